@@ -294,10 +294,10 @@ TEST_CASE("layers: a wrong arrow is reported, a right one is not") {
   }
   SUBCASE("definitions for a layer to the left") {
     const auto definitions = [](const char* file, const char* text) { return foreign_definitions(file, text).size(); };
-    CHECK(definitions("lib/ops/probe/swap.cpp", "\nbool crisol::dispatch::probe(State& device) {\n") == 1);
+    CHECK(definitions("lib/ops/probe/shuffle.cpp", "\nbool crisol::dispatch::probe(State& device) {\n") == 1);
     CHECK(definitions("lib/dispatch/target.cpp", "bool crisol::dispatch::probe(State& device) {\n") == 0);
-    CHECK(definitions("lib/ops/probe/swap.cpp", "\n  return crisol::dispatch::probe(device);\n") == 0);
-    CHECK(definitions("lib/ops/probe/swap.cpp", "\n// bool crisol::dispatch::probe(State& device) {\n") == 0);
+    CHECK(definitions("lib/ops/probe/shuffle.cpp", "\n  return crisol::dispatch::probe(device);\n") == 0);
+    CHECK(definitions("lib/ops/probe/shuffle.cpp", "\n// bool crisol::dispatch::probe(State& device) {\n") == 0);
   }
   SUBCASE("paths without a layer") {
     CHECK(count("lib/ops/conv.cpp", "#include \"conv.h\"\n") == 1);

@@ -44,7 +44,7 @@ bool is_expected_device() {
 
 /// CRISOL_TEST_REFUSE=op:variant lets that variant refuse every problem, and op:variant:3 lets it take three problems
 /// before. The cases that need it have to fail then.
-void refuse_as_asked() {
+void forbid_as_asked() {
   const char* const asked = std::getenv("CRISOL_TEST_REFUSE");
   if (asked == nullptr) return;
   std::istringstream text(asked);
@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
   if (std::getenv("CRISOL_TUNING") == nullptr) set_variable("CRISOL_TUNING", "0");
   if (std::getenv("CRISOL_VERIFY") == nullptr) set_variable("CRISOL_VERIFY", "off");
   if (!is_expected_device()) return 2;
-  refuse_as_asked();
+  forbid_as_asked();
   const std::string statements = take_variable("CRISOL_TEST_STATEMENTS");
   const bool wants_all_variants = !take_variable("CRISOL_TEST_ALL_VARIANTS").empty();
   const int status = doctest::Context(argc, argv).run();

@@ -1,7 +1,7 @@
 // GROUP_TREE(name, combine) defines name(v, scratch): the combination of v over all GROUP work-items of a work-group.
 // GROUP is a power of two. Every item gets the result, and the order of the combination is always the same. All items
 // of the work-group must call the function. scratch is local memory for GROUP numbers.
-#include "common/swap.h"
+#include "common/subgroup_shuffle.h"
 
 // A function waits here before its first write to scratch, because other items may still read the result of the call
 // before.
@@ -12,53 +12,53 @@
 //
 // All items must make each exchange. But `combine` is a macro and may use an argument in only one branch of a
 // condition. So its argument is the number that the exchange gave, and not the exchange. Otherwise PoCL 6 gave NaN.
-#if SWAP_LANES > 1
-#define SWAP_STEP(combine, v, mask)              \
-  if (SWAP_LANES > mask && GROUP > mask) {       \
-    const float shown = SWAP(float, v, mask);    \
-    v = combine(v, shown);                       \
+#if SHUFFLE_LANES > 1
+#define SHUFFLE_STEP(combine, v, mask)               \
+  if (SHUFFLE_LANES > mask && GROUP > mask) {        \
+    const float shown = SHUFFLE_XOR(float, v, mask); \
+    v = combine(v, shown);                           \
   }
-#define GROUP_TREE(name, combine)                                                                   \
-  INLINE float name(float v, __local float* scratch) {                                              \
-    const int id = get_local_id(0);                                                                 \
-    SWAP_STEP(combine, v, 16)                                                                       \
-    SWAP_STEP(combine, v, 8)                                                                        \
-    SWAP_STEP(combine, v, 4)                                                                        \
-    SWAP_STEP(combine, v, 2)                                                                        \
-    SWAP_STEP(combine, v, 1)                                                                        \
-    if (GROUP <= SWAP_LANES) return v;                                                              \
-    AFTER_READS;                                                                                    \
-    if (id % SWAP_LANES == 0) scratch[id / SWAP_LANES] = v;                                         \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                                   \
-    float all = scratch[0];                                                                         \
-    _Pragma("unroll") for (int k = 1; k < GROUP / SWAP_LANES; ++k) all = combine(all, scratch[k]);  \
-    return all;                                                                                     \
+#define GROUP_TREE(name, combine)                                                                     \
+  INLINE float name(float v, __local float* scratch) {                                                \
+    const int id = get_local_id(0);                                                                   \
+    SHUFFLE_STEP(combine, v, 16)                                                                      \
+    SHUFFLE_STEP(combine, v, 8)                                                                       \
+    SHUFFLE_STEP(combine, v, 4)                                                                       \
+    SHUFFLE_STEP(combine, v, 2)                                                                       \
+    SHUFFLE_STEP(combine, v, 1)                                                                       \
+    if (GROUP <= SHUFFLE_LANES) return v;                                                             \
+    AFTER_READS;                                                                                      \
+    if (id % SHUFFLE_LANES == 0) scratch[id / SHUFFLE_LANES] = v;                                     \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                     \
+    float all = scratch[0];                                                                           \
+    _Pragma("unroll") for (int k = 1; k < GROUP / SHUFFLE_LANES; ++k) all = combine(all, scratch[k]); \
+    return all;                                                                                       \
   }
 #else
 // Without exchanges, each of sixteen items combines every sixteenth number, and then all items combine the sixteen
 // results. This takes three barriers. Halving again and again would take one barrier for each half.
 #define TREE_WIDTH (GROUP < 16 ? GROUP : 16)
-#define HALVE(combine, p, count)                                   \
-  _Pragma("unroll") for (int w = (count) / 2; w > 0; w /= 2)       \
-    _Pragma("unroll") for (int k = 0; k < w; ++k) p[k] = combine(p[k], p[k + w]);
-#define GROUP_TREE(name, combine)                                                                                  \
-  static inline float name(float v, __local float* scratch) {                                                      \
-    const int id = get_local_id(0);                                                                                \
-    AFTER_READS;                                                                                                   \
-    scratch[id] = v;                                                                                               \
-    barrier(CLK_LOCAL_MEM_FENCE);                                                                                  \
-    if (GROUP > TREE_WIDTH) {                                                                                      \
-      if (id < TREE_WIDTH) {                                                                                       \
-        float p[GROUP / TREE_WIDTH];                                                                               \
-        _Pragma("unroll") for (int k = 0; k < GROUP / TREE_WIDTH; ++k) p[k] = scratch[id + k * TREE_WIDTH];        \
-        HALVE(combine, p, GROUP / TREE_WIDTH)                                                                      \
-        scratch[id] = p[0];                                                                                        \
-      }                                                                                                            \
-      barrier(CLK_LOCAL_MEM_FENCE);                                                                                \
-    }                                                                                                              \
-    float p[TREE_WIDTH];                                                                                           \
-    _Pragma("unroll") for (int k = 0; k < TREE_WIDTH; ++k) p[k] = scratch[k];                                      \
-    HALVE(combine, p, TREE_WIDTH)                                                                                  \
-    return p[0];                                                                                                   \
+#define HALVE(combine, p, count)                                                                                  \
+  _Pragma("unroll") for (int w = (count) / 2; w > 0; w /= 2) _Pragma("unroll") for (int k = 0; k < w; ++k) p[k] = \
+      combine(p[k], p[k + w]);
+#define GROUP_TREE(name, combine)                                                                           \
+  static inline float name(float v, __local float* scratch) {                                               \
+    const int id = get_local_id(0);                                                                         \
+    AFTER_READS;                                                                                            \
+    scratch[id] = v;                                                                                        \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                                           \
+    if (GROUP > TREE_WIDTH) {                                                                               \
+      if (id < TREE_WIDTH) {                                                                                \
+        float p[GROUP / TREE_WIDTH];                                                                        \
+        _Pragma("unroll") for (int k = 0; k < GROUP / TREE_WIDTH; ++k) p[k] = scratch[id + k * TREE_WIDTH]; \
+        HALVE(combine, p, GROUP / TREE_WIDTH)                                                               \
+        scratch[id] = p[0];                                                                                 \
+      }                                                                                                     \
+      barrier(CLK_LOCAL_MEM_FENCE);                                                                         \
+    }                                                                                                       \
+    float p[TREE_WIDTH];                                                                                    \
+    _Pragma("unroll") for (int k = 0; k < TREE_WIDTH; ++k) p[k] = scratch[k];                               \
+    HALVE(combine, p, TREE_WIDTH)                                                                           \
+    return p[0];                                                                                            \
   }
 #endif

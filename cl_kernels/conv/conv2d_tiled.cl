@@ -3,7 +3,7 @@
 //
 //   C[i][j] = f(sum over k of A[i][k] * src[image][channel][h][w] (+ bias[i]))      m x n, depth k, a product per group
 //   j = (image, oh, ow), h = oh * step_h + start_h + r * tap_h, w likewise; zero outside the plane
-//   k = (channel / t, r, s, channel % t) with t = TOGETHER, so that t neighbours in the depth have the same tap
+//   k = (channel / t, r, s, channel % t) with t = CHANNEL_VECTOR, so that t neighbours in the depth have the same tap
 //
 // A forward convolution reads x with step = stride, start = -padding, tap = dilation. The gradient of the input is
 // several such products, one for each remainder of the position modulo the stride. They read the gradient of the

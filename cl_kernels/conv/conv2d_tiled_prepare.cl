@@ -31,20 +31,20 @@ __kernel void conv2d_tiled_table(__global int2* restrict table, const ulong tabl
 // One work-item for each entry. A group has m rows.
 __kernel void conv2d_tiled_pack(__global const float* restrict w, const ulong w_offset, __global float* restrict packed,
                                 const ulong packed_offset, const PackParameters p) {
-  const uint id = (uint)get_global_id(0), together = (uint)p.channel_vector;
+  const uint id = (uint)get_global_id(0), channel_vector = (uint)p.channel_vector;
   if (id >= (uint)p.count) return;
   const uint row = id / (uint)p.row_entries, entry = id - row * (uint)p.row_entries;
   const uint group = row / (uint)p.m, i = row - group * (uint)p.m;
-  packed += packed_offset + (ulong)id * together;
+  packed += packed_offset + (ulong)id * channel_vector;
   if (entry >= (uint)p.entries) {
-    for (uint j = 0; j < together; ++j) packed[j] = 0.0f;
+    for (uint j = 0; j < channel_vector; ++j) packed[j] = 0.0f;
     return;
   }
   Tap tap;
   const uint channels = find_tap(entry, (uint)p.taps_d, (uint)p.taps_h, (uint)p.taps_w, &tap);
-  w += w_offset + (long)group * p.group + (long)i * p.line + (long)(channels * together) * p.channel +
+  w += w_offset + (long)group * p.group + (long)i * p.line + (long)(channels * channel_vector) * p.channel +
        (long)tap.q * p.slice + (long)tap.r * p.row + (long)tap.s * p.column;
-  for (uint j = 0; j < together; ++j) packed[j] = w[(long)j * p.channel];
+  for (uint j = 0; j < channel_vector; ++j) packed[j] = w[(long)j * p.channel];
 }
 
 // The table of conv/pixels.h for `count` pixels of the result, one work-item for each pixel. An entry has the

@@ -30,8 +30,8 @@ typedef struct {
 } BlocksParameters;
 CHECK_PARAMETERS(BlocksParameters, 48);
 
-// The matrix of patches of im2col.cl, where `channels` channels of a group become rows. The first three are distances:
-// of images of x, of images of the matrix, and of its rows.
+// The matrix of patches of conv2d_im2col.cl, where `channels` channels of a group become rows. The first three are
+// distances: of images of x, of images of the matrix, and of its rows.
 typedef struct {
   Long x_image, image, row;
   Int channels, height, width, out_h, out_w, unused;
@@ -75,8 +75,8 @@ typedef struct {
 } WinogradWeightParameters;
 CHECK_PARAMETERS(WinogradWeightParameters, 48);
 
-// The pixels of src that a product in tiles reads. The result has `pixels` pixels in an image, pixels_hw in a slice (all
-// of them with two axes), and pixels_w in a row. `image` and `group` are distances in src.
+// The pixels of src that a product in tiles reads. The result has `pixels` pixels in an image, pixels_hw in a slice
+// (all of them with two axes), and pixels_w in a row. `image` and `group` are distances in src.
 typedef struct {
   Long image, group;
   Int pixels, pixels_hw, pixels_w, unused;
@@ -84,8 +84,8 @@ typedef struct {
 CHECK_PARAMETERS(PatchesParameters, 32);
 
 // A channel of src is depth x height x width. Pixel (od, oh, ow) of the result reads, for tap (q, r, s), slice
-// od * step_d + start_d + q * tap_d, row oh * step_h + start_h + r * tap_h and column ow * step_w + start_w + s * tap_w.
-// With two axes, the kernels do not read the numbers of the depth.
+// od * step_d + start_d + q * tap_d, row oh * step_h + start_h + r * tap_h and column ow * step_w + start_w + s *
+// tap_w. With two axes, the kernels do not read the numbers of the depth.
 typedef struct {
   Int depth, height, width, taps_d, taps_h, taps_w, step_d, step_h, step_w, start_d, start_h, start_w, tap_d, tap_h,
       tap_w, unused;

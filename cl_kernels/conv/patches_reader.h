@@ -1,12 +1,12 @@
 // B of conv2d_tiled.cl: columns that are gathered from the images while they are read.
 //
 // An item reads GATHER neighbours of the depth in one column. A table of conv2d_tiled_prepare.cl says where they are in
-// the images, so that a loop divides nothing. The table has one entry for TOGETHER neighbours, which are TOGETHER
-// channels at one tap. An entry has two numbers. The first is a distance in bytes: from the pixel of the first tap to
-// the first pixel of the entry. The second is the tap, as bits of conv/window.h. A column has the bits of all
-// taps that are outside of the plane.
+// the images, so that a loop divides nothing. The table has one entry for CHANNEL_VECTOR neighbours, which are
+// CHANNEL_VECTOR channels at one tap. An entry has two numbers. The first is a distance in bytes: from the pixel of the
+// first tap to the first pixel of the entry. The second is the tap, as bits of conv/window.h. A column has the bits of
+// all taps that are outside of the plane.
 //
-#include "common/uniform.h"
+#include "common/subgroup_broadcast.h"
 #include "conv/window.h"
 #include "product/engines/engine.h"
 #include "product/storage.h"
@@ -14,22 +14,22 @@
 #ifndef SRC_STORAGE  // How the images are stored (product/storage.h).
 #define SRC_STORAGE STORAGE_F32
 #endif
-#ifndef TOGETHER  // 1 or 8.
-#define TOGETHER 1
+#ifndef CHANNEL_VECTOR  // 1 or 8.
+#define CHANNEL_VECTOR 1
 #endif
 
 #define GATHER GATHER_OF_ITEM(BN, SLICE, ITEMS)
 #if GATHER % GATHER_MULTIPLE
 #error "an item reads whole fours of the table"
 #endif
-#define SHARED (GATHER < TOGETHER ? GATHER : TOGETHER)  // The neighbours of an item that share one entry.
+#define SHARED (GATHER < CHANNEL_VECTOR ? GATHER : CHANNEL_VECTOR)  // The neighbours of an item that share one entry.
 #define ENTRIES (GATHER / SHARED)
 
 INLINE int patch_column(void) { return tile_item() % BN; }
 #if BN % 64  // No wave has more than 64 items.
 INLINE int patch_line(void) { return tile_item() / BN * GATHER; }
 #else
-INLINE int patch_line(void) { return UNIFORM(tile_item() / BN * GATHER); }
+INLINE int patch_line(void) { return SUBGROUP_BROADCAST(tile_item() / BN * GATHER); }
 #endif
 
 typedef struct {
@@ -39,7 +39,7 @@ typedef struct {
   uint first;  // Bytes from there to the first tap of the item's column. This tap may be outside of the plane.
   uint outside;
   __global const int2* table;  // Starts at the item's first line of the slice.
-  uint hidden[ENTRIES];  // Not 0 where the last slice read is outside of the plane.
+  uint hidden[ENTRIES];        // Not 0 where the last slice read is outside of the plane.
 } PatchesReader;
 
 // For the tile's column `column` (of n columns) and the depth from `first` on. src is at the start of the group.
@@ -47,18 +47,18 @@ INLINE void patches_begin(PatchesReader* g, __global const char* src, __global c
                           int n, const PatchesParameters* p, const WindowParameters* w) {
   const uint pixels = (uint)p->pixels, bytes = STORED_BYTES(SRC_STORAGE);
   const long plane = (long)w->height * w->width * (AXES == 3 ? w->depth : 1);
-  const uint tile_image = UNIFORM((uint)column / pixels), own = (uint)min(column + patch_column(), n - 1);
+  const uint tile_image = SUBGROUP_BROADCAST((uint)column / pixels), own = (uint)min(column + patch_column(), n - 1);
   const uint image = own / pixels;
   const int element = first_element(own - image * pixels, p, w, &g->outside);
   UNROLL
   for (int e = 0; e < SHARED; ++e) g->src[e] = src + (tile_image * p->image + e * plane) * bytes;
   g->first = ((image - tile_image) * (uint)p->image + (uint)element) * bytes;
-  g->first += patch_line() % TOGETHER * (uint)plane * bytes;
-  g->table = (__global const int2*)table + (first + patch_line()) / TOGETHER;
+  g->first += patch_line() % CHANNEL_VECTOR * (uint)plane * bytes;
+  g->table = (__global const int2*)table + (first + patch_line()) / CHANNEL_VECTOR;
 }
 
 INLINE void patches_entries(const PatchesReader* g, int2* entries) {
-#if TOGETHER == 1
+#if CHANNEL_VECTOR == 1
   UNROLL
   for (int u = 0; u < ENTRIES; u += 2) {
     const int4 two = ((__global const int4*)g->table)[u / 2];
@@ -100,8 +100,8 @@ INLINE void patches_end(float* values, int depth) {
     if (patch_line() + p >= depth) values[p] = 0.0f;
 }
 
-// Moves by a multiple of four and of TOGETHER.
-INLINE void patches_move(PatchesReader* g, int depth) { g->table += (uint)depth / TOGETHER; }
+// Moves by a multiple of four and of CHANNEL_VECTOR.
+INLINE void patches_move(PatchesReader* g, int depth) { g->table += (uint)depth / CHANNEL_VECTOR; }
 
 // The value that was read for line p of the slice, or 0 where it is outside of the plane. Only this use waits for the
 // read.

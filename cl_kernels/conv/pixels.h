@@ -9,7 +9,7 @@
 // An item makes one word of local memory for each of its rows and columns. Its pixels are half a slice apart where a
 // word holds two, so that neighbouring items read neighbouring pixels. The order of the pixels within a slice does not
 // matter, as long as both operands have the same order.
-#include "common/uniform.h"
+#include "common/subgroup_broadcast.h"
 #include "conv/parameters.h"
 #include "product/engines/engine.h"
 #include "product/storage.h"
@@ -19,7 +19,7 @@
 #endif
 #define PIXELS PER_WORD
 #define PIXEL_LINE (SLICE / PIXELS)  // Items that are neighbours along a slice.
-#define LINES (ITEMS / PIXEL_LINE)  // Rows or columns that are read at the same time.
+#define LINES (ITEMS / PIXEL_LINE)   // Rows or columns that are read at the same time.
 INLINE int pixel_of_item(int e) { return tile_item() % PIXEL_LINE + e * PIXEL_LINE; }
 INLINE int line_of_item(void) { return tile_item() / PIXEL_LINE; }
 
@@ -31,7 +31,7 @@ typedef struct {
 
 // For the depth from `first` on. Returns how many tables of pixels are before it.
 INLINE uint pixels_begin(Pixels* v, __global const int4* table, int table_size, int first, int depth) {
-  const uint turn = UNIFORM((uint)first / (uint)table_size);
+  const uint turn = SUBGROUP_BROADCAST((uint)first / (uint)table_size);
   v->at = first - (int)turn * table_size;
   v->table = table;
   v->table_size = table_size;

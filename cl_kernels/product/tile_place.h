@@ -3,7 +3,7 @@
 //
 // These functions return nothing: Oclgrind cannot run functions that read a parameter's struct and return a struct.
 #include "common/inline.h"
-#include "common/uniform.h"
+#include "common/subgroup_broadcast.h"
 #include "product/parameters.h"
 
 typedef struct {
@@ -36,6 +36,6 @@ INLINE void tile_place_in_bands(TilePlace* place, const ProductParameters* p) {
 INLINE void tile_place_by_columns(TilePlace* place, const ProductParameters* p) {
   const uint tiles_m = (uint)((int)p->m + BM - 1) / BM, tiles_n = (uint)((int)p->n + BN - 1) / BN;
   const uint group = get_group_id(0) / (tiles_m * tiles_n), tile = get_group_id(0) - group * (tiles_m * tiles_n);
-  const uint tile_n = UNIFORM(tile / tiles_m), tile_m = UNIFORM(tile) - tile_n * tiles_m;
-  tile_place(place, p, tile_m, tile_n, UNIFORM(group));
+  const uint tile_n = SUBGROUP_BROADCAST(tile / tiles_m), tile_m = SUBGROUP_BROADCAST(tile) - tile_n * tiles_m;
+  tile_place(place, p, tile_m, tile_n, SUBGROUP_BROADCAST(group));
 }

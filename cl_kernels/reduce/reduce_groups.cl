@@ -45,7 +45,7 @@
 #include "reduce/combine.h"
 #define OUTLINE INLINE  // A function call would need a stack in every work-item.
 #include "reduce/reduce.h"
-#include "common/swap.h"
+#include "common/subgroup_shuffle.h"
 
 #define EACH(k, n) _Pragma("unroll") for (int k = 0; k < n; ++k)
 
@@ -189,19 +189,19 @@ __kernel void items(REDUCE_PARAMETERS) {
 // ---- Combines what the SPAN items of a row have seen; every item of the group must execute this ----
 
 #ifndef INTEGER
-#define SWAP_ONE(v, mask) SWAP(float, v, mask)
+#define SHUFFLE_ONE(v, mask) SHUFFLE_XOR(float, v, mask)
 #elif defined(WIDE)
-#define SWAP_ONE(v, mask) SWAP_LONG(v, mask)
+#define SHUFFLE_ONE(v, mask) SHUFFLE_XOR_LONG(v, mask)
 #else
-#define SWAP_ONE(v, mask) SWAP(int, v, mask)
+#define SHUFFLE_ONE(v, mask) SHUFFLE_XOR(int, v, mask)
 #endif
-#define MERGE_SWAPPED(s, mask)                                   \
-  if (SWAP_LANES > mask && SPAN > mask) {                        \
-    one_state swapped = {SWAP_ONE(s.a, mask), 0, 0, 0, 0};       \
-    if (COMPONENTS > 1) swapped.b = SWAP_ONE(s.b, mask);         \
-    if (COMPONENTS > 2) swapped.c = SWAP_ONE(s.c, mask);         \
-    if (KIND >= KIND_ARG_MAX) swapped.at = SWAP_LONG(s.at, mask);     \
-    MERGE(one, s, swapped)                                       \
+#define MERGE_SHUFFLED(s, mask)                                   \
+  if (SHUFFLE_LANES > mask && SPAN > mask) {                        \
+    one_state shuffled = {SHUFFLE_ONE(s.a, mask), 0, 0, 0, 0};       \
+    if (COMPONENTS > 1) shuffled.b = SHUFFLE_ONE(s.b, mask);         \
+    if (COMPONENTS > 2) shuffled.c = SHUFFLE_ONE(s.c, mask);         \
+    if (KIND >= KIND_ARG_MAX) shuffled.at = SHUFFLE_XOR_LONG(s.at, mask);     \
+    MERGE(one, s, shuffled)                                       \
     SETTLE(one, s)                                               \
   }
 #define KEEP_IN_TREE(s, to)                  \
@@ -218,24 +218,24 @@ __kernel void items(REDUCE_PARAMETERS) {
     MERGE(one, s, kept)                                   \
     SETTLE(one, s)                                        \
   }
-#define SLOTS (SPAN > SWAP_LANES ? SPAN / SWAP_LANES : 1)  // The slots of a row in local memory.
+#define SLOTS (SPAN > SHUFFLE_LANES ? SPAN / SHUFFLE_LANES : 1)  // The slots of a row in local memory.
 #define GROUP_TREE(s)                                                                   \
   __local one tree_a[ROWS * SLOTS];                                                     \
   __local one tree_b[COMPONENTS > 1 ? ROWS * SLOTS : 1];                                \
   __local one tree_c[COMPONENTS > 2 ? ROWS * SLOTS : 1];                                \
   __local long tree_at[KIND >= KIND_ARG_MAX ? ROWS * SLOTS : 1];                             \
-  MERGE_SWAPPED(s, 16)                                                                  \
-  MERGE_SWAPPED(s, 8)                                                                   \
-  MERGE_SWAPPED(s, 4)                                                                   \
-  MERGE_SWAPPED(s, 2)                                                                   \
-  MERGE_SWAPPED(s, 1)                                                                   \
+  MERGE_SHUFFLED(s, 16)                                                                  \
+  MERGE_SHUFFLED(s, 8)                                                                   \
+  MERGE_SHUFFLED(s, 4)                                                                   \
+  MERGE_SHUFFLED(s, 2)                                                                   \
+  MERGE_SHUFFLED(s, 1)                                                                   \
   if (SLOTS > 1) {                                                                      \
     const int tree_item = get_local_id(0);                                              \
-    const int slot = (int)get_local_id(1) * SLOTS + tree_item / SWAP_LANES;             \
-    if (tree_item % SWAP_LANES == 0) { KEEP_IN_TREE(s, slot) }                          \
+    const int slot = (int)get_local_id(1) * SLOTS + tree_item / SHUFFLE_LANES;             \
+    if (tree_item % SHUFFLE_LANES == 0) { KEEP_IN_TREE(s, slot) }                          \
     for (int half_width = SLOTS / 2; half_width > 0; half_width /= 2) {                 \
       barrier(CLK_LOCAL_MEM_FENCE);                                                     \
-      if (tree_item < half_width * SWAP_LANES && tree_item % SWAP_LANES == 0) {         \
+      if (tree_item < half_width * SHUFFLE_LANES && tree_item % SHUFFLE_LANES == 0) {         \
         MERGE_FROM_TREE(s, slot + half_width)                                           \
         KEEP_IN_TREE(s, slot)                                                           \
       }                                                                                 \

@@ -16,11 +16,11 @@ void check_shapes(const char* op, const std::vector<Tensor>& gradients, const st
 
 // A gradient without a record may come from a raw op or a kernel. It would count as a constant, which is wrong without
 // a word. dy passed on is none of these.
-void refuse_unrecorded(const char* op, std::vector<Tensor>& gradients, const Tensor& dy, std::vector<Tensor> from) {
+void mark_first_order_only(const char* op, std::vector<Tensor>& gradients, const Tensor& dy, std::vector<Tensor> from) {
   from.push_back(dy);
   for (Tensor& gradient : gradients)
     if (gradient.defined() && !gradient.requires_grad() && gradient.impl() != dy.impl())
-      gradient = autograd::refuse_higher(op, gradient, from);
+      gradient = autograd::first_order_only(op, gradient, from);
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ Tensor custom_function(const std::string& name, const std::vector<Tensor>& input
         require(gradients.size() == from.size(), op, "the gradient function gave ", gradients.size(), " gradients for ",
                 from.size(), " inputs");
         check_shapes(op, gradients, from);
-        if (grad_enabled()) refuse_unrecorded(op, gradients, dy, from);
+        if (grad_enabled()) mark_first_order_only(op, gradients, dy, from);
         return gradients;
       });
 }

@@ -33,7 +33,7 @@ class NodeScope {
 
 // Links the gradients that an op computed without a record. They depend on the gradients of its outputs and on its
 // inputs, and backward through them throws.
-void refuse_gradients_of(Node& node, const Gradients& own, Gradients& results) {
+void make_first_order_only(Node& node, const Gradients& own, Gradients& results) {
   Gradients outputs;
   for (const Tensor& result : results)
     if (result.defined()) outputs.push_back(result.detach());
@@ -186,7 +186,7 @@ Gradients Engine::run_node(Node& node, const Gradients& own) {
   Gradients results = node.backward(own, Needs(needed_));
   require(results.size() == node.edges.size(), node.op, "backward gave ", results.size(), " gradients for ",
           node.edges.size(), " inputs");
-  if (options_.create_graph && !recorded) refuse_gradients_of(node, own, results);
+  if (options_.create_graph && !recorded) make_first_order_only(node, own, results);
   if (detects_anomaly()) check(node, results);
   return results;
 }

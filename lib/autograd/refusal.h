@@ -9,6 +9,6 @@ namespace crisol::autograd {
 
 /// Links a gradient that was computed without a record to the tensors that it depends on. Backward through the result
 /// throws and names the op.
-Tensor refuse_higher(const char* op, const Tensor& gradient, const std::vector<Tensor>& from);
+Tensor first_order_only(const char* op, const Tensor& gradient, const std::vector<Tensor>& from);
 
 }  // namespace crisol::autograd

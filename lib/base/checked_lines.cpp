@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 
-namespace crisol::runtime {
+namespace crisol {
 
 std::string hex_of(std::uint64_t value) {
   char text[20];
@@ -56,4 +56,4 @@ CheckedLines without_checksum(std::string_view format, std::string_view file) {
   return {std::string(text)};
 }
 
-}  // namespace crisol::runtime
+}  // namespace crisol

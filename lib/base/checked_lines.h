@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace crisol::runtime {
+namespace crisol {
 
 /// The number as sixteen hexadecimal digits.
 std::string hex_of(std::uint64_t value);
@@ -38,4 +38,4 @@ struct CheckedLines {
 };
 CheckedLines without_checksum(std::string_view format, std::string_view file);
 
-}  // namespace crisol::runtime
+}  // namespace crisol

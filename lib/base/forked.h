@@ -23,7 +23,7 @@ void notice_forks();
 inline bool forked() noexcept { return in_forked_child.load(std::memory_order_relaxed); }
 
 /// Throws in such a child. Everything that reaches a device calls this before it takes a lock.
-inline void refuse_after_fork() {
+inline void check_not_forked() {
   if (forked()) [[unlikely]]
     fail(ErrorCode::device_failure, "fork",
          "this process is a child of fork(), and its parent had used OpenCL before: the threads of its drivers do not "

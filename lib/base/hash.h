@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace crisol::runtime {
+namespace crisol {
 
 /// 2^64 divided by the golden ratio, rounded to an odd number. Its multiples spread over all 64-bit numbers.
 inline constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15u;
@@ -48,4 +48,4 @@ inline std::uint64_t hash_of(std::string_view text, std::uint64_t seed = 0) noex
   return hash.value();
 }
 
-}  // namespace crisol::runtime
+}  // namespace crisol

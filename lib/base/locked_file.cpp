@@ -10,7 +10,7 @@
 #include "base/system.h"
 #include "base/text.h"
 
-namespace crisol::runtime {
+namespace crisol {
 
 namespace fs = std::filesystem;
 
@@ -53,4 +53,4 @@ std::string read_whole(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-}  // namespace crisol::runtime
+}  // namespace crisol

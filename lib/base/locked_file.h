@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace crisol::runtime {
+namespace crisol {
 
 /// Opens a file, and makes it, for this user alone, if it does not exist. While the object lives, other LockedFiles of
 /// the same path wait. Failures throw Error (ErrorCode::io) with `op`, the path and the reason.
@@ -33,4 +33,4 @@ class LockedFile {
 /// The whole text of a file, or nothing if the file cannot be read.
 std::string read_whole(const std::string& path);
 
-}  // namespace crisol::runtime
+}  // namespace crisol

@@ -8,7 +8,7 @@
 
 #include "base/locked_file.h"
 
-namespace crisol::runtime {
+namespace crisol {
 
 // The lock belongs to the file, not to its name. While this process waited, another process may have put a new file in
 // place; then it starts again.
@@ -35,4 +35,4 @@ void LockedFile::open() {
 
 LockedFile::~LockedFile() { ::close(static_cast<int>(handle_)); }
 
-}  // namespace crisol::runtime
+}  // namespace crisol

@@ -3,7 +3,7 @@
 #include "base/locked_file.h"
 #include "base/system.h"
 
-namespace crisol::runtime {
+namespace crisol {
 
 namespace {
 
@@ -38,4 +38,4 @@ void LockedFile::open() {
 
 LockedFile::~LockedFile() { CloseHandle(reinterpret_cast<HANDLE>(handle_)); }
 
-}  // namespace crisol::runtime
+}  // namespace crisol

@@ -12,6 +12,6 @@ std::FILE* create_private_file(const std::filesystem::path& path) { return creat
 
 const char* access_of_others(const std::filesystem::path& /*path*/) { return nullptr; }
 
-PrivateText read_private(const std::filesystem::path& path) { return {runtime::read_whole(text_of(path)), nullptr}; }
+PrivateText read_private(const std::filesystem::path& path) { return {read_whole(text_of(path)), nullptr}; }
 
 }  // namespace crisol::system

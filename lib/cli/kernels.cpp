@@ -61,7 +61,7 @@ void write_dump(const Options& options, ordered_json record, const ordered_json&
     const auto source = program["source"].get<std::string>(), flags = program["options"].get<std::string>();
     const ordered_json& kernels = program["kernels"];
     const std::string stem = kernels.empty() ? "unused" : kernels[0]["name"].get<std::string>();
-    const std::string file = concat(stem, '-', std::hex, runtime::hash_of(source, runtime::hash_of(flags)), ".cl");
+    const std::string file = concat(stem, '-', std::hex, hash_of(source, hash_of(flags)), ".cl");
     write_text(folder / file, source);
     ordered_json entry{{"file", file}};
     program.erase("source");

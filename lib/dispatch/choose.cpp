@@ -83,7 +83,7 @@ class Chooser {
         if (!is_last(row))
           plan = wrong_reason;
         else
-          ops::warn_of_wrong(table_.op, row.name, target_.info);
+          warn_of_wrong(table_.op, row.name, target_.info);
       }
       if (plan) return chosen(std::move(plan.plan()), row, row.name, false);
       log_refused(table_.op, row.name, plan.reason());
@@ -117,13 +117,13 @@ class Chooser {
     }
     PlanOr plan = plan_of(candidate, true);
     if (!plan) fail_forced(name, plan.reason());
-    if (is_wrong(candidate)) ops::warn_of_wrong(table_.op, name, target_.info);
+    if (is_wrong(candidate)) warn_of_wrong(table_.op, name, target_.info);
     return chosen(std::move(plan.plan()), *candidate.row, name, false);
   }
 
   std::optional<Choice> choose_tuned() {
-    if (table_.key == nullptr || runtime::tuning_table().empty()) return std::nullopt;
-    const std::string* const name = runtime::tuning_table().find(target_.info, table_.key(problem_).hash(table_.op));
+    if (table_.key == nullptr || tuning_table().empty()) return std::nullopt;
+    const std::string* const name = tuning_table().find(target_.info, table_.key(problem_).hash(table_.op));
     if (name == nullptr) return std::nullopt;
     const Candidate candidate = candidate_named(table_, *name);
     PlanOr plan = candidate.row == nullptr ? PlanOr("there is no such variant") : plan_of(candidate, false);
@@ -135,12 +135,12 @@ class Chooser {
 
   /// Whether the candidate gave wrong numbers on this device, which is found out here where nobody knows.
   bool is_wrong(const Candidate& candidate) {
-    if (!ops::needs_verification(target_.info)) return false;
+    if (!needs_verification(target_.info)) return false;
     const ProblemKey key = table_.key == nullptr ? ProblemKey{} : table_.key(problem_);
     const ops::Candidate asked{table_.op, candidate.row->variant, candidate.config, key.program(), &target_.info};
-    if (const std::optional<bool> agrees = ops::remembered_verdict(asked)) return !*agrees;
-    const bool agrees = ops::verify(asked, candidate.name(), key);
-    lasting_ = lasting_ && ops::remembered_verdict(asked).has_value();
+    if (const std::optional<bool> agrees = remembered_verdict(asked)) return !*agrees;
+    const bool agrees = verify(asked, candidate.name(), key);
+    lasting_ = lasting_ && remembered_verdict(asked).has_value();
     return !agrees;
   }
 
@@ -153,7 +153,7 @@ class Chooser {
   }
 
   [[noreturn]] void fail_forced(const std::string& variant, const std::string& reason) const {
-    ops::note_refused_trial(table_.op);
+    note_refused_trial(table_.op);
     fail(ErrorCode::invalid_argument, table_.op, "variant ", variant, " is forced, but ", reason);
   }
 

@@ -35,8 +35,6 @@
 
 namespace crisol::dispatch {
 
-using ops::ProblemKey;
-
 /// The devices that a variant is made for. A variant for GPUs runs on a CPU where it is forced, as the tests do. A
 /// variant for CPUs runs on no GPU.
 enum class DeviceClass : std::uint8_t { any, cpu, gpu };

@@ -8,7 +8,7 @@ namespace crisol::dispatch {
 
 namespace {
 
-using Kind = ops::MatrixUnit::Kind;
+using Kind = MatrixUnit::Kind;
 using Kinds = std::array<Kind, 2>;
 
 enum Vendor : std::uint32_t { amd = 0x1002, nvidia = 0x10de, intel = 0x8086 };  // DeviceInfo::vendor_id.
@@ -137,7 +137,7 @@ std::vector<Kind> GpuTraits::matrix_candidates(Precision precision) const {
 
 // tf32 is half as fast. Reading and rounding operands leaves at most 8 for fp16 and 6 for tf32, as the compiled loops
 // show.
-double GpuTraits::matrix_gain(const ops::MatrixUnit& unit, Precision precision) const noexcept {
+double GpuTraits::matrix_gain(const MatrixUnit& unit, Precision precision) const noexcept {
   if (unit.kind == Kind::none || unit.emulated || precision == Precision::fp32) return 1;
   const double speed = matrix_speed[static_cast<std::size_t>(unit.kind)];
   return precision == Precision::tf32 ? std::min(speed / 2, 6.0) : std::min(speed, 8.0);

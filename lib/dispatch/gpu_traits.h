@@ -14,7 +14,7 @@
 namespace crisol::dispatch {
 
 /// How the items of a sub-group exchange numbers in registers, as far as the host has to tell a kernel
-/// (cl_kernels/common/swap.h).
+/// (cl_kernels/common/subgroup_shuffle.h).
 enum class Shuffle : std::uint8_t {
   untold,           ///< The host tells nothing. A kernel that can exchange knows it by its compiler's own macros.
   subgroups_of_16,  ///< Functions for sub-groups of 16, which a kernel may require. Source: the extensions.
@@ -54,18 +54,18 @@ struct GpuTraits {
 
   /// The matrix units that the device may have for each Precision, the best first, then Kind::none. A probe has to
   /// confirm them. Source: the platform, the name of the architecture, the extensions.
-  std::array<std::array<ops::MatrixUnit::Kind, 2>, 4> matrix_units{};
+  std::array<std::array<MatrixUnit::Kind, 2>, 4> matrix_units{};
   /// The speed of fp16 in each kind of matrix unit, in multiples of fp32's multiply-adds. Source: published, for sums
   /// in fp32, by the name of the device.
-  std::array<double, ops::MatrixUnit::kinds> matrix_speed{};
+  std::array<double, MatrixUnit::kinds> matrix_speed{};
 
   /// 32-bit registers that a work-item has in a work-group of `items`.
   std::int64_t registers_of_item(std::int64_t items) const noexcept;
   /// The kinds of `matrix_units` for a precision, without Kind::none.
-  std::vector<ops::MatrixUnit::Kind> matrix_candidates(Precision precision) const;
+  std::vector<MatrixUnit::Kind> matrix_candidates(Precision precision) const;
   /// How many times as fast as fp32's multiply-adds the unit is in a kernel that gathers its operands. It is 1 without
   /// a true unit.
-  double matrix_gain(const ops::MatrixUnit& unit, Precision precision) const noexcept;
+  double matrix_gain(const MatrixUnit& unit, Precision precision) const noexcept;
 };
 
 /// Plain comparisons of the facts in `info`; nothing is run on the device.

@@ -2,7 +2,7 @@
 
 #include <iterator>
 
-namespace crisol::ops {
+namespace crisol::dispatch {
 
 namespace {
 
@@ -30,4 +30,4 @@ Kind matrix_unit_named(std::string_view name) noexcept {
   return Kind::none;
 }
 
-}  // namespace crisol::ops
+}  // namespace crisol::dispatch

@@ -7,7 +7,7 @@
 
 #include "product/units/kinds.h"
 
-namespace crisol::ops {
+namespace crisol::dispatch {
 
 /// A kind of matrix unit, which is UNIT of the kernels.
 struct MatrixUnit {
@@ -44,4 +44,4 @@ const MatrixUnitFacts& facts_of(MatrixUnit::Kind kind);
 /// The kind with this name, or none for an unknown name.
 MatrixUnit::Kind matrix_unit_named(std::string_view name) noexcept;
 
-}  // namespace crisol::ops
+}  // namespace crisol::dispatch

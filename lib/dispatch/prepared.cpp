@@ -38,11 +38,11 @@ struct Key {
   /// A word costs one multiplication, because every call of an op waits for this hash.
   std::uint64_t hash() const noexcept {
     std::uint64_t hash = 0;
-    const auto add = [&](std::uint64_t word) { hash = (std::rotl(hash, 5) ^ word) * runtime::golden_ratio; };
+    const auto add = [&](std::uint64_t word) { hash = (std::rotl(hash, 5) ^ word) * golden_ratio; };
     add(reinterpret_cast<std::uintptr_t>(table));
     add(reinterpret_cast<std::uintptr_t>(device));
     add(generation);
-    if (!forced.empty()) add(runtime::hash_of(forced));
+    if (!forced.empty()) add(hash_of(forced));
     const auto add_bytes = [&](std::size_t first, std::size_t count) {
       std::uint64_t word = 0;
       std::memcpy(&word, problem.data() + first, count);
@@ -128,18 +128,18 @@ std::array<PreparedPlans, 16>& all_plans() {
 PreparedPlans& plans_of(std::uint64_t hash) { return all_plans()[hash >> 60]; }
 
 void note_problem(const AnyTable& table, std::span<const std::byte> problem, runtime::DeviceState& device) {
-  if (table.key == nullptr || ops::is_trying()) return;
-  if (ops::problems_are_logged()) ops::log_problem(table.op, table.key(problem.data()));
-  if (ProblemLog* const log = runtime::problem_log()) log->note(describe(table, problem.data(), target_of(device)));
+  if (table.key == nullptr || is_trying()) return;
+  if (problems_are_logged()) log_problem(table.op, table.key(problem.data()));
+  if (ProblemLog* const log = problem_log()) log->note(describe(table, problem.data(), target_of(device)));
 }
 
 /// Tells the logs and stderr what was chosen, for each call.
 void note_choices(const Plan& plan, runtime::DeviceState& device) {
-  const bool log = runtime::verbose(runtime::Topic::dispatch), note = !ops::is_trying();
+  const bool log = runtime::verbose(runtime::Topic::dispatch), note = !is_trying();
   for (const Plan::Choice& choice : plan.choices) {
     if (note) {
       choice.table->note_use(choice.row);
-      runtime::note_choice(choice.table->op, choice.variant.c_str());
+      note_choice(choice.table->op, choice.variant.c_str());
     }
     if (log)
       runtime::log_line(concat(choice.table->op, ": ", choice.variant, choice.tuned ? " chosen, as tuned" : " chosen"));
@@ -151,7 +151,7 @@ void note_choices(const Plan& plan, runtime::DeviceState& device) {
 }  // namespace
 
 PreparedPtr prepare(const AnyTable& table, std::span<const std::byte> problem, runtime::DeviceState& device) {
-  system::refuse_after_fork();
+  system::check_not_forked();
   if (!runtime::in_dry_run()) note_problem(table, problem, device);
   const std::string forced = forced_variants();
   const Key key{&table, &device, generation.load(std::memory_order_relaxed), forced, problem};

@@ -13,7 +13,7 @@ struct Probes {
   /// Whether shuffles in inline assembly work on the device.
   bool (*assembly_shuffles)(runtime::DeviceState& device) = nullptr;
   /// The matrix unit of the device for a precision.
-  ops::MatrixUnit (*matrix_unit)(runtime::DeviceState& device, Precision precision) = nullptr;
+  MatrixUnit (*matrix_unit)(runtime::DeviceState& device, Precision precision) = nullptr;
 };
 Probes& probes() noexcept;
 

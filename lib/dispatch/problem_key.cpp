@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 
-namespace crisol::ops {
+namespace crisol::dispatch {
 
 ProblemKey::ProblemKey(std::initializer_list<KeyField> fields) {
   assert(fields.size() <= max_fields);
@@ -12,7 +12,7 @@ ProblemKey::ProblemKey(std::initializer_list<KeyField> fields) {
 }
 
 std::uint64_t ProblemKey::hash(std::string_view op) const noexcept {
-  runtime::Hash hash;
+  Hash hash;
   hash.add(op);
   for (std::size_t i = 0; i < count_; ++i) {
     hash.add(std::string_view(fields_[i].name));
@@ -27,7 +27,7 @@ bool ProblemKey::selects_programs(const KeyField& field) const noexcept {
 }
 
 std::uint64_t ProblemKey::program() const noexcept {
-  runtime::Hash hash;
+  Hash hash;
   for (std::size_t i = 0; i < count_; ++i)
     if (selects_programs(fields_[i])) hash.add(static_cast<std::uint64_t>(fields_[i].value));
   return hash.value();
@@ -48,4 +48,4 @@ std::string ProblemKey::text(std::string_view op) const {
   return text;
 }
 
-}  // namespace crisol::ops
+}  // namespace crisol::dispatch

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace crisol::ops {
+namespace crisol::dispatch {
 
 struct KeyField {
   const char* name;
@@ -45,4 +45,4 @@ bool problems_are_logged();
 /// Counts the problem in this file. If the file cannot be written, throws io with the variable and the path.
 void log_problem(const char* op, const ProblemKey& key);
 
-}  // namespace crisol::ops
+}  // namespace crisol::dispatch

@@ -29,7 +29,7 @@ class CallKey {
   std::uint64_t value() const noexcept { return hash_.value(); }
 
  private:
-  runtime::Hash hash_;
+  Hash hash_;
 };
 
 /// Whether a call with this key has resolved its kernels.

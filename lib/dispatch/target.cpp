@@ -15,7 +15,7 @@ namespace {
 struct Facts {
   GpuTraits traits;
   std::optional<bool> assembly_shuffles, clblast;  // Nothing before the first target_of().
-  std::array<ops::MatrixUnit, 4> units{};
+  std::array<MatrixUnit, 4> units{};
   std::array<bool, 4> has_unit{};  // Whether the unit for a precision is known.
 };
 
@@ -37,13 +37,13 @@ bool takes_clblast(const DeviceInfo& info, const GpuTraits& traits) {
   return info.type != DeviceType::cpu && !traits.simulated && runtime::has_clblast();
 }
 
-ops::MatrixUnit unit_of(runtime::DeviceState& device, const GpuTraits& traits, Precision precision) {
+MatrixUnit unit_of(runtime::DeviceState& device, const GpuTraits& traits, Precision precision) {
   const auto probe = probes().matrix_unit;
   if (precision == Precision::fp32 || probe == nullptr) return {};
-  const ops::MatrixUnit found = probe(device, precision);
+  const MatrixUnit found = probe(device, precision);
   const bool has_candidates = !traits.matrix_candidates(precision).empty();
-  if (found.kind != ops::MatrixUnit::Kind::none || has_candidates) return found;
-  return {ops::MatrixUnit::Kind::mma_sm80, true};
+  if (found.kind != MatrixUnit::Kind::none || has_candidates) return found;
+  return {MatrixUnit::Kind::mma_sm80, true};
 }
 
 }  // namespace

@@ -20,10 +20,10 @@ struct Target {
   bool clblast = false;               ///< Whether CLBlast is there, which takes GPUs alone.
   /// What multiplies matrices in each Precision, as probes found: none where nobody has asked yet. Where the device has
   /// no unit that could, it is an emulated one, which is planned for tests alone (see unless_emulated()).
-  std::array<ops::MatrixUnit, 4> units{};
+  std::array<MatrixUnit, 4> units{};
   GpuTraits traits = gpu_traits(info);
 
-  ops::MatrixUnit unit(Precision precision) const noexcept { return units[static_cast<std::size_t>(precision)]; }
+  MatrixUnit unit(Precision precision) const noexcept { return units[static_cast<std::size_t>(precision)]; }
 
   /// Whether the device runs the kernels for CPUs. CPUs do, and so does the simulator, so that the tests can check the
   /// accesses of these kernels.

@@ -1,9 +1,9 @@
 // The log to which dispatch adds its choices.
 #pragma once
 
-namespace crisol::runtime {
+namespace crisol::dispatch {
 
 /// Tells the choice to the VariantLogs of this thread. Does nothing if there are none.
 void note_choice(const char* op, const char* variant);
 
-}  // namespace crisol::runtime
+}  // namespace crisol::dispatch

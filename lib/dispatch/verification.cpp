@@ -18,7 +18,7 @@
 #include "runtime/capture/capture.h"
 #include "runtime/verbose.h"
 
-namespace crisol::ops {
+namespace crisol::dispatch {
 
 namespace {
 
@@ -168,7 +168,7 @@ Found try_variant(const Unit& unit, const replay::Problem& problem) {
   return found;
 }
 
-void say_disagrees(const DeviceInfo& info, const Verification& v) {
+void log_disagreement(const DeviceInfo& info, const Verification& v) {
   runtime::log_line(concat("verification: ", v.op, " by ", v.variant, " is wrong on ", info.name, " (", info.platform,
                            ", driver ", info.driver_version, "): ", v.detail,
                            "; it is passed over where the op has another variant. Please report this line with what "
@@ -183,7 +183,7 @@ struct Verdict {
 Verdict find_verdict(Device device, const Unit& unit, const replay::Problem& problem) {
   const std::lock_guard lock(one_at_a_time());
   if (is_within(unit)) return {true, false};
-  if (const auto known = runtime::find_verification(device, unit.first, unit.second, mode() == Mode::always))
+  if (const auto known = find_verification(device, unit.first, unit.second, mode() == Mode::always))
     return {known->agrees, true};
   if (untried().count({device.index(), unit}) > 0) return {true, true};
   const runtime::PauseCapture pause;  // The trial's launches are not the user's.
@@ -198,8 +198,8 @@ Verdict find_verdict(Device device, const Unit& unit, const replay::Problem& pro
     return {true, true};
   }
   const Verification outcome{unit.first, unit.second, found.result == Result::agrees, found.detail};
-  runtime::note_verification(device, outcome, found.result != Result::fails);
-  if (!outcome.agrees) say_disagrees(device.info(), outcome);
+  note_verification(device, outcome, found.result != Result::fails);
+  if (!outcome.agrees) log_disagreement(device.info(), outcome);
   return {outcome.agrees, true};
 }
 
@@ -213,7 +213,7 @@ struct Remembered {
 
 Remembered& slot_of(const Candidate& c) noexcept {
   thread_local std::array<Remembered, 128> slots;
-  runtime::Hash hash(c.program);
+  Hash hash(c.program);
   hash.add(reinterpret_cast<std::uintptr_t>(c.variant) ^ reinterpret_cast<std::uintptr_t>(c.op));
   hash.add(c.setting);
   return slots[hash.value() % slots.size()];
@@ -272,9 +272,9 @@ void assume_unknown_drivers(bool unknown) {
   all_unknown = unknown;
   untried().clear();
   warned().clear();
-  runtime::forget_verifications();
+  forget_verifications();
   ++generation;
   dispatch::forget_prepared();
 }
 
-}  // namespace crisol::ops
+}  // namespace crisol::dispatch

@@ -11,7 +11,7 @@
 #include "crisol/device.h"
 #include "dispatch/problem_key.h"
 
-namespace crisol::ops {
+namespace crisol::dispatch {
 
 /// The subject of a verification: a variant of a table, and which of its programs the problem uses.
 struct Candidate {
@@ -48,4 +48,4 @@ void note_refused_trial(const char* op) noexcept;
 /// For tests: treats every driver as one that nobody has tried if `unknown`, and forgets what this process knows.
 void assume_unknown_drivers(bool unknown);
 
-}  // namespace crisol::ops
+}  // namespace crisol::dispatch

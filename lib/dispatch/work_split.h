@@ -8,7 +8,7 @@
 #include "dispatch/target.h"
 #include "runtime/launch.h"
 
-namespace crisol::ops {
+namespace crisol::dispatch {
 
 struct WorkSplit {
   std::int64_t items;  ///< Work-items; see range_of.
@@ -57,4 +57,4 @@ void in_launches(const dispatch::Target& target, std::int64_t n, std::int64_t it
   for (std::int64_t begin = 0; begin < n; begin += most) launch(begin, std::min(begin + most, n));
 }
 
-}  // namespace crisol::ops
+}  // namespace crisol::dispatch

@@ -14,7 +14,7 @@ constexpr const char* op = "DataParallel";
 std::uint64_t hash_of_elements(const Tensor& x) {
   std::string bytes(static_cast<std::size_t>(x.numel()) * size_of(x.dtype()), '\0');
   x.read_bytes(bytes.data());
-  return runtime::hash_of(bytes);
+  return hash_of(bytes);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 
 // SplitMix64's finaliser: neighbouring indices give unrelated seeds.
 std::uint64_t mixed(std::uint64_t z) noexcept {
-  z += runtime::golden_ratio;
+  z += golden_ratio;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return z ^ (z >> 31);

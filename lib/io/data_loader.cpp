@@ -16,7 +16,7 @@ namespace {
 
 // The seed of Sample::seed() for one epoch.
 std::uint64_t epoch_seed(std::uint64_t seed, std::int64_t epoch) {
-  runtime::Hash hash(seed);
+  Hash hash(seed);
   hash.add(static_cast<std::uint64_t>(epoch));
   return hash.value();
 }
@@ -123,7 +123,7 @@ std::int64_t DataLoader::batches() const noexcept {
 }
 
 void DataLoader::start(std::int64_t epoch, std::int64_t batch) {
-  system::refuse_after_fork();
+  system::check_not_forked();
   require(epoch >= 0, "DataLoader", "epoch ", epoch, " is negative");
   require(batch >= 0 && batch <= batches(), "DataLoader", "batch ", batch, " is not in [0, ", batches(), "]");
   EpochPlan plan{checked_order(*sampler_, epoch, dataset_->size()),
@@ -139,7 +139,7 @@ void DataLoader::start(std::int64_t epoch, std::int64_t batch) {
 }
 
 bool DataLoader::next(Batch& batch) {
-  system::refuse_after_fork();
+  system::check_not_forked();
   require(worker_ != nullptr, "DataLoader", "next() was called before start()");
   return worker_->next(batch);
 }
@@ -152,7 +152,7 @@ DataPosition DataLoader::position() const noexcept {
 
 NamedTensors DataLoader::state_dict() const {
   const DataPosition at = position();
-  runtime::Hash hash;
+  Hash hash;
   for (const std::int64_t index : sampler_->order(at.epoch)) hash.add(static_cast<std::uint64_t>(index));
   return {{"epoch", whole_number(at.epoch)},
           {"batch", whole_number(at.batch)},

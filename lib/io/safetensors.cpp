@@ -23,14 +23,14 @@ class SafetensorsFile {
     const std::uint64_t size = file_.size();
     if (size < length_bytes) file_.refuse("truncated: ", size, " bytes, at least ", length_bytes, " expected");
     const std::uint64_t header_bytes = read_length();
-    if (header_bytes > std::min(largest_safetensors_header, size - length_bytes)) refuse_other_kind();
+    if (header_bytes > std::min(largest_safetensors_header, size - length_bytes)) throw_other_kind();
     if (header_bytes > largest_safetensors_header)
       file_.refuse("a header of ", header_bytes, " bytes, at most ", largest_safetensors_header, " allowed");
     if (header_bytes > size - length_bytes)
       file_.refuse("truncated: a header of ", header_bytes, " bytes, ", size - length_bytes, " left in the file");
     std::string text(static_cast<std::size_t>(header_bytes), '\0');
     file_.read_at(length_bytes, text.data(), text.size());
-    if (!text.starts_with('{')) refuse_other_kind();
+    if (!text.starts_with('{')) throw_other_kind();
     header_ = parse_header(text, size - length_bytes - header_bytes, path);
     header_.data_begin = length_bytes + header_bytes;
   }
@@ -50,7 +50,7 @@ class SafetensorsFile {
 
  private:
   // A file of another kind would be reported as one with an absurd header.
-  void refuse_other_kind() {
+  void throw_other_kind() {
     if (const std::string kind = file_.kind(); !kind.empty())
       file_.refuse("this is ", kind, ", not a safetensors file: the Python package safetensors converts it");
   }

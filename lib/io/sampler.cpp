@@ -25,7 +25,7 @@ RandomSampler::RandomSampler(std::int64_t count, std::uint64_t seed)
     : count_(checked_count("RandomSampler", count)), seed_(seed) {}
 
 std::vector<std::int64_t> RandomSampler::order(std::int64_t epoch) const {
-  return shuffled(count_, seed_ * runtime::golden_ratio + static_cast<std::uint64_t>(epoch));
+  return shuffled(count_, seed_ * golden_ratio + static_cast<std::uint64_t>(epoch));
 }
 
 }  // namespace crisol::io

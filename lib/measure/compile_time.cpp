@@ -24,7 +24,7 @@ double ms_since(Clock::time_point start) {
 // call, so that no cache of the driver has the program.
 std::string new_source() {
   const auto now = static_cast<std::uint64_t>(Clock::now().time_since_epoch().count());
-  runtime::Hash hash;
+  Hash hash;
   hash.add(now);
   return concat(
       "__kernel void gate(__global const float* a, __global float* y) {\n  const size_t i = get_global_id(0);\n",

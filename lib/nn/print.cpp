@@ -45,7 +45,7 @@ std::string name_of(const std::type_info& type) {
 
 std::string Module::type_name() const { return name_of(typeid(*this)); }
 
-void Module::refuse_class(const std::string& name, const std::type_info& type) const {
+void Module::throw_wrong_class(const std::string& name, const std::type_info& type) const {
   fail(ErrorCode::invalid_argument, "module", "'", name, "' is a ", module(name).type_name(), ", not a ",
        name_of(type));
 }

@@ -24,7 +24,7 @@ void note_values(Block& block) noexcept {
     static_cast<PooledBlock&>(block).set_op("from the host");
 }
 
-void refuse_without_values(const Block& block) {
+void check_has_values(const Block& block) {
   if (!in_dry_run() || !block.pooled() || static_cast<const PooledBlock&>(block).op() != no_op) return;
   thread_context().dry_run->note_needed_values();
   fail(ErrorCode::invalid_argument, "read", "the values of a tensor are needed, and only sizes are computed");

@@ -43,6 +43,6 @@ void note_no_values(Block& block) noexcept;
 /// Says that values of the host are written to it.
 void note_values(Block& block) noexcept;
 /// Throws invalid_argument in a dry run for a block without values.
-void refuse_without_values(const Block& block);
+void check_has_values(const Block& block);
 
 }  // namespace crisol::runtime

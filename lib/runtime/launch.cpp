@@ -78,7 +78,7 @@ void name_blocks(const KernelArg* args, std::size_t count, const char* op) noexc
     if (args[i].kind() == KernelArg::Kind::view) name_block(*args[i].view().block, op);
 }
 
-void say_launch(const BuiltKernel& kernel, const NdRange& range) {
+void log_launch(const BuiltKernel& kernel, const NdRange& range) {
   std::string text = "launch " + kernel.name;
   for (int d = 0; d < range.dimensions; ++d)
     text += concat(d == 0 ? " global " : "x", range.global[static_cast<std::size_t>(d)]);
@@ -95,7 +95,7 @@ void enqueue(DeviceState& device, BuiltKernel& kernel, const NdRange& range, con
   for (int d = 0; d < range.dimensions; ++d)
     if (range.global[static_cast<std::size_t>(d)] == 0) return;
   if (in_dry_run()) return;
-  if (verbose(Topic::launch)) say_launch(kernel, range);
+  if (verbose(Topic::launch)) log_launch(kernel, range);
   Capturer* capturer = capturer_of(device);
   const cl_command_queue queue = device.queue();
   const std::size_t* local = range.local[0] == 0 ? nullptr : range.local.data();

@@ -27,7 +27,7 @@ struct Kernel::Impl {
 
   /// The kernel for a device, which is built at the first call there. Later calls do not hash the source again.
   runtime::BuiltKernel& built_for(runtime::DeviceState& device) const {
-    system::refuse_after_fork();
+    system::check_not_forked();
     const auto find = [&] {
       return std::find_if(built_.begin(), built_.end(), [&](const Built& one) { return one.first == &device; });
     };

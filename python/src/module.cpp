@@ -7,7 +7,7 @@ namespace crisol::python {
 namespace {
 
 /// Devices, their queues and the memory pool belong to the process, so two interpreters would share them.
-void refuse_sub_interpreter() {
+void check_main_interpreter() {
   if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
     throw std::runtime_error("crisol works in the main interpreter only, not in a sub-interpreter");
 }
@@ -19,7 +19,7 @@ void refuse_sub_interpreter() {
 NB_MODULE(_crisol, m) {
   using namespace crisol::python;
   nanobind::set_leak_warnings(false);  // The dtype objects live as long as the process.
-  refuse_sub_interpreter();
+  check_main_interpreter();
   m.attr("__version__") = crisol::version();
   bind_errors(m);
   bind_dtypes(m);

@@ -33,13 +33,13 @@ inline void add_device(CLI::App& app, std::string& device) {
 }
 
 /// Checks of an option's text. They return an error message, or an empty string when the text is valid.
-inline std::string refuse_rate(const std::string& text) {
+inline std::string check_rate(const std::string& text) {
   double value = 0;
   if (CLI::detail::lexical_cast(text, value) && value > 0 && std::isfinite(value)) return {};
   return text + " is not a positive number";
 }
 
-inline std::string refuse_seed(const std::string& text) {
+inline std::string check_seed(const std::string& text) {
   return text.find('-') == std::string::npos ? std::string() : text + " is negative";
 }
 

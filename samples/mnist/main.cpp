@@ -30,7 +30,7 @@ void add_train(CLI::App& app, mnist::TrainOptions& options) {
   train
       ->add_option("--lr", options.lr,
                    "Highest learning rate of the one-cycle schedule (default: depends on model and optimizer)")
-      ->check(samples::refuse_rate);
+      ->check(samples::check_rate);
   train->add_option("--optimizer", options.optimizer, "adam, adamw, sgd (Nesterov momentum 0.9) or rmsprop")
       ->capture_default_str()
       ->check(CLI::IsMember({"adam", "adamw", "sgd", "rmsprop"}));
@@ -38,7 +38,7 @@ void add_train(CLI::App& app, mnist::TrainOptions& options) {
       ->add_option("--seed", options.seed,
                    "Determines the initial weights, the order of the images and the rendered digits")
       ->capture_default_str()
-      ->check(samples::refuse_seed);
+      ->check(samples::check_seed);
   train->add_option("--weights", options.weights, "Save the trained weights here (safetensors)");
   train->add_option("--json", options.json, samples::json_help);
 }

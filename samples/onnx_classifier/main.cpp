@@ -170,7 +170,7 @@ int main(int argc, char** argv) {
   train_->add_option("--epochs", options.epochs, "Passes over the pictures")
       ->capture_default_str()
       ->check(CLI::Range(1, 100000));
-  train_->add_option("--lr", options.lr, "Learning rate of Adam")->capture_default_str()->check(samples::refuse_rate);
+  train_->add_option("--lr", options.lr, "Learning rate of Adam")->capture_default_str()->check(samples::check_rate);
   train_->add_option("--weights", options.weights, "Save all weights here (safetensors)");
   CLI11_PARSE(app, argc, argv);
   try {

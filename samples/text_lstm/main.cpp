@@ -13,13 +13,13 @@
 
 namespace {
 
-std::string refuse_temperature(const std::string& text) {
+std::string check_temperature(const std::string& text) {
   double value = 0;
   if (CLI::detail::lexical_cast(text, value) && value >= 0 && std::isfinite(value)) return {};
   return text + " is not a number from 0 up";
 }
 
-std::string refuse_dropout(const std::string& text) {
+std::string check_dropout(const std::string& text) {
   double value = 0;
   if (CLI::detail::lexical_cast(text, value) && value >= 0 && value < 1) return {};
   return text + " is not in [0, 1)";
@@ -45,18 +45,18 @@ void add_train(CLI::App& app, text_lstm::TrainOptions& options) {
   add_count(train, "--embedding", s.embedding, 65536, "Numbers that stand for a character");
   train->add_option("--dropout", s.dropout, "Share of each layer's outputs that a step leaves out")
       ->capture_default_str()
-      ->check(refuse_dropout);
+      ->check(check_dropout);
   add_count(train, "--batch", s.batch, 1000000, "Places of the text that are read side by side");
   add_count(train, "--window", s.window, 1000000, "Characters that gradients go back over");
   train->add_option("--lr", s.lr, "Highest learning rate of the one-cycle schedule")
       ->capture_default_str()
-      ->check(samples::refuse_rate);
+      ->check(samples::check_rate);
   train->add_option("--clip", s.clip, "Largest norm of all gradients together")
       ->capture_default_str()
-      ->check(samples::refuse_rate);
+      ->check(samples::check_rate);
   train->add_option("--seed", s.seed, "Determines the initial weights and dropout")
       ->capture_default_str()
-      ->check(samples::refuse_seed);
+      ->check(samples::check_seed);
   train->add_option("--validate-every", options.validate_every, "Steps between two validations (default: a fifth)")
       ->check(CLI::Range(1, 1000000000));
   train->add_option("--weights", options.weights, "Save the trained weights and the vocabulary here (safetensors)");
@@ -77,11 +77,11 @@ void add_sample(CLI::App& app, text_lstm::SampleOptions& options) {
       ->add_option("--temperature", options.temperature,
                    "Below 1: more likely characters more often; 0: only the likeliest")
       ->capture_default_str()
-      ->check(refuse_temperature);
+      ->check(check_temperature);
   sample->add_option("--top-k", options.top_k, "Choose among this many of the likeliest characters; 0: all")
       ->capture_default_str()
       ->check(CLI::Range(0, 1000000));
-  sample->add_option("--seed", options.seed, "Fixes the choices")->capture_default_str()->check(samples::refuse_seed);
+  sample->add_option("--seed", options.seed, "Fixes the choices")->capture_default_str()->check(samples::check_seed);
 }
 
 }  // namespace

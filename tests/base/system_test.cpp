@@ -109,11 +109,11 @@ TEST_CASE("system: every file of the library can have any letters in its name") 
   CHECK(cache.clear() == 1);
 
   {
-    runtime::LockedFile file("test", folder + "/made/tuning.txt");
+    LockedFile file("test", folder + "/made/tuning.txt");
     CHECK(file.read().empty());
     file.replace("text");
   }
-  CHECK(runtime::read_whole(folder + "/made/tuning.txt") == "text");
+  CHECK(read_whole(folder + "/made/tuning.txt") == "text");
 
   write_file(folder + "/device.json", to_json(Device().info()));
   CHECK(read_device_info(folder + "/device.json").name == Device().info().name);

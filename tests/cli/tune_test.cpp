@@ -166,21 +166,21 @@ TEST_CASE("crisol tune: a variant with wrong numbers is named and never stored")
   const Place place;
   const std::string kernels = place.folder.path() + "/kernels";
   std::filesystem::copy(CRISOL_SOURCE_DIR "/cl_kernels", kernels, std::filesystem::copy_options::recursive);
-  std::string source = read_file(kernels + "/product/gemm_dot_cpu.cl");
+  std::string source = read_file(kernels + "/product/gemm_cpu_dot.cl");
   const std::string right = "store_sums(sums[i * DOT_N + j],";
   REQUIRE(contains(source, right));
   source.replace(source.find(right), right.size(), "store_sums(1 + sums[i * DOT_N + j],");
-  write_file(kernels + "/product/gemm_dot_cpu.cl", source);
+  write_file(kernels + "/product/gemm_cpu_dot.cl", source);
   write_file(place.shapes, "matmul m=64 n=40 k=128 batch=1 transa=0 transb=1 transc=0 weight=1 precision=0\n");
   const ProcessResult result =
       place.run("tune --check --repeat 1 --json --shapes " + place.shapes, {{"CRISOL_KERNEL_PATH", kernels}});
   INFO(result.output);
   CHECK(result.status == 1);
   const auto problem = nlohmann::json::parse(result.out).at("problems").at(0);
-  CHECK(problem.at("best") != "cpu_rows");
+  CHECK(problem.at("best") != "cpu_dot");
   CHECK(problem.at("checked_against") == "the reference");
   for (const auto& variant : problem.at("variants")) {
-    const bool broken = variant.at("variant") == "cpu_rows";
+    const bool broken = variant.at("variant") == "cpu_dot";
     CHECK(variant.contains("wrong") == broken);
     if (broken) CHECK(contains(variant.at("wrong"), "2560 of 2560 results, element "));
   }
@@ -209,7 +209,7 @@ TEST_CASE("crisol cache: tuned problems are listed, and stay unless they are cle
   NEEDS_CRISOL();
   const Place place;
   set_variable("CRISOL_TUNING", place.tuned);
-  store_tuning({"a device", product, 1, "plain", 10, "cpu_rows", 20});
+  store_tuning({"a device", product, 1, "plain", 10, "cpu_dot", 20});
   set_variable("CRISOL_TUNING", "0");
   CHECK(contains(place.run("cache").output, "1 tuned problems in " + place.tuned));
   CHECK(place.run("cache clear").status == 0);

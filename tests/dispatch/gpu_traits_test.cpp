@@ -13,7 +13,7 @@
 
 using namespace crisol;
 using dispatch::gpu_traits, dispatch::GpuTraits, dispatch::Shuffle;
-using Kind = ops::MatrixUnit::Kind;
+using Kind = dispatch::MatrixUnit::Kind;
 using Kinds = std::vector<Kind>;
 
 namespace {

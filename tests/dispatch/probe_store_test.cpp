@@ -27,16 +27,16 @@ TEST_CASE("probe store: an outcome belongs to its device, driver, probe and kern
   DeviceInfo info;
   info.name = "Imagined 3000";
   info.driver_version = "1";
-  CHECK(!runtime::load_probe(info, "test", "kernel"));
-  runtime::store_probe(info, "test", "kernel", {"none", "it is imagined\nand more"});
-  const auto stored = runtime::load_probe(info, "test", "kernel");
+  CHECK(!dispatch::load_probe(info, "test", "kernel"));
+  dispatch::store_probe(info, "test", "kernel", {"none", "it is imagined\nand more"});
+  const auto stored = dispatch::load_probe(info, "test", "kernel");
   REQUIRE(stored);
   CHECK(stored->found == "none");
   CHECK(stored->reason == "it is imagined");
-  CHECK(!runtime::load_probe(info, "test", "another kernel"));
-  CHECK(!runtime::load_probe(info, "another test", "kernel"));
+  CHECK(!dispatch::load_probe(info, "test", "another kernel"));
+  CHECK(!dispatch::load_probe(info, "another test", "kernel"));
   info.driver_version += ".1";
-  CHECK(!runtime::load_probe(info, "test", "kernel"));
+  CHECK(!dispatch::load_probe(info, "test", "kernel"));
 }
 
 }  // namespace crisol

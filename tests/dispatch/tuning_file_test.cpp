@@ -46,10 +46,10 @@ TEST_CASE("tuning: entries come back from the file as they were stored, one for 
   store_tuning(entry(1, "block"));
   store_tuning(entry(0xffffffffffffffffu, "block/64x64/4"));
   store_tuning(entry(1, "clblast", "another device"));
-  store_tuning(entry(1, "cpu_rows"));
+  store_tuning(entry(1, "cpu_dot"));
   const auto entries = tuning_entries();
   REQUIRE(entries.size() == 3);
-  CHECK(same(entries[0], entry(1, "cpu_rows")));
+  CHECK(same(entries[0], entry(1, "cpu_dot")));
   CHECK(same(entries[1], entry(0xffffffffffffffffu, "block/64x64/4")));
   CHECK(same(entries[2], entry(1, "clblast", "another device")));
   CHECK_FALSE(remove_tuning("a device", 2));
@@ -61,18 +61,18 @@ TEST_CASE("tuning: entries come back from the file as they were stored, one for 
 }
 
 TEST_CASE("tuning: a damaged file has no entries, and the next store makes it whole") {
-  const std::string good = runtime::write_tuning({entry(1, "block"), entry(2, "plain")});
-  CHECK(runtime::read_tuning(good).entries.size() == 2);
+  const std::string good = dispatch::write_tuning({entry(1, "block"), entry(2, "plain")});
+  CHECK(dispatch::read_tuning(good).entries.size() == 2);
   for (std::size_t i = 0; i < good.size(); ++i) {
     std::string bad = good;
     bad[i] = static_cast<char>(bad[i] ^ 0x02);
     CAPTURE(i);
-    CHECK(runtime::read_tuning(bad).fault != nullptr);
-    CHECK(runtime::read_tuning(bad).entries.empty());
+    CHECK(dispatch::read_tuning(bad).fault != nullptr);
+    CHECK(dispatch::read_tuning(bad).entries.empty());
     const bool none = i == 0;  // An empty file is valid and has no entries.
-    CHECK((runtime::read_tuning(good.substr(0, i)).fault == nullptr) == none);
+    CHECK((dispatch::read_tuning(good.substr(0, i)).fault == nullptr) == none);
   }
-  CHECK(std::string(runtime::read_tuning("crisol tuning 2 …\n").fault) == "is of another format");
+  CHECK(std::string(dispatch::read_tuning("crisol tuning 2 …\n").fault) == "is of another format");
 
   const TemporaryFolder folder;
   const ChosenFile file(folder.path() + "/tuning.txt");
@@ -83,9 +83,9 @@ TEST_CASE("tuning: a damaged file has no entries, and the next store makes it wh
 }
 
 TEST_CASE("tuning: lines that end as on Windows are read as others are") {
-  std::string text = runtime::write_tuning({entry(1, "block"), entry(2, "plain")});
+  std::string text = dispatch::write_tuning({entry(1, "block"), entry(2, "plain")});
   for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 2) text.replace(at, 1, "\r\n");
-  const runtime::TuningFile file = runtime::read_tuning(text);
+  const dispatch::TuningFile file = dispatch::read_tuning(text);
   CHECK(file.fault == nullptr);
   REQUIRE(file.entries.size() == 2);
   CHECK(same(file.entries[1], entry(2, "plain")));
@@ -96,12 +96,12 @@ TEST_CASE("tuning: lines with a right checksum that are no entries are refused")
                            "0000000000000001\td\tp\tv\t1\tu\n", "0000000000000001\td\tp\tv\t1\tu\t1\t\n",
                            "0000000000000001\td\tp\tv\t1.5\tu\t1\n", "0000000000000001\td\tp\tv\t\tu\t1\n"}) {
     TuningEntry odd;
-    std::string text = runtime::write_tuning({odd});
+    std::string text = dispatch::write_tuning({odd});
     char checksum[20];
-    std::snprintf(checksum, sizeof checksum, "%016llx", static_cast<unsigned long long>(runtime::hash_of(line)));
+    std::snprintf(checksum, sizeof checksum, "%016llx", static_cast<unsigned long long>(hash_of(line)));
     text = text.substr(0, text.find('\n') - 16) + checksum + '\n' + line;
     CAPTURE(line);
-    CHECK(std::string(runtime::read_tuning(text).fault) == "has a line that is no entry");
+    CHECK(std::string(dispatch::read_tuning(text).fault) == "has a line that is no entry");
   }
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("tuning: the table finds what was stored for a device, its driver and 
   info.platform = "a platform";
   info.driver_version = "1.0";
   info.compute_units = 4;
-  const runtime::TuningTable table({entry(7, "block", tuning_device(info)), entry(8, "plain", "another")});
+  const dispatch::TuningTable table({entry(7, "block", tuning_device(info)), entry(8, "plain", "another")});
   REQUIRE(table.find(info, 7) != nullptr);
   CHECK(*table.find(info, 7) == "block");
   CHECK(table.find(info, 8) == nullptr);
@@ -123,10 +123,10 @@ TEST_CASE("tuning: the table finds what was stored for a device, its driver and 
     if (change == 3) other.name = "another GPU";
     CAPTURE(change);
     CHECK(tuning_device(other) != tuning_device(info));
-    CHECK(runtime::TuningTable({entry(7, "block", tuning_device(info))}).find(other, 7) == nullptr);
+    CHECK(dispatch::TuningTable({entry(7, "block", tuning_device(info))}).find(other, 7) == nullptr);
     ++change;
   }
-  CHECK(runtime::TuningTable().empty());
+  CHECK(dispatch::TuningTable().empty());
 }
 
 TEST_CASE("child: stores tuned problems" * doctest::skip()) {

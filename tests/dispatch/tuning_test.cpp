@@ -56,13 +56,13 @@ bool is_slow() { return slow_device(); }
 }  // namespace
 
 TEST_CASE("problem key: text and hash tell op, names and values apart") {
-  const ops::ProblemKey key{{"rows", 3}, {"length", 5}};
+  const dispatch::ProblemKey key{{"rows", 3}, {"length", 5}};
   CHECK(key.text("softmax") == "softmax rows=3 length=5");
-  CHECK(key.hash("softmax") == ops::ProblemKey{{"rows", 3}, {"length", 5}}.hash("softmax"));
+  CHECK(key.hash("softmax") == dispatch::ProblemKey{{"rows", 3}, {"length", 5}}.hash("softmax"));
   CHECK(key.hash("softmax") != key.hash("log_softmax"));
-  CHECK(key.hash("softmax") != ops::ProblemKey{{"rows", 5}, {"length", 3}}.hash("softmax"));
-  CHECK(key.hash("softmax") != ops::ProblemKey{{"rows", 3}, {"step", 5}}.hash("softmax"));
-  CHECK(key.hash("softmax") != ops::ProblemKey{{"rows", 3}}.hash("softmax"));
+  CHECK(key.hash("softmax") != dispatch::ProblemKey{{"rows", 5}, {"length", 3}}.hash("softmax"));
+  CHECK(key.hash("softmax") != dispatch::ProblemKey{{"rows", 3}, {"step", 5}}.hash("softmax"));
+  CHECK(key.hash("softmax") != dispatch::ProblemKey{{"rows", 3}}.hash("softmax"));
 }
 
 TEST_CASE("problem log: problems with their candidates, counted, in all logs around") {

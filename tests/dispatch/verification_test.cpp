@@ -79,7 +79,7 @@ void check_sums() { check_close(sums(), {3, 7}, {1, 2, 3, 4, 5, 6, 7, 1, 2, 3, 4
 TEST_CASE("child: sums" * doctest::skip()) { check_sums(); }
 
 TEST_CASE("child: sums on an unknown driver" * doctest::skip()) {
-  ops::assume_unknown_drivers(true);
+  dispatch::assume_unknown_drivers(true);
   const GeneratorState before = default_generator().state();
   for (int round = 0; round < 3; ++round) {
     ProblemLog problems;
@@ -92,7 +92,7 @@ TEST_CASE("child: sums on an unknown driver" * doctest::skip()) {
 }
 
 TEST_CASE("child: sums of several threads on an unknown driver" * doctest::skip()) {
-  ops::assume_unknown_drivers(true);
+  dispatch::assume_unknown_drivers(true);
   std::vector<std::thread> threads;
   std::vector<std::vector<float>> results(4);
   for (std::vector<float>& result : results) threads.emplace_back([&result] { result = sums().to_vector<float>(); });
@@ -113,7 +113,7 @@ TEST_CASE("child: sums that are captured on an unknown driver" * doctest::skip()
     const ForcedVariant forced("cumsum", "items");
     return commands(x, usual).size();
   }();
-  ops::assume_unknown_drivers(true);
+  dispatch::assume_unknown_drivers(true);
   const Profile profile;
   const CapturedGraph graph = capture([&] { tried = ops::cumsum(x, 1); });
   CHECK(graph.size() == size);
@@ -126,7 +126,7 @@ TEST_CASE("child: sums that are captured on an unknown driver" * doctest::skip()
 }
 
 TEST_CASE("child: sums without memory for a trial" * doctest::skip()) {
-  ops::assume_unknown_drivers(true);
+  dispatch::assume_unknown_drivers(true);
   const Device device;
   const Tensor x = ones({4, 512});
   device.release_cached_memory();
@@ -196,27 +196,27 @@ TEST_CASE("verification: outcomes of another driver and those of a damaged file 
   place.run("child: sums on an unknown driver");
   const std::string text = read_file(place.file);
   const std::string format = "crisol verification 1";
-  const runtime::CheckedLines lines = runtime::without_checksum(format, text);
+  const CheckedLines lines = without_checksum(format, text);
   REQUIRE(lines.fault == nullptr);
   const std::string version = " | " + Device().info().driver_version + " | ";
   std::string other(lines.lines);
   for (std::size_t at = 0; (at = other.find(version, at)) != std::string::npos;)
     other.replace(at, version.size(), " | 0 | ");
-  write_file(place.file, runtime::with_checksum(format, other));
+  write_file(place.file, with_checksum(format, other));
   const ProcessResult with_other = place.run("child: sums on an unknown driver");
   CHECK_PASSED(with_other);
   CHECK(count_of(with_other.output, place.line) == 1);
   CHECK(contains(read_file(place.file), " | 0 | "));  // Other drivers' outcomes stay.
 
-  for (const std::string& damaged : {std::string("rubbish\n"), text.substr(0, text.size() - 3),
-                                     runtime::with_checksum(format, "a\tb\tc\tperhaps\td\n")}) {
+  for (const std::string& damaged :
+       {std::string("rubbish\n"), text.substr(0, text.size() - 3), with_checksum(format, "a\tb\tc\tperhaps\td\n")}) {
     write_file(place.file, damaged);
     const ProcessResult result = place.run("child: sums on an unknown driver");
     CHECK_PASSED(result);
     CHECK(contains(result.output, "crisol: verification: " + place.file));
     CHECK(contains(result.output, "; variants are verified again\n"));
     CHECK(count_of(result.output, place.line) == 1);
-    CHECK(runtime::without_checksum(format, read_file(place.file)).fault == nullptr);
+    CHECK(without_checksum(format, read_file(place.file)).fault == nullptr);
   }
 }
 
@@ -238,7 +238,7 @@ TEST_CASE("verification: without a folder, from several threads, in a capture, w
 }
 
 TEST_CASE("child: softmax on an unknown driver" * doctest::skip()) {
-  ops::assume_unknown_drivers(true);
+  dispatch::assume_unknown_drivers(true);
   VariantLog log;
   const Tensor y = ops::softmax(zeros({3, 64}), 1);
   check_close(y, {3, 64}, std::vector<double>(192, 1.0 / 64), {16});

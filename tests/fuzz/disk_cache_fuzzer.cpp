@@ -29,7 +29,7 @@ void mend(std::string& file) {
   std::memcpy(&header, file.data(), sizeof header);
   const std::string_view rest = std::string_view(file).substr(sizeof header);
   if (header.text_size > rest.size()) return;
-  header.checksum = runtime::hash_of(rest.substr(header.text_size), runtime::hash_of(rest.substr(0, header.text_size)));
+  header.checksum = hash_of(rest.substr(header.text_size), hash_of(rest.substr(0, header.text_size)));
   std::memcpy(file.data(), &header, sizeof header);
 }
 

@@ -15,8 +15,8 @@ namespace {
 /// A file with these lines and their checksum, because mutations alone would hardly ever find a correct checksum.
 std::string file_of(std::string_view lines) {
   char checksum[20];
-  std::snprintf(checksum, sizeof checksum, "%016llx", static_cast<unsigned long long>(runtime::hash_of(lines)));
-  const std::string empty = runtime::write_tuning({});
+  std::snprintf(checksum, sizeof checksum, "%016llx", static_cast<unsigned long long>(hash_of(lines)));
+  const std::string empty = dispatch::write_tuning({});
   return empty.substr(0, empty.size() - 17) + checksum + '\n' + std::string(lines);
 }
 
@@ -27,13 +27,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t cou
   if (count == 0) return 0;
   const std::string_view rest(reinterpret_cast<const char*>(bytes + 1), count - 1);
   const std::string text = bytes[0] % 2 == 1 ? file_of(rest) : std::string(rest);
-  const runtime::TuningFile file = runtime::read_tuning(text);
+  const dispatch::TuningFile file = dispatch::read_tuning(text);
   expect(file.fault == nullptr || file.entries.empty(), "nothing of a damaged file is used");
-  const std::string written = runtime::write_tuning(file.entries);
-  const runtime::TuningFile again = runtime::read_tuning(written);
+  const std::string written = dispatch::write_tuning(file.entries);
+  const dispatch::TuningFile again = dispatch::read_tuning(written);
   expect(again.fault == nullptr && again.entries.size() == file.entries.size(), "what was read can be written");
-  expect(runtime::write_tuning(again.entries) == written, "entries are written and read as they were");
-  const runtime::TuningTable table(file.entries);
+  expect(dispatch::write_tuning(again.entries) == written, "entries are written and read as they were");
+  const dispatch::TuningTable table(file.entries);
   expect(table.empty() == file.entries.empty(), "the table holds the entries");
   return 0;
 }

@@ -138,7 +138,7 @@ TEST_CASE("child: say which device is the default" * doctest::skip()) {
 
 namespace {
 
-crisol::testing::ProcessResult say_default(const crisol::testing::Environment& environment) {
+crisol::testing::ProcessResult ask_default(const crisol::testing::Environment& environment) {
   return crisol::testing::run_child("child: say which device is the default", environment);
 }
 
@@ -147,9 +147,9 @@ crisol::testing::ProcessResult say_default(const crisol::testing::Environment& e
 TEST_CASE("CRISOL_DEVICE chooses in a real process") {
   if (crisol::testing::slow_device()) CRISOL_SKIP("starts processes outside the simulator");
   const crisol::Device here;
-  crisol::testing::ProcessResult result = say_default({{"CRISOL_DEVICE", here.info().platform}});
+  crisol::testing::ProcessResult result = ask_default({{"CRISOL_DEVICE", here.info().platform}});
   CHECK(contains(result.output, ("default is " + here.name() + " because CRISOL_DEVICE=").c_str()));
-  result = say_default({{"CRISOL_DEVICE", "no-such-device"}});
+  result = ask_default({{"CRISOL_DEVICE", "no-such-device"}});
   CHECK(contains(result.output, "CRISOL_DEVICE 'no-such-device': no device matches"));
 }
 
@@ -158,6 +158,6 @@ TEST_CASE("an empty vendors folder is explained") {
   NEEDS_POSIX("an OpenCL loader that reads .icd files");
   const crisol::testing::TemporaryFolder empty;
   const crisol::testing::ProcessResult result =
-      say_default({{"OCL_ICD_VENDORS", empty.path()}, {"OCL_ICD_FILENAMES", ""}, {"CRISOL_DEVICE", ""}});
+      ask_default({{"OCL_ICD_VENDORS", empty.path()}, {"OCL_ICD_FILENAMES", ""}, {"CRISOL_DEVICE", ""}});
   CHECK(contains(result.output, "no OpenCL platform is installed"));
 }

@@ -133,14 +133,14 @@ TEST_CASE("child: stores and loads under an open umask" * doctest::skip()) {
   CHECK(permissions(cache.path_of("key")) == 0600);
   CHECK(cache.load("key"));
   {
-    crisol::runtime::LockedFile file("test", folder + "/more/tuning.txt");
+    crisol::LockedFile file("test", folder + "/more/tuning.txt");
     file.replace("text");
   }
   CHECK(permissions(folder + "/more") == 0700);
   CHECK(permissions(folder + "/more/tuning.txt") == 0600);
   fs::permissions(folder + "/more/tuning.txt", fs::perms(0644));
   {
-    crisol::runtime::LockedFile file("test", folder + "/more/tuning.txt");
+    crisol::LockedFile file("test", folder + "/more/tuning.txt");
     file.replace("other text");
   }
   CHECK(permissions(folder + "/more/tuning.txt") == 0644);  // Its user shares it.

@@ -22,7 +22,7 @@ INLINE void stages_multiply(TileSums acc, Operands* operands, float a[2][TM], fl
   operands_keep(operands, next_a, next_b, then);
   barrier(CLK_LOCAL_MEM_FENCE);
 #ifdef MOVES_BY_SCALAR
-  operands_move(operands, UNIFORM(slices > 2 ? BK : 0));
+  operands_move(operands, SUBGROUP_BROADCAST(slices > 2 ? BK : 0));
 #else
   if (slices > 2) operands_move(operands, BK);
 #endif

@@ -123,7 +123,7 @@ class CRISOL_API Module {
   template <class Layer>
   Layer& module(const std::string& name) const {
     Layer* layer = dynamic_cast<Layer*>(&module(name));
-    if (layer == nullptr) refuse_class(name, typeid(Layer));
+    if (layer == nullptr) throw_wrong_class(name, typeid(Layer));
     return *layer;
   }
 
@@ -251,7 +251,7 @@ class CRISOL_API Module {
   struct State;
 
   void check_name(const std::string& name) const;
-  [[noreturn]] void refuse_class(const std::string& name, const std::type_info& type) const;
+  [[noreturn]] void throw_wrong_class(const std::string& name, const std::type_info& type) const;
   void check_child(const std::string& name, const Module* child) const;
   bool reaches(const Module& other) const;
   void register_child(const std::string& name, std::shared_ptr<Module> child, detail::CopyModule copy);

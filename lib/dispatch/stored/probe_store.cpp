@@ -5,7 +5,7 @@
 #include "crisol/version.h"
 #include "runtime/program/disk_cache.h"
 
-namespace crisol::runtime {
+namespace crisol::dispatch {
 
 namespace {
 
@@ -17,8 +17,8 @@ std::string key_of(const DeviceInfo& info, std::string_view name, std::string_vi
 }  // namespace
 
 std::optional<ProbeOutcome> load_probe(const DeviceInfo& info, std::string_view name, std::string_view kernel_source) {
-  const DiskCache disk(DiskCache::default_folder());
-  const std::optional<CachedProgram> stored = disk.load(key_of(info, name, kernel_source));
+  const runtime::DiskCache disk(runtime::DiskCache::default_folder());
+  const std::optional<runtime::CachedProgram> stored = disk.load(key_of(info, name, kernel_source));
   if (!stored) return std::nullopt;
   return ProbeOutcome{std::string(stored->binary.begin(), stored->binary.end()),
                       stored->warmed.empty() ? std::string() : stored->warmed[0]};
@@ -26,7 +26,7 @@ std::optional<ProbeOutcome> load_probe(const DeviceInfo& info, std::string_view 
 
 void store_probe(const DeviceInfo& info, std::string_view name, std::string_view kernel_source,
                  const ProbeOutcome& outcome) {
-  const DiskCache disk(DiskCache::default_folder());
+  const runtime::DiskCache disk(runtime::DiskCache::default_folder());
   const std::string reason = outcome.reason.substr(0, outcome.reason.find('\n'));
   disk.store(key_of(info, name, kernel_source),
              {concat("probe of ", name, " for ", info.name, " (", info.platform, ", driver ", info.driver_version, ')'),
@@ -34,4 +34,4 @@ void store_probe(const DeviceInfo& info, std::string_view name, std::string_view
               {reason}});
 }
 
-}  // namespace crisol::runtime
+}  // namespace crisol::dispatch

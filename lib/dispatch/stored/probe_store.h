@@ -7,7 +7,7 @@
 
 #include "crisol/device.h"
 
-namespace crisol::runtime {
+namespace crisol::dispatch {
 
 /// The outcome of a probe.
 struct ProbeOutcome {
@@ -21,4 +21,4 @@ std::optional<ProbeOutcome> load_probe(const DeviceInfo& info, std::string_view 
 void store_probe(const DeviceInfo& info, std::string_view name, std::string_view kernel_source,
                  const ProbeOutcome& outcome);
 
-}  // namespace crisol::runtime
+}  // namespace crisol::dispatch

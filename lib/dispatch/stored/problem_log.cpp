@@ -29,6 +29,6 @@ void ProblemLog::note(const TuningProblem& problem) {
   if (outer_ != nullptr) outer_->note(problem);
 }
 
-ProblemLog* runtime::problem_log() noexcept { return thread_context().problem_log; }
+ProblemLog* problem_log() noexcept { return thread_context().problem_log; }
 
 }  // namespace crisol

@@ -5,9 +5,9 @@ namespace crisol {
 class ProblemLog;
 }
 
-namespace crisol::runtime {
+namespace crisol::dispatch {
 
 /// The innermost ProblemLog of this thread, or nullptr.
 ProblemLog* problem_log() noexcept;
 
-}  // namespace crisol::runtime
+}  // namespace crisol::dispatch

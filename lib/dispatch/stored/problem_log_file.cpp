@@ -11,7 +11,7 @@
 #include "dispatch/problem_key.h"
 #include "runtime/verbose.h"
 
-namespace crisol::ops {
+namespace crisol::dispatch {
 
 namespace {
 
@@ -89,7 +89,7 @@ class ProblemLogFile {
 
   void write() {
     if (met_.empty()) return;
-    runtime::LockedFile file(variable, path_);
+    LockedFile file(variable, path_);
     Counts counts;
     counts.read(file.read());
     for (const auto& [key, met] : met_)
@@ -120,4 +120,4 @@ bool problems_are_logged() {
 
 void log_problem(const char* op, const ProblemKey& key) { problem_log_file().count(op, key); }
 
-}  // namespace crisol::ops
+}  // namespace crisol::dispatch

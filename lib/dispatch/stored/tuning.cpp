@@ -21,8 +21,6 @@ namespace {
 
 constexpr std::string_view format_name = "crisol tuning 1";
 
-using runtime::hex_of, runtime::parse_number;
-
 // A line of the file has these fields, separated by tabs.
 std::string line_of(const TuningEntry& e) {
   return concat(hex_of(e.key), '\t', e.device, '\t', e.problem, '\t', e.variant, '\t', e.nanoseconds, '\t', e.usual,
@@ -31,7 +29,7 @@ std::string line_of(const TuningEntry& e) {
 
 bool parse_line(std::string_view line, TuningEntry& e) {
   std::array<std::string_view, 7> fields;
-  if (!runtime::split_fields(line, fields)) return false;
+  if (!split_fields(line, fields)) return false;
   e.device = fields[1];
   e.problem = fields[2];
   e.variant = fields[3];
@@ -42,7 +40,7 @@ bool parse_line(std::string_view line, TuningEntry& e) {
 
 // Returns no entries if the file is damaged or has another format, and logs this once for each reading.
 std::vector<TuningEntry> usable_entries(const std::string& path, std::string_view text) {
-  runtime::TuningFile file = runtime::read_tuning(text);
+  TuningFile file = read_tuning(text);
   if (file.fault != nullptr)
     runtime::log_line(concat("tuning: ", path, ' ', file.fault, "; nothing of it is used: run crisol tune again"));
   return std::move(file.entries);
@@ -56,9 +54,9 @@ void change_file(Change change) {
       !path.empty(), "tuning",
       "there is no file to store in: CRISOL_TUNING is 0, or neither CRISOL_CACHE_DIR nor the system names a folder");
   runtime::require_trusted("tuning", path);
-  runtime::LockedFile file("tuning", path);
+  LockedFile file("tuning", path);
   std::vector<TuningEntry> entries = usable_entries(path, file.read());
-  if (change(entries)) file.replace(runtime::write_tuning(entries));
+  if (change(entries)) file.replace(write_tuning(entries));
 }
 
 auto find_entry(std::vector<TuningEntry>& entries, const std::string& device, std::uint64_t key) {
@@ -68,7 +66,7 @@ auto find_entry(std::vector<TuningEntry>& entries, const std::string& device, st
 
 }  // namespace
 
-namespace runtime {
+namespace dispatch {
 
 std::string write_tuning(const std::vector<TuningEntry>& entries) {
   std::string lines;
@@ -120,7 +118,7 @@ const TuningTable& tuning_table() {
   return table;
 }
 
-}  // namespace runtime
+}  // namespace dispatch
 
 std::string tuning_device(const DeviceInfo& info) {
   std::string text = concat("crisol ", version(), " | ", info.platform, " | ", info.name, " | ", info.driver_version,
@@ -169,7 +167,7 @@ bool remove_tuning(const std::string& device, std::uint64_t key) {
 std::int64_t clear_tuning() {
   const std::string path = tuning_file();
   if (path.empty()) return 0;
-  const std::size_t count = runtime::read_tuning(runtime::read_whole(path)).entries.size();
+  const std::size_t count = read_tuning(read_whole(path)).entries.size();
   std::error_code error;
   std::filesystem::remove(system::path_of(path), error);
   if (error) fail(ErrorCode::io, "tuning", "cannot remove ", path, ": ", error.message());

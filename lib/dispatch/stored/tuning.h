@@ -9,7 +9,7 @@
 
 #include "crisol/tuning.h"
 
-namespace crisol::runtime {
+namespace crisol::dispatch {
 
 /// The text of a file with these entries: a line with format and checksum, and a line for each entry.
 std::string write_tuning(const std::vector<TuningEntry>& entries);
@@ -40,4 +40,4 @@ class TuningTable {
 /// same choices from its start to its end.
 const TuningTable& tuning_table();
 
-}  // namespace crisol::runtime
+}  // namespace crisol::dispatch

@@ -52,9 +52,9 @@ using AllOutcomes = std::map<std::string, Outcomes>;  // By device.
 /// The key of a device's outcomes: its key in the tuning file, and a hash of the text of all kernels.
 std::string key_of(const DeviceInfo& info) {
   static const std::string kernels = [] {
-    runtime::Hash hash;
+    Hash hash;
     for (const auto& [name, text] : runtime::embedded_kernels()) hash.add(runtime::expanded_source({}, name));
-    return runtime::hex_of(hash.value());
+    return hex_of(hash.value());
   }();
   return concat(tuning_device(info), " | kernels ", kernels);
 }
@@ -71,16 +71,16 @@ std::string text_of(const AllOutcomes& all) {
     for (const auto& [name, v] : outcomes)
       lines +=
           concat(device, '\t', v.op, '\t', v.variant, '\t', v.agrees ? "agrees" : "disagrees", '\t', v.detail, '\n');
-  return runtime::with_checksum(format_name, lines);
+  return with_checksum(format_name, lines);
 }
 
 /// Returns nothing and writes a line to stderr if the text is damaged.
 AllOutcomes parse(const std::string& path, std::string_view text) {
-  runtime::CheckedLines checked = runtime::without_checksum(format_name, text);
+  CheckedLines checked = without_checksum(format_name, text);
   AllOutcomes all;
   for (std::string_view rest = checked.lines; !rest.empty();) {
     std::array<std::string_view, 5> fields;
-    const bool whole = runtime::split_fields(runtime::cut_until(rest, '\n'), fields);
+    const bool whole = split_fields(cut_until(rest, '\n'), fields);
     if (!whole || (fields[3] != "agrees" && fields[3] != "disagrees")) {
       checked.fault = "has a line that is no outcome";
       break;
@@ -114,7 +114,7 @@ const Outcomes& stored_of(Known& all, Device device) {
 
 void store(const std::string& path, const DeviceInfo& info, const Verification& outcome) {
   runtime::require_trusted("verification", path);
-  runtime::LockedFile file("verification", path);
+  LockedFile file("verification", path);
   AllOutcomes all = parse(path, file.read());
   all[key_of(info)][{outcome.op, outcome.variant}] = outcome;
   file.replace(text_of(all));
@@ -145,7 +145,7 @@ std::string verification_file() {
   return folder.empty() ? folder : folder + "/verified.txt";
 }
 
-namespace runtime {
+namespace dispatch {
 
 std::optional<Verification> find_verification(Device device, const std::string& op, const std::string& variant,
                                               bool fresh) {
@@ -170,7 +170,7 @@ void note_verification(Device device, const Verification& outcome, bool lasting)
   try {
     store(path, device.info(), kept);
   } catch (const Error& error) {
-    log(Topic::build, "verification: nothing is stored: ", error.what());
+    runtime::log(runtime::Topic::build, "verification: nothing is stored: ", error.what());
   }
 }
 
@@ -181,6 +181,6 @@ void forget_verifications() {
   all.stored.clear();
 }
 
-}  // namespace runtime
+}  // namespace dispatch
 
 }  // namespace crisol

@@ -6,7 +6,7 @@
 
 #include "crisol/verification.h"
 
-namespace crisol::runtime {
+namespace crisol::dispatch {
 
 /// The outcome that this process knows for a device's variant. If it knows none, the outcome in the file, unless
 /// `fresh`.
@@ -20,4 +20,4 @@ void note_verification(Device device, const Verification& outcome, bool lasting)
 /// Forgets what this process knows, for tests.
 void forget_verifications();
 
-}  // namespace crisol::runtime
+}  // namespace crisol::dispatch

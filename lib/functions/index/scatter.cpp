@@ -42,7 +42,7 @@ Tensor slices_that_stay(const Shape& shape, int axis, const Tensor& index) {
   return ops::eq(ops::index_select(ops::index_copy(places, 0, line, numbers), 0, line), numbers).reshape(sizes);
 }
 
-void refuse_gradient(const char* op, ScatterReduction reduction, const Tensor& x, const Tensor& src) {
+void check_gradient_exists(const char* op, ScatterReduction reduction, const Tensor& x, const Tensor& src) {
   const char* const names[] = {"sum", "prod", "amax", "amin"};
   require(!autograd::linking(x, src), op, "a tensor wants a gradient, and ", names[static_cast<std::size_t>(reduction)],
           " has none here; use detach() or crisol::NoGrad");
@@ -108,7 +108,7 @@ Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tens
   if (reduction == ScatterReduction::sum) return scatter_add(x, axis, index, src);
   if (scalars_and_lines(x, index, src))
     return scatter_reduce(line(x), axis, line(index), line(src), reduction).reshape(x.shape());
-  refuse_gradient("scatter_reduce", reduction, x, src);
+  check_gradient_exists("scatter_reduce", reduction, x, src);
   return ops::scatter_reduce(x, axis, index, src, reduction);
 }
 
@@ -129,7 +129,7 @@ Tensor index_copy(const Tensor& x, int axis, const Tensor& index, const Tensor& 
 Tensor index_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& src, ScatterReduction reduction) {
   if (reduction == ScatterReduction::sum) return index_add(x, axis, index, src);
   if (scalars_and_lines(x, src)) return index_reduce(line(x), axis, index, line(src), reduction).reshape(x.shape());
-  refuse_gradient("index_reduce", reduction, x, src);
+  check_gradient_exists("index_reduce", reduction, x, src);
   return ops::index_reduce(x, axis, index, src, reduction);
 }
 

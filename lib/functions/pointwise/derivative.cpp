@@ -217,7 +217,7 @@ Tensor unrecorded_derivative(const Names& names, std::size_t k, std::span<const 
     from.push_back(input.tensor);
   }
   const Tensor dx = ops::pointwise_backward(names.row, k, names.dy.tensor, inputs, names.y.tensor, scalars);
-  return refuse_higher(names.row.name, dx, from);
+  return first_order_only(names.row.name, dx, from);
 }
 
 Value value_of(const Operand& operand) {

@@ -16,7 +16,7 @@ constexpr dispatch::Variant<Conv2dProblem> variants[] = {
     {"gemm", DeviceClass::gpu, plan_conv2d_gemm_weight},
     {"planes", DeviceClass::cpu, plan_planes_weight},
     {"winograd", DeviceClass::cpu, plan_winograd_weight, nullptr, false, 8},
-    {"cpu_rows", DeviceClass::cpu, plan_cpu_rows},
+    {"cpu_dot", DeviceClass::cpu, plan_cpu_rows},
     {"matrix", DeviceClass::any, plan_conv2d_matrix_weight, conv2d_matrix_weight_tiles},
     {"block", DeviceClass::gpu, plan_conv2d_block_weight, conv2d_block_weight_tiles},
     {"im2col_gemm", DeviceClass::any, plan_im2col_weight},

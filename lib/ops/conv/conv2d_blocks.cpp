@@ -182,7 +182,7 @@ Conv2dBlocksProblem problem_of(const Tensor& x, const Tensor& weight, const Tens
 
 const Table<Conv2dBlocksProblem> conv2d_blocks_table(op, variants);
 
-ProblemKey Conv2dBlocksProblem::key() const {
+dispatch::ProblemKey Conv2dBlocksProblem::key() const {
   const Conv2dSizes& s = sizes;
   return {{"n", s.images},         {"c", s.channels},        {"h", s.height},
           {"w", s.width},          {"k", s.outputs},         {"r", s.kernel_h},

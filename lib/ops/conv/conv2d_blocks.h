@@ -49,7 +49,7 @@ struct Conv2dBlocksProblem {
   std::int64_t blocks() const noexcept { return (sizes.outputs + block - 1) / block; }
 
   /// Without the bias and the epilogue, and without what the sizes imply. The kind is 1 for depthwise convolutions.
-  ProblemKey key() const;
+  dispatch::ProblemKey key() const;
 };
 
 extern const Table<Conv2dBlocksProblem> conv2d_blocks_table;

@@ -1,10 +1,11 @@
-// Convolution on CPUs as matrix products whose operands are gathered from the images (gemm_cpu.cl, gemm_dot_cpu.cl).
+// Convolution on CPUs as matrix products whose operands are gathered from the images (gemm_cpu_tiled.cl,
+// gemm_cpu_dot.cl).
 #include <algorithm>
 
 #include "ops/conv/conv2d_gather.h"
 #include "ops/conv/conv2d_variants.h"
 #include "ops/product/cpu_tiles.h"
-#include "ops/product/gemm_dot.h"
+#include "ops/product/gemm_cpu_dot.h"
 
 namespace crisol::ops {
 

@@ -66,7 +66,7 @@ ConvEngine mma_engine_with(const Conv2dProblem& p, const Target& target, std::ve
 
 }  // namespace
 
-std::vector<TileShape> gathered_matrix_tiles(const MatrixUnit& unit, Precision precision) {
+std::vector<TileShape> gathered_matrix_tiles(const dispatch::MatrixUnit& unit, Precision precision) {
   const int lanes = facts_of(unit.kind).lanes;
   Tiles all = lanes == 64 ? Tiles(matrix_tiles_64) : Tiles(matrix_tiles_32);
   if (facts_of(unit.kind).waves_share_registers) all = mma_engine(unit, precision).tiles();
@@ -85,7 +85,7 @@ ConvEngine block_weight_engine(const Target& target, std::size_t config) {
   return fma_engine_with(block_weight_tiles, target, config, [](const TileShape&) { return true; });
 }
 
-ConvEngine matrix_engine(const MatrixUnit& unit, Precision precision, std::vector<TileShape> tiles) {
+ConvEngine matrix_engine(const dispatch::MatrixUnit& unit, Precision precision, std::vector<TileShape> tiles) {
   return {mma_engine(unit, precision), std::move(tiles), against_unit(unit, precision)};
 }
 

@@ -1,6 +1,6 @@
 // A convolution as a matrix product whose right operand is gathered from an image: the forward pass, and the gradient
 // of the input, which is a product for each phase of the stride. GPUs multiply it tile by tile (conv2d_tiled.cl), CPUs
-// with gemm_cpu.cl.
+// with gemm_cpu_tiled.cl.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,8 @@ struct GatheredProduct {
 
   std::int64_t taps() const noexcept { return std::int64_t{taps_h} * taps_w; }
   std::int64_t depth() const noexcept { return channels * taps(); }
-  /// Channels that are neighbours in the depth for each tap, so that they share its address: TOGETHER of the kernels.
+  /// Channels that are neighbours in the depth for each tap, so that they share its address: CHANNEL_VECTOR of the
+  /// kernels.
   int channel_vector() const noexcept { return channels % 8 == 0 && depth() > 0 ? 8 : 1; }
   std::int64_t pixels() const noexcept { return rows * columns; }
   std::int64_t n() const noexcept { return images * pixels(); }

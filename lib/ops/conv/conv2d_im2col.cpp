@@ -67,7 +67,7 @@ class Planner {
   /// im2col or col2im between images of x and their matrices.
   void add_columns(const char* entry, std::int64_t count, const Place& from, const Place& to, std::int64_t image_stride,
                    std::int64_t row_stride) {
-    plan_.add({"conv/im2col.cl", entry}, target_.flat_range(count), from, to, static_cast<std::uint32_t>(count),
+    plan_.add({"conv/conv2d_im2col.cl", entry}, target_.flat_range(count), from, to, static_cast<std::uint32_t>(count),
               kernels::ColumnsParameters{.x_image = s_.input_image(),
                                          .image = image_stride,
                                          .row = row_stride,
@@ -86,7 +86,7 @@ class Planner {
     const std::int64_t step = std::max<std::int64_t>(1, max_elements / s_.output_image());
     for (std::int64_t first = 0; first < s_.images; first += step) {
       const std::int64_t count = std::min(step, s_.images - first) * s_.output_image();
-      plan_.add({"conv/im2col.cl", "im2col"}, target_.flat_range(count), dy.offset_by(first * s_.output_image()),
+      plan_.add({"conv/conv2d_im2col.cl", "im2col"}, target_.flat_range(count), dy.offset_by(first * s_.output_image()),
                 to.offset_by(first * s_.pixels()), static_cast<std::uint32_t>(count),
                 kernels::ColumnsParameters{.x_image = s_.output_image(),
                                            .image = s_.pixels(),

@@ -16,7 +16,7 @@ kernels::ConvWindow Conv2dSizes::kernel_window() const noexcept {
           number(pad_h),    number(pad_w),    number(dilation_h), number(dilation_w)};
 }
 
-ProblemKey Conv2dProblem::key() const {
+dispatch::ProblemKey Conv2dProblem::key() const {
   const Conv2dSizes& s = sizes;
   return {{"n", s.images},         {"c", s.channels},        {"h", s.height},
           {"w", s.width},          {"k", s.outputs},         {"r", s.kernel_h},

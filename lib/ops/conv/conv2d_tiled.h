@@ -22,10 +22,10 @@ ConvEngine block_weight_engine(const Target& target, std::size_t config);
 ConvEngine matrix_engine(const Conv2dProblem& problem, const Target& target, std::size_t config);
 ConvEngine matrix_weight_engine(const Conv2dProblem& problem, const Target& target, std::size_t config);
 /// Matrix units with these tiles.
-ConvEngine matrix_engine(const MatrixUnit& unit, Precision precision, std::vector<TileShape> tiles);
+ConvEngine matrix_engine(const dispatch::MatrixUnit& unit, Precision precision, std::vector<TileShape> tiles);
 
 /// The tiles of matrix units for the forward pass and the gradient of the input.
-std::vector<TileShape> gathered_matrix_tiles(const MatrixUnit& unit, Precision precision);
+std::vector<TileShape> gathered_matrix_tiles(const dispatch::MatrixUnit& unit, Precision precision);
 
 PlanOr plan_forward_product(const Conv2dProblem& problem, const Target& target, const ConvEngine& engine);
 PlanOr plan_phase_products(const Conv2dProblem& problem, const Target& target, const ConvEngine& engine);

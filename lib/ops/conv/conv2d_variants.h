@@ -15,7 +15,7 @@ Conv2dPlan plan_direct, plan_direct_data, plan_direct_weight;
 Conv2dPlan plan_depthwise, plan_depthwise_data, plan_depthwise_weight;
 // conv2d_gemm.cpp: GPUs, kernels of 1 x 1: a matrix product for each image.
 Conv2dPlan plan_conv2d_gemm, plan_conv2d_gemm_data, plan_conv2d_gemm_weight;
-// conv2d_winograd_gpu.cpp: GPUs, kernels of 3 x 3, by tiles of 4 x 4 and of 2 x 2 results.
+// conv2d_winograd_tiles.cpp: GPUs, kernels of 3 x 3, by tiles of 4 x 4 and of 2 x 2 results.
 Conv2dPlan plan_winograd_f4, plan_winograd_f4_data, plan_winograd_f2, plan_winograd_f2_data;
 // conv2d_few_pixels.cpp: CPUs, at most 16 pixels in all images of the result.
 Conv2dPlan plan_few_pixels;

@@ -29,7 +29,7 @@ Tensor nonzero(const Tensor& x) {
   const Tensor y = empty({rows, rank}, DType::i64, x.device());
   if (y.numel() == 0) return y;
   const dispatch::Target target = dispatch::target_of(device);
-  const WorkSplit split = split_for(target, elements, 8192, 16, 2 + rank);
+  const dispatch::WorkSplit split = split_for(target, elements, 8192, 16, 2 + rank);
   runtime::launch(device, kernel, range_of(target, split.items), in(flags), in(counts), out(y), elements, rank,
                   x.shape(), split.chunk);
   return y;

@@ -36,7 +36,7 @@ Tensor one_hot(const Tensor& indices, std::int64_t num_classes, DType dtype) {
   const Contiguous labels(indices);
   const bool half = dtype == DType::f16;
   const dispatch::Target target = dispatch::target_of(device);
-  const WorkSplit split = split_for(target, y.numel());
+  const dispatch::WorkSplit split = split_for(target, y.numel());
   runtime::launch(device,
                   {"index/one_hot.cl",
                    "one_hot",

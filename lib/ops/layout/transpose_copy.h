@@ -25,7 +25,7 @@ struct TransposeProblem {
   void add_axis(std::int64_t size, std::int64_t src_stride, std::int64_t dst_stride);
   std::int64_t batches() const { return shape_of(batch).numel(); }
 
-  ProblemKey key() const { return {{"batch", batches()}, {"rows", rows}, {"columns", columns}}; }
+  dispatch::ProblemKey key() const { return {{"batch", batches()}, {"rows", rows}, {"columns", columns}}; }
 };
 
 /// The transposes by tiles in local memory, as GPUs do them.

@@ -22,7 +22,7 @@ Tensor triangle(const char* op, const Tensor& x, std::int64_t diagonal, bool upp
   if (y.numel() == 0) return y;
   const Contiguous from(x);
   const dispatch::Target target = dispatch::target_of(device);
-  const WorkSplit split = split_for(target, y.numel());
+  const dispatch::WorkSplit split = split_for(target, y.numel());
   // All diagonals outside of the matrix give the same result. Diagonals near the matrix cannot overflow.
   const std::int64_t within = std::clamp(diagonal, -height - 1, width + 1);
   runtime::launch(device, {"layout/triangle.cl", "triangle", {{"ELEMENT", type_of_element(x.dtype())}}},

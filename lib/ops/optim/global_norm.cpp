@@ -3,7 +3,7 @@
 
 #include "dispatch/target.h"
 #include "ops/optim/optimizer_launch.h"
-#include "ops/probe/swap.h"
+#include "ops/probe/shuffle.h"
 
 namespace crisol::ops {
 
@@ -29,7 +29,7 @@ NormGeometry geometry_of(const dispatch::Target& target) {
 
 runtime::KernelSpec kernel_of(const dispatch::Target& target, const NormGeometry& geometry, const char* entry) {
   runtime::KernelSpec spec{"optim/global_norm.cl", entry, {{"VW", geometry.width}, {"GROUP", geometry.group}}};
-  add_swap_define(spec.defines, target, geometry.group);
+  add_shuffle_define(spec.defines, target, geometry.group);
   return spec;
 }
 

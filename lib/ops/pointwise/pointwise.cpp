@@ -57,7 +57,7 @@ class KnownKernels {
   static constexpr std::size_t max_probes = 16;
 
   static std::size_t first_slot(const PointwiseRow& row, std::uint64_t packed) noexcept {
-    return (reinterpret_cast<std::uintptr_t>(&row) ^ packed) * runtime::golden_ratio >> 52;
+    return (reinterpret_cast<std::uintptr_t>(&row) ^ packed) * golden_ratio >> 52;
   }
 
   std::array<std::atomic<const Entry*>, 4096 + max_probes> slots_{};

@@ -112,7 +112,7 @@ bool Planner::outputs_are_whole_rows() const {
 }
 
 Plan Planner::chunks() {
-  const WorkSplit split = split_for_cpu(target_, n_, kernels_.min_chunk(), 16, kernels_.loop_rounds());
+  const dispatch::WorkSplit split = split_for_cpu(target_, n_, kernels_.min_chunk(), 16, kernels_.loop_rounds());
   Form form = streams() ? Form::flat_stream : Form::flat_wide;
   if (!loop_.is_flat()) {
     const bool streamed = form == Form::flat_stream && split.chunk % 16 == 0 && outputs_are_whole_rows();

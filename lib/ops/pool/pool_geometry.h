@@ -24,7 +24,7 @@ struct PoolGeometry {
   std::int64_t window() const { return kernel_h * kernel_w; }
   /// The argument of kernels.
   kernels::PoolWindow kernel_window() const;
-  ProblemKey key() const;
+  dispatch::ProblemKey key() const;
 };
 
 /// Checks for rank 4. Also limits the size of a plane, because positions within a plane have 32 bits.

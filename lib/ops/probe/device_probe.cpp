@@ -16,12 +16,12 @@ namespace crisol::ops {
 
 namespace {
 
-using runtime::ProbeOutcome;
+using dispatch::ProbeOutcome;
 
 constexpr std::array names = {"matrix_tf32", "matrix_fp16", "matrix_bf16", "shuffle"};
 
 bool can_find(const std::string& name, const std::string& found) {
-  return name == "shuffle" ? found == "nvidia" : matrix_unit_named(found) != MatrixUnit::Kind::none;
+  return name == "shuffle" ? found == "nvidia" : dispatch::matrix_unit_named(found) != dispatch::MatrixUnit::Kind::none;
 }
 
 struct Known {
@@ -38,12 +38,12 @@ ProbeOutcome find(runtime::DeviceState& device, const std::string& name, const c
                   const std::function<Probed()>& probe) {
   const DeviceInfo& info = runtime::info_of(device);
   const std::string source = runtime::expanded_source({}, file);
-  if (const auto stored = runtime::load_probe(info, name, source)) return *stored;
+  if (const auto stored = dispatch::load_probe(info, name, source)) return *stored;
   const runtime::PauseCapture pause;  // Its launches are not the user's.
   const Probed probed = probe();
   runtime::log(runtime::Topic::build, "probe of ", name, " on ", info.name, ": ", probed.outcome.found, ' ',
                probed.outcome.reason);
-  if (probed.lasting) runtime::store_probe(info, name, source, probed.outcome);
+  if (probed.lasting) dispatch::store_probe(info, name, source, probed.outcome);
   return probed.outcome;
 }
 

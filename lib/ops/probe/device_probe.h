@@ -10,7 +10,7 @@
 namespace crisol::ops {
 
 struct Probed {
-  runtime::ProbeOutcome outcome;
+  dispatch::ProbeOutcome outcome;
   bool lasting = true;  ///< Not where it may come from want of memory or the like.
 };
 
@@ -20,7 +20,7 @@ Probed probe_one(const char* what, const std::function<bool()>& works);
 /// The outcome of the probe of that name: known in this process, stored, or found now by `probe`, whose kernels are in
 /// `file` of cl_kernels/. One thread probes at a time, and other threads wait. The ops that a probe runs may ask for
 /// outcomes of probes on the same thread. A probe that is running has the outcome "none" for them.
-runtime::ProbeOutcome probe_outcome(runtime::DeviceState& device, const std::string& name, const char* file,
-                                    const std::function<Probed()>& probe);
+dispatch::ProbeOutcome probe_outcome(runtime::DeviceState& device, const std::string& name, const char* file,
+                                     const std::function<Probed()>& probe);
 
 }  // namespace crisol::ops

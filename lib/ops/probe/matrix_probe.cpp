@@ -11,8 +11,8 @@ namespace crisol::ops {
 
 namespace {
 
-using Kind = MatrixUnit::Kind;
-using runtime::ProbeOutcome;
+using Kind = dispatch::MatrixUnit::Kind;
+using dispatch::ProbeOutcome;
 
 // Eighths from -7.5 to 7.5, which every precision holds and whose products' sums fp32 holds.
 std::vector<float> eighths(std::int64_t count, std::uint32_t seed) {
@@ -75,7 +75,7 @@ ProbeOutcome known_unit(runtime::DeviceState& device, Precision precision) {
 
 const bool is_set = [] {
   dispatch::probes().matrix_unit = [](runtime::DeviceState& device, Precision precision) {
-    return MatrixUnit{matrix_unit_named(known_unit(device, precision).found), false};
+    return dispatch::MatrixUnit{dispatch::matrix_unit_named(known_unit(device, precision).found), false};
   };
   return true;
 }();

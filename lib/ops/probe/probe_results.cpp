@@ -1,7 +1,7 @@
 #include "base/text.h"
 #include "crisol/ops/matmul.h"
 #include "crisol/ops/probe.h"
-#include "ops/probe/swap.h"
+#include "ops/probe/shuffle.h"
 
 namespace crisol::ops {
 
@@ -11,7 +11,7 @@ std::vector<ProbeResult> probe_results(Device device) {
     const MatrixUnits units = matrix_units(device, precision);
     all.push_back({concat("matrix_", name_of(precision)), units.unit.empty() ? "none" : units.unit, units.reason});
   }
-  const runtime::ProbeOutcome shuffles = found_shuffles(device.state());
+  const dispatch::ProbeOutcome shuffles = found_shuffles(device.state());
   all.push_back({"shuffle", shuffles.found, shuffles.reason});
   return all;
 }

@@ -148,7 +148,7 @@ void pack(const Target& target, const runtime::Defines& defines, Place from, con
   const std::int64_t group = grouped ? panels_at_once : 1;
   const std::int64_t units = units_of(group);
   if (units == 0) return;
-  add(runtime::KernelSpec{"product/gemm_cpu.cl", "gemm_pack", defines},
+  add(runtime::KernelSpec{"product/gemm_cpu_tiled.cl", "gemm_pack", defines},
       persistent_range(target, units, PACK_CHUNK * group * (width + 1)), from, to,
       kernels::PanelParameters{.batch = s.batch,
                                .row = s.row,
@@ -187,21 +187,22 @@ Place derive_packed(Plan& plan, const Target& target, const runtime::Defines& de
 void add_cpu_tiles(Plan& plan, const Target& target, const CpuTilePlan& tiles, const CpuTileProduct& p) {
   const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(tiles.items * tiles.slice));
   const EpilogueArgs& e = p.args;
-  plan.add({"product/gemm_cpu.cl", "gemm_multiply", cpu_tile_defines(target, tiles), epilogue_prelude(p.epilogue)},
-           {{tiles.items}, {1}}, p.packed, p.b, p.c, p.bias, scratch, e,
-           kernels::CpuProductParameters{.m = p.m,
-                                         .n = p.n,
-                                         .k = p.k,
-                                         .bias_batch = p.bias_batch,
-                                         .slice = tiles.slice,
-                                         .batch = number(p.batch),
-                                         .parts = 1,
-                                         .block_m = tiles.block_m,
-                                         .block_n = tiles.block_n,
-                                         .block_k = tiles.block_k,
-                                         .flags = p.flags | epilogue_flags(p.epilogue)},
-           p.a, kernels::StridedParameters{p.b_batch, p.b_row, p.b_column},
-           kernels::ResultParameters{p.c_batch, p.c_row, 1, 0}, p.images, p.places);
+  plan.add(
+      {"product/gemm_cpu_tiled.cl", "gemm_multiply", cpu_tile_defines(target, tiles), epilogue_prelude(p.epilogue)},
+      {{tiles.items}, {1}}, p.packed, p.b, p.c, p.bias, scratch, e,
+      kernels::CpuProductParameters{.m = p.m,
+                                    .n = p.n,
+                                    .k = p.k,
+                                    .bias_batch = p.bias_batch,
+                                    .slice = tiles.slice,
+                                    .batch = number(p.batch),
+                                    .parts = 1,
+                                    .block_m = tiles.block_m,
+                                    .block_n = tiles.block_n,
+                                    .block_k = tiles.block_k,
+                                    .flags = p.flags | epilogue_flags(p.epilogue)},
+      p.a, kernels::StridedParameters{p.b_batch, p.b_row, p.b_column},
+      kernels::ResultParameters{p.c_batch, p.c_row, 1, 0}, p.images, p.places);
 }
 
 }  // namespace crisol::ops

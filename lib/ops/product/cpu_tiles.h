@@ -1,4 +1,4 @@
-// Geometry of the register-tiled GEMM for CPUs (gemm_cpu.cl), shared by matmul and convolution.
+// Geometry of the register-tiled GEMM for CPUs (gemm_cpu_tiled.cl), shared by matmul and convolution.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ struct CpuTileChoice {
   std::int64_t depth = 512;  ///< Of a block, at most. With 4 panels of B 400 KB: half of a usual L2 cache.
 };
 
-/// How a product of m x k with k x n matrices is cut. See the head of gemm_cpu.cl for the blocks.
+/// How a product of m x k with k x n matrices is cut. See the head of gemm_cpu_tiled.cl for the blocks.
 struct CpuTilePlan {
   std::int32_t vector_width, tile_rows, tile_vectors;
   std::int32_t block_m, block_n, block_k;
@@ -50,7 +50,7 @@ std::optional<CpuTilePlan> plan_cpu_tiles(const dispatch::Target& target, std::i
                                           std::int64_t k, std::int64_t batch, bool gathers,
                                           const CpuTileChoice& choice = {});
 
-/// VW, MR, NV and NO_FMA of gemm_cpu.cl.
+/// VW, MR, NV and NO_FMA of gemm_cpu_tiled.cl.
 runtime::Defines cpu_tile_defines(const dispatch::Target& target, std::int64_t vector_width, std::int64_t rows,
                                   std::int64_t vectors);
 runtime::Defines cpu_tile_defines(const dispatch::Target& target, const CpuTilePlan& plan);

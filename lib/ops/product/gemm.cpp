@@ -11,13 +11,13 @@ namespace {
 
 // clblast comes before block until measurements on a GPU show that block is faster.
 constexpr Variant<GemmProblem> variants[] = {
-    {"matrix_packed", DeviceClass::any, plan_gemm_packed, nullptr, true},
+    {"matrix_packed", DeviceClass::any, plan_gemm_matrix_packed, nullptr, true},
     {"matrix", DeviceClass::any, plan_gemm_matrix, matrix_configs, true},
     {"clblast", DeviceClass::any, plan_gemm_clblast},
     {"block", DeviceClass::gpu, plan_gemm_block, block_configs, true},
-    {"cpu_skinny", DeviceClass::cpu, plan_gemm_skinny, nullptr, true},
+    {"cpu_skinny", DeviceClass::cpu, plan_gemm_cpu_skinny, nullptr, true},
     {"cpu_tiled", DeviceClass::cpu, plan_gemm_cpu_tiled, cpu_tiled_configs, true},
-    {"cpu_rows", DeviceClass::cpu, plan_gemm_cpu_rows, nullptr, true},
+    {"cpu_dot", DeviceClass::cpu, plan_gemm_cpu_dot, nullptr, true},
     {"plain", DeviceClass::any, plan_gemm_plain, nullptr, true}};
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include "base/ceil_div.h"
 #include "ops/product/cpu_tiles.h"
-#include "ops/product/gemm_dot.h"
+#include "ops/product/gemm_cpu_dot.h"
 
 namespace crisol::ops {
 

@@ -75,7 +75,7 @@ class Engine {
 };
 
 const Engine& fma_engine();
-const Engine& mma_engine(MatrixUnit unit, Precision precision);
+const Engine& mma_engine(dispatch::MatrixUnit unit, Precision precision);
 
 /// The reason why the device can run no tile of the engine, or nullptr.
 const char* against_tiles(const Engine& engine, const dispatch::Target& target);
@@ -84,11 +84,12 @@ const char* against_tiles(const Engine& engine, const dispatch::Target& target);
 /// them.
 std::span<const TileShape> named_mma_tiles();
 /// The defines of a unit and its tile, which every kernel on matrix units gets.
-void define_unit(runtime::Defines& defines, const MatrixUnit& unit, Precision precision, const TileShape& tile);
+void define_unit(runtime::Defines& defines, const dispatch::MatrixUnit& unit, Precision precision,
+                 const TileShape& tile);
 /// Why the unit multiplies nothing in the precision, or nullptr.
-const char* against_unit(const MatrixUnit& unit, Precision precision);
+const char* against_unit(const dispatch::MatrixUnit& unit, Precision precision);
 /// The plan of a variant on matrix units. With an emulated unit it is taken only where the variant is forced.
-dispatch::PlanOr unless_emulated(dispatch::PlanOr plan, const MatrixUnit& unit);
+dispatch::PlanOr unless_emulated(dispatch::PlanOr plan, const dispatch::MatrixUnit& unit);
 /// Elements of the depth in a slice of local memory of matrix units.
 int slice_depth(Precision precision) noexcept;
 

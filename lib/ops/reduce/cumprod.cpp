@@ -35,7 +35,7 @@ struct Lines {
   dispatch::Target target;
   AxisSplit split;
   std::int64_t lines, step;
-  WorkSplit work;
+  dispatch::WorkSplit work;
 };
 
 }  // namespace

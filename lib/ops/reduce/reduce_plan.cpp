@@ -4,7 +4,7 @@
 
 #include "base/ceil_div.h"
 #include "ops/pointwise/pointwise_source.h"
-#include "ops/probe/swap.h"
+#include "ops/probe/shuffle.h"
 #include "ops/reduce/reduce_cut.h"
 #include "ops/reduce/reduce_problem.h"
 #include "tensor/kernel_args.h"
@@ -46,7 +46,7 @@ runtime::KernelSpec spec_of(const ReduceProblem& p, const Target& target, const 
   defines.add({"RUNS", std::min<std::int64_t>(p.loop.reduced_rank, 3)});
   if (p.loop.elements > std::numeric_limits<std::int32_t>::max() / 2) defines.add({"INDEX", "long"});
   // Moments and exponentials of vectors take more registers than Intel's work-items have in sub-groups of 16.
-  if (p.kind() != Combine::moments && p.kind() != Combine::log_sum_exp) add_swap_define(defines, target, cut.span);
+  if (p.kind() != Combine::moments && p.kind() != Combine::log_sum_exp) add_shuffle_define(defines, target, cut.span);
   return spec;
 }
 

@@ -14,14 +14,15 @@ namespace crisol::ops {
 
 namespace {
 
-constexpr Variant<RnnForward> forward_variants[] = {{"rows", DeviceClass::cpu, plan_rnn_forward_rows},
-                                                    {"persistent_weights", DeviceClass::gpu, plan_rnn_forward_resident},
-                                                    {"persistent_rows", DeviceClass::any, plan_rnn_forward_group},
-                                                    {"steps", DeviceClass::any, plan_rnn_forward_steps}};
+constexpr Variant<RnnForward> forward_variants[] = {
+    {"rows", DeviceClass::cpu, plan_rnn_forward_rows},
+    {"persistent_weights", DeviceClass::gpu, plan_rnn_forward_persistent_weights},
+    {"persistent_rows", DeviceClass::any, plan_rnn_forward_persistent_rows},
+    {"steps", DeviceClass::any, plan_rnn_forward_steps}};
 constexpr Variant<RnnBackward> backward_variants[] = {
     {"rows", DeviceClass::cpu, plan_rnn_backward_rows},
-    {"persistent_weights", DeviceClass::gpu, plan_rnn_backward_resident},
-    {"persistent_rows", DeviceClass::any, plan_rnn_backward_group},
+    {"persistent_weights", DeviceClass::gpu, plan_rnn_backward_persistent_weights},
+    {"persistent_rows", DeviceClass::any, plan_rnn_backward_persistent_rows},
     {"steps", DeviceClass::any, plan_rnn_backward_steps}};
 const Table<RnnForward> forward_table("rnn_forward", forward_variants);
 const Table<RnnBackward> backward_table("rnn_backward", backward_variants);

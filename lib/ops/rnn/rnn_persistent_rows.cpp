@@ -66,7 +66,7 @@ Place add_backward_weight(Plan& plan, const RnnProblem& p, const Target& target,
 
 }  // namespace
 
-PlanOr plan_rnn_forward_group(const RnnForward& p, const Target& target, std::size_t) {
+PlanOr plan_rnn_forward_persistent_rows(const RnnForward& p, const Target& target, std::size_t) {
   if (const char* reason = reason_against(p, target)) return reason;
   Plan plan;
   const Place weight = add_forward_weight(plan, p, target, RnnForwardOperands{}.weight_hh);
@@ -74,7 +74,7 @@ PlanOr plan_rnn_forward_group(const RnnForward& p, const Target& target, std::si
   return plan;
 }
 
-PlanOr plan_rnn_backward_group(const RnnBackward& p, const Target& target, std::size_t) {
+PlanOr plan_rnn_backward_persistent_rows(const RnnBackward& p, const Target& target, std::size_t) {
   if (const char* reason = reason_against(p, target)) return reason;
   Plan plan;
   const Place weight = add_backward_weight(plan, p, target, RnnBackwardOperands{}.weight_hh);

@@ -78,7 +78,7 @@ runtime::NdRange groups_of(const RnnProblem& p, const Split& split, std::int64_t
 
 }  // namespace
 
-PlanOr plan_rnn_forward_resident(const RnnForward& p, const Target& target, std::size_t) {
+PlanOr plan_rnn_forward_persistent_weights(const RnnForward& p, const Target& target, std::size_t) {
   const Split split = split_weights(p, target);
   if (const char* reason = reason_against(p, target, split)) return reason;
   Plan plan;
@@ -87,7 +87,7 @@ PlanOr plan_rnn_forward_resident(const RnnForward& p, const Target& target, std:
   return plan;
 }
 
-PlanOr plan_rnn_backward_resident(const RnnBackward& p, const Target& target, std::size_t) {
+PlanOr plan_rnn_backward_persistent_weights(const RnnBackward& p, const Target& target, std::size_t) {
   const Split split = split_weights(p, target);
   if (const char* reason = reason_against(p, target, split)) return reason;
   Plan plan;

@@ -118,13 +118,13 @@ void add_masked_outputs(Plan& plan, const RnnForward& problem, const Target& tar
 
 // The variants of "rnn_forward" and "rnn_backward".
 PlanOr plan_rnn_forward_rows(const RnnForward& problem, const Target& target, std::size_t config);
-PlanOr plan_rnn_forward_resident(const RnnForward& problem, const Target& target, std::size_t config);
-PlanOr plan_rnn_forward_group(const RnnForward& problem, const Target& target, std::size_t config);
+PlanOr plan_rnn_forward_persistent_weights(const RnnForward& problem, const Target& target, std::size_t config);
+PlanOr plan_rnn_forward_persistent_rows(const RnnForward& problem, const Target& target, std::size_t config);
 PlanOr plan_rnn_forward_steps(const RnnForward& problem, const Target& target, std::size_t config);
 
 PlanOr plan_rnn_backward_rows(const RnnBackward& problem, const Target& target, std::size_t config);
-PlanOr plan_rnn_backward_resident(const RnnBackward& problem, const Target& target, std::size_t config);
-PlanOr plan_rnn_backward_group(const RnnBackward& problem, const Target& target, std::size_t config);
+PlanOr plan_rnn_backward_persistent_weights(const RnnBackward& problem, const Target& target, std::size_t config);
+PlanOr plan_rnn_backward_persistent_rows(const RnnBackward& problem, const Target& target, std::size_t config);
 PlanOr plan_rnn_backward_steps(const RnnBackward& problem, const Target& target, std::size_t config);
 
 }  // namespace crisol::ops

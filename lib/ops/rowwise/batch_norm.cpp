@@ -22,7 +22,7 @@ struct BatchNormProblem : RowProblem {
 
   std::int64_t count() const noexcept { return images * spatial; }
   std::int32_t affine_flags() const noexcept { return static_cast<std::int32_t>(affine); }
-  ProblemKey key() const { return {{"images", images}, {"channels", channels}, {"spatial", spatial}}; }
+  dispatch::ProblemKey key() const { return {{"images", images}, {"channels", channels}, {"spatial", spatial}}; }
 };
 
 /// Checked.

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "dispatch/device_defines.h"
-#include "ops/probe/swap.h"
+#include "ops/probe/shuffle.h"
 
 namespace crisol::ops {
 
@@ -45,7 +45,7 @@ runtime::NdRange RowGeometry::each_row(const Target& target, std::int64_t rows, 
 runtime::Defines row_defines(const Target& target, const RowGeometry& g) {
   runtime::Defines defines{{"VW", g.lanes}, {"GROUP", g.group}};
   dispatch::define_fma(defines, target.info);
-  if (g.group > 1) add_swap_define(defines, target, g.group);
+  if (g.group > 1) add_shuffle_define(defines, target, g.group);
   return defines;
 }
 

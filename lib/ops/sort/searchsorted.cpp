@@ -27,7 +27,7 @@ Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right) {
   const DType dtype = compared(sorted.dtype());
   const Contiguous list(sorted, dtype), wanted(values, dtype);
   const dispatch::Target target = dispatch::target_of(state_of(y));
-  const WorkSplit split = split_for(target, y.numel(), 1024, 16, 64);
+  const dispatch::WorkSplit split = split_for(target, y.numel(), 1024, 16, 64);
   runtime::launch(state_of(y),
                   {"sort/searchsorted.cl",
                    "searchsorted",

@@ -9,7 +9,7 @@ namespace {
 // Adds a kernel of sort_entries.cl over `count` elements with the arguments (args…, chunk).
 template <class... Args>
 void add_chunks(const EntrySteps& steps, const char* type, const char* entry, std::int64_t count, const Args&... args) {
-  const WorkSplit split = split_for(steps.target, count);
+  const dispatch::WorkSplit split = split_for(steps.target, count);
   steps.plan.add({"sort/sort_entries.cl", entry, {{"TYPE", type}}}, range_of(steps.target, split.items), args...,
                  split.chunk);
 }

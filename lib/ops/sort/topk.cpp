@@ -22,7 +22,7 @@ struct TopkProblem {
   std::int64_t of_dtype;
 
   DType dtype() const { return static_cast<DType>(of_dtype); }
-  ProblemKey key() const {
+  dispatch::ProblemKey key() const {
     return {{"rows", rows}, {"length", length}, {"k", k}, {"largest", largest}, {"dtype", of_dtype}};
   }
 };

@@ -17,7 +17,7 @@ struct EnlargeProblem {
   std::int64_t rows, width, down, across, dtype;
 
   std::int64_t outputs() const { return rows * down * width * across; }
-  ProblemKey key() const {
+  dispatch::ProblemKey key() const {
     return {{"rows", rows}, {"width", width}, {"down", down}, {"across", across}, {"dtype", dtype}};
   }
 };

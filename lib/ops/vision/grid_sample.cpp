@@ -31,7 +31,7 @@ struct Sampling {
   std::int64_t iterations() const { return (axes == 3 ? taps() : 1) * taps() * (taps() + 2) + 4; }
   bool on_cpu() const { return target.takes_cpu_kernels(); }
   /// How `count` units are shared. A unit takes `work` iterations.
-  WorkSplit split(std::int64_t count, std::int64_t work) const {
+  dispatch::WorkSplit split(std::int64_t count, std::int64_t work) const {
     return split_for(target, count, std::max<std::int64_t>(1, 16384 / work), 1, work);
   }
 
@@ -91,7 +91,7 @@ Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions&
   // A CPU computes the taps of a place once for many channels. A GPU has an item for each element.
   const std::int64_t block = s.on_cpu() ? std::min<std::int64_t>(s.channels, 64) : 1;
   const std::int64_t elements = s.images * ceil_div(s.channels, block) * s.points;
-  const WorkSplit split = s.split(elements, block * s.iterations());
+  const dispatch::WorkSplit split = s.split(elements, block * s.iterations());
   s.run("grid_sample_forward", split.items, std::tuple(in(image), in(places), out(y)), elements,
         static_cast<std::int32_t>(block), split.chunk);
   return y;
@@ -128,7 +128,7 @@ Tensor grid_sample_backward_grid(const Tensor& dy, const Tensor& x, const Tensor
   if (dgrid.numel() == 0) return dgrid;
   const Contiguous gradient(dy), image(x), places(grid);
   const std::int64_t count = s.images * s.points;
-  const WorkSplit split = s.split(count, std::max<std::int64_t>(s.channels, 1) * s.iterations());
+  const dispatch::WorkSplit split = s.split(count, std::max<std::int64_t>(s.channels, 1) * s.iterations());
   s.run("grid_sample_places", split.items, std::tuple(in(gradient), in(image), in(places), out(dgrid)), count,
         split.chunk);
   return dgrid;

@@ -84,7 +84,7 @@ struct ResampleProblem {
   std::int64_t outer, count, size, inner;
   std::int64_t terms;  ///< The most terms of a sum.
 
-  ProblemKey key() const {
+  dispatch::ProblemKey key() const {
     return {{"outer", outer}, {"out_size", count}, {"size", size}, {"inner", inner}, {"terms", terms}};
   }
 };

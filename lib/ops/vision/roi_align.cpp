@@ -77,7 +77,7 @@ Tensor roi_align(const Tensor& x, const Tensor& boxes, const Tensor& images, con
   const Tensor y = empty(a.result(), DType::f32, x.device());
   if (y.numel() == 0) return y;
   const Contiguous input(x), places(boxes), owners(images);
-  const WorkSplit split = split_for(a.target, y.numel(), 64, 1, a.iterations());
+  const dispatch::WorkSplit split = split_for(a.target, y.numel(), 64, 1, a.iterations());
   a.run("roi_align_forward", split.items, std::tuple(in(input), in(places), in(owners), out(y)), y.numel(),
         split.chunk);
   return y;

@@ -52,6 +52,6 @@ class PauseCapture {
 /// True if this thread has a PauseCapture. Profiles also skip such work.
 bool capture_is_paused() noexcept;
 /// Throws if this thread captures, because a replay cannot repeat the action that `what` describes.
-void refuse_while_capturing(const char* what);
+void check_not_capturing(const char* what);
 
 }  // namespace crisol::runtime

@@ -36,7 +36,7 @@ Capturer* capturer_of(const DeviceState& device) {
   return capturer;
 }
 
-void refuse_while_capturing(const char* what) {
+void check_not_capturing(const char* what) {
   require(current() == nullptr, "capture", what, ", which a replay cannot repeat; do it before or after");
 }
 

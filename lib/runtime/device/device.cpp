@@ -49,7 +49,7 @@ std::atomic<bool> listed{false};
 
 // The list and the states are never destroyed. Programs and profiles are handled when the process exits.
 const std::vector<std::unique_ptr<DeviceState>>& states() {
-  system::refuse_after_fork();
+  system::check_not_forked();
   static const auto& list = *[] {
     if (const std::string file = runtime::environment("CRISOL_TRACE"); !file.empty() && !trace::active())
       trace::start(file);
@@ -171,7 +171,7 @@ Default& the_default() {
 }  // namespace
 
 Device::Device() : state_(nullptr) {
-  system::refuse_after_fork();
+  system::check_not_forked();
   Default& current = the_default();
   const std::lock_guard lock(current.mutex);
   current.choose();

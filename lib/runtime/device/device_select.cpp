@@ -26,7 +26,7 @@ int parse_index(std::string_view text) {
 }
 
 // Printed once in a process, because each later choice by the same text has the same result.
-void say_ambiguous(const std::string& what, std::size_t count, const DeviceInfo& first) {
+void log_ambiguous(const std::string& what, std::size_t count, const DeviceInfo& first) {
   static std::once_flag said;
   std::call_once(said, [&] {
     log(Topic::device, '\'', what, "' matches ", count, " devices; taking the first, ", first.name, " (write ", what,
@@ -90,7 +90,7 @@ std::size_t select_device(const std::vector<Candidate>& candidates, std::string_
   } else {
     const std::vector<std::size_t> found = find_matches(candidates, what);
     if (found.empty()) refuse("no device matches");
-    if (ordinal == no_index && found.size() > 1) say_ambiguous(what, found.size(), *candidates[found[0]].info);
+    if (ordinal == no_index && found.size() > 1) log_ambiguous(what, found.size(), *candidates[found[0]].info);
     const std::size_t n = ordinal == no_index ? 0 : static_cast<std::size_t>(ordinal);
     if (n >= found.size()) refuse(concat("only ", found.size(), " match, counted from 0"));
     chosen = found[n];

@@ -51,19 +51,19 @@ void DeviceState::begin() {
 }
 
 const cl::Context& DeviceState::context() {
-  system::refuse_after_fork();
+  system::check_not_forked();
   std::call_once(opened_, [this] { open(); });
   return context_;
 }
 
 cl_command_queue DeviceState::queue() {
-  system::refuse_after_fork();
+  system::check_not_forked();
   if (!used()) std::call_once(opened_, [this] { open(); });
   return queue_();
 }
 
 cl_command_queue DeviceState::transfer_queue() {
-  system::refuse_after_fork();
+  system::check_not_forked();
   std::call_once(transfer_opened_, [this] {
     context();
     transfer_queue_ = make_queue();

@@ -42,11 +42,11 @@ class DeviceState {
 
   /// These two, context() and the queues throw in a child of fork().
   MemoryPool& pool() {
-    system::refuse_after_fork();
+    system::check_not_forked();
     return pool_;
   }
   ProgramCache& programs() {
-    system::refuse_after_fork();
+    system::check_not_forked();
     return programs_;
   }
   Profiler& profiler() noexcept { return profiler_; }

@@ -40,8 +40,8 @@ void HostWindow::pin() {
 }
 
 void HostWindow::begin(bool read) {
-  refuse_while_capturing("the host accesses the values of a tensor");
-  refuse_without_values(*block_);
+  check_not_capturing("the host accesses the values of a tensor");
+  check_has_values(*block_);
   if (bytes_ == 0) return;
   DeviceState& device = block_->device();
   if (!mapped_ && address_ == nullptr) pin();

@@ -30,7 +30,7 @@ class HostWrite {
 
  private:
   static DeviceState& begin(Block& block) {
-    refuse_while_capturing("values of the host's are written to a tensor");
+    check_not_capturing("values of the host's are written to a tensor");
     name_block(block, "from the host");
     note_values(block);
     return block.device();
@@ -96,8 +96,8 @@ void write_beside(Block& block, std::uint64_t offset, std::unique_ptr<std::byte[
 }
 
 void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t size) {
-  refuse_while_capturing("the host reads the values of a tensor");
-  refuse_without_values(block);
+  check_not_capturing("the host reads the values of a tensor");
+  check_has_values(block);
   DeviceState& device = block.device();
   TraceSlice slice("transfer", "download");
   slice.note("bytes", std::uint64_t{size});

@@ -18,7 +18,7 @@ std::string distrust_text(const std::string& path, const char* fault) {
                 "it, or set CRISOL_CACHE_DIR to a folder of your own");
 }
 
-void say_once(const std::string& folder, const std::string& text) {
+void log_once(const std::string& folder, const std::string& text) {
   static std::mutex mutex;
   static auto& said = *new std::set<std::string>;  // Kept for threads that outlive static objects.
   const std::lock_guard lock(mutex);
@@ -36,7 +36,7 @@ std::string distrust_of(const std::string& path) {
 
 bool is_trusted_folder(const std::string& folder) {
   const std::string text = distrust_of(folder);
-  if (!text.empty()) say_once(folder, text);
+  if (!text.empty()) log_once(folder, text);
   return text.empty();
 }
 
@@ -44,7 +44,7 @@ std::string read_trusted(const std::string& path) {
   if (!is_trusted_folder(folder_of(path))) return {};
   // The file that was opened is examined, not its name: another user might exchange files in between.
   system::PrivateText file = system::read_private(system::path_of(path));
-  if (file.fault != nullptr) say_once(folder_of(path), distrust_text(path, file.fault));
+  if (file.fault != nullptr) log_once(folder_of(path), distrust_text(path, file.fault));
   return std::move(file.text);
 }
 

@@ -46,7 +46,7 @@ void prepare_for_the_end() {
 }  // namespace
 
 void start(const std::string& path) {
-  system::refuse_after_fork();
+  system::check_not_forked();
   runtime::open_timeline(path);
   try {
     prepare_for_the_end();
@@ -59,7 +59,7 @@ void start(const std::string& path) {
 
 void stop() {
   if (!active()) return;
-  system::refuse_after_fork();
+  system::check_not_forked();
   try {
     runtime::stop_tracing_devices(false);
   } catch (...) {

@@ -127,7 +127,7 @@ void set_buffer(nb::handle self, nb::handle name, nb::handle value) {
   }
 }
 
-[[noreturn]] void refuse_removal(nb::handle self, nb::handle name) {
+[[noreturn]] void throw_no_removal(nb::handle self, nb::handle name) {
   PyErr_Format(PyExc_TypeError, "%S: '%S' is a parameter, buffer or module and stays one; assign another one to it",
                self.type().attr("__name__").ptr(), name.ptr());
   throw nb::python_error();
@@ -146,7 +146,7 @@ void setattr(nb::handle self, nb::handle name, nb::handle value) {
       return;
     }
     if (now.is_valid() && (nb::isinstance<nn::Module>(now) || nb::isinstance<nn::Parameter>(now)))
-      refuse_removal(self, name);
+      throw_no_removal(self, name);
   }
   set_attribute(self, name, value);
 }
@@ -155,7 +155,7 @@ void delattr(nb::handle self, nb::handle name) {
   const nb::object now = nb::steal(PyObject_GenericGetAttr(self.ptr(), name.ptr()));
   if (!now.is_valid()) throw nb::python_error();
   if (nb::isinstance<nn::Module>(now) || nb::isinstance<nn::Parameter>(now) || nb::isinstance<nn::Buffer>(now))
-    refuse_removal(self, name);
+    throw_no_removal(self, name);
   if (PyObject_GenericSetAttr(self.ptr(), name.ptr(), nullptr) != 0) throw nb::python_error();
 }
 

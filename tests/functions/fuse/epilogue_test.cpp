@@ -60,8 +60,8 @@ std::vector<Case> cases() {
   const Tensor left = random_tensor(7, {3, 5, 8}), right = random_tensor(8, {3, 8, 10}),
                shared = random_tensor(9, {8, 10});
   const Conv2dOptions options{1, 1};
-  // "cpu_rows" needs the depth of both matrices in a row, as a linear layer's weight has it.
-  const std::vector<Expected> linears{clblast(), on_cpus("cpu_tiled"), on_cpus("cpu_rows"), "plain"};
+  // "cpu_dot" needs the depth of both matrices in a row, as a linear layer's weight has it.
+  const std::vector<Expected> linears{clblast(), on_cpus("cpu_tiled"), on_cpus("cpu_dot"), "plain"};
   const std::vector<Expected> products{clblast(), on_cpus("cpu_tiled"), "plain"};
   return {
       {"conv2d",

@@ -223,7 +223,7 @@ TEST_CASE("conv2d matrix: on this device's own units") {
   for (const Precision precision : testing::rounded_precisions) {
     const ops::MatrixUnits units = ops::matrix_units(Device(), precision);
     if (units.unit.empty()) continue;
-    const Unit unit{ops::matrix_unit_named(units.unit), false, precision};
+    const Unit unit{dispatch::matrix_unit_named(units.unit), false, precision};
     for (const Case& c : reference::small_conv2d_cases) check_all(c, weight_tiles(unit.kind, precision).front(), unit);
     for (const TileShape& tile : ops::gathered_matrix_tiles({unit.kind, false}, precision)) {
       Check(cut_case, tile, unit).forward();

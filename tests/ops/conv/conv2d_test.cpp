@@ -53,7 +53,7 @@ struct Variants {
                   on_cpus("cpu_gemm"), "block", "im2col_gemm", "direct"},
                  {some(depthwise, "depthwise"), some(1, where(!testing::slow_launches(), "gemm")),
                   some(depthwise, on_cpus("planes")), some(filtered_on_cpus, on_cpus("winograd", 100'000)),
-                  on_cpus("cpu_rows"), "block", "im2col_gemm", "direct"}) {}
+                  on_cpus("cpu_dot"), "block", "im2col_gemm", "direct"}) {}
   Variants(const std::vector<Expected>& of_images, const std::vector<Expected>& of_weight)
       : forward("conv2d", of_images),
         data("conv2d_backward_data", of_images),
@@ -141,7 +141,7 @@ TEST_CASE("conv2d: values and gradients of odd windows") {
   const Variants variants({some(2, "depthwise"), some(3, "gemm"), some(1, where(!slow, "winograd_f4")),
                            some(1, where(!slow, "winograd_f2")), some(8, on_cpus("planes")), on_cpus("cpu_gemm"),
                            "block", "im2col_gemm", "direct"},
-                          {some(2, "depthwise"), some(1, "gemm"), some(2, on_cpus("planes")), on_cpus("cpu_rows"),
+                          {some(2, "depthwise"), some(1, "gemm"), some(2, on_cpus("planes")), on_cpus("cpu_dot"),
                            "block", "im2col_gemm", "direct"});
   int i = 0;  // On the simulator, GPU variants take seconds per case.
   for (const Case& c : reference::small_conv2d_cases) check_case(variants, c, !slow || i++ % 3 == 0);
@@ -210,7 +210,7 @@ TEST_CASE("conv2d: the gradient of a batch as long as training's" * doctest::tes
   if (testing::slow_device()) CRISOL_SKIP("60 million multiply-adds");
   const Variants variants(
       {"winograd_f4", "winograd_f2", may_run("planes"), on_cpus("cpu_gemm"), "block", "im2col_gemm", "direct"},
-      {on_cpus("cpu_rows"), "block", "im2col_gemm", "direct"});
+      {on_cpus("cpu_dot"), "block", "im2col_gemm", "direct"});
   check_case(variants, {{64, 1, 28, 28}, {32, 1, 3, 3}, {1, 1}});
 }
 
@@ -298,7 +298,7 @@ TEST_CASE("conv2d: weight gradients have the same bits on every run") {
   const std::int64_t images = testing::slow_device() ? 2 : 40;
   const Tensor x = tensor_of(random_values(11, images * 3 * 64), {images, 3, 8, 8});
   const Tensor dy = tensor_of(random_values(12, images * 5 * 64), {images, 5, 8, 8});
-  for_each_variant(MustRun("conv2d_backward_weight", {on_cpus("cpu_rows"), "block", "im2col_gemm", "direct"}), [&] {
+  for_each_variant(MustRun("conv2d_backward_weight", {on_cpus("cpu_dot"), "block", "im2col_gemm", "direct"}), [&] {
     const auto run = [&] { return ops::conv2d_backward_weight(dy, x, {5, 3, 3, 3}, {1, 1}).to_vector<float>(); };
     const std::vector<float> first = run();
     CHECK(run() == first);
@@ -320,7 +320,7 @@ TEST_CASE("conv2d of nothing") {
                 std::vector<double>(4, 0.0), {0});
   });
   const std::vector<Expected> of_weight{
-      may_run("depthwise"), may_run("gemm"),        may_run("planes"), on_cpus("cpu_rows"),
+      may_run("depthwise"), may_run("gemm"),        may_run("planes"), on_cpus("cpu_dot"),
       may_run("block"),     may_run("im2col_gemm"), "direct"};
   for_each_variant(MustRun("conv2d_backward_weight", of_weight), [] {
     check_close(ops::conv2d_backward_weight(zeros({0, 2, 2, 2}), zeros({0, 1, 2, 2}), {2, 1, 1, 1}), {2, 1, 1, 1},

@@ -102,8 +102,8 @@ void check_forms(const MustRun& variants, const Result& y, double scale, const R
 
 TEST_CASE("matmul and linear end in every form of epilogue") {
   const struct { std::int64_t m, n, k; } sizes[] = {{5, 13, 7}, {50, 70, 9}, {3, 5, 1100}, {9, 60, 1030}};
-  const MustRun without_block("matmul", {clblast(), on_cpus("cpu_rows"), on_cpus("cpu_tiled"), "plain"});
-  const MustRun variants("matmul", {where(!testing::slow_device(), "block"), clblast(), on_cpus("cpu_rows"),
+  const MustRun without_block("matmul", {clblast(), on_cpus("cpu_dot"), on_cpus("cpu_tiled"), "plain"});
+  const MustRun variants("matmul", {where(!testing::slow_device(), "block"), clblast(), on_cpus("cpu_dot"),
                                     on_cpus("cpu_tiled"), "plain"});
   for (const auto& size : sizes) {
     const auto [m, n, k] = size;

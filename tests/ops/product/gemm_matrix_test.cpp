@@ -9,8 +9,8 @@
 #include "crisol/ops/matmul.h"
 #include "crisol/profile.h"
 #include "doctest/doctest.h"
+#include "ops/product/gemm_matrix_packed.h"
 #include "ops/product/gemm_operands.h"
-#include "ops/product/gemm_packed.h"
 #include "ops/product/matrix_units.h"
 #include "reference/matmul.h"
 #include "support/compare.h"
@@ -61,7 +61,7 @@ void check_product(const TileShape& tile, Kind kind, bool emulated, Precision pr
   for (std::vector<double>* operand : {&values.a, &values.b}) *operand = testing::away_from_zero(*operand);
   const testing::GemmTensors tensors(values, a_transposed, b_transposed);
   const ops::Gemm product = tensors.product();
-  const ops::MatrixUnit unit{kind, emulated};
+  const dispatch::MatrixUnit unit{kind, emulated};
   if (packed) {
     ops::GemmProblem problem = ops::problem_of(product);
     problem.context = testing::context_of(precision);
@@ -131,7 +131,7 @@ TEST_CASE("gemm matrix: on this device's own units") {
   for (const Precision precision : testing::rounded_precisions) {
     const ops::MatrixUnits units = ops::matrix_units(Device(), precision);
     if (units.unit.empty()) continue;
-    const Kind kind = ops::matrix_unit_named(units.unit);
+    const Kind kind = dispatch::matrix_unit_named(units.unit);
     for (const TileShape& tile : tiles_of(kind)) {
       check_product(tile, kind, false, precision, {tile.rows + 4, tile.columns + 8, 100});
       check_product(tile, kind, false, precision, {tile.rows + 3, tile.columns + 5, 67, 1, true, true});
@@ -231,8 +231,8 @@ TEST_CASE("gemm matrix: the packed copy of a weight is kept from the second use 
 TEST_CASE("gemm matrix: packed where packing pays") {
   const DeviceInfo info = testing::imagined("NVIDIA CUDA", "NVIDIA A100", 108);
   const auto reason = [&](std::int64_t m, std::int64_t n, std::int64_t k, Kind kind = Kind::mma_sm80) {
-    return testing::reason_of(
-        ops::plan_gemm_packed(problem_of(m, n, k, Precision::fp16), target_of(info, kind), dispatch::own_config));
+    return testing::reason_of(ops::plan_gemm_matrix_packed(problem_of(m, n, k, Precision::fp16), target_of(info, kind),
+                                                           dispatch::own_config));
   };
   testing::state_choice("matmul", "matrix_packed");
   const ops::GemmProblem large = problem_of(4096, 4096, 4096, Precision::fp16);

@@ -63,7 +63,8 @@ class GemmTensors {
 };
 
 /// What a choice sees of a device that is not there.
-inline dispatch::Target target_of(const DeviceInfo& info, ops::MatrixUnit::Kind kind = ops::MatrixUnit::Kind::none) {
+inline dispatch::Target target_of(const DeviceInfo& info,
+                                  dispatch::MatrixUnit::Kind kind = dispatch::MatrixUnit::Kind::none) {
   dispatch::Target target{info, 8, dispatch::gpu_traits(info).loop_budget, ops::workspace_limit()};
   target.units.fill({kind, false});
   return target;

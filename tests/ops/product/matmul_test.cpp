@@ -35,13 +35,13 @@ using testing::tensor_of;
 using testing::view_of;
 
 // "block" has its own test, gemm_block_test.cpp, because its many programs take long to compile for CPUs.
-// "cpu_rows" takes only products whose depth is contiguous in both operands: so many, or all.
-std::vector<Expected> few_variants(int cpu_rows = 0) {
-  return {clblast(), some(cpu_rows, on_cpus("cpu_rows")), on_cpus("cpu_tiled"), "plain"};
+// "cpu_dot" takes only products whose depth is contiguous in both operands: so many, or all.
+std::vector<Expected> few_variants(int cpu_dot = 0) {
+  return {clblast(), some(cpu_dot, on_cpus("cpu_dot")), on_cpus("cpu_tiled"), "plain"};
 }
 
-std::vector<Expected> all_variants(int cpu_rows = 0) {
-  std::vector<Expected> all = few_variants(cpu_rows);
+std::vector<Expected> all_variants(int cpu_dot = 0) {
+  std::vector<Expected> all = few_variants(cpu_dot);
   all.emplace_back("block");
   return all;
 }
@@ -248,7 +248,7 @@ TEST_CASE("linear: values for any leading axes, with and without bias") {
 
 TEST_CASE("linear keeps a packed weight for as long as it stays as it is") {
   const MustRun variants("matmul",
-                         {some(10, on_cpus("cpu_skinny")), on_cpus("cpu_tiled"), on_cpus("cpu_rows"), "plain"});
+                         {some(10, on_cpus("cpu_skinny")), on_cpus("cpu_tiled"), on_cpus("cpu_dot"), "plain"});
   const struct {
     std::int64_t m, n, k;
   } sizes[] = {{1, 10, 128}, {1, 200, 77}, {1, 800, 31}, {3, 48, 16},
@@ -307,11 +307,11 @@ TEST_CASE("matmul on CPUs: products of rows where the depth is large and contigu
     problem.b_is_weight = b_is_weight ? 1 : 0;
     return ops::choose_gemm(problem, target).variant;
   };
-  CHECK(chosen(64, 64, 4096, true) == "cpu_rows");
+  CHECK(chosen(64, 64, 4096, true) == "cpu_dot");
   CHECK(chosen(64, 64, 4096, false) == "cpu_tiled");
   CHECK(chosen(64, 64, 64, true) == "cpu_tiled");
   CHECK(chosen(512, 512, 4096, true) == "cpu_tiled");
-  CHECK(chosen(64, 10, 4096, true, true) == "cpu_rows");
+  CHECK(chosen(64, 10, 4096, true, true) == "cpu_dot");
   CHECK(chosen(64, 64, 4096, true, true) == "cpu_tiled");
   const ForcedVariant forced("matmul", "cpu_tiled");
   CHECK(chosen(64, 64, 4096, true) == "cpu_tiled");

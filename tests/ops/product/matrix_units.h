@@ -15,7 +15,7 @@
 
 namespace crisol::testing {
 
-using Kind = ops::MatrixUnit::Kind;
+using Kind = dispatch::MatrixUnit::Kind;
 
 inline constexpr Precision rounded_precisions[] = {Precision::tf32, Precision::fp16, Precision::bf16};
 inline constexpr Kind all_kinds[] = {Kind::mma_sm80,   Kind::mma_sm75, Kind::mfma, Kind::wmma,

@@ -200,7 +200,7 @@ void check_forward(const ops::Engine& engine, const ops::TileShape& tile, Stored
                                                    number(s.window_size()), taps(1) * taps(2), taps(2), 1}));
   runtime::KernelSpec spec = spec_of("conv/conv2d_tiled.cl", "conv2d_tiled", engine, tile, target);
   for (const runtime::Define& define : defines) spec.defines.add(define);
-  spec.defines.add({"TOGETHER", together});
+  spec.defines.add({"CHANNEL_VECTOR", together});
   const ops::TilePlan cut = ops::cut_tiles(engine, tile, {m, n, k}, 1);
   runtime::launch(device, spec, ops::range_of(engine, cut), in(packed), in(src), out(y), in(packed), in(table), in(y),
                   in(y), bytes_of(kernels::EpilogueParameters{}), bytes_of(no_scalars),

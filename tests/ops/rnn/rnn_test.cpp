@@ -279,7 +279,7 @@ TEST_CASE("rnn: the most hidden units whose weights a work-group keeps, by devic
       const auto takes = [&](std::int64_t hidden) {
         ops::RnnForward problem{};
         static_cast<ops::RnnSizes&>(problem) = {static_cast<std::int64_t>(cell), 0, 10, 1000, 8, hidden, hidden};
-        return static_cast<bool>(ops::plan_rnn_forward_resident(problem, target, dispatch::own_config));
+        return static_cast<bool>(ops::plan_rnn_forward_persistent_weights(problem, target, dispatch::own_config));
       };
       CHECK(takes(1));
       CHECK(takes(most));

@@ -1,4 +1,4 @@
-// Geometry of the kernels for CPUs that multiply rows by rows (gemm_dot_cpu.cl), shared by matmul and the gradient of a
+// Geometry of the kernels for CPUs that multiply rows by rows (gemm_cpu_dot.cl), shared by matmul and the gradient of a
 // convolution's weight.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace crisol::ops {
 
-/// How an m x n result with depth k is cut; see the head of gemm_dot_cpu.cl.
+/// How an m x n result with depth k is cut; see the head of gemm_cpu_dot.cl.
 struct DotPlan {
   std::int32_t vector_width, tile_m, tile_n;
   std::int32_t block_m, block_n, block_k;

@@ -36,7 +36,7 @@ std::int64_t iterations_of_unit(const GemmProblem& p, const Target& target) {
 
 }  // namespace
 
-PlanOr plan_gemm_skinny(const GemmProblem& p, const Target& target, std::size_t) {
+PlanOr plan_gemm_cpu_skinny(const GemmProblem& p, const Target& target, std::size_t) {
   if (p.m > max_rows) return "more than 16 rows";
   const std::optional<PackSource> source = b_source(p);
   if (p.b_is_weight == 0 || !source) return "the right operand is not known as a weight";
@@ -52,7 +52,7 @@ PlanOr plan_gemm_skinny(const GemmProblem& p, const Target& target, std::size_t)
   Plan plan;
   const Place packed = derive_packed(plan, target, defines, at.b, *source, columns);
   const EpilogueArgs e = at.epilogue(p, at.a);
-  plan.add({"product/gemm_skinny_cpu.cl", "gemm_skinny", defines, epilogue_prelude(p.epilogue)},
+  plan.add({"product/gemm_cpu_skinny.cl", "gemm_skinny", defines, epilogue_prelude(p.epilogue)},
            persistent_range(target, vectors_of(p, target), iterations_of_unit(p, target)), at.a, packed, at.c, at.bias,
            e, p.whole(), p.a.parameters(), kernels::ResultParameters{p.c.batch, p.c.row, p.c.column, 0});
   return plan;

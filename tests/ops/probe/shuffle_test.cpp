@@ -1,25 +1,25 @@
 // Exchange within sub-groups, and the probe that allows it.
-#include "ops/probe/swap.h"
+#include "ops/probe/shuffle.h"
 
 #include "crisol/ops/probe.h"
 #include "doctest/doctest.h"
-#include "ops/probe/swap_probe.h"
+#include "ops/probe/shuffle_probe.h"
 #include "support/compare.h"
 #include "support/skip.h"
 
 using namespace crisol;
 
-TEST_CASE("swap: the items of a sub-group see each other's numbers") {
+TEST_CASE("shuffle: the items of a sub-group see each other's numbers") {
   runtime::DeviceState& device = Device().state();
   runtime::Defines defines;
-  ops::add_swap_define(defines, dispatch::target_of(device), 64);
+  ops::add_shuffle_define(defines, dispatch::target_of(device), 64);
   if (defines.begin() == defines.end()) CRISOL_SKIP("no sub-groups that kernels are told of");
-  CHECK(ops::swaps_rightly(device, defines));
+  CHECK(ops::shuffles_rightly(device, defines));
 }
 
-TEST_CASE("swap: without sub-groups nothing is seen, and the probe tells") {
+TEST_CASE("shuffle: without sub-groups nothing is seen, and the probe tells") {
   if (Device().info().type != DeviceType::cpu) CRISOL_SKIP("AMD's compiler needs no telling");
-  CHECK(!ops::swaps_rightly(Device().state(), {}));
+  CHECK(!ops::shuffles_rightly(Device().state(), {}));
 }
 
 TEST_CASE("assume_probes refuses what no probe finds") {

@@ -1,4 +1,4 @@
-#include "ops/product/gemm_dot.h"
+#include "ops/product/gemm_cpu_dot.h"
 
 #include <algorithm>
 #include <limits>
@@ -90,7 +90,7 @@ namespace {
 runtime::KernelSpec spec_of(const DotPlan& cut, const Target& target, const char* entry, const EpilogueLayout& f) {
   runtime::Defines defines{{"VW", cut.vector_width}, {"DOT_M", cut.tile_m}, {"DOT_N", cut.tile_n}};
   dispatch::define_fma(defines, target.info);
-  return {"product/gemm_dot_cpu.cl", entry, defines, epilogue_prelude(f)};
+  return {"product/gemm_cpu_dot.cl", entry, defines, epilogue_prelude(f)};
 }
 
 void add_sum(Plan& plan, const Target& target, const DotPlan& cut, const DotProduct& product, Place partials) {
@@ -154,7 +154,7 @@ bool takes_row_products(const GemmProblem& p, const Target& target) {
   return is_deep(p, target) && has_contiguous_depth(p) && plan_dot(target, p.m, p.n, p.k, p.batch, 0).has_value();
 }
 
-PlanOr plan_gemm_cpu_rows(const GemmProblem& p, const Target& target, std::size_t) {
+PlanOr plan_gemm_cpu_dot(const GemmProblem& p, const Target& target, std::size_t) {
   if (!has_contiguous_depth(p)) return "the depth is not contiguous in both operands";
   const std::optional<DotPlan> cut = plan_dot(target, p.m, p.n, p.k, p.batch, 0);
   if (!cut) return "too large for the kernel's indices or the device's loops";

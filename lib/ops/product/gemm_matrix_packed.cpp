@@ -1,5 +1,5 @@
 // gemm_matrix_pack.cl for each operand, then gemm_matrix_packed.cl.
-#include "ops/product/gemm_packed.h"
+#include "ops/product/gemm_matrix_packed.h"
 
 #include <algorithm>
 
@@ -105,7 +105,7 @@ Plan packed_product(const GemmProblem& problem, const Target& target, const Tile
   return plan;
 }
 
-PlanOr plan_gemm_packed(const GemmProblem& problem, const Target& target, std::size_t) {
+PlanOr plan_gemm_matrix_packed(const GemmProblem& problem, const Target& target, std::size_t) {
   const MatrixUnit unit = target.unit(problem.precision());
   const PlacedGemm product = as_row_major(problem);
   const GemmProblem& p = product.problem;

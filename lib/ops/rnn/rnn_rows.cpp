@@ -1,4 +1,4 @@
-// A recurrent layer on CPUs in one launch: rnn_forward_cpu.cl, rnn_backward_cpu.cl.
+// A recurrent layer on CPUs in one launch: rnn_rows_forward.cl, rnn_rows_backward.cl.
 #include <algorithm>
 #include <limits>
 
@@ -37,7 +37,7 @@ PackedWeight derive_packed(Plan& plan, const RnnSizes& s, const Target& target, 
 Place packed_forward(Plan& plan, const RnnSizes& s, const Target& target, Place weight, std::int64_t depth) {
   static constexpr char kind[] = "rnn_pack_forward";
   const PackedWeight packed = derive_packed(plan, s, target, kind, weight, depth);
-  plan.add_to_derived(packed.place, kernel_of(s, target, "rnn/rnn_forward_cpu.cl", "rnn_pack_forward"),
+  plan.add_to_derived(packed.place, kernel_of(s, target, "rnn/rnn_rows_forward.cl", "rnn_pack_forward"),
                       persistent_range(target, packed.units, 20 * std::max<std::int64_t>(depth, 1)), weight,
                       packed.place, static_cast<std::int32_t>(s.hidden), static_cast<std::int32_t>(depth));
   return packed.place;
@@ -46,7 +46,7 @@ Place packed_forward(Plan& plan, const RnnSizes& s, const Target& target, Place 
 Place packed_backward(Plan& plan, const RnnSizes& s, const Target& target, Place weight) {
   static constexpr char kind[] = "rnn_pack_backward";
   const PackedWeight packed = derive_packed(plan, s, target, kind, weight, s.outputs);
-  plan.add_to_derived(packed.place, kernel_of(s, target, "rnn/rnn_backward_cpu.cl", "rnn_pack_backward"),
+  plan.add_to_derived(packed.place, kernel_of(s, target, "rnn/rnn_rows_backward.cl", "rnn_pack_backward"),
                       persistent_range(target, packed.units, 20 * s.outputs), weight, packed.place,
                       static_cast<std::int32_t>(s.hidden));
   return packed.place;
@@ -79,7 +79,7 @@ PlanOr plan_rnn_forward_rows(const RnnForward& p, const Target& target, std::siz
   const Place weight_hh = packed_forward(plan, p, target, o.weight_hh, p.hidden);
   const Place weight_ih = fused ? packed_forward(plan, p, target, o.weight_ih, p.inputs) : weight_hh;
   if (!fused) add_input_product(plan, p, target);
-  plan.add(kernel_of(p, target, "rnn/rnn_forward_cpu.cl", "rnn_rows_forward"), rows_range(p, target), o.x, weight_ih,
+  plan.add(kernel_of(p, target, "rnn/rnn_rows_forward.cl", "rnn_rows_forward"), rows_range(p, target), o.x, weight_ih,
            o.bias_ih, weight_hh, o.bias_hh, o.gates, o.states, o.cells, o.lengths, static_cast<std::int32_t>(p.steps),
            static_cast<std::int32_t>(p.batch), static_cast<std::int32_t>(p.inputs), static_cast<std::int32_t>(p.hidden),
            p.cell_slot(), flags_of(p) | (fused ? kernels::WITH_INPUT : 0));
@@ -93,7 +93,7 @@ PlanOr plan_rnn_backward_rows(const RnnBackward& p, const Target& target, std::s
   Plan plan;
   add_absent_states(plan, p, target);
   const Place weight_hh = packed_backward(plan, p, target, o.weight_hh);
-  plan.add(kernel_of(p, target, "rnn/rnn_backward_cpu.cl", "rnn_rows_backward"), rows_range(p, target), weight_hh,
+  plan.add(kernel_of(p, target, "rnn/rnn_rows_backward.cl", "rnn_rows_backward"), rows_range(p, target), weight_hh,
            o.gates, o.states, o.dy, o.dh, o.dc, o.dinput, o.drecurrent, o.lengths, static_cast<std::int32_t>(p.steps),
            static_cast<std::int32_t>(p.batch), static_cast<std::int32_t>(p.hidden), flags_of(p));
   return plan;

@@ -1,13 +1,13 @@
-// UNIFORM(x): an integer that is the same for all items of a wave.
+// SUBGROUP_BROADCAST(x): an integer that is the same for all items of a wave.
 //
 // AMD's GPUs have scalar registers for such values, and the address of a read is a scalar register plus an offset of
 // the item. But a division is made in vector registers. After it, compilers no longer know that the value is uniform,
 // and everything computed from it would stay in vector registers.
 #if defined(__has_builtin) && defined(__AMDGCN__)
 #if __has_builtin(__builtin_amdgcn_readfirstlane)
-#define UNIFORM(x) __builtin_amdgcn_readfirstlane(x)
+#define SUBGROUP_BROADCAST(x) __builtin_amdgcn_readfirstlane(x)
 #endif
 #endif
-#ifndef UNIFORM
-#define UNIFORM(x) (x)
+#ifndef SUBGROUP_BROADCAST
+#define SUBGROUP_BROADCAST(x) (x)
 #endif
