@@ -65,7 +65,7 @@ TILE_KERNEL void conv2d_tiled(__global const char* restrict a, const ulong a_off
   Operands operands;
   a += (a_offset + index * from_a.batch + tile.first) * STORED_BYTES(A_STORAGE);
   src += (src_offset + index * patches.group) * STORED_BYTES(SRC_STORAGE);
-  operands.a = matrix_begin(a, (int)from_a.step, row, m, tile.depth, BM, 1, VEC, A_STORAGE);
+  operands.a = matrix_begin(a, (int)from_a.leading_dimension, row, m, tile.depth, BM, 1, VEC, A_STORAGE);
   patches_begin(&operands.b, src, table + table_offset, tile.first, column, n, &patches, &window);
   TileSums acc;
   tile_multiply(acc, &operands, stages, tile.depth);

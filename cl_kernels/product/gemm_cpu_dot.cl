@@ -13,7 +13,7 @@
 // splits. So every run gives the same bits, whatever else runs at the same time.
 //
 // A flag chooses at run time where the rows come from, because two programs would take twice as long to compile:
-//   (none)    A[i][k] = a[i * from_a.step + k], B[j][k] = b[j * from_b.step + k].
+//   (none)    A[i][k] = a[i * from_a.leading_dimension + k], B[j][k] = b[j * from_b.leading_dimension + k].
 //   GATHERED  Backward weights of a convolution; k runs over the pixels of all images. A is dy, one row for each output
 //             channel. B is the virtual im2col matrix of product/gather.h, made from x, one row for each (channel, r,
 //             s).
@@ -78,7 +78,7 @@ CPU_KERNEL void gemm_dot(__global const float* restrict a, const ulong a_offset,
   a += a_offset;
   b += b_offset;
   const long item = get_global_id(0), items = get_global_size(0);
-  const int m = (int)product.m, n = (int)product.n, splits = product.parts, flags = product.flags;
+  const int m = (int)product.m, n = (int)product.n, splits = product.split_k, flags = product.flags;
   const int block_m = product.block_m, block_n = product.block_n, block_k = product.block_k;
   const long k = product.k;
   __global float* part_a = scratch + scratch_offset + item * product.slice;
@@ -114,7 +114,7 @@ CPU_KERNEL void gemm_dot(__global const float* restrict a, const ulong a_offset,
           gather_operand(part, tile, table, from, first, count, side == 0 ? &images_a : &images_b, &pixels,
                          index * (side == 0 ? from_a.batch : from_b.batch), k_first, k_end, vectors);
         } else {
-          const long step = side == 0 ? from_a.step : from_b.step;
+          const long step = side == 0 ? from_a.leading_dimension : from_b.leading_dimension;
           copy_rows(part, tile, vectors, from + first * step + k_first, step, count, depth);
         }
       }
@@ -136,7 +136,7 @@ CPU_KERNEL void gemm_sum_partials(__global const float* restrict partials, const
   bias += bias_offset;
   const long item = get_global_id(0);
   const long items = get_global_size(0);
-  const int m = (int)p.m, n = (int)p.n, splits = p.parts;
+  const int m = (int)p.m, n = (int)p.n, splits = p.split_k;
   const long rows = p.batch * m;
   const int blocks = (n + VW - 1) / VW;
   const long units = rows * blocks;

@@ -14,7 +14,7 @@
 //   GATHERED  B is the virtual im2col matrix of product/gather.h. Its columns also say where in a row of C they go.
 //             This is for forward convolution and for backward data. Backward data needs one launch for each remainder
 //             of the pixel position modulo the stride.
-//   A_ROWS    `packed` is A itself, whose rows are from_a.step apart. The sums are the same.
+//   A_ROWS    `packed` is A itself, whose rows are from_a.leading_dimension apart. The sums are the same.
 //
 // Shapes and strides are arguments. bias, e0 and e1 may be any buffers if no flag asks for them.
 #include "product/gemm_tile.h"
@@ -134,8 +134,9 @@ CPU_KERNEL void gemm_multiply(
           if ((now & (ADD_TO_C | GATHERED)) == ADD_TO_C)
             prefetch_rows(target.c + column_first + v0 * VW, c_row, target.rows, min(NR, columns - v0 * VW));
           floatv acc[MR * NV];
-          const long a_first = flags & A_ROWS ? row * from_a.step + k_first : (long)row * k + (long)k_first * MR;
-          multiply_panels(acc, packed + index * from_a.batch + a_first, from_a.step, target.rows,
+          const long a_first =
+              flags & A_ROWS ? row * from_a.leading_dimension + k_first : (long)row * k + (long)k_first * MR;
+          multiply_panels(acc, packed + index * from_a.batch + a_first, from_a.leading_dimension, target.rows,
                           block + PANEL_AT(v0, panel_depth), depth, flags);
           store_tile(acc, &target, &finish, table, column_first, v0, columns);
         }

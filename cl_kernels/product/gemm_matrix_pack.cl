@@ -3,7 +3,7 @@
 // The operand is stored slice by slice along the depth. A slice has `sides` rows (columns, for B) of 16 words
 // (product/units/matrix_place.h); `sides` is a multiple of BM. Values past the depth are 0. Rows past the last row
 // repeat it, and their results are never stored. ALONG_K, VEC and `step` are like A_ALONG_K, VEC and
-// from_a.step of gemm_tiled.cl. A work-group makes BM rows of a slice.
+// from_a.leading_dimension of gemm_tiled.cl. A work-group makes BM rows of a slice.
 #ifndef ALONG_K
 #define ALONG_K 1
 #endif

@@ -68,11 +68,11 @@ TILE_KERNEL void gemm_tiled(__global const char* restrict a, const ulong a_offse
   const long index = tile.index, first = tile.first;
 
   Operands operands;
-  a += (a_offset + index * from_a.batch + first * (A_ALONG_K ? 1 : from_a.step)) * STORED_BYTES(A_STORAGE);
-  b += (b_offset + index * from_b.batch + first * (B_ALONG_K ? 1 : from_b.step)) * STORED_BYTES(B_STORAGE);
-  operands.a = matrix_begin(a, from_a.step,
+  a += (a_offset + index * from_a.batch + first * (A_ALONG_K ? 1 : from_a.leading_dimension)) * STORED_BYTES(A_STORAGE);
+  b += (b_offset + index * from_b.batch + first * (B_ALONG_K ? 1 : from_b.leading_dimension)) * STORED_BYTES(B_STORAGE);
+  operands.a = matrix_begin(a, from_a.leading_dimension,
                             tile.row, product.m, tile.depth, BM, A_ALONG_K, VEC, A_STORAGE);
-  operands.b = matrix_begin(b, from_b.step,
+  operands.b = matrix_begin(b, from_b.leading_dimension,
                             tile.column, product.n, tile.depth, BN, B_ALONG_K, VEC, B_STORAGE);
   TileSums acc;
   tile_multiply(acc, &operands, stages, tile.depth);

@@ -6,17 +6,17 @@ PARAMETERS_BEGIN
 
 // `batch` is from product to product, unless a comment says something else.
 
-// An m x n result of depth k, which is cut into `parts`, of part_depth each (the last part may be less). The flags are
-// those of product/gemm_flags.h.
+// An m x n result of depth k, which is cut into `split_k` parts, of part_depth each (the last part may be less). The
+// flags are those of product/gemm_flags.h.
 typedef struct {
   Long m, n, k, part_depth;
-  Int parts, flags;
+  Int split_k, flags;
 } ProductParameters;
 CHECK_PARAMETERS(ProductParameters, 40);
 
-// A matrix with one axis of stride 1. The lines of the other axis are `step` apart.
+// A matrix with one axis of stride 1. The lines of the other axis are `leading_dimension` apart.
 typedef struct {
-  Long batch, step;
+  Long batch, leading_dimension;
 } MatrixParameters;
 CHECK_PARAMETERS(MatrixParameters, 16);
 
@@ -50,16 +50,16 @@ CHECK_PARAMETERS(EpilogueParameters, 48);
 // product to product.
 typedef struct {
   Long m, n, batch, c_batch, c_row, c_column;
-  Int bias_batch, parts, flags, unused;
+  Int bias_batch, split_k, flags, unused;
 } PartsParameters;
 CHECK_PARAMETERS(PartsParameters, 64);
 
-// `batch` products of a CPU, each an m x n result of depth k. The depth is cut into `parts`. A unit of work is a block
-// of block_m x block_n results of one part, which takes block_k of the depth at a time. `slice` is the scratch of a
-// work-item.
+// `batch` products of a CPU, each an m x n result of depth k. The depth is cut into `split_k` parts. A unit of work is a
+// block of block_m x block_n results of one part, which takes block_k of the depth at a time. `slice` is the scratch of
+// a work-item.
 typedef struct {
   Long m, n, k, bias_batch, slice;
-  Int batch, parts, block_m, block_n, block_k, flags;
+  Int batch, split_k, block_m, block_n, block_k, flags;
 } CpuProductParameters;
 CHECK_PARAMETERS(CpuProductParameters, 64);
 

@@ -13,7 +13,7 @@ typedef struct {
 } TilePlace;
 
 INLINE void tile_place(TilePlace* place, const ProductParameters* p, uint tile_m, uint tile_n, uint group) {
-  const uint index = group / (uint)p->parts, part = group - index * (uint)p->parts;
+  const uint index = group / (uint)p->split_k, part = group - index * (uint)p->split_k;
   place->row = (long)tile_m * BM;
   place->column = (long)tile_n * BN;
   place->index = index;

@@ -196,7 +196,7 @@ void add_cpu_tiles(Plan& plan, const Target& target, const CpuTilePlan& tiles, c
                                     .bias_batch = p.bias_batch,
                                     .slice = tiles.slice,
                                     .batch = number(p.batch),
-                                    .parts = 1,
+                                    .split_k = 1,
                                     .block_m = tiles.block_m,
                                     .block_n = tiles.block_n,
                                     .block_k = tiles.block_k,

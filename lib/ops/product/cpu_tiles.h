@@ -66,7 +66,7 @@ dispatch::Place derive_packed(dispatch::Plan& plan, const dispatch::Target& targ
 struct CpuTileProduct {
   dispatch::Place packed, b, c, bias;
   std::int64_t m, n, k, batch;
-  kernels::MatrixParameters a;  ///< Its step is read with a_rows.
+  kernels::MatrixParameters a;  ///< its leading dimension is read with a_rows.
   std::int64_t b_batch, c_batch, bias_batch, c_row, b_row = 0, b_column = 0;
   std::int32_t flags = 0;
   EpilogueLayout epilogue{};

@@ -123,7 +123,7 @@ void add_dot(Plan& plan, const Target& target, const DotPlan& cut, const DotProd
                                          .bias_batch = 0,
                                          .slice = cut.slice,
                                          .batch = kernels::number(p.batch),
-                                         .parts = cut.split_k,
+                                         .split_k = cut.split_k,
                                          .block_m = cut.block_m,
                                          .block_n = cut.block_n,
                                          .block_k = cut.block_k,
