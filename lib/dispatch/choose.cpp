@@ -137,7 +137,7 @@ class Chooser {
   bool is_wrong(const Candidate& candidate) {
     if (!needs_verification(target_.info)) return false;
     const ProblemKey key = table_.key == nullptr ? ProblemKey{} : table_.key(problem_);
-    const ops::Candidate asked{table_.op, candidate.row->variant, candidate.config, key.program(), &target_.info};
+    const Subject asked{table_.op, candidate.row->variant, candidate.config, key.program(), &target_.info};
     if (const std::optional<bool> agrees = remembered_verdict(asked)) return !*agrees;
     const bool agrees = verify(asked, candidate.name(), key);
     lasting_ = lasting_ && remembered_verdict(asked).has_value();

@@ -21,7 +21,7 @@ void VariantLog::note(const char* op, const char* variant) {
   if (outer_ != nullptr) outer_->note(op, variant);
 }
 
-void note_choice(const char* op, const char* variant) {
+void dispatch::note_choice(const char* op, const char* variant) {
   if (VariantLog* const innermost = thread_context().variant_log) innermost->note(op, variant);
 }
 

@@ -206,12 +206,12 @@ Verdict find_verdict(Device device, const Unit& unit, const replay::Problem& pro
 // ---- What a thread remembers
 
 struct Remembered {
-  Candidate candidate{};
+  Subject candidate{};
   unsigned generation = 0;
   bool agrees = true;
 };
 
-Remembered& slot_of(const Candidate& c) noexcept {
+Remembered& slot_of(const Subject& c) noexcept {
   thread_local std::array<Remembered, 128> slots;
   Hash hash(c.program);
   hash.add(reinterpret_cast<std::uintptr_t>(c.variant) ^ reinterpret_cast<std::uintptr_t>(c.op));
@@ -235,13 +235,13 @@ bool needs_verification(const DeviceInfo& info) {
   return last.needs;
 }
 
-std::optional<bool> remembered_verdict(const Candidate& candidate) noexcept {
+std::optional<bool> remembered_verdict(const Subject& candidate) noexcept {
   const Remembered& slot = slot_of(candidate);
   if (slot.generation != generation.load(std::memory_order_relaxed) || slot.candidate != candidate) return std::nullopt;
   return slot.agrees;
 }
 
-bool verify(const Candidate& candidate, const std::string& name, const ProblemKey& key) {
+bool verify(const Subject& candidate, const std::string& name, const ProblemKey& key) {
   const unsigned now = generation.load(std::memory_order_relaxed);
   const std::optional<Device> device = device_of(*candidate.info);
   if (!device) return true;

@@ -29,6 +29,8 @@ void ProblemLog::note(const TuningProblem& problem) {
   if (outer_ != nullptr) outer_->note(problem);
 }
 
+namespace dispatch {
 ProblemLog* problem_log() noexcept { return thread_context().problem_log; }
+}  // namespace dispatch
 
 }  // namespace crisol

@@ -40,7 +40,7 @@ bool parse_line(std::string_view line, TuningEntry& e) {
 
 // Returns no entries if the file is damaged or has another format, and logs this once for each reading.
 std::vector<TuningEntry> usable_entries(const std::string& path, std::string_view text) {
-  TuningFile file = read_tuning(text);
+  dispatch::TuningFile file = dispatch::read_tuning(text);
   if (file.fault != nullptr)
     runtime::log_line(concat("tuning: ", path, ' ', file.fault, "; nothing of it is used: run crisol tune again"));
   return std::move(file.entries);
@@ -56,7 +56,7 @@ void change_file(Change change) {
   runtime::require_trusted("tuning", path);
   LockedFile file("tuning", path);
   std::vector<TuningEntry> entries = usable_entries(path, file.read());
-  if (change(entries)) file.replace(write_tuning(entries));
+  if (change(entries)) file.replace(dispatch::write_tuning(entries));
 }
 
 auto find_entry(std::vector<TuningEntry>& entries, const std::string& device, std::uint64_t key) {
@@ -167,7 +167,7 @@ bool remove_tuning(const std::string& device, std::uint64_t key) {
 std::int64_t clear_tuning() {
   const std::string path = tuning_file();
   if (path.empty()) return 0;
-  const std::size_t count = read_tuning(read_whole(path)).entries.size();
+  const std::size_t count = dispatch::read_tuning(read_whole(path)).entries.size();
   std::error_code error;
   std::filesystem::remove(system::path_of(path), error);
   if (error) fail(ErrorCode::io, "tuning", "cannot remove ", path, ": ", error.message());

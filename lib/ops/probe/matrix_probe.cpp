@@ -1,5 +1,7 @@
 // Which matrix units a device has. The first question of a driver compiles a kernel for each candidate until one gives
 // the right numbers; the answer is remembered on disk.
+#include "ops/probe/matrix_probe.h"
+
 #include "base/text.h"
 #include "crisol/ops/matmul.h"
 #include "dispatch/target.h"
@@ -73,14 +75,11 @@ ProbeOutcome known_unit(runtime::DeviceState& device, Precision precision) {
   });
 }
 
-const bool is_set = [] {
-  dispatch::probes().matrix_unit = [](runtime::DeviceState& device, Precision precision) {
-    return dispatch::MatrixUnit{dispatch::matrix_unit_named(known_unit(device, precision).found), false};
-  };
-  return true;
-}();
-
 }  // namespace
+
+dispatch::MatrixUnit found_matrix_unit(runtime::DeviceState& device, Precision precision) {
+  return {dispatch::matrix_unit_named(known_unit(device, precision).found), false};
+}
 
 MatrixUnits matrix_units(Device device, Precision precision) {
   if (precision == Precision::fp32) return {"", "fp32 needs none"};

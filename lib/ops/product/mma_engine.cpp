@@ -3,6 +3,8 @@
 #include <vector>
 
 #include "base/ceil_div.h"
+#include "dispatch/probes.h"
+#include "ops/probe/matrix_probe.h"
 #include "ops/product/tiled_product.h"
 #include "product/sizes.h"
 #include "product/units/kinds.h"
@@ -14,6 +16,12 @@ using namespace dispatch;
 namespace {
 
 using Kind = MatrixUnit::Kind;
+
+// Set here, beside the engine, so that every program with an engine of matrix units has the probe.
+const bool is_set = [] {
+  probes().matrix_unit = found_matrix_unit;
+  return true;
+}();
 
 // A wave holds part_rows x part_columns sums in half of its registers. With XMX a wave has 4 KB.
 constexpr TileShape tiles_32[] = {

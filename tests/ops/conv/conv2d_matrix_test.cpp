@@ -128,7 +128,7 @@ class Check {
   }
 
   void check(const Tensor& found, std::int64_t terms, const testing::RoundedSums& sums) const {
-    CAPTURE(ops::facts_of(unit_.kind).name);
+    CAPTURE(dispatch::facts_of(unit_.kind).name);
     CAPTURE(unit_.precision);
     CAPTURE(tile_.rows);
     CAPTURE(tile_.columns);
@@ -319,7 +319,7 @@ TEST_CASE("conv2d matrix: tiles whose items gather whole fours, each of them a c
       CHECK(configs_for(ops::conv2d_backward_data_table, problem, target) == tiles.size());
       CHECK(configs_for(ops::conv2d_backward_weight_table, problem, target) == weight_tiles(kind, precision).size());
       for (const TileShape& tile : tiles)
-        CHECK(tile.columns * ops::slice_depth(precision) / (tile.parts() * ops::facts_of(kind).lanes) % 4 == 0);
+        CHECK(tile.columns * ops::slice_depth(precision) / (tile.parts() * dispatch::facts_of(kind).lanes) % 4 == 0);
     }
 }
 

@@ -218,7 +218,7 @@ TEST_CASE("engine: attention can be written with matrix units") {
   if (Device().info().platform != "Intel(R) OpenCL")  // PoCL 3.1 crashes when it compiles this for waves of 8.
     CRISOL_SKIP("nine programs, which Intel's runtime compiles the soonest");
   const auto check = [](testing::Kind kind, Precision precision) {
-    CAPTURE(std::string(ops::facts_of(kind).name));
+    CAPTURE(std::string(dispatch::facts_of(kind).name));
     CAPTURE(precision);
     // Scores, weights and values are rounded.
     check_attention(ops::mma_engine({kind, true}, precision), testing::min_tile, cases[1],

@@ -47,7 +47,7 @@ struct Case {
 /// double, within the precision's bound, and with the product of the rounded values, within fp32's bound.
 void check_product(const TileShape& tile, Kind kind, bool emulated, Precision precision, const Case& c) {
   const auto [m, n, k, split_k, a_transposed, b_transposed, packed] = c;
-  CAPTURE(ops::facts_of(kind).name);
+  CAPTURE(dispatch::facts_of(kind).name);
   CAPTURE(precision);
   CAPTURE(tile.rows);
   CAPTURE(m);
@@ -138,7 +138,7 @@ TEST_CASE("gemm matrix: on this device's own units") {
       check_product(tile, kind, false, precision, {tile.rows + 3, tile.columns + 5, 1067, 3, true, false});
     }
     for (const bool transposed : {false, true})
-      if (!ops::facts_of(kind).waves_share_registers)
+      if (!dispatch::facts_of(kind).waves_share_registers)
         check_product({128, 128, 64, 64, 1.0}, kind, false, precision,
                       {140, 252, 300, 1, transposed, transposed, true});
     ++ran;
@@ -172,7 +172,7 @@ TEST_CASE("gemm matrix: packed operands, in three stages and two, of waves of 32
   // More slices than local memory holds; the last slice is not full. Both operands have the same layout, so that they
   // share a program.
   const auto check = [](Kind kind, Precision precision, const Case& c) {
-    check_product({32, 32, ops::facts_of(kind).lanes == 64 ? 32 : 16, 16, 1.0}, kind, true, precision, c);
+    check_product({32, 32, dispatch::facts_of(kind).lanes == 64 ? 32 : 16, 16, 1.0}, kind, true, precision, c);
   };
   check(Kind::mfma, Precision::fp16, {5, 27, 103, 1, false, true, true});
   if (Device().info().platform != "Intel(R) OpenCL") return;  // Other platforms take ten times as long to compile.
