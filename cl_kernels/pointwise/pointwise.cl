@@ -154,6 +154,13 @@ VECTOR_KERNEL void flat(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR
 #define SPLIT_LANES(k, type, R) vstorev(y##k, 0, q##k##_lanes);
 #define STORE_LANE(k, type, R) STORE_S(type, q##k, q_at[lane], q##k##_lanes[lane]);
 
+// Whether the last vector of a row may compute elements again that the vector before has computed.
+#ifdef IN_PLACE
+#define MAY_OVERLAP 0
+#else
+#define MAY_OVERLAP 1
+#endif
+
 #ifdef ROWS
 #define ENTRY rows
 #else
@@ -166,15 +173,8 @@ VECTOR_KERNEL void ENTRY(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALA
   const long begin = get_global_id(0) * chunk;
   long left = min(chunk, n - begin);
   if (left <= 0) return;
-  EACH_INPUT(SHIFT_INPUT)
-  EACH_OUTPUT(SHIFT_OUTPUT)
-  const int last = rank - 1;
-  long size[RANK], index[RANK], q_step[RANK], q_row = 0;
-  JOIN(vstore, RANK)(shape, 0, size);
-  JOIN(vstore, RANK)(q_strides, 0, q_step);
-  EACH_INPUT(INPUT_STEPS)
-  long column = begin % size[last], rest = begin / size[last];
-  FIRST_ROW
+  EACH_INPUT(SHIFT_INPUT) EACH_OUTPUT(SHIFT_OUTPUT)
+  BEGIN_ROW
   EACH_INPUT(INPUT_VECTOR) EACH_OUTPUT(OUTPUT_VECTOR)
 #ifdef ROWS
   while (left > 0) {
@@ -193,9 +193,7 @@ VECTOR_KERNEL void ENTRY(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALA
         q_row += q_step[last - 1];
       }
       for (column = start; column < end; column += VW) {
-#ifndef IN_PLACE
-        if (end - start >= VW) column = min(column, end - VW);
-#endif
+        if (MAY_OVERLAP && end - start >= VW) column = min(column, end - VW);
         const int count = (int)min((long)VW, end - column);
         EACH_INPUT(LOAD_PART)
         CALL(of_vector);
@@ -208,8 +206,7 @@ VECTOR_KERNEL void ENTRY(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALA
 #else
   for (; left > 0; left -= VW) {
     const int count = (int)min((long)VW, left);
-    EACH_INPUT(INPUT_LANES)
-    EACH_OUTPUT(OUTPUT_LANES)
+    EACH_INPUT(INPUT_LANES) EACH_OUTPUT(OUTPUT_LANES)
     long q_at[VW];
     for (int lane = 0; lane < count; ++lane) {
       EACH_INPUT(LOAD_LANE)
@@ -222,9 +219,7 @@ VECTOR_KERNEL void ENTRY(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALA
     EACH_INPUT(JOIN_LANES)
     CALL(of_vector);
     EACH_OUTPUT(SPLIT_LANES)
-    for (int lane = 0; lane < count; ++lane) {
-      EACH_OUTPUT(STORE_LANE)
-    }
+    for (int lane = 0; lane < count; ++lane) { EACH_OUTPUT(STORE_LANE) }
   }
 #endif
 #ifdef STREAM

@@ -27,27 +27,27 @@ struct Offer {
   std::uint32_t token[4];  ///< The file begins with it. Processes have other numbers within a container.
 };
 
-class File {
+class OpenFile {
  public:
-  explicit File(int number) : number_(number) {}
-  ~File() {
+  explicit OpenFile(int number) : number_(number) {}
+  ~OpenFile() {
     if (number_ >= 0) close(number_);
   }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
   int number() const noexcept { return number_; }
 
  private:
   const int number_;
 };
 
-std::byte* map(const File& file, std::size_t bytes) {
+std::byte* map(const OpenFile& file, std::size_t bytes) {
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
   return memory == MAP_FAILED ? nullptr : static_cast<std::byte*>(memory);
 }
 
 // fallocate() reports missing memory. Without it, the first write to a page would end the process.
-std::byte* make(const File& file, std::size_t bytes, Offer& offer) {
+std::byte* make(const OpenFile& file, std::size_t bytes, Offer& offer) {
   offer = {getpid(), file.number(), 0, {}};
   std::byte* const memory =
       file.number() >= 0 && fallocate(file.number(), 0, 0, static_cast<off_t>(bytes)) == 0 ? map(file, bytes) : nullptr;
@@ -64,7 +64,7 @@ std::byte* make(const File& file, std::size_t bytes, Offer& offer) {
 // Null, and errno, if there is no such file.
 std::byte* find(const Offer& offer, std::size_t bytes) {
   const std::string path = "/proc/" + std::to_string(offer.process) + "/fd/" + std::to_string(offer.file);
-  const File file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+  const OpenFile file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   struct stat found {};
   if (file.number() < 0 || fstat(file.number(), &found) != 0) return nullptr;
   std::byte* const memory = found.st_size == static_cast<off_t>(bytes) ? map(file, bytes) : nullptr;
@@ -79,7 +79,7 @@ std::byte* find(const Offer& offer, std::size_t bytes) {
 std::unique_ptr<SharedMapping> SharedMapping::open(MPI_Comm local, std::size_t bytes, std::string& reason) {
   int rank = 0;
   check_mpi(MPI_Comm_rank(local, &rank), "MPI_Comm_rank");
-  const File file(rank == 0 ? memfd_create("crisol ranks", MFD_CLOEXEC) : -1);
+  const OpenFile file(rank == 0 ? memfd_create("crisol ranks", MFD_CLOEXEC) : -1);
   Offer offer{};
   std::byte* memory = rank == 0 ? make(file, bytes, offer) : nullptr;
   check_mpi(MPI_Bcast(&offer, sizeof offer, MPI_BYTE, 0, local), "MPI_Bcast");
