@@ -63,7 +63,7 @@ TILE_KERNEL void conv2d_tiled_weight(__global const char* restrict y, const ulon
   TileSums acc;
   tile_multiply(acc, &o, stages, tile.depth);
 
-  c += c_offset + (index * (uint)product.parts + tile.part) * ((long)m * n);
+  c += c_offset + (index * (uint)product.split_k + tile.part) * ((long)m * n);
   const Target target = {c, e0, n, 1, 0};
   const Finish finish = FINISH_OF(0);
   const ColumnParameters columns = {0};

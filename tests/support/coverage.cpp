@@ -1,5 +1,6 @@
 #include "support/coverage.h"
 
+#include <exception>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -132,6 +133,7 @@ void MustRun::run(std::size_t position, const std::function<void()>& body) const
 }
 
 MustRun::~MustRun() {
+  if (std::uncaught_exceptions() > 0) return;  // The case ended early, and says why.
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start_;
   for (std::size_t i = 0; i < variants_.size(); ++i) {
     const auto& [uses_before, ran, refused] = counts_[i];
