@@ -1,14 +1,24 @@
 // Functions that find elements and put them in order.
 #include "arguments.h"
 #include "bindings.h"
+#include "tensor/host.h"
 #include "tensor/promote.h"
 
 namespace crisol::python {
 
 namespace {
 
+/// define() of a function that waits.
+template <class Function, class... Extra>
+void define_waiting(nb::module_& m, TensorClass& tensor, const char* name, Function function, const char* text,
+                    const Extra&... extra) {
+  m.def(name, waiting(function), "x"_a, extra..., text);
+  tensor.def(name, waiting(function), extra..., text);
+}
+
 nb::tuple nonzero_of(const Tensor& x) {
   if (x.dim() == 0) throw Error(ErrorCode::invalid_argument, "[nonzero] the tensor has rank 0, so it has no axis");
+  wait_ahead(x.device());
   const std::vector<Tensor> columns = unlocked([&] {
     std::vector<Tensor> found;
     const Tensor positions = nonzero(x);
@@ -98,11 +108,11 @@ void bind_select(nb::module_& m, TensorClass& tensor) {
         "The positions of the elements that are not 0: a tensor (int64) for each axis. Waits.");
   tensor.def("nonzero", &nonzero_of, "The positions of the elements that are not 0: a tensor for each axis. Waits.");
   m.def("where", &where_of, "condition"_a, "x1"_a, "x2"_a, Unlocked(), "x1 where condition is not 0, else x2.");
-  m.def("unique", &unique_of, "x"_a, "sorted"_a = true, "axis"_a = nb::none(), Unlocked(),
+  m.def("unique", waiting(&unique_of), "x"_a, "sorted"_a = true, "axis"_a = nb::none(),
         "The different values of x, and for each the position of its first element, for each element of x the position "
         "of its value, and for each value how many elements have it: (values, indices, inverse, counts). Waits.");
-  define(m, tensor, "masked_select", &masked_select, "The elements for which mask is true, as one line. Waits.",
-         "mask"_a);
+  define_waiting(m, tensor, "masked_select", &masked_select, "The elements for which mask is true, as one line. Waits.",
+                 "mask"_a);
   define(m, tensor, "gather", static_cast<Tensor (*)(const Tensor&, int, const Tensor&)>(&gather),
          "y[i, j, k] = x[i, index[i, j, k], k] for axis 1 of rank 3.", "axis"_a, "index"_a);
   define(m, tensor, "index_select", &index_select, "The slices index[0], index[1], … of x along an axis.", "axis"_a,

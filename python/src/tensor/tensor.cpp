@@ -4,6 +4,7 @@
 #include "arguments.h"
 #include "bindings.h"
 #include "crisol/gradients.h"
+#include "tensor/host.h"
 
 namespace crisol::python {
 
@@ -187,7 +188,10 @@ TensorClass bind_tensor(nb::module_& m) {
   TensorClass tensor(m, "Tensor", nb::is_weak_referenceable(), nb::type_slots(buffer_slots),
                      "Elements on a device, with a shape and strides. Reshapes, transposes and slices are views of the "
                      "same memory. Work is queued: only reads to the host wait for it.");
-  tensor.def("__repr__", [](const Tensor& x) { return unlocked([&] { return repr_of(x); }); });
+  tensor.def("__repr__", [](const Tensor& x) {
+    if (x.defined()) wait_ahead(x.device());
+    return unlocked([&] { return repr_of(x); });
+  });
   bind_properties(tensor);
   bind_views(tensor);
   bind_moves(tensor);
