@@ -112,22 +112,21 @@ void set_item(const Tensor& x, nb::handle key, nb::handle value) {
     unlocked([&] { set(x, read, number); });
     return;
   }
-  const nb::object asarray = nb::module_::import_("crisol._crisol").attr("asarray");
-  const nb::object source = nb::isinstance<Tensor>(value) ? nb::borrow(value) : asarray(value, "device"_a = x.device());
-  unlocked([&, tensor = nb::cast<Tensor>(source)] { set(x, read, tensor); });
+  const Tensor source = nb::isinstance<Tensor>(value) ? nb::cast<Tensor>(value) : from_host(value, x.device());
+  unlocked([&] { set(x, read, source); });
 }
 
 std::int64_t length(const Tensor& x) {
   if (x.dim() == 0) throw nb::type_error("a tensor of rank 0 has no length");
   return x.shape()[0];
 }
+
 bool contains(const Tensor& x, const Operand& value) {
   const Tensor found = unlocked([&] { return any(eq(x, value)); });
   unsigned char byte = 0;
   read_elements(found, &byte);
   return byte != 0;
 }
-
 
 nb::object iterate(const Tensor& x) {
   nb::list parts;
