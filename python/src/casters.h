@@ -26,6 +26,14 @@ inline std::array<PyObject*, 6> dtype_objects{};
 /// for anything else, and for an int that 64 bits do not hold.
 bool read_scalar(PyObject* object, Scalar& scalar) noexcept;
 
+/// A NumPy array, for operators between a tensor and an array.
+struct NumpyArray {
+  nanobind::object object;
+};
+
+/// Whether the object is a NumPy array. Does not import NumPy.
+bool is_numpy_array(PyObject* object) noexcept;
+
 /// Reads an int, or a sequence of at most 8.
 bool read_shape(PyObject* object, Shape& shape) noexcept;
 
@@ -59,6 +67,17 @@ struct type_caster<crisol::Shape> {
     PyObject* tuple = PyTuple_New(shape.rank());
     for (int i = 0; tuple != nullptr && i < shape.rank(); ++i) PyTuple_SetItem(tuple, i, PyLong_FromLongLong(shape[i]));
     return tuple;
+  }
+};
+
+template <>
+struct type_caster<crisol::python::NumpyArray> {
+  NB_TYPE_CASTER(crisol::python::NumpyArray, const_name("numpy.typing.NDArray[typing.Any]"))
+
+  bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
+    if (!crisol::python::is_numpy_array(source.ptr())) return false;
+    value.object = borrow(source);
+    return true;
   }
 };
 
