@@ -96,7 +96,9 @@ void bind_tensors_of_modules(nb::module_& m, ModuleClass& module) {
       .def("to", &nn::Module::to, "device"_a, Unlocked(), itself,
            "Moves parameters and buffers to a device. Gradients are dropped. Make the optimiser after this call. "
            "Returns this module.")
-      .def("zero_grad", &nn::Module::zero_grad, Unlocked(), "Discards the gradients of all parameters.");
+      .def(
+          "zero_grad", [](nn::Module& self, bool) { self.zero_grad(); }, "set_to_none"_a = true, Unlocked(),
+          "Discards the gradients of all parameters. `set_to_none` changes nothing.");
 }
 
 void bind_hooks_of_modules(nb::module_&, ModuleClass& module) {

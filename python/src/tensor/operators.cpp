@@ -133,6 +133,18 @@ void bind_in_place(TensorClass& tensor) {
   bind("__ixor__", &in_place<bits_xor>);
   bind("__ilshift__", &in_place<&bitwise_left_shift>);
   bind("__irshift__", &in_place<&bitwise_right_shift>);
+  bind_in_place(tensor, "__imatmul__", &multiply_in_place);
+}
+
+/// PyTorch's add(a, b, alpha=…) and sub(a, b, alpha=…): b is first multiplied by a number.
+void bind_scaled(nb::module_& m, TensorClass& tensor, const char* name, Binary function,
+                 Tensor& (*in_place)(Tensor&, const Operand&)) {
+  const auto scaled = [function](const Tensor& a, const Tensor& b, const Scalar& alpha) {
+    return function(a, mul(b, alpha));
+  };
+  const std::string text = std::string(name) + "(a, alpha * b), for each element.";
+  m.def(name, scaled, "a"_a, "b"_a, nb::kw_only(), "alpha"_a, Unlocked(), text.c_str());
+  tensor.def(name, scaled, "b"_a, nb::kw_only(), "alpha"_a, Unlocked(), text.c_str());
   tensor.def(
       (std::string(name) + "_").c_str(),
       [in_place](Tensor& a, const Tensor& b, const Scalar& alpha) -> Tensor& { return in_place(a, mul(b, alpha)); },
@@ -145,6 +157,8 @@ void bind_operators(nb::module_& m, TensorClass& tensor) {
   bind_arithmetic(tensor);
   bind_comparisons(tensor);
   bind_in_place(tensor);
+  bind_scaled(m, tensor, "add", &promoted<&add>, [](Tensor& a, const Operand& b) -> Tensor& { return a.add_(b); });
+  bind_scaled(m, tensor, "sub", &promoted<&sub>, [](Tensor& a, const Operand& b) -> Tensor& { return a.sub_(b); });
   const auto bind = [&m](const char* name, Binary function, const char* text) {
     m.def(name, function, "x1"_a, "x2"_a, Unlocked(), text);
   };

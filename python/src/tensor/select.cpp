@@ -99,6 +99,30 @@ void bind_places(nb::module_& m) {
         "Whether each element of x1 is one of x2, as bool.");
 }
 
+ScatterReduction reduction_of(const std::string& name) {
+  constexpr std::pair<const char*, ScatterReduction> known[]{{"sum", ScatterReduction::sum},
+                                                             {"prod", ScatterReduction::prod},
+                                                             {"amax", ScatterReduction::amax},
+                                                             {"amin", ScatterReduction::amin}};
+  for (const auto& [its_name, reduction] : known)
+    if (name == its_name) return reduction;
+  throw Error(ErrorCode::invalid_argument,
+              "[scatter] reduce is '" + name + "', allowed are 'sum', 'prod', 'amax' and 'amin'");
+}
+
+Tensor scatter_reduce_of(const Tensor& x, int axis, const Tensor& index, const Tensor& src, const std::string& reduce) {
+  return scatter_reduce(x, axis, index, src, reduction_of(reduce));
+}
+
+Tensor index_reduce_of(const Tensor& x, int axis, const Tensor& index, const Tensor& src, const std::string& reduce) {
+  return index_reduce(x, axis, index, src, reduction_of(reduce));
+}
+
+Tensor scatter_nd_of(const Tensor& x, const Tensor& index, const Tensor& src,
+                     const std::optional<std::string>& reduce) {
+  return scatter_nd(x, index, src, reduce ? std::optional(reduction_of(*reduce)) : std::nullopt);
+}
+
 }  // namespace
 
 void bind_select(nb::module_& m, TensorClass& tensor) {
@@ -123,6 +147,17 @@ void bind_select(nb::module_& m, TensorClass& tensor) {
          "axis"_a, "index"_a, "src"_a);
   define(m, tensor, "index_add", &index_add, "A copy of x with slice j of src added to slice index[j] along the axis.",
          "axis"_a, "index"_a, "src"_a);
+  define(m, tensor, "scatter_reduce", &scatter_reduce_of,
+         "scatter_add() with another way to combine the elements for one place and the old value: reduce is \"sum\", "
+         "\"prod\", \"amax\" or \"amin\". Only a sum has gradients.",
+         "axis"_a, "index"_a, "src"_a, "reduce"_a);
+  define(m, tensor, "index_reduce", &index_reduce_of,
+         "index_add() with another way to combine the slices for one place and the old slice, as in scatter_reduce().",
+         "axis"_a, "index"_a, "src"_a, "reduce"_a);
+  define(m, tensor, "scatter_nd", &scatter_nd_of,
+         "A copy of x (S_1 … S_k, R…) in which y[index[i, 0], …, index[i, k-1]] = src[i] for index (I…, k) and src "
+         "(I…, R…). With `reduce`, slices are combined as in scatter_reduce().",
+         "index"_a, "src"_a, "reduce"_a = nb::none());
   define(m, tensor, "index_copy", &index_copy, "A copy of x in which slice j of src replaces slice index[j].", "axis"_a,
          "index"_a, "src"_a);
   define(m, tensor, "gather_nd", &gather_nd, "Slices of x by tuples of positions, which are the last axis of index.",

@@ -101,12 +101,14 @@ void bind_views(TensorClass& tensor) {
       .def("flatten", &Tensor::flatten, "start_dim"_a = 0, "end_dim"_a = -1, Unlocked(),
            "Merges the axes start_dim to end_dim into one axis.")
       .def("transpose", &Tensor::transpose, "dim0"_a, "dim1"_a, Unlocked(), "A view with two axes exchanged.")
-      .def("t", &Tensor::t, Unlocked(), "The transposed matrix.")
-      .def("narrow", &Tensor::narrow, "axis"_a, "start"_a, "length"_a, Unlocked(),
-           "A view of the elements start to start + length - 1 along an axis.")
-      .def("select", &Tensor::select, "axis"_a, "index"_a, Unlocked(), "A view of one element along an axis.")
-      .def("unsqueeze", &Tensor::unsqueeze, "axis"_a, Unlocked(), "A view with a new axis of size 1 before `axis`.")
-      .def("contiguous", &Tensor::contiguous, Unlocked(), "This tensor if it is contiguous, otherwise a copy.")
+      .def("t", &Tensor::t, Unlocked(), "The transposed matrix.");
+  define_along(tensor, "narrow", &Tensor::narrow, "axis"_a, "start"_a, "length"_a, Unlocked(),
+               "A view of the elements start to start + length - 1 along an axis.");
+  define_along(tensor, "select", &Tensor::select, "axis"_a, "index"_a, Unlocked(),
+               "A view of one element along an axis.");
+  define_along(tensor, "unsqueeze", &Tensor::unsqueeze, "axis"_a, Unlocked(),
+               "A view with a new axis of size 1 before `axis`.");
+  tensor.def("contiguous", &Tensor::contiguous, Unlocked(), "This tensor if it is contiguous, otherwise a copy.")
       .def("clone", &Tensor::clone, Unlocked(), "A contiguous copy.");
 }
 
