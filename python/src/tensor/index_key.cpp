@@ -125,18 +125,20 @@ class Reader {
   int axis_ = 0;  ///< The next axis of x.
 };
 
-bool is_sequence(nb::handle entry) {
-  return PyList_Check(entry.ptr()) ||
-         (!nb::isinstance<Tensor>(entry) && PyObject_CheckBuffer(entry.ptr()) != 0 && nb::hasattr(entry, "__len__"));
+/// Lists, ranges and arrays, and NumPy's bool: it has a buffer too, but is no whole number.
+bool is_array(nb::handle entry) {
+  if (PyList_Check(entry.ptr()) || PyRange_Check(entry.ptr())) return true;
+  return !nb::isinstance<Tensor>(entry) && PyObject_CheckBuffer(entry.ptr()) != 0 &&
+         (nb::hasattr(entry, "__len__") || PyIndex_Check(entry.ptr()) == 0);
 }
 
-/// Lists and arrays become tensors, and Python's bool a mask of rank 0.
+/// Lists, ranges and arrays become tensors, and Python's bool a mask of rank 0.
 nb::object as_entry(const Tensor& x, nb::handle entry) {
-  if (is_sequence(entry)) {
+  if (is_array(entry)) {
     const nb::object asarray = nb::module_::import_("crisol._crisol").attr("asarray");
     const nb::object tensor = asarray(entry, "device"_a = x.device());
-    // An empty list has no numbers that could tell the dtype.
-    return nb::cast<Tensor>(tensor).numel() == 0 && PyList_Check(entry.ptr())
+    // An empty list or range has no numbers that could tell the dtype.
+    return nb::cast<Tensor>(tensor).numel() == 0 && PyObject_CheckBuffer(entry.ptr()) == 0
                ? nb::object(tensor.attr("to")(nb::cast(DType::i64)))
                : tensor;
   }
