@@ -1,6 +1,8 @@
 """Gradients: modes of recording, functions with a gradient of their own, checkpoints."""
 
+from collections.abc import Callable, Sequence
 from contextlib import ContextDecorator
+from typing import Any, Self
 
 from ._crisol import Tensor, _autograd
 from ._crisol._autograd import is_grad_enabled
@@ -12,18 +14,18 @@ __all__ += ["set_grad_enabled"]
 class _Mode(ContextDecorator):
     """A scope of the library, which may be entered several times. It is also a decorator."""
 
-    _scope = None
+    _scope: Any = None
 
-    def __init__(self):
-        self._entered = []
+    def __init__(self) -> None:
+        self._entered: list[Any] = []
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         scope = self._scope()
         scope.enter()
         self._entered.append(scope)
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self._entered.pop().leave()
 
 
@@ -42,7 +44,7 @@ class enable_grad(_Mode):
 class set_grad_enabled(_Mode):
     """Switches recording on or off: `with set_grad_enabled(training): …`."""
 
-    def __init__(self, mode):
+    def __init__(self, mode: bool) -> None:
         super().__init__()
         self._scope = _autograd.EnableGrad if mode else _autograd.NoGrad
 
@@ -57,7 +59,14 @@ def _tuple_of(tensors):
     return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
 
 
-def grad(outputs, inputs, grad_outputs=None, retain_graph=False, create_graph=False, allow_unused=False):
+def grad(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor],
+    grad_outputs: Tensor | Sequence[Tensor] | None = None,
+    retain_graph: bool = False,
+    create_graph: bool = False,
+    allow_unused: bool = False,
+) -> tuple[Any, ...]:
     """The gradient of the sum of the outputs with respect to each input, as a tuple.
 
     Changes the grad of no tensor. grad_outputs are the gradients of the outputs, which may be left out if each output
@@ -81,17 +90,18 @@ class _Saved:
 class Context:
     """What forward() keeps for backward(): saved tensors, and any attributes."""
 
-    def __init__(self, needs_input_grad):
+    def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
         self.needs_input_grad = needs_input_grad
-        self._saved = ()
-        self._inputs = self._result = None
+        self._saved: tuple[Any, ...] = ()
+        self._inputs: Any = None
+        self._result: Any = None
 
-    def save_for_backward(self, *tensors):
+    def save_for_backward(self, *tensors: Tensor) -> None:
         """Keeps tensors: inputs, the result, or others."""
         self._saved = tensors
 
     @property
-    def saved_tensors(self):
+    def saved_tensors(self) -> tuple[Tensor, ...]:
         """The tensors of save_for_backward(). Inputs and the result are those of the graph."""
         return tuple(self._current(tensor) for tensor in self._saved)
 
@@ -121,7 +131,7 @@ class Function:
     """
 
     @classmethod
-    def apply(cls, *args):
+    def apply(cls, *args: Any) -> Any:
         """Calls forward() and records backward()."""
         places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
         ctx = Context(tuple(isinstance(a, Tensor) and a.requires_grad for a in args))
@@ -155,12 +165,12 @@ class Function:
         return _autograd.custom_function(cls.__name__, [args[i] for i in places], forward, backward)
 
     @staticmethod
-    def forward(ctx, *args):
+    def forward(ctx: Any, *args: Any) -> Any:
         """The result. A subclass defines it."""
         raise NotImplementedError("a Function needs forward()")
 
     @staticmethod
-    def backward(ctx, grad_output):
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """The gradient of each argument of forward(). A subclass defines it."""
         raise NotImplementedError("a Function needs backward()")
 
@@ -174,7 +184,7 @@ def _place_of(tensor, inputs, result):
     return tensor
 
 
-def checkpoint(function, *args):
+def checkpoint(function: Callable[..., Any], *args: Any) -> Any:
     """Computes function(*args), but frees the tensors that its ops keep for backward.
 
     backward() calls the function again to compute these tensors. This needs less memory and more time. The second call

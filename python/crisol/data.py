@@ -2,8 +2,11 @@
 
 import atexit
 import weakref
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from ._crisol import _data
+from ._crisol import Tensor, _data
+from ._crisol import device as _device
 from ._crisol._data import (
     MNIST,
     Csv,
@@ -31,11 +34,11 @@ for _class in (
 class Dataset:
     """Samples by index. A subclass defines both methods. Any object with them is a data set too."""
 
-    def __len__(self):
+    def __len__(self) -> int:
         """The number of samples."""
         raise NotImplementedError("a Dataset needs __len__()")
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int) -> Any:
         """A sample: an array or a number, or a tuple of them. All samples have the same shapes and types."""
         raise NotImplementedError("a Dataset needs __getitem__()")
 
@@ -59,8 +62,17 @@ class DataLoader:
     """
 
     def __init__(
-        self, dataset, batch_size=1, shuffle=False, *, sampler=None, num_workers=0, drop_last=False, seed=0, device=None
-    ):
+        self,
+        dataset: Any,
+        batch_size: int = 1,
+        shuffle: bool = False,
+        *,
+        sampler: Any = None,
+        num_workers: int = 0,
+        drop_last: bool = False,
+        seed: int = 0,
+        device: _device | str | None = None,
+    ) -> None:
         self.dataset = dataset
         self.batch_size = batch_size
         self._loader = _data.Loader(
@@ -68,23 +80,23 @@ class DataLoader:
         )
         _open.add(self._loader)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._loader.batches()
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[list[Tensor]]:
         loop = _data.Loop(self._loader)
         while (batch := loop.next()) is not None:
             yield batch
 
     @property
-    def position(self):
+    def position(self) -> tuple[int, int]:
         """The epoch and the batch that come next."""
         return self._loader.position()
 
-    def state_dict(self):
+    def state_dict(self) -> dict[str, Tensor]:
         """The position and the order, as tensors by name: Checkpoint(data=…)."""
         return self._loader.state_dict()
 
-    def load_state_dict(self, state_dict):
+    def load_state_dict(self, state_dict: Mapping[str, Tensor]) -> None:
         """Continues from a state of state_dict()."""
         self._loader.load_state_dict(state_dict)
