@@ -204,3 +204,7 @@ def checkpoint(function: Callable[..., Any], *args: Any) -> Any:
 
     results = _autograd.checkpoint(run, [args[i] for i in places])
     return results[0] if single else tuple(results)
+
+
+def __dir__():
+    return __all__

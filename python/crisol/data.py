@@ -100,3 +100,7 @@ class DataLoader:
     def load_state_dict(self, state_dict: Mapping[str, Tensor]) -> None:
         """Continues from a state of state_dict()."""
         self._loader.load_state_dict(state_dict)
+
+
+def __dir__():
+    return __all__

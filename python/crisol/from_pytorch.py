@@ -122,5 +122,9 @@ def main() -> None:
     print(f"{len(convert(args.source, args.target))} tensors in {args.target}")
 
 
+def __dir__():
+    return __all__
+
+
 if __name__ == "__main__":
     main()

@@ -43,3 +43,7 @@ def save(
     finally:
         if was_training:
             model.train()
+
+
+def __dir__():
+    return __all__

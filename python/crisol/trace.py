@@ -19,3 +19,7 @@ def file(path: str | PathLike[str]) -> Iterator[None]:
         yield
     finally:
         stop()
+
+
+def __dir__():
+    return __all__

@@ -17,3 +17,7 @@ for _class in (CrossEntropyLoss, MSELoss, NLLLoss):
 
 # mypy takes a list that it can read for all that the module exports, and the names of the extension are not in it.
 __all__ = [_name for _name in vars() if not _name.startswith("_")]
+
+
+def __dir__():
+    return __all__

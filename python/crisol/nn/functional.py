@@ -143,3 +143,7 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
 
 
 __all__ = [_name for _name in vars() if not _name.startswith("_") and _name not in ("Sequence", "Tensor")]
+
+
+def __dir__():
+    return __all__

@@ -79,3 +79,7 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
 def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
     """Normal numbers with mean 0 and deviation gain · sqrt(2 / (fan_in + fan_out))."""
     return _normal_(tensor, 0, gain * math.sqrt(2 / sum(_fans(tensor.shape))))
+
+
+def __dir__():
+    return __all__

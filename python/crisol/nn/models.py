@@ -30,3 +30,7 @@ def alexnet(num_classes: int = 1000) -> AlexNet:
 def mobilenet_v2(num_classes: int = 1000) -> MobileNetV2:
     """torchvision's mobilenet_v2: images (N, 3, H, W) give logits (N, num_classes). 3,504,872 parameters."""
     return MobileNetV2(num_classes)
+
+
+def __dir__():
+    return __all__

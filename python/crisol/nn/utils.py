@@ -23,3 +23,7 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float) -> T
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
     """Limits every element of the gradients to [-clip_value, clip_value]."""
     _clip_grad_value(_list_of(parameters), clip_value)
+
+
+def __dir__():
+    return __all__

@@ -69,3 +69,7 @@ def _set_state(self, state):
 
 Optimizer.__reduce_ex__ = _reduce
 Optimizer.__setstate__ = _set_state
+
+
+def __dir__():
+    return __all__
