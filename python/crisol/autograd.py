@@ -1,7 +1,9 @@
 """Gradients: modes of recording, functions with a gradient of their own, checkpoints."""
 
 import math
+from collections.abc import Callable, Sequence
 from contextlib import ContextDecorator
+from typing import Any, Self
 
 from . import _crisol
 from ._crisol import Tensor, _autograd
@@ -14,23 +16,23 @@ __all__ += ["set_grad_enabled"]
 class _Mode(ContextDecorator):
     """A scope of the library, which may be entered several times. It is also a decorator."""
 
-    _scope = None
+    _scope: Any = None
 
-    def __new__(cls, *arguments, **_):
+    def __new__(cls, *arguments: Any, **_: Any) -> Any:
         if arguments and callable(arguments[0]):
             return cls()(arguments[0])
         return super().__new__(cls)
 
-    def __init__(self):
-        self._entered = []
+    def __init__(self) -> None:
+        self._entered: list[Any] = []
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         scope = self._scope()
         scope.enter()
         self._entered.append(scope)
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self._entered.pop().leave()
 
 
@@ -49,7 +51,7 @@ class enable_grad(_Mode):
 class set_grad_enabled(_Mode):
     """Switches recording on or off: `with set_grad_enabled(training): …`."""
 
-    def __init__(self, mode):
+    def __init__(self, mode: bool) -> None:
         super().__init__()
         self._scope = _autograd.EnableGrad if mode else _autograd.NoGrad
 
@@ -64,7 +66,14 @@ def _tuple_of(tensors):
     return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
 
 
-def grad(outputs, inputs, grad_outputs=None, retain_graph=False, create_graph=False, allow_unused=False):
+def grad(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor],
+    grad_outputs: Tensor | Sequence[Tensor] | None = None,
+    retain_graph: bool = False,
+    create_graph: bool = False,
+    allow_unused: bool = False,
+) -> tuple[Any, ...]:
     """The gradient of the sum of the outputs with respect to each input, as a tuple.
 
     Changes the grad of no tensor. grad_outputs are the gradients of the outputs, which may be left out if each output
@@ -88,17 +97,18 @@ class _Saved:
 class Context:
     """What forward() keeps for backward(): saved tensors, and any attributes."""
 
-    def __init__(self, needs_input_grad):
+    def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
         self.needs_input_grad = needs_input_grad
-        self._saved = ()
-        self._inputs = self._results = None
+        self._saved: tuple[Any, ...] = ()
+        self._inputs: Any = None
+        self._results: Any = None
 
-    def save_for_backward(self, *tensors):
+    def save_for_backward(self, *tensors: Tensor) -> None:
         """Keeps tensors: inputs, the result, or others."""
         self._saved = tensors
 
     @property
-    def saved_tensors(self):
+    def saved_tensors(self) -> tuple[Tensor, ...]:
         """The tensors of save_for_backward(). Inputs and results are those of the graph."""
         return tuple(self._current(tensor) for tensor in self._saved)
 
@@ -148,7 +158,7 @@ class Function:
     """
 
     @classmethod
-    def apply(cls, *args):
+    def apply(cls, *args: Any) -> Any:
         """Calls forward() and records backward()."""
         places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
         ctx = Context(tuple(isinstance(a, Tensor) and a.requires_grad for a in args))
@@ -192,12 +202,12 @@ class Function:
         return result if joined is None else parts(result)
 
     @staticmethod
-    def forward(ctx, *args):
+    def forward(ctx: Any, *args: Any) -> Any:
         """The result. A subclass defines it."""
         raise NotImplementedError("a Function needs forward()")
 
     @staticmethod
-    def backward(ctx, *grad_outputs):
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """The gradient of each argument of forward(). A subclass defines it."""
         raise NotImplementedError("a Function needs backward()")
 
@@ -212,7 +222,7 @@ def _place_of(tensor, inputs, results):
     return tensor
 
 
-def checkpoint(function, *args):
+def checkpoint(function: Callable[..., Any], *args: Any) -> Any:
     """Computes function(*args), but frees the tensors that its ops keep for backward.
 
     backward() calls the function again to compute these tensors. This needs less memory and more time. The second call
@@ -232,3 +242,7 @@ def checkpoint(function, *args):
 
     results = _autograd.checkpoint(run, [args[i] for i in places])
     return results[0] if single else tuple(results)
+
+
+def __dir__():
+    return __all__

@@ -2,9 +2,11 @@
 
 import atexit
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
-from ._crisol import _data
+from ._crisol import Tensor, _data
+from ._crisol import device as _device
 from ._crisol._data import (
     MNIST,
     Csv,
@@ -32,11 +34,11 @@ for _class in (
 class Dataset:
     """Samples by index. A subclass defines both methods. Any object with them is a data set too."""
 
-    def __len__(self):
+    def __len__(self) -> int:
         """The number of samples."""
         raise NotImplementedError("a Dataset needs __len__()")
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int) -> Any:
         """A sample: an array or a number, or a tuple or dict of them. All samples have the same shapes and types."""
         raise NotImplementedError("a Dataset needs __getitem__()")
 
@@ -85,9 +87,19 @@ class DataLoader:
     """
 
     def __init__(
-        self, dataset, batch_size=1, shuffle=False, *, sampler=None, num_workers=0, drop_last=False, seed=0,
-        device=None, collate_fn=None, pin_memory=False
-    ):
+        self,
+        dataset: Any,
+        batch_size: int = 1,
+        shuffle: bool = False,
+        *,
+        sampler: Any = None,
+        num_workers: int = 0,
+        drop_last: bool = False,
+        seed: int = 0,
+        device: _device | str | None = None,
+        collate_fn: Callable[[list[Any]], Any] | None = None,
+        pin_memory: bool = False,
+    ) -> None:
         self.dataset = dataset
         self.batch_size = batch_size
         self.collate_fn = collate_fn
@@ -101,10 +113,10 @@ class DataLoader:
         self._loader = _data.Loader(source, batch_size, shuffle, drop_last, seed, max(1, num_workers), sampler, device)
         _open.add(self._loader)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._loader.batches()
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         loop = _data.Loop(self._loader)
         while (batch := loop.next()) is not None:
             yield self._finished(batch)
@@ -115,14 +127,18 @@ class DataLoader:
         return batch if self._names is None else dict(zip(self._names, batch))
 
     @property
-    def position(self):
+    def position(self) -> tuple[int, int]:
         """The epoch and the batch that come next."""
         return self._loader.position()
 
-    def state_dict(self):
+    def state_dict(self) -> dict[str, Tensor]:
         """The position and the order, as tensors by name: Checkpoint(data=…)."""
         return self._loader.state_dict()
 
-    def load_state_dict(self, state_dict):
+    def load_state_dict(self, state_dict: Mapping[str, Tensor]) -> None:
         """Continues from a state of state_dict()."""
         self._loader.load_state_dict(state_dict)
+
+
+def __dir__():
+    return __all__

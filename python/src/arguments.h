@@ -80,6 +80,12 @@ void define(nb::module_& m, TensorClass& tensor, const char* name, Function func
   define_along(tensor, name, function, extra..., Unlocked(), text);
 }
 
+/// Replaces each occurrence of `from` that is there now.
+void replace_all(std::string& text, const std::string& from, const std::string& to);
+
+/// Settings that the library prints, such as "bias=true", with Python's True and False.
+std::string in_python(std::string settings);
+
 /// Raises the class of crisol that has this name.
 [[noreturn]] void raise(const char* class_name, const std::string& text);
 

@@ -13,7 +13,8 @@ KEYS = [
     (None, ..., None), (slice(None, None, -2), slice(None), slice(5, None, -3)), (-1, slice(1, None, 3), None, ...),
     I, (slice(None), I), (..., I), (I, J), (I, slice(None), J), (slice(None), I, J), (0, slice(None), I), (0, I),
     (I, 1), (slice(1, 3), I, slice(None, None, -1)), (None, I, slice(None), None), [1, 2], (slice(None), [0, 1]),
-    np.array([], np.int64), (I[:, None], J), (..., I, None, J),
+    np.array([], np.int64), (I[:, None], J), (..., I, None, J), range(2), (slice(None), range(4, 0, -2)), range(0),
+    np.bool_(True), np.bool_(False),
 ]  # fmt: skip
 
 

@@ -168,7 +168,9 @@ def test_repr():
 
     assert "Net(" in repr(Net()) and "(0): Block(scale=(3)" in repr(Net())
     assert repr(Scaled(3)).startswith("Scaled(note=text")
-    assert repr(nn.Linear(2, 3)).startswith("Linear(in_features=2, out_features=3")
+    assert repr(nn.Linear(2, 3)).startswith("Linear(in_features=2, out_features=3, bias=True)")
+    assert "bias=False" in repr(nn.Sequential(nn.Linear(2, 3, bias=False)))
+    assert "bias=True" in nn.Linear(2, 3).extra_repr()
 
 
 def test_subclass_of_a_layer():

@@ -45,7 +45,8 @@ auto bind_numbered(nb::module_& m, const char* name, const char* text) {
             Open::add(list, std::to_string(list.size()), module);
             return self;
           },
-          "module"_a, "Adds a module at the end. Returns this container.")
+          "module"_a, nb::sig("def append(self, module: Module) -> typing.Self"),
+          "Adds a module at the end. Returns this container.")
       .def("__setitem__", [](Container& self, std::int64_t i, const Child& module) {
         Open::replace(self, self.named_children()[place_of(self, i)].first, module);
       });

@@ -94,6 +94,7 @@ void bind_tensors_of_modules(nb::module_& m, ModuleClass& module) {
           },
           "state_dict"_a, "strict"_a = true)
       .def("to", &nn::Module::to, "device"_a, Unlocked(), itself,
+           nb::sig("def to(self, device: device) -> typing.Self"),
            "Moves parameters and buffers to a device. Gradients are dropped. Make the optimiser after this call. "
            "Returns this module.")
       .def(

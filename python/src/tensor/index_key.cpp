@@ -151,17 +151,19 @@ class Reader {
   int axis_ = 0;  ///< The next axis of x.
 };
 
-bool is_sequence(nb::handle entry) {
-  return PyList_Check(entry.ptr()) ||
-         (!nb::isinstance<Tensor>(entry) && PyObject_CheckBuffer(entry.ptr()) != 0 && nb::hasattr(entry, "__len__"));
+/// Lists, ranges and arrays, and NumPy's bool: it has a buffer too, but is no whole number.
+bool is_array(nb::handle entry) {
+  if (PyList_Check(entry.ptr()) || PyRange_Check(entry.ptr())) return true;
+  return !nb::isinstance<Tensor>(entry) && PyObject_CheckBuffer(entry.ptr()) != 0 &&
+         (nb::hasattr(entry, "__len__") || PyIndex_Check(entry.ptr()) == 0);
 }
 
-/// Lists and arrays become tensors, and Python's bool a mask of rank 0.
+/// Lists, ranges and arrays become tensors, and Python's bool a mask of rank 0.
 Entry as_entry(const Tensor& x, nb::handle entry) {
-  if (is_sequence(entry)) {
+  if (is_array(entry)) {
     HostElements elements = host_elements(entry);
-    // An empty list has no numbers that could tell the dtype.
-    if (elements.bytes.empty() && PyList_Check(entry.ptr())) elements.dtype = DType::i64;
+    // An empty list or range has no numbers that could tell the dtype.
+    if (elements.bytes.empty() && PyObject_CheckBuffer(entry.ptr()) == 0) elements.dtype = DType::i64;
     Tensor tensor =
         unlocked([&] { return from_bytes(elements.bytes.data(), elements.shape, elements.dtype, x.device()); });
     return {nb::cast(std::move(tensor)), std::move(elements)};

@@ -10,22 +10,20 @@ namespace crisol::python {
 
 namespace {
 
-void replace_all(std::string& text, const std::string& from, const std::string& to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-}
-
 /// The library's text with Python's words for bool and its names of dtypes.
 std::string repr_of(const Tensor& x) {
   if (!x.defined()) return "tensor(undefined)";
   std::ostringstream stream;
   stream << x;
   std::string text = stream.str();
-  if (x.dtype() == DType::boolean) {
-    replace_all(text, "true", "True");
-    replace_all(text, "false", "False");
-  }
-  replace_all(text, std::string("dtype=") + name_of(x.dtype()), "dtype=crisol." + name_in_python(x.dtype()));
+  replace_all(text, "true", "True");
+  replace_all(text, "false", "False");
+  // As in PyTorch: an empty vector needs no size, and a bool or whole number shows its dtype itself.
+  replace_all(text, ", shape=(0)", "");
+  replace_all(text, ", shape=", ", size=");
+  const bool implied = x.numel() > 0 && (x.dtype() == DType::boolean || x.dtype() == DType::i64);
+  replace_all(text, std::string(", dtype=") + name_of(x.dtype()),
+              implied ? "" : ", dtype=crisol." + name_in_python(x.dtype()));
   return text;
 }
 
