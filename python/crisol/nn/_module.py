@@ -2,7 +2,7 @@
 
 from collections import namedtuple
 
-from .._crisol import _nn
+from .._crisol import InvalidArgumentError, _nn
 
 Module = _nn.Module
 IncompatibleKeys = namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])
@@ -86,9 +86,30 @@ def register_parameter(self, name, parameter):
 
 
 @_method(Module)
-def register_buffer(self, name, tensor):
-    """Registers a tensor that is part of the state but not trained. It becomes the attribute `name`."""
+def register_buffer(self, name, tensor, persistent=True):
+    """Registers a tensor that is part of the state but not trained. It becomes the attribute `name`.
+
+    With persistent=False it moves with the module, but state_dict() leaves it out.
+    """
     setattr(self, name, tensor if tensor is None or isinstance(tensor, _nn.Buffer) else _nn.Buffer(tensor))
+    transient = self.__dict__.get("_transient", frozenset())
+    self._transient = transient - {name} if persistent else transient | {name}
+
+
+def _transient_names(module):
+    return {
+        f"{path}.{name}" if path else name
+        for path, part in module._named_modules()
+        for name in part.__dict__.get("_transient", ())
+    }
+
+
+@_method(Module)
+def state_dict(self):
+    """Parameters and buffers by name, outside the graph but over the same memory. Buffers that were registered with
+    persistent=False are left out."""
+    transient = _transient_names(self)
+    return {name: tensor for name, tensor in self._state_dict().items() if name not in transient}
 
 
 @_method(Module)
@@ -105,7 +126,13 @@ def load_state_dict(self, state_dict, strict=True):
     InvalidArgumentError, with all names that differ, and changes nothing. Without `strict`, missing and unexpected
     names are no error. Returns both lists of names.
     """
-    return IncompatibleKeys(*self._load_state_dict(state_dict, strict))
+    transient = _transient_names(self)
+    own = {name: tensor.clone() for name, tensor in self._state_dict().items() if name in transient}
+    unexpected = sorted(transient.intersection(state_dict))
+    if strict and unexpected:
+        raise InvalidArgumentError(f"[load_state_dict] the buffers {unexpected} are not persistent")
+    missing, others = self._load_state_dict({**state_dict, **own}, strict)
+    return IncompatibleKeys(missing, unexpected + others)
 
 
 @_method(Module)
