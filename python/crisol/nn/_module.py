@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
-from .._crisol import Tensor, _nn
+from .._crisol import InvalidArgumentError, Tensor, _nn
 from .._crisol._nn import Buffer, Parameter
 
 Module = _nn.Module
@@ -96,9 +96,30 @@ def register_parameter(self, name: str, parameter: Parameter | None) -> None:
 
 
 @_method(Module)
-def register_buffer(self, name: str, tensor: Tensor | None) -> None:
-    """Registers a tensor that is part of the state but not trained. It becomes the attribute `name`."""
+def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+    """Registers a tensor that is part of the state but not trained. It becomes the attribute `name`.
+
+    With persistent=False it moves with the module, but state_dict() leaves it out.
+    """
     setattr(self, name, tensor if tensor is None or isinstance(tensor, _nn.Buffer) else _nn.Buffer(tensor))
+    transient = self.__dict__.get("_transient", frozenset())
+    self._transient = transient - {name} if persistent else transient | {name}
+
+
+def _transient_names(module):
+    return {
+        f"{path}.{name}" if path else name
+        for path, part in module._named_modules()
+        for name in part.__dict__.get("_transient", ())
+    }
+
+
+@_method(Module)
+def state_dict(self) -> dict[str, Tensor]:
+    """Parameters and buffers by name, outside the graph but over the same memory. Buffers that were registered with
+    persistent=False are left out."""
+    transient = _transient_names(self)
+    return {name: tensor for name, tensor in self._state_dict().items() if name not in transient}
 
 
 @_method(Module)
@@ -115,7 +136,13 @@ def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True)
     InvalidArgumentError, with all names that differ, and changes nothing. Without `strict`, missing and unexpected
     names are no error. Returns both lists of names.
     """
-    return IncompatibleKeys(*self._load_state_dict(state_dict, strict))
+    transient = _transient_names(self)
+    own = {name: tensor.clone() for name, tensor in self._state_dict().items() if name in transient}
+    unexpected = sorted(transient.intersection(state_dict))
+    if strict and unexpected:
+        raise InvalidArgumentError(f"[load_state_dict] the buffers {unexpected} are not persistent")
+    missing, others = self._load_state_dict({**state_dict, **own}, strict)
+    return IncompatibleKeys(missing, unexpected + others)
 
 
 @_method(Module)

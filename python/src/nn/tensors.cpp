@@ -84,7 +84,7 @@ void bind_tensors_of_modules(nb::module_& m, ModuleClass& module) {
            "The parameter of this name, such as \"features.0.weight\".")
       .def("get_buffer", &nn::Module::buffer, "target"_a, "The buffer of this name, such as \"bn.running_mean\".")
       .def(
-          "state_dict", [](const nn::Module& self) { return self.state_dict(); }, Unlocked(),
+          "_state_dict", [](const nn::Module& self) { return self.state_dict(); }, Unlocked(),
           "Parameters and buffers by name, outside the graph but over the same memory.")
       .def(
           "_load_state_dict",
