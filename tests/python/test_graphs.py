@@ -143,12 +143,29 @@ def test_fuse_errors():
 
 
 def test_fuse_refuses_control_flow():
-    programs = [lambda x: x if x > 0 else -x, lambda x: 0 < x < 1, lambda x: x and 2 * x, lambda x: not x, lambda x: max(x, 0)]
-    for program in [*programs, lambda x: x in (1, 2)]:
+    programs = [lambda x: x if x > 0 else -x, lambda x: 0 < x < 1, lambda x: x and 2 * x, lambda x: not x]
+    for program in [*programs, lambda x: max(x, 0), lambda x: x in (1, 2)]:
         with pytest.raises(TypeError, match="use crisol.where instead of if"):
             crisol.fuse(program)(tensor([-1, 2]))
-    magnitude = crisol.fuse(lambda x: crisol.where(crisol.logical_and(x > -2, x < 0), -x, x))
-    assert_close(magnitude(tensor([-1, 2])), [1, 2])
+
+
+def test_fuse_operators_of_truth_values():
+    x = np.array([-2, -1, 0, 1, 2], dtype=np.float32)
+    mask = np.array([True, False, True, True, False])
+    programs = [
+        lambda x, mask: (x > -2) & (x < 1),
+        lambda x, mask: mask | (x == 1),
+        lambda x, mask: ~mask ^ (x < 0) ^ True,
+        lambda x, mask: True & (mask * (x != 0)),
+    ]
+    for program in programs:
+        result = crisol.fuse(program)(tensor(x), crisol.asarray(mask))
+        assert result.dtype is crisol.bool and result.tolist() == program(x, mask).tolist()
+    chosen = crisol.fuse(lambda x: crisol.where(crisol.where(x > 0, True, x < -1) & (x > -9).to(crisol.bool), x // 2, 0))
+    assert chosen(tensor(x)).tolist() == [-1, 0, 0, 0, 1]
+    for program in (lambda x: x & 1, lambda x: (x > 0) | x, lambda x: ~x, lambda x: 2 ^ x, lambda x: (x > 0) & 1):
+        with pytest.raises(TypeError, match="crisol.logical_and"):
+            crisol.fuse(program)(crisol.asarray([1, 2]))  # Bits of whole numbers.
 
 
 def test_fuse_looks_like_its_function():

@@ -1,35 +1,33 @@
-// fuse(): Python functions of expressions as kernels. The functions of crisol/ops/pointwise.def also take expressions.
+// fuse(): Python functions of expressions as kernels.
 #include <map>
 
 #include "arguments.h"
 #include "callback.h"
+#include "programs/expressions.h"
 #include "programs/topics.h"
 
 namespace crisol::python {
 
 namespace {
 
-/// An expression, or a number.
-using Term = std::variant<Expr, Scalar>;
-
-Expr expr_of(const Term& term) {
-  if (const Expr* expr = std::get_if<Expr>(&term)) return *expr;
-  return std::get<Scalar>(term);
-}
-
 /// What a trace calls: a function, the instance if it is a method, and the form of the arguments.
 struct Call {
   nb::handle function;
   nb::handle instance;
-  std::size_t positional;
+  const std::vector<Operand>& operands;  ///< The positional arguments, then those of `keywords`.
   const std::vector<std::string>& keywords;
 };
+
+DType dtype_of(const Operand& operand) {
+  const Tensor* tensor = operand.tensor();
+  return tensor == nullptr ? operand.number().dtype() : tensor->dtype();
+}
 
 void append(nb::handle result, std::vector<Expr>& results) {
   if (nb::isinstance<nb::tuple>(result) || nb::isinstance<nb::list>(result))
     for (const nb::handle part : result) append(part, results);
   else
-    results.push_back(nb::cast<Expr>(result));
+    results.push_back(nb::cast<const Traced&>(result).expr);
 }
 
 void trace(const void* function, const Expr* arguments, std::vector<Expr>& results) {
@@ -38,8 +36,14 @@ void trace(const void* function, const Expr* arguments, std::vector<Expr>& resul
     nb::list args;
     nb::dict kwargs;
     if (call.instance.is_valid()) args.append(call.instance);
-    for (std::size_t i = 0; i < call.positional; ++i) args.append(nb::cast(*arguments++));
-    for (const std::string& keyword : call.keywords) kwargs[keyword.c_str()] = nb::cast(*arguments++);
+    const std::size_t positional = call.operands.size() - call.keywords.size();
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+      const nb::object argument = nb::cast(Traced{arguments[i], dtype_of(call.operands[i]) == DType::boolean});
+      if (i < positional)
+        args.append(argument);
+      else
+        kwargs[call.keywords[i - positional].c_str()] = argument;
+    }
     append(call.function(*args, **kwargs), results);
   });
 }
@@ -101,7 +105,7 @@ class PythonFused {
 
   static bool has_expr(nb::handle values) {
     for (const nb::handle value : values)
-      if (nb::isinstance<Expr>(value)) return true;
+      if (nb::isinstance<Traced>(value)) return true;
     return false;
   }
 
@@ -122,7 +126,7 @@ class PythonFused {
     }
     auto& recording = (*recordings_)[keywords];
     if (recording == nullptr) recording = detail::make_fused("fuse");
-    const Call call{function_.get(), instance(), args.size(), keywords};
+    const Call call{function_.get(), instance(), operands, keywords};
     return unlocked([&, kept = recording] {
       const std::vector<detail::FusedArgument> list = arguments_of(operands);
       return run(*kept, &trace, &call, list.data(), list.size());
@@ -135,110 +139,10 @@ class PythonFused {
   std::optional<Kept> instance_;
 };
 
-using ExprClass = nb::class_<Expr>;
-
-// One signature for all functions of a kind, so nanobind's templates are compiled once for each kind.
-#define CRISOL_TERMS_NONE
-#define CRISOL_TERMS_ONE(name, initial, at) , const Term& name
-#define CRISOL_TERMS_TWO(name, initial, at, name_2, initial_2, at_2) , const Term &name, const Term &name_2
-#define CRISOL_EXPRS_NONE
-#define CRISOL_EXPRS_ONE(name, initial, at) , expr_of(name)
-#define CRISOL_EXPRS_TWO(name, initial, at, name_2, initial_2, at_2) , expr_of(name), expr_of(name_2)
-#define CRISOL_NAMED_NONE
-#define CRISOL_NAMED_(name, initial) nb::arg(#name) initial
-#define CRISOL_NAMED_ONE(name, initial, at) , CRISOL_NAMED_(name, initial)
-#define CRISOL_NAMED_TWO(name, initial, at, name_2, initial_2, at_2) \
-  , CRISOL_NAMED_(name, initial), CRISOL_NAMED_(name_2, initial_2)
-
-void bind_functions_of_expr(nb::module_& m, ExprClass& expr) {
-#define CRISOL_UNARY(name, x, scalars, rule, saved, forward, integer, derivative, reference, reference_derivative, \
-                     low, high, ulp, formula)                                                                      \
-  m.def(                                                                                                           \
-      #name, +[](const Expr& x CRISOL_TERMS_##scalars) { return name(x CRISOL_EXPRS_##scalars); },                 \
-      nb::arg(#x) CRISOL_NAMED_##scalars, "The same for an expression of a fused function.");                      \
-  expr.def(                                                                                                        \
-      #name,                                                                                                       \
-      +[](const Expr& x CRISOL_TERMS_##scalars) { return name(x CRISOL_EXPRS_##scalars); } CRISOL_NAMED_##scalars, \
-      static_cast<const char*>(formula ", for each element."));
-#define CRISOL_BINARY(name, a, b, scalars, ...)                     \
-  m.def(                                                            \
-      #name,                                                        \
-      +[](const Term& a, const Term& b CRISOL_TERMS_##scalars) {    \
-        return name(expr_of(a), expr_of(b) CRISOL_EXPRS_##scalars); \
-      },                                                            \
-      nb::arg(#a), nb::arg(#b) CRISOL_NAMED_##scalars, "The same for expressions of a fused function.");
-#define CRISOL_TERNARY(name, a, b, c, scalars, ...)                             \
-  m.def(                                                                        \
-      #name,                                                                    \
-      +[](const Term& a, const Term& b, const Term& c CRISOL_TERMS_##scalars) { \
-        return name(expr_of(a), expr_of(b), expr_of(c) CRISOL_EXPRS_##scalars); \
-      },                                                                        \
-      nb::arg(#a), nb::arg(#b), nb::arg(#c) CRISOL_NAMED_##scalars, "The same for expressions of a fused function.");
-#include "crisol/ops/pointwise.def"
-}
-
-struct Operator {
-  const char* name;
-  const char* reflected;  ///< Null if Python finds the reflected operator itself.
-  Expr (*function)(const Expr&, const Expr&);
-};
-constexpr Operator operators[]{
-    {"__add__", "__radd__", &add},
-    {"__sub__", "__rsub__", &sub},
-    {"__mul__", "__rmul__", &mul},
-    {"__truediv__", "__rtruediv__", &div},
-    {"__mod__", "__rmod__", &remainder},
-    {"__pow__", "__rpow__", &pow},
-    {"__lt__", nullptr, &lt},
-    {"__le__", nullptr, &le},
-    {"__gt__", nullptr, &gt},
-    {"__ge__", nullptr, &ge},
-    {"__eq__", nullptr, &eq},
-    {"__ne__", nullptr, &ne},
-};
-
-void bind_operators_of_expr(ExprClass& expr) {
-  for (const Operator& row : operators) {
-    expr.def(
-        row.name, [row](const Expr& a, const Term& b) { return row.function(a, expr_of(b)); }, nb::is_operator());
-    if (row.reflected != nullptr)
-      expr.def(
-          row.reflected, [row](const Expr& b, const Term& a) { return row.function(expr_of(a), b); },
-          nb::is_operator());
-  }
-  expr.def("__neg__", [](const Expr& x) { return neg(x); })
-      .def("__abs__", [](const Expr& x) { return abs(x); })
-      .def(
-          "__bool__",
-          [](const Expr&) -> bool {
-            throw nb::type_error(
-                "[fuse] an expression stands for all elements, so it is neither true nor false: use crisol.where "
-                "instead of if, and crisol.logical_and, logical_or and logical_not instead of and, or and not");
-          },
-          nb::sig("def __bool__(self) -> typing.NoReturn"));
-}
-
-struct Reduction {
-  const char* name;
-  Expr (*function)(const Expr&, const Shape&, bool);
-};
-constexpr Reduction reductions[]{{"sum", &sum}, {"mean", &mean}, {"max", &max}, {"min", &min}};
-
 }  // namespace
 
 void bind_fuse(nb::module_& m) {
-  ExprClass expr(m, "Expr", "An expression that a fused kernel computes for each element; see fuse().");
-  expr.def("to", &Expr::to, "dtype"_a, "The value converted to another dtype.");
-  bind_functions_of_expr(m, expr);
-  bind_operators_of_expr(expr);
-  for (const Reduction& row : reductions)
-    expr.def(
-        row.name,
-        [row](const Expr& x, const std::optional<Shape>& axis, bool keepdims) {
-          return row.function(x, axis.value_or(Shape()), keepdims);
-        },
-        "axis"_a = nb::none(), "keepdims"_a = false,
-        "A reduction, which ends a fused function: of all axes, or of -1.");
+  bind_expressions(m);
   nb::class_<PythonFused>(m, "fuse", nb::dynamic_attr(),
                           "Makes a function that computes many elementwise functions in one kernel, also as a "
                           "decorator of a function or method. The function is called with an Expr for each argument, "
