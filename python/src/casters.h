@@ -26,9 +26,11 @@ inline std::array<PyObject*, 6> dtype_objects{};
 /// for anything else, and for an int that 64 bits do not hold.
 bool read_scalar(PyObject* object, Scalar& scalar) noexcept;
 
-/// A NumPy array, for operators between a tensor and an array.
-struct NumpyArray {
-  nanobind::object object;
+/// The right operand of an operator: a tensor or a number, as `Right`, or a NumPy array.
+template <class Right>
+struct OrArray {
+  std::optional<Right> operand;
+  nanobind::object array;
 };
 
 /// Whether the object is a NumPy array. Does not import NumPy.
@@ -70,17 +72,6 @@ struct type_caster<crisol::Shape> {
   }
 };
 
-template <>
-struct type_caster<crisol::python::NumpyArray> {
-  NB_TYPE_CASTER(crisol::python::NumpyArray, const_name("numpy.typing.NDArray[typing.Any]"))
-
-  bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
-    if (!crisol::python::is_numpy_array(source.ptr())) return false;
-    value.object = borrow(source);
-    return true;
-  }
-};
-
 /// The base of a caster of a type without a default constructor.
 template <class T>
 struct value_caster {
@@ -118,6 +109,23 @@ struct type_caster<crisol::Operand> : value_caster<crisol::Operand> {
     crisol::Scalar number = 0;
     if (!crisol::python::read_scalar(source.ptr(), number)) return false;
     value.emplace(number);
+    return true;
+  }
+};
+
+template <class Right>
+struct type_caster<crisol::python::OrArray<Right>> {
+  // The stub cannot name NumPy's class, because Tensor has a method numpy.
+  NB_TYPE_CASTER(crisol::python::OrArray<Right>, make_caster<Right>::Name + const_name(" | typing_extensions.Buffer"))
+
+  bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) noexcept {
+    make_caster<Right> caster;
+    if (caster.from_python(source, flags, cleanup) && caster.template can_cast<Right>()) {
+      value.operand.emplace(caster.operator cast_t<Right>());
+      return true;
+    }
+    if (!crisol::python::is_numpy_array(source.ptr())) return false;
+    value.array = borrow(source);
     return true;
   }
 };

@@ -19,11 +19,11 @@ Tensor reflected(const Operand& b, const Operand& a) {
 /// device. A type that is none of them leads to the other object's operator.
 template <class Right>
 void bind_operator(TensorClass& tensor, const std::string& name, Tensor (*function)(const Right&, const Right&)) {
-  tensor.def(name.c_str(), function, Unlocked(), nb::is_operator());
   tensor.def(
       name.c_str(),
-      [function](const Tensor& a, const NumpyArray& b) {
-        const Tensor array = from_host(b.object, a.device());
+      [function](const Tensor& a, const OrArray<Right>& b) {
+        if (b.operand) return unlocked([&] { return function(a, *b.operand); });
+        const Tensor array = from_host(b.array, a.device());
         return unlocked([&] { return function(a, array); });
       },
       nb::is_operator());
@@ -101,13 +101,12 @@ void bind_comparisons(TensorClass& tensor) {
 /// The same for operators that write to a.
 template <class Right>
 void bind_in_place(TensorClass& tensor, const char* name, Tensor& (*function)(Tensor&, const Right&)) {
-  tensor.def(name, function, Unlocked(), nb::is_operator(), itself);
   tensor.def(
       name,
-      [function](Tensor& a, const NumpyArray& b) -> Tensor& {
-        const Tensor array = from_host(b.object, a.device());
-        unlocked([&] { function(a, array); });
-        return a;
+      [function](Tensor& a, const OrArray<Right>& b) -> Tensor& {
+        const Tensor array = b.operand ? Tensor() : from_host(b.array, a.device());
+        const nb::gil_scoped_release free;
+        return b.operand ? function(a, *b.operand) : function(a, array);
       },
       nb::is_operator(), itself);
 }
