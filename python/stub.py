@@ -1,5 +1,5 @@
-"""stub.py FROM TO: mends the types in the stubs of the extension and its submodules, and writes the stubs to the folder TO.
-nanobind wrote them to the folder FROM.
+"""stub.py FROM TO PACKAGE: mends the types in the stubs of the extension and its submodules, and writes the stubs to the
+folder TO. nanobind wrote them to the folder FROM. PACKAGE is the folder of the Python sources.
 
 The module has names that hide types: crisol.bool hides bool, and the property Tensor.dtype hides the class dtype in the
 rest of its class. So an annotation names bool as builtins.bool, and dtype as _dtype, which is another name of the class.
@@ -7,6 +7,11 @@ A tuple of anything, and a function or an argument without a type, say so. An ==
 object, as NumPy's does, so type checkers are told to ignore it. A function such as crisol.add has an overload for tensors
 and one for expressions, and both take numbers. Type checkers take the first one for numbers alone, as the module does, so
 they are told to ignore that the overloads overlap.
+
+A device may be given by its name. A result of which the binding says nothing may be anything. The parameter of a layer is
+None only if the layer was made without it, so programs need no check before each use. A layer is called as its forward().
+The members that Python sources add to classes of the extension are in the stubs too: functions under `@_method(Class)`, and
+`Class.name = property(function)`.
 
 pdoc runs the stubs, so their annotations are texts: some name what comes later.
 
@@ -29,6 +34,100 @@ def names_of(body):
             yield node.target.id
         elif isinstance(node, ast.Assign):
             yield from (target.id for target in node.targets)
+
+
+def decorated(functions):
+    """The functions under `@_method(Class)`, as (class, definition)."""
+    return [(name_of(target), node) for node in functions.values() for target in targets_of(node)]
+
+
+def added_by_calls(tree, functions):
+    """The same for a function whose parameter is the class, and which the file calls for several classes."""
+    for call in (node.value for node in tree.body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
+        nested = functions[name_of(call.func)].body if name_of(call.func) in functions else ()
+        for node in (node for node in nested if isinstance(node, ast.FunctionDef)):
+            for _, argument in zip(targets_of(node), call.args):
+                yield name_of(argument), node
+
+
+def properties(tree, functions):
+    """The properties of `Class.name = property(function)`, as (class, definition)."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and name_of(node.value.func) == "property":
+            owner, function = node.targets[0], functions[name_of(node.value.args[0])]
+            function.name, function.decorator_list = owner.attr, [ast.Name("property")]
+            yield name_of(owner.value), function
+
+
+def imports_of(tree, module):
+    """What annotations of a file need: its imports for annotations, and the classes of the file."""
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    imports = [node for node in imports if node.module in ("collections.abc", "typing")]
+    classes = [ast.alias(name) for name in sorted(class_names(tree))]
+    return imports + ([ast.ImportFrom(module, classes, 0)] if classes else [])
+
+
+def added_members(package):
+    """The members with types that the Python sources add to classes of the extension, as (class, definition, imports)."""
+    members = []
+    for path in sorted(package.rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+        of_file = [*decorated(functions), *added_by_calls(tree, functions), *properties(tree, functions)]
+        module = ".".join(("crisol", *path.relative_to(package).with_suffix("").parts)).removesuffix(".__init__")
+        members += [(owner, stub_of(node), imports_of(tree, module)) for owner, node in of_file if node.returns]
+    return members
+
+
+def name_of(node):
+    """The last part of a.b.c."""
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", None)
+
+
+def targets_of(function):
+    """The arguments of the decorator @_method(…)."""
+    for decorator in function.decorator_list:
+        if isinstance(decorator, ast.Call) and name_of(decorator.func) == "_method":
+            yield from decorator.args
+
+
+def stub_of(function):
+    """A copy of a function with its docstring alone, without @_method."""
+    text = ast.get_docstring(function)
+    body = [ast.Expr(ast.Constant(text if text else ...))]
+    kept = [node for node in function.decorator_list if not isinstance(node, ast.Call)]
+    copy = ast.FunctionDef(function.name, function.args, body, kept, function.returns)
+    return ast.parse(ast.unparse(ast.fix_missing_locations(copy))).body[0]
+
+
+def add_members(tree, members):
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    needed = {}
+    for owner, node, imports in members:
+        if owner in classes:
+            classes[owner].body.append(node)
+            needed |= {ast.unparse(line): line for line in imports}
+    tree.body[:0] = needed.values()
+
+
+def mend_results(tree):
+    """Types of results that the binding cannot say."""
+    for owner in (node for node in tree.body if isinstance(node, ast.ClassDef)):
+        for node in owner.body:
+            if isinstance(node, ast.FunctionDef) and node.returns and ast.unparse(node.returns) == "Parameter | None":
+                node.returns = Renamer.parse("Parameter | typing.Any")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.returns and ast.unparse(node.returns) == "object":
+            node.returns = Renamer.parse("typing.Any")
+
+
+def add_calls(tree):
+    """Gives each layer a __call__ like its forward(). That of Module takes and gives anything."""
+    for owner in (node for node in tree.body if isinstance(node, ast.ClassDef) and node.name != "Module"):
+        for node in [node for node in owner.body if isinstance(node, ast.FunctionDef) and node.name == "forward"]:
+            call = ast.parse(ast.unparse(node)).body[0]
+            call.name = "__call__"
+            owner.body.append(call)
 
 
 class Renamer(ast.NodeTransformer):
@@ -80,6 +179,7 @@ def mend_imports(tree):
 def mend(tree, names_of_crisol):
     """The text of a stub. names_of_crisol are the classes that its annotations take from _crisol without naming it."""
     mend_imports(tree)
+    mend_results(tree)
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     names = class_names(tree)
     members = {name for node in classes for name in names_of(node.body)}
@@ -95,15 +195,21 @@ def mend(tree, names_of_crisol):
             for more in filter(None, (node.args.vararg, node.args.kwarg)):
                 more.annotation = more.annotation or renamer.parse("typing.Any")
         elif isinstance(node, (ast.arg, ast.AnnAssign)) and node.annotation:
+            names_device = isinstance(node, ast.arg) and "device" in map(name_of, ast.walk(node.annotation))
             node.annotation = renamer.visit(node.annotation)
+            if names_device:
+                node.annotation = renamer.parse(f"{ast.unparse(node.annotation)} | {new_names.get('str', 'str')}")
     return f"from __future__ import annotations\nimport builtins\nimport typing\n{ast.unparse(tree)}\n{aliases}"
 
 
-source, target = map(pathlib.Path, sys.argv[1:])
+source, target, package = map(pathlib.Path, sys.argv[1:])
 target.mkdir(exist_ok=True)
 trees = {path.stem: ast.parse(path.read_text()) for path in source.rglob("*.pyi")}
 of_crisol = class_names(trees["__init__"])
+added = added_members(package)
+add_calls(trees["_nn"])
 for name, tree in trees.items():
+    add_members(tree, added)
     lines = mend(tree, set() if name == "__init__" else of_crisol).splitlines()
     for i, line in enumerate(lines):
         if line.lstrip().startswith(("def __eq__(", "def __ne__(")):

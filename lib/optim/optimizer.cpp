@@ -56,11 +56,15 @@ void OptimizerImpl::check_parameters_in_place() const {
   for (const GroupMemory& group : groups) {
     const Storage& arena = *group.arena->values.impl()->storage;
     for (std::size_t i = group.first; i < group.last; ++i) {
+      if (const auto newer = autograd::slot_of(parameters[i])->optimizer.lock(); newer != nullptr && newer != holder)
+        fail(ErrorCode::invalid_argument, op(), "parameter ", i, " of shape ", parameters[i].shape(),
+             " belongs to an optimiser that was made later, ", *newer, "; only the newest one of a parameter can step");
       const std::int64_t begin = group.range.begin + elements(group, i, i).begin;
       const Storage& own = *parameters[i].impl()->storage;
       require(own.block == arena.block && own.base == arena.base + static_cast<std::uint64_t>(begin) * sizeof(float),
               op(), "parameter ", i, " of shape ", parameters[i].shape(),
-              " has other memory since this optimiser was made (Module::to, a tie, or a value of another shape); "
+              " has other memory since this optimiser was made (Module::to, a tie, another optimiser, or a value of "
+              "another shape); "
               "make a new one");
     }
   }

@@ -21,7 +21,7 @@ autograd::Slot& checked_slot(const char* op, const Tensor& p, const std::string&
   return autograd::ensure_slot(p);
 }
 
-/// Removes parameters that a group names twice. Throws for those that another group or another optimiser has.
+/// Removes parameters that a group names twice. Throws for those that another group has.
 void take_parameters(const char* op, std::vector<Tensor>& params, std::size_t group, Device device, GroupOf& group_of) {
   std::vector<Tensor> kept;
   for (std::size_t i = 0; i < params.size(); ++i) {
@@ -31,9 +31,6 @@ void take_parameters(const char* op, std::vector<Tensor>& params, std::size_t gr
     const auto [at, is_new] = group_of.emplace(&slot, group);
     require(is_new || at->second == group, op, text, " is in group ", at->second, " too");
     if (!is_new) continue;
-    if (const auto holder = slot.optimizer.lock())
-      fail(ErrorCode::invalid_argument, op, text, " of shape ", params[i].shape(), " is updated by another optimiser, ",
-           *holder, ", which still lives; destroy it first");
     kept.push_back(params[i]);
   }
   params = std::move(kept);

@@ -1,5 +1,9 @@
 """What there is, as the Array API standard asks for it."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from . import _crisol as _c
 
 __array_api_version__ = "2024.12"
@@ -8,29 +12,31 @@ __array_api_version__ = "2024.12"
 class ArrayNamespaceInfo:
     """What `crisol` has of the Array API standard."""
 
-    def capabilities(self):
+    def capabilities(self) -> dict[str, Any]:
         """Facts about boolean indexing, results with shapes that depend on elements, and the largest rank."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 8}
 
-    def default_device(self):
+    def default_device(self) -> _c.device:
         """The device that new tensors are made on."""
         return _c.device()
 
-    def devices(self):
+    def devices(self) -> list[_c.device]:
         """All devices."""
         return _c.devices()
 
-    def default_dtypes(self, *, device=None):
+    def default_dtypes(self, *, device: _c.device | None = None) -> dict[str, _c.dtype]:
         """The dtypes that functions choose where none is given. There is no complex dtype."""
         return {"real floating": _c.float32, "integral": _c.int64, "indexing": _c.int64}
 
-    def dtypes(self, *, device=None, kind=None):
+    def dtypes(
+        self, *, device: _c.device | None = None, kind: str | tuple[str, ...] | None = None
+    ) -> dict[str, _c.dtype]:
         """The dtypes of the standard that there are, of one kind or of several, by their names."""
         names = ("bool", "uint8", "int32", "int64", "float32")
         every = {name: getattr(_c, name) for name in names}
         return every if kind is None else {name: dt for name, dt in every.items() if _c.isdtype(dt, kind)}
 
 
-def __array_namespace_info__():
+def __array_namespace_info__() -> ArrayNamespaceInfo:
     """An object that tells what `crisol` has of the Array API standard."""
     return ArrayNamespaceInfo()

@@ -1,8 +1,9 @@
 """The parts of the Array API standard that are written in Python: other names, results with names, and limits."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from . import _crisol as _c
 from ._crisol import (
@@ -38,18 +39,15 @@ __all__ = [
     "e",
     "equal",
     "finfo",
-    "finfo_object",
     "float64",
     "greater",
     "greater_equal",
     "iinfo",
-    "iinfo_object",
     "imag",
     "inf",
     "less",
     "less_equal",
     "meshgrid",
-    "missing_dtype",
     "multiply",
     "nan",
     "negative",
@@ -74,21 +72,21 @@ pi = math.pi
 newaxis = None
 
 
-class missing_dtype:
+class _MissingDtype:
     """An element type that no tensor has. Programs compare dtypes with it, so it has a name. No function takes it."""
 
-    def __init__(self, name, itemsize):
+    def __init__(self, name: str, itemsize: int) -> None:
         self.name = name
         self.itemsize = itemsize
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"crisol.{self.name}"
 
-    def __reduce__(self):
+    def __reduce__(self) -> str:
         return self.name
 
 
-float64 = missing_dtype("float64", 8)
+float64: Any = _MissingDtype("float64", 8)
 # Pickles name it by its module.
 float64.__module__ = "crisol"
 
@@ -97,32 +95,32 @@ subtract, multiply, divide, negative = sub, mul, div, neg
 equal, not_equal, less, less_equal, greater, greater_equal = eq, ne, lt, le, gt, ge
 
 
-def positive(x, /):
+def positive(x: Tensor, /) -> Tensor:
     """x itself."""
     return +x
 
 
-def real(x, /):
+def real(x: Tensor, /) -> Tensor:
     """x itself, because there are no complex dtypes."""
     return +x
 
 
-def imag(x, /):
+def imag(x: Tensor, /) -> Tensor:
     """Zeros in the shape of x, because there are no complex dtypes."""
     return _c.zeros_like(x)
 
 
-def conj(x, /):
+def conj(x: Tensor, /) -> Tensor:
     """x itself, because there are no complex dtypes."""
     return +x
 
 
-def clip(x, /, min=None, max=None):
+def clip(x: Tensor, /, min: Tensor | float | None = None, max: Tensor | float | None = None) -> Tensor:
     """min(max(x, min), max) in the dtype of x. The bounds are tensors or numbers, or left out."""
     return _c._clip(x, min, max)
 
 
-def reshape(x, /, shape, *, copy=None):
+def reshape(x: Tensor, /, shape: int | Sequence[int], *, copy: bool | None = None) -> Tensor:
     """The elements of x in another shape. One size may be -1. Without `copy` a view if the strides allow it."""
     y = x.reshape(shape)
     shared = y.shares_storage_with(x)
@@ -132,7 +130,7 @@ def reshape(x, /, shape, *, copy=None):
 
 
 @dataclass(frozen=True)
-class finfo_object:
+class _Finfo:
     """The limits of a floating-point dtype."""
 
     bits: int
@@ -144,7 +142,7 @@ class finfo_object:
 
 
 @dataclass(frozen=True)
-class iinfo_object:
+class _Iinfo:
     """The limits of an integer dtype."""
 
     bits: int
@@ -154,45 +152,45 @@ class iinfo_object:
 
 
 _finfo = {
-    float32: finfo_object(32, 2.0**-23, (2 - 2.0**-23) * 2.0**127, -(2 - 2.0**-23) * 2.0**127, 2.0**-126, float32),
-    float16: finfo_object(16, 2.0**-10, 65504.0, -65504.0, 2.0**-14, float16),
+    float32: _Finfo(32, 2.0**-23, (2 - 2.0**-23) * 2.0**127, -(2 - 2.0**-23) * 2.0**127, 2.0**-126, float32),
+    float16: _Finfo(16, 2.0**-10, 65504.0, -65504.0, 2.0**-14, float16),
 }
 _iinfo = {
-    int32: iinfo_object(32, 2**31 - 1, -(2**31), int32),
-    int64: iinfo_object(64, 2**63 - 1, -(2**63), int64),
-    uint8: iinfo_object(8, 255, 0, uint8),
+    int32: _Iinfo(32, 2**31 - 1, -(2**31), int32),
+    int64: _Iinfo(64, 2**63 - 1, -(2**63), int64),
+    uint8: _Iinfo(8, 255, 0, uint8),
 }
 
 
-def _limits(table, kind, type):
+def _limits(table: dict[dtype, Any], kind: str, type: dtype | Tensor) -> Any:
     wanted = type.dtype if isinstance(type, Tensor) else type
     if wanted not in table:
         raise TypeError(f"{kind}info() takes {', '.join(map(repr, table))} or a tensor of these, not {type!r}")
     return table[wanted]
 
 
-def finfo(type, /):
-    """The limits of a floating-point dtype, or of the dtype of a tensor."""
+def finfo(type: dtype | Tensor, /) -> _Finfo:
+    """The limits of a floating-point dtype, or of the dtype of a tensor: bits, eps, max, min and smallest_normal."""
     return _limits(_finfo, "f", type)
 
 
-def iinfo(type, /):
-    """The limits of an integer dtype, or of the dtype of a tensor."""
+def iinfo(type: dtype | Tensor, /) -> _Iinfo:
+    """The limits of an integer dtype, or of the dtype of a tensor: bits, max and min."""
     return _limits(_iinfo, "i", type)
 
 
-def can_cast(from_, to, /):
+def can_cast(from_: dtype | Tensor, to: dtype, /) -> bool:
     """Whether a dtype, or that of a tensor, converts to another one in a function of both."""
     source = from_.dtype if isinstance(from_, Tensor) else from_
     return promote_types(source, to) is to
 
 
-def broadcast_arrays(*arrays):
+def broadcast_arrays(*arrays: Tensor) -> list[Tensor]:
     """Views of all tensors in the one shape to which they broadcast."""
     return _c._broadcast_tensors(list(arrays))
 
 
-def meshgrid(*arrays, indexing="xy"):
+def meshgrid(*arrays: Tensor, indexing: str = "xy") -> list[Tensor]:
     """Expands lines of n_0, n_1, … elements to one grid. "ij" gives views of shape (n_0, n_1, …). "xy" exchanges the
     first two axes."""
     if indexing not in ("xy", "ij"):
@@ -202,7 +200,7 @@ def meshgrid(*arrays, indexing="xy"):
     return _c._meshgrid(list(arrays), indexing == "xy")
 
 
-def unstack(x, /, *, axis=0):
+def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
     """Views of the parts of x along an axis, as a tuple."""
     return tuple(_c._unstack(x, axis))
 
@@ -230,24 +228,24 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Tensor
 
 
-def unique_all(x, /):
+def unique_all(x: Tensor, /) -> UniqueAll:
     """The different values of x in order, the positions of their first elements, the position of each element's value,
     and how many elements have each value. Waits."""
     return UniqueAll(*_c.unique(x))
 
 
-def unique_counts(x, /):
+def unique_counts(x: Tensor, /) -> UniqueCounts:
     """The different values of x in order, and how many elements have each value. Waits."""
     values, _, _, counts = _c.unique(x)
     return UniqueCounts(values, counts)
 
 
-def unique_inverse(x, /):
+def unique_inverse(x: Tensor, /) -> UniqueInverse:
     """The different values of x in order, and the position of each element's value. Waits."""
     values, _, inverse, _ = _c.unique(x)
     return UniqueInverse(values, inverse)
 
 
-def unique_values(x, /):
+def unique_values(x: Tensor, /) -> Tensor:
     """The different values of x in order. Waits."""
     return _c.unique(x)[0]

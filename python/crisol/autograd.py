@@ -1,7 +1,11 @@
 """Gradients: modes of recording, functions with a gradient of their own, checkpoints."""
 
+import math
+from collections.abc import Callable, Sequence
 from contextlib import ContextDecorator
+from typing import Any, Self
 
+from . import _crisol
 from ._crisol import Tensor, _autograd
 from ._crisol._autograd import is_grad_enabled
 
@@ -12,23 +16,28 @@ __all__ += ["set_grad_enabled"]
 class _Mode(ContextDecorator):
     """A scope of the library, which may be entered several times. It is also a decorator."""
 
-    _scope = None
+    _scope: Any = None
 
-    def __init__(self):
-        self._entered = []
+    def __new__(cls, *arguments: Any, **_: Any) -> Any:
+        if arguments and callable(arguments[0]):
+            return cls()(arguments[0])
+        return super().__new__(cls)
 
-    def __enter__(self):
+    def __init__(self) -> None:
+        self._entered: list[Any] = []
+
+    def __enter__(self) -> Self:
         scope = self._scope()
         scope.enter()
         self._entered.append(scope)
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self._entered.pop().leave()
 
 
 class no_grad(_Mode):
-    """Switches recording off on this thread: `with no_grad(): …`, or `@no_grad()` for a function."""
+    """Switches recording off on this thread: `with no_grad(): …`, or `@no_grad` for a function."""
 
     _scope = _autograd.NoGrad
 
@@ -42,7 +51,7 @@ class enable_grad(_Mode):
 class set_grad_enabled(_Mode):
     """Switches recording on or off: `with set_grad_enabled(training): …`."""
 
-    def __init__(self, mode):
+    def __init__(self, mode: bool) -> None:
         super().__init__()
         self._scope = _autograd.EnableGrad if mode else _autograd.NoGrad
 
@@ -57,7 +66,14 @@ def _tuple_of(tensors):
     return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
 
 
-def grad(outputs, inputs, grad_outputs=None, retain_graph=False, create_graph=False, allow_unused=False):
+def grad(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor],
+    grad_outputs: Tensor | Sequence[Tensor] | None = None,
+    retain_graph: bool = False,
+    create_graph: bool = False,
+    allow_unused: bool = False,
+) -> tuple[Any, ...]:
     """The gradient of the sum of the outputs with respect to each input, as a tuple.
 
     Changes the grad of no tensor. grad_outputs are the gradients of the outputs, which may be left out if each output
@@ -72,33 +88,54 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=False, create_graph=Fa
 
 
 class _Saved:
-    """The place of a saved tensor that is an input or the result. The library keeps these itself."""
+    """The place of a saved tensor that is an input or a result. The library keeps these itself."""
 
-    def __init__(self, input=None):
-        self.input = input
+    def __init__(self, input=None, result=None):
+        self.input, self.result = input, result
 
 
 class Context:
     """What forward() keeps for backward(): saved tensors, and any attributes."""
 
-    def __init__(self, needs_input_grad):
+    def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
         self.needs_input_grad = needs_input_grad
-        self._saved = ()
-        self._inputs = self._result = None
+        self._saved: tuple[Any, ...] = ()
+        self._inputs: Any = None
+        self._results: Any = None
 
-    def save_for_backward(self, *tensors):
+    def save_for_backward(self, *tensors: Tensor) -> None:
         """Keeps tensors: inputs, the result, or others."""
         self._saved = tensors
 
     @property
-    def saved_tensors(self):
-        """The tensors of save_for_backward(). Inputs and the result are those of the graph."""
+    def saved_tensors(self) -> tuple[Tensor, ...]:
+        """The tensors of save_for_backward(). Inputs and results are those of the graph."""
         return tuple(self._current(tensor) for tensor in self._saved)
 
     def _current(self, tensor):
         if not isinstance(tensor, _Saved):
             return tensor
-        return self._result if tensor.input is None else self._inputs[tensor.input]
+        return self._results[tensor.result] if tensor.input is None else self._inputs[tensor.input]
+
+
+class _Joined:
+    """Several results as one line of elements, because the library records one tensor for each function."""
+
+    def __init__(self, name, results):
+        dtypes = {result.dtype if isinstance(result, Tensor) else type(result).__name__ for result in results}
+        if len(dtypes) != 1 or not isinstance(results[0], Tensor):
+            raise TypeError(f"{name}.forward() must return tensors of one dtype, not {list(dtypes)}")
+        self._shapes = [result.shape for result in results]
+        self.line = _crisol.concat([result.flatten() for result in results])
+
+    def parts(self, line):
+        """The results, or gradients of their shapes, as views of a line."""
+        parts, first = [], 0
+        for shape in self._shapes:
+            size = math.prod(shape)
+            parts.append(line.narrow(0, first, size).reshape(shape))
+            first += size
+        return tuple(parts)
 
 
 class Function:
@@ -116,34 +153,43 @@ class Function:
 
         y = Double.apply(x)
 
-    forward() gets the arguments, and its result is one tensor. It is not recorded. backward() returns one gradient for
-    each argument, or None.
+    forward() gets the arguments, and its result is a tensor, or a tuple of tensors of one dtype. It is not recorded.
+    backward() gets a gradient for each result, and returns one gradient for each argument, or None.
     """
 
     @classmethod
-    def apply(cls, *args):
+    def apply(cls, *args: Any) -> Any:
         """Calls forward() and records backward()."""
         places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
         ctx = Context(tuple(isinstance(a, Tensor) and a.requires_grad for a in args))
         number = len(args)
         others = [None if isinstance(a, Tensor) else a for a in args]
+        joined = None
 
         def forward(inputs):
             full = list(others)
             for place, tensor in zip(places, inputs):
                 full[place] = tensor
+            nonlocal joined
             result = cls.forward(ctx, *full)
-            if not isinstance(result, Tensor):
-                raise TypeError(f"{cls.__name__}.forward() must return one tensor, not {type(result).__name__}")
-            ctx._saved = tuple(_place_of(tensor, inputs, result) for tensor in ctx._saved)
-            return result
+            if isinstance(result, tuple) and result:
+                joined = _Joined(cls.__name__, result)
+            elif not isinstance(result, Tensor):
+                kind = type(result).__name__
+                raise TypeError(f"{cls.__name__}.forward() must return a tensor or a tuple of tensors, not {kind}")
+            results = (result,) if joined is None else result
+            ctx._saved = tuple(_place_of(tensor, inputs, results) for tensor in ctx._saved)
+            return result if joined is None else joined.line
+
+        def parts(tensor):
+            return (tensor,) if joined is None else joined.parts(tensor)
 
         def backward(dy, inputs, result):
-            ctx._inputs, ctx._result = inputs, result
+            ctx._inputs, ctx._results = inputs, parts(result)
             try:
-                gradients = cls.backward(ctx, dy)
+                gradients = cls.backward(ctx, *parts(dy))
             finally:
-                ctx._inputs = ctx._result = None
+                ctx._inputs = ctx._results = None
             if not isinstance(gradients, tuple):
                 gradients = (gradients,)
             if len(gradients) != number:
@@ -152,29 +198,31 @@ class Function:
                 )
             return [gradients[place] for place in places]
 
-        return _autograd.custom_function(cls.__name__, [args[i] for i in places], forward, backward)
+        result = _autograd.custom_function(cls.__name__, [args[i] for i in places], forward, backward)
+        return result if joined is None else parts(result)
 
     @staticmethod
-    def forward(ctx, *args):
+    def forward(ctx: Any, *args: Any) -> Any:
         """The result. A subclass defines it."""
         raise NotImplementedError("a Function needs forward()")
 
     @staticmethod
-    def backward(ctx, grad_output):
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """The gradient of each argument of forward(). A subclass defines it."""
         raise NotImplementedError("a Function needs backward()")
 
 
-def _place_of(tensor, inputs, result):
-    if tensor is result:
-        return _Saved()
+def _place_of(tensor, inputs, results):
+    for i, result in enumerate(results):
+        if tensor is result:
+            return _Saved(result=i)
     for i, input in enumerate(inputs):
         if tensor is input:
-            return _Saved(i)
+            return _Saved(input=i)
     return tensor
 
 
-def checkpoint(function, *args):
+def checkpoint(function: Callable[..., Any], *args: Any) -> Any:
     """Computes function(*args), but frees the tensors that its ops keep for backward.
 
     backward() calls the function again to compute these tensors. This needs less memory and more time. The second call
@@ -194,3 +242,7 @@ def checkpoint(function, *args):
 
     results = _autograd.checkpoint(run, [args[i] for i in places])
     return results[0] if single else tuple(results)
+
+
+def __dir__():
+    return __all__

@@ -153,3 +153,7 @@ class ShardedOptimizer(_dist._ShardedOptimizer):
             return self.own
 
         super().__init__(dict(named_parameters), make_own)
+
+
+def __dir__():
+    return __all__

@@ -11,10 +11,13 @@ import io
 import pickle
 import zipfile
 from collections import OrderedDict
+from os import PathLike
 
 import numpy as np
 
 from ._crisol import asarray, save
+
+__all__ = ["convert", "named", "read"]
 
 _TYPES = {
     "FloatStorage": "<f4",
@@ -67,7 +70,7 @@ def _tensor(storage, offset, shape, strides, *_):
     return np.lib.stride_tricks.as_strided(storage[offset:], shape, bytes_of)
 
 
-def read(path):
+def read(path: str | PathLike[str]) -> dict[str, np.ndarray]:
     """The tensors of a file from torch.save, as NumPy arrays by name."""
     try:
         archive = zipfile.ZipFile(path)
@@ -90,7 +93,7 @@ def read(path):
     return {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
 
 
-def named(arrays):
+def named(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The arrays under crisol's names: without the prefixes that wrappers of PyTorch add."""
     for prefix in ("module.", "_orig_mod."):  # DataParallel, torch.compile
         if arrays and all(name.startswith(prefix) for name in arrays):
@@ -98,7 +101,7 @@ def named(arrays):
     return arrays
 
 
-def convert(source, target):
+def convert(source: str | PathLike[str], target: str | PathLike[str]) -> list[str]:
     """Writes the tensors of a file from torch.save to a safetensors file. Returns their names."""
     arrays = named(read(source))
     if not arrays:
@@ -110,13 +113,17 @@ def convert(source, target):
     return list(tensors)
 
 
-def main():
+def main() -> None:
     """The command: converts the file that its first argument names to the file of the second."""
     parser = argparse.ArgumentParser(prog="python -m crisol.from_pytorch", description=__doc__.split("\n")[0])
     parser.add_argument("source", help="file from torch.save(net.state_dict(), …)")
     parser.add_argument("target", help="file to write: *.safetensors")
     args = parser.parse_args()
     print(f"{len(convert(args.source, args.target))} tensors in {args.target}")
+
+
+def __dir__():
+    return __all__
 
 
 if __name__ == "__main__":

@@ -152,3 +152,7 @@ def vector_norm(
     """The norm (sum |x|^ord)^(1 / ord) over one axis, several or all. ord = 0 gives the number of elements that are not 0,
     and inf and -inf the largest and smallest magnitude."""
     return _c.norm(x, p=ord, axis=axis, keepdims=keepdims)
+
+
+def __dir__():
+    return __all__

@@ -1,5 +1,9 @@
 """Models in ONNX files: load() gives a module, save() writes one."""
 
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import Any
+
 from ._crisol import Tensor, _onnx
 from ._crisol._nn import Module
 from ._crisol._onnx import Model, ValueInfo, check, info, load, supported_ops
@@ -10,7 +14,17 @@ for _class in (Model, ValueInfo):
     _class.__module__ = "crisol.onnx"
 
 
-def save(path, model, examples, *, inputs=(), outputs=(), batch="batch", batch_axis=0, state=None):
+def save(
+    path: str | PathLike[str],
+    model: Module | Callable[..., Any],
+    examples: Tensor | Sequence[Tensor],
+    *,
+    inputs: Sequence[str] = (),
+    outputs: Sequence[str] = (),
+    batch: str = "batch",
+    batch_axis: int = 0,
+    state: Mapping[str, Tensor] | None = None,
+) -> None:
     """Writes a module as an ONNX file, by running it on example tensors.
 
     The example gives the element types and sizes of the inputs. Axis `batch_axis` is the batch: the model in the file
@@ -29,3 +43,7 @@ def save(path, model, examples, *, inputs=(), outputs=(), batch="batch", batch_a
     finally:
         if was_training:
             model.train()
+
+
+def __dir__():
+    return __all__

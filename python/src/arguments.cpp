@@ -21,4 +21,15 @@ void raise(const char* class_name, const std::string& text) {
   throw nb::python_error();
 }
 
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
+}
+
+std::string in_python(std::string settings) {
+  replace_all(settings, "=true", "=True");
+  replace_all(settings, "=false", "=False");
+  return settings;
+}
+
 }  // namespace crisol::python

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "bindings.h"
@@ -34,13 +35,56 @@ inline std::optional<Tensor> if_defined(Tensor x) { return x.defined() ? std::op
 /// The undefined tensor for None.
 inline Tensor or_undefined(const std::optional<Tensor>& x) { return x.value_or(Tensor()); }
 
+/// An argument `axis` with PyTorch's name `dim`, and every other argument as it is.
+template <class Extra>
+const Extra& with_dim(const Extra& extra) {
+  return extra;
+}
+template <std::uint32_t flags, bool locked>
+nb::arg_t<flags, locked> with_dim(nb::arg_t<flags, locked> argument) {
+  if (std::string_view(argument.name_) == "axis") argument.name_ = "dim";
+  return argument;
+}
+template <std::uint32_t flags, bool locked>
+nb::arg_v_t<flags, locked> with_dim(nb::arg_v_t<flags, locked> argument) {
+  if (std::string_view(argument.name_) == "axis") argument.name_ = "dim";
+  return argument;
+}
+
+/// Whether an argument has the name `axis`.
+template <class Extra>
+bool is_axis(const Extra&) {
+  return false;
+}
+template <std::uint32_t flags, bool locked>
+bool is_axis(const nb::arg_t<flags, locked>& argument) {
+  return std::string_view(argument.name_) == "axis";
+}
+template <std::uint32_t flags, bool locked>
+bool is_axis(const nb::arg_v_t<flags, locked>& argument) {
+  return std::string_view(argument.name_) == "axis";
+}
+
+/// where.def(), and if there is an argument `axis`, a second overload in which it has the name `dim`.
+template <class Where, class Function, class... Extra>
+void define_along(Where& where, const char* name, const Function& function, const Extra&... extra) {
+  where.def(name, function, extra...);
+  if ((is_axis(extra) || ...)) where.def(name, function, with_dim(extra)...);
+}
+
 /// Defines a function with the arguments `extra` after x, and the method of the same name.
 template <class Function, class... Extra>
 void define(nb::module_& m, TensorClass& tensor, const char* name, Function function, const char* text,
             const Extra&... extra) {
-  m.def(name, function, "x"_a, extra..., Unlocked(), text);
-  tensor.def(name, function, extra..., Unlocked(), text);
+  define_along(m, name, function, "x"_a, extra..., Unlocked(), text);
+  define_along(tensor, name, function, extra..., Unlocked(), text);
 }
+
+/// Replaces each occurrence of `from` that is there now.
+void replace_all(std::string& text, const std::string& from, const std::string& to);
+
+/// Settings that the library prints, such as "bias=true", with Python's True and False.
+std::string in_python(std::string settings);
 
 /// Raises the class of crisol that has this name.
 [[noreturn]] void raise(const char* class_name, const std::string& text);

@@ -52,6 +52,16 @@ bool read_scalar(PyObject* object, Scalar& scalar) noexcept {
   return read_foreign_scalar(object, scalar);
 }
 
+bool is_numpy_array(PyObject* object) noexcept {
+  static PyObject* type = nullptr;
+  if (type == nullptr) {
+    PyObject* numpy = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy");
+    if (numpy != nullptr) type = PyObject_GetAttrString(numpy, "ndarray");
+    PyErr_Clear();
+  }
+  return type != nullptr && PyObject_IsInstance(object, type) == 1;
+}
+
 bool read_shape(PyObject* object, Shape& shape) noexcept {
   Scalar size = 0;
   if (PyIndex_Check(object) != 0) {

@@ -26,6 +26,16 @@ inline std::array<PyObject*, 6> dtype_objects{};
 /// for anything else, and for an int that 64 bits do not hold.
 bool read_scalar(PyObject* object, Scalar& scalar) noexcept;
 
+/// The right operand of an operator: a tensor or a number, as `Right`, or a NumPy array.
+template <class Right>
+struct OrArray {
+  std::optional<Right> operand;
+  nanobind::object array;
+};
+
+/// Whether the object is a NumPy array. Does not import NumPy.
+bool is_numpy_array(PyObject* object) noexcept;
+
 /// Reads an int, or a sequence of at most 8.
 bool read_shape(PyObject* object, Shape& shape) noexcept;
 
@@ -99,6 +109,23 @@ struct type_caster<crisol::Operand> : value_caster<crisol::Operand> {
     crisol::Scalar number = 0;
     if (!crisol::python::read_scalar(source.ptr(), number)) return false;
     value.emplace(number);
+    return true;
+  }
+};
+
+template <class Right>
+struct type_caster<crisol::python::OrArray<Right>> {
+  // The stub cannot name NumPy's class, because Tensor has a method numpy.
+  NB_TYPE_CASTER(crisol::python::OrArray<Right>, make_caster<Right>::Name + const_name(" | typing_extensions.Buffer"))
+
+  bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) noexcept {
+    make_caster<Right> caster;
+    if (caster.from_python(source, flags, cleanup) && caster.template can_cast<Right>()) {
+      value.operand.emplace(caster.operator cast_t<Right>());
+      return true;
+    }
+    if (!crisol::python::is_numpy_array(source.ptr())) return false;
+    value.array = borrow(source);
     return true;
   }
 };

@@ -1,5 +1,8 @@
 // The exceptions: crisol.Error, and a class below it for each kind, which is also the fitting class of Python.
 #include <array>
+#include <cctype>
+#include <cstring>
+#include <string_view>
 
 #include "arguments.h"
 #include "bindings.h"
@@ -21,17 +24,43 @@ PyObject* make_class(nb::module_& m, const char* name, const char* text, const n
   return type;
 }
 
+/// Names of C++ in texts of the library, and Python's.
+constexpr std::pair<std::string_view, std::string_view> words[]{
+    {"f32", "float32"},      {"f16", "float16"},
+    {"i32", "int32"},        {"i64", "int64"},
+    {"u8", "uint8"},         {"crisol::NoGrad", "crisol.no_grad()"},
+    {"NoGrad", "no_grad()"}, {"Module::to", "Module.to()"},
+};
+
+/// Whether a word cannot begin after, or end before, this character: it would be a part of a name or of a path.
+bool continues(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("_/'\":", c) != nullptr;
+}
+
+std::string in_python(std::string text) {
+  for (const auto& [word, name] : words)
+    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+      const std::size_t end = at + word.size();
+      if ((at > 0 && (continues(text[at - 1]) || text[at - 1] == '.')) || (end < text.size() && continues(text[end])))
+        continue;
+      text.replace(at, word.size(), name);
+      at += name.size() - 1;
+    }
+  return text;
+}
+
 void translate(const std::exception_ptr& exception, void*) {
   try {
     std::rethrow_exception(exception);
   } catch (const OutOfRange& error) {
-    PyErr_SetString(out_of_range, error.what());
+    PyErr_SetString(out_of_range, in_python(error.what()).c_str());
   } catch (const CallbackError& error) {
     error.raise();
   } catch (const nb::cast_error&) {
     PyErr_SetString(PyExc_TypeError, "a part of an argument has a wrong type");
   } catch (const Error& error) {
-    std::string text = error.what();
+    // Other texts contain paths and source code.
+    std::string text = error.code() == ErrorCode::invalid_argument ? in_python(error.what()) : error.what();
     if (error.code() == ErrorCode::device_not_found && devices().empty())
       text +=
           "\nOn any CPU, without a driver of the system: pip install crisol[cpu]. On Debian and Ubuntu: apt install "

@@ -179,17 +179,26 @@ TEST_CASE("frozen parameters are skipped, also with an old gradient, and go on w
   check_close(p[1], {size}, start_of(1), {0});
 }
 
-TEST_CASE("two living optimisers over one parameter are refused") {
+TEST_CASE("a newer optimiser takes parameters over") {
   const std::vector<Tensor> p = make_parameters(2);
-  auto first = std::make_unique<optim::Adam>(p);
-  const auto second = [&] { optim::SGD(std::vector<Tensor>{make_parameters(1)[0], p[1]}, 0.1); };
-  check_error(second, {"[SGD]", "parameter 1 of shape (70)", "another optimiser, Adam"});
-  optim::SGD other(make_parameters(1), 0.1);
-  check_error([&] { other.add_param_group({.params = {p[0]}}); }, {"[SGD]", "parameter 0 of group 1", "Adam"});
+  optim::Adam first(p);
   give_gradients(p, 0);
-  first->step();  // The refused optimiser changed nothing.
-  first.reset();
-  CHECK_NOTHROW(second());
+  first.step();
+  const std::vector<double> before = values_of(p[1]);
+  auto second = std::make_unique<optim::SGD>(std::vector<Tensor>{make_parameters(1)[0], p[1]}, 0.5);
+  check_close(p[1], p[1].shape(), before, {0});
+  const std::vector<double> left = values_of(p[0]);
+  check_error([&] { first.step(); }, {"[Adam]", "parameter 1 of shape (70)", "made later, SGD"});
+  check_close(p[0], p[0].shape(), left, {0});  // The refused step changed nothing.
+  second->step();
+  std::vector<double> expected = before;
+  for (std::size_t k = 0; k < expected.size(); ++k) expected[k] -= 0.5 * gradient_of(0, 1)[k];
+  check_close(p[1], p[1].shape(), expected, {4, 2});
+  second.reset();
+  check_error([&] { first.step(); }, {"[Adam]", "parameter 1 of shape (70)", "other memory", "another optimiser"});
+  optim::SGD other(make_parameters(1), 0.1);
+  other.add_param_group({.params = {p[0]}});
+  check_error([&] { first.step(); }, {"[Adam]", "parameter 0", "made later, SGD"});
 }
 
 TEST_CASE("a parameter that is named twice is one parameter") {

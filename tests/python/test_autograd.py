@@ -150,7 +150,7 @@ def test_function_errors():
         def forward(ctx, x):
             return "text"
 
-    with pytest.raises(TypeError, match="must return one tensor, not str"):
+    with pytest.raises(TypeError, match="must return a tensor or a tuple of tensors, not str"):
         Text.apply(x)
 
     class Raises(autograd.Function):
@@ -224,3 +224,54 @@ def test_detect_anomaly():
     with autograd.detect_anomaly(), pytest.raises(crisol.Error, match="NaN"):
         crisol.log(x)
     crisol.log(x)
+
+
+def test_modes_without_parentheses():
+    @crisol.no_grad
+    def off():
+        """A text."""
+        return crisol.is_grad_enabled()
+
+    with crisol.no_grad():
+        on = crisol.enable_grad(crisol.is_grad_enabled)
+        assert on() and not off()
+    assert not off() and off.__doc__ == "A text." and crisol.is_grad_enabled()
+
+
+class ProductAndSum(autograd.Function):
+    @staticmethod
+    def forward(ctx, a, b, power):
+        product, total = a * b, (a + b).sum()
+        ctx.save_for_backward(a, b, product)
+        ctx.power = power
+        return product, total
+
+    @staticmethod
+    def backward(ctx, dy, dz):
+        a, b, product = ctx.saved_tensors
+        assert product.shape == dy.shape and dz.shape == () and ctx.power == 2
+        return dy * b + dz, dy * a + dz, None
+
+
+def test_a_function_with_several_results():
+    a, b = tensor([[1.0, 2.0, -3.0]]).requires_grad_(), tensor([[0.5], [4.0]]).requires_grad_()
+    a_wide, b_wide = a + crisol.zeros(2, 3), b + crisol.zeros(2, 3)
+    product, total = ProductAndSum.apply(a_wide, b_wide, 2)
+    assert_close(product, np.array([[0.5, 1, -1.5], [4, 8, -12]]))
+    assert_close(total, 13.5)
+    plain = autograd.grad(((a * b) ** 2).sum() + 3 * (a_wide + b_wide).sum(), (a, b), retain_graph=True)
+    own = autograd.grad((product**2).sum() + 3 * total, (a, b), retain_graph=True)
+    for one, other in zip(own, plain):
+        assert_close(one, np.asarray(other))
+    (only,) = autograd.grad(ProductAndSum.apply(a_wide, b_wide, 2)[1], b)
+    assert_close(only, np.array([[3.0], [3.0]]))
+
+
+def test_results_of_several_dtypes_are_refused():
+    class Mixed(autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1, x.int()
+
+    with pytest.raises(TypeError, match="tensors of one dtype"):
+        Mixed.apply(tensor([1.0]).requires_grad_())

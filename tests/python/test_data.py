@@ -278,3 +278,21 @@ print(next(loop)[0].shape)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100)
     assert done.returncode == 0 and not done.stderr, done.stderr
+
+
+def test_samples_that_are_dicts():
+    samples = [{"x": np.full(2, i, np.float32), "y": i} for i in range(5)]
+    batches = list(data.DataLoader(samples, batch_size=2, pin_memory=True))
+    assert [list(b) for b in batches] == [["x", "y"]] * 3
+    assert [b["y"].tolist() for b in batches] == [[0, 1], [2, 3], [4]] and batches[1]["x"].shape == (2, 2)
+    with pytest.raises(ValueError, match="sample 1 has the names"):
+        list(data.DataLoader([{"x": 1}, {"y": 2}], batch_size=2))
+
+
+def test_collate_fn():
+    texts = ["a", "bb", "ccc", "dddd", "e"]
+    loader = data.DataLoader(texts, batch_size=2, collate_fn="-".join)
+    assert list(loader) == ["a-bb", "ccc-dddd", "e"] and len(loader) == 3
+    loader = data.DataLoader(texts, batch_size=2, shuffle=True, seed=1, collate_fn=list, drop_last=True)
+    batches = list(loader)
+    assert [len(b) for b in batches] == [2, 2] and set(sum(batches, [])) < set(texts)

@@ -9,11 +9,10 @@ import crisol
 import pytest
 
 
-def run(code, **environment):
+def run(code, arguments=(), **environment):
     """Runs code in a Python of its own and returns its result."""
-    return subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, timeout=120
-    )
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=120)
 
 
 def test_classes():
@@ -136,3 +135,70 @@ assert result is None, result
 def test_sub_interpreters_are_refused():
     result = run(SUB_INTERPRETER)
     assert result.returncode == 0, result.stderr
+
+
+EACH_WAIT = """
+import crisol, os, signal, sys, threading, time
+import numpy as np
+
+flag = np.zeros(1, np.int32)
+on_device = crisol.from_dlpack(flag, copy=False)
+x = crisol.ones(16)
+wait = crisol.Kernel(
+    "kernel void wait(global volatile int* flag, global float* x) { while (flag[0] == 0); x[0] += 0; }", "wait"
+)
+waits = {
+    "item": lambda: x[0].item(),
+    "repr": lambda: repr(x),
+    "mask": lambda: x[x > 0],
+    "mask_write": lambda: x.__setitem__(x > 0, crisol.ones(16)),
+    "contains": lambda: 5 in x,
+    "save": lambda: crisol.save({"x": x}, sys.argv[1]),
+    "nonzero": lambda: crisol.nonzero(x),
+    "unique": lambda: crisol.unique_values(x),
+    "masked_select": lambda: crisol.masked_select(x, x > 0),
+    "dlpack": lambda: np.from_dlpack(x, copy=False),
+}
+
+def finish():
+    flag[0] = 1
+
+def interrupted(function):
+    flag[0] = 1
+    function()  # Builds its kernels.
+    x.device.synchronize()
+    flag[0] = 0
+    time.sleep(0.05)  # A wait soon after another one is taken for a short one.
+    wait(1, on_device, x)
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    late = threading.Timer(20, finish)
+    late.start()
+    try:
+        function()
+    except KeyboardInterrupt:
+        pass
+    early = flag[0] == 0  # The kernel still waits.
+    late.cancel()
+    finish()
+    x.device.synchronize()
+    return early
+
+print([name for name, function in waits.items() if not interrupted(function)])
+"""
+
+
+@pytest.mark.skipif(crisol.device().type != "cpu", reason="a kernel cannot see what the host writes while it runs")
+def test_a_signal_ends_each_wait(tmp_path):
+    result = run(EACH_WAIT, arguments=[str(tmp_path / "x.safetensors")])
+    assert result.stdout.strip() == "[]", result.stderr
+
+
+def test_errors_name_dtypes_and_scopes_as_python_does():
+    with pytest.raises(ValueError, match="float32") as error:
+        crisol.zeros(3).index_select(0, crisol.zeros(2))
+    assert "f32" not in str(error.value).replace("float32", "")
+    x = crisol.zeros(3).requires_grad_()
+    with pytest.raises(ValueError, match=r"crisol\.no_grad\(\)"):
+        x.add_(1)
+    with pytest.raises(TypeError, match="function.*is no module"):
+        crisol.nn.Sequential(lambda x: x)

@@ -1,5 +1,6 @@
 """DLPack and the buffer protocol."""
 
+import ctypes
 import gc
 import weakref
 
@@ -212,3 +213,35 @@ def test_buffer(dtype):
     assert view.tobytes() == x.T.tobytes() == bytes(x.T)
     with pytest.raises(TypeError):
         view[0, 0] = 1
+
+
+class View(ctypes.Structure):
+    """Py_buffer."""
+
+    _fields_ = [("buf", ctypes.c_void_p), ("obj", ctypes.py_object), ("rest", ctypes.c_char * 64)]
+
+
+def test_the_owner_of_a_buffer_keeps_it():
+    # PyTorch releases a view at once, and keeps only the object that it names.
+    x = crisol.arange(4000, dtype=crisol.float32)
+    view = View()
+    ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(x), ctypes.byref(view), 0)
+    owner, place = view.obj, view.buf
+    assert owner is not x
+    ctypes.pythonapi.PyBuffer_Release(ctypes.byref(view))
+    expected = x.tobytes()
+    del x
+    gc.collect()
+    memory = np.frombuffer(owner, np.uint8)
+    first = place - memory.ctypes.data
+    assert 0 <= first <= memory.size - len(expected)
+    assert memory[first : first + len(expected)].tobytes() == expected
+
+
+def test_each_buffer_is_a_copy_of_its_own():
+    x = crisol.zeros(3)
+    before = memoryview(x)
+    x += 1
+    assert before.tolist() == [0, 0, 0] and memoryview(x).tolist() == [1, 1, 1]
+    assert memoryview(crisol.asarray(2.5)).tolist() == 2.5
+    assert memoryview(crisol.zeros((2, 0))).shape == (2, 0)

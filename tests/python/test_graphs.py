@@ -1,7 +1,9 @@
 """compile, capture, fuse, Kernel, profiles, timelines and precision."""
 
 import gc
+import inspect
 import json
+import weakref
 
 import crisol
 import numpy as np
@@ -138,6 +140,87 @@ def test_fuse_errors():
         crisol.fuse(lambda x, y: x + y)(tensor([1, 2]), tensor([1, 2, 3]))
     with pytest.raises(TypeError):
         crisol.fuse(3)
+
+
+def test_fuse_refuses_control_flow():
+    programs = [lambda x: x if x > 0 else -x, lambda x: 0 < x < 1, lambda x: x and 2 * x, lambda x: not x]
+    for program in [*programs, lambda x: max(x, 0), lambda x: x in (1, 2)]:
+        with pytest.raises(TypeError, match="use crisol.where instead of if"):
+            crisol.fuse(program)(tensor([-1, 2]))
+
+
+def test_fuse_operators_of_truth_values():
+    x = np.array([-2, -1, 0, 1, 2], dtype=np.float32)
+    mask = np.array([True, False, True, True, False])
+    programs = [
+        lambda x, mask: (x > -2) & (x < 1),
+        lambda x, mask: mask | (x == 1),
+        lambda x, mask: ~mask ^ (x < 0) ^ True,
+        lambda x, mask: True & (mask * (x != 0)),
+    ]
+    for program in programs:
+        result = crisol.fuse(program)(tensor(x), crisol.asarray(mask))
+        assert result.dtype is crisol.bool and result.tolist() == program(x, mask).tolist()
+    chosen = crisol.fuse(lambda x: crisol.where(crisol.where(x > 0, True, x < -1) & (x > -9).to(crisol.bool), x // 2, 0))
+    assert chosen(tensor(x)).tolist() == [-1, 0, 0, 0, 1]
+    for program in (lambda x: x & 1, lambda x: (x > 0) | x, lambda x: ~x, lambda x: 2 ^ x, lambda x: (x > 0) & 1):
+        with pytest.raises(TypeError, match="crisol.logical_and"):
+            crisol.fuse(program)(crisol.asarray([1, 2]))  # Bits of whole numbers.
+
+
+def test_fuse_looks_like_its_function():
+    @crisol.fuse
+    def gate(x, *, scale=1):
+        """Scales."""
+        return x * scale
+
+    assert (gate.__name__, gate.__doc__, gate.__module__) == ("gate", "Scales.", __name__)
+    assert str(inspect.signature(gate)) == "(x, *, scale=1)"
+
+
+def test_fuse_keyword_arguments():
+    @crisol.fuse
+    def line(x, scale=1, *, add=0, subtract=0):
+        return x * scale + add - subtract
+
+    x, y = tensor([1, 2]), tensor([10, 20])
+    assert_close(line(x), [1, 2])
+    assert_close(line(x, add=y), [11, 22])
+    assert_close(line(x, subtract=y), [-9, -18])  # One tensor more in both calls, but another one.
+    assert_close(line(x, add=y, subtract=x), [10, 20])
+    assert_close(line(x, subtract=y, add=x), [-8, -16])
+    assert_close(line(x, scale=3, add=1), [4, 7])
+    assert_close(line(x=x, add=1), [2, 3])
+    assert "fused(" in line.source(x, add=y)
+    outer = crisol.fuse(lambda x: line(x, add=x, subtract=1))
+    assert_close(outer(x), [1, 3])
+    with pytest.raises(TypeError, match="unexpected keyword argument 'other'"):
+        line(x, other=1)
+
+
+class Scaled:
+    def __init__(self, factor):
+        self.factor = factor
+
+    @crisol.fuse
+    def apply(self, x, add=0):
+        """Scales."""
+        return x * self.factor + add
+
+
+def test_fuse_of_a_method():
+    x = tensor([1, 2])
+    two, three = Scaled(2), Scaled(3)
+    for _ in range(2):
+        assert_close(two.apply(x), [2, 4])
+        assert_close(three.apply(x, add=x), [4, 8])
+        assert_close(three.apply(x), [3, 6])
+    assert_close(crisol.fuse(lambda x: two.apply(x))(x), [2, 4])
+    assert "fused(" in two.apply.source(x) and two.apply.__doc__ == "Scales." and Scaled.apply.__name__ == "apply"
+    instance = weakref.ref(two)
+    del two
+    gc.collect()
+    assert instance() is None
 
 
 SCALE = """

@@ -61,3 +61,11 @@ def test_exceptions_arrive_unchanged():
     layer.register_forward_hook(lambda module, args, y: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         layer(crisol.ones(1))
+
+
+def test_a_handle_is_a_context_manager():
+    net, calls = nn.Linear(2, 2), []
+    with net.register_forward_hook(lambda module, inputs, output: calls.append(1)):
+        net(crisol.ones(1, 2))
+    net(crisol.ones(1, 2))
+    assert calls == [1]

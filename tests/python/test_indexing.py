@@ -13,7 +13,8 @@ KEYS = [
     (None, ..., None), (slice(None, None, -2), slice(None), slice(5, None, -3)), (-1, slice(1, None, 3), None, ...),
     I, (slice(None), I), (..., I), (I, J), (I, slice(None), J), (slice(None), I, J), (0, slice(None), I), (0, I),
     (I, 1), (slice(1, 3), I, slice(None, None, -1)), (None, I, slice(None), None), [1, 2], (slice(None), [0, 1]),
-    np.array([], np.int64), (I[:, None], J), (..., I, None, J),
+    np.array([], np.int64), (I[:, None], J), (..., I, None, J), range(2), (slice(None), range(4, 0, -2)), range(0),
+    np.bool_(True), np.bool_(False),
 ]  # fmt: skip
 
 
@@ -166,3 +167,14 @@ def test_gradients():
     x = crisol.asarray([1.0, 2.0, 3.0]).requires_grad_()
     (x[crisol.asarray([0, 0, 2])] * crisol.asarray([1.0, 10.0, 100.0])).sum().backward()
     assert x.grad.tolist() == [11, 0, 100]
+
+
+@pytest.mark.parametrize("key", [[0, 9], [0, -5], np.array([4]), np.array([[-5]], np.int32), np.array([7], np.uint8)])
+def test_positions_from_the_host_are_checked(key):
+    x = crisol.arange(4)
+    for refused in (lambda: x[key], lambda: x.__setitem__(key, 5), lambda: crisol.zeros((2, 4, 3))[:, key]):
+        with pytest.raises(IndexError, match="has 4 elements"):
+            refused()
+    assert x.tolist() == [0, 1, 2, 3]
+    assert x[[3, -4]].tolist() == [3, 0] and x[np.array([True, False, False, True])].tolist() == [0, 3]
+    assert crisol.zeros((4, 2))[..., [1, -2]].shape == (4, 2)

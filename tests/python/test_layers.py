@@ -1,5 +1,8 @@
 """The layers of crisol.nn: constructor arguments, shapes, values against NumPy and crisol.nn.functional."""
 
+import copy
+import pickle
+
 import crisol
 import crisol.nn.functional as F
 import numeric
@@ -197,3 +200,29 @@ def test_models():
             return F.softmax(self.body(x), dim=1)
 
     assert_close(crisol.sum(Wrapped()(crisol.zeros((2, 1, 28, 28))), axis=1), [1, 1])
+
+
+def test_settings_are_attributes():
+    conv = nn.Conv2d(3, 8, 3, stride=2, padding=(1, 0))
+    assert (conv.in_channels, conv.out_channels, conv.groups) == (3, 8, 1)
+    assert (conv.kernel_size, conv.stride, conv.padding, conv.dilation) == ((3, 3), (2, 2), (1, 0), (1, 1))
+    assert nn.Conv2d(1, 1, 3, padding="same").padding == "same" and nn.MaxPool2d(2).stride == 2
+    linear = nn.Linear(4, 5)
+    assert (linear.in_features, linear.out_features) == (4, 5) and linear.bias.shape == (5,)
+    lstm = nn.LSTM(3, 6, num_layers=2)
+    assert (lstm.input_size, lstm.hidden_size, lstm.num_layers, lstm.batch_first) == (3, 6, 2, False)
+    assert nn.Dropout(0.3).p == 0.3 and nn.BatchNorm2d(2).eps == 1e-5 and nn.Embedding(7, 2).embedding_dim == 2
+    assert copy.deepcopy(linear).in_features == pickle.loads(pickle.dumps(linear)).in_features == 4
+
+
+def test_settings_are_fixed():
+    dropout = nn.Dropout(0.3)
+    with pytest.raises(AttributeError, match="the p of a Dropout is fixed"):
+        dropout.p = 0.5
+
+    class Scaled(nn.Linear):
+        def __init__(self, size):
+            self.in_features = "own"
+            super().__init__(size, size)
+
+    assert Scaled(3).in_features == "own" and Scaled(3).out_features == 3

@@ -90,7 +90,7 @@ def test_gradients():
 def test_errors():
     with pytest.raises(ValueError, match=r"\(2, 3\)"):
         linalg.eigh(crisol.ones((2, 3)))
-    with pytest.raises(ValueError, match="i64"):
+    with pytest.raises(ValueError, match="int64"):
         linalg.svd(crisol.ones((2, 3), dtype=crisol.int64))
     with pytest.raises(ValueError, match="max"):
         linalg.matrix_norm(crisol.ones((2, 3)), ord="max")

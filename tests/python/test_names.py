@@ -11,6 +11,8 @@ import sys
 
 import crisol
 import pytest
+from checkout import root
+from test_docs import blocks_of
 
 
 def modules():
@@ -80,20 +82,68 @@ def test_namespace_of_a_tensor():
         x.__array_namespace__(api_version="1999.12")
 
 
-def test_names_of_python_are_not_exported():
-    for name in ("math", "dataclass", "NamedTuple", "builtins"):
-        assert not hasattr(crisol, name)
+def names_of(module):
+    """The names that completion shows and `import *` takes."""
+    return {name for name in dir(module) if not name.startswith("_")}
+
+
+@pytest.mark.parametrize("name", list(modules()))
+def test_no_helpers_are_exported(name):
+    module = importlib.import_module(name)
+    foreign = {
+        attribute
+        for attribute in names_of(module)
+        if (value := getattr(module, attribute)) is not None
+        and (inspect.ismodule(value) or inspect.isclass(value) or inspect.isroutine(value))
+        and not (value.__name__ if inspect.ismodule(value) else value.__module__ or "crisol").startswith("crisol")
+    }
+    assert not foreign
+    # Classes of crisol that other modules import, and helpers that once were public.
+    helpers = {"Tensor", "one_object"} if name != "crisol" else {"finfo_object", "iinfo_object", "missing_dtype"}
+    assert not names_of(module) & helpers
+
+
+def written_in_python(name):
+    """The functions of a module that are Python, with those of its classes."""
+    for path, value in public_names(name):
+        held = [value]
+        if inspect.isclass(value):
+            held = [member for member in vars(value).values() if not getattr(member, "__name__", "_").startswith("_")]
+            held += [vars(value)["__init__"]] if "__init__" in vars(value) else []
+        for function in held:
+            function = getattr(function, "fget", None) or getattr(function, "__func__", function)
+            if inspect.isfunction(function) and (function.__module__ or "").startswith("crisol"):
+                yield path, inspect.unwrap(function)
+
+
+@pytest.mark.parametrize("name", list(modules()))
+def test_functions_have_types(name):
+    lacking = set()
+    for path, function in written_in_python(name):
+        names = [*inspect.signature(function).parameters, "return"]
+        lacking |= {f"{path}: {n}" for n in names if n not in ("self", "cls") and n not in function.__annotations__}
+    assert not lacking
 
 
 PROGRAM = """
-import crisol
+from __future__ import annotations
 
-x = crisol.ones((2, 3))
+from collections.abc import Iterator
+
+import crisol
+import crisol.nn.functional as F
+from crisol import autograd, data, nn, optim
+
+crisol.set_default_device("cpu")
+x = crisol.ones((2, 3), device="cpu")
 y: crisol.Tensor = x + 1
 shape: tuple[int, ...] = y.shape
 total: crisol.Tensor = crisol.sum(y * 2, axis=1)
 noise: crisol.Tensor = crisol.randn(2, 3, generator=crisol.Generator(1))
 larger: crisol.Tensor = crisol.add(1, x)
+number: float = x.sum().item()
+rows: list[list[float]] = x.tolist()
+x[x > 0] = 0
 
 
 @crisol.fuse
@@ -101,12 +151,81 @@ def double(a: crisol.Expr) -> crisol.Expr:
     return crisol.add(a, a)
 
 
-class Scale(crisol.nn.Module):
+doubled: crisol.Tensor = double(x)
+
+
+class Scale(nn.Module):
     def forward(self, x: crisol.Tensor, factor: float) -> tuple[crisol.Tensor, crisol.Tensor]:
         return x, x * factor
 
 
 results: tuple[crisol.Tensor, crisol.Tensor] = Scale()(x, 2.0)
+
+
+class Net(nn.Module):
+    k: crisol.Tensor
+
+    def __init__(self, n: int) -> None:
+        super().__init__()
+        self.fc = nn.Linear(n, 4)
+        self.out = nn.Sequential(nn.ReLU(), nn.Linear(4, 2))
+        self.scale = nn.Parameter(crisol.ones(1))
+        self.register_buffer("k", crisol.zeros(1))
+        nn.init.zeros_(self.fc.bias)
+
+    def forward(self, x: crisol.Tensor) -> crisol.Tensor:
+        hidden: crisol.Tensor = self.fc(x)
+        return self.out(hidden) * self.scale + self.k
+
+
+net: Net = Net(3).to("cpu").train()
+first: nn.Module = net.out[0]
+net.out[1].weight.requires_grad_(False)
+optimizer = optim.Adam(net.parameters(), lr=1e-3, betas=(0.9, 0.99))
+optimizer.param_groups[0]["lr"] = 1e-2
+schedule = optim.lr_scheduler.StepLR(optimizer, step_size=2)
+criterion = nn.CrossEntropyLoss(label_smoothing=0.1)
+loader = data.DataLoader(data.TensorDataset(crisol.randn(8, 3), crisol.randint(0, 2, (8,))), batch_size=2)
+for inputs, labels in loader:
+    optimizer.zero_grad()
+    loss = F.cross_entropy(net(inputs), labels) + criterion(net(inputs), labels)
+    loss.backward()
+    norm: crisol.Tensor = nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    optimizer.step()
+    schedule.step()
+    print(f"{loss.item():.3f}", net.fc.weight.norm().item() + norm.item())
+for name, parameter in net.named_parameters():
+    print(name.upper(), parameter.shape, parameter.grad is None)
+handle = net.register_forward_hook(lambda module, given, output: None)
+handle.remove()
+crisol.save(net.state_dict(), "net.safetensors")
+net.load_state_dict(crisol.load("net.safetensors"))
+net.apply(lambda module: None).eval()
+
+
+@crisol.no_grad()
+def accuracy(batches: Iterator[tuple[crisol.Tensor, crisol.Tensor]]) -> float:
+    return max(float((net(a).argmax(1) == b).sum()) for a, b in batches)
+
+
+best: float = accuracy(iter([(x, x.argmax(1))]))
+with crisol.no_grad(), crisol.set_grad_enabled(True):
+    (gradient,) = autograd.grad(x.sum(), x)
+
+
+class Square(autograd.Function):
+    @staticmethod
+    def forward(ctx: autograd.Context, x: crisol.Tensor) -> crisol.Tensor:
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx: autograd.Context, dy: crisol.Tensor) -> crisol.Tensor:
+        (x,) = ctx.saved_tensors
+        return 2 * dy * x
+
+
+squared: crisol.Tensor = Square.apply(x)
 """
 
 
@@ -120,13 +239,18 @@ def mypy(tmp_path, program):
     )
 
 
-def test_types_of_a_program(tmp_path):
+README = next(code for *_, language, code in blocks_of(root / "README.md") if language == "python")
+
+
+@pytest.mark.parametrize("program", [PROGRAM, README], ids=["training", "README"])
+def test_types_of_a_program(program, tmp_path):
     pytest.importorskip("mypy")
-    result = mypy(tmp_path, PROGRAM)
+    result = mypy(tmp_path, program)
     assert result.returncode == 0, result.stdout
 
 
 def test_types_find_a_mistake(tmp_path):
     pytest.importorskip("mypy")
-    result = mypy(tmp_path, PROGRAM + "\nwrong: str = crisol.ones((2, 3))\n")
-    assert result.returncode == 1 and 'has type "Tensor"' in result.stdout, result.stdout
+    mistakes = ["wrong: str = crisol.ones((2, 3))", 'crisol.sin("a")', "net.fc(3)"]
+    result = mypy(tmp_path, "\n".join([PROGRAM, *mistakes, ""]))
+    assert result.returncode == 1 and result.stdout.count("error:") == len(mistakes), result.stdout

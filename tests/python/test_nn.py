@@ -1,5 +1,7 @@
 """crisol.nn: modules that are written in Python, their attributes, states and errors."""
 
+import copy
+
 import crisol
 import numpy as np
 import pytest
@@ -168,7 +170,9 @@ def test_repr():
 
     assert "Net(" in repr(Net()) and "(0): Block(scale=(3)" in repr(Net())
     assert repr(Scaled(3)).startswith("Scaled(note=text")
-    assert repr(nn.Linear(2, 3)).startswith("Linear(in_features=2, out_features=3")
+    assert repr(nn.Linear(2, 3)).startswith("Linear(in_features=2, out_features=3, bias=True)")
+    assert "bias=False" in repr(nn.Sequential(nn.Linear(2, 3, bias=False)))
+    assert "bias=True" in nn.Linear(2, 3).extra_repr()
 
 
 def test_subclass_of_a_layer():
@@ -208,3 +212,27 @@ def test_train_in_python_thread():
     for thread in threads:
         thread.join()
     assert not errors
+
+
+class WithTable(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("table", crisol.ones(2), persistent=False)
+        self.register_buffer("count", crisol.zeros(1))
+
+
+def test_buffers_that_are_not_persistent():
+    net = nn.Sequential(nn.Linear(1, 1), WithTable())
+    assert sorted(net.state_dict()) == ["0.bias", "0.weight", "1.count"]
+    assert [name for name, _ in net.named_buffers()] == ["1.table", "1.count"]
+    state = {**net.state_dict(), "1.count": crisol.ones(1)}
+    net[1].table.fill_(3)
+    assert net.load_state_dict(state) == ([], [])
+    assert net[1].table.tolist() == [3, 3] and net[1].count.item() == 1
+    with pytest.raises(crisol.InvalidArgumentError, match="1.table.*not persistent"):
+        net.load_state_dict({**state, "1.table": crisol.zeros(2)})
+    assert net.load_state_dict({**state, "1.table": crisol.zeros(2)}, strict=False).unexpected_keys == ["1.table"]
+    assert net[1].table.tolist() == [3, 3] and copy.deepcopy(net[1]).table.tolist() == [3, 3]
+    assert list(copy.deepcopy(net).state_dict()) == list(net.state_dict())
+    net[1].register_buffer("table", crisol.zeros(2))
+    assert "1.table" in net.state_dict()

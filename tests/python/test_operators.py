@@ -99,6 +99,58 @@ def test_foreign_operands():
     same(x - np.int64(1), [0, 1])
     with pytest.raises(TypeError):
         x + "1"
-    with pytest.raises(TypeError):
-        np.ones(2) + x
     assert (x == "1") is False
+
+
+@pytest.mark.parametrize("function", BINARY + COMPARISONS)
+def test_operators_with_numpy_arrays(function):
+    a, b = np.array([[1.5, 2.0], [4.0, 0.5]], np.float32), np.array([2.0, 0.75], np.float32)
+    for result in (function(of(a), b), function(a, of(b)), function(of(a), b.astype(np.float64))):
+        assert isinstance(result, crisol.Tensor)
+        same(result, function(a, b))
+
+
+@pytest.mark.parametrize("function", BITS)
+def test_bits_with_numpy_arrays(function):
+    a, b = np.array([5, -3, 12]), np.array([3, 6, -1])
+    for result in (function(crisol.asarray(a), b), function(a, crisol.asarray(b))):
+        assert isinstance(result, crisol.Tensor) and result.tolist() == function(a, b).tolist()
+
+
+def test_products_with_numpy_arrays():
+    a, b = np.arange(6, dtype=np.float32).reshape(2, 3), np.ones((3, 2), np.float32)
+    for result in (of(a) @ b, a @ of(b)):
+        assert isinstance(result, crisol.Tensor)
+        same(result, a @ b)
+
+
+def test_numpy_arrays_keep_the_gradient():
+    x = of([1, 2]).requires_grad_()
+    y = np.array([3, 4], np.float32) * x + np.ones(2) - np.array(0.5)
+    y.sum().backward()
+    assert y.requires_grad and x.grad.tolist() == [3, 4]
+
+
+@pytest.mark.parametrize("function", IN_PLACE)
+def test_in_place_with_a_numpy_array(function):
+    a, b = np.array([6.0, 7.0, -8.0], np.float32), np.array([2.0, -3.0, 2.5], np.float32)
+    x = of(a)
+    assert function(x, b) is x
+    same(x, function(a.copy(), b))
+
+
+def test_numpy_arrays_without_a_dtype_are_refused():
+    for array in (np.array(["1", "2"]), np.array([1j, 2j])):
+        with pytest.raises(TypeError, match="no dtype"):
+            of([1, 2]) + array
+        with pytest.raises(TypeError, match="no dtype"):
+            array * of([1, 2])
+
+
+def test_alpha():
+    x, y = of([1, 2]), of([10, 20])
+    same(crisol.add(x, y, alpha=0.5), [6, 12])
+    same(x.sub(y, alpha=2), [-19, -38])
+    assert x.add_(y, alpha=-0.5) is x
+    same(x, [-4, -8])
+    assert crisol.sub(crisol.asarray([5]), crisol.asarray([1]), alpha=2).tolist() == [3]

@@ -138,8 +138,6 @@ def test_errors():
     with pytest.raises(crisol.InvalidArgumentError):
         optim.SGD([])
     optimizer = optim.SGD(layer.parameters())
-    with pytest.raises(crisol.InvalidArgumentError):
-        optim.Adam(layer.parameters())  # Another optimiser has them.
     with pytest.raises(crisol.InvalidArgumentError, match="gradient"):
         optimizer.step()
     with pytest.raises(TypeError):
@@ -285,3 +283,17 @@ def test_average():
     assert_close(ema.averages()[0], [2])
     with pytest.raises(crisol.InvalidArgumentError):
         ema.restore()
+
+
+def test_a_newer_optimiser_takes_parameters_over():
+    net = nn.Linear(2, 1)
+    for _ in range(2):  # As when a cell of a notebook runs again.
+        optimizer = optim.Adam(net.parameters(), 0.1)
+        net(crisol.ones(1, 2)).sum().backward()
+        optimizer.step()
+    older, newer = optimizer, optim.SGD([net.bias], 0.5)
+    before, bias = net.weight.tolist(), net.bias.item()
+    with pytest.raises(ValueError, match="made later, SGD"):
+        older.step()
+    newer.step()
+    assert net.weight.tolist() == before and net.bias.item() != bias

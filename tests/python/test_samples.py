@@ -27,8 +27,10 @@ def run(*arguments):
     return done.stdout
 
 
-@pytest.mark.parametrize("name", ["mnist", "text_lstm", "onnx_model", "own_kernel"])
+@pytest.mark.parametrize("name", ["mnist", "text_lstm", "onnx_model", "own_kernel", "array_api"])
 def test_help(name):
+    if name == "array_api":
+        pytest.importorskip("sklearn")
     text = run(SAMPLES / f"{name}.py", "--help")
     assert "usage" in text and "--" in text
 
@@ -64,6 +66,16 @@ def test_onnx_model(tmp_path):
 
 def test_own_kernel():
     assert "largest error" in run(SAMPLES / "own_kernel.py", "--elements", 1000)
+
+
+def test_array_api():
+    pytest.importorskip("sklearn")
+    text = run(SAMPLES / "array_api.py", "--digits", 1500, "--components", 30)
+    assert text.startswith("crisol on") and "\nNumPy\n" in text
+    mine, numpy_s = (float(percent) for percent in re.findall(r"([\d.]+)% of 300 digits are right", text))
+    assert min(mine, numpy_s) > 85
+    # A feature near the border of two digits may be rounded to the other side.
+    assert float(re.search(r"([\d.]+)% of the predictions", text).group(1)) > 99
 
 
 class Storage:

@@ -105,8 +105,17 @@ def test_numpy(dtype):
 
 def test_repr(dtype):
     text = repr(crisol.asarray([0, 1], dtype=dtype))
-    assert text.startswith("tensor([") and text.endswith("])" if dtype is crisol.float32 else f"dtype={dtype!r})")
+    shown = dtype in (crisol.float32, crisol.int64, crisol.bool)  # As in PyTorch.
+    assert text.startswith("tensor([") and text.endswith("])" if shown else f"dtype={dtype!r})")
     assert eval(text, {"tensor": crisol.tensor, "crisol": crisol, "True": True, "False": False}).tolist() == [0, 1]
+
+
+def test_repr_beside_the_values():
+    leaf = of([1]).requires_grad_()
+    assert repr(leaf) == "tensor([1.], requires_grad=True)"
+    assert repr(crisol.zeros((0, 3))) == "tensor([], size=(0, 3))"
+    assert repr(crisol.zeros(0)) == "tensor([])"
+    assert repr(crisol.zeros((0, 2), dtype=crisol.int64)) == "tensor([], size=(0, 2), dtype=crisol.int64)"
 
 
 def test_pickle(dtype):

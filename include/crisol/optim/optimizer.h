@@ -44,9 +44,9 @@ struct OptimizerImpl;
 ///     optim::SGD optimizer({{.params = net.body.parameters()}, {.params = net.head.parameters(), .lr = 0.1}},
 ///                          {.lr = 0.01, .momentum = 0.9});
 ///
-/// Frozen parameters (requires_grad_(false)) are skipped for as long as they are frozen. Constructors and
-/// add_param_group throw invalid_argument, and change nothing, for a parameter that another living optimiser has, for
-/// one in two groups, and for bad settings.
+/// Frozen parameters (requires_grad_(false)) are skipped for as long as they are frozen. A newer optimiser takes its
+/// parameters over from an older one, which then cannot step. Constructors and add_param_group throw invalid_argument,
+/// and change nothing, for a parameter in two groups, and for bad settings.
 class CRISOL_API Optimizer {
  public:
   virtual ~Optimizer();
@@ -58,7 +58,8 @@ class CRISOL_API Optimizer {
   /// Updates every parameter that got a gradient since zero_grad() and is not frozen. The other parameters, and their
   /// states, stay unchanged. t in the formulas counts the updates of a parameter. Throws invalid_argument, and changes
   /// nothing, if no parameter has a gradient although one wants it. Throws it also if the memory of a parameter was
-  /// replaced meanwhile (by Module::to). Does nothing if all parameters are frozen.
+  /// replaced meanwhile: by Module::to, or by an optimiser that was made later. Does nothing if all parameters are
+  /// frozen.
   void step();
 
   /// All groups, in order, with all their settings.

@@ -1,7 +1,7 @@
 """Layers and models, under PyTorch's names."""
 
 from .._crisol import _nn
-from . import _copies  # noqa: F401
+from . import _copies, _settings  # noqa: F401
 from .._crisol._nn import *  # noqa: F403
 
 for _name, _class in vars(_nn).items():
@@ -9,7 +9,15 @@ for _name, _class in vars(_nn).items():
         _class.__module__ = "crisol.nn"
 
 from . import functional, init, models, utils  # noqa: E402, F401
-from .loss import CrossEntropyLoss, MSELoss, NLLLoss  # noqa: E402, F401
+from .loss import *  # noqa: E402, F403
+from .loss import CrossEntropyLoss, MSELoss, NLLLoss  # noqa: E402
 
 for _class in (CrossEntropyLoss, MSELoss, NLLLoss):
     _class.__module__ = "crisol.nn"
+
+# mypy takes a list that it can read for all that the module exports, and the names of the extension are not in it.
+__all__ = [_name for _name in vars() if not _name.startswith("_")]
+
+
+def __dir__():
+    return __all__

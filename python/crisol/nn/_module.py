@@ -1,11 +1,21 @@
 """The members of Module and of the containers that are written in Python."""
 
-from collections import namedtuple
+from __future__ import annotations
 
-from .._crisol import _nn
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, Self
+
+from .._crisol import InvalidArgumentError, Tensor, _nn
+from .._crisol._nn import Buffer, Parameter
 
 Module = _nn.Module
-IncompatibleKeys = namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])
+
+
+class IncompatibleKeys(NamedTuple):
+    """The result of load_state_dict()."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
 
 
 def _method(cls):
@@ -20,55 +30,55 @@ def _method(cls):
 
 
 @_method(Module)
-def parameters(self):
+def parameters(self) -> Iterator[Parameter]:
     """Goes through the parameters of this module and of all modules below it. Each comes once."""
     return (parameter for _, parameter in self._named_parameters())
 
 
 @_method(Module)
-def named_parameters(self):
+def named_parameters(self) -> Iterator[tuple[str, Parameter]]:
     """Goes through the parameters with their names, such as ("features.0.weight", parameter)."""
     return iter(self._named_parameters())
 
 
 @_method(Module)
-def buffers(self):
+def buffers(self) -> Iterator[Buffer]:
     """Goes through the buffers of this module and of all modules below it."""
     return (buffer for _, buffer in self._named_buffers())
 
 
 @_method(Module)
-def named_buffers(self):
+def named_buffers(self) -> Iterator[tuple[str, Buffer]]:
     """Goes through the buffers with their names."""
     return iter(self._named_buffers())
 
 
 @_method(Module)
-def children(self):
+def children(self) -> Iterator[Module]:
     """Goes through the children, in the order in which they were added."""
     return (child for _, child in self._named_children())
 
 
 @_method(Module)
-def named_children(self):
+def named_children(self) -> Iterator[tuple[str, Module]]:
     """Goes through the children with their names."""
     return iter(self._named_children())
 
 
 @_method(Module)
-def modules(self):
+def modules(self) -> Iterator[Module]:
     """Goes through this module and all modules below it. Each comes once."""
     return (module for _, module in self._named_modules())
 
 
 @_method(Module)
-def named_modules(self):
+def named_modules(self) -> Iterator[tuple[str, Module]]:
     """Goes through this module, under the name "", and all modules below it, under their paths."""
     return iter(self._named_modules())
 
 
 @_method(Module)
-def get_submodule(self, target):
+def get_submodule(self, target: str) -> Any:
     """The module of this name below this module, such as "features.0"; itself for ""."""
     module = self
     for name in target.split(".") if target else ():
@@ -80,36 +90,63 @@ def get_submodule(self, target):
 
 
 @_method(Module)
-def register_parameter(self, name, parameter):
+def register_parameter(self, name: str, parameter: Parameter | None) -> None:
     """Registers a parameter, which becomes the attribute `name`. None means that there is none."""
     setattr(self, name, parameter)
 
 
 @_method(Module)
-def register_buffer(self, name, tensor):
-    """Registers a tensor that is part of the state but not trained. It becomes the attribute `name`."""
+def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+    """Registers a tensor that is part of the state but not trained. It becomes the attribute `name`.
+
+    With persistent=False it moves with the module, but state_dict() leaves it out.
+    """
     setattr(self, name, tensor if tensor is None or isinstance(tensor, _nn.Buffer) else _nn.Buffer(tensor))
+    transient = self.__dict__.get("_transient", frozenset())
+    self._transient = transient - {name} if persistent else transient | {name}
+
+
+def _transient_names(module):
+    return {
+        f"{path}.{name}" if path else name
+        for path, part in module._named_modules()
+        for name in part.__dict__.get("_transient", ())
+    }
 
 
 @_method(Module)
-def register_module(self, name, module):
+def state_dict(self) -> dict[str, Tensor]:
+    """Parameters and buffers by name, outside the graph but over the same memory. Buffers that were registered with
+    persistent=False are left out."""
+    transient = _transient_names(self)
+    return {name: tensor for name, tensor in self._state_dict().items() if name not in transient}
+
+
+@_method(Module)
+def register_module(self, name: str, module: Module) -> None:
     """Registers a child under a name: add_module(name, module)."""
     self.add_module(name, module)
 
 
 @_method(Module)
-def load_state_dict(self, state_dict, strict=True):
+def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True) -> IncompatibleKeys:
     """Copies values into parameters and buffers, converted to their dtype and device.
 
     `state_dict` must contain every name of this module, with the same shape, and no other name. Otherwise raises
     InvalidArgumentError, with all names that differ, and changes nothing. Without `strict`, missing and unexpected
     names are no error. Returns both lists of names.
     """
-    return IncompatibleKeys(*self._load_state_dict(state_dict, strict))
+    transient = _transient_names(self)
+    own = {name: tensor.clone() for name, tensor in self._state_dict().items() if name in transient}
+    unexpected = sorted(transient.intersection(state_dict))
+    if strict and unexpected:
+        raise InvalidArgumentError(f"[load_state_dict] the buffers {unexpected} are not persistent")
+    missing, others = self._load_state_dict({**state_dict, **own}, strict)
+    return IncompatibleKeys(missing, unexpected + others)
 
 
 @_method(Module)
-def apply(self, fn):
+def apply(self, fn: Callable[[Module], object]) -> Self:
     """Calls fn with every module below this module, children before their parents, and then with this module."""
     for child in self.children():
         child.apply(fn)
@@ -118,7 +155,7 @@ def apply(self, fn):
 
 
 @_method(Module)
-def requires_grad_(self, requires_grad=True):
+def requires_grad_(self, requires_grad: bool = True) -> Self:
     """Makes all parameters want a gradient, or no longer want one: freezes them. Returns this module."""
     for parameter in self.parameters():
         parameter.requires_grad_(requires_grad)
@@ -139,7 +176,7 @@ def _numbered(cls):
     """Adds the methods of a list to a container whose children have numbers for names."""
 
     @_method(cls)
-    def __getitem__(self, index):
+    def __getitem__(self, index: int | slice) -> Any:
         if not isinstance(index, slice):
             return self._child(index)
         part = cls()
@@ -148,11 +185,11 @@ def _numbered(cls):
         return part
 
     @_method(cls)
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return self.children()
 
     @_method(cls)
-    def extend(self, modules):
+    def extend(self, modules: Iterable[Module]) -> Self:
         """Adds modules at the end. Returns this container."""
         for module in modules:
             self.append(module)
@@ -166,7 +203,7 @@ ModuleDict = _nn.ModuleDict
 
 
 @_method(ModuleDict)
-def __getitem__(self, name):
+def __getitem__(self, name: str) -> Any:
     for its_name, child in self._named_children():
         if its_name == name:
             return child
@@ -174,30 +211,30 @@ def __getitem__(self, name):
 
 
 @_method(ModuleDict)
-def __iter__(self):
+def __iter__(self) -> Iterator[str]:
     return self.keys()
 
 
 @_method(ModuleDict)
-def keys(self):
+def keys(self) -> Iterator[str]:
     """Goes through the names."""
     return (name for name, _ in self._named_children())
 
 
 @_method(ModuleDict)
-def values(self):
+def values(self) -> Iterator[Any]:
     """Goes through the modules."""
     return self.children()
 
 
 @_method(ModuleDict)
-def items(self):
+def items(self) -> Iterator[tuple[str, Any]]:
     """Goes through the modules with their names."""
     return self.named_children()
 
 
 @_method(ModuleDict)
-def update(self, modules):
+def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
     """Adds modules by name, or replaces those of the same name."""
     for name, module in dict(modules).items():
         self[name] = module

@@ -1,6 +1,7 @@
 """Optimisers and learning-rate schedules, under PyTorch's names."""
 
-from collections.abc import MutableMapping
+from collections.abc import Iterator, MutableMapping
+from typing import Any
 
 from .._crisol import _optim
 from .._crisol._nn import Parameter
@@ -15,35 +16,35 @@ for _class in vars(_optim).values():
         _class.__module__ = "crisol.optim"
 
 
-class ParamGroup(MutableMapping):
+class ParamGroup(MutableMapping[str, Any]):
     """The parameters and settings of a group. An assignment changes the setting in the optimiser."""
 
-    def __init__(self, optimizer, number):
+    def __init__(self, optimizer: Optimizer, number: int) -> None:
         self._optimizer, self._number = optimizer, number
 
-    def _settings(self):
+    def _settings(self) -> dict[str, Any]:
         return self._optimizer._group(self._number)
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: str) -> Any:
         return self._settings()[key]
 
-    def __setitem__(self, key, value):
+    def __setitem__(self, key: str, value: Any) -> None:
         self._optimizer._set_group(self._number, {key: value})
 
-    def __delitem__(self, key):
+    def __delitem__(self, key: str) -> None:
         raise TypeError("a setting of a group cannot be removed")
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._settings())
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._settings())
 
     def __repr__(self):
         return repr(self._settings())
 
 
-def _param_groups(self):
+def _param_groups(self) -> list[ParamGroup]:
     """The groups, in order. Each is a dict of its parameters and settings: `optimizer.param_groups[0]["lr"] = 0.1`."""
     return [ParamGroup(self, i) for i in range(len(self._groups()))]
 
@@ -68,3 +69,7 @@ def _set_state(self, state):
 
 Optimizer.__reduce_ex__ = _reduce
 Optimizer.__setstate__ = _set_state
+
+
+def __dir__():
+    return __all__

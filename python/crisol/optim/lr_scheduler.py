@@ -17,3 +17,7 @@ from .._crisol._optim import (
 
 __all__ = ["ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "ExponentialLR", "LRScheduler", "LambdaLR"]
 __all__ += ["LinearLR", "MultiStepLR", "OneCycleLR", "ReduceLROnPlateau", "SequentialLR", "StepLR"]
+
+
+def __dir__():
+    return __all__

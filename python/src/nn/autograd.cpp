@@ -99,7 +99,9 @@ void bind_hooks_of_tensors(TensorClass& tensor) {
 void bind_autograd(nb::module_& extension, TensorClass& tensor) {
   nb::module_ m = extension.def_submodule("_autograd", "Gradients.");
   nb::class_<HookHandle>(m, "HookHandle", nb::dynamic_attr(), "Removes a hook.")
-      .def("remove", &HookHandle::remove, "Removes the hook. The hook stays if the handle is dropped.");
+      .def("remove", &HookHandle::remove, "Removes the hook. The hook stays if the handle is dropped.")
+      .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__exit__", [](HookHandle& self, const nb::args&) { self.remove(); });
   bind_scope<NoGrad>(m, "NoGrad");
   bind_scope<EnableGrad>(m, "EnableGrad");
   bind_scope<DetectAnomaly>(m, "DetectAnomaly");

@@ -20,6 +20,12 @@ struct Opened : Container {
   }
 };
 
+Child child_of(nb::handle object) {
+  if (nb::isinstance<nn::Module>(object)) return nb::cast<Child>(object);
+  PyErr_Format(PyExc_TypeError, "%R is no module; a class below nn.Module can call it in forward()", object.ptr());
+  throw nb::python_error();
+}
+
 /// The position of a child, counted from the end if it is negative.
 std::size_t place_of(const nn::Module& c, std::int64_t i) {
   const auto size = static_cast<std::int64_t>(c.named_children().size());
@@ -39,7 +45,8 @@ auto bind_numbered(nb::module_& m, const char* name, const char* text) {
             Open::add(list, std::to_string(list.size()), module);
             return self;
           },
-          "module"_a, "Adds a module at the end. Returns this container.")
+          "module"_a, nb::sig("def append(self, module: Module) -> typing.Self"),
+          "Adds a module at the end. Returns this container.")
       .def("__setitem__", [](Container& self, std::int64_t i, const Child& module) {
         Open::replace(self, self.named_children()[place_of(self, i)].first, module);
       });
@@ -56,11 +63,11 @@ void bind_lists(nb::module_& m) {
             construct(self);
             if (modules.size() == 1 && nb::isinstance<nb::dict>(modules[0])) {
               for (const auto& [name, module] : nb::cast<nb::dict>(modules[0]))
-                Opened<nn::Sequential>::add(*self.p, nb::cast<std::string>(name), nb::cast<Child>(module));
+                Opened<nn::Sequential>::add(*self.p, nb::cast<std::string>(name), child_of(module));
               return;
             }
             for (const nb::handle module : modules)
-              Opened<nn::Sequential>::add(*self.p, std::to_string(self.p->size()), nb::cast<Child>(module));
+              Opened<nn::Sequential>::add(*self.p, std::to_string(self.p->size()), child_of(module));
           },
           nb::sig("def __init__(self, *modules: Module | dict[str, Module]) -> None"))
       .def(
@@ -73,7 +80,7 @@ void bind_lists(nb::module_& m) {
             construct(self);
             if (modules.is_none()) return;
             for (const nb::handle module : modules)
-              Opened<nn::ModuleList>::add(*self.p, std::to_string(self.p->size()), nb::cast<Child>(module));
+              Opened<nn::ModuleList>::add(*self.p, std::to_string(self.p->size()), child_of(module));
           },
           "modules"_a = nb::none());
   make_class<nn::ModuleDict>(m, "ModuleDict", "Modules by name. Has no forward of its own.")
@@ -82,7 +89,7 @@ void bind_lists(nb::module_& m) {
           [](nb::pointer_and_handle<nn::ModuleDict> self, const nb::dict& modules) {
             construct(self);
             for (const auto& [name, module] : modules)
-              Opened<nn::ModuleDict>::add(*self.p, nb::cast<std::string>(name), nb::cast<Child>(module));
+              Opened<nn::ModuleDict>::add(*self.p, nb::cast<std::string>(name), child_of(module));
           },
           "modules"_a = nb::dict())
       .def("__len__", &nn::ModuleDict::size)

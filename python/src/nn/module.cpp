@@ -215,7 +215,7 @@ Tensor forward(nn::Module& m, const Tensor& x) {
 }
 
 std::string extra_repr(const nn::Module& m) {
-  return typeid(m) == typeid(Overridable<nn::Module>) ? m.Module::extra_repr() : m.extra_repr();
+  return in_python(typeid(m) == typeid(Overridable<nn::Module>) ? m.Module::extra_repr() : m.extra_repr());
 }
 
 using NamedModules = std::vector<std::pair<std::string, nb::object>>;
@@ -250,15 +250,16 @@ void bind_structure(ModuleClass& module) {
       .def("_named_modules", &modules_of, "This module under \"\", and all modules below it under their paths.")
       .def(
           "train", [](nn::Module& m, bool mode) -> nn::Module& { return m.train(mode); }, "mode"_a = true, itself,
+          nb::sig("def train(self, mode: bool = True) -> typing.Self"),
           "Switches the training mode of this module and of all modules below it. Returns this module.")
       .def(
           "eval", [](nn::Module& m) -> nn::Module& { return m.eval(); }, itself,
-          "Switches to evaluation: train(False). Returns this module.")
+          nb::sig("def eval(self) -> typing.Self"), "Switches to evaluation: train(False). Returns this module.")
       .def_prop_ro("training", &nn::Module::training, "Whether the module is in training mode.")
       .def("__repr__", [](const nn::Module& m) {
         std::ostringstream text;
         text << m;
-        return text.str();
+        return in_python(text.str());
       });
 }
 

@@ -7,6 +7,7 @@
 
 #include <typeinfo>
 
+#include "arguments.h"
 #include "bindings.h"
 #include "callback.h"
 #include "option_casters.h"
@@ -69,7 +70,8 @@ LayerClass<L, Base> make_class(nb::module_& m, const char* name, const char* tex
   LayerClass<L, Base> layer(m, name, nb::dynamic_attr(), nb::is_weak_referenceable(), nb::type_slots(module_slots),
                             text);
   layer.def(
-      "extra_repr", [](const L& self) { return self.L::extra_repr(); }, "The settings of the layer for printing.");
+      "extra_repr", [](const L& self) { return in_python(self.L::extra_repr()); },
+      "The settings of the layer for printing.");
   layer.def("_copy", &copy_of<L>);
   return layer;
 }

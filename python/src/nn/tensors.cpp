@@ -84,7 +84,7 @@ void bind_tensors_of_modules(nb::module_& m, ModuleClass& module) {
            "The parameter of this name, such as \"features.0.weight\".")
       .def("get_buffer", &nn::Module::buffer, "target"_a, "The buffer of this name, such as \"bn.running_mean\".")
       .def(
-          "state_dict", [](const nn::Module& self) { return self.state_dict(); }, Unlocked(),
+          "_state_dict", [](const nn::Module& self) { return self.state_dict(); }, Unlocked(),
           "Parameters and buffers by name, outside the graph but over the same memory.")
       .def(
           "_load_state_dict",
@@ -94,9 +94,12 @@ void bind_tensors_of_modules(nb::module_& m, ModuleClass& module) {
           },
           "state_dict"_a, "strict"_a = true)
       .def("to", &nn::Module::to, "device"_a, Unlocked(), itself,
+           nb::sig("def to(self, device: device) -> typing.Self"),
            "Moves parameters and buffers to a device. Gradients are dropped. Make the optimiser after this call. "
            "Returns this module.")
-      .def("zero_grad", &nn::Module::zero_grad, Unlocked(), "Discards the gradients of all parameters.");
+      .def(
+          "zero_grad", [](nn::Module& self, bool) { self.zero_grad(); }, "set_to_none"_a = true, Unlocked(),
+          "Discards the gradients of all parameters. `set_to_none` changes nothing.");
 }
 
 void bind_hooks_of_modules(nb::module_&, ModuleClass& module) {

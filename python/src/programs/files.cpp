@@ -5,6 +5,7 @@
 #include "arguments.h"
 #include "option_casters.h"
 #include "programs/topics.h"
+#include "tensor/host.h"
 
 namespace crisol::python {
 
@@ -21,6 +22,12 @@ namespace {
 
 using Path = std::filesystem::path;
 using OptionalDevice = std::optional<Device>;
+
+/// Waits until the tensors have their values, so that a signal ends the wait.
+void wait_ahead(const NamedTensors& tensors) {
+  for (const auto& [name, x] : tensors)
+    if (x.defined()) python::wait_ahead(x.device());
+}
 
 NamedTensors load(const Path& path, const OptionalDevice& device) {
   const std::string file = existing(path);
@@ -59,8 +66,11 @@ void bind_checkpoint(nb::module_& m) {
           "State of the generator, as (seed, counter). By default that of the default generator.");
   m.def(
       "save_checkpoint",
-      [](const Path& path, const Checkpoint& checkpoint) { io::save_checkpoint(path.string(), checkpoint); }, "path"_a,
-      "checkpoint"_a, Unlocked(), "Writes a checkpoint to a safetensors file, completely or not at all.");
+      [](const Path& path, const Checkpoint& checkpoint) {
+        wait_ahead(checkpoint.model);
+        unlocked([&] { io::save_checkpoint(path.string(), checkpoint); });
+      },
+      "path"_a, "checkpoint"_a, "Writes a checkpoint to a safetensors file, completely or not at all.");
   m.def(
       "load_checkpoint",
       [](const Path& path, const OptionalDevice& device) {
@@ -75,9 +85,10 @@ void bind_files(nb::module_& m) {
   m.def(
       "save",
       [](const NamedTensors& tensors, const Path& path, const io::Metadata& metadata) {
-        io::save_safetensors(path.string(), tensors, metadata);
+        wait_ahead(tensors);
+        unlocked([&] { io::save_safetensors(path.string(), tensors, metadata); });
       },
-      "tensors"_a, "path"_a, "metadata"_a = nb::dict(), Unlocked(),
+      "tensors"_a, "path"_a, "metadata"_a = nb::dict(),
       "Writes tensors by name, such as a state_dict(), to a safetensors file, completely or not at all. metadata are "
       "texts by name.");
   m.def("load", &load, "path"_a, "device"_a = nb::none(), Unlocked(),

@@ -155,12 +155,12 @@ void bind_joins(nb::module_& m) {
   m.def("diff", &diff_of, "x"_a, nb::kw_only(), "axis"_a = -1, "n"_a = 1, "prepend"_a = nb::none(),
         "append"_a = nb::none(), Unlocked(),
         "The differences x[i + 1] - x[i] along an axis, n times. `prepend` and `append` are first joined to x.");
-  m.def(
-      "concat", &concat, "arrays"_a, nb::kw_only(), "axis"_a = 0, Unlocked(),
+  define_along(
+      m, "concat", &concat, "arrays"_a, nb::kw_only(), "axis"_a = 0, Unlocked(),
       "Joins tensors one after another along an axis. axis=None joins them as lines. They are converted to one dtype.");
-  m.def("cat", &concat, "tensors"_a, "axis"_a = 0, Unlocked(), "concat(), with PyTorch's name.");
-  m.def(
-      "stack", [](Tensors tensors, int axis) { return stack(in_one_dtype(std::move(tensors)), axis); }, "arrays"_a,
+  define_along(m, "cat", &concat, "tensors"_a, "axis"_a = 0, Unlocked(), "concat(), with PyTorch's name.");
+  define_along(
+      m, "stack", [](Tensors tensors, int axis) { return stack(in_one_dtype(std::move(tensors)), axis); }, "arrays"_a,
       "axis"_a = 0, Unlocked(), "Joins tensors of one shape along a new axis.");
   m.def("broadcast_shapes", &broadcast_shapes,
         nb::sig("def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]"),
@@ -174,32 +174,38 @@ void bind_joins(nb::module_& m) {
 void bind_arrange(nb::module_& m, TensorClass& tensor) {
   bind_joins(m);
   m.def("_unstack", &unstack, Unlocked());
-  m.def("squeeze", &squeeze, "x"_a, "axis"_a = nb::none(), Unlocked(),
-        "A view without the given axes, which must have size 1. Without `axis`, all axes of size 1 go.");
+  define_along(m, "squeeze", &squeeze, "x"_a, "axis"_a = nb::none(), Unlocked(),
+               "A view without the given axes, which must have size 1. Without `axis`, all axes of size 1 go.");
   m.def("expand_dims", &expand_dims, "x"_a, "axis"_a = 0, Unlocked(), "A view with new axes of size 1.");
   m.def("moveaxis", &moveaxis, "x"_a, "source"_a, "destination"_a, Unlocked(), "A view with axes moved elsewhere.");
   m.def("permute_dims", &Tensor::permute, "x"_a, "axes"_a, Unlocked(), "A view whose axis i is axis axes[i] of x.");
   m.def("broadcast_to", &Tensor::expand, "x"_a, "shape"_a, Unlocked(), "Repeats axes of size 1 without a copy.");
-  m.def("flip", &flip_of, "x"_a, "axis"_a = nb::none(), Unlocked(),
-        "A copy with the elements along the axes in the opposite order. Without `axis`, along all axes.");
-  m.def("roll", &roll_of, "x"_a, "shift"_a, "axis"_a = nb::none(), Unlocked(),
-        "Moves elements along axes. Elements that leave at one end enter at the other.");
+  define_along(m, "flip", &flip_of, "x"_a, "axis"_a = nb::none(), Unlocked(),
+               "A copy with the elements along the axes in the opposite order. Without `axis`, along all axes.");
+  define_along(m, "roll", &roll_of, "x"_a, "shift"_a, "axis"_a = nb::none(), Unlocked(),
+               "Moves elements along axes. Elements that leave at one end enter at the other.");
   m.def("tile", &tile, "x"_a, "repetitions"_a, Unlocked(), "Repeats x along its last axes.");
   m.def(
       "repeat", &repeat_each, "x"_a, "repeats"_a, nb::kw_only(), "axis"_a = nb::none(), Unlocked(),
       "Repeats each element along an axis: `repeats` times, or repeats[i] times. Without `axis`, x counts as a line.");
-  m.def(
-      "split", [](const Tensor& x, std::int64_t size, int axis) { return split(x, size, axis); }, "x"_a, "size"_a,
+  define_along(
+      m, "split", [](const Tensor& x, std::int64_t size, int axis) { return split(x, size, axis); }, "x"_a, "size"_a,
       "axis"_a = 0, Unlocked(), "Views of `size` elements along an axis. The last view may be smaller.");
-  m.def(
-      "split", [](const Tensor& x, const std::vector<std::int64_t>& sizes, int axis) { return split(x, sizes, axis); },
-      "x"_a, "sizes"_a, "axis"_a = 0, Unlocked(), "Views of the given sizes along an axis.");
-  m.def("chunk", &chunk, "x"_a, "chunks"_a, "axis"_a = 0, Unlocked(), "At most `chunks` views of equal size.");
-  tensor.def("squeeze", &squeeze, "axis"_a = nb::none(), Unlocked(), "A view without axes of size 1.")
-      .def("flip", &flip_of, "axis"_a = nb::none(), Unlocked(), "A copy with the opposite order along the axes.")
-      .def("roll", &roll_of, "shift"_a, "axis"_a = nb::none(), Unlocked(), "Moves elements along axes.")
-      .def("split", &Tensor::split, "size"_a, "axis"_a = 0, Unlocked(), "Views of `size` elements along an axis.")
-      .def("chunk", &Tensor::chunk, "chunks"_a, "axis"_a = 0, Unlocked(), "At most `chunks` views of equal size.")
+  define_along(
+      m, "split",
+      [](const Tensor& x, const std::vector<std::int64_t>& sizes, int axis) { return split(x, sizes, axis); }, "x"_a,
+      "sizes"_a, "axis"_a = 0, Unlocked(), "Views of the given sizes along an axis.");
+  define_along(m, "chunk", &chunk, "x"_a, "chunks"_a, "axis"_a = 0, Unlocked(),
+               "At most `chunks` views of equal size.");
+  define_along(tensor, "squeeze", &squeeze, "axis"_a = nb::none(), Unlocked(), "A view without axes of size 1.");
+  define_along(tensor, "flip", &flip_of, "axis"_a = nb::none(), Unlocked(),
+               "A copy with the opposite order along the axes.");
+  define_along(tensor, "roll", &roll_of, "shift"_a, "axis"_a = nb::none(), Unlocked(), "Moves elements along axes.");
+  define_along(tensor, "split", &Tensor::split, "size"_a, "axis"_a = 0, Unlocked(),
+               "Views of `size` elements along an axis.");
+  define_along(tensor, "chunk", &Tensor::chunk, "chunks"_a, "axis"_a = 0, Unlocked(),
+               "At most `chunks` views of equal size.");
+  tensor
       .def(
           "repeat",
           [](const Tensor& x, const nb::args& counts) {

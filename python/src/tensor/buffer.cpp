@@ -1,6 +1,5 @@
 // The buffer protocol: memoryview(x), bytes(x) and np.asarray(x) read a copy of the elements on the host.
 #include <array>
-#include <memory>
 
 #include "bindings.h"
 #include "tensor/host.h"
@@ -11,31 +10,36 @@ namespace {
 
 constexpr std::array<const char*, 6> formats{"f", "e", "i", "q", "B", "?"};
 
-/// What a view points to until it is released.
-struct Copy {
-  std::vector<unsigned char> bytes;
-  std::array<Py_ssize_t, Shape::max_rank> shape{}, strides{};
-};
+/// The bytes of the sizes and strides of a view. They lie behind the elements of its copy.
+constexpr std::size_t axes_bytes = 2 * Shape::max_rank * sizeof(Py_ssize_t);
 
-void fill(Py_buffer& view, Copy& copy, const Tensor& x) {
-  const std::size_t size = size_of(x.dtype());
+std::size_t rounded_up(std::size_t bytes) {
+  return (bytes + alignof(Py_ssize_t) - 1) / alignof(Py_ssize_t) * alignof(Py_ssize_t);
+}
+
+void fill(Py_buffer& view, const nb::bytes& copy, const Tensor& x) {
+  const std::size_t size = size_of(x.dtype()), bytes = static_cast<std::size_t>(x.numel()) * size;
+  char* const at = PyBytes_AsString(copy.ptr());
+  auto* const shape = reinterpret_cast<Py_ssize_t*>(at + rounded_up(bytes));
+  Py_ssize_t* const strides = shape + Shape::max_rank;
   Py_ssize_t stride = static_cast<Py_ssize_t>(size);
   for (int axis = x.dim() - 1; axis >= 0; --axis) {
-    copy.shape[static_cast<std::size_t>(axis)] = x.shape()[axis];
-    copy.strides[static_cast<std::size_t>(axis)] = stride;
+    shape[axis] = x.shape()[axis];
+    strides[axis] = stride;
     stride *= x.shape()[axis];
   }
-  view.buf = copy.bytes.data();
-  view.len = static_cast<Py_ssize_t>(copy.bytes.size());
+  view.buf = at;
+  view.len = static_cast<Py_ssize_t>(bytes);
   view.itemsize = static_cast<Py_ssize_t>(size);
   view.readonly = 1;
   view.ndim = x.dim();
   view.format = const_cast<char*>(formats[static_cast<std::size_t>(x.dtype())]);
-  view.shape = copy.shape.data();
-  view.strides = copy.strides.data();
+  view.shape = shape;
+  view.strides = strides;
 }
 
-// A write to the copy would be lost, so the view is read-only.
+// A write to the copy would be lost, so the view is read-only. The view names the copy as the object that it shows, and
+// the copy lives as long as this object. PyTorch releases a view at once and keeps the object alone.
 int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   try {
     if ((flags & PyBUF_WRITABLE) == PyBUF_WRITABLE) {
@@ -43,14 +47,14 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
       return -1;
     }
     const Tensor& x = *nb::inst_ptr<Tensor>(self);
-    auto copy = std::make_unique<Copy>();
-    copy->bytes.resize(static_cast<std::size_t>(x.numel()) * size_of(x.dtype()));
-    read_elements(x, copy->bytes.data());
+    const std::size_t bytes = rounded_up(static_cast<std::size_t>(x.numel()) * size_of(x.dtype())) + axes_bytes;
+    nb::bytes copy = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bytes)));
+    if (!copy.is_valid()) throw nb::python_error();
+    read_elements(x, PyBytes_AsString(copy.ptr()));
     *view = {};
-    fill(*view, *copy, x);
+    fill(*view, copy, x);
     if ((flags & PyBUF_FORMAT) != PyBUF_FORMAT) view->format = nullptr;
-    view->internal = copy.release();
-    view->obj = Py_NewRef(self);
+    view->obj = copy.release().ptr();
     return 0;
   } catch (nb::python_error& error) {
     error.restore();
@@ -61,12 +65,8 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   return -1;
 }
 
-void release_buffer(PyObject*, Py_buffer* view) noexcept { delete static_cast<Copy*>(view->internal); }
-
 }  // namespace
 
-PyType_Slot buffer_slots[]{{Py_bf_getbuffer, reinterpret_cast<void*>(&get_buffer)},
-                           {Py_bf_releasebuffer, reinterpret_cast<void*>(&release_buffer)},
-                           {0, nullptr}};
+PyType_Slot buffer_slots[]{{Py_bf_getbuffer, reinterpret_cast<void*>(&get_buffer)}, {0, nullptr}};
 
 }  // namespace crisol::python

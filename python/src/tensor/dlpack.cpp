@@ -69,6 +69,7 @@ void map_to_host(Export& target) {
   target.shape = x.shape();
   target.strides = x.strides();
   if (x.numel() == 0) return;
+  wait_ahead(x.device());
   const OpenclBuffer buffer = opencl_buffer_for_writing(x);
   cl_int error = CL_SUCCESS;
   target.memory = buffer.memory;

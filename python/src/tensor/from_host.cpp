@@ -75,7 +75,7 @@ void check_range(const Scalar& number, DType dtype) {
   throw nb::python_error();
 }
 
-Tensor from_sequence(nb::handle object, const std::optional<DType>& wanted, Device device) {
+HostElements elements_of_sequence(nb::handle object, const std::optional<DType>& wanted) {
   Flat flat;
   int rank = -1;
   flatten(flat, object, 0, rank);
@@ -86,7 +86,11 @@ Tensor from_sequence(nb::handle object, const std::optional<DType>& wanted, Devi
     check_range(number, dtype);
     to += detail::encode(number, dtype, to);
   }
-  return unlocked([&] { return from_bytes(bytes.data(), flat.shape, dtype, device); });
+  return {std::move(bytes), flat.shape, dtype};
+}
+
+Tensor on_device(const HostElements& elements, Device device) {
+  return unlocked([&] { return from_bytes(elements.bytes.data(), elements.shape, elements.dtype, device); });
 }
 
 /// A Py_buffer that is given back.
@@ -167,24 +171,58 @@ void encode_all(const Py_buffer& view, const char* at, int axis, const Format& f
     encode_all(view, at + i * view.strides[axis], axis + 1, format, dtype, to);
 }
 
-Tensor from_buffer(nb::handle object, const std::optional<DType>& wanted, Device device) {
-  const Buffer buffer(object);
-  const Py_buffer& view = buffer.view();
-  const Format& format = format_of(view);
-  if (!wanted && (format.code == 'Q' || (format.code == 'L' && sizeof(long) == 8)))
-    throw nb::type_error("[asarray] there is no uint64: give a dtype to convert the elements to");
-  const DType dtype = wanted.value_or(format.dtype);
-  if (view.ndim > Shape::max_rank) throw nb::value_error("[asarray] the array has more than 8 axes");
-  Shape shape;
-  for (int i = 0; i < view.ndim; ++i) shape.push_back(view.shape[i]);
-  const bool same = dtype == format.dtype && static_cast<std::size_t>(view.itemsize) == size_of(dtype) &&
-                    PyBuffer_IsContiguous(&view, 'C') != 0;
-  const nb::gil_scoped_release free;
-  if (same) return from_bytes(view.buf, shape, dtype, device);
-  std::vector<unsigned char> bytes(static_cast<std::size_t>(shape.numel()) * size_of(dtype));
-  unsigned char* to = bytes.data();
-  encode_all(view, static_cast<const char*>(view.buf), 0, format, dtype, to);
-  return from_bytes(bytes.data(), shape, dtype, device);
+/// A buffer whose elements a tensor can have.
+class Elements {
+ public:
+  Elements(nb::handle object, const std::optional<DType>& wanted)
+      : buffer_(object), format_(format_of(view())), dtype_(wanted.value_or(format_.dtype)) {
+    if (!wanted && (format_.code == 'Q' || (format_.code == 'L' && sizeof(long) == 8)))
+      throw nb::type_error("[asarray] there is no uint64: give a dtype to convert the elements to");
+    if (view().ndim > Shape::max_rank) throw nb::value_error("[asarray] the array has more than 8 axes");
+    for (int i = 0; i < view().ndim; ++i) shape_.push_back(view().shape[i]);
+  }
+
+  HostElements converted() const {
+    std::vector<unsigned char> bytes(static_cast<std::size_t>(shape_.numel()) * size_of(dtype_));
+    unsigned char* to = bytes.data();
+    if (!is_converted())
+      encode_all(view(), static_cast<const char*>(view().buf), 0, format_, dtype_, to);
+    else if (!bytes.empty())
+      std::memcpy(to, view().buf, bytes.size());
+    return {std::move(bytes), shape_, dtype_};
+  }
+
+  Tensor on_device(Device device) const {
+    const nb::gil_scoped_release free;
+    if (is_converted()) return from_bytes(view().buf, shape_, dtype_, device);
+    return from_bytes(converted().bytes.data(), shape_, dtype_, device);
+  }
+
+ private:
+  const Py_buffer& view() const { return buffer_.view(); }
+  /// Whether the bytes in the buffer are those of the tensor.
+  bool is_converted() const {
+    return dtype_ == format_.dtype && static_cast<std::size_t>(view().itemsize) == size_of(dtype_) &&
+           PyBuffer_IsContiguous(&view(), 'C') != 0;
+  }
+
+  Buffer buffer_;
+  const Format& format_;
+  DType dtype_;
+  Shape shape_;
+};
+
+/// The object whose buffer has the elements, or nothing for numbers and sequences.
+nb::object source_of_buffer(nb::handle object) {
+  if (PyObject_CheckBuffer(object.ptr()) != 0) return nb::borrow(object);
+  if (!nb::hasattr(object, "__len__") || PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) return {};
+  return nb::hasattr(object, "__array__") ? object.attr("__array__")() : nb::object();
+}
+
+Tensor to_device(nb::handle object, const std::optional<DType>& dtype, Device device) {
+  const nb::object source = source_of_buffer(object);
+  if (source.is_valid()) return Elements(source, dtype).on_device(device);
+  return on_device(elements_of_sequence(object, dtype), device);
 }
 
 Tensor from_tensor(const Tensor& x, const std::optional<DType>& dtype, const std::optional<Device>& device,
@@ -216,15 +254,17 @@ Tensor asarray(nb::handle object, const std::optional<DType>& dtype, const std::
   if (nb::isinstance<Tensor>(object))
     return unlocked([&, x = nb::cast<Tensor>(object)] { return from_tensor(x, dtype, device, copy); });
   if (copy == false) return without_copy(object, dtype, device);
-  const Device place = device ? *device : Device();
-  if (PyObject_CheckBuffer(object.ptr()) != 0) return from_buffer(object, dtype, place);
-  if (!nb::hasattr(object, "__len__") || PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()))
-    return from_sequence(object, dtype, place);
-  if (nb::hasattr(object, "__array__")) return from_buffer(object.attr("__array__")(), dtype, place);
-  return from_sequence(object, dtype, place);
+  return to_device(object, dtype, device ? *device : Device());
 }
 
 }  // namespace
+
+HostElements host_elements(nb::handle object, const std::optional<DType>& wanted) {
+  const nb::object source = source_of_buffer(object);
+  return source.is_valid() ? Elements(source, wanted).converted() : elements_of_sequence(object, wanted);
+}
+
+Tensor from_host(nb::handle object, Device device) { return to_device(object, std::nullopt, device); }
 
 void bind_from_host(nb::module_& m) {
   const char* text =

@@ -106,9 +106,13 @@ nb::object index(const Tensor& x) {
 
 void bind_host(nb::module_& m, TensorClass& tensor) {
   m.def("_rebuild", &rebuild);
-  tensor.def("item", &item, "The value of a tensor with one element, as bool, int or float. Waits.")
-      .def("tolist", &to_list, "The elements as nested lists; a number for a scalar. Waits.")
-      .def("numpy", &to_numpy, "The elements as a NumPy array, a copy. Waits.")
+  tensor
+      .def("item", &item, nb::sig("def item(self) -> bool | int | float"),
+           "The value of a tensor with one element, as bool, int or float. Waits.")
+      .def("tolist", &to_list, nb::sig("def tolist(self) -> typing.Any"),
+           "The elements as nested lists; a number for a scalar. Waits.")
+      .def("numpy", &to_numpy, nb::sig("def numpy(self) -> typing.Any"),
+           "The elements as a NumPy array, a copy. Waits.")
       .def("tobytes", &to_bytes, "The elements as bytes, outermost axis first. Waits.")
       .def("__array__", &array_protocol, "dtype"_a = nb::none(), "copy"_a = nb::none())
       .def(

@@ -1,6 +1,9 @@
 // Reads the key of x[key].
+#include <cstring>
+
 #include "arguments.h"
 #include "bindings.h"
+#include "tensor/host.h"
 #include "tensor/indexing.h"
 
 namespace crisol::python {
@@ -15,15 +18,36 @@ void check_position(std::int64_t position, std::int64_t size, int axis) {
 
 namespace {
 
+/// A part of a key. The host still has the positions of a list or an array, so they can be checked without a wait.
+struct Entry {
+  nb::object object;
+  std::optional<HostElements> positions = {};
+};
+
+template <class T>
+void check_positions(const HostElements& positions, std::int64_t size, int axis) {
+  T position;
+  for (std::size_t at = 0; at < positions.bytes.size(); at += sizeof position) {
+    std::memcpy(&position, positions.bytes.data() + at, sizeof position);
+    check_position(position, size, axis);
+  }
+}
+
+void check_positions(const HostElements& positions, std::int64_t size, int axis) {
+  if (positions.dtype == DType::i64) check_positions<std::int64_t>(positions, size, axis);
+  if (positions.dtype == DType::i32) check_positions<std::int32_t>(positions, size, axis);
+  if (positions.dtype == DType::u8) check_positions<std::uint8_t>(positions, size, axis);
+}
+
 /// Reads entries from left to right.
 class Reader {
  public:
-  Reader(const Tensor& x, const std::vector<nb::object>& entries, bool has_tensor)
+  Reader(const Tensor& x, const std::vector<Entry>& entries, bool has_tensor)
       : x_(x), entries_(entries), has_tensor_(has_tensor) {}
 
   Key read() {
     check_count();
-    for (const nb::object& entry : entries_) read_entry(entry);
+    for (const Entry& entry : entries_) read_entry(entry);
     return std::move(key_);
   }
 
@@ -37,9 +61,9 @@ class Reader {
 
   void check_count() {
     int ellipses = 0;
-    for (const nb::object& entry : entries_) {
-      key_.used_axes += axes_of(entry);
-      ellipses += entry.ptr() == Py_Ellipsis ? 1 : 0;
+    for (const Entry& entry : entries_) {
+      key_.used_axes += axes_of(entry.object);
+      ellipses += entry.object.ptr() == Py_Ellipsis ? 1 : 0;
     }
     if (ellipses > 1) raise_key("more than one Ellipsis");
     if (key_.used_axes > x_.dim())
@@ -47,7 +71,9 @@ class Reader {
                 std::to_string(x_.dim()));
   }
 
-  void read_entry(nb::handle entry) {
+  void read_entry(const Entry& read) {
+    const nb::handle entry = read.object;
+    if (read.positions) check_positions(*read.positions, x_.shape()[axis_], axis_);
     if (entry.is_none()) {
       key_.entries.emplace_back(NewAxis);
     } else if (entry.ptr() == Py_Ellipsis) {
@@ -119,29 +145,31 @@ class Reader {
   }
 
   const Tensor& x_;
-  const std::vector<nb::object>& entries_;
+  const std::vector<Entry>& entries_;
   bool has_tensor_;
   Key key_;
   int axis_ = 0;  ///< The next axis of x.
 };
 
-bool is_sequence(nb::handle entry) {
-  return PyList_Check(entry.ptr()) ||
-         (!nb::isinstance<Tensor>(entry) && PyObject_CheckBuffer(entry.ptr()) != 0 && nb::hasattr(entry, "__len__"));
+/// Lists, ranges and arrays, and NumPy's bool: it has a buffer too, but is no whole number.
+bool is_array(nb::handle entry) {
+  if (PyList_Check(entry.ptr()) || PyRange_Check(entry.ptr())) return true;
+  return !nb::isinstance<Tensor>(entry) && PyObject_CheckBuffer(entry.ptr()) != 0 &&
+         (nb::hasattr(entry, "__len__") || PyIndex_Check(entry.ptr()) == 0);
 }
 
-/// Lists and arrays become tensors, and Python's bool a mask of rank 0.
-nb::object as_entry(const Tensor& x, nb::handle entry) {
-  if (is_sequence(entry)) {
-    const nb::object asarray = nb::module_::import_("crisol._crisol").attr("asarray");
-    const nb::object tensor = asarray(entry, "device"_a = x.device());
-    // An empty list has no numbers that could tell the dtype.
-    return nb::cast<Tensor>(tensor).numel() == 0 && PyList_Check(entry.ptr())
-               ? nb::object(tensor.attr("to")(nb::cast(DType::i64)))
-               : tensor;
+/// Lists, ranges and arrays become tensors, and Python's bool a mask of rank 0.
+Entry as_entry(const Tensor& x, nb::handle entry) {
+  if (is_array(entry)) {
+    HostElements elements = host_elements(entry);
+    // An empty list or range has no numbers that could tell the dtype.
+    if (elements.bytes.empty() && PyObject_CheckBuffer(entry.ptr()) == 0) elements.dtype = DType::i64;
+    Tensor tensor =
+        unlocked([&] { return from_bytes(elements.bytes.data(), elements.shape, elements.dtype, x.device()); });
+    return {nb::cast(std::move(tensor)), std::move(elements)};
   }
-  if (PyBool_Check(entry.ptr())) return nb::cast(full({}, entry.ptr() == Py_True, DType::boolean, x.device()));
-  return nb::borrow(entry);
+  if (PyBool_Check(entry.ptr())) return {nb::cast(full({}, entry.ptr() == Py_True, DType::boolean, x.device()))};
+  return {nb::borrow(entry)};
 }
 
 bool is_scalar_mask(nb::handle entry) {
@@ -161,16 +189,17 @@ Key scalar_mask(const Tensor& x, const Tensor& mask) {
 }  // namespace
 
 Key read_key(const Tensor& x, nb::handle key) {
-  std::vector<nb::object> entries;
+  std::vector<Entry> entries;
   if (PyTuple_Check(key.ptr()))
     for (const nb::handle entry : nb::borrow<nb::tuple>(key)) entries.push_back(as_entry(x, entry));
   else
     entries.push_back(as_entry(x, key));
-  if (entries.size() == 1 && is_scalar_mask(entries[0])) return scalar_mask(x, nb::cast<Tensor>(entries[0]));
+  if (entries.size() == 1 && is_scalar_mask(entries[0].object))
+    return scalar_mask(x, nb::cast<Tensor>(entries[0].object));
   bool has_tensor = false;
-  for (const nb::object& entry : entries) {
-    if (is_scalar_mask(entry)) raise_key("a mask of rank 0 stands beside other entries");
-    has_tensor = has_tensor || nb::isinstance<Tensor>(entry);
+  for (const Entry& entry : entries) {
+    if (is_scalar_mask(entry.object)) raise_key("a mask of rank 0 stands beside other entries");
+    has_tensor = has_tensor || nb::isinstance<Tensor>(entry.object);
   }
   return Reader(x, entries, has_tensor).read();
 }

@@ -6,6 +6,7 @@
 
 #include "arguments.h"
 #include "bindings.h"
+#include "tensor/host.h"
 
 namespace crisol::python {
 
@@ -89,28 +90,42 @@ bool plain_position(const Tensor& x, PyObject* key, std::int64_t& position) {
   return true;
 }
 
+/// Reading and writing by a mask waits, because the host must know how many elements the mask selects.
+Key read_key_and_wait(const Tensor& x, nb::handle key) {
+  Key read = read_key(x, key);
+  for (const Tensor& tensor : read.tensors)
+    if (tensor.dtype() == DType::boolean) wait_ahead(x.device());
+  return read;
+}
+
 Tensor get_item(const Tensor& x, nb::handle key) {
   std::int64_t position = 0;
   if (plain_position(x, key.ptr(), position)) return unlocked([&] { return x[position]; });
-  const Key read = read_key(x, key);
+  const Key read = read_key_and_wait(x, key);
   return unlocked([&] { return get(x, read); });
 }
 
 void set_item(const Tensor& x, nb::handle key, nb::handle value) {
-  const Key read = read_key(x, key);
+  const Key read = read_key_and_wait(x, key);
   Scalar number = 0;
   if (!nb::isinstance<Tensor>(value) && read_scalar(value.ptr(), number)) {
     unlocked([&] { set(x, read, number); });
     return;
   }
-  const nb::object asarray = nb::module_::import_("crisol._crisol").attr("asarray");
-  const nb::object source = nb::isinstance<Tensor>(value) ? nb::borrow(value) : asarray(value, "device"_a = x.device());
-  unlocked([&, tensor = nb::cast<Tensor>(source)] { set(x, read, tensor); });
+  const Tensor source = nb::isinstance<Tensor>(value) ? nb::cast<Tensor>(value) : from_host(value, x.device());
+  unlocked([&] { set(x, read, source); });
 }
 
 std::int64_t length(const Tensor& x) {
   if (x.dim() == 0) throw nb::type_error("a tensor of rank 0 has no length");
   return x.shape()[0];
+}
+
+bool contains(const Tensor& x, const Operand& value) {
+  const Tensor found = unlocked([&] { return any(eq(x, value)); });
+  unsigned char byte = 0;
+  read_elements(found, &byte);
+  return byte != 0;
 }
 
 nb::object iterate(const Tensor& x) {
@@ -126,9 +141,7 @@ void bind_indexing(TensorClass& tensor) {
       .def("__setitem__", &set_item, "key"_a.none(), "value"_a)
       .def("__len__", &length)
       .def("__iter__", &iterate, nb::sig("def __iter__(self) -> collections.abc.Iterator[Tensor]"))
-      .def(
-          "__contains__", [](const Tensor& x, const Operand& value) { return any(eq(x, value)).item<bool>(); },
-          Unlocked());
+      .def("__contains__", &contains);
 }
 
 }  // namespace crisol::python

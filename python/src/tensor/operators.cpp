@@ -1,6 +1,7 @@
 // Python's operators on tensors.
 #include "arguments.h"
 #include "bindings.h"
+#include "tensor/host.h"
 #include "tensor/promote.h"
 
 namespace crisol::python {
@@ -14,11 +15,25 @@ Tensor reflected(const Operand& b, const Operand& a) {
   return promoted<function>(a, b);
 }
 
-/// a + b and 2 + b: a type that is no operand leads to the other object's operator.
+/// The operator for a tensor and an operand, and for a tensor and a NumPy array, whose elements go to the tensor's
+/// device. A type that is none of them leads to the other object's operator.
+template <class Right>
+void bind_operator(TensorClass& tensor, const std::string& name, Tensor (*function)(const Right&, const Right&)) {
+  tensor.def(
+      name.c_str(),
+      [function](const Tensor& a, const OrArray<Right>& b) {
+        if (b.operand) return unlocked([&] { return function(a, *b.operand); });
+        const Tensor array = from_host(b.array, a.device());
+        return unlocked([&] { return function(a, array); });
+      },
+      nb::is_operator());
+}
+
+/// a + b and 2 + b.
 template <Binary function>
 void bind_both(TensorClass& tensor, const std::string& name) {
-  tensor.def(("__" + name + "__").c_str(), &promoted<function>, Unlocked(), nb::is_operator());
-  tensor.def(("__r" + name + "__").c_str(), &reflected<function>, Unlocked(), nb::is_operator());
+  bind_operator(tensor, "__" + name + "__", &promoted<function>);
+  bind_operator(tensor, "__r" + name + "__", &reflected<function>);
 }
 
 /// a += b writes the elements of a, in the element type of a.
@@ -43,6 +58,8 @@ constexpr Binary bits_and = &on_bits<&logical_and, &crisol::bitwise_and>;
 constexpr Binary bits_or = &on_bits<&logical_or, &crisol::bitwise_or>;
 constexpr Binary bits_xor = &on_bits<&logical_xor, &crisol::bitwise_xor>;
 
+Tensor reflected_product(const Tensor& b, const Tensor& a) { return multiply_matrices(a, b); }
+
 Tensor invert(const Tensor& x) { return x.defined() && x.dtype() == DType::boolean ? logical_not(x) : bitwise_not(x); }
 
 void bind_arithmetic(TensorClass& tensor) {
@@ -58,10 +75,9 @@ void bind_arithmetic(TensorClass& tensor) {
   bind_both<bits_xor>(tensor, "xor");
   bind_both<&bitwise_left_shift>(tensor, "lshift");
   bind_both<&bitwise_right_shift>(tensor, "rshift");
-  tensor.def("__matmul__", &multiply_matrices, Unlocked(), nb::is_operator())
-      .def(
-          "__rmatmul__", [](const Tensor& b, const Tensor& a) { return multiply_matrices(a, b); }, Unlocked(),
-          nb::is_operator())
+  bind_operator(tensor, "__matmul__", &multiply_matrices);
+  bind_operator(tensor, "__rmatmul__", &reflected_product);
+  tensor
       .def(
           "__neg__", [](const Tensor& x) { return neg(x); }, Unlocked())
       .def("__pos__", [](const Tensor& x) { return x; })
@@ -71,9 +87,7 @@ void bind_arithmetic(TensorClass& tensor) {
 }
 
 void bind_comparisons(TensorClass& tensor) {
-  const auto bind = [&tensor](const char* name, Binary function) {
-    tensor.def(name, function, Unlocked(), nb::is_operator());
-  };
+  const auto bind = [&tensor](const char* name, Binary function) { bind_operator(tensor, name, function); };
   bind("__eq__", &promoted<&eq>);
   bind("__ne__", &promoted<&ne>);
   bind("__lt__", &promoted<&lt>);
@@ -84,9 +98,27 @@ void bind_comparisons(TensorClass& tensor) {
   tensor.attr("__hash__") = nb::module_::import_("builtins").attr("object").attr("__hash__");
 }
 
+/// The same for operators that write to a.
+template <class Right>
+void bind_in_place(TensorClass& tensor, const char* name, Tensor& (*function)(Tensor&, const Right&)) {
+  tensor.def(
+      name,
+      [function](Tensor& a, const OrArray<Right>& b) -> Tensor& {
+        const Tensor array = b.operand ? Tensor() : from_host(b.array, a.device());
+        const nb::gil_scoped_release free;
+        return b.operand ? function(a, *b.operand) : function(a, array);
+      },
+      nb::is_operator(), itself);
+}
+
+Tensor& multiply_in_place(Tensor& a, const Tensor& b) {
+  a.copy_from(multiply_matrices(a, b));
+  return a;
+}
+
 void bind_in_place(TensorClass& tensor) {
   const auto bind = [&tensor](const char* name, Tensor& (*function)(Tensor&, const Operand&)) {
-    tensor.def(name, function, Unlocked(), nb::is_operator(), itself);
+    bind_in_place(tensor, name, function);
   };
   bind("__iadd__", [](Tensor& a, const Operand& b) -> Tensor& { return a.add_(b); });
   bind("__isub__", [](Tensor& a, const Operand& b) -> Tensor& { return a.sub_(b); });
@@ -100,13 +132,22 @@ void bind_in_place(TensorClass& tensor) {
   bind("__ixor__", &in_place<bits_xor>);
   bind("__ilshift__", &in_place<&bitwise_left_shift>);
   bind("__irshift__", &in_place<&bitwise_right_shift>);
+  bind_in_place(tensor, "__imatmul__", &multiply_in_place);
+}
+
+/// PyTorch's add(a, b, alpha=…) and sub(a, b, alpha=…): b is first multiplied by a number.
+void bind_scaled(nb::module_& m, TensorClass& tensor, const char* name, Binary function,
+                 Tensor& (*in_place)(Tensor&, const Operand&)) {
+  const auto scaled = [function](const Tensor& a, const Tensor& b, const Scalar& alpha) {
+    return function(a, mul(b, alpha));
+  };
+  const std::string text = std::string(name) + "(a, alpha * b), for each element.";
+  m.def(name, scaled, "a"_a, "b"_a, nb::kw_only(), "alpha"_a, Unlocked(), text.c_str());
+  tensor.def(name, scaled, "b"_a, nb::kw_only(), "alpha"_a, Unlocked(), text.c_str());
   tensor.def(
-      "__imatmul__",
-      [](Tensor& a, const Tensor& b) -> Tensor& {
-        a.copy_from(multiply_matrices(a, b));
-        return a;
-      },
-      Unlocked(), nb::is_operator(), itself);
+      (std::string(name) + "_").c_str(),
+      [in_place](Tensor& a, const Tensor& b, const Scalar& alpha) -> Tensor& { return in_place(a, mul(b, alpha)); },
+      "b"_a, nb::kw_only(), "alpha"_a, Unlocked(), itself, text.c_str());
 }
 
 }  // namespace
@@ -115,6 +156,8 @@ void bind_operators(nb::module_& m, TensorClass& tensor) {
   bind_arithmetic(tensor);
   bind_comparisons(tensor);
   bind_in_place(tensor);
+  bind_scaled(m, tensor, "add", &promoted<&add>, [](Tensor& a, const Operand& b) -> Tensor& { return a.add_(b); });
+  bind_scaled(m, tensor, "sub", &promoted<&sub>, [](Tensor& a, const Operand& b) -> Tensor& { return a.sub_(b); });
   const auto bind = [&m](const char* name, Binary function, const char* text) {
     m.def(name, function, "x1"_a, "x2"_a, Unlocked(), text);
   };

@@ -97,6 +97,12 @@ void bind_random(nb::module_& m, TensorClass& tensor) {
       "low"_a, "high"_a, "shape"_a, nb::kw_only(), "dtype"_a = DType::i64, "device"_a = none, "generator"_a = none,
       Unlocked(), "Whole numbers in [low, high), int64 or int32.");
   m.def(
+      "randint",
+      [](std::int64_t high, const Shape& shape, DType dtype, const OptionalDevice& device,
+         const OptionalGenerator& generator) { return randint(0, high, shape, chosen(generator, device), dtype); },
+      "high"_a, "shape"_a, nb::kw_only(), "dtype"_a = DType::i64, "device"_a = none, "generator"_a = none, Unlocked(),
+      "Whole numbers in [0, high).");
+  m.def(
       "bernoulli",
       [](double p, const Shape& shape, const OptionalDevice& device, const OptionalGenerator& generator) {
         return bernoulli(p, shape, chosen(generator, device));

@@ -1,6 +1,7 @@
 // Reductions, from tables. axis and keepdims are the names of the Array API standard, dim and keepdim PyTorch's.
 #include <limits>
 
+#include "arguments.h"
 #include "bindings.h"
 
 namespace crisol::python {
@@ -73,8 +74,8 @@ class Reduced {
 
 // Defines a reduction as a function and as a method. `…` are the arguments between axis and keepdims.
 template <class Function, class... Middle>
-void define(nb::module_& m, TensorClass& tensor, const char* name, const Function& function, const char* text,
-            const Middle&... middle) {
+void define_reduction(nb::module_& m, TensorClass& tensor, const char* name, const Function& function, const char* text,
+                      const Middle&... middle) {
   const auto bind = [&](auto& where, const auto&... first) {
     where.def(name, function, first..., "axis"_a = nb::none(), "keepdims"_a = false, nb::kw_only(), middle...,
               "dim"_a = nb::none(), "keepdim"_a = false, Unlocked(), text);
@@ -115,28 +116,28 @@ Tensor accumulate(const Accumulation& row, const Tensor& x, const Reduced& how, 
 
 void bind_reductions(nb::module_& m, TensorClass& tensor) {
   for (const Reduction& row : plain)
-    define(
+    define_reduction(
         m, tensor, row.name,
         [row](const Tensor& x, const Axes& axis, bool keepdims, const Axes& dim, bool keepdim) {
           return Reduced(axis, dim, keepdims, keepdim).run(x, row.function);
         },
         row.text);
   for (const Accumulation& row : accumulations)
-    define(
+    define_reduction(
         m, tensor, row.name,
         [row](const Tensor& x, const Axes& axis, bool keepdims, const std::optional<DType>& dtype, const Axes& dim,
               bool keepdim) { return accumulate(row, x, Reduced(axis, dim, keepdims, keepdim), dtype); },
         row.text, "dtype"_a = nb::none());
   for (const Running& row : runnings)
-    m.def(
-        row.name,
+    define_along(
+        m, row.name,
         [row](const Tensor& x, std::optional<int> axis, const std::optional<DType>& dtype, bool include_initial) {
           return run_along(row, x, axis, dtype, include_initial);
         },
         "x"_a, nb::kw_only(), "axis"_a = nb::none(), "dtype"_a = nb::none(), "include_initial"_a = false, Unlocked(),
         row.text);
   for (const Deviation& row : deviations)
-    define(
+    define_reduction(
         m, tensor, row.name,
         [row](const Tensor& x, const Axes& axis, bool keepdims, double correction, const Axes& dim, bool keepdim) {
           return Reduced(axis, dim, keepdims, keepdim).run(x, [&](const Tensor& t, const Shape& axes, bool keep) {
@@ -144,7 +145,7 @@ void bind_reductions(nb::module_& m, TensorClass& tensor) {
           });
         },
         row.text, "correction"_a = 0.0);
-  define(
+  define_reduction(
       m, tensor, "norm",
       [](const Tensor& x, const Axes& axis, bool keepdims, double p, const Axes& dim, bool keepdim) {
         return Reduced(axis, dim, keepdims, keepdim).run(x, [p](const Tensor& t, const Shape& axes, bool keep) {

@@ -1,14 +1,24 @@
 // Functions that find elements and put them in order.
 #include "arguments.h"
 #include "bindings.h"
+#include "tensor/host.h"
 #include "tensor/promote.h"
 
 namespace crisol::python {
 
 namespace {
 
+/// define() of a function that waits.
+template <class Function, class... Extra>
+void define_waiting(nb::module_& m, TensorClass& tensor, const char* name, Function function, const char* text,
+                    const Extra&... extra) {
+  m.def(name, waiting(function), "x"_a, extra..., text);
+  tensor.def(name, waiting(function), extra..., text);
+}
+
 nb::tuple nonzero_of(const Tensor& x) {
   if (x.dim() == 0) throw Error(ErrorCode::invalid_argument, "[nonzero] the tensor has rank 0, so it has no axis");
+  wait_ahead(x.device());
   const std::vector<Tensor> columns = unlocked([&] {
     std::vector<Tensor> found;
     const Tensor positions = nonzero(x);
@@ -89,6 +99,30 @@ void bind_places(nb::module_& m) {
         "Whether each element of x1 is one of x2, as bool.");
 }
 
+ScatterReduction reduction_of(const std::string& name) {
+  constexpr std::pair<const char*, ScatterReduction> known[]{{"sum", ScatterReduction::sum},
+                                                             {"prod", ScatterReduction::prod},
+                                                             {"amax", ScatterReduction::amax},
+                                                             {"amin", ScatterReduction::amin}};
+  for (const auto& [its_name, reduction] : known)
+    if (name == its_name) return reduction;
+  throw Error(ErrorCode::invalid_argument,
+              "[scatter] reduce is '" + name + "', allowed are 'sum', 'prod', 'amax' and 'amin'");
+}
+
+Tensor scatter_reduce_of(const Tensor& x, int axis, const Tensor& index, const Tensor& src, const std::string& reduce) {
+  return scatter_reduce(x, axis, index, src, reduction_of(reduce));
+}
+
+Tensor index_reduce_of(const Tensor& x, int axis, const Tensor& index, const Tensor& src, const std::string& reduce) {
+  return index_reduce(x, axis, index, src, reduction_of(reduce));
+}
+
+Tensor scatter_nd_of(const Tensor& x, const Tensor& index, const Tensor& src,
+                     const std::optional<std::string>& reduce) {
+  return scatter_nd(x, index, src, reduce ? std::optional(reduction_of(*reduce)) : std::nullopt);
+}
+
 }  // namespace
 
 void bind_select(nb::module_& m, TensorClass& tensor) {
@@ -98,11 +132,11 @@ void bind_select(nb::module_& m, TensorClass& tensor) {
         "The positions of the elements that are not 0: a tensor (int64) for each axis. Waits.");
   tensor.def("nonzero", &nonzero_of, "The positions of the elements that are not 0: a tensor for each axis. Waits.");
   m.def("where", &where_of, "condition"_a, "x1"_a, "x2"_a, Unlocked(), "x1 where condition is not 0, else x2.");
-  m.def("unique", &unique_of, "x"_a, "sorted"_a = true, "axis"_a = nb::none(), Unlocked(),
+  m.def("unique", waiting(&unique_of), "x"_a, "sorted"_a = true, "axis"_a = nb::none(),
         "The different values of x, and for each the position of its first element, for each element of x the position "
         "of its value, and for each value how many elements have it: (values, indices, inverse, counts). Waits.");
-  define(m, tensor, "masked_select", &masked_select, "The elements for which mask is true, as one line. Waits.",
-         "mask"_a);
+  define_waiting(m, tensor, "masked_select", &masked_select, "The elements for which mask is true, as one line. Waits.",
+                 "mask"_a);
   define(m, tensor, "gather", static_cast<Tensor (*)(const Tensor&, int, const Tensor&)>(&gather),
          "y[i, j, k] = x[i, index[i, j, k], k] for axis 1 of rank 3.", "axis"_a, "index"_a);
   define(m, tensor, "index_select", &index_select, "The slices index[0], index[1], … of x along an axis.", "axis"_a,
@@ -113,6 +147,17 @@ void bind_select(nb::module_& m, TensorClass& tensor) {
          "axis"_a, "index"_a, "src"_a);
   define(m, tensor, "index_add", &index_add, "A copy of x with slice j of src added to slice index[j] along the axis.",
          "axis"_a, "index"_a, "src"_a);
+  define(m, tensor, "scatter_reduce", &scatter_reduce_of,
+         "scatter_add() with another way to combine the elements for one place and the old value: reduce is \"sum\", "
+         "\"prod\", \"amax\" or \"amin\". Only a sum has gradients.",
+         "axis"_a, "index"_a, "src"_a, "reduce"_a);
+  define(m, tensor, "index_reduce", &index_reduce_of,
+         "index_add() with another way to combine the slices for one place and the old slice, as in scatter_reduce().",
+         "axis"_a, "index"_a, "src"_a, "reduce"_a);
+  define(m, tensor, "scatter_nd", &scatter_nd_of,
+         "A copy of x (S_1 … S_k, R…) in which y[index[i, 0], …, index[i, k-1]] = src[i] for index (I…, k) and src "
+         "(I…, R…). With `reduce`, slices are combined as in scatter_reduce().",
+         "index"_a, "src"_a, "reduce"_a = nb::none());
   define(m, tensor, "index_copy", &index_copy, "A copy of x in which slice j of src replaces slice index[j].", "axis"_a,
          "index"_a, "src"_a);
   define(m, tensor, "gather_nd", &gather_nd, "Slices of x by tuples of positions, which are the last axis of index.",

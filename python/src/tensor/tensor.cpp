@@ -4,15 +4,11 @@
 #include "arguments.h"
 #include "bindings.h"
 #include "crisol/gradients.h"
+#include "tensor/host.h"
 
 namespace crisol::python {
 
 namespace {
-
-void replace_all(std::string& text, const std::string& from, const std::string& to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-}
 
 /// The library's text with Python's words for bool and its names of dtypes.
 std::string repr_of(const Tensor& x) {
@@ -20,11 +16,14 @@ std::string repr_of(const Tensor& x) {
   std::ostringstream stream;
   stream << x;
   std::string text = stream.str();
-  if (x.dtype() == DType::boolean) {
-    replace_all(text, "true", "True");
-    replace_all(text, "false", "False");
-  }
-  replace_all(text, std::string("dtype=") + name_of(x.dtype()), "dtype=crisol." + name_in_python(x.dtype()));
+  replace_all(text, "true", "True");
+  replace_all(text, "false", "False");
+  // As in PyTorch: an empty vector needs no size, and a bool or whole number shows its dtype itself.
+  replace_all(text, ", shape=(0)", "");
+  replace_all(text, ", shape=", ", size=");
+  const bool implied = x.numel() > 0 && (x.dtype() == DType::boolean || x.dtype() == DType::i64);
+  replace_all(text, std::string(", dtype=") + name_of(x.dtype()),
+              implied ? "" : ", dtype=crisol." + name_in_python(x.dtype()));
   return text;
 }
 
@@ -100,12 +99,14 @@ void bind_views(TensorClass& tensor) {
       .def("flatten", &Tensor::flatten, "start_dim"_a = 0, "end_dim"_a = -1, Unlocked(),
            "Merges the axes start_dim to end_dim into one axis.")
       .def("transpose", &Tensor::transpose, "dim0"_a, "dim1"_a, Unlocked(), "A view with two axes exchanged.")
-      .def("t", &Tensor::t, Unlocked(), "The transposed matrix.")
-      .def("narrow", &Tensor::narrow, "axis"_a, "start"_a, "length"_a, Unlocked(),
-           "A view of the elements start to start + length - 1 along an axis.")
-      .def("select", &Tensor::select, "axis"_a, "index"_a, Unlocked(), "A view of one element along an axis.")
-      .def("unsqueeze", &Tensor::unsqueeze, "axis"_a, Unlocked(), "A view with a new axis of size 1 before `axis`.")
-      .def("contiguous", &Tensor::contiguous, Unlocked(), "This tensor if it is contiguous, otherwise a copy.")
+      .def("t", &Tensor::t, Unlocked(), "The transposed matrix.");
+  define_along(tensor, "narrow", &Tensor::narrow, "axis"_a, "start"_a, "length"_a, Unlocked(),
+               "A view of the elements start to start + length - 1 along an axis.");
+  define_along(tensor, "select", &Tensor::select, "axis"_a, "index"_a, Unlocked(),
+               "A view of one element along an axis.");
+  define_along(tensor, "unsqueeze", &Tensor::unsqueeze, "axis"_a, Unlocked(),
+               "A view with a new axis of size 1 before `axis`.");
+  tensor.def("contiguous", &Tensor::contiguous, Unlocked(), "This tensor if it is contiguous, otherwise a copy.")
       .def("clone", &Tensor::clone, Unlocked(), "A contiguous copy.");
 }
 
@@ -187,7 +188,10 @@ TensorClass bind_tensor(nb::module_& m) {
   TensorClass tensor(m, "Tensor", nb::is_weak_referenceable(), nb::type_slots(buffer_slots),
                      "Elements on a device, with a shape and strides. Reshapes, transposes and slices are views of the "
                      "same memory. Work is queued: only reads to the host wait for it.");
-  tensor.def("__repr__", [](const Tensor& x) { return unlocked([&] { return repr_of(x); }); });
+  tensor.def("__repr__", [](const Tensor& x) {
+    if (x.defined()) wait_ahead(x.device());
+    return unlocked([&] { return repr_of(x); });
+  });
   bind_properties(tensor);
   bind_views(tensor);
   bind_moves(tensor);

@@ -75,20 +75,22 @@ bool may_be_interrupted() {
 
 }  // namespace
 
-void read_elements(const Tensor& x, void* bytes) {
-  const bool apart = x.numel() > 0 && may_be_interrupted() && may_be_long();
+void wait_ahead(Device device) {
+  if (!may_be_interrupted() || !may_be_long()) return;
   const nb::gil_scoped_release free;
-  if (apart) wait_with_signals(x.device());
+  wait_with_signals(device);
+}
+
+void read_elements(const Tensor& x, void* bytes) {
+  if (x.numel() > 0) wait_ahead(x.device());
+  const nb::gil_scoped_release free;
   x.read_bytes(bytes);
 }
 
 void wait_for_device(Device device) {
-  const bool apart = may_be_interrupted() && may_be_long();
+  wait_ahead(device);
   const nb::gil_scoped_release free;
-  if (apart)
-    wait_with_signals(device);
-  else
-    device.synchronize();
+  device.synchronize();
 }
 
 }  // namespace crisol::python

@@ -66,3 +66,11 @@ def test_dlpack():
     y = torch.from_dlpack(x.T)
     assert y.tolist() == x.T.tolist()
     assert crisol.from_dlpack(y.T).tolist() == x.tolist()
+
+
+def test_elements_stay_while_torch_uses_them():
+    x = crisol.ones((500, 500))
+    t, flat = torch.asarray(x), torch.frombuffer(x, dtype=torch.float32)
+    del x
+    others = [crisol.randn(500, 500).numpy() for _ in range(5)]
+    assert t.sum() == flat.sum() == 250000 and len(others) == 5
