@@ -137,9 +137,9 @@ void launch(DeviceState& device, BuiltKernel& kernel, const NdRange& range, cons
 
 template <class... Args>
 void launch(DeviceState& device, const KernelSpec& spec, const NdRange& range, const Args&... args) {
-  // A kernel that only a dry run meets may never run. Then its code never gets into the cache, and each process would
-  // compile it anew.
-  if (!in_dry_run()) launch(device, resolve(device, spec), range, args...);
+  // A kernel that only a dry run for sizes meets may never run. Then its code never gets into the cache, and each
+  // process would compile it anew.
+  if (!needs_no_kernels()) launch(device, resolve(device, spec), range, args...);
 }
 
 /// The facts that variants and geometry are chosen by.

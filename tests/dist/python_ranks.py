@@ -63,7 +63,7 @@ def check_collectives():
 def check_errors():
     x = crisol.ones(2 + RANK)
     text = message_of(crisol.InvalidArgumentError, lambda: dist.all_reduce(x))
-    assert WORLD == 1 or "rank 0: all_reduce sum of f32 (2); rank 1: all_reduce sum of f32 (3)" in text
+    assert WORLD == 1 or "rank 0: all_reduce sum of float32 (2); rank 1: all_reduce sum of float32 (3)" in text
     assert "op is 'product'" in message_of(ValueError, lambda: dist.all_reduce(x, "product"))
     assert "op is 'product'" in message_of(ValueError, lambda: dist.reduce_scatter(x, "product"))
     message_of(TypeError, lambda: dist.all_reduce([1.0]))

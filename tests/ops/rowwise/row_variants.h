@@ -3,15 +3,17 @@
 
 #include <vector>
 
+#include "crisol/device.h"
 #include "support/coverage.h"
 
 namespace crisol::testing {
 
 /// For cases with rows of fewer than 32 elements, which every device takes one to a work-item, and rows that are as
-/// long as a CPU's vector.
+/// long as a CPU's vector. CPUs take all rows by "item".
 /// "vector" takes `long_rows` of the problems, or all. A device with shorter vectors than 16 takes more of them.
 inline std::vector<Expected> row_variants(int long_rows = 0) {
-  return {some(long_rows, on_cpus("vector")), "item", "tree"};
+  const bool is_cpu = Device().info().type == DeviceType::cpu;
+  return {some(long_rows, on_cpus("vector")), is_cpu ? Expected("item") : some(1, "item"), "tree"};
 }
 
 /// For cases with longer rows alone. "vector" takes those that are contiguous: so many, or all.
