@@ -62,7 +62,7 @@ bool is_numpy_array(PyObject* object) noexcept {
   return type != nullptr && PyObject_IsInstance(object, type) == 1;
 }
 
-bool read_shape(PyObject* object, Shape& shape) noexcept {
+bool read_shape(PyObject* object, Shape& shape) {
   Scalar size = 0;
   if (PyIndex_Check(object) != 0) {
     if (PyBool_Check(object) || !read_scalar(object, size)) return false;
@@ -71,6 +71,10 @@ bool read_shape(PyObject* object, Shape& shape) noexcept {
   }
   if (PyUnicode_Check(object) || PySequence_Check(object) == 0) return false;
   const Py_ssize_t count = PySequence_Size(object);
+  if (count > Shape::max_rank && (PyTuple_Check(object) || PyList_Check(object)))
+    throw Error(ErrorCode::invalid_argument, "[shape] " + std::to_string(count) +
+                                                 " numbers are given, but a tensor has at most " +
+                                                 std::to_string(Shape::max_rank) + " axes");
   if (count < 0 || count > Shape::max_rank) {
     PyErr_Clear();
     return false;
@@ -91,9 +95,12 @@ bool read_shape(PyObject* object, Shape& shape) noexcept {
   return true;
 }
 
-bool read_dtype(PyObject* object, DType& dtype) noexcept {
+bool read_dtype(PyObject* object, DType& dtype) {
+  const auto has_name = [object](const std::string& name) {
+    return PyUnicode_Check(object) && PyUnicode_CompareWithASCIIString(object, name.c_str()) == 0;
+  };
   for (std::size_t i = 0; i < dtype_objects.size(); ++i)
-    if (object == dtype_objects[i]) {
+    if (object == dtype_objects[i] || has_name(name_in_python(static_cast<DType>(i)))) {
       dtype = static_cast<DType>(i);
       return true;
     }
@@ -101,6 +108,8 @@ bool read_dtype(PyObject* object, DType& dtype) noexcept {
   if (is_type(PyBool_Type)) return dtype = DType::boolean, true;
   if (is_type(PyLong_Type)) return dtype = DType::i64, true;
   if (is_type(PyFloat_Type)) return dtype = DType::f32, true;
+  if (std::string_view(Py_TYPE(object)->tp_name) == "_MissingDtype" || has_name("float64"))
+    throw nb::type_error("there is no float64; the dtypes are bool, uint8, int32, int64, float16 and float32");
   return false;
 }
 

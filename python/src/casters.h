@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 
 #include <array>
 #include <cstdint>
@@ -36,11 +37,11 @@ struct OrArray {
 /// Whether the object is a NumPy array. Does not import NumPy.
 bool is_numpy_array(PyObject* object) noexcept;
 
-/// Reads an int, or a sequence of at most 8.
-bool read_shape(PyObject* object, Shape& shape) noexcept;
+/// Reads an int, or a sequence of at most 8. Throws for a longer tuple or list.
+bool read_shape(PyObject* object, Shape& shape);
 
-/// The DType of a dtype object, or of Python's types bool, int and float.
-bool read_dtype(PyObject* object, DType& dtype) noexcept;
+/// The DType of a dtype object, of its name, or of Python's types bool, int and float. Throws for float64.
+bool read_dtype(PyObject* object, DType& dtype);
 
 }  // namespace crisol::python
 
@@ -48,9 +49,9 @@ namespace nanobind::detail {
 
 template <>
 struct type_caster<crisol::DType> {
-  NB_TYPE_CASTER(crisol::DType, const_name("dtype"))
+  NB_TYPE_CASTER(crisol::DType, io_name("dtype | str", "dtype"))
 
-  bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
+  bool from_python(handle source, std::uint32_t, cleanup_list*) {
     return crisol::python::read_dtype(source.ptr(), value);
   }
   static handle from_cpp(crisol::DType dtype, rv_policy, cleanup_list*) noexcept {
@@ -62,7 +63,7 @@ template <>
 struct type_caster<crisol::Shape> {
   NB_TYPE_CASTER(crisol::Shape, io_name("int | collections.abc.Sequence[int]", "tuple[int, ...]"))
 
-  bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
+  bool from_python(handle source, std::uint32_t, cleanup_list*) {
     return crisol::python::read_shape(source.ptr(), value);
   }
   static handle from_cpp(const crisol::Shape& shape, rv_policy, cleanup_list*) noexcept {
@@ -71,6 +72,23 @@ struct type_caster<crisol::Shape> {
     return tuple;
   }
 };
+
+/// The caster of an optional whose value may throw: from_python of nanobind's own caster is noexcept.
+template <class T>
+struct throwing_optional_caster : optional_caster<std::optional<T>> {
+  bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) {
+    this->value.reset();
+    if (source.is_none()) return true;
+    make_caster<T> caster;
+    if (!caster.from_python(source, flags, cleanup)) return false;
+    this->value.emplace(caster.operator cast_t<T>());
+    return true;
+  }
+};
+template <>
+struct type_caster<std::optional<crisol::DType>> : throwing_optional_caster<crisol::DType> {};
+template <>
+struct type_caster<std::optional<crisol::Shape>> : throwing_optional_caster<crisol::Shape> {};
 
 /// The base of a caster of a type without a default constructor.
 template <class T>

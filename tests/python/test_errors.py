@@ -202,3 +202,42 @@ def test_errors_name_dtypes_and_scopes_as_python_does():
         x.add_(1)
     with pytest.raises(TypeError, match="function.*is no module"):
         crisol.nn.Sequential(lambda x: x)
+
+
+def test_dtypes_by_name():
+    x = crisol.ones((2,))
+    assert x.to("float16").dtype is crisol.float16 and crisol.zeros(2, dtype="int64").dtype is crisol.int64
+    assert crisol.sum(x, dtype="float16").dtype is crisol.float16
+    with pytest.raises(TypeError, match="incompatible"):
+        crisol.ones(2, dtype="float128")
+
+
+@pytest.mark.parametrize("call", [
+    lambda dtype: crisol.ones((2,), dtype=dtype),
+    lambda dtype: crisol.ones(2).to(dtype),
+    lambda dtype: crisol.astype(crisol.ones(2), dtype),
+    lambda dtype: crisol.asarray([1.0], dtype=dtype),
+    lambda dtype: crisol.sum(crisol.ones(2), dtype=dtype),
+])
+@pytest.mark.parametrize("dtype", [crisol.float64, "float64"])
+def test_error_of_float64(call, dtype):
+    with pytest.raises(TypeError, match="there is no float64; the dtypes are bool, .* and float32"):
+        call(dtype)
+
+
+def test_no_message_of_the_binding_on_stderr(capfd):
+    crisol.ones(2).to("float16")
+    with pytest.raises(TypeError):
+        crisol.ones(2).to("float64")
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("call", [
+    lambda: crisol.ones((1,) * 9),
+    lambda: crisol.ones(*[1] * 9),
+    lambda: crisol.ones(1).reshape([1] * 9),
+    lambda: crisol.sum(crisol.ones(1), axis=(0,) * 9),
+])
+def test_error_of_nine_axes(call):
+    with pytest.raises(ValueError, match="9 numbers are given, but a tensor has at most 8 axes"):
+        call()

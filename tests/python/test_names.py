@@ -226,6 +226,24 @@ class Square(autograd.Function):
 
 
 squared: crisol.Tensor = Square.apply(x)
+
+
+class MySGD(optim.Optimizer):
+    def __init__(self, params: Iterator[nn.Parameter], lr: float) -> None:
+        super().__init__(params, dict(lr=lr))
+
+    def step(self, closure: object = None) -> None:
+        for group in self.param_groups:
+            for p in group["params"]:
+                with crisol.no_grad():
+                    p -= group["lr"] * p.grad
+                self.state[p]["step"] = 1
+
+
+own = MySGD(net.parameters(), 0.1)
+own.add_param_group({"params": [net.scale]})
+own.load_state_dict(own.state_dict())
+own_schedule = optim.lr_scheduler.StepLR(own, 1)
 """
 
 

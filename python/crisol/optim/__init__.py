@@ -1,12 +1,15 @@
 """Optimisers and learning-rate schedules, under PyTorch's names."""
 
-from collections.abc import Iterator, MutableMapping
+import struct
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
 
-from .._crisol import _optim
+from .._crisol import InvalidArgumentError, Tensor, _optim, asarray, int64
 from .._crisol._nn import Parameter
 from .._crisol._optim import EMA, SGD, Adam, AdamW, Lion, Optimizer, RMSprop
-from ..nn._copies import one_object
+from ..nn._copies import key_of, one_object
+from ..nn._module import _method
 from . import lr_scheduler
 
 __all__ = ["EMA", "SGD", "Adam", "AdamW", "Lion", "Optimizer", "RMSprop", "lr_scheduler"]
@@ -23,13 +26,19 @@ class ParamGroup(MutableMapping[str, Any]):
         self._optimizer, self._number = optimizer, number
 
     def _settings(self) -> dict[str, Any]:
-        return self._optimizer._group(self._number)
+        settings = self._optimizer._group(self._number)
+        own = _own_settings(self._optimizer)
+        return settings | own[self._number] if own else settings
 
     def __getitem__(self, key: str) -> Any:
         return self._settings()[key]
 
     def __setitem__(self, key: str, value: Any) -> None:
-        self._optimizer._set_group(self._number, {key: value})
+        own = _own_settings(self._optimizer)
+        if own and key not in self._optimizer._group(self._number):
+            own[self._number][key] = value
+        else:
+            self._optimizer._set_group(self._number, {key: value})
 
     def __delitem__(self, key: str) -> None:
         raise TypeError("a setting of a group cannot be removed")
@@ -52,14 +61,141 @@ def _param_groups(self) -> list[ParamGroup]:
 Optimizer.param_groups = property(_param_groups)
 
 
+# A class in Python has any settings. The library keeps those that schedules change, and the optimiser's attributes keep
+# the others, with the objects of the parameters.
+
+
+def _own_settings(optimizer):
+    return optimizer.__dict__.get("_own_settings", [])
+
+
+def _parts_of(defaults, group):
+    """A group in two parts: what the library keeps, and what Python keeps."""
+    own = {**defaults, **group}
+    params = own["params"]
+    params = [params] if isinstance(params, Tensor) else list(params)
+    kept = {name: own.pop(name) for name in _scheduled(defaults)}
+    own["params"] = list({key_of(p): p for p in params}.values())
+    return {**kept, "params": own["params"]}, own
+
+
+def _scheduled(defaults):
+    if "lr" not in defaults:
+        raise ValueError('the defaults of an optimiser need an "lr"')
+    pair = len(defaults.get("betas", ())) == 2
+    return [name for name in ("lr", "momentum", "betas") if name in defaults and (name != "betas" or pair)]
+
+
+def _prepare(optimizer, params, defaults):
+    """Called by Optimizer.__init__(). Returns the groups and the defaults of the library."""
+    groups = list(params)
+    if not any(isinstance(entry, dict) for entry in groups):
+        groups = [{"params": groups}]
+    elif not all(isinstance(entry, dict) for entry in groups):
+        raise TypeError("params are tensors or dicts, not both")
+    parts = [_parts_of(defaults, group) for group in groups]
+    optimizer._own_settings = [own for _, own in parts]
+    optimizer._own_state = defaultdict(dict)
+    optimizer._own_defaults = dict(defaults)
+    return [kept for kept, _ in parts], {name: defaults[name] for name in _scheduled(defaults)}
+
+
+@_method(Optimizer)
+def add_param_group(self, param_group: dict[str, Any]) -> None:
+    """Adds a group: a dict with "params" and settings."""
+    if own_settings := _own_settings(self):
+        param_group, own = _parts_of(self._own_defaults, param_group)
+        self._add_param_group(param_group)
+        own_settings.append(own)
+    else:
+        self._add_param_group(param_group)
+
+
+def _state(self) -> dict[Any, dict[str, Any]]:
+    """The states of a class in Python: state[p] is a dict for each parameter, empty at first."""
+    return self._own_state
+
+
+def _defaults(self) -> dict[str, Any]:
+    """The defaults of a class in Python, for the settings that a group does not name."""
+    return self._own_defaults
+
+
+Optimizer.state = property(_state)
+Optimizer.defaults = property(_defaults)
+
+
+def _own_parameters(optimizer):
+    return [p for settings in _own_settings(optimizer) for p in settings["params"]]
+
+
+def _encoded(name, value):
+    """A state as a tensor, and the kind by which it is read again. Numbers keep all bits."""
+    if isinstance(value, Tensor):
+        return "tensor", value.detach()
+    if isinstance(value, int):
+        return "int", asarray(value, dtype=int64)
+    if isinstance(value, float):
+        return "float", asarray(struct.unpack("<q", struct.pack("<d", value))[0], dtype=int64)
+    raise TypeError(f"[state_dict] the state '{name}' is a {type(value).__name__}, allowed are tensors and numbers")
+
+
+def _decoded(kind, tensor, parameter):
+    if kind == "tensor":
+        return tensor.to(parameter.device).clone()
+    number = tensor.item()
+    return number if kind == "int" else struct.unpack("<d", struct.pack("<q", number))[0]
+
+
+@_method(Optimizer)
+def state_dict(self) -> dict[str, Tensor]:
+    """The state as tensors by name, which crisol.save() stores."""
+    entries = self._state_dict()
+    for number, p in enumerate(_own_parameters(self)):
+        for name, value in self._own_state.get(p, {}).items():
+            kind, tensor = _encoded(name, value)
+            entries[f"{kind}.{number}.{name}"] = tensor
+    return entries
+
+
+@_method(Optimizer)
+def load_state_dict(self, state_dict: Mapping[str, Tensor]) -> None:
+    """Restores a state from state_dict(). Training continues with the same bits."""
+    parameters = _own_parameters(self)
+    entries, state = dict(state_dict), defaultdict(dict)
+    for entry in state_dict:
+        kind, _, rest = entry.partition(".")
+        number, _, name = rest.partition(".")
+        if parameters and kind in ("tensor", "int", "float") and number.isdecimal() and name:
+            if int(number) >= len(parameters):
+                raise InvalidArgumentError(f"[load_state_dict] '{entry}': there are {len(parameters)} parameters")
+            parameter = parameters[int(number)]
+            state[parameter][name] = _decoded(kind, entries.pop(entry), parameter)
+    self._load_state_dict(entries)
+    if parameters:
+        self._own_state = state
+
+
 def _groups_for_copies(optimizer):
     """The groups with the objects by which modules are copied, so that a copy of both has the same parameters."""
-    for group in optimizer._groups():
-        yield group | {"params": [one_object(Parameter(p, p.requires_grad)) for p in group["params"]]}
+    for group in optimizer.param_groups:
+        yield dict(group) | {"params": [one_object(Parameter(p, p.requires_grad)) for p in group["params"]]}
+
+
+def _rebuild(cls, groups, defaults):
+    """A copy of an optimiser of a class in Python, whose __init__ is not called."""
+    optimizer = cls.__new__(cls)
+    Optimizer.__init__(optimizer, groups, defaults)
+    return optimizer
 
 
 def _reduce(self, protocol):
-    return type(self), (list(_groups_for_copies(self)),), (self.state_dict(), self.__dict__)
+    attributes = {name: value for name, value in self.__dict__.items() if not name.startswith("_own_")}
+    state = self.state_dict(), attributes
+    groups = list(_groups_for_copies(self))
+    if _own_settings(self):
+        return _rebuild, (type(self), groups, self.defaults), state
+    return type(self), (groups,), state
 
 
 def _set_state(self, state):

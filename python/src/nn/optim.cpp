@@ -101,10 +101,40 @@ std::vector<ParamGroup> groups_of(const nb::object& params) {
   return groups;
 }
 
+/// The base of a class in Python, whose step() takes the steps. Schedules change its rates.
+class OwnOptimizer : public Optimizer {
+ public:
+  OwnOptimizer(const std::string& name, std::vector<ParamGroup> groups, const ParamGroup& defaults)
+      : Optimizer({name, [](const ParamGroup&) {}, [](const ParamGroup&) { return std::vector<std::string>(); },
+                   [name](const Range&) { refuse_step(name); }},
+                  std::move(groups), defaults) {}
+
+ private:
+  [[noreturn]] static void refuse_step(const std::string& name) {
+    throw Error(ErrorCode::invalid_argument, "[" + name + "] the class defines no step()");
+  }
+};
+
+void construct_own(nb::pointer_and_handle<Optimizer> self, const nb::object& params, const nb::dict& defaults) {
+  if (!nb::inst_python_derived(self.h)) throw nb::type_error("Optimizer is a base: derive a class that defines step()");
+  const nb::object parts = nb::module_::import_("crisol.optim").attr("_prepare")(self.h, params, defaults);
+  const std::string name = nb::cast<std::string>(self.h.type().attr("__name__"));
+  unlocked([&, groups = groups_of(parts[0]), settings = group_of(nb::cast<nb::dict>(parts[1]))] {
+    new (static_cast<void*>(self.p)) OwnOptimizer(name, groups, settings);
+  });
+}
+
 void bind_base(nb::module_& m) {
-  nb::class_<Optimizer>(m, "Optimizer", nb::dynamic_attr(), nb::is_weak_referenceable(),
-                        "The base of the optimisers. An optimiser moves its parameters into one block of memory, so "
-                        "a step is one launch. Move a model to its device before its optimiser is made.")
+  nb::class_<Optimizer, OwnOptimizer>(
+      m, "Optimizer", nb::dynamic_attr(), nb::is_weak_referenceable(),
+      "The base of the optimisers. An optimiser moves its parameters into one block of memory, so a step is one "
+      "launch. Move a model to its device before its optimiser is made.\n\n"
+      "A class of your own gives its parameters and the defaults of their settings, among them \"lr\", to "
+      "super().__init__(), and defines step(). `param_groups`, `state[p]` and `state_dict()` work as in PyTorch. A "
+      "state is a tensor or a number.")
+      .def("__init__", &construct_own, "params"_a, "defaults"_a,
+           nb::sig("def __init__(self, params: collections.abc.Iterable[Tensor] | "
+                   "collections.abc.Iterable[dict[str, typing.Any]], defaults: dict[str, typing.Any]) -> None"))
       .def(
           "zero_grad", [](Optimizer& self, bool) { self.zero_grad(); }, "set_to_none"_a = true, Unlocked(),
           "Discards the gradients. The next backward() starts from zero.")
@@ -127,17 +157,14 @@ void bind_base(nb::module_& m) {
       .def("_group", [](const Optimizer& self, std::size_t i) { return dict_of_group(self.param_groups().at(i)); })
       .def("_set_group", [](Optimizer& self, std::size_t i,
                             const nb::dict& settings) { self.set_param_group(i, group_of(settings)); })
+      .def("_add_param_group",
+           [](Optimizer& self, const nb::dict& group) {
+             unlocked([&, g = group_of(group)] { self.add_param_group(g); });
+           })
+      .def("_state_dict", &Optimizer::state_dict, Unlocked())
       .def(
-          "add_param_group",
-          [](Optimizer& self, const nb::dict& group) {
-            unlocked([&, g = group_of(group)] { self.add_param_group(g); });
-          },
-          "param_group"_a, "Adds a group: a dict with \"params\" and settings.")
-      .def("state_dict", &Optimizer::state_dict, Unlocked(),
-           "The state as tensors by name, which crisol.save() stores.")
-      .def(
-          "load_state_dict", [](Optimizer& self, const NamedTensors& state) { self.load_state_dict(state); },
-          "state_dict"_a, Unlocked(), "Restores a state from state_dict(). Training continues with the same bits.");
+          "_load_state_dict", [](Optimizer& self, const NamedTensors& state) { self.load_state_dict(state); },
+          Unlocked());
 }
 
 /// The class of an optimiser. `make` gives the defaults from the keyword arguments.
