@@ -106,12 +106,16 @@ Expected on_cpus(const char* variant, std::int64_t iterations) {
   return where(is_cpu && target().against_iterations(iterations) == nullptr, variant);
 }
 
+Expected all_on_cpus(const char* variant, int on_gpus) {
+  return Device().info().type == DeviceType::cpu ? Expected(variant) : some(on_gpus, variant);
+}
+
 Expected some(int least, Expected expected) {
   expected.least = slow_device() ? 1 : least;
   return expected;
 }
 
-Expected clblast() { return where(takes_clblast(), "clblast"); }
+Expected clblast() { return some(1, where(takes_clblast(), "clblast")); }
 
 MustRun::MustRun(std::string op, std::vector<Expected> variants) : op_(std::move(op)), variants_(std::move(variants)) {
   for (const Expected& expected : variants_) {

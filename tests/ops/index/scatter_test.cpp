@@ -83,8 +83,8 @@ TEST_CASE("scatter and scatter_reduce: every axis, repeated and wrong indices, s
 
 TEST_CASE("index_copy and index_reduce: every axis, repeated and wrong indices, wide slices, every variant") {
   // GPUs take "owner" for up to 64 positions. The last case has none.
-  const MustRun copies("index_copy", {testing::some(4, "owner"), "sorted", "any_owner"});
-  const MustRun reduces("index_reduce", {testing::some(12, "owner"), "sorted", "any_owner"});
+  const MustRun copies("index_copy", {testing::all_on_cpus("owner", 4), "sorted", "any_owner"});
+  const MustRun reduces("index_reduce", {testing::all_on_cpus("owner", 12), "sorted", "any_owner"});
   struct Case {
     Shape x;
     int axis;

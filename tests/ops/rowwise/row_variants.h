@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "crisol/device.h"
 #include "support/coverage.h"
 
 namespace crisol::testing {
@@ -12,8 +11,7 @@ namespace crisol::testing {
 /// long as a CPU's vector. CPUs take all rows by "item".
 /// "vector" takes `long_rows` of the problems, or all. A device with shorter vectors than 16 takes more of them.
 inline std::vector<Expected> row_variants(int long_rows = 0) {
-  const bool is_cpu = Device().info().type == DeviceType::cpu;
-  return {some(long_rows, on_cpus("vector")), is_cpu ? Expected("item") : some(1, "item"), "tree"};
+  return {some(long_rows, on_cpus("vector")), all_on_cpus("item", 1), "tree"};
 }
 
 /// For cases with longer rows alone. "vector" takes those that are contiguous: so many, or all.
