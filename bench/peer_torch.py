@@ -1,4 +1,6 @@
-"""PyTorch's side of compare.py: the cases of `crisol bench` as a PyTorch user writes them, in f32 and NCHW."""
+"""PyTorch's side of compare.py: the cases of `crisol bench` as a PyTorch user writes them, in f32 and NCHW. A case's
+key `precision` has the meaning that it has for crisol: tf32 permits TF32, and fp16 and bf16 compute products under
+autocast."""
 
 import argparse
 
@@ -238,10 +240,25 @@ CASES = {
 }
 
 
+HALF = {"fp16": torch.float16, "bf16": torch.bfloat16}
+
+
 def prepare(case, keys):
     if case not in CASES:
         raise Unsupported(f"no {case}")
-    return CASES[case](keys)
+    precision = keys.get("precision", "fp32")
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
+    if precision not in HALF:
+        return CASES[case](keys)
+    half = torch.autocast(options.device, HALF[precision], cache_enabled=False)
+    with half:
+        run = CASES[case](keys)
+
+    def run_in_half():
+        with half:
+            run()
+
+    return run_in_half
 
 
 def resident(field):
@@ -268,12 +285,17 @@ def memory_growth(keys, steps=3):
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("--seconds", type=float, default=1)
 parser.add_argument("--threads", type=int, default=2)
+parser.add_argument("--device", default="cpu", help="cpu or cuda")
 parser.add_argument("--compile", action="store_true", help="use torch.compile for the chains that crisol fuses")
 parser.add_argument("--memory", metavar="NET:BATCH:MODE", help="print the growth of resident memory instead of serving")
 options = parser.parse_args()
 torch.set_num_threads(options.threads)
 torch.set_num_interop_threads(1)
+torch.set_default_device(options.device)
+torch.backends.cudnn.benchmark = True  # cuDNN measures its algorithms and takes the fastest.
 if options.memory:
     print(memory_growth(dict(zip(("net", "batch", "mode"), options.memory.split(":")))))
 else:
-    serve(prepare, options.seconds, {"peer": f"PyTorch {torch.__version__}"})
+    on_gpu = options.device != "cpu"
+    name = f"PyTorch {torch.__version__}" + (f" on {torch.cuda.get_device_name()}" if on_gpu else "")
+    serve(prepare, options.seconds, {"peer": name}, torch.cuda.synchronize if on_gpu else lambda: None)

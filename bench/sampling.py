@@ -10,28 +10,29 @@ WARM_UP_S = 0.1
 FEWEST_SAMPLES, MAX_SAMPLES = 5, 10000
 
 
-def _sample(run, runs):
-    start = time.perf_counter()
-    for _ in range(runs):
-        run()
-    return (time.perf_counter() - start) / runs
+def measure(run, seconds, wait, finish):
+    """Milliseconds of a run, after a warm-up. A sample has several runs unless `wait`, and then `finish` waits for their
+    work."""
 
+    def sample(runs):
+        start = time.perf_counter()
+        for _ in range(runs):
+            run()
+        finish()
+        return (time.perf_counter() - start) / runs
 
-def measure(run, seconds, wait):
-    """Milliseconds of a run, after a warm-up. A sample has several runs unless `wait`. `run` returns when its work is
-    done."""
-    _sample(run, 1)
+    sample(1)
     start = time.perf_counter()
-    once = _sample(run, 1)
+    once = sample(1)
     while time.perf_counter() - start < WARM_UP_S:
-        once = _sample(run, max(1, int(SAMPLE_S / once)))
+        once = sample(max(1, int(SAMPLE_S / once)))
     runs = 1 if wait else max(1, int(SAMPLE_S / once + 0.999))
     samples = []
     start = time.perf_counter()
     while len(samples) < FEWEST_SAMPLES or (
         time.perf_counter() - start < seconds and len(samples) < MAX_SAMPLES
     ):
-        samples.append(1e3 * _sample(run, runs))
+        samples.append(1e3 * sample(runs))
     return {
         "median_ms": statistics.median(samples),
         "min_ms": min(samples),
@@ -44,14 +45,15 @@ class Unsupported(Exception):
     """The peer does not offer this case."""
 
 
-def serve(prepare, seconds, about):
-    """Reads lines "case key=value ..." with every key from standard input and answers each with a line of JSON."""
+def serve(prepare, seconds, about, finish=lambda: None):
+    """Reads lines "case key=value ..." with every key from standard input and answers each with a line of JSON. `finish`
+    waits for the work of the runs, where they only queue it."""
     for line in sys.stdin:
         case, *words = line.split()
         keys = dict(word.split("=", 1) for word in words)
         try:
             run = prepare(case, keys)
-            answer = measure(run, seconds, keys.get("wait") == "1")
+            answer = measure(run, seconds, keys.get("wait") == "1", finish)
             answer.update(about)
         except Unsupported as error:
             answer = {"unsupported": str(error)}
