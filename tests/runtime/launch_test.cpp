@@ -2,7 +2,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
+#include <string>
 #include <thread>
 
 #include "crisol/error.h"
@@ -285,20 +287,19 @@ TEST_CASE("CRISOL_KERNEL_PATH replaces the kernels in the library") {
 TEST_CASE("CRISOL_DUMP_DIR receives source, options and binary of each program") {
   if (testing::slow_device()) CRISOL_SKIP("starts processes outside the simulator");
   const testing::TemporaryFolder folder;
-  run("child: scale once", {{"CRISOL_DUMP_DIR", folder.path()}});
-  int sources = 0, options = 0, binaries = 0;
-  for (const auto& entry : fs::directory_iterator(folder.path())) {
-    const std::string extension = entry.path().extension().string();
-    if (extension == ".options") ++options;
-    if (extension == ".bin") ++binaries;
-    if (extension != ".cl") continue;
-    ++sources;
-    std::ifstream file(entry.path());
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    CHECK(contains(text, "#define GAIN 2"));
-    CHECK(contains(text, "scale_by"));
-  }
-  CHECK(sources == 1);
-  CHECK(options == 1);
-  CHECK(binaries == 1);
+  const auto dumped = [&](const char* child, const fs::path& subfolder, const char* part) {
+    run(child, {{"CRISOL_DUMP_DIR", folder.path()}});
+    std::map<std::string, int> count;
+    for (const auto& entry : fs::directory_iterator(folder.path() / subfolder)) {
+      ++count[entry.path().extension().string()];
+      if (entry.path().extension() != ".cl") continue;
+      std::ifstream file(entry.path());
+      CHECK(contains(std::string{std::istreambuf_iterator<char>(file), {}}, part));
+    }
+    CHECK(count[".cl"] == 1);
+    CHECK(count[".options"] == 1);
+    CHECK(count[".bin"] == 1);
+  };
+  dumped("child: scale once", "", "#define GAIN 2");
+  dumped("child: clone once", "pointwise", "__kernel");  // A kernel of the library, whose name has a folder.
 }

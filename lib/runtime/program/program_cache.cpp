@@ -67,9 +67,9 @@ std::vector<unsigned char> binary_of(const cl::Program& program) {
 void dump(const Program& program, const std::string& source, const DeviceInfo& info) {
   static const std::string folder = environment("CRISOL_DUMP_DIR");
   if (folder.empty()) return;
-  std::error_code error;
-  std::filesystem::create_directories(system::path_of(folder), error);
   const std::string stem = concat(folder, '/', program.name, '-', std::hex, hash_of(program.key));
+  std::error_code error;  // The name may begin with folders.
+  std::filesystem::create_directories(system::path_of(stem).parent_path(), error);
   const std::vector<unsigned char> binary = binary_of(program.handle);
   std::ofstream(system::path_of(stem + ".cl"), std::ios::binary) << source;
   std::ofstream(system::path_of(stem + ".options"), std::ios::binary)
