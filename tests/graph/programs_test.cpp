@@ -96,11 +96,15 @@ TEST_CASE("graph: a node with a seed is a part of a program, and draws the same 
       ModelFile({node("Multinomial", {"x"}, {"y"}, {seed, attribute("sample_size", std::int64_t{9})})}, {})};
   for (const ModelFile& file : files) {
     Runs runs(file);
-    const std::vector<float> expected = runs.by_nodes(logits).to(DType::f32).to_vector<float>();
+    // The last bits may differ, because a compiler may contract the product and the sum of a program's kernel.
+    const Tensor expected = runs.by_nodes(logits).to(DType::f32);
+    std::vector<float> first;
     for (int run = 0; run < 3; ++run) {
       const Tensor y = runs.by_program(logits);
       REQUIRE(y.defined());
-      CHECK(y.to(DType::f32).to_vector<float>() == expected);
+      CHECK(y.to(DType::f32).allclose(expected, 1e-6, 1e-6));
+      if (run == 0) first = y.to(DType::f32).to_vector<float>();
+      CHECK(y.to(DType::f32).to_vector<float>() == first);
     }
   }
 }

@@ -121,8 +121,10 @@ TEST_CASE("onnx: weights in a file beside the model stay there, and a changed fi
   const auto time = std::filesystem::last_write_time(data);
   std::filesystem::last_write_time(data, time + std::chrono::hours(1));
   CHECK(run() == expected);  // The program has what it needs.
-  CHECK(refusal(ErrorCode::io, [&] { model.state_dict().at(0).second.to_vector<float>(); }) ==
-        doctest::Contains("the file was changed after it was loaded"));
+  // A GPU's products read the weight as it is stored, so it is there.
+  if (Device().info().type == DeviceType::cpu)
+    CHECK(refusal(ErrorCode::io, [&] { model.state_dict().at(0).second.to_vector<float>(); }) ==
+          doctest::Contains("the file was changed after it was loaded"));
   std::filesystem::last_write_time(data, time);
   CHECK(model.state_dict().at(0).second.to_vector<float>() == values);
 }
