@@ -7,27 +7,57 @@ namespace crisol::ops {
 
 namespace {
 
-constexpr std::int64_t group = 128, rows = 2,
-                       max_hidden = 256;  // GROUP, ROWS and MAX_HIDDEN of rnn_persistent_rows.cl.
+constexpr std::int64_t group = 128, max_hidden = 256;  // GROUP and MAX_HIDDEN of rnn_persistent_rows.cl.
 // A work-group reads all weights in every step, which must not take longer than the launches that it saves.
-constexpr std::int64_t max_weight_bytes = std::int64_t{512} << 10;
+constexpr std::int64_t max_weight_bytes = std::int64_t{1} << 20;
 
-runtime::KernelSpec kernel_of(const RnnProblem& p, const Target& target, const char* entry) {
-  return rnn_kernel(p, target, "rnn/rnn_persistent_rows.cl", entry,
-                    {{"GROUP", group}, {"ROWS", rows}, {"MAX_HIDDEN", max_hidden}});
+/// PARTS and ROWS of rnn_persistent_rows.cl.
+struct Split {
+  std::int64_t parts, rows;
+
+  std::int64_t local_bytes(std::int64_t gates) const { return 4 * rows * (2 * max_hidden + parts * gates * group); }
+};
+
+// As many rows as the batch has for each multiprocessor, because a group reads all weights whatever its rows are.
+Split split_rows(const RnnProblem& p, const Target& target) {
+  const auto fits = [&](const Split& split) {
+    return split.local_bytes(p.kind().gates) <= static_cast<std::int64_t>(target.info.local_memory);
+  };
+  const bool is_test = target.takes_cpu_kernels();  // There one program serves all batches.
+  Split split{is_test ? 2 : 4, 1};
+  while (split.parts > 1 &&
+         (!fits(split) || split.parts * group > static_cast<std::int64_t>(target.info.max_work_group)))
+    split.parts /= 2;
+  if (is_test) return {split.parts, 2};
+  const auto needs_more = [&] {
+    return static_cast<double>(split.rows) * target.traits.multiprocessors < static_cast<double>(p.batch);
+  };
+  while (split.rows < 4 && needs_more() && fits({split.parts, 2 * split.rows})) split.rows *= 2;
+  return split;
 }
 
-runtime::NdRange groups_of(const RnnProblem& p) { return {{ceil_div(p.batch, rows) * group}, {group}}; }
+runtime::KernelSpec kernel_of(const RnnProblem& p, const Target& target, const char* entry) {
+  const Split split = split_rows(p, target);
+  return rnn_kernel(p, target, "rnn/rnn_persistent_rows.cl", entry,
+                    {{"GROUP", group}, {"PARTS", split.parts}, {"ROWS", split.rows}, {"MAX_HIDDEN", max_hidden}});
+}
+
+runtime::NdRange groups_of(const RnnProblem& p, const Target& target) {
+  const Split split = split_rows(p, target);
+  return {{ceil_div(p.batch, split.rows) * group, split.parts}, {group, split.parts}};
+}
 
 const char* reason_against(const RnnProblem& p, const Target& target) {
   const DeviceInfo& info = target.info;
+  const Split split = split_rows(p, target);
   if (p.hidden > max_hidden) return "more than 256 hidden units";
-  if (4 * p.gate_rows() * p.hidden > max_weight_bytes) return "more than 512 KiB of recurrent weights";
-  if (info.max_work_group < group) return "the device's work-groups are too small";
-  if (static_cast<std::int64_t>(info.local_memory) < 4 * p.kind().gates * rows * max_hidden)
+  if (4 * p.gate_rows() * p.hidden > max_weight_bytes) return "more than 1 MiB of recurrent weights";
+  if (static_cast<std::int64_t>(info.max_work_group) < group * split.parts)
+    return "the device's work-groups are too small";
+  if (static_cast<std::int64_t>(info.local_memory) < split.local_bytes(p.kind().gates))
     return "the device has too little local memory";
   const std::int64_t units_of_item = ceil_div(p.hidden, group);
-  return against_one_launch(p, target, units_of_item * (p.gate_rows() * (rows + 1) + 64));
+  return against_one_launch(p, target, units_of_item * (p.gate_rows() * (split.rows + 1) + 64));
 }
 
 // ---- The weight, (gate, unit, depth), with the gates last
@@ -70,7 +100,7 @@ PlanOr plan_rnn_forward_persistent_rows(const RnnForward& p, const Target& targe
   if (const char* reason = reason_against(p, target)) return reason;
   Plan plan;
   const Place weight = add_forward_weight(plan, p, target, RnnForwardOperands{}.weight_hh);
-  add_one_launch(plan, p, target, kernel_of(p, target, "rnn_persistent_rows_forward"), groups_of(p), weight);
+  add_one_launch(plan, p, target, kernel_of(p, target, "rnn_persistent_rows_forward"), groups_of(p, target), weight);
   return plan;
 }
 
@@ -78,7 +108,7 @@ PlanOr plan_rnn_backward_persistent_rows(const RnnBackward& p, const Target& tar
   if (const char* reason = reason_against(p, target)) return reason;
   Plan plan;
   const Place weight = add_backward_weight(plan, p, target, RnnBackwardOperands{}.weight_hh);
-  add_one_launch(plan, p, target, kernel_of(p, target, "rnn_persistent_rows_backward"), groups_of(p), weight);
+  add_one_launch(plan, p, target, kernel_of(p, target, "rnn_persistent_rows_backward"), groups_of(p, target), weight);
   return plan;
 }
 
