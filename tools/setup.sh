@@ -49,7 +49,7 @@ missing_build_packages() {
   have_command ninja || have_command make || echo ninja-build
   local header
   missing_headers CL/cl.h CL/opencl.hpp zlib.h nlohmann/json.hpp CLI/CLI.hpp stb/stb_image.h \
-    protozero/pbf_reader.hpp clblast_c.h "$@" |
+    protozero/pbf_reader.hpp "$@" |
     while read -r header; do
       case $header in
         CL/cl.h) echo opencl-c-headers ;;
@@ -59,7 +59,6 @@ missing_build_packages() {
         CLI/CLI.hpp) echo libcli11-dev ;;
         stb/stb_image.h) echo libstb-dev ;;
         protozero/pbf_reader.hpp) echo libprotozero-dev ;;
-        clblast_c.h) echo libclblast-dev ;;
         doctest/doctest.h) echo doctest-dev ;;
       esac
     done
@@ -156,7 +155,6 @@ install_build_tools() {
   [ ${#packages[@]} -gt 0 ] || return 0
   why=$(why_no_install)
   if [ -n "$why" ]; then
-    [ "${packages[*]}" != libclblast-dev ] || return 0 # The build does without.
     die "missing for the build, and not to be installed ($why). In Debian's packages: ${packages[*]}"
   fi
   install_packages "${packages[@]}" || die "could not install: ${packages[*]}"

@@ -4,7 +4,6 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -46,8 +45,5 @@ long process_number() noexcept;
 
 /// Standard output is a terminal that can move its cursor.
 bool is_terminal();
-
-/// The function from the first of these shared libraries that can be loaded; null if there is none.
-void* library_function(std::initializer_list<const char*> libraries, const char* function);
 
 }  // namespace crisol::system

@@ -1,4 +1,3 @@
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -71,12 +70,6 @@ long process_number() noexcept { return getpid(); }
 bool is_terminal() {
   const std::string kind = environment("TERM");
   return isatty(STDOUT_FILENO) != 0 && !kind.empty() && kind != "dumb";
-}
-
-void* library_function(std::initializer_list<const char*> libraries, const char* function) {
-  for (const char* name : libraries)
-    if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return dlsym(library, function);
-  return nullptr;
 }
 
 }  // namespace crisol::system

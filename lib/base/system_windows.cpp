@@ -91,10 +91,4 @@ bool is_terminal() {
          SetConsoleMode(console, mode | ENABLE_PROCESSED_OUTPUT | ENABLE_VIRTUAL_TERMINAL_PROCESSING) != 0;
 }
 
-void* library_function(std::initializer_list<const char*> libraries, const char* function) {
-  for (const char* name : libraries)
-    if (const HMODULE library = LoadLibraryA(name)) return reinterpret_cast<void*>(GetProcAddress(library, function));
-  return nullptr;
-}
-
 }  // namespace crisol::system

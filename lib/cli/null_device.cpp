@@ -57,9 +57,6 @@ NullDevice::NullDevice(const std::string& device_file)
   set("CRISOL_CACHE_DIR", (folder_ / "cache").string());
   set("CRISOL_TUNING", "0");  // Off, so that the library makes its own choices.
   for (const char* variable : {"CRISOL_DEVICE", "CRISOL_PROFILE", "CRISOL_VECTOR_WIDTH"}) unsetenv(variable);
-  // CLBlast is off, because its programs do not belong to this library.
-  const char* variants = std::getenv("CRISOL_VARIANT");
-  set("CRISOL_VARIANT", variants == nullptr ? "matmul:-clblast" : concat(variants, ",matmul:-clblast"));
 }
 
 NullDevice::~NullDevice() {

@@ -92,11 +92,6 @@ PlanStep Plan::step(const runtime::KernelSpec& spec, const runtime::NdRange& ran
   return {kernel(spec), static_cast<std::uint32_t>(args_.size() - args), static_cast<std::uint32_t>(args), range};
 }
 
-PlanStep Plan::call_step(HostFunction function, std::size_t args) const {
-  require(args <= max_args, "plan", "a call has ", args, " arguments, more than ", max_args);
-  return {0, static_cast<std::uint32_t>(args_.size() - args), static_cast<std::uint32_t>(args), {{1}, {1}}, function};
-}
-
 void Plan::push_value(const void* value, std::size_t size) {
   PlanArg arg{PlanArg::Kind::value, static_cast<std::uint8_t>(size)};
   std::memcpy(&arg.bits, value, size);
@@ -137,8 +132,8 @@ Place Plan::append(const Plan& part, std::span<const Place> operands, const std:
     return place;
   };
   const auto copy = [&](const PlanStep& step) {
-    const std::uint32_t its_kernel = step.function != nullptr ? 0 : kernel(part.kernels_[step.kernel].spec());
-    const PlanStep made{its_kernel, static_cast<std::uint32_t>(args_.size()), step.args, step.range, step.function};
+    const PlanStep made{kernel(part.kernels_[step.kernel].spec()), static_cast<std::uint32_t>(args_.size()), step.args,
+                        step.range};
     for (std::uint32_t i = 0; i < step.args; ++i) {
       PlanArg arg = part.args_[step.first_arg + i];
       if (arg.kind == PlanArg::Kind::place) {

@@ -96,15 +96,11 @@ class PlanKernel {
   std::vector<OwnDefine> defines_;
 };
 
-/// A function of the host that queues work by itself, such as a call of a library. It gets the arguments of its step.
-using HostFunction = void (*)(runtime::DeviceState& device, std::span<const runtime::KernelArg> args);
-
-/// A launch of a kernel, or a call of a function.
+/// A launch of a kernel.
 struct PlanStep {
   std::uint32_t kernel;           ///< Position in the plan's kernels.
   std::uint32_t first_arg, args;  ///< Its arguments in the plan's list.
   runtime::NdRange range;
-  HostFunction function = nullptr;  ///< Called instead of the kernel.
 };
 
 class Plan {
@@ -127,13 +123,6 @@ class Plan {
   template <class... Args>
   void add(const runtime::KernelSpec& spec, const runtime::NdRange& range, const Args&... args) {
     steps_.push_back(make_step(spec, range, args...));
-  }
-  /// A call of `function`, in the order of the launches.
-  template <class... Args>
-  void add_call(HostFunction function, const Args&... args) {
-    const std::size_t before = args_.size();
-    (push(args), ...);
-    steps_.push_back(call_step(function, args_.size() - before));
   }
   template <class... Args>
   void add_to_derived(Place derived, const runtime::KernelSpec& spec, const runtime::NdRange& range,
@@ -194,7 +183,6 @@ class Plan {
     return step(spec, range, args_.size() - before);
   }
   PlanStep step(const runtime::KernelSpec& spec, const runtime::NdRange& range, std::size_t args);
-  PlanStep call_step(HostFunction function, std::size_t args) const;
   std::uint32_t kernel(const runtime::KernelSpec& spec);
   void add_derived(Derived derived);
   std::vector<std::uint8_t> own_workspaces(const Plan& part);

@@ -1,4 +1,4 @@
-// What the user asks of the choice among variants: CRISOL_VARIANT=conv2d:direct,matmul:-clblast forces one variant and
+// What the user asks of the choice among variants: CRISOL_VARIANT=conv2d:direct,matmul:-block forces one variant and
 // forbids another. A ForcedVariant forces one in its thread, and wins.
 #pragma once
 

@@ -6,7 +6,6 @@
 #include "base/per_thread.h"
 #include "crisol/ops/workspace.h"
 #include "dispatch/probes.h"
-#include "runtime/clblast.h"
 
 namespace crisol::dispatch {
 
@@ -14,7 +13,7 @@ namespace {
 
 struct Facts {
   GpuTraits traits;
-  std::optional<bool> assembly_shuffles, clblast;  // Nothing before the first target_of().
+  std::optional<bool> assembly_shuffles;  // Nothing before the first target_of().
   std::array<MatrixUnit, 4> units{};
   std::array<bool, 4> has_unit{};  // Whether the unit for a precision is known.
 };
@@ -29,12 +28,6 @@ Facts& facts_of(runtime::DeviceState& device) {
   const auto known = answers.find(&device);
   if (known != answers.end()) return known->second;
   return answers[&device] = {gpu_traits(runtime::info_of(device)), {}, {}};
-}
-
-// CLBlast takes seconds for its first call and a tenth of the peak on CPUs. It frees its programs at exit, when a
-// simulator is gone already.
-bool takes_clblast(const DeviceInfo& info, const GpuTraits& traits) {
-  return info.type != DeviceType::cpu && !traits.simulated && runtime::has_clblast();
 }
 
 MatrixUnit unit_of(runtime::DeviceState& device, const GpuTraits& traits, Precision precision) {
@@ -61,7 +54,6 @@ Target target_of(runtime::DeviceState& device) {
     const auto probe = probes().assembly_shuffles;
     facts.assembly_shuffles = probe != nullptr && probe(device);
   }
-  if (!facts.clblast) facts.clblast = takes_clblast(runtime::info_of(device), facts.traits);
   const Precision wanted = precision();
   const auto at = static_cast<std::size_t>(wanted);
   if (!facts.has_unit[at]) facts.units[at] = unit_of(device, facts.traits, wanted);
@@ -71,7 +63,6 @@ Target target_of(runtime::DeviceState& device) {
           facts.traits.loop_budget,
           ops::workspace_limit(),
           *facts.assembly_shuffles,
-          *facts.clblast,
           facts.units,
           facts.traits};
 }

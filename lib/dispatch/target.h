@@ -17,7 +17,6 @@ struct Target {
   std::int64_t loop_budget = 0;       ///< Loop iterations that one work-item may do in all its loops together.
   std::uint64_t workspace_limit = 0;  ///< Bytes, 0 for no limit; see ops::set_workspace_limit.
   bool assembly_shuffles = false;     ///< Whether the probe of shuffles in inline assembly found that they work.
-  bool clblast = false;               ///< Whether CLBlast is there, which takes GPUs alone.
   /// What multiplies matrices in each Precision, as probes found: none where nobody has asked yet. Where the device has
   /// no unit that could, it is an emulated one, which is planned for tests alone (see unless_emulated()).
   std::array<MatrixUnit, 4> units{};

@@ -45,13 +45,13 @@ TEST_CASE("tuning: entries come back from the file as they were stored, one for 
   CHECK_FALSE(remove_tuning("a device", 1));
   store_tuning(entry(1, "block"));
   store_tuning(entry(0xffffffffffffffffu, "block/64x64/4"));
-  store_tuning(entry(1, "clblast", "another device"));
+  store_tuning(entry(1, "plain", "another device"));
   store_tuning(entry(1, "cpu_dot"));
   const auto entries = tuning_entries();
   REQUIRE(entries.size() == 3);
   CHECK(same(entries[0], entry(1, "cpu_dot")));
   CHECK(same(entries[1], entry(0xffffffffffffffffu, "block/64x64/4")));
-  CHECK(same(entries[2], entry(1, "clblast", "another device")));
+  CHECK(same(entries[2], entry(1, "plain", "another device")));
   CHECK_FALSE(remove_tuning("a device", 2));
   CHECK(remove_tuning("a device", 1));
   CHECK(tuning_entries().size() == 2);

@@ -1,13 +1,10 @@
 #include "fault_driver/pose.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <iostream>
 #include <map>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -49,31 +46,19 @@ std::string true_platform_name(cl_device_id device) {
   return name;
 }
 
-struct Wanted {
-  DeviceInfo info;
-  unsigned architecture = 0;  ///< For NVIDIA; 89 means sm_89.
-};
-
-Wanted read_wanted() {
-  const char* path = std::getenv(pose_variable);
+DeviceInfo read_wanted() {
   try {
-    Wanted wanted{read_device_info(path)};
-    std::ifstream file(path);
-    for (const auto& target : nlohmann::json::parse(file).at("offline").at("targets"))
-      std::sscanf(target.get_ref<const std::string&>().c_str(), "sm_%u", &wanted.architecture);
-    return wanted;
+    return read_device_info(std::getenv(pose_variable));
   } catch (const std::exception& error) {
     std::cerr << pose_variable << ": " << error.what() << '\n';
     std::exit(2);  // Without the pose, the tests would run on the true device under its own name.
   }
 }
 
-const Wanted& all_wanted() {
-  static const Wanted& wanted = *new Wanted(read_wanted());
-  return wanted;
+const DeviceInfo& wanted() {
+  static const DeviceInfo& info = *new DeviceInfo(read_wanted());
+  return info;
 }
-
-const DeviceInfo& wanted() { return all_wanted().info; }
 
 // The extensions that both devices have, and the extensions for vendor queries, because this driver answers these
 // queries.
@@ -121,19 +106,6 @@ const DeviceInfo& posed(cl_device_id device) {
   return found != known.end() ? found->second : known.emplace(device, make_posed(device)).first->second;
 }
 
-// Answers queries about vendors' devices that CLBlast makes and the library does not.
-null_driver::Fact vendor_fact(cl_device_info question) {
-  constexpr cl_device_info nv_compute_capability_major = 0x4000, nv_compute_capability_minor = 0x4001,
-                           amd_board_name = 0x4038;
-  const auto number = [](unsigned value) { return null_driver::fact_of(cl_uint{value}); };
-  switch (question) {
-    case nv_compute_capability_major: return number(all_wanted().architecture / 10);
-    case nv_compute_capability_minor: return number(all_wanted().architecture % 10);
-    case amd_board_name: return null_driver::device_fact(wanted(), CL_DEVICE_NAME);
-    default: return {};
-  }
-}
-
 cl_int CL_API_CALL get_device_ids(cl_platform_id platform, cl_device_type type, cl_uint room, cl_device_id* devices,
                                   cl_uint* count) {
   cl_device_type own = 0;
@@ -144,8 +116,7 @@ cl_int CL_API_CALL get_device_ids(cl_platform_id platform, cl_device_type type, 
 
 cl_int CL_API_CALL get_device_info(cl_device_id device, cl_device_info question, std::size_t room, void* value,
                                    std::size_t* size) {
-  null_driver::Fact fact = null_driver::device_fact(posed(device), question);
-  if (!fact) fact = vendor_fact(question);
+  const null_driver::Fact fact = null_driver::device_fact(posed(device), question);
   return fact ? null_driver::answer(fact, room, value, size)
               : true_driver->clGetDeviceInfo(device, question, room, value, size);
 }

@@ -19,8 +19,6 @@ namespace {
 
 dispatch::Target target() { return dispatch::target_of(Device().state()); }
 
-bool takes_clblast() { return target().clblast; }
-
 /// Calls of one variant, over all tables of the op. Nothing where there is no such variant.
 std::optional<std::uint64_t> uses_of(const std::string& op, const std::string& variant) {
   std::optional<std::uint64_t> uses;
@@ -36,7 +34,6 @@ std::set<std::string> variants_of_device() {
   for (const dispatch::AnyTable* table : dispatch::all_tables())
     for (const dispatch::AnyTable::Row& row : table->rows()) {
       if (row.devices == dispatch::DeviceClass::cpu && !target().takes_cpu_kernels()) continue;
-      if (row.name == std::string("clblast") && !takes_clblast()) continue;
       all.insert(std::string(table->op) + ':' + row.name);
     }
   return all;
@@ -114,8 +111,6 @@ Expected some(int least, Expected expected) {
   expected.least = slow_device() ? 1 : least;
   return expected;
 }
-
-Expected clblast() { return some(1, where(takes_clblast(), "clblast")); }
 
 MustRun::MustRun(std::string op, std::vector<Expected> variants) : op_(std::move(op)), variants_(std::move(variants)) {
   for (const Expected& expected : variants_) {

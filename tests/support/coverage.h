@@ -38,9 +38,6 @@ inline Expected may_run(const char* variant) { return {variant, false}; }
 Expected on_cpus(const char* variant, std::int64_t iterations = 0);
 /// Must accept every problem on CPUs, and at least so many on GPUs.
 Expected all_on_cpus(const char* variant, int on_gpus);
-/// The variant "clblast" of a product. Must run on GPUs where somebody has installed CLBlast. It refuses some layouts
-/// and epilogues.
-Expected clblast();
 
 /// The variants of an op that a case tries, of which each accepts every problem, or at least as many as it says:
 ///

@@ -198,7 +198,6 @@ TEST_CASE("capture: a kept copy of a weight is relied on until the weight is wri
   Tensor weight = net.parameters()[0];
   weight.mul_(2);
   const std::vector<double> now = values_of(net(x));
-  // CLBlast cannot be captured, so the captured products may come from another variant than those of `now`.
   const reference::Tolerance close{64};
   try {
     graph.replay();

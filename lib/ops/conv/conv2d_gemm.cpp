@@ -27,7 +27,6 @@ PlanOr plan_product(const Conv2dProblem& p, const GemmProblem& problem, const Ma
   Plan plan;
   if (problem.batch > 0) {  // No images: nothing to do.
     const dispatch::Choice product = choose_gemm(problem, target);
-    if (!p.epilogue.empty() && !product.plan.fuses_epilogue()) return "the matrix product would leave the epilogue";
     plan.append(product.plan, std::array{a, b, c, p.bias_or(a), conv2d_e0, conv2d_e1});
   }
   if (p.sizes.images > 1 && p.sizes.pixels() < min_pixels)

@@ -17,7 +17,7 @@ namespace {
 // empty. The smallest one is for small products, which need many groups.
 constexpr TileShape fma_tiles[] = {
     {128, 128, 8, 8, 1.0, 8},  {128, 64, 8, 8, 1.06, 8},  {64, 128, 8, 8, 1.06, 8}, {64, 64, 8, 4, 1.1, 8},
-    {128, 32, 8, 4, 1.15, 16}, {32, 128, 8, 4, 1.15, 16}, {16, 128, 4, 8, 1.9, 16}, {32, 32, 4, 4, 1.35, 16},
+    {128, 32, 8, 4, 1.15, 16}, {32, 128, 8, 4, 1.15, 16}, {16, 128, 4, 8, 1.3, 16}, {32, 32, 4, 4, 1.35, 16},
 };
 
 constexpr int min_depth = 8;  // Of the tiles' slices.

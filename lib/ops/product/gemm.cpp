@@ -1,7 +1,6 @@
 #include "ops/product/gemm.h"
 
 #include "ops/product/cpu_tiles.h"
-#include "runtime/capture/capture.h"
 
 namespace crisol::ops {
 
@@ -9,11 +8,9 @@ using namespace dispatch;
 
 namespace {
 
-// clblast comes before block until measurements on a GPU show that block is faster.
 constexpr Variant<GemmProblem> variants[] = {
     {"matrix_packed", DeviceClass::any, plan_gemm_matrix_packed, nullptr, true},
     {"matrix", DeviceClass::any, plan_gemm_matrix, matrix_configs, true},
-    {"clblast", DeviceClass::any, plan_gemm_clblast},
     {"block", DeviceClass::gpu, plan_gemm_block, block_configs, true},
     {"cpu_skinny", DeviceClass::cpu, plan_gemm_cpu_skinny, nullptr, true},
     {"cpu_tiled", DeviceClass::cpu, plan_gemm_cpu_tiled, cpu_tiled_configs, true},
@@ -55,9 +52,7 @@ OperandView right_operand(const Gemm& product, GemmProblem& p) {
 
 }  // namespace
 
-ProductContext product_context() {
-  return {static_cast<std::int64_t>(precision()), runtime::current_capturer() != nullptr ? 1 : 0};
-}
+ProductContext product_context() { return {static_cast<std::int64_t>(precision())}; }
 
 Choice choose_gemm(const GemmProblem& problem, const Target& target) {
   return choose(gemm_table, with_tidy_strides(problem), target);

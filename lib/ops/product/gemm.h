@@ -28,7 +28,6 @@ struct MatrixLayout {
 /// What the state of the thread says about a product.
 struct ProductContext {
   std::int64_t precision = 0;  ///< A Precision, which the operands may be rounded to.
-  std::int64_t captured = 0;   ///< Whether the thread captures its launches.
 };
 /// That of this thread.
 ProductContext product_context();
@@ -130,7 +129,7 @@ GemmProblem transposed(const GemmProblem& problem);
 GemmPlaces transposed(const GemmPlaces& places);
 
 using PlanGemm = dispatch::PlanOr(const GemmProblem&, const dispatch::Target&, std::size_t config);
-PlanGemm plan_gemm_matrix_packed, plan_gemm_matrix, plan_gemm_clblast, plan_gemm_block;  // GPUs
+PlanGemm plan_gemm_matrix_packed, plan_gemm_matrix, plan_gemm_block;                     // GPUs
 PlanGemm plan_gemm_cpu_skinny, plan_gemm_cpu_tiled, plan_gemm_cpu_dot, plan_gemm_plain;  // CPUs, and any device
 std::span<const std::string> block_configs();                                            // "64x64", "64x64/4"
 std::span<const std::string> matrix_configs();                                           // The same.

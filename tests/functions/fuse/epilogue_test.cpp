@@ -61,8 +61,8 @@ std::vector<Case> cases() {
                shared = random_tensor(9, {8, 10});
   const Conv2dOptions options{1, 1};
   // "cpu_dot" needs the depth of both matrices in a row, as a linear layer's weight has it.
-  const std::vector<Expected> linears{clblast(), on_cpus("cpu_tiled"), on_cpus("cpu_dot"), "plain"};
-  const std::vector<Expected> products{clblast(), on_cpus("cpu_tiled"), "plain"};
+  const std::vector<Expected> linears{on_cpus("cpu_tiled"), on_cpus("cpu_dot"), "plain"};
+  const std::vector<Expected> products{on_cpus("cpu_tiled"), "plain"};
   return {
       {"conv2d",
        [=](const Epilogue& e) { return conv2d(x, filter, channel, options, e); },
@@ -118,10 +118,9 @@ TEST_CASE("epilogues: relu and sums are a part of the product's kernel, others w
   for (const Case& c : all) {
     CAPTURE(std::string(c.name));
     std::vector<Expected> with_epilogue = c.variants;
-    // These variants take no epilogue. im2col_gemm, for example, works in batches of patches.
-    std::erase_if(with_epilogue, [](const Expected& expected) {
-      return expected.variant == std::string("clblast") || expected.variant == std::string("im2col_gemm");
-    });
+    // im2col_gemm takes no epilogue, because it works in batches of patches.
+    std::erase_if(with_epilogue,
+                  [](const Expected& expected) { return expected.variant == std::string("im2col_gemm"); });
     for_each_variant(MustRun(c.op, with_epilogue), [&] {
       const Tensor residual = random_tensor(12, c.plain.shape());
       const std::int64_t of_relu = passes_of([&] { c.with(relu_epilogue()); });
@@ -204,7 +203,6 @@ TEST_CASE("layers: a convolution or linear layer with a ReLU behind it is one ke
   check_close(fused, values_of(expected), {4, 8});
   nn::Sequential net(conv, nn::ReLU(), dense, nn::ReLU(), nn::Tanh());
   check_close(net.forward(x), values_of(tanh(expected)), {8, 1});
-  // Another variant is forced, because CLBlast's product, which GPUs may use, takes no epilogue.
   for_each_variant(MustRun("matmul", {"plain"}), [&] { CHECK(passes_of([&] { net.forward(x); }) == 1); });  // For tanh.
 
   // A user's own layer is called unchanged.

@@ -26,7 +26,6 @@ namespace {
 
 using ops::ProductEpilogue;
 using testing::check_close;
-using testing::clblast;
 using testing::Expected;
 using testing::for_each_variant;
 using testing::MustRun;
@@ -71,7 +70,7 @@ constexpr std::array all_forms{ProductEpilogue::Form::none, ProductEpilogue::For
 
 using Run = std::function<ops::ProductResult(const ProductEpilogue&)>;
 
-/// Runs the forms by each variant. CLBlast has no epilogue, and a product of copied windows is a part of a plan.
+/// Runs the forms by each variant. A product of copied windows is a part of a plan, and has no epilogue.
 void check_forms(const MustRun& variants, const Result& y, double scale, const Run& run,
                  std::span<const ProductEpilogue::Form> forms = all_forms) {
   const std::vector<double> residual = random_values(91, y.shape.numel()), by_row = random_values(92, y.rows);
@@ -91,8 +90,7 @@ void check_forms(const MustRun& variants, const Result& y, double scale, const R
     }
     for_each_variant(variants, [&](std::string_view variant) {
       const auto [out, has_epilogue] = run(f);
-      if (form != ProductEpilogue::Form::none)
-        CHECK(has_epilogue == (variant != "clblast" && variant != "im2col_gemm"));
+      if (form != ProductEpilogue::Form::none) CHECK(has_epilogue == (variant != "im2col_gemm"));
       check_close(out, y.shape, has_epilogue ? expected_of(y, form, residual, by_row) : y.values, {16, scale});
     });
   }
@@ -102,9 +100,9 @@ void check_forms(const MustRun& variants, const Result& y, double scale, const R
 
 TEST_CASE("matmul and linear end in every form of epilogue") {
   const struct { std::int64_t m, n, k; } sizes[] = {{5, 13, 7}, {50, 70, 9}, {3, 5, 1100}, {9, 60, 1030}};
-  const MustRun without_block("matmul", {clblast(), on_cpus("cpu_dot"), on_cpus("cpu_tiled"), "plain"});
-  const MustRun variants("matmul", {where(!testing::slow_device(), "block"), clblast(), on_cpus("cpu_dot"),
-                                    on_cpus("cpu_tiled"), "plain"});
+  const MustRun without_block("matmul", {on_cpus("cpu_dot"), on_cpus("cpu_tiled"), "plain"});
+  const MustRun variants("matmul",
+                         {where(!testing::slow_device(), "block"), on_cpus("cpu_dot"), on_cpus("cpu_tiled"), "plain"});
   for (const auto& size : sizes) {
     const auto [m, n, k] = size;
     if (testing::slow_device() && m * n * k > 5000) continue;
@@ -122,7 +120,7 @@ TEST_CASE("products of batches end in an epilogue") {
   const std::vector<double> a = random_values(4, left.numel()), b = random_values(5, right.numel());
   const reference::Product each = reference::matmul(a, left, b, right);
   const reference::Product shared = reference::matmul(a, left, {b.begin(), b.begin() + 30}, {6, 5});
-  const MustRun variants("matmul", {"block", clblast(), on_cpus("cpu_tiled"), "plain"});
+  const MustRun variants("matmul", {"block", on_cpus("cpu_tiled"), "plain"});
   const Tensor x = tensor_of(a, left), y = tensor_of(b, right);
   check_forms(variants, {each.shape, each.values, 4, 5, 5, 20}, 8,
               [&](const ProductEpilogue& f) { return ops::matmul(x, y, f); });
@@ -162,27 +160,6 @@ TEST_CASE("conv2d ends in every form of epilogue") {
         },
         slow ? std::span(all_forms).last(2) : all_forms);
   }
-}
-
-TEST_CASE("conv2d by a matrix product: refused where the product would leave the epilogue") {
-  const DeviceInfo info = testing::imagined("NVIDIA CUDA", "NVIDIA A100", 108);
-  dispatch::Target target{info, 1, std::numeric_limits<std::int64_t>::max()};
-  ops::Conv2dProblem problem{};
-  problem.sizes = ops::conv2d_sizes("conv2d", {8, 64, 28, 28}, {96, 64, 1, 1}, {});
-  const auto parts = [&] {
-    std::vector<std::string> names;
-    for (const dispatch::Plan::Choice& part : choose(ops::conv2d_table, problem, target).plan.choices)
-      names.push_back(part.variant);
-    return names;
-  };
-  using Names = std::vector<std::string>;
-  CHECK(parts() == Names{"gemm", "block"});
-  problem.epilogue.form = static_cast<std::int64_t>(ProductEpilogue::Form::relu);
-  CHECK(parts() == Names{"gemm", "block"});
-  target.clblast = true;  // CLBlast takes no epilogue.
-  CHECK(parts() == Names{"block"});
-  problem.epilogue = {};
-  CHECK(parts() == Names{"gemm", "clblast"});
 }
 
 // Kernels for GPUs store one, two or four results at a time.

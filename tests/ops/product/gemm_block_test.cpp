@@ -154,22 +154,4 @@ TEST_CASE("gemm block: chosen on GPUs, on CPUs only where it is forced") {
   CHECK(ops::choose_gemm(problem, target_of(cpu)).variant == "block");
 }
 
-TEST_CASE("gemm clblast: leaves few results of great depth to products that cut the depth") {
-  const DeviceInfo info = gpu(108);
-  ops::GemmProblem problem = testing::contiguous_problem(8, 2, 66000);
-  const std::string reason = "few results of great depth, which it does not cut";
-  dispatch::Target target = target_of(info);
-  target.clblast = true;
-  const auto refusal = [&] {
-    return testing::reason_of(ops::plan_gemm_clblast(problem, target, dispatch::own_config));
-  };
-  CHECK(refusal() == reason);
-  problem.batch = 5000;
-  CHECK(refusal().empty());
-  problem = testing::contiguous_problem(8, 2, 500);
-  CHECK(refusal().empty());
-  target.clblast = false;
-  CHECK(refusal() == "CLBlast is not there, or the device is no GPU");
-}
-
 }  // namespace crisol

@@ -22,7 +22,6 @@ namespace {
 
 using testing::check_close;
 using testing::check_error;
-using testing::clblast;
 using testing::Expected;
 using testing::for_each_variant;
 using testing::Layout;
@@ -37,7 +36,7 @@ using testing::view_of;
 // "block" has its own test, gemm_block_test.cpp, because its many programs take long to compile for CPUs.
 // "cpu_dot" takes only products whose depth is contiguous in both operands: so many, or all.
 std::vector<Expected> few_variants(int cpu_dot = 0) {
-  return {clblast(), some(cpu_dot, on_cpus("cpu_dot")), on_cpus("cpu_tiled"), "plain"};
+  return {some(cpu_dot, on_cpus("cpu_dot")), on_cpus("cpu_tiled"), "plain"};
 }
 
 std::vector<Expected> all_variants(int cpu_dot = 0) {
