@@ -116,6 +116,41 @@ def memory(data):
     return table(["net", "images", "parameters", "kept of an image (A)", "formula", "measured", "ratio"], rows)
 
 
+def short(ms):
+    return f"{ms:.4f}" if ms < 0.1 else f"{ms:.3f}" if ms < 1 else f"{ms:.2f}"
+
+
+def gpu_compare(data):
+    rows = [[row["case"], short(row["peer_ms"]), short(row["ours_ms"]), f"{row['ratio']:.2f}"] for row in data["results"] if "ratio" in row]  # fmt: skip
+    return table(["`bench …`", "PyTorch ms", "crisol ms", "ratio"], rows) + (
+        f"\n\n{data['device']}, driver {data['driver']}, {data['peer'].split(' on ')[0]}, {data['date']}; "
+        f"peak {data['peak_gflops'] / 1e3:.0f} TFLOP/s, {data['peak_gbps']:.0f} GB/s."
+    )
+
+
+def gpu_twins(data):
+    by_task = {}
+    for run in data["twins"]["runs"]:
+        by_task.setdefault(run["task"], {})[run["side"]] = run["ms"]
+    sides = ["CUDA C++", "cuBLAS, cuDNN", "OpenCL", "crisol"]
+    rows = [[task, *(milliseconds(times[side]) if side in times else "–" for side in sides)] for task, times in by_task.items()]
+    return table(["task", *sides], rows) + f"\n\n{data['machine']}, {data['date']}."
+
+
+def gpu_device(data):
+    figure = data["report"]["machines"][0]["devices"][0]["figures"]
+    return table(["", "value"], [
+        ["fp32 multiply-adds, measured peak", f"{figure['fp32_gflops'] / 1e3:.1f} TFLOP/s"],
+        ["memory, triad", f"{figure['triad_gbps']:.0f} GB/s"],
+        ["launch among many", f"{figure['launch_us']:.1f} µs"],
+        ["launch, waited for", f"{figure['wait_us']:.1f} µs"],
+        ["compile a small program, cold", milliseconds(figure["compile_ms"])],
+        ["the same from its binary", milliseconds(figure["load_ms"])],
+        ["to the device, plain / pinned", f"{figure['to_device_gbps']:.1f} / {figure['pinned_to_device_gbps']:.1f} GB/s"],
+        ["from the device, plain / pinned", f"{figure['from_device_gbps']:.1f} / {figure['pinned_from_device_gbps']:.1f} GB/s"],
+    ]) + f"\n\n{data['machine']}, {data['date']}."  # fmt: skip
+
+
 def is_gpu(report):
     # Oclgrind reports itself as every type of device.
     return report["device"]["type"] == "gpu" and report["device"]["platform"] != "Oclgrind"
@@ -172,6 +207,8 @@ def read(path):
 PAGES = [
     ("cuda-vs-opencl.md", "cuda-vs-opencl.json",
      {"kernels": kernels, "code": code, "sizes": shipped, "devices": devices, "twins": twins}),
+    ("cuda-vs-opencl.md", "gpu-twins.json", {"gpu_twins": gpu_twins, "gpu_device": gpu_device}),
+    ("performance.md", "gpu-h100.json", {"gpu_compare": gpu_compare}),
     ("choosing-a-gpu.md", "cuda-vs-opencl.json", {"report": report}),
     ("choosing-a-gpu.md", "memory.json", {"memory": memory}),
     ("implementations.md", "verified", {"verified": verified}),

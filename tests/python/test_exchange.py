@@ -12,7 +12,7 @@ import pytest
 def test_numpy_reads(dtype):
     x = crisol.asarray([[1, 0, 1], [0, 1, 0]], dtype=dtype)
     for source in (x, x.T, x[:, 1:], crisol.zeros((0, 2), dtype=dtype)):
-        array = np.from_dlpack(source)
+        array = np.from_dlpack(source, device="cpu")  # NumPy cannot read a GPU's memory.
         assert array.dtype == np.dtype(dtype.name) and array.shape == source.shape
         np.testing.assert_array_equal(array, np.asarray(source))
 
@@ -27,7 +27,7 @@ def test_reads_numpy(dtype):
 
 def test_a_copy_is_a_copy():
     x = crisol.zeros((3,))
-    array = np.from_dlpack(x, copy=True)
+    array = np.from_dlpack(x, device="cpu", copy=True)
     array[0] = 1
     assert x.tolist() == [0, 0, 0]
 

@@ -61,6 +61,12 @@ def test_names_of_models(name):
     }
 
 
+on_cpu = pytest.mark.skipif(
+    crisol.device().type != "cpu", reason="PyTorch does not know OpenCL's memory, and may end the process"
+)
+
+
+@on_cpu
 def test_dlpack():
     x = crisol.asarray([[1.0, 2.0], [3.0, 4.0]])
     y = torch.from_dlpack(x.T)
@@ -68,6 +74,7 @@ def test_dlpack():
     assert crisol.from_dlpack(y.T).tolist() == x.tolist()
 
 
+@on_cpu
 def test_elements_stay_while_torch_uses_them():
     x = crisol.ones((500, 500))
     t, flat = torch.asarray(x), torch.frombuffer(x, dtype=torch.float32)
