@@ -8,14 +8,13 @@ using namespace dispatch;
 
 namespace {
 
-constexpr Variant<GemmProblem> variants[] = {
-    {"matrix_packed", DeviceClass::any, plan_gemm_matrix_packed, nullptr, true},
-    {"matrix", DeviceClass::any, plan_gemm_matrix, matrix_configs, true},
-    {"block", DeviceClass::gpu, plan_gemm_block, block_configs, true},
-    {"cpu_skinny", DeviceClass::cpu, plan_gemm_cpu_skinny, nullptr, true},
-    {"cpu_tiled", DeviceClass::cpu, plan_gemm_cpu_tiled, cpu_tiled_configs, true},
-    {"cpu_dot", DeviceClass::cpu, plan_gemm_cpu_dot, nullptr, true},
-    {"plain", DeviceClass::any, plan_gemm_plain, nullptr, true}};
+constexpr Variant<GemmProblem> variants[] = {{"matrix_packed", DeviceClass::any, plan_gemm_matrix_packed},
+                                             {"matrix", DeviceClass::any, plan_gemm_matrix, matrix_configs},
+                                             {"block", DeviceClass::gpu, plan_gemm_block, block_configs},
+                                             {"cpu_skinny", DeviceClass::cpu, plan_gemm_cpu_skinny},
+                                             {"cpu_tiled", DeviceClass::cpu, plan_gemm_cpu_tiled, cpu_tiled_configs},
+                                             {"cpu_dot", DeviceClass::cpu, plan_gemm_cpu_dot},
+                                             {"plain", DeviceClass::any, plan_gemm_plain}};
 
 }  // namespace
 
@@ -93,11 +92,10 @@ PreparedGemm prepare_gemm(const Gemm& product) {
   return {prepare(gemm_table, p, product.device), b};
 }
 
-bool gemm(const Gemm& product) {
-  if (product.m == 0 || product.n == 0 || product.batch == 0) return true;
+void gemm(const Gemm& product) {
+  if (product.m == 0 || product.n == 0 || product.batch == 0) return;
   const auto [plan, b] = prepare_gemm(product);
   launch_gemm(*plan, product, b);
-  return product.epilogue == nullptr || plan->plan.fuses_epilogue();
 }
 
 GemmPlaces gemm_places(const GemmProblem& problem) {

@@ -34,7 +34,7 @@ ProductContext product_context();
 
 /// C = f(A·B (+ C) (+ bias)): `batch` products of m x k with k x n matrices. A plan's operands are A, B, C, the bias (m
 /// or n elements, as the flags say; the same for the whole batch), and the two operands of the epilogue f. Its scalars
-/// are those of f.
+/// are those of f. Every variant runs f.
 struct GemmProblem {
   std::int64_t m, n, k;
   std::int64_t batch = 1;
@@ -95,7 +95,7 @@ struct Gemm {
   std::array<const Contiguous*, 4> copies{};  ///< Those behind the operands; launch_gemm() lets them be made.
 };
 
-/// The problem without its context: in fp32, of operands that may be captured.
+/// The problem without its context, so in fp32.
 GemmProblem problem_of(const Gemm& product);
 /// Queues a plan of the product. `b` is B, with its owner where a packed copy may be kept.
 void launch_gemm(const dispatch::Prepared& plan, const Gemm& product, const dispatch::OperandView& b);
@@ -107,9 +107,8 @@ struct PreparedGemm {
 };
 PreparedGemm prepare_gemm(const Gemm& product);
 
-/// Queues the product. For all variants but "plain", one stride of each operand must be 1. Returns false where the
-/// variant does not fuse the epilogue, which the caller then runs over C.
-bool gemm(const Gemm& product);
+/// Queues the product. For all variants but "plain", one stride of each operand must be 1.
+void gemm(const Gemm& product);
 
 // ---- The variants ----
 

@@ -65,7 +65,7 @@ bool run_batches(Gemm product, const Loop& loop) {
     calls.emplace_back(one, prepare_gemm(one));
   }
   for (const auto& [one, prepared] : calls) launch_gemm(*prepared.plan, one, prepared.b);
-  return !has_epilogue || (outer == 1 && calls[0].second.plan->plan.fuses_epilogue());
+  return !has_epilogue || outer == 1;
 }
 
 // Whether the rows of product p + 1 lie behind those of product p in every operand, m rows each.
@@ -138,19 +138,19 @@ ProductResult multiply_weight(const Tensor& x, const Tensor& weight, const Tenso
   const Contiguous column_operand = with_unit_stride(weight), shift(bias);
   const Tensor &rows = row_operand.layout(), &columns = column_operand.layout();
   const bool has_bias = bias.defined();
-  const bool has_epilogue = gemm({.device = state_of(y),
-                                  .m = rows.size(0),
-                                  .n = n,
-                                  .k = k,
-                                  .a = matrix_of(rows, in(rows)),
-                                  .b = matrix_of(columns, in(columns)).transposed(),
-                                  .c = {out(y), n, 1},
-                                  .flags = has_bias ? bias_per_column : 0,
-                                  .bias = has_bias ? in(shift.layout()) : runtime::BufferView{nullptr, 0},
-                                  .epilogue = f,
-                                  .b_storage = columns.impl()->storage.get(),
-                                  .copies = {&input, &row_operand, &column_operand, &shift}});
-  return {y, has_epilogue};
+  gemm({.device = state_of(y),
+        .m = rows.size(0),
+        .n = n,
+        .k = k,
+        .a = matrix_of(rows, in(rows)),
+        .b = matrix_of(columns, in(columns)).transposed(),
+        .c = {out(y), n, 1},
+        .flags = has_bias ? bias_per_column : 0,
+        .bias = has_bias ? in(shift.layout()) : runtime::BufferView{nullptr, 0},
+        .epilogue = f,
+        .b_storage = columns.impl()->storage.get(),
+        .copies = {&input, &row_operand, &column_operand, &shift}});
+  return {y, true};
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,8 +9,6 @@
 
 #include "crisol/ops/matmul.h"
 #include "doctest/doctest.h"
-#include "ops/conv/conv2d_problem.h"
-#include "ops/product/matrix_units.h"
 #include "ops/product/with_epilogue.h"
 #include "reference/images/conv2d.h"
 #include "reference/matmul.h"
