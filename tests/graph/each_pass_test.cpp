@@ -1,0 +1,171 @@
+// Each pass can be turned off: with all passes, without one of them, and with one alone, models give what the walk over
+// their nodes gives.
+#include <map>
+
+#include "crisol/functions/elementwise.h"
+#include "dispatch/target.h"
+#include "graph/model_file.h"
+#include "graph/passes/passes.h"
+#include "graph/specialise.h"
+#include "ops/conv/conv2d_blocks.h"
+#include "support/skip.h"
+
+namespace {
+
+/// Convolutions with channels last, batch norm, a residual connection, a cast that does nothing, and an unused node.
+ModelFile images() {
+  manual_seed(31);
+  const Sizes channels_first{0, 3, 1, 2}, channels_last{0, 2, 3, 1};
+  return ModelFile(
+      {node("Transpose", {"x"}, {"t"}, {attribute("perm", channels_first)}),
+       node("Conv", {"t", "w1"}, {"c1"}, {attribute("pads", Sizes{1, 1, 1, 1})}),
+       node("BatchNormalization", {"c1", "scale", "shift", "mean", "variance"}, {"b1"}), node("Relu", {"b1"}, {"r1"}),
+       node("Transpose", {"r1"}, {"l1"}, {attribute("perm", channels_last)}),
+       node("Cast", {"l1"}, {"s1"}, {attribute("to", std::int64_t{of::f32})}), node("Mul", {"s1", "scale"}, {"m1"}),
+       node("Transpose", {"m1"}, {"f1"}, {attribute("perm", channels_first)}), node("Conv", {"f1", "w2", "b2"}, {"c2"}),
+       node("Add", {"c2", "f1"}, {"a2"}), node("HardSwish", {"a2"}, {"h2"}),
+       node("GlobalAveragePool", {"c2"}, {"unused"}),
+       node("Softmax", {"h2"}, {"y"}, {attribute("axis", std::int64_t{1})})},
+      {weight("w1", randn({18, 3, 3, 3})), weight("scale", rand({18}) + 0.5), weight("shift", randn({18})),
+       weight("mean", randn({18})), weight("variance", rand({18}) + 0.5), weight("w2", randn({18, 18, 1, 1})),
+       weight("b2", randn({18}))});
+}
+
+/// A layer of a transformer, with its norm written as means and a root, and GELU by the error function.
+ModelFile tokens() {
+  manual_seed(32);
+  const std::vector<Proto> mean_of_rows{attribute("axes", Sizes{-1})};
+  return ModelFile(
+      {node("ReduceMean", {"x"}, {"m"}, mean_of_rows),
+       node("Sub", {"x", "m"}, {"d"}),
+       node("Pow", {"d", "two"}, {"s"}),
+       node("ReduceMean", {"s"}, {"u"}, mean_of_rows),
+       node("Add", {"u", "epsilon"}, {"v"}),
+       node("Sqrt", {"v"}, {"r"}),
+       node("Div", {"d", "r"}, {"o"}),
+       node("Mul", {"o", "scale"}, {"p"}),
+       node("Add", {"p", "shift"}, {"n"}),
+       node("MatMul", {"n", "wq"}, {"pq"}),
+       node("Add", {"pq", "bq"}, {"q"}),
+       node("MatMul", {"n", "wk"}, {"pk"}),
+       node("Add", {"pk", "bk"}, {"k"}),
+       node("MatMul", {"n", "wv"}, {"pv"}),
+       node("Add", {"pv", "bv"}, {"w"}),
+       node("Transpose", {"k"}, {"kt"}, {attribute("perm", Sizes{0, 2, 1})}),
+       node("MatMul", {"q", "kt"}, {"z"}),
+       node("Div", {"z", "two"}, {"zs"}),
+       node("Softmax", {"zs"}, {"f"}, {attribute("axis", std::int64_t{-1})}),
+       node("MatMul", {"f", "w"}, {"g"}),
+       node("Add", {"g", "x"}, {"h"}),
+       node("MatMul", {"h", "wq"}, {"i"}),
+       node("Div", {"i", "root"}, {"e1"}),
+       node("Erf", {"e1"}, {"e2"}),
+       node("Add", {"e2", "one"}, {"e3"}),
+       node("Mul", {"i", "e3"}, {"e4"}),
+       node("Mul", {"e4", "half"}, {"e5"}),
+       node("Softmax", {"e5"}, {"y"}, {attribute("axis", std::int64_t{-1})})},
+      {weight("two", full({}, 2.0)), weight("epsilon", full({}, 0.01)), weight("scale", randn({6})),
+       weight("shift", randn({6})), weight("root", full({}, 1.4142135)), weight("one", full({}, 1.0)),
+       weight("half", full({}, 0.5)), weight("wq", randn({6, 6})), weight("wk", randn({6, 6})),
+       weight("wv", randn({6, 6})), weight("bq", randn({6})), weight("bk", randn({6})), weight("bv", randn({6}))});
+}
+
+/// A product with rows that are 1 in one place.
+ModelFile one_hot_rows() {
+  manual_seed(33);
+  return ModelFile(
+      {node("Cast", {"x"}, {"i"}, {attribute("to", std::int64_t{of::i64})}), node("Unsqueeze", {"i", "axis"}, {"u"}),
+       node("Equal", {"u", "range"}, {"e"}), node("Cast", {"e"}, {"h"}, {attribute("to", std::int64_t{of::f32})}),
+       node("MatMul", {"h", "w"}, {"p"}), node("Add", {"p", "b"}, {"s"}), node("Tanh", {"s"}, {"t"}),
+       node("Softmax", {"t"}, {"y"}, {attribute("axis", std::int64_t{-1})})},
+      {numbers("axis", {2}), of::raw_tensor<std::int64_t>("range", of::i64, {1, 1, 4}, {0, 1, 2, 3}),
+       weight("w", randn({4, 5})), weight("b", randn({5}))});
+}
+
+struct Example {
+  const char* name;
+  ModelFile (*file)();
+  Tensor x;
+};
+
+std::vector<Example> examples() {
+  return {{"images", images, randn({2, 5, 6, 3})},
+          {"tokens", tokens, randn({2, 3, 6})},
+          {"one-hot rows", one_hot_rows, floor(rand({2, 3}) * 4)}};
+}
+
+/// The output after the passes whose names `wanted` takes. Counts what each of them changed.
+template <class Wanted>
+Tensor result_of(const onnx::Imported& imported, const Tensor& x, Wanted wanted,
+                 std::map<std::string, std::size_t>& changes) {
+  const NoGrad no_grad;
+  std::vector<Tensor> weights;
+  for (const auto& w : imported.weights) weights.push_back(w.tensor);
+  std::optional<graph::Graph> graph = graph::specialise(imported.graph, {x}, weights, Device());
+  REQUIRE(graph);
+  for (const graph::Pass& pass : graph::all_passes()) {
+    if (!wanted(std::string(pass.name))) continue;
+    changes[pass.name] += pass.apply(*graph, Device());
+  }
+  return graph::run(*graph, {x}, {}, Device())[0].tensor(Device());
+}
+
+}  // namespace
+
+TEST_CASE("graph: models give the same with all passes, without one, and with one alone") {
+  if (slow_device()) CRISOL_SKIP("compiles many programs");
+  std::map<std::string, std::size_t> changes;
+  for (const Example& example : examples()) {
+    const std::string model_name = example.name;
+    CAPTURE(model_name);
+    const ModelFile source = example.file();
+    onnx::Model model = source.load();
+    const Tensor expected = model(example.x).detach();
+    onnx::file::ModelFile file(source.path());
+    const onnx::Imported imported = onnx::import_model(file, Device());
+    const auto check = [&](auto wanted) {
+      CHECK(result_of(imported, example.x, wanted, changes).allclose(expected, 1e-4, 1e-5));
+    };
+    check([](const std::string&) { return true; });
+    for (const graph::Pass& pass : graph::all_passes()) {
+      const std::string pass_name = pass.name;
+      CAPTURE(pass_name);
+      check([&](const std::string& name) { return name != pass_name; });
+      check([&](const std::string& name) { return name == pass_name; });
+    }
+  }
+  // Each pass had work in one of the models.
+  if (ops::channel_block(dispatch::target_of(Device().state())) == 0) changes.erase("block_channels");
+  for (const auto& [pass, count] : changes) {
+    CAPTURE(pass);
+    CHECK(count > 0);
+  }
+}
+
+TEST_CASE("child: models without passes" * doctest::skip()) {
+  for (const Example& example : examples()) {
+    const std::string model_name = example.name;
+    CAPTURE(model_name);
+    onnx::Model model = example.file().load();
+    const std::string text = model.optimized({{"x", example.x}});
+    CHECK(text.find("pass ") == std::string::npos);
+    CHECK(text.find("Fused") == std::string::npos);
+    check_program(model, example.x);
+  }
+}
+
+TEST_CASE("child: a pass that does not exist" * doctest::skip()) {
+  onnx::Model model = one_hot_rows().load();
+  const NoGrad no_grad;
+  CHECK(refusal(ErrorCode::invalid_argument, [&] {
+          model(zeros({2, 3}));
+        }) == doctest::Contains("'-fuse_all' is not -NAME of a pass"));
+}
+
+TEST_CASE("graph: CRISOL_PASSES turns off all passes, and refuses other names") {
+  if (slow_device()) CRISOL_SKIP("starts processes");
+  std::string all = "-capture";
+  for (const graph::Pass& pass : graph::all_passes()) all += std::string(",-") + pass.name;
+  CHECK_PASSED(run_child("child: models without passes", {{"CRISOL_PASSES", all}}));
+  CHECK_PASSED(run_child("child: a pass that does not exist", {{"CRISOL_PASSES", "-capture,-fuse_all"}}));
+}
