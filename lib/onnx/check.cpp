@@ -48,11 +48,12 @@ NamedTensors tensors_in(const fs::path& set, const std::string& kind, const std:
   for (std::size_t i = 0;; ++i) {
     const fs::path path = set / concat(kind, '_', i, ".pb");
     if (std::error_code error; !fs::exists(path, error)) return tensors;
-    auto [name, tensor] = load_tensor(system::text_of(path), device);
+    const auto loaded = load_tensor(system::text_of(path), device);
+    const std::string& name = loaded.first;
     const bool is_known = std::any_of(values.begin(), values.end(), [&](const auto& v) { return v.name == name; });
     require(is_known || i < values.size(), "onnx", system::text_of(path), ": the model has ", values.size(), ' ', kind,
             values.size() == 1 ? "" : "s");
-    tensors.emplace_back(is_known ? name : values[i].name, tensor);
+    tensors.emplace_back(is_known ? name : values[i].name, loaded.second);
   }
 }
 
