@@ -16,6 +16,19 @@ NETS = ["resnet50", "mobilenet_v2", "efficientnet_b0", "vit_b_16"]
 NAMES = {"input_names": ["images"], "output_names": ["logits"]}
 
 
+def take_statistics(net, images):
+    """Gives norms the statistics of these images. With the initial ones, values shrink from layer to layer until the
+    results no longer depend on the images."""
+    norms = [module for module in net.modules() if isinstance(module, torch.nn.BatchNorm2d)]
+    for norm in norms:
+        norm.train().momentum = 1
+    with torch.no_grad():
+        net(images)
+        net.eval()
+        logits = net(images)
+    assert (logits[0] - logits[1]).abs().max() > 0.1
+
+
 def main(folder):
     warnings.filterwarnings("ignore")
     for name in NETS:
@@ -25,6 +38,7 @@ def main(folder):
             if not parameter.any():  # Zero, so that what comes before would not matter.
                 torch.nn.init.normal_(parameter, std=0.02)
         images = torch.randn(2, 3, 224, 224)
+        take_statistics(net, images)
         torch.onnx.export(net, (images,), str(folder / f"{name}.onnx"), dynamo=True, verbose=False, external_data=False,
                           dynamic_shapes=({0: torch.export.Dim("N")},), **NAMES)  # fmt: skip
         torch.onnx.export(net, (images,), str(folder / f"{name}_script.onnx"), dynamo=False, opset_version=17,

