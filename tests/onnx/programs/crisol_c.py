@@ -1,5 +1,6 @@
 """crisol's C interface for Python programs: models from ONNX files, with NumPy's arrays."""
 import collections
+import contextlib
 import ctypes
 import json
 
@@ -71,29 +72,46 @@ class Library:
         self.call("crisol_tensor_read", tensor, ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes))
         return array
 
-    def run_all(self, model, inputs):
-        """The arrays of each output, by name, for inputs by name. A list is a sequence, and None is left out."""
+    @contextlib.contextmanager
+    def named_tensors(self, inputs):
+        """A count, names and tensors, as functions of C take them. A list is a sequence, and None is left out."""
         tensors = []
-        found, results = collections.defaultdict(list), ctypes.c_void_p()
         try:
             for name, value in inputs.items():
                 for array in value if isinstance(value, list) else [] if value is None else [value]:
                     tensors.append((name, self.tensor(array)))
-            names = (ctypes.c_char_p * max(len(tensors), 1))(*[name.encode() for name, _ in tensors])
-            self.call("crisol_onnx_run_all", model, len(tensors), names,
-                      (ctypes.c_void_p * max(len(tensors), 1))(*[tensor for _, tensor in tensors]), ctypes.byref(results))
+            size = max(len(tensors), 1)
+            yield (len(tensors), (ctypes.c_char_p * size)(*[name.encode() for name, _ in tensors]),
+                   (ctypes.c_void_p * size)(*[tensor for _, tensor in tensors]))
+        finally:
+            for _, tensor in tensors:
+                self.c.crisol_tensor_destroy(tensor)
+
+    def run_all(self, model, inputs):
+        """The arrays of each output, by name, for inputs by name. A list is a sequence, and None is left out."""
+        found, results = collections.defaultdict(list), ctypes.c_void_p()
+        try:
+            with self.named_tensors(inputs) as arguments:
+                self.call("crisol_onnx_run_all", model, *arguments, ctypes.byref(results))
             count = ctypes.c_int32()
             self.call("crisol_named_tensors_count", results, ctypes.byref(count))
             for i in range(count.value):
                 name, tensor = ctypes.c_char_p(), ctypes.c_void_p()
                 self.call("crisol_named_tensors_item", results, i, ctypes.byref(name), ctypes.byref(tensor))
-                tensors.append(("", tensor))
-                found[name.value.decode()].append(self.array(tensor))
+                try:
+                    found[name.value.decode()].append(self.array(tensor))
+                finally:
+                    self.c.crisol_tensor_destroy(tensor)
             return found
         finally:
             self.c.crisol_named_tensors_destroy(results)
-            for _, tensor in tensors:
-                self.c.crisol_tensor_destroy(tensor)
+
+    def launches(self, model, inputs):
+        """How many kernels a run launches."""
+        text = ctypes.c_char_p()
+        with self.named_tensors(inputs) as arguments:
+            self.call("crisol_onnx_profile", model, *arguments, ctypes.byref(text))
+        return sum(row["launches"] for row in json.loads(text.value))
 
     def run(self, model, inputs, outputs):
         """The outputs of these names, which are tensors, for arrays by name."""
