@@ -138,7 +138,7 @@ PlanOr plan_im2col(const Conv2dProblem& p, const Target& target, std::size_t) {
   if (const char* reason = check_sizes(s, target)) return reason;
   const std::int64_t m = s.group_outputs(), n = s.pixels(), k = s.depth();
   Planner planner(p, target);
-  planner.for_pieces([&](const Piece& piece) {
+  planner.for_pieces([&, x = x, weight = weight, y = y](const Piece& piece) {
     const Place a = weight.offset_by(piece.group * m * k);
     planner.add_columns("im2col", piece.images * k * n, planner.images_in(x, piece), planner.columns(), k * n, n);
     GemmProblem product = inner_product(p, m, n, k, piece.images);
@@ -158,7 +158,7 @@ PlanOr plan_im2col_data(const Conv2dProblem& p, const Target& target, std::size_
   if (const char* reason = check_sizes(s, target)) return reason;
   const std::int64_t m = s.depth(), n = s.pixels(), k = s.group_outputs();
   Planner planner(p, target);
-  planner.for_pieces([&](const Piece& piece) {
+  planner.for_pieces([&, dy = dy, weight = weight, dx = dx](const Piece& piece) {
     const Place a = weight.offset_by(piece.group * k * m);
     GemmProblem product = inner_product(p, m, n, k, piece.images);
     product.a = {1, m};
@@ -183,7 +183,7 @@ PlanOr plan_im2col_weight(const Conv2dProblem& p, const Target& target, std::siz
   const Place by_output = s.images == 1 ? dy : planner.workspace(s.images * s.output_image());
   if (s.images > 1) planner.add_by_output(dy, by_output);
   const std::int64_t m = s.group_outputs(), n = s.depth();
-  planner.for_pieces([&](const Piece& piece) {
+  planner.for_pieces([&, x = x, dw = dw](const Piece& piece) {
     const std::int64_t pixels = piece.images * s.pixels();
     planner.add_columns("im2col", n * pixels, planner.images_in(x, piece), planner.columns(), s.pixels(), pixels);
     GemmProblem product = inner_product(p, m, n, pixels, 1);
