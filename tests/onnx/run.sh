@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # tests/onnx/run.sh [--json FILE] [--summary FILE] [--only TEXT] [--sets LIST] [--verbose]
-# tests/onnx/run.sh --real [--json FILE] [--only TEXT] [--time] [--memory] [--torch PYTHON]
+# tests/onnx/run.sh --real [--json FILE] [--only TEXT] [--time] [--memory] [--first] [--torch PYTHON]
 #
 # Runs ONNX's own tests on the default device: those of single nodes, and the models that the onnx package brings. Prints
 # a table by op and one by set: passed, refused when the model was loaded, refused when it ran, wrong. --json writes the
@@ -8,9 +8,9 @@
 # contain a text, --sets some of node,simple,light,pytorch-converted,pytorch-operator. --verbose says why tests did not
 # pass.
 # --real downloads packages of PyPI with models, some 130 MB, and compares crisol with ONNX Runtime on them. With --time it
-# measures both, in turns of half a second. With --memory it measures the peak of memory of both, each in a process of its
-# own. --torch takes networks of torchvision too, which a Python with torch exports
-# (tests/onnx/programs/export_models.py).
+# measures both, in turns of half a second. With --memory it measures the peak of memory of both, and with --first the
+# time to the first result, each in a process of its own. --torch takes networks of torchvision too, which a Python with
+# torch, torchvision, onnx and onnxscript exports (tests/onnx/programs/export_models.py).
 # Installs Python's packages in build/onnx/. Ends with 1 if an output was wrong or too few tests passed, and with 3 if
 # Python or a package is missing and cannot be installed.
 set -euo pipefail

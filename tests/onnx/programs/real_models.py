@@ -161,20 +161,22 @@ def medians(runs, seconds):
     return [statistics.median(own) for own in times]
 
 
-def peaks(path, inputs, options):
-    """What memory.py tells of crisol and of ONNX Runtime. With cold caches, crisol's process would compile kernels: so
-    its result is the least of a few processes, which fill the caches."""
+def processes(path, inputs, options):
+    """What process.py tells of crisol and of ONNX Runtime, each the least of a few processes in turns. crisol's first ones
+    fill its caches of kernels."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, "inputs.npz")
         np.savez(file, **inputs)
 
-        def peak(runtime):
-            command = [sys.executable, str(pathlib.Path(__file__).with_name("memory.py")), runtime, str(path), str(file),
+        def facts(runtime):
+            command = [sys.executable, str(pathlib.Path(__file__).with_name("process.py")), runtime, str(path), str(file),
                        "--library", str(options.library), "--threads", str(THREADS)]
             return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
 
-        own = min((peak("crisol") for _ in range(PROCESSES)), key=lambda one: one["peak"])
-        return {"crisol": own, "onnxruntime": peak("onnxruntime")}
+        turns = [(facts("crisol"), facts("onnxruntime")) for _ in range(PROCESSES)]
+        return {runtime: {"growth_mb": min(one["peak"] - one["start"] for one in own),
+                          **{key: min(one[key] for one in own) for key in ("peak", "first_ms")}}
+                for runtime, own in zip(("crisol", "onnxruntime"), zip(*turns))}
 
 
 def compare(library, path, case, options):
@@ -194,8 +196,8 @@ def compare(library, path, case, options):
         if options.time:
             runs = [lambda: library.run(model, inputs, names), lambda: session.run(names, inputs)]
             result["crisol_ms"], result["onnxruntime_ms"] = medians(runs, options.seconds)
-        if options.memory:
-            result["memory_mb"] = peaks(path, inputs, options)
+        if options.memory or options.first:
+            result["processes"] = processes(path, inputs, options)
     except Failure as error:
         result |= {"outcome": "refused", "reason": str(error).replace(str(path), path.name)}
     finally:
@@ -204,7 +206,7 @@ def compare(library, path, case, options):
     return result
 
 
-def print_result(name, result):
+def print_result(name, result, options):
     shapes = " ".join("x".join(map(str, shape)) for shape in result["shapes"].values() if shape)
     line = f"{name:36} {shapes:28} {result['outcome']:8}"
     if "difference" in result:
@@ -212,11 +214,15 @@ def print_result(name, result):
     if "crisol_ms" in result:
         own, peer = result["crisol_ms"], result["onnxruntime_ms"]
         line += f"  crisol {own:9.3f} ms, onnxruntime {peer:9.3f} ms, {peer / own:5.2f} of its speed"
-    if "memory_mb" in result:
-        own, peer = result["memory_mb"]["crisol"], result["memory_mb"]["onnxruntime"]
-        growth = [one["peak"] - one["start"] for one in (own, peer)]
-        line += (f"  memory of the process {own['peak']:.0f} MB, onnxruntime {peer['peak']:.0f} MB;"
-                 f" without its start {growth[0]:.0f} and {growth[1]:.0f} MB, {growth[0] / growth[1]:.2f} times as much")
+    if "processes" in result:
+        own, peer = result["processes"]["crisol"], result["processes"]["onnxruntime"]
+        if options.memory:
+            line += (f"  memory of the process {own['peak']:.0f} MB, onnxruntime {peer['peak']:.0f} MB; without its start"
+                     f" {own['growth_mb']:.0f} and {peer['growth_mb']:.0f} MB,"
+                     f" {own['growth_mb'] / peer['growth_mb']:.2f} times as much")
+        if options.first:
+            line += (f"  first result after {own['first_ms']:.0f} ms, onnxruntime {peer['first_ms']:.0f} ms,"
+                     f" {own['first_ms'] / peer['first_ms']:.2f} times as long")
     print(line + (": " + result["reason"] if "reason" in result else ""), flush=True)
 
 
@@ -230,6 +236,8 @@ def main():
                         help="also networks of torchvision; a Python with torch, torchvision, onnx and onnxscript")
     parser.add_argument("--time", action="store_true", help="measure both in turns, with two threads")
     parser.add_argument("--memory", action="store_true", help="measure the peak of memory, each in its own process")
+    parser.add_argument("--first", action="store_true",
+                        help="measure the time to the first result, each in its own process")
     parser.add_argument("--least", type=int, default=0, help="fail if fewer runs agree")
     parser.add_argument("--seconds", type=float, default=2, help="for the times of each of the two; 2 by default")
     options = parser.parse_args()
@@ -247,7 +255,7 @@ def main():
             if progress := os.environ.get("CRISOL_TEST_PROGRESS"):
                 pathlib.Path(progress).write_text(name)  # For tests/watch.sh.
             result = compare(library, model_file(package, name), case, options)
-            print_result(name, result)
+            print_result(name, result, options)
             counts[result["outcome"]] += 1
             results.append({"package": package, "model": name, **result})
     if options.json:

@@ -1,12 +1,14 @@
-"""Peak of the resident memory of one process that loads a model and runs it six times; real_models.py --memory starts it.
+"""Memory and time of one process that loads a model and runs it six times; real_models.py --memory and --first start it.
 
-    memory.py (crisol | onnxruntime) FILE INPUTS.npz [--library libcrisol.so] [--threads N]
+    process.py (crisol | onnxruntime) FILE INPUTS.npz [--library libcrisol.so] [--threads N]
 
-Prints JSON in MB: `start` with NumPy, the library and an opened device, but without the model, and `peak`. Linux only.
+Prints JSON. `start` and `peak` are the resident memory in MB: with NumPy, the library and an opened device, but without
+the model, and at most. `first_ms` is the time from a Python with NumPy alone until the first result. Linux only.
 """
 import argparse
 import json
 import pathlib
+import time
 
 import numpy as np
 
@@ -28,6 +30,7 @@ def crisol(options, inputs):
     names = library.output_names(model)
     for _ in range(RUNS):
         library.run(model, inputs, names)
+        yield
 
 
 def onnxruntime(options, inputs):
@@ -40,6 +43,7 @@ def onnxruntime(options, inputs):
     session = onnxruntime.InferenceSession(options.file, settings, providers=["CPUExecutionProvider"])
     for _ in range(RUNS):
         session.run(None, inputs)
+        yield
 
 
 def main():
@@ -52,11 +56,15 @@ def main():
     options = parser.parse_args()
     with np.load(options.inputs) as arrays:
         inputs = dict(arrays)
+    began = time.perf_counter()
     work = {"crisol": crisol, "onnxruntime": onnxruntime}[options.runtime](options, inputs)
     next(work)
     start = resident("VmRSS")
-    next(work, None)
-    print(json.dumps({"start": start, "peak": resident("VmHWM")}))
+    next(work)
+    first_ms = 1e3 * (time.perf_counter() - began)
+    for _ in work:
+        pass
+    print(json.dumps({"start": start, "peak": resident("VmHWM"), "first_ms": first_ms}))
 
 
 if __name__ == "__main__":
