@@ -7,6 +7,7 @@
 #include <new>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "base/hash.h"
 #include "base/text.h"
@@ -175,6 +176,13 @@ void log_disagreement(const DeviceInfo& info, const Verification& v) {
                            "`crisol doctor` prints"));
 }
 
+/// While it lives, what the thread computes is no part of a function that is traced.
+struct Untraced {
+  Recorder* const recorder = std::exchange(thread_context().recorder, nullptr);
+
+  ~Untraced() { thread_context().recorder = recorder; }
+};
+
 /// The verdict, and whether it stays valid.
 struct Verdict {
   bool agrees, lasts;
@@ -187,7 +195,8 @@ Verdict find_verdict(Device device, const Unit& unit, const replay::Problem& pro
     return {known->agrees, true};
   if (untried().count({device.index(), unit}) > 0) return {true, true};
   const runtime::PauseCapture pause;  // The trial's launches are not the user's.
-  device.synchronize();               // Errors from here on come from the trial.
+  const Untraced untraced;
+  device.synchronize();  // Errors from here on come from the trial.
   const auto start = std::chrono::steady_clock::now();
   const Found found = try_variant(unit, problem);
   runtime::log(runtime::Topic::dispatch, unit.first, ": ", unit.second, " tried in ",

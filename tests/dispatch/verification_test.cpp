@@ -220,6 +220,26 @@ TEST_CASE("verification: outcomes of another driver and those of a damaged file 
   }
 }
 
+TEST_CASE("child: a network that is compiled on an unknown driver" * doctest::skip()) {
+  dispatch::assume_unknown_drivers(true);
+  nn::Sequential net(nn::Conv2d(3, 4, 3), nn::BatchNorm2d(4), nn::ReLU(), nn::Flatten(), nn::Linear(4 * 16, 5));
+  net.eval();
+  const Tensor x = randn({2, 3, 6, 6});
+  const NoGrad no_grad;
+  const Tensor y = compile(net, x)(x);  // The first use of all variants.
+  CHECK(y.allclose(net(x), 1e-4, 1e-4));
+}
+
+TEST_CASE("verification: trials are no part of a network that is traced") {
+  if (slow_device()) CRISOL_SKIP("starts processes outside the simulator");
+  const TemporaryFolder folder;
+  const ProcessResult result =
+      run_child("child: a network that is compiled on an unknown driver",
+                {{"CRISOL_CACHE_DIR", folder.path()}, {"CRISOL_VERIFY", "first"}, {"CRISOL_VERBOSE", "dispatch"}});
+  CHECK_PASSED(result);
+  CHECK(count_of(result.output, " tried in ") > 0);
+}
+
 TEST_CASE("verification: without a folder, from several threads, in a capture, without memory") {
   if (slow_device()) CRISOL_SKIP("starts processes outside the simulator");
   const Place place;
