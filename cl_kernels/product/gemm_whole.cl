@@ -1,10 +1,12 @@
 // Products of matrices of whole numbers: y[p, i, j] = sum over k of a[p, i, k] b[p, k, j], modulo the size of T. U is
 // an unsigned type, so overflow wraps around.
 //
-// y (products, rows, columns) is contiguous, and so are the rows of b. a has any strides. Product p is the element p of
-// a space of `axes` axes with the given sizes, in which a and b have the given strides. A work-item makes a block of
-// ROWS rows and COLUMNS columns. Neighbours have neighbouring columns. One launch adds the terms first <= k < end,
-// because a device may limit the rounds of a loop.
+// y (products, rows, columns) is contiguous, and so are the rows of b. a has any strides. Product n is element n of a
+// space of p.axes axes with the given sizes, in which a and b have the given strides. A work-item makes a block of ROWS
+// rows and COLUMNS columns. Neighbours have neighbouring columns. One launch adds the terms first <= k < end, because a
+// device may limit the rounds of a loop.
+#include "product/parameters.h"
+
 #ifndef T
 #define T int
 #endif
@@ -19,14 +21,13 @@
 #endif
 
 __kernel void multiply_whole(__global const T* restrict a, const ulong a_offset, __global const T* restrict b,
-                             const ulong b_offset, __global T* restrict y, const ulong y_offset, const long blocks,
-                             const long rows, const long columns, const long a_row, const long a_column,
-                             const long b_row, const long first, const long end, const int axes, const long8 sizes,
+                             const ulong b_offset, __global T* restrict y, const ulong y_offset,
+                             const WholeParameters p, const long first, const long end, const long8 sizes,
                              const long8 a_strides, const long8 b_strides) {
   const long id = get_global_id(0);
-  if (id >= blocks) return;
-  const long across = (columns + COLUMNS - 1) / COLUMNS;
-  const long down = (rows + ROWS - 1) / ROWS;
+  if (id >= p.blocks) return;
+  const long across = (p.columns + COLUMNS - 1) / COLUMNS;
+  const long down = (p.rows + ROWS - 1) / ROWS;
   const long column = id % across * COLUMNS;
   const long row = id / across % down * ROWS;
   const long product = id / across / down;
@@ -36,26 +37,27 @@ __kernel void multiply_whole(__global const T* restrict a, const ulong a_offset,
   vstore8(b_strides, 0, b_stride);
   a += a_offset;
   b += b_offset + column;
-  y += y_offset + (product * rows + row) * columns + column;
+  y += y_offset + (product * p.rows + row) * p.columns + column;
   long rest = product;
-  for (int axis = axes - 1; axis >= 0; --axis) {
+  for (int axis = p.axes - 1; axis >= 0; --axis) {
     a += rest % size[axis] * a_stride[axis];
     b += rest % size[axis] * b_stride[axis];
     rest /= size[axis];
   }
-  const int height = (int)min((long)ROWS, rows - row);
-  const int width = (int)min((long)COLUMNS, columns - column);
+  const int height = (int)min((long)ROWS, p.rows - row);
+  const int width = (int)min((long)COLUMNS, p.columns - column);
   U sums[ROWS][COLUMNS];
   for (int r = 0; r < ROWS; ++r)
-    for (int c = 0; c < COLUMNS; ++c) sums[r][c] = first > 0 && r < height && c < width ? (U)y[r * columns + c] : (U)0;
+    for (int c = 0; c < COLUMNS; ++c)
+      sums[r][c] = first > 0 && r < height && c < width ? (U)y[r * p.columns + c] : (U)0;
   for (long k = first; k < end; ++k) {
     U right[COLUMNS];
-    for (int c = 0; c < COLUMNS; ++c) right[c] = (U)b[k * b_row + min(c, width - 1)];
+    for (int c = 0; c < COLUMNS; ++c) right[c] = (U)b[k * p.b_row + min(c, width - 1)];
     for (int r = 0; r < ROWS; ++r) {
-      const U left = (U)a[(row + min(r, height - 1)) * a_row + k * a_column];
+      const U left = (U)a[(row + min(r, height - 1)) * p.a_row + k * p.a_column];
       for (int c = 0; c < COLUMNS; ++c) sums[r][c] += left * right[c];
     }
   }
   for (int r = 0; r < height; ++r)
-    for (int c = 0; c < width; ++c) y[r * columns + c] = (T)sums[r][c];
+    for (int c = 0; c < width; ++c) y[r * p.columns + c] = (T)sums[r][c];
 }

@@ -79,5 +79,13 @@ typedef struct {
 } PanelParameters;
 CHECK_PARAMETERS(PanelParameters, 64);
 
+// Products of whole numbers (product/gemm_whole.cl) of `rows` x `columns` results, which work-items make in `blocks`
+// blocks. The last three Longs are strides. The products fill a space of `axes` axes.
+typedef struct {
+  Long blocks, rows, columns, a_row, a_column, b_row;
+  Int axes, unused;
+} WholeParameters;
+CHECK_PARAMETERS(WholeParameters, 56);
+
 PARAMETERS_END
 #endif

@@ -7,6 +7,7 @@
 #include "dispatch/work_split.h"
 #include "ops/product/leading_axes.h"
 #include "ops/whole_types.h"
+#include "product/parameters.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -31,10 +32,17 @@ Tensor multiply_whole(const Tensor& a, const Tensor& b, const Shape& shape) {
       "multiply_whole",
       {{"T", type_of_whole(a.dtype())}, {"U", wide ? "ulong" : "uint"}, {"ROWS", rows}, {"COLUMNS", columns}}};
   const Shape a_strides = leading_strides(a, leading), b_strides = leading_strides(right.layout(), leading);
+  const kernels::WholeParameters parameters{.blocks = blocks,
+                                            .rows = y.size(-2),
+                                            .columns = y.size(-1),
+                                            .a_row = a.strides()[a.dim() - 2],
+                                            .a_column = a.strides()[a.dim() - 1],
+                                            .b_row = right.layout().strides()[b.dim() - 2],
+                                            .axes = leading.rank(),
+                                            .unused = 0};
   in_launches(target, a.size(-1), 2 * rows * columns, [&](std::int64_t first, std::int64_t end) {
-    runtime::launch(device, spec, range_of(target, blocks), in(a), in(right), out(y), blocks, y.size(-2), y.size(-1),
-                    a.strides()[a.dim() - 2], a.strides()[a.dim() - 1], right.layout().strides()[b.dim() - 2], first,
-                    end, std::int32_t{leading.rank()}, leading, a_strides, b_strides);
+    runtime::launch(device, spec, range_of(target, blocks), in(a), in(right), out(y),
+                    runtime::KernelArg(&parameters, sizeof parameters), first, end, leading, a_strides, b_strides);
   });
   return y;
 }
