@@ -23,14 +23,15 @@ struct Loop {
 /// Sizes that a and b both broadcast to, aligned at the last axis; refuses, naming op and both shapes.
 Shape broadcast_shape(const char* op, const Shape& a, const Shape& b);
 
-/// Strides of a tensor as an operand of `shape`: 0 along axes that it is repeated over. The shapes must broadcast.
+/// Strides of a tensor as an operand of `shape`. A stride is 0 where the tensor is repeated along the axis. The shapes
+/// must broadcast.
 Shape broadcast_strides(const Tensor& x, const Shape& shape);
 
-/// Axes of size 1 go, neighbours that every operand walks through without a jump merge. The order of the elements
-/// stays.
+/// Removes axes of size 1, and merges neighbouring axes that every operand walks through without a jump. The order of
+/// the elements stays.
 Loop collapse(const Shape& shape, std::span<const Shape> strides);
 
-/// Refuses, naming op, a tensor to be written in which several indices mean the same element.
+/// Refuses to write a tensor in which several indices mean the same element. The message names op.
 void require_no_overlap(const char* op, const Tensor& dst);
 
 }  // namespace crisol::ops

@@ -5,10 +5,10 @@
 
 namespace crisol::ops {
 
-/// A tensor, or a row-major copy of it where its layout or its dtype is another one. The constructor allocates the copy
-/// and resolves the kernel that makes it, and queues nothing. The copy is queued when a launch takes the operand, and a
-/// launch takes it after its own kernels are resolved. So an op that makes its operands first and prepares its kernels
-/// next has queued nothing when a kernel cannot be built.
+/// A tensor, or a row-major copy of it if it has another layout or dtype. The constructor allocates the copy and
+/// resolves the kernel that makes it, and queues nothing. The copy is queued when a launch takes the operand, and a
+/// launch takes it after its own kernels are resolved. So an op makes its operands first and then prepares its kernels.
+/// If a kernel cannot be built, nothing was queued.
 class Contiguous {
  public:
   Contiguous() = default;
@@ -19,7 +19,7 @@ class Contiguous {
   static Contiguous as_is(const Tensor& x);
 
   bool defined() const noexcept { return tensor_.defined(); }
-  /// Where the elements will be: for problems, which need shape, strides, offset and dtype. Nothing may read it.
+  /// The shape, strides, offset and dtype that the elements will have. Problems need them. Nothing may read it.
   const Tensor& layout() const noexcept { return tensor_; }
   /// The tensor with its elements. The first call queues the copy.
   const Tensor& filled() const;

@@ -9,9 +9,9 @@
 
 namespace crisol::ops {
 
-/// Adds what kernels depend on of an operand, which may be undefined.
+/// Adds the properties of an operand that kernels depend on. The operand may be undefined.
 inline void add_tensor(dispatch::CallKey& key, const Tensor& x) {
-  constexpr std::int64_t alignment = 64;  // In elements; no kernel asks for more.
+  constexpr std::int64_t alignment = 64;  // In elements. No kernel needs more.
   key.add(x.defined() ? static_cast<std::int64_t>(x.dtype()) : -1);
   if (!x.defined()) return;
   key.add(x.dim());

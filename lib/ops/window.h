@@ -11,7 +11,7 @@ namespace crisol::ops {
 
 /// One axis of a sliding window. Window o covers the positions o * stride - padding + i * dilation, i < kernel.
 struct WindowAxis {
-  std::int64_t size;  ///< Of the input along this axis.
+  std::int64_t size;  ///< The size of the input along this axis.
   int kernel;
   int stride = 1;
   int padding = 0;

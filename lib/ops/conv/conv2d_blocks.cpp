@@ -22,7 +22,7 @@ const std::string tile_names[] = {"14", "12", "10", "8", "7", "6", "5", "4"};
 constexpr std::array<std::int64_t, 8> tile_columns{14, 12, 10, 8, 7, 6, 5, 4};
 std::span<const std::string> tile_configs() { return tile_names; }
 
-/// How the planes of y are cut: tiles of so many columns, so many of them for a work-item.
+/// How the planes of y are cut. A tile has `columns` columns, and a work-item computes `tiles_of_item` tiles.
 struct BlockCut {
   std::int64_t columns, tiles, tiles_of_item;
   std::int64_t seen;  ///< Columns of x for a tile.
@@ -59,7 +59,7 @@ kernels::BlocksParameters kernel_sizes(const Conv2dBlocksProblem& p, const Conv2
   return {s.channels, s.height, s.width, p.blocks(), s.out_h, s.out_w};
 }
 
-/// The columns for which the fewest are computed twice or in vain. Wide tiles load a weight less often.
+/// The width of tiles with the fewest columns that are computed twice or in vain. Wide tiles load a weight less often.
 std::int64_t best_columns(const Conv2dBlocksProblem& p, std::int64_t out_w, const Target& target) {
   const std::int64_t most = max_sums(p, target) / (p.is_depthwise() ? 2 : p.tile_blocks);
   std::int64_t best = 0;
@@ -199,7 +199,7 @@ bool tiles_take(const Conv2dSizes& s, std::int64_t block) {
 }
 
 std::int64_t channel_block(const Target& target) {
-  // Where loops are short, large layers would have no tiles.
+  // If the device limits loops, large layers would have no tiles.
   if (!target.takes_cpu_kernels() || target.loop_budget != std::numeric_limits<std::int64_t>::max()) return 0;
   return target.cpu_vector_width() == 16 ? 16 : 8;
 }

@@ -117,7 +117,8 @@ PlanOr plan_cpu_rows(const Conv2dProblem& p, const Target& target, std::size_t) 
   const std::int64_t m = s.group_outputs(), n = s.depth(), k = s.images * s.pixels();
   const std::optional<DotPlan> cut = plan_dot(target, m, n, k, s.groups, s.taps());
   if (!cut) return too_large;
-  // A row of A is an output channel of dy, a row of B a (channel, r, s) of the im2col matrix. Both run over all pixels.
+  // A row of A is an output channel of dy. A row of B is a row (channel, r, s) of the im2col matrix. Both run over all
+  // pixels.
   const kernels::GatherParameters planes_of_dy{.image = s.output_image(),
                                                .plane = s.pixels(),
                                                .size = s.images * s.output_image(),

@@ -10,8 +10,8 @@ namespace {
 
 using Tiles = std::span<const TileShape>;
 
-// As for matrix products (ops/product/fma_engine.cpp), but few, since each is a program more to compile. There are no
-// wide ones, because columns are gathered number by number.
+// The tiles are chosen as for matrix products (ops/product/fma_engine.cpp). There are fewer, because each tile is one
+// more program to compile. None is wide, because columns are gathered number by number.
 constexpr TileShape block_tiles[] = {
     {128, 128, 8, 8, 1.0, 8}, {128, 64, 8, 8, 1.0, 8}, {64, 64, 8, 4, 1.09, 8}, {32, 32, 4, 4, 1.4, 16}};
 // An item reads a pixel for several rows and columns, number by number. With tiles of 128 x 64 its addresses would not
@@ -19,7 +19,7 @@ constexpr TileShape block_tiles[] = {
 // The costs are an H100's: 128 x 128 took 1.15 to 2.2 times as long as 64 x 64, and 32 x 32 took 1.3 to 2.4 times.
 constexpr TileShape block_weight_tiles[] = {{128, 128, 8, 8, 1.3, 8}, {64, 64, 8, 4, 1.14, 8}, {32, 32, 4, 4, 2.0, 16}};
 
-// Rows are the channels of the result, of which there may be few; columns are its pixels, which are many.
+// Rows are the channels of the result, and there may be few. Columns are its many pixels.
 constexpr TileShape matrix_tiles_32[] = {
     {128, 128, 64, 32, 1.0}, {64, 128, 32, 32, 1.2}, {64, 64, 32, 32, 1.3}, {32, 128, 32, 32, 1.6}};
 constexpr TileShape matrix_tiles_64[] = {
@@ -33,7 +33,8 @@ bool suits(const TileShape& tile, const Target& target) {
   return target.traits.shared_registers != 0 ? !first : !second;
 }
 
-// The tile of a configuration, or those that `suit`, with the reason where there is none.
+// The engine with the tile of a configuration. Without a configuration it has all tiles that `suit`. If there is no
+// tile, the result holds the reason.
 template <class Suits>
 ConvEngine fma_engine_with(Tiles all, const Target& target, std::size_t config, Suits&& suit) {
   ConvEngine made{fma_engine(), {}};
@@ -48,7 +49,7 @@ ConvEngine fma_engine_with(Tiles all, const Target& target, std::size_t config, 
   return made;
 }
 
-// Where a configuration is asked for, its tile alone.
+// The engine with only this tile.
 ConvEngine with_tile(ConvEngine engine, const TileShape& tile) {
   const TileShape* const same = tile_like(tile, engine.tiles);
   if (same == nullptr)
@@ -58,7 +59,7 @@ ConvEngine with_tile(ConvEngine engine, const TileShape& tile) {
   return engine;
 }
 
-// The tile of a configuration, which is named by one of `named`, or all of these tiles.
+// The engine with the tile of a configuration, which is one of `named`. Without a configuration it has all of `tiles`.
 ConvEngine mma_engine_with(const Conv2dProblem& p, const Target& target, std::vector<TileShape> tiles, Tiles named,
                            std::size_t config) {
   ConvEngine made = matrix_engine(target.unit(p.precision()), p.precision(), std::move(tiles));

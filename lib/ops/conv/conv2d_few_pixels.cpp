@@ -14,8 +14,8 @@ constexpr std::int64_t max_pixels = 16;       // Of all images.
 constexpr std::int64_t max_copies = 1 << 24;  // Elements, 64 MB.
 constexpr std::int64_t max_depth = 1 << 16;   // The patches of an item take 4 MB then.
 
-// Loop iterations of an item that copies all patches and computes so many vectors of outputs. The end of a loop counts
-// too: a loop of one round is two iterations.
+// Loop iterations of an item that copies all patches and computes `vectors` vectors of outputs. The end of a loop
+// counts too: a loop of one round is two iterations.
 std::int64_t iterations_of(const Conv2dSizes& s, std::int64_t vectors, std::int64_t lanes) {
   const std::int64_t pixels = s.images * s.pixels(), tiles = ceil_div(pixels, SKINNY_ROWS);
   const std::int64_t of_patch = 2 + s.channels * (2 + s.kernel_h * (3 + s.kernel_w));

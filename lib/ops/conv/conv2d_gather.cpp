@@ -24,7 +24,7 @@ std::int64_t seen_by_tile(const GatheredProduct& p) {
 
 std::int64_t packed_floats(const GatheredProduct& p) { return p.groups * p.m * p.packed_depth(); }
 
-// Whether four neighbours of a row of the result can be written, and the epilogue's operands read, at once.
+// Whether one instruction can write four neighbours of a row of the result, and read the epilogue's operands for them.
 bool stores_vectors(const GatheredProduct& p, const Conv2dProblem& problem) {
   return p.c_w == 1 && p.c_h == p.columns && is_multiple(p.pixels()) && is_multiple(p.c_image) &&
          is_multiple(p.c_group) && is_multiple(p.c_row) && is_multiple(problem.offsets[2] + p.c_first) &&

@@ -1,6 +1,6 @@
-// A convolution as a matrix product whose right operand is gathered from an image: the forward pass, and the gradient
-// of the input, which is a product for each phase of the stride. GPUs multiply it tile by tile (conv2d_tiled.cl), CPUs
-// with gemm_cpu_tiled.cl.
+// A convolution as a matrix product whose right operand is gathered from an image. The forward pass is one such
+// product. The gradient of the input is one product for each phase of the stride. GPUs multiply it tile by tile
+// (conv2d_tiled.cl), CPUs with gemm_cpu_tiled.cl.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,12 @@ namespace crisol::ops {
 /// Strides are in elements. The result has `m` rows (channels of a group). Its columns are (image, row, column).
 struct GatheredProduct {
   std::int64_t groups, m, images, rows, columns;
-  std::int64_t channels;  ///< Of src, in a group.
+  std::int64_t channels;  ///< Channels of src in a group.
   std::int32_t taps_h, taps_w;
   /// Weight of row i, channel c and tap (r, s) of group g: g * s[0] + i * s[1] + c * s[2] + r * s[3] + s * s[4].
   std::array<std::int64_t, 5> weight_strides;
 
-  std::int64_t height, width;                      ///< Of a plane of src.
+  std::int64_t height, width;                      ///< The size of a plane of src.
   std::int64_t src_image, src_group, src_channel;  ///< Strides.
   std::int32_t step_h, step_w, start_h, start_w;   ///< src row = row * step_h + start_h + r * tap_h
   std::int32_t tap_h, tap_w;
@@ -38,7 +38,7 @@ struct GatheredProduct {
   std::int64_t n() const noexcept { return images * pixels(); }
   /// Rows of A as the kernels for GPUs take them: whole vectors. A product without any depth gets one vector of zeros.
   std::int64_t packed_depth() const noexcept { return std::max<std::int64_t>(4, (depth() + 3) / 4 * 4); }
-  /// Whether the weight itself is A, where it starts at a multiple of four.
+  /// Whether the weight itself can be A. It must then start at a multiple of four.
   bool is_packed() const noexcept;
   /// The window as the kernels for GPUs take it.
   kernels::WindowParameters window() const noexcept;
@@ -55,11 +55,11 @@ std::vector<GatheredProduct> phase_products(const Conv2dSizes& sizes);
 const char* check_gathering(const Conv2dSizes& sizes);
 /// The same for one product.
 const char* check_gathered(const GatheredProduct& product, const Target& target);
-/// Into how many parts the depth may be cut, for the memory that they take.
+/// The largest number of parts that the memory for their sums allows.
 int max_gathered_split_k(const GatheredProduct& product, const Target& target);
 
-/// Adds the product of a problem whose operands are (src, weight, c), as the plan `cut` of the engine cuts it. The
-/// packed weight, and the table of the addresses of its depth, is a copy derived of the weight.
+/// Adds the product of a problem with the operands (src, weight, c). The engine's plan `cut` says how it is cut. A copy
+/// derived from the weight holds the packed weight and a table of the addresses of its depth.
 void add_gathered(Plan& plan, const Target& target, const Conv2dProblem& problem, const GatheredProduct& product,
                   const Engine& engine, const TilePlan& cut);
 

@@ -101,7 +101,7 @@ class Planner {
     }
   }
 
-  /// A product whose operands begin where the places say.
+  /// Adds a product. Its operands begin at these places.
   void add_product(GemmProblem problem, const Place& a, const Place& b, const Place& c, const Place& bias) {
     problem.a.offset = offset_of(a);
     problem.b.offset = offset_of(b);

@@ -16,8 +16,8 @@ using kernels::number;
 constexpr std::int64_t wanted_slice = 1 << 16;  // Floats: a quarter of a usual L2 cache.
 constexpr std::int64_t max_slice = std::int64_t{1} << 24;
 
-// A convolution as the kernel sees it: backward data is a convolution of dy with flipped kernels. Where there was a
-// stride, dy has zeros between its elements.
+// A convolution as the kernel sees it: backward data is a convolution of dy with flipped kernels. With a stride, dy
+// gets zeros between its elements.
 struct Planes {
   std::int64_t images, channels, height, width, outputs, out_h, out_w, groups;  // channels and outputs of a group
   kernels::ConvWindow window;
@@ -65,7 +65,8 @@ Planes data_planes(const Conv2dSizes& s) {
           1,        s.stride_h,        s.stride_w};
 }
 
-// Rows of a band: as many as the cache takes, but enough bands for all items, and within the device's loops.
+// A plane is cut into bands of rows. A band has as many rows as fit into the cache, but there are enough bands for all
+// items, and the loops stay within the device's limit.
 struct Bands {
   std::int64_t lanes, band, items;
 };

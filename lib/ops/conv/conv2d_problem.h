@@ -1,4 +1,4 @@
-// What the variants of the three convolution ops get.
+// The problem of the three convolution ops, which their variants get.
 #pragma once
 
 #include "conv/parameters.h"
@@ -50,8 +50,8 @@ Conv2dSizes conv2d_sizes(const char* op, const Shape& input, const Shape& weight
 ///     conv2d_backward_data    dy   weight  dx
 ///     conv2d_backward_weight  dy   x       dw
 ///
-/// conv2d has three operands more: the bias, and those of the epilogue. What a problem lacks is any buffer, which no
-/// kernel reads.
+/// conv2d has three more operands: the bias, and two operands of the epilogue. If a problem lacks one of them, any
+/// buffer takes its place. No kernel reads it.
 constexpr Place conv2d_bias = operand(3), conv2d_e0 = operand(4), conv2d_e1 = operand(5);
 
 /// Queues a plan of conv2d with these operands. The bias may be undefined, and f may be nullptr. Gives whether y has
@@ -62,7 +62,7 @@ bool launch_conv2d(const dispatch::Prepared& prepared, const Tensor& x, const di
 /// A convolution, or one of its gradients.
 struct Conv2dProblem {
   Conv2dSizes sizes;
-  ProductContext product;               ///< That of matrix products inside a plan.
+  ProductContext product;               ///< For the matrix products inside a plan.
   std::array<std::int64_t, 3> offsets;  ///< Positions of the operands' first elements, modulo 4.
   std::int64_t has_bias;                ///< conv2d only.
   EpilogueLayout epilogue;              ///< conv2d only. The batch of its operands is the group of channels.

@@ -1,5 +1,5 @@
-// Convolution on GPUs as products whose operands are gathered from the tensors, without matrices of patches: one host
-// side for multiply-adds and for matrix units.
+// Convolution on GPUs as products whose operands are gathered from the tensors, without matrices of patches.
+// Multiply-adds and matrix units share this host side.
 #pragma once
 
 #include <vector>

@@ -13,12 +13,12 @@ namespace crisol::ops {
 
 namespace {
 
-// The table has a slice of pixels at least.
+// The table holds at least one slice of pixels.
 std::int64_t table_images(const Conv2dSizes& s) { return ceil_div(std::int64_t{MAX_SLICE}, s.pixels()); }
 
 std::int64_t table_size(const Conv2dSizes& s) { return table_images(s) * s.pixels(); }
 
-// With the pixels of a slice behind them.
+// The entries of the table, and the pixels of one slice behind them.
 std::int64_t table_pixels(const Conv2dSizes& s) { return table_size(s) + MAX_SLICE; }
 
 const char* check_sizes(const Conv2dSizes& s, const Target& target) {

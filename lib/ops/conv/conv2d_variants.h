@@ -1,5 +1,5 @@
-// The variants of the three convolution ops: each gives a plan, or the reason against it. What a variant is, and how it
-// works, is written in its file.
+// The variants of the three convolution ops: each gives a plan, or the reason against it. The file of a variant says
+// how the variant works.
 #pragma once
 
 #include "ops/conv/conv2d_problem.h"
@@ -23,10 +23,10 @@ Conv2dPlan plan_few_pixels;
 Conv2dPlan plan_planes, plan_planes_data, plan_planes_weight;
 // conv2d_winograd.cpp, conv2d_winograd_weight.cpp: CPUs, kernels of 3 x 3.
 Conv2dPlan plan_winograd, plan_winograd_data, plan_winograd_weight;
-// conv2d_cpu_gemm.cpp: CPUs, products whose operands are gathered.
+// conv2d_cpu_gemm.cpp: CPUs, products with gathered operands.
 Conv2dPlan plan_cpu_gemm, plan_cpu_gemm_data, plan_cpu_rows;
-// conv2d_tiled.cpp, conv2d_tiled_weight.cpp: products whose operands are gathered, on matrix units and on multiply-adds
-// of GPUs. Their configurations are tiles.
+// conv2d_tiled.cpp, conv2d_tiled_weight.cpp: products with gathered operands, on matrix units and on multiply-adds of
+// GPUs. Their configurations are tiles.
 Conv2dPlan plan_conv2d_matrix, plan_conv2d_matrix_data, plan_conv2d_matrix_weight;
 Conv2dPlan plan_conv2d_block, plan_conv2d_block_data, plan_conv2d_block_weight;
 ConfigNames conv2d_matrix_tiles, conv2d_matrix_weight_tiles, conv2d_block_tiles, conv2d_block_weight_tiles;

@@ -40,12 +40,12 @@ struct Cut {
 
   std::int64_t columns() const { return vectors * width; }
   std::int64_t units(const WinogradSizes& s) const { return ceil_div(s.tiles(), columns()) * blocks; }
-  std::int64_t weight_floats(const WinogradSizes& s) const {  // With the gaps of POSITION_STEP.
+  std::int64_t weight_floats(const WinogradSizes& s) const {  // Includes the gaps of POSITION_STEP.
     return 36 * ceil_div(s.outputs, rows) * (s.channels * rows + width);
   }
 };
 
-// Floats of scratch of an item.
+// The floats of an item's scratch memory.
 std::int64_t slice_of(const WinogradSizes& s, const Cut& cut) {
   const std::int64_t n = cut.columns();
   const std::int64_t tiles = 36 * s.channels * n + 36 * WINOGRAD_PANELS * cut.rows * n + 36 * (n + cut.width) + 16 * n;
@@ -83,8 +83,8 @@ const char* check(const WinogradSizes& s, const Cut& cut, const Target& target) 
   const auto c = static_cast<double>(s.channels), k = static_cast<double>(s.outputs);
   const double pixels = static_cast<double>(s.out_h * s.out_w) / static_cast<double>(s.tiles_h() * s.tiles_w());
   if (36 * c * k / 16 + 30 * c + 25 * k > pixels * 9 * c * k / 16) return "too few channels or too small planes to pay";
-  // The transformed weight is four times as large, and few tiles share what is read of it: 1.1 to 2.6 times the time
-  // of the product, measured on PoCL with up to 16 tiles of 32 to 512 channels, packed weights kept.
+  // The transformed weight is four times as large, and few tiles share each read of it. On PoCL this took 1.1 to 2.6
+  // times as long as the product, with up to 16 tiles, 32 to 512 channels and packed weights kept.
   if (s.tiles() <= cut.width) return "too few tiles share the weight";
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 8;
   if (s.height * s.width > most || s.out_h * s.out_w > most || s.tiles_w() * 4 > most) return "too large an image";

@@ -2,8 +2,8 @@
 //
 // Rounding errors grow with the transforms. On values below 1, a sum of n products (n = 9 · channels) differs from the
 // exact sum by less than 16·n·2^-24 with tiles of 4 x 4 results, for any input tried. With tiles of 2 x 2 results it
-// differs by less than 4·n·2^-24. The direct sum stays below 2·n·2^-24. With few channels, which only a forced variant
-// takes, the transforms' own error shows: with one channel 48·n·2^-24 was seen.
+// differs by less than 4·n·2^-24. The direct sum stays below 2·n·2^-24. With few channels the transforms' own error
+// shows: with one channel it reached 48·n·2^-24. Only a forced variant takes so few channels.
 #pragma once
 
 #include "base/ceil_div.h"

@@ -1,5 +1,6 @@
-// Convolution of 3 x 3 kernels by Winograd's F(4 x 4, 3 x 3) and F(2 x 2, 3 x 3) on GPUs, forward and backward data:
-// conv2d_winograd_tiles.cl, a matrix product for each of the 36 or 16 positions, conv2d_winograd_output.cl.
+// Convolution of 3 x 3 kernels by Winograd's F(4 x 4, 3 x 3) and F(2 x 2, 3 x 3) on GPUs, forward and backward data. It
+// has three steps: conv2d_winograd_tiles.cl, a matrix product for each of the 36 or 16 positions, and
+// conv2d_winograd_output.cl.
 #include <algorithm>
 
 #include "ops/conv/conv2d_variants.h"
@@ -13,7 +14,7 @@ namespace {
 
 // 256 MB, unless the limit is lower or an image needs more.
 constexpr std::int64_t workspace_floats = std::int64_t{1} << 26;
-// The kernels count elements of a position, and bytes of the input, in 32 bits.
+// The kernels count the elements of a position and the bytes of the input in 32 bits.
 struct Sizes : WinogradSizes {
   std::int64_t positions() const noexcept { return (tile + 2) * (tile + 2); }
   /// Columns of the products, which are read four at a time.
@@ -29,8 +30,8 @@ std::int64_t images_at_once(const Sizes& s, const Target& target) {
   return std::clamp<std::int64_t>(floats / s.tile_floats(1), 1, s.images);
 }
 
-// Multiply-adds, and what moving a number between the parts costs, in multiply-adds: a GPU's memory brings a number in
-// the time of some 40 multiply-adds (25 to 160, from vendors' figures; not measured).
+// The cost in multiply-adds. It counts the multiply-adds and the numbers that move between the steps. A GPU's memory
+// brings one number in the time of some 40 multiply-adds (25 to 160, from vendors' figures; not measured).
 double cost_of(const Sizes& s) {
   constexpr double of_number = 40;
   const auto positions = static_cast<double>(s.positions() * s.tiles());

@@ -34,7 +34,7 @@ struct Cut {
   std::int64_t dy_pixels(const Conv2dSizes& s) const {
     return s.images * ceil_div(s.outputs, width) * width * 16 * tiles_h * tiles_w;
   }
-  std::int64_t iterations() const {  // Of a unit of work.
+  std::int64_t iterations() const {  // Loop iterations of one unit of work.
     const std::int64_t all = ceil_div(tiles, split_k);
     const std::int64_t transforms = all * (1 + 13 * (block_k + block_c) / width);
     const std::int64_t panels = (block_k / rows) * ceil_div(block_c, vectors * width);
@@ -56,7 +56,7 @@ Cut cut_of(const Conv2dSizes& s, const Target& target) {
   const std::int64_t m = 36 * cut.block_k * cut.block_c, of_tile = 36 * (cut.block_k + cut.block_c);
   cut.chunk = std::clamp((wanted_slice - m) / of_tile, min_chunk, max_chunk);
   cut.split_k = 1;
-  const std::int64_t wanted = 2 * std::int64_t{target.info.compute_units};  // Each part more writes another M.
+  const std::int64_t wanted = 2 * std::int64_t{target.info.compute_units};  // Each further part writes another M.
   cut.split_k = std::clamp<std::int64_t>(ceil_div(wanted, cut.units(s)), 1, ceil_div(cut.tiles, cut.chunk));
   cut.items = std::min(cut.units(s), wanted);
   cut.slice = ceil_div(m + of_tile * cut.chunk + 3 * 36 * cut.width, 16) * 16;

@@ -1,9 +1,10 @@
-// Convolution of volumes and its gradients by those of images.
+// Convolution of volumes and its gradients, computed as convolutions of images.
 //
-// A slice of the result is a convolution of an image, whose channels are those of all slices of x that the slice reads.
-// So x (N, C, D, H, W) becomes images (N·D', C·Q, H, W): a slice of x stands in up to Q / stride of them. They are made
-// for as many slices of the result as fit into a bounded memory. The weight (K, C/G, Q, R, S) is that of images
-// already, (K, C/G·Q, R, S). A kernel that lies along the depth needs no copies: x is images (N, C, D, H·W).
+// A slice of the result is a convolution of an image. The channels of this image are the channels of all slices of x
+// that the result's slice reads. So x (N, C, D, H, W) becomes images (N·D', C·Q, H, W), and a slice of x is in up to Q
+// / stride images. The images for some slices of the result are made at a time, so that they fit into a bounded memory.
+// The weight (K, C/G, Q, R, S) serves images as it is stored: as (K, C/G·Q, R, S). A kernel along the depth alone needs
+// no copies: x serves as images (N, C, D, H·W).
 #include <algorithm>
 
 #include "crisol/ops/conv.h"
@@ -43,14 +44,14 @@ class VolumeConvolution {
   Shape image_weight() const;
   Shape image_output(std::int64_t count) const;
   const Conv2dOptions& image_options() const noexcept { return image_options_; }
-  /// The images of a piece, or those of all volumes for a line.
+  /// The number of images of a piece.
   static std::int64_t images_in(const Piece& piece) noexcept { return piece.volumes * piece.slices; }
 
   /// Calls run(piece) for pieces that are all of the result.
   template <class Run>
   void for_pieces(const Target& target, Run run) const;
 
-  /// The shape of x with its padding at both ends of the depth, and x so.
+  /// x, or its shape, with padding at both ends of the depth.
   Shape padded_shape() const;
   Tensor padded(const Tensor& x) const;
   Tensor without_padding(const Tensor& x) const { return narrow(x, 2, options_.padding.d, input_[2]); }

@@ -18,7 +18,7 @@ struct MatrixRows {
   std::int64_t batch() const { return x.size(0); }
   std::int64_t count() const { return x.size(1); }
   std::int64_t length() const { return x.size(2); }
-  std::int64_t start() const;  ///< Where the second vector begins, if there is one.
+  std::int64_t start() const;  ///< Where the second vector of a row begins, if there is one.
 };
 
 /// The rows of a contiguous f32 tensor (batch, n, m) with elements.
@@ -30,8 +30,8 @@ struct RowSharing {
   std::int64_t slots;  ///< Groups that take the units of a matrix in turn. Several make one step in a launch.
 };
 
-/// For `units` units that one step of a matrix has, of `length` elements each. On a GPU each unit has a group. A CPU
-/// has a work-item for each matrix, unless the matrices are few and large.
+/// One step of a matrix has `units` units of `length` elements each. On a GPU each unit has a group. A CPU has a
+/// work-item for each matrix, unless the matrices are few and large.
 RowSharing sharing_of(const Target& target, std::int64_t matrices, std::int64_t units, std::int64_t length);
 
 /// Calls launch(begin, end) for all steps, in order. `iterations` are the loop iterations of a whole step.

@@ -19,7 +19,8 @@ namespace crisol::ops {
 
 namespace {
 
-/// Singular values (batch, n), and the columns of U and V as rows. Only the values may be defined.
+/// Singular values (batch, n), and the columns of U and V as rows. If only the values are wanted, u and v are
+/// undefined.
 struct Factors {
   Tensor u, s, v;
 };
@@ -31,7 +32,7 @@ Reflections reflections_of(const MatrixRows& rows) {
   return reflect(rows, sharing_of(target, rows.batch(), rows.count(), rows.length()));
 }
 
-/// Orthonormal rows, of which the first are those of `rows`. A row of zeros is replaced, and there may be more rows.
+/// `count` orthonormal rows. The first are the rows of `rows`, where rows of zeros are replaced.
 Tensor completed(const Tensor& rows, std::int64_t count) {
   // Q has these rows, but perhaps with another sign.
   const Tensor q = columns_of(reflections_of(load_rows(rows, false)), count);
@@ -47,7 +48,7 @@ Factors factors_of(const Tensor& columns, Vectors vectors) {
   const MatrixRows rows = load_rows(columns, vectors != Vectors::none && m <= 2 * n);
   const Tensor scales = reshape(rows.scales, {rows.batch(), 1});
   if (m > 2 * n) {
-    // Tall matrices: those of R, which is smaller.
+    // The factors of a tall matrix come from its R, which is smaller.
     const Reflections made = reflections_of(rows);
     const Factors of_r = factors_of(contiguous(tril(narrow(rows.x, 2, 0, n))),
                                     vectors == Vectors::none ? Vectors::none : Vectors::reduced);

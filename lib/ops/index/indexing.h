@@ -75,8 +75,8 @@ std::span<const Variant<ScatterProblem>> scatter_variants();
 Tensor gather_or(const Table<GatherProblem>& table, const Tensor& x, int axis, const Tensor& index,
                  std::uint64_t missing);
 
-/// index_add as the op of the table, in place on y, for contiguous tensors seen as (outer, size, inner). Nothing is
-/// added to the destination `skipped`.
+/// index_add in place on y, under the name of the table's op. The tensors are contiguous, seen as (outer, size, inner).
+/// Nothing is added to the destination `skipped`.
 void index_add_into(const Table<ScatterProblem>& table, const Tensor& y, const AxisSplit& split, const Tensor& index,
                     const Tensor& src, std::optional<std::int64_t> skipped = std::nullopt);
 

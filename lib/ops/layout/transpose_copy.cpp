@@ -93,7 +93,7 @@ Plan plan_transposes(const TransposeProblem& p, const Target& target) {
 }
 
 bool is_worth_transposing(const Tensor& x) {
-  constexpr std::int64_t worth_it = 1 << 14;  // In elements; below, a launch costs more than scattered reads.
+  constexpr std::int64_t worth_it = 1 << 14;  // In elements. With fewer, a launch costs more than scattered reads.
   return x.numel() >= worth_it && x.strides().back() != 1 && as_transposes(x, x.shape(), contiguous_strides(x.shape()));
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 using Graph = PointwiseGraph;
 
-constexpr std::size_t most = 2 + PointwiseRow::max_inputs + PointwiseRow::max_scalars;  // Beside them dy and y.
+constexpr std::size_t most = 2 + PointwiseRow::max_inputs + PointwiseRow::max_scalars;  // The two are dy and y.
 
 /// The kernels of each row, by the packed types of its operands. Looking them up takes no lock, because an entry never
 /// changes and never goes.
@@ -36,7 +36,7 @@ class KnownKernels {
     }
     return nullptr;
   }
-  /// Where the slots for the entry are taken, it is not kept: the next call makes its graph again.
+  /// If all slots for the entry are taken, the entry is not kept. The next call makes its graph again.
   const PointwiseKernels& add(const PointwiseRow& row, std::uint64_t packed, const PointwiseKernels& kernels) {
     auto entry = std::make_unique<const Entry>(Entry{&row, packed, &kernels});
     for (std::size_t at = first_slot(row, packed), end = at + max_probes; at < end; ++at) {
@@ -79,7 +79,7 @@ class Call {
     numbers_[number_count_++] = number;
     add_type({number.dtype(), OperandKind::number});
   }
-  /// In the place of an operand that is not read.
+  /// Stands for an operand that is not read.
   void add_nothing() { packed_ = packed_ << 5 | 31; }
 
   std::span<const OperandType> types() const noexcept { return {types_.data(), count_}; }
@@ -119,7 +119,8 @@ void add_forward(Call& call, const PointwiseRow& row, Operands inputs, Scalars s
   for (const Scalar& scalar : scalars) call.add_number(scalar);
 }
 
-// What a number is as an argument of the kernel: what the row computes in, so that 2 and 2.0 are one program.
+// The dtype of a number as an argument of the kernel. It is the dtype that the row computes in, so that 2 and 2.0 are
+// one program.
 DType number_dtype(const PointwiseRow& row, std::size_t i, DType own, DType computed) {
   if (row.rule == RowRule::logical || row.is_condition(i)) return own;
   if (is_floating(computed)) return DType::f32;

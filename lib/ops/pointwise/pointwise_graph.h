@@ -22,7 +22,7 @@ namespace crisol::ops {
 
 class PointwiseGraph {
  public:
-  /// What a kernel can have (PointwiseKernels checks it); a graph itself may have more.
+  /// The limits of a kernel, which PointwiseKernels checks. A graph itself may have more.
   static constexpr std::size_t max_inputs = 12, max_scalars = 12, max_outputs = 16;
   static constexpr std::size_t max_nodes = 32767;
   /// An operand of derivative() that is not there.
@@ -31,17 +31,17 @@ class PointwiseGraph {
   enum class Kind : std::uint8_t { input, scalar, apply, derivative, convert };
   struct Node {
     Kind kind = Kind::input;
-    OperandType type{DType::f32};       ///< Of the value.
+    OperandType type{DType::f32};       ///< The type of the value.
     DType computed = DType::f32;        ///< apply: see RowTypes. Operands are converted to it already.
     const PointwiseRow* row = nullptr;  ///< apply, derivative
-    std::int16_t index = 0;             ///< input, scalar: which one; derivative: by which input of the row.
-    /// apply: the row's inputs, then its scalars. derivative: dy, the inputs, y, the scalars. convert: what.
+    std::int16_t index = 0;  ///< input, scalar: its number. derivative: the input of the row that it is taken by.
+    /// apply: the row's inputs, then its scalars. derivative: dy, the inputs, y, the scalars. convert: the value.
     std::array<std::int16_t, 7> operands{none, none, none, none, none, none, none};
 
     friend bool operator==(const Node&, const Node&) = default;
   };
 
-  // Each gives the number of a node: that of an equal one where there is one.
+  // Each function returns the number of a node. Equal nodes are one node.
 
   /// The next tensor.
   int input(DType dtype, OperandKind kind = OperandKind::tensor);
@@ -56,7 +56,8 @@ class PointwiseGraph {
   /// `none`. Computed in float; gives the dtype of dy.
   int derivative(const PointwiseRow& row, std::size_t k, int dy, std::span<const int> inputs, int y,
                  std::span<const int> scalars);
-  /// Floats to integers toward zero, anything to bool as != 0. The node itself where the dtype is that already.
+  /// Floats become integers toward zero, and anything becomes bool as != 0. Returns the node itself if it has the
+  /// dtype.
   int convert(int value, DType dtype);
   /// A node as it is, of operands that are there already.
   int add(const Node& node);
@@ -71,7 +72,7 @@ class PointwiseGraph {
   DType input_dtype(std::size_t i) const noexcept { return (*this)[inputs_[i]].type.dtype; }
   DType scalar_dtype(std::size_t i) const noexcept { return (*this)[scalars_[i]].type.dtype; }
   DType output_dtype(std::size_t i) const noexcept { return (*this)[outputs_[i]].type.dtype; }
-  /// Every output is an input as it is: elements are moved without being looked into.
+  /// Whether every output is an unchanged input. Then a kernel moves elements and computes nothing.
   bool only_moves() const noexcept;
 
   /// Equal for graphs that are the same program, within this process.

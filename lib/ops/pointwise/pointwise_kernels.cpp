@@ -17,7 +17,7 @@ namespace {
 using dispatch::Target;
 using Form = PointwiseKernels::Form;
 
-// How a kernel that only moves elements sees them: without looking into halves and booleans.
+// The element types of a kernel that only moves elements. It moves halves and booleans as whole numbers of their size.
 const char* moved_type(DType dtype) noexcept {
   if (dtype == DType::f16) return "ushort";
   return dtype == DType::boolean ? "uchar" : memory_type(dtype);
@@ -41,7 +41,7 @@ int rank_of(Form form) noexcept {
   }
 }
 
-// What the graph looks like where only_moves(): halves in int registers.
+// The graph of a kernel that only moves elements. Halves are in int registers.
 PointwiseGraph as_moves(const PointwiseGraph& graph) {
   PointwiseGraph moves;
   for (std::size_t i = 0; i < graph.input_count(); ++i)
@@ -59,8 +59,8 @@ PointwiseKernels::PointwiseKernels(const PointwiseGraph& graph, std::int64_t num
   limit(graph.input_count(), PointwiseGraph::max_inputs, "tensors");
   limit(graph.scalar_count(), PointwiseGraph::max_scalars, "numbers");
   limit(graph.outputs().size(), PointwiseGraph::max_outputs, "results");
-  // A second thread must gain more than it takes to wake it. In reads and writes of an element; a function costs as
-  // much as some fourteen.
+  // A second thread must gain more than it takes to wake it. The unit is a read or write of an element. A function
+  // costs as much as some fourteen of them.
   constexpr std::int64_t of_function = 14, per_item = 262144;
   const std::int64_t cost = static_cast<std::int64_t>(graph.input_count() + graph.outputs().size()) +
                             of_function * static_cast<std::int64_t>(function_calls(graph));

@@ -14,8 +14,9 @@
 
 namespace crisol::ops {
 
-/// Made once for each graph, without OpenCL; compiled when first run, a kernel for each device and form (contiguous,
-/// strided, …) but not for shapes. Lives for the whole process.
+/// The kernels of one graph. The object is made once, without OpenCL, and lives for the whole process. A kernel is
+/// compiled when it first runs. There is one for each device and form (contiguous, strided, …), and none depends on
+/// shapes.
 class PointwiseKernels {
  public:
   /// Refuses a graph of more inputs, numbers or outputs than a kernel can have.
@@ -30,27 +31,28 @@ class PointwiseKernels {
   /// Refuses, naming op: undefined tensors, other dtypes than the graph's, two devices, shapes that do not broadcast,
   /// numbers that do not fit.
   void run(const char* op, Inputs inputs, Scalars scalars, std::span<Tensor> outputs) const;
-  /// Writes to existing tensors of one shape and the same strides, any ones, to which the inputs broadcast. An input
-  /// may be an output itself, but not share elements with one otherwise. Refuses besides: expanded outputs.
+  /// Writes to existing tensors. They have one shape, to which the inputs broadcast, and the same strides, which may be
+  /// any. An input may be an output, but it must not overlap an output in another way. Also refuses expanded outputs.
   void run_into(const char* op, Inputs inputs, Scalars scalars, std::span<const Tensor> outputs) const;
 
   const PointwiseGraph& graph() const noexcept { return graph_; }
-  /// Elements that are worth a work-item of their own on a CPU: more where each costs less.
+  /// The fewest elements that are worth a work-item of their own on a CPU. The number is larger if each element costs
+  /// less.
   std::int64_t min_chunk() const noexcept { return min_chunk_; }
   /// Rounds of loops that an element may take, for devices that bound them.
   std::int64_t loop_rounds() const noexcept { return loop_rounds_; }
 
-  /// Which kernel of cl_kernels/pointwise/pointwise.cl under which defines; ranks are rounded up, so that few are
+  /// A kernel of cl_kernels/pointwise/pointwise.cl and its defines. Ranks are rounded up, so that few programs are
   /// compiled.
   enum class Form : std::uint8_t {
-    flat_wide,    ///< For CPUs; so are the next six.
+    flat_wide,    ///< This form and the next six are for CPUs.
     flat_stream,  ///< Stores pass by the caches.
     rows_4,
     rows_stream_4,  ///< As flat_stream.
     rows_8,
     short_rows_4,
     short_rows_8,
-    flat,  ///< For GPUs; so are all that follow.
+    flat,  ///< This form and all that follow are for GPUs.
     flat_whole_vectors,
     item_vectors_2,
     item_vectors_4,
@@ -62,7 +64,7 @@ class PointwiseKernels {
     items_4_long,
     items_8_long
   };
-  /// The kernel of a form. `prelude` is that of the form, and must outlive the result.
+  /// The kernel of a form. `prelude` is the text of the form, and must outlive the result.
   runtime::KernelSpec spec(const dispatch::Target& target, Form form, bool in_place, std::string_view prelude) const;
   /// The text of the graph for a form. It is made once, and lives as long as this object.
   const std::string& prelude(const dispatch::Target& target, Form form) const;
@@ -77,10 +79,10 @@ class PointwiseKernels {
   const std::int64_t number_;
   std::int64_t min_chunk_, loop_rounds_;
   mutable std::mutex mutex_;
-  mutable std::map<int, std::string> preludes_;  ///< By the width of the vectors; 1 for single elements.
+  mutable std::map<int, std::string> preludes_;  ///< The key is the width of the vectors, or 1 for single elements.
 };
 
-/// The kernels of a graph: those made before for an equal one, else new ones.
+/// The kernels of a graph. Equal graphs share their kernels.
 const PointwiseKernels& kernels_of(const PointwiseGraph& graph);
 /// The kernels with that number, which kernels_of() has made.
 const PointwiseKernels& kernels_numbered(std::int64_t number);

@@ -41,7 +41,7 @@ namespace {
 
 using Form = PointwiseKernels::Form;
 
-/// What both variants make of a problem.
+/// Makes the plans of both variants.
 class Planner {
  public:
   Planner(const PointwiseProblem& p, const Target& target)
@@ -130,7 +130,7 @@ Plan Planner::chunks() {
   return launch(form, {{split.items}, {1}});
 }
 
-// Every row is whole vectors. The elements of a row are neighbours, or they are the same element.
+// Whether every row consists of whole vectors. The elements of a row must be neighbours, or the same element.
 bool Planner::has_vector_rows() const {
   constexpr std::int64_t lanes = PointwiseProblem::gpu_vector;
   if (loop_.shape.back() % lanes != 0 || problem_.starts_gpu_vectors == 0) return false;

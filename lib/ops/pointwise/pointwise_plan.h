@@ -20,7 +20,8 @@ struct PointwiseProblem {
   /// 1 if every operand starts with a whole vector of a GPU; 1 if every output starts with a whole vector of any CPU.
   std::int64_t starts_gpu_vectors, outputs_start_cpu_vectors;
   std::int64_t rank;
-  /// Sizes, then the strides of each input, then those of the outputs: `rank` numbers each. The rest is undefined.
+  /// The sizes, then the strides of each input, then the strides of the outputs, with `rank` numbers each. The rest is
+  /// undefined.
   std::array<std::int64_t, Shape::max_rank*(1 + Loop::max_operands)> axes;
 
   static constexpr std::int64_t gpu_vector = 4, cpu_vector = 16;

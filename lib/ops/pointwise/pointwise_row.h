@@ -1,7 +1,7 @@
 // A pointwise op as data: one row of crisol/ops/pointwise.def.
 //
-// What a row's expressions are written in is explained at the top of that file. Host references, test values and
-// accuracy bounds of the rows are in reference/elementwise.h.
+// The top of that file explains the language of a row's expressions. Host references, test values and accuracy bounds
+// of the rows are in reference/elementwise.h.
 #pragma once
 
 #include <array>
@@ -18,9 +18,9 @@ namespace crisol::ops {
 /// promoted to.
 enum class RowRule : std::uint8_t {
   any,         ///< computes in P, gives P
-  number,      ///< the same, but no bool
-  floating,    ///< the same; whole numbers and bool become f32 first
-  channel,     ///< as floating; a second input of rank 1 lies along axis 1 of the first
+  number,      ///< as `any`, but no bool
+  floating,    ///< as `number`; whole numbers and bool become f32 first
+  channel,     ///< as floating; a second input of rank 1 runs along axis 1 of the first
   comparison,  ///< computes in P, gives bool
   test,        ///< computes in float, gives bool
   logical,     ///< every input becomes bool (!= 0); gives bool
@@ -41,9 +41,9 @@ struct PointwiseRow {
   std::size_t scalar_count;
   const char* scalars[max_scalars];  ///< Names of the numbers that are arguments of the kernel.
   const char* forward;               ///< The value, in inputs and scalars.
-  const char* integer;               ///< The value where it is computed in integers; nullptr: `forward`.
-  /// The derivative by each input, times dy, in dy, inputs, y (the value) and scalars. nullptr: there is none. "dy"
-  /// passes dy on, "0" is zero everywhere; neither runs a kernel.
+  const char* integer;               ///< The value in integers, or nullptr if it is `forward`.
+  /// The derivative by each input, times dy, or nullptr if there is none. It is written in dy, inputs, y (the value)
+  /// and scalars. "dy" passes dy on and "0" is zero everywhere. Neither runs a kernel.
   const char* derivatives[max_inputs];
   const char* formula;  ///< For the docs.
   /// The results of derivative_operands(), found from the texts when the row is made.
@@ -53,8 +53,8 @@ struct PointwiseRow {
   constexpr bool derivative_reads(std::size_t k, const char* operand) const {
     return derivatives[k] != nullptr && uses(derivatives[k], operand);
   }
-  /// All that the derivative by input k reads, as bits: 1 << i for input i, reads_y, reads_scalar << i for scalar i.
-  /// What no wanted derivative reads need not be saved.
+  /// All that the derivative by input k reads, as bits: 1 << i for input i, reads_y, reads_scalar << i for scalar i. A
+  /// value that no wanted derivative reads need not be saved.
   constexpr unsigned derivative_operands(std::size_t k) const noexcept { return operands_read[k]; }
   static constexpr unsigned reads_y = 8, reads_scalar = 16;
   /// Gives bool, and takes no part in gradients.
@@ -88,8 +88,8 @@ namespace rows {
 /// All rows of the table, in its order.
 std::span<const PointwiseRow* const> all_rows();
 
-/// What takes part in promotion. Kinds further up in this list count only where they are of a higher category (bool,
-/// whole, floating): a number does not turn an i32 tensor into i64.
+/// How an operand takes part in promotion. Kinds further up in this list count only where they are of a higher category
+/// (bool, whole, floating): a number does not turn an i32 tensor into i64.
 enum class OperandKind : std::uint8_t { number, zero_dim_tensor, tensor };
 
 struct OperandType {

@@ -67,7 +67,7 @@ class Writer {
            (to == DType::u8 && from == DType::boolean);
   }
 
-  // A node as a vector in the register of a dtype; a number is widened, and converted where it must be.
+  // A node as a vector in the register of a dtype. A number is widened, and converted if its type differs.
   std::string value(int id, DType dtype) const {
     const Graph::Node& node = graph_[id];
     if (node.kind == Kind::input) return concat('x', node.index);
@@ -113,7 +113,7 @@ class Writer {
     return node.type.dtype == DType::u8 ? concat('(', text, ") & 255") : text;
   }
 
-  // What a name in a row's expression stands for.
+  // The text for a name in a row's expression.
   std::string named(const Graph::Node& node, DType computed, std::string_view name) const {
     const PointwiseRow& row = *node.row;
     const char* of_unsigned = computed == DType::i64 ? "ulong" : "uint";

@@ -13,7 +13,8 @@ const char* register_type(DType dtype) noexcept;
 /// Type of an element in memory, as common/element.h takes it: "float", "half", "int", "long", "uchar" or "boolean".
 const char* memory_type(DType dtype) noexcept;
 
-/// Calls of functions, of OpenCL or of cl_kernels/common/math/, in the graph's expressions: of all, or of one.
+/// The number of calls in the graph's expressions of the function `of`, or of all functions (OpenCL's and those of
+/// cl_kernels/common/math/).
 std::size_t function_calls(const PointwiseGraph& graph, std::string_view of = {});
 
 /// `#include` lines for the files of cl_kernels/common/ that function_of's text needs. They may stand in a

@@ -30,7 +30,7 @@ struct Known {
 };
 
 Known& known() {
-  static Known& all = *new Known;  // Kept for callers that outlive static objects.
+  static Known& all = *new Known;  // Never destroyed, because callers may outlive static objects.
   return all;
 }
 

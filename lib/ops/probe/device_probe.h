@@ -1,4 +1,5 @@
-// What a device is found to do by trying: asked once in a process, remembered beside the cached programs.
+// Probes find by trying what a device can do. Each probe runs once in a process, and its outcome is stored beside the
+// cached programs.
 #pragma once
 
 #include <functional>
@@ -11,15 +12,16 @@ namespace crisol::ops {
 
 struct Probed {
   dispatch::ProbeOutcome outcome;
-  bool lasting = true;  ///< Not where it may come from want of memory or the like.
+  bool lasting = true;  ///< False if the outcome may come from a lack of memory or the like.
 };
 
-/// `what` where it works; else why not: that it gives wrong numbers, or the first line of what it throws.
+/// The outcome `what` if it works. Otherwise the reason: that it gives wrong numbers, or the first line of its error.
 Probed probe_one(const char* what, const std::function<bool()>& works);
 
-/// The outcome of the probe of that name: known in this process, stored, or found now by `probe`, whose kernels are in
-/// `file` of cl_kernels/. One thread probes at a time, and other threads wait. The ops that a probe runs may ask for
-/// outcomes of probes on the same thread. A probe that is running has the outcome "none" for them.
+/// The outcome of the probe with this name. If neither this process nor the store knows it, `probe` finds it now. The
+/// kernels of the probe are in `file` of cl_kernels/. One thread probes at a time, and other threads wait. The ops that
+/// a probe runs may ask for outcomes of probes on the same thread. A probe that is running has the outcome "none" for
+/// them.
 dispatch::ProbeOutcome probe_outcome(runtime::DeviceState& device, const std::string& name, const char* file,
                                      const std::function<Probed()>& probe);
 

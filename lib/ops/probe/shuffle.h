@@ -9,7 +9,8 @@
 
 namespace crisol::ops {
 
-/// What the probe of shuffles in inline assembly finds. It runs only where Shuffle::assembly is a trait of the device.
+/// The outcome of the probe for shuffles in inline assembly. It runs only where Shuffle::assembly is a trait of the
+/// device.
 dispatch::ProbeOutcome found_shuffles(runtime::DeviceState& device);
 
 /// For a kernel whose work-groups are `items` wide: tells it that functions for sub-groups of 16 are there, or that

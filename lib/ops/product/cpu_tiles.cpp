@@ -65,8 +65,8 @@ std::optional<CpuTilePlan> plan_cpu_tiles(const Target& target, std::int64_t m, 
   const std::int64_t panels = ceil_div(n, plan.tile_columns());
   const std::int64_t row_panels = ceil_div(m, plan.tile_rows);
   std::int64_t per_column = choice.b_packed ? 1 : choose_panels(panels, batch, wanted);
-  // A block of B that an item packs should serve many rows. A B that is packed already serves any number of items, so
-  // the rows are cut into as many blocks as give all items the same work.
+  // A block of B that an item packs should serve many rows. If B is packed already, it serves any number of items. Then
+  // the rows are cut so that all items have the same work.
   std::int64_t blocks_m =
       std::min(row_panels, choice.b_packed ? wanted : ceil_div(wanted, batch * ceil_div(panels, per_column)));
   const auto set_blocks = [&] {
@@ -131,7 +131,7 @@ std::uint64_t packed_bytes(const PackSource& s, std::int64_t width) {
   return 4 * static_cast<std::uint64_t>(s.count * ceil_div(s.m, width) * width * s.k);
 }
 
-// Calls add(spec, range, arguments…) for the launch of gemm_pack, where there is something to pack.
+// Calls add(spec, range, arguments…) for the launch of gemm_pack, if there is something to pack.
 template <class Add>
 void pack(const Target& target, const runtime::Defines& defines, Place from, const PackSource& s, std::int64_t width,
           Place to, Add&& add) {
@@ -140,8 +140,8 @@ void pack(const Target& target, const runtime::Defines& defines, Place from, con
   const auto units_of = [&](std::int64_t group) {
     return s.count * ceil_div(panels, group) * ceil_div(s.k, PACK_CHUNK);
   };
-  // Rows that lie within a line of the cache are read some panels at a time. Otherwise each line that is read would be
-  // on another page than the line before. The weights of 3 x 3 convolutions, 9 apart, take half the time for that.
+  // Rows within one line of the cache are read several panels at a time. Otherwise each line would be on another page
+  // than the line before. This halves the time for the weights of 3 x 3 convolutions, whose rows are 9 elements apart.
   constexpr std::int64_t line = 16;
   const bool grouped = s.row < line && units_of(panels_at_once) >= 2 * std::int64_t{target.info.compute_units} &&
                        target.loop_budget > PACK_CHUNK * panels_at_once * (width + 1);

@@ -17,11 +17,12 @@ struct PackSource {
   std::int64_t count = 1, batch = 0;  ///< Matrices, and the distance between them.
 };
 
-/// What a plan leaves open.
+/// Choices that the caller makes for a plan.
 struct CpuTileChoice {
-  bool b_packed = false;     ///< B as a whole, before the product.
-  std::int32_t vectors = 3;  ///< In a row of the tile: 3 with 8 rows, or 2 with 12; with fewer lanes 3 and 4.
-  std::int64_t depth = 512;  ///< Of a block, at most. With 4 panels of B 400 KB: half of a usual L2 cache.
+  bool b_packed = false;     ///< All of B is packed before the product.
+  std::int32_t vectors = 3;  ///< Vectors in a row of the tile: 3 with 8 rows, or 2 with 12. With fewer lanes 3 and 4.
+  std::int64_t depth =
+      512;  ///< The largest depth of a block. With 4 panels of B it takes 400 KB, half of a usual L2 cache.
 };
 
 /// How a product of m x k with k x n matrices is cut. See the head of gemm_cpu_tiled.cl for the blocks.
@@ -29,7 +30,7 @@ struct CpuTilePlan {
   std::int32_t vector_width, tile_rows, tile_vectors;
   std::int32_t block_m, block_n, block_k;
   std::int64_t items;  ///< Work-items of gemm_multiply.
-  std::int64_t slice;  ///< Floats of scratch of each.
+  std::int64_t slice;  ///< Floats of scratch memory of each item.
 
   std::int64_t tile_columns() const noexcept { return std::int64_t{tile_vectors} * vector_width; }
   /// Floats of packed A, for `count` matrices.
@@ -39,13 +40,13 @@ struct CpuTilePlan {
 /// Columns of the panels in which B is packed.
 std::int64_t panel_columns(const dispatch::Target& target);
 
-/// B of a product as rows to be packed; nothing where it is too wide for that.
+/// B of a product as rows to be packed. Returns nothing if B is too wide.
 std::optional<PackSource> b_source(const GemmProblem& problem);
 /// The key of a packed copy; `width` is that of the row panels.
 DerivedKey pack_key(const PackSource& source, std::int64_t width);
 
-/// Nothing where the problem is beyond the kernel's int indices or the device's loop budget. `gathers` adds scratch
-/// for what product/gather.h keeps about the columns.
+/// Returns nothing if the problem is beyond the kernel's int indices or the device's loop budget. `gathers` adds
+/// scratch for what product/gather.h keeps about the columns.
 std::optional<CpuTilePlan> plan_cpu_tiles(const dispatch::Target& target, std::int64_t m, std::int64_t n,
                                           std::int64_t k, std::int64_t batch, bool gathers,
                                           const CpuTileChoice& choice = {});
@@ -58,20 +59,20 @@ runtime::Defines cpu_tile_defines(const dispatch::Target& target, const CpuTileP
 /// A packed copy of a matrix in panels of `width` rows, which this plan makes in the order of its launches.
 dispatch::Place add_packed(dispatch::Plan& plan, const dispatch::Target& target, const runtime::Defines& defines,
                            dispatch::Place source, const PackSource& shape, std::int64_t width);
-/// The same of a weight, which this plan does not write: the weight's owner may keep the copy.
+/// The same for a weight that this plan does not write, so that the weight's owner may keep the copy.
 dispatch::Place derive_packed(dispatch::Plan& plan, const dispatch::Target& target, const runtime::Defines& defines,
                               dispatch::Place source, const PackSource& shape, std::int64_t width);
 
-/// What gemm_multiply multiplies, see there.
+/// The operands and sizes of gemm_multiply (gemm_cpu_tiled.cl).
 struct CpuTileProduct {
   dispatch::Place packed, b, c, bias;
   std::int64_t m, n, k, batch;
-  kernels::MatrixParameters a;  ///< its leading dimension is read with a_rows.
+  kernels::MatrixParameters a;  ///< The leading dimension is read only with a_rows.
   std::int64_t b_batch, c_batch, bias_batch, c_row, b_row = 0, b_column = 0;
   std::int32_t flags = 0;
   EpilogueLayout epilogue{};
   EpilogueArgs args;
-  kernels::GatherParameters images{};  ///< Where B is gathered, with the places of its columns in C.
+  kernels::GatherParameters images{};  ///< Read only if B is gathered, like the places of its columns in C.
   kernels::ColumnParameters places{};
 };
 /// Adds the launch of gemm_multiply, with its scratch.

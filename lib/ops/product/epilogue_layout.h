@@ -12,7 +12,7 @@
 
 namespace crisol::ops {
 
-/// What happens to a product on its way to C.
+/// Flags that say what happens to a product on its way to C.
 enum GemmFlag : std::int32_t {
   add_to_c = kernels::ADD_TO_C,
   bias_per_row = kernels::BIAS_PER_ROW,
@@ -41,14 +41,15 @@ struct EpilogueLayout {
   bool is_generic() const noexcept { return form == static_cast<std::int64_t>(ProductEpilogue::Form::generic); }
 };
 
-/// That of an epilogue, which may be nullptr. Equal texts of snippets get equal numbers, as long as the process runs.
+/// The layout of an epilogue, which may be nullptr. Equal texts of snippets get equal numbers, as long as the process
+/// runs.
 EpilogueLayout layout_of(const ProductEpilogue* epilogue);
 
 /// with_relu, add_operand, with_snippet as the epilogue says.
 std::int32_t epilogue_flags(const EpilogueLayout& epilogue);
-/// The snippet's text, which stays where it is.
+/// The snippet's text. It lives as long as the process.
 std::string_view epilogue_prelude(const EpilogueLayout& epilogue);
-/// Whether the epilogue's operands can be read so many columns at a time.
+/// Whether the epilogue's operands can be read `count` columns at a time.
 bool reads_vectors(const EpilogueLayout& epilogue, int count = 4);
 
 /// EPILOGUE_PARAMETERS of cl_kernels/product/epilogue.h, as a plan takes them: both operands, their strides, and the
@@ -62,7 +63,7 @@ using EpilogueArgs = std::tuple<dispatch::Place, dispatch::Place, kernels::Epilo
 EpilogueArgs epilogue_args(const EpilogueLayout& epilogue, dispatch::Place e0, dispatch::Place e1, dispatch::Place any);
 EpilogueArgs no_epilogue(dispatch::Place any);
 
-/// Operand i of a call's epilogue, or `any` where it has none.
+/// Operand i of a call's epilogue, or `any` if there is no such operand.
 dispatch::OperandView epilogue_operand(const ProductEpilogue* epilogue, std::size_t i, const runtime::BufferView& any);
 /// The scalars of a call, as a float8.
 runtime::KernelArg epilogue_scalars(const ProductEpilogue* epilogue);

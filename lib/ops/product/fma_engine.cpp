@@ -20,10 +20,11 @@ constexpr TileShape fma_tiles[] = {
     {128, 32, 8, 4, 1.15, 16}, {32, 128, 8, 4, 1.15, 16}, {16, 128, 4, 8, 1.3, 16}, {32, 32, 4, 4, 1.35, 16},
 };
 
-constexpr int min_depth = 8;  // Of the tiles' slices.
+constexpr int min_depth = 8;  // The smallest depth of the tiles' slices.
 
-// Costs in multiply-adds of one compute unit: of a group for each of its results beside the multiply-adds (reading the
-// first slices, storing), of a part of the depth for each result (written, read again), and of another launch.
+// Costs, in multiply-adds of one compute unit. of_result: each result of a group costs as much beside the
+// multiply-adds, for reading the first slices and for storing. of_part: each part of the depth writes each result and
+// reads it again. of_launch: one more launch.
 constexpr double of_result = 48, of_part = 24, of_launch = 2e6;
 // Work-items of a compute unit that hide each other's waiting, and groups that it takes at a time.
 constexpr double busy_items = 256, resident_groups = 4;
@@ -43,8 +44,8 @@ bool spills_from_shared(const TileShape& tile, int vectors) {
   return tile.part_rows * tile.part_columns > 32 || read_ahead(tile) > (vectors == 4 ? 16 : 8);
 }
 
-// Without vectors the many addresses of these tiles take registers. The largest tiles leave room for one group at a
-// time; the one with 16 rows spills on gfx942.
+// Without vectors these tiles have many addresses, which take registers. The largest tiles then leave room for only one
+// group at a time. The tile with 16 rows spills on gfx942.
 bool has_too_many_addresses(const TileShape& tile, int vectors) {
   return vectors == 1 && ((tile.rows + tile.columns == 256 && items_of(tile) == 256) || read_ahead(tile) > 32);
 }
@@ -83,7 +84,7 @@ class FmaEngine final : public Engine {
   }
 
   bool is_busy(std::int64_t groups, const Target& target) const override {
-    return static_cast<double>(groups) > 4 * target.traits.multiprocessors;  // All units get work, evenly.
+    return static_cast<double>(groups) > 4 * target.traits.multiprocessors;  // All units then get the same work.
   }
 
   std::int64_t max_groups() const noexcept override { return std::int64_t{1} << 27; }  // Items are counted in 32 bits.

@@ -25,22 +25,22 @@ struct MatrixLayout {
   kernels::StridedParameters parameters() const noexcept { return {batch, row, column}; }
 };
 
-/// What the state of the thread says about a product.
+/// What a product takes from the state of the thread.
 struct ProductContext {
   std::int64_t precision = 0;  ///< A Precision, which the operands may be rounded to.
 };
-/// That of this thread.
+/// The context of this thread.
 ProductContext product_context();
 
 /// C = f(A·B (+ C) (+ bias)): `batch` products of m x k with k x n matrices. A plan's operands are A, B, C, the bias (m
 /// or n elements, as the flags say; the same for the whole batch), and the two operands of the epilogue f. Its scalars
-/// are those of f. Every variant runs f.
+/// are the scalars of f. Every variant runs f.
 struct GemmProblem {
   std::int64_t m, n, k;
   std::int64_t batch = 1;
   MatrixLayout a, b, c;
   std::int64_t flags = 0;     ///< GemmFlag.
-  EpilogueLayout epilogue{};  ///< f, beside with_relu; needs contiguous rows of C.
+  EpilogueLayout epilogue{};  ///< f, apart from with_relu. It needs contiguous rows of C.
   /// Whether B is a weight, which is worth a packed copy when it is used again without having been written. `b_kept`:
   /// whether its owner has the copy, or will keep it in this call.
   std::int64_t b_is_weight = 0, b_kept = 0;
@@ -91,16 +91,16 @@ struct Gemm {
   std::int32_t flags = 0;
   runtime::BufferView bias{};
   const ProductEpilogue* epilogue = nullptr;
-  Storage* b_storage = nullptr;               ///< The owner of B where B is a weight.
-  std::array<const Contiguous*, 4> copies{};  ///< Those behind the operands; launch_gemm() lets them be made.
+  Storage* b_storage = nullptr;               ///< The owner of B if B is a weight.
+  std::array<const Contiguous*, 4> copies{};  ///< Copies that the operands need. launch_gemm() queues them.
 };
 
-/// The problem without its context, so in fp32.
+/// The problem without a context. Its precision is fp32.
 GemmProblem problem_of(const Gemm& product);
-/// Queues a plan of the product. `b` is B, with its owner where a packed copy may be kept.
+/// Queues a plan of the product. `b` is B. It has its owner if a packed copy may be kept.
 void launch_gemm(const dispatch::Prepared& plan, const Gemm& product, const dispatch::OperandView& b);
 
-/// The plan of the first variant that accepts the product, which is not empty, and B as launch_gemm() wants it.
+/// The plan of the first variant that accepts the product, and B as launch_gemm() takes it. The product is not empty.
 struct PreparedGemm {
   dispatch::PreparedPtr plan;
   dispatch::OperandView b;

@@ -18,8 +18,8 @@ namespace {
 constexpr std::int64_t max_int = std::numeric_limits<std::int32_t>::max() / 2;
 // An odd number of vectors, so that the distance between panels is not a power of two.
 constexpr std::int64_t vectors_of_block = 55;
-constexpr std::int64_t rows_of_block = 208;                   // Of A and B together: 730 KB of a usual L2 cache.
-constexpr std::int64_t min_split = 512;                       // Depth below which another part does not pay.
+constexpr std::int64_t rows_of_block = 208;  // Rows of A and B together. They take 730 KB of a usual L2 cache.
+constexpr std::int64_t min_split = 512;      // With less depth, another part costs more than it gains.
 constexpr std::int64_t max_partials = std::int64_t{1} << 24;  // Floats of workspace.
 
 // Loop iterations of one unit of work, over its part of the depth.

@@ -8,30 +8,30 @@
 
 namespace crisol::ops {
 
-/// How an m x n result with depth k is cut; see the head of gemm_cpu_dot.cl.
+/// How an m x n result with depth k is cut. The head of gemm_cpu_dot.cl describes the blocks.
 struct DotPlan {
   std::int32_t vector_width, tile_m, tile_n;
   std::int32_t block_m, block_n, block_k;
   std::int32_t split_k;  ///< Parts of the depth; above 1 their sums go through a workspace.
   std::int64_t items;
-  std::int64_t slice;  ///< Floats of scratch of each.
+  std::int64_t slice;  ///< Floats of scratch memory of each item.
 };
 
-/// Nothing where the problem is beyond the kernel's int indices or the device's loop budget. `gathered_taps` is 0 for
-/// matrices, else the taps (r, s) of a convolution.
+/// Returns nothing if the problem is beyond the kernel's int indices or the device's loop budget. `gathered_taps` is 0
+/// for matrices, or the number of taps (r, s) of a convolution.
 std::optional<DotPlan> plan_dot(const dispatch::Target& target, std::int64_t m, std::int64_t n, std::int64_t k,
                                 std::int64_t batch, std::int64_t gathered_taps);
 
-/// Whether products of rows with columns are faster than tiles, and can be had.
+/// Whether the problem can be computed by products of rows with columns, and faster than by tiles.
 bool takes_row_products(const GemmProblem& problem, const dispatch::Target& target);
 
-/// What gemm_dot multiplies, see there. The problem gives m, n, k, batch, the strides of batches and of C, the flags
-/// and the epilogue.
+/// The operands of gemm_dot (gemm_cpu_dot.cl). The problem gives m, n, k, batch, the strides of batches and of C, the
+/// flags and the epilogue.
 struct DotProduct {
   GemmProblem problem;
   GemmPlaces at;
   std::int32_t flags = 0;  ///< gathered or none.
-  /// Where the operands are gathered, with the pixels over which both run.
+  /// Read only if the operands are gathered, like the pixels over which both run.
   kernels::GatherParameters images_a{}, images_b{};
   kernels::ColumnParameters pixels{};
 };

@@ -16,10 +16,11 @@ constexpr std::int64_t depth_of_panels = 1024;
 constexpr std::int32_t vectors_of_tile = CpuTileChoice().vectors;
 constexpr std::int32_t vectors_of_tall_tile = 2;
 
-// C must have contiguous rows; a C with contiguous columns is the transpose of such a product.
+// The kernel needs contiguous rows of C. If C has contiguous columns, the transposed product has contiguous rows.
 bool needs_transposing(const GemmProblem& p) { return p.c.column != 1 && p.epilogue.empty(); }
 
-// So many rows use B that an even share of the tiles is worth more than a copy that never left the item's cache.
+// Whether so many rows use B that all items share one packed copy. Then the items have equal shares of the tiles.
+// Otherwise each item packs its own part of B, which stays in its cache.
 bool shares_b(const GemmProblem& p) {
   constexpr std::int64_t many_rows = 384;
   return p.m >= many_rows && b_source(p);

@@ -27,8 +27,8 @@ std::int64_t tiles_of(const GemmProblem& p, const TileShape& tile) {
   return ceil_div(p.m, tile.rows) * ceil_div(p.n, tile.columns);
 }
 
-// Slices in local memory. Where copies go by themselves, two slices are ahead of the one that is multiplied. Elsewhere
-// one slice is ahead, in registers.
+// Slices in local memory. If the device copies in the background, two slices are read ahead. Otherwise one slice is
+// read ahead, in registers.
 int stages_of(MatrixUnit::Kind kind) { return kind == MatrixUnit::Kind::mma_sm80 ? 3 : 2; }
 
 int local_bytes(const TileShape& tile) { return 4 * SLICE_WORDS * (tile.rows + tile.columns); }
@@ -40,7 +40,7 @@ runtime::KernelSpec spec_of(const GemmProblem& p, const Target& target, const Ti
   return spec;
 }
 
-/// An operand with so many rows; B transposed.
+/// An operand with `rows` rows. B is transposed.
 struct Packing {
   Place from;
   OperandLayout layout;
@@ -72,7 +72,7 @@ Place add_packing(Plan& plan, const Target& target, const GemmProblem& p, const 
   return packed;
 }
 
-// The same of a weight, whose owner may keep the copy.
+// The same for a weight, whose owner may keep the copy.
 Place derive_packing(Plan& plan, const Target& target, const GemmProblem& p, const TileShape& tile, const Packing& of) {
   static constexpr char kind[] = "gemm_matrix_pack";
   const DerivedKey key{

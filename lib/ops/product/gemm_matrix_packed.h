@@ -6,7 +6,7 @@
 
 namespace crisol::ops {
 
-/// The plan with a tile of the caller's, which is as high as wide and whose items copy whole fours of words.
+/// The plan with the caller's tile. The tile is square, and its items copy four words at a time.
 dispatch::Plan packed_product(const GemmProblem& problem, const dispatch::Target& target, const TileShape& tile);
 
 }  // namespace crisol::ops

@@ -127,7 +127,7 @@ void add_tiled_product(Plan& plan, const Target& target, const Engine& engine, c
 
 namespace {
 
-// The plan on an engine. A configuration is one of the named tiles, some of which the engine has, and a split_k.
+// The plan on an engine. A configuration is one of the named tiles and a split_k. The engine has some of these tiles.
 PlanOr plan_on(const Engine& engine, std::span<const TileShape> named, const GemmProblem& problem, const Target& target,
                std::size_t config) {
   const PlacedGemm p = as_row_major(problem);

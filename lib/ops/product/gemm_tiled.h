@@ -13,7 +13,7 @@ struct OperandLayout {
   bool vectors;                    ///< Every row of that axis starts at a multiple of four elements.
 };
 
-/// That of A with m rows; or of B transposed, with n. One stride of the matrix is 1.
+/// The layout of A with m rows, or of B transposed with n rows. One stride of the matrix is 1.
 OperandLayout operand_layout(const MatrixLayout& matrix, std::int64_t rows, std::int64_t depth);
 
 /// A product and its operands.
@@ -28,7 +28,7 @@ struct PlacedGemm {
   int result_vectors() const;
 };
 
-/// The product, or its transposed product where only that has a C whose rows are contiguous.
+/// The product, or the transposed product if only its C has contiguous rows.
 PlacedGemm as_row_major(const GemmProblem& problem);
 
 /// Why no kernel that cuts into tiles takes the product's operands, or nullptr.

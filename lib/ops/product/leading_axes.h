@@ -9,7 +9,7 @@ inline Shape leading_axes(const Shape& shape) {
   return Shape(shape.begin(), static_cast<std::size_t>(shape.rank() - 2));
 }
 
-/// The strides of these axes, broadcast to `joint`: 0 along axes that x is repeated over.
+/// The strides of these axes, broadcast to `joint`. A stride is 0 where x is repeated along the axis.
 inline Shape leading_strides(const Tensor& x, const Shape& joint) {
   Shape strides = Shape::filled(joint.rank(), 0);
   const int ahead = joint.rank() - (x.dim() - 2);

@@ -68,7 +68,7 @@ bool run_batches(Gemm product, const Loop& loop) {
   return !has_epilogue || outer == 1;
 }
 
-// Whether the rows of product p + 1 lie behind those of product p in every operand, m rows each.
+// Whether in every operand the m rows of product p + 1 are stored behind the m rows of product p.
 bool rows_continue(const ProductEpilogue* f, std::int64_t m) {
   if (f == nullptr) return true;
   for (std::size_t i = 0; i < f->operand_count; ++i)

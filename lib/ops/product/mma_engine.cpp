@@ -17,21 +17,20 @@ namespace {
 
 using Kind = MatrixUnit::Kind;
 
-// Set here, beside the engine, so that every program with an engine of matrix units has the probe.
+// The probe is set beside the engine. So every program with an engine of matrix units has it.
 const bool is_set = [] {
   probes().matrix_unit = found_matrix_unit;
   return true;
 }();
 
-// A wave holds part_rows x part_columns sums in half of its registers. With XMX a wave has 4 KB.
+// A wave holds part_rows x part_columns sums in half of its registers. With XMX a wave has registers of 4 KB.
 constexpr TileShape tiles_32[] = {
     {128, 128, 64, 32, 1.0}, {64, 64, 32, 32, 1.3}, {128, 32, 32, 32, 1.6}, {32, 128, 32, 32, 1.6}};
 constexpr TileShape tiles_64[] = {
     {128, 128, 64, 64, 1.0}, {64, 64, 32, 32, 1.3}, {128, 32, 32, 32, 1.6}, {32, 128, 32, 32, 1.6}};
 constexpr TileShape tiles_xmx[] = {{64, 64, 16, 16, 1.0}};
 
-// Rounds of all loops of an item together, where everything is rolled, as on CPUs: for each slice of the depth, the
-// steps of the 64 sums.
+// Rounds of all loops of an item for one slice of the depth, if no loop is unrolled, as on CPUs.
 constexpr std::int64_t emulated_rounds = 2400;
 
 // Processors that each run a work-group.
@@ -60,7 +59,7 @@ class MmaEngine final : public Engine {
   bool suits(const TileShape&, int) const override { return true; }
 
   double cost(const TilePlan& plan, const ProductExtent&, const Target& target) const override {
-    // Rounds of groups, two at a time on each unit; and what a part costs beside its depth: written and read again.
+    // Groups run in rounds. A part costs some depth more, because its sums are written and read again.
     const double of_group =
         static_cast<double>(plan.part_depth) * plan.tile.relative_cost + (plan.split_k > 1 ? 1024 : 256);
     return static_cast<double>(ceil_div(plan.groups, units_of(unit_.kind, target))) * plan.tile.rows *
@@ -82,7 +81,7 @@ class MmaEngine final : public Engine {
   int result_run() const noexcept override { return facts_of(unit_.kind).run; }
 
   void define(runtime::Defines& defines, const TileShape& tile, const Target& target) const override {
-    const int local_bytes = 4 * SLICE_WORDS * (tile.rows + tile.columns);  // For a slice of the depth.
+    const int local_bytes = 4 * SLICE_WORDS * (tile.rows + tile.columns);  // For one slice of the depth.
     const bool two_slices = 2 * local_bytes <= static_cast<std::int64_t>(target.info.local_memory);
     define_unit(defines, unit_, precision_, tile);
     defines.add({"STAGES", two_slices ? 2 : 1});

@@ -15,7 +15,7 @@ std::vector<std::string> tile_names(const Tiles& tiles) {
   return names;
 }
 
-/// A configuration that is one of several tiles, and a split_k of 1, 2, 4, … 64.
+/// A configuration that consists of a tile and a split_k of 1, 2, 4, … 64.
 struct TileConfig {
   static constexpr std::size_t split_counts = 7;
 

@@ -27,7 +27,7 @@ struct TileShape {
   int parts() const noexcept { return rows / part_rows * (columns / part_columns); }
 };
 
-/// Of the tiles, the one with as many rows and columns as `other`, or nullptr.
+/// The tile with as many rows and columns as `other`, or nullptr.
 const TileShape* tile_like(const TileShape& other, std::span<const TileShape> tiles);
 constexpr const char* no_such_tile = "the unit has no such tile";
 
@@ -61,7 +61,7 @@ class Engine {
   virtual bool suits(const TileShape& tile, int vectors) const = 0;
   /// The expected time of a plan, in units of the engine.
   virtual double cost(const TilePlan& plan, const ProductExtent& extent, const dispatch::Target& target) const = 0;
-  /// Whether so many work-groups keep the device busy, so that a larger split_k gains nothing.
+  /// Whether `groups` work-groups keep the device busy. Then a larger split_k gains nothing.
   virtual bool is_busy(std::int64_t groups, const dispatch::Target& target) const = 0;
   virtual std::int64_t max_groups() const noexcept = 0;
 
@@ -88,22 +88,22 @@ void define_unit(runtime::Defines& defines, const dispatch::MatrixUnit& unit, Pr
                  const TileShape& tile);
 /// Why the unit multiplies nothing in the precision, or nullptr.
 const char* against_unit(const dispatch::MatrixUnit& unit, Precision precision);
-/// The plan of a variant on matrix units. With an emulated unit it is taken only where the variant is forced.
+/// The plan of a variant on matrix units. With an emulated unit it is taken only if the variant is forced.
 dispatch::PlanOr unless_emulated(dispatch::PlanOr plan, const dispatch::MatrixUnit& unit);
 /// Elements of the depth in a slice of local memory of matrix units.
 int slice_depth(Precision precision) noexcept;
 
-/// The plan of one tile. The depth gets fewer parts than `split_k` where they would be too small.
+/// The plan of one tile. The depth gets fewer than `split_k` parts if these would be too small.
 TilePlan cut_tiles(const Engine& engine, const TileShape& tile, const ProductExtent& extent, int split_k);
-/// The plan with the least cost among these tiles, of which there is at least one.
+/// The plan with the least cost among these tiles. There is at least one tile.
 TilePlan plan_tiles(const Engine& engine, std::span<const TileShape> among, const dispatch::Target& target,
                     const ProductExtent& extent, int max_split_k);
-/// The same among those tiles of the engine that the device can run and that suit; `vectors` as in against_tile().
+/// The same among the engine's tiles that suit and that the device can run. `vectors` is as in against_tile().
 TilePlan plan_tiles(const Engine& engine, const dispatch::Target& target, const ProductExtent& extent, int vectors,
                     int max_split_k);
 
-/// Into how many parts a depth may be cut, each of which needs `part_bytes` of workspace, where a plan has
-/// `other_bytes` of workspace besides.
+/// Into how many parts a depth may be cut. Each part needs `part_bytes` of workspace, and the plan has `other_bytes` of
+/// other workspaces.
 int max_split_k(const dispatch::Target& target, std::int64_t part_bytes, std::int64_t other_bytes);
 /// Why the depth may not be cut into `split_k` parts, or nullptr.
 constexpr const char* too_small_for_parts = "the depth is too small for so many parts";
@@ -113,7 +113,7 @@ runtime::NdRange range_of(const Engine& engine, const TilePlan& plan);
 
 /// NO_FMA and ROLLED of product/engines/fma_engine.h, for this device.
 void define_device(runtime::Defines& defines, const dispatch::Target& target);
-/// What kernels that store results (cl_kernels/product/target.h) need: the epilogue, VEC_C, and define_device().
+/// The defines of kernels that store results (cl_kernels/product/target.h): the epilogue, VEC_C, and define_device().
 void define_result(runtime::KernelSpec& spec, const dispatch::Target& target, const EpilogueLayout& epilogue,
                    int vectors);
 
@@ -123,7 +123,7 @@ struct PartsSum {
   std::int64_t m, n, batch;
   std::int64_t c_batch, c_row, c_column;
   int split_k;
-  std::int32_t bias_batch = 0;  ///< From one product's bias to the next.
+  std::int32_t bias_batch = 0;  ///< The distance from one product's bias to the next.
   std::int32_t flags = 0;
   EpilogueLayout epilogue{};
   EpilogueArgs args;

@@ -7,17 +7,17 @@
 
 namespace crisol::ops {
 
-/// What an op with an epilogue gives.
+/// The result of an op with an epilogue.
 struct ProductResult {
   Tensor y;
-  bool has_epilogue;  ///< False where the variant chosen takes no epilogue: the caller then runs it over y.
+  bool has_epilogue;  ///< False if the chosen variant takes no epilogue. Then the caller runs it over y.
 };
 
 /// f(a·b), f(x · weightᵀ + bias), f(conv2d(x, weight, bias)). The epilogue's operands are laid out for the contiguous
 /// result.
 ///
-/// matmul: product p and row i count as in the operands' leading axes taken together (M rows each). conv2d: row i is
-/// the output channel, of all groups; an operand's batch is not read.
+/// matmul: the leading axes count as one axis, so a row of the result is (product p, row i), with M rows in each
+/// product. conv2d: row i is the output channel, of all groups; an operand's batch is not read.
 ProductResult matmul(const Tensor& a, const Tensor& b, const ProductEpilogue& f);
 ProductResult linear(const Tensor& x, const Tensor& weight, const Tensor& bias, const ProductEpilogue& f);
 ProductResult conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,

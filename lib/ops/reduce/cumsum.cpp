@@ -1,5 +1,5 @@
-// Running sums along an axis. An axis that is longer than a work-item (or group) should take is cut into blocks: their
-// sums come from a reduction, what lies before each from a scan of these, and the rest is one launch.
+// Running sums along an axis. An axis that is too long for one work-item (or group) is cut into blocks. A reduction
+// computes the blocks' sums, a scan of these sums computes what precedes each block, and one launch does the rest.
 #include <algorithm>
 
 #include "base/ceil_div.h"
@@ -24,7 +24,7 @@ struct CumsumProblem {
   std::int64_t outer, n, inner;
   std::int64_t wide;  ///< i64.
   std::int64_t reverse;
-  std::int64_t offset;  ///< Of x's first element: the reduction of blocks depends on it.
+  std::int64_t offset;  ///< The offset of x's first element. The reduction of blocks depends on it.
 
   DType type() const { return wide != 0 ? DType::i64 : DType::f32; }
   ProblemKey key() const {

@@ -20,13 +20,13 @@ using namespace dispatch;
 
 namespace {
 
-// Axes of each kind that the kernels take here: with the strides of both in one argument it stays small.
+// Axes of each kind that the kernels take here. So few fit into one argument with the strides of both kinds.
 constexpr int max_axes = 4;
-// Of more the arguments would pass the 1024 bytes that every device takes.
+// With more inputs the arguments would exceed the 1024 bytes that every device takes.
 constexpr std::size_t max_inputs = 8;
 
-// The parts of the contract of reduce/reduce.h that do not depend on the graph. A tensor's strides are those of the
-// reduced axes, then those of the kept ones, each innermost first.
+// The parts of the contract of reduce/reduce.h that do not depend on the graph. A tensor's strides are the strides of
+// the reduced axes and then of the kept axes, each innermost first.
 constexpr const char* common_text = R"(
 #define CURSOR graph_cursor
 #define READ_ONE_ALONG(at, i) graph_one_along(at, i, SOURCE)
@@ -169,13 +169,13 @@ Axes split(GraphReduction::Inputs inputs, const Shape& shape, unsigned reduced) 
   return axes;
 }
 
-// Every input lies element after element along the last axis of a loop, or repeats one.
+// Whether every input has stride 1 or 0 along the last axis of a loop.
 bool in_vectors(const Loop& loop) {
   return std::all_of(loop.strides.begin(), loop.strides.begin() + loop.operands,
                      [](const Shape& strides) { return strides.back() == 0 || strides.back() == 1; });
 }
 
-// The vectors that in_vectors() found begin at multiples of whole ones. What is repeated is read one by one.
+// The vectors that in_vectors() found begin at multiples of whole ones. Repeated elements are read one by one.
 bool all_in_whole_vectors(const Loop& inner, const Loop& outer, GraphReduction::Inputs inputs) {
   for (std::size_t k = 0; k < inputs.size(); ++k)
     if (inner.strides[k].back() == 1 &&

@@ -20,8 +20,8 @@ class GraphReduction {
   using Inputs = std::span<const Tensor* const>;
   using Scalars = std::span<const Scalar>;
 
-  /// The expression over `shape`, to which the inputs broadcast, reduced over `axes` (none: all of them). The caller
-  /// has checked the inputs, and that there are elements where the reduction needs them.
+  /// Reduces the expression over `axes`, or over all axes if `axes` is empty. The inputs broadcast to `shape`. The
+  /// caller has checked the inputs, and that there are elements if the reduction needs them.
   Tensor run(const ReduceRule& reduction, Inputs inputs, Scalars scalars, const Shape& shape, const Shape& axes,
              bool keepdim) const;
 

@@ -6,17 +6,17 @@
 
 namespace crisol::ops {
 
-/// FORM of reduce_groups.cl: what is read at once.
+/// FORM of reduce_groups.cl: what one read takes.
 enum class Form : std::uint8_t { scalars = FORM_SCALARS, along = FORM_ALONG, across = FORM_ACROSS };
 
 struct Cut {
-  const char *source, *entry, *join;  ///< The kernel, and the one that joins parts.
+  const char *source, *entry, *join;  ///< The kernel, and the kernel that joins parts.
   runtime::NdRange range;
   std::int64_t parts;                     ///< Parts of the elements of each output.
   std::int64_t split_a = 0, split_b = 0;  ///< SPLIT_A and SPLIT_B of the kernel.
   std::int64_t span = 0, rows = 0;        ///< SPAN and ROWS of reduce_groups.cl: the dimensions of its groups.
   Form form = Form::scalars;
-  bool joined_by_items = false;  ///< By work-items that are alone with an output, not by groups.
+  bool joined_by_items = false;  ///< Each output is joined by one work-item, not by a group.
 
   bool on_gpu() const { return span > 0; }
 };

@@ -52,7 +52,7 @@ Cut cut_columns(const ReduceProblem& p, const Target& target) {
   const std::int64_t outer = p.loop.outputs / width, elements = std::max<std::int64_t>(p.loop.elements, 1);
   const std::int64_t wanted = items_worth(p, target);
   std::int64_t strip = std::min<std::int64_t>(strip_vectors(target), ceil_div(width, lanes)) * lanes;
-  // Narrower strips where there are too few rows to cut them.
+  // Strips become narrower if there are too few rows to cut.
   while (outer * ceil_div(width, strip) < wanted && elements < 64 * wanted && strip > 4 * lanes)
     strip = ceil_div(strip / 2, lanes) * lanes;
   const std::int64_t units = outer * ceil_div(width, strip), budget = target.loop_budget / 2;

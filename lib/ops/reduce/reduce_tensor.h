@@ -11,10 +11,10 @@ struct ReduceResult {
   Tensor positions;  ///< i64; undefined unless the reduction finds positions.
 };
 
-/// Of the dtype that the reduction gives for elements of `type`. It is not written yet.
+/// New tensors for a result. Their dtypes are those that the reduction gives for elements of `type`.
 ReduceResult empty_result(const ReduceRule& reduction, DType type, const Shape& shape, Device device);
 
-/// Over axes of a tensor; none means all of them.
+/// Reduces the axes of a tensor, or all axes if `axes` is empty.
 ReduceResult reduce(const ReduceRule& reduction, const Tensor& x, const Shape& axes, bool keepdim,
                     double parameter = 0);
 

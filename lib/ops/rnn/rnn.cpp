@@ -29,7 +29,7 @@ const Table<RnnBackward> backward_table("rnn_backward", backward_variants);
 
 Tensor contiguous_or_none(const Tensor& x) { return x.defined() ? contiguous(x) : x; }
 
-/// The key of a call, of which the options say what the shapes do not.
+/// The key of a call. It holds the shapes, and from the options what no shape tells.
 dispatch::CallKey key_of(const char* op, const RnnInput& input, const RnnWeights& w, const RnnOptions& options,
                          std::initializer_list<const Tensor*> others, std::initializer_list<std::int64_t> settings) {
   dispatch::CallKey key = call_key(op,
@@ -40,10 +40,10 @@ dispatch::CallKey key_of(const char* op, const RnnInput& input, const RnnWeights
   return key.add(static_cast<std::int64_t>(options.cell)).add(std::int64_t{options.reverse});
 }
 
-/// For an operand that may be absent: a plan does not read the other one.
+/// For an operand that may be absent. Then `other` takes its place, and the plan does not read it.
 const Tensor& defined_or(const Tensor& wanted, const Tensor& other) { return wanted.defined() ? wanted : other; }
 
-/// Where a product's operand starts, as products see it.
+/// Where a product's operand starts, modulo offset_period.
 std::int64_t offset_of(const Tensor& x) {
   return x.defined() ? static_cast<std::int64_t>(in(x).offset % offset_period) : 0;
 }

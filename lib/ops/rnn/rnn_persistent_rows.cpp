@@ -18,12 +18,13 @@ struct Split {
   std::int64_t local_bytes(std::int64_t gates) const { return 4 * rows * (2 * max_hidden + parts * gates * group); }
 };
 
-// As many rows as the batch has for each multiprocessor, because a group reads all weights whatever its rows are.
+// A group takes as many rows as the batch has for each multiprocessor, because a group reads all weights for any number
+// of rows.
 Split split_rows(const RnnProblem& p, const Target& target) {
   const auto fits = [&](const Split& split) {
     return split.local_bytes(p.kind().gates) <= static_cast<std::int64_t>(target.info.local_memory);
   };
-  const bool is_test = target.takes_cpu_kernels();  // There one program serves all batches.
+  const bool is_test = target.takes_cpu_kernels();  // On CPUs, which are for tests, one program serves all batches.
   Split split{is_test ? 2 : 4, 1};
   while (split.parts > 1 &&
          (!fits(split) || split.parts * group > static_cast<std::int64_t>(target.info.max_work_group)))

@@ -9,12 +9,12 @@ namespace crisol::ops {
 
 namespace {
 
-// Registers of an item beside its weights and, for each row, four sums.
+// Registers of an item in addition to its weights and to four sums for each row.
 constexpr std::int64_t other_registers = 36;
 // Weights of a work-item. Above max_weights compilers moved some to memory. Above many_weights a work-group of more
-// than usual_items is better. At few_weights more slices would only be more sums to add.
+// than usual_items is better. With few_weights or less, more slices would only add more sums.
 constexpr std::int64_t max_weights = 192, many_weights = 96, few_weights = 32, usual_items = 256;
-// What an Intel multiprocessor runs at once for certain, in sub-groups of eight.
+// An Intel multiprocessor can always run this many at once, in sub-groups of eight.
 constexpr std::int64_t max_items = 512;
 
 /// UNITS, SLICES and ROWS of rnn_persistent_weights.cl.
@@ -35,8 +35,8 @@ bool fits(const Split& split, const Target& target) {
          split.local_bytes() <= static_cast<std::int64_t>(info.local_memory);
 }
 
-// The result has no slices where nothing fits. It has as many rows as the batch has for each multiprocessor, but not
-// more than the items can take through their cells.
+// The result has no slices if nothing fits. It has as many rows as the batch has for each multiprocessor, but not more
+// rows than the items can compute the cells of.
 Split split_weights(const RnnSizes& s, const Target& target) {
   const std::int64_t gates = s.kind().gates, units = ceil_div(s.hidden, 16) * 16;
   Split best{gates, units};

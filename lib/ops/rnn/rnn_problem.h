@@ -10,11 +10,11 @@ namespace crisol::ops {
 
 using namespace dispatch;
 
-/// What distinguishes the cells for the host. The kernels get it as defines.
+/// The differences between the cells that the host needs to know. The kernels get it as defines.
 struct RnnKind {
   const char* name;
-  std::int64_t gates;  ///< Rows of the weights are this many times H.
-  std::int64_t saved;  ///< Columns of the buffer of gates are this many times H.
+  std::int64_t gates;  ///< The weights have this many times H rows.
+  std::int64_t saved;  ///< The buffer of gates has this many times H columns.
   bool has_cell_state;
   bool saves_gates;  ///< Whether backward reads them. Otherwise it reads the outputs.
 };
@@ -29,7 +29,7 @@ struct RnnSizes {
   const RnnKind& kind() const noexcept { return kind_of(static_cast<RnnCell>(cell)); }
   std::int64_t gate_rows() const noexcept { return kind().gates * hidden; }
   std::int64_t saved_columns() const noexcept { return kind().saved * hidden; }
-  /// The step that is done as the n-th.
+  /// The step that runs as number n.
   std::int64_t step(std::int64_t n) const noexcept { return reverse != 0 ? steps - 1 - n : n; }
   /// The positions of the states before and after step t in the buffers of states.
   std::int64_t slot_before(std::int64_t t) const noexcept { return reverse != 0 ? t + 1 : t; }
@@ -39,12 +39,12 @@ struct RnnSizes {
 /// Products see where an operand starts modulo this many elements.
 constexpr std::int64_t offset_period = 4;
 
-/// What forward and backward have in common. Answers are 1 for yes and 0 for no.
+/// The common part of the forward and the backward problem. Answers are 1 for yes and 0 for no.
 struct RnnProblem : RnnSizes {
   std::int64_t padded;     ///< Whether there are lengths.
   std::int64_t projected;  ///< Whether there is a weight_hr.
   ProductContext products;
-  /// Of the first element, modulo offset_period.
+  /// The position of the first element, modulo offset_period.
   std::int64_t weight_hh_offset, weight_hr_offset;
 
   /// A product of m x k with k x n matrices, without its layouts.
@@ -59,21 +59,22 @@ struct RnnForward : RnnProblem {
   std::int64_t x_offset, weight_ih_offset;  ///< As weight_hh_offset.
   std::int64_t biased;                      ///< Whether there are biases.
   std::int64_t saves;                       ///< Whether gates, cells and projected are kept for backward.
-  std::int64_t has_h0, has_c0;              ///< Whether the caller writes the initial states. Else the plan does.
+  std::int64_t has_h0, has_c0;              ///< Whether the caller writes the initial states. Otherwise the plan does.
 
   /// The position of the initial states in the buffers of states.
   std::int64_t first_slot() const noexcept { return slot_before(step(0)); }
-  /// Elements between the cell states of neighbouring steps: 0 where they are updated in place.
+  /// Elements between the cell states of neighbouring steps. It is 0 if the states are updated in place.
   std::int64_t cell_slot() const noexcept { return saves != 0 ? batch * hidden : 0; }
 };
 
 struct RnnBackward : RnnProblem {
-  std::int64_t has_dy;              ///< Whether the outputs have a gradient.
-  std::int64_t has_dh_n, has_dc_n;  ///< Whether the caller writes the gradients of the last states. Else the plan does.
+  std::int64_t has_dy;  ///< Whether the outputs have a gradient.
+  std::int64_t has_dh_n,
+      has_dc_n;  ///< Whether the caller writes the gradients of the last states. Otherwise the plan does.
 };
 
 /// The operands of a forward plan, in the order in which launch() gets them. All are contiguous. A plan does not read
-/// those that the problem lacks. The only scalar is absent_state.
+/// an operand that the problem lacks. The only scalar is absent_state.
 struct RnnForwardOperands {
   Place x = operand(0), weight_ih = operand(1), bias_ih = operand(2), weight_hh = operand(3), bias_hh = operand(4),
         weight_hr = operand(5), lengths = operand(6);
@@ -84,17 +85,17 @@ struct RnnForwardOperands {
   Place y = operand(11);          ///< (T, B, R): only with lengths. Otherwise the outputs are the states.
 };
 
-/// The same of a backward plan.
+/// The operands of a backward plan, in the same way.
 struct RnnBackwardOperands {
   Place weight_hh = operand(0), weight_hr = operand(1), lengths = operand(2);
-  Place gates = operand(3);       ///< As saved by forward, like the next.
-  Place states = operand(4);      ///< The cell states of an LSTM, the states of other cells.
+  Place gates = operand(3);       ///< As forward saved it.
+  Place states = operand(4);      ///< As forward saved it: the cell states of an LSTM, or the states of other cells.
   Place dy = operand(5);          ///< (T, B, R).
   Place dinput = operand(6);      ///< (T, B, gate_rows()): the gradient of W_ih x + b_ih.
   Place drecurrent = operand(7);  ///< The gradient of W_hh h + b_hh. For other cells than the GRU it is dinput.
   Place dprojected = operand(8);  ///< (T, B, R): the gradient of weight_hr's product.
   Place dh = operand(9);          ///< (B, R): first the gradient of h_n, afterwards that of h0.
-  Place dc = operand(10);         ///< (B, H): the same of c_n and c0.
+  Place dc = operand(10);         ///< (B, H): the same for c_n and c0.
 };
 
 /// Plans fill absent initial states with this number, and absent gradients of the last states.
@@ -104,7 +105,7 @@ constexpr float absent_state = 0;
 std::int32_t flags_of(const RnnForward& problem) noexcept;
 std::int32_t flags_of(const RnnBackward& problem) noexcept;
 
-/// A kernel for the cell. `defines` are further ones than those of the cell and of FMA.
+/// A kernel for the cell. `defines` are added to the defines of the cell and of FMA.
 runtime::KernelSpec rnn_kernel(const RnnSizes& sizes, const Target& target, const char* source, const char* entry,
                                runtime::Defines defines = {});
 

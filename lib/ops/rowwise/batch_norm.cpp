@@ -16,7 +16,7 @@ namespace {
 struct BatchNormProblem : RowProblem {
   std::int64_t images, channels, spatial;
   std::int64_t affine;    ///< 1 with a weight, plus 2 with a bias.
-  std::int64_t training;  ///< Whether the statistics are those of the batch.
+  std::int64_t training;  ///< Whether the statistics come from the batch.
   std::int64_t running;   ///< Forward in training: whether running statistics are brought up to date.
   std::int64_t in_quads;  ///< Whether rows are made of vectors of four floats that begin at multiples of 16 bytes.
 
@@ -65,7 +65,7 @@ runtime::KernelSpec spec_of(const BatchNormProblem& p, const Target& target, con
   return {"rowwise/batch_norm.cl", entry, defines};
 }
 
-/// How the kernels cut rows, and channels, of which `parts` are reduced apart.
+/// How the kernels cut rows and channels. A channel has `parts` parts, which are reduced separately.
 struct Cut {
   std::int64_t piece, pieces, parts;
   runtime::NdRange of_rows, of_channels;

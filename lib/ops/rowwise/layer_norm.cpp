@@ -12,7 +12,7 @@ namespace crisol::ops {
 
 namespace {
 
-// Rows whose gradients of the parameters are added up without regard to rounding.
+// Rows of one part. With so few rows, plain sums of the parameters' gradients are exact enough.
 constexpr std::int64_t max_part_rows = 64;
 
 struct LayerNormProblem : RowProblem {

@@ -21,7 +21,7 @@ std::int64_t group_of(const Target& target, std::uint64_t wanted) {
   return static_cast<std::int64_t>(size);
 }
 
-// What the loops of a kernel may take for a row.
+// An upper bound for the rounds of all loops of a kernel in one row.
 std::int64_t rounds_of_row(std::int64_t length, std::int64_t elements_a_round) {
   return 4 * (length / elements_a_round + 16);
 }

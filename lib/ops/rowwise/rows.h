@@ -37,7 +37,7 @@ struct RowGeometry {
   runtime::NdRange range(std::int64_t rows, std::int64_t parts = 1) const { return items(rows * group, parts); }
   /// Rows of `length` elements that the device's loop budget allows a work-item.
   std::int64_t rows_of_item(const Target& target, std::int64_t length) const;
-  /// For kernels that go through `rows` of `length` elements by EACH_ROW.
+  /// The range of kernels that go through `rows` rows of `length` elements with EACH_ROW.
   runtime::NdRange each_row(const Target& target, std::int64_t rows, std::int64_t length) const;
   /// `count` work-items, rounded up to whole groups, for each part.
   runtime::NdRange items(std::int64_t count, std::int64_t parts = 1) const {
@@ -45,14 +45,14 @@ struct RowGeometry {
   }
 };
 
-/// What rowwise/rows.h wants to know.
+/// The defines that rowwise/rows.h needs.
 runtime::Defines row_defines(const Target& target, const RowGeometry& g);
 
 RowGeometry vector_rows(const Target& target);
 RowGeometry item_rows(const Target& target);
 RowGeometry tree_rows(const Target& target);
-/// For one row of `length` numbers that kernels of geometry `g` made. A work-item of llvmpipe ends its loops, silently,
-/// after 65535 rounds in all: more than a few thousand numbers are shared by a tree on a CPU too.
+/// The geometry for one row of `length` numbers that kernels of geometry `g` made. A work-item of llvmpipe ends its
+/// loops, silently, after 65535 rounds in all: more than a few thousand numbers are shared by a tree on a CPU too.
 RowGeometry total_row(const Target& target, const RowGeometry& g, std::int64_t length);
 
 /// Why these rows cannot have that geometry, or nullptr.
@@ -61,7 +61,7 @@ const char* against_item_rows(const RowProblem& problem, const Target& target);
 /// The tree is the last resort: throws for rows that not even it can do (on llvmpipe, above a million elements).
 void require_tree_rows(const RowProblem& problem, const Target& target);
 
-/// The variants of an op whose plan for a geometry serves all three; `Problem` is a RowProblem.
+/// The three variants of an op. `plan` makes the plan for a geometry, and `Problem` is a RowProblem.
 template <class Problem, Plan (*plan)(const Problem&, const Target&, const RowGeometry&)>
 inline constexpr Variant<Problem> row_variants[] = {
     {"vector", DeviceClass::any,

@@ -60,7 +60,8 @@ struct Parts {
 };
 
 Parts parts_of(const SortProblem& p, const Target& target) {
-  constexpr std::int64_t counts = 2 * RADIX_COUNTS + 64, rounds = 6;  // For the digit counts; for each entry.
+  constexpr std::int64_t counts = 2 * RADIX_COUNTS + 64,
+                         rounds = 6;  // Loop rounds for the digit counts, and for each entry.
   constexpr std::int64_t worth_it = 1 << 14;
   const std::int64_t n = p.length;
   std::int64_t parts = 1;

@@ -16,7 +16,7 @@ inline constexpr std::int64_t longest_sorted_row = (std::int64_t{1} << 32) - 2;
 struct SortProblem {
   std::int64_t rows;
   std::int64_t length;
-  std::int64_t dtype;       ///< Of the elements, or `entries`.
+  std::int64_t dtype;       ///< The dtype of the elements, or `entries`.
   std::int64_t descending;  ///< 1 or 0.
   std::int64_t taken;       ///< Elements of each sorted row that the results hold.
 

@@ -30,7 +30,7 @@ struct Sampling {
   /// Loop iterations for one place in one channel.
   std::int64_t iterations() const { return (axes == 3 ? taps() : 1) * taps() * (taps() + 2) + 4; }
   bool on_cpu() const { return target.takes_cpu_kernels(); }
-  /// How `count` units are shared. A unit takes `work` iterations.
+  /// How `count` units are divided among the work-items. A unit takes `work` iterations.
   dispatch::WorkSplit split(std::int64_t count, std::int64_t work) const {
     return split_for(target, count, std::max<std::int64_t>(1, 16384 / work), 1, work);
   }

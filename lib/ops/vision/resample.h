@@ -11,7 +11,7 @@ namespace crisol::ops {
 /// Element j along the axis of the result is the sum of weights[e] times element indices[e] of the input, over the
 /// entries e from starts[j] to starts[j + 1] - 1.
 struct AxisWeights {
-  std::int64_t size = 0;  ///< Of the input along the axis.
+  std::int64_t size = 0;  ///< The size of the input along the axis.
   std::vector<std::int32_t> starts{0}, indices;
   std::vector<float> weights;
 
@@ -24,7 +24,7 @@ struct AxisWeights {
   void add(std::int64_t index, double weight);
   /// Ends the description of an element of the result.
   void end() { starts.push_back(static_cast<std::int32_t>(indices.size())); }
-  /// The weights of the gradient: those of input and result exchanged.
+  /// The weights of the gradient: input and result are exchanged.
   AxisWeights transposed() const;
 };
 
