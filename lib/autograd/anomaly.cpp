@@ -19,7 +19,7 @@ bool from_environment() noexcept {
   return text != nullptr && std::string_view(text) == "1";
 }
 
-// Not a local variable of a function: each op reads it, and a local one would be guarded.
+// It is no local variable of a function, because a guard would slow down each op's read of it.
 std::atomic<bool> of_process{from_environment()};
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a Saved keeps instead of a tensor within checkpoint().
+// Within checkpoint(), a Saved keeps this record instead of a tensor.
 #pragma once
 
 #include <cstddef>

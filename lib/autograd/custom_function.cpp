@@ -14,8 +14,8 @@ void check_shapes(const char* op, const std::vector<Tensor>& gradients, const st
               " for input ", i, " of shape ", inputs[i].shape());
 }
 
-// A gradient without a record may come from a raw op or a kernel. It would count as a constant, which is wrong without
-// a word. dy passed on is none of these.
+// A gradient without a record may come from a raw op or a kernel. Then it would silently count as a constant. dy itself
+// may be passed on.
 void mark_first_order_only(const char* op, std::vector<Tensor>& gradients, const Tensor& dy, std::vector<Tensor> from) {
   from.push_back(dy);
   for (Tensor& gradient : gradients)

@@ -142,7 +142,7 @@ void Engine::deliver(const Node::Edge& edge, Tensor&& gradient) {
   if (--leaf.parts == 0 && leaf.sum.defined()) finish(edge.leaf, std::move(leaf.sum));
 }
 
-// All parts of a leaf's gradient have come.
+// Called when all parts of a leaf's gradient are there.
 void Engine::finish(const std::shared_ptr<AutogradSlot>& slot, Tensor&& gradient) {
   Slot& leaf = static_cast<Slot&>(*slot);
   if (leaf.hooks != nullptr) gradient = leaf.hooks->run(std::move(gradient));

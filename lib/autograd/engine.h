@@ -64,7 +64,7 @@ class Engine {
   std::unordered_map<Slot*, Leaf> leaves_;
   std::vector<Capture> captures_;
   std::vector<Tensor> captured_;
-  std::vector<bool> needed_;  ///< For each input of the op that runs: its gradient is used.
+  std::vector<bool> needed_;  ///< For each input of the op that runs: whether its gradient is used.
   std::size_t done_ = 0;      ///< Ops that were run.
 };
 

@@ -9,9 +9,9 @@
 //       });
 //     }
 //
-// Such an op has no gradient of its gradient. An op that has one calls record_higher() instead. Its backward function
-// consists of differentiable functions: of crisol/functions/ and functions/gradients.h. Where nothing is recorded, they
-// only call raw ops.
+// The gradient of such an op has no gradient. An op whose gradient has a gradient calls record_higher() instead. Its
+// backward function consists of the differentiable functions of crisol/functions/ and functions/gradients.h. If nothing
+// is recorded, they only call raw ops.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@
 
 namespace crisol::autograd {
 
-/// One gradient for each input (or each output) of the op; undefined where there is no gradient.
+/// One gradient for each input (or each output) of the op. A tensor without a gradient has an undefined one.
 using Gradients = std::vector<Tensor>;
 
 /// needs[i] is true when the gradient of input i is wanted. A backward function may leave the other gradients
@@ -56,8 +56,8 @@ struct Slot : AutogradSlot {
   Tensor gradient_buffer;           ///< The place where an optimiser wants the gradient to be stored, or undefined.
   std::shared_ptr<Node> node;       ///< The op that made the tensor; null for a leaf.
   std::size_t output = 0;           ///< The number of this tensor among the outputs of `node`.
-  std::shared_ptr<HookList> hooks;  ///< Of a leaf: they get its gradient before it is accumulated.
-  std::shared_ptr<HookList> accumulated_hooks;  ///< Of a leaf: they run when its gradient was accumulated.
+  std::shared_ptr<HookList> hooks;  ///< Hooks of a leaf that get its gradient before it is accumulated.
+  std::shared_ptr<HookList> accumulated_hooks;  ///< Hooks of a leaf that run after its gradient was accumulated.
   /// The tensors that are this leaf, if they are several: tied parameters.
   std::vector<std::weak_ptr<TensorImpl>> tied;
   /// The name of the optimiser that updates the leaf, while this optimiser lives.
@@ -159,7 +159,7 @@ void tie(const Tensor& leaf, const Tensor& other);
 /// Gives a leaf the memory, shape and dtype of `value`, together with all leaves that are tied to it.
 void replace_leaf(const Tensor& leaf, const Tensor& value);
 
-/// The same pointer for tied leaves and for handles of one tensor; another one for every other tensor.
+/// A pointer that identifies the tensor. Tied leaves and handles of one tensor have the same pointer.
 const void* identity_of(const Tensor& tensor) noexcept;
 
 /// Drops the gradient of a leaf: the next backward starts from nothing.

@@ -24,8 +24,8 @@ class Saved {
   Recomputed recomputed_;
 };
 
-/// A result of the op. The op's node owns the copy, so the copy must not own the node. get() gives it the place in the
-/// graph of output `output` of the node whose backward function runs, if that function is recorded.
+/// A result of the op. The op's node owns the copy, so the copy must not own the node. If the running backward function
+/// is recorded, get() gives the copy a place in the graph: that of output `output` of the function's node.
 class SavedResult {
  public:
   /// The output of a result that has no gradient.

@@ -13,9 +13,9 @@ inline std::atomic<bool> in_forked_child{false};
 /// Calls a function in each child of fork() from now on, before the child runs. The function may only store values.
 void call_in_forked_child(void (*function)());
 
-/// From now on, children of fork() are noticed. A child that calls exec, and a new process of posix_spawn, are none.
-/// exit() in such a child writes the buffers of stdio and std::cout, and calls no handler that was there before fork():
-/// those of Intel's CPU runtime wait for threads that the child does not have.
+/// From now on, children of fork() are noticed. A child that calls exec is not noticed, and neither is a process of
+/// posix_spawn. exit() in a noticed child writes the buffers of stdio and std::cout. It calls no handler from before
+/// fork(), because handlers of Intel's CPU runtime wait for threads that the child does not have.
 void notice_forks();
 
 /// Whether this process is a child of a process that had called notice_forks(): one load. Locks and memory of the

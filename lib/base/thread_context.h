@@ -35,7 +35,7 @@ struct ForcedRequest {
 struct ThreadContext {
   static constexpr std::int16_t no_precision = -1;
 
-  std::int16_t precision = no_precision;  ///< A Precision; without one, that of the process holds.
+  std::int16_t precision = no_precision;  ///< A Precision, or no_precision for the precision of the process.
   bool grad_enabled = true;
   /// The thread makes a program of a graph: new tensors of host values are its constants, and packed copies of operands
   /// are kept from their first use on.
@@ -46,7 +46,7 @@ struct ThreadContext {
   int capture_pauses = 0;                       ///< PauseCapture objects of the thread.
   CapturedUses* captured_uses = nullptr;        ///< The storages that the captured work uses.
   runtime::BorrowedBlocks* borrowed = nullptr;  ///< The innermost of the thread; see runtime/memory/stored_block.h.
-  Recorder* recorder = nullptr;  ///< Is told what functions compute while they are traced; see tensor/recorder.h.
+  Recorder* recorder = nullptr;  ///< Gets notes of what functions compute in a trace; see tensor/recorder.h.
   std::vector<ForcedRequest>* forced = nullptr;  ///< The requests of the thread, the innermost last.
   ProblemLog* problem_log = nullptr;             ///< The innermost log of problems.
   VariantLog* variant_log = nullptr;             ///< The innermost log of choices.
@@ -55,11 +55,12 @@ struct ThreadContext {
   autograd::Node* backward_node = nullptr;       ///< The op whose backward function runs.
   /// The innermost checkpoint() whose function runs.
   autograd::CheckpointFrame* checkpoint = nullptr;
-  DrawObserver* draw_observer = nullptr;              ///< Is told of each generator before it draws.
-  nn::CloneContext* clone = nullptr;                  ///< The innermost clone() of a module.
-  std::uint32_t trace_number = 0;                     ///< Of the thread in timelines, from 1; 0 before its first slice.
+  DrawObserver* draw_observer = nullptr;  ///< Gets each generator before the generator draws.
+  nn::CloneContext* clone = nullptr;      ///< The innermost clone() of a module.
+  std::uint32_t trace_number =
+      0;  ///< The number of the thread in timelines, from 1. It is 0 before the thread's first slice.
   bool traces_backward = false;                       ///< The thread's slices belong to its row for backward.
-  autograd::AfterBackward* after_backward = nullptr;  ///< What the outermost backward() calls at its end.
+  autograd::AfterBackward* after_backward = nullptr;  ///< The functions that the outermost backward() calls at its end.
 };
 
 /// The context of the calling thread.

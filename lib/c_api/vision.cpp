@@ -7,7 +7,7 @@ using namespace crisol::c_api;
 
 namespace {
 
-/// An enumerator by its number, of which there are `count`.
+/// The enumerator with this number. There are `count` enumerators.
 template <class Enum>
 Enum enum_of(std::int32_t number, int count, const char* op, const char* name) {
   require(number >= 0 && number < count, op, name, ' ', number, " is none");

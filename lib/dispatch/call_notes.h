@@ -1,4 +1,4 @@
-// What a timeline tells about a call of an op.
+// The notes of a timeline about a call of an op.
 #pragma once
 
 #include <span>

@@ -41,7 +41,7 @@ struct Candidate {
   std::string name() const { return config == own_config ? row->name : concat(row->name, '/', row->configs()[config]); }
 };
 
-/// What "variant" or "variant/configuration" names, or no row.
+/// The candidate with the name "variant" or "variant/configuration", or no row.
 Candidate candidate_named(const AnyTable& table, std::string_view name) {
   const std::size_t slash = name.find('/');
   for (const AnyTable::Row& row : table.rows()) {

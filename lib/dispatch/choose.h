@@ -8,14 +8,14 @@
 //     launch(*prepared, {in(x), out(y)});
 //
 // A variant's function gives a plan for the problem, or the reason why it cannot take it. It sees the problem and the
-// Target, and never what is forced, forbidden or tuned: that is choose()'s part. The Target's limit on workspaces tells
-// a variant how much to do at once. choose() alone refuses a plan that is above the limit. Variants are tried in the
-// order of the table, and the last one takes every problem.
+// Target. Only choose() knows what is forced, forbidden or tuned. The Target's limit on workspaces tells a variant how
+// much to do at once. choose() alone refuses a plan that is above the limit. Variants are tried in the order of the
+// table, and the last one takes every problem.
 //
 // CRISOL_VERBOSE=dispatch prints every refusal and the choice. CRISOL_VARIANT=conv2d:direct,matmul:-block forces one
 // variant and forbids another. What `crisol tune` stored for the problem comes before the order of the table. On a
-// driver that nobody has tried, a variant that computes wrong numbers is passed over (see dispatch/verification.h).
-// There choose() runs trials of variants, which queue work.
+// driver that nobody has tried, choose() runs trials of variants, which queue work. It skips a variant that computes
+// wrong numbers (see dispatch/verification.h).
 #pragma once
 
 #include <atomic>
@@ -35,8 +35,8 @@
 
 namespace crisol::dispatch {
 
-/// The devices that a variant is made for. A variant for GPUs runs on a CPU where it is forced, as the tests do. A
-/// variant for CPUs runs on no GPU.
+/// The devices that a variant is made for. A variant for GPUs runs on a CPU if it is forced, as in tests. A variant for
+/// CPUs runs on no GPU.
 enum class DeviceClass : std::uint8_t { any, cpu, gpu };
 
 /// A variant has a list of configurations, such as tile sizes, or none. With `own_config` it picks one itself.
@@ -71,7 +71,7 @@ class AnyTable {
   const char* const op;
   const std::size_t problem_size;  ///< Bytes of a problem.
   std::span<const Row> rows() const noexcept { return rows_; }
-  /// How many calls of this process were carried out by a row: for tests.
+  /// For tests: the number of calls that a row's variant carried out in this process.
   std::uint64_t uses_of(std::size_t row) const noexcept { return uses_[row].load(std::memory_order_relaxed); }
   void note_use(std::size_t row) const noexcept { uses_[row].fetch_add(1, std::memory_order_relaxed); }
 
@@ -129,16 +129,16 @@ class Table : public AnyTable {
   }
 };
 
-/// A plan with the variant that it is of.
+/// A plan and the name of its variant.
 struct Choice {
   Plan plan;
-  std::string variant;  ///< With the configuration, where one was asked for.
+  std::string variant;  ///< Includes the configuration if one was asked for.
 };
 
 /// The forced, the tuned, or the first variant that accepts. A forced one that refuses, or does not exist, throws
 /// invalid_argument.
 Choice choose(const AnyTable& table, const void* problem, const Target& target);
-/// The same for a problem that is a part of another op's plan, or that is only asked about.
+/// The same for a problem that is a part of another op's plan, or for a question about the choice.
 template <class Problem>
 Choice choose(const Table<Problem>& table, const std::type_identity_t<Problem>& problem, const Target& target) {
   return choose(table, static_cast<const void*>(&problem), target);
@@ -146,7 +146,7 @@ Choice choose(const Table<Problem>& table, const std::type_identity_t<Problem>& 
 
 using PreparedPtr = std::shared_ptr<const Prepared>;
 
-/// What choose() gives, with its kernels: kept for the next call with the same problem.
+/// The plan that choose() gives, with its kernels. The result is kept for the next call with the same problem.
 PreparedPtr prepare(const AnyTable& table, std::span<const std::byte> problem, runtime::DeviceState& device);
 template <class Problem>
 PreparedPtr prepare(const Table<Problem>& table, const std::type_identity_t<Problem>& problem,
@@ -154,13 +154,13 @@ PreparedPtr prepare(const Table<Problem>& table, const std::type_identity_t<Prob
   return prepare(table, std::as_bytes(std::span(&problem, 1)), device);
 }
 
-/// What every variant and configuration says of a problem that has a key: for ProblemLog.
+/// For ProblemLog: the answers of all variants and configurations to a problem. The problem has a key.
 TuningProblem describe(const AnyTable& table, const void* problem, const Target& target);
 
 /// For tests: lets a variant take that many problems, and refuse every problem after them.
 void refuse_after(std::string_view op, std::string_view variant, std::int64_t taken);
 
-/// Forgets every prepared plan: what choices depend on has changed.
+/// Forgets every prepared plan, because something has changed that choices depend on.
 void forget_prepared() noexcept;
 
 }  // namespace crisol::dispatch

@@ -13,15 +13,15 @@
 
 namespace crisol::dispatch {
 
-/// How the items of a sub-group exchange numbers in registers, as far as the host has to tell a kernel
-/// (cl_kernels/common/subgroup_shuffle.h).
+/// How the items of a sub-group exchange numbers in registers. The host tells a kernel what the kernel cannot find out
+/// by itself (cl_kernels/common/subgroup_shuffle.h).
 enum class Shuffle : std::uint8_t {
   untold,           ///< The host tells nothing. A kernel that can exchange knows it by its compiler's own macros.
   subgroups_of_16,  ///< Functions for sub-groups of 16, which a kernel may require. Source: the extensions.
-  assembly,         ///< Inline assembly. Whether it works is found by a probe. Source: the vendor.
+  assembly,         ///< Inline assembly. A probe finds whether it works. Source: the vendor.
 };
 
-/// "Published" means: from what vendors publish about their devices. Nothing of that was measured.
+/// "Published" means that the vendors publish the fact. It was not measured.
 struct GpuTraits {
   /// The device is a simulator that runs kernels for CPUs and for GPUs, and that frees its objects early at exit.
   /// Source: the platform, Oclgrind.
@@ -35,8 +35,8 @@ struct GpuTraits {
   /// largest number, because they run kernels for GPUs only in tests. On Intel it is the number in the narrowest
   /// sub-groups.
   std::int64_t max_registers = 64;
-  /// 32-bit registers of a multiprocessor that work-items share by need: with fewer for each item, more groups run at
-  /// a time. It is 0 where an item's share does not depend on the size of its group. Source: published.
+  /// 32-bit registers of a multiprocessor that its work-items share. If each item needs fewer, more groups run at a
+  /// time. It is 0 if an item's share does not depend on the size of its group. Source: published.
   std::int64_t shared_registers = 0;
   /// The lanes of a wave share 4 KB of registers, so tiles of many sums for each item spill. Source: published.
   bool waves_share_registers = false;
@@ -63,7 +63,7 @@ struct GpuTraits {
   std::int64_t registers_of_item(std::int64_t items) const noexcept;
   /// The kinds of `matrix_units` for a precision, without Kind::none.
   std::vector<MatrixUnit::Kind> matrix_candidates(Precision precision) const;
-  /// How many times as fast as fp32's multiply-adds the unit is in a kernel that gathers its operands. It is 1 without
+  /// The speed of the unit in a kernel that gathers its operands, in multiples of fp32's multiply-adds. It is 1 without
   /// a true unit.
   double matrix_gain(const MatrixUnit& unit, Precision precision) const noexcept;
 };

@@ -53,7 +53,7 @@ constexpr std::array<Place, count> operands() noexcept {
   return places;
 }
 
-/// The scalar of that position among those that launch() gets: a value that may differ from call to call.
+/// A scalar by its position among the scalars that launch() gets. Its value may differ from call to call.
 struct CallScalar {
   std::uint8_t index;
 };
@@ -64,7 +64,7 @@ struct Lanes {
   int count;
 };
 
-/// Arguments whose number is known at run time only.
+/// Arguments, if their number is known only at run time.
 using AnyArg = std::variant<Place, CallScalar, Lanes, std::int64_t, std::int32_t>;
 using ArgList = std::vector<AnyArg>;
 
@@ -75,8 +75,8 @@ struct PlanArg {
   Kind kind;
   std::uint8_t size = 0;  ///< Bytes of a value; numbers of `longs`.
   Place::Kind place{};
-  std::uint8_t index = 0;   ///< Of the place, or of the call's scalar.
-  std::uint32_t first = 0;  ///< Of `longs`, in Plan::longs.
+  std::uint8_t index = 0;   ///< The index of the place, or of the call's scalar.
+  std::uint32_t first = 0;  ///< The position of `longs` in Plan::longs_.
   std::int64_t bits = 0;    ///< A value's bytes, or a place's offset.
 };
 
@@ -105,10 +105,10 @@ struct PlanStep {
 
 class Plan {
  public:
-  static constexpr std::size_t max_args = 64;     ///< Of one launch.
+  static constexpr std::size_t max_args = 64;     ///< Arguments of one launch.
   static constexpr std::size_t max_places = 256;  ///< Workspaces, and derived copies, that a Place can name.
 
-  /// Device memory of this plan alone, whose contents are undefined when a call begins.
+  /// Device memory of this plan alone. Its contents are undefined when a call begins.
   Place workspace(std::uint64_t bytes);
 
   /// A copy of an operand in another layout. `add_to_derived` says how it is made: its steps run when the owner of the
@@ -130,16 +130,16 @@ class Plan {
     derived_[derived.index].steps.push_back(make_step(spec, range, args...));
   }
 
-  /// All that `part` does, where its operand i is `operands[i]`. Returns where the result of `part` is.
+  /// Adds everything that `part` does. Operand i of `part` is `operands[i]`. Returns the place of the result of `part`.
   Place append(const Plan& part, std::span<const Place> operands);
   Place append(const Plan& part, std::initializer_list<Place> operands) {
     return append(part, std::span(operands.begin(), operands.size()));
   }
-  /// The same for one of many parts whose results are operands. All parts that are appended so share the memory of
-  /// their workspaces, because they run one after the other.
+  /// The same for one of many parts whose results are operands. These parts share the memory of their workspaces,
+  /// because they run one after the other.
   void append_sharing(const Plan& part, std::span<const Place> operands);
 
-  /// Whether the plan that choose() gave runs the epilogue of its problem: as its variant's row says.
+  /// Whether the plan runs the epilogue of its problem. The row of the variant that choose() took says so.
   bool fuses_epilogue() const noexcept;
 
   /// Arguments of all steps together: a measure for the memory that the plan itself takes.
@@ -148,19 +148,19 @@ class Plan {
   /// Bytes beside the operands: workspaces, and derived copies that nobody keeps.
   std::uint64_t workspace_bytes() const noexcept;
 
-  /// What dispatch chose: the plan's own op and variant, and those of its parts. For logs and messages.
+  /// For logs and messages: a choice of dispatch, for the plan itself or for one of its parts.
   struct Choice {
     const AnyTable* table;
-    std::size_t row;      ///< Of the table.
-    std::string variant;  ///< Its name, with the configuration where one was asked for.
+    std::size_t row;      ///< The row of the table.
+    std::string variant;  ///< Its name, with the configuration if one was asked for.
     bool tuned;
     std::vector<std::byte> problem;
   };
   std::vector<Choice> choices;
-  /// False where the next call may choose otherwise, so that nobody keeps this plan.
+  /// False if the next call may choose otherwise. Then nobody keeps this plan.
   bool lasting = true;
 
-  /// Where the result is, for an op that leaves this to its variants: an operand or a workspace of the plan.
+  /// The place of the result, an operand or a workspace of the plan. It is for ops that leave this to their variants.
   Place result = operand(0);
 
  private:
@@ -224,7 +224,7 @@ class Plan {
   std::vector<std::int64_t> longs_;
   std::vector<PlanStep> steps_;
   std::vector<std::uint64_t> workspaces_;
-  std::vector<std::uint8_t> part_workspaces_;  ///< Those that parts share, as positions in workspaces_.
+  std::vector<std::uint8_t> part_workspaces_;  ///< The workspaces that parts share, as positions in workspaces_.
   std::vector<Derived> derived_;
 };
 
@@ -233,8 +233,8 @@ class PlanOr {
  public:
   PlanOr(Plan plan) : plan_(std::move(plan)) {}
   PlanOr(const char* reason) : reason_(reason) {}
-  /// A plan that is right, and that is taken only where its variant is forced: `reason` says why another variant is
-  /// expected to take less time.
+  /// A correct plan that is taken only if its variant is forced. `reason` says why another variant should take less
+  /// time.
   static PlanOr only_forced(Plan plan, const char* reason) {
     PlanOr made(std::move(plan));
     made.reason_unless_forced_ = reason;
@@ -242,7 +242,7 @@ class PlanOr {
   }
 
   explicit operator bool() const noexcept { return reason_ == nullptr; }
-  const char* reason() const noexcept { return reason_; }  ///< nullptr where there is a plan.
+  const char* reason() const noexcept { return reason_; }  ///< nullptr if there is a plan.
   const char* reason_unless_forced() const noexcept { return reason_unless_forced_; }
   Plan& plan() noexcept { return plan_; }
 
@@ -252,7 +252,7 @@ class PlanOr {
   const char* reason_unless_forced_ = nullptr;
 };
 
-/// A plan whose kernels are there.
+/// A plan with its kernels.
 struct Prepared {
   Plan plan;
   runtime::DeviceState& device;
@@ -265,15 +265,15 @@ std::shared_ptr<const Prepared> prepare(Plan plan, runtime::DeviceState& device)
 /// An operand of a call.
 struct OperandView {
   runtime::BufferView view;
-  DerivedOwner* owner = nullptr;  ///< Who keeps copies of it, or nullptr.
-  std::uint64_t version = 0;      ///< The owner's version of it.
+  DerivedOwner* owner = nullptr;  ///< The object that keeps copies of the operand, or nullptr.
+  std::uint64_t version = 0;      ///< The owner's version of the operand.
 
   OperandView(const runtime::BufferView& v) : view(v) {}
   OperandView(const runtime::BufferView& v, DerivedOwner* o, std::uint64_t at) : view(v), owner(o), version(at) {}
 };
 
-/// Whether the owner of the operand keeps this copy of it, or the copy pays from this call on. It is for ops whose plan
-/// depends on that, because a choice sees no operands.
+/// Whether the owner of the operand keeps this copy of it, or the copy pays from this call on. Ops whose plan depends
+/// on a kept copy ask here, because a choice sees no operands.
 bool keeps_copy(const OperandView& operand, const DerivedKey& key);
 
 /// Queues the plan with the operands and scalars of one call. All of its memory is allocated before its first launch.

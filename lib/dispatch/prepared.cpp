@@ -27,7 +27,7 @@ namespace {
 /// Raised whenever a choice that was made before might differ now.
 std::atomic<unsigned> generation{1};
 
-/// Everything that decides a choice. The problem's bytes are the caller's, or those of the entry that owns the key.
+/// Everything that decides a choice. The problem's bytes belong to the caller, or to the entry that owns the key.
 struct Key {
   const AnyTable* table;
   const runtime::DeviceState* device;

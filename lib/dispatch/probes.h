@@ -1,4 +1,4 @@
-// What a device is found to do by trying. Trying takes ops, which stand to the right of dispatch.
+// What a device can do, as probes find by trying. Trying takes ops, which stand to the right of dispatch.
 #pragma once
 
 #include "crisol/precision.h"
@@ -7,8 +7,8 @@
 
 namespace crisol::dispatch {
 
-/// The ops set these functions when the library is loaded, in files whose kernels use the answers. So where a function
-/// is not set, nothing asks for its answer.
+/// The ops set these functions when the library is loaded, in files whose kernels use the answers. If a function is not
+/// set, nothing asks for its answer.
 struct Probes {
   /// Whether shuffles in inline assembly work on the device.
   bool (*assembly_shuffles)(runtime::DeviceState& device) = nullptr;

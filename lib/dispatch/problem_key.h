@@ -28,8 +28,8 @@ class ProblemKey {
   /// The hash and the text of the op and of the names and values in order.
   std::uint64_t hash(std::string_view op) const noexcept;
   std::string text(std::string_view op) const;
-  /// The fields that decide, besides sizes and layout, which programs a problem uses: as a hash, and as text, "
-  /// kind=2".
+  /// The fields that decide which programs a problem uses, without sizes and layout. They are given as a hash, and as
+  /// text such as " kind=2".
   std::uint64_t program() const noexcept;
   std::string program_text() const;
 

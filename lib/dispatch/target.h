@@ -17,8 +17,8 @@ struct Target {
   std::int64_t loop_budget = 0;       ///< Loop iterations that one work-item may do in all its loops together.
   std::uint64_t workspace_limit = 0;  ///< Bytes, 0 for no limit; see ops::set_workspace_limit.
   bool assembly_shuffles = false;     ///< Whether the probe of shuffles in inline assembly found that they work.
-  /// What multiplies matrices in each Precision, as probes found: none where nobody has asked yet. Where the device has
-  /// no unit that could, it is an emulated one, which is planned for tests alone (see unless_emulated()).
+  /// The matrix unit for each Precision, as probes found. It is none if nobody has asked yet. If the device has no unit
+  /// for a precision, it is an emulated unit. Plans use this unit only in tests (see unless_emulated()).
   std::array<MatrixUnit, 4> units{};
   GpuTraits traits = gpu_traits(info);
 
@@ -35,8 +35,8 @@ struct Target {
     return iterations <= loop_budget ? nullptr : "the device does not run loops of that length";
   }
 
-  /// The bytes of workspaces that a plan may have together: `most`, or the limit where that is lower. A plan that does
-  /// its work in pieces makes them as large as that. A plan for which one piece is too large is refused by choose().
+  /// The bytes that all workspaces of a plan may have together: `most`, or the limit if it is lower. A plan that works
+  /// in pieces makes pieces of this size. If even the smallest piece is too large, choose() refuses the plan.
   std::int64_t bytes_at_once(std::int64_t most) const noexcept {
     if (workspace_limit == 0 || workspace_limit >= static_cast<std::uint64_t>(most)) return most;
     return static_cast<std::int64_t>(workspace_limit);

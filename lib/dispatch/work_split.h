@@ -1,4 +1,4 @@
-// How work is split: for CPU devices few work-items, each with a long contiguous piece, and for others many.
+// How work is split. A CPU gets few work-items, each with a long contiguous piece. Other devices get many.
 #pragma once
 
 #include <algorithm>
@@ -27,14 +27,14 @@ inline WorkSplit split_for_cpu(const dispatch::Target& target, std::int64_t n, s
   return {ceil_div(n, chunk), chunk};
 }
 
-/// The same as split_for_cpu where kernels for CPUs run. On other devices a work-item takes one element.
+/// The same as split_for_cpu on devices that run kernels for CPUs. On other devices a work-item takes one element.
 inline WorkSplit split_for(const dispatch::Target& target, std::int64_t n, std::int64_t least = 8192,
                            std::int64_t multiple = 16, std::int64_t iterations = 2) {
   if (!target.takes_cpu_kernels()) return {n, 1};
   return split_for_cpu(target, n, least, multiple, iterations);
 }
 
-/// The range of the work-items of split_for: in groups of one where kernels for CPUs run.
+/// The range of the work-items of split_for. Kernels for CPUs have groups of one item.
 inline runtime::NdRange range_of(const dispatch::Target& target, std::int64_t items) {
   if (!target.takes_cpu_kernels()) return target.flat_range(items);
   return {{items}, {1}};

@@ -16,7 +16,7 @@ Tensor view_backward(const Tensor& dy, const Shape& shape, const View& view);
 /// ops::sum_to with a gradient.
 Tensor sum_to(const Tensor& x, const Shape& shape);
 
-/// ops::sum_backward with a gradient: dy, whose axes `axes` were reduced or not, repeated over `shape`.
+/// ops::sum_backward with a gradient. It repeats dy over `shape`. The axes `axes` of dy are missing or have size 1.
 Tensor sum_backward(const Tensor& dy, const Shape& shape, const Shape& axes);
 
 }  // namespace crisol::autograd

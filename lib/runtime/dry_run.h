@@ -15,7 +15,8 @@ class Block;
 /// runs too.
 class DryRun {
  public:
-  /// Which kernels it looks up and builds. With `all`, every launch of the same function finds its kernels afterwards.
+  /// The kernels that a dry run looks up and builds. After a dry run with `all`, every launch of the same function
+  /// finds its kernels.
   enum class Kernels : std::uint8_t { none, all };
 
   explicit DryRun(Kernels kernels = Kernels::none) noexcept;

@@ -57,8 +57,8 @@ struct KernelSpec {
   std::string_view entry;
   Defines defines = {};
   std::string_view prelude = {};
-  std::string_view options = {};  ///< For the compiler, after those of every program.
-  std::string_view title = {};    ///< Of a program without a file, for messages and `crisol cache`.
+  std::string_view options = {};  ///< Options for the compiler. They follow the options of every program.
+  std::string_view title = {};    ///< The name of a program without a file, for messages and `crisol cache`.
 };
 
 /// Work-items, and work-items in a group; local 0 leaves the choice to OpenCL. Local sizes must not depend on shapes
@@ -111,7 +111,7 @@ class KernelArg {
 
   Kind kind_ = Kind::value;
   std::size_t size_ = 0;
-  const void* elsewhere_ = nullptr;  ///< The value, where it is not in bytes_.
+  const void* elsewhere_ = nullptr;  ///< The value, if it is not in bytes_.
   BufferView view_{nullptr, 0};
   alignas(64) std::array<unsigned char, 64> bytes_;
 };

@@ -23,10 +23,10 @@ struct TimedCommand {
   bool profiled = false, traced = false;
   const char* kind = "";
   const char* op = nullptr;            ///< The op that queued it, or null.
-  std::uint32_t row = 0;               ///< The queue's.
-  std::uint64_t bytes = 0;             ///< Of a transfer.
+  std::uint32_t row = 0;               ///< The row of the queue.
+  std::uint64_t bytes = 0;             ///< The size of a transfer.
   std::uint64_t flow = 0;              ///< The arrow from the call that queued it.
-  std::int64_t before = 0, after = 0;  ///< Of that call, by the host's clock.
+  std::int64_t before = 0, after = 0;  ///< The times before and after that call, by the host's clock.
 };
 
 /// The difference between a device's clock and the host's. A command is queued during a call of the host, begins after
@@ -82,7 +82,7 @@ class Profiler {
   std::vector<TimedCommand> pending_;
   std::vector<Timed> timed_;
   DeviceClock clock_;
-  std::array<std::int64_t, transfer_queue_row + 1> last_end_{};  ///< By row.
+  std::array<std::int64_t, transfer_queue_row + 1> last_end_{};  ///< The index is the row.
 };
 
 /// Gives a command that is about to be queued an event, if someone wants its times.
@@ -91,11 +91,11 @@ class CommandTimer {
   /// Profiles time kernels only, the timeline times every kind: "kernel", "copy", "fill", "upload", "download".
   CommandTimer(DeviceState& device, const char* kind, std::uint32_t row = work_queue_row) noexcept;
 
-  /// Where clEnqueue… puts the event, or null.
+  /// The place where clEnqueue… puts the event, or null.
   cl_event* event() noexcept { return profiled_ || traced_ ? &event_ : nullptr; }
-  /// The command was queued. Names are those of kernels, or of kinds.
+  /// Call it when the command was queued. `name` is a kernel or a kind.
   void queued(std::string_view name, std::uint64_t bytes = 0);
-  /// The same for a command that got an event of the caller's.
+  /// The same for a command with an event of the caller.
   void queued(std::string_view name, std::uint64_t bytes, const cl::Event& event);
 
  private:

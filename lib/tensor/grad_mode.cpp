@@ -18,7 +18,7 @@ void require_in_place_allowed(const char* op, const Tensor& tensor) {
   require(
       !(grad_enabled() && tensor.requires_grad()), op,
       "a tensor that wants a gradient is changed in place while ops are recorded; use crisol::NoGrad, or detach() it");
-  if (Recorder* r = recorder()) r->made(op, tensor);  // What it holds then has no form in a graph.
+  if (Recorder* r = recorder()) r->made(op, tensor);  // A graph cannot express the tensor's new values.
 }
 
 }  // namespace crisol

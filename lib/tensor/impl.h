@@ -47,7 +47,7 @@ struct Storage : std::enable_shared_from_this<Storage>, dispatch::DerivedOwner {
       : block(std::move(b)), base(first), bytes(size) {}
 
   const runtime::BlockPtr block;
-  const std::uint64_t base;  ///< Byte where it begins in the block; a multiple of 64.
+  const std::uint64_t base;  ///< The byte of the block at which the storage begins, a multiple of 64.
   const std::uint64_t bytes;
   /// Raised by every write, so that backward can tell when a saved tensor was changed.
   std::atomic<std::uint64_t> version{0};
@@ -80,7 +80,7 @@ struct IndexedPlace {
   /// It does not keep the storage alive: only `x[…] = y` uses it, while x is alive.
   std::weak_ptr<Storage> storage;
   Shape shape, strides;       ///< The elements that slices, positions and masks pick from. Strides are positive.
-  std::int64_t offset = 0;    ///< The first of these elements.
+  std::int64_t offset = 0;    ///< The position of the first of these elements.
   Shape flipped;              ///< The axes that the copy has in the opposite order.
   std::vector<Tensor> picks;  ///< The indices of index_get, or none.
 };

@@ -54,7 +54,8 @@ struct Work {
   double items = 0;             ///< The number of items in a run, such as images or sequences, for the rate "a second".
   const char* item = "";        ///< The name of an item.
   bool alone = false;           ///< True if the work waits for the device by itself.
-  std::function<void(const std::string& path)> save_onnx;  ///< Writes the network of the work; empty for other cases.
+  /// Writes the case's network as an ONNX file. It is empty if the case has no network.
+  std::function<void(const std::string& path)> save_onnx;
 };
 
 /// Writes one element of a contiguous tensor.

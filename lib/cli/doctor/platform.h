@@ -26,8 +26,8 @@ struct Registration {
 
 /// The implementations that OpenCL's loader is told of.
 std::vector<Registration> registrations();
-/// The place where the loader looks for all of them. Empty where it looks elsewhere too: then an empty list says
-/// nothing.
+/// The place where the loader looks for all of them. Empty if the loader also looks elsewhere. Then an empty list of
+/// drivers proves nothing.
 std::string place_of_registrations();
 
 /// The file of OpenCL's loader; "unknown" where this process has none.

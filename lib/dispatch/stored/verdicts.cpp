@@ -21,8 +21,8 @@ namespace crisol {
 
 namespace {
 
-/// The drivers on which all tests passed, and the type of device that they ran on. A driver may have devices of other
-/// types, which no test has seen: rusticl and PoCL also drive GPUs. Oclgrind is a simulator that shows itself as a GPU.
+/// The drivers on which all tests passed, and the type of device that they ran on. A driver may also have devices of
+/// types that no test has seen: rusticl and PoCL drive GPUs too. Oclgrind is a simulator that shows itself as a GPU.
 struct Driver {
   std::string_view platform, version;
   DeviceType type = DeviceType::cpu;

@@ -7,7 +7,7 @@
 
 namespace crisol::detail {
 
-/// (N, C, H, W) as (N, ceil(C / block), H, W, block), with zeros for the channels that are not there.
+/// (N, C, H, W) as (N, ceil(C / block), H, W, block), with zeros for missing channels.
 Tensor to_blocks(const Tensor& x, std::int64_t block);
 /// The first `channels` channels of such a tensor as (N, channels, H, W).
 Tensor from_blocks(const Tensor& x, std::int64_t channels);

@@ -23,8 +23,8 @@ using autograd::SavedResult;
 
 namespace {
 
-/// Where the singular values s (…, k) of x count as more than zero: s > rtol max s. An undefined rtol is
-/// max(m, n) epsilon.
+/// Whether each singular value of x, in s (…, k), counts as more than zero: s > rtol max s. An undefined rtol is max(m,
+/// n) epsilon.
 Tensor counted(const char* op, const Tensor& x, const Tensor& s, const Tensor& rtol) {
   if (s.numel() == 0) return s.gt(0);
   const Tensor largest = max(s, {-1}, true);
@@ -52,7 +52,7 @@ Tensor pinv(const Tensor& x, const Tensor& rtol) {
     y = matmul(matrix_transpose(f.vh) * inverse.unsqueeze(-2), matrix_transpose(f.u)).to(x.dtype());
   }
   if (!autograd::recording(x)) return y;
-  // For matrices near x of the same rank. Source: Golub and Pereyra, 1973, (4.12).
+  // This holds for matrices near x of the same rank. Source: Golub and Pereyra, 1973, (4.12).
   return autograd::record_higher(op, y, {x}, [x = Saved(x), y = SavedResult(y)](const Tensor& dy, Needs) {
     const Tensor a = x.get(), p = y.get(), transposed = matrix_transpose(p);
     const Tensor d = matrix_transpose(dy), k = matmul(d, p), right = matmul(k, transposed);

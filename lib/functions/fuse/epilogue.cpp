@@ -115,8 +115,8 @@ std::optional<KernelEpilogue> for_kernel(const EpilogueForm& form, const FusedVa
 
 bool needs_gradient(const Tensor& x) { return x.defined() && x.requires_grad(); }
 
-// The tensors of the recording whose gradient is wanted, as bits. The product's gradient is wanted if one of the op's
-// inputs wants a gradient.
+// Bit i says whether the gradient of the recording's tensor i is wanted. The product's gradient is wanted if one of the
+// op's inputs wants a gradient.
 std::uint32_t wanted_tensors(const EpilogueOp& op, const FusedGraph& fused, std::span<const FusedArgument> arguments) {
   if (!grad_enabled()) return 0;
   std::uint32_t wanted = 0;

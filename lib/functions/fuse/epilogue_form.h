@@ -18,7 +18,7 @@ struct EpilogueForm {
   std::vector<ScalarOrigin> scalars;
 };
 
-/// The epilogue form of a recording whose argument 0 is the product's result.
+/// The epilogue form of a recording. Argument 0 of the recording is the product's result.
 EpilogueForm epilogue_form_of(const Recording& recording);
 
 }  // namespace crisol::detail

@@ -35,7 +35,7 @@ class FusedBackward {
     FusedKernels elements;
     FusedReduction ties;  ///< The number of elements that share the gradient.
   };
-  /// What run() computes first, by the number of the result.
+  /// Values that run() computes first. The index is the number of the result.
   struct Prepared {
     std::vector<Tensor> results, gradients, elements, extremes;
   };

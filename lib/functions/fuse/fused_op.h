@@ -42,7 +42,7 @@ class FusedOp : public std::enable_shared_from_this<FusedOp> {
 
   const char* op_;
   const Recording recording_;
-  std::vector<FusedKernels> kernels_;                              ///< For the results that are not reduced.
+  std::vector<FusedKernels> kernels_;                              ///< Kernels for the results that are not reduced.
   std::vector<std::vector<std::size_t>> stored_;                   ///< The results that each of kernels_ computes.
   std::vector<std::unique_ptr<const FusedReduction>> reductions_;  ///< One for each result that is reduced.
   mutable std::mutex mutex_;
@@ -61,8 +61,8 @@ class FusedRecord {
  private:
   std::shared_ptr<const FusedOp> op_;
   const FusedBackward* backward_;
-  std::vector<std::pair<std::size_t, autograd::Saved>> arguments_;      ///< By the number of the argument.
-  std::vector<std::pair<std::size_t, autograd::SavedResult>> results_;  ///< By the number of the result.
+  std::vector<std::pair<std::size_t, autograd::Saved>> arguments_;      ///< With the numbers of the arguments.
+  std::vector<std::pair<std::size_t, autograd::SavedResult>> results_;  ///< With the numbers of the results.
   std::vector<FusedArgument> numbers_;  ///< The arguments; tensors are replaced by undefined tensors.
   std::vector<Shape> shapes_;           ///< The shapes of the recording's tensors.
   Shape shape_;

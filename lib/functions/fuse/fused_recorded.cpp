@@ -12,7 +12,7 @@ namespace {
 using ops::PointwiseGraph;
 using Node = PointwiseGraph::Node;
 
-/// How conditions, which have no gradient, are computed: by the fused kernel, or by functions as all other nodes.
+/// How conditions are computed: by the fused kernel, or by functions like all other nodes. Conditions have no gradient.
 enum class Conditions : std::uint8_t { fused, functions };
 
 /// The values of a graph's nodes, each a tensor or a number.

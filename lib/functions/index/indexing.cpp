@@ -24,10 +24,10 @@ namespace {
 
 constexpr const char* op = "index";
 
-// What an index makes of the axes of a tensor, without its strides. Steps are positive here.
+// The axes that an index makes of a tensor's axes, without strides. Steps are positive here.
 struct Parts {
   struct Axis {
-    int of_tensor;  ///< -1 for a new axis.
+    int of_tensor;  ///< The axis of the tensor, or -1 for a new axis.
     std::int64_t step, size;
   };
 

@@ -1,4 +1,4 @@
-// What the functions that read and write by index share.
+// The common parts of the functions that read and write by index.
 #pragma once
 
 #include "crisol/tensor.h"

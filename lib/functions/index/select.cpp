@@ -48,7 +48,7 @@ void order_by_appearance(UniqueResult& result) {
   result.inverse = ops::index_select(places, 0, result.inverse);
 }
 
-/// All of the result but the values.
+/// The whole result except the values.
 UniqueResult groups_of_rows(const Tensor& x, bool sorted) {
   const std::int64_t n = x.size(0);
   if (n == 0) {

@@ -84,7 +84,8 @@ void require_windows(const char* op, const Tensor& x, const Options& o, IntTripl
 
 IntTriple step_of(IntTriple stride, IntTriple kernel) { return stride == IntTriple(0) ? kernel : stride; }
 
-/// A volume as images, whose channels are the slices of all channels, and as images whose rows are slices.
+/// slices_of: a volume as images. Each slice of each channel is a channel of the image. slices_as_rows: the same with
+/// each slice as one row.
 Tensor slices_of(const Tensor& x) { return x.reshape({x.size(0), x.size(1) * x.size(2), x.size(3), x.size(4)}); }
 Tensor slices_as_rows(const Tensor& slices, const Tensor& x) {
   return slices.reshape({x.size(0), x.size(1), x.size(2), slices.size(2) * slices.size(3)});

@@ -39,9 +39,9 @@ Shape leading(const Tensor& x) { return ops::leading_axes(x.shape()); }
 /// x as f32 (B, rows, columns).
 Tensor as_batch(const Tensor& x) { return x.to(DType::f32).reshape({leading(x).numel(), x.size(-2), x.size(-1)}); }
 
-/// Calls take(pivot) for the n pivots of each matrix, (B), whose product is the determinant. The largest element of the
-/// whole rest is the pivot. So only the last pivots of a singular matrix are 0, and the product of the others is the
-/// gradient of the last.
+/// Calls take(pivot) n times. `pivot` (B) holds the next pivot of each matrix. The product of a matrix's pivots is its
+/// determinant. The pivot is the largest element of the rest of the matrix. So only the last pivots of a singular
+/// matrix are 0. The gradient of the last pivot is the product of the others.
 template <class Take>
 void eliminate(const Tensor& x, const Take& take) {
   Tensor rest = as_batch(x);

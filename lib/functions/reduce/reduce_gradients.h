@@ -1,5 +1,5 @@
-// Gradients of reductions that have gradients themselves. Each has two forms. Where nothing is recorded, it is the raw
-// op of crisol/ops/reduce.h. Else it consists of differentiable functions.
+// Gradients of reductions that have gradients themselves. Each has two forms. If nothing is recorded, it is the raw op
+// of crisol/ops/reduce.h. Otherwise it consists of differentiable functions.
 #pragma once
 
 #include "crisol/tensor.h"

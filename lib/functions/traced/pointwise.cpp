@@ -50,7 +50,7 @@ using Form = std::function<Elements(const Inputs& in, Scalars scalars)>;
 
 double real(Scalars scalars, std::size_t i) { return scalars[i].as_double(); }
 
-/// One node whose inputs are those of the row.
+/// One node with the inputs of the row.
 Form same(const char* op, const Recorder::Attributes& attributes = {}) {
   return [op, attributes](const Inputs& in, Scalars) {
     if (in.size() == 1) return in[0].node(op, attributes);

@@ -1,5 +1,5 @@
-// Recurrent layers. ONNX puts the directions in front of each weight, and has other orders of gates: an LSTM's are
-// i, o, f, g there, and a GRU's z, r, n. The graph reorders the weights, so that its weights are those of the module.
+// Recurrent layers. In ONNX the first axis of each weight is the direction, and gates have another order: i, o, f, g in
+// an LSTM, and z, r, n in a GRU. The graph reorders the weights, so that it keeps the module's own weights.
 #include "base/text.h"
 #include "functions/traced/traced.h"
 

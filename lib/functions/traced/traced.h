@@ -1,6 +1,5 @@
-// What functions of the library are in terms of ONNX's ops, for a trace (tensor/recorder.h). A function that is one
-// node with plain attributes notes it where it stands. The others call these functions, with their arguments and their
-// results.
+// Notes the library's functions as ONNX's ops, for a trace (tensor/recorder.h). A function that is one node with plain
+// attributes makes its note itself. The others call the functions below, with their arguments and their results.
 #pragma once
 
 #include <span>
@@ -29,7 +28,7 @@ void narrow(Recorder& r, const Tensor& x, int axis, std::int64_t start, std::int
 void expand(Recorder& r, const Tensor& x, const Tensor& y);
 void to(Recorder& r, const Tensor& x, const Tensor& y);
 void flip(Recorder& r, const Tensor& x, const Shape& axes, const Tensor& y);
-/// A part of some axes; `sizes` are those of the part.
+/// A part of some axes. `size` holds the sizes of the part.
 struct Part {
   Shape axes, first, step, size;
   Shape dropped;  ///< Axes of x that y does not have.

@@ -29,7 +29,7 @@ Tensor resized(const Tensor& x, int axis, const ops::AxisWeights& weights) {
   });
 }
 
-/// How often each element of the input is repeated, if that is all: 0 for other weights.
+/// How often each element of the input is repeated. Returns 0 if the weights do more than repeat.
 std::int64_t repeats_of(const ops::AxisWeights& weights) {
   if (weights.size == 0 || weights.count() % weights.size != 0 || !weights.only_picks()) return 0;
   const std::int64_t repeats = weights.count() / weights.size;
@@ -43,7 +43,7 @@ Tensor enlarged(const Tensor& x, std::int64_t down, std::int64_t across) {
   const Tensor y = ops::enlarge(x, down, across);
   if (!autograd::recording(x)) return y;
   return autograd::record_higher("enlarge", y, {x}, [=, shape = x.shape()](const Tensor& dy, autograd::Needs) {
-    // Both axes become two for a moment, and all axes before them one.
+    // Here each of the two axes is split into two, and all axes before them are one.
     std::int64_t images = 1;
     for (int i = 0; i < shape.rank() - 2; ++i) images *= shape[i];
     const Tensor parts = dy.reshape({images, shape[shape.rank() - 2], down, shape.back(), across});

@@ -21,13 +21,13 @@ struct ResampleFilter {
   bool exclude_outside = false;  ///< Neighbours outside the input have no weight. Otherwise the border stands for them.
 };
 
-/// Weights of an axis whose elements come from several neighbours. With a stretch below 1, or without the neighbours
-/// outside, the weights are divided by their sum.
+/// Weights of an axis on which each element of the result comes from several neighbours. With a stretch below 1, or
+/// without the neighbours outside, the weights are divided by their sum.
 ops::AxisWeights filter_weights(std::int64_t size, std::int64_t count, const PlaceOf& place,
                                 const ResampleFilter& filter);
 
-/// Weights of an axis whose elements are each one element of the input. Positions outside are moved to the border. NaN:
-/// the element is 0.
+/// Weights of an axis on which each element of the result is one element of the input. Positions outside are moved to
+/// the border. For the position NaN the element is 0.
 ops::AxisWeights pick_weights(std::int64_t size, std::int64_t count, const PlaceOf& position);
 
 struct ResampledAxis {

@@ -27,12 +27,13 @@ std::size_t commands_of(const Capturer& capturer) noexcept;
 /// Queues the commands once more.
 void replay(Capturer& capturer);
 
-/// Each replay calls the function after the commands that were captured by now: see call_in_replays.
+/// Each replay calls the function after the commands that have been captured so far: see call_in_replays.
 void add_call(Capturer& capturer, std::function<void(std::exception_ptr error)> function);
 
 /// The capturer of this thread's work, or null.
 Capturer* current_capturer() noexcept;
-/// The same if it captures this device. Throws for work on another device, because a replay would leave this work out.
+/// The same, for work on this device. Throws if the thread captures another device, because a replay would leave this
+/// work out.
 Capturer* capturer_of(const DeviceState& device);
 /// While it lives, this thread's work runs but is not captured, and runs in a DryRun too. The library uses it for its
 /// own work on memory that the captured work does not use. With `pauses` false it changes nothing.

@@ -26,7 +26,8 @@ class Block {
   Block& operator=(const Block&) = delete;
 
   DeviceState& device() const noexcept { return device_; }
-  /// Throws only for a stored block, whose elements may have to be read (see stored_block.h).
+  /// May throw for a stored block, because its elements may have to be read (see stored_block.h). No other block
+  /// throws.
   _cl_mem* memory() const {
     _cl_mem* const memory = memory_.load(std::memory_order_acquire);
     return memory != nullptr ? memory : stored_memory();
@@ -54,7 +55,7 @@ class Block {
 
 using BlockPtr = std::shared_ptr<Block>;
 
-/// What a block is for: a tensor, or something else, such as the workspace of an op.
+/// The contents of a block: a tensor, or something else, such as the workspace of an op.
 struct BlockContents {
   Shape shape;
   DType dtype = DType::f32;
@@ -81,10 +82,10 @@ class PooledBlock final : public Block {
   /// The number of the capture that the pool gave it out for, or 0. Only that capture may reuse its memory after it is
   /// freed. Memory from before the capture, or from a pause, is read by each replay.
   std::uint64_t made_for_ = 0;
-  PooledBlock *before_ = nullptr, *after_ = nullptr;  ///< In the pool's list of the blocks in use.
+  PooledBlock *before_ = nullptr, *after_ = nullptr;  ///< Neighbours in the pool's list of the blocks in use.
 };
 
-/// Says which op made the contents of a block, unless that is known. `op` lives as long as the process.
+/// Notes which op made the contents of a block, unless the op is known already. `op` lives as long as the process.
 inline void name_block(const Block& block, const char* op) noexcept {
   if (!block.pooled()) return;
   // The pool does not give out its blocks as const.

@@ -17,7 +17,7 @@ class HostWindow {
   HostWindow(const HostWindow&) = delete;
   HostWindow& operator=(const HostWindow&) = delete;
 
-  /// Queues the access behind the work that is queued by now. Without `read`, the host gets undefined bytes.
+  /// Queues the access behind the work that is already queued. Without `read`, the host gets undefined bytes.
   void begin(bool read);
   /// Whether the bytes are there.
   bool ready();
@@ -36,7 +36,7 @@ class HostWindow {
   const std::uint64_t offset_, bytes_;
   const bool mapped_;        ///< The host uses the memory of the block itself.
   cl::Buffer pinned_;        ///< Without mapped_: memory that the device reaches without a copy by its driver.
-  void* address_ = nullptr;  ///< Of the bytes.
+  void* address_ = nullptr;  ///< The address of the bytes.
   cl::Event began_, ended_;
 };
 

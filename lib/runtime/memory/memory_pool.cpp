@@ -27,8 +27,9 @@ std::uint64_t rounded(std::uint64_t bytes) {
   return bytes == 0 ? step : (bytes + step - 1) / step * step;
 }
 
-// What the pool may take in total. Drivers may promise more than a device has, and fail or slow down when it is used.
-// So without a limit of the user's the device's memory is the limit. A driver that does not tell it has none.
+// The bytes that the pool may take in total. Drivers may promise more than a device has, and fail or slow down when it
+// is used. So if the user sets no limit, the device's memory is the limit. If the driver does not tell its size, there
+// is no limit.
 std::uint64_t total_limit(std::uint64_t of_user, const DeviceInfo& info) noexcept {
   if (of_user != 0) return of_user;
   return info.global_memory != 0 ? info.global_memory : UINT64_MAX;

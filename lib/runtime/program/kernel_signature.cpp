@@ -182,7 +182,7 @@ KernelParameter parameter_of(const char* op, const std::string& kernel, const st
 }
 
 struct Definition {
-  std::size_t open, close, body;  ///< Of the parentheses and the brace.
+  std::size_t open, close, body;  ///< The places of the parentheses and of the brace.
 };
 
 /// The place of the parentheses behind `name`, if a kernel of this name is defined at `at`.

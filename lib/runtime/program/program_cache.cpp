@@ -205,10 +205,10 @@ std::shared_ptr<Program> ProgramCache::make_program(const KernelSpec& spec, cons
   return program;
 }
 
-// When PoCL is asked for a program's binary, it compiles all kernels of the program once more, for any local size. This
-// takes half a second, or seconds on a busy machine. PoCL also keeps its compiled code in a cache of its own. Another
-// process starts from that cache in 40 ms for each program, instead of 5 ms with our binary. So asking for binaries may
-// take a sixteenth of the process's lifetime so far, and two seconds at its end.
+// When PoCL is asked for a program's binary, it compiles all kernels of the program again, in a form for any local
+// size. This takes half a second, or seconds on a busy machine. PoCL also keeps its compiled code in a cache of its
+// own. Another process starts from that cache in 40 ms for each program, instead of 5 ms with our binary. So asking for
+// binaries may take a sixteenth of the process's lifetime so far, and two seconds at its end.
 bool ProgramCache::may_store(bool ending) const {
   if (device_.info().platform != "Portable Computing Language") return true;
   using namespace std::chrono_literals;

@@ -21,7 +21,7 @@ struct Program {
   cl::Program handle;
   std::string name;     ///< The name of its source file, for messages.
   std::string key;      ///< Identifies the program in the disk cache.
-  std::string options;  ///< With which it was or is built.
+  std::string options;  ///< The options of its build.
   std::mutex mutex;
   std::vector<std::string> warmed;  ///< Kernels with local sizes that have run.
   bool unsaved = false;             ///< True if a kernel ran whose code is not on the disk.
@@ -81,7 +81,7 @@ class ProgramCache {
   DiskCache disk_;
   std::mutex mutex_;
   std::unordered_multimap<std::uint64_t, std::unique_ptr<BuiltKernel>> kernels_;
-  std::unordered_map<std::string_view, std::shared_ptr<Program>> programs_;  ///< By Program::key: a whole source.
+  std::unordered_map<std::string_view, std::shared_ptr<Program>> programs_;  ///< The map's key is Program::key.
 };
 
 }  // namespace crisol::runtime

@@ -67,7 +67,7 @@ class Timeline {
 
   void open(const std::string& path) {
     require(!tracing(), "trace", "a timeline is being written to ", path_, " already; stop it first");
-    file_.close();  // In a child of fork() it may be the parent's.
+    file_.close();  // In a child of fork() this may be the parent's file.
     file_.clear();
     events_.clear();
     const std::string own = with_process_number(path);

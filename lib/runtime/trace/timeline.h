@@ -58,10 +58,10 @@ class TraceNotes {
 void trace_slice(TraceRow row, const char* category, std::string_view name, std::int64_t start, std::int64_t end,
                  const TraceNotes& notes = {});
 
-/// The start of an arrow, at the time `at` of a slice of this thread. `id` is one of new_flow(), or another number that
-/// no other arrow of this name has.
+/// The start of an arrow. It begins at the time `at`, in a slice of this thread. `id` is one of new_flow(), or another
+/// number that no other arrow of this name has.
 void trace_flow_start(const char* name, std::uint64_t id, std::int64_t at);
-/// The end of an arrow, at the time `at` of a slice of this row.
+/// The end of an arrow. It ends at the time `at`, in a slice of this row.
 void trace_flow_end(const char* name, std::uint64_t id, TraceRow row, std::int64_t at);
 std::uint64_t new_flow() noexcept;
 
