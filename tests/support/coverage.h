@@ -36,8 +36,8 @@ inline Expected may_run(const char* variant) { return {variant, false}; }
 /// Must run on CPUs that do so many loop iterations in one work-item (see dispatch/target.h). May run on slow devices
 /// (slow_device()), where cases are fewer and smaller.
 Expected on_cpus(const char* variant, std::int64_t iterations = 0);
-/// Must accept every problem on CPUs, and at least so many on GPUs.
-Expected all_on_cpus(const char* variant, int on_gpus);
+/// Must accept every problem on CPUs that run loops of any length, and at least so many on other devices.
+Expected all_on_cpus(const char* variant, int at_least);
 
 /// The variants of an op that a case tries, of which each accepts every problem, or at least as many as it says:
 ///

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <string>
 
-#include "crisol/device.h"
-#include "dispatch/target.h"
 #include "doctest/doctest.h"
 #include "ops/rowwise/row_variants.h"
 #include "reference/loss.h"
@@ -179,9 +177,8 @@ TEST_CASE("nll_loss: forward and backward agree with the reference") {
 }
 
 TEST_CASE("mse_loss: forward and backward agree with the reference") {
-  const MustRun forward("mse_loss", row_variants(27)), backward("mse_loss_backward", row_variants(27));
-  const bool short_loops = dispatch::target_of(Device().state()).against_iterations(300'000) != nullptr;  // llvmpipe
-  const std::int64_t large = slow_device() ? 3000 : short_loops ? 7003 : 200003;
+  const MustRun forward("mse_loss", row_variants(24)), backward("mse_loss_backward", row_variants(24));
+  const std::int64_t large = slow_device() ? 3000 : 200003;
   for (const Shape& shape : {Shape{5, 7}, Shape{}, Shape{0, 3}, Shape{2, 3, 33}, Shape{large}}) {
     CAPTURE(shape);
     const auto x = random_values(1, shape.numel()), target = random_values(2, shape.numel());
