@@ -6,7 +6,7 @@
 //                       * (wz[q] * wy[r] * dwx[s], wz[q] * dwy[r] * wx[s], dwz[q] * wy[r] * wx[s])
 //
 // where the taps a and the weights w belong to the place grid[n, p] = (across, down, inward). x is (images, channels,
-// depth, height, width), p one of `points` places. An image has the depth 1, and its places are (across, down).
+// depth, height, width), p one of g.points places. An image has the depth 1, and its places are (across, down).
 //
 // AXES: 2 images, 3 volumes.
 //
@@ -16,17 +16,14 @@
 //                         `begin` to `end` in their order; others may follow in another launch
 //   grid_sample_places    a work-item makes `chunk` places of dgrid
 #include "vision/grid_taps.h"
-
-#define SIZES                                                                                                       \
-  const int channels, const int depth, const int height, const int width, const long points, const int padding,      \
-      const int align_corners, const int in_elements
+#include "vision/parameters.h"
 
 // The taps of coordinate i of a place.
-#define TAPS_OF(place, i, size) taps_of((place)[i], size, padding, align_corners, in_elements)
+#define TAPS_OF(place, i, size) taps_of((place)[i], size, g.padding, g.align_corners, g.in_elements)
 
 #if AXES == 3
 #define DEEP_TAPS TAPS
-#define INWARD(place) TAPS_OF(place, 2, depth)
+#define INWARD(place) TAPS_OF(place, 2, g.depth)
 #else
 #define DEEP_TAPS 1
 #define INWARD(place) only_slice()
@@ -50,68 +47,69 @@ static inline float read_tap(__global const float* channel, long row, int column
 
 __kernel void grid_sample_forward(__global const float* restrict x, const ulong x_offset,
                                   __global const float* restrict grid, const ulong grid_offset,
-                                  __global float* restrict y, const ulong y_offset, const long elements, SIZES,
-                                  const int block, const long chunk) {
+                                  __global float* restrict y, const ulong y_offset, const long elements,
+                                  const GridParameters g, const int block, const long chunk) {
   const long first = get_global_id(0) * chunk;
   const long end = min(first + chunk, elements);
-  const int blocks = (channels + block - 1) / block;
-  const long volume = (long)depth * height * width;
+  const int blocks = (g.channels + block - 1) / block;
+  const long volume = (long)g.depth * g.height * g.width;
   for (long i = first; i < end; ++i) {
-    const long p = i % points;
-    const long n = i / points / blocks;
-    const int begin = (int)(i / points % blocks) * block;
-    __global const float* place = grid + grid_offset + (n * points + p) * AXES;
-    const Taps across = TAPS_OF(place, 0, width);
-    const Taps down = TAPS_OF(place, 1, height);
+    const long p = i % g.points;
+    const long n = i / g.points / blocks;
+    const int begin = (int)(i / g.points % blocks) * block;
+    __global const float* place = grid + grid_offset + (n * g.points + p) * AXES;
+    const Taps across = TAPS_OF(place, 0, g.width);
+    const Taps down = TAPS_OF(place, 1, g.height);
     const Taps inward = INWARD(place);
-    for (int c = begin; c < min(begin + block, channels); ++c) {
-      __global const float* channel = x + x_offset + (n * channels + c) * volume;
+    for (int c = begin; c < min(begin + block, g.channels); ++c) {
+      __global const float* channel = x + x_offset + (n * g.channels + c) * volume;
       float sum = 0.0f;
       for (int q = 0; q < DEEP_TAPS; ++q) {
         float slice = 0.0f;
         for (int r = 0; r < TAPS; ++r) {
           float row = 0.0f;
           for (int s = 0; s < TAPS; ++s)
-            row += across.weight[s] * read_tap(channel, row_of(inward.at[q], down.at[r], height), across.at[s], width);
+            row += across.weight[s] *
+                   read_tap(channel, row_of(inward.at[q], down.at[r], g.height), across.at[s], g.width);
           slice += down.weight[r] * row;
         }
         sum += inward.weight[q] * slice;
       }
-      y[y_offset + (n * channels + c) * points + p] = sum;
+      y[y_offset + (n * g.channels + c) * g.points + p] = sum;
     }
   }
 }
 
 __kernel void grid_sample_backward(__global const float* restrict dy, const ulong dy_offset,
                                    __global const float* restrict grid, const ulong grid_offset,
-                                   __global float* restrict dx, const ulong dx_offset, const long planes, SIZES,
-                                   const long rows, const long begin, const long end) {
-  const long all_rows = (long)depth * height;
+                                   __global float* restrict dx, const ulong dx_offset, const long planes,
+                                   const GridParameters g, const long rows, const long begin, const long end) {
+  const long all_rows = (long)g.depth * g.height;
   const long strips = (all_rows + rows - 1) / rows;
   const long plane = get_global_id(0) / strips;
   if (plane >= planes) return;
   const long top = (long)(get_global_id(0) % strips) * rows;
   const long bottom = min(top + rows, all_rows);
-  const long n = plane / channels;
-  grid += grid_offset + n * points * AXES;
-  dy += dy_offset + plane * points;
-  dx += dx_offset + plane * all_rows * width;
+  const long n = plane / g.channels;
+  grid += grid_offset + n * g.points * AXES;
+  dy += dy_offset + plane * g.points;
+  dx += dx_offset + plane * all_rows * g.width;
   for (long p = begin; p < end; ++p) {
-    const Taps down = TAPS_OF(grid + p * AXES, 1, height);
+    const Taps down = TAPS_OF(grid + p * AXES, 1, g.height);
     const Taps inward = INWARD(grid + p * AXES);
     bool is_mine = false;
     for (int q = 0; q < DEEP_TAPS; ++q)
       for (int r = 0; r < TAPS; ++r) {
-        const long row = row_of(inward.at[q], down.at[r], height);
+        const long row = row_of(inward.at[q], down.at[r], g.height);
         is_mine |= row >= top && row < bottom;
       }
     if (!is_mine) continue;
-    const Taps across = TAPS_OF(grid + p * AXES, 0, width);
+    const Taps across = TAPS_OF(grid + p * AXES, 0, g.width);
     for (int q = 0; q < DEEP_TAPS; ++q)
       for (int r = 0; r < TAPS; ++r) {
-        const long row = row_of(inward.at[q], down.at[r], height);
+        const long row = row_of(inward.at[q], down.at[r], g.height);
         if (row < top || row >= bottom) continue;
-        __global float* elements = dx + row * width;
+        __global float* elements = dx + row * g.width;
         const float d = inward.weight[q] * down.weight[r] * dy[p];
         for (int s = 0; s < TAPS; ++s)
           if (across.at[s] >= 0) elements[across.at[s]] += d * across.weight[s];
@@ -122,29 +120,29 @@ __kernel void grid_sample_backward(__global const float* restrict dy, const ulon
 __kernel void grid_sample_places(__global const float* restrict dy, const ulong dy_offset,
                                  __global const float* restrict x, const ulong x_offset,
                                  __global const float* restrict grid, const ulong grid_offset,
-                                 __global float* restrict dgrid, const ulong dgrid_offset, const long places, SIZES,
-                                 const long chunk) {
+                                 __global float* restrict dgrid, const ulong dgrid_offset, const long places,
+                                 const GridParameters g, const long chunk) {
   const long first = get_global_id(0) * chunk;
-  const long volume = (long)depth * height * width;
+  const long volume = (long)g.depth * g.height * g.width;
   for (long i = first; i < min(first + chunk, places); ++i) {
-    const long n = i / points;
+    const long n = i / g.points;
     __global const float* place = grid + grid_offset + i * AXES;
-    const Taps across = TAPS_OF(place, 0, width);
-    const Taps down = TAPS_OF(place, 1, height);
+    const Taps across = TAPS_OF(place, 0, g.width);
+    const Taps down = TAPS_OF(place, 1, g.height);
     const Taps inward = INWARD(place);
     float sum_across = 0.0f;
     float sum_down = 0.0f;
     float sum_inward = 0.0f;
-    for (int c = 0; c < channels; ++c) {
-      __global const float* channel = x + x_offset + (n * channels + c) * volume;
-      const float d = dy[dy_offset + (n * channels + c) * points + i % points];
+    for (int c = 0; c < g.channels; ++c) {
+      __global const float* channel = x + x_offset + (n * g.channels + c) * volume;
+      const float d = dy[dy_offset + (n * g.channels + c) * g.points + i % g.points];
       for (int q = 0; q < DEEP_TAPS; ++q)
         for (int r = 0; r < TAPS; ++r) {
           float value = 0.0f;
           float change = 0.0f;
           for (int s = 0; s < TAPS; ++s) {
             const float tap =
-                read_tap(channel, row_of(inward.at[q], down.at[r], height), across.at[s], width);
+                read_tap(channel, row_of(inward.at[q], down.at[r], g.height), across.at[s], g.width);
             value += across.weight[s] * tap;
             change += across.slope[s] * tap;
           }

@@ -1,6 +1,8 @@
 // The places that grid_sample reads, as PyTorch computes them: for each axis TAPS positions of the input with weights.
 //
-// TAPS: 1 nearest, 2 bilinear, 4 bicubic. PADDING: 0 zeros, 1 border, 2 reflection, as in C++'s enum.
+// TAPS: 1 nearest, 2 bilinear, 4 bicubic.
+#include "vision/parameters.h"
+
 #ifndef TAPS
 #define TAPS 2
 #endif
@@ -27,8 +29,8 @@ static inline float reflected(float x, float low, float span, float* sign) {
 // A place is moved into the input, unless zeros are outside. `sign` becomes the derivative: 1, -1, or 0 at a border.
 static inline float moved_inside(float x, int size, int padding, int align_corners, float* sign) {
   *sign = 1.0f;
-  if (padding == 0) return x;
-  if (padding == 2)
+  if (padding == PADDING_ZEROS) return x;
+  if (padding == PADDING_REFLECTION)
     x = align_corners ? reflected(x, 0.0f, size - 1.0f, sign) : reflected(x, -0.5f, (float)size, sign);
   const float inside = x > 0.0f ? min(x, size - 1.0f) : 0.0f;  // NaN becomes 0.
   if (x <= 0.0f || x >= size - 1.0f) *sign = 0.0f;

@@ -2,14 +2,15 @@
 // unless it overlaps a selected box of the class too much.
 //
 // boxes is (images, count, 4). order is (images, classes, count): the boxes by falling score; scores holds these
-// scores. selected is (images, classes, most), and taken (images, classes) the numbers of selected boxes.
+// scores. selected is (images, classes, most). taken (images, classes) holds the numbers of selected boxes.
 //
 //   nms_select   a work-item owns a class of an image, and looks at the boxes from `begin` to `end` of its order;
 //                others may follow in another launch
 //   nms_collect  a work-item writes the rows (image, class, box) of its class; ends (images, classes) says behind which
 //                row they end
 //
-// centered: a box is (x, y, width, height) of its centre. Otherwise it is two opposite corners (y, x, y, x).
+// p.centered: a box is (x, y, width, height) of its centre. Otherwise it is two opposite corners (y, x, y, x).
+#include "vision/parameters.h"
 
 // A box as (top, left, bottom, right).
 static inline float4 box_at(__global const float* p, int centered) {
@@ -37,21 +38,21 @@ __kernel void nms_select(__global const float* restrict boxes, const ulong boxes
                          __global const float* restrict scores, const ulong scores_offset,
                          __global const long* restrict order, const ulong order_offset, __global int* restrict selected,
                          const ulong selected_offset, __global int* restrict taken, const ulong taken_offset,
-                         const long rows, const int classes, const long count, const int most, const int centered,
-                         const float threshold, const float min_score, const long begin, const long end) {
+                         const SuppressionParameters p, const float threshold, const float min_score,
+                         const long begin, const long end) {
   const long row = get_global_id(0);
-  if (row >= rows) return;
-  boxes += boxes_offset + row / classes * count * 4;
-  scores += scores_offset + row * count;
-  order += order_offset + row * count;
-  selected += selected_offset + row * most;
+  if (row >= p.rows) return;
+  boxes += boxes_offset + row / p.classes * p.count * 4;
+  scores += scores_offset + row * p.count;
+  order += order_offset + row * p.count;
+  selected += selected_offset + row * p.most;
   int found = begin == 0 ? 0 : taken[taken_offset + row];
-  for (long k = begin; k < end && found < most; ++k) {
+  for (long k = begin; k < end && found < p.most; ++k) {
     if (!(scores[k] > min_score || min_score == -INFINITY)) continue;
-    const float4 box = box_at(boxes + order[k] * 4, centered);
+    const float4 box = box_at(boxes + order[k] * 4, p.centered);
     bool keep = true;
     for (int i = 0; i < found && keep; ++i)
-      keep = !overlap(box, box_at(boxes + (long)selected[i] * 4, centered), threshold);
+      keep = !overlap(box, box_at(boxes + (long)selected[i] * 4, p.centered), threshold);
     if (keep) selected[found++] = (int)order[k];
   }
   taken[taken_offset + row] = found;
@@ -60,14 +61,14 @@ __kernel void nms_select(__global const float* restrict boxes, const ulong boxes
 __kernel void nms_collect(__global const int* restrict selected, const ulong selected_offset,
                           __global const int* restrict taken, const ulong taken_offset,
                           __global const long* restrict ends, const ulong ends_offset, __global long* restrict y,
-                          const ulong y_offset, const long rows, const int classes, const int most) {
+                          const ulong y_offset, const SuppressionParameters p) {
   const long row = get_global_id(0);
-  if (row >= rows) return;
+  if (row >= p.rows) return;
   const int found = taken[taken_offset + row];
   __global long* to = y + y_offset + (ends[ends_offset + row] - found) * 3;
   for (int i = 0; i < found; ++i) {
-    to[3 * i] = row / classes;
-    to[3 * i + 1] = row % classes;
-    to[3 * i + 2] = selected[selected_offset + row * most + i];
+    to[3 * i] = row / p.classes;
+    to[3 * i + 1] = row % p.classes;
+    to[3 * i + 2] = selected[selected_offset + row * p.most + i];
   }
 }

@@ -5,19 +5,21 @@
 // MAXIMUM: instead of the mean the largest of all products weight · element of the samples (the rule of ONNX).
 //
 // x is (images, channels, height, width), boxes (count, 4) as (left, top, right, bottom), image (count). A bin has
-// `ratio` samples along each axis, or with ratio 0 one for each element that it covers. Samples more than one element
+// p.ratio samples along each axis, or with ratio 0 one for each element that it covers. Samples more than one element
 // outside the image count as zeros.
 //
 //   roi_align_forward   a work-item makes the elements first … first + chunk - 1 of y
 //   roi_align_backward  a work-item owns the rows first … of a plane of dx, `rows` of them, and adds the boxes from
 //                       `begin` to `end` in their order; others may follow in another launch
+#include "vision/parameters.h"
+
 #ifndef MAXIMUM
 #define MAXIMUM 0
 #endif
 
 // The samples of a bin along one axis.
 typedef struct {
-  float start, step;   // Sample i lies at start + (i + 0.5) * step.
+  float start, step;   // Sample i is at start + (i + 0.5) * step.
   float count;
   int first, end;      // The samples first … end-1 are near the image. The others are zeros.
 } Line;
@@ -96,42 +98,41 @@ static inline float maximum_of(__global const float* plane, int height, int widt
   return result;
 }
 
-#define SIZES                                                                                               \
-  const long images, const int channels, const int height, const int width, const int out_h, const int out_w, \
-      const float scale, const int ratio, const int aligned
-
 __kernel void roi_align_forward(__global const float* restrict x, const ulong x_offset,
                                 __global const float* restrict boxes, const ulong boxes_offset,
                                 __global const long* restrict image, const ulong image_offset,
-                                __global float* restrict y, const ulong y_offset, const long elements, SIZES,
-                                const long chunk) {
+                                __global float* restrict y, const ulong y_offset, const long elements,
+                                const RoiParameters p, const float scale, const long chunk) {
   const long first = get_global_id(0) * chunk;
-  const float shift = aligned ? 0.5f : 0.0f;
+  const float shift = p.aligned ? 0.5f : 0.0f;
   for (long i = first; i < min(first + chunk, elements); ++i) {
-    const long k = i / ((long)channels * out_h * out_w);
-    const int c = (int)(i / (out_h * out_w) % channels);
+    const long k = i / ((long)p.channels * p.out_h * p.out_w);
+    const int c = (int)(i / (p.out_h * p.out_w) % p.channels);
     const long n = image[image_offset + k];
-    if (n < 0 || n >= images) {
+    if (n < 0 || n >= p.images) {
       y[y_offset + i] = NAN;
       continue;
     }
     __global const float* box = boxes + boxes_offset + 4 * k;
-    const Line across = line_of(box[0] * scale - shift, box[2] * scale - shift, (int)(i % out_w), out_w, ratio, width, aligned);
-    const Line down =
-        line_of(box[1] * scale - shift, box[3] * scale - shift, (int)(i / out_w % out_h), out_h, ratio, height, aligned);
-    __global const float* plane = x + x_offset + (n * channels + c) * height * width;
+    const Line across = line_of(box[0] * scale - shift, box[2] * scale - shift, (int)(i % p.out_w), p.out_w, p.ratio,
+                                p.width, p.aligned);
+    const Line down = line_of(box[1] * scale - shift, box[3] * scale - shift, (int)(i / p.out_w % p.out_h), p.out_h,
+                              p.ratio, p.height, p.aligned);
+    __global const float* plane = x + x_offset + (n * p.channels + c) * p.height * p.width;
 #if MAXIMUM
     long place;
     float share;
-    y[y_offset + i] = maximum_of(plane, height, width, &down, &across, &place, &share);
+    y[y_offset + i] = maximum_of(plane, p.height, p.width, &down, &across, &place, &share);
 #else
     float sum = 0.0f;
     for (int r = down.first; r < down.end; ++r) {
-      const Neighbours a = neighbours_at(&down, r, height);
+      const Neighbours a = neighbours_at(&down, r, p.height);
       for (int s = across.first; s < across.end; ++s) {
-        const Neighbours b = neighbours_at(&across, s, width);
-        sum += a.below * (b.below * plane[(long)a.low * width + b.low] + b.above * plane[(long)a.low * width + b.high]) +
-               a.above * (b.below * plane[(long)a.high * width + b.low] + b.above * plane[(long)a.high * width + b.high]);
+        const Neighbours b = neighbours_at(&across, s, p.width);
+        __global const float* low = plane + (long)a.low * p.width;
+        __global const float* high = plane + (long)a.high * p.width;
+        sum += a.below * (b.below * low[b.low] + b.above * low[b.high]) +
+               a.above * (b.below * high[b.low] + b.above * high[b.high]);
       }
     }
     y[y_offset + i] = sum / max(down.count * across.count, 1.0f);
@@ -143,42 +144,45 @@ __kernel void roi_align_backward(__global const float* restrict dy, const ulong 
                                  __global const float* restrict x, const ulong x_offset,
                                  __global const float* restrict boxes, const ulong boxes_offset,
                                  __global const long* restrict image, const ulong image_offset,
-                                 __global float* restrict dx, const ulong dx_offset, const long planes, SIZES,
-                                 const int rows, const long begin, const long end) {
-  const int strips = (height + rows - 1) / rows;
+                                 __global float* restrict dx, const ulong dx_offset, const long planes,
+                                 const RoiParameters p, const float scale, const int rows, const long begin,
+                                 const long end) {
+  const int strips = (p.height + rows - 1) / rows;
   const long plane = get_global_id(0) / strips;
   if (plane >= planes) return;
   const int top = (int)(get_global_id(0) % strips) * rows;
-  const int bottom = min(top + rows, height);
-  const float shift = aligned ? 0.5f : 0.0f;
-  __global float* to = dx + dx_offset + plane * height * width;
+  const int bottom = min(top + rows, p.height);
+  const float shift = p.aligned ? 0.5f : 0.0f;
+  __global float* to = dx + dx_offset + plane * p.height * p.width;
   for (long k = begin; k < end; ++k) {
-    if (image[image_offset + k] != plane / channels) continue;
+    if (image[image_offset + k] != plane / p.channels) continue;
     __global const float* box = boxes + boxes_offset + 4 * k;
-    __global const float* d = dy + dy_offset + (k * channels + plane % channels) * out_h * out_w;
-    for (int i = 0; i < out_h; ++i) {
-      const Line down = line_of(box[1] * scale - shift, box[3] * scale - shift, i, out_h, ratio, height, aligned);
-      for (int j = 0; j < out_w; ++j) {
-        const Line across = line_of(box[0] * scale - shift, box[2] * scale - shift, j, out_w, ratio, width, aligned);
+    __global const float* d = dy + dy_offset + (k * p.channels + plane % p.channels) * p.out_h * p.out_w;
+    for (int i = 0; i < p.out_h; ++i) {
+      const Line down =
+          line_of(box[1] * scale - shift, box[3] * scale - shift, i, p.out_h, p.ratio, p.height, p.aligned);
+      for (int j = 0; j < p.out_w; ++j) {
+        const Line across =
+            line_of(box[0] * scale - shift, box[2] * scale - shift, j, p.out_w, p.ratio, p.width, p.aligned);
 #if MAXIMUM
         long place;
         float share;
-        maximum_of(x + x_offset + plane * height * width, height, width, &down, &across, &place, &share);
-        if (place >= (long)top * width && place < (long)bottom * width) to[place] += share * d[i * out_w + j];
+        maximum_of(x + x_offset + plane * p.height * p.width, p.height, p.width, &down, &across, &place, &share);
+        if (place >= (long)top * p.width && place < (long)bottom * p.width) to[place] += share * d[i * p.out_w + j];
 #else
-        const float part = d[i * out_w + j] / max(down.count * across.count, 1.0f);
+        const float part = d[i * p.out_w + j] / max(down.count * across.count, 1.0f);
         for (int r = down.first; r < down.end; ++r) {
-          const Neighbours a = neighbours_at(&down, r, height);
+          const Neighbours a = neighbours_at(&down, r, p.height);
           if (a.high < top || a.low >= bottom) continue;
           for (int s = across.first; s < across.end; ++s) {
-            const Neighbours b = neighbours_at(&across, s, width);
+            const Neighbours b = neighbours_at(&across, s, p.width);
             if (a.low >= top) {
-              to[(long)a.low * width + b.low] += part * a.below * b.below;
-              to[(long)a.low * width + b.high] += part * a.below * b.above;
+              to[(long)a.low * p.width + b.low] += part * a.below * b.below;
+              to[(long)a.low * p.width + b.high] += part * a.below * b.above;
             }
             if (a.high < bottom) {
-              to[(long)a.high * width + b.low] += part * a.above * b.below;
-              to[(long)a.high * width + b.high] += part * a.above * b.above;
+              to[(long)a.high * p.width + b.low] += part * a.above * b.below;
+              to[(long)a.high * p.width + b.high] += part * a.above * b.above;
             }
           }
         }

@@ -11,10 +11,20 @@
 #include "ops/contiguous.h"
 #include "ops/rehearsed.h"
 #include "tensor/kernel_args.h"
+#include "vision/parameters.h"
 
 namespace crisol::ops {
 
 namespace {
+
+kernels::Padding padding_of(GridSamplePadding padding) {
+  switch (padding) {
+    case GridSamplePadding::zeros: return kernels::PADDING_ZEROS;
+    case GridSamplePadding::border: return kernels::PADDING_BORDER;
+    case GridSamplePadding::reflection: break;
+  }
+  return kernels::PADDING_REFLECTION;
+}
 
 /// The sizes of a call, and how its kernels are made and launched.
 struct Sampling {
@@ -35,16 +45,27 @@ struct Sampling {
     return split_for(target, count, std::max<std::int64_t>(1, 16384 / work), 1, work);
   }
 
+  kernels::GridParameters parameters() const {
+    return {.points = points,
+            .channels = kernels::number(channels),
+            .depth = kernels::number(depth),
+            .height = kernels::number(height),
+            .width = kernels::number(width),
+            .padding = padding_of(options.padding_mode),
+            .align_corners = options.align_corners ? 1 : 0,
+            .in_elements = options.in_elements ? 1 : 0,
+            .unused = 0};
+  }
+
   template <class... Operands>
   void run(const char* entry, std::int64_t items, const std::tuple<Operands...>& operands, std::int64_t count,
            const auto&... more) const {
+    const kernels::GridParameters sizes = parameters();
     std::apply(
         [&](const auto&... operand) {
           runtime::launch(device, {"vision/grid_sample.cl", entry, {{"TAPS", taps()}, {"AXES", axes}}},
-                          range_of(target, items), operand..., count, static_cast<std::int32_t>(channels),
-                          static_cast<std::int32_t>(depth), static_cast<std::int32_t>(height),
-                          static_cast<std::int32_t>(width), points, static_cast<std::int32_t>(options.padding_mode),
-                          std::int32_t{options.align_corners}, std::int32_t{options.in_elements}, more...);
+                          range_of(target, items), operand..., count, runtime::KernelArg(&sizes, sizeof sizes),
+                          more...);
         },
         operands);
   }

@@ -12,6 +12,7 @@
 #include "ops/contiguous.h"
 #include "ops/rehearsed.h"
 #include "tensor/kernel_args.h"
+#include "vision/parameters.h"
 
 namespace crisol::ops {
 
@@ -34,6 +35,12 @@ Tensor non_max_suppression(const Tensor& boxes, const Tensor& scores, const NonM
   runtime::DeviceState& device = state_of(boxes);
   runtime::BuiltKernel& select = runtime::resolve(device, {"vision/nms.cl", "nms_select", {}});
   runtime::BuiltKernel& collect = runtime::resolve(device, {"vision/nms.cl", "nms_collect", {}});
+  const kernels::SuppressionParameters sizes{.rows = rows,
+                                             .count = count,
+                                             .classes = kernels::number(classes),
+                                             .most = kernels::number(most),
+                                             .centered = options.centered ? 1 : 0,
+                                             .unused = 0};
   const Tensor selected = empty({rows, most}, DType::i32, boxes.device());
   const Tensor taken = empty({rows}, DType::i32, boxes.device());
   const Tensor ends = rehearsed(call_key(op, {&boxes, &scores}), [&] {
@@ -41,8 +48,7 @@ Tensor non_max_suppression(const Tensor& boxes, const Tensor& scores, const NonM
     const Contiguous places(boxes), values(sorted.values), order(sorted.indices);
     in_launches(dispatch::target_of(device), count, most + 1, [&](std::int64_t begin, std::int64_t end) {
       runtime::launch(device, select, runtime::flat_range(device, rows), in(places), in(values), in(order),
-                      out(selected), out(taken), rows, static_cast<std::int32_t>(classes), count,
-                      static_cast<std::int32_t>(most), std::int32_t{options.centered},
+                      out(selected), out(taken), runtime::KernelArg(&sizes, sizeof sizes),
                       static_cast<float>(options.iou_threshold), static_cast<float>(options.score_threshold), begin,
                       end);
     });
@@ -51,8 +57,8 @@ Tensor non_max_suppression(const Tensor& boxes, const Tensor& scores, const NonM
   const auto total = narrow(ends, 0, rows - 1, 1).item<std::int64_t>();
   const Tensor y = empty({total, 3}, DType::i64, boxes.device());
   if (total == 0) return y;
-  runtime::launch(device, collect, runtime::flat_range(device, rows), in(selected), in(taken), in(ends), out(y), rows,
-                  static_cast<std::int32_t>(classes), static_cast<std::int32_t>(most));
+  runtime::launch(device, collect, runtime::flat_range(device, rows), in(selected), in(taken), in(ends), out(y),
+                  runtime::KernelArg(&sizes, sizeof sizes));
   return y;
 }
 

@@ -11,6 +11,7 @@
 #include "ops/contiguous.h"
 #include "ops/rehearsed.h"
 #include "tensor/kernel_args.h"
+#include "vision/parameters.h"
 
 namespace crisol::ops {
 
@@ -36,14 +37,21 @@ struct Alignment {
   template <class... Operands>
   void run(const char* entry, std::int64_t items, const std::tuple<Operands...>& operands, std::int64_t count,
            const auto&... more) const {
-    const auto number = [](std::int64_t n) { return static_cast<std::int32_t>(n); };
+    using kernels::number;
+    const kernels::RoiParameters sizes{.images = input[0],
+                                       .channels = number(input[1]),
+                                       .height = number(input[2]),
+                                       .width = number(input[3]),
+                                       .out_h = number(options.height),
+                                       .out_w = number(options.width),
+                                       .ratio = number(options.sampling_ratio),
+                                       .aligned = options.aligned ? 1 : 0,
+                                       .unused = 0};
     std::apply(
         [&](const auto&... operand) {
           runtime::launch(device, {"vision/roi_align.cl", entry, {{"MAXIMUM", options.maximum ? 1 : 0}}},
-                          range_of(target, items), operand..., count, input[0], number(input[1]), number(input[2]),
-                          number(input[3]), number(options.height), number(options.width),
-                          static_cast<float>(options.spatial_scale), number(options.sampling_ratio),
-                          number(options.aligned), more...);
+                          range_of(target, items), operand..., count, runtime::KernelArg(&sizes, sizeof sizes),
+                          static_cast<float>(options.spatial_scale), more...);
         },
         operands);
   }
