@@ -100,7 +100,7 @@ echo "the weights have the same bits"
 figures() {
   local json
   json=$("$1" "$root/build/bin/crisol_dist_bench" "$model" "$batch")
-  sed -n 's/.*"step_ms": \([0-9.]*\), "local_ms": \([0-9.]*\), "serial_ms": \([0-9.]*\), "hidden": \([-0-9.]*\).*/\1 ms a step, \2 ms without sums, \3 ms with sums after backward: share hidden \4/p' <<<"$json"
+  sed -n 's/.*"step_ms": \([0-9.]*\), "local_ms": \([0-9.]*\), "serial_ms": \([0-9.]*\), .*"hidden": \([-0-9.]*\).*/\1 ms a step, \2 ms without sums, \3 ms with sums after backward: share hidden \4/p' <<<"$json"
   sed -n 's/.*"all_reduce": \[\[4, \([0-9.]*\)\].*/  a sum of 4 bytes: \1 ms/p' <<<"$json"
 }
 model=${1:-lstm} batch=${2:-50}
