@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -29,6 +30,12 @@ void fail_by(const std::string& scenario) {
   if (scenario == "differ") dist::barrier();  // The other ranks call backward().
 }
 
+/// Changes one weight of this rank by its last bits, as a fault of the memory would.
+void drift(const Tensor& weight) {
+  const NoGrad no_grad;
+  Tensor(weight).narrow(0, 3, 1).mul_(1.000001);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -43,7 +50,7 @@ int main(int argc, char** argv) {
     divided.emplace(
         net.named_parameters(), [](const auto& parts) { return std::make_shared<optim::SGD>(parts, 0.01); }, 100);
   else
-    model.emplace(net, dist::DataParallelOptions{.bucket_bytes = 100, .first_bucket_bytes = 100});
+    model.emplace(net, dist::DataParallelOptions{.bucket_bytes = 100, .first_bucket_bytes = 100, .check_every = 3});
   const bool fails = dist::rank() == dist::world() - 1;
   bool in_backward = false;
   const Tensor x = ones({4, 30});
@@ -63,9 +70,11 @@ int main(int argc, char** argv) {
   if (scenario == "replay") graph = capture(train);
   for (int step = 0;; ++step) {
     if (fails && step == healthy_steps) {
-      std::printf("rank %d now fails: %s\n", dist::rank(), scenario.c_str());
+      std::printf("rank %d now fails: %s at %lld\n", dist::rank(), scenario.c_str(),
+                  static_cast<long long>(std::time(nullptr)));
       std::fflush(stdout);
       fail_by(scenario);
+      if (scenario == "drift") drift(second.weight);
       in_backward = scenario == "backward" || scenario == "replay" || scenario == "divided";
     }
     graph ? graph->replay() : train();
