@@ -131,7 +131,9 @@ class CRISOL_API DataParallel {
   void set_sync(bool sync) noexcept;
   /// Gives the buffers of rank 0 to all ranks.
   void sync_buffers();
-  /// Compares the weights of all ranks. Throws invalid_argument, with ranks and parameters, if they differ.
+  /// Compares the weights of all ranks. Throws invalid_argument, with ranks and parameters, if they differ. Ranks on
+  /// different devices, whose steps are rounded differently, take the weights of rank 0. There only differences of more
+  /// than a thousandth of a parameter's largest weight throw.
   void check_weights();
   /// The number of buckets.
   std::size_t buckets() const noexcept;

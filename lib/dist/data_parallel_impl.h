@@ -1,6 +1,7 @@
 // The private state of DataParallel.
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <future>
@@ -22,6 +23,9 @@ struct DataParallelImpl : std::enable_shared_from_this<DataParallelImpl> {
   void share_state();
   void sync_buffers();
   void check_weights();
+  /// Takes the value of rank 0, if this rank's differs by rounding alone. Returns 1 if it differs by more. All ranks
+  /// call it.
+  std::uint64_t approach_first(Tensor parameter) const;
 
   /// The gradient of a parameter is complete.
   void complete(std::size_t parameter);
@@ -52,8 +56,9 @@ struct DataParallelImpl : std::enable_shared_from_this<DataParallelImpl> {
   std::vector<HookHandle> hooks;
   double weight = 1;
   bool sync = true;
-
   bool has_samples = true;
+  /// All ranks have devices of one kind, so equal steps give equal bits.
+  bool devices_are_alike = true;
 
   // Of a backward().
   bool collects = false;

@@ -39,6 +39,8 @@ int main(int argc, char** argv) {
   doctest::Context context(argc, argv);
   if (argc == 1) context.setOption("test-case-exclude", "child:*");
   dist::init();
+  const crisol::DeviceInfo& device = crisol::Device().info();
+  std::printf("[rank %d] %s: %s\n", dist::rank(), device.platform.c_str(), device.name.c_str());
   if (context.run() != 0 && failures().empty()) return 1;
   crisol::Tensor failed = crisol::from_vector(failures());
   dist::all_reduce(failed, dist::ReduceOp::max);

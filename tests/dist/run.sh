@@ -6,20 +6,22 @@ platform[dist]="Portable Computing Language"
 prepare_dist() {
   prepare_pocl && need_package libopenmpi-dev have_command mpicxx && need_package openmpi-bin have_command mpirun || return 1
   install_python || dist_without_python=$reason
+  prepare_intel || dist_without_intel=$reason
 }
-dist_without_python=""
+dist_without_python="" dist_without_intel=""
 
-# on_ranks COUNT COMMAND…: runs a command on ranks. A run that takes half an hour hangs.
+# on_ranks COUNT COMMAND…: runs a command on ranks. A run that takes half an hour hangs. $dist_icd is the folder of the
+# OpenCL implementations that the ranks find.
 on_ranks() {
   local count=$1 root=() clean
   shift
   [ "$(id -u)" -ne 0 ] || root=(--allow-run-as-root)
   mapfile -t clean < <(foreign_variables)
-  env "${clean[@]}" -u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/pocl" "CRISOL_CACHE_DIR=$work/cache/dist" "$pocl_cache" \
+  env "${clean[@]}" -u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/$dist_icd" "CRISOL_CACHE_DIR=$work/cache/dist" "$pocl_cache" \
     CRISOL_TUNING=0 CRISOL_VERIFY=off "${dist_variables[@]}" \
     timeout --kill-after=5 1800 mpirun "${root[@]}" --oversubscribe -n "$count" "$@" </dev/null 2>&1
 }
-dist_variables=()
+dist_variables=() dist_icd=pocl
 
 # dist_passes NAME COMMAND…: one run that counts as a test.
 dist_passes() {
@@ -34,17 +36,42 @@ dist_passes() {
   fi
 }
 
-# ends_with TEXT RANKS COMMAND…: the run ends with an error, and the output names the last rank and then TEXT.
+# ends_with TEXT RANKS COMMAND…: the run ends with an error, at most 10 seconds after the last rank said that it fails now.
+# The output names the last rank and then TEXT.
 ends_with() {
-  local text=$1 output status=0
+  local text=$1 output status=0 failed_at end
   shift
   output=$(on_ranks "$@") || status=$?
+  end=$(date +%s)
   printf '%s\n' "$output"
+  failed_at=$(grep -aoE 'now fails: .* at [0-9]+' <<<"$output" | grep -oE '[0-9]+$') || failed_at=$end
+  [ $((end - failed_at)) -le 10 ] || { echo "the run ended after $((end - failed_at)) seconds" && return 1; }
   [ $status -ne 0 ] && [ $status -ne 124 ] && grep -qE "rank $(($1 - 1)) .*$text" <<<"$(tr '\n' ' ' <<<"$output")"
 }
 
 # ends_by RANKS SCENARIO TEXT: the same for a scenario of crisol_dist_faults.
 ends_by() { ends_with "$3" "$1" "$crisol_build/bin/crisol_dist_faults" "$2"; }
+
+# refuses_other_version: ranks with different versions of the library do not start.
+refuses_other_version() {
+  local output program=$crisol_build/bin/crisol_dist_faults
+  ! output=$(on_ranks 1 "$program" : -n 1 -x "LD_PRELOAD=$crisol_build/lib/libcrisol_other_version.so" "$program") || return 1
+  printf '%s\n' "$output"
+  grep -qE 'rank 1 of 2 .* has version 0\.0\.9 of the library, rank 0 of 2 .* has ' <<<"$output"
+}
+
+# two_vendors: one rank on PoCL and one on Intel's runtime train together.
+two_vendors() {
+  local output status=0
+  mkdir -p -- "$work/icd/dist" && cp -- "$work"/icd/{pocl,intel}/*.icd "$work/icd/dist" || return 1
+  dist_icd=dist dist_variables=(CRISOL_DEVICE=cpu:0,cpu:1)
+  output=$(on_ranks 2 "$crisol_build/bin/crisol_dist_tests" --no-colors --minimal \
+    "--test-case=*different devices*,*long training*,*training on all ranks*,*gives the weights and the state*,*sync_batch_norm gives*") ||
+    status=$?
+  dist_icd=pocl dist_variables=()
+  printf '%s\n' "$output"
+  [ $status -eq 0 ] && [ "$(grep -oaE '^\[rank [01]\] [^:]*' <<<"$output" | cut -d' ' -f3- | sort -u | wc -l)" -eq 2 ]
+}
 
 # same_training RANKS: a training of text_lstm that goes on from a checkpoint ends with the bits of an undisturbed one.
 # Another number of ranks can go on from it too.
@@ -137,9 +164,16 @@ all_of_dist() {
   dist_passes "exit without finish" ends_by 2 exit "ended before dist::finish"
   dist_passes "a killed rank" ends_by 3 kill "signal 9"
   dist_passes "a segmentation fault" ends_by 2 segfault "signal 11"
-  dist_variables=(CRISOL_DIST_TIMEOUT=3)
-  dist_passes "a silent rank" ends_by 2 stop "no sign of life for 4 seconds"
-  dist_variables=()
+  dist_passes "a silent rank" ends_by 2 stop "no sign of life for 9 seconds"
+  dist_passes "weights that differ" ends_by 3 drift \
+    "the weights of the ranks differ from those of rank 0: 1.weight of rank 2"
+  dist_passes "another version of the library" refuses_other_version
+  if [ -n "$dist_without_intel" ]; then
+    skipped[dist]=$((skipped[dist] + 1))
+    echo "[skipped] devices of two vendors: $dist_without_intel"
+  else
+    dist_passes "devices of two vendors" two_vendors
+  fi
   dist_passes "mnist" mnist_works
   dist_passes "text_lstm" same_training 2
   slow_network
