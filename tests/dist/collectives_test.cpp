@@ -163,6 +163,17 @@ TEST_CASE("dist: f32 is added in the order of the ranks, to the last bit") {
   }
 }
 
+TEST_CASE("dist: f16 is added in f32 and rounded once") {
+  // Of 1 on rank 0 and half a unit in its last place on each other rank, f16 alone would add nothing.
+  const float half_unit = std::ldexp(1.0f, -11);
+  for (const std::int64_t count : {1, 3000}) {
+    Tensor x = full({count}, dist::rank() == 0 ? 1.0 : static_cast<double>(half_unit), DType::f16);
+    dist::all_reduce(x);
+    const Half expected(1.0f + half_unit * static_cast<float>(dist::world() - 1));
+    for (const Half value : x.to_vector<Half>()) CHECK(static_cast<float>(value) == static_cast<float>(expected));
+  }
+}
+
 TEST_CASE("dist: strided views, scalars and NaN") {
   Tensor whole = zeros({4, 6});
   Tensor view = whole.narrow(1, 1, 3).transpose(0, 1);

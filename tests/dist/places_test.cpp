@@ -1,8 +1,11 @@
 // The device and the cores of each rank of a machine.
+#include <algorithm>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "crisol/crisol.h"
 #include "crisol/dist.h"
 #include "dist/cores.h"
 #include "dist/device_choice.h"
@@ -22,6 +25,18 @@ CoreSet cores(const std::vector<std::size_t>& numbers) {
   return set;
 }
 
+/// Before main(), and so before init().
+const CoreSet cores_at_start = own_cores();
+
+/// By core: the number of ranks that may use it.
+std::vector<std::int32_t> ranks_by_core(const CoreSet& own) {
+  std::vector<std::int32_t> counts;
+  for (std::size_t core = 0; core < own.size(); ++core) counts.push_back(own[core] ? 1 : 0);
+  crisol::Tensor sums = crisol::from_vector(counts);
+  all_reduce(sums);
+  return sums.to_vector<std::int32_t>();
+}
+
 }  // namespace
 
 TEST_CASE("dist: the n-th rank of a machine takes the n-th device") {
@@ -39,6 +54,16 @@ TEST_CASE("dist: the n-th rank of a machine takes the n-th device") {
   CHECK(choice("", 1, {"cpu:0"}).empty());
   CHECK(choice("", 1, {"gpu:0", "cpu:0"}).empty());
 }
+
+#ifdef __linux__
+TEST_CASE("dist: the ranks of this run compute on different cores") {
+  const std::vector<std::int32_t> now = ranks_by_core(own_cores()), at_start = ranks_by_core(cores_at_start);
+  const auto unused = std::count(at_start.begin(), at_start.end(), 0);
+  CHECK(*std::max_element(now.begin(), now.end()) >= 1);
+  if (static_cast<std::ptrdiff_t>(at_start.size()) - unused >= world())
+    CHECK(*std::max_element(now.begin(), now.end()) == 1);
+}
+#endif
 
 TEST_CASE("dist: the ranks of a machine share out the cores without overlap") {
   const CoreSet all = cores({0, 1, 2, 5, 6, 7, 9});

@@ -90,12 +90,16 @@ same_training() {
     grep -q 'resumed after step' && [ -s "$folder/other" ]
 }
 
-# mnist_works: the sample prints once, and reaches the same accuracy as a single process.
+# mnist_works: the sample prints once, and ends with the loss and the accuracy of a single process.
 mnist_works() {
-  local output
-  output=$(on_ranks 2 "$crisol_build/bin/mnist" train --digits 130 --epochs 1) || { printf '%s\n' "$output"; return 1; }
-  printf '%s\n' "$output"
-  [ "$(grep -c 'rank 0 of 2' <<<"$output")" -eq 1 ] && [ "$(grep -c 'test accuracy' <<<"$output")" -eq 1 ]
+  local output alone mnist=("$crisol_build/bin/mnist" train --digits 1280 --epochs 2)
+  output=$(on_ranks 2 "${mnist[@]}") && alone=$(on_ranks 1 "${mnist[@]}") || { printf '%s\n' "$output" "$alone"; return 1; }
+  printf '%s\n' "$output" "$alone"
+  [ "$(grep -c 'rank 0 of 2' <<<"$output")" -eq 1 ] && [ "$(grep -c 'test accuracy' <<<"$output")" -eq 2 ] || return 1
+  printf '%s\n' "$output" "$alone" | sed -n 's/.*epoch 2.2: train loss \([0-9.]*\), test accuracy \([0-9.]*\) .*/\1 \2/p' |
+    awk 'NR == 1 { loss = $1; accuracy = $2 }
+      NR == 2 { same = ($1 - loss) ^ 2 < 1e-4 && ($2 - accuracy) ^ 2 <= 1 }
+      END { exit NR != 2 || !same }'
 }
 
 # test_ranks RANKS: all test cases on so many ranks.
