@@ -20,6 +20,7 @@
 #define INDEX int
 #endif
 #include "common/fma.h"
+#include "rowwise/flags.h"
 #include "rowwise/rows.h"
 
 // Comes before a block, which is for `n` elements of `row` from `begin` on.
@@ -203,7 +204,7 @@ ROW_KERNEL void batch_norm_from_running(__global const float* restrict running_m
   invstd[invstd_offset + channel] = 1.0f / sqrt(running_var[running_var_offset + channel] + epsilon);
 }
 
-// affine is the sum of 1 with a weight and 2 with a bias.
+// `affine` holds AffineFlags.
 ROW_KERNEL void batch_norm_apply(__global const float* restrict x, ulong x_offset, __global const float* restrict mean,
                                ulong mean_offset, __global const float* restrict invstd, ulong invstd_offset,
                                __global const float* weight, ulong weight_offset, __global const float* bias,
@@ -212,8 +213,9 @@ ROW_KERNEL void batch_norm_apply(__global const float* restrict x, ulong x_offse
   EACH_PIECE
     const long channel = row % channels;
     const float m = mean[mean_offset + channel];
-    const float scale = invstd[invstd_offset + channel] * (affine & 1 ? weight[weight_offset + channel] : 1.0f);
-    const float shift = affine & 2 ? bias[bias_offset + channel] : 0.0f;
+    const float scale =
+        invstd[invstd_offset + channel] * (affine & AFFINE_WEIGHT ? weight[weight_offset + channel] : 1.0f);
+    const float shift = affine & AFFINE_BIAS ? bias[bias_offset + channel] : 0.0f;
     __global const float* from = x + x_offset + row * spatial + begin;
     __global float* to = y + y_offset + row * spatial + begin;
 #define WRITE(k, c, whole) \
@@ -282,7 +284,7 @@ ROW_KERNEL void batch_norm_backward_apply(
     const long channel = row % channels;
     const float m = mean[mean_offset + channel];
     const float inv = invstd[invstd_offset + channel];
-    const float scale = inv * (affine & 1 ? weight[weight_offset + channel] : 1.0f);
+    const float scale = inv * (affine & AFFINE_WEIGHT ? weight[weight_offset + channel] : 1.0f);
     const float level = dbias[dbias_offset + channel] * inverse_count;
     const float slope = inv * dweight[dweight_offset + channel] * inverse_count;
     __global const float* g = dy + dy_offset + row * spatial + begin;

@@ -8,9 +8,10 @@
 // each column adds the parts. On CPUs, layer_norm_backward computes the partial results along the way, so that dy and x
 // come from memory once. On other devices, layer_norm_columns computes them, with one work-item for each column of a
 // part.
+#include "rowwise/flags.h"
 #include "rowwise/rows.h"
 
-// affine is the sum of 1 with a weight and 2 with a bias.
+// `affine` holds AffineFlags.
 ROW_KERNEL void layer_norm_forward(__global const float* restrict x, ulong x_offset, __global const float* weight,
                                  ulong weight_offset, __global const float* bias, ulong bias_offset,
                                  __global float* restrict y, ulong y_offset, __global float* restrict mean,
@@ -39,12 +40,12 @@ ROW_KERNEL void layer_norm_forward(__global const float* restrict x, ulong x_off
     EACH_CHUNK(n, SQUARE, ADD)
     const float inverse = 1.0f / sqrt(total_of(sum) / n + epsilon);
 
-#define WRITE(k, c, whole)                                                 \
-  {                                                                        \
-    rowv y_ = (load_chunk(from, c, n, 1, 0.0f, whole) - m) * inverse;      \
-    if (affine & 1) y_ *= load_chunk(weight, c, n, 1, 0.0f, whole);        \
-    if (affine & 2) y_ += load_chunk(bias, c, n, 1, 0.0f, whole);          \
-    store_chunk(y_, to, c, n, 1, whole);                                   \
+#define WRITE(k, c, whole)                                                      \
+  {                                                                             \
+    rowv y_ = (load_chunk(from, c, n, 1, 0.0f, whole) - m) * inverse;           \
+    if (affine & AFFINE_WEIGHT) y_ *= load_chunk(weight, c, n, 1, 0.0f, whole); \
+    if (affine & AFFINE_BIAS) y_ += load_chunk(bias, c, n, 1, 0.0f, whole);     \
+    store_chunk(y_, to, c, n, 1, whole);                                        \
   }
     EACH_CHUNK(n, WRITE, NOTHING)
     if (LANE_ID == 0) {
@@ -90,9 +91,9 @@ ROW_KERNEL void layer_norm_backward(__global const float* restrict dy, ulong dy_
     const float inverse = rstd[rstd_offset + row];
     rowv v[BLOCK], w[BLOCK];
     RowSum sum = EMPTY_SUM, products_sum = EMPTY_SUM;
-#define TERMS(k, c, whole)                                                  \
-  v[k] = load_chunk(g, c, n, 1, 0.0f, whole);                               \
-  if (affine & 1) v[k] *= load_chunk(weight, c, n, 1, 0.0f, whole);         \
+#define TERMS(k, c, whole)                                                      \
+  v[k] = load_chunk(g, c, n, 1, 0.0f, whole);                                   \
+  if (affine & AFFINE_WEIGHT) v[k] *= load_chunk(weight, c, n, 1, 0.0f, whole); \
   w[k] = v[k] * (load_chunk(from, c, n, 1, m, whole) - m);
 #define ADD_TERMS(count)      \
   ADD_BLOCK(sum, v, count)    \
@@ -107,14 +108,14 @@ ROW_KERNEL void layer_norm_backward(__global const float* restrict dy, ulong dy_
 #else
 #define ADD_TO_COLUMNS(c, whole)
 #endif
-#define WRITE_GRADIENT(k, c, whole)                                                        \
-  {                                                                                        \
-    const rowv g_ = load_chunk(g, c, n, 1, 0.0f, whole);                                   \
-    const rowv x_hat = (load_chunk(from, c, n, 1, 0.0f, whole) - m) * inverse;             \
-    rowv dx_ = g_;                                                                         \
-    if (affine & 1) dx_ *= load_chunk(weight, c, n, 1, 0.0f, whole);                       \
-    store_chunk((dx_ - level - x_hat * slope) * inverse, to, c, n, 1, whole);              \
-    ADD_TO_COLUMNS(c, whole)                                                               \
+#define WRITE_GRADIENT(k, c, whole)                                              \
+  {                                                                              \
+    const rowv g_ = load_chunk(g, c, n, 1, 0.0f, whole);                         \
+    const rowv x_hat = (load_chunk(from, c, n, 1, 0.0f, whole) - m) * inverse;   \
+    rowv dx_ = g_;                                                               \
+    if (affine & AFFINE_WEIGHT) dx_ *= load_chunk(weight, c, n, 1, 0.0f, whole); \
+    store_chunk((dx_ - level - x_hat * slope) * inverse, to, c, n, 1, whole);    \
+    ADD_TO_COLUMNS(c, whole)                                                     \
   }
     EACH_CHUNK(n, WRITE_GRADIENT, NOTHING)
   }

@@ -6,6 +6,7 @@
 #include "ops/check.h"
 #include "ops/contiguous.h"
 #include "ops/rowwise/rows.h"
+#include "rowwise/flags.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -15,7 +16,7 @@ namespace {
 /// x as (images, channels, spatial); a row of the RowProblem is a channel of an image.
 struct BatchNormProblem : RowProblem {
   std::int64_t images, channels, spatial;
-  std::int64_t affine;    ///< 1 with a weight, plus 2 with a bias.
+  std::int64_t affine;    ///< AffineFlags of the kernels.
   std::int64_t training;  ///< Whether the statistics come from the batch.
   std::int64_t running;   ///< Forward in training: whether running statistics are brought up to date.
   std::int64_t in_quads;  ///< Whether rows are made of vectors of four floats that begin at multiples of 16 bytes.
@@ -40,7 +41,7 @@ struct Inputs {
             images,
             channels,
             spatial,
-            (weight.defined() ? 1 : 0) + (bias.defined() ? 2 : 0),
+            (weight.defined() ? kernels::AFFINE_WEIGHT : 0) | (bias.defined() ? kernels::AFFINE_BIAS : 0),
             training ? 1 : 0,
             running ? 1 : 0,
             in_quads ? 1 : 0};

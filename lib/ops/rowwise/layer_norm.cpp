@@ -6,6 +6,7 @@
 #include "ops/check.h"
 #include "ops/contiguous.h"
 #include "ops/rowwise/rows.h"
+#include "rowwise/flags.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -16,7 +17,7 @@ namespace {
 constexpr std::int64_t max_part_rows = 64;
 
 struct LayerNormProblem : RowProblem {
-  std::int64_t affine;      ///< 1 with a weight, plus 2 with a bias.
+  std::int64_t affine;      ///< AffineFlags of the kernels.
   std::int64_t parameters;  ///< Backward: whether their gradients are wanted.
 };
 
@@ -45,7 +46,7 @@ Inputs inputs_of(const char* op, const Tensor& x, const Shape& normalized, const
 
 LayerNormProblem problem_of(const Inputs& inputs, const Shape& normalized, bool parameters) {
   return {{inputs.row_shape.numel(), normalized.numel(), 1},
-          (inputs.weight.defined() ? 1 : 0) + (inputs.bias.defined() ? 2 : 0),
+          (inputs.weight.defined() ? kernels::AFFINE_WEIGHT : 0) | (inputs.bias.defined() ? kernels::AFFINE_BIAS : 0),
           parameters ? 1 : 0};
 }
 
