@@ -17,8 +17,8 @@ std::string nearest(const std::string& word, const std::vector<std::string>& kno
 /// "; did you mean 'devices'?", or an empty text.
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& known);
 
-/// The first word of a command line that is no command or option where it stands, with a suggestion. Empty if there is
-/// no such word.
+/// The first word of a command line that is no command or option at its place, with a suggestion. Empty if there is no
+/// such word.
 std::string unknown_word(const CLI::App& program, const std::vector<std::string>& words);
 
 }  // namespace crisol::cli

@@ -54,7 +54,7 @@ class BatchReader {
 
   const Dataset& dataset_;
   const EpochPlan plan_;
-  const std::int64_t ahead_;  ///< So many batches behind the caller's are read at most.
+  const std::int64_t ahead_;  ///< The largest number of batches that are read ahead of the caller.
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::int64_t, Ready> ready_;

@@ -1,4 +1,4 @@
-// What a running clone() has copied so far.
+// The copies that a running clone() has made so far.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,9 @@ namespace crisol::nn {
 /// children are kept.
 struct CloneContext {
   std::unordered_map<const void*, std::shared_ptr<void>> states;  ///< States of modules.
-  std::unordered_map<const void*, Tensor> tensors;                ///< By TensorImpl.
-  std::unordered_map<const void*, Tensor> leaves;                 ///< By the identity that tied parameters share.
-  CloneContext* outer = nullptr;                                  ///< That of a clone() during which this one runs.
+  std::unordered_map<const void*, Tensor> tensors;                ///< The key is the TensorImpl.
+  std::unordered_map<const void*, Tensor> leaves;  ///< The key is the identity that tied parameters share.
+  CloneContext* outer = nullptr;                   ///< The context of the clone() in which this one runs, or null.
 };
 
 /// The copy that clone() makes of a parameter or buffer; the same tensor if no clone() runs.

@@ -24,7 +24,7 @@ HookHandle add_hook(const std::shared_ptr<State>& state, Hooks<Hook> State::*mem
   });
 }
 
-// What one call of a module with backward hooks keeps for backward().
+// The data that a call of a module with backward hooks keeps for backward().
 struct Watch {
   Hooks<BackwardHook> hooks;
   bool input_recorded = false;

@@ -32,7 +32,7 @@ std::string with_commas(std::int64_t number) {
 std::string name_of(const std::type_info& type) {
   const std::string name = demangled(type.name());
   std::size_t first = 0;
-  int depth = 0;  // Of brackets: the arguments of a template have namespaces too.
+  int depth = 0;  // The depth of brackets, because the arguments of a template have namespaces too.
   for (std::size_t i = 0; i + 1 < name.size(); ++i) {
     if (name[i] == '<' || name[i] == '(') ++depth;
     if (name[i] == '>' || name[i] == ')') --depth;

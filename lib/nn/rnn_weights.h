@@ -1,4 +1,4 @@
-// What recurrent cells and networks share.
+// The common parts of recurrent cells and networks.
 #pragma once
 
 #include "crisol/nn/init.h"

@@ -1,4 +1,4 @@
-// Where each parameter is stored in the flat arenas of an optimiser.
+// The places of the parameters in the flat arenas of an optimiser.
 #pragma once
 
 #include <cstddef>
@@ -62,7 +62,8 @@ class ArenaLayout {
 
  private:
   std::vector<std::int64_t> sizes_;
-  std::vector<std::int64_t> first_;  ///< Where each parameter begins; last, the end of the last gap.
+  /// The places where the parameters begin. The last entry is the end of the last gap.
+  std::vector<std::int64_t> first_;
   std::vector<std::size_t> group_first_;
   std::int64_t size_ = 0, shards_;
 };

@@ -14,7 +14,7 @@ struct FlatPart {
   std::size_t first = 0, last = 0;
 };
 
-/// The values of the parameters. Those that follow each other in an optimiser's arena become one flat part.
+/// The values of the parameters. Neighbours in an optimiser's arena become one flat part.
 std::vector<FlatPart> flat_values(const std::vector<Tensor>& parameters);
 
 /// The gradients of the parameters that have one, joined in the same way. The gaps between them hold zeros.

@@ -1,4 +1,4 @@
-// What all learning-rate schedules share, and schedules of schedules.
+// The common parts of all learning-rate schedules, and schedules of schedules.
 #include "crisol/optim/lr_scheduler.h"
 
 #include <algorithm>

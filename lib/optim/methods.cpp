@@ -25,7 +25,7 @@ ParamGroup settings_of(const SGDOptions& o) {
           .maximize = o.maximize};
 }
 
-/// For the options of Adam and AdamW.
+/// The settings for the options of Adam and AdamW.
 template <class Options>
 ParamGroup settings_of_adam(const Options& o) {
   return {.lr = o.lr,

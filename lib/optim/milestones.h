@@ -17,7 +17,7 @@ inline void check_milestones(const char* op, const std::vector<std::int64_t>& mi
             " must be greater than ", i == 0 ? 0 : milestones[i - 1]);
 }
 
-/// How many milestones are at most `steps`.
+/// The number of milestones that are not greater than `steps`.
 inline std::size_t milestones_passed(const std::vector<std::int64_t>& milestones, std::int64_t steps) {
   return static_cast<std::size_t>(std::upper_bound(milestones.begin(), milestones.end(), steps) - milestones.begin());
 }

@@ -85,7 +85,7 @@ std::vector<bool> OptimizerImpl::touched_parameters() const {
 
 // If only some of the parameters that share a step count advance, these parameters get a copy of the count.
 void OptimizerImpl::split_progress(const std::vector<bool>& touched) {
-  std::map<std::size_t, std::size_t> copies;  // From a count that stays unchanged to its copy that advances.
+  std::map<std::size_t, std::size_t> copies;  // Maps a count that stays unchanged to its copy that advances.
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (!touched[i]) copies.emplace(progress_of[i], 0);
   for (std::size_t i = 0; i < parameters.size(); ++i) {

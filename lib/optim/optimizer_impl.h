@@ -59,7 +59,7 @@ struct OptimizerImpl {
   ArenaLayout::Range elements(const GroupMemory& group, std::size_t first, std::size_t last) const;
   Range range_of(std::size_t group, std::size_t first, std::size_t last) const;
   void check_parameters_in_place() const;
-  /// Which parameters a step updates. Throws if none of those that want a gradient has one.
+  /// Which parameters a step updates. Throws if parameters want a gradient and none of them has one.
   std::vector<bool> touched_parameters() const;
   void split_progress(const std::vector<bool>& touched);
 

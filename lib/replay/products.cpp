@@ -134,7 +134,7 @@ std::optional<Replay> make_conv2d(const Problem& p) {
   return replay;
 }
 
-/// The same with "groups", which the key of channels in blocks does not have, and without "precision".
+/// A problem of channels in blocks as a problem of conv2d: it gets "groups", and loses "precision".
 Problem as_conv2d(const Problem& blocks) {
   Problem p = blocks;
   p.values["groups"] = blocks["kind"] == 1 ? blocks["c"] : 1;

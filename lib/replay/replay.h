@@ -62,8 +62,9 @@ std::string_view replayed_op(std::string_view op);
 /// op, or only other ops make this kind of problem.
 std::optional<Replay> replay_of(const Problem& problem);
 
-/// The rule for small sizes. With divisor 0 a problem keeps its own sizes, each limited to `factor` times its small
-/// size. Otherwise every size becomes its small size divided by `divisor`. Results above 2 are odd.
+/// The rule for small sizes. Each size of a problem has a small size. With divisor 0 a problem keeps its own sizes,
+/// each limited to `factor` times the small size. Otherwise every size becomes the small size divided by `divisor`.
+/// Results above 2 are odd.
 struct Sizes {
   std::int64_t factor = 1;
   std::int64_t divisor = 0;  ///< 0: keeps the problem's own sizes, limited by `factor`.

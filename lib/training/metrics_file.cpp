@@ -56,7 +56,7 @@ void write_fields(std::ostream& out, const Metrics& row, Text&& text_of_metric) 
 struct MetricsFile::State {
   std::string path;
   bool csv = false;
-  std::vector<std::string> columns;  ///< Of CSV; empty before the first row.
+  std::vector<std::string> columns;  ///< The columns of a CSV file. Empty before the first row.
   std::ofstream file;
 
   [[noreturn]] void refuse() const {

@@ -7,7 +7,7 @@
 namespace crisol::cli::bench {
 
 struct Effort {
-  int repeat = 0;      ///< Samples; 0: as many as fit into `seconds`.
+  int repeat = 0;      ///< The number of samples, or 0 for as many as fit into `seconds`.
   double seconds = 1;  ///< Total sampling time; at least 5 samples are taken.
 };
 
@@ -26,7 +26,7 @@ struct Timing {
 /// The time of one run, from several runs in a row. The device is idle before the first run and has finished when the
 /// clock stops.
 struct Sample {
-  double total_ms, host_ms;  ///< For one run; host_ms is the time until everything was queued.
+  double total_ms, host_ms;  ///< The times of one run. host_ms is the time until everything was queued.
 };
 Sample sample(const Work& work, int runs);
 

@@ -44,7 +44,7 @@ const Net nets[] = {
     {"mobilenet_v2", [] { return share(nn::MobileNetV2()); }, 3, 224, 1000, 300774272, 13510312},
 };
 
-/// By the module's graph, or by the module itself.
+/// Runs the module's graph, or the module itself.
 std::function<void()> inference(std::shared_ptr<nn::Module> model, const Tensor& images, bool compiled) {
   model->eval();
   if (compiled) model = share(compile(model, images));

@@ -9,7 +9,7 @@ namespace crisol::cli::doctor {
 
 using Json = nlohmann::ordered_json;
 
-/// What is wrong, and what to do about it.
+/// A fault, and what to do about it.
 struct Problem {
   std::string what, remedy;
 };
@@ -25,9 +25,9 @@ Json system_facts();
 /// The variables that are set and change what OpenCL or crisol does.
 Json environment_facts();
 
-/// The OpenCL loader, the implementations that are registered for it, and the devices: all, or the one that `spec`
-/// names where that is not empty. Each implementation and each device is looked at in a process of its own; a device
-/// with some ops of `crisol selftest`, or with all.
+/// The OpenCL loader, the implementations that are registered for it, and the devices. If `spec` is not empty, only the
+/// device that it names. Each implementation and each device is examined in a process of its own. A device runs some
+/// ops of `crisol selftest`, or all of them.
 Json opencl_facts(const std::string& spec, bool all_ops, Problems& problems);
 
 /// The files and folders that the library keeps: where they are, and who may write there.
@@ -37,7 +37,7 @@ Json folder_facts(Problems& problems);
 Json loader_facts(Problems& problems);
 Json device_facts(const std::string& spec, bool all_ops, Problems& problems);
 
-/// A variable of the environment; empty where it is not set.
+/// A variable of the environment, or an empty text if it is not set.
 std::string variable(const char* name);
 
 /// Puts "~" for the user's home and "USER" for the user's name into every text of the report.

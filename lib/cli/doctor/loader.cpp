@@ -26,7 +26,7 @@ Json facts_of_loader() {
   Json facts{{"path", path_of_loader()}};
   if (facts["path"] == "unknown") return facts;
   std::string said;
-  // In a process of its own, because the question makes the loader load the implementations.
+  // This runs in a process of its own, because the question makes the loader load the implementations.
   run_apart(ask_loader, [&](const std::string& text) { said += (said.empty() ? "" : " ") + text; });
   facts["name"] = said.empty() ? "unknown" : said;
   return facts;

@@ -24,7 +24,7 @@ struct Registration {
   std::string file, library;
 };
 
-/// The implementations that OpenCL's loader is told of.
+/// The implementations that are registered for OpenCL's loader.
 std::vector<Registration> registrations();
 /// The place where the loader looks for all of them. Empty if the loader also looks elsewhere. Then an empty list of
 /// drivers proves nothing.

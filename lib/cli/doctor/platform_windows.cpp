@@ -15,11 +15,12 @@ HMODULE loader() { return GetModuleHandleW(L"OpenCL.dll"); }
 
 constexpr const wchar_t* vendors = L"SOFTWARE\\Khronos\\OpenCL\\Vendors";
 
-/// The loader reads this key. Each value has the path of a library as its name, and 0 as its number where it is in use.
+/// The loader reads this key. The name of each value is the path of a library. Its number is 0 if the library is in
+/// use.
 void add_from_registry(std::vector<Registration>& all) {
   HKEY key = nullptr;
   if (RegOpenKeyExW(HKEY_LOCAL_MACHINE, vendors, 0, KEY_QUERY_VALUE, &key) != ERROR_SUCCESS) return;
-  constexpr DWORD longest_name = 16384;  // By Windows' own rule, with the zero at its end.
+  constexpr DWORD longest_name = 16384;  // Windows' own limit, with the zero at the end.
   std::wstring name(longest_name, L'\0');
   for (DWORD i = 0;; ++i) {
     DWORD size = longest_name, type = 0, disabled = 1, bytes = sizeof disabled;

@@ -1,4 +1,4 @@
-// What the subcommands of `crisol onnx` do. Each returns the exit status.
+// The work of the subcommands of `crisol onnx`. Each returns the exit status.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct RunOptions {
 };
 int run_model(const RunOptions& options);
 
-/// Where the inputs of a model come from.
+/// The source of a model's inputs.
 struct InputOptions {
   std::string file;                 ///< A safetensors file; without one, random numbers and ones.
   std::vector<std::string> shapes;  ///< "NAME=1,3,224,224".

@@ -80,7 +80,7 @@ class Workloads {
   }
 
  private:
-  static constexpr double longest_run = 5;  // In seconds; each workload takes eight or more runs.
+  static constexpr double longest_run = 5;  // In seconds. Each workload takes eight or more runs.
 
   bench::Effort effort() const { return quick_ ? bench::Effort{1, 0} : bench::Effort{0, 2}; }
 

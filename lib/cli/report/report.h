@@ -24,9 +24,9 @@ std::span<const Figure> figures();
 /// A network or layer that was timed.
 struct Workload {
   std::string title, line;      ///< "SimpleCNN, training, 64 images"; the case for `crisol bench`.
-  double flops = 0, bytes = 0;  ///< For one run: the operations, and the least number of bytes to move.
+  double flops = 0, bytes = 0;  ///< The operations of one run, and the least number of bytes that it moves.
   double items = 0;             ///< Items in one run.
-  std::string item;             ///< For example "images".
+  std::string item;             ///< The name of an item, for example "images".
   double median_ms = 0;         ///< 0 if it was not run.
   std::string left_out;         ///< The reason why it was not run.
 
@@ -40,14 +40,16 @@ struct Failure {
 
 struct Device {
   std::string name, platform, driver, type;
-  std::uint64_t memory = 0;               ///< Bytes.
-  std::map<std::string, double> figures;  ///< By key; a missing figure was not measured or does not exist.
+  std::uint64_t memory = 0;  ///< Bytes.
+  std::map<std::string, double>
+      figures;  ///< The figures by their keys. A missing figure was not measured or does not exist.
   std::vector<Workload> workloads;
   std::vector<Failure> failures;
 
   /// The figure, or 0.
   double figure(const std::string& key) const;
-  /// 10^9 bytes a second of memory: copy or triad, whichever is larger; 0 if neither was measured.
+  /// The memory's bandwidth in 10^9 bytes a second: copy or triad, whichever is larger. It is 0 if neither was
+  /// measured.
   double bandwidth() const;
   /// The time that the roofline predicts: operations at the fp32 peak or bytes at the bandwidth, whichever takes
   /// longer. It is 0 if either number is unknown.

@@ -20,8 +20,8 @@ std::string page_of(const std::vector<Machine>& machines);
 /// One line of the comparison of devices and cards.
 struct Row {
   std::string name, kind, memory_type, source;
-  int year = 0;                    ///< 0: not known.
-  double memory_gb = 0, gbps = 0;  ///< 0: not known; the same for the next two lines.
+  int year = 0;                    ///< 0 if it is not known.
+  double memory_gb = 0, gbps = 0;  ///< 0 if it is not known, as in the next two lines.
   double fp32 = 0, fp16 = 0;       ///< TFLOP/s.
   bool matrix = false, measured = false;
 };

@@ -27,8 +27,7 @@ class InputFile {
   void read_at(std::uint64_t position, void* bytes, std::size_t count);
   /// All bytes of the file.
   std::string read_all();
-  /// What the first bytes of the file show that it is, such as "a NumPy array (.npy)"; empty if they are of no kind
-  /// that this library knows.
+  /// The kind of the file by its first bytes, such as "a NumPy array (.npy)". Empty if the library knows no such kind.
   std::string kind();
 
  private:

@@ -38,7 +38,7 @@ void ZipFile::read_list() {
   const std::uint64_t tail_begin = file_.size() - tail_size;
   std::string tail(static_cast<std::size_t>(tail_size), '\0');
   file_.read_at(tail_begin, tail.data(), tail.size());
-  // The end record stands before a comment, whose length it holds.
+  // The end record comes before a comment, and holds the comment's length.
   std::size_t end = tail.rfind("PK\x05\x06");
   while (end != tail.npos &&
          (end + end_size > tail.size() || end + end_size + number(tail, end + 20, 2) != tail.size()))

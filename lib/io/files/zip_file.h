@@ -12,7 +12,7 @@ namespace crisol::io {
 struct ZipEntry {
   std::string name;
   std::uint64_t header = 0;                 ///< Position of its local header in the archive.
-  std::uint64_t compressed = 0, bytes = 0;  ///< In the archive, and after decompression.
+  std::uint64_t compressed = 0, bytes = 0;  ///< The sizes in the archive and after decompression.
   std::uint32_t crc = 0;
   bool deflated = false;  ///< Otherwise stored.
 };

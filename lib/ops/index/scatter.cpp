@@ -53,8 +53,8 @@ Ownership ownership_on_cpu(const ScatterProblem& p, const DeviceInfo& info) {
   const std::int64_t wanted = std::max<std::int64_t>(4, 2 * std::int64_t{info.compute_units});
   const std::int64_t outer = std::max<std::int64_t>(1, p.outer);
   const std::int64_t across = std::clamp<std::int64_t>(p.inner / min_columns, 1, ceil_div(wanted, outer));
-  // Each part reads every position, because it cannot know which positions it owns. This costs as much as adding many
-  // columns.
+  // Each part reads every position, because it cannot know in advance which positions it owns. This costs as much as
+  // adding many columns.
   constexpr std::int64_t worth_it = 64;
   const bool shared = p.whole_slices != 0 && p.inner >= worth_it;
   const std::int64_t share = shared ? std::min(wanted / (outer * across), p.size) : 1;

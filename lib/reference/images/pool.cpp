@@ -34,7 +34,7 @@ struct Range {
   std::int64_t first, last, count;
 };
 
-using Ranges = std::array<std::vector<Range>, 3>;  // By axis, for all windows.
+using Ranges = std::array<std::vector<Range>, 3>;  // For all windows, by axis.
 
 // PyTorch's rule: the window ends at the end of the padding, then it is clipped to the input.
 std::vector<Range> fixed_ranges(std::int64_t size, int kernel, int step, int padding, const AvgPool3dOptions& o) {
@@ -108,7 +108,8 @@ AvgPool images_of(AvgPool volumes) {
   return volumes;
 }
 
-// The largest element of a window that begins at (d, h, w), and its position in the volume, which begins at x.
+// The largest element of the window that begins at (d, h, w), and the element's position in the volume. The volume
+// begins at x.
 std::pair<double, std::int64_t> largest(const double* x, const Shape& shape, const MaxPool3dOptions& o, std::int64_t d0,
                                         std::int64_t h0, std::int64_t w0) {
   double best = -std::numeric_limits<double>::infinity();
