@@ -15,14 +15,14 @@ namespace fs = std::filesystem;
 
 const std::string root = CRISOL_SOURCE_DIR;
 
-/// Headers that come with an operating system, a compiler, CUDA or MPI, none of which a package contains.
+/// Headers that come with an operating system, a compiler, CUDA or MPI. No package contains them.
 bool is_of_system(const std::string& header) {
   static const std::regex system(
       R"((sys|linux)/.*|windows\.h|io\.h|share\.h|cxxabi\.h|corecrt_startup\.h|unistd\.h|fcntl\.h|dlfcn\.h|pthread\.h|poll\.h|sched\.h|mpi\.h|std(io|int|lib|def|arg)\.h|string\.h|math\.h|signal\.h|cu(blas_v2|da_runtime|da_fp16|dnn)\.h)");
   return std::regex_match(header, system);
 }
 
-/// The table's name of a header: its folder ("nlohmann/"), or the header itself. Empty for those that need no row.
+/// The table's name of a header: its folder ("nlohmann/"), or the header itself. Empty for headers that need no row.
 std::string row_of(const std::string& header) {
   if (header.find('.') == std::string::npos || header.starts_with("crisol/") || is_of_system(header)) return {};
   const std::size_t folder = header.find('/');

@@ -91,7 +91,7 @@ TEST_CASE("checkpoint keeps less memory between forward and backward") {
     return y;
   };
   CHECK(kept_by(segments) <= 8 * 4096);  // The inputs and results of four segments.
-  // The peak is that of one segment, not of all four.
+  // The peak is the memory of one segment, not of all four.
   device.reset_peak_memory();
   const std::uint64_t before = device.memory_stats().in_use;
   sum(segments()).backward();

@@ -60,7 +60,7 @@ int fourth_power(void* data, int count, const crisol_tensor* const* inputs, cris
   return failed != 0 ? failed : squares(data, 1, between, result);
 }
 
-/// A gradient other than the derivative: three times that of the result.
+/// A gradient that differs from the derivative: three times the gradient of the result.
 int triples(void* data, const crisol_tensor* gradient, int count, const crisol_tensor* const* inputs,
             const crisol_tensor* result, crisol_tensor** gradients) {
   Calls& calls = *static_cast<Calls*>(data);

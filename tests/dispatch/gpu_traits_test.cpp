@@ -21,7 +21,7 @@ namespace {
 struct Expected {
   const char* file;
   double multiprocessors;
-  std::int64_t registers_of_256, registers_of_1024;  // For a work-item, in groups of 256 and of 1024.
+  std::int64_t registers_of_256, registers_of_1024;  // Registers of a work-item in groups of 256 and of 1024.
   bool shares_registers, waves_share_registers, branches_are_cheap;
   Shuffle shuffle;
   Kinds tf32, fp16;
@@ -110,7 +110,7 @@ TEST_CASE("gpu traits: a work-item's share of a multiprocessor's registers") {
   info.vendor_id = 0x10de;
   const GpuTraits traits = gpu_traits(info);
   CHECK(traits.registers_of_item(1) == 255);
-  CHECK(traits.registers_of_item(257) == 168);  // As in a group of 384.
+  CHECK(traits.registers_of_item(257) == 168);  // The same number as in a group of 384.
   CHECK(traits.registers_of_item(384) == 168);
   CHECK(traits.registers_of_item(512) == 128);
 }

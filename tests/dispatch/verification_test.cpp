@@ -54,7 +54,7 @@ std::string broken_kernels(const TemporaryFolder& folder) {
   return path;
 }
 
-/// A folder for stored outcomes, and a folder with kernels, of which one is wrong.
+/// A folder for stored outcomes, and a folder with kernels. One of the kernels is wrong.
 struct Place {
   TemporaryFolder folder;
   std::string cache = folder.path() + "/cache", file = cache + "/verified.txt";

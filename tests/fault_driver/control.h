@@ -13,7 +13,7 @@ struct FaultControl {
   std::atomic<long> calls[call_kinds]{};  ///< Calls so far, including failed ones.
   std::atomic<long> live_buffers{0};      ///< Buffers that exist: created or retained, and not yet released.
 
-  std::atomic<int> kind{-1};         ///< The group that fails, as a number of Call; -1: none; call_kinds: all.
+  std::atomic<int> kind{-1};         ///< The group that fails, as a number of Call: -1 for none, call_kinds for all.
   std::atomic<long> countdown{0};    ///< Calls until the failure.
   std::atomic<int> code{0};          ///< The error code of the failing call.
   std::atomic<bool> lasting{false};  ///< All later calls of the group fail too.

@@ -13,7 +13,8 @@ using namespace crisol::fuzz;
 
 namespace {
 
-/// A tensor for an input, with 2 for each size that is open. Nothing if it is too large or of a type that is not there.
+/// A tensor for an input, with 2 for each size that is open. Returns nothing if it is too large or if the library lacks
+/// its type.
 bool add_input(NamedTensors& inputs, const onnx::ValueInfo& info) {
   Shape shape;
   std::int64_t elements = 1;
@@ -28,7 +29,7 @@ bool add_input(NamedTensors& inputs, const onnx::ValueInfo& info) {
   for (const DType dtype : {DType::f32, DType::f16, DType::i32, DType::i64, DType::u8, DType::boolean})
     if (info.type == name_of(dtype)) {
       Tensor x = full(shape, 1, dtype);
-      if (is_floating(dtype)) x.requires_grad_();  // So that the nodes run, and no program is made.
+      if (is_floating(dtype)) x.requires_grad_();  // With this the nodes run, and no program is made.
       inputs.emplace_back(info.name, x);
       return true;
     }

@@ -33,7 +33,7 @@ void check(const ModelFile& file, const Tensor& x, std::size_t reorders_in, std:
   CHECK(count(nodes, "FromBlocks") == reorders_out);
 }
 
-/// As in MobileNetV3: a first layer, a depthwise one, squeeze and excitation, a residual connection.
+/// Layers as in MobileNetV3: a first layer, a depthwise layer, squeeze and excitation, a residual connection.
 ModelFile mobile_net() {
   manual_seed(11);
   return ModelFile(

@@ -1,5 +1,5 @@
-// Each pass can be turned off: with all passes, without one of them, and with one alone, models give what the walk over
-// their nodes gives.
+// Models give the same results as the walk over their nodes: with all passes, without each of them, and with each
+// alone.
 #include <map>
 
 #include "crisol/functions/elementwise.h"
@@ -94,7 +94,7 @@ std::vector<Example> examples() {
           {"one-hot rows", one_hot_rows, floor(rand({2, 3}) * 4)}};
 }
 
-/// The output after the passes whose names `wanted` takes. Counts what each of them changed.
+/// The output after the passes whose names `wanted` accepts. Counts what each of them changed.
 template <class Wanted>
 Tensor result_of(const onnx::Imported& imported, const Tensor& x, Wanted wanted,
                  std::map<std::string, std::size_t>& changes) {

@@ -8,7 +8,7 @@ const std::int64_t rows = 5, columns = 12;
 /// The nodes of a layer norm over the last axis of "x", in one of the forms that exporters write.
 struct Form {
   const char* name;
-  std::vector<Proto> nodes;  ///< From "d", "e" (the differences) and "v" (the shifted variance) to "q".
+  std::vector<Proto> nodes;  ///< The nodes from "d", "e" (the differences) and "v" (the shifted variance) to "q".
   bool twice = false;        ///< Whether the difference is written twice.
   bool with_product = false;
 };

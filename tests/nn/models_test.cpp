@@ -40,7 +40,7 @@ std::vector<float> uniform(const std::string& name, std::int64_t count, double s
   return values;
 }
 
-/// As values() in that script. The expected logits were computed with these parameters.
+/// The same as values() in that script. The expected logits were computed with these parameters.
 std::vector<float> parameter_values(const std::string& name, const Shape& shape) {
   const std::int64_t n = shape.numel();
   if (shape.rank() >= 2) return uniform(name, n, std::sqrt(24.0 / static_cast<double>(n / shape[0])));

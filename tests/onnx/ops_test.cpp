@@ -1,5 +1,5 @@
-// Ops of ONNX whose node tests leave something open: other element types, other versions, random numbers, the domain
-// ai.onnx.ml, and what is refused.
+// Ops of ONNX, as far as the node tests do not cover them: other element types, other versions, random numbers, the
+// domain ai.onnx.ml, and refusals.
 #include <cmath>
 
 #include "crisol/crisol.h"

@@ -52,7 +52,7 @@ struct SileroVad : nn::Module {
   }
 };
 
-/// Names of the model's weights begin so, and those of the module so.
+/// The beginnings of the names of the model's weights, and of the module's weights.
 const std::vector<std::pair<std::string, std::string>> parts{{"model.stft.forward_basis_buffer", "stft_conv.weight"},
                                                              {"model.encoder.0.reparam_conv", "conv1"},
                                                              {"model.encoder.1.reparam_conv", "conv2"},
@@ -61,7 +61,7 @@ const std::vector<std::pair<std::string, std::string>> parts{{"model.stft.forwar
                                                              {"model.decoder.rnn", "lstm_cell"},
                                                              {"model.decoder.decoder.2", "final_conv"}};
 
-/// Weights for the module, by its names. Those of its convolutions have an axis more.
+/// Weights for the module, by its names. The weights of its convolutions have one more axis.
 NamedTensors weights_of(const NamedTensors& file) {
   NamedTensors weights;
   for (const auto& [name, tensor] : file) weights.emplace_back(name, tensor.dim() == 3 ? tensor.unsqueeze(2) : tensor);

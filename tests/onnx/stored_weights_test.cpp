@@ -57,7 +57,7 @@ TEST_CASE("onnx: weights that were left in the file are read, trained and saved"
   const Tensor trained = w - gradient * 0.5;
   CHECK(evaluated().allclose(matmul(x, trained), 1e-3, 1e-2));
 
-  // Also over the file that other weights are left in.
+  // A model can also be saved over its own file, from which another model's weights are still to be read.
   const onnx::Model other = file.load();
   onnx::save(file.path(), model, {x});
   CHECK(file.load().state_dict().at(0).second.allclose(trained, 1e-5, 1e-5));

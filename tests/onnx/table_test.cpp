@@ -1,4 +1,4 @@
-// The page's table of supported ops is that of the importer.
+// The page's table of supported ops is the importer's table.
 #include <map>
 #include <regex>
 #include <sstream>

@@ -177,8 +177,8 @@ class Faults {
 
  private:
   void run(int kind, long calls, cl_int code, bool lasting) {
-    // The reaction to a failed call depends on the library, not on the driver. So PoCL tries every call, other
-    // platforms only some.
+    // The reaction to a failed call depends on the library, not on the driver. So the test tries every call on PoCL,
+    // and only some on other platforms.
     const std::string& platform = device_.info().platform;
     const long stride = platform == "Portable Computing Language" ? 1 : platform == "rusticl" ? 211 : 23;
     Outcomes outcomes;
@@ -302,7 +302,7 @@ TEST_CASE("child: a device that poses as a GPU" * doctest::skip()) {
   const cl::Buffer large(context, CL_MEM_READ_WRITE, info.max_allocation + 1, nullptr, &code);
   CHECK(code == CL_INVALID_BUFFER_SIZE);
   const cl::Buffer buffer(context, CL_MEM_READ_WRITE, 8 * wanted.max_work_group);
-  cl_ulong local_memory = 0;  // Of the kernel that was launched last, as the driver says.
+  cl_ulong local_memory = 0;  // Bytes of the kernel that was launched last.
   const auto build_and_launch = [&](const std::string& source, const cl::NDRange& items) {
     const cl::Program program(context, "kernel void f(global int* x) {" + source + "}");
     if (const cl_int built = program.build("-cl-std=CL1.2"); built != CL_SUCCESS) return built;

@@ -20,7 +20,7 @@ using namespace crisol;
 namespace {
 
 /// Runs `work` in a child of fork() that then ends by exit(), with handlers and static objects. Returns the child's
-/// exit status: that of `work`, 98 after an exception, or 99 when it hangs or crashes.
+/// exit status: the result of `work`, 98 after an exception, or 99 if it hangs or crashes.
 int in_child(const std::function<int()>& work) {
   const pid_t child = fork();
   REQUIRE(child >= 0);
@@ -63,7 +63,7 @@ TEST_CASE("child: forks after the library was used" * doctest::skip()) {
   CHECK(in_child([&] { return refuses([&] { relu(x); }); }) == 0);
   CHECK(in_child([&] { return refuses([&] { matmul(x, x); }); }) == 0);
   CHECK(in_child([&] { return refuses([&] { kept.fill_(1); }); }) == 0);
-  // What needs no device works, and tensors can be destroyed.
+  // Calls that need no device work, and tensors can be destroyed.
   CHECK(in_child([&] {
           const bool right = x.shape() == Shape{2, 2} && x.transpose(0, 1).dim() == 2;
           x = Tensor();

@@ -50,7 +50,7 @@ TEST_CASE("drivers: whether a copy of a struct keeps its values") {
 }
 
 // Kernels pass a struct by pointer, set its values in braces or member by member, or return it where it is declared.
-// Only the host passes structs by value: those whose size CHECK_PARAMETERS asserts.
+// Only the host passes structs by value. CHECK_PARAMETERS asserts the sizes of these structs.
 TEST_CASE("kernels copy no struct") {
   std::set<std::string> structs, parameters;
   const std::regex definition(R"(\} ([A-Za-z_]+);)"), shared(R"(CHECK_PARAMETERS\((\w+), \d+\))");
@@ -66,7 +66,7 @@ TEST_CASE("kernels copy no struct") {
   CHECK(parameters.count("ConvWindow") == 1);
 
   std::string any;
-  std::string own;  // Those that only kernels use.
+  std::string own;  // The structs that only kernels use.
   for (const std::string& name : structs) {
     any += (any.empty() ? "" : "|") + name;
     if (parameters.count(name) == 0) own += (own.empty() ? "" : "|") + name;

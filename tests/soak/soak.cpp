@@ -33,7 +33,7 @@ double resident_mib() {
 }
 
 struct Memory {
-  double resident = 0, in_use = 0, reserved = 0;  // In MiB; the last two are sums over all devices.
+  double resident = 0, in_use = 0, reserved = 0;  // Sizes in MiB. The last two are sums over all devices.
 };
 
 Memory measure() {

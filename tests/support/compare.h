@@ -22,7 +22,7 @@ using reference::values_of;
 /// A contiguous tensor of these values, outermost axis first, converted to the dtype.
 Tensor tensor_of(const std::vector<double>& values, const Shape& shape, DType dtype = DType::f32);
 
-/// How a tensor's values are stored. Storage between the elements is NaN (127 in integer dtypes).
+/// The layout of a tensor's values. Storage between the elements is NaN (127 in integer dtypes).
 enum class Layout {
   contiguous,
   offset,    ///< Contiguous, but starts at element 3 of its storage.

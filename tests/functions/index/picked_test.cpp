@@ -42,8 +42,8 @@ std::int64_t place_of(const Numbers& at, const Shape& shape) {
   return place;
 }
 
-/// What NumPy's rules say of x[indices]: the shape of the result, and for each element its place in x, in order.
-/// Indices are whole numbers; a missing one takes a whole axis.
+/// x[indices] by NumPy's rules: the shape of the result, and the place in x of each element, in order. Indices are
+/// whole numbers; a missing one takes a whole axis.
 struct Expected {
   Shape shape;
   std::vector<std::int64_t> places;

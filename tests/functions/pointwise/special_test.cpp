@@ -28,7 +28,7 @@ bool same(float actual, float expected) {
   return actual == expected && std::signbit(actual) == std::signbit(expected);
 }
 
-/// Also by the vectors of a CPU, so the pairs are repeated.
+/// The pairs are repeated, so that the vectors of a CPU compute them too.
 void check(const char* name, Tensor (*f)(const Operand&, const Operand&), const std::vector<Pair>& pairs) {
   Floats a, b;
   for (std::size_t i = 0; i < 64; ++i) {

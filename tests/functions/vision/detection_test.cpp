@@ -96,7 +96,7 @@ TEST_CASE("roi_align refuses what does not fit") {
 }
 
 TEST_CASE("non_max_suppression: scores, overlaps, classes and images") {
-  // Three pairs of boxes; those of a pair overlap by more than half.
+  // Three pairs of boxes. The boxes of a pair overlap by more than half.
   const std::vector<float> places{0, 0,  1, 1,  0, 0.1f,  1, 1.1f,  0, -0.1f, 1, 0.9f,
                                   0, 10, 1, 11, 0, 10.1f, 1, 11.1f, 0, 100,   1, 101};
   const std::vector<float> scores{0.9f, 0.75f, 0.6f, 0.95f, 0.5f, 0.3f};

@@ -89,7 +89,7 @@ TEST_CASE("interpolate: the nearest modes take any dtype, the others f16 too") {
   const Tensor half = interpolate(tensor_of(x.values, x.shape, DType::f16), linear);
   CHECK(half.dtype() == DType::f16);
   check_close(half, reference::interpolate(x, linear).values, {1, 1});
-  // Many axes, of which only the last two are repeated by the kernel for images.
+  // Many axes. The kernel for images repeats only the last two.
   const Tensor deep = interpolate(ones({1, 1, 1, 2, 1, 1, 1, 2}), {.scale_factor = {2}});
   CHECK(deep.shape() == Shape{1, 1, 2, 4, 2, 2, 2, 4});
   CHECK(deep.min().item() == 1);

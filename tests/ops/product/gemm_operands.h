@@ -62,7 +62,7 @@ class GemmTensors {
   Tensor a_, b_, bias_, y_;
 };
 
-/// What a choice sees of a device that is not there.
+/// A target for a device that is not there.
 inline dispatch::Target target_of(const DeviceInfo& info,
                                   dispatch::MatrixUnit::Kind kind = dispatch::MatrixUnit::Kind::none) {
   dispatch::Target target{info, 8, dispatch::gpu_traits(info).loop_budget, ops::workspace_limit()};
@@ -86,7 +86,7 @@ inline void run_plan(dispatch::Plan plan, const ops::Gemm& product) {
   ops::launch_gemm(*dispatch::prepare(std::move(plan), product.device), product, product.b.first);
 }
 
-/// Runs a product in one tile with so many parts of the depth, on an engine.
+/// Runs a product on an engine, in one tile and with `split_k` parts of the depth.
 inline void run_tiled(const ops::Gemm& product, const ops::Engine& engine, const ops::TileShape& tile, int split_k) {
   const dispatch::Target target = dispatch::target_of(product.device);
   const ops::PlacedGemm placed = ops::as_row_major(ops::problem_of(product));

@@ -33,8 +33,8 @@ using testing::some;
 using testing::tensor_of;
 using testing::view_of;
 
-// "block" has its own test, gemm_block_test.cpp, because its many programs take long to compile for CPUs.
-// "cpu_dot" takes only products whose depth is contiguous in both operands: so many, or all.
+// "block" has its own test, gemm_block_test.cpp, because its many programs take long to compile for CPUs. "cpu_dot"
+// takes only products whose depth is contiguous in both operands. `cpu_dot` is their number, or 0 if all are.
 std::vector<Expected> few_variants(int cpu_dot = 0) {
   return {some(cpu_dot, on_cpus("cpu_dot")), on_cpus("cpu_tiled"), "plain"};
 }
@@ -104,7 +104,7 @@ TEST_CASE("matmul: every tile, depth and packing of cpu_tiled") {
     std::int64_t m, n, k;
   } sizes[] = {{25, 50, 260},
                {9, 650, 20},     // Two blocks of the depth, and panels that are packed together.
-               {131, 50, 260}};  // So many rows that the left operand is packed too.
+               {131, 50, 260}};  // There are so many rows that the left operand is packed too.
   const MustRun must("matmul", {on_cpus("cpu_tiled")});
   const std::span<const std::string> configs = ops::cpu_tiled_configs();
   const std::size_t tried = testing::slow_device() ? 4 : configs.size();  // The smallest depths come first.

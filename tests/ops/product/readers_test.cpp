@@ -41,7 +41,7 @@ std::uint32_t bits_of(double value, Stored storage) {
   return (bits >> 16 & 0x8000u) | (((bits >> 23 & 0xffu) - 112) << 10 | (bits >> 13 & 0x3ffu));
 }
 
-/// A tensor whose memory holds the values so.
+/// A tensor whose memory holds the values in this storage type.
 Tensor stored(const std::vector<double>& values, Stored storage) {
   const std::size_t bytes = storage == f32 ? 4 : storage == i8 ? 1 : 2;
   std::vector<std::int32_t> words((values.size() * bytes + 3) / 4 + 4);

@@ -14,7 +14,7 @@ using namespace crisol::testing;
 
 namespace {
 
-/// "rows" and "groups" take contiguous axes, and "columns" takes the others: so many of each.
+/// "rows" and "groups" take contiguous axes, and "columns" takes the others. The arguments are their numbers.
 std::vector<Expected> variants(int contiguous, int others) {
   return {some(contiguous, on_cpus("rows")), some(others, on_cpus("columns")), some(contiguous, "groups"), "items"};
 }

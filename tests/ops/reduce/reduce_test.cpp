@@ -19,7 +19,7 @@ namespace {
 
 const double nan_value = std::nan(""), infinity = std::numeric_limits<double>::infinity();
 
-/// All variants. "columns" and "items" accept some of the problems: so many.
+/// All variants. The arguments say how many of the problems "columns" and "items" accept.
 std::vector<Expected> all_variants(int columns, int items) {
   return {some(columns, on_cpus("columns")), on_cpus("rows"), some(items, "items"), "groups"};
 }
@@ -245,7 +245,8 @@ TEST_CASE("reduce: many elements into few outputs, in parts") {
                               {{3, 270001}, {1}, {3}, {}},     {{99, 8, 999}, {0, 2}, {8}, {}},
                               {{999, 8, 99}, {0, 2}, {8}, {}}, {{12000, 65}, {0}, {65}, {}}};
   const auto variance = [](const std::vector<double>& v) { return reference::variance(v, 1); };
-  // In addition to sums: every kind, or one kind per case, because GPU kernels are compiled for each kind.
+  // The kinds in addition to sums. There are all of them, or one per case, because GPU kernels are compiled for each
+  // kind.
   const auto check_large = [&](const MustRun& variants, bool every_kind) {
     for (const ReduceCase& c : large) {
       const std::size_t turn = (&c - large) % 4;

@@ -7,14 +7,15 @@
 
 namespace crisol::testing {
 
-/// For cases with rows of fewer than 32 elements, which every device takes one to a work-item, and rows that are as
-/// long as a CPU's vector. CPUs take all rows by "item".
-/// "vector" takes `long_rows` of the problems, or all. A device with shorter vectors than 16 takes more of them.
+/// For cases with rows of fewer than 32 elements, and with rows that are as long as a CPU's vector. In the short rows,
+/// every device has one row for each work-item. CPUs take all rows by "item". "vector" takes `long_rows` of the
+/// problems, or all. A device with shorter vectors than 16 takes more of them.
 inline std::vector<Expected> row_variants(int long_rows = 0) {
   return {some(long_rows, on_cpus("vector")), all_on_cpus("item", 1), "tree"};
 }
 
-/// For cases with longer rows alone. "vector" takes those that are contiguous: so many, or all.
+/// For cases that have only longer rows. "vector" takes the contiguous ones. `contiguous` is their number, or 0 if all
+/// are.
 inline std::vector<Expected> long_row_variants(int contiguous = 0) {
   return {some(contiguous, on_cpus("vector")), on_cpus("item"), "tree"};
 }

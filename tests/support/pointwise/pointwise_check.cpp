@@ -185,7 +185,7 @@ void check_reference(const RowUnderTest& row) {
         return row.reference->forward(w.data(), scalars);
       };
       const double above = (moved(step) - y) / step, below = (y - moved(-step)) / step;
-      // At a kink or a jump.
+      // A kink or a jump has no derivative to compare.
       if (std::abs(above - below) > 1e-2 * (1 + std::abs(above)) || std::abs(above) > 1e4) continue;
       ++compared;
       const double given = row.reference->derivatives[k](1, v.data(), y, scalars);

@@ -12,7 +12,7 @@ struct ProcessResult {
   int status = 0;      ///< Exit code, or 128 + signal.
   std::string out;     ///< Only standard output, as a script reads it. On a terminal it holds both.
   std::string errors;  ///< Only standard error.
-  std::string output;  ///< Both together, as a user sees them.
+  std::string output;  ///< Both streams together, as a user sees them.
 };
 
 using Environment = std::vector<std::pair<std::string, std::string>>;

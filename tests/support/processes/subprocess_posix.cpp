@@ -18,7 +18,7 @@ namespace crisol::testing {
 
 namespace {
 
-// In the child: only calls that are safe after fork, then exec.
+// Runs in the child. It makes only calls that are safe after fork, and then calls exec.
 [[noreturn]] void become_child(char* const* command, const Environment& environment, int out, int errors) {
   for (const auto& [name, value] : environment) set_variable(name, value);
   // The parent's expectation of the platform does not hold for the child.

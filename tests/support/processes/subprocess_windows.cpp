@@ -44,7 +44,7 @@ std::wstring upper(std::wstring text) {
 
 // This process's variables with changes, in the form for CreateProcessW: "name=value", each ended by a zero, sorted.
 std::wstring environment_block(const Environment& changes) {
-  std::map<std::wstring, std::wstring> variables;  // By the name in capitals, because Windows ignores case.
+  std::map<std::wstring, std::wstring> variables;  // The key is the name in capitals, because Windows ignores case.
   wchar_t* const own = GetEnvironmentStringsW();
   for (const wchar_t* at = own; *at != L'\0'; at += std::wstring_view(at).size() + 1) {
     const std::wstring entry = at;
