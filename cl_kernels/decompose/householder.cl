@@ -2,6 +2,7 @@
 // (batch, n, m). Reflection t is 1 - tau u u^T, where u is 0 above place t and 1 in place t. Column t becomes
 // R[0 … t, t], and below it the rest of u. taus is (batch, steps), where steps is min(m, n). Q is the product of the
 // reflections.
+#include "decompose/parameters.h"
 #include "decompose/rows.h"
 
 // Chunk c of a column, with zeros above place t and with `at` in place t.
@@ -58,33 +59,32 @@ INLINE rowv chunk_from(__global const float* column, const long c, const long t,
 
 // Steps begin … end - 1: step t applies reflection t - 1 to the columns from t on, and makes reflection t of column t.
 ROW_KERNEL void householder_steps(__global float* restrict x, const ulong x_offset, __global float* restrict taus,
-                                  const ulong taus_offset, const long matrices, const long slots, const long n,
-                                  const long steps, const long chunks, const long begin, const long end) {
+                                  const ulong taus_offset, const ReflectionParameters sizes, const long begin,
+                                  const long end) {
   ROW_SCRATCH;
-  SKIP_ITEMS_FROM(matrices * slots);
-  const long matrix = ROW_ID / slots, slot = ROW_ID % slots;
-  x += x_offset + matrix * n * chunks * VW;
-  taus += taus_offset + matrix * steps;
+  SKIP_ITEMS_FROM(sizes.matrices * sizes.slots);
+  const long matrix = ROW_ID / sizes.slots, slot = ROW_ID % sizes.slots, chunks = sizes.chunks;
+  x += x_offset + matrix * sizes.n * chunks * VW;
+  taus += taus_offset + matrix * sizes.steps;
   for (long t = begin; t < end; ++t) {
     if (t > 0)
-      for (long j = t + slot; j < n; j += slots)
+      for (long j = t + slot; j < sizes.n; j += sizes.slots)
         REFLECT(x + (t - 1) * chunks * VW, t - 1, taus[t - 1], x + j * chunks * VW)
     // One turn at most. A loop, because PoCL 3.1 gives wrong sums for a barrier within a condition.
-    for (long turn = slot; turn < 1 && t < steps; ++turn) MAKE_REFLECTION(x + t * chunks * VW, t, taus + t)
+    for (long turn = slot; turn < 1 && t < sizes.steps; ++turn) MAKE_REFLECTION(x + t * chunks * VW, t, taus + t)
   }
 }
 
-// The first `columns` columns of Q, as rows q (batch, columns, m). A group applies the reflections begin … end - 1, counted
+// The first `slots` columns of Q, as rows q (batch, slots, m). A group applies the reflections begin … end - 1, counted
 // from the last one, to one column. The columns start as unit vectors.
 ROW_KERNEL void householder_columns(__global const float* restrict x, const ulong x_offset,
                                     __global const float* restrict taus, const ulong taus_offset,
-                                    __global float* restrict q, const ulong q_offset, const long rows,
-                                    const long columns, const long n, const long steps, const long chunks,
-                                    const long begin, const long end) {
+                                    __global float* restrict q, const ulong q_offset,
+                                    const ReflectionParameters sizes, const long begin, const long end) {
   ROW_SCRATCH;
-  SKIP_ITEMS_FROM(rows);
-  const long matrix = ROW_ID / columns, j = ROW_ID % columns;
-  x += x_offset + matrix * n * chunks * VW;
+  SKIP_ITEMS_FROM(sizes.matrices * sizes.slots);
+  const long matrix = ROW_ID / sizes.slots, j = ROW_ID % sizes.slots, steps = sizes.steps, chunks = sizes.chunks;
+  x += x_offset + matrix * sizes.n * chunks * VW;
   taus += taus_offset + matrix * steps;
   q += q_offset + ROW_ID * chunks * VW;
   if (begin == 0) {

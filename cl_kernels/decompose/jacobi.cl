@@ -13,6 +13,7 @@
 //
 // A round rotates n / 2 pairs that have no row in common. The rounds of a sweep are those of a tournament, so each row
 // meets each other row once. moved (batch, sweeps) says whether a sweep rotated a pair. If it did not, no sweep follows.
+#include "decompose/parameters.h"
 #include "decompose/rows.h"
 #ifndef SYMMETRIC
 #define SYMMETRIC 0
@@ -63,30 +64,29 @@ INLINE bool rotate(__global float* p, __global float* q, const long w_chunks, co
 }
 
 #if GROUP > 1
-#define ROTATE(p, q) rotate(p, q, w_chunks, chunks, least, scratch)
+#define ROTATE(p, q) rotate(p, q, sizes.w_chunks, sizes.chunks, least, scratch)
 #else
-#define ROTATE(p, q) rotate(p, q, w_chunks, chunks, least)
+#define ROTATE(p, q) rotate(p, q, sizes.w_chunks, sizes.chunks, least)
 #endif
 
 // Rounds begin … end - 1 of all sweeps. With SYMMETRIC `least` is a factor of norms (batch).
 ROW_KERNEL void jacobi_rounds(__global float* restrict x, const ulong x_offset, __global const float* restrict norms,
                               const ulong norms_offset, __global int* restrict moved, const ulong moved_offset,
-                              const long matrices, const long slots, const long n, const long w_chunks,
-                              const long chunks, const long sweeps, const float tolerance, const long begin,
-                              const long end) {
+                              const JacobiParameters sizes, const float tolerance, const long begin, const long end) {
   ROW_SCRATCH;
-  SKIP_ITEMS_FROM(matrices * slots);
-  const long matrix = ROW_ID / slots, slot = ROW_ID % slots, players = n + n % 2, rounds = players - 1;
+  SKIP_ITEMS_FROM(sizes.matrices * sizes.slots);
+  const long matrix = ROW_ID / sizes.slots, slot = ROW_ID % sizes.slots, n = sizes.n;
+  const long players = n + n % 2, rounds = players - 1, row_size = sizes.chunks * VW;
   const float least = SYMMETRIC ? tolerance * norms[norms_offset + matrix] : tolerance;
-  x += x_offset + matrix * n * chunks * VW;
-  moved += moved_offset + matrix * sweeps;
+  x += x_offset + matrix * n * row_size;
+  moved += moved_offset + matrix * sizes.sweeps;
   for (long t = begin; t < end && (t < rounds || moved[t / rounds - 1] != 0); ++t) {
     const long round = t % rounds;
     bool any = false;
     // If n is odd, pair 0 has one row only.
-    for (long k = n % 2 + slot; k < players / 2; k += slots) {
+    for (long k = n % 2 + slot; k < players / 2; k += sizes.slots) {
       const long i = (round + k) % rounds, j = k == 0 ? rounds : (round - k + rounds) % rounds;
-      any |= ROTATE(x + min(i, j) * chunks * VW, x + max(i, j) * chunks * VW);
+      any |= ROTATE(x + min(i, j) * row_size, x + max(i, j) * row_size);
     }
     if (any && LANE_ID == 0) atomic_or(&moved[t / rounds], 1);
   }

@@ -3,20 +3,21 @@
 //   products  y[j] = x[0] … x[j]
 //   suffixes  s[j] = dy[j] + x[j + 1] s[j + 1], for the gradient: dx[j] = s[j] x[0] … x[j - 1]
 //
-// A line is one place of outer and inner. A work-item takes `chunk` lines, and positions first … end - 1 of each. If
+// A line is one place of outer and inner. A work-item takes positions first … end - 1 of each of its lines. If
 // a work-item must not do more, the host splits the positions over several launches, which go on from the results.
+#include "reduce/parameters.h"
 #ifndef T
 #define T float
 #endif
 
-#define FOR_LINES                                                               \
-  const long last = min((long)(get_global_id(0) + 1) * chunk, lines);           \
-  for (long line = get_global_id(0) * chunk; line < last; ++line)
+#define FOR_LINES                                                                 \
+  const long n = sizes.n, inner = sizes.inner;                                    \
+  const long last = min((long)(get_global_id(0) + 1) * sizes.chunk, sizes.lines); \
+  for (long line = get_global_id(0) * sizes.chunk; line < last; ++line)
 #define START_OF_LINE (line / inner * n * inner + line % inner)
 
 __kernel void products(__global const T* restrict x, const ulong x_offset, __global T* restrict y, const ulong y_offset,
-                       const long lines, const long n, const long inner, const long first, const long end,
-                       const long chunk) {
+                       const LineParameters sizes, const long first, const long end) {
   FOR_LINES {
     __global const T* from = x + x_offset + START_OF_LINE;
     __global T* to = y + y_offset + START_OF_LINE;
@@ -29,8 +30,8 @@ __kernel void products(__global const T* restrict x, const ulong x_offset, __glo
 }
 
 __kernel void suffixes(__global const T* restrict dy, const ulong dy_offset, __global const T* restrict x,
-                       const ulong x_offset, __global T* restrict s, const ulong s_offset, const long lines,
-                       const long n, const long inner, const long first, const long end, const long chunk) {
+                       const ulong x_offset, __global T* restrict s, const ulong s_offset,
+                       const LineParameters sizes, const long first, const long end) {
   FOR_LINES {
     __global const T* more = dy + dy_offset + START_OF_LINE;
     __global const T* factors = x + x_offset + START_OF_LINE;

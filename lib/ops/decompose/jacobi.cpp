@@ -6,6 +6,7 @@
 #include "crisol/ops/index.h"
 #include "crisol/ops/reduce.h"
 #include "crisol/ops/view.h"
+#include "decompose/parameters.h"
 
 namespace crisol::ops {
 
@@ -37,10 +38,12 @@ Tensor rotate_rows(const MatrixRows& rows, bool symmetric, const RowSharing& sha
   const Tensor values = empty({batch, n}, DType::f32, rows.x.device());
   // The root of the mean square of the rows' norms. No eigenvalue's magnitude exceeds it by more than the root of n.
   const Tensor norms = div(norm(narrow(rows.x, 2, 0, rows.m), 2, {1, 2}), std::sqrt(static_cast<double>(n)));
+  const kernels::JacobiParameters sizes{
+      .matrices = batch, .slots = sharing.slots, .n = n, .w_chunks = w_chunks, .chunks = chunks, .sweeps = max_sweeps};
   const std::int64_t iterations = pairs * (ceil_div(w_chunks, g.group) + ceil_div(chunks, g.group) + 8);
   in_steps(target, sharing, rounds * max_sweeps, iterations, [&](std::int64_t begin, std::int64_t end) {
-    runtime::launch(device, kernel, g.range(batch * sharing.slots), out(rows.x), in(norms), out(moved), batch,
-                    sharing.slots, n, w_chunks, chunks, max_sweeps, tolerance, begin, end);
+    runtime::launch(device, kernel, g.range(batch * sharing.slots), out(rows.x), in(norms), out(moved),
+                    runtime::KernelArg(&sizes, sizeof sizes), tolerance, begin, end);
   });
   runtime::launch(device, last, g.range(batch * n), out(rows.x), in(rows.scales), out(values), batch * n, n, w_chunks,
                   chunks);

@@ -6,6 +6,7 @@
 #include "crisol/ops/elementwise.h"
 #include "crisol/ops/triangle.h"
 #include "crisol/ops/view.h"
+#include "decompose/parameters.h"
 #include "dispatch/work_split.h"
 #include "ops/decompose/check.h"
 #include "ops/decompose/householder.h"
@@ -33,8 +34,10 @@ Reflections reflect(const MatrixRows& rows, const RowSharing& sharing) {
   const std::int64_t all = steps < n ? steps + 1 : steps;
   in_steps(target, sharing, all, n * (2 * ceil_div(chunks, g.group) + 8), [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t slots = std::clamp<std::int64_t>(n - begin, 1, sharing.slots);
-    runtime::launch(device, kernel, g.range(rows.batch() * slots), out(rows.x), out(made.taus), rows.batch(), slots, n,
-                    steps, chunks, begin, end);
+    const kernels::ReflectionParameters sizes{
+        .matrices = rows.batch(), .slots = slots, .n = n, .steps = steps, .chunks = chunks};
+    runtime::launch(device, kernel, g.range(rows.batch() * slots), out(rows.x), out(made.taus),
+                    runtime::KernelArg(&sizes, sizeof sizes), begin, end);
   });
   return made;
 }
@@ -44,13 +47,15 @@ Tensor columns_of(const Reflections& reflections, std::int64_t columns) {
   runtime::DeviceState& device = state_of(rows.x);
   const Target target = dispatch::target_of(device);
   const RowGeometry& g = reflections.geometry;
-  const std::int64_t steps = reflections.taus.size(1), chunks = rows.length() / g.lanes, all = rows.batch() * columns;
+  const std::int64_t steps = reflections.taus.size(1), chunks = rows.length() / g.lanes;
   const Tensor q = empty({rows.batch(), columns, rows.length()}, DType::f32, rows.x.device());
   if (q.numel() == 0) return narrow(q, 2, 0, rows.m);
   runtime::BuiltKernel& kernel = kernel_of(target, device, g, "householder_columns");
+  const kernels::ReflectionParameters sizes{
+      .matrices = rows.batch(), .slots = columns, .n = rows.count(), .steps = steps, .chunks = chunks};
   in_launches(target, steps, 2 * ceil_div(chunks, g.group) + 8, [&](std::int64_t begin, std::int64_t end) {
-    runtime::launch(device, kernel, g.range(all), in(rows.x), in(reflections.taus), out(q), all, columns, rows.count(),
-                    steps, chunks, begin, end);
+    runtime::launch(device, kernel, g.range(rows.batch() * columns), in(rows.x), in(reflections.taus), out(q),
+                    runtime::KernelArg(&sizes, sizeof sizes), begin, end);
   });
   return narrow(q, 2, 0, rows.m);
 }

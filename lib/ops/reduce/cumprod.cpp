@@ -11,6 +11,7 @@
 #include "ops/contiguous.h"
 #include "ops/index/indexing.h"
 #include "ops/rehearsed.h"
+#include "reduce/parameters.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -28,8 +29,9 @@ struct Lines {
   template <class... Tensors>
   void launch(runtime::DeviceState& device, const char* entry, const char* type, std::int64_t first,
               const Tensors&... tensors) const {
+    const kernels::LineParameters sizes{.lines = lines, .n = split.size, .inner = split.inner, .chunk = work.chunk};
     runtime::launch(device, {"reduce/cumprod.cl", entry, {{"T", type}}}, range_of(target, work.items), tensors...,
-                    lines, split.size, split.inner, first, std::min(first + step, split.size), work.chunk);
+                    runtime::KernelArg(&sizes, sizeof sizes), first, std::min(first + step, split.size));
   }
 
   dispatch::Target target;
