@@ -20,32 +20,34 @@
 #define INDEX int
 #endif
 #include "common/fma.h"
-#include "rowwise/flags.h"
+#include "rowwise/parameters.h"
 #include "rowwise/rows.h"
 
 // Comes before a block, which is for `n` elements of `row` from `begin` on.
 #define PIECE_OF_ROW(index)                    \
-  const long begin = (index) * piece;          \
-  const long n = min(piece, spatial - begin);
+  const long begin = (index) * sizes.piece;    \
+  const long n = min(sizes.piece, sizes.spatial - begin);
 #if VW > 1
-#define PIECES ((spatial + piece - 1) / piece)
+#define PIECES(spatial, piece) (((spatial) + (piece) - 1) / (piece))
+#define PIECES_OF_ROW PIECES(sizes.spatial, sizes.piece)
 #define EACH_PIECE                                  \
-  EACH_ROW(unit, rows * PIECES) {                   \
-    const long row = unit / PIECES;                 \
-    PIECE_OF_ROW(unit % PIECES)
+  EACH_ROW(unit, sizes.rows * PIECES_OF_ROW) {      \
+    const long row = unit / PIECES_OF_ROW;          \
+    PIECE_OF_ROW(unit % PIECES_OF_ROW)
 #else
-#define EACH_PIECE           \
-  EACH_ROW(row, rows) {      \
+#define EACH_PIECE            \
+  EACH_ROW(row, sizes.rows) { \
     PIECE_OF_ROW((long)get_global_id(1))
 #endif
 
 // Comes before a block for `part` of `channel`. EACH_UNIT_OF_PART goes through the elements of the part, and STEP finds
 // the chunk in x + at.
 #if VW > 1
-#define EACH_PART                                                                           \
-  EACH_PIECE                                                                                \
-    const long channel = row % channels, part = row / channels * PIECES + unit % PIECES;    \
-    const long at = row * spatial + begin;
+#define EACH_PART                                                                  \
+  EACH_PIECE                                                                       \
+    const long channel = row % sizes.channels;                                     \
+    const long part = row / sizes.channels * PIECES_OF_ROW + unit % PIECES_OF_ROW; \
+    const long at = row * sizes.spatial + begin;
 #define EACH_UNIT_OF_PART(STEP, DONE) EACH_CHUNK(n, STEP, DONE)
 #define UNIT 1
 #define FETCH(v, p, c, fill, whole) *(v) = load_chunk(p, c, n, 1, fill, whole);
@@ -60,34 +62,34 @@
 #define FETCH(v, p, c, fill, whole) *(v) = (p)[c];
 #endif
 #define EACH_PART                                                   \
-  EACH_ROW(channel, channels) {                                     \
+  EACH_ROW(channel, sizes.channels) {                               \
     const long part = get_global_id(1);                             \
     const long first = part * (PART_CHUNKS / UNIT);                 \
-    const long end = min(first + PART_CHUNKS / UNIT, rows / channels * spatial / UNIT);
+    const long end = min(first + PART_CHUNKS / UNIT, sizes.rows / sizes.channels * sizes.spatial / UNIT);
 // Goes through units that are GROUP apart, over all images. STEP(k, 0, 1) must put the unit at x + at into v[k]. All
 // divisions are made once. Then the place moves on by additions.
-#define EACH_UNIT_OF_PART(STEP, DONE)                                                           \
-  {                                                                                             \
-    const INDEX length = (INDEX)(spatial / UNIT), further = GROUP % length;                     \
-    const INDEX next_image = (INDEX)((channels - 1) * spatial);                                 \
-    const INDEX jump = (INDEX)(GROUP / length * channels * spatial) + further * UNIT;           \
-    const long unit = first + LANE_ID;                                                          \
-    INDEX in_row = (INDEX)(unit % length);                                                      \
-    INDEX at = (INDEX)((unit / length * channels + channel) * spatial) + in_row * UNIT;         \
-    const int number = (int)(end - first);                                                      \
-    int i_ = (int)LANE_ID;                                                                      \
-    for (; i_ + (BLOCK / UNIT - 1) * GROUP < number; i_ += BLOCK / UNIT * GROUP) {              \
-      EACH_OF(k_, BLOCK / UNIT) {                                                               \
-        STEP(k_ * UNIT, 0, 1)                                                                   \
-        NEXT_UNIT                                                                               \
-      }                                                                                         \
-      DONE(BLOCK)                                                                               \
-    }                                                                                           \
-    for (; i_ < number; i_ += GROUP) {                                                          \
-      STEP(0, 0, 1)                                                                             \
-      NEXT_UNIT                                                                                 \
-      DONE(UNIT)                                                                                \
-    }                                                                                           \
+#define EACH_UNIT_OF_PART(STEP, DONE)                                                               \
+  {                                                                                                 \
+    const INDEX length = (INDEX)(sizes.spatial / UNIT), further = GROUP % length;                   \
+    const INDEX next_image = (INDEX)((sizes.channels - 1) * sizes.spatial);                         \
+    const INDEX jump = (INDEX)(GROUP / length * sizes.channels * sizes.spatial) + further * UNIT;   \
+    const long unit = first + LANE_ID;                                                              \
+    INDEX in_row = (INDEX)(unit % length);                                                          \
+    INDEX at = (INDEX)((unit / length * sizes.channels + channel) * sizes.spatial) + in_row * UNIT; \
+    const int number = (int)(end - first);                                                          \
+    int i_ = (int)LANE_ID;                                                                          \
+    for (; i_ + (BLOCK / UNIT - 1) * GROUP < number; i_ += BLOCK / UNIT * GROUP) {                  \
+      EACH_OF(k_, BLOCK / UNIT) {                                                                   \
+        STEP(k_ * UNIT, 0, 1)                                                                       \
+        NEXT_UNIT                                                                                   \
+      }                                                                                             \
+      DONE(BLOCK)                                                                                   \
+    }                                                                                               \
+    for (; i_ < number; i_ += GROUP) {                                                              \
+      STEP(0, 0, 1)                                                                                 \
+      NEXT_UNIT                                                                                     \
+      DONE(UNIT)                                                                                    \
+    }                                                                                               \
   }
 #define NEXT_UNIT            \
   in_row += further;         \
@@ -123,7 +125,7 @@ INLINE rowv block_products(const rowv* v, const rowv* w, const int count) {
 // The number of elements of a part.
 INLINE long part_size(const long part, const long images, const long spatial, const long piece) {
 #if VW > 1
-  return min(piece, spatial - part % PIECES * piece);
+  return min(piece, spatial - part % PIECES(spatial, piece) * piece);
 #else
   return min(piece, images * spatial - part * piece);
 #endif
@@ -131,12 +133,12 @@ INLINE long part_size(const long part, const long images, const long spatial, co
 
 // For each part: its mean minus the channel's first value, and the sum of squared distances from the mean.
 ROW_KERNEL void batch_norm_moments(__global const float* restrict x, ulong x_offset, __global float* restrict partial,
-                                 ulong partial_offset, long rows, long channels, long spatial, long piece) {
+                                 ulong partial_offset, BatchNormParameters sizes) {
   ROW_SCRATCH;
   x += x_offset;
   EACH_PART
-    const float base = x[channel * spatial];
-    const long count = part_size(part, rows / channels, spatial, piece);
+    const float base = x[channel * sizes.spatial];
+    const long count = part_size(part, sizes.rows / sizes.channels, sizes.spatial, sizes.piece);
     rowv v[BLOCK];
     PART_SUM sum = EMPTY_PART;
 #define READ(k, c, whole)                          \
@@ -154,7 +156,7 @@ ROW_KERNEL void batch_norm_moments(__global const float* restrict x, ulong x_off
     EACH_UNIT_OF_PART(CENTRE, ADD_SQUARES)
     const float all = PART_TOTAL(squares);
     if (LANE_ID == 0) {
-      __global float* to = partial + partial_offset + 2 * (part * channels + channel);
+      __global float* to = partial + partial_offset + 2 * (part * sizes.channels + channel);
       to[0] = mean;
       to[1] = all;
     }
@@ -163,27 +165,27 @@ ROW_KERNEL void batch_norm_moments(__global const float* restrict x, ulong x_off
 
 // One work-item for each channel. With `running`, running_* become (1 - momentum) old + momentum new. The new variance
 // is over M - 1.
-ROW_KERNEL void batch_norm_statistics(__global const float* restrict x, ulong x_offset,
-                                    __global const float* restrict partial, ulong partial_offset,
-                                    __global float* restrict mean, ulong mean_offset, __global float* restrict invstd,
-                                    ulong invstd_offset, __global float* running_mean, ulong running_mean_offset,
-                                    __global float* running_var, ulong running_var_offset, long images, long channels,
-                                    long spatial, long piece, long parts, float epsilon, float momentum, int running) {
+ROW_KERNEL void batch_norm_statistics(
+    __global const float* restrict x, ulong x_offset, __global const float* restrict partial, ulong partial_offset,
+    __global float* restrict mean, ulong mean_offset, __global float* restrict invstd, ulong invstd_offset, __global
+    float* running_mean, ulong running_mean_offset, __global float* running_var, ulong running_var_offset,
+    BatchNormParameters sizes, float epsilon, float momentum, int running) {
   const long channel = get_global_id(0);
-  if (channel >= channels) return;
+  if (channel >= sizes.channels) return;
   partial += partial_offset + 2 * channel;
-  const float count = images * spatial;
+  const long images = sizes.rows / sizes.channels;
+  const float count = images * sizes.spatial;
   ExactSum sum = {0.0f, 0.0f};
-  for (long p = 0; p < parts; ++p)
-    exact_add(&sum, partial[2 * p * channels] * part_size(p, images, spatial, piece));
+  for (long p = 0; p < sizes.parts; ++p)
+    exact_add(&sum, partial[2 * p * sizes.channels] * part_size(p, images, sizes.spatial, sizes.piece));
   const float m = exact_total(&sum) / count;
   ExactSum squares = {0.0f, 0.0f};
-  for (long p = 0; p < parts; ++p) {
-    const float d = partial[2 * p * channels] - m;
-    exact_add(&squares, partial[2 * p * channels + 1] + d * d * part_size(p, images, spatial, piece));
+  for (long p = 0; p < sizes.parts; ++p) {
+    const float d = partial[2 * p * sizes.channels] - m;
+    exact_add(&squares, partial[2 * p * sizes.channels + 1] + d * d * part_size(p, images, sizes.spatial, sizes.piece));
   }
   const float all = exact_total(&squares);
-  const float whole = x[x_offset + channel * spatial] + m;
+  const float whole = x[x_offset + channel * sizes.spatial] + m;
   mean[mean_offset + channel] = whole;
   invstd[invstd_offset + channel] = 1.0f / sqrt(all / count + epsilon);
   if (!running) return;
@@ -205,19 +207,18 @@ ROW_KERNEL void batch_norm_from_running(__global const float* restrict running_m
 }
 
 // `affine` holds AffineFlags.
-ROW_KERNEL void batch_norm_apply(__global const float* restrict x, ulong x_offset, __global const float* restrict mean,
-                               ulong mean_offset, __global const float* restrict invstd, ulong invstd_offset,
-                               __global const float* weight, ulong weight_offset, __global const float* bias,
-                               ulong bias_offset, __global float* restrict y, ulong y_offset, long rows, long channels,
-                               long spatial, long piece, int affine) {
+ROW_KERNEL void batch_norm_apply(
+    __global const float* restrict x, ulong x_offset, __global const float* restrict mean, ulong mean_offset, __global
+    const float* restrict invstd, ulong invstd_offset, __global const float* weight, ulong weight_offset, __global const
+    float* bias, ulong bias_offset, __global float* restrict y, ulong y_offset, BatchNormParameters sizes, int affine) {
   EACH_PIECE
-    const long channel = row % channels;
+    const long channel = row % sizes.channels;
     const float m = mean[mean_offset + channel];
     const float scale =
         invstd[invstd_offset + channel] * (affine & AFFINE_WEIGHT ? weight[weight_offset + channel] : 1.0f);
     const float shift = affine & AFFINE_BIAS ? bias[bias_offset + channel] : 0.0f;
-    __global const float* from = x + x_offset + row * spatial + begin;
-    __global float* to = y + y_offset + row * spatial + begin;
+    __global const float* from = x + x_offset + row * sizes.spatial + begin;
+    __global float* to = y + y_offset + row * sizes.spatial + begin;
 #define WRITE(k, c, whole) \
   store_chunk((load_chunk(from, c, n, 1, 0.0f, whole) - m) * scale + shift, to, c, n, 1, whole);
     EACH_CHUNK(n, WRITE, NOTHING)
@@ -225,11 +226,10 @@ ROW_KERNEL void batch_norm_apply(__global const float* restrict x, ulong x_offse
 }
 
 // For each part: the sums of dy and of dy (x - mean).
-ROW_KERNEL void batch_norm_backward_sums(__global const float* restrict dy, ulong dy_offset,
-                                       __global const float* restrict x, ulong x_offset,
-                                       __global const float* restrict mean, ulong mean_offset,
-                                       __global float* restrict partial, ulong partial_offset, long rows,
-                                       long channels, long spatial, long piece) {
+ROW_KERNEL void batch_norm_backward_sums(
+    __global const float* restrict dy, ulong dy_offset, __global const float* restrict x, ulong x_offset, __global const
+    float* restrict mean, ulong mean_offset, __global float* restrict partial, ulong partial_offset, BatchNormParameters
+    sizes) {
   ROW_SCRATCH;
   x += x_offset;
   dy += dy_offset;
@@ -248,7 +248,7 @@ ROW_KERNEL void batch_norm_backward_sums(__global const float* restrict dy, ulon
     const float all = PART_TOTAL(sum);
     const float all_products = PART_TOTAL(products);
     if (LANE_ID == 0) {
-      __global float* to = partial + partial_offset + 2 * (part * channels + channel);
+      __global float* to = partial + partial_offset + 2 * (part * sizes.channels + channel);
       to[0] = all;
       to[1] = all_products;
     }
@@ -278,18 +278,18 @@ ROW_KERNEL void batch_norm_backward_apply(
     __global const float* restrict dy, ulong dy_offset, __global const float* restrict x, ulong x_offset,
     __global const float* restrict mean, ulong mean_offset, __global const float* restrict invstd, ulong invstd_offset,
     __global const float* weight, ulong weight_offset, __global const float* restrict dweight, ulong dweight_offset,
-    __global const float* restrict dbias, ulong dbias_offset, __global float* restrict dx, ulong dx_offset, long rows,
-    long channels, long spatial, long piece, int affine, float inverse_count) {
+    __global const float* restrict dbias, ulong dbias_offset, __global float* restrict dx, ulong dx_offset,
+    BatchNormParameters sizes, int affine, float inverse_count) {
   EACH_PIECE
-    const long channel = row % channels;
+    const long channel = row % sizes.channels;
     const float m = mean[mean_offset + channel];
     const float inv = invstd[invstd_offset + channel];
     const float scale = inv * (affine & AFFINE_WEIGHT ? weight[weight_offset + channel] : 1.0f);
     const float level = dbias[dbias_offset + channel] * inverse_count;
     const float slope = inv * dweight[dweight_offset + channel] * inverse_count;
-    __global const float* g = dy + dy_offset + row * spatial + begin;
-    __global const float* from = x + x_offset + row * spatial + begin;
-    __global float* to = dx + dx_offset + row * spatial + begin;
+    __global const float* g = dy + dy_offset + row * sizes.spatial + begin;
+    __global const float* from = x + x_offset + row * sizes.spatial + begin;
+    __global float* to = dx + dx_offset + row * sizes.spatial + begin;
 #define WRITE_GRADIENT(k, c, whole)                                                                            \
   {                                                                                                            \
     const rowv d = load_chunk(from, c, n, 1, 0.0f, whole) - m;                                                 \

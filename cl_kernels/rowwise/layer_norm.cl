@@ -8,7 +8,7 @@
 // each column adds the parts. On CPUs, layer_norm_backward computes the partial results along the way, so that dy and x
 // come from memory once. On other devices, layer_norm_columns computes them, with one work-item for each column of a
 // part.
-#include "rowwise/flags.h"
+#include "rowwise/parameters.h"
 #include "rowwise/rows.h"
 
 // `affine` holds AffineFlags.

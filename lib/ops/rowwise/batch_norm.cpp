@@ -6,7 +6,7 @@
 #include "ops/check.h"
 #include "ops/contiguous.h"
 #include "ops/rowwise/rows.h"
-#include "rowwise/flags.h"
+#include "rowwise/parameters.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -71,6 +71,9 @@ struct Cut {
   std::int64_t piece, pieces, parts;
   runtime::NdRange of_rows, of_channels;
 
+  kernels::BatchNormParameters sizes(const BatchNormProblem& p) const {
+    return {.rows = p.rows, .channels = p.channels, .spatial = p.spatial, .piece = piece, .parts = parts};
+  }
   /// Two sums for each part of each channel.
   std::uint64_t partial_bytes(std::int64_t channels) const { return 8 * static_cast<std::uint64_t>(parts * channels); }
 };
@@ -95,35 +98,33 @@ Plan plan_forward(const BatchNormProblem& p, const Target& target, const RowGeom
   const auto [x, weight, bias, y, mean, invstd, running_mean, running_var] = operands<8>();
   constexpr CallScalar epsilon{0}, momentum{1};
   const Cut cut = cut_of(p, target, g);
+  const kernels::BatchNormParameters sizes = cut.sizes(p);
   Plan plan;
   if (p.training != 0) {
     const Place partial = plan.workspace(cut.partial_bytes(p.channels));
-    plan.add(spec_of(p, target, g, "batch_norm_moments"), cut.of_channels, x, partial, p.rows, p.channels, p.spatial,
-             cut.piece);
+    plan.add(spec_of(p, target, g, "batch_norm_moments"), cut.of_channels, x, partial, sizes);
     plan.add(spec_of(p, target, g, "batch_norm_statistics"), target.flat_range(p.channels), x, partial, mean, invstd,
-             running_mean, running_var, p.images, p.channels, p.spatial, cut.piece, cut.parts, epsilon, momentum,
-             static_cast<std::int32_t>(p.running));
+             running_mean, running_var, sizes, epsilon, momentum, static_cast<std::int32_t>(p.running));
   } else {
     plan.add(spec_of(p, target, g, "batch_norm_from_running"), target.flat_range(p.channels), running_mean, running_var,
              mean, invstd, p.channels, epsilon);
   }
-  plan.add(spec_of(p, target, g, "batch_norm_apply"), cut.of_rows, x, mean, invstd, weight, bias, y, p.rows, p.channels,
-           p.spatial, cut.piece, p.affine_flags());
+  plan.add(spec_of(p, target, g, "batch_norm_apply"), cut.of_rows, x, mean, invstd, weight, bias, y, sizes,
+           p.affine_flags());
   return plan;
 }
 
 Plan plan_backward(const BatchNormProblem& p, const Target& target, const RowGeometry& g) {
   const auto [dy, x, weight, mean, invstd, dx, dweight, dbias] = operands<8>();
   const Cut cut = cut_of(p, target, g);
+  const kernels::BatchNormParameters sizes = cut.sizes(p);
   Plan plan;
   const Place partial = plan.workspace(cut.partial_bytes(p.channels));
-  plan.add(spec_of(p, target, g, "batch_norm_backward_sums"), cut.of_channels, dy, x, mean, partial, p.rows, p.channels,
-           p.spatial, cut.piece);
+  plan.add(spec_of(p, target, g, "batch_norm_backward_sums"), cut.of_channels, dy, x, mean, partial, sizes);
   plan.add(spec_of(p, target, g, "batch_norm_backward_total"), target.flat_range(p.channels), partial, invstd, dweight,
            dbias, p.channels, cut.parts);
   plan.add(spec_of(p, target, g, "batch_norm_backward_apply"), cut.of_rows, dy, x, mean, invstd, weight, dweight, dbias,
-           dx, p.rows, p.channels, p.spatial, cut.piece, p.affine_flags(),
-           p.training != 0 ? 1.0f / static_cast<float>(p.count()) : 0.0f);
+           dx, sizes, p.affine_flags(), p.training != 0 ? 1.0f / static_cast<float>(p.count()) : 0.0f);
   return plan;
 }
 

@@ -6,7 +6,7 @@
 #include "ops/check.h"
 #include "ops/contiguous.h"
 #include "ops/rowwise/rows.h"
-#include "rowwise/flags.h"
+#include "rowwise/parameters.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
