@@ -8,6 +8,7 @@
 // Vectors have VW elements, and BLOCK neighbouring vectors are a block. Item i takes the blocks i, i + items, … BLOCK 1
 // makes access coalesced on GPUs. A larger BLOCK keeps a CPU's core on its own memory pages.
 #include "common/lanes.h"
+#include "optim/flags.h"
 
 #ifndef BLOCK
 #define BLOCK 256
@@ -24,10 +25,10 @@
        block_ += (long)get_global_size(0) * BLOCK * VW)                      \
     for (long at = block_; at < min(block_ + BLOCK * VW, (count)); at += VW)
 
-// g of n elements, or -g where the optimiser climbs.
-static inline floatv gradient_at(__global const float* gradients, int n, int maximize) {
+// g of n elements, or -g with MAXIMIZE.
+static inline floatv gradient_at(__global const float* gradients, int n, int flags) {
   const floatv g = load_lanes(gradients, n);
-  return maximize ? -g : g;
+  return flags & MAXIMIZE ? -g : g;
 }
 
 // Runs as one work-item. The relative error of -expm1(t log(beta)) is at most 5e-7 for every t. t counts to 2^24 and

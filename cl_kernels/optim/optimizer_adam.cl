@@ -13,7 +13,7 @@ STEP_KERNEL void optimizer_adam(__global float* restrict parameters, const ulong
                                 __global const float* restrict hyper, const ulong hyper_offset,
                                 __global const float* restrict progress, const ulong progress_offset, const long count,
                                 const float beta2, const float one_minus_beta2, const float eps, const float decay,
-                                const int decoupled, const int amsgrad, const int maximize) {
+                                const int flags) {
   parameters += parameters_offset;
   gradients += gradients_offset;
   means += means_offset;
@@ -23,18 +23,18 @@ STEP_KERNEL void optimizer_adam(__global float* restrict parameters, const ulong
   const float one_minus_beta1 = hyper[hyper_offset + 2];
   const float step_size = lr / progress[progress_offset + 1];
   const float root_scale = 1.0f / progress[progress_offset + 2];
-  const float coupled_decay = decoupled ? 0.0f : decay;
-  const float shrink = decoupled ? 1.0f - lr * decay : 1.0f;
+  const float coupled_decay = flags & DECOUPLED ? 0.0f : decay;
+  const float shrink = flags & DECOUPLED ? 1.0f - lr * decay : 1.0f;
   FOR_EACH_VECTOR(at, count) {
     const int n = (int)min((long)VW, count - at);
     const floatv p = load_lanes(parameters + at, n);
-    const floatv g = gradient_at(gradients + at, n, maximize) + coupled_decay * p;
+    const floatv g = gradient_at(gradients + at, n, flags) + coupled_decay * p;
     floatv m = load_lanes(means + at, n);
     m += one_minus_beta1 * (g - m);
     floatv v = beta2 * load_lanes(squares + at, n) + one_minus_beta2 * (g * g);
     store_lanes(m, n, means + at);
     store_lanes(v, n, squares + at);
-    if (amsgrad) {
+    if (flags & AMSGRAD) {
       v = fmax(load_lanes(max_squares + at, n), v);
       store_lanes(v, n, max_squares + at);
     }
@@ -46,7 +46,7 @@ STEP_KERNEL void optimizer_lion(__global float* restrict parameters, const ulong
                                 __global const float* restrict gradients, const ulong gradients_offset,
                                 __global float* restrict means, const ulong means_offset,
                                 __global const float* restrict hyper, const ulong hyper_offset, const long count,
-                                const float beta2, const float one_minus_beta2, const float decay, const int maximize) {
+                                const float beta2, const float one_minus_beta2, const float decay, const int flags) {
   parameters += parameters_offset;
   gradients += gradients_offset;
   means += means_offset;
@@ -55,7 +55,7 @@ STEP_KERNEL void optimizer_lion(__global float* restrict parameters, const ulong
   const float shrink = 1.0f - lr * decay;
   FOR_EACH_VECTOR(at, count) {
     const int n = (int)min((long)VW, count - at);
-    const floatv g = gradient_at(gradients + at, n, maximize);
+    const floatv g = gradient_at(gradients + at, n, flags);
     const floatv m = load_lanes(means + at, n);
     const floatv c = m + one_minus_beta1 * (g - m);
     const floatv u = select(sign(c), c, isnan(c));  // sign(NaN) is 0 in OpenCL.

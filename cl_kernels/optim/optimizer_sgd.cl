@@ -10,8 +10,7 @@ STEP_KERNEL void optimizer_sgd(__global float* restrict parameters, const ulong 
                                __global float* restrict momenta, const ulong momenta_offset,
                                __global const float* restrict hyper, const ulong hyper_offset,
                                __global const float* restrict progress, const ulong progress_offset, const long count,
-                               const float decay, const float undamped, const int has_momentum, const int nesterov,
-                               const int maximize) {
+                               const float decay, const float undamped, const int flags) {
   parameters += parameters_offset;
   gradients += gradients_offset;
   momenta += momenta_offset;
@@ -21,11 +20,11 @@ STEP_KERNEL void optimizer_sgd(__global float* restrict parameters, const ulong 
   FOR_EACH_VECTOR(at, count) {
     const int n = (int)min((long)VW, count - at);
     const floatv p = load_lanes(parameters + at, n);
-    floatv g = gradient_at(gradients + at, n, maximize) + decay * p;
-    if (has_momentum) {
+    floatv g = gradient_at(gradients + at, n, flags) + decay * p;
+    if (flags & WITH_MOMENTUM) {
       const floatv b = is_first ? g : momentum * load_lanes(momenta + at, n) + undamped * g;
       store_lanes(b, n, momenta + at);
-      g = nesterov ? g + momentum * b : b;
+      g = flags & NESTEROV ? g + momentum * b : b;
     }
     store_lanes(p - lr * g, n, parameters + at);
   }
@@ -38,7 +37,7 @@ STEP_KERNEL void optimizer_rmsprop(__global float* restrict parameters, const ul
                                    __global float* restrict momenta, const ulong momenta_offset,
                                    __global const float* restrict hyper, const ulong hyper_offset, const long count,
                                    const float alpha, const float one_minus_alpha, const float eps, const float decay,
-                                   const int centered, const int has_momentum, const int maximize) {
+                                   const int flags) {
   parameters += parameters_offset;
   gradients += gradients_offset;
   squares += squares_offset;
@@ -49,18 +48,18 @@ STEP_KERNEL void optimizer_rmsprop(__global float* restrict parameters, const ul
   FOR_EACH_VECTOR(at, count) {
     const int n = (int)min((long)VW, count - at);
     const floatv p = load_lanes(parameters + at, n);
-    const floatv g = gradient_at(gradients + at, n, maximize) + decay * p;
+    const floatv g = gradient_at(gradients + at, n, flags) + decay * p;
     const floatv v = alpha * load_lanes(squares + at, n) + one_minus_alpha * (g * g);
     store_lanes(v, n, squares + at);
     floatv variance = v;
-    if (centered) {
+    if (flags & CENTERED) {
       floatv a = load_lanes(means + at, n);
       a += one_minus_alpha * (g - a);
       store_lanes(a, n, means + at);
       variance = fmax(v - a * a, 0.0f);  // Rounding may make it negative.
     }
     floatv u = g / (sqrt(variance) + eps);
-    if (has_momentum) {
+    if (flags & WITH_MOMENTUM) {
       u += momentum * load_lanes(momenta + at, n);
       store_lanes(u, n, momenta + at);
     }

@@ -23,8 +23,9 @@ void adam_step(const Tensor& parameters, const Tensor& gradients, const Tensor& 
                   step_range(device, parameters.numel()), out(parameters), in(gradients), out(means), out(squares),
                   amsgrad ? out(largest) : in(largest), in(hyper), in(progress), parameters.numel(),
                   static_cast<float>(rule.beta2), static_cast<float>(1 - rule.beta2), static_cast<float>(rule.eps),
-                  static_cast<float>(rule.weight_decay), std::int32_t{rule.decoupled}, std::int32_t{amsgrad},
-                  std::int32_t{rule.maximize});
+                  static_cast<float>(rule.weight_decay),
+                  (rule.decoupled ? kernels::DECOUPLED : 0) | (amsgrad ? kernels::AMSGRAD : 0) |
+                      (rule.maximize ? kernels::MAXIMIZE : 0));
 }
 
 void lion_step(const Tensor& parameters, const Tensor& gradients, const Tensor& means, const Tensor& hyper,
@@ -39,7 +40,7 @@ void lion_step(const Tensor& parameters, const Tensor& gradients, const Tensor& 
   runtime::launch(device, step_kernel(device, "optim/optimizer_adam.cl", "optimizer_lion"),
                   step_range(device, parameters.numel()), out(parameters), in(gradients), out(means), in(hyper),
                   parameters.numel(), static_cast<float>(rule.beta2), static_cast<float>(1 - rule.beta2),
-                  static_cast<float>(rule.weight_decay), std::int32_t{rule.maximize});
+                  static_cast<float>(rule.weight_decay), rule.maximize ? kernels::MAXIMIZE : 0);
 }
 
 }  // namespace crisol::ops

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "crisol/ops/optimizer.h"
+#include "optim/flags.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {

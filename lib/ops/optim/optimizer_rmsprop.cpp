@@ -23,8 +23,9 @@ void rmsprop_step(const Tensor& parameters, const Tensor& gradients, const Tenso
                   step_range(device, parameters.numel()), out(parameters), in(gradients), out(squares),
                   centered ? out(mean) : in(mean), has_momentum ? out(buffer) : in(buffer), in(hyper),
                   parameters.numel(), static_cast<float>(rule.alpha), static_cast<float>(1 - rule.alpha),
-                  static_cast<float>(rule.eps), static_cast<float>(rule.weight_decay), std::int32_t{centered},
-                  std::int32_t{has_momentum}, std::int32_t{rule.maximize});
+                  static_cast<float>(rule.eps), static_cast<float>(rule.weight_decay),
+                  (centered ? kernels::CENTERED : 0) | (has_momentum ? kernels::WITH_MOMENTUM : 0) |
+                      (rule.maximize ? kernels::MAXIMIZE : 0));
 }
 
 }  // namespace crisol::ops

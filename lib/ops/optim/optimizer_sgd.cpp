@@ -22,7 +22,8 @@ void sgd_step(const Tensor& parameters, const Tensor& gradients, const Tensor& m
                   step_range(device, parameters.numel()), out(parameters), in(gradients),
                   has_momentum ? out(buffer) : in(buffer), in(hyper), in(progress), parameters.numel(),
                   static_cast<float>(rule.weight_decay), static_cast<float>(1 - rule.dampening),
-                  std::int32_t{has_momentum}, std::int32_t{rule.nesterov}, std::int32_t{rule.maximize});
+                  (has_momentum ? kernels::WITH_MOMENTUM : 0) | (rule.nesterov ? kernels::NESTEROV : 0) |
+                      (rule.maximize ? kernels::MAXIMIZE : 0));
 }
 
 void average_step(const Tensor& averages, const Tensor& parameters, const Tensor& hyper, const Tensor& progress) {

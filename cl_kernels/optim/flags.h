@@ -1,0 +1,17 @@
+// The flags that the optimiser steps get at run time. The host takes them from here.
+#ifndef CRISOL_OPTIM_FLAGS_H
+#define CRISOL_OPTIM_FLAGS_H
+#include "common/parameters.h"
+PARAMETERS_BEGIN
+
+enum StepFlags {
+  MAXIMIZE = 1,       // The step climbs instead of descending.
+  WITH_MOMENTUM = 2,  // There is a buffer of momenta.
+  NESTEROV = 4,       // Uses Nesterov's momentum.
+  CENTERED = 8,       // Subtracts the squared mean from the mean square.
+  AMSGRAD = 16,       // Divides by the largest mean square so far.
+  DECOUPLED = 32,     // The decay is no part of the gradient.
+};
+
+PARAMETERS_END
+#endif
