@@ -11,6 +11,8 @@
 // are read before the product. The values that a unit passes on to itself stay in registers.
 //
 // UNITS is the number of hidden units, rounded up to a multiple of 4 SLICES. ROWS is at most GATES SLICES / 4.
+//
+// The sizes are single parameters. In a struct they cost 320 bytes of spills on dg2, for an LSTM of 64 units.
 #ifndef UNITS
 #define UNITS 64
 #define SLICES 4
