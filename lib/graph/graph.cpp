@@ -98,7 +98,7 @@ std::vector<std::size_t> last_uses(const Graph& graph) {
 
 Data run_node(const Node& node, Data inputs, Device device);
 
-/// A graph, and what its runs need to know: a loop runs one graph many times.
+/// A graph, and the facts that all its runs share, because a loop runs one graph many times.
 class Walk {
  public:
   explicit Walk(const Graph& graph) : graph_(graph), last_uses_(last_uses(graph)) {}

@@ -25,8 +25,9 @@ struct SymbolicSize {
 /// Sizes that are all known.
 std::vector<SymbolicSize> sizes_of(const Shape& shape);
 
-/// A value while a graph runs: a tensor, or whole numbers on the host (shapes, axes and what is computed of them), or a
-/// sequence of such values, or nothing (an optional input that is left out, an optional value without an element).
+/// A value while a graph runs. It is a tensor, a list of whole numbers on the host, a sequence of values, or nothing.
+/// Shapes, axes and numbers computed from them are on the host. An optional input that is left out is nothing, and so
+/// is an optional value without an element.
 class Datum {
  public:
   Datum() = default;
@@ -97,7 +98,7 @@ class Run {
   Data operator()(const Data& inputs, Device device) const { return function_(inputs, device); }
   explicit operator bool() const noexcept { return function_ != nullptr; }
 
-  // What passes may use instead. Empty for ops that do not have it.
+  // Other forms of the function, which passes may use instead. Empty for ops that do not have them.
   Formula formula;
   WithEpilogue with_epilogue;
   bool is_random = false;  ///< Each run gives other outputs for the same inputs.
@@ -114,7 +115,7 @@ using RunBody = std::function<Data(std::size_t body, Data inputs)>;
 /// Computes the outputs of a node with bodies from its own inputs.
 using Control = std::function<Data(const Data& inputs, const RunBody& run_body, Device device)>;
 
-/// A tensor, or a sequence of tensors; either may be optional. Of a sequence, dtype and shape are those of an element.
+/// A tensor, or a sequence of tensors. Either may be optional. The dtype and shape of a sequence describe one element.
 struct Value {
   std::string name;
   std::optional<DType> dtype = {};                      ///< Nothing if it is not known before the run.
@@ -125,11 +126,12 @@ struct Value {
 
 struct Graph;
 
-/// Inputs and outputs are positions in Graph::values, or `absent`. Ops and attributes are those of ONNX.
+/// Inputs and outputs are positions in Graph::values, or `absent`. Ops and attributes have ONNX's names.
 ///
 /// A node may have bodies: graphs that it runs, such as the branches of a condition. It then has `control` in place of
-/// `run`. Its last `captures` inputs are values of the graph around it that bodies use. Every body has as many inputs
-/// for them, behind its own and in the same order. Bodies have no weights: they capture those of the whole graph.
+/// `run`. Its last `captures` inputs are values of the graph around it that bodies use. Every body has an input for
+/// each of these values, behind its own inputs and in the same order. Bodies have no weights: they capture the weights
+/// of the whole graph.
 struct Node {
   std::string name, op;
   std::map<std::string, Attribute> attributes;
@@ -142,14 +144,14 @@ struct Node {
 
 constexpr int absent = -1;
 
-/// Nodes stand behind those whose outputs they use, and each value comes from one place: an input, a constant, a weight
+/// A node comes after the nodes whose outputs it uses. Each value comes from one place: an input, a constant, a weight
 /// or a node.
 struct Graph {
   std::vector<Value> values;
   std::vector<Node> nodes;
   std::vector<int> inputs, outputs;
   std::vector<int> weights;                      ///< Values that each run is given, like inputs.
-  std::vector<std::pair<int, Datum>> constants;  ///< The rest of what is known before the run.
+  std::vector<std::pair<int, Datum>> constants;  ///< The other values that are known before the run.
 };
 
 /// Whether each run of the node, or of a node in its bodies, gives other outputs.

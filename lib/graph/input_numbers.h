@@ -15,10 +15,10 @@ namespace crisol::graph {
 
 class InputNumbers {
  public:
-  /// The inputs, with those on the host that may be shapes or conditions. Waits for the device if such an input is not
-  /// the one of the last call.
+  /// The inputs. Inputs that may be shapes or conditions are brought to the host. Waits for the device if such an input
+  /// is another one than in the last call.
   Data read(const std::vector<Tensor>& inputs);
-  /// Whether programs are made for such numbers: those of the first few different inputs. Notes new ones.
+  /// Whether a program is made for these numbers. It is made for the first few different inputs. Notes new ones.
   bool admit(const Data& inputs);
 
  private:

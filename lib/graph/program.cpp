@@ -72,7 +72,7 @@ Program::Program(const Graph& graph, const Data& inputs, const std::vector<Tenso
     inputs_.push_back(input.on_host() ? input : Datum(input.tensor(device).detach().clone()));
   std::optional<Graph> fixed = optimise(graph, inputs_, weights, device);
   if (!fixed) return;
-  release_unused_memory(device);  // The pool has that of weights from which the passes computed others.
+  release_unused_memory(device);  // The passes computed new weights, and the pool holds the memory of the old ones.
   try {
     capture_run(*fixed);
   } catch (const Error& error) {

@@ -35,7 +35,7 @@ class Program {
   /// Throws Error if a node fails. Computes the outputs too. Inputs on the host have these numbers in each run.
   Program(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device);
 
-  /// Whether it was made for inputs of these dtypes and shapes, and for the numbers of those on the host.
+  /// Whether it was made for inputs of these dtypes and shapes, and for the numbers of the inputs on the host.
   bool fits_inputs(const Data& inputs) const;
   /// Whether it was made for these values of the weights.
   bool fits_weights(const std::vector<Tensor>& weights) const;
@@ -43,7 +43,7 @@ class Program {
   bool can_run() const noexcept { return captured_ || graph_; }
   /// The outputs. Several threads may call it.
   Data run(const Data& inputs);
-  /// Those of the last run.
+  /// The outputs of the last run.
   Data outputs() const;
 
  private:
@@ -61,19 +61,19 @@ class Program {
   std::vector<std::shared_ptr<runtime::Block>> borrowed_;
   std::mutex mutex_;
   Data inputs_;   ///< Tensors that the commands read, and the numbers of inputs on the host.
-  Data outputs_;  ///< That they write.
+  Data outputs_;  ///< Tensors that the commands write.
   std::optional<CapturedGraph> captured_;
-  std::optional<Graph> graph_;  ///< After the passes, instead of captured_.
+  std::optional<Graph> graph_;  ///< The graph after the passes, instead of captured_.
 };
 
 /// The programs of one graph for the last few shapes of its inputs.
 class Programs {
  public:
-  /// The outputs, by the program for such inputs, which is made if there is none yet. If sizes or branches depend on
-  /// values of inputs, a program is for the numbers of its small inputs too, and there are programs for the first few
-  /// numbers. Nothing if there is no program for inputs of these shapes. After a few such shapes without a program
-  /// between them, the graph counts as one that has none for any shapes. Nothing too while gradients are wanted, and
-  /// while the thread traces or captures: these have to see the nodes.
+  /// The outputs, computed by the program for inputs like these. It is made if there is none yet. If sizes or branches
+  /// depend on values of inputs, a program is made for the numbers of its small inputs too. There are programs for the
+  /// first few numbers only. Nothing if there is no program for inputs of these shapes. After a few refused shapes in a
+  /// row, the graph counts as one without programs for any shapes. Also gives nothing while gradients are wanted, and
+  /// while the thread traces or captures, because these have to see the nodes.
   std::optional<Data> run(const Graph& graph, const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights,
                           Device device);
   /// The graph that run() runs, after the passes. Its weights are constants. Nothing if run() gives nothing.
@@ -95,7 +95,7 @@ class Programs {
   void refuse(Layouts layouts);
 
   std::mutex mutex_;
-  std::vector<std::shared_ptr<Program>> programs_;  ///< The one that was used last comes first.
+  std::vector<std::shared_ptr<Program>> programs_;  ///< The program that was used last comes first.
   std::vector<Layouts> refused_;                    ///< The last inputs without a program.
   bool has_programs_ = true;
   InputNumbers numbers_;

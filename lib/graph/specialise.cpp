@@ -13,7 +13,7 @@ namespace crisol::graph {
 
 namespace {
 
-/// Where values of a graph are among those of the specialised graph.
+/// The places of a graph's values among the values of the specialised graph.
 using Places = std::vector<int>;
 
 int place_in(const Places& places, int value) {
@@ -54,7 +54,7 @@ class Specialiser {
                 });
   }
 
-  /// Adds the branch that is known to run, whose values become those of the graph around it.
+  /// Adds the branch that is known to run. Its values become values of the graph around it.
   Data add_branch(const Node& node, const Data& arguments, Places& places) {
     const Graph& body = node.bodies[arguments[0].number() != 0 ? 0 : 1];
     Places inner = new_places(body);
@@ -121,14 +121,14 @@ class Specialiser {
     return !is_random(node) && (reads_sizes || std::all_of(node.inputs.begin(), node.inputs.end(), known));
   }
 
-  /// Also in a dry run.
+  /// Computes values also in a dry run.
   static Data compute_values(const std::function<Data()>& compute) {
     const runtime::PauseCapture pause;
     const runtime::BorrowedBlocks borrowed;
     return compute();
   }
 
-  /// Those that a node or an output needs. Weights are constants here too.
+  /// Keeps the constants that a node or an output needs. Weights are constants here too.
   void keep_constants() {
     std::set<int> used(fixed_.outputs.begin(), fixed_.outputs.end());
     for (const Node& node : fixed_.nodes) used.insert(node.inputs.begin(), node.inputs.end());

@@ -7,9 +7,9 @@ namespace crisol::graph {
 
 /// The part of the graph that depends on the values of the inputs, for inputs like these. Each value has its dtype and
 /// its sizes. Inputs on the host have these numbers in each run. A value that depends only on such inputs, weights,
-/// constants and sizes is computed now, and is a constant. Of an If with such a condition, the chosen branch is left.
-/// With inputs of these shapes the result computes the same as `graph`. Nothing if a size or a branch depends on the
-/// values of other inputs.
+/// constants and sizes is computed now, and is a constant. An If with such a condition is replaced by its chosen
+/// branch. With inputs of these shapes the result computes the same as `graph`. Nothing if a size or a branch depends
+/// on the values of other inputs.
 std::optional<Graph> specialise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights,
                                 Device device);
 

@@ -165,7 +165,7 @@ class Generaliser {
   Graph& graph_;
   const Graph& other_;
   const BatchSizes batch_;
-  std::vector<Node> added_;  ///< They stand in front of all others.
+  std::vector<Node> added_;  ///< New nodes, which come before all others.
   std::vector<std::pair<int, Datum>> new_constants_;
   std::vector<int> unused_;
   int size_ = absent;  ///< The value with the size of the batch.

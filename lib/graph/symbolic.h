@@ -9,9 +9,9 @@
 namespace crisol::graph {
 
 struct BatchSizes {
-  std::int64_t first, second;  ///< Of the two graphs.
+  std::int64_t first, second;  ///< The sizes of the batch in the two graphs.
   std::string name;
-  int axis;  ///< Of the first input.
+  int axis;  ///< The axis of the batch in the first input.
 };
 
 /// Makes `first` right for any size of the batch, by comparing it with a graph of the same function for another size.

@@ -1,4 +1,4 @@
-// Graphs of what functions of tensors compute.
+// Graphs of the computations of functions of tensors.
 #pragma once
 
 #include <functional>
@@ -25,10 +25,10 @@ struct Traced {
   std::vector<Tensor> weights;  ///< The tensors of Graph::weights.
 };
 
-/// Runs `function` with the inputs and with another size of the batch, without gradients, and gives the graph of what
-/// it computed. Ops and attributes are those of ONNX in their newest form. The tensors of `state` that the function
-/// uses become weights under their names, and other tensors from before the trace become constants. Sizes that grow
-/// with the batch are computed from the shape of the first input.
+/// Runs `function` with the inputs and with another size of the batch, without gradients, and gives the graph of its
+/// computation. Ops and attributes have ONNX's newest form. The tensors of `state` that the function uses become
+/// weights under their names, and other tensors from before the trace become constants. Sizes that grow with the batch
+/// are computed from the shape of the first input.
 ///
 /// Throws invalid_argument for a function that ONNX cannot express: an op without a form there, writing into a tensor,
 /// reading values on the host, and numbers that depend on the size of the batch in another way.

@@ -53,7 +53,7 @@ class Tracer final : public Recorder {
   std::vector<Tensor> weights_;
   std::map<Key, Bound> bound_;
   std::map<const Storage*, std::pair<const char*, std::shared_ptr<const Storage>>> makers_;
-  std::vector<bool> is_known_;  ///< Of each value: it does not depend on an input.
+  std::vector<bool> is_known_;  ///< For each value, whether it depends on no input.
 };
 
 }  // namespace crisol::graph

@@ -57,7 +57,7 @@ NamedTensors tensors_in(const fs::path& set, const std::string& kind, const std:
   }
 }
 
-/// Compares the elements of two tensors of one shape as `T`. Returns what is wrong; empty if nothing is.
+/// Compares the elements of two tensors of one shape as `T`. Returns the difference, or an empty text if there is none.
 template <class T, class Fits>
 std::string compare(const Tensor& found, const Tensor& expected, DType as, const Fits& fits) {
   const std::vector<T> a = found.to(as).to_vector<T>(), b = expected.to(as).to_vector<T>();

@@ -16,7 +16,7 @@ struct Compiled::State {
   DType dtype;
   graph::Programs programs;
 
-  /// Whether the graph computes what the module would.
+  /// Whether the graph gives the module's result for this input.
   bool fits(const Tensor& x) const {
     if (module->training() || !x.defined() || x.dtype() != dtype || x.dim() != shape.rank()) return false;
     for (int i = 1; i < shape.rank(); ++i)

@@ -126,7 +126,7 @@ int Importer::add_initializer(const NameScope& scope, const file::TensorProto& t
   return constant;
 }
 
-/// Weights belong to the model's graph, also those of bodies.
+/// All weights belong to the model's graph, and the weights of bodies do too.
 int Importer::add_weight(const NameScope& scope, const file::TensorProto& tensor) {
   if (const auto known = weight_of_.find(&tensor); known != weight_of_.end()) return known->second;
   const Datum datum = tensors_.read(tensor);

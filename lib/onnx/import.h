@@ -20,15 +20,16 @@ struct Imported {
   /// An initializer that is also an input of the file. A run may give it another value.
   struct Default {
     int value;           ///< Its place in the graph's values: one of the weights or of the constants.
-    graph::Value input;  ///< Its name, and what the file says about the input.
+    graph::Value input;  ///< The input's name, and its type and sizes in the file.
   };
   graph::Graph graph;
   std::vector<Weight> weights;
   std::vector<Default> defaults;
 };
 
-/// Imports a model. Functions are inlined. Initializers of floating-point numbers become weights, also those of graphs
-/// within nodes, and all others constants. A number alone and the statistics of BatchNormalization are not trained.
+/// Imports a model. Functions are inlined. Initializers of floating-point numbers become weights, even within bodies of
+/// nodes. All other initializers become constants. A number alone and the statistics of BatchNormalization are not
+/// trained.
 ///
 /// Throws Error: io for a file that contradicts itself, invalid_argument with all ops, versions and nodes that the
 /// library does not support.

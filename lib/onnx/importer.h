@@ -30,13 +30,13 @@ class Importer {
   void require_io(bool holds, const Parts&... parts) const {
     if (!holds) fail(ErrorCode::io, "onnx", file_.path(), ": ", parts...);
   }
-  /// Counts what functions and bodies add to what the file itself has.
+  /// Counts the parts that functions and bodies add to the file's own.
   void charge(std::size_t parts);
   /// Gives a name its value. A name has only one.
   void define(NameScope& scope, std::string_view name, int value) const;
   int find_value(const NameScope& scope, std::string_view name, const char* user, const std::string& user_name);
 
-  /// Fills the graph of a level. `known` is what is known of the inputs of a body; null for the model's graph.
+  /// Fills the graph of a level. `known` describes the inputs of a body. It is null for the model's graph.
   void add_graph(NameScope& scope, const file::Graph& graph, const Values* known);
   Initializers add_initializers(NameScope& scope, const file::Graph& graph);
   int add_initializer(const NameScope& scope, const file::TensorProto& tensor);
@@ -44,7 +44,7 @@ class Importer {
   int capture_from_model(Level& level, int value);
   void add_model_input(NameScope& scope, const file::ValueInfoProto& input, const Initializers& initializers);
   void add_body_input(NameScope& scope, const file::ValueInfoProto& input, const graph::Value& known);
-  /// Makes a graph the body of a node, and returns what is known of its outputs.
+  /// Makes a graph the body of a node, and returns the known facts about its outputs.
   Values add_body(const NameScope& outer, Level& level, const std::string& node, const file::Graph& graph,
                   const Values& inputs);
 
@@ -52,9 +52,9 @@ class Importer {
   /// Adds a node, and returns the places of its outputs.
   std::vector<int> add_node(const NameScope& scope, const file::Node& node, const std::string& name,
                             const std::vector<int>& inputs);
-  /// The node's attributes; those that refer to an attribute of the surrounding function get its value.
+  /// The node's attributes. An attribute that refers to an attribute of the surrounding function gets its value.
   std::vector<Call::Attribute> attributes_of(const NameScope& scope, const file::Node& node);
-  /// Makes a node run by the row of its op, and says what is known of its outputs.
+  /// Makes a node run by the row of its op, and sets the known facts about its outputs.
   void build(const NameScope& scope, const file::Node& node, const std::vector<Call::Attribute>& attributes,
              graph::Node& made, Values& outputs);
   std::vector<int> inline_function(const NameScope& outer, const file::Node& node, const file::Function& function,
@@ -62,7 +62,7 @@ class Importer {
                                    const std::vector<int>& inputs);
   /// Some inputs are no parameters: the mean and variance of BatchNormalization.
   void mark_untrained(const Level& level, const graph::Node& node);
-  /// The value of a constant or of a weight, also of one that a body captures; undefined for what is computed.
+  /// The value of a constant or a weight, even if a body captures it. Undefined for a value that nodes compute.
   graph::Datum stored(const Level& level, int place) const;
 
   file::ModelFile& file_;

@@ -1,4 +1,4 @@
-// What an ONNX file says about itself.
+// The description of an ONNX file: its names, versions, inputs and outputs.
 #include <algorithm>
 #include <set>
 #include <tuple>

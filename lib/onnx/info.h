@@ -1,4 +1,4 @@
-// What users see of a decoded model.
+// The description of a decoded model for users.
 #pragma once
 
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace crisol::onnx {
 
-/// The inputs without those that are initializers too, and the outputs.
+/// The inputs that are no initializers, and the outputs.
 std::pair<std::vector<ValueInfo>, std::vector<ValueInfo>> values_of(const file::Graph& graph);
 
 }  // namespace crisol::onnx

@@ -18,7 +18,7 @@ std::string shape_text(const std::vector<graph::SymbolicSize>& shape) {
 
 namespace {
 
-/// Checks a tensor against what the file says about an input. `sizes` has the sizes of names that are known so far.
+/// Checks a tensor against the file's description of an input. `sizes` has the sizes of names that are known so far.
 void check_input(const graph::Value& value, const Tensor& tensor, std::map<std::string, std::int64_t>& sizes) {
   const std::string input = "input " + file::in_quotes(value.name);
   require(tensor.defined(), "onnx", input, " is undefined");

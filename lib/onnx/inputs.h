@@ -1,4 +1,4 @@
-// What a model is given for a run.
+// The values that a model is given for a run.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ std::string shape_text(const std::vector<graph::SymbolicSize>& shape);
 class RunInputs {
  public:
   /// Throws invalid_argument for a name that the model does not have, an input that is missing, and a tensor that does
-  /// not fit what the file says.
+  /// not fit the file's description.
   RunInputs(const graph::Graph& graph, const std::vector<Imported::Default>& defaults, const NamedTensors& given);
 
   /// Whether a program takes them: no input is a sequence or left out, and no initializer has another value.
@@ -37,7 +37,7 @@ class RunInputs {
 
   const graph::Graph& graph_;
   const std::vector<Imported::Default>& defaults_;
-  std::map<std::string, std::int64_t> sizes_;  ///< Of names that are known so far.
+  std::map<std::string, std::int64_t> sizes_;  ///< The sizes of the names that are known so far.
 };
 
 }  // namespace crisol::onnx

@@ -46,7 +46,7 @@ struct Model::State {
   std::vector<ValueInfo> inputs, outputs;
   std::vector<Weight> weights;
   std::vector<Imported::Default> defaults;
-  Device device;  ///< Where a model without weights runs.
+  Device device;  ///< The device on which a model without weights runs.
   std::shared_ptr<graph::Programs> programs = std::make_shared<graph::Programs>();
 };
 
@@ -79,7 +79,7 @@ std::vector<Tensor> Outputs::sequence(const std::string& name) const {
 
 namespace {
 
-/// Where a model runs.
+/// The device on which a model runs.
 template <class State>
 Device place_of(const State& state) {
   return state.weights.empty() ? state.device : state.weights.front().tensor().device();
@@ -241,7 +241,7 @@ Model load(const std::string& path, Device device) {
   Model model(std::move(state));
   names = module_names(names);
   std::map<std::string, Part> parts;
-  // The module of a path; makes it and those above it.
+  // The module of a path. Makes it and the modules above it if they do not exist.
   const auto part_of = [&](const std::string& name, const auto& self) -> Part& {
     const auto [at, is_new] = parts.try_emplace(name);
     if (!is_new) return at->second;

@@ -29,7 +29,7 @@ std::vector<std::string> module_names(const std::vector<std::string>& names) {
   std::set<std::string> modules, taken;
   for (const std::string& name : names)
     if (!is_no_path(name)) add_modules(modules, name);
-  std::map<std::string, int> numbers;  // Of the names that are there several times.
+  std::map<std::string, int> numbers;  // The last number for each name that occurs several times.
   std::vector<std::string> result;
   for (std::string name : names) {
     if (is_no_path(name) || modules.count(name) > 0) {

@@ -1,4 +1,4 @@
-// What the library does not support in a model, collected so that one message names all of it.
+// The parts of a model that the library does not support. They are collected, so that one message names all of them.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@ namespace crisol::onnx {
 
 class Problems {
  public:
-  /// What is not supported, and the node that has it.
+  /// Adds a part that is not supported, and its node.
   void add(const std::string& what, const std::string& node);
   /// The same from an Error about an unsupported node. Rethrows the current exception if it is of another kind.
   void add_from(const Error& error, const std::string& op, const std::string& node);

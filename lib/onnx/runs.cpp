@@ -38,7 +38,7 @@ file::Attribute attribute_of(const std::string& name, const graph::Attribute& va
   return made;
 }
 
-/// What builders may ask about a node of a graph that has no file.
+/// The context of a node of a graph that has no file, for builders.
 class NoFile final : public Call::Context {
  public:
   explicit NoFile(const graph::Graph& graph) {

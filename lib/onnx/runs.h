@@ -5,8 +5,8 @@
 
 namespace crisol::onnx {
 
-/// Gives each node of a graph its run. Ops and attributes are those of ONNX's newest version. Throws invalid_argument
-/// with all ops that the library does not compute.
+/// Gives each node of a graph its run. Ops and attributes have the form of ONNX's newest version. Throws
+/// invalid_argument with all ops that the library does not compute.
 void add_runs(graph::Graph& graph);
 
 }  // namespace crisol::onnx

@@ -41,7 +41,7 @@ void Level::take_part(int y, const std::vector<int>& from) {
   };
   std::set<int> dependent = inputs;
   for (const graph::Node& node : nodes) {
-    // What was drawn stays as it is.
+    // Numbers that were drawn stay as they are.
     if (graph::is_random(node) || std::none_of(node.inputs.begin(), node.inputs.end(), is_one_of(dependent))) continue;
     dependent.insert(node.outputs.begin(), node.outputs.end());
     dependent.erase(graph::absent);

@@ -1,4 +1,4 @@
-// Names while a model is imported: the graphs that are being made, and what names stand for in each of them.
+// Names while a model is imported: the graphs that are being made, and the values that names stand for in each of them.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace crisol::onnx {
 
-/// A graph that is being made: that of the model, or a body of a node of the outer level.
+/// A graph that is being made: the model's graph, or a body of a node of the outer level.
 struct Level {
   graph::Graph graph;
   Level* outer = nullptr;
@@ -36,13 +36,13 @@ struct Level {
 struct NameScope {
   Level* level;
   const NameScope* outer = nullptr;  ///< The scope around a body.
-  std::string prefix = {};           ///< Of the names of nodes and values, for messages. Its length is limited.
+  std::string prefix = {};  ///< The beginning of the names of nodes and values in messages. Its length is limited.
   const std::vector<file::OperatorSetIdProto>* operator_sets = nullptr;
   const file::Function* function = nullptr;
   const std::vector<Call::Attribute>* arguments = nullptr;  ///< The attributes of the function's call.
   int calls = 0, bodies = 0;                                ///< How deep this is within functions and within bodies.
   std::map<std::string_view, int> values = {};
-  std::map<std::string_view, const file::Type*> types = {};  ///< What the file says about values.
+  std::map<std::string_view, const file::Type*> types = {};  ///< The file's types of values.
 
   /// The value of a name, seen from this scope's level; nothing if there is none.
   std::optional<int> find(std::string_view name) const;
@@ -50,13 +50,14 @@ struct NameScope {
   std::string full_name(std::string_view name) const;
   /// The prefix of a scope inside of this one.
   std::string inner_prefix(std::string_view name) const;
-  /// What the file says about a value that a node of this scope makes.
+  /// The file's description of a value that a node of this scope makes.
   graph::Value declared(std::string_view name) const;
 };
 
-/// What a type says about a value; nothing if the library does not have such values.
+/// The facts that a type gives about a value. Nothing if the library does not have such values.
 graph::Value declared_by(const file::Type& type);
-/// Adds what the file says to what is known, without sizes: some files have sizes of another batch.
+/// Adds the file's description to the known facts. It leaves out sizes, because some files have the sizes of another
+/// batch.
 void add_declared(const graph::Value& declared, graph::Value& value);
 
 }  // namespace crisol::onnx

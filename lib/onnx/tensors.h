@@ -30,7 +30,7 @@ class Tensors {
   std::map<const file::TensorProto*, graph::Datum> known_;
 };
 
-/// What is known of a constant: all.
+/// The known facts about a constant: its type and its sizes.
 graph::Value value_of(const graph::Datum& datum);
 
 }  // namespace crisol::onnx

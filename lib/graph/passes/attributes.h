@@ -22,7 +22,7 @@ struct Windows {
 /// The kernel of a pool.
 std::array<std::int64_t, 2> kernel_of(const Node& pool);
 
-/// Those of a node of known sizes, whose kernel is so large.
+/// The windows of a node whose input and kernel have these sizes.
 Windows windows_of(const Node& node, const std::array<std::int64_t, 2>& input,
                    const std::array<std::int64_t, 2>& kernel);
 

@@ -149,7 +149,7 @@ class Blocker {
     return full;
   }
 
-  /// Whether a formula for images of so many channels can read the input in blocks.
+  /// Whether a formula for images of `channels` channels can read the input in blocks.
   bool fits_formula(int value, std::int64_t channels) const {
     const std::optional<Shape> image = as_image(value);
     if (!image) return false;
@@ -246,7 +246,7 @@ class Blocker {
     return true;
   }
 
-  /// Pads planes, by what the node runs itself.
+  /// Pads planes by the node's own function.
   bool pad_planes(const Node& node) {
     if (node.op != "Pad" || !is_of_blocks(node) || node.inputs.size() < 2) return false;
     const Datum* pads = constant(node.inputs[1]);

@@ -11,7 +11,7 @@
 namespace crisol::graph {
 
 /// Takes the nodes of a graph one after the other. An image (N, C, H, W) may exist in its own layout, in blocks, or
-/// both. What is missing is made where a node needs it first.
+/// both. A missing layout is made before the first node that needs it.
 class BlockedValues {
  public:
   BlockedValues(Graph& graph, std::int64_t block) : graph_(graph), block_(block) {}

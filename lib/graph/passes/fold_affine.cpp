@@ -140,7 +140,7 @@ class Folder {
   const Uses uses_;
   const Device device_;
   std::vector<bool> gone_;
-  std::map<std::size_t, Affine> convolutions_;  ///< By the place of the convolution: what follows it.
+  std::map<std::size_t, Affine> convolutions_;  ///< The scale and shift that follow a convolution, by its place.
   std::map<int, std::size_t> conv_of_;          ///< The convolution that makes a value now.
   std::vector<std::pair<std::size_t, Affine>> batch_norms_;
   std::size_t changed_ = 0;

@@ -8,7 +8,7 @@ namespace crisol::graph {
 /// Whether a kernel can compute the node's formula: it has one, and its output is of floating-point numbers.
 bool is_of_elements(const Graph& graph, const Node& node);
 
-/// How many numbers the formula has: constants, and those that ops have by themselves.
+/// How many numbers the formula has: constants, and the parameters of its ops.
 std::size_t numbers_of(const Run::Formula& formula, std::size_t inputs);
 
 /// A formula as a function of fused kernels.

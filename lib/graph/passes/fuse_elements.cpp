@@ -9,7 +9,8 @@ namespace crisol::graph {
 
 namespace {
 
-/// A kernel that computes one number takes longer than to compute it for each of so many elements.
+/// A kernel that computes only one number takes longer than computing this number again for each of up to 4096
+/// elements.
 constexpr std::int64_t max_repeats = 4096;
 
 /// Nodes whose elements one kernel computes. The last one gives the result.

@@ -6,7 +6,8 @@ namespace crisol::graph {
 
 namespace {
 
-/// The input of a formula that its maker's kernel can compute on: the one that is made last. Absent if there is none.
+/// The input of a formula whose maker's kernel can also compute the formula. Of several such inputs, the one that is
+/// made last. Absent if there is none.
 int input_with_kernel(const Graph& graph, const Uses& uses, const Node& node) {
   int best = absent;
   if (!node.run.formula || node.outputs.size() != 1) return best;
@@ -22,7 +23,7 @@ int input_with_kernel(const Graph& graph, const Uses& uses, const Node& node) {
   return best;
 }
 
-/// The product with the formula behind it, whose inputs follow those of the product.
+/// The product joined with the formula behind it. The formula's inputs follow the product's inputs.
 Node joined(const Node& product, const Node& elements, int between) {
   Node node = product;
   node.outputs = elements.outputs;

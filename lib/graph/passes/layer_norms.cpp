@@ -129,8 +129,8 @@ class Finder {
     return NormParts{.x = x->first, .axes = x->second, .epsilon = parts->first};
   }
 
-  /// The constant with which the only user of a node's output multiplies the output, or which it adds. The user then
-  /// becomes the last node. Absent if there is no such user.
+  /// The constant that the only user of a node's output multiplies the output by, or adds to it. The user then becomes
+  /// the last node. Absent if there is no such user.
   int parameter_behind(std::size_t& last, std::string_view op, const NormParts& norm) const {
     const int value = graph_.nodes[last].outputs[0];
     if (!uses_.has_one_user(value)) return absent;

@@ -15,14 +15,15 @@ std::size_t remove_dead_nodes(Graph& graph, Device device);
 std::size_t remove_identities(Graph& graph, Device device);
 /// Replaces the nodes that write a layer norm as means, differences and a root by LayerNormalization.
 std::size_t find_layer_norms(Graph& graph, Device device);
-/// Moves transposes behind ops that compute each element by itself, and joins transposes that follow each other. So
-/// those around the convolutions of a model with channels last cancel.
+/// Moves transposes behind ops that compute each element by itself, and joins transposes that follow each other. In a
+/// model with channels last, this cancels the transposes around convolutions.
 std::size_t move_transposes(Graph& graph, Device device);
 /// Puts a scale and a shift of each channel, from BatchNormalization or from sums and products with constants, into the
 /// weight and the bias of the convolution before it. Another BatchNormalization becomes a product and a sum.
 std::size_t fold_affine(Graph& graph, Device device);
 /// Keeps the channels of images in blocks of a vector from convolution to convolution, on CPUs: (N, C, H, W) becomes
-/// (N, C / c, H, W, c). Reorders stand where another node needs the values. See functions/conv/conv_blocks.h.
+/// (N, C / c, H, W, c). Nodes that reorder the values stay where another node needs them. See
+/// functions/conv/conv_blocks.h.
 std::size_t block_channels(Graph& graph, Device device);
 /// Joins nodes that compute each element by itself, so that one kernel computes all of them.
 std::size_t fuse_elements(Graph& graph, Device device);
@@ -32,7 +33,7 @@ std::size_t find_lookups(Graph& graph, Device device);
 /// Joins products of one value with several matrices, and the biases behind these products. The number of products that
 /// were joined.
 std::size_t join_products(Graph& graph, Device device);
-/// Lets the kernels of products and convolutions compute what follows for each element.
+/// Lets the kernels of products and convolutions compute the ops of single elements that follow.
 std::size_t fuse_epilogues(Graph& graph, Device device);
 
 struct Pass {
@@ -43,7 +44,8 @@ struct Pass {
 /// All of them, in the order in which they run.
 std::span<const Pass> all_passes();
 
-/// False if CRISOL_PASSES=-NAME,… names the pass. Throws invalid_argument if it names one that does not exist.
+/// False if CRISOL_PASSES=-NAME,… names the pass. Throws invalid_argument if the variable names a pass that does not
+/// exist.
 bool is_enabled(const char* pass);
 
 }  // namespace crisol::graph

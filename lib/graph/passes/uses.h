@@ -1,4 +1,4 @@
-// Who makes and who uses each value of a graph.
+// The node that makes each value of a graph, and the nodes that use it.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,7 @@ class Aliases {
 
   /// `from` is `to` from now on.
   void add(int from, int to) { alias_[static_cast<std::size_t>(from)] = of(to); }
-  /// Lets the node use what its inputs stand for.
+  /// Replaces the node's inputs by the values that they stand for.
   void apply(Node& node) const {
     for (int& input : node.inputs) input = of(input);
   }
@@ -73,8 +73,7 @@ void remove_marked(Graph& graph, const std::vector<bool>& marked);
 /// The sizes of a value of a specialised graph; nothing for an undefined value.
 std::optional<Shape> shape_of(const Graph& graph, int value);
 
-/// Empties a constant that only the node uses that now gets another one, so that no two copies of all weights are there
-/// at once.
+/// Empties a constant whose only user now gets another constant. So two copies of all weights never exist at once.
 void give_back_constant(Graph& graph, const Uses& uses, int value);
 
 /// Adds a constant, and gives its place in Graph::values.

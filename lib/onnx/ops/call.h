@@ -1,4 +1,4 @@
-// A node that is imported: its attributes, and what is known of its inputs and outputs before a run.
+// A node that is imported: its attributes, and the facts about its inputs and outputs that are known before a run.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@
 
 namespace crisol::onnx {
 
-/// What is known of several values. Their names are empty.
+/// The known facts about several values. Their names are empty.
 using Values = std::vector<graph::Value>;
 
-/// What the inputs have in common: the element type of input `k`, and the shape to which all of them are broadcast.
+/// The known facts about the result of inputs that are broadcast: the element type of input `k`, and the common shape.
 graph::Value broadcast(const Values& inputs, std::size_t k = 0);
-/// What is known of a tensor of this element type, and of this number of axes.
+/// A tensor of which this element type and this number of axes are known.
 graph::Value value_of(std::optional<DType> dtype, std::optional<int> rank = {});
 
-/// What a builder needs of a node. Every fault throws Error (invalid_argument) with "[onnx] …", and the importer adds
+/// A node as a builder sees it. Every fault throws Error (invalid_argument) with "[onnx] …", and the importer adds
 /// the node.
 ///
 /// A builder refuses element types and numbers of axes that the library does not take (require_dtype, require_rank),
@@ -41,11 +41,12 @@ class Call {
    public:
     /// Reads a tensor of the file.
     virtual graph::Datum load(const file::TensorProto& tensor) = 0;
-    /// The value that the file stores; undefined for what is computed.
+    /// The value that the file stores, or undefined if nodes compute it.
     virtual graph::Datum stored(int place) = 0;
-    /// What the file says about an output, with its sizes.
+    /// The file's description of an output, with its sizes.
     virtual graph::Value declared(std::size_t output) = 0;
-    /// Makes a graph the next body of the node. `inputs` is what is known of its inputs. Returns it for its outputs.
+    /// Makes a graph the next body of the node. `inputs` has the known facts about its inputs. Returns the known facts
+    /// about its outputs.
     virtual Values add_body(const file::Graph& graph, const Values& inputs) = 0;
     /// Makes the part of the graph so far that computes the value `y` from others the next body of the node.
     virtual void add_part(const std::string& y, const std::vector<std::string>& from) = 0;
@@ -72,18 +73,18 @@ class Call {
   std::vector<double> reals(std::string_view name, std::vector<double> otherwise = {});
   std::string text(std::string_view name, const char* otherwise);
   std::vector<std::string> texts(std::string_view name);
-  /// A text that is one of `allowed`, of which the first is the default.
+  /// A text that must be one of `allowed`. The first of them is the default.
   std::string text_of(std::string_view name, std::initializer_list<const char*> allowed);
   /// Undefined without the attribute.
   graph::Datum tensor(std::string_view name);
   /// Null without the attribute.
   const file::Type* type(std::string_view name);
 
-  /// All that have a form that nodes of a graph keep.
+  /// The attributes whose form a node of a graph can keep.
   std::map<std::string, graph::Attribute> attributes() const;
 
   /// Imports the graph of an attribute as the node's next body. Refuses a graph with another number of inputs. Returns
-  /// what is known of the graph's outputs.
+  /// the known facts about the graph's outputs.
   Values body(std::string_view name, const Values& inputs);
   /// Makes the part of the graph that computes the value `y` from the values `from` the node's next body. These are its
   /// inputs. Refuses a value that nothing before the node makes, and a `y` that depends on none of `from`.
@@ -91,13 +92,13 @@ class Call {
   /// How a node with bodies computes.
   void set_control(graph::Control control) { control_ = std::move(control); }
 
-  /// What the file says about an output. Its sizes may be those of another batch.
+  /// The file's description of an output. Its sizes may belong to another size of the batch.
   graph::Value declared(std::size_t output) const {
     return has_output(output) ? context_.declared(output) : graph::Value();
   }
   /// The value of an input if the file stores it, otherwise undefined.
   graph::Datum stored(std::size_t i) const { return has_input(i) ? context_.stored(places_[i]) : graph::Datum(); }
-  /// What is known of an input; nothing of one that is left out.
+  /// The known facts about an input. Nothing is known of an input that is left out.
   const graph::Value& input(std::size_t i) const;
   const Values& known_inputs() const noexcept { return inputs_; }
   std::optional<DType> dtype_of(std::size_t i) const { return input(i).dtype; }
@@ -113,7 +114,7 @@ class Call {
   /// Says that inputs may be sequences, and optional values.
   void takes_sequences() noexcept { takes_sequences_ = true; }
 
-  /// Says what is known of an output.
+  /// Sets the known facts about an output.
   void gives(std::size_t output, graph::Value value);
   /// The first output has the element type and the shape of an input.
   void gives_same(std::size_t i = 0) { gives(0, input(i)); }
@@ -125,7 +126,7 @@ class Call {
   /// Refuses attributes that no one asked for, and sequences for an op that takes tensors.
   void check_all_known() const;
 
-  /// For the importer: what builders said.
+  /// For the importer: the facts that builders set.
   graph::Value& output(std::size_t i) { return outputs_[i]; }
   graph::Control& control() noexcept { return control_; }
 

@@ -18,9 +18,9 @@ DType dtype_of_number(std::int64_t number);
 /// The library's type and shape of a tensor of the file. Throws Error (invalid_argument) if it has none.
 std::pair<DType, Shape> layout_of(const file::TensorProto& tensor);
 
-/// What a type of the file says about a value: tensors, sequences of tensors, and optional values of both. A missing
-/// type says nothing. Throws Error (invalid_argument) for other types, elements that the library does not have, and too
-/// many axes.
+/// The facts that a type of the file gives about a value: a tensor, a sequence of tensors, or an optional value of
+/// either. A missing type says nothing. Throws Error (invalid_argument) for other types, elements that the library does
+/// not have, and too many axes.
 graph::Value value_of_type(const file::Type& type);
 
 }  // namespace crisol::onnx

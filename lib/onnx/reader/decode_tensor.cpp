@@ -67,7 +67,7 @@ std::uint64_t count_values(Message& in) {
   return in.skip_integers();
 }
 
-/// What the fields of a message say about the place of the data.
+/// The place of the data, from the fields of a message.
 struct Found {
   DataField field = DataField::none;
   std::uint64_t values = 0;

@@ -6,7 +6,7 @@
 
 namespace crisol::onnx::file {
 
-/// The values are those of TensorProto.DataType in ONNX's files.
+/// The numbers are the same as in TensorProto.DataType in ONNX's files.
 enum class ElementType : std::int32_t {
   undefined,
   f32,
@@ -39,7 +39,7 @@ enum class ElementType : std::int32_t {
   f6e3m2,
 };
 
-/// The field of a TensorProto that holds elements of a type, unless they lie in raw_data or in a file of their own. The
+/// The field of a TensorProto that holds elements of a type, unless they are in raw_data or in a file of their own. The
 /// values are the fields' numbers.
 enum class DataField : std::uint32_t {
   none = 0,

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is wrong with a location by its text alone; null if nothing is.
+/// The fault in the text of a location, or null if there is none.
 const char* fault_of(std::string_view location) {
   if (std::any_of(location.begin(), location.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }))
     return "it has a control character";

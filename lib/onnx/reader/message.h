@@ -11,7 +11,7 @@
 
 namespace crisol::onnx::file {
 
-/// What all messages of one file share.
+/// The state that all messages of one file share.
 struct Document {
   std::string path;
   std::string_view bytes;

@@ -1,5 +1,5 @@
-// A decoded ONNX model: what onnx.proto describes, as plain structs. Names that users have too are those of the
-// messages there, such as TensorProto. Texts and data are views into the mapped file.
+// A decoded ONNX model: the messages of onnx.proto as plain structs. Where users have a struct of the same name, the
+// message's name is used, such as TensorProto. Texts and data are views into the mapped file.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct DimensionProto {
 struct Type {
   enum class Kind : std::uint8_t { none, tensor, sparse_tensor, sequence, optional, map, opaque };
   Kind kind = Kind::none;
-  ElementType element = ElementType::undefined;      ///< Of a tensor, or of a map's keys.
+  ElementType element = ElementType::undefined;      ///< The type of a tensor's elements, or of a map's keys.
   std::optional<std::vector<DimensionProto>> shape;  ///< Nothing if even the number of axes is unknown.
   std::vector<Type> inner;                           ///< One type, or none.
 };
@@ -77,7 +77,7 @@ struct Graph;
 
 /// An attribute of a node. Kinds of one element hold it in the same list as kinds of several.
 struct Attribute {
-  /// The values are those of AttributeProto.AttributeType.
+  /// The numbers are the same as in AttributeProto.AttributeType.
   enum class Kind : std::uint8_t {
     undefined,  ///< Only for a reference to an attribute of a function.
     f32,
@@ -125,8 +125,8 @@ struct Graph {
 struct Function {
   std::string_view name, domain, overload;
   std::vector<std::string_view> inputs, outputs;
-  std::vector<std::string_view> attributes;   ///< Those that a call must give.
-  std::vector<Attribute> default_attributes;  ///< Those with a default.
+  std::vector<std::string_view> attributes;   ///< Attributes that a call must give.
+  std::vector<Attribute> default_attributes;  ///< Attributes with a default.
   std::vector<Node> nodes;
   std::vector<OperatorSetIdProto> operator_sets;
   std::vector<ValueInfoProto> values;
@@ -135,7 +135,7 @@ struct Function {
 struct ModelProto {
   std::int64_t ir_version = 0;
   std::string_view producer, producer_version, domain, doc;
-  std::int64_t version = 0;  ///< Of the model, by its author.
+  std::int64_t version = 0;  ///< The author's version of the model.
   std::vector<OperatorSetIdProto> operator_sets;
   Graph graph;
   std::vector<Function> functions;

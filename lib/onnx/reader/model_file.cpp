@@ -48,7 +48,7 @@ std::string packed(const std::string& values) {
   return bytes;
 }
 
-/// The elements of a tensor that lie in the field for its type.
+/// The elements of a tensor that are stored in the field for its type.
 std::string field_data(Document document, const TensorProto& tensor) {
   document.budget = std::numeric_limits<std::uint64_t>::max();  // The file has as many bytes as there are elements.
   Message in(document, tensor.bytes);

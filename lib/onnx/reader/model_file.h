@@ -23,7 +23,7 @@ struct Elements {
   std::string_view bytes() const noexcept { return file != nullptr ? mapped : decoded; }
 };
 
-/// A mapped file with one message, and the data of the tensors in it. Nothing of it is trusted: every failure throws
+/// A mapped file with one message, and the data of the tensors in it. The file is not trusted: every failure throws
 /// Error (ErrorCode::io) with the file, the place and the rule.
 class ProtoFile {
  public:

@@ -19,7 +19,8 @@ namespace {
 using protozero::pbf_writer;
 
 constexpr const char* op = "onnx";
-constexpr std::uint64_t alignment = 4096;  // Of elements in the file beside the model, so that they can be mapped.
+// Elements in the file beside the model begin at multiples of this number, so that they can be mapped.
+constexpr std::uint64_t alignment = 4096;
 constexpr std::uint64_t min_external = 1024;
 
 /// A constant of the model.
@@ -220,7 +221,7 @@ void write_model(const std::string& path, const graph::Graph& graph, const std::
   // The elements are read from the device one tensor after another, so the lengths of all messages come first.
   struct Piece {
     const Initializer* initializer;
-    std::string start;  ///< All that stands in front of the elements.
+    std::string start;  ///< All bytes before the elements.
     std::uint64_t elements;
   };
   const std::string graph_head = graph_message(graph);

@@ -9,7 +9,7 @@
 
 namespace crisol::onnx {
 
-/// Writes a graph whose ops and attributes are those of ONNX. `weights` are the tensors of Graph::weights. If the
+/// Writes a graph whose ops and attributes have ONNX's names. `weights` are the tensors of Graph::weights. If the
 /// elements of weights and constants take more than `max_bytes`, they go to a file beside the model, whose name ends
 /// in ".data". Throws invalid_argument if two values have one name, and io if a file cannot be written.
 void write_model(const std::string& path, const graph::Graph& graph, const std::vector<Tensor>& weights,

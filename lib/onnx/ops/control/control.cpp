@@ -18,7 +18,7 @@ using graph::Run;
 using graph::RunBody;
 using graph::Value;
 
-/// What two values have in common.
+/// The facts that are known of both values.
 Value common(const Value& a, const Value& b) {
   Value value;
   value.is_sequence = a.is_sequence;
@@ -101,12 +101,12 @@ Run loop(Call& call) {
   return {};
 }
 
-/// The attributes of Scan. Axes are those of whole inputs and outputs.
+/// The attributes of Scan. The axes count in whole inputs and outputs.
 struct Scan {
   std::size_t states, scanned;
   Numbers input_axes, output_axes;
   std::vector<bool> input_reversed, output_reversed;
-  Values rows;  ///< What the body gives for each iteration.
+  Values rows;  ///< The values that the body gives for each iteration.
 
   /// One run of the loop over `length` rows. `in` holds the states and the scanned inputs.
   Data run(const Data& in, std::int64_t length, const RunBody& run_body, Device device) const {

@@ -1,4 +1,4 @@
-// What several iterations give, joined along a new axis.
+// The results of several iterations, joined along a new axis.
 #pragma once
 
 #include "graph/graph.h"
@@ -10,13 +10,13 @@ namespace crisol::onnx {
 /// where a size that is not known is 0.
 graph::Datum joined(const graph::Data& rows, std::int64_t axis, const graph::Value& known, Device device);
 
-/// What is known of a value without one of its axes.
+/// The known facts about a value without one of its axes.
 graph::Value without_axis(const graph::Value& value, std::int64_t axis);
 
-/// Adds to a row what the file says about joined rows.
+/// Adds to a row the facts that the file gives about joined rows.
 void add_declared_row(const graph::Value& joined, std::int64_t axis, graph::Value& row);
 
-/// What is known of joined rows: one more axis, of an open size.
+/// The known facts about joined rows: they have one more axis, of an open size.
 graph::Value joined_value(const graph::Value& row, std::int64_t axis = 0);
 
 /// A row along an axis.

@@ -29,7 +29,7 @@ Value element_of(Value sequence) {
   return sequence;
 }
 
-/// What is known of the elements of a sequence that gets one more.
+/// The known facts about the elements of a sequence that gets one more element.
 Value with(const Value& sequence, const Value& element) {
   return sequence_of(value_of(sequence.dtype ? sequence.dtype : element.dtype));
 }

@@ -36,7 +36,7 @@ Run gradient(Call& call) {
     Data arguments = in;
     for (std::size_t i = 0; i < count; ++i) {
       const Tensor x = in[i].tensor(device);
-      // An x that wants a gradient itself stays in its graph: that of an outer gradient.
+      // An x that wants a gradient itself stays in its graph, which belongs to an outer gradient.
       xs.push_back(x.requires_grad() ? x : x.detach().requires_grad_());
       arguments[i] = xs[i];
     }

@@ -80,8 +80,8 @@ Run div_(Call& call) {
   });
 }
 
-/// Before version 7 the second operand is broadcast only if `broadcast` says so. Its axes then begin at `axis`, or end
-/// with those of the first.
+/// Before version 7 the second operand is broadcast only if `broadcast` says so. Its axes then begin at axis `axis` of
+/// the first operand, or end with the last axis of the first operand.
 template <Tensor (*f)(const Operand&, const Operand&)>
 Run binary_of_version_6(Call& call) {
   call.check_counts(2, 2);

@@ -27,7 +27,7 @@ Run reduce(Call& call) {
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     const Numbers given = axes.of(in);
-    // Then the op still computes of each number what it computes before or after the sum.
+    // Then no axis is reduced, but the op still computes its function before or after the sum for each number.
     if (given.empty() && does_nothing) return Data{f(x.unsqueeze(0), 0, false).to(x.dtype())};
     return Data{f(x, Shape(given), keeps).to(x.dtype())};
   };
@@ -55,7 +55,7 @@ Scalar bound_of(DType dtype, bool is_largest) {
   return 0;
 }
 
-/// Of no elements the maximum is the least number of the type, and the minimum the largest.
+/// The maximum of no elements is the smallest number of the type, and the minimum is the largest.
 Tensor largest(const Tensor& x, const Shape& axes, bool keeps) {
   if (!reduces_nothing(x, axes)) return max(x, axes, keeps);
   return full(sum(x, axes, keeps).shape(), bound_of(x.dtype(), false), x.dtype(), x.device());

@@ -70,7 +70,7 @@ Run mel_weight_matrix(Call& call) {
   };
 }
 
-/// What a Fourier transform does with `length` numbers along an axis.
+/// A Fourier transform of `length` numbers along an axis.
 struct Transform {
   std::int64_t length;
   bool inverse, onesided;

@@ -62,8 +62,8 @@ Tensor scores_of(const Heads& h, const std::optional<double>& scale) {
   return grouped_product(h.q * factor, h.k.transpose(2, 3));
 }
 
-/// Which keys a query sees: those of the mask, those not behind it (causal), those in a window around it, and those
-/// that are no padding.
+/// The keys that a query sees. A key is hidden if the mask hides it, if it comes after the query (causal), if it is
+/// outside of a window around the query, or if it is padding.
 struct Visibility {
   bool causal;
   std::int64_t left, right;  ///< Bounds of the window; -1 without a bound.
@@ -88,7 +88,7 @@ Tensor allowed_keys(const Visibility& v, const Operand& past, const Tensor& leng
   return allowed;
 }
 
-/// What is added to the scores: the mask, and -inf for keys that are not allowed. Undefined if that is nothing.
+/// The term that is added to the scores: the mask, and -inf for hidden keys. Undefined if that is nothing.
 Tensor bias_of(Tensor mask, Tensor allowed, std::int64_t keys) {
   if (mask.defined()) {
     const bool is_condition = mask.dtype() == DType::boolean;
@@ -137,7 +137,8 @@ struct Settings {
   DType precision = DType::f32;
 };
 
-/// Puts the keys and values of earlier calls before those of this one. Returns the number of keys before it.
+/// Puts the keys and values of earlier calls before the keys and values of this call. Returns the number of keys before
+/// it.
 std::int64_t join_past(Heads& h, const Data& in, Device device) {
   const Tensor key = input_of(in, 4, device), value = input_of(in, 5, device);
   if (!key.defined()) return 0;

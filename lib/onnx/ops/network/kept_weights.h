@@ -11,9 +11,9 @@
 
 namespace crisol::onnx {
 
-/// What a recurrent node makes of its weights. It is kept until a weight is written or replaced. Runs that record
-/// gradients, dry runs, and runs that the user captures do not use what is kept. A program uses it for weights that it
-/// does not compute.
+/// The tensors that a recurrent node makes of its weights. They are kept until a weight is written or replaced. Runs
+/// that record gradients, dry runs, and runs that the user captures do not use them. A program uses them for weights
+/// that it does not compute.
 class KeptWeights {
  public:
   /// The weights of each direction, which `make` computes from these tensors. Undefined tensors are allowed.

@@ -173,7 +173,7 @@ RnnOutput run_direction(const Layer& layer, const Inputs& inputs, const RnnWeigh
               lstm_step(weights, Inputs::part(inputs.p, direction), f, layer.clip, layer.couples_gates));
 }
 
-/// Joins what the directions give along a new axis.
+/// Joins the results of the directions along a new axis.
 Tensor joined(const std::vector<Tensor>& parts, int axis) {
   return parts.size() == 1 ? parts[0].unsqueeze(axis) : stack(parts, axis);
 }

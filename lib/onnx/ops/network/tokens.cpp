@@ -1,4 +1,4 @@
-// Ops over the tokens of a sequence, some of which keep a state between calls.
+// Ops over the tokens of a sequence. Some of them keep a state between calls.
 #include <cmath>
 
 #include "base/text.h"

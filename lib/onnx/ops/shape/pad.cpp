@@ -30,7 +30,7 @@ Tensor extended(const Tensor& x, int axis, AxisPadding padding, const std::strin
   constexpr std::int64_t most = std::int64_t{1} << 31;
   require(before + size + after <= most, "onnx", "axis ", axis, " of shape ", kept.shape(), " with a padding of ",
           before, " and ", after, " would have more than ", most, " elements");
-  // A program has what the host computes as a constant.
+  // In a program, numbers that the host computes are constants.
   std::vector<std::int64_t> places;
   places.reserve(static_cast<std::size_t>(before + size + after));
   const std::int64_t period = mode == "wrap" ? size : std::max<std::int64_t>(2 * (size - 1), 1);

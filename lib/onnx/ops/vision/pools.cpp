@@ -58,7 +58,7 @@ Options pool_options(const Windows& w) {
   return options;
 }
 
-/// More padding at the ends of the axes: as many windows as ceil_mode makes, for those who round down.
+/// Windows with more padding at the ends of the axes. With it, rounding down gives as many windows as ceil_mode.
 Windows with_last_windows(Windows w, const Tensor& x) {
   for (std::size_t i = 0; i < w.axes(); ++i) {
     const std::int64_t size = x.size(2 + static_cast<int>(i)), step = w.strides[i];
@@ -167,7 +167,7 @@ Run average_pool(Call& call) {
                     return {w.over_volumes()
                                 ? avg_pool3d(x, average_options<AvgPool3dOptions>(w, ceil_mode, counts_padding))
                                 : avg_pool2d(x, average_options<AvgPool2dOptions>(w, ceil_mode, counts_padding))};
-                  // What ceil_mode adds behind the padding never counts.
+                  // The elements that ceil_mode adds behind the padding never count.
                   const Windows all = ceil_mode ? with_last_windows(w, x) : w;
                   Windows behind = all;
                   Shape counted = with_spatial(1, 1, spatial_of(x));

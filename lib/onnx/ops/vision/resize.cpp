@@ -27,7 +27,7 @@ struct Resizing {
   std::optional<Numbers> axes;
 };
 
-/// What the inputs say of one axis.
+/// The settings of one axis, from the inputs.
 struct ResizedAxis {
   int axis;
   std::int64_t size, count;
@@ -189,7 +189,7 @@ Run resize(Call& call) {
   return resize_by(call, r, {.roi = 1, .scales = 2, .sizes = 3});
 }
 
-/// Upsample and the first Resize: elements lie at j / scale.
+/// Upsample and the first Resize read element j of the result at j / scale.
 Resizing simple_resizing(Call& call) {
   Resizing r;
   r.mode = call.text_of("mode", {"nearest", "linear"});

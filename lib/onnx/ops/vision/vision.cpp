@@ -19,8 +19,8 @@ using graph::Data;
 using graph::Datum;
 using graph::Run;
 
-/// One axis of a transposed convolution: the whole result has `full` elements, of which `size` are kept, from `begin`
-/// on.
+/// One axis of a transposed convolution. The whole result has `full` elements, and `size` of them are kept, from
+/// `begin` on.
 struct KeptPart {
   std::int64_t full, begin, size;
 };
@@ -35,7 +35,7 @@ Options transposed_options(const Windows& w, int groups, const Numbers& padding,
   return options;
 }
 
-/// A transposed convolution of images or volumes of which a part is kept. Elements beyond the whole result are zeros.
+/// A part of the transposed convolution of images or volumes. Elements beyond the whole result are zeros.
 Tensor conv_transposed(const Tensor& x, const Tensor& weight, const Tensor& bias, const Windows& w, int groups,
                        const std::vector<KeptPart>& parts) {
   const auto run = [&](const Tensor& shift, const Numbers& padding, const Numbers& more) {
@@ -66,11 +66,11 @@ std::int64_t full_size(const Windows& w, std::size_t axis, std::int64_t size) {
   return (size - 1) * w.strides[axis] + (w.kernel[axis] - 1) * w.dilations[axis] + 1;
 }
 
-/// What ConvTranspose says of its result besides the windows.
+/// The attributes of ConvTranspose about its result, without the windows.
 struct TransposedResult {
   std::string auto_pad;
   Numbers padding, shape;
-  bool begins_with_more;  ///< Where the odd element of a padding goes that is computed.
+  bool begins_with_more;  ///< Whether the odd element of a computed padding goes to the beginning.
 
   KeptPart part(const Windows& w, std::size_t axis, std::int64_t size) const {
     const std::size_t axes = w.strides.size();
