@@ -10,7 +10,7 @@ namespace crisol::autograd {
 
 class CheckpointFrame;
 
-/// The place of one tensor among those that the function of a checkpoint() saved. Copies share the tensor.
+/// The place of one tensor among the tensors that the function of a checkpoint() saved. Copies share the tensor.
 class Recomputed {
  public:
   /// No place.

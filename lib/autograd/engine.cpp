@@ -81,7 +81,7 @@ void Engine::collect(const std::vector<Tensor>& outputs) {
   std::sort(order_.begin(), order_.end(), [](const Node* a, const Node* b) { return a->sequence > b->sequence; });
 }
 
-// Finds the ops to run, if not all of them do: those with a captured tensor below.
+// Finds the ops to run, if not all ops run. They are the ops with a captured tensor below.
 void Engine::find_needed() {
   for (auto node = order_.rbegin(); node != order_.rend(); ++node) {
     bool runs = captures_.empty();
@@ -153,7 +153,7 @@ void Engine::finish(const std::shared_ptr<AutogradSlot>& slot, Tensor&& gradient
   if (leaf.accumulated_hooks != nullptr) leaf.accumulated_hooks->run(leaf.gradient);
 }
 
-// The gradients of an op's outputs, after the hooks; stores those that are captured or retained.
+// The gradients of an op's outputs, after the hooks. Stores the gradients that are captured or retained.
 Gradients Engine::own_gradients(Node& node, Waiting& waiting) {
   Gradients own = std::move(waiting.gradients);
   own.resize(node.output_count);

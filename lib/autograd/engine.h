@@ -34,7 +34,7 @@ class Engine {
     Gradients gradients{};       ///< The sums so far, one for each output.
     bool runs = false;           ///< Its backward function is needed.
   };
-  /// A leaf with hooks, or one that is captured. Its parts are added up before they are used.
+  /// A leaf with hooks, or a captured leaf. Its parts are added up before they are used.
   struct Leaf {
     std::size_t parts = 0;  ///< Parts of its gradient that are still to come.
     Tensor sum;

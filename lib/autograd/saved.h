@@ -25,7 +25,7 @@ class Saved {
 };
 
 /// A result of the op. The op's node owns the copy, so the copy must not own the node. If the running backward function
-/// is recorded, get() gives the copy a place in the graph: that of output `output` of the function's node.
+/// is recorded, get() gives the copy a place in the graph, as output `output` of the function's node.
 class SavedResult {
  public:
   /// The output of a result that has no gradient.

@@ -16,9 +16,10 @@ void make_private_folder(const std::filesystem::path& folder, std::error_code& e
 /// create_file for a file that only this user may read (0600 on POSIX systems, whatever the umask).
 std::FILE* create_private_file(const std::filesystem::path& path);
 
-/// Why other users can change a file or what a folder holds: "belongs to another user", or null. A path that does not
-/// exist has no reason. Files of the system's administrator count as the user's own. A folder where a user can remove
-/// only own files (with the sticky bit, such as /tmp) counts too, because each file is examined. Windows tells nothing.
+/// Why other users can change a file or the contents of a folder, for example "belongs to another user". Null if they
+/// cannot. A path that does not exist has no reason. Files of the system's administrator count as the user's own. A
+/// folder where a user can remove only own files (with the sticky bit, such as /tmp) counts too, because each file is
+/// examined. Windows tells nothing.
 const char* access_of_others(const std::filesystem::path& path);
 
 /// The content of a file. If the file cannot be read, or `fault` is set, the text is empty. `fault` is the reason of

@@ -26,7 +26,7 @@ struct crisol_model {
   std::unique_ptr<crisol::nn::Module> module;
   crisol::NamedTensors parameters;
   Copy copy;         ///< Makes a deep copy.
-  std::string text;  ///< What crisol_model_text gave last.
+  std::string text;  ///< The text that crisol_model_text gave last.
 };
 
 struct crisol_named_tensors {

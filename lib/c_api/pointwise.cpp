@@ -1,4 +1,4 @@
-// Pointwise functions by name, for C: the rows of crisol/ops/pointwise.def, and those of whole numbers.
+// Pointwise functions by name, for C: the rows of crisol/ops/pointwise.def, and the functions of whole numbers.
 #include <array>
 #include <cmath>
 #include <string_view>

@@ -1,4 +1,4 @@
-// `crisol kernels`: shows what the library would build and queue on a device that is not in this machine.
+// `crisol kernels`: shows the programs and launches of the library on a device that is not in this machine.
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>

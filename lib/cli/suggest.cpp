@@ -17,7 +17,7 @@ std::vector<std::string> commands_of(const CLI::App& parser) {
   return names;
 }
 
-/// The options that may stand at this place: the parser's, and the program's where the parser lets them through.
+/// The options that are allowed at this place: the parser's, and also the program's if the parser lets them through.
 std::vector<std::string> options_of(const CLI::App& program, const CLI::App& parser) {
   std::vector<std::string> names;
   for (const CLI::App* app : {&parser, &program})

@@ -91,7 +91,7 @@ class Chooser {
     fail_forced("none", "CRISOL_VARIANT forbids every variant that accepts this problem");
   }
 
-  /// The plan of a candidate, or what is against it.
+  /// The plan of a candidate, or the reason against it.
   PlanOr plan_of(const Candidate& candidate, bool forced) const {
     const AnyTable::Row& row = *candidate.row;
     if (!forced && is_forbidden(table_.op, row.name)) return "forbidden by CRISOL_VARIANT";

@@ -8,14 +8,14 @@
 //     launch(*prepared, {in(x), out(y)});
 //
 // A variant's function gives a plan for the problem, or the reason why it cannot take it. It sees the problem and the
-// Target. Only choose() knows what is forced, forbidden or tuned. The Target's limit on workspaces tells a variant how
-// much to do at once. choose() alone refuses a plan that is above the limit. Variants are tried in the order of the
-// table, and the last one takes every problem.
+// Target. Only choose() knows which variants are forced, forbidden or tuned. The Target's limit on workspaces tells a
+// variant how much to do at once. choose() alone refuses a plan that is above the limit. Variants are tried in the
+// order of the table, and the last one takes every problem.
 //
 // CRISOL_VERBOSE=dispatch prints every refusal and the choice. CRISOL_VARIANT=conv2d:direct,matmul:-block forces one
-// variant and forbids another. What `crisol tune` stored for the problem comes before the order of the table. On a
-// driver that nobody has tried, choose() runs trials of variants, which queue work. It skips a variant that computes
-// wrong numbers (see dispatch/verification.h).
+// variant and forbids another. The variant that `crisol tune` stored for the problem comes first. The others follow in
+// the order of the table. On a driver that nobody has tried, choose() runs trials of variants, which queue work. It
+// skips a variant that computes wrong numbers (see dispatch/verification.h).
 #pragma once
 
 #include <atomic>
@@ -135,7 +135,7 @@ struct Choice {
   std::string variant;  ///< Includes the configuration if one was asked for.
 };
 
-/// The forced, the tuned, or the first variant that accepts. A forced one that refuses, or does not exist, throws
+/// The forced, the tuned, or the first variant that accepts. A forced variant that refuses or does not exist throws
 /// invalid_argument.
 Choice choose(const AnyTable& table, const void* problem, const Target& target);
 /// The same for a problem that is a part of another op's plan, or for a question about the choice.

@@ -39,7 +39,7 @@ struct Place {
   Place offset_by(std::int64_t elements) const noexcept { return {kind, index, offset + elements}; }
 };
 
-/// The operand of that position among those that launch() gets.
+/// The operand at this position in the list that launch() gets.
 constexpr Place operand(int index, std::int64_t offset = 0) noexcept {
   return {Place::Kind::operand, static_cast<std::uint8_t>(index), offset};
 }
@@ -272,7 +272,7 @@ struct OperandView {
   OperandView(const runtime::BufferView& v, DerivedOwner* o, std::uint64_t at) : view(v), owner(o), version(at) {}
 };
 
-/// Whether the owner of the operand keeps this copy of it, or the copy pays from this call on. Ops whose plan depends
+/// Whether the owner of the operand keeps this copy, or the copy pays from this call on. Ops whose plan depends
 /// on a kept copy ask here, because a choice sees no operands.
 bool keeps_copy(const OperandView& operand, const DerivedKey& key);
 

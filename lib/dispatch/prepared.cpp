@@ -133,7 +133,7 @@ void note_problem(const AnyTable& table, std::span<const std::byte> problem, run
   if (ProblemLog* const log = problem_log()) log->note(describe(table, problem.data(), target_of(device)));
 }
 
-/// Tells the logs and stderr what was chosen, for each call.
+/// Writes the choice to the logs and to stderr, for each call.
 void note_choices(const Plan& plan, runtime::DeviceState& device) {
   const bool log = runtime::verbose(runtime::Topic::dispatch), note = !is_trying();
   for (const Plan::Choice& choice : plan.choices) {

@@ -1,4 +1,4 @@
-// What a device can do, as probes find by trying. Trying takes ops, which stand to the right of dispatch.
+// The abilities of a device that probes find by trying. Trying takes ops, which stand to the right of dispatch.
 #pragma once
 
 #include "crisol/precision.h"

@@ -3,7 +3,7 @@
 //
 //     ProblemKey key() const { return {{"rows", rows}, {"length", length}}; }
 //
-// The text, "softmax rows=64 length=10", is what CRISOL_PROBLEM_LOG writes and `crisol tune` reads.
+// CRISOL_PROBLEM_LOG writes the text, such as "softmax rows=64 length=10", and `crisol tune` reads it.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Ops that consist of several launches, of which none is queued before all kernels are there.
+// Ops that consist of several launches. No launch is queued before all kernels are there.
 //
 //     return rehearsed(key, [&] { return second(first(x)); });
 //
@@ -17,8 +17,8 @@ class DeviceState;
 
 namespace crisol::dispatch {
 
-/// Everything that decides which kernels a call of an op needs. The constructor adds what the thread and the process
-/// decide: forced variants, the precision, and whether the work is captured.
+/// Everything that decides which kernels a call of an op needs. The constructor adds the settings of the thread and the
+/// process: forced variants, the precision, and whether the work is captured.
 class CallKey {
  public:
   CallKey(const char* op, const runtime::DeviceState& device);
@@ -35,7 +35,7 @@ class CallKey {
 /// Whether a call with this key has resolved its kernels.
 bool is_rehearsed(const CallKey& key);
 void note_rehearsed(const CallKey& key);
-/// Forgets all calls, because what choices depend on has changed.
+/// Forgets all calls, because a setting that choices depend on has changed.
 void forget_rehearsed() noexcept;
 
 /// What `work` returns. Its kernels are resolved before it queues its first launch. `work` reads no values on the host.

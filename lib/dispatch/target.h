@@ -30,7 +30,7 @@ struct Target {
   /// Lanes of the vectors in kernels for CPUs: common/vector.h takes 4, 8 or 16.
   int cpu_vector_width() const noexcept { return vector_width < 4 ? 4 : vector_width; }
 
-  /// The reason why a work-item cannot do so many loop iterations, or nullptr.
+  /// The reason why a work-item cannot do this number of loop iterations, or nullptr.
   const char* against_iterations(std::int64_t iterations) const noexcept {
     return iterations <= loop_budget ? nullptr : "the device does not run loops of that length";
   }

@@ -176,7 +176,7 @@ void log_disagreement(const DeviceInfo& info, const Verification& v) {
                            "`crisol doctor` prints"));
 }
 
-/// While it lives, what the thread computes is no part of a function that is traced.
+/// While it lives, the thread's computations are no part of a traced function.
 struct Untraced {
   Recorder* const recorder = std::exchange(thread_context().recorder, nullptr);
 
@@ -212,7 +212,7 @@ Verdict find_verdict(Device device, const Unit& unit, const replay::Problem& pro
   return {outcome.agrees, true};
 }
 
-// ---- What a thread remembers
+// ---- The verdicts that a thread remembers
 
 struct Remembered {
   Subject candidate{};

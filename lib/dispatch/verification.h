@@ -1,6 +1,6 @@
 // Prevents silent wrong numbers on a driver that nobody has tried. Before its first use there, a variant computes a
 // small problem, which is compared with a reference on the host. A variant that disagrees is skipped, with a line on
-// stderr. CRISOL_VERIFY=off|first|always chooses when this is done. crisol/verification.h tells what was found.
+// stderr. CRISOL_VERIFY=off|first|always chooses when this is done. crisol/verification.h gives the outcomes.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,8 @@ bool is_trying() noexcept;
 /// Notes that the trial's variant refuses its problem.
 void note_refused_trial(const char* op) noexcept;
 
-/// For tests: treats every driver as one that nobody has tried if `unknown`, and forgets what this process knows.
+/// For tests: with `unknown`, treats every driver as if nobody had tried it. Forgets the verdicts that this process
+/// knows.
 void assume_unknown_drivers(bool unknown);
 
 }  // namespace crisol::dispatch

@@ -7,7 +7,7 @@ namespace crisol::dist {
 
 namespace {
 
-/// What a rank tells the others when its pass begins.
+/// The message of a rank to the others when its pass begins.
 struct PassHeader {
   std::int64_t pass;
   double weight;

@@ -1,4 +1,4 @@
-// What averages of gradients over all ranks have in common.
+// The common parts of averages of gradients over all ranks.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace crisol::dist {
 /// or if the ranks are in passes of different numbers.
 std::vector<float> gather_weights(const char* op, Link& link, std::int64_t pass, double own);
 
-/// What an exception says.
+/// The text of an exception.
 std::string text_of(const std::exception_ptr& error);
 
 /// Throws on every rank, and names the parameter, if a parameter has a gradient on some ranks only. `present` tells

@@ -29,7 +29,7 @@ BatchReader::BatchReader(const Dataset& dataset, EpochPlan plan)
   try {
     for (std::int64_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
   } catch (...) {
-    // The system may refuse further threads. The ones that are there do the work.
+    // The system may refuse further threads. The threads that could be started do the work.
     if (threads_.empty()) throw;
   }
 }

@@ -28,7 +28,7 @@ struct EpochPlan {
   std::vector<Field> fields;
   std::int64_t batch_size = 1;
   std::int64_t first = 0, end = 0;  ///< Batches.
-  std::uint64_t seed = 0;           ///< Of loader and epoch.
+  std::uint64_t seed = 0;           ///< A seed for this loader and this epoch.
   int threads = 1;
 };
 
@@ -40,7 +40,8 @@ class BatchReader {
   ~BatchReader();
 
   /// The next batch; nothing after the last. Waits for it if `wait`, else returns nothing when it is not ready. Throws
-  /// what reading the batch threw, and throws it again at each further call. Without `wait` it never throws.
+  /// the exception that reading the batch threw, and throws it again at each further call. Without `wait` it never
+  /// throws.
   std::optional<HostBatch> next(bool wait);
 
  private:

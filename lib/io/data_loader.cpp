@@ -60,7 +60,7 @@ class DataLoader::Worker {
     return true;
   }
 
-  /// The batch behind the last one that was given.
+  /// The batch that follows the last given batch.
   DataPosition position() const noexcept { return {epoch_, next_}; }
 
  private:

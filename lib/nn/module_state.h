@@ -27,7 +27,7 @@ struct Module::State {
   bool training = true;
 };
 
-/// A parameter or buffer with all its names, the first of which is the listed one.
+/// A parameter or buffer with all its names. The first name is the listed one.
 struct Module::Entry {
   Tensor tensor;
   std::vector<std::string> names;

@@ -1,6 +1,6 @@
 // An OpenCL driver for a device that is not in this machine. It answers queries from the file CRISOL_NULL_DEVICE. It
 // accepts programs and kernels, writes them down and runs nothing; buffers hold zeros. With it `crisol kernels` shows
-// what the library would build and queue on any device. It implements the calls that the library makes, and no calls
+// the programs and launches of the library on any device. It implements the calls that the library makes, and no calls
 // for images, samplers or SVM.
 #include <cstdio>
 #include <cstdlib>

@@ -16,7 +16,7 @@ namespace crisol::null_driver {
 /// The calls of this driver. The loader finds this table at the beginning of each object.
 extern cl_icd_dispatch table;
 
-/// The record of what the program has done so far.
+/// The record of the program's calls so far.
 Record& record();
 
 struct Object {

@@ -21,7 +21,7 @@ autograd::Slot& checked_slot(const char* op, const Tensor& p, const std::string&
   return autograd::ensure_slot(p);
 }
 
-/// Removes parameters that a group names twice. Throws for those that another group has.
+/// Removes parameters that a group names twice. Throws for parameters that another group has.
 void take_parameters(const char* op, std::vector<Tensor>& params, std::size_t group, Device device, GroupOf& group_of) {
   std::vector<Tensor> kept;
   for (std::size_t i = 0; i < params.size(); ++i) {

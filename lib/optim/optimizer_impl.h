@@ -51,7 +51,8 @@ struct OptimizerImpl {
 
   /// Adds groups, which share an arena. Throws before anything is changed.
   void add(std::vector<ParamGroup> added);
-  /// Gives new groups their settings, and removes parameters that a group names twice. Throws for what is refused.
+  /// Gives new groups their settings, and removes parameters that a group names twice. Throws for a group that is
+  /// refused.
   void complete(std::vector<ParamGroup>& added, Device device) const;
   /// The arena of new groups, and their states.
   std::vector<GroupMemory> memory_of(const std::vector<ParamGroup>& added, Device device) const;

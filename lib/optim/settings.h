@@ -25,7 +25,7 @@ void for_each_setting(const Visit& visit) {
   visit("maximize", &ParamGroup::maximize);
 }
 
-/// The settings of `base`, with those that have a value in `changes` replaced; without parameters. Throws
+/// The settings of `base`, with the values of `changes` in place of its own. The result has no parameters. Throws
 /// invalid_argument, "[op] …", for a setting that has no value in `base`.
 ParamGroup merge_settings(const std::string& op, const ParamGroup& base, const ParamGroup& changes);
 

@@ -29,7 +29,7 @@ std::optional<Replay> make_enlarge(const Problem& p) {
                 .tolerance = within(0)};
 }
 
-// Two repetitions along a row have code of their own, so `down` and `across` stay what they are.
+// Two repetitions along a row have code of their own, so `down` and `across` keep their values.
 void resize_enlarge(Problem& p, const Sizes& sizes) {
   resize(p, sizes, {{"rows", 13}, {"width", 37}});
   for (const char* name : {"down", "across"}) p.values[name] = std::min<std::int64_t>(p[name], 5);

@@ -107,7 +107,7 @@ struct Convolution {
     y = reference::conv2d_shape(x, weight, options);
   }
 
-  /// Makes a replay of `run`, whose results are sums of `terms` products.
+  /// Makes a replay of `run`. Each result of `run` is a sum of `terms` products.
   Replay replay(std::int64_t terms, std::function<Tensor()> run) const {
     Replay made;
     made.operations = static_cast<double>(y.numel()) * static_cast<double>(weight[1] * weight[2] * weight[3]);
@@ -201,7 +201,7 @@ void resize_convolution(Problem& p, const Sizes& sizes) {
   resize(p, sizes, {{"n", 3}});
 }
 
-// Several blocks, of which the last lack channels.
+// Several blocks. The last ones lack channels.
 void resize_blocks(Problem& p, const Sizes& sizes) {
   const bool is_depthwise = p["kind"] == 1;
   Problem conv = as_conv2d(p);

@@ -17,7 +17,7 @@ struct Layer {
   reference::RnnLayer sizes;
   reference::RnnInputs inputs;
   reference::RnnNumbers numbers;
-  double terms;  ///< The number of terms in the sums of one step, plus those in the sums over all steps.
+  double terms;  ///< The number of terms in the sums of one step, plus the number of terms in the sums over all steps.
 
   explicit Layer(const Problem& p) {
     options = {static_cast<RnnCell>(p["cell"]), p["reverse"] != 0};

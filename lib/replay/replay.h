@@ -97,7 +97,7 @@ Values values_for(std::uint64_t seed, std::int64_t count);
 void touch(const Tensor& x);
 /// The same tolerance for every variant.
 std::function<reference::Tolerance(std::string_view)> within(double factor, double scale = 0);
-/// Resizes those values of a problem that `small` names, each to fit its small size. With a divisor a value of one
+/// Resizes the values of a problem that `small` names, each to fit its small size. With a divisor a value of one
 /// grows, unless it selects a layout.
 void resize(Problem& p, const Sizes& sizes, std::initializer_list<std::pair<const char*, std::int64_t>> small);
 

@@ -63,7 +63,7 @@ void Profiler::trace(int device_index, const std::vector<const TimedCommand*>& c
   clock_.fit(times, trace_clock());
   std::vector<std::size_t> order(commands.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  // Threads may note their commands in another order than that of the queue.
+  // Threads may note their commands in another order than the queue has.
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return times[a].start < times[b].start; });
   for (const std::size_t i : order) {

@@ -22,7 +22,7 @@ class DerivedData {
  public:
   using Found = dispatch::DerivedOwner::Found;
   Found find(const DerivedKey& key, std::uint64_t version);
-  /// The first of several threads wins; returns what is kept.
+  /// The first of several threads wins. Returns the kept copy.
   std::shared_ptr<void> keep(const DerivedKey& key, std::uint64_t version, std::shared_ptr<void> data);
   /// Forgets everything. Costs one load when there is nothing.
   void drop() noexcept;
@@ -70,7 +70,7 @@ struct Storage : std::enable_shared_from_this<Storage>, dispatch::DerivedOwner {
   void note_captured_write();
 };
 
-/// Base of what autograd keeps with a tensor; opaque to the layers below it.
+/// The base class of autograd's data of a tensor. The layers below autograd do not look into it.
 struct AutogradSlot {
   virtual ~AutogradSlot() = default;
 };
@@ -113,7 +113,7 @@ Tensor make_slice_of_arena(const Tensor& arena, std::int64_t first, const Shape&
 /// the bytes.
 Tensor upload_beside(std::unique_ptr<std::byte[]> bytes, const Shape& shape, DType dtype, Device device);
 
-/// Replaces the memory of `tensor`, in all its handles, by that of `value`, which has the same shape and dtype.
+/// Replaces the memory of `tensor`, in all its handles, by the memory of `value`. Both have the same shape and dtype.
 void replace_storage(const Tensor& tensor, const Tensor& value);
 
 /// Returns axis, or axis + rank if axis is negative. Throws, naming op, if it is out of range.

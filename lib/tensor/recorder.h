@@ -1,4 +1,4 @@
-// Is told what the functions of a thread compute, in terms of ONNX, while lib/graph/trace.h traces.
+// Gets the computations of a thread's functions in terms of ONNX, while lib/graph/trace.h traces.
 //
 //     Tensor softmax(const Tensor& x, int axis) {
 //       const Tensor y = ops::softmax(x, axis);
@@ -40,7 +40,7 @@ class Recorder {
   virtual Value numbers(std::vector<std::int64_t> values) = 0;
   /// A constant of rank 0.
   virtual Value number(const Scalar& value, DType dtype, Device device) = 0;
-  /// A node with `outputs` outputs. The op and its attributes are those of ONNX in the newest form.
+  /// A node with `outputs` outputs. The op and its attributes have ONNX's newest form.
   virtual std::vector<Value> node(const char* op, std::vector<Value> inputs, Attributes attributes, int outputs) = 0;
   /// `x` is a tensor with this value from now on. A tensor that has a value already keeps it.
   virtual void bind(const Tensor& x, Value value) = 0;
@@ -66,7 +66,7 @@ class Recorder {
 /// The recorder of the calling thread, or null.
 inline Recorder* recorder() noexcept { return thread_context().recorder; }
 
-/// No recorder hears what the thread computes while this object lives. Its tensors are constants of the trace.
+/// No recorder gets the thread's computations while this object lives. Its tensors are constants of the trace.
 class PauseRecorder {
  public:
   PauseRecorder() noexcept : recorder_(recorder()) { thread_context().recorder = nullptr; }

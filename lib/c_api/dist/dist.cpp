@@ -17,7 +17,7 @@ struct crisol_data_parallel {
 };
 
 struct crisol_sharded_optimizer {
-  std::shared_ptr<crisol_optimizer> own;  ///< Of this rank's part.
+  std::shared_ptr<crisol_optimizer> own;  ///< The optimiser of this rank's part.
   std::unique_ptr<dist::ShardedOptimizer> value;
 };
 

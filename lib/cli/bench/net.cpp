@@ -19,9 +19,9 @@ namespace crisol::cli::bench {
 
 namespace {
 
-/// A network: its constructor, the sizes of its input, and two numbers for one image. `multiply_adds` counts those in
-/// convolutions and matrix products. `activations` counts the elements of activations that convolutions, products and
-/// poolings read and write.
+/// A network: its constructor, the sizes of its input, and two numbers for one image. `multiply_adds` counts the
+/// multiply-adds of convolutions and matrix products. `activations` counts the elements of activations that
+/// convolutions, products and poolings read and write.
 struct Net {
   const char* name;
   std::shared_ptr<nn::Module> (*make)();

@@ -107,7 +107,7 @@ void note_problems(const std::string& name, const Json& facts, bool all_ops, Pro
                               : "please report it with the output of `crisol doctor --full --json`"});
 }
 
-/// What there is: "devices", a list of names; "default", an index or null; "reason", or the error.
+/// The devices: "devices", a list of names; "default", an index or null; "reason", or the error.
 Json list_devices(const std::string& spec) {
   Json list{{"devices", Json::array()}, {"default", nullptr}, {"reason", ""}};
   for (const Device device : devices()) list["devices"].push_back(concat(device));

@@ -30,7 +30,7 @@ int examine(const Options& options, const std::string& device) {
   for (const doctor::Problem& problem : problems)
     report["problems"].push_back({{"problem", problem.what}, {"remedy", problem.remedy}});
   doctor::hide_private_parts(report);
-  if (options.json)  // A driver may call itself what it likes: bytes that are no UTF-8 are replaced.
+  if (options.json)  // The name of a driver may have any bytes. Bytes that are no UTF-8 are replaced.
     std::cout << report.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
   else
     std::cout << doctor::text_of(report);

@@ -9,7 +9,7 @@ namespace {
 
 using Find = void* (*)(const char*);
 
-/// Sends what the loaders of ocl-icd and Khronos say of themselves: name and version.
+/// Sends the name and the version of the loader, which the loaders of ocl-icd and Khronos tell.
 void ask_loader(const Send& send) {
   using GetLoaderInfo = int (*)(unsigned, std::size_t, void*, std::size_t*);
   const auto find = reinterpret_cast<Find>(loader_function("clGetExtensionFunctionAddress"));
@@ -32,7 +32,7 @@ Json facts_of_loader() {
   return facts;
 }
 
-/// Loads a library as the loader does, and sends the number of its platforms; throws what keeps it from loading.
+/// Loads a library as the loader does, and sends the number of its platforms. Throws the reason if it does not load.
 void try_library(const std::string& library, const Send& send) {
   void* const handle = load_library(library);
   using GetPlatforms = int (*)(unsigned, void**, unsigned*);

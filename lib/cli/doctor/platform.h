@@ -34,7 +34,7 @@ std::string place_of_registrations();
 std::string path_of_loader();
 /// A function of OpenCL's loader; null where there is none.
 void* loader_function(const char* name);
-/// Loads a library as the loader does; throws what keeps it from loading.
+/// Loads a library as the loader does. Throws the reason if it does not load.
 void* load_library(const std::string& library);
 void* library_function(void* library, const char* name);
 

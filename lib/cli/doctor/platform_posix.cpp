@@ -82,7 +82,7 @@ std::string owner_of(const fs::path& path) {
   return facts.st_uid == 0 ? "root" : "another user";
 }
 
-/// A folder, a file of it, or a library.
+/// A folder, a file in the folder, or a library.
 std::string place_of_registrations() {
   const std::string chosen = variable("OCL_ICD_VENDORS");
   return chosen.empty() ? "/etc/OpenCL/vendors" : chosen;

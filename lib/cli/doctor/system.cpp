@@ -54,7 +54,7 @@ constexpr std::string_view of_interest[] = {"CRISOL_",
 
 bool is_path_end(char c) { return c == '/' || c == '\\' || c == ':' || c == ';' || c == '"' || c == '\'' || c == ' '; }
 
-/// Replaces what stands in paths, as a whole: "/home/al" in "/home/al/x", and not in "/home/alice".
+/// Replaces a path at the beginning of longer paths: "/home/al" in "/home/al/x", and not in "/home/alice".
 void replace_in_paths(std::string& text, const std::string& from, const char* to) {
   for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos;) {
     const std::size_t end = at + from.size();

@@ -21,7 +21,7 @@ struct Options {
   RunOptions run;
   BenchOptions bench;
   CheckFolders check;
-  std::function<int()> chosen;  ///< What the named subcommand does.
+  std::function<int()> chosen;  ///< The work of the named subcommand.
 };
 
 int print_ops(const Options& options) {

@@ -9,8 +9,8 @@
 
 namespace crisol::cli::report {
 
-/// Prints every device with its figures and workloads. Then compares the devices with the specifications of cards: of
-/// all known cards, or of those next to a measured device.
+/// Prints every device with its figures and workloads. Then compares the devices with the specifications of all known
+/// cards, or only of the cards next to a measured device.
 void print(std::ostream& out, const std::vector<Machine>& machines, bool all_cards);
 
 /// The same contents as one HTML page that needs no other files: roofline, bars and tables. It is light or dark as the

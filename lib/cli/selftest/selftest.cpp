@@ -26,7 +26,7 @@ struct Options {
   bool json = false;
 };
 
-/// The ops whose name contains one of these texts; all ops if there are no texts.
+/// The ops whose name contains one of these texts. All ops if there are no texts.
 std::vector<Op> chosen(const std::vector<std::string>& only) {
   std::vector<Op> ops;
   for (Op& op : selftest::all_ops()) {

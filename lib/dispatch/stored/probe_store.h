@@ -11,7 +11,7 @@ namespace crisol::dispatch {
 
 /// The outcome of a probe.
 struct ProbeOutcome {
-  std::string found;   ///< "none", or the name of what works.
+  std::string found;   ///< "none", or the name of the method that works.
   std::string reason;  ///< Why nothing works, if nothing works.
 };
 

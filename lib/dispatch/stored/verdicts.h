@@ -17,7 +17,7 @@ std::optional<Verification> find_verification(Device device, const std::string& 
 /// file cannot be written, a line is logged when CRISOL_VERBOSE has build.
 void note_verification(Device device, const Verification& outcome, bool lasting);
 
-/// Forgets what this process knows, for tests.
+/// Forgets the verdicts that this process knows, for tests.
 void forget_verifications();
 
 }  // namespace crisol::dispatch

@@ -9,7 +9,7 @@ namespace crisol::detail {
 
 /// (N, C, H, W) as (N, ceil(C / block), H, W, block), with zeros for missing channels.
 Tensor to_blocks(const Tensor& x, std::int64_t block);
-/// The first `channels` channels of such a tensor as (N, channels, H, W).
+/// The first `channels` channels of a tensor in blocks, as (N, channels, H, W).
 Tensor from_blocks(const Tensor& x, std::int64_t channels);
 /// One number for each channel, (C), as (ceil(C / block), block).
 Tensor channels_in_blocks(const Tensor& numbers, std::int64_t block);

@@ -22,10 +22,10 @@ class FusedBackward {
   const std::vector<std::size_t>& differentiable() const noexcept { return differentiable_; }
 
   /// Returns one gradient for each tensor of the recording; undefined if it is not wanted or no result depends on the
-  /// tensor. `values` holds the results and the gradients of the differentiable results, undefined where there is no
-  /// gradient. `shapes` holds the shapes of the tensors. One kernel computes the gradients of the tensors that have the
-  /// joint shape. Each other gradient is summed by its own kernel. The only intermediate values that are stored are the
-  /// elements of a maximum or minimum.
+  /// tensor. `values` holds the results and the gradients of the differentiable results. A missing gradient is
+  /// undefined. `shapes` holds the shapes of the tensors. One kernel computes the gradients of the tensors that have
+  /// the joint shape. Each other gradient is summed by its own kernel. The only intermediate values that are stored are
+  /// the elements of a maximum or minimum.
   std::vector<Tensor> run(const FusedValues& values, std::span<const Shape> shapes) const;
 
  private:

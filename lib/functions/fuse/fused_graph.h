@@ -10,8 +10,8 @@
 
 namespace crisol::detail {
 
-/// The largest numbers of tensors and of scalars that a function may have. The limit leaves room for those that the
-/// gradient's kernel also reads.
+/// The largest numbers of tensors and of scalars that a function may have. The limit leaves room for the tensors that
+/// the gradient's kernel also reads.
 inline constexpr std::size_t max_tensors = 8, max_numbers = 8;
 
 /// The source of a scalar of a graph at run time.
@@ -81,7 +81,7 @@ FusedGraph extract(const FusedGraph& whole, std::span<const int> outputs);
 std::uint32_t tensors_read(const FusedGraph& whole, int node);
 
 /// Adds the stored elements of a result of this dtype and their maximum or minimum to the graph's tensors. Returns a
-/// node that is true where they are equal. A maximum that is NaN came from a NaN, so two NaNs count as equal.
+/// node that is true for equal elements. A maximum that is NaN came from a NaN, so two NaNs count as equal.
 int add_hits(FusedGraph& fused, std::size_t result, DType dtype);
 
 /// Derivatives of a recording.

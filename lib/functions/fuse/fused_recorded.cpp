@@ -115,7 +115,7 @@ class Evaluation {
     return x.reshape(shape);
   }
 
-  // The operands are dy, the inputs, y and the scalars; those that the derivative does not read are missing.
+  // The operands are dy, the inputs, y and the scalars, without the ones that the derivative does not read.
   Tensor derivative_of(const Node& node) const {
     static const Tensor undefined;
     std::vector<Operand> inputs;

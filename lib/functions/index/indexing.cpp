@@ -139,7 +139,7 @@ class Reader {
     parts_.first[static_cast<std::size_t>(next_++)] = position < 0 ? position + size : position;
   }
 
-  // Bounds as Python has them: negative ones count from the end, and those outside are moved to the ends.
+  // Bounds by Python's rules: negative bounds count from the end, and bounds outside are moved to the ends.
   void add_slice(const Slice& slice) {
     const std::int64_t size = shape_[next_], step = slice.step;
     require(step != 0 && step >= -max_step && step <= max_step, op, "step ", step, " of the slice of axis ", next_,

@@ -52,7 +52,8 @@ struct Labelled {
   }
   std::int64_t size_of(int label) const { return tensor.size(axis_of(label)); }
 
-  /// The axes in the order of `wanted`, which has all labels and may have others: those become axes of size 1.
+  /// The axes in the order of `wanted`, which has all labels of the axes. A label without an axis becomes an axis of
+  /// size 1.
   Tensor in_order(const Labels& wanted) const {
     Shape order;
     for (const int label : wanted)
@@ -150,7 +151,7 @@ Labelled product(const Labelled& left, const Labelled& right, const Labels& kept
   return {z.reshape(sizes).to(a.tensor.dtype()), result};
 }
 
-/// The terms of an equation, and whether it says what the result is.
+/// The terms of an equation, and whether it names the result.
 struct Equation {
   std::string text;
   std::vector<std::string> terms;

@@ -13,7 +13,7 @@ using autograd::Saved;
 Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options) {
   const ops::CrossEntropyResult result = ops::cross_entropy(logits, labels, options);
   if (!autograd::recording(logits)) return result.loss;
-  // Keeps only those parts of the result that backward reads. Keeping the loss too would make a reference cycle.
+  // Keeps only the parts of the result that backward reads. Keeping the loss too would make a reference cycle.
   const ops::CrossEntropyResult kept{Tensor(), result.moments, result.scale};
   return autograd::record(
       "cross_entropy", result.loss, {logits},

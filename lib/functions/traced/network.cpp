@@ -46,7 +46,7 @@ std::int64_t windows(std::int64_t size, std::int64_t kernel, std::int64_t stride
   return (rest + (ceil ? stride - 1 : 0)) / stride + 1;
 }
 
-/// Whether ceil_mode changes the shape. ONNX's formula has a last window that lies in the padding alone, too.
+/// Whether ceil_mode changes the shape. ONNX's formula also has a last window that covers only padding.
 bool needs_ceil(const char* op, const Tensor& x, const Tensor& y, const Numbers& kernel, const Numbers& stride,
                 const Numbers& padding, const Numbers& dilation) {
   const auto of = [&](bool ceil) {

@@ -204,7 +204,7 @@ void pointwise(Recorder& r, const ops::PointwiseRow& row, std::span<const Operan
     const Tensor* x = inputs[i].tensor();
     Value value =
         x == nullptr ? r.number(inputs[i].number(), wanted, y.device()) : cast(r, r.of(*x), x->dtype(), wanted);
-    // A vector of slopes lies along axis 1.
+    // A vector of slopes belongs to axis 1.
     const Tensor* first = inputs[0].tensor();
     if (row.rule == ops::RowRule::channel && i == 1 && x != nullptr && x->dim() == 1 && first->dim() > 2) {
       std::vector<std::int64_t> channels(static_cast<std::size_t>(first->dim() - 1), 1);

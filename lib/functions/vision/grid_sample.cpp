@@ -26,7 +26,7 @@ Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions&
 
 namespace {
 
-/// The coordinates of an axis of `size` elements, from -1 to 1. A single element lies at 0.
+/// The coordinates of an axis of `size` elements, from -1 to 1. A single element is at 0.
 std::vector<double> coordinates(std::int64_t size, bool align_corners) {
   std::vector<double> result;
   const auto n = static_cast<double>(size);

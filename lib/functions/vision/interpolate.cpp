@@ -16,7 +16,7 @@ auto entry_of(const List& list, int axis) {
   return *(list.begin() + (list.end() - list.begin() == 1 ? 0 : axis));
 }
 
-/// One axis, and what was given for it: a size, or a factor.
+/// One axis, and the size or the factor that was given for it.
 ResampledAxis resampled(const Tensor& x, int axis, const InterpolateOptions& options) {
   const std::int64_t size = x.size(2 + axis);
   const bool by_size = !options.size.empty();

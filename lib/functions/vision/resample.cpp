@@ -100,7 +100,7 @@ ops::AxisWeights pick_weights(std::int64_t size, std::int64_t count, const Place
 
 Tensor resample_axes(const char* op, const Tensor& x, std::vector<ResampledAxis> axes) {
   bool only_picks = true;
-  std::int64_t repeats[2] = {1, 1};  // Along the last two axes.
+  std::int64_t repeats[2] = {1, 1};  // The factors of the last two axes.
   for (auto at = axes.begin(); at != axes.end();) {
     only_picks = only_picks && at->weights.only_picks();
     const std::int64_t count = repeats_of(at->weights);

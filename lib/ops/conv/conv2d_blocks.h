@@ -31,9 +31,9 @@ std::int64_t blocks_of_tile(std::int64_t outputs, std::int64_t block);
 ///
 ///     x (N, ceil(C / c), H, W, c)   weight (ceil(C / c), R, S, c)   y (N, ceil(C / c), H', W', c)
 ///
-/// The bias is undefined, or (ceil(K / c), c). All tensors are f32 and on one device. The epilogue's operands are those
-/// of a ResultLayout with blocks; `f` may be nullptr. Throws invalid_argument for shapes that do not fit each other,
-/// and for other groups.
+/// The bias is undefined, or (ceil(K / c), c). All tensors are f32 and on one device. The epilogue's operands have a
+/// ResultLayout with blocks; `f` may be nullptr. Throws invalid_argument for shapes that do not fit each other, and for
+/// other groups.
 ProductResult conv2d_blocks(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dSizes& sizes,
                             const ProductEpilogue* f);
 
@@ -48,7 +48,8 @@ struct Conv2dBlocksProblem {
   std::int64_t in_blocks() const noexcept { return (sizes.channels + block_in - 1) / block_in; }
   std::int64_t blocks() const noexcept { return (sizes.outputs + block - 1) / block; }
 
-  /// Without the bias and the epilogue, and without what the sizes imply. The kind is 1 for depthwise convolutions.
+  /// Without the bias and the epilogue, and without numbers that follow from the sizes. The kind is 1 for depthwise
+  /// convolutions.
   dispatch::ProblemKey key() const;
 };
 

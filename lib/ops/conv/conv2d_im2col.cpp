@@ -80,8 +80,8 @@ class Planner {
               s_.kernel_window());
   }
 
-  /// Copies dy so that the pixels of all images follow one another in each output channel: what im2col makes of it for
-  /// a kernel of 1 x 1.
+  /// Copies dy so that the pixels of all images follow one another in each output channel. This is im2col with a kernel
+  /// of 1 x 1.
   void add_by_output(const Place& dy, const Place& to) {
     const std::int64_t step = std::max<std::int64_t>(1, max_elements / s_.output_image());
     for (std::int64_t first = 0; first < s_.images; first += step) {

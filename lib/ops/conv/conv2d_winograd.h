@@ -1,4 +1,4 @@
-// Convolution of 3 x 3 kernels by Winograd's filtering: what its variants for CPUs and for GPUs share.
+// Convolution of 3 x 3 kernels by Winograd's filtering: the common parts of its variants for CPUs and for GPUs.
 //
 // Rounding errors grow with the transforms. On values below 1, a sum of n products (n = 9 · channels) differs from the
 // exact sum by less than 16·n·2^-24 with tiles of 4 x 4 results, for any input tried. With tiles of 2 x 2 results it

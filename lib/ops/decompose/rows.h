@@ -12,13 +12,13 @@ namespace crisol::ops {
 /// Rows (batch, n, length) of vectors of m elements, and behind them perhaps the rows of the unit matrix.
 struct MatrixRows {
   Tensor x;
-  Tensor scales;       ///< (batch): what the elements must be multiplied by.
+  Tensor scales;       ///< (batch): the factors by which the elements must be multiplied.
   std::int64_t m = 0;  ///< Elements of the first vector.
 
   std::int64_t batch() const { return x.size(0); }
   std::int64_t count() const { return x.size(1); }
   std::int64_t length() const { return x.size(2); }
-  std::int64_t start() const;  ///< Where the second vector of a row begins, if there is one.
+  std::int64_t start() const;  ///< The place where the second vector of a row begins, if there is one.
 };
 
 /// The rows of a contiguous f32 tensor (batch, n, m) with elements.

@@ -38,7 +38,7 @@ ProblemKey key_of_indexed(const Problem& p) {
           {"picked", p.picked}, {"slices", p.whole_slices}, {"dtype", p.dtype}};
 }
 
-/// What gather and index_select have in common. The operands of a plan are x, the index and the result, all contiguous.
+/// The common parts of gather and index_select. The operands of a plan are x, the index and the result, all contiguous.
 /// Its call scalar is the value of elements that do not exist, a ulong.
 struct GatherProblem {
   std::int64_t outer, size, inner;  ///< x as an AxisSplit.
@@ -49,7 +49,7 @@ struct GatherProblem {
   ProblemKey key() const { return key_of_indexed(*this); }
 };
 
-/// What scatter_add, index_add and the other ops that scatter have in common. The operands of a plan are y, the index
+/// The common parts of scatter_add, index_add and the other ops that scatter. The operands of a plan are y, the index
 /// and the source, all contiguous. Its call scalar is the destination that nothing changes, a long; -1 for none.
 struct ScatterProblem {
   std::int64_t outer, size, inner;  ///< y as an AxisSplit.

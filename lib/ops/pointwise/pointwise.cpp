@@ -63,7 +63,7 @@ class KnownKernels {
   std::array<std::atomic<const Entry*>, 4096 + max_probes> slots_{};
 };
 
-/// The operands of one call: tensors and numbers apart, and what they are, packed.
+/// The operands of one call: the tensors, the numbers, and the kinds of all operands in one packed number.
 class Call {
  public:
   Call(const PointwiseRow& row, std::uint64_t mode) : row_(row), packed_(mode) {}
@@ -140,7 +140,7 @@ Graph forward_graph(const PointwiseRow& row, std::span<const OperandType> types,
   return graph;
 }
 
-// `types`: of dy, then of what the derivative reads.
+// `types`: the types of dy and of the operands that the derivative reads.
 Graph derivative_graph(const PointwiseRow& row, std::size_t k, std::span<const OperandType> types) {
   Graph graph;
   const unsigned read = row.derivative_operands(k);

@@ -1,4 +1,4 @@
-// Rows of the table run as raw ops: what the functions of crisol/ops/elementwise.h call.
+// Rows of the table as raw ops. The functions of crisol/ops/elementwise.h call them.
 #pragma once
 
 #include <initializer_list>
@@ -28,8 +28,8 @@ inline void pointwise_into(const char* op, const PointwiseRow& row, const Tensor
   pointwise_into(op, row, output, Operands(inputs.begin(), inputs.size()), Scalars(scalars.begin(), scalars.size()));
 }
 
-/// The derivative of a row by its input k, times dy, in the broadcast shape and the dtype of dy; dy itself where that
-/// is it. Inputs, and y, that the derivative does not read may be undefined tensors.
+/// The derivative of a row by its input k, times dy, in the broadcast shape and the dtype of dy. Returns dy itself if
+/// it is the result. Inputs, and y, that the derivative does not read may be undefined tensors.
 Tensor pointwise_backward(const PointwiseRow& row, std::size_t k, const Tensor& dy, Operands inputs, const Tensor& y,
                           Scalars scalars = {});
 inline Tensor pointwise_backward(const PointwiseRow& row, std::size_t k, const Tensor& dy,

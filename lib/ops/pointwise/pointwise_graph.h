@@ -47,7 +47,7 @@ class PointwiseGraph {
   int input(DType dtype, OperandKind kind = OperandKind::tensor);
   /// The next number, an argument of the kernel: a float (f32), int (i32, bool) or long (i64).
   int scalar(DType dtype);
-  /// A row of its inputs, then its scalars. Refuses what types_of refuses.
+  /// A row of its inputs, then its scalars. Refuses the same dtypes as types_of.
   int apply(const PointwiseRow& row, std::span<const int> operands);
   int apply(const PointwiseRow& row, std::initializer_list<int> operands) {
     return apply(row, std::span<const int>(operands.begin(), operands.size()));

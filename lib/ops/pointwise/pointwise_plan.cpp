@@ -92,8 +92,8 @@ void Planner::add_axes(int lanes, bool pad_behind) {
   for (int k = 0; k < loop_.operands; ++k) args_.push_back(padded(loop_.strides[static_cast<std::size_t>(k)], 0));
 }
 
-// Whether stores pass by the caches. This saves reading what they overwrite. It pays for results that are too large for
-// a cache, and it needs results that start with whole vectors.
+// Whether stores pass by the caches. This saves reading the memory that they overwrite. It pays for results that are
+// too large for a cache, and it needs results that start with whole vectors.
 bool Planner::streams() const {
   const PointwiseGraph& graph = kernels_.graph();
   constexpr std::size_t cached = std::size_t{8} << 20;

@@ -14,7 +14,7 @@
 
 namespace crisol::ops {
 
-/// Which dtypes a row takes, in what it computes and what it gives. P is the dtype that its inputs and scalars are
+/// The dtypes that a row takes, computes in and gives. P is the dtype that its inputs and scalars are
 /// promoted to.
 enum class RowRule : std::uint8_t {
   any,         ///< computes in P, gives P
@@ -117,7 +117,8 @@ struct RowTypes {
   DType result;
 };
 
-/// Refuses, naming the row and the dtypes, what its rule does not take. `operands`: inputs, then scalars.
+/// Refuses dtypes that the row's rule does not take. The message names the row and the dtypes. `operands`: inputs, then
+/// scalars.
 RowTypes types_of(const PointwiseRow& row, std::span<const OperandType> operands);
 
 }  // namespace crisol::ops

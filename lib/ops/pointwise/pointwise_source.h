@@ -17,8 +17,8 @@ const char* memory_type(DType dtype) noexcept;
 /// cl_kernels/common/math/).
 std::size_t function_calls(const PointwiseGraph& graph, std::string_view of = {});
 
-/// `#include` lines for the files of cl_kernels/common/ that function_of's text needs. They may stand in a
-/// KernelSpec's prelude, behind a define of VW.
+/// `#include` lines for the files of cl_kernels/common/ that function_of's text needs. They may be in a KernelSpec's
+/// prelude, behind a define of VW.
 std::string includes_of(const PointwiseGraph& graph);
 
 /// The graph as a function, always inlined:

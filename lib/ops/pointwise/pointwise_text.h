@@ -6,8 +6,8 @@
 
 namespace crisol::ops {
 
-/// Calls take(piece, is_name) for each piece of an expression in order: names, and what stands between them (operators,
-/// and numbers with their suffixes).
+/// Calls take(piece, is_name) for each piece of an expression in order. A piece is a name, or the text between two
+/// names (operators, and numbers with their suffixes).
 template <class Take>
 constexpr void for_each_piece(std::string_view text, Take take) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };

@@ -50,8 +50,8 @@ Tensor pooled(const dispatch::Table<Problem>& table, const Problem& problem, con
   return y;
 }
 
-/// The number of windows along an axis. Refuses what window_count refuses, a padding above half of the kernel, and a
-/// window that has no element of the input. The message names op.
+/// The number of windows along an axis. Refuses the same sizes as window_count, a padding above half of the kernel, and
+/// a window that has no element of the input. The message names op.
 std::int64_t pool_count(const char* op, const char* axis_name, const WindowAxis& axis, bool ceil_mode);
 
 /// `stride` 0 means the kernel's size. Throws if a window has no element of the input.

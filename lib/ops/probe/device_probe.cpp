@@ -65,7 +65,8 @@ ProbeOutcome probe_outcome(runtime::DeviceState& device, const std::string& name
   const std::pair key{Device(device).index(), name};
   const auto found = known().outcomes.find(key);
   if (found != known().outcomes.end()) return found->second;
-  known().outcomes[key] = {"none", "it is being probed"};  // Until then, for what the probe itself runs.
+  // The answer until the probe is done, for the ops that the probe itself runs.
+  known().outcomes[key] = {"none", "it is being probed"};
   try {
     return known().outcomes[key] = find(device, name, file, probe);
   } catch (...) {

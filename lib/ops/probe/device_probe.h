@@ -1,4 +1,4 @@
-// Probes find by trying what a device can do. Each probe runs once in a process, and its outcome is stored beside the
+// Probes try what a device can do. Each probe runs once in a process, and its outcome is stored beside the
 // cached programs.
 #pragma once
 

@@ -7,7 +7,7 @@
 
 namespace crisol::ops {
 
-/// What gemm_pack packs: element (i, k) of a matrix is i * row + k0 * stride0 + k1 * stride1 + k2 * stride2 behind
+/// The operand of gemm_pack. Element (i, k) of a matrix is i * row + k0 * stride0 + k1 * stride1 + k2 * stride2 behind
 /// its first, k = (k0 * count1 + k1) * count2 + k2.
 struct PackSource {
   std::int64_t m, k, row;
@@ -42,7 +42,7 @@ std::int64_t panel_columns(const dispatch::Target& target);
 
 /// B of a product as rows to be packed. Returns nothing if B is too wide.
 std::optional<PackSource> b_source(const GemmProblem& problem);
-/// The key of a packed copy; `width` is that of the row panels.
+/// The key of a packed copy; `width` is the width of the row panels.
 DerivedKey pack_key(const PackSource& source, std::int64_t width);
 
 /// Returns nothing if the problem is beyond the kernel's int indices or the device's loop budget. `gathers` adds

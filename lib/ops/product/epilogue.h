@@ -1,4 +1,4 @@
-// What a product does to each of its results on the way to memory: y = f(v), where v is the sum with its bias.
+// The function of a product's results on their way to memory: y = f(v), where v is the sum with its bias.
 //
 // Matrix products, linear layers and convolutions take one. The cheap cases (relu, a residual added) are flags that
 // kernels read at run time, so that they compile nothing; any other f is a snippet between the kernel's defines and its

@@ -1,4 +1,4 @@
-// The epilogue of a problem: what decides a plan, without buffers and values. See ops/product/epilogue.h.
+// The epilogue of a problem, as far as it decides a plan. Buffers and values are not in it. See ops/product/epilogue.h.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace crisol::ops {
 
-/// Flags that say what happens to a product on its way to C.
+/// Flags for the steps of a product on its way to C.
 enum GemmFlag : std::int32_t {
   add_to_c = kernels::ADD_TO_C,
   bias_per_row = kernels::BIAS_PER_ROW,

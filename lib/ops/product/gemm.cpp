@@ -35,7 +35,7 @@ GemmProblem with_tidy_strides(GemmProblem p) {
   return p;
 }
 
-// B with its owner where a packed copy of it is kept, or is worth keeping from this call on. On CPUs the plan depends
+// B with its owner, if a packed copy of B is kept or is worth keeping from this call on. On CPUs the plan depends
 // on that, and `p` is told.
 OperandView right_operand(const Gemm& product, GemmProblem& p) {
   if (product.b_storage == nullptr) return product.b.first;

@@ -25,7 +25,7 @@ struct MatrixLayout {
   kernels::StridedParameters parameters() const noexcept { return {batch, row, column}; }
 };
 
-/// What a product takes from the state of the thread.
+/// The settings that a product takes from the state of the thread.
 struct ProductContext {
   std::int64_t precision = 0;  ///< A Precision, which the operands may be rounded to.
 };

@@ -19,7 +19,7 @@ constexpr std::int32_t vectors_of_tall_tile = 2;
 // The kernel needs contiguous rows of C. If C has contiguous columns, the transposed product has contiguous rows.
 bool needs_transposing(const GemmProblem& p) { return p.c.column != 1 && p.epilogue.empty(); }
 
-// Whether so many rows use B that all items share one packed copy. Then the items have equal shares of the tiles.
+// Whether enough rows use B that all items share one packed copy. Then the items have equal shares of the tiles.
 // Otherwise each item packs its own part of B, which stays in its cache.
 bool shares_b(const GemmProblem& p) {
   constexpr std::int64_t many_rows = 384;

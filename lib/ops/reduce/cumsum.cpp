@@ -1,5 +1,5 @@
 // Running sums along an axis. An axis that is too long for one work-item (or group) is cut into blocks. A reduction
-// computes the blocks' sums, a scan of these sums computes what precedes each block, and one launch does the rest.
+// computes the blocks' sums, a scan of these sums computes the sum before each block, and one launch does the rest.
 #include <algorithm>
 
 #include "base/ceil_div.h"
@@ -34,7 +34,7 @@ struct CumsumProblem {
 
 extern const Table<CumsumProblem> cumsum_table;
 
-/// The length of blocks so that `pieces` that do not depend on each other times their number is what is wanted.
+/// The length of blocks that gives the wanted number of independent pieces: `pieces` for each block.
 std::int64_t block_length(const CumsumProblem& p, std::int64_t pieces, std::int64_t wanted, std::int64_t min_length,
                           std::int64_t max_length) {
   const std::int64_t blocks = std::clamp<std::int64_t>(p.n / min_length, 1, ceil_div(wanted, pieces));

@@ -1,4 +1,4 @@
-// What reductions need in backward: expansion of gradients, and the way back from a broadcast.
+// The helpers of reductions for backward: expansion of gradients, and the way back from a broadcast.
 #include <array>
 #include <cmath>
 
@@ -31,7 +31,7 @@ Spread spread_over(const char* op, const Tensor& dy, const Tensor& x, const Tens
           reduced_count(x.shape(), reduced)};
 }
 
-// Rows of no table: what gradients of reductions compute of two or three tensors.
+// Rows that are in no table. Gradients of reductions compute them from two or three tensors.
 constexpr PointwiseRow row_of(const char* op, std::array<const char*, 3> inputs, const char* forward,
                               const char* number = nullptr) {
   const std::size_t count = inputs[2] != nullptr ? 3 : 2;

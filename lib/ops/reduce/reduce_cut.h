@@ -6,7 +6,7 @@
 
 namespace crisol::ops {
 
-/// FORM of reduce_groups.cl: what one read takes.
+/// FORM of reduce_groups.cl: the elements that one read takes.
 enum class Form : std::uint8_t { scalars = FORM_SCALARS, along = FORM_ALONG, across = FORM_ACROSS };
 
 struct Cut {

@@ -21,8 +21,8 @@ std::int64_t items_worth(const ReduceProblem& p, const Target& target) {
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::min(4 * work / min_work, 1e9)), 1, max_items);
 }
 
-/// Parts so that items * parts is what the work is worth. A part has at least `min_elements`, and no work-item takes
-/// more than the loop budget allows. Elements of a part are numbered with 32 bits.
+/// The number of parts for which items * parts fits the amount of work. A part has at least `min_elements`, and no
+/// work-item takes more than the loop budget allows. Elements of a part are numbered with 32 bits.
 std::int64_t parts_for(const ReduceProblem& p, const Target& target, std::int64_t items, std::int64_t min_elements,
                        double rounds_of_item) {
   const std::int64_t elements = p.loop.elements;

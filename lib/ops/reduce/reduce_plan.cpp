@@ -1,4 +1,5 @@
-// The variants of reductions, and the plan of each: a kernel over all parts and, for several, one that joins them.
+// The variants of reductions, and the plan of each: a kernel over all parts and, for several parts, a kernel that joins
+// them.
 #include <algorithm>
 #include <limits>
 

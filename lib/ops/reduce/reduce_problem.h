@@ -1,4 +1,4 @@
-// A reduction as a problem for dispatch: what is combined, where the elements come from, over which axes.
+// A reduction as a problem for dispatch: the combining function, the source of the elements, and the axes.
 #pragma once
 
 #include <array>

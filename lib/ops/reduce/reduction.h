@@ -1,4 +1,4 @@
-// What a reduction combines: a row of the table in reduce.cpp, and what follows from it for the dtypes.
+// The function of a reduction: a row of the table in reduce.cpp, and the dtypes that follow from it.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ enum class Combine : std::uint8_t {
   arg_min = KIND_ARG_MIN
 };
 
-/// Which dtypes a reduction takes, what it computes in and what it gives.
+/// The dtypes that a reduction takes, computes in and gives.
 enum class ReduceTypes : std::uint8_t {
   floating,  ///< f32 and f16, computed in float; gives the same.
   total,     ///< f32 and f16 as above. Integers and bool are computed in long and give i64.
@@ -34,8 +34,9 @@ struct ReduceRule {
   const char* op;
   Combine combine;
   ReduceTypes types;
-  InternedText map = "x";     ///< Of x, an element, and `parameter`.
-  InternedText finish = "a";  ///< Of a, the combined value, `count`, the number of elements, and `parameter`.
+  InternedText map = "x";  ///< An expression of x, an element, and `parameter`.
+  /// An expression of a, the combined value, `count`, the number of elements, and `parameter`.
+  InternedText finish = "a";
   bool needs_elements = false;
 };
 

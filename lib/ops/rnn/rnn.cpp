@@ -43,7 +43,7 @@ dispatch::CallKey key_of(const char* op, const RnnInput& input, const RnnWeights
 /// For an operand that may be absent. Then `other` takes its place, and the plan does not read it.
 const Tensor& defined_or(const Tensor& wanted, const Tensor& other) { return wanted.defined() ? wanted : other; }
 
-/// Where a product's operand starts, modulo offset_period.
+/// The start of a product's operand, modulo offset_period.
 std::int64_t offset_of(const Tensor& x) {
   return x.defined() ? static_cast<std::int64_t>(in(x).offset % offset_period) : 0;
 }
@@ -74,7 +74,7 @@ RnnProblem problem_of(const RnnSizes& sizes, const Tensor& weight_hh, const Tens
           offset_of(weight_hr)};
 }
 
-/// What a forward writes.
+/// The tensors that a forward pass writes.
 struct Buffers {
   Tensor gates, states, cells, projected;
 };
@@ -104,7 +104,7 @@ void run_forward(const RnnForward& p, const Inputs& inputs, const RnnInput& init
          {absent_state});
 }
 
-/// What a backward writes.
+/// The tensors that a backward pass writes.
 struct Gradients {
   Tensor dinput, drecurrent, dprojected, dh, dc;  ///< See RnnBackwardOperands.
 };

@@ -78,7 +78,7 @@ struct RnnBackward : RnnProblem {
 struct RnnForwardOperands {
   Place x = operand(0), weight_ih = operand(1), bias_ih = operand(2), weight_hh = operand(3), bias_hh = operand(4),
         weight_hr = operand(5), lengths = operand(6);
-  Place gates = operand(7);       ///< (T, B, saved_columns()): afterwards what backward reads.
+  Place gates = operand(7);       ///< (T, B, saved_columns()): afterwards the values that backward reads.
   Place states = operand(8);      ///< (T + 1, B, R), with h0 in its slot.
   Place cells = operand(9);       ///< (T + 1, B, H), or (1, B, H) if nothing is saved, with c0 in its slot.
   Place projected = operand(10);  ///< (T, B, H), or (1, B, H) if nothing is saved.
@@ -94,7 +94,7 @@ struct RnnBackwardOperands {
   Place dinput = operand(6);      ///< (T, B, gate_rows()): the gradient of W_ih x + b_ih.
   Place drecurrent = operand(7);  ///< The gradient of W_hh h + b_hh. For other cells than the GRU it is dinput.
   Place dprojected = operand(8);  ///< (T, B, R): the gradient of weight_hr's product.
-  Place dh = operand(9);          ///< (B, R): first the gradient of h_n, afterwards that of h0.
+  Place dh = operand(9);          ///< (B, R): first the gradient of h_n, afterwards the gradient of h0.
   Place dc = operand(10);         ///< (B, H): the same for c_n and c0.
 };
 

@@ -1,4 +1,4 @@
-// What cross_entropy and nll_loss share.
+// The common parts of cross_entropy and nll_loss.
 #pragma once
 
 #include "crisol/ops/loss.h"

@@ -29,7 +29,7 @@ AvgPool3dOptions volume_of(const AvgPool2dOptions& o) {
           o.count_include_pad,           o.divisor};
 }
 
-// The elements first … last-1 along an axis that a window covers, and what it counts there.
+// The elements first … last-1 along an axis that a window covers, and the number of elements that it counts there.
 struct Range {
   std::int64_t first, last, count;
 };

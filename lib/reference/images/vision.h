@@ -16,7 +16,7 @@ std::vector<std::vector<double>> interpolate_weights(std::int64_t size, std::int
 /// x (N, C, …), as crisol::interpolate.
 Values interpolate(const Values& x, const InterpolateOptions& options);
 
-/// x (N, C, H, W) at the places of grid (N, OH, OW, 2), or x (N, C, D, H, W) at those of grid (N, OD, OH, OW, 3).
+/// x (N, C, H, W) at the places of grid (N, OH, OW, 2), or x (N, C, D, H, W) at the places of grid (N, OD, OH, OW, 3).
 Values grid_sample(const Values& x, const Values& grid, const GridSampleOptions& options);
 
 /// The gradient of x for dy, in the shape of x.

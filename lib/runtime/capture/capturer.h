@@ -38,7 +38,7 @@ struct CopyCommand {
 };
 using Command = std::variant<LaunchCommand, FillCommand, CopyCommand>;
 
-/// Commands that are queued one after another, and what the host then does.
+/// Commands that are queued one after another, and the host's work behind them.
 struct CapturedPart {
   std::vector<Command> commands;
   std::unique_ptr<CommandBuffer> buffer;

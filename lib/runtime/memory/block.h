@@ -39,7 +39,7 @@ class Block {
 
  protected:
   enum class Kind : std::uint8_t { shared, pooled, stored };
-  /// A block of the pool, which sets memory and bytes, or a stored block, which gets its memory later.
+  /// A block of the pool or a stored block. The pool sets memory and bytes. A stored block gets its memory later.
   Block(DeviceState& device, Kind kind, std::uint64_t bytes) noexcept : device_(device), bytes_(bytes), kind_(kind) {}
   void set_memory(_cl_mem* memory) const noexcept { memory_.store(memory, std::memory_order_release); }
 

@@ -43,8 +43,8 @@ class BorrowedBlocks {
   BorrowedBlocks(const BorrowedBlocks&) = delete;
   BorrowedBlocks& operator=(const BorrowedBlocks&) = delete;
 
-  /// Gives back what the commands that this thread captures do not use so far. Kernels that use it may be queued: its
-  /// next user runs behind them.
+  /// Gives back the blocks that the thread's captured commands do not use so far. Kernels that use this memory may be
+  /// queued, because its next user runs behind them.
   void give_back_unused();
   /// The memory that is still borrowed. While somebody holds it, later borrowers and the block itself share it.
   std::vector<BlockPtr> take();

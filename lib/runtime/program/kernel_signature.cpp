@@ -17,7 +17,7 @@ using Macros = std::map<std::string, std::string>;
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// The end of what begins at `at` and is no code: a comment, a literal or a preprocessor line. Returns `at` for code.
+/// The end of a comment, a literal or a preprocessor line that begins at `at`. Returns `at` for code.
 std::size_t end_of_noise(const std::string& source, std::size_t at, bool line_begins) {
   const auto after = [&](const char* mark, std::size_t from) {
     const std::size_t found = source.find(mark, from);
@@ -72,7 +72,7 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-/// The lines `#define NAME WORDS` of the source, without those that have parameters or other signs.
+/// The lines `#define NAME WORDS` of the source, without the lines that have parameters or other signs.
 Macros macros_of(const std::string& source, const KernelDefines& defines) {
   Macros macros(defines.begin(), defines.end());
   std::istringstream lines(source);
