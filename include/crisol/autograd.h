@@ -1,7 +1,7 @@
 // Reverse-mode differentiation on tensors.
 //
 // A tensor with requires_grad_() is a leaf. If an input wants a gradient, the functions of crisol/functions/ and the
-// operators record what they compute. backward() on the result goes through the record in reverse and adds to the
+// operators record their computations. backward() on the result goes through the record in reverse and adds to the
 // grad() of the leaves. docs/autograd.md explains gradients of gradients, hooks, checkpoints and the search for NaN.
 //
 //     Tensor w = crisol::randn({3, 4}).requires_grad_();

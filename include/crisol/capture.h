@@ -57,10 +57,10 @@ class CRISOL_API CapturedGraph {
 };
 
 /// Calls `work` once, and captures the commands that this thread queues on `device` meanwhile. The commands also run. A
-/// replay does not repeat what only the host does, such as branches, counters and printing. Each replay reads the
-/// current learning rate. Throws invalid_argument if the work reads values of a tensor, copies host values to a tensor,
-/// uses another device, or calls capture(). The first use of a random generator or an optimiser copies host values too.
-/// It also throws if `by` is ReplayBy::command_buffer and the device has none. The commands that the work queued before
+/// replay does not repeat the host's own work, such as branches, counters and printing. Each replay reads the current
+/// learning rate. Throws invalid_argument if the work reads values of a tensor, copies host values to a tensor, uses
+/// another device, or calls capture(). The first use of a random generator or an optimiser copies host values too. It
+/// also throws if `by` is ReplayBy::command_buffer and the device has none. The commands that the work queued before
 /// the error do run.
 CRISOL_API CapturedGraph capture(const std::function<void()>& work, Device device = Device(),
                                  ReplayBy by = ReplayBy::any);

@@ -32,13 +32,13 @@ class CRISOL_API Compiled : public nn::Module {
 ///     const NoGrad no_grad;
 ///     Tensor y = fast(x);
 ///
-/// compile() runs the module on the example and notes what it computes. For each size of the batch (axis 0) the graph
+/// compile() runs the module on the example and notes its computations. For each size of the batch (axis 0) the graph
 /// is simplified and captured when it is first needed; the last eight are kept. Changes of parameters and buffers are
 /// followed: the next call makes the graph again. The module itself runs in training, where a gradient is wanted, for
 /// inputs that differ from the example in anything but the batch, and where the graph depends on values.
 ///
-/// The graph does what the module did for the example: it fixes branches of C++ code and the effects of hooks. Throws
-/// invalid_argument for a module that has no graph, as onnx::save does.
+/// The graph repeats the work of the module for the example: it fixes branches of C++ code and the effects of hooks.
+/// Throws invalid_argument for a module that has no graph, as onnx::save does.
 template <class M>
 Compiled compile(const M& module, const Tensor& example) {
   return Compiled(nn::detail::copy_module<M>(module), example);

@@ -97,7 +97,7 @@ class CRISOL_API Device {
   /// Position in devices().
   int index() const noexcept;
 
-  /// Waits until all queued work of this device is done. Throws device_failure if some of it failed.
+  /// Waits until all queued work of this device is done. Throws device_failure if a part of the work failed.
   void synchronize() const;
 
   /// Figures of this device's memory pool.

@@ -3,7 +3,7 @@
 //     dist::init();                               // Each process (rank) takes a device.
 //     Net net;
 //     optim::SGD optimizer(net.parameters(), 0.1);
-//     dist::DataParallel model(net);              // The same weights everywhere, those of rank 0.
+//     dist::DataParallel model(net);              // All ranks get the weights of rank 0.
 //     for (const io::Batch& batch : loader) {     // Each rank reads other samples: see io::ShardedSampler.
 //       optimizer.zero_grad();
 //       cross_entropy(model(batch.input), batch.target).backward();  // Gradients are averaged meanwhile.
@@ -50,11 +50,11 @@ CRISOL_API bool initialized() noexcept;
 /// Prints the reason with the number of this rank, and ends all ranks. For programs that catch their exceptions.
 [[noreturn]] CRISOL_API void fail(const std::string& reason) noexcept;
 
-/// The number of this process, from 0. This function and those below throw invalid_argument before init().
+/// The number of this process, from 0. This function and the functions below throw invalid_argument before init().
 CRISOL_API int rank();
 /// The number of processes.
 CRISOL_API int world();
-/// The number of this process among those of its machine.
+/// The number of this process among the processes of its machine.
 CRISOL_API int local_rank();
 /// The number of processes on this machine.
 CRISOL_API int local_world();
@@ -64,11 +64,11 @@ CRISOL_API int local_world();
 enum class ReduceOp : std::uint8_t { sum, mean, min, max };
 
 /// Replaces each element of x by the sum, mean, … of the elements of all ranks at this place. For every element type,
-/// except that only floating-point tensors have a mean. This function and those below wait for the device. They throw
-/// invalid_argument on every rank, and change nothing, if the ranks call different functions, or give different shapes,
-/// element types or operations.
+/// except that only floating-point tensors have a mean. This function and the functions below wait for the device. They
+/// throw invalid_argument on every rank, and change nothing, if the ranks call different functions, or give different
+/// shapes, element types or operations.
 CRISOL_API void all_reduce(Tensor x, ReduceOp op = ReduceOp::sum);
-/// Replaces the elements of x by those of the rank `root`.
+/// Replaces the elements of x by the elements that rank `root` has.
 CRISOL_API void broadcast(Tensor x, int root = 0);
 /// The tensors of all ranks one after another: (world · n, …) for x of shape (n, …). x has at least one axis.
 CRISOL_API Tensor all_gather(const Tensor& x);
@@ -87,8 +87,8 @@ struct DataParallelOptions {
 
 /// Lets all layers BatchNorm2d and BatchNorm3d below a module use the statistics of the samples of all ranks in
 /// training, as PyTorch's SyncBatchNorm does. Returns their number. With it, N ranks with B / N samples each compute
-/// what one process with B samples computes. Each rank needs samples in each step. All ranks call the layers in the
-/// same order.
+/// the same as one process with B samples. Each rank needs samples in each step. All ranks call the layers in the same
+/// order.
 CRISOL_API int sync_batch_norm(nn::Module& module);
 
 struct DataParallelImpl;
@@ -96,7 +96,7 @@ struct DataParallelImpl;
 /// Averages the gradients of a module over all ranks in each backward(). While one lives, every backward() through the
 /// parameters is a step of all ranks together. All ranks make it with the same parameters. Their names, shapes and
 /// order are compared. Its constructor gives all ranks the parameters and buffers of rank 0. Parameters must be f32
-/// leaves on one device. Those that want no gradient are left alone.
+/// leaves on one device. Parameters that want no gradient are left alone.
 ///
 /// When backward() returns, the gradients are the same on all ranks. If a parameter got a gradient on some ranks only,
 /// backward() throws invalid_argument on every rank and names it. An exception in backward() ends the run, because the
@@ -106,8 +106,8 @@ struct DataParallelImpl;
 /// the rest of backward. Replays count as passes, and use the present weight. A step that was captured with
 /// set_sync(false) sums nothing.
 ///
-/// Buffers, such as the statistics of batch norm, are not averaged: each rank has its own, and those of rank 0 are
-/// saved. sync_buffers() gives them to all ranks. sync_batch_norm() shares the statistics themselves.
+/// Buffers, such as the statistics of batch norm, are not averaged: each rank has its own, and rank 0 saves its
+/// buffers. sync_buffers() gives them to all ranks. sync_batch_norm() shares the statistics themselves.
 class CRISOL_API DataParallel {
  public:
   explicit DataParallel(nn::Module& module, const DataParallelOptions& options = {});
@@ -147,19 +147,19 @@ struct ShardedOptimizerImpl;
 /// An optimiser whose state is divided among the ranks (stage 1 of ZeRO, Rajbhandari et al. 2020). Each rank updates
 /// one part of all parameters, and has the state of this part alone. backward() starts to average a bucket of gradients
 /// when they are complete. step() waits for the averages, updates the own part, and gives the new values to all
-/// ranks. So it replaces DataParallel. All ranks call backward() and zero_grad() alike.
+/// ranks. So it replaces DataParallel. All ranks must make the same calls of backward() and zero_grad().
 ///
 ///     dist::ShardedOptimizer optimizer(net.named_parameters(), [](const std::vector<Tensor>& parts) {
 ///       return std::make_unique<optim::Adam>(parts, 1e-3);
 ///     });
 ///
-/// The grad() of a parameter stays that of the rank. If it changes after the first backward(), by another backward() or
-/// otherwise, step() averages its bucket once more. A new weight has the same effect. Replays of a captured backward()
-/// average nothing, so step() does it.
+/// The grad() of a parameter stays the rank's own gradient. If it changes after the first backward(), by another
+/// backward() or otherwise, step() averages its bucket once more. A new weight has the same effect. Replays of a
+/// captured backward() average nothing, so step() does it.
 ///
 /// Parameters stay where they are. For a moment, backward() and step() need the memory of two buckets. A rank keeps a
 /// second copy of its own part and of the gradients of this part. All optimisers of the library work on each element by
-/// itself, so the weights are those of the undivided optimiser.
+/// itself, so the weights are the same as with an undivided optimiser.
 class CRISOL_API ShardedOptimizer {
  public:
   /// Makes the optimiser of this rank for parts of the parameters, which are tensors of rank 1.

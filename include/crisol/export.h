@@ -1,4 +1,4 @@
-// Marks what the shared library exports. A static build defines CRISOL_STATIC for itself and its users.
+// Marks the symbols that the shared library exports. A static build defines CRISOL_STATIC for itself and its users.
 #pragma once
 
 #if defined(CRISOL_STATIC)

@@ -1,9 +1,9 @@
 // Several elementwise ops as one kernel.
 //
 //     const auto gate = crisol::fuse([](const Expr& a, const Expr& b) { return tanh(a * b + b) * sigmoid(a); });
-//     Tensor y = gate(a, b);          // One pass over memory; so is backward().
+//     Tensor y = gate(a, b);          // One pass over memory. backward() takes one pass too.
 //
-// docs/fusion.md says what is recorded when, and what is compiled.
+// docs/fusion.md says when a function is recorded and compiled.
 #pragma once
 
 #include <array>
@@ -151,10 +151,9 @@ class Fused {
   explicit Fused(F function, const char* name)
       : function_(std::make_shared<const F>(std::move(function))), core_(detail::make_fused(name)) {}
 
-  /// Calls the function with one argument for each parameter: tensors, which broadcast, and numbers, which are
-  /// arguments of the kernel. Results are contiguous. Errors (invalid_argument), with nothing queued: undefined
-  /// tensors, shapes that do not broadcast, two devices, dtypes that an op does not take, more tensors than a kernel
-  /// can have.
+  /// Calls the function with one argument for each parameter. Tensors broadcast, and numbers become arguments of the
+  /// kernel. Results are contiguous. Errors (invalid_argument), with nothing queued: undefined tensors, shapes that do
+  /// not broadcast, two devices, dtypes that an op does not take, more tensors than a kernel can have.
   template <class... Args>
   auto operator()(const Args&... args) const {
     if constexpr ((std::is_same_v<Args, Expr> || ...)) {

@@ -48,9 +48,9 @@ struct KernelOptions {
 /// | `__global T* y`                                | a tensor that the kernel may write                        |
 /// | `T n`                                          | a number                                                  |
 ///
-/// T is char, uchar, short, ushort, int, uint, long, ulong, float or double, or a define whose text is one of these
-/// types. A pointer may also have the type half, or a vector type of 2, 4, 8 or 16 elements. Local memory is declared
-/// in the kernel: `__local float sums[64];`.
+/// T is char, uchar, short, ushort, int, uint, long, ulong, float or double, or a define that names one of these types.
+/// A pointer may also have the type half, or a vector type of 2, 4, 8 or 16 elements. Local memory is declared in the
+/// kernel: `__local float sums[64];`.
 class CRISOL_API Kernel {
  public:
   /// Reads the parameters of the kernel `name` from the source, and compiles nothing.

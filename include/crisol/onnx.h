@@ -55,31 +55,31 @@ struct FunctionInfo {
 
 /// The initializers of one element type: the constants that a file stores, such as weights.
 struct InitializerCount {
-  std::string type;           ///< Of the elements, such as "f32".
+  std::string type;           ///< The type of the elements, such as "f32".
   std::int64_t tensors = 0;   ///< How many there are.
-  std::int64_t elements = 0;  ///< Of all of them.
-  std::uint64_t bytes = 0;    ///< Of all elements.
+  std::int64_t elements = 0;  ///< The elements of all these tensors.
+  std::uint64_t bytes = 0;    ///< The size of these elements.
 };
 
 /// A file beside the model that holds the elements of tensors.
 struct ExternalFile {
   std::string location;      ///< Relative to the model's folder.
-  std::int64_t tensors = 0;  ///< That lie in it.
-  std::uint64_t bytes = 0;   ///< Of these tensors.
+  std::int64_t tensors = 0;  ///< How many tensors it holds.
+  std::uint64_t bytes = 0;   ///< The size of these tensors.
   std::string fault;         ///< Why a tensor cannot be read; empty if all can.
 };
 
-/// What an ONNX file says about itself.
+/// The description of an ONNX file.
 struct ModelInfo {
   std::string path;                             ///< The file.
   std::uint64_t file_bytes = 0;                 ///< Its size.
   std::int64_t ir_version = 0;                  ///< The version of the file format.
   std::string producer;                         ///< The program that wrote the file.
   std::string producer_version;                 ///< Its version.
-  std::string domain;                           ///< Of the model, by its author.
+  std::string domain;                           ///< The model's domain, by its author.
   std::int64_t model_version = 0;               ///< By its author.
   std::vector<OperatorSet> operator_sets;       ///< In the order of the file.
-  std::vector<ValueInfo> inputs;                ///< Without those that are initializers too.
+  std::vector<ValueInfo> inputs;                ///< Inputs that are also initializers are left out.
   std::vector<ValueInfo> outputs;               ///< In the order of the file.
   std::vector<OpCount> ops;                     ///< The most frequent first.
   std::vector<FunctionInfo> functions;          ///< In the order of the file.
@@ -90,7 +90,7 @@ struct ModelInfo {
   bool has_training = false;                    ///< The file also holds graphs for training, which crisol does not use.
 };
 
-/// Reads a file without its weights. External files are only checked: what is wrong with one stands in its `fault`.
+/// Reads a file without its weights. External files are only checked. The `fault` of a file says what is wrong with it.
 CRISOL_API ModelInfo read_info(const std::string& path);
 
 /// The facts as JSON. A size that is not fixed is its name or null, and an open shape is null.
@@ -102,7 +102,7 @@ CRISOL_API std::ostream& operator<<(std::ostream& out, const ModelInfo& info);
 /// The outputs of a model by name.
 class CRISOL_API Outputs {
  public:
-  /// Used by the library. `names` are those of all outputs.
+  /// Used by the library. `names` are the names of all outputs.
   Outputs(std::vector<std::string> names, NamedTensors tensors)
       : names_(std::move(names)), tensors_(std::move(tensors)) {}
   /// The output of that name. Throws invalid_argument, with the names that there are, if there is none. Throws it for
@@ -148,9 +148,9 @@ class CRISOL_API Model : public nn::Module {
   Model(const Model& other);
   ~Model() override;
 
-  /// What the model takes, in the order of the file.
+  /// The model's inputs, in the order of the file.
   const std::vector<ValueInfo>& inputs() const noexcept;
-  /// What the model gives, in the order of the file.
+  /// The model's outputs, in the order of the file.
   const std::vector<ValueInfo>& outputs() const noexcept;
 
   using Module::operator();
@@ -161,13 +161,13 @@ class CRISOL_API Model : public nn::Module {
   /// A sequence is given as tensors of one name, in order. An optional input may be left out. An initializer that the
   /// file also lists as an input may be given, and replaces the initializer in this run.
   Outputs operator()(const NamedTensors& inputs) const;
-  /// Runs the model and measures each node: without gradients those that the passes leave (see optimized()). A row for
-  /// each op, the longest total_ms first. Every node waits for the device, so the sum is longer than a run alone.
-  /// Throws like a run.
+  /// Runs the model and measures each node. Without gradients these are the nodes that the passes leave (see
+  /// optimized()). A row for each op, the longest total_ms first. Every node waits for the device, so the sum is longer
+  /// than a run alone. Throws like a run.
   std::vector<OpTime> profile(const NamedTensors& inputs) const;
-  /// What runs for inputs of these shapes without gradients, as text: how many nodes each pass removed or joined, and a
-  /// line for each node that is left. If the model has no program for these inputs, the text says so, and lists all
-  /// nodes of the file. Runs the model once.
+  /// The program that runs for inputs of these shapes without gradients, as text: how many nodes each pass removed or
+  /// joined, and a line for each node that is left. If the model has no program for these inputs, the text says so, and
+  /// lists all nodes of the file. Runs the model once.
   std::string optimized(const NamedTensors& inputs) const;
   /// For models with one input: the first output. Hooks see only calls with one tensor.
   Tensor forward(const Tensor& x) override;
@@ -181,10 +181,10 @@ class CRISOL_API Model : public nn::Module {
 };
 
 /// Loads a model to a device. Throws io for a file that is damaged or contradicts itself. Throws invalid_argument for a
-/// model that uses what the library does not support: the text lists all of it, with versions of ops and nodes.
+/// model that the library does not support. The text lists all unsupported parts, with versions of ops and nodes.
 ///
 /// Large weights stay in the file until somebody needs them. So the file may be removed or replaced, but not written in
-/// place: what then needs a weight that is not in memory throws io.
+/// place. After such a write, a call that needs a weight that is not yet in memory throws io.
 CRISOL_API Model load(const std::string& path, Device device = Device());
 
 /// The tensor in a file of its own (a TensorProto, mostly `.pb`), with its name, which may be empty. The inputs and
@@ -221,7 +221,7 @@ enum class CheckState {
 /// "passed", "wrong" or "refused".
 CRISOL_API const char* name_of(CheckState state) noexcept;
 
-/// A folder of test data, and what a model made of it.
+/// A folder of test data, and the outcome of a model's run on it.
 struct CheckedSet {
   std::string folder;                     ///< Its path.
   CheckState state = CheckState::passed;  ///< How the run ended.
@@ -259,9 +259,9 @@ using Function = std::function<std::vector<Tensor>(const std::vector<Tensor>& in
 /// size there. The initializers have the names of `state_dict`. The module runs in evaluation, and keeps its mode. The
 /// file uses version 17 of ONNX's ops, or a newer one if an op needs it.
 ///
-/// Throws invalid_argument, and writes nothing, for what a file cannot express: an op without a form in ONNX, writing
-/// into tensors, values that the host reads, and sizes that depend on the batch but are no multiple of it. Throws io if
-/// the file cannot be written.
+/// Throws invalid_argument, and writes nothing, for a function that a file cannot express: an op without a form in
+/// ONNX, writing into tensors, values that the host reads, and sizes that depend on the batch but are no multiple of
+/// it. Throws io if the file cannot be written.
 CRISOL_API void save(const std::string& path, nn::Module& module, const std::vector<Tensor>& examples,
                      const SaveOptions& options = {});
 /// The same for any function of tensors, such as a module with several inputs. `state` names the tensors that it uses

@@ -1,9 +1,9 @@
-// Use of the library together with your own OpenCL code. Both can use the same context, queue and buffers, without
-// copies.
+// Use of the library together with your own OpenCL code. The library and the program can use the same context, queue
+// and buffers, without copies.
 //
 //     Tensor y = relu(x);
 //     OpenclBuffer buffer = opencl_buffer_for_writing(y);
-//     clSetKernelArg(mine, 0, sizeof buffer.memory, &buffer.memory);  // Its element 0 lies at buffer.offset.
+//     clSetKernelArg(mine, 0, sizeof buffer.memory, &buffer.memory);  // Its element 0 is at buffer.offset.
 //     clEnqueueNDRangeKernel(opencl_queue(y.device()), mine, …);      // Runs after what made y,
 //     Tensor z = sum(y);                                              // which runs after that.
 //

@@ -4,7 +4,7 @@
 // Most programs need no raw op, so crisol.h does not include this header. Use a raw op
 //
 // - in the backward of a custom_function, for a gradient that the library has: ops::relu_backward(dy, y),
-// - to learn what the library would do: ops::conv2d_choice, ops::probe_results, ops::matrix_units,
+// - to ask for the library's choices: ops::conv2d_choice, ops::probe_results, ops::matrix_units,
 // - to limit the extra memory of ops: ops::set_workspace_limit.
 //
 // For anything else, call a function under NoGrad: it does the same as the raw op.

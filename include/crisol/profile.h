@@ -45,7 +45,7 @@ class CRISOL_API Profile {
 /// Prints a table: kernel, launches, total, mean and share of the time.
 CRISOL_API std::ostream& operator<<(std::ostream& out, const Profile& profile);
 
-/// An op and the variant of it that was chosen, by the names that CRISOL_VARIANT takes.
+/// An op and its chosen variant, by the names that CRISOL_VARIANT takes.
 struct VariantChoice {
   std::string op;          ///< "conv2d"
   std::string variant;     ///< "direct"
@@ -76,7 +76,7 @@ class CRISOL_API VariantLog {
 };
 
 /// The measured peak speed of a device: the results of short kernels that do nothing else. `crisol bench` shows results
-/// as shares of it.
+/// as shares of this peak.
 struct DeviceSpeed {
   double gflops = 0;     ///< 10^9 f32 operations per second, from fused multiply-adds in registers. Each counts as two.
   double copy_gbps = 0;  ///< 10^9 bytes per second, read and written, for y = x on arrays larger than the caches.
@@ -112,7 +112,7 @@ CRISOL_API TransferSpeed measure_transfers(Device device = Device());
 /// Time until a kernel has run for the first time, in milliseconds: once after compilation, once after loading a
 /// binary.
 struct CompileTime {
-  double source_ms = 0;  ///< From OpenCL C that neither the library nor the driver has in a cache.
+  double source_ms = 0;  ///< The time from OpenCL C, if neither the library nor the driver has the program in a cache.
   double binary_ms = 0;  ///< From the binary of the same program, as stored on disk; 0 if there was none.
 };
 

@@ -54,8 +54,8 @@ struct BackwardOptions {
 /// same memory. Work is queued. Only reads to the host and synchronize() wait for it.
 ///
 /// `const` belongs to the handle, not to the elements. A const Tensor cannot become another tensor, and its members
-/// that write do not compile. A copy of it, and a view like x[0], is a new handle to the same elements and may write
-/// them.
+/// that write do not compile. A copy of a tensor, or a view like x[0], is a new handle to the same elements and may
+/// write them.
 ///
 /// Axes count from 0, or from -1 backwards. Every function throws Error (invalid_argument) for arguments that break its
 /// rules, and then leaves all tensors unchanged.
@@ -69,7 +69,7 @@ class CRISOL_API Tensor {
   Tensor& operator=(const Tensor&) & = default;
   Tensor& operator=(Tensor&&) & noexcept = default;
   /// Assignment to a handle without a name writes elements, like copy_from: `x[0] = y` and `x[{0, Slice(1, 5)}] = 2.0`.
-  /// The value is broadcast, cast, and moved to this device. Where tensors of positions name an element more than once,
+  /// The value is broadcast, cast, and moved to this device. If tensors of positions name an element more than once,
   /// the last value stays.
   void operator=(const Operand& value) &&;  // NOLINT(misc-unconventional-assign-operator)
 
@@ -93,7 +93,7 @@ class CRISOL_API Tensor {
   std::int64_t offset() const;
   /// Whether the elements are stored one after another, outermost axis first.
   bool is_contiguous() const;
-  /// Whether both tensors use the same storage. They may be different parts of it.
+  /// Whether both tensors use the same storage. They may be different parts of one storage.
   bool shares_storage_with(const Tensor& other) const;
 
   // --- To and from the host -------------------------------------------------------------------------------------
@@ -333,11 +333,11 @@ CRISOL_API Tensor ones(const Shape& shape, DType dtype = DType::f32, Device devi
 /// A tensor with one value everywhere, converted to the dtype.
 CRISOL_API Tensor full(const Shape& shape, const Scalar& value, DType dtype = DType::f32, Device device = Device());
 /// The numbers start, start + step, … below end, or above end if the step is negative: ceil((end - start) / step)
-/// elements. Integer dtypes drop the fractions of these numbers. PyTorch drops those of start and step instead.
+/// elements. Integer dtypes drop the fractions of these numbers. PyTorch drops the fractions of start and step instead.
 CRISOL_API Tensor arange(double start, double end, double step = 1, DType dtype = DType::f32, Device device = Device());
 
 /// `count` numbers at equal distances from start to end, both included. One number is start. `count` must not be
-/// negative. Integer dtypes drop the fractions of these numbers. PyTorch drops those of start and end too.
+/// negative. Integer dtypes drop the fractions of these numbers. PyTorch drops the fractions of start and end too.
 CRISOL_API Tensor linspace(double start, double end, std::int64_t count, DType dtype = DType::f32,
                            Device device = Device());
 /// A matrix with 1 on its main diagonal and 0 elsewhere. Without `columns` it is square.

@@ -1,4 +1,4 @@
-// A timeline of what a program does, in a file that Perfetto (ui.perfetto.dev) and Chrome (chrome://tracing) open.
+// A timeline of a program's work, in a file that Perfetto (ui.perfetto.dev) and Chrome (chrome://tracing) open.
 //
 //     {
 //       const trace::File file("step.json");

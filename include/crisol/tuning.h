@@ -92,7 +92,7 @@ CRISOL_API std::vector<TuningEntry> tuning_entries();
 /// file, if the file cannot be written, and invalid_argument if tuning_file() is empty.
 CRISOL_API void store_tuning(const TuningEntry& entry);
 
-/// Removes the entry of a device and a problem. Returns whether there was one. Throws what store_tuning throws.
+/// Removes the entry of a device and a problem. Returns whether there was one. Throws the same errors as store_tuning.
 CRISOL_API bool remove_tuning(const std::string& device, std::uint64_t key);
 
 /// Removes the file. Returns the number of its entries. Throws io, naming the file, if the file cannot be removed.

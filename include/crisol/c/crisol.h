@@ -667,7 +667,8 @@ CRISOL_API crisol_status crisol_nextafter(const crisol_operand* a, const crisol_
 /** crisol::take_along_axis: elements along an axis at the positions of `index`. */
 CRISOL_API crisol_status crisol_take_along_axis(const crisol_tensor* x, const crisol_tensor* index, int axis,
                                                 crisol_tensor** result);
-/** crisol::take: slices along *axis at the positions of `index`. Without an axis (null) x counts as a line. */
+/** crisol::take: slices along *axis at the positions of `index`. Without an axis (null) x is read as one line of
+ * elements. */
 CRISOL_API crisol_status crisol_take(const crisol_tensor* x, const crisol_tensor* index, const int* axis,
                                      crisol_tensor** result);
 /** crisol::index_get: x[indices[0], indices[1], ...] as in NumPy. A null index takes a whole axis. */
@@ -790,8 +791,8 @@ CRISOL_API crisol_status crisol_model_save(const crisol_model* model, const char
 /** Parameters and buffers by name, over the same memory: crisol::nn::Module::state_dict. */
 CRISOL_API crisol_status crisol_model_state_dict(const crisol_model* model, crisol_named_tensors** result);
 /** Copies values from `state` into parameters and buffers. With `strict`, the names must be the same on both sides.
- * Without it, gives the number of names that the state lacks, and of those that the model lacks; both pointers may be
- * null. */
+ * Without it, gives the number of names that the state lacks, and the number of names that the model lacks. Both
+ * pointers may be null. */
 CRISOL_API crisol_status crisol_model_load_state_dict(crisol_model* model, const crisol_named_tensors* state,
                                                       int strict, int32_t* missing, int32_t* unexpected);
 /** Switches the training mode. It is on at first. */
@@ -914,7 +915,7 @@ CRISOL_API crisol_status crisol_schedule_step(crisol_schedule* schedule);
 CRISOL_API crisol_status crisol_schedule_step_metric(crisol_schedule* schedule, double metric);
 /** The rate of a group that the schedule set last. */
 CRISOL_API crisol_status crisol_schedule_last_lr(const crisol_schedule* schedule, int32_t group, double* lr);
-/** The position of the schedule. What the schedule was made with is not in it. */
+/** The position of the schedule. It does not hold the settings with which the schedule was made. */
 CRISOL_API crisol_status crisol_schedule_state_dict(const crisol_schedule* schedule, crisol_named_tensors** result);
 /** Goes on from a position, and sets the rates. Refused for a state of another schedule. */
 CRISOL_API crisol_status crisol_schedule_load_state_dict(crisol_schedule* schedule, const crisol_named_tensors* state);
@@ -1001,7 +1002,7 @@ CRISOL_API crisol_status crisol_dataset_split(const crisol_dataset* dataset, int
 /** As crisol_dataset_split, but the samples are shuffled first. The seed determines the parts, on every machine. */
 CRISOL_API crisol_status crisol_dataset_random_split(const crisol_dataset* dataset, int count, const int64_t* lengths,
                                                      uint64_t seed, crisol_dataset** results);
-/** Destroys a data set. Loaders and parts that were made from it keep what they need. */
+/** Destroys a data set. Loaders and parts that were made from it keep the data that they need. */
 CRISOL_API void crisol_dataset_destroy(crisol_dataset* dataset);
 /** The number of samples. */
 CRISOL_API crisol_status crisol_dataset_size(const crisol_dataset* dataset, int64_t* samples);
@@ -1048,7 +1049,7 @@ CRISOL_API crisol_status crisol_data_loader_next(crisol_data_loader* loader, int
 /** The place behind the batch that crisol_data_loader_next gave last; after the last batch the begin of the next epoch.
  * crisol_data_loader_start goes on from there. Both pointers may be null. */
 CRISOL_API crisol_status crisol_data_loader_position(const crisol_data_loader* loader, int64_t* epoch, int64_t* batch);
-/** The position, and what determines the batches. */
+/** The position, and the settings that determine the batches. */
 CRISOL_API crisol_status crisol_data_loader_state_dict(const crisol_data_loader* loader, crisol_named_tensors** result);
 /** Makes crisol_data_loader_position give a saved position. Refused when this loader would give other batches. */
 CRISOL_API crisol_status crisol_data_loader_load_state_dict(crisol_data_loader* loader,
@@ -1124,7 +1125,7 @@ CRISOL_API crisol_status crisol_onnx_info(const char* path, const char** json);
 /** A model from an ONNX file, as crisol::onnx::load gives it. crisol_model_forward runs models with one input, and
  * gives their first output. */
 CRISOL_API crisol_status crisol_onnx_load(const char* path, crisol_device device, crisol_model** result);
-/** What a model of crisol_onnx_load takes, or what it gives. */
+/** An input or an output of a model of crisol_onnx_load. */
 typedef enum crisol_onnx_kind { CRISOL_ONNX_INPUT = 0, CRISOL_ONNX_OUTPUT = 1 } crisol_onnx_kind;
 /** How many inputs or outputs the model has. */
 CRISOL_API crisol_status crisol_onnx_value_count(const crisol_model* model, crisol_onnx_kind kind, int32_t* count);
@@ -1152,11 +1153,11 @@ CRISOL_API crisol_status crisol_onnx_profile(const crisol_model* model, int inpu
                                              const crisol_tensor* const* inputs, const char** json);
 /** The tensor in a file of its own (TensorProto, mostly `.pb`): crisol::onnx::load_tensor. */
 CRISOL_API crisol_status crisol_onnx_load_tensor(const char* path, crisol_device device, crisol_tensor** result);
-/** Compares a model with its test data: crisol::onnx::check, as JSON like that of crisol_onnx_info. A wrong output is
+/** Compares a model with its test data: crisol::onnx::check, as JSON in the form of crisol_onnx_info. A wrong output is
  * no error of the call. */
 CRISOL_API crisol_status crisol_onnx_check(const char* folder, double rtol, double atol, crisol_device device,
                                            const char** json);
-/** The ops that crisol_onnx_load accepts, with their versions, as JSON like that of crisol_onnx_info. */
+/** The ops that crisol_onnx_load accepts, with their versions, as JSON in the form of crisol_onnx_info. */
 CRISOL_API crisol_status crisol_onnx_supported_ops(const char** json);
 /** Writes a model as an ONNX file, as crisol::onnx::save does, with an example of its input. The names of the input and
  * of the output may be NULL: "input" and "output". */

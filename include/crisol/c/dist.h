@@ -73,7 +73,7 @@ CRISOL_API crisol_status crisol_dist_sync_batch_norm(crisol_model* model, int32_
 
 /** An optimizer whose state is divided among the ranks: crisol::dist::ShardedOptimizer. */
 typedef struct crisol_sharded_optimizer crisol_sharded_optimizer;
-/** Gives all ranks the parameters of rank 0. Kind and settings are those of crisol_optimizer_create. */
+/** Gives all ranks the parameters of rank 0. Kind and settings are the same as for crisol_optimizer_create. */
 CRISOL_API crisol_status crisol_sharded_optimizer_create(const crisol_named_tensors* parameters, const char* kind,
                                                          int settings, const crisol_setting* setting,
                                                          crisol_sharded_optimizer** result);

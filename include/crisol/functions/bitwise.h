@@ -34,8 +34,8 @@ CRISOL_API Tensor bitwise_right_shift(const Operand& a, const Operand& b);
 /// smallest number divided by -1 is itself. For floating-point numbers write trunc(a / b).
 CRISOL_API Tensor trunc_divide(const Operand& a, const Operand& b);
 
-/// A copy of x whose bits count as elements of another dtype: PyTorch's x.view(dtype). Both dtypes have the same size.
-/// Refuses other sizes, and bool as the result, because a bool is only 0 or 1.
+/// A copy of x whose bits count as elements of another dtype: PyTorch's x.view(dtype). The old and the new dtype have
+/// the same size. Refuses other sizes, and bool as the result, because a bool is only 0 or 1.
 CRISOL_API Tensor bit_cast(const Tensor& x, DType dtype);
 
 }  // namespace crisol

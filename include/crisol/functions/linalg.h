@@ -57,9 +57,9 @@ CRISOL_API Tensor eigvalsh(const Tensor& x);
 /// x = U diag(S) Vᵀ for x (…, m, n), with orthonormal columns of U and V, and S from large to small. U is (…, m, m) and
 /// Vᵀ (…, n, n), or without `full_matrices` (…, m, k) and (…, k, n) for k = min(m, n). Hestenes' one-sided Jacobi
 /// rotations (Demmel and Veselić 1992); the signs of vectors are arbitrary. A matrix with NaN or infinity gives NaN.
-/// f16 is computed in f32. The gradient through U and V needs different singular values that are not 0. It ignores what
-/// depends on the further vectors of the full form, as in PyTorch. Errors (invalid_argument): whole numbers, a rank
-/// below 2.
+/// f16 is computed in f32. The gradient through U and V needs different singular values that are not 0. It ignores
+/// terms that depend on the further vectors of the full form, as in PyTorch. Errors (invalid_argument): whole numbers,
+/// a rank below 2.
 CRISOL_API SvdResult svd(const Tensor& x, bool full_matrices = true);
 
 /// The singular values that svd gives, (…, k). Their gradient allows equal values.
@@ -109,8 +109,8 @@ CRISOL_API Tensor outer(const Tensor& a, const Tensor& b);
 /// promoted dtype, any but bool; whole numbers are exact modulo their size. Refuses different sizes along the axis.
 CRISOL_API Tensor vecdot(const Tensor& a, const Tensor& b, int axis = -1);
 
-/// The sum of products over the last `axes` axes of a and the first of b, of the same sizes. The dtypes are those of
-/// matmul. 0 axes give the product of all pairs.
+/// The sum of products over the last `axes` axes of a and the first of b, of the same sizes. The dtypes are the same as
+/// for matmul. 0 axes give the product of all pairs.
 CRISOL_API Tensor tensordot(const Tensor& a, const Tensor& b, int axes = 2);
 /// The sum of products over the pairs of axes a_axes[k] of a and b_axes[k] of b, of the same sizes.
 CRISOL_API Tensor tensordot(const Tensor& a, const Tensor& b, const Shape& a_axes, const Shape& b_axes);

@@ -9,9 +9,9 @@
 namespace crisol {
 
 /// (x - mean) / sqrt(variance + epsilon) * weight + bias for each channel of x (N, C) or (N, C, …), as in PyTorch. In
-/// training, mean and (biased) variance are those of the batch. running_mean and running_var, if defined, then become
-/// (1 - momentum) old + momentum new, with the unbiased variance. Outside training, the running statistics are the mean
-/// and the variance, and do not change.
+/// training, mean and (biased) variance are computed from the batch. running_mean and running_var, if defined, then
+/// become (1 - momentum) old + momentum new, with the unbiased variance. Outside training, the running statistics are
+/// the mean and the variance, and do not change.
 ///
 /// weight and bias may be undefined, which means 1 and 0. The running statistics may be undefined in training only, and
 /// then both. All have the shape (C). Refuses one value per channel in training.

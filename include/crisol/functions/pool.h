@@ -26,7 +26,7 @@ CRISOL_API Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options);
 CRISOL_API Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output);
 
 /// max_pool2d with one more axis: (N, C, OD, OH, OW), with sizes as in max_pool2d. NaN and equal elements are treated
-/// in the same way; the order of elements is that of (d, h, w).
+/// in the same way. Elements are ordered by (d, h, w).
 CRISOL_API Tensor max_pool3d(const Tensor& x, const MaxPool3dOptions& options);
 
 /// The same values, and for each of them its position (d · H + h) · W + w in the volume.

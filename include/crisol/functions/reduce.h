@@ -68,9 +68,9 @@ CRISOL_API Tensor cumulative_prod(const Tensor& x, int axis, bool include_initia
 /// How many elements differ from 0, as i64. NaN differs from 0. Has no gradient.
 CRISOL_API Tensor count_nonzero(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
-/// The differences x[i + 1] - x[i] along an axis, n times. `prepend` and `append`, where they are defined, are first
-/// joined to x: they have its dtype and shape, except for the size along the axis. For bool the result is whether the
-/// neighbours differ. Refuses a negative n.
+/// The differences x[i + 1] - x[i] along an axis, n times. `prepend` and `append`, if they are defined, are first
+/// joined to x. They have the dtype and shape of x, except for the size along the axis. For bool the result is whether
+/// the neighbours differ. Refuses a negative n.
 CRISOL_API Tensor diff(const Tensor& x, std::int64_t n = 1, int axis = -1, const Tensor& prepend = Tensor(),
                        const Tensor& append = Tensor());
 

@@ -2,8 +2,9 @@
 //
 // Tensors are f32 or f16. The generator (crisol/random.h) must be on the tensor's device. Errors (invalid_argument),
 // with the generator unchanged: an undefined tensor, two devices, another dtype, a shape or a number that breaks a rule
-// below. The host does not wait for the device, so it does not see a row without a valid choice. The samples of such a
-// row are -1. With the environment variable CRISOL_CHECK_INDICES=1 the call waits and throws invalid_argument instead.
+// below. The host does not wait for the device, so it does not see a row without a valid choice. The samples of this
+// row are then -1. With the environment variable CRISOL_CHECK_INDICES=1 the call waits and throws invalid_argument
+// instead.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,8 @@ CRISOL_API Tensor multinomial(const Tensor& weights, std::int64_t num_samples, b
 CRISOL_API Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replacement = false);
 
 /// Draws one class from each row of logits (N, C), as i64 (N). Logits (C) give a scalar. Class c has the probability
-/// softmax(logits / temperature)[c]. If top_k is not 0, only the top_k largest logits take part. Of equal logits the
-/// first count as larger.
+/// softmax(logits / temperature)[c]. If top_k is not 0, only the top_k largest logits take part. Among equal logits,
+/// the first counts as the largest.
 ///
 /// Temperature 0 takes the first largest logit and draws nothing. A logit of -inf is never drawn. A row with NaN or
 /// +inf, or with -inf only, gives -1. At temperature 0 such a row gives the position of its first NaN, or of its first

@@ -24,13 +24,13 @@ CRISOL_API SortResult topk(const Tensor& x, std::int64_t k, int axis = -1, bool 
 
 /// For each value, the number (i64) of elements of `sorted` that are below it, or with `right` not above it: the place
 /// at which the value keeps the order. `sorted` (n) is in ascending order, or with `sorter` (n) it is in this order
-/// when read at the positions `sorter`. values has any shape, and the result has the same. Both dtypes are promoted.
-/// Has no gradient.
+/// when read at the positions `sorter`. values has any shape, and the result has the same. The two dtypes are promoted
+/// to one. Has no gradient.
 CRISOL_API Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right = false,
                                const Tensor& sorter = Tensor());
 
-/// Whether each element of x is one of `values`, as bool. Both dtypes are promoted. NaN is no element of anything. Has
-/// no gradient.
+/// Whether each element of x is one of `values`, as bool. The two dtypes are promoted to one. NaN is no element of
+/// anything. Has no gradient.
 CRISOL_API Tensor isin(const Tensor& x, const Tensor& values, bool invert = false);
 
 }  // namespace crisol

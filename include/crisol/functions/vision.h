@@ -10,7 +10,7 @@ namespace crisol {
 
 /// Resizes x (N, C, …) along the axes after the channels, as PyTorch's interpolate. There are any number of these axes.
 /// x is f32 or f16, and with the nearest modes of any dtype. An axis of size n becomes `size`, or floor(n ·
-/// scale_factor). Element j of the result lies at
+/// scale_factor). Element j of the result is read at
 ///
 ///     (j + 0.5) / s - 0.5              in the input, where s is the factor; scale_factor itself if it is given
 ///     j · (n - 1) / (size - 1)         with align_corners; 0 for size 1
@@ -60,7 +60,8 @@ CRISOL_API Tensor roi_align(const Tensor& x, const Tensor& boxes, const Tensor& 
 
 /// Selects boxes with high scores that overlap little, for each class of each image: boxes (N, K, 4) and scores (N, C,
 /// K), f32. The result has a row (image, class, box), i64, for each selected box. The rows of a class begin with the
-/// highest score. Of equal scores the earlier box comes first. Waits for the number of rows. Has no gradient.
+/// highest score. Among boxes of equal score, the earlier one comes first. Waits for the number of rows. Has no
+/// gradient.
 CRISOL_API Tensor non_max_suppression(const Tensor& boxes, const Tensor& scores,
                                       const NonMaxSuppressionOptions& options = {});
 

@@ -34,13 +34,14 @@ class CRISOL_API Csv {
   std::int64_t rows() const noexcept { return rows_; }
   /// The columns' names in the file's order.
   const std::vector<std::string>& columns() const noexcept { return columns_; }
-  /// One field. This function and those below throw invalid_argument for a row or column that does not exist.
+  /// One field. This function and the functions below throw invalid_argument for a row or column that does not exist.
   std::string_view text(std::int64_t row, const std::string& column) const;
   /// The given columns as numbers: (rows, columns.size()) f32. Throws io, with the line, for a field that is no decimal
   /// number. "nan" and "inf" are numbers. An empty field is none.
   Tensor numbers(const std::vector<std::string>& columns, Device device = Device()) const;
   /// All other columns as numbers, in the file's order: (rows, number of other columns) f32. For example,
-  /// `numbers_except({"label"})` gives the features of a table with one column of labels. Throws what numbers() throws.
+  /// `numbers_except({"label"})` gives the features of a table with one column of labels. Throws the same errors as
+  /// numbers().
   Tensor numbers_except(const std::vector<std::string>& columns, Device device = Device()) const;
   /// One column as class numbers: (rows) i64. The text names[i] is class i. If `names` is left out, class_names(column)
   /// is used. Throws io, with the line, for a field that is not in `names`.

@@ -46,7 +46,7 @@ class CRISOL_API ImageFolder : public Dataset {
   explicit ImageFolder(const std::string& folder, const ImageFolderOptions& options = {});
   std::int64_t size() const override { return static_cast<std::int64_t>(files_->size()); }
   std::vector<Field> fields() const override;
-  /// Throws what read_image throws.
+  /// Throws the same errors as read_image.
   void read(std::int64_t index, const Sample& sample) const override;
   /// The names of the classes.
   const std::vector<std::string>& classes() const noexcept { return classes_; }

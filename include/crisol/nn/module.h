@@ -266,9 +266,9 @@ class CRISOL_API Module {
 };
 
 /// A deep copy: parameters, buffers and children have their own memory. Tied parameters and shared children are tied
-/// and shared in the copy too. Hooks are copied. Gradients are not, nor is the memory of members that are plain
-/// tensors. Throws invalid_argument for a module whose class is derived from M, and for one with a child that is held
-/// by a pointer.
+/// and shared in the copy too. Hooks are copied. Gradients are not copied, and the memory of members that are plain
+/// tensors is not copied either. Throws invalid_argument for a module whose class is derived from M, and for one with a
+/// child that is held by a pointer.
 template <class M>
 M clone(const M& module) {
   const detail::CloneScope scope(module, typeid(M));

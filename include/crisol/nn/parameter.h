@@ -1,4 +1,4 @@
-// The tensors of a module: parameters, which are trained, and buffers, which are not.
+// The tensors of a module: parameters, and buffers. Only parameters are trained.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Convolution and pooling of channels in blocks: what programs of graphs run on CPUs. Other code has conv2d and the
+// Convolution and pooling of channels in blocks. Programs of graphs run them on CPUs. Other code has conv2d and the
 // poolings, which are faster for single calls. These functions are for tools that try or measure variants.
 //
 // Each function puts the channels of x (N, C, H, W) into blocks of `block`, runs the op of its name without "in_", and
@@ -12,8 +12,8 @@
 
 namespace crisol::ops {
 
-/// conv2d without a bias. The op is "conv2d_blocks". The channels of x are in blocks of `block_in`, those of the result
-/// in blocks of `block`. There is one group, or one for each channel and output.
+/// conv2d without a bias. The op is "conv2d_blocks". The channels of x are in blocks of `block_in`, and the channels of
+/// the result are in blocks of `block`. There is one group, or one for each channel and output.
 CRISOL_API Tensor conv2d_in_blocks(const Tensor& x, const Tensor& weight, const Conv2dOptions& options,
                                    std::int64_t block_in, std::int64_t block);
 

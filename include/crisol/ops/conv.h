@@ -43,13 +43,13 @@ struct Conv2dChoice {
 };
 
 /// The variant that conv2d or one of its gradients would use on a device, for these shapes of the input and the weight,
-/// with the current workspace limit. Queues nothing. Throws what conv2d throws for the shapes.
+/// with the current workspace limit. Queues nothing. Throws the same errors as conv2d for the shapes.
 CRISOL_API Conv2dChoice conv2d_choice(Conv2dPass pass, const Shape& input, const Shape& weight,
                                       const Conv2dOptions& options = {}, Device device = Device());
 
 /// Cross-correlation of volumes, as in PyTorch's conv3d: conv2d with one more axis in front of height and width.
 /// Shapes: x (N, C, D, H, W), weight (K, C/G, Q, R, S), bias (K) or undefined, all f32 and on one device. y is (N, K,
-/// D', H', W'), and the errors are those of conv2d.
+/// D', H', W'), and the errors are the same as for conv2d.
 ///
 /// conv2d computes it, with its variants: a slice of y is a convolution of images that have the channels of Q slices of
 /// x. So x is copied Q / stride_d times, at most 256 MB or ops::workspace_limit() at a time but at least one image, and

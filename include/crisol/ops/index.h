@@ -47,7 +47,7 @@ CRISOL_API Tensor index_add(const Tensor& x, int axis, const Tensor& index, cons
 CRISOL_API Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& src);
 
 /// Like scatter_add, but the elements for one place and the old value are combined by `reduction`. The dtypes and the
-/// order are those of scatter_add.
+/// order are the same as for scatter_add.
 CRISOL_API Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& src,
                                  ScatterReduction reduction);
 

@@ -11,7 +11,7 @@
 
 namespace crisol::ops {
 
-/// A loss of labelled rows, and what its backward needs.
+/// A loss of labelled rows, and the values that its backward needs.
 struct CrossEntropyResult {
   Tensor loss;     ///< (), or (N) without reduction.
   Tensor moments;  ///< f32 (N, 2): the maximum m of each row, and log sum exp(x - m).

@@ -17,7 +17,7 @@ struct BatchNormResult {
 /// y = (x - mean) / sqrt(variance + epsilon) * weight + bias for each channel of x, f32 (N, C) or (N, C, …), as in
 /// PyTorch.
 ///
-/// In training, mean and (biased) variance are those of the batch, computed in two passes. running_mean and
+/// In training, mean and (biased) variance are computed from the batch, in two passes. running_mean and
 /// running_var, if defined, then become (1 - momentum) old + momentum new, with the unbiased variance. Outside
 /// training, the running statistics are the mean and the variance, and do not change.
 ///

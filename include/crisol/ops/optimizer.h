@@ -2,8 +2,8 @@
 // crisol/optim.h.
 //
 // All tensors of a call are f32, contiguous, on one device, and have the same number of elements. One call is one
-// launch, for a whole arena or for a part of it. Numbers that change from step to step are in device memory, so that a
-// captured step can be replayed:
+// launch, for a whole arena or a part of an arena. Numbers that change from step to step are in device memory, so that
+// a captured step can be replayed:
 //
 //   hyper     (4): lr, momentum or beta1, 1 - beta1, log(beta1); written by the host with write_hyper
 //   progress  (4): t, 1 - beta1^t, sqrt(1 - beta2^t), unused; zeros at first, advanced on the device

@@ -12,7 +12,7 @@ namespace crisol::ops {
 /// The result of a probe.
 struct ProbeResult {
   std::string name;    ///< The name that assume_probes() takes.
-  std::string found;   ///< What the device can do, or "none".
+  std::string found;   ///< The ability of the device that the probe found, or "none".
   std::string reason;  ///< Why `found` is "none".
 };
 

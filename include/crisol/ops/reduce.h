@@ -85,8 +85,8 @@ CRISOL_API Tensor mean_backward(const Tensor& dy, const Shape& x_shape, const Sh
 /// Gradient of prod: dy times the product of the other elements. It is right also if some elements are 0.
 CRISOL_API Tensor prod_backward(const Tensor& dy, const Tensor& x, const Shape& axes = {});
 
-/// Gradient of max and of min with the result y. dy goes to the element that equals y. Several such elements get equal
-/// parts of it, as in PyTorch's amax.
+/// Gradient of max and of min with the result y. dy goes to the element that equals y. If several elements equal y,
+/// they get equal parts of dy, as in PyTorch's amax.
 CRISOL_API Tensor max_backward(const Tensor& dy, const Tensor& x, const Tensor& y, const Shape& axes = {});
 
 /// Gradient of the values of max_with_indices and min_with_indices: dy at the indices, and 0 elsewhere.

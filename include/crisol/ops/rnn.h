@@ -59,8 +59,8 @@ struct RnnInputGradients {
 };
 
 /// Computes the gradients of the inputs of rnn_forward from the gradients `dy` of its results. input, weights and
-/// options are those of rnn_forward, and `saved` is its result. Gradients of undefined parameters stay undefined. So
-/// does the gradient of c0, unless the cell is lstm.
+/// options are the same as for rnn_forward, and `saved` is the result of rnn_forward. Gradients of undefined parameters
+/// stay undefined. So does the gradient of c0, unless the cell is lstm.
 CRISOL_API RnnInputGradients rnn_backward(const RnnOutputGradients& dy, const RnnInput& input,
                                           const RnnWeights& weights, const RnnOptions& options, const RnnSaved& saved,
                                           const RnnWanted& wanted = {});

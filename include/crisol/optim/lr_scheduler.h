@@ -26,7 +26,7 @@ class CRISOL_API LRScheduler {
   void step() { set_steps(steps_ + 1); }
   /// The number of steps so far.
   std::int64_t steps() const noexcept { return steps_; }
-  /// Sets the rates as after so many steps.
+  /// Sets the rates as after `steps` steps.
   void set_steps(std::int64_t steps);
   /// The rates that this schedule set last, one for each group.
   std::vector<double> get_last_lr() const;
@@ -43,7 +43,7 @@ class CRISOL_API LRScheduler {
   using Rate = std::function<double(std::size_t group, double base_lr)>;
 
   explicit LRScheduler(Optimizer& optimizer);
-  /// Sets the rates as after so many steps. Constructors call it with 0.
+  /// Sets the rates as after `steps` steps. Constructors call it with 0.
   virtual void apply(std::int64_t steps) = 0;
   /// Sets the rate of every group. Throws invalid_argument, and changes nothing, for a rate that is negative or not
   /// finite.

@@ -24,19 +24,20 @@ struct InterpolateOptions {
   InterpolateMode mode = InterpolateMode::nearest;  ///< How elements are computed.
   bool align_corners = false;  ///< The first and last elements of input and output have the same places. Not for
                                ///< nearest modes.
-  bool antialias = false;      ///< Where the image becomes smaller, more neighbours contribute. Not for nearest modes.
+  bool antialias = false;      ///< If the image becomes smaller, more neighbours contribute. Not for nearest modes.
 };
 
 /// How grid_sample() computes an element from its neighbours in the input. Bicubic is for images only.
 enum class GridSampleMode { bilinear, nearest, bicubic };
 
-/// What grid_sample() reads outside the input: zeros, the nearest element of the border, or the input mirrored.
+/// The values that grid_sample() reads outside the input: zeros, the nearest element of the border, or the mirrored
+/// input.
 enum class GridSamplePadding { zeros, border, reflection };
 
 /// Options of grid_sample().
 struct GridSampleOptions {
   GridSampleMode mode = GridSampleMode::bilinear;             ///< How elements are computed.
-  GridSamplePadding padding_mode = GridSamplePadding::zeros;  ///< What is read outside the input.
+  GridSamplePadding padding_mode = GridSamplePadding::zeros;  ///< The values that are read outside the input.
   bool align_corners =
       false;                 ///< -1 and 1 are the centres of the corner elements. Otherwise they are their outer edges.
   bool in_elements = false;  ///< The grid holds positions of elements, 0 for the first one, and not -1 to 1.
@@ -48,7 +49,7 @@ struct RoiAlignOptions {
   std::int64_t width = 1;           ///< Bins of a box from left to right.
   double spatial_scale = 1;         ///< Multiplies the coordinates of the boxes.
   std::int64_t sampling_ratio = 0;  ///< Samples of a bin along each axis. 0: one for each element that a bin covers.
-  bool aligned = false;  ///< The centre of the first element lies at 0.5, and boxes may be smaller than an element.
+  bool aligned = false;  ///< The centre of the first element is at 0.5, and boxes may be smaller than an element.
   bool maximum = false;  ///< Takes the largest product of a weight and an element in place of the mean (ONNX's rule).
 };
 
