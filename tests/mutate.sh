@@ -2,12 +2,13 @@
 # tests/mutate.sh [--only OP,…] [--after N] [-- arguments of doctest]
 #
 # Shows that the tests notice a variant that refuses every problem. First runs the tests of ops and functions on the
-# default device, or those that the arguments select. In this run each case states which variants it must run. Then lets
-# one variant after the other refuse everything, and runs its cases until one fails. Prints a line for each variant that
-# the device could take: "red" and the case that failed, or "NOT NOTICED". Ends with "N red, N not noticed", and fails
-# when a variant was not noticed. --only OP,… takes only the variants of these ops. --after N lets each variant take N
-# problems of a case before it refuses the others. Then a case with at most N problems cannot fail. Logs: build/mutate/.
-# OCL_ICD_VENDORS and CRISOL_DEVICE choose another device. Takes half an hour on PoCL, so it is no part of tests/run.sh.
+# default device, or the tests that the arguments select. In this run each case states which variants it must run. Then
+# lets one variant after the other refuse everything, and runs its cases until one fails. Prints a line for each variant
+# that the device could take: "red" and the case that failed, or "NOT NOTICED". Ends with "N red, N not noticed", and
+# fails when a variant was not noticed. --only OP,… takes only the variants of these ops. --after N lets each variant
+# take N problems of a case before it refuses the others. Then a case with at most N problems cannot fail. Logs:
+# build/mutate/. OCL_ICD_VENDORS and CRISOL_DEVICE choose another device. Takes half an hour on PoCL, so it is no part
+# of tests/run.sh.
 set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/../tools/setup.sh"
 

@@ -32,12 +32,10 @@
 # aarch64, and all offline targets. A release needs such a run.
 #
 # Prints a table and ends with "N passed, N failed". The numbers count test cases, summed over all runs. For windows and
-# aarch64 they count ops, and for offline they count targets. For onnx and onnx-models they count models, and those that
-# the library refuses count as skipped. An implementation that is missing and cannot be installed
-# is left out, and the table says why. Only PoCL is required.
-# Fails when a test failed or a run crashed. Also fails when PoCL was wanted and not tested, or when --only named a
-# GPU and none was tested.
-# Logs: build/tests/.
+# aarch64 they count ops, and for offline they count targets. For onnx and onnx-models they count models, and models
+# that the library refuses count as skipped. An implementation that is missing and cannot be installed is left out, and
+# the table says why. Only PoCL is required. Fails when a test failed or a run crashed. Also fails when PoCL was wanted
+# and not tested, or when --only named a GPU and none was tested. Logs: build/tests/.
 set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/../tools/setup.sh"
 
@@ -67,7 +65,7 @@ for name in "${selected[@]}"; do
   [[ " ${all_implementations[*]} " == *" $name "* ]] || die "unknown implementation $name; there are: ${all_implementations[*]}"
 done
 
-# A number of this commit, for what takes turns.
+# A number of this commit, for implementations and tests that take turns.
 commit=$(git -C "$crisol_root" rev-parse HEAD 2>/dev/null) || commit=0
 commit_number=$((16#${commit:0:6}))
 turn=$((commit_number % 4))
@@ -305,7 +303,8 @@ run_tests() {
   mkdir -p -- "$work/cache/$name"
   mapfile -t its_variables < <(grep . <<<"${variables[$name]:-}") # One per line.
   mapfile -t its_filter < <(grep . <<<"${filter[$name]:-}")
-  # A run of PoCL, Intel or a GPU takes all short tests of the ops. Those must run every variant that the device could take.
+  # A run of PoCL, Intel or a GPU takes all short tests of the ops. These tests must run every variant that the device
+  # could take.
   if [[ "$name" == pocl || "$name" == intel || -n "${gpu_number[$name]:-}" ]] && [ -z "${doctest_arguments[*]}" ]; then
     its_variables+=(CRISOL_TEST_ALL_VARIANTS=1)
   fi
@@ -405,7 +404,7 @@ end_stage build
 [ -z "$plain" ] || divide_tests
 
 # run_beside NAME: runs tests in a separate process. Its results come back through a file. The tests' output goes to
-# NAME.log. What came before the tests, such as a build that failed, goes to NAME.output.
+# NAME.log. The output before the tests, for example of a failed build, goes to NAME.output.
 run_beside() {
   (
     if declare -F "run_$1" >/dev/null; then "run_$1"; else run_tests "$1"; fi

@@ -83,7 +83,7 @@ nvidia_library() {
 }
 
 # Containers often hold NVIDIA's driver without the file that tells OpenCL's loader of it: then the loader is sent to a
-# folder with it beside the others.
+# folder that has this file beside the others.
 show_nvidia() {
   local library folder=$crisol_build/nvidia-icd
   [ -z "${OCL_ICD_VENDORS:-}${OCL_ICD_FILENAMES:-}" ] || return 0
@@ -125,7 +125,7 @@ install_packages() {
   # sudo asks for its password here rather than into a log.
   [ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null || sudo -v || return 1
   if [ -z "$apt_updated" ]; then
-    # A source that cannot be reached need not hold what is wanted here: what counts is the installation.
+    # A source that cannot be reached may not matter for the wanted packages. Only the installation tells.
     run_logged apt-update "Updating the package lists" apt_get update || say "going on with the lists that are there"
     apt_updated=yes
   fi
@@ -148,7 +148,8 @@ make_debian_root() {
   mv -- "$2.new" "$2"
 }
 
-# Installs what the build lacks: the given headers besides what the library and the programs need.
+# Installs the packages that the build lacks: the packages of the given headers, and the packages that the library and
+# the programs need.
 install_build_tools() {
   local packages why
   mapfile -t packages < <(missing_build_packages "$@" | sort -u)

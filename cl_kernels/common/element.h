@@ -7,7 +7,7 @@
 //   LOAD_LANES(type, R, v, p, i, step, count)             v = elements i, i+step, … : count of them, then zeros
 //   STORE_LANES(type, R, p, i, step, count, v)            the first count lanes to elements i, i+step, …
 //
-// Conversions are those of C: floats become integers by rounding toward zero. half is rounded to nearest even.
+// Conversions follow C: floats become integers by rounding toward zero. half is rounded to nearest even.
 
 // WHOLE_VECTORS means that every pointer is a multiple of whole vectors. A GPU then moves a vector with one
 // instruction.

@@ -1,4 +1,4 @@
-// Moves vectors of which only the first n lanes exist. The tails of CPU loops need this.
+// Moves vectors. Only their first n lanes exist. The tails of CPU loops need this.
 #include "common/vector.h"
 
 // The lanes from n on become zero.

@@ -1,7 +1,8 @@
 // Structs that a kernel gets by value. C++ includes their headers too, so that host and kernel share one description.
 //
-// Members are Long and Int alone, with the Longs first, so that both sides lay them out alike. CHECK_PARAMETERS asserts
-// the size on both sides: it is the sum of the members, so nothing is between them. A struct has at most 64 bytes.
+// Members are only Longs and Ints, and the Longs come first. So both sides have the same layout. CHECK_PARAMETERS
+// asserts the size on both sides: it is the sum of the members, so nothing is between them. A struct has at most 64
+// bytes.
 #ifndef CRISOL_COMMON_PARAMETERS_H
 #define CRISOL_COMMON_PARAMETERS_H
 #ifdef __cplusplus

@@ -1,18 +1,19 @@
-// Jacobi's method on rows (decompose/rows.h). A row is w[i], and behind it v[i]; v starts as the unit matrix. A rotation
-// of two rows changes w and v alike, so w[i] is always sum_j v[i, j] w0[j], where w0 are the rows at the beginning.
+// Jacobi's method on rows (decompose/rows.h). A row is w[i], and behind it v[i]; v starts as the unit matrix. A
+// rotation of two rows changes w and v in the same way, so w[i] is always sum_j v[i, j] w0[j], where w0 are the rows at
+// the beginning.
 //
 //   SYMMETRIC 0  the w[i] become orthogonal (Hestenes 1958): w0^T = U S V^T, where the v[i] are the columns of V, and the
 //                w[i] are the columns of U, times the singular values
 //   SYMMETRIC 1  w0 is symmetric, and the products v[i] w[j] vanish for i != j: the v[i] become eigenvectors of w0, and
 //                v[i] w[i] eigenvalues
 //
-// The rows p and q have a 2 x 2 matrix of such products, ((a, g), (g, b)). The rotation (c p - s q, s p + c q) makes g
+// The rows p and q have a 2 x 2 matrix of these products, ((a, g), (g, b)). The rotation (c p - s q, s p + c q) makes g
 // zero, with
 //
 //   z = (b - a) / 2g     t = sign z / (|z| + sqrt(1 + z^2))     c = 1 / sqrt(1 + t^2)     s = c t
 //
-// A round rotates n / 2 pairs that have no row in common. The rounds of a sweep are those of a tournament, so each row
-// meets each other row once. moved (batch, sweeps) says whether a sweep rotated a pair. If it did not, no sweep follows.
+// A round rotates n / 2 pairs that have no row in common. The rounds of a sweep follow a tournament, so each row meets
+// each other row once. moved (batch, sweeps) says whether a sweep rotated a pair. If it did not, no sweep follows.
 #include "decompose/parameters.h"
 #include "decompose/rows.h"
 #ifndef SYMMETRIC

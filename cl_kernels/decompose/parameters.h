@@ -5,7 +5,8 @@
 PARAMETERS_BEGIN
 
 // Rows (decompose/rows.h) of `matrices` matrices with n rows each. A row has `chunks` chunks. The first w_chunks of them
-// hold w and the others hold v. A matrix has `slots` groups. moved (matrices, sweeps) has room for so many sweeps.
+// hold w and the others hold v. A matrix has `slots` groups. `sweeps` is the size of an axis of moved (matrices,
+// sweeps).
 typedef struct {
   Long matrices, slots, n, w_chunks, chunks, sweeps;
 } JacobiParameters;

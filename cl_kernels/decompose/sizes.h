@@ -2,7 +2,7 @@
 #ifndef CRISOL_DECOMPOSE_SIZES_H
 #define CRISOL_DECOMPOSE_SIZES_H
 
-// Elements at whose multiples the vectors of a row begin: the longest vector of a kernel.
+// The vectors of a row begin at multiples of this number of elements. It is the longest vector of a kernel.
 #define ROW_ALIGNMENT 16
 
 #endif

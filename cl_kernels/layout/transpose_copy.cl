@@ -3,8 +3,8 @@
 //
 //   dst[b, i, j] at dst_batch(b) + i * dst_step + j,  src[b, i, j] at src_batch(b) + i + j * src_step
 //
-// b is the number of a batch and counts the remaining axes, outermost first. A tile of elements is read along i and
-// written along j.
+// b numbers the batches, which are the places of the remaining axes, outermost first. A tile of elements is read along
+// i and written along j.
 //
 // squares  CPU: a work-item takes `chunk` tiles of 4 VW x VW elements. It transposes each tile in registers, square by
 //          square. So it reads four vectors from a page of src before it reads the next page.

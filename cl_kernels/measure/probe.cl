@@ -1,4 +1,4 @@
-// Measures the best that a device reaches, so that other measurements can be given as a share of it. It measures
+// Measures the highest speed of a device, so that other speeds can be given as a share of it. It measures
 // multiply-adds in registers, arrays in memory, and launches.
 #include "common/vector.h"
 #include "measure/sizes.h"

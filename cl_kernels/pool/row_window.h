@@ -3,7 +3,7 @@
 #include "common/lanes.h"
 #include "pool/window.h"
 
-// An output row: `row` counts the rows of all planes, and `oh` those of its plane. A work-item takes the rows up to
+// An output row: `row` counts the rows of all planes, and `oh` the rows of its plane. A work-item takes the rows up to
 // `end`.
 typedef struct {
   long row, end, plane;

@@ -2,7 +2,8 @@
 #ifndef CRISOL_PRODUCT_SIZES_H
 #define CRISOL_PRODUCT_SIZES_H
 
-// A slice has so many words of the depth for matrix units. Slices of every engine have at most MAX_SLICE elements.
+// A slice has this number of words of the depth for matrix units. Slices of every engine have at most MAX_SLICE
+// elements.
 #define SLICE_WORDS 16
 #define MAX_SLICE 32
 
@@ -12,7 +13,7 @@
 // The rows of A that share each load of B in gemm_skinny.
 #define SKINNY_ROWS 4
 
-// The number of ints that product/gather.h keeps about so many neighbouring columns: four for each, and 7 scalars.
+// The number of ints that product/gather.h keeps about `columns` neighbouring columns: four for each, and 7 scalars.
 #define GATHERED_INTS(columns) (4 * (columns) + ((columns) < 8 ? 8 : (columns)))
 
 #endif

@@ -41,7 +41,7 @@ __kernel void sum_chunks(__global const float* restrict weights, const ulong wei
   sums[sums_offset + id] = all_valid ? sum : NAN;
 }
 
-// A sum of numbers that are not negative, and what its rounding lost.
+// A sum of numbers that are not negative, and the part that rounding lost.
 typedef struct {
   float total, lost;
 } CarriedSum;

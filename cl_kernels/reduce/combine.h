@@ -15,7 +15,7 @@
 //                         parts
 //   PAIR(x, y)            (simple kinds) one value for two elements: a tree of PAIRs may replace a few FOLDs
 //
-// The error of a sum is a few roundings, however long the sum is. Eight elements are added as a tree, and what the
+// The error of a sum is a few roundings, however long the sum is. Eight elements are added as a tree. The part that the
 // addition to the total loses is kept (Knuth's two-sum). Moments use the distances from the first element, so that a
 // large mean costs no digits. The greatest and the least element are NaN if any element is NaN. If elements are equal,
 // ARG takes the first.

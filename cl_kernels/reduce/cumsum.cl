@@ -11,7 +11,7 @@
 // items    GPU, inner > 1: a work-item takes one column of a block.
 // groups   GPU, inner = 1: LOCAL work-items scan a block, LOCAL places at a time.
 //
-// Running sums of floats keep what their additions lose.
+// Running sums of floats keep the parts that their additions lose.
 #ifndef VW
 #define VW 16
 #endif
@@ -41,7 +41,7 @@ typedef many unaligned_many __attribute__((aligned(sizeof(one))));
 // Place j is counted from the start of the sum.
 #define PLACE(j) (REVERSE ? N - 1 - (j) : (j))
 
-// total += v; `lost` gets what the addition loses.
+// total += v; `lost` gets the part that the addition loses.
 #ifdef INTEGER
 #define ADD(T, total, lost, v) total += (v);
 #define SUM_OF(total, lost) (total)
@@ -206,6 +206,6 @@ void groups(SCAN_PARAMETERS) {
     const one v = sums[now][item], all = sums[now][LOCAL - 1];
     if (exists) y[PLACE(j + item)] = SUM_OF(total, lost) + v;
     ADD(one, total, lost, all)
-    barrier(CLK_LOCAL_MEM_FENCE);  // The next round overwrites what other items still read.
+    barrier(CLK_LOCAL_MEM_FENCE);  // The next round overwrites values that other items still read.
   }
 }

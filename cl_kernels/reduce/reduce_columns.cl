@@ -1,5 +1,5 @@
 // Reductions for CPUs where the last kept axis is contiguous: the lanes of a vector are neighbouring outputs.
-// reduce/combine.h and reduce/reduce.h say what is computed.
+// reduce/combine.h and reduce/reduce.h define the results.
 //
 // A unit is a strip of SPLIT_B columns, which is at most STRIP vectors, or the rest of the last kept axis. There are
 // SPLIT_A units. Item i of the range takes the units from SPLIT_A * i / items on. It walks down eight rows at a time.

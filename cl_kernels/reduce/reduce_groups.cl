@@ -1,4 +1,4 @@
-// Reductions for GPUs. reduce/combine.h and reduce/reduce.h say what is computed.
+// Reductions for GPUs. reduce/combine.h and reduce/reduce.h define the results.
 //
 // items        a work-item takes one output, or VW neighbouring outputs. Neighbouring items read neighbouring elements
 //              if the last kept axis is contiguous.
@@ -186,7 +186,7 @@ __kernel void items(REDUCE_PARAMETERS) {
 }
 #endif
 
-// ---- Combines what the SPAN items of a row have seen; every item of the group must execute this ----
+// ---- Combines the states of the SPAN items of a row. Every item of the group must execute this ----
 
 #ifndef INTEGER
 #define SHUFFLE_ONE(v, mask) SHUFFLE_XOR(float, v, mask)

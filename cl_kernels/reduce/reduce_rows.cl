@@ -1,4 +1,4 @@
-// Reductions for CPUs, any strides. reduce/combine.h and reduce/reduce.h say what is computed.
+// Reductions for CPUs, any strides. reduce/combine.h and reduce/reduce.h define the results.
 //
 // A work-item takes SPLIT_A outputs and walks along r, in vectors if the last reduced axis is contiguous. VW rows are
 // combined at once, so that a short row costs a few instructions.

@@ -34,7 +34,7 @@
   for (int g_ = 0; g_ < GATES; ++g_) w[g_] = (p)[g_];
 #endif
 
-// Where a part of the depth begins: at a multiple of four.
+// The beginning of a part of the depth, which is a multiple of four.
 INLINE int part_begin(const int part, const int hidden) {
   return min(hidden, part * ((hidden + 4 * PARTS - 1) / (4 * PARTS) * 4));
 }

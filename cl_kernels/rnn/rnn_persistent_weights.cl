@@ -111,7 +111,7 @@ __kernel __attribute__((reqd_work_group_size(ALL_GATES / 4, SLICES, 1))) void rn
   const Own own = own_unit(ALL_GATES / 4, batch, hidden);
   READ_WEIGHTS(FORWARD_WEIGHT)
 
-  // From here on the pointers are those of the item's unit in one step, and they move from step to step.
+  // From here on the pointers belong to the item's unit in one step, and they move from step to step.
   const long slot = (long)batch * hidden;
   const long at = (long)own.b * hidden + own.unit;
   const int first = flags & REVERSE ? steps - 1 : 0, onward = flags & REVERSE ? -1 : 1;
@@ -164,9 +164,9 @@ INLINE float add_slices(float of_state, __local float (*sums)[ROWS][UNITS], cons
   return of_state;
 }
 
-// Reads what the item's cell needs at a step. The pointers are at this step, and `states` is one step further. This is
-// a macro, because a function would take the addresses of the variables. With a function, AMD's compiler used 258
-// registers instead of 256 for an LSTM of 96 units on gfx942, and half as many groups ran at once.
+// Reads the values that the item's cell needs at a step. The pointers are at this step, and `states` is one step
+// further. This is a macro, because a function would take the addresses of the variables. With a function, AMD's
+// compiler used 258 registers instead of 256 for an LSTM of 96 units on gfx942, and half as many groups ran at once.
 #define READ_STEP                         \
   {                                       \
     read_saved(saved, gates, hidden);     \

@@ -21,7 +21,7 @@ INLINE Rows rows_of_item(int batch) {
   return rows;
 }
 
-// Vectors at the end of a row, of which only `lanes` lanes exist.
+// Vectors at the end of a row. Only their first `lanes` lanes exist.
 INLINE floatv load_lanes(__global const float* p, int lanes) {
   if (lanes >= VW) return UNALIGNED_CONST(p);
   float part[VW];

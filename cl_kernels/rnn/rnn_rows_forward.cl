@@ -2,7 +2,7 @@
 // rnn/rnn_cell.h, flags in rnn/flags.h.
 //
 // For each step, block of units and tile of rows, the kernel computes the products W_hh h of all gates in registers,
-// and then the gates. W_hh is packed as [ceil(H / VW)][H][GATES][VW], with zeros where there are no units. So the
+// and then the gates. W_hh is packed as [ceil(H / VW)][H][GATES][VW], with zeros for units that do not exist. So the
 // weights of a block stay in the caches for all rows. With WITH_INPUT the kernel computes W_ih x in the same way.
 // Without it, W_ih x is in `gates` already.
 #include "rnn/rnn_rows.h"
@@ -37,7 +37,7 @@ CPU_KERNEL void rnn_pack_forward(__global const float* restrict weight, const ul
 }
 
 // The gates of one row and one block of units. `products` holds W_hh h + b_hh. `inputs` holds W_ih x + b_ih, unless
-// these values are in `gates`. The pointers are those of the row and block.
+// these values are in `gates`. The pointers belong to the row and the block.
 INLINE void unit_forward(const floatv inputs[GATES], const floatv products[GATES], __global float* gates,
                          __global const float* before, __global float* after, __global const float* cells_before,
                          __global float* cells_after, int hidden, int lanes, bool over, int flags) {

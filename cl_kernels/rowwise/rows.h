@@ -89,7 +89,7 @@ EXP_OF_NEGATIVE(exp_below, floatv, intv)
   }
 #define NOTHING(count)
 
-// v, with `fill` in those lanes of a last chunk that belong to the chunk before.
+// v, with `fill` in the lanes of a last chunk that belong to the chunk before.
 INLINE rowv only_new(const rowv v, const long chunk, const long n, const float fill, const int whole) {
 #if VW > 1
   if (!whole) return LANES < (intv)((int)((chunk + 1) * VW - n)) ? (rowv)(fill) : v;
@@ -173,7 +173,7 @@ GROUP_TREE(group_max, GREATER)
 #endif
 #define row_sum(v) group_total(lanes_sum(v))
 
-// The sum of a row. A block is added as a tree, and what the addition of a block loses is kept.
+// The sum of a row. A block is added as a tree. The part that the addition of a block loses is kept.
 typedef struct {
   rowv total, lost;
 } RowSum;

@@ -5,7 +5,7 @@
 // The counts of radix_sort: 256 for each of the four digits of a key.
 #define RADIX_COUNTS 1024
 
-// select_rows counts elements by so many upper bits of their keys. There are more bins than RADIX_COUNTS.
+// select_rows counts elements by this number of upper bits of their keys. There are more bins than RADIX_COUNTS.
 #define BIN_BITS 11
 #define BINS (1 << BIN_BITS)
 

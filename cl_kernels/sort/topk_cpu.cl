@@ -3,8 +3,8 @@
 //
 // Elements are counted by the upper 11 bits of their keys (for floats: sign, exponent and two more bits). In a long row
 // only the first elements are counted. All entries up to the count that holds the k-th entry go into a list, which is
-// sorted. The list has a few more than k entries, unless many keys agree in those bits. All entries of a short row go
-// into the list.
+// sorted. The list has a few more than k entries, unless many keys have the same upper bits. All entries of a short row
+// go into the list.
 #include "sort/radix.h"
 #include "sort/sort_key.h"
 

@@ -45,7 +45,7 @@ struct crisol_ema {
   std::unique_ptr<crisol::optim::EMA> value;
 };
 
-/// One of the two.
+/// Either `value` or `plateau` is set.
 struct crisol_schedule {
   std::shared_ptr<crisol::optim::LRScheduler> value;
   std::unique_ptr<crisol::optim::ReduceLROnPlateau> plateau;

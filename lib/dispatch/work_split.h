@@ -34,7 +34,7 @@ inline WorkSplit split_for(const dispatch::Target& target, std::int64_t n, std::
   return split_for_cpu(target, n, least, multiple, iterations);
 }
 
-/// The range of the work-items of split_for. Kernels for CPUs have groups of one item.
+/// The range for `items` work-items from split_for. Kernels for CPUs have groups of one item.
 inline runtime::NdRange range_of(const dispatch::Target& target, std::int64_t items) {
   if (!target.takes_cpu_kernels()) return target.flat_range(items);
   return {{items}, {1}};

@@ -25,8 +25,8 @@ auto unlocked(Function&& function) {
 /// The numbers of f(2, 3) or f((2, 3)).
 Shape shape_of(const nb::args& numbers);
 
-/// The shape of f(2, 3), for the second overload of f(shape). The first overload has taken f(2) and f((2, 3)), so
-/// fewer than two arguments are those of no overload.
+/// The shape of f(2, 3), for the second overload of f(shape). The first overload has taken f(2) and f((2, 3)), so fewer
+/// than two arguments fit no overload.
 Shape shape_of_sizes(const nb::args& sizes);
 
 /// None for the undefined tensor.

@@ -1,4 +1,4 @@
-// What all files of the binding share. Each file binds one topic in a function bind_…, which module.cpp calls.
+// The common parts of all files of the binding. Each file binds one topic in a function bind_…, which module.cpp calls.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -15,7 +15,7 @@
 
 namespace crisol::python {
 
-/// What Python sees of a DType: one object for each.
+/// The Python objects of dtypes: one object for each DType.
 struct DTypeObject {
   DType value;
 };

@@ -12,7 +12,7 @@ namespace crisol::python {
 
 namespace {
 
-/// The classes by the number of the ErrorCode, and that of OutOfRange. They live as long as the process.
+/// The classes by the number of the ErrorCode, and the class of OutOfRange. They live as long as the process.
 std::array<PyObject*, 6> classes{};
 PyObject* out_of_range = nullptr;
 

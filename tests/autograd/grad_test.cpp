@@ -1,4 +1,4 @@
-// grad(): gradients without the leaves' grad(), for leaves and results, and only what is needed.
+// grad(): gradients without the leaves' grad(), for leaves and results, and only the gradients that are needed.
 #include "crisol/autograd.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/matmul.h"

@@ -1,4 +1,4 @@
-// Hooks on tensors: what they see, what they replace, and when they run.
+// Hooks on tensors: the gradients that they see and replace, and the time at which they run.
 #include <string>
 
 #include "crisol/autograd.h"

@@ -74,7 +74,7 @@ TEST_CASE("C: a loader gives the rows of tensors in batches") {
   CHECK(options.batch_size == 64);
   options.batch_size = 2;
   Loader loader(dataset, &options);
-  crisol_dataset_destroy(dataset);  // The loader keeps what it needs.
+  crisol_dataset_destroy(dataset);  // The loader keeps the data that it needs.
   std::int64_t batches = 0;
   OK(crisol_data_loader_batches(loader.value, &batches));
   CHECK(batches == 3);

@@ -1,4 +1,4 @@
-// `crisol doctor`: its report, and what it reports as a problem.
+// `crisol doctor`: its report, and the problems that it reports.
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// `crisol kernels`: what the library would build for a device that this machine does not have.
+// `crisol kernels`: the programs that the library would build for a device that this machine does not have.
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>

@@ -25,7 +25,7 @@ struct Expected {
   bool shares_registers, waves_share_registers, branches_are_cheap;
   Shuffle shuffle;
   Kinds tf32, fp16;
-  double gain_tf32, gain_fp16;  // Of the best unit.
+  double gain_tf32, gain_fp16;  // The gain of the best unit.
 };
 
 const Shuffle untold = Shuffle::untold, by_16 = Shuffle::subgroups_of_16, assembly = Shuffle::assembly;

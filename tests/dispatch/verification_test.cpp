@@ -1,5 +1,5 @@
-// Verification of variants on unknown drivers, which nobody has tried: CRISOL_VERIFY, which variants are passed over,
-// which messages appear, and what is stored. The tests run with CRISOL_VERIFY=off, so each case starts its own process.
+// Verification of variants on drivers that nobody has tried: CRISOL_VERIFY, the variants that are passed over, the
+// messages, and the stored outcomes. The tests run with CRISOL_VERIFY=off, so each case starts its own process.
 #include "dispatch/verification.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Functions as members of Tensor: each gives what the function of its name gives.
+// Functions as members of Tensor: each member gives the result of the function with its name.
 #include "crisol/crisol.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"

@@ -124,7 +124,7 @@ void transpose(Program& program) {
   const int first = program.axis(x), second = program.axis(x), axes = std::max(x.model.shape.rank(), 1);
   std::optional<Model> expected;
   if (const auto a = axis_of(first, axes), b = axis_of(second, axes); a && b && *a == *b) {
-    expected = x.model;  // Also a scalar, which has the axis 0.
+    expected = x.model;  // A scalar has the axis 0 too.
   } else if (a && b) {
     Shape shape = x.model.shape;
     std::swap(shape[*a], shape[*b]);

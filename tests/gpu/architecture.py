@@ -11,9 +11,9 @@ NVIDIA = {
     "sm_89": dict(warps=48, blocks=24, shared=100 << 10, reserved=1 << 10),
     "sm_90": dict(warps=64, blocks=32, shared=228 << 10, reserved=1 << 10),
 }
-# AMD, LLVM's AMDGPU backend: waves and vector registers of a SIMD, and the step in which registers are allocated. Also
-# the local memory of the unit whose four SIMDs a work-group shares: a compute unit, or from gfx10 on a work-group
-# processor.
+# AMD, LLVM's AMDGPU backend: waves and vector registers of a SIMD, and the step in which registers are allocated. There
+# is also the local memory of the unit whose four SIMDs a work-group shares. This unit is a compute unit, or from gfx10
+# on a work-group processor.
 AMD = {
     "gfx906": dict(wave=64, waves=10, registers=256, step=4, local=64 << 10),
     "gfx90a": dict(wave=64, waves=8, registers=512, step=8, local=64 << 10),

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Sourced by tests/run.sh. "offline" is no OpenCL implementation: `crisol kernels` writes what the library would build
-# for every device in devices/, and the vendors' compilers, if they can be installed, check it.
+# Sourced by tests/run.sh. "offline" is no OpenCL implementation: `crisol kernels` writes the programs that the library
+# would build for every device in devices/. The vendors' compilers, if they can be installed, check the programs.
 
 gpu_tools=$crisol_build/gpu-tools
 # Devices by vendor, one for each target worth a check. Similar targets are left out (gfx1030 is close to gfx1100,

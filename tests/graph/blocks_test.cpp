@@ -1,4 +1,4 @@
-// Channels in blocks: models of every kind of node give what the walk over their nodes gives.
+// Channels in blocks: models with every kind of node give the same results as the walk over their nodes.
 #include <algorithm>
 #include <cmath>
 

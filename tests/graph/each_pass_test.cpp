@@ -94,7 +94,7 @@ std::vector<Example> examples() {
           {"one-hot rows", one_hot_rows, floor(rand({2, 3}) * 4)}};
 }
 
-/// The output after the passes whose names `wanted` accepts. Counts what each of them changed.
+/// The output after the passes whose names `wanted` accepts. Counts the changes of each pass.
 template <class Wanted>
 Tensor result_of(const onnx::Imported& imported, const Tensor& x, Wanted wanted,
                  std::map<std::string, std::size_t>& changes) {

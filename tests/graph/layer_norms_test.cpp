@@ -26,7 +26,7 @@ std::vector<Form> forms() {
   };
 }
 
-/// The norm of x, then what `behind` makes of "q". Each of the two means has axes of its own.
+/// The norm of x, and then the nodes `behind`, which read "q". Each of the two means has axes of its own.
 ModelFile file_of(const Form& form, const std::vector<Proto>& behind, const Sizes& mean_axes = {-1},
                   const Sizes& variance_axes = {-1}) {
   manual_seed(21);

@@ -1,4 +1,4 @@
-// Products in programs: what stays from run to run.
+// Products in programs: the packed weights stay from run to run.
 #include "dispatch/target.h"
 #include "graph/model_file.h"
 #include "support/skip.h"

@@ -1,4 +1,4 @@
-// Programs of graphs: what each pass changes, and that the results stay the same.
+// Programs of graphs: the changes of each pass, and the results, which stay the same.
 #include "graph/program.h"
 
 #include <chrono>
@@ -82,7 +82,9 @@ TEST_CASE("graph: a large constant stays in the file, and a program keeps only w
        node("Conv", {"x", "w"}, {"c"}), node("Mul", {"c", "two"}, {"y"})},
       {weight("two", full({}, 2.0))});
   const std::uint64_t bytes = channels * channels * 9 * sizeof(float);
-  const auto used = [] { return Device().memory_stats().in_use; };  // Without what captured graphs hold alone.
+  const auto used = [] {
+    return Device().memory_stats().in_use;
+  };  // Without the memory that only captured graphs hold.
   const std::uint64_t before = used();
   onnx::Model model = file.load();
   CHECK(used() < before + bytes);

@@ -106,7 +106,7 @@ void check_training_step(nn::Module& model, const TorchvisionNetwork& network) {
     CHECK(parameter.grad().shape() == parameter.shape());
     const float largest = ops::max(ops::abs(parameter.grad())).item();
     CHECK(std::isfinite(largest));
-    // A bias before a batch norm has no effect in training, so its gradient is 0, or what rounding leaves of it.
+    // A bias before a batch norm has no effect in training, so its gradient is 0 or a rounding error.
     if (!name.ends_with(".bias")) CHECK(largest > 0);
   }
 }

@@ -239,7 +239,7 @@ TEST_CASE("recurrent networks: the same run twice gives the same bits") {
 }
 
 TEST_CASE("recurrent networks: dropout between layers, in training alone") {
-  // Layer 0 returns ones, and layer 1 returns its input. So the outputs show what dropout leaves.
+  // Layer 0 returns ones, and layer 1 returns its input. So the outputs show the elements that dropout leaves.
   const std::int64_t units = slow_device() ? 16 : 64, rows = 50;
   for (const double p : {0.3, 1.0}) {
     nn::RNN rnn(1, units, {.num_layers = 2, .dropout = p, .nonlinearity = nn::Nonlinearity::relu});

@@ -85,7 +85,7 @@ TEST_CASE("onnx::read_info: what a file says about itself") {
   REQUIRE(info.outputs.size() == 1);
   CHECK(info.outputs[0].type == "f16");
   CHECK_FALSE(info.outputs[0].has_shape);
-  // Relu stands in the graph and in a branch, Add in the function.
+  // Relu is in the graph and in a branch, and Add is in the function.
   REQUIRE(info.ops.size() == 5);
   CHECK(info.ops[0].name == "Relu");
   CHECK(info.ops[0].nodes == 2);

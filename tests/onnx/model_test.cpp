@@ -1,4 +1,4 @@
-// Models from ONNX files as modules: results, parameters, gradients, and what is refused.
+// Models from ONNX files as modules: results, parameters, gradients, and refusals.
 #include <cmath>
 
 #include "crisol/crisol.h"

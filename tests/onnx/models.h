@@ -1,4 +1,4 @@
-// Small ONNX models for tests, and what they give.
+// Small ONNX models for tests, and their results.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// ONNX models with oddities: what other programs write, and what only a stranger would.
+// ONNX models with oddities: some as other programs write them, and some that only an attacker would write.
 #include <limits>
 
 #include "onnx/models.h"

@@ -1,4 +1,4 @@
-// The reader of ONNX files: what it decodes, and what it refuses.
+// The reader of ONNX files: the messages that it decodes, and the files that it refuses.
 #include "onnx/reader/model_file.h"
 
 #include <cstring>

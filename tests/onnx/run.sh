@@ -2,11 +2,11 @@
 # tests/onnx/run.sh [--json FILE] [--summary FILE] [--only TEXT] [--sets LIST] [--verbose]
 # tests/onnx/run.sh --real [--json FILE] [--only TEXT] [--time] [--memory] [--first] [--torch PYTHON]
 #
-# Runs ONNX's own tests on the default device: those of single nodes, and the models that the onnx package brings. Prints
-# a table by op and one by set: passed, refused when the model was loaded, refused when it ran, wrong. --json writes the
-# outcome of each test, --summary the counts as docs/results/onnx/crisol.json has them. --only takes tests whose names
-# contain a text, --sets some of node,simple,light,pytorch-converted,pytorch-operator. --verbose says why tests did not
-# pass.
+# Runs ONNX's own tests on the default device: the tests of single nodes, and the models that the onnx package brings.
+# Prints a table by op and one by set: passed, refused when the model was loaded, refused when it ran, wrong. --json
+# writes the outcome of each test, --summary the counts as docs/results/onnx/crisol.json has them. --only takes tests
+# whose names contain a text, --sets some of node,simple,light,pytorch-converted,pytorch-operator. --verbose says why
+# tests did not pass.
 # --real downloads packages of PyPI with models, some 130 MB, and compares crisol with ONNX Runtime on them. With --time it
 # measures both, in turns of half a second. With --memory it measures the peak of memory of both, and with --first the
 # time to the first result, each in a process of its own. --torch takes networks of torchvision too, which a Python with

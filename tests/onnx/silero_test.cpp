@@ -1,5 +1,5 @@
-// silero-vad: a module that is written with nn gives what the ONNX model gives, with the weights of the ONNX file and
-// with those of the safetensors file beside it.
+// silero-vad: a module that is written with nn gives the results of the ONNX model. The test takes the weights of the
+// ONNX file, and then the weights of the safetensors file beside it.
 #include <filesystem>
 
 #include "crisol/crisol.h"

@@ -120,7 +120,7 @@ TEST_CASE("onnx: weights in a file beside the model stay there, and a changed fi
   CHECK(run() == expected);
   const auto time = std::filesystem::last_write_time(data);
   std::filesystem::last_write_time(data, time + std::chrono::hours(1));
-  CHECK(run() == expected);  // The program has what it needs.
+  CHECK(run() == expected);  // The program has the memory that it needs.
   // A GPU's products read the weight as it is stored, so it is there.
   if (Device().info().type == DeviceType::cpu)
     CHECK(refusal(ErrorCode::io, [&] { model.state_dict().at(0).second.to_vector<float>(); }) ==

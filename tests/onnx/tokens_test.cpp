@@ -1,4 +1,4 @@
-// Ops over tokens from ONNX files: parts of a sequence give what the whole gives.
+// Ops over tokens from ONNX files: parts of a sequence give the same results as the whole sequence.
 #include "crisol/crisol.h"
 #include "doctest/doctest.h"
 #include "support/onnx_op.h"

@@ -1,4 +1,4 @@
-// Ops on images in ONNX files: what their attributes mean, and what is refused.
+// Ops on images in ONNX files: the meaning of their attributes, and refusals.
 #include "onnx/models.h"
 
 using doctest::Contains;

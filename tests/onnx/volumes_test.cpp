@@ -1,4 +1,4 @@
-// Ops with three spatial axes in ONNX files: what their attributes mean, and what is refused.
+// Ops with three spatial axes in ONNX files: the meaning of their attributes, and refusals.
 #include "crisol/crisol.h"
 #include "doctest/doctest.h"
 #include "support/onnx_op.h"

@@ -1,5 +1,5 @@
-// Optimisers with real parameters, compared with a computation in double. Also the parameters that they skip, and their
-// state.
+// Optimisers with real parameters, compared with a computation in double. The tests also cover the parameters that
+// steps skip, and the state.
 #include <cmath>
 #include <memory>
 

@@ -65,7 +65,7 @@ aarch64_script() {
   printf '%s\n' "$script"
 }
 
-# Notes what the row leaves out, in the way of the test program.
+# Notes the tests that the row leaves out, in the format of the test program.
 note_left_out() {
   printf '[skipped] test files of other folders: they take hours under qemu\n'
   printf '[skipped] %s\n' "${aarch64_left_out[@]}"

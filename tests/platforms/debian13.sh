@@ -8,8 +8,8 @@ platform[pocl-6]="Portable Computing Language"
 platform[rusticl-25]="rusticl"
 variables[rusticl-25]="RUSTICL_ENABLE=llvmpipe"
 
-# The words before a command that is to run in the root: it sees the checkout and the temporary folder where they are. The
-# mount namespace ends with the command, however that ends, and what is mounted is gone with it.
+# The words before a command that is to run in the root: it sees the checkout and the temporary folder at their own
+# paths. The mount namespace ends with the command, however the command ends. So no mount is left behind.
 debian13_enter=(unshare --mount bash -ec '
   root=$1; shift
   while [ "$1" != -- ]; do
@@ -44,9 +44,9 @@ prepare_from_debian13() {
 prepare_pocl-6() { prepare_from_debian13 pocl-6; }
 prepare_rusticl-25() { prepare_from_debian13 rusticl-25; }
 
-# A plain run tests what a driver's compiler is most likely to get wrong. It runs the tests of products, convolutions,
-# recurrent layers, reductions, softmax and losses, and then all ops by `crisol selftest`. --only runs all tests, or those
-# that the user names.
+# A plain run tests the kernels that a driver's compiler most likely gets wrong. It runs the tests of products,
+# convolutions, recurrent layers, reductions, softmax and losses, and then all ops by `crisol selftest`. --only runs all
+# tests, or the tests that the user names.
 run_from_debian13() {
   local name=$1 log=$work/$1.log start=$SECONDS clean
   run_tests "$name"

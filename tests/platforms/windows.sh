@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # Sourced by tests/run.sh: "windows", the build for Windows (mingw-w64) under Wine, whose OpenCL.dll calls the OpenCL
-# loader of this machine, with PoCL. Chosen by --only, it runs all tests but those that need a compiler or POSIX, which
-# it names; else crisol selftest, whose counts are ops: one op of each family of kernels, or all with --long.
+# loader of this machine, with PoCL. If --only names it, it runs all tests but the ones that need a compiler or POSIX,
+# and names these. Otherwise it runs crisol selftest with one op of each family of kernels, or with all ops if --long is
+# given. Then the counts are ops.
 source "$crisol_root/tools/cross/common.sh"
 
 windows_build=$work/windows # Apart from build/windows, which is optimised more.

@@ -1,4 +1,4 @@
-// The precision to which products may be rounded: which setting counts, in which thread, for backward and graphs.
+// The precision to which products may be rounded: the setting that counts in each thread, in backward and in graphs.
 #include "crisol/precision.h"
 
 #include <cmath>

@@ -49,7 +49,7 @@ TEST_CASE("drivers: whether a copy of a struct keeps its values") {
   if (found[0] != 1) CRISOL_SKIP("this driver loses copies of structs, as Mesa 25.0.7 does; no kernel makes one");
 }
 
-// Kernels pass a struct by pointer, set its values in braces or member by member, or return it where it is declared.
+// Kernels pass a struct by pointer, set its values in braces or member by member, or return it into its declaration.
 // Only the host passes structs by value. CHECK_PARAMETERS asserts the sizes of these structs.
 TEST_CASE("kernels copy no struct") {
   std::set<std::string> structs, parameters;

@@ -19,7 +19,7 @@ namespace {
 
 dispatch::Target target() { return dispatch::target_of(Device().state()); }
 
-/// Calls of one variant, over all tables of the op. Nothing where there is no such variant.
+/// Calls of one variant, over all tables of the op. Nothing if there is no such variant.
 std::optional<std::uint64_t> uses_of(const std::string& op, const std::string& variant) {
   std::optional<std::uint64_t> uses;
   for (const dispatch::AnyTable* table : dispatch::all_tables())
@@ -90,7 +90,7 @@ class Coverage : public Listener {
   }
 
   bool in_each_run_ = false;
-  std::vector<std::uint64_t> uses_before_;  ///< Of all rows, in the order of the tables.
+  std::vector<std::uint64_t> uses_before_;  ///< The uses of all rows, in the order of the tables.
 };
 
 REGISTER_LISTENER("coverage", 1, Coverage);

@@ -26,20 +26,20 @@ struct Expected {
   Expected(const char* name, bool must = true) : variant(name), must_run(must) {}
 };
 
-/// Must run where the condition holds.
+/// Must run if the condition holds.
 inline Expected where(bool condition, const char* variant) { return {variant, condition}; }
-/// Must run in at least so many calls of for_each_variant(), where it must run at all. For a list of problems of which
-/// a variant refuses some. On slow devices (slow_device()), which try fewer problems, once is enough.
+/// Must run in at least `least` calls of for_each_variant(), if it must run at all. For a list of problems if the
+/// variant refuses some of them. On slow devices (slow_device()), which try fewer problems, once is enough.
 Expected some(int least, Expected expected);
 /// May refuse everywhere.
 inline Expected may_run(const char* variant) { return {variant, false}; }
-/// Must run on CPUs that do so many loop iterations in one work-item (see dispatch/target.h). May run on slow devices
-/// (slow_device()), where cases are fewer and smaller.
+/// Must run on CPUs that do `iterations` loop iterations in one work-item (see dispatch/target.h). May run on slow
+/// devices (slow_device()), where cases are fewer and smaller.
 Expected on_cpus(const char* variant, std::int64_t iterations = 0);
-/// Must accept every problem on CPUs that run loops of any length, and at least so many on other devices.
+/// Must accept every problem on CPUs that run loops of any length, and at least `at_least` problems on other devices.
 Expected all_on_cpus(const char* variant, int at_least);
 
-/// The variants of an op that a case tries, of which each accepts every problem, or at least as many as it says:
+/// The variants of an op that a case tries. Each variant accepts every problem, or at least the number that it states:
 ///
 ///     const MustRun variants("cumsum", {on_cpus("rows"), some(3, "groups"), "items"});
 ///     for (const Shape& shape : shapes) for_each_variant(variants, [&] { check(shape); });
@@ -52,7 +52,7 @@ class MustRun {
   MustRun& operator=(const MustRun&) = delete;
 
   const std::vector<Expected>& variants() const noexcept { return variants_; }
-  /// Calls `body` with the variant of that position forced. A refusal fails the case where the variant must always run.
+  /// Calls `body` with the variant of that position forced. A refusal fails the case if the variant must always run.
   void run(std::size_t position, const std::function<void()>& body) const;
 
  private:
@@ -82,8 +82,8 @@ void for_each_variant(const MustRun& must, Body body) {
   }
 }
 
-/// States that the running case fails without the variant, which it does not run: it asks what is chosen on a device
-/// that is not there.
+/// States that the running case fails without the variant, although the case does not run it. Such a case checks the
+/// choice for a device that is not there.
 void state_choice(const std::string& op, const std::string& variant);
 
 /// The variants, as "op:variant", that the default device could take and that ran in no short case of tests/ops. Every

@@ -1,4 +1,4 @@
-// A listener of doctest that ignores everything. Classes below it override what they want to know.
+// A listener of doctest that ignores everything. Derived classes override the functions for the events that they need.
 #pragma once
 
 #include "doctest/doctest.h"

@@ -1,4 +1,4 @@
-// ONNX files for tests, written field by field: valid ones, and those that no other writer would make.
+// ONNX files for tests, written field by field: valid files, and files that no other writer would make.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace crisol::testing::onnx_file {
 
-/// A message of the wire format. Field numbers are those of onnx.proto.
+/// A message of the wire format. Field numbers come from onnx.proto.
 class Proto {
  public:
   Proto& integer(std::uint32_t field, std::int64_t value) {
@@ -58,7 +58,7 @@ inline Proto tensor(const std::string& name, int type, const Sizes& sizes) {
   return t;
 }
 
-/// The elements lie in raw_data.
+/// The elements are in raw_data.
 template <class T>
 Proto raw_tensor(const std::string& name, int type, const Sizes& sizes, const std::vector<T>& values) {
   std::string bytes(values.size() * sizeof(T), '\0');
@@ -68,7 +68,7 @@ Proto raw_tensor(const std::string& name, int type, const Sizes& sizes, const st
 
 inline Proto entry(const std::string& key, const std::string& value) { return Proto().text(1, key).text(2, value); }
 
-/// The elements lie in a file of their own.
+/// The elements are in a file of their own.
 inline Proto external_tensor(const std::string& name, int type, const Sizes& sizes, const std::vector<Proto>& entries) {
   Proto t = tensor(name, type, sizes).integer(14, 1);
   for (const Proto& one : entries) t.message(13, one);

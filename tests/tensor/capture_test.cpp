@@ -296,6 +296,6 @@ TEST_CASE("capture: a replay calls functions of the host between the commands") 
     fails = true;
     check_error([&] { graph.replay(); }, {"[call] no network"}, ErrorCode::io);
     CHECK(seen == std::vector<std::string>{"2", "12", "13", "23", "24", "error", "error"});
-    check_close(x, {24, 24}, {0});  // What comes after the call was not queued.
+    check_close(x, {24, 24}, {0});  // The work after the call was not queued.
   });
 }

@@ -1,4 +1,4 @@
-// nextafter_(a, b) is the float next to a in the direction of b, and b where they are equal. It counts in the order of
+// nextafter_(a, b) is the float next to a in the direction of b, or b if they are equal. It counts in the order of
 // the floats, which is the order of their bits from 0 on, and the opposite order below 0. So subnormal numbers count on
 // every device.
 #include "common/math/parts/types.h"

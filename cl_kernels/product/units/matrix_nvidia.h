@@ -14,8 +14,8 @@ INLINE int acc_row(int i, int lane) { return lane / 4 + (i & 2) * 4; }
 INLINE int acc_column(int i, int lane) { return lane % 4 * 2 + (i & 1) + (i & 4) * 2; }
 
 // The row (column) and the word whose address a lane gives to ldmatrix. Eight lanes give the addresses of each of the
-// four matrices of 8 x 4 words. The matrices of A follow each other down the rows first, those of B along the depth
-// first.
+// four matrices of 8 x 4 words. The matrices of A follow each other down the rows first. The matrices of B follow each
+// other along the depth first.
 INLINE int a_row_of(int lane) { return lane % 16; }
 INLINE int a_word_of(int lane) { return lane / 16 * 4; }
 INLINE int b_row_of(int lane) { return lane % 8 + lane / 16 * 8; }

@@ -21,8 +21,8 @@ class SharedMemory {
   static constexpr std::uint32_t slots = 5;
   static constexpr std::size_t slot_bytes = std::size_t{256} << 10;
 
-  /// The memory of the ranks of `local`, all of one machine. Null on every rank if a rank cannot map it: `reason` says
-  /// why.
+  /// The memory that the ranks of `local` share. All of them run on one machine. Null on every rank if one rank cannot
+  /// map it. `reason` then says why.
   static std::unique_ptr<SharedMemory> open(MPI_Comm local, std::string& reason);
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
@@ -34,8 +34,8 @@ class SharedMemory {
   std::uint32_t round() const noexcept { return round_; }
   /// The slot of a rank in a round.
   std::byte* slot(int rank, std::uint32_t round) const noexcept;
-  /// Ends a round: the other ranks may read what this rank wrote by now. `exchange` tells exchanges of different
-  /// functions or sizes apart.
+  /// Ends a round: the other ranks may read the bytes that this rank wrote before. `exchange` tells exchanges of
+  /// different functions or sizes apart.
   void end_round(std::uint32_t exchange) noexcept;
   /// Waits until each rank has ended `rounds` rounds. The core is free meanwhile, and the heartbeat goes on. Throws
   /// Error (io) if a rank ended the last of them for another exchange than this rank.
@@ -45,7 +45,7 @@ class SharedMemory {
   /// At the begin of the memory, one for each rank, on lines of the cache of their own.
   struct alignas(128) Progress {
     std::atomic<std::uint32_t> rounds, waiting;   ///< `waiting`: ranks that sleep until `rounds` changes.
-    std::atomic<std::uint32_t> exchanges[slots];  ///< Of the last rounds.
+    std::atomic<std::uint32_t> exchanges[slots];  ///< The exchanges of the last rounds.
   };
 
   SharedMemory(std::unique_ptr<SharedMapping> pages, int rank, int ranks);

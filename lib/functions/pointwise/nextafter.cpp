@@ -7,7 +7,8 @@ namespace crisol {
 
 namespace {
 
-// It is no row of the table, because rows compute f16 in float, where the next number is another one.
+// This row is not in the table. Rows of the table compute f16 in float, and the next number in float differs from the
+// next number in f16.
 constexpr ops::PointwiseRow row{"nextafter", ops::RowRule::floating, 2,       {"a", "b"},  0,
                                 {},          "nextafter_(a, b)",     nullptr, {"dy", "0"}, ""};
 

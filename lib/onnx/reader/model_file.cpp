@@ -50,7 +50,8 @@ std::string packed(const std::string& values) {
 
 /// The elements of a tensor that are stored in the field for its type.
 std::string field_data(Document document, const TensorProto& tensor) {
-  document.budget = std::numeric_limits<std::uint64_t>::max();  // The file has as many bytes as there are elements.
+  document.budget =
+      std::numeric_limits<std::uint64_t>::max();  // No limit is needed, because each element takes a byte of the file.
   Message in(document, tensor.bytes);
   std::string bytes;
   const DataField field = data_field_of(tensor.type);

@@ -73,8 +73,8 @@ inline const Conv3dCase conv3d_cases[] = {
     {{1, 8, 6, 13, 17}, {12, 8, 3, 3, 3}, {1, 1}},
 };
 
-/// `terms` products of at most 1 are added, so no partial sum exceeds `terms`. A variant's transforms make the numbers
-/// that are added `growth` times as large. Their own error also counts if there are few channels.
+/// `terms` products of at most 1 are added, so no partial sum exceeds `terms`. A variant with transforms adds numbers
+/// that are up to `growth` times as large. The error of the transforms also counts if there are few channels.
 inline Tolerance conv2d_tolerance(std::int64_t terms, double growth = 1) {
   const auto n = static_cast<double>(terms + 1);
   return {2 * growth, growth == 1 ? n : n + 16};

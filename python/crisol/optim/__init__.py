@@ -61,8 +61,8 @@ def _param_groups(self) -> list[ParamGroup]:
 Optimizer.param_groups = property(_param_groups)
 
 
-# A class in Python has any settings. The library keeps those that schedules change, and the optimiser's attributes keep
-# the others, with the objects of the parameters.
+# A class in Python has any settings. The library keeps the settings that schedules change. The optimiser's attributes
+# keep the others, with the objects of the parameters.
 
 
 def _own_settings(optimizer):

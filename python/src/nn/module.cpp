@@ -159,7 +159,7 @@ void delattr(nb::handle self, nb::handle name) {
   if (PyObject_GenericSetAttr(self.ptr(), name.ptr(), nullptr) != 0) throw nb::python_error();
 }
 
-/// Children, parameters and buffers that are not attributes: those that the library's own classes registered.
+/// Children, parameters and buffers that are not attributes. The library's own classes registered them.
 nb::object getattr(nb::handle self, const std::string& name) {
   if (nb::inst_ready(self) && name.compare(0, 2, "__") != 0) {
     const nn::Module& m = *nb::inst_ptr<nn::Module>(self);

@@ -44,7 +44,7 @@ nb::object only(const nb::object& value) {
   return nb::isinstance<nb::tuple>(value) && nb::len(value) == 1 ? nb::object(value[0]) : value;
 }
 
-/// What all handles of a tensor share.
+/// The state that all handles of a tensor share.
 nb::object place_of(const Tensor& x) {
   const OpenclBuffer buffer = opencl_buffer(x);
   return nb::make_tuple(reinterpret_cast<std::uintptr_t>(buffer.memory), buffer.offset);

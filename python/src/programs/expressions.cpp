@@ -1,4 +1,4 @@
-// Expr: what a fused Python function computes with. The functions of crisol/ops/pointwise.def take it too.
+// Expr: the values with which a fused Python function computes. The functions of crisol/ops/pointwise.def take it too.
 #include "programs/expressions.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ bool is_truth(const Term& term) {
   return std::get<Scalar>(term).dtype() == DType::boolean;
 }
 
-/// The result of a function, by the rule of its row. `inputs` are those that decide about the dtype of the result.
+/// The result of a function, by the rule of its row. `inputs` are the inputs that decide about the dtype of the result.
 Traced traced(const Expr& expr, std::string_view rule, std::initializer_list<bool> inputs) {
   const bool gives_truth = rule == "comparison" || rule == "test" || rule == "logical";
   const bool keeps_dtype = rule == "any" || rule == "choice";

@@ -10,11 +10,11 @@ namespace crisol::python {
 
 namespace {
 
-/// What a trace calls: a function, the instance if it is a method, and the form of the arguments.
+/// The call that is traced: a function, the instance if it is a method, and the form of the arguments.
 struct Call {
   nb::handle function;
   nb::handle instance;
-  const std::vector<Operand>& operands;  ///< The positional arguments, then those of `keywords`.
+  const std::vector<Operand>& operands;  ///< The positional arguments, then the arguments of `keywords`.
   const std::vector<std::string>& keywords;
 };
 
@@ -86,7 +86,8 @@ class PythonFused {
     return with_call(args, kwargs, detail::fused_source);
   }
 
-  /// The method of an instance. What a method records may depend on its instance, so each has recordings of its own.
+  /// The method of an instance. The recording of a method may depend on its instance, so each instance has its own
+  /// recordings.
   PythonFused of(nb::handle instance) const {
     const nb::object table = nb::borrow(of_instances_.get());
     nb::object capsule = table.attr("get")(instance);

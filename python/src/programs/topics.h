@@ -8,7 +8,7 @@
 
 namespace crisol::python {
 
-/// Where the tensors of a function go that makes them: the given device, or the default one.
+/// The device for new tensors of a function: the given device, or the default device.
 inline Device or_default(const std::optional<Device>& device) { return device ? *device : Device(); }
 
 /// The path of a file as text. Raises MissingFileError if there is no such file or folder.

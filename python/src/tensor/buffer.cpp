@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array<const char*, 6> formats{"f", "e", "i", "q", "B", "?"};
 
-/// The bytes of the sizes and strides of a view. They lie behind the elements of its copy.
+/// The bytes of the sizes and strides of a view. They follow the elements of its copy.
 constexpr std::size_t axes_bytes = 2 * Shape::max_rank * sizeof(Py_ssize_t);
 
 std::size_t rounded_up(std::size_t bytes) {

@@ -120,7 +120,7 @@ void bind_creation(nb::module_& m) {
       "eye",
       [](std::int64_t rows, std::optional<std::int64_t> columns, const nb::int_& k, const OptionalType& dtype,
          const OptionalDevice& device) {
-        const std::int64_t diagonal = clamped(k);  // Of a diagonal far outside the matrix nothing is seen.
+        const std::int64_t diagonal = clamped(k);  // A diagonal far outside the matrix has no elements.
         const nb::gil_scoped_release free;
         return eye_of(rows, columns, diagonal, dtype, device);
       },

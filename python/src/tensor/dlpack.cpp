@@ -14,7 +14,7 @@ namespace crisol::python {
 
 namespace {
 
-/// What an exported array needs until its user gives it back.
+/// The objects that an exported array needs until its user gives it back.
 struct Export {
   std::variant<dlpack::Managed, dlpack::Versioned> managed;
   Tensor tensor;

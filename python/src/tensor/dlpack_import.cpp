@@ -111,7 +111,7 @@ bool is_part(cl_mem buffer) {
   return whole != nullptr;
 }
 
-/// What from_dlpack() makes of an array.
+/// The result of from_dlpack() for an array.
 class Reader {
  public:
   Reader(std::unique_ptr<Import> import, Device device)
@@ -259,7 +259,7 @@ Tensor from_own(const Tensor& x, const std::optional<Device>& device, const std:
 
 Tensor from_dlpack(nb::handle source, const std::optional<Device>& device, const std::optional<bool>& copy) {
   if (nb::isinstance<Tensor>(source)) return from_own(nb::cast<const Tensor&>(source), device, copy);
-  Unused::give_back(nullptr);  // Those for which Python had no room among its pending calls.
+  Unused::give_back(nullptr);  // The arrays for which Python had no room among its pending calls.
   const nb::object capsule = capsule_of(source, copy);
   const bool versioned = PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned") != 0;
   auto import = versioned ? import_of<dlpack::Versioned>(capsule, "dltensor_versioned", "used_dltensor_versioned")

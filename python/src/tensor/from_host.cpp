@@ -200,7 +200,7 @@ class Elements {
 
  private:
   const Py_buffer& view() const { return buffer_.view(); }
-  /// Whether the bytes in the buffer are those of the tensor.
+  /// Whether the buffer holds the bytes in the tensor's layout.
   bool is_converted() const {
     return dtype_ == format_.dtype && static_cast<std::size_t>(view().itemsize) == size_of(dtype_) &&
            PyBuffer_IsContiguous(&view(), 'C') != 0;

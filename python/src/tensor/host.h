@@ -38,7 +38,8 @@ struct HostElements {
   DType dtype;
 };
 
-/// The elements of a number, of nested sequences or of an object with a buffer. Without a dtype, that of asarray().
+/// The elements of a number, of nested sequences or of an object with a buffer. Without a dtype, the dtype of
+/// asarray().
 HostElements host_elements(nanobind::handle object, const std::optional<DType>& wanted = {});
 
 /// The same elements as a tensor.

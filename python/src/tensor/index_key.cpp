@@ -92,7 +92,7 @@ class Reader {
     if (value.is_none()) return std::nullopt;
     const nb::object number = nb::steal(PyNumber_Index(value.ptr()));
     if (!number.is_valid()) throw nb::python_error();
-    // Bounds outside the axis are moved to its ends, so any large number stands for those beyond 64 bits.
+    // Bounds outside the axis are moved to its ends, so any large number can replace a bound beyond 64 bits.
     int overflow = 0;
     const long long whole = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
     constexpr std::int64_t largest = std::int64_t{1} << 62;
@@ -112,7 +112,7 @@ class Reader {
       raise_key("an entry is a " + nb::cast<std::string>(nb::repr(entry.type())) +
                 ", allowed are whole numbers, slices, Ellipsis, None, and tensors or lists of whole numbers or bool");
     check_position(number.as_int(), x_.shape()[axis_], axis_);
-    // Beside tensors a number counts as a tensor of rank 0: it decides where the axes of the tensors lie.
+    // Beside tensors a number counts as a tensor of rank 0. So it takes part in the place of the tensors' axes.
     if (has_tensor_) return add_tensor(full({}, number, DType::i64, x_.device()));
     key_.entries.emplace_back(number.as_int());
     ++axis_;

@@ -38,11 +38,11 @@ Tensor without_front_axes(Tensor value, int rank) {
 /// The axes that a tensor of a key takes.
 int axes_of(const Tensor& entry) { return entry.dtype() == DType::boolean ? entry.dim() : 1; }
 
-/// The elements that a key with tensors chooses: those of index_get(view, picks).
+/// The elements that a key with tensors chooses: the elements of index_get(view, picks).
 struct Place {
   Tensor view;
   std::vector<Tensor> picks;
-  int rank;  ///< Of the chosen elements.
+  int rank;  ///< The shape of the chosen elements.
 };
 
 /// The place of a key with tensors. Nothing if a slice goes backwards, because no view shows its elements.

@@ -15,7 +15,7 @@ namespace crisol::python {
 /// The entries of a key, for Tensor's operator[].
 struct Key {
   std::vector<TensorIndex> entries;
-  std::deque<Tensor> tensors;  ///< Those to which the entries refer.
+  std::deque<Tensor> tensors;  ///< The tensors to which the entries refer.
   int used_axes = 0;           ///< The axes of x that have an entry.
   bool new_front = false;      ///< x first gets an axis of size 1, which a mask of rank 0 selects or not.
 

@@ -71,7 +71,7 @@ Tensor with_tolerance(const Tensor& x, const std::optional<Tolerance>& rtol) {
 
 using NameOrNumber = std::variant<std::string, double>;
 
-/// What crisol.linalg is made of.
+/// The functions of crisol.linalg.
 void bind_decompositions(nb::module_& extension) {
   nb::module_ m =
       extension.def_submodule("_linalg", "Decompositions of matrices. crisol.linalg gives the results names.");

@@ -7,7 +7,7 @@
 
 namespace crisol::python {
 
-/// Both operands, converted if a tensor of rank 0 needs it.
+/// The two operands, converted if a tensor of rank 0 needs it.
 class Promoted {
  public:
   Promoted(const Operand& a, const Operand& b) : a_(a), b_(b) {

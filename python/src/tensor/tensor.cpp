@@ -1,4 +1,4 @@
-// The class Tensor: what it is, its views and its place. Other files add the other members.
+// The class Tensor: its properties, its views and its place. Other files add the other members.
 #include <sstream>
 
 #include "arguments.h"

@@ -96,7 +96,7 @@ TEST_CASE("fuse: reductions read views and broadcast inputs") {
       check_close(both[1], values_of(sum(product, {-1})), {2, 19});
     }
   }
-  // Both inputs are broadcast: the joint shape is larger than either input.
+  // Each of the two inputs is broadcast, because the joint shape is larger than either.
   const Tensor column = tensor_of(random_values(5, 40), {40, 1}), row = tensor_of(random_values(6, 70), {70});
   const std::array<Tensor, 2> both = f(column, row);
   check_close(both[0], values_of(sum(column * row)), {4, 300});

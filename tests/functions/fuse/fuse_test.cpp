@@ -1,4 +1,5 @@
-// Fused functions forward: values against eager ops and a reference in double, what is recorded, and what is compiled.
+// Fused functions forward: values against eager ops and a reference in double, the recordings, and the compiled
+// kernels.
 #include "crisol/fuse.h"
 
 #include <algorithm>

@@ -22,7 +22,7 @@ using testing::tensor_of;
 using testing::values_of;
 using Numbers = std::vector<std::int64_t>;
 
-/// What unique must find among rows of whole numbers.
+/// The expected results of unique for rows of whole numbers.
 struct Groups {
   std::vector<std::vector<double>> values;
   std::vector<double> indices, inverse, counts;

@@ -1,4 +1,4 @@
-// Gradients of the recurrent layer, and what the layer records.
+// Gradients of the recurrent layer, and the nodes that the layer records.
 #include "crisol/functions/rnn.h"
 
 #include "crisol/autograd.h"

@@ -1,5 +1,6 @@
 // Convolutions on matrix units, compared with sums in double: kernels with the places of each unit, emulated, in every
-// direction and precision. Also the variant for each precision, and gradients in the precision of the op.
+// direction and precision. The tests also cover the variant for each precision, and gradients in the precision of the
+// op.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -108,7 +109,7 @@ class Check {
   dispatch::Target target_ = target_for_any_depth();
   Values x_ = operand(1, c_.x), w_ = operand(2, c_.weight), dy_ = operand(3, y_shape_);
 
-  // The limit for emulated units on llvmpipe is cautious. The depths of these cases are within what it runs.
+  // The limit for emulated units on llvmpipe is cautious. The depths of these cases are within the length that it runs.
   static dispatch::Target target_for_any_depth() {
     dispatch::Target target = dispatch::target_of(Device().state());
     target.loop_budget = std::numeric_limits<std::int64_t>::max();

@@ -220,7 +220,7 @@ TEST_CASE("conv2d: the error of Winograd's filtering stays within its bound") {
   const Shape shape{2, 64, 12, 12}, kernel{32, 64, 3, 3};
   const std::vector<double> x = random_values(13, shape.numel(), 0, 1), w = random_values(14, kernel.numel(), 0, 1);
   const std::vector<double> expected = reference::conv2d(x, shape, w, kernel, {}, {1, 1});
-  // The transforms of F(2 x 2) are smaller, and so is their error.
+  // The transforms of F(2 x 2) are smaller, and their error is smaller too.
   for_each_variant(MustRun("conv2d", {on_cpus("winograd", 100'000), "winograd_f4", "winograd_f2"}),
                    [&](std::string_view variant) {
                      const std::vector<double> y =

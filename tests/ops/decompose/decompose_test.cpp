@@ -32,7 +32,7 @@ using Numbers = std::vector<double>;
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-// Twice the largest error that was seen: of the product of two vectors of a Q (100, 100).
+// Twice the largest error that was seen. It was the error of the product of two vectors of a Q (100, 100).
 constexpr double factor = 15;
 
 Tensor transposed(const Tensor& x) { return ops::contiguous(ops::transpose(x, -1, -2)); }

@@ -1,5 +1,5 @@
-// The f32 accuracy of every row over its whole range. Also its values at the edges: zeros, subnormal numbers, the
-// largest numbers, infinity, NaN.
+// The f32 accuracy of every row over its whole range. The tests also check the values at the edges: zeros, subnormal
+// numbers, the largest numbers, infinity, NaN.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

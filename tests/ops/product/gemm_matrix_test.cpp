@@ -1,6 +1,6 @@
 // Products on matrix units: the block-level kernel with the places of every unit, emulated, in every precision and
-// layout. Also the choice for each device, and the places of the units' operands, compared with models of the
-// instructions.
+// layout. The tests also cover the choice for each device. They compare the places of the units' operands with models
+// of the instructions.
 #include <algorithm>
 #include <cmath>
 #include <string>

@@ -212,7 +212,7 @@ TEST_CASE("reduce: other dtypes") {
   struct Typed {
     Op op;
     DType from, to;
-    bool columns = false;  ///< Also reduces columns; every pair is compiled.
+    bool columns = false;  ///< The case also reduces columns. Every pair is compiled.
   };
   const Typed list[] = {{mean, DType::f16, DType::f16, true}, {argmax, DType::f16, DType::i64},
                         {sum, DType::i32, DType::i64, true},  {prod, DType::i32, DType::i64},

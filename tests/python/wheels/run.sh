@@ -47,7 +47,7 @@ check() {
   fi
 }
 
-# download PYTHON FOLDER: what the root installs, because it has no certificates for PyPI.
+# download PYTHON FOLDER: downloads the packages that the root installs, because the root has no certificates for PyPI.
 download() {
   [ ! -e "$2/complete" ] || return 0
   mkdir -p -- "$2"

@@ -31,8 +31,8 @@ std::vector<double> expected_derivatives(const RowUnderTest& row, std::size_t k,
 /// differences of the reference's value.
 void check_reference(const RowUnderTest& row);
 
-/// Runs the row alone: the raw op, its backward, the differentiable function, and central differences of it. Fails
-/// unless they give the reference's values and gradients.
+/// Runs the row alone: the raw op, its backward, the differentiable function, and central differences of the function.
+/// Fails unless they give the reference's values and gradients.
 void check_row(const RowUnderTest& row);
 
 /// Fails unless every element is within factor * epsilon * max(1, |expected|). Integers and bool must be equal.
