@@ -122,7 +122,7 @@ std::string without_comments_and_literals(const std::string& text) {
   return std::regex_replace(without_comments(text), literal, " ");
 }
 
-/// Describes what is wrong with an include of `file`; empty if nothing is wrong. `file` is a path from the repository's
+/// Describes the fault of an include of `file`. Empty if there is none. `file` is a path from the repository's
 /// root.
 std::string fault_of(const std::string& file, const Include& include) {
   const std::string arrow = file + " includes " + include.path + ": ";
@@ -146,8 +146,8 @@ std::string fault_of(const std::string& file, const Include& include) {
   }
   if (starts_with_any(include.path, {"reference/", "replay/"})) return "";
   // Headers of cl_kernels/ that the host shares.
-  if (starts_with_any(include.path, {"common/", "conv/", "decompose/", "layout/", "optim/flags.h", "pool/", "product/",
-                                     "reduce/", "rnn/", "rowwise/", "sort/", "vision/"})) {
+  if (starts_with_any(include.path, {"attention/", "common/", "conv/", "decompose/", "layout/", "optim/flags.h",
+                                     "pool/", "product/", "reduce/", "rnn/", "rowwise/", "sort/", "vision/"})) {
     return starts_with_any(own, {"dispatch/", "ops/"}) ? "" : arrow + "the kernels' headers are for dispatch and ops";
   }
   const auto to = rank_of_include(include.path);
@@ -199,8 +199,8 @@ std::vector<std::string> foreign_definitions(const std::string& file, const std:
 
 /// Whether a file may ask for a vendor, a platform or an architecture.
 bool may_ask_for_vendors(std::string_view file) {
-  // The runtime fills DeviceInfo and works around drivers, the null driver shows what is in it, and the command prints
-  // it. The list of verified drivers is by platform.
+  // The runtime fills DeviceInfo and works around drivers, the null driver presents it as a device, and the command
+  // prints it. The list of verified drivers is by platform.
   return starts_with_any(file, {"lib/runtime/", "lib/null_driver/", "lib/cli/", "lib/dispatch/gpu_traits.cpp",
                                 "lib/dispatch/stored/verdicts.cpp"});
 }

@@ -19,46 +19,10 @@
 // Shapes and strides are arguments. bias, e0 and e1 may be any buffers if no flag asks for them.
 #include "product/gemm_tile.h"
 #include "product/gemm_pack.h"
-#include "common/transpose_memory.h"
+#include "product/column_panels.h"
 #include "product/gather.h"
 #include "product/gemm_store.h"
 #include "product/part_flags.h"
-
-// The position of vector v of a row in a packed block of `depth` rows. Row k is k * NR further on.
-#define PANEL_AT(v, depth) (((v) / NV) * (long)(depth) * NR + ((v) % NV) * VW)
-
-// Rows of B are contiguous.
-INLINE void pack_rows(__global float* dst, __global const float* b, long b_row, int depth, int columns) {
-  NO_UNROLL
-  for (int k = 0; k < depth; ++k, dst += NR, b += b_row) {
-    __global float* panel = dst;
-    NO_UNROLL
-    for (int column = 0; column < columns; panel += (long)depth * NR) {
-      NO_UNROLL
-      for (int v = 0; v < NV; ++v, column += VW)
-        ALIGNED(panel + v * VW) =
-            columns - column >= VW ? UNALIGNED_CONST(b + column) : load_some(b + column, columns - column, 1);
-    }
-  }
-}
-
-// Columns of B are contiguous.
-INLINE void pack_columns(__global float* dst, __global const float* b, long b_column, int depth, int columns) {
-  const int vectors = (columns + NR - 1) / NR * NV;
-  NO_UNROLL
-  for (int v = 0; v < vectors; ++v) {
-    __global float* out = dst + PANEL_AT(v, depth);
-    __global const float* in = b + v * VW * b_column;
-    const int lanes = columns - v * VW;
-    int k = 0;
-    if (lanes >= VW) {
-      NO_UNROLL
-      for (; k + VW <= depth; k += VW) transpose_memory(in + k, b_column, out + k * NR, NR);
-    }
-    NO_UNROLL
-    for (; k < depth; ++k) ALIGNED(out + k * NR) = load_some(in + k, lanes, b_column);
-  }
-}
 
 // Copies `depth` rows of B from k_first on to panels, `columns` columns from column_first on.
 INLINE void pack_block(__global float* dst, __global const float* matrix, const Gather* gather, __global int* table,
@@ -68,11 +32,8 @@ INLINE void pack_block(__global float* dst, __global const float* matrix, const 
     gather_rows(dst, 1, NR, NV, (long)depth * NR, VW, matrix, gather, table, vectors, k_first, k_first + depth);
     return;
   }
-  __global const float* from = matrix + k_first * from_b->row + column_first * from_b->column;
-  if (from_b->column == 1)
-    pack_rows(dst, from, from_b->row, depth, columns);
-  else
-    pack_columns(dst, from, from_b->column, depth, columns);
+  pack_panels(dst, matrix + k_first * from_b->row + column_first * from_b->column, from_b->row, from_b->column, depth,
+              columns);
 }
 
 // Multiplies a panel of A with a panel of B. With A_ROWS, a is the first of `rows` rows of A itself, a_row apart.

@@ -1,17 +1,10 @@
 // Stores the register tile of product/gemm_tile.h: MR rows times NV vectors of C = f(sum (+ C) (+ bias)).
 #include "product/gemm_tile.h"
+#include "common/load_some.h"
 #include "product/gather.h"
 #include "product/epilogue.h"
 
 DEFINE_FINISH(floatv, finish_vector)
-
-// A vector of the first `lanes` elements of an array, `step` apart. The other lanes are zero.
-INLINE floatv load_some(__global const float* from, int lanes, long step) {
-  float values[VW];
-  NO_UNROLL
-  for (int lane = 0; lane < VW; ++lane) values[lane] = lane < lanes ? from[lane * step] : 0.0f;
-  return vloadv(0, values);
-}
 
 // The destination of a tile.
 typedef struct {

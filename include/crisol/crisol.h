@@ -9,6 +9,7 @@
 #include "crisol/error.h"
 #include "crisol/expr.h"
 #include "crisol/functions/arrange.h"
+#include "crisol/functions/attention.h"
 #include "crisol/functions/bitwise.h"
 #include "crisol/functions/cat.h"
 #include "crisol/functions/compare.h"

@@ -55,4 +55,30 @@ Values log_softmax_backward(const Values& dy, const Values& y, std::int64_t oute
   return dx;
 }
 
+Values attention(const Values& q, const Values& k, const Values& v, const Values& bias, const AttentionSizes& sizes,
+                 double scale) {
+  const auto [heads, rows, keys, depth, columns] = sizes;
+  const auto at = [](const Values& x, std::int64_t place) { return x[static_cast<std::size_t>(place)]; };
+  Values y;
+  for (std::int64_t head = 0; head < heads; ++head)
+    for (std::int64_t i = 0; i < rows; ++i) {
+      Values scores;
+      for (std::int64_t j = 0; j < keys; ++j) {
+        double product = 0;
+        for (std::int64_t d = 0; d < depth; ++d)
+          product += at(q, (head * rows + i) * depth + d) * at(k, (head * keys + j) * depth + d);
+        scores.push_back(scale * product + at(bias, (head * rows + i) * keys + j));
+      }
+      const bool sees_none = std::all_of(scores.begin(), scores.end(),
+                                         [](double s) { return s == -std::numeric_limits<double>::infinity(); });
+      const Values weights = sees_none ? Values(scores.size(), 0) : softmax(scores, 1, keys, 1);
+      for (std::int64_t c = 0; c < columns; ++c) {
+        double sum = 0;
+        for (std::int64_t j = 0; j < keys; ++j) sum += at(weights, j) * at(v, (head * keys + j) * columns + c);
+        y.push_back(sum);
+      }
+    }
+  return y;
+}
+
 }  // namespace crisol::reference

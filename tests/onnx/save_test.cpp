@@ -1,4 +1,5 @@
-// onnx::save: what is written gives the same in crisol and in ONNX Runtime, and what cannot be written is refused.
+// onnx::save: a written model gives the same results in crisol and in ONNX Runtime, and a model that cannot be written
+// is refused.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -251,6 +252,10 @@ TEST_CASE("onnx::save: functions one by one") {
   });
   add("products",
       [](const Tensor& x) { return matmul(x, x.transpose(2, 3)) + x.matmul(arange(0, 6) * 0.1).unsqueeze(-1); });
+  add("attention", [](const Tensor& x) {
+    const Tensor y = scaled_dot_product_attention(x, x * 0.5, x, x[0][0].narrow(1, 0, 4), {.is_causal = true});
+    return y + scaled_dot_product_attention(x, x, x, ones({4, 4}).tril().ne(0), {.scale = 0.3});
+  });
   add("fused", [](const Tensor& x) {
     static const auto f = fuse([](const Expr& a, const Expr& b) { return sum(relu(a - 0.5) * b + exp(b)); });
     static const auto gate = fuse([](const Expr& a, const Expr& b) { return where(a.gt(b), tanh(a), b * 2); });
@@ -275,7 +280,7 @@ TEST_CASE("onnx::save: several inputs, integers, norms and tied weights") {
       "two_inputs",
       [&](const Tensors& in) {
         const Tensor x = norm(embedding(in[0]) + in[1].unsqueeze(1));
-        // The table serves twice, and stands in the file once.
+        // The table is used twice, and is in the file once.
         return Tensors{linear(x, embedding.weight), one_hot(in[0], 9).to(DType::i32), in[0] * 3 + 1, in[1]};
       },
       {from_vector(std::vector<std::int64_t>{1, 2, 3, 4, 5, 6}, {2, 3}), randn({2, 4})},

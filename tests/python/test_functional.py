@@ -150,6 +150,17 @@ def test_activations():
     assert_close(F.log_softmax(tensor(x), -1), numeric.log_softmax(x))
 
 
+def test_attention():
+    q, k, v = normal(2, 4, 5, 8), normal(2, 2, 7, 8), normal(2, 2, 7, 3)
+    mask = np.tril(np.ones((5, 7), bool))
+    scores = np.where(mask, np.einsum("nhle,nhse->nhls", q, k.repeat(2, 1)) * 0.5, -np.inf)
+    expected = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True) @ v.repeat(2, 1)
+    masked = F.scaled_dot_product_attention(*map(tensor, (q, k, v)), tensor(mask), scale=0.5, enable_gqa=True)
+    assert_close(masked, expected)
+    causal = F.scaled_dot_product_attention(*map(tensor, (q, k, v)), is_causal=True, scale=0.5, enable_gqa=True)
+    assert_close(causal, expected)
+
+
 def test_linear_and_embedding():
     x, weight, bias = normal(2, 3, 4), normal(5, 4), normal(5)
     assert_close(F.linear(tensor(x), tensor(weight), tensor(bias)), x @ weight.T + bias)

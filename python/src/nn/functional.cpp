@@ -173,6 +173,17 @@ void bind_other_functions(nb::module_& m) {
   m.def(
       "log_softmax", [](const Tensor& x, int dim) { return log_softmax(x, dim); }, "input"_a, "dim"_a, Unlocked(),
       "x - log(sum(exp(x))) along an axis.");
+  m.def(
+      "scaled_dot_product_attention",
+      [](const Tensor& query, const Tensor& key, const Tensor& value, const OptionalTensor& mask, double dropout_p,
+         bool is_causal, std::optional<double> scale, bool enable_gqa) {
+        return scaled_dot_product_attention(query, key, value, or_undefined(mask),
+                                            {is_causal, scale, enable_gqa, dropout_p});
+      },
+      "query"_a, "key"_a, "value"_a, "attn_mask"_a = nb::none(), "dropout_p"_a = 0.0, "is_causal"_a = false,
+      nb::kw_only(), "scale"_a = nb::none(), "enable_gqa"_a = false, Unlocked(),
+      "softmax(scale · query · keyᵀ + attn_mask) · value: query (…, L, E), key (…, S, E), value (…, S, V) give "
+      "(…, L, V).");
   m.def("pad", &pad_of, "input"_a, "pad"_a, "value"_a = 0.0, Unlocked(),
         "Adds elements of one value at the ends of axes. pad holds two numbers for each axis, the last axis first.");
 }

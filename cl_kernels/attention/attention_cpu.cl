@@ -1,0 +1,203 @@
+// Attention for CPUs:
+//
+//   s[i][j] = scale * sum over d of q[i][d] * k[j][d] + bias[i][j]      -inf where `causal` and j > i
+//   y[i][c] = sum over j of p[i][j] * v[j][c] / sum over j of p[i][j],  p[i][j] = exp(s[i][j] - max over j of s[i][j])
+//
+// A row whose scores are all -inf gives zeros. Every work-item is a work-group of its own. It takes units of work (a
+// head, a block of its rows) one after another. For each key_block keys it packs keys and values into panels. For each
+// MR rows it then computes a panel of scores, makes weights of them, and adds the weighted values to the sums. These are
+// relative to the greatest score of the row up to there, and shrink when that grows (Milakov and Gimelshein, "Online
+// normalizer calculation for softmax", 2018). All of it is in the item's own slice of `scratch`:
+//
+//   keys [ceil(key_block / NR)][depth][NR], values [ceil(columns / NR)][key_block][NR], weights [MR][key_block],
+//   sums [block][ceil(columns / NR) * NR], and for each row of the block the greatest score and the total weight.
+//
+// block is a multiple of MR, and key_block of NR. Rows of q, v and y are contiguous, or the columns of v are. One of the
+// strides of k is 1.
+#include "product/gemm_tile.h"
+#include "product/column_panels.h"
+#include "common/exp.h"
+#include "common/lanes.h"
+#include "attention/parameters.h"
+
+EXP_OF_NEGATIVE(exp_below, floatv, intv)
+
+INLINE long head_start(const HeadParameters* x, const AttentionParameters* p, long head) {
+  return head / p->heads2 / p->heads1 * x->head0 + head / p->heads2 % p->heads1 * x->head1 + head % p->heads2 * x->head2;
+}
+
+// Four lanes that OP makes of all.
+#if VW == 16
+#define FOUR_LANES(OP, x) OP(OP((x).lo, (x).hi).lo, OP((x).lo, (x).hi).hi)
+#elif VW == 8
+#define FOUR_LANES(OP, x) OP((x).lo, (x).hi)
+#else
+#define FOUR_LANES(OP, x) (x)
+#endif
+#define GREATER(a, b) ((a) > (b) ? (a) : (b))
+#define PLUS(a, b) ((a) + (b))
+
+INLINE float greatest_lane(floatv x) {
+  const float4 four = FOUR_LANES(GREATER, x);
+  return GREATER(GREATER(four.s0, four.s1), GREATER(four.s2, four.s3));
+}
+
+INLINE float sum_of_lanes(floatv x) {
+  const float4 four = FOUR_LANES(PLUS, x);
+  return (four.s0 + four.s1) + (four.s2 + four.s3);
+}
+
+// Scores of MR rows and `keys` keys, rounded up to NR. Row i is scores[i * length].
+INLINE void score_rows(__global float* scores, int length, __global const float* q, long q_row, int rows,
+                       __global const float* panels, int keys, int depth, float scale) {
+  NO_UNROLL
+  for (int key = 0; key < keys; key += NR) {
+    floatv acc[MR * NV];
+    tile_clear(acc);
+    tile_multiply_rows(acc, q, q_row, rows, panels + (long)key * depth, depth);
+#pragma unroll
+    for (int i = 0; i < MR * NV; ++i) ALIGNED(scores + i / NV * length + key + i % NV * VW) = acc[i] * scale;
+  }
+}
+
+// The first lanes of a row of the bias, of which `left` are inside.
+INLINE floatv load_bias(__global const float* bias, long step, int left) {
+  if (step == 0) return (floatv)(*bias);
+  return step == 1 && left >= VW ? UNALIGNED_CONST(bias) : load_some(bias, left, step);
+}
+
+// Makes weights of a row's scores, and gives the factor for the row's earlier sums. Only the first `seen` keys count, and
+// the weights of others up to the end of a vector are 0.
+INLINE float weigh_row(__global float* row, int seen, int keys, __global const float* bias, long bias_step, int has_bias,
+                       __global float* greatest, __global float* total) {
+  floatv high = (floatv)(-INFINITY);
+  NO_UNROLL
+  for (int j = 0; j < keys; j += VW) {
+    floatv score = ALIGNED(row + j);
+    if (has_bias) score += load_bias(bias + j * bias_step, bias_step, keys - j);
+    score = LANES + j < seen ? score : (floatv)(-INFINITY);
+    ALIGNED(row + j) = score;
+    high = GREATER(score, high);
+  }
+  const float before = *greatest, now = GREATER(greatest_lane(high), before);
+  const float base = now == -INFINITY ? 0.0f : now;
+  floatv sum = (floatv)(0.0f);
+  NO_UNROLL
+  for (int j = 0; j < keys; j += VW) {
+    const floatv weight = exp_below(ALIGNED(row + j) - base);
+    ALIGNED(row + j) = weight;
+    sum += weight;
+  }
+  const float shrink = before == -INFINITY ? 0.0f : exp(before - base);
+  *greatest = now;
+  *total = *total * shrink + sum_of_lanes(sum);
+  return shrink;
+}
+
+// Adds the weighted values of `keys` keys to MR rows of sums. Panels of values are panel_keys * NR apart.
+INLINE void add_values(__global float* sums, int width, const float shrink[MR], __global const float* weights, int length,
+                       int rows, __global const float* values, int panel_keys, int keys) {
+  NO_UNROLL
+  for (int column = 0; column < width; column += NR) {
+    floatv acc[MR * NV];
+#pragma unroll
+    for (int i = 0; i < MR * NV; ++i)
+      acc[i] = ALIGNED(sums + i / NV * width + column + i % NV * VW) * shrink[i / NV];
+    tile_multiply_rows(acc, weights, length, rows, values + (long)column * panel_keys, keys);
+#pragma unroll
+    for (int i = 0; i < MR * NV; ++i) ALIGNED(sums + i / NV * width + column + i % NV * VW) = acc[i];
+  }
+}
+
+INLINE void store_row(__global float* y, __global const float* sums, int columns, float total) {
+  const float share = total == 0.0f ? 0.0f : 1.0f / total;
+  NO_UNROLL
+  for (int column = 0; column < columns; column += VW)
+    store_lanes(ALIGNED_CONST(sums + column) * share, columns - column, y + column);
+}
+
+// The scratch of a work-item.
+typedef struct {
+  __global float *keys, *values, *weights, *sums, *greatest, *total;
+  int width, length;  // Of a row of sums, and of a row of weights.
+} Scratch;
+
+INLINE Scratch scratch_of(__global float* first, const AttentionParameters* p) {
+  Scratch s;
+  s.width = (p->columns + NR - 1) / NR * NR;
+  s.length = p->key_block;
+  s.keys = first;
+  s.values = s.keys + (long)s.length * p->depth;
+  s.weights = s.values + (long)s.length * s.width;
+  s.sums = s.weights + MR * s.length;
+  s.greatest = s.sums + (long)p->block * s.width;
+  s.total = s.greatest + p->block;
+  return s;
+}
+
+INLINE void begin_block(const Scratch* s, int rows) {
+  NO_UNROLL
+  for (int i = 0; i < rows * s->width; i += VW) ALIGNED(s->sums + i) = (floatv)(0.0f);
+  NO_UNROLL
+  for (int i = 0; i < rows; ++i) {
+    s->greatest[i] = -INFINITY;
+    s->total[i] = 0.0f;
+  }
+}
+
+// Adds the values of the packed keys first … first + count - 1 to the sums of the rows begin … end - 1.
+INLINE void add_keys(const Scratch* s, const AttentionParameters* p, __global const float* q, long q_row,
+                     __global const float* bias, const HeadParameters* of_bias, int begin, int end, int first, int count,
+                     float scale) {
+  NO_UNROLL
+  for (int row = begin; row < end; row += MR) {
+    const int rows = min(MR, end - row);
+    const int seen = p->causal ? min(count, row + rows - first) : count;
+    if (seen <= 0) continue;
+    score_rows(s->weights, s->length, q + row * q_row, q_row, rows, s->keys, seen, p->depth, scale);
+    float shrink[MR];
+    NO_UNROLL
+    for (int i = 0; i < MR; ++i) shrink[i] = 0.0f;
+    NO_UNROLL
+    for (int i = 0; i < rows; ++i)
+      shrink[i] = weigh_row(s->weights + i * s->length, p->causal ? min(seen, row + i - first + 1) : seen, seen,
+                            bias + (row + i) * of_bias->row + first * of_bias->column, of_bias->column, p->has_bias,
+                            s->greatest + (row + i - begin), s->total + (row + i - begin));
+    add_values(s->sums + (long)(row - begin) * s->width, s->width, shrink, s->weights, s->length, rows, s->values, count,
+               seen);
+  }
+}
+
+CPU_KERNEL void attention_rows(__global const float* restrict q, const ulong q_offset, __global const float* restrict k,
+                               const ulong k_offset, __global const float* restrict v, const ulong v_offset,
+                               __global const float* restrict bias, const ulong bias_offset, __global float* restrict y,
+                               const ulong y_offset, __global float* restrict scratch, const ulong scratch_offset,
+                               const float scale, const AttentionParameters p, const HeadParameters of_q,
+                               const HeadParameters of_k, const HeadParameters of_v, const HeadParameters of_bias,
+                               const HeadParameters of_y) {
+  const long item = get_global_id(0), items = get_global_size(0);
+  const Scratch s = scratch_of(scratch + scratch_offset + item * p.slice, &p);
+  const int blocks = (p.rows + p.block - 1) / p.block;
+  const long units = p.heads * blocks;
+  NO_UNROLL
+  for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
+    const long head = unit / blocks;
+    const int begin = (int)(unit % blocks) * p.block, end = min(p.rows, begin + p.block);
+    const int keys_end = p.causal ? min(p.keys, end) : p.keys;
+    __global const float* head_k = k + k_offset + head_start(&of_k, &p, head);
+    __global const float* head_v = v + v_offset + head_start(&of_v, &p, head);
+    __global float* head_y = y + y_offset + head_start(&of_y, &p, head);
+    begin_block(&s, p.block);
+    NO_UNROLL
+    for (int first = 0; first < keys_end; first += s.length) {
+      const int count = min(s.length, keys_end - first);
+      pack_panels(s.keys, head_k + first * of_k.row, of_k.column, of_k.row, p.depth, count);
+      pack_panels(s.values, head_v + first * of_v.row, of_v.row, of_v.column, count, p.columns);
+      add_keys(&s, &p, q + q_offset + head_start(&of_q, &p, head), of_q.row,
+               bias + bias_offset + head_start(&of_bias, &p, head), &of_bias, begin, end, first, count, scale);
+    }
+    NO_UNROLL
+    for (int row = begin; row < end; ++row)
+      store_row(head_y + row * of_y.row, s.sums + (long)(row - begin) * s.width, p.columns, s.total[row - begin]);
+  }
+}

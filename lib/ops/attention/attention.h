@@ -1,0 +1,40 @@
+// Attention in one kernel, which never writes the scores to memory.
+#pragma once
+
+#include "crisol/tensor.h"
+#include "dispatch/choose.h"
+
+namespace crisol::ops {
+
+/// Heads lie along up to three axes.
+struct HeadStrides {
+  std::int64_t axes[3];
+  std::int64_t row, column;
+};
+
+/// softmax(scale · QKᵀ + bias) V for heads of `rows` queries and `keys` keys, of `depth` elements, with values of
+/// `columns` elements. A plan's operands are Q, K, V, the bias (any buffer if has_bias is 0), and the result. Its
+/// scalar is the scale.
+struct AttentionProblem {
+  std::int64_t heads[3];
+  std::int64_t rows, keys, depth, columns;
+  std::int64_t causal, has_bias;
+  HeadStrides q, k, v, bias, y;
+
+  std::int64_t head_count() const noexcept { return heads[0] * heads[1] * heads[2]; }
+  dispatch::ProblemKey key() const {
+    return {{"heads", head_count()}, {"rows", rows},     {"keys", keys},    {"depth", depth},
+            {"columns", columns},    {"causal", causal}, {"bias", has_bias}};
+  }
+};
+
+/// The result for f32 operands whose leading axes broadcast; undefined if a composition of other ops takes less time.
+/// The bias may be undefined; else it is f32 and broadcasts to the scores.
+Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& bias, bool causal,
+                       double scale);
+
+// ---- The variants ----
+
+dispatch::PlanOr plan_attention_rows(const AttentionProblem& problem, const dispatch::Target& target, std::size_t);
+
+}  // namespace crisol::ops

@@ -1,0 +1,74 @@
+// The variant "rows": a few rows of queries at a time, whose scores stay in the cache of a core.
+#include <algorithm>
+#include <limits>
+
+#include "attention/parameters.h"
+#include "base/ceil_div.h"
+#include "dispatch/device_defines.h"
+#include "ops/attention/attention.h"
+#include "ops/product/cpu_tiles.h"
+
+namespace crisol::ops {
+
+using namespace dispatch;
+
+namespace {
+
+constexpr std::int64_t max_int = std::numeric_limits<std::int32_t>::max() / 4;
+constexpr std::int64_t tile_vectors = 2;  // Heads have 32, 64 or 128 elements, which tiles of 32 columns cover.
+constexpr std::int64_t most_keys = 512;   // At a time.
+constexpr std::int64_t most_rows = 240;   // In a unit of work.
+constexpr std::int64_t fewest_rows = 4;   // Fewer rows do not pay for packing the keys.
+
+std::int64_t rounded_up(std::int64_t value, std::int64_t step) { return ceil_div(value, step) * step; }
+
+kernels::HeadParameters strides_of(const HeadStrides& x) { return {x.axes[0], x.axes[1], x.axes[2], x.row, x.column}; }
+
+}  // namespace
+
+PlanOr plan_attention_rows(const AttentionProblem& p, const Target& target, std::size_t) {
+  for (const std::int64_t size : {p.rows, p.keys, p.depth, p.columns})
+    if (size > max_int) return "too large for the kernel's indices";
+  if (p.q.column != 1) return "the queries are not contiguous";
+  if ((p.k.row != 1 && p.k.column != 1) || (p.v.row != 1 && p.v.column != 1))
+    return "neither stride of an operand is 1";
+
+  const std::int64_t vector = target.cpu_vector_width(), tile_rows = vector == 16 ? 12 : 6;
+  const std::int64_t tile_columns = tile_vectors * vector;
+  const std::int64_t key_block = std::min(rounded_up(p.keys, tile_columns), most_keys);
+  const std::int64_t width = rounded_up(p.columns, tile_columns);
+  const std::int64_t wanted = std::max<std::int64_t>(8, 2 * std::int64_t{target.info.compute_units});
+  const std::int64_t blocks = std::max(ceil_div(p.rows, most_rows), ceil_div(wanted, p.head_count()));
+  const std::int64_t block = rounded_up(ceil_div(p.rows, blocks), tile_rows);
+  const std::int64_t units = p.head_count() * ceil_div(p.rows, block);
+  const std::int64_t panels = block / tile_rows;
+  const std::int64_t iterations =
+      p.keys * (p.depth + width + panels * (p.depth / tile_columns + width / tile_columns + 2 * tile_rows));
+  if (const char* reason = target.against_iterations(iterations)) return reason;
+  const std::int64_t slice = rounded_up(key_block * (p.depth + width + tile_rows) + block * (width + 2), 16);
+
+  const auto [q, k, v, bias, y] = operands<5>();
+  Plan plan;
+  const runtime::NdRange range{{std::min(units, 2 * wanted)}, {1}};
+  const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(range.global[0] * slice));
+  runtime::Defines defines = cpu_tile_defines(target, vector, tile_rows, tile_vectors);
+  plan.add({"attention/attention_cpu.cl", "attention_rows", std::move(defines)}, range, q, k, v, bias, y, scratch,
+           CallScalar{0},
+           kernels::AttentionParameters{.heads = p.head_count(),
+                                        .heads1 = p.heads[1],
+                                        .heads2 = p.heads[2],
+                                        .slice = slice,
+                                        .rows = kernels::number(p.rows),
+                                        .keys = kernels::number(p.keys),
+                                        .depth = kernels::number(p.depth),
+                                        .columns = kernels::number(p.columns),
+                                        .block = kernels::number(block),
+                                        .key_block = kernels::number(key_block),
+                                        .causal = kernels::number(p.causal),
+                                        .has_bias = kernels::number(p.has_bias)},
+           strides_of(p.q), strides_of(p.k), strides_of(p.v), strides_of(p.bias), strides_of(p.y));
+  if (p.rows < fewest_rows) return PlanOr::only_forced(std::move(plan), "too few rows for packed keys");
+  return plan;
+}
+
+}  // namespace crisol::ops
