@@ -25,12 +25,12 @@ typedef struct {
 } Operands;
 
 INLINE void operands_load(Operands* o, float* a, float* b) {
-  matrix_load(&o->a, a, BM, VEC, A_STORAGE);
+  matrix_load(&o->a, a, BM, A_STORAGE);
   patches_load(&o->b, b);
 }
 
 INLINE void operands_end(float* a, float* b, int depth) {
-  matrix_end(a, depth, BM, 1, VEC);
+  matrix_end(a, depth, BM, 1);
   patches_end(b, depth);
 }
 
@@ -40,7 +40,7 @@ INLINE void operands_move(Operands* o, int depth) {
 }
 
 INLINE void operands_keep(const Operands* o, const float* a, const float* b, __local StageWord* stage) {
-  matrix_keep(a, STAGE_A(stage), BM, 1, VEC);
+  matrix_keep(a, STAGE_A(stage), BM, 1);
   patches_keep(&o->b, b, STAGE_B(stage));
 }
 
@@ -65,7 +65,7 @@ TILE_KERNEL void conv2d_tiled(__global const char* restrict a, const ulong a_off
   Operands operands;
   a += (a_offset + index * from_a.batch + tile.first) * STORED_BYTES(A_STORAGE);
   src += (src_offset + index * patches.group) * STORED_BYTES(SRC_STORAGE);
-  operands.a = matrix_begin(a, (int)from_a.leading_dimension, row, m, tile.depth, BM, 1, VEC, A_STORAGE);
+  operands.a = matrix_begin(a, (int)from_a.leading_dimension, row, m, tile.depth, BM, 1, A_STORAGE);
   patches_begin(&operands.b, src, table + table_offset, tile.first, column, n, &patches, &window);
   TileSums acc;
   tile_multiply(acc, &operands, stages, tile.depth);

@@ -34,13 +34,13 @@ typedef struct {
 } Operands;
 
 INLINE void operands_load(const Operands* o, float* a, float* b) {
-  matrix_load(&o->a, a, BM, VEC, A_STORAGE);
-  matrix_load(&o->b, b, BN, VEC, B_STORAGE);
+  matrix_load(&o->a, a, BM, A_STORAGE);
+  matrix_load(&o->b, b, BN, B_STORAGE);
 }
 
 INLINE void operands_end(float* a, float* b, int depth) {
-  matrix_end(a, depth, BM, A_ALONG_K, VEC);
-  matrix_end(b, depth, BN, B_ALONG_K, VEC);
+  matrix_end(a, depth, BM, A_ALONG_K);
+  matrix_end(b, depth, BN, B_ALONG_K);
 }
 
 INLINE void operands_move(Operands* o, int depth) {
@@ -49,8 +49,8 @@ INLINE void operands_move(Operands* o, int depth) {
 }
 
 INLINE void operands_keep(const Operands* o, const float* a, const float* b, __local StageWord* stage) {
-  matrix_keep(a, STAGE_A(stage), BM, A_ALONG_K, VEC);
-  matrix_keep(b, STAGE_B(stage), BN, B_ALONG_K, VEC);
+  matrix_keep(a, STAGE_A(stage), BM, A_ALONG_K);
+  matrix_keep(b, STAGE_B(stage), BN, B_ALONG_K);
 }
 
 #include "product/engines/multiply.h"
@@ -71,9 +71,9 @@ TILE_KERNEL void gemm_tiled(__global const char* restrict a, const ulong a_offse
   a += (a_offset + index * from_a.batch + first * (A_ALONG_K ? 1 : from_a.leading_dimension)) * STORED_BYTES(A_STORAGE);
   b += (b_offset + index * from_b.batch + first * (B_ALONG_K ? 1 : from_b.leading_dimension)) * STORED_BYTES(B_STORAGE);
   operands.a = matrix_begin(a, from_a.leading_dimension,
-                            tile.row, product.m, tile.depth, BM, A_ALONG_K, VEC, A_STORAGE);
+                            tile.row, product.m, tile.depth, BM, A_ALONG_K, A_STORAGE);
   operands.b = matrix_begin(b, from_b.leading_dimension,
-                            tile.column, product.n, tile.depth, BN, B_ALONG_K, VEC, B_STORAGE);
+                            tile.column, product.n, tile.depth, BN, B_ALONG_K, B_STORAGE);
   TileSums acc;
   tile_multiply(acc, &operands, stages, tile.depth);
 

@@ -38,6 +38,7 @@ void set_registers(GpuTraits& traits, const DeviceInfo& info) {
       break;
     default: break;
   }
+  traits.limits_registers = info.has_extension("cl_nv_compiler_options");
 }
 
 Shuffle shuffle_of(const DeviceInfo& info) {

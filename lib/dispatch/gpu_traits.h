@@ -38,6 +38,9 @@ struct GpuTraits {
   /// 32-bit registers of a multiprocessor that its work-items share. If each item needs fewer, more groups run at a
   /// time. It is 0 if an item's share does not depend on the size of its group. Source: published.
   std::int64_t shared_registers = 0;
+  /// The compiler takes -cl-nv-maxrregcount, which limits the registers of an item. It ignores the option in kernels
+  /// that require a size of their work-groups. Source: the extension cl_nv_compiler_options.
+  bool limits_registers = false;
   /// The lanes of a wave share 4 KB of registers, so tiles of many sums for each item spill. Source: published.
   bool waves_share_registers = false;
 

@@ -103,8 +103,9 @@ def clang_command(tools, program, target, device):
     """The front end with the settings of the device's driver: the version of OpenCL C, and the extensions."""
     extensions = ",".join(["-all"] + ["+" + name for name in device["extensions"].split() if name.startswith("cl_khr")])
     number = re.search(r"OpenCL (\d)\.(\d)", device["device_version"])
+    options = [word for word in program["options"].split() if not word.startswith("-cl-nv-")]
     return [
-        tools.clang, "-x", "cl", "-O3", "-S", "-w", *program["options"].split(),
+        tools.clang, "-x", "cl", "-O3", "-S", "-w", *options,
         f"-D__OPENCL_VERSION__={number[1]}{number[2]}0",
         "-Xclang", "-finclude-default-header", "-Xclang", "-cl-ext=" + extensions,
     ]  # fmt: skip
@@ -125,7 +126,8 @@ def compile_nvidia(tools, program, target, device, work):
         with_sizes = assembly.with_required_sizes(ptx.read(), required)
     with open(f"{work}/k.ptx", "w") as ptx:
         ptx.write(with_sizes)
-    log = run([tools.ptxas, "-v", f"-arch={target}", f"{work}/k.ptx", "-o", f"{work}/k.cubin"])
+    limit = re.findall(r"-cl-nv-(maxrregcount=\d+)", program["options"])
+    log = run([tools.ptxas, "-v", f"-arch={target}", *("-" + word for word in limit), f"{work}/k.ptx", "-o", f"{work}/k.cubin"])
     environment = dict(os.environ, PATH=os.path.dirname(tools.nvdisasm) + os.pathsep + os.environ["PATH"])
     sass = assembly.read_sass(run([tools.cuobjdump, "-sass", f"{work}/k.cubin"], env=environment))
     kernels = {}

@@ -29,7 +29,11 @@
 #if BM % PATCH_ROWS || BN % PATCH_COLUMNS || TM % 4 || TN % 4 || BK % 4
 #error "a tile is made of whole patches"
 #endif
+#ifdef ANY_GROUP_SIZE  // A compiler's option limits the registers. It needs a kernel that requires no size.
+#define TILE_KERNEL __kernel
+#else
 #define TILE_KERNEL __kernel __attribute__((reqd_work_group_size(8, ITEMS / 8, 1)))
+#endif
 
 INLINE int tile_item(void) { return get_local_id(1) * 8 + get_local_id(0); }
 

@@ -133,7 +133,7 @@ void add_gathered(Plan& plan, const Target& target, const Conv2dProblem& problem
   const std::int64_t size = p.m * p.n();
 
   runtime::KernelSpec multiply{"conv/conv2d_tiled.cl", "conv2d_tiled"};
-  engine.define(multiply.defines, cut.tile, target);
+  engine.define(multiply, cut.tile, target);
   multiply.defines.add({"CHANNEL_VECTOR", p.channel_vector()});
   const int stored = is_split ? (is_multiple(p.n()) ? 4 : 1) : vectors;
   define_result(multiply, target, is_split ? EpilogueLayout{} : problem.epilogue,

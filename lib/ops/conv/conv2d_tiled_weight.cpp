@@ -49,7 +49,7 @@ void add_product(Plan& plan, const Target& target, const Conv2dSizes& s, const C
   const Place c = is_split ? plan.workspace(4 * static_cast<std::uint64_t>(cut.split_k * s.weight_size())) : dw;
   const EpilogueArgs e = no_epilogue(c);
   runtime::KernelSpec spec{"conv/conv2d_tiled_weight.cl", "conv2d_tiled_weight"};
-  with.engine.define(spec.defines, cut.tile, target);
+  with.engine.define(spec, cut.tile, target);
   define_result(spec, target, {}, std::min(with.engine.result_run(), vectors));
   plan.add(spec, range_of(with.engine, cut), dy, x, c, table, e,
            kernels::ProductParameters{m, n, s.images * s.pixels(), cut.part_depth, cut.split_k, 0},

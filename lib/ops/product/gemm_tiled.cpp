@@ -91,7 +91,7 @@ void add_tiled_product(Plan& plan, const Target& target, const Engine& engine, c
   const int stored = product.result_vectors();
 
   runtime::KernelSpec spec{"product/gemm_tiled.cl", "gemm_tiled"};
-  engine.define(spec.defines, cut.tile, target);
+  engine.define(spec, cut.tile, target);
   spec.defines.add({"A_ALONG_K", a.along_depth ? 1 : 0});
   spec.defines.add({"B_ALONG_K", b.along_depth ? 1 : 0});
   spec.defines.add({"VEC", vectors_of(product)});

@@ -80,11 +80,11 @@ class MmaEngine final : public Engine {
 
   int result_run() const noexcept override { return facts_of(unit_.kind).run; }
 
-  void define(runtime::Defines& defines, const TileShape& tile, const Target& target) const override {
+  void define(runtime::KernelSpec& spec, const TileShape& tile, const Target& target) const override {
     const int local_bytes = 4 * SLICE_WORDS * (tile.rows + tile.columns);  // For one slice of the depth.
     const bool two_slices = 2 * local_bytes <= static_cast<std::int64_t>(target.info.local_memory);
-    define_unit(defines, unit_, precision_, tile);
-    defines.add({"STAGES", two_slices ? 2 : 1});
+    define_unit(spec.defines, unit_, precision_, tile);
+    spec.defines.add({"STAGES", two_slices ? 2 : 1});
   }
 
  private:

@@ -70,8 +70,8 @@ class Engine {
   virtual int slice_depth(const TileShape& tile) const = 0;
   /// How many neighbours of a row of the result a work-item has.
   virtual int result_run() const noexcept = 0;
-  /// The defines of engine and tile.
-  virtual void define(runtime::Defines& defines, const TileShape& tile, const dispatch::Target& target) const = 0;
+  /// Adds the defines of engine and tile, and the options that they need.
+  virtual void define(runtime::KernelSpec& spec, const TileShape& tile, const dispatch::Target& target) const = 0;
 };
 
 const Engine& fma_engine();

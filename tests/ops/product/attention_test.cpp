@@ -20,6 +20,7 @@ namespace {
 // makes BM rows. It goes through the keys BN at a time, with the largest score and the sum of each row up to there
 // (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018).
 constexpr const char* attention_source = R"(
+#define VEC 1
 #include "product/matrix_reader.h"
 
 typedef struct {
@@ -27,20 +28,20 @@ typedef struct {
 } Operands;
 
 INLINE void operands_load(const Operands* o, float* a, float* b) {
-  matrix_load(&o->a, a, BM, 1, STORAGE_F32);
-  matrix_load(&o->b, b, BN, 1, STORAGE_F32);
+  matrix_load(&o->a, a, BM, STORAGE_F32);
+  matrix_load(&o->b, b, BN, STORAGE_F32);
 }
 INLINE void operands_end(float* a, float* b, int depth) {
-  matrix_end(a, depth, BM, 1, 1);
-  matrix_end(b, depth, BN, 1, 1);
+  matrix_end(a, depth, BM, 1);
+  matrix_end(b, depth, BN, 1);
 }
 INLINE void operands_move(Operands* o, int depth) {
   matrix_move(&o->a, depth);
   matrix_move(&o->b, depth);
 }
 INLINE void operands_keep(const Operands* o, const float* a, const float* b, __local StageWord* stage) {
-  matrix_keep(a, STAGE_A(stage), BM, 1, 1);
-  matrix_keep(b, STAGE_B(stage), BN, 1, 1);
+  matrix_keep(a, STAGE_A(stage), BM, 1);
+  matrix_keep(b, STAGE_B(stage), BN, 1);
 }
 
 #include "product/engines/multiply.h"
@@ -81,9 +82,9 @@ TILE_KERNEL void attention(__global const float* restrict q, const ulong q_offse
   }
   for (int first = 0; first < keys; first += BN) {
     Operands operands;
-    operands.a = matrix_begin((__global const char*)(q + q_offset), depth, row, rows, depth, BM, 1, 1,
+    operands.a = matrix_begin((__global const char*)(q + q_offset), depth, row, rows, depth, BM, 1,
                               STORAGE_F32);
-    operands.b = matrix_begin((__global const char*)(k + k_offset), depth, first, keys, depth, BN, 1, 1,
+    operands.b = matrix_begin((__global const char*)(k + k_offset), depth, first, keys, depth, BN, 1,
                               STORAGE_F32);
     TileSums scores;
     tile_multiply(scores, &operands, stages, depth);
@@ -121,11 +122,11 @@ TILE_KERNEL void attention(__global const float* restrict q, const ulong q_offse
       const int depth_of_slice = min(SLICE, keys - first - slice);
       float values[LOADS(BN)];
       const MatrixReader reader = matrix_begin((__global const char*)(v + v_offset + (long)(first + slice) * depth), depth,
-                                               0, depth, depth_of_slice, BN, 0, 1, STORAGE_F32);
-      matrix_load(&reader, values, BN, 1, STORAGE_F32);
-      matrix_end(values, depth_of_slice, BN, 0, 1);
+                                               0, depth, depth_of_slice, BN, 0, STORAGE_F32);
+      matrix_load(&reader, values, BN, STORAGE_F32);
+      matrix_end(values, depth_of_slice, BN, 0);
       barrier(CLK_LOCAL_MEM_FENCE);
-      matrix_keep(values, STAGE_B(stages), BN, 0, 1);
+      matrix_keep(values, STAGE_B(stages), BN, 0);
       UNROLL
       for (int run = 0; run < RUNS; ++run)
         UNROLL
@@ -192,7 +193,7 @@ void check_attention(const ops::Engine& engine, const ops::TileShape& tile, cons
   const dispatch::Target target = dispatch::target_of(device);
   runtime::KernelSpec spec{{}, "attention"};
   spec.prelude = attention_source;
-  engine.define(spec.defines, tile, target);
+  engine.define(spec, tile, target);
   ops::define_device(spec.defines, target);
   const auto [x, y] = engine.local_size(tile);
   const std::int64_t groups = (c.rows + tile.rows - 1) / tile.rows;

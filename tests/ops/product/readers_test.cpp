@@ -66,7 +66,7 @@ void for_each_engine(const Check& check) {
 runtime::KernelSpec spec_of(const char* file, const char* entry, const ops::Engine& engine, const ops::TileShape& tile,
                             const dispatch::Target& target) {
   runtime::KernelSpec spec{file, entry};
-  engine.define(spec.defines, tile, target);
+  engine.define(spec, tile, target);
   ops::define_device(spec.defines, target);
   return spec;
 }
