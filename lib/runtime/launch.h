@@ -59,6 +59,7 @@ struct KernelSpec {
   std::string_view prelude = {};
   std::string_view options = {};  ///< Options for the compiler. They follow the options of every program.
   std::string_view title = {};    ///< The name of a program without a file, for messages and `crisol cache`.
+  bool exact_division = false;    ///< Division and square root are correctly rounded, if the device offers it.
 };
 
 /// Work-items, and work-items in a group; local 0 leaves the choice to OpenCL. Local sizes must not depend on shapes

@@ -116,6 +116,7 @@ runtime::KernelSpec PointwiseKernels::spec(const Target& target, Form form, bool
                                            std::string_view prelude) const {
   const DeviceInfo& info = target.info;
   runtime::KernelSpec spec{"pointwise/pointwise.cl", "flat", {}, prelude};
+  spec.exact_division = info.type != DeviceType::cpu;  // CPUs round exactly without being told.
   spec.defines.add({"VW", width_of(target, form)});
   if (in_place) spec.defines.add({"IN_PLACE", 1});
   dispatch::define_fma(spec.defines, info);

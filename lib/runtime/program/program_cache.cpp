@@ -23,6 +23,7 @@ std::uint64_t hash_of_spec(const KernelSpec& spec) noexcept {
   hash.add(spec.entry);
   hash.add(spec.prelude);
   hash.add(spec.options);
+  hash.add(std::uint64_t{spec.exact_division});
   for (const Define& define : spec.defines) {
     hash.add(define.name);
     hash.add(define.text);
@@ -42,8 +43,11 @@ std::string source_text(const KernelSpec& spec) {
 // NVIDIA reports only OpenCL C 1.2. Newer features are used through extensions.
 constexpr const char* common_options = "-cl-std=CL1.2";
 
-std::string options_of(const KernelSpec& spec) {
-  return spec.options.empty() ? common_options : concat(common_options, ' ', spec.options);
+std::string options_of(const KernelSpec& spec, const cl::Device& device) {
+  std::string options = common_options;
+  if (spec.exact_division && (device.getInfo<CL_DEVICE_SINGLE_FP_CONFIG>() & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0)
+    options += " -cl-fp32-correctly-rounded-divide-sqrt";
+  return spec.options.empty() ? options : concat(options, ' ', spec.options);
 }
 
 std::string numbered(const std::string& source) {
@@ -90,7 +94,8 @@ BuiltKernel::BuiltKernel(const KernelSpec& spec, std::shared_ptr<Program> built,
       program(std::move(built)),
       source_(spec.source),
       prelude_(spec.prelude),
-      options_(spec.options) {
+      options_(spec.options),
+      exact_division_(spec.exact_division) {
   for (const Define& define : spec.defines) texts_.emplace_back(define.name, define.text);
   const Define* from = spec.defines.begin();
   for (const auto& [define_name, text] : texts_) {
@@ -102,6 +107,7 @@ BuiltKernel::BuiltKernel(const KernelSpec& spec, std::shared_ptr<Program> built,
 
 bool BuiltKernel::matches(const KernelSpec& spec) const noexcept {
   return source_ == spec.source && name == spec.entry && prelude_ == spec.prelude && options_ == spec.options &&
+         exact_division_ == spec.exact_division &&
          std::equal(defines_.begin(), defines_.end(), spec.defines.begin(), spec.defines.end(),
                     [](const Define& a, const Define& b) {
                       return a.name == b.name && a.text == b.text && a.number == b.number;
@@ -138,7 +144,7 @@ std::shared_ptr<Program> ProgramCache::program_for(const KernelSpec& spec) {
   const std::string source = source_text(spec);
   const DeviceInfo& info = device_.info();
   const std::string key = concat(info.platform, '\n', info.name, '\n', info.driver_version, '\n', info.device_version,
-                                 '\n', options_of(spec), '\n', source);
+                                 '\n', options_of(spec, device_.device()), '\n', source);
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = programs_.find(key); found != programs_.end()) return found->second;
@@ -180,7 +186,7 @@ std::shared_ptr<Program> ProgramCache::make_program(const KernelSpec& spec, cons
   TraceSlice slice("compile", program->name);
   slice.note("kernel", spec.entry);
   program->key = key;
-  program->options = options_of(spec);
+  program->options = options_of(spec, device_.device());
   device_.context();
   if (build_from_binary(*program)) {
     log(Topic::build, program->name, " from the disk cache in ", milliseconds_since(start), " ms");

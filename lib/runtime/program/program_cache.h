@@ -43,6 +43,7 @@ class BuiltKernel {
 
  private:
   const std::string source_, prelude_, options_;
+  const bool exact_division_;
   std::vector<std::pair<std::string, std::string>> texts_;  ///< Owns the texts that defines_ refers to.
   Defines defines_;
 };
