@@ -16,15 +16,15 @@
 #   dist                  training on two and three ranks of MPI, on PoCL (tests/dist/run.sh)
 #   onnx                  ONNX's own tests on PoCL, from its Python package (tests/onnx/run.sh)
 #   onnx-models           models that packages of PyPI bring, compared with ONNX Runtime (tests/onnx/run.sh --real)
-#   python python-intel   the Python package on PoCL and on Intel's runtime (tests/python)
+#   python python-intel   the Python package (tests/python): half of the test files on PoCL, the others on Intel's runtime
 #   array-api             the Array API standard's own tests on Intel's runtime, where CRISOL_ARRAY_API_TESTS names them
 #   windows aarch64       builds for Windows (by Wine) and for 64-bit ARM (by qemu): some ops by crisol selftest
 #   offline               the vendors' compilers for GPUs that are not here: one target of one vendor, by the commit's hash
 # The commit's hash chooses a part of the tests, so that a run ends soon and a few commits test everything. It chooses a
 # quarter of the long tests, which are the tests of the suite "long" in the test program. It chooses the test files on
-# rusticl, oclgrind, as-nvidia and the implementations of Debian 13, the half of the layers above the ops, and the test
-# files whose kernels PoCL compiles with optimization. It chooses one of rusticl and oclgrind, and one of pocl-6,
-# rusticl-25, windows and aarch64.
+# rusticl, oclgrind, as-nvidia and the implementations of Debian 13, the halves of the layers above the ops and of the
+# Python tests, and the test files whose kernels PoCL compiles with optimization. It chooses one of rusticl and oclgrind,
+# and one of pocl-6, rusticl-25, windows and aarch64.
 # --only NAME,… runs only the implementations of these names. Each runs all its tests, with optimization. Only windows
 # and aarch64 compile kernels without it. as-amd and as-intel run only with --only or --long. So does wheel, which makes
 # the Python wheels and tests them in roots of Debian 12 and 13.

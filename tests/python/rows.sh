@@ -29,9 +29,17 @@ run_python_command() {
   take_counts "$name" "$status" "$start" python
 }
 
-python_suite=("$python_of_tests" "${pytest_arguments[@]}" "$crisol_root/tests/python")
-run_python() { run_python_command python pocl "${python_suite[@]}"; }
-run_python-intel() { run_python_command python-intel intel "${python_suite[@]}"; }
+# run_python_suite NAME ICD OTHER NUMBER: all tests of the package. A plain run takes every second test file, from NUMBER
+# on, if the row OTHER runs too.
+run_python_suite() {
+  local files=("$crisol_root/tests/python")
+  [ -z "$plain" ] || [ -n "${left_out[$3]:-}" ] || mapfile -t files < <(
+    find "$crisol_root/tests/python" -name 'test_*.py' | LC_ALL=C sort | awk -v number="$4" 'NR % 2 == number % 2'
+  )
+  run_python_command "$1" "$2" "$python_of_tests" "${pytest_arguments[@]}" "${files[@]}"
+}
+run_python() { run_python_suite python pocl python-intel "$turn"; }
+run_python-intel() { run_python_suite python-intel intel python $((turn + 1)); }
 run_array-api() {
   run_python_command array-api intel "CRISOL_ARRAY_API_TESTS=$CRISOL_ARRAY_API_TESTS" \
     "$crisol_root/tests/python/array_api/run.sh" --examples 5
