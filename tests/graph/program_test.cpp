@@ -44,7 +44,8 @@ TEST_CASE("graph: a residual block becomes two convolutions") {
 
   onnx::Model model = file.load();
   CHECK(model.optimized({{"x", randn({2, 3, 9, 7})}}) ==
-        "pass remove_identities: 0\npass find_layer_norms: 0\npass move_transposes: 0\npass fold_affine: 2\npass "
+        "pass remove_identities: 0\npass find_layer_norms: 0\npass find_attention: 0\npass move_transposes: 0\npass "
+        "fold_affine: 2\npass "
         "remove_dead_nodes: 0\n"
         "pass block_channels: 0\npass fuse_elements: 1\npass find_lookups: 0\npass join_products: 0\npass "
         "fuse_epilogues: 2\n"

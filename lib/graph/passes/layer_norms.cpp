@@ -33,25 +33,10 @@ class Finder {
   }
 
  private:
-  const Node* made_by(int value, std::string_view op) const {
-    const Node* node = value == absent ? nullptr : uses_.maker(value);
-    return node != nullptr && node->op == op ? node : nullptr;
-  }
+  const Node* made_by(int value, std::string_view op) const { return uses_.maker(value, op); }
   Shape shape(int value) const { return *shape_of(graph_, value); }
 
-  std::optional<double> number(int value) const {
-    const Datum* datum = value == absent ? nullptr : uses_.constant(value);
-    if (datum == nullptr || !datum->defined() || datum->shape().numel() != 1) return {};
-    return datum->number();
-  }
-  bool is_number(int value, double expected) const { return number(value) == expected; }
-
-  /// A sum or a product of a number and a value: the number, and the value.
-  std::optional<std::pair<double, int>> number_and_value(const Node& node) const {
-    for (const std::size_t i : {std::size_t{0}, std::size_t{1}})
-      if (const std::optional<double> n = number(node.inputs[i])) return std::pair{*n, node.inputs[1 - i]};
-    return {};
-  }
+  bool is_number(int value, double expected) const { return uses_.number(value) == expected; }
 
   /// The value whose mean this is over its last axes, which stay with size 1; and how many axes.
   std::optional<std::pair<int, int>> mean(int value) const {
@@ -121,7 +106,7 @@ class Finder {
   std::optional<NormParts> norm_of(int difference, int shifted_variance) const {
     const auto x = centred(difference);
     const Node* sum = made_by(shifted_variance, "Add");
-    const auto parts = x && sum != nullptr ? number_and_value(*sum) : std::nullopt;
+    const auto parts = x && sum != nullptr ? uses_.number_and_value(*sum) : std::nullopt;
     const auto variance = parts ? mean(parts->second) : std::nullopt;
     if (!variance || parts->first < 0 || variance->second != x->second) return {};
     // Exporters write the difference once or twice.

@@ -12,11 +12,17 @@ namespace crisol::graph {
 
 std::span<const Pass> all_passes() {
   static constexpr std::array passes{
-      Pass{"remove_identities", remove_identities}, Pass{"find_layer_norms", find_layer_norms},
-      Pass{"move_transposes", move_transposes},     Pass{"fold_affine", fold_affine},
-      Pass{"remove_dead_nodes", remove_dead_nodes}, Pass{"block_channels", block_channels},
-      Pass{"fuse_elements", fuse_elements},         Pass{"find_lookups", find_lookups},
-      Pass{"join_products", join_products},         Pass{"fuse_epilogues", fuse_epilogues},
+      Pass{"remove_identities", remove_identities},
+      Pass{"find_layer_norms", find_layer_norms},
+      Pass{"find_attention", find_attention},
+      Pass{"move_transposes", move_transposes},
+      Pass{"fold_affine", fold_affine},
+      Pass{"remove_dead_nodes", remove_dead_nodes},
+      Pass{"block_channels", block_channels},
+      Pass{"fuse_elements", fuse_elements},
+      Pass{"find_lookups", find_lookups},
+      Pass{"join_products", join_products},
+      Pass{"fuse_epilogues", fuse_epilogues},
   };
   return passes;
 }

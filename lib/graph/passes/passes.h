@@ -15,6 +15,9 @@ std::size_t remove_dead_nodes(Graph& graph, Device device);
 std::size_t remove_identities(Graph& graph, Device device);
 /// Replaces the nodes that write a layer norm as means, differences and a root by LayerNormalization.
 std::size_t find_layer_norms(Graph& graph, Device device);
+/// Replaces products of queries with keys, softmax of them and the product with values by Attention, where the device
+/// has a kernel for all of it.
+std::size_t find_attention(Graph& graph, Device device);
 /// Moves transposes behind ops that compute each element by itself, and joins transposes that follow each other. In a
 /// model with channels last, this cancels the transposes around convolutions.
 std::size_t move_transposes(Graph& graph, Device device);

@@ -23,6 +23,23 @@ Uses::Uses(const Graph& graph)
     if (output != absent) is_output_[static_cast<std::size_t>(output)] = true;
 }
 
+const Node* Uses::maker(int value, std::string_view op) const {
+  const Node* node = value == absent ? nullptr : maker(value);
+  return node != nullptr && node->op == op ? node : nullptr;
+}
+
+std::optional<double> Uses::number(int value) const {
+  const Datum* datum = value == absent ? nullptr : constant(value);
+  if (datum == nullptr || !datum->defined() || datum->shape().numel() != 1) return {};
+  return datum->number();
+}
+
+std::optional<std::pair<double, int>> Uses::number_and_value(const Node& node) const {
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}})
+    if (const std::optional<double> n = number(node.inputs[i])) return std::pair{*n, node.inputs[1 - i]};
+  return {};
+}
+
 void remove_marked(Graph& graph, const std::vector<bool>& marked) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "graph/graph.h"
@@ -15,6 +18,8 @@ class Uses {
 
   /// The node that makes the value; null for inputs and constants.
   const Node* maker(int value) const { return makers_[static_cast<std::size_t>(value)]; }
+  /// The same if it is a node of that op, else null. The value may be absent.
+  const Node* maker(int value, std::string_view op) const;
   /// Its place in Graph::nodes. There is one.
   std::size_t place(int value) const { return static_cast<std::size_t>(maker(value) - graph_.nodes.data()); }
   /// The constant, or null.
@@ -22,6 +27,10 @@ class Uses {
     const std::size_t place = constant_place(value);
     return place == none ? nullptr : &graph_.constants[place].second;
   }
+  /// The number of a constant with one element. The value may be absent.
+  std::optional<double> number(int value) const;
+  /// The number and the value that a node with two inputs has, such as a product of both.
+  std::optional<std::pair<double, int>> number_and_value(const Node& node) const;
   /// Its place in Graph::constants, or `none`.
   std::size_t constant_place(int value) const { return constants_[static_cast<std::size_t>(value)]; }
   /// The places of the nodes that use the value, in order and each once.

@@ -38,46 +38,75 @@ Tensor result_like(const Tensor& q, const Shape& shape) {
   return empty(stored, DType::f32, q.device()).transpose(rank - 2, rank - 3);
 }
 
+/// The leading axes of all operands together.
+Shape joint_heads(const Shape& q, const Shape& k, const Shape& v) {
+  const Shape of_both = broadcast_shape(attention_table.op, leading_axes(q), leading_axes(k));
+  return broadcast_shape(attention_table.op, of_both, leading_axes(v));
+}
+
+Shape with_matrix(Shape heads, std::int64_t rows, std::int64_t columns) {
+  heads.push_back(rows);
+  heads.push_back(columns);
+  return heads;
+}
+
+bool is_empty(const AttentionProblem& p) { return p.head_count() * p.rows * p.keys * p.depth * p.columns == 0; }
+
+/// The sizes of the problem, without heads and strides.
+AttentionProblem sizes_of(const Shape& q, const Shape& k, const Shape& v, bool has_bias, bool causal) {
+  AttentionProblem p{};
+  p.rows = q[q.rank() - 2];
+  p.keys = k[k.rank() - 2];
+  p.depth = k[k.rank() - 1];
+  p.columns = v[v.rank() - 1];
+  p.has_bias = has_bias;
+  p.causal = causal;
+  return p;
+}
+
+/// The strides of an operand by the strides of its axes of heads.
+HeadStrides head_strides(const Shape& heads, std::int64_t row, std::int64_t column) {
+  HeadStrides strides{{}, row, column};
+  for (int i = 0; i < heads.rank(); ++i) strides.axes[3 - heads.rank() + i] = heads[i];
+  return strides;
+}
+
+HeadStrides head_strides(const Shape& heads, const Tensor& x) {
+  return head_strides(heads, x.strides()[x.dim() - 2], x.size(-1) == 1 ? 1 : x.strides()[x.dim() - 1]);
+}
+
 }  // namespace
+
+bool fuses_attention(const Shape& q, const Shape& k, const Shape& v, bool has_bias, Device device) {
+  AttentionProblem p = sizes_of(q, k, v, has_bias, false);
+  p.heads[0] = p.heads[1] = 1;
+  p.heads[2] = joint_heads(q, k, v).numel();
+  p.q.row = p.k.row = p.depth;
+  p.v.row = p.y.row = p.columns;
+  p.q.column = p.k.column = p.v.column = p.y.column = 1;
+  return !is_empty(p) && choose(attention_table, p, target_of(device.state())).plan.arg_count() > 0;
+}
 
 Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& bias, bool causal,
                        double scale) {
-  Shape shape = leading_axes(q.shape());
-  for (const Tensor* const x : {&k, &v}) shape = broadcast_shape(attention_table.op, shape, leading_axes(x->shape()));
-  const Shape joint = shape;
-  shape.push_back(q.size(-2));
-  shape.push_back(v.size(-1));
-  if (shape.numel() == 0 || k.size(-2) == 0 || k.size(-1) == 0) return {};
-
+  const Shape heads = joint_heads(q.shape(), k.shape(), v.shape());
   const Contiguous queries = with_contiguous_rows(q), keys = with_unit_stride(k), values = with_unit_stride(v);
-  const Tensor y = result_like(q, shape);
-  Shape scores = joint;
-  scores.push_back(q.size(-2));
-  scores.push_back(k.size(-2));
-  const Shape bias_strides = bias.defined() ? broadcast_strides(bias, scores) : Shape::filled(scores.rank(), 0);
-  const Shape bias_heads(bias_strides.begin(), static_cast<std::size_t>(joint.rank()));
-  const Shape strides[] = {leading_strides(queries.layout(), joint), leading_strides(keys.layout(), joint),
-                           leading_strides(values.layout(), joint), bias_heads, leading_strides(y, joint)};
-  const Loop loop = collapse(joint, strides);
-  const int axes = loop.shape.rank();
-  if (axes > 3) return {};
+  const Tensor y = result_like(q, with_matrix(heads, q.size(-2), v.size(-1)));
+  const Shape scores = with_matrix(heads, q.size(-2), k.size(-2));
+  const Shape of_bias = bias.defined() ? broadcast_strides(bias, scores) : Shape::filled(scores.rank(), 0);
+  const Shape strides[] = {leading_strides(queries.layout(), heads), leading_strides(keys.layout(), heads),
+                           leading_strides(values.layout(), heads), leading_axes(of_bias), leading_strides(y, heads)};
+  const Loop loop = collapse(heads, strides);
+  if (loop.shape.rank() > 3) return {};
 
-  AttentionProblem p{{1, 1, 1},      q.size(-2), k.size(-2), q.size(-1), v.size(-1), causal,
-                     bias.defined(), {},         {},         {},         {},         {}};
-  const auto describe = [&](HeadStrides& of, std::size_t operand, std::int64_t row, std::int64_t column) {
-    for (int i = 0; i < axes; ++i) of.axes[3 - axes + i] = loop.strides[operand][i];
-    of.row = row;
-    of.column = column;
-  };
-  for (int i = 0; i < axes; ++i) p.heads[3 - axes + i] = loop.shape[i];
-  const auto describe_matrix = [&](HeadStrides& of, std::size_t operand, const Tensor& x) {
-    describe(of, operand, x.strides()[x.dim() - 2], x.size(-1) == 1 ? 1 : x.strides()[x.dim() - 1]);
-  };
-  describe_matrix(p.q, 0, queries.layout());
-  describe_matrix(p.k, 1, keys.layout());
-  describe_matrix(p.v, 2, values.layout());
-  describe(p.bias, 3, bias_strides[joint.rank()], bias_strides[joint.rank() + 1]);
-  describe_matrix(p.y, 4, y);
+  AttentionProblem p = sizes_of(q.shape(), k.shape(), v.shape(), bias.defined(), causal);
+  for (int i = 0; i < 3; ++i) p.heads[i] = i < 3 - loop.shape.rank() ? 1 : loop.shape[i - 3 + loop.shape.rank()];
+  p.q = head_strides(loop.strides[0], queries.layout());
+  p.k = head_strides(loop.strides[1], keys.layout());
+  p.v = head_strides(loop.strides[2], values.layout());
+  p.bias = head_strides(loop.strides[3], of_bias[heads.rank()], of_bias[heads.rank() + 1]);
+  p.y = head_strides(loop.strides[4], y);
+  if (is_empty(p)) return {};
   const PreparedPtr prepared = prepare(attention_table, p, state_of(q));
   if (prepared->plan.arg_count() == 0) return {};  // "composed".
   launch(*prepared, {in(queries), in(keys), in(values), bias.defined() ? in(bias) : in(queries), out(y)},

@@ -33,6 +33,9 @@ struct AttentionProblem {
 Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& bias, bool causal,
                        double scale);
 
+/// Whether fused_attention() computes it for contiguous operands of these shapes.
+bool fuses_attention(const Shape& q, const Shape& k, const Shape& v, bool has_bias, Device device);
+
 // ---- The variants ----
 
 dispatch::PlanOr plan_attention_rows(const AttentionProblem& problem, const dispatch::Target& target, std::size_t);

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "crisol/functions/attention.h"
 #include "crisol/functions/cat.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/matmul.h"
@@ -68,7 +69,8 @@ struct Visibility {
   bool causal;
   std::int64_t left, right;  ///< Bounds of the window; -1 without a bound.
 
-  bool has_positions() const { return causal || left >= 0 || right >= 0; }
+  bool has_positions() const { return causal || has_window(); }
+  bool has_window() const { return left >= 0 || right >= 0; }
 };
 
 Tensor both(const Tensor& a, const Tensor& b) { return a.defined() ? logical_and(a, b) : b; }
@@ -147,6 +149,18 @@ std::int64_t join_past(Heads& h, const Data& in, Device device) {
   return key.size(2);
 }
 
+/// The heads' result (N, Hq, L, E) as an output like q.
+Tensor like_queries(const Tensor& y, const Tensor& q) {
+  const Tensor result = y.to(q.dtype());
+  if (q.dim() != 3) return result;
+  return result.transpose(1, 2).reshape({y.size(0), y.size(2), y.size(1) * y.size(3)});
+}
+
+/// The result without a change of the scores.
+Tensor plain_result(const Heads& h, const Tensor& bias, bool causal, const std::optional<double>& scale) {
+  return scaled_dot_product_attention(h.q, h.k, h.v, bias, {.is_causal = causal, .scale = scale, .enable_gqa = true});
+}
+
 /// The four outputs: values for the queries, all keys, all values, and the scores at the wanted stage.
 Data attend(const Data& in, const Settings& s, Device device) {
   const Tensor q = in[0].tensor(device);
@@ -159,14 +173,18 @@ Data attend(const Data& in, const Settings& s, Device device) {
 
   const std::int64_t rows = h.q.size(2), keys = h.k.size(2);
   Tensor lengths = input_of(in, 6, device), allowed;
+  // The function knows which keys are not behind their query. Windows and earlier keys need conditions.
+  const bool is_plain = s.softcap <= 0 && s.wanted_scores < 0 && s.precision == DType::f32;
+  const bool causal = is_plain && s.visibility.causal && !s.visibility.has_window() && past == 0 && !lengths.defined();
   if (lengths.defined()) {
     lengths = lengths.reshape({lengths.numel(), 1, 1, 1});
     const Tensor before = lengths - rows;
     allowed = allowed_keys(s.visibility, before, lengths, rows, keys, device);
-  } else {
+  } else if (!causal) {
     allowed = allowed_keys(s.visibility, past, lengths, rows, keys, device);
   }
   const Tensor bias = bias_of(input_of(in, 3, device), allowed, keys);
+  if (is_plain) return {like_queries(plain_result(h, bias, causal, s.scale), q), all_keys, all_values, {}};
 
   Tensor scores = scores_of(h, s.scale), kept;
   const auto keep = [&](int stage) {
@@ -182,9 +200,7 @@ Data attend(const Data& in, const Settings& s, Device device) {
   if (bias.defined()) scores = where(bias.max(-1, true).eq(-infinity), 0, scores);
   keep(3);
 
-  Tensor y = grouped_product(scores, h.v).to(q.dtype());
-  if (q.dim() == 3) y = y.transpose(1, 2).reshape({y.size(0), rows, y.size(1) * y.size(3)});
-  return {y, all_keys, all_values, kept};
+  return {like_queries(grouped_product(scores, h.v), q), all_keys, all_values, kept};
 }
 
 Run attention(Call& call) {
@@ -206,6 +222,7 @@ Run flex_attention(Call& call) {
     const Tensor q = in[0].tensor(device);
     const Heads h{q.to(DType::f32), in[1].tensor(device).to(DType::f32), in[2].tensor(device).to(DType::f32)};
     h.check();
+    if (precision == DType::f32) return Data{plain_result(h, Tensor(), false, scale).to(q.dtype())};
     const Tensor probabilities = softmax(scores_of(h, scale).to(precision), -1).to(DType::f32);
     return Data{grouped_product(probabilities, h.v).to(q.dtype())};
   };
