@@ -38,7 +38,8 @@ void check_headers_with(const std::string& compiler, const std::vector<std::stri
   run_command(command);
 }
 
-/// The installed samples build with the installed library. One is run; all are built by tests that build everything.
+/// The installed samples build with the installed library. The test builds and runs one sample. Tests that build
+/// everything build all of them.
 void check_samples(const TemporaryFolder& folder, const std::string& prefix) {
   const std::string tree = folder.path() + "/samples";
   run_command({"cmake", "-G", CRISOL_GENERATOR, "-S", prefix + "/share/doc/crisol/samples", "-B", tree,

@@ -2,8 +2,8 @@
 //
 //   x (N, blocks, H, W, VW)   w (blocks, R, TAPS_W, VW)   y (N, blocks, OH, OW, VW)
 //
-// A work-item is a work-group of its own and computes tiles of T columns of one block. Parameters are those of
-// conv2d_blocks.cl. The host defines TAPS_W and DILATION_W too, so that neighbouring taps share what they load.
+// A work-item is a work-group of its own and computes tiles of T columns of one block. Parameters are the same as in
+// conv2d_blocks.cl. The host defines TAPS_W and DILATION_W too, so that neighbouring taps share their loads.
 #include "conv/blocks.h"
 
 #define SEEN ((T - 1) * STRIDE + (TAPS_W - 1) * DILATION_W + 1)

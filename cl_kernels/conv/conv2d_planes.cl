@@ -11,7 +11,7 @@
 // insert_h and insert_w above 1 put x's elements that far apart, with zeros between them. The gradient of a strided
 // convolution's input needs this. The stride of the kernel is then 1.
 //
-// The channels and outputs of `sizes` are those of one group.
+// The channels and outputs of `sizes` belong to one group.
 #include "product/gemm_store.h"
 #include "conv/parameters.h"
 #include "conv/sizes.h"
@@ -163,7 +163,7 @@ CPU_KERNEL void conv2d_planes(__global const float* restrict x, const ulong x_of
   }
 }
 
-// The products of a tap of the window, ROWS rows at a time: a vector of lanes, the sum of which is the tap's gradient.
+// The products of a tap of the window, ROWS rows at a time: a vector of lanes, whose sum is the tap's gradient.
 // `from` is the first element that the tap reads.
 INLINE floatv tap_products(__global const float* from, __global const float* dy, int rows, int columns, int step,
                            int dy_pitch) {

@@ -1,5 +1,5 @@
-// Computes what the tiles of convolutions read in addition to the tensors. It is computed once, and not in the loops of
-// the tiles.
+// Computes the tables that the tiles of convolutions read in addition to the tensors. It is computed once, and not in
+// the loops of the tiles.
 #include "conv/window.h"
 #include "product/storage.h"
 

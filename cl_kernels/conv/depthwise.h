@@ -28,8 +28,7 @@ typedef struct {
   int h, w, height, width;
 } Piece;
 
-// The row that is at position h if rows are `apart` positions apart, or -1 where there is no row or only inserted
-// zeros.
+// The row that is at position h if rows are `apart` positions apart, or -1 if there is no row, or only inserted zeros.
 INLINE int plane_index(int h, int height, int apart) {
   const int row = apart == 1 ? h : h / apart;
   return h >= 0 && row < height && (apart == 1 || row * apart == h) ? row : -1;

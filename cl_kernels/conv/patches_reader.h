@@ -103,7 +103,7 @@ INLINE void patches_end(float* values, int depth) {
 // Moves by a multiple of four and of CHANNEL_VECTOR.
 INLINE void patches_move(PatchesReader* g, int depth) { g->table += (uint)depth / CHANNEL_VECTOR; }
 
-// The value that was read for line p of the slice, or 0 where it is outside of the plane. Only this use waits for the
+// The value that was read for line p of the slice, or 0 if it is outside of the plane. Only this use waits for the
 // read.
 INLINE float patches_value(const PatchesReader* g, const float* values, int p) {
   return !SKIPS_HIDDEN && g->hidden[p / SHARED] != 0 ? 0.0f : values[p];

@@ -49,7 +49,7 @@ INLINE bool pixels_move(Pixels* v, int depth) {
   return next;
 }
 
-// Sets what was read of `lines` rows or columns for the pixels behind the depth to 0.
+// Sets the values of `lines` rows or columns to 0 for the pixels behind the depth.
 INLINE void pixels_end(float* values, int lines, int depth) {
   UNROLL
   for (int e = 0; e < PIXELS; ++e) {

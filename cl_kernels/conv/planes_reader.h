@@ -7,7 +7,7 @@ typedef struct {
   // The start of the group and of the images in which the slice begins. This pointer is the same for all items, so that
   // an address is one pointer plus one number.
   __global const char* y;
-  long step;       // Bytes to the images that follow those of the table.
+  long step;       // Bytes from the images of the table to the next ones.
   uint row[ROWS];  // Bytes from the first channel to the item's rows.
 } PlanesReader;
 

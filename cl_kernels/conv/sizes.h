@@ -18,8 +18,8 @@
 #define WINDOW_ROWS 16
 #define WINDOW_COLUMNS 15
 
-// conv/patches_reader.h: the neighbours of the depth that an item reads, for a tile of so many columns and a slice so
-// deep. They are a multiple of GATHER_MULTIPLE, because the table is read in such pieces.
+// conv/patches_reader.h: the neighbours of the depth that an item reads, for a tile of `columns` columns and a slice of
+// `slice` elements of the depth. They are a multiple of GATHER_MULTIPLE, because the table is read in such pieces.
 #define GATHER_OF_ITEM(columns, slice, items) ((columns) * (slice) / (items))
 #define GATHER_MULTIPLE 4
 

@@ -9,7 +9,7 @@ typedef struct {
   // The start of the group and of the images in which the slice begins. This pointer is the same for all items, so that
   // an address is one pointer plus one number.
   __global const char* x;
-  long step;             // Bytes to the images that follow those of the table.
+  long step;             // Bytes from the images of the table to the next ones.
   uint column[COLUMNS];  // Bytes from a pixel's first element to the item's columns.
   uint taps[COLUMNS];
   bool hidden[COLUMNS * PIXELS];  // Whether the last value read is outside of the plane.
@@ -50,7 +50,7 @@ INLINE void windows_load(WindowsReader* v, float* values, int e, int4 pixel) {
   }
 }
 
-// The value that was read for column i / PIXELS, or 0 where it is outside of the plane.
+// The value that was read for column i / PIXELS, or 0 if it is outside of the plane.
 INLINE float windows_value(const WindowsReader* v, const float* values, int i) {
   return !SKIPS_HIDDEN && v->hidden[i] ? 0.0f : values[i];
 }

@@ -27,7 +27,7 @@ typedef struct {
   int to_h, to_w;
 } Gather;
 
-// Of GatherParameters and ColumnParameters.
+// A Gather from GatherParameters and ColumnParameters.
 #define GATHER_OF(images, places, columns, size)                                                                      \
   {(images).height, (images).width,   (images).taps,    (images).taps_w, (images).step_h, (images).step_w,            \
    (images).start_h, (images).start_w, (images).tap_h,  (images).tap_w,  (places).pixels, (places).width,             \

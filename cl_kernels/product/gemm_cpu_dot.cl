@@ -102,7 +102,7 @@ CPU_KERNEL void gemm_dot(__global const float* restrict a, const ulong a_offset,
     do {  // Runs once even if there is no k, so that C is written.
       const int depth = (int)min((long)block_k, k_end - k_first);
       const int vectors = (depth + VW - 1) / VW;
-      // Both operands use the same code, because two copies of it would be half of the kernel.
+      // The two operands use the same code, because two copies of it would be half of the kernel.
       NO_UNROLL
       for (int side = 0; side < 2; ++side) {
         const int tile = side == 0 ? DOT_M : DOT_N;

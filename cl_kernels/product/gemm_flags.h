@@ -14,7 +14,7 @@ enum GemmFlags {
   SNIPPET = 32,         // f is the code of the prelude.
   B_PACKED = 64,        // B is already packed into column panels [k][NR].
   GATHERED = 128,       // B is the virtual matrix of product/gather.h.
-  A_ROWS = 256,         // The rows of A are contiguous and are read where they are.
+  A_ROWS = 256,         // The rows of A are contiguous and are read in place.
 };
 
 PARAMETERS_END

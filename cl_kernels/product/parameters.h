@@ -7,7 +7,7 @@ PARAMETERS_BEGIN
 // `batch` is from product to product, unless a comment says something else.
 
 // An m x n result of depth k, which is cut into `split_k` parts, of part_depth each (the last part may be less). The
-// flags are those of product/gemm_flags.h.
+// flags are defined in product/gemm_flags.h.
 typedef struct {
   Long m, n, k, part_depth;
   Int split_k, flags;
@@ -33,7 +33,8 @@ typedef struct {
 CHECK_PARAMETERS(ResultParameters, 32);
 
 // The places of the columns of a result in its rows. With `pixels` 0, column j is element j. Otherwise column j is
-// pixel (oh, ow) of an image with so many pixels, `width` in a row: image * to_image + oh * to_row + ow * to_column.
+// pixel (oh, ow) of an image with `pixels` pixels and `width` pixels in a row: image * to_image + oh * to_row + ow *
+// to_column.
 typedef struct {
   Long to_image;
   Int pixels, width, to_row, to_column;
@@ -63,7 +64,7 @@ typedef struct {
 } CpuProductParameters;
 CHECK_PARAMETERS(CpuProductParameters, 64);
 
-// The images of the virtual matrix of product/gather.h, which says what the names mean. `image` and `plane` are
+// The images of the virtual matrix of product/gather.h. The names are explained there. `image` and `plane` are
 // distances. ColumnParameters say the rest: the pixels, and where the columns go in the result.
 typedef struct {
   Long image, plane, size;
@@ -71,8 +72,8 @@ typedef struct {
 } GatherParameters;
 CHECK_PARAMETERS(GatherParameters, 64);
 
-// The matrix of `m` rows that product/gemm_pack.h packs into panels of `width` rows, which says what the strides and
-// counts mean. A unit of work packs `group` panels. There are `count` matrices.
+// The matrix of `m` rows that product/gemm_pack.h packs into panels of `width` rows. The strides and counts are
+// explained there. A unit of work packs `group` panels. There are `count` matrices.
 typedef struct {
   Long batch, row, stride0;
   Int stride1, stride2, count1, count2, m, k, width, group, count, unused;

@@ -46,7 +46,7 @@ struct ThreadContext {
   int capture_pauses = 0;                       ///< PauseCapture objects of the thread.
   CapturedUses* captured_uses = nullptr;        ///< The storages that the captured work uses.
   runtime::BorrowedBlocks* borrowed = nullptr;  ///< The innermost of the thread; see runtime/memory/stored_block.h.
-  Recorder* recorder = nullptr;  ///< Gets notes of what functions compute in a trace; see tensor/recorder.h.
+  Recorder* recorder = nullptr;  ///< Notes the computations of functions in a trace; see tensor/recorder.h.
   std::vector<ForcedRequest>* forced = nullptr;  ///< The requests of the thread, the innermost last.
   ProblemLog* problem_log = nullptr;             ///< The innermost log of problems.
   VariantLog* variant_log = nullptr;             ///< The innermost log of choices.

@@ -35,7 +35,8 @@ std::vector<bench::Request> requests_of(const Options& options) {
   return requests;
 }
 
-// Runs three times: a packed weight is made at its second use and used at its third. Both belong to the result.
+// Runs three times: a packed weight is made at its second use and used at its third. Making and using the packed weight
+// both belong to the result.
 void run(const bench::Request& request) {
   const bench::Work work = request.what->prepare(request.values);
   for (int i = 0; i < 3; ++i) {

@@ -114,7 +114,7 @@ class Plan {
   /// A copy of an operand in another layout. `add_to_derived` says how it is made: its steps run when the owner of the
   /// operand keeps no such copy. They run before all other steps, so the plan must not write the operand.
   Place derive(Place source, const DerivedKey& key, std::uint64_t bytes);
-  /// The same for a copy that all steps of `maker` make. The operands of `maker` are the source and the copy. `maker`
+  /// A copy that the steps of the plan `maker` make. The operands of `maker` are the source and the copy. `maker`
   /// derives no copies itself.
   Place derive(Place source, const DerivedKey& key, std::uint64_t bytes, const Plan& maker);
 

@@ -24,7 +24,8 @@ void require_combines(const char* op, const Tensor& x, ReduceOp how) {
           "; only f32 and f16 have means");
 }
 
-/// Runs `exchange` on the elements of x, on the worker's thread. With `writes`, x gets what the exchange leaves there.
+/// Runs `exchange` on the elements of x, on the worker's thread. With `writes`, x gets the elements that the exchange
+/// leaves in the memory.
 template <class Exchange>
 void with_elements(Session& session, Tensor& x, bool writes, const Exchange& exchange) {
   if (writes) opencl_buffer_for_writing(x);  // Refuses a leaf that wants a gradient.
@@ -42,7 +43,7 @@ void with_elements(Session& session, Tensor& x, bool writes, const Exchange& exc
 
 std::size_t bytes_of(const Tensor& x) { return static_cast<std::size_t>(x.numel()) * size_of(x.dtype()); }
 
-/// A new tensor whose elements `exchange` makes from those of x.
+/// A new tensor whose elements `exchange` makes from the elements of x.
 template <class Exchange>
 Tensor from_elements(Session& session, const Tensor& x, const Shape& shape, const Exchange& exchange) {
   Tensor result = empty(shape, x.dtype(), x.device());

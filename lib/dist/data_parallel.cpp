@@ -42,7 +42,7 @@ void DataParallelImpl::begin_pass() {
   exchange([has = has_samples](DataParallelImpl& own) { own.begin_exchange(has); });
 }
 
-// Queues what the sums need: the weights of all ranks.
+// Queues the exchange of the weights of all ranks, which the sums need.
 void DataParallelImpl::begin_exchange(bool with_samples) {
   exchanges = true;
   ++passes;

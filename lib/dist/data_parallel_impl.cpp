@@ -1,4 +1,4 @@
-// What DataParallel compares and shares outside of backward().
+// The comparisons and exchanges of DataParallel outside of backward().
 #include "dist/data_parallel_impl.h"
 
 #include <algorithm>

@@ -10,7 +10,7 @@ struct Part {
   std::size_t begin, count;
 };
 
-/// The part of a rank. Parts start at multiples of 16 elements. Those of the last ranks may be empty.
+/// The part of a rank. Parts start at multiples of 16 elements. The parts of the last ranks may be empty.
 constexpr Part part_of_rank(std::size_t count, int rank, int ranks) noexcept {
   constexpr std::size_t alignment = 16;
   const std::size_t size = (count + static_cast<std::size_t>(ranks) - 1) / static_cast<std::size_t>(ranks);

@@ -1,4 +1,4 @@
-// The average of a bucket's gradients, of which each rank gets one part.
+// The average of a bucket's gradients. Each rank gets one part of it.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ using StepWeights = std::shared_ptr<std::vector<float>>;
 /// One exchange: it begins when the gradients are complete, and goes on beside the work of the device.
 class PartAverage {
  public:
-  /// `flat` has one part for each rank. `gradients` are the tensors whose elements it has; one that is undefined counts
+  /// `flat` has one part for each rank. `gradients` are the tensors whose elements it has. An undefined tensor counts
   /// as zeros.
   PartAverage(const Tensor& flat, std::vector<Tensor> gradients, int world);
   /// Queues the exchange of `average`.
   static void begin(const std::shared_ptr<PartAverage>& average, Worker& worker, const StepWeights& weights);
   /// Waits for the exchange, and frees the elements of the other ranks.
   void finish(Worker& worker);
-  /// `now` are other gradients than those that the constructor got, or somebody changed them.
+  /// `now` are other gradients than the constructor got, or somebody changed them.
   bool is_outdated(const std::vector<Tensor>& now) const;
   /// The part of this rank, after finish().
   const Tensor& own() const noexcept { return own_; }

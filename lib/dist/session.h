@@ -25,8 +25,8 @@ class Session {
   /// "rank 2 of 4 (host)".
   std::string name_of(int rank) const;
 
-  /// Throws on every rank, naming all ranks that differ, unless all ranks give the same text. `what` is what the text
-  /// says.
+  /// Throws on every rank, naming all ranks that differ, unless all ranks give the same text. `what` names the subject
+  /// of the text.
   void require_same(const char* op, const char* what, const std::string& text);
 
   /// The weight of this rank's gradients in the average: see DataParallel::set_weight.

@@ -15,7 +15,7 @@ namespace crisol::dist {
 namespace {
 
 constexpr const char* op = "ShardedOptimizer";
-// Buckets that are exchanged at a time: so many have memory for the elements of other ranks.
+// The number of buckets that are exchanged at a time. Each of them has memory for the elements of other ranks.
 constexpr std::size_t in_flight = 2;
 
 }  // namespace

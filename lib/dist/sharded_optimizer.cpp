@@ -116,7 +116,7 @@ int ShardedOptimizerImpl::owner_of(std::size_t parameter) const {
     for (const ShardedBucket& bucket : buckets)
       for (const ArenaLayout::Piece& piece : layout.pieces(bucket.part_of(r)))
         if (piece.parameter == parameter) return r;
-  return 0;  // Of a parameter without elements.
+  return 0;  // No rank has elements of the parameter.
 }
 
 std::vector<bool> ShardedOptimizerImpl::touched() const {

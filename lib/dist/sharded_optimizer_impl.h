@@ -19,7 +19,7 @@ namespace crisol::dist {
 struct ShardedBucket {
   optim::ArenaLayout::Range range;
   std::size_t first, last;  ///< The parameters that it has: first, … before last.
-  std::int64_t part;        ///< Elements of a rank. Those behind the end of the range are padding.
+  std::int64_t part;        ///< Elements of a rank. The elements behind the end of the range are padding.
 
   optim::ArenaLayout::Range part_of(int rank) const {
     const std::int64_t begin = std::min(range.begin + part * rank, range.end);
@@ -31,7 +31,7 @@ struct ShardedBucket {
 struct Piece {
   std::size_t parameter, bucket;
   optim::ArenaLayout::Range within;  ///< In the parameter.
-  std::int64_t place;                ///< Where it begins in the rank's part of the bucket.
+  std::int64_t place;                ///< The place where it begins in the rank's part of the bucket.
   Tensor leaf;
 };
 

@@ -1,4 +1,4 @@
-// The state of a divided optimiser as that of an undivided one, and back.
+// Turns the state of a divided optimiser into the state of an undivided one, and back.
 #include <algorithm>
 
 #include "dist/collectives.h"

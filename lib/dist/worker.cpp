@@ -82,7 +82,7 @@ void Worker::loop() {
   std::packaged_task<void(Link&)> job;
   while (next(job)) {
     job(link_);
-    job = {};  // What it holds ends before the next one comes.
+    job = {};  // The job's objects are destroyed before the next job comes.
   }
   heartbeat_.stop();
 }

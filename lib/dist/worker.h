@@ -19,7 +19,7 @@ class Worker {
   using Job = std::function<void(Link& link)>;
 
   /// Three communicators of all ranks, and the memory that all share, or null. Calls `broken` with the text of an error
-  /// of MPI: the ranks no longer agree on what they exchange, so the next exchange might wait for ever.
+  /// of MPI: the ranks no longer agree on the next exchange, so it might wait for ever.
   Worker(MPI_Comm comm, MPI_Comm notes, MPI_Comm beats, SharedMemory* memory, int limit,
          std::function<void(int rank, int seconds)> silent, std::function<void(const char* text)> broken);
   ~Worker();

@@ -81,7 +81,7 @@ std::pair<Graph, std::vector<Tensor>> Tracer::finish() {
   for (const Node& node : graph_.nodes)
     for (const int input : node.inputs)
       if (input != absent) used[at(input)] = true;
-  // Constants and weights are read after the run, so they must be what the run saw.
+  // Constants and weights are read after the run, so they must still have the values that the run saw.
   for (const auto& [key, bound] : bound_)
     require(!used[at(bound.value)] || !is_known_[at(bound.value)] || bound.version == bound.storage->version.load(),
             op_name, "the function reads ", graph_.values[at(bound.value)].name,

@@ -5,7 +5,7 @@
 
 namespace crisol::ops {
 
-/// A tensor, or a row-major copy of it if it has another layout or dtype. The constructor allocates the copy and
+/// A tensor, or its row-major copy if the tensor has another layout or dtype. The constructor allocates the copy and
 /// resolves the kernel that makes it, and queues nothing. The copy is queued when a launch takes the operand, and a
 /// launch takes it after its own kernels are resolved. So an op makes its operands first and then prepares its kernels.
 /// If a kernel cannot be built, nothing was queued.

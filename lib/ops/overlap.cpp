@@ -35,8 +35,8 @@ bool equal_axes(const Walk& a, const Walk& b) {
                     [](const Axis& x, const Axis& y) { return x.step == y.step && x.size == y.size; });
 }
 
-// Whether two indices of one walk lie `distance` elements apart: a sum of k * step with |k| < size. `reach` is what the
-// axes from `axis` on can make up.
+// Whether two indices of one walk lie `distance` elements apart: a sum of k * step with |k| < size. `reach` is the
+// largest distance that the axes from `axis` on can add.
 bool lie_apart(const Walk& walk, int axis, std::int64_t distance, std::int64_t reach) {
   if (distance == 0) return true;
   if (axis == walk.rank || distance > reach || distance < -reach) return false;

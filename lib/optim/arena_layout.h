@@ -7,8 +7,8 @@
 
 namespace crisol::optim {
 
-/// Places in arenas, counted in elements. One layout serves the arenas of values, gradients and state, also where they
-/// have different element types: every parameter starts at a multiple of 64 elements, which is a multiple of 64 bytes
+/// Places in arenas, counted in elements. One layout serves the arenas of values, gradients and state, even if they
+/// have different element types. Every parameter starts at a multiple of 64 elements, which is a multiple of 64 bytes
 /// in each type. The parameters of a group follow each other. So a group, a bucket and a shard are each one range. The
 /// gaps between parameters stay zero.
 class ArenaLayout {
@@ -21,7 +21,7 @@ class ArenaLayout {
     std::int64_t count() const noexcept { return end - begin; }
     friend bool operator==(const Range&, const Range&) = default;
   };
-  /// The parameters first, … before last, and the elements that they take with their gaps.
+  /// The parameters from `first` on and before `last`, and the range of their elements and gaps.
   struct Bucket {
     std::size_t first = 0, last = 0;
     Range range;

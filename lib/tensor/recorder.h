@@ -46,7 +46,7 @@ class Recorder {
   virtual void bind(const Tensor& x, Value value) = 0;
   /// `x` is a new tensor whose elements came from the host.
   virtual void bind_constant(const Tensor& x) = 0;
-  /// The op of this name made the tensor, for the message if nothing else is known of it.
+  /// Notes the name of the op that made the tensor. The message has it if nothing else is known of the tensor.
   virtual void made(const char* op, const Tensor& x) = 0;
   /// The host reads the elements. Throws invalid_argument if they depend on an input of the trace.
   virtual void read(const Tensor& x) = 0;

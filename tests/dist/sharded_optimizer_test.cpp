@@ -262,7 +262,7 @@ TEST_CASE("dist: a divided optimiser averages the gradients of a captured backwa
     graph.replay();
     CHECK(average_of_bias(net, optimizer) == doctest::Approx(mean + i + 1));
   }
-  // What its last replay began to average does not matter to a later pass.
+  // The last replay has begun to average gradients. This must not matter to a later pass.
   factor.add_(1.0);
   graph.replay();
   pass();

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Sourced after tools/setup.sh, by tools/cross.sh and by tests/platforms/. Each tools/cross/SYSTEM.sh defines
-#   prepare_cross_SYSTEM   installs compiler and libraries; fails, and says why in `reason`, where that is impossible
+#   prepare_cross_SYSTEM   installs compiler and libraries; fails if that is impossible, and says why in `reason`
 #   cross_options_SYSTEM   prints options of CMake, NAME=VALUE, one a line
 
 crisol_host_build=$crisol_build                 # The tree for this machine.
@@ -36,11 +36,11 @@ link_headers() {
   for name in /usr/share/cmake/nlohmann_json /usr/share/cmake/CLI11 /usr/lib/cmake/doctest; do
     [ ! -d "$name" ] || cp -r -- "$name" "$cross_headers/share/cmake/"
   done
-  # doctest's says /usr itself.
+  # doctest's file contains the path /usr.
   sed -i "s|^set(_IMPORT_PREFIX \"/usr\")|set(_IMPORT_PREFIX \"$cross_headers\")|" "$cross_headers"/share/cmake/*/*.cmake
 }
 
-# prepare_cross SYSTEM: all that a build for it needs. Fails, and says why in `reason`, where that is impossible.
+# prepare_cross SYSTEM: all that a build for it needs. Fails if that is impossible, and says why in `reason`.
 prepare_cross() {
   if ! have_command cmake || ! have_command ninja; then
     cross_packages cmake=/usr/bin/cmake ninja-build=/usr/bin/ninja || return 1

@@ -15,7 +15,7 @@
 //   STAGE_A, STAGE_B     where a stage holds its slice of A and of B
 //   LOADS(side)          at least how many elements of a slice of an operand an item reads
 //
-// Elements reach local memory in one of four ways, by what suits their reader:
+// Elements reach local memory in one of four ways. The reader chooses the way that suits it:
 //
 //   stage_chunk(to, side, part, values, along_k, vec)   chunk `part` of an item
 //   stage_run(to, side, line, first, values, count)     `count` neighbours of the depth, from `first` on, of a line

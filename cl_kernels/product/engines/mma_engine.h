@@ -1,4 +1,4 @@
-// The engine that multiplies with matrix units. engines/engine.h describes what it gives.
+// The engine that multiplies with matrix units. engines/engine.h describes its functions.
 //
 // A group computes BM x BN results, and a wave of LANES work-items WM x WN of them, in fragments of FM x FN. A fragment
 // is the result of one multiplication of the unit; product/units/matrix_unit.h gives FM and FN. Local ids are (LANES,
@@ -133,7 +133,7 @@ INLINE void stage_element(__local StageWord* to, int side, int line, int depth, 
 #define RUNS (FRAGMENT_ROWS * FRAGMENT_COLUMNS * ACC / RUN)
 typedef float TileSums[RUNS * ROW_RUN];
 
-// The places of a fragment's numbers are sums: what depends on the lane, and what depends on the number.
+// The place of each number of a fragment is a sum of two terms. One depends on the lane, and the other on the number.
 INLINE int item_row(void) { return wave_row() + acc_row(0, wave_lane()); }
 INLINE int item_column(void) { return wave_column() + acc_column(0, wave_lane()); }
 INLINE int run_row(int run) {

@@ -10,8 +10,8 @@
 //                                   move
 //
 // Each slice is on its way from memory while the slice before it is multiplied. The reads are unconditional, so that
-// compilers leave them where they are: at the end the last slice is read again. The depth is at least 1. A slice that
-// is not full comes first, so that the loop needs no bounds.
+// compilers do not move them. At the end the last slice is read again. The depth is at least 1. A slice that is not
+// full comes first, so that the loop needs no bounds.
 #include "product/engines/engine.h"
 #include "product/engines/keep_order.h"
 #ifdef UNIT

@@ -32,7 +32,7 @@ std::string place_of_registrations();
 
 /// The file of OpenCL's loader; "unknown" where this process has none.
 std::string path_of_loader();
-/// A function of OpenCL's loader; null where there is none.
+/// A function of OpenCL's loader, or null if there is none.
 void* loader_function(const char* name);
 /// Loads a library as the loader does. Throws the reason if it does not load.
 void* load_library(const std::string& library);

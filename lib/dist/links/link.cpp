@@ -15,7 +15,8 @@ namespace {
 
 // Lengths are int in MPI, and the scratch memory of a piece is as large as the piece.
 constexpr std::size_t piece_bytes = std::size_t{64} << 20;
-// Below this size, one round in which each rank sums all is faster than two rounds in which each sums a part.
+// Below this size, one round is faster than two. In one round each rank sums everything. In two rounds each rank sums a
+// part.
 constexpr std::size_t small_bytes = std::size_t{32} << 10;
 /// The parts of `count` elements, one for each rank, in bytes.
 struct Parts {

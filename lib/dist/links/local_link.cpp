@@ -10,9 +10,10 @@ namespace crisol::dist {
 namespace {
 
 constexpr std::size_t slot_bytes = SharedMemory::slot_bytes;
-// Below this size, one round in which each rank sums all is faster than rounds in which each sums a part.
+// Below this size, one round in which each rank sums everything is faster than several rounds with a part for each
+// rank.
 constexpr std::size_t small_bytes = std::size_t{32} << 10;
-// Rounds between two steps of a chunk, where there are many chunks.
+// Rounds between two steps of a chunk, if there are many chunks.
 constexpr std::uint32_t usual_distance = 2;
 static_assert(SharedMemory::slots > 2 * usual_distance, "a slot is used again when the last step of its chunk is done");
 
@@ -36,9 +37,9 @@ std::vector<Byte*> LocalLink::places(std::uint32_t round, std::size_t offset, By
   return all;
 }
 
-// In its round R a rank has seen that all others ended R + 1 - distance rounds. So a step sees what the others did
-// `distance` rounds before. The others read and wrote a slot for the last time at most 2 · distance rounds after the
-// chunk was copied in.
+// In its round R a rank has seen that all others ended R + 1 - distance rounds. So a step sees the work that the others
+// did `distance` rounds before. The others read and wrote a slot for the last time at most 2 · distance rounds after
+// the chunk was copied in.
 void LocalLink::run(std::uint32_t exchange, std::size_t chunks, const Step& copy_in, const std::vector<Step>& then) {
   const std::uint32_t distance = chunks > usual_distance ? usual_distance : 1;
   const std::size_t rounds = chunks + then.size() * distance;

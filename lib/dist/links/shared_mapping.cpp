@@ -19,7 +19,7 @@ namespace crisol::dist {
 
 namespace {
 
-/// Where the others find the file of a rank.
+/// The path under which the others find the file of a rank.
 struct Offer {
   std::int64_t process;
   std::int32_t file;

@@ -68,7 +68,7 @@ inline bool is_extreme(const Trailing& trailing) {
 }
 
 /// Makes a recording from expressions. Throws, naming op, for a reduction inside of an expression and for types that a
-/// row does not accept. Also throws for too many tensors, numbers or results.
+/// row does not accept. It also throws for too many tensors, numbers or results.
 Recording lower(const char* op, std::span<const ArgumentType> arguments, std::span<const Expr> results);
 
 /// Copies a row, derivative or conversion to another graph. `copies` has the copies of its operands in that graph.

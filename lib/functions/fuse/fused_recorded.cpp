@@ -115,7 +115,7 @@ class Evaluation {
     return x.reshape(shape);
   }
 
-  // The operands are dy, the inputs, y and the scalars, without the ones that the derivative does not read.
+  // The operands are dy, the inputs, y and the scalars. Operands that the derivative does not read are left out.
   Tensor derivative_of(const Node& node) const {
     static const Tensor undefined;
     std::vector<Operand> inputs;

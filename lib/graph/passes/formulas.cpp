@@ -8,7 +8,7 @@ namespace crisol::graph {
 
 namespace {
 
-/// What a fused function is recorded from.
+/// The formula from which a fused function is recorded.
 struct Recorded {
   std::shared_ptr<const Run::Formula> formula;
   std::size_t arguments;

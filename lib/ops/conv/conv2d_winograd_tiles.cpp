@@ -55,8 +55,8 @@ const char* check_sizes(const Sizes& s, const Target& target) {
 
 // Why another way is expected to take less time, or nullptr.
 const char* check_cost(const Conv2dProblem& p, const Sizes& s, const Target& target) {
-  // The products are fp32, because the transforms would enlarge the errors of rounding to less: what Winograd saves
-  // must be more than what matrix units save.
+  // The products are fp32, because the transforms would enlarge the errors of a lower precision. So Winograd must save
+  // more time than matrix units do.
   const double direct = direct_cost(p.sizes),
                gain = target.traits.matrix_gain(target.unit(p.precision()), p.precision());
   if (cost_of(s) > direct) return "too few channels or too small planes to pay";

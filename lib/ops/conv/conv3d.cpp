@@ -47,7 +47,7 @@ class VolumeConvolution {
   /// The number of images of a piece.
   static std::int64_t images_in(const Piece& piece) noexcept { return piece.volumes * piece.slices; }
 
-  /// Calls run(piece) for pieces that are all of the result.
+  /// Calls run(piece) for each piece of the result.
   template <class Run>
   void for_pieces(const Target& target, Run run) const;
 

@@ -65,7 +65,7 @@ void launch(const PointwiseKernels& kernels, Inputs inputs, Scalars scalars, std
   for (const Tensor* x : inputs) {
     const bool expands = crowded && (!x->is_contiguous() || x->shape() != first.shape());
     if (expands || (!in_place && !x->is_contiguous() && is_worth_transposing(*x))) {
-      copies.reserve(inputs.size());  // So that copies stay where they are.
+      copies.reserve(inputs.size());  // The copies must not move later.
       x = &copies.emplace_back(expands ? expand(*x, first.shape()) : *x).layout();
     }
     read.add(x);

@@ -43,7 +43,7 @@ struct PointwiseRow {
   const char* forward;               ///< The value, in inputs and scalars.
   const char* integer;               ///< The value in integers, or nullptr if it is `forward`.
   /// The derivative by each input, times dy, or nullptr if there is none. It is written in dy, inputs, y (the value)
-  /// and scalars. "dy" passes dy on and "0" is zero everywhere. Neither runs a kernel.
+  /// and scalars. "dy" passes dy on and "0" is zero everywhere. Neither of the two runs a kernel.
   const char* derivatives[max_inputs];
   const char* formula;  ///< For the docs.
   /// The results of derivative_operands(), found from the texts when the row is made.

@@ -13,7 +13,7 @@ const char* register_type(DType dtype) noexcept;
 /// Type of an element in memory, as common/element.h takes it: "float", "half", "int", "long", "uchar" or "boolean".
 const char* memory_type(DType dtype) noexcept;
 
-/// The number of calls in the graph's expressions of the function `of`, or of all functions (OpenCL's and those of
+/// The number of calls of the function `of` in the graph's expressions, or of all functions (of OpenCL and of
 /// cl_kernels/common/math/).
 std::size_t function_calls(const PointwiseGraph& graph, std::string_view of = {});
 

@@ -6,7 +6,7 @@
 namespace crisol::ops {
 
 /// Whether SHUFFLE_XOR of cl_kernels/common/subgroup_shuffle.h, as these defines make it, exchanges among 16 items at
-/// least. Throws build_failure where it does not compile.
+/// least. Throws build_failure if it does not compile.
 bool shuffles_rightly(runtime::DeviceState& device, const runtime::Defines& defines);
 
 }  // namespace crisol::ops

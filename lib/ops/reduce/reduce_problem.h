@@ -42,7 +42,7 @@ struct ReduceLoop {
   std::int64_t outputs;   ///< Elements of the kept axes.
   std::int64_t elements;  ///< Elements of the reduced axes. It is 0 if an axis has size 0, which is then given as 1.
 };
-/// Both lists outermost first.
+/// Both lists have the outermost axis first.
 ReduceLoop loop_of(const Shape& kept, const Shape& reduced, std::int64_t outputs, std::int64_t elements);
 
 struct ReduceProblem {

@@ -59,7 +59,7 @@ Value carried(const Value& value) {
   return open;
 }
 
-/// The body gives the condition, what is carried on, and one row for each of the other outputs.
+/// The body gives the condition, the values that the next iteration gets, and one row for each of the other outputs.
 Run loop(Call& call) {
   call.takes_sequences();
   const std::size_t states = call.inputs() < 2 ? 0 : call.inputs() - 2;
