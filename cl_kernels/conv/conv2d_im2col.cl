@@ -6,7 +6,7 @@
 // row = (channel, r, s) over `channels` channels, where x starts at the first of them. (i, j) is an output position.
 // The value is zero outside the image. x is contiguous, and its images are p.x_image apart. There are fewer than 2^31
 // elements, so that 32-bit divisions are enough for indices. A 64-bit division takes a hundred instructions or more.
-#include "common/inline.h"
+#include "common/vector.h"
 #include "conv/parameters.h"
 
 // Returns the index along an axis of `size` for the flat index *rest. *rest becomes the flat index over the outer axes.
@@ -33,6 +33,46 @@ __kernel void im2col(__global const float* restrict x, const ulong x_offset, __g
   const bool inside = (uint)h < (uint)p.height && (uint)w < (uint)p.width;
   const float value = x[x_offset + image * p.x_image + (inside ? ((int)channel * p.height + h) * p.width + w : 0)];
   columns[columns_offset + image * p.image + row * p.row + i * (uint)p.out_w + j] = inside ? value : 0.0f;
+}
+
+// The same for CPUs. A work-item writes neighbouring units (row, image, i) of OW elements, and counts its place up
+// instead of dividing.
+CPU_KERNEL void im2col_rows(__global const float* restrict x, const ulong x_offset, __global float* restrict columns,
+                            const ulong columns_offset, const uint units, const ColumnsParameters p,
+                            const ConvWindow window) {
+  x += x_offset;
+  columns += columns_offset;
+  const ulong item = get_global_id(0), items = get_global_size(0);
+  const int end = (int)(units * (item + 1) / items);
+  int unit = (int)(units * item / items), rest = unit;
+  int i = rest % p.out_h;
+  rest /= p.out_h;
+  int image = rest % p.images;
+  rest /= p.images;
+  int s = rest % window.taps_w;
+  rest /= window.taps_w;
+  int r = rest % window.taps_h;
+  int channel = rest / window.taps_h;
+  NO_UNROLL
+  for (; unit < end; ++unit) {
+    const int h = i * window.stride_h + r * window.dilation_h - window.pad_h;
+    const int w_first = s * window.dilation_w - window.pad_w;
+    const int width = h >= 0 && h < p.height ? p.width : 0;  // Outside of the image all elements are zero.
+    __global const float* from = x + image * p.x_image + ((long)channel * p.height + h) * p.width;
+    __global float* to = columns + image * p.image +
+                         ((channel * window.taps_h + r) * window.taps_w + s) * p.row + (long)i * p.out_w;
+    NO_UNROLL
+    for (int j = 0, w = w_first; j < p.out_w; ++j, w += window.stride_w) to[j] = w >= 0 && w < width ? from[w] : 0.0f;
+    if (++i < p.out_h) continue;
+    i = 0;
+    if (++image < p.images) continue;
+    image = 0;
+    if (++s < window.taps_w) continue;
+    s = 0;
+    if (++r < window.taps_h) continue;
+    r = 0;
+    ++channel;
+  }
 }
 
 // The output that has a tap at `position` = output * stride. It is -1 if none of the outputs 0 … count-1 has this

@@ -84,6 +84,15 @@ Plan plan_product(const Conv2dProblem& problem, const Target& target, const Gath
   return plan;
 }
 
+// Whether tiles of a matrix of patches take less than rows times rows. Each sum of a row and a row ends with a sum of
+// its lanes, which pays for a large depth. A matrix of patches pays if many outputs read it. For 512 outputs of 2 x 2
+// pixels and 8 images (depth 32) tiles take 1.9 ms on one core, rows 9.2 ms. For 128 outputs and a depth of 512 they
+// take 1.01 and 0.90 ms.
+bool suits_patches(std::int64_t outputs, std::int64_t row, std::int64_t pixels) {
+  constexpr std::int64_t many_outputs = 256, max_patches = std::int64_t{1} << 22;  // Elements of the matrix: 16 MB.
+  return pixels > 0 && row * pixels <= max_patches && (outputs >= many_outputs || pixels <= 2 * outputs);
+}
+
 }  // namespace
 
 PlanOr plan_cpu_gemm(const Conv2dProblem& p, const Target& target, std::size_t) {
@@ -157,6 +166,8 @@ PlanOr plan_cpu_rows(const Conv2dProblem& p, const Target& target, std::size_t) 
            .images_a = planes_of_dy,
            .images_b = windows_of_x,
            .pixels = {0, number(s.pixels()), number(s.out_w), 0, 0}});
+  if (suits_patches(m, n, k))
+    return PlanOr::only_forced(std::move(plan), "tiles of a matrix of patches take less, because many outputs read it");
   return plan;
 }
 

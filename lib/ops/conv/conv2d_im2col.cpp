@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "dispatch/work_split.h"
 #include "ops/conv/conv2d_variants.h"
 
 namespace crisol::ops {
@@ -64,20 +65,17 @@ class Planner {
     return x.offset_by((piece.first * s_.channels + piece.group * s_.group_channels()) * s_.plane());
   }
 
-  /// im2col or col2im between images of x and their matrices.
-  void add_columns(const char* entry, std::int64_t count, const Place& from, const Place& to, std::int64_t image_stride,
-                   std::int64_t row_stride) {
-    plan_.add({"conv/conv2d_im2col.cl", entry}, target_.flat_range(count), from, to, static_cast<std::uint32_t>(count),
-              kernels::ColumnsParameters{.x_image = s_.input_image(),
-                                         .image = image_stride,
-                                         .row = row_stride,
-                                         .channels = number(s_.group_channels()),
-                                         .height = number(s_.height),
-                                         .width = number(s_.width),
-                                         .out_h = number(s_.out_h),
-                                         .out_w = number(s_.out_w),
-                                         .unused = 0},
-              s_.kernel_window());
+  /// Makes the matrices of images of x.
+  void add_im2col(std::int64_t images, const Place& x, std::int64_t image_stride, std::int64_t row_stride) {
+    add_im2col(images * s_.depth() * s_.pixels(), x, columns_, columns_of(images, image_stride, row_stride),
+               s_.kernel_window());
+  }
+
+  /// Adds the matrices of images up to dx.
+  void add_col2im(std::int64_t images, const Place& dx, std::int64_t image_stride, std::int64_t row_stride) {
+    const std::int64_t count = images * s_.group_channels() * s_.plane();
+    plan_.add({"conv/conv2d_im2col.cl", "col2im"}, target_.flat_range(count), columns_, dx,
+              static_cast<std::uint32_t>(count), columns_of(images, image_stride, row_stride), s_.kernel_window());
   }
 
   /// Copies dy so that the pixels of all images follow one another in each output channel. This is im2col with a kernel
@@ -85,19 +83,18 @@ class Planner {
   void add_by_output(const Place& dy, const Place& to) {
     const std::int64_t step = std::max<std::int64_t>(1, max_elements / s_.output_image());
     for (std::int64_t first = 0; first < s_.images; first += step) {
-      const std::int64_t count = std::min(step, s_.images - first) * s_.output_image();
-      plan_.add({"conv/conv2d_im2col.cl", "im2col"}, target_.flat_range(count), dy.offset_by(first * s_.output_image()),
-                to.offset_by(first * s_.pixels()), static_cast<std::uint32_t>(count),
-                kernels::ColumnsParameters{.x_image = s_.output_image(),
-                                           .image = s_.pixels(),
-                                           .row = s_.images * s_.pixels(),
-                                           .channels = number(s_.outputs),
-                                           .height = number(s_.out_h),
-                                           .width = number(s_.out_w),
-                                           .out_h = number(s_.out_h),
-                                           .out_w = number(s_.out_w),
-                                           .unused = 0},
-                kernels::ConvWindow{1, 1, 1, 1, 0, 0, 1, 1});
+      const std::int64_t images = std::min(step, s_.images - first);
+      add_im2col(images * s_.output_image(), dy.offset_by(first * s_.output_image()), to.offset_by(first * s_.pixels()),
+                 {.x_image = s_.output_image(),
+                  .image = s_.pixels(),
+                  .row = s_.images * s_.pixels(),
+                  .channels = number(s_.outputs),
+                  .height = number(s_.out_h),
+                  .width = number(s_.out_w),
+                  .out_h = number(s_.out_h),
+                  .out_w = number(s_.out_w),
+                  .images = number(images)},
+                 {1, 1, 1, 1, 0, 0, 1, 1});
     }
   }
 
@@ -115,6 +112,28 @@ class Planner {
   }
 
  private:
+  kernels::ColumnsParameters columns_of(std::int64_t images, std::int64_t image_stride, std::int64_t row_stride) const {
+    return {.x_image = s_.input_image(),
+            .image = image_stride,
+            .row = row_stride,
+            .channels = number(s_.group_channels()),
+            .height = number(s_.height),
+            .width = number(s_.width),
+            .out_h = number(s_.out_h),
+            .out_w = number(s_.out_w),
+            .images = number(images)};
+  }
+
+  void add_im2col(std::int64_t count, const Place& x, const Place& to, const kernels::ColumnsParameters& columns,
+                  const kernels::ConvWindow& window) {
+    const std::int64_t iterations = columns.out_w + 1;
+    const bool by_rows = target_.takes_cpu_kernels() && iterations <= target_.loop_budget;
+    const std::int64_t units = by_rows ? count / columns.out_w : count;
+    plan_.add({"conv/conv2d_im2col.cl", by_rows ? "im2col_rows" : "im2col"},
+              by_rows ? persistent_range(target_, units, iterations) : target_.flat_range(units), x, to,
+              static_cast<std::uint32_t>(units), columns, window);
+  }
+
   // The position of a first element, modulo 4.
   std::int64_t offset_of(const Place& place) const {
     return (place.offset + (place.kind == Place::Kind::operand ? p_.offsets[place.index] : 0)) % 4;
@@ -140,7 +159,7 @@ PlanOr plan_im2col(const Conv2dProblem& p, const Target& target, std::size_t) {
   Planner planner(p, target);
   planner.for_pieces([&, x = x, weight = weight, y = y](const Piece& piece) {
     const Place a = weight.offset_by(piece.group * m * k);
-    planner.add_columns("im2col", piece.images * k * n, planner.images_in(x, piece), planner.columns(), k * n, n);
+    planner.add_im2col(piece.images, planner.images_in(x, piece), k * n, n);
     GemmProblem product = inner_product(p, m, n, k, piece.images);
     product.a = {k, 1};
     product.b = {n, 1, k * n};
@@ -166,8 +185,7 @@ PlanOr plan_im2col_data(const Conv2dProblem& p, const Target& target, std::size_
     product.c = {n, 1, m * n};
     planner.add_product(product, a, dy.offset_by((piece.first * s.outputs + piece.group * k) * n), planner.columns(),
                         a);
-    planner.add_columns("col2im", piece.images * s.group_channels() * s.plane(), planner.columns(),
-                        planner.images_in(dx, piece), m * n, n);
+    planner.add_col2im(piece.images, planner.images_in(dx, piece), m * n, n);
   });
   return planner.take();
 }
@@ -185,7 +203,7 @@ PlanOr plan_im2col_weight(const Conv2dProblem& p, const Target& target, std::siz
   const std::int64_t m = s.group_outputs(), n = s.depth();
   planner.for_pieces([&, x = x, dw = dw](const Piece& piece) {
     const std::int64_t pixels = piece.images * s.pixels();
-    planner.add_columns("im2col", n * pixels, planner.images_in(x, piece), planner.columns(), s.pixels(), pixels);
+    planner.add_im2col(piece.images, planner.images_in(x, piece), s.pixels(), pixels);
     GemmProblem product = inner_product(p, m, n, pixels, 1);
     product.a = {s.images * s.pixels(), 1};
     product.b = {1, pixels};

@@ -276,6 +276,20 @@ TEST_CASE("conv2d keeps to the limit on its workspace, and says what it takes") 
       {"[conv2d]", "15 input channels"});
 }
 
+TEST_CASE(
+    "conv2d: on CPUs the gradient of a weight is a product of tiles where many outputs share a matrix of patches") {
+  if (Device().info().type != DeviceType::cpu) CRISOL_SKIP("the rule is for CPUs");
+  const auto choice = [](const Shape& image, const Shape& kernel, const Conv2dOptions& options) {
+    return ops::conv2d_choice(ops::Conv2dPass::backward_weight, image, kernel, options).variant;
+  };
+  CHECK(choice({8, 512, 2, 2}, {512, 512, 3, 3}, {1, 1}) == "im2col_gemm");
+  CHECK(choice({8, 128, 8, 8}, {256, 128, 1, 1}, {2, 0}) == "im2col_gemm");
+  CHECK(choice({1, 64, 16, 16}, {128, 64, 3, 3}, {2, 1}) == "im2col_gemm");  // 64 pixels.
+  CHECK(choice({8, 64, 16, 16}, {128, 64, 3, 3}, {2, 1}) == "cpu_dot");
+  CHECK(choice({8, 3, 64, 64}, {64, 3, 7, 7}, {2, 3}) == "cpu_dot");
+  CHECK(choice({32, 256, 56, 56}, {256, 256, 3, 3}, {2, 1}) == "cpu_dot");  // The matrix would take 231 MB.
+}
+
 TEST_CASE("conv2d takes any strides") {
   const Case c{{2, 3, 6, 5}, {4, 3, 3, 2}, {1, 1}};
   const Shape shape = reference::conv2d_shape(c.x, c.weight, c.options);
