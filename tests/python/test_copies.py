@@ -268,5 +268,5 @@ def test_another_process():
     net, queue = Net(), context.Queue()
     process = context.Process(target=answer, args=(net, queue))
     process.start()
-    assert queue.get(timeout=120) == net(crisol.ones((1, 3))).tolist()
     process.join()
+    assert process.exitcode == 0 and queue.get() == net(crisol.ones((1, 3))).tolist()

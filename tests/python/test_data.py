@@ -276,7 +276,7 @@ loader = crisol.data.DataLoader(Slow(), batch_size=2, num_workers=3)
 loop = iter(loader)
 print(next(loop)[0].shape)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=100)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0 and not done.stderr, done.stderr
 
 

@@ -4,15 +4,17 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 import crisol
+import numpy as np
 import pytest
 
 
 def run(code, arguments=(), **environment):
     """Runs code in a Python of its own and returns its result."""
     command = [sys.executable, "-c", code, *arguments]
-    return subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True)
 
 
 def test_classes():
@@ -62,6 +64,43 @@ def test_threads():
     for thread in threads:
         thread.join()
     assert not failures
+
+
+on_cpu = pytest.mark.skipif(
+    crisol.device().type != "cpu", reason="a kernel cannot see what the host writes while it runs"
+)
+
+
+@on_cpu
+def test_other_threads_run_while_one_waits():
+    flag, saw_two, values = np.zeros(1, np.int32), crisol.zeros(1), []
+    on_device = crisol.from_dlpack(flag, copy=False)
+    # The kernel ends by itself after a minute, so a lock that is not free is a failure and no deadlock.
+    look = crisol.Kernel(
+        """kernel void look(global volatile int* flag, global float* saw_two) {
+             for (long i = 0; i < (1L << 36) && flag[0] != 2; ++i);
+             saw_two[0] = flag[0] == 2;
+           }""",
+        "look",
+    )
+
+    def wait():
+        flag[0] = 1
+        values.extend(saw_two.tolist())
+
+    flag[0] = 2
+    look(1, on_device, saw_two)  # Builds the kernel.
+    saw_two.tolist()
+    flag[0] = 0
+    look(1, on_device, saw_two)
+    thread = threading.Thread(target=wait)
+    thread.start()
+    while flag[0] == 0:
+        time.sleep(0.001)
+    time.sleep(0.05)  # Now the thread waits.
+    flag[0] = 2
+    thread.join()
+    assert values == [1]
 
 
 LONG_WAIT = """
@@ -187,7 +226,7 @@ print([name for name, function in waits.items() if not interrupted(function)])
 """
 
 
-@pytest.mark.skipif(crisol.device().type != "cpu", reason="a kernel cannot see what the host writes while it runs")
+@on_cpu
 def test_a_signal_ends_each_wait(tmp_path):
     result = run(EACH_WAIT, arguments=[str(tmp_path / "x.safetensors")])
     assert result.stdout.strip() == "[]", result.stderr

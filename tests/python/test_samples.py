@@ -20,9 +20,8 @@ SAMPLES = root / "samples" / "python"
 
 
 def run(*arguments):
-    done = subprocess.run(
-        [sys.executable, *map(str, arguments)], capture_output=True, text=True, timeout=600, encoding="utf-8"
-    )
+    command = [sys.executable, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr
     return done.stdout
 

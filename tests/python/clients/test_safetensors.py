@@ -2,7 +2,6 @@
 
 import crisol
 import numpy as np
-import pytest
 import safetensors
 import safetensors.numpy
 
@@ -29,7 +28,6 @@ def test_bytes_of_safetensors():
     equal(tensors)
 
 
-@pytest.mark.skipif(not hasattr(crisol, "load"), reason="crisol.load is not there")
 def test_files_in_both_directions(tmp_path):
     safetensors.numpy.save_file(ARRAYS, tmp_path / "theirs.safetensors")
     loaded = crisol.load(str(tmp_path / "theirs.safetensors"))
