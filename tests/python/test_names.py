@@ -75,6 +75,14 @@ def test_reference_has_every_public_name(tmp_path):
         assert names and names <= places, (module, names - places)
 
 
+def test_each_pointwise_op_is_there():
+    table = (root / "include/crisol/ops/pointwise.def").read_text()
+    rows = re.findall(r"^CRISOL_(UNARY|BINARY|TERNARY)\((\w+),", table, re.MULTILINE)
+    assert len(rows) > 50
+    assert {name for _, name in rows} <= names_of(crisol)
+    assert {name for kind, name in rows if kind != "TERNARY"} <= names_of(crisol.Tensor)
+
+
 def test_namespace_of_a_tensor():
     x = crisol.ones((2,))
     assert x.__array_namespace__() is crisol and x.__array_namespace__(api_version="2024.12") is crisol
