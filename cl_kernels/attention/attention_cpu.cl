@@ -5,8 +5,8 @@
 //
 // A row whose scores are all -inf gives zeros. Every work-item is a work-group of its own. It takes units of work (a
 // head, a block of its rows) one after another. For each key_block keys it packs keys and values into panels. For each
-// MR rows it then computes a panel of scores, makes weights of them, and adds the weighted values to the sums. These are
-// relative to the greatest score of the row up to there, and shrink when that grows (Milakov and Gimelshein, "Online
+// MR rows it then computes a panel of scores, makes weights of them, and adds the weighted values to the sums. The sums
+// are relative to the greatest score of the row up to there, and shrink when it grows (Milakov and Gimelshein, "Online
 // normalizer calculation for softmax", 2018). All of it is in the item's own slice of `scratch`:
 //
 //   keys [ceil(key_block / NR)][depth][NR], values [ceil(columns / NR)][key_block][NR], weights [MR][key_block],
@@ -18,13 +18,9 @@
 #include "product/column_panels.h"
 #include "common/exp.h"
 #include "common/lanes.h"
-#include "attention/parameters.h"
+#include "attention/heads.h"
 
 EXP_OF_NEGATIVE(exp_below, floatv, intv)
-
-INLINE long head_start(const HeadParameters* x, const AttentionParameters* p, long head) {
-  return head / p->heads2 / p->heads1 * x->head0 + head / p->heads2 % p->heads1 * x->head1 + head % p->heads2 * x->head2;
-}
 
 // Four lanes that OP makes of all.
 #if VW == 16

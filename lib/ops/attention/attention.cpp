@@ -1,6 +1,8 @@
 #include "ops/attention/attention.h"
 
-#include <array>
+#include <algorithm>
+#include <initializer_list>
+#include <limits>
 
 #include "ops/collapse.h"
 #include "ops/contiguous.h"
@@ -17,6 +19,7 @@ namespace {
 PlanOr plan_composed(const AttentionProblem&, const Target&, std::size_t) { return Plan(); }
 
 constexpr Variant<AttentionProblem> variants[] = {{"rows", DeviceClass::cpu, plan_attention_rows},
+                                                  {"tiles", DeviceClass::gpu, plan_attention_tiles},
                                                   {"composed", DeviceClass::any, plan_composed}};
 const Table<AttentionProblem> attention_table("attention", variants);
 
@@ -61,7 +64,18 @@ AttentionProblem sizes_of(const Shape& q, const Shape& k, const Shape& v, bool h
   p.columns = v[v.rank() - 1];
   p.has_bias = has_bias;
   p.causal = causal;
+  p.of_precision = static_cast<std::int64_t>(precision());
   return p;
+}
+
+bool are_multiples(std::initializer_list<std::int64_t> values) {
+  return std::all_of(values.begin(), values.end(), [](std::int64_t value) { return value % 4 == 0; });
+}
+
+/// Whether an operand with `size` neighbours is read four elements at a time.
+bool is_aligned(const HeadStrides& x, std::int64_t size, std::uint64_t first) {
+  const std::int64_t across = x.column == 1 ? x.row : x.column;
+  return are_multiples({size, across, x.axes[0], x.axes[1], x.axes[2], static_cast<std::int64_t>(first % 4)});
 }
 
 /// The strides of an operand by the strides of its axes of heads.
@@ -76,6 +90,30 @@ HeadStrides head_strides(const Shape& heads, const Tensor& x) {
 }
 
 }  // namespace
+
+kernels::AttentionParameters AttentionProblem::parameters() const {
+  return {.heads = head_count(),
+          .heads1 = heads[1],
+          .heads2 = heads[2],
+          .slice = 0,
+          .rows = kernels::number(rows),
+          .keys = kernels::number(keys),
+          .depth = kernels::number(depth),
+          .columns = kernels::number(columns),
+          .block = 0,
+          .key_block = 0,
+          .causal = kernels::number(causal),
+          .has_bias = kernels::number(has_bias)};
+}
+
+const char* against_operands(const AttentionProblem& p) {
+  constexpr std::int64_t max_int = std::numeric_limits<std::int32_t>::max() / 4;
+  for (const std::int64_t size : {p.rows, p.keys, p.depth, p.columns})
+    if (size > max_int) return "too large for the kernels' indices";
+  if (p.q.column != 1) return "the rows of the queries are not contiguous";
+  const auto has_unit_stride = [](const HeadStrides& x) { return x.row == 1 || x.column == 1; };
+  return has_unit_stride(p.k) && has_unit_stride(p.v) ? nullptr : "neither stride of an operand is 1";
+}
 
 bool fuses_attention(const Shape& q, const Shape& k, const Shape& v, bool has_bias, Device device) {
   AttentionProblem p = sizes_of(q, k, v, has_bias, false);
@@ -107,6 +145,9 @@ Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const 
   p.bias = head_strides(loop.strides[3], of_bias[heads.rank()], of_bias[heads.rank() + 1]);
   p.y = head_strides(loop.strides[4], y);
   if (is_empty(p)) return {};
+  p.aligned = is_aligned(p.q, p.depth, in(queries.layout()).offset) &&
+              is_aligned(p.k, p.k.column == 1 ? p.depth : p.keys, in(keys.layout()).offset) &&
+              is_aligned(p.v, p.v.column == 1 ? p.columns : p.keys, in(values.layout()).offset);
   const PreparedPtr prepared = prepare(attention_table, p, state_of(q));
   if (prepared->plan.arg_count() == 0) return {};  // "composed".
   launch(*prepared, {in(queries), in(keys), in(values), bias.defined() ? in(bias) : in(queries), out(y)},

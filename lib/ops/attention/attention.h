@@ -1,15 +1,22 @@
 // Attention in one kernel, which never writes the scores to memory.
 #pragma once
 
+#include "attention/parameters.h"
+#include "crisol/precision.h"
 #include "crisol/tensor.h"
 #include "dispatch/choose.h"
 
 namespace crisol::ops {
 
+class Engine;
+struct TileShape;
+
 /// Heads lie along up to three axes.
 struct HeadStrides {
   std::int64_t axes[3];
   std::int64_t row, column;
+
+  kernels::HeadParameters parameters() const { return {axes[0], axes[1], axes[2], row, column}; }
 };
 
 /// softmax(scale · QKᵀ + bias) V for heads of `rows` queries and `keys` keys, of `depth` elements, with values of
@@ -19,12 +26,17 @@ struct AttentionProblem {
   std::int64_t heads[3];
   std::int64_t rows, keys, depth, columns;
   std::int64_t causal, has_bias;
+  std::int64_t of_precision;  ///< A Precision, to which the operands of products may be rounded.
+  std::int64_t aligned;       ///< Whether sizes, strides and positions of Q, K and V are multiples of 4.
   HeadStrides q, k, v, bias, y;
 
   std::int64_t head_count() const noexcept { return heads[0] * heads[1] * heads[2]; }
+  Precision precision() const noexcept { return static_cast<Precision>(of_precision); }
+  /// The arguments of the kernels. `block`, `key_block` and `slice` are 0.
+  kernels::AttentionParameters parameters() const;
   dispatch::ProblemKey key() const {
-    return {{"heads", head_count()}, {"rows", rows},     {"keys", keys},    {"depth", depth},
-            {"columns", columns},    {"causal", causal}, {"bias", has_bias}};
+    return {{"heads", head_count()}, {"rows", rows},     {"keys", keys},     {"depth", depth},
+            {"columns", columns},    {"causal", causal}, {"bias", has_bias}, {"precision", of_precision}};
   }
 };
 
@@ -39,5 +51,11 @@ bool fuses_attention(const Shape& q, const Shape& k, const Shape& v, bool has_bi
 // ---- The variants ----
 
 dispatch::PlanOr plan_attention_rows(const AttentionProblem& problem, const dispatch::Target& target, std::size_t);
+dispatch::PlanOr plan_attention_tiles(const AttentionProblem& problem, const dispatch::Target& target, std::size_t);
+/// The plan of "tiles" on an engine. V has at most as many columns as the tile.
+dispatch::Plan plan_attention_on(const Engine& engine, const TileShape& tile, const AttentionProblem& problem,
+                                 const dispatch::Target& target);
+/// Why sizes or strides are beyond the kernels, or nullptr.
+const char* against_operands(const AttentionProblem& problem);
 
 }  // namespace crisol::ops

@@ -1,8 +1,6 @@
 // The variant "rows": a few rows of queries at a time, whose scores stay in the cache of a core.
 #include <algorithm>
-#include <limits>
 
-#include "attention/parameters.h"
 #include "base/ceil_div.h"
 #include "dispatch/device_defines.h"
 #include "ops/attention/attention.h"
@@ -14,7 +12,6 @@ using namespace dispatch;
 
 namespace {
 
-constexpr std::int64_t max_int = std::numeric_limits<std::int32_t>::max() / 4;
 constexpr std::int64_t tile_vectors = 2;  // Heads have 32, 64 or 128 elements, which tiles of 32 columns cover.
 constexpr std::int64_t most_keys = 512;   // At a time.
 constexpr std::int64_t most_rows = 240;   // In a unit of work.
@@ -22,16 +19,10 @@ constexpr std::int64_t fewest_rows = 4;   // Fewer rows do not pay for packing t
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t step) { return ceil_div(value, step) * step; }
 
-kernels::HeadParameters strides_of(const HeadStrides& x) { return {x.axes[0], x.axes[1], x.axes[2], x.row, x.column}; }
-
 }  // namespace
 
 PlanOr plan_attention_rows(const AttentionProblem& p, const Target& target, std::size_t) {
-  for (const std::int64_t size : {p.rows, p.keys, p.depth, p.columns})
-    if (size > max_int) return "too large for the kernel's indices";
-  if (p.q.column != 1) return "the queries are not contiguous";
-  if ((p.k.row != 1 && p.k.column != 1) || (p.v.row != 1 && p.v.column != 1))
-    return "neither stride of an operand is 1";
+  if (const char* reason = against_operands(p)) return reason;
 
   const std::int64_t vector = target.cpu_vector_width(), tile_rows = vector == 16 ? 12 : 6;
   const std::int64_t tile_columns = tile_vectors * vector;
@@ -51,22 +42,14 @@ PlanOr plan_attention_rows(const AttentionProblem& p, const Target& target, std:
   Plan plan;
   const runtime::NdRange range{{std::min(units, 2 * wanted)}, {1}};
   const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(range.global[0] * slice));
+  kernels::AttentionParameters parameters = p.parameters();
+  parameters.slice = slice;
+  parameters.block = kernels::number(block);
+  parameters.key_block = kernels::number(key_block);
   runtime::Defines defines = cpu_tile_defines(target, vector, tile_rows, tile_vectors);
   plan.add({"attention/attention_cpu.cl", "attention_rows", std::move(defines)}, range, q, k, v, bias, y, scratch,
-           CallScalar{0},
-           kernels::AttentionParameters{.heads = p.head_count(),
-                                        .heads1 = p.heads[1],
-                                        .heads2 = p.heads[2],
-                                        .slice = slice,
-                                        .rows = kernels::number(p.rows),
-                                        .keys = kernels::number(p.keys),
-                                        .depth = kernels::number(p.depth),
-                                        .columns = kernels::number(p.columns),
-                                        .block = kernels::number(block),
-                                        .key_block = kernels::number(key_block),
-                                        .causal = kernels::number(p.causal),
-                                        .has_bias = kernels::number(p.has_bias)},
-           strides_of(p.q), strides_of(p.k), strides_of(p.v), strides_of(p.bias), strides_of(p.y));
+           CallScalar{0}, parameters, p.q.parameters(), p.k.parameters(), p.v.parameters(), p.bias.parameters(),
+           p.y.parameters());
   if (p.rows < fewest_rows) return PlanOr::only_forced(std::move(plan), "too few rows for packed keys");
   return plan;
 }
