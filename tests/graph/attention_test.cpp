@@ -1,5 +1,6 @@
 // Attention that exporters write as products and softmax.
 #include "ops/attention/attention.h"
+#include "crisol/functions/attention.h"
 #include "crisol/functions/elementwise.h"
 #include "graph/model_file.h"
 #include "support/skip.h"
@@ -66,6 +67,25 @@ TEST_CASE("graph: attention becomes one node, in every form that exporters write
     check_program(model, x);
     check_program(model, randn({rows, 3, heads, depth}).transpose(0, 1));
   }
+}
+
+TEST_CASE("graph: a function that calls scaled_dot_product_attention has one node for it") {
+  if (!has_kernel()) CRISOL_SKIP("the device has no kernel for attention");
+  TemporaryFolder folder;
+  const std::string path = folder.path() + "/attention.onnx";
+  const auto function = [](const std::vector<Tensor>& in) {
+    const Tensor y = scaled_dot_product_attention(in[0], in[0] * 2, in[0], Tensor(), {.is_causal = true});
+    return std::vector<Tensor>{scaled_dot_product_attention(y, in[0], y)};
+  };
+  onnx::save(path, function, {zeros({1, heads, rows, depth})}, {});
+  onnx::Model model = onnx::load(path);
+  const Tensor x = randn({3, heads, rows, depth});
+  const std::string nodes = model.optimized({{model.inputs()[0].name, x}});
+  CHECK(nodes.find("Softmax") == std::string::npos);
+  CHECK(nodes.find("\nAttention \"") != std::string::npos);
+  check_program(model, x);
+  const NoGrad no_grad;
+  CHECK(model(x).allclose(function({x})[0], 1e-4, 1e-5));
 }
 
 TEST_CASE("graph: what is almost attention stays") {

@@ -95,8 +95,8 @@ Tensor probabilities(const Attention& a) {
   const Tensor scores = matmul(a.q * a.scale, a.k.transpose(-2, -1));
   const Tensor bias = full_bias(a);
   if (!bias.defined()) return softmax(scores, -1);
-  if (bias.size(-1) == 0) return scores + bias;
-  // A row of -inf alone would give NaN.
+  if (!a.bias.defined() || bias.size(-1) == 0) return softmax(scores + bias, -1);
+  // The row of a query that sees no key would be NaN. Without a mask, every query sees a key.
   const Tensor sees_none = max(bias.detach(), {-1}, true).eq(-infinity);
   return where(sees_none, 0, softmax(scores + where(sees_none, 0, bias), -1));
 }
