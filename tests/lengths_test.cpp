@@ -3,25 +3,18 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "doctest/doctest.h"
 #include "support/files.h"
 
+using crisol::testing::lines_of;
 using crisol::testing::read_file;
 
 namespace {
 
 namespace fs = std::filesystem;
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
 
 /// Whether a statement or a declaration begins in this line, behind at most `indent` blanks. Directives and labels of
 /// classes are neither.

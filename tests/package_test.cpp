@@ -25,13 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
-
 /// The Debian packages with the libraries that a program or library of the package is linked with.
 std::set<std::string> packages_needed_by(const std::string& file) {
   std::set<std::string> needed, packages;

@@ -5,6 +5,7 @@
 #include "crisol/fuse.h"
 #include "crisol/grad_mode.h"
 #include "doctest/doctest.h"
+#include "functions/fuse/gate.h"
 #include "support/compare.h"
 #include "support/gradcheck.h"
 #include "support/launches.h"
@@ -14,13 +15,6 @@ using namespace crisol;
 using namespace crisol::testing;
 
 namespace {
-
-struct Gate {
-  template <class T>
-  T operator()(const T& a, const T& b) const {
-    return tanh(a * b + b) * sigmoid(a);
-  }
-};
 
 Tensor leaf(std::uint64_t seed, const Shape& shape, double low = -1, double high = 1) {
   return random_tensor(seed, shape, low, high).requires_grad_();

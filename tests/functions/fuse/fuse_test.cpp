@@ -14,6 +14,7 @@
 #include "crisol/functions/reduce.h"
 #include "doctest/doctest.h"
 #include "functions/fuse/expr_node.h"
+#include "functions/fuse/gate.h"
 #include "ops/pointwise/pointwise_graph.h"
 #include "runtime/device/device_state.h"
 #include "support/compare.h"
@@ -27,14 +28,6 @@ using namespace crisol;
 using namespace crisol::testing;
 
 namespace {
-
-// The same source for tensors and expressions.
-struct Gate {
-  template <class T>
-  T operator()(const T& a, const T& b) const {
-    return tanh(a * b + b) * sigmoid(a);
-  }
-};
 
 double gate_of(double a, double b) { return std::tanh(a * b + b) / (1 + std::exp(-a)); }
 

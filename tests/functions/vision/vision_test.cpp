@@ -46,6 +46,18 @@ void check_interpolate(const Shape& shape, const InterpolateOptions& options) {
               {picks(options.mode) ? 0.0 : 16.0, 1});
 }
 
+/// Checks the values and the gradient, and returns the shape of the result.
+Shape check_grid_sample(const Values& x, const Values& grid, const GridSampleOptions& options) {
+  const Tensor places = tensor_of(grid.values, grid.shape);
+  const Values y = reference::grid_sample(x, grid, options);
+  // Places are rounded to 2^-24 of some 10 elements. 16 products of weights of at most 1.4 become a sum.
+  check_close(grid_sample(tensor_of(x.values, x.shape), places, options), y.shape, y.values, {128, 1});
+  const Values dy = random_of(6, y.shape), dx = reference::grid_sample_backward(dy, x.shape, grid, options);
+  check_close(ops::grid_sample_backward(tensor_of(dy.values, y.shape), places, x.shape, options), x.shape, dx.values,
+              {256, 4});
+  return y.shape;
+}
+
 /// The options with which a mode can be called.
 std::vector<InterpolateOptions> variations(InterpolateOptions options) {
   std::vector<InterpolateOptions> all{options};
@@ -151,17 +163,8 @@ TEST_CASE("grid_sample: every mode and padding, places inside and far outside") 
           CAPTURE(static_cast<int>(padding));
           CAPTURE(align_corners);
           CAPTURE(shape);
-          const GridSampleOptions o{mode, padding, align_corners};
           const Values x = random_of(4, shape), grid = random_of(5, {shape[0], 4, 9, 2}, -2.3, 2.3);
-          const Values expected = reference::grid_sample(x, grid, o);
-          // Places are rounded to 2^-24 of some 10 elements. 16 products of weights of at most 1.4 become a sum.
-          check_close(grid_sample(tensor_of(x.values, shape), tensor_of(grid.values, grid.shape), o), expected.shape,
-                      expected.values, {128, 1});
-          const Values dy = random_of(6, expected.shape);
-          const Values dx = reference::grid_sample_backward(dy, shape, grid, o);
-          check_close(
-              ops::grid_sample_backward(tensor_of(dy.values, dy.shape), tensor_of(grid.values, grid.shape), shape, o),
-              shape, dx.values, {256, 4});
+          check_grid_sample(x, grid, {mode, padding, align_corners});
         }
 }
 
@@ -173,17 +176,9 @@ TEST_CASE("grid_sample: volumes, every mode and padding") {
           CAPTURE(static_cast<int>(mode));
           CAPTURE(static_cast<int>(padding));
           CAPTURE(align_corners);
-          const GridSampleOptions o{mode, padding, align_corners};
           const Values x = random_of(4, shape), grid = random_of(5, {shape[0], 3, 2, 9, 3}, -2.3, 2.3);
-          const Values expected = reference::grid_sample(x, grid, o);
-          CHECK(expected.shape == Shape{shape[0], shape[1], 3, 2, 9});
-          check_close(grid_sample(tensor_of(x.values, shape), tensor_of(grid.values, grid.shape), o), expected.shape,
-                      expected.values, {128, 1});
-          const Values dy = random_of(6, expected.shape);
-          const Values dx = reference::grid_sample_backward(dy, shape, grid, o);
-          check_close(
-              ops::grid_sample_backward(tensor_of(dy.values, dy.shape), tensor_of(grid.values, grid.shape), shape, o),
-              shape, dx.values, {256, 4});
+          const Shape y = check_grid_sample(x, grid, {mode, padding, align_corners});
+          CHECK(y == Shape{shape[0], shape[1], 3, 2, 9});
         }
   const Tensor grid = zeros({1, 2, 2, 2, 3}), x = zeros({1, 1, 3, 4, 5});
   CHECK(grid_sample(x, zeros({1, 0, 2, 2, 3})).shape() == Shape{1, 1, 0, 2, 2});
