@@ -115,8 +115,8 @@ __kernel void draw(__global const ulong* restrict state, const ulong state_offse
   }
 }
 
-// One work-item for four keys, which are elements of the draw. A small u has the 32 bits of its word. The largest keys
-// come from small u.
+// One work-item for four keys, which are elements of the draw. A small u keeps all 32 bits of its random word. This
+// matters, because the largest keys come from small u.
 __kernel void race(__global const ulong* restrict state, const ulong state_offset, __global const float* restrict weights,
                    const ulong weights_offset, __global const float* restrict totals, const ulong totals_offset,
                    __global float* restrict keys, const ulong keys_offset, const long rows, const long n) {

@@ -63,10 +63,10 @@ CRISOL_API int local_world();
 /// the sums. Whole numbers wrap around. For bool, sum and max mean "or", and min means "and".
 enum class ReduceOp : std::uint8_t { sum, mean, min, max };
 
-/// Replaces each element of x by the sum, mean, … of the elements of all ranks at this place. For every element type,
-/// except that only floating-point tensors have a mean. This function and the functions below wait for the device. They
-/// throw invalid_argument on every rank, and change nothing, if the ranks call different functions, or give different
-/// shapes, element types or operations.
+/// Replaces each element of x by the sum, mean, … of the elements of all ranks at this place. Takes every element type.
+/// Only floating-point tensors have a mean. This function and the functions below wait for the device. They throw
+/// invalid_argument on every rank, and change nothing, if the ranks call different functions, or give different shapes,
+/// element types or operations.
 CRISOL_API void all_reduce(Tensor x, ReduceOp op = ReduceOp::sum);
 /// Replaces the elements of x by the elements that rank `root` has.
 CRISOL_API void broadcast(Tensor x, int root = 0);

@@ -1,4 +1,4 @@
-// Fewer axes for the same elements: what elementwise, copy and reduce kernels loop over.
+// Fewer axes for the same elements. Elementwise, copy and reduce kernels loop over these axes.
 #pragma once
 
 #include <array>

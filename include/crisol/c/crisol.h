@@ -655,7 +655,7 @@ CRISOL_API crisol_status crisol_svd(const crisol_tensor* x, int full_matrices, c
 CRISOL_API crisol_status crisol_svdvals(const crisol_tensor* x, crisol_tensor** result);
 /** crisol::pinv: the pseudo-inverses. Without `rtol` (null) the tolerance is the standard one. */
 CRISOL_API crisol_status crisol_pinv(const crisol_tensor* x, const crisol_tensor* rtol, crisol_tensor** result);
-/** crisol::matrix_rank: the numbers of singular values that count. `rtol` as in crisol_pinv. */
+/** crisol::matrix_rank: how many singular values of each matrix are above the tolerance. `rtol` as in crisol_pinv. */
 CRISOL_API crisol_status crisol_matrix_rank(const crisol_tensor* x, const crisol_tensor* rtol, crisol_tensor** result);
 /** crisol::matrix_norm: "fro" or "nuc", or with a null `name` the norm with the number `ord`. */
 CRISOL_API crisol_status crisol_matrix_norm(const crisol_tensor* x, const char* name, double ord, int keepdim,

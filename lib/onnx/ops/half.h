@@ -5,8 +5,8 @@
 
 namespace crisol::onnx {
 
-/// Refuses inputs that are no floating-point numbers. Inputs of f16 are converted to f32, and the first output then
-/// back to f16.
+/// Refuses inputs that are no floating-point numbers. Inputs of f16 are converted to f32. Then the first output is
+/// converted back to f16.
 graph::Run in_f32(Call& call, graph::Run run);
 
 }  // namespace crisol::onnx

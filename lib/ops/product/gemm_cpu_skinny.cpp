@@ -1,6 +1,6 @@
 // Products of a few rows with a weight, whose packed copy is kept from its second use on. Such a product is one launch,
-// at the speed of the memory that holds the weight. The first use takes the same kernel, so that it gives the same
-// bits.
+// at the speed of the memory that holds the weight. The first use of a weight runs the same kernel, so that it gives
+// the same bits.
 #include "base/ceil_div.h"
 #include "dispatch/work_split.h"
 #include "ops/product/cpu_tiles.h"

@@ -17,7 +17,8 @@ namespace crisol::python {
 /// The slots of all classes of modules: the garbage collector sees the children that the registry keeps.
 extern PyType_Slot module_slots[];
 
-/// A module whose class is a Python class below L. The library calls Python's forward and extra_repr, if there are any.
+/// A module of a Python class that is derived from L. The library calls Python's forward and extra_repr, if there are
+/// any.
 template <class L>
 struct Overridable : L {
   NB_TRAMPOLINE(L);

@@ -43,7 +43,7 @@ Run lp_normalization(Call& call) {
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     const Tensor length = norm(x, static_cast<double>(p), axis_of(axis, x.dim()), true);
-    return Data{x / where(length.eq(0), 1, length)};  // A row of zeros stays.
+    return Data{x / where(length.eq(0), 1, length)};  // A row of zeros stays zero.
   };
 }
 
