@@ -20,7 +20,7 @@ import sys
 import time
 
 from chart import bar_chart
-from peers import NoPeer, make_peer
+from peers import MAKERS, NoPeer, make_peer
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SETTLE_S = 0.05  # Time for threads that still spin after a case to fall asleep.
@@ -28,7 +28,7 @@ SETTLE_S = 0.05  # Time for threads that still spin after a case to fall asleep.
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--peer", required=True, choices=["torch", "onnxruntime", "openvino", "onednn", "dlprimitives"])
+    parser.add_argument("--peer", required=True, choices=list(MAKERS))
     parser.add_argument("--case", action="append", default=[], metavar="LINE",
                         help='a case as for crisol bench, "gemm m=512"; may be repeated')
     parser.add_argument("--suite", action="append", default=[],
@@ -41,7 +41,7 @@ def parse_arguments():
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="only for crisol's process")
     parser.add_argument("--peer-env", action="append", default=[], metavar="NAME=VALUE", help="only for the peer")
     parser.add_argument("--peer-python", default=sys.executable,
-                        help="Python of the venv that has torch, onnxruntime or openvino")
+                        help="Python of the venv that has torch, onnxruntime, openvino or crisol (for the peer python)")
     parser.add_argument("--peer-path", default="", help="the peer's installation (onednn) or build (dlprimitives)")
     parser.add_argument("--peer-build", default=str(ROOT / "build/bench"),
                         help="for peers in C++, and for the models of engines (default: %(default)s)")

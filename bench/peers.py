@@ -88,7 +88,13 @@ def make_engine(options):
     return command, {}
 
 
+def make_python(options):
+    return [options.peer_python, str(HERE / "peer_python.py"), "--seconds", str(options.seconds)], {}
+
+
+MAKERS = {"torch": make_torch, "python": make_python, "onednn": make_onednn, "dlprimitives": make_dlprimitives,
+          "onnxruntime": make_engine, "openvino": make_engine}  # fmt: skip
+
+
 def make_peer(options):
-    makers = {"torch": make_torch, "onednn": make_onednn, "dlprimitives": make_dlprimitives,
-              "onnxruntime": make_engine, "openvino": make_engine}  # fmt: skip
-    return makers[options.peer](options)
+    return MAKERS[options.peer](options)

@@ -14,20 +14,25 @@ from crisol import data, nn
 from crisol.nn import functional as F
 
 
-class Net(nn.Module):
-    """Two convolutions and two linear layers: images (N, 1, 28, 28) give logits (N, 10)."""
+def make_net():
+    """Two convolutions and two linear layers: images (N, 1, 28, 28) give logits (N, 10).
 
-    def __init__(self):
-        super().__init__()
-        self.conv1 = nn.Conv2d(1, 32, 3, padding=1)
-        self.conv2 = nn.Conv2d(32, 64, 3, padding=1)
-        self.fc1 = nn.Linear(64 * 7 * 7, 128)
-        self.fc2 = nn.Linear(128, 10)
-
-    def forward(self, x):
-        x = F.max_pool2d(F.relu(self.conv1(x)), 2)
-        x = F.max_pool2d(F.relu(self.conv2(x)), 2)
-        return self.fc2(F.relu(self.fc1(x.flatten(1))))
+    The sequence computes each ReLU in the kernel of the layer before it, which a forward() with F.relu cannot do.
+    """
+    return nn.Sequential(
+        {
+            "conv1": nn.Conv2d(1, 32, 3, padding=1),
+            "relu1": nn.ReLU(),
+            "pool1": nn.MaxPool2d(2),
+            "conv2": nn.Conv2d(32, 64, 3, padding=1),
+            "relu2": nn.ReLU(),
+            "pool2": nn.MaxPool2d(2),
+            "flatten": nn.Flatten(),
+            "fc1": nn.Linear(64 * 7 * 7, 128),
+            "relu3": nn.ReLU(),
+            "fc2": nn.Linear(128, 10),
+        }
+    )
 
 
 def load(args):
@@ -116,7 +121,7 @@ def main():
     train, test = load(args)
     batches = ranks.loader(train, data.RandomSampler(len(train), args.seed), args.batch)
     test_batches = ranks.loader(test, data.SequentialSampler(len(test)), 500)
-    net = Net()
+    net = make_net()
     ranks.print(net, "on", crisol.device(), *([f"and {ranks.world - 1} more ranks"] if ranks.world > 1 else []))
     optimizer = crisol.optim.Adam(net.parameters(), lr=args.lr)
     steps = -(-len(train) // args.batch)
