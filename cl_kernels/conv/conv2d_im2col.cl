@@ -59,8 +59,8 @@ CPU_KERNEL void im2col_rows(__global const float* restrict x, const ulong x_offs
     const int w_first = s * window.dilation_w - window.pad_w;
     const int width = h >= 0 && h < p.height ? p.width : 0;  // Outside of the image all elements are zero.
     __global const float* from = x + image * p.x_image + ((long)channel * p.height + h) * p.width;
-    __global float* to = columns + image * p.image +
-                         ((channel * window.taps_h + r) * window.taps_w + s) * p.row + (long)i * p.out_w;
+    __global float* to =
+        columns + image * p.image + ((channel * window.taps_h + r) * window.taps_w + s) * p.row + (long)i * p.out_w;
     NO_UNROLL
     for (int j = 0, w = w_first; j < p.out_w; ++j, w += window.stride_w) to[j] = w >= 0 && w < width ? from[w] : 0.0f;
     if (++i < p.out_h) continue;

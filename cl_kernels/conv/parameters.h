@@ -30,8 +30,8 @@ typedef struct {
 } BlocksParameters;
 CHECK_PARAMETERS(BlocksParameters, 48);
 
-// The matrix of patches of conv2d_im2col.cl, where `channels` channels of a group become rows of `images` images. The first three are
-// distances: of images of x, of images of the matrix, and of its rows.
+// The matrix of patches of conv2d_im2col.cl. The `channels` channels of a group become rows, and `images` images follow
+// one another. The first three are distances: of images of x, of images of the matrix, and of its rows.
 typedef struct {
   Long x_image, image, row;
   Int channels, height, width, out_h, out_w, images;

@@ -93,6 +93,15 @@ std::optional<CpuTilePlan> plan_cpu_tiles(const Target& target, std::int64_t m, 
   return plan;
 }
 
+std::int32_t cpu_tile_vectors(const Target& target, std::int64_t m, std::int64_t n) {
+  constexpr std::int32_t wide = CpuTileChoice().vectors, tall = 2;
+  if (target.cpu_vector_width() != 16) return wide;
+  const auto computed = [&](std::int64_t rows, std::int64_t columns) {
+    return ceil_div(m, rows) * rows * ceil_div(n, columns) * columns;
+  };
+  return 10 * computed(12, 32) < 9 * computed(8, 48) ? tall : wide;
+}
+
 runtime::Defines cpu_tile_defines(const Target& target, std::int64_t vector_width, std::int64_t rows,
                                   std::int64_t vectors) {
   runtime::Defines defines{{"VW", vector_width}, {"MR", rows}, {"NV", vectors}};

@@ -26,22 +26,13 @@ bool shares_b(const GemmProblem& p) {
   return p.m >= many_rows && b_source(p);
 }
 
-// Whether tiles of 12 x 32 have clearly less to compute than tiles of 8 x 48. A weight has one packed copy for all
-// numbers of rows, which is made for the wide tiles.
-bool fits_tall_tiles(const GemmProblem& p, const Target& target) {
-  if (target.cpu_vector_width() != 16 || p.b_is_weight != 0) return false;
-  const auto computed = [&](std::int64_t rows, std::int64_t columns) {
-    return ceil_div(p.m, rows) * rows * ceil_div(p.n, columns) * columns;
-  };
-  return 10 * computed(12, 32) < 9 * computed(8, 48);
-}
-
 // The blocks that an item packs must leave room in its cache. If B is packed as a whole, the
 // cache holds one panel of it at a time. The depth does not depend on whether a weight's packed copy exists, so that
 // the sums do not either.
 CpuTileChoice choose_tiles(const GemmProblem& p, const Target& target) {
   return {.b_packed = p.b_kept != 0 || shares_b(p),
-          .vectors = fits_tall_tiles(p, target) ? vectors_of_tall_tile : vectors_of_tile,
+          // A weight has one packed copy for all numbers of rows, which is made for the wide tiles.
+          .vectors = p.b_is_weight != 0 ? vectors_of_tile : cpu_tile_vectors(target, p.m, p.n),
           .depth = shares_b(p) ? depth_of_panels : CpuTileChoice().depth};
 }
 
