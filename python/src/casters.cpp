@@ -108,7 +108,7 @@ bool read_dtype(PyObject* object, DType& dtype) {
   if (is_type(PyBool_Type)) return dtype = DType::boolean, true;
   if (is_type(PyLong_Type)) return dtype = DType::i64, true;
   if (is_type(PyFloat_Type)) return dtype = DType::f32, true;
-  if (std::string_view(Py_TYPE(object)->tp_name) == "_MissingDtype" || has_name("float64"))
+  if (nb::cast<std::string_view>(nb::handle(object).type().attr("__name__")) == "_MissingDtype" || has_name("float64"))
     throw nb::type_error("there is no float64; the dtypes are bool, uint8, int32, int64, float16 and float32");
   return false;
 }

@@ -83,6 +83,15 @@ def test_each_pointwise_op_is_there():
     assert {name for kind, name in rows if kind != "TERNARY"} <= names_of(crisol.Tensor)
 
 
+def test_the_binding_uses_the_stable_interface_of_python():
+    """The wheel for Python 3.12 and later knows no members of Python's structs, and none of these macros. The builds of
+    the tests do."""
+    beyond = re.compile(r"->(tp|ob|nb|sq|mp)_\w+|\bPy(Tuple|List)_[GS]ET_[A-Z]+|\bPy[A-Z][a-z]+_AS_?[A-Z]+|\b_Py\w+")
+    sources = sorted((root / "python/src").rglob("*.[ch]*"))
+    found = [f"{p}: {match[0]}" for p in sources for match in beyond.finditer(p.read_text())]
+    assert len(sources) > 30 and not found
+
+
 def test_namespace_of_a_tensor():
     x = crisol.ones((2,))
     assert x.__array_namespace__() is crisol and x.__array_namespace__(api_version="2024.12") is crisol
