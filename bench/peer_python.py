@@ -27,12 +27,10 @@ def net(keys):
     model, image, classes = net_of(keys["net"])
     batch = int(keys["batch"])
     x = crisol.randn(batch, *image)
-    if keys["mode"] == "infer":
-        compiled = crisol.compile(model, x)
-        return crisol.no_grad(lambda: compiled(x))
-    if keys["mode"] == "eager":
+    if keys["mode"] != "train":
         model.eval()
-        return crisol.no_grad(lambda: model(x))
+        run = crisol.compile(model, x) if keys["mode"] == "infer" else model
+        return crisol.no_grad(lambda: run(x))
     labels = crisol.arange(batch) % classes
     adam = optim.Adam(model.parameters())
 
