@@ -70,7 +70,8 @@ show() { as_user "$1" "/home/user/$2/bin/python" /crisol/tests/python/wheels/whe
 test_suite() {
   as_user "$1" sh -ec 'cd /home/user; rm -rf tests; cp -r /crisol/tests/python tests; mkdir -p cache
     exec env PYTHONPATH=tests CRISOL_CACHE_DIR=/home/user/cache CRISOL_TEST_EXPECT_PLATFORM="Intel(R) OpenCL" \
-      CRISOL_DEVICE=Intel CRISOL_TEST_ROOT=/crisol full/bin/python -m pytest -q -rN -p no:cacheprovider -p results_plugin tests'
+      CRISOL_DEVICE="Intel(R) OpenCL" CRISOL_TEST_ROOT=/crisol \
+      full/bin/python -m pytest -q -rN -p no:cacheprovider -p results_plugin tests'
 }
 
 # test_root SUITE PYTHON: all test cases in one root.
