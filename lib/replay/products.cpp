@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "crisol/functions/attention.h"
 #include "crisol/ops/blocks.h"
 #include "crisol/ops/conv.h"
 #include "crisol/ops/matmul.h"
@@ -12,6 +13,7 @@
 #include "reference/images/conv2d.h"
 #include "reference/images/conv2d_cases.h"
 #include "reference/matmul.h"
+#include "reference/softmax.h"
 #include "replay/replay.h"
 
 namespace crisol::replay {
@@ -86,6 +88,35 @@ std::optional<Replay> make_matmul(const Problem& p) {
       return std::vector<Values>{reference::linear(a.values, a.shape, weight.values, weight.shape, {}).values};
     };
   }
+  return replay;
+}
+
+std::optional<Replay> make_attention(const Problem& p) {
+  const std::int64_t heads = p["heads"], rows = p["rows"], keys = p["keys"], depth = p["depth"], columns = p["columns"];
+  const Precision precision = precision_of(p);
+  const Values q = values_for(1, heads * rows * depth), k = values_for(2, heads * keys * depth),
+               v = values_for(3, heads * keys * columns);
+  Values bias =
+      p["bias"] != 0 ? values_for(4, heads * rows * keys) : Values(static_cast<std::size_t>(heads * rows * keys));
+  const Tensor mask = p["bias"] != 0 ? p.tensor(bias, {heads, rows, keys}) : Tensor();
+  if (p["causal"] != 0)
+    for (std::int64_t i = 0; i < heads * rows; ++i)
+      for (std::int64_t j = i % rows + 1; j < keys; ++j)
+        bias[static_cast<std::size_t>(i * keys + j)] = -std::numeric_limits<double>::infinity();
+  Tensor from_q = p.tensor(q, {heads, rows, depth});
+  const Tensor from_k = p.tensor(k, {heads, keys, depth}), from_v = p.tensor(v, {heads, keys, columns});
+  if (p["grad"] != 0) from_q.requires_grad_();
+  Replay replay;
+  replay.operations = static_cast<double>(heads * rows) * static_cast<double>(keys * (depth + columns));
+  replay.run = [=, options = AttentionOptions{.is_causal = p["causal"] != 0, .scale = 1}] {
+    const WithPrecision allowed(precision);
+    return std::vector<Tensor>{scaled_dot_product_attention(from_q, from_k, from_v, mask, options)};
+  };
+  replay.reference = [=] {
+    return std::vector<Values>{reference::attention(q, k, v, bias, {heads, rows, keys, depth, columns}, 1)};
+  };
+  // An error of a score is one of its weight, relative to the weight.
+  replay.tolerance = within((64 + rounding_of(precision)) * static_cast<double>(depth + 1), 1);
   return replay;
 }
 
@@ -183,6 +214,10 @@ void resize_matmul(Problem& p, const Sizes& sizes) {
   p.values["transc"] = 0;
 }
 
+void resize_attention(Problem& p, const Sizes& sizes) {
+  resize(p, sizes, {{"heads", 3}, {"rows", 37}, {"keys", 43}, {"depth", 21}, {"columns", 19}});
+}
+
 // Keeps the window, and at least as many pixels as the window needs.
 void resize_convolution(Problem& p, const Sizes& sizes) {
   const std::int64_t groups = std::max<std::int64_t>(1, p["groups"]);
@@ -217,6 +252,7 @@ void resize_blocks(Problem& p, const Sizes& sizes) {
 }  // namespace
 
 const std::vector<Maker> product_makers{{"matmul", make_matmul, resize_matmul},
+                                        {"attention", make_attention, resize_attention},
                                         {"conv2d", make_conv2d, resize_convolution},
                                         {"conv2d_blocks", make_conv2d_blocks, resize_blocks},
                                         {"conv2d_backward_data", make_data, resize_convolution},

@@ -185,7 +185,7 @@ def onnx_sets(results):
     _, data = results
     rows = [[name, sum(counts.values()), counts["passed"], counts["refused"] + counts["failed"], counts["wrong"]]
             for name, counts in data["sets"].items()]  # fmt: skip
-    return table(["tests", "all", "passed", "refused", "wrong"], rows) + f"\n\nThe tests are those of onnx {data['onnx']}."
+    return table(["tests", "all", "passed", "refused", "wrong"], rows) + f"\n\nThe tests come from onnx {data['onnx']}."
 
 
 def onnx_backends(results):

@@ -16,8 +16,8 @@ namespace crisol {
 /// With enable_gqa, axis -3 holds heads. There may be a multiple of the heads of keys in query: neighbouring heads of
 /// queries then share a head of keys and values.
 ///
-/// If the device has a fast kernel for it, the L x S scores are not written to memory, and the gradient computes them
-/// again. query, key, value and a mask of floating-point numbers have gradients.
+/// query, key, value and a mask of floating-point numbers have gradients. If nothing is recorded, or the scores would
+/// take more than 64 MB, most devices write no scores to memory. The gradient then computes them again.
 ///
 /// Throws invalid_argument, with the shapes, for a rank below 2 and for sizes that do not fit.
 CRISOL_API Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,

@@ -5,6 +5,7 @@
 
 namespace crisol {
 
+/// Settings of scaled_dot_product_attention.
 struct AttentionOptions {
   bool is_causal = false;            ///< Query i sees the keys 0 … i alone, of those that the mask lets it see.
   std::optional<double> scale = {};  ///< The factor of the scores; without one 1 / sqrt(E).

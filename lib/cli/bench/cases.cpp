@@ -5,9 +5,9 @@
 namespace crisol::cli::bench {
 
 std::span<const Case* const> cases() {
-  static constexpr std::array<const Case*, 11> all{&gemm_case,    &conv2d_case,  &pool_case,   &norm_case,
-                                                   &softmax_case, &eltwise_case, &reduce_case, &rnn_case,
-                                                   &net_case,     &launch_case,  &copy_case};
+  static constexpr std::array<const Case*, 12> all{&gemm_case, &attention_case, &conv2d_case,  &pool_case,
+                                                   &norm_case, &softmax_case,   &eltwise_case, &reduce_case,
+                                                   &rnn_case,  &net_case,       &launch_case,  &copy_case};
   return all;
 }
 

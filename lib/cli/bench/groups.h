@@ -6,6 +6,7 @@
 namespace crisol::cli::bench {
 
 extern const Case gemm_case;
+extern const Case attention_case;
 extern const Case conv2d_case;
 extern const Case pool_case;
 extern const Case norm_case;

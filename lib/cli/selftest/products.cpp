@@ -2,6 +2,7 @@
 #include <iterator>
 
 #include "cli/selftest/check.h"
+#include "crisol/functions/attention.h"
 #include "crisol/ops/conv.h"
 #include "crisol/ops/matmul.h"
 #include "crisol/ops/view.h"
@@ -9,6 +10,7 @@
 #include "reference/images/conv2d.h"
 #include "reference/images/conv2d_cases.h"
 #include "reference/matmul.h"
+#include "reference/softmax.h"
 
 namespace crisol::cli::selftest {
 
@@ -56,6 +58,19 @@ void check_linear(Check& check) {
     for (int use = 0; use < 3; ++use)  // Packed copies of the weight are made at the second use.
       check.close(ops::linear(tensor_of(x, shape), weight, tensor_of(bias, {outputs})), expected.shape, expected.values,
                   product_tolerance(inputs));
+  }
+}
+
+void check_attention(Check& check) {
+  for (const reference::AttentionSizes& s :
+       {reference::AttentionSizes{2, 5, 7, 3, 2}, {6, 33, 65, 16, 40}, {1, 20, 530, 9, 5}, {3, 70, 40, 32, 100}}) {
+    const auto q = random_values(12, s.heads * s.rows * s.depth), k = random_values(13, s.heads * s.keys * s.depth),
+               v = random_values(14, s.heads * s.keys * s.columns), bias = random_values(15, s.heads * s.rows * s.keys);
+    check.close(
+        scaled_dot_product_attention(tensor_of(q, {s.heads, s.rows, s.depth}), tensor_of(k, {s.heads, s.keys, s.depth}),
+                                     tensor_of(v, {s.heads, s.keys, s.columns}),
+                                     tensor_of(bias, {s.heads, s.rows, s.keys}), {.scale = 0.5}),
+        {s.heads, s.rows, s.columns}, reference::attention(q, k, v, bias, s, 0.5), {64, 1});
   }
 }
 
@@ -128,6 +143,7 @@ std::vector<Op> products() {
   return {{"matmul", check_matmul},
           {"matmul_transposed", check_transposed},
           {"linear", check_linear},
+          {"attention", check_attention},
           {"conv2d", check_conv2d},
           {"conv2d_backward_data", check_conv2d_data},
           {"conv2d_backward_weight", check_conv2d_weight},

@@ -28,12 +28,7 @@ namespace {
 constexpr const char* op = "scaled_dot_product_attention";
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The operands in f32, with what is added to the scores: the mask, or nothing.
-struct Attention {
-  Tensor q, k, v, bias;
-  bool causal;
-  double scale, dropout_p;
-};
+using ops::Attention;
 
 void check_operands(const Tensor& query, const Tensor& key, const Tensor& value) {
   require(query.defined() && key.defined() && value.defined(), op, "an operand is undefined");
@@ -80,7 +75,7 @@ Tensor bias_of(const Tensor& mask, const Shape& scores) {
   return where(mask, zeros(Shape(), DType::f32, mask.device()), -infinity);
 }
 
-/// What is added to the scores, with -inf where a causal query does not see a key.
+/// The mask, with -inf where a causal query does not see a key.
 Tensor full_bias(const Attention& a) {
   if (!a.causal) return a.bias;
   const auto places = [&](const Tensor& x) {
@@ -101,16 +96,16 @@ Tensor probabilities(const Attention& a) {
   return where(sees_none, 0, softmax(scores + where(sees_none, 0, bias), -1));
 }
 
-Tensor composed(const Attention& a) {
+Tensor composed(const Attention& a, double dropout_p) {
   const Tensor weights = probabilities(a);
-  return matmul(a.dropout_p > 0 ? dropout(weights, a.dropout_p) : weights, a.v);
+  return matmul(dropout_p > 0 ? dropout(weights, dropout_p) : weights, a.v);
 }
 
 /// The probabilities are computed again, because the kernel did not keep them.
 auto attention_backward(const Attention& a, const Tensor& result) {
   return [q = Saved(a.q), k = Saved(a.k), v = Saved(a.v), bias = Saved(a.bias), y = SavedResult(result),
           causal = a.causal, scale = a.scale](const Tensor& dy, Needs needs) {
-    const Attention again{q.get(), k.get(), v.get(), bias.get(), causal, scale, 0};
+    const Attention again{q.get(), k.get(), v.get(), bias.get(), causal, scale};
     const Tensor weights = probabilities(again);
     const auto like = [](const Tensor& x, const Saved& input) { return autograd::sum_to(x, input.get().shape()); };
     Gradients gradients(4);
@@ -124,10 +119,10 @@ auto attention_backward(const Attention& a, const Tensor& result) {
   };
 }
 
-Tensor attend(const Attention& a) {
-  if (a.dropout_p > 0 || recorder() != nullptr) return composed(a);
-  const Tensor y = ops::fused_attention(a.q, a.k, a.v, a.bias, a.causal, a.scale);
-  if (!y.defined()) return composed(a);
+Tensor attend(const Attention& a, double dropout_p) {
+  if (dropout_p > 0 || recorder() != nullptr) return composed(a, dropout_p);
+  const Tensor y = ops::fused_attention(a, autograd::linking(a.q, a.k, a.v, a.bias));
+  if (!y.defined()) return composed(a, 0);
   if (!autograd::recording(a.q, a.k, a.v, a.bias)) return y;
   return autograd::record_higher(op, y, {a.q, a.k, a.v, a.bias}, attention_backward(a, y));
 }
@@ -140,8 +135,7 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   require(options.dropout_p >= 0 && options.dropout_p <= 1, op, "dropout_p is ", options.dropout_p,
           ", it must be in [0, 1]");
   const double scale = options.scale ? *options.scale : 1 / std::sqrt(static_cast<double>(query.size(-1)));
-  Attention a{query.to(DType::f32), key.to(DType::f32), value.to(DType::f32), Tensor(), options.is_causal, scale,
-              options.dropout_p};
+  Attention a{query.to(DType::f32), key.to(DType::f32), value.to(DType::f32), Tensor(), options.is_causal, scale};
   const std::int64_t group = options.enable_gqa ? group_of(query, key, value) : 1;
   Shape heads = ops::leading_axes(query.shape());
   for (const Tensor& x : {key, value}) {
@@ -156,14 +150,14 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
     ops::require_device(op, "the query", query, "the mask", mask);
     a.bias = bias_of(mask, scores);
   }
-  if (!options.enable_gqa) return attend(a).to(query.dtype());
+  if (!options.enable_gqa) return attend(a, options.dropout_p).to(query.dtype());
   a.q = in_groups(a.q, group);
   a.k = a.k.unsqueeze(-3);
   a.v = a.v.unsqueeze(-3);
   if (mask.defined()) a.bias = in_groups(a.bias, group);
   Shape shape = scores;
   shape[shape.rank() - 1] = value.size(-1);
-  return attend(a).reshape(shape).to(query.dtype());
+  return attend(a, options.dropout_p).reshape(shape).to(query.dtype());
 }
 
 }  // namespace crisol

@@ -115,6 +115,12 @@ const char* against_operands(const AttentionProblem& p) {
   return has_unit_stride(p.k) && has_unit_stride(p.v) ? nullptr : "neither stride of an operand is 1";
 }
 
+PlanOr unless_kept(const AttentionProblem& p, Plan plan) {
+  constexpr std::int64_t most_kept = std::int64_t{1} << 24;  // 64 MB.
+  if (p.records == 0 || p.head_count() * p.rows > most_kept / p.keys) return plan;
+  return PlanOr::only_forced(std::move(plan), "the gradient takes less time with probabilities that are kept");
+}
+
 bool fuses_attention(const Shape& q, const Shape& k, const Shape& v, bool has_bias, Device device) {
   AttentionProblem p = sizes_of(q, k, v, has_bias, false);
   p.heads[0] = p.heads[1] = 1;
@@ -125,8 +131,8 @@ bool fuses_attention(const Shape& q, const Shape& k, const Shape& v, bool has_bi
   return !is_empty(p) && choose(attention_table, p, target_of(device.state())).plan.arg_count() > 0;
 }
 
-Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& bias, bool causal,
-                       double scale) {
+Tensor fused_attention(const Attention& a, bool records) {
+  const auto& [q, k, v, bias, causal, scale] = a;
   const Shape heads = joint_heads(q.shape(), k.shape(), v.shape());
   const Contiguous queries = with_contiguous_rows(q), keys = with_unit_stride(k), values = with_unit_stride(v);
   const Tensor y = result_like(q, with_matrix(heads, q.size(-2), v.size(-1)));
@@ -145,6 +151,7 @@ Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const 
   p.bias = head_strides(loop.strides[3], of_bias[heads.rank()], of_bias[heads.rank() + 1]);
   p.y = head_strides(loop.strides[4], y);
   if (is_empty(p)) return {};
+  p.records = records;
   p.aligned = is_aligned(p.q, p.depth, in(queries.layout()).offset) &&
               is_aligned(p.k, p.k.column == 1 ? p.depth : p.keys, in(keys.layout()).offset) &&
               is_aligned(p.v, p.v.column == 1 ? p.columns : p.keys, in(values.layout()).offset);

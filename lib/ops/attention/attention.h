@@ -26,6 +26,7 @@ struct AttentionProblem {
   std::int64_t heads[3];
   std::int64_t rows, keys, depth, columns;
   std::int64_t causal, has_bias;
+  std::int64_t records;       ///< Whether the result will have a gradient.
   std::int64_t of_precision;  ///< A Precision, to which the operands of products may be rounded.
   std::int64_t aligned;       ///< Whether sizes, strides and positions of Q, K and V are multiples of 4.
   HeadStrides q, k, v, bias, y;
@@ -35,15 +36,21 @@ struct AttentionProblem {
   /// The arguments of the kernels. `block`, `key_block` and `slice` are 0.
   kernels::AttentionParameters parameters() const;
   dispatch::ProblemKey key() const {
-    return {{"heads", head_count()}, {"rows", rows},     {"keys", keys},     {"depth", depth},
-            {"columns", columns},    {"causal", causal}, {"bias", has_bias}, {"precision", of_precision}};
+    return {{"heads", head_count()}, {"rows", rows},       {"keys", keys},
+            {"depth", depth},        {"columns", columns}, {"causal", causal},
+            {"bias", has_bias},      {"grad", records},    {"precision", of_precision}};
   }
 };
 
-/// The result for f32 operands whose leading axes broadcast; undefined if a composition of other ops takes less time.
-/// The bias may be undefined; else it is f32 and broadcasts to the scores.
-Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& bias, bool causal,
-                       double scale);
+/// f32 operands whose leading axes broadcast. The bias may be undefined, else it broadcasts to the scores.
+struct Attention {
+  Tensor q, k, v, bias;
+  bool causal;
+  double scale;
+};
+
+/// The result; undefined if a composition of other ops takes less time. `records`: whether it will have a gradient.
+Tensor fused_attention(const Attention& a, bool records);
 
 /// Whether fused_attention() computes it for contiguous operands of these shapes.
 bool fuses_attention(const Shape& q, const Shape& k, const Shape& v, bool has_bias, Device device);
@@ -55,6 +62,9 @@ dispatch::PlanOr plan_attention_tiles(const AttentionProblem& problem, const dis
 /// The plan of "tiles" on an engine. V has at most as many columns as the tile.
 dispatch::Plan plan_attention_on(const Engine& engine, const TileShape& tile, const AttentionProblem& problem,
                                  const dispatch::Target& target);
+/// The plan of a variant. It is taken only where the variant is forced if the result will have a gradient, and the
+/// probabilities are small enough to be kept for it.
+dispatch::PlanOr unless_kept(const AttentionProblem& problem, dispatch::Plan plan);
 /// Why sizes or strides are beyond the kernels, or nullptr.
 const char* against_operands(const AttentionProblem& problem);
 

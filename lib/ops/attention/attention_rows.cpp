@@ -51,7 +51,7 @@ PlanOr plan_attention_rows(const AttentionProblem& p, const Target& target, std:
            CallScalar{0}, parameters, p.q.parameters(), p.k.parameters(), p.v.parameters(), p.bias.parameters(),
            p.y.parameters());
   if (p.rows < fewest_rows) return PlanOr::only_forced(std::move(plan), "too few rows for packed keys");
-  return plan;
+  return unless_kept(p, std::move(plan));
 }
 
 }  // namespace crisol::ops

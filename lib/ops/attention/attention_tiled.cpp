@@ -41,7 +41,7 @@ PlanOr plan_attention_tiles(const AttentionProblem& p, const Target& target, std
   if (p.head_count() * ceil_div(p.rows, tile->rows) > engine.max_groups()) return "too many tiles";
 
   if (target.info.local_memory < min_local_memory) return "the device has too little local memory";
-  return plan_attention_on(engine, *tile, p, target);
+  return unless_kept(p, plan_attention_on(engine, *tile, p, target));
 }
 
 Plan plan_attention_on(const Engine& engine, const TileShape& tile, const AttentionProblem& p, const Target& target) {

@@ -1,6 +1,7 @@
 // scaled_dot_product_attention against the reference: every variant, odd sizes, masks, layouts and gradients.
 #include "crisol/functions/attention.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "crisol/capture.h"
@@ -8,8 +9,10 @@
 #include "crisol/functions/matmul.h"
 #include "crisol/functions/softmax.h"
 #include "crisol/grad_mode.h"
+#include "crisol/profile.h"
 #include "crisol/random.h"
 #include "doctest/doctest.h"
+#include "ops/attention/attention.h"
 #include "reference/softmax.h"
 #include "support/compare.h"
 #include "support/coverage.h"
@@ -185,6 +188,19 @@ TEST_CASE("attention: gradients") {
         [](const auto& in) { return scaled_dot_product_attention(in[0], in[1], in[2], in[3], {.is_causal = true}); },
         inputs);
   });
+}
+
+TEST_CASE("attention: small probabilities are kept for the gradient") {
+  Tensor q = randn({2, 8, 4});
+  const auto uses_softmax = [&] {
+    const VariantLog log;
+    scaled_dot_product_attention(q, q, q);
+    return std::any_of(log.choices().begin(), log.choices().end(),
+                       [](const VariantChoice& choice) { return std::string(choice.op) == "softmax"; });
+  };
+  CHECK(uses_softmax() == !ops::fuses_attention(q.shape(), q.shape(), q.shape(), false, q.device()));
+  q.requires_grad_();
+  CHECK(uses_softmax());
 }
 
 TEST_CASE("attention: dropout drops probabilities") {
