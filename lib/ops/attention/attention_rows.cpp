@@ -47,9 +47,8 @@ PlanOr plan_attention_rows(const AttentionProblem& p, const Target& target, std:
   parameters.block = kernels::number(block);
   parameters.key_block = kernels::number(key_block);
   runtime::Defines defines = cpu_tile_defines(target, vector, tile_rows, tile_vectors);
-  plan.add({"attention/attention_cpu.cl", "attention_rows", std::move(defines)}, range, q, k, v, bias, y, scratch,
-           CallScalar{0}, parameters, p.q.parameters(), p.k.parameters(), p.v.parameters(), p.bias.parameters(),
-           p.y.parameters());
+  plan.add({"attention/attention_cpu.cl", "attention_rows", defines}, range, q, k, v, bias, y, scratch, CallScalar{0},
+           parameters, p.q.parameters(), p.k.parameters(), p.v.parameters(), p.bias.parameters(), p.y.parameters());
   if (p.rows < fewest_rows) return PlanOr::only_forced(std::move(plan), "too few rows for packed keys");
   return unless_kept(p, std::move(plan));
 }
