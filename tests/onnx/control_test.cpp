@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "onnx/models.h"
+#include "onnx/ops/control/loop_limit.h"
 #include "support/gradcheck.h"
 
 using doctest::Contains;
@@ -117,6 +118,23 @@ TEST_CASE("onnx: a loop without a count ends by its condition, and runs a thousa
   const onnx::Outputs y = model({{"x", ones({3})}});
   CHECK(y["rows"].shape() == Shape{1000, 3});
   CHECK(y["last"].allclose(full({3}, std::pow(1.001, 1000)), 1e-3, 0));
+}
+
+TEST_CASE("onnx: a loop without an end is refused after a limit of iterations") {
+  const Tensor x = ones({3});
+  const onnx::LoopLimit limit(50);
+  of::GraphParts parts = powers();
+  parts.nodes[0] = node("LessOrEqual", {"i", "last_i"}, {"goes"});
+  const auto run = [&](std::int64_t last) {
+    const onnx::Outputs y =
+        loaded(loop(parts, {"", "", "x"}, {number("last_i", last - 2), weight("factor", full({3}, 1.0))}))({{"x", x}});
+    return y["rows"].size(0);
+  };
+  CHECK(run(50) == 50);
+  CHECK(run(50) == 50);  // Each run counts anew.
+  CHECK(refusal(ErrorCode::invalid_argument, [&] { run(51); }) ==
+        Contains("a loop and the loops within it run more than 50 iterations"));
+  CHECK(run(50) == 50);
 }
 
 TEST_CASE("onnx: Scan runs along any axes, in both directions") {

@@ -5,6 +5,7 @@
 #include "crisol/functions/arrange.h"
 #include "crisol/functions/cat.h"
 #include "onnx/ops/axes.h"
+#include "onnx/ops/control/loop_limit.h"
 #include "onnx/ops/control/rows.h"
 #include "onnx/ops/table.h"
 
@@ -86,7 +87,9 @@ Run loop(Call& call) {
     Data state;
     for (std::size_t i = 0; i < states; ++i) state.push_back(in[2 + i]);
     std::vector<Data> found(rows.size());
+    RunningLoop running;
     for (std::int64_t i = 0; i < most && goes_on; ++i) {
+      running.count();
       Data arguments{Datum(Numbers{i}, Shape()), Datum(Numbers{1}, Shape(), DType::boolean)};
       std::move(state.begin(), state.end(), std::back_inserter(arguments));
       Data results = run_body(0, std::move(arguments));
@@ -112,7 +115,9 @@ struct Scan {
   Data run(const Data& in, std::int64_t length, const RunBody& run_body, Device device) const {
     Data state(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(states));
     std::vector<Data> found(rows.size());
+    RunningLoop running;
     for (std::int64_t i = 0; i < length; ++i) {
+      running.count();
       Data arguments = std::move(state);
       for (std::size_t k = 0; k < scanned; ++k) {
         const Datum& x = in[states + k];
