@@ -141,7 +141,8 @@ CRISOL_API std::ostream& operator<<(std::ostream& out, const std::vector<OpTime>
 ///
 /// Its parameters are the initializers of floating-point numbers, under their names in the file. A number alone, and
 /// the statistics of BatchNormalization, are buffers. Gradients flow to parameters and inputs; NoGrad spares their
-/// recording. BatchNormalization and Dropout compute as in evaluation, also in training mode.
+/// recording. BatchNormalization and Dropout compute as their nodes say, whatever mode the module
+/// has: as in evaluation, unless their training_mode is 1.
 class CRISOL_API Model : public nn::Module {
  public:
   /// The same model. Inside of nn::clone a deep copy.
@@ -165,9 +166,10 @@ class CRISOL_API Model : public nn::Module {
   /// optimized()). A row for each op, the longest total_ms first. Every node waits for the device, so the sum is longer
   /// than a run alone. Throws like a run.
   std::vector<OpTime> profile(const NamedTensors& inputs) const;
-  /// The program that runs for inputs of these shapes without gradients, as text: how many nodes each pass removed or
-  /// joined, and a line for each node that is left. If the model has no program for these inputs, the text says so, and
-  /// lists all nodes of the file. Runs the model once.
+  /// The program that runs for inputs of these shapes without gradients, as text: how many nodes were computed when the
+  /// program was made (fold_constants), how many nodes each pass removed or joined, how many operands kernels read from
+  /// packed copies (pack_weights), how many nodes were captured, and a line for each node that is left. If the model
+  /// has no program for these inputs, the text says so, and lists all nodes of the file. Runs the model once.
   std::string optimized(const NamedTensors& inputs) const;
   /// For models with one input: the first output. Hooks see only calls with one tensor.
   Tensor forward(const Tensor& x) override;

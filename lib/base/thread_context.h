@@ -40,6 +40,8 @@ struct ThreadContext {
   /// The thread makes a program of a graph: new tensors of host values are its constants, and packed copies of operands
   /// are kept from their first use on.
   bool makes_program = false;
+  bool keeps_packed = true;                     ///< Kernels may read packed copies of operands that are kept.
+  std::size_t packed_reads = 0;                 ///< Operands that the thread's captures read from packed copies.
   const char* op = nullptr;                     ///< The op that runs; see runtime/op_scope.h.
   runtime::Capturer* capturer = nullptr;        ///< Captures the work that the thread queues.
   runtime::DryRun* dry_run = nullptr;           ///< The innermost run for sizes alone; see runtime/dry_run.h.

@@ -4,6 +4,8 @@
 #include <mutex>
 
 #include "base/text.h"
+#include "base/thread_context.h"
+#include "graph/passes/passes.h"
 #include "graph/walk.h"
 
 namespace crisol::graph {
@@ -98,6 +100,18 @@ std::vector<std::size_t> last_uses(const Graph& graph) {
 
 Data run_node(const Node& node, Data inputs, Device device);
 
+/// While it lives, kernels read packed copies that are kept only if the step pack_weights is enabled.
+class Packing {
+ public:
+  Packing() : before_(thread_context().keeps_packed) { thread_context().keeps_packed = before_ && is_enabled(packing); }
+  ~Packing() { thread_context().keeps_packed = before_; }
+  Packing(const Packing&) = delete;
+  Packing& operator=(const Packing&) = delete;
+
+ private:
+  const bool before_;
+};
+
 /// A graph, and the facts that all its runs share, because a loop runs one graph many times.
 class Walk {
  public:
@@ -172,6 +186,7 @@ Data run(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weig
 
 Data walk(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
           std::vector<std::pair<int, Datum>> replaced, const RunNode& run_node) {
+  const Packing scope;
   return Walk(graph).run(inputs, weights, device, std::move(replaced), run_node);
 }
 

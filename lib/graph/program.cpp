@@ -53,8 +53,10 @@ Data copies_of(Data data, Device device) {
 std::optional<Graph> optimise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
                               PassChanges* changes) {
   const runtime::BorrowedBlocks borrowed;  // A pass reads weights to compute others.
-  std::optional<Graph> fixed = specialise(graph, inputs, weights, device);
+  std::size_t folded = 0;
+  std::optional<Graph> fixed = specialise(graph, inputs, weights, device, &folded);
   if (!fixed) return {};
+  if (changes != nullptr && is_enabled(folding)) changes->emplace_back(folding, folded);
   for (const Pass& pass : all_passes()) {
     if (!is_enabled(pass.name)) continue;
     const std::size_t count = pass.apply(*fixed, device);
@@ -80,7 +82,7 @@ Program::Program(const Graph& graph, const Data& inputs, const std::vector<Tenso
     captured_.reset();
     return;
   }
-  if (!is_enabled("capture")) {
+  if (!is_enabled(capturing)) {
     captured_.reset();
     graph_ = std::move(fixed);
   }
@@ -91,7 +93,8 @@ void Program::capture_run(Graph& graph) {
   runtime::BorrowedBlocks borrowed;
   // A weight that the kernels read in another layout is given back as soon as this layout is made.
   std::vector<std::pair<int, Datum>> constants;
-  if (is_enabled("capture")) constants.swap(graph.constants);
+  if (is_enabled(capturing)) constants.swap(graph.constants);
+  const std::size_t packed_before = thread_context().packed_reads;
   captured_ = capture(
       [&] {
         // Each run writes the inputs, so other layouts of them are made anew.
@@ -105,6 +108,7 @@ void Program::capture_run(Graph& graph) {
                         });
       },
       device_);
+  packed_ = thread_context().packed_reads - packed_before;
   borrowed_ = borrowed.take();
   release_unused_memory(device_);
 }
@@ -153,8 +157,13 @@ std::optional<Graph> Programs::graph_of(const Graph& graph, const std::vector<Te
   const NoGrad no_grad;
   std::unique_lock lock(mutex_);
   const Data data = known(inputs);
+  const std::shared_ptr<Program> program = find(data, weights);
   lock.unlock();
-  return optimise(graph, data, weights, device, changes);
+  std::optional<Graph> fixed = optimise(graph, data, weights, device, changes);
+  if (changes == nullptr || !fixed || !program) return fixed;
+  if (is_enabled(packing)) changes->emplace_back(packing, program->packed());
+  if (is_enabled(capturing)) changes->emplace_back(capturing, fixed->nodes.size());
+  return fixed;
 }
 
 std::optional<Data> Programs::run(const Graph& graph, const std::vector<Tensor>& inputs,

@@ -22,11 +22,13 @@ class Block;
 
 namespace crisol::graph {
 
-/// A pair for each pass: its name, and the number of nodes that it removed or joined.
+/// A pair for each pass: its name, and the number of nodes that it removed or joined. The steps of passes.h are there
+/// too: fold_constants with the nodes that were computed when the program was made, pack_weights with the operands that
+/// kernels read from packed copies, and capture with the nodes whose commands are queued again.
 using PassChanges = std::vector<std::pair<std::string, std::size_t>>;
 
 /// A graph for inputs like these, after the passes. Inputs on the host have these numbers in each run. Nothing if a
-/// size or a branch depends on the values of other inputs.
+/// size or a branch depends on the values of other inputs. `changes` gets fold_constants and the passes.
 std::optional<Graph> optimise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
                               PassChanges* changes = nullptr);
 
@@ -45,6 +47,8 @@ class Program {
   Data run(const Data& inputs);
   /// The outputs of the last run.
   Data outputs() const;
+  /// How many operands the commands read from packed copies.
+  std::size_t packed() const noexcept { return packed_; }
 
  private:
   /// Runs the graph and captures it. Without the pass "capture", the graph keeps its constants.
@@ -59,6 +63,7 @@ class Program {
   std::vector<Weight> weights_;
   /// Memory that the commands read of weights whose values stay in a file.
   std::vector<std::shared_ptr<runtime::Block>> borrowed_;
+  std::size_t packed_ = 0;
   std::mutex mutex_;
   Data inputs_;   ///< Tensors that the commands read, and the numbers of inputs on the host.
   Data outputs_;  ///< Tensors that the commands write.
@@ -76,7 +81,8 @@ class Programs {
   /// while the thread traces or captures, because these have to see the nodes.
   std::optional<Data> run(const Graph& graph, const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights,
                           Device device);
-  /// The graph that run() runs, after the passes. Its weights are constants. Nothing if run() gives nothing.
+  /// The graph that run() runs, after the passes. Its weights are constants. Nothing if run() gives nothing. `changes`
+  /// gets all steps.
   std::optional<Graph> graph_of(const Graph& graph, const std::vector<Tensor>& inputs,
                                 const std::vector<Tensor>& weights, Device device, PassChanges* changes = nullptr);
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "crisol/error.h"
+#include "graph/passes/passes.h"
 #include "graph/walk.h"
 #include "runtime/capture/capture.h"
 #include "runtime/dry_run.h"
@@ -33,6 +34,9 @@ class Specialiser {
     keep_constants();
     return std::move(fixed_);
   }
+
+  /// How many nodes were computed.
+  std::size_t folded() const noexcept { return folded_; }
 
  private:
   /// Adds the values of a graph.
@@ -73,8 +77,10 @@ class Specialiser {
     Node node = original;
     for (int& input : node.inputs) input = place_in(places, input);
     for (int& output : node.outputs) output = place_in(places, output);
-    const bool folds = is_known(node);
-    Data results = folds ? compute_values(compute) : compute();
+    const bool is_fixed = is_known(node);
+    Data results = is_fixed && folds_ ? compute_values(compute) : compute();
+    const bool folds = is_fixed && (folds_ || std::all_of(results.begin(), results.end(), is_on_host));
+    folded_ += folds ? 1 : 0;
     for (std::size_t k = 0; k < node.outputs.size(); ++k) {
       if (node.outputs[k] == absent) continue;
       if (folds)
@@ -121,6 +127,8 @@ class Specialiser {
     return !is_random(node) && (reads_sizes || std::all_of(node.inputs.begin(), node.inputs.end(), known));
   }
 
+  static bool is_on_host(const Datum& datum) { return !datum.defined() || datum.on_host(); }
+
   /// Computes values also in a dry run.
   static Data compute_values(const std::function<Data()>& compute) {
     const runtime::PauseCapture pause;
@@ -140,6 +148,8 @@ class Specialiser {
   }
 
   const Device device_;
+  const bool folds_ = is_enabled(folding);
+  std::size_t folded_ = 0;
   Graph fixed_;
   std::map<int, Datum> constants_;
 };
@@ -147,14 +157,17 @@ class Specialiser {
 }  // namespace
 
 std::optional<Graph> specialise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights,
-                                Device device) {
+                                Device device, std::size_t* folded) {
   const runtime::DryRun dry_run;
   Data sizes;  // Like the inputs, but without values.
   sizes.reserve(inputs.size());
   for (const Datum& input : inputs)
     sizes.push_back(input.on_host() ? input : empty(input.shape(), input.dtype(), device));
   try {
-    return Specialiser(device).specialise(graph, sizes, weights);
+    Specialiser specialiser(device);
+    Graph fixed = specialiser.specialise(graph, sizes, weights);
+    if (folded != nullptr) *folded = specialiser.folded();
+    return fixed;
   } catch (const Error&) {
     if (!dry_run.needed_values()) throw;
     return {};

@@ -10,7 +10,10 @@ namespace crisol::graph {
 /// constants and sizes is computed now, and is a constant. An If with such a condition is replaced by its chosen
 /// branch. With inputs of these shapes the result computes the same as `graph`. Nothing if a size or a branch depends
 /// on the values of other inputs.
+///
+/// `folded` gets the number of nodes that were computed. Without the step fold_constants these are only the nodes whose
+/// results are shapes and numbers on the host.
 std::optional<Graph> specialise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights,
-                                Device device);
+                                Device device, std::size_t* folded = nullptr);
 
 }  // namespace crisol::graph

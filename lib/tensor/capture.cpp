@@ -14,13 +14,17 @@ namespace crisol {
 void Storage::note_captured_write() { thread_context().captured_uses->wrote(*this); }
 
 DerivedData::Found Storage::find_derived(const DerivedKey& key, std::uint64_t at_version) {
+  if (!thread_context().keeps_packed) return {};
   CapturedUses* const uses = thread_context().captured_uses;
   if (uses == nullptr) return derived.find(key, at_version);
   if (grad_enabled()) return {};  // A training step writes the weight, so each replay packs it anew.
   DerivedData::Found found = derived.find(key, at_version);
   // The program does not write the tensor, so all replays read the same values.
   if (!found.data) found.worth_keeping = thread_context().makes_program && !uses->has_written(*this);
-  if (found.data || found.worth_keeping) uses->relied_on(*this, at_version);
+  if (found.data || found.worth_keeping) {
+    uses->relied_on(*this, at_version);
+    ++thread_context().packed_reads;
+  }
   return found;
 }
 

@@ -2,6 +2,7 @@
 // alone.
 #include <map>
 
+#include "base/thread_context.h"
 #include "crisol/functions/elementwise.h"
 #include "dispatch/target.h"
 #include "graph/model_file.h"
@@ -111,6 +112,12 @@ Tensor result_of(const onnx::Imported& imported, const Tensor& x, Wanted wanted,
   return graph::run(*graph, {x}, {}, Device())[0].tensor(Device());
 }
 
+/// y = x w + (a + b), where a and b are weights.
+ModelFile product_and_constants() {
+  return ModelFile({node("Add", {"a", "b"}, {"c"}), node("MatMul", {"x", "w"}, {"p"}), node("Add", {"p", "c"}, {"y"})},
+                   {weight("a", randn({64})), weight("b", randn({64})), weight("w", randn({48, 64}))});
+}
+
 }  // namespace
 
 TEST_CASE("graph: models give the same with all passes, without one, and with one alone") {
@@ -156,6 +163,33 @@ TEST_CASE("child: models without passes" * doctest::skip()) {
   }
 }
 
+TEST_CASE("graph: a description shows folding, packing and the capture") {
+  onnx::Model model = product_and_constants().load();
+  const std::string text = model.optimized({{"x", randn({32, 48})}});
+  CHECK(text.find("pass fold_constants: 1\n") == 0);
+  CHECK(text.find("\npass pack_weights: ") != std::string::npos);
+  CHECK(text.find("\npass capture: 1\n") != std::string::npos);
+  check_program(model, randn({32, 48}));
+}
+
+TEST_CASE("child: a model without constant folding" * doctest::skip()) {
+  onnx::Model model = product_and_constants().load();
+  const std::string text = model.optimized({{"x", randn({32, 48})}});
+  CHECK(text.find("fold_constants") == std::string::npos);
+  CHECK(text.find("pass capture: 2\n") != std::string::npos);
+  CHECK(text.find("Add \"#0\"") != std::string::npos);
+  check_program(model, randn({32, 48}));
+  check_program(model, randn({5, 48}));
+}
+
+TEST_CASE("child: a model without packed weights" * doctest::skip()) {
+  onnx::Model model = product_and_constants().load();
+  const Tensor x = randn({32, 48});
+  CHECK(model.optimized({{"x", x}}).find("pack_weights") == std::string::npos);
+  check_program(model, x);
+  CHECK(thread_context().packed_reads == 0);
+}
+
 TEST_CASE("child: a pass that does not exist" * doctest::skip()) {
   onnx::Model model = one_hot_rows().load();
   const NoGrad no_grad;
@@ -166,8 +200,10 @@ TEST_CASE("child: a pass that does not exist" * doctest::skip()) {
 
 TEST_CASE("graph: CRISOL_PASSES turns off all passes, and refuses other names") {
   if (slow_device()) CRISOL_SKIP("starts processes");
-  std::string all = "-capture";
+  std::string all = "-fold_constants,-pack_weights,-capture";
   for (const graph::Pass& pass : graph::all_passes()) all += std::string(",-") + pass.name;
   CHECK_PASSED(run_child("child: models without passes", {{"CRISOL_PASSES", all}}));
+  CHECK_PASSED(run_child("child: a model without constant folding", {{"CRISOL_PASSES", "-fold_constants"}}));
+  CHECK_PASSED(run_child("child: a model without packed weights", {{"CRISOL_PASSES", "-pack_weights"}}));
   CHECK_PASSED(run_child("child: a pass that does not exist", {{"CRISOL_PASSES", "-capture,-fuse_all"}}));
 }

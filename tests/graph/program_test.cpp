@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <regex>
 #include <thread>
 
 #include "graph/model_file.h"
@@ -43,12 +44,16 @@ TEST_CASE("graph: a residual block becomes two convolutions") {
   CHECK(changes["fuse_epilogues"] == 2);
 
   onnx::Model model = file.load();
-  CHECK(model.optimized({{"x", randn({2, 3, 9, 7})}}) ==
-        "pass remove_identities: 0\npass find_layer_norms: 0\npass find_attention: 0\npass move_transposes: 0\npass "
+  // How many operands are read from packed copies depends on the device.
+  const std::string text =
+      std::regex_replace(model.optimized({{"x", randn({2, 3, 9, 7})}}), std::regex("pass pack_weights: [0-9]+\n"), "");
+  CHECK(text ==
+        "pass fold_constants: 0\npass remove_identities: 0\npass find_layer_norms: 0\npass find_attention: 0\npass "
+        "move_transposes: 0\npass "
         "fold_affine: 2\npass "
         "remove_dead_nodes: 0\n"
         "pass block_channels: 0\npass fuse_elements: 1\npass find_lookups: 0\npass join_products: 0\npass "
-        "fuse_epilogues: 2\n"
+        "fuse_epilogues: 2\npass capture: 2\n"
         "Conv \"#0\": (2, 3, 9, 7), (3, 3, 3, 3), (3) -> (2, 3, 9, 7)\n"
         "Conv \"#3\": (2, 3, 9, 7), (3, 3, 1, 1), (3), (2, 3, 9, 7) -> (2, 3, 9, 7)\n");
   check_program(model, randn({2, 3, 9, 7}));

@@ -34,7 +34,7 @@ bool is_enabled(const char* pass) {
     for (std::string part; std::getline(parts, part, ',');) {
       if (part.empty()) continue;
       const std::string name = part.substr(1);
-      bool known = name == "capture";
+      bool known = name == folding || name == packing || name == capturing;
       for (const Pass& one : all_passes()) known = known || name == one.name;
       require(part[0] == '-' && known, "CRISOL_PASSES", '\'', part, "' is not -NAME of a pass");
       names.insert(name);

@@ -47,8 +47,13 @@ struct Pass {
 /// All of them, in the order in which they run.
 std::span<const Pass> all_passes();
 
-/// False if CRISOL_PASSES=-NAME,… names the pass. Throws invalid_argument if the variable names a pass that does not
-/// exist.
+/// Steps of making a program that are no rewritings of its graph. They can be turned off like passes.
+constexpr const char* folding = "fold_constants";  ///< Nodes of constants are computed when the program is made.
+constexpr const char* packing = "pack_weights";    ///< Kernels read copies of weights in the layout that they like.
+constexpr const char* capturing = "capture";       ///< The device queues the commands of a run again.
+
+/// False if CRISOL_PASSES=-NAME,… names the pass or the step. Throws invalid_argument if the variable names another
+/// one.
 bool is_enabled(const char* pass);
 
 }  // namespace crisol::graph
