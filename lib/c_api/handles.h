@@ -23,7 +23,7 @@ struct crisol_tensor {
 struct crisol_model {
   using Copy = std::unique_ptr<crisol::nn::Module> (*)(const crisol::nn::Module& module);
 
-  std::unique_ptr<crisol::nn::Module> module;
+  std::shared_ptr<crisol::nn::Module> module;
   crisol::NamedTensors parameters;
   Copy copy;         ///< Makes a deep copy.
   std::string text;  ///< The text that crisol_model_text gave last.

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "c_api/handles.h"
+#include "crisol/compile.h"
 #include "crisol/io/safetensors.h"
 #include "crisol/nn/models/alexnet.h"
 #include "crisol/nn/models/mobilenet_v2.h"
@@ -77,6 +78,18 @@ crisol_status crisol_model_clone(const crisol_model* model, crisol_model** resul
     crisol_model*& place = need(result, op, "result");
     const crisol_model& original = need(model, op, "model");
     place = new_model(original.copy(*original.module), original.copy);
+  });
+}
+
+crisol_status crisol_model_compile(const crisol_model* model, const crisol_tensor* example, crisol_model** result) {
+  constexpr const char* op = "model_compile";
+  return guarded([&] {
+    crisol_model*& place = need(result, op, "result");
+    const crisol_model& original = need(model, op, "model");
+    const Tensor& x = need(example, op, "example").value;
+    place = new_model(std::make_unique<Compiled>(original.module, x), [](const nn::Module&) -> ModulePtr {
+      fail(ErrorCode::invalid_argument, "model_clone", "a compiled model has no copy; compile a copy of the model");
+    });
   });
 }
 

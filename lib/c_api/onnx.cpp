@@ -10,13 +10,13 @@ using namespace crisol::c_api;
 namespace {
 
 /// The last text that this thread was given.
-struct LastJson {
+struct LastText {
   std::string text;
 };
 
-void give_json(const char** json, const char* op, std::string text) {
-  const char*& place = need(json, op, "json");
-  std::string& kept = per_thread<LastJson>().text;
+void give_text(const char** result, const char* op, const char* name, std::string text) {
+  const char*& place = need(result, op, name);
+  std::string& kept = per_thread<LastText>().text;
   kept = std::move(text);
   place = kept.c_str();
 }
@@ -52,7 +52,7 @@ crisol_status crisol_onnx_info(const char* path, const char** json) {
   constexpr const char* op = "onnx_info";
   return guarded([&] {
     need(path, op, "path");
-    give_json(json, op, onnx::to_json(onnx::read_info(path)));
+    give_text(json, op, "json", onnx::to_json(onnx::read_info(path)));
   });
 }
 
@@ -128,7 +128,16 @@ crisol_status crisol_onnx_profile(const crisol_model* model, int input_count, co
   constexpr const char* op = "onnx_profile";
   return guarded([&] {
     const onnx::Model& own = model_of(model, op);
-    give_json(json, op, onnx::to_json(own.profile(named_inputs(input_count, input_names, inputs, op))));
+    give_text(json, op, "json", onnx::to_json(own.profile(named_inputs(input_count, input_names, inputs, op))));
+  });
+}
+
+crisol_status crisol_onnx_optimized(const crisol_model* model, int input_count, const char* const* input_names,
+                                    const crisol_tensor* const* inputs, const char** text) {
+  constexpr const char* op = "onnx_optimized";
+  return guarded([&] {
+    const onnx::Model& own = model_of(model, op);
+    give_text(text, op, "text", own.optimized(named_inputs(input_count, input_names, inputs, op)));
   });
 }
 
@@ -141,12 +150,13 @@ crisol_status crisol_onnx_check(const char* folder, double rtol, double atol, cr
   constexpr const char* op = "onnx_check";
   return guarded([&] {
     need(folder, op, "folder");
-    give_json(json, op, onnx::to_json(onnx::check(folder, {.rtol = rtol, .atol = atol}, device_of(device, op))));
+    give_text(json, op, "json",
+              onnx::to_json(onnx::check(folder, {.rtol = rtol, .atol = atol}, device_of(device, op))));
   });
 }
 
 crisol_status crisol_onnx_supported_ops(const char** json) {
-  return guarded([&] { give_json(json, "onnx_supported_ops", onnx::to_json(onnx::supported_ops())); });
+  return guarded([&] { give_text(json, "onnx_supported_ops", "json", onnx::to_json(onnx::supported_ops())); });
 }
 crisol_status crisol_onnx_save(crisol_model* model, const char* path, const crisol_tensor* example,
                                const char* input_name, const char* output_name) {

@@ -1,4 +1,5 @@
 // The C interface: models and optimizers.
+#include <cmath>
 #include <string>
 
 #include "c_api/handle.h"
@@ -59,6 +60,34 @@ TEST_CASE("C: a model trains, is saved and loaded") {
   for (crisol_tensor* parameter : parameters) crisol_tensor_destroy(parameter);
   crisol_model_destroy(model);
   crisol_model_destroy(other);
+}
+
+TEST_CASE("C: a compiled model shares the parameters of its model") {
+  crisol_model *model = nullptr, *compiled = nullptr, *copy = nullptr;
+  OK(crisol_model_create("simple_cnn", 3, here, &model));
+  OK(crisol_model_train(model, 0));
+  const Handle x(Floats(28 * 28, 0.5f), {1, 1, 28, 28}), two(Floats(2 * 28 * 28, 0.25f), {2, 1, 28, 28});
+  OK(crisol_model_compile(model, x.get(), &compiled));
+  crisol_set_grad_enabled(0);
+  const auto check = [&](const Handle& input) {
+    Handle y, expected;
+    OK(crisol_model_forward(compiled, input.get(), y.place()));
+    OK(crisol_model_forward(model, input.get(), expected.place()));
+    const Floats found = values_of(y.get()), wanted = values_of(expected.get());
+    REQUIRE(found.size() == wanted.size());
+    for (std::size_t i = 0; i < found.size(); ++i) CHECK(std::abs(found[i] - wanted[i]) < 1e-4f);
+    return wanted;
+  };
+  const Floats before = check(x);
+  check(two);
+  refused(crisol_model_clone(compiled, &copy), CRISOL_INVALID_ARGUMENT, {"a compiled model has no copy"});
+  refused(crisol_model_compile(model, nullptr, &copy), CRISOL_INVALID_ARGUMENT, {"example is null"});
+  crisol_model_destroy(model);
+  Handle y;
+  OK(crisol_model_forward(compiled, x.get(), y.place()));
+  CHECK(values_of(y.get()).size() == before.size());
+  crisol_set_grad_enabled(1);
+  crisol_model_destroy(compiled);
 }
 
 TEST_CASE("C: a model is cloned, printed and loaded in part") {

@@ -104,6 +104,11 @@ TEST_CASE("C: the inputs and outputs of a model, its profile, and its test data"
   const crisol_tensor* inputs[]{x.get()};
   OK(crisol_onnx_profile(model, 1, names, inputs, &json));
   CHECK(std::string(json).find("\"op\": \"Neg\"") != std::string::npos);
+  const char* text = nullptr;
+  OK(crisol_onnx_optimized(model, 1, names, inputs, &text));
+  CHECK(std::string(text).find("pass fuse_elements: ") != std::string::npos);
+  CHECK(std::string(text).find("Neg \"#0\": (1, 2, 1) -> (1, 2, 1)\n") != std::string::npos);
+  refused(crisol_onnx_optimized(model, 1, names, inputs, nullptr), CRISOL_INVALID_ARGUMENT, {"text is null"});
   crisol_model_destroy(model);
 
   std::filesystem::create_directory(set);

@@ -775,6 +775,10 @@ CRISOL_API crisol_status crisol_model_create(const char* name, int64_t classes, 
                                              crisol_model** result);
 /** Makes another model with copies of the parameters, buffers and hooks: crisol::nn::clone. */
 CRISOL_API crisol_status crisol_model_clone(const crisol_model* model, crisol_model** result);
+/** Makes a model that runs as a graph in evaluation, with an example of the input: crisol::compile. Both models share
+ * parameters, buffers and mode, and each is destroyed by itself. The result cannot be cloned. */
+CRISOL_API crisol_status crisol_model_compile(const crisol_model* model, const crisol_tensor* example,
+                                              crisol_model** result);
 /** Destroys a model. */
 CRISOL_API void crisol_model_destroy(crisol_model* model);
 /** The layers with settings and parameter counts, one per line. The text is valid until the next call for this
@@ -1120,7 +1124,7 @@ CRISOL_API crisol_status crisol_checkpoint_save(const crisol_checkpoint* checkpo
 CRISOL_API crisol_status crisol_checkpoint_load(const char* path, crisol_device device, crisol_checkpoint** result);
 
 /** The facts about an ONNX file as JSON, in the format of `crisol onnx info --json`. The text is valid until this
- * thread calls a crisol_onnx function again that gives JSON. */
+ * thread calls a crisol_onnx function again that gives a text. */
 CRISOL_API crisol_status crisol_onnx_info(const char* path, const char** json);
 /** A model from an ONNX file, as crisol::onnx::load gives it. crisol_model_forward runs models with one input, and
  * gives their first output. */
@@ -1151,6 +1155,11 @@ CRISOL_API crisol_status crisol_onnx_run_all(const crisol_model* model, int inpu
  * crisol_onnx_info. */
 CRISOL_API crisol_status crisol_onnx_profile(const crisol_model* model, int input_count, const char* const* input_names,
                                              const crisol_tensor* const* inputs, const char** json);
+/** The program that runs for these inputs without gradients, as text: crisol::onnx::Model::optimized. The text is valid
+ * until this thread calls a crisol_onnx function again that gives a text. */
+CRISOL_API crisol_status crisol_onnx_optimized(const crisol_model* model, int input_count,
+                                               const char* const* input_names, const crisol_tensor* const* inputs,
+                                               const char** text);
 /** The tensor in a file of its own (TensorProto, mostly `.pb`): crisol::onnx::load_tensor. */
 CRISOL_API crisol_status crisol_onnx_load_tensor(const char* path, crisol_device device, crisol_tensor** result);
 /** Compares a model with its test data: crisol::onnx::check, as JSON in the form of crisol_onnx_info. A wrong output is
