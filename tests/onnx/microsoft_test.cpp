@@ -38,6 +38,20 @@ TEST_CASE("onnx: ops of ONNX Runtime") {
                      domain},
                     {image, weight})[0],
              leaky_relu(conv2d(image, weight), 0.25)));
+  const Tensor sum_of_both = randn({1, 4, 3, 3}), channels = randn({4}), conv = conv2d(image, weight, channels);
+  const auto fused = [&](const std::vector<onnx_file::Proto>& attributes) {
+    return run_op({"FusedConv", attributes, 17, domain}, {image, weight, channels, sum_of_both})[0];
+  };
+  const auto with = [](const char* name, std::vector<float> numbers = {}) -> std::vector<onnx_file::Proto> {
+    if (numbers.empty()) return {attribute("activation", name)};
+    return {attribute("activation", name), attribute("activation_params", numbers)};
+  };
+  CHECK(nearly(fused({}), conv + sum_of_both));
+  CHECK(nearly(fused(with("Relu")), relu(conv + sum_of_both)));
+  CHECK(nearly(fused(with("Sigmoid")), sigmoid(conv + sum_of_both)));
+  CHECK(nearly(fused(with("Tanh")), tanh(conv + sum_of_both)));
+  CHECK(nearly(fused(with("Clip", {-0.5f, 0.75f})), clamp(conv + sum_of_both, -0.5, 0.75)));
+  CHECK(nearly(fused(with("HardSigmoid", {0.25f, 0.5f})), clamp((conv + sum_of_both) * 0.25 + 0.5, 0, 1)));
   CHECK(refusal_of_op({"FusedConv", {attribute("activation", "Clip")}, 17, domain}, {image, weight}) ==
         Contains("com.microsoft.FusedConv: 0 activation_params of Clip, 2 expected"));
   CHECK(refusal_of_op({"MoE", {}, 17, domain}, {x}) == Contains("com.microsoft.MoE of version 1: \"#0\""));

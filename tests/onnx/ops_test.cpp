@@ -180,10 +180,60 @@ TEST_CASE("onnx: the domain ai.onnx.ml") {
                                       attribute("targets", std::int64_t{2})}),
                {x}),
         DType::f32, {2, 2}, {5, 13, 22, 44});
-  CHECK(refusal_of_op(ml("Normalizer"), {x}) == Contains("ai.onnx.ml.Normalizer: norm \"MAX\" is not supported"));
+  check(result(ml("Normalizer"), {tensor_of({3, -4, 0, 6, -2, -1, 0, 0}, {4, 2})}), DType::f32, {4, 2},
+        {1, -4.0 / 3, 0, 1, 2, 1, 0, 0});
   CHECK(refusal_of_op(ml("Scaler", {reals("offset", {1, 2, 3})}), {x}) == Contains("attribute offset has 3 numbers"));
   CHECK(refusal_of_op(ml("ZipMap"), {x}) == Contains("ai.onnx.ml.ZipMap of version 1: \"#0\""));
   CHECK(refusal_of_op({"Binarizer"}, {x}) == Contains("Binarizer of version 28: \"#0\""));
   CHECK(refusal_of_op({"Binarizer", {}, 28, "ai.onnx.ml", {"y"}, 9}, {x}) ==
         Contains("(versions 1 to 5 are supported)"));
+}
+
+TEST_CASE("onnx: encoders and the linear classifier of ai.onnx.ml") {
+  const auto ml = [](const std::string& op, const std::vector<Proto>& attributes, std::vector<std::string> outputs) {
+    return OnnxOp{op, attributes, 28, "ai.onnx.ml", std::move(outputs), 3};
+  };
+  const Tensor x = tensor_of({3, -4, 0, 6, -2, -1}, {3, 2});
+  const auto classes = [&](const std::string& transform) {
+    return run_op(ml("LinearClassifier",
+                     {reals("coefficients", {1, 2, -1, -2, 0, 0}), reals("intercepts", {0.5f, -0.5f, -4}),
+                      attribute("classlabels_ints", Sizes{7, 9, -3}), attribute("post_transform", transform.c_str())},
+                     {"label", "scores"}),
+                  {x});
+  };
+  const std::vector<double> scores{-4.5, 4.5, -4, 12.5, -12.5, -4, -3.5, 3.5, -4};
+  const std::vector<Tensor> plain = classes("NONE");
+  check(plain[0], DType::i64, {3}, {9, 7, 9});
+  check(plain[1], DType::f32, {3, 3}, scores);
+  std::vector<double> logistic, soft;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    logistic.push_back(1 / (1 + std::exp(-scores[i])));
+    double sum = 0;
+    for (std::size_t k = 0; k < 3; ++k) sum += std::exp(scores[i / 3 * 3 + k]);
+    soft.push_back(std::exp(scores[i]) / sum);
+  }
+  check(classes("LOGISTIC")[1], DType::f32, {3, 3}, logistic);
+  check(classes("SOFTMAX")[1], DType::f32, {3, 3}, soft);
+  CHECK(refusal_of_op(ml("LinearClassifier", {reals("coefficients", {1, 2})}, {"y"}), {x}) ==
+        Contains("labels of text are not supported"));
+
+  const OnnxOp one_hot = ml("OneHotEncoder", {attribute("cats_int64s", Sizes{1, 2, 5})}, {"y"});
+  const Tensor places = whole({1, 5, 2, 9}, {2, 2});
+  check(result(one_hot, {places}), DType::f32, {2, 2, 3}, {1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0});
+  check(result(one_hot, {tensor_of({5, 2.75f}, {2})}), DType::f32, {2, 3}, {0, 0, 1, 0, 1, 0});
+
+  const Proto from = attribute("keys_int64s", Sizes{1, 5});
+  check(result(ml("LabelEncoder", {from, attribute("values_int64s", Sizes{10, 50})}, {"y"}), {places}), DType::i64,
+        {2, 2}, {10, 50, -1, -1});
+  check(result(ml("LabelEncoder", {from, reals("values_floats", {1.5f, INFINITY}), attribute("default_float", 2.5f)},
+                  {"y"}),
+               {places}),
+        DType::f32, {2, 2}, {1.5, INFINITY, 2.5, 2.5});
+  check(result(ml("LabelEncoder",
+                  {reals("keys_floats", {3, NAN}), attribute("values_int64s", Sizes{std::int64_t{1} << 40, 6})}, {"y"}),
+               {tensor_of({NAN, 3, 4}, {3})}),
+        DType::i64, {3}, {6, static_cast<double>(std::int64_t{1} << 40), -1});
+  CHECK(refusal_of_op(ml("LabelEncoder", {from, reals("values_floats", {1})}, {"y"}), {places}) ==
+        Contains("2 keys and 1 values"));
+  CHECK(refusal_of_op(ml("LabelEncoder", {from}, {"y"}), {places}) == Contains("texts are not supported"));
 }

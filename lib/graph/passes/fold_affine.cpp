@@ -74,6 +74,8 @@ class Folder {
   }
 
   std::optional<Affine> affine_of_batch_norm(const Node& node) const {
+    const auto trains = node.attributes.find("training_mode");
+    if (trains != node.attributes.end() && std::get<std::int64_t>(trains->second) != 0) return {};
     std::array<Tensor, 4> p;
     for (std::size_t i = 0; i < 4; ++i) {
       const Datum* datum = uses_.constant(node.inputs[i + 1]);

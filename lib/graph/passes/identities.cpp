@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 
 #include "graph/passes/passes.h"
@@ -24,11 +25,19 @@ Node reshape_to(const Shape& shape, Node node) {
   return node;
 }
 
+/// Whether a Dropout may drop elements: it has an input that asks for training and is not known to be false.
+bool may_drop(const Graph& graph, const Node& node) {
+  if (node.op != "Dropout" || node.inputs.size() < 3 || node.inputs[2] == absent) return false;
+  const auto known = std::find_if(graph.constants.begin(), graph.constants.end(),
+                                  [&](const auto& constant) { return constant.first == node.inputs[2]; });
+  return known == graph.constants.end() || known->second.number() != 0;
+}
+
 /// Whether the only output is the first input: for these ops it is, if element type and shape are the same.
 bool is_identity(const Graph& graph, const Node& node) {
   static const std::set<std::string_view> ops{"Identity", "Dropout", "Cast",      "CastLike", "Reshape",
                                               "Flatten",  "Squeeze", "Unsqueeze", "Expand"};
-  if (ops.count(node.op) == 0) return false;
+  if (ops.count(node.op) == 0 || may_drop(graph, node)) return false;
   if (node.inputs.empty() || node.inputs[0] == absent || node.outputs.empty() || node.outputs[0] == absent)
     return false;
   for (std::size_t k = 1; k < node.outputs.size(); ++k)

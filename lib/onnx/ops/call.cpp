@@ -191,10 +191,15 @@ void Call::check_counts(std::size_t min_inputs, std::size_t max_inputs, std::siz
     require(!has_output(i), "onnx", "output ", i, " is not supported");
 }
 
+/// consumed_inputs allows an op of version 1 to overwrite inputs. Many files keep it up to version 5.
+bool Call::is_hint_of_version_1(std::string_view attribute) const {
+  return node_.domain.empty() && version_ < 6 && attribute == "consumed_inputs";
+}
+
 void Call::check_all_known() const {
   for (const Attribute& attribute : attributes_)
-    require(known_.count(attribute.name) > 0, "onnx", "attribute ", file::in_quotes(attribute.name),
-            " is not supported");
+    require(known_.count(attribute.name) > 0 || is_hint_of_version_1(attribute.name), "onnx", "attribute ",
+            file::in_quotes(attribute.name), " is not supported");
   for (std::size_t i = 0; i < inputs_.size() && !takes_sequences_; ++i)
     require(!inputs_[i].is_sequence && !inputs_[i].is_optional, "onnx", "input ", i, " is ",
             inputs_[i].is_optional ? "optional" : "a sequence", ", a tensor expected");

@@ -131,6 +131,7 @@ class Call {
   graph::Control& control() noexcept { return control_; }
 
  private:
+  bool is_hint_of_version_1(std::string_view attribute) const;
   const file::Attribute* find(std::string_view name) const;
   const file::Attribute* take(std::string_view name, file::Attribute::Kind kind);
 

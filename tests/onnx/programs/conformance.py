@@ -35,6 +35,9 @@ BACKENDS = json.loads((pathlib.Path(__file__).parents[3] / "docs/results/onnx/ba
 # gives 1.9e-7 where 0 is right; it computes the third in f16.
 ROUNDED = {"test_dft_inverse": 1e-6, "test_dft_inverse_opset19": 1e-6, "test_attention_4d_causal_fp16_expanded": 2e-4}
 RANDOM_OPS = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
+# In these Dropout drops elements. ONNX leaves open which.
+DROPPING_TESTS = {"test_training_dropout", "test_training_dropout_mask", "test_training_dropout_default",
+                  "test_training_dropout_default_mask"}
 # Node tests of these ops launch no kernels: they look at elements in place or copy them, answer from the shape, handle
 # sequences and optional values, or compute from sizes and numbers that are known when the program is made.
 WITHOUT_KERNELS = set("""BitCast BlackmanWindow Concat Constant ConstantOfShape Dropout Expand Flatten HammingWindow HannWindow
@@ -150,7 +153,7 @@ def difference(found, expected, case):
         return f"{found.dtype} instead of {expected.dtype}"
     if found.shape != expected.shape:
         return f"shape {found.shape} instead of {expected.shape}"
-    if any(node.op_type in RANDOM_OPS for node in case.model.graph.node):
+    if any(node.op_type in RANDOM_OPS for node in case.model.graph.node) or case.name in DROPPING_TESTS:
         return ""
     if expected.dtype.kind != "f":
         return "" if np.array_equal(found, expected) else "other values"

@@ -1,4 +1,4 @@
-// Ops of the domain ai.onnx.ml that prepare features, and linear regression.
+// Ops of the domain ai.onnx.ml that prepare features, and linear models.
 #include <cmath>
 
 #include "base/text.h"
@@ -59,16 +59,15 @@ Run scaler(Call& call) {
   };
 }
 
-/// The definitions of the norm MAX differ in the sign, so it is refused.
+/// MAX divides by the largest number of a row, by ONNX's text and as ONNX Runtime. scikit-learn and ONNX's reference in
+/// NumPy divide by the largest magnitude.
 Run normalizer(Call& call) {
   call.check_counts(1, 1);
-  const std::string name = call.text("norm", "MAX");
-  require(name == "L1" || name == "L2", "onnx", "norm \"", name, "\" is not supported, L1 and L2 are");
-  const double p = name == "L1" ? 1 : 2;
+  const std::string name = call.text_of("norm", {"MAX", "L1", "L2"});
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device).to(DType::f32);
     require(x.dim() >= 1, "onnx", "the input has no axis");
-    const Tensor divisor = norm(x, p, -1, true);
+    const Tensor divisor = name == "MAX" ? x.max(-1, true) : norm(x, name == "L1" ? 1 : 2, -1, true);
     return Data{x / where(divisor.eq(0), 1.0, divisor)};
   };
 }
@@ -113,25 +112,111 @@ Run feature_vectorizer(Call& call) {
   };
 }
 
+/// A product with a weight of the attributes, a row for each result, and what follows it.
+struct LinearModel {
+  Reals coefficients, intercepts;
+  std::int64_t rows;
+  std::string transform;
+
+  LinearModel(Call& call, std::int64_t results) : rows(results) {
+    coefficients = call.reals("coefficients", {});
+    intercepts = call.reals("intercepts", {});
+    transform = call.text_of("post_transform", {"NONE", "LOGISTIC", "SOFTMAX"});
+    const std::size_t count = coefficients.size();
+    require(rows >= 1 && count > 0 && count % static_cast<std::size_t>(rows) == 0, "onnx", count, " coefficients for ",
+            rows, " results");
+    require(intercepts.empty() || static_cast<std::int64_t>(intercepts.size()) == rows, "onnx", intercepts.size(),
+            " intercepts for ", rows, " results");
+  }
+
+  Tensor scores(const Tensor& given, Device device) const {
+    const Tensor x = given.dim() == 1 ? given.unsqueeze(0) : given;
+    const auto features = static_cast<std::int64_t>(coefficients.size()) / rows;
+    return linear(x.to(DType::f32), line(coefficients, DType::f32, device).reshape({rows, features}),
+                  intercepts.empty() ? Tensor() : line(intercepts, DType::f32, device));
+  }
+  Tensor transformed(const Tensor& y) const {
+    return transform == "LOGISTIC" ? sigmoid(y) : transform == "SOFTMAX" ? softmax(y, -1) : y;
+  }
+};
+
 Run linear_regressor(Call& call) {
   call.check_counts(1, 1);
-  const Reals coefficients = call.reals("coefficients", {}), intercepts = call.reals("intercepts", {});
-  const std::int64_t targets = call.integer("targets", 1);
-  const std::string transform = call.text("post_transform", "NONE");
-  require(transform == "NONE" || transform == "LOGISTIC" || transform == "SOFTMAX", "onnx", "post_transform \"",
-          transform, "\" is not supported");
-  const auto count = static_cast<std::int64_t>(coefficients.size());
-  require(targets >= 1 && count > 0 && count % targets == 0, "onnx", count, " coefficients for ", targets, " targets");
-  require(intercepts.empty() || static_cast<std::int64_t>(intercepts.size()) == targets, "onnx", intercepts.size(),
-          " intercepts for ", targets, " targets");
+  const LinearModel model(call, call.integer("targets", 1));
   return [=](const Data& in, Device device) {
-    const Tensor given = in[0].tensor(device).to(DType::f32);
-    const Tensor x = given.dim() == 1 ? given.unsqueeze(0) : given;
-    const Tensor weight = line(coefficients, DType::f32, device).reshape({targets, count / targets});
-    Tensor y = linear(x, weight, intercepts.empty() ? Tensor() : line(intercepts, DType::f32, device));
-    if (transform == "LOGISTIC") y = sigmoid(y);
-    if (transform == "SOFTMAX") y = softmax(y, -1);
-    return Data{y};
+    return Data{model.transformed(model.scores(in[0].tensor(device), device))};
+  };
+}
+
+/// The label of the largest score, and the scores. Labels are whole numbers, and each has its coefficients.
+Run linear_classifier(Call& call) {
+  call.check_counts(1, 1, 2);
+  const Numbers labels = call.integers("classlabels_ints");
+  require(!labels.empty(), "onnx", "attribute classlabels_ints is missing, labels of text are not supported");
+  call.integer("multi_class", 0);  // ONNX Runtime does not use it either.
+  const LinearModel model(call, static_cast<std::int64_t>(labels.size()));
+  call.gives(0, value_of(DType::i64, 1));
+  call.gives(1, value_of(DType::f32, 2));
+  return [=](const Data& in, Device device) {
+    const Tensor scores = model.scores(in[0].tensor(device), device);
+    const Tensor all = from_vector(labels, {model.rows}, device);
+    return Data{index_select(all, 0, scores.argmax(-1)), model.transformed(scores)};
+  };
+}
+
+/// Where an element of x equals one of `keys`: a bool for each key, along a new last axis. NaN equals NaN.
+Tensor matches(const Tensor& x, const Tensor& keys) {
+  const Tensor elements = x.unsqueeze(-1), equal = elements.eq(keys);
+  return is_floating(keys.dtype()) ? logical_or(equal, logical_and(isnan(elements), isnan(keys))) : equal;
+}
+
+/// A new last axis: 1 at the place of the element in the list of categories, 0 elsewhere.
+Run one_hot_encoder(Call& call) {
+  call.check_counts(1, 1);
+  const Numbers categories = call.integers("cats_int64s");
+  require(!categories.empty(), "onnx", "attribute cats_int64s is missing, categories of text are not supported");
+  require(call.integer("zeros", 1) == 1, "onnx",
+          "zeros 0, which refuses an element that is no category, is not supported");
+  call.gives(0, value_of(DType::f32, call.rank_of(0) ? std::optional<int>(*call.rank_of(0) + 1) : std::nullopt));
+  return [=](const Data& in, Device device) {
+    const Tensor keys = from_vector(categories, Shape(static_cast<std::int64_t>(categories.size())), device);
+    return Data{matches(in[0].tensor(device).to(DType::i64), keys).to(DType::f32)};
+  };
+}
+
+/// A list of whole or of real numbers under two names, as a tensor.
+struct NumberList {
+  Numbers whole;
+  Reals reals;
+
+  NumberList(Call& call, const char* whole_name, const char* reals_name)
+      : whole(call.integers(whole_name)), reals(call.reals(reals_name)) {
+    require(whole.empty() != reals.empty(), "onnx", whole_name, " has ", whole.size(), " numbers, ", reals_name,
+            " has ", reals.size(), "; one of them must be empty (texts are not supported)");
+  }
+  std::size_t size() const { return whole.size() + reals.size(); }
+  DType dtype() const { return whole.empty() ? DType::f32 : DType::i64; }
+  Tensor tensor(Device device) const {
+    const Shape shape(static_cast<std::int64_t>(size()));
+    return whole.empty() ? from_vector(reals, shape, DType::f32, device) : from_vector(whole, shape, device);
+  }
+};
+
+/// The value of the key that equals an element, or a default.
+Run label_encoder(Call& call) {
+  call.check_counts(1, 1);
+  const NumberList keys(call, "keys_int64s", "keys_floats"), values(call, "values_int64s", "values_floats");
+  require(keys.size() == values.size(), "onnx", keys.size(), " keys and ", values.size(), " values");
+  const std::int64_t whole = call.integer("default_int64", -1);
+  const double real = call.real("default_float", -0.0);
+  call.require_dtype(0, {keys.dtype()});
+  call.gives(0, value_of(values.dtype(), call.rank_of(0)));
+  return [=](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device), found = matches(x, keys.tensor(device)).to(DType::f32);
+    const Tensor picked = index_select(values.tensor(device), 0, found.argmax(-1).reshape({x.numel()}));
+    const Scalar otherwise = values.whole.empty() ? Scalar(real) : Scalar(whole);
+    return Data{
+        where(found.sum({-1}).gt(0), picked.reshape(x.shape()), full(x.shape(), otherwise, values.dtype(), device))};
   };
 }
 
@@ -145,8 +230,11 @@ std::vector<Row> feature_rows() {
       {"Binarizer", 1, newest, binarizer, ml},
       {"FeatureVectorizer", 1, newest, feature_vectorizer, ml},
       {"Imputer", 1, newest, imputer, ml},
+      {"LabelEncoder", 2, newest, label_encoder, ml},
+      {"LinearClassifier", 1, newest, linear_classifier, ml},
       {"LinearRegressor", 1, newest, linear_regressor, ml},
       {"Normalizer", 1, newest, normalizer, ml},
+      {"OneHotEncoder", 1, newest, one_hot_encoder, ml},
       {"Scaler", 1, newest, scaler, ml},
   };
 }

@@ -1,10 +1,13 @@
 // Ops of ONNX Runtime, which writes them into models that it has optimised.
+#include <algorithm>
+
 #include "base/text.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/matmul.h"
 #include "crisol/functions/norm.h"
 #include "crisol/functions/reduce.h"
 #include "onnx/ops/axes.h"
+#include "onnx/ops/network/convolution.h"
 #include "onnx/ops/table.h"
 #include "onnx/reader/message.h"
 
@@ -37,17 +40,25 @@ std::function<Tensor(const Tensor&)> read_activation(Call& call) {
     count(1);
     return [slope = numbers[0]](const Tensor& x) { return leaky_relu(x, slope); };
   }
+  if (name.empty()) return [](const Tensor& x) { return x; };
   if (name == "Relu") return [](const Tensor& x) { return relu(x); };
   if (name == "Sigmoid") return [](const Tensor& x) { return sigmoid(x); };
   if (name == "Tanh") return [](const Tensor& x) { return tanh(x); };
   fail(ErrorCode::invalid_argument, "onnx", "the activation ", file::in_quotes(name), " is not supported");
 }
 
-/// A convolution and an activation. The fourth input, which would be added between them, is not supported.
+/// A convolution, the sum with the fourth input if there is one, and an activation if there is one.
 Run fused_conv(Call& call) {
+  call.check_counts(2, 4);
   const auto activation = read_activation(call);
-  const Run conv = build_as("Conv", call);
-  return [=](const Data& in, Device device) { return Data{activation(conv(in, device)[0].tensor(device))}; };
+  const Run conv = convolution(call);
+  return [=](const Data& in, Device device) {
+    Tensor y =
+        conv({in.begin(), in.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(in.size(), 3))}, device)[0]
+            .tensor(device);
+    if (has_input(in, 3)) y = y + in[3].tensor(device);
+    return Data{activation(y)};
+  };
 }
 
 Run fused_mat_mul(Call& call) {

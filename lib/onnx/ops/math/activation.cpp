@@ -68,7 +68,9 @@ Run celu_(Call& call) {
 }
 
 Run selu_(Call& call) {
-  const double alpha = call.real("alpha", 1.6732632423543772f), gamma = call.real("gamma", 1.0507009873554805f);
+  const bool is_rounded = call.version() < 6;  // Version 1 has four decimals.
+  const double alpha = call.real("alpha", is_rounded ? 1.6732f : 1.6732632423543772f),
+               gamma = call.real("gamma", is_rounded ? 1.0507f : 1.0507009873554805f);
   return of_elements(call, [=](const auto& x) { return elu(x, alpha) * gamma; });
 }
 
@@ -127,15 +129,15 @@ std::vector<Row> activation_rows() {
   constexpr std::int64_t newest = newest_version;
   return {
       {"Celu", 12, newest, celu_},
-      {"Clip", 6, 10, clip_attributes},
+      {"Clip", 1, 10, clip_attributes},
       {"Clip", 11, newest, clip},
-      {"Elu", 6, newest, elu_},
+      {"Elu", 1, newest, elu_},
       {"Gelu", 20, newest, gelu_},
-      {"HardSigmoid", 6, newest, hard_sigmoid_},
-      {"LeakyRelu", 6, newest, leaky_relu_},
-      {"PRelu", 6, 6, prelu_of_version_6},
+      {"HardSigmoid", 1, newest, hard_sigmoid_},
+      {"LeakyRelu", 1, newest, leaky_relu_},
+      {"PRelu", 1, 6, prelu_of_version_6},
       {"PRelu", 7, newest, prelu_},
-      {"Selu", 6, newest, selu_},
+      {"Selu", 1, newest, selu_},
       {"Shrink", 9, newest, shrink},
       {"SwiGLU", 28, newest, swi_glu},
       {"Swish", 24, newest, swish},

@@ -116,14 +116,52 @@ Run multinomial_(Call& call) {
   });
 }
 
+/// x in which a part of the elements is 0 and the others are larger, and where they were kept.
+Data dropped(const Tensor& x, double ratio, const Generator& generator) {
+  require(ratio >= 0 && ratio < 1, "onnx", "ratio is ", ratio, ", a number from 0 to below 1 expected");
+  const Tensor kept = ge(rand(x.shape(), generator), ratio);
+  return {where(kept, x * (1 / (1 - ratio)), 0), kept};
+}
+
+/// Before version 7 an attribute asks for evaluation, and until version 11 there is nothing else. Later an input may
+/// ask for training. In evaluation the mask says that all elements are kept.
+Run dropout_(Call& call) {
+  call.check_counts(1, call.version() < 12 ? 1 : 3, 2);
+  require(call.version() >= 7 || call.integer("is_test", 0) != 0, "onnx", "is_test 0 is not supported");
+  call.real("ratio", 0.5);
+  const graph::Datum trains = call.stored(2);
+  const bool may_train = call.has_input(2) && !(trains.defined() && number_of(trains, "training_mode") == 0);
+  if (may_train) call.require_floating(0);
+  const bool has_seed = call.has("seed"), has_mask = call.has_output(1), gives_bool = call.version() >= 10;
+  const auto seed = static_cast<std::uint64_t>(call.integer("seed", 0));
+  call.gives_same();
+  graph::Value mask = call.input(0);
+  if (gives_bool) mask.dtype = DType::boolean;
+  call.gives(1, mask);
+  Run run = [=](const Data& in, Device device) {
+    if (may_train && in[2].number() != 0)
+      return dropped(in[0].tensor(device), has_input(in, 1) ? in[1].number() : 0.5,
+                     has_seed ? started_anew(seed, device) : default_generator(device));
+    Data results{in[0]};
+    if (has_mask) results.emplace_back(ones(in[0].shape(), gives_bool ? DType::boolean : in[0].dtype(), device));
+    return results;
+  };
+  run.is_random = may_train && !has_seed;
+  return run;
+}
+
 }  // namespace
 
 std::vector<Row> random_rows() {
   constexpr std::int64_t newest = newest_version;
   return {
-      {"Bernoulli", 15, newest, bernoulli_},           {"Multinomial", 7, newest, multinomial_},
-      {"RandomNormal", 1, newest, of_shape<normal>},   {"RandomNormalLike", 1, newest, like<normal>},
-      {"RandomUniform", 1, newest, of_shape<uniform>}, {"RandomUniformLike", 1, newest, like<uniform>},
+      {"Bernoulli", 15, newest, bernoulli_},
+      {"Multinomial", 7, newest, multinomial_},
+      {"Dropout", 1, newest, dropout_},
+      {"RandomNormal", 1, newest, of_shape<normal>},
+      {"RandomNormalLike", 1, newest, like<normal>},
+      {"RandomUniform", 1, newest, of_shape<uniform>},
+      {"RandomUniformLike", 1, newest, like<uniform>},
   };
 }
 

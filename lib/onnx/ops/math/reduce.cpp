@@ -182,7 +182,7 @@ std::vector<Row> reduce_rows() {
       {"ArgMax", 1, newest, place_of<&Tensor::argmax>},
       {"ArgMin", 1, newest, place_of<&Tensor::argmin>},
       {"CumSum", 11, newest, cum_sum},
-      {"InstanceNormalization", 6, newest, instance_normalization},
+      {"InstanceNormalization", 1, newest, instance_normalization},
       {"LayerNormalization", 1, newest, layer_normalization},  // ONNX Runtime writes it into sets before 17 too.
       {"RMSNormalization", 23, newest, rms_normalization},
       {"ReduceL1", 1, newest, reduce<sum_of_absolutes, 18>},

@@ -8,9 +8,11 @@
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/matmul.h"
 #include "crisol/functions/norm.h"
+#include "crisol/functions/reduce.h"
 #include "crisol/functions/softmax.h"
 #include "onnx/ops/axes.h"
 #include "onnx/ops/half.h"
+#include "onnx/ops/network/convolution.h"
 #include "onnx/ops/table.h"
 #include "onnx/ops/vision/windows.h"
 
@@ -116,8 +118,9 @@ bool takes_axis(const Epilogue& epilogue, const Tensor& any) {
                      [](const auto& a) { return a.tensor() == nullptr || a.tensor()->dim() <= 1; });
 }
 
-Run conv(Call& call) {
-  call.check_counts(2, 3);
+}  // namespace
+
+Run convolution(Call& call) {
   const Windows given(call, 3);
   const std::int64_t groups = call.integer("group", 1);
   require(groups >= 1 && groups <= std::numeric_limits<int>::max(), "onnx", "group is ", groups);
@@ -148,20 +151,36 @@ Run conv(Call& call) {
   return in_f32(call, with_epilogue(compute));
 }
 
+namespace {
+
+Run conv(Call& call) {
+  call.check_counts(2, 3);
+  return convolution(call);
+}
+
+/// Without training_mode the running statistics are used. With it those of the batch are used, and outputs 1 and 2 are
+/// the new running statistics, with the biased variance.
 Run batch_normalization(Call& call) {
-  call.check_counts(5, 5);
-  const double epsilon = call.real("epsilon", 1e-5f);
-  call.real("momentum", 0.9f);  // For the running statistics, which a run does not change.
-  require(call.integer("training_mode", 0) == 0, "onnx", "training_mode 1 is not supported");
+  const bool trains = call.version() >= 14 && call.integer("training_mode", 0) != 0;
+  call.check_counts(5, 5, trains ? 3 : 1);
+  const double epsilon = call.real("epsilon", 1e-5f), momentum = call.real("momentum", 0.9f);
   require(call.version() >= 9 || call.integer("spatial", 1) == 1, "onnx", "spatial 0 is not supported");
   require(call.version() >= 7 || call.integer("is_test", 0) != 0, "onnx", "is_test 0 is not supported");
   call.require_rank(0, 2, Shape::max_rank);
+  if (trains)
+    for (std::size_t i = 0; i < 5; ++i) call.require_dtype(i, {DType::f32});
   call.gives_same();
+  for (const std::size_t i : {1, 2}) call.gives(i, call.input(2 + i));
   return in_f32(call, [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     std::vector<Tensor> p;
     for (std::size_t i = 1; i < 5; ++i) p.push_back(in[i].tensor(device));
-    return Data{batch_norm2d(x, p[0], p[1], p[2], p[3], {.training = false, .epsilon = epsilon})};
+    if (!trains) return Data{batch_norm2d(x, p[0], p[1], p[2], p[3], {.training = false, .epsilon = epsilon})};
+    Shape axes{0};
+    for (int i = 2; i < x.dim(); ++i) axes.push_back(i);
+    const auto moved = [&](const Tensor& old, const Tensor& now) { return old * momentum + now * (1 - momentum); };
+    return Data{batch_norm2d(x, p[0], p[1], Tensor(), Tensor(), {.training = true, .epsilon = epsilon}),
+                moved(p[2], mean(x.detach(), axes)), moved(p[3], var(x.detach(), axes, false, 0))};
   });
 }
 
@@ -191,39 +210,14 @@ Tensor hardmax(const Tensor& x, int axis) {
   return place.eq(x.argmax(axis, true)).to(x.dtype());
 }
 
-/// In evaluation. Before version 7 an attribute asks for it. Since version 12 an input can ask for training: it must be
-/// known that it does not. The mask says that all elements are kept.
-Run dropout_(Call& call) {
-  call.check_counts(1, call.version() < 12 ? 1 : 3, 2);
-  require(call.version() >= 7 || call.integer("is_test", 0) != 0, "onnx", "is_test 0 is not supported");
-  if (call.has_input(2)) {
-    const graph::Datum trains = call.stored(2);
-    require(trains.defined() && number_of(trains, "training_mode") == 0, "onnx",
-            "training_mode is not known to be false, other values are not supported");
-  }
-  call.real("ratio", 0.5);
-  call.integer("seed", 0);
-  call.gives_same();
-  const bool has_mask = call.has_output(1), gives_bool = call.version() >= 10;
-  graph::Value mask = call.input(0);
-  if (gives_bool) mask.dtype = DType::boolean;
-  call.gives(1, mask);
-  return [=](const Data& in, Device device) {
-    Data results{in[0]};
-    if (has_mask) results.emplace_back(ones(in[0].shape(), gives_bool ? DType::boolean : in[0].dtype(), device));
-    return results;
-  };
-}
-
 }  // namespace
 
 std::vector<Row> network_rows() {
   constexpr std::int64_t newest = newest_version;
   return {
-      {"BatchNormalization", 6, newest, batch_normalization},
+      {"BatchNormalization", 1, newest, batch_normalization},
       {"Conv", 1, newest, conv},
-      {"Dropout", 6, newest, dropout_},
-      {"Gemm", 6, newest, gemm},
+      {"Gemm", 1, newest, gemm},
       {"Hardmax", 1, newest, softmax_<hardmax>},
       {"LogSoftmax", 1, newest, softmax_<log_softmax>},
       {"MatMul", 1, newest, mat_mul},

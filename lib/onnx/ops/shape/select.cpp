@@ -87,10 +87,10 @@ Run slice(Call& call) {
   };
 }
 
-/// Sizes are an attribute before version 13, then an input. Since version 18 the number of parts can be given.
+/// Sizes are an input since version 13 and in version 1, else an attribute. Since version 18 the count can be given.
 Run split_(Call& call) {
   const bool by_input = call.version() >= 13;
-  call.check_counts(1, by_input ? 2 : 1, call.outputs());
+  call.check_counts(1, by_input || call.version() < 2 ? 2 : 1, call.outputs());
   const std::int64_t axis = call.integer("axis", 0);
   const Numbers sizes = by_input ? Numbers() : call.integers("split");
   const auto parts = static_cast<std::int64_t>(call.outputs());
@@ -135,6 +135,23 @@ Run tile_(Call& call) {
     const Numbers counts = in[1].numbers();
     require(static_cast<int>(counts.size()) == x.dim(), "onnx", counts.size(), " repeats for shape ", x.shape());
     return Data{tile(x, Shape(counts))};
+  };
+}
+
+/// Repeats one axis, whose number is the third input. Both numbers have the element type of x, which is mostly f32.
+Run tile_of_version_1(Call& call) {
+  call.check_counts(3, 3);
+  call.gives_type_of(0, call.rank_of(0));
+  return [](const Data& in, Device device) {
+    const Tensor x = in[0].tensor(device);
+    const auto whole = [&](std::size_t i) {
+      const double n = in[i].number();
+      require(std::abs(n) < 0x1p31 && n == std::floor(n), "onnx", "input ", i, " is ", n, ", a whole number expected");
+      return static_cast<std::int64_t>(n);
+    };
+    Shape counts = Shape::filled(x.dim(), 1);
+    counts[axis_of(whole(2), x.dim())] = whole(1);
+    return Data{tile(x, counts)};
   };
 }
 
@@ -271,7 +288,8 @@ std::vector<Row> select_rows() {
       {"Range", 11, newest, range},
       {"Size", 1, newest, size},
       {"Slice", 1, newest, slice},
-      {"Split", 2, newest, split_},
+      {"Split", 1, newest, split_},
+      {"Tile", 1, 5, tile_of_version_1},
       {"Tile", 6, newest, tile_},
       {"TopK", 1, newest, top_k},
       {"Trilu", 14, newest, trilu},

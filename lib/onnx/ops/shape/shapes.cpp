@@ -1,5 +1,7 @@
 // Ops that change shapes, join and pick. Whole numbers that are on the host stay there, because they become shapes.
 #include <algorithm>
+#include <map>
+#include <string_view>
 
 #include "base/text.h"
 #include "crisol/functions/cat.h"
@@ -9,6 +11,7 @@
 #include "onnx/ops/axes.h"
 #include "onnx/ops/element_types.h"
 #include "onnx/ops/table.h"
+#include "onnx/reader/message.h"
 
 namespace crisol::onnx {
 
@@ -53,6 +56,24 @@ int rank_of_size(std::int64_t sizes) {
   return static_cast<int>(sizes);
 }
 
+/// The shape that `sizes` ask for. A size of 0 is that of the input, unless `allows_zero`. One size may be -1.
+Shape new_shape(const Shape& old, Numbers sizes, bool allows_zero) {
+  std::int64_t known = 1;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 0 && !allows_zero) {
+      require(static_cast<int>(i) < old.rank(), "onnx", "size ", i, " is 0, and the input has shape ", old);
+      sizes[i] = old[static_cast<int>(i)];
+    }
+    require(sizes[i] >= -1 && (sizes[i] <= 0 || known <= INT64_MAX / sizes[i]), "onnx", "the shape ", Shape(sizes),
+            " does not fit an input of shape ", old);
+    if (sizes[i] != -1) known *= sizes[i];
+  }
+  // The library cannot tell what -1 means beside a size of 0.
+  const auto open = std::find(sizes.begin(), sizes.end(), -1);
+  if (open != sizes.end() && known != 0 && old.numel() % known == 0) *open = old.numel() / known;
+  return Shape(sizes);
+}
+
 Run reshape_(Call& call) {
   call.check_counts(2, 2);
   const bool allows_zero = call.integer("allowzero", 0) != 0;
@@ -60,22 +81,17 @@ Run reshape_(Call& call) {
   const bool knows_rank = sizes_shape && sizes_shape->size() == 1 && sizes_shape->front().size;
   call.gives_type_of(0, knows_rank ? std::optional<int>(rank_of_size(*sizes_shape->front().size)) : std::nullopt);
   return [=](const Data& in, Device device) {
-    Numbers sizes = in[1].numbers();
-    const Shape& old = in[0].shape();
-    std::int64_t known = 1;
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      if (sizes[i] == 0 && !allows_zero) {
-        require(static_cast<int>(i) < old.rank(), "onnx", "size ", i, " is 0, and the input has shape ", old);
-        sizes[i] = old[static_cast<int>(i)];
-      }
-      require(sizes[i] >= -1 && (sizes[i] <= 0 || known <= INT64_MAX / sizes[i]), "onnx", "the shape ", Shape(sizes),
-              " does not fit an input of shape ", old);
-      if (sizes[i] != -1) known *= sizes[i];
-    }
-    // The library cannot tell what -1 means beside a size of 0.
-    const auto open = std::find(sizes.begin(), sizes.end(), -1);
-    if (open != sizes.end() && known != 0 && old.numel() % known == 0) *open = old.numel() / known;
-    return Data{reshaped(in[0], Shape(sizes), device)};
+    return Data{reshaped(in[0], new_shape(in[0].shape(), in[1].numbers(), allows_zero), device)};
+  };
+}
+
+Run reshape_by_attribute(Call& call) {
+  call.check_counts(1, 1);
+  require(call.has("shape"), "onnx", "attribute shape is missing");
+  const Numbers sizes = call.integers("shape");
+  call.gives_type_of(0, rank_of_size(static_cast<std::int64_t>(sizes.size())));
+  return [=](const Data& in, Device device) {
+    return Data{reshaped(in[0], new_shape(in[0].shape(), sizes, false), device)};
   };
 }
 
@@ -144,8 +160,8 @@ Run unsqueeze_(Call& call) {
 
 Run concat_(Call& call) {
   call.check_counts(1, call.inputs());
-  require(call.has("axis"), "onnx", "attribute axis is missing");
-  const std::int64_t axis = call.integer("axis", 0);
+  require(call.version() < 4 || call.has("axis"), "onnx", "attribute axis is missing");
+  const std::int64_t axis = call.integer("axis", 1);
   check_axis(axis, call.rank_of(0));
   call.gives_type_of(0, call.rank_of(0));
   return [=](const Data& in, Device device) {
@@ -198,14 +214,11 @@ Run gather_(Call& call) {
   };
 }
 
-Run cast(Call& call) {
+Run cast_to(Call& call, DType dtype) {
   call.check_counts(1, 1);
-  require(call.has("to"), "onnx", "attribute to is missing");
-  const DType dtype = dtype_of_number(call.integer("to", 0));
   graph::Value value = call.input(0);
   value.dtype = dtype;
   call.gives(0, value);
-  call.integer("saturate", 1);  // For element types that the library does not have.
   Run run([=](const Data& in, Device device) -> Data {
     if (in[0].on_host() && (dtype == DType::i64 || dtype == in[0].dtype()))
       return {Datum(in[0].numbers(), in[0].shape(), dtype)};
@@ -218,6 +231,25 @@ Run cast(Call& call) {
   });
   if (dtype == DType::f32) run.formula = [](std::span<const Expr> in) { return in[0].to(DType::f32); };
   return run;
+}
+
+Run cast(Call& call) {
+  require(call.has("to"), "onnx", "attribute to is missing");
+  call.integer("saturate", 1);  // For element types that the library does not have.
+  return cast_to(call, dtype_of_number(call.integer("to", 0)));
+}
+
+/// Before version 6 the attribute has the name of an element type, as in the source of ONNX.
+Run cast_by_name(Call& call) {
+  using file::ElementType;
+  static const std::map<std::string_view, ElementType> types{
+      {"FLOAT", ElementType::f32}, {"FLOAT16", ElementType::f16}, {"INT32", ElementType::i32},
+      {"INT64", ElementType::i64}, {"UINT8", ElementType::u8},    {"BOOL", ElementType::boolean}};
+  const std::string name = call.text("to", "");
+  const auto type = types.find(name);
+  require(type != types.end(), "onnx", "attribute to is ", file::in_quotes(name),
+          "; FLOAT, FLOAT16, INT32, INT64, UINT8 and BOOL are supported");
+  return cast_to(call, dtype_of_number(static_cast<std::int64_t>(type->second)));
 }
 
 Run expand_(Call& call) {
@@ -241,16 +273,12 @@ Run expand_(Call& call) {
 std::vector<Row> shape_rows() {
   constexpr std::int64_t newest = newest_version;
   return {
-      {"Cast", 6, newest, cast},
-      {"Concat", 4, newest, concat_},
-      {"Expand", 8, newest, expand_},
-      {"Flatten", 1, newest, flatten_},
-      {"Gather", 1, newest, gather_},
-      {"Identity", 1, newest, identity},
-      {"Reshape", 5, newest, reshape_},
-      {"Shape", 1, newest, shape},
-      {"Squeeze", 1, newest, squeeze_},
-      {"Transpose", 1, newest, transpose_},
+      {"Cast", 1, 5, cast_by_name},         {"Cast", 6, newest, cast},
+      {"Concat", 1, newest, concat_},       {"Expand", 8, newest, expand_},
+      {"Flatten", 1, newest, flatten_},     {"Gather", 1, newest, gather_},
+      {"Identity", 1, newest, identity},    {"Reshape", 1, 4, reshape_by_attribute},
+      {"Reshape", 5, newest, reshape_},     {"Shape", 1, newest, shape},
+      {"Squeeze", 1, newest, squeeze_},     {"Transpose", 1, newest, transpose_},
       {"Unsqueeze", 1, newest, unsqueeze_},
   };
 }

@@ -215,14 +215,25 @@ Run upsample_of_version_7(Call& call) {
   return resize_by(call, simple_resizing(call), {.roi = 0, .scales = 0, .sizes = 0}, scales);
 }
 
+Run upsample_of_version_1(Call& call) {
+  call.check_counts(1, 1);
+  require(call.has("height_scale") && call.has("width_scale"), "onnx",
+          "attribute height_scale or width_scale is missing");
+  call.require_rank(0, 4, 4);
+  Resizing r;
+  r.mode = call.text_of("mode", {"nearest", "bilinear"});
+  if (r.mode == "bilinear") r.mode = "linear";
+  const Reals scales{1, 1, call.real("height_scale", 1), call.real("width_scale", 1)};
+  return resize_by(call, r, {.roi = 0, .scales = 0, .sizes = 0}, scales);
+}
+
 }  // namespace
 
 std::vector<Row> resize_rows() {
   constexpr std::int64_t newest = newest_version;
   return {
-      {"Resize", 10, 10, resize_of_version_10},
-      {"Resize", 11, newest, resize},
-      {"Upsample", 7, 8, upsample_of_version_7},
+      {"Resize", 10, 10, resize_of_version_10},  {"Resize", 11, newest, resize},
+      {"Upsample", 1, 6, upsample_of_version_1}, {"Upsample", 7, 8, upsample_of_version_7},
       {"Upsample", 9, newest, upsample},
   };
 }
