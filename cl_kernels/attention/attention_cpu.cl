@@ -18,30 +18,13 @@
 #include "product/column_panels.h"
 #include "common/exp.h"
 #include "common/lanes.h"
+#include "common/over_lanes.h"
 #include "attention/heads.h"
 
 EXP_OF_NEGATIVE(exp_below, floatv, intv)
 
-// Four lanes that OP makes of all.
-#if VW == 16
-#define FOUR_LANES(OP, x) OP(OP((x).lo, (x).hi).lo, OP((x).lo, (x).hi).hi)
-#elif VW == 8
-#define FOUR_LANES(OP, x) OP((x).lo, (x).hi)
-#else
-#define FOUR_LANES(OP, x) (x)
-#endif
-#define GREATER(a, b) ((a) > (b) ? (a) : (b))
-#define PLUS(a, b) ((a) + (b))
-
-INLINE float greatest_lane(floatv x) {
-  const float4 four = FOUR_LANES(GREATER, x);
-  return GREATER(GREATER(four.s0, four.s1), GREATER(four.s2, four.s3));
-}
-
-INLINE float sum_of_lanes(floatv x) {
-  const float4 four = FOUR_LANES(PLUS, x);
-  return (four.s0 + four.s1) + (four.s2 + four.s3);
-}
+OVER_LANES(greatest_lane, GREATER, floatv)
+OVER_LANES(sum_of_lanes, PLUS, floatv)
 
 // Scores of MR rows and `keys` keys, rounded up to NR. Row i is scores[i * length].
 INLINE void score_rows(__global float* scores, int length, __global const float* q, long q_row, int rows,

@@ -10,19 +10,13 @@
 #define GROUP 64
 #endif
 #include "common/lanes.h"
+#include "common/over_lanes.h"
 #include "common/group_tree.h"
 #ifndef BLOCK
 #define BLOCK 128
 #endif
 
-static inline float sum_of_lanes(floatv v) {
-  float lanes[VW];
-  vstorev(v, 0, lanes);
-#pragma unroll
-  for (int width = VW / 2; width > 0; width /= 2)
-    for (int i = 0; i < width; ++i) lanes[i] += lanes[i + width];
-  return lanes[0];
-}
+OVER_LANES(sum_of_lanes, PLUS, floatv)
 
 // The squares of the elements of vector v. The vectors from `end` on count as zeros.
 static inline floatv square_at(__global const float* x, long v, long end, long count) {
@@ -30,7 +24,6 @@ static inline floatv square_at(__global const float* x, long v, long end, long c
   return value * value;
 }
 
-#define PLUS(x, y) ((x) + (y))
 #if GROUP > 1
 GROUP_TREE(sum_of_group, PLUS)
 #else

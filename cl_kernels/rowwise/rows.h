@@ -14,16 +14,18 @@
 #define GROUP 1
 #endif
 
+// A file is included only once. So a file that both branches need comes before the condition.
+#include "common/inline.h"
 #if VW > 1
 #include "common/vector.h"
 #include "common/exp.h"
 #define rowv floatv
 EXP_OF_NEGATIVE(exp_below, floatv, intv)
 #else
-#define INLINE inline __attribute__((always_inline))
 #define rowv float
 #define exp_below exp  // For x <= 0.
 #endif
+#include "common/over_lanes.h"
 #include "common/two_sum.h"
 #include "common/group_tree.h"
 #include "rowwise/sizes.h"
@@ -122,30 +124,7 @@ INLINE void store_chunk(const rowv v, __global float* row, const long chunk, con
 #endif
 }
 
-#define PLUS(x, y) ((x) + (y))
-#define GREATER(x, y) ((x) > (y) ? (x) : (y))
-
-// OVER_LANES combines the lanes of a vector. OVER_BLOCK combines the elements of a block; `count` is BLOCK, four or
-// one.
-#if VW == 1
-#define OVER_LANES(name, combine) \
-  INLINE float name(const rowv v) { return v; }
-#elif VW == 4
-#define OVER_LANES(name, combine) \
-  INLINE float name(const rowv v) { return combine(combine(v.x, v.z), combine(v.y, v.w)); }
-#else
-#if VW == 8
-#define LOW_EIGHT(combine, v) v
-#else
-#define LOW_EIGHT(combine, v) combine(v.lo, v.hi)
-#endif
-#define OVER_LANES(name, combine)                             \
-  INLINE float name(const rowv v) {                           \
-    const float8 a = LOW_EIGHT(combine, v);                   \
-    const float4 b = combine(a.lo, a.hi);                     \
-    return combine(combine(b.x, b.z), combine(b.y, b.w));     \
-  }
-#endif
+// OVER_BLOCK combines the elements of a block; `count` is BLOCK, four or one.
 #define OVER_BLOCK(name, combine)                                                                      \
   INLINE rowv name(const rowv* v, const int count) {                                                   \
     if (count == 1) return v[0];                                                                       \
@@ -154,8 +133,8 @@ INLINE void store_chunk(const rowv v, __global float* row, const long chunk, con
     const rowv right = combine(combine(v[4], v[5]), combine(v[6], v[7]));                              \
     return combine(left, right);                                                                       \
   }
-OVER_LANES(lanes_sum, PLUS)
-OVER_LANES(lanes_max, GREATER)
+OVER_LANES(lanes_sum, PLUS, rowv)
+OVER_LANES(lanes_max, GREATER, rowv)
 OVER_BLOCK(block_sum, PLUS)
 OVER_BLOCK(block_max, GREATER)
 
