@@ -3,11 +3,12 @@
 // work-items. The weights become an operand of the second product in local memory, a slice at a time. V has at most BN
 // columns.
 //
-//   K_ALONG_DEPTH    1: the rows of k are contiguous, 0: its columns are
+//   B_ALONG_K        1: the rows of k are contiguous, 0: its columns are
 //   V_ALONG_KEYS     1: the columns of v are contiguous, 0: its rows are. The rows of q are.
 //   VEC              elements that are read at a time: 4 if everything is aligned to 4 elements, else 1
-#ifndef K_ALONG_DEPTH
-#define K_ALONG_DEPTH 1
+#define A_ALONG_K 1
+#ifndef B_ALONG_K
+#define B_ALONG_K 1
 #endif
 #ifndef V_ALONG_KEYS
 #define V_ALONG_KEYS 0
@@ -15,33 +16,9 @@
 #ifndef VEC
 #define VEC 1
 #endif
-#include "product/matrix_reader.h"
-#include "attention/parameters.h"
-
-typedef struct {
-  MatrixReader a, b;
-} Operands;
-
-INLINE void operands_load(const Operands* o, float* a, float* b) {
-  matrix_load(&o->a, a, BM, STORAGE_F32);
-  matrix_load(&o->b, b, BN, STORAGE_F32);
-}
-
-INLINE void operands_end(float* a, float* b, int depth) {
-  matrix_end(a, depth, BM, 1);
-  matrix_end(b, depth, BN, K_ALONG_DEPTH);
-}
-
-INLINE void operands_move(Operands* o, int depth) {
-  matrix_move(&o->a, depth);
-  matrix_move(&o->b, depth);
-}
-
-INLINE void operands_keep(const Operands* o, const float* a, const float* b, __local StageWord* stage) {
-  matrix_keep(a, STAGE_A(stage), BM, 1);
-  matrix_keep(b, STAGE_B(stage), BN, K_ALONG_DEPTH);
-}
-
+#define A_STORAGE STORAGE_F32
+#define B_STORAGE STORAGE_F32
+#include "product/matrix_operands.h"
 #include "product/engines/multiply.h"
 #include "attention/heads.h"
 
@@ -195,8 +172,8 @@ TILE_KERNEL void attention_tiled(__global const float* restrict q, const ulong q
   for (int first = 0; first < keys_end; first += BN) {
     Operands operands;
     operands.a = matrix_begin((__global const char*)head_q, of_q.row, row, p.rows, p.depth, BM, 1, STORAGE_F32);
-    operands.b = matrix_begin((__global const char*)head_k, K_ALONG_DEPTH ? of_k.row : of_k.column, first, p.keys,
-                              p.depth, BN, K_ALONG_DEPTH, STORAGE_F32);
+    operands.b = matrix_begin((__global const char*)head_k, B_ALONG_K ? of_k.row : of_k.column, first, p.keys,
+                              p.depth, BN, B_ALONG_K, STORAGE_F32);
     TileSums scores;
     tile_multiply(scores, &operands, stages, p.depth);
     float largest[RUNS];

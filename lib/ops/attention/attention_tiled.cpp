@@ -47,7 +47,7 @@ PlanOr plan_attention_tiles(const AttentionProblem& p, const Target& target, std
 Plan plan_attention_on(const Engine& engine, const TileShape& tile, const AttentionProblem& p, const Target& target) {
   runtime::KernelSpec spec{"attention/attention_tiled.cl", "attention_tiled"};
   engine.define(spec, tile, target);
-  spec.defines.add({"K_ALONG_DEPTH", p.k.column == 1 ? 1 : 0});
+  spec.defines.add({"B_ALONG_K", p.k.column == 1 ? 1 : 0});
   spec.defines.add({"V_ALONG_KEYS", p.v.column == 1 ? 0 : 1});
   spec.defines.add({"VEC", vectors_of(p)});
   define_device(spec.defines, target);
