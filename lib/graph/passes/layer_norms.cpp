@@ -33,14 +33,13 @@ class Finder {
   }
 
  private:
-  const Node* made_by(int value, std::string_view op) const { return uses_.maker(value, op); }
   Shape shape(int value) const { return *shape_of(graph_, value); }
 
   bool is_number(int value, double expected) const { return uses_.number(value) == expected; }
 
   /// The value whose mean this is over its last axes, which stay with size 1; and how many axes.
   std::optional<std::pair<int, int>> mean(int value) const {
-    const Node* node = made_by(value, "ReduceMean");
+    const Node* node = uses_.maker(value, "ReduceMean");
     if (node == nullptr) return {};
     const int x = node->inputs[0];
     const Shape before = shape(x), after = shape(value);
@@ -65,31 +64,32 @@ class Finder {
 
   /// x and the number of axes, of a value x - mean(x).
   std::optional<std::pair<int, int>> centred(int value) const {
-    const Node* node = made_by(value, "Sub");
+    const Node* node = uses_.maker(value, "Sub");
     const auto of = node == nullptr ? std::nullopt : mean(node->inputs[1]);
     return of && of->first == node->inputs[0] ? of : std::nullopt;
   }
 
   /// The factor of a square.
   int square_of(int value) const {
-    if (const Node* power = made_by(value, "Pow")) return is_number(power->inputs[1], 2) ? power->inputs[0] : absent;
-    const Node* product = made_by(value, "Mul");
+    if (const Node* power = uses_.maker(value, "Pow"))
+      return is_number(power->inputs[1], 2) ? power->inputs[0] : absent;
+    const Node* product = uses_.maker(value, "Mul");
     return product != nullptr && product->inputs[0] == product->inputs[1] ? product->inputs[0] : absent;
   }
 
   /// v of sqrt(v), or of v to the power 1/2.
   int root_of(int value) const {
-    if (const Node* root = made_by(value, "Sqrt")) return root->inputs[0];
-    const Node* power = made_by(value, "Pow");
+    if (const Node* root = uses_.maker(value, "Sqrt")) return root->inputs[0];
+    const Node* power = uses_.maker(value, "Pow");
     return power != nullptr && is_number(power->inputs[1], 0.5) ? power->inputs[0] : absent;
   }
 
   /// v of 1 / sqrt(v).
   int inverse_root_of(int value) const {
-    if (const Node* inverse = made_by(value, "Reciprocal")) return root_of(inverse->inputs[0]);
-    if (const Node* quotient = made_by(value, "Div"))
+    if (const Node* inverse = uses_.maker(value, "Reciprocal")) return root_of(inverse->inputs[0]);
+    if (const Node* quotient = uses_.maker(value, "Div"))
       return is_number(quotient->inputs[0], 1) ? root_of(quotient->inputs[1]) : absent;
-    const Node* power = made_by(value, "Pow");
+    const Node* power = uses_.maker(value, "Pow");
     return power != nullptr && is_number(power->inputs[1], -0.5) ? power->inputs[0] : absent;
   }
 
@@ -105,7 +105,7 @@ class Finder {
 
   std::optional<NormParts> norm_of(int difference, int shifted_variance) const {
     const auto x = centred(difference);
-    const Node* sum = made_by(shifted_variance, "Add");
+    const Node* sum = uses_.maker(shifted_variance, "Add");
     const auto parts = x && sum != nullptr ? uses_.number_and_value(*sum) : std::nullopt;
     const auto variance = parts ? mean(parts->second) : std::nullopt;
     if (!variance || parts->first < 0 || variance->second != x->second) return {};
