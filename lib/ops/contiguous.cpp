@@ -29,4 +29,9 @@ const Tensor& Contiguous::filled() const {
   return tensor_;
 }
 
+Contiguous with_unit_stride(const Tensor& x) {
+  const Shape& strides = x.strides();
+  return strides[x.dim() - 2] == 1 || strides[x.dim() - 1] == 1 ? Contiguous::as_is(x) : Contiguous(x);
+}
+
 }  // namespace crisol::ops

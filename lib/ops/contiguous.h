@@ -29,6 +29,9 @@ class Contiguous {
   mutable Tensor source_;  ///< Defined until the copy is queued.
 };
 
+/// A matrix, or a stack of them, in which one of the two last axes has stride 1: x itself or its copy.
+Contiguous with_unit_stride(const Tensor& x);
+
 /// An operand in a list of arguments: a launch converts it after it has resolved its kernel.
 struct ContiguousArg {
   const Contiguous& operand;

@@ -27,10 +27,6 @@ Contiguous with_contiguous_rows(const Tensor& x) {
   return x.strides()[x.dim() - 1] == 1 ? Contiguous::as_is(x) : Contiguous(x);
 }
 
-Contiguous with_unit_stride(const Tensor& x) {
-  return x.strides()[x.dim() - 2] == 1 ? Contiguous::as_is(x) : with_contiguous_rows(x);
-}
-
 /// The result, whose rows lie in memory like those of the queries: heads of a row are neighbours if they are so in q.
 Tensor result_like(const Tensor& q, const Shape& shape) {
   const int rank = shape.rank();

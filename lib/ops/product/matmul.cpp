@@ -21,13 +21,6 @@ namespace crisol::ops {
 
 namespace {
 
-// The GEMM kernels want one of a matrix's strides to be 1.
-Contiguous with_unit_stride(const Tensor& x) {
-  const std::int64_t row = x.strides()[x.dim() - 2];
-  const std::int64_t column = x.strides()[x.dim() - 1];
-  return row == 1 || column == 1 ? Contiguous::as_is(x) : Contiguous(x);
-}
-
 // Whether all rows of x have one distance, so that x without its last axis is one axis.
 bool is_matrix(const Tensor& x) {
   if (x.dim() <= 2 || x.is_contiguous()) return true;
