@@ -228,7 +228,7 @@ TEST_CASE("conv2d: the error of Winograd's filtering stays within its bound") {
                      double worst = 0;
                      for (std::size_t i = 0; i < y.size(); ++i) worst = std::max(worst, std::abs(y[i] - expected[i]));
                      const double unit = 9 * 64 * std::ldexp(1.0, -24);
-                     MESSAGE("largest error of ", std::string(variant), ' ', worst / unit, " n eps");
+                     MESSAGE("largest error of ", std::string(variant), ": ", worst / unit, " n eps");
                      CHECK(worst < (variant == "winograd_f2" ? 4 : 16) * unit);
                    });
   const std::vector<double> gradient = reference::conv2d_backward_weight(expected, x, shape, kernel, {1, 1});
