@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
+#include <vector>
 
 #include "base/text.h"
 #include "runtime/capture/capturer.h"
@@ -34,7 +36,13 @@ KernelArg::KernelArg(const Shape& shape, int lanes) : size_(static_cast<std::siz
   std::copy(shape.begin(), shape.end(), reinterpret_cast<std::int64_t*>(bytes_.data()));
 }
 
-void set_arguments(_cl_kernel* kernel, const std::string& name, const KernelArg* args, std::size_t count) {
+namespace {
+
+// Sets the arguments, but for the values that the kernel has already; `known` keeps these, in the order of the values.
+// Drivers copy each value, so a launch whose values stay the same is quicker without it. A buffer is always set,
+// because a new buffer may have the handle of a destroyed one. Null: sets all arguments.
+void set_changed_arguments(_cl_kernel* kernel, const std::string& name, const KernelArg* args, std::size_t count,
+                           std::vector<unsigned char>* known) {
   cl_uint index = 0;
   const auto set = [&](std::size_t size, const void* data) {
     const cl_int error = clSetKernelArg(kernel, index, size, data);
@@ -43,16 +51,35 @@ void set_arguments(_cl_kernel* kernel, const std::string& name, const KernelArg*
            " bytes: ", cl_error_name(error));
     ++index;
   };
+  std::size_t at = 0;
+  const auto set_value = [&](std::size_t size, const void* data) {
+    if (known == nullptr) return set(size, data);
+    const bool kept = at + size <= known->size();
+    if (kept && std::memcmp(known->data() + at, data, size) == 0) {
+      ++index;
+    } else {
+      set(size, data);
+      if (!kept) known->resize(at + size);
+      std::memcpy(known->data() + at, data, size);
+    }
+    at += size;
+  };
   for (std::size_t i = 0; i < count; ++i) {
     const KernelArg& arg = args[i];
     if (arg.kind() == KernelArg::Kind::value) {
-      set(arg.size(), arg.data());
+      set_value(arg.size(), arg.data());
       continue;
     }
     const cl_mem memory = arg.view().block->memory();
     set(sizeof memory, &memory);
-    set(sizeof(cl_ulong), &arg.view().offset);
+    set_value(sizeof(cl_ulong), &arg.view().offset);
   }
+}
+
+}  // namespace
+
+void set_arguments(_cl_kernel* kernel, const std::string& name, const KernelArg* args, std::size_t count) {
+  set_changed_arguments(kernel, name, args, count, nullptr);
 }
 
 namespace {
@@ -106,7 +133,7 @@ void enqueue(DeviceState& device, BuiltKernel& kernel, const NdRange& range, con
   const auto start = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
   {
     const std::lock_guard lock(kernel.mutex);
-    set_arguments(kernel.handle(), kernel.name, args, count);
+    set_changed_arguments(kernel.handle(), kernel.name, args, count, &kernel.values);
     const auto run = [&] {
       return clEnqueueNDRangeKernel(queue, kernel.handle(), static_cast<cl_uint>(range.dimensions), nullptr,
                                     range.global.data(), local, 0, nullptr, timer.event());

@@ -40,6 +40,7 @@ class BuiltKernel {
   std::shared_ptr<Program> program;
   std::array<std::size_t, 3> warmed_local{};  ///< Local size of the last launch; guarded by mutex.
   bool launched = false;
+  std::vector<unsigned char> values;  ///< The values among the arguments of the last launch; guarded by mutex.
 
  private:
   const std::string source_, prelude_, options_;
