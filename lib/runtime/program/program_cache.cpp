@@ -43,11 +43,18 @@ std::string source_text(const KernelSpec& spec) {
 // NVIDIA reports only OpenCL C 1.2. Newer features are used through extensions.
 constexpr const char* common_options = "-cl-std=CL1.2";
 
-std::string options_of(const KernelSpec& spec, const cl::Device& device) {
+std::string options_of(const KernelSpec& spec, const cl::Device& device, const DeviceInfo& info) {
   std::string options = common_options;
+  if (info.type == DeviceType::cpu) options += " -DCPU_DEVICE";  // For cl_kernels/common/inline.h.
   if (spec.exact_division && (device.getInfo<CL_DEVICE_SINGLE_FP_CONFIG>() & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0)
     options += " -cl-fp32-correctly-rounded-divide-sqrt";
   return spec.options.empty() ? options : concat(options, ' ', spec.options);
+}
+
+// Identifies a program by its whole text. The text itself has some 25 KB, and a process may have hundreds of programs.
+std::string digest_of(std::string_view text) {
+  constexpr std::uint64_t other_seed = 0x70726f6772616dU;
+  return concat(std::hex, hash_of(text), '-', hash_of(text, other_seed));
 }
 
 std::string numbered(const std::string& source) {
@@ -143,8 +150,9 @@ BuiltKernel& ProgramCache::resolve(const KernelSpec& spec) {
 std::shared_ptr<Program> ProgramCache::program_for(const KernelSpec& spec) {
   const std::string source = source_text(spec);
   const DeviceInfo& info = device_.info();
-  const std::string key = concat(info.platform, '\n', info.name, '\n', info.driver_version, '\n', info.device_version,
-                                 '\n', options_of(spec, device_.device()), '\n', source);
+  const std::string key =
+      digest_of(concat(info.platform, '\n', info.name, '\n', info.driver_version, '\n', info.device_version, '\n',
+                       options_of(spec, device_.device(), info), '\n', source));
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = programs_.find(key); found != programs_.end()) return found->second;
@@ -186,7 +194,7 @@ std::shared_ptr<Program> ProgramCache::make_program(const KernelSpec& spec, cons
   TraceSlice slice("compile", program->name);
   slice.note("kernel", spec.entry);
   program->key = key;
-  program->options = options_of(spec, device_.device());
+  program->options = options_of(spec, device_.device(), device_.info());
   device_.context();
   if (build_from_binary(*program)) {
     log(Topic::build, program->name, " from the disk cache in ", milliseconds_since(start), " ms");
