@@ -11,6 +11,7 @@
 #include "graph/walk.h"
 #include "runtime/capture/capture.h"
 #include "runtime/memory/stored_block.h"
+#include "runtime/program/idle_programs.h"
 #include "tensor/impl.h"
 #include "tensor/recorder.h"
 
@@ -32,9 +33,11 @@ class Making {
 
 Data data_of(const std::vector<Tensor>& tensors) { return {tensors.begin(), tensors.end()}; }
 
-void release_unused_memory(Device device) {
+/// Gives back the memory of the pool, and that of the programs which the work so far needed.
+void release_unused_memory(Device device, runtime::LoadedPrograms& programs) {
   device.synchronize();  // rusticl (Mesa 22.3) does not keep a released buffer for the kernels that are queued.
   device.release_cached_memory();
+  programs.release();
 }
 
 /// Copies that the next run does not write.
@@ -72,11 +75,14 @@ Program::Program(const Graph& graph, const Data& inputs, const std::vector<Tenso
     weights_.push_back({weight.impl()->storage, weight.impl()->storage->version.load()});
   for (const Datum& input : inputs)
     inputs_.push_back(input.on_host() ? input : Datum(input.tensor(device).detach().clone()));
+  runtime::LoadedPrograms programs(device.state());
   std::optional<Graph> fixed = optimise(graph, inputs_, weights, device);
   if (!fixed) return;
-  release_unused_memory(device);  // The passes computed new weights, and the pool holds the memory of the old ones.
+  // The passes computed new weights. The pool holds the memory of the old ones.
+  release_unused_memory(device, programs);
   try {
     capture_run(*fixed);
+    release_unused_memory(device, programs);
   } catch (const Error& error) {
     if (error.code() != ErrorCode::invalid_argument) throw;
     captured_.reset();
@@ -110,7 +116,6 @@ void Program::capture_run(Graph& graph) {
       device_);
   packed_ = thread_context().packed_reads - packed_before;
   borrowed_ = borrowed.take();
-  release_unused_memory(device_);
 }
 
 bool Program::fits_inputs(const Data& inputs) const {

@@ -133,6 +133,7 @@ void enqueue(DeviceState& device, BuiltKernel& kernel, const NdRange& range, con
   const auto start = timed ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
   {
     const std::lock_guard lock(kernel.mutex);
+    device.programs().load_again(kernel);
     set_changed_arguments(kernel.handle(), kernel.name, args, count, &kernel.values);
     const auto run = [&] {
       return clEnqueueNDRangeKernel(queue, kernel.handle(), static_cast<cl_uint>(range.dimensions), nullptr,

@@ -97,9 +97,7 @@ void Capturer::use(const Block& block) {
 }
 
 void Capturer::add_launch(const BuiltKernel& kernel, const NdRange& range, const KernelArg* args, std::size_t count) {
-  cl_int error = CL_SUCCESS;
-  cl::Kernel own(kernel.program->handle, kernel.name.c_str(), &error);
-  check_cl(error, "clCreateKernel");
+  cl::Kernel own = device_.programs().make_captured(kernel);
   set_arguments(own(), kernel.name, args, count);
   for (std::size_t i = 0; i < count; ++i)
     if (args[i].kind() == KernelArg::Kind::view) use(*args[i].view().block);

@@ -142,16 +142,17 @@ std::int64_t DiskCache::clear() const {
   return static_cast<std::int64_t>(ours.size());
 }
 
-void DiskCache::store(std::string_view key, const CachedProgram& program) const {
-  if (folder_.empty()) return;
+bool DiskCache::store(std::string_view key, const CachedProgram& program) const {
+  if (folder_.empty()) return false;
   std::error_code error;
   system::make_private_folder(system::path_of(folder_), error);
   const fs::path path = system::path_of(path_of(key));
   const auto give_up = [&](const char* why) {
     log(Topic::build, "cache: cannot store ", system::text_of(path), ": ", why);
+    return false;
   };
   if (error) return give_up(error.message().c_str());
-  if (!is_trusted_folder(folder_)) return;
+  if (!is_trusted_folder(folder_)) return false;
   remove_abandoned(system::path_of(folder_));
 
   std::string text = program.title + '\n';
@@ -176,10 +177,10 @@ void DiskCache::store(std::string_view key, const CachedProgram& program) const 
     }
   }
   system::replace_file(temporary, path, error);
-  if (error) {
-    give_up(error.message().c_str());
-    fs::remove(temporary, error);
-  }
+  if (!error) return true;
+  give_up(error.message().c_str());
+  fs::remove(temporary, error);
+  return false;
 }
 
 }  // namespace crisol::runtime

@@ -28,8 +28,8 @@ class DiskCache {
 
   /// `key` identifies a program completely: source, options, platform, device, driver.
   std::optional<CachedProgram> load(std::string_view key) const;
-  /// Writes a temporary file and renames it, so that a reader sees the whole file or no file.
-  void store(std::string_view key, const CachedProgram& program) const;
+  /// Writes a temporary file and renames it, so that a reader sees the whole file or no file. Returns whether it did.
+  bool store(std::string_view key, const CachedProgram& program) const;
 
   std::string path_of(std::string_view key) const;
 

@@ -121,6 +121,10 @@ bool BuiltKernel::matches(const KernelSpec& spec) const noexcept {
                     });
 }
 
+KernelSpec BuiltKernel::spec() const noexcept {
+  return {source_, name, defines_, prelude_, options_, {}, exact_division_};
+}
+
 ProgramCache::ProgramCache(DeviceState& device) : device_(device), disk_(DiskCache::default_folder()) {}
 
 BuiltKernel& ProgramCache::resolve(const KernelSpec& spec) {
@@ -136,11 +140,7 @@ BuiltKernel& ProgramCache::resolve(const KernelSpec& spec) {
     if (BuiltKernel* kernel = find()) return *kernel;
   }
   std::shared_ptr<Program> program = program_for(spec);
-  cl_int error = CL_SUCCESS;
-  cl::Kernel handle(program->handle, std::string(spec.entry).c_str(), &error);
-  if (error != CL_SUCCESS)
-    fail(ErrorCode::build_failure, "build", "no kernel ", spec.entry, " in ", program->name, " on ",
-         device_.info().name, ": ", cl_error_name(error));
+  cl::Kernel handle = make_kernel(*program, spec);
   auto kernel = std::make_unique<BuiltKernel>(spec, std::move(program), std::move(handle));
   const std::lock_guard lock(mutex_);
   if (BuiltKernel* first = find()) return *first;
@@ -159,10 +159,26 @@ std::shared_ptr<Program> ProgramCache::program_for(const KernelSpec& spec) {
   }
   // Compiles without the lock, because compiling takes at least a tenth of a second and other kernels must stay
   // available.
-  std::shared_ptr<Program> program = make_program(spec, key, source);
+  auto program = std::make_shared<Program>();
+  program->name = !spec.source.empty() ? spec.source : !spec.title.empty() ? spec.title : "generated";
+  program->key = key;
+  program->options = options_of(spec, device_.device(), info);
+  build(*program, spec, source);
   const std::lock_guard lock(mutex_);
+  program->number = programs_.size();
   const std::string_view own_key = program->key;
   return programs_.emplace(own_key, std::move(program)).first->second;
+}
+
+cl::Kernel ProgramCache::make_kernel(Program& program, const KernelSpec& spec) const {
+  const std::lock_guard lock(program.mutex);
+  if (program.handle() == nullptr) build(program, spec, source_text(spec));
+  cl_int error = CL_SUCCESS;
+  cl::Kernel kernel(program.handle, std::string(spec.entry).c_str(), &error);
+  if (error != CL_SUCCESS)
+    fail(ErrorCode::build_failure, "build", "no kernel ", spec.entry, " in ", program.name, " on ", device_.info().name,
+         ": ", cl_error_name(error));
+  return kernel;
 }
 
 bool ProgramCache::build_from_binary(Program& program) const {
@@ -172,51 +188,48 @@ bool ProgramCache::build_from_binary(Program& program) const {
   const std::size_t size = cached->binary.size();
   cl_device_id device = device_.device()();
   cl_int status = CL_SUCCESS, error = CL_SUCCESS;
-  program.handle =
-      cl::Program(clCreateProgramWithBinary(device_.context()(), 1, &device, &size, &binary, &status, &error));
+  cl::Program handle(clCreateProgramWithBinary(device_.context()(), 1, &device, &size, &binary, &status, &error));
   if (error == CL_SUCCESS) error = status;
-  if (error == CL_SUCCESS)
-    error = clBuildProgram(program.handle(), 1, &device, program.options.c_str(), nullptr, nullptr);
+  if (error == CL_SUCCESS) error = clBuildProgram(handle(), 1, &device, program.options.c_str(), nullptr, nullptr);
   if (error != CL_SUCCESS) {
     log(Topic::build, "the driver refuses the cached binary of ", program.name, " (", cl_error_name(error),
         "); compiling from source");
     return false;
   }
+  program.handle = std::move(handle);
   program.warmed = std::move(cached->warmed);
+  program.stored = true;
   return true;
 }
 
-std::shared_ptr<Program> ProgramCache::make_program(const KernelSpec& spec, const std::string& key,
-                                                    const std::string& source) const {
+void ProgramCache::build(Program& program, const KernelSpec& spec, const std::string& source) const {
   const auto start = std::chrono::steady_clock::now();
-  auto program = std::make_shared<Program>();
-  program->name = !spec.source.empty() ? spec.source : !spec.title.empty() ? spec.title : "generated";
-  TraceSlice slice("compile", program->name);
+  TraceSlice slice("compile", program.name);
   slice.note("kernel", spec.entry);
-  program->key = key;
-  program->options = options_of(spec, device_.device(), device_.info());
   device_.context();
-  if (build_from_binary(*program)) {
-    log(Topic::build, program->name, " from the disk cache in ", milliseconds_since(start), " ms");
+  if (build_from_binary(program)) {
+    log(Topic::build, program.name, " from the disk cache in ", milliseconds_since(start), " ms");
     slice.note("from", "the disk cache");
-    dump(*program, source, device_.info());
-    return program;
+    dump(program, source, device_.info());
+    return;
   }
   slice.note("from", "source");
+  program.stored = false;  // Somebody may have removed the file of a released program.
+  program.warmed.clear();
   cl_int error = CL_SUCCESS;
-  program->handle = cl::Program(device_.context(), source, false, &error);
+  cl::Program handle(device_.context(), source, false, &error);
   check_cl(error, "clCreateProgramWithSource");
   cl_device_id device = device_.device()();
-  error = clBuildProgram(program->handle(), 1, &device, program->options.c_str(), nullptr, nullptr);
+  error = clBuildProgram(handle(), 1, &device, program.options.c_str(), nullptr, nullptr);
   if (error != CL_SUCCESS) {
-    const std::string log = program->handle.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_.device());
-    fail(ErrorCode::build_failure, "build", program->name, " does not build on ", device_.info().name, " (",
-         device_.info().platform, "): ", cl_error_name(error), "\noptions: ", program->options, "\nlog:\n", log,
+    const std::string log = handle.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device_.device());
+    fail(ErrorCode::build_failure, "build", program.name, " does not build on ", device_.info().name, " (",
+         device_.info().platform, "): ", cl_error_name(error), "\noptions: ", program.options, "\nlog:\n", log,
          "\nsource:\n", numbered(source));
   }
-  log(Topic::build, "compiled ", program->name, " for ", device_.info().name, " in ", milliseconds_since(start), " ms");
-  dump(*program, source, device_.info());
-  return program;
+  program.handle = std::move(handle);
+  log(Topic::build, "compiled ", program.name, " for ", device_.info().name, " in ", milliseconds_since(start), " ms");
+  dump(program, source, device_.info());
 }
 
 // When PoCL is asked for a program's binary, it compiles all kernels of the program again, in a form for any local
@@ -254,7 +267,8 @@ void ProgramCache::store_unsaved(bool ending) {
     program->unsaved = false;
     const TraceSlice slice("compile", "store program");
     const std::vector<unsigned char> binary = binary_of(program->handle);
-    if (!binary.empty()) disk_.store(program->key, {title_of(*program, device_.info()), binary, program->warmed});
+    program->stored =
+        !binary.empty() && disk_.store(program->key, {title_of(*program, device_.info()), binary, program->warmed});
     storing_ += std::chrono::steady_clock::now() - start;
     ++stored_;
   }

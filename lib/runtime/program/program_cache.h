@@ -18,13 +18,16 @@ namespace crisol::runtime {
 
 /// A built program.
 struct Program {
-  cl::Program handle;
-  std::string name;     ///< The name of its source file, for messages.
-  std::string key;      ///< Identifies the program in the disk cache.
-  std::string options;  ///< The options of its build.
-  std::mutex mutex;
+  std::string name;                 ///< The name of its source file, for messages.
+  std::string key;                  ///< Identifies the program in the disk cache.
+  std::string options;              ///< The options of its build.
+  std::size_t number = 0;           ///< How many programs of the device were made before.
+  std::mutex mutex;                 ///< Guards the members below.
+  cl::Program handle;               ///< Null while the program is released.
   std::vector<std::string> warmed;  ///< Kernels with local sizes that have run.
   bool unsaved = false;             ///< True if a kernel ran whose code is not on the disk.
+  bool stored = false;              ///< Whether a binary is on the disk.
+  bool captured = false;            ///< Whether a captured launch may hold the program.
 };
 
 /// A kernel with a lock. The lock is held while the kernel's arguments are set and the kernel is queued.
@@ -33,8 +36,9 @@ class BuiltKernel {
   BuiltKernel(const KernelSpec& spec, std::shared_ptr<Program> program, cl::Kernel handle);
 
   bool matches(const KernelSpec& spec) const noexcept;
+  KernelSpec spec() const noexcept;
 
-  cl::Kernel handle;
+  cl::Kernel handle;  ///< Null while the program is released.
   std::mutex mutex;
   const std::string name;
   std::shared_ptr<Program> program;
@@ -60,7 +64,16 @@ class ProgramCache {
   /// `ending` if the device is not used afterwards. If writing takes long, it uses only a small part of the process's
   /// time; the next call writes the remaining programs.
   void store_unsaved(bool ending = false);
-  /// The number of programs in memory, which this process compiled or loaded.
+  /// Loads the kernel again, if its program was released. The caller holds the kernel's lock.
+  void load_again(BuiltKernel& kernel) {
+    if (kernel.handle() == nullptr) kernel.handle = make_kernel(*kernel.program, kernel.spec());
+  }
+  /// The same kernel with arguments of its own. Its program is never released.
+  cl::Kernel make_captured(const BuiltKernel& kernel);
+  /// Releases the programs that were made when there were `first` or more, except those that no file has and those
+  /// that captured launches hold. The next launch of their kernels loads them again. Returns their number.
+  std::size_t release_from(std::size_t first);
+  /// The number of programs that this process compiled or loaded.
   std::size_t program_count() {
     const std::lock_guard lock(mutex_);
     return programs_.size();
@@ -68,8 +81,9 @@ class ProgramCache {
 
  private:
   std::shared_ptr<Program> program_for(const KernelSpec& spec);
-  std::shared_ptr<Program> make_program(const KernelSpec& spec, const std::string& key,
-                                        const std::string& source) const;
+  /// Builds the program, if it is released.
+  cl::Kernel make_kernel(Program& program, const KernelSpec& spec) const;
+  void build(Program& program, const KernelSpec& spec, const std::string& source) const;
   bool build_from_binary(Program& program) const;
 
   bool may_store(bool ending) const;

@@ -1,0 +1,24 @@
+// Programs that are needed for a short time, such as those that compute constants.
+#pragma once
+
+#include <cstddef>
+
+namespace crisol::runtime {
+
+class DeviceState;
+
+/// Knows the programs that a device loads from now on, in any thread.
+class LoadedPrograms {
+ public:
+  explicit LoadedPrograms(DeviceState& device);
+
+  /// Gives back the driver's memory for these programs, and returns their number. Programs that captured launches use
+  /// stay, and so do those without a file in the cache. The next launch of a released program loads it from its file.
+  std::size_t release();
+
+ private:
+  DeviceState& device_;
+  const std::size_t first_;
+};
+
+}  // namespace crisol::runtime
