@@ -320,12 +320,12 @@ TEST_CASE("graph: a program gives back the constants that it reads in another fo
   manual_seed(5);
   const ModelFile file(
       {node("Conv", {"x", "w"}, {"c"}), node("Mul", {"c", "s"}, {"m"}), node("MatMul", {"m", "v"}, {"y"})},
-      {weight("w", randn({64, 64, 1, 1})), weight("s", randn({1, 64, 1, 1})), weight("v", randn({64, 96}))});
+      {weight("w", randn({64, 64, 1, 1})), weight("s", randn({1, 64, 1, 1})), weight("v", randn({64, 192}))});
   const Device device;
   const onnx::Model model = file.load();
   const NoGrad no_grad;
-  const Tensor x = randn({1, 64, 3, 64});
-  const std::uint64_t v_bytes = 64 * 96 * 4, x_bytes = 64 * 3 * 64 * 4, y_bytes = 64 * 3 * 96 * 4;
+  const Tensor x = randn({1, 64, 4, 64});
+  const std::uint64_t v_bytes = 64 * 192 * 4, x_bytes = 64 * 4 * 64 * 4, y_bytes = 64 * 4 * 192 * 4;
   const std::uint64_t before = device.memory_stats().in_use;
   model({{"x", x}});
   // The program's input and output, and one other layout of v, each rounded up. The scaled w, with 16 KB, belongs to

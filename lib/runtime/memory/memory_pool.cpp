@@ -35,10 +35,9 @@ std::uint64_t total_limit(std::uint64_t of_user, const DeviceInfo& info) noexcep
   return info.global_memory != 0 ? info.global_memory : UINT64_MAX;
 }
 
-// Memory of at least that size and at most a quarter more, or nullptr. The memory that was freed last comes first,
+// Memory of at least that size and at most so many bytes, or nullptr. The memory that was freed last comes first,
 // because a CPU may still have it in its caches. Sets `bytes` to the size.
-_cl_mem* take_from(FreeMemory& free, std::uint64_t& bytes) {
-  const std::uint64_t most = bytes + bytes / 4;
+_cl_mem* take_from(FreeMemory& free, std::uint64_t& bytes, std::uint64_t most) {
   for (auto at = free.lower_bound(bytes); at != free.end() && at->first <= most; ++at) {
     auto& [size, list] = *at;
     if (list.empty()) continue;
@@ -127,7 +126,7 @@ BlockPtr MemoryPool::allocate(std::uint64_t bytes, const BlockContents& contents
 
 bool MemoryPool::take_cached(PooledBlock& block, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  _cl_mem* const memory = take_from(free_, bytes);
+  _cl_mem* const memory = take_from(free_, bytes, bytes + bytes / 4);
   if (memory == nullptr) return false;
   stats_.cached -= bytes;
   give(block, memory, bytes);
@@ -136,7 +135,8 @@ bool MemoryPool::take_cached(PooledBlock& block, std::uint64_t bytes) {
 
 bool MemoryPool::take_reserved(PooledBlock& block, Capturer& capturer, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  _cl_mem* const memory = take_from(capturer.idle, bytes);
+  // The graph keeps this memory as long as it lives, so a block that is too large costs less than another one.
+  _cl_mem* const memory = take_from(capturer.idle, bytes, 3 * bytes);
   if (memory == nullptr) return false;
   reserved_.at(memory).idle = false;
   stats_.captured -= bytes;
