@@ -221,6 +221,9 @@ TEST_CASE("onnx: encoders and the linear classifier of ai.onnx.ml") {
   const Tensor places = whole({1, 5, 2, 9}, {2, 2});
   check(result(one_hot, {places}), DType::f32, {2, 2, 3}, {1, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0});
   check(result(one_hot, {tensor_of({5, 2.75f}, {2})}), DType::f32, {2, 3}, {0, 0, 1, 0, 1, 0});
+  const OnnxOp strict = ml("OneHotEncoder", {attribute("cats_int64s", Sizes{1, 2, 5}), number("zeros", 0)}, {"y"});
+  check(result(strict, {whole({5, 1}, {2})}), DType::f32, {2, 3}, {0, 0, 1, 1, 0, 0});
+  CHECK(refusal_of_op(strict, {places}) == Contains("each element must be a category, 9 is none"));
 
   const Proto from = attribute("keys_int64s", Sizes{1, 5});
   check(result(ml("LabelEncoder", {from, attribute("values_int64s", Sizes{10, 50})}, {"y"}), {places}), DType::i64,
@@ -236,4 +239,20 @@ TEST_CASE("onnx: encoders and the linear classifier of ai.onnx.ml") {
   CHECK(refusal_of_op(ml("LabelEncoder", {from, reals("values_floats", {1})}, {"y"}), {places}) ==
         Contains("2 keys and 1 values"));
   CHECK(refusal_of_op(ml("LabelEncoder", {from}, {"y"}), {places}) == Contains("texts are not supported"));
+
+  // Since version 4, keys, values and the default may be tensors.
+  const auto tensors = [&](const Proto& keys, const Proto& values, const std::vector<Proto>& others) {
+    std::vector<Proto> attributes{of::tensor_attribute("keys_tensor", keys),
+                                  of::tensor_attribute("values_tensor", values)};
+    attributes.insert(attributes.end(), others.begin(), others.end());
+    return ml("LabelEncoder", attributes, {"y"});
+  };
+  const Proto ints = of::raw_tensor<std::int32_t>("", of::i32, {3}, {1, 5, 9}),
+              bytes = of::raw_tensor<std::uint8_t>("", of::u8, {3}, {200, 7, 0});
+  const Tensor small = whole({5, 1, 9, 2}, {2, 2}, DType::i32);
+  const Proto eleven = of::tensor_attribute("default_tensor", of::raw_tensor<std::uint8_t>("", of::u8, {1}, {11}));
+  check(result(tensors(ints, bytes, {eleven}), {small}), DType::u8, {2, 2}, {7, 200, 0, 11});
+  check(result(tensors(ints, ints, {}), {small}), DType::i32, {2, 2}, {5, 1, 9, -1});
+  CHECK(refusal_of_op(tensors(ints, ints, {eleven}), {small}) == Contains("default_tensor has shape (1) and is u8"));
+  CHECK(refusal_of_op(tensors(ints, bytes, {from}), {small}) == Contains("one of keys_int64s, keys_floats"));
 }

@@ -16,6 +16,7 @@ namespace crisol::onnx {
 namespace {
 
 using graph::Data;
+using graph::Datum;
 using graph::Run;
 using Reals = std::vector<double>;
 
@@ -170,51 +171,70 @@ Tensor matches(const Tensor& x, const Tensor& keys) {
   return is_floating(keys.dtype()) ? logical_or(equal, logical_and(isnan(elements), isnan(keys))) : equal;
 }
 
-/// A new last axis: 1 at the place of the element in the list of categories, 0 elsewhere.
+/// A new last axis: 1 at the place of the element in the list of categories, 0 elsewhere. With zeros 0, each element
+/// must be a category; a run then waits for the answer.
 Run one_hot_encoder(Call& call) {
   call.check_counts(1, 1);
   const Numbers categories = call.integers("cats_int64s");
   require(!categories.empty(), "onnx", "attribute cats_int64s is missing, categories of text are not supported");
-  require(call.integer("zeros", 1) == 1, "onnx",
-          "zeros 0, which refuses an element that is no category, is not supported");
+  const bool takes_others = call.integer("zeros", 1) != 0;
   call.gives(0, value_of(DType::f32, call.rank_of(0) ? std::optional<int>(*call.rank_of(0) + 1) : std::nullopt));
   return [=](const Data& in, Device device) {
     const Tensor keys = from_vector(categories, Shape(static_cast<std::int64_t>(categories.size())), device);
-    return Data{matches(in[0].tensor(device).to(DType::i64), keys).to(DType::f32)};
+    const Tensor x = in[0].tensor(device).to(DType::i64), found = matches(x, keys).to(DType::f32);
+    if (!takes_others && x.numel() > 0) {
+      const Tensor known = found.sum({-1}).reshape({x.numel()});
+      require(known.min().item() > 0, "onnx", "with zeros 0 each element must be a category, ",
+              x.reshape({x.numel()})[known.argmin(0).item<std::int64_t>()].item<std::int64_t>(), " is none");
+    }
+    return Data{found};
   };
 }
 
-/// A list of whole or of real numbers under two names, as a tensor.
+/// The keys or the values of a LabelEncoder: whole numbers, real numbers, or a tensor (since version 4).
 struct NumberList {
   Numbers whole;
   Reals reals;
+  Datum stored;
 
-  NumberList(Call& call, const char* whole_name, const char* reals_name)
-      : whole(call.integers(whole_name)), reals(call.reals(reals_name)) {
-    require(whole.empty() != reals.empty(), "onnx", whole_name, " has ", whole.size(), " numbers, ", reals_name,
-            " has ", reals.size(), "; one of them must be empty (texts are not supported)");
+  NumberList(Call& call, const char* whole_name, const char* reals_name, const char* tensor_name)
+      : whole(call.integers(whole_name)), reals(call.reals(reals_name)), stored(call.tensor(tensor_name)) {
+    require((whole.empty() ? 0 : 1) + (reals.empty() ? 0 : 1) + (stored.defined() ? 1 : 0) == 1, "onnx", "one of ",
+            whole_name, ", ", reals_name, " and ", tensor_name, " must have numbers (texts are not supported)");
   }
-  std::size_t size() const { return whole.size() + reals.size(); }
-  DType dtype() const { return whole.empty() ? DType::f32 : DType::i64; }
+  std::int64_t size() const {
+    return stored.defined() ? stored.shape().numel() : static_cast<std::int64_t>(whole.size() + reals.size());
+  }
+  DType dtype() const { return stored.defined() ? stored.dtype() : whole.empty() ? DType::f32 : DType::i64; }
   Tensor tensor(Device device) const {
-    const Shape shape(static_cast<std::int64_t>(size()));
-    return whole.empty() ? from_vector(reals, shape, DType::f32, device) : from_vector(whole, shape, device);
+    if (stored.defined()) return stored.tensor(device).reshape({size()});
+    return whole.empty() ? line(reals, DType::f32, device) : from_vector(whole, {size()}, device);
   }
 };
+
+/// What a LabelEncoder gives for an element that is no key.
+Scalar default_label(Call& call, DType dtype) {
+  const Datum stored = call.tensor("default_tensor");
+  const std::int64_t whole = call.integer("default_int64", -1);
+  const double real = call.real("default_float", -0.0);
+  if (!stored.defined()) return is_floating(dtype) ? Scalar(real) : Scalar(whole);
+  require(stored.shape().numel() == 1 && stored.dtype() == dtype, "onnx", "default_tensor has shape ", stored.shape(),
+          " and is ", stored.dtype(), ", one number of type ", dtype, " expected");
+  return is_floating(dtype) ? Scalar(stored.number()) : Scalar(stored.numbers()[0]);
+}
 
 /// The value of the key that equals an element, or a default.
 Run label_encoder(Call& call) {
   call.check_counts(1, 1);
-  const NumberList keys(call, "keys_int64s", "keys_floats"), values(call, "values_int64s", "values_floats");
+  const NumberList keys(call, "keys_int64s", "keys_floats", "keys_tensor"),
+      values(call, "values_int64s", "values_floats", "values_tensor");
   require(keys.size() == values.size(), "onnx", keys.size(), " keys and ", values.size(), " values");
-  const std::int64_t whole = call.integer("default_int64", -1);
-  const double real = call.real("default_float", -0.0);
+  const Scalar otherwise = default_label(call, values.dtype());
   call.require_dtype(0, {keys.dtype()});
   call.gives(0, value_of(values.dtype(), call.rank_of(0)));
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device), found = matches(x, keys.tensor(device)).to(DType::f32);
     const Tensor picked = index_select(values.tensor(device), 0, found.argmax(-1).reshape({x.numel()}));
-    const Scalar otherwise = values.whole.empty() ? Scalar(real) : Scalar(whole);
     return Data{
         where(found.sum({-1}).gt(0), picked.reshape(x.shape()), full(x.shape(), otherwise, values.dtype(), device))};
   };
