@@ -67,6 +67,25 @@ crisol_status crisol_conv_transpose2d(const crisol_tensor* x, const crisol_tenso
   });
 }
 
+crisol_status crisol_conv1d(const crisol_tensor* x, const crisol_tensor* weight, const crisol_tensor* bias,
+                            const crisol_conv1d_options* options, crisol_tensor** result) {
+  return give_from(x, result, "conv1d", [&](const Tensor& t) {
+    Conv1dOptions all;
+    if (options != nullptr) all = {options->stride, options->padding, options->dilation, options->groups};
+    return conv1d(t, tensor_of(weight, "conv1d", "weight"), optional_tensor(bias), all);
+  });
+}
+
+crisol_status crisol_conv_transpose1d(const crisol_tensor* x, const crisol_tensor* weight, const crisol_tensor* bias,
+                                      const crisol_conv_transpose1d_options* options, crisol_tensor** result) {
+  return give_from(x, result, "conv_transpose1d", [&](const Tensor& t) {
+    ConvTranspose1dOptions all;
+    if (options != nullptr)
+      all = {options->stride, options->padding, options->output_padding, options->dilation, options->groups};
+    return conv_transpose1d(t, tensor_of(weight, "conv_transpose1d", "weight"), optional_tensor(bias), all);
+  });
+}
+
 namespace {
 
 MaxPool2dOptions max_pool_options(const crisol_pool2d_options* options) {
@@ -109,6 +128,22 @@ crisol_status crisol_batch_norm2d(const crisol_tensor* x, const crisol_tensor* w
   return give_from(x, result, "batch_norm2d", [&](const Tensor& t) {
     return batch_norm2d(t, optional_tensor(weight), optional_tensor(bias), optional_tensor(running_mean),
                         optional_tensor(running_var), {training != 0, momentum, epsilon});
+  });
+}
+
+crisol_status crisol_instance_norm(const crisol_tensor* x, const crisol_tensor* weight, const crisol_tensor* bias,
+                                   crisol_tensor* running_mean, crisol_tensor* running_var, int training,
+                                   double momentum, double epsilon, crisol_tensor** result) {
+  return give_from(x, result, "instance_norm", [&](const Tensor& t) {
+    return instance_norm(t, optional_tensor(weight), optional_tensor(bias), optional_tensor(running_mean),
+                         optional_tensor(running_var), {training != 0, momentum, epsilon});
+  });
+}
+
+crisol_status crisol_group_norm(const crisol_tensor* x, int64_t num_groups, const crisol_tensor* weight,
+                                const crisol_tensor* bias, double epsilon, crisol_tensor** result) {
+  return give_from(x, result, "group_norm", [&](const Tensor& t) {
+    return group_norm(t, num_groups, optional_tensor(weight), optional_tensor(bias), epsilon);
   });
 }
 

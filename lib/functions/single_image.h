@@ -1,4 +1,4 @@
-// Images and volumes without a batch, which convolutions and pools take too.
+// Images, sequences and volumes without a batch, which convolutions and pools take too.
 #pragma once
 
 #include "crisol/tensor.h"
@@ -7,6 +7,8 @@ namespace crisol {
 
 /// True for an image (C, H, W), which stands for a batch of one image.
 inline bool is_single(const Tensor& x) { return x.defined() && x.dim() == 3; }
+/// The same for a sequence (C, L).
+inline bool is_single_sequence(const Tensor& x) { return x.defined() && x.dim() == 2; }
 /// The same for a volume (C, D, H, W).
 inline bool is_single_volume(const Tensor& x) { return x.defined() && x.dim() == 4; }
 

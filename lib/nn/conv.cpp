@@ -10,6 +10,7 @@ namespace crisol::nn {
 
 namespace {
 
+Shape window_of(int kernel) { return {kernel}; }
 Shape window_of(IntPair kernel) { return {kernel.h, kernel.w}; }
 Shape window_of(IntTriple kernel) { return {kernel.d, kernel.h, kernel.w}; }
 
@@ -47,6 +48,24 @@ std::string text_of(std::int64_t in_channels, std::int64_t out_channels, const S
 
 }  // namespace
 
+Conv1d::Conv1d(std::int64_t in_channels, std::int64_t out_channels, int kernel, const Conv1dOptions& options)
+    : options_(options) {
+  check_sizes("Conv1d", in_channels, out_channels, window_of(kernel), options.groups);
+  initialize(weight, bias, out_channels, in_channels / options.groups, window_of(kernel), out_channels, options.bias);
+  register_parameter("weight", weight);
+  register_parameter("bias", bias);
+}
+
+Tensor Conv1d::forward(const Tensor& x) { return conv1d(x, weight, bias, options_); }
+
+Tensor Conv1d::operator()(const Tensor& x, const Epilogue& epilogue) {
+  return has_hooks() ? epilogue((*this)(x)) : conv1d(x, weight, bias, options_, epilogue);
+}
+
+std::string Conv1d::extra_repr() const {
+  return text_of(weight.size(1) * options_.groups, weight.size(0), weight.shape(), options_, bias);
+}
+
 Conv2d::Conv2d(std::int64_t in_channels, std::int64_t out_channels, IntPair kernel, const Conv2dOptions& options)
     : options_(options) {
   check_sizes("Conv2d", in_channels, out_channels, window_of(kernel), options.groups);
@@ -77,6 +96,21 @@ Tensor Conv3d::forward(const Tensor& x) { return conv3d(x, weight, bias, options
 
 std::string Conv3d::extra_repr() const {
   return text_of(weight.size(1) * options_.groups, weight.size(0), weight.shape(), options_, bias);
+}
+
+ConvTranspose1d::ConvTranspose1d(std::int64_t in_channels, std::int64_t out_channels, int kernel,
+                                 const ConvTranspose1dOptions& options)
+    : options_(options) {
+  check_sizes("ConvTranspose1d", in_channels, out_channels, window_of(kernel), options.groups);
+  initialize(weight, bias, in_channels, out_channels / options.groups, window_of(kernel), out_channels, options.bias);
+  register_parameter("weight", weight);
+  register_parameter("bias", bias);
+}
+
+Tensor ConvTranspose1d::forward(const Tensor& x) { return conv_transpose1d(x, weight, bias, options_); }
+
+std::string ConvTranspose1d::extra_repr() const {
+  return text_of(weight.size(0), weight.size(1) * options_.groups, weight.shape(), options_, bias);
 }
 
 ConvTranspose2d::ConvTranspose2d(std::int64_t in_channels, std::int64_t out_channels, IntPair kernel,

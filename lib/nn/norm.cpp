@@ -8,9 +8,9 @@
 
 namespace crisol::nn {
 
-BatchNorm2d::BatchNorm2d(std::int64_t num_features, const BatchNorm2dOptions& options)
+NormBase::NormBase(const char* name, std::int64_t num_features, const BatchNorm2dOptions& options)
     : num_features_(num_features), options_(options) {
-  require(num_features > 0, "BatchNorm2d", "num_features ", num_features, " must be positive");
+  require(num_features > 0, name, "num_features ", num_features, " must be positive");
   if (options.affine) {
     weight = ones({num_features});
     bias = zeros({num_features});
@@ -27,7 +27,7 @@ BatchNorm2d::BatchNorm2d(std::int64_t num_features, const BatchNorm2dOptions& op
   register_buffer("num_batches_tracked", num_batches_tracked);
 }
 
-BatchNormOptions BatchNorm2d::call_options() const {
+BatchNormOptions NormBase::call_options() const {
   BatchNormOptions options;
   options.training = training() || !options_.track_running_stats;
   options.momentum = options_.momentum;
@@ -35,20 +35,8 @@ BatchNormOptions BatchNorm2d::call_options() const {
   return options;
 }
 
-Tensor BatchNorm2d::forward(const Tensor& x) {
-  const Tensor y = batch_norm2d(x, weight, bias, running_mean, running_var, call_options());
-  if (training() && num_batches_tracked.defined()) count_batch();
-  return y;
-}
-
-Tensor BatchNorm2d::operator()(const Tensor& x, const Epilogue& epilogue) {
-  if (has_hooks()) return epilogue((*this)(x));
-  const Tensor y = batch_norm2d(x, weight, bias, running_mean, running_var, call_options(), epilogue);
-  if (training() && num_batches_tracked.defined()) count_batch();
-  return y;
-}
-
-void BatchNorm2d::count_batch() {
+void NormBase::count_batch() {
+  if (!training() || !num_batches_tracked.defined()) return;
   if (runtime::current_capturer() != nullptr) {  // Each replay must count one more batch.
     num_batches_tracked.add_(1);
     return;
@@ -63,9 +51,46 @@ void BatchNorm2d::count_batch() {
   counted_version_ = version();
 }
 
-std::string BatchNorm2d::extra_repr() const {
+std::string NormBase::extra_repr() const {
   return concat(num_features_, ", eps=", options_.eps, ", momentum=", options_.momentum,
                 ", affine=", word(options_.affine), ", track_running_stats=", word(options_.track_running_stats));
+}
+
+BatchNorm2d::BatchNorm2d(std::int64_t num_features, const BatchNorm2dOptions& options)
+    : NormBase("BatchNorm2d", num_features, options) {}
+
+Tensor BatchNorm2d::forward(const Tensor& x) {
+  const Tensor y = batch_norm2d(x, weight, bias, running_mean, running_var, call_options());
+  count_batch();
+  return y;
+}
+
+Tensor BatchNorm2d::operator()(const Tensor& x, const Epilogue& epilogue) {
+  if (has_hooks()) return epilogue((*this)(x));
+  const Tensor y = batch_norm2d(x, weight, bias, running_mean, running_var, call_options(), epilogue);
+  count_batch();
+  return y;
+}
+
+InstanceNorm2d::InstanceNorm2d(std::int64_t num_features, const InstanceNormOptions& options)
+    : InstanceNorm2d("InstanceNorm2d", 2, num_features, options) {}
+
+InstanceNorm2d::InstanceNorm2d(const char* name, int axes, std::int64_t num_features,
+                               const InstanceNormOptions& options)
+    : NormBase(name, num_features, {options.eps, options.momentum, options.affine, options.track_running_stats}),
+      name_(name),
+      axes_(axes) {}
+
+Tensor InstanceNorm2d::forward(const Tensor& x) {
+  require(x.defined() && (x.dim() == axes_ + 1 || x.dim() == axes_ + 2), name_, "the input must have ", axes_ + 1,
+          " or ", axes_ + 2, " axes, ", x.defined() ? concat("its shape is ", x.shape()) : "it is undefined");
+  const bool single = x.dim() == axes_ + 1;
+  const Tensor images = single ? x.unsqueeze(0) : x;
+  require(images.size(1) == num_features(), name_, "the input has ", images.size(1), " channels, num_features is ",
+          num_features());
+  const Tensor y = instance_norm(images, weight, bias, running_mean, running_var, call_options());
+  count_batch();
+  return single ? y.squeeze(0) : y;
 }
 
 LayerNorm::LayerNorm(const Shape& normalized_shape, const LayerNormOptions& options)
@@ -84,6 +109,28 @@ Tensor LayerNorm::forward(const Tensor& x) { return layer_norm(x, normalized_sha
 
 std::string LayerNorm::extra_repr() const {
   return concat(normalized_shape_, ", eps=", eps_, ", affine=", word(weight.defined()));
+}
+
+GroupNorm::GroupNorm(std::int64_t num_groups, std::int64_t num_channels, const LayerNormOptions& options)
+    : num_groups_(num_groups), num_channels_(num_channels), eps_(options.eps) {
+  require(num_groups > 0 && num_channels > 0 && num_channels % num_groups == 0, "GroupNorm", num_channels,
+          " channels cannot be divided into ", num_groups, " groups");
+  if (options.affine) {
+    weight = ones({num_channels});
+    bias = zeros({num_channels});
+  }
+  register_parameter("weight", weight);
+  register_parameter("bias", bias);
+}
+
+Tensor GroupNorm::forward(const Tensor& x) {
+  require(x.defined() && x.dim() >= 2 && x.size(1) == num_channels_, "GroupNorm", "the input must be (N, ",
+          num_channels_, ", …), ", x.defined() ? concat("its shape is ", x.shape()) : "it is undefined");
+  return group_norm(x, num_groups_, weight, bias, eps_);
+}
+
+std::string GroupNorm::extra_repr() const {
+  return concat(num_groups_, ", ", num_channels_, ", eps=", eps_, ", affine=", word(weight.defined()));
 }
 
 }  // namespace crisol::nn

@@ -31,7 +31,7 @@ bool pass_both(Module& layer, Module& activation, Tensor& x) {
   if (layer.has_hooks() || activation.has_hooks()) return false;
   if (as<ReLU>(activation) != nullptr)
     return pass_through<Conv2d>(layer, x, relu_epilogue()) || pass_through<Linear>(layer, x, relu_epilogue()) ||
-           pass_through<BatchNorm2d>(layer, x, relu_epilogue());
+           pass_through<Conv1d>(layer, x, relu_epilogue()) || pass_through<BatchNorm2d>(layer, x, relu_epilogue());
   return as<ReLU6>(activation) != nullptr && pass_through<BatchNorm2d>(layer, x, to_six);
 }
 

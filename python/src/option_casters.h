@@ -13,6 +13,13 @@
 
 namespace crisol::python {
 
+/// A number of a window over sequences: an int, or a tuple of one, as PyTorch's layers take it.
+struct IntSingle {
+  IntSingle(int number) : w(number) {}
+  operator int() const { return w; }
+  int w;
+};
+
 /// Reads an int for all `count` values, or a sequence of `count` ints.
 bool read_ints(PyObject* object, int* values, int count) noexcept;
 
@@ -27,6 +34,20 @@ PyObject* dict_of(const NamedTensors& tensors) noexcept;
 }  // namespace crisol::python
 
 namespace nanobind::detail {
+
+template <>
+struct type_caster<crisol::python::IntSingle> : value_caster<crisol::python::IntSingle> {
+  static constexpr auto Name = const_name("int | tuple[int]");
+  bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
+    int v = 0;
+    if (!crisol::python::read_ints(source.ptr(), &v, 1)) return false;
+    value.emplace(v);
+    return true;
+  }
+  static handle from_cpp(crisol::python::IntSingle single, rv_policy, cleanup_list*) noexcept {
+    return make_tuple(single.w).release();
+  }
+};
 
 template <>
 struct type_caster<crisol::IntPair> : value_caster<crisol::IntPair> {

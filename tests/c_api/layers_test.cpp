@@ -23,6 +23,11 @@ TEST_CASE("C: layers are the C++ functions") {
   refused(crisol_max_pool2d(x.get(), nullptr, y.place()), CRISOL_INVALID_ARGUMENT, {"options is null"});
   OK(crisol_batch_norm2d(x.get(), nullptr, nullptr, nullptr, nullptr, 1, 0.1, 1e-5, y.place()));
   CHECK(values_of(y.get()) == batch_norm2d(tx, Tensor(), Tensor(), Tensor(), Tensor()).to_vector<float>());
+  OK(crisol_instance_norm(x.get(), nullptr, nullptr, nullptr, nullptr, 1, 0.1, 1e-5, y.place()));
+  CHECK(values_of(y.get()) == instance_norm(tx).to_vector<float>());
+  OK(crisol_group_norm(x.get(), 2, nullptr, nullptr, 1e-5, y.place()));
+  CHECK(values_of(y.get()) == group_norm(tx, 2).to_vector<float>());
+  refused(crisol_group_norm(x.get(), 3, nullptr, nullptr, 1e-5, y.place()), CRISOL_INVALID_ARGUMENT, {"3 groups"});
   const std::int64_t six = 6;
   OK(crisol_layer_norm(x.get(), 1, &six, nullptr, nullptr, 1e-5, y.place()));
   CHECK(values_of(y.get()) == layer_norm(tx, {6}).to_vector<float>());
@@ -46,6 +51,26 @@ TEST_CASE("C: layers are the C++ functions") {
   CHECK(values_of(y.get()) == Floats{-2, -3});
   OK(crisol_mse_loss(a.get(), a.get(), CRISOL_SUM, y.place()));
   CHECK(values_of(y.get()) == Floats{0});
+}
+
+TEST_CASE("C: convolutions of sequences are the C++ functions") {
+  manual_seed(6);
+  const Tensor tx = randn({2, 2, 9}), tw = randn({4, 1, 3}), tb = randn({4}), tu = randn({2, 2, 3});
+  const auto handle = [](const Tensor& t) { return t.to_vector<float>(); };
+  Handle x(handle(tx), {2, 2, 9}), w(handle(tw), {4, 1, 3}), b(handle(tb), {4}), up(handle(tu), {2, 2, 3}), y;
+  const crisol_conv1d_options conv{2, 1, 2, 2};
+  OK(crisol_conv1d(x.get(), w.get(), b.get(), &conv, y.place()));
+  CHECK(values_of(y.get()) == conv1d(tx, tw, tb, {2, 1, 2, 2}).to_vector<float>());
+  const crisol_conv1d_options plain = CRISOL_CONV1D_OPTIONS;
+  OK(crisol_conv1d(x.get(), up.get(), nullptr, &plain, y.place()));
+  CHECK(values_of(y.get()) == conv1d(tx, tu).to_vector<float>());
+  const crisol_conv_transpose1d_options transposed{2, 1, 1, 1, 1};
+  OK(crisol_conv_transpose1d(x.get(), up.get(), nullptr, &transposed, y.place()));
+  CHECK(values_of(y.get()) == conv_transpose1d(tx, tu, Tensor(), {2, 1, 1}).to_vector<float>());
+  const crisol_conv_transpose1d_options defaults = CRISOL_CONV_TRANSPOSE1D_OPTIONS;
+  OK(crisol_conv_transpose1d(x.get(), up.get(), nullptr, &defaults, y.place()));
+  CHECK(values_of(y.get()) == conv_transpose1d(tx, tu).to_vector<float>());
+  refused(crisol_conv1d(x.get(), nullptr, nullptr, nullptr, y.place()), CRISOL_INVALID_ARGUMENT, {"weight"});
 }
 
 TEST_CASE("C: layers of volumes are the C++ functions") {

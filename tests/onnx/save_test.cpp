@@ -127,6 +127,15 @@ TEST_CASE("onnx::save: networks run in ONNX Runtime with another batch") {
   take_statistics(volumes, randn({2, 2, 6, 9, 8}));
   written.add("volumes", volumes, randn({2, 2, 6, 9, 8}), randn({3, 2, 6, 9, 8}));
   written.check("volumes");
+  nn::Sequential sequences(nn::Conv1d(3, 8, 3, {.stride = 2, .padding = 1}), nn::GroupNorm(2, 8), nn::ReLU(),
+                           nn::ConvTranspose1d(8, 4, 4, {.stride = 2, .padding = 1}),
+                           nn::InstanceNorm1d(4, {.affine = true}), nn::Flatten());
+  written.add("sequences", sequences, randn({2, 3, 20}), randn({3, 3, 20}));
+  written.check("sequences");
+  nn::Sequential ups(nn::ConvTranspose2d(2, 4, {3, 2}, {.stride = 2, .output_padding = {0, 1}, .groups = 2}),
+                     nn::InstanceNorm2d(4), nn::Flatten());
+  written.add("ups", ups, randn({2, 2, 5, 4}), randn({3, 2, 5, 4}));
+  written.check("ups");
   nn::MobileNetV2 mobile(10);
   take_statistics(mobile, randn({4, 3, 64, 64}));
   written.add("mobilenet_v2", mobile, randn({1, 3, 64, 64}), randn({3, 3, 64, 64}));

@@ -408,6 +408,37 @@ CRISOL_API crisol_status crisol_avg_pool2d(const crisol_tensor* x, const crisol_
 CRISOL_API crisol_status crisol_adaptive_avg_pool2d(const crisol_tensor* x, int height, int width,
                                                     crisol_tensor** result);
 
+/** As crisol::Conv1dOptions. */
+typedef struct crisol_conv1d_options {
+  int stride;   /**< At least 1. */
+  int padding;  /**< Zeros on both sides. */
+  int dilation; /**< At least 1. */
+  int groups;   /**< Groups of channels. */
+} crisol_conv1d_options;
+/** The defaults, as an initialiser. */
+#define CRISOL_CONV1D_OPTIONS \
+  { 1, 0, 1, 1 }
+/** crisol::conv1d. bias and options may be null. */
+CRISOL_API crisol_status crisol_conv1d(const crisol_tensor* x, const crisol_tensor* weight, const crisol_tensor* bias,
+                                       const crisol_conv1d_options* options, crisol_tensor** result);
+
+/** As crisol::ConvTranspose1dOptions. */
+typedef struct crisol_conv_transpose1d_options {
+  int stride;         /**< At least 1. */
+  int padding;        /**< What the output loses on each side. */
+  int output_padding; /**< What the output gains at its end. */
+  int dilation;       /**< At least 1. */
+  int groups;         /**< Groups of channels. */
+} crisol_conv_transpose1d_options;
+/** The defaults, as an initialiser. */
+#define CRISOL_CONV_TRANSPOSE1D_OPTIONS \
+  { 1, 0, 0, 1, 1 }
+/** crisol::conv_transpose1d. bias and options may be null. */
+CRISOL_API crisol_status crisol_conv_transpose1d(const crisol_tensor* x, const crisol_tensor* weight,
+                                                 const crisol_tensor* bias,
+                                                 const crisol_conv_transpose1d_options* options,
+                                                 crisol_tensor** result);
+
 /** As crisol::Conv3dOptions. Numbers are for the depth, the height and the width. */
 typedef struct crisol_conv3d_options {
   int stride[3];   /**< At least 1. */
@@ -536,6 +567,14 @@ CRISOL_API crisol_status crisol_batch_norm2d(const crisol_tensor* x, const criso
                                              const crisol_tensor* bias, crisol_tensor* running_mean,
                                              crisol_tensor* running_var, int training, double momentum, double epsilon,
                                              crisol_tensor** result);
+/** crisol::instance_norm. weight and bias may be null. In training both running statistics may be null. */
+CRISOL_API crisol_status crisol_instance_norm(const crisol_tensor* x, const crisol_tensor* weight,
+                                              const crisol_tensor* bias, crisol_tensor* running_mean,
+                                              crisol_tensor* running_var, int training, double momentum, double epsilon,
+                                              crisol_tensor** result);
+/** crisol::group_norm. weight and bias may be null. */
+CRISOL_API crisol_status crisol_group_norm(const crisol_tensor* x, int64_t num_groups, const crisol_tensor* weight,
+                                           const crisol_tensor* bias, double epsilon, crisol_tensor** result);
 /** crisol::layer_norm over the last `rank` axes, which must have these sizes. weight and bias may be null. */
 CRISOL_API crisol_status crisol_layer_norm(const crisol_tensor* x, int rank, const int64_t* sizes,
                                            const crisol_tensor* weight, const crisol_tensor* bias, double epsilon,

@@ -37,6 +37,27 @@ CRISOL_API Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bi
 CRISOL_API Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(),
                                    const ConvTranspose2dOptions& options = {});
 
+/// Cross-correlation of sequences, as PyTorch's conv1d, with gradients for x, weight and bias:
+///
+///     y[n, k, i] = bias[k] + sum over c, s of x[n, g·C/G + c, i·stride + s·dilation - padding] · weight[k, c, s]
+///
+/// with G and g as in conv2d. Shapes: x (N, C, L), weight (K, C/G, S), bias (K) or undefined, all f32 and on one
+/// device. y is (N, K, L') with L' as H' in conv2d. x may also be one sequence (C, L), and y then has no batch axis.
+/// Throws invalid_argument where conv2d does. It runs as a conv2d of images with one row.
+CRISOL_API Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(),
+                         const Conv1dOptions& options = {});
+
+/// f(conv1d(x, weight, bias, options), …) for a fused function f, in one kernel if possible: see Epilogue.
+CRISOL_API Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv1dOptions& options,
+                         const Epilogue& epilogue);
+
+/// The transposed convolution of sequences, as PyTorch's conv_transpose1d, with gradients for x, weight and bias. It is
+/// the gradient of conv1d for its input. Shapes: x (N, C, L), weight (C, K/G, S), bias (K) or undefined, all f32 and on
+/// one device. y is (N, K, L') with L' as H' in conv_transpose2d. x may also be one sequence (C, L), and y then has no
+/// batch axis. Throws invalid_argument where conv_transpose2d does.
+CRISOL_API Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(),
+                                   const ConvTranspose1dOptions& options = {});
+
 /// Cross-correlation of volumes, as PyTorch's conv3d, with gradients for x, weight and bias:
 ///
 ///     y[n, k, l, i, j] = bias[k] + sum over c, q, r, s of x[n, g·C/G + c, l·stride_d + q·dilation_d - padding_d,

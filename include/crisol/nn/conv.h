@@ -46,6 +46,42 @@ class CRISOL_API ConvTranspose2d : public Module {
   ConvTranspose2dOptions options_;
 };
 
+/// y = conv1d(x, weight, bias, options). x is (N, in_channels, L), and y (N, out_channels, L'). weight and bias start
+/// uniform in [-b, b) with b = 1 / sqrt(in_channels/groups · kernel), as in PyTorch.
+///
+///     nn::Conv1d conv(80, 512, 3, {.padding = 1});
+class CRISOL_API Conv1d : public Module {
+ public:
+  Conv1d(std::int64_t in_channels, std::int64_t out_channels, int kernel, const Conv1dOptions& options = {});
+  Tensor forward(const Tensor& x) override;
+  using Module::operator();
+  /// As in Conv2d: forward(x) and then an epilogue, in one kernel if possible.
+  Tensor operator()(const Tensor& x, const Epilogue& epilogue);
+  std::string extra_repr() const override;
+
+  Parameter weight;  ///< (out_channels, in_channels / groups, kernel)
+  Parameter bias;    ///< (out_channels); undefined without bias.
+
+ private:
+  Conv1dOptions options_;
+};
+
+/// y = conv_transpose1d(x, weight, bias, options). x is (N, in_channels, L), and y (N, out_channels, L'). weight and
+/// bias start uniform in [-b, b) with b = 1 / sqrt(out_channels/groups · kernel), as in PyTorch.
+class CRISOL_API ConvTranspose1d : public Module {
+ public:
+  ConvTranspose1d(std::int64_t in_channels, std::int64_t out_channels, int kernel,
+                  const ConvTranspose1dOptions& options = {});
+  Tensor forward(const Tensor& x) override;
+  std::string extra_repr() const override;
+
+  Parameter weight;  ///< (in_channels, out_channels / groups, kernel)
+  Parameter bias;    ///< (out_channels); undefined without bias.
+
+ private:
+  ConvTranspose1dOptions options_;
+};
+
 /// y = conv3d(x, weight, bias, options). x is (N, in_channels, D, H, W), and y (N, out_channels, D', H', W'). weight
 /// and bias start uniform in [-b, b) with b = 1 / sqrt(in_channels/groups · kernel.d · kernel.h · kernel.w), as in
 /// PyTorch.

@@ -15,10 +15,40 @@ struct BatchNorm2dOptions {
   bool track_running_stats = true;  ///< Keeps running statistics for eval(). Otherwise always uses the batch's.
 };
 
+/// The parameters and the running statistics of batch and instance normalisation. Names are PyTorch's.
+class CRISOL_API NormBase : public Module {
+ public:
+  /// The options of the constructor.
+  const BatchNorm2dOptions& options() const noexcept { return options_; }
+  std::string extra_repr() const override;
+
+  Parameter weight;            ///< (num_features), starts as 1; undefined unless affine.
+  Parameter bias;              ///< (num_features), starts as 0; undefined unless affine.
+  Buffer running_mean;         ///< (num_features), starts as 0; undefined unless track_running_stats.
+  Buffer running_var;          ///< (num_features), unbiased, starts as 1; undefined unless track_running_stats.
+  Buffer num_batches_tracked;  ///< i64 (): number of batches in training.
+
+ protected:
+  /// `name` is for messages.
+  NormBase(const char* name, std::int64_t num_features, const BatchNorm2dOptions& options);
+  /// What the options and the mode of the layer mean for a call.
+  BatchNormOptions call_options() const;
+  /// Counts a batch in training, if there are running statistics.
+  void count_batch();
+  /// The channels of the inputs.
+  std::int64_t num_features() const noexcept { return num_features_; }
+
+ private:
+  std::int64_t num_features_;
+  BatchNorm2dOptions options_;
+  std::int64_t batches_ = 0;
+  Tensor counted_;                     ///< The tensor that batches_ was written to.
+  std::uint64_t counted_version_ = 0;  ///< Its version at that time.
+};
+
 /// y = (x - mean) / sqrt(var + eps) · weight + bias for each channel of x (N, num_features, H, W). In training, mean
-/// and var are the mean and biased variance of the batch. After eval() they are the running statistics. weight and
-/// running_var start as 1; bias, running_mean and num_batches_tracked start as 0. Names are PyTorch's.
-class CRISOL_API BatchNorm2d : public Module {
+/// and var are the mean and biased variance of the batch. After eval() they are the running statistics.
+class CRISOL_API BatchNorm2d : public NormBase {
  public:
   explicit BatchNorm2d(std::int64_t num_features, const BatchNorm2dOptions& options = {});
   Tensor forward(const Tensor& x) override;
@@ -26,25 +56,14 @@ class CRISOL_API BatchNorm2d : public Module {
   /// forward(x) and then an epilogue. After eval() and without gradients this is one pass over x. Hooks see the result
   /// before the epilogue.
   Tensor operator()(const Tensor& x, const Epilogue& epilogue);
-  /// The options of the constructor.
-  const BatchNorm2dOptions& options() const noexcept { return options_; }
-  std::string extra_repr() const override;
+};
 
-  Parameter weight;            ///< (num_features); undefined unless affine.
-  Parameter bias;              ///< (num_features); undefined unless affine.
-  Buffer running_mean;         ///< (num_features); undefined unless track_running_stats.
-  Buffer running_var;          ///< (num_features); unbiased variances. Undefined unless track_running_stats.
-  Buffer num_batches_tracked;  ///< i64 (): number of batches in training.
-
- private:
-  BatchNormOptions call_options() const;
-  void count_batch();
-
-  std::int64_t num_features_;
-  BatchNorm2dOptions options_;
-  std::int64_t batches_ = 0;
-  Tensor counted_;                     ///< The tensor that batches_ was written to.
-  std::uint64_t counted_version_ = 0;  ///< Its version at that time.
+/// BatchNorm2d for x (N, num_features) or sequences x (N, num_features, L).
+class CRISOL_API BatchNorm1d : public BatchNorm2d {
+ public:
+  /// Like the constructor of BatchNorm2d.
+  explicit BatchNorm1d(std::int64_t num_features, const BatchNorm2dOptions& options = {})
+      : BatchNorm2d(num_features, options) {}
 };
 
 /// BatchNorm2d for volumes x (N, num_features, D, H, W).
@@ -55,7 +74,48 @@ class CRISOL_API BatchNorm3d : public BatchNorm2d {
       : BatchNorm2d(num_features, options) {}
 };
 
-/// PyTorch's options of LayerNorm.
+/// PyTorch's options of InstanceNorm2d.
+struct InstanceNormOptions {
+  double eps = 1e-5;                 ///< Added to the variance.
+  double momentum = 0.1;             ///< Weight of the batch in the update of the running statistics.
+  bool affine = false;               ///< Has weight and bias.
+  bool track_running_stats = false;  ///< Keeps running statistics for eval(). Otherwise always uses the instance's.
+};
+
+/// y = (x - mean) / sqrt(var + eps) · weight + bias for each channel of each image of x (N, num_features, H, W), or of
+/// one image (num_features, H, W). mean and biased var are those of the channel's pixels. With running statistics they
+/// are used after eval().
+class CRISOL_API InstanceNorm2d : public NormBase {
+ public:
+  explicit InstanceNorm2d(std::int64_t num_features, const InstanceNormOptions& options = {});
+  Tensor forward(const Tensor& x) override;
+
+ protected:
+  /// For instances with another number of axes behind the channels.
+  InstanceNorm2d(const char* name, int axes, std::int64_t num_features, const InstanceNormOptions& options);
+
+ private:
+  const char* name_;
+  int axes_;
+};
+
+/// InstanceNorm2d for sequences x (N, num_features, L), or one sequence (num_features, L).
+class CRISOL_API InstanceNorm1d : public InstanceNorm2d {
+ public:
+  /// Like the constructor of InstanceNorm2d.
+  explicit InstanceNorm1d(std::int64_t num_features, const InstanceNormOptions& options = {})
+      : InstanceNorm2d("InstanceNorm1d", 1, num_features, options) {}
+};
+
+/// InstanceNorm2d for volumes x (N, num_features, D, H, W), or one volume (num_features, D, H, W).
+class CRISOL_API InstanceNorm3d : public InstanceNorm2d {
+ public:
+  /// Like the constructor of InstanceNorm2d.
+  explicit InstanceNorm3d(std::int64_t num_features, const InstanceNormOptions& options = {})
+      : InstanceNorm2d("InstanceNorm3d", 3, num_features, options) {}
+};
+
+/// PyTorch's options of LayerNorm and GroupNorm.
 struct LayerNormOptions {
   double eps = 1e-5;   ///< Added to the variance.
   bool affine = true;  ///< Has weight and bias.
@@ -74,6 +134,23 @@ class CRISOL_API LayerNorm : public Module {
 
  private:
   Shape normalized_shape_;
+  double eps_;
+};
+
+/// y = (x - mean) / sqrt(var + eps) · weight + bias, where mean and biased var are those of a group of
+/// num_channels / num_groups neighbouring channels of an instance of x (N, num_channels, …). weight and bias have the
+/// shape (num_channels). They start as 1 and 0.
+class CRISOL_API GroupNorm : public Module {
+ public:
+  GroupNorm(std::int64_t num_groups, std::int64_t num_channels, const LayerNormOptions& options = {});
+  Tensor forward(const Tensor& x) override;
+  std::string extra_repr() const override;
+
+  Parameter weight;  ///< (num_channels); undefined unless affine.
+  Parameter bias;    ///< (num_channels); undefined unless affine.
+
+ private:
+  std::int64_t num_groups_, num_channels_;
   double eps_;
 };
 

@@ -5,10 +5,10 @@
 
 namespace crisol::nn {
 
-/// Gives the output of each layer to the next layer. A Conv2d or Linear and a following ReLU run as one kernel. After
-/// eval(), a BatchNorm2d and a following ReLU or ReLU6 run as one pass. Layers with hooks run separately. Children are
-/// named "0", "1", … as in PyTorch. A layer may be a temporary or a named object. A named object and the layer of the
-/// sequence are the same module.
+/// Gives the output of each layer to the next layer. A Conv1d, Conv2d or Linear and a following ReLU run as one
+/// kernel. After eval(), a BatchNorm2d and a following ReLU or ReLU6 run as one pass. Layers with hooks run separately.
+/// Children are named "0", "1", … as in PyTorch. A layer may be a temporary or a named object. A named object and the
+/// layer of the sequence are the same module.
 ///
 ///     nn::Sequential net(nn::Linear(784, 128), nn::ReLU(), nn::Linear(128, 10));
 class CRISOL_API Sequential : public Module {

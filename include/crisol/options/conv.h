@@ -26,6 +26,25 @@ struct ConvTranspose2dOptions {
   bool bias = true;            ///< Gives nn::ConvTranspose2d a bias. conv_transpose2d ignores it.
 };
 
+/// Options of conv1d and nn::Conv1d, as in Conv2dOptions.
+struct Conv1dOptions {
+  int stride = 1;    ///< Distance between windows, in elements of the input.
+  int padding = 0;   ///< Zeros that are added on each side.
+  int dilation = 1;  ///< Distance between the elements of a window.
+  int groups = 1;    ///< Groups of channels. Each group has its own weights and sees only its own channels.
+  bool bias = true;  ///< Gives nn::Conv1d a bias. conv1d ignores it: an undefined bias tensor means no bias.
+};
+
+/// Options of conv_transpose1d and nn::ConvTranspose1d, as in ConvTranspose2dOptions.
+struct ConvTranspose1dOptions {
+  int stride = 1;          ///< Distance between windows, in elements of the output.
+  int padding = 0;         ///< Elements that the output loses on each side.
+  int output_padding = 0;  ///< Elements that the output gains at its end; below the stride.
+  int dilation = 1;        ///< Distance between the elements of a window.
+  int groups = 1;          ///< Groups of channels. Each group has its own weights and sees only its own channels.
+  bool bias = true;        ///< Gives nn::ConvTranspose1d a bias. conv_transpose1d ignores it.
+};
+
 /// Options of conv3d and nn::Conv3d, as in Conv2dOptions. A triple is (depth, height, width).
 struct Conv3dOptions {
   IntTriple stride = 1;    ///< Distance between windows, in elements of the input.

@@ -8,6 +8,7 @@
 #include "crisol/functions/elementwise.h"
 #include "crisol/ops/conv.h"
 #include "functions/single_image.h"
+#include "functions/traced/traced.h"
 #include "ops/check.h"
 
 namespace crisol {
@@ -71,6 +72,7 @@ Shape transposed_shape(const char* op, const Operands& operands, int groups, std
 /// The transposed convolution, from the ops of the convolution and of its gradients.
 template <auto conv, auto backward_data, auto backward_weight, class Options>
 Tensor transposed(const char* op, const Operands& operands, const Shape& shape, const Options& convolution) {
+  const PauseRecorder pause;
   const auto& [x, weight, bias] = operands;
   Tensor y = backward_data(x, weight, shape, convolution);
   if (autograd::recording(x, weight))
@@ -89,6 +91,26 @@ Tensor transposed(const char* op, const Operands& operands, const Shape& shape, 
 
 }  // namespace
 
+Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvTranspose1dOptions& o) {
+  constexpr const char* op = "conv_transpose1d";
+  if (is_single_sequence(x)) return conv_transpose1d(x.unsqueeze(0), weight, bias, o).squeeze(0);
+  const std::array<TransposedAxis, 1> axes{{{"length", o.stride, o.padding, o.output_padding, o.dilation}}};
+  transposed_shape(op, {x, weight, bias}, o.groups, axes, "(N, C, L)", "(C, K/groups, S)");
+  Tensor y;
+  {
+    const PauseRecorder pause;
+    y = conv_transpose2d(x.unsqueeze(2), weight.unsqueeze(2), bias,
+                         {.stride = {1, o.stride},
+                          .padding = {0, o.padding},
+                          .output_padding = {0, o.output_padding},
+                          .dilation = {1, o.dilation},
+                          .groups = o.groups})
+            .squeeze(2);
+  }
+  if (Recorder* r = recorder()) traced::conv_transpose1d(*r, x, weight, bias, o, y);
+  return y;
+}
+
 Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvTranspose2dOptions& o) {
   constexpr const char* op = "conv_transpose2d";
   if (is_single(x)) return conv_transpose2d(x.unsqueeze(0), weight, bias, o).squeeze(0);
@@ -97,9 +119,11 @@ Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bia
   const Operands operands{x, weight, bias};
   const Shape shape = transposed_shape(op, operands, o.groups, axes, "(N, C, H, W)", "(C, K/groups, R, S)");
   constexpr Tensor (*conv)(const Tensor&, const Tensor&, const Tensor&, const Conv2dOptions&) = ops::conv2d;
-  return transposed<conv, ops::conv2d_backward_data, ops::conv2d_backward_weight>(
+  const Tensor y = transposed<conv, ops::conv2d_backward_data, ops::conv2d_backward_weight>(
       op, operands, shape,
       Conv2dOptions{.stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups});
+  if (Recorder* r = recorder()) traced::conv_transpose2d(*r, x, weight, bias, o, y);
+  return y;
 }
 
 Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvTranspose3dOptions& o) {
@@ -110,9 +134,11 @@ Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bia
                                             {"width", o.stride.w, o.padding.w, o.output_padding.w, o.dilation.w}}};
   const Operands operands{x, weight, bias};
   const Shape shape = transposed_shape(op, operands, o.groups, axes, "(N, C, D, H, W)", "(C, K/groups, Q, R, S)");
-  return transposed<ops::conv3d, ops::conv3d_backward_data, ops::conv3d_backward_weight>(
+  const Tensor y = transposed<ops::conv3d, ops::conv3d_backward_data, ops::conv3d_backward_weight>(
       op, operands, shape,
       Conv3dOptions{.stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups});
+  if (Recorder* r = recorder()) traced::conv_transpose3d(*r, x, weight, bias, o, y);
+  return y;
 }
 
 }  // namespace crisol

@@ -8,6 +8,7 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
+Numbers numbers(int number) { return {number}; }
 Numbers numbers(IntPair pair) { return {pair.h, pair.w}; }
 Numbers numbers(IntTriple triple) { return {triple.d, triple.h, triple.w}; }
 
@@ -67,17 +68,20 @@ Extent stride_of(Extent stride, Extent kernel) {
   return stride == Extent(0) ? kernel : stride;
 }
 
+/// Conv, or ConvTranspose if the options have an output padding.
 template <class Options>
 void conv(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Options& options,
           const Tensor& y) {
   std::vector<Value> inputs{r.of(x), r.of(weight)};
   if (bias.defined()) inputs.push_back(r.of(bias));
-  r.bind(y, r.node("Conv", inputs,
-                   {{"kernel_shape", Numbers(weight.shape().begin() + 2, weight.shape().end())},
-                    {"strides", numbers(options.stride)},
-                    {"pads", pads(options.padding)},
-                    {"dilations", numbers(options.dilation)},
-                    {"group", options.groups}}));
+  Recorder::Attributes attributes{{"kernel_shape", Numbers(weight.shape().begin() + 2, weight.shape().end())},
+                                  {"strides", numbers(options.stride)},
+                                  {"pads", pads(options.padding)},
+                                  {"dilations", numbers(options.dilation)},
+                                  {"group", options.groups}};
+  constexpr bool transposed = requires { options.output_padding; };
+  if constexpr (transposed) attributes.emplace("output_padding", numbers(options.output_padding));
+  r.bind(y, r.node(transposed ? "ConvTranspose" : "Conv", inputs, attributes));
 }
 
 template <class Options>
@@ -107,6 +111,11 @@ void avg_pool_of(const char* op, Recorder& r, const Tensor& x, const Options& o,
 
 }  // namespace
 
+void conv1d(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv1dOptions& options,
+            const Tensor& y) {
+  conv(r, x, weight, bias, options, y);
+}
+
 void conv2d(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
             const Tensor& y) {
   conv(r, x, weight, bias, options, y);
@@ -114,6 +123,21 @@ void conv2d(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bi
 
 void conv3d(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv3dOptions& options,
             const Tensor& y) {
+  conv(r, x, weight, bias, options, y);
+}
+
+void conv_transpose1d(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                      const ConvTranspose1dOptions& options, const Tensor& y) {
+  conv(r, x, weight, bias, options, y);
+}
+
+void conv_transpose2d(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                      const ConvTranspose2dOptions& options, const Tensor& y) {
+  conv(r, x, weight, bias, options, y);
+}
+
+void conv_transpose3d(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                      const ConvTranspose3dOptions& options, const Tensor& y) {
   conv(r, x, weight, bias, options, y);
 }
 
@@ -140,6 +164,14 @@ void layer_norm(Recorder& r, const Tensor& x, const Shape& normalized_shape, con
   std::vector<Value> inputs{r.of(x), weight.defined() ? r.of(weight) : filled(r, normalized_shape, 1, x.device())};
   if (bias.defined()) inputs.push_back(r.of(bias));
   r.bind(y, r.node("LayerNormalization", inputs, {{"axis", -normalized_shape.rank()}, {"epsilon", epsilon}}));
+}
+
+void norm_of_channels(Recorder& r, const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                      const Recorder::Attributes& attributes, const Tensor& y) {
+  const auto given_or = [&](const Tensor& given, double value) {
+    return given.defined() ? r.of(given) : filled(r, {x.size(1)}, value, x.device());
+  };
+  r.bind(y, r.node(op, {r.of(x), given_or(weight, 1), given_or(bias, 0)}, attributes));
 }
 
 void max_pool(Recorder& r, const Tensor& x, const MaxPool2dOptions& o, const Tensor& y) {

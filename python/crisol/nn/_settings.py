@@ -7,7 +7,14 @@ from .._crisol import _nn
 # These have children of their own, whose names are attributes.
 _MODELS = (_nn.AlexNet, _nn.MobileNetV2, _nn.ResNet, _nn.RowLSTM, _nn.SimpleCNN, _nn.VGG)
 _SIZES = {"kernel_size", "stride", "padding", "dilation", "output_padding"}
-_AXES = {_nn.Conv2d: 2, _nn.ConvTranspose2d: 2, _nn.Conv3d: 3, _nn.ConvTranspose3d: 3}
+_AXES = {
+    _nn.Conv1d: 1,
+    _nn.ConvTranspose1d: 1,
+    _nn.Conv2d: 2,
+    _nn.ConvTranspose2d: 2,
+    _nn.Conv3d: 3,
+    _nn.ConvTranspose3d: 3,
+}
 
 
 class Setting:

@@ -12,6 +12,7 @@ using OptionalTensor = std::optional<Tensor>;
 
 template <class Sizes, class Options, Tensor (*function)(const Tensor&, const Tensor&, const Tensor&, const Options&)>
 void bind_conv(nb::module_& m, const char* name, const char* text) {
+  constexpr int axes = std::is_same_v<Sizes, IntSingle> ? 1 : std::is_same_v<Sizes, IntPair> ? 2 : 3;
   m.def(
       name,
       [](const Tensor& x, const Tensor& weight, const OptionalTensor& bias, Sizes stride, nb::handle padding,
@@ -19,8 +20,8 @@ void bind_conv(nb::module_& m, const char* name, const char* text) {
         Sizes kernel = 1;
         const int rank = weight.dim();
         kernel.w = static_cast<int>(weight.size(rank - 1));
-        kernel.h = static_cast<int>(weight.size(rank - 2));
-        if constexpr (std::is_same_v<Sizes, IntTriple>) kernel.d = static_cast<int>(weight.size(rank - 3));
+        if constexpr (axes >= 2) kernel.h = static_cast<int>(weight.size(rank - 2));
+        if constexpr (axes == 3) kernel.d = static_cast<int>(weight.size(rank - 3));
         const Options options{stride, padding_of(padding, kernel, stride, dilation), dilation, groups};
         return unlocked([&] { return function(x, weight, or_undefined(bias), options); });
       },
@@ -84,6 +85,10 @@ void bind_pools(nb::module_& m) {
 }
 
 void bind_convs(nb::module_& m) {
+  bind_conv<IntSingle, Conv1dOptions, &conv1d>(
+      m, "conv1d", "Cross-correlation: input (N, C, L), weight (K, C / groups, S), bias (K) give (N, K, L').");
+  bind_conv_transpose<IntSingle, ConvTranspose1dOptions, &conv_transpose1d>(
+      m, "conv_transpose1d", "The gradient of conv1d: input (N, C, L), weight (C, K / groups, S) give (N, K, L').");
   bind_conv<IntPair, Conv2dOptions, &conv2d>(
       m, "conv2d",
       "Cross-correlation: input (N, C, H, W), weight (K, C / groups, R, S), bias (K) give (N, K, H', W').");
@@ -135,6 +140,24 @@ void bind_layers_as_functions(nb::module_& m) {
       "input"_a, "running_mean"_a.none(), "running_var"_a.none(), "weight"_a = nb::none(), "bias"_a = nb::none(),
       "training"_a = false, "momentum"_a = 0.1, "eps"_a = 1e-5, Unlocked(),
       "(input - mean) / sqrt(var + eps) · weight + bias for each channel of input (N, C, …).");
+  m.def(
+      "instance_norm",
+      [](const Tensor& x, const OptionalTensor& mean, const OptionalTensor& var, const OptionalTensor& weight,
+         const OptionalTensor& bias, bool use_input_stats, double momentum, double eps) {
+        return instance_norm(x, or_undefined(weight), or_undefined(bias), or_undefined(mean), or_undefined(var),
+                             {use_input_stats, momentum, eps});
+      },
+      "input"_a, "running_mean"_a = nb::none(), "running_var"_a = nb::none(), "weight"_a = nb::none(),
+      "bias"_a = nb::none(), "use_input_stats"_a = true, "momentum"_a = 0.1, "eps"_a = 1e-5, Unlocked(),
+      "(input - mean) / sqrt(var + eps) · weight + bias for each channel of each instance of input (N, C, …).");
+  m.def(
+      "group_norm",
+      [](const Tensor& x, std::int64_t groups, const OptionalTensor& weight, const OptionalTensor& bias, double eps) {
+        return group_norm(x, groups, or_undefined(weight), or_undefined(bias), eps);
+      },
+      "input"_a, "num_groups"_a, "weight"_a = nb::none(), "bias"_a = nb::none(), "eps"_a = 1e-5, Unlocked(),
+      "(input - mean) / sqrt(var + eps) · weight + bias with the statistics of num_groups groups of the channels of "
+      "input (N, C, …).");
   m.def(
       "layer_norm",
       [](const Tensor& x, const Shape& shape, const OptionalTensor& weight, const OptionalTensor& bias, double eps) {

@@ -159,6 +159,10 @@ void bind_activations(nb::module_& m) {
 
 void bind_layers(nb::module_& m) {
   bind_linear(m);
+  bind_conv<nn::Conv1d, IntSingle, Conv1dOptions>(
+      m, "Conv1d", "Cross-correlation of sequences: x (N, in_channels, L) gives y (N, out_channels, L').");
+  bind_conv_transpose<nn::ConvTranspose1d, IntSingle, ConvTranspose1dOptions>(
+      m, "ConvTranspose1d", "The gradient of Conv1d: x (N, in_channels, L) gives y (N, out_channels, L').");
   bind_conv<nn::Conv2d, IntPair, Conv2dOptions>(
       m, "Conv2d", "Cross-correlation of images: x (N, in_channels, H, W) gives y (N, out_channels, H', W').");
   bind_conv<nn::Conv3d, IntTriple, Conv3dOptions>(

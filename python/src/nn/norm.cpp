@@ -6,16 +6,22 @@ namespace crisol::python {
 
 namespace {
 
-template <class L, class Base>
-LayerClass<L, Base> bind_batch_norm(nb::module_& m, const char* name, const char* text) {
+/// A layer of BatchNorm2dOptions or InstanceNormOptions, with their defaults.
+template <class Options, class L, class Base>
+LayerClass<L, Base> bind_channel_norm(nb::module_& m, const char* name, const char* text) {
+  constexpr Options defaults;
   auto layer = bind_layer<L, Base>(m, name, text);
   layer.def(
       "__init__",
       [](nb::pointer_and_handle<L> self, std::int64_t features, double eps, double momentum, bool affine, bool track) {
-        construct(self, features, nn::BatchNorm2dOptions{eps, momentum, affine, track});
+        construct(self, features, Options{eps, momentum, affine, track});
       },
-      "num_features"_a, "eps"_a = 1e-5, "momentum"_a = 0.1, "affine"_a = true, "track_running_stats"_a = true,
-      kept_arguments);
+      "num_features"_a, "eps"_a = defaults.eps, "momentum"_a = defaults.momentum, "affine"_a = defaults.affine,
+      "track_running_stats"_a = defaults.track_running_stats, kept_arguments);
+  if constexpr (std::is_same_v<Base, nn::Module>) {
+    bind_parameter<&L::weight>(layer, "weight", "(num_features), or None.");
+    bind_parameter<&L::bias>(layer, "bias", "(num_features), or None.");
+  }
   return layer;
 }
 
@@ -34,14 +40,35 @@ void bind_fill(nb::module_& m, const char* name, const char* first, const char* 
 }  // namespace
 
 void bind_norm_layers(nb::module_& m) {
-  auto batch = bind_batch_norm<nn::BatchNorm2d, nn::Module>(
+  using nn::BatchNorm2d, nn::InstanceNorm2d, nn::BatchNorm2dOptions, nn::InstanceNormOptions;
+  bind_channel_norm<BatchNorm2dOptions, BatchNorm2d, nn::Module>(
       m, "BatchNorm2d",
       "(x - mean) / sqrt(var + eps) · weight + bias for each channel of x (N, num_features, H, W). In training, mean "
       "and var are those of the batch, otherwise the running statistics.");
-  bind_parameter<&nn::BatchNorm2d::weight>(batch, "weight", "(num_features), or None.");
-  bind_parameter<&nn::BatchNorm2d::bias>(batch, "bias", "(num_features), or None.");
-  bind_batch_norm<nn::BatchNorm3d, nn::BatchNorm2d>(m, "BatchNorm3d",
-                                                    "BatchNorm2d for volumes x (N, num_features, D, H, W).");
+  bind_channel_norm<BatchNorm2dOptions, nn::BatchNorm1d, BatchNorm2d>(
+      m, "BatchNorm1d", "BatchNorm2d for x (N, num_features) or sequences x (N, num_features, L).");
+  bind_channel_norm<BatchNorm2dOptions, nn::BatchNorm3d, BatchNorm2d>(
+      m, "BatchNorm3d", "BatchNorm2d for volumes x (N, num_features, D, H, W).");
+  bind_channel_norm<InstanceNormOptions, InstanceNorm2d, nn::Module>(
+      m, "InstanceNorm2d",
+      "(x - mean) / sqrt(var + eps) · weight + bias for each channel of each image of x (N, num_features, H, W), or of "
+      "one image (num_features, H, W).");
+  bind_channel_norm<InstanceNormOptions, nn::InstanceNorm1d, InstanceNorm2d>(
+      m, "InstanceNorm1d", "InstanceNorm2d for sequences x (N, num_features, L) or (num_features, L).");
+  bind_channel_norm<InstanceNormOptions, nn::InstanceNorm3d, InstanceNorm2d>(
+      m, "InstanceNorm3d", "InstanceNorm2d for volumes x (N, num_features, D, H, W) or (num_features, D, H, W).");
+  auto group = bind_layer<nn::GroupNorm>(m, "GroupNorm",
+                                         "(x - mean) / sqrt(var + eps) · weight + bias with the statistics of "
+                                         "num_groups groups of the channels of x (N, num_channels, …).");
+  group.def(
+      "__init__",
+      [](nb::pointer_and_handle<nn::GroupNorm> self, std::int64_t groups, std::int64_t channels, double eps,
+         bool affine) {
+        construct(self, groups, channels, nn::LayerNormOptions{eps, affine});
+      },
+      "num_groups"_a, "num_channels"_a, "eps"_a = 1e-5, "affine"_a = true, kept_arguments);
+  bind_parameter<&nn::GroupNorm::weight>(group, "weight", "(num_channels), or None.");
+  bind_parameter<&nn::GroupNorm::bias>(group, "bias", "(num_channels), or None.");
   auto layer = bind_layer<nn::LayerNorm>(m, "LayerNorm",
                                          "(x - mean) / sqrt(var + eps) · weight + bias over the last axes of x, which "
                                          "have the sizes normalized_shape.");

@@ -19,6 +19,11 @@ bool is_same(const std::string& name) {
 
 }  // namespace
 
+IntSingle padding_of(nb::handle padding, IntSingle kernel, IntSingle stride, IntSingle dilation) {
+  if (!nb::isinstance<nb::str>(padding)) return nb::cast<IntSingle>(padding);
+  return is_same(nb::cast<std::string>(padding)) ? same(kernel, stride, dilation) : 0;
+}
+
 IntPair padding_of(nb::handle padding, IntPair kernel, IntPair stride, IntPair dilation) {
   if (!nb::isinstance<nb::str>(padding)) return nb::cast<IntPair>(padding);
   if (!is_same(nb::cast<std::string>(padding))) return 0;

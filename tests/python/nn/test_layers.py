@@ -31,6 +31,13 @@ def test_linear_and_conv():
     assert nn.Conv2d(2, 4, (3, 1), padding="same", bias=False)(tensor(image)).shape == (1, 4, 5, 6)
     assert nn.Conv2d(4, 4, 3, groups=4).weight.shape == (4, 1, 3, 3)
     assert nn.Conv3d(1, 2, (1, 2, 3))(tensor(normal(1, 1, 4, 4, 4))).shape == (1, 2, 4, 3, 2)
+    sequence = normal(1, 2, 7)
+    conv = nn.Conv1d(2, 4, (3,), padding="same")
+    assert conv.kernel_size == (3,) and conv.stride == (1,)
+    row = np.pad(sequence, ((0, 0), (0, 0), (1, 1)))[:, :, None]
+    expected = numeric.conv2d(row, np.asarray(conv.weight)[:, :, None], np.asarray(conv.bias), 1, 0)
+    assert_close(conv(tensor(sequence)), expected[:, :, 0], atol=1e-4)
+    assert nn.ConvTranspose1d(2, 3, 4, stride=2)(tensor(sequence)).shape == (1, 3, 16)
     up = nn.ConvTranspose2d(2, 3, 2, 2, 0, 1, 1, False, 1)
     assert up.bias is None and up(tensor(image)).shape == (1, 3, 11, 13)
     assert nn.ConvTranspose3d(1, 2, 2, stride=2)(tensor(normal(1, 1, 2, 2, 2))).shape == (1, 2, 4, 4, 4)
@@ -63,6 +70,32 @@ ACTIVATIONS = [
 def test_activations(layer, function):
     x = tensor(normal(3, 8) * 3)
     assert_close(layer(x), function(x))
+
+
+def normalized(x, axes, eps=1e-5):
+    return (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + eps)
+
+
+def test_norms_of_instances():
+    x = normal(2, 4, 3, 5)
+    assert_close(nn.InstanceNorm2d(4)(tensor(x)), normalized(x, (2, 3)), atol=1e-4)
+    assert_close(nn.InstanceNorm2d(4)(tensor(x[0])), normalized(x, (2, 3))[0], atol=1e-4)
+    groups = nn.GroupNorm(2, 4)
+    expected = normalized(x.reshape(2, 2, -1), (2,)).reshape(x.shape)
+    assert_close(groups(tensor(x)), expected, atol=1e-4)
+    assert groups.num_groups == 2 and groups.num_channels == 4
+    weight, bias = normal(4), normal(4)
+    scaled = expected * weight[:, None, None] + bias[:, None, None]
+    assert_close(F.group_norm(tensor(x), 2, tensor(weight), tensor(bias)), scaled, atol=1e-4)
+    mean, var = crisol.zeros(4), crisol.ones(4)
+    F.instance_norm(tensor(x), mean, var, momentum=1.0)
+    assert_close(mean, x.mean((0, 2, 3)), atol=1e-4)
+    tracked = nn.InstanceNorm1d(3, affine=True, track_running_stats=True)
+    assert list(tracked.state_dict()) == ["weight", "bias", "running_mean", "running_var", "num_batches_tracked"]
+    assert nn.InstanceNorm3d(2)(tensor(normal(1, 2, 2, 2, 2))).shape == (1, 2, 2, 2, 2)
+    assert nn.BatchNorm1d(3)(tensor(normal(4, 3))).shape == (4, 3)
+    with pytest.raises(ValueError, match="groups"):
+        nn.GroupNorm(3, 4)
 
 
 def test_norms():

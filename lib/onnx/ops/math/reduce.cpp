@@ -164,13 +164,11 @@ Run instance_normalization(Call& call) {
   return in_f32(call, [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     require(x.dim() >= 3, "onnx", "an input of shape ", x.shape(), ", (N, C, …) expected");
-    Shape axes, channels = Shape::filled(x.dim() - 1, 1);
-    for (int i = 2; i < x.dim(); ++i) axes.push_back(i);
-    channels[0] = x.size(1);
-    const Tensor centred = x - mean(x, axes, true);
-    return Data{centred * rsqrt(mean(centred * centred, axes, true) + epsilon) *
-                    in[1].tensor(device).reshape(channels) +
-                in[2].tensor(device).reshape(channels)};
+    const Tensor scale = in[1].tensor(device), bias = in[2].tensor(device);
+    // The library refuses one element per channel in training, as PyTorch does. In ONNX it becomes the bias.
+    const bool single = x.numel() == x.size(0) * x.size(1);
+    return Data{single ? group_norm(x, x.size(1), scale, bias, epsilon)
+                       : instance_norm(x, scale, bias, Tensor(), Tensor(), {.epsilon = epsilon})};
   });
 }
 

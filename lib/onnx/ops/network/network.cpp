@@ -1,5 +1,4 @@
 // Products, convolutions, normalisations and softmax.
-#include <algorithm>
 #include <limits>
 
 #include "base/text.h"
@@ -111,13 +110,6 @@ Options convolution_options(const Windows& w, int groups) {
   return options;
 }
 
-/// Whether the epilogue computes the same behind a result with one more axis before its last one.
-bool takes_axis(const Epilogue& epilogue, const Tensor& any) {
-  const auto arguments = epilogue.arguments(any);
-  return std::all_of(arguments.begin() + 1, arguments.end(),
-                     [](const auto& a) { return a.tensor() == nullptr || a.tensor()->dim() <= 1; });
-}
-
 }  // namespace
 
 Run convolution(Call& call) {
@@ -127,26 +119,20 @@ Run convolution(Call& call) {
   call.gives_type_of(0, call.rank_of(0));
   const auto compute = [given, groups = static_cast<int>(groups)](const Data& in, Device device,
                                                                   const Epilogue* epilogue) {
-    Tensor x = in[0].tensor(device), weight = in[1].tensor(device);
-    const Tensor bias = input_of(in, 2, device);
-    const bool one_axis = spatial_of(x).rank() == 1;
-    const Windows w = given.for_input(spatial_of(x), spatial_of(weight)).as_image();
-    if (one_axis) {
-      x = x.unsqueeze(2);
-      weight = weight.unsqueeze(2);
-    }
+    Tensor x = in[0].tensor(device);
+    const Tensor weight = in[1].tensor(device), bias = input_of(in, 2, device);
+    const Windows w = given.for_input(spatial_of(x), spatial_of(weight));
     if (!w.is_symmetric()) x = padded(x, w, 0);
     if (w.over_volumes()) {
       const Tensor y = conv3d(x, weight, bias, convolution_options<Conv3dOptions>(w, groups));
       return epilogue == nullptr ? y : (*epilogue)(y);
     }
-    const auto options = convolution_options<Conv2dOptions>(w, groups);
-    if (epilogue != nullptr && (!one_axis || takes_axis(*epilogue, x))) {
-      const Tensor y = conv2d(x, weight, bias, options, *epilogue);
-      return one_axis ? y.squeeze(2) : y;
+    if (w.axes() == 1) {
+      const auto options = convolution_options<Conv1dOptions>(w, groups);
+      return epilogue == nullptr ? conv1d(x, weight, bias, options) : conv1d(x, weight, bias, options, *epilogue);
     }
-    const Tensor y = one_axis ? conv2d(x, weight, bias, options).squeeze(2) : conv2d(x, weight, bias, options);
-    return epilogue == nullptr ? y : (*epilogue)(y);
+    const auto options = convolution_options<Conv2dOptions>(w, groups);
+    return epilogue == nullptr ? conv2d(x, weight, bias, options) : conv2d(x, weight, bias, options, *epilogue);
   };
   return in_f32(call, with_epilogue(compute));
 }

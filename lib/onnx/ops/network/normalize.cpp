@@ -25,14 +25,12 @@ Run group_normalization(Call& call) {
     const Tensor x = in[0].tensor(device), scale = in[1].tensor(device), bias = in[2].tensor(device);
     require(x.dim() >= 2 && x.size(1) % groups == 0, "onnx", "an input of shape ", x.shape(), " and ", groups,
             " groups of channels");
-    const std::int64_t elements = x.numel() / std::max<std::int64_t>(1, x.size(0) * groups);
-    const Tensor y =
-        layer_norm(x.to(DType::f32).reshape({x.size(0), groups, elements}), elements, Tensor(), Tensor(), epsilon);
-    Shape channels = Shape::filled(x.dim() - 1, 1);
-    channels[0] = x.size(1);
-    const Tensor z = by_channel ? y.reshape(x.shape()) * scale.reshape(channels) + bias.reshape(channels)
-                                : y * scale.reshape({groups, 1}) + bias.reshape({groups, 1});
-    return Data{z.reshape(x.shape()).to(x.dtype())};
+    const auto of_channels = [&](const Tensor& t) {
+      return by_channel ? t : t.unsqueeze(1).expand({groups, x.size(1) / groups}).flatten();
+    };
+    const Tensor y = group_norm(x.to(DType::f32), groups, of_channels(scale.to(DType::f32)),
+                                of_channels(bias.to(DType::f32)), epsilon);
+    return Data{y.to(x.dtype())};
   };
 }
 

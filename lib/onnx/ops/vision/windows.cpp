@@ -69,6 +69,8 @@ bool Windows::has_dilation() const {
   return std::any_of(dilations.begin(), dilations.end(), [](std::int64_t dilation) { return dilation != 1; });
 }
 
+void Windows::set(int& option, const std::vector<std::int64_t>& list) { option = static_cast<int>(list[0]); }
+
 void Windows::set(IntPair& option, const std::vector<std::int64_t>& list) {
   option = {static_cast<int>(list[0]), static_cast<int>(list[1])};
 }

@@ -34,6 +34,7 @@ struct Windows {
   bool has_dilation() const;
 
   /// The first entries of a list, one for each axis, as an option of the library.
+  static void set(int& option, const std::vector<std::int64_t>& list);
   static void set(IntPair& option, const std::vector<std::int64_t>& list);
   static void set(IntTriple& option, const std::vector<std::int64_t>& list);
 };

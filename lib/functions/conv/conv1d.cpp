@@ -1,0 +1,64 @@
+// Convolution of sequences: images with one row.
+#include <algorithm>
+
+#include "base/text.h"
+#include "crisol/functions/conv.h"
+#include "functions/single_image.h"
+#include "functions/traced/traced.h"
+#include "ops/check.h"
+#include "ops/conv/conv2d_problem.h"
+#include "ops/window.h"
+
+namespace crisol {
+
+namespace {
+
+constexpr const char* op = "conv1d";
+
+/// Checks everything that conv2d would refuse in its own words.
+void check(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv1dOptions& o) {
+  require(x.defined() && weight.defined(), op, "a tensor is undefined");
+  require(x.dim() == 3, op, "the input must have 3 axes (N, C, L), its shape is ", x.shape());
+  require(weight.dim() == 3, op, "the weight must have 3 axes (K, C/groups, S), its shape is ", weight.shape());
+  ops::require_dtype(op, "the input", x, DType::f32);
+  ops::require_dtype(op, "the weight", weight, DType::f32);
+  ops::require_device(op, "the input", x, "the weight", weight);
+  ops::require_channels(op, x.shape(), weight.shape(), o.groups);
+  ops::window_count(op, "length", {x.size(2), static_cast<int>(weight.size(2)), o.stride, o.padding, o.dilation});
+  if (bias.defined()) ops::require_operand(op, "the input", x, "the bias", bias, {weight.size(0)});
+}
+
+Conv2dOptions for_images(const Conv1dOptions& o) {
+  return {.stride = {1, o.stride}, .padding = {0, o.padding}, .dilation = {1, o.dilation}, .groups = o.groups};
+}
+
+/// Whether the epilogue computes the same behind a result with one more axis before its last one.
+bool takes_axis(const Epilogue& epilogue, const Tensor& any) {
+  const auto arguments = epilogue.arguments(any);
+  return std::all_of(arguments.begin() + 1, arguments.end(),
+                     [](const auto& a) { return a.tensor() == nullptr || a.tensor()->dim() <= 1; });
+}
+
+}  // namespace
+
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv1dOptions& options) {
+  if (is_single_sequence(x)) return conv1d(x.unsqueeze(0), weight, bias, options).squeeze(0);
+  check(x, weight, bias, options);
+  Tensor y;
+  {
+    const PauseRecorder pause;
+    y = conv2d(x.unsqueeze(2), weight.unsqueeze(2), bias, for_images(options)).squeeze(2);
+  }
+  if (Recorder* r = recorder()) traced::conv1d(*r, x, weight, bias, options, y);
+  return y;
+}
+
+Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv1dOptions& options,
+              const Epilogue& epilogue) {
+  if (is_single_sequence(x)) return conv1d(x.unsqueeze(0), weight, bias, options, epilogue).squeeze(0);
+  check(x, weight, bias, options);
+  if (recorder() != nullptr || !takes_axis(epilogue, x)) return epilogue(conv1d(x, weight, bias, options));
+  return conv2d(x.unsqueeze(2), weight.unsqueeze(2), bias, for_images(options), epilogue).squeeze(2);
+}
+
+}  // namespace crisol
