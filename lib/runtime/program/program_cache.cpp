@@ -42,10 +42,11 @@ std::string source_text(const KernelSpec& spec) {
 
 // NVIDIA reports only OpenCL C 1.2. Newer features are used through extensions.
 constexpr const char* common_options = "-cl-std=CL1.2";
+constexpr const char* pocl = "Portable Computing Language";
 
 std::string options_of(const KernelSpec& spec, const cl::Device& device, const DeviceInfo& info) {
   std::string options = common_options;
-  if (info.type == DeviceType::cpu) options += " -DCPU_DEVICE";  // For cl_kernels/common/inline.h.
+  if (info.platform == pocl) options += " -DSTATIC_INLINE";  // For cl_kernels/common/inline.h.
   if (spec.exact_division && (device.getInfo<CL_DEVICE_SINGLE_FP_CONFIG>() & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0)
     options += " -cl-fp32-correctly-rounded-divide-sqrt";
   return spec.options.empty() ? options : concat(options, ' ', spec.options);
@@ -237,7 +238,7 @@ void ProgramCache::build(Program& program, const KernelSpec& spec, const std::st
 // own. Another process starts from that cache in 40 ms for each program, instead of 5 ms with our binary. So asking for
 // binaries may take a sixteenth of the process's lifetime so far, and two seconds at its end.
 bool ProgramCache::may_store(bool ending) const {
-  if (device_.info().platform != "Portable Computing Language") return true;
+  if (device_.info().platform != pocl) return true;
   using namespace std::chrono_literals;
   const std::chrono::steady_clock::duration lived = std::chrono::steady_clock::now() - start_, least = 2s;
   const auto likely = stored_ == 0 ? 500ms : storing_ / stored_;
