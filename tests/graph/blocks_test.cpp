@@ -150,6 +150,11 @@ TEST_CASE("blocks: convolutions that stay as they are") {
                             conv("c", "w", "y")},
                            {of::raw_tensor<std::int64_t>("s", of::i64, {4}, {18, 18, 1, 1})});
   check(computed, randn({1, 18, 2, 3}), 0, 0);
+  // Winograd's filtering of the first and the last one saves more time than a reorder takes. The others go into blocks.
+  const ModelFile squares({conv("x", "w", "c", {attribute("pads", around)}), conv("c", "v", "d"), conv("d", "v", "e"),
+                           conv("e", "w", "y", {attribute("pads", around)})},
+                          {weight("w", randn({64, 64, 3, 3}) * 0.05), weight("v", randn({64, 64, 1, 1}) * 0.1)});
+  check(squares, randn({1, 64, 24, 24}), 1, 1);
   const ModelFile lines({conv("x", "w", "c"), conv("c", "w", "y")}, {weight("w", randn({18, 18, 1}))});
   check(lines, randn({1, 18, 6}), 0, 0);
 }

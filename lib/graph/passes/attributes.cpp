@@ -52,4 +52,23 @@ Windows windows_of(const Node& node, const std::array<std::int64_t, 2>& input,
   return windows;
 }
 
+ops::Conv2dSizes sizes_of_convolution(const Shape& x, const Shape& weight, const Shape& y, const Windows& windows) {
+  return {.images = x[0],
+          .channels = x[1],
+          .height = x[2],
+          .width = x[3],
+          .outputs = y[1],
+          .out_h = y[2],
+          .out_w = y[3],
+          .kernel_h = weight[2],
+          .kernel_w = weight[3],
+          .stride_h = windows.strides[0],
+          .stride_w = windows.strides[1],
+          .pad_h = windows.pads[0],
+          .pad_w = windows.pads[1],
+          .dilation_h = windows.dilations[0],
+          .dilation_w = windows.dilations[1],
+          .groups = x[1] / weight[1]};
+}
+
 }  // namespace crisol::graph

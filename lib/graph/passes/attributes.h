@@ -5,6 +5,7 @@
 #include <string>
 
 #include "graph/graph.h"
+#include "ops/conv/conv2d_problem.h"
 
 namespace crisol::graph {
 
@@ -25,5 +26,8 @@ std::array<std::int64_t, 2> kernel_of(const Node& pool);
 /// The windows of a node whose input and kernel have these sizes.
 Windows windows_of(const Node& node, const std::array<std::int64_t, 2>& input,
                    const std::array<std::int64_t, 2>& kernel);
+
+/// The sizes of a convolution of images with these shapes.
+ops::Conv2dSizes sizes_of_convolution(const Shape& x, const Shape& weight, const Shape& y, const Windows& windows);
 
 }  // namespace crisol::graph

@@ -14,6 +14,7 @@
 #include "graph/passes/passes.h"
 #include "graph/passes/resize_factors.h"
 #include "graph/passes/uses.h"
+#include "ops/conv/conv2d_winograd.h"
 #include "ops/pool/pool_blocks.h"
 
 namespace crisol::graph {
@@ -66,7 +67,7 @@ class Blocker {
   /// The sizes of the images that a node reads and makes.
   std::array<std::int64_t, 2> plane(int value) const { return {shape(value)[2], shape(value)[3]}; }
 
-  /// The sizes of a convolution that could run in blocks.
+  /// The sizes of a convolution that should run in blocks.
   std::optional<ops::Conv2dSizes> sizes_of_conv(const Node& node) const {
     if (node.op != "Conv" || !values_.is_image(node.inputs[0]) || constant(node.inputs[1]) == nullptr) return {};
     if (node.inputs.size() > 2 && node.inputs[2] != absent && constant(node.inputs[2]) == nullptr) return {};
@@ -77,24 +78,10 @@ class Blocker {
     const bool is_pixel = plane(node.inputs[0]) == std::array<std::int64_t, 2>{1, 1} && w[2] == 1 && w[3] == 1;
     if (2 * y[1] < block_ && !(is_pixel && values_.is_in_blocks(node.inputs[0]))) return {};
     const Windows windows = windows_of(node, {x[2], x[3]}, {w[2], w[3]});
-    const ops::Conv2dSizes sizes{.images = x[0],
-                                 .channels = x[1],
-                                 .height = x[2],
-                                 .width = x[3],
-                                 .outputs = y[1],
-                                 .out_h = y[2],
-                                 .out_w = y[3],
-                                 .kernel_h = w[2],
-                                 .kernel_w = w[3],
-                                 .stride_h = windows.strides[0],
-                                 .stride_w = windows.strides[1],
-                                 .pad_h = windows.pads[0],
-                                 .pad_w = windows.pads[1],
-                                 .dilation_h = windows.dilations[0],
-                                 .dilation_w = windows.dilations[1],
-                                 .groups = groups};
-    if (!ops::tiles_take(sizes, block_)) return {};
-    return sizes;
+    const ops::Conv2dSizes sizes = sizes_of_convolution(x, w, y, windows);
+    // Winograd's filtering works on images in their own layout. It saves more time than a reorder takes.
+    const bool saves_products = windows.is_symmetric && ops::winograd_pays(sizes, dispatch::target_of(device_.state()));
+    return saves_products || !ops::tiles_take(sizes, block_) ? std::nullopt : std::optional(sizes);
   }
 
   /// Whether another convolution uses the value, behind at most `steps` nodes that can run in blocks.

@@ -138,6 +138,12 @@ PlanOr plan_of(const Conv2dProblem& p, const Target& target, bool data) {
 
 }  // namespace
 
+bool winograd_pays(const Conv2dSizes& sizes, const Target& target) {
+  if (check_winograd_form(sizes) != nullptr) return false;
+  const WinogradSizes s = winograd_sizes(sizes, 4, false);
+  return check(s, cut_of(s, target), target) == nullptr;
+}
+
 PlanOr plan_winograd(const Conv2dProblem& p, const Target& target, std::size_t) { return plan_of(p, target, false); }
 
 PlanOr plan_winograd_data(const Conv2dProblem& p, const Target& target, std::size_t) {
