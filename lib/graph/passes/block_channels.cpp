@@ -79,9 +79,10 @@ class Blocker {
     if (2 * y[1] < block_ && !(is_pixel && values_.is_in_blocks(node.inputs[0]))) return {};
     const Windows windows = windows_of(node, {x[2], x[3]}, {w[2], w[3]});
     const ops::Conv2dSizes sizes = sizes_of_convolution(x, w, y, windows);
-    // Winograd's filtering works on images in their own layout. It saves more time than a reorder takes.
-    const bool saves_products = windows.is_symmetric && ops::winograd_pays(sizes, dispatch::target_of(device_.state()));
-    return saves_products || !ops::tiles_take(sizes, block_) ? std::nullopt : std::optional(sizes);
+    // Winograd's filtering works on images in their own layout. If it halves the work, reorders take less than it
+    // saves.
+    const bool halves = windows.is_symmetric && ops::winograd_halves(sizes, dispatch::target_of(device_.state()));
+    return halves || !ops::tiles_take(sizes, block_) ? std::nullopt : std::optional(sizes);
   }
 
   /// Whether another convolution uses the value, behind at most `steps` nodes that can run in blocks.

@@ -33,8 +33,7 @@ WinogradSizes winograd_sizes(const Conv2dSizes& sizes, std::int64_t tile, bool d
 /// Why Winograd's filtering does not compute such a convolution, or nullptr.
 const char* check_winograd_form(const Conv2dSizes& sizes);
 
-/// Whether a CPU computes the convolution by Winograd's filtering, because the transforms cost less than the products
-/// that it saves.
-bool winograd_pays(const Conv2dSizes& sizes, const Target& target);
+/// Whether Winograd's filtering takes at most half of the work of the sums on a CPU.
+bool winograd_halves(const Conv2dSizes& sizes, const Target& target);
 
 }  // namespace crisol::ops
