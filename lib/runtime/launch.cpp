@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <vector>
 
 #include "base/text.h"
 #include "runtime/capture/capturer.h"
@@ -36,13 +35,8 @@ KernelArg::KernelArg(const Shape& shape, int lanes) : size_(static_cast<std::siz
   std::copy(shape.begin(), shape.end(), reinterpret_cast<std::int64_t*>(bytes_.data()));
 }
 
-namespace {
-
-// Sets the arguments, but for the values that the kernel has already; `known` keeps these, in the order of the values.
-// Drivers copy each value, so a launch whose values stay the same is quicker without it. A buffer is always set,
-// because a new buffer may have the handle of a destroyed one. Null: sets all arguments.
-void set_changed_arguments(_cl_kernel* kernel, const std::string& name, const KernelArg* args, std::size_t count,
-                           std::vector<unsigned char>* known) {
+void set_arguments(_cl_kernel* kernel, const std::string& name, const KernelArg* args, std::size_t count,
+                   std::vector<unsigned char>& known) {
   cl_uint index = 0;
   const auto set = [&](std::size_t size, const void* data) {
     const cl_int error = clSetKernelArg(kernel, index, size, data);
@@ -53,14 +47,13 @@ void set_changed_arguments(_cl_kernel* kernel, const std::string& name, const Ke
   };
   std::size_t at = 0;
   const auto set_value = [&](std::size_t size, const void* data) {
-    if (known == nullptr) return set(size, data);
-    const bool kept = at + size <= known->size();
-    if (kept && std::memcmp(known->data() + at, data, size) == 0) {
+    const bool kept = at + size <= known.size();
+    if (kept && std::memcmp(known.data() + at, data, size) == 0) {
       ++index;
     } else {
       set(size, data);
-      if (!kept) known->resize(at + size);
-      std::memcpy(known->data() + at, data, size);
+      if (!kept) known.resize(at + size);
+      std::memcpy(known.data() + at, data, size);
     }
     at += size;
   };
@@ -74,12 +67,6 @@ void set_changed_arguments(_cl_kernel* kernel, const std::string& name, const Ke
     set(sizeof memory, &memory);
     set_value(sizeof(cl_ulong), &arg.view().offset);
   }
-}
-
-}  // namespace
-
-void set_arguments(_cl_kernel* kernel, const std::string& name, const KernelArg* args, std::size_t count) {
-  set_changed_arguments(kernel, name, args, count, nullptr);
 }
 
 namespace {
@@ -134,7 +121,7 @@ void enqueue(DeviceState& device, BuiltKernel& kernel, const NdRange& range, con
   {
     const std::lock_guard lock(kernel.mutex);
     device.programs().load_again(kernel);
-    set_changed_arguments(kernel.handle(), kernel.name, args, count, &kernel.values);
+    set_arguments(kernel.handle(), kernel.name, args, count, kernel.values);
     const auto run = [&] {
       return clEnqueueNDRangeKernel(queue, kernel.handle(), static_cast<cl_uint>(range.dimensions), nullptr,
                                     range.global.data(), local, 0, nullptr, timer.event());

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string_view>
+#include <vector>
 
 #include "crisol/shape.h"
 #include "runtime/dry_run.h"
@@ -119,8 +120,11 @@ class KernelArg {
 
 class BuiltKernel;
 
-/// Sets a kernel's arguments; `name` is for the message.
-void set_arguments(_cl_kernel* kernel, const std::string& name, const KernelArg* args, std::size_t count);
+/// Sets a kernel's arguments; `name` is for the message. `known` has the values that the kernel has already, one behind
+/// the other, and is brought up to date. It is empty for a new kernel. A value that stays is not set again, because
+/// drivers copy each value. A buffer is always set, because a new buffer may have the handle of a destroyed one.
+void set_arguments(_cl_kernel* kernel, const std::string& name, const KernelArg* args, std::size_t count,
+                   std::vector<unsigned char>& known);
 
 /// Finds the kernel of a spec in memory or in the disk cache; otherwise compiles it. An op resolves every kernel that
 /// it needs before its first launch, so that a build failure leaves no half-written result. Throws build_failure with

@@ -98,7 +98,8 @@ void Capturer::use(const Block& block) {
 
 void Capturer::add_launch(const BuiltKernel& kernel, const NdRange& range, const KernelArg* args, std::size_t count) {
   cl::Kernel own = device_.programs().make_captured(kernel);
-  set_arguments(own(), kernel.name, args, count);
+  std::vector<unsigned char> none;
+  set_arguments(own(), kernel.name, args, count, none);
   for (std::size_t i = 0; i < count; ++i)
     if (args[i].kind() == KernelArg::Kind::view) use(*args[i].view().block);
   add(LaunchCommand{std::move(own), kernel.name, range});
