@@ -22,24 +22,33 @@ void check_sizes(const char* op, std::int64_t in_channels, std::int64_t out_chan
           out_channels, " output channels cannot be divided into ", groups, " groups");
 }
 
-/// A new weight (first, second, kernel…), and a new bias if there is one.
-void initialize(Parameter& weight, Parameter& bias, std::int64_t first, std::int64_t second, const Shape& kernel,
-                std::int64_t out_channels, bool has_bias) {
-  Shape shape{first, second};
+template <class Options>
+constexpr bool is_transposed = requires(Options o) {
+  o.output_padding;
+};
+
+/// Makes the weight, and the bias if the options have one. `op` is for messages.
+template <class Options>
+void initialize(const char* op, Parameter& weight, Parameter& bias, std::int64_t in_channels, std::int64_t out_channels,
+                const Shape& kernel, const Options& options) {
+  check_sizes(op, in_channels, out_channels, kernel, options.groups);
+  Shape shape = is_transposed<Options> ? Shape{in_channels, out_channels / options.groups}
+                                       : Shape{out_channels, in_channels / options.groups};
   for (const std::int64_t size : kernel) shape.push_back(size);
   weight = init::kaiming_uniform_(empty(shape), std::sqrt(5.0));
   const double bound = 1 / std::sqrt(static_cast<double>(init::fans_of(shape).in));
-  if (has_bias) bias = init::uniform_(empty({out_channels}), -bound, bound);
+  if (options.bias) bias = init::uniform_(empty({out_channels}), -bound, bound);
 }
 
 template <class Options>
-std::string text_of(std::int64_t in_channels, std::int64_t out_channels, const Shape& weight, const Options& options,
-                    const Tensor& bias) {
+std::string text_of(const Tensor& weight, const Tensor& bias, const Options& options) {
   using Extent = decltype(options.stride);
-  const Shape kernel(weight.begin() + 2, static_cast<std::size_t>(weight.rank() - 2));
-  std::string text = concat(in_channels, ", ", out_channels, ", kernel_size=", kernel, ", stride=", options.stride);
+  const std::int64_t first = weight.size(0), second = weight.size(1) * options.groups;
+  const Shape kernel(weight.shape().begin() + 2, static_cast<std::size_t>(weight.dim() - 2));
+  std::string text = is_transposed<Options> ? concat(first, ", ", second) : concat(second, ", ", first);
+  text += concat(", kernel_size=", kernel, ", stride=", options.stride);
   if (options.padding != Extent(0)) text += concat(", padding=", options.padding);
-  if constexpr (requires { options.output_padding; })
+  if constexpr (is_transposed<Options>)
     if (options.output_padding != Extent(0)) text += concat(", output_padding=", options.output_padding);
   if (options.dilation != Extent(1)) text += concat(", dilation=", options.dilation);
   if (options.groups != 1) text += concat(", groups=", options.groups);
@@ -50,8 +59,7 @@ std::string text_of(std::int64_t in_channels, std::int64_t out_channels, const S
 
 Conv1d::Conv1d(std::int64_t in_channels, std::int64_t out_channels, int kernel, const Conv1dOptions& options)
     : options_(options) {
-  check_sizes("Conv1d", in_channels, out_channels, window_of(kernel), options.groups);
-  initialize(weight, bias, out_channels, in_channels / options.groups, window_of(kernel), out_channels, options.bias);
+  initialize("Conv1d", weight, bias, in_channels, out_channels, window_of(kernel), options);
   register_parameter("weight", weight);
   register_parameter("bias", bias);
 }
@@ -62,14 +70,11 @@ Tensor Conv1d::operator()(const Tensor& x, const Epilogue& epilogue) {
   return has_hooks() ? epilogue((*this)(x)) : conv1d(x, weight, bias, options_, epilogue);
 }
 
-std::string Conv1d::extra_repr() const {
-  return text_of(weight.size(1) * options_.groups, weight.size(0), weight.shape(), options_, bias);
-}
+std::string Conv1d::extra_repr() const { return text_of(weight, bias, options_); }
 
 Conv2d::Conv2d(std::int64_t in_channels, std::int64_t out_channels, IntPair kernel, const Conv2dOptions& options)
     : options_(options) {
-  check_sizes("Conv2d", in_channels, out_channels, window_of(kernel), options.groups);
-  initialize(weight, bias, out_channels, in_channels / options.groups, window_of(kernel), out_channels, options.bias);
+  initialize("Conv2d", weight, bias, in_channels, out_channels, window_of(kernel), options);
   register_parameter("weight", weight);
   register_parameter("bias", bias);
 }
@@ -80,67 +85,53 @@ Tensor Conv2d::operator()(const Tensor& x, const Epilogue& epilogue) {
   return has_hooks() ? epilogue((*this)(x)) : conv2d(x, weight, bias, options_, epilogue);
 }
 
-std::string Conv2d::extra_repr() const {
-  return text_of(weight.size(1) * options_.groups, weight.size(0), weight.shape(), options_, bias);
-}
+std::string Conv2d::extra_repr() const { return text_of(weight, bias, options_); }
 
 Conv3d::Conv3d(std::int64_t in_channels, std::int64_t out_channels, IntTriple kernel, const Conv3dOptions& options)
     : options_(options) {
-  check_sizes("Conv3d", in_channels, out_channels, window_of(kernel), options.groups);
-  initialize(weight, bias, out_channels, in_channels / options.groups, window_of(kernel), out_channels, options.bias);
+  initialize("Conv3d", weight, bias, in_channels, out_channels, window_of(kernel), options);
   register_parameter("weight", weight);
   register_parameter("bias", bias);
 }
 
 Tensor Conv3d::forward(const Tensor& x) { return conv3d(x, weight, bias, options_); }
 
-std::string Conv3d::extra_repr() const {
-  return text_of(weight.size(1) * options_.groups, weight.size(0), weight.shape(), options_, bias);
-}
+std::string Conv3d::extra_repr() const { return text_of(weight, bias, options_); }
 
 ConvTranspose1d::ConvTranspose1d(std::int64_t in_channels, std::int64_t out_channels, int kernel,
                                  const ConvTranspose1dOptions& options)
     : options_(options) {
-  check_sizes("ConvTranspose1d", in_channels, out_channels, window_of(kernel), options.groups);
-  initialize(weight, bias, in_channels, out_channels / options.groups, window_of(kernel), out_channels, options.bias);
+  initialize("ConvTranspose1d", weight, bias, in_channels, out_channels, window_of(kernel), options);
   register_parameter("weight", weight);
   register_parameter("bias", bias);
 }
 
 Tensor ConvTranspose1d::forward(const Tensor& x) { return conv_transpose1d(x, weight, bias, options_); }
 
-std::string ConvTranspose1d::extra_repr() const {
-  return text_of(weight.size(0), weight.size(1) * options_.groups, weight.shape(), options_, bias);
-}
+std::string ConvTranspose1d::extra_repr() const { return text_of(weight, bias, options_); }
 
 ConvTranspose2d::ConvTranspose2d(std::int64_t in_channels, std::int64_t out_channels, IntPair kernel,
                                  const ConvTranspose2dOptions& options)
     : options_(options) {
-  check_sizes("ConvTranspose2d", in_channels, out_channels, window_of(kernel), options.groups);
-  initialize(weight, bias, in_channels, out_channels / options.groups, window_of(kernel), out_channels, options.bias);
+  initialize("ConvTranspose2d", weight, bias, in_channels, out_channels, window_of(kernel), options);
   register_parameter("weight", weight);
   register_parameter("bias", bias);
 }
 
 Tensor ConvTranspose2d::forward(const Tensor& x) { return conv_transpose2d(x, weight, bias, options_); }
 
-std::string ConvTranspose2d::extra_repr() const {
-  return text_of(weight.size(0), weight.size(1) * options_.groups, weight.shape(), options_, bias);
-}
+std::string ConvTranspose2d::extra_repr() const { return text_of(weight, bias, options_); }
 
 ConvTranspose3d::ConvTranspose3d(std::int64_t in_channels, std::int64_t out_channels, IntTriple kernel,
                                  const ConvTranspose3dOptions& options)
     : options_(options) {
-  check_sizes("ConvTranspose3d", in_channels, out_channels, window_of(kernel), options.groups);
-  initialize(weight, bias, in_channels, out_channels / options.groups, window_of(kernel), out_channels, options.bias);
+  initialize("ConvTranspose3d", weight, bias, in_channels, out_channels, window_of(kernel), options);
   register_parameter("weight", weight);
   register_parameter("bias", bias);
 }
 
 Tensor ConvTranspose3d::forward(const Tensor& x) { return conv_transpose3d(x, weight, bias, options_); }
 
-std::string ConvTranspose3d::extra_repr() const {
-  return text_of(weight.size(0), weight.size(1) * options_.groups, weight.shape(), options_, bias);
-}
+std::string ConvTranspose3d::extra_repr() const { return text_of(weight, bias, options_); }
 
 }  // namespace crisol::nn

@@ -8,13 +8,20 @@
 
 namespace crisol::nn {
 
+namespace {
+
+/// A weight of ones and a bias of zeros.
+void make_affine(Parameter& weight, Parameter& bias, const Shape& shape) {
+  weight = ones(shape);
+  bias = zeros(shape);
+}
+
+}  // namespace
+
 NormBase::NormBase(const char* name, std::int64_t num_features, const BatchNorm2dOptions& options)
     : num_features_(num_features), options_(options) {
   require(num_features > 0, name, "num_features ", num_features, " must be positive");
-  if (options.affine) {
-    weight = ones({num_features});
-    bias = zeros({num_features});
-  }
+  if (options.affine) make_affine(weight, bias, {num_features});
   if (options.track_running_stats) {
     running_mean = zeros({num_features});
     running_var = ones({num_features});
@@ -97,10 +104,7 @@ LayerNorm::LayerNorm(const Shape& normalized_shape, const LayerNormOptions& opti
     : normalized_shape_(normalized_shape), eps_(options.eps) {
   require(normalized_shape.rank() > 0 && normalized_shape.numel() > 0, "LayerNorm", "normalized_shape ",
           normalized_shape, " must have positive sizes");
-  if (options.affine) {
-    weight = ones(normalized_shape);
-    bias = zeros(normalized_shape);
-  }
+  if (options.affine) make_affine(weight, bias, normalized_shape);
   register_parameter("weight", weight);
   register_parameter("bias", bias);
 }
@@ -115,10 +119,7 @@ GroupNorm::GroupNorm(std::int64_t num_groups, std::int64_t num_channels, const L
     : num_groups_(num_groups), num_channels_(num_channels), eps_(options.eps) {
   require(num_groups > 0 && num_channels > 0 && num_channels % num_groups == 0, "GroupNorm", num_channels,
           " channels cannot be divided into ", num_groups, " groups");
-  if (options.affine) {
-    weight = ones({num_channels});
-    bias = zeros({num_channels});
-  }
+  if (options.affine) make_affine(weight, bias, {num_channels});
   register_parameter("weight", weight);
   register_parameter("bias", bias);
 }

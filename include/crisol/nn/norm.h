@@ -83,8 +83,8 @@ struct InstanceNormOptions {
 };
 
 /// y = (x - mean) / sqrt(var + eps) · weight + bias for each channel of each image of x (N, num_features, H, W), or of
-/// one image (num_features, H, W). mean and biased var are those of the channel's pixels. With running statistics they
-/// are used after eval().
+/// one image (num_features, H, W). mean and biased var are those of the channel's pixels. If the layer has
+/// running statistics, it uses these after eval().
 class CRISOL_API InstanceNorm2d : public NormBase {
  public:
   explicit InstanceNorm2d(std::int64_t num_features, const InstanceNormOptions& options = {});
