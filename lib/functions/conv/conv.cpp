@@ -37,7 +37,7 @@ auto conv2d_backward(const Tensor& input, const Tensor& filter, const Conv2dOpti
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options) {
   if (is_single(x)) return conv2d(x.unsqueeze(0), weight, bias, options).squeeze(0);
   const Tensor y = ops::conv2d(x, weight, bias, options);
-  if (Recorder* r = recorder()) traced::conv2d(*r, x, weight, bias, options, y);
+  if (Recorder* r = recorder()) traced::conv(*r, x, weight, bias, options, y);
   if (!autograd::recording(x, weight, bias)) return y;
   return autograd::record("conv2d", y, {x, weight, bias}, conv2d_backward(x, weight, options));
 }
@@ -59,7 +59,7 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
 Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv3dOptions& options) {
   if (is_single_volume(x)) return conv3d(x.unsqueeze(0), weight, bias, options).squeeze(0);
   const Tensor y = ops::conv3d(x, weight, bias, options);
-  if (Recorder* r = recorder()) traced::conv3d(*r, x, weight, bias, options, y);
+  if (Recorder* r = recorder()) traced::conv(*r, x, weight, bias, options, y);
   if (!autograd::recording(x, weight, bias)) return y;
   return autograd::record(
       "conv3d", y, {x, weight, bias},

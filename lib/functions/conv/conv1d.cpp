@@ -49,7 +49,7 @@ Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
     const PauseRecorder pause;
     y = conv2d(x.unsqueeze(2), weight.unsqueeze(2), bias, for_images(options)).squeeze(2);
   }
-  if (Recorder* r = recorder()) traced::conv1d(*r, x, weight, bias, options, y);
+  if (Recorder* r = recorder()) traced::conv(*r, x, weight, bias, options, y);
   return y;
 }
 

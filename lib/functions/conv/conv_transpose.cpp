@@ -7,6 +7,7 @@
 #include "crisol/functions/conv.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/ops/conv.h"
+#include "functions/by_channel.h"
 #include "functions/single_image.h"
 #include "functions/traced/traced.h"
 #include "ops/check.h"
@@ -70,23 +71,27 @@ Shape transposed_shape(const char* op, const Operands& operands, int groups, std
 }
 
 /// The transposed convolution, from the ops of the convolution and of its gradients.
-template <auto conv, auto backward_data, auto backward_weight, class Options>
-Tensor transposed(const char* op, const Operands& operands, const Shape& shape, const Options& convolution) {
-  const PauseRecorder pause;
+template <class Convolution, auto conv, auto backward_data, auto backward_weight, class Options>
+Tensor transposed(const char* op, const Operands& operands, const Shape& shape, const Options& o) {
   const auto& [x, weight, bias] = operands;
-  Tensor y = backward_data(x, weight, shape, convolution);
-  if (autograd::recording(x, weight))
-    y = autograd::record(op, y, {x, weight},
-                         [x = Saved(x), weight = Saved(weight), convolution](const Tensor& dy, Needs needs) {
-                           Gradients gradients(2);
-                           if (needs[0]) gradients[0] = conv(dy, weight.get(), Tensor(), convolution);
-                           if (needs[1]) gradients[1] = backward_weight(x.get(), dy, weight.get().shape(), convolution);
-                           return gradients;
-                         });
-  if (!bias.defined()) return y;
-  Shape channels = Shape::filled(shape.rank() - 1, 1);
-  channels[0] = bias.size(0);
-  return y + bias.reshape(channels);
+  const Convolution convolution{.stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups};
+  Tensor y;
+  {
+    const PauseRecorder pause;
+    y = backward_data(x, weight, shape, convolution);
+    if (autograd::recording(x, weight))
+      y = autograd::record(op, y, {x, weight},
+                           [x = Saved(x), weight = Saved(weight), convolution](const Tensor& dy, Needs needs) {
+                             Gradients gradients(2);
+                             if (needs[0]) gradients[0] = conv(dy, weight.get(), Tensor(), convolution);
+                             if (needs[1])
+                               gradients[1] = backward_weight(x.get(), dy, weight.get().shape(), convolution);
+                             return gradients;
+                           });
+    if (bias.defined()) y = y + by_channel(bias, y.dim());
+  }
+  if (Recorder* r = recorder()) traced::conv(*r, x, weight, bias, o, y);
+  return y;
 }
 
 }  // namespace
@@ -107,7 +112,7 @@ Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bia
                           .groups = o.groups})
             .squeeze(2);
   }
-  if (Recorder* r = recorder()) traced::conv_transpose1d(*r, x, weight, bias, o, y);
+  if (Recorder* r = recorder()) traced::conv(*r, x, weight, bias, o, y);
   return y;
 }
 
@@ -119,11 +124,8 @@ Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bia
   const Operands operands{x, weight, bias};
   const Shape shape = transposed_shape(op, operands, o.groups, axes, "(N, C, H, W)", "(C, K/groups, R, S)");
   constexpr Tensor (*conv)(const Tensor&, const Tensor&, const Tensor&, const Conv2dOptions&) = ops::conv2d;
-  const Tensor y = transposed<conv, ops::conv2d_backward_data, ops::conv2d_backward_weight>(
-      op, operands, shape,
-      Conv2dOptions{.stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups});
-  if (Recorder* r = recorder()) traced::conv_transpose2d(*r, x, weight, bias, o, y);
-  return y;
+  return transposed<Conv2dOptions, conv, ops::conv2d_backward_data, ops::conv2d_backward_weight>(op, operands, shape,
+                                                                                                 o);
 }
 
 Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvTranspose3dOptions& o) {
@@ -134,11 +136,8 @@ Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bia
                                             {"width", o.stride.w, o.padding.w, o.output_padding.w, o.dilation.w}}};
   const Operands operands{x, weight, bias};
   const Shape shape = transposed_shape(op, operands, o.groups, axes, "(N, C, D, H, W)", "(C, K/groups, Q, R, S)");
-  const Tensor y = transposed<ops::conv3d, ops::conv3d_backward_data, ops::conv3d_backward_weight>(
-      op, operands, shape,
-      Conv3dOptions{.stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups});
-  if (Recorder* r = recorder()) traced::conv_transpose3d(*r, x, weight, bias, o, y);
-  return y;
+  return transposed<Conv3dOptions, ops::conv3d, ops::conv3d_backward_data, ops::conv3d_backward_weight>(op, operands,
+                                                                                                        shape, o);
 }
 
 }  // namespace crisol

@@ -4,8 +4,8 @@
 #include "crisol/functions/norm.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/fuse.h"
-#include "crisol/grad_mode.h"
 #include "crisol/ops/copy.h"
+#include "functions/by_channel.h"
 #include "functions/traced/traced.h"
 #include "ops/check.h"
 
@@ -31,22 +31,24 @@ std::int64_t elements_of_channel(const Tensor& x) {
 Tensor scaled(const Tensor& y, const Tensor& weight, const Tensor& bias) {
   static const auto scale_and_shift =
       fuse([](const Expr& x, const Expr& scale, const Expr& shift) { return x * scale + shift; });
-  Shape channels = Shape::filled(y.dim() - 1, 1);
-  channels[0] = y.size(1);
-  if (weight.defined() && bias.defined()) return scale_and_shift(y, weight.reshape(channels), bias.reshape(channels));
-  if (weight.defined()) return y * weight.reshape(channels);
-  return bias.defined() ? y + bias.reshape(channels) : y;
+  if (weight.defined() && bias.defined())
+    return scale_and_shift(y, by_channel(weight, y.dim()), by_channel(bias, y.dim()));
+  if (weight.defined()) return y * by_channel(weight, y.dim());
+  return bias.defined() ? y + by_channel(bias, y.dim()) : y;
 }
 
-/// batch_norm2d of one image with the channels of all instances. The statistics are those of the instances.
+/// The numbers of the channels (C), for each instance of x (N, C).
+Tensor for_each_instance(const Tensor& numbers, const Tensor& x) {
+  return numbers.defined() ? numbers.unsqueeze(0).expand({x.size(0), x.size(1)}) : numbers;
+}
+
+/// batch_norm2d of one image with the channels of all instances. The statistics belong to the instances. All but x has
+/// the shape (N, C), or is undefined.
 Tensor by_instance(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& var,
                    const BatchNormOptions& options) {
-  const std::int64_t images = x.size(0), channels = x.size(1);
-  const auto for_each_image = [&](const Tensor& t) {
-    return t.defined() ? t.unsqueeze(0).expand({images, channels}).reshape({images * channels}) : t;
-  };
-  return batch_norm2d(x.reshape({1, images * channels, elements_of_channel(x)}), for_each_image(weight),
-                      for_each_image(bias), mean, var, options)
+  const auto flat = [](const Tensor& t) { return t.defined() ? t.flatten() : t; };
+  return batch_norm2d(x.reshape({1, x.size(0) * x.size(1), elements_of_channel(x)}), flat(weight), flat(bias),
+                      flat(mean), flat(var), options)
       .reshape(x.shape());
 }
 
@@ -75,15 +77,10 @@ Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, 
   Tensor y;
   {
     const PauseRecorder pause;
-    if (!keeps) {
-      y = by_instance(x, weight, bias, Tensor(), Tensor(), options);
-    } else {
-      const auto for_each_instance = [&](const Tensor& t) {
-        return t.detach().unsqueeze(0).expand({x.size(0), x.size(1)}).clone();
-      };
-      const Tensor means = for_each_instance(running_mean), vars = for_each_instance(running_var);
-      y = by_instance(x, weight, bias, means.flatten(), vars.flatten(), options);
-      const NoGrad no_grad;
+    const auto copied = [&](const Tensor& t) { return t.defined() ? for_each_instance(t.detach(), x).clone() : t; };
+    const Tensor means = copied(running_mean), vars = copied(running_var);
+    y = by_instance(x, for_each_instance(weight, x), for_each_instance(bias, x), means, vars, options);
+    if (keeps) {
       ops::copy_into(running_mean, mean(means, {0}));
       ops::copy_into(running_var, mean(vars, {0}));
     }

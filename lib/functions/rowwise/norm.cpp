@@ -5,7 +5,7 @@
 
 #include "autograd/node.h"
 #include "crisol/ops/norm.h"
-#include "crisol/ops/view.h"
+#include "functions/by_channel.h"
 #include "functions/fuse/epilogue.h"
 #include "functions/traced/traced.h"
 
@@ -66,12 +66,10 @@ Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, c
   if (!is_plain_inference(x, {weight, bias, running_mean, running_var}, options) ||
       autograd::recording(x, weight, bias) || recorder() != nullptr)
     return epilogue(batch_norm2d(x, weight, bias, running_mean, running_var, options));
-  Shape channels = Shape::filled(x.dim() - 1, 1);
-  channels[0] = x.size(1);
-  const auto by_channel = [&](const Tensor& t) { return ops::reshape(t, channels); };
   const Tensor scale = inverse_deviation()(running_var, options.epsilon);
   return detail::run_behind([](const Expr* e) { return (e[0] - e[1]) * (e[2] * e[3]) + e[4]; },
-                            {x, by_channel(running_mean), by_channel(scale), by_channel(weight), by_channel(bias)},
+                            {x, by_channel(running_mean, x.dim()), by_channel(scale, x.dim()),
+                             by_channel(weight, x.dim()), by_channel(bias, x.dim())},
                             epilogue);
 }
 

@@ -68,22 +68,6 @@ Extent stride_of(Extent stride, Extent kernel) {
   return stride == Extent(0) ? kernel : stride;
 }
 
-/// Conv, or ConvTranspose if the options have an output padding.
-template <class Options>
-void conv(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Options& options,
-          const Tensor& y) {
-  std::vector<Value> inputs{r.of(x), r.of(weight)};
-  if (bias.defined()) inputs.push_back(r.of(bias));
-  Recorder::Attributes attributes{{"kernel_shape", Numbers(weight.shape().begin() + 2, weight.shape().end())},
-                                  {"strides", numbers(options.stride)},
-                                  {"pads", pads(options.padding)},
-                                  {"dilations", numbers(options.dilation)},
-                                  {"group", options.groups}};
-  constexpr bool transposed = requires { options.output_padding; };
-  if constexpr (transposed) attributes.emplace("output_padding", numbers(options.output_padding));
-  r.bind(y, r.node(transposed ? "ConvTranspose" : "Conv", inputs, attributes));
-}
-
 template <class Options>
 void max_pool_of(const char* op, Recorder& r, const Tensor& x, const Options& o, const Tensor& y) {
   const Numbers kernel = numbers(o.kernel), strides = numbers(stride_of(o.stride, o.kernel));
@@ -111,35 +95,30 @@ void avg_pool_of(const char* op, Recorder& r, const Tensor& x, const Options& o,
 
 }  // namespace
 
-void conv1d(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv1dOptions& options,
-            const Tensor& y) {
-  conv(r, x, weight, bias, options, y);
+template <class Options>
+void conv(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Options& options,
+          const Tensor& y) {
+  std::vector<Value> inputs{r.of(x), r.of(weight)};
+  if (bias.defined()) inputs.push_back(r.of(bias));
+  Recorder::Attributes attributes{{"kernel_shape", Numbers(weight.shape().begin() + 2, weight.shape().end())},
+                                  {"strides", numbers(options.stride)},
+                                  {"pads", pads(options.padding)},
+                                  {"dilations", numbers(options.dilation)},
+                                  {"group", options.groups}};
+  constexpr bool transposed = requires { options.output_padding; };
+  if constexpr (transposed) attributes.emplace("output_padding", numbers(options.output_padding));
+  r.bind(y, r.node(transposed ? "ConvTranspose" : "Conv", inputs, attributes));
 }
 
-void conv2d(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
-            const Tensor& y) {
-  conv(r, x, weight, bias, options, y);
-}
-
-void conv3d(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv3dOptions& options,
-            const Tensor& y) {
-  conv(r, x, weight, bias, options, y);
-}
-
-void conv_transpose1d(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias,
-                      const ConvTranspose1dOptions& options, const Tensor& y) {
-  conv(r, x, weight, bias, options, y);
-}
-
-void conv_transpose2d(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias,
-                      const ConvTranspose2dOptions& options, const Tensor& y) {
-  conv(r, x, weight, bias, options, y);
-}
-
-void conv_transpose3d(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias,
-                      const ConvTranspose3dOptions& options, const Tensor& y) {
-  conv(r, x, weight, bias, options, y);
-}
+template void conv(Recorder&, const Tensor&, const Tensor&, const Tensor&, const Conv1dOptions&, const Tensor&);
+template void conv(Recorder&, const Tensor&, const Tensor&, const Tensor&, const Conv2dOptions&, const Tensor&);
+template void conv(Recorder&, const Tensor&, const Tensor&, const Tensor&, const Conv3dOptions&, const Tensor&);
+template void conv(Recorder&, const Tensor&, const Tensor&, const Tensor&, const ConvTranspose1dOptions&,
+                   const Tensor&);
+template void conv(Recorder&, const Tensor&, const Tensor&, const Tensor&, const ConvTranspose2dOptions&,
+                   const Tensor&);
+template void conv(Recorder&, const Tensor&, const Tensor&, const Tensor&, const ConvTranspose3dOptions&,
+                   const Tensor&);
 
 void linear(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& y) {
   if (x.dim() == 2 && bias.defined()) return r.note("Gemm", {x, weight, bias}, y, {{"transB", 1}});

@@ -42,18 +42,10 @@ void split(Recorder& r, const Tensor& x, const std::vector<std::int64_t>& sizes,
 void pad(Recorder& r, const Tensor& x, const std::vector<AxisPadding>& paddings, double value, const Tensor& y);
 void one_hot(Recorder& r, const Tensor& indices, std::int64_t num_classes, const Tensor& y);
 
-void conv1d(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv1dOptions& options,
-            const Tensor& y);
-void conv2d(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
-            const Tensor& y);
-void conv3d(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv3dOptions& options,
-            const Tensor& y);
-void conv_transpose1d(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias,
-                      const ConvTranspose1dOptions& options, const Tensor& y);
-void conv_transpose2d(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias,
-                      const ConvTranspose2dOptions& options, const Tensor& y);
-void conv_transpose3d(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias,
-                      const ConvTranspose3dOptions& options, const Tensor& y);
+/// Conv, or ConvTranspose if the options have an output padding. `Options` are those of conv1d to conv_transpose3d.
+template <class Options>
+void conv(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Options& options,
+          const Tensor& y);
 void linear(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& y);
 void batch_norm(Recorder& r, const Tensor& x, const std::vector<Tensor>& of_channels, const BatchNormOptions& options,
                 const Tensor& y);

@@ -7,6 +7,7 @@
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/pad.h"
 #include "crisol/functions/vision.h"
+#include "functions/by_channel.h"
 #include "onnx/ops/axes.h"
 #include "onnx/ops/table.h"
 #include "onnx/ops/vision/windows.h"
@@ -56,10 +57,7 @@ Tensor conv_transposed(const Tensor& x, const Tensor& weight, const Tensor& bias
   if (fits) return run(bias, begins, more);
   const Numbers none(parts.size(), 0);
   const Tensor y = pad(run(Tensor(), none, none), cuts);
-  if (!bias.defined()) return y;
-  Shape channels = Shape::filled(y.dim() - 1, 1);
-  channels[0] = bias.numel();
-  return y + bias.reshape(channels);
+  return bias.defined() ? y + by_channel(bias, y.dim()) : y;
 }
 
 std::int64_t full_size(const Windows& w, std::size_t axis, std::int64_t size) {

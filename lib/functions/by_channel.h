@@ -1,0 +1,15 @@
+// One number for each channel, beside images.
+#pragma once
+
+#include "crisol/tensor.h"
+
+namespace crisol {
+
+/// A vector (C) as (C, 1, …), so that it broadcasts over a tensor (N, C, …) of `rank` axes.
+inline Tensor by_channel(const Tensor& numbers, int rank) {
+  Shape shape = Shape::filled(rank - 1, 1);
+  shape[0] = numbers.numel();
+  return numbers.reshape(shape);
+}
+
+}  // namespace crisol
