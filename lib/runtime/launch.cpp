@@ -63,8 +63,8 @@ void set_arguments(_cl_kernel* kernel, const std::string& name, const KernelArg*
       set_value(arg.size(), arg.data());
       continue;
     }
-    const cl_mem memory = arg.view().block->memory();
-    set(sizeof memory, &memory);
+    _cl_mem* const memory = arg.view().block->memory();
+    set(sizeof(cl_mem), &memory);
     set_value(sizeof(cl_ulong), &arg.view().offset);
   }
 }
@@ -111,7 +111,7 @@ void enqueue(DeviceState& device, BuiltKernel& kernel, const NdRange& range, con
   if (in_dry_run()) return;
   if (verbose(Topic::launch)) log_launch(kernel, range);
   Capturer* capturer = capturer_of(device);
-  const cl_command_queue queue = device.queue();
+  _cl_command_queue* const queue = device.queue();
   const std::size_t* local = range.local[0] == 0 ? nullptr : range.local.data();
   CommandTimer timer(device, "kernel");
   cl_int error = CL_SUCCESS;
