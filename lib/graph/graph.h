@@ -14,6 +14,10 @@
 #include "crisol/tensor.h"
 #include "tensor/recorder.h"
 
+namespace crisol::ops {
+struct Conv2dSizes;
+}
+
 namespace crisol::graph {
 
 /// One size of a value's shape: a number, a name, or neither.
@@ -101,7 +105,8 @@ class Run {
   // Other forms of the function, which passes may use instead. Empty for ops that do not have them.
   Formula formula;
   WithEpilogue with_epilogue;
-  bool is_random = false;  ///< Each run gives other outputs for the same inputs.
+  std::shared_ptr<const ops::Conv2dSizes> convolution;  ///< Of a convolution of channels in blocks.
+  bool is_random = false;                               ///< Each run gives other outputs for the same inputs.
 
  private:
   Function function_;

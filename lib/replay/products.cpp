@@ -184,6 +184,26 @@ std::optional<Replay> make_conv2d_blocks(const Problem& p) {
   return replay;
 }
 
+std::optional<Replay> make_conv2d_separable(const Problem& p) {
+  Problem first = p;
+  first.values["kind"] = 1;
+  first.values["k"] = p["c"];
+  const Convolution c(as_conv2d(first));
+  const Shape pointwise{p["k"], p["c"], 1, 1};
+  const Values x = values_for(1, c.x.numel()), w = values_for(2, c.weight.numel()),
+               v = values_for(3, pointwise.numel());
+  const Tensor input = p.tensor(x, c.x), weights = p.tensor(w, c.weight), second = p.tensor(v, pointwise);
+  Replay replay = c.replay(c.weight[2] * c.weight[3] + p["c"], [=, block = p["block"]] {
+    return ops::conv2d_separable_in_blocks(input, weights, second, c.options, block);
+  });
+  replay.operations += static_cast<double>(c.y.numel()) * static_cast<double>(p["k"]);
+  replay.reference = [=] {
+    const Values between = reference::conv2d(x, c.x, w, c.weight, {}, c.options);
+    return std::vector<Values>{reference::conv2d(between, c.y, v, pointwise, {}, {})};
+  };
+  return replay;
+}
+
 std::optional<Replay> make_data(const Problem& p) {
   const Convolution c(p);
   const Values dy = values_for(1, c.y.numel()), w = values_for(2, c.weight.numel());
@@ -249,12 +269,19 @@ void resize_blocks(Problem& p, const Sizes& sizes) {
   p.values["out_w"] = (p["w"] + 2 * p["pad_w"] - p["dil_w"] * (p["s"] - 1) - 1) / p["stride_w"] + 1;
 }
 
+void resize_separable(Problem& p, const Sizes& sizes) {
+  p.values["kind"] = 0;
+  resize_blocks(p, sizes);
+  p.values.erase("kind");
+}
+
 }  // namespace
 
 const std::vector<Maker> product_makers{{"matmul", make_matmul, resize_matmul},
                                         {"attention", make_attention, resize_attention},
                                         {"conv2d", make_conv2d, resize_convolution},
                                         {"conv2d_blocks", make_conv2d_blocks, resize_blocks},
+                                        {"conv2d_separable", make_conv2d_separable, resize_separable},
                                         {"conv2d_backward_data", make_data, resize_convolution},
                                         {"conv2d_backward_weight", make_weight, resize_convolution}};
 

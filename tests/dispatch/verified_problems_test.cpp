@@ -41,6 +41,8 @@ constexpr const char* problems[] = {
     "out_w=112 block_in=1 block=16 kind=0",
     "conv2d_blocks n=8 c=64 h=28 w=28 k=64 r=5 s=3 stride_h=2 stride_w=1 pad_h=2 pad_w=1 dil_h=1 dil_w=1 out_h=14 "
     "out_w=28 block_in=8 block=8 kind=1",
+    "conv2d_separable n=8 c=64 h=28 w=28 k=24 r=3 s=3 stride_h=2 stride_w=1 pad_h=1 pad_w=1 dil_h=1 dil_w=1 out_h=14 "
+    "out_w=28 block=8",
     "rnn_forward cell=0 reverse=0 t=20 b=16 i=32 h=64 outputs=64 padded=0",
     "rnn_forward cell=2 reverse=0 t=20 b=16 i=32 h=64 outputs=64 padded=0",
     "rnn_forward cell=3 reverse=1 t=20 b=16 i=32 h=64 outputs=64 padded=1",

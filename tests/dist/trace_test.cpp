@@ -45,7 +45,7 @@ TEST_CASE("dist: a trace shows that the sum of a bucket begins before the last k
   nn::Sequential net(first, nn::ReLU(), second);
   optim::SGD optimizer(net.parameters(), 0.01);
   dist::DataParallel model(net, {.bucket_bytes = 20000, .first_bucket_bytes = 100});
-  const Tensor x = ones({500, 700});
+  const Tensor x = ones({4000, 700});
   const auto step = [&] {
     optimizer.zero_grad();
     sum(model(x)).backward();

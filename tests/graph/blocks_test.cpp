@@ -137,6 +137,23 @@ TEST_CASE("blocks: lanes without a channel do not matter") {
   CHECK(std::isfinite(file.load()(x).sum().item<float>()));
 }
 
+TEST_CASE("blocks: depthwise and pointwise convolutions in one pass") {
+  manual_seed(18);
+  // Two pairs: one with an activation between and a residual behind, one with nothing. The last depthwise result has
+  // two users.
+  const auto group = attribute("group", std::int64_t{18});
+  const ModelFile file(
+      {conv("x", "w1", "c1"), conv("c1", "d", "c2", {group, attribute("pads", around)}), node("Relu", {"c2"}, {"r2"}),
+       conv("r2", "w1", "c3"), node("Add", {"c3", "c1"}, {"a"}), conv("a", "d", "c4", {group}), conv("c4", "w1", "c5"),
+       conv("c5", "d", "c6", {group}), conv("c6", "w1", "c7"), node("Add", {"c6", "c7"}, {"y"})},
+      {weight("w1", randn({18, 18, 1, 1}) * 0.2), weight("d", randn({18, 1, 3, 3}) * 0.3)});
+  const auto target = dispatch::target_of(Device().state());
+  const std::int64_t rows = 4 * std::int64_t{target.info.compute_units} + 4;  // Enough for all cores.
+  const Tensor x = randn({1, 18, rows, 6});
+  check(file, x, 1, 1);
+  if (ops::channel_block(target) != 0) CHECK(file.changes(x).at("join_separable") == 2);
+}
+
 TEST_CASE("blocks: convolutions that stay as they are") {
   manual_seed(15);
   // One convolution alone, groups of several channels, a weight that is computed, and images with one axis.

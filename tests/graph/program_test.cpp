@@ -52,7 +52,8 @@ TEST_CASE("graph: a residual block becomes two convolutions") {
         "move_transposes: 0\npass "
         "fold_affine: 2\npass "
         "remove_dead_nodes: 0\n"
-        "pass block_channels: 0\npass fuse_elements: 1\npass find_lookups: 0\npass join_products: 0\npass "
+        "pass block_channels: 0\npass fuse_elements: 1\npass join_separable: 0\npass find_lookups: 0\npass "
+        "join_products: 0\npass "
         "fuse_epilogues: 2\npass capture: 2\n"
         "Conv \"#0\": (2, 3, 9, 7), (3, 3, 3, 3), (3) -> (2, 3, 9, 7)\n"
         "Conv \"#3\": (2, 3, 9, 7), (3, 3, 1, 1), (3), (2, 3, 9, 7) -> (2, 3, 9, 7)\n");

@@ -17,6 +17,12 @@ namespace crisol::ops {
 CRISOL_API Tensor conv2d_in_blocks(const Tensor& x, const Tensor& weight, const Conv2dOptions& options,
                                    std::int64_t block_in, std::int64_t block);
 
+/// conv2d of the weight `depthwise`, which has one group for each channel, and then conv2d of the weight `pointwise`
+/// (K, C, 1, 1) of its result. The op is "conv2d_separable". The options are those of the first convolution, and its
+/// groups count the channels.
+CRISOL_API Tensor conv2d_separable_in_blocks(const Tensor& x, const Tensor& depthwise, const Tensor& pointwise,
+                                             const Conv2dOptions& options, std::int64_t block);
+
 /// The values of max_pool2d. The op is "max_pool2d_blocks".
 CRISOL_API Tensor max_pool2d_in_blocks(const Tensor& x, const MaxPool2dOptions& options, std::int64_t block);
 

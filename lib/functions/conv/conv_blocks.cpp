@@ -70,4 +70,27 @@ Tensor conv2d_blocks(const Tensor& x, const Tensor& weight, const Tensor& bias, 
       *epilogue);
 }
 
+Tensor conv2d_separable(const Tensor& x, const ops::SeparableWeights& weights, const ops::Conv2dSizes& sizes,
+                        std::int64_t outputs, const Epilogue* g, const Epilogue* f) {
+  const std::int64_t block = weights.pointwise.size(-1);
+  const auto two_passes = [&](const Epilogue* end) {
+    return conv2d_blocks(conv2d_blocks(x, weights.depthwise, weights.shift, sizes, g), weights.pointwise, weights.bias,
+                         ops::pointwise_sizes(sizes, outputs), end);
+  };
+  const auto middle = g == nullptr ? ops::ProductEpilogue() : function_of_element(*g, x);
+  if (!middle) return two_passes(f);
+  if (f == nullptr) return ops::conv2d_separable(x, weights, sizes, outputs, &*middle, nullptr).y;
+  return run_with_epilogue(
+      {.name = "conv2d_separable",
+       .layout = {.shape = {sizes.images, ceil_div(outputs, block), sizes.out_h, sizes.out_w, block}, .by_block = true},
+       .inputs = {x, weights.pointwise},
+       .plain = [&] { return detail::conv2d_separable(x, weights, sizes, outputs, g, nullptr); },
+       .raw =
+           [&](const ops::ProductEpilogue& end) {
+             return ops::conv2d_separable(x, weights, sizes, outputs, &*middle, &end);
+           },
+       .backward = nullptr},
+      *f);
+}
+
 }  // namespace crisol::detail

@@ -3,7 +3,7 @@
 
 #include "crisol/fuse.h"
 #include "crisol/tensor.h"
-#include "ops/conv/conv2d_blocks.h"
+#include "ops/conv/conv2d_separable.h"
 
 namespace crisol::detail {
 
@@ -22,5 +22,10 @@ Tensor depthwise_weight_in_blocks(const Tensor& weight, std::int64_t block);
 /// ops::conv2d_blocks, and an epilogue behind it if it is not null.
 Tensor conv2d_blocks(const Tensor& x, const Tensor& weight, const Tensor& bias, const ops::Conv2dSizes& sizes,
                      const Epilogue* epilogue);
+
+/// ops::conv2d_separable with the functions g and f, which may be null. If g is not a function of single elements that
+/// kernels can compute, the convolutions run one after the other.
+Tensor conv2d_separable(const Tensor& x, const ops::SeparableWeights& weights, const ops::Conv2dSizes& sizes,
+                        std::int64_t outputs, const Epilogue* g, const Epilogue* f);
 
 }  // namespace crisol::detail

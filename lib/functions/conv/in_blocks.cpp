@@ -36,6 +36,24 @@ Tensor conv2d_in_blocks(const Tensor& x, const Tensor& weight, const Conv2dOptio
   return detail::from_blocks(made.y, sizes.outputs);
 }
 
+Tensor conv2d_separable_in_blocks(const Tensor& x, const Tensor& depthwise, const Tensor& pointwise,
+                                  const Conv2dOptions& options, std::int64_t block) {
+  constexpr const char* op = "conv2d_separable_in_blocks";
+  check(op, x, block);
+  require(depthwise.defined() && pointwise.defined(), op, "a weight is undefined");
+  const NoGrad no_grad;
+  const Conv2dSizes first = conv2d_sizes(op, x.shape(), depthwise.shape(), options);
+  require(first.groups == first.channels && first.groups == first.outputs, op, first.groups, " groups of ",
+          first.channels, " channels and ", first.outputs, " outputs; one group for each of them is expected");
+  const Conv2dSizes second = conv2d_sizes(op, first.output_shape(), pointwise.shape(), {});
+  require(second.taps() == 1, op, "the second weight's shape is ", pointwise.shape(), ", it must be (K, C, 1, 1)");
+  const SeparableWeights weights{
+      detail::depthwise_weight_in_blocks(depthwise, block), {}, detail::weight_in_blocks(pointwise, block, block), {}};
+  const ProductResult made =
+      conv2d_separable(detail::to_blocks(x, block), weights, first, second.outputs, nullptr, nullptr);
+  return detail::from_blocks(made.y, second.outputs);
+}
+
 Tensor max_pool2d_in_blocks(const Tensor& x, const MaxPool2dOptions& options, std::int64_t block) {
   constexpr const char* op = "max_pool2d_in_blocks";
   check(op, x, block);

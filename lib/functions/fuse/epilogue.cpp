@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "autograd/anomaly.h"
 #include "base/text.h"
@@ -183,6 +182,15 @@ Tensor run_with_epilogue(const EpilogueOp& op, const Epilogue& epilogue) {
   }
   values.results = {&y, 1};
   return record(op, fused, *backward, values);
+}
+
+std::optional<ops::ProductEpilogue> function_of_element(const Epilogue& epilogue, const Tensor& like) {
+  const std::vector<FusedArgument> arguments = epilogue.arguments(like);
+  const FusedOp& fused = epilogue.function().op_for({epilogue.trace(), epilogue.object()}, arguments);
+  if (!fused.epilogue_form().operands.empty()) return {};
+  const FusedValues values{arguments, like.shape(), fused.recording().trailing, like.device()};
+  const std::optional<KernelEpilogue> made = for_kernel(fused.epilogue_form(), values, {.shape = like.shape()});
+  return made ? std::optional(made->epilogue) : std::nullopt;
 }
 
 namespace {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "autograd/node.h"
@@ -38,6 +39,11 @@ struct EpilogueOp {
 /// Runs the op and its epilogue. Forward is one kernel under two conditions: the op's kernel accepts the epilogue, and
 /// wanted gradients of the epilogue can be computed from its result.
 Tensor run_with_epilogue(const EpilogueOp& op, const Epilogue& epilogue);
+
+/// The epilogue as a function of single elements, for kernels that compute more behind it. It lives as long as the
+/// epilogue. Nothing if it reads other tensors or no kernel can compute it. The function's argument has the dtype and
+/// the device of `like`.
+std::optional<ops::ProductEpilogue> function_of_element(const Epilogue& epilogue, const Tensor& like);
 
 /// Runs an op that is itself a pointwise expression of tensors, and its epilogue, as one fused function. The address of
 /// the body identifies it.

@@ -124,6 +124,7 @@ class Blocker {
     run.with_epilogue = [compute](const Data& in, Device device, const Epilogue& epilogue) {
       return compute(in, device, &epilogue);
     };
+    run.convolution = std::make_shared<const ops::Conv2dSizes>(*sizes);
     add(node, std::move(inputs), std::move(run));
     return true;
   }

@@ -20,6 +20,7 @@ std::span<const Pass> all_passes() {
       Pass{"remove_dead_nodes", remove_dead_nodes},
       Pass{"block_channels", block_channels},
       Pass{"fuse_elements", fuse_elements},
+      Pass{"join_separable", join_separable},
       Pass{"find_lookups", find_lookups},
       Pass{"join_products", join_products},
       Pass{"fuse_epilogues", fuse_epilogues},

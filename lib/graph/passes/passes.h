@@ -30,6 +30,9 @@ std::size_t fold_affine(Graph& graph, Device device);
 std::size_t block_channels(Graph& graph, Device device);
 /// Joins nodes that compute each element by itself, so that one kernel computes all of them.
 std::size_t fuse_elements(Graph& graph, Device device);
+/// Joins depthwise convolutions of channels in blocks with the pointwise convolutions of their results: both run in one
+/// pass over rows. A function of single elements may be between them.
+std::size_t join_separable(Graph& graph, Device device);
 /// Replaces products of rows that are 1 in one place and 0 elsewhere by lookups in the other factor. The table
 /// takes in the ops of single elements behind the product.
 std::size_t find_lookups(Graph& graph, Device device);

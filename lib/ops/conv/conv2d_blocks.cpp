@@ -17,9 +17,9 @@ namespace {
 
 constexpr const char* op = "conv2d_blocks";
 
-/// Columns of a tile that its configurations name.
-const std::string tile_names[] = {"14", "12", "10", "8", "7", "6", "5", "4"};
+/// Columns of a tile, and the names of configurations with them.
 constexpr std::array<std::int64_t, 8> tile_columns{14, 12, 10, 8, 7, 6, 5, 4};
+const std::string tile_names[] = {"14", "12", "10", "8", "7", "6", "5", "4"};
 std::span<const std::string> tile_configs() { return tile_names; }
 
 /// How the planes of y are cut. A tile has `columns` columns, and a work-item computes `tiles_of_item` tiles.
@@ -42,11 +42,6 @@ Conv2dSizes as_lines(Conv2dSizes s) {
 
 constexpr std::int64_t max_positions = std::numeric_limits<std::int32_t>::max() / 16;
 
-/// Registers for the sums of a tile.
-std::int64_t max_sums(const Conv2dBlocksProblem& p, const Target& target) {
-  return target.cpu_vector_width() == 16 && p.block == 16 ? 28 : 12;
-}
-
 std::int64_t groups_of(const Conv2dBlocksProblem& p) { return ceil_div(p.blocks(), p.tile_blocks); }
 
 Place bias_of(const Conv2dBlocksProblem& p, const Place& any) { return p.has_bias != 0 ? conv2d_bias : any; }
@@ -57,22 +52,6 @@ std::int32_t flags_of(const Conv2dBlocksProblem& p) {
 
 kernels::BlocksParameters kernel_sizes(const Conv2dBlocksProblem& p, const Conv2dSizes& s) {
   return {s.channels, s.height, s.width, p.blocks(), s.out_h, s.out_w};
-}
-
-/// The width of tiles with the fewest columns that are computed twice or in vain. Wide tiles load a weight less often.
-std::int64_t best_columns(const Conv2dBlocksProblem& p, std::int64_t out_w, const Target& target) {
-  const std::int64_t most = max_sums(p, target) / (p.is_depthwise() ? 2 : p.tile_blocks);
-  std::int64_t best = 0;
-  double least = 0;
-  for (const std::int64_t columns : tile_columns) {
-    if (columns > std::max<std::int64_t>(most, 4)) continue;
-    const double cost = static_cast<double>(ceil_div(out_w, columns)) * (static_cast<double>(columns) + 1);
-    if (best == 0 || cost < least) {
-      best = columns;
-      least = cost;
-    }
-  }
-  return best;
 }
 
 /// Rounds of all loops of a work-item for a tile.
@@ -107,14 +86,16 @@ const char* check(const Conv2dBlocksProblem& p, const Conv2dSizes& s, const Bloc
 PlanOr plan_tiles(const Conv2dBlocksProblem& p, const Target& target, std::size_t config) {
   const auto [x, weight, y] = operands<3>();
   const Conv2dSizes s = as_lines(p.sizes);
-  const std::int64_t columns = config == own_config ? best_columns(p, s.out_w, target) : tile_columns[config];
+  const std::int64_t columns = config == own_config
+                                   ? tile_width(s.out_w, p.is_depthwise() ? 2 : p.tile_blocks, p.block, target)
+                                   : tile_columns[config];
   const BlockCut cut = cut_of(p, s, target, columns);
   if (const char* reason = check(p, s, cut)) return reason;
-  runtime::KernelSpec spec{"conv/conv2d_blocks.cl", "conv2d_blocks", {{"VW", p.block}, {"T", columns}}};
+  runtime::KernelSpec spec{"conv/blocks/conv2d_blocks.cl", "conv2d_blocks", {{"VW", p.block}, {"T", columns}}};
   spec.prelude = epilogue_prelude(p.epilogue);
   spec.defines.add({"STRIDE", s.stride_w});
   if (p.is_depthwise()) {
-    spec.source = "conv/conv2d_blocks_depthwise.cl";
+    spec.source = "conv/blocks/conv2d_blocks_depthwise.cl";
     spec.entry = "conv2d_blocks_depthwise";
     spec.defines.add({"TAPS_W", s.kernel_w});
     spec.defines.add({"DILATION_W", s.dilation_w});
@@ -135,14 +116,9 @@ PlanOr plan_tiles(const Conv2dBlocksProblem& p, const Target& target, std::size_
 
 PlanOr plan_direct(const Conv2dBlocksProblem& p, const Target& target, std::size_t) {
   const auto [x, weight, y] = operands<3>();
-  const Conv2dSizes& s = p.sizes;
-  const std::int64_t count = s.images * p.blocks() * s.pixels() * p.block;
-  const EpilogueArgs e = epilogue_args(p.epilogue, conv2d_e0, conv2d_e1, weight);
   Plan plan;
-  plan.add({"conv/conv2d_blocks_direct.cl", "conv2d_blocks_direct", {{"VW", p.block}}, epilogue_prelude(p.epilogue)},
-           target.flat_range(count), x, weight, bias_of(p, weight), y, e, count, kernel_sizes(p, s), s.kernel_window(),
-           kernels::number(p.block_in), kernels::number(p.tile_blocks), kernels::number(p.is_depthwise() ? 1 : 0),
-           flags_of(p));
+  add_blocks_direct(plan, p, target, {x, weight, bias_of(p, weight), y},
+                    epilogue_args(p.epilogue, conv2d_e0, conv2d_e1, weight));
   return plan;
 }
 
@@ -192,6 +168,17 @@ dispatch::ProblemKey Conv2dBlocksProblem::key() const {
           {"block_in", block_in},  {"block", block},         {"kind", is_depthwise() ? 1 : 0}};
 }
 
+void add_blocks_direct(Plan& plan, const Conv2dBlocksProblem& p, const Target& target, const BlocksOperands& o,
+                       const EpilogueArgs& e) {
+  const Conv2dSizes& s = p.sizes;
+  const std::int64_t count = s.images * p.blocks() * s.pixels() * p.block;
+  plan.add(
+      {"conv/blocks/conv2d_blocks_direct.cl", "conv2d_blocks_direct", {{"VW", p.block}}, epilogue_prelude(p.epilogue)},
+      target.flat_range(count), o.x, o.weight, o.bias, o.y, e, count, kernel_sizes(p, s), s.kernel_window(),
+      kernels::number(p.block_in), kernels::number(p.tile_blocks), kernels::number(p.is_depthwise() ? 1 : 0),
+      flags_of(p));
+}
+
 bool tiles_take(const Conv2dSizes& s, std::int64_t block) {
   constexpr std::int64_t max_unrolled = 32;
   return std::max(s.plane(), s.pixels()) <= max_positions / block && s.channels <= max_positions &&
@@ -202,6 +189,21 @@ std::int64_t channel_block(const Target& target) {
   // If the device limits loops, large layers would have no tiles.
   if (!target.takes_cpu_kernels() || target.loop_budget != std::numeric_limits<std::int64_t>::max()) return 0;
   return target.cpu_vector_width() == 16 ? 16 : 8;
+}
+
+std::int64_t tile_width(std::int64_t out_w, std::int64_t tile_blocks, std::int64_t block, const Target& target) {
+  const std::int64_t registers = target.cpu_vector_width() == 16 && block == 16 ? 28 : 12;  // For sums.
+  std::int64_t best = 0;
+  double least = 0;
+  for (const std::int64_t columns : tile_columns) {
+    if (columns > std::max<std::int64_t>(registers / tile_blocks, 4)) continue;
+    const double cost = static_cast<double>(ceil_div(out_w, columns)) * (static_cast<double>(columns) + 1);
+    if (best == 0 || cost < least) {
+      best = columns;
+      least = cost;
+    }
+  }
+  return best;
 }
 
 std::int64_t blocks_of_tile(std::int64_t outputs, std::int64_t block) {

@@ -21,6 +21,11 @@ bool tiles_take(const Conv2dSizes& sizes, std::int64_t block);
 /// Blocks of outputs that one tile computes. Weights are laid out for it.
 std::int64_t blocks_of_tile(std::int64_t outputs, std::int64_t block);
 
+/// The columns of a tile, for rows of out_w columns: the width with the fewest columns that are computed twice or in
+/// vain. Wide tiles load a weight less often.
+std::int64_t tile_width(std::int64_t out_w, std::int64_t tile_blocks, std::int64_t block,
+                        const dispatch::Target& target);
+
 /// Cross-correlation as in ops::conv2d, of the given sizes. The padding may differ at the ends of an axis: it is told
 /// by pad_h, pad_w and the size of the output. With one group:
 ///
@@ -54,5 +59,14 @@ struct Conv2dBlocksProblem {
 };
 
 extern const Table<Conv2dBlocksProblem> conv2d_blocks_table;
+
+/// The operands of a launch. A problem without a bias has any buffer in its place.
+struct BlocksOperands {
+  Place x, weight, bias, y;
+};
+
+/// Adds the launch that accepts every problem to a plan.
+void add_blocks_direct(Plan& plan, const Conv2dBlocksProblem& problem, const dispatch::Target& target,
+                       const BlocksOperands& operands, const EpilogueArgs& epilogue);
 
 }  // namespace crisol::ops

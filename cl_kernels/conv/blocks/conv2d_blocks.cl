@@ -1,4 +1,4 @@
-// Convolution of channels in blocks (conv/blocks.h) for CPUs, fp32, one group.
+// Convolution of channels in blocks (conv/blocks/blocks.h) for CPUs, fp32, one group.
 //
 //   x (N, ceil(C / XB), H, W, XB)   w (groups, ceil(C / XB), R, S, XB, OB, VW)   y (N, blocks, OH, OW, VW)
 //
@@ -8,24 +8,8 @@
 //
 // Work-items count (groups of OB blocks, pieces of the plane, images). An item takes tiles_of_item tiles. `slice` is
 // the number of floats of its scratch.
-#include "conv/blocks.h"
-
-// Adds the products of one tap with `depth` channels to the sums of a tile. Its columns of x are at `from`, and its
-// weights are at `weight`.
-INLINE void add_tap(floatv acc[OB * T], __global const float* from, __global const float* weight, int depth) {
-  NO_UNROLL
-  for (int i = 0; i < depth; ++i) {
-    floatv weights[OB];
-#pragma unroll
-    for (int b = 0; b < OB; ++b) weights[b] = UNALIGNED_CONST(weight + (i * OB + b) * VW);
-#pragma unroll
-    for (int t = 0; t < T; ++t) {
-      const floatv number = (floatv)(from[t * STRIDE * XB + i]);
-#pragma unroll
-      for (int b = 0; b < OB; ++b) acc[b * T + t] = FMA(number, weights[b], acc[b * T + t]);
-    }
-  }
-}
+#include "conv/blocks/blocks.h"
+#include "conv/blocks/sums.h"
 
 CPU_KERNEL void conv2d_blocks(__global const float* restrict x, const ulong x_offset, __global const float* restrict w,
                               const ulong w_offset, __global const float* restrict bias, const ulong bias_offset,
@@ -64,7 +48,7 @@ CPU_KERNEL void conv2d_blocks(__global const float* restrict x, const ulong x_of
         __global const float* weight = w + ((long)ib * taps_h + r) * taps_w * XB * OB * VW;
         NO_UNROLL
         for (int s = 0; s < taps_w; ++s, from += dilation_w * XB, weight += XB * OB * VW)
-          add_tap(acc, from, weight, depth);
+          add_tap(acc, from, STRIDE * XB, weight, depth);
       }
     }
     floatv sums[OB * T];

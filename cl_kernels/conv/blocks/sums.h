@@ -1,0 +1,51 @@
+// Sums of a tile of y, for kernels over channels in blocks (conv/blocks/blocks.h). The host defines T and STRIDE as there, and
+// OB, the blocks of a tile, or TAPS_W and DILATION_W of depthwise kernels, so that neighbouring taps share their loads.
+
+#ifdef OB
+// Adds the products of one tap with `depth` channels to the sums of a tile. Its columns of x are at `from`, `step`
+// floats apart, and its weights are at `weight`.
+INLINE void add_tap(floatv acc[OB * T], __global const float* from, int step, __global const float* weight,
+                    int depth) {
+  NO_UNROLL
+  for (int i = 0; i < depth; ++i) {
+    floatv weights[OB];
+#pragma unroll
+    for (int b = 0; b < OB; ++b) weights[b] = UNALIGNED_CONST(weight + (i * OB + b) * VW);
+#pragma unroll
+    for (int t = 0; t < T; ++t) {
+      const floatv number = (floatv)(from[t * step + i]);
+#pragma unroll
+      for (int b = 0; b < OB; ++b) acc[b * T + t] = FMA(number, weights[b], acc[b * T + t]);
+    }
+  }
+}
+#endif
+
+#ifdef TAPS_W
+#define SEEN ((T - 1) * STRIDE + (TAPS_W - 1) * DILATION_W + 1)
+
+// Computes the sums of a tile of one block. x and w are at this block.
+INLINE void depthwise_sums(floatv sums[T], __global const float* x, __global const float* w, BlockTile at,
+                           ConvWindow window, int height, int width, __global float* scratch) {
+  floatv acc[T];
+#pragma unroll
+  for (int t = 0; t < T; ++t) acc[t] = (floatv)(0.0f);
+  NO_UNROLL
+  for (int r = 0; r < window.taps_h; ++r) {
+    const int h = at.row * window.stride_h - window.pad_h + r * window.dilation_h;
+    if (h < 0 || h >= height) continue;
+    __global const float* from =
+        columns_of_line(x + (long)h * width * VW, at.column * STRIDE - window.pad_w, SEEN, width, VW, scratch);
+    __global const float* weight = w + r * TAPS_W * VW;
+#pragma unroll
+    for (int s = 0; s < TAPS_W; ++s) {
+      const floatv tap = UNALIGNED_CONST(weight + s * VW);
+#pragma unroll
+      for (int t = 0; t < T; ++t)
+        acc[t] = FMA(UNALIGNED_CONST(from + (t * STRIDE + s * DILATION_W) * VW), tap, acc[t]);
+    }
+  }
+#pragma unroll
+  for (int t = 0; t < T; ++t) sums[t] = acc[t];
+}
+#endif

@@ -1,0 +1,49 @@
+// A depthwise convolution and a pointwise convolution of its result, of channels in blocks (ops/conv/conv2d_blocks.h),
+// in one pass over rows: the result between the two stays in a cache. Programs of graphs use it on CPUs.
+#pragma once
+
+#include "ops/conv/conv2d_blocks.h"
+
+namespace crisol::ops {
+
+/// Whether one pass is faster than two: there are enough rows for all cores. The sizes are those of the depthwise
+/// convolution.
+bool separable_pays(const Conv2dSizes& depthwise, const dispatch::Target& target);
+
+/// The weights and biases as ops::conv2d_blocks takes them. A bias may be undefined.
+struct SeparableWeights {
+  Tensor depthwise, shift, pointwise, bias;
+};
+
+/// The sizes of a convolution with 1 x 1 taps and `outputs` outputs behind one of the given sizes.
+Conv2dSizes pointwise_sizes(const Conv2dSizes& depthwise, std::int64_t outputs);
+
+/// f(conv(g(conv(x, depthwise) + shift), pointwise) + bias). The first convolution has the given sizes, and as many
+/// groups and outputs as channels. The second has
+/// pointwise_sizes(sizes, outputs):
+///
+///     x (N, ceil(C / c), H, W, c)   y (N, ceil(outputs / c), H', W', c)
+///
+/// Both g and f may be nullptr, and g reads no operands. All tensors are f32 and on one device. Throws invalid_argument
+/// for shapes that do not fit each other.
+ProductResult conv2d_separable(const Tensor& x, const SeparableWeights& weights, const Conv2dSizes& sizes,
+                               std::int64_t outputs, const ProductEpilogue* g, const ProductEpilogue* f);
+
+struct SeparableProblem {
+  Conv2dSizes sizes;  ///< Of the depthwise convolution.
+  std::int64_t outputs, block, tile_blocks;
+  std::int64_t has_shift, has_bias;
+  EpilogueLayout middle, epilogue;  ///< Of g and f.
+
+  Conv2dBlocksProblem first() const noexcept { return {sizes, block, block, 1, has_shift, middle}; }
+  Conv2dBlocksProblem second() const {
+    return {pointwise_sizes(sizes, outputs), block, block, tile_blocks, has_bias, epilogue};
+  }
+
+  /// Without the biases and the functions.
+  dispatch::ProblemKey key() const;
+};
+
+extern const Table<SeparableProblem> conv2d_separable_table;
+
+}  // namespace crisol::ops
