@@ -23,8 +23,8 @@
 # The commit's hash chooses a part of the tests, so that a run ends soon and a few commits test everything. It chooses a
 # quarter of the long tests, which are the tests of the suite "long" in the test program. It chooses the test files on
 # rusticl, oclgrind, as-nvidia and the implementations of Debian 13, the halves of the layers above the ops and of the
-# Python tests, and the test files whose kernels PoCL compiles with optimization. It chooses one of rusticl and oclgrind,
-# and one of pocl-6, rusticl-25, windows and aarch64.
+# Python tests, and the test files whose kernels PoCL compiles with optimization. It chooses one of pocl-6, rusticl-25,
+# windows and aarch64. The last two are whole builds. With the others, it also chooses one of rusticl and oclgrind.
 # --only NAME,… runs only the implementations of these names. Each runs all its tests, with optimization. Only windows
 # and aarch64 compile kernels without it. as-amd and as-intel run only with --only or --long. So does wheel, which makes
 # the Python wheels and tests them in roots of Debian 12 and 13.
@@ -83,8 +83,8 @@ has_turn() {
     rusticl-25) [ $turn -eq 1 ] ;;
     windows) [ $turn -eq 2 ] ;;
     aarch64) [ $turn -eq 3 ] ;;
-    rusticl) [ $half -eq 0 ] ;;
-    oclgrind) [ $half -eq 1 ] ;;
+    rusticl) [ $turn -lt 2 ] && [ $half -eq 0 ] ;;
+    oclgrind) [ $turn -lt 2 ] && [ $half -eq 1 ] ;;
   esac
 }
 
@@ -384,25 +384,39 @@ print_table() {
   done
 }
 
+# prepare NAME…: those of the names that this run tests.
+prepare() {
+  local name
+  for name in "$@"; do
+    [[ " ${selected[*]} " == *" $name "* ]] || continue
+    reason=
+    has_turn "$name" && "prepare_$name" || left_out[$name]=$reason
+  done
+}
+
 rm -f -- "$work"/*.log
 install_build_tools doctest/doctest.h
 for tool in make pkg-config; do # For programs that are built with the installed library.
   need_package "$tool" have_command "$tool" || die "$reason"
 done
-for tool in clang-format doxygen; do # Without them, the tests of formatting and of the API reference are skipped.
-  need_package "$tool" have_command "$tool" || say "note: $reason"
-done
-for name in "${selected[@]}"; do
-  reason=
-  has_turn "$name" && "prepare_$name" || left_out[$name]=$reason
-done
-end_stage install
+# What is built depends on MPI and on Python's packages. Everything else is installed during the build.
+build_parts=(dist python python-intel)
+prepare "${build_parts[@]}"
 build_options=(CRISOL_BUILD_TESTS=ON CRISOL_BUILD_CLI=ON CRISOL_BUILD_SAMPLES=ON)
 have_command ccache || build_options+=(CRISOL_PRECOMPILE_HEADERS=ON)
 if [ -e "$python_tests/installed.txt" ]; then build_options+=("${python_options[@]}"); else build_options+=(CRISOL_BUILD_PYTHON=OFF); fi
 configure "${build_options[@]}"
-build
-end_stage build
+end_stage "install for the build"
+build &
+build_job=$!
+for tool in clang-format doxygen; do # Without them, the tests of formatting and of the API reference are skipped.
+  need_package "$tool" have_command "$tool" || say "note: $reason"
+done
+for name in "${all_implementations[@]}"; do
+  [[ " ${build_parts[*]} " == *" $name "* ]] || prepare "$name"
+done
+wait "$build_job" || exit 1
+end_stage "build, and install for the tests"
 [[ " ${selected[*]} " != *" gpu "* ]] || find_gpus
 [ -z "$plain" ] || divide_tests
 
