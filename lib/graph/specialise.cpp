@@ -120,8 +120,19 @@ class Specialiser {
 
   bool is_constant(int value) const { return constants_.count(value) > 0; }
 
+  /// Whether the node multiplies whole numbers by zeros. Exporters write this where a value counts for nothing.
+  bool is_zero(const Node& node) const {
+    return node.op == "Mul" && std::any_of(node.inputs.begin(), node.inputs.end(), [&](int input) {
+             const auto found = constants_.find(input);
+             if (found == constants_.end() || !found->second.on_host()) return false;
+             const std::vector<std::int64_t> numbers = found->second.numbers();
+             return std::all_of(numbers.begin(), numbers.end(), [](std::int64_t n) { return n == 0; });
+           });
+  }
+
   /// Whether the results depend only on weights, constants and sizes.
   bool is_known(const Node& node) const {
+    if (is_zero(node)) return true;
     const auto known = [&](int input) { return input == absent || is_constant(input); };
     const bool reads_sizes = node.op == "Shape" || node.op == "Size";
     return !is_random(node) && (reads_sizes || std::all_of(node.inputs.begin(), node.inputs.end(), known));

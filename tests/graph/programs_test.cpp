@@ -188,6 +188,26 @@ TEST_CASE("graph: a reduction of single elements only changes the shape") {
     }
 }
 
+TEST_CASE("graph: a number that counts for nothing is not computed") {
+  // As an exporter keeps an input: whole numbers times 0 are added to a result.
+  const onnx::Model model = loaded(of::model(
+      of::graph({.nodes = {node("Mul", {"n", "zero"}, {"m"}),
+                           node("Cast", {"m"}, {"f"}, {attribute("to", std::int64_t{of::f32})}),
+                           node("Exp", {"x"}, {"e"}), node("Add", {"f", "e"}, {"s"}), node("Neg", {"s"}, {"y"})},
+                 .initializers = {number("zero", 0)},
+                 .inputs = {value("x", of::f32, {"N"}), value("n", of::i64, {})},
+                 .outputs = {value("y", Proto().message(1, Proto().integer(1, of::f32)))}})));
+  const Tensor x = randn({6});
+  for (const std::int64_t n : {5, 7}) {
+    const NoGrad no_grad;
+    const Tensor number = from_vector(std::vector<std::int64_t>{n}, Shape(), DType::i64);
+    CHECK(model({{"x", x}, {"n", number}})["y"].allclose(-exp(x), 1e-5, 1e-6));
+    const std::string nodes = model.optimized({{"x", x}, {"n", number}});
+    CHECK(nodes.find("Mul") == std::string::npos);
+    CHECK(nodes.find("Add") == std::string::npos);
+  }
+}
+
 TEST_CASE("graph: a small result computes single numbers for each element") {
   const ModelFile file({node("ReduceMax", {"x"}, {"m"}, {attribute("keepdims", std::int64_t{0})}),
                         node("Cast", {"m"}, {"i"}, {attribute("to", std::int64_t{of::i64})}),

@@ -30,7 +30,7 @@ CPU_KERNEL void conv2d_blocks_depthwise(__global const float* restrict x, const 
   for (int tile = first; tile < last; ++tile) {
     const BlockTile at = block_tile(tile, out_w);
     floatv sums[T];
-    depthwise_sums(sums, x, w, at, window, height, width, scratch);
+    depthwise_sums(sums, x, w, at.row, at.column, &window, height, width, scratch);
     store_pixels(y, sums, at.count, shift, block, (long)at.row * out_w + at.column, &finish, flags);
   }
 }

@@ -29,22 +29,20 @@ INLINE floatv between_value(const floatv v, const int flags, const float8 s) {
 
 // Computes the rows of a band from `row` on: g(depthwise + shift), with `pixels` pixels in a block. x is at its image.
 INLINE void fill_band(__global float* between, __global const float* x, __global const float* w,
-                      __global const float* shift, const float8 middle, int flags, ConvWindow window,
-                      BlocksParameters sizes, int row, int pixels, __global float* line) {
-  const int height = (int)sizes.height, width = (int)sizes.width, out_w = (int)sizes.out_w;
+                      __global const float* shift, const float8 middle, int flags, const ConvWindow* window,
+                      const BlocksParameters* sizes, int row, int pixels, __global float* line) {
+  const int height = (int)sizes->height, width = (int)sizes->width, out_w = (int)sizes->out_w;
   const int tiles = pixels / out_w * ((out_w + T - 1) / T);
   NO_UNROLL
-  for (int block = 0; block * VW < sizes.channels; ++block, between += pixels * VW) {
+  for (int block = 0; block * VW < sizes->channels; ++block, between += pixels * VW) {
     const floatv added = flags & BIAS_PER_ROW ? UNALIGNED_CONST(shift + block * VW) : (floatv)(0.0f);
     NO_UNROLL
     for (int tile = 0; tile < tiles; ++tile) {
-      const BlockTile in_band = block_tile(tile, out_w);
-      BlockTile at = in_band;
-      at.row += row;
+      const BlockTile at = block_tile(tile, out_w);
       floatv sums[T];
-      depthwise_sums(sums, x + (long)block * height * width * VW, w + (long)block * window.taps_h * TAPS_W * VW, at,
-                     window, height, width, line);
-      __global float* to = between + (in_band.row * out_w + in_band.column) * VW;
+      depthwise_sums(sums, x + (long)block * height * width * VW, w + (long)block * window->taps_h * TAPS_W * VW,
+                     row + at.row, at.column, window, height, width, line);
+      __global float* to = between + (at.row * out_w + at.column) * VW;
       NO_UNROLL
       for (int t = 0; t < at.count; ++t) UNALIGNED(to + t * VW) = between_value(sums[t] + added, flags, middle);
     }
@@ -73,7 +71,7 @@ CPU_KERNEL void conv2d_blocks_separable(
   NO_UNROLL
   for (int band = first; band < last; ++band) {
     const int row = band * rows, pixels = min(rows, out_h - row) * out_w;
-    fill_band(between, x, w, shift, middle, middle_flags, window, sizes, row, pixels, line);
+    fill_band(between, x, w, shift, middle, middle_flags, &window, &sizes, row, pixels, line);
     NO_UNROLL
     for (int group = 0; group * OB < blocks; ++group) {
       NO_UNROLL

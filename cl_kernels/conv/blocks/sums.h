@@ -24,18 +24,18 @@ INLINE void add_tap(floatv acc[OB * T], __global const float* from, int step, __
 #ifdef TAPS_W
 #define SEEN ((T - 1) * STRIDE + (TAPS_W - 1) * DILATION_W + 1)
 
-// Computes the sums of a tile of one block. x and w are at this block.
-INLINE void depthwise_sums(floatv sums[T], __global const float* x, __global const float* w, BlockTile at,
-                           ConvWindow window, int height, int width, __global float* scratch) {
+// Computes the sums of T columns of one block from `column` of `row` on. x and w are at this block.
+INLINE void depthwise_sums(floatv sums[T], __global const float* x, __global const float* w, int row, int column,
+                           const ConvWindow* window, int height, int width, __global float* scratch) {
   floatv acc[T];
 #pragma unroll
   for (int t = 0; t < T; ++t) acc[t] = (floatv)(0.0f);
   NO_UNROLL
-  for (int r = 0; r < window.taps_h; ++r) {
-    const int h = at.row * window.stride_h - window.pad_h + r * window.dilation_h;
+  for (int r = 0; r < window->taps_h; ++r) {
+    const int h = row * window->stride_h - window->pad_h + r * window->dilation_h;
     if (h < 0 || h >= height) continue;
     __global const float* from =
-        columns_of_line(x + (long)h * width * VW, at.column * STRIDE - window.pad_w, SEEN, width, VW, scratch);
+        columns_of_line(x + (long)h * width * VW, column * STRIDE - window->pad_w, SEEN, width, VW, scratch);
     __global const float* weight = w + r * TAPS_W * VW;
 #pragma unroll
     for (int s = 0; s < TAPS_W; ++s) {

@@ -25,26 +25,40 @@ Node reshape_to(const Shape& shape, Node node) {
   return node;
 }
 
+/// The constant's number; nothing if the value is no constant of one element.
+std::optional<double> number_of(const Graph& graph, int value) {
+  const auto known = std::find_if(graph.constants.begin(), graph.constants.end(),
+                                  [&](const auto& constant) { return constant.first == value; });
+  if (known == graph.constants.end() || known->second.is_sequence() || !known->second.defined()) return {};
+  return known->second.shape().numel() == 1 ? std::optional(known->second.number()) : std::nullopt;
+}
+
 /// Whether a Dropout may drop elements: it has an input that asks for training and is not known to be false.
 bool may_drop(const Graph& graph, const Node& node) {
   if (node.op != "Dropout" || node.inputs.size() < 3 || node.inputs[2] == absent) return false;
-  const auto known = std::find_if(graph.constants.begin(), graph.constants.end(),
-                                  [&](const auto& constant) { return constant.first == node.inputs[2]; });
-  return known == graph.constants.end() || known->second.number() != 0;
+  return number_of(graph, node.inputs[2]) != 0;
 }
 
-/// Whether the only output is the first input: for these ops it is, if element type and shape are the same.
-bool is_identity(const Graph& graph, const Node& node) {
+/// The position of the input that may be the only output, if element type and shape are the same: the first one for
+/// some ops, and for a sum with 0 the other one. -0 stays -0 then.
+std::optional<std::size_t> input_that_stays(const Graph& graph, const Node& node) {
   static const std::set<std::string_view> ops{"Identity", "Dropout", "Cast",      "CastLike", "Reshape",
                                               "Flatten",  "Squeeze", "Unsqueeze", "Expand"};
-  if (ops.count(node.op) == 0 || may_drop(graph, node)) return false;
-  if (node.inputs.empty() || node.inputs[0] == absent || node.outputs.empty() || node.outputs[0] == absent)
+  if (ops.count(node.op) > 0 && !may_drop(graph, node)) return 0;
+  if (node.op != "Add") return {};
+  if (number_of(graph, node.inputs[1]) == 0) return 0;
+  return number_of(graph, node.inputs[0]) == 0 ? std::optional<std::size_t>(1) : std::nullopt;
+}
+
+/// Whether the only output is the input at this position.
+bool is_identity(const Graph& graph, const Node& node, std::size_t place) {
+  if (node.inputs.size() <= place || node.inputs[place] == absent || node.outputs.empty() || node.outputs[0] == absent)
     return false;
   for (std::size_t k = 1; k < node.outputs.size(); ++k)
     if (node.outputs[k] != absent) return false;
-  const Value &x = graph.values[static_cast<std::size_t>(node.inputs[0])],
+  const Value &x = graph.values[static_cast<std::size_t>(node.inputs[place])],
               &y = graph.values[static_cast<std::size_t>(node.outputs[0])];
-  return x.dtype && x.dtype == y.dtype && shape_of(graph, node.inputs[0]) == shape_of(graph, node.outputs[0]);
+  return x.dtype && x.dtype == y.dtype && shape_of(graph, node.inputs[place]) == shape_of(graph, node.outputs[0]);
 }
 
 }  // namespace
@@ -60,8 +74,9 @@ std::size_t remove_identities(Graph& graph, Device) {
       const Shape shape = *shape_of(graph, graph.nodes[i].outputs[0]);
       graph.nodes[i] = reshape_to(shape, std::move(graph.nodes[i]));
     }
-    gone[i] = is_identity(graph, graph.nodes[i]);
-    if (gone[i]) aliases.add(graph.nodes[i].outputs[0], graph.nodes[i].inputs[0]);
+    const std::optional<std::size_t> place = input_that_stays(graph, graph.nodes[i]);
+    gone[i] = place && is_identity(graph, graph.nodes[i], *place);
+    if (gone[i]) aliases.add(graph.nodes[i].outputs[0], graph.nodes[i].inputs[*place]);
     removed += reshapes || gone[i] ? 1 : 0;
   }
   aliases.apply(graph);
