@@ -113,6 +113,40 @@ class Library:
             self.call("crisol_onnx_profile", model, *arguments, ctypes.byref(text))
         return sum(row["launches"] for row in json.loads(text.value))
 
+    def prepared_run(self, model, inputs):
+        """A function that copies the same arrays to the device, runs the model and copies its results back. It only
+        calls the library: everything else that run_all() does is done here."""
+        c = self.c
+        shapes = {name: array for name, arrays in self.run_all(model, inputs).items() for array in arrays}
+        arrays = [np.ascontiguousarray(array).reshape(np.shape(array)) for array in inputs.values()]
+        tensors = (ctypes.c_void_p * max(len(arrays), 1))()
+        places = [ctypes.byref(tensors, i * ctypes.sizeof(ctypes.c_void_p)) for i in range(len(arrays))]
+        made = [(DEFAULT_DEVICE, DTYPES.index(a.dtype), a.ndim, (ctypes.c_int64 * max(a.ndim, 1))(*a.shape),
+                 ctypes.c_void_p(a.ctypes.data), place) for a, place in zip(arrays, places)]
+        names = (ctypes.c_char_p * max(len(arrays), 1))(*[name.encode() for name in inputs])
+        results, result, name = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_char_p()
+        read = [(i, ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes))
+                for i, array in enumerate(shapes.values())]
+        to_results, to_result, to_name = ctypes.byref(results), ctypes.byref(result), ctypes.byref(name)
+
+        def run():
+            failed = 0
+            for arguments in made:
+                failed |= c.crisol_tensor_create(*arguments)
+            failed |= c.crisol_onnx_run_all(model, len(made), names, tensors, to_results)
+            for i, to, size in read:
+                failed |= c.crisol_named_tensors_item(results, i, to_name, to_result)
+                failed |= c.crisol_tensor_read(result, to, size)
+                c.crisol_tensor_destroy(result)
+            c.crisol_named_tensors_destroy(results)
+            for tensor in tensors[:len(made)]:
+                c.crisol_tensor_destroy(tensor)
+            if failed:
+                raise Failure(c.crisol_error_message().decode(errors="replace"))
+            return list(shapes.values())
+
+        return run
+
     def run(self, model, inputs, outputs):
         """The outputs of these names, which are tensors, for arrays by name."""
         found = self.run_all(model, inputs)
