@@ -400,7 +400,7 @@ for tool in make pkg-config; do # For programs that are built with the installed
   need_package "$tool" have_command "$tool" || die "$reason"
 done
 # What is built depends on MPI and on Python's packages. Everything else is installed during the build.
-build_parts=(dist python python-intel)
+build_parts=(dist python python-intel array-api wheel)
 prepare "${build_parts[@]}"
 build_options=(CRISOL_BUILD_TESTS=ON CRISOL_BUILD_CLI=ON CRISOL_BUILD_SAMPLES=ON)
 have_command ccache || build_options+=(CRISOL_PRECOMPILE_HEADERS=ON)
