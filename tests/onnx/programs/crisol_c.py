@@ -117,7 +117,7 @@ class Library:
         """A function that copies the same arrays to the device, runs the model and copies its results back. It only
         calls the library: everything else that run_all() does is done here."""
         c = self.c
-        shapes = {name: array for name, arrays in self.run_all(model, inputs).items() for array in arrays}
+        outputs = [array for arrays in self.run_all(model, inputs).values() for array in arrays]
         arrays = [np.ascontiguousarray(array).reshape(np.shape(array)) for array in inputs.values()]
         tensors = (ctypes.c_void_p * max(len(arrays), 1))()
         places = [ctypes.byref(tensors, i * ctypes.sizeof(ctypes.c_void_p)) for i in range(len(arrays))]
@@ -126,7 +126,7 @@ class Library:
         names = (ctypes.c_char_p * max(len(arrays), 1))(*[name.encode() for name in inputs])
         results, result, name = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_char_p()
         read = [(i, ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes))
-                for i, array in enumerate(shapes.values())]
+                for i, array in enumerate(outputs)]
         to_results, to_result, to_name = ctypes.byref(results), ctypes.byref(result), ctypes.byref(name)
 
         def run():
@@ -143,7 +143,7 @@ class Library:
                 c.crisol_tensor_destroy(tensor)
             if failed:
                 raise Failure(c.crisol_error_message().decode(errors="replace"))
-            return list(shapes.values())
+            return outputs
 
         return run
 
