@@ -1,6 +1,6 @@
-// Pooling of channels in blocks (conv/blocks/blocks.h), fp32: x (planes, H, W, VW), y (planes, OH, OW, VW). A plane holds the
-// pixels of a block, and VW is the number of its channels. A few work-items, each a work-group of its own, take outputs
-// one after the other.
+// Pooling of channels in blocks (conv/blocks/blocks.h), fp32: x (planes, H, W, VW), y (planes, OH, OW, VW). A plane
+// holds the pixels of a block, and VW is the number of its channels. A few work-items, each a work-group of its own,
+// take outputs one after the other.
 #include "common/vector.h"
 #include "pool/avg_window.h"
 

@@ -105,7 +105,7 @@ class Run {
   // Other forms of the function, which passes may use instead. Empty for ops that do not have them.
   Formula formula;
   WithEpilogue with_epilogue;
-  std::shared_ptr<const ops::Conv2dSizes> convolution;  ///< Of a convolution of channels in blocks.
+  std::shared_ptr<const ops::Conv2dSizes> convolution;  ///< The sizes of a convolution in blocks.
   bool is_random = false;                               ///< Each run gives other outputs for the same inputs.
 
  private:

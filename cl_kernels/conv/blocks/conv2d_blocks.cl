@@ -27,7 +27,7 @@ CPU_KERNEL void conv2d_blocks(__global const float* restrict x, const ulong x_of
   const Finish finish = FINISH_OF(image);
   x += x_offset + (long)image * in_blocks * height * width * XB;
   w += w_offset + (long)group * in_blocks * taps_h * taps_w * XB * OB * VW;
-  y += y_offset + ((long)image * blocks + group * OB) * out_h * out_w * VW;
+  y += y_offset + (long)image * blocks * out_h * out_w * VW;
   scratch += scratch_offset +
              ((image * get_global_size(1) + get_global_id(1)) * get_global_size(0) + get_global_id(0)) * slice;
   NO_UNROLL
@@ -54,12 +54,7 @@ CPU_KERNEL void conv2d_blocks(__global const float* restrict x, const ulong x_of
     floatv sums[OB * T];
 #pragma unroll
     for (int i = 0; i < OB * T; ++i) sums[i] = acc[i];
-    NO_UNROLL
-    for (int b = 0; b < min(OB, blocks - group * OB); ++b) {
-      const int block = group * OB + b;
-      const floatv shift = flags & BIAS_PER_ROW ? UNALIGNED_CONST(bias + bias_offset + block * VW) : (floatv)(0.0f);
-      store_pixels(y + (long)b * out_h * out_w * VW, sums + b * T, at.count, shift, block,
-                   (long)at.row * out_w + at.column, &finish, flags);
-    }
+    store_blocks(y, sums, group * OB, blocks, at.count, bias + bias_offset, (long)out_h * out_w,
+                 (long)at.row * out_w + at.column, &finish, flags);
   }
 }

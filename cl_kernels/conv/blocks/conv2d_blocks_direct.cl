@@ -1,5 +1,5 @@
-// Convolution of channels in blocks (conv/blocks/blocks.h) that accepts every problem: one work-item for each element of the
-// result, and plain loops. Tensors and sizes are the same as in conv2d_blocks.cl, or with `depthwise` the same as in
+// Convolution of channels in blocks (conv/blocks/blocks.h) that accepts every problem: one work-item for each element of
+// the result, and plain loops. Tensors and sizes are the same as in conv2d_blocks.cl, or with `depthwise` the same as in
 // conv2d_blocks_depthwise.cl. VW is the block of y, and `block_in` is the block of x.
 #include "conv/conv.h"
 #include "product/epilogue.h"

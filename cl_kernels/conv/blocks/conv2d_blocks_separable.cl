@@ -1,12 +1,12 @@
 // A depthwise convolution, a function of its elements, and a pointwise convolution, in one pass over rows: channels in
 // blocks (conv/blocks/blocks.h), for CPUs, fp32.
 //
-//   x (N, blocks_in, H, W, VW)   w (blocks_in, R, TAPS_W, VW)   pointwise (groups, blocks_in, 1, 1, VW, OB, VW)
-//   y (N, blocks, OH, OW, VW)
+//   x (N, blocks_in, H, W, VW)   w (blocks_in, R, TAPS_W, VW)
+//   y (N, blocks, OH, OW, VW)    pointwise (groups, blocks_in, 1, 1, VW, OB, VW)
 //
 // A work-item is a work-group of its own. It computes bands of `rows` rows of y, one after the other. The depthwise
-// result of a band lies in the work-item's scratch, so it stays in a cache and never goes to memory. Its tiles have T
-// columns. For the pointwise convolution a band is one line, and its tiles are OB blocks times T pixels.
+// result of a band is in the work-item's scratch, so it stays in a cache. Its tiles have T columns. For the pointwise
+// convolution a band is one line, and its tiles are OB blocks times T pixels.
 //
 // Work-items count (pieces of the plane, images), and an item takes bands_of_item bands. `slice` is the number of
 // floats of its scratch: the depthwise result first, then columns_of_line's.
@@ -87,13 +87,8 @@ CPU_KERNEL void conv2d_blocks_separable(
         floatv sums[OB * T];
 #pragma unroll
         for (int i = 0; i < OB * T; ++i) sums[i] = acc[i];
-        NO_UNROLL
-        for (int b = 0; b < min(OB, blocks - group * OB); ++b) {
-          const int block = group * OB + b;
-          const floatv added = flags & BIAS_PER_ROW ? UNALIGNED_CONST(bias + bias_offset + block * VW) : (floatv)(0.0f);
-          store_pixels(y + (long)block * out_h * out_w * VW, sums + b * T, at.count, added, block,
-                       (long)row * out_w + at.column, &finish, flags);
-        }
+        store_blocks(y, sums, group * OB, blocks, at.count, bias + bias_offset, (long)out_h * out_w,
+                     (long)row * out_w + at.column, &finish, flags);
       }
     }
   }

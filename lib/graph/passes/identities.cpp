@@ -25,29 +25,21 @@ Node reshape_to(const Shape& shape, Node node) {
   return node;
 }
 
-/// The constant's number; nothing if the value is no constant of one element.
-std::optional<double> number_of(const Graph& graph, int value) {
-  const auto known = std::find_if(graph.constants.begin(), graph.constants.end(),
-                                  [&](const auto& constant) { return constant.first == value; });
-  if (known == graph.constants.end() || known->second.is_sequence() || !known->second.defined()) return {};
-  return known->second.shape().numel() == 1 ? std::optional(known->second.number()) : std::nullopt;
-}
-
 /// Whether a Dropout may drop elements: it has an input that asks for training and is not known to be false.
-bool may_drop(const Graph& graph, const Node& node) {
+bool may_drop(const Uses& uses, const Node& node) {
   if (node.op != "Dropout" || node.inputs.size() < 3 || node.inputs[2] == absent) return false;
-  return number_of(graph, node.inputs[2]) != 0;
+  return uses.number(node.inputs[2]) != 0;
 }
 
-/// The position of the input that may be the only output, if element type and shape are the same: the first one for
-/// some ops, and for a sum with 0 the other one. -0 stays -0 then.
-std::optional<std::size_t> input_that_stays(const Graph& graph, const Node& node) {
+/// The position of the input that is the only output if it has the output's element type and shape. For a sum with 0
+/// that is the other summand, also where it is -0. Most ops have none.
+std::optional<std::size_t> input_that_stays(const Uses& uses, const Node& node) {
   static const std::set<std::string_view> ops{"Identity", "Dropout", "Cast",      "CastLike", "Reshape",
                                               "Flatten",  "Squeeze", "Unsqueeze", "Expand"};
-  if (ops.count(node.op) > 0 && !may_drop(graph, node)) return 0;
+  if (ops.count(node.op) > 0 && !may_drop(uses, node)) return 0;
   if (node.op != "Add") return {};
-  if (number_of(graph, node.inputs[1]) == 0) return 0;
-  return number_of(graph, node.inputs[0]) == 0 ? std::optional<std::size_t>(1) : std::nullopt;
+  if (uses.number(node.inputs[1]) == 0) return 0;
+  return uses.number(node.inputs[0]) == 0 ? std::optional<std::size_t>(1) : std::nullopt;
 }
 
 /// Whether the only output is the input at this position.
@@ -64,6 +56,7 @@ bool is_identity(const Graph& graph, const Node& node, std::size_t place) {
 }  // namespace
 
 std::size_t remove_identities(Graph& graph, Device) {
+  const Uses uses(graph);
   Aliases aliases(graph);
   std::vector<bool> gone(graph.nodes.size());
   std::size_t removed = 0;
@@ -74,7 +67,7 @@ std::size_t remove_identities(Graph& graph, Device) {
       const Shape shape = *shape_of(graph, graph.nodes[i].outputs[0]);
       graph.nodes[i] = reshape_to(shape, std::move(graph.nodes[i]));
     }
-    const std::optional<std::size_t> place = input_that_stays(graph, graph.nodes[i]);
+    const std::optional<std::size_t> place = input_that_stays(uses, graph.nodes[i]);
     gone[i] = place && is_identity(graph, graph.nodes[i], *place);
     if (gone[i]) aliases.add(graph.nodes[i].outputs[0], graph.nodes[i].inputs[*place]);
     removed += reshapes || gone[i] ? 1 : 0;

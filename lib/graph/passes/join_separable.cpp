@@ -19,7 +19,7 @@ bool is_pointwise(const ops::Conv2dSizes& s) {
          s.out_h == s.height && s.out_w == s.width;
 }
 
-/// What makes the value, if nothing else uses it.
+/// The convolution that makes the value, and the node between. Nothing if anything else uses their results.
 std::optional<Depthwise> depthwise_of(const Graph& graph, const Uses& uses, int value) {
   const Node* elements = nullptr;
   const Node* maker = uses.has_one_user(value) ? uses.maker(value) : nullptr;

@@ -46,10 +46,6 @@ std::int64_t groups_of(const Conv2dBlocksProblem& p) { return ceil_div(p.blocks(
 
 Place bias_of(const Conv2dBlocksProblem& p, const Place& any) { return p.has_bias != 0 ? conv2d_bias : any; }
 
-std::int32_t flags_of(const Conv2dBlocksProblem& p) {
-  return (p.has_bias != 0 ? bias_per_row : 0) | epilogue_flags(p.epilogue);
-}
-
 kernels::BlocksParameters kernel_sizes(const Conv2dBlocksProblem& p, const Conv2dSizes& s) {
   return {s.channels, s.height, s.width, p.blocks(), s.out_h, s.out_w};
 }
@@ -110,7 +106,7 @@ PlanOr plan_tiles(const Conv2dBlocksProblem& p, const Target& target, std::size_
   Plan plan;
   const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(groups_of(p) * cut.pieces() * s.images * slice));
   plan.add(spec, range, x, weight, bias_of(p, weight), y, scratch, e, kernel_sizes(p, s), s.kernel_window(),
-           kernels::number(cut.tiles_of_item), slice, flags_of(p));
+           kernels::number(cut.tiles_of_item), slice, p.flags());
   return plan;
 }
 
@@ -176,7 +172,7 @@ void add_blocks_direct(Plan& plan, const Conv2dBlocksProblem& p, const Target& t
       {"conv/blocks/conv2d_blocks_direct.cl", "conv2d_blocks_direct", {{"VW", p.block}}, epilogue_prelude(p.epilogue)},
       target.flat_range(count), o.x, o.weight, o.bias, o.y, e, count, kernel_sizes(p, s), s.kernel_window(),
       kernels::number(p.block_in), kernels::number(p.tile_blocks), kernels::number(p.is_depthwise() ? 1 : 0),
-      flags_of(p));
+      p.flags());
 }
 
 bool tiles_take(const Conv2dSizes& s, std::int64_t block) {

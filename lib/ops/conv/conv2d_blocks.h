@@ -52,6 +52,8 @@ struct Conv2dBlocksProblem {
   bool is_depthwise() const noexcept { return sizes.groups > 1; }
   std::int64_t in_blocks() const noexcept { return (sizes.channels + block_in - 1) / block_in; }
   std::int64_t blocks() const noexcept { return (sizes.outputs + block - 1) / block; }
+  /// Flags of the kernels: bias and epilogue.
+  std::int32_t flags() const noexcept { return (has_bias != 0 ? bias_per_row : 0) | epilogue_flags(epilogue); }
 
   /// Without the bias and the epilogue, and without numbers that follow from the sizes. The kind is 1 for depthwise
   /// convolutions.

@@ -75,9 +75,8 @@ PlanOr plan_bands(const SeparableProblem& p, const Target& target, std::size_t) 
            std::get<3>(middle_args(p)), pointwise, p.has_bias != 0 ? bias : x, y, scratch,
            epilogue_args(p.epilogue, e0, e1, x),
            kernels::BlocksParameters{s.channels, s.height, s.width, p.second().blocks(), s.out_h, s.out_w},
-           s.kernel_window(), kernels::number(bands.rows), kernels::number(bands.of_item), slice,
-           (p.has_shift != 0 ? bias_per_row : 0) | epilogue_flags(p.middle),
-           (p.has_bias != 0 ? bias_per_row : 0) | epilogue_flags(p.epilogue));
+           s.kernel_window(), kernels::number(bands.rows), kernels::number(bands.of_item), slice, p.first().flags(),
+           p.second().flags());
   return plan;
 }
 

@@ -1,5 +1,5 @@
-// A depthwise convolution and a pointwise convolution of its result, of channels in blocks (ops/conv/conv2d_blocks.h),
-// in one pass over rows: the result between the two stays in a cache. Programs of graphs use it on CPUs.
+// A depthwise convolution and a pointwise convolution of its result, in one pass over rows. The result between the two
+// stays in a cache. The channels are in blocks (ops/conv/conv2d_blocks.h). Programs of graphs use it on CPUs.
 #pragma once
 
 #include "ops/conv/conv2d_blocks.h"
@@ -19,8 +19,7 @@ struct SeparableWeights {
 Conv2dSizes pointwise_sizes(const Conv2dSizes& depthwise, std::int64_t outputs);
 
 /// f(conv(g(conv(x, depthwise) + shift), pointwise) + bias). The first convolution has the given sizes, and as many
-/// groups and outputs as channels. The second has
-/// pointwise_sizes(sizes, outputs):
+/// groups and outputs as channels. The second has pointwise_sizes(sizes, outputs):
 ///
 ///     x (N, ceil(C / c), H, W, c)   y (N, ceil(outputs / c), H', W', c)
 ///
