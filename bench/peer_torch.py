@@ -45,6 +45,16 @@ def gemm(keys):
     return without_grad(lambda: torch.matmul(a, b))
 
 
+def attention(keys):
+    batch, heads, rows, count, depth = numbers(keys, "batch", "heads", "rows", "keys", "depth")
+    q, k, v = (torch.randn(batch, heads, n, depth) for n in (rows, count, count))
+
+    def forward(q, k, v):
+        return F.scaled_dot_product_attention(q, k, v, is_causal=keys["causal"] == "1")
+
+    return training([q, k, v], forward) if keys["dir"] == "train" else without_grad(lambda: forward(q, k, v))
+
+
 def conv2d(keys):
     n, c, h, w, k, r, s = numbers(keys, "n", "c", "h", "w", "k", "r", "s")
     stride, pad, dilation, groups = numbers(keys, "stride", "pad", "dilation", "groups")
@@ -229,6 +239,7 @@ def rnn(keys):
 
 CASES = {
     "gemm": gemm,
+    "attention": attention,
     "conv2d": conv2d,
     "pool": pool,
     "norm": norm,

@@ -27,6 +27,10 @@
 #ifndef B_STORAGE
 #define B_STORAGE STORAGE_F32
 #endif
+// A product of 1001 with B transposed takes 0.075 ms instead of 0.139 on an H200. Other products take up to 6 % longer.
+#if VEC == 1 && A_ALONG_K && B_ALONG_K
+#define KEEPS_READS
+#endif
 #include "product/matrix_operands.h"
 #include "product/engines/multiply.h"
 #include "product/sink.h"

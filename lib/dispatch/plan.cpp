@@ -8,33 +8,9 @@
 
 namespace crisol::dispatch {
 
-PlanKernel::PlanKernel(const runtime::KernelSpec& spec)
-    : source_(spec.source), entry_(spec.entry), prelude_(spec.prelude) {
-  for (const runtime::Define& define : spec.defines)
-    defines_.push_back({std::string(define.name), std::string(define.text), define.number});
-}
-
-runtime::KernelSpec PlanKernel::spec() const {
-  runtime::KernelSpec spec{source_, entry_, {}, prelude_};
-  for (const OwnDefine& define : defines_) {
-    runtime::Define copy(define.name, std::string_view(define.text));
-    copy.number = define.number;
-    spec.defines.add(copy);
-  }
-  return spec;
-}
-
-bool PlanKernel::matches(const runtime::KernelSpec& spec) const noexcept {
-  return source_ == spec.source && entry_ == spec.entry && prelude_ == spec.prelude &&
-         std::equal(defines_.begin(), defines_.end(), spec.defines.begin(), spec.defines.end(),
-                    [](const OwnDefine& own, const runtime::Define& other) {
-                      return own.name == other.name && own.text == other.text && own.number == other.number;
-                    });
-}
-
 std::uint32_t Plan::kernel(const runtime::KernelSpec& spec) {
-  const auto known =
-      std::find_if(kernels_.begin(), kernels_.end(), [&](const PlanKernel& kernel) { return kernel.matches(spec); });
+  const auto known = std::find_if(kernels_.begin(), kernels_.end(),
+                                  [&](const runtime::OwnKernelSpec& kernel) { return kernel.matches(spec); });
   const auto position = static_cast<std::uint32_t>(known - kernels_.begin());
   if (known == kernels_.end()) kernels_.emplace_back(spec);
   return position;
@@ -132,7 +108,7 @@ Place Plan::append(const Plan& part, std::span<const Place> operands, const std:
     return place;
   };
   const auto copy = [&](const PlanStep& step) {
-    const PlanStep made{kernel(part.kernels_[step.kernel].spec()), static_cast<std::uint32_t>(args_.size()), step.args,
+    const PlanStep made{kernel(part.kernels_[step.kernel].view()), static_cast<std::uint32_t>(args_.size()), step.args,
                         step.range};
     for (std::uint32_t i = 0; i < step.args; ++i) {
       PlanArg arg = part.args_[step.first_arg + i];

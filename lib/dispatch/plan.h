@@ -23,6 +23,7 @@
 
 #include "dispatch/derived.h"
 #include "runtime/launch.h"
+#include "runtime/program/own_kernel_spec.h"
 
 namespace crisol::dispatch {
 
@@ -78,22 +79,6 @@ struct PlanArg {
   std::uint8_t index = 0;   ///< The index of the place, or of the call's scalar.
   std::uint32_t first = 0;  ///< The position of `longs` in Plan::longs_.
   std::int64_t bits = 0;    ///< A value's bytes, or a place's offset.
-};
-
-/// A kernel, with texts of its own.
-class PlanKernel {
- public:
-  explicit PlanKernel(const runtime::KernelSpec& spec);
-  runtime::KernelSpec spec() const;
-  bool matches(const runtime::KernelSpec& spec) const noexcept;
-
- private:
-  struct OwnDefine {
-    std::string name, text;
-    std::int64_t number;
-  };
-  std::string source_, entry_, prelude_;
-  std::vector<OwnDefine> defines_;
 };
 
 /// A launch of a kernel.
@@ -219,7 +204,7 @@ class Plan {
   }
   void push_value(const void* value, std::size_t size);
 
-  std::vector<PlanKernel> kernels_;
+  std::vector<runtime::OwnKernelSpec> kernels_;
   std::vector<PlanArg> args_;
   std::vector<std::int64_t> longs_;
   std::vector<PlanStep> steps_;

@@ -84,8 +84,8 @@ Fact device_fact(const DeviceInfo& info, cl_device_info question) {
     case CL_DEVICE_MAX_WORK_ITEM_SIZES: return sizes(info.max_work_item_sizes);
     case CL_DEVICE_HOST_UNIFIED_MEMORY: return flag(info.unified_memory);
     case CL_DEVICE_SINGLE_FP_CONFIG:
-      return fact_of(
-          cl_device_fp_config{CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN | (info.fast_fma ? cl_bitfield{CL_FP_FMA} : 0)});
+      return fact_of(cl_device_fp_config{CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN | CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT |
+                                         (info.fast_fma ? cl_bitfield{CL_FP_FMA} : 0)});
     case CL_DEVICE_DOUBLE_FP_CONFIG: return fact_of(cl_device_fp_config{info.fp64 ? CL_FP_ROUND_TO_NEAREST : 0u});
     case CL_DEVICE_AVAILABLE: return flag(true);
     case CL_DEVICE_COMPILER_AVAILABLE: return flag(info.has_compiler);

@@ -210,6 +210,7 @@ PAGES = [
      {"kernels": kernels, "code": code, "sizes": shipped, "devices": devices, "twins": twins}),
     ("cuda-vs-opencl.md", "gpu-twins.json", {"gpu_twins": gpu_twins, "gpu_device": gpu_device}),
     ("performance.md", "gpu-h100.json", {"gpu_compare": gpu_compare}),
+    ("performance.md", "gpu-h200.json", {"gpu_attention": gpu_compare}),
     ("choosing-a-gpu.md", "cuda-vs-opencl.json", {"report": report}),
     ("choosing-a-gpu.md", "memory.json", {"memory": memory}),
     ("implementations.md", "verified", {"verified": verified}),

@@ -100,6 +100,25 @@ TEST_CASE("crisol kernels: probes are answered as the device's file says") {
   CHECK(contains(run({{"matrix_fp8", "mfma"}}), "there is no probe 'matrix_fp8'"));
 }
 
+TEST_CASE("crisol kernels: the options of a kernel reach the compiler") {
+  NEEDS_KERNELS();
+  const TemporaryFolder folder;
+  const std::string dump = folder.path() + "/dump";
+  const auto options_of = [&](const std::string& words) {
+    const ProcessResult result = run_built(
+        "crisol",
+        words_of("kernels --for " CRISOL_SOURCE_DIR "/devices/nvidia-h100.json --dump " + dump + " " + words));
+    INFO(result.output);
+    REQUIRE(result.status == 0);
+    const auto index = nlohmann::json::parse(read_file(dump + "/index.json"));
+    std::string options;
+    for (const auto& program : index.at("programs")) options += program.at("options").get<std::string>() + '\n';
+    return options;
+  };
+  CHECK(contains(options_of("gemm m=4096 n=4096 k=4096"), "-cl-nv-maxrregcount=128"));
+  CHECK(contains(options_of("eltwise chain=exp"), "-cl-fp32-correctly-rounded-divide-sqrt"));
+}
+
 TEST_CASE("crisol kernels: each file of devices/ tells a device and where its facts come from") {
   NEEDS_KERNELS();
   const TemporaryFolder folder;

@@ -115,8 +115,9 @@ def compile_nvidia(tools, program, target, device, work):
     command = clang_command(tools, program, target, device)
     libraries = [word for path in (tools.libclc, tools.libdevice)
                  for word in ("-Xclang", "-mlink-builtin-bitcode", "-Xclang", path)]  # fmt: skip
-    # OpenCL allows 2.5 and 3 ulp for division and square root, and the driver uses this freedom.
-    roots = ["-mllvm", "-nvptx-prec-divf32=1", "-mllvm", "-nvptx-prec-sqrtf32=0"]
+    # Without the option, OpenCL allows 2.5 and 3 ulp for division and square root, and the driver uses this freedom.
+    exact = "-cl-fp32-correctly-rounded-divide-sqrt" in program["options"]
+    roots = [] if exact else ["-mllvm", "-nvptx-prec-divf32=1", "-mllvm", "-nvptx-prec-sqrtf32=0"]
     gpu = ["-target", "nvptx64--nvidiacl", f"-march={target}"]
     run(command + [*gpu, "-include", os.path.join(HERE, "nvidia.cl"), *libraries, "-emit-llvm", program["path"],
                    "-o", f"{work}/k.ll"])  # fmt: skip

@@ -106,10 +106,11 @@ TEST_CASE("graph: what is almost attention stays") {
   check(file_of({"", {product, node("Add", {"s", "of_all"}, {"m"}), softmax_of("m")}}));
 }
 
-TEST_CASE("graph: few queries are no attention for a kernel that packs keys") {
+TEST_CASE("graph: few queries are no attention for a kernel that packs keys, which the one for CPUs does") {
   const ModelFile file = file_of(forms()[0]);
   const Tensor x = randn({3, 2, heads, depth});
-  CHECK(file.changes(x)["find_attention"] == 0);
+  const bool is_found = file.changes(x)["find_attention"] > 0;
+  CHECK(is_found == (has_kernel() && Device().info().type != DeviceType::cpu));
   onnx::Model model = file.load();
   check_program(model, x);
 }

@@ -26,7 +26,7 @@
 #define ITEMS (BM / TM * (BN / TN))
 #define PATCH_ROWS (4 * TM)
 #define PATCH_COLUMNS (8 * TN)
-#if BM % PATCH_ROWS || BN % PATCH_COLUMNS || TM % 4 || TN % 4 || BK % 4
+#if BM % PATCH_ROWS || BN % PATCH_COLUMNS || TM % 4 || TM > 8 || TN % 4 || TN > 8 || BK % 4
 #error "a tile is made of whole patches"
 #endif
 #ifdef ANY_GROUP_SIZE  // A compiler's option limits the registers. It needs a kernel that requires no size.
@@ -44,7 +44,7 @@ INLINE int tile_item(void) { return get_local_id(1) * 8 + get_local_id(0); }
 typedef float StageWord;
 #define PER_WORD 1
 #define SLICE BK
-#define LOADS(side) ((side) * BK / ITEMS)
+#define LOADS(side) ((side)*BK / ITEMS)
 #define PITCH(side) ((side) + 4)
 #define STAGE (BK * (PITCH(BM) + PITCH(BN)))
 #define STAGE_A(stage) (stage)
@@ -54,7 +54,7 @@ typedef float StageWord;
 // A chunk is `vec` elements of a line. Neighbouring items take neighbouring chunks.
 #define CHUNK_LINES 1
 #define CHUNK_RUN(vec) (vec)
-#define CHUNKS(side, vec) ((side) * BK / ITEMS / (vec))
+#define CHUNKS(side, vec) ((side)*BK / ITEMS / (vec))
 INLINE bool has_chunk(int part, int side) { return true; }
 INLINE int chunk_along(int part, int side, int along_k, int vec) {
   const int chunks = (along_k ? BK : side) / vec;
@@ -116,20 +116,22 @@ INLINE void sums_clear(TileSums acc) {
   for (int s = 0; s < RUNS * ROW_RUN; ++s) acc[s] = 0.0f;
 }
 
+// Four or eight elements, in fours that lie `next` apart. Without a loop, because NVIDIA's compiler leaves loops of two
+// turns as they are, and then keeps the fragments in memory.
+INLINE void fragment_read(__local const float* from, int next, int count, float* to) {
+  vstore4(*(__local const float4*)from, 0, to);
+  if (count > 4) vstore4(*(__local const float4*)(from + next), 1, to);
+}
+
 INLINE void fragments_read(__local const StageWord* stage, int k, float* a, float* b) {
-  UNROLL
-  for (int i = 0; i < TM; i += 4)
-    vstore4(*(__local const float4*)(STAGE_A(stage) + k * PITCH(BM) + item_row() + ROW_OF(i)), 0, a + i);
-  UNROLL
-  for (int j = 0; j < TN; j += 4)
-    vstore4(*(__local const float4*)(STAGE_B(stage) + k * PITCH(BN) + item_column() + COLUMN_OF(j)), 0, b + j);
+  fragment_read(STAGE_A(stage) + k * PITCH(BM) + item_row(), ROW_OF(4), TM, a);
+  fragment_read(STAGE_B(stage) + k * PITCH(BN) + item_column(), COLUMN_OF(4), TN, b);
 }
 
 INLINE void fragments_multiply(TileSums acc, const float a[TM], const float b[TN]) {
   UNROLL
-  for (int i = 0; i < TM; ++i)
-    UNROLL
-    for (int j = 0; j < TN; ++j) acc[i * TN + j] = FMA(a[i], b[j], acc[i * TN + j]);
+  for (int i = 0; i < TM; ++i) UNROLL
+  for (int j = 0; j < TN; ++j) acc[i * TN + j] = FMA(a[i], b[j], acc[i * TN + j]);
 }
 
 INLINE void slice_multiply(TileSums acc, __local const StageWord* stage) {

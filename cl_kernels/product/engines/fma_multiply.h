@@ -7,6 +7,9 @@
 // With MOVES_BY_SCALAR the last move is a move by 0. AMD's compilers keep this number in a scalar register. So they
 // also keep the moved addresses in scalar registers. Operands whose addresses are in scalar registers anyway do not
 // need this; for them a condition is shorter.
+//
+// A file may define KEEPS_READS. What is read is then used behind every jump of the loop, so that compilers leave the
+// reads before the jumps. Without it, NVIDIA's compiler moves some reads to the place where their values are used.
 #include "product/engines/fma_engine.h"
 
 // Multiplies the slice in `now`, stores the next slice to `then` and starts to read the slice after that.
@@ -52,5 +55,8 @@ INLINE void tile_multiply(TileSums acc, Operands* operands, __local StageWord* s
     if (--slices == 0) break;
     stages_multiply(acc, operands, a, b, next_a, next_b, stages + STAGE, stages, slices);
   } while (--slices > 0);
+#ifdef KEEPS_READS
+  if (depth < 0) operands_keep(operands, next_a, next_b, stages);  // Never true, but no compiler can know.
+#endif
 #endif
 }

@@ -13,7 +13,7 @@ cl::Kernel ProgramCache::make_captured(const BuiltKernel& kernel) {
     const std::lock_guard lock(kernel.program->mutex);
     kernel.program->captured = true;
   }
-  return make_kernel(*kernel.program, kernel.spec());
+  return make_kernel(*kernel.program, kernel.spec.view());
 }
 
 std::size_t ProgramCache::release_from(std::size_t first) {

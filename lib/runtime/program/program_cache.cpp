@@ -96,35 +96,8 @@ std::string title_of(const Program& program, const DeviceInfo& info) {
 
 }  // namespace
 
-BuiltKernel::BuiltKernel(const KernelSpec& spec, std::shared_ptr<Program> built, cl::Kernel kernel)
-    : handle(std::move(kernel)),
-      name(spec.entry),
-      program(std::move(built)),
-      source_(spec.source),
-      prelude_(spec.prelude),
-      options_(spec.options),
-      exact_division_(spec.exact_division) {
-  for (const Define& define : spec.defines) texts_.emplace_back(define.name, define.text);
-  const Define* from = spec.defines.begin();
-  for (const auto& [define_name, text] : texts_) {
-    Define define(define_name, std::string_view(text));
-    define.number = (from++)->number;
-    defines_.add(define);
-  }
-}
-
-bool BuiltKernel::matches(const KernelSpec& spec) const noexcept {
-  return source_ == spec.source && name == spec.entry && prelude_ == spec.prelude && options_ == spec.options &&
-         exact_division_ == spec.exact_division &&
-         std::equal(defines_.begin(), defines_.end(), spec.defines.begin(), spec.defines.end(),
-                    [](const Define& a, const Define& b) {
-                      return a.name == b.name && a.text == b.text && a.number == b.number;
-                    });
-}
-
-KernelSpec BuiltKernel::spec() const noexcept {
-  return {source_, name, defines_, prelude_, options_, {}, exact_division_};
-}
+BuiltKernel::BuiltKernel(const KernelSpec& own, std::shared_ptr<Program> built, cl::Kernel kernel)
+    : handle(std::move(kernel)), name(own.entry), spec(own), program(std::move(built)) {}
 
 ProgramCache::ProgramCache(DeviceState& device) : device_(device), disk_(DiskCache::default_folder()) {}
 
@@ -133,7 +106,7 @@ BuiltKernel& ProgramCache::resolve(const KernelSpec& spec) {
   const auto find = [&]() -> BuiltKernel* {
     const auto [first, last] = kernels_.equal_range(hash);
     for (auto at = first; at != last; ++at)
-      if (at->second->matches(spec)) return at->second.get();
+      if (at->second->spec.matches(spec)) return at->second.get();
     return nullptr;
   };
   {

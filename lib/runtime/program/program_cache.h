@@ -13,6 +13,7 @@
 #include "runtime/cl.h"
 #include "runtime/launch.h"
 #include "runtime/program/disk_cache.h"
+#include "runtime/program/own_kernel_spec.h"
 
 namespace crisol::runtime {
 
@@ -35,22 +36,14 @@ class BuiltKernel {
  public:
   BuiltKernel(const KernelSpec& spec, std::shared_ptr<Program> program, cl::Kernel handle);
 
-  bool matches(const KernelSpec& spec) const noexcept;
-  KernelSpec spec() const noexcept;
-
   cl::Kernel handle;  ///< Null while the program is released.
   std::mutex mutex;
   const std::string name;
+  const OwnKernelSpec spec;
   std::shared_ptr<Program> program;
   std::array<std::size_t, 3> warmed_local{};  ///< Local size of the last launch; guarded by mutex.
   bool launched = false;
   std::vector<unsigned char> values;  ///< The values among the arguments of the last launch; guarded by mutex.
-
- private:
-  const std::string source_, prelude_, options_;
-  const bool exact_division_;
-  std::vector<std::pair<std::string, std::string>> texts_;  ///< Owns the texts that defines_ refers to.
-  Defines defines_;
 };
 
 class ProgramCache {
@@ -66,7 +59,7 @@ class ProgramCache {
   void store_unsaved(bool ending = false);
   /// Loads the kernel again, if its program was released. The caller holds the kernel's lock.
   void load_again(BuiltKernel& kernel) {
-    if (kernel.handle() == nullptr) kernel.handle = make_kernel(*kernel.program, kernel.spec());
+    if (kernel.handle() == nullptr) kernel.handle = make_kernel(*kernel.program, kernel.spec.view());
   }
   /// The same kernel with arguments of its own. Its program is never released.
   cl::Kernel make_captured(const BuiltKernel& kernel);
