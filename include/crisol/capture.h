@@ -51,6 +51,7 @@ class CRISOL_API CapturedGraph {
 
  private:
   friend CRISOL_API CapturedGraph capture(const std::function<void()>& work, Device device, ReplayBy by);
+  friend CapturedGraph capture_planned(const std::function<void()>& work, Device device);
   struct Impl;
   explicit CapturedGraph(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
   std::shared_ptr<Impl> impl_;

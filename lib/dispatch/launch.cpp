@@ -128,8 +128,17 @@ void launch(const Prepared& prepared, std::span<const OperandView> operands,
   };
   for (const auto [position, worth_keeping] : missing) {
     const Plan::Derived& derived = plan.derived_[position];
-    const runtime::PauseCapture pause(is_captured && worth_keeping);
+    const bool is_paused = is_captured && worth_keeping;
+    const runtime::PauseCapture pause(is_paused);
+    // The capture may give memory to the call's workspaces only when it ends, and these steps run now.
+    std::vector<runtime::BlockPtr> of_call;
+    if (is_paused) {
+      of_call = memory.blocks;
+      for (const std::size_t index : plan.workspaces_of(derived.steps))
+        memory.blocks[index] = runtime::allocate(prepared.device, plan.workspaces_[index]);
+    }
     for (const PlanStep& step : derived.steps) run(step);
+    if (is_paused) memory.blocks = std::move(of_call);
     if (worth_keeping)
       keep_derived(derived.key, derived.source, operands, memory.blocks[memory.first_derived + position]);
   }

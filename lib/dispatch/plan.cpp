@@ -22,6 +22,16 @@ Place Plan::workspace(std::uint64_t bytes) {
   return {Place::Kind::workspace, static_cast<std::uint8_t>(workspaces_.size() - 1)};
 }
 
+std::set<std::size_t> Plan::workspaces_of(const std::vector<PlanStep>& steps) const {
+  std::set<std::size_t> used;
+  for (const PlanStep& step : steps)
+    for (std::uint32_t i = 0; i < step.args; ++i) {
+      const PlanArg& arg = args_[step.first_arg + i];
+      if (arg.kind == PlanArg::Kind::place && arg.place == Place::Kind::workspace) used.insert(arg.index);
+    }
+  return used;
+}
+
 Place Plan::derive(Place source, const DerivedKey& key, std::uint64_t bytes) {
   add_derived({source, key, bytes, {}});
   return {Place::Kind::derived, static_cast<std::uint8_t>(derived_.size() - 1)};

@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <tuple>
@@ -170,6 +171,8 @@ class Plan {
   PlanStep step(const runtime::KernelSpec& spec, const runtime::NdRange& range, std::size_t args);
   std::uint32_t kernel(const runtime::KernelSpec& spec);
   void add_derived(Derived derived);
+  /// The positions of the workspaces that the steps use.
+  std::set<std::size_t> workspaces_of(const std::vector<PlanStep>& steps) const;
   std::vector<std::uint8_t> own_workspaces(const Plan& part);
   std::vector<std::uint8_t> shared_workspaces(const Plan& part);
   Place append(const Plan& part, std::span<const Place> operands, const std::vector<std::uint8_t>& workspaces);

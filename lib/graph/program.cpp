@@ -12,6 +12,7 @@
 #include "runtime/capture/capture.h"
 #include "runtime/memory/stored_block.h"
 #include "runtime/program/idle_programs.h"
+#include "tensor/capture_planned.h"
 #include "tensor/impl.h"
 #include "tensor/recorder.h"
 
@@ -101,7 +102,7 @@ void Program::capture_run(Graph& graph) {
   std::vector<std::pair<int, Datum>> constants;
   if (is_enabled(capturing)) constants.swap(graph.constants);
   const std::size_t packed_before = thread_context().packed_reads;
-  captured_ = capture(
+  captured_ = capture_planned(
       [&] {
         // Each run writes the inputs, so other layouts of them are made anew.
         for (const Datum& input : inputs_)
@@ -116,6 +117,7 @@ void Program::capture_run(Graph& graph) {
       device_);
   packed_ = thread_context().packed_reads - packed_before;
   borrowed_ = borrowed.take();
+  captured_->replay();
 }
 
 bool Program::fits_inputs(const Data& inputs) const {

@@ -64,6 +64,9 @@ void set_arguments(_cl_kernel* kernel, const std::string& name, const KernelArg*
       continue;
     }
     _cl_mem* const memory = arg.view().block->memory();
+    // A capture that plans memory sets these arguments when it ends.
+    if (memory == nullptr && current_capturer() == nullptr)
+      fail(ErrorCode::device_failure, "launch", name, ": argument ", index, " has no memory yet");
     set(sizeof(cl_mem), &memory);
     set_value(sizeof(cl_ulong), &arg.view().offset);
   }
@@ -87,9 +90,21 @@ bool note_run(BuiltKernel& kernel, const NdRange& range) {
 }
 
 // An operand without a name was just allocated, so this op makes its contents.
-void name_blocks(const KernelArg* args, std::size_t count, const char* op) noexcept {
+void name_blocks(const BuiltKernel& kernel, const KernelArg* args, std::size_t count) noexcept {
+  const char* const op = current_op() == nullptr ? kernel.name.c_str() : current_op();
   for (std::size_t i = 0; i < count; ++i)
     if (args[i].kind() == KernelArg::Kind::view) name_block(*args[i].view().block, op);
+}
+
+// The first replay runs the kernel, soon after.
+void capture_only(Capturer& capturer, BuiltKernel& kernel, const NdRange& range, const KernelArg* args,
+                  std::size_t count) {
+  {
+    const std::lock_guard lock(kernel.mutex);
+    if (note_run(kernel, range)) capturer.device().programs().note_unsaved();
+  }
+  capturer.add_launch(kernel, range, args, count);
+  name_blocks(kernel, args, count);
 }
 
 void log_launch(const BuiltKernel& kernel, const NdRange& range) {
@@ -111,6 +126,10 @@ void enqueue(DeviceState& device, BuiltKernel& kernel, const NdRange& range, con
   if (in_dry_run()) return;
   if (verbose(Topic::launch)) log_launch(kernel, range);
   Capturer* capturer = capturer_of(device);
+  if (capturer != nullptr && capturer->plans_memory()) {
+    capture_only(*capturer, kernel, range, args, count);
+    return;
+  }
   _cl_command_queue* const queue = device.queue();
   const std::size_t* local = range.local[0] == 0 ? nullptr : range.local.data();
   CommandTimer timer(device, "kernel");
@@ -122,17 +141,10 @@ void enqueue(DeviceState& device, BuiltKernel& kernel, const NdRange& range, con
     const std::lock_guard lock(kernel.mutex);
     device.programs().load_again(kernel);
     set_arguments(kernel.handle(), kernel.name, args, count, kernel.values);
-    const auto run = [&] {
+    error = device.run_with_memory([&] {
       return clEnqueueNDRangeKernel(queue, kernel.handle(), static_cast<cl_uint>(range.dimensions), nullptr,
                                     range.global.data(), local, 0, nullptr, timer.event());
-    };
-    error = run();
-    if (is_memory_error(error)) {
-      // Drivers that allocate memory late report the error here. The pool's cached blocks may hold the missing memory.
-      device.pool().release_cached();
-      device.finish();
-      error = run();
-    }
+    });
     if (error == CL_SUCCESS) first = note_run(kernel, range);
     if (first) device.programs().note_unsaved();
   }
@@ -144,7 +156,7 @@ void enqueue(DeviceState& device, BuiltKernel& kernel, const NdRange& range, con
     device.finish();
     log(Topic::build, "first run of ", kernel.name, " in ", milliseconds_since(start), " ms");
   }
-  name_blocks(args, count, current_op() == nullptr ? kernel.name.c_str() : current_op());
+  name_blocks(kernel, args, count);
   timer.queued(kernel.name);
   device.wait_if_blocking(kernel.name);
 }

@@ -7,6 +7,8 @@
 #include "crisol/grad_mode.h"
 #include "crisol/replay_calls.h"
 #include "runtime/capture/capture.h"
+#include "runtime/memory/block.h"
+#include "tensor/capture_planned.h"
 #include "tensor/captured_uses.h"
 
 namespace crisol {
@@ -20,12 +22,16 @@ DerivedData::Found Storage::find_derived(const DerivedKey& key, std::uint64_t at
   if (grad_enabled()) return {};  // A training step writes the weight, so each replay packs it anew.
   DerivedData::Found found = derived.find(key, at_version);
   // The program does not write the tensor, so all replays read the same values.
-  if (!found.data) found.worth_keeping = thread_context().makes_program && !uses->has_written(*this);
+  if (!found.data) found.worth_keeping = thread_context().makes_program && !uses->computes(*this);
   if (found.data || found.worth_keeping) {
     uses->relied_on(*this, at_version);
     ++thread_context().packed_reads;
   }
   return found;
+}
+
+bool CapturedUses::computes(Storage& storage) const {
+  return written_.count(&storage) > 0 || runtime::is_planned(*storage.block);
 }
 
 void CapturedUses::check() const {
@@ -41,11 +47,6 @@ void CapturedUses::note_written() const {
   for (const auto& [address, weak] : written_)
     if (const auto storage = weak.lock()) storage->written();
 }
-
-struct CapturedGraph::Impl {
-  std::shared_ptr<runtime::Capturer> capturer;
-  CapturedUses uses;
-};
 
 namespace {
 
@@ -75,17 +76,30 @@ bool replays_by_launches(const Device& device, ReplayBy by) {
 
 }  // namespace
 
-CapturedGraph capture(const std::function<void()>& work, Device device, ReplayBy by) {
-  require(work != nullptr, "capture", "there is no work");
-  auto impl = std::make_shared<CapturedGraph::Impl>();
-  impl->capturer = runtime::begin_capture(device.state());
-  {
-    const CaptureScope scope(*impl->capturer, impl->uses);
+struct CapturedGraph::Impl {
+  Impl(const std::function<void()>& work, Device device, runtime::FirstRun first_run)
+      : capturer(runtime::begin_capture(device.state(), first_run)) {
+    const CaptureScope scope(*capturer, uses);
     work();
   }
+
+  std::shared_ptr<runtime::Capturer> capturer;
+  CapturedUses uses;
+};
+
+CapturedGraph capture(const std::function<void()>& work, Device device, ReplayBy by) {
+  require(work != nullptr, "capture", "there is no work");
+  auto impl = std::make_shared<CapturedGraph::Impl>(work, device, runtime::FirstRun::at_once);
   if (replays_by_launches(device, by)) return CapturedGraph(std::move(impl));
   const char* why_not = runtime::keep_in_command_buffer(*impl->capturer);
   require(by == ReplayBy::any || why_not == nullptr, "capture", device, ": ", why_not == nullptr ? "" : why_not);
+  return CapturedGraph(std::move(impl));
+}
+
+CapturedGraph capture_planned(const std::function<void()>& work, Device device) {
+  auto impl = std::make_shared<CapturedGraph::Impl>(work, device, runtime::FirstRun::in_replay);
+  runtime::place_memory(*impl->capturer);
+  if (!replays_by_launches(device, ReplayBy::any)) runtime::keep_in_command_buffer(*impl->capturer);
   return CapturedGraph(std::move(impl));
 }
 

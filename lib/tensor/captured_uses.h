@@ -14,7 +14,8 @@ namespace crisol {
 class CapturedUses {
  public:
   void wrote(Storage& storage) { written_[&storage] = storage.weak_from_this(); }
-  bool has_written(Storage& storage) const { return written_.count(&storage) > 0; }
+  /// Whether the captured work computes the values, so that each replay may give others.
+  bool computes(Storage& storage) const;
   void relied_on(Storage& storage, std::uint64_t version) { relied_on_.push_back({storage.weak_from_this(), version}); }
 
   /// Throws if a replay would use an outdated copy.

@@ -16,9 +16,17 @@ class DeviceState;
 class Capturer;
 class DryRun;
 
+/// When captured commands run for the first time.
+enum class FirstRun {
+  at_once,    ///< While they are captured.
+  in_replay,  ///< In the first replay. The capture then knows how long each block is needed, and blocks share memory.
+};
+
 /// Captures the work that this thread queues on the device until end_capture. Throws if this thread already captures.
-std::shared_ptr<Capturer> begin_capture(DeviceState& device);
+std::shared_ptr<Capturer> begin_capture(DeviceState& device, FirstRun first_run);
 void end_capture(Capturer& capturer) noexcept;
+/// Gives memory to the blocks of a capture with FirstRun::in_replay. It has ended, and nothing was replayed yet.
+void place_memory(Capturer& capturer);
 /// Lets the driver keep the commands (cl_khr_command_buffer). Returns null, or the reason why the driver cannot keep
 /// them.
 const char* keep_in_command_buffer(Capturer& capturer);

@@ -1,23 +1,32 @@
 #include "runtime/capture/capturer.h"
 
+#include <algorithm>
 #include <cstring>
+#include <map>
+#include <tuple>
 
 #include "base/text.h"
 #include "base/thread_context.h"
 #include "runtime/capture/command_buffer.h"
 #include "runtime/device/device_state.h"
+#include "runtime/memory/placement.h"
 #include "runtime/verbose.h"
 
 namespace crisol::runtime {
 
 namespace {
 
+constexpr std::uint64_t min_alignment = 512;  // Bytes. At least a cache line, and the width of all vectors.
+
 Capturer*& current() noexcept { return thread_context().capturer; }
 
 }  // namespace
 
-std::shared_ptr<Capturer> begin_capture(DeviceState& device) { return std::make_shared<Capturer>(device); }
+std::shared_ptr<Capturer> begin_capture(DeviceState& device, FirstRun first_run) {
+  return std::make_shared<Capturer>(device, first_run);
+}
 void end_capture(Capturer& capturer) noexcept { capturer.end(); }
+void place_memory(Capturer& capturer) { capturer.place_memory(); }
 const char* keep_in_command_buffer(Capturer& capturer) { return capturer.keep_in_command_buffer(); }
 bool in_command_buffer(const Capturer& capturer) noexcept { return capturer.in_command_buffer(); }
 std::size_t commands_of(const Capturer& capturer) noexcept { return capturer.size(); }
@@ -67,7 +76,8 @@ std::uint64_t next_number() noexcept {
 
 }  // namespace
 
-Capturer::Capturer(DeviceState& device) : device_(device), number_(next_number()), parts_(1) {
+Capturer::Capturer(DeviceState& device, FirstRun first_run)
+    : device_(device), first_run_(first_run), number_(next_number()), parts_(1) {
   require(current() == nullptr, "capture", "this thread is capturing already");
   current() = this;
 }
@@ -87,7 +97,24 @@ void Capturer::end() noexcept {
   if (current() == this) current() = nullptr;
 }
 
-void Capturer::use(const Block& block) {
+void Capturer::plan(const std::shared_ptr<PooledBlock>& block) {
+  planned_.push_back({block, block->bytes()});
+  block->planned_ = planned_.size();
+}
+
+void Capturer::use(const Block& block, cl_uint place) {
+  if (!is_planned(block)) {
+    keep(block);
+    return;
+  }
+  const std::size_t index = static_cast<const PooledBlock&>(block).planned_ - 1, command = size();
+  Planned& planned = planned_[index];
+  if (planned.uses++ == 0) planned.first = command;
+  planned.last = command;
+  open_.push_back({parts_.size() - 1, parts_.back().commands.size(), place, index});
+}
+
+void Capturer::keep(const Block& block) {
   if (!used_.insert(block.memory()).second) return;
   memory_.emplace_back(block.memory(), true);
   may_fault_ = may_fault_ || device_.fault_flag().owns(block);
@@ -100,14 +127,18 @@ void Capturer::add_launch(const BuiltKernel& kernel, const NdRange& range, const
   cl::Kernel own = device_.programs().make_captured(kernel);
   std::vector<unsigned char> none;
   set_arguments(own(), kernel.name, args, count, none);
-  for (std::size_t i = 0; i < count; ++i)
-    if (args[i].kind() == KernelArg::Kind::view) use(*args[i].view().block);
+  cl_uint place = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool is_view = args[i].kind() == KernelArg::Kind::view;
+    if (is_view) use(*args[i].view().block, place);
+    place += is_view ? 2 : 1;
+  }
   add(LaunchCommand{std::move(own), kernel.name, range});
 }
 
 void Capturer::add_fill(const Block& block, std::size_t offset, std::size_t size, const void* pattern,
                         std::size_t pattern_size) {
-  use(block);
+  use(block, 0);
   FillCommand command{block.memory(), {}, pattern_size, offset, size};
   std::memcpy(command.pattern.data(), pattern, pattern_size);
   add(command);
@@ -115,14 +146,71 @@ void Capturer::add_fill(const Block& block, std::size_t offset, std::size_t size
 
 void Capturer::add_copy(const Block& from, std::size_t from_offset, const Block& to, std::size_t to_offset,
                         std::size_t size) {
-  use(from);
-  use(to);
+  use(from, 0);
+  use(to, 1);
   add(CopyCommand{from.memory(), to.memory(), from_offset, to_offset, size});
 }
 
 void Capturer::add_call(std::function<void(std::exception_ptr error)> function) {
   parts_.back().call = std::move(function);
   parts_.emplace_back();
+}
+
+void Capturer::set_memory(Command& command, cl_uint place, _cl_mem* memory) {
+  if (auto* const launch = std::get_if<LaunchCommand>(&command)) {
+    check_cl(clSetKernelArg(launch->kernel(), place, sizeof(cl_mem), &memory), "clSetKernelArg");
+  } else if (auto* const fill = std::get_if<FillCommand>(&command)) {
+    fill->memory = memory;
+  } else {
+    auto& copy = std::get<CopyCommand>(command);
+    (place == 0 ? copy.from : copy.to) = memory;
+  }
+}
+
+_cl_mem* Capturer::part_of(_cl_mem* whole, std::uint64_t offset, std::uint64_t bytes) {
+  const cl_buffer_region region{offset, bytes};
+  cl_int error = CL_SUCCESS;
+  _cl_mem* const part = clCreateSubBuffer(whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+  check_cl(error, "clCreateSubBuffer");
+  memory_.emplace_back(part, false);
+  return part;
+}
+
+void Capturer::place_memory() {
+  std::vector<_cl_mem*> memory(planned_.size());
+  std::vector<std::size_t> shared;
+  std::vector<Lifetime> lives;
+  for (std::size_t i = 0; i < planned_.size(); ++i) {
+    const Planned& planned = planned_[i];
+    if (const std::shared_ptr<PooledBlock> block = planned.block.lock()) {
+      block->planned_ = 0;
+      device_.pool().provide(*block);
+      if (planned.uses > 0) keep(*block);
+      memory[i] = block->memory();
+    } else if (planned.uses > 0) {
+      shared.push_back(i);
+      lives.push_back({planned.bytes, planned.first, planned.last});
+    }
+  }
+  const std::uint64_t alignment = std::max<std::uint64_t>(
+      min_alignment, device_.device().getInfo<CL_DEVICE_MEM_BASE_ADDR_ALIGN>() / 8);  // It is given in bits.
+  const Placement placement = place_together(lives, alignment, device_.info().max_allocation);
+  std::vector<_cl_mem*> wholes;
+  for (const std::uint64_t bytes : placement.buffers) {
+    const BlockPtr block = device_.pool().allocate(bytes, {});
+    keep(*block);
+    wholes.push_back(block->memory());
+  }
+  std::map<std::tuple<std::size_t, std::uint64_t, std::uint64_t>, _cl_mem*> parts;
+  for (std::size_t i = 0; i < lives.size(); ++i) {
+    const auto [buffer, offset] = placement.places[i];
+    _cl_mem*& part = parts[{buffer, offset, lives[i].bytes}];
+    if (part == nullptr) part = part_of(wholes[buffer], offset, lives[i].bytes);
+    memory[shared[i]] = part;
+  }
+  for (const Open& open : open_) set_memory(parts_[open.part].commands[open.command], open.place, memory[open.planned]);
+  planned_.clear();
+  open_.clear();
 }
 
 std::size_t Capturer::size() const noexcept {
@@ -144,8 +232,10 @@ const char* Capturer::keep_in_command_buffer() {
 void Capturer::run(const LaunchCommand& c) {
   const std::size_t* local = c.range.local[0] == 0 ? nullptr : c.range.local.data();
   CommandTimer timer(device_, "kernel");
-  const cl_int error = clEnqueueNDRangeKernel(device_.queue(), c.kernel(), static_cast<cl_uint>(c.range.dimensions),
-                                              nullptr, c.range.global.data(), local, 0, nullptr, timer.event());
+  const cl_int error = device_.run_with_memory([&] {
+    return clEnqueueNDRangeKernel(device_.queue(), c.kernel(), static_cast<cl_uint>(c.range.dimensions), nullptr,
+                                  c.range.global.data(), local, 0, nullptr, timer.event());
+  });
   if (error != CL_SUCCESS)
     fail(is_memory_error(error) ? ErrorCode::out_of_memory : ErrorCode::device_failure, "replay", c.name, ": ",
          cl_error_name(error), " (", error, ')');

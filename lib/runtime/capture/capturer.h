@@ -48,10 +48,13 @@ struct CapturedPart {
 /// Captures the work that this thread queues on the device, from construction to end(). The memory of this work is
 /// reserved (MemoryPool::reserve) until the Capturer is destroyed. Memory that is allocated and freed in this time
 /// serves only later commands of this graph.
+///
+/// With FirstRun::in_replay, blocks that are allocated meanwhile have no memory until place_memory(). The arguments of
+/// the commands are null until then.
 class Capturer {
  public:
   /// Throws if this thread already captures.
-  explicit Capturer(DeviceState& device);
+  Capturer(DeviceState& device, FirstRun first_run);
   ~Capturer();
   Capturer(const Capturer&) = delete;
   Capturer& operator=(const Capturer&) = delete;
@@ -62,8 +65,16 @@ class Capturer {
   void add_copy(const Block& from, std::size_t from_offset, const Block& to, std::size_t to_offset, std::size_t size);
   void add_call(std::function<void(std::exception_ptr error)> function);
 
+  /// Whether the commands do not run while they are captured, and blocks are planned.
+  bool plans_memory() const noexcept { return first_run_ == FirstRun::in_replay; }
+  /// Plans a block that was just allocated.
+  void plan(const std::shared_ptr<PooledBlock>& block);
+
   /// Ends the capture: nothing is added from now on.
   void end() noexcept;
+  /// Gives memory to the planned blocks. Those that are still in use get memory of their own. The others share memory,
+  /// because each is needed only from its first command to its last one.
+  void place_memory();
   /// Lets the driver keep the commands (cl_khr_command_buffer). Returns null, or the reason why the driver cannot keep
   /// them.
   const char* keep_in_command_buffer();
@@ -85,18 +96,38 @@ class Capturer {
  private:
   void add(Command command) { parts_.back().commands.push_back(std::move(command)); }
   void queue(CapturedPart& part);
-  void use(const Block& block);
+  /// Notes that the next command uses a block. `place` is where: the index of a kernel's parameter, or 0 and 1 for the
+  /// source and the target of a copy.
+  void use(const Block& block, cl_uint place);
+  void keep(const Block& block);
+  _cl_mem* part_of(_cl_mem* whole, std::uint64_t offset, std::uint64_t bytes);
+  void set_memory(Command& command, cl_uint place, _cl_mem* memory);
   void run(const LaunchCommand& command);
   void run(const FillCommand& command);
   void run(const CopyCommand& command);
 
+  struct Planned {
+    std::weak_ptr<PooledBlock> block;
+    std::uint64_t bytes;
+    std::size_t uses = 0, first = 0, last = 0;  ///< How many commands use it, the first and the last of them.
+  };
+  /// A place in a command that waits for the memory of a planned block.
+  struct Open {
+    std::size_t part, command;
+    cl_uint place;
+    std::size_t planned;
+  };
+
   DeviceState& device_;
+  const FirstRun first_run_;
   const std::uint64_t number_;
   std::mutex mutex_;  ///< Guards replays.
   std::vector<CapturedPart> parts_;
   std::vector<cl::Memory> memory_;
   std::unordered_set<_cl_mem*> used_;
   std::vector<_cl_mem*> reserved_;
+  std::vector<Planned> planned_;
+  std::vector<Open> open_;
   bool may_fault_ = false;  ///< A command may write the device's FaultFlag.
   bool in_command_buffer_ = false;
 };

@@ -55,6 +55,17 @@ class DeviceState {
   /// Waits for all queued work, frees staged host bytes, and stores the programs that ran since the last call.
   void finish();
 
+  /// Calls `run`, which queues a kernel and returns OpenCL's error. Drivers that allocate memory late report here that
+  /// it is missing. The pool's cached blocks may hold it, so they are released, and `run` is called once more.
+  template <class Run>
+  cl_int run_with_memory(const Run& run) {
+    const cl_int error = run();
+    if (!is_memory_error(error)) return error;
+    pool().release_cached();
+    finish();
+    return run();
+  }
+
   /// With CRISOL_LAUNCH_BLOCKING=1, waits for the kernel that was queued last. If this kernel failed, throws with its
   /// name.
   void wait_if_blocking(const std::string& kernel);

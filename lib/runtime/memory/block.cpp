@@ -20,6 +20,10 @@ PooledBlock::~PooledBlock() {
   if (memory() != nullptr && !system::forked()) device().pool().take_back(*this);
 }
 
+bool is_planned(const Block& block) noexcept {
+  return block.pooled() && static_cast<const PooledBlock&>(block).planned_ != 0;
+}
+
 std::string contents_text(const Block& block) {
   if (block.pooled()) {
     const BlockContents& contents = static_cast<const PooledBlock&>(block).contents();

@@ -77,13 +77,20 @@ class PooledBlock final : public Block {
 
  private:
   friend class MemoryPool;
+  friend class Capturer;
+  friend bool is_planned(const Block& block) noexcept;
   std::atomic<const char*> op_;
   const BlockContents contents_;
   /// The number of the capture that the pool gave it out for, or 0. Only that capture may reuse its memory after it is
   /// freed. Memory from before the capture, or from a pause, is read by each replay.
   std::uint64_t made_for_ = 0;
+  /// The number from 1 on that a capture gave it, as long as the capture has to place it. It has no memory until then.
+  std::size_t planned_ = 0;
   PooledBlock *before_ = nullptr, *after_ = nullptr;  ///< Neighbours in the pool's list of the blocks in use.
 };
+
+/// Whether a capture made the block and will give it memory when it ends (see Capturer::place_memory).
+bool is_planned(const Block& block) noexcept;
 
 /// Notes which op made the contents of a block, unless the op is known already. `op` lives as long as the process.
 inline void name_block(const Block& block, const char* op) noexcept {

@@ -107,21 +107,32 @@ void MemoryPool::fail_out_of_memory(std::uint64_t bytes, const char* why) const 
 BlockPtr MemoryPool::allocate(std::uint64_t bytes, const BlockContents& contents) {
   if (bytes > device_.info().max_allocation)
     fail_out_of_memory(bytes, "larger than the device's largest single buffer");
-  const std::uint64_t size = std::min(rounded(bytes), std::max<std::uint64_t>(bytes, device_.info().max_allocation));
   auto block = std::make_shared<PooledBlock>(device_, contents, current_op());
   Capturer* const capturer = capturer_of(device_);
-  bool found = capturer != nullptr && take_reserved(*block, *capturer, size);
-  found = found || take_cached(*block, size) || create(*block, size);
+  if (capturer != nullptr && capturer->plans_memory()) {
+    block->bytes_ = std::max<std::uint64_t>(bytes, 1);
+    capturer->plan(block);
+  } else {
+    find_memory(*block, bytes, capturer);
+  }
+  if (capturer != nullptr) block->made_for_ = capturer->number();
+  if (in_dry_run()) note_no_values(*block);
+  return block;
+}
+
+void MemoryPool::provide(PooledBlock& block) { find_memory(block, block.bytes(), nullptr); }
+
+void MemoryPool::find_memory(PooledBlock& block, std::uint64_t bytes, Capturer* capturer) {
+  const std::uint64_t size = std::min(rounded(bytes), std::max<std::uint64_t>(bytes, device_.info().max_allocation));
+  bool found = capturer != nullptr && take_reserved(block, *capturer, size);
+  found = found || take_cached(block, size) || create(block, size);
   if (!found) {
     // Queued work may still use cached memory. OpenCL frees a released buffer when this work is done.
     const std::uint64_t released = release_cached();
     device_.finish();
     log(Topic::memory, "out of memory for ", size, " bytes; released ", released, " cached bytes and trying again");
-    if (!create(*block, size)) fail_out_of_memory(size, "memory is exhausted");
+    if (!create(block, size)) fail_out_of_memory(size, "memory is exhausted");
   }
-  if (capturer != nullptr) block->made_for_ = capturer->number();
-  if (in_dry_run()) note_no_values(*block);
-  return block;
 }
 
 bool MemoryPool::take_cached(PooledBlock& block, std::uint64_t bytes) {

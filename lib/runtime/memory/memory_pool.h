@@ -31,6 +31,8 @@ class MemoryPool {
   explicit MemoryPool(DeviceState& device) : device_(device) {}
 
   BlockPtr allocate(std::uint64_t bytes, const BlockContents& contents);
+  /// Gives memory to a block that a capture planned.
+  void provide(PooledBlock& block);
   /// Takes the memory of a block that ends.
   void take_back(PooledBlock& block) noexcept;
   /// Reserves the memory of a block for the thread that captures with it (see capturer.h). When the block is returned,
@@ -51,6 +53,7 @@ class MemoryPool {
     bool idle = false;
   };
 
+  void find_memory(PooledBlock& block, std::uint64_t bytes, Capturer* capturer);
   // The functions that find memory of at least that size for a block. They return whether they found any.
   bool take_reserved(PooledBlock& block, Capturer& capturer, std::uint64_t bytes);
   bool take_cached(PooledBlock& block, std::uint64_t bytes);

@@ -125,12 +125,14 @@ void copy(const Block& from, std::uint64_t from_offset, Block& to, std::uint64_t
   const OpScope scope("copy");
   const TraceSlice slice("op", "copy");
   name_block(to, "copy");
+  Capturer* const capturer = capturer_of(to.device());
+  if (capturer != nullptr) capturer->add_copy(from, from_offset, to, to_offset, size);
+  if (capturer != nullptr && capturer->plans_memory()) return;
   CommandTimer timer(to.device(), "copy");
   check_cl(clEnqueueCopyBuffer(to.device().queue(), from.memory(), to.memory(), from_offset, to_offset, size, 0,
                                nullptr, timer.event()),
            "clEnqueueCopyBuffer");
   timer.queued("copy", size);
-  if (Capturer* capturer = capturer_of(to.device())) capturer->add_copy(from, from_offset, to, to_offset, size);
 }
 
 namespace {
@@ -168,13 +170,14 @@ void fill(Block& block, std::uint64_t offset, std::size_t size, const void* patt
   name_block(block, "fill");
   const std::size_t filled = fill_words(block, offset, size, pattern, pattern_size);
   if (size == filled) return;
+  Capturer* const capturer = capturer_of(block.device());
+  if (capturer != nullptr) capturer->add_fill(block, offset + filled, size - filled, pattern, pattern_size);
+  if (capturer != nullptr && capturer->plans_memory()) return;
   CommandTimer timer(block.device(), "fill");
   check_cl(clEnqueueFillBuffer(block.device().queue(), block.memory(), pattern, pattern_size, offset + filled,
                                size - filled, 0, nullptr, timer.event()),
            "clEnqueueFillBuffer");
   timer.queued("fill", size - filled);
-  if (Capturer* capturer = capturer_of(block.device()))
-    capturer->add_fill(block, offset + filled, size - filled, pattern, pattern_size);
 }
 
 void finish(DeviceState& device) { device.finish(); }

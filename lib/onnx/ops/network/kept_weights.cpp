@@ -30,7 +30,7 @@ std::vector<RnnWeights> KeptWeights::get(const std::vector<Tensor>& tensors,
   if (autograd::recording(tensors) || runtime::in_dry_run() || !thread_context().keeps_packed) return make();
   const CapturedUses* const captured = thread_context().captured_uses;
   const auto is_computed = [&](const Tensor& tensor) {
-    return tensor.defined() && captured->has_written(*tensor.impl()->storage);
+    return tensor.defined() && captured->computes(*tensor.impl()->storage);
   };
   if (captured != nullptr &&
       (!thread_context().makes_program || std::any_of(tensors.begin(), tensors.end(), is_computed)))
