@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "runtime/capture/capturer.h"
 #include "runtime/device/device_state.h"
@@ -111,7 +112,7 @@ void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t siz
     const cl_int error = finished != CL_SUCCESS ? finished
                                                 : clEnqueueReadBuffer(device.queue(), block.memory(), CL_TRUE, offset,
                                                                       size, bytes, 0, nullptr, timer.event());
-    if (error != CL_SUCCESS && fault != nullptr) device.fault_flag().abandon(std::move(fault));
+    if (error != CL_SUCCESS && fault != nullptr) device.fault_flag().abandon(std::exchange(fault, nullptr));
     check_cl(error, finished != CL_SUCCESS ? "clFinish" : "clEnqueueReadBuffer");
     timer.queued("download", size);
     if (device.profiler().traced()) device.profiler().drain(device.index());  // Their events hold the driver's memory.
