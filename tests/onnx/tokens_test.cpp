@@ -8,6 +8,7 @@ using namespace crisol::testing;
 using doctest::Contains;
 using onnx_file::attribute;
 using Tensors = std::vector<Tensor>;
+using Sizes = std::vector<std::int64_t>;
 
 TEST_CASE("onnx: positions, states and linear attention") {
   manual_seed(5);
@@ -45,4 +46,76 @@ TEST_CASE("onnx: positions, states and linear attention") {
   }
   CHECK(refusal_of_op({"RotaryEmbedding", {number("rotary_embedding_dim", 5)}}, {tokens, angle, angle, at}) ==
         Contains("5 elements of 8 are rotated"));
+}
+
+namespace {
+
+const Sizes pool{2, 3, 5, /**/ 1, 2, 2, 2, 3, 1, /**/ 1, 2, 3}, starts{0, 3, 9}, to{6, 0, 1, 5, 4, 2, 3};
+
+/// How often grams of `length` to `longest` tokens are in a row, by the columns of `to`.
+std::vector<float> counted(const std::vector<std::int64_t>& row, std::size_t length, std::size_t longest,
+                           std::size_t skips) {
+  std::vector<float> counts(7);
+  std::size_t gram = length == 1 ? 0 : 3;
+  for (; length <= longest; ++length) {
+    const auto first = static_cast<std::size_t>(starts[length - 1]);
+    const std::size_t end = length < starts.size() ? static_cast<std::size_t>(starts[length]) : pool.size();
+    for (std::size_t at = first; at < end; at += length, ++gram)
+      for (std::size_t step = 1; step <= (length == 1 ? 1 : skips + 1); ++step)
+        for (std::size_t from = 0; from + step * (length - 1) < row.size(); ++from) {
+          bool is_equal = true;
+          for (std::size_t i = 0; i < length; ++i) is_equal = is_equal && row[from + i * step] == pool[at + i];
+          counts[static_cast<std::size_t>(to[gram])] += is_equal;
+        }
+  }
+  return counts;
+}
+
+OnnxOp vectorizer(std::int64_t shortest, std::int64_t longest, std::int64_t skips, const char* mode = "TF",
+                  std::vector<float> weights = {}) {
+  OnnxOp op{"TfIdfVectorizer",
+            {attribute("mode", mode), attribute("pool_int64s", pool), attribute("ngram_counts", starts),
+             attribute("ngram_indexes", to), number("min_gram_length", shortest), number("max_gram_length", longest),
+             number("max_skip_count", skips)},
+            9};
+  if (!weights.empty()) op.attributes.push_back(attribute("weights", weights));
+  return op;
+}
+
+}  // namespace
+
+TEST_CASE("onnx: TfIdfVectorizer counts grams of one to three tokens") {
+  const std::vector<std::int64_t> rows[] = {{1, 2, 3, 1, 2, 2, 3}, {5, 5, 2, 3, 1, 4, 2}};
+  std::vector<std::int64_t> both = rows[0];
+  both.insert(both.end(), rows[1].begin(), rows[1].end());
+  const Tensor x = from_vector(both, {2, 7});
+  for (const std::size_t shortest : {1, 2})
+    for (const std::size_t longest : {2, 3})
+      for (const std::size_t skips : {0, 1, 9}) {
+        CAPTURE(shortest);
+        CAPTURE(longest);
+        CAPTURE(skips);
+        std::vector<float> expected;
+        for (const auto& row : rows)
+          for (const float count : counted(row, shortest, longest, skips)) expected.push_back(count);
+        const Tensors y = run_op(vectorizer(static_cast<std::int64_t>(shortest), static_cast<std::int64_t>(longest),
+                                            static_cast<std::int64_t>(skips)),
+                                 {x});
+        CHECK(nearly(y[0], from_vector(expected, {2, 7})));
+      }
+  const std::vector<float> weights{2, 3, 4, 5, 6, 7, 8};
+  const Tensor row = x.select(0, 0).to(DType::i32), scale = from_vector(weights, {7});
+  const Tensor counts = from_vector(counted(rows[0], 1, 3, 1), {7});
+  CHECK(nearly(run_op(vectorizer(1, 3, 1, "TFIDF", weights), {row})[0], counts * scale));
+  CHECK(nearly(run_op(vectorizer(1, 3, 1, "IDF", weights), {row})[0], counts.gt(0).to(DType::f32) * scale));
+  CHECK(nearly(run_op(vectorizer(1, 3, 1, "IDF"), {row})[0], counts.gt(0).to(DType::f32)));
+
+  CHECK(refusal_of_op(vectorizer(1, 4, 0), {x}) == Contains("grams of length 1 to 4 of 3"));
+  CHECK(refusal_of_op(vectorizer(1, 3, 0, "IDF", {1, 2}), {x}) == Contains("weights has 2 numbers for 7 columns"));
+  CHECK(refusal_of_op(vectorizer(1, 1, 0), {x.unsqueeze(0)}) == Contains("(C) or (N, C) expected"));
+  OnnxOp odd = vectorizer(1, 1, 0);
+  odd.attributes[2] = attribute("ngram_counts", Sizes{0, 4});
+  CHECK(refusal_of_op(odd, {x}) == Contains("7 places for 8 grams"));
+  odd.attributes[2] = attribute("ngram_counts", Sizes{0, 3, 10});
+  CHECK(refusal_of_op(odd, {x}) == Contains("grams of length 2 from token 3 to 10 of 12"));
 }

@@ -1,4 +1,5 @@
 // Ops over the tokens of a sequence. Some of them keep a state between calls.
+#include <algorithm>
 #include <cmath>
 
 #include "base/text.h"
@@ -8,6 +9,7 @@
 #include "crisol/functions/index.h"
 #include "crisol/functions/matmul.h"
 #include "crisol/functions/pad.h"
+#include "crisol/functions/reduce.h"
 #include "onnx/ops/axes.h"
 #include "onnx/ops/table.h"
 #include "onnx/reader/message.h"
@@ -142,6 +144,87 @@ Run linear_attention(Call& call) {
   };
 }
 
+/// The n-grams of TfIdfVectorizer that have one length.
+struct Grams {
+  std::int64_t length, count;
+  Numbers tokens;  ///< `length` for each, one gram after another.
+};
+
+/// The attributes pool_int64s and ngram_counts: the grams of each length up to max_gram_length.
+std::vector<Grams> grams_of(Call& call) {
+  const Numbers pool = call.integers("pool_int64s"), starts = call.integers("ngram_counts");
+  const auto size = static_cast<std::int64_t>(pool.size());
+  std::vector<Grams> grams;
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const auto length = static_cast<std::int64_t>(i + 1);
+    const std::int64_t end = i + 1 < starts.size() ? starts[i + 1] : size;
+    require(starts[i] >= 0 && starts[i] <= end && end <= size && (end - starts[i]) % length == 0, "onnx",
+            "attribute ngram_counts: grams of length ", length, " from token ", starts[i], " to ", end, " of ", size);
+    grams.push_back({length, (end - starts[i]) / length, Numbers(pool.begin() + starts[i], pool.begin() + end)});
+  }
+  return grams;
+}
+
+/// How often each gram is in the rows of x (N, C), as (N, grams) in f32. The tokens of a gram are `step` apart.
+Tensor counts_of(const Tensor& x, const Tensor& tokens, std::int64_t step) {
+  const std::int64_t length = tokens.size(1), places = x.size(1) - step * (length - 1);
+  if (places <= 0) return zeros({x.size(0), tokens.size(0)}, DType::f32, x.device());
+  Tensor found;
+  for (std::int64_t i = 0; i < length; ++i) {
+    const Tensor equal = x.narrow(1, i * step, places).unsqueeze(2).eq(tokens.select(1, i)).to(DType::f32);
+    found = found.defined() ? found * equal : equal;
+  }
+  return found.sum({1});
+}
+
+/// Counts the grams of a vocabulary in sequences of tokens. The places and weights of an output are those that ONNX
+/// Runtime and ONNX's reference give: weight i belongs to element i of a row, not to gram i.
+Run tf_idf_vectorizer(Call& call) {
+  call.check_counts(1, 1);
+  const std::string mode = call.text_of("mode", {"TF", "IDF", "TFIDF"});
+  const std::int64_t shortest = call.integer("min_gram_length", 1), longest = call.integer("max_gram_length", 1),
+                     most_skipped = call.integer("max_skip_count", 0);
+  const Numbers places = call.integers("ngram_indexes");
+  const std::vector<double> weights = call.reals("weights");
+  const std::vector<Grams> grams = grams_of(call);
+  std::int64_t count = 0, columns = 0;
+  for (const Grams& one : grams) count += one.count;
+  for (const std::int64_t place : places) {
+    require(place >= 0, "onnx", "attribute ngram_indexes has ", place);
+    columns = std::max(columns, place + 1);
+  }
+  require(count > 0 && static_cast<std::int64_t>(places.size()) == count, "onnx", "attribute ngram_indexes has ",
+          places.size(), " places for ", count, " grams");
+  require(
+      shortest >= 1 && shortest <= longest && longest <= static_cast<std::int64_t>(grams.size()) && most_skipped >= 0,
+      "onnx", "grams of length ", shortest, " to ", longest, " of ", grams.size(), ", with up to ", most_skipped,
+      " tokens skipped");
+  require(weights.empty() || static_cast<std::int64_t>(weights.size()) == columns, "onnx", "attribute weights has ",
+          weights.size(), " numbers for ", columns, " columns");
+  call.require_dtype(0, {DType::i32, DType::i64});
+  return [=](const Data& in, Device device) {
+    const Tensor given = in[0].tensor(device);
+    require(given.dim() == 1 || given.dim() == 2, "onnx", "an input of shape ", given.shape(),
+            ", (C) or (N, C) expected");
+    const Tensor x = (given.dim() == 1 ? given.unsqueeze(0) : given).to(DType::i64);
+    std::vector<Tensor> counts;
+    for (const Grams& one : grams) {
+      if (one.count == 0) continue;
+      const Tensor tokens = from_vector(one.tokens, {one.count, one.length}, DType::i64, device);
+      Tensor sum = zeros({x.size(0), one.count}, DType::f32, device);
+      // Skipping changes nothing for single tokens.
+      for (std::int64_t skipped = 0; skipped <= (one.length == 1 ? 0 : most_skipped); ++skipped)
+        if (one.length >= shortest && one.length <= longest) sum = sum + counts_of(x, tokens, skipped + 1);
+      counts.push_back(sum);
+    }
+    const Tensor to = from_vector(places, {count}, DType::i64, device);
+    Tensor y = index_add(zeros({x.size(0), columns}, DType::f32, device), 1, to, cat(counts, 1));
+    if (mode == "IDF") y = y.gt(0).to(DType::f32);
+    if (mode != "TF" && !weights.empty()) y = y * from_vector(weights, {columns}, DType::f32, device);
+    return Data{given.dim() == 1 ? y.squeeze(0) : y};
+  };
+}
+
 }  // namespace
 
 std::vector<Row> token_rows() {
@@ -150,6 +233,7 @@ std::vector<Row> token_rows() {
       {"CausalConvWithState", 27, newest, causal_conv_with_state},
       {"LinearAttention", 27, newest, linear_attention},
       {"RotaryEmbedding", 23, newest, rotary_embedding},
+      {"TfIdfVectorizer", 9, newest, tf_idf_vectorizer},
   };
 }
 
