@@ -15,7 +15,7 @@ struct Placed {
 };
 
 /// A buffer with what is placed in it, by its begin.
-struct Buffer {
+struct FilledBuffer {
   std::vector<Placed> placed;
   std::uint64_t bytes = 0;
 };
@@ -25,7 +25,7 @@ std::uint64_t round_up(std::uint64_t bytes, std::uint64_t alignment) {
 }
 
 /// The begin of the smallest gap, else the end of what is alive at that time. Nothing if the buffer would be too large.
-std::optional<std::uint64_t> place_in(const Buffer& buffer, const Lifetime& life, std::uint64_t alignment,
+std::optional<std::uint64_t> place_in(const FilledBuffer& buffer, const Lifetime& life, std::uint64_t alignment,
                                       std::uint64_t max_buffer) {
   std::optional<std::uint64_t> best;
   std::uint64_t best_gap = std::numeric_limits<std::uint64_t>::max(), free_from = 0;
@@ -49,7 +49,7 @@ Placement place_together(std::span<const Lifetime> lifetimes, std::uint64_t alig
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return lifetimes[a].bytes > lifetimes[b].bytes; });
-  std::vector<Buffer> buffers;
+  std::vector<FilledBuffer> buffers;
   Placement result;
   result.places.resize(lifetimes.size());
   for (const std::size_t index : order) {
@@ -60,7 +60,7 @@ Placement place_together(std::span<const Lifetime> lifetimes, std::uint64_t alig
       if (at == buffers.size()) buffers.emplace_back();
       begin = place_in(buffers[at], life, alignment, std::max(max_buffer, life.bytes));
     }
-    Buffer& buffer = buffers[at];
+    FilledBuffer& buffer = buffers[at];
     const Placed placed{*begin, *begin + life.bytes, life.first, life.last};
     const auto before = std::upper_bound(buffer.placed.begin(), buffer.placed.end(), placed.begin,
                                          [](std::uint64_t value, const Placed& other) { return value < other.begin; });
@@ -68,7 +68,7 @@ Placement place_together(std::span<const Lifetime> lifetimes, std::uint64_t alig
     buffer.bytes = std::max(buffer.bytes, placed.end);
     result.places[index] = {at, *begin};
   }
-  for (const Buffer& buffer : buffers) result.buffers.push_back(buffer.bytes);
+  for (const FilledBuffer& buffer : buffers) result.buffers.push_back(buffer.bytes);
   return result;
 }
 
