@@ -4,6 +4,7 @@
 #include "crisol/crisol.h"
 #include "doctest/doctest.h"
 #include "support/files.h"
+#include "support/skip.h"
 
 using namespace crisol;
 using namespace crisol::testing;
@@ -71,6 +72,7 @@ TEST_CASE("compile: batches, live parameters, training and gradients") {
 }
 
 TEST_CASE("compile: the networks of the library") {
+  if (Device().info().platform == "Oclgrind") CRISOL_SKIP("ResNet-18 needs more than the 128 MiB of the simulator");
   manual_seed(2);
   const NoGrad no_grad;
   const auto check = [](auto net, const Shape& shape) {
