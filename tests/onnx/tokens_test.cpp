@@ -1,4 +1,6 @@
 // Ops over tokens from ONNX files: parts of a sequence give the same results as the whole sequence.
+#include <limits>
+
 #include "crisol/crisol.h"
 #include "doctest/doctest.h"
 #include "support/onnx_op.h"
@@ -110,12 +112,19 @@ TEST_CASE("onnx: TfIdfVectorizer counts grams of one to three tokens") {
   CHECK(nearly(run_op(vectorizer(1, 3, 1, "IDF", weights), {row})[0], counts.gt(0).to(DType::f32) * scale));
   CHECK(nearly(run_op(vectorizer(1, 3, 1, "IDF"), {row})[0], counts.gt(0).to(DType::f32)));
 
+  // A step that no sequence has room for.
+  constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  CHECK(nearly(run_op(vectorizer(1, 3, largest), {row})[0], from_vector(counted(rows[0], 1, 3, 9), {7})));
+  CHECK(run_op(vectorizer(1, 3, 1), {empty({2, 0}, DType::i64)})[0].sum().item<float>() == 0);
+
   CHECK(refusal_of_op(vectorizer(1, 4, 0), {x}) == Contains("grams of length 1 to 4 of 3"));
   CHECK(refusal_of_op(vectorizer(1, 3, 0, "IDF", {1, 2}), {x}) == Contains("weights has 2 numbers for 7 columns"));
   CHECK(refusal_of_op(vectorizer(1, 1, 0), {x.unsqueeze(0)}) == Contains("(C) or (N, C) expected"));
   OnnxOp odd = vectorizer(1, 1, 0);
   odd.attributes[2] = attribute("ngram_counts", Sizes{0, 4});
   CHECK(refusal_of_op(odd, {x}) == Contains("7 places for 8 grams"));
+  odd.attributes[3] = attribute("ngram_indexes", Sizes{0, 1, 2, 3, 4, 5, largest});
+  CHECK(refusal_of_op(odd, {x}) == Contains("ngram_indexes has 9223372036854775807"));
   odd.attributes[2] = attribute("ngram_counts", Sizes{0, 3, 10});
   CHECK(refusal_of_op(odd, {x}) == Contains("grams of length 2 from token 3 to 10 of 12"));
 }

@@ -165,10 +165,15 @@ std::vector<Grams> grams_of(Call& call) {
   return grams;
 }
 
+/// The largest step between the tokens of a gram that fits into a sequence. Skipping changes nothing for single tokens.
+std::int64_t most_steps(std::int64_t tokens, std::int64_t length) {
+  if (length == 1) return std::min<std::int64_t>(tokens, 1);
+  return (tokens - 1) / (length - 1);
+}
+
 /// How often each gram is in the rows of x (N, C), as (N, grams) in f32. The tokens of a gram are `step` apart.
 Tensor counts_of(const Tensor& x, const Tensor& tokens, std::int64_t step) {
   const std::int64_t length = tokens.size(1), places = x.size(1) - step * (length - 1);
-  if (places <= 0) return zeros({x.size(0), tokens.size(0)}, DType::f32, x.device());
   Tensor found;
   for (std::int64_t i = 0; i < length; ++i) {
     const Tensor equal = x.narrow(1, i * step, places).unsqueeze(2).eq(tokens.select(1, i)).to(DType::f32);
@@ -180,6 +185,7 @@ Tensor counts_of(const Tensor& x, const Tensor& tokens, std::int64_t step) {
 /// Counts the grams of a vocabulary in sequences of tokens. The places and weights of an output are those that ONNX
 /// Runtime and ONNX's reference give: weight i belongs to element i of a row, not to gram i.
 Run tf_idf_vectorizer(Call& call) {
+  constexpr std::int64_t most_columns = std::int64_t{1} << 31;
   call.check_counts(1, 1);
   const std::string mode = call.text_of("mode", {"TF", "IDF", "TFIDF"});
   const std::int64_t shortest = call.integer("min_gram_length", 1), longest = call.integer("max_gram_length", 1),
@@ -190,7 +196,7 @@ Run tf_idf_vectorizer(Call& call) {
   std::int64_t count = 0, columns = 0;
   for (const Grams& one : grams) count += one.count;
   for (const std::int64_t place : places) {
-    require(place >= 0, "onnx", "attribute ngram_indexes has ", place);
+    require(place >= 0 && place < most_columns, "onnx", "attribute ngram_indexes has ", place);
     columns = std::max(columns, place + 1);
   }
   require(count > 0 && static_cast<std::int64_t>(places.size()) == count, "onnx", "attribute ngram_indexes has ",
@@ -212,9 +218,10 @@ Run tf_idf_vectorizer(Call& call) {
       if (one.count == 0) continue;
       const Tensor tokens = from_vector(one.tokens, {one.count, one.length}, DType::i64, device);
       Tensor sum = zeros({x.size(0), one.count}, DType::f32, device);
-      // Skipping changes nothing for single tokens.
-      for (std::int64_t skipped = 0; skipped <= (one.length == 1 ? 0 : most_skipped); ++skipped)
-        if (one.length >= shortest && one.length <= longest) sum = sum + counts_of(x, tokens, skipped + 1);
+      const bool is_counted = shortest <= one.length && one.length <= longest;
+      const std::int64_t fitting = most_steps(x.size(1), one.length);
+      for (std::int64_t step = 1; is_counted && step <= fitting && step - 1 <= most_skipped; ++step)
+        sum = sum + counts_of(x, tokens, step);
       counts.push_back(sum);
     }
     const Tensor to = from_vector(places, {count}, DType::i64, device);
