@@ -44,7 +44,7 @@ INLINE int tile_item(void) { return get_local_id(1) * 8 + get_local_id(0); }
 typedef float StageWord;
 #define PER_WORD 1
 #define SLICE BK
-#define LOADS(side) ((side)*BK / ITEMS)
+#define LOADS(side) ((side) * BK / ITEMS)
 #define PITCH(side) ((side) + 4)
 #define STAGE (BK * (PITCH(BM) + PITCH(BN)))
 #define STAGE_A(stage) (stage)
@@ -54,7 +54,7 @@ typedef float StageWord;
 // A chunk is `vec` elements of a line. Neighbouring items take neighbouring chunks.
 #define CHUNK_LINES 1
 #define CHUNK_RUN(vec) (vec)
-#define CHUNKS(side, vec) ((side)*BK / ITEMS / (vec))
+#define CHUNKS(side, vec) ((side) * BK / ITEMS / (vec))
 INLINE bool has_chunk(int part, int side) { return true; }
 INLINE int chunk_along(int part, int side, int along_k, int vec) {
   const int chunks = (along_k ? BK : side) / vec;

@@ -8,8 +8,8 @@
 // also keep the moved addresses in scalar registers. Operands whose addresses are in scalar registers anyway do not
 // need this; for them a condition is shorter.
 //
-// A file may define KEEPS_READS. What is read is then used behind every jump of the loop, so that compilers leave the
-// reads before the jumps. Without it, NVIDIA's compiler moves some reads to the place where their values are used.
+// A file may define KEEPS_READS. The values of a slice are then used behind every jump of the loop, so compilers leave
+// the reads before the jumps. Without it, NVIDIA's compiler moves some reads to the place where it uses their values.
 #include "product/engines/fma_engine.h"
 
 // Multiplies the slice in `now`, stores the next slice to `then` and starts to read the slice after that.

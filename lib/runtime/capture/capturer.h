@@ -72,7 +72,7 @@ class Capturer {
 
   /// Ends the capture: nothing is added from now on.
   void end() noexcept;
-  /// Gives memory to the planned blocks. Those that are still in use get memory of their own. The others share memory,
+  /// Gives memory to the planned blocks. A block that is still in use gets memory of its own. The others share memory,
   /// because each is needed only from its first command to its last one.
   void place_memory();
   /// Lets the driver keep the commands (cl_khr_command_buffer). Returns null, or the reason why the driver cannot keep

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <optional>
 
+#include "base/ceil_div.h"
+
 namespace crisol::runtime {
 
 namespace {
@@ -20,10 +22,6 @@ struct FilledBuffer {
   std::uint64_t bytes = 0;
 };
 
-std::uint64_t round_up(std::uint64_t bytes, std::uint64_t alignment) {
-  return (bytes + alignment - 1) / alignment * alignment;
-}
-
 /// The begin of the smallest gap, else the end of what is alive at that time. Nothing if the buffer would be too large.
 std::optional<std::uint64_t> place_in(const FilledBuffer& buffer, const Lifetime& life, std::uint64_t alignment,
                                       std::uint64_t max_buffer) {
@@ -35,7 +33,7 @@ std::optional<std::uint64_t> place_in(const FilledBuffer& buffer, const Lifetime
       best = free_from;
       best_gap = other.begin - free_from;
     }
-    free_from = std::max(free_from, round_up(other.end, alignment));
+    free_from = std::max(free_from, ceil_div(other.end, alignment) * alignment);
   }
   if (best) return best;
   if (free_from + life.bytes > max_buffer) return {};
@@ -54,12 +52,13 @@ Placement place_together(std::span<const Lifetime> lifetimes, std::uint64_t alig
   result.places.resize(lifetimes.size());
   for (const std::size_t index : order) {
     const Lifetime& life = lifetimes[index];
-    std::size_t at = 0;
-    std::optional<std::uint64_t> begin;
-    for (; !begin; at += begin ? 0 : 1) {
+    const auto begin_in = [&](std::size_t at) {
       if (at == buffers.size()) buffers.emplace_back();
-      begin = place_in(buffers[at], life, alignment, std::max(max_buffer, life.bytes));
-    }
+      return place_in(buffers[at], life, alignment, max_buffer);
+    };
+    std::size_t at = 0;
+    std::optional<std::uint64_t> begin = begin_in(at);
+    while (!begin) begin = begin_in(++at);
     FilledBuffer& buffer = buffers[at];
     const Placed placed{*begin, *begin + life.bytes, life.first, life.last};
     const auto before = std::upper_bound(buffer.placed.begin(), buffer.placed.end(), placed.begin,
