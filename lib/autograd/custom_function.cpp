@@ -41,17 +41,21 @@ Tensor custom_function(const std::string& name, const std::vector<Tensor>& input
   // The record and the timeline refer to the name for as long as they live.
   const char* const op = interned(intern(name)).c_str();
   const std::vector<autograd::Saved> saved(inputs.begin(), inputs.end());
-  return autograd::record_higher(
-      op, y, inputs, [op, backward, saved, result = autograd::SavedResult(y)](const Tensor& dy, autograd::Needs) {
+  const auto kept = std::make_shared<const BackwardFunction>(backward);
+  const Tensor recorded = autograd::record_higher(
+      op, y, inputs, [op, kept, saved, result = autograd::SavedResult(y)](const Tensor& dy, autograd::Needs) {
         std::vector<Tensor> from;
         for (const autograd::Saved& input : saved) from.push_back(input.get());
-        autograd::Gradients gradients = backward(dy, from, result.get());
+        autograd::Gradients gradients = (*kept)(dy, from, result.get());
         require(gradients.size() == from.size(), op, "the gradient function gave ", gradients.size(), " gradients for ",
                 from.size(), " inputs");
         check_shapes(op, gradients, from);
         if (grad_enabled()) mark_first_order_only(op, gradients, dy, from);
         return gradients;
       });
+  if (const autograd::Slot* slot = autograd::slot_of(recorded); slot != nullptr && slot->node != nullptr)
+    slot->node->custom = kept;
+  return recorded;
 }
 
 }  // namespace crisol

@@ -38,6 +38,20 @@ Tensor HookList::run(Tensor gradient) const {
   return gradient;
 }
 
+void HookList::visit(FunctionVisitor& visitor) const {
+  for (const auto& [id, hook] : hooks_) {
+    if (const LeafHook* leaf_hook = hook.target<LeafHook>())
+      visitor.leaf_hook(leaf_hook->function);
+    else
+      visitor.hook(hook);
+  }
+}
+
+Tensor LeafHook::operator()(const Tensor&) const {
+  if (std::shared_ptr<TensorImpl> alive = leaf.lock()) function(Tensor(std::move(alive)));
+  return Tensor();
+}
+
 }  // namespace autograd
 
 using autograd::Slot;
@@ -53,12 +67,8 @@ HookHandle Tensor::register_post_accumulate_grad_hook(std::function<void(const T
   constexpr const char* op = "register_post_accumulate_grad_hook";
   require(hook != nullptr, op, "the function is empty");
   require(defined() && requires_grad() && is_leaf(), op, "the tensor is not a leaf that wants a gradient");
-  // The slot owns the hook, so the hook must not own the tensor, which owns the slot.
   return autograd::HookList::add(autograd::slot_of(*this)->accumulated_hooks,
-                                 [tensor = std::weak_ptr<TensorImpl>(impl()), hook = std::move(hook)](const Tensor&) {
-                                   if (std::shared_ptr<TensorImpl> alive = tensor.lock()) hook(Tensor(alive));
-                                   return Tensor();
-                                 });
+                                 autograd::LeafHook{impl(), std::move(hook)});
 }
 
 Tensor& Tensor::retain_grad() {
@@ -66,6 +76,26 @@ Tensor& Tensor::retain_grad() {
   const Slot& slot = *autograd::slot_of(*this);
   if (slot.node != nullptr) slot.node->watch(slot.output).retained = impl()->autograd;
   return *this;
+}
+
+std::vector<Tensor> watch_gradients(const std::vector<Tensor>& tensors, const GradientsFunction& function) {
+  require(function != nullptr, "watch_gradients", "the function is empty");
+  std::vector<Tensor> outputs;
+  for (const Tensor& tensor : tensors) outputs.push_back(tensor.defined() ? tensor.detach() : tensor);
+  const auto kept = std::make_shared<const GradientsFunction>(function);
+  outputs = autograd::record_many(
+      "backward_hook", std::move(outputs), tensors,
+      [kept](const autograd::Gradients& gradients, autograd::Needs) {
+        std::vector<Tensor> changed = (*kept)(gradients);
+        require(changed.size() == gradients.size(), "backward_hook", "the function gave ", changed.size(),
+                " gradients for ", gradients.size(), " tensors");
+        return changed;
+      },
+      true);
+  for (const Tensor& output : outputs)
+    if (const Slot* slot = autograd::slot_of(output); slot != nullptr && slot->node != nullptr)
+      slot->node->watcher = kept;
+  return outputs;
 }
 
 }  // namespace crisol

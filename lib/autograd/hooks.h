@@ -7,9 +7,19 @@
 #include <utility>
 #include <vector>
 
+#include "crisol/gradients.h"
 #include "crisol/tensor.h"
 
 namespace crisol::autograd {
+
+/// A hook that runs after the gradient of a leaf was accumulated. The leaf's slot owns the hook, so the hook must not
+/// own the leaf, which owns the slot.
+struct LeafHook {
+  std::weak_ptr<TensorImpl> leaf;
+  std::function<void(const Tensor& leaf)> function;
+
+  Tensor operator()(const Tensor& gradient) const;
+};
 
 /// Functions in the order in which they were registered.
 class HookList {
@@ -20,6 +30,9 @@ class HookList {
   /// Passes a gradient through all hooks. Throws if a hook gives a tensor of another shape, dtype or device. A hook may
   /// add and remove hooks; this takes effect at the next run.
   Tensor run(Tensor gradient) const;
+
+  /// Visits the hooks.
+  void visit(FunctionVisitor& visitor) const;
 
  private:
   std::uint64_t last_id_ = 0;

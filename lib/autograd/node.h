@@ -108,6 +108,8 @@ class Node : public std::enable_shared_from_this<Node> {
   Backward backward;    ///< Empty after it was used and freed.
   bool higher = false;  ///< The backward function may be recorded.
   std::vector<Watched> watched;
+  std::weak_ptr<const BackwardFunction> custom;    ///< The function of a custom_function(), which `backward` owns.
+  std::weak_ptr<const GradientsFunction> watcher;  ///< The function of a watch_gradients(), which `backward` owns.
 };
 
 /// True if ops are recorded and one of the inputs wants a gradient. Undefined tensors (an absent bias) are allowed.

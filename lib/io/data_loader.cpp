@@ -1,6 +1,7 @@
 #include "crisol/io/data_loader.h"
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
 
 #include "base/forked.h"
@@ -39,29 +40,50 @@ Shape batch_shape(const Field& field, std::int64_t count) {
 
 }  // namespace
 
+/// What a loader and its loops share.
+struct DataLoader::Progress {
+  std::mutex mutex;
+  DataPosition next_start;  ///< The position at which the next loop begins.
+  DataPosition position;    ///< The position of the loop that gave a batch last.
+};
+
 /// One epoch: the reader of host batches, and the batch that is being copied to the device.
-class DataLoader::Worker {
+class DataLoader::Loop {
  public:
-  Worker(const Dataset& dataset, EpochPlan plan, Device device, std::int64_t epoch)
+  Loop(const SharedDataset& dataset, EpochPlan plan, Device device, std::int64_t epoch,
+       std::shared_ptr<Progress> progress)
       : epoch_(epoch),
+        end_(plan.end),
         next_(plan.first),
         fields_(plan.fields),
         device_(device),
-        reader_(std::make_unique<BatchReader>(dataset, std::move(plan))) {}
+        dataset_(dataset),
+        progress_(std::move(progress)),
+        reader_(std::make_unique<BatchReader>(*dataset_, std::move(plan))) {}
+  // The threads do not exist in a child of fork(), so the child cannot wait for them.
+  ~Loop() {
+    if (system::forked()) static_cast<void>(reader_.release());
+  }
 
   bool next(Batch& batch) {
     if (!uploaded_) uploaded_ = upload(true);
     if (!uploaded_) return false;
     batch = std::move(*uploaded_);
     ++next_;
+    tell_position();
     // The copy of the next batch is queued now, so that it runs while the caller works on this batch. If the next batch
     // is not ready, next() does not wait: waiting would keep the caller from queueing its work.
     uploaded_ = upload(false);
     return true;
   }
 
-  /// The batch that follows the last given batch.
-  DataPosition position() const noexcept { return {epoch_, next_}; }
+  /// The batch that was given last.
+  DataPosition given() const noexcept { return {epoch_, next_ - 1}; }
+  /// Makes the position of this loop that of the loader.
+  void tell_position() {
+    const std::lock_guard lock(progress_->mutex);
+    progress_->position = next_ < end_ ? DataPosition{epoch_, next_} : progress_->next_start;
+  }
 
  private:
   std::optional<Batch> upload(bool wait) {
@@ -88,17 +110,23 @@ class DataLoader::Worker {
     }
   }
 
-  const std::int64_t epoch_;
-  std::int64_t next_;
+  const std::int64_t epoch_, end_;
+  std::int64_t next_;  ///< The batch that follows the last given batch.
   const std::vector<Field> fields_;
   const Device device_;
+  const SharedDataset dataset_;
+  const std::shared_ptr<Progress> progress_;
   std::exception_ptr error_;
   std::optional<Batch> uploaded_;
   std::unique_ptr<BatchReader> reader_;
 };
 
 DataLoader::DataLoader(SharedDataset dataset, const DataLoaderOptions& options, Device device)
-    : dataset_(std::move(dataset)), options_(options), device_(device), sampler_(options.sampler) {
+    : dataset_(std::move(dataset)),
+      options_(options),
+      device_(device),
+      sampler_(options.sampler),
+      progress_(std::make_shared<Progress>()) {
   require(options.batch_size > 0, "DataLoader", "batch_size ", options.batch_size, " must be positive");
   require(options.threads > 0, "DataLoader", "threads ", options.threads, " must be positive");
   require(!options.shuffle || sampler_ == nullptr, "DataLoader",
@@ -112,17 +140,14 @@ DataLoader::DataLoader(SharedDataset dataset, const DataLoaderOptions& options, 
     sampler_ = std::make_shared<SequentialSampler>(dataset_->size());
 }
 
-// The thread of a worker does not exist in a child of fork(), so the child cannot wait for it.
-DataLoader::~DataLoader() {
-  if (system::forked()) static_cast<void>(worker_.release());
-}
+DataLoader::~DataLoader() = default;
 
 std::int64_t DataLoader::batches() const noexcept {
   const std::int64_t samples = sampler_->size(), full = samples / options_.batch_size;
   return full + (!options_.drop_last && samples % options_.batch_size != 0 ? 1 : 0);
 }
 
-void DataLoader::start(std::int64_t epoch, std::int64_t batch) {
+std::shared_ptr<DataLoader::Loop> DataLoader::make_loop(std::int64_t epoch, std::int64_t batch) {
   system::check_not_forked();
   require(epoch >= 0, "DataLoader", "epoch ", epoch, " is negative");
   require(batch >= 0 && batch <= batches(), "DataLoader", "batch ", batch, " is not in [0, ", batches(), "]");
@@ -133,25 +158,47 @@ void DataLoader::start(std::int64_t epoch, std::int64_t batch) {
                  batches(),
                  epoch_seed(options_.seed, epoch),
                  options_.threads};
-  worker_.reset();  // The batches of an unfinished epoch go before new ones are read.
-  worker_ = std::make_unique<Worker>(*dataset_, std::move(plan), device_, epoch);
-  next_start_ = {epoch + 1, 0};
+  auto loop = std::make_shared<Loop>(dataset_, std::move(plan), device_, epoch, progress_);
+  {
+    const std::lock_guard lock(progress_->mutex);
+    progress_->next_start = {epoch + 1, 0};
+  }
+  loop->tell_position();
+  return loop;
 }
 
-bool DataLoader::next(Batch& batch) {
+std::shared_ptr<DataLoader::Loop> DataLoader::begin_loop() {
+  std::unique_lock lock(progress_->mutex);
+  const DataPosition at = progress_->next_start;
+  lock.unlock();
+  return make_loop(at.epoch, at.batch);
+}
+
+void DataLoader::start(std::int64_t epoch, std::int64_t batch) {
+  started_.reset();  // The batches of an unfinished epoch go before new ones are read.
+  started_ = make_loop(epoch, batch);
+}
+
+bool DataLoader::advance(Loop& loop, Batch& batch) {
   system::check_not_forked();
-  require(worker_ != nullptr, "DataLoader", "next() was called before start()");
-  return worker_->next(batch);
+  return loop.next(batch);
+}
+
+DataPosition DataLoader::Iterator::position() const { return loop_->given(); }
+
+bool DataLoader::next(Batch& batch) {
+  require(started_ != nullptr, "DataLoader", "next() was called before start()");
+  return advance(*started_, batch);
 }
 
 DataPosition DataLoader::position() const noexcept {
-  if (worker_ == nullptr) return next_start_;
-  const DataPosition at = worker_->position();
-  return at.batch < batches() ? at : next_start_;
+  const std::lock_guard lock(progress_->mutex);
+  return progress_->position;
 }
 
-NamedTensors DataLoader::state_dict() const {
-  const DataPosition at = position();
+NamedTensors DataLoader::state_dict() const { return state_at(position()); }
+
+NamedTensors DataLoader::state_at(const DataPosition& at) const {
   Hash hash;
   for (const std::int64_t index : sampler_->order(at.epoch)) hash.add(static_cast<std::uint64_t>(index));
   return {{"epoch", whole_number(at.epoch)},
@@ -170,17 +217,13 @@ void DataLoader::load_state_dict(const NamedTensors& state) {
   require(at.epoch >= 0, "load_state_dict", "the loader's epoch is ", at.epoch);
   require(at.batch >= 0 && at.batch < std::max<std::int64_t>(batches(), 1), "load_state_dict", "the loader's batch is ",
           at.batch, ", an epoch has ", batches());
-  const DataPosition before = std::exchange(next_start_, at);
-  std::unique_ptr<Worker> running = std::move(worker_);
-  try {
-    for (const auto& [name, tensor] : state_dict())
-      require(tensor.item<std::int64_t>() == number(name.c_str()), "load_state_dict", "the loader's ", name, " is ",
-              tensor.item<std::int64_t>(), ", the state was saved with ", number(name.c_str()));
-  } catch (...) {
-    next_start_ = before;
-    worker_ = std::move(running);
-    throw;
-  }
+  const NamedTensors own = state_at(at);
+  for (const auto& [name, tensor] : own)
+    require(tensor.item<std::int64_t>() == number(name.c_str()), "load_state_dict", "the loader's ", name, " is ",
+            tensor.item<std::int64_t>(), ", the state was saved with ", number(name.c_str()));
+  started_.reset();
+  const std::lock_guard lock(progress_->mutex);
+  progress_->next_start = progress_->position = at;
 }
 
 }  // namespace crisol::io

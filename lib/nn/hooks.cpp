@@ -38,20 +38,20 @@ struct Watch {
 
 // x, with a step of the graph behind it that calls the hooks.
 Tensor watch_input(const Tensor& x, const std::shared_ptr<Watch>& watch) {
-  if (!autograd::recording(x)) return x;
+  if (!autograd::linking(x)) return x;
   watch->input_recorded = true;
-  return autograd::record("backward_hook", x.detach(), {x},
-                          [watch](const Tensor& dx, autograd::Needs) { return autograd::Gradients{watch->run(dx)}; });
+  return watch_gradients({x},
+                         [watch](const autograd::Gradients& dx) { return autograd::Gradients{watch->run(dx[0])}; })[0];
 }
 
 // y, with a step of the graph behind it that keeps the gradient for the hooks.
 Tensor watch_output(const Tensor& y, const std::shared_ptr<Watch>& watch) {
-  if (!autograd::recording(y)) return y;
-  return autograd::record("backward_hook", y.detach(), {y}, [watch](const Tensor& dy, autograd::Needs) {
-    watch->grad_output = dy;
+  if (!autograd::linking(y)) return y;
+  return watch_gradients({y}, [watch](const autograd::Gradients& dy) {
+    watch->grad_output = dy[0];
     if (!watch->input_recorded) watch->run(Tensor());
-    return autograd::Gradients{dy};
-  });
+    return dy;
+  })[0];
 }
 
 }  // namespace
@@ -68,10 +68,16 @@ HookHandle Module::register_full_backward_hook(BackwardHook hook) {
 
 void Module::replace_forward(ReplacedForward function) { state_->replaced_forward = std::move(function); }
 
+void Module::wrap_call(CallWrapper wrapper) { state_->call_wrapper = std::move(wrapper); }
+
+const CallWrapper& Module::call_wrapper() const noexcept { return state_->call_wrapper; }
+
 bool Module::has_hooks() const noexcept {
   return !state_->pre_hooks.empty() || !state_->hooks.empty() || !state_->backward_hooks.empty() ||
-         state_->replaced_forward != nullptr;
+         state_->replaced_forward != nullptr || state_->call_wrapper != nullptr;
 }
+
+std::int64_t Module::handles() const noexcept { return state_.use_count(); }
 
 Tensor Module::operator()(const Tensor& x) {
   return has_hooks() ? call_with_hooks(x, [this](const Tensor& input) { return forward(input); }) : forward(x);
@@ -79,6 +85,12 @@ Tensor Module::operator()(const Tensor& x) {
 
 Tensor Module::call_with_hooks(const Tensor& x, const std::function<Tensor(const Tensor& x)>& forward) {
   if (!has_hooks()) return forward(x);
+  const CallWrapper wrapper = state_->call_wrapper;
+  const auto call = [&](const Tensor& input) { return call_inside_wrapper(input, forward); };
+  return wrapper != nullptr ? wrapper(*this, x, call) : call(x);
+}
+
+Tensor Module::call_inside_wrapper(const Tensor& x, const std::function<Tensor(const Tensor& x)>& forward) {
   Tensor input = x;
   // The lists are copied, because a hook may add or remove hooks.
   for (const auto& [number, hook] : Hooks<ForwardPreHook>(state_->pre_hooks)) hook(*this, input);

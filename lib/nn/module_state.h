@@ -23,6 +23,7 @@ struct Module::State {
   Hooks<ForwardHook> hooks;
   Hooks<BackwardHook> backward_hooks;
   ReplacedForward replaced_forward;
+  CallWrapper call_wrapper;
   std::uint64_t last_hook = 0;
   bool training = true;
 };

@@ -1,34 +1,37 @@
-"""Data sets, and loaders that prepare batches while the training runs."""
+"""Data sets, and loaders that prepare batches while the training runs. The names are those of torch.utils.data."""
 
 import atexit
+import bisect
+import itertools
+import math
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ._crisol import Tensor, _data
+from ._collate import batch_of, default_collate, is_flat, layout_of, leaves_of
+from ._crisol import Generator, InvalidArgumentError, Tensor, _data, asarray
 from ._crisol import device as _device
-from ._crisol._data import (
-    MNIST,
-    Csv,
-    ImageDataset,
-    ImageFolder,
+from ._crisol._data import MNIST, Csv, ImageDataset, ImageFolder, ShardedSampler, read_idx, read_image
+from ._samplers import (
+    BatchSampler,
     RandomSampler,
+    Sampler,
     SequentialSampler,
-    ShardedSampler,
-    Subset,
-    TensorDataset,
-    random_split,
-    read_idx,
-    read_image,
+    SubsetRandomSampler,
+    WeightedRandomSampler,
+    batches_of,
 )
 
-__all__ = ["Csv", "DataLoader", "Dataset", "ImageDataset", "ImageFolder", "MNIST", "Subset", "TensorDataset"]
-__all__ += ["RandomSampler", "SequentialSampler", "ShardedSampler", "random_split", "read_idx", "read_image"]
+__all__ = ["BatchSampler", "ConcatDataset", "Csv", "DataLoader", "Dataset", "ImageDataset", "ImageFolder"]
+__all__ += ["IterableDataset", "MNIST", "RandomSampler", "Sampler", "SequentialSampler", "ShardedSampler", "Subset"]
+__all__ += ["SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "default_collate", "random_split"]
+__all__ += ["read_idx", "read_image"]
 
-for _class in (
-    Csv, ImageDataset, ImageFolder, RandomSampler, SequentialSampler, ShardedSampler, Subset, TensorDataset
+for _value in (
+    Csv, ImageDataset, ImageFolder, ShardedSampler, BatchSampler, RandomSampler, Sampler, SequentialSampler,
+    SubsetRandomSampler, WeightedRandomSampler, default_collate,
 ):
-    _class.__module__ = "crisol.data"
+    _value.__module__ = "crisol.data"
 
 
 class Dataset:
@@ -39,30 +42,121 @@ class Dataset:
         raise NotImplementedError("a Dataset needs __len__()")
 
     def __getitem__(self, index: int) -> Any:
-        """A sample: an array or a number, or a tuple or dict of them. All samples have the same shapes and types."""
+        """A sample: a tensor, array or number, or a tuple, list or dict of them. All samples have the same shapes and
+        types."""
         raise NotImplementedError("a Dataset needs __getitem__()")
 
-
-def _has_dicts(dataset):
-    if isinstance(dataset, _data.NativeDataset) or not (hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__")):
-        return False
-    return len(dataset) > 0 and isinstance(dataset[0], Mapping)
+    def __add__(self, other: Any) -> "ConcatDataset":
+        return ConcatDataset([self, other])
 
 
-class _Values:
-    """The values of samples that are dicts, in one order."""
+class IterableDataset:
+    """Samples in the order in which __iter__() gives them. A subclass defines it."""
 
-    def __init__(self, dataset, names):
-        self._dataset, self._names = dataset, names
+    def __iter__(self) -> Iterator[Any]:
+        """The samples."""
+        raise NotImplementedError("an IterableDataset needs __iter__()")
+
+
+class TensorDataset(_data.TensorDataset, Dataset):
+    """The rows of tensors or arrays: sample i is a tuple with row i of each of them.
+
+    A loader reads the values that they had when the data set was made.
+    """
+
+    def __init__(self, *tensors: Any) -> None:
+        self.tensors = tuple(_tensor_of(tensor) for tensor in tensors)
+        super().__init__(list(self.tensors))
+
+    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
+        return tuple(tensor[index] for tensor in self.tensors)
+
+
+def _tensor_of(value):
+    if isinstance(value, Tensor):
+        return value
+    array = value.astype("float32") if str(getattr(value, "dtype", "")) == "float64" else value
+    return asarray(array)
+
+
+class Subset(Dataset):
+    """Chosen samples of a data set, in the given order."""
+
+    def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
+        self.dataset, self.indices = dataset, list(indices)
+        for index in self.indices:
+            if not 0 <= index < len(dataset):
+                raise InvalidArgumentError(f"[Subset] index {index} is not in [0, {len(dataset)})")
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, (list, tuple)):
+            return self.dataset[[self.indices[i] for i in index]]
+        return self.dataset[self.indices[index]]
+
+
+class ConcatDataset(Dataset):
+    """The samples of several data sets, one data set after another."""
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets = list(datasets)
+        if not self.datasets:
+            raise ValueError("[ConcatDataset] there are no data sets")
+        self.cumulative_sizes = list(itertools.accumulate(len(dataset) for dataset in self.datasets))
+
+    def __len__(self) -> int:
+        return self.cumulative_sizes[-1]
+
+    def __getitem__(self, index: int) -> Any:
+        place = index + len(self) if index < 0 else index
+        if not 0 <= place < len(self):
+            raise IndexError(f"sample {index} of {len(self)}")
+        number = bisect.bisect_right(self.cumulative_sizes, place)
+        return self.datasets[number][place - (self.cumulative_sizes[number - 1] if number else 0)]
+
+
+def random_split(
+    dataset: Any, lengths: Sequence[int | float], generator: Generator | None = None, *, seed: int = 0
+) -> list[Subset]:
+    """Cuts a data set into parts at random. The lengths are numbers of samples, or fractions that add up to 1. The seed
+    or the generator determines the parts."""
+    count = len(dataset)
+    if math.isclose(sum(lengths), 1):
+        parts = [math.floor(count * fraction) for fraction in lengths]
+        for i in range(count - sum(parts)):
+            parts[i % len(parts)] += 1
+        lengths = parts
+    if generator is not None:
+        seed = RandomSampler(1, generator=generator)._drawn(0)[0]
+    return [Subset(dataset, indices) for indices in _data.split_indices(count, list(lengths), seed)]
+
+
+def _native(dataset):
+    """The data set as one of the library, whose samples need no Python; None if there is none."""
+    if isinstance(dataset, _data.NativeDataset):
+        return dataset
+    if type(dataset) is Subset:
+        whole = _native(dataset.dataset)
+        return None if whole is None else _data.Subset(whole, dataset.indices)
+    if type(dataset) is ConcatDataset:
+        parts = [_native(part) for part in dataset.datasets]
+        return None if None in parts else _data.Concat(parts)
+    return None
+
+
+class _Leaves:
+    """The leaves of nested samples as tuples, for the library."""
+
+    def __init__(self, dataset, layout):
+        self._dataset, self._layout = dataset, layout
 
     def __len__(self):
         return len(self._dataset)
 
     def __getitem__(self, index):
-        sample = self._dataset[index]
-        if set(sample) != set(self._names):
-            raise ValueError(f"[DataLoader] sample {index} has the names {list(sample)}, sample 0 has {self._names}")
-        return tuple(sample[name] for name in self._names)
+        return leaves_of(self._dataset[index], self._layout, index)
 
 
 _open = weakref.WeakSet()
@@ -70,74 +164,155 @@ _open = weakref.WeakSet()
 
 @atexit.register
 def _close_all():
-    # The threads of a loader call Python, which must not end before them.
-    for loader in list(_open):
-        loader.close()
+    # The threads of a loop call Python, which must not end before them.
+    for loop in list(_open):
+        loop.close()
 
 
 class DataLoader:
     """Reads samples on threads of its own, and moves the next batch to the device while the program uses the current.
 
-    Each loop goes through one epoch, and each batch is a list with a tensor (batch_size, …) for each field of the
-    samples, or a dict of such tensors if the samples are dicts. The seed and the number of the epoch determine the
-    order of shuffle. num_workers threads read samples, at least one; they do not change the batches.
+    Each loop goes through one epoch, with a position of its own. A batch has a tensor (batch_size, …) in the place of
+    each tensor, array or number of a sample. Tuples become lists, dicts stay dicts, and texts become lists
+    (default_collate). The seed and the number of the epoch determine the order of shuffle, or a generator draws it.
+    num_workers threads read samples, at least one; they do not change the batches.
 
-    collate_fn makes a batch of its own from a list of samples. The program's thread then reads the samples. pin_memory
-    changes nothing.
+    collate_fn makes a batch of its own from a list of samples. The program's thread then reads the samples. So it does
+    with an IterableDataset, a batch_sampler, and batch_size=None, which gives single samples. pin_memory,
+    prefetch_factor and persistent_workers change nothing. worker_init_fn(i) is called for each i below num_workers when
+    a loop begins.
     """
 
     def __init__(
         self,
         dataset: Any,
-        batch_size: int = 1,
-        shuffle: bool = False,
-        *,
+        batch_size: int | None = 1,
+        shuffle: bool | None = None,
         sampler: Any = None,
+        batch_sampler: Any = None,
         num_workers: int = 0,
-        drop_last: bool = False,
-        seed: int = 0,
-        device: _device | str | None = None,
         collate_fn: Callable[[list[Any]], Any] | None = None,
         pin_memory: bool = False,
+        drop_last: bool = False,
+        timeout: float = 0,
+        worker_init_fn: Callable[[int], Any] | None = None,
+        multiprocessing_context: Any = None,
+        generator: Generator | None = None,
+        *,
+        prefetch_factor: int | None = None,
+        persistent_workers: bool = False,
+        seed: int = 0,
+        device: _device | str | None = None,
     ) -> None:
-        self.dataset = dataset
-        self.batch_size = batch_size
-        self.collate_fn = collate_fn
-        self._names = None
-        source = dataset
-        if collate_fn is not None:
-            source = range(len(dataset))  # The library orders the numbers of the samples.
-        elif _has_dicts(dataset):
-            self._names = list(dataset[0])
-            source = _Values(dataset, self._names)
-        self._loader = _data.Loader(source, batch_size, shuffle, drop_last, seed, max(1, num_workers), sampler, device)
-        _open.add(self._loader)
+        self.dataset, self.batch_size, self.drop_last = dataset, batch_size, drop_last
+        self.collate_fn, self.num_workers, self.worker_init_fn = collate_fn, num_workers, worker_init_fn
+        self.sampler, self.batch_sampler, self.device = sampler, batch_sampler, device
+        self._loader = self._layout = None
+        iterable = isinstance(dataset, IterableDataset)
+        if (iterable or batch_sampler is not None) and (shuffle or sampler is not None):
+            raise ValueError("[DataLoader] an IterableDataset and a batch_sampler take no shuffle and no sampler")
+        if batch_sampler is not None and (batch_size != 1 or drop_last):
+            raise ValueError("[DataLoader] a batch_sampler takes no batch_size and no drop_last")
+        if iterable or batch_sampler is not None:
+            return
+        if shuffle and generator is not None and sampler is None:
+            sampler, shuffle = RandomSampler(dataset, generator=generator), False
+        if batch_size is None or (sampler is not None and not hasattr(sampler, "__len__")):
+            self.sampler = sampler or (RandomSampler if shuffle else SequentialSampler)(dataset)
+            return
+        options = (batch_size, bool(shuffle), drop_last, seed, max(1, num_workers), sampler, device)
+        self._loader = _data.Loader(self._source(), *options)
+
+    def _source(self):
+        """The data set for the library, or its size if the library only orders the numbers of the samples."""
+        if not (hasattr(self.dataset, "__len__") and hasattr(self.dataset, "__getitem__")):
+            kind = type(self.dataset).__name__
+            raise TypeError(
+                f"[DataLoader] a data set has __len__() and __getitem__(), or is an IterableDataset; {kind} is not"
+            )
+        if self.collate_fn is not None:
+            return len(self.dataset)
+        native = _native(self.dataset)
+        if native is not None:
+            return native
+        if len(self.dataset) == 0:
+            return 0
+        self._layout = layout_of(self.dataset[0])
+        if self._layout is None:
+            return len(self.dataset)
+        return self.dataset if is_flat(self._layout) else _Leaves(self.dataset, self._layout)
 
     def __len__(self) -> int:
-        return self._loader.batches()
+        if self._loader is not None:
+            return self._loader.batches()
+        if self.batch_sampler is not None:
+            return len(self.batch_sampler)
+        samples = len(self.dataset if isinstance(self.dataset, IterableDataset) else self.sampler)
+        return samples if self.batch_size is None else batches_of(samples, self.batch_size, self.drop_last)
 
     def __iter__(self) -> Iterator[Any]:
+        if self.worker_init_fn is not None:
+            for number in range(self.num_workers):
+                self.worker_init_fn(number)
+        if self._loader is None:
+            return self._plain()
         loop = _data.Loop(self._loader)
+        _open.add(loop)
+        return self._batches(loop)
+
+    def _batches(self, loop):
         while (batch := loop.next()) is not None:
             yield self._finished(batch)
 
     def _finished(self, batch):
-        if self.collate_fn is not None:
-            return self.collate_fn([self.dataset[i] for i in batch[0].tolist()])
-        return batch if self._names is None else dict(zip(self._names, batch))
+        if self._loader.numbers():
+            return self._collated([self.dataset[i] for i in batch])
+        return batch if self._layout is None else batch_of(self._layout, batch)
+
+    def _collated(self, samples):
+        return default_collate(samples, device=self.device) if self.collate_fn is None else self.collate_fn(samples)
+
+    def _plain(self):
+        """The batches of a loop that the library does not order."""
+        iterable = isinstance(self.dataset, IterableDataset)
+        if self.batch_size is None:
+            samples = self.dataset if iterable else map(self.dataset.__getitem__, self.sampler)
+            return map(self.collate_fn or _converted, samples)
+        if iterable:
+            return map(self._collated, BatchSampler(self.dataset, self.batch_size, self.drop_last))
+        batches = self.batch_sampler or BatchSampler(self.sampler, self.batch_size, self.drop_last)
+        return (self._collated([self.dataset[i] for i in batch]) for batch in batches)
+
+    def _ordered(self):
+        if self._loader is None:
+            raise TypeError(
+                "[DataLoader] there is no position with an IterableDataset, a batch_sampler or batch_size=None"
+            )
+        return self._loader
 
     @property
     def position(self) -> tuple[int, int]:
-        """The epoch and the batch that come next."""
-        return self._loader.position()
+        """The epoch and the batch that come next in the loop that gave a batch last."""
+        return self._ordered().position()
 
     def state_dict(self) -> dict[str, Tensor]:
-        """The position and the order, as tensors by name: Checkpoint(data=…)."""
-        return self._loader.state_dict()
+        """The position and the order, as tensors by name: Checkpoint(data=…). It is the position of the loop that gave
+        a batch last, so save it while one loop runs."""
+        return self._ordered().state_dict()
 
     def load_state_dict(self, state_dict: Mapping[str, Tensor]) -> None:
-        """Continues from a state of state_dict()."""
-        self._loader.load_state_dict(state_dict)
+        """Lets the next loop go on from a state of state_dict()."""
+        self._ordered().load_state_dict(state_dict)
+
+
+def _converted(sample):
+    """A sample without a batch: arrays become tensors."""
+    if isinstance(sample, Mapping):
+        return {key: _converted(value) for key, value in sample.items()}
+    if isinstance(sample, (tuple, list)):
+        parts = map(_converted, sample)
+        return type(sample)(*parts) if hasattr(sample, "_fields") else type(sample)(parts)
+    return _tensor_of(sample) if hasattr(sample, "__array__") else sample
 
 
 def __dir__():

@@ -86,6 +86,9 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
 /// Settings that the library prints, such as "bias=true", with Python's True and False.
 std::string in_python(std::string settings);
 
+/// The text of a TypeError until calls.cpp names the argument.
+inline constexpr const char* wrong_part = "a part of an argument has a wrong type";
+
 /// Raises the class of crisol that has this name.
 [[noreturn]] void raise(const char* class_name, const std::string& text);
 

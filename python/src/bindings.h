@@ -30,8 +30,8 @@ std::string name_in_python(DType dtype);
 
 using TensorClass = nb::class_<Tensor>;
 
-/// The buffer protocol of Tensor.
-extern PyType_Slot buffer_slots[];
+/// The buffer protocol of Tensor, and what the collector sees of it.
+extern PyType_Slot tensor_slots[];
 
 void bind_errors(nb::module_& m);
 void bind_dtypes(nb::module_& m);
@@ -58,5 +58,7 @@ void bind_vision(nb::module_& m);
 void bind_sampling(nb::module_& m);
 void bind_optim(nb::module_& m);
 void bind_schedules(nb::module_& m);
+/// The last: lets the TypeErrors of all functions name the argument that is wrong.
+void explain_calls(nb::module_& m);
 
 }  // namespace crisol::python

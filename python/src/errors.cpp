@@ -57,7 +57,7 @@ void translate(const std::exception_ptr& exception, void*) {
   } catch (const CallbackError& error) {
     error.raise();
   } catch (const nb::cast_error&) {
-    PyErr_SetString(PyExc_TypeError, "a part of an argument has a wrong type");
+    PyErr_SetString(PyExc_TypeError, wrong_part);
   } catch (const Error& error) {
     // Other texts contain paths and source code.
     std::string text = error.code() == ErrorCode::invalid_argument ? in_python(error.what()) : error.what();

@@ -49,4 +49,5 @@ NB_MODULE(_crisol, m) {
   bind_fuse(m);
   bind_kernel(m);
   bind_measurements(m);
+  explain_calls(m);
 }

@@ -87,3 +87,62 @@ TEST_CASE("gradients: set_grad replaces a gradient") {
   CHECK_THROWS_WITH_AS(set_grad(ones({3}), ones({3})), doctest::Contains("no leaf that wants a gradient"), Error);
   CHECK_THROWS_AS(set_grad(w * 2, ones({2, 3})), Error);
 }
+
+TEST_CASE("gradients: watch_gradients passes the gradients of several tensors through one function") {
+  Tensor a = ones({2}).requires_grad_(), b = ones({2}).requires_grad_();
+  int calls = 0;
+  const std::vector<Tensor> watched = watch_gradients({a, ones({2}), b}, [&](const std::vector<Tensor>& gradients) {
+    ++calls;
+    CHECK(gradients[0].sum().item() == 6);
+    CHECK(gradients[2].sum().item() == 10);
+    return std::vector<Tensor>{gradients[0] * 2, Tensor(), gradients[2]};
+  });
+  sum(watched[0] * 3 + watched[1] + watched[2] * 5).backward();
+  CHECK(calls == 1);
+  CHECK(a.grad().sum().item() == 12);
+  CHECK(b.grad().sum().item() == 10);
+  const std::vector<Tensor> fewer = watch_gradients({a}, [](const auto&) { return std::vector<Tensor>(); });
+  CHECK_THROWS_WITH_AS(sum(fewer[0]).backward(), doctest::Contains("gave 0 gradients for 1 tensors"), Error);
+}
+
+namespace {
+
+class Counter : public FunctionVisitor {
+ public:
+  void hook(const GradientHook&) override { text += 'h'; }
+  void leaf_hook(const std::function<void(const Tensor&)>&) override { text += 'l'; }
+  void backward(const BackwardFunction&) override { text += 'b'; }
+  void watch(const GradientsFunction&) override { text += 'w'; }
+  std::string text;
+};
+
+std::string functions_of(const Tensor& tensor, std::int64_t handles = 1) {
+  Counter counter;
+  visit_functions(tensor, handles, counter);
+  return counter.text;
+}
+
+}  // namespace
+
+TEST_CASE("gradients: visit_functions finds what lives only because of a tensor") {
+  Tensor leaf = ones({2}).requires_grad_();
+  leaf.register_hook([](const Tensor& gradient) { return gradient; });
+  leaf.register_post_accumulate_grad_hook([](const Tensor&) {});
+  CHECK(functions_of(leaf) == "hl");
+  const auto second = std::make_unique<Tensor>(leaf);
+  CHECK(functions_of(leaf).empty());
+  CHECK(functions_of(leaf, 2) == "hl");
+  const auto identity = [](const std::vector<Tensor>& x) { return x[0]; };
+  const auto pass = [](const Tensor& dy, const std::vector<Tensor>&, const Tensor&) { return std::vector<Tensor>{dy}; };
+  Tensor y =
+      watch_gradients({custom_function("identity", {leaf}, identity, pass)}, [](const auto& dx) { return dx; })[0];
+  CHECK(functions_of(leaf, 2).empty());  // The graph keeps the leaf's slot too.
+  CHECK(functions_of(y) == "wb");
+  const Tensor z = y * 2;
+  CHECK(functions_of(y).empty());
+  y = Tensor();
+  CHECK(functions_of(z) == "wb");
+  sum(z).backward();
+  CHECK(functions_of(z).empty());  // The functions were used and freed.
+  CHECK(functions_of(Tensor()).empty());
+}

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <type_traits>
 
@@ -192,6 +193,54 @@ TEST_CASE("range-for gives one epoch after another") {
   CHECK(loop(loader) == epoch_of(other, 4));
   DataLoader none(Numbers(0));
   CHECK(loop(none).empty());
+}
+
+TEST_CASE("each loop has its own position") {
+  const auto classes = [](const Batch& batch) { return batch.target.to_vector<std::int64_t>(); };
+  DataLoader loader(Numbers(10), {.batch_size = 2});
+  std::vector<std::int64_t> outer;
+  for (const Batch& batch : loader) {
+    for (const std::int64_t value : classes(batch)) outer.push_back(value);
+    CHECK(loop(loader) == counted(10));
+    CHECK(classes(*loader.begin()) == std::vector<std::int64_t>{0, 1});
+  }
+  CHECK(outer == counted(10));
+  DataLoader shuffled(Numbers(10), {.batch_size = 2, .shuffle = true, .seed = 3});
+  DataLoader::Iterator first = shuffled.begin(), second = shuffled.begin();
+  std::vector<std::int64_t> orders[2];
+  for (; first != shuffled.end(); ++first, ++second) {
+    CHECK(first.position().epoch == 0);
+    CHECK(second.position().epoch == 1);
+    CHECK(first.position().batch == static_cast<std::int64_t>(orders[0].size()) / 2);
+    for (const std::int64_t value : classes(*first)) orders[0].push_back(value);
+    for (const std::int64_t value : classes(*second)) orders[1].push_back(value);
+  }
+  CHECK(second == shuffled.end());
+  CHECK(orders[0] != orders[1]);
+  for (std::vector<std::int64_t>& order : orders) {
+    std::sort(order.begin(), order.end());
+    CHECK(order == counted(10));
+  }
+}
+
+TEST_CASE("the loop that gave a batch last has the loader's position") {
+  DataLoader loader(Numbers(10), {.batch_size = 2});
+  loader.start();
+  Batch batch;
+  REQUIRE(loader.next(batch));
+  DataLoader::Iterator other = loader.begin();
+  CHECK(loader.position().epoch == 1);
+  REQUIRE(loader.next(batch));
+  CHECK(loader.position().epoch == 0);
+  CHECK(loader.position().batch == 2);
+  const NamedTensors state = loader.state_dict();
+  DataLoader resumed(Numbers(10), {.batch_size = 2});
+  resumed.load_state_dict(state);
+  CHECK(loop(resumed) == std::vector<std::int64_t>{4, 5, 6, 7, 8, 9});
+  std::optional<DataLoader> gone(std::in_place, Numbers(6), io::DataLoaderOptions{.batch_size = 2});
+  DataLoader::Iterator alone = gone->begin();
+  gone.reset();
+  CHECK((++alone)->target.to_vector<std::int64_t>() == std::vector<std::int64_t>{2, 3});
 }
 
 TEST_CASE("seed and epoch determine the batches, whatever the number of threads") {

@@ -228,4 +228,40 @@ TEST_CASE("hooks: a replaced forward takes the place of forward, within the hook
   CHECK(calls == 3);
 }
 
+TEST_CASE("a wrapper of calls surrounds hooks and forward(), and clone() leaves it out") {
+  nn::Linear layer = doubling();
+  std::string calls;
+  const HookHandle hook = layer.register_forward_hook([&](nn::Module&, const Tensor&, Tensor&) { calls += 'h'; });
+  CHECK(layer.call_wrapper() == nullptr);
+  layer.wrap_call([&](nn::Module& module, const Tensor& x, const std::function<Tensor(const Tensor&)>& call) {
+    CHECK(&module == &layer);
+    calls += '(';
+    const Tensor y = call(x + 1) * 10;
+    calls += ')';
+    return y;
+  });
+  CHECK(layer(one(3)).item() == 80.0f);
+  CHECK(calls == "(h)");
+  CHECK(layer.handles() == 1);
+  const nn::Linear handle = layer;
+  CHECK(layer.handles() == 2);
+  CHECK(nn::clone(layer).call_wrapper() == nullptr);
+  layer.wrap_call(nullptr);
+  CHECK(layer(one(3)).item() == 6.0f);
+}
+
+TEST_CASE("the gradient of a gradient goes through a backward hook") {
+  class Cube : public nn::Module {
+   public:
+    Tensor forward(const Tensor& x) override { return x * x * x; }
+  };
+  Cube cube;
+  const HookHandle hook = cube.register_full_backward_hook([](Tensor& dx, const Tensor&) { dx = dx * 2; });
+  Tensor x = one(3).requires_grad_();
+  const Tensor slope = grad({sum(cube(x))}, {x}, {.create_graph = true})[0];
+  CHECK(slope.item() == 54.0f);
+  sum(slope).backward();
+  CHECK(x.grad().item() == 72.0f);  // The hook doubles the second gradient too.
+}
+
 }  // namespace crisol

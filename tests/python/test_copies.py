@@ -277,3 +277,28 @@ def test_another_process():
     process.start()
     process.join()
     assert process.exitcode == 0 and queue.get() == net(crisol.ones((1, 3))).tolist()
+
+
+def test_hooks_are_copied():
+    class Watched(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Linear(2, 2)
+            self.seen = []
+            self.fc.register_forward_hook(self.keep)
+
+        def keep(self, module, args, result):
+            self.seen.append(module)
+
+        def forward(self, x):
+            return self.fc(x)
+
+    net = Watched()
+    copied = copy.deepcopy(net)
+    copied(crisol.ones(1, 2))
+    assert copied.seen == [copied.fc] and net.seen == []
+    calls = []
+    model = nn.models.SimpleCNN()
+    model.conv1.register_forward_hook(lambda *given: calls.append(1))
+    copy.deepcopy(model)(crisol.ones(1, 1, 28, 28))
+    assert calls == [1]

@@ -1,10 +1,13 @@
 """crisol.data and files: data sets from Python, loaders, tables, pictures, safetensors, checkpoints."""
 
+import gc
 import gzip
 import struct
 import subprocess
 import sys
 import threading
+import weakref
+from typing import NamedTuple
 
 import crisol
 import numpy as np
@@ -44,7 +47,7 @@ def test_kinds_of_samples():
         ([np.ones((3, 2)).T, np.ones((2, 3))], crisol.float32, (2, 2, 3)),
         ([crisol.zeros(2), crisol.ones(2)], crisol.float32, (2, 2)),
     ]:
-        (batch,) = next(iter(data.DataLoader(samples, batch_size=2)))
+        batch = next(iter(data.DataLoader(samples, batch_size=2)))
         assert batch.dtype is dtype and batch.shape == shape
         assert (np.asarray(batch) == np.stack([np.asarray(s) for s in samples])).all()
 
@@ -112,11 +115,12 @@ def test_exceptions_of_a_dataset():
     with pytest.raises(crisol.InvalidArgumentError, match="sample 1 has a field of shape"):
         list(data.DataLoader(Uneven(), batch_size=3))
     with pytest.raises(TypeError, match="complex"):
-        data.DataLoader([1j])
+        list(data.DataLoader([1j]))
+    with pytest.raises(TypeError, match="NoneType; give a collate_fn"):
+        list(data.DataLoader([(1, None)]))
     with pytest.raises(TypeError, match="__getitem__"):
         data.DataLoader(3)
-    with pytest.raises(ValueError, match="empty"):
-        data.DataLoader([])
+    assert list(data.DataLoader([])) == []
     with pytest.raises(NotImplementedError):
         data.DataLoader(data.Dataset())
 
@@ -124,6 +128,7 @@ def test_exceptions_of_a_dataset():
 def test_parts():
     dataset = data.TensorDataset(crisol.arange(10), crisol.arange(20).reshape(10, 2))
     sample = dataset[-1]
+    assert [type(field) for field in sample] == [crisol.Tensor] * 2 and sample[0].shape == ()
     assert sample[0] == 9 and sample[1].tolist() == [18, 19] and len(dataset) == 10
     with pytest.raises(IndexError):
         dataset[10]
@@ -135,6 +140,169 @@ def test_parts():
         data.random_split(dataset, [7, 4])
     with pytest.raises(crisol.InvalidArgumentError):
         data.TensorDataset(crisol.arange(3), crisol.arange(4))
+
+
+def numbers(batches):
+    return [int(i) for (x,) in batches for i in np.asarray(x)]
+
+
+def test_loops_at_the_same_time():
+    loader = data.DataLoader(data.TensorDataset(crisol.arange(10)), 2)
+    pairs = [(a.tolist(), b.tolist()) for (a,), (b,) in zip(loader, loader)]
+    assert pairs == [([i, i + 1],) * 2 for i in range(0, 10, 2)]
+    seen = []
+    for i, (x,) in enumerate(loader):
+        seen += x.tolist()
+        if i == 1:
+            assert next(iter(loader))[0].tolist() == [0, 1]
+        assert numbers(loader) == list(range(10))
+    assert seen == list(range(10))
+    shuffled = data.DataLoader(data.TensorDataset(crisol.arange(10)), 2, shuffle=True, seed=3)
+    first, second = iter(shuffled), iter(shuffled)
+    both = [(next(first)[0].tolist(), next(second)[0].tolist()) for _ in range(5)]
+    orders = [sum(parts, []) for parts in zip(*both)]
+    assert [sorted(order) for order in orders] == [list(range(10))] * 2 and orders[0] != orders[1]
+    with pytest.raises(StopIteration):
+        next(first)
+
+
+def test_state_beside_another_loop():
+    dataset = data.TensorDataset(crisol.arange(20))
+    loader = data.DataLoader(dataset, batch_size=4, shuffle=True)
+    loop, peek = iter(loader), iter(loader)
+    next(peek), next(loop), next(loop)
+    assert loader.position == (0, 2)
+    state, rest = loader.state_dict(), numbers(loop)
+    other = data.DataLoader(dataset, batch_size=4, shuffle=True)
+    other.load_state_dict(state)
+    assert numbers(other) == rest and len(rest) == 12
+    for _ in loader:
+        break
+    assert loader.position[1] == 1  # A loop that was left.
+
+
+def test_batches_are_nested_as_samples():
+    class Sample(NamedTuple):
+        x: object
+        y: object
+
+    tensor_loader = data.DataLoader([crisol.full((3,), float(i)) for i in range(4)], batch_size=2)
+    assert [type(b) for b in tensor_loader] == [crisol.Tensor] * 2 and next(iter(tensor_loader)).shape == (2, 3)
+    samples = [Sample(np.full(2, i), {"a": (i, [float(i), True]), "b": crisol.ones(1)}) for i in range(3)]
+    batch = next(iter(data.DataLoader(samples, batch_size=3)))
+    assert type(batch) is Sample and batch.x.shape == (3, 2) and batch.y["b"].shape == (3, 1)
+    number, (value, flag) = batch.y["a"]
+    assert number.tolist() == [0, 1, 2] and number.dtype is crisol.int64
+    assert value.dtype is crisol.float32 and flag.dtype is crisol.bool
+    names, y = next(iter(data.DataLoader([("cat", 0), ("dog", 1)], batch_size=2)))
+    assert names == ["cat", "dog"] and y.tolist() == [0, 1] and y.dtype is crisol.int64
+    with pytest.raises(ValueError, match="sample 1 has no tuple of 2 parts"):
+        list(data.DataLoader([(1, (2, 3)), (1, (2, 3, 4))], batch_size=2))
+    (x,) = next(iter(data.DataLoader(data.TensorDataset(np.ones((4, 3))), batch_size=4)))
+    assert x.shape == (4, 3) and x.dtype is crisol.float32
+
+
+def test_default_collate():
+    assert data.default_collate([1.5, 2.5]).dtype is crisol.float32
+    assert data.default_collate([crisol.ones(2), crisol.zeros(2)]).tolist() == [[1, 1], [0, 0]]
+    assert data.default_collate([{"x": np.float64(1), "t": "a"}] * 2)["t"] == ["a", "a"]
+    with pytest.raises(TypeError, match="NoneType"):
+        data.default_collate([None])
+
+
+def test_samplers():
+    dataset = data.TensorDataset(crisol.arange(10))
+    order = data.RandomSampler(dataset, seed=3)
+    assert sorted(order) == list(range(10)) and len(order) == 10 and list(order) != list(order)
+    loader = data.DataLoader(dataset, batch_size=3, sampler=data.RandomSampler(dataset, seed=3))
+    assert numbers(loader) == order.order(0) and numbers(loader) == order.order(1)
+    assert numbers(loader) == numbers(data.DataLoader(dataset, 3, sampler=order.order(2)))
+    assert list(data.SequentialSampler(dataset)) == list(range(10))
+    many = list(data.RandomSampler(dataset, replacement=True, num_samples=100))
+    assert len(many) == 100 and set(many) <= set(range(10)) and len(list(data.RandomSampler(4, num_samples=9))) == 9
+    assert sorted(data.SubsetRandomSampler([3, 5, 8])) == [3, 5, 8]
+    weighted = list(data.WeightedRandomSampler([0, 1, 3], 4000))
+    assert set(weighted) == {1, 2} and 0.7 < weighted.count(2) / 4000 < 0.8
+    assert sorted(data.WeightedRandomSampler([0, 1, 3], 2, replacement=False)) == [1, 2]
+    with pytest.raises(ValueError, match="3 samples of 2"):
+        data.WeightedRandomSampler(crisol.asarray([0.0, 1, 3]), 3, replacement=False)
+    batches = data.BatchSampler(data.SequentialSampler(7), 3, drop_last=False)
+    assert list(batches) == [[0, 1, 2], [3, 4, 5], [6]] and len(batches) == 3
+    assert [x.tolist() for (x,) in data.DataLoader(dataset, batch_sampler=[[1, 2], [5]])] == [[1, 2], [5]]
+    with pytest.raises(ValueError, match="batch_sampler"):
+        data.DataLoader(dataset, shuffle=True, batch_sampler=batches)
+
+
+def test_generators():
+    dataset = data.TensorDataset(crisol.arange(50))
+
+    def orders(seed):
+        generator = crisol.Generator(seed)
+        loader = data.DataLoader(dataset, 8, shuffle=True, generator=generator)
+        return numbers(loader), numbers(loader)
+
+    first, second = orders(1)
+    assert (first, second) == orders(1) and first != second and orders(2)[0] != first
+    assert sorted(first) == list(range(50))
+    parts = [data.random_split(dataset, [0.5, 0.25, 0.25], generator=crisol.Generator(4)) for _ in range(2)]
+    assert [p.indices for p in parts[0]] == [p.indices for p in parts[1]]
+    assert [len(part) for part in parts[0]] == [26, 12, 12]
+
+
+def test_subsets_and_joined_sets():
+    dataset = data.TensorDataset(crisol.arange(4), crisol.arange(8).reshape(4, 2))
+    item = data.Subset(dataset, [3, 1])[0]
+    assert type(item[1]) is crisol.Tensor and item[0] == 3
+    joined = data.ConcatDataset([data.Subset(dataset, [0, 2]), dataset, data.TensorDataset(*dataset.tensors)])
+    assert len(joined) == 10 and joined[2][0] == 0 and joined[-1][0] == 3 and joined.cumulative_sizes == [2, 6, 10]
+    batches = list(data.DataLoader(joined, batch_size=4))
+    assert sum((x.tolist() for x, _ in batches), []) == [0, 2, 0, 1, 2, 3, 0, 1, 2, 3]
+    mixed = Squares() + Squares(3)
+    assert len(mixed) == 13 and mixed[11][1] == 1
+    assert [y.tolist() for _, y in data.DataLoader(mixed, batch_size=13)][0][-3:] == [0, 1, 4]
+    with pytest.raises(IndexError):
+        mixed[13]
+    with pytest.raises(crisol.InvalidArgumentError, match="shapes or types"):
+        list(data.DataLoader(data.ConcatDataset([dataset, data.TensorDataset(crisol.arange(3))])))
+
+
+def test_iterable_datasets():
+    class Count(data.IterableDataset):
+        def __iter__(self):
+            return iter(({"x": i} for i in range(5)))
+
+    loader = data.DataLoader(Count(), batch_size=2, num_workers=2, persistent_workers=True)
+    for _ in range(2):
+        assert [batch["x"].tolist() for batch in loader] == [[0, 1], [2, 3], [4]]
+    assert len(list(data.DataLoader(Count(), batch_size=2, drop_last=True))) == 2
+    assert [sample["x"] for sample in data.DataLoader(Count(), batch_size=None)] == list(range(5))
+    with pytest.raises(TypeError, match="no position"):
+        loader.state_dict()
+    with pytest.raises(ValueError, match="shuffle"):
+        data.DataLoader(Count(), shuffle=True)
+
+
+def test_a_loader_in_a_cycle_is_collected():
+    class Own(Squares):
+        def collate(self, samples):
+            return samples
+
+    references = []
+    for kind in range(4):
+        dataset = Own(4)
+        dataset.loader = data.DataLoader(dataset, batch_size=2, collate_fn=dataset.collate if kind == 1 else None)
+        if kind == 2:
+            dataset.loop = iter(dataset.loader)
+            next(dataset.loop)
+        if kind == 3:
+            sampler = data.SequentialSampler(dataset)
+            dataset.loader = sampler.loader = data.DataLoader(dataset, sampler=sampler)
+        list(dataset.loader)
+        references.append(weakref.ref(dataset))
+        del dataset
+    sampler = None
+    gc.collect()
+    assert [reference() for reference in references] == [None] * 4
 
 
 def write_idx(path, array):
@@ -150,6 +318,7 @@ def test_mnist(tmp_path):
     dataset = data.MNIST(tmp_path, mean=0.5, std=0.25)
     pixels, label = dataset[3]
     assert label == 3 and pixels.shape == (1, 28, 28)
+    assert isinstance(pixels, crisol.Tensor) and isinstance(label, int)
     np.testing.assert_allclose(pixels[0], (images[3] / 255 - 0.5) / 0.25, rtol=1e-5, atol=1e-5)
     same = data.read_idx(tmp_path / "train-images-idx3-ubyte.gz", tmp_path / "train-labels-idx1-ubyte")
     assert len(same) == 5

@@ -64,8 +64,8 @@ class CRISOL_API DataLoader {
   /// The data set.
   const Dataset& dataset() const noexcept { return *dataset_; }
 
-  /// Starts an epoch at batch number `batch`, also if another epoch is not finished. Throws invalid_argument for a
-  /// negative epoch, and if `batch` is not in [0, batches()].
+  /// Starts an epoch at batch number `batch` for next(), also if another epoch is not finished. Throws invalid_argument
+  /// for a negative epoch, and if `batch` is not in [0, batches()].
   void start(std::int64_t epoch = 0, std::int64_t batch = 0);
   /// Gives the next batch of the epoch and returns true, or returns false after the last batch. Throws an exception
   /// that Dataset::read threw for this batch, and throws if a transfer failed. Each later call throws the same
@@ -73,12 +73,14 @@ class CRISOL_API DataLoader {
   bool next(Batch& batch);
 
   /// `for (const io::Batch& batch : loader)` is one epoch. The first loop is epoch 0, each further loop is the next
-  /// epoch. After load_state_dict() the next loop goes on from the loaded position.
+  /// epoch. Each loop has its own position and threads, so loops may run at the same time. After load_state_dict() the
+  /// next loop goes on from the loaded position.
   Iterator begin();
   /// The end, after the last batch.
   End end() const noexcept { return {}; }
 
-  /// The position after the last batch that next() or a loop gave.
+  /// The position after the last batch that next() or a loop gave. If several loops run, the loop that gave a batch
+  /// last counts, so save a state while one loop runs.
   DataPosition position() const noexcept;
   /// The state, for io::Checkpoint::data: the position, the number of samples, the batch size, the seed, drop_last, and
   /// a hash of the order of the current epoch.
@@ -88,17 +90,23 @@ class CRISOL_API DataLoader {
   void load_state_dict(const NamedTensors& state);
 
  private:
-  class Worker;
+  class Loop;
+  struct Progress;
+
+  std::shared_ptr<Loop> begin_loop();
+  std::shared_ptr<Loop> make_loop(std::int64_t epoch, std::int64_t batch);
+  static bool advance(Loop& loop, Batch& batch);
+  NamedTensors state_at(const DataPosition& at) const;
 
   SharedDataset dataset_;
   DataLoaderOptions options_;
   Device device_;
   std::shared_ptr<const Sampler> sampler_;
-  DataPosition next_start_;  ///< The position at which the next loop begins.
-  std::unique_ptr<Worker> worker_;
+  std::shared_ptr<Progress> progress_;
+  std::shared_ptr<Loop> started_;  ///< What start() began and next() goes through.
 };
 
-/// Iterates once over the batches of one epoch.
+/// Iterates once over the batches of one epoch. Copies share the position.
 class DataLoader::Iterator {
  public:
   /// @cond
@@ -110,16 +118,18 @@ class DataLoader::Iterator {
   /// @endcond
 
   /// Used by DataLoader.
-  explicit Iterator(DataLoader& loader) : loader_(&loader) { ++*this; }
+  explicit Iterator(DataLoader& loader) : loop_(loader.begin_loop()) { ++*this; }
 
   /// The batch.
   const Batch& operator*() const noexcept { return batch_; }
   /// The batch.
   const Batch* operator->() const noexcept { return &batch_; }
+  /// The epoch and the number of the batch.
+  DataPosition position() const;
   /// Goes to the next batch. Throws what DataLoader::next throws.
   Iterator& operator++() {
     batch_ = {};  // This frees the memory of the batch for the next one.
-    more_ = loader_->next(batch_);
+    more_ = advance(*loop_, batch_);
     return *this;
   }
   /// Goes to the next batch.
@@ -128,14 +138,11 @@ class DataLoader::Iterator {
   friend bool operator!=(const Iterator& iterator, End) noexcept { return iterator.more_; }
 
  private:
-  DataLoader* loader_;
+  std::shared_ptr<Loop> loop_;
   Batch batch_;
   bool more_ = false;
 };
 
-inline DataLoader::Iterator DataLoader::begin() {
-  start(next_start_.epoch, next_start_.batch);
-  return Iterator(*this);
-}
+inline DataLoader::Iterator DataLoader::begin() { return Iterator(*this); }
 
 }  // namespace crisol::io

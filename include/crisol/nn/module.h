@@ -32,6 +32,9 @@ using BackwardHook = std::function<void(Tensor& grad_input, const Tensor& grad_o
 
 /// A function that computes the output of a module in place of its forward().
 using ReplacedForward = std::function<Tensor(Module& module, const Tensor& x)>;
+/// A function that computes a call of a module: `call(x)` calls the hooks and forward().
+using CallWrapper =
+    std::function<Tensor(Module& module, const Tensor& x, const std::function<Tensor(const Tensor& x)>& call)>;
 
 /// How load_state_dict treats names.
 struct LoadStateOptions {
@@ -170,8 +173,15 @@ class CRISOL_API Module {
   /// Lets operator() call `function` instead of forward(). An empty function brings forward() back. For code that
   /// changes how the layers of any model compute, such as dist::sync_batch_norm.
   void replace_forward(ReplacedForward function);
-  /// Whether there is a hook of any kind, or a replaced forward().
+  /// Lets operator() call `wrapper`, which calls the hooks and forward(). An empty function removes the wrapper. For
+  /// bindings to other languages, whose hooks see more than tensors.
+  void wrap_call(CallWrapper wrapper);
+  /// The function of wrap_call(), or an empty one.
+  const CallWrapper& call_wrapper() const noexcept;
+  /// Whether there is a hook of any kind, a replaced forward() or a wrapper of calls.
   bool has_hooks() const noexcept;
+  /// The number of handles to this module: copies of the object, and the registry's copy of a member.
+  std::int64_t handles() const noexcept;
 
   /// Replaces the child `name` by `layer`. `member` is the member of this class that holds the child:
   ///
@@ -228,6 +238,8 @@ class CRISOL_API Module {
 
   /// Calls the hooks and forward(x). For an operator() with more arguments or results.
   Tensor call_with_hooks(const Tensor& x, const std::function<Tensor(const Tensor& x)>& forward);
+  /// The same without the wrapper of calls.
+  Tensor call_inside_wrapper(const Tensor& x, const std::function<Tensor(const Tensor& x)>& forward);
   /// The same for a forward(x) that gives several tensors in a struct. The hooks see one of the tensors, and may
   /// replace it. `output` selects this tensor: a pointer to a member, or a function from the struct to a reference.
   template <class Forward, class Output>
@@ -266,9 +278,9 @@ class CRISOL_API Module {
 };
 
 /// A deep copy: parameters, buffers and children have their own memory. Tied parameters and shared children are tied
-/// and shared in the copy too. Hooks are copied. Gradients are not copied, and the memory of members that are plain
-/// tensors is not copied either. Throws invalid_argument for a module whose class is derived from M, and for one with a
-/// child that is held by a pointer.
+/// and shared in the copy too. Hooks are copied, but not a wrapper of calls. Gradients are not copied, and the memory
+/// of members that are plain tensors is not copied either. Throws invalid_argument for a module whose class is derived
+/// from M, and for one with a child that is held by a pointer.
 template <class M>
 M clone(const M& module) {
   const detail::CloneScope scope(module, typeid(M));

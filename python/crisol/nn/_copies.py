@@ -1,7 +1,8 @@
 """How modules and parameters are copied and pickled.
 
 A module is made again by the constructor of its class in the library, with the arguments that it had. The state then
-adds attributes, children and tensors. A Python __init__ is not called. Hooks stay with the original.
+adds attributes, children and tensors. A Python __init__ is not called. Hooks are copied too, but a pickle
+has none.
 """
 
 import copy
@@ -9,6 +10,7 @@ from weakref import WeakValueDictionary
 
 from .. import _crisol
 from .._crisol import _nn
+from ._hooks import copy_hooks
 from ._module import Module, _method
 
 _LIBRARY = {value for value in (*vars(_nn).values(), _crisol._onnx.Model) if isinstance(value, type)}
@@ -106,8 +108,11 @@ def __setstate__(self, state):
 @_method(Module)
 def __deepcopy__(self, memo):
     if hasattr(self, "_copy") and not isinstance(self, _CONTAINERS) and "_arguments" not in self.__dict__:
-        return self._copy()
-    function, arguments, state = self.__reduce_ex__(4)
-    memo[id(self)] = copied = function(*arguments)
-    copied.__setstate__(copy.deepcopy(state, memo))
+        memo[id(self)] = copied = self._copy()
+    else:
+        function, arguments, state = self.__reduce_ex__(4)
+        memo[id(self)] = copied = function(*arguments)
+        copied.__setstate__(copy.deepcopy(state, memo))
+    for module, other in zip(self.modules(), copied.modules()):
+        copy_hooks(module, other, memo)
     return copied

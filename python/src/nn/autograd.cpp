@@ -2,6 +2,8 @@
 #include "arguments.h"
 #include "bindings.h"
 #include "callback.h"
+#include "collector.h"
+#include "crisol/gradients.h"
 
 namespace crisol::python {
 
@@ -26,19 +28,6 @@ void bind_scope(nb::module_& m, const char* name) {
       .def("leave", &Entered<Scope>::leave);
 }
 
-/// Tensors for Python, with None for undefined ones.
-nb::list with_none(const std::vector<Tensor>& tensors) {
-  nb::list list;
-  for (const Tensor& x : tensors) list.append(nb::cast(if_defined(x)));
-  return list;
-}
-
-std::vector<Tensor> tensors_of(const nb::object& sequence) {
-  std::vector<Tensor> tensors;
-  for (const nb::handle x : sequence) tensors.push_back(x.is_none() ? Tensor() : nb::cast<Tensor>(x));
-  return tensors;
-}
-
 nb::object gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs, const nb::object& given,
                      bool retain_graph, bool create_graph, bool allow_unused) {
   GradOptions options{given.is_none() ? std::vector<Tensor>() : tensors_of(given), retain_graph, create_graph,
@@ -48,15 +37,13 @@ nb::object gradients(const std::vector<Tensor>& outputs, const std::vector<Tenso
 
 Tensor call_custom(const std::string& name, const std::vector<Tensor>& inputs, nb::callable forward,
                    nb::callable backward) {
-  return unlocked([&, kept = Kept(backward)] {
+  return unlocked([&, call = BackwardCall{GraphFunction(backward)}] {
     return custom_function(
         name, inputs,
         [&](const std::vector<Tensor>& x) {
           return with_python([&] { return nb::cast<Tensor>(forward(with_none(x))); });
         },
-        [kept](const Tensor& dy, const std::vector<Tensor>& x, const Tensor& y) {
-          return with_python([&] { return tensors_of(kept.get()(dy, with_none(x), y)); });
-        });
+        call);
   });
 }
 
@@ -74,22 +61,14 @@ void bind_hooks_of_tensors(TensorClass& tensor) {
   tensor
       .def(
           "register_hook",
-          [](const Tensor& x, nb::callable hook) {
-            return x.register_hook([kept = Kept(hook)](const Tensor& gradient) {
-              return with_python([&] {
-                const nb::object result = kept.get()(gradient);
-                return result.is_none() ? Tensor() : nb::cast<Tensor>(result);
-              });
-            });
-          },
+          [](const Tensor& x, nb::callable hook) { return x.register_hook(GradientCall{GraphFunction(hook)}); },
           "hook"_a,
           "Calls hook(gradient) in backward() when all of this tensor's gradient is known. A tensor that the hook "
           "returns replaces the gradient. Returns a handle with remove().")
       .def(
           "register_post_accumulate_grad_hook",
           [](const Tensor& x, nb::callable hook) {
-            return x.register_post_accumulate_grad_hook(
-                [kept = Kept(hook)](const Tensor& leaf) { with_python([&] { kept.get()(leaf); }); });
+            return x.register_post_accumulate_grad_hook(LeafCall{GraphFunction(hook)});
           },
           "hook"_a, "Calls hook(leaf) in backward() when the grad of this leaf is complete.");
 }
@@ -99,9 +78,16 @@ void bind_hooks_of_tensors(TensorClass& tensor) {
 void bind_autograd(nb::module_& extension, TensorClass& tensor) {
   nb::module_ m = extension.def_submodule("_autograd", "Gradients.");
   nb::class_<HookHandle>(m, "HookHandle", nb::dynamic_attr(), "Removes a hook.")
+      .def(
+          "__init__",
+          [](HookHandle* self, nb::callable remove) { new (self) HookHandle([kept = Kept(remove)] { kept.get()(); }); },
+          "remove"_a)
       .def("remove", &HookHandle::remove, "Removes the hook. The hook stays if the handle is dropped.")
       .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
       .def("__exit__", [](HookHandle& self, const nb::args&) { self.remove(); });
+  auto* const ordinary = reinterpret_cast<PyTypeObject*>(nb::type<HookHandle>().ptr());
+  traverse_attributes = reinterpret_cast<traverseproc>(PyType_GetSlot(ordinary, Py_tp_traverse));
+  clear_attributes = reinterpret_cast<inquiry>(PyType_GetSlot(ordinary, Py_tp_clear));
   bind_scope<NoGrad>(m, "NoGrad");
   bind_scope<EnableGrad>(m, "EnableGrad");
   bind_scope<DetectAnomaly>(m, "DetectAnomaly");
@@ -109,6 +95,12 @@ void bind_autograd(nb::module_& extension, TensorClass& tensor) {
   m.def("grad", &gradients, "outputs"_a, "inputs"_a, "grad_outputs"_a.none(), "retain_graph"_a, "create_graph"_a,
         "allow_unused"_a);
   m.def("custom_function", &call_custom, "name"_a, "inputs"_a, "forward"_a, "backward"_a);
+  m.def(
+      "watch_gradients",
+      [](const std::vector<Tensor>& tensors, nb::callable function) {
+        return watch_gradients(tensors, WatchCall{GraphFunction(function)});
+      },
+      "tensors"_a, "function"_a);
   m.def("checkpoint", &call_checkpoint, "function"_a, "inputs"_a);
   bind_hooks_of_tensors(tensor);
 }

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "arguments.h"
+#include "collector.h"
 
 namespace crisol::python {
 
@@ -12,37 +13,12 @@ namespace {
 
 using Child = std::shared_ptr<nn::Module>;
 
-/// Opens the functions that the library gives to derived classes.
-struct Registry : nn::Module {
-  static void add(nn::Module& m, const std::string& name, nn::Parameter& value) {
-    (m.*(&Registry::register_parameter))(name, value);
-  }
-  static void add(nn::Module& m, const std::string& name, nn::Buffer& value) {
-    (m.*(&Registry::register_buffer))(name, value);
-  }
-  static void add(nn::Module& m, const std::string& name, const Child& value) {
-    using Add = Child (nn::Module::*)(const std::string&, const Child&);
-    (m.*static_cast<Add>(&Registry::register_module<nn::Module>))(name, value);
-  }
-  static void replace(nn::Module& m, const std::string& name, const Child& value) {
-    (m.*(&Registry::replace_child))(name, nullptr, value, nullptr);
-  }
-  static Tensor call(nn::Module& m, const Tensor& x, const std::function<Tensor(const Tensor&)>& forward) {
-    using Call = Tensor (nn::Module::*)(const Tensor&, const std::function<Tensor(const Tensor&)>&);
-    return (m.*static_cast<Call>(&Registry::call_with_hooks))(x, forward);
-  }
-};
-
-// The traverse and clear functions of an ordinary class of the binding, for the attributes.
-traverseproc traverse_attributes = nullptr;
-inquiry clear_attributes = nullptr;
-
 int traverse(PyObject* self, visitproc visit, void* arg) {
   if (const int stop = traverse_attributes(self, visit, arg)) return stop;
   if (!nb::inst_ready(self)) return 0;
   for (const auto& [name, child] : nb::inst_ptr<nn::Module>(self)->named_children())
     if (const auto* owner = std::get_deleter<nb::detail::py_deleter>(child)) Py_VISIT(owner->o);
-  return 0;
+  return visit_hooks(self, visit, arg);
 }
 
 int clear(PyObject* self) { return clear_attributes(self); }
@@ -55,12 +31,6 @@ Child child_of(const nn::Module& m, const std::string& name) {
 
 void set_attribute(nb::handle self, nb::handle name, nb::handle value) {
   if (PyObject_GenericSetAttr(self.ptr(), name.ptr(), value.ptr()) != 0) throw nb::python_error();
-}
-
-nn::Module& registry_of(nb::handle self) {
-  if (nb::inst_ready(self)) return *nb::inst_ptr<nn::Module>(self);
-  PyErr_SetString(PyExc_AttributeError, "call super().__init__() before parameters, buffers and modules are assigned");
-  throw nb::python_error();
 }
 
 /// The own parameter of this name. A tied parameter has several names, which named_parameters() does not list.
@@ -172,42 +142,6 @@ nb::object getattr(nb::handle self, const std::string& name) {
   throw nb::python_error();
 }
 
-// The tensor of a result that hooks see: the result, or the first element of a tuple. `seen` may replace it.
-nb::object with_first(const nb::object& result, const Tensor& seen) {
-  if (nb::isinstance<Tensor>(result))
-    return nb::cast<const Tensor&>(result).impl() == seen.impl() ? result : nb::cast(seen);
-  nb::list parts(result);
-  parts[0] = with_first(parts[0], seen);
-  return nb::tuple(parts);
-}
-
-Tensor first_of(const nb::object& result) {
-  if (nb::isinstance<Tensor>(result)) return nb::cast<Tensor>(result);
-  if (nb::isinstance<nb::tuple>(result) && nb::len(result) > 0) return first_of(result[0]);
-  throw nb::type_error("a module with hooks must return a tensor, or a tuple that begins with one");
-}
-
-nb::object call(nb::handle self, const nb::args& args, const nb::kwargs& kwargs) {
-  nn::Module& m = registry_of(self);
-  const nb::object forward = self.attr("forward");
-  if (!m.has_hooks()) return forward(*args, **kwargs);
-  if (args.size() == 0 || !nb::isinstance<Tensor>(args[0]))
-    throw nb::type_error("the first argument of a module with hooks must be a tensor");
-  const Tensor x = nb::cast<Tensor>(args[0]);
-  nb::object result;
-  const Tensor seen = unlocked([&] {
-    return Registry::call(m, x, [&](const Tensor& input) {
-      return with_python([&] {
-        nb::list inputs(args);
-        if (input.impl() != x.impl()) inputs[0] = nb::cast(input);
-        result = forward(*nb::tuple(inputs), **kwargs);
-        return first_of(result);
-      });
-    });
-  });
-  return result.is_valid() ? with_first(result, seen) : nb::cast(seen);  // Another function may replace forward.
-}
-
 Tensor forward(nn::Module& m, const Tensor& x) {
   if (typeid(m) != typeid(Overridable<nn::Module>)) return unlocked([&] { return m.forward(x); });
   PyErr_SetString(PyExc_NotImplementedError, (m.type_name() + " has no forward()").c_str());
@@ -265,19 +199,32 @@ void bind_structure(ModuleClass& module) {
 
 }  // namespace
 
+nn::Module& registry_of(nb::handle self) {
+  if (nb::inst_ready(self)) return *nb::inst_ptr<nn::Module>(self);
+  PyErr_SetString(PyExc_AttributeError, "call super().__init__() before parameters, buffers and modules are assigned");
+  throw nb::python_error();
+}
+
+PyObject* attributes_of(PyObject* self) {
+  PyObject* dict = nullptr;
+  const visitproc find = [](PyObject* object, void* place) {
+    if (PyDict_Check(object)) *static_cast<PyObject**>(place) = object;
+    return 0;
+  };
+  traverse_attributes(self, find, &dict);
+  return dict;
+}
+
 PyType_Slot module_slots[] = {
     {Py_tp_traverse, reinterpret_cast<void*>(&traverse)}, {Py_tp_clear, reinterpret_cast<void*>(&clear)}, {0, nullptr}};
 
 void bind_modules(nb::module_& extension) {
   nb::module_ m = extension.def_submodule("_nn", "The modules of the library.");
-  auto* const ordinary = reinterpret_cast<PyTypeObject*>(nb::type<HookHandle>().ptr());
-  traverse_attributes = reinterpret_cast<traverseproc>(PyType_GetSlot(ordinary, Py_tp_traverse));
-  clear_attributes = reinterpret_cast<inquiry>(PyType_GetSlot(ordinary, Py_tp_clear));
   ModuleClass module(m, "Module", nb::dynamic_attr(), nb::is_weak_referenceable(), nb::type_slots(module_slots),
                      "The base of all layers and models. A subclass assigns parameters, buffers and modules to "
                      "attributes in __init__, after super().__init__(), and defines forward().");
   module.def("__init__", [](nb::pointer_and_handle<nn::Module> self) { construct(self); })
-      .def("__call__", &call, nb::sig("def __call__(self, *args, **kwargs) -> typing.Any"),
+      .def("__call__", &call_module, nb::sig("def __call__(self, *args, **kwargs) -> typing.Any"),
            "Calls the hooks and forward().")
       // A class may take other arguments and give other results.
       .def("forward", &forward, "x"_a,

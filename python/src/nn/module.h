@@ -34,6 +34,29 @@ struct Overridable : L {
 template <class L, class Base = nn::Module>
 using LayerClass = nb::class_<L, Base, Overridable<L>>;
 
+/// Opens the functions of Module that the library gives to derived classes.
+struct Registry : nn::Module {
+  using Child = std::shared_ptr<nn::Module>;
+  using Forward = std::function<Tensor(const Tensor&)>;
+
+  static void add(nn::Module& m, const std::string& name, nn::Parameter& value) {
+    (m.*(&Registry::register_parameter))(name, value);
+  }
+  static void add(nn::Module& m, const std::string& name, nn::Buffer& value) {
+    (m.*(&Registry::register_buffer))(name, value);
+  }
+  static void add(nn::Module& m, const std::string& name, const Child& value) {
+    using Add = Child (nn::Module::*)(const std::string&, const Child&);
+    (m.*static_cast<Add>(&Registry::register_module<nn::Module>))(name, value);
+  }
+  static void replace(nn::Module& m, const std::string& name, const Child& value) {
+    (m.*(&Registry::replace_child))(name, nullptr, value, nullptr);
+  }
+  static Tensor call_inside(nn::Module& m, const Tensor& x, const Forward& forward) {
+    return (m.*(&Registry::call_inside_wrapper))(x, forward);
+  }
+};
+
 /// Constructs a layer. An instance of a Python class below L becomes an Overridable.
 template <class L, class... Args>
 void construct(nb::pointer_and_handle<L> self, Args&&... args) {
@@ -104,6 +127,13 @@ using ModuleClass = nb::class_<nn::Module, Overridable<nn::Module>>;
 
 void bind_tensors_of_modules(nb::module_& m, ModuleClass& module);
 void bind_hooks_of_modules(nb::module_& m, ModuleClass& module);
+/// What __call__() does.
+nb::object call_module(nb::handle self, const nb::args& args, const nb::kwargs& kwargs);
+/// Visits the hooks of a module, of the children that the library owns, and of the parameters.
+int visit_hooks(PyObject* self, visitproc visit, void* arg);
+nn::Module& registry_of(nb::handle self);
+/// The dict of a module's attributes, or null. Makes no object, so the collector may call it.
+PyObject* attributes_of(PyObject* self);
 void bind_layers(nb::module_& m);
 void bind_norm_layers(nb::module_& m);
 void bind_recurrent_layers(nb::module_& m);

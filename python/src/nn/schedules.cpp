@@ -1,4 +1,5 @@
-// Learning-rate schedules with PyTorch's names of arguments. A schedule keeps its optimiser alive.
+// Learning-rate schedules with PyTorch's names of arguments. The attributes of a schedule keep what it refers to: its
+// optimiser, its functions, and other schedules. So the collector sees them.
 #include <nanobind/stl/shared_ptr.h>
 
 #include "arguments.h"
@@ -11,23 +12,48 @@ namespace crisol::python {
 namespace {
 
 using namespace optim;
-using Keep = nb::keep_alive<1, 2>;
-using Counts = std::vector<std::int64_t>;
 
-LambdaLR::Factor factor_of(nb::handle function) {
-  return [kept = Kept(function)](std::int64_t steps) {
-    return with_python([&] { return nb::cast<double>(kept.get()(steps)); });
-  };
+/// Keeps an object in an attribute of a schedule.
+void keep(nb::handle schedule, const char* name, nb::handle object) {
+  nb::cast<nb::dict>(schedule.attr("__dict__"))[name] = object;
 }
 
-void make_lambda(LambdaLR* self, Optimizer& optimizer, const nb::object& lr_lambda) {
-  if (!nb::isinstance<nb::list>(lr_lambda)) {
-    new (self) LambdaLR(optimizer, factor_of(lr_lambda));
+struct KeepOptimizer {
+  static void precall(PyObject**, std::size_t, nb::detail::cleanup_list*) {}
+  template <std::size_t count>
+  static void postcall(PyObject** arguments, std::integral_constant<std::size_t, count>, nb::handle) {
+    keep(arguments[0], "_optimizer", arguments[1]);
+  }
+};
+using Keep = nb::call_policy<KeepOptimizer>;
+using Counts = std::vector<std::int64_t>;
+
+/// A factor by a function that the schedule's attributes keep.
+LambdaLR::Factor factor_of(nb::handle function) {
+  return [function](std::int64_t steps) { return with_python([&] { return nb::cast<double>(function(steps)); }); };
+}
+
+void make_lambda(nb::pointer_and_handle<LambdaLR> self, Optimizer& optimizer, const nb::object& lr_lambda) {
+  auto* const place = static_cast<void*>(self.p);
+  if (!nb::isinstance<nb::list>(lr_lambda) && !nb::isinstance<nb::tuple>(lr_lambda)) {
+    new (place) LambdaLR(optimizer, factor_of(lr_lambda));
+    keep(self.h, "_functions", nb::make_tuple(lr_lambda));
     return;
   }
+  const nb::tuple functions(lr_lambda);
   std::vector<LambdaLR::Factor> factors;
-  for (const nb::handle function : lr_lambda) factors.push_back(factor_of(function));
-  new (self) LambdaLR(optimizer, factors);
+  for (const nb::handle function : functions) factors.push_back(factor_of(function));
+  new (place) LambdaLR(optimizer, factors);
+  keep(self.h, "_functions", functions);
+}
+
+void make_sequential(nb::pointer_and_handle<SequentialLR> self, Optimizer& optimizer, const nb::object& schedulers,
+                     Counts milestones) {
+  const nb::tuple kept(schedulers);
+  std::vector<std::shared_ptr<LRScheduler>> parts;
+  for (const nb::handle part : kept) parts.emplace_back(std::shared_ptr<void>(), nb::cast<LRScheduler*>(part));
+  new (static_cast<void*>(self.p)) SequentialLR(optimizer, std::move(parts), std::move(milestones));
+  keep(self.h, "_schedulers", kept);
 }
 
 void make_one_cycle(OneCycleLR* self, Optimizer& optimizer, const std::variant<double, std::vector<double>>& max_lr,
@@ -91,8 +117,7 @@ void bind_curves(nb::module_& m) {
            "base_momentum"_a = 0.85, "max_momentum"_a = 0.95, "div_factor"_a = 25.0, "final_div_factor"_a = 1e4,
            Keep());
   schedule<SequentialLR>(m, "SequentialLR", "One schedule after another: the next begins at each milestone.")
-      .def(nb::init<Optimizer&, std::vector<std::shared_ptr<LRScheduler>>, Counts>(), "optimizer"_a, "schedulers"_a,
-           "milestones"_a, Keep());
+      .def("__init__", &make_sequential, "optimizer"_a, "schedulers"_a, "milestones"_a, Keep());
 }
 
 }  // namespace

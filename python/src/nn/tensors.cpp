@@ -19,38 +19,11 @@ std::vector<std::pair<std::string, nn::Buffer>> named_buffers(const nn::Module& 
   return all;
 }
 
-/// The gradient of a hook's result: None keeps the gradient.
-void replace(Tensor& x, const nb::object& result) {
-  if (!result.is_none()) x = nb::cast<Tensor>(result);
-}
-
-/// The object of a module that a hook is called with. A module that only C++ holds gets an object for this call.
-class Owner {
- public:
-  explicit Owner(nb::handle module) : reference_(nb::steal(PyWeakref_NewRef(module.ptr(), nullptr))) {}
-
-  /// None if the object is gone.
-  nb::object object() const { return reference_.get()(); }
-  nb::object object(nn::Module& m) const {
-    const nb::object found = object();
-    return found.is_none() ? nb::cast(&m, nb::rv_policy::reference) : found;
-  }
-
- private:
-  Kept reference_;
-};
-
-nb::object only(const nb::object& value) {
-  return nb::isinstance<nb::tuple>(value) && nb::len(value) == 1 ? nb::object(value[0]) : value;
-}
-
 /// The state that all handles of a tensor share.
 nb::object place_of(const Tensor& x) {
   const OpenclBuffer buffer = opencl_buffer(x);
   return nb::make_tuple(reinterpret_cast<std::uintptr_t>(buffer.memory), buffer.offset);
 }
-
-nb::object or_none(const Tensor& x) { return nb::cast(if_defined(x)); }
 
 }  // namespace
 
@@ -100,48 +73,6 @@ void bind_tensors_of_modules(nb::module_& m, ModuleClass& module) {
       .def(
           "zero_grad", [](nn::Module& self, bool) { self.zero_grad(); }, "set_to_none"_a = true, Unlocked(),
           "Discards the gradients of all parameters. `set_to_none` changes nothing.");
-}
-
-void bind_hooks_of_modules(nb::module_&, ModuleClass& module) {
-  module
-      .def(
-          "register_forward_pre_hook",
-          [](nb::handle self, nb::callable hook) {
-            auto& owned = nb::cast<nn::Module&>(self);
-            return owned.register_forward_pre_hook([hook = Kept(hook), owner = Owner(self)](nn::Module& m, Tensor& x) {
-              with_python([&] { replace(x, only(hook.get()(owner.object(m), nb::make_tuple(x)))); });
-            });
-          },
-          "hook"_a,
-          "Calls hook(module, (x,)) before forward(). What it returns, if not None, replaces x. The module keeps the "
-          "hook until remove() of the returned handle.")
-      .def(
-          "register_forward_hook",
-          [](nb::handle self, nb::callable hook) {
-            auto& owned = nb::cast<nn::Module&>(self);
-            return owned.register_forward_hook(
-                [hook = Kept(hook), owner = Owner(self)](nn::Module& m, const Tensor& x, Tensor& y) {
-                  with_python([&] { replace(y, hook.get()(owner.object(m), nb::make_tuple(x), y)); });
-                });
-          },
-          "hook"_a,
-          "Calls hook(module, (x,), y) after forward(). What it returns, if not None, replaces y. Of several outputs "
-          "the hook sees the first.")
-      .def(
-          "register_full_backward_hook",
-          [](nb::handle self, nb::callable hook) {
-            auto& owned = nb::cast<nn::Module&>(self);
-            return owned.register_full_backward_hook(
-                [hook = Kept(hook), owner = Owner(self)](Tensor& grad_input, const Tensor& grad_output) {
-                  with_python([&] {
-                    replace(grad_input, only(hook.get()(owner.object(), nb::make_tuple(or_none(grad_input)),
-                                                        nb::make_tuple(or_none(grad_output)))));
-                  });
-                });
-          },
-          "hook"_a,
-          "Calls hook(module, (grad_input,), (grad_output,)) in backward(). What it returns, if not None, replaces the "
-          "gradient of the input, which is None if the input needs no gradient.");
 }
 
 }  // namespace crisol::python

@@ -1,12 +1,15 @@
 // The DataLoader, and data sets that are Python objects.
 #include <nanobind/stl/shared_ptr.h>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <map>
 #include <memory>
-#include <mutex>
 
 #include "arguments.h"
 #include "callback.h"
+#include "collector.h"
 #include "option_casters.h"
 #include "programs/data.h"
 #include "programs/topics.h"
@@ -44,17 +47,17 @@ io::Field field_of(nb::handle array) {
                            .c_str());
 }
 
-/// The samples object[0], object[1], …, each a tuple of arrays and numbers. The first one gives the fields.
+/// The samples object[0], object[1], …, each a tuple of arrays and numbers. The first one gives the fields. The owners
+/// of a loader and of its loops keep the object.
 class PythonDataset : public io::Dataset {
  public:
   explicit PythonDataset(nb::handle object) : object_(object), size_(static_cast<std::int64_t>(nb::len(object))) {
-    if (size_ == 0) throw nb::value_error("[DataLoader] the data set is empty");
     for (const nb::object& array : arrays_of(object[nb::int_(0)])) fields_.push_back(field_of(array));
   }
   std::int64_t size() const override { return size_; }
   std::vector<io::Field> fields() const override { return fields_; }
   void read(std::int64_t index, const io::Sample& sample) const override {
-    with_python([&] { copy(index, arrays_of(object_.get()[nb::int_(index)]), sample); });
+    with_python([&] { copy(index, arrays_of(nb::borrow(object_)[nb::int_(index)]), sample); });
   }
 
  private:
@@ -70,111 +73,192 @@ class PythonDataset : public io::Dataset {
     }
   }
   [[noreturn]] static void refuse(std::int64_t index, const std::string& text) {
-    raise("InvalidArgumentError", "[DataLoader] sample " + std::to_string(index) + " " + text + ", unlike sample 0");
+    raise("InvalidArgumentError", "[DataLoader] sample " + std::to_string(index) + " " + text +
+                                      ", unlike sample 0; a collate_fn makes batches of such samples");
   }
 
-  Kept object_;
+  const nb::handle object_;
   std::int64_t size_;
   std::vector<io::Field> fields_;
 };
 
-/// An order of samples that a Python object gives: a new one for each epoch.
+/// Samples without elements: the library only orders their numbers.
+class Numbers : public io::Dataset {
+ public:
+  explicit Numbers(std::int64_t size) : size_(size) {}
+  std::int64_t size() const override { return size_; }
+  std::vector<io::Field> fields() const override { return {{{}, DType::u8}}; }
+  void read(std::int64_t, const io::Sample& sample) const override { *sample.data<std::uint8_t>(0) = 0; }
+
+ private:
+  const std::int64_t size_;
+};
+
+/// An order of samples that a Python object gives: order(epoch), or the next one of its iterators. The library asks
+/// several times for one epoch.
 class PythonSampler : public io::Sampler {
  public:
   explicit PythonSampler(nb::handle object) : object_(object), size_(static_cast<std::int64_t>(nb::len(object))) {}
   std::int64_t size() const override { return size_; }
   std::vector<std::int64_t> order(std::int64_t epoch) const override {
-    const std::lock_guard<std::mutex> guard(mutex_);
-    if (epoch != epoch_) {
-      order_ = with_python([&] {
-        std::vector<std::int64_t> indices;
-        for (const nb::handle index : object_.get()) indices.push_back(nb::cast<std::int64_t>(index));
-        return indices;
-      });
-      epoch_ = epoch;
-    }
-    return order_;
+    return with_python([&] {
+      const auto found = orders_.find(epoch);
+      if (found != orders_.end()) return found->second;
+      const nb::object object = nb::borrow(object_);
+      const nb::object drawn = nb::hasattr(object, "order") ? object.attr("order")(epoch) : object;
+      std::vector<std::int64_t> order;
+      for (const nb::handle index : drawn) order.push_back(nb::cast<std::int64_t>(index));
+      if (orders_.size() == kept) orders_.erase(orders_.begin());
+      orders_.emplace(epoch, order);
+      return order;
+    });
   }
 
  private:
-  Kept object_;
-  std::int64_t size_;
-  mutable std::mutex mutex_;
-  mutable std::int64_t epoch_ = -1;  ///< The epoch of `order_`. The library asks several times for one epoch.
-  mutable std::vector<std::int64_t> order_;
+  static constexpr std::size_t kept = 4;  ///< Epochs: loops that run at the same time, and the next one.
+  const nb::handle object_;
+  const std::int64_t size_;
+  mutable std::map<std::int64_t, std::vector<std::int64_t>> orders_;  ///< The lock of the interpreter guards it.
 };
 
-/// A DataLoader whose threads may need the lock of the interpreter while it is destroyed.
+/// A PythonSampler that keeps its object.
+class OwningSampler : public PythonSampler {
+ public:
+  explicit OwningSampler(nb::handle object) : PythonSampler(object), kept_(object) {}
+
+ private:
+  Kept kept_;
+};
+
+/// A data set of the library keeps its object itself.
+io::SharedDataset dataset_of(nb::handle object) {
+  if (nb::isinstance<io::Dataset>(object)) return nb::cast<std::shared_ptr<io::Dataset>>(object);
+  if (PyLong_Check(object.ptr())) return Numbers(nb::cast<std::int64_t>(object));
+  return std::shared_ptr<const io::Dataset>(std::make_shared<PythonDataset>(object));
+}
+
+/// A DataLoader, and the Python objects that it uses.
 class Loader {
  public:
-  Loader(const io::SharedDataset& dataset, const io::DataLoaderOptions& options, Device device)
-      : loader_(std::make_unique<DataLoader>(dataset, options, device)) {}
-  ~Loader() { close(); }
+  Loader(nb::object dataset, io::DataLoaderOptions options, nb::object sampler, Device device)
+      : dataset_(std::move(dataset)), sampler_(std::move(sampler)), batch_size_(options.batch_size) {
+    if (nb::isinstance<io::Sampler>(sampler_))
+      options.sampler = nb::cast<std::shared_ptr<io::Sampler>>(sampler_);
+    else if (!sampler_.is_none())
+      options.sampler = std::make_shared<PythonSampler>(sampler_);
+    const io::SharedDataset shared = dataset_of(dataset_);
+    loader_ = std::make_unique<DataLoader>(shared, options, device);
+    if (!numbers()) return;
+    order_ = options.sampler;
+    if (order_ == nullptr && options.shuffle)
+      order_ = std::make_shared<io::RandomSampler>(shared->size(), options.seed);
+    else if (order_ == nullptr)
+      order_ = std::make_shared<io::SequentialSampler>(shared->size());
+  }
 
   DataLoader& get() const {
     if (loader_ == nullptr) throw nb::value_error("[DataLoader] the loader is closed");
     return *loader_;
   }
-  void close() {
-    const nb::gil_scoped_release free;
-    loader_.reset();
+  /// Whether the library only orders the numbers of the samples.
+  bool numbers() const { return PyLong_Check(dataset_.ptr()); }
+  /// The numbers of the samples of a batch.
+  nb::list numbers_of(const io::DataPosition& position) const {
+    const std::vector<std::int64_t> order = order_->order(position.epoch);
+    const auto size = static_cast<std::int64_t>(order.size()), first = position.batch * batch_size_;
+    nb::list numbers;
+    for (std::int64_t i = first; i < std::min(first + batch_size_, size); ++i)
+      numbers.append(order[static_cast<std::size_t>(i)]);
+    return numbers;
   }
+  std::vector<PyObject*> references() const { return {dataset_.ptr(), sampler_.ptr()}; }
+  void forget() {
+    loader_.reset();
+    dataset_.reset();
+    sampler_.reset();
+  }
+  nb::object dataset() const { return dataset_; }
 
  private:
+  nb::object dataset_, sampler_;
+  std::int64_t batch_size_;
+  std::shared_ptr<const io::Sampler> order_;
   std::unique_ptr<DataLoader> loader_;
 };
 
-/// One loop over the batches of an epoch.
+/// One loop over the batches of an epoch. Its threads use the data set, so it keeps the data set too.
 class Loop {
  public:
-  explicit Loop(Loader& loader) : loader_(loader) {}
-
-  /// The tensors of the next batch, or None after the last one.
-  nb::object next() {
+  explicit Loop(nb::object owner)
+      : owner_(std::move(owner)), loader_(nb::cast<Loader&>(owner_)), dataset_(loader_.dataset()) {
     DataLoader& loader = loader_.get();
-    const bool more = unlocked([&] {
-      if (at_)
-        ++*at_;
-      else
+    unlocked([&] {
+      try {
         at_.emplace(loader.begin());
-      return *at_ != loader.end();
+      } catch (...) {
+        error_ = std::current_exception();
+      }
     });
-    return more ? nb::cast((*at_)->tensors) : nb::none();
+  }
+  ~Loop() { close(); }
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  /// The tensors of the next batch, or the numbers of its samples; None after the last one.
+  nb::object next() {
+    if (error_ != nullptr) std::rethrow_exception(error_);
+    if (!at_) throw nb::value_error("[DataLoader] the loader is closed");
+    const bool more = unlocked([&] {
+      if (begun_) ++*at_;
+      begun_ = true;
+      return *at_ != DataLoader::End();
+    });
+    if (!more) return nb::none();
+    return loader_.numbers() ? nb::object(loader_.numbers_of(at_->position())) : nb::cast((*at_)->tensors);
+  }
+  /// Ends the threads.
+  void close() {
+    const nb::gil_scoped_release free;
+    at_.reset();
+  }
+  std::vector<PyObject*> references() const { return {owner_.ptr(), dataset_.ptr()}; }
+  void forget() {
+    close();
+    dataset_.reset();
+    owner_.reset();
   }
 
  private:
+  nb::object owner_;
   Loader& loader_;
+  nb::object dataset_;
   std::optional<DataLoader::Iterator> at_;
+  std::exception_ptr error_;  ///< Of the first batch.
+  bool begun_ = false;
 };
 
 }  // namespace
 
-io::SharedDataset dataset_of(nb::handle object) {
-  if (nb::isinstance<io::Dataset>(object)) return nb::cast<std::shared_ptr<io::Dataset>>(object);
-  if (!nb::hasattr(object, "__getitem__") || !nb::hasattr(object, "__len__"))
-    throw nb::type_error("a data set has __len__() and __getitem__()");
-  return std::shared_ptr<const io::Dataset>(std::make_shared<PythonDataset>(object));
+std::shared_ptr<const io::Sampler> sampler_of(nb::handle object) {
+  if (nb::isinstance<io::Sampler>(object)) return nb::cast<std::shared_ptr<io::Sampler>>(object);
+  return std::make_shared<OwningSampler>(object);
 }
 
 void bind_data(nb::module_& extension) {
   nb::module_ m = extension.def_submodule("_data", "Data sets and loaders.");
   bind_datasets(m);
-  nb::class_<Loader>(m, "Loader", nb::is_weak_referenceable())
+  nb::class_<Loader>(m, "Loader", nb::type_slots(reference_slots<Loader>))
       .def(
           "__init__",
-          [](Loader* self, nb::handle dataset, std::int64_t batch_size, bool shuffle, bool drop_last,
+          [](Loader* self, const nb::object& dataset, std::int64_t batch_size, bool shuffle, bool drop_last,
              std::uint64_t seed, int threads, const nb::object& sampler, const std::optional<Device>& device) {
-            io::DataLoaderOptions options{batch_size, shuffle, drop_last, seed, threads, nullptr};
-            if (nb::isinstance<io::Sampler>(sampler))
-              options.sampler = nb::cast<std::shared_ptr<io::Sampler>>(sampler);
-            else if (!sampler.is_none())
-              options.sampler = std::make_shared<PythonSampler>(sampler);
-            new (self) Loader(dataset_of(dataset), options, or_default(device));
+            const io::DataLoaderOptions options{batch_size, shuffle, drop_last, seed, threads, nullptr};
+            new (self) Loader(dataset, options, sampler, or_default(device));
           },
           "dataset"_a, "batch_size"_a, "shuffle"_a, "drop_last"_a, "seed"_a, "threads"_a, "sampler"_a.none(),
           "device"_a.none())
       .def("batches", [](const Loader& self) { return self.get().batches(); })
-      .def("samples", [](const Loader& self) { return self.get().dataset().size(); })
+      .def("numbers", &Loader::numbers)
       .def("position",
            [](const Loader& self) {
              const io::DataPosition position = self.get().position();
@@ -184,9 +268,11 @@ void bind_data(nb::module_& extension) {
           "state_dict", [](const Loader& self) { return self.get().state_dict(); }, Unlocked())
       .def(
           "load_state_dict", [](Loader& self, const NamedTensors& state) { self.get().load_state_dict(state); },
-          Unlocked())
-      .def("close", &Loader::close);
-  nb::class_<Loop>(m, "Loop").def(nb::init<Loader&>(), nb::keep_alive<1, 2>()).def("next", &Loop::next);
+          Unlocked());
+  nb::class_<Loop>(m, "Loop", nb::is_weak_referenceable(), nb::type_slots(reference_slots<Loop>))
+      .def("__init__", [](Loop* self, nb::handle_t<Loader> loader) { new (self) Loop(nb::borrow(loader)); })
+      .def("next", &Loop::next)
+      .def("close", &Loop::close);
 }
 
 }  // namespace crisol::python

@@ -2,6 +2,8 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/shared_ptr.h>
 
+#include <algorithm>
+
 #include "arguments.h"
 #include "programs/data.h"
 #include "programs/topics.h"
@@ -15,7 +17,7 @@ using Path = std::filesystem::path;
 using Shared = std::shared_ptr<Dataset>;
 using OptionalDevice = std::optional<Device>;
 
-/// The fields of a sample as arrays of NumPy, and numbers for fields of rank 0.
+/// The fields of a sample as tensors, and numbers for fields of rank 0, such as the class of a picture.
 nb::tuple sample_of(const Dataset& dataset, std::int64_t index) {
   if (index < -dataset.size() || index >= dataset.size())
     raise("OutOfRangeError", "sample " + std::to_string(index) + " of " + std::to_string(dataset.size()));
@@ -26,13 +28,10 @@ nb::tuple sample_of(const Dataset& dataset, std::int64_t index) {
   std::vector<std::byte*> places;
   for (std::vector<std::byte>& bytes : memory) places.push_back(bytes.data());
   unlocked([&] { dataset.read(index < 0 ? index + dataset.size() : index, io::Sample(fields, places.data(), 0)); });
-  const nb::module_ numpy = nb::module_::import_("numpy");
   nb::list parts;
   for (std::size_t i = 0; i < fields.size(); ++i) {
-    const nb::bytes bytes(memory[i].data(), memory[i].size());
-    const nb::object array = numpy.attr("frombuffer")(bytes, name_in_python(fields[i].dtype));
-    parts.append(fields[i].shape.rank() == 0 ? array.attr("item")()
-                                             : array.attr("reshape")(fields[i].shape).attr("copy")());
+    const Tensor part = unlocked([&] { return from_bytes(memory[i].data(), fields[i].shape, fields[i].dtype); });
+    parts.append(fields[i].shape.rank() == 0 ? nb::cast(part).attr("item")() : nb::cast(part));
   }
   return nb::tuple(parts);
 }
@@ -42,22 +41,58 @@ nb::class_<D, Dataset> derived(nb::module_& m, const char* name, const char* tex
   return nb::class_<D, Dataset>(m, name, nb::dynamic_attr(), text);
 }
 
+/// The samples of several data sets, one after another.
+class Concat : public Dataset {
+ public:
+  explicit Concat(std::vector<Shared> parts) : parts_(std::move(parts)) {
+    for (const Shared& part : parts_) ends_.push_back((ends_.empty() ? 0 : ends_.back()) + part->size());
+    for (const Shared& part : parts_) check(part->fields());
+  }
+  std::int64_t size() const override { return ends_.back(); }
+  std::vector<io::Field> fields() const override { return parts_[0]->fields(); }
+  void read(std::int64_t index, const io::Sample& sample) const override {
+    const auto part = static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), index) - ends_.begin());
+    parts_[part]->read(part == 0 ? index : index - ends_[part - 1], sample);
+  }
+
+ private:
+  void check(const std::vector<io::Field>& other) const {
+    const std::vector<io::Field> first = fields();
+    bool same = first.size() == other.size();
+    for (std::size_t i = 0; same && i < first.size(); ++i)
+      same = first[i].shape == other[i].shape && first[i].dtype == other[i].dtype;
+    if (!same) raise("InvalidArgumentError", "[ConcatDataset] the data sets have samples of different shapes or types");
+  }
+
+  std::vector<Shared> parts_;
+  std::vector<std::int64_t> ends_;  ///< The number of the first sample behind each part.
+};
+
 void bind_parts(nb::module_& m) {
-  derived<io::Subset>(m, "Subset", "Chosen samples of a data set, in the given order.")
+  derived<io::Subset>(m, "Subset", "Chosen samples of a data set of the library.")
       .def(
           "__init__",
-          [](io::Subset* self, nb::handle dataset, std::vector<std::int64_t> indices) {
-            new (self) io::Subset(dataset_of(dataset), std::move(indices));
+          [](io::Subset* self, const Shared& dataset, std::vector<std::int64_t> indices) {
+            new (self) io::Subset(dataset, std::move(indices));
           },
-          "dataset"_a, "indices"_a)
-      .def_prop_ro("indices", &io::Subset::indices, "The positions of the samples in the data set.");
+          "dataset"_a, "indices"_a);
+  derived<Concat>(m, "Concat", "The samples of several data sets of the library.")
+      .def(nb::init<std::vector<Shared>>(), "datasets"_a);
   m.def(
-      "random_split",
-      [](nb::handle dataset, const std::vector<std::int64_t>& lengths, std::uint64_t seed) {
-        return io::random_split(dataset_of(dataset), lengths, seed);
+      "split_indices",
+      [](std::int64_t count, const std::vector<std::int64_t>& lengths, std::uint64_t seed) {
+        std::vector<std::vector<std::int64_t>> parts;
+        for (const io::Subset& part : io::random_split(io::TensorDataset({empty({count, 0})}), lengths, seed))
+          parts.push_back(part.indices());
+        return parts;
       },
-      "dataset"_a, "lengths"_a, "seed"_a = 0,
-      "Cuts a data set into parts of these lengths at random. The seed determines the parts.");
+      "count"_a, "lengths"_a, "seed"_a);
+  m.def(
+      "shuffled",
+      [](std::int64_t count, std::uint64_t seed, std::int64_t epoch) {
+        return io::RandomSampler(count, seed).order(epoch);
+      },
+      "count"_a, "seed"_a, "epoch"_a);
 }
 
 void bind_images(nb::module_& m) {
@@ -140,19 +175,18 @@ void bind_samplers(nb::module_& m) {
   nb::class_<Sampler>(m, "Sampler", "The order in which a DataLoader reads samples: DataLoader(sampler=…).")
       .def("__len__", &Sampler::size)
       .def("order", &Sampler::order, "epoch"_a, "The indices of the samples of an epoch.");
-  nb::class_<io::SequentialSampler, Sampler>(m, "SequentialSampler", "0, 1, … count-1.")
-      .def(nb::init<std::int64_t>(), "count"_a);
-  nb::class_<io::RandomSampler, Sampler>(m, "RandomSampler",
-                                         "A permutation of 0, 1, … count-1, which seed and epoch determine.")
-      .def(nb::init<std::int64_t, std::uint64_t>(), "count"_a, "seed"_a = 0);
   nb::class_<io::ShardedSampler, Sampler>(m, "ShardedSampler",
                                           "The part of one rank of a run (crisol.dist) of the order of another "
                                           "sampler. Each batch of batch_size samples is "
                                           "cut into one part for each rank. So all ranks together read each sample "
                                           "once. The loader of a rank takes batches "
                                           "of local_batch_size samples.")
-      .def(nb::init<std::shared_ptr<const Sampler>, std::int64_t, int, int>(), "order"_a, "batch_size"_a, "rank"_a,
-           "world"_a)
+      .def(
+          "__init__",
+          [](io::ShardedSampler* self, nb::handle order, std::int64_t batch_size, int rank, int world) {
+            new (self) io::ShardedSampler(sampler_of(order), batch_size, rank, world);
+          },
+          "order"_a, "batch_size"_a, "rank"_a, "world"_a)
       .def_prop_ro("local_batch_size", &io::ShardedSampler::local_batch_size,
                    "The samples of this rank in a full batch.")
       .def_prop_ro("batches", &io::ShardedSampler::batches, "The number of batches of an epoch.");
@@ -167,11 +201,8 @@ void bind_datasets(nb::module_& m) {
   derived<io::TensorDataset>(m, "TensorDataset", "The rows of tensors: sample i holds row i of each of them.")
       .def(
           "__init__",
-          [](io::TensorDataset* self, const nb::args& tensors) {
-            const auto list = nb::cast<std::vector<Tensor>>(tensors);
-            unlocked([&] { new (self) io::TensorDataset(list); });
-          },
-          nb::sig("def __init__(self, *tensors: Tensor) -> None"));
+          [](io::TensorDataset* self, const std::vector<Tensor>& tensors) { new (self) io::TensorDataset(tensors); },
+          "tensors"_a, Unlocked());
   bind_parts(m);
   bind_images(m);
   bind_tables(m);

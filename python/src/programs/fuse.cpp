@@ -3,6 +3,7 @@
 
 #include "arguments.h"
 #include "callback.h"
+#include "collector.h"
 #include "programs/expressions.h"
 #include "programs/topics.h"
 
@@ -70,12 +71,12 @@ using Run = Result (*)(detail::FusedFunction&, detail::Trace, const void*, const
 class PythonFused {
  public:
   explicit PythonFused(nb::callable function)
-      : function_(function), recordings_(std::make_shared<Recordings>()), of_instances_(weak_dict()) {}
+      : function_(std::move(function)), recordings_(std::make_shared<Recordings>()), of_instances_(weak_dict()) {}
   PythonFused(const PythonFused& method, nb::handle instance, std::shared_ptr<Recordings> recordings)
       : function_(method.function_),
         recordings_(std::move(recordings)),
         of_instances_(method.of_instances_),
-        instance_(Kept(instance)) {}
+        instance_(nb::borrow(instance)) {}
 
   nb::object call(const nb::args& args, const nb::kwargs& kwargs) const {
     if (has_expr(args) || (kwargs.size() > 0 && has_expr(kwargs.values()))) return call_itself(args, kwargs);
@@ -86,10 +87,17 @@ class PythonFused {
     return with_call(args, kwargs, detail::fused_source);
   }
 
+  std::vector<PyObject*> references() const { return {function_.ptr(), of_instances_.ptr(), instance_.ptr()}; }
+  void forget() {
+    function_ = nb::none();
+    of_instances_ = nb::none();
+    instance_.reset();
+  }
+
   /// The method of an instance. The recording of a method may depend on its instance, so each instance has its own
   /// recordings.
   PythonFused of(nb::handle instance) const {
-    const nb::object table = nb::borrow(of_instances_.get());
+    const nb::object& table = of_instances_;
     nb::object capsule = table.attr("get")(instance);
     if (capsule.is_none()) {
       auto made = std::make_unique<std::shared_ptr<Recordings>>(std::make_shared<Recordings>());
@@ -102,7 +110,7 @@ class PythonFused {
   }
 
  private:
-  static Kept weak_dict() { return Kept(nb::module_::import_("weakref").attr("WeakKeyDictionary")()); }
+  static nb::object weak_dict() { return nb::module_::import_("weakref").attr("WeakKeyDictionary")(); }
 
   static bool has_expr(nb::handle values) {
     for (const nb::handle value : values)
@@ -110,11 +118,9 @@ class PythonFused {
     return false;
   }
 
-  nb::handle instance() const { return instance_ ? instance_->get() : nb::handle(); }
-
   /// A part of another fused function.
   nb::object call_itself(const nb::args& args, const nb::kwargs& kwargs) const {
-    return instance_ ? function_.get()(instance(), *args, **kwargs) : function_.get()(*args, **kwargs);
+    return instance_.is_valid() ? function_(instance_, *args, **kwargs) : function_(*args, **kwargs);
   }
 
   template <class Result>
@@ -127,24 +133,24 @@ class PythonFused {
     }
     auto& recording = (*recordings_)[keywords];
     if (recording == nullptr) recording = detail::make_fused("fuse");
-    const Call call{function_.get(), instance(), operands, keywords};
+    const Call call{function_, instance_, operands, keywords};
     return unlocked([&, kept = recording] {
       const std::vector<detail::FusedArgument> list = arguments_of(operands);
       return run(*kept, &trace, &call, list.data(), list.size());
     });
   }
 
-  Kept function_;
+  nb::object function_;
   std::shared_ptr<Recordings> recordings_;
-  Kept of_instances_;  ///< Recordings by instance, which it does not keep alive.
-  std::optional<Kept> instance_;
+  nb::object of_instances_;  ///< Recordings by instance, which it does not keep alive.
+  nb::object instance_;      ///< Null for a function.
 };
 
 }  // namespace
 
 void bind_fuse(nb::module_& m) {
   bind_expressions(m);
-  nb::class_<PythonFused>(m, "fuse", nb::dynamic_attr(),
+  nb::class_<PythonFused>(m, "fuse", nb::dynamic_attr(), nb::type_slots(reference_slots<PythonFused, true>),
                           "Makes a function that computes many elementwise functions in one kernel, also as a "
                           "decorator of a function or method. The function is called with an Expr for each argument, "
                           "once for each combination of dtypes, and returns one Expr or a tuple. Numbers in it become "

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "bindings.h"
+#include "collector.h"
 #include "tensor/host.h"
 
 namespace crisol::python {
@@ -67,6 +68,9 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
 
 }  // namespace
 
-PyType_Slot buffer_slots[]{{Py_bf_getbuffer, reinterpret_cast<void*>(&get_buffer)}, {0, nullptr}};
+PyType_Slot tensor_slots[]{{Py_bf_getbuffer, reinterpret_cast<void*>(&get_buffer)},
+                           {Py_tp_traverse, reinterpret_cast<void*>(&traverse_tensor)},
+                           {Py_tp_clear, reinterpret_cast<void*>(&clear_tensor)},
+                           {0, nullptr}};
 
 }  // namespace crisol::python

@@ -185,7 +185,7 @@ void bind_gradients(TensorClass& tensor) {
 }  // namespace
 
 TensorClass bind_tensor(nb::module_& m) {
-  TensorClass tensor(m, "Tensor", nb::is_weak_referenceable(), nb::type_slots(buffer_slots),
+  TensorClass tensor(m, "Tensor", nb::is_weak_referenceable(), nb::type_slots(tensor_slots),
                      "Elements on a device, with a shape and strides. Reshapes, transposes and slices are views of the "
                      "same memory. Work is queued: only reads to the host wait for it.");
   tensor.def("__repr__", [](const Tensor& x) {

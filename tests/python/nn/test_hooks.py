@@ -32,18 +32,114 @@ def test_hooks():
     assert_close(net.blocks[0](x, factor=1.0), np.tile(bias, (2, 1)))
 
 
-def test_hook_of_a_module_with_several_outputs():
-    class Two(nn.Module):
-        def forward(self, x, shift):
-            return x + shift, "rest"
+class Any(nn.Module):
+    """Gives what its function gives."""
 
-    module = Two()
-    module.register_forward_hook(lambda module, args, y: 10 * y)
-    y, rest = module(tensor([1, 2]), shift=1)
-    assert_close(y, [20, 30])
-    assert rest == "rest"
-    with pytest.raises(TypeError, match="first argument"):
-        module(x=tensor([1]), shift=1)
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args, **kwargs):
+        return self.function(*args, **kwargs)
+
+
+def test_hooks_see_any_arguments_and_results():
+    x = tensor([1, 2])
+    cases = [
+        (Any(lambda x, shift: (x + shift, "rest")), (x,), {"shift": 1}),
+        (Any(lambda xs: xs[0] + xs[1]), ([x, x],), {}),
+        (Any(lambda x: {"out": x}), (), {"x": x}),
+        (Any(lambda: None), (), {}),
+    ]
+    for module, args, kwargs in cases:
+        plain, seen = module(*args, **kwargs), []
+        module.register_forward_pre_hook(lambda *given: seen.append(given))
+        module.register_forward_hook(lambda *given: seen.append(given))
+        result = module(*args, **kwargs)
+        assert type(result) is type(plain)
+        assert [call[:2] for call in seen] == [(module, args)] * 2 and seen[1][2] is result
+    module = Any(lambda x: (x, "rest"))
+    module.register_forward_hook(lambda module, args, result: {"y": result[0]})
+    assert set(module(x)) == {"y"}
+
+
+def test_options_of_hooks():
+    x, calls = tensor([1]), []
+    module = Any(lambda x, factor=1: x * factor)
+
+    def change(module, args, kwargs):
+        return (args[0] + 1,), {"factor": 3 * kwargs["factor"]}
+
+    module.register_forward_pre_hook(change, with_kwargs=True)
+    assert_close(module(x, factor=2), [12])
+    module.register_forward_hook(lambda *_: calls.append("second"))
+    module.register_forward_hook(lambda m, args, kwargs, y: calls.append(dict(kwargs)), prepend=True, with_kwargs=True)
+    module(x, factor=2)
+    assert calls == [{"factor": 6}, "second"]
+    module.register_forward_hook(lambda m, args, y: calls.append(y), always_call=True)
+    module.function = lambda x, factor: x + None
+    with pytest.raises(TypeError):
+        module(x, factor=2)
+    assert calls[2:] == [None]
+    module = Any(lambda x: x)
+    module.register_forward_pre_hook(lambda module, args, kwargs: 3, with_kwargs=True)
+    with pytest.raises(RuntimeError, match="returns None or"):
+        module(x)
+    with pytest.raises(TypeError, match="a hook is a function"):
+        module.register_forward_hook(3)
+
+
+def test_backward_hooks_of_several_tensors():
+    a, b = tensor([1, 2], requires_grad=True), tensor([3, 4], requires_grad=True)
+    module, seen = Any(lambda a, text, b: (a * b, a + b, text)), []
+    module.register_full_backward_pre_hook(lambda module, grad_output: (2 * grad_output[0], *grad_output[1:]))
+    module.register_full_backward_hook(lambda *given: seen.append(given))
+    module.register_full_backward_hook(lambda module, grad_input, _: (10 * grad_input[0], None, grad_input[2]))
+    product, total, text = module(a, "text", b)
+    (crisol.sum(product) + 5 * crisol.sum(total)).backward()
+    assert text == "text" and len(seen) == 1 and seen[0][0] is module
+    grad_input, grad_output = seen[0][1:]
+    assert_close(grad_output[0], [2, 2])
+    assert_close(grad_output[1], [5, 5])
+    assert grad_output[2] is None and grad_input[1] is None
+    assert_close(grad_input[0], [2 * 3 + 5, 2 * 4 + 5])
+    assert_close(a.grad, [110, 130])
+    assert_close(b.grad, [2 * 1 + 5, 2 * 2 + 5])
+    # An argument without a gradient: the hook runs when the gradients of the results are known.
+    layer, seen = nn.Linear(2, 2), []
+    layer.register_full_backward_hook(lambda module, *given: seen.append(given))
+    crisol.sum(layer(crisol.ones(1, 2))).backward()
+    assert seen[0][0] == (None,) and seen[0][1][0].shape == (1, 2)
+    with pytest.warns(UserWarning, match="tuple of tensors, not dict"):
+        module = Any(lambda x: {"y": 2 * x})
+        module.register_full_backward_hook(lambda *_: None)
+        module(a)
+    with pytest.raises(RuntimeError, match="returned 2 gradients in place of 1"):
+        module = Any(lambda x: 2 * x)
+        module.register_full_backward_hook(lambda *_: (None, None))
+        crisol.sum(module(a)).backward()
+
+
+def test_gradients_of_gradients_through_backward_hooks():
+    x = tensor([3], requires_grad=True)
+    module = Any(lambda x, y: x * x * y)
+    module.register_full_backward_hook(lambda *_: None)
+    (slope,) = crisol.autograd.grad(crisol.sum(module(x, x)), x, create_graph=True)
+    crisol.sum(slope).backward()
+    assert_close(x.grad, [18])
+
+
+def test_hooks_of_layers_that_the_library_calls():
+    net, seen = nn.models.resnet18(num_classes=3).eval(), []
+    net.layer1[0].conv1.register_forward_hook(lambda module, args, y: seen.append((args[0].shape, y.shape)))
+    handle = net.layer1[0].conv1.register_forward_hook(lambda module, args, y: 0 * y)
+    changed = net(crisol.ones(1, 3, 32, 32))
+    handle.remove()
+    assert seen == [((1, 64, 8, 8), (1, 64, 8, 8))]
+    assert not crisol.all(changed == net(crisol.ones(1, 3, 32, 32)))
+    net.layer1[0].conv1.register_forward_hook(lambda module, args, y: "text")
+    with pytest.raises(TypeError, match="must be a tensor"):
+        net(crisol.ones(1, 3, 32, 32))
 
 
 def test_exceptions_arrive_unchanged():

@@ -175,7 +175,7 @@ def test_other_recurrent_layers():
     with pytest.raises(ValueError, match="tanh"):
         nn.RNN(3, 4, nonlinearity="gelu")
     seen = []
-    rnn.register_forward_hook(lambda module, args, output: seen.append(output.shape))
+    rnn.register_forward_hook(lambda module, args, output: seen.append(output[0].shape))
     assert isinstance(rnn(x), tuple) and seen == [(5, 2, 4)]
 
 

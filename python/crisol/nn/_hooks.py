@@ -1,0 +1,229 @@
+"""Hooks of modules. A table keeps the hooks of one module, and computes its calls."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from .._crisol import Tensor, _autograd, _nn
+from .._crisol._autograd import HookHandle
+from ._module import _method
+
+Module = _nn.Module
+
+
+class _Hook:
+    """A hook and how it is called."""
+
+    def __init__(self, function, with_kwargs=False, always_call=False):
+        if not callable(function):
+            raise TypeError(f"a hook is a function, not {type(function).__name__}")
+        self.function, self.with_kwargs, self.always_call = function, with_kwargs, always_call
+
+    def __call__(self, module, args, kwargs, *results):
+        more = (kwargs,) if self.with_kwargs else ()
+        return self.function(module, args, *more, *results)
+
+
+class Hooks:
+    """The hooks of one module, in lists by their kinds."""
+
+    def __init__(self):
+        self.pre, self.forward, self.backward_pre, self.backward = [], [], [], []
+
+    def call(self, module, forward, args, kwargs):
+        """What module(*args, **kwargs) gives. `forward` computes it without the hooks."""
+        for hook in list(self.pre):
+            args, kwargs = _changed_arguments(hook, hook(module, args, kwargs), args, kwargs)
+        watch = None
+        if self.backward or self.backward_pre:
+            watch = _Watch(module, list(self.backward_pre), list(self.backward))
+            args = watch.watch_arguments(args)
+        left = list(self.forward)
+        try:
+            result = forward(*args, **kwargs)
+            while left:
+                hook = left.pop(0)
+                changed = hook(module, args, kwargs, result)
+                result = result if changed is None else changed
+        except Exception:
+            _call_always(left, module, args, kwargs)
+            raise
+        return result if watch is None else watch.watch_result(result)
+
+
+def _changed_arguments(hook, changed, args, kwargs):
+    if changed is None:
+        return args, kwargs
+    if not hook.with_kwargs:
+        return (changed if isinstance(changed, tuple) else (changed,)), kwargs
+    if isinstance(changed, tuple) and len(changed) == 2:
+        return changed
+    raise RuntimeError(f"a forward pre-hook with_kwargs=True returns None or (args, kwargs), not {changed!r}")
+
+
+def _call_always(hooks, module, args, kwargs):
+    """Calls the hooks that run after an error too. Their own errors become warnings."""
+    for hook in hooks:
+        if hook.always_call:
+            try:
+                hook(module, args, kwargs, None)
+            except Exception as error:
+                warnings.warn(f"a forward hook with always_call=True raised an error: {error!r}", stacklevel=3)
+
+
+class _Arguments:
+    """Passes the gradients of arguments to a watch whose results got theirs. The graph keeps the watch with the results
+    alone, where the collector sees it."""
+
+    def __init__(self):
+        self.watch = None
+
+    def __call__(self, gradients):
+        watch, self.watch = self.watch, None
+        return gradients if watch is None else watch.got_inputs(gradients)
+
+
+class _Watch:
+    """Calls the backward hooks of one call of a module, when the gradients of its results and arguments are known."""
+
+    def __init__(self, module, pre, hooks):
+        self.module, self.pre, self.hooks = module, pre, hooks
+        self.behind = _Arguments()
+        self.arguments = None  # The places of the tensors that are watched.
+        self.grad_output = ()
+
+    def watch_arguments(self, args):
+        self.count = len(args)
+        args, self.arguments = _watched(args, self.behind)
+        return args
+
+    def watch_result(self, result):
+        if isinstance(result, Tensor):
+            results = (result,)
+        elif isinstance(result, tuple):
+            results = result
+        else:
+            kind = type(result).__name__
+            text = f"backward hooks are called for a result that is a tensor or a tuple of tensors, not {kind}"
+            warnings.warn(text, stacklevel=4)
+            return result
+        self.results = len(results)
+        results, self.places = _watched(results, self.got_outputs)
+        if isinstance(result, Tensor):
+            return results[0]
+        return type(result)(*results) if hasattr(result, "_fields") else results
+
+    def got_outputs(self, gradients):
+        grad_output = _spread(gradients, self.places, self.results)
+        for hook in self.pre:
+            grad_output = _replaced("pre-hook", hook.function(self.module, grad_output), grad_output)
+        self.grad_output = grad_output
+        if self.arguments:
+            self.behind.watch = self
+        else:
+            self.run((None,) * self.count)
+        return [grad_output[place] for place in self.places]
+
+    def got_inputs(self, gradients):
+        grad_input = self.run(_spread(gradients, self.arguments, self.count))
+        return [grad_input[place] for place in self.arguments]
+
+    def run(self, grad_input):
+        for hook in self.hooks:
+            grad_input = _replaced("hook", hook.function(self.module, grad_input, self.grad_output), grad_input)
+        return grad_input
+
+
+def _watched(values, function):
+    """The values with the tensors that want gradients watched, and the places of these tensors."""
+    places = [i for i, value in enumerate(values) if isinstance(value, Tensor) and value.requires_grad]
+    if not places or not _autograd.is_grad_enabled():
+        return values, []
+    changed = list(values)
+    for place, tensor in zip(places, _autograd.watch_gradients([values[i] for i in places], function)):
+        changed[place] = tensor
+    return tuple(changed), places
+
+
+def _spread(gradients, places, count):
+    spread = [None] * count
+    for place, gradient in zip(places, gradients):
+        spread[place] = gradient
+    return tuple(spread)
+
+
+def _replaced(kind, changed, gradients):
+    if changed is None:
+        return gradients
+    changed = changed if isinstance(changed, tuple) else (changed,)
+    if len(changed) != len(gradients):
+        raise RuntimeError(f"a backward {kind} returned {len(changed)} gradients in place of {len(gradients)}")
+    return changed
+
+
+def _add(module, kind, hook, prepend):
+    table = module._hooks()
+    if table is None:
+        module._set_hooks(table := Hooks())
+    hooks = getattr(table, kind)
+    hooks.insert(0 if prepend else len(hooks), hook)
+    known, own = weakref.ref(table), weakref.ref(hook)
+
+    def remove():
+        table, hook = known(), own()
+        if table is not None and hook in getattr(table, kind):
+            getattr(table, kind).remove(hook)
+
+    return HookHandle(remove)
+
+
+def copy_hooks(module, copied, memo):
+    """Gives a deep copy of a module copies of its hooks, if it has none yet."""
+    table = module._hooks()
+    if table is not None and copied._hooks() is None:
+        copied._set_hooks(copy.deepcopy(table, memo))
+
+
+@_method(Module)
+def register_forward_pre_hook(
+    self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+) -> HookHandle:
+    """Calls hook(module, args) before forward(), or hook(module, args, kwargs) if with_kwargs.
+
+    What it returns, if not None, replaces the arguments: a tuple, one argument, or (args, kwargs) if with_kwargs. The
+    module keeps the hook until remove() of the returned handle. With prepend it is called before the other ones.
+    """
+    return _add(self, "pre", _Hook(hook, with_kwargs), prepend)
+
+
+@_method(Module)
+def register_forward_hook(
+    self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
+) -> HookHandle:
+    """Calls hook(module, args, result) after forward(), or hook(module, args, kwargs, result) if with_kwargs.
+
+    What it returns, if not None, replaces the result. With always_call it is called after an error too, with None for
+    the result.
+    """
+    return _add(self, "forward", _Hook(hook, with_kwargs, always_call), prepend)
+
+
+@_method(Module)
+def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> HookHandle:
+    """Calls hook(module, grad_input, grad_output) in backward(), when the gradients of the arguments are known.
+
+    Both are tuples: one gradient for each argument by position, and one for each result. Arguments without a gradient
+    have None. What the hook returns, if not None, replaces grad_input.
+    """
+    return _add(self, "backward", _Hook(hook), prepend)
+
+
+@_method(Module)
+def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> HookHandle:
+    """Calls hook(module, grad_output) in backward(), before the gradients of the module are computed. What it returns,
+    if not None, replaces grad_output."""
+    return _add(self, "backward_pre", _Hook(hook), prepend)

@@ -1,0 +1,119 @@
+// The texts of the TypeErrors of bound functions. nanobind names the overloads and the classes of the arguments. This
+// file lets crisol/_explain.py say which argument is wrong and what it takes.
+//
+// Each function of nanobind holds a pointer to the code of its calls. explain_calls() puts another pointer there, which
+// calls the first one, and looks at the error if there is one.
+#include <cstring>
+#include <unordered_map>
+
+#include "arguments.h"
+#include "bindings.h"
+
+namespace crisol::python {
+
+namespace {
+
+using Call = PyObject* (*)(PyObject* self, PyObject* const* arguments, std::size_t count, PyObject* keywords);
+
+struct Known {
+  Call call;
+  std::string name;
+};
+
+/// Lives as long as the process, like the functions.
+std::unordered_map<PyObject*, Known>& known_functions() {
+  static auto& known = *new std::unordered_map<PyObject*, Known>();
+  return known;
+}
+
+/// Whether the error that is set comes from the conversion of arguments.
+bool is_unexplained(const nb::object& error) {
+  const std::string text = nb::cast<std::string>(nb::str(error));
+  return text == wrong_part || text.find("(): incompatible function arguments. The following") != std::string::npos;
+}
+
+/// The error in its place, with a text that names the argument.
+void explain(PyObject* function, const std::string& name, PyObject* const* arguments, std::size_t count,
+             PyObject* keywords) {
+  const nb::python_error raised;
+  const nb::object error = nb::borrow(raised.value());
+  if (error.type().is(nb::handle(PyExc_TypeError)) && is_unexplained(error)) {
+    nb::list positional;
+    nb::dict named;
+    for (std::size_t i = 0; i < count; ++i) positional.append(nb::handle(arguments[i]));
+    for (std::size_t i = 0; keywords != nullptr && i < nb::len(nb::handle(keywords)); ++i)
+      named[nb::handle(keywords)[i]] = nb::handle(arguments[count + i]);
+    const nb::object text =
+        nb::module_::import_("crisol._explain")
+            .attr("explain")(name, nb::handle(function).attr("__nb_signature__"), positional, named);
+    error.attr("args") = nb::make_tuple(text);
+  }
+  PyErr_SetObject(error.type().ptr(), error.ptr());
+}
+
+PyObject* explained_call(PyObject* function, PyObject* const* arguments, std::size_t flags, PyObject* keywords) {
+  const Known& known = known_functions().find(function)->second;
+  PyObject* const result = known.call(function, arguments, flags, keywords);
+  if (result != nullptr || PyErr_ExceptionMatches(PyExc_TypeError) == 0) return result;
+  constexpr std::size_t numbers = ~std::size_t{0} >> 8;  // The highest bits are flags of Python and nanobind.
+  try {
+    explain(function, known.name, arguments, flags & numbers, keywords);
+  } catch (nb::python_error& failure) {
+    failure.restore();
+  }
+  return nullptr;
+}
+
+/// The place of the pointer in a function's object: the member by which nanobind tells Python where it is has its
+/// value.
+Call* place_of_call(nb::handle function) {
+  const nb::object value = nb::getattr(function, "__vectorcalloffset__", nb::none());
+  if (value.is_none()) return nullptr;
+  const auto address = static_cast<std::uintptr_t>(nb::cast<std::intptr_t>(value));
+  char* const object = reinterpret_cast<char*>(function.ptr());
+  for (std::size_t at = sizeof(PyObject); at < 8 * sizeof(void*); at += sizeof(void*)) {
+    std::uintptr_t found = 0;
+    std::memcpy(&found, object + at, sizeof found);
+    if (found == address) return reinterpret_cast<Call*>(object + at);
+  }
+  return nullptr;
+}
+
+void explain_function(nb::handle function, const std::string& name) {
+  if (known_functions().count(function.ptr()) > 0) return;
+  Call* const place = place_of_call(function);
+  if (place == nullptr) return;
+  known_functions().emplace(function.ptr(), Known{*place, name});
+  *place = &explained_call;
+}
+
+/// The name of a member for users: that of the class for its constructor, without the underscore of a function that
+/// Python code calls.
+std::string public_name(const std::string& owner, std::string name) {
+  if (name == "__init__") return owner;
+  if (name.compare(0, 2, "__") != 0 && name[0] == '_') name.erase(0, 1);
+  return owner + "." + name;
+}
+
+void explain_members(nb::handle owner, const std::string& owner_name) {
+  for (const nb::handle item : nb::list(nb::handle(owner.attr("__dict__")).attr("items")())) {
+    const std::string name = public_name(owner_name, nb::cast<std::string>(item[0]));
+    const nb::object member = item[1];
+    const std::string kind = nb::cast<std::string>(member.type().attr("__name__"));
+    if (kind == "nb_func" || kind == "nb_method") {
+      explain_function(member, name);
+    } else if (kind == "property") {
+      if (const nb::object setter = member.attr("fset"); !setter.is_none()) explain_function(setter, name);
+    } else if (kind == "module") {
+      explain_members(member, owner_name);
+    } else if (PyType_Check(member.ptr())) {
+      if (nb::type_check(member)) explain_members(member, nb::cast<std::string>(item[0]));
+    }
+  }
+}
+
+}  // namespace
+
+void explain_calls(nb::module_& m) { explain_members(m, "crisol"); }
+
+}  // namespace crisol::python

@@ -1,0 +1,90 @@
+// What Python's collector of cycles sees of objects that the library keeps.
+//
+// A type's traverse function visits each reference that the C++ object owns, once. A reference that several owners
+// share is visited by none, so the object behind it stays: the collector may keep too much, and never frees too much.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "bindings.h"
+
+namespace crisol::python {
+
+/// A Python function that the graph of a tensor keeps.
+class GraphFunction {
+ public:
+  explicit GraphFunction(nb::handle function);
+  /// The function. Needs the lock.
+  nb::handle get() const noexcept { return function_.get(); }
+  /// Whether there is one in the process.
+  static bool any() noexcept { return count.load(std::memory_order_relaxed) > 0; }
+
+ private:
+  static void release(PyObject* function) noexcept;
+
+  static inline std::atomic<std::int64_t> count{0};
+  std::shared_ptr<PyObject> function_;
+};
+
+/// hook(gradient) of a tensor.
+struct GradientCall {
+  GraphFunction function;
+  Tensor operator()(const Tensor& gradient) const;
+};
+/// hook(leaf) of a leaf.
+struct LeafCall {
+  GraphFunction function;
+  void operator()(const Tensor& leaf) const;
+};
+/// backward(dy, inputs, result) of a custom function.
+struct BackwardCall {
+  GraphFunction function;
+  std::vector<Tensor> operator()(const Tensor& dy, const std::vector<Tensor>& x, const Tensor& y) const;
+};
+/// function(gradients) of watched tensors.
+struct WatchCall {
+  GraphFunction function;
+  std::vector<Tensor> operator()(const std::vector<Tensor>& gradients) const;
+};
+
+/// Tensors for Python, with None for undefined ones.
+nb::list with_none(const std::vector<Tensor>& tensors);
+/// Tensors of Python, undefined ones for None.
+std::vector<Tensor> tensors_of(nb::handle sequence);
+
+/// Visits the Python functions that live only because of a tensor with this number of handles.
+int visit_graph(const Tensor& tensor, std::int64_t handles, visitproc visit, void* arg);
+
+/// The slots of Tensor.
+int traverse_tensor(PyObject* self, visitproc visit, void* arg);
+int clear_tensor(PyObject* self);
+
+/// The traverse and clear functions of an ordinary class with attributes, which the first such class gives.
+inline traverseproc traverse_attributes = nullptr;
+inline inquiry clear_attributes = nullptr;
+
+/// The slots of a class whose objects own references: references() lists them, and forget() gives them up.
+template <class T, bool attributes>
+int traverse_references(PyObject* self, visitproc visit, void* arg) {
+  if (attributes) {
+    if (const int stop = traverse_attributes(self, visit, arg)) return stop;
+  } else {
+    Py_VISIT(Py_TYPE(self));
+  }
+  if (!nb::inst_ready(self)) return 0;
+  for (PyObject* object : nb::inst_ptr<T>(self)->references()) Py_VISIT(object);
+  return 0;
+}
+template <class T, bool attributes>
+int clear_references(PyObject* self) {
+  if (nb::inst_ready(self)) nb::inst_ptr<T>(self)->forget();
+  return attributes ? clear_attributes(self) : 0;
+}
+template <class T, bool attributes = false>
+inline PyType_Slot reference_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse_references<T, attributes>)},
+                                        {Py_tp_clear, reinterpret_cast<void*>(&clear_references<T, attributes>)},
+                                        {0, nullptr}};
+
+}  // namespace crisol::python
