@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 
+_DTYPES = "bool, uint8, int32, int64, float16 and float32"
 _PREFIXES = re.compile(r"\b(collections\.abc|typing|crisol\._crisol(\._\w+)?|crisol\.nn|crisol)\.")
 
 
@@ -92,8 +93,10 @@ def _described(value):
 def _advice(arg, value):
     wanted = _taken(arg)
     kind = type(value).__name__
-    if kind == "_MissingDtype" or str(value) in ("float64", "<class 'numpy.float64'>"):
-        return ": there is no float64; the dtypes are bool, uint8, int32, int64, float16 and float32"
+    if kind == "_MissingDtype":
+        return f": there is no float64; the dtypes are {_DTYPES}"
+    if "dtype" in wanted.split(" | "):
+        return f": the dtypes are {_DTYPES}"
     if "Parameter" in wanted and _is(value, "Tensor"):
         return ": nn.Parameter(x) makes a parameter of a tensor"
     if "Tensor" in wanted and not _is(value, "Tensor"):
@@ -113,6 +116,8 @@ def _accepts(annotation, value):
     if annotation is None:
         return True
     if isinstance(annotation, ast.BinOp):
+        if "dtype | str" in ast.unparse(annotation) and isinstance(value, str):
+            return value in _DTYPES.replace(",", "").split() and value != "and"
         return _accepts(annotation.left, value) or _accepts(annotation.right, value)
     if isinstance(annotation, ast.Constant):
         return value is None if annotation.value is None else True
@@ -154,7 +159,7 @@ _CHECKS = {
     "bool": lambda value: isinstance(value, bool),
     "str": lambda value: isinstance(value, str),
     "bytes": lambda value: isinstance(value, bytes),
-    "dtype": lambda value: _is(value, "dtype") or isinstance(value, str) or value in (bool, int, float),
+    "dtype": lambda value: _is(value, "dtype") or value in (bool, int, float),
     "device": lambda value: _is(value, "device") or isinstance(value, str),
     "PathLike": lambda value: isinstance(value, (str, os.PathLike)),
     "Buffer": lambda value: hasattr(value, "__array__") and not _is(value, "Tensor"),

@@ -8,8 +8,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from .. import _crisol
 from .._crisol import Tensor, _autograd, _nn
-from .._crisol._autograd import HookHandle
 from ._module import _method
 
 Module = _nn.Module
@@ -178,7 +178,7 @@ def _add(module, kind, hook, prepend):
         if table is not None and hook in getattr(table, kind):
             getattr(table, kind).remove(hook)
 
-    return HookHandle(remove)
+    return _autograd.HookHandle(remove)
 
 
 def copy_hooks(module, copied, memo):
@@ -191,7 +191,7 @@ def copy_hooks(module, copied, memo):
 @_method(Module)
 def register_forward_pre_hook(
     self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
-) -> HookHandle:
+) -> _crisol._autograd.HookHandle:
     """Calls hook(module, args) before forward(), or hook(module, args, kwargs) if with_kwargs.
 
     What it returns, if not None, replaces the arguments: a tuple, one argument, or (args, kwargs) if with_kwargs. The
@@ -203,7 +203,7 @@ def register_forward_pre_hook(
 @_method(Module)
 def register_forward_hook(
     self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
-) -> HookHandle:
+) -> _crisol._autograd.HookHandle:
     """Calls hook(module, args, result) after forward(), or hook(module, args, kwargs, result) if with_kwargs.
 
     What it returns, if not None, replaces the result. With always_call it is called after an error too, with None for
@@ -213,7 +213,9 @@ def register_forward_hook(
 
 
 @_method(Module)
-def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> HookHandle:
+def register_full_backward_hook(
+    self, hook: Callable[..., Any], prepend: bool = False
+) -> _crisol._autograd.HookHandle:
     """Calls hook(module, grad_input, grad_output) in backward(), when the gradients of the arguments are known.
 
     Both are tuples: one gradient for each argument by position, and one for each result. Arguments without a gradient
@@ -223,7 +225,9 @@ def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = 
 
 
 @_method(Module)
-def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> HookHandle:
+def register_full_backward_pre_hook(
+    self, hook: Callable[..., Any], prepend: bool = False
+) -> _crisol._autograd.HookHandle:
     """Calls hook(module, grad_output) in backward(), before the gradients of the module are computed. What it returns,
     if not None, replaces grad_output."""
     return _add(self, "backward_pre", _Hook(hook), prepend)
