@@ -77,8 +77,80 @@ TEST_CASE("a device is selected by a part of a name, whatever its case") {
   machine.infos[0].platform_vendor = "The pocl project";
   CHECK(machine.select("pocl") == 0);
   CHECK(machine.select("ACME") == 3);
-  CHECK(machine.select("nvidia") == 1);  // Several match; the first one counts.
+  CHECK(machine.select("nvidia") == 1);  // Several match equally; the first one counts.
   CHECK(machine.select("nvidia:1") == 2);
+}
+
+namespace {
+
+DeviceInfo from_platform(const char* name, const char* vendor, const char* platform, const char* platform_vendor,
+                         DeviceType type) {
+  DeviceInfo info = device(name, vendor, platform, type, 16);
+  info.platform_vendor = platform_vendor;
+  return info;
+}
+
+// What a text selects, in the order of `:0`, `:1`, …, by the letters of the devices.
+std::string order_of(const std::vector<std::pair<char, DeviceInfo>>& machine, const std::string& text) {
+  std::vector<Candidate> list;
+  for (std::size_t i = 0; i < machine.size(); ++i) list.push_back({&machine[i].second, static_cast<int>(i), 0});
+  std::string order;
+  try {
+    const char first = machine[select_device(list, text, "CRISOL_DEVICE")].first;
+    for (std::size_t n = 0; n < machine.size(); ++n)
+      order += machine[select_device(list, text + ':' + std::to_string(n), "CRISOL_DEVICE")].first;
+    CHECK(first == order[0]);
+  } catch (const Error& error) {
+    CHECK(error.code() == ErrorCode::device_not_found);  // One past the last.
+  }
+  return order;
+}
+
+}  // namespace
+
+TEST_CASE("a maker's platform comes before other platforms on the maker's processors, and a GPU before a CPU") {
+  const auto pocl_on = [](const char* vendor, const char* name) {
+    return from_platform(name, vendor, "Portable Computing Language", "The pocl project", DeviceType::cpu);
+  };
+  const auto rusticl = [](const char* vendor, const char* name) {
+    return from_platform(name, vendor, "rusticl", "Mesa/X.org", DeviceType::gpu);
+  };
+  const DeviceInfo intel_cpu = from_platform("Intel(R) Xeon(R) Processor", "Intel(R) Corporation", "Intel(R) OpenCL",
+                                             "Intel(R) Corporation", DeviceType::cpu);
+  const DeviceInfo arc = from_platform("Intel(R) Arc(TM) A770", "Intel(R) Corporation", "Intel(R) OpenCL Graphics",
+                                       "Intel(R) Corporation", DeviceType::gpu);
+  const DeviceInfo pocl_intel = pocl_on("GenuineIntel", "pthread-skylake-avx512-Intel(R) Xeon(R) Processor");
+  CHECK(order_of({{'p', pocl_intel}, {'i', intel_cpu}}, "intel") == "ip");
+  CHECK(order_of({{'p', pocl_intel}, {'i', intel_cpu}}, "INTEL") == "ip");
+  CHECK(order_of({{'p', pocl_intel}, {'i', intel_cpu}, {'g', arc}}, "Intel") == "gip");
+  CHECK(order_of({{'p', pocl_intel}, {'i', intel_cpu}, {'g', arc}}, "intel(r) opencl") == "gi");
+  CHECK(order_of({{'p', pocl_intel}, {'i', intel_cpu}}, "xeon") == "pi");
+  CHECK(order_of({{'p', pocl_intel}, {'i', intel_cpu}}, "genuineintel") == "p");
+  CHECK(order_of({{'p', pocl_intel}, {'r', rusticl("Intel", "Mesa Intel(R) Graphics")}}, "intel") == "rp");
+  // A vendor that PoCL gives in words is worth less than the platform of the maker, on devices of one type.
+  CHECK(order_of({{'p', pocl_on("Intel(R) Corporation", "cpu")}, {'i', intel_cpu}}, "intel") == "ip");
+
+  const DeviceInfo pocl_amd = pocl_on("AuthenticAMD", "pthread-znver4-AMD EPYC 9654");
+  const DeviceInfo radeon =
+      from_platform("gfx1100", "Advanced Micro Devices, Inc.", "AMD Accelerated Parallel Processing",
+                    "Advanced Micro Devices, Inc.", DeviceType::gpu);
+  CHECK(order_of({{'p', pocl_amd}, {'g', radeon}}, "amd") == "gp");
+  CHECK(order_of({{'p', pocl_amd}, {'r', rusticl("AMD", "AMD Radeon RX 7900")}, {'g', radeon}}, "AMD") == "grp");
+  CHECK(order_of({{'p', pocl_on("Advanced Micro Devices", "cpu")}, {'g', radeon}}, "advanced micro") == "gp");
+  CHECK(order_of({{'p', pocl_amd}, {'g', radeon}}, "gfx") == "g");
+
+  const DeviceInfo cuda =
+      from_platform("NVIDIA H100", "NVIDIA Corporation", "NVIDIA CUDA", "NVIDIA Corporation", DeviceType::gpu);
+  DeviceInfo pocl_gpu = pocl_on("NVIDIA Corporation", "NVIDIA H100");
+  pocl_gpu.type = DeviceType::gpu;
+  CHECK(order_of({{'p', pocl_gpu}, {'c', cuda}}, "nvidia") == "cp");
+  CHECK(order_of({{'c', cuda}, {'p', pocl_gpu}}, "pocl") == "p");
+  CHECK(order_of({{'c', cuda}, {'d', cuda}}, "Nvidia") == "cd");  // Equal devices stay in the loader's order.
+
+  const DeviceInfo mali = from_platform("Mali-G78 r0p1", "ARM", "ARM Platform", "ARM", DeviceType::gpu);
+  CHECK(order_of({{'p', pocl_on("ARM", "pthread-cortex-a76")}, {'m', mali}}, "arm") == "mp");
+  CHECK(order_of({{'p', pocl_on("ARM", "pthread-cortex-a76")}, {'m', mali}}, "mali") == "m");
+  CHECK(order_of({{'p', pocl_on("0x41", "pthread-alarm")}, {'m', mali}}, "arm") == "mp");
 }
 
 TEST_CASE("a text that names no device is refused with the list of devices") {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <mutex>
+#include <tuple>
 
 #include "base/text.h"
 #include "runtime/verbose.h"
@@ -39,21 +40,52 @@ constexpr const char* no_platform_help =
     "Mesa's rusticl; Intel: intel-opencl-icd), or for the CPU: apt install pocl-opencl-icd. `clinfo -l` shows what the "
     "OpenCL loader finds.";
 
-bool matches_name(const DeviceInfo& info, const std::string& part) {
+// How well a text names a device. A processor's maker stands in the vendor and in the name of its device, whatever
+// platform the device belongs to: PoCL's vendor is GenuineIntel or AuthenticAMD. So a word of the platform or the
+// vendor counts most, then a part of a word, and the device's name counts least.
+enum class Match : std::uint8_t { word, part, name, none };
+
+Match match_in(const std::string& text, const std::string& part) {
+  const std::string all = lower(text);
+  Match best = Match::none;
+  for (std::size_t at = all.find(part); at != std::string::npos; at = all.find(part, at + 1)) {
+    if (at == 0 || std::isalnum(static_cast<unsigned char>(all[at - 1])) == 0) return Match::word;
+    best = Match::part;
+  }
+  return best;
+}
+
+struct Named {
+  std::size_t position;
+  Match match;
+  DeviceType type;
+  Match platform;  ///< Decides between devices of one type whose vendors match: the maker's own platform comes first.
+};
+
+Named named_by(const Candidate& candidate, std::size_t position, const std::string& part) {
+  const DeviceInfo& info = *candidate.info;
   // PoCL's platform is called "Portable Computing Language". Only its vendor, "The pocl project", contains the name
   // pocl.
-  for (const std::string& text : {info.platform, info.platform_vendor, info.vendor, info.name})
-    if (lower(text).find(part) != std::string::npos) return true;
-  return false;
+  const Match platform = std::min(match_in(info.platform, part), match_in(info.platform_vendor, part));
+  Match match = std::min(platform, match_in(info.vendor, part));
+  if (match == Match::none && match_in(info.name, part) != Match::none) match = Match::name;
+  return {position, match, info.type, platform};
 }
 
 std::vector<std::size_t> find_matches(const std::vector<Candidate>& candidates, const std::string& what) {
   std::vector<std::size_t> found;
-  const bool is_type = what == "gpu" || what == "cpu" || what == "accelerator";
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const DeviceInfo& info = *candidates[i].info;
-    if (is_type ? what == name_of(info.type) : matches_name(info, what)) found.push_back(i);
+  if (what == "gpu" || what == "cpu" || what == "accelerator") {
+    for (std::size_t i = 0; i < candidates.size(); ++i)
+      if (what == name_of(candidates[i].info->type)) found.push_back(i);
+    return found;
   }
+  std::vector<Named> named;
+  for (std::size_t i = 0; i < candidates.size(); ++i) named.push_back(named_by(candidates[i], i, what));
+  std::erase_if(named, [](const Named& each) { return each.match == Match::none; });
+  std::stable_sort(named.begin(), named.end(), [](const Named& a, const Named& b) {
+    return std::tie(a.match, a.type, a.platform) < std::tie(b.match, b.type, b.platform);
+  });
+  for (const Named& each : named) found.push_back(each.position);
   return found;
 }
 
