@@ -5,6 +5,7 @@
 static inline floatv load_lanes(__global const float* p, int n) {
   if (n >= VW) return vloadv(0, p);
   float lanes[VW];
+  FEW_TIMES
   for (int i = 0; i < VW; ++i) lanes[i] = i < n ? p[i] : 0.0f;
   return vloadv(0, lanes);
 }
@@ -17,6 +18,7 @@ static inline void store_lanes(floatv v, int n, __global float* p) {
   }
   float lanes[VW];
   vstorev(v, 0, lanes);
+  FEW_TIMES
   for (int i = 0; i < n; ++i) p[i] = lanes[i];
 }
 
@@ -27,5 +29,6 @@ static inline void store_int_lanes(intv v, int n, __global int* p) {
   }
   int lanes[VW];
   vstorev(v, 0, lanes);
+  FEW_TIMES
   for (int i = 0; i < n; ++i) p[i] = lanes[i];
 }

@@ -43,6 +43,14 @@
 #define NO_UNROLL
 #endif
 
+// Comes before loops over the lanes of a tail. A CPU's vector has many lanes, and its tails are rare. On a GPU, which has
+// few, only unrolled loops keep the lanes in registers.
+#if VW >= 8
+#define FEW_TIMES NO_UNROLL
+#else
+#define FEW_TIMES
+#endif
+
 // A vector in memory, aligned to vectors or only to floats. PoCL splits vload16 and vstore16 into four if the value is
 // not computed as floats.
 #define ALIGNED(p) (*(__global floatv*)(p))

@@ -120,6 +120,7 @@ INLINE void store_chunk(const rowv v, __global float* row, const long chunk, con
   }
   float lanes[VW];
   vstorev(v, 0, lanes);
+  FEW_TIMES
   for (int i = (int)((chunk + 1) * VW - n); i < VW; ++i) row[n - VW + i] = lanes[i];
 #endif
 }

@@ -45,5 +45,7 @@ long process_number() noexcept;
 
 /// Standard output is a terminal that can move its cursor.
 bool is_terminal();
+/// Standard error is a terminal.
+bool errors_go_to_terminal();
 
 }  // namespace crisol::system

@@ -72,4 +72,6 @@ bool is_terminal() {
   return isatty(STDOUT_FILENO) != 0 && !kind.empty() && kind != "dumb";
 }
 
+bool errors_go_to_terminal() { return isatty(STDERR_FILENO) != 0; }
+
 }  // namespace crisol::system

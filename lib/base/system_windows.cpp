@@ -91,4 +91,6 @@ bool is_terminal() {
          SetConsoleMode(console, mode | ENABLE_PROCESSED_OUTPUT | ENABLE_VIRTUAL_TERMINAL_PROCESSING) != 0;
 }
 
+bool errors_go_to_terminal() { return _isatty(_fileno(stderr)) != 0; }
+
 }  // namespace crisol::system

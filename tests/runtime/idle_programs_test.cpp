@@ -40,7 +40,6 @@ void negate(const Tensor& x, const Tensor& y, int kind) {
 /// Whether every program that ran has a file now.
 bool is_stored(runtime::DeviceState& device, const runtime::BuiltKernel& kernel) {
   device.finish();
-  device.programs().store_unsaved(true);
   return kernel.program->stored && !kernel.program->unsaved;
 }
 

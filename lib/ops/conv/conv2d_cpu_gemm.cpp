@@ -25,7 +25,7 @@ const char* check_gather(const Conv2dSizes& s, std::int64_t rows, std::int64_t p
 }
 
 std::optional<CpuTilePlan> cut_of(const GatheredProduct& p, const Target& target) {
-  const CpuTileChoice choice{.vectors = cpu_tile_vectors(target, p.m, p.n())};
+  const CpuTileChoice choice{.vectors = cpu_tile_vectors(target, p.m, p.n(), p.depth() * p.groups)};
   return plan_cpu_tiles(target, p.m, p.n(), p.depth(), p.groups, true, choice);
 }
 

@@ -37,7 +37,7 @@ void lion_step(const Tensor& parameters, const Tensor& gradients, const Tensor& 
   check_amount(op, "weight_decay", rule.weight_decay);
 
   runtime::DeviceState& device = state_of(parameters);
-  runtime::launch(device, step_kernel(device, "optim/optimizer_adam.cl", "optimizer_lion"),
+  runtime::launch(device, step_kernel(device, "optim/optimizer_lion.cl", "optimizer_lion"),
                   step_range(device, parameters.numel()), out(parameters), in(gradients), out(means), in(hyper),
                   parameters.numel(), static_cast<float>(rule.beta2), static_cast<float>(1 - rule.beta2),
                   static_cast<float>(rule.weight_decay), rule.maximize ? kernels::MAXIMIZE : 0);

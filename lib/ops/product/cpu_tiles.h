@@ -38,8 +38,8 @@ struct CpuTilePlan {
 };
 
 /// Vectors in a row of the tile for an m x n result: 2 where tiles of 12 x 32 have clearly less to compute than tiles
-/// of 8 x 48.
-std::int32_t cpu_tile_vectors(const dispatch::Target& target, std::int64_t m, std::int64_t n);
+/// of 8 x 48. `depth` is the depth of the product, times the number of products.
+std::int32_t cpu_tile_vectors(const dispatch::Target& target, std::int64_t m, std::int64_t n, std::int64_t depth);
 
 /// Columns of the panels in which B is packed.
 std::int64_t panel_columns(const dispatch::Target& target);

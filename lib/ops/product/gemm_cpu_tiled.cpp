@@ -32,7 +32,7 @@ bool shares_b(const GemmProblem& p) {
 CpuTileChoice choose_tiles(const GemmProblem& p, const Target& target) {
   return {.b_packed = p.b_kept != 0 || shares_b(p),
           // A weight has one packed copy for all numbers of rows, which is made for the wide tiles.
-          .vectors = p.b_is_weight != 0 ? vectors_of_tile : cpu_tile_vectors(target, p.m, p.n),
+          .vectors = p.b_is_weight != 0 ? vectors_of_tile : cpu_tile_vectors(target, p.m, p.n, p.k * p.batch),
           .depth = shares_b(p) ? depth_of_panels : CpuTileChoice().depth};
 }
 

@@ -94,7 +94,6 @@ void report_profiles() {
 void finish_quietly(DeviceState& state) {
   try {
     state.finish();
-    state.programs().store_unsaved(true);
   } catch (const std::exception&) {
     // The process or thread is ending. A failed device has been reported already, or it no longer matters.
   }

@@ -73,6 +73,7 @@ cl_command_queue DeviceState::transfer_queue() {
 
 void DeviceState::finish() {
   const TraceSlice slice("wait", "wait");
+  programs_.progress().wait_for_first_runs(queue());
   check_cl(clFinish(queue()), "clFinish");
   collect_staged();
   profiler_.drain(index_);

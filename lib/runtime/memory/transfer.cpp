@@ -105,6 +105,7 @@ void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t siz
   std::unique_ptr<FaultFlag::Words> fault;
   if (size != 0) {
     fault = device.fault_flag().begin_read();
+    device.programs().progress().wait_for_first_runs(device.queue());
     CommandTimer timer(device, "download");
     // In clFinish, Intel's CPU runtime lets the calling thread compute too. In a blocking read the thread only waits,
     // so that two cores had the speed of one: 9.9 ms instead of 5.4 for a MiniLM.

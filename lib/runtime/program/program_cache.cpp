@@ -1,7 +1,6 @@
 #include "runtime/program/program_cache.h"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iomanip>
@@ -10,6 +9,8 @@
 #include "base/system.h"
 #include "base/text.h"
 #include "runtime/device/device_state.h"
+#include "runtime/program/builtin_functions.h"
+#include "runtime/program/driver_cache.h"
 #include "runtime/program/kernel_source.h"
 #include "runtime/verbose.h"
 
@@ -42,11 +43,10 @@ std::string source_text(const KernelSpec& spec) {
 
 // NVIDIA reports only OpenCL C 1.2. Newer features are used through extensions.
 constexpr const char* common_options = "-cl-std=CL1.2";
-constexpr const char* pocl = "Portable Computing Language";
 
 std::string options_of(const KernelSpec& spec, const cl::Device& device, const DeviceInfo& info) {
   std::string options = common_options;
-  if (info.platform == pocl) options += " -DSTATIC_INLINE";  // For cl_kernels/common/inline.h.
+  if (is_pocl(info)) options += " -DSTATIC_INLINE";  // For cl_kernels/common/inline.h.
   if (spec.exact_division && (device.getInfo<CL_DEVICE_SINGLE_FP_CONFIG>() & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0)
     options += " -cl-fp32-correctly-rounded-divide-sqrt";
   return spec.options.empty() ? options : concat(options, ' ', spec.options);
@@ -144,7 +144,7 @@ std::shared_ptr<Program> ProgramCache::program_for(const KernelSpec& spec) {
   return programs_.emplace(own_key, std::move(program)).first->second;
 }
 
-cl::Kernel ProgramCache::make_kernel(Program& program, const KernelSpec& spec) const {
+cl::Kernel ProgramCache::make_kernel(Program& program, const KernelSpec& spec) {
   const std::lock_guard lock(program.mutex);
   if (program.handle() == nullptr) build(program, spec, source_text(spec));
   cl_int error = CL_SUCCESS;
@@ -155,11 +155,10 @@ cl::Kernel ProgramCache::make_kernel(Program& program, const KernelSpec& spec) c
   return kernel;
 }
 
-bool ProgramCache::build_from_binary(Program& program) const {
-  std::optional<CachedProgram> cached = disk_.load(program.key);
-  if (!cached || cached->binary.empty()) return false;
-  const unsigned char* binary = cached->binary.data();
-  const std::size_t size = cached->binary.size();
+bool ProgramCache::build_from_binary(Program& program, const CachedProgram& cached) const {
+  if (cached.binary.empty()) return false;
+  const unsigned char* binary = cached.binary.data();
+  const std::size_t size = cached.binary.size();
   cl_device_id device = device_.device()();
   cl_int status = CL_SUCCESS, error = CL_SUCCESS;
   cl::Program handle(clCreateProgramWithBinary(device_.context()(), 1, &device, &size, &binary, &status, &error));
@@ -171,25 +170,27 @@ bool ProgramCache::build_from_binary(Program& program) const {
     return false;
   }
   program.handle = std::move(handle);
-  program.warmed = std::move(cached->warmed);
-  program.stored = true;
   return true;
 }
 
-void ProgramCache::build(Program& program, const KernelSpec& spec, const std::string& source) const {
-  const auto start = std::chrono::steady_clock::now();
-  TraceSlice slice("compile", program.name);
-  slice.note("kernel", spec.entry);
-  device_.context();
-  if (build_from_binary(program)) {
-    log(Topic::build, program.name, " from the disk cache in ", milliseconds_since(start), " ms");
-    slice.note("from", "the disk cache");
-    dump(program, source, device_.info());
-    return;
-  }
-  slice.note("from", "source");
-  program.stored = false;  // Somebody may have removed the file of a released program.
-  program.warmed.clear();
+// PoCL reads declarations of all functions of OpenCL for each program, which takes 0.1 s. The headers of PoCL leave
+// them out if this macro is defined. Programs of a user may call functions that are not declared then, and later
+// versions of PoCL may know another macro. So a program that does not build this way is built as others are.
+bool ProgramCache::build_with_short_declarations(Program& program, const std::string& source) {
+  if (!is_pocl(device_.info()) || full_declarations_) return false;
+  const std::optional<std::string> declarations = builtin_declarations(source);
+  if (!declarations) return false;
+  cl_int error = CL_SUCCESS;
+  cl::Program handle(device_.context(), *declarations + source, false, &error);
+  cl_device_id device = device_.device()();
+  const std::string options = program.options + " -D_OPENCL_H_";
+  if (error == CL_SUCCESS) error = clBuildProgram(handle(), 1, &device, options.c_str(), nullptr, nullptr);
+  if (error == CL_SUCCESS) program.handle = std::move(handle);
+  return error == CL_SUCCESS;
+}
+
+void ProgramCache::build_from_source(Program& program, const KernelSpec& spec, const std::string& source) {
+  if (build_with_short_declarations(program, source)) return;
   cl_int error = CL_SUCCESS;
   cl::Program handle(device_.context(), source, false, &error);
   check_cl(error, "clCreateProgramWithSource");
@@ -202,26 +203,45 @@ void ProgramCache::build(Program& program, const KernelSpec& spec, const std::st
          "\nsource:\n", numbered(source));
   }
   program.handle = std::move(handle);
-  log(Topic::build, "compiled ", program.name, " for ", device_.info().name, " in ", milliseconds_since(start), " ms");
+  // A text of the library alone builds with the short declarations, so this driver cannot use them.
+  if (is_pocl(device_.info()) && !full_declarations_ && spec.prelude.empty()) {
+    log(Topic::build, program.name, " needs all declarations, so later programs get them at once");
+    full_declarations_ = true;
+  }
+}
+
+void ProgramCache::build(Program& program, const KernelSpec& spec, const std::string& source) {
+  const auto start = CompileProgress::Clock::now();
+  TraceSlice slice("compile", program.name);
+  slice.note("kernel", spec.entry);
+  device_.context();
+  std::optional<CachedProgram> cached = disk_.load(program.key);
+  const char* from = "the disk cache";
+  if (!cached || !build_from_binary(program, *cached)) {
+    const bool kept =
+        cached && cached->binary.empty() && driver_keeps_programs(device_.info()) && driver_kept_programs();
+    build_from_source(program, spec, source);
+    from = kept ? "the disk cache of the driver" : "source";
+    if (!kept) {
+      cached.reset();  // Somebody may have removed the file of a released program.
+      progress_.add_program(start, disk_.folder());
+    }
+  }
+  program.stored = cached.has_value();
+  program.warmed = cached ? std::move(cached->warmed) : std::vector<std::string>();
+  slice.note("from", from);
+  if (program.stored)
+    log(Topic::build, program.name, " from ", from, " in ", milliseconds_since(start), " ms");
+  else
+    log(Topic::build, "compiled ", program.name, " for ", device_.info().name, " in ", milliseconds_since(start),
+        " ms");
   dump(program, source, device_.info());
 }
 
-// When PoCL is asked for a program's binary, it compiles all kernels of the program again, in a form for any local
-// size. This takes half a second, or seconds on a busy machine. PoCL also keeps its compiled code in a cache of its
-// own. Another process starts from that cache in 40 ms for each program, instead of 5 ms with our binary. So asking for
-// binaries may take a sixteenth of the process's lifetime so far, and two seconds at its end.
-bool ProgramCache::may_store(bool ending) const {
-  if (device_.info().platform != pocl) return true;
-  using namespace std::chrono_literals;
-  const std::chrono::steady_clock::duration lived = std::chrono::steady_clock::now() - start_, least = 2s;
-  const auto likely = stored_ == 0 ? 500ms : storing_ / stored_;
-  return storing_ + likely <= (ending ? std::max(lived / 16, least) : lived / 16);
-}
-
-void ProgramCache::store_unsaved(bool ending) {
+void ProgramCache::store_unsaved() {
   if (!any_unsaved_.load(std::memory_order_relaxed)) return;
   const std::unique_lock storing(storing_mutex_, std::try_to_lock);
-  if (!storing || !may_store(ending)) return;
+  if (!storing) return;
   any_unsaved_.store(false, std::memory_order_relaxed);
   std::vector<std::shared_ptr<Program>> unsaved;
   {
@@ -231,20 +251,14 @@ void ProgramCache::store_unsaved(bool ending) {
       if (program->unsaved) unsaved.push_back(program);
     }
   }
+  const bool note = driver_keeps_programs(device_.info());
   for (const std::shared_ptr<Program>& program : unsaved) {
-    if (!may_store(ending)) {
-      note_unsaved();
-      return;
-    }
-    const auto start = std::chrono::steady_clock::now();
     const std::lock_guard lock(program->mutex);
     program->unsaved = false;
     const TraceSlice slice("compile", "store program");
-    const std::vector<unsigned char> binary = binary_of(program->handle);
-    program->stored =
-        !binary.empty() && disk_.store(program->key, {title_of(*program, device_.info()), binary, program->warmed});
-    storing_ += std::chrono::steady_clock::now() - start;
-    ++stored_;
+    const std::vector<unsigned char> binary = note ? std::vector<unsigned char>() : binary_of(program->handle);
+    program->stored = (note || !binary.empty()) &&
+                      disk_.store(program->key, {title_of(*program, device_.info()), binary, program->warmed});
   }
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -14,6 +13,7 @@
 #include "runtime/launch.h"
 #include "runtime/program/disk_cache.h"
 #include "runtime/program/own_kernel_spec.h"
+#include "runtime/program/progress.h"
 
 namespace crisol::runtime {
 
@@ -27,7 +27,7 @@ struct Program {
   cl::Program handle;               ///< Null while the program is released.
   std::vector<std::string> warmed;  ///< Kernels with local sizes that have run.
   bool unsaved = false;             ///< True if a kernel ran whose code is not on the disk.
-  bool stored = false;              ///< Whether a binary is on the disk.
+  bool stored = false;              ///< Whether a file is on the disk: the binary, or a note (driver_cache.h).
   bool captured = false;            ///< Whether a captured launch may hold the program.
 };
 
@@ -52,11 +52,13 @@ class ProgramCache {
 
   BuiltKernel& resolve(const KernelSpec& spec);
   /// Notes that a program's stored binary lacks code that has just run.
-  void note_unsaved() noexcept { any_unsaved_.store(true, std::memory_order_relaxed); }
-  /// Writes the binaries of programs whose kernels ran for the first time. Call it when the queue is empty. Set
-  /// `ending` if the device is not used afterwards. If writing takes long, it uses only a small part of the process's
-  /// time; the next call writes the remaining programs.
-  void store_unsaved(bool ending = false);
+  void note_unsaved() noexcept {
+    any_unsaved_.store(true, std::memory_order_relaxed);
+    progress_.add_first_run();
+  }
+  CompileProgress& progress() noexcept { return progress_; }
+  /// Writes the files of programs whose kernels ran for the first time. Call it when the queue is empty.
+  void store_unsaved();
   /// Loads the kernel again, if its program was released. The caller holds the kernel's lock.
   void load_again(BuiltKernel& kernel) {
     if (kernel.handle() == nullptr) kernel.handle = make_kernel(*kernel.program, kernel.spec.view());
@@ -75,18 +77,17 @@ class ProgramCache {
  private:
   std::shared_ptr<Program> program_for(const KernelSpec& spec);
   /// Builds the program, if it is released.
-  cl::Kernel make_kernel(Program& program, const KernelSpec& spec) const;
-  void build(Program& program, const KernelSpec& spec, const std::string& source) const;
-  bool build_from_binary(Program& program) const;
-
-  bool may_store(bool ending) const;
+  cl::Kernel make_kernel(Program& program, const KernelSpec& spec);
+  void build(Program& program, const KernelSpec& spec, const std::string& source);
+  bool build_from_binary(Program& program, const CachedProgram& cached) const;
+  void build_from_source(Program& program, const KernelSpec& spec, const std::string& source);
+  bool build_with_short_declarations(Program& program, const std::string& source);
 
   DeviceState& device_;
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::atomic<bool> any_unsaved_{false};
-  std::mutex storing_mutex_;  ///< Held while storing; guards the two members below.
-  std::chrono::steady_clock::duration storing_{};
-  int stored_ = 0;
+  std::atomic<bool> full_declarations_{false};  ///< Set when a program did not build with short declarations.
+  std::mutex storing_mutex_;                    ///< Held while storing.
+  CompileProgress progress_;
   DiskCache disk_;
   std::mutex mutex_;
   std::unordered_multimap<std::uint64_t, std::unique_ptr<BuiltKernel>> kernels_;
