@@ -10,6 +10,7 @@ _opencl.prepare()
 
 from ._crisol import *
 from ._crisol import Tensor, __version__, device, dtype
+from . import _tensor
 from ._info import __array_api_version__, __array_namespace_info__
 from ._namespace import *
 from . import autograd, data, linalg, nn, onnx, optim, trace

@@ -11,20 +11,29 @@ _PREFIXES = re.compile(r"\b(collections\.abc|typing|crisol\._crisol(\._\w+)?|cri
 
 def explain(name, signatures, args, kwargs):
     """The text for a call that fits none of the signatures."""
-    overloads = [_Overload(text) for text, *_ in signatures]
+    overloads = [_Overload(text, defaults) for text, _, defaults in signatures]
     if overloads[0].is_method:
         args = args[1:]
+    if signatures[0][0].startswith("def (self"):  # An assignment to an attribute.
+        arg = overloads[0].positional[0][0]
+        return f"{name} takes {_taken(arg)}, not {_described(args[0])}{_advice(arg, args[0])}"
     problems = [overload.problem(args, kwargs) for overload in overloads]
     _, text = max(problems, key=lambda problem: problem[0])
+    if isinstance(text, _Complete):
+        return f"{name}(): {text}"
     calls = "".join(f"\n  {name}({overload.text})" for overload in overloads)
     return f"{name}(): {text}. It is called as{calls}"
+
+
+class _Complete(str):
+    """A text that needs no list of signatures behind it."""
 
 
 class _Overload:
     """One signature."""
 
-    def __init__(self, signature):
-        head = re.sub(r"\\\d+", "...", signature)
+    def __init__(self, signature, defaults):
+        head = re.sub(r"\\(\d+)", lambda found: _literal(defaults[int(found[1])]), signature)
         tree = ast.parse(re.sub(r"^def \w*\(", "def f(", head) + ": ...").body[0].args
         positional = tree.posonlyargs + tree.args
         self.is_method = bool(positional) and positional[0].arg == "self"
@@ -43,7 +52,8 @@ class _Overload:
             given.append((arg, value))
         if len(args) > len(self.positional):
             if self.rest is None:
-                return -1, f"it takes at most {len(self.positional)} arguments by position, {len(args)} are given"
+                most = f"at most {len(self.positional)}" if self.positional else "no"
+                return -1, f"it takes {most} arguments by position, not {len(args)}"
             given += [(self.rest, value) for value in args[len(self.positional) :]]
         names = {arg.arg: arg for arg, _ in self.positional[len(args) :] + self.only_named}
         for key, value in kwargs.items():
@@ -53,14 +63,37 @@ class _Overload:
                 taken = any(arg.arg == key for arg, _ in self.positional)
                 return -1, f"{key} is given twice" if taken else f"it has no argument '{key}'"
         for arg, value in given:
+            if (missing := _missing_device(arg, value)) is not None:
+                return fitting + 0.5, _Complete(f"{arg.arg} is {_described(value)}: {missing}")
             if not _accepts(arg.annotation, value):
                 return fitting, f"{arg.arg} is {_described(value)}, and it takes {_taken(arg)}{_advice(arg, value)}"
             fitting += 1
         for arg, required in self.positional[len(args) :] + self.only_named:
             if required and arg.arg not in kwargs:
                 return fitting, f"the argument '{arg.arg}' is missing"
-        shown = ", ".join(_described(value) for _, value in given)
-        return fitting, f"the arguments do not fit: {shown}"
+        shown = ", ".join(f"{arg.arg} is {_described(value)}" for arg, value in given)
+        return -0.5, f"the arguments do not fit: {shown}"
+
+
+def _literal(value):
+    text = repr(value)
+    return text if re.fullmatch(r"[-\w.'\", ()\[\]{}]+", text) else "..."
+
+
+def _missing_device(arg, value):
+    """The library's words for a device that there is not; else None."""
+    wanted = _taken(arg).split(" | ") if arg.annotation is not None else []
+    if "device" not in wanted or not isinstance(value, str):
+        return None
+    if re.match("b?float|u?int|bool|double|half|long|complex", value):
+        return None
+    from . import _crisol
+
+    try:
+        _crisol.device(value)
+    except _crisol.Error as error:
+        return error
+    return None
 
 
 def _plain(text):
@@ -83,7 +116,11 @@ def _described(value):
         parts = sorted({type(part).__name__ for part in value})
         return f"a {kind} of {' and '.join(parts)}"
     if isinstance(value, type):
-        return f"the class {kind}"
+        return f"the class {value.__name__}"
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            if not isinstance(key, str) or not _is(part, "Tensor"):
+                return f"a {kind} whose {key!r} is {_described(part)}"
     if kind == "_MissingDtype":
         return f"{value!r}, which no tensor has"
     module = type(value).__module__.partition(".")[0]
@@ -93,18 +130,28 @@ def _described(value):
 def _advice(arg, value):
     wanted = _taken(arg)
     kind = type(value).__name__
-    if kind == "_MissingDtype":
+    if kind == "_MissingDtype" or (isinstance(value, str) and value == "float64"):
         return f": there is no float64; the dtypes are {_DTYPES}"
     if "dtype" in wanted.split(" | "):
         return f": the dtypes are {_DTYPES}"
     if "Parameter" in wanted and _is(value, "Tensor"):
         return ": nn.Parameter(x) makes a parameter of a tensor"
+    if "dict" in wanted and _is(value, "Tensor"):
+        return ': {"name": x} gives the tensor a name'
     if "Tensor" in wanted and not _is(value, "Tensor"):
+        if "dict" in wanted and isinstance(value, Mapping):
+            return _advice_for_dict(value)
         if hasattr(value, "__array__") or isinstance(value, (list, tuple, int, float)):
             return ": crisol.asarray(x) makes a tensor"
         if _is(value, "Module") and "dict" in wanted:
             return ": its state_dict() is a dict of tensors"
     return ""
+
+
+def _advice_for_dict(value):
+    if any(isinstance(part, Mapping) for part in value.values()):
+        return ": save_checkpoint() and load_checkpoint() keep several state dicts, crisol.Checkpoint(model=…, optimizer=…)"
+    return ": crisol.asarray(x) makes a tensor of a number, and metadata={…} keeps texts"
 
 
 def _is(value, name):
@@ -160,7 +207,7 @@ _CHECKS = {
     "str": lambda value: isinstance(value, str),
     "bytes": lambda value: isinstance(value, bytes),
     "dtype": lambda value: _is(value, "dtype") or value in (bool, int, float),
-    "device": lambda value: _is(value, "device") or isinstance(value, str),
+    "device": lambda value: _is(value, "device") or (isinstance(value, str) and value not in ("float64", "double")),
     "PathLike": lambda value: isinstance(value, (str, os.PathLike)),
     "Buffer": lambda value: hasattr(value, "__array__") and not _is(value, "Tensor"),
     "Callable": callable,

@@ -1,7 +1,7 @@
 """Gradients: modes of recording, functions with a gradient of their own, checkpoints."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ContextDecorator
 from typing import Any, Self
 
@@ -63,7 +63,11 @@ class detect_anomaly(_Mode):
 
 
 def _tuple_of(tensors):
-    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+    if isinstance(tensors, Tensor):
+        return (tensors,)
+    if not isinstance(tensors, Iterable):
+        raise TypeError(f"grad() takes a tensor or a sequence of tensors, not a {type(tensors).__name__}")
+    return tuple(tensors)
 
 
 def grad(
@@ -196,6 +200,10 @@ class Function:
                 raise ValueError(
                     f"{cls.__name__}.backward() returned {len(gradients)} gradients for {number} arguments of forward()"
                 )
+            for i, gradient in enumerate(gradients):
+                if gradient is not None and not isinstance(gradient, Tensor):
+                    kind = type(gradient).__name__
+                    raise TypeError(f"{cls.__name__}.backward() returned a {kind} for argument {i}, not a tensor or None")
             return [gradients[place] for place in places]
 
         result = _autograd.custom_function(cls.__name__, [args[i] for i in places], forward, backward)

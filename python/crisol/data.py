@@ -207,6 +207,8 @@ class DataLoader:
         self.dataset, self.batch_size, self.drop_last = dataset, batch_size, drop_last
         self.collate_fn, self.num_workers, self.worker_init_fn = collate_fn, num_workers, worker_init_fn
         self.sampler, self.batch_sampler, self.device = sampler, batch_sampler, device
+        if not isinstance(num_workers, int):
+            raise TypeError(f"[DataLoader] num_workers is {num_workers!r}, it must be an int")
         self._loader = self._layout = None
         iterable = isinstance(dataset, IterableDataset)
         if (iterable or batch_sampler is not None) and (shuffle or sampler is not None):
@@ -221,7 +223,7 @@ class DataLoader:
             self.sampler = sampler or (RandomSampler if shuffle else SequentialSampler)(dataset)
             return
         options = (batch_size, bool(shuffle), drop_last, seed, max(1, num_workers), sampler, device)
-        self._loader = _data.Loader(self._source(), *options)
+        self._loader = _data.DataLoader(self._source(), *options)
 
     def _source(self):
         """The data set for the library, or its size if the library only orders the numbers of the samples."""

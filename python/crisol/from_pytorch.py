@@ -85,12 +85,27 @@ def read(path: str | PathLike[str]) -> dict[str, np.ndarray]:
         if order in archive.namelist() and archive.read(order) != b"little":
             raise ValueError(f"{path} was saved on a machine with the other byte order")
         unpickler = _Unpickler(io.BytesIO(archive.read(pickled)), lambda name: archive.read(f"{folder}data/{name}"))
-        state = unpickler.load()
+        try:
+            state = unpickler.load()
+        except (KeyError, EOFError, TypeError, ValueError, AttributeError, IndexError) as error:
+            raise ValueError(f"{path} is damaged, or holds something that is no state dict: {error}") from error
     while isinstance(state, dict) and isinstance(state.get("state_dict", state.get("model")), dict):
         state = state.get("state_dict", state.get("model"))  # A checkpoint around the state dict.
-    if not isinstance(state, dict):
+    if isinstance(state, np.ndarray):
+        state = {"tensor": state}
+    arrays = dict(_arrays("", state))
+    if not arrays and not isinstance(state, dict):
         raise ValueError(f"{path} holds a {type(state).__name__}, not a state dict")
-    return {name: value for name, value in state.items() if isinstance(value, np.ndarray)}
+    return arrays
+
+
+def _arrays(prefix, value):
+    """The arrays in nested dicts and lists, with the names "generator.fc.weight"."""
+    if isinstance(value, np.ndarray):
+        yield prefix, value
+    elif isinstance(value, (dict, list, tuple)):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _arrays(f"{prefix}.{key}" if prefix else str(key), part)
 
 
 def named(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -119,7 +134,11 @@ def main() -> None:
     parser.add_argument("source", help="file from torch.save(net.state_dict(), …)")
     parser.add_argument("target", help="file to write: *.safetensors")
     args = parser.parse_args()
-    print(f"{len(convert(args.source, args.target))} tensors in {args.target}")
+    try:
+        names = convert(args.source, args.target)
+    except (OSError, ValueError, pickle.UnpicklingError, EOFError, KeyError) as error:
+        parser.exit(1, f"{parser.prog}: {error}\n")
+    print(f"{len(names)} tensors in {args.target}")
 
 
 def __dir__():

@@ -1,8 +1,11 @@
-"""Timelines of a program, for Perfetto or chrome://tracing."""
+"""Timelines of a program, for Perfetto or chrome://tracing. As a function, crisol.trace(x) is linalg.trace(x)."""
 
+import sys
+import types
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
+from typing import Any
 
 from ._crisol._trace import active, scope, start, stop
 
@@ -19,6 +22,19 @@ def file(path: str | PathLike[str]) -> Iterator[None]:
         yield
     finally:
         stop()
+
+
+class _Module(types.ModuleType):
+    """This module, which programs for PyTorch call."""
+
+    def __call__(self, x: Any) -> Any:
+        """The sum of the diagonal of a matrix."""
+        from .linalg import trace
+
+        return trace(x)
+
+
+sys.modules[__name__].__class__ = _Module
 
 
 def __dir__():

@@ -5,8 +5,7 @@ namespace crisol::python {
 Shape shape_of(const nb::args& numbers) {
   Shape shape;
   const nb::handle source = numbers.size() == 1 ? nb::handle(numbers[0]) : nb::handle(numbers);
-  if (!read_shape(source.ptr(), shape))
-    throw nb::type_error("expected at most 8 whole numbers, or one sequence of at most 8");
+  if (!read_shape(source.ptr(), shape)) throw nb::type_error(wrong_part);
   return shape;
 }
 

@@ -89,6 +89,9 @@ std::string in_python(std::string settings);
 /// The text of a TypeError until calls.cpp names the argument.
 inline constexpr const char* wrong_part = "a part of an argument has a wrong type";
 
+/// A message of the library with Python's names in place of those of C++.
+std::string message_in_python(std::string text);
+
 /// Raises the class of crisol that has this name.
 [[noreturn]] void raise(const char* class_name, const std::string& text);
 

@@ -32,7 +32,8 @@ bool is_unexplained(const nb::object& error) {
   return text == wrong_part || text.find("(): incompatible function arguments. The following") != std::string::npos;
 }
 
-/// The error in its place, with a text that names the argument.
+/// The error in its place, with a text that names the argument. An error without a traceback comes from the function
+/// itself, and not from a function of Python that it called: it gets the name of the function at least.
 void explain(PyObject* function, const std::string& name, PyObject* const* arguments, std::size_t count,
              PyObject* keywords) {
   const nb::python_error raised;
@@ -47,6 +48,11 @@ void explain(PyObject* function, const std::string& name, PyObject* const* argum
         nb::module_::import_("crisol._explain")
             .attr("explain")(name, nb::handle(function).attr("__nb_signature__"), positional, named);
     error.attr("args") = nb::make_tuple(text);
+  } else if (!raised.traceback().is_valid()) {
+    const std::string text = nb::cast<std::string>(nb::str(error));
+    const std::string word = text.substr(0, text.find(' '));
+    const bool has_name = word.find_first_of("[.:(") != std::string::npos;
+    if (!has_name) error.attr("args") = nb::make_tuple(name + "(): " + text);
   }
   PyErr_SetObject(error.type().ptr(), error.ptr());
 }
@@ -90,9 +96,14 @@ void explain_function(nb::handle function, const std::string& name) {
 /// The name of a member for users: that of the class for its constructor, without the underscore of a function that
 /// Python code calls.
 std::string public_name(const std::string& owner, std::string name) {
-  if (name == "__init__") return owner;
+  if (name == "__init__" || name == "__call__") return owner;
   if (name.compare(0, 2, "__") != 0 && name[0] == '_') name.erase(0, 1);
   return owner + "." + name;
+}
+
+/// The module of crisol that has the members of a submodule of the extension.
+std::string module_name(const std::string& submodule) {
+  return submodule == "_functional" ? "crisol.nn.functional" : "crisol." + submodule.substr(1);
 }
 
 void explain_members(nb::handle owner, const std::string& owner_name) {
@@ -105,7 +116,7 @@ void explain_members(nb::handle owner, const std::string& owner_name) {
     } else if (kind == "property") {
       if (const nb::object setter = member.attr("fset"); !setter.is_none()) explain_function(setter, name);
     } else if (kind == "module") {
-      explain_members(member, owner_name);
+      explain_members(member, module_name(nb::cast<std::string>(item[0])));
     } else if (PyType_Check(member.ptr())) {
       if (nb::type_check(member)) explain_members(member, nb::cast<std::string>(item[0]));
     }

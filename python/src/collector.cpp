@@ -57,6 +57,11 @@ std::vector<Tensor> tensors_of(nb::handle sequence) {
 Tensor GradientCall::operator()(const Tensor& gradient) const {
   return with_python([&] {
     const nb::object result = function.get()(gradient);
+    if (!result.is_none() && !nb::isinstance<Tensor>(result)) {
+      PyErr_Format(PyExc_TypeError, "a hook of register_hook() returned a %S; it returns a tensor or None",
+                   result.type().attr("__name__").ptr());
+      throw nb::python_error();
+    }
     return result.is_none() ? Tensor() : nb::cast<Tensor>(result);
   });
 }

@@ -26,10 +26,18 @@ PyObject* make_class(nb::module_& m, const char* name, const char* text, const n
 
 /// Names of C++ in texts of the library, and Python's.
 constexpr std::pair<std::string_view, std::string_view> words[]{
-    {"f32", "float32"},      {"f16", "float16"},
-    {"i32", "int32"},        {"i64", "int64"},
-    {"u8", "uint8"},         {"crisol::NoGrad", "crisol.no_grad()"},
-    {"NoGrad", "no_grad()"}, {"Module::to", "Module.to()"},
+    {"f32", "float32"},
+    {"f16", "float16"},
+    {"i32", "int32"},
+    {"i64", "int64"},
+    {"u8", "uint8"},
+    {"crisol::NoGrad", "crisol.no_grad()"},
+    {"NoGrad", "no_grad()"},
+    {"Module::to", "Module.to()"},
+    {"index_put()", "crisol.where()"},
+    {"dist::init()", "dist.init()"},
+    {"dist::finish()", "dist.finish()"},
+    {"overlap to false", "overlap=False"},
 };
 
 /// Whether a word cannot begin after, or end before, this character: it would be a part of a name or of a path.
@@ -37,7 +45,9 @@ bool continues(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("_/'\":", c) != nullptr;
 }
 
-std::string in_python(std::string text) {
+}  // namespace
+
+std::string message_in_python(std::string text) {
   for (const auto& [word, name] : words)
     for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
       const std::size_t end = at + word.size();
@@ -49,18 +59,20 @@ std::string in_python(std::string text) {
   return text;
 }
 
+namespace {
+
 void translate(const std::exception_ptr& exception, void*) {
   try {
     std::rethrow_exception(exception);
   } catch (const OutOfRange& error) {
-    PyErr_SetString(out_of_range, in_python(error.what()).c_str());
+    PyErr_SetString(out_of_range, message_in_python(error.what()).c_str());
   } catch (const CallbackError& error) {
     error.raise();
   } catch (const nb::cast_error&) {
     PyErr_SetString(PyExc_TypeError, wrong_part);
   } catch (const Error& error) {
     // Other texts contain paths and source code.
-    std::string text = error.code() == ErrorCode::invalid_argument ? in_python(error.what()) : error.what();
+    std::string text = error.code() == ErrorCode::invalid_argument ? message_in_python(error.what()) : error.what();
     if (error.code() == ErrorCode::device_not_found && devices().empty())
       text +=
           "\nOn any CPU, without a driver of the system: pip install crisol[cpu]. On Debian and Ubuntu: apt install "
@@ -91,6 +103,7 @@ void bind_errors(nb::module_& m) {
   out_of_range = make_class(m, "OutOfRangeError", "A position lies outside its axis.",
                             nb::make_tuple(m.attr("InvalidArgumentError"), nb::handle(PyExc_IndexError)));
   nb::register_exception_translator(translate);
+  m.def("_message", &message_in_python, "text"_a, "A message of the library with Python's names.");
 }
 
 }  // namespace crisol::python

@@ -18,7 +18,8 @@ void check_main_interpreter() {
 
 NB_MODULE(_crisol, m) {
   using namespace crisol::python;
-  nanobind::set_leak_warnings(false);  // The dtype objects live as long as the process.
+  nanobind::set_implicit_cast_warnings(false);  // crisol/_explain.py tells of a device that there is not.
+  nanobind::set_leak_warnings(false);           // The dtype objects live as long as the process.
   check_main_interpreter();
   m.attr("__version__") = crisol::version();
   bind_errors(m);

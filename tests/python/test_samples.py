@@ -178,6 +178,18 @@ def test_from_pytorch_refuses_code(tmp_path):
         from_pytorch.read(tmp_path / "list.pt")
 
 
+def test_from_pytorch_of_a_checkpoint(tmp_path):
+    weight = torch_tensor("FloatStorage", np.arange(4, dtype=np.float32), (2, 2), (2, 1))
+    torch_save({"generator": {"fc.weight": weight}, "others": [weight], "epoch": 3}, tmp_path / "all.pt")
+    assert list(from_pytorch.read(tmp_path / "all.pt")) == ["generator.fc.weight", "others.0"]
+    torch_save({"model": {"fc.weight": weight}, "epoch": 3}, tmp_path / "model.pt")
+    assert list(from_pytorch.read(tmp_path / "model.pt")) == ["fc.weight"]
+    for source, text in ((tmp_path / "none.pt", "No such file"), (__file__, "is no file of torch.save")):
+        command = [sys.executable, "-m", "crisol.from_pytorch", source, tmp_path / "x.safetensors"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 1 and text in done.stderr and "Traceback" not in done.stderr
+
+
 def test_from_pytorch_refuses_other_files(tmp_path):
     (tmp_path / "old.pt").write_bytes(b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.")  # The first bytes before PyTorch 1.6.
     with pytest.raises(ValueError, match="before 1.6"):

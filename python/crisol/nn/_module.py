@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
-from .._crisol import InvalidArgumentError, Tensor, _nn
+from .._crisol import InvalidArgumentError, Tensor, _nn, asarray
 from .._crisol._nn import Buffer, Parameter
 
 Module = _nn.Module
@@ -101,6 +101,8 @@ def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = T
 
     With persistent=False it moves with the module, but state_dict() leaves it out.
     """
+    if tensor is not None and not isinstance(tensor, Tensor):
+        raise TypeError(f"register_buffer(): '{name}' is a {type(tensor).__name__}, and it takes a tensor or None")
     setattr(self, name, tensor if tensor is None or isinstance(tensor, _nn.Buffer) else _nn.Buffer(tensor))
     transient = self.__dict__.get("_transient", frozenset())
     self._transient = transient - {name} if persistent else transient | {name}
@@ -130,18 +132,23 @@ def register_module(self, name: str, module: Module) -> None:
 
 @_method(Module)
 def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True) -> IncompatibleKeys:
-    """Copies values into parameters and buffers, converted to their dtype and device.
+    """Copies values into parameters and buffers, converted to their dtype and device. Values are tensors or arrays.
 
     `state_dict` must contain every name of this module, with the same shape, and no other name. Otherwise raises
     InvalidArgumentError, with all names that differ, and changes nothing. Without `strict`, missing and unexpected
     names are no error. Returns both lists of names.
     """
+    if not isinstance(state_dict, Mapping):
+        advice = ": give its state_dict()" if isinstance(state_dict, Module) else ""
+        kind = type(state_dict).__name__
+        raise TypeError(f"load_state_dict() takes a dict of tensors by name, not a {kind}{advice}")
     transient = _transient_names(self)
     own = {name: tensor.clone() for name, tensor in self._state_dict().items() if name in transient}
     unexpected = sorted(transient.intersection(state_dict))
     if strict and unexpected:
         raise InvalidArgumentError(f"[load_state_dict] the buffers {unexpected} are not persistent")
-    missing, others = self._load_state_dict({**state_dict, **own}, strict)
+    given = {name: asarray(value) if hasattr(value, "__array__") else value for name, value in state_dict.items()}
+    missing, others = self._load_state_dict({**given, **own}, strict)
     return IncompatibleKeys(missing, unexpected + others)
 
 

@@ -73,7 +73,7 @@ def _parts_of(defaults, group):
     """A group in two parts: what the library keeps, and what Python keeps."""
     own = {**defaults, **group}
     params = own["params"]
-    params = [params] if isinstance(params, Tensor) else list(params)
+    params = [params] if isinstance(params, Tensor) else [p[1] if isinstance(p, tuple) else p for p in params]
     kept = {name: own.pop(name) for name in _scheduled(defaults)}
     own["params"] = list({key_of(p): p for p in params}.values())
     return {**kept, "params": own["params"]}, own

@@ -22,7 +22,9 @@ struct Opened : Container {
 
 Child child_of(nb::handle object) {
   if (nb::isinstance<nn::Module>(object)) return nb::cast<Child>(object);
-  PyErr_Format(PyExc_TypeError, "%R is no module; a class below nn.Module can call it in forward()", object.ptr());
+  const bool is_list = PyList_Check(object.ptr()) || PyTuple_Check(object.ptr());
+  PyErr_Format(PyExc_TypeError, "a %S is no module; %s", object.type().attr("__name__").ptr(),
+               is_list ? "give its elements: Sequential(*layers)" : "a class below nn.Module can call it in forward()");
   throw nb::python_error();
 }
 

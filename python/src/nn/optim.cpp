@@ -36,10 +36,29 @@ constexpr FlagSetting flags[]{
     {"maximize", &ParamGroup::maximize},
 };
 
+/// A parameter: a tensor, or a pair of named_parameters().
+Tensor parameter_of(nb::handle entry) {
+  if (nb::isinstance<nb::tuple>(entry) && nb::len(entry) == 2 && nb::isinstance<Tensor>(entry[1]))
+    return nb::cast<Tensor>(entry[1]);
+  if (nb::isinstance<Tensor>(entry)) return nb::cast<Tensor>(entry);
+  PyErr_Format(PyExc_TypeError, "[optim] params are tensors, pairs (name, tensor) or dicts with \"params\", not a %S",
+               entry.type().attr("__name__").ptr());
+  throw nb::python_error();
+}
+
+/// What iterates over parameters.
+nb::object iterator_of(nb::handle params) {
+  PyObject* const iterator = PyObject_GetIter(params.ptr());
+  if (iterator != nullptr) return nb::steal(iterator);
+  PyErr_Clear();
+  parameter_of(params);  // Refuses it.
+  return nb::make_tuple(nb::borrow(params)).attr("__iter__")();
+}
+
 std::vector<Tensor> tensors_of(nb::handle object) {
   if (nb::isinstance<Tensor>(object)) return {nb::cast<Tensor>(object)};
   std::vector<Tensor> tensors;
-  for (const nb::handle x : object) tensors.push_back(nb::cast<Tensor>(x));
+  for (const nb::handle x : iterator_of(object)) tensors.push_back(parameter_of(x));
   return tensors;
 }
 
@@ -88,11 +107,11 @@ std::vector<ParamGroup> groups_of(const nb::object& params) {
   std::vector<ParamGroup> groups;
   ParamGroup plain;
   bool has_tensors = false;
-  for (const nb::handle entry : params) {
+  for (const nb::handle entry : iterator_of(params)) {
     if (nb::isinstance<nb::dict>(entry)) {
       groups.push_back(group_of(nb::cast<nb::dict>(entry)));
     } else {
-      plain.params.push_back(nb::cast<Tensor>(entry));
+      plain.params.push_back(parameter_of(entry));
       has_tensors = true;
     }
   }

@@ -247,7 +247,7 @@ std::shared_ptr<const io::Sampler> sampler_of(nb::handle object) {
 void bind_data(nb::module_& extension) {
   nb::module_ m = extension.def_submodule("_data", "Data sets and loaders.");
   bind_datasets(m);
-  nb::class_<Loader>(m, "Loader", nb::type_slots(reference_slots<Loader>))
+  nb::class_<Loader>(m, "DataLoader", nb::type_slots(reference_slots<Loader>))
       .def(
           "__init__",
           [](Loader* self, const nb::object& dataset, std::int64_t batch_size, bool shuffle, bool drop_last,

@@ -2,6 +2,9 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 
+#include <fstream>
+#include <string_view>
+
 #include "arguments.h"
 #include "option_casters.h"
 #include "programs/topics.h"
@@ -29,9 +32,29 @@ void wait_ahead(const NamedTensors& tensors) {
     if (x.defined()) python::wait_ahead(x.device());
 }
 
+/// Refuses a file of another format by its first bytes, and says what reads it.
+void refuse_other_formats(const Path& path) {
+  char first[6] = {};
+  std::ifstream(path, std::ios::binary).read(first, sizeof first);
+  const std::string_view bytes(first, sizeof first);
+  const std::string name = path.filename().string(), stem = path.stem().string();
+  std::string advice;
+  if (bytes.substr(0, 2) == "PK" || (first[0] == '\x80' && first[1] >= 2 && first[1] <= 5 && first[2] != 0))
+    advice = name + " looks like a file of torch.save: `python -m crisol.from_pytorch " + name + " " + stem +
+             ".safetensors` converts it";
+  else if (bytes == "\x93NUMPY")
+    advice = name + " is a file of numpy.save: use load_npy()";
+  else if (path.extension() == ".onnx")
+    advice = name + " is an ONNX model: use crisol.onnx.load()";
+  if (advice.empty()) return;
+  const nb::gil_scoped_acquire lock;
+  raise("FileError", "[load] " + advice);
+}
+
 NamedTensors load(const Path& path, const OptionalDevice& device) {
   const std::string file = existing(path);
   if (path.extension() == ".npz") return io::load_npz(file, or_default(device));
+  refuse_other_formats(path);
   return io::load_safetensors(file, or_default(device));
 }
 

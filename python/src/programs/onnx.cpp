@@ -18,15 +18,21 @@ using Names = std::vector<std::string>;
 
 nb::object json_of(const std::string& text) { return nb::module_::import_("json").attr("loads")(text); }
 
+/// A tensor, or an array as one.
+Tensor tensor_of(nb::handle value) {
+  if (nb::isinstance<Tensor>(value)) return nb::cast<Tensor>(value);
+  return nb::cast<Tensor>(nb::module_::import_("crisol").attr("asarray")(value));
+}
+
 /// Inputs by name. A sequence is a list of tensors.
 NamedTensors inputs_of(const nb::dict& dict) {
   NamedTensors inputs;
   for (const auto& [key, value] : dict) {
     const std::string name = nb::cast<std::string>(key);
     if (nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value)) {
-      for (const nb::handle element : value) inputs.emplace_back(name, nb::cast<Tensor>(element));
+      for (const nb::handle element : value) inputs.emplace_back(name, tensor_of(element));
     } else {
-      inputs.emplace_back(name, nb::cast<Tensor>(value));
+      inputs.emplace_back(name, tensor_of(value));
     }
   }
   return inputs;
@@ -60,12 +66,12 @@ nb::object shape_of_value(const onnx::ValueInfo& info) {
 
 // A tensor or a dict is one argument. Several tensors are the inputs in the order of the file.
 nb::object run(onnx::Model& model, const nb::args& args) {
-  if (args.size() == 1 && nb::isinstance<Tensor>(args[0])) {
-    const Tensor x = nb::cast<Tensor>(args[0]);
+  if (args.size() == 1 && (nb::isinstance<Tensor>(args[0]) || is_numpy_array(args[0].ptr()))) {
+    const Tensor x = tensor_of(args[0]);
     return nb::cast(unlocked([&] { return model.forward(x); }));
   }
   if (args.size() != 1 || !nb::isinstance<nb::dict>(args[0]))
-    throw nb::type_error("an ONNX model is called with a dict of tensors by name, or with one tensor");
+    throw nb::type_error("an ONNX model is called with a dict of tensors or arrays by name, or with one of them");
   const NamedTensors inputs = inputs_of(nb::cast<nb::dict>(args[0]));
   const onnx::Outputs outputs = unlocked([&] { return model(inputs); });
   return outputs_of(model, outputs);

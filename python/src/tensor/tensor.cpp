@@ -42,7 +42,6 @@ void bind_properties(TensorClass& tensor) {
       .def_prop_ro("dtype", &Tensor::dtype, "The element type.")
       .def_prop_ro("device", &Tensor::device, "The device that holds the elements.")
       .def_prop_ro("ndim", &Tensor::dim, "The number of axes.")
-      .def_prop_ro("size", &Tensor::numel, "The number of elements.")
       .def_prop_ro(
           "itemsize", [](const Tensor& x) { return size_of(x.dtype()); }, "The bytes of one element.")
       .def_prop_ro(
@@ -182,6 +181,21 @@ void bind_gradients(TensorClass& tensor) {
       .def("detach", &Tensor::detach, Unlocked(), "The same elements, outside the graph.");
 }
 
+/// Tensor(data) and Tensor(2, 3), as in PyTorch: numbers as float32, or sizes of a tensor without values.
+void construct_tensor(Tensor* self, const nb::args& data) {
+  const nb::module_ crisol = nb::module_::import_("crisol");
+  bool sizes = true;
+  for (const nb::handle one : data) sizes = sizes && PyLong_Check(one.ptr()) && !PyBool_Check(one.ptr());
+  if (!sizes && data.size() > 1) throw nb::type_error(wrong_part);
+  nb::object made;
+  if (sizes)
+    made = crisol.attr("empty")(data.size() == 0 ? nb::make_tuple(0) : nb::borrow<nb::tuple>(data));
+  else
+    made = nb::isinstance<Tensor>(data[0]) ? nb::borrow(data[0])
+                                           : crisol.attr("asarray")(data[0], "dtype"_a = crisol.attr("float32"));
+  new (self) Tensor(nb::cast<const Tensor&>(made));
+}
+
 }  // namespace
 
 TensorClass bind_tensor(nb::module_& m) {
@@ -192,6 +206,8 @@ TensorClass bind_tensor(nb::module_& m) {
     if (x.defined()) wait_ahead(x.device());
     return unlocked([&] { return repr_of(x); });
   });
+  tensor.def("__init__", &construct_tensor, nb::sig("def __init__(self, *data: typing.Any) -> None"),
+             "Numbers as float32, or sizes of a tensor without values. crisol.asarray() is the better way.");
   bind_properties(tensor);
   bind_views(tensor);
   bind_moves(tensor);
