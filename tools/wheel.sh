@@ -85,7 +85,8 @@ check_wheel() {
   [ "$size" -le 15000000 ] || die "$1 has $size bytes, more than 15 MB"
   contents=$("$venv/bin/python" -m zipfile --list "$1")
   for needed in crisol/__init__.py crisol/py.typed crisol/_crisol/__init__.pyi crisol/libcrisol.so.0.2 \
-    crisol/opencl/libOpenCL.so.1 licenses/LICENSE licenses/licences/{nanobind,ocl-icd,robin-map,stb}.txt; do
+    crisol/opencl/libOpenCL.so.1 crisol/bin/crisol crisol/__main__.py entry_points.txt licenses/LICENSE \
+    licenses/licences/{cli11,nanobind,ocl-icd,robin-map,stb}.txt; do
     grep -qF -- "$needed" <<<"$contents" || die "$1 does not contain $needed"
   done
   ! grep -q 'libcrisol_dist\|crisol/_dist' <<<"$contents" || die "$1 contains libcrisol_dist, which fits one MPI only"

@@ -7,7 +7,8 @@
 #   2. crisol[cpu] finds Intel's runtime from PyPI. The wheel's own loader loads it.
 #   3. With PoCL and the loader of Debian, both PoCL and Intel's runtime show their devices.
 #   4. Without the extra, the wheel runs on PoCL.
-#   5. All Python tests pass on Intel's runtime, with the installed wheel.
+#   5. The command `crisol` of the environment runs.
+#   6. All Python tests pass on Intel's runtime, with the installed wheel.
 # --no-build tests the wheels that build/wheels holds. Ends with "python: N passed, N failed, N skipped", and with 3 if
 # something is missing.
 set -euo pipefail
@@ -92,6 +93,7 @@ test_root() {
   check "$suite: installing Debian's PoCL" inside "$root" apt-get -q -y install --no-install-recommends pocl-opencl-icd
   check "$suite: Intel's runtime beside PoCL" show "$root" cpu "Intel(R) OpenCL" "Portable Computing Language"
   check "$suite: PoCL alone" show "$root" plain "Portable Computing Language"
+  check "$suite: the command" as_user "$root" /home/user/plain/bin/crisol devices
   check "$suite: installing what the tests need" environment "$root" full "crisol[cpu]" -r /crisol/tests/python/requirements.txt
   check "$suite: all Python tests" test_suite "$root"
 }
