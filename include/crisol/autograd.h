@@ -46,8 +46,9 @@ CRISOL_API std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const st
 
 /// Computes the result of a function from its inputs.
 using ForwardFunction = std::function<Tensor(const std::vector<Tensor>& inputs)>;
-/// Computes the gradient of each input from the gradient `dy` of the result y. Each gradient has the shape of its
-/// input, or is undefined if there is none.
+/// Computes the gradient of each input from the gradient `dy` of the result y. A gradient is undefined if there is
+/// none: the input then gets no gradient. Otherwise its shape is the input's, or a shape that the input's broadcasts
+/// to; it is summed over the further axes. A gradient of another floating dtype is converted.
 using BackwardFunction =
     std::function<std::vector<Tensor>(const Tensor& dy, const std::vector<Tensor>& inputs, const Tensor& y)>;
 
@@ -56,7 +57,8 @@ using BackwardFunction =
 /// recorded with create_graph, and then gets the inputs and y of the graph. So its gradient has a gradient if it
 /// consists of recorded functions. A gradient from a raw op or a kernel has none: backward through it throws. Inputs
 /// may be undefined. Error messages contain `name`. backward() throws invalid_argument if an input or the result was
-/// changed in place meanwhile, and if `backward` returns a wrong number of gradients or a wrong shape.
+/// changed in place meanwhile, and if `backward` returns a wrong number of gradients, or one of a wrong shape, dtype or
+/// device.
 ///
 ///     Tensor sign_ste(const Tensor& x) {  // Straight-through: the gradient passes where |x| <= 1.
 ///       return custom_function("sign_ste", {x},

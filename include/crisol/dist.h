@@ -176,6 +176,8 @@ class CRISOL_API ShardedOptimizer {
 
   /// Discards the gradients.
   void zero_grad();
+  /// The same. Without `set_to_none`, the gradients stay the same tensors and become zeros.
+  void zero_grad(bool set_to_none);
   /// Averages the gradients, and scales the averages by min(1, max_norm / (norm + 1e-6)), so that their common
   /// Euclidean norm is at most max_norm: optim::clip_grad_norm for all ranks together. All ranks call it, between
   /// backward() and step(), which uses these gradients. Returns the norm before scaling, the same on all ranks. Throws

@@ -21,6 +21,9 @@
 
 namespace crisol {
 
+namespace nn {
+class Buffer;
+}
 struct TensorImpl;
 class Tensor;
 struct ExtremeResult;
@@ -65,9 +68,12 @@ class CRISOL_API Tensor {
   Tensor() noexcept = default;
   Tensor(const Tensor&) = default;
   Tensor(Tensor&&) noexcept = default;
+  /// A view of the elements that the buffer of a module has now. It keeps them when the buffer is assigned.
+  Tensor(const nn::Buffer& buffer);
   /// Assignment to a named handle makes it a handle to another tensor: `auto r = x[0]; r = y;` writes no element.
   Tensor& operator=(const Tensor&) & = default;
   Tensor& operator=(Tensor&&) & noexcept = default;
+  Tensor& operator=(const nn::Buffer& buffer) &;
   /// Assignment to a handle without a name writes elements, like copy_from: `x[0] = y` and `x[{0, Slice(1, 5)}] = 2.0`.
   /// The value is broadcast, cast, and moved to this device. If tensors of positions name an element more than once,
   /// the last value stays.
@@ -135,7 +141,12 @@ class CRISOL_API Tensor {
   /// Copies the elements to host memory as raw bytes, outermost axis first: numel() * size_of(dtype()) bytes. Waits.
   void read_bytes(void* bytes) const;
 
-  // --- In place; refused while ops are recorded if this tensor or an operand wants a gradient ---------------------
+  // --- In place --------------------------------------------------------------------------------------------------
+  //
+  // These functions are recorded as in PyTorch: after x.mul_(w), x is the result of an op that depends on w. If x is a
+  // view, the tensor that it is a view of and its other views follow. While ops are recorded, they refuse a leaf that
+  // wants a gradient, a view of such a leaf, and a view that was made under NoGrad if the graph would have to know of
+  // the change. backward() throws if an op needs elements that were overwritten.
 
   /// Sets every element to a value, converted to the dtype. Returns *this. Whole numbers are exact in 64 bits.
   Tensor& fill_(const Scalar& value);

@@ -9,12 +9,20 @@ namespace crisol::autograd {
 
 namespace {
 
+// The place where an optimiser wants the gradient, for a leaf without a gradient. A tensor that a program keeps of an
+// earlier gradient gets memory of its own.
+const Tensor& free_place(Slot& leaf) {
+  leaf.gradient_buffer = take_place(leaf.gradient_buffer);
+  return leaf.gradient_buffer;
+}
+
 // The sum as the gradient of a leaf that belongs to the graph. Later backward passes must change no other tensor, so
 // the elements are copied.
-Tensor linked_gradient(const Slot& leaf, const Tensor& sum) {
+Tensor linked_gradient(Slot& leaf, const Tensor& sum) {
   Tensor own;
+  leaf.gradient = Tensor();
   if (leaf.gradient_buffer.defined()) {
-    ops::copy_into(leaf.gradient_buffer, sum);
+    ops::copy_into(free_place(leaf), sum);
     own = leaf.gradient_buffer.detach();
   } else {
     own = ops::clone(sum);
@@ -50,7 +58,7 @@ void accumulate_leaf(Slot& leaf, Tensor&& gradient) {
   } else if (leaf.gradient.defined()) {
     ops::add_into(leaf.gradient, gradient);
   } else if (leaf.gradient_buffer.defined()) {
-    ops::copy_into(leaf.gradient_buffer, gradient);
+    ops::copy_into(free_place(leaf), gradient);
     leaf.gradient = leaf.gradient_buffer;
   } else {
     // Later calls add to this gradient in place, so no other tensor may share its storage.

@@ -68,6 +68,7 @@ class Draws : public DrawObserver {
 struct Recomputed::Place {
   std::shared_ptr<CheckpointFrame> frame;
   Tensor tensor;
+  std::uint64_t version = 0;  ///< Of the tensor when the function ran again.
 };
 
 class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
@@ -86,14 +87,17 @@ class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
 
   Recomputed place_for(const Tensor& tensor) {
     if (!again_) {
-      auto place = std::make_shared<Recomputed::Place>(Recomputed::Place{shared_from_this(), Tensor()});
+      auto place = std::make_shared<Recomputed::Place>(Recomputed::Place{shared_from_this(), Tensor(), 0});
       kept_.push_back({place, tensor.shape(), tensor.dtype()});
       return Recomputed(std::move(place));
     }
     require(next_ < kept_.size() && kept_[next_].shape == tensor.shape() && kept_[next_].dtype == tensor.dtype(), op,
             "when the function ran again, its ops kept another tensor of shape ", tensor.shape(), " and dtype ",
             tensor.dtype(), " as number ", next_, "; the function must do the same each time");
-    if (const std::shared_ptr<Recomputed::Place> place = kept_[next_].place.lock()) place->tensor = tensor.detach();
+    if (const std::shared_ptr<Recomputed::Place> place = kept_[next_].place.lock()) {
+      place->tensor = tensor.detach();
+      place->version = version_of(tensor);
+    }
     ++next_;
     return {};
   }
@@ -144,6 +148,7 @@ Recomputed Recomputed::place_for(const Tensor& tensor) { return thread_context()
 
 Tensor Recomputed::get() const {
   if (!place_->tensor.defined()) place_->frame->run_again();
+  require_version(place_->tensor, place_->version);
   return place_->tensor;
 }
 

@@ -2,13 +2,21 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
-#include "crisol/tensor.h"
+#include "tensor/impl.h"
 
 namespace crisol::autograd {
 
 class CheckpointFrame;
+
+/// The version of the elements of a tensor.
+inline std::uint64_t version_of(const Tensor& tensor) {
+  return tensor.impl()->storage->version.load(std::memory_order_relaxed);
+}
+/// Throws if the elements have another version, because then backward cannot use them.
+void require_version(const Tensor& tensor, std::uint64_t version);
 
 /// The place of one tensor among the tensors that the function of a checkpoint() saved. Copies share the tensor.
 class Recomputed {

@@ -1,3 +1,4 @@
+#include "autograd/in_place.h"
 #include "autograd/node.h"
 #include "autograd/refusal.h"
 #include "base/interned_text.h"
@@ -7,11 +8,31 @@ namespace crisol {
 
 namespace {
 
-void check_shapes(const char* op, const std::vector<Tensor>& gradients, const std::vector<Tensor>& inputs) {
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (gradients[i].defined() && inputs[i].defined())
-      require(gradients[i].shape() == inputs[i].shape(), op, "the gradient function gave shape ", gradients[i].shape(),
-              " for input ", i, " of shape ", inputs[i].shape());
+// The gradient in the shape and the dtype of its input.
+Tensor fitted(const char* op, std::size_t number, const Tensor& gradient, const Tensor& input) {
+  const Shape &own = gradient.shape(), &wanted = input.shape();
+  if (own != wanted) {
+    bool broadcasts = wanted.rank() <= own.rank();
+    for (int i = 1; broadcasts && i <= wanted.rank(); ++i)
+      broadcasts = wanted[wanted.rank() - i] == own[own.rank() - i] || wanted[wanted.rank() - i] == 1;
+    require(broadcasts, op, "the gradient function gave shape ", own, " for input ", number, " of shape ", wanted,
+            ", which does not broadcast to it");
+  }
+  require(is_floating(gradient.dtype()), op, "the gradient function gave dtype ", gradient.dtype(), " for input ",
+          number, " of ", input.dtype());
+  require(gradient.device() == input.device(), op, "the gradient function gave a tensor on ", gradient.device(),
+          " for input ", number, " on ", input.device());
+  return autograd::sum_to_shape(gradient, wanted).to(input.dtype());
+}
+
+void fit_gradients(const char* op, std::vector<Tensor>& gradients, const std::vector<Tensor>& inputs,
+                   autograd::Needs needs) {
+  require(gradients.size() == inputs.size(), op, "the gradient function gave ", gradients.size(), " gradients for ",
+          inputs.size(), " inputs");
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!needs[i]) gradients[i] = Tensor();
+    if (gradients[i].defined()) gradients[i] = fitted(op, i, gradients[i], inputs[i]);
+  }
 }
 
 // A gradient without a record may come from a raw op or a kernel. Then it would silently count as a constant. dy itself
@@ -36,6 +57,7 @@ Tensor custom_function(const std::string& name, const std::vector<Tensor>& input
     y = forward(plain);
   }
   require(y.defined(), name.c_str(), "the function gave an undefined tensor");
+  autograd::note_view(y, inputs);
   if (!autograd::recording(inputs)) return y;
 
   // The record and the timeline refer to the name for as long as they live.
@@ -43,13 +65,11 @@ Tensor custom_function(const std::string& name, const std::vector<Tensor>& input
   const std::vector<autograd::Saved> saved(inputs.begin(), inputs.end());
   const auto kept = std::make_shared<const BackwardFunction>(backward);
   const Tensor recorded = autograd::record_higher(
-      op, y, inputs, [op, kept, saved, result = autograd::SavedResult(y)](const Tensor& dy, autograd::Needs) {
+      op, y, inputs, [op, kept, saved, result = autograd::SavedResult(y)](const Tensor& dy, autograd::Needs needs) {
         std::vector<Tensor> from;
         for (const autograd::Saved& input : saved) from.push_back(input.get());
         autograd::Gradients gradients = (*kept)(dy, from, result.get());
-        require(gradients.size() == from.size(), op, "the gradient function gave ", gradients.size(), " gradients for ",
-                from.size(), " inputs");
-        check_shapes(op, gradients, from);
+        fit_gradients(op, gradients, from, needs);
         if (grad_enabled()) mark_first_order_only(op, gradients, dy, from);
         return gradients;
       });

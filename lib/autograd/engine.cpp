@@ -214,8 +214,9 @@ void Engine::process(Node* key) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Node::Edge& edge = node.edges[i];
     if (!needed_[i]) continue;
-    require(!results[i].defined() || results[i].shape() == edge.shape, node.op, "backward gave a gradient of shape ",
-            results[i].shape(), " for input ", i, " of shape ", edge.shape);
+    if (results[i].defined())
+      require(results[i].shape() == edge.shape, node.op, "backward gave a gradient of shape ", results[i].shape(),
+              " for input ", i, " of shape ", edge.shape);
     deliver(edge, std::move(results[i]));
   }
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "autograd/anomaly.h"
+#include "autograd/in_place.h"
 #include "crisol/ops/copy.h"
 #include "runtime/trace/timeline.h"
 
@@ -37,7 +38,10 @@ void release(std::shared_ptr<Node>&& node) {
 }  // namespace
 
 Slot* slot_of(const Tensor& tensor) noexcept {
-  return tensor.defined() ? static_cast<Slot*>(tensor.impl()->autograd.get()) : nullptr;
+  if (!tensor.defined()) return nullptr;
+  const TensorImpl& impl = *tensor.impl();
+  if (impl.view_of != nullptr && impl.view_of->recorded_writes != impl.recorded_writes) follow_writes(tensor);
+  return static_cast<Slot*>(impl.autograd.get());
 }
 
 Slot& ensure_slot(const Tensor& tensor) {
@@ -113,25 +117,16 @@ std::vector<Tensor> record_many(const char* op, std::vector<Tensor> outputs, con
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     Tensor& output = outputs[i];
     // An op may return its input unchanged (contiguous() of a contiguous tensor). Such a tensor already has a place in
-    // the graph, so a new handle takes the new place.
-    if (output.impl()->autograd != nullptr) output = output.detach();
+    // the graph, so a view takes the new place.
+    if (output.impl()->autograd != nullptr)
+      output = make_view(output, output.shape(), output.strides(), output.offset());
+    note_view(output, inputs);
     Slot& slot = ensure_slot(output);
     slot.node = node;
     slot.output = i;
   }
   if (slice) runtime::trace_flow_start("backward", node->sequence, runtime::trace_clock());
   return outputs;
-}
-
-void move_into_arena(Tensor& parameter, const Tensor& value, const Tensor& gradient_buffer) {
-  ops::copy_into(value, parameter);
-  Slot& slot = ensure_slot(parameter);
-  if (slot.gradient.defined()) {
-    ops::copy_into(gradient_buffer, slot.gradient);
-    slot.gradient = gradient_buffer;
-  }
-  slot.gradient_buffer = gradient_buffer;
-  replace_leaf(parameter, value);
 }
 
 namespace {
@@ -181,6 +176,13 @@ const void* identity_of(const Tensor& tensor) noexcept {
 
 void clear_gradient(const Tensor& parameter) noexcept {
   if (Slot* slot = slot_of(parameter)) slot->gradient = Tensor();
+}
+
+void zero_gradient(const Tensor& parameter) {
+  const Slot* slot = slot_of(parameter);
+  if (slot == nullptr || !slot->gradient.defined()) return;
+  slot->gradient.impl()->autograd = nullptr;
+  ops::fill_into(slot->gradient, 0);
 }
 
 }  // namespace crisol::autograd

@@ -64,7 +64,7 @@ struct Slot : AutogradSlot {
   std::weak_ptr<const std::string> optimizer;
 };
 
-/// The slot of a tensor, or nullptr.
+/// The slot of a tensor, or nullptr. A view gets a new place in the graph first, if an op in place was recorded since.
 Slot* slot_of(const Tensor& tensor) noexcept;
 /// The slot of a tensor; makes a slot if there is none.
 Slot& ensure_slot(const Tensor& tensor);
@@ -151,9 +151,6 @@ Tensor record_higher(const char* op, const Tensor& output, const std::vector<Ten
   return record(op, output, inputs, std::move(backward), true);
 }
 
-/// Moves the storage of a leaf into an arena, and the storage of its gradient into another arena. The values are kept.
-void move_into_arena(Tensor& parameter, const Tensor& value, const Tensor& gradient_buffer);
-
 /// Makes a leaf one with another leaf: both have the memory and the slot of `other` from now on. A leaf that was tied
 /// to a third one leaves it.
 void tie(const Tensor& leaf, const Tensor& other);
@@ -166,5 +163,8 @@ const void* identity_of(const Tensor& tensor) noexcept;
 
 /// Drops the gradient of a leaf: the next backward starts from nothing.
 void clear_gradient(const Tensor& parameter) noexcept;
+
+/// Fills the gradient of a leaf with zeros, if there is one, and takes it out of the graph. It stays the same tensor.
+void zero_gradient(const Tensor& parameter);
 
 }  // namespace crisol::autograd

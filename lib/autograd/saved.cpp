@@ -2,31 +2,37 @@
 
 #include "autograd/node.h"
 #include "base/text.h"
+#include "crisol/ops/copy.h"
 
 namespace crisol::autograd {
 
 namespace {
 
-std::uint64_t version_of(const Tensor& tensor) {
-  return tensor.impl()->storage->version.load(std::memory_order_relaxed);
-}
-
 // Another handle to the elements of a tensor, with this place in the graph.
 Tensor placed(const Tensor& tensor, std::shared_ptr<AutogradSlot> slot) {
-  const Tensor copy = make_view(tensor, tensor.shape(), tensor.strides(), tensor.offset());
+  const Tensor copy = make_alias(tensor);
   copy.impl()->autograd = std::move(slot);
   return copy;
 }
 
 }  // namespace
 
+void require_version(const Tensor& tensor, std::uint64_t version) {
+  const std::uint64_t now = version_of(tensor);
+  require(now == version, "backward", "a tensor of shape ", tensor.shape(),
+          " that is needed for the gradient was changed in place (version ", now, ", saved at ", version, ")");
+}
+
 Saved::Saved(const Tensor& tensor) {
   if (!tensor.defined()) return;
-  tensor_ = placed(tensor, tensor.impl()->autograd);
-  version_ = version_of(tensor);
+  static_cast<void>(slot_of(tensor));  // A view follows the writes that were recorded.
+  const bool is_overwritten = thread_context().overwritten == tensor.impl()->storage.get();
+  const Tensor kept = is_overwritten ? ops::clone(tensor) : tensor;
+  tensor_ = placed(kept, tensor.impl()->autograd);
+  version_ = version_of(kept);
   // A leaf is the user's own tensor. It is kept, so that a change of its elements is noticed.
   if (thread_context().checkpoint == nullptr || (tensor.is_leaf() && tensor.requires_grad())) return;
-  recomputed_ = Recomputed::place_for(tensor);
+  recomputed_ = Recomputed::place_for(kept);
   if (recomputed_) tensor_.impl()->storage = nullptr;
 }
 
@@ -36,9 +42,7 @@ const Tensor& Saved::get() const {
     if (tensor_.impl()->storage == nullptr) tensor_ = placed(recomputed_.get(), tensor_.impl()->autograd);
     return tensor_;
   }
-  const std::uint64_t now = version_of(tensor_);
-  require(now == version_, "backward", "a tensor of shape ", tensor_.shape(),
-          " that is needed for the gradient was changed in place (version ", now, ", saved at ", version_, ")");
+  require_version(tensor_, version_);
   return tensor_;
 }
 

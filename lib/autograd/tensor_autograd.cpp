@@ -1,10 +1,13 @@
 // The members of Tensor that deal with gradients.
+#include "autograd/in_place.h"
 #include "autograd/node.h"
 #include "base/text.h"
 #include "crisol/ops/copy.h"
-#include "tensor/grad_mode.h"
 
 namespace crisol {
+
+using autograd::Gradients;
+using autograd::Needs;
 
 bool Tensor::requires_grad() const noexcept {
   const autograd::Slot* slot = autograd::slot_of(*this);
@@ -29,17 +32,30 @@ Tensor Tensor::grad() const {
   return slot == nullptr ? Tensor() : slot->gradient;
 }
 
-Tensor Tensor::detach() const { return make_view(*this, shape(), strides(), offset()); }
+Tensor Tensor::detach() const { return make_alias(*this); }
 
 Tensor& Tensor::fill_(const Scalar& value) {
-  require_in_place_allowed("fill_", *this);
+  constexpr const char* op = "fill_";
+  const bool recorded = autograd::records_write(op, *this, false);
   ops::fill_into(*this, value);
+  if (recorded) {
+    autograd::record_write(op, *this,
+                           autograd::record_higher(op, make_alias(*this), {*this},
+                                                   [](const Tensor& dy, Needs) { return Gradients{zeros_like(dy)}; }));
+  }
   return *this;
 }
 
 void Tensor::copy_from(const Tensor& source) {
-  require_in_place_allowed("copy_from", *this);
-  ops::copy_into(*this, source);
+  constexpr const char* op = "copy_from";
+  require(source.defined(), op, "the source is undefined");
+  if (!autograd::records_write(op, *this, source.requires_grad())) return ops::copy_into(*this, source);
+  const Tensor value = source.to(device()).to(dtype());
+  ops::copy_into(*this, value);
+  const auto backward = [shape = value.shape()](const Tensor& dy, Needs needs) {
+    return Gradients{needs[0] ? zeros_like(dy) : Tensor(), needs[1] ? autograd::sum_to_shape(dy, shape) : Tensor()};
+  };
+  autograd::record_write(op, *this, autograd::record_higher(op, make_alias(*this), {*this, value}, backward));
 }
 
 }  // namespace crisol

@@ -55,6 +55,7 @@ struct ThreadContext {
   void* trial = nullptr;                         ///< The innermost trial of dispatch/verification.cpp.
   bool detects_anomaly = false;                  ///< A DetectAnomaly of the thread lives.
   autograd::Node* backward_node = nullptr;       ///< The op whose backward function runs.
+  const void* overwritten = nullptr;  ///< The storage that an op in place writes next; see autograd/in_place.h.
   /// The innermost checkpoint() whose function runs.
   autograd::CheckpointFrame* checkpoint = nullptr;
   DrawObserver* draw_observer = nullptr;  ///< Gets each generator before the generator draws.

@@ -169,6 +169,10 @@ crisol_status crisol_optimizer_zero_grad(crisol_optimizer* optimizer) {
   return guarded([&] { optimizer_of(optimizer, "optimizer_zero_grad").zero_grad(); });
 }
 
+crisol_status crisol_optimizer_zero_grad_in_place(crisol_optimizer* optimizer) {
+  return guarded([&] { optimizer_of(optimizer, "optimizer_zero_grad_in_place").zero_grad(false); });
+}
+
 crisol_status crisol_optimizer_step(crisol_optimizer* optimizer) {
   return guarded([&] { optimizer_of(optimizer, "optimizer_step").step(); });
 }

@@ -135,10 +135,18 @@ ShardedOptimizer::ShardedOptimizer(const NamedTensors& parameters, const Make& m
 
 ShardedOptimizer::~ShardedOptimizer() = default;
 
-void ShardedOptimizer::zero_grad() {
+void ShardedOptimizer::zero_grad() { zero_grad(true); }
+
+void ShardedOptimizer::zero_grad(bool set_to_none) {
   impl_->averaged = false;
   impl_->finish_averages();
-  for (const auto& [name, parameter] : impl_->parameters) set_grad(parameter, Tensor());
+  const NoGrad no_grad;
+  for (const auto& [name, parameter] : impl_->parameters) {
+    if (set_to_none)
+      set_grad(parameter, Tensor());
+    else if (Tensor gradient = parameter.grad(); gradient.defined())
+      gradient.zero_();
+  }
 }
 
 optim::Optimizer& ShardedOptimizer::own() { return *impl_->optimizer; }

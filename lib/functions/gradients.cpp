@@ -29,4 +29,29 @@ Tensor sum_backward(const Tensor& dy, const Shape& shape, const Shape& axes) {
   });
 }
 
+Gradients gradients_of(const std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)>& function,
+                       const std::vector<Tensor>& inputs, const Gradients& dy, Needs needs) {
+  // Each wanted input gets a place of its own in the graph, where its gradient ends.
+  std::vector<Tensor> own = inputs, wanted;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!needs[i]) continue;
+    own[i] = inputs[i].reshape(inputs[i].shape());
+    wanted.push_back(own[i]);
+  }
+  const std::vector<Tensor> all = function(own);
+  std::vector<Tensor> results;
+  GradOptions options{.create_graph = true, .allow_unused = true};
+  for (std::size_t i = 0; i < dy.size(); ++i) {
+    if (!dy[i].defined()) continue;
+    results.push_back(all[i]);
+    options.grad_outputs.push_back(dy[i]);
+  }
+  const std::vector<Tensor> found = grad(results, wanted, options);
+  Gradients gradients(inputs.size());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (needs[i]) gradients[i] = found[next++];
+  return gradients;
+}
+
 }  // namespace crisol::autograd

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
+#include "autograd/node.h"
 #include "crisol/tensor.h"
 
 namespace crisol::autograd {
@@ -18,5 +20,11 @@ Tensor sum_to(const Tensor& x, const Shape& shape);
 
 /// ops::sum_backward with a gradient. It repeats dy over `shape`. The axes `axes` of dy are missing or have size 1.
 Tensor sum_backward(const Tensor& dy, const Shape& shape, const Shape& axes);
+
+/// The gradients of function(inputs), as differentiable functions of the inputs and of dy, the gradients of its
+/// results. For ops whose backward op has no gradient: while backward is recorded, the same function of differentiable
+/// functions takes its place.
+Gradients gradients_of(const std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)>& function,
+                       const std::vector<Tensor>& inputs, const Gradients& dy, Needs needs);
 
 }  // namespace crisol::autograd

@@ -73,7 +73,7 @@ Program::Program(const Graph& graph, const Data& inputs, const std::vector<Tenso
     : device_(device) {
   const NoGrad no_grad;
   for (const Tensor& weight : weights)
-    weights_.push_back({weight.impl()->storage, weight.impl()->storage->version.load()});
+    weights_.push_back({weight.impl()->storage, weight.impl()->storage->version.load(), weight.impl()->storage->moves});
   for (const Datum& input : inputs)
     inputs_.push_back(input.on_host() ? input : Datum(input.tensor(device).detach().clone()));
   runtime::LoadedPrograms programs(device.state());
@@ -127,7 +127,9 @@ bool Program::fits_inputs(const Data& inputs) const {
 bool Program::fits_weights(const std::vector<Tensor>& weights) const {
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const Storage& storage = *weights[i].impl()->storage;
-    if (&storage != weights_[i].storage.get() || storage.version.load() != weights_[i].version) return false;
+    if (&storage != weights_[i].storage.get() || storage.version.load() != weights_[i].version ||
+        storage.moves != weights_[i].moves)
+      return false;
   }
   return true;
 }

@@ -57,7 +57,7 @@ class Program {
   /// The memory of a weight when the program was made.
   struct Weight {
     std::shared_ptr<const Storage> storage;
-    std::uint64_t version;
+    std::uint64_t version, moves;
   };
   Device device_;
   std::vector<Weight> weights_;

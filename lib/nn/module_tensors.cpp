@@ -15,7 +15,8 @@ void Module::add_entries(const std::string& prefix, bool parameters, bool buffer
   if (parameters)
     for (const auto& [name, tensor] : state_->parameters) all.push_back({tensor, {prefix + name}});
   if (buffers)
-    for (const auto& [name, tensor] : state_->buffers) all.push_back({tensor, {prefix + name}});
+    for (const auto& [name, buffer] : state_->buffers)
+      all.push_back({static_cast<const Tensor&>(buffer), {prefix + name}});
   for (const auto& [name, child] : state_->children) child->add_entries(prefix + name + '.', parameters, buffers, all);
 }
 
@@ -134,19 +135,32 @@ StateDifference Module::load_state_dict(const NamedTensors& state, const LoadSta
 }
 
 Module& Module::to(Device device) {
-  const std::vector<Entry> all = entries(true, true);
+  struct Copy {
+    Tensor tensor, value, gradient;
+  };
   // All copies are made first, so that running out of memory leaves every tensor in its old place.
-  std::vector<Tensor> copies;
-  for (const Entry& entry : all) copies.push_back(entry.tensor.detach().to(device));
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    autograd::clear_gradient(all[i].tensor);
-    autograd::replace_leaf(all[i].tensor, copies[i]);
+  std::vector<Copy> copies;
+  for (const Entry& entry : entries(true, true)) {
+    if (entry.tensor.device() == device) continue;
+    const Tensor gradient = entry.tensor.grad();
+    copies.push_back(
+        {entry.tensor, entry.tensor.detach().to(device), gradient.defined() ? gradient.detach().to(device) : gradient});
+  }
+  for (const Copy& copy : copies) {
+    if (autograd::Slot* slot = autograd::slot_of(copy.tensor)) {
+      slot->gradient = copy.gradient;
+      slot->gradient_buffer = Tensor();
+    }
+    autograd::replace_leaf(copy.tensor, copy.value);
   }
   return *this;
 }
 
-void Module::zero_grad() const {
-  for (const Tensor& parameter : parameters()) autograd::clear_gradient(parameter);
+void Module::zero_grad() const { zero_grad(true); }
+
+void Module::zero_grad(bool set_to_none) const {
+  for (const Tensor& parameter : parameters())
+    set_to_none ? autograd::clear_gradient(parameter) : autograd::zero_gradient(parameter);
 }
 
 }  // namespace crisol::nn

@@ -1,9 +1,11 @@
 #include "crisol/nn/parameter.h"
 
+#include "autograd/in_place.h"
 #include "autograd/node.h"
 #include "base/text.h"
 #include "crisol/ops/copy.h"
 #include "nn/clone_context.h"
+#include "runtime/capture/capture.h"
 
 namespace crisol::nn {
 
@@ -19,11 +21,15 @@ void check_present(const char* kind, const std::string& absent_name) {
   require(absent_name.empty(), kind, "the layer was made without ", absent_name, "; make it with ", absent_name);
 }
 
-void take_values(const Tensor& tensor, const Tensor& value) {
-  if (value.shape() == tensor.shape() && value.dtype() == tensor.dtype() && value.device() == tensor.device()) {
-    ops::copy_into(tensor, value.shares_storage_with(tensor) ? ops::clone(value) : value);  // They may overlap.
-    return;
-  }
+bool fits(const Tensor& value, const Tensor& tensor) {
+  return value.shape() == tensor.shape() && value.dtype() == tensor.dtype() && value.device() == tensor.device();
+}
+
+void copy_values(const Tensor& tensor, const Tensor& value) {
+  ops::copy_into(tensor, value.shares_storage_with(tensor) ? ops::clone(value) : value);  // They may overlap.
+}
+
+void take_new_memory(const Tensor& tensor, const Tensor& value) {
   const Tensor memory = ops::clone(value);
   if (autograd::Slot* slot = autograd::slot_of(tensor)) {
     slot->gradient = Tensor();
@@ -62,21 +68,42 @@ Parameter& Parameter::operator=(const Tensor& value) {
   }
   require(is_floating(value.dtype()) || !requires_grad(), "Parameter", "only f32 and f16 tensors have gradients, the ",
           "value is ", value.dtype());
-  take_values(*this, value);
+  fits(value, *this) ? copy_values(*this, value) : take_new_memory(*this, value);
   return *this;
 }
 
 Buffer::Buffer(const Buffer& other) : Tensor(tensor_for_copy(other)), absent_name_(other.absent_name_) {}
 
 Buffer& Buffer::operator=(const Tensor& value) {
+  const bool is_same = defined() && value.defined() && fits(value, *this) && value.strides() == strides() &&
+                       value.impl()->storage == impl()->storage && value.offset() == offset();
+  if (is_same) return *this;
   check_value("Buffer", value);
+  require(!grad_enabled() || !value.requires_grad(), "Buffer", "the value of shape ", value.shape(),
+          " wants a gradient, and a buffer has none; detach() it first");
   if (!defined()) {
     check_present("Buffer", absent_name_);
     Tensor::operator=(value);
-    return *this;
+  } else if (runtime::current_capturer() != nullptr && fits(value, *this)) {
+    copy_values(*this, value);
+  } else {
+    take_new_memory(*this, value);
+    impl()->autograd = nullptr;
+    impl()->view_of = nullptr;
+    impl()->unrecorded_view_of.reset();
   }
-  take_values(*this, value);
   return *this;
 }
 
 }  // namespace crisol::nn
+
+namespace crisol {
+
+Tensor::Tensor(const nn::Buffer& buffer)
+    : Tensor(buffer.defined()
+                 ? autograd::view_in_graph(buffer, buffer.shape(), buffer.strides(), buffer.offset()).impl()
+                 : nullptr) {}
+
+Tensor& Tensor::operator=(const nn::Buffer& buffer) & { return *this = Tensor(buffer); }
+
+}  // namespace crisol

@@ -19,7 +19,8 @@ std::vector<FlatPart> join_neighbours(const std::vector<Tensor>& parameters, con
     }
     const autograd::Slot* slot = autograd::slot_of(parameters[i]);
     const Storage* storage = tensor.impl()->storage.get();
-    const bool in_arena = slot != nullptr && slot->gradient_buffer.defined();
+    const bool in_arena = slot != nullptr && slot->gradient_buffer.defined() && tensor.is_contiguous() &&
+                          storage->bytes == static_cast<std::uint64_t>(tensor.numel()) * size_of(tensor.dtype());
     const bool follows = last != nullptr && in_arena && storage->block == last->block &&
                          storage->base >= last->base + last->bytes &&
                          storage->base - (last->base + last->bytes) < ArenaLayout::alignment * sizeof(float);

@@ -22,8 +22,10 @@ void Optimizer::add_param_group(ParamGroup group) { impl_->add({std::move(group)
 
 const std::vector<Tensor>& Optimizer::parameters() const noexcept { return impl_->parameters; }
 
-void Optimizer::zero_grad() {
-  for (const Tensor& p : impl_->parameters) autograd::clear_gradient(p);
+void Optimizer::zero_grad() { zero_grad(true); }
+
+void Optimizer::zero_grad(bool set_to_none) {
+  for (const Tensor& p : impl_->parameters) set_to_none ? autograd::clear_gradient(p) : autograd::zero_gradient(p);
 }
 
 Tensor Optimizer::Range::state(const std::string& name) const {
@@ -52,21 +54,51 @@ Optimizer::Range OptimizerImpl::range_of(std::size_t index, std::size_t first, s
   return range;
 }
 
+bool is_in_arena(const Tensor& x, const Tensor& arena, std::int64_t begin) {
+  const Storage &own = *x.impl()->storage, &all = *arena.impl()->storage;
+  return x.offset() == 0 && x.is_contiguous() && own.block == all.block &&
+         own.base == all.base + static_cast<std::uint64_t>(begin) * sizeof(float);
+}
+
 void OptimizerImpl::check_parameters_in_place() const {
   for (const GroupMemory& group : groups) {
-    const Storage& arena = *group.arena->values.impl()->storage;
     for (std::size_t i = group.first; i < group.last; ++i) {
       if (const auto newer = autograd::slot_of(parameters[i])->optimizer.lock(); newer != nullptr && newer != holder)
         fail(ErrorCode::invalid_argument, op(), "parameter ", i, " of shape ", parameters[i].shape(),
              " belongs to an optimiser that was made later, ", *newer, "; only the newest one of a parameter can step");
-      const std::int64_t begin = group.range.begin + elements(group, i, i).begin;
-      const Storage& own = *parameters[i].impl()->storage;
-      require(own.block == arena.block && own.base == arena.base + static_cast<std::uint64_t>(begin) * sizeof(float),
-              op(), "parameter ", i, " of shape ", parameters[i].shape(),
+      const Tensor &p = parameters[i], &copy = copies[i];
+      const bool is_same = copy.defined() ? p.shape() == copy.shape() && p.device() == copy.device()
+                                          : is_in_arena(p, group.arena->values, place_of(group, i));
+      require(is_same, op(), "parameter ", i, " of shape ", parameters[i].shape(),
               " has other memory since this optimiser was made (Module::to, a tie, another optimiser, or a value of "
               "another shape); "
               "make a new one");
     }
+  }
+}
+
+std::int64_t OptimizerImpl::place_of(const GroupMemory& group, std::size_t parameter) const {
+  return group.range.begin + elements(group, parameter, parameter).begin;
+}
+
+void OptimizerImpl::collect(const std::vector<bool>& touched) const {
+  for (const GroupMemory& group : groups)
+    for (std::size_t i = group.first; i < group.last; ++i) {
+      if (!touched[i]) continue;
+      if (copies[i].defined()) ops::copy_into(copies[i], parameters[i]);
+      const Tensor &gradients = group.arena->gradients, gradient = parameters[i].grad();
+      if (const std::int64_t place = place_of(group, i); !is_in_arena(gradient, gradients, place))
+        ops::copy_into(make_slice_of_arena(gradients, place, gradient.shape()), gradient);
+    }
+}
+
+void OptimizerImpl::give_back(const std::vector<bool>& touched) const {
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (!touched[i]) continue;
+    if (copies[i].defined())
+      ops::copy_into(parameters[i], copies[i]);
+    else
+      parameters[i].impl()->storage->written();  // The launch wrote through the arena.
   }
 }
 
@@ -104,6 +136,7 @@ void Optimizer::step() {
   s.check_parameters_in_place();
   const std::vector<bool> touched = s.touched_parameters();
   s.split_progress(touched);
+  s.collect(touched);
   for (std::size_t g = 0; g < s.groups.size(); ++g) {
     const GroupMemory& group = s.groups[g];
     std::set<std::size_t> advancing;
@@ -118,10 +151,9 @@ void Optimizer::step() {
         ++last;
       if (!touched[first]) continue;
       s.method.update(s.range_of(g, first, last));
-      // The launch wrote through the arena. Code that saved a parameter must see that it changed.
-      for (std::size_t i = first; i < last; ++i) s.parameters[i].impl()->storage->written();
     }
   }
+  s.give_back(touched);
 }
 
 }  // namespace crisol::optim

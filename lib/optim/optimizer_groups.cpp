@@ -36,6 +36,23 @@ void take_parameters(const char* op, std::vector<Tensor>& params, std::size_t gr
   params = std::move(kept);
 }
 
+/// Moves a parameter into the arena, or returns the place of its copy there.
+Tensor take_values(const Tensor& p, const Tensor& place) {
+  if (!can_move_elements(p)) return place;
+  move_elements(p, place);
+  return {};
+}
+
+/// Lets backward() write the gradient of a parameter into the arena from now on. A gradient that is there already
+/// moves, or stays outside until it is discarded.
+void take_gradient(autograd::Slot& slot, const Tensor& place) {
+  place.impl()->storage->is_known_outside = false;  // The optimiser does not use it while there is no gradient.
+  slot.gradient_buffer = place;
+  if (!slot.gradient.defined() || !can_move_elements(slot.gradient)) return;
+  move_elements(slot.gradient, place);
+  slot.gradient_buffer = make_alias(slot.gradient);
+}
+
 }  // namespace
 
 void OptimizerImpl::complete(std::vector<ParamGroup>& added, Device device) const {
@@ -87,7 +104,7 @@ void OptimizerImpl::add(std::vector<ParamGroup> added) {
   const Device device = parameters.empty() ? filled->params[0].device() : parameters[0].device();
   complete(added, device);
   std::vector<GroupMemory> made = memory_of(added, device);
-  std::vector<Tensor> all = parameters, counts = progress;
+  std::vector<Tensor> all = parameters, all_copies = copies, counts = progress;
   std::vector<std::size_t> count_of = progress_of;
   for (std::size_t k = 0; k < added.size(); ++k) {
     counts.push_back(ops::make_progress(device));
@@ -95,14 +112,16 @@ void OptimizerImpl::add(std::vector<ParamGroup> added) {
     for (std::size_t i = 0; i < added[k].params.size(); ++i) {
       Tensor& p = added[k].params[i];
       const std::int64_t begin = arena.layout.parameter(made[k].first_in_arena + i).begin;
-      autograd::move_into_arena(p, make_slice_of_arena(arena.values, begin, p.shape()),
-                                make_slice_of_arena(arena.gradients, begin, p.shape()));
-      autograd::slot_of(p)->optimizer = holder;
+      autograd::Slot& slot = *autograd::slot_of(p);
+      all_copies.push_back(take_values(p, make_slice_of_arena(arena.values, begin, p.shape())));
+      take_gradient(slot, make_slice_of_arena(arena.gradients, begin, p.shape()));
+      slot.optimizer = holder;
       all.push_back(p);
       count_of.push_back(counts.size() - 1);
     }
   }
   parameters = std::move(all);
+  copies = std::move(all_copies);
   progress = std::move(counts);
   progress_of = std::move(count_of);
   std::move(made.begin(), made.end(), std::back_inserter(groups));

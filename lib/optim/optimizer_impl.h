@@ -10,6 +10,9 @@
 
 namespace crisol::optim {
 
+/// Whether x is at this place of an arena, in order.
+bool is_in_arena(const Tensor& x, const Tensor& arena, std::int64_t begin);
+
 /// The memory of groups that were added together.
 struct Arena {
   ArenaLayout layout;
@@ -40,6 +43,8 @@ struct OptimizerImpl {
   std::vector<ParamGroup> settings;
   std::vector<GroupMemory> groups;
   std::vector<Tensor> parameters;
+  /// By parameter: its place in the arena if its own memory cannot move, else undefined. A step copies it.
+  std::vector<Tensor> copies;
   std::vector<Tensor> progress;          ///< Parameters of a group that took the same steps share one.
   std::vector<std::size_t> progress_of;  ///< The number of the step count of each parameter.
 
@@ -58,11 +63,17 @@ struct OptimizerImpl {
   std::vector<GroupMemory> memory_of(const std::vector<ParamGroup>& added, Device device) const;
   /// The elements of parameters first, … before last of a group, counted from the group's begin.
   ArenaLayout::Range elements(const GroupMemory& group, std::size_t first, std::size_t last) const;
+  /// The element of the arena at which a parameter of the group begins.
+  std::int64_t place_of(const GroupMemory& group, std::size_t parameter) const;
   Range range_of(std::size_t group, std::size_t first, std::size_t last) const;
   void check_parameters_in_place() const;
   /// Which parameters a step updates. Throws if parameters want a gradient and none of them has one.
   std::vector<bool> touched_parameters() const;
   void split_progress(const std::vector<bool>& touched);
+  /// Copies the values and gradients that are not in the arena to it.
+  void collect(const std::vector<bool>& touched) const;
+  /// Gives the parameters that are not in the arena their new values.
+  void give_back(const std::vector<bool>& touched) const;
 
   /// The settings of a group after a change. Throws for a change that is refused.
   ParamGroup changed(std::size_t group, const ParamGroup& changes) const;

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "base/thread_context.h"
+#include "tensor/impl.h"
 #include "tensor/recorder.h"
 
 namespace crisol {
@@ -16,7 +17,7 @@ EnableGrad::~EnableGrad() { thread_context().grad_enabled = before_; }
 
 void require_in_place_allowed(const char* op, const Tensor& tensor) {
   require(
-      !(grad_enabled() && tensor.requires_grad()), op,
+      !(grad_enabled() && (tensor.requires_grad() || whole_of(tensor).requires_grad())), op,
       "a tensor that wants a gradient is changed in place while ops are recorded; use crisol::NoGrad, or detach() it");
   if (Recorder* r = recorder()) r->made(op, tensor);  // A graph cannot express the tensor's new values.
 }

@@ -1,4 +1,4 @@
-// The rule for changing a tensor in place.
+// The rule for changing a tensor in place without a record.
 #pragma once
 
 #include "crisol/grad_mode.h"
@@ -6,8 +6,8 @@
 
 namespace crisol {
 
-/// Throws if ops are recorded and the tensor wants a gradient, because the graph would not know of the change. Tells a
-/// Recorder of the change.
+/// For writes that autograd cannot record. Throws if ops are recorded and the tensor, or the tensor that it is a view
+/// of, wants a gradient. Tells a Recorder of the change.
 void require_in_place_allowed(const char* op, const Tensor& tensor);
 
 }  // namespace crisol

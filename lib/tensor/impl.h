@@ -41,17 +41,30 @@ class DerivedData {
 };
 
 /// A range of a block. Several storages may share a block (the parameters of an optimiser's arena do), each with a
-/// version of its own.
+/// version of its own. All views of a tensor share its storage. So they follow when the storage gets other memory.
 struct Storage : std::enable_shared_from_this<Storage>, dispatch::DerivedOwner {
   Storage(runtime::BlockPtr b, std::uint64_t first, std::uint64_t size)
       : block(std::move(b)), base(first), bytes(size) {}
 
-  const runtime::BlockPtr block;
-  const std::uint64_t base;  ///< The byte of the block at which the storage begins, a multiple of 64.
+  runtime::BlockPtr block;
+  std::uint64_t base;  ///< The byte of the block at which the storage begins, a multiple of 64.
   const std::uint64_t bytes;
+  std::uint64_t moves = 0;  ///< How often the storage got other memory.
+  /// Others know the memory: an array of NumPy, a program of the user's, or tensors with another storage. They could
+  /// not follow.
+  std::atomic<bool> is_known_outside{false};
   /// Raised by every write, so that backward can tell when a saved tensor was changed.
   std::atomic<std::uint64_t> version{0};
   DerivedData derived;
+
+  /// Whether all users of the elements follow when the storage gets other memory.
+  bool can_move() const noexcept { return block->from_pool() && !block->is_captured() && !is_known_outside; }
+  /// Gives the storage other memory, which holds the same elements.
+  void move_to(runtime::BlockPtr other, std::uint64_t first) {
+    block = std::move(other);
+    base = first;
+    ++moves;
+  }
 
   /// Every write calls this.
   void written() {
@@ -77,8 +90,8 @@ struct AutogradSlot {
 
 /// The elements that x[…] has copied, because a slice had a negative step or a tensor gave positions.
 struct IndexedPlace {
-  /// It does not keep the storage alive: only `x[…] = y` uses it, while x is alive.
-  std::weak_ptr<Storage> storage;
+  /// The tensor x. It is not kept alive: only `x[…] = y` uses it, while x is alive.
+  std::weak_ptr<TensorImpl> tensor;
   Shape shape, strides;       ///< The elements that slices, positions and masks pick from. Strides are positive.
   std::int64_t offset = 0;    ///< The position of the first of these elements.
   Shape flipped;              ///< The axes that the copy has in the opposite order.
@@ -93,6 +106,14 @@ struct TensorImpl {
   DType dtype = DType::f32;
   std::shared_ptr<AutogradSlot> autograd;
   std::shared_ptr<const IndexedPlace> copied_from;  ///< Set for the copies that x[…] makes; else null.
+
+  /// The tensor that this one is a view of, if the view was made while ops are recorded. It is no view itself. If an op
+  /// in place is recorded, this tensor gets a new place in the graph, and all its views follow (autograd/in_place.h).
+  std::shared_ptr<TensorImpl> view_of;
+  /// The same for a view that was made under NoGrad. Such a view does not follow.
+  std::weak_ptr<TensorImpl> unrecorded_view_of;
+  /// How many ops in place were recorded. For a view: the number of `view_of` that its place in the graph belongs to.
+  std::uint64_t recorded_writes = 0;
 };
 
 /// Bytes of a contiguous tensor. Throws, naming op, for negative sizes, and if the product of the nonzero sizes passes
@@ -102,16 +123,34 @@ std::uint64_t checked_bytes(const char* op, const Shape& shape, DType dtype);
 /// Strides of a contiguous tensor.
 Shape contiguous_strides(const Shape& shape);
 
-/// A new tensor over the same storage, outside the graph; the caller has checked that it stays inside.
+/// A view without a place in the graph yet. The caller has checked that it stays inside the storage.
 Tensor make_view(const Tensor& base, const Shape& shape, const Shape& strides, std::int64_t offset);
 
+/// The same elements, outside the graph. Autograd does not see it as a view.
+Tensor make_alias(const Tensor& x);
+
+/// The tensor that x is a view of; x itself if x is no view. A view under NoGrad counts as a view too.
+Tensor whole_of(const Tensor& x);
+
 /// A contiguous tensor over a part of another tensor's block, with its own storage and version. It starts `first`
-/// elements into the part of the block that `arena` covers.
+/// elements into the part of the block that `arena` covers. The owner of the arena uses this memory too, so it counts
+/// as known outside.
 Tensor make_slice_of_arena(const Tensor& arena, std::int64_t first, const Shape& shape);
 
 /// A tensor from host bytes. The copy to the device runs at the same time as the work queued before. Takes ownership of
 /// the bytes.
 Tensor upload_beside(std::unique_ptr<std::byte[]> bytes, const Shape& shape, DType dtype, Device device);
+
+/// Copies the elements of x, in its layout, to the memory of `place`, and lets x and all its views use this memory.
+/// `place` has the size of x, whose storage holds nothing but x.
+void move_elements(const Tensor& x, const Tensor& place);
+
+/// Whether move_elements can take x: x is contiguous, is all of its storage, and all users of the storage follow.
+bool can_move_elements(const Tensor& x);
+
+/// A tensor at the place of `x`, which is a part of an arena. If a program keeps x or another tensor with its storage,
+/// these tensors get memory of their own with the same elements, and the result is a new tensor; otherwise it is x.
+Tensor take_place(const Tensor& x);
 
 /// Replaces the memory of `tensor`, in all its handles, by the memory of `value`. Both have the same shape and dtype.
 void replace_storage(const Tensor& tensor, const Tensor& value);

@@ -51,6 +51,7 @@ OpenclBuffer opencl_buffer_for_writing(const Tensor& x) {
   const OpenclBuffer buffer = opencl_buffer(x);
   require_in_place_allowed("opencl_buffer_for_writing", x);
   runtime::check_not_capturing("a program of the user's writes a tensor");
+  x.impl()->storage->is_known_outside = true;
   x.impl()->storage->written();
   return buffer;
 }

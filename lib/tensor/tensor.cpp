@@ -5,7 +5,10 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "base/thread_context.h"
+#include "runtime/capture/capture.h"
 #include "runtime/memory/transfer.h"
+#include "tensor/captured_uses.h"
 #include "tensor/grad_mode.h"
 #include "tensor/impl.h"
 #include "tensor/recorder.h"
@@ -58,14 +61,44 @@ Shape contiguous_strides(const Shape& shape) {
   return strides;
 }
 
-Tensor make_view(const Tensor& base, const Shape& shape, const Shape& strides, std::int64_t offset) {
+namespace {
+
+std::shared_ptr<TensorImpl> same_storage(const TensorImpl& base, const Shape& shape, const Shape& strides,
+                                         std::int64_t offset) {
   auto impl = std::make_shared<TensorImpl>();
-  impl->storage = base.impl()->storage;
+  impl->storage = base.storage;
   impl->offset = offset;
   impl->shape = shape;
   impl->strides = strides;
-  impl->dtype = base.impl()->dtype;
+  impl->dtype = base.dtype;
+  return impl;
+}
+
+const std::shared_ptr<TensorImpl>& recorded_whole(const std::shared_ptr<TensorImpl>& impl) {
+  const bool follows = impl->view_of != nullptr && impl->view_of->storage == impl->storage;
+  return follows ? impl->view_of : impl;
+}
+
+}  // namespace
+
+Tensor make_view(const Tensor& base, const Shape& shape, const Shape& strides, std::int64_t offset) {
+  std::shared_ptr<TensorImpl> impl = same_storage(*base.impl(), shape, strides, offset);
+  if (thread_context().grad_enabled) {
+    impl->view_of = recorded_whole(base.impl());
+    impl->recorded_writes = impl->view_of->recorded_writes;
+  } else {
+    impl->unrecorded_view_of = whole_of(base).impl();
+  }
   return Tensor(std::move(impl));
+}
+
+Tensor make_alias(const Tensor& x) { return Tensor(same_storage(*x.impl(), x.shape(), x.strides(), x.offset())); }
+
+Tensor whole_of(const Tensor& x) {
+  const std::shared_ptr<TensorImpl>& whole = recorded_whole(x.impl());
+  std::shared_ptr<TensorImpl> unrecorded = whole->unrecorded_view_of.lock();
+  const bool follows = unrecorded != nullptr && unrecorded->storage == whole->storage;
+  return Tensor(follows ? std::move(unrecorded) : whole);
 }
 
 Tensor make_slice_of_arena(const Tensor& arena, std::int64_t first, const Shape& shape) {
@@ -75,10 +108,45 @@ Tensor make_slice_of_arena(const Tensor& arena, std::int64_t first, const Shape&
   impl->storage =
       std::make_shared<Storage>(whole.storage->block, byte_position(whole) + static_cast<std::uint64_t>(first) * size,
                                 static_cast<std::uint64_t>(shape.numel()) * size);
+  impl->storage->is_known_outside = true;
   impl->shape = shape;
   impl->strides = contiguous_strides(shape);
   impl->dtype = whole.dtype;
   return Tensor(std::move(impl));
+}
+
+namespace {
+
+// x is contiguous and is all of its storage.
+void copy_elements(const Tensor& x, const Tensor& place) {
+  const Storage& from = *x.impl()->storage;
+  if (from.bytes > 0)
+    runtime::copy(*from.block, from.base, *place.impl()->storage->block, byte_position(*place.impl()), from.bytes);
+}
+
+}  // namespace
+
+bool can_move_elements(const Tensor& x) {
+  const Storage& storage = *x.impl()->storage;
+  return x.is_contiguous() && x.offset() == 0 &&
+         storage.bytes == static_cast<std::uint64_t>(x.numel()) * size_of(x.dtype()) && storage.can_move();
+}
+
+void move_elements(const Tensor& x, const Tensor& place) {
+  copy_elements(x, place);
+  x.impl()->storage->move_to(place.impl()->storage->block, byte_position(*place.impl()));
+}
+
+Tensor take_place(const Tensor& x) {
+  if (x.impl().use_count() == 1 && x.impl()->storage.use_count() == 1) return x;
+  Storage& kept = *x.impl()->storage;
+  Tensor place = make_alias(x);
+  place.impl()->storage = std::make_shared<Storage>(kept.block, kept.base, kept.bytes);
+  // A replay must not change the kept elements, unless it computes them.
+  const CapturedUses* const uses = thread_context().captured_uses;
+  const runtime::PauseCapture pause(uses != nullptr && !uses->computes(kept));
+  move_elements(x, empty(x.shape(), x.dtype(), x.device()));
+  return place;
 }
 
 void replace_storage(const Tensor& tensor, const Tensor& value) {
@@ -145,11 +213,11 @@ void Tensor::read_bytes(void* bytes) const {
 void Tensor::write_elements(const void* values, std::int64_t count) {
   require(count == numel(), "copy_from", count, " values for a tensor of shape ", shape(), " with ", numel(),
           " elements");
-  require_in_place_allowed("copy_from", *this);
-  if (!is_contiguous()) {
+  if (!is_contiguous() || (grad_enabled() && requires_grad())) {
     copy_from(from_bytes(values, shape(), dtype(), device()));
     return;
   }
+  require_in_place_allowed("copy_from", *this);
   TensorImpl& impl = get();
   impl.storage->written();
   runtime::write(*impl.storage->block, byte_position(impl), values,

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "crisol/autograd.h"
+#include "crisol/functions/arrange.h"
 #include "crisol/functions/cat.h"
 #include "crisol/functions/conv.h"
 #include "crisol/functions/dropout.h"
@@ -9,11 +10,15 @@
 #include "crisol/functions/index.h"
 #include "crisol/functions/loss.h"
 #include "crisol/functions/matmul.h"
+#include "crisol/functions/norm.h"
 #include "crisol/functions/pad.h"
+#include "crisol/functions/pool.h"
 #include "crisol/functions/reduce.h"
+#include "crisol/functions/rnn.h"
 #include "crisol/functions/softmax.h"
 #include "crisol/functions/sort.h"
 #include "crisol/functions/triangle.h"
+#include "crisol/functions/vision.h"
 #include "crisol/fuse.h"
 #include "crisol/optim.h"
 #include "doctest/doctest.h"
@@ -163,6 +168,108 @@ TEST_CASE("gradients of gradients of what moves data") {
   check([](const Inputs& v) { return dropout(v[0], 0.5, true, Generator(7)); }, {x});
 }
 
+TEST_CASE("gradients of gradients of what turns, and of reductions by index") {
+  const Tensor x = random_tensor(1, {3, 4}, 0.5, 1.5), y = random_tensor(2, {3, 2}, 0.5, 1.5);
+  const auto check = [](const auto& f, const Inputs& inputs) {
+    check_gradients_of_gradients([&](const Inputs& v) { return square(f(v)); }, inputs);
+  };
+  check([](const Inputs& v) { return flip(v[0], {0, 1}); }, {x});
+  check([](const Inputs& v) { return v[0][{Ellipsis, Slice({}, {}, -2)}]; }, {x});
+  check([](const Inputs& v) { return roll(v[0], {1, 2}, {0, 1}) + repeat(v[0], {1, 1}); }, {x});
+  check([](const Inputs& v) { return cumprod(v[0], 1) + cumprod(v[0], 0); }, {x});
+  check([](const Inputs& v) { return cumprod(v[0], -1); }, {tensor_of({2, 0, 3, 0.5, 1, 0, 0, 4}, {2, 4})});
+  const Tensor grid = tensor_of({0, 3, 1, 1, 2, 2}, {3, 2}, DType::i64), line = tensor_of({2, 0, 2}, {3}, DType::i64);
+  for (const ScatterReduction how : {ScatterReduction::prod, ScatterReduction::amax, ScatterReduction::amin}) {
+    check([&](const Inputs& v) { return scatter_reduce(v[0], 1, grid, v[1], how); }, {x, y});
+    check([&](const Inputs& v) { return index_reduce(v[0], 0, line, v[1], how); }, {x, random_tensor(3, {3, 4}, 2, 3)});
+    check([&](const Inputs& v) { return index_reduce(v[0], 0, line, v[1], how); }, {x, random_tensor(3, {3, 4}, 0, 1)});
+  }
+}
+
+TEST_CASE("gradients of gradients of convolutions, pools, norms and losses" * doctest::test_suite("long")) {
+  const GradcheckOptions options{.tolerance = 2e-2, .elements = 3};
+  const auto check = [&](const auto& f, const Inputs& inputs) {
+    check_gradients_of_gradients([&](const Inputs& v) { return square(f(v)); }, inputs, options);
+  };
+  const Tensor image = random_tensor(1, {2, 4, 5, 6}), weight = random_tensor(2, {6, 2, 3, 2}, -0.5, 0.5);
+  const Tensor bias = random_tensor(3, {6});
+  check(
+      [](const Inputs& v) {
+        return conv2d(v[0], v[1], v[2], {.stride = {2, 1}, .padding = 1, .dilation = {1, 2}, .groups = 2});
+      },
+      {image, weight, bias});
+  const auto shifted = fuse([](const Expr& y, const Expr& p) { return tanh(y + p); });
+  check([&](const Inputs& v) { return conv2d(v[0], v[1], v[2], {.groups = 2}, shifted.epilogue(1)); },
+        {image, weight, bias});
+  check([](const Inputs& v) { return conv1d(v[0], v[1]); }, {random_tensor(1, {2, 3, 6}), random_tensor(2, {2, 3, 2})});
+  check([](const Inputs& v) { return conv3d(v[0], v[1]); },
+        {random_tensor(1, {1, 2, 3, 4, 3}), random_tensor(2, {2, 2, 2, 2, 2}, -0.5, 0.5)});
+  check(
+      [](const Inputs& v) {
+        return conv_transpose2d(v[0], v[1], v[2], {.stride = {2, 1}, .padding = 1, .output_padding = {1, 0}});
+      },
+      {random_tensor(1, {2, 3, 3, 4}), random_tensor(2, {3, 2, 3, 3}, -0.5, 0.5), random_tensor(3, {2})});
+  std::vector<double> distinct;
+  for (int i = 0; i < 60; ++i) distinct.push_back(0.1 * (i * 17 % 60) - 3);
+  const Tensor pooled = tensor_of(distinct, {1, 2, 5, 6});
+  check([](const Inputs& v) { return max_pool2d(v[0], {.kernel = 3, .stride = 2, .padding = 1}); }, {pooled});
+  check([](const Inputs& v) { return avg_pool2d(v[0], {.kernel = 3, .stride = 2, .padding = 1}); }, {pooled});
+  check([](const Inputs& v) { return adaptive_avg_pool2d(v[0], {2, 4}); }, {pooled});
+  const Tensor x = random_tensor(4, {3, 4, 5}), scale = random_tensor(5, {4}, 0.5, 1.5), shift = random_tensor(6, {4});
+  const Tensor mean = random_tensor(7, {4}), variance = random_tensor(8, {4}, 0.5, 1.5);
+  for (const bool training : {true, false})
+    check(
+        [&](const Inputs& v) {
+          return batch_norm2d(v[0], v[1], v[2], mean.clone(), variance.clone(), {.training = training});
+        },
+        {x, scale, shift});
+  check(
+      [](const Inputs& v) {
+        return layer_norm(v[0], {4, 5}, v[1], v[2]);
+      },
+      {x, random_tensor(5, {4, 5}), random_tensor(6, {4, 5})});
+  check([](const Inputs& v) { return layer_norm(v[0], {5}); }, {x});
+  check([](const Inputs& v) { return group_norm(v[0], 2, v[1], v[2]); }, {x, scale, shift});
+  check([](const Inputs& v) { return instance_norm(v[0], v[1], v[2]); }, {x, scale, shift});
+  const Tensor logits = random_tensor(9, {4, 5}), labels = tensor_of({1, 4, 2, 0}, {4}, DType::i64);
+  for (const Reduction reduction : {Reduction::mean, Reduction::sum, Reduction::none}) {
+    for (const double smoothing : {0.0, 0.2})
+      check(
+          [&](const Inputs& v) {
+            return cross_entropy(v[0], labels,
+                                 {.reduction = reduction, .label_smoothing = smoothing, .ignore_index = 2});
+          },
+          {logits});
+    check([&](const Inputs& v) { return nll_loss(v[0], labels, reduction, 4); }, {logits});
+  }
+}
+
+TEST_CASE("gradients of gradients of recurrent layers" * doctest::test_suite("long")) {
+  const Tensor x = random_tensor(1, {3, 2, 2}), lengths = tensor_of({3, 2}, {2}, DType::i64);
+  for (const RnnCell cell : {RnnCell::tanh, RnnCell::gru, RnnCell::lstm}) {
+    CAPTURE(name_of(cell));
+    const std::int64_t rows = 3 * gates_of(cell);
+    const bool is_lstm = cell == RnnCell::lstm;
+    for (const bool reverse : {false, true}) {
+      const Inputs inputs{x,
+                          random_tensor(2, {2, 3}),
+                          random_tensor(3, {rows, 2}),
+                          random_tensor(4, {rows, 3}),
+                          random_tensor(5, {rows}),
+                          random_tensor(6, {rows}),
+                          random_tensor(7, {2, 3})};
+      check_gradients_of_gradients(
+          [&](const Inputs& v) {
+            const RnnOutput y = rnn({v[0], v[1], is_lstm ? v[6] : Tensor(), lengths}, {v[2], v[3], v[4], v[5], {}},
+                                    {.cell = cell, .reverse = reverse});
+            const Tensor all = square(sum(y.y * y.y, {0})) + y.h_n * y.h_n;
+            return is_lstm ? all + y.c_n * y.c_n : all + sum(v[6] * v[6]);
+          },
+          inputs, {.tolerance = 2e-2, .elements = 2});
+    }
+  }
+}
+
 TEST_CASE("the Hessian of a small function, and its third derivative") {
   const Tensor x = leaf({1, 2, 3});
   const Tensor y = sum(x * x * x) + prod(x);
@@ -203,14 +310,14 @@ TEST_CASE("a gradient in an optimiser's arena may belong to the graph") {
 }
 
 TEST_CASE("an op without a gradient of its gradient is refused by name, only where it is needed") {
-  const Tensor x = random_tensor(1, {1, 2, 5, 5}).requires_grad_(), w = random_tensor(2, {3, 2, 3, 3}).requires_grad_();
+  const Tensor x = random_tensor(1, {1, 2, 5, 5}).requires_grad_();
+  const Tensor grid = random_tensor(2, {1, 3, 3, 2}, -0.9, 0.9).requires_grad_();
   const Tensor scale = leaf({2});
-  const Tensor y = sum(square(conv2d(x, w)) * scale);
-  const std::vector<Tensor> slopes = grad({y}, {x, scale}, {.create_graph = true});
-  Tensor plain = grad({sum(square(conv2d(x, w))) * 2}, {x})[0];
-  CHECK(slopes[0].to_vector<float>() == plain.to_vector<float>());
-  check_error([&] { grad({sum(slopes[0])}, {w}); }, {"[backward]", "conv2d has no gradient of its gradient"});
-  check_error([&] { sum(slopes[0]).backward(); }, {"conv2d has no gradient of its gradient"});
+  const auto sampled = [&] { return sum(square(grid_sample(x, grid)), {2, 3}).reshape({2}); };
+  const std::vector<Tensor> slopes = grad({sum(sampled() * scale)}, {x, scale}, {.create_graph = true});
+  CHECK(slopes[1].to_vector<float>() == sampled().to_vector<float>());
+  check_error([&] { grad({sum(slopes[0])}, {grid}); }, {"[backward]", "grid_sample has no gradient of its gradient"});
+  check_error([&] { sum(slopes[0]).backward(); }, {"grid_sample has no gradient of its gradient"});
 }
 
 TEST_CASE("the second gradient of lgamma is trigamma, and its third one is refused only where it is needed") {

@@ -43,6 +43,9 @@ TEST_CASE("C: a model trains, is saved and loaded") {
     OK(crisol_tensor_item(loss.get(), step == 0 ? &first : &last));
   }
   CHECK(last < first);
+  OK(crisol_optimizer_zero_grad_in_place(adam));
+  OK(crisol_grad(parameters.back(), gradient.place()));
+  CHECK(values_of(gradient.get()) == Floats(3, 0));
   OK(crisol_optimizer_set_lr(adam, 0.001));
   refused(crisol_optimizer_set_lr(adam, -1), CRISOL_INVALID_ARGUMENT, {"-1"});
   OK(crisol_model_save(model, file.c_str()));

@@ -54,6 +54,7 @@ TEST_CASE("dist, C: a divided optimizer steps as the C++ one") {
     reference.set_weight(dist::rank() + 1);
     const double norm = reference.clip_grad_norm(0.5);
     reference.step();
+    ok(crisol_sharded_optimizer_zero_grad_in_place(optimizer));
     ok(crisol_sharded_optimizer_zero_grad(optimizer));
     sum(net(x)).backward();
     ok(crisol_sharded_optimizer_set_weight(optimizer, dist::rank() + 1));

@@ -88,6 +88,17 @@ TEST_CASE("onnx: gradients go through reading and writing by index") {
   Tensor update = ones({3, 2}).requires_grad_();
   result({"ScatterND"}, {zeros({3, 2}), places, update}).sum().backward();
   check_close(update.grad(), {3, 2}, {0, 0, 1, 1, 1, 1}, {0});
+  const auto gradient = [&](const char* op, const char* reduction, const Tensor& at) {
+    const Tensor all = tensor_of({3, 2, 4, 5, 3, 1}, {3, 2}).requires_grad_();
+    result({op, {attribute("reduction", reduction)}}, {ones({3, 2}), at, all}).sum().backward();
+    return all.grad();
+  };
+  const Tensor rows = whole({2, 2, 0, 0, 2, 2}, {3, 2});
+  check_close(gradient("ScatterElements", "max", rows), {3, 2}, {0.5, 1, 1, 1, 0.5, 0}, {0});
+  check_close(gradient("ScatterElements", "min", rows), {3, 2}, {0, 0, 0, 0, 0, 0.5}, {0});
+  check_close(gradient("ScatterElements", "mul", rows), {3, 2}, {3, 1, 1, 1, 3, 2}, {0});
+  check_close(gradient("ScatterND", "max", places), {3, 2}, {0.5, 1, 1, 1, 0.5, 0}, {0});
+  check_close(gradient("ScatterND", "min", places), {3, 2}, {0, 0, 0, 0, 0, 0.5}, {0});
 }
 
 TEST_CASE("onnx: running products, Einsum, and TopK with a count as an attribute") {

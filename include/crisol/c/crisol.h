@@ -893,6 +893,8 @@ CRISOL_API crisol_status crisol_optimizer_get(const crisol_optimizer* optimizer,
                                               double* value);
 /** Discards the gradients. */
 CRISOL_API crisol_status crisol_optimizer_zero_grad(crisol_optimizer* optimizer);
+/** Fills the gradients with zeros. They stay the same tensors. */
+CRISOL_API crisol_status crisol_optimizer_zero_grad_in_place(crisol_optimizer* optimizer);
 /** Updates the parameters that got a gradient. Fails if no parameter has one. */
 CRISOL_API crisol_status crisol_optimizer_step(crisol_optimizer* optimizer);
 /** Sets the learning rate of all groups. */

@@ -84,6 +84,8 @@ CRISOL_API void crisol_sharded_optimizer_destroy(crisol_sharded_optimizer* optim
 CRISOL_API crisol_status crisol_sharded_optimizer_own(crisol_sharded_optimizer* optimizer, crisol_optimizer** own);
 /** Discards the gradients. */
 CRISOL_API crisol_status crisol_sharded_optimizer_zero_grad(crisol_sharded_optimizer* optimizer);
+/** Fills the gradients with zeros. They stay the same tensors. */
+CRISOL_API crisol_status crisol_sharded_optimizer_zero_grad_in_place(crisol_sharded_optimizer* optimizer);
 /** One step of all ranks. */
 CRISOL_API crisol_status crisol_sharded_optimizer_step(crisol_sharded_optimizer* optimizer);
 /** The weight of this rank's gradients, such as its number of samples. */

@@ -45,8 +45,8 @@ CRISOL_API Tensor index_add(const Tensor& x, int axis, const Tensor& index, cons
 /// largest position along the axis stays, and only this element gets a gradient. Differentiable in x and src.
 CRISOL_API Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& src);
 
-/// Like scatter_add, but the elements for one place and the old value are combined by `reduction`. Only a sum has
-/// gradients. Refuses tensors that want a gradient for another reduction.
+/// Like scatter_add, but the elements for one place and the old value are combined by `reduction`. Differentiable in x
+/// and src. Equal largest or smallest elements of a place share its gradient evenly, as in PyTorch.
 CRISOL_API Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& src,
                                  ScatterReduction reduction);
 
@@ -55,8 +55,8 @@ CRISOL_API Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index,
 /// this slice gets a gradient. Differentiable in x and src.
 CRISOL_API Tensor index_copy(const Tensor& x, int axis, const Tensor& index, const Tensor& src);
 
-/// Like index_add, but the slices for one place and the old slice are combined by `reduction`. Only a sum has
-/// gradients. Refuses tensors that want a gradient for another reduction.
+/// Like index_add, but the slices for one place and the old slice are combined by `reduction`. Gradients are as in
+/// scatter_reduce.
 CRISOL_API Tensor index_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& src,
                                ScatterReduction reduction);
 

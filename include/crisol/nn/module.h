@@ -147,12 +147,15 @@ class CRISOL_API Module {
   /// Whether the module is in training mode.
   bool training() const noexcept;
 
-  /// Moves parameters and buffers to a device. All handles to them move too. Gradients are dropped. Make the optimiser
-  /// after this call.
+  /// Moves parameters, their gradients and buffers to a device. All handles to them move too. Views, detach() and
+  /// state_dict() that were taken before keep the old memory. Make the optimiser after this call. Nothing changes for
+  /// tensors that are on the device already.
   Module& to(Device device);
 
   /// Discards the gradients of all parameters.
   void zero_grad() const;
+  /// The same. Without `set_to_none`, the gradients stay the same tensors and become zeros.
+  void zero_grad(bool set_to_none) const;
 
   /// Calls f with every module below this module, children before their parents, and at last with this module.
   Module& apply(const std::function<void(Module&)>& f);

@@ -46,7 +46,8 @@ class CRISOL_API Parameter : public Tensor {
 };
 
 /// A tensor that belongs to the state of a module and is not trained, such as a running mean. All its handles are the
-/// same tensor, as with Parameter.
+/// same tensor, as with Parameter. A Tensor made of a buffer is no handle: it keeps its elements when the buffer is
+/// assigned.
 class CRISOL_API Buffer : public Tensor {
  public:
   /// The undefined buffer.
@@ -58,7 +59,10 @@ class CRISOL_API Buffer : public Tensor {
 
   /// Copies the values of `other`.
   Buffer& operator=(const Buffer& other) { return *this = static_cast<const Tensor&>(other); }
-  /// Gives this buffer the values of `value`. Memory and errors are as in Parameter.
+  /// Makes this buffer a new tensor with the values of `value`. Tensors and views that were taken from it before keep
+  /// the old elements. Within capture() a value of the same shape, dtype and device is copied into the existing memory,
+  /// so that each replay finds the last value. Throws as Parameter does, and for a value that wants a gradient while
+  /// ops are recorded.
   Buffer& operator=(const Tensor& value);
 
  private:

@@ -38,8 +38,10 @@ class ReduceLROnPlateau;
 struct OptimizerImpl;
 
 /// The base of the optimisers. An optimiser moves its parameters into one flat block of memory (an arena), and their
-/// gradients into another. So a step over a group of parameters is one launch. Handles and values of the parameters
-/// stay valid. Parameters must be f32 leaves on one device, so move a model to its device first.
+/// gradients into another. So a step over a group of parameters is one launch. Handles, views and values of the
+/// parameters stay valid. Memory that others know cannot move: an array of NumPy, a user's OpenCL buffer, a part of a
+/// larger tensor, commands of a capture. Such a parameter is copied to the arena and back in each step. Parameters must
+/// be f32 leaves on one device, so move a model to its device first.
 ///
 ///     optim::SGD optimizer({{.params = net.body.parameters()}, {.params = net.head.parameters(), .lr = 0.1}},
 ///                          {.lr = 0.01, .momentum = 0.9});
@@ -53,8 +55,11 @@ class CRISOL_API Optimizer {
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
 
-  /// Discards the gradients. The next backward() starts from zero.
+  /// Discards the gradients. The next backward() starts from zero, in a new tensor: a gradient that a program keeps
+  /// stays as it is.
   void zero_grad();
+  /// The same. Without `set_to_none`, the gradients stay the same tensors and become zeros.
+  void zero_grad(bool set_to_none);
   /// Updates every parameter that got a gradient since zero_grad() and is not frozen. The other parameters, and their
   /// states, stay unchanged. t in the formulas counts the updates of a parameter. Throws invalid_argument, and changes
   /// nothing, if no parameter has a gradient although one wants it. Throws it also if the memory of a parameter was

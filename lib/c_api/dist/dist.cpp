@@ -210,6 +210,11 @@ crisol_status crisol_sharded_optimizer_zero_grad(crisol_sharded_optimizer* optim
   return with_sharded(optimizer, "sharded_optimizer_zero_grad", [](auto& sharded) { sharded.value->zero_grad(); });
 }
 
+crisol_status crisol_sharded_optimizer_zero_grad_in_place(crisol_sharded_optimizer* optimizer) {
+  return with_sharded(optimizer, "sharded_optimizer_zero_grad_in_place",
+                      [](auto& sharded) { sharded.value->zero_grad(false); });
+}
+
 crisol_status crisol_sharded_optimizer_step(crisol_sharded_optimizer* optimizer) {
   return with_sharded(optimizer, "sharded_optimizer_step", [](auto& sharded) { sharded.value->step(); });
 }

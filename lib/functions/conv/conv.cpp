@@ -1,7 +1,8 @@
 #include "crisol/functions/conv.h"
 
 #include "autograd/node.h"
-#include "crisol/ops/reduce.h"
+#include "crisol/functions/reduce.h"
+#include "functions/conv/conv_gradients.h"
 #include "functions/fuse/epilogue.h"
 #include "functions/single_image.h"
 #include "functions/traced/traced.h"
@@ -16,20 +17,22 @@ using autograd::Saved;
 
 namespace {
 
-/// The gradients of a convolution, from the ops of its input and of its weight. `summed` are all axes but the channels.
-template <auto backward_data, auto backward_weight, class Options>
-auto conv_backward(const Tensor& input, const Tensor& filter, const Options& options, const Shape& summed) {
-  return [x = Saved(input), weight = Saved(filter), options, summed](const Tensor& dy, Needs needs) {
+/// The gradients of a convolution. `summed` are all axes but the channels.
+template <class Options>
+auto conv_backward(const char* op, const Tensor& input, const Tensor& filter, const Options& options,
+                   const Shape& summed) {
+  return [op, x = Saved(input), weight = Saved(filter), options, summed](const Tensor& dy, Needs needs) {
+    const Tensor &in = x.get(), &w = weight.get();
     Gradients gradients(3);
-    if (needs[0]) gradients[0] = backward_data(dy, weight.get(), x.get().shape(), options);
-    if (needs[1]) gradients[1] = backward_weight(dy, x.get(), weight.get().shape(), options);
-    if (needs[2]) gradients[2] = ops::sum(dy, summed);
+    if (needs[0]) gradients[0] = autograd::conv_gradient_of_input(op, dy, w, in.shape(), options);
+    if (needs[1]) gradients[1] = autograd::conv_gradient_of_weight(op, dy, in, w.shape(), options);
+    if (needs[2]) gradients[2] = sum(dy, summed);
     return gradients;
   };
 }
 
 auto conv2d_backward(const Tensor& input, const Tensor& filter, const Conv2dOptions& options) {
-  return conv_backward<ops::conv2d_backward_data, ops::conv2d_backward_weight>(input, filter, options, {0, 2, 3});
+  return conv_backward("conv2d", input, filter, options, {0, 2, 3});
 }
 
 }  // namespace
@@ -39,7 +42,7 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
   const Tensor y = ops::conv2d(x, weight, bias, options);
   if (Recorder* r = recorder()) traced::conv(*r, x, weight, bias, options, y);
   if (!autograd::recording(x, weight, bias)) return y;
-  return autograd::record("conv2d", y, {x, weight, bias}, conv2d_backward(x, weight, options));
+  return autograd::record_higher("conv2d", y, {x, weight, bias}, conv2d_backward(x, weight, options));
 }
 
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
@@ -52,7 +55,8 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
        .inputs = {x, weight, bias},
        .plain = [&] { return conv2d(x, weight, bias, options); },
        .raw = [&](const ops::ProductEpilogue& f) { return ops::conv2d(x, weight, bias, options, f); },
-       .backward = [&] { return conv2d_backward(x, weight, options); }},
+       .backward = [&] { return conv2d_backward(x, weight, options); },
+       .higher = true},
       epilogue);
 }
 
@@ -61,9 +65,8 @@ Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
   const Tensor y = ops::conv3d(x, weight, bias, options);
   if (Recorder* r = recorder()) traced::conv(*r, x, weight, bias, options, y);
   if (!autograd::recording(x, weight, bias)) return y;
-  return autograd::record(
-      "conv3d", y, {x, weight, bias},
-      conv_backward<ops::conv3d_backward_data, ops::conv3d_backward_weight>(x, weight, options, {0, 2, 3, 4}));
+  return autograd::record_higher("conv3d", y, {x, weight, bias},
+                                 conv_backward("conv3d", x, weight, options, {0, 2, 3, 4}));
 }
 
 }  // namespace crisol

@@ -2,21 +2,16 @@
 #include <array>
 #include <span>
 
-#include "autograd/node.h"
 #include "base/text.h"
 #include "crisol/functions/conv.h"
 #include "crisol/functions/elementwise.h"
-#include "crisol/ops/conv.h"
 #include "functions/by_channel.h"
+#include "functions/conv/conv_gradients.h"
 #include "functions/single_image.h"
 #include "functions/traced/traced.h"
 #include "ops/check.h"
 
 namespace crisol {
-
-using autograd::Gradients;
-using autograd::Needs;
-using autograd::Saved;
 
 namespace {
 
@@ -70,24 +65,15 @@ Shape transposed_shape(const char* op, const Operands& operands, int groups, std
   return shape;
 }
 
-/// The transposed convolution, from the ops of the convolution and of its gradients.
-template <class Convolution, auto conv, auto backward_data, auto backward_weight, class Options>
+/// The transposed convolution: the gradient of a convolution for its input.
+template <class Convolution, class Options>
 Tensor transposed(const char* op, const Operands& operands, const Shape& shape, const Options& o) {
   const auto& [x, weight, bias] = operands;
   const Convolution convolution{.stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups};
   Tensor y;
   {
     const PauseRecorder pause;
-    y = backward_data(x, weight, shape, convolution);
-    if (autograd::recording(x, weight))
-      y = autograd::record(op, y, {x, weight},
-                           [x = Saved(x), weight = Saved(weight), convolution](const Tensor& dy, Needs needs) {
-                             Gradients gradients(2);
-                             if (needs[0]) gradients[0] = conv(dy, weight.get(), Tensor(), convolution);
-                             if (needs[1])
-                               gradients[1] = backward_weight(x.get(), dy, weight.get().shape(), convolution);
-                             return gradients;
-                           });
+    y = autograd::conv_gradient_of_input(op, x, weight, shape, convolution);
     if (bias.defined()) y = y + by_channel(bias, y.dim());
   }
   if (Recorder* r = recorder()) traced::conv(*r, x, weight, bias, o, y);
@@ -123,9 +109,7 @@ Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bia
                                             {"width", o.stride.w, o.padding.w, o.output_padding.w, o.dilation.w}}};
   const Operands operands{x, weight, bias};
   const Shape shape = transposed_shape(op, operands, o.groups, axes, "(N, C, H, W)", "(C, K/groups, R, S)");
-  constexpr Tensor (*conv)(const Tensor&, const Tensor&, const Tensor&, const Conv2dOptions&) = ops::conv2d;
-  return transposed<Conv2dOptions, conv, ops::conv2d_backward_data, ops::conv2d_backward_weight>(op, operands, shape,
-                                                                                                 o);
+  return transposed<Conv2dOptions>(op, operands, shape, o);
 }
 
 Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvTranspose3dOptions& o) {
@@ -136,8 +120,7 @@ Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bia
                                             {"width", o.stride.w, o.padding.w, o.output_padding.w, o.dilation.w}}};
   const Operands operands{x, weight, bias};
   const Shape shape = transposed_shape(op, operands, o.groups, axes, "(N, C, D, H, W)", "(C, K/groups, Q, R, S)");
-  return transposed<Conv3dOptions, ops::conv3d, ops::conv3d_backward_data, ops::conv3d_backward_weight>(op, operands,
-                                                                                                        shape, o);
+  return transposed<Conv3dOptions>(op, operands, shape, o);
 }
 
 }  // namespace crisol

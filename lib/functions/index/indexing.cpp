@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "autograd/in_place.h"
 #include "autograd/node.h"
 #include "base/text.h"
 #include "crisol/functions/arrange.h"
@@ -13,7 +14,6 @@
 #include "functions/gradients.h"
 #include "functions/traced/traced.h"
 #include "ops/fixed_list.h"
-#include "tensor/grad_mode.h"
 
 namespace crisol {
 
@@ -183,7 +183,7 @@ Tensor Tensor::operator[](std::initializer_list<TensorIndex> indices) const {
   const Parts parts = Reader(shape(), indices).parts();
   Tensor part = recorded_view(*this, parts);
   if (parts.flipped.empty() && parts.picks.empty()) return part;
-  IndexedPlace place{part.impl()->storage, part.shape(), part.strides(), part.offset(), parts.flipped, {}};
+  IndexedPlace place{impl(), part.shape(), part.strides(), part.offset(), parts.flipped, {}};
   if (!parts.flipped.empty()) part = crisol::flip(part, parts.flipped);
   if (!parts.picks.empty()) {
     place.picks = parts.picks;
@@ -197,29 +197,30 @@ Tensor Tensor::operator[](const TensorIndex& index) const { return (*this)[std::
 
 void Tensor::operator=(const Operand& value) && {
   const std::shared_ptr<const IndexedPlace> place = get().copied_from;
-  const std::shared_ptr<Storage> storage = place == nullptr ? nullptr : place->storage.lock();
-  require(place == nullptr || storage != nullptr, op, "the tensor x of x[index] is gone, nothing can be written to it");
-  const bool wants_gradient = value.tensor() != nullptr && value.tensor()->requires_grad();
-  require(!grad_enabled() || !wants_gradient, op,
-          "the value wants a gradient, and writing is not recorded; use cat, where or index_add, or crisol::NoGrad");
-  if (place == nullptr || place->picks.empty()) {
+  const std::shared_ptr<TensorImpl> whole = place == nullptr ? nullptr : place->tensor.lock();
+  require(place == nullptr || whole != nullptr, op, "the tensor x of x[index] is gone, nothing can be written to it");
+  if (place == nullptr) {
     if (value.tensor() == nullptr)
       fill_(value.number());
     else
       copy_from(*value.tensor());
+    return;
   }
-  if (place == nullptr) return;
-  require_in_place_allowed(op, *this);
-  Tensor target = make_view(*this, place->shape, place->strides, place->offset);
-  target.impl()->storage = storage;
-  if (place->picks.empty()) return target.copy_from(ops::flip(*this, place->flipped));
+  Tensor target = autograd::view_in_graph(Tensor(whole), place->shape, place->strides, place->offset);
+  autograd::records_write(op, Tensor(whole), value.tensor() != nullptr && value.tensor()->requires_grad());
   if (place->flipped.empty()) {
     target.index_put_(place->picks, value);
     return;
   }
-  Tensor flipped = ops::flip(target, place->flipped);
-  flipped.index_put_(place->picks, value);
-  target.copy_from(ops::flip(flipped, place->flipped));
+  // The target is written in the order of the copy, and then as a whole.
+  Tensor flipped = crisol::flip(target, place->flipped);
+  if (!place->picks.empty())
+    flipped.index_put_(place->picks, value);
+  else if (value.tensor() == nullptr)
+    flipped.fill_(value.number());
+  else
+    flipped.copy_from(*value.tensor());
+  target.copy_from(crisol::flip(flipped, place->flipped));
 }
 
 }  // namespace crisol

@@ -2,6 +2,7 @@
 #include <array>
 #include <vector>
 
+#include "autograd/in_place.h"
 #include "autograd/node.h"
 #include "base/text.h"
 #include "crisol/functions/elementwise.h"
@@ -14,7 +15,6 @@
 #include "ops/check.h"
 #include "ops/collapse.h"
 #include "ops/whole_types.h"
-#include "tensor/grad_mode.h"
 
 namespace crisol {
 
@@ -198,9 +198,11 @@ Tensor index_put(const Tensor& x, const std::vector<Tensor>& indices, const Oper
 Tensor& Tensor::index_put_(const std::vector<Tensor>& indices, const Operand& value, bool accumulate) {
   constexpr const char* op = "index_put_";
   check_value(op, *this, value, accumulate);
-  require_in_place_allowed(op, *this);
-  require(!grad_enabled() || value.tensor() == nullptr || !value.tensor()->requires_grad(), op,
-          "the value wants a gradient: in-place ops are not recorded; use index_put(), or crisol::NoGrad");
+  if (autograd::records_write(op, *this, value.tensor() != nullptr && value.tensor()->requires_grad())) {
+    const autograd::Overwrites overwrites(*this);
+    autograd::write_result(op, *this, index_put(*this, indices, value, accumulate));
+    return *this;
+  }
   const NoGrad unrecorded;
   const PauseRecorder pause;
   Tensor x = detach();

@@ -3,6 +3,7 @@
 
 #include "autograd/node.h"
 #include "base/text.h"
+#include "crisol/functions/compare.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/index.h"
 #include "crisol/functions/pad.h"
@@ -42,10 +43,62 @@ Tensor slices_that_stay(const Shape& shape, int axis, const Tensor& index) {
   return ops::eq(ops::index_select(ops::index_copy(places, 0, line, numbers), 0, line), numbers).reshape(sizes);
 }
 
-void check_gradient_exists(const char* op, ScatterReduction reduction, const Tensor& x, const Tensor& src) {
-  const char* const names[] = {"sum", "prod", "amax", "amin"};
-  require(!autograd::linking(x, src), op, "a tensor wants a gradient, and ", names[static_cast<std::size_t>(reduction)],
-          " has none here; use detach() or crisol::NoGrad");
+/// How an op reads and writes the places of an index: element by element, or slices along an axis.
+struct Places {
+  Tensor index;
+  int axis;
+  bool slices;
+
+  Tensor read(const Tensor& x) const { return slices ? index_select(x, axis, index) : gather(x, axis, index); }
+  Tensor add(const Tensor& x, const Tensor& src) const {
+    return slices ? index_add(x, axis, index, src) : scatter_add(x, axis, index, src);
+  }
+  Tensor multiply(const Tensor& x, const Tensor& src) const {
+    return slices ? index_reduce(x, axis, index, src, ScatterReduction::prod)
+                  : scatter_reduce(x, axis, index, src, ScatterReduction::prod);
+  }
+  /// The part of a source that is written.
+  Tensor used(Tensor src) const {
+    for (int i = 0; !slices && i < src.dim(); ++i) src = src.narrow(i, 0, index.size(i));
+    return src;
+  }
+};
+
+/// The gradients for x and src: equal extremes of a place share its gradient.
+Gradients extreme_gradients(const Tensor& dy, const Tensor& x, const Tensor& src, const Tensor& y,
+                            const Places& places) {
+  const Tensor own = eq(x, y).to(dy.dtype()), others = eq(src, places.read(y)).to(dy.dtype());
+  const Tensor share = dy / places.add(own, others);
+  return {own * share, others * places.read(share)};
+}
+
+/// The gradients for x and src: the product of the other factors. A factor of 0 cannot be divided out, so it is left
+/// out of the product. If a place has several such factors, the product without one of them is 0.
+Gradients product_gradients(const Tensor& dy, const Tensor& x, const Tensor& src, const Tensor& y,
+                            const Places& places) {
+  const Tensor own = masked_fill(x, eq(x, 0), 1), is_zero = eq(src, 0);
+  const Tensor zeros_of_place = places.add(zeros_like(x), is_zero.to(x.dtype()));
+  const Tensor is_only_zero = logical_and(is_zero, eq(places.read(zeros_of_place), 1));
+  const Tensor without = places.read(dy * places.multiply(x, masked_fill(src, is_only_zero, 1)));
+  const Tensor divided = places.read(dy * y) / masked_fill(src, is_zero, 1);
+  return {dy * places.multiply(own, src) / own, where(is_only_zero, without, divided)};
+}
+
+/// Records y, the result of a reduction of x and src.
+Tensor recorded_reduction(const char* op, const Tensor& y, const Tensor& x, const Tensor& src,
+                          ScatterReduction reduction, const Places& places) {
+  if (!autograd::recording(x, src)) return y;
+  return autograd::record_higher(
+      op, y, {x, src},
+      [x = Saved(x), src = Saved(src), y = autograd::SavedResult(y), index = Saved(places.index), axis = places.axis,
+       slices = places.slices, is_product = reduction == ScatterReduction::prod](const Tensor& dy, Needs) {
+        const Places at{index.get(), axis, slices};
+        const Tensor part = at.used(src.get());
+        Gradients gradients = is_product ? product_gradients(dy, x.get(), part, y.get(), at)
+                                         : extreme_gradients(dy, x.get(), part, y.get(), at);
+        gradients[1] = grown_to(gradients[1], src.get().shape());
+        return gradients;
+      });
 }
 
 /// One number for the tuples in the last axis of index: the place of the slice among the axes [first, first + k) of
@@ -108,8 +161,8 @@ Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tens
   if (reduction == ScatterReduction::sum) return scatter_add(x, axis, index, src);
   if (scalars_and_lines(x, index, src))
     return scatter_reduce(line(x), axis, line(index), line(src), reduction).reshape(x.shape());
-  check_gradient_exists("scatter_reduce", reduction, x, src);
-  return ops::scatter_reduce(x, axis, index, src, reduction);
+  const Tensor y = ops::scatter_reduce(x, axis, index, src, reduction);
+  return recorded_reduction("scatter_reduce", y, x, src, reduction, {index, axis, false});
 }
 
 Tensor index_copy(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
@@ -129,8 +182,8 @@ Tensor index_copy(const Tensor& x, int axis, const Tensor& index, const Tensor& 
 Tensor index_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& src, ScatterReduction reduction) {
   if (reduction == ScatterReduction::sum) return index_add(x, axis, index, src);
   if (scalars_and_lines(x, src)) return index_reduce(line(x), axis, index, line(src), reduction).reshape(x.shape());
-  check_gradient_exists("index_reduce", reduction, x, src);
-  return ops::index_reduce(x, axis, index, src, reduction);
+  const Tensor y = ops::index_reduce(x, axis, index, src, reduction);
+  return recorded_reduction("index_reduce", y, x, src, reduction, {index, axis, true});
 }
 
 Tensor gather_nd(const Tensor& x, const Tensor& index, int batch_axes) {

@@ -36,7 +36,7 @@ Tensor flip(const Tensor& x, const Shape& axes) {
   const Tensor y = ops::flip(x, axes);
   if (Recorder* r = recorder()) traced::flip(*r, x, axes, y);
   if (!autograd::recording(x)) return y;
-  return autograd::record("flip", y, {x}, [axes](const Tensor& dy, Needs) { return Gradients{ops::flip(dy, axes)}; });
+  return autograd::record_higher("flip", y, {x}, [axes](const Tensor& dy, Needs) { return Gradients{flip(dy, axes)}; });
 }
 
 Tensor roll(const Tensor& x, const Shape& shifts, const Shape& axes) {

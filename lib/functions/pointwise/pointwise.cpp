@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "autograd/in_place.h"
 #include "autograd/node.h"
 #include "base/text.h"
 #include "crisol/ops/copy.h"
@@ -10,7 +11,6 @@
 #include "functions/pointwise/derivative.h"
 #include "functions/traced/traced.h"
 #include "ops/pointwise/pointwise.h"
-#include "tensor/grad_mode.h"
 
 namespace crisol::autograd {
 
@@ -111,13 +111,16 @@ Tensor pointwise(const PointwiseRow& row, std::span<const Operand> inputs, std::
 
 void pointwise_in_place(const char* op, const PointwiseRow& row, const Tensor& x, std::initializer_list<Operand> others,
                         std::initializer_list<Scalar> scalars) {
-  require_in_place_allowed(op, x);
   std::array<Operand, max_inputs> inputs{x, 0, 0};
   std::copy(others.begin(), others.end(), inputs.begin() + 1);
-  for (const Operand& other : others)
-    require(!grad_enabled() || !wants_gradient(other), op,
-            "an operand wants a gradient: in-place ops are not recorded; use ", row.name, "(), or crisol::NoGrad");
-  ops::pointwise_into(op, row, x, std::span<const Operand>(inputs.data(), 1 + others.size()), scalars);
+  const std::span<const Operand> all(inputs.data(), 1 + others.size());
+  if (!records_write(op, x, std::any_of(others.begin(), others.end(), wants_gradient)))
+    return ops::pointwise_into(op, row, x, all, scalars);
+  const Overwrites overwrites(x);
+  const Tensor y = autograd::pointwise(row, all, std::span<const Scalar>(scalars.begin(), scalars.size()));
+  require(is_floating(y.dtype()) && y.shape() == x.shape(), op, "the result of shape ", y.shape(), " and dtype ",
+          y.dtype(), " cannot be put into a tensor of shape ", x.shape(), " and dtype ", x.dtype());
+  write_result(op, x, y.to(x.dtype()));
 }
 
 }  // namespace crisol::autograd

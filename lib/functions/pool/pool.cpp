@@ -16,14 +16,42 @@ using autograd::Saved;
 
 namespace {
 
+/// The gradients of the pools, with gradients of their own. They are linear in dy, so these gradients are pools again.
+Tensor max_pool_gradient(const Tensor& dy, const Tensor& indices, const Shape& shape, const MaxPool2dOptions& options) {
+  const Tensor dx = ops::max_pool2d_backward(dy, indices, shape, options);
+  if (!autograd::recording(dy)) return dx;
+  return autograd::record_higher("max_pool2d_backward", dx, {dy},
+                                 [indices = Saved(indices), to = dy.shape()](const Tensor& ddx, Needs) {
+                                   const Tensor places = indices.get().to(DType::i64).flatten(2);
+                                   return Gradients{gather(ddx.flatten(2), 2, places).reshape(to)};
+                                 });
+}
+
+Tensor avg_pool_gradient(const Tensor& dy, const Shape& shape, const AvgPool2dOptions& options) {
+  const Tensor dx = ops::avg_pool2d_backward(dy, shape, options);
+  if (!autograd::recording(dy)) return dx;
+  return autograd::record_higher("avg_pool2d_backward", dx, {dy},
+                                 [options](const Tensor& ddx, Needs) { return Gradients{avg_pool2d(ddx, options)}; });
+}
+
+Tensor adaptive_gradient(const Tensor& dy, const Shape& shape) {
+  const Tensor dx = ops::adaptive_avg_pool2d_backward(dy, shape);
+  if (!autograd::recording(dy)) return dx;
+  const IntPair output{static_cast<int>(dy.size(2)), static_cast<int>(dy.size(3))};
+  return autograd::record_higher("adaptive_avg_pool2d_backward", dx, {dy}, [output](const Tensor& ddx, Needs) {
+    return Gradients{adaptive_avg_pool2d(ddx, output)};
+  });
+}
+
 /// The values of a pooling with their gradient.
 Tensor recorded(const Tensor& x, const ops::MaxPool2dResult& result, const MaxPool2dOptions& options) {
   if (Recorder* r = recorder()) traced::max_pool(*r, x, options, result.values);
   if (!autograd::recording(x)) return result.values;
-  return autograd::record("max_pool2d", result.values, {x},
-                          [indices = Saved(result.indices), shape = x.shape(), options](const Tensor& dy, Needs) {
-                            return Gradients{ops::max_pool2d_backward(dy, indices.get(), shape, options)};
-                          });
+  return autograd::record_higher(
+      "max_pool2d", result.values, {x},
+      [indices = Saved(result.indices), shape = x.shape(), options](const Tensor& dy, Needs) {
+        return Gradients{max_pool_gradient(dy, indices.get(), shape, options)};
+      });
 }
 
 }  // namespace
@@ -47,8 +75,8 @@ Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options) {
   const Tensor y = ops::avg_pool2d(x, options);
   if (Recorder* r = recorder()) traced::avg_pool(*r, x, options, y);
   if (!autograd::recording(x)) return y;
-  return autograd::record("avg_pool2d", y, {x}, [shape = x.shape(), options](const Tensor& dy, Needs) {
-    return Gradients{ops::avg_pool2d_backward(dy, shape, options)};
+  return autograd::record_higher("avg_pool2d", y, {x}, [shape = x.shape(), options](const Tensor& dy, Needs) {
+    return Gradients{avg_pool_gradient(dy, shape, options)};
   });
 }
 
@@ -57,8 +85,8 @@ Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output) {
   const Tensor y = ops::adaptive_avg_pool2d(x, output);
   if (Recorder* r = recorder()) traced::adaptive_avg_pool(*r, x, y);
   if (!autograd::recording(x)) return y;
-  return autograd::record("adaptive_avg_pool2d", y, {x}, [shape = x.shape()](const Tensor& dy, Needs) {
-    return Gradients{ops::adaptive_avg_pool2d_backward(dy, shape)};
+  return autograd::record_higher("adaptive_avg_pool2d", y, {x}, [shape = x.shape()](const Tensor& dy, Needs) {
+    return Gradients{adaptive_gradient(dy, shape)};
   });
 }
 

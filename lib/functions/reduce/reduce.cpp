@@ -1,6 +1,8 @@
 #include "crisol/functions/reduce.h"
 
 #include "autograd/node.h"
+#include "crisol/functions/cat.h"
+#include "crisol/functions/elementwise.h"
 #include "crisol/ops/reduce.h"
 #include "functions/gradients.h"
 #include "functions/reduce/reduce_gradients.h"
@@ -131,12 +133,30 @@ Tensor cumsum(const Tensor& x, int axis) {
   return record("cumsum", y, x, [axis](const Tensor& dy) { return autograd::cumsum_backward(dy, axis); });
 }
 
+namespace {
+
+// cumprod of differentiable functions, for gradients of gradients.
+Tensor composed_cumprod(const Tensor& x, int axis) {
+  if (x.dim() == 0 || x.size(axis) == 0) return x * 1;
+  std::vector<Tensor> products{x.narrow(axis, 0, 1)};
+  for (std::int64_t i = 1; i < x.size(axis); ++i) products.push_back(products.back() * x.narrow(axis, i, 1));
+  return cat(products, axis);
+}
+
+}  // namespace
+
 Tensor cumprod(const Tensor& x, int axis) {
   const Tensor y = ops::cumprod(x, axis);
   if (!is_floating(y.dtype()) || !autograd::recording(x)) return y;
-  return autograd::record("cumprod", y, {x}, [x = Saved(x), y = SavedResult(y), axis](const Tensor& dy, Needs) {
-    return Gradients{ops::cumprod_backward(dy, x.get(), y.get(), axis)};
-  });
+  return autograd::record_higher("cumprod", y, {x},
+                                 [x = Saved(x), y = SavedResult(y), axis](const Tensor& dy, Needs needs) {
+                                   if (!grad_enabled())
+                                     return Gradients{ops::cumprod_backward(dy, x.get(), y.get(), axis)};
+                                   const auto composed = [axis](const std::vector<Tensor>& in) {
+                                     return Gradients{composed_cumprod(in[0], axis)};
+                                   };
+                                   return autograd::gradients_of(composed, {x.get()}, {dy}, needs);
+                                 });
 }
 
 Tensor argmax(const Tensor& x, const Shape& axes, bool keepdim) {

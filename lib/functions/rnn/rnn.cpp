@@ -2,6 +2,8 @@
 
 #include "autograd/node.h"
 #include "crisol/ops/rnn.h"
+#include "functions/gradients.h"
+#include "functions/rnn/composed_rnn.h"
 #include "functions/traced/traced.h"
 
 namespace crisol {
@@ -49,9 +51,14 @@ RnnOutput rnn(const RnnInput& input, const RnnWeights& weights, const RnnOptions
   if (Recorder* r = recorder()) traced::rnn(*r, input, weights, options, {result.y, result.h_n, result.c_n});
   if (!record) return {result.y, result.h_n, result.c_n};
 
-  // Backward needs to know only whether h0 and c0 are present: their values are part of the saved data.
-  const auto backward = [x = Saved(input.x), lengths = Saved(input.lengths), kept = SavedWeights(weights),
-                         saved = SavedForward(result.saved), options](const Gradients& dy, Needs needs) {
+  const auto backward = [x = Saved(input.x), h0 = Saved(input.h0), c0 = Saved(input.c0), lengths = Saved(input.lengths),
+                         kept = SavedWeights(weights), saved = SavedForward(result.saved),
+                         options](const Gradients& dy, Needs needs) {
+    if (grad_enabled()) {
+      const auto composed = [&](const std::vector<Tensor>& in) { return composed_rnn(in, lengths.get(), options); };
+      return autograd::gradients_of(composed, inputs_of({x.get(), h0.get(), c0.get(), {}}, kept.get()), dy, needs);
+    }
+    // The op needs to know only whether h0 and c0 are present: their values are part of the saved data.
     const ops::RnnWanted wanted{needs[0], needs[1], needs[2], needs[3], needs[4], needs[5], needs[6], needs[7]};
     const ops::RnnOutputGradients from{dy[0], dy[1], dy.size() > 2 ? dy[2] : Tensor()};
     const ops::RnnInputGradients to =
@@ -61,7 +68,7 @@ RnnOutput rnn(const RnnInput& input, const RnnWeights& weights, const RnnOptions
   };
   std::vector<Tensor> outputs{result.y, result.h_n};
   if (result.c_n.defined()) outputs.push_back(result.c_n);
-  outputs = autograd::record_many("rnn", std::move(outputs), inputs_of(input, weights), backward);
+  outputs = autograd::record_many("rnn", std::move(outputs), inputs_of(input, weights), backward, true);
   return {outputs[0], outputs[1], outputs.size() > 2 ? outputs[2] : Tensor()};
 }
 

@@ -2,7 +2,10 @@
 
 #include "autograd/node.h"
 #include "crisol/functions/elementwise.h"
+#include "crisol/functions/reduce.h"
+#include "crisol/functions/softmax.h"
 #include "crisol/ops/loss.h"
+#include "functions/gradients.h"
 
 namespace crisol {
 
@@ -10,14 +13,48 @@ using autograd::Gradients;
 using autograd::Needs;
 using autograd::Saved;
 
+namespace {
+
+/// cross_entropy of differentiable functions, for gradients of gradients.
+Tensor composed_cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& o) {
+  const Tensor rows = log_softmax(logits, 1);
+  const Tensor of_label = nll_loss(rows, labels, o.reduction, o.ignore_index);
+  if (o.label_smoothing == 0) return of_label;
+  // The mean over the classes, for the rows that are not ignored.
+  const Tensor counts = ne(labels, o.ignore_index).to(logits.dtype());
+  Tensor smooth = neg(mean(rows, {1})) * counts;
+  if (o.reduction != Reduction::none) smooth = sum(smooth);
+  if (o.reduction == Reduction::mean) smooth = smooth / sum(counts);
+  return of_label * (1 - o.label_smoothing) + smooth * o.label_smoothing;
+}
+
+/// The gradient of nll_loss, with a gradient of its own. It is linear in dy, so this gradient is the loss again.
+Tensor nll_gradient(const Tensor& dy, const Tensor& labels, const Tensor& scale, std::int64_t classes,
+                    Reduction reduction, std::int64_t ignore_index) {
+  const Tensor dx = ops::nll_loss_backward(dy, labels, scale, classes, reduction, ignore_index);
+  if (!autograd::recording(dy)) return dx;
+  return autograd::record_higher("nll_loss_backward", dx, {dy},
+                                 [labels = Saved(labels), reduction, ignore_index](const Tensor& ddx, Needs) {
+                                   return Gradients{nll_loss(ddx, labels.get(), reduction, ignore_index)};
+                                 });
+}
+
+}  // namespace
+
 Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options) {
   const ops::CrossEntropyResult result = ops::cross_entropy(logits, labels, options);
   if (!autograd::recording(logits)) return result.loss;
   // Keeps only the parts of the result that backward reads. Keeping the loss too would make a reference cycle.
   const ops::CrossEntropyResult kept{Tensor(), result.moments, result.scale};
-  return autograd::record(
+  return autograd::record_higher(
       "cross_entropy", result.loss, {logits},
-      [logits = Saved(logits), labels = Saved(labels), kept, options](const Tensor& dy, Needs) {
+      [logits = Saved(logits), labels = Saved(labels), kept, options](const Tensor& dy, Needs needs) {
+        if (grad_enabled()) {
+          const auto composed = [&](const std::vector<Tensor>& in) {
+            return Gradients{composed_cross_entropy(in[0], labels.get(), options)};
+          };
+          return autograd::gradients_of(composed, {logits.get()}, {dy}, needs);
+        }
         return Gradients{ops::cross_entropy_backward(dy, logits.get(), labels.get(), kept, options)};
       });
 }
@@ -25,11 +62,11 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntr
 Tensor nll_loss(const Tensor& x, const Tensor& labels, Reduction reduction, std::int64_t ignore_index) {
   const ops::NllResult result = ops::nll_loss(x, labels, reduction, ignore_index);
   if (!autograd::recording(x)) return result.loss;
-  return autograd::record(
+  return autograd::record_higher(
       "nll_loss", result.loss, {x},
       [labels = Saved(labels), scale = Saved(result.scale), classes = x.size(1), reduction, ignore_index](
           const Tensor& dy, Needs) {
-        return Gradients{ops::nll_loss_backward(dy, labels.get(), scale.get(), classes, reduction, ignore_index)};
+        return Gradients{nll_gradient(dy, labels.get(), scale.get(), classes, reduction, ignore_index)};
       });
 }
 

@@ -4,9 +4,12 @@
 #include <vector>
 
 #include "autograd/node.h"
+#include "crisol/functions/elementwise.h"
+#include "crisol/functions/reduce.h"
 #include "crisol/ops/norm.h"
 #include "functions/by_channel.h"
 #include "functions/fuse/epilogue.h"
+#include "functions/gradients.h"
 #include "functions/traced/traced.h"
 
 namespace crisol {
@@ -15,18 +18,59 @@ using autograd::Gradients;
 using autograd::Needs;
 using autograd::Saved;
 
+namespace {
+
+// The norms as differentiable functions of differentiable functions, for gradients of gradients. `in` holds the input,
+// the weight and the bias.
+
+Tensor scaled_and_shifted(const Tensor& y, const Tensor& weight, const Tensor& bias) {
+  const Tensor scaled = weight.defined() ? y * weight : y;
+  return bias.defined() ? scaled + bias : scaled;
+}
+
+Tensor standardized(const Tensor& x, const Shape& axes, double epsilon) {
+  const Tensor centred = x - mean(x, axes, true);
+  return centred * rsqrt(mean(square(centred), axes, true) + epsilon);
+}
+
+Tensor composed_layer_norm(const std::vector<Tensor>& in, int axes, double epsilon) {
+  Shape last;
+  for (int i = in[0].dim() - axes; i < in[0].dim(); ++i) last.push_back(i);
+  return scaled_and_shifted(standardized(in[0], last, epsilon), in[1], in[2]);
+}
+
+Tensor composed_batch_norm(const std::vector<Tensor>& in, const Tensor& mean, const Tensor& invstd,
+                           const BatchNormOptions& options) {
+  const int rank = in[0].dim();
+  const auto of_channels = [rank](const Tensor& t) { return t.defined() ? by_channel(t, rank) : t; };
+  Shape others{0};
+  for (int i = 2; i < rank; ++i) others.push_back(i);
+  const Tensor y = options.training ? standardized(in[0], others, options.epsilon)
+                                    : (in[0] - of_channels(mean)) * of_channels(invstd);
+  return scaled_and_shifted(y, of_channels(in[1]), of_channels(in[2]));
+}
+
+}  // namespace
+
 Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                     const Tensor& running_var, const BatchNormOptions& options) {
   const ops::BatchNormResult result = ops::batch_norm2d(x, weight, bias, running_mean, running_var, options);
   if (Recorder* r = recorder()) traced::batch_norm(*r, x, {weight, bias, running_mean, running_var}, options, result.y);
   if (!autograd::recording(x, weight, bias)) return result.y;
-  return autograd::record("batch_norm2d", result.y, {x, weight, bias},
-                          [x = Saved(x), weight = Saved(weight), mean = Saved(result.mean),
-                           invstd = Saved(result.invstd), training = options.training](const Tensor& dy, Needs) {
-                            const ops::NormGradients gradients = ops::batch_norm2d_backward(
-                                dy, x.get(), weight.get(), mean.get(), invstd.get(), training);
-                            return Gradients{gradients.x, gradients.weight, gradients.bias};
-                          });
+  return autograd::record_higher(
+      "batch_norm2d", result.y, {x, weight, bias},
+      [x = Saved(x), weight = Saved(weight), bias = Saved(bias), mean = Saved(result.mean),
+       invstd = Saved(result.invstd), options](const Tensor& dy, Needs needs) {
+        if (grad_enabled()) {
+          const auto composed = [&](const std::vector<Tensor>& in) {
+            return Gradients{composed_batch_norm(in, mean.get(), invstd.get(), options)};
+          };
+          return autograd::gradients_of(composed, {x.get(), weight.get(), bias.get()}, {dy}, needs);
+        }
+        const ops::NormGradients gradients =
+            ops::batch_norm2d_backward(dy, x.get(), weight.get(), mean.get(), invstd.get(), options.training);
+        return Gradients{gradients.x, gradients.weight, gradients.bias};
+      });
 }
 
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
@@ -34,14 +78,20 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& 
   const ops::LayerNormResult result = ops::layer_norm(x, normalized_shape, weight, bias, epsilon);
   if (Recorder* r = recorder()) traced::layer_norm(*r, x, normalized_shape, weight, bias, epsilon, result.y);
   if (!autograd::recording(x, weight, bias)) return result.y;
-  return autograd::record("layer_norm", result.y, {x, weight, bias},
-                          [x = Saved(x), weight = Saved(weight), mean = Saved(result.mean), rstd = Saved(result.rstd),
-                           normalized_shape](const Tensor& dy, Needs needs) {
-                            const ops::NormGradients gradients =
-                                ops::layer_norm_backward(dy, x.get(), normalized_shape, weight.get(), mean.get(),
-                                                         rstd.get(), needs[1] || needs[2]);
-                            return Gradients{gradients.x, gradients.weight, gradients.bias};
-                          });
+  return autograd::record_higher(
+      "layer_norm", result.y, {x, weight, bias},
+      [x = Saved(x), weight = Saved(weight), bias = Saved(bias), mean = Saved(result.mean), rstd = Saved(result.rstd),
+       normalized_shape, epsilon](const Tensor& dy, Needs needs) {
+        if (grad_enabled()) {
+          const auto composed = [&](const std::vector<Tensor>& in) {
+            return Gradients{composed_layer_norm(in, normalized_shape.rank(), epsilon)};
+          };
+          return autograd::gradients_of(composed, {x.get(), weight.get(), bias.get()}, {dy}, needs);
+        }
+        const ops::NormGradients gradients = ops::layer_norm_backward(dy, x.get(), normalized_shape, weight.get(),
+                                                                      mean.get(), rstd.get(), needs[1] || needs[2]);
+        return Gradients{gradients.x, gradients.weight, gradients.bias};
+      });
 }
 
 namespace {

@@ -115,6 +115,7 @@ void Capturer::use(const Block& block, cl_uint place) {
 }
 
 void Capturer::keep(const Block& block) {
+  if (!plans_memory()) block.set_captured();  // The owner of a planned capture makes it anew when memory changes.
   if (!used_.insert(block.memory()).second) return;
   memory_.emplace_back(block.memory(), true);
   may_fault_ = may_fault_ || device_.fault_flag().owns(block);

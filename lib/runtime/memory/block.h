@@ -36,6 +36,9 @@ class Block {
   bool pooled() const noexcept { return kind_ == Kind::pooled; }
   /// Whether the memory comes from the pool. Pooled blocks and stored blocks have such memory.
   bool from_pool() const noexcept { return kind_ != Kind::shared; }
+  /// Whether commands of a user's capture use the memory: each replay does.
+  bool is_captured() const noexcept { return is_captured_.load(std::memory_order_relaxed); }
+  void set_captured() const noexcept { is_captured_.store(true, std::memory_order_relaxed); }
 
  protected:
   enum class Kind : std::uint8_t { shared, pooled, stored };
@@ -51,6 +54,7 @@ class Block {
   mutable std::atomic<_cl_mem*> memory_{nullptr};
   std::uint64_t bytes_ = 0;
   const Kind kind_;
+  mutable std::atomic<bool> is_captured_{false};
 };
 
 using BlockPtr = std::shared_ptr<Block>;

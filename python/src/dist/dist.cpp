@@ -97,7 +97,10 @@ void bind_sharded_optimizer(nb::module_& m) {
             });
           },
           "parameters"_a, "make"_a)
-      .def("zero_grad", &ShardedOptimizer::zero_grad, Unlocked(), "Discards the gradients.")
+      .def(
+          "zero_grad", [](ShardedOptimizer& self, bool set_to_none) { self.zero_grad(set_to_none); },
+          "set_to_none"_a = true, Unlocked(),
+          "Discards the gradients. With set_to_none=False they stay the same tensors and become zeros.")
       .def("clip_grad_norm", &ShardedOptimizer::clip_grad_norm, "max_norm"_a, Unlocked(),
            "Averages the gradients, and scales them so that their common Euclidean norm over all ranks is at most "
            "max_norm. All ranks call it between backward() and step(). Returns the norm before scaling.")

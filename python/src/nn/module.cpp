@@ -74,15 +74,47 @@ void set_module(nb::handle self, nb::handle name, nb::handle value) {
   set_attribute(self, name, value);
 }
 
+/// The object that a Python module keeps as its attribute, or an invalid one.
+nb::object kept_attribute(nb::handle self, nb::handle name) {
+  const nb::dict attributes = nb::cast<nb::dict>(self.attr("__dict__"));
+  return attributes.contains(name) ? nb::borrow(attributes[name]) : nb::object();
+}
+
+/// Lets an object of Python show `other` from now on. The module's parameter or buffer, which it showed before, is
+/// about to change.
+template <class Kind>
+void show_instead(const nb::object& object, const Kind& registered, const Tensor& other) {
+  if (!object.is_valid() || !nb::isinstance<Kind>(object)) return;
+  Tensor& shown = nb::cast<Kind&>(object);
+  if (shown.impl() == registered.impl()) shown = other;
+}
+
 void set_parameter(nb::handle self, nb::handle name, nb::handle value) {
   nn::Parameter& parameter = nb::cast<nn::Parameter&>(value);
   nn::Module& m = registry_of(self);
   const std::string text = nb::cast<std::string>(name);
-  if (auto now = parameter_of(m, text))
+  auto now = parameter_of(m, text);
+  if (now && now->impl() == parameter.impl()) return;  // p += 1 assigns the parameter itself.
+  if (now) {
+    // Who keeps the old parameter has a parameter with its values and its gradient.
+    nn::Parameter old(now->detach(), now->requires_grad());
+    old = *now;
+    show_instead(kept_attribute(self, name), *now, old);
     *now = parameter;
-  else
+  } else {
     Registry::add(m, text, parameter);
+  }
   set_attribute(self, name, value);
+}
+
+/// Gives a registered buffer a new value. An object of Python that shows the buffer keeps the old elements.
+void assign_buffer(nb::handle self, nb::handle name, nn::Buffer& registered, const Tensor& value) {
+  if (value.impl() == registered.impl()) return;  // b += 1 assigns the buffer itself.
+  const nb::object kept = kept_attribute(self, name);
+  const Tensor old = registered;
+  registered = value;
+  show_instead(kept, registered, old);
+  if (kept.is_valid()) set_attribute(self, name, nb::cast(registered));
 }
 
 void set_buffer(nb::handle self, nb::handle name, nb::handle value) {
@@ -90,7 +122,7 @@ void set_buffer(nb::handle self, nb::handle name, nb::handle value) {
   nn::Module& m = registry_of(self);
   const std::string text = nb::cast<std::string>(name);
   if (auto now = buffer_of(m, text)) {
-    *now = static_cast<const Tensor&>(buffer);
+    assign_buffer(self, name, *now, static_cast<const Tensor&>(buffer));
   } else {
     Registry::add(m, text, buffer);
     set_attribute(self, name, value);
@@ -109,12 +141,11 @@ void setattr(nb::handle self, nb::handle name, nb::handle value) {
   if (nb::isinstance<nn::Parameter>(value)) return set_parameter(self, name, value);
   if (nb::isinstance<nn::Buffer>(value)) return set_buffer(self, name, value);
   if (nb::inst_ready(self)) {
+    if (nb::isinstance<Tensor>(value))
+      if (auto buffer = buffer_of(*nb::inst_ptr<nn::Module>(self), nb::cast<std::string>(name)))
+        return assign_buffer(self, name, *buffer, nb::cast<const Tensor&>(value));
     const nb::object now = nb::steal(PyObject_GenericGetAttr(self.ptr(), name.ptr()));
     if (!now.is_valid()) PyErr_Clear();
-    if (now.is_valid() && nb::isinstance<nn::Buffer>(now) && nb::isinstance<Tensor>(value)) {
-      nb::cast<nn::Buffer&>(now) = nb::cast<const Tensor&>(value);
-      return;
-    }
     if (now.is_valid() && (nb::isinstance<nn::Module>(now) || nb::isinstance<nn::Parameter>(now)))
       throw_no_removal(self, name);
   }
@@ -135,7 +166,7 @@ nb::object getattr(nb::handle self, const std::string& name) {
     const nn::Module& m = *nb::inst_ptr<nn::Module>(self);
     if (const Child child = child_of(m, name)) return nb::cast(child);
     if (const auto parameter = parameter_of(m, name)) return nb::cast(*parameter);
-    if (const auto buffer = buffer_of(m, name)) return nb::cast(*buffer);
+    if (const auto buffer = buffer_of(m, name)) return nb::cast(seen_buffer(*buffer));
   }
   PyErr_Format(PyExc_AttributeError, "'%S' object has no attribute '%s'", self.type().attr("__name__").ptr(),
                name.c_str());

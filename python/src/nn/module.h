@@ -123,6 +123,9 @@ void bind_parameter(Class& layer, const char* name, const char* text) {
       [](L& self, const nn::Parameter& value) { self.*member = value; }, nb::rv_policy::move, text);
 }
 
+/// A buffer as Python sees it: a view, which keeps its elements when the buffer is assigned.
+inline nn::Buffer seen_buffer(const nn::Buffer& buffer) { return nn::Buffer(Tensor(buffer)); }
+
 using ModuleClass = nb::class_<nn::Module, Overridable<nn::Module>>;
 
 void bind_tensors_of_modules(nb::module_& m, ModuleClass& module);

@@ -155,8 +155,10 @@ void bind_base(nb::module_& m) {
            nb::sig("def __init__(self, params: collections.abc.Iterable[Tensor] | "
                    "collections.abc.Iterable[dict[str, typing.Any]], defaults: dict[str, typing.Any]) -> None"))
       .def(
-          "zero_grad", [](Optimizer& self, bool) { self.zero_grad(); }, "set_to_none"_a = true, Unlocked(),
-          "Discards the gradients. The next backward() starts from zero.")
+          "zero_grad", [](Optimizer& self, bool set_to_none) { self.zero_grad(set_to_none); }, "set_to_none"_a = true,
+          Unlocked(),
+          "Discards the gradients. The next backward() starts from zero, in a new tensor. With set_to_none=False the "
+          "gradients stay the same tensors and become zeros.")
       .def(
           "step",
           [](Optimizer& self, const nb::object& closure) {

@@ -15,7 +15,7 @@ std::vector<std::pair<std::string, nn::Parameter>> named_parameters(const nn::Mo
 
 std::vector<std::pair<std::string, nn::Buffer>> named_buffers(const nn::Module& m) {
   std::vector<std::pair<std::string, nn::Buffer>> all;
-  for (const auto& [name, tensor] : m.named_buffers()) all.emplace_back(name, m.buffer(name));
+  for (const auto& [name, tensor] : m.named_buffers()) all.emplace_back(name, seen_buffer(m.buffer(name)));
   return all;
 }
 
@@ -45,7 +45,9 @@ void bind_tensors_of_modules(nb::module_& m, ModuleClass& module) {
   nb::class_<nn::Buffer, Tensor>(m, "Buffer",
                                  "A tensor that belongs to the state of a module and is not trained. As an attribute "
                                  "of a module it is registered under the attribute's name.")
-      .def(nb::init<Tensor>(), "data"_a)
+      .def(
+          "__init__", [](nn::Buffer* self, const Tensor& data) { new (self) nn::Buffer(data.detach()); }, "data"_a,
+          "A buffer over the memory of a tensor.")
       .def("__deepcopy__",
            [](const nn::Buffer& b, nb::handle) { return unlocked([&] { return nn::Buffer(b.detach().clone()); }); });
   module
@@ -55,7 +57,9 @@ void bind_tensors_of_modules(nb::module_& m, ModuleClass& module) {
       .def("parameter_count", &nn::Module::parameter_count, "The number of elements of all parameters.")
       .def("get_parameter", &nn::Module::parameter, "target"_a,
            "The parameter of this name, such as \"features.0.weight\".")
-      .def("get_buffer", &nn::Module::buffer, "target"_a, "The buffer of this name, such as \"bn.running_mean\".")
+      .def(
+          "get_buffer", [](const nn::Module& self, const std::string& name) { return seen_buffer(self.buffer(name)); },
+          "target"_a, "The buffer of this name, such as \"bn.running_mean\".")
       .def(
           "_state_dict", [](const nn::Module& self) { return self.state_dict(); }, Unlocked(),
           "Parameters and buffers by name, outside the graph but over the same memory.")
@@ -66,13 +70,15 @@ void bind_tensors_of_modules(nb::module_& m, ModuleClass& module) {
             return nb::make_tuple(d.missing, d.unexpected);
           },
           "state_dict"_a, "strict"_a = true)
-      .def("to", &nn::Module::to, "device"_a, Unlocked(), itself,
-           nb::sig("def to(self, device: device) -> typing.Self"),
-           "Moves parameters and buffers to a device. Gradients are dropped. Make the optimiser after this call. "
-           "Returns this module.")
       .def(
-          "zero_grad", [](nn::Module& self, bool) { self.zero_grad(); }, "set_to_none"_a = true, Unlocked(),
-          "Discards the gradients of all parameters. `set_to_none` changes nothing.");
+          "to", &nn::Module::to, "device"_a, Unlocked(), itself, nb::sig("def to(self, device: device) -> typing.Self"),
+          "Moves parameters, their gradients and buffers to a device. Views, detach() and state_dict() that were taken "
+          "before keep the old memory. Make the optimiser after this call. Returns this module.")
+      .def(
+          "zero_grad", [](nn::Module& self, bool set_to_none) { self.zero_grad(set_to_none); }, "set_to_none"_a = true,
+          Unlocked(),
+          "Discards the gradients of all parameters. With set_to_none=False they stay the same tensors and become "
+          "zeros.");
 }
 
 }  // namespace crisol::python

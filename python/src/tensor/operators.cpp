@@ -39,6 +39,7 @@ void bind_both(TensorClass& tensor, const std::string& name) {
 /// a += b writes the elements of a, in the element type of a.
 template <Binary function>
 Tensor& in_place(Tensor& a, const Operand& b) {
+  // Only functions of whole numbers, which have no gradient.
   const Tensor value = promoted<function>(a, b);
   if (value.shape() != a.shape())
     throw Error(ErrorCode::invalid_argument, "[operator] the result has shape " + to_string(value.shape()) +
@@ -112,7 +113,8 @@ void bind_in_place(TensorClass& tensor, const char* name, Tensor& (*function)(Te
 }
 
 Tensor& multiply_in_place(Tensor& a, const Tensor& b) {
-  a.copy_from(multiply_matrices(a, b));
+  // The product may keep a for its gradient, and a is overwritten.
+  a.copy_from(multiply_matrices(grad_enabled() && b.requires_grad() ? a.clone() : a, b));
   return a;
 }
 

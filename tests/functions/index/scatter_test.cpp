@@ -48,19 +48,41 @@ TEST_CASE("scatter: scalars count as lines") {
   check_close(scatter_reduce(scalar, 0, at, tensor_of({5}, {}), ScatterReduction::prod), {}, {10}, {0});
 }
 
-TEST_CASE("scatter_reduce and index_reduce: a sum is differentiable, another reduction says that it is not") {
-  const Tensor x = random_tensor(6, {4, 3}), index = random_indices(7, {5}, 4), src = random_tensor(8, {5, 3});
-  check_gradients([&](const Inputs& in) { return index_reduce(in[0], 0, index, in[1], ScatterReduction::sum); },
-                  {x, src});
-  Tensor leaf = src.clone().requires_grad_();
-  check_error([&] { index_reduce(x, 0, index, leaf, ScatterReduction::amax); }, {"[index_reduce]", "amax", "NoGrad"});
-  check_error(
-      [&] {
-        scatter_reduce(leaf, 0, zeros({5, 3}, DType::i64), src, ScatterReduction::prod);
-      },
-      {"[scatter_reduce]", "prod"});
-  const NoGrad no_grad;
-  CHECK(index_reduce(x, 0, index, leaf, ScatterReduction::amax).shape() == Shape{4, 3});
+TEST_CASE("scatter_reduce, index_reduce and scatter_nd: gradients of each reduction") {
+  const Tensor x = random_tensor(6, {4, 3}, 0.5, 1.5), src = random_tensor(8, {5, 4}, 0.5, 1.5);
+  const Tensor index = random_indices(7, {5}, 4), places = random_indices(9, {4, 2}, 3);
+  for (const ScatterReduction how :
+       {ScatterReduction::sum, ScatterReduction::prod, ScatterReduction::amax, ScatterReduction::amin}) {
+    CAPTURE(static_cast<int>(how));
+    const GradcheckOptions options{.step = 1e-3, .tolerance = 1e-2};
+    check_gradients([&](const Inputs& in) { return index_reduce(in[0], 0, index, in[1], how); },
+                    {x, random_tensor(8, {5, 3}, 0.5, 1.5)}, options);
+    check_gradients([&](const Inputs& in) { return scatter_reduce(in[0], 1, places, in[1], how); }, {x, src}, options);
+    check_gradients(
+        [&](const Inputs& in) {
+          return scatter_nd(in[0], tensor_of({1, 0, -1, 2}, {2, 2}, DType::i64), in[1], how);
+        },
+        {x, random_tensor(3, {2}, 0.5, 1.5)}, options);
+    check_gradients([&](const Inputs& in) { return scatter_reduce(in[0], 0, zeros({}, DType::i64), in[1], how); },
+                    {tensor_of({2}, {}), tensor_of({3}, {})}, options);
+  }
+}
+
+TEST_CASE("scatter_reduce: equal extremes share a gradient, and products have factors of 0") {
+  const auto gradients = [](const std::vector<double>& x, const std::vector<double>& src, ScatterReduction how) {
+    const Tensor own = tensor_of(x, {2}).requires_grad_(), others = tensor_of(src, {4}).requires_grad_();
+    const Tensor index = tensor_of({0, 0, 1, 0}, {4}, DType::i64);
+    scatter_reduce(own, 0, index, others, how).backward(tensor_of({6, 10}, {2}));
+    std::vector<float> all = own.grad().to_vector<float>();
+    for (const float g : others.grad().to_vector<float>()) all.push_back(g);
+    return all;
+  };
+  using Values = std::vector<float>;
+  CHECK(gradients({3, 1}, {3, 2, 5, 3}, ScatterReduction::amax) == Values{2, 0, 2, 0, 10, 2});
+  CHECK(gradients({3, 1}, {1, 2, 1, 1}, ScatterReduction::amin) == Values{0, 5, 3, 0, 5, 3});
+  CHECK(gradients({3, 0}, {2, 0, 4, 5}, ScatterReduction::prod) == Values{0, 40, 0, 180, 0, 0});
+  CHECK(gradients({0, 2}, {2, 3, 0, 5}, ScatterReduction::prod) == Values{180, 0, 0, 0, 20, 0});
+  CHECK(gradients({1, 1}, {0, 0, 1, 5}, ScatterReduction::prod) == Values{0, 10, 0, 0, 10, 0});
 }
 
 TEST_CASE("gather_nd: slices and elements, batches, negative and wrong positions, gradients") {
