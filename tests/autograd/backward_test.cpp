@@ -4,6 +4,7 @@
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/matmul.h"
 #include "crisol/functions/reduce.h"
+#include "crisol/ops/copy.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"
 #include "support/gradcheck.h"
@@ -147,20 +148,31 @@ TEST_CASE("an op's gradient of a wrong shape is an error that names the op") {
   check_error([&] { sum(y).backward(); }, {"[bad_op]", "(3)", "(2)"});
 }
 
-TEST_CASE("a parameter moves into an arena with its value and gradient") {
-  Tensor parameter = leaf({1, 2, 3});
-  sum(parameter * parameter).backward();
-  const Tensor arena = zeros({64}), gradients = zeros({64});
-  const Tensor handle = parameter;
-  autograd::move_into_arena(parameter, make_slice_of_arena(arena, 16, {3}), make_slice_of_arena(gradients, 16, {3}));
-  CHECK(handle.to_vector<float>() == std::vector<float>{1, 2, 3});
+TEST_CASE("elements move to other memory, and views of them follow") {
+  const Tensor x = leaf({1, 2, 3}), view = x.detach()[Slice(1, 3)], arena = zeros({64});
+  const Tensor y = x * x;
+  CHECK(can_move_elements(x));
+  CHECK_FALSE(can_move_elements(view));
+  move_elements(x, make_slice_of_arena(arena, 16, {3}));
+  CHECK(x.to_vector<float>() == std::vector<float>{1, 2, 3});
   CHECK(arena.to_vector<float>()[17] == 2.0f);
-  CHECK(gradients.to_vector<float>()[18] == 6.0f);
-  sum(handle * 10).backward();
-  CHECK(gradients.to_vector<float>()[16] == 12.0f);
-  autograd::clear_gradient(parameter);
-  sum(handle * 10).backward();
-  CHECK(gradients.to_vector<float>()[16] == 10.0f);
+  ops::fill_into(arena, 7);
+  CHECK(view.to_vector<float>() == std::vector<float>{7, 7});
+  sum(y).backward();  // The move itself is no change of the elements.
+  CHECK(x.grad().defined());
+}
+
+TEST_CASE("who keeps a tensor at a place of an arena gets memory of its own") {
+  const Tensor arena = full({64}, 5);
+  Tensor place = make_slice_of_arena(arena, 16, {3});
+  place = take_place(place);
+  CHECK(place.offset() == 0);
+  const Tensor kept = place;
+  place = take_place(place);
+  CHECK(place.impl() != kept.impl());
+  ops::fill_into(place, 1);
+  CHECK(kept.to_vector<float>() == std::vector<float>{5, 5, 5});
+  CHECK(arena.to_vector<float>()[17] == 1.0f);
 }
 
 TEST_CASE("gradients of views and copies") {

@@ -29,7 +29,7 @@ TEST_CASE("an assigned buffer is a new tensor for all handles of the module") {
   assigned = counter.table;
   const NamedTensors state = counter.state_dict();
   counter.table = counter.table + 1;
-  for (const Tensor* taken : {&before, &detached, &assigned}) CHECK(taken->to_vector<float>() == Values{0, 0});
+  for (const Tensor& taken : {before, detached, assigned}) CHECK(taken.to_vector<float>() == Values{0, 0});
   CHECK(row.item() == 0.0f);
   CHECK(state["table"].to_vector<float>() == Values{0, 0});
   CHECK(handle.table.to_vector<float>() == Values{1, 1});

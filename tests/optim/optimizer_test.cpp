@@ -336,7 +336,7 @@ TEST_CASE("an optimiser whose parameters have moved refuses to step") {
   give_gradient(p[1], gradient_of(0, 1));
   const std::vector<double> before = values_of(p[1]);
   // As Module::to does it.
-  autograd::move_into_arena(p[0], zeros({5, 3}), zeros({5, 3}));
+  autograd::replace_leaf(p[0], zeros({5, 3}));
   check_error([&] { first.step(); }, {"[SGD]", "parameter 0", "(5, 3)", "other memory"});
   CHECK(values_of(p[1]) == before);
 }

@@ -54,7 +54,7 @@ TEST_CASE("scatter_reduce, index_reduce and scatter_nd: gradients of each reduct
   for (const ScatterReduction how :
        {ScatterReduction::sum, ScatterReduction::prod, ScatterReduction::amax, ScatterReduction::amin}) {
     CAPTURE(static_cast<int>(how));
-    const GradcheckOptions options{.step = 1e-3, .tolerance = 1e-2};
+    const testing::GradcheckOptions options{.step = 1e-3, .tolerance = 1e-2};
     check_gradients([&](const Inputs& in) { return index_reduce(in[0], 0, index, in[1], how); },
                     {x, random_tensor(8, {5, 3}, 0.5, 1.5)}, options);
     check_gradients([&](const Inputs& in) { return scatter_reduce(in[0], 1, places, in[1], how); }, {x, src}, options);
