@@ -43,8 +43,6 @@ def arguments(name, w):
         return (w, w)
     if name == "masked_fill_":
         return (crisol.asarray(W > 1), w[0, 0])
-    if name == "index_put_":
-        return ([crisol.asarray([1, 0])], w)
     return ()
 
 
@@ -111,10 +109,6 @@ WRITES = {
     "x[positions] = w": (
         set_item(crisol.asarray([1, 0]), lambda w: w),
         lambda x, w: crisol.stack([w[1], w[0]]),
-    ),
-    "index_put_": (
-        lambda x, w: x.index_put_([crisol.asarray([1, 1])], w, accumulate=True),
-        lambda x, w: crisol.stack([x[0], x[1] + w[0] + w[1]]),
     ),
     "+=": (augmented("__iadd__"), lambda x, w: x + w),
     "-=": (augmented("__isub__"), lambda x, w: x - w),
