@@ -150,7 +150,8 @@ def _advice(arg, value):
 
 def _advice_for_dict(value):
     if any(isinstance(part, Mapping) for part in value.values()):
-        return ": save_checkpoint() and load_checkpoint() keep several state dicts, crisol.Checkpoint(model=…, optimizer=…)"
+        keep = "save_checkpoint() and load_checkpoint() keep several state dicts"
+        return f": {keep}, crisol.Checkpoint(model=…, optimizer=…)"
     return ": crisol.asarray(x) makes a tensor of a number, and metadata={…} keeps texts"
 
 

@@ -112,7 +112,7 @@ def test_exceptions_of_a_dataset():
         def __getitem__(self, index):
             return np.zeros(index + 1, dtype=np.float32)
 
-    with pytest.raises(crisol.InvalidArgumentError, match="sample 1 has a field of shape"):
+    with pytest.raises(crisol.InvalidArgumentError, match=r"sample 1 has a field of shape \(2\) and type float32"):
         list(data.DataLoader(Uneven(), batch_size=3))
     with pytest.raises(TypeError, match="complex"):
         list(data.DataLoader([1j]))

@@ -66,7 +66,7 @@ class PythonDataset : public io::Dataset {
     for (std::size_t i = 0; i < arrays.size(); ++i) {
       const io::Field field = field_of(arrays[i]);
       if (field.shape != fields_[i].shape || field.dtype != fields_[i].dtype)
-        refuse(index, "has a field of shape " + to_string(field.shape) + " and type " + name_of(field.dtype));
+        refuse(index, "has a field of shape " + to_string(field.shape) + " and type " + name_in_python(field.dtype));
       const nb::object bytes = arrays[i].attr("tobytes")();
       std::memcpy(sample.bytes(static_cast<int>(i)), PyBytes_AsString(bytes.ptr()),
                   static_cast<std::size_t>(PyBytes_Size(bytes.ptr())));
