@@ -78,9 +78,9 @@ class Reader {
   Value choice() {
     const Value condition = either();
     if (!take("?")) return condition;
-    const Value first = choice();
+    const Value first = branch(condition, true);
     expect(":");
-    const Value second = choice();
+    const Value second = branch(condition, false);
     if (condition.is_number()) return condition.number != 0 ? first : second;
     return {autograd::pointwise(rows::where, {condition.operand(), first.operand(), second.operand()})};
   }
@@ -88,6 +88,26 @@ class Reader {
   void expect_end() { require(*at_ == '\0', names_.row.name, "its derivative ends with \"", at_, '"'); }
 
  private:
+  // A branch reads 1 at the elements that do not take it. There its own derivatives could be infinite, and 0 times
+  // infinity is NaN.
+  Value branch(const Value& condition, bool taken_if) {
+    guards_.push_back({condition, taken_if});
+    const Value value = choice();
+    guards_.pop_back();
+    return value;
+  }
+
+  Value guarded(Value value) const {
+    if (value.is_number()) return value;
+    for (const auto& [condition, taken_if] : guards_) {
+      if (condition.is_number()) continue;
+      const Operand own = value.operand(), one = 1.0f;
+      value.tensor =
+          autograd::pointwise(rows::where, {condition.operand(), taken_if ? own : one, taken_if ? one : own});
+    }
+    return value;
+  }
+
   Value either() { return chain(&Reader::both, {{"|", &rows::logical_or}}); }
   Value both() { return chain(&Reader::equality, {{"&", &rows::logical_and}}); }
   Value equality() { return chain(&Reader::order, {{"==", &rows::eq}, {"!=", &rows::ne}}); }
@@ -123,7 +143,7 @@ class Reader {
     if (take("(")) return call(name);
     const Value* const value = names_.find(name);
     require(value != nullptr, names_.row.name, "its derivative reads the unknown name \"", name, '"');
-    return *value;
+    return guarded(*value);
   }
 
   Value call(std::string_view name) {
@@ -193,8 +213,14 @@ class Reader {
     require(take(text), names_.row.name, "its derivative lacks \"", text, "\" before \"", at_, '"');
   }
 
+  struct Guard {
+    Value condition;
+    bool taken_if;
+  };
+
   const char* at_;
   const Names& names_;
+  std::vector<Guard> guards_;  ///< The choices around the place in the text.
 };
 
 // True if the Reader knows every function that a text calls.

@@ -105,9 +105,11 @@ Tensor norm_backward(const Tensor& dy, const Tensor& x, const Tensor& y, double 
   const auto raw = [&](const Tensor& d) { return ops::norm_backward(d, x, y, p, axes); };
   if (std::isinf(p) || p == 0 || p == 1) return constant_derivative(dy, x.shape(), axes, raw);
   if (!linking(dy, x, y)) return raw(dy);
-  const Tensor share = where(ops::eq(y, 0), 0.0, dy.reshape(y.shape()) / pow(ones_for_zeros(y), p - 1));
-  const Tensor along = sum_backward(share, x.shape(), axes) * x;
-  return p == 2 ? along : along * pow(abs(ones_for_zeros(x)), p - 2);
+  const Tensor share = sum_backward(where(ops::eq(y, 0), 0.0, dy.reshape(y.shape())), x.shape(), axes);
+  const Tensor ratio = x / sum_backward(ones_for_zeros(y), x.shape(), axes);
+  if (p == 2) return share * ratio;
+  const Tensor is_zero = ops::eq(x, 0);
+  return share * where(is_zero, 0.0, sign(x) * pow(abs(where(is_zero, 1.0, ratio)), p - 1));
 }
 
 Tensor logsumexp_backward(const Tensor& dy, const Tensor& x, const Tensor& y, const Shape& axes) {

@@ -139,12 +139,13 @@ Tensor stddev_backward(const Tensor& dy, const Tensor& x, const Tensor& y, const
 Tensor norm_backward(const Tensor& dy, const Tensor& x, const Tensor& y, double p, const Shape& axes) {
   constexpr const char* op = "norm_backward";
   const Spread at = spread_over(op, dy, x, &y, axes);
-  if (p == 0) return mul(x, 0);
+  if (p == 0) return full(x.shape(), 0, x.dtype(), x.device());
   if (std::isinf(p)) {
     static constexpr PointwiseRow equal = row_of(op, {"x", "y"}, "(fabs(x) == y) ? sign(x) : (T)(0.0f)");
     return rehearsed(key_of(op, {&dy, &x, &y}, axes), [&] {
       const Tensor hits = pointwise(equal, {x, at.y});
-      return mul(hits, div(at.dy, sum(mul(hits, hits), axes, true)));
+      // Without a hit the result is 0, or NaN.
+      return mul(hits, div(at.dy, maximum(sum(mul(hits, hits), axes, true), 1)));
     });
   }
   if (p == 1) {

@@ -68,7 +68,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """min(max(x, min_val), max_val)."""
-    return _c.clamp(input, min_val, max_val)
+    return _c.hard_tanh(input, min_val, max_val)
 
 
 def logsigmoid(input: Tensor) -> Tensor:

@@ -1,4 +1,6 @@
 // Dtypes of results, and functions over rows.
+#include <cmath>
+
 #include "arguments.h"
 #include "bindings.h"
 #include "tensor/promote.h"
@@ -19,6 +21,12 @@ Tensor clip(const Tensor& x, const std::optional<Operand>& low, const std::optio
   const auto in_type = [&](const Operand& bound) {
     return bound.tensor() != nullptr ? bound.tensor()->to(x.dtype()) : Tensor();
   };
+  const auto is_number = [](const std::optional<Operand>& bound) {
+    return !bound || (bound->tensor() == nullptr && !std::isnan(bound->number().as_double()));
+  };
+  // clamp() gives no gradient at its borders. At a tie, maximum() gives half of it. NaN is no border.
+  if (is_floating(x.dtype()) && (low || high) && is_number(low) && is_number(high))
+    return clamp(x, low ? low->number() : Scalar(NAN), high ? high->number() : Scalar(NAN));
   Tensor y = x;
   if (low) {
     const Tensor bound = in_type(*low);
