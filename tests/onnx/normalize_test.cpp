@@ -32,6 +32,31 @@ TEST_CASE("onnx: normalisations of groups, lengths and moments") {
                from_vector(std::vector<float>{0, 1, 0, 0}, {2, 2})));
 }
 
+TEST_CASE("onnx: f16 sums and squares above 65504 inside an op") {
+  const auto half = [](const std::vector<float>& values, const Shape& shape) {
+    return from_vector(values, shape).to(DType::f16);
+  };
+  const Tensor x = half({300, -400, 0, 1200, 500, 0}, {2, 3});
+  const auto check = [&](const OnnxOp& op, const Tensor& input, const std::vector<float>& expected) {
+    CAPTURE(op.name);
+    const Tensor y = run_op(op, {input})[0];
+    CHECK(y.dtype() == DType::f16);
+    CHECK(y.to(DType::f32).flatten().allclose(from_vector(expected), 2e-3, 1e-3));
+  };
+  const auto rows = onnx_file::attribute("axes", std::vector<std::int64_t>{1});
+  check({"ReduceL2", {rows}, 13}, x, {500, 1300});
+  check({"ReduceL1", {rows}, 13}, x, {700, 1700});
+  check({"ReduceLogSum", {rows}, 13}, half({60000, 60000, 60000}, {1, 3}), {12.1007f});
+  check({"ReduceSumSquare", {rows}, 13}, half({200, 100, 3}, {1, 3}), {50009});
+  check({"ReduceMean", {rows}, 13}, half({60000, 60000, 60000}, {1, 3}), {60000});
+  check({"LpNormalization", {number("p", 2)}}, half({60000, 60000, 60000}, {1, 3}), {0.57735f, 0.57735f, 0.57735f});
+  check({"LpNormalization", {number("p", 1)}}, half({60000, 60000, 60000}, {1, 3}), {0.33333f, 0.33333f, 0.33333f});
+  const auto image = half({600, -600, 1200, -1200}, {1, 1, 2, 2});
+  check({"MeanVarianceNormalization"}, image, {0.632456f, -0.632456f, 1.264911f, -1.264911f});
+  check({"LRN", {number("size", 1), onnx_file::attribute("alpha", 1.f), onnx_file::attribute("beta", 0.5f)}}, image,
+        {1, -1, 1, -1});
+}
+
 TEST_CASE("onnx: activations of newer versions") {
   const Tensor x = from_vector(std::vector<float>{-2, -0.25f, 0.5f, 3});
   CHECK(nearly(run_op({"Shrink", {onnx_file::attribute("lambd", 0.5f), onnx_file::attribute("bias", 1.f)}}, {x})[0],

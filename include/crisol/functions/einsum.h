@@ -15,10 +15,10 @@ namespace crisol {
 /// A letter that an operand has twice takes the diagonal. "..." stands for the axes that have no letter, aligned at the
 /// last one. Without "->" the result has the axes of "..." and then the letters that appear once, in alphabetical
 /// order. An axis of size 1 is repeated to the size that its letter has elsewhere. Operands are multiplied from left to
-/// right, with matmul where a letter is summed. f16 is multiplied and added in f32.
-///
-/// Differentiable in all operands. Errors (invalid_argument): an undefined tensor, bool, two dtypes or devices, an
-/// equation that is none or does not fit the operands, sizes of one letter that differ.
+/// right, in f32 for f16. Axes that one operand alone has are summed first, in i64 for whole numbers and bool. Products
+/// of whole numbers have the operands' dtype, modulo its size. Differentiable in all operands.
+/// Errors (invalid_argument): an undefined tensor, two dtypes or devices, an equation that is none or does not fit the
+/// operands, sizes of one letter that differ.
 CRISOL_API Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands);
 
 }  // namespace crisol

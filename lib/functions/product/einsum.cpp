@@ -76,7 +76,8 @@ Labelled summed_to(const Labelled& x, const Labels& kept) {
       result.labels.push_back(x.labels[i]);
     else
       axes.push_back(static_cast<std::int64_t>(i));
-  result.tensor = summed(x.tensor, axes);
+  // As in PyTorch, this is a sum of its own: of whole numbers in i64.
+  result.tensor = axes.rank() == 0 ? x.tensor : sum(x.tensor, axes);
   return result;
 }
 
@@ -183,7 +184,6 @@ std::vector<Labelled> labelled(const Equation& equation, const std::vector<Tenso
     require(x.defined(), op, "operand ", i, " is undefined");
     require(x.dtype() == operands[0].dtype() && x.device() == operands[0].device(), op, "operand ", i, " is ",
             x.dtype(), " on ", x.device(), ", operand 0 is ", operands[0].dtype(), " on ", operands[0].device());
-    require(x.dtype() != DType::boolean, op, "takes numbers, not bool; convert with to(dtype)");
     const auto letters = static_cast<int>(labels_of(equation.text, equation.terms[i], 0).size());
     const bool open = equation.terms[i].find("...") != std::string::npos;
     require(open ? letters <= x.dim() : letters == x.dim(), op, "operand ", i, " of \"", equation.text, "\" has ",

@@ -106,7 +106,10 @@ Run skip_normalization(Call& call) {
     Tensor x = in[0].tensor(device) + in[1].tensor(device);
     const Tensor scale = in[2].tensor(device), bias = input_of(in, centres ? 4 : 3, device);
     if (bias.defined()) x = x + bias;
-    if (!centres) return Data{x * rsqrt(mean(x * x, -1, true) + epsilon) * scale, Datum(), Datum(), x};
+    if (!centres) {
+      const Tensor squares = x.to(DType::f32).square();  // f16 cannot hold squares above 65504.
+      return Data{(x * rsqrt(mean(squares, -1, true) + epsilon) * scale).to(x.dtype()), Datum(), Datum(), x};
+    }
     const Tensor shift = input_of(in, 3, device);
     return Data{layer_norm(x, scale.shape(), scale, shift.defined() ? shift : zeros_like(scale), epsilon), Datum(),
                 Datum(), x};

@@ -65,10 +65,13 @@ Tensor least(const Tensor& x, const Shape& axes, bool keeps) {
   return full(sum(x, axes, keeps).shape(), bound_of(x.dtype(), true), x.dtype(), x.device());
 }
 
+/// f16 as f32, for functions of a sum that f16 cannot hold: above 65504 it is infinite.
+Tensor wide(const Tensor& x) { return x.dtype() == DType::f16 ? x.to(DType::f32) : x; }
+
 Tensor sum_of_absolutes(const Tensor& x, const Shape& axes, bool keeps) { return sum(abs(x), axes, keeps); }
-Tensor sum_of_squares(const Tensor& x, const Shape& axes, bool keeps) { return sum(x * x, axes, keeps); }
+Tensor sum_of_squares(const Tensor& x, const Shape& axes, bool keeps) { return sum(wide(x).square(), axes, keeps); }
 Tensor root_of_squares(const Tensor& x, const Shape& axes, bool keeps) { return sqrt(sum_of_squares(x, axes, keeps)); }
-Tensor log_of_sum(const Tensor& x, const Shape& axes, bool keeps) { return log(sum(x, axes, keeps)); }
+Tensor log_of_sum(const Tensor& x, const Shape& axes, bool keeps) { return log(sum(wide(x), axes, keeps)); }
 
 /// The first or last place of an extreme value.
 template <Tensor (Tensor::*f)(const Shape&, bool) const>

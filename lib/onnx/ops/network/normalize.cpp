@@ -40,8 +40,9 @@ Run lp_normalization(Call& call) {
   require(p == 1 || p == 2, "onnx", "p is ", p, ", 1 or 2 expected");
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
-    const Tensor length = norm(x, static_cast<double>(p), axis_of(axis, x.dim()), true);
-    return Data{x / where(length.eq(0), 1, length)};  // A row of zeros stays zero.
+    // f16 cannot hold a length above 65504.
+    const Tensor length = norm(x.to(DType::f32), static_cast<double>(p), axis_of(axis, x.dim()), true);
+    return Data{(x / where(length.eq(0), 1, length)).to(x.dtype())};  // A row of zeros stays zero.
   };
 }
 
@@ -49,10 +50,10 @@ Run mean_variance_normalization(Call& call) {
   call.check_counts(1, 1);
   const Shape axes(call.integers("axes", {0, 2, 3}));
   return [=](const Data& in, Device device) {
-    const Tensor x = in[0].tensor(device);
-    const Tensor centred = x - mean(x, axes, true);
+    const Tensor x = in[0].tensor(device), wide = x.to(DType::f32);  // f16 cannot hold squares above 65504.
+    const Tensor centred = wide - mean(wide, axes, true);
     // ONNX adds this number to the standard deviation, in the body of its function.
-    return Data{centred / (sqrt(mean(centred * centred, axes, true)) + 1e-9)};
+    return Data{(centred / (sqrt(mean(centred * centred, axes, true)) + 1e-9)).to(x.dtype())};
   };
 }
 
