@@ -18,6 +18,7 @@
 #   onnx-models           models that packages of PyPI bring, compared with ONNX Runtime (tests/onnx/run.sh --real)
 #   python python-intel   the Python package (tests/python): half of the test files on PoCL, the others on Intel's runtime
 #   array-api             the Array API standard's own tests on Intel's runtime, where CRISOL_ARRAY_API_TESTS names them
+#   fuzz-python           random programs of the Python package, compared with NumPy, on PoCL; --only and --long run it
 #   windows aarch64       builds for Windows (by Wine) and for 64-bit ARM (by qemu): some ops by crisol selftest
 #   offline               the vendors' compilers for GPUs that are not here: one target of one vendor, by the commit's hash
 # The commit's hash chooses a part of the tests, so that a run ends soon and a few commits test everything. It chooses a
@@ -39,7 +40,7 @@
 set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/../tools/setup.sh"
 
-all_implementations=(gpu pocl intel rusticl oclgrind pocl-6 rusticl-25 as-nvidia as-amd as-intel dist onnx onnx-models python python-intel array-api wheel windows aarch64 offline)
+all_implementations=(gpu pocl intel rusticl oclgrind pocl-6 rusticl-25 as-nvidia as-amd as-intel dist onnx onnx-models python python-intel array-api fuzz-python wheel windows aarch64 offline)
 declare -A platform=([pocl]="Portable Computing Language" [intel]="Intel(R) OpenCL" [rusticl]="rusticl"
   [oclgrind]="Oclgrind" [offline]="none" [gpu]="of each GPU" [aarch64]="Portable Computing Language"
   [windows]="Portable Computing Language" [onnx]="Portable Computing Language" [onnx-models]="Portable Computing Language")
@@ -400,7 +401,7 @@ for tool in make pkg-config; do # For programs that are built with the installed
   need_package "$tool" have_command "$tool" || die "$reason"
 done
 # What is built depends on MPI and on Python's packages. Everything else is installed during the build.
-build_parts=(dist python python-intel array-api wheel)
+build_parts=(dist python python-intel array-api fuzz-python wheel)
 prepare "${build_parts[@]}"
 build_options=(CRISOL_BUILD_TESTS=ON CRISOL_BUILD_CLI=ON CRISOL_BUILD_SAMPLES=ON)
 have_command ccache || build_options+=(CRISOL_PRECOMPILE_HEADERS=ON)
@@ -442,7 +443,7 @@ take_results() {
 # Tests mostly wait for a driver's compiler, which uses one core. So as many implementations as there are cores run at a
 # time. The slowest ones start first.
 running=0
-for name in "${!gpu_number[@]}" windows aarch64 pocl rusticl rusticl-25 oclgrind "${!posed_file[@]}" intel wheel dist onnx onnx-models python python-intel array-api pocl-6 offline; do
+for name in "${!gpu_number[@]}" windows aarch64 pocl rusticl rusticl-25 oclgrind "${!posed_file[@]}" intel wheel fuzz-python dist onnx onnx-models python python-intel array-api pocl-6 offline; do
   [[ " ${selected[*]} " == *" $name "* && -z "${left_out[$name]:-}" ]] || continue
   if [ $running -ge "$(nproc 2>/dev/null || echo 2)" ]; then
     wait -n || true

@@ -1,12 +1,19 @@
 # shellcheck shell=bash
-# Sourced by tests/run.sh: the rows "python" (PoCL), "python-intel", "array-api" (Intel's runtime) and "wheel".
+# Sourced by tests/run.sh: the rows "python" (PoCL), "python-intel", "array-api" (Intel's runtime), "fuzz-python" (PoCL)
+# and "wheel".
 
 source "$crisol_root/tests/python/python.sh"
 platform[python]=${platform[pocl]} platform[python-intel]=${platform[intel]} platform[array-api]=${platform[intel]}
+platform[fuzz-python]=${platform[pocl]}
 
 prepare_python() { prepare_pocl && install_python; }
 prepare_python-intel() { prepare_intel && install_python; }
 prepare_array-api() { find_array_api_tests && prepare_intel && install_python; }
+prepare_fuzz-python() {
+  reason="takes minutes; --only and --long run it"
+  [ -n "$named$long" ] || return 1
+  prepare_pocl && install_python
+}
 prepare_wheel() {
   reason="takes minutes; --only and --long test it"
   [ -n "$named$long" ] || return 1
@@ -43,5 +50,8 @@ run_python-intel() { run_python_suite python-intel intel python $((turn + 1)); }
 run_array-api() {
   run_python_command array-api intel "CRISOL_ARRAY_API_TESTS=$CRISOL_ARRAY_API_TESTS" \
     "$crisol_root/tests/python/array_api/run.sh" --examples 5
+}
+run_fuzz-python() {
+  run_python_command fuzz-python pocl "$python_of_tests" "$crisol_root/tests/python/fuzz" --seconds 1200
 }
 run_wheel() { run_python_command wheel none "$crisol_root/tests/python/wheels/run.sh"; }
