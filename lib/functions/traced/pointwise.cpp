@@ -1,5 +1,6 @@
 // The rows of crisol/ops/pointwise.def. Some are ops of ONNX, and others are made of several.
 #include <array>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <string_view>
@@ -64,7 +65,12 @@ Form with_attribute(const char* op, const char* attribute) {
 }
 
 Form clip() {
-  return [](const Inputs& in, Scalars s) { return in[0]("Clip", in[0].number(s[0]), in[0].number(s[1])); };
+  return [](const Inputs& in, Scalars s) {
+    // NaN is no bound.
+    if (std::isnan(real(s, 0))) return in[0]("Min", in[0].number(s[1]));
+    if (std::isnan(real(s, 1))) return in[0]("Max", in[0].number(s[0]));
+    return in[0]("Clip", in[0].number(s[0]), in[0].number(s[1]));
+  };
 }
 
 std::map<std::string_view, Form> activations() {
