@@ -115,3 +115,10 @@ def test_errors(tmp_path):
     with pytest.raises(KeyError, match="mine"):
         onnx.save(tmp_path / "raises.onnx", module, crisol.ones(1))
     assert module.training and not (tmp_path / "raises.onnx").exists()
+
+
+def test_clip_with_one_bound(tmp_path):
+    x = tensor([-2, 0.5, 3])
+    for name, low, high, expected in [("low", 0.5, None, [0.5, 0.5, 3]), ("high", None, 0.5, [-2, 0.5, 0.5])]:
+        onnx.save(tmp_path / f"{name}.onnx", lambda x, low=low, high=high: crisol.clip(x, low, high), x)
+        assert_close(onnx.load(tmp_path / f"{name}.onnx")(x), expected)
