@@ -176,7 +176,8 @@ typedef struct {
   }
 #define SETTLE(T, s) SETTLE_(T, s.b, s.d)
 #define MERGE(T, s, o) MOMENTS_OF(T, s, o.a, o.b, o.c)
-#define VALUE(T, s) (s.b)
+// NaN beside infinity, also if it came last. Otherwise the second term is 0.
+#define VALUE(T, s) (s.b + (s.a - s.a))
 
 #else
 // a is the greatest (least) element, and at is its number.

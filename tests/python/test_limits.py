@@ -100,3 +100,12 @@ def test_limits(case):
     else:
         wrong += differences(case, found, right)
     assert not wrong, "\n".join(wrong)
+
+
+def test_variance_beside_infinity():
+    """Also where infinity is the last element of a row or column."""
+    for place in range(3):
+        x = np.ones((3, 40), np.float32)
+        x[place] = inf
+        for y in (crisol.var(tensor(x), axis=0), crisol.std(tensor(x.T), axis=1)):
+            assert np.isnan(np.asarray(y)).all()

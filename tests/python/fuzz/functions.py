@@ -122,6 +122,7 @@ def of_crisol():
     return Names(
         crisol, set_items=put, in_place=lambda x, name, *others: getattr(x, name + "_")(*others),
         take=lambda x, index, axis: crisol.take(x, crisol.asarray(np.asarray(index, np.int64)), axis=axis),
+        einsum=lambda equation, a, b: crisol.einsum(equation, a, b.to(a.dtype)),
         index_add=lambda x, axis, index, source: crisol.index_add(x, axis, crisol.asarray(index), source.to(x.dtype)),
     )  # fmt: skip
 

@@ -86,8 +86,9 @@ class Maker:
         fit = [i for i, x in enumerate(self.values) if x.dtype.kind in kinds and where(x) and x.size < 100000]
         if fit and self.chance(0.8):
             return self.pick(fit)
-        whole = self.pick([np.int32, np.int64, np.uint8])
-        return self.leaf(dtype={"f": np.float32, "b": np.bool_}.get(kinds, None if "f" in kinds else whole))
+        if kinds == "f":
+            return self.leaf(dtype=np.float32)
+        return self.leaf(dtype=self.pick([dtype for dtype in dtypes.values() if np.dtype(dtype).kind in kinds]))
 
     def other(self, x, kinds):
         """A value that broadcasts with x, or a number."""
