@@ -3,7 +3,7 @@
 //   gather        y[o, j, c] = x[o, index[o, j, c], c]
 //   index_select  y[o, j, c] = x[o, index[j], c]
 //
-// x is (outer, size, inner), y (outer, picked, inner). An index outside [0, size) gives `missing`.
+// x is (outer, size, inner), y (outer, picked, inner). An index outside [0, size) gives `missing`, and is noted.
 //
 // The first two kernels see y as rows of `run` elements. If inner is 1, a row holds the picked elements of one o, and
 // `step` is 0. Otherwise a row holds the inner elements of one (o, j), and `step` is 1. Element k of a row is read from
@@ -21,7 +21,7 @@
   __global const ELEMENT *restrict x, const ulong x_offset, __global const INDEX *restrict index,                   \
       const ulong index_offset, __global ELEMENT *restrict y, const ulong y_offset, const long rows, const long run, \
       const long per_outer, const long size, const long inner, const int step, const long index_outer,              \
-      const long index_row, const int index_step, const ulong missing
+      const long index_row, const int index_step, const ulong missing, FAULT_PARAMETERS
 
 CPU_KERNEL void gather_runs(GATHER_PARAMETERS) {
   const long elements = rows * run;
@@ -35,16 +35,26 @@ CPU_KERNEL void gather_runs(GATHER_PARAMETERS) {
     __global const INDEX* picks = index + index_offset + o * index_outer + row % per_outer * index_row;
     __global ELEMENT* to = y + y_offset + row * run;
     const long count = min(run - first, end - i);
+    int all_right = 1;
     if (inner == 1) {  // Simple enough for compilers to vectorise.
       for (long k = first; k < first + count; ++k) {
         const long pick = picks[k];
-        to[k] = IS_INDEX(pick, size) ? from[pick] : (ELEMENT)missing;
+        const int is_right = IS_INDEX(pick, size);
+        all_right &= is_right;
+        to[k] = is_right ? from[pick] : (ELEMENT)missing;
       }
     } else {
       for (long k = first; k < first + count; ++k) {
         const long pick = picks[k * index_step];
-        to[k] = IS_INDEX(pick, size) ? from[pick * inner + k] : (ELEMENT)missing;
+        const int is_right = IS_INDEX(pick, size);
+        all_right &= is_right;
+        to[k] = is_right ? from[pick * inner + k] : (ELEMENT)missing;
       }
+    }
+    for (long k = first; !all_right; ++k) {
+      const long pick = picks[k * (inner == 1 ? 1 : index_step)];
+      all_right = !IS_INDEX(pick, size);
+      if (all_right) NOTE_WRONG(pick, size);
     }
     i += count;
     first = 0;
@@ -59,13 +69,14 @@ __kernel void gather_elements(GATHER_PARAMETERS) {
   const long k = i % run;
   const long o = row / per_outer;
   const long pick = index[index_offset + o * index_outer + row % per_outer * index_row + k * index_step];
+  if (!IS_INDEX(pick, size)) NOTE_WRONG(pick, size);
   y[y_offset + i] = IS_INDEX(pick, size) ? x[x_offset + (o * size + pick) * inner + k * step] : (ELEMENT)missing;
 }
 
 CPU_KERNEL void select_rows(__global const ELEMENT* restrict x, const ulong x_offset,
                             __global const INDEX* restrict index, const ulong index_offset, __global ELEMENT* restrict y,
                             const ulong y_offset, const long rows, const long picked, const long size, const long inner,
-                            const long columns, const ulong missing) {
+                            const long columns, const ulong missing, FAULT_PARAMETERS) {
   const long blocks = (inner + columns - 1) / columns;
   const long units = rows * blocks;
   const long first = units * (long)get_global_id(0) / (long)get_global_size(0);
@@ -88,6 +99,7 @@ CPU_KERNEL void select_rows(__global const ELEMENT* restrict x, const ulong x_of
         for (long c = 0; c < n; ++c) to[c] = from[c];
       }
     } else {
+      NOTE_WRONG(pick, size);
       for (long c = 0; c < n; ++c) to[c] = (ELEMENT)missing;
     }
     if (++block < blocks) continue;

@@ -1,5 +1,5 @@
 // y[i, c] = 1 where index[i] == c, else 0; i < rows, c < classes. A work-item writes the elements first … first + chunk
-// - 1 of y, counted row by row.
+// - 1 of y, counted row by row. A label outside [0, classes) is noted.
 #include "index/index.h"
 #ifndef T
 #define T long
@@ -9,7 +9,7 @@
 #endif
 
 __kernel void one_hot(__global const INDEX* restrict index, const ulong index_offset, __global T* restrict y,
-                      const ulong y_offset, const long elements, const long classes, const long chunk) {
+                      const ulong y_offset, const long elements, const long classes, const long chunk, FAULT_PARAMETERS) {
   const long first = get_global_id(0) * chunk;
   const long end = min(first + chunk, elements);
   if (first >= end) return;
@@ -17,6 +17,7 @@ __kernel void one_hot(__global const INDEX* restrict index, const ulong index_of
   long c = first % classes;
   for (long i = first; i < end;) {
     const long label = index[index_offset + row];
+    if (!IS_INDEX(label, classes)) NOTE_WRONG(label, classes);
     const long stop = min(i + classes - c, end);
     for (; i < stop; ++i, ++c) y[y_offset + i] = c == label ? (T)ONE : (T)0;
     c = 0;

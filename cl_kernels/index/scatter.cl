@@ -6,7 +6,7 @@
 //   scatter_rows      y[o, index[j], c] = COMBINE(y[o, index[j], c], src[o, j, c])
 //
 // y is (outer, size, inner) and src is (outer, picked, inner), both of type T. An index outside [0, size) changes
-// nothing, and neither does the index `skipped`.
+// nothing and is noted. The index `skipped` changes nothing.
 //
 // `across` units of work share the inner columns of one o, so a unit owns some of these columns. Within them it owns
 // the destinations that are equal to its `part` modulo `parts` (a power of two). A unit walks through the positions
@@ -23,7 +23,7 @@
   __global T *restrict y, const ulong y_offset, __global const INDEX *restrict index, const ulong index_offset, \
       __global const T *restrict src, const ulong src_offset, const long units, const long size,              \
       const long picked, const long inner, const long across, const long parts, const long skipped,           \
-      const long first, const long end
+      const long first, const long end, FAULT_PARAMETERS
 
 #define FOR_UNITS                                                                   \
   y += y_offset;                                                                    \
@@ -48,7 +48,10 @@ __kernel void scatter_elements(SCATTER_PARAMETERS) {
     if (inner == 1) {
       for (long j = first; j < end; ++j) {
         const long to = index[o * picked + j];
-        if (OWNS(to)) y[o * size + to] = COMBINE(y[o * size + to], src[o * picked + j]);
+        if (OWNS(to))
+          y[o * size + to] = COMBINE(y[o * size + to], src[o * picked + j]);
+        else if (!IS_INDEX(to, size))
+          NOTE_WRONG(to, size);
       }
       continue;
     }
@@ -57,7 +60,10 @@ __kernel void scatter_elements(SCATTER_PARAMETERS) {
       for (long c = left; c < right; ++c) {
         const long to = index[at + c];
         const long place = (o * size + to) * inner + c;
-        if (OWNS(to)) y[place] = COMBINE(y[place], src[at + c]);
+        if (OWNS(to))
+          y[place] = COMBINE(y[place], src[at + c]);
+        else if (!IS_INDEX(to, size))
+          NOTE_WRONG(to, size);
       }
     }
   }
@@ -68,6 +74,7 @@ __kernel void scatter_rows(SCATTER_PARAMETERS) {
     FIND_UNIT
     for (long j = first; j < end; ++j) {
       const long to = index[j];
+      if (!IS_INDEX(to, size)) NOTE_WRONG(to, size);
       if (!OWNS(to)) continue;
       __global T* row = y + (o * size + to) * inner;
       __global const T* more = src + (o * picked + j) * inner;

@@ -27,10 +27,11 @@
 __kernel void list_destinations(__global const INDEX* restrict index, const ulong index_offset,
                                 __global ulong* restrict list, const ulong list_offset, const long count,
                                 const long picked, const long inner, const long size, const long skipped,
-                                const long none) {
+                                const long none, FAULT_PARAMETERS) {
   const long i = get_global_id(0);
   if (i >= count) return;
   const long to = index[index_offset + i];
+  if (!IS_INDEX(to, size)) NOTE_WRONG(to, size);
   const long destination =
       IS_INDEX(to, size) && to != skipped ? (i / inner / picked * size + to) * inner + i % inner : none;
   list[list_offset + i] = (ulong)destination << 32 | (ulong)i;

@@ -54,7 +54,7 @@ ROW_KERNEL void cross_entropy_rows(__global const float* restrict x, ulong x_off
       const long label = labels[labels_offset + row];
       float loss = 0.0f;
       if (label != ignored) {
-        if (!is_class(label, classes)) note_wrong_label(fault + fault_offset, op, label, classes);
+        if (!is_class(label, classes)) note_wrong_index(fault + fault_offset, op, label, classes);
         loss = is_class(label, classes) ? (1.0f - smoothing) * (log_s - (from[label] - m)) : NAN;
         // Only with smoothing, because scores of -inf would make this 0 times infinity.
         if (smoothing > 0.0f) loss += smoothing * (log_s - distances / classes);
@@ -105,7 +105,7 @@ ROW_KERNEL void nll_rows(__global const float* restrict x, ulong x_offset, __glo
   const long label = labels[labels_offset + row];
   float loss = 0.0f;
   if (label != ignored) {
-    if (!is_class(label, classes)) note_wrong_label(fault + fault_offset, op, label, classes);
+    if (!is_class(label, classes)) note_wrong_index(fault + fault_offset, op, label, classes);
     loss = is_class(label, classes) ? -x[x_offset + row * classes + label] : NAN;
   }
   losses[losses_offset + row] = loss;

@@ -77,7 +77,8 @@ Tensor gradient_of_input(const ops::NormGradients& own, const Tensor& x, const T
 void update_running(nn::BatchNorm2d& norm, const Statistics& all) {
   if (!norm.running_mean.defined()) return;
   const NoGrad no_grad;
-  const double momentum = norm.options().momentum;
+  const double count = static_cast<double>(norm.num_batches_tracked.item<std::int64_t>()) + 1;
+  const double momentum = norm.options().momentum.value_or(1 / count);
   std::vector<double> unbiased = all.variance;
   for (double& v : unbiased) v *= all.count / std::max(all.count - 1, 1.0);
   const auto update = [&](Tensor running, const std::vector<double>& values) {

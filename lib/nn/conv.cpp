@@ -46,11 +46,11 @@ std::string text_of(const Tensor& weight, const Tensor& bias, const Options& opt
   const std::int64_t first = weight.size(0), second = weight.size(1) * options.groups;
   const Shape kernel(weight.shape().begin() + 2, static_cast<std::size_t>(weight.dim() - 2));
   std::string text = is_transposed<Options> ? concat(first, ", ", second) : concat(second, ", ", first);
-  text += concat(", kernel_size=", kernel, ", stride=", options.stride);
-  if (options.padding != Extent(0)) text += concat(", padding=", options.padding);
+  text += concat(", kernel_size=", kernel, ", stride=", window_of(options.stride));
+  if (options.padding != Extent(0)) text += concat(", padding=", window_of(options.padding));
   if constexpr (is_transposed<Options>)
-    if (options.output_padding != Extent(0)) text += concat(", output_padding=", options.output_padding);
-  if (options.dilation != Extent(1)) text += concat(", dilation=", options.dilation);
+    if (options.output_padding != Extent(0)) text += concat(", output_padding=", window_of(options.output_padding));
+  if (options.dilation != Extent(1)) text += concat(", dilation=", window_of(options.dilation));
   if (options.groups != 1) text += concat(", groups=", options.groups);
   return bias.defined() ? text : text + ", bias=false";
 }

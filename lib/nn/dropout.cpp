@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "crisol/functions/dropout.h"
+#include "nn/repr.h"
 
 namespace crisol::nn {
 
@@ -9,6 +10,6 @@ Dropout::Dropout(double p) : p_(p) { require(p >= 0 && p <= 1, "Dropout", "p ", 
 
 Tensor Dropout::forward(const Tensor& x) { return dropout(x, p_, training()); }
 
-std::string Dropout::extra_repr() const { return concat("p=", p_); }
+std::string Dropout::extra_repr() const { return concat("p=", decimal(p_), ", inplace=false"); }
 
 }  // namespace crisol::nn

@@ -74,6 +74,8 @@ Module& Module::train(bool on) {
 
 bool Module::training() const noexcept { return state_->training; }
 
+void Module::set_training(bool on) noexcept { state_->training = on; }
+
 void Module::register_parameter(const std::string& name, Parameter& parameter) {
   check_name(name);
   if (parameter.defined())

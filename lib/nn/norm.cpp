@@ -10,6 +10,8 @@ namespace crisol::nn {
 
 namespace {
 
+std::uint64_t version_of(const Tensor& x) { return x.impl()->storage->version.load(std::memory_order_relaxed); }
+
 /// A weight of ones and a bias of zeros.
 void make_affine(Parameter& weight, Parameter& bias, const Shape& shape) {
   weight = ones(shape);
@@ -34,12 +36,23 @@ NormBase::NormBase(const char* name, std::int64_t num_features, const BatchNorm2
   register_buffer("num_batches_tracked", num_batches_tracked);
 }
 
-BatchNormOptions NormBase::call_options() const {
+BatchNormOptions NormBase::call_options(double momentum) const {
   BatchNormOptions options;
   options.training = training() || !options_.track_running_stats;
-  options.momentum = options_.momentum;
+  options.momentum = options_.momentum.value_or(momentum);
   options.epsilon = options_.eps;
   return options;
+}
+
+std::int64_t NormBase::batches() {
+  const std::uint64_t version = version_of(num_batches_tracked);
+  // Other code wrote this tensor (loaded a state dict) or moved it. So it is read once, which waits for the device.
+  if (!counted_.defined() || !counted_.shares_storage_with(num_batches_tracked) || version != counted_version_) {
+    batches_ = num_batches_tracked.item<std::int64_t>();
+    counted_ = num_batches_tracked.detach();
+    counted_version_ = version;
+  }
+  return batches_;
 }
 
 void NormBase::count_batch() {
@@ -48,33 +61,38 @@ void NormBase::count_batch() {
     num_batches_tracked.add_(1);
     return;
   }
-  const auto version = [this] { return num_batches_tracked.impl()->storage->version.load(std::memory_order_relaxed); };
-  // Other code wrote this tensor (loaded a state dict) or moved it. So it is read once, which waits for the device.
-  if (!counted_.defined() || !counted_.shares_storage_with(num_batches_tracked) || version() != counted_version_) {
-    batches_ = num_batches_tracked.item<std::int64_t>();
-    counted_ = num_batches_tracked.detach();
-  }
-  num_batches_tracked.fill_(static_cast<double>(++batches_));
-  counted_version_ = version();
+  const std::int64_t count = batches() + 1;
+  num_batches_tracked.fill_(static_cast<double>(count));
+  batches_ = count;
+  counted_version_ = version_of(num_batches_tracked);
 }
 
 std::string NormBase::extra_repr() const {
-  return concat(num_features_, ", eps=", options_.eps, ", momentum=", options_.momentum,
-                ", affine=", word(options_.affine), ", track_running_stats=", word(options_.track_running_stats));
+  return concat(num_features_, ", eps=", decimal(options_.eps),
+                ", momentum=", options_.momentum ? decimal(*options_.momentum) : "none",
+                ", affine=", word(options_.affine), ", bias=", word(bias.defined()),
+                ", track_running_stats=", word(options_.track_running_stats));
 }
 
 BatchNorm2d::BatchNorm2d(std::int64_t num_features, const BatchNorm2dOptions& options)
     : NormBase("BatchNorm2d", num_features, options) {}
 
+double BatchNorm2d::share_of_batch() {
+  if (options().momentum || !training() || !num_batches_tracked.defined()) return 0;
+  require(runtime::current_capturer() == nullptr, "BatchNorm2d",
+          "without a momentum the layer counts its batches on the host, so its training cannot be captured");
+  return 1 / static_cast<double>(batches() + 1);
+}
+
 Tensor BatchNorm2d::forward(const Tensor& x) {
-  const Tensor y = batch_norm2d(x, weight, bias, running_mean, running_var, call_options());
+  const Tensor y = batch_norm2d(x, weight, bias, running_mean, running_var, call_options(share_of_batch()));
   count_batch();
   return y;
 }
 
 Tensor BatchNorm2d::operator()(const Tensor& x, const Epilogue& epilogue) {
   if (has_hooks()) return epilogue((*this)(x));
-  const Tensor y = batch_norm2d(x, weight, bias, running_mean, running_var, call_options(), epilogue);
+  const Tensor y = batch_norm2d(x, weight, bias, running_mean, running_var, call_options(share_of_batch()), epilogue);
   count_batch();
   return y;
 }
@@ -95,8 +113,7 @@ Tensor InstanceNorm2d::forward(const Tensor& x) {
   const Tensor images = single ? x.unsqueeze(0) : x;
   require(images.size(1) == num_features(), name_, "the input has ", images.size(1), " channels, num_features is ",
           num_features());
-  const Tensor y = instance_norm(images, weight, bias, running_mean, running_var, call_options());
-  count_batch();
+  const Tensor y = instance_norm(images, weight, bias, running_mean, running_var, call_options(0));
   return single ? y.squeeze(0) : y;
 }
 
@@ -112,7 +129,8 @@ LayerNorm::LayerNorm(const Shape& normalized_shape, const LayerNormOptions& opti
 Tensor LayerNorm::forward(const Tensor& x) { return layer_norm(x, normalized_shape_, weight, bias, eps_); }
 
 std::string LayerNorm::extra_repr() const {
-  return concat(normalized_shape_, ", eps=", eps_, ", affine=", word(weight.defined()));
+  return concat(normalized_shape_, ", eps=", decimal(eps_), ", elementwise_affine=", word(weight.defined()),
+                ", bias=", word(bias.defined()));
 }
 
 GroupNorm::GroupNorm(std::int64_t num_groups, std::int64_t num_channels, const LayerNormOptions& options)
@@ -131,7 +149,8 @@ Tensor GroupNorm::forward(const Tensor& x) {
 }
 
 std::string GroupNorm::extra_repr() const {
-  return concat(num_groups_, ", ", num_channels_, ", eps=", eps_, ", affine=", word(weight.defined()));
+  return concat(num_groups_, ", ", num_channels_, ", eps=", decimal(eps_), ", affine=", word(weight.defined()),
+                ", bias=", word(bias.defined()));
 }
 
 }  // namespace crisol::nn

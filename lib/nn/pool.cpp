@@ -16,15 +16,22 @@ Options with_kernel(const char* layer, Extent kernel, Options options) {
   return options;
 }
 
+/// One number if all are equal, as in PyTorch's MaxPool2d(2).
+template <class Extent>
+std::string short_text(Extent extent) {
+  return extent == Extent(extent.w) ? concat(extent.w) : concat(extent);
+}
+
 template <class Options>
 std::string window_text(const Options& o) {
-  return concat("kernel_size=", o.kernel, ", stride=", o.stride == decltype(o.stride)(0) ? o.kernel : o.stride,
-                ", padding=", o.padding);
+  const auto stride = o.stride == decltype(o.stride)(0) ? o.kernel : o.stride;
+  return concat("kernel_size=", short_text(o.kernel), ", stride=", short_text(stride),
+                ", padding=", short_text(o.padding));
 }
 
 template <class Options>
 std::string max_pool_text(const Options& o) {
-  return concat(window_text(o), ", dilation=", o.dilation, ", ceil_mode=", word(o.ceil_mode));
+  return concat(window_text(o), ", dilation=", short_text(o.dilation), ", ceil_mode=", word(o.ceil_mode));
 }
 
 }  // namespace

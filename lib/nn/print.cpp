@@ -1,8 +1,11 @@
 // Modules as text.
+#include <algorithm>
 #include <cstdlib>
 #include <ostream>
+#include <sstream>
 
 #include "base/text.h"
+#include "crisol/nn/module_list.h"
 #include "nn/module_state.h"
 #if __has_include(<cxxabi.h>)
 #include <cxxabi.h>
@@ -21,11 +24,14 @@ std::string demangled(const char* name) {
   return name;
 }
 
-// 1,290
-std::string with_commas(std::int64_t number) {
-  std::string text = std::to_string(number);
-  for (std::size_t end = text.size(); end > 3; end -= 3) text.insert(end - 3, 1, ',');
-  return text;
+/// Calls line(text) with each line of a text.
+template <class Line>
+void for_each_line(const std::string& text, const Line& line) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    line(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
 }
 
 // The name of a class without namespaces.
@@ -50,24 +56,33 @@ void Module::throw_wrong_class(const std::string& name, const std::type_info& ty
        name_of(type));
 }
 
-std::string Module::extra_repr() const {
-  std::string text;
-  for (const auto& [name, parameter] : state_->parameters)
-    text += concat(text.empty() ? "" : ", ", name, '=', parameter.shape());
-  return text;
-}
+std::string Module::extra_repr() const { return {}; }
 
 void Module::print(std::ostream& out, const std::string& indent) const {
   const std::string extra = extra_repr();
-  out << type_name() << '(' << extra;
-  for (const auto& [name, child] : state_->children) {
-    out << '\n' << indent << "  (" << name << "): ";
-    child->print(out, indent + "  ");
+  const auto& children = state_->children;
+  out << type_name() << '(';
+  if (children.empty() && extra.find('\n') == std::string::npos) {
+    out << extra << ')';
+    return;
   }
-  if (!state_->children.empty()) out << '\n' << indent;
-  out << ')';
-  const std::int64_t count = parameter_count();
-  if (count > 0) out << ", " << with_commas(count) << (count == 1 ? " parameter" : " parameters");
+  for_each_line(extra, [&](const std::string& line) { out << '\n' << indent << "  " << line; });
+  std::vector<std::string> texts;
+  for (const auto& [name, child] : children) {
+    std::ostringstream text;
+    child->print(text, indent + "  ");
+    texts.push_back(text.str());
+  }
+  const bool joins = dynamic_cast<const ModuleList*>(this) != nullptr;
+  for (std::size_t first = 0, end = 0; first < texts.size(); first = end) {
+    end = first + 1;
+    while (joins && end < texts.size() && texts[end] == texts[first]) ++end;
+    out << '\n' << indent << "  (" << children[first].first;
+    if (end - first > 1) out << '-' << children[end - 1].first << "): " << end - first << " x ";
+    if (end - first == 1) out << "): ";
+    out << texts[first];
+  }
+  out << '\n' << indent << ')';
 }
 
 std::ostream& operator<<(std::ostream& out, const Module& module) {

@@ -4,6 +4,7 @@
 #include "crisol/functions/cat.h"
 #include "crisol/functions/dropout.h"
 #include "crisol/functions/rnn.h"
+#include "nn/repr.h"
 #include "nn/rnn_weights.h"
 
 namespace crisol::nn {
@@ -57,13 +58,12 @@ RnnParameters RecurrentNetwork::weights(int layer, bool reverse) const {
 
 std::string RecurrentNetwork::extra_repr() const {
   std::string text = concat(input_size_, ", ", hidden_size_);
+  if (options_.proj_size != 0) text += concat(", proj_size=", options_.proj_size);
   if (options_.num_layers != 1) text += concat(", num_layers=", options_.num_layers);
   if (!options_.bias) text += ", bias=false";
   if (options_.batch_first) text += ", batch_first=true";
-  if (options_.dropout != 0) text += concat(", dropout=", options_.dropout);
+  if (options_.dropout != 0) text += concat(", dropout=", decimal(options_.dropout));
   if (options_.bidirectional) text += ", bidirectional=true";
-  if (options_.proj_size != 0) text += concat(", proj_size=", options_.proj_size);
-  if (options_.nonlinearity != Nonlinearity::tanh) text += ", nonlinearity=relu";
   return text;
 }
 

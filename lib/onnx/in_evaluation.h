@@ -8,16 +8,15 @@
 
 namespace crisol::onnx {
 
-/// All modules below a module are in evaluation while this object lives.
+/// All modules below a module are in evaluation while this object lives. Then each has its own mode again.
 class InEvaluation {
  public:
   explicit InEvaluation(nn::Module& module) {
     for (nn::Module* one : module.modules()) modes_.emplace_back(one, one->training());
-    module.eval();
+    for (const auto& [one, mode] : modes_) one->set_training(false);
   }
   ~InEvaluation() {
-    // A module comes before its children, whose mode it changes too.
-    for (const auto& [module, mode] : modes_) module->train(mode);
+    for (const auto& [one, mode] : modes_) one->set_training(mode);
   }
   InEvaluation(const InEvaluation&) = delete;
   InEvaluation& operator=(const InEvaluation&) = delete;

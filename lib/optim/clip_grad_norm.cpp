@@ -1,15 +1,42 @@
+#include <cmath>
+
 #include "base/text.h"
+#include "crisol/ops/cat.h"
 #include "crisol/ops/optimizer.h"
+#include "crisol/ops/reduce.h"
 #include "crisol/optim/clip.h"
 #include "optim/flat_parts.h"
 
 namespace crisol::optim {
 
+namespace {
+
+Tensor common_norm(const std::vector<Tensor>& parts, double norm_type) {
+  if (norm_type == 2) return ops::global_norm(parts);
+  std::vector<Tensor> norms;
+  for (const Tensor& part : parts) norms.push_back(ops::norm(part, norm_type).reshape({1}));
+  return ops::norm(ops::cat(norms, 0), norm_type);
+}
+
+}  // namespace
+
 Tensor clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm) {
-  require(max_norm > 0, "clip_grad_norm", "max_norm ", max_norm, " must be positive");
+  return clip_grad_norm(parameters, max_norm, 2);
+}
+
+Tensor clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
+                      bool error_if_nonfinite) {
+  constexpr const char* op = "clip_grad_norm";
+  require(max_norm > 0, op, "max_norm ", max_norm, " must be positive");
+  require(norm_type > 0, op, "norm_type ", norm_type, " must be positive");
   const std::vector<Tensor> gradients = flat_gradients(parameters);
-  require(!gradients.empty(), "clip_grad_norm", "none of the ", parameters.size(), " parameters has a gradient");
-  const Tensor norm = ops::global_norm(gradients);
+  require(!gradients.empty(), op, "none of the ", parameters.size(), " parameters has a gradient");
+  const Tensor norm = common_norm(gradients, norm_type);
+  if (error_if_nonfinite) {
+    const double value = norm.item<double>();
+    require(std::isfinite(value), op, "the norm of the gradients is ", value, ", and error_if_nonfinite is true");
+  }
+  if (std::isinf(max_norm)) return norm;
   for (const Tensor& gradient : gradients) ops::scale_by_clip(gradient, norm, max_norm);
   return norm;
 }

@@ -90,8 +90,7 @@ std::vector<GroupMemory> OptimizerImpl::memory_of(const std::vector<ParamGroup>&
     for (const std::string& state : method.state_names(added[k]))
       group.states.emplace_back(state, flat(group.range.count()));
     group.hyper = ops::make_hyper(device);
-    group.base_lr = added[k].lr.value_or(0);
-    ops::write_hyper(group.hyper, group.base_lr, (added[k].*momentum_member()).value_or(0));
+    ops::write_hyper(group.hyper, added[k].lr.value_or(0), (added[k].*momentum_member()).value_or(0));
     made.push_back(std::move(group));
   }
   return made;
@@ -154,15 +153,13 @@ const std::vector<ParamGroup>& Optimizer::param_groups() const noexcept { return
 
 void Optimizer::set_param_group(std::size_t group, const ParamGroup& changes) {
   impl_->store(group, impl_->changed(group, changes));
-  if (changes.lr) impl_->groups[group].base_lr = *changes.lr;
 }
+
+const ParamGroup& Optimizer::defaults() const noexcept { return impl_->defaults; }
 
 double Optimizer::lr() const noexcept { return impl_->settings.front().lr.value_or(0); }
 
-void Optimizer::set_lr(double lr) {
-  schedule_rates(std::vector<double>(impl_->groups.size(), lr));
-  for (GroupMemory& group : impl_->groups) group.base_lr = lr;
-}
+void Optimizer::set_lr(double lr) { schedule_rates(std::vector<double>(impl_->groups.size(), lr)); }
 
 double Optimizer::momentum() const noexcept { return (impl_->settings.front().*impl_->momentum_member()).value_or(0); }
 
@@ -176,8 +173,16 @@ void Optimizer::set_momentum(double momentum) {
 
 std::vector<double> Optimizer::base_rates() const {
   std::vector<double> rates;
-  for (const GroupMemory& group : impl_->groups) rates.push_back(group.base_lr);
+  for (std::size_t g = 0; g < impl_->groups.size(); ++g) {
+    std::optional<double>& base_lr = impl_->groups[g].base_lr;
+    if (!base_lr) base_lr = impl_->settings[g].lr.value_or(0);
+    rates.push_back(*base_lr);
+  }
   return rates;
+}
+
+void Optimizer::set_base_rates(const std::vector<double>& rates) {
+  for (std::size_t g = 0; g < rates.size(); ++g) impl_->groups[g].base_lr = rates[g];
 }
 
 void Optimizer::schedule_rates(const std::vector<double>& rates) {

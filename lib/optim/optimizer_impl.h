@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,7 @@ struct GroupMemory {
   std::size_t first = 0, last = 0;  ///< The group's parameters among all of the optimiser.
   NamedTensors states;              ///< Flat, of the size of the range.
   Tensor hyper;                     ///< Learning rate and momentum (see ops/optimizer.h).
-  double base_lr = 0;               ///< The rate that the user set.
+  std::optional<double> base_lr;    ///< The rate when the first schedule was made.
 };
 
 struct OptimizerImpl {

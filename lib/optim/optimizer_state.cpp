@@ -72,10 +72,7 @@ void Optimizer::load_state_dict(const NamedTensors& state) {
       progress_of.push_back(at->second);
     }
   }
-  for (std::size_t g = 0; g < s.groups.size(); ++g) {
-    s.store(g, settings[g]);
-    s.groups[g].base_lr = settings[g].lr.value_or(0);
-  }
+  for (std::size_t g = 0; g < s.groups.size(); ++g) s.store(g, settings[g]);
   std::size_t entry = 0;  // The states of the parameters come first.
   for (const GroupMemory& group : s.groups)
     for (std::size_t i = 0; i < group.states.size() * (group.last - group.first); ++i, ++entry)

@@ -18,6 +18,11 @@ double anneal(double from, double to, double share) { return to + (from - to) / 
 
 double quotient(std::int64_t a, std::int64_t b) { return static_cast<double>(a) / static_cast<double>(b); }
 
+// A present rate that is multiplied by a factor.
+auto multiplied(double factor) {
+  return [factor](double lr, double) { return lr * factor; };
+}
+
 // The rate of a group whose base rate is multiplied by a factor.
 auto times(double factor) {
   return [factor](std::size_t, double base_lr) { return base_lr * factor; };
@@ -44,41 +49,62 @@ void LambdaLR::apply(std::int64_t steps) {
 StepLR::StepLR(Optimizer& optimizer, std::int64_t step_size, double gamma)
     : LRScheduler(optimizer), step_size_(step_size), gamma_(gamma) {
   require(step_size > 0, "StepLR", "step_size ", step_size, " must be positive");
-  StepLR::apply(0);
+  StepLR::advance(0);
 }
 
 void StepLR::apply(std::int64_t steps) { set_rates(times(std::pow(gamma_, static_cast<double>(steps / step_size_)))); }
 
+void StepLR::advance(std::int64_t steps) {
+  change_rates(multiplied(steps == 0 || steps % step_size_ != 0 ? 1 : gamma_));
+}
+
 MultiStepLR::MultiStepLR(Optimizer& optimizer, std::vector<std::int64_t> milestones, double gamma)
     : LRScheduler(optimizer), milestones_(std::move(milestones)), gamma_(gamma) {
   check_milestones("MultiStepLR", milestones_);
-  MultiStepLR::apply(0);
+  MultiStepLR::advance(0);
 }
 
 void MultiStepLR::apply(std::int64_t steps) {
   set_rates(times(std::pow(gamma_, static_cast<double>(milestones_passed(milestones_, steps)))));
 }
 
+void MultiStepLR::advance(std::int64_t steps) {
+  change_rates(multiplied(std::pow(gamma_, static_cast<double>(milestones_at(milestones_, steps)))));
+}
+
 ExponentialLR::ExponentialLR(Optimizer& optimizer, double gamma) : LRScheduler(optimizer), gamma_(gamma) {
-  ExponentialLR::apply(0);
+  ExponentialLR::advance(0);
 }
 
 void ExponentialLR::apply(std::int64_t steps) { set_rates(times(std::pow(gamma_, static_cast<double>(steps)))); }
 
+void ExponentialLR::advance(std::int64_t steps) { change_rates(multiplied(steps == 0 ? 1 : gamma_)); }
+
 ConstantLR::ConstantLR(Optimizer& optimizer, double factor, std::int64_t total_iters)
     : LRScheduler(optimizer), factor_(factor), total_iters_(total_iters) {
   require(factor >= 0 && factor <= 1, "ConstantLR", "factor ", factor, " is not in [0, 1]");
-  ConstantLR::apply(0);
+  ConstantLR::advance(0);
 }
 
 void ConstantLR::apply(std::int64_t steps) { set_rates(times(steps < total_iters_ ? factor_ : 1)); }
+
+void ConstantLR::advance(std::int64_t steps) {
+  if (steps == 0) {
+    change_rates(multiplied(factor_));
+  } else if (steps != total_iters_) {
+    change_rates(multiplied(1));
+  } else {
+    // No factor leads back from a rate of 0.
+    change_rates([this](double lr, double base_lr) { return factor_ == 0 ? base_lr : lr * (1 / factor_); });
+  }
+}
 
 LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor, std::int64_t total_iters)
     : LRScheduler(optimizer), start_factor_(start_factor), end_factor_(end_factor), total_iters_(total_iters) {
   require(start_factor > 0 && start_factor <= 1, "LinearLR", "start_factor ", start_factor, " is not in (0, 1]");
   require(end_factor >= 0 && end_factor <= 1, "LinearLR", "end_factor ", end_factor, " is not in [0, 1]");
   require(total_iters > 0, "LinearLR", "total_iters ", total_iters, " must be positive");
-  LinearLR::apply(0);
+  LinearLR::advance(0);
 }
 
 void LinearLR::apply(std::int64_t steps) {
@@ -86,14 +112,39 @@ void LinearLR::apply(std::int64_t steps) {
   set_rates(times(start_factor_ + (end_factor_ - start_factor_) * share));
 }
 
+void LinearLR::advance(std::int64_t steps) {
+  double factor = 1;
+  if (steps == 0) factor = start_factor_;
+  if (steps > 0 && steps <= total_iters_) {
+    const double rise = end_factor_ - start_factor_;
+    factor = 1 + rise / (static_cast<double>(total_iters_) * start_factor_ + static_cast<double>(steps - 1) * rise);
+  }
+  change_rates(multiplied(factor));
+}
+
 CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, std::int64_t t_max, double eta_min)
     : LRScheduler(optimizer), t_max_(t_max), eta_min_(eta_min) {
   require(t_max > 0, "CosineAnnealingLR", "t_max ", t_max, " must be positive");
-  CosineAnnealingLR::apply(0);
+  CosineAnnealingLR::advance(0);
 }
 
 void CosineAnnealingLR::apply(std::int64_t steps) {
   set_rates([&](std::size_t, double base_lr) { return anneal(base_lr, eta_min_, quotient(steps, t_max_)); });
+}
+
+void CosineAnnealingLR::advance(std::int64_t steps) {
+  const double length = static_cast<double>(t_max_);
+  const auto height = [&](std::int64_t step) { return 1 + std::cos(pi * static_cast<double>(step) / length); };
+  if (steps == 0) {
+    change_rates(multiplied(1));
+  } else if ((steps - 1 - t_max_) % (2 * t_max_) == 0) {
+    // The rate before was eta_min, so there is no ratio to it.
+    change_rates(
+        [&](double lr, double base_lr) { return lr + (base_lr - eta_min_) * (1 - std::cos(pi / length)) / 2; });
+  } else {
+    const double ratio = height(steps) / height(steps - 1);
+    change_rates([&](double lr, double) { return ratio * (lr - eta_min_) + eta_min_; });
+  }
 }
 
 CosineAnnealingWarmRestarts::CosineAnnealingWarmRestarts(Optimizer& optimizer, std::int64_t t_0, std::int64_t t_mult,
@@ -124,6 +175,9 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, std::vector<double> max_lrs, std::i
   require(total_steps > 0, "OneCycleLR", "total_steps ", total_steps, " must be positive");
   require(options.pct_start >= 0 && options.pct_start <= 1, "OneCycleLR", "pct_start ", options.pct_start,
           " is not in [0, 1]");
+  std::vector<double> first;
+  for (const double highest : max_lrs_) first.push_back(highest / options.div_factor);
+  set_base_lrs(std::move(first));
   OneCycleLR::apply(0);
 }
 

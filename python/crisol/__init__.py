@@ -13,9 +13,10 @@ from ._crisol import Tensor, __version__, device, dtype
 from . import _tensor
 from ._info import __array_api_version__, __array_namespace_info__
 from ._namespace import *
+from ._precision import with_precision as with_precision
 from . import autograd, data, linalg, nn, onnx, optim, trace
 from ._crisol._functional import multinomial as multinomial, sample_logits as sample_logits
-from .autograd import enable_grad as enable_grad, is_grad_enabled as is_grad_enabled
+from .autograd import enable_grad as enable_grad, inference_mode as inference_mode, is_grad_enabled as is_grad_enabled
 from .autograd import no_grad as no_grad, set_grad_enabled as set_grad_enabled
 
 # The classes have the name under which they are used.

@@ -2,61 +2,68 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ContextDecorator
 from typing import Any, Self
 
 from . import _crisol
 from ._crisol import Tensor, _autograd
 from ._crisol._autograd import is_grad_enabled
+from ._mode import Mode
 
 __all__ = ["Function", "checkpoint", "detect_anomaly", "enable_grad", "grad", "is_grad_enabled", "no_grad"]
-__all__ += ["set_grad_enabled"]
+__all__ += ["inference_mode", "set_grad_enabled"]
 
 
-class _Mode(ContextDecorator):
-    """A scope of the library, which may be entered several times. It is also a decorator."""
-
-    _scope: Any = None
-
-    def __new__(cls, *arguments: Any, **_: Any) -> Any:
-        if arguments and callable(arguments[0]):
-            return cls()(arguments[0])
-        return super().__new__(cls)
-
-    def __init__(self) -> None:
-        self._entered: list[Any] = []
-
-    def __enter__(self) -> Self:
-        scope = self._scope()
-        scope.enter()
-        self._entered.append(scope)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._entered.pop().leave()
-
-
-class no_grad(_Mode):
+class no_grad(Mode):
     """Switches recording off on this thread: `with no_grad(): …`, or `@no_grad` for a function."""
 
     _scope = _autograd.NoGrad
 
 
-class enable_grad(_Mode):
+class enable_grad(Mode):
     """Switches recording on again inside no_grad()."""
 
     _scope = _autograd.EnableGrad
 
 
-class set_grad_enabled(_Mode):
-    """Switches recording on or off: `with set_grad_enabled(training): …`."""
+class inference_mode(Mode):
+    """The same as no_grad(), and with mode=False the same as enable_grad()."""
+
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__()
+        self._mode = mode
+        self._scope = _autograd.NoGrad if mode else _autograd.EnableGrad
+
+    def _again(self) -> Self:
+        return type(self)(self._mode)
+
+
+class set_grad_enabled(Mode):
+    """Switches recording on or off on this thread, at once: `set_grad_enabled(False)`.
+
+    At the end of `with set_grad_enabled(training): …` the mode is again what it was before the call. As a decorator it
+    changes the mode only for the function.
+    """
 
     def __init__(self, mode: bool) -> None:
-        super().__init__()
-        self._scope = _autograd.EnableGrad if mode else _autograd.NoGrad
+        self._mode, self._before = mode, is_grad_enabled()
+        _autograd.set_grad_enabled(mode)
+
+    def __call__(self, function: Any) -> Any:
+        _autograd.set_grad_enabled(self._before)
+        return super().__call__(function)
+
+    def __enter__(self) -> Self:
+        _autograd.set_grad_enabled(self._mode)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _autograd.set_grad_enabled(self._before)
+
+    def _again(self) -> Self:
+        return type(self)(self._mode)
 
 
-class detect_anomaly(_Mode):
+class detect_anomaly(Mode):
     """Searches for NaN and infinity: each function and each step of backward() raises if its result holds them."""
 
     _scope = _autograd.DetectAnomaly

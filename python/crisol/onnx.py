@@ -28,21 +28,21 @@ def save(
     """Writes a module as an ONNX file, by running it on example tensors.
 
     The example gives the element types and sizes of the inputs. Axis `batch_axis` is the batch: the model in the file
-    takes any size there. `inputs` and `outputs` are names. A module runs in evaluation, and keeps its mode. `model` may
-    also be a function of tensors, with the tensors that it uses in `state`, by name.
+    takes any size there. `inputs` and `outputs` are names. A module runs in evaluation. It and each module below it
+    keep their modes. `model` may also be a function of tensors, with the tensors that it uses in `state`, by name.
     """
     examples = [examples] if isinstance(examples, Tensor) else list(examples)
     is_module = isinstance(model, Module)
     if state is None:
         state = model.state_dict() if is_module else {}
-    was_training = is_module and model.training
-    if was_training:
-        model.eval()
+    modes = [(module, module.training) for module in model.modules()] if is_module else []
     try:
+        for module, _ in modes:
+            module.training = False
         _onnx._save(path, model, examples, state, list(inputs), list(outputs), batch, batch_axis)
     finally:
-        if was_training:
-            model.train()
+        for module, mode in modes:
+            module.training = mode
 
 
 def __dir__():

@@ -4,14 +4,25 @@ import sys
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from os import PathLike
-from typing import Any
+from typing import Any, Self
 
-from ._crisol._trace import active, scope, start, stop
+from ._crisol._trace import Part, active, start, stop
+from ._mode import Mode
 
 __all__ = ["active", "file", "scope", "start", "stop"]
 
-scope.__module__ = "crisol.trace"
+
+class scope(Mode):
+    """Marks a part of the program in the timeline: `with scope("step"): …`, or as a decorator of a function."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name, self._scope = name, partial(Part, name)
+
+    def _again(self) -> Self:
+        return type(self)(self._name)
 
 
 @contextmanager

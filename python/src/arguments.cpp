@@ -28,6 +28,11 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
 std::string in_python(std::string settings) {
   replace_all(settings, "=true", "=True");
   replace_all(settings, "=false", "=False");
+  replace_all(settings, "=none", "=None");
+  for (std::size_t begin = settings.find('('); begin != std::string::npos; begin = settings.find('(', begin + 1)) {
+    const std::size_t end = settings.find_first_not_of("0123456789", begin + 1);
+    if (end != std::string::npos && settings[end] == ')') settings.insert(end, ",");
+  }
   return settings;
 }
 

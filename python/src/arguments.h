@@ -83,7 +83,7 @@ void define(nb::module_& m, TensorClass& tensor, const char* name, Function func
 /// Replaces each occurrence of `from` that is there now.
 void replace_all(std::string& text, const std::string& from, const std::string& to);
 
-/// Settings that the library prints, such as "bias=true", with Python's True and False.
+/// Settings that the library prints, such as "bias=true", with Python's True, False and None, and its tuples of one.
 std::string in_python(std::string settings);
 
 /// The text of a TypeError until calls.cpp names the argument.

@@ -20,6 +20,13 @@ struct IntSingle {
   int w;
 };
 
+/// An argument that counts as true or false, as PyTorch takes it: True, None, 0, NumPy's bool, ….
+struct Truth {
+  Truth(bool is_true) : value(is_true) {}
+  operator bool() const { return value; }
+  bool value;
+};
+
 /// Reads an int for all `count` values, or a sequence of `count` ints.
 bool read_ints(PyObject* object, int* values, int count) noexcept;
 
@@ -46,6 +53,20 @@ struct type_caster<crisol::python::IntSingle> : value_caster<crisol::python::Int
   }
   static handle from_cpp(crisol::python::IntSingle single, rv_policy, cleanup_list*) noexcept {
     return make_tuple(single.w).release();
+  }
+};
+
+template <>
+struct type_caster<crisol::python::Truth> : value_caster<crisol::python::Truth> {
+  static constexpr auto Name = const_name("bool | None");
+  bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
+    const int is_true = PyObject_IsTrue(source.ptr());
+    if (is_true < 0) PyErr_Clear();
+    value.emplace(is_true == 1);
+    return is_true >= 0;
+  }
+  static handle from_cpp(crisol::python::Truth truth, rv_policy, cleanup_list*) noexcept {
+    return handle(truth.value ? Py_True : Py_False).inc_ref();
   }
 };
 

@@ -14,6 +14,7 @@ namespace crisol {
 
 using testing::check_close;
 using testing::check_error;
+using testing::check_wrong_index;
 using testing::tensor_of;
 using testing::values_of;
 
@@ -41,8 +42,24 @@ TEST_CASE("Embedding looks rows up, for indices of any shape") {
   check_close(table(tensor_of({1}, {}, DType::i32)), {2}, {10, 11}, {0});
   CHECK(table(zeros({0, 3}, DType::i64)).shape() == Shape{0, 3, 2});
   check_error([&] { table(ones({2})); }, {"[embedding]", "f32"});
-  const std::vector<double> wrong = values_of(table(tensor_of({5, -1}, {2}, DType::i64)));
-  for (const double value : wrong) CHECK(std::isnan(value));
+}
+
+TEST_CASE("Embedding: an index out of range is the error of the next read, also from inside a graph") {
+  nn::Embedding table(5, 2);
+  for (const std::int64_t index : {5, -1}) {
+    CAPTURE(index);
+    const Tensor wrong = table(full({3}, index, DType::i64));
+    const std::string text = "index " + std::to_string(index) + " is not in [0, 5)";
+    check_wrong_index(ones({1}), {"[embedding]", text});  // Any read.
+    for (const double value : values_of(wrong)) CHECK(std::isnan(value));
+    const Tensor loss = sum(table(full({3}, index, DType::i64)));
+    check_error([&] { loss.item(); }, {"[embedding]", text});
+    loss.backward();
+    check_wrong_index(table.weight.grad(), {"[embedding_backward]", text});
+    for (const double value : values_of(table.weight.grad())) CHECK(value == 0);
+    table.zero_grad();
+  }
+  values_of(table(zeros({2}, DType::i64)));
 }
 
 TEST_CASE("Embedding trains the rows that were looked up, but not the padding") {

@@ -85,10 +85,10 @@ TEST_CASE("pooling layers of volumes keep their options") {
   nn::MaxPool3d largest({2, 3, 2}, {.stride = {1, 2, 1}, .padding = {1, 0, 1}});
   same(largest(x), max_pool3d(x, {{2, 3, 2}, {1, 2, 1}, {1, 0, 1}}));
   CHECK(largest.extra_repr() ==
-        "kernel_size=(2, 3, 2), stride=(1, 2, 1), padding=(1, 0, 1), dilation=(1, 1, 1), ceil_mode=false");
+        "kernel_size=(2, 3, 2), stride=(1, 2, 1), padding=(1, 0, 1), dilation=1, ceil_mode=false");
   nn::AvgPool3d mean({1, 2, 2}, {.count_include_pad = false});
   same(mean(x), avg_pool3d(x, {{1, 2, 2}}));
-  CHECK(mean.extra_repr() == "kernel_size=(1, 2, 2), stride=(1, 2, 2), padding=(0, 0, 0)");
+  CHECK(mean.extra_repr() == "kernel_size=(1, 2, 2), stride=(1, 2, 2), padding=0");
   nn::AdaptiveAvgPool3d all(1);
   same(all(x), adaptive_avg_pool3d(x, 1));
   CHECK(all.extra_repr() == "output_size=(1, 1, 1)");

@@ -1,6 +1,7 @@
 // Normalisation layers: their state and their modes.
 #include "crisol/nn/norm.h"
 
+#include "crisol/capture.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/reduce.h"
 #include "doctest/doctest.h"
@@ -75,7 +76,7 @@ TEST_CASE("BatchNorm2d uses the batch in training and the running statistics aft
     const std::vector<double> x = batch(step);
     const auto expected = reference::batch_norm(x, images, channels, spatial, weight, bias, options.eps);
     check_close(layer(tensor_of(x, shape)), shape, expected.y, rounding);
-    track(mean, var, expected, options.momentum);
+    track(mean, var, expected, *options.momentum);
     check_close(layer.running_mean, mean, rounding);
     check_close(layer.running_var, var, rounding);
     CHECK(layer.num_batches_tracked.item<std::int64_t>() == static_cast<std::int64_t>(step));
@@ -88,6 +89,33 @@ TEST_CASE("BatchNorm2d uses the batch in training and the running statistics aft
   check_close(layer.running_mean, mean, rounding);
   CHECK(layer.num_batches_tracked.item<std::int64_t>() == 3);
   check_error([&] { layer(ones({2, 5, 2, 2})); }, {"[batch_norm2d]", "5", "3"});
+}
+
+TEST_CASE("BatchNorm2d without a momentum keeps the mean of all batches") {
+  nn::BatchNorm2d layer(channels, {.momentum = std::nullopt});
+  CHECK(layer.extra_repr().find("momentum=none") != std::string::npos);
+  std::vector<double> mean(channels, 0), var(channels, 1);
+  for (std::uint64_t step = 1; step <= 4; ++step) {
+    const std::vector<double> x = batch(step);
+    const auto expected =
+        reference::batch_norm(x, images, channels, spatial, {1, 1, 1}, {0, 0, 0}, layer.options().eps);
+    layer(tensor_of(x, shape));
+    track(mean, var, expected, 1.0 / static_cast<double>(step));
+    check_close(layer.running_mean, mean, rounding);
+    check_close(layer.running_var, var, rounding);
+  }
+  CHECK(layer.num_batches_tracked.item<std::int64_t>() == 4);
+  // The count of a state that was loaded goes on.
+  nn::BatchNorm2d resumed(channels, {.momentum = std::nullopt});
+  resumed.load_state_dict(layer.state_dict());
+  for (nn::BatchNorm2d* const one : {&layer, &resumed}) (*one)(tensor_of(batch(5), shape));
+  CHECK(resumed.running_mean.to_vector<float>() == layer.running_mean.to_vector<float>());
+  const Tensor x = tensor_of(batch(6), shape);
+  check_error([&] { capture([&] { layer(x); }); }, {"[BatchNorm2d]", "momentum", "captured"});
+  // Without a momentum the statistics of InstanceNorm stay.
+  nn::InstanceNorm2d instance(channels, {.momentum = std::nullopt, .track_running_stats = true});
+  instance(x);
+  check_close(instance.running_mean, std::vector<double>(channels, 0), {0});
 }
 
 TEST_CASE("BatchNorm2d without running statistics always uses the batch") {
@@ -145,7 +173,7 @@ TEST_CASE("LayerNorm normalises the last axes") {
   nn::LayerNorm bare({5}, {.affine = false});
   CHECK(bare.state_dict().empty());
   check_close(bare(tensor_of(x, x_shape)), x_shape, reference::layer_norm(x, 8, 5, {}, {}, 1e-5).y, rounding);
-  check_error([] { nn::LayerNorm({}); }, {"[LayerNorm]", "()"});
+  check_error([] { nn::LayerNorm(Shape{}); }, {"[LayerNorm]", "()"});
   check_error([] { nn::LayerNorm({3, 0}); }, {"[LayerNorm]", "(3, 0)"});
   check_error([&] { layer(ones({4, 5})); }, {"[layer_norm]", "(2, 5)"});
 }

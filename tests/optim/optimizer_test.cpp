@@ -1,11 +1,13 @@
 // Optimisers with real parameters, compared with a computation in double. The tests also cover the parameters that
 // steps skip, and the state.
 #include <cmath>
+#include <limits>
 #include <memory>
 
 #include "autograd/node.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/reduce.h"
+#include "crisol/gradients.h"
 #include "crisol/optim.h"
 #include "doctest/doctest.h"
 #include "reference/optimizer.h"
@@ -303,6 +305,42 @@ TEST_CASE("clip_grad_norm scales all gradients by their common norm") {
     }
     CHECK_FALSE(p[2].grad().defined());
     check_error([&] { optim::clip_grad_norm(p, -1); }, {"[clip_grad_norm]", "-1"});
+  }
+}
+
+TEST_CASE("clip_grad_norm takes other norms, no limit, and refuses a norm that is not finite") {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  for (const bool in_arena : {false, true}) {
+    CAPTURE(in_arena);
+    std::vector<Tensor> p{zeros({3}).requires_grad_(), zeros({2, 2}).requires_grad_(), zeros({2}).requires_grad_()};
+    std::unique_ptr<optim::SGD> optimizer;
+    if (in_arena) optimizer = std::make_unique<optim::SGD>(p);
+    const std::vector<double> first{1, -2, 3}, second{-4, 0, 2, 1};
+    const auto start = [&] {
+      for (const Tensor& one : p) set_grad(one, Tensor());
+      sum(mul(p[0], tensor_of(first, {3}))).backward();
+      sum(mul(p[1], tensor_of(second, {2, 2}))).backward();
+    };
+    start();
+    CHECK(optim::clip_grad_norm(p, infinity, 2).item<double>() == doctest::Approx(std::sqrt(35.0)).epsilon(2e-6));
+    check_close(p[1].grad(), second, {0});
+    CHECK(optim::clip_grad_norm(p, 2, infinity).item<double>() == 4);
+    check_close(p[0].grad(), {0.5, -1, 1.5}, {8});
+    check_close(p[1].grad(), {-2, 0, 1, 0.5}, {8});
+    start();
+    CHECK(optim::clip_grad_norm(p, 6.5, 1).item<double>() == 13);
+    check_close(p[0].grad(), {0.5, -1, 1.5}, {8});
+    start();
+    const double cubic = std::cbrt(1 + 8 + 27 + 64 + 8 + 1.0);
+    CHECK(optim::clip_grad_norm(p, 100, 3, true).item<double>() == doctest::Approx(cubic).epsilon(2e-6));
+    check_close(p[1].grad(), second, {0});
+    p[0].grad().copy_from(tensor_of({1, infinity, 3}, {3}));
+    for (const double norm_type : {2.0, infinity, 3.0})
+      check_error([&] { optim::clip_grad_norm(p, 1, norm_type, true); }, {"[clip_grad_norm]", "inf", "nonfinite"});
+    check_close(p[1].grad(), second, {0});
+    CHECK(std::isinf(optim::clip_grad_norm(p, 1, infinity).item<double>()));
+    check_error([&] { optim::clip_grad_norm(p, 1, 0); }, {"[clip_grad_norm]", "norm_type 0"});
+    check_error([&] { optim::clip_grad_norm(p, 1, std::nan("")); }, {"[clip_grad_norm]", "norm_type"});
   }
 }
 

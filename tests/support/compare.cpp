@@ -103,4 +103,8 @@ bool check_close(const Tensor& actual, const Shape& shape, const std::vector<dou
   return actual.shape() == shape && check_close(actual, expected, tolerance);
 }
 
+void check_wrong_index(const Tensor& read, std::initializer_list<std::string_view> parts) {
+  check_error([&] { values_of(read); }, parts);
+}
+
 }  // namespace crisol::testing

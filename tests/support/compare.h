@@ -47,4 +47,7 @@ bool check_close(const Tensor& actual, const Shape& shape, const std::vector<dou
 void check_error(const std::function<void()>& call, std::initializer_list<std::string_view> parts,
                  ErrorCode code = ErrorCode::invalid_argument);
 
+/// Checks that the next read to the host throws, because a kernel noted a wrong index. Then reads work again.
+void check_wrong_index(const Tensor& read, std::initializer_list<std::string_view> parts = {"is not in ["});
+
 }  // namespace crisol::testing

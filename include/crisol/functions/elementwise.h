@@ -31,8 +31,8 @@ namespace crisol {
 /// as above, and whole numbers become f32. Refuses f16, because f16 is computed in float.
 CRISOL_API Tensor nextafter(const Operand& a, const Operand& b);
 
-// At least one operand of an operator is a tensor. There is no operator ==, because it would not give a bool: use eq
-// and ne.
+// At least one operand of an operator is a tensor. Comparisons give a bool tensor, element by element: `all(x == y)`
+// tells whether all elements are equal.
 #define CRISOL_OPERATOR(sign, function)                                                    \
   inline Tensor operator sign(const Tensor& a, const Tensor& b) { return function(a, b); } \
   inline Tensor operator sign(const Tensor& a, const Scalar& b) { return function(a, b); } \
@@ -42,6 +42,8 @@ CRISOL_OPERATOR(-, sub)
 CRISOL_OPERATOR(*, mul)
 CRISOL_OPERATOR(/, div)
 CRISOL_OPERATOR(%, remainder)
+CRISOL_OPERATOR(==, eq)
+CRISOL_OPERATOR(!=, ne)
 CRISOL_OPERATOR(<, lt)
 CRISOL_OPERATOR(<=, le)
 CRISOL_OPERATOR(>, gt)

@@ -5,11 +5,12 @@
 // As in PyTorch, a scalar may take the place of a tensor of shape (1), if all tensors of the call are scalars or have
 // rank 1.
 //
-// The host does not wait for the device, so it does not see a wrong index: an index outside the axis, or a negative
-// one. The device never reads or writes out of bounds. A read with a wrong index gives NaN for floats, the smallest
-// value for i32 and i64, 255 for u8 and true for bool. An addition with a wrong index is left out. With the environment
-// variable CRISOL_CHECK_INDICES=1, each function waits for its indices and throws invalid_argument with the first wrong
-// index.
+// The host does not wait for the device, so it does not see at once that an index is wrong: outside the axis, or
+// negative where this is not allowed. The device never reads or writes out of bounds. It notes the first wrong index,
+// and the next read to the host throws invalid_argument with the op, the index and the range: to_vector(), item(),
+// printing, save(). Until then, a read with a wrong index gives NaN for floats, the smallest value for i32 and i64, 255
+// for u8 and true for bool. A write or an addition with a wrong index is left out. With the environment variable
+// CRISOL_CHECK_INDICES=1, each function waits for its indices and throws itself.
 #pragma once
 
 #include <cstdint>
@@ -99,8 +100,8 @@ CRISOL_API Tensor index_put(const Tensor& x, const std::vector<Tensor>& indices,
 CRISOL_API Tensor embedding(const Tensor& weight, const Tensor& indices,
                             std::optional<std::int64_t> padding_idx = std::nullopt);
 
-/// y[…, c] is 1 if indices[…] is c, else 0, for the classes c = 0 … num_classes - 1. An index that is no class gives
-/// only zeros. num_classes -1 means the largest index plus one, and the call then waits for the indices. Has no
+/// y[…, c] is 1 if indices[…] is c, else 0, for the classes c = 0 … num_classes - 1. An index that is no class is
+/// an error. num_classes -1 means the largest index plus one, and the call then waits for the indices. Has no
 /// gradient.
 CRISOL_API Tensor one_hot(const Tensor& indices, std::int64_t num_classes = -1, DType dtype = DType::i64);
 

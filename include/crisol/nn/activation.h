@@ -41,6 +41,8 @@ class ActivationOf : public Module {
   explicit ActivationOf(double parameter = default_hundredths / 100.0) : parameter_(parameter) {}
   /// function(x, parameter).
   Tensor forward(const Tensor& x) override { return function(x, parameter_); }
+  /// The second argument.
+  double parameter() const noexcept { return parameter_; }
 
  protected:
   double parameter_;  ///< The second argument.
@@ -70,6 +72,8 @@ class CRISOL_API Softplus : public Module {
   explicit Softplus(double beta = 1, double threshold = 20) : beta_(beta), threshold_(threshold) {}
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;
+  double beta() const noexcept { return beta_; }            ///< The factor of x.
+  double threshold() const noexcept { return threshold_; }  ///< Above it, the result is x.
 
  private:
   double beta_, threshold_;
@@ -81,6 +85,8 @@ class CRISOL_API Softmax : public Module {
   explicit Softmax(int axis) : axis_(axis) {}
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;
+  /// The axis of the sums.
+  int axis() const noexcept { return axis_; }
 
  private:
   int axis_;
@@ -92,6 +98,8 @@ class CRISOL_API LogSoftmax : public Module {
   explicit LogSoftmax(int axis) : axis_(axis) {}
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;
+  /// The axis of the sums.
+  int axis() const noexcept { return axis_; }
 
  private:
   int axis_;

@@ -20,6 +20,12 @@ class CRISOL_API Conv2d : public Module {
   /// are two kernels, because hooks see the result before the epilogue.
   Tensor operator()(const Tensor& x, const Epilogue& epilogue);
   std::string extra_repr() const override;
+  /// The options of the constructor.
+  const Conv2dOptions& options() const noexcept { return options_; }
+  /// The channels of the input.
+  std::int64_t in_channels() const { return weight.size(1) * options_.groups; }
+  /// The channels of the output.
+  std::int64_t out_channels() const { return weight.size(0); }
 
   Parameter weight;  ///< (out_channels, in_channels / groups, kernel.h, kernel.w)
   Parameter bias;    ///< (out_channels); undefined without bias.
@@ -38,6 +44,12 @@ class CRISOL_API ConvTranspose2d : public Module {
                   const ConvTranspose2dOptions& options = {});
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;
+  /// The options of the constructor.
+  const ConvTranspose2dOptions& options() const noexcept { return options_; }
+  /// The channels of the input.
+  std::int64_t in_channels() const { return weight.size(0); }
+  /// The channels of the output.
+  std::int64_t out_channels() const { return weight.size(1) * options_.groups; }
 
   Parameter weight;  ///< (in_channels, out_channels / groups, kernel.h, kernel.w)
   Parameter bias;    ///< (out_channels); undefined without bias.
@@ -58,6 +70,12 @@ class CRISOL_API Conv1d : public Module {
   /// As in Conv2d: forward(x) and then an epilogue, in one kernel if possible.
   Tensor operator()(const Tensor& x, const Epilogue& epilogue);
   std::string extra_repr() const override;
+  /// The options of the constructor.
+  const Conv1dOptions& options() const noexcept { return options_; }
+  /// The channels of the input.
+  std::int64_t in_channels() const { return weight.size(1) * options_.groups; }
+  /// The channels of the output.
+  std::int64_t out_channels() const { return weight.size(0); }
 
   Parameter weight;  ///< (out_channels, in_channels / groups, kernel)
   Parameter bias;    ///< (out_channels); undefined without bias.
@@ -74,6 +92,12 @@ class CRISOL_API ConvTranspose1d : public Module {
                   const ConvTranspose1dOptions& options = {});
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;
+  /// The options of the constructor.
+  const ConvTranspose1dOptions& options() const noexcept { return options_; }
+  /// The channels of the input.
+  std::int64_t in_channels() const { return weight.size(0); }
+  /// The channels of the output.
+  std::int64_t out_channels() const { return weight.size(1) * options_.groups; }
 
   Parameter weight;  ///< (in_channels, out_channels / groups, kernel)
   Parameter bias;    ///< (out_channels); undefined without bias.
@@ -92,6 +116,12 @@ class CRISOL_API Conv3d : public Module {
   Conv3d(std::int64_t in_channels, std::int64_t out_channels, IntTriple kernel, const Conv3dOptions& options = {});
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;
+  /// The options of the constructor.
+  const Conv3dOptions& options() const noexcept { return options_; }
+  /// The channels of the input.
+  std::int64_t in_channels() const { return weight.size(1) * options_.groups; }
+  /// The channels of the output.
+  std::int64_t out_channels() const { return weight.size(0); }
 
   Parameter weight;  ///< (out_channels, in_channels / groups, kernel.d, kernel.h, kernel.w)
   Parameter bias;    ///< (out_channels); undefined without bias.
@@ -109,6 +139,12 @@ class CRISOL_API ConvTranspose3d : public Module {
                   const ConvTranspose3dOptions& options = {});
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;
+  /// The options of the constructor.
+  const ConvTranspose3dOptions& options() const noexcept { return options_; }
+  /// The channels of the input.
+  std::int64_t in_channels() const { return weight.size(0); }
+  /// The channels of the output.
+  std::int64_t out_channels() const { return weight.size(1) * options_.groups; }
 
   Parameter weight;  ///< (in_channels, out_channels / groups, kernel.d, kernel.h, kernel.w)
   Parameter bias;    ///< (out_channels); undefined without bias.

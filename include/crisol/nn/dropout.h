@@ -13,6 +13,8 @@ class CRISOL_API Dropout : public Module {
   explicit Dropout(double p = 0.5);
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;
+  /// The probability of a zero.
+  double p() const noexcept { return p_; }
 
  private:
   double p_;

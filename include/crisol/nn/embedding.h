@@ -15,12 +15,14 @@ struct EmbeddingOptions {
 
 /// y[…] = weight[x[…]]: one row of weight for each index. x (…) is i64, i32 or u8, and y (…, embedding_dim). weight
 /// starts with normal numbers of mean 0 and deviation 1, as in PyTorch. Row padding_idx starts as zero and gets no
-/// gradient. An index out of range gives a row of NaN (see crisol/functions/index.h).
+/// gradient. An index out of range, also a negative one, is an error (see crisol/functions/index.h).
 class CRISOL_API Embedding : public Module {
  public:
   Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim, const EmbeddingOptions& options = {});
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;
+  /// The row that stays zero, counted from 0.
+  std::optional<std::int64_t> padding_idx() const noexcept { return padding_idx_; }
 
   Parameter weight;  ///< (num_embeddings, embedding_dim)
 

@@ -25,6 +25,10 @@ class CRISOL_API Linear : public Module {
   /// are two kernels, because hooks see the result before the epilogue.
   Tensor operator()(const Tensor& x, const Epilogue& epilogue);
   std::string extra_repr() const override;
+  /// The number of inputs.
+  std::int64_t in_features() const { return weight.size(1); }
+  /// The number of outputs.
+  std::int64_t out_features() const { return weight.size(0); }
 
   Parameter weight;  ///< (out_features, in_features)
   Parameter bias;    ///< (out_features); undefined without bias.

@@ -146,6 +146,8 @@ class CRISOL_API Module {
   Module& eval() { return train(false); }
   /// Whether the module is in training mode.
   bool training() const noexcept;
+  /// Switches the mode of this module alone, and not of its children.
+  void set_training(bool on) noexcept;
 
   /// Moves parameters, their gradients and buffers to a device. All handles to them move too. Views, detach() and
   /// state_dict() that were taken before keep the old memory. Make the optimiser after this call. Nothing changes for
@@ -207,8 +209,7 @@ class CRISOL_API Module {
 
   /// The name of the class, without namespaces.
   virtual std::string type_name() const;
-  /// The settings of the layer for printing, such as "in_features=3, out_features=1". By default these are the shapes
-  /// of its own parameters.
+  /// The settings of the layer for printing, such as "in_features=3, out_features=1". By default there are none.
   virtual std::string extra_repr() const;
 
  protected:
@@ -290,13 +291,14 @@ M clone(const M& module) {
   return M(module);
 }
 
-/// One line for each module with its settings and its number of parameters, and the number of all parameters:
+/// One line for each module with its settings, as PyTorch prints them. Equal neighbours in a ModuleList share a line,
+/// such as "(0-5): 6 x ReLU()".
 ///
 ///     Sequential(
-///       (0): Linear(in_features=784, out_features=128, bias=true), 100,480 parameters
+///       (0): Linear(in_features=784, out_features=128, bias=true)
 ///       (1): ReLU()
-///       (2): Linear(in_features=128, out_features=10, bias=true), 1,290 parameters
-///     ), 101,770 parameters
+///       (2): Linear(in_features=128, out_features=10, bias=true)
+///     )
 CRISOL_API std::ostream& operator<<(std::ostream& out, const Module& module);
 
 }  // namespace crisol::nn

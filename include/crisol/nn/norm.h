@@ -1,6 +1,9 @@
 // Normalisation layers.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "crisol/fuse.h"
 #include "crisol/nn/module.h"
 #include "crisol/options/norm.h"
@@ -9,8 +12,9 @@ namespace crisol::nn {
 
 /// PyTorch's options of BatchNorm2d.
 struct BatchNorm2dOptions {
-  double eps = 1e-5;                ///< Added to the variance.
-  double momentum = 0.1;            ///< Weight of the batch in the update of the running statistics.
+  double eps = 1e-5;  ///< Added to the variance.
+  /// Weight of the batch in the update of the running statistics. Without a value, they are the mean of all batches.
+  std::optional<double> momentum = 0.1;
   bool affine = true;               ///< Has weight and bias.
   bool track_running_stats = true;  ///< Keeps running statistics for eval(). Otherwise always uses the batch's.
 };
@@ -20,23 +24,25 @@ class CRISOL_API NormBase : public Module {
  public:
   /// The options of the constructor.
   const BatchNorm2dOptions& options() const noexcept { return options_; }
+  /// The channels of the inputs.
+  std::int64_t num_features() const noexcept { return num_features_; }
   std::string extra_repr() const override;
 
   Parameter weight;            ///< (num_features), starts as 1; undefined unless affine.
   Parameter bias;              ///< (num_features), starts as 0; undefined unless affine.
   Buffer running_mean;         ///< (num_features), starts as 0; undefined unless track_running_stats.
   Buffer running_var;          ///< (num_features), unbiased, starts as 1; undefined unless track_running_stats.
-  Buffer num_batches_tracked;  ///< i64 (): number of batches in training.
+  Buffer num_batches_tracked;  ///< i64 (): number of batches in training; stays 0 in InstanceNorm, as in PyTorch.
 
  protected:
   /// `name` is for messages.
   NormBase(const char* name, std::int64_t num_features, const BatchNorm2dOptions& options);
-  /// What the options and the mode of the layer mean for a call.
-  BatchNormOptions call_options() const;
+  /// What the options and the mode of the layer mean for a call. `momentum` is for options without one.
+  BatchNormOptions call_options(double momentum) const;
   /// Counts a batch in training, if there are running statistics.
   void count_batch();
-  /// The channels of the inputs.
-  std::int64_t num_features() const noexcept { return num_features_; }
+  /// The number of batches that were counted. Waits if other code wrote it.
+  std::int64_t batches();
 
  private:
   std::int64_t num_features_;
@@ -56,6 +62,10 @@ class CRISOL_API BatchNorm2d : public NormBase {
   /// forward(x) and then an epilogue. After eval() and without gradients this is one pass over x. Hooks see the result
   /// before the epilogue.
   Tensor operator()(const Tensor& x, const Epilogue& epilogue);
+
+ protected:
+  /// The momentum of a call if the options have none: 1 / (number of batches with this one).
+  double share_of_batch();
 };
 
 /// BatchNorm2d for x (N, num_features) or sequences x (N, num_features, L).
@@ -76,8 +86,9 @@ class CRISOL_API BatchNorm3d : public BatchNorm2d {
 
 /// PyTorch's options of InstanceNorm2d.
 struct InstanceNormOptions {
-  double eps = 1e-5;                 ///< Added to the variance.
-  double momentum = 0.1;             ///< Weight of the batch in the update of the running statistics.
+  double eps = 1e-5;  ///< Added to the variance.
+  /// Weight of the batch in the update of the running statistics. Without a value, they stay, as in PyTorch.
+  std::optional<double> momentum = 0.1;
   bool affine = false;               ///< Has weight and bias.
   bool track_running_stats = false;  ///< Keeps running statistics for eval(). Otherwise always uses the instance's.
 };
@@ -126,8 +137,14 @@ struct LayerNormOptions {
 class CRISOL_API LayerNorm : public Module {
  public:
   explicit LayerNorm(const Shape& normalized_shape, const LayerNormOptions& options = {});
+  /// LayerNorm(Shape{size}, options).
+  explicit LayerNorm(std::int64_t size, const LayerNormOptions& options = {}) : LayerNorm(Shape{size}, options) {}
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;
+  /// The sizes of the last axes.
+  const Shape& normalized_shape() const noexcept { return normalized_shape_; }
+  /// What is added to the variance.
+  double eps() const noexcept { return eps_; }
 
   Parameter weight;  ///< normalized_shape; undefined unless affine.
   Parameter bias;    ///< normalized_shape; undefined unless affine.
@@ -145,6 +162,10 @@ class CRISOL_API GroupNorm : public Module {
   GroupNorm(std::int64_t num_groups, std::int64_t num_channels, const LayerNormOptions& options = {});
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;
+  std::int64_t num_groups() const noexcept { return num_groups_; }      ///< The number of groups.
+  std::int64_t num_channels() const noexcept { return num_channels_; }  ///< The channels of the inputs.
+  /// What is added to the variance.
+  double eps() const noexcept { return eps_; }
 
   Parameter weight;  ///< (num_channels); undefined unless affine.
   Parameter bias;    ///< (num_channels); undefined unless affine.

@@ -12,9 +12,13 @@ class CRISOL_API MaxPool2d : public Module {
   /// A window of the size `kernel`, with settings by name: `MaxPool2d(3, {.stride = 2, .padding = 1})`. By default the
   /// stride is the size of the window. Throws invalid_argument if the options contain another kernel.
   explicit MaxPool2d(IntPair kernel, const MaxPool2dOptions& options = {});
+  /// All options by name. This is a template so that `MaxPool2d({2, 3})` names a kernel.
+  template <class = void>
   explicit MaxPool2d(const MaxPool2dOptions& options) : options_(options) {}
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;
+  /// The options, with the kernel.
+  const MaxPool2dOptions& options() const noexcept { return options_; }
 
  private:
   MaxPool2dOptions options_;
@@ -25,9 +29,13 @@ class CRISOL_API AvgPool2d : public Module {
  public:
   /// Like the constructor of MaxPool2d.
   explicit AvgPool2d(IntPair kernel, const AvgPool2dOptions& options = {});
+  /// All options by name. This is a template so that `AvgPool2d({2, 3})` names a kernel.
+  template <class = void>
   explicit AvgPool2d(const AvgPool2dOptions& options) : options_(options) {}
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;
+  /// The options, with the kernel.
+  const AvgPool2dOptions& options() const noexcept { return options_; }
 
  private:
   AvgPool2dOptions options_;
@@ -39,6 +47,8 @@ class CRISOL_API AdaptiveAvgPool2d : public Module {
   explicit AdaptiveAvgPool2d(IntPair output) : output_(output) {}
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;
+  /// The sizes of the output.
+  IntPair output() const noexcept { return output_; }
 
  private:
   IntPair output_;
@@ -51,6 +61,8 @@ class CRISOL_API MaxPool3d : public Module {
   explicit MaxPool3d(IntTriple kernel, const MaxPool3dOptions& options = {});
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;
+  /// The options, with the kernel.
+  const MaxPool3dOptions& options() const noexcept { return options_; }
 
  private:
   MaxPool3dOptions options_;
@@ -63,6 +75,8 @@ class CRISOL_API AvgPool3d : public Module {
   explicit AvgPool3d(IntTriple kernel, const AvgPool3dOptions& options = {});
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;
+  /// The options, with the kernel.
+  const AvgPool3dOptions& options() const noexcept { return options_; }
 
  private:
   AvgPool3dOptions options_;
@@ -74,6 +88,8 @@ class CRISOL_API AdaptiveAvgPool3d : public Module {
   explicit AdaptiveAvgPool3d(IntTriple output) : output_(output) {}
   Tensor forward(const Tensor& x) override;
   std::string extra_repr() const override;
+  /// The sizes of the output.
+  IntTriple output() const noexcept { return output_; }
 
  private:
   IntTriple output_;

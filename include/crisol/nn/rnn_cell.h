@@ -37,6 +37,8 @@ struct CRISOL_API LSTMState {
 class CRISOL_API RecurrentCell : public Module {
  public:
   std::string extra_repr() const override;
+  /// The formula.
+  RnnCell cell() const noexcept { return cell_; }
 
   Parameter weight_ih;  ///< (G H, I)
   Parameter weight_hh;  ///< (G H, H)

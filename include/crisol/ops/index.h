@@ -5,9 +5,10 @@
 // and count from 0. Errors (invalid_argument), with all tensors unchanged: an undefined tensor, two devices, another
 // index dtype, ranks or sizes that do not fit, an axis out of range.
 //
-// The host does not wait for the device, so it does not see a wrong index: an index outside the axis, or a negative
-// one. The device never reads or writes out of bounds. A read with a wrong index gives NaN for floats, the smallest
-// value for i32 and i64, 255 for u8 and true for bool. An element for a wrong index is left out of
+// The host does not wait for the device, so it does not see at once that an index is wrong: outside the axis, or
+// negative. The device never reads or writes out of bounds. It notes the first wrong index, and the next read to the
+// host throws invalid_argument with the op, the index and the range. Until then, a read with a wrong index gives NaN for
+// floats, the smallest value for i32 and i64, 255 for u8 and true for bool. An element for a wrong index is left out of
 // the result. With the environment variable CRISOL_CHECK_INDICES=1, every op of this header waits for its indices. It
 // throws invalid_argument with the first wrong index, its position and the range.
 #pragma once
@@ -73,8 +74,8 @@ CRISOL_API Tensor embedding(const Tensor& weight, const Tensor& indices);
 CRISOL_API Tensor embedding_backward(const Tensor& dy, const Tensor& indices, std::int64_t num_embeddings,
                                      std::optional<std::int64_t> padding_idx = std::nullopt);
 
-/// y[…, c] is 1 if indices[…] is c, else 0, for the classes c = 0 … num_classes - 1. An index that is no class gives
-/// only zeros. num_classes -1 means the largest index plus one, and the call then waits for the indices. y has any
+/// y[…, c] is 1 if indices[…] is c, else 0, for the classes c = 0 … num_classes - 1. An index that is no class is
+/// an error. num_classes -1 means the largest index plus one, and the call then waits for the indices. y has any
 /// dtype; i64 is PyTorch's.
 CRISOL_API Tensor one_hot(const Tensor& indices, std::int64_t num_classes = -1, DType dtype = DType::i64);
 

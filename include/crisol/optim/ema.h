@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "crisol/export.h"
@@ -33,6 +34,8 @@ class CRISOL_API EMA {
   /// Parameters must be f32 and contiguous. A parameter that appears twice counts once. The averages start as copies.
   /// Throws invalid_argument for other parameters, an empty list, several devices, and a decay outside [0, 1].
   explicit EMA(std::vector<Tensor> parameters, const EMAOptions& options = {});
+  /// EMA(parameters, {.decay = decay}).
+  EMA(std::vector<Tensor> parameters, double decay) : EMA(std::move(parameters), EMAOptions{decay}) {}
   ~EMA();
   EMA(const EMA&) = delete;
   EMA& operator=(const EMA&) = delete;

@@ -12,39 +12,57 @@
 
 namespace crisol::optim {
 
-/// The base of the schedules, which set an optimiser's rates as functions of the number of steps. Make a schedule
-/// before the first step of the optimiser, and call step() after each step (or after each epoch). In the formulas,
-/// base_lr is the rate that a group got from its options, set_lr or set_param_group. A rate from another schedule does
-/// not change base_lr. Groups that are added later keep their own rates.
+/// The base of the schedules, which change an optimiser's rates from step to step. Make a schedule before the first
+/// step of the optimiser, and call step() after each step (or after each epoch).
+///
+/// As in PyTorch, most schedules multiply the present rates in each step. So several schedules of one optimiser can run
+/// together, and a rate that set_lr or set_param_group sets stays, and is multiplied later. The formulas below are the
+/// rates after `steps` steps if nothing else changes the rates. LambdaLR, CosineAnnealingWarmRestarts and OneCycleLR
+/// set the rates of their formulas in each step, whatever the present rates are.
+///
+/// base_lr is the rate that a group had when the first schedule of its optimiser was made. Groups that are added later
+/// keep their own rates.
 class CRISOL_API LRScheduler {
  public:
   virtual ~LRScheduler();
   LRScheduler(const LRScheduler&) = delete;
   LRScheduler& operator=(const LRScheduler&) = delete;
 
-  /// Sets the rates for the next step. Call it after each step of the optimiser.
-  void step() { set_steps(steps_ + 1); }
+  /// Changes the rates for the next step. Call it after each step of the optimiser.
+  void step();
   /// The number of steps so far.
   std::int64_t steps() const noexcept { return steps_; }
-  /// Sets the rates as after `steps` steps.
+  /// Sets the rates of the formula after `steps` steps, whatever the present rates are.
   void set_steps(std::int64_t steps);
   /// The rates that this schedule set last, one for each group.
   std::vector<double> get_last_lr() const;
 
   /// "steps" (i64), and "base_lr" of the first group, "base_lr.1" of the second, …, in the format of the optimiser's
-  /// "lr". Other arguments of the constructor are not part of the state.
+  /// "lr". Then follow the present rates of the optimiser: "lr", "lr.1", …. Other arguments of the constructor are not
+  /// part of the state.
   virtual NamedTensors state_dict() const;
-  /// Continues from a state, and sets the optimiser's rates. Throws invalid_argument, and changes nothing, if the state
-  /// is not from this kind of schedule or is beyond the end of the schedule.
+  /// Continues from a state, and sets the optimiser's rates. A state of version 0.2 has no "lr": the rates are then
+  /// those of the formula. Throws invalid_argument, and changes nothing, if the state is not from this kind of schedule
+  /// or is beyond the end of the schedule.
   virtual void load_state_dict(const NamedTensors& state);
 
  protected:
   /// Computes the rate of a group from its base_lr.
   using Rate = std::function<double(std::size_t group, double base_lr)>;
 
+  /// Computes the next rate of a group from its present rate and its base_lr.
+  using Change = std::function<double(double lr, double base_lr)>;
+
   explicit LRScheduler(Optimizer& optimizer);
-  /// Sets the rates as after `steps` steps. Constructors call it with 0.
+  /// Sets the rates of the formula after `steps` steps.
   virtual void apply(std::int64_t steps) = 0;
+  /// Changes the rates from those before step `steps` to those after it. Constructors call it with 0. By default the
+  /// rates become those of the formula.
+  virtual void advance(std::int64_t steps);
+  /// Changes the rate of every group. Throws as set_rates does.
+  void change_rates(const Change& change);
+  /// Replaces base_lr of every group, also for schedules that are made later.
+  void set_base_lrs(std::vector<double> rates);
   /// Sets the rate of every group. Throws invalid_argument, and changes nothing, for a rate that is negative or not
   /// finite.
   void set_rates(const Rate& rate);
@@ -81,18 +99,20 @@ class CRISOL_API StepLR : public LRScheduler {
 
  private:
   void apply(std::int64_t steps) override;
+  void advance(std::int64_t steps) override;
   std::int64_t step_size_;
   double gamma_;
 };
 
-/// base_lr · gamma^n, where n is the number of milestones that are at most `steps`.
+/// base_lr · gamma^n, where n is the number of milestones that are at most `steps`. Equal milestones count each.
 class CRISOL_API MultiStepLR : public LRScheduler {
  public:
-  /// Throws invalid_argument unless the milestones rise.
+  /// Throws invalid_argument for milestones that fall, and for a negative one.
   MultiStepLR(Optimizer& optimizer, std::vector<std::int64_t> milestones, double gamma = 0.1);
 
  private:
   void apply(std::int64_t steps) override;
+  void advance(std::int64_t steps) override;
   std::vector<std::int64_t> milestones_;
   double gamma_;
 };
@@ -104,6 +124,7 @@ class CRISOL_API ExponentialLR : public LRScheduler {
 
  private:
   void apply(std::int64_t steps) override;
+  void advance(std::int64_t steps) override;
   double gamma_;
 };
 
@@ -114,6 +135,7 @@ class CRISOL_API ConstantLR : public LRScheduler {
 
  private:
   void apply(std::int64_t steps) override;
+  void advance(std::int64_t steps) override;
   double factor_;
   std::int64_t total_iters_;
 };
@@ -126,6 +148,7 @@ class CRISOL_API LinearLR : public LRScheduler {
 
  private:
   void apply(std::int64_t steps) override;
+  void advance(std::int64_t steps) override;
   double start_factor_, end_factor_;
   std::int64_t total_iters_;
 };
@@ -137,6 +160,7 @@ class CRISOL_API CosineAnnealingLR : public LRScheduler {
 
  private:
   void apply(std::int64_t steps) override;
+  void advance(std::int64_t steps) override;
   std::int64_t t_max_;
   double eta_min_;
 };
@@ -180,15 +204,15 @@ class CRISOL_API OneCycleLR : public LRScheduler {
   OneCycleOptions options_;
 };
 
-/// One schedule after another. The first schedule runs until step milestones[0]. There the second starts with its own
-/// step 0, and so on.
+/// One schedule after another. It starts from base_lr. The first schedule runs until step milestones[0]. There the
+/// second starts with the rate of its own step 0, and so on.
 ///
 ///     optim::SequentialLR schedule(optimizer, {std::make_shared<optim::LinearLR>(optimizer, 0.1, 1, 5),
 ///                                              std::make_shared<optim::CosineAnnealingLR>(optimizer, 95)}, {5});
 class CRISOL_API SequentialLR : public LRScheduler {
  public:
-  /// The number of milestones is one less than the number of schedules. The milestones must rise, and all schedules
-  /// must belong to this optimiser. Otherwise throws invalid_argument.
+  /// The number of milestones is one less than the number of schedules. The milestones must not fall, and all schedules
+  /// must belong to this optimiser. Otherwise throws invalid_argument. A schedule between equal milestones is left out.
   SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<LRScheduler>> schedules,
                std::vector<std::int64_t> milestones);
 
@@ -198,6 +222,7 @@ class CRISOL_API SequentialLR : public LRScheduler {
 
  private:
   void apply(std::int64_t steps) override;
+  void advance(std::int64_t steps) override;
   std::vector<std::shared_ptr<LRScheduler>> schedules_;
   std::vector<std::int64_t> milestones_;
 };

@@ -9,6 +9,17 @@
 
 namespace crisol::optim {
 
+namespace detail {
+
+/// Options with another learning rate.
+template <class Options, class Rate>
+Options with_rate(Options options, Rate lr) {
+  options.lr = static_cast<double>(lr);
+  return options;
+}
+
+}  // namespace detail
+
 /// PyTorch's options of SGD.
 struct SGDOptions {
   double lr = 1e-3;         ///< Learning rate.
@@ -28,9 +39,14 @@ class CRISOL_API SGD : public Optimizer {
  public:
   explicit SGD(std::vector<Tensor> parameters, const SGDOptions& options = {});
   explicit SGD(std::vector<ParamGroup> groups, const SGDOptions& defaults = {});
-  /// SGD(parameters, {.lr = lr}).
+  /// Options with the learning rate as an argument of its own: `SGD(parameters, 1e-3, {.weight_decay = 0.1})`.
   template <class Rate, class = std::enable_if_t<std::is_arithmetic_v<Rate>>>
-  SGD(std::vector<Tensor> parameters, Rate lr) : SGD(std::move(parameters), SGDOptions{static_cast<double>(lr)}) {}
+  SGD(std::vector<Tensor> parameters, Rate lr, const SGDOptions& options = {})
+      : SGD(std::move(parameters), detail::with_rate(options, lr)) {}
+  /// The same for groups.
+  template <class Rate, class = std::enable_if_t<std::is_arithmetic_v<Rate>>>
+  SGD(std::vector<ParamGroup> groups, Rate lr, const SGDOptions& defaults = {})
+      : SGD(std::move(groups), detail::with_rate(defaults, lr)) {}
 };
 
 /// PyTorch's options of Adam.
@@ -51,9 +67,14 @@ class CRISOL_API Adam : public Optimizer {
  public:
   explicit Adam(std::vector<Tensor> parameters, const AdamOptions& options = {});
   explicit Adam(std::vector<ParamGroup> groups, const AdamOptions& defaults = {});
-  /// Adam(parameters, {.lr = lr}).
+  /// Options with the learning rate as an argument of its own: `Adam(parameters, 1e-3, {.weight_decay = 0.1})`.
   template <class Rate, class = std::enable_if_t<std::is_arithmetic_v<Rate>>>
-  Adam(std::vector<Tensor> parameters, Rate lr) : Adam(std::move(parameters), AdamOptions{static_cast<double>(lr)}) {}
+  Adam(std::vector<Tensor> parameters, Rate lr, const AdamOptions& options = {})
+      : Adam(std::move(parameters), detail::with_rate(options, lr)) {}
+  /// The same for groups.
+  template <class Rate, class = std::enable_if_t<std::is_arithmetic_v<Rate>>>
+  Adam(std::vector<ParamGroup> groups, Rate lr, const AdamOptions& defaults = {})
+      : Adam(std::move(groups), detail::with_rate(defaults, lr)) {}
 };
 
 /// PyTorch's options of AdamW.
@@ -72,10 +93,14 @@ class CRISOL_API AdamW : public Optimizer {
  public:
   explicit AdamW(std::vector<Tensor> parameters, const AdamWOptions& options = {});
   explicit AdamW(std::vector<ParamGroup> groups, const AdamWOptions& defaults = {});
-  /// AdamW(parameters, {.lr = lr}).
+  /// Options with the learning rate as an argument of its own: `AdamW(parameters, 1e-3, {.weight_decay = 0.1})`.
   template <class Rate, class = std::enable_if_t<std::is_arithmetic_v<Rate>>>
-  AdamW(std::vector<Tensor> parameters, Rate lr)
-      : AdamW(std::move(parameters), AdamWOptions{static_cast<double>(lr)}) {}
+  AdamW(std::vector<Tensor> parameters, Rate lr, const AdamWOptions& options = {})
+      : AdamW(std::move(parameters), detail::with_rate(options, lr)) {}
+  /// The same for groups.
+  template <class Rate, class = std::enable_if_t<std::is_arithmetic_v<Rate>>>
+  AdamW(std::vector<ParamGroup> groups, Rate lr, const AdamWOptions& defaults = {})
+      : AdamW(std::move(groups), detail::with_rate(defaults, lr)) {}
 };
 
 /// PyTorch's options of RMSprop.
@@ -98,10 +123,14 @@ class CRISOL_API RMSprop : public Optimizer {
  public:
   explicit RMSprop(std::vector<Tensor> parameters, const RMSpropOptions& options = {});
   explicit RMSprop(std::vector<ParamGroup> groups, const RMSpropOptions& defaults = {});
-  /// RMSprop(parameters, {.lr = lr}).
+  /// Options with the learning rate as an argument of its own: `RMSprop(parameters, 1e-3, {.weight_decay = 0.1})`.
   template <class Rate, class = std::enable_if_t<std::is_arithmetic_v<Rate>>>
-  RMSprop(std::vector<Tensor> parameters, Rate lr)
-      : RMSprop(std::move(parameters), RMSpropOptions{static_cast<double>(lr)}) {}
+  RMSprop(std::vector<Tensor> parameters, Rate lr, const RMSpropOptions& options = {})
+      : RMSprop(std::move(parameters), detail::with_rate(options, lr)) {}
+  /// The same for groups.
+  template <class Rate, class = std::enable_if_t<std::is_arithmetic_v<Rate>>>
+  RMSprop(std::vector<ParamGroup> groups, Rate lr, const RMSpropOptions& defaults = {})
+      : RMSprop(std::move(groups), detail::with_rate(defaults, lr)) {}
 };
 
 /// Options of Lion, with the paper's defaults.
@@ -120,9 +149,14 @@ class CRISOL_API Lion : public Optimizer {
  public:
   explicit Lion(std::vector<Tensor> parameters, const LionOptions& options = {});
   explicit Lion(std::vector<ParamGroup> groups, const LionOptions& defaults = {});
-  /// Lion(parameters, {.lr = lr}).
+  /// Options with the learning rate as an argument of its own: `Lion(parameters, 1e-3, {.weight_decay = 0.1})`.
   template <class Rate, class = std::enable_if_t<std::is_arithmetic_v<Rate>>>
-  Lion(std::vector<Tensor> parameters, Rate lr) : Lion(std::move(parameters), LionOptions{static_cast<double>(lr)}) {}
+  Lion(std::vector<Tensor> parameters, Rate lr, const LionOptions& options = {})
+      : Lion(std::move(parameters), detail::with_rate(options, lr)) {}
+  /// The same for groups.
+  template <class Rate, class = std::enable_if_t<std::is_arithmetic_v<Rate>>>
+  Lion(std::vector<ParamGroup> groups, Rate lr, const LionOptions& defaults = {})
+      : Lion(std::move(groups), detail::with_rate(defaults, lr)) {}
 };
 
 }  // namespace crisol::optim

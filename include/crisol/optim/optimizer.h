@@ -69,6 +69,8 @@ class CRISOL_API Optimizer {
 
   /// All groups, in order, with all their settings.
   const std::vector<ParamGroup>& param_groups() const noexcept;
+  /// The settings of groups that do not name them.
+  const ParamGroup& defaults() const noexcept;
   /// Changes the settings of a group that have a value in `settings`; its params must be empty. A captured step reads
   /// lr and momentum (Adam, AdamW, Lion: beta1) at each replay, and keeps the other settings that it was captured with.
   /// Throws invalid_argument, and changes nothing, for a bad setting. momentum, amsgrad and centered need a state. They
@@ -134,8 +136,9 @@ class CRISOL_API Optimizer {
   friend struct OptimizerImpl;
   friend class LRScheduler;
   friend class ReduceLROnPlateau;
-  /// For schedules. Rates that they set do not become the base rates of other schedules.
+  /// For schedules: the rates that the groups had when the first schedule asked for them.
   std::vector<double> base_rates() const;
+  void set_base_rates(const std::vector<double>& rates);
   void schedule_rates(const std::vector<double>& rates);
   void schedule_momentum(double momentum);
 

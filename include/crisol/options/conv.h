@@ -20,7 +20,7 @@ struct Conv2dOptions {
 struct ConvTranspose2dOptions {
   IntPair stride = 1;          ///< Distance between windows, in elements of the output.
   IntPair padding = 0;         ///< Rows and columns that the output loses on each side.
-  IntPair output_padding = 0;  ///< Rows and columns that the output gains at its end; below the stride.
+  IntPair output_padding = 0;  ///< Rows and columns that the output gains at its end; below the stride or the dilation.
   IntPair dilation = 1;        ///< Distance between the elements of a window.
   int groups = 1;              ///< Groups of channels. Each group has its own weights and sees only its own channels.
   bool bias = true;            ///< Gives nn::ConvTranspose2d a bias. conv_transpose2d ignores it.
@@ -39,7 +39,7 @@ struct Conv1dOptions {
 struct ConvTranspose1dOptions {
   int stride = 1;          ///< Distance between windows, in elements of the output.
   int padding = 0;         ///< Elements that the output loses on each side.
-  int output_padding = 0;  ///< Elements that the output gains at its end; below the stride.
+  int output_padding = 0;  ///< Elements that the output gains at its end; below the stride or the dilation.
   int dilation = 1;        ///< Distance between the elements of a window.
   int groups = 1;          ///< Groups of channels. Each group has its own weights and sees only its own channels.
   bool bias = true;        ///< Gives nn::ConvTranspose1d a bias. conv_transpose1d ignores it.
@@ -59,7 +59,7 @@ struct Conv3dOptions {
 struct ConvTranspose3dOptions {
   IntTriple stride = 1;          ///< Distance between windows, in elements of the output.
   IntTriple padding = 0;         ///< Elements that the output loses on each side.
-  IntTriple output_padding = 0;  ///< Elements that the output gains at its end; below the stride.
+  IntTriple output_padding = 0;  ///< Elements that the output gains at its end; below the stride or the dilation.
   IntTriple dilation = 1;        ///< Distance between the elements of a window.
   int groups = 1;                ///< Groups of channels. Each group has its own weights and sees only its own channels.
   bool bias = true;              ///< Gives nn::ConvTranspose3d a bias. conv_transpose3d ignores it.

@@ -1,10 +1,13 @@
 // Transposed convolutions: the gradient of a convolution for its input, as a function of its own.
+#include <algorithm>
 #include <array>
 #include <span>
+#include <vector>
 
 #include "base/text.h"
 #include "crisol/functions/conv.h"
 #include "crisol/functions/elementwise.h"
+#include "crisol/functions/pad.h"
 #include "functions/by_channel.h"
 #include "functions/conv/conv_gradients.h"
 #include "functions/single_image.h"
@@ -26,8 +29,9 @@ std::int64_t transposed_size(const char* op, const TransposedAxis& axis, std::in
   require(axis.stride > 0, op, "the stride's ", axis.name, " is ", axis.stride, ", it must be positive");
   require(axis.dilation > 0, op, "the dilation's ", axis.name, " is ", axis.dilation, ", it must be positive");
   require(axis.padding >= 0, op, "the padding's ", axis.name, " is ", axis.padding, ", it must not be negative");
-  require(axis.output_padding >= 0 && axis.output_padding < axis.stride, op, "the output padding's ", axis.name, " is ",
-          axis.output_padding, ", it must not be negative and must be below the stride ", axis.stride);
+  require(axis.output_padding >= 0 && axis.output_padding < std::max(axis.stride, axis.dilation), op,
+          "the output padding's ", axis.name, " is ", axis.output_padding,
+          ", it must not be negative and must be below the stride ", axis.stride, " or the dilation ", axis.dilation);
   require(kernel > 0 && kernel < (1 << 30), op, "the kernel's ", axis.name, " is ", kernel,
           ", it must be positive and below 2^30");
   const std::int64_t result = (size - 1) * axis.stride - 2 * std::int64_t{axis.padding} +
@@ -65,15 +69,40 @@ Shape transposed_shape(const char* op, const Operands& operands, int groups, std
   return shape;
 }
 
+/// Whether an output padding reaches the stride. No convolution of the result has the input's size then, so the result
+/// is computed without any padding, and cut.
+bool is_cut(std::span<const TransposedAxis> axes) {
+  return std::any_of(axes.begin(), axes.end(), [](const TransposedAxis& a) { return a.output_padding >= a.stride; });
+}
+
+/// The shape of the result without any padding.
+Shape whole_shape(Shape shape, std::span<const TransposedAxis> axes) {
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    shape[static_cast<int>(i) + 2] += 2 * std::int64_t{axes[i].padding} - axes[i].output_padding;
+  return shape;
+}
+
+/// The result, as a part of the result without any padding.
+Tensor cut(const Tensor& whole, std::span<const TransposedAxis> axes) {
+  std::vector<AxisPadding> paddings;
+  for (std::size_t i = axes.size(); i-- > 0;)
+    paddings.push_back({-axes[i].padding, std::int64_t{axes[i].output_padding} - axes[i].padding});
+  return pad(whole, paddings);
+}
+
 /// The transposed convolution: the gradient of a convolution for its input.
 template <class Convolution, class Options>
-Tensor transposed(const char* op, const Operands& operands, const Shape& shape, const Options& o) {
+Tensor transposed(const char* op, const Operands& operands, const Shape& shape, const Options& o,
+                  std::span<const TransposedAxis> axes) {
   const auto& [x, weight, bias] = operands;
-  const Convolution convolution{.stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups};
+  const bool cuts = is_cut(axes);
+  Convolution convolution{.stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups};
+  if (cuts) convolution.padding = 0;
   Tensor y;
   {
     const PauseRecorder pause;
-    y = autograd::conv_gradient_of_input(op, x, weight, shape, convolution);
+    y = autograd::conv_gradient_of_input(op, x, weight, cuts ? whole_shape(shape, axes) : shape, convolution);
+    if (cuts) y = cut(y, axes);
     if (bias.defined()) y = y + by_channel(bias, y.dim());
   }
   if (Recorder* r = recorder()) traced::conv(*r, x, weight, bias, o, y);
@@ -109,7 +138,7 @@ Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bia
                                             {"width", o.stride.w, o.padding.w, o.output_padding.w, o.dilation.w}}};
   const Operands operands{x, weight, bias};
   const Shape shape = transposed_shape(op, operands, o.groups, axes, "(N, C, H, W)", "(C, K/groups, R, S)");
-  return transposed<Conv2dOptions>(op, operands, shape, o);
+  return transposed<Conv2dOptions>(op, operands, shape, o, axes);
 }
 
 Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvTranspose3dOptions& o) {
@@ -120,7 +149,7 @@ Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bia
                                             {"width", o.stride.w, o.padding.w, o.output_padding.w, o.dilation.w}}};
   const Operands operands{x, weight, bias};
   const Shape shape = transposed_shape(op, operands, o.groups, axes, "(N, C, D, H, W)", "(C, K/groups, Q, R, S)");
-  return transposed<Conv3dOptions>(op, operands, shape, o);
+  return transposed<Conv3dOptions>(op, operands, shape, o, axes);
 }
 
 }  // namespace crisol

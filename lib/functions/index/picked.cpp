@@ -14,6 +14,7 @@
 #include "functions/traced/traced.h"
 #include "ops/check.h"
 #include "ops/collapse.h"
+#include "ops/index/indexing.h"
 #include "ops/whole_types.h"
 
 namespace crisol {
@@ -43,6 +44,7 @@ struct Places {
   Shape ahead, picked, behind;
   Tensor place;           ///< (picked…): positions along all picked axes, seen as one.
   std::int64_t size = 1;  ///< Of these axes.
+  std::size_t picks = 1;  ///< The tensors of positions.
 
   int axis() const { return ahead.rank(); }
   Shape around(const Shape& middle) const {
@@ -100,6 +102,7 @@ Places places_of(const char* op, Tensor x, const std::vector<Tensor>& indices) {
   bool adjacent = true;
   std::array<bool, Shape::max_rank> is_picked{};
   Places places;
+  places.picks = picks.size();
   Shape order;
   for (std::size_t k = 0; k < picks.size(); ++k) {
     const Pick& pick = picks[k];
@@ -143,8 +146,14 @@ Tensor source_of(const char* op, const Places& places, const Tensor& value) {
   return value.expand(shape).reshape(places.around({places.picked.numel()}));
 }
 
+/// How a wrong position in one number for all picks is noted.
+runtime::FaultKind fault_of(const Places& places) {
+  return places.picks == 1 ? runtime::FaultKind::position : runtime::FaultKind::joined;
+}
+
 Tensor read(const char* op, const Tensor& x, const std::vector<Tensor>& indices) {
   const Places places = places_of(op, x, indices);
+  const ops::IndexScope scope(op, fault_of(places));
   return index_select(places.rows(), places.axis(), places.line()).reshape(places.around(places.picked));
 }
 
@@ -188,6 +197,7 @@ Tensor index_put(const Tensor& x, const std::vector<Tensor>& indices, const Oper
     return masked_fill(x, mask, values);
   const Places places = places_of(op, x, indices);
   const Tensor source = source_of(op, places, values), rows = places.rows(), line = places.line();
+  const ops::IndexScope scope(op, fault_of(places));
   const Tensor y =
       accumulate ? index_add(rows, places.axis(), line, source) : index_copy(rows, places.axis(), line, source);
   Shape inverse = places.order;
@@ -214,6 +224,7 @@ Tensor& Tensor::index_put_(const std::vector<Tensor>& indices, const Operand& va
   }
   const Places places = places_of(op, x, indices);
   const Tensor source = source_of(op, places, values), rows = places.rows();
+  const ops::IndexScope scope(op, fault_of(places));
   ops::index_write(rows, places.axis(), places.line(), source, accumulate);
   if (!rows.shares_storage_with(x)) ops::copy_into(places.view, rows.reshape(places.view.shape()));
   return *this;
@@ -232,6 +243,7 @@ Tensor take_along_axis(const Tensor& x, const Tensor& index, int axis) {
   own = wanted = others;
   own[at] = x.size(at);
   wanted[at] = index.size(at);
+  const ops::IndexScope scope(op, runtime::FaultKind::position);
   return gather(x.expand(own), at, positions_of(op, index, x.size(at)).expand(wanted));
 }
 

@@ -11,6 +11,7 @@
 #include "crisol/ops/index.h"
 #include "functions/index/line.h"
 #include "functions/index/positions.h"
+#include "ops/index/indexing.h"
 #include "ops/whole_types.h"
 
 namespace crisol {
@@ -201,6 +202,7 @@ Tensor gather_nd(const Tensor& x, const Tensor& index, int batch_axes) {
     place = ops::where(ops::lt(place, 0), -1, ops::add(place, start));
   }
   const Tensor rows = x.reshape({batches * slices, rest.numel()});
+  const ops::IndexScope scope(op, runtime::FaultKind::joined);
   return index_select(rows, 0, place.reshape({picked.numel()})).reshape(joined(picked, rest));
 }
 
@@ -215,6 +217,7 @@ Tensor scatter_nd(const Tensor& x, const Tensor& index, const Tensor& src, std::
   const Tensor place = places_of_tuples(op, x.shape(), 0, index).reshape({picked.numel()});
   const Tensor rows = x.reshape({sizes_of(x.shape(), 0, end).numel(), rest.numel()});
   const Tensor slices = src.reshape({picked.numel(), rest.numel()});
+  const ops::IndexScope scope(op, runtime::FaultKind::joined);
   const Tensor y = reduction ? index_reduce(rows, 0, place, slices, *reduction) : index_copy(rows, 0, place, slices);
   return y.reshape(x.shape());
 }

@@ -19,6 +19,7 @@ Tensor embedding(const Tensor& weight, const Tensor& indices) {
   require_index(op, weight, indices);
   require(weight.dim() == 2, op, "the weight must be (V, D), its shape is ", weight.shape());
   check_indices(op, indices, weight.shape()[0]);
+  const IndexScope scope(op);
   Shape shape = indices.shape();
   shape.push_back(weight.shape()[1]);
   const auto rows = [&] { return reshape(index_select(weight, 0, reshape(indices, {indices.numel()})), shape); };

@@ -24,31 +24,31 @@ runtime::KernelSpec spec_of(const GatherProblem& p, const Target& target, const 
 
 std::int64_t elements_of_result(const GatherProblem& p) { return p.outer * p.picked * p.inner; }
 
-constexpr CallScalar missing{0};
+constexpr CallScalar missing{0}, fault_op{1};
 
 // The plan of gather_runs or gather_elements.
 Plan plan_each(const GatherProblem& p, const Target& target, const char* entry, const runtime::NdRange& range) {
-  const auto [x, index, y] = operands<3>();
+  const auto [x, index, y, fault] = operands<4>();
   const bool single = p.inner == 1, slices = p.whole_slices != 0;
   const std::int64_t of_row = single ? 0 : (slices ? 1 : p.inner);
   const std::int32_t step = single || !slices ? 1 : 0;
   Plan plan;
   plan.add(spec_of(p, target, entry), range, x, index, y, single ? p.outer : p.outer * p.picked,
            single ? p.picked : p.inner, single ? std::int64_t{1} : p.picked, p.size, p.inner, std::int32_t{!single},
-           slices ? std::int64_t{0} : p.picked * p.inner, of_row, step, missing);
+           slices ? std::int64_t{0} : p.picked * p.inner, of_row, step, missing, fault, fault_op);
   return plan;
 }
 
 PlanOr plan_rows(const GatherProblem& p, const Target& target, std::size_t) {
   if (p.whole_slices == 0) return "neighbours have indices of their own";
   if (p.inner < 4) return "rows are shorter than a vector";
-  const auto [x, index, y] = operands<3>();
+  const auto [x, index, y, fault] = operands<4>();
   const std::int64_t rows = p.outer * p.picked, columns = std::min<std::int64_t>(p.inner, 16384);
   const std::int64_t iterations = std::max(columns, columns / target.cpu_vector_width() + 8);
   const std::int64_t units = rows * ceil_div(p.inner, columns);
   Plan plan;
   plan.add(spec_of(p, target, "select_rows"), persistent_range(target, units, iterations), x, index, y, rows, p.picked,
-           p.size, p.inner, columns, missing);
+           p.size, p.inner, columns, missing, fault, fault_op);
   return plan;
 }
 
@@ -69,7 +69,8 @@ const Table<GatherProblem> select_table("index_select", variants);
 
 // Gives y.
 Tensor run(const Table<GatherProblem>& table, const Tensor& x, const AxisSplit& split, const Tensor& index,
-           std::int64_t picked, bool whole_slices, const Tensor& y, std::uint64_t value_of_missing) {
+           std::int64_t picked, bool whole_slices, const Tensor& y, std::uint64_t value_of_missing,
+           std::int32_t fault_of_missing) {
   if (y.numel() == 0) return y;
   const GatherProblem problem{split.outer,
                               split.size,
@@ -80,7 +81,9 @@ Tensor run(const Table<GatherProblem>& table, const Tensor& x, const AxisSplit& 
                               static_cast<std::int64_t>(index.dtype())};
   const Contiguous elements(x), positions(index);
   const PreparedPtr prepared = prepare(table, problem, state_of(x));
-  launch(*prepared, {in(elements), in(positions), out(y)}, {value_of_missing});
+  runtime::FaultFlag& fault = fault_flag_of(state_of(x));
+  launch(*prepared, {in(elements), in(positions), out(y), fault.words()}, {value_of_missing, fault_of_missing});
+  if (fault_of_missing != 0) fault.expect();
   return y;
 }
 
@@ -89,7 +92,7 @@ Tensor run(const Table<GatherProblem>& table, const Tensor& x, const AxisSplit& 
 std::span<const Variant<GatherProblem>> gather_variants() { return std::span(variants).subspan(1); }
 
 Tensor gather_or(const Table<GatherProblem>& table, const Tensor& x, int axis, const Tensor& index,
-                 std::uint64_t value_of_missing) {
+                 std::uint64_t value_of_missing, std::int32_t fault) {
   const char* const op = table.op;
   require_index(op, x, index);
   require(index.dim() == x.dim(), op, "the index has shape ", index.shape(), ", the tensor ", x.shape(),
@@ -104,12 +107,12 @@ Tensor gather_or(const Table<GatherProblem>& table, const Tensor& x, int axis, c
   }
   check_indices(op, index, x.shape()[at]);
   const Tensor y = empty(index.shape(), x.dtype(), x.device());
-  return run(table, part, split_at(part.shape(), at), index, index.shape()[at], false, y, value_of_missing);
+  return run(table, part, split_at(part.shape(), at), index, index.shape()[at], false, y, value_of_missing, fault);
 }
 
 Tensor gather(const Tensor& x, int axis, const Tensor& index) {
   require(x.defined(), gather_table.op, "the tensor is undefined");
-  return gather_or(gather_table, x, axis, index, missing_element(x.dtype()));
+  return gather_or(gather_table, x, axis, index, missing_element(x.dtype()), fault_number(gather_table.op));
 }
 
 Tensor index_select(const Tensor& x, int axis, const Tensor& index) {
@@ -121,7 +124,8 @@ Tensor index_select(const Tensor& x, int axis, const Tensor& index) {
   Shape shape = x.shape();
   shape[at] = index.numel();
   const Tensor y = empty(shape, x.dtype(), x.device());
-  return run(select_table, x, split_at(x.shape(), at), index, index.numel(), true, y, missing_element(x.dtype()));
+  return run(select_table, x, split_at(x.shape(), at), index, index.numel(), true, y, missing_element(x.dtype()),
+             fault_number(op));
 }
 
 }  // namespace crisol::ops

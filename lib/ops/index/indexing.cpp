@@ -41,6 +41,22 @@ void check_indices(const char* op, const Tensor& index, std::int64_t size, std::
             " is not in [0, ", size, ")");
 }
 
+namespace {
+
+thread_local std::int32_t scoped_fault = 0;  // 0: no scope.
+
+}  // namespace
+
+IndexScope::IndexScope(const char* op, runtime::FaultKind kind) noexcept : outer_(scoped_fault) {
+  if (scoped_fault == 0) scoped_fault = runtime::fault_number(op, kind);
+}
+
+IndexScope::~IndexScope() { scoped_fault = outer_; }
+
+std::int32_t fault_number(const char* op) {
+  return scoped_fault != 0 ? scoped_fault : runtime::fault_number(op, runtime::FaultKind::index);
+}
+
 std::uint64_t missing_element(DType dtype) {
   switch (dtype) {
     case DType::f32: return 0x7fc00000u;

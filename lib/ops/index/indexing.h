@@ -8,6 +8,7 @@
 #include "crisol/tensor.h"
 #include "dispatch/choose.h"
 #include "ops/whole_types.h"
+#include "runtime/memory/fault_flag.h"
 
 namespace crisol::ops {
 
@@ -29,6 +30,22 @@ void require_index(const char* op, const Tensor& x, const Tensor& index);
 void check_indices(const char* op, const Tensor& index, std::int64_t size,
                    std::optional<std::int64_t> ignored = std::nullopt);
 
+/// While it lives, wrong indices on this thread are noted for this op, unless an outer scope names one. The text must
+/// live as long as the process.
+class IndexScope {
+ public:
+  explicit IndexScope(const char* op, runtime::FaultKind kind = runtime::FaultKind::index) noexcept;
+  ~IndexScope();
+  IndexScope(const IndexScope&) = delete;
+  IndexScope& operator=(const IndexScope&) = delete;
+
+ private:
+  std::int32_t outer_;
+};
+
+/// The number by which kernels note wrong indices of the op, or of the thread's IndexScope.
+std::int32_t fault_number(const char* op);
+
 /// The value that an op returns for an element that does not exist, as the bits of the dtype.
 std::uint64_t missing_element(DType dtype);
 
@@ -38,8 +55,9 @@ ProblemKey key_of_indexed(const Problem& p) {
           {"picked", p.picked}, {"slices", p.whole_slices}, {"dtype", p.dtype}};
 }
 
-/// The common parts of gather and index_select. The operands of a plan are x, the index and the result, all contiguous.
-/// Its call scalar is the value of elements that do not exist, a ulong.
+/// The common parts of gather and index_select. The operands of a plan are x, the index and the result, all contiguous,
+/// and the words of the FaultFlag. Its call scalars are the value of elements that do not exist, a ulong, and the
+/// fault_number, an int.
 struct GatherProblem {
   std::int64_t outer, size, inner;  ///< x as an AxisSplit.
   std::int64_t picked;              ///< Positions along the axis of the result.
@@ -50,7 +68,8 @@ struct GatherProblem {
 };
 
 /// The common parts of scatter_add, index_add and the other ops that scatter. The operands of a plan are y, the index
-/// and the source, all contiguous. Its call scalar is the destination that nothing changes, a long; -1 for none.
+/// and the source, all contiguous, and the words of the FaultFlag. Its call scalars are the destination that nothing
+/// changes, a long, -1 for none, and the fault_number, an int.
 struct ScatterProblem {
   std::int64_t outer, size, inner;  ///< y as an AxisSplit.
   std::int64_t picked;              ///< Positions along the axis of the source.
@@ -71,9 +90,10 @@ struct ScatterProblem {
 std::span<const Variant<GatherProblem>> gather_variants();
 std::span<const Variant<ScatterProblem>> scatter_variants();
 
-/// ops::gather as the op of the table, with `missing` as the value of elements that do not exist.
+/// ops::gather as the op of the table, with `missing` as the value of elements that do not exist. `fault` is the number
+/// by which they are noted; 0: they are not.
 Tensor gather_or(const Table<GatherProblem>& table, const Tensor& x, int axis, const Tensor& index,
-                 std::uint64_t missing);
+                 std::uint64_t missing, std::int32_t fault);
 
 /// index_add in place on y, under the name of the table's op. The tensors are contiguous, seen as (outer, size, inner).
 /// Nothing is added to the destination `skipped`.

@@ -14,8 +14,10 @@ namespace {
 
 std::int64_t largest_class(const Tensor& indices) {
   std::int64_t largest = -1;
-  for (const std::int64_t value : cast(indices, DType::i64).to_vector<std::int64_t>())
+  for (const std::int64_t value : cast(indices, DType::i64).to_vector<std::int64_t>()) {
+    require(value >= 0, "one_hot", "index ", value, " is negative");
     largest = std::max(largest, value);
+  }
   return largest;
 }
 
@@ -37,13 +39,16 @@ Tensor one_hot(const Tensor& indices, std::int64_t num_classes, DType dtype) {
   const bool half = dtype == DType::f16;
   const dispatch::Target target = dispatch::target_of(device);
   const dispatch::WorkSplit split = split_for(target, y.numel());
+  runtime::FaultFlag& fault = fault_flag_of(device);
   runtime::launch(device,
                   {"index/one_hot.cl",
                    "one_hot",
                    {{"INDEX", type_of_whole(indices.dtype())},
                     {"T", dtype == DType::f32 ? "float" : type_of_element(dtype)},
                     {"ONE", half ? 0x3c00 : 1}}},
-                  range_of(target, split.items), in(labels), out(y), y.numel(), classes, split.chunk);
+                  range_of(target, split.items), in(labels), out(y), y.numel(), classes, split.chunk, fault.words(),
+                  fault_number(op));
+  fault.expect();
   return y;
 }
 

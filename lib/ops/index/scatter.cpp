@@ -40,7 +40,7 @@ const char* combine_of(const ScatterProblem& p) {
 
 std::int64_t columns_of(const ScatterProblem& p) { return p.outer * p.inner; }
 
-constexpr CallScalar skipped{0};
+constexpr CallScalar skipped{0}, fault_op{1};
 
 // --- owner: each work-item owns some destinations and reads every position
 
@@ -64,7 +64,7 @@ Ownership ownership_on_cpu(const ScatterProblem& p, const DeviceInfo& info) {
 }
 
 PlanOr plan_any_owner(const ScatterProblem& p, const Target& target, std::size_t) {
-  const auto [y, index, src] = operands<3>();
+  const auto [y, index, src, fault] = operands<4>();
   const bool cpu = target.takes_cpu_kernels();
   const Ownership own = cpu ? ownership_on_cpu(p, target.info) : Ownership{p.inner, 1, columns_of(p)};
   const std::int64_t width = ceil_div(p.inner, own.across);
@@ -82,7 +82,7 @@ PlanOr plan_any_owner(const ScatterProblem& p, const Target& target, std::size_t
   Plan plan;
   for (std::int64_t first = 0; first < p.picked; first += step)
     plan.add(spec, range, y, index, src, own.units, p.size, p.picked, p.inner, own.across, own.parts, skipped, first,
-             std::min(first + step, p.picked));
+             std::min(first + step, p.picked), fault, fault_op);
   return plan;
 }
 
@@ -96,7 +96,7 @@ PlanOr plan_owner(const ScatterProblem& p, const Target& target, std::size_t con
 
 PlanOr plan_sorted(const ScatterProblem& p, const Target& target, std::size_t) {
   constexpr std::int64_t chunk = 32;
-  const auto [y, index, src] = operands<3>();
+  const auto [y, index, src, fault] = operands<4>();
   const bool slices = p.whole_slices != 0;
   // The length of the sorted list, and the number of destinations in it.
   const std::int64_t count = slices ? p.picked : p.picked * columns_of(p);
@@ -117,7 +117,7 @@ PlanOr plan_sorted(const ScatterProblem& p, const Target& target, std::size_t) {
   const Place list = plan.workspace(8 * static_cast<std::uint64_t>(count));
   const Place partial = plan.workspace(bytes_of_result(p) * static_cast<std::uint64_t>(outer * chunks * 2 * inner));
   plan.add(spec_of("list_destinations"), target.flat_range(count), index, list, count, p.picked,
-           slices ? std::int64_t{1} : p.inner, p.size, skipped, size);
+           slices ? std::int64_t{1} : p.inner, p.size, skipped, size, fault, fault_op);
   const Choice sort = choose(sort_table, {1, count, SortProblem::entries, 0, count}, target);
   const Place sorted = plan.append(sort.plan, {list});
   for (const char* entry : {"sum_chunks", "join_chunks"})
@@ -151,7 +151,9 @@ void run(const ScatterTable& table, const Tensor& y, const AxisSplit& split, con
                                reduction};
   const Contiguous positions(index), source(src, y.dtype());
   const PreparedPtr prepared = prepare(table, problem, state_of(y));
-  launch(*prepared, {out(y), in(positions), in(source)}, {skipped_destination});
+  runtime::FaultFlag& fault = fault_flag_of(state_of(y));
+  launch(*prepared, {out(y), in(positions), in(source), fault.words()}, {skipped_destination, fault_number(table.op)});
+  fault.expect();
 }
 
 // --- the dtypes of the results

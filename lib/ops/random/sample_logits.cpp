@@ -54,7 +54,7 @@ Tensor sample_logits(const Tensor& logits, double temperature, std::int64_t top_
     const Tensor picked = multinomial(probabilities(best.values, temperature), 1, true, generator);
     // If nothing was drawn for a row, its class is missing too.
     constexpr auto none = static_cast<std::uint64_t>(std::int64_t{-1});
-    return reshape(gather_or(table, best.indices, 1, picked, none), shape);
+    return reshape(gather_or(table, best.indices, 1, picked, none, 0), shape);
   });
 }
 

@@ -139,6 +139,17 @@ void run_backward(const RnnSizes& s, const RnnOutputGradients& dy, const RnnInpu
       {absent_state});
 }
 
+/// x (T, B, F) with 0 past the end of each sequence. The padding may hold NaN, which times a gradient of 0 is NaN.
+Tensor without_padding(const Tensor& x, const Tensor& lengths) {
+  const Tensor all = contiguous(x);
+  if (!lengths.defined() || x.numel() == 0) return all;
+  const Tensor ends = contiguous(lengths), y = empty(x.shape(), DType::f32, x.device());
+  runtime::DeviceState& device = state_of(x);
+  runtime::launch(device, {"rnn/rnn_outputs.cl", "rnn_outputs"}, runtime::flat_range(device, x.numel()), in(all),
+                  in(ends), out(y), x.numel(), x.size(1), x.size(2));
+  return y;
+}
+
 RnnInputGradients finish_backward(const RnnSizes& s, const RnnInput& input, const RnnWeights& weights,
                                   const RnnSaved& saved, const Gradients& from, const RnnWanted& wanted) {
   RnnInputGradients g;
@@ -146,7 +157,10 @@ RnnInputGradients finish_backward(const RnnSizes& s, const RnnInput& input, cons
   if (wanted.x) g.x = reshape(matmul(dinput, weights.weight_ih), input.x.shape());
   if (wanted.h0) g.h0 = from.dh;
   if (wanted.c0) g.c0 = from.dc;
-  if (wanted.weight_ih) g.weights.weight_ih = matmul(transpose(dinput, 0, 1), as_rows(contiguous(input.x)));
+  if (wanted.weight_ih) {
+    const Tensor x = without_padding(input.x, input.lengths);
+    g.weights.weight_ih = matmul(transpose(dinput, 0, 1), as_rows(x));
+  }
   if (wanted.weight_hh) {
     const Tensor before = as_rows(narrow(saved.states, 0, s.slot_before(0), s.steps));
     g.weights.weight_hh = matmul(transpose(drecurrent, 0, 1), before);
@@ -154,7 +168,8 @@ RnnInputGradients finish_backward(const RnnSizes& s, const RnnInput& input, cons
   if (wanted.bias_ih && weights.bias_ih.defined()) g.weights.bias_ih = sum(dinput, {0});
   if (wanted.bias_hh && weights.bias_hh.defined()) g.weights.bias_hh = sum(drecurrent, {0});
   if (wanted.weight_hr && weights.weight_hr.defined())
-    g.weights.weight_hr = matmul(transpose(as_rows(from.dprojected), 0, 1), as_rows(saved.projected));
+    g.weights.weight_hr =
+        matmul(transpose(as_rows(from.dprojected), 0, 1), as_rows(without_padding(saved.projected, input.lengths)));
   return g;
 }
 

@@ -15,7 +15,7 @@ Plan plan_forward(const LabelLossProblem& p, const Target& target, const RowGeom
   Plan plan;
   plan.add(label_loss_spec(p, target, g, "cross_entropy_rows"), g.each_row(target, p.rows, p.length), logits, labels,
            rows, moments, fault, p.rows, p.length, p.ignore_index,
-           static_cast<std::int32_t>(runtime::FaultOp::cross_entropy), smoothing);
+           runtime::fault_number("cross_entropy", runtime::FaultKind::label), smoothing);
   add_total(plan, p, target, g, rows, labels, loss, scale);
   return plan;
 }

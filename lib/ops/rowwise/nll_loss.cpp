@@ -19,7 +19,7 @@ PlanOr plan_forward(const NllProblem& problem, const Target& target, std::size_t
   const RowGeometry g = item_rows(target);
   Plan plan;
   plan.add(label_loss_spec(p, target, g, "nll_rows"), g.items(p.rows), scores, labels, rows, fault, p.rows, p.length,
-           p.ignore_index, static_cast<std::int32_t>(runtime::FaultOp::nll_loss));
+           p.ignore_index, runtime::fault_number("nll_loss", runtime::FaultKind::label));
   add_total(plan, p, target, g, rows, labels, loss, scale);
   return plan;
 }

@@ -1,5 +1,9 @@
 #include "runtime/memory/fault_flag.h"
 
+#include <algorithm>
+#include <string>
+#include <string_view>
+
 #include "base/text.h"
 #include "runtime/device/device_state.h"
 
@@ -9,9 +13,48 @@ namespace {
 
 constexpr FaultFlag::Words no_fault{};
 
-const char* name_of(FaultOp op) { return op == FaultOp::cross_entropy ? "cross_entropy" : "nll_loss"; }
+struct FaultSource {
+  std::string_view op;
+  FaultKind kind;
+};
+
+/// The ops that noted values, at the place of their number minus 1.
+struct FaultSources {
+  std::mutex mutex;
+  std::vector<FaultSource> all;
+};
+
+FaultSources& sources() {
+  static FaultSources instance;
+  return instance;
+}
+
+std::string text_of(FaultKind kind, std::int64_t value, std::int64_t size) {
+  switch (kind) {
+    case FaultKind::label:
+      return concat("label ", value, " is not in [0, ", size,
+                    ") and is not ignore_index; losses and gradients that depend on it are NaN");
+    case FaultKind::position:
+      // Without the size that the op added.
+      if (value < 0)
+        value = static_cast<std::int64_t>(static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(size));
+      return concat("index ", value, " is not in [", -size, ", ", size, ")");
+    case FaultKind::joined: return "an index is outside its axis";
+    default: return concat("index ", value, " is not in [0, ", size, ")");
+  }
+}
 
 }  // namespace
+
+std::int32_t fault_number(const char* op, FaultKind kind) {
+  FaultSources& known = sources();
+  const std::lock_guard lock(known.mutex);
+  const auto same = [&](const FaultSource& source) { return source.op == op && source.kind == kind; };
+  const auto at = std::find_if(known.all.begin(), known.all.end(), same);
+  const auto number = static_cast<std::int32_t>(at - known.all.begin()) + 1;
+  if (at == known.all.end()) known.all.push_back({op, kind});
+  return number;
+}
 
 FaultFlag& fault_flag_of(DeviceState& device) noexcept { return device.fault_flag(); }
 
@@ -50,10 +93,14 @@ void FaultFlag::check(const Words& words) {
   check_cl(clEnqueueWriteBuffer(device_.queue(), owner_->memory(), CL_FALSE, 0, sizeof no_fault, no_fault.data(), 0,
                                 nullptr, nullptr),
            "clEnqueueWriteBuffer");
-  fail(ErrorCode::invalid_argument, name_of(static_cast<FaultOp>(words[0])), "label ", words[1], " is not in [0, ",
-       words[2],
-       ") and is not ignore_index; losses and gradients that depend on it are NaN. With CRISOL_CHECK_INDICES=1 "
-       "the call itself fails");
+  FaultSource source;
+  {
+    FaultSources& known = sources();
+    const std::lock_guard lock(known.mutex);
+    source = known.all.at(static_cast<std::size_t>(words[0]) - 1);
+  }
+  fail(ErrorCode::invalid_argument, source.op.data(), text_of(source.kind, words[1], words[2]),
+       ". With CRISOL_CHECK_INDICES=1 the call itself fails");
 }
 
 }  // namespace crisol::runtime

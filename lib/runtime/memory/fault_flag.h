@@ -14,14 +14,19 @@ namespace crisol::runtime {
 
 class DeviceState;
 
-/// The ops that note wrong labels (cl_kernels/common/fault.h). Kernels get the number.
-enum class FaultOp : std::int32_t { none, cross_entropy, nll_loss };
+/// What an op calls its wrong values: labels; indices from 0 on; positions along one axis, where the op has added the
+/// size to negative ones; or positions along several axes that were joined, with -1 for wrong ones.
+enum class FaultKind : std::uint8_t { label, index, position, joined };
+
+/// The number by which kernels note wrong values of an op (cl_kernels/common/fault.h), from 1. The same arguments give
+/// the same number in this process. The text must live as long as the process.
+std::int32_t fault_number(const char* op, FaultKind kind);
 
 /// Every read to the host looks at the words, if a kernel that may write them was queued since the last read. They
 /// travel in front of the values, so the read waits no longer.
 class FaultFlag {
  public:
-  /// The op, the label, the number of classes.
+  /// The number of the op, the wrong value, the size of its range.
   using Words = std::array<std::int64_t, 3>;
 
   explicit FaultFlag(DeviceState& device) : device_(device) {}
@@ -37,7 +42,7 @@ class FaultFlag {
   std::unique_ptr<Words> begin_read();
   /// The wait for a read has failed: the next read looks again.
   void abandon(std::unique_ptr<Words> words);
-  /// Throws invalid_argument, naming op, label and range, if a label was noted; the words are zero again then.
+  /// Throws invalid_argument, naming op, value and range, if a value was noted. The words are zero again then.
   void check(const Words& words);
 
  private:

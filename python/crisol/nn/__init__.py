@@ -1,7 +1,7 @@
 """Layers and models, under PyTorch's names."""
 
 from .._crisol import _nn
-from . import _copies, _hooks, _settings  # noqa: F401
+from . import _copies, _hooks, _repr, _settings  # noqa: F401
 from .._crisol._nn import *  # noqa: F403
 
 for _name, _class in vars(_nn).items():

@@ -30,8 +30,13 @@ def one_object(tensor):
     return known
 
 
+def place_of(tensor):
+    """Equal for all handles of a tensor."""
+    return _nn._place(tensor), tensor.shape, tensor.strides
+
+
 def key_of(tensor):
-    return type(tensor), _nn._place(tensor), tensor.shape, tensor.strides
+    return type(tensor), *place_of(tensor)
 
 
 def rebuild_parameter(cls, data, *arguments):
@@ -55,6 +60,8 @@ def constructor_of(module):
     if base in _CONTAINERS or (base is Module and type(module) is not Module):
         return base, (), {}
     arguments = module.__dict__.get("_arguments")
+    if arguments is None and hasattr(base, "_made_with"):
+        arguments = module._made_with()
     if arguments is None:
         name = type(module).__name__
         raise TypeError(f"a {name} that the library made cannot be copied or pickled: use its state_dict()")
@@ -101,8 +108,7 @@ def __setstate__(self, state):
         owner, _, name = path.rpartition(".")
         setattr(self.get_submodule(owner), name, tensor)
     for module, mode in zip(self.modules(), state["training"]):
-        if module.training != mode:
-            Module.train(module, mode)  # Changes the modules below it too, which come later.
+        module.training = mode
 
 
 @_method(Module)

@@ -1,4 +1,7 @@
-"""The settings of layers as attributes, such as Linear.in_features: the arguments of the constructors."""
+"""The settings of layers as attributes, such as Linear.in_features: the arguments of the constructors.
+
+The layer of the library tells them, so that layers of its own models have them too.
+"""
 
 import re
 
@@ -6,15 +9,8 @@ from .._crisol import _nn
 
 # These have children of their own, whose names are attributes.
 _MODELS = (_nn.AlexNet, _nn.MobileNetV2, _nn.ResNet, _nn.RowLSTM, _nn.SimpleCNN, _nn.VGG)
-_SIZES = {"kernel_size", "stride", "padding", "dilation", "output_padding"}
-_AXES = {
-    _nn.Conv1d: 1,
-    _nn.ConvTranspose1d: 1,
-    _nn.Conv2d: 2,
-    _nn.ConvTranspose2d: 2,
-    _nn.Conv3d: 3,
-    _nn.ConvTranspose3d: 3,
-}
+# Their sizes are an int or a tuple, as they were given.
+_POOLS = (_nn.MaxPool2d, _nn.AvgPool2d, _nn.AdaptiveAvgPool2d, _nn.MaxPool3d, _nn.AvgPool3d, _nn.AdaptiveAvgPool3d)
 
 
 class Setting:
@@ -30,13 +26,13 @@ class Setting:
         attributes = layer.__dict__
         if self._name in attributes:
             return attributes[self._name]
-        if "_arguments" not in attributes:
-            raise AttributeError(f"a {type(layer).__name__} that the library made does not know its '{self._name}'")
-        value = attributes["_arguments"][self._place]
-        if value is None and self._name == "stride":
-            return layer.kernel_size
-        axes = _AXES.get(self._owner)
-        return (value,) * axes if axes and self._name in _SIZES and isinstance(value, int) else value
+        if "_arguments" in attributes:
+            given = attributes["_arguments"][self._place]
+            if self._owner in _POOLS and given is None and self._name == "stride":
+                return layer.kernel_size
+            if self._owner in _POOLS or self._name == "inplace" or isinstance(given, str):
+                return given
+        return layer._made_with()[self._place]
 
     def __set__(self, layer, value):
         if type(layer) is self._owner:

@@ -67,8 +67,13 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    """min(max(x, min_val), max_val)."""
-    return _c.hard_tanh(input, min_val, max_val)
+    """min(max(x, min_val), max_val). For whole numbers the limits lose their fractions."""
+    if input.dtype == _c.bool:
+        raise _c.InvalidArgumentError("[hardtanh] the input must not be bool")
+    if not _c.isdtype(input.dtype, "integral"):
+        return _c.hard_tanh(input, min_val, max_val)
+    least = 0 if input.dtype == _c.uint8 else int(min_val)
+    return _c.clamp(input, max(int(min_val), least), int(max_val))
 
 
 def logsigmoid(input: Tensor) -> Tensor:

@@ -8,7 +8,8 @@ from typing import Any
 from .._crisol import InvalidArgumentError, Tensor, _optim, asarray, int64
 from .._crisol._nn import Parameter
 from .._crisol._optim import EMA, SGD, Adam, AdamW, Lion, Optimizer, RMSprop
-from ..nn._copies import key_of, one_object
+from ..autograd import no_grad
+from ..nn._copies import key_of, one_object, place_of
 from ..nn._module import _method
 from . import lr_scheduler
 
@@ -111,14 +112,82 @@ def add_param_group(self, param_group: dict[str, Any]) -> None:
         self._add_param_group(param_group)
 
 
-def _state(self) -> dict[Any, dict[str, Any]]:
-    """The states of a class in Python: state[p] is a dict for each parameter, empty at first."""
-    return self._own_state
+class ParameterState(MutableMapping[str, Any]):
+    """The state of a parameter: tensors by name. An assignment copies the value into the optimiser's tensor."""
+
+    def __init__(self, tensors: dict[str, Tensor]) -> None:
+        self._tensors = tensors
+
+    def __getitem__(self, name: str) -> Tensor:
+        return self._tensors[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if name not in self._tensors:
+            raise KeyError(f"the optimiser has no state '{name}' for this parameter, only {list(self._tensors)}")
+        with no_grad():
+            self._tensors[name].copy_(asarray(value))
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError("a state of a parameter cannot be removed")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tensors)
+
+    def __len__(self) -> int:
+        return len(self._tensors)
+
+    def __repr__(self):
+        return repr(self._tensors)
+
+
+class OptimizerState(Mapping[Tensor, ParameterState]):
+    """The states of the parameters that took a step. A parameter without steps has an empty state."""
+
+    def __init__(self, optimizer: Optimizer) -> None:
+        self._parameters = [one_object(Parameter(p, p.requires_grad)) for p in _parameters_of(optimizer)]
+        self._tensors = optimizer._state_dict()
+
+    def _has_steps(self, number):
+        return self._tensors[f"progress.{number}"][0].item() > 0
+
+    def __getitem__(self, parameter: Tensor) -> ParameterState:
+        for number, own in enumerate(self._parameters):
+            if place_of(own) == place_of(parameter):
+                return ParameterState(self._state_of(number))
+        raise KeyError(parameter)
+
+    def _state_of(self, number):
+        state = {}
+        if self._has_steps(number):
+            state["step"] = self._tensors[f"progress.{number}"][0]
+            for name, tensor in self._tensors.items():
+                kind, _, owner = name.rpartition(".")
+                if owner == str(number) and kind not in ("progress", "lr", "momentum"):
+                    state[kind] = tensor
+        return state
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return (p for number, p in enumerate(self._parameters) if self._has_steps(number))
+
+    def __len__(self) -> int:
+        return sum(map(self._has_steps, range(len(self._parameters))))
+
+    def __repr__(self):
+        return repr(list(self.items()))
+
+
+def _parameters_of(optimizer):
+    return [p for group in optimizer._groups() for p in group["params"]]
+
+
+def _state(self) -> Any:
+    """The states: state[p] is a dict for each parameter, such as state[p]["exp_avg"]. It is empty before a step."""
+    return self._own_state if _own_settings(self) else OptimizerState(self)
 
 
 def _defaults(self) -> dict[str, Any]:
-    """The defaults of a class in Python, for the settings that a group does not name."""
-    return self._own_defaults
+    """The settings of groups that do not name them."""
+    return self._own_defaults if _own_settings(self) else self._default_settings()
 
 
 Optimizer.state = property(_state)

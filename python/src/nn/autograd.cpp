@@ -1,4 +1,7 @@
 // Modes of recording, gradients, functions with gradients of their own, checkpoints, and hooks of tensors.
+#include <cstddef>
+#include <new>
+
 #include "arguments.h"
 #include "bindings.h"
 #include "callback.h"
@@ -26,6 +29,13 @@ void bind_scope(nb::module_& m, const char* name) {
       .def(nb::init<>())
       .def("enter", &Entered<Scope>::enter)
       .def("leave", &Entered<Scope>::leave);
+}
+
+/// Switches a mode of this thread for good: by a scope that never ends, and that owns no memory.
+template <class Scope>
+void begin_without_end() {
+  alignas(Scope) std::byte place[sizeof(Scope)];
+  ::new (static_cast<void*>(place)) Scope;
 }
 
 nb::object gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs, const nb::object& given,
@@ -91,6 +101,7 @@ void bind_autograd(nb::module_& extension, TensorClass& tensor) {
   bind_scope<NoGrad>(m, "NoGrad");
   bind_scope<EnableGrad>(m, "EnableGrad");
   bind_scope<DetectAnomaly>(m, "DetectAnomaly");
+  m.def("set_grad_enabled", [](bool mode) { mode ? begin_without_end<EnableGrad>() : begin_without_end<NoGrad>(); });
   m.def("is_grad_enabled", &grad_enabled, "Whether functions on this thread are recorded for backward().");
   m.def("grad", &gradients, "outputs"_a, "inputs"_a, "grad_outputs"_a.none(), "retain_graph"_a, "create_graph"_a,
         "allow_unused"_a);

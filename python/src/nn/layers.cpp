@@ -7,6 +7,19 @@ namespace crisol::python {
 
 namespace {
 
+/// What PyTorch's pooling layers take: one number if all are equal.
+nb::object short_form(IntPair pair) { return pair.h == pair.w ? nb::cast(pair.w) : nb::cast(pair); }
+nb::object short_form(IntTriple triple) {
+  return triple == IntTriple(triple.w) ? nb::cast(triple.w) : nb::cast(triple);
+}
+
+/// The sizes of the window of a convolution, as a tuple.
+nb::tuple window_of(const Tensor& weight) {
+  nb::list sizes;
+  for (int i = 2; i < weight.dim(); ++i) sizes.append(weight.size(i));
+  return nb::tuple(sizes);
+}
+
 template <class L, class Class>
 void bind_weight_and_bias(Class& layer, const char* shape_of_weight) {
   bind_parameter<&L::weight>(layer, "weight", shape_of_weight);
@@ -18,10 +31,13 @@ void bind_linear(nb::module_& m) {
       bind_layer<nn::Linear>(m, "Linear", "y = x · weightᵀ + bias. x is (…, in_features), y (…, out_features).");
   linear.def(
       "__init__",
-      [](nb::pointer_and_handle<nn::Linear> self, std::int64_t in_features, std::int64_t out_features, bool bias) {
+      [](nb::pointer_and_handle<nn::Linear> self, std::int64_t in_features, std::int64_t out_features, Truth bias) {
         construct(self, in_features, out_features, nn::LinearOptions{bias});
       },
-      "in_features"_a, "out_features"_a, "bias"_a = true, kept_arguments);
+      "in_features"_a, "out_features"_a, "bias"_a.none() = true, kept_arguments);
+  linear.def("_made_with", [](const nn::Linear& self) {
+    return nb::make_tuple(self.in_features(), self.out_features(), self.bias.defined());
+  });
   bind_weight_and_bias<nn::Linear>(linear, "(out_features, in_features)");
   auto embedding = bind_layer<nn::Embedding>(
       m, "Embedding", "One row of weight for each index: x (…) of whole numbers gives y (…, embedding_dim).");
@@ -30,6 +46,9 @@ void bind_linear(nb::module_& m) {
       [](nb::pointer_and_handle<nn::Embedding> self, std::int64_t count, std::int64_t size,
          std::optional<std::int64_t> padding) { construct(self, count, size, nn::EmbeddingOptions{padding}); },
       "num_embeddings"_a, "embedding_dim"_a, "padding_idx"_a = nb::none(), kept_arguments);
+  embedding.def("_made_with", [](const nn::Embedding& self) {
+    return nb::make_tuple(self.weight.size(0), self.weight.size(1), self.padding_idx());
+  });
   bind_parameter<&nn::Embedding::weight>(embedding, "weight", "(num_embeddings, embedding_dim)");
 }
 
@@ -39,12 +58,17 @@ void bind_conv(nb::module_& m, const char* name, const char* text) {
   layer.def(
       "__init__",
       [](nb::pointer_and_handle<L> self, std::int64_t in_channels, std::int64_t out_channels, Sizes kernel,
-         Sizes stride, nb::handle padding, Sizes dilation, int groups, bool bias) {
+         Sizes stride, nb::handle padding, Sizes dilation, int groups, Truth bias) {
         construct(self, in_channels, out_channels, kernel,
                   Options{stride, padding_of(padding, kernel, stride, dilation), dilation, groups, bias});
       },
       "in_channels"_a, "out_channels"_a, "kernel_size"_a, "stride"_a = 1, "padding"_a = 0, "dilation"_a = 1,
-      "groups"_a = 1, "bias"_a = true, kept_arguments);
+      "groups"_a = 1, "bias"_a.none() = true, kept_arguments);
+  layer.def("_made_with", [](const L& self) {
+    const Options& o = self.options();
+    return nb::make_tuple(self.in_channels(), self.out_channels(), window_of(self.weight), Sizes(o.stride),
+                          Sizes(o.padding), Sizes(o.dilation), o.groups, self.bias.defined());
+  });
   bind_weight_and_bias<L>(layer, "(out_channels, in_channels / groups, *kernel_size)");
 }
 
@@ -54,12 +78,17 @@ void bind_conv_transpose(nb::module_& m, const char* name, const char* text) {
   layer.def(
       "__init__",
       [](nb::pointer_and_handle<L> self, std::int64_t in_channels, std::int64_t out_channels, Sizes kernel,
-         Sizes stride, Sizes padding, Sizes output_padding, int groups, bool bias, Sizes dilation) {
+         Sizes stride, Sizes padding, Sizes output_padding, int groups, Truth bias, Sizes dilation) {
         construct(self, in_channels, out_channels, kernel,
                   Options{stride, padding, output_padding, dilation, groups, bias});
       },
       "in_channels"_a, "out_channels"_a, "kernel_size"_a, "stride"_a = 1, "padding"_a = 0, "output_padding"_a = 0,
-      "groups"_a = 1, "bias"_a = true, "dilation"_a = 1, kept_arguments);
+      "groups"_a = 1, "bias"_a.none() = true, "dilation"_a = 1, kept_arguments);
+  layer.def("_made_with", [](const L& self) {
+    const Options& o = self.options();
+    return nb::make_tuple(self.in_channels(), self.out_channels(), window_of(self.weight), Sizes(o.stride),
+                          Sizes(o.padding), Sizes(o.output_padding), o.groups, self.bias.defined(), Sizes(o.dilation));
+  });
   bind_weight_and_bias<L>(layer, "(in_channels, out_channels / groups, *kernel_size)");
 }
 
@@ -73,7 +102,12 @@ void bind_max_pool(nb::module_& m, const char* name, const char* text) {
             construct(self, kernel, Options{kernel, stride.value_or(0), padding, dilation, ceil_mode});
           },
           "kernel_size"_a, "stride"_a = nb::none(), "padding"_a = 0, "dilation"_a = 1, nb::kw_only(),
-          "ceil_mode"_a = false, kept_arguments);
+          "ceil_mode"_a = false, kept_arguments)
+      .def("_made_with", [](const L& self) {
+        const Options& o = self.options();
+        return nb::make_tuple(short_form(o.kernel), short_form(o.stride == Sizes(0) ? o.kernel : o.stride),
+                              short_form(o.padding), short_form(o.dilation), o.ceil_mode);
+      });
 }
 
 template <class L, class Sizes, class Options>
@@ -87,7 +121,13 @@ void bind_avg_pool(nb::module_& m, const char* name, const char* text) {
                       Options{kernel, stride.value_or(0), padding, ceil_mode, count_include_pad, divisor.value_or(0)});
           },
           "kernel_size"_a, "stride"_a = nb::none(), "padding"_a = 0, "ceil_mode"_a = false,
-          "count_include_pad"_a = true, "divisor_override"_a = nb::none(), kept_arguments);
+          "count_include_pad"_a = true, "divisor_override"_a = nb::none(), kept_arguments)
+      .def("_made_with", [](const L& self) {
+        const Options& o = self.options();
+        return nb::make_tuple(short_form(o.kernel), short_form(o.stride == Sizes(0) ? o.kernel : o.stride),
+                              short_form(o.padding), o.ceil_mode, o.count_include_pad,
+                              o.divisor == 0 ? std::optional<int>() : o.divisor);
+      });
 }
 
 template <class L, class Sizes>
@@ -95,7 +135,8 @@ void bind_adaptive_pool(nb::module_& m, const char* name, const char* text) {
   bind_layer<L>(m, name, text)
       .def(
           "__init__", [](nb::pointer_and_handle<L> self, Sizes output) { construct(self, output); }, "output_size"_a,
-          kept_arguments);
+          kept_arguments)
+      .def("_made_with", [](const L& self) { return nb::make_tuple(self.output()); });
 }
 
 /// An activation without settings. PyTorch's argument inplace is accepted; the result is always a new tensor.
@@ -104,7 +145,8 @@ void bind_activation(nb::module_& m, const char* name) {
   bind_layer<L>(m, name, "The function of the same name, element by element. `inplace` changes nothing.")
       .def(
           "__init__", [](nb::pointer_and_handle<L> self, bool) { construct(self); }, "inplace"_a = false,
-          kept_arguments);
+          kept_arguments)
+      .def("_made_with", [](const L&) { return nb::make_tuple(false); });
 }
 
 template <class L>
@@ -112,14 +154,21 @@ void bind_activation_of(nb::module_& m, const char* name, const char* parameter,
   bind_layer<L>(m, name, "The function of the same name, element by element. `inplace` changes nothing.")
       .def(
           "__init__", [](nb::pointer_and_handle<L> self, double value, bool) { construct(self, value); },
-          nb::arg(parameter) = initial, "inplace"_a = false, kept_arguments);
+          nb::arg(parameter) = initial, "inplace"_a = false, kept_arguments)
+      .def("_made_with", [](const L& self) {
+        if constexpr (std::is_same_v<L, nn::Dropout>)
+          return nb::make_tuple(self.p(), false);
+        else
+          return nb::make_tuple(self.parameter(), false);
+      });
 }
 
 template <class L>
 void bind_over_axis(nb::module_& m, const char* name, const char* text) {
   bind_layer<L>(m, name, text)
       .def(
-          "__init__", [](nb::pointer_and_handle<L> self, int dim) { construct(self, dim); }, "dim"_a, kept_arguments);
+          "__init__", [](nb::pointer_and_handle<L> self, int dim) { construct(self, dim); }, "dim"_a, kept_arguments)
+      .def("_made_with", [](const L& self) { return nb::make_tuple(self.axis()); });
 }
 
 void bind_activations(nb::module_& m) {
@@ -145,14 +194,16 @@ void bind_activations(nb::module_& m) {
           [](nb::pointer_and_handle<nn::Softplus> self, double beta, double threshold) {
             construct(self, beta, threshold);
           },
-          "beta"_a = 1.0, "threshold"_a = 20.0, kept_arguments);
+          "beta"_a = 1.0, "threshold"_a = 20.0, kept_arguments)
+      .def("_made_with", [](const nn::Softplus& self) { return nb::make_tuple(self.beta(), self.threshold()); });
   bind_over_axis<nn::Softmax>(m, "Softmax", "exp(x) / sum(exp(x)) along an axis.");
   bind_over_axis<nn::LogSoftmax>(m, "LogSoftmax", "x - log(sum(exp(x))) along an axis.");
   bind_layer<nn::Flatten>(m, "Flatten", "Merges the axes start_dim to end_dim into one axis.")
       .def(
           "__init__",
           [](nb::pointer_and_handle<nn::Flatten> self, int first, int last) { construct(self, first, last); },
-          "start_dim"_a = 1, "end_dim"_a = -1, kept_arguments);
+          "start_dim"_a = 1, "end_dim"_a = -1, kept_arguments)
+      .def("_made_with", [](const nn::Flatten& self) { return nb::make_tuple(self.first(), self.last()); });
 }
 
 }  // namespace

@@ -2,8 +2,6 @@
 // module as one of its own. A Python module also keeps them as attributes, which makes them fast to read.
 #include "nn/module.h"
 
-#include <sstream>
-
 #include "arguments.h"
 #include "collector.h"
 
@@ -212,6 +210,8 @@ void bind_structure(ModuleClass& module) {
           "name"_a, "module"_a, "Registers a child under a name.")
       .def(
           "_named_children", [](const nn::Module& m) { return m.named_children(); }, "The children with their names.")
+      .def(
+          "_get_name", [](const nn::Module& m) { return m.type_name(); }, "The name of the class.")
       .def("_named_modules", &modules_of, "This module under \"\", and all modules below it under their paths.")
       .def(
           "train", [](nn::Module& m, bool mode) -> nn::Module& { return m.train(mode); }, "mode"_a = true, itself,
@@ -220,12 +220,8 @@ void bind_structure(ModuleClass& module) {
       .def(
           "eval", [](nn::Module& m) -> nn::Module& { return m.eval(); }, itself,
           nb::sig("def eval(self) -> typing.Self"), "Switches to evaluation: train(False). Returns this module.")
-      .def_prop_ro("training", &nn::Module::training, "Whether the module is in training mode.")
-      .def("__repr__", [](const nn::Module& m) {
-        std::ostringstream text;
-        text << m;
-        return in_python(text.str());
-      });
+      .def_prop_rw("training", &nn::Module::training, &nn::Module::set_training,
+                   "Whether the module is in training mode. An assignment changes the mode of this module alone.");
 }
 
 }  // namespace

@@ -91,14 +91,20 @@ ParamGroup group_of(const nb::dict& dict) {
   return group;
 }
 
-nb::dict dict_of_group(const ParamGroup& group) {
+nb::dict dict_of_settings(const ParamGroup& group) {
   nb::dict dict;
-  dict["params"] = group.params;
   for (const NumberSetting& setting : numbers)
     if (group.*setting.member) dict[setting.name] = *(group.*setting.member);
   if (group.beta1) dict["betas"] = std::make_pair(*group.beta1, *group.beta2);
   for (const FlagSetting& setting : flags)
     if (group.*setting.member) dict[setting.name] = *(group.*setting.member);
+  return dict;
+}
+
+nb::dict dict_of_group(const ParamGroup& group) {
+  nb::dict dict;
+  dict["params"] = group.params;
+  dict.update(dict_of_settings(group));
   return dict;
 }
 
@@ -175,6 +181,7 @@ void bind_base(nb::module_& m) {
              for (const ParamGroup& group : self.param_groups()) list.append(dict_of_group(group));
              return list;
            })
+      .def("_default_settings", [](const Optimizer& self) { return dict_of_settings(self.defaults()); })
       .def("_group", [](const Optimizer& self, std::size_t i) { return dict_of_group(self.param_groups().at(i)); })
       .def("_set_group", [](Optimizer& self, std::size_t i,
                             const nb::dict& settings) { self.set_param_group(i, group_of(settings)); })
@@ -206,7 +213,7 @@ void bind_adam(nb::module_& m, const char* name, double weight_decay, const char
       .def(
           "__init__",
           [](O* self, const nb::object& params, double lr, std::pair<double, double> betas, double eps, double decay,
-             bool amsgrad, bool maximize) {
+             Truth amsgrad, Truth maximize) {
             make(self, params, Options{lr, betas.first, betas.second, eps, decay, amsgrad, maximize});
           },
           "params"_a, "lr"_a = 1e-3, "betas"_a = std::make_pair(0.9, 0.999), "eps"_a = 1e-8,
@@ -218,7 +225,7 @@ void bind_methods(nb::module_& m) {
       .def(
           "__init__",
           [](optim::SGD* self, const nb::object& params, double lr, double momentum, double dampening, double decay,
-             bool nesterov, bool maximize) {
+             Truth nesterov, Truth maximize) {
             make(self, params, optim::SGDOptions{lr, momentum, dampening, decay, nesterov, maximize});
           },
           "params"_a, "lr"_a = 1e-3, "momentum"_a = 0.0, "dampening"_a = 0.0, "weight_decay"_a = 0.0,
@@ -230,7 +237,7 @@ void bind_methods(nb::module_& m) {
       .def(
           "__init__",
           [](optim::RMSprop* self, const nb::object& params, double lr, double alpha, double eps, double decay,
-             double momentum, bool centered, bool maximize) {
+             double momentum, Truth centered, Truth maximize) {
             make(self, params, optim::RMSpropOptions{lr, alpha, eps, decay, momentum, centered, maximize});
           },
           "params"_a, "lr"_a = 1e-2, "alpha"_a = 0.99, "eps"_a = 1e-8, "weight_decay"_a = 0.0, "momentum"_a = 0.0,
@@ -273,7 +280,9 @@ void bind_optim(nb::module_& extension) {
   bind_methods(m);
   bind_average(m);
   bind_schedules(m);
-  m.def("_clip_grad_norm", &optim::clip_grad_norm, "parameters"_a, "max_norm"_a, Unlocked());
+  using ClipNorm = Tensor (*)(const std::vector<Tensor>&, double, double, bool);
+  m.def("_clip_grad_norm", static_cast<ClipNorm>(&optim::clip_grad_norm), "parameters"_a, "max_norm"_a, "norm_type"_a,
+        "error_if_nonfinite"_a, Unlocked());
   m.def("_clip_grad_value", &optim::clip_grad_value, "parameters"_a, "clip_value"_a, Unlocked());
 }
 

@@ -17,6 +17,8 @@ nn::Nonlinearity nonlinearity_of(const std::string& name) {
   throw nb::value_error("nonlinearity is \"tanh\" or \"relu\"");
 }
 
+const char* name_of_nonlinearity(bool is_relu) { return is_relu ? "relu" : "tanh"; }
+
 nn::SequenceLengths lengths_of(const std::optional<Lengths>& lengths) {
   if (!lengths) return {};
   if (const Tensor* tensor = std::get_if<Tensor>(&*lengths)) return *tensor;
@@ -34,23 +36,33 @@ LayerClass<L> bind_network(nb::module_& m, const char* name, const char* text) {
     layer.def(
         "__init__",
         [](nb::pointer_and_handle<L> self, std::int64_t input_size, std::int64_t hidden_size, int num_layers,
-           const std::string& nonlinearity, bool bias, bool batch_first, double dropout, bool bidirectional) {
+           const std::string& nonlinearity, Truth bias, Truth batch_first, double dropout, Truth bidirectional) {
           construct(self, input_size, hidden_size,
                     nn::RecurrentOptions{num_layers, bias, batch_first, dropout, bidirectional, 0,
                                          nonlinearity_of(nonlinearity)});
         },
-        "input_size"_a, "hidden_size"_a, "num_layers"_a = 1, "nonlinearity"_a = "tanh", "bias"_a = true,
-        "batch_first"_a = false, "dropout"_a = 0.0, "bidirectional"_a = false, kept_arguments);
+        "input_size"_a, "hidden_size"_a, "num_layers"_a = 1, "nonlinearity"_a = "tanh", "bias"_a.none() = true,
+        "batch_first"_a.none() = false, "dropout"_a = 0.0, "bidirectional"_a.none() = false, kept_arguments);
   else
     layer.def(
         "__init__",
-        [](nb::pointer_and_handle<L> self, std::int64_t input_size, std::int64_t hidden_size, int num_layers, bool bias,
-           bool batch_first, double dropout, bool bidirectional, std::int64_t proj_size) {
+        [](nb::pointer_and_handle<L> self, std::int64_t input_size, std::int64_t hidden_size, int num_layers,
+           Truth bias, Truth batch_first, double dropout, Truth bidirectional, std::int64_t proj_size) {
           construct(self, input_size, hidden_size,
                     nn::RecurrentOptions{num_layers, bias, batch_first, dropout, bidirectional, proj_size});
         },
-        "input_size"_a, "hidden_size"_a, "num_layers"_a = 1, "bias"_a = true, "batch_first"_a = false,
-        "dropout"_a = 0.0, "bidirectional"_a = false, "proj_size"_a = 0, kept_arguments);
+        "input_size"_a, "hidden_size"_a, "num_layers"_a = 1, "bias"_a.none() = true, "batch_first"_a.none() = false,
+        "dropout"_a = 0.0, "bidirectional"_a.none() = false, "proj_size"_a = 0, kept_arguments);
+  layer.def("_made_with", [](const L& self) {
+    const nn::RecurrentOptions& o = self.options();
+    if constexpr (std::is_same_v<L, nn::RNN>)
+      return nb::make_tuple(self.input_size(), self.hidden_size(), o.num_layers,
+                            name_of_nonlinearity(o.nonlinearity == nn::Nonlinearity::relu), o.bias, o.batch_first,
+                            o.dropout, o.bidirectional);
+    else
+      return nb::make_tuple(self.input_size(), self.hidden_size(), o.num_layers, o.bias, o.batch_first, o.dropout,
+                            o.bidirectional, o.proj_size);
+  });
   if constexpr (std::is_same_v<L, nn::LSTM>)
     layer.def(
         "forward",
@@ -80,18 +92,25 @@ void bind_cell(nb::module_& m, const char* name, const char* text) {
   if constexpr (std::is_same_v<L, nn::RNNCell>)
     layer.def(
         "__init__",
-        [](nb::pointer_and_handle<L> self, std::int64_t input_size, std::int64_t hidden_size, bool bias,
+        [](nb::pointer_and_handle<L> self, std::int64_t input_size, std::int64_t hidden_size, Truth bias,
            const std::string& nonlinearity) {
           construct(self, input_size, hidden_size, nn::RecurrentCellOptions{bias, nonlinearity_of(nonlinearity)});
         },
-        "input_size"_a, "hidden_size"_a, "bias"_a = true, "nonlinearity"_a = "tanh", kept_arguments);
+        "input_size"_a, "hidden_size"_a, "bias"_a.none() = true, "nonlinearity"_a = "tanh", kept_arguments);
   else
     layer.def(
         "__init__",
-        [](nb::pointer_and_handle<L> self, std::int64_t input_size, std::int64_t hidden_size, bool bias) {
+        [](nb::pointer_and_handle<L> self, std::int64_t input_size, std::int64_t hidden_size, Truth bias) {
           construct(self, input_size, hidden_size, nn::RecurrentCellOptions{bias});
         },
-        "input_size"_a, "hidden_size"_a, "bias"_a = true, kept_arguments);
+        "input_size"_a, "hidden_size"_a, "bias"_a.none() = true, kept_arguments);
+  layer.def("_made_with", [](const L& self) {
+    const std::int64_t inputs = self.weight_ih.size(1), hidden = self.weight_hh.size(1);
+    if constexpr (std::is_same_v<L, nn::RNNCell>)
+      return nb::make_tuple(inputs, hidden, self.bias_ih.defined(), name_of_nonlinearity(self.cell() == RnnCell::relu));
+    else
+      return nb::make_tuple(inputs, hidden, self.bias_ih.defined());
+  });
   if constexpr (std::is_same_v<L, nn::LSTMCell>)
     layer.def(
         "forward",

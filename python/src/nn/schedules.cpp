@@ -79,10 +79,15 @@ void bind_base(nb::module_& m) {
   nb::class_<LRScheduler>(m, "LRScheduler", nb::dynamic_attr(),
                           "The base of the schedules. Make a schedule before the first step of the optimiser, and "
                           "call step() after each step, or after each epoch.")
-      .def("step", &LRScheduler::step, "Sets the rates for the next step.")
+      .def(
+          "step",
+          [](LRScheduler& self, std::optional<std::int64_t> epoch) { epoch ? self.set_steps(*epoch) : self.step(); },
+          "epoch"_a = nb::none(),
+          "Changes the rates for the next step. With an epoch, sets the rates of the formula after so many steps.")
       .def_prop_rw("last_epoch", &LRScheduler::steps, &LRScheduler::set_steps, "The number of calls of step().")
       .def("get_last_lr", &LRScheduler::get_last_lr, "The rates that this schedule set last, one for each group.")
-      .def("state_dict", &LRScheduler::state_dict, "The number of steps and the base rates, as tensors by name.")
+      .def("state_dict", &LRScheduler::state_dict,
+           "The number of steps, the base rates and the present rates, as tensors by name.")
       .def("load_state_dict", &LRScheduler::load_state_dict, "state_dict"_a, "Continues from a state.");
 }
 

@@ -65,14 +65,13 @@ class Part {
   std::optional<trace::Scope> scope_;
 };
 
-/// Makes a class a context manager.
-template <class Class>
-void bind_with(Class& scope) {
-  using Scope = typename Class::Type;
-  scope
-      .def(
-          "__enter__", [](Scope& self) -> Scope& { return unlocked([&] { self.enter(); }), self; }, itself)
-      .def("__exit__", [](Scope& self, const nb::args&) { unlocked([&] { self.leave(); }); });
+/// A scope that a class in Python enters and leaves (crisol/_mode.py).
+template <class Scope>
+void bind_scope(nb::module_& m, const char* name) {
+  nb::class_<Scope>(m, name)
+      .def(nb::init<const std::string&>())
+      .def("enter", &Scope::enter, Unlocked())
+      .def("leave", &Scope::leave, Unlocked());
 }
 
 void bind_profile(nb::module_& m) {
@@ -82,12 +81,14 @@ void bind_profile(nb::module_& m) {
       .def_ro("total_ms", &ProfileRow::total_ms, "The sum over all launches.")
       .def_ro("min_ms", &ProfileRow::min_ms, "The shortest launch.")
       .def_ro("max_ms", &ProfileRow::max_ms, "The longest launch.");
-  nb::class_<Measured> profile(m, "Profile",
-                               "Measures every launch on a device: `with crisol.Profile() as p: …`, then print(p).");
-  profile.def(nb::init<std::optional<Device>>(), "device"_a = nb::none())
+  nb::class_<Measured>(m, "Profile",
+                       "Measures every launch on a device: `with crisol.Profile() as p: …`, then print(p).")
+      .def(nb::init<std::optional<Device>>(), "device"_a = nb::none())
       .def_prop_ro("rows", &Measured::rows, "A row for each kernel, the longest total time first.")
-      .def("__str__", &Measured::text);
-  bind_with(profile);
+      .def("__str__", &Measured::text)
+      .def(
+          "__enter__", [](Measured& self) -> Measured& { return unlocked([&] { self.enter(); }), self; }, itself)
+      .def("__exit__", [](Measured& self, const nb::args&) { unlocked([&] { self.leave(); }); });
 }
 
 }  // namespace
@@ -100,18 +101,13 @@ void bind_measurements(nb::module_& m) {
       "Starts a timeline of this process in a file, for Perfetto or chrome://tracing.");
   t.def("stop", &trace::stop, Unlocked(), "Waits for the queued work and completes the file.");
   t.def("active", &trace::active, "Whether a timeline is being written now.");
-  nb::class_<Part> part(t, "scope", "Marks a part of the program in the timeline: `with scope(\"step\"): …`.");
-  part.def(nb::init<std::string>(), "name"_a);
-  bind_with(part);
+  bind_scope<Part>(t, "Part");
   m.def(
       "set_precision", [](const std::string& name) { set_precision(precision_of(name)); }, "precision"_a,
       "Allows products and convolutions a precision, on every thread: \"fp32\", \"tf32\", \"fp16\" or \"bf16\".");
   m.def(
       "get_precision", [] { return std::string(name_of(precision())); }, "The precision of this thread.");
-  nb::class_<PrecisionScope> scope(m, "with_precision",
-                                   "Sets the precision of this thread: `with crisol.with_precision(\"fp16\"): …`.");
-  scope.def(nb::init<const std::string&>(), "precision"_a);
-  bind_with(scope);
+  bind_scope<PrecisionScope>(m, "_PrecisionScope");
 }
 
 }  // namespace crisol::python

@@ -143,12 +143,12 @@ TEST_CASE("Conv1d and ConvTranspose1d: parameters, values, text, refusals") {
   CHECK(conv.weight.shape() == Shape{6, 2, 3});
   CHECK(conv(x).to_vector<float>() == conv1d(x, conv.weight, conv.bias, options).to_vector<float>());
   check_close(conv(x, relu_epilogue()), values_of(relu(conv(x))), {4, 1});
-  CHECK(conv.extra_repr() == "4, 6, kernel_size=(3), stride=2, padding=1, dilation=2, groups=2");
+  CHECK(conv.extra_repr() == "4, 6, kernel_size=(3), stride=(2), padding=(1), dilation=(2), groups=2");
   nn::ConvTranspose1d up(6, 4, 3, {.stride = 2, .output_padding = 1, .bias = false});
   CHECK(up.weight.shape() == Shape{6, 4, 3});
   CHECK_FALSE(up.bias.defined());
   CHECK(up(zeros({2, 6, 5})).shape() == Shape{2, 4, 12});
-  CHECK(up.extra_repr() == "6, 4, kernel_size=(3), stride=2, output_padding=1, bias=false");
+  CHECK(up.extra_repr() == "6, 4, kernel_size=(3), stride=(2), output_padding=(1), bias=false");
   check_error([] { nn::Conv1d(1, 1, 0); }, {"[Conv1d]", "kernel (0)", "must be positive"});
   check_error([] { nn::ConvTranspose1d(6, 4, 3, {.groups = 3}); }, {"[ConvTranspose1d]", "6 input and 4 output"});
 }

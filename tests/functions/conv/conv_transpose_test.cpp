@@ -25,6 +25,9 @@ const Case cases[] = {
     {{1, 4, 5, 3}, {4, 3, 2, 4}, {.stride = {2, 3}, .padding = {1, 0}, .output_padding = {1, 2}}},
     {{2, 6, 3, 4}, {6, 2, 3, 2}, {.stride = 2, .padding = 1, .output_padding = 1, .dilation = {2, 1}, .groups = 3}},
     {{1, 4, 6, 7}, {4, 1, 3, 3}, {.stride = 2, .padding = 1, .output_padding = 1, .groups = 4}},
+    // Output paddings that reach the stride, and are below the dilation.
+    {{2, 3, 4, 5}, {3, 2, 3, 2}, {.stride = {1, 2}, .padding = {2, 0}, .output_padding = {1, 2}, .dilation = {2, 3}}},
+    {{1, 4, 3, 2}, {4, 2, 2, 3}, {.padding = {0, 1}, .output_padding = {2, 3}, .dilation = {3, 4}, .groups = 2}},
     {{3, 2, 1, 1}, {2, 5, 4, 4}, {}},
     {{1, 16, 8, 8}, {16, 8, 2, 2}, {.stride = 2}},
 };

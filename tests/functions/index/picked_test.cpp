@@ -18,6 +18,7 @@ using Inputs = std::vector<Tensor>;
 using testing::check_close;
 using testing::check_error;
 using testing::check_gradients;
+using testing::check_wrong_index;
 using testing::random_integers;
 using testing::random_values;
 using testing::tensor_of;
@@ -216,9 +217,19 @@ TEST_CASE("index_get and index_put: positions outside their axes") {
   const Tensor x = tensor_of({1, 2, 3, 4, 5, 6}, {2, 3}), rows = from_vector<std::int64_t>({0, -3, 2}),
                columns = from_vector<std::int64_t>({-4, 0, 1});
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  check_close(index_get(x, {rows, columns}), {nan, nan, nan}, {0});
-  check_close(index_put(x, {rows, columns}, 9), values_of(x), {0});
-  check_close(index_get(x, {rows}), {3, 3}, {1, 2, 3, nan, nan, nan, nan, nan, nan}, {0});
+  const Tensor of_both = index_get(x, {rows, columns}), put = index_put(x, {rows, columns}, 9);
+  check_wrong_index(of_both, {"[index_get]", "an index is outside its axis"});
+  check_close(of_both, {nan, nan, nan}, {0});
+  check_close(put, values_of(x), {0});
+  const Tensor of_rows = index_get(x, {rows});
+  check_wrong_index(of_rows, {"[index_get]", "index ", "is not in [-2, 2)"});
+  check_close(of_rows, {3, 3}, {1, 2, 3, nan, nan, nan, nan, nan, nan}, {0});
+  Tensor written = x.clone();
+  written.index_put_({from_vector<std::int64_t>({-5})}, 9);
+  check_wrong_index(written, {"[index_put_]", "index -5 is not in [-2, 2)"});
+  check_wrong_index(take(x, from_vector<std::int64_t>({0, 6})), {"[take]", "index 6 is not in [-6, 6)"});
+  check_wrong_index(take_along_axis(x, from_vector<std::int64_t>({0, -4}, {2, 1})),
+                    {"[take_along_axis]", "index -4 is not in [-3, 3)"});
 }
 
 TEST_CASE("index_get and index_put: gradients") {

@@ -15,6 +15,7 @@ using Inputs = std::vector<Tensor>;
 using testing::check_close;
 using testing::check_error;
 using testing::check_gradients;
+using testing::check_wrong_index;
 using testing::random_indices;
 using testing::random_tensor;
 using testing::tensor_of;
@@ -36,8 +37,10 @@ TEST_CASE("gradients of scatter and index_copy: only the element that stays gets
   Tensor src = tensor_of({1, 2, 3, 4}, {4}).requires_grad_();
   const Tensor index = tensor_of({1, 5, 1, 0}, {4}, DType::i64);  // 5 is outside.
   const Tensor y = scatter(zeros({3}), 0, index, src);
+  check_wrong_index(y.detach(), {"[scatter]", "index 5 is not in [0, 3)"});
   check_close(y.detach(), {4, 3, 0}, {0});
   y.backward(tensor_of({10, 20, 30}, {3}));
+  check_wrong_index(src.grad());
   check_close(src.grad(), {0, 0, 20, 10}, {0});
 }
 
@@ -96,9 +99,12 @@ TEST_CASE("gather_nd: slices and elements, batches, negative and wrong positions
   check_close(gather_nd(x, at({1, 0}, {2, 1}), 1), {2, 2}, {2, 3, 4, 5}, {0});
   check_close(gather_nd(x, at({1, 0, 0, 1}, {2, 2, 1}), 1), {2, 2, 2}, {2, 3, 0, 1, 4, 5, 6, 7}, {0});
   const double missing = -0x1p31;
-  check_close(gather_nd(x.to(DType::i32), at({2, 0, -3, 0, 1, 1}, {3, 2})), {3, 2},
-              {missing, missing, missing, missing, 6, 7}, {0});
-  check_close(gather_nd(x.to(DType::i32), at({1, 2}, {2, 1}), 1), {2, 2}, {2, 3, missing, missing}, {0});
+  Tensor y = gather_nd(x.to(DType::i32), at({2, 0, -3, 0, 1, 1}, {3, 2}));
+  check_wrong_index(y, {"[gather_nd]", "an index is outside its axis"});
+  check_close(y, {3, 2}, {missing, missing, missing, missing, 6, 7}, {0});
+  y = gather_nd(x.to(DType::i32), at({1, 2}, {2, 1}), 1);
+  check_wrong_index(y, {"[gather_nd]"});
+  check_close(y, {2, 2}, {2, 3, missing, missing}, {0});
   check_gradients(
       [&](const Inputs& in) {
         return gather_nd(in[0], random_indices(9, {4, 2}, 2));
@@ -124,9 +130,14 @@ TEST_CASE("scatter_nd: slices and elements, reductions, wrong positions, gradien
               {0});
   const Tensor x = tensor_of({0, 1, 2, 3, 4, 5}, {3, 2});
   const Tensor rows = tensor_of({10, 20, 30, 40, 50, 60}, {3, 2}), index = at({2, 7, 2}, {3, 1});
-  check_close(scatter_nd(x, index, rows), {3, 2}, {0, 1, 2, 3, 50, 60}, {0});
-  check_close(scatter_nd(x, index, rows, ScatterReduction::sum), {3, 2}, {0, 1, 2, 3, 64, 85}, {0});
-  check_close(scatter_nd(x, index, rows, ScatterReduction::amin), {3, 2}, {0, 1, 2, 3, 4, 5}, {0});
+  const auto check_scattered = [&](std::optional<ScatterReduction> reduction, const std::vector<double>& expected) {
+    const Tensor y = scatter_nd(x, index, rows, reduction);
+    check_wrong_index(y, {"[scatter_nd]", "an index is outside its axis"});
+    check_close(y, {3, 2}, expected, {0});
+  };
+  check_scattered(std::nullopt, {0, 1, 2, 3, 50, 60});
+  check_scattered(ScatterReduction::sum, {0, 1, 2, 3, 64, 85});
+  check_scattered(ScatterReduction::amin, {0, 1, 2, 3, 4, 5});
   check_close(scatter_nd(x, at({1, 1}, {2}), tensor_of({7}, {})), {3, 2}, {0, 1, 2, 7, 4, 5}, {0});
   check_gradients(
       [&](const Inputs& in) {

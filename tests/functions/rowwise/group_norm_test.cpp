@@ -122,7 +122,7 @@ TEST_CASE("InstanceNorm1d to 3d and GroupNorm: state, modes, text, refusals") {
   const Tensor images = randn({2, 3, 4, 5});
   nn::InstanceNorm2d plain(3);
   CHECK(plain.state_dict().empty());
-  CHECK(plain.extra_repr() == "3, eps=1e-05, momentum=0.1, affine=false, track_running_stats=false");
+  CHECK(plain.extra_repr() == "3, eps=1e-05, momentum=0.1, affine=false, bias=false, track_running_stats=false");
   check_close(plain(images), values_of(instance_norm(images)), {0});
   check_close(plain(images[1]), values_of(instance_norm(images)[1]), {16, 4});
   plain.eval();
@@ -134,7 +134,7 @@ TEST_CASE("InstanceNorm1d to 3d and GroupNorm: state, modes, text, refusals") {
   CHECK(names == std::vector<std::string>{"weight", "bias", "running_mean", "running_var", "num_batches_tracked"});
   const Tensor sequences = randn({2, 3, 9});
   const Tensor y = tracked(sequences);
-  CHECK(tracked.num_batches_tracked.item<std::int64_t>() == 1);
+  CHECK(tracked.num_batches_tracked.item<std::int64_t>() == 0);  // As in PyTorch.
   CHECK(tracked.running_mean.abs().max().item<float>() > 0);
   tracked.eval();
   CHECK_FALSE(tracked(sequences).allclose(y));
@@ -144,7 +144,7 @@ TEST_CASE("InstanceNorm1d to 3d and GroupNorm: state, modes, text, refusals") {
   group.weight = full({6}, 2);
   const Tensor x = randn({2, 6, 3});
   check_close(group(x), values_of(group_norm(x, 2, group.weight, group.bias, 1e-3)), {0});
-  CHECK(group.extra_repr() == "2, 6, eps=0.001, affine=true");
+  CHECK(group.extra_repr() == "2, 6, eps=0.001, affine=true, bias=true");
   CHECK_FALSE(nn::GroupNorm(1, 4, {.affine = false}).weight.defined());
 
   nn::BatchNorm1d batch(3);

@@ -20,6 +20,7 @@ using reference::Values;
 using testing::all_layouts;
 using testing::check_close;
 using testing::check_error;
+using testing::check_wrong_index;
 using testing::for_each_variant;
 using testing::Layout;
 using testing::MustRun;
@@ -143,10 +144,16 @@ TEST_CASE("picking outside the axis gives the dtype's mark and reads nothing") {
     values[3] = std::numeric_limits<std::int64_t>::min();
     values[4] = std::numeric_limits<std::int64_t>::max();
     const Tensor index = from_vector(values);
-    for_each_variant(gathers, [&] { check_close(ops::gather(x, 0, index), expected, {0}); });
+    for_each_variant(gathers, [&] {
+      const Tensor y = ops::gather(x, 0, index);
+      check_wrong_index(y, {"[gather]", "index ", "is not in [0, 3)"});
+      check_close(y, expected, {0});
+    });
     const Tensor table = tensor_of({1, 0, 1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 0, 1, 1}, {3, 5}, mark.dtype);
     for_each_variant(selects, [&] {
-      const std::vector<double> rows = values_of(ops::index_select(table, 0, index));
+      const Tensor y = ops::index_select(table, 0, index);
+      check_wrong_index(y, {"[index_select]", "index ", "is not in [0, 3)"});
+      const std::vector<double> rows = values_of(y);
       for (std::size_t i = 0; i < 5; ++i) {
         CHECK((rows[i] == mark.value || (std::isnan(mark.value) && std::isnan(rows[i]))));
         CHECK(rows[10 + i] == values_of(table)[10 + i]);
@@ -215,11 +222,13 @@ TEST_CASE("adding by index: every dtype and layout, wrong indices left out") {
       for_each_variant(scatters, [&] {
         const Tensor y = ops::scatter_add(to, 1, tensor_of_values(index, DType::i64, layout), more);
         CHECK(y.dtype() == dtype);
+        check_wrong_index(y, {"[scatter_add]", "is not in [0, 4)"});
         check_close(y, x.shape, scattered.values, {0});
       });
       for_each_variant(adds, [&] {
         const Tensor z = ops::index_add(to, 1, tensor_of_values(row, DType::i32, layout), more);
         CHECK(z.dtype() == dtype);
+        check_wrong_index(z, {"[index_add]", "is not in [0, 4)"});
         check_close(z, x.shape, added.values, {0});
       });
       CHECK(values_of(to) == before);
@@ -283,14 +292,20 @@ TEST_CASE("one_hot: dtypes, layouts, the largest class") {
     for (const Layout layout : all_layouts) {
       const Tensor y = ops::one_hot(tensor_of_values(index, DType::i32, layout), 5, dtype);
       CHECK(y.dtype() == dtype);
+      check_wrong_index(y, {"[one_hot]", "is not in [0, 5)"});
       check_close(y, {2, 3, 5}, reference::one_hot(index, 5).values, {0});
     }
-  const Tensor open = ops::one_hot(tensor_of_values(index, DType::i64));
+  const Values right{{2, 3}, {0, 4, 2, 2, 7, 1}};
+  const Tensor open = ops::one_hot(tensor_of_values(right, DType::i64));
   CHECK(open.dtype() == DType::i64);
-  check_close(open, {2, 3, 8}, reference::one_hot(index, 8).values, {0});
+  check_close(open, {2, 3, 8}, reference::one_hot(right, 8).values, {0});
   CHECK(ops::one_hot(zeros({0, 3}, DType::i64), 4).shape() == Shape{0, 3, 4});
   CHECK(ops::one_hot(zeros({3}, DType::i64), 0).shape() == Shape{3, 0});
   check_close(ops::one_hot(tensor_of({1}, {}, DType::i64), 3), {3}, {0, 1, 0}, {0});
+  const Tensor wrong = ops::one_hot(tensor_of({1, 3, -1}, {3}, DType::i64), 3);
+  check_wrong_index(wrong, {"[one_hot]", "is not in [0, 3)"});
+  check_close(wrong, {3, 3}, {0, 1, 0, 0, 0, 0, 0, 0, 0}, {0});
+  check_error([] { ops::one_hot(tensor_of({1, -2}, {2}, DType::i64)); }, {"[one_hot]", "index -2 is negative"});
 }
 
 TEST_CASE("large picks and sums: beyond one work-item's share") {

@@ -104,6 +104,15 @@ void check_gradient(const Tensor& actual, const Shape& shape, const Numbers& exp
   check_close(actual, shape, expected, {64 + 4 * std::sqrt(terms), std::max(1.0, largest(expected))});
 }
 
+/// Fills what the padding of sequences (T, B, columns) holds with NaN and infinity.
+void spoil_padding(const RnnLayer& l, Numbers& values, std::int64_t columns) {
+  const double nothing[] = {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()};
+  for (std::int64_t t = 0; t < l.steps; ++t)
+    for (std::int64_t b = 0; b < l.batch; ++b)
+      for (std::int64_t j = 0; t >= l.length(b) && j < columns; ++j)
+        values[static_cast<std::size_t>((t * l.batch + b) * columns + j)] = nothing[j % 2];
+}
+
 void check_layer(const RnnVariants& variants, const RnnLayer& l, Layout layout = Layout::contiguous,
                  bool with_bias = true, Resident resident = Resident::tried) {
   CAPTURE(std::string(name_of(l.cell)));
@@ -111,11 +120,13 @@ void check_layer(const RnnVariants& variants, const RnnLayer& l, Layout layout =
   CAPTURE(Shape({l.steps, l.batch, l.inputs, l.hidden, l.projection}));
   CAPTURE(!l.lengths.empty());
   CAPTURE(std::string(name_of(layout)));
-  const Data d = data_of(l, with_bias);
+  Data d = data_of(l, with_bias);
   RnnLayer described = l;
   described.bias = with_bias;
   const RnnOutputs expected = reference::rnn_forward(described, d.in, d.weights);
   const auto gradients = reference::rnn_backward(described, d.in, d.weights, d.dout);
+  spoil_padding(l, d.in.x, l.inputs);
+  spoil_padding(l, d.dout.y, l.outputs());
   const RnnInput input = input_of(l, d, layout);
   const RnnWeights weights = weights_of(l, d, layout);
   const RnnOptions options{l.cell, l.reverse};
