@@ -49,7 +49,7 @@ def _decorated(scope: Callable[[], Any], function: Any) -> Any:
             stacklevel=3,
         )
     if inspect.isasyncgenfunction(function):
-        raise TypeError(f"{function.__name__} is an asynchronous generator: enter the scope within it, around each step")
+        raise TypeError(f"{function.__name__} is an asynchronous generator: enter the scope in it, around each step")
     if inspect.isgeneratorfunction(function):
 
         @functools.wraps(function)

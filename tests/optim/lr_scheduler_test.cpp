@@ -202,7 +202,7 @@ TEST_CASE("SequentialLR runs one schedule after another, each from its own step 
   NamedTensors state = schedule->state_dict();
   state.back().second = tensor_of({-1, 0, 0}, {3});
   const std::vector<double> before = schedule->get_last_lr();
-  check_error([&] { schedule->load_state_dict(state); }, {"base_lr is -1"});
+  check_error([&] { schedule->load_state_dict(state); }, {"lr is -1"});
   CHECK(schedule->steps() == 5);
   CHECK(optimizer.lr() == before[0]);
 }

@@ -222,3 +222,30 @@ def test_sampling():
     draws = np.asarray(crisol.multinomial(tensor([1, 0, 3]), 1000, True, generator=generator))
     assert set(draws) == {0, 2} and 0.7 < (draws == 2).mean() < 0.8
     assert np.asarray(crisol.sample_logits(tensor([[0, 5, 1], [9, 0, 0]]), temperature=0)).tolist() == [1, 0]
+
+
+def test_hardtanh_keeps_the_type_of_whole_numbers():
+    values = np.asarray([-5, 0, 7])
+    for dtype in ("int32", "int64"):
+        x = crisol.asarray(values.astype(dtype))
+        assert F.hardtanh(x).dtype == x.dtype and F.hardtanh(x).tolist() == [-1, 0, 1]
+        assert F.hardtanh(x, -2.7, 1.9).tolist() == [-2, 0, 1]
+    x = crisol.asarray(np.asarray([0, 1, 9], np.uint8))
+    assert F.hardtanh(x).dtype == crisol.uint8 and F.hardtanh(x, -1.5, 2.5).tolist() == [0, 1, 2]
+    assert F.hardtanh(crisol.asarray([0.5, 2.0])).tolist() == [0.5, 1]
+    with pytest.raises(crisol.InvalidArgumentError, match="hardtanh"):
+        F.hardtanh(crisol.asarray([True]))
+
+
+def test_wrong_indices_are_errors_of_the_next_read():
+    table = crisol.nn.Embedding(5, 2)
+    for index in (5, -1):
+        rows = table(crisol.asarray([0, index]))
+        with pytest.raises(crisol.InvalidArgumentError, match=rf"\[embedding\] index {index} is not in \[0, 5\)"):
+            rows.tolist()
+        assert np.isnan(rows[1, 0].item())
+    x = crisol.ones((3,))
+    with pytest.raises(crisol.InvalidArgumentError, match=r"index -4 is not in \[-3, 3\)"):
+        x[crisol.asarray([1, -4])].tolist()
+    with pytest.raises(crisol.InvalidArgumentError, match="one_hot"):
+        F.one_hot(crisol.asarray([3]), 3).tolist()

@@ -424,3 +424,77 @@ def test_errors_of_an_own_class():
     layer(crisol.ones(1, 2)).sum().backward()
     with pytest.raises(crisol.InvalidArgumentError, match=r"\[WithoutStep\] the class defines no step"):
         own.step()
+
+
+def test_schedules_multiply_the_rate():
+    p = nn.Parameter(crisol.ones((1,)))
+    optimizer = optim.SGD([p], 0.1)
+    first, second = lr_scheduler.ExponentialLR(optimizer, 0.9), lr_scheduler.MultiStepLR(optimizer, [2], 0.1)
+    rates = []
+    for _ in range(4):
+        first.step()
+        second.step()
+        rates.append(optimizer.param_groups[0]["lr"])
+    assert np.allclose(rates, [0.09, 0.0081, 0.00729, 0.006561], rtol=1e-12)
+    optimizer = optim.SGD([p], 0.1)
+    schedule = lr_scheduler.StepLR(optimizer, 2, 0.5)
+    rates = []
+    for step in range(5):
+        if step == 2:
+            optimizer.param_groups[0]["lr"] = 0.8
+        schedule.step()
+        rates.append(optimizer.param_groups[0]["lr"])
+    assert rates == [0.1, 0.05, 0.8, 0.4, 0.4]
+    schedule.step(4)  # The formula.
+    assert np.isclose(optimizer.param_groups[0]["lr"], 0.025) and schedule.last_epoch == 4
+    schedule = lr_scheduler.MultiStepLR(optimizer, [1, 1], 0.5)
+    schedule.step()
+    assert np.isclose(optimizer.param_groups[0]["lr"], 0.025 / 4)
+
+
+def test_states_and_defaults():
+    layer = nn.Linear(2, 3)
+    frozen = nn.Parameter(crisol.ones((2,)), requires_grad=False)
+    adam = optim.Adam([*layer.parameters(), frozen], lr=0.1, betas=(0.8, 0.9), amsgrad=True)
+    assert adam.defaults["lr"] == 0.1 and adam.defaults["betas"] == (0.8, 0.9) and adam.defaults["amsgrad"] is True
+    assert len(adam.state) == 0 and dict(adam.state[layer.weight]) == {}
+    crisol.sum(layer(crisol.ones((1, 2)))).backward()
+    adam.step()
+    state = adam.state[layer.weight]
+    assert set(state) == {"step", "exp_avg", "exp_avg_sq", "max_exp_avg_sq"}
+    assert state["step"].item() == 1 and state["exp_avg"].shape == (3, 2)
+    assert np.allclose(state["exp_avg"], 0.2 * np.asarray(layer.weight.grad))
+    assert len(adam.state) == 2 and dict(adam.state[frozen]) == {}
+    state["exp_avg"].zero_()
+    adam.state[layer.bias]["exp_avg"] = crisol.full((3,), 7.0)
+    assert not np.asarray(adam.state[layer.weight]["exp_avg"]).any()
+    assert adam.state_dict()["exp_avg.1"].tolist() == [7, 7, 7]
+    with pytest.raises(KeyError, match="exp_avg"):
+        state["velocity"] = 1
+    with pytest.raises(KeyError):
+        adam.state[crisol.ones((3,))]
+    sgd = optim.SGD(layer.parameters(), 0.1, momentum=0.9)
+    crisol.sum(layer(crisol.ones((1, 2)))).backward()
+    sgd.step()
+    assert "momentum_buffer" in sgd.state[layer.weight] and sgd.defaults["nesterov"] is False
+    for name in ("AdamW", "RMSprop", "Lion"):
+        assert getattr(optim, name)(nn.Linear(1, 1).parameters(), lr=0.25).defaults["lr"] == 0.25
+
+
+def test_clip_grad_norm():
+    p = nn.Parameter(crisol.ones((3,)))
+    clip = nn.utils.clip_grad_norm_
+
+    def start(values):
+        p.grad = crisol.asarray(np.asarray(values, np.float32))
+
+    start([3, -4, 0])
+    assert clip(p, float("inf")).item() == 5 and p.grad.tolist() == [3, -4, 0]
+    assert clip([p], 2.0, norm_type=float("inf")).item() == 4
+    assert np.allclose(p.grad, [1.5, -2, 0], rtol=1e-5)
+    start([3, -4, 0])
+    assert clip(p, 3.5, 1).item() == 7 and np.allclose(p.grad, [1.5, -2, 0], rtol=1e-5)
+    start([np.inf, 1, 0])
+    with pytest.raises(crisol.InvalidArgumentError, match="nonfinite"):
+        clip(p, 1.0, error_if_nonfinite=True)
+    assert p.grad.tolist() == [np.inf, 1, 0]
