@@ -169,7 +169,7 @@ def test_repr():
             return f"note={self.note}"
 
     assert "Net(" in repr(Net()) and "(0-1): 2 x Block(\n" in repr(Net())
-    assert repr(Scaled(3)).startswith("Scaled(note=text")
+    assert repr(Scaled(3)).startswith("Scaled(\n  note=text\n  (linear): Linear(")
     assert repr(nn.Linear(2, 3)).startswith("Linear(in_features=2, out_features=3, bias=True)")
     assert "bias=False" in repr(nn.Sequential(nn.Linear(2, 3, bias=False)))
     assert "bias=True" in nn.Linear(2, 3).extra_repr()
