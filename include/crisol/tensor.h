@@ -73,7 +73,7 @@ class CRISOL_API Tensor {
   /// Assignment to a named handle makes it a handle to another tensor: `auto r = x[0]; r = y;` writes no element.
   Tensor& operator=(const Tensor&) & = default;
   Tensor& operator=(Tensor&&) & noexcept = default;
-  Tensor& operator=(const nn::Buffer& buffer) &;
+  Tensor& operator=(const nn::Buffer& buffer) &;  ///< Makes this handle such a view.
   /// Assignment to a handle without a name writes elements, like copy_from: `x[0] = y` and `x[{0, Slice(1, 5)}] = 2.0`.
   /// The value is broadcast, cast, and moved to this device. If tensors of positions name an element more than once,
   /// the last value stays.
