@@ -41,7 +41,9 @@ def whole_pow(a, b):
 
 def pow_(a, b):
     a, b = np.asarray(a), np.asarray(b)
-    return np.power(a, b) if np.result_type(a, b).kind == "f" else whole_pow(a, b)
+    if np.result_type(a, b).kind != "f":
+        return whole_pow(a, b)
+    return np.power(*(x.copy() for x in np.broadcast_arrays(a, b)))  # NumPy's power by one number 0.5 is sqrt.
 
 
 def total(function):
@@ -98,7 +100,8 @@ of_numpy = Names(
     mish=lambda x: x * np.tanh(np.logaddexp(0.0, x)), softplus=lambda x: np.where(x > 20, x, np.logaddexp(0.0, x)),
     log_sigmoid=lambda x: -np.logaddexp(0.0, -x), hard_sigmoid=lambda x: np.clip(x / 6 + 0.5, 0, 1),
     hard_swish=lambda x: np.where(x >= 3, x, x * np.clip(x / 6 + 0.5, 0, 1)), hard_tanh=lambda x: np.clip(x, -1, 1),
-    clamp=np.clip, lerp=lambda a, b, w: a + w * (b - a), addcmul=lambda a, b, c: a + b * c,
+    clamp=np.clip, lerp=lambda a, b, w: np.where(np.less(w, 0.5), a + w * (b - a), b - (b - a) * (1 - w)),
+    addcmul=lambda a, b, c: a + b * c,
     addcdiv=lambda a, b, c: a + b / np.asarray(c, float), fma=lambda a, b, c: a * b + c,
     masked_fill=lambda x, mask, value: np.where(mask, np.asarray(value).astype(x.dtype), x),
     sum=total(np.sum), prod=total(np.prod), cumsum=total(np.cumsum), cumprod=total(np.cumprod),
@@ -115,6 +118,9 @@ of_numpy = Names(
 def of_crisol():
     import crisol
 
+    def wide(x):
+        return x.to(crisol.float32) if x.dtype is crisol.float16 else x
+
     def put(x, index, value):
         x[index] = value
         return x
@@ -122,8 +128,8 @@ def of_crisol():
     return Names(
         crisol, set_items=put, in_place=lambda x, name, *others: getattr(x, name + "_")(*others),
         take=lambda x, index, axis: crisol.take(x, crisol.asarray(np.asarray(index, np.int64)), axis=axis),
-        einsum=lambda equation, a, b: crisol.einsum(equation, a, b.to(a.dtype)),
-        index_add=lambda x, axis, index, source: crisol.index_add(x, axis, crisol.asarray(index), source.to(x.dtype)),
+        einsum=lambda equation, a, b: crisol.einsum(equation, wide(a), wide(b)),
+        index_add=lambda x, axis, index, source: crisol.index_add(wide(x), axis, crisol.asarray(index), wide(source)),
     )  # fmt: skip
 
 
