@@ -233,7 +233,7 @@ class Maker:
             low, high = sorted(int(i) for i in self.random.integers(0, size + 1, 2))
             step = 1 if self.has_gradients else self.pick([1, 1, 2, 3])
             parts.append(":" if self.chance(0.4) else f"{low}:{high}:{step}")
-        return ", ".join(parts) or "..."
+        return ", ".join([*parts, "..."])  # NumPy gives a view of one element too.
 
     def product(self):
         x = self.operand("f" if self.has_gradients or self.chance(0.8) else "iu", lambda v: v.ndim >= 2)
