@@ -75,7 +75,8 @@ Tensor repeat(const Tensor& x, const Shape& counts) {
             .expand({three[0], counts[axis], three[1] * three[2]})
             .reshape(shape);
   }
-  return y.shares_storage_with(x) ? y.clone() : y;
+  // An expanded view must not leave: its elements share memory.
+  return y.shares_storage_with(x) || !y.is_contiguous() ? y.clone() : y;
 }
 
 Tensor tile(const Tensor& x, const Shape& counts) {

@@ -145,6 +145,17 @@ TEST_CASE("meshgrid: both orders") {
   check_error([] { meshgrid({ones({2, 2})}); }, {"[meshgrid]", "(2, 2)"});
 }
 
+TEST_CASE("repeat and tile: each element has its own memory") {
+  for (const Shape& shape : {Shape{2, 1, 3}, Shape{1, 3, 1}, Shape{1, 1, 1}}) {
+    CAPTURE(shape);
+    const Tensor x = zeros(shape);
+    Tensor y = tile(x, {2, 2, 2});
+    y[{0, 0, 0}] = 1;
+    CHECK(y.sum().item<float>() == 1);
+    CHECK(x.sum().item<float>() == 0);
+  }
+}
+
 TEST_CASE("gradients of flip, roll, repeat and meshgrid") {
   const Tensor x = tensor_of(random_values(2, 12), {3, 4});
   check_gradients([](const Inputs& in) { return flip(in[0], {0, 1}); }, {x});
