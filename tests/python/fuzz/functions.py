@@ -146,7 +146,7 @@ def of_torch():
         hard_swish=f.hardswish, hard_tanh=f.hardtanh, relu6=f.relu6, max=torch.amax, min=torch.amin,
         norm=lambda x, p, axis, keepdims: torch.linalg.vector_norm(x, ord=p, dim=axis, keepdim=keepdims),
         fma=lambda a, b, c: a * b + c, permute_dims=torch.permute, expand_dims=torch.unsqueeze,
-        sort=lambda x, axis: torch.sort(x, dim=axis)[0], flip=lambda x, axis: torch.flip(x, (axis,)),
+        sort=lambda x, axis: torch.sort(x, dim=axis, stable=True)[0], flip=lambda x, axis: torch.flip(x, (axis,)),
         roll=lambda x, shift, axis: torch.roll(x, shift, axis), diff=lambda x, axis: torch.diff(x, dim=axis),
         repeat=lambda x, n, axis: torch.repeat_interleave(x, n, axis), stack=lambda x, axis: torch.stack(x, axis),
         concat=lambda x, axis: torch.concat(x, axis), logsumexp=torch.logsumexp,

@@ -176,7 +176,8 @@ class Maker:
             self.add(f"m.{name}(v[{x}], axis={self.axis(x)}, correction={self.pick([0, 1])})")
         elif name == "norm":
             p = self.pick([1, 2, 3] if self.has_gradients else [0, 1, 2, 3, 1.5, "inf"])
-            self.add(f"m.norm(v[{x}], p={p}, axis={self.axis(x)}, keepdims={keep})")
+            if self.values[x].size > 0:  # Otherwise the norm of infinity has no value.
+                self.add(f"m.norm(v[{x}], p={p}, axis={self.axis(x)}, keepdims={keep})")
         elif name == "logsumexp":
             self.add(f"m.logsumexp(v[{x}], axis={self.axis(x)})")
         else:
