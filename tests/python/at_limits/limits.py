@@ -1,7 +1,7 @@
 """Functions at the limits of their domains: at 0, borders, ties, infinities, NaN and subnormal numbers.
 
 limits.tsv has PyTorch's values in double. This command makes it, where PyTorch is installed:
-    python3 tests/python/limits.py > tests/python/limits.tsv
+    python3 tests/python/at_limits/limits.py > tests/python/at_limits/limits.tsv
 
 A line is a case: its name, its value, the gradient for each input, and the gradients of these gradients for each input.
 """
