@@ -118,8 +118,7 @@ TEST_CASE("C: a model is cloned, printed and loaded in part") {
   CHECK(values_of(logits.get()) == expected);
   const char* text = nullptr;
   OK(crisol_model_text(model, &text));
-  CHECK(std::string(text).find("(fc): Linear(in_features=128, out_features=3, bias=true)") !=
-        std::string::npos);
+  CHECK(std::string(text).find("(fc): Linear(in_features=128, out_features=3, bias=true)") != std::string::npos);
   refused(crisol_model_clone(nullptr, &copy), CRISOL_INVALID_ARGUMENT, {"model is null"});
   crisol_model_destroy(model);
   crisol_model_destroy(copy);

@@ -148,7 +148,8 @@ TEST_CASE("a state that does not fit leaves modules, optimisers and schedules") 
   };
   check_error([&] { layer.load_state_dict(broken(layer.state_dict())); }, {"bias", "(7)", "(2)"});
   check_error([&] { adam.load_state_dict(broken(adam.state_dict())); }, {"(7)"});
-  check_error([&] { schedule.load_state_dict(broken(schedule.state_dict())); }, {"different: lr is (3) f32, given (7) f32"});
+  check_error([&] { schedule.load_state_dict(broken(schedule.state_dict())); },
+              {"different: lr is (3) f32, given (7) f32"});
   check_error([&] { adam.set_lr(-1); }, {"-1"});
   check_error([&] { adam.set_lr(std::numeric_limits<double>::quiet_NaN()); }, {"nan"});
   check_error([&] { adam.set_momentum(1); }, {"1"});

@@ -7,10 +7,10 @@
 //
 // The host does not wait for the device, so it does not see at once that an index is wrong: outside the axis, or
 // negative. The device never reads or writes out of bounds. It notes the first wrong index, and the next read to the
-// host throws invalid_argument with the op, the index and the range. Until then, a read with a wrong index gives NaN for
-// floats, the smallest value for i32 and i64, 255 for u8 and true for bool. An element for a wrong index is left out of
-// the result. With the environment variable CRISOL_CHECK_INDICES=1, every op of this header waits for its indices. It
-// throws invalid_argument with the first wrong index, its position and the range.
+// host throws invalid_argument with the op, the index and the range. Until then, a read with a wrong index gives NaN
+// for floats, the smallest value for i32 and i64, 255 for u8 and true for bool. An element for a wrong index is left
+// out of the result. With the environment variable CRISOL_CHECK_INDICES=1, every op of this header waits for its
+// indices. It throws invalid_argument with the first wrong index, its position and the range.
 #pragma once
 
 #include <cstdint>
