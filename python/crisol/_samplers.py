@@ -87,6 +87,8 @@ class RandomSampler(_Ordered):
         self.num_samples = self._count if num_samples is None else num_samples
         if num_samples is not None and num_samples <= 0:
             raise ValueError(f"[RandomSampler] num_samples is {num_samples}, it must be positive")
+        if num_samples is not None and self._count == 0:
+            raise ValueError(f"[RandomSampler] num_samples is {num_samples}, and there are no samples to draw from")
 
     def __len__(self) -> int:
         return self.num_samples

@@ -224,6 +224,9 @@ def test_samplers():
     weighted = list(data.WeightedRandomSampler([0, 1, 3], 4000))
     assert set(weighted) == {1, 2} and 0.7 < weighted.count(2) / 4000 < 0.8
     assert sorted(data.WeightedRandomSampler([0, 1, 3], 2, replacement=False)) == [1, 2]
+    assert list(data.RandomSampler(0)) == []
+    with pytest.raises(ValueError, match="num_samples is 3, and there are no samples"):
+        data.RandomSampler([], num_samples=3)
     with pytest.raises(ValueError, match="3 samples of 2"):
         data.WeightedRandomSampler(crisol.asarray([0.0, 1, 3]), 3, replacement=False)
     batches = data.BatchSampler(data.SequentialSampler(7), 3, drop_last=False)
