@@ -78,6 +78,12 @@ def _like(kind, keys, values):
     return kind(*values) if hasattr(kind, "_fields") else values
 
 
+def tensor_of(value, device=None):
+    """A tensor of an array; of float32 for an array of float64, a type that no tensor has."""
+    array = value.astype("float32") if str(getattr(value, "dtype", "")) == "float64" else value
+    return _crisol.asarray(array, device=device)
+
+
 def default_collate(batch: list[Any], *, device: Any = None) -> Any:
     """Makes a batch of samples: tensors, arrays and numbers become tensors with a new first axis, texts a list. Tuples,
     lists and dicts are batched part by part."""
@@ -88,8 +94,7 @@ def default_collate(batch: list[Any], *, device: Any = None) -> Any:
         if hasattr(first, "__array__"):
             import numpy
 
-            array = numpy.stack([numpy.asarray(value) for value in batch])
-            return _crisol.asarray(array.astype("float32") if array.dtype == "float64" else array, device=device)
+            return tensor_of(numpy.stack([numpy.asarray(value) for value in batch]), device)
         dtype = None
         if isinstance(first, float):
             dtype = _crisol.float32

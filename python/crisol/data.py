@@ -8,8 +8,8 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ._collate import batch_of, default_collate, is_flat, layout_of, leaves_of
-from ._crisol import Generator, InvalidArgumentError, Tensor, _data, asarray
+from ._collate import batch_of, default_collate, is_flat, layout_of, leaves_of, tensor_of
+from ._crisol import Generator, InvalidArgumentError, Tensor, _data
 from ._crisol import device as _device
 from ._crisol._data import MNIST, Csv, ImageDataset, ImageFolder, ShardedSampler, read_idx, read_image
 from ._samplers import (
@@ -65,18 +65,11 @@ class TensorDataset(_data.TensorDataset, Dataset):
     """
 
     def __init__(self, *tensors: Any) -> None:
-        self.tensors = tuple(_tensor_of(tensor) for tensor in tensors)
+        self.tensors = tuple(value if isinstance(value, Tensor) else tensor_of(value) for value in tensors)
         super().__init__(list(self.tensors))
 
     def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
         return tuple(tensor[index] for tensor in self.tensors)
-
-
-def _tensor_of(value):
-    if isinstance(value, Tensor):
-        return value
-    array = value.astype("float32") if str(getattr(value, "dtype", "")) == "float64" else value
-    return asarray(array)
 
 
 class Subset(Dataset):
