@@ -53,7 +53,7 @@ numbers may count as 0 if the device has none. `CRISOL_PRINT_ACCURACY=1 crisol_t
 prints the accuracy that the device reaches. "absolute" means that terms may cancel: the error is then measured in last
 places of the largest term.
 
-**Derivatives at borders, ties, infinities and NaN** are PyTorch's, also the second ones (`tests/python/test_limits.py`).
+**Derivatives at borders, ties, infinities and NaN** are PyTorch's, also the second ones (`tests/python/at_limits/test_limits.py`).
 At a border of clamp, clip, hard_tanh and relu6 the derivative is 0. Where PyTorch gives NaN for the derivative of a
 number, there may be a number here: hypot at (0, 0), logaddexp of equal infinities, copysign of an infinity. These differ
 too: remainder passes -floor_divide(a, b) on to an infinite b, and the second derivatives of softplus at its threshold,
