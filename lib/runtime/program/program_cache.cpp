@@ -55,7 +55,7 @@ std::string options_of(const KernelSpec& spec, const cl::Device& device, const D
 // Identifies a program by its whole text. The text itself has some 25 KB, and a process may have hundreds of programs.
 std::string digest_of(std::string_view text) {
   constexpr std::uint64_t other_seed = 0x70726f6772616dU;
-  return concat(std::hex, hash_of(text), '-', hash_of(text, other_seed));
+  return concat(std::setbase(16), hash_of(text), '-', hash_of(text, other_seed));
 }
 
 std::string numbered(const std::string& source) {
@@ -79,7 +79,7 @@ std::vector<unsigned char> binary_of(const cl::Program& program) {
 void dump(const Program& program, const std::string& source, const DeviceInfo& info) {
   static const std::string folder = environment("CRISOL_DUMP_DIR");
   if (folder.empty()) return;
-  const std::string stem = concat(folder, '/', program.name, '-', std::hex, hash_of(program.key));
+  const std::string stem = concat(folder, '/', program.name, '-', std::setbase(16), hash_of(program.key));
   std::error_code error;  // The name may begin with folders.
   std::filesystem::create_directories(system::path_of(stem).parent_path(), error);
   const std::vector<unsigned char> binary = binary_of(program.handle);
