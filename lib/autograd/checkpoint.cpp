@@ -20,6 +20,8 @@ constexpr const char* op = "checkpoint";
 
 using Function = std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)>;
 
+}  // namespace
+
 /// The states of the generators before a function drew from them. Nested observers are told too.
 class Draws : public DrawObserver {
  public:
@@ -62,8 +64,6 @@ class Draws : public DrawObserver {
   bool stopped_ = false;
   std::vector<std::pair<Generator, Tensor>> states_;
 };
-
-}  // namespace
 
 struct Recomputed::Place {
   std::shared_ptr<CheckpointFrame> frame;

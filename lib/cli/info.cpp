@@ -13,7 +13,7 @@ namespace crisol::cli {
 
 namespace {
 
-struct Options {
+struct InfoOptions {
   std::string device;
   bool json = false;
 };
@@ -31,7 +31,7 @@ void print_matrix_units(Device device) {
   }
 }
 
-int print_info(const Options& options) {
+int print_info(const InfoOptions& options) {
   const Device device = options.device.empty() ? Device() : Device(options.device);
   const std::string text = to_json(device.info());
   if (options.json) {
@@ -49,7 +49,7 @@ int print_info(const Options& options) {
 }  // namespace
 
 Command add_info(CLI::App& program) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<InfoOptions>();
   CLI::App* command = program.add_subcommand("info", "Show every fact by which kernels are chosen for a device");
   command->add_option("DEVICE", options->device, "As CRISOL_DEVICE takes it; otherwise the default device");
   command->add_flag("--json", options->json, "Print JSON, as crisol::read_device_info reads it");

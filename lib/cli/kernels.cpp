@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
+#include <iomanip>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -22,13 +23,13 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct Options {
+struct KernelOptions {
   std::string device_file, folder;
   std::vector<std::string> words;
   std::unique_ptr<NullDevice> device;
 };
 
-std::vector<bench::Request> requests_of(const Options& options) {
+std::vector<bench::Request> requests_of(const KernelOptions& options) {
   if (!options.words.empty()) return {bench::parse(options.words)};
   std::vector<bench::Request> requests;
   for (const std::string& line : bench::suite("kernels")) requests.push_back(bench::parse_line(line));
@@ -54,7 +55,7 @@ void write_text(const std::filesystem::path& path, const std::string& text) {
 
 // Moves the source of each program to its own file. The file's name has the first kernel's name and a hash of the
 // contents.
-void write_dump(const Options& options, ordered_json record, const ordered_json& parts) {
+void write_dump(const KernelOptions& options, ordered_json record, const ordered_json& parts) {
   const std::filesystem::path folder = options.folder;
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -62,7 +63,7 @@ void write_dump(const Options& options, ordered_json record, const ordered_json&
     const auto source = program["source"].get<std::string>(), flags = program["options"].get<std::string>();
     const ordered_json& kernels = program["kernels"];
     const std::string stem = kernels.empty() ? "unused" : kernels[0]["name"].get<std::string>();
-    const std::string file = concat(stem, '-', std::hex, hash_of(source, hash_of(flags)), ".cl");
+    const std::string file = concat(stem, '-', std::setbase(16), hash_of(source, hash_of(flags)), ".cl");
     write_text(folder / file, source);
     ordered_json entry{{"file", file}};
     program.erase("source");
@@ -77,7 +78,7 @@ void write_dump(const Options& options, ordered_json record, const ordered_json&
   write_text(folder / "index.json", index.dump(1) + '\n');
 }
 
-int dump_kernels(const Options& options) {
+int dump_kernels(const KernelOptions& options) {
   const std::vector<bench::Request> requests = requests_of(options);
   ordered_json parts = ordered_json::array();
   bool failed = false;
@@ -103,7 +104,7 @@ int dump_kernels(const Options& options) {
 }  // namespace
 
 Command add_kernels(CLI::App& program) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<KernelOptions>();
   CLI::App* command = program.add_subcommand(
       "kernels", "Write every program that the library would build for a device that is not there, and its launches");
   command->add_option("--for", options->device_file, "The device: a file as `crisol info --json` prints it")

@@ -40,7 +40,7 @@ Mode mode() {
 
 std::atomic<bool> all_unknown{false};
 /// Changes whenever the verdicts that threads remember become invalid.
-std::atomic<unsigned> generation{1};
+std::atomic<unsigned> needs_generation{1};
 
 std::optional<Device> device_of(const DeviceInfo& info) {
   for (const Device device : devices())
@@ -237,7 +237,7 @@ bool needs_verification(const DeviceInfo& info) {
     bool needs;
   };
   thread_local Last last{};
-  const unsigned now = generation.load(std::memory_order_relaxed);
+  const unsigned now = needs_generation.load(std::memory_order_relaxed);
   if (last.info == &info && last.generation == now) return last.needs;
   const bool wanted = mode() == Mode::always || (mode() == Mode::first && (all_unknown || !is_verified_driver(info)));
   last = {&info, now, wanted && device_of(info).has_value()};
@@ -246,12 +246,13 @@ bool needs_verification(const DeviceInfo& info) {
 
 std::optional<bool> remembered_verdict(const Subject& candidate) noexcept {
   const Remembered& slot = slot_of(candidate);
-  if (slot.generation != generation.load(std::memory_order_relaxed) || slot.candidate != candidate) return std::nullopt;
+  if (slot.generation != needs_generation.load(std::memory_order_relaxed) || slot.candidate != candidate)
+    return std::nullopt;
   return slot.agrees;
 }
 
 bool verify(const Subject& candidate, const std::string& name, const ProblemKey& key) {
-  const unsigned now = generation.load(std::memory_order_relaxed);
+  const unsigned now = needs_generation.load(std::memory_order_relaxed);
   const std::optional<Device> device = device_of(*candidate.info);
   if (!device) return true;
   const replay::Problem problem = replay::parse_problem(key.text(candidate.op), *device);
@@ -282,7 +283,7 @@ void assume_unknown_drivers(bool unknown) {
   untried().clear();
   warned().clear();
   forget_verifications();
-  ++generation;
+  ++needs_generation;
   dispatch::forget_prepared();
 }
 

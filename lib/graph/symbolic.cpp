@@ -8,7 +8,7 @@ namespace crisol::graph {
 
 namespace {
 
-constexpr const char* op = "trace";
+constexpr const char* trace_op = "trace";
 
 using Numbers = std::vector<std::int64_t>;
 
@@ -41,11 +41,11 @@ class Generaliser {
     const std::size_t count = std::min(graph_.nodes.size(), other_.nodes.size());
     for (std::size_t i = 0; i < count; ++i) {
       const Node &a = graph_.nodes[i], &b = other_.nodes[i];
-      require(a.op == b.op && a.inputs == b.inputs && a.outputs == b.outputs && a.attributes == b.attributes, op,
+      require(a.op == b.op && a.inputs == b.inputs && a.outputs == b.outputs && a.attributes == b.attributes, trace_op,
               "what the function computes depends on the size of the batch: node ", i, " is ", a.op, " for ",
               batch_.first, " and ", b.op, " for ", batch_.second, ", or has other inputs or attributes");
     }
-    require(graph_.nodes.size() == other_.nodes.size() && graph_.constants.size() == other_.constants.size(), op,
+    require(graph_.nodes.size() == other_.nodes.size() && graph_.constants.size() == other_.constants.size(), trace_op,
             "what the function computes depends on the size of the batch: there are ", graph_.nodes.size(),
             " nodes for ", batch_.first, ", ", other_.nodes.size(), " for ", batch_.second);
   }
@@ -55,9 +55,9 @@ class Generaliser {
     const auto [value, datum] = graph_.constants[i];
     const Datum& other = other_.constants[i].second;
     if (!datum.on_host() || !other.on_host()) {
-      require(datum.on_host() == other.on_host() && same_elements(datum.tensor(Device()), other.tensor(Device())), op,
-              "the constant ", graph_.values[static_cast<std::size_t>(value)].name, " of shape ", datum.shape(),
-              " depends on the size of the batch");
+      require(datum.on_host() == other.on_host() && same_elements(datum.tensor(Device()), other.tensor(Device())),
+              trace_op, "the constant ", graph_.values[static_cast<std::size_t>(value)].name, " of shape ",
+              datum.shape(), " depends on the size of the batch");
       return;
     }
     const Numbers a = datum.numbers(), b = other.numbers();
@@ -65,9 +65,9 @@ class Generaliser {
     std::vector<Node*> users;
     for (Node& node : graph_.nodes)
       if (std::count(node.inputs.begin(), node.inputs.end(), value) > 0) users.push_back(&node);
-    require(datum.shape().rank() == 1, op, "a number of ", users.at(0)->name,
+    require(datum.shape().rank() == 1, trace_op, "a number of ", users.at(0)->name,
             " depends on the size of the batch: ", a[0], " for ", batch_.first, ", ", b[0], " for ", batch_.second);
-    require(a.size() == b.size(), op, "a list of numbers of ", users.at(0)->name,
+    require(a.size() == b.size(), trace_op, "a list of numbers of ", users.at(0)->name,
             " depends on the size of the batch: ", a.size(), " numbers for ", batch_.first, ", ", b.size(), " for ",
             batch_.second);
     if (users.at(0)->op == "Reshape" && differences(a, b) == 1) {
@@ -135,8 +135,8 @@ class Generaliser {
       }
       end_fixed();
       const std::int64_t factor = a[i] / batch_.first;
-      require(factor * batch_.first == a[i] && factor * batch_.second == b[i], op, "a number of ", user, " is ", a[i],
-              " for a batch of ", batch_.first, " and ", b[i], " for ", batch_.second,
+      require(factor * batch_.first == a[i] && factor * batch_.second == b[i], trace_op, "a number of ", user, " is ",
+              a[i], " for a batch of ", batch_.first, " and ", b[i], " for ", batch_.second,
               ": it is neither fixed nor a multiple of the batch");
       parts.push_back(multiple(factor));
     }
@@ -150,7 +150,7 @@ class Generaliser {
       auto& own = graph_.values[i].shape;
       if (!own || !other_.values[i].shape) continue;
       const std::vector<SymbolicSize>& sizes = *other_.values[i].shape;
-      require(own->size() == sizes.size(), op, "the number of axes of ", graph_.values[i].name,
+      require(own->size() == sizes.size(), trace_op, "the number of axes of ", graph_.values[i].name,
               " depends on the size of the batch");
       for (std::size_t k = 0; k < sizes.size(); ++k)
         if ((*own)[k].size != sizes[k].size)

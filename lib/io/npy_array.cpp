@@ -152,7 +152,7 @@ class HeaderParser {
   std::size_t next_ = 0;
 };
 
-Header parse_header(const InputFile& file, const std::string& where, std::string_view bytes) {
+Header parse_npy_header(const InputFile& file, const std::string& where, std::string_view bytes) {
   if (!bytes.starts_with(magic)) file.refuse(where, "no NumPy array: the first bytes are not \\x93NUMPY");
   const auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])); };
   if (bytes.size() < 12) file.refuse(where, "truncated: ", bytes.size(), " bytes");
@@ -194,7 +194,7 @@ std::vector<std::byte> outermost_first(const std::vector<std::byte>& elements, c
 
 NpyArray parse_npy(const InputFile& file, const std::string& name, std::string_view bytes) {
   const std::string where = name.empty() ? std::string() : "array \"" + name + "\": ";
-  const Header header = parse_header(file, where, bytes);
+  const Header header = parse_npy_header(file, where, bytes);
   const bool swapped = header.descr.starts_with('>');
   const std::string_view type_name = std::string_view(header.descr).substr(header.descr.empty() ? 0 : 1);
   const auto type = std::find_if(std::begin(element_types), std::end(element_types),

@@ -32,7 +32,7 @@ ordered_json list_of(const std::vector<T>& parts, Function&& json) {
   return list;
 }
 
-std::string shape_text(const ValueInfo& value) {
+std::string value_shape_text(const ValueInfo& value) {
   if (!value.has_shape) return " of any shape";
   std::string text = " (";
   for (std::size_t i = 0; i < value.shape.size(); ++i) {
@@ -68,7 +68,7 @@ class Rows {
 
 void print_values(Rows& rows, const char* name, const std::vector<ValueInfo>& values) {
   for (const ValueInfo& value : values)
-    rows.add(name, file::in_quotes(value.name), ": ", value.type, shape_text(value));
+    rows.add(name, file::in_quotes(value.name), ": ", value.type, value_shape_text(value));
 }
 
 std::string op_text(const std::string& domain, const std::string& name) {

@@ -6,13 +6,13 @@ namespace crisol::reference {
 
 namespace {
 
-using Values = std::vector<double>;
+using Numbers = std::vector<double>;
 
-double at(const Values& values, std::size_t i, double absent) { return values.empty() ? absent : values[i]; }
+double at(const Numbers& values, std::size_t i, double absent) { return values.empty() ? absent : values[i]; }
 
 // The mean and the biased variance of the values at index(0) … index(count - 1).
 template <class Index>
-void moments(const Values& x, std::int64_t count, Index index, double& mean, double& var) {
+void moments(const Numbers& x, std::int64_t count, Index index, double& mean, double& var) {
   mean = var = 0;
   for (std::int64_t i = 0; i < count; ++i) mean += x[index(i)] / static_cast<double>(count);
   for (std::int64_t i = 0; i < count; ++i)
@@ -32,9 +32,9 @@ auto row_index(std::int64_t n, std::int64_t row) {
 
 }  // namespace
 
-NormForward batch_norm(const Values& x, std::int64_t images, std::int64_t channels, std::int64_t spatial,
-                       const Values& weight, const Values& bias, double epsilon) {
-  NormForward result{{}, Values(static_cast<std::size_t>(channels)), Values(static_cast<std::size_t>(channels))};
+NormForward batch_norm(const Numbers& x, std::int64_t images, std::int64_t channels, std::int64_t spatial,
+                       const Numbers& weight, const Numbers& bias, double epsilon) {
+  NormForward result{{}, Numbers(static_cast<std::size_t>(channels)), Numbers(static_cast<std::size_t>(channels))};
   for (std::int64_t c = 0; c < channels; ++c)
     moments(x, images * spatial, channel_index(channels, spatial, c), result.mean[static_cast<std::size_t>(c)],
             result.var[static_cast<std::size_t>(c)]);
@@ -42,10 +42,10 @@ NormForward batch_norm(const Values& x, std::int64_t images, std::int64_t channe
   return result;
 }
 
-Values batch_norm_constant(const Values& x, std::int64_t images, std::int64_t channels, std::int64_t spatial,
-                           const Values& weight, const Values& bias, const Values& mean, const Values& var,
-                           double epsilon) {
-  Values y(x.size());
+Numbers batch_norm_constant(const Numbers& x, std::int64_t images, std::int64_t channels, std::int64_t spatial,
+                            const Numbers& weight, const Numbers& bias, const Numbers& mean, const Numbers& var,
+                            double epsilon) {
+  Numbers y(x.size());
   for (std::int64_t channel = 0; channel < channels; ++channel) {
     const auto index = channel_index(channels, spatial, channel);
     const auto c = static_cast<std::size_t>(channel);
@@ -55,11 +55,11 @@ Values batch_norm_constant(const Values& x, std::int64_t images, std::int64_t ch
   return y;
 }
 
-NormBackward batch_norm_backward(const Values& dy, const Values& x, std::int64_t images, std::int64_t channels,
-                                 std::int64_t spatial, const Values& weight, const Values& mean, const Values& var,
+NormBackward batch_norm_backward(const Numbers& dy, const Numbers& x, std::int64_t images, std::int64_t channels,
+                                 std::int64_t spatial, const Numbers& weight, const Numbers& mean, const Numbers& var,
                                  double epsilon, bool constant) {
-  NormBackward result{Values(x.size()), Values(static_cast<std::size_t>(channels)),
-                      Values(static_cast<std::size_t>(channels))};
+  NormBackward result{Numbers(x.size()), Numbers(static_cast<std::size_t>(channels)),
+                      Numbers(static_cast<std::size_t>(channels))};
   const std::int64_t count = images * spatial;
   for (std::int64_t channel = 0; channel < channels; ++channel) {
     const auto index = channel_index(channels, spatial, channel);
@@ -78,9 +78,10 @@ NormBackward batch_norm_backward(const Values& dy, const Values& x, std::int64_t
   return result;
 }
 
-NormForward layer_norm(const Values& x, std::int64_t rows, std::int64_t n, const Values& weight, const Values& bias,
+NormForward layer_norm(const Numbers& x, std::int64_t rows, std::int64_t n, const Numbers& weight, const Numbers& bias,
                        double epsilon) {
-  NormForward result{Values(x.size()), Values(static_cast<std::size_t>(rows)), Values(static_cast<std::size_t>(rows))};
+  NormForward result{Numbers(x.size()), Numbers(static_cast<std::size_t>(rows)),
+                     Numbers(static_cast<std::size_t>(rows))};
   for (std::int64_t row = 0; row < rows; ++row) {
     const auto index = row_index(n, row);
     double& mean = result.mean[static_cast<std::size_t>(row)];
@@ -94,9 +95,9 @@ NormForward layer_norm(const Values& x, std::int64_t rows, std::int64_t n, const
   return result;
 }
 
-NormBackward layer_norm_backward(const Values& dy, const Values& x, std::int64_t rows, std::int64_t n,
-                                 const Values& weight, double epsilon) {
-  NormBackward result{Values(x.size()), Values(static_cast<std::size_t>(n)), Values(static_cast<std::size_t>(n))};
+NormBackward layer_norm_backward(const Numbers& dy, const Numbers& x, std::int64_t rows, std::int64_t n,
+                                 const Numbers& weight, double epsilon) {
+  NormBackward result{Numbers(x.size()), Numbers(static_cast<std::size_t>(n)), Numbers(static_cast<std::size_t>(n))};
   for (std::int64_t row = 0; row < rows; ++row) {
     const auto index = row_index(n, row);
     double mean, var, sum = 0, products = 0;

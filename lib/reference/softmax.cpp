@@ -18,14 +18,14 @@ void for_each_row(std::int64_t outer, std::int64_t n, std::int64_t inner, Row ro
 
 }  // namespace
 
-Values softmax(const Values& x, std::int64_t outer, std::int64_t n, std::int64_t inner) {
-  Values y = log_softmax(x, outer, n, inner);
+Numbers softmax(const Numbers& x, std::int64_t outer, std::int64_t n, std::int64_t inner) {
+  Numbers y = log_softmax(x, outer, n, inner);
   for (double& value : y) value = std::exp(value);
   return y;
 }
 
-Values log_softmax(const Values& x, std::int64_t outer, std::int64_t n, std::int64_t inner) {
-  Values y(x.size());
+Numbers log_softmax(const Numbers& x, std::int64_t outer, std::int64_t n, std::int64_t inner) {
+  Numbers y(x.size());
   for_each_row(outer, n, inner, [&](auto at) {
     double highest = -std::numeric_limits<double>::infinity(), sum = 0;
     for (std::int64_t j = 0; j < n; ++j) highest = std::max(highest, x[at(j)]);
@@ -35,8 +35,8 @@ Values log_softmax(const Values& x, std::int64_t outer, std::int64_t n, std::int
   return y;
 }
 
-Values softmax_backward(const Values& dy, const Values& y, std::int64_t outer, std::int64_t n, std::int64_t inner) {
-  Values dx(y.size());
+Numbers softmax_backward(const Numbers& dy, const Numbers& y, std::int64_t outer, std::int64_t n, std::int64_t inner) {
+  Numbers dx(y.size());
   for_each_row(outer, n, inner, [&](auto at) {
     double sum = 0;
     for (std::int64_t j = 0; j < n; ++j) sum += dy[at(j)] * y[at(j)];
@@ -45,8 +45,9 @@ Values softmax_backward(const Values& dy, const Values& y, std::int64_t outer, s
   return dx;
 }
 
-Values log_softmax_backward(const Values& dy, const Values& y, std::int64_t outer, std::int64_t n, std::int64_t inner) {
-  Values dx(y.size());
+Numbers log_softmax_backward(const Numbers& dy, const Numbers& y, std::int64_t outer, std::int64_t n,
+                             std::int64_t inner) {
+  Numbers dx(y.size());
   for_each_row(outer, n, inner, [&](auto at) {
     double sum = 0;
     for (std::int64_t j = 0; j < n; ++j) sum += dy[at(j)];
@@ -55,14 +56,14 @@ Values log_softmax_backward(const Values& dy, const Values& y, std::int64_t oute
   return dx;
 }
 
-Values attention(const Values& q, const Values& k, const Values& v, const Values& bias, const AttentionSizes& sizes,
-                 double scale) {
+Numbers attention(const Numbers& q, const Numbers& k, const Numbers& v, const Numbers& bias,
+                  const AttentionSizes& sizes, double scale) {
   const auto [heads, rows, keys, depth, columns] = sizes;
-  const auto at = [](const Values& x, std::int64_t place) { return x[static_cast<std::size_t>(place)]; };
-  Values y;
+  const auto at = [](const Numbers& x, std::int64_t place) { return x[static_cast<std::size_t>(place)]; };
+  Numbers y;
   for (std::int64_t head = 0; head < heads; ++head)
     for (std::int64_t i = 0; i < rows; ++i) {
-      Values scores;
+      Numbers scores;
       for (std::int64_t j = 0; j < keys; ++j) {
         double product = 0;
         for (std::int64_t d = 0; d < depth; ++d)
@@ -71,7 +72,7 @@ Values attention(const Values& q, const Values& k, const Values& v, const Values
       }
       const bool sees_none = std::all_of(scores.begin(), scores.end(),
                                          [](double s) { return s == -std::numeric_limits<double>::infinity(); });
-      const Values weights = sees_none ? Values(scores.size(), 0) : softmax(scores, 1, keys, 1);
+      const Numbers weights = sees_none ? Numbers(scores.size(), 0) : softmax(scores, 1, keys, 1);
       for (std::int64_t c = 0; c < columns; ++c) {
         double sum = 0;
         for (std::int64_t j = 0; j < keys; ++j) sum += at(weights, j) * at(v, (head * keys + j) * columns + c);

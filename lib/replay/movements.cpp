@@ -28,12 +28,12 @@ struct Indexed {
         positions(p.tensor(index, index_shape, DType::i64)) {}
 };
 
-bool can_be_made(const Problem& p) {
+bool has_places(const Problem& p) {
   return p["dtype"] == static_cast<std::int64_t>(DType::f32) && p["size"] > 0 && p["picked"] > 0;
 }
 
 std::optional<Replay> make_gather(const Problem& p) {
-  if (!can_be_made(p)) return std::nullopt;
+  if (!has_places(p)) return std::nullopt;
   const Indexed i(p);
   const bool slices = p["slices"] != 0;
   return Replay{.run =
@@ -56,7 +56,7 @@ std::optional<Replay> make_gather(const Problem& p) {
 template <class Elements, class Slices>
 std::optional<Replay> make_scatter(const Problem& p, std::optional<ScatterReduction> reduction, Elements elements,
                                    Slices slices) {
-  if (!can_be_made(p)) return std::nullopt;
+  if (!has_places(p)) return std::nullopt;
   const Indexed i(p);
   const bool whole = p["slices"] != 0;
   const double most = static_cast<double>(p["picked"]) + 1;
@@ -86,7 +86,7 @@ std::optional<Replay> make_replace(const Problem& p) {
   return make_scatter(p, std::nullopt, ops::scatter, ops::index_copy);
 }
 
-std::optional<Replay> make_reduce(const Problem& p) {
+std::optional<Replay> make_index_reduce(const Problem& p) {
   const std::int64_t kind = p["kind"];
   if (kind < 1 || kind > 3) return std::nullopt;
   const auto reduction = static_cast<ScatterReduction>(kind);
@@ -158,8 +158,8 @@ const std::vector<Maker> movement_makers{{"gather", make_gather, resize_indexed}
                                          {"index_add", make_add, resize_indexed},
                                          {"scatter", make_replace, resize_indexed},
                                          {"index_copy", make_replace, resize_indexed},
-                                         {"scatter_reduce", make_reduce, resize_indexed},
-                                         {"index_reduce", make_reduce, resize_indexed},
+                                         {"scatter_reduce", make_index_reduce, resize_indexed},
+                                         {"index_reduce", make_index_reduce, resize_indexed},
                                          {"transpose_copy", make_transpose_copy, resize_transpose_copy},
                                          {"pointwise", make_pointwise, keep}};
 

@@ -20,7 +20,7 @@ namespace crisol::replay {
 
 namespace {
 
-constexpr double epsilon = std::numeric_limits<float>::epsilon();
+constexpr double f32_epsilon = std::numeric_limits<float>::epsilon();
 
 /// A batch of matrices in row-major or column-major order, and the tensor that it is a view of.
 struct Matrices {
@@ -49,7 +49,7 @@ Precision precision_of(const Problem& p) {
 /// The bound of crisol/precision.h, in epsilons, for the error of a product whose two operands are rounded.
 double rounding_of(Precision precision) {
   const double u = precision == Precision::fp32 ? 0 : std::ldexp(1.0, precision == Precision::bf16 ? -8 : -11);
-  return (2 * u + u * u) / epsilon;
+  return (2 * u + u * u) / f32_epsilon;
 }
 
 std::optional<Replay> make_matmul(const Problem& p) {

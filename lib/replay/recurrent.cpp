@@ -90,7 +90,7 @@ std::optional<Replay> make_backward(const Problem& p) {
       .tolerance = within(2 * (64 + 4 * std::sqrt(l.terms)))};
 }
 
-void resize(Problem& p, const Sizes& sizes) {
+void resize_recurrent(Problem& p, const Sizes& sizes) {
   resize(p, sizes, {{"t", 3}, {"b", 3}, {"i", 11}, {"h", 13}});
   p.values["outputs"] = p["h"];
   p.values["padded"] = 0;
@@ -98,7 +98,7 @@ void resize(Problem& p, const Sizes& sizes) {
 
 }  // namespace
 
-const std::vector<Maker> recurrent_makers{{"rnn_forward", make_forward, resize},
-                                          {"rnn_backward", make_backward, resize}};
+const std::vector<Maker> recurrent_makers{{"rnn_forward", make_forward, resize_recurrent},
+                                          {"rnn_backward", make_backward, resize_recurrent}};
 
 }  // namespace crisol::replay

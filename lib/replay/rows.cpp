@@ -116,11 +116,11 @@ std::optional<Replay> make_layer_norm_backward(const Problem& p) {
 }
 
 /// A batch of images and the other operands of its normalisation.
-struct Images {
+struct NormImages {
   Shape shape, row;
   Tensor x, dy, weight, bias, mean, var;
 
-  explicit Images(const Problem& p)
+  explicit NormImages(const Problem& p)
       : shape{p["images"], p["channels"], p["spatial"]},
         row{p["channels"]},
         x(p.tensor(values_for(1, shape.numel()), shape)),
@@ -132,7 +132,7 @@ struct Images {
 };
 
 std::optional<Replay> make_batch_norm(const Problem& p) {
-  const Images i(p);
+  const NormImages i(p);
   Replay replay;
   replay.operations = static_cast<double>(i.shape.numel());
   replay.run = [=] { return std::vector<Tensor>{ops::batch_norm2d(i.x, i.weight, i.bias, i.mean, i.var).y}; };
@@ -147,7 +147,7 @@ std::optional<Replay> make_batch_norm(const Problem& p) {
 }
 
 std::optional<Replay> make_batch_norm_backward(const Problem& p) {
-  const Images i(p);
+  const NormImages i(p);
   const reference::NormForward f =
       reference::batch_norm(reference::values_of(i.x), i.shape[0], i.shape[1], i.shape[2],
                             reference::values_of(i.weight), reference::values_of(i.bias), epsilon);
@@ -243,7 +243,7 @@ std::optional<Replay> make_mse_backward(const Problem& p) {
                 .tolerance = within(8)};
 }
 
-void resize(Problem& p, const Sizes& sizes) {
+void resize_rows(Problem& p, const Sizes& sizes) {
   const std::int64_t step = std::max<std::int64_t>(1, p["step"]);
   p.values["step"] = sizes.of(step, 3);
   p.values["rows"] = p["step"] * sizes.of(p["rows"] / step, 5);
@@ -256,17 +256,17 @@ void resize_images(Problem& p, const Sizes& sizes) {
 
 }  // namespace
 
-const std::vector<Maker> row_makers{{"softmax", make_softmax<false>, resize},
-                                    {"log_softmax", make_softmax<true>, resize},
-                                    {"softmax_backward", make_softmax_backward<false>, resize},
-                                    {"log_softmax_backward", make_softmax_backward<true>, resize},
-                                    {"layer_norm", make_layer_norm, resize},
-                                    {"layer_norm_backward", make_layer_norm_backward, resize},
+const std::vector<Maker> row_makers{{"softmax", make_softmax<false>, resize_rows},
+                                    {"log_softmax", make_softmax<true>, resize_rows},
+                                    {"softmax_backward", make_softmax_backward<false>, resize_rows},
+                                    {"log_softmax_backward", make_softmax_backward<true>, resize_rows},
+                                    {"layer_norm", make_layer_norm, resize_rows},
+                                    {"layer_norm_backward", make_layer_norm_backward, resize_rows},
                                     {"batch_norm2d", make_batch_norm, resize_images},
                                     {"batch_norm2d_backward", make_batch_norm_backward, resize_images},
-                                    {"cross_entropy", make_cross_entropy, resize},
-                                    {"cross_entropy_backward", make_cross_entropy_backward, resize},
-                                    {"mse_loss", make_mse, resize},
-                                    {"mse_loss_backward", make_mse_backward, resize}};
+                                    {"cross_entropy", make_cross_entropy, resize_rows},
+                                    {"cross_entropy_backward", make_cross_entropy_backward, resize_rows},
+                                    {"mse_loss", make_mse, resize_rows},
+                                    {"mse_loss_backward", make_mse_backward, resize_rows}};
 
 }  // namespace crisol::replay

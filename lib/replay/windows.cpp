@@ -141,7 +141,7 @@ std::optional<Replay> make_avg_blocks(const Problem& p) {
 }
 
 // Keeps the window, and at least as many elements as the window needs.
-void resize(Problem& p, const Sizes& sizes) {
+void resize_windows(Problem& p, const Sizes& sizes) {
   const auto resize_axis = [&](const char* size, const char* out, const char* kernel, const char* stride,
                                const char* padding, const char* dilation, std::int64_t most) {
     const std::int64_t reach = p[dilation] * (p[kernel] - 1) + 1;
@@ -160,12 +160,12 @@ void resize_adaptive(Problem& p, const Sizes& sizes) {
 
 }  // namespace
 
-const std::vector<Maker> window_makers{{"max_pool2d", make_max, resize},
-                                       {"max_pool2d_backward", make_max_backward, resize},
-                                       {"max_pool2d_blocks", make_max_blocks, resize},
-                                       {"avg_pool2d_blocks", make_avg_blocks, resize},
-                                       {"avg_pool2d", make_avg, resize},
-                                       {"avg_pool2d_backward", make_avg_backward, resize},
+const std::vector<Maker> window_makers{{"max_pool2d", make_max, resize_windows},
+                                       {"max_pool2d_backward", make_max_backward, resize_windows},
+                                       {"max_pool2d_blocks", make_max_blocks, resize_windows},
+                                       {"avg_pool2d_blocks", make_avg_blocks, resize_windows},
+                                       {"avg_pool2d", make_avg, resize_windows},
+                                       {"avg_pool2d_backward", make_avg_backward, resize_windows},
                                        {"adaptive_avg_pool2d", make_adaptive, resize_adaptive},
                                        {"adaptive_avg_pool2d_backward", make_adaptive_backward, resize_adaptive}};
 

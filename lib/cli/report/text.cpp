@@ -52,7 +52,7 @@ void print_device(std::ostream& out, const Device& device) {
   out << '\n';
 }
 
-std::string known(double value, int decimals) { return value > 0 ? number_text(value, decimals) : "-"; }
+std::string known_text(double value, int decimals) { return value > 0 ? number_text(value, decimals) : "-"; }
 
 void print_comparison(std::ostream& out, const std::vector<Machine>& machines, bool all_cards) {
   out << "Among public specifications (nothing but the rows marked measured was measured):\n"
@@ -68,10 +68,11 @@ void print_comparison(std::ostream& out, const std::vector<Machine>& machines, b
     }
     const Row& row = rows[i];
     const std::string year = row.year > 0 ? std::to_string(row.year) : "-";
-    const std::string line = format("%-13s %-44.44s %4s %-7s %7.0f %8s %9s %9s%s", row.kind.c_str(), row.name.c_str(),
-                                    year.c_str(), row.memory_type.c_str(), row.memory_gb, known(row.gbps, 0).c_str(),
-                                    known(row.fp32, row.fp32 < 10 ? 2 : 1).c_str(),
-                                    known(row.fp16, row.fp16 < 10 ? 2 : 1).c_str(), row.matrix ? " m" : "");
+    const std::string line =
+        format("%-13s %-44.44s %4s %-7s %7.0f %8s %9s %9s%s", row.kind.c_str(), row.name.c_str(), year.c_str(),
+               row.memory_type.c_str(), row.memory_gb, known_text(row.gbps, 0).c_str(),
+               known_text(row.fp32, row.fp32 < 10 ? 2 : 1).c_str(), known_text(row.fp16, row.fp16 < 10 ? 2 : 1).c_str(),
+               row.matrix ? " m" : "");
     out << (row.measured ? bold(line) : line) << '\n';
   }
   if (left_out > 0) out << left_out << " more specifications: --cards shows them.\n";

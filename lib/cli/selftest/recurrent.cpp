@@ -18,7 +18,7 @@ Tensor tensor_or_none(const Numbers& values, const Shape& shape) {
   return values.empty() ? Tensor() : tensor_of(values, shape);
 }
 
-double largest(const Numbers& values) {
+double largest_magnitude(const Numbers& values) {
   double most = 1;
   for (const double value : values) most = std::max(most, std::abs(value));
   return most;
@@ -61,14 +61,14 @@ void check_layer(Check& check, const RnnLayer& l) {
   // steps; ReLU lets them grow.
   const double terms = static_cast<double>(l.inputs + l.hidden + l.steps * l.batch);
   const ops::RnnResult result = ops::rnn_forward(input, weights, options);
-  const reference::Tolerance forward{32 + 4 * std::sqrt(terms), largest(expected.y)};
+  const reference::Tolerance forward{32 + 4 * std::sqrt(terms), largest_magnitude(expected.y)};
   check.close(result.y, y, expected.y, forward);
   check.close(result.h_n, h, expected.h_n, forward);
 
   const auto got = ops::rnn_backward({tensor_of(d.dout.y, y), tensor_of(d.dout.h_n, h), tensor_or_none(d.dout.c_n, h)},
                                      input, weights, options, result.saved);
   const auto check_gradient = [&](const Tensor& actual, const Shape& shape, const Numbers& values) {
-    check.close(actual, shape, values, {64 + 4 * std::sqrt(terms), largest(values)});
+    check.close(actual, shape, values, {64 + 4 * std::sqrt(terms), largest_magnitude(values)});
   };
   check_gradient(got.x, x, gradients.inputs.x);
   check_gradient(got.h0, h, gradients.inputs.h0);

@@ -16,32 +16,32 @@ namespace {
 using reference::OptimizerState;
 using reference::random_values;
 
-constexpr std::int64_t count = 5003;
+constexpr std::int64_t parameter_count = 5003;
 constexpr int steps = 5;
 
 /// Takes steps on the device and on the host, and compares the parameters. The calls are `device_step(parameters,
 /// gradients, hyper, progress)` and `host_step(state, gradients, lr)`.
 template <class DeviceStep, class HostStep>
 void check_steps(Check& check, double beta2, DeviceStep device_step, HostStep host_step) {
-  const auto start = random_values(1, count);
-  const Tensor parameters = tensor_of(start, {count});
+  const auto start = random_values(1, parameter_count);
+  const Tensor parameters = tensor_of(start, {parameter_count});
   const Tensor hyper = ops::make_hyper(Device()), progress = ops::make_progress(Device());
   OptimizerState state{start, {}, {}, {}, {}};
   for (int step = 0; step < steps; ++step) {
     const double lr = 0.01 * (step + 1);
-    const auto gradients = random_values(static_cast<std::uint64_t>(10 + step), count);
+    const auto gradients = random_values(static_cast<std::uint64_t>(10 + step), parameter_count);
     ops::write_hyper(hyper, lr, 0.9);
     ops::advance_step(progress, hyper, beta2);
-    device_step(parameters, tensor_of(gradients, {count}), hyper, progress);
+    device_step(parameters, tensor_of(gradients, {parameter_count}), hyper, progress);
     host_step(state, gradients, lr);
   }
   // Steps are up to lr / sqrt(1 - beta2) = 1.3 long, with about ten roundings in each step.
-  check.close(parameters, {count}, state.parameters, {64, 2});
+  check.close(parameters, {parameter_count}, state.parameters, {64, 2});
 }
 
 void check_sgd(Check& check) {
   for (const ops::SgdRule& rule : {ops::SgdRule{}, ops::SgdRule{0, 0.1, true}}) {
-    const Tensor momenta = zeros({count});
+    const Tensor momenta = zeros({parameter_count});
     check_steps(
         check, 0,
         [&](const Tensor& p, const Tensor& g, const Tensor& hyper, const Tensor& progress) {
@@ -56,7 +56,8 @@ void check_sgd(Check& check) {
 void check_adam(Check& check) {
   for (const ops::AdamRule& rule : {ops::AdamRule{}, ops::AdamRule{0.999, 1e-8, 0.1, true}}) {
     const bool amsgrad = rule.decoupled;
-    const Tensor means = zeros({count}), squares = zeros({count}), max_squares = amsgrad ? zeros({count}) : Tensor();
+    const Tensor means = zeros({parameter_count}), squares = zeros({parameter_count}),
+                 max_squares = amsgrad ? zeros({parameter_count}) : Tensor();
     check_steps(
         check, rule.beta2,
         [&](const Tensor& p, const Tensor& g, const Tensor& hyper, const Tensor& progress) {
@@ -70,7 +71,7 @@ void check_adam(Check& check) {
 
 void check_lion(Check& check) {
   const ops::LionRule rule{0.99, 0.1};
-  const Tensor means = zeros({count});
+  const Tensor means = zeros({parameter_count});
   check_steps(
       check, 0,
       [&](const Tensor& p, const Tensor& g, const Tensor& hyper, const Tensor&) {
@@ -83,7 +84,7 @@ void check_lion(Check& check) {
 
 void check_rmsprop(Check& check) {
   const ops::RmspropRule rule{0.9, 1e-6, 0.1};
-  const Tensor squares = zeros({count}), momenta = zeros({count});
+  const Tensor squares = zeros({parameter_count}), momenta = zeros({parameter_count});
   check_steps(
       check, 0,
       [&](const Tensor& p, const Tensor& g, const Tensor& hyper, const Tensor&) {
@@ -95,10 +96,11 @@ void check_rmsprop(Check& check) {
 }
 
 void check_global_norm(Check& check) {
-  const auto a = random_values(30, count), b = random_values(31, 77);
+  const auto a = random_values(30, parameter_count), b = random_values(31, 77);
   std::vector<double> all = a;
   all.insert(all.end(), b.begin(), b.end());
-  check.close(ops::global_norm({tensor_of(a, {count}), tensor_of(b, {77})}), {}, {reference::norm(all)}, {32});
+  check.close(ops::global_norm({tensor_of(a, {parameter_count}), tensor_of(b, {77})}), {}, {reference::norm(all)},
+              {32});
 }
 
 constexpr GeneratorState late{0x1234567890abcdefu, 0xfffffffeu};  // The counter's lower half overflows soon.

@@ -19,7 +19,7 @@ namespace crisol {
 
 namespace {
 
-constexpr std::string_view format_name = "crisol tuning 1";
+constexpr std::string_view tuning_format = "crisol tuning 1";
 
 // A line of the file has these fields, separated by tabs.
 std::string line_of(const TuningEntry& e) {
@@ -71,11 +71,11 @@ namespace dispatch {
 std::string write_tuning(const std::vector<TuningEntry>& entries) {
   std::string lines;
   for (const TuningEntry& entry : entries) lines += line_of(entry);
-  return with_checksum(format_name, lines);
+  return with_checksum(tuning_format, lines);
 }
 
 TuningFile read_tuning(std::string_view text) {
-  const CheckedLines checked = without_checksum(format_name, text);
+  const CheckedLines checked = without_checksum(tuning_format, text);
   TuningFile file{{}, checked.fault};
   for (std::string_view rest = checked.lines; !rest.empty();) {
     if (!parse_line(cut_until(rest, '\n'), file.entries.emplace_back())) return {{}, "has a line that is no entry"};

@@ -43,7 +43,7 @@ bool is_of_version(std::string_view driver, std::string_view version) {
   return next.empty() || (next[0] != '.' && (next[0] < '0' || next[0] > '9'));
 }
 
-constexpr std::string_view format_name = "crisol verification 1";
+constexpr std::string_view verdicts_format = "crisol verification 1";
 
 using Name = std::pair<std::string, std::string>;  // Op and variant.
 using Outcomes = std::map<Name, Verification>;
@@ -71,12 +71,12 @@ std::string text_of(const AllOutcomes& all) {
     for (const auto& [name, v] : outcomes)
       lines +=
           concat(device, '\t', v.op, '\t', v.variant, '\t', v.agrees ? "agrees" : "disagrees", '\t', v.detail, '\n');
-  return with_checksum(format_name, lines);
+  return with_checksum(verdicts_format, lines);
 }
 
 /// Returns nothing and writes a line to stderr if the text is damaged.
 AllOutcomes parse(const std::string& path, std::string_view text) {
-  CheckedLines checked = without_checksum(format_name, text);
+  CheckedLines checked = without_checksum(verdicts_format, text);
   AllOutcomes all;
   for (std::string_view rest = checked.lines; !rest.empty();) {
     std::array<std::string_view, 5> fields;

@@ -14,8 +14,8 @@ namespace crisol::autograd {
 Tensor pointwise(const ops::PointwiseRow& row, std::span<const Operand> inputs, std::span<const Scalar> scalars);
 inline Tensor pointwise(const ops::PointwiseRow& row, std::initializer_list<Operand> inputs,
                         std::initializer_list<Scalar> scalars = {}) {
-  return pointwise(row, std::span<const Operand>(inputs.begin(), inputs.size()),
-                   std::span<const Scalar>(scalars.begin(), scalars.size()));
+  return autograd::pointwise(row, std::span<const Operand>(inputs.begin(), inputs.size()),
+                             std::span<const Scalar>(scalars.begin(), scalars.size()));
 }
 
 /// Replaces x by the row's result for x and the other inputs. Throws if ops are recorded and x or an input wants a

@@ -8,7 +8,7 @@ namespace crisol {
 
 namespace {
 
-constexpr const char* op = "interpolate";
+constexpr const char* interpolate_op = "interpolate";
 
 /// The entry of a list that has one for each axis after the channels, or one for all of them.
 template <class List>
@@ -21,10 +21,11 @@ ResampledAxis resampled(const Tensor& x, int axis, const InterpolateOptions& opt
   const std::int64_t size = x.size(2 + axis);
   const bool by_size = !options.size.empty();
   const double factor = by_size ? 0 : entry_of(options.scale_factor, axis);
-  require(by_size || (factor > 0 && factor * static_cast<double>(size) < 0x1p31), op, "scale_factor is ", factor);
+  require(by_size || (factor > 0 && factor * static_cast<double>(size) < 0x1p31), interpolate_op, "scale_factor is ",
+          factor);
   const std::int64_t count = by_size ? entry_of(options.size, axis)
                                      : static_cast<std::int64_t>(std::floor(factor * static_cast<double>(size)));
-  require(size > 0 && count > 0 && size < (std::int64_t{1} << 31) && count < (std::int64_t{1} << 31), op,
+  require(size > 0 && count > 0 && size < (std::int64_t{1} << 31) && count < (std::int64_t{1} << 31), interpolate_op,
           "an axis of size ", size, " would get size ", count);
   const double n = static_cast<double>(size), scale = by_size ? static_cast<double>(count) / n : factor;
   if (options.mode == InterpolateMode::nearest || options.mode == InterpolateMode::nearest_exact) {
@@ -50,21 +51,22 @@ ResampledAxis resampled(const Tensor& x, int axis, const InterpolateOptions& opt
 }  // namespace
 
 Tensor interpolate(const Tensor& x, const InterpolateOptions& options) {
-  require(x.defined(), op, "the input is undefined");
-  require(x.dim() >= 3, op, "the input has shape ", x.shape(), ", (N, C, …) expected");
+  require(x.defined(), interpolate_op, "the input is undefined");
+  require(x.dim() >= 3, interpolate_op, "the input has shape ", x.shape(), ", (N, C, …) expected");
   const auto axes = static_cast<std::size_t>(x.dim() - 2), sizes = static_cast<std::size_t>(options.size.rank()),
              factors = options.scale_factor.size();
-  require((sizes > 0) != (factors > 0), op, "either size or scale_factor must be given; they have ", sizes, " and ",
-          factors, " numbers");
-  require(sizes + factors == 1 || sizes + factors == axes, op, sizes + factors, " numbers for ", axes,
+  require((sizes > 0) != (factors > 0), interpolate_op, "either size or scale_factor must be given; they have ", sizes,
+          " and ", factors, " numbers");
+  require(sizes + factors == 1 || sizes + factors == axes, interpolate_op, sizes + factors, " numbers for ", axes,
           " axes after the channels");
   const bool picks = options.mode == InterpolateMode::nearest || options.mode == InterpolateMode::nearest_exact;
-  require(!picks || (!options.align_corners && !options.antialias), op,
+  require(!picks || (!options.align_corners && !options.antialias), interpolate_op,
           "align_corners and antialias are not for the nearest modes");
-  require(!options.align_corners || !options.antialias, op, "align_corners and antialias exclude each other");
+  require(!options.align_corners || !options.antialias, interpolate_op,
+          "align_corners and antialias exclude each other");
   std::vector<ResampledAxis> resampled_axes;
   for (int axis = 0; axis < x.dim() - 2; ++axis) resampled_axes.push_back(resampled(x, axis, options));
-  return resample_axes(op, x, std::move(resampled_axes));
+  return resample_axes(interpolate_op, x, std::move(resampled_axes));
 }
 
 Tensor pixel_shuffle(const Tensor& x, std::int64_t factor) {

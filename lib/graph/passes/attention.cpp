@@ -16,9 +16,9 @@ struct AttentionParts {
   double scale = 1;
 };
 
-class Finder {
+class AttentionFinder {
  public:
-  Finder(Graph& graph, Device device) : graph_(graph), uses_(graph), device_(device) {}
+  AttentionFinder(Graph& graph, Device device) : graph_(graph), uses_(graph), device_(device) {}
 
   void find() {
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
@@ -111,7 +111,7 @@ class Finder {
 
 std::size_t find_attention(Graph& graph, Device device) {
   const std::size_t before = graph.nodes.size();
-  Finder(graph, device).find();
+  AttentionFinder(graph, device).find();
   remove_dead_nodes(graph, device);
   return before - graph.nodes.size();
 }

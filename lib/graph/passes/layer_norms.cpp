@@ -16,9 +16,9 @@ struct NormParts {
   double epsilon = 0;
 };
 
-class Finder {
+class LayerNormFinder {
  public:
-  explicit Finder(Graph& graph) : graph_(graph), uses_(graph) {}
+  explicit LayerNormFinder(Graph& graph) : graph_(graph), uses_(graph) {}
 
   void find() {
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
@@ -163,7 +163,7 @@ class Finder {
 
 std::size_t find_layer_norms(Graph& graph, Device device) {
   const std::size_t before = graph.nodes.size();
-  Finder(graph).find();
+  LayerNormFinder(graph).find();
   remove_dead_nodes(graph, device);
   return before - graph.nodes.size();
 }

@@ -20,9 +20,9 @@ struct Lookup {
   Tensor table;
 };
 
-class Finder {
+class LookupFinder {
  public:
-  Finder(Graph& graph, Device device) : graph_(graph), uses_(graph), device_(device) {}
+  LookupFinder(Graph& graph, Device device) : graph_(graph), uses_(graph), device_(device) {}
 
   void find() {
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
@@ -141,7 +141,7 @@ class Finder {
 std::size_t find_lookups(Graph& graph, Device device) {
   const NoGrad no_grad;
   const std::size_t before = graph.nodes.size();
-  Finder(graph, device).find();
+  LookupFinder(graph, device).find();
   remove_dead_nodes(graph, device);
   return before - graph.nodes.size();
 }

@@ -11,7 +11,7 @@ namespace crisol::ops {
 namespace {
 
 // Winograd's transforms add up to eight times as much as the sums; tiles of 2 x 2 add twice as much.
-constexpr dispatch::Variant<Conv2dProblem> variants[] = {
+constexpr dispatch::Variant<Conv2dProblem> backward_data_variants[] = {
     {"depthwise", DeviceClass::gpu, plan_depthwise_data},
     {"gemm", DeviceClass::gpu, plan_conv2d_gemm_data},
     {"winograd_f4", DeviceClass::gpu, plan_winograd_f4_data, nullptr, false, 8},
@@ -26,7 +26,7 @@ constexpr dispatch::Variant<Conv2dProblem> variants[] = {
 
 }  // namespace
 
-const Table<Conv2dProblem> conv2d_backward_data_table("conv2d_backward_data", variants);
+const Table<Conv2dProblem> conv2d_backward_data_table("conv2d_backward_data", backward_data_variants);
 
 Tensor conv2d_backward_data(const Tensor& dy, const Tensor& weight, const Shape& input, const Conv2dOptions& options) {
   const char* const op = conv2d_backward_data_table.op;

@@ -11,7 +11,7 @@ namespace crisol::ops {
 namespace {
 
 // Winograd's transforms add up to eight times as much as the sums; tiles of 2 x 2 add twice as much.
-constexpr dispatch::Variant<Conv2dProblem> variants[] = {
+constexpr dispatch::Variant<Conv2dProblem> backward_weight_variants[] = {
     {"depthwise", DeviceClass::gpu, plan_depthwise_weight},
     {"gemm", DeviceClass::gpu, plan_conv2d_gemm_weight},
     {"planes", DeviceClass::cpu, plan_planes_weight},
@@ -24,7 +24,7 @@ constexpr dispatch::Variant<Conv2dProblem> variants[] = {
 
 }  // namespace
 
-const Table<Conv2dProblem> conv2d_backward_weight_table("conv2d_backward_weight", variants);
+const Table<Conv2dProblem> conv2d_backward_weight_table("conv2d_backward_weight", backward_weight_variants);
 
 Tensor conv2d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& weight, const Conv2dOptions& options) {
   const char* const op = conv2d_backward_weight_table.op;

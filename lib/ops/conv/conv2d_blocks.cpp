@@ -19,8 +19,8 @@ constexpr const char* op = "conv2d_blocks";
 
 /// Columns of a tile, and the names of configurations with them.
 constexpr std::array<std::int64_t, 8> tile_columns{14, 12, 10, 8, 7, 6, 5, 4};
-const std::string tile_names[] = {"14", "12", "10", "8", "7", "6", "5", "4"};
-std::span<const std::string> tile_configs() { return tile_names; }
+const std::string block_tile_names[] = {"14", "12", "10", "8", "7", "6", "5", "4"};
+std::span<const std::string> tile_configs() { return block_tile_names; }
 
 /// How the planes of y are cut. A tile has `columns` columns, and a work-item computes `tiles_of_item` tiles.
 struct BlockCut {
@@ -118,7 +118,7 @@ PlanOr plan_direct(const Conv2dBlocksProblem& p, const Target& target, std::size
   return plan;
 }
 
-constexpr dispatch::Variant<Conv2dBlocksProblem> variants[] = {
+constexpr dispatch::Variant<Conv2dBlocksProblem> blocks_variants[] = {
     {"tiles", DeviceClass::cpu, plan_tiles, tile_configs, true},
     {"direct", DeviceClass::any, plan_direct, nullptr, true}};
 
@@ -152,7 +152,7 @@ Conv2dBlocksProblem problem_of(const Tensor& x, const Tensor& weight, const Tens
 
 }  // namespace
 
-const Table<Conv2dBlocksProblem> conv2d_blocks_table(op, variants);
+const Table<Conv2dBlocksProblem> conv2d_blocks_table(op, blocks_variants);
 
 dispatch::ProblemKey Conv2dBlocksProblem::key() const {
   const Conv2dSizes& s = sizes;

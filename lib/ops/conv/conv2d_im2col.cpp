@@ -13,13 +13,12 @@ namespace {
 
 using kernels::number;
 
-constexpr std::int64_t workspace_floats = std::int64_t{1} << 26;  // 256 MB, unless the limit is lower.
-constexpr std::int64_t max_elements = std::int64_t{1} << 30;      // The kernels count them in 32 bits.
+constexpr std::int64_t max_elements = std::int64_t{1} << 30;  // The kernels count them in 32 bits.
 
 std::int64_t images_at_once(const Conv2dSizes& s, const Target& target) {
-  const std::int64_t image = std::max(
-      {std::int64_t{1}, s.depth() * s.pixels(), s.group_channels() * s.plane() * workspace_floats / max_elements});
-  const std::int64_t floats = target.bytes_at_once(4 * workspace_floats) / 4;
+  const std::int64_t image = std::max({std::int64_t{1}, s.depth() * s.pixels(),
+                                       s.group_channels() * s.plane() * conv2d_workspace_floats / max_elements});
+  const std::int64_t floats = target.bytes_at_once(4 * conv2d_workspace_floats) / 4;
   return std::clamp<std::int64_t>(floats / image, 1, std::max<std::int64_t>(1, s.images));
 }
 
@@ -35,14 +34,14 @@ const char* check_sizes(const Conv2dSizes& s, const Target& target) {
 }
 
 /// Images of one group that are convolved at once.
-struct Piece {
+struct ImagePiece {
   std::int64_t first, images, group;
 };
 
 /// A plan that makes patches and multiplies them, piece by piece.
-class Planner {
+class Im2colPlanner {
  public:
-  Planner(const Conv2dProblem& problem, const Target& target)
+  Im2colPlanner(const Conv2dProblem& problem, const Target& target)
       : p_(problem),
         s_(problem.sizes),
         target_(target),
@@ -57,11 +56,11 @@ class Planner {
   void for_pieces(Run&& run) const {
     for (std::int64_t first = 0; first < s_.images; first += at_once_)
       for (std::int64_t group = 0; group < s_.groups; ++group)
-        run(Piece{first, std::min(at_once_, s_.images - first), group});
+        run(ImagePiece{first, std::min(at_once_, s_.images - first), group});
   }
 
   /// The images of a piece in x or dx.
-  Place images_in(const Place& x, const Piece& piece) const {
+  Place images_in(const Place& x, const ImagePiece& piece) const {
     return x.offset_by((piece.first * s_.channels + piece.group * s_.group_channels()) * s_.plane());
   }
 
@@ -156,8 +155,8 @@ PlanOr plan_im2col(const Conv2dProblem& p, const Target& target, std::size_t) {
   const Conv2dSizes& s = p.sizes;
   if (const char* reason = check_sizes(s, target)) return reason;
   const std::int64_t m = s.group_outputs(), n = s.pixels(), k = s.depth();
-  Planner planner(p, target);
-  planner.for_pieces([&, x = x, weight = weight, y = y](const Piece& piece) {
+  Im2colPlanner planner(p, target);
+  planner.for_pieces([&, x = x, weight = weight, y = y](const ImagePiece& piece) {
     const Place a = weight.offset_by(piece.group * m * k);
     planner.add_im2col(piece.images, planner.images_in(x, piece), k * n, n);
     GemmProblem product = inner_product(p, m, n, k, piece.images);
@@ -176,8 +175,8 @@ PlanOr plan_im2col_data(const Conv2dProblem& p, const Target& target, std::size_
   const Conv2dSizes& s = p.sizes;
   if (const char* reason = check_sizes(s, target)) return reason;
   const std::int64_t m = s.depth(), n = s.pixels(), k = s.group_outputs();
-  Planner planner(p, target);
-  planner.for_pieces([&, dy = dy, weight = weight, dx = dx](const Piece& piece) {
+  Im2colPlanner planner(p, target);
+  planner.for_pieces([&, dy = dy, weight = weight, dx = dx](const ImagePiece& piece) {
     const Place a = weight.offset_by(piece.group * k * m);
     GemmProblem product = inner_product(p, m, n, k, piece.images);
     product.a = {1, m};
@@ -196,12 +195,12 @@ PlanOr plan_im2col_weight(const Conv2dProblem& p, const Target& target, std::siz
   if (const char* reason = check_sizes(s, target)) return reason;
   if (s.images == 0) return "there are no images";
   if (s.output_image() > max_elements) return "one image is too large for the kernel's indices";
-  Planner planner(p, target);
+  Im2colPlanner planner(p, target);
   // One product over the pixels of all images of a piece: both matrices have them side by side.
   const Place by_output = s.images == 1 ? dy : planner.workspace(s.images * s.output_image());
   if (s.images > 1) planner.add_by_output(dy, by_output);
   const std::int64_t m = s.group_outputs(), n = s.depth();
-  planner.for_pieces([&, x = x, dw = dw](const Piece& piece) {
+  planner.for_pieces([&, x = x, dw = dw](const ImagePiece& piece) {
     const std::int64_t pixels = piece.images * s.pixels();
     planner.add_im2col(piece.images, planner.images_in(x, piece), s.pixels(), pixels);
     GemmProblem product = inner_product(p, m, n, pixels, 1);

@@ -15,19 +15,19 @@ namespace crisol::ops {
 
 namespace {
 
-constexpr const char* op = "conv2d_separable";
+constexpr const char* separable_op = "conv2d_separable";
 constexpr std::int64_t items_of_core = 4;  ///< Work-items for each core, so that all end at about the same time.
 
 constexpr Place x = operand(0), depthwise = operand(1), pointwise = operand(2), y = operand(3), shift = operand(4),
                 bias = operand(5), e0 = operand(6), e1 = operand(7);
 
 /// How the rows of y are cut.
-struct Bands {
+struct SeparableBands {
   std::int64_t rows;  ///< Of a band.
   std::int64_t of_item, pieces;
 };
 
-Bands bands_of(const SeparableProblem& p, const Target& target) {
+SeparableBands bands_of(const SeparableProblem& p, const Target& target) {
   constexpr std::int64_t max_between = 1 << 14;  // Floats: a part of a small cache of the second level.
   const Conv2dSizes& s = p.sizes;
   const std::int64_t wanted = ceil_div(items_of_core * target.info.compute_units, s.images);
@@ -57,7 +57,7 @@ PlanOr plan_bands(const SeparableProblem& p, const Target& target, std::size_t) 
   const Conv2dSizes& s = p.sizes;
   if (!tiles_take(s, p.block)) return "too large an image or kernel";
   const std::int64_t columns = tile_width(s.out_w, p.tile_blocks, p.block, target);
-  const Bands bands = bands_of(p, target);
+  const SeparableBands bands = bands_of(p, target);
   runtime::KernelSpec spec{
       "conv/blocks/conv2d_blocks_separable.cl", "conv2d_blocks_separable", {{"VW", p.block}, {"T", columns}}};
   spec.prelude = middle_prelude(p.middle, epilogue_prelude(p.epilogue));
@@ -91,14 +91,14 @@ PlanOr plan_direct(const SeparableProblem& p, const Target& target, std::size_t)
   return plan;
 }
 
-constexpr dispatch::Variant<SeparableProblem> variants[] = {{"bands", DeviceClass::cpu, plan_bands, nullptr, true},
-                                                            {"direct", DeviceClass::any, plan_direct, nullptr, true}};
+constexpr dispatch::Variant<SeparableProblem> separable_variants[] = {
+    {"bands", DeviceClass::cpu, plan_bands, nullptr, true}, {"direct", DeviceClass::any, plan_direct, nullptr, true}};
 
 SeparableProblem problem_of(const Tensor& input, const SeparableWeights& w, const Conv2dSizes& s,
                             std::int64_t outputs) {
-  require_dtype(op, "the input", input, DType::f32);
-  require(w.depthwise.dim() == 4 && w.pointwise.dim() == 7, op, "the weights must have 4 and 7 axes, their shapes are ",
-          w.depthwise.shape(), " and ", w.pointwise.shape());
+  require_dtype(separable_op, "the input", input, DType::f32);
+  require(w.depthwise.dim() == 4 && w.pointwise.dim() == 7, separable_op,
+          "the weights must have 4 and 7 axes, their shapes are ", w.depthwise.shape(), " and ", w.pointwise.shape());
   const SeparableProblem p{.sizes = s,
                            .outputs = outputs,
                            .block = w.depthwise.size(3),
@@ -107,11 +107,11 @@ SeparableProblem problem_of(const Tensor& input, const SeparableWeights& w, cons
                            .has_bias = w.bias.defined() ? 1 : 0,
                            .middle = {},
                            .epilogue = {}};
-  require(p.block == 4 || p.block == 8 || p.block == 16, op, "a block of ", p.block,
+  require(p.block == 4 || p.block == 8 || p.block == 16, separable_op, "a block of ", p.block,
           " channels; 4, 8 or 16 is expected");
-  require_shape(op, "the input", input, {s.images, p.first().blocks(), s.height, s.width, p.block});
+  require_shape(separable_op, "the input", input, {s.images, p.first().blocks(), s.height, s.width, p.block});
   const auto check = [&](const char* what, const Tensor& t, const Shape& shape) {
-    if (t.defined()) require_operand(op, "the input", input, what, t, shape);
+    if (t.defined()) require_operand(separable_op, "the input", input, what, t, shape);
   };
   check("the depthwise weight", w.depthwise, {p.first().blocks(), s.kernel_h, s.kernel_w, p.block});
   check("the shift", w.shift, {p.first().blocks(), p.block});
@@ -123,7 +123,7 @@ SeparableProblem problem_of(const Tensor& input, const SeparableWeights& w, cons
 
 }  // namespace
 
-const Table<SeparableProblem> conv2d_separable_table(op, variants);
+const Table<SeparableProblem> conv2d_separable_table(separable_op, separable_variants);
 
 dispatch::ProblemKey SeparableProblem::key() const {
   const Conv2dSizes& s = sizes;

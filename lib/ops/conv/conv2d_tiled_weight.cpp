@@ -21,7 +21,7 @@ std::int64_t table_size(const Conv2dSizes& s) { return table_images(s) * s.pixel
 // The entries of the table, and the pixels of one slice behind them.
 std::int64_t table_pixels(const Conv2dSizes& s) { return table_size(s) + MAX_SLICE; }
 
-const char* check_sizes(const Conv2dSizes& s, const Target& target) {
+const char* check_tiled_sizes(const Conv2dSizes& s, const Target& target) {
   if (s.images == 0) return "there are no images";
   const std::int64_t images = std::min(s.images, ceil_div(table_pixels(s), s.pixels()));  // Of the table.
   if (s.images * s.pixels() >= max_index || s.depth() >= max_index ||
@@ -79,7 +79,7 @@ PlanOr plan_weight_product(const Conv2dProblem& p, const Target& target, const C
   const Conv2dSizes& s = p.sizes;
   if (with.reason != nullptr) return with.reason;
   if (const char* reason = check_gathering(s)) return reason;
-  if (const char* reason = check_sizes(s, target)) return reason;
+  if (const char* reason = check_tiled_sizes(s, target)) return reason;
   const ProductExtent extent{s.group_outputs(), s.depth(), s.images * s.pixels(), s.groups};
   if (const char* reason = with.engine.against(extent, target)) return reason;
   const int max_parts = max_split_k(target, 4 * s.weight_size(), 16 * table_pixels(s));

@@ -9,6 +9,9 @@ namespace crisol::ops {
 using Conv2dPlan = PlanOr(const Conv2dProblem&, const Target&, std::size_t config);
 using ConfigNames = std::span<const std::string>();
 
+/// Floats that a variant which works in pieces takes at once: 256 MB, unless the limit is lower or a piece needs more.
+constexpr std::int64_t conv2d_workspace_floats = std::int64_t{1} << 26;
+
 // conv2d_direct.cpp: one work-item for each result. Takes every problem.
 Conv2dPlan plan_direct, plan_direct_data, plan_direct_weight;
 // conv2d_depthwise.cpp: GPUs, one channel in a group.

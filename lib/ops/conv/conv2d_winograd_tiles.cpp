@@ -12,8 +12,6 @@ namespace crisol::ops {
 
 namespace {
 
-// 256 MB, unless the limit is lower or an image needs more.
-constexpr std::int64_t workspace_floats = std::int64_t{1} << 26;
 // The kernels count the elements of a position and the bytes of the input in 32 bits.
 struct Sizes : WinogradSizes {
   std::int64_t positions() const noexcept { return (tile + 2) * (tile + 2); }
@@ -26,7 +24,7 @@ struct Sizes : WinogradSizes {
 };
 
 std::int64_t images_at_once(const Sizes& s, const Target& target) {
-  const std::int64_t floats = target.bytes_at_once(4 * workspace_floats) / 4 - s.kernel_floats();
+  const std::int64_t floats = target.bytes_at_once(4 * conv2d_workspace_floats) / 4 - s.kernel_floats();
   return std::clamp<std::int64_t>(floats / s.tile_floats(1), 1, s.images);
 }
 
@@ -66,9 +64,9 @@ const char* check_cost(const Conv2dProblem& p, const Sizes& s, const Target& tar
   return nullptr;
 }
 
-class Planner {
+class WinogradPlanner {
  public:
-  Planner(const Conv2dProblem& problem, const Sizes& sizes, const Target& target)
+  WinogradPlanner(const Conv2dProblem& problem, const Sizes& sizes, const Target& target)
       : p_(problem), s_(sizes), target_(target), at_once_(images_at_once(s_, target)) {
     tiles_ = plan_.workspace(4 * static_cast<std::uint64_t>(s_.tile_floats(at_once_)));
     kernels_ = derive_kernels();
@@ -171,7 +169,7 @@ PlanOr plan_of(const Conv2dProblem& p, const Target& target, std::int64_t tile, 
   const Sizes s{winograd_sizes(p.sizes, tile, data)};
   if (const char* reason = check_sizes(s, target)) return reason;
   const char* const costs = check_cost(p, s, target);
-  Plan plan = Planner(p, s, target).plan();
+  Plan plan = WinogradPlanner(p, s, target).plan();
   if (costs != nullptr) return PlanOr::only_forced(std::move(plan), costs);
   return plan;
 }

@@ -16,10 +16,10 @@ namespace {
 constexpr std::int64_t max_block = 64;  // Channels.
 constexpr std::int64_t vectors = 2;     // NV: channels are mostly multiples of 32.
 // Floats, in a usual L2 cache of 1 MB. M takes 147,000 of them at most.
-constexpr std::int64_t wanted_slice = 220'000;
+constexpr std::int64_t wanted_tile_slice = 220'000;
 constexpr std::int64_t min_chunk = 16, max_chunk = 64;
 
-struct Cut {
+struct WeightCut {
   std::int64_t width, rows;
   std::int64_t tiles_h, tiles_w, tiles;
   std::int64_t block_k, block_c, chunk, split_k, items, slice;
@@ -43,8 +43,8 @@ struct Cut {
   }
 };
 
-Cut cut_of(const Conv2dSizes& s, const Target& target) {
-  Cut cut{};
+WeightCut cut_of(const Conv2dSizes& s, const Target& target) {
+  WeightCut cut{};
   cut.width = target.cpu_vector_width();
   cut.rows = cut.width == 16 ? 8 : 4;
   cut.tiles_h = ceil_div(s.out_h, 4);
@@ -54,7 +54,7 @@ Cut cut_of(const Conv2dSizes& s, const Target& target) {
   cut.block_k = std::min(ceil_div(s.outputs, cut.width) * cut.width, max_block);
   cut.block_c = std::min(ceil_div(s.channels, panel) * panel, max_block);
   const std::int64_t m = 36 * cut.block_k * cut.block_c, of_tile = 36 * (cut.block_k + cut.block_c);
-  cut.chunk = std::clamp((wanted_slice - m) / of_tile, min_chunk, max_chunk);
+  cut.chunk = std::clamp((wanted_tile_slice - m) / of_tile, min_chunk, max_chunk);
   cut.split_k = 1;
   const std::int64_t wanted = 2 * std::int64_t{target.info.compute_units};  // Each further part writes another M.
   cut.split_k = std::clamp<std::int64_t>(ceil_div(wanted, cut.units(s)), 1, ceil_div(cut.tiles, cut.chunk));
@@ -63,7 +63,7 @@ Cut cut_of(const Conv2dSizes& s, const Target& target) {
   return cut;
 }
 
-const char* check(const Conv2dSizes& s, const Cut& cut, const Target& target) {
+const char* check(const Conv2dSizes& s, const WeightCut& cut, const Target& target) {
   // Vector operations a tile, measured: transforming 16 channels takes 250, 16 outputs 200, for each block of the
   // others.
   const auto c = static_cast<double>(ceil_div(s.channels, 32) * 32),
@@ -105,7 +105,7 @@ PlanOr plan_winograd_weight(const Conv2dProblem& p, const Target& target, std::s
   const auto [dy, x, dw] = operands<3>();
   const Conv2dSizes& s = p.sizes;
   if (const char* reason = check_winograd_form(s)) return reason;
-  const Cut cut = cut_of(s, target);
+  const WeightCut cut = cut_of(s, target);
   if (const char* reason = check(s, cut, target)) return reason;
   runtime::Defines defines{{"VW", cut.width}, {"MR", cut.rows}, {"NV", vectors}};
   dispatch::define_fma(defines, target.info);

@@ -26,7 +26,7 @@ namespace {
 constexpr std::int64_t max_image_bytes = std::int64_t{1} << 28;  // Unless the limit is lower.
 
 /// The slices slice … slice + slices - 1 of some volumes of the result.
-struct Piece {
+struct VolumePiece {
   std::int64_t volume, volumes, slice, slices;
 };
 
@@ -45,7 +45,7 @@ class VolumeConvolution {
   Shape image_output(std::int64_t count) const;
   const Conv2dOptions& image_options() const noexcept { return image_options_; }
   /// The number of images of a piece.
-  static std::int64_t images_in(const Piece& piece) noexcept { return piece.volumes * piece.slices; }
+  static std::int64_t images_in(const VolumePiece& piece) noexcept { return piece.volumes * piece.slices; }
 
   /// Calls run(piece) for each piece of the result.
   template <class Run>
@@ -56,9 +56,9 @@ class VolumeConvolution {
   Tensor padded(const Tensor& x) const;
   Tensor without_padding(const Tensor& x) const { return narrow(x, 2, options_.padding.d, input_[2]); }
   /// The slices that a piece reads, as (volumes, slices, C, Q, H, W). Windows that overlap share elements.
-  Tensor windows_of(const Tensor& padded, const Piece& piece) const;
+  Tensor windows_of(const Tensor& padded, const VolumePiece& piece) const;
   /// A piece of the result as (volumes, slices, K, H', W').
-  static Tensor piece_of(const Tensor& result, const Piece& piece);
+  static Tensor piece_of(const Tensor& result, const VolumePiece& piece);
 
   /// The key of an op with these operands.
   dispatch::CallKey key(const char* op, std::initializer_list<const Tensor*> operands) const;
@@ -116,7 +116,7 @@ void VolumeConvolution::for_pieces(const Target& target, Run run) const {
   const std::int64_t volumes = std::max<std::int64_t>(images / depth, 1), slices = std::min(images, depth);
   for (std::int64_t volume = 0; volume < output_[0]; volume += volumes)
     for (std::int64_t slice = 0; slice < depth; slice += slices)
-      run(Piece{volume, std::min(volumes, output_[0] - volume), slice, std::min(slices, depth - slice)});
+      run(VolumePiece{volume, std::min(volumes, output_[0] - volume), slice, std::min(slices, depth - slice)});
 }
 
 Shape VolumeConvolution::padded_shape() const {
@@ -130,7 +130,7 @@ Tensor VolumeConvolution::padded(const Tensor& x) const {
   return padding == 0 ? x : pad(x, {{}, {}, {padding, padding}});
 }
 
-Tensor VolumeConvolution::windows_of(const Tensor& padded, const Piece& piece) const {
+Tensor VolumeConvolution::windows_of(const Tensor& padded, const VolumePiece& piece) const {
   const Shape& s = padded.strides();
   const std::int64_t step = s[2] * options_.stride.d;
   return make_view(padded, {piece.volumes, piece.slices, input_[1], weight_[2], input_[3], input_[4]},
@@ -138,7 +138,7 @@ Tensor VolumeConvolution::windows_of(const Tensor& padded, const Piece& piece) c
                    padded.offset() + piece.volume * s[0] + piece.slice * step);
 }
 
-Tensor VolumeConvolution::piece_of(const Tensor& result, const Piece& piece) {
+Tensor VolumeConvolution::piece_of(const Tensor& result, const VolumePiece& piece) {
   const Tensor volumes = narrow(result, 0, piece.volume, piece.volumes);
   return transpose(narrow(volumes, 2, piece.slice, piece.slices), 1, 2);
 }
@@ -169,7 +169,7 @@ Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
   if (c.is_line()) return reshape(convolve(x, x.size(0)), c.output());
   return rehearsed(c.key(op, {&x, &weight, &bias}), [&] {
     const Tensor y = empty(c.output(), DType::f32, x.device()), source = c.padded(x);
-    c.for_pieces(target_of(state_of(x)), [&](const Piece& piece) {
+    c.for_pieces(target_of(state_of(x)), [&](const VolumePiece& piece) {
       const Tensor to = c.piece_of(y, piece);
       copy_into(to, reshape(convolve(c.windows_of(source, piece), c.images_in(piece)), to.shape()));
     });
@@ -190,7 +190,7 @@ Tensor conv3d_backward_data(const Tensor& dy, const Tensor& weight, const Shape&
   if (c.is_line()) return reshape(gradient(dy, input[0]), input);
   return rehearsed(c.key(op, {&dy, &weight}), [&] {
     const Tensor dx = zeros(c.padded_shape(), DType::f32, dy.device());
-    c.for_pieces(target_of(state_of(dy)), [&](const Piece& piece) {
+    c.for_pieces(target_of(state_of(dy)), [&](const VolumePiece& piece) {
       const Tensor windows = c.windows_of(dx, piece);
       const Tensor parts = reshape(gradient(c.piece_of(dy, piece), c.images_in(piece)), windows.shape());
       // The windows share no elements at one tap.
@@ -214,7 +214,7 @@ Tensor conv3d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& we
   return rehearsed(c.key(op, {&dy, &x}), [&] {
     const Tensor source = c.padded(x);
     Tensor dw;
-    c.for_pieces(target_of(state_of(x)), [&](const Piece& piece) {
+    c.for_pieces(target_of(state_of(x)), [&](const VolumePiece& piece) {
       const Tensor part = gradient(c.piece_of(dy, piece), c.windows_of(source, piece), c.images_in(piece));
       if (dw.defined())
         add_into(dw, part);

@@ -126,16 +126,17 @@ PlanOr plan_sorted(const ScatterProblem& p, const Target& target, std::size_t) {
   return plan;
 }
 
-constexpr Variant<ScatterProblem> variants[] = {{"owner", DeviceClass::any, plan_owner},
-                                                {"sorted", DeviceClass::any, plan_sorted},
-                                                {"any_owner", DeviceClass::any, plan_any_owner}};
+constexpr Variant<ScatterProblem> scatter_variant_list[] = {{"owner", DeviceClass::any, plan_owner},
+                                                            {"sorted", DeviceClass::any, plan_sorted},
+                                                            {"any_owner", DeviceClass::any, plan_any_owner}};
 using ScatterTable = Table<ScatterProblem>;
-const ScatterTable scatter_table("scatter", variants), scatter_add_table("scatter_add", variants),
-    scatter_reduce_table("scatter_reduce", variants);
-const ScatterTable index_copy_table("index_copy", variants), index_add_table("index_add", variants),
-    index_reduce_table("index_reduce", variants);
+const ScatterTable scatter_table("scatter", scatter_variant_list),
+    scatter_add_table("scatter_add", scatter_variant_list),
+    scatter_reduce_table("scatter_reduce", scatter_variant_list);
+const ScatterTable index_copy_table("index_copy", scatter_variant_list),
+    index_add_table("index_add", scatter_variant_list), index_reduce_table("index_reduce", scatter_variant_list);
 
-constexpr auto sum = static_cast<std::int64_t>(ScatterReduction::sum);
+constexpr auto adding = static_cast<std::int64_t>(ScatterReduction::sum);
 
 // y is contiguous and holds the dtype of the computation.
 void run(const ScatterTable& table, const Tensor& y, const AxisSplit& split, const Tensor& index, const Tensor& src,
@@ -236,15 +237,15 @@ Tensor scatter_elements(const ScatterTable& table, const Tensor& x, int axis, co
 
 }  // namespace
 
-std::span<const Variant<ScatterProblem>> scatter_variants() { return variants; }
+std::span<const Variant<ScatterProblem>> scatter_variants() { return scatter_variant_list; }
 
 void index_add_into(const ScatterTable& table, const Tensor& y, const AxisSplit& split, const Tensor& index,
                     const Tensor& src, std::optional<std::int64_t> not_added) {
-  run(table, y, split, index, src, index.numel(), true, sum, not_added.value_or(-1));
+  run(table, y, split, index, src, index.numel(), true, adding, not_added.value_or(-1));
 }
 
 Tensor index_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
-  return scatter_slices(index_add_table, x, axis, index, src, sum);
+  return scatter_slices(index_add_table, x, axis, index, src, adding);
 }
 
 Tensor index_copy(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
@@ -258,7 +259,7 @@ Tensor index_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor
 
 void index_write(const Tensor& x, int axis, const Tensor& index, const Tensor& src, bool accumulate) {
   const ScatterTable& table = accumulate ? index_add_table : index_copy_table;
-  const std::int64_t reduction = accumulate ? sum : ScatterProblem::replaces;
+  const std::int64_t reduction = accumulate ? adding : ScatterProblem::replaces;
   const int at = check_slices(table.op, x, axis, index, src, reduction);
   const bool shared = src.shares_storage_with(x);
   rehearsed(call_key(table.op, {&x, &index, &src}, {axis, reduction, shared ? 1 : 0}), [&] {
@@ -271,7 +272,7 @@ void index_write(const Tensor& x, int axis, const Tensor& index, const Tensor& s
 }
 
 Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
-  return scatter_elements(scatter_add_table, x, axis, index, src, sum);
+  return scatter_elements(scatter_add_table, x, axis, index, src, adding);
 }
 
 Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {

@@ -16,7 +16,7 @@ struct StepGeometry {
   int width, block;
 };
 
-StepGeometry geometry_of(const dispatch::Target& target) {
+StepGeometry step_geometry_of(const dispatch::Target& target) {
   if (target.takes_cpu_kernels()) return {target.cpu_vector_width(), 256};
   return {4, 1};
 }
@@ -56,13 +56,13 @@ void check_amount(const char* op, const char* name, double value) {
 }
 
 runtime::KernelSpec step_kernel(runtime::DeviceState& device, const char* source, const char* entry) {
-  const StepGeometry geometry = geometry_of(dispatch::target_of(device));
+  const StepGeometry geometry = step_geometry_of(dispatch::target_of(device));
   return {source, entry, {{"VW", geometry.width}, {"BLOCK", geometry.block}}};
 }
 
 runtime::NdRange step_range(runtime::DeviceState& device, std::int64_t count) {
   const dispatch::Target target = dispatch::target_of(device);
-  const StepGeometry geometry = geometry_of(target);
+  const StepGeometry geometry = step_geometry_of(target);
   const std::int64_t span = std::int64_t{geometry.width} * geometry.block;
   const std::int64_t blocks = ceil_div(count, span);
   // The last vector is processed lane by lane.

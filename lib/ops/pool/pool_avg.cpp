@@ -54,12 +54,12 @@ PlanOr plan_backward_pixel(const AvgPoolProblem& p, const Target& target, std::s
   return plan_pixel(p, target, "avg_pool_backward", p.inputs());
 }
 
-constexpr Variant<AvgPoolProblem> forward_variants[] = {{"rows", DeviceClass::cpu, plan_forward_rows},
-                                                        {"pixel", DeviceClass::any, plan_forward_pixel}};
-constexpr Variant<AvgPoolProblem> backward_variants[] = {{"rows", DeviceClass::cpu, plan_backward_rows},
-                                                         {"pixel", DeviceClass::any, plan_backward_pixel}};
-const Table<AvgPoolProblem> forward_table("avg_pool2d", forward_variants);
-const Table<AvgPoolProblem> backward_table("avg_pool2d_backward", backward_variants);
+constexpr Variant<AvgPoolProblem> avg_forward_variants[] = {{"rows", DeviceClass::cpu, plan_forward_rows},
+                                                            {"pixel", DeviceClass::any, plan_forward_pixel}};
+constexpr Variant<AvgPoolProblem> avg_backward_variants[] = {{"rows", DeviceClass::cpu, plan_backward_rows},
+                                                             {"pixel", DeviceClass::any, plan_backward_pixel}};
+const Table<AvgPoolProblem> avg_forward_table("avg_pool2d", avg_forward_variants);
+const Table<AvgPoolProblem> avg_backward_table("avg_pool2d_backward", avg_backward_variants);
 
 AvgPoolProblem problem_of(const char* op, const Shape& shape, const AvgPool2dOptions& options) {
   require(options.divisor >= 0, op, "the divisor is ", options.divisor, ", it must be positive, or 0 for the count");
@@ -70,17 +70,17 @@ AvgPoolProblem problem_of(const char* op, const Shape& shape, const AvgPool2dOpt
 }  // namespace
 
 Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options) {
-  const char* const op = forward_table.op;
+  const char* const op = avg_forward_table.op;
   require_dtype(op, "the input", x, DType::f32);
   const AvgPoolProblem problem = problem_of(op, x.shape(), options);
-  return pooled(forward_table, problem, x, {x.size(0), x.size(1), problem.out_h, problem.out_w});
+  return pooled(avg_forward_table, problem, x, {x.size(0), x.size(1), problem.out_h, problem.out_w});
 }
 
 Tensor avg_pool2d_backward(const Tensor& dy, const Shape& input_shape, const AvgPool2dOptions& options) {
-  const char* const op = backward_table.op;
+  const char* const op = avg_backward_table.op;
   const AvgPoolProblem problem = problem_of(op, input_shape, options);
   require_gradient(op, dy, {input_shape[0], input_shape[1], problem.out_h, problem.out_w}, input_shape);
-  return pooled(backward_table, problem, dy, input_shape);
+  return pooled(avg_backward_table, problem, dy, input_shape);
 }
 
 }  // namespace crisol::ops

@@ -52,12 +52,12 @@ PlanOr plan_backward_pixel(const PoolGeometry& p, const Target& target, std::siz
   return plan_pixel(p, target, "max_pool_backward", p.inputs());
 }
 
-constexpr Variant<PoolGeometry> forward_variants[] = {{"rows", DeviceClass::cpu, plan_forward_rows},
-                                                      {"pixel", DeviceClass::any, plan_forward_pixel}};
-constexpr Variant<PoolGeometry> backward_variants[] = {{"rows", DeviceClass::cpu, plan_backward_rows},
-                                                       {"pixel", DeviceClass::any, plan_backward_pixel}};
-const Table<PoolGeometry> forward_table("max_pool2d", forward_variants);
-const Table<PoolGeometry> backward_table("max_pool2d_backward", backward_variants);
+constexpr Variant<PoolGeometry> max_forward_variants[] = {{"rows", DeviceClass::cpu, plan_forward_rows},
+                                                          {"pixel", DeviceClass::any, plan_forward_pixel}};
+constexpr Variant<PoolGeometry> max_backward_variants[] = {{"rows", DeviceClass::cpu, plan_backward_rows},
+                                                           {"pixel", DeviceClass::any, plan_backward_pixel}};
+const Table<PoolGeometry> max_forward_table("max_pool2d", max_forward_variants);
+const Table<PoolGeometry> max_backward_table("max_pool2d_backward", max_backward_variants);
 
 PoolGeometry geometry_of(const char* op, const Shape& shape, const MaxPool2dOptions& options) {
   return pool_geometry(op, shape, options.kernel, options.stride, options.padding, options.dilation, options.ceil_mode);
@@ -66,20 +66,20 @@ PoolGeometry geometry_of(const char* op, const Shape& shape, const MaxPool2dOpti
 }  // namespace
 
 MaxPool2dResult max_pool2d(const Tensor& x, const MaxPool2dOptions& options) {
-  const char* const op = forward_table.op;
+  const char* const op = max_forward_table.op;
   require_dtype(op, "the input", x, DType::f32);
   const PoolGeometry geometry = geometry_of(op, x.shape(), options);
   const Shape shape{x.size(0), x.size(1), geometry.out_h, geometry.out_w};
   const Contiguous input(x);
   MaxPool2dResult result{empty(shape, DType::f32, x.device()), empty(shape, DType::i32, x.device())};
-  const PreparedPtr prepared = prepare(forward_table, geometry, state_of(x));
+  const PreparedPtr prepared = prepare(max_forward_table, geometry, state_of(x));
   launch(*prepared, {in(input), out(result.values), out(result.indices)});
   return result;
 }
 
 Tensor max_pool2d_backward(const Tensor& dy, const Tensor& indices, const Shape& input_shape,
                            const MaxPool2dOptions& options) {
-  const char* const op = backward_table.op;
+  const char* const op = max_backward_table.op;
   const PoolGeometry geometry = geometry_of(op, input_shape, options);
   const Shape shape{input_shape[0], input_shape[1], geometry.out_h, geometry.out_w};
   require_gradient(op, dy, shape, input_shape);
@@ -89,7 +89,7 @@ Tensor max_pool2d_backward(const Tensor& dy, const Tensor& indices, const Shape&
           indices.device());
   const Contiguous gradient(dy), positions(indices);
   const Tensor dx = empty(input_shape, DType::f32, dy.device());
-  const PreparedPtr prepared = prepare(backward_table, geometry, state_of(dy));
+  const PreparedPtr prepared = prepare(max_backward_table, geometry, state_of(dy));
   launch(*prepared, {in(gradient), in(positions), out(dx)});
   return dx;
 }

@@ -15,7 +15,6 @@ using kernels::number;
 
 namespace {
 
-constexpr std::int64_t max_int = std::numeric_limits<std::int32_t>::max() / 2;
 constexpr std::int64_t panels_of_block = 4;
 
 // 24 accumulators of 32 registers, or 12 of 16.
@@ -53,7 +52,7 @@ std::int64_t CpuTilePlan::packed_size(std::int64_t m, std::int64_t k, std::int64
 
 std::optional<CpuTilePlan> plan_cpu_tiles(const Target& target, std::int64_t m, std::int64_t n, std::int64_t k,
                                           std::int64_t batch, bool gathers, const CpuTileChoice& choice) {
-  if (m > max_int || k > max_int || batch > max_int) return std::nullopt;
+  if (m > max_cpu_size || k > max_cpu_size || batch > max_cpu_size) return std::nullopt;
   CpuTilePlan plan{};
   plan.vector_width = target.cpu_vector_width();
   plan.tile_rows = rows_of_tile(plan.vector_width, choice.vectors);
@@ -124,7 +123,7 @@ std::int64_t panel_columns(const Target& target) {
 }
 
 std::optional<PackSource> b_source(const GemmProblem& p) {
-  if (p.n > max_int || p.k > max_int) return std::nullopt;
+  if (p.n > max_cpu_size || p.k > max_cpu_size) return std::nullopt;
   return PackSource{.m = p.n,
                     .k = p.k,
                     .row = p.b.column,

@@ -1,11 +1,15 @@
 // Geometry of the register-tiled GEMM for CPUs (gemm_cpu_tiled.cl), shared by matmul and convolution.
 #pragma once
 
+#include <limits>
 #include <optional>
 
 #include "ops/product/gemm.h"
 
 namespace crisol::ops {
+
+/// The largest size of a product on a CPU. The kernels count in 32 bits.
+constexpr std::int64_t max_cpu_size = std::numeric_limits<std::int32_t>::max() / 2;
 
 /// The operand of gemm_pack. Element (i, k) of a matrix is i * row + k0 * stride0 + k1 * stride1 + k2 * stride2 behind
 /// its first, k = (k0 * count1 + k1) * count2 + k2.

@@ -20,7 +20,7 @@ constexpr TileShape fma_tiles[] = {
     {128, 32, 8, 4, 1.15, 16}, {32, 128, 8, 4, 1.15, 16}, {16, 128, 4, 8, 1.3, 16}, {32, 32, 4, 4, 1.35, 16},
 };
 
-constexpr int min_depth = 8;  // The smallest depth of the tiles' slices.
+constexpr int min_slice_depth = 8;  // The smallest depth of the tiles' slices.
 
 // Costs, in multiply-adds of one compute unit. of_result: each result of a group costs as much beside the
 // multiply-adds, for reading the first slices and for storing. of_part: each part of the depth writes each result and
@@ -61,7 +61,7 @@ class FmaEngine final : public Engine {
   std::span<const TileShape> tiles() const override { return fma_tiles; }
 
   const char* against(const ProductExtent& extent, const Target& target) const override {
-    return extent.k / min_depth > target.loop_budget ? "too deep" : nullptr;
+    return extent.k / min_slice_depth > target.loop_budget ? "too deep" : nullptr;
   }
 
   const char* against_tile(const TileShape& tile, const Target& target, int vectors) const override {

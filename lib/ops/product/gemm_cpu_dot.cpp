@@ -1,12 +1,12 @@
 #include "ops/product/gemm_cpu_dot.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "base/ceil_div.h"
 #include "dispatch/device_defines.h"
 #include "dispatch/work_split.h"
+#include "ops/product/cpu_tiles.h"
 #include "product/sizes.h"
 
 namespace crisol::ops {
@@ -15,7 +15,6 @@ using namespace dispatch;
 
 namespace {
 
-constexpr std::int64_t max_int = std::numeric_limits<std::int32_t>::max() / 2;
 // An odd number of vectors, so that the distance between panels is not a power of two.
 constexpr std::int64_t vectors_of_block = 55;
 constexpr std::int64_t rows_of_block = 208;  // Rows of A and B together. They take 730 KB of a usual L2 cache.
@@ -39,7 +38,7 @@ std::int64_t iterations_of_unit(const DotPlan& plan, std::int64_t k, std::int64_
 
 std::optional<DotPlan> plan_dot(const Target& target, std::int64_t m, std::int64_t n, std::int64_t k,
                                 std::int64_t batch, std::int64_t gathered_taps) {
-  if (m > max_int || n > max_int || batch > max_int) return std::nullopt;
+  if (m > max_cpu_size || n > max_cpu_size || batch > max_cpu_size) return std::nullopt;
   DotPlan plan{};
   plan.vector_width = target.cpu_vector_width();
   plan.tile_m = plan.vector_width == 16 ? 8 : 4;  // 24 accumulators of 32 registers, or 12 of 16.

@@ -31,7 +31,7 @@ std::int64_t tiles_of(const GemmProblem& p, const TileShape& tile) {
 // read ahead, in registers.
 int stages_of(MatrixUnit::Kind kind) { return kind == MatrixUnit::Kind::mma_sm80 ? 3 : 2; }
 
-int local_bytes(const TileShape& tile) { return 4 * SLICE_WORDS * (tile.rows + tile.columns); }
+int packed_tile_bytes(const TileShape& tile) { return 4 * SLICE_WORDS * (tile.rows + tile.columns); }
 
 runtime::KernelSpec spec_of(const GemmProblem& p, const Target& target, const TileShape& tile, const char* file,
                             const char* entry) {
@@ -113,7 +113,7 @@ PlanOr plan_gemm_matrix_packed(const GemmProblem& problem, const Target& target,
   if (const char* reason = against_tiled_operands(problem)) return reason;
   if (facts_of(unit.kind).waves_share_registers) return "the device has too few registers for its tile";
   if (p.batch != 1) return "there are several products";
-  if (static_cast<int>(target.info.local_memory) < stages_of(unit.kind) * local_bytes(large_tile))
+  if (static_cast<int>(target.info.local_memory) < stages_of(unit.kind) * packed_tile_bytes(large_tile))
     return "the device has too little local memory";
   if (p.c.column != 1) return "the columns of the result do not lie side by side";
   const bool worth =

@@ -137,13 +137,13 @@ PlanOr plan_groups(const ReduceProblem& p, const Target& target, std::size_t) {
   return plan_of(p, target, cut_groups(p, target));
 }
 
-constexpr Variant<ReduceProblem> variants[] = {{"columns", DeviceClass::cpu, plan_columns},
-                                               {"rows", DeviceClass::cpu, plan_rows},
-                                               {"items", DeviceClass::any, plan_items},
-                                               {"groups", DeviceClass::any, plan_groups}};
+constexpr Variant<ReduceProblem> reduce_variants[] = {{"columns", DeviceClass::cpu, plan_columns},
+                                                      {"rows", DeviceClass::cpu, plan_rows},
+                                                      {"items", DeviceClass::any, plan_items},
+                                                      {"groups", DeviceClass::any, plan_groups}};
 
 }  // namespace
 
-const Table<ReduceProblem> reduce_table("reduce", variants);
+const Table<ReduceProblem> reduce_table("reduce", reduce_variants);
 
 }  // namespace crisol::ops

@@ -12,7 +12,7 @@ constexpr std::int64_t group = 128, max_hidden = 256;  // GROUP and MAX_HIDDEN o
 constexpr std::int64_t max_weight_bytes = std::int64_t{1} << 20;
 
 /// PARTS and ROWS of rnn_persistent_rows.cl.
-struct Split {
+struct RowsSplit {
   std::int64_t parts, rows;
 
   std::int64_t local_bytes(std::int64_t gates) const { return 4 * rows * (2 * max_hidden + parts * gates * group); }
@@ -20,12 +20,12 @@ struct Split {
 
 // A group takes as many rows as the batch has for each multiprocessor, because a group reads all weights for any number
 // of rows.
-Split split_rows(const RnnProblem& p, const Target& target) {
-  const auto fits = [&](const Split& split) {
+RowsSplit split_rows(const RnnProblem& p, const Target& target) {
+  const auto fits = [&](const RowsSplit& split) {
     return split.local_bytes(p.kind().gates) <= static_cast<std::int64_t>(target.info.local_memory);
   };
   const bool is_test = target.takes_cpu_kernels();  // On CPUs, which are for tests, one program serves all batches.
-  Split split{is_test ? 2 : 4, 1};
+  RowsSplit split{is_test ? 2 : 4, 1};
   while (split.parts > 1 &&
          (!fits(split) || split.parts * group > static_cast<std::int64_t>(target.info.max_work_group)))
     split.parts /= 2;
@@ -38,19 +38,19 @@ Split split_rows(const RnnProblem& p, const Target& target) {
 }
 
 runtime::KernelSpec kernel_of(const RnnProblem& p, const Target& target, const char* entry) {
-  const Split split = split_rows(p, target);
+  const RowsSplit split = split_rows(p, target);
   return rnn_kernel(p, target, "rnn/rnn_persistent_rows.cl", entry,
                     {{"GROUP", group}, {"PARTS", split.parts}, {"ROWS", split.rows}, {"MAX_HIDDEN", max_hidden}});
 }
 
 runtime::NdRange groups_of(const RnnProblem& p, const Target& target) {
-  const Split split = split_rows(p, target);
+  const RowsSplit split = split_rows(p, target);
   return {{ceil_div(p.batch, split.rows) * group, split.parts}, {group, split.parts}};
 }
 
 const char* reason_against(const RnnProblem& p, const Target& target) {
   const DeviceInfo& info = target.info;
-  const Split split = split_rows(p, target);
+  const RowsSplit split = split_rows(p, target);
   if (p.hidden > max_hidden) return "more than 256 hidden units";
   if (4 * p.gate_rows() * p.hidden > max_weight_bytes) return "more than 1 MiB of recurrent weights";
   if (static_cast<std::int64_t>(info.max_work_group) < group * split.parts)

@@ -18,7 +18,7 @@ constexpr std::int64_t max_weights = 192, many_weights = 96, few_weights = 32, u
 constexpr std::int64_t max_items = 512;
 
 /// UNITS, SLICES and ROWS of rnn_persistent_weights.cl.
-struct Split {
+struct WeightsSplit {
   std::int64_t gates, units, slices = 0, rows = 0;
 
   std::int64_t items() const { return gates * units / 4 * slices; }
@@ -26,7 +26,7 @@ struct Split {
   std::int64_t local_bytes() const { return 4 * rows * gates * units * (slices + 1); }
 };
 
-bool fits(const Split& split, const Target& target) {
+bool fits(const WeightsSplit& split, const Target& target) {
   const DeviceInfo& info = target.info;
   const std::int64_t registers = target.traits.registers_of_item(split.items());
   const std::int64_t weights = std::min(max_weights, registers - other_registers - 4 * split.rows);
@@ -37,11 +37,11 @@ bool fits(const Split& split, const Target& target) {
 
 // The result has no slices if nothing fits. It has as many rows as the batch has for each multiprocessor, but not more
 // rows than the items can compute the cells of.
-Split split_weights(const RnnSizes& s, const Target& target) {
+WeightsSplit split_weights(const RnnSizes& s, const Target& target) {
   const std::int64_t gates = s.kind().gates, units = ceil_div(s.hidden, 16) * 16;
-  Split best{gates, units};
+  WeightsSplit best{gates, units};
   for (std::int64_t slices = ceil_div(4, gates); 4 * slices <= units; ++slices) {
-    const Split split{gates, units, slices, 1};
+    const WeightsSplit split{gates, units, slices, 1};
     if (units % (4 * slices) != 0 || !fits(split, target)) continue;
     const std::int64_t enough = split.items() > usual_items ? many_weights : few_weights;
     if (best.slices != 0 && best.weights() <= enough) break;
@@ -51,26 +51,26 @@ Split split_weights(const RnnSizes& s, const Target& target) {
   const double of_multiprocessor = static_cast<double>(s.batch) / target.traits.multiprocessors;
   if (!target.takes_cpu_kernels())  // There, in tests, one program serves all batches.
     max_rows = std::min(max_rows, 1 + static_cast<std::int64_t>(of_multiprocessor));
-  for (Split more = best; more.rows < max_rows; best = more) {
+  for (WeightsSplit more = best; more.rows < max_rows; best = more) {
     ++more.rows;
     if (!fits(more, target)) break;
   }
   return best;
 }
 
-const char* reason_against(const RnnProblem& p, const Target& target, const Split& split) {
+const char* reason_against(const RnnProblem& p, const Target& target, const WeightsSplit& split) {
   if (split.slices == 0) return "a work-group's registers do not hold the recurrent weights";
   return against_one_launch(p, target, split.rows * split.weights() + 4 * split.gates * split.slices + 64);
 }
 
-runtime::KernelSpec kernel_of(const RnnProblem& p, const Target& target, const Split& split, const char* entry) {
+runtime::KernelSpec kernel_of(const RnnProblem& p, const Target& target, const WeightsSplit& split, const char* entry) {
   runtime::Defines defines{{"UNITS", split.units}, {"SLICES", split.slices}, {"ROWS", split.rows}};
   if (target.takes_cpu_kernels()) defines.add({"ROLLED", 1});
   return rnn_kernel(p, target, "rnn/rnn_persistent_weights.cl", entry, defines);
 }
 
 /// `outputs` of a hidden unit are computed by neighbouring items.
-runtime::NdRange groups_of(const RnnProblem& p, const Split& split, std::int64_t outputs) {
+runtime::NdRange groups_of(const RnnProblem& p, const WeightsSplit& split, std::int64_t outputs) {
   const std::int64_t groups = ceil_div(p.batch, split.rows);
   const std::int64_t width = outputs * split.units / 4, height = split.items() / width;
   return {{groups * width, height}, {width, height}};
@@ -79,7 +79,7 @@ runtime::NdRange groups_of(const RnnProblem& p, const Split& split, std::int64_t
 }  // namespace
 
 PlanOr plan_rnn_forward_persistent_weights(const RnnForward& p, const Target& target, std::size_t) {
-  const Split split = split_weights(p, target);
+  const WeightsSplit split = split_weights(p, target);
   if (const char* reason = reason_against(p, target, split)) return reason;
   Plan plan;
   add_one_launch(plan, p, target, kernel_of(p, target, split, "rnn_persistent_weights_forward"),
@@ -88,7 +88,7 @@ PlanOr plan_rnn_forward_persistent_weights(const RnnForward& p, const Target& ta
 }
 
 PlanOr plan_rnn_backward_persistent_weights(const RnnBackward& p, const Target& target, std::size_t) {
-  const Split split = split_weights(p, target);
+  const WeightsSplit split = split_weights(p, target);
   if (const char* reason = reason_against(p, target, split)) return reason;
   Plan plan;
   add_one_launch(plan, p, target, kernel_of(p, target, split, "rnn_persistent_weights_backward"),

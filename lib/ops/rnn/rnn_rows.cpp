@@ -60,7 +60,7 @@ bool multiplies_input(const RnnSizes& s) {
   return s.batch >= min_batch && 4 * s.gate_rows() * (s.inputs + s.hidden) <= max_bytes;
 }
 
-const char* reason_against(const RnnProblem& p, const Target& target) {
+const char* reason_against_rows(const RnnProblem& p, const Target& target) {
   if (p.projected != 0) return "the output is projected";
   if (std::max({p.steps, p.batch, p.inputs, p.gate_rows()}) > std::numeric_limits<std::int32_t>::max() / 4)
     return "sizes beyond the kernel's int indices";
@@ -71,7 +71,7 @@ const char* reason_against(const RnnProblem& p, const Target& target) {
 }  // namespace
 
 PlanOr plan_rnn_forward_rows(const RnnForward& p, const Target& target, std::size_t) {
-  if (const char* reason = reason_against(p, target)) return reason;
+  if (const char* reason = reason_against_rows(p, target)) return reason;
   const RnnForwardOperands o;
   const bool fused = multiplies_input(p);
   Plan plan;
@@ -88,7 +88,7 @@ PlanOr plan_rnn_forward_rows(const RnnForward& p, const Target& target, std::siz
 }
 
 PlanOr plan_rnn_backward_rows(const RnnBackward& p, const Target& target, std::size_t) {
-  if (const char* reason = reason_against(p, target)) return reason;
+  if (const char* reason = reason_against_rows(p, target)) return reason;
   const RnnBackwardOperands o;
   Plan plan;
   add_absent_states(plan, p, target);

@@ -27,7 +27,7 @@ struct BatchNormProblem : RowProblem {
 };
 
 /// Checked.
-struct Inputs {
+struct BatchNormInputs {
   Contiguous x, weight, bias;
   std::int64_t images, channels, spatial = 1;
 
@@ -48,13 +48,13 @@ struct Inputs {
   }
 };
 
-Inputs inputs_of(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias) {
+BatchNormInputs inputs_of(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias) {
   require_dtype(op, "the input", x, DType::f32);
   require(x.dim() >= 2, op, "the input must be (N, C) or (N, C, …), its shape is ", x.shape());
   const std::int64_t channels = x.shape()[1];
   if (weight.defined()) require_operand(op, "the input", x, "the weight", weight, {channels});
   if (bias.defined()) require_operand(op, "the input", x, "the bias", bias, {channels});
-  Inputs inputs{Contiguous(x), Contiguous(weight), Contiguous(bias), x.shape()[0], channels};
+  BatchNormInputs inputs{Contiguous(x), Contiguous(weight), Contiguous(bias), x.shape()[0], channels};
   for (int i = 2; i < x.dim(); ++i) inputs.spatial *= x.shape()[i];
   return inputs;
 }
@@ -131,7 +131,8 @@ Plan plan_backward(const BatchNormProblem& p, const Target& target, const RowGeo
 const Table<BatchNormProblem> forward_table("batch_norm2d", row_variants<BatchNormProblem, plan_forward>);
 const Table<BatchNormProblem> backward_table("batch_norm2d_backward", row_variants<BatchNormProblem, plan_backward>);
 
-void check_running(const char* op, const Inputs& inputs, const Tensor& mean, const Tensor& var, bool training) {
+void check_running(const char* op, const BatchNormInputs& inputs, const Tensor& mean, const Tensor& var,
+                   bool training) {
   require(mean.defined() == var.defined(), op, "running mean and variance must both be given, or neither");
   require(mean.defined() || training, op, "inference needs running statistics");
   if (!mean.defined()) return;
@@ -145,7 +146,7 @@ void check_running(const char* op, const Inputs& inputs, const Tensor& mean, con
 BatchNormResult batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                              const Tensor& running_var, const BatchNormOptions& options) {
   const char* const op = forward_table.op;
-  const Inputs inputs = inputs_of(op, x, weight, bias);
+  const BatchNormInputs inputs = inputs_of(op, x, weight, bias);
   check_running(op, inputs, running_mean, running_var, options.training);
   require(options.momentum >= 0 && options.momentum <= 1, op, "momentum must be in [0, 1], it is ", options.momentum);
   require(options.epsilon >= 0, op, "epsilon must not be negative, it is ", options.epsilon);
@@ -172,7 +173,7 @@ BatchNormResult batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor
 NormGradients batch_norm2d_backward(const Tensor& dy, const Tensor& x, const Tensor& weight, const Tensor& mean,
                                     const Tensor& invstd, bool training) {
   const char* const op = backward_table.op;
-  const Inputs inputs = inputs_of(op, x, weight, {});
+  const BatchNormInputs inputs = inputs_of(op, x, weight, {});
   require_operand(op, "the input", x, "the result's gradient", dy, x.shape());
   require_operand(op, "the input", x, "the mean", mean, {inputs.channels});
   require_operand(op, "the input", x, "invstd", invstd, {inputs.channels});

@@ -29,8 +29,9 @@ Plan plan_backward(const LabelLossProblem& p, const Target& target, const RowGeo
   return plan;
 }
 
-const Table<LabelLossProblem> forward_table("cross_entropy", row_variants<LabelLossProblem, plan_forward>);
-const Table<LabelLossProblem> backward_table("cross_entropy_backward", row_variants<LabelLossProblem, plan_backward>);
+const Table<LabelLossProblem> label_loss_forward_table("cross_entropy", row_variants<LabelLossProblem, plan_forward>);
+const Table<LabelLossProblem> label_loss_backward_table("cross_entropy_backward",
+                                                        row_variants<LabelLossProblem, plan_backward>);
 
 LabelLossProblem problem_of(const char* op, const Tensor& logits, const Tensor& labels,
                             const CrossEntropyOptions& options) {
@@ -42,12 +43,12 @@ LabelLossProblem problem_of(const char* op, const Tensor& logits, const Tensor& 
 }  // namespace
 
 CrossEntropyResult cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options) {
-  const LabelLossProblem p = problem_of(forward_table.op, logits, labels, options);
-  check_indices(forward_table.op, labels, p.length, options.ignore_index);
+  const LabelLossProblem p = problem_of(label_loss_forward_table.op, logits, labels, options);
+  check_indices(label_loss_forward_table.op, labels, p.length, options.ignore_index);
   const Contiguous scores(logits), classes(labels);
   const Tensor moments = empty({p.rows, 2}, DType::f32, logits.device());
   runtime::FaultFlag& fault = fault_flag_of(state_of(logits));
-  const PreparedPtr prepared = prepare(forward_table, p, state_of(logits));
+  const PreparedPtr prepared = prepare(label_loss_forward_table, p, state_of(logits));
   const LabelLossOutput to = make_label_loss_output(p, logits.device());
   launch(*prepared, {in(scores), in(classes), out(to.rows), out(moments), out(to.loss), out(to.scale), fault.words()},
          {static_cast<float>(options.label_smoothing)});
@@ -57,7 +58,7 @@ CrossEntropyResult cross_entropy(const Tensor& logits, const Tensor& labels, con
 
 Tensor cross_entropy_backward(const Tensor& dy, const Tensor& logits, const Tensor& labels,
                               const CrossEntropyResult& forward, const CrossEntropyOptions& options) {
-  const char* const op = backward_table.op;
+  const char* const op = label_loss_backward_table.op;
   const LabelLossProblem p = problem_of(op, logits, labels, options);
   require_loss_gradient(op, dy, labels, options.reduction);
   require_operand(op, "the input", logits, "the rows' moments", forward.moments, {p.rows, 2});
@@ -65,7 +66,7 @@ Tensor cross_entropy_backward(const Tensor& dy, const Tensor& logits, const Tens
   const Contiguous gradient(dy), scores(logits), classes(labels);
   const Contiguous moments(forward.moments);
   const Tensor dx = empty(logits.shape(), DType::f32, logits.device());
-  const PreparedPtr prepared = prepare(backward_table, p, state_of(logits));
+  const PreparedPtr prepared = prepare(label_loss_backward_table, p, state_of(logits));
   launch(*prepared, {in(gradient), in(scores), in(classes), in(moments), in(forward.scale), out(dx)},
          {static_cast<float>(options.label_smoothing)});
   return dx;

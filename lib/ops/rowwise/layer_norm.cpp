@@ -22,7 +22,7 @@ struct LayerNormProblem : RowProblem {
 };
 
 /// Checked.
-struct Inputs {
+struct LayerNormInputs {
   Contiguous x, weight, bias;
   Shape row_shape;  ///< x's, without the normalised axes.
 
@@ -30,7 +30,8 @@ struct Inputs {
   ContiguousArg or_x(const Contiguous& t) const { return in(t.defined() ? t : x); }
 };
 
-Inputs inputs_of(const char* op, const Tensor& x, const Shape& normalized, const Tensor& weight, const Tensor& bias) {
+LayerNormInputs inputs_of(const char* op, const Tensor& x, const Shape& normalized, const Tensor& weight,
+                          const Tensor& bias) {
   require_dtype(op, "the input", x, DType::f32);
   const int outer = x.dim() - normalized.rank();
   bool fits = normalized.rank() > 0 && outer >= 0;
@@ -44,7 +45,7 @@ Inputs inputs_of(const char* op, const Tensor& x, const Shape& normalized, const
   return {Contiguous(x), Contiguous(weight), Contiguous(bias), row_shape};
 }
 
-LayerNormProblem problem_of(const Inputs& inputs, const Shape& normalized, bool parameters) {
+LayerNormProblem problem_of(const LayerNormInputs& inputs, const Shape& normalized, bool parameters) {
   return {{inputs.row_shape.numel(), normalized.numel(), 1},
           (inputs.weight.defined() ? kernels::AFFINE_WEIGHT : 0) | (inputs.bias.defined() ? kernels::AFFINE_BIAS : 0),
           parameters ? 1 : 0};
@@ -82,20 +83,22 @@ Plan plan_backward(const LayerNormProblem& p, const Target& target, const RowGeo
   return plan;
 }
 
-const Table<LayerNormProblem> forward_table("layer_norm", row_variants<LayerNormProblem, plan_forward>);
-const Table<LayerNormProblem> backward_table("layer_norm_backward", row_variants<LayerNormProblem, plan_backward>);
+const Table<LayerNormProblem> layer_norm_forward_table("layer_norm", row_variants<LayerNormProblem, plan_forward>);
+const Table<LayerNormProblem> layer_norm_backward_table("layer_norm_backward",
+                                                        row_variants<LayerNormProblem, plan_backward>);
 
 }  // namespace
 
 LayerNormResult layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
                            double epsilon) {
-  const char* const op = forward_table.op;
-  const Inputs inputs = inputs_of(op, x, normalized_shape, weight, bias);
+  const char* const op = layer_norm_forward_table.op;
+  const LayerNormInputs inputs = inputs_of(op, x, normalized_shape, weight, bias);
   require(epsilon >= 0, op, "epsilon must not be negative, it is ", epsilon);
   const Tensor y = empty(x.shape(), DType::f32, x.device());
   const Tensor mean = empty(inputs.row_shape, DType::f32, x.device());
   const Tensor rstd = empty(inputs.row_shape, DType::f32, x.device());
-  const PreparedPtr prepared = prepare(forward_table, problem_of(inputs, normalized_shape, false), state_of(x));
+  const PreparedPtr prepared =
+      prepare(layer_norm_forward_table, problem_of(inputs, normalized_shape, false), state_of(x));
   launch(*prepared, {in(inputs.x), inputs.or_x(inputs.weight), inputs.or_x(inputs.bias), out(y), out(mean), out(rstd)},
          {static_cast<float>(epsilon)});
   return {y, mean, rstd};
@@ -103,8 +106,8 @@ LayerNormResult layer_norm(const Tensor& x, const Shape& normalized_shape, const
 
 NormGradients layer_norm_backward(const Tensor& dy, const Tensor& x, const Shape& normalized_shape,
                                   const Tensor& weight, const Tensor& mean, const Tensor& rstd, bool parameters) {
-  const char* const op = backward_table.op;
-  const Inputs inputs = inputs_of(op, x, normalized_shape, weight, {});
+  const char* const op = layer_norm_backward_table.op;
+  const LayerNormInputs inputs = inputs_of(op, x, normalized_shape, weight, {});
   require_operand(op, "the input", x, "the result's gradient", dy, x.shape());
   require_operand(op, "the input", x, "the mean", mean, inputs.row_shape);
   require_operand(op, "the input", x, "rstd", rstd, inputs.row_shape);
@@ -115,7 +118,8 @@ NormGradients layer_norm_backward(const Tensor& dy, const Tensor& x, const Shape
     to.bias = empty(normalized_shape, DType::f32, x.device());
   }
   const auto or_dx = [&](const Tensor& t) { return t.defined() ? out(t) : in(to.x); };
-  const PreparedPtr prepared = prepare(backward_table, problem_of(inputs, normalized_shape, parameters), state_of(x));
+  const PreparedPtr prepared =
+      prepare(layer_norm_backward_table, problem_of(inputs, normalized_shape, parameters), state_of(x));
   launch(*prepared, {in(gradient), in(inputs.x), inputs.or_x(inputs.weight), in(means), in(rstds), out(to.x),
                      or_dx(to.weight), or_dx(to.bias)});
   return to;

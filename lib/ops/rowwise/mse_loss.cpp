@@ -49,8 +49,8 @@ Plan plan_backward(const MseProblem& p, const Target& device, const RowGeometry&
   return plan;
 }
 
-const Table<MseProblem> forward_table("mse_loss", row_variants<MseProblem, plan_forward>);
-const Table<MseProblem> backward_table("mse_loss_backward", row_variants<MseProblem, plan_backward>);
+const Table<MseProblem> mse_forward_table("mse_loss", row_variants<MseProblem, plan_forward>);
+const Table<MseProblem> mse_backward_table("mse_loss_backward", row_variants<MseProblem, plan_backward>);
 
 MseProblem problem_of(const char* op, const Tensor& x, const Tensor& target, Reduction reduction) {
   require_dtype(op, "the input", x, DType::f32);
@@ -63,20 +63,20 @@ Shape shape_of_loss(const Tensor& x, Reduction reduction) { return reduction == 
 }  // namespace
 
 Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
-  const MseProblem p = problem_of(forward_table.op, x, target, reduction);
+  const MseProblem p = problem_of(mse_forward_table.op, x, target, reduction);
   const Contiguous values(x), targets(target);
   const Tensor loss = empty(shape_of_loss(x, reduction), DType::f32, x.device());
-  const PreparedPtr prepared = prepare(forward_table, p, state_of(x));
+  const PreparedPtr prepared = prepare(mse_forward_table, p, state_of(x));
   launch(*prepared, {in(values), in(targets), out(loss)});
   return loss;
 }
 
 Tensor mse_loss_backward(const Tensor& dy, const Tensor& x, const Tensor& target, Reduction reduction) {
-  const MseProblem p = problem_of(backward_table.op, x, target, reduction);
-  require_operand(backward_table.op, "the input", x, "the loss' gradient", dy, shape_of_loss(x, reduction));
+  const MseProblem p = problem_of(mse_backward_table.op, x, target, reduction);
+  require_operand(mse_backward_table.op, "the input", x, "the loss' gradient", dy, shape_of_loss(x, reduction));
   const Contiguous gradient(dy), values(x), targets(target);
   const Tensor dx = empty(x.shape(), DType::f32, x.device());
-  const PreparedPtr prepared = prepare(backward_table, p, state_of(x));
+  const PreparedPtr prepared = prepare(mse_backward_table, p, state_of(x));
   launch(*prepared, {in(gradient), in(values), in(targets), out(dx)});
   return dx;
 }

@@ -35,18 +35,18 @@ PlanOr plan_backward(const NllProblem& problem, const Target& target, std::size_
   return plan;
 }
 
-constexpr Variant<NllProblem> forward_variants[] = {{"rows", DeviceClass::any, plan_forward}};
-constexpr Variant<NllProblem> backward_variants[] = {{"items", DeviceClass::any, plan_backward}};
-const Table<NllProblem> forward_table("nll_loss", forward_variants);
-const Table<NllProblem> backward_table("nll_loss_backward", backward_variants);
+constexpr Variant<NllProblem> nll_forward_variants[] = {{"rows", DeviceClass::any, plan_forward}};
+constexpr Variant<NllProblem> nll_backward_variants[] = {{"items", DeviceClass::any, plan_backward}};
+const Table<NllProblem> nll_forward_table("nll_loss", nll_forward_variants);
+const Table<NllProblem> nll_backward_table("nll_loss_backward", nll_backward_variants);
 
 }  // namespace
 
 NllResult nll_loss(const Tensor& x, const Tensor& labels, Reduction reduction, std::int64_t ignore_index) {
-  const LabelLossProblem p = label_loss_problem(forward_table.op, x, labels, reduction, ignore_index);
-  check_indices(forward_table.op, labels, p.length, ignore_index);
+  const LabelLossProblem p = label_loss_problem(nll_forward_table.op, x, labels, reduction, ignore_index);
+  check_indices(nll_forward_table.op, labels, p.length, ignore_index);
   const Contiguous scores(x), classes(labels);
-  const PreparedPtr prepared = prepare(forward_table, {p}, state_of(x));
+  const PreparedPtr prepared = prepare(nll_forward_table, {p}, state_of(x));
   const LabelLossOutput to = make_label_loss_output(p, x.device());
   runtime::FaultFlag& fault = fault_flag_of(state_of(x));
   launch(*prepared, {in(scores), in(classes), out(to.rows), out(to.loss), out(to.scale), fault.words()});
@@ -56,7 +56,7 @@ NllResult nll_loss(const Tensor& x, const Tensor& labels, Reduction reduction, s
 
 Tensor nll_loss_backward(const Tensor& dy, const Tensor& labels, const Tensor& scale, std::int64_t classes,
                          Reduction reduction, std::int64_t ignore_index) {
-  const char* const op = backward_table.op;
+  const char* const op = nll_backward_table.op;
   require(labels.dim() == 1, op, "the labels must be (N), their shape is ", labels.shape());
   require(classes > 0, op, "there must be a class, not ", classes);
   const Tensor dx = empty({labels.numel(), classes}, DType::f32, labels.device());
@@ -64,7 +64,7 @@ Tensor nll_loss_backward(const Tensor& dy, const Tensor& labels, const Tensor& s
   require_loss_gradient(op, dy, labels, reduction);
   require_operand(op, "the labels", labels, "the scale", scale, {});
   const Contiguous gradient(dy), positions(labels);
-  const PreparedPtr prepared = prepare(backward_table, {p}, state_of(dx));
+  const PreparedPtr prepared = prepare(nll_backward_table, {p}, state_of(dx));
   launch(*prepared, {in(gradient), in(positions), in(scale), out(dx)});
   return dx;
 }

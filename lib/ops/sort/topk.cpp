@@ -78,10 +78,10 @@ PlanOr plan_sort(const TopkProblem& p, const Target& target, std::size_t) {
   return plan;
 }
 
-constexpr Variant<TopkProblem> variants[] = {{"select", DeviceClass::cpu, plan_select},
-                                             {"group_select", DeviceClass::any, plan_group_select},
-                                             {"sort", DeviceClass::any, plan_sort}};
-const Table<TopkProblem> topk_table("topk", variants);
+constexpr Variant<TopkProblem> topk_variants[] = {{"select", DeviceClass::cpu, plan_select},
+                                                  {"group_select", DeviceClass::any, plan_group_select},
+                                                  {"sort", DeviceClass::any, plan_sort}};
+const Table<TopkProblem> topk_table("topk", topk_variants);
 
 }  // namespace
 

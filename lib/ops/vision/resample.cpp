@@ -119,10 +119,10 @@ PlanOr plan_elements(const ResampleProblem& p, const Target& target, std::size_t
   return plan_of(p, target, "resample_elements", target.flat_range(p.outer * p.count * p.inner));
 }
 
-constexpr Variant<ResampleProblem> variants[] = {{"lines", DeviceClass::cpu, plan_lines},
-                                                 {"rows", DeviceClass::cpu, plan_rows},
-                                                 {"elements", DeviceClass::any, plan_elements}};
-const Table<ResampleProblem> resample_table("resample", variants);
+constexpr Variant<ResampleProblem> resample_variants[] = {{"lines", DeviceClass::cpu, plan_lines},
+                                                          {"rows", DeviceClass::cpu, plan_rows},
+                                                          {"elements", DeviceClass::any, plan_elements}};
+const Table<ResampleProblem> resample_table("resample", resample_variants);
 
 std::int64_t most_terms(const AxisWeights& weights) {
   std::int64_t most = 0;
