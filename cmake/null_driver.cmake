@@ -14,6 +14,5 @@ set_target_properties(crisol_null_driver PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${C
 # The folders in which the command looks for this driver, relative to its own folder: installed, and in the build tree.
 include(GNUInstallDirs)
 file(RELATIVE_PATH installed ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/crisol)
-set_source_files_properties(lib/cli/null_device.cpp PROPERTIES COMPILE_DEFINITIONS
-  CRISOL_NULL_DRIVER_FOLDERS="${installed}:../lib/crisol")
+target_compile_definitions(crisol_cli PRIVATE CRISOL_NULL_DRIVER_FOLDERS="${installed}:../lib/crisol")
 add_dependencies(crisol_cli crisol_null_driver)

@@ -404,7 +404,6 @@ done
 build_parts=(dist python python-intel array-api fuzz-python wheel)
 prepare "${build_parts[@]}"
 build_options=(CRISOL_BUILD_TESTS=ON CRISOL_BUILD_CLI=ON CRISOL_BUILD_SAMPLES=ON)
-have_command ccache || build_options+=(CRISOL_PRECOMPILE_HEADERS=ON)
 if [ -e "$python_tests/installed.txt" ]; then build_options+=("${python_options[@]}"); else build_options+=(CRISOL_BUILD_PYTHON=OFF); fi
 configure "${build_options[@]}"
 end_stage "install for the build"

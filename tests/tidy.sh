@@ -25,7 +25,9 @@ if [ -z "$tidy" ]; then
   tidy=clang-tidy-14
 fi
 install_build_tools doctest/doctest.h
-configure CRISOL_BUILD_TESTS=ON CRISOL_BUILD_CLI=ON CRISOL_BUILD_SAMPLES=ON
+# Its own tree, which knows how each file is compiled alone. Nothing is built there.
+crisol_build=$crisol_build/tidy
+configure CRISOL_UNITY=OFF CRISOL_BUILD_TESTS=ON CRISOL_BUILD_CLI=ON CRISOL_BUILD_SAMPLES=ON
 cd -- "$crisol_root"
 [ ${#files[@]} -gt 0 ] || mapfile -t files < <(find lib -name '*.cpp' ! -name '*_windows.cpp' | sort)
 printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "$(nproc)" "$tidy" -p "$crisol_build" --quiet \

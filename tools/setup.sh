@@ -12,12 +12,17 @@ die() {
 }
 
 # run_logged NAME TEXT COMMAND…: says TEXT, runs COMMAND with its output in build/NAME.log, shows that log on failure.
+# Where log_reader names a command, this command reads the output meanwhile.
 run_logged() {
   local log=$crisol_build/$1.log text=$2 start=$SECONDS status=0
   shift 2
   mkdir -p -- "$crisol_build" || die "cannot write to $crisol_build"
   say "$text"
-  "$@" >"$log" 2>&1 </dev/null || status=$?
+  if [ -n "${log_reader:-}" ]; then
+    "$@" 2>&1 </dev/null | tee -- "$log" | "$log_reader" || status=$?
+  else
+    "$@" >"$log" 2>&1 </dev/null || status=$?
+  fi
   if [ $status -ne 0 ]; then
     tail -n 150 -- "$log" >&2
     say "error: failed after $((SECONDS - start)) s (exit code $status); the whole log: $log"
@@ -191,8 +196,34 @@ configure() {
   : >"$stamp"
 }
 
+# show_progress: reads the output of a build, and says on standard error how much is built and how long the rest will
+# take: on a terminal in a line that it writes again and again, elsewhere in a line every 15 seconds.
+show_progress() {
+  local line built all text start=$SECONDS next=$((SECONDS + 5)) seconds
+  while IFS= read -r line; do
+    if [[ $line =~ ^\[([0-9]+)/([0-9]+)\]\ (Building|Linking|Generating|Creating) ]]; then # Ninja
+      built=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
+    elif [[ $line =~ ^\[\ *([0-9]+)%\] ]]; then # Make
+      built=${BASH_REMATCH[1]} all=100
+    else
+      continue
+    fi
+    if [ "$built" -eq 0 ] || { [ ! -t 2 ] && [ $SECONDS -lt $next ]; }; then continue; fi
+    seconds=$(((SECONDS - start) * (all - built) / built))
+    printf -v text '  %d %% built, about %d:%02d left' $((100 * built / all)) $((seconds / 60)) $((seconds % 60))
+    if [ -t 2 ]; then
+      printf '%s\e[K\r' "$text" >&2
+    else
+      say "$text"
+      next=$((SECONDS + 15))
+    fi
+  done
+  if [ -t 2 ]; then printf '\e[K' >&2; fi
+}
+
 # build TARGET…: these targets, or all.
 build() {
+  local log_reader=show_progress
   run_logged build "Building ${*:-everything} (log: ${crisol_build#"$crisol_root"/}/build.log)" \
     cmake --build "$crisol_build" --parallel "$(nproc 2>/dev/null || echo 2)" ${1:+--target "$@"} || exit 1
 }
