@@ -57,6 +57,7 @@ std::vector<Row> algebra_rows();
 std::vector<Row> random_rows();
 std::vector<Row> feature_rows();
 std::vector<Row> training_rows();
+std::vector<Row> tree_rows();
 
 /// All of them.
 const std::vector<Row>& all_rows();

@@ -1,0 +1,100 @@
+// Trees of decisions, and what follows their sums.
+//
+// A node is four ints: feature, threshold, and the nodes for true and for false. A row x goes to the first one if
+// x[feature] <= threshold (STRICT: <). The sign bit of the feature says that NaN goes there too; else NaN goes to the second one. A
+// leaf is its own successor. In place of its threshold, a leaf has its weight (SINGLE), or the place of its list in
+// `weights`: the list begins at lists[place] and ends before lists[place + 1].
+//
+//   tree_sums    sums[row, targets[k]] = the sum (COMBINE 0), the least (1) or the largest (2) of the weights of the
+//                leaves that the row reaches, in the order of the trees. -0 says that no leaf has the target.
+//   tree_scores  y[row, :] = transform(sums[row, :] * scale + base), and the label of each row
+//
+// A work-item takes the rows first … first + chunk - 1, LANES at once, so that their reads overlap.
+#ifndef LANES
+#define LANES 8
+#endif
+#ifndef COMBINE
+#define COMBINE 0
+#endif
+#ifndef STRICT
+#define STRICT 0
+#endif
+#ifndef SINGLE
+#define SINGLE 0
+#endif
+
+static inline int successor(__global const int* nodes, const int at, __global const float* row) {
+  const int4 node = vload4(at, nodes);
+  const float value = row[node.x & 0x7fffffff];
+  const int is_below = STRICT ? value < as_float(node.y) : value <= as_float(node.y);
+  const int goes = is_below || (node.x < 0 && isnan(value));
+  return goes ? node.z : node.w;
+}
+
+static inline void combine(__global float* sum, const float weight) {
+#if COMBINE == 0
+  *sum += weight;
+#else
+  const float old = *sum;
+  const int is_first = as_int(old) == as_int(-0.0f);
+  *sum = is_first || (COMBINE == 1 ? weight < old : weight > old) ? weight : old;
+#endif
+}
+
+static inline void add_leaf(__global float* sums, const int leaf, __global const int* nodes,
+                            __global const int* lists, __global const int* targets,
+                            __global const float* weights) {
+  const int place = nodes[4 * (ulong)leaf + 1];
+#if SINGLE
+  combine(sums, as_float(place));
+#else
+  const int end = lists[place + 1];
+  for (int k = lists[place]; k < end; ++k) combine(sums + targets[k], weights[k]);
+#endif
+}
+
+__kernel void tree_sums(__global const float* restrict x, const ulong x_offset, __global const int* restrict nodes,
+                        const ulong nodes_offset, __global const int* restrict roots, const ulong roots_offset,
+                        __global const int* restrict lists, const ulong lists_offset,
+                        __global const int* restrict targets, const ulong targets_offset,
+                        __global const float* restrict weights, const ulong weights_offset,
+                        __global float* restrict sums, const ulong sums_offset, const long rows, const long features,
+                        const long columns, const long begin, const long end, const long chunk) {
+  const long first = get_global_id(0) * chunk;
+  const long last = min(first + chunk, rows);
+  x += x_offset;
+  nodes += nodes_offset;
+  roots += roots_offset;
+  lists += lists_offset;
+  targets += targets_offset;
+  weights += weights_offset;
+  sums += sums_offset;
+  if (begin == 0)
+    for (long i = first * columns; i < last * columns; ++i) sums[i] = -0.0f;
+  for (long tree = begin; tree < end; ++tree) {
+    const int root = roots[tree];
+    long row = first;
+    for (; row + LANES <= last; row += LANES) {
+      int at[LANES];
+      for (int lane = 0; lane < LANES; ++lane) at[lane] = root;
+      int moved = 1;
+      while (moved) {
+        moved = 0;
+        for (int lane = 0; lane < LANES; ++lane) {
+          const int next = successor(nodes, at[lane], x + (row + lane) * features);
+          moved |= next ^ at[lane];
+          at[lane] = next;
+        }
+      }
+      for (int lane = 0; lane < LANES; ++lane)
+        add_leaf(sums + (row + lane) * columns, at[lane], nodes, lists, targets, weights);
+    }
+    for (; row < last; ++row) {
+      int at = root;
+      for (int next = successor(nodes, at, x + row * features); next != at;
+           next = successor(nodes, at, x + row * features))
+        at = next;
+      add_leaf(sums + row * columns, at, nodes, lists, targets, weights);
+    }
+  }
+}

@@ -1,0 +1,96 @@
+// Scores of classes or targets, and labels, from the sums of each row (rows, columns).
+//
+//   y = transform(sums * scale + base)
+//
+// A sum of -0 is a class that no leaf of the row names: it is never the label. If there is one sum for two classes
+// (columns 1, classes 2), y has the scores of both. KIND says how:
+//   0  y = sum                     targets, and classes with a sum each
+//   1  y = {1 - sum, sum}          the second label if sum > 0.5
+//   2  y = {-sum, sum}             the second label if sum > 0
+//   3  y = {0, sum}                the second label if sum > 0.5
+//   4  y = {0, sum}                the second label if sum > 0
+// TRANSFORM: 0 none, 1 logistic, 2 softmax, 3 softmax of the scores that are not 0, 4 probit.
+#ifndef TRANSFORM
+#define TRANSFORM 0
+#endif
+#ifndef LABELS
+#define LABELS 1
+#endif
+#ifndef KIND
+#define KIND 0
+#endif
+
+static inline float logistic(const float v) {
+  const float y = 1.0f / (1.0f + exp(-fabs(v)));
+  return v < 0.0f ? 1.0f - y : y;
+}
+
+// The inverse of the normal distribution, by the approximation that ONNX Runtime uses.
+static inline float probit(const float p) {
+  const float v = 2.0f * p - 1.0f;
+  const float l = log((1.0f - v) * (1.0f + v));
+  const float a = 2.0f / (3.14159f * 0.147f) + 0.5f * l;
+  const float root = sqrt(sqrt(a * a - l / 0.147f) - a);
+  return 1.41421356f * (v < 0.0f ? -root : root);
+}
+
+static inline void transform(__global float* y, const long n) {
+#if TRANSFORM == 1
+  for (long i = 0; i < n; ++i) y[i] = logistic(y[i]);
+#elif TRANSFORM == 4
+  for (long i = 0; i < n; ++i) y[i] = probit(y[i]);
+#elif TRANSFORM != 0
+  float largest = y[0];
+  for (long i = 1; i < n; ++i) largest = fmax(largest, y[i]);
+  float sum = 0.0f;
+  for (long i = 0; i < n; ++i) {
+    const int is_zero = TRANSFORM == 3 && fabs(y[i]) <= 1e-7f;
+    y[i] = is_zero ? y[i] * exp(-largest) : exp(y[i] - largest);
+    if (!is_zero) sum += y[i];
+  }
+  for (long i = 0; i < n; ++i) y[i] /= sum;
+#endif
+}
+
+__kernel void row_scores(__global const float* restrict sums, const ulong sums_offset,
+                         __global const float* restrict base, const ulong base_offset,
+                         __global const long* restrict labels, const ulong labels_offset, __global float* restrict y,
+                         const ulong y_offset, __global long* restrict label, const ulong label_offset,
+                         const long rows, const long columns, const float scale, const int has_base,
+                         const long chunk) {
+  const long first = get_global_id(0) * chunk;
+  const long end = min(first + chunk, rows);
+  base += base_offset;
+  labels += labels_offset;
+  for (long row = first; row < end; ++row) {
+    __global const float* from = sums + sums_offset + row * columns;
+#if KIND == 0
+    __global float* to = y + y_offset + row * columns;
+    long best = -1;
+    float largest = 0.0f;
+    for (long i = 0; i < columns; ++i) {
+      const int is_named = has_base || as_int(from[i]) != as_int(-0.0f);
+      const float score = from[i] * scale + (has_base ? base[i] : 0.0f);
+      if (is_named && (best < 0 || score > largest)) {
+        best = i;
+        largest = score;
+      }
+      to[i] = score;
+    }
+    if (LABELS) label[label_offset + row] = labels[best < 0 ? 0 : best];
+    if (columns > 1 || TRANSFORM == 4) transform(to, columns);
+#else
+    __global float* to = y + y_offset + row * 2;
+    const float score = from[0] * scale + (has_base ? base[0] : 0.0f);
+    label[label_offset + row] = labels[score > (KIND % 2 ? 0.5f : 0.0f)];
+#if KIND > 2
+    to[0] = 0.0f;
+    to[1] = score;
+    transform(to, 2);
+#else
+    to[0] = TRANSFORM == 1 ? logistic(-score) : TRANSFORM == 4 ? probit(score) : KIND == 1 ? 1.0f - score : -score;
+    to[1] = TRANSFORM == 1 ? logistic(score) : TRANSFORM == 4 ? probit(score) : score;
+#endif
+#endif
+  }
+}

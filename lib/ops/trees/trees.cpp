@@ -1,0 +1,92 @@
+// Ensembles of decision trees: cl_kernels/trees.
+#include "ops/trees/trees.h"
+
+#include <algorithm>
+
+#include "dispatch/work_split.h"
+#include "ops/check.h"
+#include "ops/contiguous.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol::ops {
+
+namespace {
+
+template <class T>
+Tensor row_of(const std::vector<T>& values, Device device) {
+  return from_vector(values, Shape(static_cast<std::int64_t>(values.size())), device);
+}
+
+}  // namespace
+
+DeviceTrees::DeviceTrees(const PackedTrees& packed, Device device)
+    : nodes(row_of(packed.nodes, device)),
+      roots(row_of(packed.roots, device)),
+      columns(packed.columns),
+      features(packed.features),
+      depth(packed.depth),
+      strict(packed.strict),
+      single(packed.single),
+      combine(packed.combine) {
+  // A kernel needs buffers, also for lists that it does not read.
+  const auto or_one = [](auto list) {
+    if (list.empty()) list.push_back(0);
+    return list;
+  };
+  lists = row_of(or_one(packed.lists), device);
+  targets = row_of(or_one(packed.targets), device);
+  weights = row_of(or_one(packed.weights), device);
+}
+
+Tensor tree_sums(const Tensor& x, const DeviceTrees& trees) {
+  constexpr const char* op = "tree_sums";
+  require_dtype(op, "the input", x, DType::f32);
+  require(x.dim() == 2 && x.size(1) >= trees.features, op, "the input has shape ", x.shape(), ", (rows, at least ",
+          trees.features, ") expected");
+  const std::int64_t rows = x.size(0);
+  const Tensor sums = empty({rows, trees.columns}, DType::f32, x.device());
+  if (rows == 0) return sums;
+  runtime::DeviceState& device = state_of(x);
+  const dispatch::Target target = dispatch::target_of(device);
+  const Contiguous from(x);
+  constexpr std::int64_t lanes = 8;
+  const std::int64_t count = trees.roots.numel(), iterations = trees.depth + trees.columns;
+  const dispatch::WorkSplit split = split_for(target, rows, 64, lanes, std::max<std::int64_t>(iterations, 2));
+  const runtime::KernelSpec spec{"trees/ensemble.cl",
+                                 "tree_sums",
+                                 {{"LANES", target.takes_cpu_kernels() ? lanes : 1},
+                                  {"COMBINE", static_cast<std::int64_t>(trees.combine)},
+                                  {"STRICT", trees.strict ? 1 : 0},
+                                  {"SINGLE", trees.single ? 1 : 0}}};
+  const runtime::NdRange range = range_of(target, split.items);
+  dispatch::in_launches(target, count, split.chunk * iterations, [&](std::int64_t begin, std::int64_t end) {
+    runtime::launch(device, spec, range, in(from), in(trees.nodes), in(trees.roots), in(trees.lists), in(trees.targets),
+                    in(trees.weights), out(sums), rows, x.size(1), trees.columns, begin, end, split.chunk);
+  });
+  return sums;
+}
+
+Scores row_scores(const Tensor& sums, const Tensor& base, const Tensor& labels, const ScoreRule& rule) {
+  const std::int64_t rows = sums.size(0), columns = sums.size(1);
+  const bool has_labels = labels.defined(), has_base = base.defined();
+  const Scores scores{empty({rows, rule.kind == ScoreKind::each ? columns : 2}, DType::f32, sums.device()),
+                      has_labels ? empty({rows}, DType::i64, sums.device()) : Tensor()};
+  if (rows == 0) return scores;
+  runtime::DeviceState& device = state_of(sums);
+  const dispatch::Target target = dispatch::target_of(device);
+  const dispatch::WorkSplit split = split_for(target, rows, 1024, 16, 4 * columns);
+  // A buffer of another use stands for one that is not there; the kernel does not touch it.
+  const Tensor none = has_labels ? labels : empty({1}, DType::i64, sums.device());
+  runtime::launch(device,
+                  {"trees/scores.cl",
+                   "row_scores",
+                   {{"TRANSFORM", static_cast<std::int64_t>(rule.transform)},
+                    {"KIND", static_cast<std::int64_t>(rule.kind)},
+                    {"LABELS", has_labels ? 1 : 0}}},
+                  range_of(target, split.items), in(sums), in(has_base ? base : sums), in(none), out(scores.values),
+                  out(has_labels ? scores.labels : none), rows, columns, static_cast<float>(rule.scale),
+                  std::int32_t{has_base}, split.chunk);
+  return scores;
+}
+
+}  // namespace crisol::ops
