@@ -154,6 +154,11 @@ class CRISOL_API Model : public nn::Module {
   /// The model's outputs, in the order of the file.
   const std::vector<ValueInfo>& outputs() const noexcept;
 
+  /// The texts of an output; empty for an output of numbers. The elements of an output of texts are i64, and an element
+  /// k stands for texts(name)[k]. An output that is a sequence of maps is one tensor (rows, keys) of f32 with the
+  /// values of the maps, and the texts are the keys. Throws invalid_argument if there is no output of that name.
+  std::vector<std::string> texts(const std::string& output) const;
+
   using Module::operator();
   /// The outputs for inputs by name. Every input must be there, with the element type and the fixed sizes of the file;
   /// sizes of one name must be equal. Throws invalid_argument otherwise, and with the name of the node for sizes that

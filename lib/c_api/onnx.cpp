@@ -123,6 +123,19 @@ crisol_status crisol_onnx_value_size(const crisol_model* model, crisol_onnx_kind
   });
 }
 
+crisol_status crisol_onnx_text(const crisol_model* model, int32_t output, int32_t position, const char** text) {
+  constexpr const char* op = "onnx_text";
+  return guarded([&] {
+    const onnx::Model& own = model_of(model, op);
+    const std::vector<std::string> texts = own.texts(item_of(own.outputs(), output, op, "output").name);
+    require(position >= 0, op, "position is ", position);
+    if (static_cast<std::size_t>(position) < texts.size())
+      give_text(text, op, "text", texts[static_cast<std::size_t>(position)]);
+    else
+      need(text, op, "text") = nullptr;
+  });
+}
+
 crisol_status crisol_onnx_profile(const crisol_model* model, int input_count, const char* const* input_names,
                                   const crisol_tensor* const* inputs, const char** json) {
   constexpr const char* op = "onnx_profile";

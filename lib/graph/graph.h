@@ -120,6 +120,9 @@ using RunBody = std::function<Data(std::size_t body, Data inputs)>;
 /// Computes the outputs of a node with bodies from its own inputs.
 using Control = std::function<Data(const Data& inputs, const RunBody& run_body, Device device)>;
 
+/// A list of texts that values share.
+using Texts = std::shared_ptr<const std::vector<std::string>>;
+
 /// A tensor, or a sequence of tensors. Either may be optional. The dtype and shape of a sequence describe one element.
 struct Value {
   std::string name;
@@ -127,6 +130,9 @@ struct Value {
   std::optional<std::vector<SymbolicSize>> shape = {};  ///< Nothing if even the number of axes is not known.
   bool is_sequence = false;
   bool is_optional = false;
+  /// Set for a value of text: its numbers are positions in this list. Set for floats that are a list of maps: a row is
+  /// a map, and the list has the key of each column.
+  Texts texts = {};
 };
 
 struct Graph;

@@ -65,8 +65,14 @@ void Importer::add_graph(NameScope& scope, const file::Graph& graph, const Value
       add_body_input(scope, graph.inputs[i], (*known)[i]);
   }
   add_nodes(scope, graph.nodes);
-  for (const file::ValueInfoProto& output : graph.outputs)
-    scope.level->graph.outputs.push_back(find_value(scope, output.name, "the graph's output", ""));
+  for (const file::ValueInfoProto& output : graph.outputs) {
+    const int value = find_value(scope, output.name, "the graph's output", "");
+    scope.level->graph.outputs.push_back(value);
+    const bool is_text =
+        output.type.kind == file::Type::Kind::tensor && output.type.element == file::ElementType::string;
+    if (is_text && value != graph::absent && !scope.level->graph.values[static_cast<std::size_t>(value)].texts)
+      problems_.add("texts that are not known before the run are not supported", in_quotes(output.name));
+  }
 }
 
 void Importer::add_model_input(NameScope& scope, const file::ValueInfoProto& input, const Initializers& initializers) {
@@ -120,6 +126,7 @@ int Importer::add_initializer(const NameScope& scope, const file::TensorProto& t
   if (dtype && is_floating(*dtype)) return capture_from_model(*scope.level, add_weight(scope, tensor));
   Datum datum = scope.calls > 0 ? tensors_.shared(tensor) : tensors_.read(tensor);
   Value value = value_of(datum);
+  value.texts = tensors_.texts_of(tensor);
   value.name = scope.full_name(tensor.name);
   const int constant = scope.level->add(std::move(value));
   scope.level->add_constant(constant, std::move(datum));

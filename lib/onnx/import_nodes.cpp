@@ -24,6 +24,26 @@ std::size_t parts_of(const graph::Graph& graph) {
   return parts;
 }
 
+/// Whether an op only moves or picks elements of its first input.
+bool moves_elements(const file::Node& node) {
+  constexpr std::string_view all[] = {"ArrayFeatureExtractor",
+                                      "Compress",
+                                      "Expand",
+                                      "Flatten",
+                                      "Gather",
+                                      "GatherElements",
+                                      "GatherND",
+                                      "Identity",
+                                      "Reshape",
+                                      "Slice",
+                                      "Split",
+                                      "Squeeze",
+                                      "Tile",
+                                      "Transpose",
+                                      "Unsqueeze"};
+  return std::find(std::begin(all), std::end(all), node.op) != std::end(all);
+}
+
 std::string op_of(const file::Node& node) {
   constexpr std::size_t longest = 80;
   return concat(node.domain.substr(0, longest), node.domain.empty() ? "" : ".", node.op.substr(0, longest));
@@ -38,6 +58,7 @@ class Importer::Bodies final : public Call::Context {
       : importer_(importer), scope_(scope), node_(node), name_(name) {}
 
   Datum load(const file::TensorProto& tensor) override { return importer_.tensors_.shared(tensor); }
+  graph::Texts texts_of(const file::TensorProto& tensor) override { return importer_.tensors_.texts_of(tensor); }
   Datum stored(int place) override { return importer_.stored(*scope_.level, place); }
   Value declared(std::size_t output) override { return scope_.declared(node_.outputs[output]); }
 
@@ -136,6 +157,7 @@ std::vector<int> Importer::add_node(const NameScope& scope, const file::Node& no
       require(node.outputs.size() == 1 && !node.outputs[0].empty(), "onnx", "a constant has one output");
       constant = tensors_.constant(attributes);
       outputs[0] = value_of(*constant);
+      outputs[0].texts = tensors_.texts_of_constant(attributes);
     } else {
       build(scope, node, attributes, made, outputs);
     }
@@ -174,14 +196,20 @@ void Importer::build(const NameScope& scope, const file::Node& node, const std::
     inputs.emplace_back();
     if (input == graph::absent) continue;
     const Value& value = scope.level->graph.values[static_cast<std::size_t>(input)];
-    inputs.back() = {"", value.dtype, value.shape, value.is_sequence, value.is_optional};
+    inputs.back() = {"", value.dtype, value.shape, value.is_sequence, value.is_optional, value.texts};
   }
   Bodies bodies(*this, scope, node, made.name);
   Call call(node, attributes, version, made.inputs, std::move(inputs), bodies);
   graph::Run run = row->build(call);
+  // A pass removes casts to the same type, but numbers that stand for texts become other numbers.
+  if (made.op == "Cast" && call.input(0).texts) made.op = "Cast of texts";
+  const graph::Texts moved = moves_elements(node) ? call.texts_of_input() : nullptr;
   call.check_all_known();
   mark_untrained(*scope.level, made);
-  for (std::size_t k = 0; k < outputs.size(); ++k) outputs[k] = std::move(call.output(k));
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    outputs[k] = std::move(call.output(k));
+    if (moved) outputs[k].texts = moved;
+  }
   bodies.move_to(made);
   made.attributes = call.attributes();
   made.run = std::move(run);

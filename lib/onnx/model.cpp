@@ -44,6 +44,7 @@ struct Model::State {
   };
   std::shared_ptr<const graph::Graph> graph;
   std::vector<ValueInfo> inputs, outputs;
+  std::vector<graph::Texts> texts;  ///< Of each output; null for numbers.
   std::vector<Weight> weights;
   std::vector<Imported::Default> defaults;
   Device device;  ///< The device on which a model without weights runs.
@@ -58,6 +59,16 @@ Model::~Model() = default;
 
 const std::vector<ValueInfo>& Model::inputs() const noexcept { return state_->inputs; }
 const std::vector<ValueInfo>& Model::outputs() const noexcept { return state_->outputs; }
+
+std::vector<std::string> Model::texts(const std::string& output) const {
+  std::string names;
+  for (std::size_t i = 0; i < state_->outputs.size(); ++i) {
+    const std::string& name = state_->outputs[i].name;
+    if (name == output) return state_->texts[i] ? *state_->texts[i] : std::vector<std::string>();
+    names += concat(names.empty() ? "" : ", ", file::in_quotes(name));
+  }
+  fail(ErrorCode::invalid_argument, "onnx", "there is no output ", file::in_quotes(output), "; there are: ", names);
+}
 
 Tensor Outputs::operator[](const std::string& name) const {
   const std::vector<Tensor> tensors = sequence(name);
@@ -227,6 +238,9 @@ Model load(const std::string& path, Device device) {
   auto state = std::make_unique<Model::State>();
   std::tie(state->inputs, state->outputs) = values_of(file.model().graph);
   state->graph = std::make_shared<const graph::Graph>(std::move(imported.graph));
+  for (const int output : state->graph->outputs)
+    state->texts.push_back(output == graph::absent ? nullptr
+                                                   : state->graph->values[static_cast<std::size_t>(output)].texts);
   state->defaults = std::move(imported.defaults);
   state->device = device;
   std::vector<std::string> names;

@@ -48,6 +48,7 @@ class NoFile final : public Call::Context {
   graph::Datum load(const file::TensorProto&) override {
     fail(ErrorCode::invalid_argument, "onnx", "tensors as attributes are not supported");
   }
+  graph::Texts texts_of(const file::TensorProto&) override { return nullptr; }
   graph::Datum stored(int place) override {
     const auto at = constants_.find(place);
     return at == constants_.end() ? graph::Datum() : *at->second;

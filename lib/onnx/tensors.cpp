@@ -1,5 +1,6 @@
 #include "onnx/tensors.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/text.h"
@@ -51,7 +52,37 @@ graph::Value value_of(const Datum& datum) {
   return value;
 }
 
+graph::Texts Tensors::texts_of(const file::TensorProto& tensor) {
+  if (tensor.type != file::ElementType::string) return nullptr;
+  graph::Texts& texts = texts_[&tensor];
+  if (texts == nullptr) {
+    std::vector<std::string_view> all = file_.strings_of(tensor);
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    texts = std::make_shared<const std::vector<std::string>>(all.begin(), all.end());
+  }
+  return texts;
+}
+
+graph::Texts Tensors::texts_of_constant(const std::vector<Call::Attribute>& attributes) {
+  const file::Attribute& a = *attributes[0].value;
+  return a.kind == file::Attribute::Kind::tensor ? texts_of(a.tensors[0]) : nullptr;
+}
+
+Datum Tensors::positions_of(const file::TensorProto& tensor) {
+  require(tensor.sizes.size() <= Shape::max_rank, "onnx", "a tensor has ", tensor.sizes.size(), " axes, at most ",
+          Shape::max_rank, " allowed");
+  const graph::Texts texts = texts_of(tensor);
+  std::vector<std::int64_t> positions;
+  for (const std::string_view text : file_.strings_of(tensor))
+    positions.push_back(std::lower_bound(texts->begin(), texts->end(), text) - texts->begin());
+  const Shape shape(tensor.sizes);
+  if (graph::may_be_shape(shape, DType::i64)) return Datum(std::move(positions), shape);
+  return from_vector(positions, shape, device_);
+}
+
 Datum Tensors::read(const file::TensorProto& tensor) {
+  if (tensor.type == file::ElementType::string) return positions_of(tensor);
   const auto [dtype, shape] = layout_of(tensor);
   const file::Elements elements = file_.elements_of(tensor);
   if (graph::may_be_shape(shape, dtype)) return Datum(numbers_of(elements.bytes(), dtype), shape, dtype);

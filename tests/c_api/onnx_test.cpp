@@ -99,6 +99,11 @@ TEST_CASE("C: the inputs and outputs of a model, its profile, and its test data"
   refused(crisol_onnx_value_count(model, static_cast<crisol_onnx_kind>(neither), &count), CRISOL_INVALID_ARGUMENT,
           {"kind is 2"});
 
+  const char* no_text = "";
+  OK(crisol_onnx_text(model, 0, 0, &no_text));
+  CHECK(no_text == nullptr);
+  refused(crisol_onnx_text(model, 1, 0, &no_text), CRISOL_INVALID_ARGUMENT, {"output 1 of 1"});
+
   const Handle x({1, 2}, {1, 2, 1});
   const char *names[]{"x"}, *json = nullptr;
   const crisol_tensor* inputs[]{x.get()};

@@ -194,7 +194,7 @@ TEST_CASE("onnx: the domain ai.onnx.ml") {
   check(result(ml("Normalizer"), {tensor_of({3, -4, 0, 6, -2, -1, 0, 0}, {4, 2})}), DType::f32, {4, 2},
         {1, -4.0 / 3, 0, 1, 2, 1, 0, 0});
   CHECK(refusal_of_op(ml("Scaler", {reals("offset", {1, 2, 3})}), {x}) == Contains("attribute offset has 3 numbers"));
-  CHECK(refusal_of_op(ml("ZipMap"), {x}) == Contains("ai.onnx.ml.ZipMap of version 1: \"#0\""));
+  CHECK(refusal_of_op(ml("DictVectorizer"), {x}) == Contains("ai.onnx.ml.DictVectorizer of version 1: \"#0\""));
   CHECK(refusal_of_op({"Binarizer"}, {x}) == Contains("Binarizer of version 28: \"#0\""));
   CHECK(refusal_of_op({"Binarizer", {}, 28, "ai.onnx.ml", {"y"}, 9}, {x}) ==
         Contains("(versions 1 to 5 are supported)"));
@@ -226,7 +226,16 @@ TEST_CASE("onnx: encoders and the linear classifier of ai.onnx.ml") {
   check(classes("LOGISTIC")[1], DType::f32, {3, 3}, logistic);
   check(classes("SOFTMAX")[1], DType::f32, {3, 3}, soft);
   CHECK(refusal_of_op(ml("LinearClassifier", {reals("coefficients", {1, 2})}, {"y"}), {x}) ==
-        Contains("labels of text are not supported"));
+        Contains("one of them must be empty"));
+  const std::vector<Tensor> single =
+      run_op(ml("LinearClassifier",
+                {reals("coefficients", {1, 2}), reals("intercepts", {2}), attribute("post_transform", "LOGISTIC"),
+                 attribute("classlabels_ints", Sizes{4, 9})},
+                {"label", "scores"}),
+             {x});
+  check(single[0], DType::i64, {3}, {4, 9, 4});
+  const auto at = [](double v) { return 1 / (1 + std::exp(-v)); };
+  check(single[1], DType::f32, {3, 2}, {at(3), at(-3), at(-14), at(14), at(2), at(-2)});
 
   const OnnxOp one_hot = ml("OneHotEncoder", {attribute("cats_int64s", Sizes{1, 2, 5})}, {"y"});
   const Tensor places = whole({1, 5, 2, 9}, {2, 2});
@@ -249,7 +258,7 @@ TEST_CASE("onnx: encoders and the linear classifier of ai.onnx.ml") {
         DType::i64, {3}, {6, static_cast<double>(std::int64_t{1} << 40), -1});
   CHECK(refusal_of_op(ml("LabelEncoder", {from, reals("values_floats", {1})}, {"y"}), {places}) ==
         Contains("2 keys and 1 values"));
-  CHECK(refusal_of_op(ml("LabelEncoder", {from}, {"y"}), {places}) == Contains("texts are not supported"));
+  CHECK(refusal_of_op(ml("LabelEncoder", {from}, {"y"}), {places}) == Contains("values_tensor must have elements"));
 
   // Since version 4, keys, values and the default may be tensors.
   const auto tensors = [&](const Proto& keys, const Proto& values, const std::vector<Proto>& others) {

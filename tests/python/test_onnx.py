@@ -1,5 +1,7 @@
 """crisol.onnx: models are saved by running them, and loaded as modules."""
 
+import pathlib
+
 import crisol
 import numpy as np
 import pytest
@@ -122,3 +124,14 @@ def test_clip_with_one_bound(tmp_path):
     for name, low, high, expected in [("low", 0.5, None, [0.5, 0.5, 3]), ("high", None, 0.5, [-2, 0.5, 0.5])]:
         onnx.save(tmp_path / f"{name}.onnx", lambda x, low=low, high=high: crisol.clip(x, low, high), x)
         assert_close(onnx.load(tmp_path / f"{name}.onnx")(x), expected)
+
+
+def test_texts_and_maps():
+    # LinearClassifier of x (rows, 1) with the scores -x and x for "no" and "yes", and a ZipMap with each type of keys.
+    model = onnx.load(pathlib.Path(__file__).parents[1] / "fixtures/labels.onnx")
+    x = np.array([[2], [-3]], np.float32)
+    found = model({"x": x})
+    assert isinstance(found["label"], np.ndarray)
+    assert found["label"].tolist() == ["yes", "no"] == model(x).tolist()
+    assert found["texts"] == [{"no": -2.0, "yes": 2.0}, {"no": 3.0, "yes": -3.0}]
+    assert found["numbers"] == [{4: -2.0, 7: 2.0}, {4: 3.0, 7: -3.0}]

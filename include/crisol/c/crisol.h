@@ -1183,6 +1183,10 @@ CRISOL_API crisol_status crisol_onnx_value(const crisol_model* model, crisol_onn
  * empty. Sizes of one name are equal. */
 CRISOL_API crisol_status crisol_onnx_value_size(const crisol_model* model, crisol_onnx_kind kind, int32_t index,
                                                 int32_t axis, int64_t* size, const char** name);
+/** A text of an output: the element `position` of crisol::onnx::Model::texts. Gives a null pointer behind the last one,
+ * and for an output of numbers. The text is valid until the thread's next call of such a function. */
+CRISOL_API crisol_status crisol_onnx_text(const crisol_model* model, int32_t output, int32_t position,
+                                          const char** text);
 /** Runs a model of crisol_onnx_load with inputs by name, and gives the outputs of these names. */
 CRISOL_API crisol_status crisol_onnx_run(const crisol_model* model, int input_count, const char* const* input_names,
                                          const crisol_tensor* const* inputs, int output_count,

@@ -118,6 +118,16 @@ graph::Datum Call::tensor(std::string_view name) {
   return attribute == nullptr ? graph::Datum() : context_.load(attribute->tensors.front());
 }
 
+std::vector<std::string> Call::texts_of_tensor(std::string_view name) {
+  const file::Attribute* attribute = take(name, Kind::tensor);
+  const graph::Texts all = attribute == nullptr ? nullptr : context_.texts_of(attribute->tensors.front());
+  std::vector<std::string> texts;
+  if (all != nullptr)
+    for (const std::int64_t position : context_.load(attribute->tensors.front()).numbers())
+      texts.push_back((*all)[static_cast<std::size_t>(position)]);
+  return texts;
+}
+
 const file::Type* Call::type(std::string_view name) {
   const file::Attribute* attribute = take(name, Kind::type);
   return attribute == nullptr ? nullptr : &attribute->types.front();
@@ -203,6 +213,8 @@ void Call::check_all_known() const {
   for (std::size_t i = 0; i < inputs_.size() && !takes_sequences_; ++i)
     require(!inputs_[i].is_sequence && !inputs_[i].is_optional, "onnx", "input ", i, " is ",
             inputs_[i].is_optional ? "optional" : "a sequence", ", a tensor expected");
+  for (std::size_t i = 0; i < inputs_.size(); ++i)
+    require(!inputs_[i].texts || (takes_texts_ && i == 0), "onnx", "input ", i, " is text, numbers expected");
 }
 
 }  // namespace crisol::onnx

@@ -41,6 +41,8 @@ class Call {
    public:
     /// Reads a tensor of the file.
     virtual graph::Datum load(const file::TensorProto& tensor) = 0;
+    /// The texts that the numbers of a tensor of texts are positions of; null for numbers.
+    virtual graph::Texts texts_of(const file::TensorProto& tensor) = 0;
     /// The value that the file stores, or undefined if nodes compute it.
     virtual graph::Datum stored(int place) = 0;
     /// The file's description of an output, with its sizes.
@@ -77,6 +79,8 @@ class Call {
   std::string text_of(std::string_view name, std::initializer_list<const char*> allowed);
   /// Undefined without the attribute.
   graph::Datum tensor(std::string_view name);
+  /// The elements of a tensor of texts; empty without the attribute, and for numbers.
+  std::vector<std::string> texts_of_tensor(std::string_view name);
   /// Null without the attribute.
   const file::Type* type(std::string_view name);
 
@@ -113,6 +117,11 @@ class Call {
   void require_sequence(std::size_t i) const;
   /// Says that inputs may be sequences, and optional values.
   void takes_sequences() noexcept { takes_sequences_ = true; }
+  /// The texts of an input; none for numbers. Input 0 may then have texts.
+  const graph::Texts& texts_of_input() {
+    takes_texts_ = true;
+    return input(0).texts;
+  }
 
   /// Sets the known facts about an output.
   void gives(std::size_t output, graph::Value value);
@@ -143,7 +152,7 @@ class Call {
   Context& context_;
   graph::Control control_;
   std::set<std::string_view> known_;
-  bool takes_sequences_ = false;
+  bool takes_sequences_ = false, takes_texts_ = false;
 };
 
 }  // namespace crisol::onnx

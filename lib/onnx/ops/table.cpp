@@ -14,7 +14,7 @@ const std::vector<Row>& all_rows() {
           select_rows(),    pad_rows(),       control_rows(),    sequence_rows(),  loss_rows(),     attention_rows(),
           token_rows(),     normalize_rows(), recurrent_rows(),  signal_rows(),    quantize_rows(), microsoft_rows(),
           resize_rows(),    vision_rows(),    window_rows(),     detection_rows(), bit_rows(),      index_rows(),
-          algebra_rows(),   random_rows(),    feature_rows(),    training_rows(),  tree_rows()})
+          algebra_rows(),   random_rows(),    feature_rows(),    training_rows(),  tree_rows(),     label_rows()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();

@@ -58,6 +58,7 @@ std::vector<Row> random_rows();
 std::vector<Row> feature_rows();
 std::vector<Row> training_rows();
 std::vector<Row> tree_rows();
+std::vector<Row> label_rows();
 
 /// All of them.
 const std::vector<Row>& all_rows();

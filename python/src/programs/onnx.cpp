@@ -38,15 +38,41 @@ NamedTensors inputs_of(const nb::dict& dict) {
   return inputs;
 }
 
-/// Outputs by name: a tensor, a list for a sequence, or None for an optional output without a value.
+/// Numbers as the texts that they stand for: an array of str.
+nb::object texts_at(const std::vector<std::string>& texts, const Tensor& positions) {
+  return nb::module_::import_("numpy")
+      .attr("asarray")(nb::cast(texts))
+      .attr("take")(nb::cast(positions).attr("numpy")());
+}
+
+/// A row as a dict, for each row. The keys are whole numbers where the type of the output says so.
+nb::list maps_of(const std::vector<std::string>& keys, bool are_whole, const Tensor& rows) {
+  nb::list names, maps;
+  for (const std::string& key : keys) names.append(are_whole ? nb::int_(nb::str(key.c_str())) : nb::cast(key));
+  const nb::module_ builtins = nb::module_::import_("builtins");
+  for (const nb::handle row : nb::cast(rows).attr("tolist")())
+    maps.append(builtins.attr("dict")(builtins.attr("zip")(names, row)));
+  return maps;
+}
+
+/// An output without a list of tensors: a tensor, texts, or maps.
+nb::object value_of(const onnx::Model& model, const onnx::ValueInfo& info, const Tensor& tensor) {
+  const std::vector<std::string> texts = model.texts(info.name);
+  if (texts.empty()) return nb::cast(tensor);
+  if (tensor.dtype() == DType::i64) return texts_at(texts, tensor);
+  return maps_of(texts, info.type.find("map(i64") != std::string::npos, tensor);
+}
+
+/// Outputs by name: a tensor, a list for a sequence, or None for an optional output without a value. Texts are an array
+/// of str, and a sequence of maps is a list of dicts.
 nb::dict outputs_of(const onnx::Model& model, const onnx::Outputs& outputs) {
   nb::dict dict;
   for (const onnx::ValueInfo& info : model.outputs()) {
     const std::vector<Tensor> tensors = outputs.sequence(info.name);
-    if (info.type.compare(0, 8, "sequence") == 0)
+    if (info.type.compare(0, 8, "sequence") == 0 && model.texts(info.name).empty())
       dict[nb::cast(info.name)] = tensors;
     else
-      dict[nb::cast(info.name)] = tensors.empty() ? nb::none() : nb::cast(tensors[0]);
+      dict[nb::cast(info.name)] = tensors.empty() ? nb::none() : value_of(model, info, tensors[0]);
   }
   return dict;
 }
@@ -68,7 +94,8 @@ nb::object shape_of_value(const onnx::ValueInfo& info) {
 nb::object run(onnx::Model& model, const nb::args& args) {
   if (args.size() == 1 && (nb::isinstance<Tensor>(args[0]) || is_numpy_array(args[0].ptr()))) {
     const Tensor x = tensor_of(args[0]);
-    return nb::cast(unlocked([&] { return model.forward(x); }));
+    const Tensor y = unlocked([&] { return model.forward(x); });
+    return value_of(model, model.outputs().front(), y);
   }
   if (args.size() != 1 || !nb::isinstance<nb::dict>(args[0]))
     throw nb::type_error("an ONNX model is called with a dict of tensors or arrays by name, or with one of them");
@@ -94,7 +121,7 @@ void bind_model(nb::module_& m) {
       .def("forward", &run,
            nb::sig("def forward(self, inputs: dict[str, Tensor] | Tensor) -> dict[str, Tensor] | Tensor"),
            "The outputs by name for inputs by name. For a model with one input also model(x), which gives the first "
-           "output.")
+           "output. An output of texts is a NumPy array of str, and a sequence of maps is a list of dicts.")
       .def_prop_ro("inputs", &onnx::Model::inputs, "What the model takes, in the order of the file.")
       .def_prop_ro("outputs", &onnx::Model::outputs, "What the model gives, in the order of the file.")
       .def(

@@ -1,4 +1,5 @@
 // Ops of the domain ai.onnx.ml that prepare features, and linear models.
+#include <algorithm>
 #include <cmath>
 
 #include "base/text.h"
@@ -9,6 +10,7 @@
 #include "crisol/functions/reduce.h"
 #include "crisol/functions/softmax.h"
 #include "onnx/ops/axes.h"
+#include "onnx/ops/domains/labels.h"
 #include "onnx/ops/table.h"
 
 namespace crisol::onnx {
@@ -149,34 +151,50 @@ Run linear_regressor(Call& call) {
   };
 }
 
-/// The label of the largest score, and the scores. Labels are whole numbers, and each has its coefficients.
+/// The label of the largest score, and the scores. One row of coefficients for two labels is the score of the second:
+/// the scores are then {1 - y, y} after the transform, as in ONNX Runtime.
 Run linear_classifier(Call& call) {
   call.check_counts(1, 1, 2);
-  const Numbers labels = call.integers("classlabels_ints");
-  require(!labels.empty(), "onnx", "attribute classlabels_ints is missing, labels of text are not supported");
+  const ClassLabels labels = class_labels(call, "classlabels_ints", "classlabels_strings");
   call.integer("multi_class", 0);  // ONNX Runtime does not use it either.
-  const LinearModel model(call, static_cast<std::int64_t>(labels.size()));
-  call.gives(0, value_of(DType::i64, 1));
+  const auto classes = static_cast<std::int64_t>(labels.numbers.size());
+  const bool is_single = classes == 2 && call.reals("intercepts").size() == 1;
+  const LinearModel model(call, is_single ? 1 : classes);
+  call.gives(0, labels.value());
   call.gives(1, value_of(DType::f32, 2));
   return [=](const Data& in, Device device) {
     const Tensor scores = model.scores(in[0].tensor(device), device);
-    const Tensor all = from_vector(labels, {model.rows}, device);
-    return Data{index_select(all, 0, scores.argmax(-1)), model.transformed(scores)};
+    const Tensor all = from_vector(labels.numbers, {classes}, device);
+    const Tensor best = is_single ? gt(scores, 0.0).to(DType::i64).reshape({scores.size(0)}) : scores.argmax(-1);
+    if (!is_single) return Data{index_select(all, 0, best), model.transformed(scores)};
+    const Tensor y = model.transform == "LOGISTIC" ? sigmoid(scores) : scores;
+    return Data{index_select(all, 0, best), cat({-y + 1.0, y}, 1)};
   };
 }
 
-/// Where an element of x equals one of `keys`: a bool for each key, along a new last axis. NaN equals NaN.
-Tensor matches(const Tensor& x, const Tensor& keys) {
-  const Tensor elements = x.unsqueeze(-1), equal = elements.eq(keys);
-  return is_floating(keys.dtype()) ? logical_or(equal, logical_and(isnan(elements), isnan(keys))) : equal;
+/// The categories of a OneHotEncoder as the input has them: numbers, or the positions of texts.
+Numbers positions_of_categories(Call& call) {
+  const std::vector<std::string> names = call.texts("cats_strings");
+  if (names.empty()) {
+    const Numbers categories = call.integers("cats_int64s");
+    require(!categories.empty(), "onnx", "attributes cats_int64s and cats_strings are missing");
+    return categories;
+  }
+  const graph::Texts texts = call.texts_of_input();
+  require(texts != nullptr, "onnx", "the categories are texts, the input is numbers");
+  Numbers categories;
+  for (const std::string& name : names) {
+    const auto at = std::find(texts->begin(), texts->end(), name);
+    categories.push_back(at == texts->end() ? -1 : at - texts->begin());
+  }
+  return categories;
 }
 
 /// A new last axis: 1 at the place of the element in the list of categories, 0 elsewhere. With zeros 0, each element
 /// must be a category; a run then waits for the answer.
 Run one_hot_encoder(Call& call) {
   call.check_counts(1, 1);
-  const Numbers categories = call.integers("cats_int64s");
-  require(!categories.empty(), "onnx", "attribute cats_int64s is missing, categories of text are not supported");
+  const Numbers categories = positions_of_categories(call);
   const bool takes_others = call.integer("zeros", 1) != 0;
   call.gives(0, value_of(DType::f32, call.rank_of(0) ? std::optional<int>(*call.rank_of(0) + 1) : std::nullopt));
   return [=](const Data& in, Device device) {
@@ -191,55 +209,6 @@ Run one_hot_encoder(Call& call) {
   };
 }
 
-/// The keys or the values of a LabelEncoder: whole numbers, real numbers, or a tensor (since version 4).
-struct NumberList {
-  Numbers whole;
-  Reals reals;
-  Datum stored;
-
-  NumberList(Call& call, const char* whole_name, const char* reals_name, const char* tensor_name)
-      : whole(call.integers(whole_name)), reals(call.reals(reals_name)), stored(call.tensor(tensor_name)) {
-    require((whole.empty() ? 0 : 1) + (reals.empty() ? 0 : 1) + (stored.defined() ? 1 : 0) == 1, "onnx", "one of ",
-            whole_name, ", ", reals_name, " and ", tensor_name, " must have numbers (texts are not supported)");
-  }
-  std::int64_t size() const {
-    return stored.defined() ? stored.shape().numel() : static_cast<std::int64_t>(whole.size() + reals.size());
-  }
-  DType dtype() const { return stored.defined() ? stored.dtype() : whole.empty() ? DType::f32 : DType::i64; }
-  Tensor tensor(Device device) const {
-    if (stored.defined()) return stored.tensor(device).reshape({size()});
-    return whole.empty() ? line(reals, DType::f32, device) : from_vector(whole, {size()}, device);
-  }
-};
-
-/// What a LabelEncoder gives for an element that is no key.
-Scalar default_label(Call& call, DType dtype) {
-  const Datum stored = call.tensor("default_tensor");
-  const std::int64_t whole = call.integer("default_int64", -1);
-  const double real = call.real("default_float", -0.0);
-  if (!stored.defined()) return is_floating(dtype) ? Scalar(real) : Scalar(whole);
-  require(stored.shape().numel() == 1 && stored.dtype() == dtype, "onnx", "default_tensor has shape ", stored.shape(),
-          " and is ", stored.dtype(), ", one number of type ", dtype, " expected");
-  return is_floating(dtype) ? Scalar(stored.number()) : Scalar(stored.numbers()[0]);
-}
-
-/// The value of the key that equals an element, or a default.
-Run label_encoder(Call& call) {
-  call.check_counts(1, 1);
-  const NumberList keys(call, "keys_int64s", "keys_floats", "keys_tensor"),
-      values(call, "values_int64s", "values_floats", "values_tensor");
-  require(keys.size() == values.size(), "onnx", keys.size(), " keys and ", values.size(), " values");
-  const Scalar otherwise = default_label(call, values.dtype());
-  call.require_dtype(0, {keys.dtype()});
-  call.gives(0, value_of(values.dtype(), call.rank_of(0)));
-  return [=](const Data& in, Device device) {
-    const Tensor x = in[0].tensor(device), found = matches(x, keys.tensor(device)).to(DType::f32);
-    const Tensor picked = index_select(values.tensor(device), 0, found.argmax(-1).reshape({x.numel()}));
-    return Data{
-        where(found.sum({-1}).gt(0), picked.reshape(x.shape()), full(x.shape(), otherwise, values.dtype(), device))};
-  };
-}
-
 }  // namespace
 
 std::vector<Row> feature_rows() {
@@ -250,7 +219,6 @@ std::vector<Row> feature_rows() {
       {"Binarizer", 1, newest, binarizer, ml},
       {"FeatureVectorizer", 1, newest, feature_vectorizer, ml},
       {"Imputer", 1, newest, imputer, ml},
-      {"LabelEncoder", 2, newest, label_encoder, ml},
       {"LinearClassifier", 1, newest, linear_classifier, ml},
       {"LinearRegressor", 1, newest, linear_regressor, ml},
       {"Normalizer", 1, newest, normalizer, ml},

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/thread_context.h"
 #include "onnx/ops/axes.h"
+#include "onnx/ops/domains/labels.h"
 #include "onnx/ops/domains/tree_nodes.h"
 #include "onnx/ops/table.h"
 #include "runtime/capture/capture.h"
@@ -204,8 +205,8 @@ ScoreKind kind_of(std::size_t classes, const NamedTrees& trees) {
 
 Run tree_classifier(Call& call) {
   check_input(call);
-  const Numbers labels = call.integers("classlabels_int64s");
-  require(!labels.empty(), "onnx", "attribute classlabels_int64s is missing, labels of text are not supported");
+  const ClassLabels all = class_labels(call, "classlabels_int64s", "classlabels_strings");
+  const Numbers& labels = all.numbers;
   NamedTrees trees(call, {"class_treeids", "class_nodeids", "class_ids", "class_weights"});
   const ScoreRule rule{kind_of(labels.size(), trees), transform_of(call)};
   std::vector<float> base = base_of(call);
@@ -220,7 +221,7 @@ Run tree_classifier(Call& call) {
     if (base.size() == 2) base = {base[static_cast<std::size_t>(only)]};
     columns = 1;
   }
-  call.gives(0, value_of(DType::i64, 1));
+  call.gives(0, all.value());
   call.gives(1, value_of(DType::f32, 2));
   auto run = std::make_shared<Ensemble>(pack_trees(trees.nodes, trees.weights, trees.roots, columns, {}),
                                         std::move(base), labels, rule);

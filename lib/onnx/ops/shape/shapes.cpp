@@ -9,6 +9,7 @@
 #include "crisol/functions/index.h"
 #include "crisol/fuse.h"
 #include "onnx/ops/axes.h"
+#include "onnx/ops/domains/labels.h"
 #include "onnx/ops/element_types.h"
 #include "onnx/ops/table.h"
 #include "onnx/reader/message.h"
@@ -236,7 +237,13 @@ Run cast_to(Call& call, DType dtype) {
 Run cast(Call& call) {
   require(call.has("to"), "onnx", "attribute to is missing");
   call.integer("saturate", 1);  // For element types that the library does not have.
-  return cast_to(call, dtype_of_number(call.integer("to", 0)));
+  const std::int64_t to = call.integer("to", 0);
+  const graph::Texts texts = call.texts_of_input();
+  if (texts == nullptr) return cast_to(call, dtype_of_number(to));
+  if (to != static_cast<std::int64_t>(file::ElementType::string)) return cast_texts(call, *texts, dtype_of_number(to));
+  call.check_counts(1, 1);
+  call.gives_same();
+  return [](const Data& in, Device) { return Data{in[0]}; };
 }
 
 /// Before version 6 the attribute has the name of an element type, as in the source of ONNX.
