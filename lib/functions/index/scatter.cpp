@@ -45,7 +45,7 @@ Tensor slices_that_stay(const Shape& shape, int axis, const Tensor& index) {
 }
 
 /// How an op reads and writes the places of an index: element by element, or slices along an axis.
-struct Places {
+struct ScatterPlaces {
   Tensor index;
   int axis;
   bool slices;
@@ -67,7 +67,7 @@ struct Places {
 
 /// The gradients for x and src: equal extremes of a place share its gradient.
 Gradients extreme_gradients(const Tensor& dy, const Tensor& x, const Tensor& src, const Tensor& y,
-                            const Places& places) {
+                            const ScatterPlaces& places) {
   const Tensor own = eq(x, y).to(dy.dtype()), others = eq(src, places.read(y)).to(dy.dtype());
   const Tensor share = dy / places.add(own, others);
   return {own * share, others * places.read(share)};
@@ -76,7 +76,7 @@ Gradients extreme_gradients(const Tensor& dy, const Tensor& x, const Tensor& src
 /// The gradients for x and src: the product of the other factors. A factor of 0 cannot be divided out, so it is left
 /// out of the product. If a place has several such factors, the product without one of them is 0.
 Gradients product_gradients(const Tensor& dy, const Tensor& x, const Tensor& src, const Tensor& y,
-                            const Places& places) {
+                            const ScatterPlaces& places) {
   const Tensor own = masked_fill(x, eq(x, 0), 1), is_zero = eq(src, 0);
   const Tensor zeros_of_place = places.add(zeros_like(x), is_zero.to(x.dtype()));
   const Tensor is_only_zero = logical_and(is_zero, eq(places.read(zeros_of_place), 1));
@@ -87,13 +87,13 @@ Gradients product_gradients(const Tensor& dy, const Tensor& x, const Tensor& src
 
 /// Records y, the result of a reduction of x and src.
 Tensor recorded_reduction(const char* op, const Tensor& y, const Tensor& x, const Tensor& src,
-                          ScatterReduction reduction, const Places& places) {
+                          ScatterReduction reduction, const ScatterPlaces& places) {
   if (!autograd::recording(x, src)) return y;
   return autograd::record_higher(
       op, y, {x, src},
       [x = Saved(x), src = Saved(src), y = autograd::SavedResult(y), index = Saved(places.index), axis = places.axis,
        slices = places.slices, is_product = reduction == ScatterReduction::prod](const Tensor& dy, Needs) {
-        const Places at{index.get(), axis, slices};
+        const ScatterPlaces at{index.get(), axis, slices};
         const Tensor part = at.used(src.get());
         Gradients gradients = is_product ? product_gradients(dy, x.get(), part, y.get(), at)
                                          : extreme_gradients(dy, x.get(), part, y.get(), at);

@@ -40,7 +40,7 @@ const char* combine_of(const ScatterProblem& p) {
 
 std::int64_t columns_of(const ScatterProblem& p) { return p.outer * p.inner; }
 
-constexpr CallScalar skipped{0}, fault_op{1};
+constexpr CallScalar skipped{0}, scatter_fault_op{1};
 
 // --- owner: each work-item owns some destinations and reads every position
 
@@ -82,7 +82,7 @@ PlanOr plan_any_owner(const ScatterProblem& p, const Target& target, std::size_t
   Plan plan;
   for (std::int64_t first = 0; first < p.picked; first += step)
     plan.add(spec, range, y, index, src, own.units, p.size, p.picked, p.inner, own.across, own.parts, skipped, first,
-             std::min(first + step, p.picked), fault, fault_op);
+             std::min(first + step, p.picked), fault, scatter_fault_op);
   return plan;
 }
 
@@ -117,7 +117,7 @@ PlanOr plan_sorted(const ScatterProblem& p, const Target& target, std::size_t) {
   const Place list = plan.workspace(8 * static_cast<std::uint64_t>(count));
   const Place partial = plan.workspace(bytes_of_result(p) * static_cast<std::uint64_t>(outer * chunks * 2 * inner));
   plan.add(spec_of("list_destinations"), target.flat_range(count), index, list, count, p.picked,
-           slices ? std::int64_t{1} : p.inner, p.size, skipped, size, fault, fault_op);
+           slices ? std::int64_t{1} : p.inner, p.size, skipped, size, fault, scatter_fault_op);
   const Choice sort = choose(sort_table, {1, count, SortProblem::entries, 0, count}, target);
   const Place sorted = plan.append(sort.plan, {list});
   for (const char* entry : {"sum_chunks", "join_chunks"})
