@@ -18,7 +18,7 @@
 #   onnx-models           models that packages of PyPI bring, compared with ONNX Runtime (tests/onnx/run.sh --real)
 #   python python-intel   the Python package (tests/python): half of the test files on PoCL, the others on Intel's runtime
 #   array-api             the Array API standard's own tests on Intel's runtime, where CRISOL_ARRAY_API_TESTS names them
-#   fuzz-python           random programs of the Python package, compared with NumPy, on PoCL; --only and --long run it
+#   fuzz-python           random programs of the Python package and random ONNX models, on PoCL; --only and --long run it
 #   windows aarch64       builds for Windows (by Wine) and for 64-bit ARM (by qemu): some ops by crisol selftest
 #   offline               the vendors' compilers for GPUs that are not here: one target of one vendor, by the commit's hash
 # The commit's hash chooses a part of the tests, so that a run ends soon and a few commits test everything. It chooses a

@@ -12,7 +12,8 @@ prepare_array-api() { find_array_api_tests && prepare_intel && install_python; }
 prepare_fuzz-python() {
   reason="takes minutes; --only and --long run it"
   [ -n "$named$long" ] || return 1
-  prepare_pocl && install_python
+  prepare_pocl && install_python || return 1
+  onnx_python=$python_of_tests install_python_packages "onnx==$onnx_version" "onnxruntime==$onnxruntime_version"
 }
 prepare_wheel() {
   reason="takes minutes; --only and --long test it"

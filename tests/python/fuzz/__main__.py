@@ -1,11 +1,13 @@
-"""Random programs of crisol's functions, compared with NumPy in double, and with PyTorch where it is installed, and
-random layers compared with PyTorch. Prints each difference as a small program, with the seed that repeats it.
+"""Random programs of crisol's functions, compared with NumPy in double, and with PyTorch where it is installed, random
+layers compared with PyTorch, and random ONNX models compared with ONNX Runtime where it is installed. Prints each
+difference as a small program, with the seed that repeats it.
 
     python tests/python/fuzz --seconds 600          # as long as that
     python tests/python/fuzz --seed 1 --number 270  # one program again
 """
 
 import argparse
+import importlib.util
 import os
 import pathlib
 import sys
@@ -19,7 +21,9 @@ import compare
 import layers
 import programs
 
-kinds = ["values", "gradients", "layers"]
+has_onnx = all(importlib.util.find_spec(name) for name in ("onnx", "onnxruntime"))
+onnx_models = importlib.import_module("onnx_models") if has_onnx else None
+kinds = ["values", "gradients", "layers", "onnx"]
 progress = os.environ.get("CRISOL_TEST_PROGRESS")
 
 
@@ -28,6 +32,8 @@ def attempt(kind, seed, number):
     random = np.random.default_rng([seed, number])
     if kind == "layers":
         return layers.difference(random)
+    if kind == "onnx":
+        return onnx_models.attempt(random)
     program = programs.make(random, has_gradients=kind == "gradients")
     found = compare.difference(program)
     if found is None:
@@ -47,7 +53,10 @@ def main():
     warnings.simplefilter("ignore")  # NumPy and PyTorch warn about 0 / 0.
     seed = given.seed if given.seed is not None else int(time.time())
     has_torch = compare.torch_names is not None
-    own = [given.only] if given.only else kinds if has_torch else kinds[:2]
+    has = dict(values=True, gradients=True, layers=has_torch, onnx=onnx_models is not None)
+    if given.only and not has[given.only]:
+        parser.error(f"{given.only} needs {'PyTorch' if given.only == 'layers' else 'onnx and onnxruntime'}")
+    own = [given.only] if given.only else [kind for kind in kinds if has[kind]]
     end = time.monotonic() + given.seconds
     number = given.number or 0
     tried, findings = dict.fromkeys(own, 0), 0
@@ -64,8 +73,11 @@ def main():
             break
         number += 1
     counts = ", ".join(f"{n} {kind}" for kind, n in tried.items())
-    reference = "NumPy and PyTorch" if has_torch else "NumPy"
-    print(f"fuzz: seed {seed}, compared with {reference}: {counts}; {findings} differ")
+    references = ["NumPy", *["PyTorch"] * has["layers"], *["ONNX Runtime"] * has["onnx"]]
+    if has["onnx"]:
+        for text, count in onnx_models.refusals.most_common():
+            print(f"refused: {count} of {text}")
+    print(f"fuzz: seed {seed}, compared with {', '.join(references)}: {counts}; {findings} differ")
     print(f"python: {sum(tried.values()) - findings} passed, {findings} failed, 0 skipped")
     return findings > 0
 
