@@ -27,6 +27,7 @@ Imported Importer::import() {
   NameScope scope{.level = &model_, .operator_sets = &model.operator_sets};
   add_graph(scope, model.graph, nullptr);
   problems_.refuse(file_.path());
+  warn_of_narrowed();
   return {std::move(model_.graph), std::move(weights_), std::move(defaults_)};
 }
 
@@ -54,8 +55,6 @@ int Importer::find_value(const NameScope& scope, std::string_view name, const ch
 void Importer::add_graph(NameScope& scope, const file::Graph& graph, const Values* known) {
   for (const auto* values : {&graph.values, &graph.outputs})
     for (const file::ValueInfoProto& value : *values) scope.types.emplace(value.name, &value.type);
-  for (const file::SparseTensor& tensor : graph.sparse_initializers)
-    problems_.add("sparse initializers are not supported", in_quotes(tensor.values.name));
   const Initializers initializers = add_initializers(scope, graph);
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
     require_io(!graph.inputs[i].name.empty(), "an input of the graph has no name");
@@ -66,6 +65,7 @@ void Importer::add_graph(NameScope& scope, const file::Graph& graph, const Value
   }
   add_nodes(scope, graph.nodes);
   for (const file::ValueInfoProto& output : graph.outputs) {
+    if (known == nullptr) check_model_output(output);
     const int value = find_value(scope, output.name, "the graph's output", "");
     scope.level->graph.outputs.push_back(value);
     const bool is_text =
@@ -103,28 +103,36 @@ void Importer::add_body_input(NameScope& scope, const file::ValueInfoProto& inpu
 
 Importer::Initializers Importer::add_initializers(NameScope& scope, const file::Graph& graph) {
   Initializers known;
-  for (const file::TensorProto& tensor : graph.initializers) {
-    if (const auto [at, is_new] = known.emplace(tensor.name, &tensor); !is_new) {
-      require_io(tensors_.equal(*at->second, tensor), "the initializer ", in_quotes(tensor.name),
-                 " is there twice, with different elements");
-      continue;
-    }
+  const auto add = [&](const file::TensorProto& tensor, const std::function<Datum()>& read) {
     int value = graph::absent;
     try {
-      value = add_initializer(scope, tensor);
+      value = add_initializer(scope, tensor, read);
     } catch (const Error& error) {
       problems_.add_from(error, "an initializer", in_quotes(tensor.name));
     }
     define(scope, tensor.name, value);
+  };
+  for (const file::TensorProto& tensor : graph.initializers) {
+    if (const auto [at, is_new] = known.emplace(tensor.name, &tensor); is_new)
+      add(tensor, [&] { return scope.calls > 0 ? tensors_.shared(tensor) : tensors_.read(tensor); });
+    else
+      require_io(tensors_.equal(*at->second, tensor), "the initializer ", in_quotes(tensor.name),
+                 " is there twice, with different elements");
+  }
+  for (const file::SparseTensor& tensor : graph.sparse_initializers) {
+    known.emplace(tensor.values.name, &tensor.values);
+    add(tensor.values, [&] { return tensors_.dense(tensor); });
   }
   return known;
 }
 
 /// Initializers of a function's bodies are there once for all calls.
-int Importer::add_initializer(const NameScope& scope, const file::TensorProto& tensor) {
-  const auto dtype = dtype_of(tensor.type);
-  if (dtype && is_floating(*dtype)) return capture_from_model(*scope.level, add_weight(scope, tensor));
-  Datum datum = scope.calls > 0 ? tensors_.shared(tensor) : tensors_.read(tensor);
+int Importer::add_initializer(const NameScope& scope, const file::TensorProto& tensor,
+                              const std::function<Datum()>& read) {
+  const auto dtype = dtype_in_graph(tensor.type);
+  if (tensor.type == file::ElementType::f64) narrowed_.insert(in_quotes(tensor.name));
+  if (dtype && is_floating(*dtype)) return capture_from_model(*scope.level, add_weight(scope, tensor, read));
+  Datum datum = read();
   Value value = value_of(datum);
   value.texts = tensors_.texts_of(tensor);
   value.name = scope.full_name(tensor.name);
@@ -134,16 +142,16 @@ int Importer::add_initializer(const NameScope& scope, const file::TensorProto& t
 }
 
 /// All weights belong to the model's graph, and the weights of bodies do too.
-int Importer::add_weight(const NameScope& scope, const file::TensorProto& tensor) {
+int Importer::add_weight(const NameScope& scope, const file::TensorProto& tensor, const std::function<Datum()>& read) {
   if (const auto known = weight_of_.find(&tensor); known != weight_of_.end()) return known->second;
-  const Datum datum = tensors_.read(tensor);
+  const Datum datum = read();
   Value value = value_of(datum);
   value.name = scope.full_name(tensor.name);
   const int weight = model_.add(std::move(value));
   weight_of_.emplace(&tensor, weight);
   place_of_weight_.emplace(weight, weights_.size());
   model_.graph.weights.push_back(weight);
-  weights_.push_back({std::string(tensor.name), datum.tensor(device_), !tensor.sizes.empty()});
+  weights_.push_back({std::string(tensor.name), datum.tensor(device_), datum.shape().rank() > 0});
   return weight;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "onnx/importer.h"
+#include "onnx/node_order.h"
 #include "onnx/ops/table.h"
 
 namespace crisol::onnx {
@@ -82,6 +83,10 @@ class Importer::Bodies final : public Call::Context {
     levels_.back()->take_part(find(y), inputs);
   }
 
+  const std::vector<std::vector<std::int64_t>>& weights_of(std::string_view domain, std::string_view op) override {
+    return importer_.weights_of(domain, op);
+  }
+
   /// Gives the bodies to their node, with the values that they capture.
   void move_to(graph::Node& node) {
     std::set<int> captured;
@@ -104,7 +109,7 @@ class Importer::Bodies final : public Call::Context {
 };
 
 void Importer::add_nodes(NameScope& scope, const std::vector<file::Node>& nodes) {
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
+  for (const std::size_t i : order_of(nodes)) {
     const file::Node& node = nodes[i];
     const std::string name =
         in_quotes(node.name.empty() ? scope.full_name(concat('#', i)) : scope.full_name(node.name));
@@ -146,6 +151,7 @@ std::vector<int> Importer::add_node(const NameScope& scope, const file::Node& no
   const std::vector<Call::Attribute> attributes = attributes_of(scope, node);
   const auto function = functions_.find({node.domain, node.op, node.overload});
   if (function != functions_.end()) return inline_function(scope, node, *function->second, attributes, name, inputs);
+  note_narrowed(attributes, name);
   Values outputs(node.outputs.size());
   std::optional<Datum> constant;
   graph::Node made;
@@ -240,6 +246,20 @@ std::vector<int> Importer::inline_function(const NameScope& outer, const file::N
   for (const std::string_view output : function.outputs)
     outputs.push_back(find_value(scope, output, "function ", in_quotes(function.name)));
   return outputs;
+}
+
+const std::vector<std::vector<std::int64_t>>& Importer::weights_of(std::string_view domain, std::string_view op) {
+  const auto [found, is_new] = weights_of_.try_emplace({domain, op});
+  if (!is_new) return found->second;
+  const file::Graph& graph = file_.model().graph;
+  std::map<std::string_view, const file::TensorProto*> tensors;
+  for (const file::TensorProto& tensor : graph.initializers) tensors.emplace(tensor.name, &tensor);
+  for (const file::Node& node : graph.nodes) {
+    if (node.domain != domain || node.op != op || node.inputs.size() < 2) continue;
+    if (const auto weight = tensors.find(node.inputs[1]); weight != tensors.end())
+      found->second.push_back(weight->second->sizes);
+  }
+  return found->second;
 }
 
 void Importer::mark_untrained(const Level& level, const graph::Node& node) {

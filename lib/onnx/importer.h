@@ -1,8 +1,10 @@
 // The work of import_model: one model is imported.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -36,11 +38,20 @@ class Importer {
   void define(NameScope& scope, std::string_view name, int value) const;
   int find_value(const NameScope& scope, std::string_view name, const char* user, const std::string& user_name);
 
+  /// Refuses an output of f64: the graph gives f32.
+  void check_model_output(const file::ValueInfoProto& output);
+  /// Notes a node that asks for f64.
+  void note_narrowed(const std::vector<Call::Attribute>& attributes, const std::string& node);
+  /// Says on standard error what is computed in f32 although the file has f64.
+  void warn_of_narrowed() const;
+
   /// Fills the graph of a level. `known` describes the inputs of a body. It is null for the model's graph.
   void add_graph(NameScope& scope, const file::Graph& graph, const Values* known);
   Initializers add_initializers(NameScope& scope, const file::Graph& graph);
-  int add_initializer(const NameScope& scope, const file::TensorProto& tensor);
-  int add_weight(const NameScope& scope, const file::TensorProto& tensor);
+  /// `tensor` has the name. `read` gives the value.
+  int add_initializer(const NameScope& scope, const file::TensorProto& tensor,
+                      const std::function<graph::Datum()>& read);
+  int add_weight(const NameScope& scope, const file::TensorProto& tensor, const std::function<graph::Datum()>& read);
   int capture_from_model(Level& level, int value);
   void add_model_input(NameScope& scope, const file::ValueInfoProto& input, const Initializers& initializers);
   void add_body_input(NameScope& scope, const file::ValueInfoProto& input, const graph::Value& known);
@@ -60,6 +71,8 @@ class Importer {
   std::vector<int> inline_function(const NameScope& outer, const file::Node& node, const file::Function& function,
                                    const std::vector<Call::Attribute>& arguments, const std::string& name,
                                    const std::vector<int>& inputs);
+  /// The shapes of the second inputs of all nodes of an op in the model's graph that the file stores.
+  const std::vector<std::vector<std::int64_t>>& weights_of(std::string_view domain, std::string_view op);
   /// Some inputs are no parameters: the mean and variance of BatchNormalization.
   void mark_untrained(const Level& level, const graph::Node& node);
   /// The value of a constant or a weight, even if a body captures it. Undefined for a value that nodes compute.
@@ -75,6 +88,8 @@ class Importer {
   std::map<int, std::size_t> place_of_weight_;         ///< In weights_, by these values.
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>, const file::Function*> functions_;
   Problems problems_;
+  std::map<std::pair<std::string_view, std::string_view>, std::vector<std::vector<std::int64_t>>> weights_of_;
+  std::set<std::string> narrowed_;  ///< Nodes and constants of f64, which are computed in f32.
   std::size_t parts_ = 0;
 };
 

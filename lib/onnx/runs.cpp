@@ -60,6 +60,10 @@ class NoFile final : public Call::Context {
   void add_part(const std::string&, const std::vector<std::string>&) override {
     fail(ErrorCode::invalid_argument, "onnx", "parts of the graph are not supported");
   }
+  const std::vector<std::vector<std::int64_t>>& weights_of(std::string_view, std::string_view) override {
+    static const std::vector<std::vector<std::int64_t>> none;
+    return none;
+  }
 
  private:
   std::map<int, const graph::Datum*> constants_;

@@ -42,6 +42,35 @@ double number_of(std::string_view bytes, DType dtype) {
   return value;
 }
 
+/// Elements of f64 as f32.
+std::string narrowed(std::string_view bytes) {
+  std::string narrow(bytes.size() / 2, '\0');
+  for (std::size_t i = 0; i < bytes.size() / sizeof(double); ++i) {
+    double wide = 0;
+    bytes.copy(reinterpret_cast<char*>(&wide), sizeof wide, sizeof wide * i);
+    const auto number = static_cast<float>(wide);
+    std::memcpy(narrow.data() + sizeof number * i, &number, sizeof number);
+  }
+  return narrow;
+}
+
+/// The places of a sparse tensor's elements in the whole tensor. The indices are such places, or one for each axis.
+std::vector<std::int64_t> places_of(const std::vector<std::int64_t>& indices, bool by_axes, const Shape& shape) {
+  const std::size_t axes = by_axes ? static_cast<std::size_t>(shape.rank()) : 1;
+  std::vector<std::int64_t> places;
+  for (std::size_t i = 0; i + axes <= indices.size(); i += axes) {
+    std::int64_t place = 0;
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+      const std::int64_t index = indices[i + axis], size = by_axes ? shape[static_cast<int>(axis)] : shape.numel();
+      if (index < 0 || index >= size)
+        fail(ErrorCode::io, "onnx", "a sparse tensor of shape ", shape, " has an element at ", index);
+      place = place * size + index;
+    }
+    places.push_back(place);
+  }
+  return places;
+}
+
 }  // namespace
 
 graph::Value value_of(const Datum& datum) {
@@ -83,8 +112,9 @@ Datum Tensors::positions_of(const file::TensorProto& tensor) {
 
 Datum Tensors::read(const file::TensorProto& tensor) {
   if (tensor.type == file::ElementType::string) return positions_of(tensor);
-  const auto [dtype, shape] = layout_of(tensor);
+  const auto [dtype, shape] = constant_layout_of(tensor);
   const file::Elements elements = file_.elements_of(tensor);
+  if (tensor.type == file::ElementType::f64) return made_of(narrowed(elements.bytes()), shape, dtype);
   if (graph::may_be_shape(shape, dtype)) return Datum(numbers_of(elements.bytes(), dtype), shape, dtype);
   constexpr std::size_t least_in_file = 4096;  // A page.
   if (is_floating(dtype) && elements.file != nullptr && elements.mapped.size() >= least_in_file &&
@@ -100,6 +130,34 @@ Datum Tensors::read(const file::TensorProto& tensor) {
   return {std::move(made), number_of(elements.bytes(), dtype)};
 }
 
+Datum Tensors::made_of(std::string_view bytes, const Shape& shape, DType dtype) {
+  if (graph::may_be_shape(shape, dtype)) return Datum(numbers_of(bytes, dtype), shape, dtype);
+  Tensor made = upload_in_parts(bytes, shape, dtype, device_, [](std::string_view) {});
+  if (shape.numel() != 1) return made;
+  return {std::move(made), number_of(bytes, dtype)};
+}
+
+Datum Tensors::dense(const file::SparseTensor& tensor) {
+  const DType dtype = constant_layout_of(tensor.values).first;
+  require(tensor.sizes.size() <= Shape::max_rank, "onnx", "a tensor has ", tensor.sizes.size(), " axes, at most ",
+          Shape::max_rank, " allowed");
+  const Shape shape(tensor.sizes);
+  // Few bytes of a file can mean many zeros.
+  constexpr std::int64_t most = std::int64_t{1} << 30;
+  const std::size_t width = size_of(dtype);
+  require(shape.numel() <= most / static_cast<std::int64_t>(width), "onnx", "a sparse tensor of shape ", shape,
+          " takes more than ", most, " bytes, which is not supported");
+  const file::Elements found = file_.elements_of(tensor.values);
+  const std::string elements =
+      tensor.values.type == file::ElementType::f64 ? narrowed(found.bytes()) : std::string(found.bytes());
+  const std::vector<std::int64_t> indices = numbers_of(file_.elements_of(tensor.indices).bytes(), DType::i64),
+                                  places = places_of(indices, tensor.indices.sizes.size() == 2, shape);
+  std::string bytes(static_cast<std::size_t>(shape.numel()) * width, '\0');
+  for (std::size_t i = 0; i < places.size(); ++i)
+    elements.copy(bytes.data() + static_cast<std::size_t>(places[i]) * width, width, i * width);
+  return made_of(bytes, shape, dtype);
+}
+
 Datum Tensors::shared(const file::TensorProto& tensor) {
   const auto [at, is_new] = known_.try_emplace(&tensor);
   if (is_new) at->second = read(tensor);
@@ -113,6 +171,7 @@ Datum Tensors::constant(const std::vector<Call::Attribute>& attributes) {
   const auto count = [](const auto& list) { return Shape(static_cast<std::int64_t>(list.size())); };
   switch (a.kind) {
     case Kind::tensor: return shared(a.tensors[0]);
+    case Kind::sparse_tensor: return dense(a.sparse_tensors[0]);
     case Kind::f32: return {from_vector(a.floats, Shape(), device_), a.floats.front()};
     case Kind::floats: return from_vector(a.floats, count(a.floats), device_);
     case Kind::integer: return Datum(a.integers, Shape());

@@ -17,7 +17,9 @@ class Tensors {
   /// tensors of floating-point numbers stay in the file until their values are needed. Throws Error: io for damaged
   /// data, invalid_argument for elements and numbers of axes that the library does not have.
   graph::Datum read(const file::TensorProto& tensor);
-  /// The same. A function may be called often, so the tensor is kept and read once.
+  /// The elements of a sparse tensor, with zeros between them.
+  graph::Datum dense(const file::SparseTensor& tensor);
+  /// The same as read. A function may be called often, so the tensor is kept and read once.
   graph::Datum shared(const file::TensorProto& tensor);
   /// The value of a node Constant.
   graph::Datum constant(const std::vector<Call::Attribute>& attributes);
@@ -29,6 +31,7 @@ class Tensors {
 
  private:
   graph::Datum positions_of(const file::TensorProto& tensor);
+  graph::Datum made_of(std::string_view bytes, const Shape& shape, DType dtype);
 
   file::ModelFile& file_;
   Device device_;

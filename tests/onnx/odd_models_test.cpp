@@ -52,19 +52,95 @@ TEST_CASE("onnx: what a constant cannot be is refused by its attribute") {
   const auto constant = [](const Proto& attribute) {
     return refused(one_node(node("Constant", {}, {"y"}, {attribute})));
   };
-  const Proto indices = of::raw_tensor<std::int64_t>("", of::i64, {1}, {2});
-  const Proto sparse =
-      Proto().message(1, of::raw_tensor<float>("", of::f32, {1}, {5})).message(2, indices).integers(3, {4});
-  CHECK(constant(Proto().text(1, "sparse_value").message(22, sparse).integer(20, 11)) ==
-        Contains("Constant: attribute \"sparse_value\" is not supported"));
   CHECK(constant(attribute("value_string", "text")) ==
         Contains("Constant: attribute \"value_string\" is not supported"));
-  Proto file = one_node(node("Relu", {"x"}, {"y"}));
-  const Proto graph = of::graph({.nodes = {node("Relu", {"x"}, {"y"})},
-                                 .inputs = {value("x", of::f32, {"4"})},
-                                 .outputs = {value("y", of::f32, {"4"})}})
-                          .message(15, sparse);
-  CHECK(refused(of::model(graph)) == Contains("sparse initializers are not supported"));
+}
+
+namespace {
+
+/// A sparse tensor of shape (2, 3).
+Proto sparse(const char* name, const Proto& values, const Proto& indices) {
+  return Proto().message(1, Proto(values).text(8, name)).message(2, indices).integers(3, {2, 3});
+}
+
+/// y = x + "w", a sparse initializer.
+Proto with_sparse(const Proto& tensor) {
+  return of::model(of::graph({.nodes = {node("Add", {"x", "w"}, {"y"})},
+                              .inputs = {value("x", of::f32, {"2", "3"})},
+                              .outputs = {value("y", of::f32, {"2", "3"})}})
+                       .message(15, tensor));
+}
+
+}  // namespace
+
+TEST_CASE("onnx: sparse initializers and constants have zeros between their elements") {
+  const Proto values = of::raw_tensor<float>("", of::f32, {2}, {5, 7});
+  const Proto places = of::raw_tensor<std::int64_t>("", of::i64, {2}, {1, 5}),
+              pairs = of::raw_tensor<std::int64_t>("", of::i64, {2, 2}, {0, 1, 1, 2});
+  const Tensor dense = from_vector(std::vector<float>{0, 5, 0, 0, 0, 7}, {2, 3}), x = randn({2, 3});
+  for (const Proto& indices : {places, pairs}) {
+    onnx::Model model = loaded(with_sparse(sparse("w", values, indices)));
+    CHECK(same(model({{"x", x}})["y"], x + dense));
+    CHECK(same(model.parameter("w"), dense));
+    const Proto constant = Proto().text(1, "sparse_value").message(22, sparse("", values, indices)).integer(20, 11);
+    CHECK(same(
+        result(of::model(of::graph({.nodes = {node("Constant", {}, {"w"}, {constant}), node("Add", {"x", "w"}, {"y"})},
+                                    .inputs = {value("x", of::f32, {"2", "3"})},
+                                    .outputs = {value("y", of::f32, {})}})),
+               x),
+        x + dense));
+  }
+  const Proto outside = of::raw_tensor<std::int64_t>("", of::i64, {2, 2}, {0, 1, 1, 3});
+  CHECK(refused(with_sparse(sparse("w", values, outside)), ErrorCode::io) ==
+        Contains("a sparse tensor of shape (2, 3) has an element at 3"));
+  const Proto huge = Proto().message(1, Proto(values).text(8, "w")).message(2, places).integers(3, {1 << 20, 1 << 20});
+  CHECK(refused(with_sparse(huge)) == Contains("takes more than 1073741824 bytes"));
+}
+
+TEST_CASE("onnx: nodes may come before those whose results they need") {
+  const auto graph = [](const std::vector<Proto>& nodes, const char* output) {
+    return of::graph({.nodes = nodes, .outputs = {Proto().text(1, output)}});
+  };
+  const Proto yes = graph({node("Neg", {"inner"}, {"r"}), node("Abs", {"late"}, {"inner"})}, "r"),
+              no = graph({node("Identity", {"late"}, {"r"})}, "r");
+  const Proto file = of::model(
+      of::graph({.nodes = {node("If", {"c"}, {"y"},
+                                {of::graph_attribute("then_branch", yes), of::graph_attribute("else_branch", no)}),
+                           node("Relu", {"first"}, {"late"}), node("Sub", {"x", "one"}, {"first"})},
+                 .initializers = {weight("one", ones({1}))},
+                 .inputs = {value("c", of::boolean, {}), value("x", of::f32, {"2"})},
+                 .outputs = {value("y", of::f32, {"2"})}}));
+  onnx::Model model = loaded(file);
+  const Tensor x = from_vector(std::vector<float>{-3, 4});
+  const auto with = [&](bool c) { return model({{"c", full({}, c, DType::boolean)}, {"x", x}})["y"]; };
+  CHECK(same(with(true), from_vector(std::vector<float>{0, -3})));
+  CHECK(same(with(false), from_vector(std::vector<float>{0, 3})));
+  CHECK(refused(one_node(node("Add", {"x", "y"}, {"y"})), ErrorCode::io) == Contains("which nothing before it makes"));
+  const Proto circle = of::model(of::graph({.nodes = {node("Add", {"x", "b"}, {"a"}), node("Add", {"x", "a"}, {"b"})},
+                                            .inputs = {value("x", of::f32, {})},
+                                            .outputs = {value("b", of::f32, {})}}));
+  CHECK(refused(circle, ErrorCode::io) == Contains("uses the value \"b\", which nothing before it makes"));
+}
+
+TEST_CASE("onnx: f64 within a model is computed in f32, and inputs and outputs of f64 are refused") {
+  const std::vector<double> three{3};
+  const Proto constant = of::tensor_attribute("value", of::raw_tensor<double>("", of::f64, {1}, three));
+  const auto file = [&](int type) {
+    return of::model(of::graph({.nodes = {node("Constant", {}, {"d"}, {constant}),
+                                          node("Cast", {"x"}, {"wide"}, {attribute("to", std::int64_t{of::f64})}),
+                                          node("Mul", {"wide", "d"}, {"m"}), node("Add", {"m", "w"}, {"s"}),
+                                          node("Cast", {"s"}, {"y"}, {attribute("to", std::int64_t{type})})},
+                                .initializers = {of::raw_tensor<double>("w", of::f64, {1}, {0.5})},
+                                .inputs = {value("x", of::f32, {"N"})},
+                                .outputs = {value("y", type, {"N"})}}));
+  };
+  const Tensor x = from_vector(std::vector<float>{1, -2});
+  CHECK(same(result(file(of::f32), x), x * 3.0 + 0.5));
+  CHECK(refused(file(of::f64)) == Contains("an output: elements of f64 are not supported: \"y\""));
+  CHECK(refused(of::model(of::graph({.nodes = {node("BitCast", {"x"}, {"y"}, {attribute("to", std::int64_t{of::f64})})},
+                                     .inputs = {value("x", of::i64, {"N"})},
+                                     .outputs = {value("y", of::f32, {"N"})}}),
+                          26)) == Contains("BitCast: elements of f64 are not supported"));
 }
 
 TEST_CASE("onnx: the bodies of a function's nodes see the function's values and attributes") {

@@ -53,6 +53,9 @@ class Call {
     /// Makes the part of the graph so far that computes the value `y` from others the next body of the node.
     virtual void add_part(const std::string& y, const std::vector<std::string>& from) = 0;
 
+    /// The shapes of the weights that the model's file stores for nodes of an op: their second inputs.
+    virtual const std::vector<std::vector<std::int64_t>>& weights_of(std::string_view domain, std::string_view op) = 0;
+
    protected:
     ~Context() = default;
   };
@@ -63,6 +66,8 @@ class Call {
 
   /// The version of the operator set that the node comes from.
   std::int64_t version() const noexcept { return version_; }
+  /// Takes the node as one of another version.
+  void use_version(std::int64_t version) noexcept { version_ = version; }
   std::size_t inputs() const noexcept { return node_.inputs.size(); }
   std::size_t outputs() const noexcept { return node_.outputs.size(); }
   bool has_input(std::size_t i) const noexcept { return i < inputs() && places_[i] != graph::absent; }
@@ -93,6 +98,10 @@ class Call {
   /// Makes the part of the graph that computes the value `y` from the values `from` the node's next body. These are its
   /// inputs. Refuses a value that nothing before the node makes, and a `y` that depends on none of `from`.
   void part(const std::string& y, const std::vector<std::string>& from) { context_.add_part(y, from); }
+  /// The shapes of the weights that the file stores for nodes of an op: their second inputs.
+  const std::vector<std::vector<std::int64_t>>& weights_of(std::string_view domain, std::string_view op) {
+    return context_.weights_of(domain, op);
+  }
   /// How a node with bodies computes.
   void set_control(graph::Control control) { control_ = std::move(control); }
 

@@ -1,4 +1,5 @@
 // Ops on the bits of whole numbers and of elements.
+#include "base/element_number.h"
 #include "base/text.h"
 #include "crisol/functions/bitwise.h"
 #include "onnx/ops/element_types.h"
@@ -32,7 +33,10 @@ Run bit_shift(Call& call) {
 Run bit_cast_(Call& call) {
   call.check_counts(1, 1);
   require(call.has("to"), "onnx", "attribute to is missing");
-  const DType dtype = dtype_of_number(call.integer("to", 0));
+  const std::int64_t to = call.integer("to", 0);
+  const DType dtype = dtype_of_number(to);
+  require(to == onnx_element_number(dtype), "onnx",
+          "elements of f64 are not supported");  // It has other bits than f32.
   return [=](const Data& in, Device device) { return Data{bit_cast(in[0].tensor(device), dtype)}; };
 }
 
