@@ -56,3 +56,36 @@ TEST_CASE("onnx: ops of ONNX Runtime") {
         Contains("com.microsoft.FusedConv: 0 activation_params of Clip, 2 expected"));
   CHECK(refusal_of_op({"MoE", {}, 17, domain}, {x}) == Contains("com.microsoft.MoE of version 1: \"#0\""));
 }
+
+TEST_CASE("onnx: products of ONNX Runtime with an activation, and with factors whose first axis is the rows") {
+  manual_seed(13);
+  const char* domain = "com.microsoft";
+  const Tensor a = randn({3, 4}), b = randn({5, 4}), c = randn({5});
+  const Tensor product = matmul(a, b.t()) * 0.5 + c * 2.0;
+  const auto gemm = [&](const char* name, const std::vector<std::pair<const char*, float>>& numbers = {}) {
+    std::vector<onnx_file::Proto> attributes{attribute("activation", name), attribute("alpha", 0.5f),
+                                             attribute("beta", 2.f), number("transB", 1)};
+    for (const auto& [key, value] : numbers) attributes.push_back(attribute(key, value));
+    return run_op({"FusedGemm", attributes, 17, domain}, {a, b, c})[0];
+  };
+  CHECK(nearly(gemm("Relu"), relu(product)));
+  CHECK(nearly(gemm("LeakyRelu", {{"activation_alpha", 0.25f}}), leaky_relu(product, 0.25)));
+  CHECK(nearly(gemm("LeakyRelu"), leaky_relu(product, 0.01)));
+  CHECK(nearly(gemm("HardSigmoid", {{"activation_alpha", 0.5f}, {"activation_beta", 0.25f}}),
+               clamp(product * 0.5 + 0.25, 0, 1)));
+  CHECK(nearly(gemm("Selu", {{"activation_alpha", 1.5f}, {"activation_gamma", 2.f}}),
+               where(product.gt(0), product, expm1(product) * 1.5) * 2.0));
+  CHECK(nearly(gemm("Elu"), elu(product)));
+  CHECK(nearly(gemm("Softsign"), product / (abs(product) + 1.0)));
+  CHECK(nearly(gemm("ThresholdedRelu", {{"activation_alpha", 0.5f}}), where(product.gt(0.5), product, 0)));
+  CHECK(refusal_of_op({"FusedGemm", {attribute("activation", "Sin")}, 17, domain}, {a, b, c}) ==
+        Contains("the activation \"Sin\" is not supported"));
+  // A is (M, B, C, K) and B is (N, B, C, K).
+  const Tensor left = randn({3, 2, 4, 5}), right = randn({6, 2, 4, 5});
+  const Tensor y =
+      run_op({"FusedMatMul", {number("transBatchA", 1), number("transBatchB", 1), number("transB", 1)}, 17, domain},
+             {left, right})[0];
+  CHECK(nearly(y, matmul(left.permute({1, 2, 0, 3}), right.permute({1, 2, 3, 0}))));
+  for (const DType dtype : {DType::f32, DType::f16})
+    CHECK(run_op({"FusedMatMul", {}, 17, domain}, {a.to(dtype), b.t().to(dtype)})[0].dtype() == dtype);
+}

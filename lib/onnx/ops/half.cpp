@@ -1,5 +1,7 @@
 #include "onnx/ops/half.h"
 
+#include <algorithm>
+
 #include "crisol/functions/elementwise.h"
 
 namespace crisol::onnx {
@@ -10,12 +12,13 @@ using graph::Datum;
 graph::Run in_f32(Call& call, graph::Run run) {
   for (std::size_t i = 0; i < call.inputs(); ++i) call.require_floating(i);
   graph::Run converted = [run](const Data& in, Device device) {
-    if (in[0].dtype() != DType::f16) return run(in, device);
+    const auto is_half = [](const Datum& datum) { return datum.defined() && datum.dtype() == DType::f16; };
+    if (std::none_of(in.begin(), in.end(), is_half)) return run(in, device);
     Data wide = in;
     for (Datum& datum : wide)
-      if (datum.defined() && datum.dtype() == DType::f16) datum = datum.tensor(device).to(DType::f32);
+      if (is_half(datum)) datum = datum.tensor(device).to(DType::f32);
     Data results = run(wide, device);
-    results[0] = results[0].tensor(device).to(DType::f16);
+    results[0] = results[0].tensor(device).to(in[0].dtype());
     return results;
   };
   converted.with_epilogue = run.with_epilogue;  // Passes use it for f32 alone.

@@ -6,7 +6,7 @@
 namespace crisol::onnx {
 
 /// Refuses inputs that are no floating-point numbers. Inputs of f16 are converted to f32. Then the first output is
-/// converted back to f16.
+/// converted to the type of the first input.
 graph::Run in_f32(Call& call, graph::Run run);
 
 }  // namespace crisol::onnx

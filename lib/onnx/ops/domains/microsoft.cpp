@@ -7,9 +7,10 @@
 #include "crisol/functions/norm.h"
 #include "crisol/functions/reduce.h"
 #include "onnx/ops/axes.h"
+#include "onnx/ops/domains/fused.h"
+#include "onnx/ops/half.h"
 #include "onnx/ops/network/convolution.h"
 #include "onnx/ops/table.h"
-#include "onnx/reader/message.h"
 
 namespace crisol::onnx {
 
@@ -19,38 +20,10 @@ using graph::Data;
 using graph::Datum;
 using graph::Run;
 
-/// The newest op of ONNX itself with this node's attributes and inputs.
-Run build_as(const char* op, Call& call) { return find_row("", op, newest_version)->build(call); }
-
-/// An activation by its name, with the numbers of `activation_params`.
-std::function<Tensor(const Tensor&)> read_activation(Call& call) {
-  const std::string name = call.text("activation", "");
-  const std::vector<double> numbers = call.reals("activation_params");
-  const auto count = [&](std::size_t expected) {
-    require(numbers.size() == expected, "onnx", numbers.size(), " activation_params of ", name, ", ", expected,
-            " expected");
-  };
-  if (name == "Clip" || name == "HardSigmoid") {
-    count(2);
-    const double a = numbers[0], b = numbers[1];
-    if (name == "Clip") return [=](const Tensor& x) { return clamp(x, a, b); };
-    return [=](const Tensor& x) { return clamp(x * a + b, 0, 1); };
-  }
-  if (name == "LeakyRelu") {
-    count(1);
-    return [slope = numbers[0]](const Tensor& x) { return leaky_relu(x, slope); };
-  }
-  if (name.empty()) return [](const Tensor& x) { return x; };
-  if (name == "Relu") return [](const Tensor& x) { return relu(x); };
-  if (name == "Sigmoid") return [](const Tensor& x) { return sigmoid(x); };
-  if (name == "Tanh") return [](const Tensor& x) { return tanh(x); };
-  fail(ErrorCode::invalid_argument, "onnx", "the activation ", file::in_quotes(name), " is not supported");
-}
-
 /// A convolution, the sum with the fourth input if there is one, and an activation if there is one.
 Run fused_conv(Call& call) {
   call.check_counts(2, 4);
-  const auto activation = read_activation(call);
+  const FusedActivation activation = activation_of_convolution(call);
   const Run conv = convolution(call);
   return [=](const Data& in, Device device) {
     Tensor y =
@@ -61,18 +34,41 @@ Run fused_conv(Call& call) {
   };
 }
 
+/// A product of matrices with a sum, and an activation.
+Run fused_gemm(Call& call) {
+  FusedActivation activation(call.text("activation", ""));
+  // Elu and LeakyRelu have alpha, HardSigmoid has beta too, and Selu has gamma.
+  const std::pair<const char*, std::size_t> names[] = {
+      {"activation_alpha", 0}, {"activation_beta", 1}, {"activation_gamma", 1}};
+  for (const auto& [name, i] : names)
+    if (call.has(name)) activation.set(i, call.real(name, 0));
+  const Run product = build_as("Gemm", call);
+  return [=](const Data& in, Device device) { return Data{activation(product(in, device)[0].tensor(device))}; };
+}
+
+/// The first axis of a factor (M, …, K) in the place before the last.
+Tensor with_batch_first(const Tensor& x) {
+  Numbers order;
+  for (int i = 1; i + 1 < x.dim(); ++i) order.push_back(i);
+  order.push_back(0);
+  order.push_back(x.dim() - 1);
+  return x.permute(Shape(order));
+}
+
 Run fused_mat_mul(Call& call) {
   call.check_counts(2, 2);
   const double alpha = call.real("alpha", 1);
   const bool turn_a = call.integer("transA", 0) != 0, turn_b = call.integer("transB", 0) != 0;
-  require(call.integer("transBatchA", 0) == 0 && call.integer("transBatchB", 0) == 0, "onnx",
-          "transBatchA and transBatchB are not supported");
-  return [=](const Data& in, Device device) {
-    const Tensor a = in[0].tensor(device), b = in[1].tensor(device);
-    const Tensor y =
-        matmul(turn_a && a.dim() > 1 ? a.transpose(-1, -2) : a, turn_b && b.dim() > 1 ? b.transpose(-1, -2) : b);
+  const bool batch_a = call.integer("transBatchA", 0) != 0, batch_b = call.integer("transBatchB", 0) != 0;
+  return in_f32(call, [=](const Data& in, Device device) {
+    const auto factor = [&](std::size_t i, bool turns, bool moves_batch) {
+      Tensor x = in[i].tensor(device);
+      if (moves_batch && x.dim() > 2) x = with_batch_first(x);
+      return turns && x.dim() > 1 ? x.transpose(-1, -2) : x;
+    };
+    const Tensor y = matmul(factor(0, turn_a, batch_a), factor(1, turn_b, batch_b));
     return Data{alpha == 1 ? y : y * alpha};
-  };
+  });
 }
 
 /// An activation of x, or of x plus a bias.
@@ -119,11 +115,12 @@ Run skip_normalization(Call& call) {
 }  // namespace
 
 std::vector<Row> microsoft_rows() {
-  constexpr const char* domain = "com.microsoft";
+  constexpr const char* domain = microsoft_domain;
   return {
       {"BiasGelu", 1, 1, biased<gelu, true>, domain},
       {"FastGelu", 1, 1, biased<gelu_tanh, false>, domain},
       {"FusedConv", 1, 1, fused_conv, domain},
+      {"FusedGemm", 1, 1, fused_gemm, domain},
       {"FusedMatMul", 1, 1, fused_mat_mul, domain},
       {"Gelu", 1, 1, gelu_, domain},
       {"QuickGelu", 1, 1, quick_gelu, domain},
