@@ -1,12 +1,14 @@
 // Resize and its older form Upsample.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "base/text.h"
 #include "crisol/functions/elementwise.h"
 #include "functions/vision/resample.h"
 #include "onnx/ops/axes.h"
+#include "onnx/ops/domains/fused.h"
 #include "onnx/ops/table.h"
 
 namespace crisol::onnx {
@@ -16,7 +18,7 @@ namespace {
 using graph::Data;
 using graph::Datum;
 using graph::Run;
-using Reals = std::vector<double>;
+using Reals = std::vector<float>;
 
 /// The attributes. Older versions of the op fix most of them.
 struct Resizing {
@@ -31,40 +33,47 @@ struct Resizing {
 struct ResizedAxis {
   int axis;
   std::int64_t size, count;
-  double scale;
-  double start = 0, end = 1;  ///< The part of the input that is resized, in units of the whole.
+  float scale;
+  float start = 0, end = 1;  ///< The part of the input that is resized, in units of the whole.
 };
 
-/// The place of an element in the input.
-double place_of(const Resizing& r, const ResizedAxis& a, double j) {
-  const double n = static_cast<double>(a.size), width = a.scale * n;  // A fraction if a factor is given.
-  const double half_pixel = (j + 0.5) / a.scale - 0.5;
-  if (r.places == "half_pixel") return half_pixel;
-  if (r.places == "asymmetric") return j / a.scale;
-  if (r.places == "align_corners") return width == 1 ? 0 : j * (n - 1) / (width - 1);
-  if (r.places == "pytorch_half_pixel") return a.count > 1 ? half_pixel : 0;
-  if (r.places == "tf_half_pixel_for_nn") return (j + 0.5) / a.scale;
-  if (r.places == "half_pixel_symmetric") return n / 2 * (1 - static_cast<double>(a.count) / width) + half_pixel;
-  const double place =
-      width == 1 ? (a.start + a.end) / 2 * (n - 1) : a.start * (n - 1) + j * (a.end - a.start) * (n - 1) / (width - 1);
-  return place < 0 || place > n - 1 ? std::numeric_limits<double>::quiet_NaN() : place;  // tf_crop_and_resize
+/// The length of the result as align_corners takes it. A factor may give a fraction. ONNX's own tests keep the fraction
+/// where images shrink smoothly; elsewhere it is cut off, as in ONNX Runtime and PyTorch.
+float aligned_length(const Resizing& r, const ResizedAxis& a) {
+  const bool keeps_fraction = r.mode != "nearest" && a.scale < 1;
+  return keeps_fraction ? a.scale * static_cast<float>(a.size) : static_cast<float>(a.count);
 }
 
-double rounded(const Resizing& r, const ResizedAxis& a, double place) {
-  if (r.nearest == "round_prefer_floor") return std::ceil(place - 0.5);
-  if (r.nearest == "round_prefer_ceil") return std::floor(place + 0.5);
-  const bool up = r.nearest == "ceil" || (r.rounds_up_if_smaller && a.scale < 1);
-  return up ? std::ceil(place) : std::floor(place);
+/// The place of an element in the input. ONNX Runtime computes it in f32, so that 3 / 0.6 is 5.
+float place_of(const Resizing& r, const ResizedAxis& a, float j) {
+  const auto n = static_cast<float>(a.size), length = static_cast<float>(a.count);
+  const float half_pixel = (j + 0.5f) / a.scale - 0.5f;
+  if (r.places == "half_pixel") return half_pixel;
+  if (r.places == "asymmetric") return j / a.scale;
+  if (r.places == "align_corners") return length == 1 ? 0 : j * (n - 1) / (aligned_length(r, a) - 1);
+  if (r.places == "pytorch_half_pixel") return a.count > 1 ? half_pixel : 0;
+  if (r.places == "tf_half_pixel_for_nn") return (j + 0.5f) / a.scale;
+  if (r.places == "half_pixel_symmetric") return n / 2 * (1 - length / (a.scale * n)) + (j + 0.5f) / a.scale - 0.5f;
+  const float place = length == 1 ? 0.5f * (a.start + a.end) * (n - 1)  // tf_crop_and_resize
+                                  : a.start * (n - 1) + j * (a.end - a.start) * (n - 1) / (length - 1);
+  return place < 0 || place > n - 1 ? std::numeric_limits<float>::quiet_NaN() : place;
+}
+
+float rounded(const Resizing& r, const ResizedAxis& a, float place) {
+  const float down = std::floor(place), up = std::ceil(place);
+  if (r.nearest == "round_prefer_floor") return place - down <= 0.5f ? down : up;
+  if (r.nearest == "round_prefer_ceil") return place - down < 0.5f ? down : up;
+  return r.nearest == "ceil" || (r.rounds_up_if_smaller && a.scale < 1) ? up : down;
 }
 
 ops::AxisWeights weights_of(const Resizing& r, const ResizedAxis& a) {
-  const auto place = [&](std::int64_t j) { return place_of(r, a, static_cast<double>(j)); };
+  const auto place = [&](std::int64_t j) { return place_of(r, a, static_cast<float>(j)); };
   if (r.mode == "nearest")
     return pick_weights(a.size, a.count, [&](std::int64_t j) { return rounded(r, a, place(j)); });
   return filter_weights(a.size, a.count, place,
                         {.is_cubic = r.mode == "cubic",
                          .a = r.a,
-                         .stretch = r.antialias ? std::min(a.scale, 1.0) : 1,
+                         .stretch = r.antialias ? std::min(a.scale, 1.0f) : 1.0f,
                          .exclude_outside = r.exclude_outside});
 }
 
@@ -72,11 +81,11 @@ ops::AxisWeights weights_of(const Resizing& r, const ResizedAxis& a) {
 void keep_proportions(const Resizing& r, std::vector<ResizedAxis>& axes) {
   if (r.policy == "stretch" || axes.empty()) return;
   const auto less = [](const ResizedAxis& a, const ResizedAxis& b) { return a.scale < b.scale; };
-  const double scale = r.policy == "not_larger" ? std::min_element(axes.begin(), axes.end(), less)->scale
-                                                : std::max_element(axes.begin(), axes.end(), less)->scale;
+  const float scale = r.policy == "not_larger" ? std::min_element(axes.begin(), axes.end(), less)->scale
+                                               : std::max_element(axes.begin(), axes.end(), less)->scale;
   for (ResizedAxis& a : axes) {
     a.scale = scale;
-    a.count = static_cast<std::int64_t>(scale * static_cast<double>(a.size) + 0.5);
+    a.count = std::llround(scale * static_cast<float>(a.size));
   }
 }
 
@@ -97,43 +106,53 @@ std::vector<ResizedAxis> resized_axes(const Resizing& r, const Shape& shape, con
     ResizedAxis a{.axis = axis_of(named[i], shape.rank()), .size = 0, .count = 0, .scale = 0};
     for (const ResizedAxis& other : axes) require(other.axis != a.axis, "onnx", "axis ", a.axis, " is given twice");
     a.size = shape[a.axis];
-    const auto n = static_cast<double>(a.size);
-    require(scales.empty() || (scales[i] > 0 && scales[i] * n < 0x1p31), "onnx", "a scale is ",
+    const auto n = static_cast<float>(a.size);
+    require(scales.empty() || (scales[i] > 0 && scales[i] * n < 0x1p31f), "onnx", "a scale is ",
             scales.empty() ? 0 : scales[i], " for an axis of size ", a.size);
     a.count = scales.empty() ? sizes[i] : static_cast<std::int64_t>(scales[i] * n);
-    a.scale = scales.empty() ? static_cast<double>(a.count) / n : scales[i];
+    a.scale = !scales.empty() ? scales[i] : a.count == a.size ? 1 : static_cast<float>(a.count) / n;
     if (crops) {
       a.start = roi[i];
       a.end = roi[named.size() + i];
     }
     axes.push_back(a);
   }
-  keep_proportions(r, axes);
+  if (scales.empty()) keep_proportions(r, axes);
   return axes;
 }
 
 /// Puts `value` where an axis lies outside the input.
 Tensor extrapolated(const Tensor& y, const Resizing& r, const ResizedAxis& a) {
   std::vector<std::uint8_t> outside;
-  for (std::int64_t j = 0; j < a.count; ++j) outside.push_back(std::isnan(place_of(r, a, static_cast<double>(j))));
+  for (std::int64_t j = 0; j < a.count; ++j) outside.push_back(std::isnan(place_of(r, a, static_cast<float>(j))));
   Shape shape = Shape::filled(y.dim(), 1);
   shape[a.axis] = a.count;
   return where(from_vector(outside, shape, DType::boolean, y.device()), r.extrapolation, y);
 }
 
+/// Rounds to whole numbers of a type, as ONNX's reference does. A cubic curve may leave the type's range.
+Tensor to_whole(const Tensor& x, DType dtype) {
+  const Tensor whole = round(x);
+  return (dtype == DType::u8 ? clamp(whole, 0, 255) : whole).to(dtype);
+}
+
 Tensor resized(const Resizing& r, const Tensor& x, const std::vector<ResizedAxis>& axes) {
   std::vector<ResampledAxis> weights;
+  Shape shape = x.shape();
   for (const ResizedAxis& a : axes) {
+    shape[a.axis] = a.count;
     const bool is_whole = a.start == 0 && a.end == 1;
     if (a.count == a.size && a.scale == 1 && is_whole) continue;
-    require(a.size > 0 && a.count > 0 && std::max(a.size, a.count) < INT32_MAX, "onnx", "an axis of size ", a.size,
-            " would get size ", a.count);
+    require((a.size > 0 || a.count == 0) && a.count >= 0 && std::max(a.size, a.count) < INT32_MAX, "onnx",
+            "an axis of size ", a.size, " would get size ", a.count);
     weights.push_back({a.axis, weights_of(r, a)});
   }
-  Tensor y = resample_axes("onnx", x, std::move(weights));
+  if (shape.numel() == 0) return empty(shape, x.dtype(), x.device());
+  const bool computes = r.mode == "nearest" || is_floating(x.dtype());
+  Tensor y = resample_axes("onnx", computes ? x : x.to(DType::f32), std::move(weights));
   if (r.places == "tf_crop_and_resize" && r.extrapolation != 0)
     for (const ResizedAxis& a : axes) y = extrapolated(y, r, a);
-  return y;
+  return computes ? y : to_whole(y, x.dtype());
 }
 
 /// Inputs with these positions; 0 for an input that the version does not have.
@@ -141,17 +160,20 @@ struct Inputs {
   std::size_t roi, scales, sizes;
 };
 
+/// Waits for the device.
+Reals floats_of(const Datum& input, Device device) { return input.tensor(device).to(DType::f32).to_vector<float>(); }
+
 /// `fixed`: factors that the node has as an attribute.
 Run resize_by(Call& call, const Resizing& r, const Inputs& inputs, const Reals& fixed = {}) {
   const auto stored = [&](std::size_t input) {
     const Datum datum = input == 0 ? Datum() : call.stored(input);
-    return datum.defined() ? reals_of(datum, Device()) : Reals();
+    return datum.defined() ? floats_of(datum, Device()) : Reals();
   };
   const Reals scales = fixed.empty() ? stored(inputs.scales) : fixed, roi = stored(inputs.roi);
   return [=](const Data& in, Device device) {
     const auto given = [&](std::size_t i) { return i > 0 && has_input(in, i); };
     const auto reals = [&](const Reals& known, std::size_t i) {
-      return known.empty() && given(i) ? reals_of(in[i], device) : known;
+      return known.empty() && given(i) ? floats_of(in[i], device) : known;
     };
     const Tensor x = in[0].tensor(device);
     const Numbers sizes = given(inputs.sizes) ? in[inputs.sizes].numbers() : Numbers();
@@ -166,12 +188,10 @@ Run resize(Call& call) {
   call.check_counts(1, 4);
   Resizing r;
   r.mode = call.text_of("mode", {"nearest", "linear", "cubic"});
-  r.places = call.version() < 13 ? call.text_of("coordinate_transformation_mode",
-                                                {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric",
-                                                 "tf_crop_and_resize", "tf_half_pixel_for_nn"})
-                                 : call.text_of("coordinate_transformation_mode",
-                                                {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric",
-                                                 "tf_crop_and_resize", "half_pixel_symmetric"});
+  // Programs write tf_half_pixel_for_nn also since version 13, which does not have it any more.
+  r.places = call.text_of("coordinate_transformation_mode",
+                          {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize",
+                           "tf_half_pixel_for_nn", "half_pixel_symmetric"});
   r.nearest = call.text_of("nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
   r.a = call.real("cubic_coeff_a", -0.75);
   r.extrapolation = call.real("extrapolation_value", 0);
@@ -183,9 +203,6 @@ Run resize(Call& call) {
   }
   require(!r.antialias || r.mode != "nearest", "onnx", "antialias with mode nearest is not supported");
   require(call.has_input(2) || call.has_input(3), "onnx", "there are no scales and no sizes");
-  // By the text of the standard a factor then belongs to the part that is resized, by its reference to the whole.
-  require(r.places != "tf_crop_and_resize" || call.has_input(3), "onnx",
-          "tf_crop_and_resize with scales is not supported, with sizes it is");
   return resize_by(call, r, {.roi = 1, .scales = 2, .sizes = 3});
 }
 
@@ -210,7 +227,8 @@ Run upsample(Call& call) {
 
 Run upsample_of_version_7(Call& call) {
   call.check_counts(1, 1);
-  const Reals scales = call.reals("scales");
+  const std::vector<double> given = call.reals("scales");
+  const Reals scales(given.begin(), given.end());
   require(!scales.empty(), "onnx", "attribute scales is missing");
   return resize_by(call, simple_resizing(call), {.roi = 0, .scales = 0, .sizes = 0}, scales);
 }
@@ -223,8 +241,19 @@ Run upsample_of_version_1(Call& call) {
   Resizing r;
   r.mode = call.text_of("mode", {"nearest", "bilinear"});
   if (r.mode == "bilinear") r.mode = "linear";
-  const Reals scales{1, 1, call.real("height_scale", 1), call.real("width_scale", 1)};
+  const Reals scales{1, 1, static_cast<float>(call.real("height_scale", 1)),
+                     static_cast<float>(call.real("width_scale", 1))};
   return resize_by(call, r, {.roi = 0, .scales = 0, .sizes = 0}, scales);
+}
+
+/// The op of ONNX Runtime on images in blocks of channels (nchwc.cpp). Its factors are whole numbers.
+Run upsample_in_blocks(Call& call) {
+  call.check_counts(1, 1);
+  Resizing r = simple_resizing(call);
+  r.places = call.text_of("coordinate_transformation_mode", {"asymmetric", "align_corners", "half_pixel"});
+  const Numbers given = call.integers("scales");
+  require(!given.empty(), "onnx", "attribute scales is missing");
+  return resize_by(call, r, {.roi = 0, .scales = 0, .sizes = 0}, Reals(given.begin(), given.end()));
 }
 
 }  // namespace
@@ -234,7 +263,7 @@ std::vector<Row> resize_rows() {
   return {
       {"Resize", 10, 10, resize_of_version_10},  {"Resize", 11, newest, resize},
       {"Upsample", 1, 6, upsample_of_version_1}, {"Upsample", 7, 8, upsample_of_version_7},
-      {"Upsample", 9, newest, upsample},
+      {"Upsample", 9, newest, upsample},         {"Upsample", 1, 1, upsample_in_blocks, nchwc_domain},
   };
 }
 
