@@ -1,9 +1,12 @@
 // Ops of several inputs that compute each element by itself.
+#include <algorithm>
 #include <functional>
+#include <numeric>
 
 #include "base/text.h"
 #include "crisol/functions/bitwise.h"
 #include "crisol/functions/elementwise.h"
+#include "onnx/ops/host_numbers.h"
 #include "onnx/ops/table.h"
 
 namespace crisol::onnx {
@@ -11,14 +14,15 @@ namespace crisol::onnx {
 namespace {
 
 using graph::Data;
-using graph::Datum;
 using graph::Run;
 using graph::Value;
 
 // `f` and `formula` are one function, for tensors and for expressions.
 
-/// Whole numbers on the host stay there if they have one shape, or one of them is a single number. `dtype` is the type
-/// of the result; the type of the first operand if it is not given.
+using HostFunction = std::int64_t (*)(std::int64_t, std::int64_t);
+
+/// Whole numbers on the host stay there. `dtype` is the type of the result; the type of the first operand if it is not
+/// given.
 template <Tensor (*f)(const Operand&, const Operand&), class Host>
 Run binary(Call& call, Host host, std::optional<DType> dtype = {}) {
   call.check_counts(2, 2);
@@ -26,17 +30,9 @@ Run binary(Call& call, Host host, std::optional<DType> dtype = {}) {
   if (dtype) result.dtype = dtype;
   call.gives(0, result);
   return [=](const Data& in, Device device) -> Data {
-    const Datum &a = in[0], &b = in[1];
-    if (!a.on_host() || !b.on_host() || (a.shape() != b.shape() && a.shape().numel() != 1 && b.shape().numel() != 1))
-      return {f(a.tensor(device), b.tensor(device))};
-    const std::vector<std::int64_t> x = a.numbers(), y = b.numbers();
-    const Datum& longer = a.shape().rank() > b.shape().rank() || x.size() > y.size() ? a : b;
-    std::vector<std::int64_t> z(std::max(x.size(), y.size()));
-    if (x.empty() || y.empty()) z.clear();
-    for (std::size_t i = 0; i < z.size(); ++i) z[i] = host(x[x.size() == 1 ? 0 : i], y[y.size() == 1 ? 0 : i]);
-    if (!dtype && a.dtype() == DType::i32)
-      for (std::int64_t& number : z) number = static_cast<std::int32_t>(number);
-    return {Datum(std::move(z), longer.shape(), dtype.value_or(a.dtype()))};
+    const auto apply = [&](const std::int64_t* n) -> std::int64_t { return host(n[0], n[1]); };
+    if (const auto y = map_on_host(in, dtype.value_or(in[0].dtype()), apply)) return {*y};
+    return {f(in[0].tensor(device), in[1].tensor(device))};
   };
 }
 
@@ -45,41 +41,17 @@ Run predicate(Call& call) {
   return binary<f>(call, Host(), DType::boolean);
 }
 
-template <Tensor (*f)(const Operand&, const Operand&), Expr (*formula)(const Expr&, const Expr&), class Host>
-Run arithmetic(Call& call, Host host) {
+template <Tensor (*f)(const Operand&, const Operand&), Expr (*formula)(const Expr&, const Expr&), HostFunction host>
+Run arithmetic(Call& call) {
   Run run = binary<f>(call, host);
   run.formula = [](std::span<const Expr> in) { return formula(in[0], in[1]); };
   return run;
-}
-
-// Overflow wraps, as on a device.
-Run add_(Call& call) {
-  return arithmetic<add, add>(call, [](std::int64_t a, std::int64_t b) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-  });
-}
-Run sub_(Call& call) {
-  return arithmetic<sub, sub>(call, [](std::int64_t a, std::int64_t b) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
-  });
-}
-Run mul_(Call& call) {
-  return arithmetic<mul, mul>(call, [](std::int64_t a, std::int64_t b) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-  });
 }
 
 /// ONNX cuts quotients of integers, the library's div() gives f32.
 Tensor quotient(const Operand& a, const Operand& b) {
   return is_floating(a.tensor()->dtype()) ? div(a, b) : trunc_divide(a, b);
 }
-Run div_(Call& call) {
-  return arithmetic<quotient, div>(call, [](std::int64_t a, std::int64_t b) {
-    require(b != 0 && (b != -1 || a != INT64_MIN), "onnx", a, " / ", b, " has no value");
-    return a / b;
-  });
-}
-
 /// Before version 7 the second operand is broadcast only if `broadcast` says so. Its axes then begin at axis `axis` of
 /// the first operand, or end with the last axis of the first operand.
 template <Tensor (*f)(const Operand&, const Operand&)>
@@ -126,15 +98,17 @@ Run pow_(Call& call) {
 }
 
 /// Any number of inputs.
-template <Tensor (*f)(const Operand&, const Operand&), Expr (*formula)(const Expr&, const Expr&)>
+template <Tensor (*f)(const Operand&, const Operand&), Expr (*formula)(const Expr&, const Expr&), HostFunction host>
 Run variadic(Call& call) {
   call.check_counts(call.inputs(), call.inputs());
   require(call.inputs() > 0, "onnx", "input 0 is missing");
   call.gives(0, broadcast(call.known_inputs()));
-  const auto run = [](const Data& in, Device device) {
+  const auto run = [](const Data& in, Device device) -> Data {
+    const auto apply = [&](const std::int64_t* n) { return std::accumulate(n + 1, n + in.size(), n[0], host); };
+    if (const auto y = map_on_host(in, in[0].dtype(), apply)) return {*y};
     Tensor result = in[0].tensor(device);
     for (std::size_t i = 1; i < in.size(); ++i) result = f(result, in[i].tensor(device));
-    return Data{result};
+    return {result};
   };
   return {run, [](std::span<const Expr> in) {
             Expr result = in[0];
@@ -145,7 +119,7 @@ Run variadic(Call& call) {
 
 Run mean_(Call& call) {
   call.require_floating(0);
-  const Run sum = variadic<add, add>(call);
+  const Run sum = variadic<add, add, sum_on_host>(call);
   return [sum](const Data& in, Device device) {
     const Tensor total = sum(in, device)[0].tensor(device);
     require(is_floating(total.dtype()), "onnx", "elements of ", total.dtype(), " are not supported, f32 and f16 are");
@@ -154,14 +128,12 @@ Run mean_(Call& call) {
 }
 
 Run mod(Call& call) {
-  call.check_counts(2, 2);
-  call.gives(0, broadcast(call.known_inputs()));
   const bool has_sign_of_a = call.integer("fmod", 0) != 0;
-  return [=](const Data& in, Device device) {
-    const Tensor a = in[0].tensor(device), b = in[1].tensor(device);
-    return Data{has_sign_of_a ? fmod(a, b) : remainder(a, b)};
-  };
+  return has_sign_of_a ? binary<fmod>(call, rest_on_host) : binary<remainder>(call, remainder_on_host);
 }
+
+std::int64_t larger(std::int64_t a, std::int64_t b) { return std::max(a, b); }
+std::int64_t smaller(std::int64_t a, std::int64_t b) { return std::min(a, b); }
 
 }  // namespace
 
@@ -169,11 +141,11 @@ std::vector<Row> pointwise_rows() {
   constexpr std::int64_t newest = newest_version;
   return {
       {"Add", 1, 6, binary_of_version_6<add>},
-      {"Add", 7, newest, add_},
+      {"Add", 7, newest, arithmetic<add, add, sum_on_host>},
       {"And", 1, 6, predicate_of_version_6<logical_and>},
       {"And", 7, newest, predicate<logical_and, std::logical_and<>>},
       {"Div", 1, 6, binary_of_version_6<quotient>},
-      {"Div", 7, newest, div_},
+      {"Div", 7, newest, arithmetic<quotient, div, quotient_on_host>},
       {"Equal", 1, 6, predicate_of_version_6<eq>},
       {"Equal", 7, newest, predicate<eq, std::equal_to<>>},
       {"Greater", 1, 6, predicate_of_version_6<gt>},
@@ -182,19 +154,19 @@ std::vector<Row> pointwise_rows() {
       {"Less", 1, 6, predicate_of_version_6<lt>},
       {"Less", 7, newest, predicate<lt, std::less<>>},
       {"LessOrEqual", 12, newest, predicate<le, std::less_equal<>>},
-      {"Max", 1, newest, variadic<maximum, maximum>},
+      {"Max", 1, newest, variadic<maximum, maximum, larger>},
       {"Mean", 1, newest, mean_},
-      {"Min", 1, newest, variadic<minimum, minimum>},
+      {"Min", 1, newest, variadic<minimum, minimum, smaller>},
       {"Mod", 10, newest, mod},
       {"Mul", 1, 6, binary_of_version_6<mul>},
-      {"Mul", 7, newest, mul_},
+      {"Mul", 7, newest, arithmetic<mul, mul, product_on_host>},
       {"Or", 1, 6, predicate_of_version_6<logical_or>},
       {"Or", 7, newest, predicate<logical_or, std::logical_or<>>},
       {"Pow", 1, 6, binary_of_version_6<pow>},
       {"Pow", 7, newest, pow_},
       {"Sub", 1, 6, binary_of_version_6<sub>},
-      {"Sub", 7, newest, sub_},
-      {"Sum", 1, newest, variadic<add, add>},
+      {"Sub", 7, newest, arithmetic<sub, sub, difference_on_host>},
+      {"Sum", 1, newest, variadic<add, add, sum_on_host>},
       {"Xor", 1, 6, predicate_of_version_6<logical_xor>},
       {"Xor", 7, newest, predicate<logical_xor, std::not_equal_to<>>},
   };

@@ -1,5 +1,6 @@
 // Ops of one input that compute each element by itself.
 #include "crisol/functions/elementwise.h"
+#include "onnx/ops/host_numbers.h"
 #include "onnx/ops/table.h"
 
 namespace crisol::onnx {
@@ -7,7 +8,6 @@ namespace crisol::onnx {
 namespace {
 
 using graph::Data;
-using graph::Datum;
 using graph::Run;
 using graph::Value;
 
@@ -20,6 +20,21 @@ Run unary(Call& call) {
   return {[](const Data& in, Device device) { return Data{f(in[0].tensor(device))}; },
           [](std::span<const Expr> in) { return formula(in[0]); }};
 }
+
+/// The same for ops that ONNX has for whole numbers too, which stay on the host.
+template <Tensor (*f)(const Tensor&), Expr (*formula)(const Expr&), std::int64_t (*host)(std::int64_t)>
+Run unary_of_numbers(Call& call) {
+  const Run on_device = unary<f, formula>(call);
+  return {[on_device](const Data& in, Device device) -> Data {
+            if (const auto y = map_on_host(in, in[0].dtype(), [](const std::int64_t* n) { return host(*n); }))
+              return {*y};
+            return on_device(in, device);
+          },
+          on_device.formula};
+}
+
+std::int64_t opposite(std::int64_t n) { return difference_on_host(0, n); }
+std::int64_t absolute(std::int64_t n) { return n < 0 ? opposite(n) : n; }
 
 /// The same for ops that ONNX has for floating-point numbers alone.
 template <Tensor (*f)(const Tensor&), Expr (*formula)(const Expr&)>
@@ -37,17 +52,14 @@ X softplus_(const X& x) {
   return softplus(x);
 }
 
-Datum inverted(const Datum& x, Device device) {
-  if (!x.on_host()) return logical_not(x.tensor(device));
-  std::vector<std::int64_t> numbers = x.numbers();
-  for (std::int64_t& number : numbers) number = number == 0 ? 1 : 0;
-  return Datum(std::move(numbers), x.shape(), DType::boolean);
-}
-
 Run not_(Call& call) {
   call.check_counts(1, 1);
   call.gives_same();
-  return [](const Data& in, Device device) { return Data{inverted(in[0], device)}; };
+  return [](const Data& in, Device device) -> Data {
+    if (const auto y = map_on_host(in, DType::boolean, [](const std::int64_t* n) { return *n == 0 ? 1 : 0; }))
+      return {*y};
+    return {logical_not(in[0].tensor(device))};
+  };
 }
 
 Value with_dtype(Value value, DType dtype) {
@@ -80,7 +92,7 @@ Run is_nan(Call& call) {
 std::vector<Row> unary_rows() {
   constexpr std::int64_t newest = newest_version;
   return {
-      {"Abs", 1, newest, unary<abs, abs>},
+      {"Abs", 1, newest, unary_of_numbers<abs, abs, absolute>},
       {"Acos", 7, newest, unary_of_reals<acos, acos>},
       {"Acosh", 9, newest, unary_of_reals<acosh, acosh>},
       {"Asin", 7, newest, unary_of_reals<asin, asin>},
@@ -98,7 +110,7 @@ std::vector<Row> unary_rows() {
       {"IsNaN", 9, newest, is_nan},
       {"Log", 1, newest, unary_of_reals<log, log>},
       {"Mish", 18, newest, unary_of_reals<mish, mish>},
-      {"Neg", 1, newest, unary<neg, neg>},
+      {"Neg", 1, newest, unary_of_numbers<neg, neg, opposite>},
       {"Not", 1, newest, not_},
       {"Reciprocal", 1, newest, unary_of_reals<reciprocal, reciprocal>},
       {"Relu", 1, newest, unary<relu, relu>},

@@ -9,7 +9,7 @@
 #include "crisol/functions/index.h"
 #include "crisol/functions/sort.h"
 #include "crisol/functions/triangle.h"
-#include "onnx/ops/axes.h"
+#include "onnx/ops/host_numbers.h"
 #include "onnx/ops/table.h"
 
 namespace crisol::onnx {
@@ -180,21 +180,27 @@ Run cast_like(Call& call) {
   value.dtype = call.dtype_of(1);
   call.gives(0, value);
   call.integer("saturate", 1);  // For element types that the library does not have.
-  return [](const Data& in, Device device) { return Data{in[0].tensor(device).to(in[1].dtype())}; };
+  return [](const Data& in, Device device) { return Data{converted(in[0], in[1].dtype(), device)}; };
 }
 
-/// Whole numbers from start to limit.
-Datum whole_range(const Data& in) {
-  const std::int64_t start = number_of(in[0], "start"), end = number_of(in[1], "limit"),
+/// Whole numbers from start to limit. They stay on the host if there are few.
+Datum whole_range(const Data& in, Device device) {
+  const std::int64_t start = number_of(in[0], "start"), limit = number_of(in[1], "limit"),
                      step = number_of(in[2], "delta");
-  constexpr std::int64_t most = std::int64_t{1} << 22;
-  for (const std::int64_t number : {start, end, step})
-    require(-most < number && number < most, "onnx", "a range with the number ", number, " is not supported");
   require(step != 0, "onnx", "delta is 0");
+  const auto distance = [](std::int64_t from, std::int64_t to) {
+    return to <= from ? 0 : static_cast<std::uint64_t>(to) - static_cast<std::uint64_t>(from);
+  };
+  const std::uint64_t way = step > 0 ? distance(start, limit) : distance(limit, start);
+  const std::uint64_t stride = step > 0 ? distance(0, step) : distance(step, 0);
+  const std::uint64_t steps = way == 0 ? 0 : (way - 1) / stride + 1;
+  require(steps <= INT32_MAX, "onnx", "a range of ", steps, " numbers, at most ", INT32_MAX, " supported");
+  const auto count = static_cast<std::int64_t>(steps);
+  const DType dtype = in[0].dtype();
+  if (count > most_on_host) return arange(0, static_cast<double>(count), 1, dtype, device) * step + start;
   Numbers numbers;
-  for (std::int64_t i = start; step > 0 ? i < end : i > end; i += step) numbers.push_back(i);
-  const auto count = static_cast<std::int64_t>(numbers.size());
-  return Datum(std::move(numbers), Shape(count), in[0].dtype());
+  for (std::int64_t i = 0; i < count; ++i) numbers.push_back(start + i * step);
+  return Datum(std::move(numbers), Shape(count), dtype);
 }
 
 Run range(Call& call) {
@@ -202,14 +208,12 @@ Run range(Call& call) {
   call.gives_type_of(0, 1);
   return [](const Data& in, Device device) -> Data {
     const DType dtype = in[0].dtype();
-    if (dtype == DType::i64 || dtype == DType::i32) return {whole_range(in)};
-    std::vector<double> bounds;
-    for (const Datum& bound : in) {
-      const Tensor number = bound.tensor(device);
-      require(number.numel() == 1, "onnx", "a bound of shape ", number.shape(), ", one number expected");
-      bounds.push_back(number.item<double>());
-    }
-    return {arange(bounds[0], bounds[1], bounds[2], dtype, device)};
+    if (!is_floating(dtype)) return {whole_range(in, device)};
+    const double start = in[0].number(), step = in[2].number();
+    const double steps = std::ceil(static_cast<double>(static_cast<float>(in[1].number() - start)) / step);
+    require(step != 0 && steps <= INT32_MAX, "onnx", "a range from ", start, " to ", in[1].number(), " by ", step);
+    if (!(steps > 0)) return {empty(Shape(0), dtype, device)};
+    return {arange(start, start + (steps - 0.5) * step, step, dtype, device)};
   };
 }
 
@@ -222,7 +226,7 @@ Run constant_of_shape(Call& call) {
     if (!value.defined()) return {zeros(shape, DType::f32, device)};
     const Tensor one = value.tensor(device);
     require(one.numel() == 1, "onnx", "the value has shape ", one.shape(), ", one number expected");
-    if (value.on_host() && shape.rank() <= 1 && shape.numel() <= 1024 &&
+    if (value.on_host() && shape.numel() <= most_on_host &&
         std::all_of(shape.begin(), shape.end(), [](std::int64_t n) { return n >= 0; }))
       return {Datum(Numbers(static_cast<std::size_t>(shape.numel()), number_of(value, "value")), shape, value.dtype())};
     return {one.reshape(Shape()).expand(shape).contiguous()};
@@ -248,31 +252,12 @@ Run gather_elements(Call& call) {
   };
 }
 
-/// Whole numbers on the host stay there if all have one shape, or are single numbers.
-std::optional<Datum> where_on_host(const Data& in) {
-  const Datum* longest = &in[0];
-  for (const Datum& datum : in) {
-    if (!datum.on_host()) return {};
-    if (datum.shape().numel() > longest->shape().numel() || datum.shape().rank() > longest->shape().rank())
-      longest = &datum;
-  }
-  const Shape shape = longest->shape();
-  std::vector<std::int64_t> lists[3];
-  for (std::size_t k = 0; k < 3; ++k) {
-    if (in[k].shape() != shape && in[k].shape().numel() != 1) return {};
-    lists[k] = in[k].numbers();
-  }
-  std::vector<std::int64_t> numbers(static_cast<std::size_t>(shape.numel()));
-  const auto at = [&](std::size_t k, std::size_t i) { return lists[k][lists[k].size() == 1 ? 0 : i]; };
-  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = at(0, i) != 0 ? at(1, i) : at(2, i);
-  return Datum(std::move(numbers), shape, in[1].dtype());
-}
-
 Run where_(Call& call) {
   call.check_counts(3, 3);
   call.gives(0, broadcast(call.known_inputs(), 1));
   return [](const Data& in, Device device) -> Data {
-    if (auto chosen = where_on_host(in)) return {*chosen};
+    const auto choose = [](const std::int64_t* n) { return n[0] != 0 ? n[1] : n[2]; };
+    if (const auto y = map_on_host(in, in[1].dtype(), choose)) return {*y};
     return {where(in[0].tensor(device), in[1].tensor(device), in[2].tensor(device))};
   };
 }

@@ -11,8 +11,10 @@
 #include "onnx/ops/axes.h"
 #include "onnx/ops/domains/labels.h"
 #include "onnx/ops/element_types.h"
+#include "onnx/ops/host_numbers.h"
 #include "onnx/ops/table.h"
 #include "onnx/reader/message.h"
+#include "ops/collapse.h"
 
 namespace crisol::onnx {
 
@@ -24,7 +26,12 @@ using graph::Run;
 
 /// The same elements in another shape.
 Datum reshaped(const Datum& x, const Shape& shape, Device device) {
-  if (x.on_host()) return Datum(x.numbers(), shape, x.dtype());
+  if (x.on_host()) {
+    require(std::all_of(shape.begin(), shape.end(), [](std::int64_t n) { return n >= 0; }) &&
+                shape.numel() == x.shape().numel(),
+            "onnx", "an input of shape ", x.shape(), " does not fit the shape ", shape);
+    return Datum(x.numbers(), shape, x.dtype());
+  }
   return x.tensor(device).reshape(shape);
 }
 
@@ -220,16 +227,7 @@ Run cast_to(Call& call, DType dtype) {
   graph::Value value = call.input(0);
   value.dtype = dtype;
   call.gives(0, value);
-  Run run([=](const Data& in, Device device) -> Data {
-    if (in[0].on_host() && (dtype == DType::i64 || dtype == in[0].dtype()))
-      return {Datum(in[0].numbers(), in[0].shape(), dtype)};
-    if (in[0].on_host() && dtype == DType::boolean) {
-      Numbers numbers = in[0].numbers();
-      for (std::int64_t& number : numbers) number = number == 0 ? 0 : 1;
-      return {Datum(std::move(numbers), in[0].shape(), dtype)};
-    }
-    return {in[0].tensor(device).to(dtype)};
-  });
+  Run run([=](const Data& in, Device device) { return Data{converted(in[0], dtype, device)}; });
   if (dtype == DType::f32) run.formula = [](std::span<const Expr> in) { return in[0].to(DType::f32); };
   return run;
 }
@@ -250,28 +248,26 @@ Run cast(Call& call) {
 Run cast_by_name(Call& call) {
   using file::ElementType;
   static const std::map<std::string_view, ElementType> types{
-      {"FLOAT", ElementType::f32}, {"FLOAT16", ElementType::f16}, {"INT32", ElementType::i32},
-      {"INT64", ElementType::i64}, {"UINT8", ElementType::u8},    {"BOOL", ElementType::boolean}};
+      {"FLOAT", ElementType::f32},   {"DOUBLE", ElementType::f64}, {"FLOAT16", ElementType::f16},
+      {"INT32", ElementType::i32},   {"INT64", ElementType::i64},  {"UINT8", ElementType::u8},
+      {"BOOL", ElementType::boolean}};
   const std::string name = call.text("to", "");
   const auto type = types.find(name);
   require(type != types.end(), "onnx", "attribute to is ", file::in_quotes(name),
-          "; FLOAT, FLOAT16, INT32, INT64, UINT8 and BOOL are supported");
+          "; FLOAT, DOUBLE, FLOAT16, INT32, INT64, UINT8 and BOOL are supported");
   return cast_to(call, dtype_of_number(static_cast<std::int64_t>(type->second)));
 }
 
 Run expand_(Call& call) {
   call.check_counts(2, 2);
   call.gives_type_of(0);
-  return [](const Data& in, Device device) {
-    const Tensor x = in[0].tensor(device);
-    const Numbers wanted = in[1].numbers();
-    // Both shapes are broadcast: a wanted 1 keeps the input's size.
-    Shape sizes(wanted);
-    while (sizes.rank() < x.dim()) sizes.insert(0, 1);
-    const int shift = sizes.rank() - x.dim();
-    for (int i = 0; i < x.dim(); ++i)
-      if (sizes[shift + i] == 1) sizes[shift + i] = x.size(i);
-    return Data{x.expand(sizes)};
+  return [](const Data& in, Device device) -> Data {
+    // Both shapes are broadcast: a wanted 1 keeps the input's size. Some programs write -1 in the same meaning.
+    Numbers wanted = in[1].numbers();
+    std::replace(wanted.begin(), wanted.end(), std::int64_t{-1}, std::int64_t{1});
+    const Shape sizes = ops::broadcast_shape("onnx", in[0].shape(), Shape(wanted));
+    if (in[0].on_host() && sizes.numel() <= most_on_host) return {Datum(expanded(in[0], sizes), sizes, in[0].dtype())};
+    return {in[0].tensor(device).expand(sizes)};
   };
 }
 
