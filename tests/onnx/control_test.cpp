@@ -298,3 +298,38 @@ TEST_CASE("onnx: element types and numbers of axes are known through the graph, 
       text({node("Cast", {"x"}, {"a"}, {attribute("to", std::int64_t{1})}), node("GlobalAveragePool", {"a"}, {"y"})}) ==
       Contains("GlobalAveragePool: input 0 with 2 axes is not supported, at least 3 expected"));
 }
+
+TEST_CASE("onnx: rows of no iterations have the sizes that an iteration would give") {
+  const auto graph = [](std::vector<Proto> nodes, std::vector<Proto> inputs, std::vector<Proto> outputs) {
+    return of::graph(
+        {.nodes = std::move(nodes), .inputs = std::move(inputs), .outputs = std::move(outputs), .name = "body"});
+  };
+  const Proto body = graph({node("Identity", {"c"}, {"co"}), node("Add", {"v", "v"}, {"vo"}),
+                            node("Concat", {"vo", "v"}, {"row"}, {attribute("axis", std::int64_t{0})})},
+                           {value("i", of::i64, {}), value("c", of::boolean, {}), value("v", of::f32, {"K"})},
+                           {value("co", of::boolean, {}), value("vo", of::f32, {"K"}), value("row", of::f32, {"L"})});
+  const Proto loop =
+      of::model(of::graph({.nodes = {node("Loop", {"n", "", "x"}, {"v", "rows"}, {of::graph_attribute("body", body)})},
+                           .inputs = {value("n", of::i64, {}), value("x", of::f32, {"K"})},
+                           .outputs = {value("rows", of::f32, {"", ""})}}));
+  onnx::Model model = loaded(loop);
+  const auto rows = [&](std::int64_t n) {
+    return model({{"n", from_vector(std::vector<std::int64_t>{n}, Shape())}, {"x", ones({3})}})["rows"].shape();
+  };
+  CHECK(rows(0) == Shape{0, 6});
+  CHECK(rows(2) == Shape{2, 6});
+  {
+    const NoGrad no_grad;
+    CHECK(rows(0) == Shape{0, 6});
+  }
+  const Proto step = graph({node("Add", {"s", "x"}, {"so"}), node("Unsqueeze", {"x", "last"}, {"row"})},
+                           {value("s", of::f32, {"3"}), value("x", of::f32, {"3"})},
+                           {value("so", of::f32, {"3"}), value("row", of::f32, {"3", "1"})});
+  const Proto scan = of::model(
+      of::graph({.nodes = {node("Scan", {"s", "x"}, {"t", "rows"},
+                                {of::graph_attribute("body", step), attribute("num_scan_inputs", std::int64_t{1})})},
+                 .initializers = {numbers("last", {1})},
+                 .inputs = {value("s", of::f32, {"3"}), value("x", of::f32, {"T", "3"})},
+                 .outputs = {value("rows", of::f32, {"", "", ""})}}));
+  CHECK(loaded(scan)({{"s", ones({3})}, {"x", zeros({0, 3})}})["rows"].shape() == Shape{0, 3, 1});
+}

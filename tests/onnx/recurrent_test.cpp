@@ -169,3 +169,47 @@ TEST_CASE("onnx: recurrent layers that are refused") {
   CHECK(refusal_of_op({"LSTM", {number("layout", 1)}, 12}, inputs) ==
         Contains("attribute \"layout\" is not supported"));
 }
+
+TEST_CASE("onnx: recurrent layers of f16 with stored weights, and of no steps and no samples") {
+  manual_seed(8);
+  const auto half = [](const char* name, const Tensor& t) {
+    return onnx_file::raw_tensor<Half>(name, onnx_file::f16, {t.shape().begin(), t.shape().end()},
+                                       t.to(DType::f16).to_vector<Half>());
+  };
+  for (const char* name : {"LSTM", "GRU", "RNN"}) {
+    CAPTURE(name);
+    const Problem p(std::string(name) == "LSTM" ? 4 : std::string(name) == "GRU" ? 3 : 1);
+    const TemporaryFolder folder;
+    const auto sizes = [](const char* value) { return onnx_file::value(value, onnx_file::f16, {"T", "N", "4"}); };
+    std::vector<onnx_file::Proto> attributes{attribute("direction", "bidirectional"), number("hidden_size", 6)};
+    if (std::string(name) == "GRU") attributes.push_back(number("linear_before_reset", 1));
+    write_file(folder.path() + "/net.onnx",
+               onnx_file::model(
+                   onnx_file::graph({.nodes = {onnx_file::node(name, {"x", "w", "r", "b"}, {"y", "h"}, attributes)},
+                                     .initializers = {half("w", p.w), half("r", p.r), half("b", p.b)},
+                                     .inputs = {sizes("x")},
+                                     .outputs = {onnx_file::value("y", onnx_file::f16, {"T", "2", "N", "6"}),
+                                                 onnx_file::value("h", onnx_file::f16, {"2", "N", "6"})}}))
+                   .bytes());
+    onnx::Model model = onnx::load(folder.path() + "/net.onnx");
+    const Tensor expected = run_op({name, attributes, 17}, {p.x, p.w, p.r, p.b})[0];
+    const auto check = [&] {
+      const Tensor y = model({{"x", p.x.to(DType::f16)}})["y"];
+      CHECK(y.dtype() == DType::f16);
+      CHECK(allclose(y.to(DType::f32), expected, 1e-2, 4e-3));
+      const onnx::Outputs nothing = model({{"x", zeros({0, 3, 4}, DType::f16)}});
+      CHECK(nothing["y"].shape() == Shape{0, 2, 3, 6});
+      CHECK(nearly(nothing["h"].to(DType::f32), zeros({2, 3, 6})));
+      CHECK(model({{"x", zeros({5, 0, 4}, DType::f16)}})["h"].shape() == Shape{2, 0, 6});
+    };
+    check();
+    const NoGrad no_grad;  // The model then runs by a program.
+    check();
+    check();
+  }
+  const Tensor h = randn({1, 3, 6}), c = randn({1, 3, 6});
+  const Tensors kept = run_op({"LSTM", {}, 22, "", {"y", "h", "c"}},
+                              {zeros({0, 3, 4}), zeros({1, 24, 4}), zeros({1, 24, 6}), Tensor(), Tensor(), h, c});
+  CHECK(nearly(kept[1], h));
+  CHECK(nearly(kept[2], c));
+}

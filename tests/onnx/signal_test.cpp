@@ -77,5 +77,13 @@ TEST_CASE("onnx: windows of signals") {
   CHECK(refusal_of_op({"HannWindow"}, {whole(INT64_MAX)}) != "");
   CHECK(refusal_of_op({"HannWindow", {number("periodic", 0)}}, {whole(1)}) ==
         Contains("a symmetric window of 1 elements"));
-  CHECK(refusal_of_op({"HannWindow", {number("output_datatype", 11)}}, {whole(1)}) == Contains("elements of f64"));
+  CHECK(refusal_of_op({"HannWindow", {number("output_datatype", 16)}}, {whole(1)}) == Contains("elements of bf16"));
+}
+
+TEST_CASE("onnx STFT: a real signal may come without an axis for its parts") {
+  const Tensor signal = randn({2, 10}), window = rand({4});
+  const Tensor step = whole(3), length = whole(4);
+  const Tensor expected = run_op({"STFT", {}, 17}, {signal.unsqueeze(2), step, window, length})[0];
+  CHECK(expected.shape() == Shape{2, 3, 3, 2});
+  CHECK(nearly(run_op({"STFT", {}, 17}, {signal, step, window, length})[0], expected));
 }

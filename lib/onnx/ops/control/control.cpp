@@ -98,7 +98,13 @@ Run loop(Call& call) {
                    std::make_move_iterator(results.begin() + 1 + static_cast<std::ptrdiff_t>(states)));
       for (std::size_t k = 0; k < found.size(); ++k) found[k].push_back(std::move(results[1 + states + k]));
     }
-    for (std::size_t k = 0; k < found.size(); ++k) state.push_back(joined(found[k], 0, rows[k], device));
+    Values known = rows;
+    if (!found.empty() && found[0].empty()) {
+      Data arguments{Datum(Numbers{0}, Shape()), Datum(Numbers{1}, Shape(), DType::boolean)};
+      arguments.insert(arguments.end(), state.begin(), state.end());
+      known = rows_of_no_iterations(run_body, std::move(arguments), 1 + states, rows);
+    }
+    for (std::size_t k = 0; k < found.size(); ++k) state.push_back(joined(found[k], 0, known[k], device));
     return state;
   });
   return {};
@@ -129,11 +135,23 @@ struct Scan {
                    std::make_move_iterator(results.begin() + static_cast<std::ptrdiff_t>(states)));
       for (std::size_t k = 0; k < found.size(); ++k) found[k].push_back(std::move(results[states + k]));
     }
+    const Values known = length > 0 ? rows : rows_of_no_iterations(run_body, empty_arguments(in, device), states, rows);
     for (std::size_t k = 0; k < found.size(); ++k) {
       if (output_reversed[k]) std::reverse(found[k].begin(), found[k].end());
-      state.push_back(joined(found[k], output_axes[k], rows[k], device));
+      state.push_back(joined(found[k], output_axes[k], known[k], device));
     }
     return state;
+  }
+
+  /// The arguments that the body would get if the scanned inputs had rows.
+  Data empty_arguments(const Data& in, Device device) const {
+    Data arguments(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(states));
+    for (std::size_t k = 0; k < scanned; ++k) {
+      Shape row = in[states + k].shape();
+      row.erase(axis_of(input_axes[k], row.rank()));
+      arguments.emplace_back(zeros(row, in[states + k].dtype(), device));
+    }
+    return arguments;
   }
 
   /// The number of rows, which all scanned inputs must have.

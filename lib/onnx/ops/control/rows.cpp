@@ -6,6 +6,8 @@
 #include "crisol/functions/arrange.h"
 #include "crisol/functions/cat.h"
 #include "onnx/ops/axes.h"
+#include "onnx/tensors.h"
+#include "runtime/dry_run.h"
 
 namespace crisol::onnx {
 
@@ -40,6 +42,20 @@ Datum joined(const Data& rows, std::int64_t axis, const Value& known, Device dev
   std::vector<Tensor> tensors;
   for (const Datum& row : rows) tensors.push_back(row.tensor(device));
   return stack(tensors, axis_of(axis, tensors[0].dim() + 1));
+}
+
+std::vector<Value> rows_of_no_iterations(const graph::RunBody& run_body, Data arguments, std::size_t states,
+                                         const std::vector<Value>& otherwise) {
+  if (otherwise.empty()) return {};
+  const runtime::DryRun dry_run;
+  try {
+    const Data results = run_body(0, std::move(arguments));
+    std::vector<Value> rows;
+    for (std::size_t k = states; k < results.size(); ++k) rows.push_back(value_of(results[k]));
+    return rows;
+  } catch (const Error&) {
+    return otherwise;
+  }
 }
 
 Value without_axis(const Value& value, std::int64_t axis) {

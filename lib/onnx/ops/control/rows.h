@@ -10,6 +10,11 @@ namespace crisol::onnx {
 /// where a size that is not known is 0.
 graph::Datum joined(const graph::Data& rows, std::int64_t axis, const graph::Value& known, Device device);
 
+/// What is known of the rows of a loop that has no iterations: the types and sizes that its body would give for these
+/// arguments, behind its first `states` outputs. `otherwise` if the body needs values to tell.
+std::vector<graph::Value> rows_of_no_iterations(const graph::RunBody& run_body, graph::Data arguments,
+                                                std::size_t states, const std::vector<graph::Value>& otherwise);
+
 /// The known facts about a value without one of its axes.
 graph::Value without_axis(const graph::Value& value, std::int64_t axis);
 

@@ -145,13 +145,15 @@ Run dft(Call& call) {
   };
 }
 
-/// Transforms frames of a signal (N, L, parts): the result is (N, frames, frequencies, 2).
+/// Transforms frames of a signal (N, L, parts), or (N, L) as PyTorch writes real signals: the result is (N, frames,
+/// frequencies, 2).
 Run stft(Call& call) {
   call.check_counts(2, 4);
   const bool onesided = call.integer("onesided", 1) != 0;
   return [=](const Data& in, Device device) {
-    const Tensor signal = in[0].tensor(device), window = input_of(in, 2, device);
-    require(signal.dim() == 3, "onnx", "a signal of shape ", signal.shape(), ", (N, L, 1 or 2) expected");
+    const Tensor given = in[0].tensor(device), window = input_of(in, 2, device);
+    const Tensor signal = given.dim() == 2 ? given.unsqueeze(2) : given;
+    require(signal.dim() == 3, "onnx", "a signal of shape ", signal.shape(), ", (N, L, 1 or 2) or (N, L) expected");
     const std::int64_t step = number_of(in[1], "frame_step");
     std::int64_t length = window.defined() ? window.numel() : signal.size(1);
     if (has_input(in, 3)) length = number_of(in[3], "frame_length");

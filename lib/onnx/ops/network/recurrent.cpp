@@ -90,7 +90,8 @@ RnnWeights for_cell(RnnCell cell, const RnnWeights& w) {
   return result;
 }
 
-/// The tensors of a node in f32. Axes of directions come first, then steps, then the batch.
+/// The tensors of a node. Axes of directions come first, then steps, then the batch. All are in f32, but for W, R and
+/// B, which are converted where kept weights are made of them.
 struct Inputs {
   Inputs(const Layer& layer, const Data& in, Device device) {
     const auto f32 = [&](std::size_t i) {
@@ -98,9 +99,9 @@ struct Inputs {
       return t.defined() ? t.to(DType::f32) : t;
     };
     x = f32(0);
-    w = f32(1);
-    r = f32(2);
-    b = f32(3);
+    w = in[1].tensor(device);
+    r = in[2].tensor(device);
+    b = input_of(in, 3, device);
     lengths = input_of(in, 4, device);
     h0 = f32(5);
     c0 = f32(6);
@@ -138,12 +139,13 @@ struct Inputs {
 
   RnnWeights weights(int direction) const {
     RnnWeights weights;
-    weights.weight_ih = part(w, direction);
-    weights.weight_hh = part(r, direction);
+    weights.weight_ih = part(w, direction).to(DType::f32);
+    weights.weight_hh = part(r, direction).to(DType::f32);
     if (!b.defined()) return weights;
     const std::int64_t rows = w.size(1);
-    weights.bias_ih = part(b, direction).narrow(0, 0, rows);
-    weights.bias_hh = part(b, direction).narrow(0, rows, rows);
+    const Tensor biases = part(b, direction).to(DType::f32);
+    weights.bias_ih = biases.narrow(0, 0, rows);
+    weights.bias_hh = biases.narrow(0, rows, rows);
     return weights;
   }
 
@@ -160,9 +162,19 @@ std::vector<RnnWeights> weights_of(const Layer& layer, const Inputs& inputs) {
   return all;
 }
 
+/// The results of no steps, or of no samples.
+RnnOutput unchanged(const Inputs& inputs, int direction) {
+  const std::int64_t steps = inputs.x.size(0), batch = inputs.x.size(1), hidden = inputs.r.size(2);
+  const auto state = [&](const Tensor& given) {
+    return given.defined() ? Inputs::part(given, direction) : zeros({batch, hidden}, DType::f32, inputs.x.device());
+  };
+  return {zeros({steps, batch, hidden}, DType::f32, inputs.x.device()), state(inputs.h0), state(inputs.c0)};
+}
+
 RnnOutput run_direction(const Layer& layer, const Inputs& inputs, const RnnWeights& weights, int direction) {
   const bool reverse = direction == 1 || layer.reverses_first;
   const RnnInput input = inputs.input(direction);
+  if (inputs.x.size(0) == 0 || inputs.x.size(1) == 0) return unchanged(inputs, direction);
   if (const auto cell = layer.cell(direction, inputs.p.defined()))
     return rnn(input, weights, {.cell = *cell, .reverse = reverse});
   const std::vector<GateFunction>& f = layer.activations[static_cast<std::size_t>(direction)];

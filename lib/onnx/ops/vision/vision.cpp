@@ -9,6 +9,7 @@
 #include "crisol/functions/vision.h"
 #include "functions/by_channel.h"
 #include "onnx/ops/axes.h"
+#include "onnx/ops/half.h"
 #include "onnx/ops/table.h"
 #include "onnx/ops/vision/windows.h"
 
@@ -100,7 +101,7 @@ Run conv_transpose(Call& call) {
   given.auto_pad = "NOTSET";  // Its rule for convolutions is another.
   const std::int64_t groups = call.integer("group", 1);
   require(groups >= 1 && groups <= std::numeric_limits<int>::max(), "onnx", "group is ", groups);
-  return [=](const Data& in, Device device) {
+  return in_f32(call, [=](const Data& in, Device device) {
     Tensor x = in[0].tensor(device), weight = in[1].tensor(device);
     const Tensor bias = input_of(in, 2, device);
     const Shape spatial = spatial_of(x);
@@ -118,7 +119,7 @@ Run conv_transpose(Call& call) {
     for (std::size_t i = 0; i < axes; ++i) parts.push_back(result.part(w, i, spatial[static_cast<int>(i)]));
     const Tensor y = conv_transposed(x, weight, bias, w.as_image(), static_cast<int>(groups), parts);
     return Data{axes == 1 ? y.squeeze(2) : y};
-  };
+  });
 }
 
 Run deform_conv(Call& call) {
@@ -127,7 +128,7 @@ Run deform_conv(Call& call) {
   require(given.is_symmetric(), "onnx", "pads that differ at both ends are not supported");
   const std::int64_t groups = call.integer("group", 1), parts = call.integer("offset_group", 1);
   require(groups >= 1 && groups <= std::numeric_limits<int>::max(), "onnx", "group is ", groups);
-  return [=](const Data& in, Device device) {
+  return in_f32(call, [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device), weight = in[1].tensor(device), offset = in[2].tensor(device);
     require(x.dim() == 4 && weight.dim() == 4 && offset.dim() == 4, "onnx", "an input of shape ", x.shape(),
             " is not supported: (N, C, H, W) is");
@@ -139,7 +140,7 @@ Run deform_conv(Call& call) {
     Windows::set(options.padding, w.pads);
     Windows::set(options.dilation, w.dilations);
     return Data{deform_conv2d(x, offset, weight, input_of(in, 3, device), input_of(in, 4, device), options)};
-  };
+  });
 }
 
 /// The transposed convolution with a weight that gives each element of a block its own channel.
@@ -178,8 +179,6 @@ Run col2im(Call& call) {
 
 Run grid_sample_(Call& call) {
   call.check_counts(2, 2);
-  call.require_dtype(0, {DType::f32});
-  call.require_dtype(1, {DType::f32});
   for (const std::size_t i : {0, 1}) call.require_rank(i, 4, call.version() < 20 ? 4 : 5);
   const bool named_by_rank = call.version() < 20;
   const std::string mode = named_by_rank ? call.text_of("mode", {"bilinear", "nearest", "bicubic"})
@@ -196,9 +195,9 @@ Run grid_sample_(Call& call) {
                           ? GridSamplePadding::zeros
                           : (outside == "border" ? GridSamplePadding::border : GridSamplePadding::reflection),
       .align_corners = call.integer("align_corners", 0) != 0};
-  return [=](const Data& in, Device device) {
+  return in_f32(call, [=](const Data& in, Device device) {
     return Data{grid_sample(in[0].tensor(device), in[1].tensor(device), options)};
-  };
+  });
 }
 
 Run affine_grid_(Call& call) {
