@@ -26,14 +26,23 @@ Run clip_attributes(Call& call) {
   return of_elements(call, [=](const auto& x) { return clamp(x, lower, upper); });
 }
 
+/// Stored bounds are those of PyTorch's clamp by numbers: where x equals one, its gradient is 0. Where x equals a
+/// computed bound, both get half of the gradient, as those of PyTorch's clamp by tensors.
 Run clip(Call& call) {
   call.check_counts(1, 3);
   call.gives_same();
   const bool has_lower = call.has_input(1), has_upper = call.has_input(2);
-  const auto run = [](const Data& in, Device device) {
+  const bool lower_is_stored = call.stored(1).defined(), upper_is_stored = call.stored(2).defined();
+  const auto run = [=](const Data& in, Device device) {
     Tensor x = in[0].tensor(device);
-    if (has_input(in, 1)) x = maximum(x, in[1].tensor(device));
-    if (has_input(in, 2)) x = minimum(x, in[2].tensor(device));
+    if (has_input(in, 1)) {
+      const Tensor lower = in[1].tensor(device);
+      x = lower_is_stored ? where(x.le(lower), lower, x) : maximum(x, lower);
+    }
+    if (has_input(in, 2)) {
+      const Tensor upper = in[2].tensor(device);
+      x = upper_is_stored ? where(x.ge(upper), upper, x) : minimum(x, upper);
+    }
     return Data{x};
   };
   return {run, [=](std::span<const Expr> in) {
