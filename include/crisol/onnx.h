@@ -272,7 +272,7 @@ using Function = std::function<std::vector<Tensor>(const std::vector<Tensor>& in
 CRISOL_API void save(const std::string& path, nn::Module& module, const std::vector<Tensor>& examples,
                      const SaveOptions& options = {});
 /// The same for any function of tensors, such as a module with several inputs. `state` names the tensors that it uses
-/// (`net.state_dict()`). Call `eval()` of modules first.
+/// (`net.state_dict()`). Undefined results are left out. Call `eval()` of modules first.
 CRISOL_API void save(const std::string& path, const Function& function, const std::vector<Tensor>& examples,
                      const NamedTensors& state, const SaveOptions& options = {});
 

@@ -34,7 +34,9 @@ Traced trace_once(const TensorFunction& function, const std::vector<Tensor>& inp
   Tracer tracer(state);
   for (std::size_t i = 0; i < inputs.size(); ++i)
     tracer.add_input(inputs[i], name_of(names.inputs, "input", i, inputs.size()));
-  const std::vector<Tensor> outputs = function(inputs);
+  std::vector<Tensor> outputs = function(inputs);
+  std::erase_if(outputs, [](const Tensor& output) { return !output.defined(); });
+  require(!outputs.empty(), op, "the function gives no tensor");
   require(names.outputs.empty() || names.outputs.size() == outputs.size(), op, names.outputs.size(), " names for ",
           outputs.size(), " outputs");
   for (std::size_t i = 0; i < outputs.size(); ++i)

@@ -67,7 +67,6 @@ void Tracer::add_input(const Tensor& x, const std::string& name) {
 }
 
 void Tracer::add_output(const Tensor& y, const std::string& name) {
-  require(y.defined(), op_name, "output ", name, " is undefined");
   // An output has a node of its own, because it has a name of its own.
   const Value value = node("Identity", {of(y)});
   graph_.values[at(value)].name = name;

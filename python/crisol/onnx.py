@@ -14,6 +14,21 @@ for _class in (Model, ValueInfo):
     _class.__module__ = "crisol.onnx"
 
 
+def _tensors_of(result: Any) -> list[Tensor]:
+    """The tensors of a result and of the tuples, lists and dicts in it, in order. None has no tensor."""
+    if result is None:
+        return []
+    if isinstance(result, Tensor):
+        return [result]
+    if not isinstance(result, (tuple, list, Mapping)):
+        raise TypeError(
+            f"onnx.save: the model gives a {type(result).__name__}; it may give tensors, None, and tuples, lists and "
+            "dicts of them"
+        )
+    parts = result.values() if isinstance(result, Mapping) else result
+    return [tensor for part in parts for tensor in _tensors_of(part)]
+
+
 def save(
     path: str | PathLike[str],
     model: Module | Callable[..., Any],
@@ -29,17 +44,22 @@ def save(
 
     The example gives the element types and sizes of the inputs. Axis `batch_axis` is the batch: the model in the file
     takes any size there. `inputs` and `outputs` are names. A module runs in evaluation. It and each module below it
-    keep their modes. `model` may also be a function of tensors, with the tensors that it uses in `state`, by name.
+    keep their modes. `model` may also be a function of tensors, with the tensors that it uses in `state`, by name. A
+    result may be a tuple, a list or a dict, also within another one. Its tensors are the outputs, and None is left out.
     """
     examples = [examples] if isinstance(examples, Tensor) else list(examples)
     is_module = isinstance(model, Module)
     if state is None:
         state = model.state_dict() if is_module else {}
+
+    def function(*given):
+        return _tensors_of(model(*given))
+
     modes = [(module, module.training) for module in model.modules()] if is_module else []
     try:
         for module, _ in modes:
             module.training = False
-        _onnx._save(path, model, examples, state, list(inputs), list(outputs), batch, batch_axis)
+        _onnx._save(path, function, examples, state, list(inputs), list(outputs), batch, batch_axis)
     finally:
         for module, mode in modes:
             module.training = mode

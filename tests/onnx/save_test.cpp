@@ -277,6 +277,68 @@ TEST_CASE("onnx::save: functions one by one") {
   check_in_onnx_runtime(written);
 }
 
+TEST_CASE("onnx::save: resized and sampled images") {
+  NEEDS_POSIX("Python");
+  manual_seed(6);
+  Written written;
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name, const Shape& shape, const onnx::Function& function) {
+    Shape batch = shape;
+    batch.insert(0, 5);
+    Shape example = shape;
+    example.insert(0, 2);
+    written.add(name, function, {randn(example)}, {randn(batch)});
+    names.push_back(name);
+  };
+  const auto resize = [&](const std::string& name, const Shape& shape, const InterpolateOptions& options) {
+    add(name, shape, [=](const Tensors& in) { return Tensors{interpolate(in[0], options)}; });
+  };
+  using Mode = InterpolateMode;
+  const std::pair<const char*, Mode> modes[] = {
+      {"nearest", Mode::nearest}, {"exact", Mode::nearest_exact}, {"linear", Mode::linear}, {"cubic", Mode::cubic}};
+  for (const auto& [name, mode] : modes) {
+    const std::string of_mode = name;
+    resize(of_mode + "_twice", {2, 5, 4}, {.scale_factor = {2}, .mode = mode});
+    resize(of_mode + "_factors", {2, 10, 7}, {.scale_factor = {0.7, 1.6}, .mode = mode});
+    resize(of_mode + "_size", {2, 5, 4}, {.size = {3, 9}, .mode = mode});
+    resize(of_mode + "_row", {3, 7}, {.size = {11}, .mode = mode});
+    resize(of_mode + "_volume", {1, 3, 4, 5}, {.size = {2, 6, 7}, .mode = mode});
+    if (mode == Mode::nearest || mode == Mode::nearest_exact) continue;
+    resize(of_mode + "_aligned", {2, 5, 4}, {.size = {3, 9}, .mode = mode, .align_corners = true});
+    resize(of_mode + "_aligned_factor", {2, 5, 4}, {.scale_factor = {1.5}, .mode = mode, .align_corners = true});
+    resize(of_mode + "_antialias", {2, 9, 12}, {.size = {4, 5}, .mode = mode, .antialias = true});
+  }
+  add("labels", {3, 4}, [](const Tensors& in) {
+    const Tensor labels = (in[0] * 4).to(DType::i64).unsqueeze(1);
+    return Tensors{interpolate(labels, {.scale_factor = {3, 2}}), interpolate(labels.to(DType::u8), {.size = {5, 6}})};
+  });
+  for (const auto mode : {GridSampleMode::bilinear, GridSampleMode::nearest, GridSampleMode::bicubic})
+    for (const auto padding : {GridSamplePadding::zeros, GridSamplePadding::border, GridSamplePadding::reflection})
+      add("sample_" + std::to_string(static_cast<int>(mode)) + std::to_string(static_cast<int>(padding)), {2, 5, 4},
+          [=](const Tensors& in) {
+            const Tensor grid = tanh(in[0].narrow(1, 0, 2).permute({0, 2, 3, 1})) * 1.2;
+            return Tensors{grid_sample(in[0], grid, {mode, padding, mode == GridSampleMode::nearest})};
+          });
+  add("warp", {2, 5, 4}, [](const Tensors& in) {
+    const Tensor theta = in[0].flatten(1).narrow(1, 0, 6).reshape({-1, 2, 3}) * 0.3;
+    return Tensors{grid_sample(in[0], affine_grid(theta, in[0].shape()))};
+  });
+  for (const std::string& name : names) written.check(name);
+  check_in_onnx_runtime(written);
+}
+
+TEST_CASE("onnx::save: results without a tensor are left out") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/net.onnx";
+  onnx::save(path,
+             [](const Tensors& in) {
+               return Tensors{in[0] * 2, Tensor(), in[0] + 1};
+             },
+             {ones({2, 3})}, {}, {.outputs = {"twice", "more"}});
+  const onnx::Model model = onnx::load(path);
+  CHECK(worst_difference(model({{"input", ones({4, 3})}})["more"], full({4, 3}, 2)) == 0);
+}
+
 TEST_CASE("onnx::save: several inputs, integers, norms and tied weights") {
   NEEDS_POSIX("Python");
   manual_seed(5);
@@ -375,7 +437,7 @@ TEST_CASE("onnx::save: refuses what a file cannot express") {
           Tensor(count).add_(1);
           return y;
         })) == Contains("writes to it later"));
-  CHECK(refused([](const Tensors& in) { return Tensors{in[0], Tensor()}; }) == Contains("is undefined"));
+  CHECK(refused([](const Tensors&) { return Tensors{Tensor()}; }) == Contains("the function gives no tensor"));
   const auto same = one([](const Tensor& x) { return relu(x); });
   CHECK(refused(same, {}, {.outputs = {"input"}}) == Contains("two values of the graph have the name \"input\""));
   CHECK(refused(same, {}, {.inputs = {"a", "b"}}) == Contains("2 names for 1 inputs"));

@@ -119,6 +119,39 @@ def test_errors(tmp_path):
     assert module.training and not (tmp_path / "raises.onnx").exists()
 
 
+def test_results_of_several_parts(tmp_path):
+    class Parts(nn.Module):
+        def forward(self, x):
+            return x * 2, None, {"a": [x + 1, (x - 1,)], "b": None}
+
+    path, x = tmp_path / "parts.onnx", tensor([[1, 2]])
+    onnx.save(path, Parts(), x, outputs=["twice", "more", "less"])
+    found = onnx.load(path)({"input": x})
+    assert list(found) == ["twice", "more", "less"]
+    assert_close(found["less"], [[0, 1]])
+    onnx.save(path, lambda x: (x * 3, None), x)  # As models give (logits, loss) without targets.
+    assert_close(onnx.load(path)(x), [[3, 6]])
+    with pytest.raises(TypeError, match=r"onnx.save: the model gives a float"):
+        onnx.save(tmp_path / "float.onnx", lambda x: (x, 1.5), x)
+    with pytest.raises(crisol.InvalidArgumentError, match="no tensor"):
+        onnx.save(tmp_path / "none.onnx", lambda x: None, x)
+    assert not (tmp_path / "float.onnx").exists() and not (tmp_path / "none.onnx").exists()
+
+
+def test_resized_and_sampled_images(tmp_path):
+    class Warp(nn.Module):
+        def forward(self, x):
+            y = nn.functional.interpolate(x, scale_factor=1.5, mode="bilinear")
+            grid = crisol.tanh(y[:, :2].permute(0, 2, 3, 1))
+            return nn.functional.interpolate(y, size=(3, 5)), nn.functional.grid_sample(y, grid, align_corners=False)
+
+    net, x = Warp(), crisol.randn((3, 2, 4, 6))
+    onnx.save(tmp_path / "warp.onnx", net, crisol.randn((1, 2, 4, 6)))
+    found = onnx.load(tmp_path / "warp.onnx")({"input": x})
+    for expected, (_, result) in zip(net(x), found.items(), strict=True):
+        assert_close(result, expected)
+
+
 def test_clip_with_one_bound(tmp_path):
     x = tensor([-2, 0.5, 3])
     for name, low, high, expected in [("low", 0.5, None, [0.5, 0.5, 3]), ("high", None, 0.5, [-2, 0.5, 0.5])]:

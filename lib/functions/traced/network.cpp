@@ -21,16 +21,6 @@ Numbers pads(Extent padding) {
   return both;
 }
 
-/// A tensor of rank 2 from rows of numbers.
-Value matrix(Recorder& r, const std::vector<float>& values, std::int64_t rows, std::int64_t columns, Device device) {
-  Tensor made;
-  {
-    const PauseRecorder pause;
-    made = from_vector(values, {rows, columns}, device);
-  }
-  return r.of(made);
-}
-
 Value filled(Recorder& r, const Shape& shape, double value, Device device) {
   Tensor made;
   {
@@ -94,6 +84,15 @@ void avg_pool_of(const char* op, Recorder& r, const Tensor& x, const Options& o,
 }
 
 }  // namespace
+
+Value floats(Recorder& r, const std::vector<float>& values, const Shape& shape, Device device) {
+  Tensor made;
+  {
+    const PauseRecorder pause;
+    made = from_vector(values, shape, device);
+  }
+  return r.of(made);
+}
 
 template <class Options>
 void conv(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Options& options,
@@ -178,7 +177,7 @@ void adaptive_avg_pool(Recorder& r, const Tensor& x, const Tensor& y) {
       for (std::int64_t k = first; k < end; ++k)
         values[static_cast<std::size_t>(transposed ? k * to + i : i * from + k)] = 1 / static_cast<float>(end - first);
     }
-    return matrix(r, values, transposed ? from : to, transposed ? to : from, x.device());
+    return floats(r, values, transposed ? Shape{from, to} : Shape{to, from}, x.device());
   };
   r.bind(y, r.node("MatMul", {r.node("MatMul", {means(2, false), r.of(x)}), means(3, true)}));
 }

@@ -10,7 +10,9 @@
 #include "crisol/options/norm.h"
 #include "crisol/options/pad.h"
 #include "crisol/options/pool.h"
+#include "crisol/options/vision.h"
 #include "ops/pointwise/pointwise_row.h"
+#include "ops/vision/resample.h"
 #include "tensor/recorder.h"
 
 namespace crisol::traced {
@@ -19,6 +21,9 @@ using Value = Recorder::Value;
 
 /// The value with elements of another dtype.
 Value cast(Recorder& r, Value x, DType from, DType to);
+
+/// A constant of f32.
+Value floats(Recorder& r, const std::vector<float>& values, const Shape& shape, Device device);
 
 void reshape(Recorder& r, const Tensor& x, const Tensor& y);
 /// y has the axes of x in this order.
@@ -61,6 +66,14 @@ void avg_pool(Recorder& r, const Tensor& x, const AvgPool3dOptions& options, con
 void adaptive_avg_pool(Recorder& r, const Tensor& x, const Tensor& y);
 void rnn(Recorder& r, const RnnInput& input, const RnnWeights& weights, const RnnOptions& options,
          const RnnOutput& output);
+
+/// Weighted sums along an axis.
+void resample(Recorder& r, const Tensor& x, int axis, const ops::AxisWeights& weights, const Tensor& y);
+/// Each element is repeated along the last two axes.
+void enlarge(Recorder& r, const Tensor& x, std::int64_t down, std::int64_t across, const Tensor& y);
+/// Resize for the modes linear and cubic, of rows, images and, if the mode is linear, volumes.
+void interpolate(Recorder& r, const Tensor& x, const InterpolateOptions& options, const Tensor& y);
+void grid_sample(Recorder& r, const Tensor& x, const Tensor& grid, const GridSampleOptions& options, const Tensor& y);
 
 /// A reduction over axes; none means all. The elements get the dtype of y first.
 void reduce(Recorder& r, const char* op, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y);

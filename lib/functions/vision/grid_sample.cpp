@@ -3,6 +3,7 @@
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/vision.h"
 #include "crisol/ops/vision.h"
+#include "functions/traced/traced.h"
 
 namespace crisol {
 
@@ -12,6 +13,7 @@ using autograd::Saved;
 
 Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options) {
   const Tensor y = ops::grid_sample(x, grid, options);
+  if (Recorder* r = recorder()) traced::grid_sample(*r, x, grid, options, y);
   if (!autograd::recording(x, grid)) return y;
   return autograd::record("grid_sample", y, {x, grid},
                           [x = Saved(x), grid = Saved(grid), options](const Tensor& dy, Needs needs) {

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "crisol/functions/vision.h"
+#include "functions/traced/traced.h"
 #include "functions/vision/resample.h"
 
 namespace crisol {
@@ -66,7 +67,19 @@ Tensor interpolate(const Tensor& x, const InterpolateOptions& options) {
           "align_corners and antialias exclude each other");
   std::vector<ResampledAxis> resampled_axes;
   for (int axis = 0; axis < x.dim() - 2; ++axis) resampled_axes.push_back(resampled(x, axis, options));
-  return resample_axes(interpolate_op, x, std::move(resampled_axes));
+  Recorder* const r = recorder();
+  // ONNX Runtime resizes rows, images and volumes, but by cubic curves no volumes. Its antialias without cubic curves
+  // repeats the border, where PyTorch has no neighbours.
+  const bool is_cubic = options.mode == InterpolateMode::cubic;
+  const bool is_one_node = !picks && x.dim() <= (is_cubic ? 4 : 5) && (is_cubic || !options.antialias);
+  if (r == nullptr || !is_one_node) return resample_axes(interpolate_op, x, std::move(resampled_axes));
+  Tensor y;
+  {
+    const PauseRecorder pause;
+    y = resample_axes(interpolate_op, x, std::move(resampled_axes));
+  }
+  traced::interpolate(*r, x, options, y);
+  return y;
 }
 
 Tensor pixel_shuffle(const Tensor& x, std::int64_t factor) {

@@ -8,6 +8,7 @@
 #include "crisol/functions/index.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/ops/vision.h"
+#include "functions/traced/traced.h"
 
 namespace crisol {
 
@@ -22,7 +23,13 @@ double value_at(const ResampleFilter& filter, double distance) {
 
 /// Resizes one axis.
 Tensor resized(const Tensor& x, int axis, const ops::AxisWeights& weights) {
-  const Tensor y = ops::resample(x, axis, weights);
+  Recorder* const r = recorder();
+  Tensor y;
+  {
+    const PauseRecorder pause;  // The op may keep its tables, which are no constants of the trace then.
+    y = ops::resample(x, axis, weights);
+  }
+  if (r != nullptr) traced::resample(*r, x, axis, weights, y);
   if (!autograd::recording(x)) return y;
   return autograd::record_higher("resample", y, {x}, [axis, weights](const Tensor& dy, autograd::Needs) {
     return autograd::Gradients{resized(dy, axis, weights.transposed())};
@@ -41,6 +48,7 @@ std::int64_t repeats_of(const ops::AxisWeights& weights) {
 /// Repeats elements along the last two axes.
 Tensor enlarged(const Tensor& x, std::int64_t down, std::int64_t across) {
   const Tensor y = ops::enlarge(x, down, across);
+  if (Recorder* r = recorder()) traced::enlarge(*r, x, down, across, y);
   if (!autograd::recording(x)) return y;
   return autograd::record_higher("enlarge", y, {x}, [=, shape = x.shape()](const Tensor& dy, autograd::Needs) {
     // Here each of the two axes is split into two, and all axes before them are one.

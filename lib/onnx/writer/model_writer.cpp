@@ -64,13 +64,14 @@ void check_names(const graph::Graph& graph) {
 
 /// The version of the set of ops in which the traced form of each op appeared, if it is above 17.
 std::int64_t version_for(const graph::Graph& graph) {
-  static const std::map<std::string, std::int64_t> newer{{"Gelu", 20}, {"GroupNormalization", 21}, {"Mish", 18}};
+  static const std::map<std::string, std::int64_t> newer{
+      {"Gelu", 20}, {"GridSample", 20}, {"GroupNormalization", 21}, {"Mish", 18}};
   std::int64_t version = 17;
   for (const graph::Node& node : graph.nodes) {
     if (const auto at = newer.find(node.op); at != newer.end()) version = std::max(version, at->second);
     // ReduceSum has its axes as an input since 13, the others since 18.
     const bool reduces = node.op.starts_with("Reduce") && node.op != "ReduceSum" && node.inputs.size() > 1;
-    if (reduces) version = std::max<std::int64_t>(version, 18);
+    if (reduces || node.attributes.count("antialias") > 0) version = std::max<std::int64_t>(version, 18);
   }
   return version;
 }

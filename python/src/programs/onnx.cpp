@@ -139,22 +139,12 @@ void bind_model(nb::module_& m) {
           "inputs"_a, "The time of each op in a run, as a list of dicts.");
 }
 
-void save_module(const Path& path, nn::Module& module, const std::vector<Tensor>& examples,
-                 const onnx::SaveOptions& options) {
-  unlocked([&] { onnx::save(path.string(), module, examples, options); });
-}
-
-/// For modules with several inputs, and functions.
-void save_function(const Path& path, nb::callable function, const std::vector<Tensor>& examples,
-                   const NamedTensors& state, const onnx::SaveOptions& options) {
-  const auto traced = [&](const std::vector<Tensor>& inputs) {
-    return with_python([&] {
-      const nb::object result = function(*nb::tuple(nb::cast(inputs)));
-      return nb::isinstance<Tensor>(result) ? std::vector<Tensor>{nb::cast<Tensor>(result)}
-                                            : nb::cast<std::vector<Tensor>>(result);
-    });
+void save(const Path& path, nb::callable function, const std::vector<Tensor>& examples, const NamedTensors& state,
+          const Names& inputs, const Names& outputs, const std::string& batch, int batch_axis) {
+  const auto traced = [&](const std::vector<Tensor>& given) {
+    return with_python([&] { return nb::cast<std::vector<Tensor>>(function(*nb::tuple(nb::cast(given)))); });
   };
-  unlocked([&] { onnx::save(path.string(), traced, examples, state, options); });
+  unlocked([&] { onnx::save(path.string(), traced, examples, state, {inputs, outputs, batch, batch_axis}); });
 }
 
 }  // namespace
@@ -168,17 +158,8 @@ void bind_onnx(nb::module_& extension) {
         return std::make_shared<onnx::Model>(onnx::load(existing(path), or_default(device)));
       },
       "path"_a, "device"_a = nb::none(), Unlocked(), "Loads a model to a device.");
-  m.def(
-      "_save",
-      [](const Path& path, nb::handle model, const std::vector<Tensor>& examples, const NamedTensors& state,
-         const Names& inputs, const Names& outputs, const std::string& batch, int batch_axis) {
-        const onnx::SaveOptions options{inputs, outputs, batch, batch_axis};
-        if (nb::isinstance<nn::Module>(model) && examples.size() == 1)
-          save_module(path, nb::cast<nn::Module&>(model), examples, options);
-        else
-          save_function(path, nb::cast<nb::callable>(model), examples, state, options);
-      },
-      "path"_a, "model"_a, "examples"_a, "state"_a, "inputs"_a, "outputs"_a, "batch"_a, "batch_axis"_a);
+  m.def("_save", &save, "path"_a, "function"_a, "examples"_a, "state"_a, "inputs"_a, "outputs"_a, "batch"_a,
+        "batch_axis"_a);
   m.def(
       "info", [](const Path& path) { return json_of(onnx::to_json(onnx::read_info(existing(path)))); }, "path"_a,
       "What a file says about itself, as a dict. Reads no weights.");
