@@ -156,14 +156,15 @@ typedef struct {
 #elif KIND == KIND_MOMENTS
 // a is the mean, b the sum of squared distances from it, c the number of elements (Chan, Golub and LeVeque).
 #define IDENTITY 0
-#define MOMENTS_OF(T, s, mean, squares, number)                      \
-  {                                                                  \
-    const T all_ = s.c + (number), apart_ = (mean) - s.a;            \
-    const T share_ = all_ > 0.0f ? (number) / all_ : (T)(0.0f);      \
-    const T more_squares_ = (squares) + apart_ * apart_ * s.c * share_; \
+// The product's factors are in an order in which no element has infinity times 0.
+#define MOMENTS_OF(T, s, mean, squares, number)                         \
+  {                                                                     \
+    const T all_ = s.c + (number), apart_ = (mean) - s.a;               \
+    const T share_ = all_ > 0.0f ? (number) / all_ : (T)(0.0f);         \
+    const T more_squares_ = (squares) + apart_ * share_ * s.c * apart_; \
     TWO_SUM(T, s.b, s.d, more_squares_)                                 \
-    s.a += apart_ * share_;                                          \
-    s.c = all_;                                                      \
+    s.a += apart_ * share_;                                             \
+    s.c = all_;                                                         \
   }
 #define FOLD(T, s, v, n) MOMENTS_OF(T, s, v, (T)(0.0f), (T)(1.0f))
 #define SQUARE_(T, x) ((x) - mean_) * ((x) - mean_)

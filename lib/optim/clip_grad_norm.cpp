@@ -30,7 +30,7 @@ Tensor clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, do
   require(max_norm > 0, op, "max_norm ", max_norm, " must be positive");
   require(norm_type > 0, op, "norm_type ", norm_type, " must be positive");
   const std::vector<Tensor> gradients = flat_gradients(parameters);
-  require(!gradients.empty(), op, "none of the ", parameters.size(), " parameters has a gradient");
+  if (gradients.empty()) return zeros({}, DType::f32, parameters.empty() ? Device() : parameters[0].device());
   const Tensor norm = common_norm(gradients, norm_type);
   if (error_if_nonfinite) {
     const double value = norm.item<double>();

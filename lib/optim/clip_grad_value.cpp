@@ -9,7 +9,6 @@ namespace crisol::optim {
 void clip_grad_value(const std::vector<Tensor>& parameters, double clip_value) {
   require(clip_value > 0, "clip_grad_value", "clip_value ", clip_value, " must be positive");
   const std::vector<Tensor> gradients = flat_gradients(parameters);
-  require(!gradients.empty(), "clip_grad_value", "none of the ", parameters.size(), " parameters has a gradient");
   for (const Tensor& gradient : gradients) ops::copy_into(gradient, ops::clamp(gradient, -clip_value, clip_value));
 }
 

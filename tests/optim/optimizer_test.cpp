@@ -304,6 +304,7 @@ TEST_CASE("clip_grad_norm scales all gradients by their common norm") {
       check_close(p[i].grad(), expected, {20});  // The norm's error, and three roundings.
     }
     CHECK_FALSE(p[2].grad().defined());
+    CHECK(optim::clip_grad_norm({p[2]}, 1).item<double>() == 0);
     check_error([&] { optim::clip_grad_norm(p, -1); }, {"[clip_grad_norm]", "-1"});
   }
 }

@@ -339,6 +339,15 @@ TEST_CASE("reduce: no elements") {
   check_error([] { ops::norm(zeros({2, 0}), HUGE_VAL); }, {"[norm]", "no elements", "(2, 0)"});
 }
 
+TEST_CASE("reduce: the variance of f32 numbers whose squares are not finite is infinite") {
+  for (const std::int64_t n : {2, 3, 9, 1000}) {
+    std::vector<double> x(static_cast<std::size_t>(3 * n));
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = i % 2 == 0 ? 1e30 : -1e30;
+    check_close(ops::var(tensor_of(x, {3, n}), {1}), {3}, {infinity, infinity, infinity}, {0});
+    check_close(ops::var(tensor_of(x, {n, 3}), {0}), {3}, {infinity, infinity, infinity}, {0});
+  }
+}
+
 TEST_CASE("reduce: NaN and infinity") {
   const MustRun variants("reduce", all_variants(2, 1));
   std::vector<double> values(40 * 40, 1), at(40, 7);
