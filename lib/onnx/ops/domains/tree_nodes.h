@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/trees/trees.h"
+#include "ops/estimators/trees.h"
 
 namespace crisol::onnx {
 

@@ -1,16 +1,12 @@
-// Ops of the domain ai.onnx.ml that are ensembles of decision trees.
+// TreeEnsembleClassifier and TreeEnsembleRegressor of the domain ai.onnx.ml.
 #include <map>
-#include <mutex>
-#include <optional>
 #include <set>
 
 #include "base/text.h"
-#include "base/thread_context.h"
-#include "onnx/ops/axes.h"
+#include "onnx/ops/domains/estimators.h"
 #include "onnx/ops/domains/labels.h"
 #include "onnx/ops/domains/tree_nodes.h"
 #include "onnx/ops/table.h"
-#include "runtime/capture/capture.h"
 
 namespace crisol::onnx {
 
@@ -22,46 +18,6 @@ using ops::ScoreKind;
 using ops::ScoreRule;
 using ops::ScoreTransform;
 
-/// Trees and what follows their sums, on the device of the last run.
-class Ensemble {
- public:
-  Ensemble(ops::PackedTrees trees, std::vector<float> base, Numbers labels, ScoreRule rule)
-      : packed_(std::move(trees)), base_(std::move(base)), labels_(std::move(labels)), rule_(rule) {}
-
-  ops::Scores operator()(const Tensor& given, Device device) {
-    const Tensor x = (given.dim() == 1 ? given.unsqueeze(0) : given).to(DType::f32);
-    const Parts parts = parts_on(device);
-    return ops::row_scores(ops::tree_sums(x, parts.trees), parts.base, parts.labels, rule_);
-  }
-
- private:
-  struct Parts {
-    Device device;
-    ops::DeviceTrees trees;
-    Tensor base, labels;
-  };
-
-  Parts parts_on(Device device) {
-    const std::lock_guard lock(mutex_);
-    if (!parts_ || parts_->device != device) {
-      const runtime::PauseCapture pause(thread_context().captured_uses != nullptr);
-      const auto count = [](const auto& list) { return Shape(static_cast<std::int64_t>(list.size())); };
-      parts_ = Parts{device,
-                     {packed_, device},
-                     base_.empty() ? Tensor() : from_vector(base_, count(base_), device),
-                     labels_.empty() ? Tensor() : from_vector(labels_, count(labels_), device)};
-    }
-    return *parts_;
-  }
-
-  const ops::PackedTrees packed_;
-  const std::vector<float> base_;
-  const Numbers labels_;
-  const ScoreRule rule_;
-  std::mutex mutex_;
-  std::optional<Parts> parts_;
-};
-
 TreeMode mode_of(const std::string& name) {
   const std::pair<const char*, TreeMode> all[] = {{"BRANCH_LEQ", TreeMode::leq},  {"BRANCH_LT", TreeMode::less},
                                                   {"BRANCH_GTE", TreeMode::geq},  {"BRANCH_GT", TreeMode::greater},
@@ -69,15 +25,6 @@ TreeMode mode_of(const std::string& name) {
   for (const auto& [known, mode] : all)
     if (name == known) return mode;
   fail(ErrorCode::invalid_argument, "onnx", "a node has the mode ", name.substr(0, 40));
-}
-
-ScoreTransform transform_of(Call& call) {
-  const std::string name = call.text_of("post_transform", {"NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO", "PROBIT"});
-  return name == "NONE"           ? ScoreTransform::none
-         : name == "LOGISTIC"     ? ScoreTransform::logistic
-         : name == "SOFTMAX"      ? ScoreTransform::softmax
-         : name == "SOFTMAX_ZERO" ? ScoreTransform::softmax_zero
-                                  : ScoreTransform::probit;
 }
 
 /// The lists of TreeEnsembleClassifier and TreeEnsembleRegressor. A node is named by its tree and its number there.
@@ -169,21 +116,9 @@ std::vector<float> base_of(Call& call) {
   return {values.begin(), values.end()};
 }
 
-void check_input(Call& call) {
-  call.check_counts(1, 1, 2);
-  call.require_rank(0, 1, 2);
-}
-
-Run regressor_of(Call& call, ops::PackedTrees trees, std::vector<float> base, const ScoreRule& rule) {
-  require(base.empty() || static_cast<std::int64_t>(base.size()) == trees.columns, "onnx", base.size(),
-          " base_values for ", trees.columns, " targets");
-  call.gives(0, value_of(DType::f32, 2));
-  return [run = std::make_shared<Ensemble>(std::move(trees), std::move(base), Numbers(), rule)](
-             const Data& in, Device device) { return Data{(*run)(in[0].tensor(device), device).values}; };
-}
-
 Run tree_regressor(Call& call) {
-  check_input(call);
+  call.check_counts(1, 1);
+  call.require_rank(0, 1, 2);
   const std::string aggregate = call.text_of("aggregate_function", {"SUM", "AVERAGE", "MIN", "MAX"});
   const std::int64_t columns = call.integer("n_targets", 1);
   require(columns >= 1, "onnx", "n_targets is ", columns);
@@ -193,7 +128,10 @@ Run tree_regressor(Call& call) {
   const ops::TreeCombine combine = aggregate == "MIN"   ? ops::TreeCombine::least
                                    : aggregate == "MAX" ? ops::TreeCombine::largest
                                                         : ops::TreeCombine::sum;
-  return regressor_of(call, pack_trees(trees.nodes, trees.weights, trees.roots, columns, combine), base_of(call), rule);
+  std::vector<float> base = base_of(call);
+  require(base.empty() || static_cast<std::int64_t>(base.size()) == columns, "onnx", base.size(), " base_values for ",
+          columns, " targets");
+  return targets_of(call, pack_trees(trees.nodes, trees.weights, trees.roots, columns, combine), std::move(base), rule);
 }
 
 /// ONNX Runtime's rules for two classes with weights for one class alone.
@@ -204,11 +142,12 @@ ScoreKind kind_of(std::size_t classes, const NamedTrees& trees) {
 }
 
 Run tree_classifier(Call& call) {
-  check_input(call);
+  call.check_counts(1, 1, 2);
+  call.require_rank(0, 1, 2);
   const ClassLabels all = class_labels(call, "classlabels_int64s", "classlabels_strings");
   const Numbers& labels = all.numbers;
   NamedTrees trees(call, {"class_treeids", "class_nodeids", "class_ids", "class_weights"});
-  const ScoreRule rule{kind_of(labels.size(), trees), transform_of(call)};
+  const ScoreRule rule{.kind = kind_of(labels.size(), trees), .transform = transform_of(call), .marks_absent = true};
   std::vector<float> base = base_of(call);
   std::int64_t columns = static_cast<std::int64_t>(labels.size());
   require(base.empty() || base.size() == labels.size() || (base.size() == 1 && rule.kind != ScoreKind::each), "onnx",
@@ -223,10 +162,9 @@ Run tree_classifier(Call& call) {
   }
   call.gives(0, all.value());
   call.gives(1, value_of(DType::f32, 2));
-  auto run = std::make_shared<Ensemble>(pack_trees(trees.nodes, trees.weights, trees.roots, columns, {}),
-                                        std::move(base), labels, rule);
+  const Ensemble run(pack_trees(trees.nodes, trees.weights, trees.roots, columns, {}), std::move(base), labels, rule);
   return [run](const Data& in, Device device) {
-    const ops::Scores scores = (*run)(in[0].tensor(device), device);
+    const ops::Scores scores = run(in[0].tensor(device), device);
     return Data{scores.labels, scores.values};
   };
 }

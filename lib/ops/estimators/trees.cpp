@@ -1,5 +1,5 @@
-// Ensembles of decision trees: cl_kernels/trees.
-#include "ops/trees/trees.h"
+// Ensembles of decision trees: cl_kernels/estimators.
+#include "ops/estimators/trees.h"
 
 #include <algorithm>
 
@@ -38,7 +38,7 @@ DeviceTrees::DeviceTrees(const PackedTrees& packed, Device device)
   weights = row_of(or_one(packed.weights), device);
 }
 
-Tensor tree_sums(const Tensor& x, const DeviceTrees& trees) {
+Tensor tree_sums(const Tensor& x, const DeviceTrees& trees, bool marks_absent) {
   constexpr const char* op = "tree_sums";
   require_dtype(op, "the input", x, DType::f32);
   require(x.dim() == 2 && x.size(1) >= trees.features, op, "the input has shape ", x.shape(), ", (rows, at least ",
@@ -52,41 +52,23 @@ Tensor tree_sums(const Tensor& x, const DeviceTrees& trees) {
   constexpr std::int64_t lanes = 8;
   const std::int64_t count = trees.roots.numel(), iterations = trees.depth + trees.columns;
   const dispatch::WorkSplit split = split_for(target, rows, 64, lanes, std::max<std::int64_t>(iterations, 2));
-  const runtime::KernelSpec spec{"trees/ensemble.cl",
+  const bool has_halves = count > 1 && trees.combine == TreeCombine::sum;
+  const Tensor second = has_halves ? empty(sums.shape(), DType::f32, x.device()) : empty({1}, DType::f32, x.device());
+  const runtime::KernelSpec spec{"estimators/tree_sums.cl",
                                  "tree_sums",
                                  {{"LANES", target.takes_cpu_kernels() ? lanes : 1},
                                   {"COMBINE", static_cast<std::int64_t>(trees.combine)},
                                   {"STRICT", trees.strict ? 1 : 0},
-                                  {"SINGLE", trees.single ? 1 : 0}}};
+                                  {"SINGLE", trees.single ? 1 : 0},
+                                  {"HALVES", has_halves ? 1 : 0},
+                                  {"MARKS_ABSENT", marks_absent || trees.combine != TreeCombine::sum ? 1 : 0}}};
   const runtime::NdRange range = range_of(target, split.items);
   dispatch::in_launches(target, count, split.chunk * iterations, [&](std::int64_t begin, std::int64_t end) {
     runtime::launch(device, spec, range, in(from), in(trees.nodes), in(trees.roots), in(trees.lists), in(trees.targets),
-                    in(trees.weights), out(sums), rows, x.size(1), trees.columns, begin, end, split.chunk);
+                    in(trees.weights), out(sums), out(second), rows, x.size(1), trees.columns, count, (count + 1) / 2,
+                    begin, end, split.chunk);
   });
   return sums;
-}
-
-Scores row_scores(const Tensor& sums, const Tensor& base, const Tensor& labels, const ScoreRule& rule) {
-  const std::int64_t rows = sums.size(0), columns = sums.size(1);
-  const bool has_labels = labels.defined(), has_base = base.defined();
-  const Scores scores{empty({rows, rule.kind == ScoreKind::each ? columns : 2}, DType::f32, sums.device()),
-                      has_labels ? empty({rows}, DType::i64, sums.device()) : Tensor()};
-  if (rows == 0) return scores;
-  runtime::DeviceState& device = state_of(sums);
-  const dispatch::Target target = dispatch::target_of(device);
-  const dispatch::WorkSplit split = split_for(target, rows, 1024, 16, 4 * columns);
-  // A buffer of another use stands for one that is not there; the kernel does not touch it.
-  const Tensor none = has_labels ? labels : empty({1}, DType::i64, sums.device());
-  runtime::launch(device,
-                  {"trees/scores.cl",
-                   "row_scores",
-                   {{"TRANSFORM", static_cast<std::int64_t>(rule.transform)},
-                    {"KIND", static_cast<std::int64_t>(rule.kind)},
-                    {"LABELS", has_labels ? 1 : 0}}},
-                  range_of(target, split.items), in(sums), in(has_base ? base : sums), in(none), out(scores.values),
-                  out(has_labels ? scores.labels : none), rows, columns, static_cast<float>(rule.scale),
-                  std::int32_t{has_base}, split.chunk);
-  return scores;
 }
 
 }  // namespace crisol::ops

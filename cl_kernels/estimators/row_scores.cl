@@ -2,28 +2,41 @@
 //
 //   y = transform(sums * scale + base)
 //
-// A sum of -0 is a class that no leaf of the row names: it is never the label. If there is one sum for two classes
-// (columns 1, classes 2), y has the scores of both. KIND says how:
+// With MARKS_ABSENT a sum of -0 is a class that no leaf of the row names: it is never the label. If there is one sum for
+// two classes (columns 1, classes 2), y has the scores of both. KIND says how:
 //   0  y = sum                     targets, and classes with a sum each
 //   1  y = {1 - sum, sum}          the second label if sum > 0.5
 //   2  y = {-sum, sum}             the second label if sum > 0
 //   3  y = {0, sum}                the second label if sum > 0.5
 //   4  y = {0, sum}                the second label if sum > 0
+//   5  y = {1 - sum, sum}          the second label if sum > 0
 // TRANSFORM: 0 none, 1 logistic, 2 softmax, 3 softmax of the scores that are not 0, 4 probit.
+#include "estimators/logistic.h"
 #ifndef TRANSFORM
 #define TRANSFORM 0
 #endif
 #ifndef LABELS
 #define LABELS 1
 #endif
+#ifndef MARKS_ABSENT
+#define MARKS_ABSENT 1
+#endif
 #ifndef KIND
 #define KIND 0
 #endif
 
-static inline float logistic(const float v) {
-  const float y = 1.0f / (1.0f + exp(-fabs(v)));
-  return v < 0.0f ? 1.0f - y : y;
-}
+// The least number of columns with a transform.
+#if TRANSFORM == 4
+#define LEAST_COLUMNS 1
+#else
+#define LEAST_COLUMNS 2
+#endif
+// A larger score means the second label.
+#if KIND == 1 || KIND == 3
+#define LEAST_SCORE 0.5f
+#else
+#define LEAST_SCORE 0.0f
+#endif
 
 // The inverse of the normal distribution, by the approximation that ONNX Runtime uses.
 static inline float probit(const float p) {
@@ -69,7 +82,7 @@ __kernel void row_scores(__global const float* restrict sums, const ulong sums_o
     long best = -1;
     float largest = 0.0f;
     for (long i = 0; i < columns; ++i) {
-      const int is_named = has_base || as_int(from[i]) != as_int(-0.0f);
+      const int is_named = !MARKS_ABSENT || has_base || as_int(from[i]) != as_int(-0.0f);
       const float score = from[i] * scale + (has_base ? base[i] : 0.0f);
       if (is_named && (best < 0 || score > largest)) {
         best = i;
@@ -78,17 +91,17 @@ __kernel void row_scores(__global const float* restrict sums, const ulong sums_o
       to[i] = score;
     }
     if (LABELS) label[label_offset + row] = labels[best < 0 ? 0 : best];
-    if (columns > 1 || TRANSFORM == 4) transform(to, columns);
+    if (columns >= LEAST_COLUMNS) transform(to, columns);
 #else
     __global float* to = y + y_offset + row * 2;
     const float score = from[0] * scale + (has_base ? base[0] : 0.0f);
-    label[label_offset + row] = labels[score > (KIND % 2 ? 0.5f : 0.0f)];
-#if KIND > 2
+    if (LABELS) label[label_offset + row] = labels[score > LEAST_SCORE];
+#if KIND == 3 || KIND == 4
     to[0] = 0.0f;
     to[1] = score;
     transform(to, 2);
 #else
-    to[0] = TRANSFORM == 1 ? logistic(-score) : TRANSFORM == 4 ? probit(score) : KIND == 1 ? 1.0f - score : -score;
+    to[0] = TRANSFORM == 1 ? logistic(-score) : TRANSFORM == 4 ? probit(score) : KIND != 2 ? 1.0f - score : -score;
     to[1] = TRANSFORM == 1 ? logistic(score) : TRANSFORM == 4 ? probit(score) : score;
 #endif
 #endif

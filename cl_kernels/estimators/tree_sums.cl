@@ -1,15 +1,16 @@
-// Trees of decisions, and what follows their sums.
+// Trees of decisions.
 //
 // A node is four ints: feature, threshold, and the nodes for true and for false. A row x goes to the first one if
-// x[feature] <= threshold (STRICT: <). The sign bit of the feature says that NaN goes there too; else NaN goes to the second one. A
-// leaf is its own successor. In place of its threshold, a leaf has its weight (SINGLE), or the place of its list in
-// `weights`: the list begins at lists[place] and ends before lists[place + 1].
+// x[feature] <= threshold (STRICT: <). The sign bit of the feature says that NaN goes there too; else NaN goes to the
+// second one. A leaf is its own successor. In place of its threshold, a leaf has its weight (SINGLE), or the place of
+// its list in `weights`: the list begins at lists[place] and ends before lists[place + 1].
 //
-//   tree_sums    sums[row, targets[k]] = the sum (COMBINE 0), the least (1) or the largest (2) of the weights of the
-//                leaves that the row reaches, in the order of the trees. -0 says that no leaf has the target.
-//   tree_scores  y[row, :] = transform(sums[row, :] * scale + base), and the label of each row
+// sums[row, targets[k]] = the sum (COMBINE 0), the least (1) or the largest (2) of the weights of the leaves that the row
+// reaches. With MARKS_ABSENT, -0 says that no leaf has the target. With HALVES, the trees from `middle` on have sums of
+// their own (`second`), which are added at the end: ONNX Runtime does the same with two threads. Votes of trees that
+// are equal then differ by the same rounding.
 //
-// A work-item takes the rows first … first + chunk - 1, LANES at once, so that their reads overlap.
+// A work-item takes the rows start … start + chunk - 1, LANES at once, so that their reads overlap.
 #ifndef LANES
 #define LANES 8
 #endif
@@ -19,8 +20,14 @@
 #ifndef STRICT
 #define STRICT 0
 #endif
+#ifndef MARKS_ABSENT
+#define MARKS_ABSENT 1
+#endif
 #ifndef SINGLE
 #define SINGLE 0
+#endif
+#ifndef HALVES
+#define HALVES 1
 #endif
 
 // Without a branch, because no processor predicts it.
@@ -30,6 +37,10 @@ static inline int successor(__global const int* nodes, const int at, __global co
   const int is_below = STRICT ? value < as_float(node.y) : value <= as_float(node.y);
   const int goes = is_below | ((node.x < 0) & isnan(value));
   return node.w ^ ((node.z ^ node.w) & -goes);
+}
+
+static inline void clear(__global float* sums, const long begin, const long end) {
+  for (long i = begin; i < end; ++i) sums[i] = MARKS_ABSENT ? -0.0f : 0.0f;
 }
 
 static inline void combine(__global float* sum, const float weight) {
@@ -59,22 +70,25 @@ __kernel void tree_sums(__global const float* restrict x, const ulong x_offset, 
                         __global const int* restrict lists, const ulong lists_offset,
                         __global const int* restrict targets, const ulong targets_offset,
                         __global const float* restrict weights, const ulong weights_offset,
-                        __global float* restrict sums, const ulong sums_offset, const long rows, const long features,
-                        const long columns, const long begin, const long end, const long chunk) {
-  const long first = get_global_id(0) * chunk;
-  const long last = min(first + chunk, rows);
+                        __global float* restrict first, const ulong first_offset, __global float* restrict second,
+                        const ulong second_offset, const long rows, const long features, const long columns,
+                        const long trees, const long middle, const long begin, const long end, const long chunk) {
+  const long start = get_global_id(0) * chunk;
+  const long last = min(start + chunk, rows);
   x += x_offset;
   nodes += nodes_offset;
   roots += roots_offset;
   lists += lists_offset;
   targets += targets_offset;
   weights += weights_offset;
-  sums += sums_offset;
-  if (begin == 0)
-    for (long i = first * columns; i < last * columns; ++i) sums[i] = -0.0f;
+  first += first_offset;
+  second += second_offset;
+  if (begin == 0) clear(first, start * columns, last * columns);
+  if (HALVES && begin == 0) clear(second, start * columns, last * columns);
   for (long tree = begin; tree < end; ++tree) {
+    __global float* sums = HALVES && tree >= middle ? second : first;
     const int root = roots[tree];
-    long row = first;
+    long row = start;
     for (; row + LANES <= last; row += LANES) {
       int at[LANES];
       for (int lane = 0; lane < LANES; ++lane) at[lane] = root;
@@ -98,4 +112,6 @@ __kernel void tree_sums(__global const float* restrict x, const ulong x_offset, 
       add_leaf(sums + row * columns, at, nodes, lists, targets, weights);
     }
   }
+  if (HALVES && end == trees)
+    for (long i = start * columns; i < last * columns; ++i) first[i] += second[i];
 }

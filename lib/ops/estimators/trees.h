@@ -11,8 +11,8 @@ namespace crisol::ops {
 /// How the weights of the leaves become one number.
 enum class TreeCombine : std::uint8_t { sum, least, largest };
 
-/// Trees as cl_kernels/trees/ensemble.cl reads them. Every successor is a node, no path has a circle, features are at
-/// least 0, and each target is below `columns`.
+/// Trees as cl_kernels/estimators/tree_sums.cl reads them. Every successor is a node, no path has a circle, features
+/// are at least 0, and each target is below `columns`.
 struct PackedTrees {
   std::vector<std::int32_t> nodes;  ///< Four for each node.
   std::vector<std::int32_t> roots;  ///< The first node of each tree.
@@ -38,28 +38,8 @@ struct DeviceTrees {
   TreeCombine combine = TreeCombine::sum;
 };
 
-/// The sums (rows, columns) for x (rows, features), f32. Throws invalid_argument for another dtype or rank, and for
-/// fewer features than the trees read.
-Tensor tree_sums(const Tensor& x, const DeviceTrees& trees);
-
-/// What follows the sums.
-enum class ScoreTransform : std::uint8_t { none, logistic, softmax, softmax_zero, probit };
-/// How the scores of two classes come from one sum: see cl_kernels/trees/scores.cl.
-enum class ScoreKind : std::uint8_t { each, share, sign, second_share, second_sign };
-
-struct ScoreRule {
-  ScoreKind kind = ScoreKind::each;
-  ScoreTransform transform = ScoreTransform::none;
-  double scale = 1;
-};
-
-struct Scores {
-  Tensor values;  ///< f32 (rows, classes).
-  Tensor labels;  ///< i64 (rows), or undefined without a table of labels.
-};
-
-/// The scores of sums (rows, columns), and the label of each row from the table `labels`. The base (columns) and the
-/// table may be undefined.
-Scores row_scores(const Tensor& sums, const Tensor& base, const Tensor& labels, const ScoreRule& rule);
+/// The sums (rows, columns) for x (rows, features), f32. With `marks_absent`, a sum without a weight is -0, and else 0.
+/// Throws invalid_argument for another dtype or rank, and for fewer features than the trees read.
+Tensor tree_sums(const Tensor& x, const DeviceTrees& trees, bool marks_absent);
 
 }  // namespace crisol::ops

@@ -1,0 +1,54 @@
+// Scores and labels of rows: cl_kernels/estimators.
+#include "ops/estimators/scores.h"
+
+#include <algorithm>
+
+#include "dispatch/work_split.h"
+#include "ops/check.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol::ops {
+
+Scores row_scores(const Tensor& sums, const Tensor& base, const Tensor& labels, const ScoreRule& rule) {
+  const std::int64_t rows = sums.size(0), columns = sums.size(1);
+  const bool has_labels = labels.defined(), has_base = base.defined();
+  const Scores scores{empty({rows, rule.kind == ScoreKind::each ? columns : 2}, DType::f32, sums.device()),
+                      has_labels ? empty({rows}, DType::i64, sums.device()) : Tensor()};
+  if (rows == 0) return scores;
+  runtime::DeviceState& device = state_of(sums);
+  const dispatch::Target target = dispatch::target_of(device);
+  const dispatch::WorkSplit split = split_for(target, rows, 1024, 16, 4 * columns);
+  // A buffer of another use stands for one that is not there; the kernel does not touch it.
+  const Tensor none = has_labels ? labels : empty({1}, DType::i64, sums.device());
+  runtime::launch(device,
+                  {"estimators/row_scores.cl",
+                   "row_scores",
+                   {{"TRANSFORM", static_cast<std::int64_t>(rule.transform)},
+                    {"KIND", static_cast<std::int64_t>(rule.kind)},
+                    {"LABELS", has_labels ? 1 : 0},
+                    {"MARKS_ABSENT", rule.marks_absent ? 1 : 0}}},
+                  range_of(target, split.items), in(sums), in(has_base ? base : sums), in(none), out(scores.values),
+                  out(has_labels ? scores.labels : none), rows, columns, static_cast<float>(rule.scale),
+                  std::int32_t{has_base}, split.chunk);
+  return scores;
+}
+
+Scores pair_scores(const Tensor& pairs, const Tensor& a, const Tensor& b, const Tensor& labels) {
+  const std::int64_t rows = pairs.size(0), classes = labels.numel();
+  const bool has_probabilities = a.defined();
+  const Tensor work = empty({rows, classes}, DType::f32, pairs.device());
+  const Scores scores{has_probabilities ? empty({rows, classes}, DType::f32, pairs.device()) : Tensor(),
+                      empty({rows}, DType::i64, pairs.device())};
+  if (rows == 0) return scores;
+  runtime::DeviceState& device = state_of(pairs);
+  const dispatch::Target target = dispatch::target_of(device);
+  const std::int64_t iterations = has_probabilities ? 100 * classes * classes : classes * classes;
+  const dispatch::WorkSplit split = split_for(target, rows, 64, 1, std::max<std::int64_t>(iterations, 2));
+  runtime::launch(device, {"estimators/pair_scores.cl", "pair_scores", {{"PROBABILITIES", has_probabilities ? 1 : 0}}},
+                  range_of(target, split.items), out(pairs), in(has_probabilities ? a : labels),
+                  in(has_probabilities ? b : labels), in(labels), out(work),
+                  out(has_probabilities ? scores.values : work), out(scores.labels), rows, classes, split.chunk);
+  return scores;
+}
+
+}  // namespace crisol::ops
