@@ -16,6 +16,7 @@
 #   dist                  training on two and three ranks of MPI, on PoCL (tests/dist/run.sh)
 #   onnx                  ONNX's own tests on PoCL, from its Python package (tests/onnx/run.sh)
 #   onnx-models           models that packages of PyPI bring, compared with ONNX Runtime (tests/onnx/run.sh --real)
+#   onnx-fitted           models that scikit-learn, LightGBM and XGBoost fit, compared likewise (tests/onnx/run.sh --fitted)
 #   python python-intel   the Python package (tests/python): half of the test files on PoCL, the others on Intel's runtime
 #   array-api             the Array API standard's own tests on Intel's runtime, where CRISOL_ARRAY_API_TESTS names them
 #   fuzz-python           random programs of the Python package and random ONNX models, on PoCL; --only and --long run it
@@ -33,17 +34,18 @@
 # aarch64, and all offline targets. A release needs such a run.
 #
 # Prints a table and ends with "N passed, N failed". The numbers count test cases, summed over all runs. For windows and
-# aarch64 they count ops, and for offline they count targets. For onnx and onnx-models they count models, and models
-# that the library refuses count as skipped. An implementation that is missing and cannot be installed is left out, and
-# the table says why. Only PoCL is required. Fails when a test failed or a run crashed. Also fails when PoCL was wanted
-# and not tested, or when --only named a GPU and none was tested. Logs: build/tests/.
+# aarch64 they count ops, and for offline they count targets. For onnx, onnx-models and onnx-fitted they count models, and
+# models that the library refuses count as skipped. An implementation that is missing and cannot be installed is left
+# out, and the table says why. Only PoCL is required. Fails when a test failed or a run crashed. Also fails when PoCL was
+# wanted and not tested, or when --only named a GPU and none was tested. Logs: build/tests/.
 set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/../tools/setup.sh"
 
-all_implementations=(gpu pocl intel rusticl oclgrind pocl-6 rusticl-25 as-nvidia as-amd as-intel dist onnx onnx-models python python-intel array-api fuzz-python wheel windows aarch64 offline)
+all_implementations=(gpu pocl intel rusticl oclgrind pocl-6 rusticl-25 as-nvidia as-amd as-intel dist onnx onnx-models onnx-fitted python python-intel array-api fuzz-python wheel windows aarch64 offline)
 declare -A platform=([pocl]="Portable Computing Language" [intel]="Intel(R) OpenCL" [rusticl]="rusticl"
   [oclgrind]="Oclgrind" [offline]="none" [gpu]="of each GPU" [aarch64]="Portable Computing Language"
-  [windows]="Portable Computing Language" [onnx]="Portable Computing Language" [onnx-models]="Portable Computing Language")
+  [windows]="Portable Computing Language" [onnx]="Portable Computing Language" [onnx-models]="Portable Computing Language"
+  [onnx-fitted]="Portable Computing Language")
 declare -A filter=() # doctest arguments, one per line, for implementations on which a plain run does not run all tests.
 work=$crisol_build/tests # Logs, caches, and for each implementation a folder of .icd files that names only it.
 
@@ -228,6 +230,9 @@ prepare_onnx() {
 prepare_onnx-models() {
   prepare_onnx && download_onnx_models
 }
+prepare_onnx-fitted() {
+  prepare_onnx && install_python_packages "${onnx_fitted_packages[@]}"
+}
 
 variables[intel]="LD_LIBRARY_PATH=$crisol_build/intel-opencl/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 variables[rusticl]="RUSTICL_ENABLE=llvmpipe"
@@ -342,6 +347,7 @@ run_onnx_program() {
 }
 run_onnx() { run_onnx_program onnx conformance.py --least "$onnx_least_passed"; }
 run_onnx-models() { run_onnx_program onnx-models real_models.py --least "$onnx_least_models"; }
+run_onnx-fitted() { run_onnx_program onnx-fitted fitted_models.py --least "$onnx_least_fitted"; }
 
 # Oclgrind reports invalid accesses and races and continues, so any report is a failure. Its log is a pipe, so that
 # processes started by the tests write to the same place.
@@ -442,7 +448,7 @@ take_results() {
 # Tests mostly wait for a driver's compiler, which uses one core. So as many implementations as there are cores run at a
 # time. The slowest ones start first.
 running=0
-for name in "${!gpu_number[@]}" windows aarch64 pocl rusticl rusticl-25 oclgrind "${!posed_file[@]}" intel wheel fuzz-python dist onnx onnx-models python python-intel array-api pocl-6 offline; do
+for name in "${!gpu_number[@]}" windows aarch64 pocl rusticl rusticl-25 oclgrind "${!posed_file[@]}" intel wheel fuzz-python dist onnx onnx-models onnx-fitted python python-intel array-api pocl-6 offline; do
   [[ " ${selected[*]} " == *" $name "* && -z "${left_out[$name]:-}" ]] || continue
   if [ $running -ge "$(nproc 2>/dev/null || echo 2)" ]; then
     wait -n || true

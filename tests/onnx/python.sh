@@ -3,11 +3,13 @@
 
 onnx_version=1.23.2
 onnxruntime_version=1.31.1
+onnx_fitted_packages=("scikit-learn==1.9.1" "skl2onnx==1.20.0" "onnxmltools==1.16.0" "lightgbm==4.7.0" "xgboost-cpu==3.2.0")
 onnx_python=$crisol_build/onnx/bin/python
 # Fewer tests of ONNX that pass, and fewer runs of models that agree with ONNX Runtime, are a failure. Raise the numbers
 # when more pass.
-onnx_least_passed=1609
+onnx_least_passed=1610
 onnx_least_models=24
+onnx_least_fitted=47
 
 # has_python_packages PACKAGE==VERSION…: whether build/onnx has them.
 has_python_packages() {
