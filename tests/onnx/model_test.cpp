@@ -184,6 +184,9 @@ TEST_CASE("onnx::load: parts, reductions and normalisations") {
   };
   CHECK(same(slice({1}, {INT64_MAX}, {0}, {1}), x[Slice(1)]));
   CHECK(same(slice({-1}, {INT64_MIN}, {2}, {-2}), x[{Ellipsis, Slice({}, {}, -2)}]));
+  // Backward from before the first element, ONNX starts at the first one, where Python takes none.
+  CHECK(same(slice({-7}, {INT64_MIN}, {-1}, {-1}), x[{Ellipsis, Slice(0, 1)}]));
+  CHECK(slice({-7}, {0}, {-1}, {-2}).numel() == 0);
   CHECK(same(slice({0, 4}, {10, 1}, {1, -1}, {3, -1}), x[{Slice(), Slice(0, 10, 3), Slice(4, 1, -1)}]));
   CHECK(slice({3}, {2}, {0}, {1}).shape() == Shape{0, 5, 6});
   CHECK(refusal(ErrorCode::invalid_argument, [&] { slice({1}, {2}, {0}, {0}); }) == Contains("a step is 0"));

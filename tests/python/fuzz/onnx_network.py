@@ -78,16 +78,19 @@ def window(g, size, has_dilation=True):
     return more
 
 
-def image(g):
+def image(g, types=(f32, f32, f32, f16)):
     """A value (batch, channels, …)."""
     if g.chance(0.5):
         size = tuple(g.n(1, 9) for _ in range(g.choice([1, 2, 2, 3])))
-        return g.leaf(g.choice([f32, f32, f16]), (g.choice(g.sizes), g.n(1, 7), *size), constant=False)
-    return g.pick([f32, f32, f32, f16], 3, 5)
+        return g.leaf(g.choice(types), (g.choice(g.sizes), g.n(1, 7), *size), constant=False)
+    return g.pick(types, 3, 5)
 
 
-def conv(g):
-    x = image(g)
+def convolution(g):
+    conv(g, image(g))
+
+
+def conv(g, x):
     dtype, (_, channels, *size) = g.a(x).dtype, g.a(x).shape
     if min(g.a(x).shape) == 0:
         raise Refused("no elements")
@@ -95,19 +98,22 @@ def conv(g):
     more = window(g, size)
     outputs = group * g.n(1, 3)
     is_transposed = g.chance(0.4)
+    strides = more.get("strides", [1] * len(size))
+    if is_transposed and "auto_pad" in more:  # ONNX Runtime adds nothing where SAME needs less than no padding.
+        more["strides"] = strides = [min(k, s) for k, s in zip(more["kernel_shape"], strides)]
     weight = (channels, outputs // group) if is_transposed else (outputs, channels // group)
     inputs = [x, g.leaf(dtype, (*weight, *more["kernel_shape"]), constant=g.chance(0.8))]
     if g.chance(0.6):
         inputs.append(g.leaf(dtype, (outputs,), constant=g.chance(0.8)))
-    if is_transposed and g.chance(0.4):
-        strides = more.get("strides", [1] * len(size))
+    if is_transposed and "auto_pad" not in more and g.chance(0.4):
         more["output_padding"] = [g.n(0, s) for s in strides]
-    if is_transposed and g.opset >= 11 and g.chance(0.15):  # ONNX Runtime overlooks the rule of version 1.
-        strides = more.get("strides", [1] * len(size))
-        more["output_shape"] = [s * t + g.n(-1, 2) for s, t in zip(size, strides)]
+    elif is_transposed and g.opset >= 11 and g.chance(0.2):  # ONNX Runtime overlooks the rule of version 1.
+        steps = more.get("dilations", [1] * len(size))
+        whole = [(n - 1) * t + (k - 1) * d + 1 for n, t, k, d in zip(size, strides, more["kernel_shape"], steps)]
+        more["output_shape"] = [max(1, n - g.n(0, 3)) for n in whole]
     if g.chance(0.3):
         more.pop("kernel_shape")
-    g.add(
+    return g.add(
         "ConvTranspose" if is_transposed else "Conv",
         inputs,
         group=group if group > 1 or g.chance(0.5) else None,
@@ -150,7 +156,8 @@ def resize(g):
     roi = ""
     if more["coordinate_transformation_mode"] == "tf_crop_and_resize":
         # ONNX Runtime overlooks the region of an axis that keeps its size.
-        apart = [0.0 if factor == 1 else g.random.uniform(-0.2, 0.2) for factor in factors]
+        keeps = [int(size * factor) == size for size, factor in zip(shape, factors)]
+        apart = [0.0 if kept else g.random.uniform(-0.2, 0.2) for kept in keeps]
         roi = g.constant(np.array([*apart, *(1 + a for a in apart)], np.float32))
     elif g.opset < 13:
         roi = g.constant(np.zeros(0, np.float32))
@@ -404,6 +411,6 @@ def control_scan(g):
 
 
 kinds = {
-    matmul: 4, gemm: 3, einsum: 3, conv: 8, pool: 5, resize: 4, blocks: 2, grid_sample: 1, norm: 5, recurrent: 4,
+    matmul: 4, gemm: 3, einsum: 3, convolution: 8, pool: 5, resize: 4, blocks: 2, grid_sample: 1, norm: 5, recurrent: 4,
     quantize: 3, control_if: 2, control_loop: 2, control_scan: 2,
 }  # fmt: skip

@@ -20,7 +20,8 @@ using graph::Data;
 using graph::Datum;
 using graph::Run;
 
-/// Elements start, start + step, … of `size` ones, as Python cuts a list.
+/// Elements start, start + step, … of `size` ones, as Python cuts a list. But a step backward from before the first
+/// element starts at the first one, as ONNX says.
 struct Cut {
   std::int64_t start, count, step;
 
@@ -29,7 +30,7 @@ struct Cut {
     const auto bound = [&](std::int64_t at, std::int64_t least, std::int64_t most) {
       return std::clamp(at < 0 ? at + size : at, least, most);
     };
-    start = by > 0 ? bound(first, 0, size) : bound(first, -1, size - 1);
+    start = by > 0 ? bound(first, 0, size) : bound(first, std::min<std::int64_t>(0, size - 1), size - 1);
     const std::int64_t stop = by > 0 ? bound(end, 0, size) : bound(end, -1, size - 1);
     const std::int64_t distance = by > 0 ? stop - start : start - stop;
     // The magnitude of the step, which may be -2^63.
