@@ -57,6 +57,21 @@ TEST_CASE("onnx: f16 sums and squares above 65504 inside an op") {
         {1, -1, 1, -1});
 }
 
+TEST_CASE("onnx: normalisations of no elements, and a logarithm of whole numbers") {
+  const Tensor empty = zeros({2, 0, 3, 0}), none = zeros({0});
+  CHECK(run_op({"InstanceNormalization"}, {empty, none, none})[0].shape() == empty.shape());
+  CHECK(run_op({"LRN", {number("size", 3)}}, {empty})[0].shape() == empty.shape());
+  CHECK(run_op({"BatchNormalization"}, {empty, none, none, none, none})[0].shape() == empty.shape());
+  for (const DType dtype : {DType::i32, DType::i64}) {
+    const Tensor x = from_vector(std::vector<std::int64_t>{1, 2, 3, -5, -1, -2, -3, -5}, {2, 4}).to(dtype);
+    const Tensor y =
+        run_op({"ReduceLogSumExp", {onnx_file::attribute("axes", std::vector<std::int64_t>{1})}, 13}, {x})[0];
+    CHECK(y.dtype() == dtype);
+    CHECK(y.flatten().to(DType::i64).to_vector<std::int64_t>() ==
+          std::vector<std::int64_t>{3, 0});  // Of 3.41 and -0.57.
+  }
+}
+
 TEST_CASE("onnx: activations of newer versions") {
   const Tensor x = from_vector(std::vector<float>{-2, -0.25f, 0.5f, 3});
   CHECK(nearly(run_op({"Shrink", {onnx_file::attribute("lambd", 0.5f), onnx_file::attribute("bias", 1.f)}}, {x})[0],

@@ -73,6 +73,11 @@ Tensor sum_of_squares(const Tensor& x, const Shape& axes, bool keeps) { return s
 Tensor root_of_squares(const Tensor& x, const Shape& axes, bool keeps) { return sqrt(sum_of_squares(x, axes, keeps)); }
 Tensor log_of_sum(const Tensor& x, const Shape& axes, bool keeps) { return log(sum(wide(x), axes, keeps)); }
 
+/// Of whole numbers the part before the point.
+Tensor log_of_sum_of_exp(const Tensor& x, const Shape& axes, bool keeps) {
+  return logsumexp(is_floating(x.dtype()) ? x : x.to(DType::f32), axes, keeps);
+}
+
 /// The first or last place of an extreme value.
 template <Tensor (Tensor::*f)(const Shape&, bool) const>
 Run place_of(Call& call) {
@@ -167,6 +172,7 @@ Run instance_normalization(Call& call) {
   return in_f32(call, [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     require(x.dim() >= 3, "onnx", "an input of shape ", x.shape(), ", (N, C, …) expected");
+    if (x.numel() == 0) return Data{x};
     const Tensor scale = in[1].tensor(device), bias = in[2].tensor(device);
     // The library refuses one element per channel in training, as PyTorch does. In ONNX it becomes the bias.
     const bool single = x.numel() == x.size(0) * x.size(1);
@@ -189,7 +195,7 @@ std::vector<Row> reduce_rows() {
       {"ReduceL1", 1, newest, reduce<sum_of_absolutes, 18>},
       {"ReduceL2", 1, newest, reduce<root_of_squares, 18>},
       {"ReduceLogSum", 1, newest, reduce<log_of_sum, 18>},
-      {"ReduceLogSumExp", 1, newest, reduce<logsumexp, 18>},
+      {"ReduceLogSumExp", 1, newest, reduce<log_of_sum_of_exp, 18>},
       {"ReduceMax", 1, newest, reduce<largest, 18>},
       {"ReduceMean", 1, newest, reduce<mean, 18>},
       {"ReduceMin", 1, newest, reduce<least, 18>},

@@ -272,12 +272,12 @@ Run lrn(Call& call) {
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     require(x.dim() >= 2, "onnx", "an input of shape ", x.shape(), ", (N, C, …) expected");
+    if (x.numel() == 0) return Data{x};
     // f16 cannot hold squares above 65504.
     const Tensor squares = x.to(DType::f32).square().reshape({x.size(0), 1, x.size(1), -1});
     const Tensor around = pad(squares, {{0, 0}, {(size - 1) / 2, size / 2}});
     const Tensor sums = avg_pool2d(around, {.kernel = {static_cast<int>(size), 1}, .stride = 1, .divisor = 1});
-    const Tensor y = x / (sums.reshape(x.shape()) * (alpha / static_cast<double>(size)) + bias).pow(beta);
-    return Data{y.to(x.dtype())};
+    return Data{(x / (sums.reshape(x.shape()) * (alpha / static_cast<double>(size)) + bias).pow(beta)).to(x.dtype())};
   };
 }
 
