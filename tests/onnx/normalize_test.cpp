@@ -57,19 +57,28 @@ TEST_CASE("onnx: f16 sums and squares above 65504 inside an op") {
         {1, -1, 1, -1});
 }
 
-TEST_CASE("onnx: normalisations of no elements, and a logarithm of whole numbers") {
+TEST_CASE("onnx: normalisations of no elements") {
   const Tensor empty = zeros({2, 0, 3, 0}), none = zeros({0});
   CHECK(run_op({"InstanceNormalization"}, {empty, none, none})[0].shape() == empty.shape());
   CHECK(run_op({"LRN", {number("size", 3)}}, {empty})[0].shape() == empty.shape());
   CHECK(run_op({"BatchNormalization"}, {empty, none, none, none, none})[0].shape() == empty.shape());
-  for (const DType dtype : {DType::i32, DType::i64}) {
-    const Tensor x = from_vector(std::vector<std::int64_t>{1, 2, 3, -5, -1, -2, -3, -5}, {2, 4}).to(dtype);
-    const Tensor y =
-        run_op({"ReduceLogSumExp", {onnx_file::attribute("axes", std::vector<std::int64_t>{1})}, 13}, {x})[0];
+}
+
+TEST_CASE("onnx: reductions of whole numbers whose squares and sums are large") {
+  const auto check = [](const char* op, const std::vector<std::int64_t>& x, DType dtype, std::int64_t expected) {
+    CAPTURE(op);
+    const Tensor y = run_op({op, {number("keepdims", 0)}, 13}, {from_vector(x).to(dtype)})[0];
     CHECK(y.dtype() == dtype);
-    CHECK(y.flatten().to(DType::i64).to_vector<std::int64_t>() ==
-          std::vector<std::int64_t>{3, 0});  // Of 3.41 and -0.57.
+    CHECK(y.to(DType::i64).item<std::int64_t>() == expected);
+  };
+  for (const DType dtype : {DType::i32, DType::i64}) {
+    check("ReduceLogSumExp", {1, 2, 3, -5}, dtype, 3);           // Of 3.41.
+    check("ReduceLogSumExp", {-1, -2, -3, -5}, dtype, 0);        // Of -0.57.
+    check("ReduceL2", {50000, 40000, -30000}, dtype, 70710);     // Of 70710.7.
+    check("ReduceLogSum", {2000000000, 2000000000}, dtype, 22);  // Of 22.1.
   }
+  check("ReduceL2", {20, 15}, DType::u8, 25);
+  check("ReduceSumSquare", {3, 4}, DType::i32, 25);
 }
 
 TEST_CASE("onnx: activations of newer versions") {

@@ -65,8 +65,10 @@ Tensor least(const Tensor& x, const Shape& axes, bool keeps) {
   return full(sum(x, axes, keeps).shape(), bound_of(x.dtype(), true), x.dtype(), x.device());
 }
 
-/// f16 as f32, for functions of a sum that f16 cannot hold: above 65504 it is infinite.
-Tensor wide(const Tensor& x) { return x.dtype() == DType::f16 ? x.to(DType::f32) : x; }
+/// For functions of a sum that the type cannot hold: f16 above 65504 is infinite, and i32 above 2^31 is negative.
+Tensor wide(const Tensor& x) {
+  return x.dtype() == DType::f32 ? x : x.to(x.dtype() == DType::f16 ? DType::f32 : DType::i64);
+}
 
 Tensor sum_of_absolutes(const Tensor& x, const Shape& axes, bool keeps) { return sum(abs(x), axes, keeps); }
 Tensor sum_of_squares(const Tensor& x, const Shape& axes, bool keeps) { return sum(wide(x).square(), axes, keeps); }
