@@ -1,7 +1,7 @@
 # Fewer, larger compilations. A file of the library takes a second for its headers and less for its own lines, so with
 # CRISOL_UNITY the compiler gets all files of a folder as one. Then the names in the anonymous namespaces of a folder
 # must differ. Files that need a system's headers are compiled alone, because those headers define macros.
-option(CRISOL_UNITY "Compile the files of a folder as one: a whole build takes a third of the time" ON)
+option(CRISOL_UNITY "Compile the files of a folder as one: a whole build takes less time" ON)
 
 # Host code that runs once for a shape, a file or a program. At -O3 it takes a third more time to compile.
 set(crisol_runs_once "^lib/(dispatch/stored|graph/passes|measure|onnx|ops/probe|reference|replay|training)/")
