@@ -99,8 +99,7 @@ ops::AxisWeights pick_weights(std::int64_t size, std::int64_t count, const Place
   ops::AxisWeights result;
   result.size = size;
   for (std::int64_t j = 0; j < count; ++j) {
-    const double at = position(j);
-    if (!std::isnan(at)) result.add(static_cast<std::int64_t>(std::clamp(at, 0.0, static_cast<double>(size - 1))), 1);
+    result.add(static_cast<std::int64_t>(std::clamp(position(j), 0.0, static_cast<double>(size - 1))), 1);
     result.end();
   }
   return result;

@@ -27,7 +27,7 @@ ops::AxisWeights filter_weights(std::int64_t size, std::int64_t count, const Pla
                                 const ResampleFilter& filter);
 
 /// Weights of an axis on which each element of the result is one element of the input. Positions outside are moved to
-/// the border. For the position NaN the element is 0.
+/// the border.
 ops::AxisWeights pick_weights(std::int64_t size, std::int64_t count, const PlaceOf& position);
 
 struct ResampledAxis {

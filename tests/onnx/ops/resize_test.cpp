@@ -14,7 +14,7 @@ Proto floats(const std::string& name, const std::vector<float>& values) {
 /// What one axis of Resize is told.
 struct Axis {
   std::string mode, places, nearest;
-  bool antialias = false, exclude_outside = false;
+  bool antialias = false, exclude_outside = false, keeps_fraction = false;
   double a = -0.75;
   std::int64_t size = 0, count = 0;
   float scale = 1, start = 0, end = 1;
@@ -29,8 +29,7 @@ float place_of(const Axis& x, std::int64_t element) {
   if (x.places == "tf_half_pixel_for_nn") return centre;
   if (x.places == "pytorch_half_pixel" && x.count == 1) return 0;
   if (x.places == "align_corners") {
-    // ONNX's tests of smaller images keep the fraction of the length.
-    const float exact = x.mode != "nearest" && x.scale < 1 ? x.scale * n : length;
+    const float exact = x.keeps_fraction ? x.scale * n : length;
     return x.count == 1 ? 0 : j * (n - 1) / (exact - 1);
   }
   if (x.places == "half_pixel_symmetric") return n / 2 * (1 - length / (x.scale * n)) + centre - 0.5f;
@@ -120,6 +119,8 @@ struct Problem {
       starts.push_back(axis->start);
       ends.push_back(axis->end);
     }
+    // ONNX's tests of smaller images keep the fractions of lengths.
+    rows.keeps_fraction = columns.keeps_fraction = both.mode != "nearest" && rows.scale <= 1 && columns.scale <= 1;
     starts.insert(starts.end(), ends.begin(), ends.end());
     file =
         one_node(node("Resize", {"x", "roi", by_scales ? "scales" : "", by_scales ? "" : "sizes"}, {"y"}, attributes()),
@@ -203,6 +204,17 @@ TEST_CASE("onnx Resize: whole numbers are computed in f32 and rounded, and sizes
   };
   const std::vector<std::uint8_t> sharp = cubic({0, 255, 255, 0});
   CHECK(*std::max_element(sharp.begin(), sharp.end()) == 255);  // The curve goes above it.
+  const Proto crop =
+      of::model(of::graph({.nodes = {node("Resize", {"x", "roi", "", "sizes"}, {"y"},
+                                          {attribute("coordinate_transformation_mode", "tf_crop_and_resize"),
+                                           attribute("extrapolation_value", 9.f)})},
+                           .initializers = {floats("roi", {0.5f, 1.5f}), numbers("sizes", {3})},
+                           .inputs = {value("x", of::i64, {"N"})},
+                           .outputs = {value("y", of::i64, {"M"})}}),
+                13);
+  const std::int64_t large = (std::int64_t{1} << 40) + 1;
+  CHECK(result(crop, from_vector(std::vector<std::int64_t>{1, 2, large})).to_vector<std::int64_t>() ==
+        std::vector<std::int64_t>{2, large, 9});
   const Proto empty = one_node(node("Resize", {"x", "", "", "sizes"}, {"y"}), {numbers("sizes", {0, 6})}, 19);
   CHECK(result(empty, zeros({0, 3})).shape() == Shape{0, 6});
 }

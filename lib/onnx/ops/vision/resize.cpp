@@ -35,14 +35,8 @@ struct ResizedAxis {
   std::int64_t size, count;
   float scale;
   float start = 0, end = 1;  ///< The part of the input that is resized, in units of the whole.
+  float aligned = 0;         ///< The length of the result as align_corners takes it.
 };
-
-/// The length of the result as align_corners takes it. A factor may give a fraction. ONNX's own tests keep the fraction
-/// where images shrink smoothly; elsewhere it is cut off, as in ONNX Runtime and PyTorch.
-float aligned_length(const Resizing& r, const ResizedAxis& a) {
-  const bool keeps_fraction = r.mode != "nearest" && a.scale < 1;
-  return keeps_fraction ? a.scale * static_cast<float>(a.size) : static_cast<float>(a.count);
-}
 
 /// The place of an element in the input. ONNX Runtime computes it in f32, so that 3 / 0.6 is 5.
 float place_of(const Resizing& r, const ResizedAxis& a, float j) {
@@ -50,7 +44,7 @@ float place_of(const Resizing& r, const ResizedAxis& a, float j) {
   const float half_pixel = (j + 0.5f) / a.scale - 0.5f;
   if (r.places == "half_pixel") return half_pixel;
   if (r.places == "asymmetric") return j / a.scale;
-  if (r.places == "align_corners") return length == 1 ? 0 : j * (n - 1) / (aligned_length(r, a) - 1);
+  if (r.places == "align_corners") return length == 1 ? 0 : j * (n - 1) / (a.aligned - 1);
   if (r.places == "pytorch_half_pixel") return a.count > 1 ? half_pixel : 0;
   if (r.places == "tf_half_pixel_for_nn") return (j + 0.5f) / a.scale;
   if (r.places == "half_pixel_symmetric") return n / 2 * (1 - length / (a.scale * n)) + (j + 0.5f) / a.scale - 0.5f;
@@ -69,7 +63,10 @@ float rounded(const Resizing& r, const ResizedAxis& a, float place) {
 ops::AxisWeights weights_of(const Resizing& r, const ResizedAxis& a) {
   const auto place = [&](std::int64_t j) { return place_of(r, a, static_cast<float>(j)); };
   if (r.mode == "nearest")
-    return pick_weights(a.size, a.count, [&](std::int64_t j) { return rounded(r, a, place(j)); });
+    return pick_weights(a.size, a.count, [&](std::int64_t j) {
+      const float at = place(j);
+      return std::isnan(at) ? 0 : rounded(r, a, at);  // extrapolated() replaces an element from outside.
+    });
   return filter_weights(a.size, a.count, place,
                         {.is_cubic = r.mode == "cubic",
                          .a = r.a,
@@ -87,6 +84,14 @@ void keep_proportions(const Resizing& r, std::vector<ResizedAxis>& axes) {
     a.scale = scale;
     a.count = std::llround(scale * static_cast<float>(a.size));
   }
+}
+
+/// A factor may give a fraction of a length. align_corners keeps it where the whole image shrinks smoothly, as in
+/// ONNX's own tests. Elsewhere it is cut off, as in ONNX Runtime and PyTorch.
+void set_aligned(const Resizing& r, std::vector<ResizedAxis>& axes) {
+  const bool shrinks = std::all_of(axes.begin(), axes.end(), [](const ResizedAxis& a) { return a.scale <= 1; });
+  for (ResizedAxis& a : axes)
+    a.aligned = shrinks && r.mode != "nearest" ? a.scale * static_cast<float>(a.size) : static_cast<float>(a.count);
 }
 
 /// One entry for each axis that the inputs name.
@@ -118,6 +123,7 @@ std::vector<ResizedAxis> resized_axes(const Resizing& r, const Shape& shape, con
     axes.push_back(a);
   }
   if (scales.empty()) keep_proportions(r, axes);
+  set_aligned(r, axes);
   return axes;
 }
 
@@ -127,7 +133,8 @@ Tensor extrapolated(const Tensor& y, const Resizing& r, const ResizedAxis& a) {
   for (std::int64_t j = 0; j < a.count; ++j) outside.push_back(std::isnan(place_of(r, a, static_cast<float>(j))));
   Shape shape = Shape::filled(y.dim(), 1);
   shape[a.axis] = a.count;
-  return where(from_vector(outside, shape, DType::boolean, y.device()), r.extrapolation, y);
+  const Tensor mask = from_vector(outside, shape, DType::boolean, y.device());
+  return masked_fill(y, mask, full({}, r.extrapolation, y.dtype(), y.device()));
 }
 
 /// Rounds to whole numbers of a type, as ONNX's reference does. A cubic curve may leave the type's range.
@@ -150,7 +157,7 @@ Tensor resized(const Resizing& r, const Tensor& x, const std::vector<ResizedAxis
   if (shape.numel() == 0) return empty(shape, x.dtype(), x.device());
   const bool computes = r.mode == "nearest" || is_floating(x.dtype());
   Tensor y = resample_axes("onnx", computes ? x : x.to(DType::f32), std::move(weights));
-  if (r.places == "tf_crop_and_resize" && r.extrapolation != 0)
+  if (r.places == "tf_crop_and_resize" && (r.extrapolation != 0 || r.mode == "nearest"))
     for (const ResizedAxis& a : axes) y = extrapolated(y, r, a);
   return computes ? y : to_whole(y, x.dtype());
 }
