@@ -21,6 +21,7 @@ Tracer::Tracer(const NamedTensors& state) {
     if (find(tensor) != nullptr) continue;  // A tied parameter has the name that comes first.
     const Value value = add_value(name, tensor);
     is_known_.back() = true;
+    is_given_.back() = true;
     bind(tensor, value);
     graph_.weights.push_back(value);
     weights_.push_back(tensor);
@@ -50,6 +51,7 @@ const Tracer::Bound* Tracer::find(const Tensor& x) const {
 Tracer::Value Tracer::add_value(std::string name, const Tensor& of) {
   graph_.values.push_back({std::move(name), {}, {}});
   is_known_.push_back(false);
+  is_given_.push_back(false);
   const Value value = static_cast<Value>(graph_.values.size()) - 1;
   if (of.defined()) name_after(value, of);
   return value;
@@ -62,6 +64,7 @@ void Tracer::name_after(Value value, const Tensor& x) {
 
 void Tracer::add_input(const Tensor& x, const std::string& name) {
   const Value value = add_value(name, x);
+  is_given_.back() = true;
   graph_.inputs.push_back(value);
   bound_[key_of(x)] = {value, x.impl()->storage->version.load(), x.impl()->storage};
 }
@@ -159,13 +162,17 @@ std::vector<Tracer::Value> Tracer::node(const char* op, std::vector<Value> input
 
 void Tracer::bind(const Tensor& x, Value value) {
   if (find(x) != nullptr) return;
-  bound_[key_of(x)] = {value, x.impl()->storage->version.load(), x.impl()->storage};
+  Bound& bound = bound_[key_of(x)];
+  // A write to a tensor from before the run is no step of a graph. The value of a result that was written to is new.
+  if (bound.storage != nullptr && is_given_[at(bound.value)]) return;
+  bound = {value, x.impl()->storage->version.load(), x.impl()->storage};
   if (!graph_.values[at(value)].shape) name_after(value, x);
 }
 
 void Tracer::bind_constant(const Tensor& x) {
   const Value value = add_value(concat("constant_", graph_.values.size()), x);
   is_known_.back() = true;
+  is_given_.back() = true;
   graph_.constants.emplace_back(value, x);
   bind(x, value);
 }

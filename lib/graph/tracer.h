@@ -54,6 +54,7 @@ class Tracer final : public Recorder {
   std::map<Key, Bound> bound_;
   std::map<const Storage*, std::pair<const char*, std::shared_ptr<const Storage>>> makers_;
   std::vector<bool> is_known_;  ///< For each value, whether it depends on no input.
+  std::vector<bool> is_given_;  ///< For each value, whether it is an input, a weight or a constant.
 };
 
 }  // namespace crisol::graph

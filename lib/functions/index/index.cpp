@@ -72,6 +72,7 @@ Tensor index_select(const Tensor& x, int axis, const Tensor& index) {
 Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
   if (scalars_and_lines(x, index, src)) return scatter_add(line(x), axis, line(index), line(src)).reshape(x.shape());
   const Tensor y = ops::scatter_add(x, axis, index, src);
+  if (Recorder* r = recorder()) traced::scatter(*r, x, axis, index, src, "add", y);
   if (!autograd::recording(x, src)) return y;
   return autograd::record_higher(
       "scatter_add", y, {x, src}, [index = Saved(index), shape = src.shape(), axis](const Tensor& dy, Needs needs) {
@@ -82,6 +83,7 @@ Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor&
 Tensor index_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
   if (scalars_and_lines(x, src)) return index_add(line(x), axis, index, line(src)).reshape(x.shape());
   const Tensor y = ops::index_add(x, axis, index, src);
+  if (Recorder* r = recorder()) traced::index_add(*r, x, axis, index, src, y);
   if (!autograd::recording(x, src)) return y;
   return autograd::record_higher("index_add", y, {x, src}, [index = Saved(index), axis](const Tensor& dy, Needs needs) {
     return Gradients{dy, needs[1] ? index_select(dy, axis, index.get()) : Tensor()};

@@ -11,6 +11,7 @@
 #include "crisol/ops/index.h"
 #include "functions/index/line.h"
 #include "functions/index/positions.h"
+#include "functions/traced/traced.h"
 #include "ops/index/indexing.h"
 #include "ops/whole_types.h"
 
@@ -145,6 +146,7 @@ void check_tuples(const char* op, const Tensor& x, const Tensor& index, int batc
 Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
   if (scalars_and_lines(x, index, src)) return scatter(line(x), axis, line(index), line(src)).reshape(x.shape());
   const Tensor y = ops::scatter(x, axis, index, src);
+  if (Recorder* r = recorder()) traced::scatter(*r, x, axis, index, src, "none", y);
   if (!autograd::recording(x, src)) return y;
   return autograd::record_higher(
       "scatter", y, {x, src}, [index = Saved(index), shape = src.shape(), axis](const Tensor& dy, Needs needs) {
@@ -163,6 +165,11 @@ Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tens
   if (scalars_and_lines(x, index, src))
     return scatter_reduce(line(x), axis, line(index), line(src), reduction).reshape(x.shape());
   const Tensor y = ops::scatter_reduce(x, axis, index, src, reduction);
+  if (Recorder* r = recorder()) {
+    const bool is_product = reduction == ScatterReduction::prod;
+    traced::scatter(*r, x, axis, index, src, is_product ? "mul" : (reduction == ScatterReduction::amax ? "max" : "min"),
+                    y);
+  }
   return recorded_reduction("scatter_reduce", y, x, src, reduction, {index, axis, false});
 }
 

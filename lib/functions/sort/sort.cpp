@@ -18,14 +18,18 @@ using autograd::Saved;
 
 namespace {
 
+/// The values and the places of the first elements in order.
+std::vector<Recorder::Value> note_order(Recorder& r, const Tensor& x, const Tensor& indices, int axis,
+                                        bool descending) {
+  const std::int64_t count = x.dim() == 0 ? 1 : indices.size(axis);
+  std::vector<Recorder::Value> made =
+      r.node("TopK", {r.of(x), r.numbers({count})}, {{"axis", axis}, {"largest", descending ? 1 : 0}}, 2);
+  r.bind(indices, made[1]);
+  return made;
+}
+
 SortResult record_order(const char* op, const Tensor& x, const SortResult& result, int axis, bool descending) {
-  if (Recorder* r = recorder()) {
-    const std::vector<Recorder::Value> made =
-        r->node("TopK", {r->of(x), r->numbers({x.dim() == 0 ? 1 : result.values.size(axis)})},
-                {{"axis", axis}, {"largest", descending ? 1 : 0}}, 2);
-    r->bind(result.values, made[0]);
-    r->bind(result.indices, made[1]);
-  }
+  if (Recorder* r = recorder()) r->bind(result.values, note_order(*r, x, result.indices, axis, descending)[0]);
   if (!is_floating(x.dtype()) || !autograd::recording(x)) return result;
   const Tensor values = autograd::record_higher(
       op, result.values, {x}, [indices = Saved(result.indices), shape = x.shape(), axis](const Tensor& dy, Needs) {
@@ -47,7 +51,7 @@ SortResult topk(const Tensor& x, std::int64_t k, int axis, bool largest) {
 
 Tensor argsort(const Tensor& x, int axis, bool descending) {
   const Tensor y = ops::argsort(x, axis, descending);
-  if (Recorder* r = recorder()) r->made("argsort", y);
+  if (Recorder* r = recorder()) note_order(*r, x, y, axis, descending);
   return y;
 }
 

@@ -101,8 +101,57 @@ std::map<std::string_view, Form> activations() {
   };
 }
 
+Elements choice(const Elements& condition, const Elements& yes, const Elements& no) {
+  return condition("Where", yes, no);
+}
+
+/// log(1 + x). The factor x / ((1 + x) - 1) makes good what 1 + x loses.
+Elements log1p(const Elements& x) {
+  const Elements sum = x + x.number(1), rest = sum - x.number(1), log = sum("Log");
+  const Elements small = choice(rest("Equal", x.number(0)), x, log * (x / rest));
+  return choice(x("Greater", x.number(1)), log, small);
+}
+
+/// exp(x) - 1, in the same way.
+Elements expm1(const Elements& x) {
+  const Elements power = x("Exp"), rest = power - x.number(1);
+  const Elements small = choice(rest("Equal", x.number(0)), x, rest * (x / power("Log")));
+  return choice(x("Abs")("Greater", x.number(0.5)), rest, small);
+}
+
+/// Also of -0.
+Elements is_negative(const Elements& x) {
+  const Elements zero = x.number(0);
+  return x("Less", zero)("Or", x("Reciprocal")("Less", zero));
+}
+
+/// The angle of the point (x, y).
+Elements atan2(const Elements& y, const Elements& x) {
+  const Elements half_turn = x.number(3.141592653589793), is_left = is_negative(x);
+  const Elements angle = (y / x)("Atan"), turn = choice(is_negative(y), half_turn("Neg"), half_turn);
+  const Elements on_axis = choice(is_left, turn, y);
+  return choice(y("Equal", x.number(0)), on_axis, choice(is_left, angle + turn, angle));
+}
+
+Elements hypot(const Elements& a, const Elements& b) {
+  const Elements x = a("Abs"), y = b("Abs"), longer = x("Max", y), ratio = x("Min", y) / longer;
+  return choice(longer("Equal", x.number(0)), longer, longer * (ratio * ratio + x.number(1))("Sqrt"));
+}
+
+Elements floor_divide(const Elements& a, const Elements& b) {
+  if (is_floating(a.dtype())) return (a / b)("Floor");
+  return (a - a("Mod", b)) / b;  // Div of whole numbers cuts off.
+}
+
 std::map<std::string_view, Form> arithmetic() {
   return {
+      {"expm1", [](const Inputs& in, Scalars) { return expm1(in[0]); }},
+      {"log1p", [](const Inputs& in, Scalars) { return log1p(in[0]); }},
+      {"atan2", [](const Inputs& in, Scalars) { return atan2(in[0], in[1]); }},
+      {"hypot", [](const Inputs& in, Scalars) { return hypot(in[0], in[1]); }},
+      {"logaddexp",
+       [](const Inputs& in, Scalars) { return in[0]("Max", in[1]) + log1p((in[0] - in[1])("Abs")("Neg")("Exp")); }},
+      {"floor_divide", [](const Inputs& in, Scalars) { return floor_divide(in[0], in[1]); }},
       {"add", same("Add")},
       {"sub", same("Sub")},
       {"mul", same("Mul")},

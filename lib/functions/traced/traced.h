@@ -45,6 +45,10 @@ void cat(Recorder& r, const std::vector<Tensor>& tensors, int axis, const Tensor
 void split(Recorder& r, const Tensor& x, const std::vector<std::int64_t>& sizes, int axis,
            const std::vector<Tensor>& pieces);
 void pad(Recorder& r, const Tensor& x, const std::vector<AxisPadding>& paddings, double value, const Tensor& y);
+/// Elements at the places of an index become those of src, or are combined with them.
+void scatter(Recorder& r, const Tensor& x, int axis, const Tensor& index, const Tensor& src, const char* reduction,
+             const Tensor& y);
+void index_add(Recorder& r, const Tensor& x, int axis, const Tensor& index, const Tensor& src, const Tensor& y);
 void one_hot(Recorder& r, const Tensor& indices, std::int64_t num_classes, const Tensor& y);
 
 /// Conv, or ConvTranspose if the options have an output padding. `Options` are those of conv1d to conv_transpose3d.

@@ -111,6 +111,37 @@ void pad(Recorder& r, const Tensor& x, const std::vector<AxisPadding>& paddings,
   r.bind(y, r.node("Pad", {r.of(x), r.numbers(pads), r.number(value, x.dtype(), x.device())}));
 }
 
+namespace {
+
+/// Positions in a type that ONNX takes.
+Value positions(Recorder& r, const Tensor& index) {
+  return cast(r, r.of(index), index.dtype(), index.dtype() == DType::u8 ? DType::i64 : index.dtype());
+}
+
+}  // namespace
+
+void index_add(Recorder& r, const Tensor& x, int axis, const Tensor& index, const Tensor& src, const Tensor& y) {
+  // Each position of a slice is that of the slice.
+  Numbers line(static_cast<std::size_t>(x.dim()), 1);
+  line[static_cast<std::size_t>(normalized_axis("index_add", axis, x.dim()))] = index.numel();
+  const Value slices = r.node("Reshape", {positions(r, index), r.numbers(line)});
+  const Value places = r.node("Expand", {slices, r.numbers(list(src.shape()))});
+  r.bind(y, r.node("ScatterElements", {r.of(x), places, r.of(src)}, {{"axis", axis}, {"reduction", "add"}}));
+}
+
+void scatter(Recorder& r, const Tensor& x, int axis, const Tensor& index, const Tensor& src, const char* reduction,
+             const Tensor& y) {
+  Value used = r.of(src);
+  if (src.shape() != index.shape()) {
+    const Shape first = Shape::filled(src.dim(), 0);
+    Numbers axes(static_cast<std::size_t>(src.dim()));
+    std::iota(axes.begin(), axes.end(), 0);
+    used = r.node("Slice", {used, r.numbers(list(first)), r.numbers(list(index.shape())), r.numbers(axes)});
+  }
+  r.bind(y,
+         r.node("ScatterElements", {r.of(x), positions(r, index), used}, {{"axis", axis}, {"reduction", reduction}}));
+}
+
 void one_hot(Recorder& r, const Tensor& indices, std::int64_t num_classes, const Tensor& y) {
   Numbers classes(static_cast<std::size_t>(num_classes));
   std::iota(classes.begin(), classes.end(), 0);

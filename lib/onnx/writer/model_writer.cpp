@@ -71,7 +71,11 @@ std::int64_t version_for(const graph::Graph& graph) {
     if (const auto at = newer.find(node.op); at != newer.end()) version = std::max(version, at->second);
     // ReduceSum has its axes as an input since 13, the others since 18.
     const bool reduces = node.op.starts_with("Reduce") && node.op != "ReduceSum" && node.inputs.size() > 1;
-    if (reduces || node.attributes.count("antialias") > 0) version = std::max<std::int64_t>(version, 18);
+    const auto reduction = node.attributes.find("reduction");
+    const auto is = [&](const char* name) { return reduction->second == graph::Attribute(std::string(name)); };
+    const bool takes_extreme = reduction != node.attributes.end() && (is("max") || is("min"));
+    if (reduces || takes_extreme || node.attributes.count("antialias") > 0)
+      version = std::max<std::int64_t>(version, 18);
   }
   return version;
 }
