@@ -61,6 +61,7 @@ TEST_CASE("onnx: normalisations of no elements") {
   const Tensor empty = zeros({2, 0, 3, 0}), none = zeros({0});
   CHECK(run_op({"InstanceNormalization"}, {empty, none, none})[0].shape() == empty.shape());
   CHECK(run_op({"LRN", {number("size", 3)}}, {empty})[0].shape() == empty.shape());
+  CHECK(run_op({"Hardmax"}, {empty})[0].shape() == empty.shape());
   CHECK(run_op({"BatchNormalization"}, {empty, none, none, none, none})[0].shape() == empty.shape());
 }
 

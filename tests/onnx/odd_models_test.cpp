@@ -190,6 +190,12 @@ TEST_CASE("onnx: padding with elements of the input") {
   CHECK(same(padded("edge", {1, 0, 2, 0}), cat({x.narrow(0, 0, 1), x, x.narrow(0, 2, 1), x.narrow(0, 2, 1)}, 0)));
   CHECK(same(padded("wrap", {0, 5, 0, 0}), cat({x.narrow(1, 3, 1), x, x}, 1)));
   CHECK(same(padded("edge", {0, -1, 0, 1}), cat({x.narrow(1, 1, 3), x.narrow(1, 3, 1)}, 1)));
+  // More is cut off than the axis has: the rest goes from what is added at the other end.
+  CHECK(same(padded("constant", {0, 7, 0, -6}), zeros({3, 5})));
+  CHECK(same(padded("constant", {-4, 0, 3, 0}), zeros({2, 4})));
+  CHECK(padded("constant", {0, -6, 0, 2}).shape() == Shape{3, 0});
+  CHECK(same(padded("constant", {0, -3, 0, 1}), pad(x.narrow(1, 3, 1), {{0, 1}})));
+  CHECK(refusal(ErrorCode::invalid_argument, [&] { padded("constant", {0, -6, 0, 1}); }) == Contains("cuts off"));
   CHECK(same(result(one_node(node("Pad", {"x"}, {"y"}, {attribute("pads", Sizes{0, 1, 0, 0}), attribute("value", 2.f)}),
                              {}, 10),
                     x),

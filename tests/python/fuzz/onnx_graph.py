@@ -8,7 +8,7 @@ from onnx.helper import np_dtype_to_tensor_dtype as type_number
 
 f32, f16, i32, i64, u8, boolean = map(np.dtype, ["f4", "f2", "i4", "i8", "u1", "?"])
 floats, wholes = [f32, f16], [i32, i64, u8]
-most_elements = 3000
+most_elements = 10000
 
 
 class Refused(Exception):

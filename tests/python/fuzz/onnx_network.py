@@ -39,6 +39,8 @@ def gemm(g):
 
 def einsum(g):
     x = g.pick([f32], 1, 4)
+    if 0 in g.a(x).shape or 0 in g.sizes:
+        raise Refused("ONNX Runtime ends the process")
     letters = list("abcdefg")
     g.random.shuffle(letters)
     shape = g.a(x).shape
@@ -82,7 +84,8 @@ def image(g, types=(f32, f32, f32, f16)):
     """A value (batch, channels, …)."""
     if g.chance(0.5):
         size = tuple(g.n(1, 9) for _ in range(g.choice([1, 2, 2, 3])))
-        return g.leaf(g.choice(types), (g.choice(g.sizes), g.n(1, 7), *size), constant=False)
+        channels = g.choice([8, 16, 17, 32]) if g.chance(0.25) else g.n(1, 7)
+        return g.leaf(g.choice(types), (g.choice(g.sizes), channels, *size), constant=False)
     return g.pick(types, 3, 5)
 
 
@@ -96,7 +99,7 @@ def conv(g, x):
         raise Refused("no elements")
     group = g.choice([k for k in range(1, channels + 1) if channels % k == 0])
     more = window(g, size)
-    outputs = group * g.n(1, 3)
+    outputs = group * (g.choice([8, 16]) if channels // group >= 8 and g.chance(0.6) else g.n(1, 3))
     is_transposed = g.chance(0.4)
     strides = more.get("strides", [1] * len(size))
     if is_transposed and "auto_pad" in more:  # ONNX Runtime adds nothing where SAME needs less than no padding.

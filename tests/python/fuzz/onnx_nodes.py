@@ -93,7 +93,7 @@ def clip(g):
 
 def cast(g):
     x = g.pick(anything)
-    to = g.choice(anything)
+    to = g.choice(anything if not g.has_specials else [f32, boolean])  # The others are for small numbers alone.
     if g.a(x).dtype in floats and to == u8:
         x = g.add("Abs", [x])
     if g.chance(0.2):

@@ -190,6 +190,7 @@ Run softmax_(Call& call) {
 
 /// 1 at the first largest element along an axis, 0 elsewhere.
 Tensor hardmax(const Tensor& x, int axis) {
+  if (x.numel() == 0) return x;
   Shape along = Shape::filled(x.dim(), 1);
   along[axis] = x.size(axis);
   const Tensor place = arange(0, static_cast<double>(x.size(axis)), 1, DType::i64, x.device()).reshape(along);

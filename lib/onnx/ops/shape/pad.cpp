@@ -42,6 +42,12 @@ Tensor extended(const Tensor& x, int axis, AxisPadding padding, const std::strin
   return index_select(kept, axis, from_vector(places, {before + size + after}, x.device()));
 }
 
+/// Paddings with a number. An end that loses more elements than the axis has loses some that the other end gets.
+AxisPadding within(AxisPadding p, std::int64_t size) {
+  const std::int64_t before = std::max(p.before, -size), after = std::max(p.after, -size);
+  return {before + p.after - after, after + p.before - before};
+}
+
 /// `along` are the axes of pads: first the padding before each of them, then the padding behind.
 Tensor padded(const Tensor& x, const Numbers& pads, Numbers along, const std::string& mode, double value) {
   if (along.empty())
@@ -54,7 +60,13 @@ Tensor padded(const Tensor& x, const Numbers& pads, Numbers along, const std::st
       require(one > -most && one < most, "onnx", "a padding of ", one);
     paddings[static_cast<std::size_t>(x.dim() - 1 - axis_of(along[i], x.dim()))] = {pads[i], pads[along.size() + i]};
   }
-  if (mode == "constant") return pad(x, paddings, value);
+  if (mode == "constant") {
+    for (int i = 0; i < x.dim(); ++i) {
+      AxisPadding& p = paddings[static_cast<std::size_t>(i)];
+      p = within(p, x.size(x.dim() - 1 - i));
+    }
+    return pad(x, paddings, value);
+  }
   Tensor y = x;
   for (int axis = 0; axis < x.dim(); ++axis)
     y = extended(y, axis, paddings[static_cast<std::size_t>(x.dim() - 1 - axis)], mode);
