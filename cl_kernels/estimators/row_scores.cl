@@ -42,7 +42,7 @@
 static inline float probit(const float p) {
   const float v = 2.0f * p - 1.0f;
   const float l = log((1.0f - v) * (1.0f + v));
-  const float a = 2.0f / (3.14159f * 0.147f) + 0.5f * l;
+  const float a = 2.0f / (M_PI_F * 0.147f) + 0.5f * l;
   const float root = sqrt(sqrt(a * a - l / 0.147f) - a);
   return 1.41421356f * (v < 0.0f ? -root : root);
 }

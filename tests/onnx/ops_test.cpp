@@ -174,11 +174,15 @@ TEST_CASE("onnx: the domain ai.onnx.ml") {
   const Tensor x = tensor_of({3, -4, 0, 6}, {2, 2});
   check(result(ml("ArrayFeatureExtractor"), {tensor_of({5, 6, 7}, {3}), whole({2, 0}, {1, 2})}), DType::f32, {1, 2},
         {7, 5});
+  check(result(ml("ArrayFeatureExtractor"), {x, whole({-1, 0}, {2})}), DType::f32, {2, 2}, {-4, 3, 6, 0});
   check(result(ml("Binarizer", {attribute("threshold", 2.0f)}), {whole({1, 2, 3}, {3})}), DType::i64, {3}, {0, 0, 1});
   check(result(ml("Scaler", {reals("offset", {1, 2}), reals("scale", {10})}), {x.to(DType::i32)}), DType::f32, {2, 2},
         {20, -60, -10, 40});
   check(result(ml("Normalizer", {attribute("norm", "L2")}), {x}), DType::f32, {2, 2}, {0.6f, -0.8f, 0, 1});
   check(result(ml("Normalizer", {attribute("norm", "L1")}), {zeros({1, 2})}), DType::f32, {1, 2}, {0, 0});
+  check(result(ml("Normalizer", {attribute("norm", "L1")}), {x}), DType::f32, {2, 2}, {3.0 / 7, -4.0 / 7, 0, 1});
+  check(result(ml("Normalizer", {attribute("norm", "L2")}), {tensor_of({3e30, -4e30, 0, 3e-30}, {2, 2})}), DType::f32,
+        {2, 2}, {0.6f, -0.8f, 0, 1});
   check(result(ml("Imputer", {reals("imputed_value_floats", {8, 9}), attribute("replaced_value_float", NAN)}),
                {tensor_of({NAN, 1, 2, NAN}, {2, 2})}),
         DType::f32, {2, 2}, {8, 1, 2, 9});
@@ -225,6 +229,7 @@ TEST_CASE("onnx: encoders and the linear classifier of ai.onnx.ml") {
   }
   check(classes("LOGISTIC")[1], DType::f32, {3, 3}, logistic);
   check(classes("SOFTMAX")[1], DType::f32, {3, 3}, soft);
+  check(classes("SOFTMAX_ZERO")[1], DType::f32, {3, 3}, soft);
   CHECK(refusal_of_op(ml("LinearClassifier", {reals("coefficients", {1, 2})}, {"y"}), {x}) ==
         Contains("one of them must be empty"));
   const std::vector<Tensor> single =

@@ -5,6 +5,7 @@
 
 #include "dispatch/work_split.h"
 #include "ops/check.h"
+#include "ops/contiguous.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -31,6 +32,19 @@ Scores row_scores(const Tensor& sums, const Tensor& base, const Tensor& labels, 
                   out(has_labels ? scores.labels : none), rows, columns, static_cast<float>(rule.scale),
                   std::int32_t{has_base}, split.chunk);
   return scores;
+}
+
+Tensor divide_rows(const Tensor& x, RowNorm norm) {
+  const std::int64_t rows = x.size(0), columns = x.size(1);
+  const Tensor y = empty(x.shape(), DType::f32, x.device());
+  if (y.numel() == 0) return y;
+  runtime::DeviceState& device = state_of(x);
+  const dispatch::Target target = dispatch::target_of(device);
+  const Contiguous from(x);
+  const dispatch::WorkSplit split = split_for(target, rows, 256, 1, std::max<std::int64_t>(2 * columns, 2));
+  runtime::launch(device, {"estimators/divide_rows.cl", "divide_rows", {{"NORM", static_cast<std::int64_t>(norm)}}},
+                  range_of(target, split.items), in(from), out(y), rows, columns, split.chunk);
+  return y;
 }
 
 Scores pair_scores(const Tensor& pairs, const Tensor& a, const Tensor& b, const Tensor& labels) {

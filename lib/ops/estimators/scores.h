@@ -28,6 +28,11 @@ struct Scores {
 /// table may be undefined.
 Scores row_scores(const Tensor& sums, const Tensor& base, const Tensor& labels, const ScoreRule& rule);
 
+enum class RowNorm : std::uint8_t { largest, l1, l2 };
+
+/// Each row (rows, columns), f32, divided by its largest number or its norm. A row whose divisor is 0 stays.
+Tensor divide_rows(const Tensor& x, RowNorm norm);
+
 /// What pairs of classes say about each row: the labels by votes, and the probability of each class.
 ///
 /// `pairs` (rows, classes · (classes - 1) / 2) has a score for each pair i < j: above 0 it votes for i, else for j. The

@@ -191,7 +191,10 @@ TEST_CASE("support vectors: two classes, and classes without vectors") {
   const std::vector<Tensor> plain = two({});
   CHECK(plain[0].to_vector<std::int64_t>() == std::vector<std::int64_t>{4, 9});
   check_close(plain[1], {2, 2}, {-2.5, 2.5, 1.5, -1.5}, {0});
-  check_close(two({attribute("post_transform", "LOGISTIC")})[1], {2, 2}, {-1.5, 2.5, 2.5, -1.5}, {0});
+  check_close(two({attribute("post_transform", "SOFTMAX")})[1], {2, 2}, {-1.5, 2.5, 2.5, -1.5}, {0});
+  const auto logistic = [](double v) { return 1 / (1 + std::exp(-v)); };
+  check_close(two({attribute("post_transform", "LOGISTIC")})[1], {2, 2},
+              {logistic(-2.5), logistic(2.5), logistic(1.5), logistic(-1.5)}, {8});
 
   const OnnxOp linear{"SVMClassifier",
                       {attribute("coefficients", Reals{1, -1, 0, 2}), attribute("rho", Reals{0.5F}),

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "autograd/node.h"
 #include "base/text.h"
 #include "crisol/functions/cat.h"
 #include "crisol/functions/elementwise.h"
@@ -9,7 +10,7 @@
 #include "crisol/functions/matmul.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/functions/softmax.h"
-#include "onnx/ops/axes.h"
+#include "onnx/ops/domains/estimators.h"
 #include "onnx/ops/domains/labels.h"
 #include "onnx/ops/table.h"
 
@@ -20,6 +21,8 @@ namespace {
 using graph::Data;
 using graph::Datum;
 using graph::Run;
+using ops::ScoreKind;
+using ops::ScoreTransform;
 using Reals = std::vector<double>;
 
 /// A line of numbers that broadcasts to inputs: one for all features, or one for each.
@@ -32,12 +35,17 @@ void check_features(const char* name, std::size_t count, const Tensor& x) {
           " has ", count, " numbers, the input has shape ", x.shape());
 }
 
+/// Negative positions count from the end: skl2onnx writes -1 for neighbours that it then multiplies by 0.
 Run array_feature_extractor(Call& call) {
   call.check_counts(2, 2);
-  return [](const Data& in, Device device) {
+  const Datum stored = call.stored(1);
+  const Numbers known = stored.defined() ? stored.numbers() : Numbers{-1};
+  const bool may_be_negative = std::any_of(known.begin(), known.end(), [](std::int64_t at) { return at < 0; });
+  return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device), index = in[1].tensor(device);
     require(x.dim() >= 1, "onnx", "the input has no axis");
-    const Tensor picked = index_select(x, -1, index.reshape({index.numel()}));
+    const Tensor positions = may_be_negative ? where(index.lt(0), index + x.size(-1), index) : index;
+    const Tensor picked = index_select(x, -1, positions.reshape({index.numel()}));
     return Data{x.dim() == 1 ? picked.unsqueeze(0) : picked};
   };
 }
@@ -70,6 +78,10 @@ Run normalizer(Call& call) {
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device).to(DType::f32);
     require(x.dim() >= 1, "onnx", "the input has no axis");
+    if (x.dim() == 2 && !autograd::recording(x))
+      return Data{ops::divide_rows(x, name == "MAX"  ? ops::RowNorm::largest
+                                      : name == "L1" ? ops::RowNorm::l1
+                                                     : ops::RowNorm::l2)};
     const Tensor divisor = name == "MAX" ? x.max(-1, true) : norm(x, name == "L1" ? 1 : 2, -1, true);
     return Data{x / where(divisor.eq(0), 1.0, divisor)};
   };
@@ -119,12 +131,12 @@ Run feature_vectorizer(Call& call) {
 struct LinearModel {
   Reals coefficients, intercepts;
   std::int64_t rows;
-  std::string transform;
+  ScoreTransform transform;
 
   LinearModel(Call& call, std::int64_t results) : rows(results) {
     coefficients = call.reals("coefficients", {});
     intercepts = call.reals("intercepts", {});
-    transform = call.text_of("post_transform", {"NONE", "LOGISTIC", "SOFTMAX"});
+    transform = transform_of(call);
     const std::size_t count = coefficients.size();
     require(rows >= 1 && count > 0 && count % static_cast<std::size_t>(rows) == 0, "onnx", count, " coefficients for ",
             rows, " results");
@@ -132,23 +144,28 @@ struct LinearModel {
             " intercepts for ", rows, " results");
   }
 
-  Tensor scores(const Tensor& given, Device device) const {
-    const Tensor x = given.dim() == 1 ? given.unsqueeze(0) : given;
-    const auto features = static_cast<std::int64_t>(coefficients.size()) / rows;
-    return linear(x.to(DType::f32), line(coefficients, DType::f32, device).reshape({rows, features}),
+  Tensor sums(const Tensor& features, Device device) const {
+    const auto count = static_cast<std::int64_t>(coefficients.size()) / rows;
+    return linear(rows_of(features), line(coefficients, DType::f32, device).reshape({rows, count}),
                   intercepts.empty() ? Tensor() : line(intercepts, DType::f32, device));
   }
+  /// The transform with gradients.
   Tensor transformed(const Tensor& y) const {
-    return transform == "LOGISTIC" ? sigmoid(y) : transform == "SOFTMAX" ? softmax(y, -1) : y;
+    require(transform <= ScoreTransform::softmax || !autograd::recording(y), "onnx",
+            "the transforms SOFTMAX_ZERO and PROBIT have no gradient");
+    return transform == ScoreTransform::logistic  ? sigmoid(y)
+           : transform == ScoreTransform::softmax ? softmax(y, -1)
+           : transform == ScoreTransform::none
+               ? y
+               : ops::row_scores(y, {}, {}, {.kind = ScoreKind::each, .transform = transform}).values;
   }
 };
 
 Run linear_regressor(Call& call) {
   call.check_counts(1, 1);
   const LinearModel model(call, call.integer("targets", 1));
-  return [=](const Data& in, Device device) {
-    return Data{model.transformed(model.scores(in[0].tensor(device), device))};
-  };
+  return
+      [=](const Data& in, Device device) { return Data{model.transformed(model.sums(in[0].tensor(device), device))}; };
 }
 
 /// The label of the largest score, and the scores. One row of coefficients for two labels is the score of the second:
@@ -160,15 +177,17 @@ Run linear_classifier(Call& call) {
   const auto classes = static_cast<std::int64_t>(labels.numbers.size());
   const bool is_single = classes == 2 && call.reals("intercepts").size() == 1;
   const LinearModel model(call, is_single ? 1 : classes);
+  const ops::ScoreRule rule{.kind = is_single ? ScoreKind::share_by_sign : ScoreKind::each,
+                            .transform = model.transform};
   call.gives(0, labels.value());
   call.gives(1, value_of(DType::f32, 2));
   return [=](const Data& in, Device device) {
-    const Tensor scores = model.scores(in[0].tensor(device), device);
-    const Tensor all = from_vector(labels.numbers, {classes}, device);
-    const Tensor best = is_single ? gt(scores, 0.0).to(DType::i64).reshape({scores.size(0)}) : scores.argmax(-1);
-    if (!is_single) return Data{index_select(all, 0, best), model.transformed(scores)};
-    const Tensor y = model.transform == "LOGISTIC" ? sigmoid(scores) : scores;
-    return Data{index_select(all, 0, best), cat({-y + 1.0, y}, 1)};
+    const Tensor sums = model.sums(in[0].tensor(device), device);
+    const ops::Scores scores = ops::row_scores(sums.detach(), {}, list_or_none(labels.numbers, device), rule);
+    if (!autograd::recording(sums)) return Data{scores.labels, scores.values};
+    if (!is_single) return Data{scores.labels, model.transformed(sums)};
+    const Tensor y = model.transform == ScoreTransform::logistic ? sigmoid(sums) : sums;
+    return Data{scores.labels, cat({-y + 1.0, y}, 1)};
   };
 }
 

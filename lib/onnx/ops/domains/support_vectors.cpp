@@ -104,10 +104,11 @@ struct PairParts {
 };
 
 /// What the scores of ONNX Runtime are without probabilities: those of the pairs. If there is one pair, they are
-/// {-s, s}, or {1 - s, s} with a transform, which is then not applied.
+/// {-s, s}, also with LOGISTIC. With another transform they are {1 - s, s}, and the transform is not applied.
 ScoreRule rule_of_pairs(std::size_t classes, ScoreTransform transform) {
   if (classes != 2) return {.kind = ScoreKind::each, .transform = transform};
-  return {.kind = transform == ScoreTransform::none ? ScoreKind::sign : ScoreKind::share};
+  if (transform <= ScoreTransform::logistic) return {.kind = ScoreKind::sign, .transform = transform};
+  return {.kind = ScoreKind::share};
 }
 
 /// A classifier without support vectors: each class has a product with its coefficients.
