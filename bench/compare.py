@@ -20,7 +20,7 @@ import sys
 import time
 
 from chart import bar_chart
-from peers import MAKERS, NoPeer, make_peer
+from peers import MAKERS, NoPeer, crisol_threads, make_peer
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SETTLE_S = 0.05  # Time for threads that still spin after a case to fall asleep.
@@ -169,8 +169,7 @@ def start_both(options):
     command = [options.crisol, "bench", "--serve", "--seconds", str(options.seconds)]
     if options.device:
         command += ["--device", options.device]
-    pinned = {"POCL_AFFINITY": "1", "POCL_MAX_PTHREAD_COUNT": str(options.threads)}
-    ours = Side(command, environment(pinned, options.env), cores)
+    ours = Side(command, environment(crisol_threads(options.threads), options.env), cores)
     return ours, Side(peer_command, environment(peer_env, options.peer_env), cores)
 
 
@@ -212,7 +211,7 @@ def main():
     about = {
         "device": measured["ours"][0]["device"],
         "platform": measured["ours"][0]["platform"],
-        "peer": measured["theirs"][0]["peer"],
+        "peer": measured["theirs"][0].get("peer", options.peer),
         "threads": options.threads,
         "rounds": options.rounds,
         **peak,

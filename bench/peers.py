@@ -15,6 +15,10 @@ def openmp(threads):
     return {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads), "OMP_PROC_BIND": "true"}
 
 
+def crisol_threads(threads):
+    return {"POCL_AFFINITY": "1", "POCL_MAX_PTHREAD_COUNT": str(threads)}
+
+
 def find(root, name, folders):
     """The first folder of `folders`, below `root`, with a file called `name`."""
     for folder in folders:
@@ -92,8 +96,16 @@ def make_python(options):
     return [options.peer_python, str(HERE / "peer_python.py"), "--seconds", str(options.seconds)], {}
 
 
+def make_clblast(options):
+    # crisol itself with CLBlast's products, so both sides have the same operands, launches and clock.
+    command = [options.crisol, "bench", "--serve", "--seconds", str(options.seconds)]
+    if options.device:
+        command += ["--device", options.device]
+    return command, {"CRISOL_VARIANT": "matmul:clblast", **crisol_threads(options.threads)}
+
+
 MAKERS = {"torch": make_torch, "python": make_python, "onednn": make_onednn, "dlprimitives": make_dlprimitives,
-          "onnxruntime": make_engine, "openvino": make_engine}  # fmt: skip
+          "clblast": make_clblast, "onnxruntime": make_engine, "openvino": make_engine}  # fmt: skip
 
 
 def make_peer(options):

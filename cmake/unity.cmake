@@ -1,6 +1,6 @@
 # Fewer, larger compilations. A file of the library takes a second for its headers and less for its own lines, so with
 # CRISOL_UNITY the compiler gets all files of a folder as one. Then the names in the anonymous namespaces of a folder
-# must differ. Files that need a system's headers are compiled alone, because those headers define macros.
+# must differ. Files that need headers of Windows or CLBlast are compiled alone, because those headers define macros.
 option(CRISOL_UNITY "Compile the files of a folder as one: a whole build takes less time" ON)
 
 # Host code that runs once for a shape, a file or a program. At -O3 it takes a third more time to compile.
@@ -18,7 +18,7 @@ function(crisol_unite name_of_list)
     if(NOT MSVC AND path MATCHES "${crisol_runs_once}")
       set(options $<$<CONFIG:Release>:-O1>)
     endif()
-    if(CRISOL_UNITY AND NOT path MATCHES "_windows\\.cpp$")
+    if(CRISOL_UNITY AND NOT path MATCHES "(_windows|/clblast)\\.cpp$")
       list(APPEND folders ${folder})
       string(APPEND "text_of_${folder}" "#include \"${source}\"\n")
       set("options_of_${folder}" ${options})

@@ -128,7 +128,7 @@ std::string fault_of(const std::string& file, const Include& include) {
   const std::string arrow = file + " includes " + include.path + ": ";
   const bool is_public = file.starts_with("include/");
   const std::string own = file.substr(file.find('/') + 1);
-  if (starts_with_any(include.path, {"CL/", "OpenCL/"})) {
+  if (starts_with_any(include.path, {"CL/", "OpenCL/", "clblast"})) {
     return starts_with_any(file, {"lib/runtime/", "lib/null_driver/"}) || file == interop
                ? ""
                : arrow + "OpenCL belongs to lib/runtime";
@@ -330,6 +330,7 @@ TEST_CASE("layers: a wrong arrow is reported, a right one is not") {
   }
   SUBCASE("OpenCL") {
     CHECK(count("lib/ops/product/matmul.cpp", "#include <CL/opencl.hpp>\n") == 1);
+    CHECK(count("lib/ops/product/matmul.cpp", "#include <clblast_c.h>\n") == 1);
     CHECK(count("lib/runtime/cl.h", "#include <CL/opencl.hpp>\n") == 0);
     CHECK(count("include/crisol/tensor.h", "#include <CL/cl.h>\nstruct T { cl_mem memory; };\n") == 2);
     CHECK(count("include/crisol/tensor.h", "struct _cl_mem;\n") == 1);

@@ -154,16 +154,20 @@ make_debian_root() {
 }
 
 # Installs the packages that the build lacks: the packages of the given headers, and the packages that the library and
-# the programs need.
+# the programs need. Before the first build it also tries CLBlast, which the build can do without.
 install_build_tools() {
   local packages why
   mapfile -t packages < <(missing_build_packages "$@" | sort -u)
-  [ ${#packages[@]} -gt 0 ] || return 0
   why=$(why_no_install)
-  if [ -n "$why" ]; then
-    die "missing for the build, and not to be installed ($why). In Debian's packages: ${packages[*]}"
+  if [ ${#packages[@]} -gt 0 ]; then
+    if [ -n "$why" ]; then
+      die "missing for the build, and not to be installed ($why). In Debian's packages: ${packages[*]}"
+    fi
+    install_packages "${packages[@]}" || die "could not install: ${packages[*]}"
   fi
-  install_packages "${packages[@]}" || die "could not install: ${packages[*]}"
+  if [ -z "$why" ] && [ ! -e "$crisol_build/CMakeCache.txt" ] && [ -n "$(missing_headers clblast_c.h)" ]; then
+    install_packages libclblast-dev || say "note: going on without CLBlast"
+  fi
 }
 
 # A first OpenCL implementation, on the CPU, for machines that have none at all.

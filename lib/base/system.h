@@ -48,4 +48,7 @@ bool is_terminal();
 /// Standard error is a terminal.
 bool errors_go_to_terminal();
 
+/// A function of a shared library, which is loaded and stays loaded. Null if the library or the function is missing.
+void* library_function(const char* library, const char* function);
+
 }  // namespace crisol::system

@@ -1,3 +1,4 @@
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -73,5 +74,10 @@ bool is_terminal() {
 }
 
 bool errors_go_to_terminal() { return isatty(STDERR_FILENO) != 0; }
+
+void* library_function(const char* library, const char* function) {
+  void* const handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  return handle == nullptr ? nullptr : dlsym(handle, function);
+}
 
 }  // namespace crisol::system

@@ -93,4 +93,9 @@ bool is_terminal() {
 
 bool errors_go_to_terminal() { return _isatty(_fileno(stderr)) != 0; }
 
+void* library_function(const char* library, const char* function) {
+  const HMODULE handle = LoadLibraryA(library);
+  return handle == nullptr ? nullptr : reinterpret_cast<void*>(GetProcAddress(handle, function));
+}
+
 }  // namespace crisol::system

@@ -77,6 +77,7 @@ class Chooser {
     if (const std::string forced = forced_variant(table_.op); !forced.empty()) return choose_forced(forced);
     if (std::optional<Choice> tuned = choose_tuned()) return std::move(*tuned);
     for (const AnyTable::Row& row : table_.rows()) {
+      if (row.only_named) continue;
       const Candidate candidate{&row};
       PlanOr plan = plan_of(candidate, false);
       if (plan && is_wrong(candidate)) {
@@ -199,10 +200,11 @@ TuningProblem describe(const AnyTable& table, const void* problem, const Target&
     described.candidates.push_back({candidate.name(), plan ? "" : plan.reason()});
     return static_cast<bool>(plan);
   };
-  for (const AnyTable::Row& row : table.rows()) {
-    if (!add({&row}) || row.configs == nullptr) continue;
-    for (std::size_t i = 0; i < row.configs().size(); ++i) add({&row, i});
-  }
+  for (const bool only_named : {false, true})  // The first one that accepts is the usual one.
+    for (const AnyTable::Row& row : table.rows()) {
+      if (row.only_named != only_named || !add({&row}) || row.configs == nullptr) continue;
+      for (std::size_t i = 0; i < row.configs().size(); ++i) add({&row, i});
+    }
   return described;
 }
 

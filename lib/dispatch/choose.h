@@ -51,6 +51,7 @@ struct Variant {
   std::span<const std::string> (*configs)() = nullptr;
   bool fuses_epilogue = false;  ///< Whether its plans run the epilogue of a problem.
   double growth = 1;            ///< See variant_growth().
+  bool only_named = false;      ///< Never chosen by rules. It is taken if it is forced, or stored by tuning.
 };
 
 /// A table without the type of its problems.
@@ -63,6 +64,7 @@ class AnyTable {
     const void* variant;
     bool fuses_epilogue = false;
     double growth = 1;
+    bool only_named = false;
   };
 
   AnyTable(const AnyTable&) = delete;
@@ -115,7 +117,7 @@ class Table : public AnyTable {
   static std::vector<Row> rows_of(std::span<const Variant<Problem>> variants) {
     std::vector<Row> rows;
     for (const Variant<Problem>& v : variants)
-      rows.push_back({v.name, v.devices, v.configs, &v, v.fuses_epilogue, v.growth});
+      rows.push_back({v.name, v.devices, v.configs, &v, v.fuses_epilogue, v.growth, v.only_named});
     return rows;
   }
   static PlanOr plan_by(const void* variant, const void* problem, const Target& target, std::size_t config) {

@@ -108,6 +108,7 @@ GpuTraits gpu_traits(const DeviceInfo& info) {
   const bool is_cpu = info.type == DeviceType::cpu;
   GpuTraits traits;
   traits.simulated = info.platform == "Oclgrind";
+  traits.measured = is_cpu || contains_any(info.name, {"H100", "H200"});
   traits.multiprocessors =
       std::max(1.0, info.vendor_id == intel && !is_cpu ? info.compute_units / 8.0 : info.compute_units);
   if (is_cpu || traits.simulated)

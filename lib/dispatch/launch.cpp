@@ -124,7 +124,10 @@ void launch(const Prepared& prepared, std::span<const OperandView> operands,
     Arguments args;
     for (std::uint32_t i = 0; i < step.args; ++i)
       args.add(plan.args_[step.first_arg + i], plan.longs_, memory, scalars);
-    runtime::enqueue(prepared.device, *prepared.kernels[step.kernel], step.range, args.data(), step.args);
+    if (step.function != nullptr)
+      step.function(prepared.device, {args.data(), step.args});
+    else
+      runtime::enqueue(prepared.device, *prepared.kernels[step.kernel], step.range, args.data(), step.args);
   };
   for (const auto [position, worth_keeping] : missing) {
     const Plan::Derived& derived = plan.derived_[position];

@@ -118,8 +118,9 @@ Place Plan::append(const Plan& part, std::span<const Place> operands, const std:
     return place;
   };
   const auto copy = [&](const PlanStep& step) {
-    const PlanStep made{kernel(part.kernels_[step.kernel].view()), static_cast<std::uint32_t>(args_.size()), step.args,
-                        step.range};
+    PlanStep made = step;
+    made.first_arg = static_cast<std::uint32_t>(args_.size());
+    if (step.function == nullptr) made.kernel = kernel(part.kernels_[step.kernel].view());
     for (std::uint32_t i = 0; i < step.args; ++i) {
       PlanArg arg = part.args_[step.first_arg + i];
       if (arg.kind == PlanArg::Kind::place) {

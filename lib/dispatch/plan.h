@@ -82,11 +82,15 @@ struct PlanArg {
   std::int64_t bits = 0;    ///< A value's bytes, or a place's offset.
 };
 
-/// A launch of a kernel.
+/// A function of the host that queues work by itself, such as the call of a library. It gets the arguments of its step.
+using HostFunction = void (*)(runtime::DeviceState& device, std::span<const runtime::KernelArg> args);
+
+/// A launch of a kernel, or the call of a function.
 struct PlanStep {
   std::uint32_t kernel;           ///< Position in the plan's kernels.
   std::uint32_t first_arg, args;  ///< Its arguments in the plan's list.
   runtime::NdRange range;
+  HostFunction function = nullptr;  ///< Called instead of the kernel.
 };
 
 class Plan {
@@ -109,6 +113,13 @@ class Plan {
   template <class... Args>
   void add(const runtime::KernelSpec& spec, const runtime::NdRange& range, const Args&... args) {
     steps_.push_back(make_step(spec, range, args...));
+  }
+  /// A call of the function, in the order of the launches. Arguments are as for launches.
+  template <class... Args>
+  void add_call(HostFunction function, const Args&... args) {
+    const auto first = static_cast<std::uint32_t>(args_.size());
+    (push(args), ...);
+    steps_.push_back({0, first, static_cast<std::uint32_t>(args_.size()) - first, {{1}, {1}}, function});
   }
   template <class... Args>
   void add_to_derived(Place derived, const runtime::KernelSpec& spec, const runtime::NdRange& range,

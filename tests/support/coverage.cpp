@@ -9,6 +9,7 @@
 
 #include "crisol/device.h"
 #include "dispatch/choose.h"
+#include "runtime/clblast.h"
 #include "support/listener.h"
 #include "support/skip.h"
 #include "tensor/kernel_args.h"
@@ -34,6 +35,7 @@ std::set<std::string> variants_of_device() {
   for (const dispatch::AnyTable* table : dispatch::all_tables())
     for (const dispatch::AnyTable::Row& row : table->rows()) {
       if (row.devices == dispatch::DeviceClass::cpu && !target().takes_cpu_kernels()) continue;
+      if (row.name == std::string("clblast") && !clblast().must_run) continue;
       all.insert(std::string(table->op) + ':' + row.name);
     }
   return all;
@@ -107,6 +109,8 @@ Expected all_on_cpus(const char* variant, int at_least) {
   const bool takes_all = Device().info().type == DeviceType::cpu && target().against_iterations(1'000'000) == nullptr;
   return takes_all ? Expected(variant) : some(at_least, variant);
 }
+
+Expected clblast() { return where(!slow_device() && runtime::against_clblast() == nullptr, "clblast"); }
 
 Expected some(int least, Expected expected) {
   expected.least = slow_device() ? 1 : least;

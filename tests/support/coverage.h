@@ -38,6 +38,8 @@ inline Expected may_run(const char* variant) { return {variant, false}; }
 Expected on_cpus(const char* variant, std::int64_t iterations = 0);
 /// Must accept every problem on CPUs that run loops of any length, and at least `at_least` problems on other devices.
 Expected all_on_cpus(const char* variant, int at_least);
+/// The variant "clblast" of a product. Must run where CLBlast is installed and the device is not slow.
+Expected clblast();
 
 /// The variants of an op that a case tries. Each variant accepts every problem, or at least the number that it states:
 ///

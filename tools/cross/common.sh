@@ -29,7 +29,7 @@ link_headers() {
   local name
   rm -rf -- "$cross_headers"
   mkdir -p -- "$cross_headers/include" "$cross_headers/share/cmake"
-  for name in CL nlohmann CLI doctest stb protozero; do
+  for name in CL nlohmann CLI doctest stb protozero clblast_c.h; do
     [ ! -e "/usr/include/$name" ] || ln -s -- "/usr/include/$name" "$cross_headers/include/$name"
   done
   # Copied, because CMake would follow a link and find /usr/include beside it.

@@ -14,6 +14,7 @@ constexpr Variant<GemmProblem> variants[] = {{"matrix_packed", DeviceClass::any,
                                              {"cpu_skinny", DeviceClass::cpu, plan_gemm_cpu_skinny},
                                              {"cpu_tiled", DeviceClass::cpu, plan_gemm_cpu_tiled, cpu_tiled_configs},
                                              {"cpu_dot", DeviceClass::cpu, plan_gemm_cpu_dot},
+                                             {"clblast", DeviceClass::any, plan_gemm_clblast, nullptr, false, 1, true},
                                              {"plain", DeviceClass::any, plan_gemm_plain}};
 
 }  // namespace

@@ -152,6 +152,11 @@ void Capturer::add_copy(const Block& from, std::size_t from_offset, const Block&
   add(CopyCommand{from.memory(), to.memory(), from_offset, to_offset, size});
 }
 
+void Capturer::add_clblast(const ClblastCall& call, const std::array<const Block*, 3>& blocks) {
+  for (cl_uint place = 0; place < blocks.size(); ++place) use(*blocks[place], place);
+  add(call);
+}
+
 void Capturer::add_call(std::function<void(std::exception_ptr error)> function) {
   parts_.back().call = std::move(function);
   parts_.emplace_back();
@@ -162,6 +167,8 @@ void Capturer::set_memory(Command& command, cl_uint place, _cl_mem* memory) {
     check_cl(clSetKernelArg(launch->kernel(), place, sizeof(cl_mem), &memory), "clSetKernelArg");
   } else if (auto* const fill = std::get_if<FillCommand>(&command)) {
     fill->memory = memory;
+  } else if (auto* const call = std::get_if<ClblastCall>(&command)) {
+    call->memory[place] = memory;
   } else {
     auto& copy = std::get<CopyCommand>(command);
     (place == 0 ? copy.from : copy.to) = memory;

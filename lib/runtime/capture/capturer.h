@@ -15,6 +15,7 @@
 
 #include "runtime/capture/capture.h"
 #include "runtime/cl.h"
+#include "runtime/clblast.h"
 #include "runtime/launch.h"
 
 namespace crisol::runtime {
@@ -36,7 +37,7 @@ struct CopyCommand {
   cl_mem from, to;
   std::size_t from_offset, to_offset, size;
 };
-using Command = std::variant<LaunchCommand, FillCommand, CopyCommand>;
+using Command = std::variant<LaunchCommand, FillCommand, CopyCommand, ClblastCall>;
 
 /// Commands that are queued one after another, and the host's work behind them.
 struct CapturedPart {
@@ -63,6 +64,7 @@ class Capturer {
   void add_fill(const Block& block, std::size_t offset, std::size_t size, const void* pattern,
                 std::size_t pattern_size);
   void add_copy(const Block& from, std::size_t from_offset, const Block& to, std::size_t to_offset, std::size_t size);
+  void add_clblast(const ClblastCall& call, const std::array<const Block*, 3>& blocks);
   void add_call(std::function<void(std::exception_ptr error)> function);
 
   /// Whether the commands do not run while they are captured, and blocks are planned.
@@ -96,8 +98,8 @@ class Capturer {
  private:
   void add(Command command) { parts_.back().commands.push_back(std::move(command)); }
   void queue(CapturedPart& part);
-  /// Notes that the next command uses a block. `place` is where: the index of a kernel's parameter, or 0 and 1 for the
-  /// source and the target of a copy.
+  /// Notes that the next command uses a block. `place` is where: the index of a kernel's parameter, 0 and 1 for the
+  /// source and the target of a copy, or the index of an operand of CLBlast.
   void use(const Block& block, cl_uint place);
   void keep(const Block& block);
   _cl_mem* part_of(_cl_mem* whole, std::uint64_t offset, std::uint64_t bytes);
@@ -105,6 +107,7 @@ class Capturer {
   void run(const LaunchCommand& command);
   void run(const FillCommand& command);
   void run(const CopyCommand& command);
+  void run(const ClblastCall& call) { run_clblast(device_, call); }
 
   struct Planned {
     std::weak_ptr<PooledBlock> block;

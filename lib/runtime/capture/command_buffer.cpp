@@ -109,6 +109,8 @@ cl_int CommandBuffer::add(const CopyCommand& c) {
 
 const char* CommandBuffer::make(DeviceState& device, const std::vector<Command>& commands,
                                 std::unique_ptr<CommandBuffer>& buffer) {
+  for (const Command& command : commands)
+    if (std::holds_alternative<ClblastCall>(command)) return "CLBlast queues its own kernels";
   if (!device.info().has_extension("cl_khr_command_buffer")) return "the device has no cl_khr_command_buffer";
   const std::optional<std::uint32_t> version = extension_version(device.device());
   if (!version) return "the device does not tell its version of cl_khr_command_buffer";

@@ -29,6 +29,7 @@ class CommandBuffer {
   cl_int add(const LaunchCommand& command);
   cl_int add(const FillCommand& command);
   cl_int add(const CopyCommand& command);
+  cl_int add(const ClblastCall& /*call*/) { return CL_INVALID_OPERATION; }  // make() refuses it.
 
   std::unique_ptr<CommandBufferCalls> calls_;
   cl_command_queue queue_;

@@ -22,6 +22,7 @@ namespace {
 
 using testing::check_close;
 using testing::check_error;
+using testing::clblast;
 using testing::Expected;
 using testing::for_each_variant;
 using testing::Layout;
@@ -36,7 +37,7 @@ using testing::view_of;
 // "block" has its own test, gemm_block_test.cpp, because its many programs take long to compile for CPUs. "cpu_dot"
 // takes only products whose depth is contiguous in both operands. `cpu_dot` is their number, or 0 if all are.
 std::vector<Expected> few_variants(int cpu_dot = 0) {
-  return {some(cpu_dot, on_cpus("cpu_dot")), on_cpus("cpu_tiled"), "plain"};
+  return {clblast(), some(cpu_dot, on_cpus("cpu_dot")), on_cpus("cpu_tiled"), "plain"};
 }
 
 std::vector<Expected> all_variants(int cpu_dot = 0) {
@@ -181,7 +182,7 @@ TEST_CASE("matmul: nothing in, nothing or zeros out") {
   CHECK(ops::matmul(zeros({0, 3}), zeros({3, 4})).shape() == Shape{0, 4});
   CHECK(ops::matmul(zeros({2, 0, 3}), zeros({3, 4})).shape() == Shape{2, 0, 4});
   CHECK(ops::matmul(zeros({0, 2, 3}), zeros({3, 4})).shape() == Shape{0, 2, 4});
-  for_each_variant(MustRun("matmul", {on_cpus("cpu_tiled"), "plain"}), [] {
+  for_each_variant(MustRun("matmul", {clblast(), on_cpus("cpu_tiled"), "plain"}), [] {
     check_close(ops::matmul(zeros({2, 3, 0}), zeros({0, 4})), {2, 3, 4}, std::vector<double>(24, 0.0), {0});
   });
 }
