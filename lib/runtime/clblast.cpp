@@ -86,7 +86,8 @@ const char* against_clblast() {
 }
 
 void run_clblast(DeviceState& device, const ClblastCall& call) {
-  // Never destroyed, because other threads may still work when the process ends.
+  // CLBlast fills its list of parameters in the first call, without a lock, so two first calls at once crash. Never
+  // destroyed, because other threads may still work when the process ends.
   static std::mutex& one_at_a_time = *new std::mutex;
   _cl_command_queue* const queue = device.queue();
   CommandTimer timer(device, "kernel");

@@ -1,6 +1,5 @@
 // The variant "clblast": products by CLBlast, in f32.
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
 
 #include "ops/product/gemm.h"
@@ -29,6 +28,27 @@ std::optional<ClblastMatrix> blas_matrix(const MatrixLayout& matrix, std::int64_
   return std::nullopt;
 }
 
+/// A matrix in memory.
+struct Operand {
+  MatrixLayout layout;
+  Place first;
+};
+
+// A copy of the matrices with contiguous rows, by a product without a depth whose epilogue adds them.
+Operand contiguous_copy(Plan& plan, const Operand& from, std::int64_t rows, std::int64_t columns, std::int64_t batch,
+                        const Target& target) {
+  const MatrixLayout& is = from.layout;
+  const bool shared = is.batch == 0;
+  GemmProblem copy{.m = rows, .n = columns, .k = 0, .batch = shared ? 1 : batch};
+  copy.c = {columns, 1, shared ? 0 : rows * columns};
+  copy.epilogue = {static_cast<std::int64_t>(ProductEpilogue::Form::add), 0, 1, {}};
+  copy.epilogue.operands[0] = {is.row, is.column, is.batch, is.offset};
+  const Place to = plan.workspace(sizeof(float) * static_cast<std::uint64_t>(rows * columns * copy.batch));
+  plan.append(plan_gemm_plain(copy, target, own_config).plan(),
+              {from.first, from.first, to, from.first, from.first, from.first});
+  return {copy.c, to};
+}
+
 std::int64_t elements_of(const MatrixLayout& matrix, std::int64_t rows, std::int64_t columns, std::int64_t batch) {
   return (rows - 1) * matrix.row + (columns - 1) * matrix.column + (batch - 1) * matrix.batch + 1;
 }
@@ -42,20 +62,24 @@ void add_epilogue(Plan& plan, GemmProblem p, const Target& target) {
 }
 
 // C has contiguous rows.
-PlanOr plan_rows(const GemmProblem& p, const GemmPlaces& at) {
-  const auto a = blas_matrix(p.a, p.m, p.k), b = blas_matrix(p.b, p.k, p.n), c = blas_matrix(p.c, p.m, p.n);
-  if (!a || !b) return "the rows and the columns of an operand are not contiguous, or they overlap";
+PlanOr plan_rows(const GemmProblem& p, const GemmPlaces& at, const Target& target) {
+  const auto c = blas_matrix(p.c, p.m, p.n);
   if (!c || c->transposed != 0) return "the rows and the columns of the result are not contiguous";
-  if (std::max({elements_of(p.a, p.m, p.k, p.batch), elements_of(p.b, p.k, p.n, p.batch),
+  Plan plan;
+  Operand left{p.a, at.a}, right{p.b, at.b};
+  if (!blas_matrix(p.a, p.m, p.k)) left = contiguous_copy(plan, left, p.m, p.k, p.batch, target);
+  if (!blas_matrix(p.b, p.k, p.n)) right = contiguous_copy(plan, right, p.k, p.n, p.batch, target);
+  if (std::max({elements_of(left.layout, p.m, p.k, p.batch), elements_of(right.layout, p.k, p.n, p.batch),
                 elements_of(p.c, p.m, p.n, p.batch)}) > max_elements)
     return "a matrix is too large for CLBlast's indices";
   if (const char* const reason = runtime::against_clblast()) return reason;
-  Plan plan;
+  const ClblastMatrix a = *blas_matrix(left.layout, p.m, p.k), b = *blas_matrix(right.layout, p.k, p.n);
   for (std::int64_t first = 0; first < p.k; first += depth_at_once) {
     const std::int64_t depth = std::min(depth_at_once, p.k - first);
     const std::int64_t adds = first > 0 || (p.flags & add_to_c) != 0 ? 1 : 0;
-    plan.add_call(runtime::enqueue_clblast, at.a.offset_by(first * p.a.column), at.b.offset_by(first * p.b.row), at.c,
-                  ClblastProduct{p.m, p.n, depth, p.batch, adds, {*a, *b, *c}});
+    plan.add_call(runtime::enqueue_clblast, left.first.offset_by(first * left.layout.column),
+                  right.first.offset_by(first * right.layout.row), at.c,
+                  ClblastProduct{p.m, p.n, depth, p.batch, adds, {a, b, *c}});
   }
   return plan;
 }
@@ -66,7 +90,8 @@ PlanOr plan_gemm_clblast(const GemmProblem& p, const Target& target, std::size_t
   if (target.traits.simulated) return "CLBlast frees its programs when the simulator is gone";
   if (p.k == 0) return plan_gemm_plain(p, target, config);
   const bool by_rows = p.c.column == 1;
-  PlanOr plan = by_rows ? plan_rows(p, gemm_places(p)) : plan_rows(transposed(p), transposed(gemm_places(p)));
+  PlanOr plan =
+      by_rows ? plan_rows(p, gemm_places(p), target) : plan_rows(transposed(p), transposed(gemm_places(p)), target);
   if (!plan) return plan;
   add_epilogue(plan.plan(), p, target);
   if (target.traits.measured)

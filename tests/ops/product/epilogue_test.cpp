@@ -23,7 +23,6 @@ namespace {
 
 using ops::ProductEpilogue;
 using testing::check_close;
-using testing::clblast;
 using testing::Expected;
 using testing::for_each_variant;
 using testing::MustRun;
@@ -98,9 +97,9 @@ void check_forms(const MustRun& variants, const Result& y, double scale, const R
 
 TEST_CASE("matmul and linear end in every form of epilogue") {
   const struct { std::int64_t m, n, k; } sizes[] = {{5, 13, 7}, {50, 70, 9}, {3, 5, 1100}, {9, 60, 1030}};
-  const MustRun without_block("matmul", {clblast(), on_cpus("cpu_dot"), on_cpus("cpu_tiled"), "plain"});
-  const MustRun variants("matmul", {where(!testing::slow_device(), "block"), clblast(), on_cpus("cpu_dot"),
-                                    on_cpus("cpu_tiled"), "plain"});
+  const MustRun without_block("matmul", {on_cpus("cpu_dot"), on_cpus("cpu_tiled"), "plain"});
+  const MustRun variants("matmul",
+                         {where(!testing::slow_device(), "block"), on_cpus("cpu_dot"), on_cpus("cpu_tiled"), "plain"});
   for (const auto& size : sizes) {
     const auto [m, n, k] = size;
     if (testing::slow_device() && m * n * k > 5000) continue;
@@ -118,7 +117,7 @@ TEST_CASE("products of batches end in an epilogue") {
   const std::vector<double> a = random_values(4, left.numel()), b = random_values(5, right.numel());
   const reference::Product each = reference::matmul(a, left, b, right);
   const reference::Product shared = reference::matmul(a, left, {b.begin(), b.begin() + 30}, {6, 5});
-  const MustRun variants("matmul", {"block", clblast(), on_cpus("cpu_tiled"), "plain"});
+  const MustRun variants("matmul", {"block", on_cpus("cpu_tiled"), "plain"});
   const Tensor x = tensor_of(a, left), y = tensor_of(b, right);
   check_forms(variants, {each.shape, each.values, 4, 5, 5, 20}, 8,
               [&](const ProductEpilogue& f) { return ops::matmul(x, y, f); });

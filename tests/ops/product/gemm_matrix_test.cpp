@@ -229,6 +229,7 @@ TEST_CASE("gemm matrix: the packed copy of a weight is kept from the second use 
 }
 
 TEST_CASE("gemm matrix: packed where packing pays") {
+  NEEDS_OWN_CHOICES();
   const DeviceInfo info = testing::imagined("NVIDIA CUDA", "NVIDIA A100", 108);
   const auto reason = [&](std::int64_t m, std::int64_t n, std::int64_t k, Kind kind = Kind::mma_sm80) {
     return testing::reason_of(ops::plan_gemm_matrix_packed(problem_of(m, n, k, Precision::fp16), target_of(info, kind),
@@ -287,6 +288,7 @@ TEST_CASE("gemm matrix: a forced configuration") {
 }
 
 TEST_CASE("gemm matrix: chosen where the precision allows and the device can, refused with the reason elsewhere") {
+  NEEDS_OWN_CHOICES();
   const DeviceInfo a100 = testing::imagined("NVIDIA CUDA", "NVIDIA A100");
   const auto reason = [&](const ops::GemmProblem& problem, Kind kind = Kind::mma_sm80) {
     return testing::reason_of(ops::plan_gemm_matrix(problem, target_of(a100, kind), dispatch::own_config));
@@ -301,6 +303,7 @@ TEST_CASE("gemm matrix: chosen where the precision allows and the device can, re
 }
 
 TEST_CASE("gemm matrix: an emulated unit is planned, and taken only where the variant is forced") {
+  NEEDS_OWN_CHOICES();
   const DeviceInfo info = testing::imagined("nobody", "a GPU without matrix units");
   dispatch::Target target = target_of(info);
   target.units.fill({Kind::mma_sm80, true});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "doctest/doctest.h"
 #include "ops/product/gemm_tiled.h"
 #include "support/compare.h"
+#include "support/skip.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::testing {
@@ -98,3 +100,7 @@ inline void run_tiled(const ops::Gemm& product, const ops::Engine& engine, const
 }
 
 }  // namespace crisol::testing
+
+/// Skips a test case of the choices that the library makes itself.
+#define NEEDS_OWN_CHOICES() \
+  if (std::getenv("CRISOL_VARIANT") != nullptr) CRISOL_SKIP("CRISOL_VARIANT decides")

@@ -9,7 +9,7 @@
 #include "crisol/ops/copy.h"
 #include "crisol/ops/view.h"
 #include "doctest/doctest.h"
-#include "ops/product/gemm.h"
+#include "ops/product/gemm_operands.h"
 #include "reference/matmul.h"
 #include "support/compare.h"
 #include "support/coverage.h"
@@ -22,7 +22,6 @@ namespace {
 
 using testing::check_close;
 using testing::check_error;
-using testing::clblast;
 using testing::Expected;
 using testing::for_each_variant;
 using testing::Layout;
@@ -37,7 +36,7 @@ using testing::view_of;
 // "block" has its own test, gemm_block_test.cpp, because its many programs take long to compile for CPUs. "cpu_dot"
 // takes only products whose depth is contiguous in both operands. `cpu_dot` is their number, or 0 if all are.
 std::vector<Expected> few_variants(int cpu_dot = 0) {
-  return {clblast(), some(cpu_dot, on_cpus("cpu_dot")), on_cpus("cpu_tiled"), "plain"};
+  return {some(cpu_dot, on_cpus("cpu_dot")), on_cpus("cpu_tiled"), "plain"};
 }
 
 std::vector<Expected> all_variants(int cpu_dot = 0) {
@@ -182,7 +181,7 @@ TEST_CASE("matmul: nothing in, nothing or zeros out") {
   CHECK(ops::matmul(zeros({0, 3}), zeros({3, 4})).shape() == Shape{0, 4});
   CHECK(ops::matmul(zeros({2, 0, 3}), zeros({3, 4})).shape() == Shape{2, 0, 4});
   CHECK(ops::matmul(zeros({0, 2, 3}), zeros({3, 4})).shape() == Shape{0, 2, 4});
-  for_each_variant(MustRun("matmul", {clblast(), on_cpus("cpu_tiled"), "plain"}), [] {
+  for_each_variant(MustRun("matmul", {on_cpus("cpu_tiled"), "plain"}), [] {
     check_close(ops::matmul(zeros({2, 3, 0}), zeros({0, 4})), {2, 3, 4}, std::vector<double>(24, 0.0), {0});
   });
 }
@@ -279,6 +278,7 @@ TEST_CASE("linear keeps a packed weight for as long as it stays as it is") {
 }
 
 TEST_CASE("a packed weight is counted, kept from its second use on, and dropped when the weight is written") {
+  NEEDS_OWN_CHOICES();
   if (!dispatch::target_of(Device().state()).takes_cpu_kernels())
     CRISOL_SKIP("only the variants for CPUs pack weights");
   const Tensor input = ones({2, 100}), weight = ones({96, 100});
@@ -297,6 +297,7 @@ TEST_CASE("a packed weight is counted, kept from its second use on, and dropped 
 }
 
 TEST_CASE("matmul on CPUs: products of rows where the depth is large and contiguous, tiles elsewhere") {
+  NEEDS_OWN_CHOICES();
   DeviceInfo info;
   info.type = DeviceType::cpu;
   info.compute_units = 8;
