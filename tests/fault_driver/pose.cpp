@@ -106,6 +106,19 @@ const DeviceInfo& posed(cl_device_id device) {
   return found != known.end() ? found->second : known.emplace(device, make_posed(device)).first->second;
 }
 
+// The vendors' own questions, which CLBlast asks: NVIDIA's architecture (7.0 takes no newer instructions) and AMD's name
+// of the board.
+null_driver::Fact vendor_fact(cl_device_id device, cl_device_info question) {
+  constexpr cl_device_info nv_compute_capability_major = 0x4000, nv_compute_capability_minor = 0x4001,
+                           amd_board_name = 0x4038;
+  switch (question) {
+    case nv_compute_capability_major: return null_driver::fact_of(cl_uint{7});
+    case nv_compute_capability_minor: return null_driver::fact_of(cl_uint{0});
+    case amd_board_name: return null_driver::device_fact(posed(device), CL_DEVICE_NAME);
+    default: return {};
+  }
+}
+
 cl_int CL_API_CALL get_device_ids(cl_platform_id platform, cl_device_type type, cl_uint room, cl_device_id* devices,
                                   cl_uint* count) {
   cl_device_type own = 0;
@@ -116,7 +129,8 @@ cl_int CL_API_CALL get_device_ids(cl_platform_id platform, cl_device_type type, 
 
 cl_int CL_API_CALL get_device_info(cl_device_id device, cl_device_info question, std::size_t room, void* value,
                                    std::size_t* size) {
-  const null_driver::Fact fact = null_driver::device_fact(posed(device), question);
+  null_driver::Fact fact = null_driver::device_fact(posed(device), question);
+  if (!fact) fact = vendor_fact(device, question);
   return fact ? null_driver::answer(fact, room, value, size)
               : true_driver->clGetDeviceInfo(device, question, room, value, size);
 }
