@@ -106,8 +106,8 @@ const DeviceInfo& posed(cl_device_id device) {
   return found != known.end() ? found->second : known.emplace(device, make_posed(device)).first->second;
 }
 
-// The vendors' own questions, which CLBlast asks: NVIDIA's architecture (7.0 takes no newer instructions) and AMD's name
-// of the board.
+// The vendors' own questions, which CLBlast asks: NVIDIA's architecture (7.0 takes no newer instructions) and AMD's
+// name of the board.
 null_driver::Fact vendor_fact(cl_device_id device, cl_device_info question) {
   constexpr cl_device_info nv_compute_capability_major = 0x4000, nv_compute_capability_minor = 0x4001,
                            amd_board_name = 0x4038;
