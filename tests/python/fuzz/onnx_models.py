@@ -1,18 +1,30 @@
 """Random ONNX models: ONNX Runtime against crisol, whose refusals are counted by op."""
 
 import collections
-import os
 import pathlib
 import re
 import tempfile
 
 import crisol
 import numpy as np
+import onnx
 import onnx_more
 import onnx_network
 import onnx_nodes
 import onnx_patterns
-from onnx_graph import Graph, Refused, f16, floats, names_in, other_elements, run_session, session_of
+import onnxruntime
+from onnx import helper
+from onnx_graph import (
+    Graph,
+    Refused,
+    apart,
+    f16,
+    floats,
+    names_in,
+    other_elements,
+    run_session,
+    session_of,
+)
 
 kinds = {**onnx_nodes.kinds, **onnx_network.kinds, **onnx_patterns.kinds, **onnx_more.kinds}
 chances = np.cumsum([*kinds.values()]) / sum(kinds.values())
@@ -26,6 +38,11 @@ of_specials = [
 no_0 = ["Scan", "LSTM", "GRU", "RNN", "Einsum", "ReduceMean"]
 # In these it overlooks what is not a number.
 overlooking = ["LSTM", "GRU", "RNN", "MaxPool", "ArgMax", "ArgMin", "TopK", "Clip", "ReduceMax", "ReduceMin", "Unique"]
+# These give their inputs' elements, or whole numbers: no program rounds.
+exact = """Constant Identity Reshape Transpose Squeeze Unsqueeze Expand Flatten Concat Split Slice Pad Tile Gather GatherND
+    GatherElements Where Trilu Cast CastLike Floor Ceil Round Sign Abs Neg Relu Max Min Clip ConstantOfShape Range
+    EyeLike OneHot Compress ReverseSequence DepthToSpace SpaceToDepth CenterCropPad ReduceMax ReduceMin MaxPool
+    GlobalMaxPool TopK Unique Hardmax Dropout""".split()
 # A whole number may then be 1 beside the other: the numbers before may be equal only in one program, as tanh(9) and 1.
 rounding = ["Cast", "CastLike", "QuantizeLinear", "DynamicQuantizeLinear", "QLinearConv"]
 refusals = collections.Counter()
@@ -83,37 +100,63 @@ def ancestors(model, outputs):
     return model.with_parts(nodes, inputs, list(outputs))
 
 
-def moved(random, inputs, epsilon):
-    """The same inputs, each number a little away."""
-    return {
-        name: (array * (1 + epsilon * random.uniform(-1, 1, array.shape))).astype(array.dtype)
-        if array.dtype in floats
-        else array
-        for name, array in inputs.items()
-    }
+def noisy(model, epsilon):
+    """A model in which each number of the inputs and of each node that rounds goes a little away."""
+    proto = model.proto()
+    graph, nodes = proto.graph, []
+
+    def move(name, to):
+        half = model.types[name] == f16
+        source = f"{name} wide" if half else to
+        if half:
+            nodes.append(helper.make_node("Cast", [to], [source], to=onnx.TensorProto.FLOAT))
+        ends = dict(low=1 - epsilon, high=1 + epsilon)
+        nodes.append(helper.make_node("RandomUniformLike", [source], [f"{name} factor"], **ends))
+        nodes.append(helper.make_node("Mul", [source, f"{name} factor"], [f"{name} moved" if half else name]))
+        if half:
+            nodes.append(helper.make_node("Cast", [f"{name} moved"], [name], to=onnx.TensorProto.FLOAT16))
+
+    for value in graph.input:
+        if model.types[value.name] in floats:
+            name, value.name = value.name, f"{value.name} exact"
+            move(name, value.name)
+    for node in [*graph.node]:
+        nodes.append(node)
+        for k, name in enumerate(node.output) if node.op_type not in exact else ():
+            if name and model.types[name] in floats:
+                node.output[k] = f"{name} exact"
+                move(name, f"{name} exact")
+    del graph.node[:]
+    graph.node.extend(nodes)
+    return proto
 
 
 def expectations(model, sets):
-    """Of each set of inputs: results of ONNX Runtime, and how far they go if the inputs move a little. None for a set
-    that it refuses."""
+    """Of each set of inputs: results of ONNX Runtime, and others of numbers that move a little. None for a set that it
+    refuses."""
+    onnxruntime.set_seed(1)
     overlooks = any(node.op_type in overlooking for node in model.nodes)
     inner = [name for node in model.nodes for name in node.output if name and name not in model.outputs]
     session = session_of(model.proto([*model.outputs, *inner] if overlooks else None))
     count = len(model.outputs)
     is_half = f16 in model.types.values()
     is_rounded = any(node.op_type in rounding for node in model.nodes)
-    random = np.random.default_rng(0)
+    moving = session_of(noisy(model, 1e-3 if is_half else 1e-6))
+    expected = []
     for inputs in sets:
         try:
             with np.errstate(all="ignore"):
                 results = run_session(session, inputs)
                 if overlooks and any(not finite(array) for array in [*results, *inputs.values()]):
                     raise Refused("not a number")
-                others = [run_session(session, moved(random, inputs, 1e-3 if is_half else 1e-6)) for _ in range(3)]
+                names = {f"{name} exact" if array.dtype in floats else name: array for name, array in inputs.items()}
+                others = [run_session(moving, names) for _ in range(4)]
         except Refused:
-            yield None
+            expected.append(None)
             continue
-        yield results[:count], [[other[k] for other in others] for k in range(count)], is_half, is_rounded
+        far = [[other[k] for other in others] for k in range(count)]
+        expected.append((results[:count], far, is_half, is_rounded))
+    return expected
 
 
 def finite(array):
@@ -158,10 +201,6 @@ def load(model):
         return crisol.onnx.load(path)
 
 
-class RefusedByCrisol(Exception):
-    pass
-
-
 def refused(error):
     """The op and the rule of a refusal, or None."""
     text = str(error)
@@ -174,10 +213,11 @@ def refused(error):
     return f"{found[1]}: {found[2]}" if found else None
 
 
-def difference(model, sets):
-    """The number of an output and what is wrong with it, or None. Raises RefusedByCrisol."""
+def difference(model, sets, rules=None):
+    """The number of an output and what is wrong with it, or None. Refusals are no differences; they go to `rules`."""
+    rules = set() if rules is None else rules
     try:
-        expected = [*expectations(model, sets)]
+        expected = apart(expectations, model, sets)
     except Refused:
         return None
     if all(one is None for one in expected):
@@ -185,23 +225,21 @@ def difference(model, sets):
     try:
         own = load(model)
     except Exception as error:
-        rule = refused(error)
-        if rule:
-            raise RefusedByCrisol(rule) from None
+        if rule := refused(error):
+            rules.add(rule)
+            return None
         return 0, f"load: {type(error).__name__}: {error}"
     for number, (inputs, right) in enumerate(zip(sets, expected)):
-        if right is None:
-            continue
-        for mode in (crisol.no_grad, crisol.no_grad, crisol.enable_grad):
+        for mode in (crisol.no_grad, crisol.no_grad, crisol.enable_grad) if right else ():
             where = f"set {number}, {mode.__name__}"
             try:
                 with mode():
                     given = {name: crisol.asarray(array) for name, array in inputs.items()}
-                    results = [np.asarray(value.detach()) for value in dict(own(given) if given else own({})).values()]
+                    results = [np.asarray(value.detach()) for value in own(given).values()]
             except Exception as error:
-                rule = refused(error)
-                if rule:
-                    raise RefusedByCrisol(f"{rule} (in a run)") from None
+                if rule := refused(error):
+                    rules.add(f"{rule} (in a run)")
+                    break
                 return 0, f"{where}: {type(error).__name__}: {error}"
             for k, (found, e, others) in enumerate(zip(results, *right[:2])):
                 text = wrong(found, e, others, *right[2:])
@@ -210,39 +248,19 @@ def difference(model, sets):
     return None
 
 
-def still(model, sets, rule=None):
-    """The difference of a smaller model; None if there is none, or if it is refused by another rule."""
-    try:
-        found = difference(model, sets)
-    except RefusedByCrisol as refusal:
-        return (0, str(refusal)) if rule and rule_of(refusal) == rule else None
-    return None if rule else found
-
-
-def rule_of(text):
-    return re.sub(r"[0-9]+|\".*?\"", "#", str(text))
-
-
-def shrunk(model, sets, found, rule=None):
+def shrunk(model, sets, found):
     """A smaller model that still differs: one output, with values of ONNX Runtime as inputs in place of nodes."""
-    if not rule:
-        one = part(model, sets, [model.outputs[found[0]]])
-        if still(*one):
-            model, sets = one
-    if len(model.outputs) > 1:
-        for output in model.outputs:
-            one = part(model, sets, [output])
-            if still(*one, rule):
-                model, sets = one
-                break
+    one = part(model, sets, [model.outputs[found[0]]])
+    if difference(*one):
+        model, sets = one
     for k in range(len(sets) - 1, -1, -1):
-        if len(sets) > 1 and still(model, sets[:k] + sets[k + 1 :], rule):
+        if len(sets) > 1 and difference(model, sets[:k] + sets[k + 1 :]):
             sets = sets[:k] + sets[k + 1 :]
     for node in list(model.nodes[:-1]):
         if node not in model.nodes or node.op_type == "Constant":
             continue
         smaller = cut(model, sets, [name for name in node.output if name])
-        if smaller and still(*smaller, rule):
+        if smaller and difference(*smaller):
             model, sets = smaller
     return model, sets
 
@@ -253,14 +271,18 @@ def part(model, sets, outputs):
     return model, [{name: inputs[name] for name in model.inputs} for inputs in sets]
 
 
+def results_of(proto, sets):
+    session = session_of(proto)
+    return [run_session(session, inputs) for inputs in sets]
+
+
 def cut(model, sets, names):
     """The model with these values as inputs."""
     names = [name for name in names if name not in model.outputs]
     if not names:
         return None
     try:
-        session = session_of(model.proto([*model.outputs, *names]))
-        results = [run_session(session, inputs)[-len(names) :] for inputs in sets]
+        results = [one[-len(names) :] for one in apart(results_of, model.proto([*model.outputs, *names]), sets)]
     except Refused:
         return None
     other = model.with_parts(
@@ -301,7 +323,7 @@ def of_reference(model, inputs):
 
 
 def of_runtime(model, inputs):
-    return run_session(session_of(model.proto()), inputs)
+    return apart(results_of, model.proto(), [inputs])[0]
 
 
 def of_crisol(model, inputs):
@@ -312,19 +334,16 @@ def of_crisol(model, inputs):
 
 def attempt(random):
     """What differs in one model, as text, or None."""
-    made = make(random)
+    try:
+        made = apart(make, random)
+    except Refused:
+        return None
     if made is None:
         return None
-    rule = None
-    try:
-        found = difference(*made)
-    except RefusedByCrisol as refusal:
-        refusals[str(refusal)] += 1
-        if not os.environ.get("CRISOL_FUZZ_REFUSED"):
-            return None
-        found, rule = (0, str(refusal)), rule_of(refusal)
+    rules = set()
+    found = difference(*made, rules)
+    refusals.update(rules)
     if found is None:
         return None
-    small = shrunk(*made, found, rule)
-    again = still(*small, rule)
-    return f"{(again or found)[1]}\n{described(*small)}"
+    small = shrunk(*made, found)
+    return f"{(difference(*small) or found)[1]}\n{described(*small)}"

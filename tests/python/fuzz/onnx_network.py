@@ -279,8 +279,9 @@ def recurrent(g):
     if g.chance(0.15):
         more["clip"] = real(g, 0.5, 2)
     if g.chance(0.25):
-        own = dict(LSTM=3, GRU=2, RNN=1)[op] * d
-        more["activations"] = [g.choice(["Sigmoid", "Tanh", "Relu", "HardSigmoid", "Softsign"]) for _ in range(own)]
+        gate = [g.choice(["Sigmoid", "HardSigmoid"])] if op != "RNN" else []  # With Relu a cell grows without limit.
+        others = dict(LSTM=2, GRU=1, RNN=1)[op]
+        more["activations"] = (gate + [g.choice(["Tanh", "Relu", "Softsign"]) for _ in range(others)]) * d
     while inputs[-1] == "":
         inputs.pop()
     count = 3 if op == "LSTM" else 2
