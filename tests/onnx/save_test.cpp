@@ -263,6 +263,16 @@ TEST_CASE("onnx::save: functions one by one") {
     const Tensor whole = (x * 9 - 5).to(DType::i64);
     return cat({floor_divide(x - 0.7, 0.3), floor_divide(whole, 2).to(DType::f32)}, 1);
   });
+  add("bits", [](const Tensor& x) {
+    const Tensor whole = (x * 9 - 5).to(DType::i32), mask = whole.gt(0);
+    return bitwise_or(bitwise_and(whole, 3), bitwise_xor(bitwise_not(whole), 5)) + trunc_divide(whole, 2) +
+           mask.to(DType::i32);
+  });
+  add("picked", [](const Tensor& x) {
+    const Tensor i = from_vector(std::vector<std::int64_t>{0, -1, 2}),
+                 j = from_vector(std::vector<std::int64_t>{3, 1, -2});
+    return index_get(x, {Tensor(), i, j}) + index_get(x, {Tensor(), i, Tensor(), j}).transpose(0, 1).sum(2, true);
+  });
   add("in_place", [](const Tensor& x) {
     Tensor y = x * 2;
     y += x.mean(1, true);

@@ -2,8 +2,9 @@
 #pragma once
 
 #include "base/text.h"
-#include "crisol/ops/copy.h"
+#include "crisol/functions/elementwise.h"
 #include "crisol/ops/elementwise.h"
+#include "tensor/recorder.h"
 
 namespace crisol {
 
@@ -17,12 +18,14 @@ inline Tensor counted_from_0(const Tensor& positions, std::int64_t size) {
 class JoinedPositions {
  public:
   void add(const Tensor& along_axis, std::int64_t size) {
-    const Tensor position = ops::cast(along_axis, DType::i64);
-    const Tensor wrong = ops::logical_or(ops::lt(position, 0), ops::ge(position, size));
-    outside_ = outside_.defined() ? ops::logical_or(outside_, wrong) : wrong;
-    joined_ = joined_.defined() ? ops::add(ops::mul(joined_, size), position) : position;
+    Tensor position = along_axis.to(DType::i64);
+    // A trace has the positions as they were given.
+    if (recorder() != nullptr) position = where(lt(position, 0), position + size, position);
+    const Tensor wrong = logical_or(lt(position, 0), ge(position, size));
+    outside_ = outside_.defined() ? logical_or(outside_, wrong) : wrong;
+    joined_ = joined_.defined() ? joined_ * size + position : position;
   }
-  Tensor get() const { return ops::where(outside_, -1, joined_); }
+  Tensor get() const { return where(outside_, -1, joined_); }
 
  private:
   Tensor joined_, outside_;

@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "crisol/ops/copy.h"
-#include "ops/pointwise/pointwise.h"
+#include "functions/pointwise/pointwise.h"
 #include "ops/pointwise/whole_rows.h"
 #include "tensor/impl.h"
 
@@ -10,20 +10,20 @@ namespace crisol {
 
 namespace rows = ops::rows;
 
-Tensor bitwise_and(const Operand& a, const Operand& b) { return ops::pointwise(rows::bitwise_and, {a, b}); }
-Tensor bitwise_or(const Operand& a, const Operand& b) { return ops::pointwise(rows::bitwise_or, {a, b}); }
-Tensor bitwise_xor(const Operand& a, const Operand& b) { return ops::pointwise(rows::bitwise_xor, {a, b}); }
-Tensor bitwise_not(const Tensor& x) { return ops::pointwise(rows::bitwise_not, {x}); }
+Tensor bitwise_and(const Operand& a, const Operand& b) { return autograd::pointwise(rows::bitwise_and, {a, b}); }
+Tensor bitwise_or(const Operand& a, const Operand& b) { return autograd::pointwise(rows::bitwise_or, {a, b}); }
+Tensor bitwise_xor(const Operand& a, const Operand& b) { return autograd::pointwise(rows::bitwise_xor, {a, b}); }
+Tensor bitwise_not(const Tensor& x) { return autograd::pointwise(rows::bitwise_not, {x}); }
 
 Tensor bitwise_left_shift(const Operand& a, const Operand& b) {
-  return ops::pointwise(rows::bitwise_left_shift, {a, b});
+  return autograd::pointwise(rows::bitwise_left_shift, {a, b});
 }
 
 Tensor bitwise_right_shift(const Operand& a, const Operand& b) {
-  return ops::pointwise(rows::bitwise_right_shift, {a, b});
+  return autograd::pointwise(rows::bitwise_right_shift, {a, b});
 }
 
-Tensor trunc_divide(const Operand& a, const Operand& b) { return ops::pointwise(rows::trunc_divide, {a, b}); }
+Tensor trunc_divide(const Operand& a, const Operand& b) { return autograd::pointwise(rows::trunc_divide, {a, b}); }
 
 Tensor bit_cast(const Tensor& x, DType dtype) {
   constexpr const char* op = "bit_cast";

@@ -74,7 +74,7 @@ std::int64_t version_for(const graph::Graph& graph) {
     const auto reduction = node.attributes.find("reduction");
     const auto is = [&](const char* name) { return reduction->second == graph::Attribute(std::string(name)); };
     const bool takes_extreme = reduction != node.attributes.end() && (is("max") || is("min"));
-    if (reduces || takes_extreme || node.attributes.count("antialias") > 0)
+    if (reduces || takes_extreme || node.op.starts_with("Bitwise") || node.attributes.count("antialias") > 0)
       version = std::max<std::int64_t>(version, 18);
   }
   return version;
