@@ -12,6 +12,7 @@
 #define VW 16
 #include "common/exp.h"
 #include "common/two_sum.h"
+#include "common/unroll.h"
 #include "common/vector.h"
 #ifndef KIND
 #define KIND 2
@@ -77,12 +78,17 @@ VECTOR_KERNEL void support_sums(__global const float* restrict x, const ulong x_
       __global const float* v = vectors + vectors_offset + block * features * VW;
       __global const float* c = coefficients + coefficients_offset + block * sums * VW;
       floatv k[ROWS];
-      for (int r = 0; r < ROWS; ++r) k[r] = (floatv)0.0f;
+      __global const float* from[ROWS];
+      UNROLL
+      for (int r = 0; r < ROWS; ++r) {
+        k[r] = (floatv)0.0f;
+        from[r] = x + x_offset + min(row + r, last - 1) * features;  // A row behind the last one is that one.
+      }
       for (long f = 0; f < features; ++f) {
         const floatv at = UNALIGNED_CONST(v + f * VW);
+        UNROLL
         for (int r = 0; r < ROWS; ++r) {
-          // A row behind the last one stands for itself.
-          const float own = x[x_offset + min(row + r, last - 1) * features + f];
+          const float own = from[r][f];
 #if KIND == 2
           const floatv apart = own - at;
           k[r] = FMA(apart, apart, k[r]);

@@ -230,6 +230,28 @@ TEST_CASE("onnx: encoders and the linear classifier of ai.onnx.ml") {
   check(classes("LOGISTIC")[1], DType::f32, {3, 3}, logistic);
   check(classes("SOFTMAX")[1], DType::f32, {3, 3}, soft);
   check(classes("SOFTMAX_ZERO")[1], DType::f32, {3, 3}, soft);
+  // More classes than one kernel takes, and gradients.
+  for (const std::int64_t count : {3, 5, 16, 17}) {
+    std::vector<float> weight;
+    Sizes labels;
+    for (std::int64_t i = 0; i < count; ++i) {
+      weight.insert(weight.end(), {static_cast<float>(i % 4), static_cast<float>(i % 3) - 1});
+      labels.push_back(10 * i);
+    }
+    const OnnxOp op = ml(
+        "LinearClassifier",
+        {reals("coefficients", weight), attribute("classlabels_ints", labels), attribute("post_transform", "LOGISTIC")},
+        {"label", "scores"});
+    const Tensor rows = randn({13, 2}), w = from_vector(weight, {count, 2});
+    const std::vector<Tensor> y = run_op(op, {rows});
+    CHECK(nearly(y[1], sigmoid(linear(rows, w))));
+    CHECK(y[0].to_vector<std::int64_t>() == (linear(rows, w).argmax(-1) * 10).to_vector<std::int64_t>());
+    const Tensor leaf = rows.detach().clone().requires_grad_();
+    const std::vector<Tensor> with_gradients = run_op(op, {leaf});
+    CHECK(nearly(with_gradients[1], y[1]));
+    with_gradients[1].sum().backward();
+    CHECK(nearly(leaf.grad(), matmul(y[1] * (-y[1] + 1.0), w)));
+  }
   CHECK(refusal_of_op(ml("LinearClassifier", {reals("coefficients", {1, 2})}, {"y"}), {x}) ==
         Contains("one of them must be empty"));
   const std::vector<Tensor> single =

@@ -10,13 +10,13 @@ const std::vector<Row>& all_rows() {
   static const std::vector<Row> rows = [] {
     std::vector<Row> all;
     for (const auto& family :
-         {pointwise_rows(),     unary_rows(),          activation_rows(), network_rows(),   shape_rows(),
-          reduce_rows(),        select_rows(),         pad_rows(),        control_rows(),   sequence_rows(),
-          loss_rows(),          attention_rows(),      token_rows(),      normalize_rows(), recurrent_rows(),
-          signal_rows(),        quantize_rows(),       microsoft_rows(),  nchwc_rows(),     resize_rows(),
-          vision_rows(),        window_rows(),         detection_rows(),  bit_rows(),       index_rows(),
-          algebra_rows(),       random_rows(),         feature_rows(),    training_rows(),  tree_rows(),
-          tree_ensemble_rows(), support_vector_rows(), label_rows()})
+         {pointwise_rows(),     unary_rows(),          activation_rows(),   network_rows(),   shape_rows(),
+          reduce_rows(),        select_rows(),         pad_rows(),          control_rows(),   sequence_rows(),
+          loss_rows(),          attention_rows(),      token_rows(),        normalize_rows(), recurrent_rows(),
+          signal_rows(),        quantize_rows(),       microsoft_rows(),    nchwc_rows(),     resize_rows(),
+          vision_rows(),        window_rows(),         detection_rows(),    bit_rows(),       index_rows(),
+          algebra_rows(),       random_rows(),         feature_rows(),      training_rows(),  tree_rows(),
+          tree_ensemble_rows(), support_vector_rows(), linear_model_rows(), label_rows()})
       all.insert(all.end(), family.begin(), family.end());
     return all;
   }();

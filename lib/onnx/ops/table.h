@@ -61,6 +61,7 @@ std::vector<Row> training_rows();
 std::vector<Row> tree_rows();
 std::vector<Row> tree_ensemble_rows();
 std::vector<Row> support_vector_rows();
+std::vector<Row> linear_model_rows();
 std::vector<Row> label_rows();
 
 /// All of them.

@@ -1,4 +1,4 @@
-// Ops of the domain ai.onnx.ml that prepare features, and linear models.
+// Ops of the domain ai.onnx.ml that prepare features.
 #include <algorithm>
 #include <cmath>
 
@@ -7,9 +7,7 @@
 #include "crisol/functions/cat.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/index.h"
-#include "crisol/functions/matmul.h"
 #include "crisol/functions/reduce.h"
-#include "crisol/functions/softmax.h"
 #include "onnx/ops/domains/estimators.h"
 #include "onnx/ops/domains/labels.h"
 #include "onnx/ops/table.h"
@@ -21,8 +19,6 @@ namespace {
 using graph::Data;
 using graph::Datum;
 using graph::Run;
-using ops::ScoreKind;
-using ops::ScoreTransform;
 using Reals = std::vector<double>;
 
 /// A line of numbers that broadcasts to inputs: one for all features, or one for each.
@@ -127,70 +123,6 @@ Run feature_vectorizer(Call& call) {
   };
 }
 
-/// A product with a weight of the attributes, a row for each result, and what follows it.
-struct LinearModel {
-  Reals coefficients, intercepts;
-  std::int64_t rows;
-  ScoreTransform transform;
-
-  LinearModel(Call& call, std::int64_t results) : rows(results) {
-    coefficients = call.reals("coefficients", {});
-    intercepts = call.reals("intercepts", {});
-    transform = transform_of(call);
-    const std::size_t count = coefficients.size();
-    require(rows >= 1 && count > 0 && count % static_cast<std::size_t>(rows) == 0, "onnx", count, " coefficients for ",
-            rows, " results");
-    require(intercepts.empty() || static_cast<std::int64_t>(intercepts.size()) == rows, "onnx", intercepts.size(),
-            " intercepts for ", rows, " results");
-  }
-
-  Tensor sums(const Tensor& features, Device device) const {
-    const auto count = static_cast<std::int64_t>(coefficients.size()) / rows;
-    return linear(rows_of(features), line(coefficients, DType::f32, device).reshape({rows, count}),
-                  intercepts.empty() ? Tensor() : line(intercepts, DType::f32, device));
-  }
-  /// The transform with gradients.
-  Tensor transformed(const Tensor& y) const {
-    require(transform <= ScoreTransform::softmax || !autograd::recording(y), "onnx",
-            "the transforms SOFTMAX_ZERO and PROBIT have no gradient");
-    return transform == ScoreTransform::logistic  ? sigmoid(y)
-           : transform == ScoreTransform::softmax ? softmax(y, -1)
-           : transform == ScoreTransform::none
-               ? y
-               : ops::row_scores(y, {}, {}, {.kind = ScoreKind::each, .transform = transform}).values;
-  }
-};
-
-Run linear_regressor(Call& call) {
-  call.check_counts(1, 1);
-  const LinearModel model(call, call.integer("targets", 1));
-  return
-      [=](const Data& in, Device device) { return Data{model.transformed(model.sums(in[0].tensor(device), device))}; };
-}
-
-/// The label of the largest score, and the scores. One row of coefficients for two labels is the score of the second:
-/// the scores are then {1 - y, y} after the transform, as in ONNX Runtime.
-Run linear_classifier(Call& call) {
-  call.check_counts(1, 1, 2);
-  const ClassLabels labels = class_labels(call, "classlabels_ints", "classlabels_strings");
-  call.integer("multi_class", 0);  // ONNX Runtime does not use it either.
-  const auto classes = static_cast<std::int64_t>(labels.numbers.size());
-  const bool is_single = classes == 2 && call.reals("intercepts").size() == 1;
-  const LinearModel model(call, is_single ? 1 : classes);
-  const ops::ScoreRule rule{.kind = is_single ? ScoreKind::share_by_sign : ScoreKind::each,
-                            .transform = model.transform};
-  call.gives(0, labels.value());
-  call.gives(1, value_of(DType::f32, 2));
-  return [=](const Data& in, Device device) {
-    const Tensor sums = model.sums(in[0].tensor(device), device);
-    const ops::Scores scores = ops::row_scores(sums.detach(), {}, list_or_none(labels.numbers, device), rule);
-    if (!autograd::recording(sums)) return Data{scores.labels, scores.values};
-    if (!is_single) return Data{scores.labels, model.transformed(sums)};
-    const Tensor y = model.transform == ScoreTransform::logistic ? sigmoid(sums) : sums;
-    return Data{scores.labels, cat({-y + 1.0, y}, 1)};
-  };
-}
-
 /// The categories of a OneHotEncoder as the input has them: numbers, or the positions of texts.
 Numbers positions_of_categories(Call& call) {
   const std::vector<std::string> names = call.texts("cats_strings");
@@ -238,8 +170,6 @@ std::vector<Row> feature_rows() {
       {"Binarizer", 1, newest, binarizer, ml},
       {"FeatureVectorizer", 1, newest, feature_vectorizer, ml},
       {"Imputer", 1, newest, imputer, ml},
-      {"LinearClassifier", 1, newest, linear_classifier, ml},
-      {"LinearRegressor", 1, newest, linear_regressor, ml},
       {"Normalizer", 1, newest, normalizer, ml},
       {"OneHotEncoder", 1, newest, one_hot_encoder, ml},
       {"Scaler", 1, newest, scaler, ml},
