@@ -22,6 +22,9 @@
       const ulong index_offset, __global ELEMENT *restrict y, const ulong y_offset, const long rows, const long run, \
       const long per_outer, const long size, const long inner, const int step, const long index_outer,              \
       const long index_row, const int index_step, const ulong missing, FAULT_PARAMETERS
+#define GATHER_ARGUMENTS                                                                                       \
+  x, x_offset, index, index_offset, y, y_offset, rows, run, per_outer, size, inner, step, index_outer, index_row, \
+      index_step, missing, FAULT_ARGUMENTS
 
 CPU_KERNEL void gather_runs(GATHER_PARAMETERS) {
   const long elements = rows * run;

@@ -58,6 +58,10 @@ INLINE void of_one(const float x0, float* y0) { *y0 = x0; }
 #define OUTPUT(k, type, R) __global type *RESTRICT q##k, const ulong q##k##_offset,
 #define SCALAR(k, type, R) const R s##k,
 #define INPUT_STRIDES(k, type, R) const AXES p##k##_strides,
+#define INPUT_NAMES(k, type, R) p##k, p##k##_offset,
+#define OUTPUT_NAMES(k, type, R) q##k, q##k##_offset,
+#define SCALAR_NAME(k, type, R) s##k,
+#define STRIDES_NAME(k, type, R) p##k##_strides,
 #define SHIFT_INPUT(k, type, R) p##k += p##k##_offset;
 #define SHIFT_OUTPUT(k, type, R) q##k += q##k##_offset;
 
@@ -92,7 +96,10 @@ INLINE void of_one(const float x0, float* y0) { *y0 = x0; }
 #define STORE(k, type, R) STORE_V(type, q##k, at, y##k);
 #endif
 
-VECTOR_KERNEL void flat(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR) const long n, const long chunk) {
+#define FLAT_PARAMETERS EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR) const long n, const long chunk
+#define FLAT_ARGUMENTS EACH_INPUT(INPUT_NAMES) EACH_OUTPUT(OUTPUT_NAMES) EACH_SCALAR(SCALAR_NAME) n, chunk
+
+VECTOR_KERNEL void flat(FLAT_PARAMETERS) {
   EACH_INPUT(SHIFT_INPUT)
   EACH_OUTPUT(SHIFT_OUTPUT)
   EACH_INPUT(INPUT_VECTOR)
@@ -167,9 +174,14 @@ VECTOR_KERNEL void flat(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR
 #define ENTRY short_rows
 #endif
 
-VECTOR_KERNEL void ENTRY(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR) const AXES shape,
-                         EACH_INPUT(INPUT_STRIDES) const AXES q_strides, const int rank, const long n,
-                         const long chunk) {
+#define ROWS_PARAMETERS                                                                                         \
+  EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR) const AXES shape, EACH_INPUT(INPUT_STRIDES) const AXES \
+      q_strides, const int rank, const long n, const long chunk
+#define ROWS_ARGUMENTS                                                                                           \
+  EACH_INPUT(INPUT_NAMES) EACH_OUTPUT(OUTPUT_NAMES) EACH_SCALAR(SCALAR_NAME) shape, EACH_INPUT(STRIDES_NAME) q_strides, \
+      rank, n, chunk
+
+VECTOR_KERNEL void ENTRY(ROWS_PARAMETERS) {
   const long begin = get_global_id(0) * chunk;
   long left = min(chunk, n - begin);
   if (left <= 0) return;

@@ -24,7 +24,8 @@ CPU_KERNEL void avg_pool_forward_rows(
     const long planes, const PoolWindow w, const int include_pad, const int divisor) {
   const InnerColumns inner = inner_columns(&w);
   y += y_offset;
-  for (OutputRow at = first_output_row(planes, w.out_h); at.row < at.end; next_output_row(&at, w.out_h)) {
+  OutputRow at = first_output_row(planes, w.out_h, get_global_id(0), get_global_size(0));
+  for (; at.row < at.end; next_output_row(&at, w.out_h)) {
     const int h0 = max(at.oh * w.stride_h - w.pad_h, 0);
     const int h1 = min(at.oh * w.stride_h - w.pad_h + w.kernel_h, w.height);
     __global const float* src = x + x_offset + at.plane * w.height * w.width;

@@ -5,14 +5,14 @@
 #include "pool/avg_window.h"
 
 // The first output of this work-item and the one behind its last, counted over all planes.
-INLINE long first_output(long planes, const PoolWindow* w, long item) {
-  return planes * w->out_h * w->out_w * item / (long)get_global_size(0);
+INLINE long first_output(long planes, const PoolWindow* w, long item, long items) {
+  return planes * w->out_h * w->out_w * item / items;
 }
 
-#define FOR_EACH_OUTPUT(at)                                              \
-  const long end = first_output(planes, &w, (long)get_global_id(0) + 1); \
-  NO_UNROLL                                                              \
-  for (long at = first_output(planes, &w, (long)get_global_id(0)); at < end; ++at)
+#define FOR_EACH_OUTPUT(at)                                                            \
+  const long end = first_output(planes, &w, get_global_id(0) + 1, get_global_size(0)); \
+  NO_UNROLL                                                                            \
+  for (long at = first_output(planes, &w, get_global_id(0), get_global_size(0)); at < end; ++at)
 
 // The window of output `at`: its first row and column, and the taps r0 … r1-1 and s0 … s1-1 inside of the plane.
 #define WINDOW_OF(at)                                                                               \

@@ -36,7 +36,8 @@ CPU_KERNEL void max_pool_forward_rows(
   const InnerColumns inner = inner_columns(&w);
   y += y_offset;
   index += index_offset;
-  for (OutputRow at = first_output_row(planes, w.out_h); at.row < at.end; next_output_row(&at, w.out_h)) {
+  OutputRow at = first_output_row(planes, w.out_h, get_global_id(0), get_global_size(0));
+  for (; at.row < at.end; next_output_row(&at, w.out_h)) {
     const int h0 = at.oh * w.stride_h - w.pad_h;
     const long last_row = (long)min(w.height - 1, h0 + w.dilation_h * (w.kernel_h - 1)) * w.width;
     __global const float* src = x + x_offset + at.plane * w.height * w.width;

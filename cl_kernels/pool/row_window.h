@@ -10,10 +10,8 @@ typedef struct {
   int oh;
 } OutputRow;
 
-static inline OutputRow first_output_row(long planes, int out_h) {
+static inline OutputRow first_output_row(long planes, int out_h, long item, long items) {
   const long rows = planes * out_h;
-  const long item = get_global_id(0);
-  const long items = get_global_size(0);
   OutputRow at;
   at.row = rows * item / items;
   at.end = rows * (item + 1) / items;

@@ -10,6 +10,7 @@
 #define EPILOGUE_PARAMETERS                                                                    \
   __global const float *restrict e0, const ulong e0_offset, __global const float *restrict e1, \
       const ulong e1_offset, const EpilogueParameters epilogue, const float8 scalars
+#define EPILOGUE_ARGUMENTS e0, e0_offset, e1, e1_offset, epilogue, scalars
 
 typedef struct {
   __global const float *e0, *e1;  // The operands of this product.

@@ -94,6 +94,7 @@ typedef many unaligned_many __attribute__((aligned(sizeof(one))));
 #define SCAN_PARAMETERS                                                                                    \
   __global const S *restrict x, const ulong x_offset, __global const S *restrict offsets,                  \
       const ulong offsets_offset, __global S *restrict y, const ulong y_offset, const long8 sizes
+#define SCAN_ARGUMENTS x, x_offset, offsets, offsets_offset, y, y_offset, sizes
 // The offset of block b of outer o, column i.
 #define OFFSET_OF(o, b, i) \
   offsets[offsets_offset + ((o) * (BLOCKS - 1) + (REVERSE ? BLOCKS - 1 - (b) : (b) - 1)) * INNER + (i)]

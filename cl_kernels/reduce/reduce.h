@@ -112,12 +112,15 @@ INLINE long position(const long8 shape, const long8 strides, const int rank, con
 #if KIND >= KIND_ARG_MAX
 #define RESULT_PARAMETERS \
   __global void *restrict y, const ulong y_offset, __global long *restrict positions, const ulong positions_offset
+#define RESULT_ARGUMENTS y, y_offset, positions, positions_offset
 #define POSITIONS (positions + positions_offset)
 #else
 #define RESULT_PARAMETERS __global void *restrict y, const ulong y_offset
+#define RESULT_ARGUMENTS y, y_offset
 #define POSITIONS ((__global long*)0)
 #endif
 #define REDUCE_PARAMETERS SOURCE_PARAMETERS, AXES_FORMAL, RESULT_PARAMETERS
+#define REDUCE_ARGUMENTS SOURCE, AXES, RESULT_ARGUMENTS
 #define RESULTS ((__global OUT*)y + y_offset)
 #define STATES ((__global S*)y + y_offset)
 #define PART_BEGIN(part, parts) (REDUCED / (parts) * (part) + min((long)(part), REDUCED % (parts)))
@@ -154,9 +157,12 @@ INLINE many finish_many(const many a, const long elements, const float parameter
 #define JOIN_PARAMETERS                                                                                        \
   __global const S *restrict states, const ulong states_offset, __global const long *restrict part_positions, \
       const ulong part_positions_offset, RESULT_PARAMETERS, const long8 sizes
+#define JOIN_ARGUMENTS \
+  states, states_offset, part_positions, part_positions_offset, RESULT_ARGUMENTS, sizes
 #define PART_POSITIONS (part_positions + part_positions_offset)
 #else
 #define JOIN_PARAMETERS __global const S *restrict states, const ulong states_offset, RESULT_PARAMETERS, const long8 sizes
+#define JOIN_ARGUMENTS states, states_offset, RESULT_ARGUMENTS, sizes
 #define PART_POSITIONS ((__global const long*)0)
 #endif
 #define PARTS states + states_offset, PART_POSITIONS

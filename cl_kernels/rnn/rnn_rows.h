@@ -14,9 +14,7 @@ typedef struct {
   int first, end;
 } Rows;
 
-INLINE Rows rows_of_item(int batch) {
-  const long item = get_global_id(0);
-  const long items = get_global_size(0);
+INLINE Rows rows_of_item(int batch, long item, long items) {
   const Rows rows = {(int)(batch * item / items), (int)(batch * (item + 1) / items)};
   return rows;
 }

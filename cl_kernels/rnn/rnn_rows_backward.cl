@@ -104,7 +104,7 @@ CPU_KERNEL void rnn_rows_backward(__global const float* restrict packed, const u
   dinput += dinput_offset;
   drecurrent += drecurrent_offset;
   lengths += lengths_offset;
-  const Rows rows = rows_of_item(batch);
+  const Rows rows = rows_of_item(batch, get_global_id(0), get_global_size(0));
   const long slot = (long)batch * hidden;
   const int tiles = (rows.end - rows.first + TILE_ROWS - 1) / TILE_ROWS;
   const int vectors = (hidden + VW - 1) / VW;

@@ -105,7 +105,7 @@ CPU_KERNEL void rnn_rows_forward(__global const float* restrict x, const ulong x
   states += states_offset;
   cells += cells_offset;
   lengths += lengths_offset;
-  const Rows rows = rows_of_item(batch);
+  const Rows rows = rows_of_item(batch, get_global_id(0), get_global_size(0));
   const long slot = (long)batch * hidden;
   const int blocks = (hidden + VW - 1) / VW;
   const int tiles = (rows.end - rows.first + TILE_ROWS - 1) / TILE_ROWS;

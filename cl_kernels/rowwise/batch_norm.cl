@@ -132,8 +132,8 @@ INLINE long part_size(const long part, const long images, const long spatial, co
 }
 
 // For each part: its mean minus the channel's first value, and the sum of squared distances from the mean.
-ROW_KERNEL void batch_norm_moments(__global const float* restrict x, ulong x_offset, __global float* restrict partial,
-                                 ulong partial_offset, BatchNormParameters sizes) {
+EACH_ROW_KERNEL void batch_norm_moments(__global const float* restrict x, ulong x_offset,
+    __global float* restrict partial, ulong partial_offset, BatchNormParameters sizes) {
   ROW_SCRATCH;
   x += x_offset;
   EACH_PART
@@ -207,7 +207,7 @@ ROW_KERNEL void batch_norm_from_running(__global const float* restrict running_m
 }
 
 // `affine` holds AffineFlags.
-ROW_KERNEL void batch_norm_apply(
+EACH_ROW_KERNEL void batch_norm_apply(
     __global const float* restrict x, ulong x_offset, __global const float* restrict mean, ulong mean_offset, __global
     const float* restrict invstd, ulong invstd_offset, __global const float* weight, ulong weight_offset, __global const
     float* bias, ulong bias_offset, __global float* restrict y, ulong y_offset, BatchNormParameters sizes, int affine) {
@@ -226,7 +226,7 @@ ROW_KERNEL void batch_norm_apply(
 }
 
 // For each part: the sums of dy and of dy (x - mean).
-ROW_KERNEL void batch_norm_backward_sums(
+EACH_ROW_KERNEL void batch_norm_backward_sums(
     __global const float* restrict dy, ulong dy_offset, __global const float* restrict x, ulong x_offset, __global const
     float* restrict mean, ulong mean_offset, __global float* restrict partial, ulong partial_offset, BatchNormParameters
     sizes) {
@@ -274,7 +274,7 @@ ROW_KERNEL void batch_norm_backward_total(__global const float* restrict partial
 }
 
 // Like batch_norm_apply. inverse_count is 1 / M, or 0 if mean and invstd are constants.
-ROW_KERNEL void batch_norm_backward_apply(
+EACH_ROW_KERNEL void batch_norm_backward_apply(
     __global const float* restrict dy, ulong dy_offset, __global const float* restrict x, ulong x_offset,
     __global const float* restrict mean, ulong mean_offset, __global const float* restrict invstd, ulong invstd_offset,
     __global const float* weight, ulong weight_offset, __global const float* restrict dweight, ulong dweight_offset,

@@ -17,11 +17,10 @@
 // One comparison, because rusticl 22 finds a negative int that became a long to be >= 0.
 static inline int is_class(long label, long classes) { return (ulong)label < (ulong)classes; }
 
-ROW_KERNEL void cross_entropy_rows(__global const float* restrict x, ulong x_offset, __global const LABEL* restrict labels,
-                                 ulong labels_offset, __global float* restrict losses, ulong losses_offset,
-                                 __global float* restrict moments, ulong moments_offset, __global long* fault,
-                                 ulong fault_offset, long rows, long classes, long ignored, int op,
-                                 float smoothing) {
+EACH_ROW_KERNEL void cross_entropy_rows(
+    __global const float* restrict x, ulong x_offset, __global const LABEL* restrict labels, ulong labels_offset,
+    __global float* restrict losses, ulong losses_offset, __global float* restrict moments, ulong moments_offset,
+    __global long* fault, ulong fault_offset, long rows, long classes, long ignored, int op, float smoothing) {
   ROW_SCRATCH;
   EACH_ROW(row, rows) {
     __global const float* from = x + x_offset + row * classes;
@@ -67,12 +66,11 @@ ROW_KERNEL void cross_entropy_rows(__global const float* restrict x, ulong x_off
 }
 
 // dy_step is 1 if each row has a gradient of its own, else 0.
-ROW_KERNEL void cross_entropy_backward(__global const float* restrict dy, ulong dy_offset, __global const float* restrict x,
-                                     ulong x_offset, __global const LABEL* restrict labels, ulong labels_offset,
-                                     __global const float* restrict moments, ulong moments_offset,
-                                     __global const float* restrict scale, ulong scale_offset,
-                                     __global float* restrict dx, ulong dx_offset, long rows, long classes, long ignored,
-                                     float smoothing, long dy_step) {
+EACH_ROW_KERNEL void cross_entropy_backward(
+    __global const float* restrict dy, ulong dy_offset, __global const float* restrict x, ulong x_offset,
+    __global const LABEL* restrict labels, ulong labels_offset, __global const float* restrict moments,
+    ulong moments_offset, __global const float* restrict scale, ulong scale_offset, __global float* restrict dx,
+    ulong dx_offset, long rows, long classes, long ignored, float smoothing, long dy_step) {
   EACH_ROW(row, rows) {
     __global const float* from = x + x_offset + row * classes;
     __global float* to = dx + dx_offset + row * classes;

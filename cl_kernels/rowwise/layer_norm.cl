@@ -12,7 +12,7 @@
 #include "rowwise/rows.h"
 
 // `affine` holds AffineFlags.
-ROW_KERNEL void layer_norm_forward(__global const float* restrict x, ulong x_offset, __global const float* weight,
+EACH_ROW_KERNEL void layer_norm_forward(__global const float* restrict x, ulong x_offset, __global const float* weight,
                                  ulong weight_offset, __global const float* bias, ulong bias_offset,
                                  __global float* restrict y, ulong y_offset, __global float* restrict mean,
                                  ulong mean_offset, __global float* restrict rstd, ulong rstd_offset, long rows, long n,
@@ -68,12 +68,11 @@ INLINE void add_to_columns(const rowv g, const rowv x_hat, __global float* produ
 }
 
 // An item takes a part on CPUs and a row on other devices. `columns` says whether `partial` is computed here.
-ROW_KERNEL void layer_norm_backward(__global const float* restrict dy, ulong dy_offset, __global const float* restrict x,
-                                  ulong x_offset, __global const float* weight, ulong weight_offset,
-                                  __global const float* restrict mean, ulong mean_offset,
-                                  __global const float* restrict rstd, ulong rstd_offset, __global float* restrict dx,
-                                  ulong dx_offset, __global float* partial, ulong partial_offset, long rows, long n,
-                                  long part_rows, int affine, int columns) {
+EACH_ROW_KERNEL void layer_norm_backward(
+    __global const float* restrict dy, ulong dy_offset, __global const float* restrict x, ulong x_offset,
+    __global const float* weight, ulong weight_offset, __global const float* restrict mean, ulong mean_offset,
+    __global const float* restrict rstd, ulong rstd_offset, __global float* restrict dx, ulong dx_offset,
+    __global float* partial, ulong partial_offset, long rows, long n, long part_rows, int affine, int columns) {
   ROW_SCRATCH;
   weight += weight_offset;
 #if VW > 1

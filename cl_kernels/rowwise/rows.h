@@ -36,6 +36,8 @@ EXP_OF_NEGATIVE(exp_below, floatv, intv)
 #else
 #define ROW_KERNEL __kernel
 #endif
+// Starts such a kernel whose code is EACH_ROW.
+#define EACH_ROW_KERNEL ROW_KERNEL
 
 #define CHUNKS(n) (((n) + VW - 1) / VW)
 #define IS_WHOLE(chunk, n) (VW == 1 || ((chunk) + 1) * VW <= (n))

@@ -15,7 +15,7 @@ INLINE long softmax_row(const long row, const long n, const long inner) {
   return row / inner * n * inner + row % inner;
 }
 
-ROW_KERNEL void softmax_forward(__global const float* restrict x, ulong x_offset, __global float* restrict y,
+EACH_ROW_KERNEL void softmax_forward(__global const float* restrict x, ulong x_offset, __global float* restrict y,
                               ulong y_offset, long rows, long n, long inner) {
   ROW_SCRATCH;
   EACH_ROW(row, rows) {
@@ -58,9 +58,9 @@ ROW_KERNEL void softmax_forward(__global const float* restrict x, ulong x_offset
   }
 }
 
-ROW_KERNEL void softmax_backward(__global const float* restrict dy, ulong dy_offset, __global const float* restrict y,
-                               ulong y_offset, __global float* restrict dx, ulong dx_offset, long rows, long n,
-                               long inner) {
+EACH_ROW_KERNEL void softmax_backward(
+    __global const float* restrict dy, ulong dy_offset, __global const float* restrict y, ulong y_offset,
+    __global float* restrict dx, ulong dx_offset, long rows, long n, long inner) {
   ROW_SCRATCH;
   EACH_ROW(row, rows) {
     __global const float* g = dy + dy_offset + softmax_row(row, n, inner);

@@ -2,14 +2,16 @@
 //
 // fill_words   CPU: a work-item writes `chunk` words; chunk is a multiple of 8
 // fill_places  GPU: a work-item writes one word
-__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void fill_words(__global ulong* restrict y, const ulong y_offset, const ulong value, const long words,
-                const long chunk) {
+#include "common/vector.h"
+
+CPU_KERNEL void fill_words(__global ulong* restrict y, const ulong y_offset, const ulong value, const long words,
+                           const long chunk) {
   const long first = get_global_id(0) * chunk;
   const long end = min(first + chunk, words);
   y += y_offset;
   long i = first;
   for (; i + 8 <= end; i += 8) vstore8((ulong8)(value), 0, y + i);
+  NO_UNROLL
   for (; i < end; ++i) y[i] = value;
 }
 

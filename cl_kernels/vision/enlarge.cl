@@ -13,6 +13,7 @@
 #define ENLARGE_PARAMETERS                                                                                         \
   __global const ELEMENT *restrict x, const ulong x_offset, __global ELEMENT *restrict y, const ulong y_offset,     \
       const long rows, const long width, const int down, const int across
+#define ENLARGE_ARGUMENTS x, x_offset, y, y_offset, rows, width, down, across
 
 #define elementv JOIN(ELEMENT, VW)
 

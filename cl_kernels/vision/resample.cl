@@ -15,6 +15,7 @@
   __global const float *restrict x, const ulong x_offset, __global const int *restrict table,                     \
       const ulong table_offset, __global float *restrict y, const ulong y_offset, const long outer, const int count, \
       const long size, const long inner
+#define RESAMPLE_ARGUMENTS x, x_offset, table, table_offset, y, y_offset, outer, count, size, inner
 
 __kernel void resample_elements(RESAMPLE_PARAMETERS) {
   const long i = get_global_id(0);

@@ -17,7 +17,7 @@ using runtime::builtin_declarations;
 namespace {
 
 bool declares(const std::string& source, const std::string& declaration) {
-  return ('\n' + builtin_declarations(source).value()).find('\n' + declaration + '\n') != std::string::npos;
+  return ('\n' + builtin_declarations(source)).find('\n' + declaration + '\n') != std::string::npos;
 }
 
 }  // namespace
@@ -43,9 +43,7 @@ TEST_CASE("functions that a source names are declared with all their types, othe
   CHECK(
       declares("atomic_xchg(p, 1)", "float __attribute__((overloadable)) atomic_xchg(volatile __local float*,float);"));
   CHECK(declares("barrier(f)", "void __attribute__((overloadable,convergent)) barrier(cl_mem_fence_flags);"));
-  CHECK(builtin_declarations("int length = my_function (c);")->empty());
-  CHECK_FALSE(builtin_declarations("x = length (c);"));
-  CHECK_FALSE(builtin_declarations("native_exp(x) + exp(x)"));
+  CHECK(builtin_declarations("int length = my_function (c);").empty());
 }
 
 TEST_CASE("names that macros paste together are declared with every width") {
@@ -62,9 +60,9 @@ __kernel void lengths(__global const float* x, ulong x_offset, __global float* y
 }
 )";
   const Tensor x = from_vector(std::vector<float>{3, 4}, {2}), y = zeros({1});
-  // The length of a vector is not among the functions that are declared. Pasted together, its name is not seen.
+  // The first three call functions that have no short declaration. Pasted together, a name is not seen.
   for (const char* function : {"length(vload2(0, x + x_offset))", "JOIN(len, gth)(vload2(0, x + x_offset))",
-                               "sqrt(fma(x[0], x[0], x[1] * x[1]))"}) {
+                               "mad24((int)x[0], 1, 2)", "sqrt(fma(x[0], x[0], x[1] * x[1]))"}) {
     runtime::launch(state_of(x), {"", "lengths", {{"FUNCTION", function}}, source}, {{1}, {1}}, in(x), out(y));
     MESSAGE("length is " << y.item());
   }
@@ -85,6 +83,8 @@ TEST_CASE("a function without a short declaration is found, and the library's ow
   for (std::size_t at = result.output.find("length is 5"); at != std::string::npos;
        at = result.output.find("length is 5", at + 1))
     ++found;
-  CHECK_MESSAGE(found == 3, result.output);
+  CHECK_MESSAGE(found == 4, result.output);
   CHECK_MESSAGE(result.output.find("needs all declarations") == std::string::npos, result.output);
+  // PoCL writes "1 error generated." for a program that does not build.
+  CHECK_MESSAGE(result.output.find("generated.") == std::string::npos, result.output);
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <sstream>
 #include <stdexcept>
@@ -232,12 +233,12 @@ TEST_CASE("child: faults while programs are made" * doctest::skip()) {
   Outcomes outcomes;
   std::vector<std::string> errors;
   FaultControl& faults = control();
-  const auto fail_next = [&](Call call, long nth, cl_int code) {
+  const auto fail_next = [&](Call call, long nth, cl_int code, const std::function<void()>& work) {
     faults.countdown = nth;
     faults.code = code;
     faults.kind = static_cast<int>(call);
     try {
-      training_step();
+      work();
       ++outcomes.succeeded;
     } catch (const Error& error) {
       ++outcomes.threw;
@@ -247,8 +248,11 @@ TEST_CASE("child: faults while programs are made" * doctest::skip()) {
     faults.kind = -1;
     return came;
   };
-  while (fail_next(Call::build, 2, CL_BUILD_PROGRAM_FAILURE) && outcomes.threw + outcomes.succeeded < 1000)
-    fail_next(Call::create, 3, CL_OUT_OF_HOST_MEMORY);
+  // On PoCL the first program that does not build, and all later ones, are built in another way.
+  fail_next(Call::build, 1, CL_BUILD_PROGRAM_FAILURE, [] { exp(ones({3})); });
+  while (fail_next(Call::build, 2, CL_BUILD_PROGRAM_FAILURE, training_step) &&
+         outcomes.threw + outcomes.succeeded < 1000)
+    fail_next(Call::create, 3, CL_OUT_OF_HOST_MEMORY, training_step);
   say(static_cast<int>(Call::build), false, faults.calls[static_cast<int>(Call::build)], outcomes);
   CHECK(outcomes.threw > 0);
   CHECK(faults.calls[static_cast<int>(Call::build)] > 5);

@@ -6,6 +6,7 @@
 
 #include "crisol/crisol.h"
 #include "doctest/doctest.h"
+#include "runtime/program/disk_cache.h"
 #include "runtime/program/progress.h"
 #include "support/processes/subprocess.h"
 #include "support/skip.h"
@@ -84,23 +85,38 @@ TEST_CASE("child: compile for three seconds" * doctest::skip()) {
   using namespace std::chrono_literals;
   runtime::CompileProgress progress;
   const auto now = runtime::CompileProgress::Clock::now();
-  progress.add_program(now - 1s, "folder");
+  const std::string folder = runtime::DiskCache::default_folder();
+  progress.add_first_run();
+  progress.add_program(now - 1s, folder);
   std::cerr << "one second\n";  // The stream of the line, so that the order is that of the calls.
-  progress.add_program(now - 2s, "folder");
-  progress.add_program(now - 2s, "folder");
+  progress.add_program(now - 2s, folder);
+  progress.add_program(now - 2s, folder);
   runtime::CompileProgress().add_program(now - 9s, "");
+  progress.add_program(now - 4s, folder);
+  progress.keep();
 }
 
 TEST_CASE("after two seconds of compiling, one line says so if it is asked for") {
   if (testing::slow_device()) CRISOL_SKIP("starts processes outside the simulator");
-  const auto run = [](const char* choice) {
-    return testing::run_child("child: compile for three seconds", {{"CRISOL_PROGRESS", choice}}).output;
+  const testing::TemporaryFolder folder;
+  const auto run = [&](const char* choice) {
+    return testing::run_child("child: compile for three seconds",
+                              {{"CRISOL_PROGRESS", choice}, {"CRISOL_CACHE_DIR", folder.path()}})
+        .output;
   };
   const std::string output = run("1");
   CHECK_MESSAGE(count(output, "crisol: compiling kernels") == 1, output);
   CHECK_MESSAGE(count(output, "(2 programs)") == 1, output);
   CHECK_MESSAGE(count(output, "next run starts at once") == 1, output);
   CHECK(output.find("one second") < output.find("compiling kernels"));
+  CHECK_MESSAGE(count(output, "so the time left is not known. Up to 1 queued kernel is not compiled yet.") == 1,
+                output);
+  const std::string again = run("1");  // It compiled for 9 s, and says so after 3 s.
+#if defined(__linux__)
+  CHECK_MESSAGE(count(again, "An earlier run took 9 s, so about 6 s are left.") == 1, again);
+#else
+  CHECK_MESSAGE(count(again, "so the time left is not known.") == 1, again);
+#endif
   CHECK(count(run("0"), "compiling kernels") == 0);
   CHECK(count(run(""), "compiling kernels") == 0);  // Not on a terminal.
   NEEDS_POSIX("a terminal");

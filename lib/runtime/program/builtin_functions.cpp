@@ -233,26 +233,6 @@ bool declare_atomic(std::string_view name, std::string& out) {
   return true;
 }
 
-// Functions that no kernel of the library calls, so nothing declares them.
-bool is_undeclared(std::string_view name) {
-  constexpr std::string_view functions =
-      "cross distance dot fast_distance fast_length fast_normalize fract frexp length lgamma_r mad24 modf mul24 nan "
-      "normalize printf remquo shuffle shuffle2 sincos upsample vec_step wait_group_events";
-  constexpr std::string_view prefixes[] = {"async_work_group_", "atom_",  "get_image_", "half_",      "native_",
-                                           "read_image",        "vloada", "vstorea",    "write_image"};
-  return lists(functions, name) || std::any_of(std::begin(prefixes), std::end(prefixes),
-                                               [&](std::string_view prefix) { return name.starts_with(prefix); });
-}
-
-// Whether the name stands before a parenthesis. Many kernels have a variable `length`.
-bool calls(std::string_view source, std::string_view name) {
-  for (std::size_t at = source.find(name); at != std::string_view::npos; at = source.find(name, at + 1)) {
-    const std::size_t next = source.find_first_not_of(' ', at + name.size());
-    if (next != std::string_view::npos && source[next] == '(' && (at == 0 || !in_name(source[at - 1]))) return true;
-  }
-  return false;
-}
-
 void declare(std::string_view name, const Names& names, std::string& out) {
   if (name == "prefetch") {
     for_each_type("fsu", out, [&](const ElementType& type) {
@@ -275,13 +255,10 @@ void declare(std::string_view name, const Names& names, std::string& out) {
 
 }  // namespace
 
-std::optional<std::string> builtin_declarations(std::string_view source) {
+std::string builtin_declarations(std::string_view source) {
   const Names names = names_in(source);
   std::string out;
-  for (const std::string_view name : names) {
-    if (is_undeclared(name) && calls(source, name)) return std::nullopt;
-    declare(name, names, out);
-  }
+  for (const std::string_view name : names) declare(name, names, out);
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/device/device_state.h"
 #include "runtime/program/builtin_functions.h"
 #include "runtime/program/driver_cache.h"
+#include "runtime/program/kernel_calls.h"
 #include "runtime/program/kernel_source.h"
 #include "runtime/verbose.h"
 
@@ -33,12 +34,13 @@ std::uint64_t hash_of_spec(const KernelSpec& spec) noexcept {
   return hash.value();
 }
 
-std::string source_text(const KernelSpec& spec) {
+std::string source_text(const KernelSpec& spec, const DeviceInfo& info) {
   std::string text;
   for (const Define& define : spec.defines)
     text += define.text.empty() ? concat("#define ", define.name, ' ', define.number, '\n')
                                 : concat("#define ", define.name, ' ', define.text, '\n');
-  return text + expanded_source(spec.prelude, spec.source);
+  text += expanded_source(spec.prelude, spec.source);
+  return is_pocl(info) && info.type == DeviceType::cpu && !spec.source.empty() ? with_calls_of_kernels(text) : text;
 }
 
 // NVIDIA reports only OpenCL C 1.2. Newer features are used through extensions.
@@ -122,8 +124,8 @@ BuiltKernel& ProgramCache::resolve(const KernelSpec& spec) {
 }
 
 std::shared_ptr<Program> ProgramCache::program_for(const KernelSpec& spec) {
-  const std::string source = source_text(spec);
   const DeviceInfo& info = device_.info();
+  const std::string source = source_text(spec, info);
   const std::string key =
       digest_of(concat(info.platform, '\n', info.name, '\n', info.driver_version, '\n', info.device_version, '\n',
                        options_of(spec, device_.device(), info), '\n', source));
@@ -146,7 +148,7 @@ std::shared_ptr<Program> ProgramCache::program_for(const KernelSpec& spec) {
 
 cl::Kernel ProgramCache::make_kernel(Program& program, const KernelSpec& spec) {
   const std::lock_guard lock(program.mutex);
-  if (program.handle() == nullptr) build(program, spec, source_text(spec));
+  if (program.handle() == nullptr) build(program, spec, source_text(spec, device_.info()));
   cl_int error = CL_SUCCESS;
   cl::Kernel kernel(program.handle, std::string(spec.entry).c_str(), &error);
   if (error != CL_SUCCESS)
@@ -174,14 +176,14 @@ bool ProgramCache::build_from_binary(Program& program, const CachedProgram& cach
 }
 
 // PoCL reads declarations of all functions of OpenCL for each program, which takes 0.1 s. The headers of PoCL leave
-// them out if this macro is defined. Programs of a user may call functions that are not declared then, and later
-// versions of PoCL may know another macro. So a program that does not build this way is built as others are.
-bool ProgramCache::build_with_short_declarations(Program& program, const std::string& source) {
-  if (!is_pocl(device_.info()) || full_declarations_) return false;
-  const std::optional<std::string> declarations = builtin_declarations(source);
-  if (!declarations) return false;
+// them out if this macro is defined. A program without a file of the library is a user's. It may call functions that
+// have no short declaration, and PoCL prints a line for each program that does not build. So it gets all declarations
+// at once. Later versions of PoCL may know another macro, so a text that does not build this way is built as others
+// are.
+bool ProgramCache::build_with_short_declarations(Program& program, const KernelSpec& spec, const std::string& source) {
+  if (!is_pocl(device_.info()) || full_declarations_ || spec.source.empty()) return false;
   cl_int error = CL_SUCCESS;
-  cl::Program handle(device_.context(), *declarations + source, false, &error);
+  cl::Program handle(device_.context(), builtin_declarations(source) + source, false, &error);
   cl_device_id device = device_.device()();
   const std::string options = program.options + " -D_OPENCL_H_";
   if (error == CL_SUCCESS) error = clBuildProgram(handle(), 1, &device, options.c_str(), nullptr, nullptr);
@@ -190,7 +192,7 @@ bool ProgramCache::build_with_short_declarations(Program& program, const std::st
 }
 
 void ProgramCache::build_from_source(Program& program, const KernelSpec& spec, const std::string& source) {
-  if (build_with_short_declarations(program, source)) return;
+  if (build_with_short_declarations(program, spec, source)) return;
   cl_int error = CL_SUCCESS;
   cl::Program handle(device_.context(), source, false, &error);
   check_cl(error, "clCreateProgramWithSource");
@@ -203,8 +205,8 @@ void ProgramCache::build_from_source(Program& program, const KernelSpec& spec, c
          "\nsource:\n", numbered(source));
   }
   program.handle = std::move(handle);
-  // A text of the library alone builds with the short declarations, so this driver cannot use them.
-  if (is_pocl(device_.info()) && !full_declarations_ && spec.prelude.empty()) {
+  // A text of the library builds with the short declarations, so this driver cannot use them.
+  if (is_pocl(device_.info()) && !full_declarations_ && !spec.source.empty()) {
     log(Topic::build, program.name, " needs all declarations, so later programs get them at once");
     full_declarations_ = true;
   }
@@ -260,6 +262,7 @@ void ProgramCache::store_unsaved() {
     program->stored = (note || !binary.empty()) &&
                       disk_.store(program->key, {title_of(*program, device_.info()), binary, program->warmed});
   }
+  progress_.keep();
 }
 
 }  // namespace crisol::runtime

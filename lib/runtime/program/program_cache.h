@@ -81,7 +81,7 @@ class ProgramCache {
   void build(Program& program, const KernelSpec& spec, const std::string& source);
   bool build_from_binary(Program& program, const CachedProgram& cached) const;
   void build_from_source(Program& program, const KernelSpec& spec, const std::string& source);
-  bool build_with_short_declarations(Program& program, const std::string& source);
+  bool build_with_short_declarations(Program& program, const KernelSpec& spec, const std::string& source);
 
   DeviceState& device_;
   std::atomic<bool> any_unsaved_{false};

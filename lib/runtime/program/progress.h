@@ -9,25 +9,30 @@
 
 namespace crisol::runtime {
 
-/// The time that a device's programs take to compile, and the message about it. The message comes once in a process.
+/// The time that a device's programs take to compile, and the message about it. The message comes once in a process. If
+/// an earlier run of the same command line left a note in the cache, the message says how much time is left.
 class CompileProgress {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// A program was compiled, which began at `start`.
+  /// A program was compiled, which began at `start`. `folder` is the folder of the cache.
   void add_program(Clock::time_point start, const std::string& folder);
   /// A kernel was queued that no run had before. Some drivers compile it only now.
   void add_first_run() noexcept;
   /// Waits until the queue is empty or the message is due. Returns at once unless a new kernel is queued.
   void wait_for_first_runs(cl_command_queue queue);
+  /// Notes how long compiling has taken in this process, for later runs, if the message was due. Call it when the queue
+  /// is empty.
+  void keep();
 
  private:
   void say_if_due(Clock::duration more);
+  std::string what_is_left(Clock::duration spent) const;
 
   std::mutex mutex_;
-  Clock::duration spent_{};
+  Clock::duration spent_{}, kept_{};
   int programs_ = 0;
-  bool first_runs_ = false;
+  int first_runs_ = 0;  ///< Kernels that were queued for the first time since the last wait.
   std::string folder_;
 };
 

@@ -1,9 +1,6 @@
 """A random graph of ONNX that grows node by node. ONNX Runtime runs each node at once, so a graph has no node that it
 refuses, and what comes next can be chosen by the values."""
 
-import os
-import pickle
-
 import numpy as np
 import onnx
 import onnxruntime
@@ -17,31 +14,6 @@ most_elements = 10000
 
 class Refused(Exception):
     """ONNX Runtime refuses a node, or its result is not wanted."""
-
-
-def apart(function, *arguments):
-    """What a function gives in a process of its own: ONNX Runtime ends its process at some models."""
-    receiver, sender = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            try:
-                result = function(*arguments)
-            except Exception as error:
-                result = error
-            with os.fdopen(sender, "wb") as file:
-                pickle.dump(result, file)
-        finally:
-            os._exit(0)
-    os.close(sender)
-    with os.fdopen(receiver, "rb") as file:
-        data = file.read()
-    if os.waitpid(child, 0)[1] != 0:
-        raise Refused("ONNX Runtime ended its process")
-    result = pickle.loads(data)
-    if isinstance(result, Exception):
-        raise result
-    return result
 
 
 def session_of(model):
