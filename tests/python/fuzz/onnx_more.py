@@ -62,7 +62,7 @@ def matrix(g):
         theta = g.leaf(f32, (g.choice(g.sizes), 2, 3), constant=False)
         # With corners, ONNX Runtime and ONNX's reference differ about an axis of size 1.
         aligned = g.n(0, 2)
-        sizes = g.host([g.a(theta).shape[0], 1, g.n(1 + aligned, 5), g.n(1 + aligned, 5)])
+        sizes = g.constant(np.array([g.a(theta).shape[0], 1, g.n(1 + aligned, 5), g.n(1 + aligned, 5)]))
         return g.add("AffineGrid", [theta, sizes], align_corners=aligned)
     x = g.pick([f32], 2, 3)
     x = g.add("Unsqueeze", [x, g.constant(np.array([g.a(x).ndim]))]) if g.opset >= 13 else x

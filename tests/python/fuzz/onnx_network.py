@@ -63,7 +63,6 @@ def einsum(g):
 
 def window(g, size, has_dilation=True):
     """Attributes of a window over axes of these sizes."""
-    rank = len(size)
     kernel = [g.n(1, max(min(s, 4), 1) + 1) for s in size]
     more = dict(kernel_shape=kernel)
     if g.chance(0.5):
@@ -74,9 +73,10 @@ def window(g, size, has_dilation=True):
         more["auto_pad"] = g.choice(["SAME_UPPER", "SAME_LOWER", "VALID"])
         if "SAME" in more["auto_pad"]:
             more.pop("dilations", None)
+            # Otherwise ONNX Runtime pads by less than nothing, or refuses that.
+            more["strides"] = [min(k, g.n(1, 4)) for k in kernel]
     elif g.chance(0.6):
         more["pads"] = [g.n(0, k) for k in kernel + kernel]
-    assert rank == len(kernel)
     return more
 
 
@@ -102,8 +102,6 @@ def conv(g, x):
     outputs = group * (g.choice([8, 16]) if channels // group >= 8 and g.chance(0.6) else g.n(1, 3))
     is_transposed = g.chance(0.4)
     strides = more.get("strides", [1] * len(size))
-    if is_transposed and "auto_pad" in more:  # ONNX Runtime adds nothing where SAME needs less than no padding.
-        more["strides"] = strides = [min(k, s) for k, s in zip(more["kernel_shape"], strides)]
     weight = (channels, outputs // group) if is_transposed else (outputs, channels // group)
     inputs = [x, g.leaf(dtype, (*weight, *more["kernel_shape"]), constant=g.chance(0.8))]
     if g.chance(0.6):
@@ -156,8 +154,8 @@ def resize(g):
         return g.add("Upsample" if g.opset < 10 else "Resize", [x, scales], **more)
     names = "half_pixel pytorch_half_pixel align_corners asymmetric tf_crop_and_resize half_pixel_symmetric".split()
     more["coordinate_transformation_mode"] = g.choice(names[: 6 if g.opset >= 19 else 5])
-    if more["coordinate_transformation_mode"] == "tf_crop_and_resize" and more["mode"] == "cubic":
-        raise Refused("ONNX Runtime mixes the axes up")
+    if more["coordinate_transformation_mode"] == "tf_crop_and_resize" and (more["mode"] == "cubic" or g.symbols):
+        raise Refused("ONNX Runtime mixes the axes up, and overlooks the region of an axis that keeps its size")
     roi = ""
     if more["coordinate_transformation_mode"] == "tf_crop_and_resize":
         # ONNX Runtime overlooks the region of an axis that keeps its size.
