@@ -29,14 +29,14 @@ std::optional<ClblastMatrix> blas_matrix(const MatrixLayout& matrix, std::int64_
 }
 
 /// A matrix in memory.
-struct Operand {
+struct PlacedMatrix {
   MatrixLayout layout;
   Place first;
 };
 
 // A copy of the matrices with contiguous rows, by a product without a depth whose epilogue adds them.
-Operand contiguous_copy(Plan& plan, const Operand& from, std::int64_t rows, std::int64_t columns, std::int64_t batch,
-                        const Target& target) {
+PlacedMatrix contiguous_copy(Plan& plan, const PlacedMatrix& from, std::int64_t rows, std::int64_t columns,
+                             std::int64_t batch, const Target& target) {
   const MatrixLayout& is = from.layout;
   const bool shared = is.batch == 0;
   GemmProblem copy{.m = rows, .n = columns, .k = 0, .batch = shared ? 1 : batch};
@@ -66,7 +66,7 @@ PlanOr plan_rows(const GemmProblem& p, const GemmPlaces& at, const Target& targe
   const auto c = blas_matrix(p.c, p.m, p.n);
   if (!c || c->transposed != 0) return "the rows and the columns of the result are not contiguous";
   Plan plan;
-  Operand left{p.a, at.a}, right{p.b, at.b};
+  PlacedMatrix left{p.a, at.a}, right{p.b, at.b};
   if (!blas_matrix(p.a, p.m, p.k)) left = contiguous_copy(plan, left, p.m, p.k, p.batch, target);
   if (!blas_matrix(p.b, p.k, p.n)) right = contiguous_copy(plan, right, p.k, p.n, p.batch, target);
   if (std::max({elements_of(left.layout, p.m, p.k, p.batch), elements_of(right.layout, p.k, p.n, p.batch),
