@@ -64,7 +64,8 @@ class CRISOL_API ForcedVariant {
 /// that does not exist.
 CRISOL_API double variant_growth(const std::string& op, const std::string& variant);
 
-/// A stored choice of a variant.
+/// A stored choice of a variant. Where `variant` is `usual`, the library's own choice stays. Such entries come from
+/// tuning at first use. If the times are 0, the problem was met, and there was no time to measure it.
 struct TuningEntry {
   std::string device;                  ///< tuning_device() of the measured device.
   std::string problem;                 ///< TuningProblem::text
@@ -74,6 +75,10 @@ struct TuningEntry {
   std::string usual;                   ///< The library's own choice, which was slower.
   std::int64_t usual_nanoseconds = 0;  ///< The time of `usual`.
 };
+
+/// Whether the rules that choose variants were measured on devices like this one. On other devices they are models, and
+/// tuning may gain more: CRISOL_TUNE=first times the variants at their first use.
+CRISOL_API bool is_measured_device(const DeviceInfo& info);
 
 /// The text that identifies a device in the entries: the version of crisol, platform, device, driver and compute units,
 /// in one line.

@@ -4,6 +4,8 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "crisol/tuning.h"
+
 namespace crisol::dispatch {
 
 namespace {
@@ -102,13 +104,21 @@ double speed_of(Kind kind, std::string_view name) {
   return 4;
 }
 
+// CPUs with vectors of 8 or 16 floats, by PoCL and by Intel's runtime, and the H100. An H200 is the same chip.
+bool was_measured(const DeviceInfo& info) {
+  if (info.type == DeviceType::cpu)
+    return info.native_float_width >= 8 &&
+           contains_any(info.platform, {"Portable Computing Language", "Intel(R) OpenCL"});
+  return info.platform == "NVIDIA CUDA" && contains_any(info.name, {"H100", "H200"});
+}
+
 }  // namespace
 
 GpuTraits gpu_traits(const DeviceInfo& info) {
   const bool is_cpu = info.type == DeviceType::cpu;
   GpuTraits traits;
   traits.simulated = info.platform == "Oclgrind";
-  traits.measured = is_cpu || contains_any(info.name, {"H100", "H200"});
+  traits.measured = traits.simulated || was_measured(info);
   traits.multiprocessors =
       std::max(1.0, info.vendor_id == intel && !is_cpu ? info.compute_units / 8.0 : info.compute_units);
   if (is_cpu || traits.simulated)
@@ -146,3 +156,5 @@ double GpuTraits::matrix_gain(const MatrixUnit& unit, Precision precision) const
 }
 
 }  // namespace crisol::dispatch
+
+bool crisol::is_measured_device(const DeviceInfo& info) { return dispatch::gpu_traits(info).measured; }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "crisol/tuning.h"
 #include "dispatch/target.h"
 #include "doctest/doctest.h"
 
@@ -156,4 +157,17 @@ TEST_CASE("gpu traits: which matrix units a device may have") {
   DeviceInfo cpu = a100;
   cpu.type = DeviceType::cpu;
   CHECK(of(cpu, Precision::fp16).empty());
+}
+
+TEST_CASE("gpu traits: the devices on which the rules were measured, and simulators") {
+  for (const Expected& row : rows) {
+    const std::string file = row.file;
+    CAPTURE(file);
+    const bool measured = file.find("cpu-") == 0 || file == "nvidia-h100" || file == "nvidia-h200";
+    CHECK(is_measured_device(read_device_info(CRISOL_SOURCE_DIR "/devices/" + file + ".json")) == measured);
+  }
+  DeviceInfo phone = read_device_info(CRISOL_SOURCE_DIR "/devices/cpu-pocl-avx2.json");
+  phone.native_float_width = 4;
+  CHECK_FALSE(is_measured_device(phone));
+  CHECK(is_measured_device(gpu("Oclgrind", "Oclgrind Simulator")));
 }
