@@ -1,5 +1,6 @@
 #include "dispatch/choose.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "base/text.h"
@@ -92,6 +93,35 @@ class Chooser {
     fail_forced("none", "CRISOL_VARIANT forbids every variant that accepts this problem");
   }
 
+  /// Adds all configurations of a row that accept and have an estimate, the best first.
+  void add_configs(const AnyTable::Row& row, std::vector<Contender>& list) const {
+    const auto first = static_cast<std::ptrdiff_t>(list.size());
+    const double own = list.front().plan.estimate;
+    for (std::size_t i = 0; row.configs != nullptr && own > 0 && i < row.configs().size(); ++i) {
+      const Candidate candidate{&row, i};
+      PlanOr plan = plan_of(candidate, false);
+      if (!plan || plan.plan().estimate <= 0 || plan.plan().estimate == own) continue;  // The usual plan is there.
+      list.push_back({&row, i, candidate.name(), chosen(std::move(plan.plan()), row, candidate.name(), false).plan});
+    }
+    std::stable_sort(list.begin() + first, list.end(),
+                     [](const Contender& a, const Contender& b) { return a.plan.estimate < b.plan.estimate; });
+  }
+
+  std::vector<Contender> contenders(std::size_t most) const {
+    std::vector<Contender> list;
+    for (const bool only_named : {false, true})
+      for (const AnyTable::Row& row : table_.rows()) {
+        if (row.only_named != only_named || list.size() == most || (row.simple && !list.empty())) continue;
+        if (PlanOr plan = plan_of({&row}, false))
+          list.push_back({&row, own_config, row.name, chosen(std::move(plan.plan()), row, row.name, false).plan});
+      }
+    if (!list.empty()) add_configs(*list.front().row, list);
+    if (list.size() > most) list.erase(list.begin() + static_cast<std::ptrdiff_t>(most), list.end());
+    return list;
+  }
+
+  bool is_wrong(const Contender& contender) { return is_wrong(Candidate{contender.row, contender.config}); }
+
   /// The plan of a candidate, or the reason against it.
   PlanOr plan_of(const Candidate& candidate, bool forced) const {
     const AnyTable::Row& row = *candidate.row;
@@ -167,10 +197,11 @@ class Chooser {
 }  // namespace
 
 AnyTable::AnyTable(const char* name, std::size_t size_of_problem, std::vector<Row> rows, PlanFunction plan_of,
-                   ProblemKey (*key_of)(const void*))
+                   ProblemKey (*key_of)(const void*), Work work_of)
     : op(name),
       problem_size(size_of_problem),
       key(key_of),
+      work(work_of),
       rows_(std::move(rows)),
       uses_(new std::atomic<std::uint64_t>[rows_.size()]()),
       plan_(plan_of) {
@@ -189,6 +220,14 @@ void refuse_after(std::string_view op, std::string_view variant, std::int64_t ta
 
 Choice choose(const AnyTable& table, const void* problem, const Target& target) {
   return Chooser(table, problem, target).choose();
+}
+
+std::vector<Contender> contenders(const AnyTable& table, const void* problem, const Target& target, std::size_t most) {
+  return Chooser(table, problem, target).contenders(most);
+}
+
+bool is_wrong(const AnyTable& table, const void* problem, const Target& target, const Contender& contender) {
+  return Chooser(table, problem, target).is_wrong(contender);
 }
 
 TuningProblem describe(const AnyTable& table, const void* problem, const Target& target) {

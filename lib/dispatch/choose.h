@@ -52,6 +52,8 @@ struct Variant {
   bool fuses_epilogue = false;  ///< Whether its plans run the epilogue of a problem.
   double growth = 1;            ///< See variant_growth().
   bool only_named = false;      ///< Never chosen by rules. It is taken if it is forced, or stored by tuning.
+  /// It is there to take every problem, and takes the most time. Tuning at first use does not try it.
+  bool simple = false;
 };
 
 /// A table without the type of its problems.
@@ -65,6 +67,7 @@ class AnyTable {
     bool fuses_epilogue = false;
     double growth = 1;
     bool only_named = false;
+    bool simple = false;
   };
 
   AnyTable(const AnyTable&) = delete;
@@ -82,11 +85,18 @@ class AnyTable {
   }
   /// nullptr for problems without a key, which are neither tuned nor logged.
   ProblemKey (*const key)(const void* problem);
+  /// What tuning at first use has to know of the op's problems: their multiply-adds, nullptr for an op that it leaves
+  /// alone, and a bit for each operand that plans write. Written operands hold floats.
+  struct Work {
+    double (*multiply_adds)(const void* problem) = nullptr;
+    std::uint32_t written_operands = 0;
+  };
+  const Work work;
 
  protected:
   using PlanFunction = PlanOr (*)(const void* variant, const void* problem, const Target&, std::size_t config);
   AnyTable(const char* name, std::size_t size_of_problem, std::vector<Row> rows, PlanFunction plan,
-           ProblemKey (*key_of)(const void*));
+           ProblemKey (*key_of)(const void*), Work work_of);
   ~AnyTable() = default;
 
  private:
@@ -103,6 +113,13 @@ concept HasKey = requires(const Problem& problem) {
   { problem.key() } -> std::same_as<ProblemKey>;
 };
 
+/// Products, convolutions and recurrent layers: ops that are worth tuning at first use.
+template <class Problem>
+concept HasWork = requires(const Problem& problem) {
+  { problem.multiply_adds() } -> std::same_as<double>;
+  { Problem::written_operands } -> std::convertible_to<std::uint32_t>;
+};
+
 /// The variants of an op, in the order in which they are tried.
 template <class Problem>
 class Table : public AnyTable {
@@ -111,13 +128,13 @@ class Table : public AnyTable {
   static_assert(std::has_unique_object_representations_v<Problem>, "a problem consists of whole numbers, without gaps");
 
   Table(const char* name, std::span<const Variant<Problem>> variants)
-      : AnyTable(name, sizeof(Problem), rows_of(variants), plan_by, key_function()) {}
+      : AnyTable(name, sizeof(Problem), rows_of(variants), plan_by, key_function(), work_of_problems()) {}
 
  private:
   static std::vector<Row> rows_of(std::span<const Variant<Problem>> variants) {
     std::vector<Row> rows;
     for (const Variant<Problem>& v : variants)
-      rows.push_back({v.name, v.devices, v.configs, &v, v.fuses_epilogue, v.growth, v.only_named});
+      rows.push_back({v.name, v.devices, v.configs, &v, v.fuses_epilogue, v.growth, v.only_named, v.simple});
     return rows;
   }
   static PlanOr plan_by(const void* variant, const void* problem, const Target& target, std::size_t config) {
@@ -128,6 +145,13 @@ class Table : public AnyTable {
       return [](const void* problem) { return static_cast<const Problem*>(problem)->key(); };
     else
       return nullptr;
+  }
+  static Work work_of_problems() {
+    if constexpr (HasWork<Problem>)
+      return {[](const void* problem) { return static_cast<const Problem*>(problem)->multiply_adds(); },
+              Problem::written_operands};
+    else
+      return {};
   }
 };
 
@@ -158,6 +182,20 @@ PreparedPtr prepare(const Table<Problem>& table, const std::type_identity_t<Prob
 
 /// For ProblemLog: the answers of all variants and configurations to a problem. The problem has a key.
 TuningProblem describe(const AnyTable& table, const void* problem, const Target& target);
+
+/// A variant, perhaps with a configuration, that accepts a problem.
+struct Contender {
+  const AnyTable::Row* row;
+  std::size_t config;
+  std::string name;
+  Plan plan;
+};
+/// The best by the model, at most `most`: the variants in the order of the table, the usual one first, those
+/// that rules never choose after them, and then the
+/// configurations of the usual variant whose plans have the lowest estimates.
+std::vector<Contender> contenders(const AnyTable& table, const void* problem, const Target& target, std::size_t most);
+/// Whether the contender computes wrong numbers on this driver. This may run a trial (see dispatch/verification.h).
+bool is_wrong(const AnyTable& table, const void* problem, const Target& target, const Contender& contender);
 
 /// For tests: lets a variant take that many problems, and refuse every problem after them.
 void refuse_after(std::string_view op, std::string_view variant, std::int64_t taken);

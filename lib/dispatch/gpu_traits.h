@@ -27,10 +27,10 @@ struct GpuTraits {
   /// Source: the platform, Oclgrind.
   bool simulated = false;
 
-  /// The rules and the costs that choose kernels were measured on such a device, so no other library's kernels are tried
-  /// there. On another device they are models, which tuning at first use (dispatch/first_use/) corrects. A simulator
-  /// counts as measured, because its times say nothing. Source: docs/performance.md, which has times of CPUs, the H100
-  /// and the H200.
+  /// The rules and the costs that choose kernels were measured on such a device, so no other library's kernels are
+  /// tried there. On another device they are models, which tuning at first use (dispatch/first_use/) corrects. A
+  /// simulator counts as measured, because its times say nothing. Source: docs/performance.md, which has times of CPUs,
+  /// the H100 and the H200.
   bool measured = false;
 
   /// Processors that each run a work-group with a local memory of its own. Source: the compute units; the drivers of

@@ -3,6 +3,7 @@
 
 #include "dispatch/call_notes.h"
 #include "dispatch/choose.h"
+#include "dispatch/first_use/first_use.h"
 #include "dispatch/plan.h"
 #include "runtime/capture/capture.h"
 #include "runtime/dry_run.h"
@@ -102,6 +103,7 @@ void launch(const Prepared& prepared, std::span<const OperandView> operands,
             std::span<const runtime::KernelArg> scalars) {
   if (runtime::in_dry_run()) return;
   const Plan& plan = prepared.plan;
+  if (plan.first_use != nullptr) plan.first_use->proceed(operands, scalars);
   const runtime::OpScope scope(plan.choices.empty() ? nullptr : plan.choices.front().table->op);
   runtime::TraceSlice slice("op", runtime::current_op() == nullptr ? "plan" : runtime::current_op());
   if (slice) note_call(plan, operands, slice);

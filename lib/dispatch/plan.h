@@ -29,6 +29,7 @@
 namespace crisol::dispatch {
 
 class AnyTable;
+class FirstUse;
 
 /// A place in memory that a plan names by number. `offset` counts elements of the kernel's parameter.
 struct Place {
@@ -156,6 +157,12 @@ class Plan {
   std::vector<Choice> choices;
   /// False if the next call may choose otherwise. Then nobody keeps this plan.
   bool lasting = true;
+
+  /// The expected time in proportion to the other configurations of the variant, or another number that tells which are
+  /// better. It is 0 where nobody knows.
+  double estimate = 0;
+  /// For problems that are tuned at their first use: see dispatch/first_use/first_use.h.
+  std::shared_ptr<FirstUse> first_use;
 
   /// The place of the result, an operand or a workspace of the plan. It is for ops that leave this to their variants.
   Place result = operand(0);

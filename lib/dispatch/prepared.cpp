@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "dispatch/choose.h"
+#include "dispatch/first_use/first_use.h"
 #include "dispatch/rehearsal.h"
 #include "dispatch/requests.h"
 #include "dispatch/stored/problem_log.h"
@@ -159,7 +160,9 @@ PreparedPtr prepare(const AnyTable& table, std::span<const std::byte> problem, r
   PreparedPtr prepared = plans_of(hash).find(key, hash);
   if (prepared == nullptr) {
     const runtime::TraceSlice slice("prepare", table.op);
-    prepared = prepare(choose(table, problem.data(), target_of(device)).plan, device);
+    Plan plan = choose(table, problem.data(), target_of(device)).plan;
+    plan.first_use = first_use_of(table, problem, device);
+    prepared = prepare(std::move(plan), device);
     if (prepared->plan.lasting && !runtime::needs_no_kernels()) plans_of(hash).add(key, hash, prepared);
   }
   if (!runtime::in_dry_run()) note_choices(prepared->plan, device);

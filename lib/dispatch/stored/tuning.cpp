@@ -98,24 +98,64 @@ struct LastHash {
   std::uint64_t hash = 0;
 };
 
-}  // namespace
-
-TuningTable::TuningTable(const std::vector<TuningEntry>& entries) {
-  for (const TuningEntry& entry : entries)
-    variants_.insert_or_assign(table_key(hash_of(entry.device), entry.key), entry.variant);
-}
-
-const std::string* TuningTable::find(const DeviceInfo& info, std::uint64_t problem) const {
+std::uint64_t key_on(const DeviceInfo& info, std::uint64_t problem) {
   auto& last = per_thread<LastHash>();
   if (last.info != &info || last.name != info.name || last.driver != info.driver_version)
     last = {&info, info.name, info.driver_version, hash_of(tuning_device(info))};
-  const auto found = variants_.find(table_key(last.hash, problem));
+  return table_key(last.hash, problem);
+}
+
+}  // namespace
+
+TuningTable::TuningTable(const std::vector<TuningEntry>& entries) {
+  for (const TuningEntry& entry : entries) add(entry);
+}
+
+void TuningTable::add(const TuningEntry& entry) {
+  const std::uint64_t key = table_key(hash_of(entry.device), entry.key);
+  const std::lock_guard lock(mutex_);
+  if (entry.variant == entry.usual)
+    as_usual_.insert(key);
+  else
+    variants_.emplace(key, entry.variant);
+}
+
+bool TuningTable::empty() const {
+  const std::shared_lock lock(mutex_);
+  return variants_.empty();
+}
+
+const std::string* TuningTable::find(const DeviceInfo& info, std::uint64_t problem) const {
+  const std::shared_lock lock(mutex_);
+  const auto found = variants_.find(key_on(info, problem));
   return found == variants_.end() ? nullptr : &found->second;
 }
 
-const TuningTable& tuning_table() {
-  static const TuningTable table(tuning_entries());
+bool TuningTable::knows(const DeviceInfo& info, std::uint64_t problem) const {
+  const std::uint64_t key = key_on(info, problem);
+  const std::shared_lock lock(mutex_);
+  return variants_.count(key) > 0 || as_usual_.count(key) > 0;
+}
+
+TuningTable& tuning_table() {
+  static TuningTable& table = *new TuningTable(tuning_entries());  // Kept for callers that outlive static objects.
   return table;
+}
+
+TuningEntry store_first(const TuningEntry& entry) {
+  TuningEntry stored = entry;
+  change_file([&](std::vector<TuningEntry>& entries) {
+    const auto known = find_entry(entries, entry.device, entry.key);
+    if (known == entries.end()) {
+      entries.push_back(entry);
+      return true;
+    }
+    const bool replaces = known->nanoseconds == 0 && entry.nanoseconds > 0;
+    if (replaces) *known = entry;
+    stored = *known;
+    return replaces;
+  });
+  return stored;
 }
 
 }  // namespace dispatch

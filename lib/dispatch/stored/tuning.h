@@ -2,9 +2,11 @@
 #pragma once
 
 #include <optional>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "crisol/tuning.h"
@@ -22,22 +24,31 @@ struct TuningFile {
 };
 TuningFile read_tuning(std::string_view text);
 
-/// Entries by device and problem.
+/// Entries by device and problem. Several threads may use it.
 class TuningTable {
  public:
   TuningTable() = default;
   explicit TuningTable(const std::vector<TuningEntry>& entries);
 
-  bool empty() const noexcept { return variants_.empty(); }
-  /// The stored variant, or nullptr.
+  bool empty() const;  ///< Whether no entry names another variant than the usual one.
+  /// The stored variant, or nullptr. It is nullptr too if the entry says that the usual variant stays.
   const std::string* find(const DeviceInfo& info, std::uint64_t problem) const;
+  /// Whether there is an entry.
+  bool knows(const DeviceInfo& info, std::uint64_t problem) const;
+  void add(const TuningEntry& entry);
 
  private:
-  std::unordered_map<std::uint64_t, std::string> variants_;
+  mutable std::shared_mutex mutex_;
+  std::unordered_map<std::uint64_t, const std::string> variants_;  ///< A text never changes, so callers may keep it.
+  std::unordered_set<std::uint64_t> as_usual_;
 };
 
-/// The table of this process. It is read when it is first needed and then never changes, so that a program makes the
-/// same choices from its start to its end.
-const TuningTable& tuning_table();
+/// The table of this process. It is read when it is first needed. So a program makes the same choices from its start to
+/// its end, but for the winners that tuning at first use adds.
+TuningTable& tuning_table();
+
+/// Stores the entry, unless the file has one for the same device and problem that was measured, or that was met like
+/// this one. Returns the entry that is in the file then. Throws the errors of store_tuning().
+TuningEntry store_first(const TuningEntry& entry);
 
 }  // namespace crisol::dispatch

@@ -25,7 +25,7 @@ constexpr dispatch::Variant<Conv2dProblem> variants[] = {
     {"matrix", DeviceClass::any, plan_conv2d_matrix, conv2d_matrix_tiles, true},
     {"block", DeviceClass::gpu, plan_conv2d_block, conv2d_block_tiles, true},
     {"im2col_gemm", DeviceClass::any, plan_im2col},
-    {"direct", DeviceClass::any, plan_direct, nullptr, true}};
+    {"direct", DeviceClass::any, plan_direct, nullptr, true, 1, false, true}};
 
 ProductResult convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
                        const ProductEpilogue* f) {

@@ -22,7 +22,7 @@ constexpr dispatch::Variant<Conv2dProblem> backward_data_variants[] = {
     {"matrix", DeviceClass::any, plan_conv2d_matrix_data, conv2d_matrix_tiles},
     {"block", DeviceClass::gpu, plan_conv2d_block_data, conv2d_block_tiles},
     {"im2col_gemm", DeviceClass::any, plan_im2col_data},
-    {"direct", DeviceClass::any, plan_direct_data}};
+    {"direct", DeviceClass::any, plan_direct_data, nullptr, false, 1, false, true}};
 
 }  // namespace
 

@@ -20,7 +20,7 @@ constexpr dispatch::Variant<Conv2dProblem> backward_weight_variants[] = {
     {"matrix", DeviceClass::any, plan_conv2d_matrix_weight, conv2d_matrix_weight_tiles},
     {"block", DeviceClass::gpu, plan_conv2d_block_weight, conv2d_block_weight_tiles},
     {"im2col_gemm", DeviceClass::any, plan_im2col_weight},
-    {"direct", DeviceClass::any, plan_direct_weight}};
+    {"direct", DeviceClass::any, plan_direct_weight, nullptr, false, 1, false, true}};
 
 }  // namespace
 

@@ -75,6 +75,10 @@ struct Conv2dProblem {
   /// The bias, or a buffer that stands for it.
   Place bias_or(const Place& any) const noexcept { return has_bias != 0 ? conv2d_bias : any; }
 
+  double multiply_adds() const noexcept {
+    return static_cast<double>(sizes.images * sizes.output_image()) * static_cast<double>(sizes.depth());
+  }
+  static constexpr std::uint32_t written_operands = 1u << 2;  // y, dx and dw.
   ProblemKey key() const;
 };
 

@@ -31,6 +31,7 @@ PlanOr plan_products(const Conv2dProblem& p, const Target& target, const ConvEng
     if (const char* reason = check_gathered(product, target)) return reason;
     const TilePlan cut = cut_of(product, target, engine, {&tile, 1});
     if (cut.groups > engine.max_groups()) return "too many tiles";
+    plan.estimate += engine.cost(cut, product.extent(), target);
     add_gathered(plan, target, p, product, engine, cut);
   }
   return plan;

@@ -51,6 +51,10 @@ struct GemmProblem {
   std::int32_t kernel_flags() const noexcept { return gemm_flags() | epilogue_flags(epilogue); }
   /// The arguments of a kernel that computes the whole depth, without parts.
   kernels::ProductParameters whole() const noexcept { return {m, n, k, k, 1, kernel_flags()}; }
+  double multiply_adds() const noexcept {
+    return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(batch);
+  }
+  static constexpr std::uint32_t written_operands = 1u << 2;
   /// Which operands are stored transposed, whether B is a weight, and the number of the precision.
   dispatch::ProblemKey key() const {
     return {{"m", m},

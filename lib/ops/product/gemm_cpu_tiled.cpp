@@ -1,4 +1,5 @@
 // The variant "cpu_tiled": register tiles of packed operands.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,13 @@ CpuTileChoice choice_of(std::size_t config) {
 const char* against_config(const GemmProblem& p, const Target& target, const CpuTileChoice& choice) {
   if (choice.vectors != vectors_of_tile && target.cpu_vector_width() != 16) return "made for vectors of 16";
   return choice.b_packed && !b_source(p) ? "the right operand is too large to be packed" : nullptr;
+}
+
+// For Plan::estimate. There is no model of the times, so the configurations nearest to the own choice come first.
+double distance(const CpuTileChoice& a, const CpuTileChoice& b) {
+  const double depths =
+      static_cast<double>(std::max(a.depth, b.depth)) / static_cast<double>(std::min(a.depth, b.depth));
+  return (a.vectors != b.vectors ? 1 : 0) + (a.b_packed != b.b_packed ? 1.5 : 0) + depths;
 }
 
 Plan plan_of(const GemmProblem& p, const GemmPlaces& at, const Target& target, const CpuTilePlan& tiles,
@@ -123,6 +131,7 @@ PlanOr plan_gemm_cpu_tiled(const GemmProblem& problem, const Target& target, std
   if (!tiles && config == own_config) return "too large for the kernel's indices or the device's loops";
   if (!tiles) return "too large for the device's loops";
   Plan plan = plan_of(p, at, target, *tiles, choice);
+  plan.estimate = distance(choice, choose_tiles(p, target));
   if (config == own_config && takes_row_products(problem, target))
     return PlanOr::only_forced(std::move(plan), "products of rows take less, because the depth is large");
   return plan;

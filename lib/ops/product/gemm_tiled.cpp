@@ -31,6 +31,7 @@ int part_vectors(const GemmProblem& p) { return is_multiple(p.n) ? 4 : is_multip
 PlanOr plan_of(const PlacedGemm& p, const Target& target, const Engine& engine, const TilePlan& cut) {
   if (cut.groups > engine.max_groups()) return "too many tiles";
   Plan plan;
+  plan.estimate = engine.cost(cut, p.extent(), target);
   add_tiled_product(plan, target, engine, cut, p);
   return plan;
 }

@@ -47,6 +47,9 @@ struct RnnProblem : RnnSizes {
   /// The position of the first element, modulo offset_period.
   std::int64_t weight_hh_offset, weight_hr_offset;
 
+  double multiply_adds() const noexcept {
+    return static_cast<double>(steps * batch) * static_cast<double>(gate_rows() * (inputs + outputs));
+  }
   /// A product of m x k with k x n matrices, without its layouts.
   GemmProblem product_of(std::int64_t m, std::int64_t n, std::int64_t k) const noexcept;
   ProblemKey key() const {
@@ -59,7 +62,8 @@ struct RnnForward : RnnProblem {
   std::int64_t x_offset, weight_ih_offset;  ///< As weight_hh_offset.
   std::int64_t biased;                      ///< Whether there are biases.
   std::int64_t saves;                       ///< Whether gates, cells and projected are kept for backward.
-  std::int64_t has_h0, has_c0;              ///< Whether the caller writes the initial states. Otherwise the plan does.
+  static constexpr std::uint32_t written_operands = 0x1fu << 7;  // See RnnForwardOperands.
+  std::int64_t has_h0, has_c0;  ///< Whether the caller writes the initial states. Otherwise the plan does.
 
   /// The position of the initial states in the buffers of states.
   std::int64_t first_slot() const noexcept { return slot_before(step(0)); }
@@ -68,7 +72,8 @@ struct RnnForward : RnnProblem {
 };
 
 struct RnnBackward : RnnProblem {
-  std::int64_t has_dy;  ///< Whether the outputs have a gradient.
+  std::int64_t has_dy;                                           ///< Whether the outputs have a gradient.
+  static constexpr std::uint32_t written_operands = 0x1fu << 6;  // See RnnBackwardOperands.
   std::int64_t has_dh_n,
       has_dc_n;  ///< Whether the caller writes the gradients of the last states. Otherwise the plan does.
 };
