@@ -5,6 +5,7 @@
 #include <string>
 
 #include "crisol/device.h"
+#include "crisol/tuning.h"
 #include "crisol/verification.h"
 #include "crisol/version.h"
 #include "doctest/doctest.h"
@@ -101,6 +102,11 @@ TEST_CASE("crisol doctor: what a bug report needs, as text and as JSON") {
   CHECK(device.at("failures").empty());
   CHECK(device.at("verified_driver") == is_verified_driver(Device().info()));
   CHECK(device.at("verifications").is_array());
+  const bool measured = is_measured_device(Device().info());
+  CHECK(device.at("tuning").at("measured_device") == measured);
+  CHECK(device.at("tuning").at("entries") == 0);
+  if (!measured) CHECK(contains(result.out, "Recommended: CRISOL_TUNE=first"));
+  if (measured) CHECK(contains(result.out, "the rules that choose kernels were measured on such devices"));
   CHECK(device.at("probes").size() >= 4);
   CHECK_FALSE(examined.report.at("opencl").at("loader").at("name").get<std::string>().empty());
   CHECK(examined.report.at("folders").at("programs").at("writable").is_boolean());

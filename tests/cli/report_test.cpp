@@ -76,6 +76,7 @@ TEST_CASE("report: measures the device, as JSON and as a page" * doctest::test_s
                           "from_device_gbps", "pinned_from_device_gbps", "launch_us", "wait_us", "compile_ms"})
     CHECK_MESSAGE(figures.value(key, 0.0) > 0, key);
   CHECK(figures.contains("fp16_gflops") == Device().info().fp16);
+  CHECK(found.at("tuned").is_array());
   REQUIRE(found.at("workloads").size() == 3);
   for (const json& workload : found.at("workloads")) {
     CHECK(workload.at("roofline_ms").get<double>() > 0);
@@ -96,6 +97,11 @@ TEST_CASE("report: several machines together, with what failed, beside specifica
   write_file(one, machine_with(card("Card A")).dump());
   json other = card("Card B");
   other["figures"] = {{"launch_us", 2.0}};  // Its other measurements failed.
+  const auto tuned = [](const char* problem, const char* variant, double ms, double usual_ms) {
+    return json{{"problem", problem}, {"variant", variant}, {"ms", ms}, {"usual", "block"}, {"usual_ms", usual_ms}};
+  };
+  other["tuned"] = {tuned("matmul m=1", "block/64x64", 2, 3), tuned("matmul m=2", "clblast", 1, 4),
+                    tuned("matmul m=3", "block", 2, 2), tuned("matmul m=4", "block", 0, 0)};
   write_file(two, machine_with(other).dump());
 
   const ProcessResult text = report({"--merge", one, two, "--cards", "--html", page});
@@ -104,6 +110,8 @@ TEST_CASE("report: several machines together, with what failed, beside specifica
   for (const char* part :
        {"lab, 2026-11-21", "home, 2026-11-21", "Card A", "Card B", "copy 100.0 GB/s", "among many 3.50 us", "20.00 ms",
         "400 images/s", "10.00 ms", "50 %", "left out: too long", "FAILED", "[write] CL_OUT_OF_RESOURCES",
+        "tuned       3 problems, of which 2 have a better variant than the usual one; 1 more as usual",
+        "4.00 x  clblast 1.00 ms, block 4.00 ms: matmul m=2", "1.50 x  block/64x64 2.00 ms, block 3.00 ms: matmul m=1",
         "measured      lab: Card A", "specification GeForce RTX 4090", "specification H100 SXM"})
     CHECK_MESSAGE(contains(text.output, part), part);
 
@@ -130,6 +138,8 @@ TEST_CASE("report: several machines together, with what failed, beside specifica
   CHECK(machines.at(0).at("name") == "lab");
   CHECK(machines.at(0).at("devices").at(0).at("workloads").at(0).at("roofline_ms") == doctest::Approx(10));
   CHECK_FALSE(machines.at(1).at("devices").at(0).at("workloads").at(0).contains("roofline_ms"));
+  CHECK(machines.at(0).at("devices").at(0).at("tuned").empty());
+  CHECK(machines.at(1).at("devices").at(0).at("tuned").size() == 4);
   const std::string both = folder.path() + "/both.json";
   write_file(both, merged.out);
   CHECK(report({"--merge", both, "--json"}).out == merged.out);

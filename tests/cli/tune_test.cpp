@@ -205,6 +205,46 @@ TEST_CASE("crisol tune: wrong words are named, with exit status 2") {
   CHECK(contains(missing.output, "[tune] cannot read " + place.folder.path() + "/none"));
 }
 
+TEST_CASE("crisol tune --share: the device's facts and what is stored for it, as a file for devices/") {
+  NEEDS_CRISOL();
+  const Place place;
+  const std::string file = place.folder.path() + "/device.json";
+  check_usage_error(place, "--dry-run", "--share FILE may stand alone");
+  const ProcessResult nothing = place.run("tune --share " + file);
+  CHECK(nothing.status == 1);
+  CHECK(contains(nothing.output, "[tune] nothing is stored for "));
+  CHECK_FALSE(std::filesystem::exists(file));
+
+  const std::string device = tuning_device(Device().info());
+  const std::vector<TuningEntry> entries{{device, product, 1, "plain", 10, "cpu_dot", 20},
+                                         {device, "matmul m=7", 2, "cpu_dot", 30, "cpu_dot", 30},
+                                         {device, "matmul m=8", 3, "cpu_dot", 0, "cpu_dot", 0},
+                                         {"another device", "matmul m=9", 4, "plain", 10, "cpu_dot", 20}};
+  set_variable("CRISOL_TUNING", place.tuned);
+  for (const TuningEntry& entry : entries) store_tuning(entry);
+  set_variable("CRISOL_TUNING", "0");
+  const ProcessResult shared = place.run("tune --share " + file);
+  INFO(shared.output);
+  CHECK(shared.status == 0);
+  CHECK(contains(shared.output, "wrote 2 problems to " + file));
+  CHECK(to_json(read_device_info(file)) == to_json(Device().info()));
+  const auto offline = nlohmann::json::parse(read_file(file)).at("offline");
+  CHECK(offline.at("targets").empty());
+  CHECK(contains(offline.at("sources").at(0), "`crisol tune --share` of crisol "));
+  REQUIRE(offline.at("tuned").size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto& tuned = offline.at("tuned")[i];
+    CHECK(tuned.at("problem") == entries[i].problem);
+    CHECK(tuned.at("variant") == entries[i].variant);
+    CHECK(tuned.at("nanoseconds") == entries[i].nanoseconds);
+    CHECK(tuned.at("usual") == entries[i].usual);
+    CHECK(tuned.at("usual_nanoseconds") == entries[i].usual_nanoseconds);
+  }
+  const ProcessResult unwritable = place.run("tune --share " + place.folder.path() + "/none/device.json");
+  CHECK(unwritable.status == 1);
+  CHECK(contains(unwritable.output, "[tune] cannot write to "));
+}
+
 TEST_CASE("crisol cache: tuned problems are listed, and stay unless they are cleared as well") {
   NEEDS_CRISOL();
   const Place place;

@@ -16,6 +16,7 @@
 #include "fault_driver/control.h"
 #include "runtime/cl.h"
 #include "support/compare.h"
+#include "support/processes/program.h"
 #include "support/processes/subprocess.h"
 #include "support/skip.h"
 
@@ -331,19 +332,23 @@ TEST_CASE("child: a device that poses as a GPU" * doctest::skip()) {
 
 namespace {
 
-void run_with_faults(const std::string& test_case, const std::string& cache, const Environment& more = {}) {
-  const Device device;
-  if (slow_device()) CRISOL_SKIP("needs a driver of its own, not a simulator");
-  std::string driver = driver_of(device);
+/// The driver of faults, in front of the driver of the default device.
+Environment fault_driver_in(const TemporaryFolder& folder) {
+  std::string driver = driver_of(Device());
   REQUIRE_FALSE(driver.empty());
   // If the tests already run on the fault driver, as a posed device, that driver knows the true one.
   if (std::filesystem::equivalent(driver, CRISOL_FAULT_LIBRARY)) driver = std::getenv("CRISOL_FAULT_DRIVER");
-  const TemporaryFolder folder;
   std::ofstream(folder.path() + "/fault.icd") << CRISOL_FAULT_LIBRARY << '\n';
-  Environment environment{{"OCL_ICD_VENDORS", folder.path()},
-                          {"OCL_ICD_FILENAMES", ""},
-                          {"CRISOL_FAULT_DRIVER", driver},
-                          {"CRISOL_DEVICE", ""}};
+  return {{"OCL_ICD_VENDORS", folder.path()},
+          {"OCL_ICD_FILENAMES", ""},
+          {"CRISOL_FAULT_DRIVER", driver},
+          {"CRISOL_DEVICE", ""}};
+}
+
+void run_with_faults(const std::string& test_case, const std::string& cache, const Environment& more = {}) {
+  if (slow_device()) CRISOL_SKIP("needs a driver of its own, not a simulator");
+  const TemporaryFolder folder;
+  Environment environment = fault_driver_in(folder);
   if (!cache.empty()) environment.emplace_back("CRISOL_CACHE_DIR", folder.path() + "/" + cache);
   environment.insert(environment.end(), more.begin(), more.end());
   const ProcessResult result = run_child(test_case, environment);
@@ -379,4 +384,16 @@ TEST_CASE("a device that is slow to take work gives the same numbers") { run_wit
 TEST_CASE("a CPU that poses as a GPU keeps to the limits of both") {
   run_with_faults("child: a device that poses as a GPU", "empty",
                   {{"CRISOL_POSE_DEVICE", CRISOL_SOURCE_DIR "/devices/nvidia-rtx-4090.json"}});
+}
+
+TEST_CASE("crisol doctor recommends tuning on a device on which nobody measured the rules") {
+  NEEDS_CRISOL();
+  const TemporaryFolder folder;
+  Environment environment = fault_driver_in(folder);
+  environment.emplace_back("CRISOL_POSE_DEVICE", CRISOL_SOURCE_DIR "/devices/nvidia-rtx-4090.json");
+  environment.emplace_back("CRISOL_CACHE_DIR", folder.path() + "/empty");
+  const ProcessResult result = run_built("crisol", {"doctor"}, environment);
+  INFO(result.output);
+  CHECK(contains(result.output, "the rules that choose kernels were never measured on such a device; 0 tuned"));
+  CHECK(contains(result.output, "Recommended: CRISOL_TUNE=first, with which programs time"));
 }

@@ -10,6 +10,7 @@
 #include "cli/selftest/check.h"
 #include "crisol/device.h"
 #include "crisol/ops/probe.h"
+#include "crisol/tuning.h"
 #include "crisol/verification.h"
 
 namespace crisol::cli::doctor {
@@ -49,6 +50,13 @@ void fill_verifications(Json& facts) {
         {{"op", one.op}, {"variant", one.variant}, {"agrees", one.agrees}, {"detail", one.detail}});
 }
 
+void fill_tuning(Json& facts, const DeviceInfo& info) {
+  const std::vector<TuningEntry> all = tuning_entries();
+  const auto own = std::count_if(all.begin(), all.end(),
+                                 [&](const TuningEntry& entry) { return entry.device == tuning_device(info); });
+  facts["tuning"] = {{"measured_device", is_measured_device(info)}, {"entries", own}};
+}
+
 /// The child's work on one device. Sends the facts before each part, with the part's name, and at the end.
 void look_at(std::size_t index, bool all_ops, const Send& send) {
   const Device device = devices().at(index);
@@ -63,6 +71,7 @@ void look_at(std::size_t index, bool all_ops, const Send& send) {
     }
   };
   if (device.info().has_compiler) {
+    part("tuning", [&] { fill_tuning(facts, device.info()); });  // It runs nothing, so it comes first.
     part("probes", [&] {
       set_default_device(device);
       fill_probes(facts);

@@ -77,6 +77,18 @@ void print_verified(std::ostream& out, const Json& device) {
       add(out, "", concat(text(one, "op"), ':', text(one, "variant"), " DISAGREES: ", text(one, "detail")));
 }
 
+// A recommendation, and no problem: the results are right either way.
+void print_tuning(std::ostream& out, const Json& device) {
+  if (!device.contains("tuning")) return;
+  const Json& tuning = device.at("tuning");
+  const std::string stored = text(tuning, "entries") + " tuned problems are stored";
+  if (tuning.at("measured_device") == true)
+    return add(out, "tuning", "the rules that choose kernels were measured on such devices; " + stored);
+  add(out, "tuning", "the rules that choose kernels were never measured on such a device; " + stored);
+  add(out, "", "Recommended: CRISOL_TUNE=first, with which programs time the kernels of their shapes at first use,");
+  add(out, "", "or `crisol tune`. `crisol tune --share FILE` writes a file to send to the project.");
+}
+
 void print_device(std::ostream& out, const Json& device, const Json& chosen) {
   const bool is_default = device.at("index") == chosen;
   out << '\n' << bold((is_default ? "Default device: " : "Device: ") + text(device, "name")) << '\n';
@@ -93,6 +105,7 @@ void print_device(std::ostream& out, const Json& device, const Json& chosen) {
   if (device.contains("probes"))
     for (const auto& [name, found] : device.at("probes").items()) add(out, name.c_str(), found.get<std::string>());
   print_verified(out, device);
+  print_tuning(out, device);
   if (device.contains("selftest")) print_selftest(out, device.at("selftest"));
   for (const Json& failure : device.at("failures"))
     add(out, "FAILED", text(failure, "part") + ": " + text(failure, "error"));

@@ -45,6 +45,13 @@ Json json_of(const Device& device) {
   json["failures"] = Json::array();
   for (const Failure& failure : device.failures)
     json["failures"].push_back({{"part", failure.part}, {"error", failure.error}});
+  json["tuned"] = Json::array();
+  for (const TunedProblem& one : device.tuned)
+    json["tuned"].push_back({{"problem", one.problem},
+                             {"variant", one.variant},
+                             {"ms", one.ms},
+                             {"usual", one.usual},
+                             {"usual_ms", one.usual_ms}});
   return json;
 }
 
@@ -87,6 +94,10 @@ Device device_of(const Json& json) {
   for (const Json& workload : json.at("workloads")) device.workloads.push_back(workload_of(workload));
   for (const Json& failure : json.at("failures"))
     device.failures.push_back({failure.at("part").get<std::string>(), failure.at("error").get<std::string>()});
+  // Reports of crisol 0.2 do not have it.
+  for (const Json& one : json.value("tuned", Json::array()))
+    device.tuned.push_back({one.at("problem").get<std::string>(), one.at("variant").get<std::string>(),
+                            one.at("usual").get<std::string>(), number(one, "ms"), number(one, "usual_ms")});
   return device;
 }
 

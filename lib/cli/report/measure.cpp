@@ -5,6 +5,7 @@
 #include "cli/bench/report.h"
 #include "cli/format.h"
 #include "crisol/error.h"
+#include "crisol/tuning.h"
 
 namespace crisol::cli::report {
 
@@ -89,11 +90,21 @@ class Workloads {
   double gflops_;
 };
 
+std::vector<TunedProblem> tuned_on(const DeviceInfo& info) {
+  std::vector<TunedProblem> tuned;
+  for (const TuningEntry& entry : tuning_entries())
+    if (entry.device == tuning_device(info))
+      tuned.push_back({entry.problem, entry.variant, entry.usual, 1e-6 * static_cast<double>(entry.nanoseconds),
+                       1e-6 * static_cast<double>(entry.usual_nanoseconds)});
+  return tuned;
+}
+
 }  // namespace
 
 Device measure(crisol::Device device, bool quick, const Progress& progress) {
   const DeviceInfo& info = device.info();
-  Device report{info.name, info.platform, info.driver_version, name_of(info.type), info.global_memory, {}, {}, {}};
+  Device report{info.name, info.platform, info.driver_version, name_of(info.type), info.global_memory, {}, {},
+                {},        tuned_on(info)};
   const auto attempt = [&](const std::string& part, const auto& run) {
     try {
       progress(report, part);

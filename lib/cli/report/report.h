@@ -38,6 +38,14 @@ struct Failure {
   std::string part, error;
 };
 
+/// A problem that `crisol tune`, or tuning at first use, stored for the device.
+struct TunedProblem {
+  std::string problem, variant, usual;
+  double ms = 0, usual_ms = 0;  ///< 0 if it was met without time to measure it.
+
+  double gain() const { return ms > 0 ? usual_ms / ms : 1; }
+};
+
 struct Device {
   std::string name, platform, driver, type;
   std::uint64_t memory = 0;  ///< Bytes.
@@ -45,6 +53,7 @@ struct Device {
       figures;  ///< The figures by their keys. A missing figure was not measured or does not exist.
   std::vector<Workload> workloads;
   std::vector<Failure> failures;
+  std::vector<TunedProblem> tuned;
 
   /// The figure, or 0.
   double figure(const std::string& key) const;

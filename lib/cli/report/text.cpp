@@ -40,6 +40,32 @@ void print_workload(std::ostream& out, const Device& device, const Workload& wor
   out << '\n';
 }
 
+// The problems with the largest gains.
+void print_tuned(std::ostream& out, const Device& device) {
+  if (device.tuned.empty()) return;
+  constexpr std::size_t most = 5;
+  std::vector<TunedProblem> better;
+  std::size_t measured = 0;
+  for (const TunedProblem& one : device.tuned) {
+    measured += one.ms > 0 ? 1 : 0;
+    if (one.variant != one.usual) better.push_back(one);
+  }
+  std::stable_sort(better.begin(), better.end(),
+                   [](const TunedProblem& a, const TunedProblem& b) { return a.gain() > b.gain(); });
+  out << "  tuned       " << measured << " problems, of which " << better.size()
+      << " have a better variant than the usual one";
+  if (measured < device.tuned.size())
+    out << "; " << device.tuned.size() - measured << " more as usual, for want of time or of other variants";
+  out << '\n';
+  for (std::size_t i = 0; i < std::min(most, better.size()); ++i) {
+    const TunedProblem& one = better[i];
+    out << format("              %.2f x  %s %s, %s %s: ", one.gain(), one.variant.c_str(), time_text(one.ms).c_str(),
+                  one.usual.c_str(), time_text(one.usual_ms).c_str())
+        << one.problem << '\n';
+  }
+  if (better.size() > most) out << "              `crisol cache --json` lists them all\n";
+}
+
 void print_device(std::ostream& out, const Device& device) {
   out << bold(device.name) << " | " << device.platform << " | " << device.type
       << format(", %.1f GiB\n", static_cast<double>(device.memory) / (1 << 30));
@@ -47,6 +73,7 @@ void print_device(std::ostream& out, const Device& device) {
   if (!device.workloads.empty())
     out << format("  %-42s %10s %9s %-12s %10s %8s\n", "workload", "measured", "", "", "roofline", "of it");
   for (const Workload& workload : device.workloads) print_workload(out, device, workload);
+  print_tuned(out, device);
   for (const Failure& failure : device.failures)
     out << "  FAILED      " << failure.part << ": " << failure.error.substr(0, failure.error.find('\n')) << '\n';
   out << '\n';

@@ -13,6 +13,7 @@
 #include "cli/bench/suites.h"
 #include "cli/command.h"
 #include "cli/tune/report.h"
+#include "cli/tune/share.h"
 
 namespace crisol::cli {
 
@@ -24,7 +25,7 @@ using nlohmann::ordered_json;
 
 struct Options {
   std::vector<std::string> words;
-  std::string shapes, suite;
+  std::string shapes, suite, share;
   Effort effort;
   bool json = false, dry = false;
 };
@@ -67,7 +68,9 @@ void run_case(const bench::Request& request, std::vector<Problem>& problems) {
 
 std::vector<Problem> problems_of(const Options& options) {
   const int given = !options.words.empty() + !options.shapes.empty() + !options.suite.empty();
-  if (given != 1) throw UsageError("say what to tune: CASE key=value …, --shapes FILE, or --suite NAME");
+  if (given != 1)
+    throw UsageError(
+        "say what to tune: CASE key=value …, --shapes FILE, or --suite NAME; --share FILE may stand alone");
   std::vector<Problem> problems;
   if (!options.shapes.empty()) read_shapes(options.shapes, problems);
   if (!options.words.empty()) run_case(bench::parse(options.words), problems);
@@ -179,7 +182,13 @@ class Report {
   bool wrong_ = false;
 };
 
-int run_command(const Options& options) {
+void share_stored(const Options& options) {
+  const std::size_t count = share(Device(), options.share);
+  if (!options.json)
+    std::cout << "wrote " << count << " problems to " << options.share << ": please send it to the project\n";
+}
+
+int tune_problems(const Options& options) {
   require_measurable();
   const std::vector<Problem> problems = problems_of(options);
   const std::string device = tuning_device(Device().info());
@@ -199,6 +208,14 @@ int run_command(const Options& options) {
   return report.finish(device);
 }
 
+int run_command(const Options& options) {
+  const bool only_shares =
+      !options.share.empty() && options.words.empty() && options.shapes.empty() && options.suite.empty();
+  const int status = only_shares ? 0 : tune_problems(options);
+  if (!options.share.empty()) share_stored(options);
+  return status;
+}
+
 }  // namespace
 
 Command add_tune(CLI::App& program) {
@@ -216,10 +233,15 @@ Command add_tune(CLI::App& program) {
   command->add_flag("--check", options->effort.check_all,
                     "Check the numbers of every variant, not only of those that could be stored");
   command->add_flag("--kept", options->effort.kept, "Weights stay as they are between runs, as in inference");
+  command->add_option("--share", options->share,
+                      "Write the facts of the device and all that is stored for it to this file, which can be sent to "
+                      "the project; measures nothing if no problems are named");
   command->footer(
       "A variant is stored where its median is at least 3 % shorter than that of the usual one, it was faster in all "
       "rounds but one in eight, and its numbers are right. Programs that start later use it on this device, driver and "
-      "version of crisol; CRISOL_TUNING=0 turns that off. Exit status 1 also where a variant computed wrong numbers.");
+      "version of crisol; CRISOL_TUNING=0 turns that off. "
+      "CRISOL_TUNE=first lets programs do it themselves, at the first use of a shape. Exit status 1 also where a "
+      "variant computed wrong numbers.");
   command->fallthrough();
   command->parse_complete_callback(bench::pin_threads);
   return {command, [options] {
