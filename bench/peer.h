@@ -1,4 +1,4 @@
-// Shared by peers written in C++: the timing rules of `crisol bench` (lib/cli/bench/measure.h), and the service for
+// Shared by peers written in C++: the timing rules of `crisol bench` (tools/cli/bench/measure.h), and the service for
 // compare.py. It reads lines "case key=value …" with every key from standard input and answers each with a line of
 // JSON.
 #pragma once

@@ -1,4 +1,4 @@
-"""Timing for peers written in Python, by the rules of `crisol bench` (lib/cli/bench/measure.h)."""
+"""Timing for peers written in Python, by the rules of `crisol bench` (tools/cli/bench/measure.h)."""
 
 import json
 import statistics

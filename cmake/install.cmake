@@ -17,7 +17,7 @@ if(CRISOL_BUILD_CLI)
   endif()
   if(UNIX)
     install(FILES ${PROJECT_SOURCE_DIR}/docs/crisol.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
-    set(completions ${PROJECT_SOURCE_DIR}/lib/cli/completions)
+    set(completions ${PROJECT_SOURCE_DIR}/tools/cli/completions)
     install(FILES ${completions}/crisol.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
             RENAME crisol COMPONENT runtime)
     install(FILES ${completions}/_crisol DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT runtime)

@@ -1,5 +1,5 @@
-// Checks the order of the layers by the includes of lib/ and include/. A file includes only its own layer and earlier
-// layers. OpenCL stays in the runtime, and public headers contain no OpenCL type. One file asks for vendors.
+// Checks the order of the layers by the includes of lib/, include/ and tools/. A file includes only its own layer and
+// earlier layers. OpenCL stays in the runtime, and public headers contain no OpenCL type. One file asks for vendors.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -129,7 +129,7 @@ std::string fault_of(const std::string& file, const Include& include) {
   const bool is_public = file.starts_with("include/");
   const std::string own = file.substr(file.find('/') + 1);
   if (starts_with_any(include.path, {"CL/", "OpenCL/", "clblast"})) {
-    return starts_with_any(file, {"lib/runtime/", "lib/null_driver/"}) || file == interop
+    return starts_with_any(file, {"lib/runtime/", "tools/null_driver/"}) || file == interop
                ? ""
                : arrow + "OpenCL belongs to lib/runtime";
   }
@@ -199,10 +199,8 @@ std::vector<std::string> foreign_definitions(const std::string& file, const std:
 
 /// Whether a file may ask for a vendor, a platform or an architecture.
 bool may_ask_for_vendors(std::string_view file) {
-  // The runtime fills DeviceInfo and works around drivers, the null driver presents it as a device, and the command
-  // prints it. The list of verified drivers is by platform.
-  return starts_with_any(file, {"lib/runtime/", "lib/null_driver/", "lib/cli/", "lib/dispatch/gpu_traits.cpp",
-                                "lib/dispatch/stored/verdicts.cpp"});
+  // The runtime fills DeviceInfo and works around drivers. The list of verified drivers is by platform.
+  return starts_with_any(file, {"lib/runtime/", "lib/dispatch/gpu_traits.cpp", "lib/dispatch/stored/verdicts.cpp"});
 }
 
 /// The questions for a vendor in one file: a trait with a meaning has to be asked instead.
@@ -232,10 +230,10 @@ std::string read(const fs::path& path) {
 
 }  // namespace
 
-TEST_CASE("layers: includes of lib/ and include/ point to the left") {
+TEST_CASE("layers: includes of lib/, include/ and tools/ point to the left") {
   const fs::path root = CRISOL_SOURCE_DIR;
   int files = 0;
-  for (const char* folder : {"lib", "include"}) {
+  for (const char* folder : {"lib", "include", "tools"}) {
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
       const fs::path extension = entry.path().extension();
       if (extension != ".h" && extension != ".cpp" && extension != ".def") continue;
@@ -315,7 +313,7 @@ TEST_CASE("layers: a wrong arrow is reported, a right one is not") {
     CHECK(count("lib/replay/rows.cpp", "#include \"dispatch/choose.h\"\n") == 1);
     CHECK(count("lib/replay/rows.cpp", "#include \"crisol/ops/norm.h\"\n#include \"reference/norm.h\"\n") == 0);
     CHECK(count("lib/dispatch/verification.cpp", "#include \"replay/replay.h\"\n") == 0);
-    CHECK(count("lib/cli/selftest.cpp", "#include \"reference/conv.h\"\n") == 0);
+    CHECK(count("tools/cli/selftest.cpp", "#include \"reference/conv.h\"\n") == 0);
     CHECK(count("lib/reference/conv.cpp", "#include \"reference/conv.h\"\n#include \"crisol/nn/module.h\"\n") == 0);
   }
   SUBCASE("headers that kernels and the host share") {
@@ -323,10 +321,10 @@ TEST_CASE("layers: a wrong arrow is reported, a right one is not") {
     CHECK(count("lib/tensor/view.cpp", "#include \"product/parameters.h\"\n") == 1);
   }
   SUBCASE("the null driver is no part of the library") {
-    CHECK(count("lib/null_driver/facts.cpp", "#include <CL/cl.h>\n#include \"null_driver/facts.h\"\n") == 0);
-    CHECK(count("lib/null_driver/facts.cpp", "#include \"runtime/launch.h\"\n") == 1);
+    CHECK(count("tools/null_driver/facts.cpp", "#include <CL/cl.h>\n#include \"null_driver/facts.h\"\n") == 0);
+    CHECK(count("tools/null_driver/facts.cpp", "#include \"runtime/launch.h\"\n") == 1);
     CHECK(count("lib/runtime/launch.cpp", "#include \"null_driver/control.h\"\n") == 1);
-    CHECK(count("lib/cli/kernels.cpp", "#include \"null_driver/control.h\"\n") == 0);
+    CHECK(count("tools/cli/kernels.cpp", "#include \"null_driver/control.h\"\n") == 0);
   }
   SUBCASE("OpenCL") {
     CHECK(count("lib/ops/product/matmul.cpp", "#include <CL/opencl.hpp>\n") == 1);

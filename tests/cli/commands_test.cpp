@@ -269,7 +269,7 @@ TEST_CASE("crisol's completion for bash offers what fits the word that was begun
   NEEDS_CRISOL();
   NEEDS_COMMANDS("bash");
   const auto completed = [](const std::string& words, const std::string& begun) {
-    const std::string script = "source " CRISOL_SOURCE_DIR "/lib/cli/completions/crisol.bash; COMP_WORDS=(" +
+    const std::string script = "source " CRISOL_SOURCE_DIR "/tools/cli/completions/crisol.bash; COMP_WORDS=(" +
                                built_program("crisol") + " " + words + " '" + begun +
                                "'); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _crisol \"${COMP_WORDS[0]}\" '" + begun +
                                "'; echo ${COMPREPLY[@]}";

@@ -27,7 +27,7 @@ const std::string root = CRISOL_SOURCE_DIR, build = CRISOL_BINARY_DIR;
 /// Fills the folder in which a page's commands run with links to the checkout and its build.
 void make_checkout(const std::string& folder) {
   for (const char* name :
-       {"CMakeLists.txt", "bench", "cl_kernels", "cmake", "docs", "include", "lib", "samples", "tests"})
+       {"CMakeLists.txt", "bench", "cl_kernels", "cmake", "docs", "include", "lib", "samples", "tests", "tools"})
     fs::create_symlink(root + "/" + name, folder + "/" + name);
   fs::create_symlink(build, folder + "/build");
 }

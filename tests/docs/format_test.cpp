@@ -22,7 +22,7 @@ bool is_made(const std::string& path) { return read_file(path).starts_with("// M
 
 std::vector<std::string> sources(const std::string& root) {
   std::vector<std::string> found;
-  for (const char* folder : {"include", "lib", "python", "tests", "samples", "bench"})
+  for (const char* folder : {"include", "lib", "python", "tests", "samples", "bench", "tools"})
     for (const auto& entry : fs::recursive_directory_iterator(root + "/" + folder)) {
       const std::string path = entry.path().string();
       if ((path.ends_with(".cpp") || path.ends_with(".h")) && !is_made(path)) found.push_back(path);

@@ -1,4 +1,4 @@
-// A device that is not in this machine. The driver in lib/null_driver simulates it.
+// A device that is not in this machine. The driver in tools/null_driver simulates it.
 #pragma once
 
 #include <cstddef>
