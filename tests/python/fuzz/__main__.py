@@ -76,7 +76,7 @@ def main():
     references = ["NumPy", *["PyTorch"] * has["layers"], *["ONNX Runtime"] * has["onnx"]]
     if has["onnx"]:
         for text, count in onnx_models.refusals.most_common():
-            print(f"refused: {count} of {text}")
+            print(f"left out: {count} of {text}")
     print(f"fuzz: seed {seed}, compared with {', '.join(references)}: {counts}; {findings} differ")
     print(f"python: {sum(tried.values()) - findings} passed, {findings} failed, 0 skipped")
     return findings > 0

@@ -11,7 +11,7 @@ import tempfile
 import crisol
 import numpy as np
 import onnx_runtime
-from onnx_graph import Refused, floats
+from onnx_graph import Refused, f16, floats
 from onnx_runtime import expectations, make, part, results_of
 
 refusals = collections.Counter()
@@ -90,11 +90,14 @@ def refused(error):
     return f"{found[1]}: {found[2]}" if found else None
 
 
-def difference(model, sets, rules=None):
-    """The number of an output and what is wrong with it, or None. Refusals are no differences; they go to `rules`."""
+def difference(model, sets, rules=None, runs=4):
+    """The number of an output and what is wrong with it, or None. Refusals are no differences; they go to `rules`. A
+    whole number at an edge, such as x < tanh(x) at small x, may stay the same in a few runs of moved numbers. So a
+    difference counts if it stays beside many runs."""
+    many = 60
     rules = set() if rules is None else rules
     try:
-        expected = apart(expectations, model, sets)
+        expected = apart(expectations, model, sets, runs)
     except Refused:
         return None
     if all(one is None for one in expected):
@@ -120,6 +123,8 @@ def difference(model, sets, rules=None):
                 return 0, f"{where}: {type(error).__name__}: {error}"
             for k, (found, e, others) in enumerate(zip(results, *right[:2])):
                 text = wrong(found, e, others, *right[2:])
+                if text and runs < many:
+                    return difference(model, sets, rules, many)
                 if text:
                     return k, f"{where}, {model.outputs[k]}: {text}"
     return None
@@ -198,6 +203,20 @@ def of_crisol(model, inputs):
     return [np.asarray(value) for value in results.values()]
 
 
+def agrees_with_reference(model, sets):
+    """Whether crisol has what ONNX's own reference has. Then ONNX Runtime is the one that differs."""
+    is_half = f16 in model.types.values()
+    try:
+        with np.errstate(all="ignore"):
+            for inputs in sets:
+                for found, expected in zip(of_crisol(model, inputs), of_reference(model, inputs)):
+                    if wrong(found, np.asarray(expected), [], is_half, False):
+                        return False
+    except Exception:  # One of them refuses the model.
+        return False
+    return True
+
+
 def attempt(random):
     """What differs in one model, as text, or None."""
     try:
@@ -212,4 +231,7 @@ def attempt(random):
     if found is None:
         return None
     small = shrunk(*made, found)
+    if agrees_with_reference(*small):
+        refusals[f"{small[0].nodes[-1].op_type}: ONNX Runtime differs, ONNX's reference does not"] += 1
+        return None
     return f"{(difference(*small) or found)[1]}\n{described(*small)}"

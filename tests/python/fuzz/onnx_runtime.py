@@ -119,9 +119,9 @@ def noisy(model, epsilon):
     return proto
 
 
-def expectations(model, sets):
-    """Of each set of inputs: results of ONNX Runtime, and others of numbers that move a little. None for a set that it
-    refuses."""
+def expectations(model, sets, runs):
+    """Of each set of inputs: results of ONNX Runtime, and so many others of numbers that move a little. None for a set
+    that it refuses."""
     onnxruntime.set_seed(1)
     overlooks = any(node.op_type in overlooking for node in model.nodes)
     inner = [name for node in model.nodes for name in node.output if name and name not in model.outputs]
@@ -138,7 +138,7 @@ def expectations(model, sets):
                 if overlooks and any(not finite(array) for array in [*results, *inputs.values()]):
                     raise Refused("not a number")
                 names = {f"{name} exact" if array.dtype in floats else name: array for name, array in inputs.items()}
-                others = [run_session(moving, names) for _ in range(4)]
+                others = [run_session(moving, names) for _ in range(runs)]
         except Refused:
             expected.append(None)
             continue
