@@ -201,7 +201,8 @@ configure() {
 }
 
 # show_progress: reads the output of a build, and says on standard error how much is built and how long the rest will
-# take: on a terminal in a line that it writes again and again, elsewhere in a line every 15 seconds.
+# take: on a terminal in a line that it writes again and again, elsewhere in a line every 15 seconds. The time is
+# known after a tenth, because the first files tell little about the others.
 show_progress() {
   local line built all text start=$SECONDS next=$((SECONDS + 5)) seconds
   while IFS= read -r line; do
@@ -214,7 +215,8 @@ show_progress() {
     fi
     if [ "$built" -eq 0 ] || { [ ! -t 2 ] && [ $SECONDS -lt $next ]; }; then continue; fi
     seconds=$(((SECONDS - start) * (all - built) / built))
-    printf -v text '  %d %% built, about %d:%02d left' $((100 * built / all)) $((seconds / 60)) $((seconds % 60))
+    printf -v text '  %d %% built' $((100 * built / all))
+    [ $((10 * built)) -lt "$all" ] || printf -v text '%s, about %d:%02d left' "$text" $((seconds / 60)) $((seconds % 60))
     if [ -t 2 ]; then
       printf '%s\e[K\r' "$text" >&2
     else
