@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "crisol/functions/cat.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/index.h"
 #include "crisol/functions/reduce.h"
