@@ -65,8 +65,11 @@ Tensor product_of_ones(std::int64_t k) { return ops::matmul(ones({3, k}), ones({
 
 TEST_CASE("gemm clblast: never chosen by rules; tuning tries it last, and not where the own kernels were measured") {
   NEEDS_OWN_CHOICES();
-  const DeviceInfo card = device_named("Ellesmere"), h100 = device_named("NVIDIA H100 80GB HBM3"),
-                   cpu = device_named("a CPU", DeviceType::cpu);
+  const DeviceInfo card = device_named("Ellesmere");
+  DeviceInfo h100 = device_named("NVIDIA H100 80GB HBM3"), cpu = device_named("a CPU", DeviceType::cpu);
+  h100.platform = "NVIDIA CUDA";
+  cpu.platform = "Portable Computing Language";
+  cpu.native_float_width = 8;
   const ops::GemmProblem problem = contiguous_problem(64, 64, 64);
   for (const DeviceInfo* info : {&card, &h100, &cpu})
     CHECK(ops::choose_gemm(problem, testing::target_of(*info)).variant != "clblast");
