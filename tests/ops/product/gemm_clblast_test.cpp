@@ -65,8 +65,8 @@ Tensor product_of_ones(std::int64_t k) { return ops::matmul(ones({3, k}), ones({
 
 TEST_CASE("gemm clblast: never chosen by rules; tuning tries it last, and not where the own kernels were measured") {
   NEEDS_OWN_CHOICES();
-  const DeviceInfo card = device_named("Ellesmere");
-  DeviceInfo h100 = device_named("NVIDIA H100 80GB HBM3"), cpu = device_named("a CPU", DeviceType::cpu);
+  DeviceInfo card = device_named("Ellesmere"), h100 = device_named("NVIDIA H100 80GB HBM3"),
+             cpu = device_named("a CPU", DeviceType::cpu);
   h100.platform = "NVIDIA CUDA";
   cpu.platform = "Portable Computing Language";
   cpu.native_float_width = 8;
