@@ -208,6 +208,16 @@ TEST_CASE("graph: a number that counts for nothing is not computed") {
   }
 }
 
+TEST_CASE("graph: a transpose that ends moved ones beside one that stays") {
+  const std::vector<Proto> turn{attribute("perm", Sizes{1, 0})};
+  ModelFile file(
+      {node("Transpose", {"x"}, {"t"}, turn), node("Relu", {"t"}, {"r"}), node("Transpose", {"r"}, {"b"}, turn),
+       node("Transpose", {"x"}, {"u"}, turn), node("Add", {"b", "u"}, {"y"})},
+      {});
+  onnx::Model model = file.load();
+  check_program(model, randn({5, 5}));
+}
+
 TEST_CASE("graph: a small result computes single numbers for each element") {
   const ModelFile file({node("ReduceMax", {"x"}, {"m"}, {attribute("keepdims", std::int64_t{0})}),
                         node("Cast", {"m"}, {"i"}, {attribute("to", std::int64_t{of::i64})}),

@@ -1,4 +1,5 @@
-// The node that makes each value of a graph, and the nodes that use it.
+// The node that makes each value of a graph, and the nodes that use it. A pass may ask for values that it added later:
+// they have no maker and no constant here.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,7 @@ class Uses {
   explicit Uses(const Graph& graph);
 
   /// The node that makes the value; null for inputs and constants.
-  const Node* maker(int value) const { return makers_[static_cast<std::size_t>(value)]; }
+  const Node* maker(int value) const { return knows(value) ? makers_[static_cast<std::size_t>(value)] : nullptr; }
   /// The same if it is a node of that op, else null. The value may be absent.
   const Node* maker(int value, std::string_view op) const;
   /// Its place in Graph::nodes. There is one.
@@ -32,7 +33,9 @@ class Uses {
   /// The number and the value that a node with two inputs has, such as a product of both.
   std::optional<std::pair<double, int>> number_and_value(const Node& node) const;
   /// Its place in Graph::constants, or `none`.
-  std::size_t constant_place(int value) const { return constants_[static_cast<std::size_t>(value)]; }
+  std::size_t constant_place(int value) const {
+    return knows(value) ? constants_[static_cast<std::size_t>(value)] : none;
+  }
   /// The places of the nodes that use the value, in order and each once.
   const std::vector<std::size_t>& users(int value) const { return users_[static_cast<std::size_t>(value)]; }
   bool is_output(int value) const { return is_output_[static_cast<std::size_t>(value)]; }
@@ -42,6 +45,8 @@ class Uses {
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
  private:
+  bool knows(int value) const { return static_cast<std::size_t>(value) < makers_.size(); }
+
   const Graph& graph_;
   std::vector<const Node*> makers_;
   std::vector<std::size_t> constants_;  ///< Places in Graph::constants, which may grow.
