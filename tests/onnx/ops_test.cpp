@@ -101,7 +101,7 @@ TEST_CASE("onnx: gradients go through reading and writing by index") {
   check_close(gradient("ScatterND", "min", places), {3, 2}, {0, 0, 0, 0, 0, 0.5}, {0});
 }
 
-TEST_CASE("onnx: running products, Einsum, and TopK with a count as an attribute") {
+TEST_CASE("onnx: running sums and products, Einsum, and TopK with a count as an attribute") {
   const Tensor x = tensor_of({1, 2, 3, 4, 5, 6}, {2, 3});
   const auto product = [&](std::int64_t exclusive, std::int64_t reverse) {
     return result({"CumProd", {attribute("exclusive", exclusive), attribute("reverse", reverse)}}, {x, whole({1}, {})});
@@ -110,6 +110,9 @@ TEST_CASE("onnx: running products, Einsum, and TopK with a count as an attribute
   check(product(1, 0), DType::f32, {2, 3}, {1, 1, 2, 1, 4, 20});
   check(product(0, 1), DType::f32, {2, 3}, {6, 6, 3, 120, 30, 6});
   check(product(1, 1), DType::f32, {2, 3}, {6, 3, 1, 30, 6, 1});
+  const Proto one = attribute("exclusive", std::int64_t{1});
+  check(result({"CumSum", {one}}, {tensor_of({1, HUGE_VAL, 2}, {3}), whole({0}, {})}), DType::f32, {3},
+        {0, 1, HUGE_VAL});
   check(result({"Einsum", {attribute("equation", "ij,kj->ik")}}, {x, x}), DType::f32, {2, 2}, {14, 32, 32, 77});
   CHECK(refusal_of_op({"Einsum"}, {x}) == Contains("Einsum: attribute equation is missing"));
   CHECK(refusal_of_op({"Einsum", {attribute("equation", "ijk->i")}}, {x}) == Contains("3 letters"));

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "crisol/functions/cat.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/norm.h"
 #include "onnx/ops/axes.h"
@@ -97,16 +98,22 @@ Run place_of(Call& call) {
   };
 }
 
-Run cum_sum(Call& call) {
+/// CumSum and CumProd. An exclusive one begins with the identity and leaves out the last element. So infinities stay,
+/// which a difference would make NaN.
+template <Tensor (*f)(const Tensor&, int), int identity>
+Run cumulative(Call& call) {
   call.check_counts(2, 2);
   const bool excludes = call.integer("exclusive", 0) != 0, reverses = call.integer("reverse", 0) != 0;
   call.gives_same();
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     const int axis = axis_of(number_of(in[1], "axis"), x.dim());
-    const Tensor ordered = reverses ? x.flip(axis) : x;
-    Tensor y = cumsum(ordered, axis).to(x.dtype());
-    if (excludes) y = y - ordered;
+    Tensor y = f(reverses ? x.flip(axis) : x, axis).to(x.dtype());
+    if (excludes && y.size(axis) > 0) {
+      Shape one = y.shape();
+      one[axis] = 1;
+      y = cat({full(one, identity, y.dtype(), device), y.narrow(axis, 0, y.size(axis) - 1)}, axis);
+    }
     return Data{reverses ? y.flip(axis) : y};
   };
 }
@@ -190,7 +197,8 @@ std::vector<Row> reduce_rows() {
   return {
       {"ArgMax", 1, newest, place_of<&Tensor::argmax>},
       {"ArgMin", 1, newest, place_of<&Tensor::argmin>},
-      {"CumSum", 11, newest, cum_sum},
+      {"CumProd", 26, newest, cumulative<cumprod, 1>},
+      {"CumSum", 11, newest, cumulative<cumsum, 0>},
       {"InstanceNormalization", 1, newest, instance_normalization},
       {"LayerNormalization", 1, newest, layer_normalization},  // ONNX Runtime writes it into sets before 17 too.
       {"RMSNormalization", 23, newest, rms_normalization},
