@@ -7,6 +7,7 @@
 #include <new>
 
 #include "base/text.h"
+#include "dispatch/first_use/rounds.h"
 #include "runtime/memory/transfer.h"
 #include "runtime/verbose.h"
 
@@ -19,8 +20,6 @@ constexpr double sample_seconds = 3e-3;
 constexpr int most_runs = 32;
 // A variant this many times slower than the fastest is not timed any further.
 constexpr double hopeless = 1.5;
-// As `crisol tune` demands it.
-constexpr double min_gain = 0.03;
 // Kernels read vectors of up to 16 floats.
 constexpr std::uint64_t aligned_elements = 16;
 
@@ -142,10 +141,8 @@ void Contest::compare(const ScratchOperands& operands, std::span<const runtime::
   const Runner& usual = runners_.front();
   for (std::size_t i = 1; i < runners_.size(); ++i) {
     const Runner& runner = runners_[i];
-    bool always_faster = runner.seconds <= (1 - min_gain) * usual.seconds;
-    for (std::size_t r = 0; r < usual.rounds.size(); ++r)
-      always_faster = always_faster && runner.rounds[r] < usual.rounds[r];
-    if (always_faster && runner.seconds < runners_[winner_].seconds) winner_ = i;
+    const bool is_better = replaces_usual(runner.rounds, runner.seconds, usual.rounds, usual.seconds);
+    if (is_better && runner.seconds < runners_[winner_].seconds) winner_ = i;
   }
   is_over_ = true;
 }

@@ -7,6 +7,7 @@
 #include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
+#include "ops/estimators/row_of.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -26,10 +27,6 @@ std::vector<float> in_blocks(const std::vector<float>& matrix, std::int64_t rows
   return packed;
 }
 
-Tensor on_device(const std::vector<float>& values, Device device) {
-  return from_vector(values, Shape(static_cast<std::int64_t>(values.size())), device);
-}
-
 }  // namespace
 
 DeviceSupports::DeviceSupports(const Supports& supports, Device device)
@@ -40,9 +37,9 @@ DeviceSupports::DeviceSupports(const Supports& supports, Device device)
       features(supports.features),
       sums(static_cast<std::int64_t>(supports.rho.size())),
       blocks(ceil_div(supports.count, lanes)),
-      vectors(on_device(in_blocks(supports.vectors, features, supports.count, true), device)),
-      coefficients(on_device(in_blocks(supports.coefficients, sums, supports.count, false), device)),
-      rho(on_device(supports.rho, device)) {}
+      vectors(row_of(in_blocks(supports.vectors, features, supports.count, true), device)),
+      coefficients(row_of(in_blocks(supports.coefficients, sums, supports.count, false), device)),
+      rho(row_of(supports.rho, device)) {}
 
 Tensor support_sums(const Tensor& x, const DeviceSupports& supports) {
   constexpr const char* op = "support_sums";

@@ -6,18 +6,10 @@
 #include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
+#include "ops/estimators/row_of.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
-
-namespace {
-
-template <class T>
-Tensor row_of(const std::vector<T>& values, Device device) {
-  return from_vector(values, Shape(static_cast<std::int64_t>(values.size())), device);
-}
-
-}  // namespace
 
 DeviceTrees::DeviceTrees(const PackedTrees& packed, Device device)
     : nodes(row_of(packed.nodes, device)),

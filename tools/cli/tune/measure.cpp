@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cli/bench/measure.h"
+#include "dispatch/first_use/rounds.h"
 
 namespace crisol::cli::tune {
 
@@ -59,10 +60,7 @@ double check(const Replay& replay, const TuningProblem& problem, VariantTime& va
 }
 
 bool is_better(const VariantTime& a, const VariantTime& usual) {
-  if (a.rounds_ms.size() != usual.rounds_ms.size() || a.median_ms > (1 - min_gain) * usual.median_ms) return false;
-  std::size_t faster = 0;
-  for (std::size_t i = 0; i < a.rounds_ms.size(); ++i) faster += a.rounds_ms[i] < usual.rounds_ms[i] ? 1 : 0;
-  return a.rounds_ms.size() - faster <= a.rounds_ms.size() / 8;
+  return dispatch::replaces_usual(a.rounds_ms, a.median_ms, usual.rounds_ms, usual.median_ms);
 }
 
 /// The time of one run after a run that compiles. A variant that is far too slow in that first run gets no second run.

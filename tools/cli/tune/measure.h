@@ -37,10 +37,6 @@ struct Measured {
   const VariantTime& winner() const { return variants[best]; }
 };
 
-/// A variant replaces the usual one under two conditions. Its median is shorter by at least this share, and it was
-/// slower in at most one of eight rounds.
-constexpr double min_gain = 0.03;
-
 /// Runs the replay once and returns the problem that occurred, with its candidates. Throws replay::ProblemError if this
 /// is not the requested problem.
 TuningProblem meet(const Replay& replay, const Problem& problem);

@@ -11,6 +11,9 @@
 
 namespace crisol::onnx {
 
+/// The attribute as numbers of f32; empty if it is missing.
+std::vector<float> floats_of(Call& call, const char* name);
+
 /// A list as a tensor on a device; undefined if it is empty.
 Tensor list_or_none(const std::vector<float>& values, Device device);
 Tensor list_or_none(const Numbers& values, Device device);

@@ -22,16 +22,11 @@ using ops::LinearWeights;
 using ops::ScoreKind;
 using ops::ScoreTransform;
 
-std::vector<float> floats_of_list(Call& call, const char* name) {
-  const std::vector<double> values = call.reals(name);
-  return {values.begin(), values.end()};
-}
-
 /// A product with a weight of the attributes, a row for each result, and what follows it.
 class LinearModel {
  public:
   LinearModel(Call& call, std::int64_t results, const Numbers& labels, ScoreKind kind)
-      : LinearModel(floats_of_list(call, "coefficients"), floats_of_list(call, "intercepts"), results, labels,
+      : LinearModel(floats_of(call, "coefficients"), floats_of(call, "intercepts"), results, labels,
                     {.kind = kind, .transform = transform_of(call)}) {}
 
   ops::Scores operator()(const Tensor& features, Device device) const {

@@ -20,11 +20,6 @@ using ops::ScoreTransform;
 using ops::SupportKernel;
 using Floats = std::vector<float>;
 
-Floats floats_of(Call& call, const char* name) {
-  const std::vector<double> values = call.reals(name);
-  return {values.begin(), values.end()};
-}
-
 /// The kernel and its numbers, and the support vectors. Without vectors each row of coefficients is a vector: the sums
 /// are products with it.
 ops::Supports read_supports(Call& call, std::int64_t count, std::int64_t rows_of_coefficients) {

@@ -111,11 +111,6 @@ struct NamedTrees {
   std::map<Id, std::size_t> place_;
 };
 
-std::vector<float> base_of(Call& call) {
-  const std::vector<double> values = call.reals("base_values");
-  return {values.begin(), values.end()};
-}
-
 Run tree_regressor(Call& call) {
   call.check_counts(1, 1);
   call.require_rank(0, 1, 2);
@@ -128,7 +123,7 @@ Run tree_regressor(Call& call) {
   const ops::TreeCombine combine = aggregate == "MIN"   ? ops::TreeCombine::least
                                    : aggregate == "MAX" ? ops::TreeCombine::largest
                                                         : ops::TreeCombine::sum;
-  std::vector<float> base = base_of(call);
+  std::vector<float> base = floats_of(call, "base_values");
   require(base.empty() || static_cast<std::int64_t>(base.size()) == columns, "onnx", base.size(), " base_values for ",
           columns, " targets");
   return targets_of(call, pack_trees(trees.nodes, trees.weights, trees.roots, columns, combine), std::move(base), rule);
@@ -148,7 +143,7 @@ Run tree_classifier(Call& call) {
   const Numbers& labels = all.numbers;
   NamedTrees trees(call, {"class_treeids", "class_nodeids", "class_ids", "class_weights"});
   const ScoreRule rule{.kind = kind_of(labels.size(), trees), .transform = transform_of(call), .marks_absent = true};
-  std::vector<float> base = base_of(call);
+  std::vector<float> base = floats_of(call, "base_values");
   std::int64_t columns = static_cast<std::int64_t>(labels.size());
   require(base.empty() || base.size() == labels.size() || (base.size() == 1 && rule.kind != ScoreKind::each), "onnx",
           base.size(), " base_values for ", labels.size(), " classes");
