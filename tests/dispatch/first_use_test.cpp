@@ -204,7 +204,7 @@ TEST_CASE("CRISOL_TUNE: first leaves measured devices alone, off is the default,
   const ProcessResult wrong = place.run("child: convolves", {{"CRISOL_TUNE", "sometimes"}});
   CHECK(wrong.status != 0);
   CHECK(contains(wrong.output, "[CRISOL_TUNE] 'sometimes' is none of off, first and always"));
-  // Where nothing can be stored, nothing is tuned.
+  // Nothing is tuned if nothing can be stored.
   const ProcessResult none = place.run("child: convolves", {{"CRISOL_TUNING", "0"}});
   CHECK(none.status == 0);
   CHECK_FALSE(contains(none.output, "tuned at first use"));

@@ -11,7 +11,7 @@ Proto floats(const std::string& name, const std::vector<float>& values) {
   return of::raw_tensor<float>(name, of::f32, {static_cast<std::int64_t>(values.size())}, values);
 }
 
-/// What one axis of Resize is told.
+/// The arguments of Resize for one axis.
 struct Axis {
   std::string mode, places, nearest;
   bool antialias = false, exclude_outside = false, keeps_fraction = false;
