@@ -7,7 +7,6 @@
 #include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
-#include "ops/estimators/row_of.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -37,9 +36,9 @@ DeviceSupports::DeviceSupports(const Supports& supports, Device device)
       features(supports.features),
       sums(static_cast<std::int64_t>(supports.rho.size())),
       blocks(ceil_div(supports.count, lanes)),
-      vectors(row_of(in_blocks(supports.vectors, features, supports.count, true), device)),
-      coefficients(row_of(in_blocks(supports.coefficients, sums, supports.count, false), device)),
-      rho(row_of(supports.rho, device)) {}
+      vectors(from_vector(in_blocks(supports.vectors, features, supports.count, true), device)),
+      coefficients(from_vector(in_blocks(supports.coefficients, sums, supports.count, false), device)),
+      rho(from_vector(supports.rho, device)) {}
 
 Tensor support_sums(const Tensor& x, const DeviceSupports& supports) {
   constexpr const char* op = "support_sums";

@@ -6,14 +6,13 @@
 #include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
-#include "ops/estimators/row_of.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
 
 DeviceTrees::DeviceTrees(const PackedTrees& packed, Device device)
-    : nodes(row_of(packed.nodes, device)),
-      roots(row_of(packed.roots, device)),
+    : nodes(from_vector(packed.nodes, device)),
+      roots(from_vector(packed.roots, device)),
       columns(packed.columns),
       features(packed.features),
       depth(packed.depth),
@@ -25,9 +24,9 @@ DeviceTrees::DeviceTrees(const PackedTrees& packed, Device device)
     if (list.empty()) list.push_back(0);
     return list;
   };
-  lists = row_of(or_one(packed.lists), device);
-  targets = row_of(or_one(packed.targets), device);
-  weights = row_of(or_one(packed.weights), device);
+  lists = from_vector(or_one(packed.lists), device);
+  targets = from_vector(or_one(packed.targets), device);
+  weights = from_vector(or_one(packed.weights), device);
 }
 
 Tensor tree_sums(const Tensor& x, const DeviceTrees& trees, bool marks_absent) {

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "ops/estimators/row_of.h"
-
 namespace crisol::onnx {
 
 using ops::ScoreTransform;
@@ -11,13 +9,6 @@ using ops::ScoreTransform;
 std::vector<float> floats_of(Call& call, const char* name) {
   const std::vector<double> values = call.reals(name);
   return {values.begin(), values.end()};
-}
-
-Tensor list_or_none(const std::vector<float>& values, Device device) {
-  return values.empty() ? Tensor() : ops::row_of(values, device);
-}
-Tensor list_or_none(const Numbers& values, Device device) {
-  return values.empty() ? Tensor() : ops::row_of(values, device);
 }
 
 Tensor rows_of(const Tensor& features) {

@@ -15,8 +15,10 @@ namespace crisol::onnx {
 std::vector<float> floats_of(Call& call, const char* name);
 
 /// A list as a tensor on a device; undefined if it is empty.
-Tensor list_or_none(const std::vector<float>& values, Device device);
-Tensor list_or_none(const Numbers& values, Device device);
+template <class T>
+Tensor list_or_none(const std::vector<T>& values, Device device) {
+  return values.empty() ? Tensor() : from_vector(values, device);
+}
 
 /// Features as kernels take them: f32 (rows, features).
 Tensor rows_of(const Tensor& features);

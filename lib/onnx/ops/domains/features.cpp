@@ -21,11 +21,6 @@ using graph::Datum;
 using graph::Run;
 using Reals = std::vector<double>;
 
-/// A line of numbers that broadcasts to inputs: one for all features, or one for each.
-Tensor line(const Reals& values, DType dtype, Device device) {
-  return from_vector(values, Shape(static_cast<std::int64_t>(values.size())), dtype, device);
-}
-
 void check_features(const char* name, std::size_t count, const Tensor& x) {
   require(x.dim() >= 1 && (count == 1 || static_cast<std::int64_t>(count) == x.size(-1)), "onnx", "attribute ", name,
           " has ", count, " numbers, the input has shape ", x.shape());
@@ -62,7 +57,7 @@ Run scaler(Call& call) {
     const Tensor x = in[0].tensor(device).to(DType::f32);
     check_features("offset", offset.size(), x);
     check_features("scale", scale.size(), x);
-    return Data{(x - line(offset, DType::f32, device)) * line(scale, DType::f32, device)};
+    return Data{(x - from_vector(offset, DType::f32, device)) * from_vector(scale, DType::f32, device)};
   };
 }
 
@@ -98,9 +93,9 @@ Run imputer(Call& call) {
     check_features("imputed_value", reals.size() + whole.size(), x);
     if (whole.empty()) {
       const Tensor is_missing = std::isnan(replaced_real) ? isnan(x) : x.eq(replaced_real);
-      return Data{where(is_missing, line(reals, x.dtype(), device), x)};
+      return Data{where(is_missing, from_vector(reals, x.dtype(), device), x)};
     }
-    const Tensor values = from_vector(whole, Shape(static_cast<std::int64_t>(whole.size())), x.dtype(), device);
+    const Tensor values = from_vector(whole, x.dtype(), device);
     return Data{where(x.eq(replaced_whole), values, x)};
   };
 }
@@ -149,7 +144,7 @@ Run one_hot_encoder(Call& call) {
   const bool takes_others = call.integer("zeros", 1) != 0;
   call.gives(0, value_of(DType::f32, call.rank_of(0) ? std::optional<int>(*call.rank_of(0) + 1) : std::nullopt));
   return [=](const Data& in, Device device) {
-    const Tensor keys = from_vector(categories, Shape(static_cast<std::int64_t>(categories.size())), device);
+    const Tensor keys = from_vector(categories, device);
     const Tensor x = in[0].tensor(device).to(DType::i64), found = matches(x, keys).to(DType::f32);
     if (!takes_others && x.numel() > 0) {
       const Tensor known = found.sum({-1}).reshape({x.numel()});

@@ -46,19 +46,12 @@ Tensor matches(const Tensor& x, const Tensor& keys) {
 
 namespace {
 
-Tensor row(const std::vector<double>& values, DType dtype, Device device) {
-  return from_vector(values, Shape(static_cast<std::int64_t>(values.size())), dtype, device);
-}
-Tensor row(const Numbers& values, Device device) {
-  return from_vector(values, Shape(static_cast<std::int64_t>(values.size())), device);
-}
-
 /// A node that gives, for each position of a text, the element of the list there.
 template <class List>
 Run look_up(List list, DType dtype) {
   return [list = std::move(list), dtype](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
-    const Tensor table = from_vector(list, Shape(static_cast<std::int64_t>(list.size())), device).to(dtype);
+    const Tensor table = from_vector(list, device).to(dtype);
     return Data{index_select(table, 0, x.reshape({x.numel()})).reshape(x.shape())};
   };
 }
@@ -116,7 +109,7 @@ struct LabelList {
   /// Numbers on a device.
   Tensor tensor(Device device) const {
     if (stored.defined()) return stored.tensor(device).reshape({size()});
-    return whole.empty() ? row(reals, DType::f32, device) : row(whole, device);
+    return whole.empty() ? from_vector(reals, DType::f32, device) : from_vector(whole, device);
   }
 };
 
@@ -154,7 +147,7 @@ struct Results {
     texts = std::make_shared<const Strings>(std::move(all));
   }
   DType dtype() const { return texts ? DType::i64 : list.dtype(); }
-  Tensor tensor(Device device) const { return texts ? row(positions, device) : list.tensor(device); }
+  Tensor tensor(Device device) const { return texts ? from_vector(positions, device) : list.tensor(device); }
 };
 
 /// The place of each known text in the list of keys. A text that is no key has the place behind them.
@@ -186,7 +179,7 @@ Run label_encoder(Call& call) {
     require(texts != nullptr, "onnx", "the keys are texts, the input is numbers or texts that only the run knows");
     return [=, places = places_of_keys(*texts, keys.texts)](const Data& in, Device device) {
       const Tensor x = in[0].tensor(device), all = cat({results.tensor(device), otherwise({1}, device)}, 0);
-      const Tensor table = index_select(all, 0, row(places, device));
+      const Tensor table = index_select(all, 0, from_vector(places, device));
       return Data{index_select(table, 0, x.reshape({x.numel()})).reshape(x.shape())};
     };
   }
