@@ -190,8 +190,8 @@ struct Contender {
   std::string name;
   Plan plan;
 };
-/// The best by the model, at most `most`: the variants in the order of the table, of which the usual one is the first,
-/// then those that rules never choose, and then the configurations of the usual variant, the lowest estimate first.
+/// The best by the model, at most `most`. The variants of rules come first, in the order of the table: the usual one
+/// leads. Then come the variants that rules never choose, then configurations of the usual one, by rising estimate.
 std::vector<Contender> contenders(const AnyTable& table, const void* problem, const Target& target, std::size_t most);
 /// Whether the contender computes wrong numbers on this driver. This may run a trial (see dispatch/verification.h).
 bool is_wrong(const AnyTable& table, const void* problem, const Target& target, const Contender& contender);

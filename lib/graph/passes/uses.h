@@ -1,5 +1,5 @@
-// The node that makes each value of a graph, and the nodes that use it. A pass may ask for values that it added later:
-// they have no maker and no constant here.
+// The node that makes each value of a graph, and the nodes that use it. A pass may ask for the maker and the constant
+// of a value that it added later: there is none here. Its users and is_output() must not be asked for.
 #pragma once
 
 #include <algorithm>

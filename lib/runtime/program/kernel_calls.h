@@ -14,8 +14,8 @@ namespace crisol::runtime {
 /// memory.
 ///
 /// The code may call get_global_id and get_global_size. They become parameters of the function. Functions that the code
-/// calls must not call them, or PoCL copies the code as before. If the list of parameters has a macro X_PARAMETERS, the
-/// macro X_ARGUMENTS holds the names of these parameters.
+/// calls must not call them, or PoCL copies the code as before. A macro X_PARAMETERS in the list of parameters comes
+/// with a macro X_ARGUMENTS, which lists their names.
 std::string with_calls_of_kernels(const std::string& source);
 
 }  // namespace crisol::runtime
