@@ -5,15 +5,16 @@
 //
 // A row whose scores are all -inf gives zeros. Every work-item is a work-group of its own. It takes units of work (a
 // head, a block of its rows) one after another. For each key_block keys it packs keys and values into panels. For each
-// MR rows it then computes a panel of scores, makes weights of them, and adds the weighted values to the sums. The sums
-// are relative to the greatest score of the row up to there, and shrink when it grows (Milakov and Gimelshein, "Online
-// normalizer calculation for softmax", 2018). All of it is in the item's own slice of `scratch`:
+// MR rows it then computes a panel of scores, makes weights of them, and adds the weighted values to the sums. The
+// weights are relative to the greatest score that the row had so far. When a greater score comes, the sums are scaled
+// down (Milakov and Gimelshein, "Online normalizer calculation for softmax", 2018). The item's own slice of `scratch`
+// holds:
 //
 //   keys [ceil(key_block / NR)][depth][NR], values [ceil(columns / NR)][key_block][NR], weights [MR][key_block],
 //   sums [block][ceil(columns / NR) * NR], and for each row of the block the greatest score and the total weight.
 //
-// block is a multiple of MR, and key_block of NR. Rows of q, v and y are contiguous, or the columns of v are. One of the
-// strides of k is 1.
+// block is a multiple of MR, and key_block of NR. Rows of q and y are contiguous. v has contiguous rows or contiguous
+// columns. One of the strides of k is 1.
 #include "product/gemm_tile.h"
 #include "product/column_panels.h"
 #include "common/exp.h"
@@ -39,14 +40,14 @@ INLINE void score_rows(__global float* scores, int length, __global const float*
   }
 }
 
-// The first lanes of a row of the bias, of which `left` are inside.
+// The first VW elements of a row of the bias. Only `left` elements are left in the row, and lanes after them are 0.
 INLINE floatv load_bias(__global const float* bias, long step, int left) {
   if (step == 0) return (floatv)(*bias);
   return step == 1 && left >= VW ? UNALIGNED_CONST(bias) : load_some(bias, left, step);
 }
 
-// Makes weights of a row's scores, and gives the factor for the row's earlier sums. Only the first `seen` keys count, and
-// the weights of others up to the end of a vector are 0.
+// Replaces a row's scores by weights, and returns the factor for the row's earlier sums. Only the first `seen` keys
+// count. The weights of other keys are 0, up to the end of a vector.
 INLINE float weigh_row(__global float* row, int seen, int keys, __global const float* bias, long bias_step, int has_bias,
                        __global float* greatest, __global float* total) {
   floatv high = (floatv)(-INFINITY);
@@ -98,7 +99,7 @@ INLINE void store_row(__global float* y, __global const float* sums, int columns
 // The scratch of a work-item.
 typedef struct {
   __global float *keys, *values, *weights, *sums, *greatest, *total;
-  int width, length;  // Of a row of sums, and of a row of weights.
+  int width, length;  // Width of a row of sums, and length of a row of weights.
 } Scratch;
 
 INLINE Scratch scratch_of(__global float* first, const AttentionParameters* p) {

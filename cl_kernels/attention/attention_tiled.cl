@@ -1,10 +1,10 @@
-// Attention for GPUs, as in attention_cpu.cl, with the engine of product/engines/engine.h. A group makes BM rows of a
-// head. It goes through the keys BN at a time. The sums of the scores and of the result stay in the registers of its
-// work-items. The weights become an operand of the second product in local memory, a slice at a time. V has at most BN
-// columns.
+// Attention for GPUs, as in attention_cpu.cl, with the engine of product/engines/engine.h. A group computes BM rows
+// of a head, for BN keys at a time. The sums of the scores and of the result stay in the registers of its
+// work-items. The weights become an operand of the second product in local memory, a slice at a time. V has at most
+// BN columns.
 //
 //   B_ALONG_K        1: the rows of k are contiguous, 0: its columns are
-//   V_ALONG_KEYS     1: the columns of v are contiguous, 0: its rows are. The rows of q are.
+//   V_ALONG_KEYS     1: the columns of v are contiguous, 0: its rows are. Rows of q are always contiguous.
 //   VEC              elements that are read at a time: 4 if everything is aligned to 4 elements, else 1
 #define A_ALONG_K 1
 #ifndef B_ALONG_K
@@ -29,7 +29,8 @@
 #define BUFFERS 2
 #endif
 
-// The greatest number, or the sum, of the numbers that all items have of a row. `of_runs` has one of each run.
+// Combines the numbers that all items have for each row: their maximum, or their sum. `of_runs` has one number for each
+// run.
 INLINE void rows_reduce(float of_runs[RUNS], __local float* rows, int greatest) {
   barrier(CLK_LOCAL_MEM_FENCE);
   UNROLL
@@ -46,7 +47,7 @@ INLINE void rows_reduce(float of_runs[RUNS], __local float* rows, int greatest) 
   for (int run = 0; run < RUNS; ++run) of_runs[run] = rows[(item_row() + run_row(run)) * SLOTS];
 }
 
-// The rows of a group, and what it reads beside q, k and v.
+// The rows of a group, and what the group reads in addition to q, k and v.
 typedef struct {
   __global const float* bias;
   long bias_row, bias_column;
@@ -54,7 +55,7 @@ typedef struct {
   float scale;
 } Rows;
 
-// Makes scores of products, and gives the greatest one of each run. `first` is the first key.
+// Turns products into scores, and returns the greatest score of each run. `first` is the first key.
 INLINE void scores_of(TileSums scores, float largest[RUNS], const Rows* r, int first) {
   UNROLL
   for (int run = 0; run < RUNS; ++run) {
@@ -72,7 +73,7 @@ INLINE void scores_of(TileSums scores, float largest[RUNS], const Rows* r, int f
   }
 }
 
-// Makes weights of scores, and lets the earlier sums shrink to the new greatest score.
+// Turns scores into weights, and scales the earlier sums down to the new greatest score.
 INLINE void weigh(TileSums scores, TileSums out, float greatest[RUNS], const float largest[RUNS], float total[RUNS]) {
   UNROLL
   for (int run = 0; run < RUNS; ++run) {
@@ -90,13 +91,13 @@ INLINE void weigh(TileSums scores, TileSums out, float greatest[RUNS], const flo
   }
 }
 
-// The values of up to SLICE keys, of `count`.
+// Begins to read the values of up to SLICE of the `count` keys.
 INLINE MatrixReader values_begin(__global const float* v, const HeadParameters* of_v, int columns, int count) {
   return matrix_begin((__global const char*)v, V_ALONG_KEYS ? of_v->column : of_v->row, 0, columns, min(SLICE, count), BN,
                       V_ALONG_KEYS, STORAGE_F32);
 }
 
-// out += the weights of `count` keys · their values. Each slice of the weights goes through local memory. Its values are
+// out += weights · values for `count` keys. Each slice of the weights goes through local memory. The slice's values are
 // read while the slice before it is multiplied.
 INLINE void add_values(TileSums out, const TileSums weights, __global const float* v, const HeadParameters* of_v,
                        int columns, int count, __local StageWord* stages) {
@@ -153,7 +154,7 @@ TILE_KERNEL void attention_tiled(__global const float* restrict q, const ulong q
   __local float of_rows[BM * SLOTS];
   const int blocks = (p.rows + BM - 1) / BM;
   const long head = get_group_id(0) / blocks;
-  // Causal rows that see many keys come first.
+  // Causal rows that see many keys come first, because they take longest.
   const int row = (blocks - 1 - (int)(get_group_id(0) % blocks)) * BM;
   const Rows r = {bias + bias_offset + head_start(&of_bias, &p, head), of_bias.row, of_bias.column, row, p.rows, p.keys,
                   p.causal, p.has_bias, scale};

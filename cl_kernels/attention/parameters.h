@@ -4,9 +4,9 @@
 #include "common/parameters.h"
 PARAMETERS_BEGIN
 
-// `heads` heads of `rows` queries and `keys` keys, of `depth` elements, with values of `columns` elements. The heads lie
-// along three axes, of which the last two have the sizes heads1 and heads2. A unit of work is `block` rows of a head,
-// which takes key_block keys at a time. `slice` is the scratch of a work-item.
+// `heads` heads of `rows` queries and `keys` keys, of `depth` elements, with values of `columns` elements. The heads
+// have three axes, and the last two axes have the sizes heads1 and heads2. A unit of work computes `block` rows of a
+// head and takes key_block keys at a time. `slice` is the scratch of a work-item.
 typedef struct {
   Long heads, heads1, heads2, slice;
   Int rows, keys, depth, columns, block, key_block, causal, has_bias;

@@ -51,7 +51,7 @@ typedef uchar boolean;
 #define STORE_S_long(p, i, s) (p)[i] = convert_long(s)
 #define STORE_S_uchar(p, i, s) (p)[i] = convert_uchar(s)
 #define STORE_S_ushort(p, i, s) (p)[i] = convert_ushort(s)
-// A true condition is -1. The store masks it, because oclgrind keeps -1 however earlier code turns it into 1.
+// A vector's true condition is -1. The store masks it, because oclgrind keeps -1 even if earlier code turned it into 1.
 #define STORE_S_boolean(p, i, s) (p)[i] = convert_uchar(s) & (uchar)1
 #define STORE_S_half(p, i, s) vstore_half(s, i, p)
 #define STORE_V_float(p, i, v) WRITE_V(float, p, i, JOIN(convert_float, VW)(v))

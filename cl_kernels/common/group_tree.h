@@ -3,15 +3,16 @@
 // of the work-group must call the function. scratch is local memory for GROUP numbers.
 #include "common/subgroup_shuffle.h"
 
-// A function waits here before its first write to scratch, because other items may still read the result of the call
-// before.
+// A function waits here before its first write to scratch. Other items may still read the result of the previous
+// call.
 #define AFTER_READS barrier(CLK_LOCAL_MEM_FENCE)
 
 // The items of a sub-group exchange their numbers, and all of them get the result of the sub-group. One item of each
 // sub-group writes this result, and every item reads all of the results.
 //
-// All items must make each exchange. But `combine` is a macro and may use an argument in only one branch of a
-// condition. So its argument is the number that the exchange gave, and not the exchange. Otherwise PoCL 6 gave NaN.
+// All items must take part in each exchange. But `combine` is a macro and may evaluate an argument in only one branch
+// of a condition. So the exchange comes first, and `combine` gets its result. With the exchange as the argument, PoCL 6
+// gave NaN.
 #if SHUFFLE_LANES > 1
 #define SHUFFLE_STEP(combine, v, mask)               \
   if (SHUFFLE_LANES > mask && GROUP > mask) {        \
@@ -35,8 +36,8 @@
     return all;                                                                                       \
   }
 #else
-// Without exchanges, each of sixteen items combines every sixteenth number, and then all items combine the sixteen
-// results. This takes three barriers. Halving again and again would take one barrier for each half.
+// Without exchanges, each of sixteen items combines every sixteenth number. Then all items combine the sixteen results.
+// This takes three barriers. A tree that halves the numbers would take a barrier for each level.
 #define TREE_WIDTH (GROUP < 16 ? GROUP : 16)
 #define HALVE(combine, p, count)                                                                                  \
   _Pragma("unroll") for (int w = (count) / 2; w > 0; w /= 2) _Pragma("unroll") for (int k = 0; k < w; ++k) p[k] = \

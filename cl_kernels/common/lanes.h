@@ -1,7 +1,7 @@
-// Moves vectors. Only their first n lanes exist. The tails of CPU loops need this.
+// Loads and stores of vectors in which only the first n lanes exist. The tails of CPU loops need them.
 #include "common/vector.h"
 
-// The lanes from n on become zero.
+// Lanes from n on become zero.
 static inline floatv load_lanes(__global const float* p, int n) {
   if (n >= VW) return vloadv(0, p);
   float lanes[VW];

@@ -1,6 +1,6 @@
 #include "common/vector.h"
 
-// A vector of the first `lanes` elements of an array, `step` apart. The other lanes are zero.
+// A vector of the first `lanes` elements of an array whose elements are `step` apart. The other lanes are zero.
 INLINE floatv load_some(__global const float* from, int lanes, long step) {
   float values[VW];
   NO_UNROLL

@@ -1,5 +1,6 @@
 // NEAR_ZERO(x, series, y) is `series` for |x| < 1/64 on CPUs, and y otherwise. PoCL's sin, cos and tan of a vector are
-// wrong for |x| < 0.007 if another element is large: beside 3e38, sin gave 0.0078 for 1e-42, and cos 0.99997.
+// wrong for |x| < 0.007 if another element of the vector is large. With 3e38 in the vector, sin(1e-42) was 0.0078 and
+// cos 0.99997.
 #include "common/math/parts/types.h"
 
 #ifdef CPU

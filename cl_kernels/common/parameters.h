@@ -1,7 +1,7 @@
 // Structs that a kernel gets by value. C++ includes their headers too, so that host and kernel share one description.
 //
 // Members are only Longs and Ints, and the Longs come first. So both sides have the same layout. CHECK_PARAMETERS
-// asserts the size on both sides: it is the sum of the members, so nothing is between them. A struct has at most 64
+// asserts on both sides that the size is the sum of the members' sizes, so there is no padding. A struct has at most 64
 // bytes.
 #ifndef CRISOL_COMMON_PARAMETERS_H
 #define CRISOL_COMMON_PARAMETERS_H

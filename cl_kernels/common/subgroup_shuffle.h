@@ -27,7 +27,7 @@ static inline uint shuffle_xor(const uint v, const uint mask) {
 #elif defined(__AMDGCN__) && defined(__has_builtin)
 #if __has_builtin(__builtin_amdgcn_ds_swizzle)
 #define SHUFFLE_LANES 32
-// In bit mode, ds_swizzle takes the lower five bits of the lane, xor the mask.
+// In its bit mode, ds_swizzle reads from the lane with number (own number & 31) ^ mask.
 #define SHUFFLE_XOR(type, v, mask) as_##type(__builtin_amdgcn_ds_swizzle(as_int(v), (mask) << 10 | 0x1f))
 #endif
 #endif

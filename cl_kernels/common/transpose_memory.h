@@ -1,5 +1,5 @@
 // Transposes a square of VW x VW floats from one place in memory to another. The square stays in the cache, not in
-// registers. The code is a third as long as layout/transpose.h, which matters in kernels that take long to compile.
+// registers. The code is a third as long as that of layout/transpose.h. This helps kernels that take long to compile.
 #include "common/vector.h"
 
 // Transposes squares[0] and returns the index of the square that holds the result.

@@ -35,33 +35,33 @@
 #error "VW must be 2, 4, 8 or 16"
 #endif
 
-// This comes before loops that compilers would unroll or vectorise without a gain. Unrolling them takes half of the
-// time to compile a kernel.
+// This macro comes before loops that compilers would unroll or vectorise without a gain. Such unrolling takes half of
+// the time to compile a kernel.
 #if defined(__clang__)
 #define NO_UNROLL _Pragma("clang loop unroll(disable) vectorize(disable)")
 #else
 #define NO_UNROLL
 #endif
 
-// Comes before loops over the lanes of a tail. A CPU's vector has many lanes, and its tails are rare. On a GPU, which has
-// few, only unrolled loops keep the lanes in registers.
+// This macro comes before loops over the lanes of a tail. A CPU's vector has many lanes, and tails are rare there. A
+// GPU's vector has few lanes, and only unrolled loops keep them in registers.
 #if VW >= 8
 #define FEW_TIMES NO_UNROLL
 #else
 #define FEW_TIMES
 #endif
 
-// A vector in memory, aligned to vectors or only to floats. PoCL splits vload16 and vstore16 into four if the value is
-// not computed as floats.
+// A vector in memory: ALIGNED needs the alignment of a vector, the other one that of a float. PoCL splits vload16 and
+// vstore16 into four parts if the value is not computed as floats.
 #define ALIGNED(p) (*(__global floatv*)(p))
 #define ALIGNED_CONST(p) (*(__global const floatv*)(p))
 typedef floatv unaligned_floatv __attribute__((aligned(4)));
 #define UNALIGNED(p) (*(__global unaligned_floatv*)(p))
 #define UNALIGNED_CONST(p) (*(__global const unaligned_floatv*)(p))
 
-// Starts a kernel that works on vectors itself. The hint keeps Intel's CPU runtime from vectorising across work-items.
-// Such vectorising has no use here, and compiling takes two to five times as long with it.
+// Starts a kernel that computes with vectors. The hint keeps Intel's CPU runtime from vectorising across work-items.
+// Such vectorising has no use here and makes compiling two to five times as long.
 #define VECTOR_KERNEL __kernel __attribute__((vec_type_hint(floatv)))
 
-// Starts such a kernel with work-groups of one work-item.
+// Starts a VECTOR_KERNEL with work-groups of one work-item.
 #define CPU_KERNEL VECTOR_KERNEL __attribute__((reqd_work_group_size(1, 1, 1)))

@@ -1,4 +1,4 @@
-// Positions in convolutions whose sizes are whole numbers of any size.
+// Positions in convolutions, for sizes that may need 64 bits.
 #include "conv/parameters.h"
 
 // Returns the index along an axis of `size` for the flat index *rest. *rest becomes the flat index over the outer axes.
@@ -10,8 +10,8 @@ static inline long take_index(long* rest, long size) {
   return index;
 }
 
-// The output that has a tap at `position` = output * stride. It is -1 if none of the outputs 0 … count-1 has this
-// position.
+// The output whose window has a tap at `position` = output * stride. It is -1 if none of the outputs 0 … count-1 has
+// this position.
 static inline long output_at(long position, int stride, long count) {
   if (position < 0) return -1;
   long output = position;

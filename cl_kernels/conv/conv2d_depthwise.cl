@@ -2,11 +2,11 @@
 //
 //   y[n][k][i][j] = f(bias[k] + sum over c, r, s of x[n][plane(k) + c][i STRIDE_H + r DILATION_H - pad_h][…] * w[plane][r][s])
 //
-// A work-item computes ROWS outputs below each other, so that a row of x which several outputs need is read once.
-// Neighbouring items compute neighbouring columns.
+// A work-item computes ROWS outputs below each other. So it reads a row of x once, even if several outputs need the
+// row. Neighbouring items compute neighbouring columns.
 //
-// Forward: c runs over 1 channel, and `outs` outputs share this channel. Backward data: the kernel reads dy with zeros
-// inserted for the stride and takes the taps FLIPPED. c runs over the `ins` outputs of a channel.
+// Forward: c runs over 1 channel, and `outs` outputs share this channel. Backward data: the kernel reads dy, with zeros
+// inserted for the stride, and takes the taps in reverse order (FLIPPED). c runs over the `ins` outputs of a channel.
 #include "conv/depthwise.h"
 #include "product/target.h"
 

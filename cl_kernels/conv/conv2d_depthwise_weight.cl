@@ -2,9 +2,9 @@
 //
 //   dw[k][r][s] = sum over n, i, j of dy[n][k][i][j] * x[n][k / outs][i STRIDE_H + r DILATION_H - pad_h][…]
 //
-// A work-group takes an output channel and one of `parts` parts of the images. Each item of the group takes every
-// ITEMS-th strip of this part; a strip is ROWS outputs below each other. The sums go to [part][k][r][s], and
-// gemm_parts.cl adds them up. So every run gives the same bits.
+// A work-group takes an output channel and one of `parts` parts of the images. A strip is ROWS outputs below each
+// other. Each item of the group takes every ITEMS-th strip of this part. The sums go to [part][k][r][s], and
+// gemm_parts.cl adds them up in order, so every run gives the same bits.
 #include "conv/depthwise.h"
 
 #define ITEMS DEPTHWISE_ITEMS

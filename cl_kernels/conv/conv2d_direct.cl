@@ -1,11 +1,11 @@
-// Convolution that accepts every problem: one work-item for each element of the result, and plain loops.
+// Convolution by plain loops, with one work-item for each element of the result. It accepts every problem.
 //
 //   y[n][k][i][j]  = f(bias[k] + sum over c, r, s of x[n][gC/G + c][i stride_h + r dil_h - pad_h][…] * w[k][c][r][s])
 //   dx[n][c][h][w] = sum over k, r, s of dy[n][k][i][j] * w[k][c'][r][s], i stride_h + r dil_h - pad_h = h, …
 //   dw[k][c][r][s] = sum over n, i, j of dy[n][k][i][j] * x[n][gC/G + c][i stride_h + r dil_h - pad_h][…]
 //
-// f is the epilogue of product/epilogue.h. All tensors are contiguous. Each row or channel has a sum of its
-// own, so that long sums stay exact.
+// f is the epilogue of product/epilogue.h. All tensors are contiguous. Each row or channel is summed separately, so
+// that long sums lose few digits.
 #include "conv/conv.h"
 #include "product/epilogue.h"
 
@@ -78,7 +78,7 @@ __kernel void conv2d_direct_data(__global const float* restrict dy, const ulong 
   dx[dx_offset + id] = sum;
 }
 
-// Adds the output rows first … end of the N * OH to dw. With `first` = 0 it overwrites dw.
+// Adds the output rows first … end of all N * OH rows to dw. With `first` = 0 it overwrites dw.
 __kernel void conv2d_direct_weight(__global const float* restrict dy, const ulong dy_offset,
                                    __global const float* restrict x, const ulong x_offset, __global float* restrict dw,
                                    const ulong dw_offset, const long count, const ConvSizes sizes,

@@ -1,17 +1,17 @@
-// Convolution on CPUs for outputs of a few pixels, fp32. In a product of the usual kind the pixels are the columns, and
-// most lanes would compute nothing. Here the outputs are the columns:
+// Convolution on CPUs for outputs of a few pixels, fp32. Usually the pixels are the columns of the product. With few
+// pixels, most lanes would then compute nothing. Here the output channels are the columns:
 //
 //   y[n][o][p] = f(sum over k of patch(n, p)[k] * w[o][k] (+ bias[o]))        k = (channel, r, s)
 //
 // w is in the column panels [ceil(O / NR)][k][NR] of gemm_pack. A work-item is a work-group of its own. It copies the
-// patches of all pixels into its slice of `scratch`, and then takes vectors of outputs one after another. f is as in
-// product/epilogue.h, without operands. There is one group.
+// patches of all pixels into its slice of `scratch`, and then takes vectors of output channels one after another. f is
+// as in product/epilogue.h, without operands. There is one group.
 #include "product/skinny_tile.h"
 #include "conv/parameters.h"
 
 #define ROWS SKINNY_ROWS
 
-// The elements of x that a pixel of y reads, and zeros around the image.
+// Copies the elements of x that a pixel of y reads, with zeros for elements outside of the image.
 INLINE void copy_patch(__global float* to, __global const float* x, const ConvSizes* sizes, const ConvWindow* window,
                        int pixel) {
   const int height = (int)sizes->height, width = (int)sizes->width, out_w = (int)sizes->out_w, taps_w = window->taps_w;

@@ -1,10 +1,10 @@
-// The patches of images as a matrix, and back. This turns a convolution into a GEMM, for GEMMs that take plain
-// matrices.
+// Copies the patches of images into a matrix, and back. So a GEMM that takes plain matrices computes a
+// convolution.
 //
 //   columns[image * p.image + row * p.row + i * OW + j] = x[image][channel][i stride_h + r dil_h - pad_h][…]
 //
-// row = (channel, r, s) over `channels` channels, where x starts at the first of them. (i, j) is an output position.
-// The value is zero outside the image. x is contiguous, and its images are p.x_image apart. There are fewer than 2^31
+// row = (channel, r, s) over `channels` channels. x points to the first channel. (i, j) is an output position. The
+// value is zero outside the image. x is contiguous, and its images are p.x_image apart. There are fewer than 2^31
 // elements, so that 32-bit divisions are enough for indices. A 64-bit division takes a hundred instructions or more.
 #include "common/vector.h"
 #include "conv/parameters.h"
@@ -35,7 +35,7 @@ __kernel void im2col(__global const float* restrict x, const ulong x_offset, __g
   columns[columns_offset + image * p.image + row * p.row + i * (uint)p.out_w + j] = inside ? value : 0.0f;
 }
 
-// The same for CPUs. A work-item writes neighbouring units (row, image, i) of OW elements, and counts its place up
+// im2col for CPUs. A work-item writes neighbouring units (row, image, i) of OW elements. It counts its position up
 // instead of dividing.
 CPU_KERNEL void im2col_rows(__global const float* restrict x, const ulong x_offset, __global float* restrict columns,
                             const ulong columns_offset, const uint units, const ColumnsParameters p,
@@ -75,8 +75,8 @@ CPU_KERNEL void im2col_rows(__global const float* restrict x, const ulong x_offs
   }
 }
 
-// The output that has a tap at `position` = output * stride. It is -1 if none of the outputs 0 … count-1 has this
-// position.
+// The output whose window has a tap at `position` = output * stride. It is -1 if none of the outputs 0 … count-1 has
+// this position.
 INLINE int output_of(int position, uint stride, int count) {
   const int output = (int)((uint)position / stride);
   return position >= 0 && output < count && output * (int)stride == position ? output : -1;

@@ -1,15 +1,16 @@
 // Convolution of planes for CPUs, fp32. It is for groups of few channels or few outputs (depthwise layers, first
-// layers, the gradient of an image). There a GEMM would read its panels too few times to pay for packing them.
+// layers, the gradient of an image). For these a GEMM would read its packed panels only a few times, and packing would
+// take longer than it saves.
 //
 //   y[n][k][i][j] = f(bias[k] + sum over c, r, s of x[n][gC + c][i stride_h + r dilation_h - pad_h][…] * w[…])
 //
 // A work-item is a work-group of its own and takes units of work (image, group, band of rows of y) one after another.
-// It copies the rows of x that a band reads into its slice of `scratch`, with the zeros around them. The columns are
-// sorted by their remainder modulo the stride. So neighbouring outputs read neighbouring elements, and every tap is one
-// load.
+// It copies the rows of x that a band reads into its slice of `scratch`, with zeros around them. It sorts the columns
+// by their remainder modulo the stride. So neighbouring outputs read neighbouring elements, and a vector of outputs
+// reads a tap with one load.
 //
-// insert_h and insert_w above 1 put x's elements that far apart, with zeros between them. The gradient of a strided
-// convolution's input needs this. The stride of the kernel is then 1.
+// The elements of x are insert_h and insert_w apart in the copy, with zeros between them. The gradient of a strided
+// convolution's input needs distances above 1. The stride of this kernel is then 1.
 //
 // The channels and outputs of `sizes` belong to one group.
 #include "product/gemm_store.h"
@@ -58,8 +59,8 @@ INLINE void clear(__global float* to, int count) {
   for (int i = 0; i < count; i += VW) UNALIGNED(to + i) = (floatv)(0.0f);
 }
 
-// Copies `rows` rows of a plane to rows that are line->pitch apart. `first` is the row of the first one. Rows that the
-// plane lacks are left out, and its own rows are insert_h apart.
+// Copies `rows` rows of a plane, from row `first` on. Copied rows are line->pitch apart. Rows outside of the plane are
+// skipped. The plane's own rows are insert_h apart, with gaps between them.
 INLINE void copy_rows(__global float* to, __global const float* from, int first, int rows, int height, int width,
                       int insert_h, const Line* line) {
   NO_UNROLL
@@ -70,14 +71,14 @@ INLINE void copy_rows(__global float* to, __global const float* from, int first,
   }
 }
 
-// The place in a row of the elements that the taps of column s read. It is relative to the place for column 0.
+// The position in a row of the elements that the taps of column s read, relative to the position for column 0.
 INLINE int place_of_column(int s, const ConvWindow* window, const Line* line) {
   const int column = s * window->dilation_w;
   return column % line->stride_w * line->step + column / line->stride_w;
 }
 
-// Adds a channel to the sums of ROWS rows of outputs, VW columns each. `from` is the first element that they read, and
-// `weight` is their first tap.
+// Adds the products with one channel to the sums of ROWS rows of outputs, VW columns each. `from` is the first element
+// that the outputs read, and `weight` is their first tap.
 INLINE void add_channel(floatv acc[ROWS], __global const float* from, __global const float* weight, int tap_step,
                         const ConvWindow* window, const int* places, int pitch) {
   NO_UNROLL
@@ -92,8 +93,8 @@ INLINE void add_channel(floatv acc[ROWS], __global const float* from, __global c
   }
 }
 
-// Stores `count` rows of `lanes` columns. The sums go through memory, so that a loop that is not unrolled can take one
-// row after another.
+// Stores `count` rows of `lanes` columns. The sums are first copied to memory, because the loop over the rows is not
+// unrolled and cannot index registers.
 INLINE void store_rows(const floatv acc[ROWS], int count, const Target* target, const Finish* finish, long first,
                        int out_w, int lanes) {
   floatv sums[ROWS];
@@ -131,7 +132,7 @@ CPU_KERNEL void conv2d_planes(__global const float* restrict x, const ulong x_of
   NO_UNROLL
   for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
     const int row_first = (int)(unit % bands) * band;
-    const long plane = unit / bands;  // Counted over all groups of all images.
+    const long plane = unit / bands;  // Index among all groups of all images.
     const int group = (int)(plane % groups);
     clear(planes, channels * rows * line.pitch);
     NO_UNROLL
@@ -163,8 +164,8 @@ CPU_KERNEL void conv2d_planes(__global const float* restrict x, const ulong x_of
   }
 }
 
-// The products of a tap of the window, ROWS rows at a time: a vector of lanes, whose sum is the tap's gradient.
-// `from` is the first element that the tap reads.
+// The sums of a tap's products, ROWS rows at a time. The sum of the vector's lanes is the tap's gradient. `from` is the
+// first element that the tap reads.
 INLINE floatv tap_products(__global const float* from, __global const float* dy, int rows, int columns, int step,
                            int dy_pitch) {
   floatv acc[ROWS];
@@ -200,7 +201,7 @@ CPU_KERNEL void conv2d_planes_weight(__global const float* restrict x, const ulo
   __global float* plane = scratch + scratch_offset + item * slice;
   __global float* out_plane = plane + rows * line.pitch;
   __global float* sums = out_plane + out_rows * out_line.pitch;
-  // Once is enough, because every image overwrites the same elements.
+  // Once is enough: every image overwrites the same elements, and the zeros around them stay.
   clear(plane, rows * line.pitch + out_rows * out_line.pitch);
   const int channels = groups * outputs;
   NO_UNROLL

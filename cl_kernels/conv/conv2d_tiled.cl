@@ -9,7 +9,7 @@
 // several such products, one for each remainder of the position modulo the stride. They read the gradient of the
 // output, with negative taps.
 //
-// A row of A has the elements of the depth one after another. Their number is a multiple of four.
+// A row of A is contiguous along the depth. Its length is a multiple of four.
 //
 // Deep products with few tiles are cut along the depth, as in gemm_tiled.cl. gemm_parts.cl adds up the parts.
 #define VEC 4

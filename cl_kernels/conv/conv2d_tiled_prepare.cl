@@ -1,14 +1,14 @@
-// Computes the tables that the tiles of convolutions read in addition to the tensors. It is computed once, and not in
-// the loops of the tiles.
+// Computes the tables that the tiles of convolutions read in addition to the tensors. A table is computed once, so that
+// the loops of the tiles need no divisions.
 #include "conv/window.h"
 #include "product/storage.h"
 
-#ifndef SRC_STORAGE  // How the images are stored. Tables count bytes.
+#ifndef SRC_STORAGE  // How the images are stored (product/storage.h). Tables count bytes.
 #define SRC_STORAGE STORAGE_F32
 #endif
 
-// The table of conv/patches_reader.h, one work-item for each entry. Entries are counted (channels, q, r, s), and each
-// has channel_vector channels. Entries from `entries` on are not taps.
+// The table of conv/patches_reader.h, one work-item for each entry. Entries have the order (channels, q, r, s), and an
+// entry stands for channel_vector channels. Entries from `entries` on have no tap.
 __kernel void conv2d_tiled_table(__global int2* restrict table, const ulong table_offset, const TableParameters p) {
   const int id = (int)get_global_id(0);
   if (id >= p.count) return;
@@ -47,9 +47,9 @@ __kernel void conv2d_tiled_pack(__global const float* restrict w, const ulong w_
   for (uint j = 0; j < channel_vector; ++j) packed[j] = w[(long)j * p.channel];
 }
 
-// The table of conv/pixels.h for `count` pixels of the result, one work-item for each pixel. An entry has the
-// bytes from the start of x to the pixel's first tap, the taps that are outside the plane, and the bytes from the start
-// of dy to the pixel. x is the src of `p`, and dy_image is the distance of images of dy.
+// The table of conv/pixels.h for `count` pixels of the result, one work-item for each pixel. An entry has the distance
+// in bytes from the start of x to the pixel's first tap, the taps that are outside of the plane, and the distance in
+// bytes from the start of dy to the pixel. x is the src of `p`. Images of dy are dy_image apart.
 __kernel void conv2d_tiled_pixels(__global int4* restrict table, const ulong table_offset, const PatchesParameters p,
                                   const WindowParameters w, const int dy_image, const int count) {
   const uint id = (uint)get_global_id(0), bytes = STORED_BYTES(SRC_STORAGE);

@@ -13,8 +13,8 @@
 //
 // (Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2015.)
 //
-// winograd_weights   U[ceil(outputs / MR)][36][channels][MR] = G g G'. There is a gap after each position, so that the
-//                    distance of the 36 positions is no power of two. Kernel (k, c) begins at
+// winograd_weights   U[ceil(outputs / MR)][36][channels][MR] = G g G'. There is a gap after each position. So the
+//                    distance between positions is no power of two. Kernel (k, c) begins at
 //                    weight[k * output_step + c * channel_step]. It is flipped for backward data, where outputs and
 //                    channels change places.
 // winograd_multiply  A work-item is a work-group of its own and takes units one after another. A unit is NR tiles,
@@ -29,11 +29,11 @@
 #include "conv/winograd_lanes.h"
 #include "conv/winograd_pieces.h"
 
-#define POSITION_STEP(channels) ((long)(channels)*MR + VW)  // Between positions of U.
+#define POSITION_STEP(channels) ((long)(channels)*MR + VW)  // Distance between positions of U.
 #define PANELS WINOGRAD_PANELS
-#define M_STEP (PANELS * MR * NR)  // Between positions of M.
+#define M_STEP (PANELS * MR * NR)  // Distance between positions of M.
 
-#define LANE_CHANNELS (VW / MR)  // A vector holds MR outputs of this many channels, which are neighbours in U.
+#define LANE_CHANNELS (VW / MR)  // A vector of U holds MR outputs of this many neighbouring channels.
 
 CPU_KERNEL void winograd_weights(__global const float* restrict weight, const ulong weight_offset,
                                  __global float* restrict u, const ulong u_offset, const int outputs,
@@ -99,8 +99,8 @@ INLINE void transform_channel(__global float* v, long position_step, __global co
     transform_piece(v, position_step, pieces, 6 * PIECE, PIECE, 6);
 }
 
-// Computes the tiles of one output from its 36 products. Row i of all tiles goes to strip[i * 4 * NR …], tile after
-// tile.
+// Computes the tiles of one output from its 36 products. Row i of all tiles goes to strip[i * 4 * NR …], one tile after
+// another.
 INLINE void make_strip(__global float* strip, __global const float* m) {
   NO_UNROLL
   for (int vector = 0; vector < NV; ++vector, strip += 4 * VW, m += VW) {
@@ -147,7 +147,7 @@ INLINE void make_strip(__global float* strip, __global const float* m) {
   }
 }
 
-// Computes M of the panels panel … panel + count - 1 of outputs.
+// Computes M for the output panels panel … panel + count - 1.
 INLINE void multiply_panels(__global float* m, __global const float* u, __global const float* v, int channels,
                             int panel, int count) {
   NO_UNROLL
@@ -207,7 +207,8 @@ CPU_KERNEL void winograd_multiply(__global const float* restrict u, const ulong 
   __global float* line = strip + 16 * NR;
   const int line_length = 4 * (tiles_w + VW + 1);
   NO_UNROLL
-  for (int i = 0; i < line_length; ++i) line[i] = 0.0f;  // The elements that no row of x overwrites are the padding.
+  for (int i = 0; i < line_length; ++i) line[i] = 0.0f;  // Zeros for the padding. Rows of x overwrite the other
+                                                         // elements.
   NO_UNROLL
   for (int i = 0; i < 36 * PIECE; ++i) pieces[i] = 0.0f;
   const Finish finish = FINISH_OF(0);

@@ -1,11 +1,11 @@
-// Winograd's filtering on GPUs, last part: y tile = f(A' M A (+ bias)). The products are M[position][output][tile], and
-// f is as in product/epilogue.h. There is one work-item for each tile of each output. The first part is
+// Winograd's filtering on GPUs, last part: y tile = f(A' M A (+ bias)). M[position][output][tile] are the products, and
+// f is the epilogue of product/epilogue.h. A work-item computes one tile of one output. The first part is
 // conv2d_winograd_tiles.cl.
 #include "conv/parameters.h"
 #include "product/target.h"
 #include "conv/winograd_tile.h"
 
-// `p` tells the planes of y. With VEC_C = 4, TILE is 4 and the width is a multiple of 4.
+// `p` has the sizes of the planes of y. With VEC_C = 4, TILE is 4 and the width is a multiple of 4.
 __kernel void winograd_output(__global const float* restrict m, const ulong m_offset, __global const float* restrict bias,
                               const ulong bias_offset, __global float* restrict y, const ulong y_offset,
                               EPILOGUE_PARAMETERS, const uint count, const WinogradTiles p, const int flags) {

@@ -24,8 +24,9 @@ INLINE void tile_read(float d[SIDE][SIDE], __global const float* x, uint plane, 
     }
   }
 #else
-  // `columns` and `row` count bytes. Outside of the plane they are 0, which is a place that may be read. Masks then set
-  // the value to 0. A condition would not do, because LLVM would move the read behind a branch.
+  // `columns` and `row` count bytes. Positions outside of the plane are replaced by 0, which is always readable, and a
+  // mask then sets the value to 0. A condition would be slower, because LLVM would turn it into a branch around the
+  // read.
   uint columns[SIDE], shown[SIDE];
   UNROLL
   for (int j = 0; j < SIDE; ++j) {

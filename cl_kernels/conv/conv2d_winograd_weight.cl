@@ -1,9 +1,10 @@
 // Gradient of 3 x 3 kernels, stride 1, by Winograd's minimal filtering F(3 x 3, 4 x 4), for CPUs, fp32:
 //
-//   dw[k][c] = A' [sum over tiles of (G e G') . (B' d B)] A      e: a 4 x 4 piece of dy[k], d: the 6 x 6 of x[c] it saw
+//   dw[k][c] = A' [sum over tiles of (G e G') . (B' d B)] A      e: a 4 x 4 piece of dy[k], d: the 6 x 6 piece of x[c]
+//   that e depends on
 //
-// This takes 36 products a tile. The direct sum takes 144. B is the matrix of cl_kernels/conv/conv2d_winograd.cl. The
-// kernel of that formula is e here, so G has four columns and A has three:
+// This takes 36 products a tile. The direct sum takes 144. B is the matrix of cl_kernels/conv/conv2d_winograd.cl. e
+// takes the place of the kernel in that formula, so G has four columns and A has three:
 //
 //        |  1/4    0     0     0  |
 //        | -1/6  -1/6  -1/6  -1/6 |        | 1  1  1  1  1  0 |
@@ -12,8 +13,9 @@
 //        | 1/24 -1/12   1/6  -1/3 |
 //        |   0     0     0     1  |
 //
-// winograd_pixels    Copies x and dy to (images, ceil(channels / VW), rows, columns, VW), with the zeros around them
-//                    that tiles read. A vector holds one pixel of VW channels, so any width of the image is fine.
+// winograd_pixels    Copies x and dy to (images, ceil(channels / VW), rows, columns, VW), with zeros around them for
+//                    the tiles at the edges. A vector holds one pixel of VW channels, so any width of the image is
+//                    fine.
 // winograd_gradient  A work-item is a work-group of its own and takes units one after another. A unit is a part of the
 //                    tiles, a block of block_k channels of dy and a block of block_c channels of x. The item takes
 //                    `chunk` tiles at a time. It makes U[36][chunk][block_k] = G e G' and V[36][chunk][block_c] = B' d
@@ -75,17 +77,17 @@ CPU_KERNEL void winograd_pixels(__global const float* restrict x, const ulong x_
 
 typedef struct {
   int channels, outputs, tiles_h, tiles_w, block_k, block_c;
-  long u_step, v_step, m_step;  // Between positions of U, V and M.
+  long u_step, v_step, m_step;  // Distances between positions of U, V and M.
 } Problem;
 
-// The block of channels and the block of outputs of a unit of work.
+// The block of channels and the block of outputs that a unit of work takes.
 typedef struct {
   int first_c, first_k, vectors_c, vectors_k;
 } Block;
 
-#define VECTORS(channels) (((channels) + VW - 1) / VW)  // Of a pixel.
+#define VECTORS(channels) (((channels) + VW - 1) / VW)  // Vectors of a pixel.
 
-// Makes U and V of the tiles first … first + count - 1.
+// Computes U and V of the tiles first … first + count - 1.
 INLINE void transform_tiles(__global float* u, __global float* v, __global const float* x, __global const float* dy,
                             const Problem* p, const Block* block, long first, int count) {
   const int x_columns = 4 * p->tiles_w + 2, dy_columns = 4 * p->tiles_w;
@@ -107,7 +109,8 @@ INLINE void transform_tiles(__global float* u, __global float* v, __global const
   }
 }
 
-// Adds the products of `count` tiles to M. With `begun` false, M has no values yet and is set to the products.
+// Adds the products of `count` tiles to M. If `begun` is false, M has no values yet, and the products are stored
+// instead.
 INLINE void add_products(__global float* m, __global const float* u, __global const float* v, const Problem* p,
                          const Block* block, int count, bool begun) {
   const int panels_c = (block->vectors_c + NV - 1) / NV;

@@ -1,7 +1,7 @@
 // The common part of the depthwise convolutions for GPUs: the piece of a plane that ROWS outputs below each other read.
 //
 // Taps, strides and dilations are defines, so that the loops over a window are unrolled and its values stay in
-// registers. INSERT_H, INSERT_W: the plane is read as if its elements were that far apart, with zeros between them.
+// registers. The plane is read as if its elements were INSERT_H and INSERT_W apart, with zeros between them.
 #include "common/inline.h"
 #include "common/unroll.h"
 #include "conv/parameters.h"
@@ -21,14 +21,15 @@
 #endif
 
 #define ROWS DEPTHWISE_ROWS
-#define SEEN ((ROWS - 1) * STRIDE_H + (TAPS_H - 1) * DILATION_H + 1)  // Rows of the plane that ROWS outputs read.
+#define SEEN ((ROWS - 1) * STRIDE_H + (TAPS_H - 1) * DILATION_H + 1)  // Number of rows of the plane that ROWS outputs
+                                                                      // read.
 
 // The place in a plane where an output's window begins, and the size of the plane.
 typedef struct {
   int h, w, height, width;
 } Piece;
 
-// The row that is at position h if rows are `apart` positions apart, or -1 if there is no row, or only inserted zeros.
+// The row at position h, if rows are `apart` positions apart. -1 if the position has no row, or only inserted zeros.
 INLINE int plane_index(int h, int height, int apart) {
   const int row = apart == 1 ? h : h / apart;
   return h >= 0 && row < height && (apart == 1 || row * apart == h) ? row : -1;

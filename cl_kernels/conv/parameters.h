@@ -24,14 +24,14 @@ typedef struct {
 } PlanesParameters;
 CHECK_PARAMETERS(PlanesParameters, 48);
 
-// Channels in blocks (conv/blocks/blocks.h): y has `blocks` blocks of outputs.
+// For channels in blocks (conv/blocks/blocks.h): y has `blocks` blocks of outputs.
 typedef struct {
   Long channels, height, width, blocks, out_h, out_w;
 } BlocksParameters;
 CHECK_PARAMETERS(BlocksParameters, 48);
 
 // The matrix of patches of conv2d_im2col.cl. The `channels` channels of a group become rows, and `images` images follow
-// one another. The first three are distances: of images of x, of images of the matrix, and of its rows.
+// one another. The first three members are distances: between images of x, between images and rows of the matrix.
 typedef struct {
   Long x_image, image, row;
   Int channels, height, width, out_h, out_w, images;
@@ -39,8 +39,8 @@ typedef struct {
 CHECK_PARAMETERS(ColumnsParameters, 48);
 
 // The result of conv2d_depthwise.cl has `outputs` channels of out_h x out_w, and its input has channels of height x
-// width. An output reads `ins` channels, and `outs` outputs share them. conv2d_depthwise_weight.cl has the same, where
-// the result is dy.
+// width. An output reads `ins` channels, and `outs` outputs share them. conv2d_depthwise_weight.cl uses the struct too,
+// with dy as the result.
 typedef struct {
   Int outputs, out_h, out_w, height, width, ins, outs, pad_h, pad_w, unused;
 } DepthwiseParameters;
@@ -54,14 +54,14 @@ typedef struct {
 } WinogradParameters;
 CHECK_PARAMETERS(WinogradParameters, 56);
 
-// Winograd's tiles on GPUs, of planes of height x width. All images have `tiles` tiles, and a channel has place for
-// `stride` tiles. An image has tiles_h x tiles_w.
+// Winograd's tiles on GPUs, of planes of height x width. An image has tiles_h x tiles_w tiles, and all images together
+// have `tiles` tiles. In V and M a channel has space for `stride` tiles.
 typedef struct {
   Int tiles, stride, tiles_h, tiles_w, channels, height, width, unused;
 } WinogradTiles;
 CHECK_PARAMETERS(WinogradTiles, 32);
 
-// Planes of height x width that are copied into planes of rows x columns, pad_h and pad_w from their first element on.
+// Planes of height x width are copied into planes of rows x columns. Their first element goes to (pad_h, pad_w).
 typedef struct {
   Int images, channels, height, width, rows, columns, pad_h, pad_w;
 } PaddedParameters;
@@ -75,8 +75,8 @@ typedef struct {
 } WinogradWeightParameters;
 CHECK_PARAMETERS(WinogradWeightParameters, 48);
 
-// The pixels of src that a product in tiles reads. The result has `pixels` pixels in an image, pixels_hw in a slice
-// (all of them with two axes), and pixels_w in a row. `image` and `group` are distances in src.
+// The pixels of src that a product in tiles reads. The result has `pixels` pixels in an image, pixels_hw in a slice and
+// pixels_w in a row. With two axes an image is one slice. `image` and `group` are distances in src.
 typedef struct {
   Long image, group;
   Int pixels, pixels_hw, pixels_w, unused;
@@ -85,15 +85,15 @@ CHECK_PARAMETERS(PatchesParameters, 32);
 
 // A channel of src is depth x height x width. Pixel (od, oh, ow) of the result reads, for tap (q, r, s), slice
 // od * step_d + start_d + q * tap_d, row oh * step_h + start_h + r * tap_h and column ow * step_w + start_w + s *
-// tap_w. With two axes, the kernels do not read the numbers of the depth.
+// tap_w. With two axes, the kernels do not read the members for the depth axis.
 typedef struct {
   Int depth, height, width, taps_d, taps_h, taps_w, step_d, step_h, step_w, start_d, start_h, start_w, tap_d, tap_h,
       tap_w, unused;
 } WindowParameters;
 CHECK_PARAMETERS(WindowParameters, 64);
 
-// The table of a product's depth. `count` entries, of which `entries` are taps of `channel_vector` channels each. The
-// last four are distances in src of channels, and of slices, rows and columns of taps.
+// The table of a product's depth has `count` entries. The first `entries` are taps of channel_vector channels. The last
+// four members are distances in src: between channels, and between taps along slices, rows and columns.
 typedef struct {
   Int count, entries, channel_vector, taps_d, taps_h, taps_w, channel, slice, row, column;
 } TableParameters;
@@ -106,9 +106,9 @@ typedef struct {
 } PackParameters;
 CHECK_PARAMETERS(PackParameters, 56);
 
-// The operands of a weight's gradient. x_step and dy_step are the distances of the images that follow the images of the
-// table. `channel`, `slice`, `row` and `column` are distances in x: of channels, and of slices, rows and columns of
-// taps.
+// The operands of a weight's gradient. x_step and dy_step are distances: from the images of the table to the images
+// after them. `channel`, `slice`, `row` and `column` are distances in x: between channels, and between taps along
+// slices, rows and columns.
 typedef struct {
   Long x_group, dy_group;
   Int x_step, dy_step, taps_d, taps_h, taps_w, channel, slice, row, column, dy_channel, table_size, unused;

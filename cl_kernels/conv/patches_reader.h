@@ -1,10 +1,10 @@
 // B of conv2d_tiled.cl: columns that are gathered from the images while they are read.
 //
-// An item reads GATHER neighbours of the depth in one column. A table of conv2d_tiled_prepare.cl says where they are in
-// the images, so that a loop divides nothing. The table has one entry for CHANNEL_VECTOR neighbours, which are
-// CHANNEL_VECTOR channels at one tap. An entry has two numbers. The first is a distance in bytes: from the pixel of the
-// first tap to the first pixel of the entry. The second is the tap, as bits of conv/window.h. A column has the bits of
-// all taps that are outside of the plane.
+// An item reads GATHER neighbouring elements of the depth in one column. A table of conv2d_tiled_prepare.cl says where
+// they are in the images, so that a loop divides nothing. The table has one entry for CHANNEL_VECTOR neighbours: so
+// many channels at one tap. An entry has two numbers. The first is a distance in bytes: from the pixel of the first tap
+// to the first pixel of the entry. The second is the tap, as bits of conv/window.h. A column has the bits of all taps
+// that are outside of the plane.
 //
 #include "common/subgroup_broadcast.h"
 #include "conv/window.h"
@@ -22,7 +22,8 @@
 #if GATHER % GATHER_MULTIPLE
 #error "an item reads whole fours of the table"
 #endif
-#define SHARED (GATHER < CHANNEL_VECTOR ? GATHER : CHANNEL_VECTOR)  // The neighbours of an item that share one entry.
+#define SHARED (GATHER < CHANNEL_VECTOR ? GATHER : CHANNEL_VECTOR)  // The number of an item's elements that share one
+                                                                    // entry.
 #define ENTRIES (GATHER / SHARED)
 
 INLINE int patch_column(void) { return tile_item() % BN; }
@@ -33,16 +34,18 @@ INLINE int patch_line(void) { return SUBGROUP_BROADCAST(tile_item() / BN * GATHE
 #endif
 
 typedef struct {
-  // The first image that the tile reads, from each of its first channels on. These pointers are the same for all items,
-  // so that an address is one of them plus one number.
+  // src[c] points to channel c of the first image that the tile reads. The pointers are the same for all items, so that
+  // an address is one pointer plus one number.
   __global const char* src[SHARED];
-  uint first;  // Bytes from there to the first tap of the item's column. This tap may be outside of the plane.
+  uint first;  // Distance in bytes from src to the first tap of the item's column. This tap may be outside of the
+               // plane.
   uint outside;
   __global const int2* table;  // Starts at the item's first line of the slice.
-  uint hidden[ENTRIES];        // Not 0 where the last slice read is outside of the plane.
+  uint hidden[ENTRIES];        // For each entry of the slice that was read last: not 0 if outside of the plane.
 } PatchesReader;
 
-// For the tile's column `column` (of n columns) and the depth from `first` on. src is at the start of the group.
+// Begins at the tile's column `column` (of n columns) and at `first` in the depth. src points to the start of the
+// group.
 INLINE void patches_begin(PatchesReader* g, __global const char* src, __global const int* table, int first, int column,
                           int n, const PatchesParameters* p, const WindowParameters* w) {
   const uint pixels = (uint)p->pixels, bytes = STORED_BYTES(SRC_STORAGE);
@@ -86,25 +89,25 @@ INLINE void patches_load(PatchesReader* g, float* values) {
       values[u * SHARED + e] = 0.0f;
       if (g->hidden[u] == 0) values[u * SHARED + e] = stored_value(from, SRC_STORAGE);
 #else
-      // Outside of the plane, this is a value that may be read but is not used.
+      // Outside of the plane this reads the value at another address that is readable. The value is not used.
       values[u * SHARED + e] = stored_value(from, SRC_STORAGE);
 #endif
     }
   }
 }
 
-// Fills the slice that was read with zeros from `depth` on.
+// Sets the values of the slice from `depth` on to 0.
 INLINE void patches_end(float* values, int depth) {
   UNROLL
   for (int p = 0; p < GATHER; ++p)
     if (patch_line() + p >= depth) values[p] = 0.0f;
 }
 
-// Moves by a multiple of four and of CHANNEL_VECTOR.
+// Moves along the depth by a multiple of four and of CHANNEL_VECTOR.
 INLINE void patches_move(PatchesReader* g, int depth) { g->table += (uint)depth / CHANNEL_VECTOR; }
 
-// The value that was read for line p of the slice, or 0 if it is outside of the plane. Only this use waits for the
-// read.
+// The value that was read for line p of the slice, or 0 if it is outside of the plane. The reads were queued before,
+// and only this function waits for them.
 INLINE float patches_value(const PatchesReader* g, const float* values, int p) {
   return !SKIPS_HIDDEN && g->hidden[p / SHARED] != 0 ? 0.0f : values[p];
 }

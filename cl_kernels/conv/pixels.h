@@ -1,13 +1,13 @@
-// The pixels over which the product of conv2d_tiled_weight.cl runs, for the readers of dy and of x.
+// The pixels of the result that conv2d_tiled_weight.cl sums over, for the readers of dy and x.
 //
 // An item reads PIXELS of a slice's pixels for several rows and columns. A table of conv2d_tiled_prepare.cl says where
 // these pixels are and which of their taps are outside of the plane. An entry is (bytes to its first tap in x, bits of
-// the taps outside, bytes in dy, unused). The table has entries for `table_size` pixels, which are the pixels of
-// several images and at least as many as a slice has. It also has the entries of one slice more. The next images use
-// the same entries, x_step and y_step further. So a loop divides nothing.
+// the taps outside, bytes in dy, unused). The table has entries for `table_size` pixels of several images, which are at
+// least the pixels of a slice. Behind them it has entries for one more slice. Later images use the same entries, with
+// addresses that are x_step and y_step further. So a loop divides nothing.
 //
-// An item makes one word of local memory for each of its rows and columns. Its pixels are half a slice apart where a
-// word holds two, so that neighbouring items read neighbouring pixels. The order of the pixels within a slice does not
+// An item makes one word of local memory for each of its rows and columns. If a word holds two pixels, they are half a
+// slice apart, so that neighbouring items read neighbouring pixels. The order of the pixels within a slice does not
 // matter, as long as both operands have the same order.
 #include "common/subgroup_broadcast.h"
 #include "conv/parameters.h"
@@ -25,23 +25,23 @@ INLINE int line_of_item(void) { return tile_item() / PIXEL_LINE; }
 
 typedef struct {
   __global const int4* table;
-  int at, table_size;  // `at` is the place of the slice's first pixel in the table.
+  int at, table_size;  // `at` is the index of the slice's first pixel in the table.
   uint pixel[PIXELS];  // The item's pixels, counted from `at`.
 } Pixels;
 
-// For the depth from `first` on. Returns how many tables of pixels are before it.
+// Begins at `first` in the depth. Returns how many tables of pixels come before it.
 INLINE uint pixels_begin(Pixels* v, __global const int4* table, int table_size, int first, int depth) {
   const uint turn = SUBGROUP_BROADCAST((uint)first / (uint)table_size);
   v->at = first - (int)turn * table_size;
   v->table = table;
   v->table_size = table_size;
-  // If the depth is less than a slice, the pixels after the end are read at the last pixel.
+  // If the depth is shorter than a slice, reads of pixels after its end are moved to the last pixel.
   UNROLL
   for (int e = 0; e < PIXELS; ++e) v->pixel[e] = (uint)min(pixel_of_item(e), depth - 1);
   return turn;
 }
 
-// Moves by at most a slice, so that it passes the end of the table at most once. Returns true if it does.
+// Moves by at most a slice, so it passes the end of the table at most once. Returns true if it passes the end.
 INLINE bool pixels_move(Pixels* v, int depth) {
   v->at += depth;
   const bool next = v->at >= v->table_size;
@@ -49,7 +49,7 @@ INLINE bool pixels_move(Pixels* v, int depth) {
   return next;
 }
 
-// Sets the values of `lines` rows or columns to 0 for the pixels behind the depth.
+// Sets the values of `lines` rows or columns to 0 for the pixels after the end of the depth.
 INLINE void pixels_end(float* values, int lines, int depth) {
   UNROLL
   for (int e = 0; e < PIXELS; ++e) {

@@ -4,14 +4,14 @@
 #define ROWS (BM / LINES)
 
 typedef struct {
-  // The start of the group and of the images in which the slice begins. This pointer is the same for all items, so that
-  // an address is one pointer plus one number.
+  // Points to the group's channels in the images of the slice's first pixel. The pointer is the same for all items, so
+  // that an address is one pointer plus one number.
   __global const char* y;
-  long step;       // Bytes from the images of the table to the next ones.
-  uint row[ROWS];  // Bytes from the first channel to the item's rows.
+  long step;       // Distance in bytes from the images of the table to the next images.
+  uint row[ROWS];  // Distances in bytes from the first channel to the item's rows.
 } PlanesReader;
 
-// For the tile's rows from `row` (of m) on. y is at the start of the group, and `turn` tables are before the depth.
+// Begins at row `row` of the m rows of A. y points to the start of the group, and `turn` tables of pixels come before.
 INLINE void planes_begin(PlanesReader* v, __global const char* y, const PixelsParameters* p, uint turn, int row,
                          int m) {
   const uint bytes = STORED_BYTES(SRC_STORAGE);

@@ -1,8 +1,8 @@
 // The window of a convolution with AXES spatial axes: 2 (also for one axis, whose other axis has size 1), or 3.
 //
-// The taps of a window are bits, so one `and` tells whether a tap is in the padding. A place has the bits of all taps
-// that are outside of the plane there. Two axes have at most WINDOW_ROWS x WINDOW_COLUMNS taps: row r is bit r,
-// and column s is bit WINDOW_ROWS + s. Three axes have at most 10 taps each, with ten bits for each axis.
+// The taps of a window are bits. A position has a mask with the bits of all taps that are outside of the plane there.
+// So one `and` tells whether a tap is in the padding. Two axes have at most WINDOW_ROWS x WINDOW_COLUMNS taps: row r is
+// bit r, and column s is bit WINDOW_ROWS + s. Three axes have at most 10 taps each, with ten bits for each axis.
 #include "common/inline.h"
 #include "conv/parameters.h"
 #include "conv/sizes.h"
@@ -13,7 +13,7 @@
 #endif
 // With SKIPS_HIDDEN, values that are outside of the plane are not read and are 0 from the start. NVIDIA's assembler
 // turns a branch over one read into a predicate, which costs little. On other devices a branch costs more than the
-// alternative: read a value that may be read, and replace it late, when it is used.
+// alternative: read a value from a valid address, and replace it when it is used.
 #ifndef SKIPS_HIDDEN
 #if UNIT == UNIT_MMA_SM80 || UNIT == UNIT_MMA_SM75
 #define SKIPS_HIDDEN 1
@@ -21,7 +21,7 @@
 #define SKIPS_HIDDEN 0
 #endif
 #endif
-#define NO_TAP 0x80000000u  // Set for every place, so that an entry without a tap is outside everywhere.
+#define NO_TAP 0x80000000u  // This bit is set at every position, so an entry without a tap is outside everywhere.
 
 // A tap: its slice q (0 with two axes), row r and column s.
 typedef struct {
@@ -58,8 +58,8 @@ INLINE uint axis_outside(int from, int step, int taps, int size) {
   return bits;
 }
 
-// Returns the element of src at the first tap of a pixel of the result. It may be outside of the plane. *outside becomes
-// the taps that are outside.
+// Returns the index in src of the first tap of a pixel of the result. The tap may be outside of the plane. *outside
+// becomes the mask of the taps that are outside.
 INLINE int first_element(uint pixel, const PatchesParameters* p, const WindowParameters* w, uint* outside) {
   int element = 0;
   *outside = NO_TAP;

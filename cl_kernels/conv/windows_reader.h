@@ -6,17 +6,17 @@
 #define COLUMNS (BN / LINES)
 
 typedef struct {
-  // The start of the group and of the images in which the slice begins. This pointer is the same for all items, so that
-  // an address is one pointer plus one number.
+  // Points to the group's channels in the images of the slice's first pixel. The pointer is the same for all items, so
+  // that an address is one pointer plus one number.
   __global const char* x;
-  long step;             // Bytes from the images of the table to the next ones.
-  uint column[COLUMNS];  // Bytes from a pixel's first element to the item's columns.
+  long step;             // Distance in bytes from the images of the table to the next images.
+  uint column[COLUMNS];  // Distances in bytes from a pixel's first tap to the item's columns.
   uint taps[COLUMNS];
-  bool hidden[COLUMNS * PIXELS];  // Whether the last value read is outside of the plane.
+  bool hidden[COLUMNS * PIXELS];  // Whether the value that was read last is outside of the plane.
 } WindowsReader;
 
-// For the tile's columns from `column` (of n) on. x is at the start of the group, and `turn` tables are before the
-// depth.
+// Begins at column `column` of the n columns of B. x points to the start of the group, and `turn` tables of pixels come
+// before.
 INLINE void windows_begin(WindowsReader* v, __global const char* x, const PixelsParameters* p, uint turn, int column,
                           int n) {
   const uint bytes = STORED_BYTES(SRC_STORAGE);
@@ -44,7 +44,7 @@ INLINE void windows_load(WindowsReader* v, float* values, int e, int4 pixel) {
     values[i] = 0.0f;
     if (!v->hidden[i]) values[i] = stored_value(v->x + place, SRC_STORAGE);
 #else
-    // Outside of the plane, this is a value that may be read but is not used.
+    // Outside of the plane this reads the value at another address that is readable. The value is not used.
     values[i] = stored_value(v->x + (v->hidden[i] ? 0 : place), SRC_STORAGE);
 #endif
   }

@@ -3,10 +3,10 @@
 // Tiles are counted through all images, row by row. A piece of a tile is 6 x 6 pixels, and neighbouring pieces overlap.
 #include "product/gemm_tile.h"
 
-// Floats between the arrays into which a channel's tiles are sorted. Stores may run over by a vector.
+// Distance in floats between the arrays of a channel's sorted pieces. Stores may run over an array's end by a vector.
 #define PIECE (NR + VW)
 
-// Tiles first … first + count - 1 of images with rows x columns tiles.
+// The tiles first … first + count - 1 of images that have rows x columns tiles.
 typedef struct {
   long first;
   int count, rows, columns;
@@ -18,7 +18,7 @@ typedef struct {
   int height, width, pad_h, pad_w;
 } Plane;
 
-// Neighbouring tiles in one row of tiles of an image. `at` is the number of the first one within the unit.
+// Neighbouring tiles in one row of tiles of an image. `at` is the number of the first tile within the unit.
 typedef struct {
   int at, count;
   int image, row, column;  // of tiles
@@ -33,7 +33,8 @@ INLINE void find_run(Run* run, const Tiles* tiles, int at) {
   run->count = min(tiles->count - at, tiles->columns - run->column);
 }
 
-// VW columns each: columns[0] gets the columns 0, 4, 8, … of `line`, columns[1] the columns 1, 5, 9, …, and so on.
+// Splits 4 * VW elements of `line` into four vectors: columns[0] gets the elements 0, 4, 8, …, columns[1] the elements
+// 1, 5, 9, …, and so on.
 INLINE void every_fourth(__global const float* line, floatv columns[4]) {
   const floatv a = UNALIGNED_CONST(line), b = UNALIGNED_CONST(line + VW);
   const floatv c = UNALIGNED_CONST(line + 2 * VW), d = UNALIGNED_CONST(line + 3 * VW);
@@ -45,7 +46,7 @@ INLINE void every_fourth(__global const float* line, floatv columns[4]) {
   columns[3] = (floatv)(odd0.odd, odd1.odd);
 }
 
-// Sorts the pieces of one channel of x that the tiles read. Element (i, j) of all pieces goes to pieces[(i * 6 + j) *
+// Sorts the pieces of one channel of x. Element (i, j) of all pieces goes to pieces[(i * 6 + j) *
 // PIECE].
 INLINE void sort_channel(__global float* pieces, __global float* line, __global const float* x, const Plane* plane,
                          const Tiles* tiles) {

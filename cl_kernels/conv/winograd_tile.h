@@ -20,7 +20,7 @@
 #define line_output four_output
 #endif
 
-// Transforms the columns of `d`, then its rows: from `from` x `from` values to `to` x `to` values.
+// Transforms the columns of `d` and then its rows: `from` x `from` values become `to` x `to` values.
 #define TRANSFORM(d, transform, from, to)              \
   UNROLL for (int j = 0; j < (from); ++j) {            \
     real l[SIDE];                                      \

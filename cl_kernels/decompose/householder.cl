@@ -1,6 +1,6 @@
 // QR by Householder's reflections, as in LAPACK's geqrf and orgqr. The columns of a matrix are rows (decompose/rows.h),
-// (batch, n, m). Reflection t is 1 - tau u u^T, where u is 0 above place t and 1 in place t. Column t becomes
-// R[0 … t, t], and below it the rest of u. taus is (batch, steps), where steps is min(m, n). Q is the product of the
+// (batch, n, m). Reflection t is 1 - tau u u^T. u has zeros before place t and a 1 in place t. Column t becomes R[0 …
+// t, t], followed by the rest of u. taus is (batch, steps), where steps is min(m, n). Q is the product of the
 // reflections.
 #include "decompose/parameters.h"
 #include "decompose/rows.h"
@@ -29,7 +29,7 @@ INLINE rowv chunk_from(__global const float* column, const long c, const long t,
     EACH_ROW_CHUNK(c_, (t) / VW, chunks) CHUNK_OF(to_, c_) -= factor_ * chunk_from(column_, c_, t, 1.0f); \
   }
 
-// Makes reflection t of a column: *tau, the vector below place t, and R[t, t] in place t.
+// Computes reflection t from a column: tau goes to *tau, R[t, t] to place t, and the rest of u to the places after it.
 #define MAKE_REFLECTION(column, t, tau)                                                              \
   {                                                                                                  \
     __global float* column_ = column;                                                                \
@@ -39,7 +39,7 @@ INLINE rowv chunk_from(__global const float* column, const long c, const long t,
       part_ = ROW_FMA(v_, v_, part_);                                                                \
     }                                                                                                \
     const float below_ = row_sum(part_), top_ = TOP(column_, t);                                     \
-    /* A column that is done already, or NaN, gets no reflection. 0 top is NaN for NaN. */           \
+    /* A column whose rest is zero, or NaN, gets no reflection. 0 * top is NaN if top is NaN. */     \
     const bool turns_ = below_ > 0.0f;                                                               \
     const float r_ = turns_ ? -copysign(sqrt(top_ * top_ + below_), top_) : top_;                    \
     const float factor_ = turns_ ? 1.0f / (top_ - r_) : 1.0f;                                        \
@@ -57,7 +57,8 @@ INLINE rowv chunk_from(__global const float* column, const long c, const long t,
 #define TOP(column, t) (column)[t]
 #endif
 
-// Steps begin … end - 1: step t applies reflection t - 1 to the columns from t on, and makes reflection t of column t.
+// Steps begin … end - 1. Step t applies reflection t - 1 to the columns from t on, and computes reflection t from
+// column t.
 ROW_KERNEL void householder_steps(__global float* restrict x, const ulong x_offset, __global float* restrict taus,
                                   const ulong taus_offset, const ReflectionParameters sizes, const long begin,
                                   const long end) {
@@ -70,7 +71,7 @@ ROW_KERNEL void householder_steps(__global float* restrict x, const ulong x_offs
     if (t > 0)
       for (long j = t + slot; j < sizes.n; j += sizes.slots)
         REFLECT(x + (t - 1) * chunks * VW, t - 1, taus[t - 1], x + j * chunks * VW)
-    // One turn at most. A loop, because PoCL 3.1 gives wrong sums for a barrier within a condition.
+    // It runs at most once. It is a loop, because PoCL 3.1 gives wrong sums for a barrier within a condition.
     for (long turn = slot; turn < 1 && t < sizes.steps; ++turn) MAKE_REFLECTION(x + t * chunks * VW, t, taus + t)
   }
 }
@@ -91,6 +92,6 @@ ROW_KERNEL void householder_columns(__global const float* restrict x, const ulon
     EACH_ROW_CHUNK(c, 0, chunks) CHUNK_OF(q, c) = 0.0f;
     if (LANE_ID == j / VW % GROUP) q[j] = 1.0f;
   }
-  // Reflections behind t = j leave the column as it is.
+  // Reflections after t = j leave the column as it is.
   for (long t = min(steps - 1 - begin, j); t >= steps - end; --t) REFLECT(x + t * chunks * VW, t, taus[t], q)
 }

@@ -1,19 +1,20 @@
-// Jacobi's method on rows (decompose/rows.h). A row is w[i], and behind it v[i]; v starts as the unit matrix. A
-// rotation of two rows changes w and v in the same way, so w[i] is always sum_j v[i, j] w0[j], where w0 are the rows at
-// the beginning.
+// Jacobi's method on rows (decompose/rows.h). A row holds w[i] and then v[i]. v starts as the unit matrix. A
+// rotation of two rows changes w and v in the same way. So w[i] is always sum_j v[i, j] w0[j], where w0 is w at the
+// beginning.
 //
 //   SYMMETRIC 0  the w[i] become orthogonal (Hestenes 1958): w0^T = U S V^T, where the v[i] are the columns of V, and the
 //                w[i] are the columns of U, times the singular values
 //   SYMMETRIC 1  w0 is symmetric, and the products v[i] w[j] vanish for i != j: the v[i] become eigenvectors of w0, and
 //                v[i] w[i] eigenvalues
 //
-// The rows p and q have a 2 x 2 matrix of these products, ((a, g), (g, b)). The rotation (c p - s q, s p + c q) makes g
-// zero, with
+// ((a, g), (g, b)) is the 2 x 2 matrix of the scalar products of the rows p and q. The rotation (c p - s q, s p + c q)
+// makes g zero, with
 //
 //   z = (b - a) / 2g     t = sign z / (|z| + sqrt(1 + z^2))     c = 1 / sqrt(1 + t^2)     s = c t
 //
 // A round rotates n / 2 pairs that have no row in common. The rounds of a sweep follow a tournament, so each row meets
-// each other row once. moved (batch, sweeps) says whether a sweep rotated a pair. If it did not, no sweep follows.
+// each other row once. moved (batch, sweeps) says whether a sweep rotated a pair. The sweep that rotates no pair is the
+// last one.
 #include "decompose/parameters.h"
 #include "decompose/rows.h"
 #ifndef SYMMETRIC
@@ -31,8 +32,8 @@ INLINE void turn(__global float* p, __global float* q, const long chunks, const 
   }
 }
 
-// Rotates the rows if their product is too large, and returns whether it was. `least` is the product that counts as 0:
-// a factor of both norms, or with SYMMETRIC an absolute number.
+// Rotates the rows if their product is too large, and returns whether it was. Products up to `least` count as 0.
+// `least` is a factor of both norms, or an absolute number with SYMMETRIC.
 INLINE bool rotate(__global float* p, __global float* q, const long w_chunks, const long chunks, const float least
 #if GROUP > 1
                    , __local float* scratch
@@ -56,7 +57,7 @@ INLINE bool rotate(__global float* p, __global float* q, const long w_chunks, co
   if (moves) {
     const float z = (b - a) / (2.0f * g);
     const float t = fabs(z) > 1e9f ? 0.5f / z : copysign(1.0f, z) / (fabs(z) + sqrt(1.0f + z * z));
-    // c is 1 - s tau. So a small rotation keeps the length of the rows to more digits than c has.
+    // c = 1 - s tau. Written with tau, a small rotation keeps the rows' length to more digits than c has.
     const float c = 1.0f / sqrt(1.0f + t * t), s = c * t, tau = s / (1.0f + c);
     turn(p, q, w_chunks, s, tau);
     turn(p + w_chunks * VW, q + w_chunks * VW, chunks - w_chunks, s, tau);
@@ -70,7 +71,7 @@ INLINE bool rotate(__global float* p, __global float* q, const long w_chunks, co
 #define ROTATE(p, q) rotate(p, q, sizes.w_chunks, sizes.chunks, least)
 #endif
 
-// Rounds begin … end - 1 of all sweeps. With SYMMETRIC `least` is a factor of norms (batch).
+// Rounds begin … end - 1 of all sweeps. With SYMMETRIC `least` is a factor of `norms` (batch).
 ROW_KERNEL void jacobi_rounds(__global float* restrict x, const ulong x_offset, __global const float* restrict norms,
                               const ulong norms_offset, __global int* restrict moved, const ulong moved_offset,
                               const JacobiParameters sizes, const float tolerance, const long begin, const long end) {
@@ -94,7 +95,7 @@ ROW_KERNEL void jacobi_rounds(__global float* restrict x, const ulong x_offset, 
 }
 
 // Makes w[i] and v[i] of length 1. values (batch, n) gets the singular values |w| / |v|, or the eigenvalues w v / v v,
-// times scales (batch). Rows that are too short become zero. Without v (w_chunks is chunks) its length counts as 1.
+// times scales (batch). Rows that are too short become zero. If there is no v (w_chunks is chunks), |v| counts as 1.
 ROW_KERNEL void jacobi_values(__global float* restrict x, const ulong x_offset, __global const float* restrict scales,
                               const ulong scales_offset, __global float* restrict values, const ulong values_offset,
                               const long rows, const long n, const long w_chunks, const long chunks) {

@@ -1,9 +1,9 @@
-// The rows of decompositions (decompose/rows.h) from matrices x, a contiguous (batch, n, m). A row of y has `length`
-// elements: the row of x, times a power of two, and from `start` on the row of the unit matrix. The power brings the
-// largest magnitude of each matrix, `largest` (batch), between 1 and 2, so that squares neither overflow nor vanish.
-// scales (batch) gets the opposite powers. A matrix that contains NaN or infinity becomes NaN as a whole.
+// Makes the rows of decompositions (decompose/rows.h) from matrices x, contiguous (batch, n, m). A row of y has
+// `length` elements: first the row of x times a power of two, and from `start` on the row of the unit matrix. The power
+// brings the largest magnitude of each matrix, `largest` (batch), between 1 and 2, so that squares neither overflow nor
+// vanish. scales (batch) gets the opposite powers. A matrix that contains NaN or infinity becomes NaN as a whole.
 //
-// SYMMETRIC: m is n, and the elements above the diagonal are taken from below.
+// SYMMETRIC: m is n, and elements above the diagonal are copied from those below it.
 #ifndef SYMMETRIC
 #define SYMMETRIC 0
 #endif

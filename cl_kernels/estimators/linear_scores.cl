@@ -30,7 +30,8 @@ VECTOR_KERNEL void linear_scores(__global const float* restrict x, const ulong x
     UNROLL
     for (int r = 0; r < ROWS; ++r) {
       sum[r] = start;
-      from[r] = x + x_offset + min(row + r, end - 1) * features;  // A row behind the last one is that one.
+      from[r] = x + x_offset + min(row + r, end - 1) * features;  // Rows after the last one are replaced by the last
+                                                                  // one.
     }
     for (long f = 0; f < features; ++f) {
       const floatv w = vloadv(f, weight + weight_offset);

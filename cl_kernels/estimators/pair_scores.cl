@@ -1,7 +1,7 @@
 // Labels and probabilities from the scores of pairs of classes, as support vector machines have them.
 //
 // A row of `pairs` has a score s for each pair of classes i < j: (0, 1), (0, 2), …, (1, 2), …. Above 0 it votes for i,
-// else for j. The label of a row is the class with most votes, the first one of several.
+// else for j. The label of a row is the class with the most votes. Among equals, the first class wins.
 //
 // With PROBABILITIES, r(i, j) = 1 / (1 + exp(a s + b)) is the probability of i if the class is i or j, between 1e-7 and
 // 1 - 1e-7, and r(j, i) = 1 - r(i, j). The probabilities p of the classes make sum_i sum_j (r(j, i) p_i - r(i, j) p_j)^2

@@ -2,8 +2,8 @@
 //
 //   y = transform(sums * scale + base)
 //
-// With MARKS_ABSENT a sum of -0 is a class that no leaf of the row names: it is never the label. If there is one sum for
-// two classes (columns 1, classes 2), y has the scores of both. KIND says how:
+// With MARKS_ABSENT a sum of -0 marks a class that no leaf of the row names. This class is never the label. If there is
+// one sum for two classes (columns 1, classes 2), y has the scores of both classes. KIND says how:
 //   0  y = sum                     targets, and classes with a sum each
 //   1  y = {1 - sum, sum}          the second label if sum > 0.5
 //   2  y = {-sum, sum}             the second label if sum > 0
@@ -27,7 +27,7 @@
 #define KIND 0
 #endif
 
-// The least number of columns with a transform.
+// The smallest number of columns that have a transform.
 #if TRANSFORM == 4
 #define LEAST_COLUMNS 1
 #else

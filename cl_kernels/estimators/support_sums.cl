@@ -4,9 +4,9 @@
 //
 // K(a, b) = a · b (KIND 0), (gamma a · b + coef0) ^ degree (1), exp(-gamma |a - b|^2) (2), tanh(gamma a · b + coef0) (3).
 //
-// The vectors are in blocks of VW: vectors (blocks, features, VW), coefficients (blocks, sums, VW). Those that fill the
-// last block have coefficients of 0. A launch takes the blocks begin … end - 1. `lost` keeps what rounding takes from y:
-// the sums of large coefficients of both signs would lose digits.
+// The vectors are in blocks of VW: vectors (blocks, features, VW), coefficients (blocks, sums, VW). Vectors that pad
+// the last block have coefficients of 0. A launch takes the blocks begin … end - 1. `lost` keeps the rounding errors of
+// y. Without it, sums of large coefficients of both signs would lose digits.
 //
 // A work-item takes the rows start … start + chunk - 1, ROWS at once, which share the reads of the vectors.
 #define VW 16
@@ -82,7 +82,8 @@ VECTOR_KERNEL void support_sums(__global const float* restrict x, const ulong x_
       UNROLL
       for (int r = 0; r < ROWS; ++r) {
         k[r] = (floatv)0.0f;
-        from[r] = x + x_offset + min(row + r, last - 1) * features;  // A row behind the last one is that one.
+        from[r] = x + x_offset + min(row + r, last - 1) * features;  // Rows after the last one are replaced by the last
+                                                                     // one.
       }
       for (long f = 0; f < features; ++f) {
         const floatv at = UNALIGNED_CONST(v + f * VW);

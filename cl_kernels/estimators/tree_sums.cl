@@ -1,14 +1,14 @@
 // Trees of decisions.
 //
-// A node is four ints: feature, threshold, and the nodes for true and for false. A row x goes to the first one if
-// x[feature] <= threshold (STRICT: <). The sign bit of the feature says that NaN goes there too; else NaN goes to the
-// second one. A leaf is its own successor. In place of its threshold, a leaf has its weight (SINGLE), or the place of
-// its list in `weights`: the list begins at lists[place] and ends before lists[place + 1].
+// A node is four ints: feature, threshold, the node for true and the node for false. A row x goes to the node for true
+// if x[feature] <= threshold (STRICT: <). NaN goes to the node for false, or to the node for true if the sign bit of
+// the feature is set. A leaf is its own successor. In place of a threshold, a leaf has its weight (SINGLE), or the
+// number of its list of weights: list i begins at lists[i] of `weights` and ends before lists[i + 1].
 //
 // sums[row, targets[k]] = the sum (COMBINE 0), the least (1) or the largest (2) of the weights of the leaves that the row
-// reaches. With MARKS_ABSENT, -0 says that no leaf has the target. With HALVES, the trees from `middle` on have sums of
-// their own (`second`), which are added at the end: ONNX Runtime does the same with two threads. Votes of trees that
-// are equal then differ by the same rounding.
+// reaches. With MARKS_ABSENT, -0 says that no leaf has the target. With HALVES, the trees from `middle` on have
+// separate sums (`second`), which are added at the end. ONNX Runtime does the same with two threads. So equal votes of
+// trees are rounded in the same way as there.
 //
 // A work-item takes the rows start … start + chunk - 1, LANES at once, so that their reads overlap.
 #ifndef LANES
@@ -30,7 +30,7 @@
 #define HALVES 1
 #endif
 
-// Without a branch, because no processor predicts it.
+// It has no branch, because no processor could predict the branch.
 static inline int successor(__global const int* nodes, const int at, __global const float* row) {
   const int4 node = vload4(at, nodes);
   const float value = row[node.x & 0x7fffffff];

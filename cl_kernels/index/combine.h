@@ -1,5 +1,5 @@
-// How an element that is scattered changes its destination. COMBINE is one of these names. In each of them a is the
-// destination and b is the later element. NaN wins against every number in AMAX and AMIN.
+// How a scattered element changes its destination. COMBINE is one of these names. a is the destination and b is the
+// later element. In AMAX and AMIN, NaN wins against every number.
 #ifndef COMBINE
 #define COMBINE ADD
 #endif

@@ -7,7 +7,7 @@
 //
 // The first two kernels see y as rows of `run` elements. If inner is 1, a row holds the picked elements of one o, and
 // `step` is 0. Otherwise a row holds the inner elements of one (o, j), and `step` is 1. Element k of a row is read from
-// column k * step of x. `per_outer` rows share an o. Among them, element k of row r has its index at o * index_outer +
+// column k * step of x. `per_outer` rows share an o. Element k of row r within its o has its index at o * index_outer +
 // r * index_row + k * index_step.
 //
 //   gather_runs      CPU: a work-item takes successive elements
@@ -97,7 +97,7 @@ CPU_KERNEL void select_rows(__global const ELEMENT* restrict x, const ulong x_of
       __global const ELEMENT* from = x + x_offset + (o * size + pick) * inner + block * columns;
       if (n >= VW) {
         for (long c = 0; c + VW <= n; c += VW) vstorev(vloadv(0, from + c), 0, to + c);
-        vstorev(vloadv(0, from + n - VW), 0, to + n - VW);  // The rest, and some elements a second time.
+        vstorev(vloadv(0, from + n - VW), 0, to + n - VW);  // The last vector: it may move some elements a second time.
       } else {
         for (long c = 0; c < n; ++c) to[c] = from[c];
       }

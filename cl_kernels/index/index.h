@@ -8,7 +8,7 @@
 
 #include "common/fault.h"
 
-// The words that a kernel notes a wrong index in, and the number of the op.
+// The words in which a kernel notes a wrong index, and the number of the op.
 #define FAULT_PARAMETERS __global long *fault, const ulong fault_offset, const int fault_op
 #define FAULT_ARGUMENTS fault, fault_offset, fault_op
 #define NOTE_WRONG(index, size) note_wrong_index(fault + fault_offset, fault_op, index, size)

@@ -1,6 +1,6 @@
 // Scatters by index along an axis, in place on y. Elements are combined in the order of the positions j, so that every
-// run gives the same bits. COMBINE (combine.h) says how: it adds, multiplies, takes the larger or smaller one, or lets
-// the last one replace the others.
+// run gives the same bits. COMBINE (combine.h) adds, multiplies, takes the larger or the smaller element, or keeps the
+// last element.
 //
 //   scatter_elements  y[o, index[o, j, c], c] = COMBINE(y[o, index[o, j, c], c], src[o, j, c])
 //   scatter_rows      y[o, index[j], c] = COMBINE(y[o, index[j], c], src[o, j, c])
@@ -8,10 +8,10 @@
 // y is (outer, size, inner) and src is (outer, picked, inner), both of type T. An index outside [0, size) changes
 // nothing and is noted. The index `skipped` changes nothing.
 //
-// `across` units of work share the inner columns of one o, so a unit owns some of these columns. Within them it owns
+// `across` units of work share the inner columns of one o, so a unit owns some of these columns. In its columns it owns
 // the destinations that are equal to its `part` modulo `parts` (a power of two). A unit walks through the positions
-// first … end. If a work-item must not do more, the host splits the positions over several launches. A work-item takes
-// several units on a CPU. On a GPU it takes one unit, which is one element wide.
+// first … end. If this is too much work for one launch, the host splits the positions over several launches. On a CPU a
+// work-item takes several units. On a GPU it takes one unit, which is one element wide.
 #include "index/index.h"
 #ifndef T
 #define T float

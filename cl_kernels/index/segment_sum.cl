@@ -1,5 +1,5 @@
 // Scatters by index through a sorted list, and combines elements by COMBINE (combine.h). It is for many destinations
-// and many positions, where no work-item could look at every position.
+// and many positions. There a work-item that looked at every position would take too long.
 //
 // An entry of the list is destination * 2^32 + position. The list is sorted, so the positions of a destination follow
 // each other in their order. y is (outer, size, inner) and src is (outer, positions, inner), both of type T.
@@ -22,8 +22,8 @@
 
 #define DESTINATION(entry) ((long)((entry) >> 32))
 
-// Entry i is for element i of index (outer, picked, inner). Its destination is (o * size + index) * inner + c, or
-// `none` where the element changes nothing.
+// Entry i belongs to element i of index (outer, picked, inner). Its destination is (o * size + index) * inner + c, or
+// `none` if the element changes nothing.
 __kernel void list_destinations(__global const INDEX* restrict index, const ulong index_offset,
                                 __global ulong* restrict list, const ulong list_offset, const long count,
                                 const long picked, const long inner, const long size, const long skipped,
@@ -63,7 +63,7 @@ __kernel void sum_chunks(SUM_PARAMETERS) {
   int begun_earlier = i > 0 && DESTINATION(list[i - 1]) == DESTINATION(list[i]);
   while (i < end) {
     const long destination = DESTINATION(list[i]);
-    if (destination >= size) return;  // Only entries that change nothing follow.
+    if (destination >= size) return;  // From here on, entries change nothing.
     T sum = src[(long)(uint)list[i] * inner];
     for (++i; i < end && DESTINATION(list[i]) == destination; ++i) {
       const T next = src[(long)(uint)list[i] * inner];
@@ -84,7 +84,7 @@ __kernel void join_chunks(SUM_PARAMETERS) {
   if (end >= count) return;
   const long destination = DESTINATION(list[end - 1]);
   if (destination >= size || DESTINATION(list[end]) != destination) return;
-  // The destination must begin here, in the middle of the chunk or at its first entry.
+  // The destination must begin in this chunk: after its first entry, or at its first entry.
   if (DESTINATION(list[chunk * CHUNK]) == destination && chunk > 0 &&
       DESTINATION(list[chunk * CHUNK - 1]) == destination)
     return;

@@ -1,4 +1,4 @@
-// Sizes of the kernels that copy. The host needs them too, so it includes this file.
+// Sizes of the kernels that copy. The host needs them too and includes this file.
 #ifndef CRISOL_LAYOUT_SIZES_H
 #define CRISOL_LAYOUT_SIZES_H
 

@@ -3,11 +3,11 @@
 //
 //   dst[b, i, j] at dst_batch(b) + i * dst_step + j,  src[b, i, j] at src_batch(b) + i + j * src_step
 //
-// b numbers the batches, which are the places of the remaining axes, outermost first. A tile of elements is read along
-// i and written along j.
+// b counts the positions along the remaining axes, outermost axis first. A tile of elements is read along i and written
+// along j.
 //
 // squares  CPU: a work-item takes `chunk` tiles of 4 VW x VW elements. It transposes each tile in registers, square by
-//          square. So it reads four vectors from a page of src before it reads the next page.
+//          square. So it reads four vectors from each memory page of src.
 // tiles    GPU: a work-group of T x LINES items takes one tile of T x T through local memory. A row of local
 //          memory has one column more than the tile, so that both a row and a column of the tile use different banks.
 #ifndef VW
@@ -17,9 +17,9 @@
 #include "layout/sizes.h"
 #include "layout/transpose.h"
 
-// The offset of batch `number`. Numbers have 32 bits, because GPUs divide 32 bits several times as fast as 64. This is
-// enough, because 2^32 tiles would fill that many cache lines. No axis of the batch is longer than the number of tiles.
-// The loop is unrolled, so that no index into an array is left for run time.
+// The offset of batch `number`. Numbers have 32 bits, because GPUs divide 32 bits several times as fast as 64 bits. 32
+// bits are enough, because 2^32 tiles would fill 2^32 cache lines. No axis of the batch is longer than the number of
+// tiles. The loop is unrolled, so that every index into the lists is a constant.
 long position(const long8 shape, const long8 strides, const int rank, uint number) {
   long size[8], stride[8];
   vstore8(shape, 0, size);
@@ -40,7 +40,7 @@ long position(const long8 shape, const long8 strides, const int rank, uint numbe
   __global const float *restrict src, const ulong src_offset, __global float *restrict dst,                 \
       const ulong dst_offset, const long8 batch_shape, const long8 src_batch, const long8 dst_batch,        \
       const int batch_rank, const long rows, const long columns, const long src_step, const long dst_step
-// The tile `number` of H x W elements. `down` and `across` are the numbers of tiles along i and j.
+// Finds tile `number` of H x W elements. `down` and `across` are the numbers of tiles along i and j.
 #define FIND_TILE(H, W, number)                                                       \
   const uint down = (uint)((ulong)(rows + H - 1) / (H)), across = (uint)((ulong)(columns + W - 1) / (W)); \
   const uint tile_line = number / across, b = tile_line / down;                        \

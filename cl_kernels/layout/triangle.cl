@@ -17,7 +17,7 @@ __kernel void triangle(__global const ELEMENT* restrict x, const ulong x_offset,
   long j = first % width;
   for (long i = first; i < end; ++row, j = 0) {
     const long stop = min(i + width - j, end);
-    // Either the elements before `edge` are kept, or the elements from `edge` on.
+    // tril keeps the row's elements before `edge`, and triu keeps the elements from `edge` on.
     const long edge = clamp(i - j + row % height + diagonal + (upper ? 0 : 1), i, stop);
     for (; i < edge; ++i) y[i] = upper ? 0 : x[i];
     for (; i < stop; ++i) y[i] = upper ? x[i] : 0;

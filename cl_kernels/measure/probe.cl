@@ -8,8 +8,8 @@
 #define VECTORS 8192
 #endif
 
-// Stores that bypass the caches, if the compiler has them. A kernel that writes more than the caches hold would use
-// such stores.
+// Stores that bypass the caches, if the compiler has such stores. A kernel that writes more than the caches hold would
+// use them.
 #ifdef __has_builtin
 #if __has_builtin(__builtin_nontemporal_store)
 #define STREAM(v, p) __builtin_nontemporal_store(v, p)

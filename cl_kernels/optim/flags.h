@@ -9,8 +9,8 @@ enum StepFlags {
   WITH_MOMENTUM = 2,  // There is a buffer of momenta.
   NESTEROV = 4,       // Uses Nesterov's momentum.
   CENTERED = 8,       // Subtracts the squared mean from the mean square.
-  AMSGRAD = 16,       // Divides by the largest mean square so far.
-  DECOUPLED = 32,     // The decay is no part of the gradient.
+  AMSGRAD = 16,       // Divides by the square root of the largest mean square so far.
+  DECOUPLED = 32,     // Decoupled weight decay: the decay is not added to the gradient.
 };
 
 PARAMETERS_END

@@ -40,8 +40,8 @@ GROUP_KERNEL(GROUP, 1) void norm_partials(
   const long vectors = (count + VW - 1) / VW;
   const long end = vectors * (group + 1) / groups;
   floatv sum = (floatv)(0.0f);
-    // The sums of blocks are added up, not single elements. So the error grows with BLOCK / 4 plus the number of
-    // blocks.
+    // Each block is summed first, and then the block sums are added up. So the error grows with BLOCK / 4 plus the
+    // number of blocks.
   for (long block = vectors * group / groups; block < end; block += GROUP * BLOCK) {
     const long block_end = min(end, block + GROUP * BLOCK);
     floatv block_sum = (floatv)(0.0f);
@@ -58,7 +58,7 @@ GROUP_KERNEL(GROUP, 1) void norm_partials(
   if (get_local_id(0) == 0) partials[partials_offset + first_partial + group] = total;
 }
 
-// Runs as one work-group.
+// Runs as one work-group, which sums the partials.
 GROUP_KERNEL(GROUP, 1) void norm_of_partials(
     __global const float* restrict partials, const ulong partials_offset, __global float* restrict norm,
     const ulong norm_offset, const long count) {

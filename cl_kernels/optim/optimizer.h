@@ -1,5 +1,5 @@
-// The common part of the optimiser steps. They work on flat arenas: element i of every buffer belongs to the same
-// parameter element. All formulas are PyTorch's; g is the gradient, p the parameter.
+// The common part of the optimiser steps. They work on flat buffers (arenas): element i of every buffer belongs to the
+// same parameter element. All formulas are PyTorch's, with the gradient g and the parameter p.
 //
 // Values that change from step to step are read from memory, so that a captured step can be replayed:
 //   hyper    = lr, momentum or beta1, 1 - beta1, log(beta1)         written by the host
@@ -25,14 +25,14 @@
        block_ += (long)get_global_size(0) * BLOCK * VW)                      \
     for (long at = block_; at < min(block_ + BLOCK * VW, (count)); at += VW)
 
-// g of n elements, or -g with MAXIMIZE.
+// The first n elements of a vector of g, or of -g with MAXIMIZE.
 static inline floatv gradient_at(__global const float* gradients, int n, int flags) {
   const floatv g = load_lanes(gradients, n);
   return flags & MAXIMIZE ? -g : g;
 }
 
 // Runs as one work-item. The relative error of -expm1(t log(beta)) is at most 5e-7 for every t. t counts to 2^24 and
-// stays there. At that t every beta below 0.999999 has a correction of 1.
+// stays there, because then the correction is 1 for every beta below 0.999999.
 STEP_KERNEL void optimizer_advance(__global const float* restrict hyper, const ulong hyper_offset,
                                    __global float* restrict progress, const ulong progress_offset,
                                    const float log_beta2) {

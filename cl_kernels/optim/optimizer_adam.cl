@@ -1,6 +1,6 @@
 // Adam    g += decay p;  m += (1 - beta1) (g - m);  v = beta2 v + (1 - beta2) g g
 //         p -= lr / bias1 m / (sqrt(v) / bias2 + eps)
-// AMSGrad the largest v so far takes the place of v in the root
+// AMSGrad the square root is taken of the largest v so far
 // AdamW   p -= lr decay p, then as Adam without decay
 #include "optim/optimizer.h"
 

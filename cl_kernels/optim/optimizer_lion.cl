@@ -17,7 +17,7 @@ STEP_KERNEL void optimizer_lion(__global float* restrict parameters, const ulong
     const floatv g = gradient_at(gradients + at, n, flags);
     const floatv m = load_lanes(means + at, n);
     const floatv c = m + one_minus_beta1 * (g - m);
-    const floatv u = select(sign(c), c, isnan(c));  // sign(NaN) is 0 in OpenCL.
+    const floatv u = select(sign(c), c, isnan(c));  // A NaN stays: sign(NaN) would be 0 in OpenCL.
     store_lanes(beta2 * m + one_minus_beta2 * g, n, means + at);
     store_lanes(shrink * load_lanes(parameters + at, n) - lr * u, n, parameters + at);
   }

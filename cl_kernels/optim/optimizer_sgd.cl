@@ -56,7 +56,7 @@ STEP_KERNEL void optimizer_rmsprop(__global float* restrict parameters, const ul
       floatv a = load_lanes(means + at, n);
       a += one_minus_alpha * (g - a);
       store_lanes(a, n, means + at);
-      variance = fmax(v - a * a, 0.0f);  // Rounding may make it negative.
+      variance = fmax(v - a * a, 0.0f);  // Rounding may make v - a a negative.
     }
     floatv u = g / (sqrt(variance) + eps);
     if (flags & WITH_MOMENTUM) {

@@ -24,10 +24,10 @@
 // rows         a work-item takes `chunk` elements, row by row (along the last axis), and computes indices once a row.
 //              If a row does not end with a whole vector, the last vector starts earlier and computes some elements
 //              again. This does no harm unless the op works in place.
-// short_rows   like rows, but a vector takes elements of several rows, whose places are computed one by one.
-// items        a work-item takes one element.
-// item_vectors a work-item takes VW elements of a row. Its length and its places in all operands are multiples of VW.
-// Strides count elements. They have the same order as `shape`, outermost axis first.
+// short_rows   like rows, but a vector takes elements of several rows and computes their positions one by one. items
+// a work-item takes one element.
+// item_vectors a work-item takes VW elements of a row. The row's length and its positions in all operands are multiples
+// of VW. Strides count elements. They have the same order as `shape`, outermost axis first.
 #ifndef EACH_INPUT
 #define EACH_INPUT(M) M(0, float, float)
 #define EACH_OUTPUT(M) M(0, float, float)
@@ -152,7 +152,7 @@ VECTOR_KERNEL void flat(FLAT_PARAMETERS) {
   }
 #endif
 
-// A vector whose elements are in several rows.
+// A vector of elements from several rows.
 #define INPUT_LANES(k, type, R) R p##k##_lanes[VW] = {0};
 #define OUTPUT_LANES(k, type, R) R q##k##_lanes[VW];
 #define LOAD_LANE(k, type, R) \
@@ -161,7 +161,7 @@ VECTOR_KERNEL void flat(FLAT_PARAMETERS) {
 #define SPLIT_LANES(k, type, R) vstorev(y##k, 0, q##k##_lanes);
 #define STORE_LANE(k, type, R) STORE_S(type, q##k, q_at[lane], q##k##_lanes[lane]);
 
-// Whether the last vector of a row may compute elements again that the vector before has computed.
+// Whether the last vector of a row may compute elements again that the previous vector computed.
 #ifdef IN_PLACE
 #define MAY_OVERLAP 0
 #else
@@ -192,7 +192,8 @@ VECTOR_KERNEL void ENTRY(ROWS_PARAMETERS) {
   while (left > 0) {
     const long start = column, end = min(size[last], column + left);
     left -= end - start;
-    // Whole rows that follow along the axis before take one addition for each operand, without indices.
+    // Whole rows that follow each other along the axis before the last one. To move to the next row, each operand takes
+    // one addition.
     long rows = 1;
     if (last > 0 && start == 0 && end == size[last]) {
       rows = min(left / end + 1, size[last - 1] - index[last - 1]);
@@ -268,7 +269,7 @@ VECTOR_KERNEL void ENTRY(ROWS_PARAMETERS) {
 #define FUNCTION of_vector
 #endif
 
-// Axes of size 1 come before the others.
+// If the tensors have fewer than RANK axes, axes of size 1 come first.
 __kernel void ENTRY(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR) const AXES shape,
                     EACH_INPUT(INPUT_STRIDES) const AXES q_strides, const long n) {
   INDEX rest = get_global_id(0) * (INDEX)WIDTH;

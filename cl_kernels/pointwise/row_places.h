@@ -1,8 +1,8 @@
 // The places of rows in the operands of pointwise/pointwise.cl, for its kernels rows and short_rows.
 //
-// The place of a work-item: `column` within a row, and for each operand the element with which the row begins. All
-// outputs have the same strides. BEGIN_ROW finds the place of element `begin`, NEXT_ROW goes on to the next row, and
-// INPUT_DOWN goes to the next row along the axis before the last one.
+// A work-item's place is `column`, its position within a row, and for each operand the index of the row's first
+// element. All outputs have the same strides. BEGIN_ROW finds the place of element `begin`. NEXT_ROW goes to the next
+// row. INPUT_DOWN goes to the next row along the axis before the last one.
 #define INPUT_STEPS(k, type, R) \
   long p##k##_step[RANK];       \
   JOIN(vstore, RANK)(p##k##_strides, 0, p##k##_step); \

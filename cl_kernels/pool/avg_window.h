@@ -2,7 +2,7 @@
 #include "pool/window.h"
 
 // `divisor` if it is not 0, else the number of the window's elements. With include_pad = 1 the elements in the padding
-// count too. With ceil_mode, a last window may reach beyond the padding. It counts only up to the end of the padding.
+// count too. With ceil_mode, a last window may reach beyond the padding. Its elements beyond the padding do not count.
 static inline float elements_of_window(const PoolWindow* w, int oh, int ow, int include_pad, int divisor) {
   if (divisor != 0) return (float)divisor;
   const int h0 = oh * w->stride_h - w->pad_h;

@@ -1,5 +1,5 @@
-// Adaptive average pooling, one work-item for each element. The size of the output is given, and the windows follow
-// from it.
+// Adaptive average pooling, one work-item for each element. The windows follow from the sizes of input and
+// output.
 //
 //   y[p][oh][ow] = mean of x[p] over rows(oh) and columns(ow), see pool/adaptive_window.h
 //   dx[p][h][w]  = sum over the windows (oh, ow) that cover (h, w) of dy[p][oh][ow] / elements(oh, ow)

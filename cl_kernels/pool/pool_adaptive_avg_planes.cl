@@ -8,7 +8,8 @@
 #include "common/vector.h"
 #include "pool/parameters.h"
 
-// One window as `count` segments of `length` neighbouring elements, `step` apart. Whole rows together are one segment.
+// One window as `count` segments of `length` contiguous elements. Segments are `step` apart. If the window covers whole
+// rows, it is one segment.
 typedef struct {
   int first, count, length, step;
 } Segments;

@@ -9,8 +9,8 @@
 #include "pool/avg_window.h"
 #include "pool/row_window.h"
 
-// The sums of VW windows of a row. w0 is the input column of the first window's first tap. `step` is the stride. A call
-// passes it as a constant if loads with this stride are vectors.
+// The sums of VW windows of a row. w0 is the input column of the first window's first tap, and `step` is the stride. A
+// caller passes a constant `step` if loads with this stride can be vectors.
 static inline floatv sums_of_windows(__global const float* plane, const PoolWindow* w, int h0, int h1, int w0,
                                      int step) {
   floatv sum = (floatv)(0.0f);
@@ -47,7 +47,7 @@ CPU_KERNEL void avg_pool_forward_rows(
   }
 }
 
-#define SHARES 64  // The number of outputs whose shares are kept at a time.
+#define SHARES 64  // The number of outputs that are divided by their window's size at a time.
 
 // Adds the shares of the outputs ow0 … ow0+n-1 of a row to the elements that they cover, tap by tap.
 static inline void spread_row(__global const float* dy, __global float* dx, const PoolWindow* w, int oh, int ow0, int n,
@@ -58,7 +58,8 @@ static inline void spread_row(__global const float* dy, __global float* dx, cons
   const int h1 = min(h0 + w->kernel_h, w->height);
   for (int h = max(h0, 0); h < h1; ++h)
     for (int s = 0; s < w->kernel_w; ++s) {
-      const int w0 = ow0 * w->stride_w - w->pad_w + s;  // May be outside the plane at the ends of a row.
+      const int w0 = ow0 * w->stride_w - w->pad_w + s;  // Column of the tap, which may be outside of the plane at the
+                                                        // ends of a row.
       const int begin = w0 < 0 ? (-w0 + w->stride_w - 1) / w->stride_w : 0;
       const int end = min(n, (w->width - w0 + w->stride_w - 1) / w->stride_w);
       for (int i = begin; i < end; ++i) dx[h * w->width + w0 + i * w->stride_w] += shares[i];

@@ -1,10 +1,10 @@
 // Pooling of channels in blocks (conv/blocks/blocks.h), fp32: x (planes, H, W, VW), y (planes, OH, OW, VW). A plane
-// holds the pixels of a block, and VW is the number of its channels. A few work-items, each a work-group of its own,
-// take outputs one after the other.
+// holds the pixels of a block of VW channels. A few work-items, each a work-group of its own, take outputs one after
+// the other.
 #include "common/vector.h"
 #include "pool/avg_window.h"
 
-// The first output of this work-item and the one behind its last, counted over all planes.
+// The first output of work-item `item`, counted over all planes. For item + 1 it is the end of the item's outputs.
 INLINE long first_output(long planes, const PoolWindow* w, long item, long items) {
   return planes * w->out_h * w->out_w * item / items;
 }
@@ -23,7 +23,7 @@ INLINE long first_output(long planes, const PoolWindow* w, long item, long items
   const int s0 = first_tap(w0, w.dilation_w), s1 = end_tap(w0, w.dilation_w, w.kernel_w, w.width);  \
   __global const float* src = x + x_offset + place.plane * w.height * w.width * VW
 
-// NaN is the largest element.
+// NaN counts as larger than every number.
 CPU_KERNEL void max_pool_blocks(__global const float* restrict x, const ulong x_offset, __global float* restrict y,
                                 const ulong y_offset, const long planes, const PoolWindow w) {
   FOR_EACH_OUTPUT(at) {

@@ -8,8 +8,8 @@
 #include "pool/max_window.h"
 #include "pool/row_window.h"
 
-// VW outputs of a row. Only `count` of them are stored. w0 is the input column of the first output's first tap. `step`
-// is the stride. A call passes it as a constant if loads with this stride are vectors.
+// The maxima of VW outputs of a row, of which `count` are stored. w0 is the input column of the first output's first
+// tap, and `step` is the stride. A caller passes a constant `step` if loads with this stride can be vectors.
 static inline void max_of_vector(__global const float* plane, const PoolWindow* w, int h0, int w0, int step, int count,
                                  __global float* y, __global int* index) {
   const int r0 = first_tap(h0, w->dilation_h);

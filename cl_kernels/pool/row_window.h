@@ -1,5 +1,5 @@
-// The windows of one output row for CPUs, VW neighbouring outputs at a time. Outputs whose taps are all inside the
-// input's row are computed as vectors. The few at the ends are computed one by one.
+// The windows of one output row for CPUs, VW neighbouring outputs at a time. Outputs whose taps are all inside of the
+// input's row are computed as vectors. The few outputs at the ends of the row are computed one by one.
 #include "common/lanes.h"
 #include "pool/window.h"
 
@@ -26,8 +26,8 @@ static inline void next_output_row(OutputRow* at, int out_h) {
   ++at->plane;
 }
 
-// The columns begin … end-1 of an output row, whose taps are all inside the input's row, and the number of elements that
-// a vector of outputs reads, from its first output's first tap on.
+// The outputs begin … end-1 of an output row have all their taps inside of the input's row. `reach` is the number of
+// elements that a vector of outputs reads, from its first output's first tap on.
 typedef struct {
   int begin, end;
   long reach;
@@ -42,22 +42,22 @@ static inline InnerColumns inner_columns(const PoolWindow* w) {
   return inner;
 }
 
-// Whether the outputs from column ow on can be computed as a vector, whose reads in the plane end before the tensor
-// does. `last_row` is the first element of the last row that they read.
+// Whether the outputs from column ow on can be computed as a vector: its reads must end before the tensor ends.
+// `last_row` is the index of the first element of the last row that they read.
 static inline bool takes_vector(const InnerColumns* inner, const PoolWindow* w, const OutputRow* at, long planes,
                                 int ow, long last_row) {
   const long left = (planes - at->plane) * w->height * w->width;
   return ow >= inner->begin && ow < inner->end && last_row + ow * w->stride_w - w->pad_w + inner->reach <= left;
 }
 
-// The outputs from column ow on that a vector may store. Lanes past the end of the row go into rows that this work-item
-// writes later.
+// The number of outputs from column ow on that a vector may store. It may store lanes beyond the end of the row if this
+// work-item writes the next row later.
 static inline int lanes_to_store(const InnerColumns* inner, const PoolWindow* w, const OutputRow* at, int ow) {
   const long room = inner->end < w->out_w ? inner->end - ow : (at->end - at->row) * w->out_w - ow;
   return (int)min(room, (long)VW);
 }
 
-// Lane i is p[i * step]. May touch VW * step elements.
+// Lane i is p[i * step]. Reads may touch all VW * step elements.
 static inline floatv load_stepped(__global const float* p, int step) {
   if (step == 1) return vloadv(0, p);
   if (step == 2) {

@@ -7,7 +7,7 @@ static inline int end_tap(int start, int dilation, int kernel_size, int size) {
   return min(kernel_size, (size - start + dilation - 1) / dilation);
 }
 
-// A 64-bit division takes some hundred instructions on a GPU, so a small dividend is divided in 32 bits.
+// Divides in 32 bits if the dividend is small, because a 64-bit division takes some hundred instructions on a GPU.
 static inline long divide_index(long a, int b) { return a >> 31 == 0 ? (long)((uint)a / (uint)b) : a / b; }
 
 // The place of an element in planes [planes][height][width].
@@ -25,7 +25,8 @@ static inline PlaceInPlanes place_in_planes(long i, int height, int width) {
   return at;
 }
 
-// Only the windows h0 … h1-1, w0 … w1-1 can cover an element of the plane. Without dilation all of them do.
+// The windows h0 … h1-1, w0 … w1-1, among which are all windows that cover an element of the plane. Without dilation
+// all of them cover it.
 typedef struct {
   int h0, h1, w0, w1;
 } Windows;

@@ -1,5 +1,5 @@
-// Each item of a group exchanges its number with the items whose numbers differ from it in one bit. It writes the
-// numbers that it gets, and -1 for a bit beyond SHUFFLE_LANES.
+// Each item of a group exchanges its number with the items whose numbers differ from its own in one bit. It writes the
+// numbers that it gets. For bits beyond SHUFFLE_LANES it writes -1.
 #include "common/subgroup_shuffle.h"
 
 #define PARTNER(bit) y[bit] = 1 << bit < SHUFFLE_LANES ? SHUFFLE_XOR(int, item, 1 << bit) : -1;

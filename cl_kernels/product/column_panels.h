@@ -1,9 +1,9 @@
-// Packs a matrix of `depth` rows into column panels [ceil(columns / NR)][depth][NR]. Columns behind the last are zero.
-// Include this file after gemm_tile.h.
+// Packs a matrix of `depth` rows into column panels [ceil(columns / NR)][depth][NR]. Columns after the last one are
+// zero. Include this file after gemm_tile.h.
 #include "common/load_some.h"
 #include "common/transpose_memory.h"
 
-// The position of vector v of a row in a packed block of `depth` rows. Row k is k * NR further on.
+// The position of vector v of row 0 in a packed block of `depth` rows. Row k is k * NR further.
 #define PANEL_AT(v, depth) (((v) / NV) * (long)(depth) * NR + ((v) % NV) * VW)
 
 // Rows of B are contiguous.

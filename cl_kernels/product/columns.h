@@ -1,4 +1,5 @@
-// The places of columns in the rows of a result (ColumnParameters). A constant `pixels` of 0 leaves nothing to compute.
+// The positions of columns in the rows of a result (ColumnParameters). If `pixels` is the constant 0, a column's
+// position is its index.
 #include "common/inline.h"
 #include "product/parameters.h"
 

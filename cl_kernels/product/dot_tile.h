@@ -1,10 +1,11 @@
-// The register tile of products of rows with rows: DOT_M rows of A with DOT_N rows of B, lanes along the depth.
+// The register tile for products of rows of A with rows of B: DOT_M rows with DOT_N rows. The lanes of a vector are
+// along the depth.
 //
 //   sums[i * DOT_N + j] = sum over k of A[i][k] * B[j][k]
 //
 // No operand is transposed or broadcast. Each lane computes its own part of every sum, and at the end the lanes are
-// added. a and b are panels [vectors][DOT_M or DOT_N][VW], with zeros past the depth. Rows that a panel lacks give sums
-// without a meaning.
+// added. a and b are panels [vectors][DOT_M or DOT_N][VW], with zeros past the depth. The sums of rows that a panel
+// does not have mean nothing.
 #include "common/vector.h"
 
 #ifndef DOT_M
@@ -51,8 +52,8 @@ INLINE void dot_tile(float sums[DOT_SUMS], __global const float* a, __global con
     a += DOT_M * VW;
     b += DOT_N * VW;
   }
-  // Halves are added until four lanes are left. Four such vectors then give four sums at once. The vectors go through
-  // memory, so that this is one loop.
+  // Halves of a vector are added until four lanes are left. Four such vectors then give four sums at once. The vectors
+  // are stored in an array, so that one loop does all this.
   floatv parts[DOT_SUMS];
 #pragma unroll
   for (int i = 0; i < DOT_SUMS; ++i) parts[i] = acc[i];

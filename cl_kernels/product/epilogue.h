@@ -2,8 +2,8 @@
 //
 // f is relu, an addition or both (flags of product/gemm_flags.h), or it comes from a prelude
 // (lib/ops/product/epilogue.h). A prelude gives the macro EPILOGUE(T, name), which defines T name(T v, T e0, T e1,
-// float8 s). For element (i, at) of product p, f gets operand element p * batch + i * row + at * column. `at` is
-// the element's place in a row of the result, and column is 0 or 1.
+// float8 s). For element (i, at) of product p, f gets the element p * batch + i * row + at * column of each operand.
+// `at` is the element's position in a row of the result. `column` is 0 or 1.
 #include "product/gemm_flags.h"
 #include "product/parameters.h"
 
@@ -13,12 +13,12 @@
 #define EPILOGUE_ARGUMENTS e0, e0_offset, e1, e1_offset, epilogue, scalars
 
 typedef struct {
-  __global const float *e0, *e1;  // The operands of this product.
+  __global const float *e0, *e1;  // The operands, from this product's first element on.
   long row0, column0, row1, column1;
   float8 s;
 } Finish;
 
-// From the parameters above, for product `index`.
+// Makes a Finish of the parameters above for product `index`.
 #define FINISH_OF(index)                                                                                    \
   {e0 + e0_offset + (index) * epilogue.batch0, e1 + e1_offset + (index) * epilogue.batch1, epilogue.row0,   \
    epilogue.column0, epilogue.row1, epilogue.column1, scalars}

@@ -9,8 +9,8 @@
 // dilation. Its backward data reads the gradient with negative taps.
 //
 // If step_w is 1, neighbouring columns are neighbours in memory, except at the ends of rows and images. So a vector of
-// columns is one load, or two loads around one such end, with a mask that depends only on the tap. If step_w is 2 or 4,
-// such a load reads 2 or 4 vectors and takes every second or fourth element.
+// columns takes one load, or two loads if it contains one such end. Its mask depends only on the tap. If step_w is 2 or
+// 4, a load reads 2 or 4 vectors and takes every second or fourth element.
 #include "common/vector.h"
 #include "product/parameters.h"
 #include "product/sizes.h"
@@ -27,18 +27,18 @@ typedef struct {
   int to_h, to_w;
 } Gather;
 
-// A Gather from GatherParameters and ColumnParameters.
+// Makes a Gather of GatherParameters and ColumnParameters.
 #define GATHER_OF(images, places, columns, size)                                                                      \
   {(images).height, (images).width,   (images).taps,    (images).taps_w, (images).step_h, (images).step_w,            \
    (images).start_h, (images).start_w, (images).tap_h,  (images).tap_w,  (places).pixels, (places).width,             \
    columns,          (images).image,   (images).plane,  size,            (places).to_image, (places).to_row,          \
    (places).to_column}
 
-// The data that is kept about VW neighbouring columns: vectors of int, and a few scalars.
+// What is stored about VW neighbouring columns: vectors of int, and a few scalars.
 #define COLUMN_H 0             // source row at tap 0; far outside for columns past the end
 #define COLUMN_W VW            // source column at tap 0
 #define COLUMN_REL (2 * VW)    // source offset relative to the first lane
-#define COLUMN_TO (3 * VW)     // the same in the result
+#define COLUMN_TO (3 * VW)     // like COLUMN_REL, in the result
 #define COLUMN_KIND (4 * VW)
 #define COLUMN_JUMP (4 * VW + 1)
 #define COLUMN_TO_RUN (4 * VW + 6)  // whether all lanes are neighbours in the result
@@ -47,21 +47,22 @@ typedef struct {
 #define COLUMN_FIRST(column) (*(__global long*)((column) + 4 * VW + 2))
 #define COLUMN_TO_FIRST(column) (*(__global long*)((column) + 4 * VW + 4))
 
-// The places of the lanes in the source, relative to the first lane. They are the same for every tap.
+// The kinds of positions that the lanes have in the source, relative to the first lane. The positions are the same for
+// every tap.
 #define RUN 0    // step_w apart, which is 1, 2 or 4
-#define JUMP 1   // two such runs; the second is `jump` elements further on than in one run
+#define JUMP 1   // two runs of lanes step_w apart; `jump` more elements are between the runs
 #define LANES_APART 2  // any other places
 
 // floor(a / b) for 0 <= a < 2^31, b > 0 and a / b < 2^22: the estimate is off by at most one.
 INLINE intv divide_lanes(intv a, int b) {
   intv q = convert_intv(convert_floatv(a) * (1.0f / (float)b));
   const intv rest = a - q * b;
-  q -= rest >= b;  // True is -1.
+  q -= rest >= b;  // A vector's true is -1.
   q += rest < 0;
   return q;
 }
 
-// Describes the columns first … first + vectors * VW.
+// Describes the columns first … first + vectors * VW - 1.
 INLINE void gather_columns(__global int* table, const Gather* g, long first, int vectors) {
   NO_UNROLL
   for (int v = 0; v < vectors; ++v, first += VW, table += COLUMN_INTS) {
@@ -91,9 +92,9 @@ INLINE void gather_columns(__global int* table, const Gather* g, long first, int
   }
 }
 
-// The place of row i of a block. A panel has `tile` rows, and the vectors of one column of a panel are neighbours. A
-// division for each vector would cost time, so i / tile is computed as i * PANEL_INVERSE(tile) / 2^16. This is exact
-// for i < 2^15 / tile.
+// The position of row i of a block. A panel has `tile` rows, and the vectors of one column of a panel are neighbours. i
+// / tile is computed as i * PANEL_INVERSE(tile) / 2^16, because a division for each vector takes longer. The result is
+// exact for i < 2^15 / tile.
 #define PANEL_INVERSE(tile) (65536 / (tile) + 1)
 #define GATHER_PANEL(i, tile) ((tile) == 1 ? (i) : ((i) * inverse) >> 16)
 #define GATHER_ROW(i, tile, panel) \
@@ -110,7 +111,7 @@ INLINE floatv load_stepped(__global const float* from, int step) {
   return (floatv)(low.even, high.even);
 }
 
-// Copies the rows of first … end that belong to the tap of row k (k, k + taps, …), for one vector of columns.
+// Copies some rows of first … end for one vector of columns: the rows k, k + taps, … that have the same tap.
 INLINE void gather_tap(__global float* dst, int tile, long row_panel, __global const float* src, const Gather* g,
                        __global int* column, int first, int end, int k) {
   const int tap = k % g->taps;

@@ -5,12 +5,12 @@
 // f is as in product/epilogue.h.
 //
 // Every work-item is a work-group of its own and takes units of work: batch index, part of the depth ("split"), block
-// of block_n rows of B, block of block_m rows of A. It copies block_k elements of the rows of both into its own slice
-// of `scratch`, in panels [block_k / VW][DOT_M or DOT_N rows][VW], and runs the tile DOT_M x DOT_N over all pairs.
-// block_m is a multiple of DOT_M, block_n of DOT_N, block_k of VW.
+// of block_n rows of B, block of block_m rows of A. It copies block_k elements of each row into its own slice of
+// `scratch`, in panels [block_k / VW][DOT_M or DOT_N rows][VW]. Then it runs the tile DOT_M x DOT_N over all pairs of
+// panels. block_m is a multiple of DOT_M, block_n of DOT_N, block_k of VW.
 //
-// With more than one split, C is a workspace [splits][batch][m][n]. gemm_sum_partials adds it up in the order of the
-// splits. So every run gives the same bits, whatever else runs at the same time.
+// With more than one split, C is a workspace [splits][batch][m][n]. gemm_sum_partials adds the splits in their order,
+// so every run gives the same bits.
 //
 // A flag chooses at run time where the rows come from, because two programs would take twice as long to compile:
 //   (none)    A[i][k] = a[i * from_a.leading_dimension + k], B[j][k] = b[j * from_b.leading_dimension + k].
@@ -37,8 +37,8 @@ INLINE void copy_rows(__global float* dst, int tile, int vectors, __global const
   }
 }
 
-// With GATHERED, copies `count` rows of an operand from row `first` on to panels, and of the pixels `vectors` vectors
-// from k_first on. src is `skipped` elements behind the first element of the images.
+// With GATHERED: copies rows of an operand to panels, `count` rows from `first` on. Of each row it copies the pixels
+// from k_first on, `vectors` vectors. src is `skipped` elements after the first element of the images.
 INLINE void gather_operand(__global float* dst, int tile, __global int* table, __global const float* src, int first,
                            int count, const GatherParameters* images, const ColumnParameters* pixels, long skipped,
                            long k_first, long k_end, int vectors) {
@@ -53,7 +53,8 @@ INLINE void gather_operand(__global float* dst, int tile, __global int* table, _
 INLINE void multiply_block(__global const float* a, __global const float* b, int vectors, int row_first, int rows,
                            int column_first, int columns, const Target* target, const Finish* finish) {
   NO_UNROLL
-  for (int i0 = 0; i0 < rows; i0 += DOT_M) {  // These rows of A stay in the L1 cache while all rows of B pass.
+  for (int i0 = 0; i0 < rows; i0 += DOT_M) {  // These rows of A stay in the L1 cache while the loop goes through all
+                                              // rows of B.
     NO_UNROLL
     for (int j0 = 0; j0 < columns; j0 += DOT_N) {
       float sums[DOT_SUMS];
@@ -99,10 +100,10 @@ CPU_KERNEL void gemm_dot(__global const float* restrict a, const ulong a_offset,
     const Finish finish = FINISH_OF(index);
     long k_first = k * split / splits;
     bool is_first = true;
-    do {  // Runs once even if there is no k, so that C is written.
+    do {  // Runs once even if the depth is 0, so that C is written.
       const int depth = (int)min((long)block_k, k_end - k_first);
       const int vectors = (depth + VW - 1) / VW;
-      // The two operands use the same code, because two copies of it would be half of the kernel.
+      // Both operands use the same code. Two copies of the code would be half of the kernel.
       NO_UNROLL
       for (int side = 0; side < 2; ++side) {
         const int tile = side == 0 ? DOT_M : DOT_N;

@@ -5,8 +5,8 @@
 //
 // B is in the column panels [ceil(n / NR)][k][NR] of gemm_pack, and A[i][k] = a[i * from_a.row + k * from_a.column]. A
 // unit of work is one vector of columns over the whole depth, so that few columns still give every core its share. If A
-// has one row, an item multiplies a whole panel at once where it has all vectors of this panel. The item then reads the
-// panel from its start to its end.
+// has one row and an item has all vectors of a panel, it multiplies the whole panel at once. So it reads the panel from
+// start to end.
 #include "product/skinny_tile.h"
 
 #define ROWS SKINNY_ROWS

@@ -5,16 +5,16 @@
 // 1. gemm_pack copies A into row panels [ceil(m / MR)][k][MR]. Contiguous rows stay where they are.
 // 2. gemm_multiply: every work-item is a work-group of its own. It takes units of work (batch index, block of block_n
 //    columns, block of block_m rows) one after another. For each block of block_k rows of B it packs its part of B into
-//    column panels [block_n / NR][block_k][NR]. They are in the item's own slice of `scratch` and stay in the L2 cache.
-//    Then the item runs the register tile MR x NR over all pairs of a row panel and a column panel.
+//    column panels [block_n / NR][block_k][NR]. The panels are in the item's own slice of `scratch` and stay in the L2
+//    cache. Then the item runs the register tile MR x NR over all pairs of a row panel and a column panel.
 //
 // Flags choose at run time where B and C come from, because two programs would take twice as long to compile:
-//   (none)    B[k][j] = b[k * from_b.row + j * from_b.column], one of the strides being 1; C[i][j] = c[i * to.row + j].
-//   B_PACKED  gemm_pack has packed B into column panels [ceil(n / NR)][k][NR], from_b.batch elements a matrix.
-//   GATHERED  B is the virtual im2col matrix of product/gather.h. Its columns also say where in a row of C they go.
+//   (none)    B[k][j] = b[k * from_b.row + j * from_b.column], where one stride is 1; C[i][j] = c[i * to.row + j].
+//   B_PACKED  gemm_pack has packed B into column panels [ceil(n / NR)][k][NR], from_b.batch elements a matrix. GATHERED
+//   B is the virtual im2col matrix of product/gather.h. Its columns also say where in a row of C they go.
 //             This is for forward convolution and for backward data. Backward data needs one launch for each remainder
 //             of the pixel position modulo the stride.
-//   A_ROWS    `packed` is A itself, whose rows are from_a.leading_dimension apart. The sums are the same.
+//   A_ROWS    `packed` is A itself, with rows from_a.leading_dimension apart. The sums have the same bits.
 //
 // Shapes and strides are arguments. bias, e0 and e1 may be any buffers if no flag asks for them.
 #include "product/gemm_tile.h"
@@ -24,7 +24,7 @@
 #include "product/gemm_store.h"
 #include "product/part_flags.h"
 
-// Copies `depth` rows of B from k_first on to panels, `columns` columns from column_first on.
+// Copies rows of B to panels: `depth` rows from k_first on, and of each row `columns` columns from column_first on.
 INLINE void pack_block(__global float* dst, __global const float* matrix, const Gather* gather, __global int* table,
                        const StridedParameters* from_b, int k_first, int depth, long column_first, int columns, int flags) {
   if (flags & GATHERED) {
@@ -36,7 +36,8 @@ INLINE void pack_block(__global float* dst, __global const float* matrix, const 
               columns);
 }
 
-// Multiplies a panel of A with a panel of B. With A_ROWS, a is the first of `rows` rows of A itself, a_row apart.
+// Multiplies a panel of A with a panel of B. With A_ROWS, `a` points to the first of `rows` rows of A itself, which are
+// a_row apart.
 INLINE void multiply_panels(floatv acc[MR * NV], __global const float* a, long a_row, int rows,
                             __global const float* b, int depth, int flags) {
   tile_clear(acc);

@@ -10,8 +10,8 @@ enum GemmFlags {
   BIAS_PER_ROW = 2,     // Adds the bias of the row.
   BIAS_PER_COLUMN = 4,  // Adds the bias of the column.
   RELU = 8,             // At the end, sets negative results to 0.
-  ADD_E0 = 16,          // Before that, adds the epilogue's first operand.
-  SNIPPET = 32,         // f is the code of the prelude.
+  ADD_E0 = 16,          // Before RELU, adds the epilogue's first operand.
+  SNIPPET = 32,         // f is the code of the prelude (product/epilogue.h).
   B_PACKED = 64,        // B is already packed into column panels [k][NR].
   GATHERED = 128,       // B is the virtual matrix of product/gather.h.
   A_ROWS = 256,         // The rows of A are contiguous and are read in place.

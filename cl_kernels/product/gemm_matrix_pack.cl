@@ -1,8 +1,8 @@
-// Makes an operand of gemm_matrix_packed.cl: an fp32 matrix is rounded and gets the layout that it has in local memory.
+// Makes an operand of gemm_matrix_packed.cl from an fp32 matrix: rounds it and stores it in the layout of local memory.
 //
 // The operand is stored slice by slice along the depth. A slice has `sides` rows (columns, for B) of 16 words
-// (product/units/matrix_place.h); `sides` is a multiple of BM. Values past the depth are 0. Rows past the last row
-// repeat it, and their results are never stored. ALONG_K and `step` are like A_ALONG_K and
+// (product/units/matrix_place.h); `sides` is a multiple of BM. Values past the end of the depth are 0. Rows after the
+// last row repeat the last row, and their results are never stored. ALONG_K and `step` are like A_ALONG_K and
 // from_a.leading_dimension of gemm_tiled.cl. A work-group makes BM rows of a slice.
 #ifndef ALONG_K
 #define ALONG_K 1

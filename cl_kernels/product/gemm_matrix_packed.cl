@@ -52,7 +52,7 @@ TILE_KERNEL void gemm_matrix_packed(__global const uint* restrict a, const ulong
   b += b_offset + tile.column * SLICE_WORDS;
   const long step_a = sides_a * SLICE_WORDS, step_b = sides_b * SLICE_WORDS;
 
-  // After the last slice, the last slice is copied again, to a place that nobody reads. So the loop has no branch.
+  // After the last slice, the last slice is copied again, to a stage that nobody reads. So the loop needs no branch.
   const int last = slices - 1;
   SliceCopy copy;
   UNROLL
@@ -67,7 +67,7 @@ TILE_KERNEL void gemm_matrix_packed(__global const uint* restrict a, const ulong
   int now = 0, next = (STAGES - 1) * STAGE;
   for (int s = 0; s < slices; ++s) {
     COPIES_WAIT(STAGES - 2);
-    barrier(CLK_LOCAL_MEM_FENCE);  // All items' copies are there, and nobody reads the stage that is written next.
+    barrier(CLK_LOCAL_MEM_FENCE);  // All items' copies have arrived, and nobody reads the stage that is written next.
     slice_begin(&copy, stages + next, a, b);
     a += s + STAGES - 1 < last ? step_a : 0;
     b += s + STAGES - 1 < last ? step_b : 0;

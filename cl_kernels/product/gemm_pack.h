@@ -44,7 +44,7 @@ INLINE void pack_column(__global float* dst, __global const float* a, long row_s
     NO_UNROLL
     for (; i + 4 <= rows; i += 4) vstore4(vload4(0, a + i), 0, dst + i);
   }
-  // One store for four rows. Element by element, the weights of a convolution took 16 % longer.
+  // One store for four rows. With a store for each element, the weights of a convolution took 16 % longer.
   NO_UNROLL
   for (; i + 4 <= rows; i += 4) {
     __global const float* at = a + i * row_stride;

@@ -1,7 +1,7 @@
 // C = f(sum of the parts (+ C) (+ bias)), for a product that was cut along its depth. f is as in product/epilogue.h.
 //
 // Part p of product q starts (q * split_k + p) * m * n floats after the start of the workspace. It is stored row by row.
-// The parts are added in order, so that every run gives the same bits. A work-item adds VEC_C neighbours of a row.
+// The parts are added in order, so that every run gives the same bits. A work-item computes VEC_C neighbours of a row.
 #include "product/columns.h"
 #include "product/target.h"
 

@@ -18,8 +18,9 @@
 #endif
 #define SIDE (GROUP * PER)
 
-// Copies rows from `first` on of a matrix, GROUP columns from k on, to tile[column][row]. Elements outside count and
-// depth become zeros. Neighbouring work-items read neighbouring elements, whether rows or columns are contiguous.
+// Copies a tile of a matrix to tile[column][row]: the rows from `first` on, and GROUP columns from k on. Elements
+// beyond `count` rows or beyond the depth become zeros. Neighbouring work-items read neighbouring elements, whether
+// rows or columns are contiguous.
 static inline void load_tile(__local float tile[GROUP][SIDE + 1], __global const float* from, long row_stride,
                              long column_stride, long first, long count, long k, long depth) {
   const int id = get_local_id(1) * GROUP + get_local_id(0);
@@ -47,8 +48,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, GROUP, 1))) void gemm_plain(
   const long column_first = tile % tiles_n * SIDE;
   const long row_first = tile / tiles_n % tiles_m * SIDE;
   const long index = tile / tiles_n / tiles_m;
-  // Intel's CPU runtime miscompiles id % GROUP and id / GROUP of a one-dimensional group, so the group has two
-  // dimensions.
+  // The group has two dimensions, because Intel's CPU runtime miscompiles id % GROUP and id / GROUP of a
+  // one-dimensional group.
   const int x = get_local_id(0);
   const int y = get_local_id(1);
   a += a_offset + index * from_a.batch;

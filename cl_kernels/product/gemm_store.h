@@ -6,15 +6,15 @@
 
 DEFINE_FINISH(floatv, finish_vector)
 
-// The destination of a tile.
+// The destination of a tile of results.
 typedef struct {
-  __global float* c;  // The first row of the tile.
+  __global float* c;  // The start of the tile's first row.
   long c_row;
   int row, rows, flags;
   __global const float* bias;  // The bias of the tile's first row or of the block's first column.
 } Target;
 
-// VW elements (row, at) of an operand of the epilogue.
+// Loads VW elements of an operand of the epilogue, from element (row, at) on.
 INLINE floatv load_operand(__global const float* e, long row, long column, const Target* t, int i, long first,
                            const int to[VW], int lanes, bool contiguous) {
   e += (t->row + i) * row;
@@ -26,8 +26,8 @@ INLINE floatv load_operand(__global const float* e, long row, long column, const
   return vloadv(0, values);
 }
 
-// Stores one vector of `lanes` columns of a tile. Row i of the tile is tile[i * step]. It goes to row i of C: to the
-// elements from `first` on, or to the places that `info` of the gather gives.
+// Stores one vector of `lanes` columns of a tile. Row i of the tile is tile[i * step] and goes to row i of C. Its
+// elements go to the elements from `first` on, or to the positions in `info`, which product/gather.h describes.
 INLINE void store_columns(const floatv* tile, int step, const Target* t, const Finish* finish,
                           __global const int* info, long first, int lanes, __global const float* bias) {
   const int flags = t->flags;
@@ -38,7 +38,8 @@ INLINE void store_columns(const floatv* tile, int step, const Target* t, const F
   }
   floatv column_bias = (floatv)(0.0f);
   if (flags & BIAS_PER_COLUMN) column_bias = lanes == VW ? UNALIGNED_CONST(bias) : load_some(bias, lanes, 1);
-  if (contiguous && !(flags & (ADD_E0 | SNIPPET))) {  // Most tiles. A shallow product does little else than this loop.
+  if (contiguous && !(flags & (ADD_E0 | SNIPPET))) {  // Most tiles take this branch. A shallow product does little else
+                                                      // than this loop.
     const floatv least = (floatv)(flags & RELU ? 0.0f : -INFINITY);
     __global float* out = t->c + first;
     NO_UNROLL
@@ -83,7 +84,7 @@ INLINE void store_columns(const floatv* tile, int step, const Target* t, const F
   }
 }
 
-// Prefetches the first `columns` elements of the rows of C to which a tile is added, while the tile is computed.
+// Prefetches the first `columns` elements of some rows of C while the tile that is added to them is computed.
 INLINE void prefetch_rows(__global const float* c, long c_row, int rows, int columns) {
   NO_UNROLL
   for (int i = 0; i < rows; ++i, c += c_row)
@@ -91,7 +92,8 @@ INLINE void prefetch_rows(__global const float* c, long c_row, int rows, int col
     for (int column = 0; column < columns; column += 16) PREFETCH(c + column);
 }
 
-// The places in C of the vectors v0 … v0 + NV - 1 of a block's columns. Returns true if all are whole and contiguous.
+// Finds the positions in C of the vectors v0 … v0 + NV - 1 of a block's columns. Returns true if all these vectors are
+// whole and contiguous.
 INLINE bool find_whole(long to[NV], const Target* t, __global const int* table, long column_first, int v0, int columns) {
   bool whole = (v0 + NV) * VW <= columns;
 #pragma unroll
@@ -106,9 +108,9 @@ INLINE bool find_whole(long to[NV], const Target* t, __global const int* table, 
   return whole;
 }
 
-// Stores the vectors v0 … v0 + NV - 1 of a block of `columns` columns. Whole tiles go straight to C, because this store
-// is half of the time of a shallow product. Other tiles go through memory, so that one piece of code stores them.
-// Unrolled, this code would be most of the kernel.
+// Stores the vectors v0 … v0 + NV - 1 of a block of `columns` columns. Whole tiles are stored to C directly, because
+// the store is half of the time of a shallow product. Other tiles are copied to an array first, so that one loop stores
+// them. Unrolled, this loop would be most of the kernel.
 INLINE void store_tile(const floatv acc[MR * NV], const Target* t, const Finish* finish, __global const int* table,
                        long column_first, int v0, int columns) {
   long to[NV];

@@ -3,7 +3,7 @@
 //   acc[i][v] += sum over k < depth of a[k * a_step + i] * b[k * b_step + v * VW …]
 //
 // a is one row panel [depth][MR] of packed A, and b is one column panel [depth][NR] of packed B. Both are padded with
-// zeros. The steps are MR and NR, unless several panels are stored side by side.
+// zeros. The steps are MR and NR, or more if several panels are stored side by side.
 // The accumulators must stay in registers: 32 registers hold 12 x 2 or 8 x 3 accumulators, 16 registers hold 4 x 3.
 #include "product/prefetch.h"
 #include "common/vector.h"
@@ -46,7 +46,7 @@ INLINE void tile_multiply(floatv acc[MR * NV], __global const float* a, long a_s
   }
 }
 
-// The same where a is no panel: a[i * a_row + k] is the element of row i < rows, and b_step is NR.
+// The same for an `a` that is not a panel: a[i * a_row + k] is the element of row i < rows. b_step is NR.
 INLINE void tile_multiply_rows(floatv acc[MR * NV], __global const float* a, long a_row, int rows,
                                __global const float* b, int depth) {
   __global const float* from[MR];

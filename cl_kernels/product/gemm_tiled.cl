@@ -3,8 +3,8 @@
 //
 //   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, one product per batch index
 //
-//   A_ALONG_K        1: A's axis of stride 1 is the depth (A as it is written), 0: it is the rows (A transposed)
-//   B_ALONG_K        1: B's axis of stride 1 is the depth (B transposed), 0: it is the columns
+//   A_ALONG_K        1: A has stride 1 along the depth (A as it is written), 0: along its rows' axis (A transposed)
+//   B_ALONG_K        1: B has stride 1 along the depth (B transposed), 0: along its columns' axis
 //                    the other axes have the strides `step` of product/parameters.h
 //   A_STORAGE, B_STORAGE   how the operands are stored (product/storage.h): f32 if it is left out
 //   VEC              elements that are read at a time: 4 if everything is aligned to 4 elements, else 1
@@ -27,7 +27,8 @@
 #ifndef B_STORAGE
 #define B_STORAGE STORAGE_F32
 #endif
-// A product of 1001 with B transposed takes 0.075 ms instead of 0.139 on an H200. Other products take up to 6 % longer.
+// With this, a product of size 1001 with B transposed takes 0.075 ms instead of 0.139 ms on an H200. Other products
+// would take up to 6 % longer.
 #if VEC == 1 && A_ALONG_K && B_ALONG_K
 #define KEEPS_READS
 #endif

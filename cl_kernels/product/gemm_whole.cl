@@ -1,10 +1,10 @@
-// Products of matrices of whole numbers: y[p, i, j] = sum over k of a[p, i, k] b[p, k, j], modulo the size of T. U is
-// an unsigned type, so overflow wraps around.
+// Products of integer matrices: y[p, i, j] = sum over k of a[p, i, k] b[p, k, j]. The sums are computed in the unsigned
+// type U, so overflow wraps around.
 //
-// y (products, rows, columns) is contiguous, and so are the rows of b. a has any strides. Product n is element n of a
-// space of p.axes axes with the given sizes, in which a and b have the given strides. A work-item makes a block of ROWS
-// rows and COLUMNS columns. Neighbours have neighbouring columns. One launch adds the terms first <= k < end, because a
-// device may limit the rounds of a loop.
+// y (products, rows, columns) is contiguous, and so are the rows of b. a has any strides. The products have p.axes axes
+// with the given sizes, along which a and b have the given strides. A work-item computes a block of ROWS rows and
+// COLUMNS columns. Neighbouring work-items have neighbouring columns. One launch adds the terms first <= k < end,
+// because a device may limit the iterations of a loop.
 #include "product/parameters.h"
 
 #ifndef T

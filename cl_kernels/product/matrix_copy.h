@@ -1,7 +1,7 @@
 // Copies 16 bytes from global to local memory while the work-item does something else. Call copy_begin, then copy_end
-// with the same place. NVIDIA GPUs from sm_80 on copy without the work-item. There COPIES_WAIT(COUNT) waits for all
-// copies, without the copies of the last COUNT calls of copies_set. On other devices a copy waits in registers, and is
-// complete after its copy_end.
+// with the same arguments. NVIDIA GPUs from sm_80 on copy asynchronously. There COPIES_WAIT(COUNT) waits for all
+// copies, except for those of the last COUNT calls of copies_set. On other devices the bytes wait in registers, and
+// copy_end completes the copy.
 #include "common/inline.h"
 #include "product/units/kinds.h"
 

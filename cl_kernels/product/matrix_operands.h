@@ -1,5 +1,5 @@
-// Two matrices as the operands of engines/multiply.h. A file that includes this one defines VEC of matrix_reader.h, how
-// A and B are stored (A_STORAGE, B_STORAGE), and whether their depth has stride 1 (A_ALONG_K, B_ALONG_K).
+// Two matrices as the operands of engines/multiply.h. A file that includes this file defines VEC (matrix_reader.h), how
+// A and B are stored (A_STORAGE, B_STORAGE), and whether they have stride 1 along the depth (A_ALONG_K, B_ALONG_K).
 #include "product/matrix_reader.h"
 
 typedef struct {

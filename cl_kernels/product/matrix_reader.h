@@ -1,12 +1,13 @@
-// A matrix as an operand of engines/multiply.h: `side` of its rows (columns, for B), one slice of the depth at a time.
+// A matrix as an operand of engines/multiply.h. The reader reads `side` rows (columns, for B), one slice of the depth
+// at a time.
 //
-// One axis of the matrix has stride 1: the depth (`along_k`) or the side. The lines of the other axis are `step`
-// elements apart. An item reads the chunks that engines/engine.h describes. VEC is 4 if the start, the steps and the
-// size of the axis with stride 1 are multiples of 4, else 1. `storage` is a number of product/storage.h. All calls of
-// these functions pass constants for `side`, `along_k` and `storage`.
+// One axis of the matrix has stride 1: the depth (`along_k`) or the other axis. Lines of this axis are `step` elements
+// apart. An item reads the chunks that engines/engine.h describes. VEC is 4 if the start, the steps and the size of the
+// axis with stride 1 are multiples of 4, else 1. `storage` is a number of product/storage.h. All calls of these
+// functions pass constants for `side`, `along_k` and `storage`.
 //
-// NVIDIA's compiler unrolls loops before it inlines functions. So no loop may depend on `side`: the loops run over the
-// chunks of the larger side, and leave out the chunks that this side does not have. Otherwise tiles whose sides differ
+// NVIDIA's compiler unrolls loops before it inlines functions. So no loop may depend on `side`: loops run over the
+// chunks of the larger side, and skip the chunks that this side does not have. Otherwise tiles with different sides
 // keep their operands in memory instead of registers.
 #include "product/engines/engine.h"
 #include "product/storage.h"
@@ -15,13 +16,14 @@
 #define CHUNK_SIZE (CHUNK_LINES * CHUNK_RUN(VEC))
 
 typedef struct {
-  __global const char* at;  // The start of the group's slice. It is one address for all items.
-  uint to[64];              // Bytes from there to the item's elements, VEC at a time.
-  long step;                // Bytes from element to element of the depth.
+  __global const char* at;  // The start of the group's slice. The address is the same for all items.
+  uint to[64];              // Distances in bytes from `at` to the item's elements, VEC elements at a time.
+  long step;                // Distance in bytes between elements of the depth.
 } MatrixReader;
 
-// `from` is the first element of the operand. Starts at line `first` of `count`. Lines past `count` are read as the
-// last line, because their results are never stored. If the depth is less than a slice, nothing is read after its end.
+// Begins at line `first` of the operand's `count` lines. `from` points to its first element. Lines after the last one
+// are replaced by the last one, because their results are never stored. If the depth is less than a slice, nothing is
+// read after its end.
 INLINE MatrixReader matrix_begin(__global const char* from, long step, long first, long count, int depth, int side,
                                  int along_k, int storage) {
   MatrixReader r;
@@ -58,7 +60,7 @@ INLINE void matrix_load(const MatrixReader* r, float* values, int side, int stor
   }
 }
 
-// Fills the slice that was read with zeros from `depth` on. With vectors along the depth, `depth` is a multiple of 4.
+// Sets the values of the slice from `depth` on to 0. With vectors along the depth, `depth` is a multiple of 4.
 INLINE void matrix_end(float* values, int depth, int side, int along_k) {
   UNROLL
   for (int p = 0; p < MAX_CHUNKS; ++p) {
@@ -73,7 +75,7 @@ INLINE void matrix_end(float* values, int depth, int side, int along_k) {
 
 INLINE void matrix_move(MatrixReader* r, int depth) { r->at += depth * r->step; }
 
-// Writes the values that were read to local memory.
+// Writes the values of the slice to local memory.
 INLINE void matrix_keep(const float* values, __local StageWord* to, int side, int along_k) {
   UNROLL
   for (int p = 0; p < MAX_CHUNKS; ++p)

@@ -4,10 +4,10 @@
 #include "common/parameters.h"
 PARAMETERS_BEGIN
 
-// `batch` is from product to product, unless a comment says something else.
+// `batch` is the distance between products, unless a comment says something else.
 
-// An m x n result of depth k, which is cut into `split_k` parts, of part_depth each (the last part may be less). The
-// flags are defined in product/gemm_flags.h.
+// An m x n result of depth k. The depth is cut into `split_k` parts of part_depth each (the last part may be shorter).
+// The flags are defined in product/gemm_flags.h.
 typedef struct {
   Long m, n, k, part_depth;
   Int split_k, flags;
@@ -26,15 +26,15 @@ typedef struct {
 } StridedParameters;
 CHECK_PARAMETERS(StridedParameters, 24);
 
-// A result. `part` is from part to part of a product whose depth is cut.
+// A result. If the depth is cut, `part` is the distance between the results of the parts of one product.
 typedef struct {
   Long batch, row, column, part;
 } ResultParameters;
 CHECK_PARAMETERS(ResultParameters, 32);
 
-// The places of the columns of a result in its rows. With `pixels` 0, column j is element j. Otherwise column j is
-// pixel (oh, ow) of an image with `pixels` pixels and `width` pixels in a row: image * to_image + oh * to_row + ow *
-// to_column.
+// The positions of columns in the rows of a result. With `pixels` 0, column j is at position j. Otherwise column j is
+// pixel (oh, ow) of an image with `pixels` pixels and `width` pixels in a row. Its position is image * to_image + oh *
+// to_row + ow * to_column.
 typedef struct {
   Long to_image;
   Int pixels, width, to_row, to_column;
@@ -47,8 +47,8 @@ typedef struct {
 } EpilogueParameters;
 CHECK_PARAMETERS(EpilogueParameters, 48);
 
-// The sum of the parts of a product whose depth was cut (product/gemm_parts.cl). bias_batch is the bias' distance from
-// product to product.
+// Sums up the parts of a product whose depth was cut (product/gemm_parts.cl). bias_batch is the distance between the
+// biases of products.
 typedef struct {
   Long m, n, batch, c_batch, c_row, c_column;
   Int bias_batch, split_k, flags, unused;
@@ -64,24 +64,24 @@ typedef struct {
 } CpuProductParameters;
 CHECK_PARAMETERS(CpuProductParameters, 64);
 
-// The images of the virtual matrix of product/gather.h. The names are explained there. `image` and `plane` are
-// distances. ColumnParameters say the rest: the pixels, and where the columns go in the result.
+// The images of the virtual matrix of product/gather.h, which explains the names. `image` and `plane` are distances.
+// ColumnParameters has the other members: the pixels, and the columns' positions in the result.
 typedef struct {
   Long image, plane, size;
   Int height, width, taps, taps_w, step_h, step_w, start_h, start_w, tap_h, tap_w;
 } GatherParameters;
 CHECK_PARAMETERS(GatherParameters, 64);
 
-// The matrix of `m` rows that product/gemm_pack.h packs into panels of `width` rows. The strides and counts are
-// explained there. A unit of work packs `group` panels. There are `count` matrices.
+// The matrix of `m` rows that product/gemm_pack.h packs into panels of `width` rows. That file explains the strides and
+// counts. A unit of work packs `group` panels. There are `count` matrices.
 typedef struct {
   Long batch, row, stride0;
   Int stride1, stride2, count1, count2, m, k, width, group, count, unused;
 } PanelParameters;
 CHECK_PARAMETERS(PanelParameters, 64);
 
-// Products of whole numbers (product/gemm_whole.cl) of `rows` x `columns` results, which work-items make in `blocks`
-// blocks. The last three Longs are strides. The products fill a space of `axes` axes.
+// Products of integer matrices (product/gemm_whole.cl) with `rows` x `columns` results. Work-items compute them in
+// `blocks` blocks. The last three Longs are strides. The products have `axes` axes.
 typedef struct {
   Long blocks, rows, columns, a_row, a_column, b_row;
   Int axes, unused;

@@ -1,5 +1,5 @@
-// Stores a tile of engines/engine.h. The places of the columns map a multiple of VEC_C to a multiple of VEC_C, and the
-// columns after it to the next places.
+// Stores a tile of engines/engine.h. VEC_C columns from a multiple of VEC_C on have neighbouring positions in the
+// result, and the first position is a multiple of VEC_C.
 #include "product/columns.h"
 #include "product/engines/engine.h"
 #include "product/target.h"

@@ -2,12 +2,13 @@
 //
 //   tile[i * v + c] = sum over k of a_i[k] * b_c[k]        a_i = from[i], with elements `step` apart
 //
-// b_c is vector c of the columns in a panel [k][NR] of gemm_pack. All rows share each load of b. Even and odd k have sums
-// of their own, because one chain of additions would be slower than memory. So the sums have the same bits in each tile.
+// b_c is vector c of the columns in a panel [k][NR] of gemm_pack. All rows share each load of b. Even and odd k are
+// summed separately in every tile, because one chain of additions would be slower than memory. So the sums have the
+// same bits in every tile.
 #include "product/gemm_store.h"
 #include "product/sizes.h"
 
-// Defines the product of m rows and v vectors.
+// Defines the product of m rows with v vectors.
 #define DEFINE_SKINNY(NAME, m, v)                                                                                    \
   INLINE void NAME(floatv tile[(m) * (v)], __global const float* const from[m], long step, __global const float* b,  \
                    int k) {                                                                                          \
@@ -37,7 +38,7 @@ DEFINE_SKINNY(skinny_rows, SKINNY_ROWS, 1)
 DEFINE_SKINNY(skinny_row, 1, 1)
 DEFINE_SKINNY(skinny_row_of_panel, 1, NV)
 
-// The sums of one vector of columns, of SKINNY_ROWS rows. Only the first one is computed if `rows` is 1.
+// The sums of SKINNY_ROWS rows for one vector of columns. If `rows` is 1, only the first sum is computed.
 INLINE void skinny_multiply(floatv tile[SKINNY_ROWS], __global const float* const from[SKINNY_ROWS], int rows, long step,
                             __global const float* b, int k) {
   if (rows == 1)

@@ -1,5 +1,5 @@
-// The tile of C that a work-group computes, its part of the depth, and its product of a batch. Groups count tiles
-// first.
+// The tile of C that a work-group computes, its part of the depth, and its product of a batch. Group ids run through
+// the tiles first.
 //
 // These functions return nothing: Oclgrind cannot run functions that read a parameter's struct and return a struct.
 #include "common/inline.h"
@@ -8,7 +8,7 @@
 
 typedef struct {
   long row, column, index;
-  int first, depth;  // The first element of this part of the depth, and the number of elements.
+  int first, depth;  // The first element of the group's part of the depth, and the number of its elements.
   uint part;
 } TilePlace;
 
@@ -22,7 +22,8 @@ INLINE void tile_place(TilePlace* place, const ProductParameters* p, uint tile_m
   place->part = part;
 }
 
-// Groups that run at the same time share operands: tiles are numbered over 8 rows of tiles, then over the next column.
+// Groups that run at the same time share operands: tiles are numbered down 8 rows of tiles, and then down the next
+// column of these rows.
 INLINE void tile_place_in_bands(TilePlace* place, const ProductParameters* p) {
   const uint tiles_m = (uint)((p->m + BM - 1) / BM), tiles_n = (uint)((p->n + BN - 1) / BN);
   const uint group = get_group_id(0) / (tiles_m * tiles_n);
@@ -32,7 +33,7 @@ INLINE void tile_place_in_bands(TilePlace* place, const ProductParameters* p) {
   tile_place(place, p, band + tile % rows, tile / rows, group);
 }
 
-// The tiles of one column follow one another, because they read the same pixels. m and n are below 2^31.
+// Tiles of the same column have successive numbers, because they read the same pixels. m and n are below 2^31.
 INLINE void tile_place_by_columns(TilePlace* place, const ProductParameters* p) {
   const uint tiles_m = (uint)((int)p->m + BM - 1) / BM, tiles_n = (uint)((int)p->n + BN - 1) / BN;
   const uint group = get_group_id(0) / (tiles_m * tiles_n), tile = get_group_id(0) - group * (tiles_m * tiles_n);

@@ -3,9 +3,9 @@
 //   z0 = sqrt(-2 ln u) cos(2 pi v)    u = float(word 0) 2^-32 + 2^-33 in (0, 1]
 //   z1 = sqrt(-2 ln u) sin(2 pi v)    v = the upper 24 bits of word 1, times 2^-24
 //
-// Every product that is added to something is an explicit fma, so that no compiler can contract differently. Logarithm,
+// Every product that is added to something is an explicit fma, so that no compiler chooses what to contract. Logarithm,
 // sine and cosine are polynomials in a fixed order, because the last bits of the builtins differ between
-// implementations. Only sqrt and one division are left to the device, and a Newton step removes their error.
+// implementations. Only sqrt and one division come from the device, and a Newton step removes their error.
 
 // ln(x) for normal numbers with 0 < x <= 1, by the polynomial of Cephes' logf (Moshier). The error is at most 1 ulp.
 static inline float fixed_log(float x) {
@@ -29,15 +29,15 @@ static inline float fixed_log(float x) {
   return fma(e, 0.693359375f, f + tail);
 }
 
-// Correctly rounded except for rare ties, whatever sqrt the device has.
+// Correctly rounded except for rare ties, on every device.
 static inline float fixed_sqrt(float x) {
   const float s = sqrt(x);
   return s > 0.0f ? fma(fma(-s, s, x), 0.5f / s, s) : 0.0f;
 }
 
 // (cos, sin) of 2 pi v, where v is the upper 24 bits of a word as a fraction. The angle is first reduced to its
-// distance from the nearest quarter turn, which is exact. Then Taylor series give sin(pi t) and cos(pi t) for |t| <=
-// 1/4.
+// distance from the nearest quarter turn. This reduction is exact. Then Taylor series give sin(pi t) and cos(pi t) for
+// |t| <= 1/4.
 static inline float2 fixed_cos_sin(uint word) {
   const uint turn = word & 0xffffff00u;
   const uint quarter = (turn + 0x20000000u) >> 30;

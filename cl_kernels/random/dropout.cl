@@ -3,7 +3,8 @@
 // probability of dropping times 2^24.
 #include "random/philox.h"
 
-// Work-item b takes elements 4 b … 4 b + 3. Backward needs the mask, because the generator has moved on by then.
+// Work-item b takes elements 4 b … 4 b + 3. It stores the mask for backward, because the generator has moved on by
+// then.
 __kernel void dropout_forward(__global const ulong* restrict state, ulong state_offset, __global const float* restrict x,
                               ulong x_offset, __global float* restrict y, ulong y_offset, __global uchar* restrict mask,
                               ulong mask_offset, long n, uint threshold, float scale) {
@@ -15,8 +16,8 @@ __kernel void dropout_forward(__global const ulong* restrict state, ulong state_
   y += y_offset;
   mask += mask_offset;
   if (first + 4 <= n) {
-    // This uses the sign of words - threshold, because oclgrind 21.10 stores 255 for the lanes of a converted
-    // comparison.
+    // The expression uses the sign of words - threshold. A converted comparison would be simpler, but oclgrind 21.10
+    // stores 255 for its lanes.
     const uint4 kept = ((words - threshold) >> 31) ^ 1u;
     vstore4(select((float4)(0.0f), vload4(block, x) * scale, kept != 0u), block, y);
     vstore4(convert_uchar4(kept), block, mask);

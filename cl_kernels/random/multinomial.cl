@@ -6,7 +6,8 @@
 //                totals[row]
 //   race         without: keys[row, i] = w / (totals[row] e), e = -log(1 - u); the largest keys are the samples
 //
-// Sums over chunks keep their rounding errors, so that categories beyond the 24 bits of a float keep their share.
+// Sums over chunks keep their rounding errors. So even a category whose weight is below 2^-24 of the sum keeps its
+// probability.
 #include "random/philox.h"
 #include "common/vector.h"
 #ifndef CHUNK
@@ -41,7 +42,7 @@ __kernel void sum_chunks(__global const float* restrict weights, const ulong wei
   sums[sums_offset + id] = all_valid ? sum : NAN;
 }
 
-// A sum of numbers that are not negative, and the part that rounding lost.
+// A sum of numbers that are not negative, and its rounding error.
 typedef struct {
   float total, lost;
 } CarriedSum;
@@ -62,8 +63,8 @@ __kernel void row_totals(__global const float* restrict sums, const ulong sums_o
   totals[totals_offset + row] = total > 0.0f && total < INFINITY ? total : 0.0f;
 }
 
-// The first category at which the cumulative sum exceeds `target`. If rounding hides it, this is the last category with
-// a weight above 0.
+// The first category at which the cumulative sum exceeds `target`. If rounding leaves no such category, it is the last
+// category with a weight above 0.
 static inline long category_at(__global const float* weights, __global const float* sums, const long n,
                                const float target) {
   const long chunks = (n + CHUNK - 1) / CHUNK;
@@ -115,8 +116,8 @@ __kernel void draw(__global const ulong* restrict state, const ulong state_offse
   }
 }
 
-// One work-item for four keys, which are elements of the draw. A small u keeps all 32 bits of its random word. This
-// matters, because the largest keys come from small u.
+// One work-item for four keys, which are elements of the draw. u is computed so that a small u keeps all 32 bits of its
+// random word, because the largest keys come from small u.
 __kernel void race(__global const ulong* restrict state, const ulong state_offset, __global const float* restrict weights,
                    const ulong weights_offset, __global const float* restrict totals, const ulong totals_offset,
                    __global float* restrict keys, const ulong keys_offset, const long rows, const long n) {

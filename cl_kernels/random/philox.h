@@ -5,7 +5,7 @@
 // number of used blocks to the counter.
 
 static inline uint4 philox4x32(uint4 counter, uint2 key) {
-  // Scalars and unrolled rounds, because vectors in a loop are eight times slower on PoCL.
+  // The code uses scalars and unrolled rounds, because vectors in a loop are eight times slower on PoCL.
   uint x = counter.x, y = counter.y, z = counter.z, w = counter.w;
 #pragma unroll
   for (uint round = 0; round < 10; ++round) {

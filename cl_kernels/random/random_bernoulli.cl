@@ -1,7 +1,7 @@
 // Zeros and ones; see random/draw.h.
 #include "random/draw.h"
 
-// 1 where the upper 24 bits are below `threshold`, the probability times 2^24, else 0.
+// 1 where the upper 24 bits of the word are below `threshold`, else 0. `threshold` is the probability times 2^24.
 __kernel void random_bernoulli(__global const ulong* restrict state, ulong state_offset, __global float* restrict out,
                                ulong out_offset, long n, uint threshold) {
   const long block = get_global_id(0);

@@ -1,7 +1,8 @@
-// Uniform numbers, which every initialisation needs, and the step of the generator; see random/draw.h.
+// Uniform numbers, and the kernel that advances the generator; see random/draw.h. They share a file, because every
+// initialisation needs both.
 #include "random/draw.h"
 
-// low + width * fraction, but at most `top`, the largest float below the upper end.
+// low + width * fraction, but at most `top`, which is the largest float below the upper end.
 __kernel void random_uniform(__global const ulong* restrict state, ulong state_offset, __global float* restrict out,
                              ulong out_offset, long n, float low, float width, float top) {
   const long block = get_global_id(0);

@@ -5,20 +5,20 @@
 //   one_state, many_state what has been seen: a, b and c, as the kind needs them; d, what additions lost; `at`, an
 //                         element's number
 //   T stands for `one` or `many`:
-//   START(T, s, n)        s has seen nothing; elements will be numbered from n on
+//   START(T, s, n)        s becomes an empty state; elements will be numbered from n on
 //   FOLD(T, s, v, n)      s sees element v, which has number n
 //   FOLD_BLOCK(T, s, v, n, step)   s sees v[0] … v[7], which have the numbers n, n + step, …
-//   SETTLE(T, s)          adds d to the sum that lost it
+//   SETTLE(T, s)          adds the rounding errors d to the sum
 //   MERGE(T, s, o)        s sees everything that o has seen; o is settled
-//   VALUE(T, s)           the result of a settled state; for the moments the sum of squared distances from the mean
+//   VALUE(T, s)           the result of a settled state; for moments it is the sum of squared distances from the mean
 //   FROM_BASE(v, base)    the value that is folded for element v; base is the output's first element, the same in all
 //                         parts
 //   PAIR(x, y)            (simple kinds) one value for two elements: a tree of PAIRs may replace a few FOLDs
 //
-// The error of a sum is a few roundings, however long the sum is. Eight elements are added as a tree. The part that the
-// addition to the total loses is kept (Knuth's two-sum). Moments use the distances from the first element, so that a
-// large mean costs no digits. The greatest and the least element are NaN if any element is NaN. If elements are equal,
-// ARG takes the first.
+// The error of a sum is a few roundings, however long the sum is. Eight elements are added as a tree. The rounding
+// error of the addition to the total is kept (Knuth's two-sum). Moments use the distances from the first element, so
+// that a large mean costs no digits. Maximum and minimum are NaN if any element is NaN. Of equal elements, ARG takes
+// the first one.
 #include "common/two_sum.h"
 #include "reduce/kinds.h"
 
@@ -126,8 +126,8 @@ typedef struct {
     ADD_TO_(T, s, exp_##T(NUMBER(T, s.a) - base_), exp_##T((v) - base_))                   \
     s.a = top_;                                                                            \
   }
-// CPUs do not unroll this, because an exponential takes long to compile there. GPUs do, because otherwise the block
-// would be in memory.
+// CPUs do not unroll this loop, because an exponential takes long to compile there. GPUs unroll it, because otherwise
+// the block would be in memory.
 #ifndef EACH_EXP
 #define EACH_EXP(k) for (int k = 1; k < 8; ++k)
 #endif
@@ -156,7 +156,7 @@ typedef struct {
 #elif KIND == KIND_MOMENTS
 // a is the mean, b the sum of squared distances from it, c the number of elements (Chan, Golub and LeVeque).
 #define IDENTITY 0
-// The product's factors are in an order in which no element has infinity times 0.
+// The factors are in an order that never multiplies infinity by 0.
 #define MOMENTS_OF(T, s, mean, squares, number)                         \
   {                                                                     \
     const T all_ = s.c + (number), apart_ = (mean) - s.a;               \
@@ -177,11 +177,11 @@ typedef struct {
   }
 #define SETTLE(T, s) SETTLE_(T, s.b, s.d)
 #define MERGE(T, s, o) MOMENTS_OF(T, s, o.a, o.b, o.c)
-// NaN beside infinity, also if it came last. Otherwise the second term is 0.
+// If an element is infinite, the mean is infinite or NaN, and the result is NaN. Otherwise the second term is 0.
 #define VALUE(T, s) (s.b + (s.a - s.a))
 
 #else
-// a is the greatest (least) element, and at is its number.
+// a is the greatest (least) element, and `at` is its number.
 #if KIND == KIND_ARG_MAX
 #define IDENTITY LOWEST
 #define BEHIND(x, y) ((x) <= (y))

@@ -3,8 +3,9 @@
 //   products  y[j] = x[0] … x[j]
 //   suffixes  s[j] = dy[j] + x[j + 1] s[j + 1], for the gradient: dx[j] = s[j] x[0] … x[j - 1]
 //
-// A line is one place of outer and inner. A work-item takes positions first … end - 1 of each of its lines. If
-// a work-item must not do more, the host splits the positions over several launches, which go on from the results.
+// A line is the elements of one pair (outer, inner). A work-item takes positions first … end - 1 of each of its lines.
+// If this is too much work for one launch, the host splits the positions over several launches. Each launch continues
+// with the results of the launch before.
 #include "reduce/parameters.h"
 #ifndef T
 #define T float

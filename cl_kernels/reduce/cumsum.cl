@@ -1,9 +1,9 @@
 // y[j] = x[0] + … + x[j] along the middle axis of a contiguous (outer, n, inner). With REVERSE, y[j] = x[j] + … +
 // x[n-1]. S is the type, float or long.
 //
-//   The axis is cut into `blocks` of `length` places, counted from the start of the sum. offsets[outer][b][inner] is
-//   the sum over all blocks up to b, where the blocks are in the order of memory. A separate reduction and scan compute
-//   it.
+//   The axis is cut into `blocks` blocks of `length` positions, counted from the start of the sum. A reduction and a
+//   scan compute offsets[outer][b][inner] before: the sum over all blocks up to b. Blocks are numbered in the order of
+//   memory.
 //   sizes = outer, n, inner, blocks, length, outer * blocks * units of a block
 //
 // rows     CPU, inner = 1: a unit is a block; log2 VW shifts scan a vector.
@@ -11,7 +11,7 @@
 // items    GPU, inner > 1: a work-item takes one column of a block.
 // groups   GPU, inner = 1: LOCAL work-items scan a block, LOCAL places at a time.
 //
-// Running sums of floats keep the parts that their additions lose.
+// Running sums of floats keep the rounding errors of their additions.
 #ifndef VW
 #define VW 16
 #endif
@@ -38,10 +38,10 @@ typedef many unaligned_many __attribute__((aligned(sizeof(one))));
 #define BLOCKS sizes.s3
 #define LENGTH sizes.s4
 #define UNITS sizes.s5
-// Place j is counted from the start of the sum.
+// Position j, counted from the start of the sum.
 #define PLACE(j) (REVERSE ? N - 1 - (j) : (j))
 
-// total += v; `lost` gets the part that the addition loses.
+// total += v, and `lost` collects the rounding errors of this addition.
 #ifdef INTEGER
 #define ADD(T, total, lost, v) total += (v);
 #define SUM_OF(total, lost) (total)
@@ -51,8 +51,8 @@ typedef many unaligned_many __attribute__((aligned(sizeof(one))));
 #define SUM_OF WITH_LOST
 #endif
 
-// Lane k of t becomes lane k - d of v (k + d with REVERSE); t is 0 before. Compilers make one permutation of these
-// pieces.
+// SHIFT_d(t, v): lane k of t becomes lane k - d of v (k + d with REVERSE). t must be 0 before. Compilers turn these
+// assignments into one permutation.
 #if VW == 16 && !REVERSE
 #define SHIFT_1(t, v) t.s1 = v.s0, t.s23 = v.s12, t.s4567 = v.s3456, t.hi = v.s789abcde
 #define SHIFT_2(t, v) t.s23 = v.s01, t.s4567 = v.s2345, t.hi = v.s6789abcd
@@ -130,8 +130,8 @@ CPU_KERNEL void rows(SCAN_PARAMETERS) {
   }
 }
 
-// The first `left` lanes of a strip; the others are 0. Reading and storing do not share an array: PoCL 3.1 loses values of
-// a shared array of four floats (docs/implementations.md).
+// Reads the first `left` lanes of a strip; the other lanes are 0. Reading and storing use different arrays, because
+// PoCL 3.1 loses values of a shared array of four floats (docs/implementations.md).
 INLINE many read_lanes(__global const S* from, const int left) {
   if (left == VW) return CONST_VECTOR(from);
   one lanes[VW];
@@ -207,6 +207,6 @@ void groups(SCAN_PARAMETERS) {
     const one v = sums[now][item], all = sums[now][LOCAL - 1];
     if (exists) y[PLACE(j + item)] = SUM_OF(total, lost) + v;
     ADD(one, total, lost, all)
-    barrier(CLK_LOCAL_MEM_FENCE);  // The next round overwrites values that other items still read.
+    barrier(CLK_LOCAL_MEM_FENCE);  // The next iteration overwrites values that other items still read.
   }
 }

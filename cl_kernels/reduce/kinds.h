@@ -1,4 +1,4 @@
-// KIND says how a reduction combines elements, and FORM which elements a kernel for GPUs reads at once. The host takes
+// KIND says how a reduction combines elements. FORM says which elements a kernel for GPUs reads at once. The host takes
 // the numbers from here. They are macros, because kernels compare them in #if.
 #ifndef CRISOL_REDUCE_KINDS_H
 #define CRISOL_REDUCE_KINDS_H

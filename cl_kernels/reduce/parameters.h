@@ -4,7 +4,7 @@
 #include "common/parameters.h"
 PARAMETERS_BEGIN
 
-// `lines` lines of n elements, which are `inner` elements apart. A work-item takes `chunk` lines.
+// `lines` lines of n elements. Neighbours of a line are `inner` elements apart. A work-item takes `chunk` lines.
 typedef struct {
   Long lines, n, inner, chunk;
 } LineParameters;

@@ -1,4 +1,4 @@
-// The common part of the reduction kernels: the places of elements, reading and writing.
+// The common part of the reduction kernels: positions of elements, reading and writing.
 //
 //   o counts the kept axes and r the reduced axes, outermost first. Each list of axes has a shape and, for every
 //   operand, strides. y[o] = FINISH of the combination (reduce/combine.h) of MAP(x[o, r]) over all r.
@@ -16,16 +16,17 @@
 //
 //   SOURCE_PARAMETERS, SOURCE_FORMAL, SOURCE   the operands as parameters of kernels, of functions, as arguments
 //   CURSOR                   a position in all operands
-//   SEEK(at, o)  MOVE(at, from, r)   statements: `at` becomes the position of element (o, 0); of r elements after
-//                                    `from`
+//   SEEK(at, o)  MOVE(at, from, r)   statements: `at` becomes the position of element (o, 0); the position r elements
+//                                    after `from`
 //   MOVE_TO_RUN(at, from, n)  MOVE_ALONG(at, from, i)   statements: `at` becomes the position of run n along the last
-//                                                       reduced axis, where `from` is element 0; of i elements further
-//                                                       in a run
-//   READ_ONE_ALONG(at, i), READ_MANY_ALONG(at, i)     the element i (VW elements from i on) further along the last
-//                                                     reduced axis, of type one (many), without MAP
+//                                                       reduced axis, where `from` is the position of element 0; the
+//                                                       position i elements after `from` in a run
+//   READ_ONE_ALONG(at, i), READ_MANY_ALONG(at, i)     the element that is i elements further along the last reduced
+//                                                     axis, as type one; VW elements from there on, as type many; both
+//                                                     without MAP
 //   READ_ONE_ACROSS(at, i), READ_MANY_ACROSS(at, i)   the same along the last kept axis
 //   ALONG_IS_UNIT            READ_MANY_ALONG is allowed
-//   CAN_READ_MANY(at, i)     READ_MANY may read VW elements from i on, even if fewer are needed
+//   CAN_READ_MANY(at, i)     whether READ_MANY may read VW elements from i on, even if fewer are needed
 #ifndef TYPE
 #define TYPE float
 #define OUT float
@@ -50,9 +51,9 @@ typedef many unaligned_many __attribute__((aligned(sizeof(one))));
 #define READ_MANY(p, i) LOAD_V(TYPE, S, p, i)
 #endif
 
-// The place of the element with this number. Shape and strides are innermost first. CPUs do not inline this function,
-// because compilers take long over loops. The lists are rotated, so that no variable indexes them. With such an index
-// they would be in memory.
+// The position of element `number`. Shape and strides are innermost first. CPUs do not inline this function, because
+// compilers take long to compile loops. The loop rotates the lists, so that every index is a constant. A variable index
+// would put the lists into memory.
 OUTLINE long position_in(long8 shape, long8 strides, const int rank, long number) {
   long at = 0;
   NO_UNROLL
@@ -88,21 +89,21 @@ INLINE long position(const long8 shape, const long8 strides, const int rank, con
 #define CAN_READ_MANY(at, i) ((at) + (i) + VW <= SOURCE_END)
 #endif
 
-// The start of run n, over all reduced axes but the last.
+// The start of run `n`, counted over all reduced axes except for the last one.
 #if RUNS == 2
 #define RUN_POSITION(strides, n) ((n) * strides.s1)
 #else
 #define RUN_POSITION(strides, n) position_in(reduced_shape.s12345670, strides.s12345670, REDUCED_RANK - 1, n)
 #endif
 
-// All lists of axes are innermost first. There are few arguments, because each costs a tenth of a microsecond or more
-// at a launch.
+// All lists of axes are innermost first. There are few arguments, because each argument makes a launch 0.1 µs slower or
+// more.
 #define AXES_FORMAL const long8 kept_shape, const long8 reduced_shape, const long8 sizes
 #define AXES kept_shape, reduced_shape, sizes
 #define KEPT_RANK ((int)sizes.s0)
 #define REDUCED_RANK ((int)sizes.s1)
 #define OUTPUTS sizes.s2
-#define REDUCED sizes.s3          // Elements to an output.
+#define REDUCED sizes.s3          // The number of elements that an output reduces.
 #define SPLIT_A sizes.s4          // Two numbers that say how the work is split.
 #define SPLIT_B sizes.s5
 #define SOURCE_END sizes.s6       // Elements of x from here on must not be read.
@@ -178,7 +179,7 @@ INLINE one_state state_of_part(__global const S* states, __global const long* po
   return s;
 }
 
-// Stores one result, from a settled state whose elements are numbered from `begin` on.
+// Stores one result. The state is settled, and its elements are numbered from `begin` on.
 INLINE void put_joined(const one_state* s, const long o, const long begin, __global OUT* y, __global long* positions,
                        const long8 sizes) {
   STORE_S(OUT, y, o, finish_one(VALUE(one, (*s)), REDUCED, PARAMETER));

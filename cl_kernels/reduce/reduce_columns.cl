@@ -2,7 +2,7 @@
 // reduce/combine.h and reduce/reduce.h define the results.
 //
 // A unit is a strip of SPLIT_B columns, which is at most STRIP vectors, or the rest of the last kept axis. There are
-// SPLIT_A units. Item i of the range takes the units from SPLIT_A * i / items on. It walks down eight rows at a time.
+// SPLIT_A units. Item i of the range takes the units from SPLIT_A * i / items on. It reduces eight rows at a time.
 #ifndef VW
 #define VW 16
 #endif
@@ -15,7 +15,7 @@
 
 #include "reduce/reduce_cpu.h"
 
-// VW neighbouring columns from i on; `left` of them exist.
+// Reads VW neighbouring columns from i on, of which `left` exist.
 OUTLINE many gather_across(const CURSOR at, const long i, const int left, SOURCE_FORMAL, AXES_FORMAL) {
   one lanes[VW];
   for (int lane = 0; lane < VW; ++lane) lanes[lane] = lane < left ? READ_ONE_ACROSS(at, i + lane) : (one)(0);

@@ -11,7 +11,7 @@ EXP_OF_NEGATIVE(exp_many, floatv, intv)
 
 #define EACH(k, n) _Pragma("unroll") for (int k = 0; k < n; ++k)
 
-// States in arrays, one array for each field. Compilers remove the arrays that a kind does not use.
+// States as arrays: one array for each member. Compilers remove the arrays of members that a kind does not use.
 #define STATES_OF(n)               \
   many a[n], b[n], c[n], d[n];     \
   many_index at[n];
@@ -31,7 +31,7 @@ INLINE void put_lanes(const many v, __global S* to, const int lanes) {
   for (int i = 0; i < lanes; ++i) to[i] = all[i];
 }
 
-// Stores a settled state. Its first `lanes` lanes are the outputs o, o + 1, …; numbers of elements count from r.
+// Stores a settled state. Its first `lanes` lanes are the outputs o, o + 1, … Elements are numbered from r on.
 OUTLINE void put(const many_state* s, const long o, const int lanes, const long r, const long8 sizes, OUTPUT_FORMAL) {
 #if KIND >= KIND_ARG_MAX
   lane_index at[VW];
@@ -59,7 +59,7 @@ OUTLINE void put(const many_state* s, const long o, const int lanes, const long 
 #endif
 }
 
-// Combines the states of parts. A work-item takes SPLIT_A outputs of SPLIT_B parts.
+// Combines the states of parts. A work-item takes SPLIT_A outputs. An output has SPLIT_B parts.
 CPU_KERNEL void join(JOIN_PARAMETERS) {
   long o = get_global_id(0) * SPLIT_A;
   const long end = min(o + SPLIT_A, OUTPUTS), parts = SPLIT_B;

@@ -2,15 +2,15 @@
 //
 // items        a work-item takes one output, or VW neighbouring outputs. Neighbouring items read neighbouring elements
 //              if the last kept axis is contiguous.
-// groups       SPAN work-items take one output, and a work-group takes ROWS outputs. With one output each, short rows
-//              would leave most of a group idle.
+// groups       SPAN work-items take one output, and a work-group takes ROWS outputs. If a group took one output, short
+//              rows would leave most of its items idle.
 // join_items   a work-item combines the states of an output's parts; join_groups: a work-group does
 //
 //   FORM   what is read at once: one element (FORM_SCALARS), VW neighbours along the last reduced axis (FORM_ALONG, for
 //          `groups`) or the last kept one (FORM_ACROSS, for `items`). A unit is VW elements r for FORM_ALONG, one for
 //          the others.
-//   RUNS   1: there is one reduced axis, 2: two, 3: more. A position moves on by additions. With more than two axes, it
-//          is computed anew by divisions, but only where a run along the last axis ends.
+//   RUNS   1: there is one reduced axis, 2: two, 3: more. Positions are computed by additions. With more than two axes,
+//          divisions are needed where a run along the last axis ends.
 //   INDEX  a type that holds the size of the last reduced axis and the number of runs
 #ifndef VW
 #define VW 4
@@ -49,7 +49,7 @@
 
 #define EACH(k, n) _Pragma("unroll") for (int k = 0; k < n; ++k)
 
-// The type that is read at once.
+// The type that holds what is read at once.
 #define exp_wide exp
 #if FORM == FORM_SCALARS
 typedef one wide;
@@ -83,7 +83,7 @@ INLINE wide read_unit(const CURSOR run, const long i, SOURCE_FORMAL, AXES_FORMAL
 #endif
 }
 
-// The number from which distances are taken.
+// The number that is subtracted from all elements of an output: its first element.
 INLINE wide base_of(const CURSOR row, SOURCE_FORMAL, AXES_FORMAL) {
 #if FORM == FORM_ACROSS
   if (KIND == KIND_MOMENTS && REDUCED > 0) return map_many(READ_MANY_ACROSS(row, 0), PARAMETER);
@@ -93,7 +93,7 @@ INLINE wide base_of(const CURSOR row, SOURCE_FORMAL, AXES_FORMAL) {
   return (wide)(0);
 }
 
-// v becomes the next unit, which is `step` units further.
+// v becomes the next unit, which is `step` units after this one.
 #if RUNS == 1
 #define NEXT(v)                                                       \
   v = FROM_BASE(read_unit(row, unit, SOURCE, AXES), base);            \
@@ -260,7 +260,7 @@ GROUP_KERNEL(SPAN, ROWS) void groups(REDUCE_PARAMETERS) {
     MERGE(one, all, lane)
   }
 #if FORM == FORM_ALONG && RUNS == 1
-  // The elements that do not fill a vector.
+  // The last elements, which do not fill a vector.
   if (part == parts - 1 && item < REDUCED % VW) {
     const one v = map_one(READ_ONE_ALONG(row, UNITS * VW + item), PARAMETER);
     FOLD(one, all, FROM_BASE(v, base.s0), (end - begin) * VW + item)

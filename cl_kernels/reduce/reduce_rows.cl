@@ -13,8 +13,8 @@
 
 #define LANES_BELOW(n) (LANE_NUMBERS < (many_index)((lane_index)(n)))
 
-// Elements i … i+VW-1 along the last reduced axis; `left` of them exist. This function is not inlined. It is called
-// from several places, and none of them is hot. Inlining would double the time to compile.
+// Reads elements i … i+VW-1 along the last reduced axis, of which `left` exist. This function is not inlined: it has
+// several callers, none of them is hot, and inlining would double the time to compile.
 OUTLINE many gather_along(const CURSOR at, const long i, const long left, SOURCE_FORMAL, AXES_FORMAL) {
   one lanes[VW];
   for (int lane = 0; lane < VW; ++lane) lanes[lane] = lane < left ? READ_ONE_ALONG(at, i + lane) : (one)(0);
@@ -30,8 +30,8 @@ INLINE many read_along(const CURSOR at, const long i, const long left, const int
   return map_many(v, PARAMETER);
 }
 
-// s sees the n elements of a run lane by lane. The first one has the number `number`. `unit`: they are neighbours in
-// memory.
+// s sees the n elements of a run, lane by lane. Element 0 has the number `number`. `unit` is true if the elements are
+// neighbours in memory.
 INLINE void fold_run(many_state* s, const CURSOR at, const long n, const long number, const many base,
                      const int unit, SOURCE_FORMAL, AXES_FORMAL) {
   const many_index first = (many_index)((lane_index)number) + LANE_NUMBERS;
@@ -84,7 +84,7 @@ INLINE many_state merge_rows(many* a, many* b, many* c, many* d, many_index* at)
 }
 
 #define ROWS_FORMAL const long first, const long end, const long r, const long r_end
-// Reduces VW rows side by side, run after run, in the order of memory.
+// Reduces VW rows at once, run after run, in the order of memory.
 INLINE void reduce_rows(ROWS_FORMAL, OUTPUT_FORMAL, SOURCE_FORMAL, AXES_FORMAL) {
   for (long o = first; o < end; o += VW) {
     const int lanes = (int)min((long)VW, end - o);

@@ -5,7 +5,7 @@
 PARAMETERS_BEGIN
 
 enum RnnFlags {
-  WITH_LENGTHS = 1,  // From step lengths[b] on, row b is over and passes its state on.
+  WITH_LENGTHS = 1,  // From step lengths[b] on, the sequence of row b is over, and its state stays.
   WITH_BIAS = 2,     // There are biases.
   KEEP = 4,          // Writes the values that backward reads.
   PROJECTS = 8,      // The output is projected.

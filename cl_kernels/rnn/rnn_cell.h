@@ -1,8 +1,8 @@
-// One step of a recurrent unit, forward and backward, on REAL: one float for one unit, or a vector of floats for as
-// many units.
+// One step of recurrent units, forward and backward. REAL is float for one unit, or a vector of floats for several
+// units.
 //
-// Define before this header: CELL (RNN_TANH, RNN_RELU, LSTM or GRU), GATES, SAVED (the number of values of each unit
-// that backward reads), REAL, INT with as many lanes, AS_REAL and AS_INT. The formulas are in crisol/ops/rnn.h; u is
+// Define before this header: CELL (RNN_TANH, RNN_RELU, LSTM or GRU), GATES, SAVED (how many values of each unit
+// backward reads), REAL, INT (with the lanes of REAL), AS_REAL and AS_INT. The formulas are in crisol/ops/rnn.h; u is
 // W_ih x + b_ih, v is W_hh h + b_hh.
 #include "rnn/flags.h"
 
@@ -17,8 +17,8 @@
 #endif
 #define HAS_CELL_STATE (CELL == LSTM)
 
-// exp(x) - 1 for x <= 0, within 2 ulp. x = n log 2 + r with n whole, and exp(r) - 1 is a polynomial (Cephes' expf). The
-// sum 2^n (exp(r) - 1) + (2^n - 1) loses nothing near 0. NaN stays NaN.
+// exp(x) - 1 for x <= 0, within 2 ulp. x = n log 2 + r, where n is a whole number. exp(r) - 1 is a polynomial (Cephes'
+// expf). The sum 2^n (exp(r) - 1) + (2^n - 1) loses no digits near 0. NaN stays NaN.
 INLINE REAL expm1_of_negative(REAL x) {
   x = x < -88.0f ? (REAL)(-88.0f) : x;
   // The magic number leaves n in the lowest bits of the sum.
@@ -60,7 +60,7 @@ INLINE void cell_forward(CellStep* s, const REAL u[GATES], const REAL v[GATES], 
   s->saved[0] = s->h;
   s->c = c;
 #elif CELL == RNN_RELU
-  // Not fmax, so that a NaN stays.
+  // This is not fmax, because fmax would drop a NaN.
   const REAL sum = u[0] + v[0];
   s->h = sum < 0.0f ? (REAL)(0.0f) : sum;
   s->saved[0] = s->h;
@@ -89,8 +89,8 @@ INLINE void cell_forward(CellStep* s, const REAL u[GATES], const REAL v[GATES], 
 #endif
 }
 
-// The gradients of u and v, of the cell state before the step, and the part of h's gradient that does not pass through
-// the weights.
+// The gradients of u, of v and of the cell state before the step. For h before the step, it has the part of the
+// gradient that does not go through the weights.
 typedef struct {
   REAL du[GATES], dv[GATES];
   REAL dh, dc;

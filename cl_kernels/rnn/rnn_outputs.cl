@@ -1,4 +1,5 @@
-// Sequences without what their padding holds: y[t][b][j] = states[t][b][j], or 0 where t >= lengths[b]; all (T, B, R).
+// Sets the padding of sequences to 0: y[t][b][j] = states[t][b][j], or 0 where t >= lengths[b]. All tensors are (T, B,
+// R).
 __kernel void rnn_outputs(__global const float* restrict states, const ulong states_offset,
                           __global const long* restrict lengths, const ulong lengths_offset, __global float* restrict y,
                           const ulong y_offset, const long count, const long batch, const long outputs) {

@@ -3,8 +3,8 @@
 // Formulas are in rnn/rnn_cell.h, flags in rnn/flags.h.
 //
 // A work-group has GROUP x PARTS items and takes GROUP units at a time. Item (l, p) sums part p of the depth for unit l
-// and all rows. The sums of the parts meet in local memory. Then item (l, p) computes the cell of unit l in the rows
-// p, p + PARTS, … So PARTS times as many reads of weights are under way at a time.
+// and all rows, and puts its sums into local memory. Then it computes the cell of unit l in the rows p, p + PARTS, …
+// Cutting the depth into parts lets PARTS times as many reads of weights run at the same time.
 //
 // Weights are stored as (depth, unit, gate). So the gates of a unit are read at once, and the gates of neighbouring
 // items are neighbours.
@@ -56,7 +56,7 @@ INLINE void multiply_state(float v[ROWS][GATES], __local float (*state)[MAX_HIDD
     for (int r = 0; r < ROWS; ++r) v[r][gate] = 0.0f;
   const int end = part_begin(part + 1, hidden);
   int k = part_begin(part, hidden);
-  uint from = (k * hidden + j) * GATES;  // A 32-bit offset from an address that is the same for all items.
+  uint from = (k * hidden + j) * GATES;  // An offset of 32 bits from `weight`, whose address is the same for all items.
   for (; k + 4 <= end; k += 4) {
     float four[ROWS][4];
     for (int r = 0; r < ROWS; ++r) vstore4(*(__local const float4*)(state[r] + k), 0, four[r]);
@@ -71,7 +71,8 @@ INLINE void multiply_gradients(float sums[ROWS], __local float (*dv)[GATES * MAX
                                __global const float* weight, const int part, const int j, const int hidden) {
   for (int r = 0; r < ROWS; ++r) sums[r] = 0.0f;
   const int end = part_begin(part + 1, hidden), begin = part_begin(part, hidden);
-  uint from = (begin * hidden + j) * GATES;  // A 32-bit offset from an address that is the same for all items.
+  uint from = (begin * hidden + j) * GATES;  // An offset of 32 bits from `weight`, whose address is the same for all
+                                             // items.
 #pragma unroll 4
   for (int k = begin; k < end; ++k) {
     float w[GATES];
@@ -115,9 +116,9 @@ INLINE float cell_of_row(const Layer* l, float v[GATES], const float before, con
   return after;
 }
 
-// The axes of weight (H, H, GATES) are the unit that is read, the unit that is computed, and its gates. gates (T, B,
-// SAVED H) holds the input's part on entry. states (T + 1, B, H). cells has the same shape, or (1, B, H) with cell_slot
-// 0.
+// The axes of weight (H, H, GATES) are the unit that is read, the unit that is computed, and the gates of the computed
+// unit. On entry, gates (T, B, SAVED H) holds W_ih x. states (T + 1, B, H). cells has the same shape, or (1, B, H) with
+// cell_slot 0.
 __kernel __attribute__((reqd_work_group_size(GROUP, PARTS, 1))) void rnn_persistent_rows_forward(
     __global const float* restrict weight, const ulong weight_offset, __global const float* restrict bias,
     const ulong bias_offset, __global float* gates, const ulong gates_offset, __global float* states,
@@ -168,8 +169,8 @@ typedef struct {
   int batch, hidden, flags;
 } Gradients;
 
-// Computes the gradients of the cell of unit j of row b at step t. Its gates' gradients go to dv, too. Rows beyond the
-// batch get zeros there.
+// Computes the gradients of the cell of unit j of row b at step t. The gradients of its gates go to dv, too. For rows
+// after the batch's last row, dv gets zeros.
 INLINE void gradient_of_row(const Gradients* l, __local float* dv, const int t, const int b, const int j) {
   const int hidden = l->hidden, batch = l->batch;
   const long slot = (long)batch * hidden, at = (long)b * hidden + j;
@@ -191,9 +192,9 @@ INLINE void gradient_of_row(const Gradients* l, __local float* dv, const int t, 
   write_gradient(l->dinput + to, l->drecurrent + to, &d, over, hidden);
 }
 
-// The axes of weight (H, H, GATES) are the unit whose gates are read, the unit that is computed, and the gates. dinput
-// and drecurrent (T, B, GATES H) are the same buffer unless CELL is GRU. dh and dc (B, H) hold the gradients of the
-// last states on entry, and of the first states on return.
+// The axes of weight (H, H, GATES) are the unit whose gates are read, the unit that is computed, and the gates of the
+// read unit. dinput and drecurrent (T, B, GATES H) are the same buffer unless CELL is GRU. dh and dc (B, H) hold the
+// gradients of the last states on entry, and of the first states on return.
 __kernel __attribute__((reqd_work_group_size(GROUP, PARTS, 1))) void rnn_persistent_rows_backward(
     __global const float* restrict weight, const ulong weight_offset, __global const float* restrict gates,
     const ulong gates_offset, __global const float* restrict states, const ulong states_offset,

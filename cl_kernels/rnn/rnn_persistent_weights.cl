@@ -4,8 +4,8 @@
 //
 // A step multiplies x (ROWS, INPUTS), in local memory, with W (INPUTS, OUTPUTS). Forward, x is the state, and an output
 // is a gate of a unit. Backward, x is the gradients of the gates, and an output is the gradient of a unit's state.
-// Gates are in the order [unit][gate]. Item (column, slice) holds DEPTH rows of W from slice DEPTH on, and 4 columns of
-// W from 4 column on. The sums of the slices are added in local memory.
+// Gates are in the order [unit][gate]. Item (column, slice) holds DEPTH rows of W from row slice * DEPTH on, and 4
+// columns from column 4 * column on. The sums of the slices are added in local memory.
 //
 // Then item i computes the cell of unit i % UNITS of row i / UNITS. The values that the cell needs for the next step
 // are read before the product. The values that a unit passes on to itself stay in registers.
@@ -42,7 +42,7 @@ INLINE float weight_at(__global const float* weight, const int hidden, const int
   }
 
 // The sums of an item. x points to the item's slice of row 0, and a row has `inputs` numbers. `sums` points to the
-// item's columns of row 0 of its slice.
+// item's columns in row 0 of the sums of its slice.
 INLINE void multiply_slice(const float w[DEPTH][4], __local const float* x, const int inputs, __local float* sums,
                            const int outputs) {
   float4 v[ROWS];
@@ -73,7 +73,7 @@ INLINE Own own_unit(const int width, const int batch, const int hidden) {
   Own own;
   own.unit = get_local_id(1) * width + get_local_id(0);
   own.row = 0;
-  // This avoids a division, because Intel's CPU runtime vectorises a division of an item's number wrongly.
+  // Computes the row without a division, because Intel's CPU runtime vectorises a division of an item's number wrongly.
   UNROLL
   for (int r = 1; r < ROWS; ++r)
     if (own.unit >= UNITS) {
@@ -97,8 +97,8 @@ INLINE void sum_gates(float v[GATES], const float of_bias[GATES], __local float 
     for (int gate = 0; gate < GATES; ++gate) v[gate] += sums[s][own->row][own->unit * GATES + gate];
 }
 
-// weight (GATES H, H). gates (T, B, SAVED H) holds the input's part on entry. states (T + 1, B, H). cells has the same
-// shape, or (1, B, H) with cell_slot 0.
+// weight (GATES H, H). On entry, gates (T, B, SAVED H) holds W_ih x. states (T + 1, B, H). cells has the same shape, or
+// (1, B, H) with cell_slot 0.
 __kernel __attribute__((reqd_work_group_size(ALL_GATES / 4, SLICES, 1))) void rnn_persistent_weights_forward(
     __global const float* restrict weight, const ulong weight_offset, __global const float* restrict bias,
     const ulong bias_offset, __global float* gates, const ulong gates_offset, __global float* states,
@@ -111,7 +111,7 @@ __kernel __attribute__((reqd_work_group_size(ALL_GATES / 4, SLICES, 1))) void rn
   const Own own = own_unit(ALL_GATES / 4, batch, hidden);
   READ_WEIGHTS(FORWARD_WEIGHT)
 
-  // From here on the pointers belong to the item's unit in one step, and they move from step to step.
+  // From here on the pointers point to the item's unit at the current step, and move from step to step.
   const long slot = (long)batch * hidden;
   const long at = (long)own.b * hidden + own.unit;
   const int first = flags & REVERSE ? steps - 1 : 0, onward = flags & REVERSE ? -1 : 1;
@@ -157,16 +157,17 @@ __kernel __attribute__((reqd_work_group_size(ALL_GATES / 4, SLICES, 1))) void rn
   }
 }
 
-// The gradient of a unit's state plus the sums of the slices.
+// Adds the sums of the slices to the gradient of a unit's state.
 INLINE float add_slices(float of_state, __local float (*sums)[ROWS][UNITS], const Own* own) {
   UNROLL
   for (int s = 0; s < GATES * SLICES; ++s) of_state += sums[s][own->row][own->unit];
   return of_state;
 }
 
-// Reads the values that the item's cell needs at a step. The pointers are at this step, and `states` is one step
-// further. This is a macro, because a function would take the addresses of the variables. With a function, AMD's
-// compiler used 258 registers instead of 256 for an LSTM of 96 units on gfx942, and half as many groups ran at once.
+// Reads the values that the item's cell needs at a step. The pointers point to this step, and `states` points to the
+// next step. This is a macro, because a function would take the addresses of the variables. With a function, AMD's
+// compiler used 258 registers for an LSTM of 96 units on gfx942 instead of 256. Then only half as many groups run at
+// once.
 #define READ_STEP                         \
   {                                       \
     read_saved(saved, gates, hidden);     \

@@ -19,7 +19,7 @@ INLINE Rows rows_of_item(int batch, long item, long items) {
   return rows;
 }
 
-// Vectors at the end of a row. Only their first `lanes` lanes exist.
+// Loads and stores of vectors at the end of a row, where only the first `lanes` lanes exist.
 INLINE floatv load_lanes(__global const float* p, int lanes) {
   if (lanes >= VW) return UNALIGNED_CONST(p);
   float part[VW];

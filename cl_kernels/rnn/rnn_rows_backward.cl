@@ -2,8 +2,8 @@
 // rnn/rnn_cell.h, flags in rnn/flags.h.
 //
 // Each step computes the gradients of the gates of all units, and then dh += drecurrent W_hh, gate by gate. W_hh is
-// packed as [GATES][vectors of columns][H][VW]. PANEL neighbouring vectors are interleaved as [H][PANEL][VW]. Past the
-// columns it is zero.
+// packed as [GATES][vectors of columns][H][VW]. PANEL neighbouring vectors are interleaved as [H][PANEL][VW]. Columns
+// after the last one are zeros.
 #include "rnn/rnn_rows.h"
 
 #define PANEL 4

@@ -36,8 +36,8 @@ CPU_KERNEL void rnn_pack_forward(__global const float* restrict weight, const ul
   }
 }
 
-// The gates of one row and one block of units. `products` holds W_hh h + b_hh. `inputs` holds W_ih x + b_ih, unless
-// these values are in `gates`. The pointers belong to the row and the block.
+// Computes the gates of one row and one block of units. `products` holds W_hh h + b_hh. `inputs` holds W_ih x + b_ih,
+// unless these values are in `gates`. All pointers point to the row's block.
 INLINE void unit_forward(const floatv inputs[GATES], const floatv products[GATES], __global float* gates,
                          __global const float* before, __global float* after, __global const float* cells_before,
                          __global float* cells_after, int hidden, int lanes, bool over, int flags) {
@@ -67,7 +67,7 @@ INLINE void unit_forward(const floatv inputs[GATES], const floatv products[GATES
   store_lanes(s.h, after, lanes);
 }
 
-// Sets the sums of `count` rows and all gates of a block to the biases, before the products are added.
+// Starts the sums of `count` rows and all gates of a block with the biases.
 INLINE void tile_start(floatv* sums, int count, __global const float* bias, int hidden, int lanes, int flags) {
   for (int gate = 0; gate < GATES; ++gate) {
     const floatv start = flags & WITH_BIAS ? load_lanes(bias + gate * hidden, lanes) : (floatv)(0.0f);
@@ -125,7 +125,7 @@ CPU_KERNEL void rnn_rows_forward(__global const float* restrict x, const ulong x
       for (int tile = 0; tile < tiles; ++tile) {
         const int first = rows.first + tile * TILE_ROWS;
         const int count = min(TILE_ROWS, rows.end - first);
-        floatv sums[2][TILE_ROWS * GATES];  // The sums of the input and of the state.
+        floatv sums[2][TILE_ROWS * GATES];  // The sums for the input, and the sums for the state.
         NO_UNROLL
         for (int part = flags & WITH_INPUT ? 0 : 1; part < 2; ++part) {
           const bool of_input = part == 0;

@@ -1,12 +1,12 @@
 // The part of a recurrent step that is not a matrix product. There is one work-item for each row b of the batch and
-// hidden unit j; B rows, H units, R outputs. Formulas are in rnn/rnn_cell.h, flags in rnn/flags.h. The host runs the
-// products between these launches.
+// hidden unit j; B rows, H units, R outputs. Formulas are in rnn/rnn_cell.h, flags in rnn/flags.h. The host launches
+// the matrix products between these kernels.
 #include "rnn/rnn_unit.h"
 
-// gates (B, SAVED H) holds the input's part on entry, and recurrent (B, GATES H) holds the product W_hh h. before and
-// after (B, R) may be the same buffer, and so may cells_before and cells_after (B, H). With a projected output, h goes
-// to `projected`. The state after the step is then 0, so that a product can be added to it. If the sequence is over,
-// the state is passed on instead.
+// On entry, gates (B, SAVED H) holds W_ih x, and recurrent (B, GATES H) holds W_hh h. before and after (B, R) may be
+// the same buffer, and so may cells_before and cells_after (B, H). With a projected output, h goes to `projected`, and
+// the state after the step becomes 0, so that a product can be added to it. If the sequence is over, the state stays as
+// it is.
 __kernel void rnn_step_forward(__global float* restrict gates, const ulong gates_offset,
                                __global const float* restrict recurrent, const ulong recurrent_offset,
                                __global const float* restrict bias, const ulong bias_offset,
@@ -47,8 +47,9 @@ __kernel void rnn_step_forward(__global float* restrict gates, const ulong gates
 }
 
 // The gradients of a step's gates. On entry, dh and dc (B, H) hold the gradient of the state after the step. On return,
-// they hold the gradient of the state before the step, without drecurrent W_hh, which a product adds to dh. With a
-// projection, dprojected is the gradient of the unprojected output. It takes the place of dh, and dh does not change.
+// they hold the gradient of the state before the step. The term drecurrent W_hh is missing, and a matrix product adds
+// it to dh. With a projection, the kernel reads dprojected, the gradient of the unprojected output, instead of dh, and
+// dh does not change.
 __kernel void rnn_step_backward(__global const float* restrict gates, const ulong gates_offset,
                                 __global const float* restrict before, const ulong before_offset,
                                 __global const float* restrict after, const ulong after_offset,
@@ -84,7 +85,7 @@ __kernel void rnn_step_backward(__global const float* restrict gates, const ulon
   if (!(flags & PROJECTS)) dh[dh_offset + at] = d.dh;
 }
 
-// The gradient of a projected output (B, R) is dy + dh, or 0 if the sequence is over. After the sum, dh is set to 0 for
+// The gradient of a projected output (B, R) is dy + dh, or 0 if the sequence is over. The kernel then sets dh to 0 for
 // the step before.
 __kernel void rnn_output_backward(__global const float* restrict dy, const ulong dy_offset, __global float* restrict dh,
                                   const ulong dh_offset, __global float* restrict doutput, const ulong doutput_offset,

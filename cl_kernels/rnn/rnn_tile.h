@@ -3,8 +3,8 @@
 //   sums[i * v + j] += sum over k < depth of a[i * a_row + k] * panel[k * v * VW + j * VW …]
 //
 // The sums are in memory between calls and in registers during a call. 32 registers hold 6 x 4 sums. Tiles have only a
-// few heights, to save compile time. For a height in between, the next larger tile computes the last row again, into
-// sums that nobody reads.
+// few heights, to save compile time. For other heights the next larger tile is used. It computes the last row again,
+// into sums that nobody reads.
 #include "common/vector.h"
 
 #if VW == 16
@@ -63,4 +63,4 @@
       tile_1x##v(sums, rows, a, a_row, panel, depth);                                                                 \
   }
 #endif
-#define DEFINE_TILES(v) DEFINE_TILES_(v)  // So that v may be a macro.
+#define DEFINE_TILES(v) DEFINE_TILES_(v)  // Expands v first, so that v may be a macro.

@@ -21,7 +21,7 @@ INLINE void read_saved(float saved[SAVED], __global const float* gates, const lo
 #endif
 }
 
-// The cell state of an LSTM. Other cells have none, and its memory is not touched.
+// The cell state of an LSTM. Other cells have no cell state, and `cell` is not read.
 INLINE float read_cell(__global const float* cell) {
 #if HAS_CELL_STATE
   return *cell;
@@ -36,8 +36,8 @@ INLINE void write_cell(__global float* cell, const float c) {
 #endif
 }
 
-// Writes zeros if the row's sequence is over, and does not read d then. d is not filled with zeros instead, because
-// Intel's compiler would leave it in memory as an array.
+// Writes zeros if the row's sequence is over, without reading d. The zeros are not stored in d first, because Intel's
+// compiler would then keep d in memory as an array.
 #define UNLESS_OVER(value) (over ? 0.0f : (value))
 INLINE void write_gradient(__global float* dinput, __global float* drecurrent, const CellGradient* d, const bool over,
                            const long hidden) {

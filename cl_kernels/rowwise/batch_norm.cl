@@ -5,25 +5,25 @@
 //   dbias = sum dy      dweight = sum dy (x - mean) invstd
 //   dx = w invstd (dy - (dbias + (x - mean) invstd dweight) / M)    or w invstd dy where mean and invstd are constants
 //
-// Statistics take three steps. First, groups compute the parts of a channel, one group for each part. Then one
-// work-item combines the parts of a channel. Then the elements are computed. Partial results are [part][channel][2].
+// There are three launches. In the first, a group computes the statistics of one part of a channel. In the second, one
+// work-item combines the parts of a channel. The third computes the elements. Partial results are [part][channel][2].
 //
 //   VW > 1   a row (a channel of an image) has `pieces` pieces of `piece` elements. Part p is piece p % pieces of image
 //            p / pieces. A work-item takes pieces in the order of memory.
-//   VW 1     the elements of a channel are numbered through all images. A part is PART_CHUNKS elements, and so is
-//            `piece`. Neighbouring groups take neighbouring channels. QUADS: rows consist of groups of four elements,
-//            which begin at multiples of 16 bytes and are read at once.
+//   VW 1     the elements of a channel are numbered through all images. A part has PART_CHUNKS elements, and `piece` is
+//            PART_CHUNKS. Neighbouring groups take neighbouring channels. QUADS: rows consist of groups of four
+//            elements, which begin at multiples of 16 bytes and are read at once.
 //
 // All parts subtract the channel's first value, so that their means are small numbers. Otherwise, at an offset of 1000
 // deviations, the rounding errors of the means would show in the variance.
-#ifndef INDEX  // Holds the number of elements, if VW is 1.
+#ifndef INDEX  // A type that holds the number of elements; used if VW is 1.
 #define INDEX int
 #endif
 #include "common/fma.h"
 #include "rowwise/parameters.h"
 #include "rowwise/rows.h"
 
-// Comes before a block, which is for `n` elements of `row` from `begin` on.
+// EACH_PIECE comes before a block and runs it for each piece: `n` elements of `row` from `begin` on.
 #define PIECE_OF_ROW(index)                    \
   const long begin = (index) * sizes.piece;    \
   const long n = min(sizes.piece, sizes.spatial - begin);
@@ -40,8 +40,8 @@
     PIECE_OF_ROW((long)get_global_id(1))
 #endif
 
-// Comes before a block for `part` of `channel`. EACH_UNIT_OF_PART goes through the elements of the part, and STEP finds
-// the chunk in x + at.
+// EACH_PART comes before a block and runs it for each `part` of `channel`. In the block, EACH_UNIT_OF_PART goes through
+// the part's elements, and STEP finds its chunk at x + at.
 #if VW > 1
 #define EACH_PART                                                                  \
   EACH_PIECE                                                                       \
@@ -67,7 +67,7 @@
     const long first = part * (PART_CHUNKS / UNIT);                 \
     const long end = min(first + PART_CHUNKS / UNIT, sizes.rows / sizes.channels * sizes.spatial / UNIT);
 // Goes through units that are GROUP apart, over all images. STEP(k, 0, 1) must put the unit at x + at into v[k]. All
-// divisions are made once. Then the place moves on by additions.
+// divisions are at the start. From there on positions are computed by additions.
 #define EACH_UNIT_OF_PART(STEP, DONE)                                                               \
   {                                                                                                 \
     const INDEX length = (INDEX)(sizes.spatial / UNIT), further = GROUP % length;                   \
@@ -101,7 +101,7 @@
 #endif
 #define END_EACH }
 
-// The sum over a part. Without vectors an item has eight blocks, which are few enough for a plain sum.
+// The sum over a part. Without vectors an item sums up only eight blocks, so a plain sum is exact enough.
 #if VW > 1
 #define PART_SUM RowSum
 #define ADD_TO(sum, block) TWO_SUM(rowv, (sum).total, (sum).lost, block)
@@ -131,7 +131,7 @@ INLINE long part_size(const long part, const long images, const long spatial, co
 #endif
 }
 
-// For each part: its mean minus the channel's first value, and the sum of squared distances from the mean.
+// For each part: the mean minus the channel's first value, and the sum of squared distances from the mean.
 EACH_ROW_KERNEL void batch_norm_moments(__global const float* restrict x, ulong x_offset,
     __global float* restrict partial, ulong partial_offset, BatchNormParameters sizes) {
   ROW_SCRATCH;
@@ -164,7 +164,7 @@ EACH_ROW_KERNEL void batch_norm_moments(__global const float* restrict x, ulong 
 }
 
 // One work-item for each channel. With `running`, running_* become (1 - momentum) old + momentum new. The new variance
-// is over M - 1.
+// is divided by M - 1.
 ROW_KERNEL void batch_norm_statistics(
     __global const float* restrict x, ulong x_offset, __global const float* restrict partial, ulong partial_offset,
     __global float* restrict mean, ulong mean_offset, __global float* restrict invstd, ulong invstd_offset, __global

@@ -6,15 +6,15 @@
 //   dx_c = (exp(x_c - m - log s) - (1 - e) [c = t] - e / classes) scale dy
 //
 // nll: loss = -x_t, dx_c = -[c = t] scale dy. A row whose label is `ignored` has loss and gradient 0. A row whose label
-// is not a class has NaN in both, and the forward kernels note the label in `fault` for the host, as one of `op`. m and
-// log s are kept separately for backward, because their sum would lose the digits of large scores.
+// is not a class has NaN as loss and as gradient, and the forward kernels note the label and `op` in `fault` for the
+// host. m and log s are stored separately for backward, because their sum would lose digits if scores are large.
 #include "rowwise/rows.h"
 #include "common/fault.h"
 #ifndef LABEL
 #define LABEL long
 #endif
 
-// One comparison, because rusticl 22 finds a negative int that became a long to be >= 0.
+// Compares only once, as ulong. With the test label >= 0, rusticl 22 accepts a negative int that was converted to long.
 static inline int is_class(long label, long classes) { return (ulong)label < (ulong)classes; }
 
 EACH_ROW_KERNEL void cross_entropy_rows(
@@ -55,7 +55,7 @@ EACH_ROW_KERNEL void cross_entropy_rows(
       if (label != ignored) {
         if (!is_class(label, classes)) note_wrong_index(fault + fault_offset, op, label, classes);
         loss = is_class(label, classes) ? (1.0f - smoothing) * (log_s - (from[label] - m)) : NAN;
-        // Only with smoothing, because scores of -inf would make this 0 times infinity.
+        // Added only with smoothing: if a score is -inf, this term is infinity, and 0 times infinity is NaN.
         if (smoothing > 0.0f) loss += smoothing * (log_s - distances / classes);
       }
       losses[losses_offset + row] = loss;
@@ -65,7 +65,7 @@ EACH_ROW_KERNEL void cross_entropy_rows(
   }
 }
 
-// dy_step is 1 if each row has a gradient of its own, else 0.
+// dy_step is 1 if dy has an element for each row, and 0 if all rows share one element.
 EACH_ROW_KERNEL void cross_entropy_backward(
     __global const float* restrict dy, ulong dy_offset, __global const float* restrict x, ulong x_offset,
     __global const LABEL* restrict labels, ulong labels_offset, __global const float* restrict moments,
@@ -87,7 +87,7 @@ EACH_ROW_KERNEL void cross_entropy_backward(
     store_chunk(used ? (p - base) * factor : (rowv)(0.0f), to, c, classes, 1, whole);         \
   }
     EACH_CHUNK(classes, WRITE_GRADIENT, NOTHING)
-    // The work-item that wrote the label's chunk corrects it.
+    // The work-item that wrote the label's chunk corrects the label's element.
     if (used && known && label / VW % GROUP == LANE_ID)
       to[label] = (exp(from[label] - m - log_s) - base - (1.0f - smoothing)) * factor;
   }
@@ -126,8 +126,8 @@ ROW_KERNEL void nll_backward(__global const float* restrict dy, ulong dy_offset,
   dx[dx_offset + i] = g;
 }
 
-// Runs as one group. total[0] is the sum of the losses. With `mean`, it is divided by the number of rows that are not
-// ignored. scale[0] is the factor by which the sum was multiplied.
+// Runs as one group. total[0] is the sum of the losses. With `mean`, the sum is divided by the number of rows that are
+// not ignored. scale[0] is the factor of the sum.
 ROW_KERNEL void label_loss_total(__global const float* restrict losses, ulong losses_offset,
                                __global const LABEL* restrict labels, ulong labels_offset, __global float* restrict total,
                                ulong total_offset, __global float* restrict scale, ulong scale_offset, long rows,
@@ -135,7 +135,7 @@ ROW_KERNEL void label_loss_total(__global const float* restrict losses, ulong lo
   ROW_SCRATCH;
   SKIP_ITEMS_FROM(1);
   ExactSum sum = {0.0f, 0.0f};
-  float used = 0.0f;  // Exact below 2^24 rows for a work-item.
+  float used = 0.0f;  // A float counts exactly, because a work-item has less than 2^24 rows.
   for (long row = LANE_ID; row < rows; row += GROUP) {
     exact_add(&sum, losses[losses_offset + row]);
     used += labels[labels_offset + row] != ignored ? 1.0f : 0.0f;

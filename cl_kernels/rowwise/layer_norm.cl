@@ -5,8 +5,8 @@
 //   dweight = sum over rows of dy x^,  dbias = sum over rows of dy
 //
 // The sums over rows go down columns, in parts of `part_rows` rows. Partial results are [part][2][n]. One work-item for
-// each column adds the parts. On CPUs, layer_norm_backward computes the partial results along the way, so that dy and x
-// come from memory once. On other devices, layer_norm_columns computes them, with one work-item for each column of a
+// each column adds the parts. On CPUs, layer_norm_backward also computes the partial results, so that dy and x are
+// read from memory once. On other devices, layer_norm_columns computes them, with one work-item for each column of a
 // part.
 #include "rowwise/parameters.h"
 #include "rowwise/rows.h"
@@ -67,7 +67,7 @@ INLINE void add_to_columns(const rowv g, const rowv x_hat, __global float* produ
   store_chunk(sum, sums, c, n, 1, whole);
 }
 
-// An item takes a part on CPUs and a row on other devices. `columns` says whether `partial` is computed here.
+// An item takes a part on CPUs, and a row on other devices. `columns` says whether this kernel computes `partial`.
 EACH_ROW_KERNEL void layer_norm_backward(
     __global const float* restrict dy, ulong dy_offset, __global const float* restrict x, ulong x_offset,
     __global const float* weight, ulong weight_offset, __global const float* restrict mean, ulong mean_offset,

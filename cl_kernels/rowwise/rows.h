@@ -4,9 +4,9 @@
 //   GPU, long rows   GROUP 128, VW 1: a tree in local memory
 //   otherwise        GROUP 1, VW 1: short rows, or rows whose elements are not neighbours
 //
-// A row of n elements is CHUNKS(n) chunks of VW. The group's work-items take them in turn, starting with their LANE_ID.
-// If VW does not divide n, the last chunk is the last VW elements of the row. Its first lanes then belong to the chunk
-// before. load_chunk fills these lanes, and store_chunk leaves them out.
+// A row of n elements is CHUNKS(n) chunks of VW. The group's work-items take chunks in turn, starting with chunk
+// LANE_ID. If VW does not divide n, the last chunk is the last VW elements of the row. Its first lanes then belong to
+// the chunk before. load_chunk replaces these lanes by a fill value, and store_chunk leaves them out.
 #ifndef VW
 #define VW 16
 #endif
@@ -14,7 +14,7 @@
 #define GROUP 1
 #endif
 
-// A file is included only once. So a file that both branches need comes before the condition.
+// A file is included only once. So a file that both branches include comes before the condition.
 #include "common/inline.h"
 #if VW > 1
 #include "common/vector.h"
@@ -23,7 +23,7 @@
 EXP_OF_NEGATIVE(exp_below, floatv, intv)
 #else
 #define rowv float
-#define exp_below exp  // For x <= 0.
+#define exp_below exp  // Only for x <= 0.
 #endif
 #include "common/over_lanes.h"
 #include "common/two_sum.h"
@@ -36,20 +36,20 @@ EXP_OF_NEGATIVE(exp_below, floatv, intv)
 #else
 #define ROW_KERNEL __kernel
 #endif
-// Starts such a kernel whose code is EACH_ROW.
+// Starts a ROW_KERNEL whose body is EACH_ROW.
 #define EACH_ROW_KERNEL ROW_KERNEL
 
 #define CHUNKS(n) (((n) + VW - 1) / VW)
 #define IS_WHOLE(chunk, n) (VW == 1 || ((chunk) + 1) * VW <= (n))
-// The vectors that one group takes of a row that is cut into parts.
+// If a row is cut into parts, a part has this many chunks of VW elements. One group takes one part.
 #define PART_CHUNKS ((long)PART_CHUNKS_OF_ITEM * GROUP)
 #define ROW_ID ((long)get_global_id(0) / GROUP)
-// Items that only round the range up leave the kernel. Whole groups have no such items, and a return before a barrier
-// breaks PoCL 3.1.
+// Ends the work-items that only round up the range. Whole groups have no such items, and there a return before a
+// barrier would break PoCL 3.1.
 #define SKIP_ITEMS_FROM(rows) \
   if (GROUP == 1 && ROW_ID >= (rows)) return
 
-// Comes before a block, which runs for each row of a group.
+// Comes before a block, and runs it for each row of a group.
 #if VW > 1
 #define ITEM_BEGIN(units, i) ((units) * (i) / (long)get_global_size(0))
 #define EACH_ROW(row, rows)                                                                                    \
@@ -71,8 +71,8 @@ EXP_OF_NEGATIVE(exp_below, floatv, intv)
 
 #define EACH_OF(k, n) _Pragma("unroll") for (int k = 0; k < n; ++k)
 // Goes through a row in blocks of BLOCK chunks or of one chunk. STEP(k, c, whole) must process chunk c as number k of a
-// block. `whole` is a constant. It is false for a last chunk that is partly in the chunk before. Then DONE(count) sees
-// the block.
+// block. `whole` is a constant. It is false for a last chunk that overlaps the chunk before. After STEP, DONE(count)
+// processes the block.
 #define BLOCK 8
 #define EACH_CHUNK(n, STEP, DONE)                                              \
   {                                                                            \
@@ -93,7 +93,7 @@ EXP_OF_NEGATIVE(exp_below, floatv, intv)
   }
 #define NOTHING(count)
 
-// v, with `fill` in the lanes of a last chunk that belong to the chunk before.
+// v, but with `fill` in the lanes of a last chunk that belong to the chunk before.
 INLINE rowv only_new(const rowv v, const long chunk, const long n, const float fill, const int whole) {
 #if VW > 1
   if (!whole) return LANES < (intv)((int)((chunk + 1) * VW - n)) ? (rowv)(fill) : v;
@@ -141,7 +141,8 @@ OVER_LANES(lanes_max, GREATER, rowv)
 OVER_BLOCK(block_sum, PLUS)
 OVER_BLOCK(block_max, GREATER)
 
-// These combine all lanes of all the group's work-items. Every item must call them. `scratch` is from ROW_SCRATCH.
+// These functions combine all lanes of all work-items of the group. Every item must call them. `scratch` comes from
+// ROW_SCRATCH.
 #if GROUP > 1
 #define ROW_SCRATCH __local float scratch[GROUP]
 GROUP_TREE(group_sum, PLUS)
@@ -155,7 +156,7 @@ GROUP_TREE(group_max, GREATER)
 #endif
 #define row_sum(v) group_total(lanes_sum(v))
 
-// The sum of a row. A block is added as a tree. The part that the addition of a block loses is kept.
+// The sum of a row. The elements of a block are added as a tree. Adding a block to the sum keeps the rounding error.
 typedef struct {
   rowv total, lost;
 } RowSum;
@@ -164,7 +165,7 @@ typedef struct {
 #define EMPTY_SUM {0.0f, 0.0f}
 #define total_of(sum) row_sum(WITH_LOST((sum).total, (sum).lost))
 
-// The same sum for single numbers.
+// Like RowSum, for single numbers instead of blocks.
 typedef struct {
   float total, lost;
 } ExactSum;

@@ -33,7 +33,8 @@ EACH_ROW_KERNEL void softmax_forward(__global const float* restrict x, ulong x_o
     EACH_CHUNK(n, READ, RAISE)
     const float m = row_max(highest);
 
-    // If a work-item has a row for itself, y keeps exp(x - m), because computing it costs more than reading it again.
+    // If one work-item has a whole row, y keeps exp(x - m), because reading it again costs less than computing it
+    // again.
     RowSum sum = EMPTY_SUM;
 #define EXPONENTIATE(k, c, whole)                                          \
   v[k] = exp_below(load_chunk(from, c, n, inner, -INFINITY, whole) - m);   \

@@ -3,7 +3,7 @@
 
 #include "sort/sizes.h"
 
-// Rows shorter than this are sorted by insertion, which does not need the 256 counts of each digit.
+// Shorter rows are sorted by insertion, because the 256 counts of each digit would take longer than the row.
 #define SHORT_ROW 24
 
 // Sorts a[0 … n-1]. Equal keys must be in the order of their positions. b has room for n entries, and counts has room
@@ -31,7 +31,7 @@ static inline void radix_sort(__global ulong* a, __global ulong* b, const long n
   for (int digit = 0; digit < 4; ++digit) {
     __global uint* next = counts + 256 * digit;
     const int shift = 32 + 8 * digit;
-    if (next[from[0] >> shift & 255] == n) continue;  // All entries have the same digit.
+    if (next[from[0] >> shift & 255] == n) continue;  // All entries have the same digit, so nothing moves.
     uint before = 0;
     for (int i = 0; i < 256; ++i) {
       const uint count = next[i];

@@ -1,5 +1,6 @@
-// The places of values in a sorted list of `count` elements: y[i] is the number of elements that are below values[i],
-// or with RIGHT not above it. NaN is above every number. A work-item takes the values first … first + chunk - 1.
+// The positions of values in a sorted list of `count` elements. y[i] is the number of elements that are below
+// values[i]. With RIGHT, elements equal to values[i] count too. NaN is above every number. A work-item takes the values
+// first … first + chunk - 1.
 #ifndef T
 #define T float
 #endif
@@ -7,7 +8,7 @@
 #define RIGHT 0
 #endif
 
-// For whole numbers, x != x is false.
+// NaN counts as above every number. For integers, x != x is always false.
 #define BELOW(a, b) ((a) < (b) || ((b) != (b) && (a) == (a)))
 
 __kernel void searchsorted(__global const T* restrict sorted, const ulong sorted_offset,

@@ -18,8 +18,8 @@ __kernel void make_entries(__global const MEMORY* restrict x, const ulong x_offs
     entries[entries_offset + i] = ENTRY(KEY(x + x_offset, i) ^ flip, column);
 }
 
-// Entries with the other half of the key, for elements that are sorted by the first half. Their position is the place
-// in the first order.
+// For 64-bit keys, after the sort by the first half: makes entries with the other half of the key. The position in an
+// entry is the element's index in the first order.
 __kernel void make_next_entries(__global const MEMORY* restrict x, const ulong x_offset,
                                 __global const ulong* restrict sorted, const ulong sorted_offset,
                                 __global ulong* restrict entries, const ulong entries_offset, const long count,
@@ -30,7 +30,7 @@ __kernel void make_next_entries(__global const MEMORY* restrict x, const ulong x
   }
 }
 
-// Turns places in the first order into positions.
+// Turns indices in the first order into positions in the row.
 __kernel void join_orders(__global const ulong* restrict sorted, const ulong sorted_offset,
                           __global ulong* restrict entries, const ulong entries_offset, const long count, const long n,
                           const long chunk) {
@@ -40,7 +40,7 @@ __kernel void join_orders(__global const ulong* restrict sorted, const ulong sor
   }
 }
 
-// For the first k entries of rows of `width` entries: the elements of x (rows, n) to which they belong, and their
+// For the first k entries of rows of `width` entries: the entries' elements of x (rows, n), and their
 // positions.
 __kernel void take_elements(__global const MEMORY* restrict x, const ulong x_offset,
                             __global const ulong* restrict entries, const ulong entries_offset,

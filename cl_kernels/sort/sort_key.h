@@ -1,7 +1,7 @@
 // Unsigned keys of 32 bits that have the order of the elements. -0 equals 0. NaN comes last, whatever its bits are.
 //
 // KEY(p, i) is the key of element i of p, whose type in memory is MEMORY. TYPE is float, half, int or uchar. long_low
-// and long_high give the halves of a 64-bit key. Such a key is sorted by one half after the other.
+// and long_high give the halves of a 64-bit key. Elements with such keys are sorted twice, once by each half.
 #ifndef TYPE
 #define TYPE float
 #endif
@@ -32,7 +32,7 @@ static inline float16 load_16_halves(__global const half* p) {
 #define MEMORY_long_low long
 #define MEMORY_long_high long
 
-// The types as which elements are moved. Without fp16, halves cannot be moved as halves.
+// The types with which elements are moved. Without fp16, kernels cannot load and store the type half.
 #define MOVED_float uint
 #define MOVED_half ushort
 #define MOVED_int uint

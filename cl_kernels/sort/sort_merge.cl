@@ -1,9 +1,9 @@
 // Sorts rows of entries (rows, n): runs in local memory, then merges of neighbouring runs.
 //
 // sort_tiles  a group sorts TILE / width runs of `width` entries (a power of two, at most TILE), in place
-// merge_runs  merges pairs of runs of `run` entries from one buffer into the other. A work-item makes `piece`
-//             neighbouring entries and finds their place in both runs by bisection (Green, McColl, Bader 2012, "GPU
-//             merge path")
+// merge_runs  merges pairs of runs of `run` entries from one buffer into the other. A work-item computes `piece`
+//             neighbouring entries of the result and finds their start in both runs by bisection (Green, McColl, Bader
+//             2012, "GPU merge path")
 #include "sort/bitonic.h"
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
@@ -41,7 +41,7 @@ __kernel void merge_runs(__global const ulong* restrict from, const ulong from_o
   const long first = id % pieces * piece;
   const long end = min(first + piece, a_count + b_count);
   if (first >= end) return;
-  // How many of the first `first` entries come from a.
+  // Finds how many of the first `first` entries come from a.
   long least = max(first - b_count, 0L);
   long most = min(first, a_count);
   while (least < most) {

@@ -1,6 +1,6 @@
-// Sorts parts of rows of entries (rows, n). Part p of a row starts at element p * length and has `length` elements; the
-// last part may have fewer. CPU: a work-item sorts one part after another, in place. `scratch` has the shape of the
-// entries, and `counts` has RADIX_COUNTS numbers for each work-item.
+// Sorts parts of rows of entries (rows, n). Part p of a row starts at element p * length and has `length` elements. The
+// last part may have fewer. For CPUs: a work-item sorts one part after another, in place. `scratch` has the shape of
+// the entries, and `counts` has RADIX_COUNTS numbers for each work-item.
 #include "sort/radix.h"
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))

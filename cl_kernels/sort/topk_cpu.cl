@@ -2,9 +2,9 @@
 // row after another.
 //
 // Elements are counted by the upper 11 bits of their keys (for floats: sign, exponent and two more bits). In a long row
-// only the first elements are counted. All entries up to the count that holds the k-th entry go into a list, which is
-// sorted. The list has a few more than k entries, unless many keys have the same upper bits. All entries of a short row
-// go into the list.
+// only the first elements are counted. The counts tell in which bin the k-th entry is. All entries up to this bin go
+// into a list, and the list is sorted. It has a few more than k entries, unless many keys have the same upper bits. In
+// a short row, all entries go into the list.
 #include "sort/radix.h"
 #include "sort/sort_key.h"
 
@@ -17,7 +17,7 @@ static inline long list_entries(__global const MEMORY* from, const long n, const
                                 __global ulong* list) {
   long found = 0;
   long i = 0;
-  // The next entry overwrites an entry that is not wanted.
+  // Every entry is stored, and the next entry overwrites an unwanted one.
   for (; i + 16 <= n; i += 16) {
     const uint16 some = KEYS(from, i) ^ flip;
     if (!any(some <= limit)) continue;
@@ -37,7 +37,7 @@ static inline long list_entries(__global const MEMORY* from, const long n, const
   return found;
 }
 
-// For each work-item, `lists` has room for two rows of entries and `counts` for BINS numbers. 0 < k <= n.
+// For each work-item, `lists` has space for two rows of entries, and `counts` for BINS numbers. 0 < k <= n.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void select_rows(__global const MEMORY* restrict x, const ulong x_offset, __global ulong* restrict entries,
                  const ulong entries_offset, __global ulong* restrict lists, const ulong lists_offset,

@@ -16,7 +16,7 @@ void select_by_group(__global const MEMORY* restrict x, const ulong x_offset, __
   __local uint counts[DIGITS], sums[DIGITS];
   __local ulong prefix;
   __local uint wanted, found;
-  __local int bits;  // The number of lower bits that entries need not share with the k-th.
+  __local int bits;  // The number of lower bits in which entries may differ from the k-th entry.
   const int id = get_local_id(0);
   x += x_offset + get_group_id(0) * n;
   entries += entries_offset + get_group_id(0) * k;
@@ -34,7 +34,7 @@ void select_by_group(__global const MEMORY* restrict x, const ulong x_offset, __
     const uint rest = wanted;
     for (long i = id; i < n && !done; i += GROUP) {
       const ulong entry = ENTRY(KEY(x, i) ^ flip, i);
-      // The shift has two steps, because a shift by 64 is not defined.
+      // Shifts twice, because a shift by 64 bits is not defined.
       if (entry >> shift >> 8 == agreed) atomic_inc(&counts[entry >> shift & 255]);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -53,7 +53,7 @@ void select_by_group(__global const MEMORY* restrict x, const ulong x_offset, __
       }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    // All entries that agree are wanted, so their lower digits do not matter.
+    // All entries that agree so far are wanted, so their lower digits do not matter.
     done = done || wanted == counts[prefix & 255];
     barrier(CLK_LOCAL_MEM_FENCE);
   }

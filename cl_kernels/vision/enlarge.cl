@@ -1,10 +1,10 @@
-// Repeats the elements of images: y[o, i, j] = x[o, i / down, j / across]. x is (images, height, width). The images and
-// their rows count as `rows` rows, because each row of x becomes `down` rows of y that follow each other.
+// Repeats the elements of images: y[o, i, j] = x[o, i / down, j / across]. x is (images, height, width). All rows of
+// all images count as `rows` rows. Each row of x becomes `down` successive rows of y.
 //
 //   enlarge_elements  GPU: a work-item makes one element of y
 //   enlarge_rows      CPU: a work-item takes successive rows of x
 //
-// ELEMENT: a type of the size of the elements.
+// ELEMENT: a type with the size of the elements.
 #include "common/vector.h"
 #ifndef ELEMENT
 #define ELEMENT uint

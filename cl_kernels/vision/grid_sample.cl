@@ -6,7 +6,7 @@
 //                       * (wz[q] * wy[r] * dwx[s], wz[q] * dwy[r] * wx[s], dwz[q] * wy[r] * wx[s])
 //
 // where the taps a and the weights w belong to the place grid[n, p] = (across, down, inward). x is (images, channels,
-// depth, height, width), p one of g.points places. An image has the depth 1, and its places are (across, down).
+// depth, height, width), and p is below g.points. Images have depth 1, and their places are (across, down).
 //
 // AXES: 2 images, 3 volumes.
 //
@@ -36,7 +36,7 @@ static inline Taps only_slice(void) {
 }
 #endif
 
-// Rows are counted through the slices of a volume. Returns -1 outside.
+// The index of a row of a volume, counted through all slices. -1 for a row outside of the input.
 static inline long row_of(int slice, int row, int height) {
   return slice < 0 || row < 0 ? -1 : (long)slice * height + row;
 }

@@ -1,6 +1,5 @@
-// The places that grid_sample reads, as PyTorch computes them: for each axis TAPS positions of the input with weights.
-//
-// TAPS: 1 nearest, 2 bilinear, 4 bicubic.
+// The positions that grid_sample reads, computed as in PyTorch: for each axis, TAPS positions of the input with
+// weights.
 #include "vision/parameters.h"
 
 #ifndef TAPS
@@ -8,12 +7,12 @@
 #endif
 
 typedef struct {
-  int at[TAPS];         // A position in 0 … size-1, or -1 for a zero outside.
+  int at[TAPS];         // Positions in 0 … size-1. -1 is outside of the input and reads as zero.
   float weight[TAPS];
-  float slope[TAPS];    // The derivative of the weight by the coordinate.
+  float slope[TAPS];    // The derivative of the weight with respect to the coordinate.
 } Taps;
 
-// x mirrored at `low` and at low + span, and the sign of the derivative.
+// x reflected between `low` and low + span. *sign becomes the derivative, 1 or -1.
 static inline float reflected(float x, float low, float span, float* sign) {
   if (span <= 0.0f) {
     *sign = 0.0f;
@@ -26,7 +25,8 @@ static inline float reflected(float x, float low, float span, float* sign) {
   return even ? low + extra : low + span - extra;
 }
 
-// A place is moved into the input, unless zeros are outside. `sign` becomes the derivative: 1, -1, or 0 at a border.
+// Moves a coordinate into the input, unless PADDING_ZEROS is set. *sign becomes the derivative: 1, -1, or 0 at and
+// beyond a border.
 static inline float moved_inside(float x, int size, int padding, int align_corners, float* sign) {
   *sign = 1.0f;
   if (padding == PADDING_ZEROS) return x;
@@ -37,7 +37,7 @@ static inline float moved_inside(float x, int size, int padding, int align_corne
   return inside;
 }
 
-// The position of a whole number, or -1. The comparison is false for NaN, and for numbers that no int holds.
+// x as a position, or -1 if it is outside. The comparison is false for NaN, and for numbers that no int holds.
 static inline int position_of(float x, int size) { return x >= 0.0f && x <= size - 1.0f ? (int)x : -1; }
 
 // The weights of bicubic interpolation for a distance t from the second of four neighbours, and their derivatives.
@@ -47,14 +47,15 @@ static inline void cubic_taps(float t, float scale, Taps* taps) {
   for (int i = 0; i < 4 && i < TAPS; ++i) {
     const bool is_near = i == 1 || i == 2;
     const float u = d[i];
-    const float towards = i < 2 ? scale : -scale;  // d[i] grows with the coordinate, or shrinks.
+    const float towards = i < 2 ? scale : -scale;  // The sign of the derivative of the distance d[i] with respect to
+                                                   // the coordinate, times `scale`.
     taps->weight[i] = is_near ? ((a + 2.0f) * u - (a + 3.0f)) * u * u + 1.0f : ((a * u - 5.0f * a) * u + 8.0f * a) * u - 4.0f * a;
     taps->slope[i] = towards * (is_near ? (3.0f * (a + 2.0f) * u - 2.0f * (a + 3.0f)) * u
                                         : (3.0f * a * u - 10.0f * a) * u + 8.0f * a);
   }
 }
 
-// The taps of a coordinate along an axis of the grid.
+// The taps of one coordinate of the grid.
 static inline Taps taps_of(float coordinate, int size, int padding, int align_corners, int in_elements) {
   Taps taps;
   const float scale = in_elements ? 1.0f : (align_corners ? size - 1.0f : (float)size) * 0.5f;

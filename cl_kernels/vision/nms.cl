@@ -1,13 +1,13 @@
 // Non-maximum suppression. For each class of each image boxes are taken in the order of their scores. A box is selected
 // unless it overlaps a selected box of the class too much.
 //
-// boxes is (images, count, 4). order is (images, classes, count): the boxes by falling score; scores holds these
-// scores. selected is (images, classes, most). taken (images, classes) holds the numbers of selected boxes.
+// boxes is (images, count, 4). order (images, classes, count) has the numbers of the boxes by falling score, and scores
+// has these scores. selected is (images, classes, most). taken (images, classes) holds the numbers of selected boxes.
 //
 //   nms_select   a work-item owns a class of an image, and looks at the boxes from `begin` to `end` of its order;
 //                others may follow in another launch
-//   nms_collect  a work-item writes the rows (image, class, box) of its class; ends (images, classes) says behind which
-//                row they end
+//   nms_collect  a work-item writes the rows (image, class, box) of its class; ends (images, classes) has the number of
+//                the row after them
 //
 // p.centered: a box is (x, y, width, height) of its centre. Otherwise it is two opposite corners (y, x, y, x).
 #include "vision/parameters.h"
@@ -24,7 +24,7 @@ static inline float4 box_at(__global const float* p, int centered) {
 
 static inline float area_of(float4 box) { return (box.s2 - box.s0) * (box.s3 - box.s1); }
 
-// Whether the common part is more than `threshold` of both boxes together.
+// Whether the area of the intersection is more than `threshold` times the area of the union.
 static inline bool overlap(float4 a, float4 b, float threshold) {
   const float height = min(a.s2, b.s2) - max(a.s0, b.s0);
   const float width = min(a.s3, b.s3) - max(a.s1, b.s1);

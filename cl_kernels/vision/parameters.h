@@ -4,11 +4,11 @@
 #include "common/parameters.h"
 PARAMETERS_BEGIN
 
-// The elements that grid_sample reads outside of the input.
+// What grid_sample reads outside of the input.
 enum Padding { PADDING_ZEROS, PADDING_BORDER, PADDING_REFLECTION };
 
-// An input of `channels` channels, each depth x height x width, that is read at `points` places. `padding` is a Padding.
-// align_corners and in_elements are 0 or 1 (GridSampleOptions).
+// An input with `channels` channels of depth x height x width. grid_sample reads it at `points` places. `padding` is a
+// Padding. align_corners and in_elements are 0 or 1 (GridSampleOptions).
 typedef struct {
   Long points;
   Int channels, depth, height, width, padding, align_corners, in_elements, unused;
@@ -16,7 +16,7 @@ typedef struct {
 CHECK_PARAMETERS(GridParameters, 40);
 
 // Images, each with `channels` channels of height x width, and boxes of out_h x out_w bins. A bin has `ratio` samples
-// along each axis, or with ratio 0 one for each element. `aligned` is 0 or 1 (RoiAlignOptions).
+// along each axis. With ratio 0 it has one sample for each element. `aligned` is 0 or 1 (RoiAlignOptions).
 typedef struct {
   Long images;
   Int channels, height, width, out_h, out_w, ratio, aligned, unused;

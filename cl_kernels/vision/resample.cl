@@ -2,8 +2,8 @@
 //
 //   y[o, j, i] = sum over e from starts[j] to starts[j + 1] - 1 of weights[e] * x[o, indices[e], i]
 //
-// x is (outer, size, inner), y (outer, count, inner). `table` holds the numbers starts[0 … count], then an index for
-// each e, then the bits of a weight for each e.
+// x is (outer, size, inner), y (outer, count, inner). `table` holds starts[0 … count], then all indices, and then the
+// bits of all weights.
 //
 //   resample_elements  GPU: a work-item makes one element
 //   resample_rows      CPU: a work-item makes successive rows of `run` elements, by vectors; a row is a pair (o, j), or
@@ -45,7 +45,7 @@ CPU_KERNEL void resample_rows(RESAMPLE_PARAMETERS, const long run, const long bl
     const long n = min(run, inner - column);
     __global const float* from = x + x_offset + row / count * size * inner + column;
     __global float* to = y + y_offset + row * inner + column;
-    // The last vector begins earlier, so that it ends with the row: some elements are computed twice.
+    // The last vector begins earlier, so that it ends with the row. Some elements are then computed twice.
     for (long c = 0; c < n; c += VW) {
       const long at = n >= VW ? min(c, n - VW) : 0;
       const int lanes = (int)min(n, (long)VW);

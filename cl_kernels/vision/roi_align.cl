@@ -2,11 +2,11 @@
 //
 //   y[k, c, i, j] = the mean over the samples of bin (i, j) of box k of image[k], read bilinearly from channel c
 //
-// MAXIMUM: instead of the mean the largest of all products weight · element of the samples (the rule of ONNX).
+// MAXIMUM: y is the largest product weight · element of all samples instead of the mean (ONNX's rule).
 //
 // x is (images, channels, height, width), boxes (count, 4) as (left, top, right, bottom), image (count). A bin has
-// p.ratio samples along each axis, or with ratio 0 one for each element that it covers. Samples more than one element
-// outside the image count as zeros.
+// p.ratio samples along each axis. With ratio 0 it has one sample for each element that it covers. Samples more than
+// one element outside the image count as zeros.
 //
 //   roi_align_forward   a work-item makes the elements first … first + chunk - 1 of y
 //   roi_align_backward  a work-item owns the rows first … of a plane of dx, `rows` of them, and adds the boxes from
@@ -21,7 +21,7 @@
 typedef struct {
   float start, step;   // Sample i is at start + (i + 0.5) * step.
   float count;
-  int first, end;      // The samples first … end-1 are near the image. The others are zeros.
+  int first, end;      // The samples first … end-1 are near the image. The other samples are zeros.
 } Line;
 
 static inline Line line_of(float low, float high, int bin, int bins, int ratio, int size, int aligned) {
@@ -34,7 +34,8 @@ static inline Line line_of(float low, float high, int bin, int bins, int ratio, 
   line.first = 0;
   line.end = ratio;
   if (ratio > 0) return line;
-  // Far samples are left out, so that a huge box takes no more time than the image has elements.
+  // Samples far outside of the image are left out, so that the time for a huge box is limited by the number of the
+  // image's elements.
   const float before = ceil((-1.0f - line.start) / line.step - 0.5f) - 1.0f;
   const float last = floor((size - line.start) / line.step - 0.5f) + 1.0f;
   line.first = before > 0.0f ? (int)min(before, 1e9f) : 0;
@@ -59,7 +60,7 @@ static inline Neighbours neighbours_at(const Line* line, int sample, int size) {
   return n;
 }
 
-// The largest of the four products of a sample, as a number from 0 to 3, and its value.
+// Finds the largest of a sample's four products. Returns its number from 0 to 3, and *best becomes its value.
 static inline int best_corner(const float* value, const float* weight, float* best) {
   int at = 0;
   *best = weight[0] * value[0];
@@ -71,10 +72,11 @@ static inline int best_corner(const float* value, const float* weight, float* be
   return at;
 }
 
-// The largest product of a bin. `place` becomes its element of the plane, or -1, and `share` its weight.
+// The largest product of a bin. *place becomes the index of the product's element in the plane, or -1. *share becomes
+// its weight.
 static inline float maximum_of(__global const float* plane, int height, int width, const Line* down, const Line* across,
                                long* place, float* share) {
-  // Samples that are left out are zeros.
+  // Samples that are left out count as zeros.
   const bool has_zeros = down->first > 0 || across->first > 0 || down->end < down->count || across->end < across->count;
   float result = has_zeros || down->end <= down->first || across->end <= across->first ? 0.0f : -INFINITY;
   *place = -1;

@@ -1,5 +1,5 @@
-// dividei_(a, b) = a / b for integers, cut toward zero, and 0 where b is 0. The smallest number divided by -1 is
-// itself, because it wraps around. Without the checks, both divisions would trap.
+// dividei_(a, b) = a / b for integers, rounded toward zero, and 0 where b is 0. The smallest number divided by -1 wraps
+// around to itself. Without the checks, a division by 0 and this division would trap.
 #include "common/math/parts/types.h"
 
 #define DEFINE_DIVIDEI(T, U, bits)                                \

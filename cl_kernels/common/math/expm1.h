@@ -2,7 +2,7 @@
 #include "common/math/parts/reduced_exp.h"
 
 #ifdef CPU
-// (e^r - 1) 2^n + (2^n - 1). It is computed at half its size until the end, because 2^128 is not a float. Below -20 the
+// (e^r - 1) 2^n + (2^n - 1). Half of it is computed and doubled at the end, because 2^128 is not a float. Below -20 the
 // result is -1.
 #define DEFINE_EXPM1(T, I)                                                     \
   INLINE T JOIN(expm1_, T)(const T x) {                                        \

@@ -1,6 +1,7 @@
 // floor_divide_(a, b) is the largest whole number that is not above a / b, Python's a // b. fmod is exact, so
-// (a - fmod(a, b)) / b is whole up to the rounding of one division, which rint removes. If an operand is infinite, it is
-// floor(a / b), as the array API standard asks. Python gives NaN for an infinite a, and -1 for 2 // -inf.
+// (a - fmod(a, b)) / b is a whole number except for the rounding of one division. rint removes this rounding. If an
+// operand is infinite, the result is floor(a / b), as the array API standard asks. Python gives NaN for an infinite a,
+// and -1 for 2 // -inf.
 #include "common/math/parts/types.h"
 
 #define DEFINE_FLOOR_DIVIDE(T, I)                                                       \

@@ -1,5 +1,5 @@
-// gelu_slope_(x) is the derivative of x normal_cdf_(x). The density comes from gauss_, which normal_cdf_ computes
-// anyway.
+// gelu_slope_(x) is the derivative of x normal_cdf_(x). normal_cdf_ computes gauss_ anyway, and the density comes from
+// it.
 #include "common/math/normal_cdf.h"
 
 #define DEFINE_GELU_SLOPE(T, I)                                                     \

@@ -1,6 +1,6 @@
-// nextafter_(a, b) is the float next to a in the direction of b, or b if they are equal. It counts in the order of
-// the floats, which is the order of their bits from 0 on, and the opposite order below 0. So subnormal numbers count on
-// every device.
+// nextafter_(a, b) is the float next to a in the direction of b, or b if they are equal. The bits of positive floats,
+// as integers, grow with the float, and the bits of negative floats fall. So the function counts the bits up or down by
+// 1, which works for subnormal numbers on every device.
 #include "common/math/parts/types.h"
 
 #define FLOAT_ORDER(bits) ((bits) < 0 ? (int)(0x80000000) - (bits) : (bits))

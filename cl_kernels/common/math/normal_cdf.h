@@ -1,6 +1,6 @@
-// normal_cdf_(x) is the probability that a standard normal variable is at most x. It is exact even far to the left. It
-// is erfc(z) / 2 with z = |x| / sqrt(2) for x < 0. OpenCL's erfc would get a rounded z, and the relative error of z
-// appears x^2 times as large in the result.
+// normal_cdf_(x) is the probability that a standard normal variable is at most x. It is precise even far to the left.
+// For x < 0 it is erfc(z) / 2 with z = |x| / sqrt(2). OpenCL's erfc would get a rounded z, and the result would have
+// x^2 times the relative error of z.
 #include "common/math/parts/gauss.h"
 #include "common/math/parts/scaled_erfc.h"
 

@@ -1,4 +1,4 @@
-// signbit_(x) is a condition: the sign of x is negative. The bits tell, because a device may count subnormal numbers as
+// signbit_(x) is true if the sign bit of x is set. It reads the bits, because a device may take subnormal numbers as
 // 0.
 #include "common/math/parts/types.h"
 

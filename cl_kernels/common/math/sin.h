@@ -1,4 +1,4 @@
-// sin_(x): on CPUs the beginning of its series near 0.
+// sin_(x). On CPUs it is the beginning of the Taylor series near 0.
 #include "common/near_zero.h"
 
 #define DEFINE_SIN(T, I) \

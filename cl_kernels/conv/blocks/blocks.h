@@ -1,8 +1,8 @@
-// The common parts of kernels over channels in blocks. An image (C, H, W) is kept as (ceil(C / VW), H, W, VW) then, so
-// that one vector holds neighbouring channels of a pixel. The lanes of the last block that have no channel may hold
+// The common parts of kernels for the layout "channels in blocks". It stores an image (C, H, W) as (ceil(C / VW), H, W,
+// VW), so that one vector holds VW neighbouring channels of a pixel. Lanes of the last block without a channel may hold
 // anything.
 //
-// The host defines T, the columns of y that are computed at a time, and STRIDE, the columns of x between them.
+// The host defines T and STRIDE. T columns of y are computed at a time. STRIDE is their distance in columns of x.
 #include "common/vector.h"
 #include "conv/parameters.h"
 #include "product/epilogue.h"
@@ -12,7 +12,7 @@ DEFINE_FINISH(floatv, finish_vector)
 // The tiles of a plane of y: T neighbouring columns of a row. The last tile of a row overlaps the one before it, unless
 // the whole row is shorter than a tile.
 typedef struct {
-  int row, column, count;  // `count` columns are stored.
+  int row, column, count;  // `count` is the number of columns to store.
 } BlockTile;
 
 INLINE BlockTile block_tile(int tile, int out_w) {
@@ -23,7 +23,7 @@ INLINE BlockTile block_tile(int tile, int out_w) {
 
 // Copies `count` columns of `block` floats, or writes zeros if `from` is null. `block` is a constant.
 INLINE void copy_columns(__global float* to, __global const float* from, int count, int block) {
-  if (block == VW) {  // Float by float, small depthwise layers took twice to four times as long.
+  if (block == VW) {  // Copies of single floats made small depthwise layers two to four times slower.
     NO_UNROLL
     for (int i = 0; i < count; ++i) UNALIGNED(to + i * VW) = from ? UNALIGNED_CONST(from + i * VW) : (floatv)(0.0f);
     return;
@@ -32,8 +32,8 @@ INLINE void copy_columns(__global float* to, __global const float* from, int cou
   for (int i = 0; i < count * block; ++i) to[i] = from ? from[i] : 0.0f;
 }
 
-// `count` columns of a line of x from column `start` on, with `block` floats for each column. A line that begins or ends
-// outside of the image is copied to `scratch`, with zeros around it.
+// `count` columns of a line of x from column `start` on, with `block` floats for each column. If the columns reach
+// beyond the image, they are copied to `scratch`, with zeros outside of the image.
 INLINE __global const float* columns_of_line(__global const float* line, int start, int count, int width, int block,
                                              __global float* scratch) {
   if (start >= 0 && start + count <= width) return line + start * block;
@@ -44,13 +44,14 @@ INLINE __global const float* columns_of_line(__global const float* line, int sta
   return scratch;
 }
 
-// The vector of an operand of the epilogue, for pixel `pixel` of a block. An operand with row stride 0 is one number.
+// The vector of the epilogue's operand e at pixel `pixel` of a block. An operand with row stride 0 is one number.
 INLINE floatv block_operand(__global const float* e, long row, long column, int block, long pixel) {
   if (row == 0) return (floatv)(*e);
   return UNALIGNED_CONST(e + block * row + (column != 0 ? pixel * VW : 0));
 }
 
-// Stores f(sums + bias) at neighbouring pixels of a block of y from `pixel` on. y is at the block's first pixel.
+// Stores f(sums + bias) at `count` neighbouring pixels of a block, from `pixel` on. y points to the block's first
+// pixel.
 INLINE void store_pixels(__global float* y, const floatv* sums, int count, floatv bias, int block, long pixel,
                          const Finish* finish, int flags) {
   NO_UNROLL

@@ -2,12 +2,12 @@
 //
 //   x (N, ceil(C / XB), H, W, XB)   w (groups, ceil(C / XB), R, S, XB, OB, VW)   y (N, blocks, OH, OW, VW)
 //
-// A work-item is a work-group of its own and computes tiles of OB blocks of y times T columns. All sums of a tile are in
-// registers. A step loads OB vectors of w and multiplies them by T numbers of x, which are at fixed distances. So w is
-// read in the order of memory, and a vector of w is used T times.
+// A work-item is a work-group of its own and computes tiles. A tile has T columns of OB blocks of y, and all its sums
+// are in registers. A step loads OB vectors of w and multiplies them by T numbers of x at fixed distances. So w is read
+// in the order of memory, and a vector of w is used T times.
 //
-// Work-items count (groups of OB blocks, pieces of the plane, images). An item takes tiles_of_item tiles. `slice` is
-// the number of floats of its scratch.
+// The range of work-items is (groups of OB blocks, pieces of the plane, images). An item takes tiles_of_item tiles.
+// `slice` is the number of floats of its scratch.
 #include "conv/blocks/blocks.h"
 #include "conv/blocks/sums.h"
 

@@ -1,6 +1,6 @@
-// Convolution of channels in blocks (conv/blocks/blocks.h) that accepts every problem: one work-item for each element of
-// the result, and plain loops. Tensors and sizes are the same as in conv2d_blocks.cl, or with `depthwise` the same as in
-// conv2d_blocks_depthwise.cl. VW is the block of y, and `block_in` is the block of x.
+// Convolution of channels in blocks (conv/blocks/blocks.h) by plain loops. It accepts every problem. A work-item
+// computes one element of the result. Tensors and sizes are those of conv2d_blocks.cl. With `depthwise` they are those
+// of conv2d_blocks_depthwise.cl. VW is the block size of y, and `block_in` is the block size of x.
 #include "conv/conv.h"
 #include "product/epilogue.h"
 
@@ -24,7 +24,7 @@ __kernel void conv2d_blocks_direct(__global const float* restrict x, const ulong
   x += x_offset + image * in_blocks * sizes.height * sizes.width * block_in;
   w += w_offset;
   float sum = flags & BIAS_PER_ROW ? bias[bias_offset + block * VW + lane] : 0.0f;
-  // A depthwise convolution reads only the channel of the result.
+  // A depthwise convolution reads only one channel: the channel of the result.
   for (long n = 0; n < (depthwise != 0 ? 1 : sizes.channels); ++n) {
     const long c = depthwise != 0 ? block * VW + lane : n;
     float part = 0.0f;

@@ -1,5 +1,5 @@
-// A depthwise convolution, a function of its elements, and a pointwise convolution, in one pass over rows: channels in
-// blocks (conv/blocks/blocks.h), for CPUs, fp32.
+// A depthwise convolution, a function of its elements and a pointwise convolution in one pass over rows. For CPUs and
+// fp32, with channels in blocks (conv/blocks/blocks.h).
 //
 //   x (N, blocks_in, H, W, VW)   w (blocks_in, R, TAPS_W, VW)
 //   y (N, blocks, OH, OW, VW)    pointwise (groups, blocks_in, 1, 1, VW, OB, VW)
@@ -8,8 +8,8 @@
 // result of a band is in the work-item's scratch, so it stays in a cache. Its tiles have T columns. For the pointwise
 // convolution a band is one line, and its tiles are OB blocks times T pixels.
 //
-// Work-items count (pieces of the plane, images), and an item takes bands_of_item bands. `slice` is the number of
-// floats of its scratch: the depthwise result first, then columns_of_line's.
+// The range of work-items is (pieces of the plane, images), and an item takes bands_of_item bands. `slice` is the
+// number of floats of its scratch: first the depthwise result, then the scratch of columns_of_line.
 #include "conv/blocks/blocks.h"
 #include "conv/blocks/sums.h"
 
@@ -27,7 +27,8 @@ INLINE floatv between_value(const floatv v, const int flags, const float8 s) {
 #endif
 }
 
-// Computes the rows of a band from `row` on: g(depthwise + shift), with `pixels` pixels in a block. x is at its image.
+// Computes the rows of a band from `row` on: g(depthwise + shift). A block has `pixels` pixels. x points to the band's
+// image.
 INLINE void fill_band(__global float* between, __global const float* x, __global const float* w,
                       __global const float* shift, const float8 middle, int flags, const ConvWindow* window,
                       const BlocksParameters* sizes, int row, int pixels, __global float* line) {

@@ -1,10 +1,10 @@
-// Sums of a tile of y, for kernels over channels in blocks (conv/blocks/blocks.h). The host defines T and STRIDE as
-// there. It defines OB, the blocks of a tile, for products with all channels. It defines TAPS_W and DILATION_W for
-// depthwise kernels, so that neighbouring taps share their loads.
+// Sums of a tile of y, for kernels over channels in blocks. The host defines T and STRIDE (conv/blocks/blocks.h). For
+// products with all channels it defines OB, the number of blocks in a tile. For depthwise kernels it defines TAPS_W and
+// DILATION_W, so that neighbouring taps share their loads.
 
 #ifdef OB
-// Adds the products of one tap with `depth` channels to the sums of a tile. Its columns of x are at `from`, `step`
-// floats apart, and its weights are at `weight`.
+// Adds the products of one tap with `depth` channels to the sums of a tile. `from` points to the tile's first column of
+// x, and the next columns are `step` floats apart. `weight` points to the tap's weights.
 INLINE void add_tap(floatv acc[OB * T], __global const float* from, int step, __global const float* weight,
                     int depth) {
   NO_UNROLL
@@ -21,9 +21,10 @@ INLINE void add_tap(floatv acc[OB * T], __global const float* from, int step, __
   }
 }
 
-// Stores f(sums + bias) of OB blocks from `first` on, at `count` pixels from `pixel` on. y is at its image, whose
-// blocks have `plane` pixels each. Blocks that y does not have are left out. The caller gives a copy of its sums: they
-// stay in registers only if every loop that reads them is unrolled. Without the copy, MobileNetV2 took a third longer.
+// Stores f(sums + bias) of OB blocks from `first` on, at `count` pixels from `pixel` on. y points to an image whose
+// blocks have `plane` pixels each. Blocks that y does not have are left out. The caller gives a copy of its sums,
+// because sums stay in registers only if every loop over them is unrolled. Without the copy, MobileNetV2 took a third
+// longer.
 INLINE void store_blocks(__global float* y, const floatv sums[OB * T], int first, int blocks, int count,
                          __global const float* bias, long plane, long pixel, const Finish* finish, int flags) {
   NO_UNROLL
@@ -38,7 +39,7 @@ INLINE void store_blocks(__global float* y, const floatv sums[OB * T], int first
 #ifdef TAPS_W
 #define SEEN ((T - 1) * STRIDE + (TAPS_W - 1) * DILATION_W + 1)
 
-// Computes the sums of T columns of one block from `column` of `row` on. x and w are at this block.
+// Computes the sums of T columns of one block, from `column` of `row` on. x and w point to this block.
 INLINE void depthwise_sums(floatv sums[T], __global const float* x, __global const float* w, int row, int column,
                            const ConvWindow* window, int height, int width, __global float* scratch) {
   floatv acc[T];

@@ -1,9 +1,9 @@
-// The engine that multiplies the tiles of a product: matrix units where UNIT says which (engines/mma_engine.h), else
-// multiply-adds (engines/fma_engine.h). A work-group computes BM x BN results. It reads both operands slice by slice
-// along the depth, and keeps the slices in local memory.
+// The engine that multiplies the tiles of a product. If UNIT names a matrix unit, it is engines/mma_engine.h. Otherwise
+// it is engines/fma_engine.h, which uses multiply-adds. A work-group computes BM x BN results. It reads both operands
+// slice by slice along the depth, and keeps the slices in local memory.
 //
-// "Side" is BM for A and BN for B: the rows of A, or the columns of B, of a tile. A "line" is one of them. All calls of
-// the functions below pass constants for `side`, `along_k`, `vec` and `count`.
+// `side` is BM for A and BN for B: the number of rows of A, or of columns of B, in a tile. A "line" is one such row or
+// column. All calls of the functions below pass constants for `side`, `along_k`, `vec` and `count`.
 //
 // An engine gives
 //
@@ -13,7 +13,7 @@
 //   SLICE                elements of the depth in a slice
 //   StageWord            the type of local memory. It holds PER_WORD neighbours of the depth.
 //   STAGE_A, STAGE_B     where a stage holds its slice of A and of B
-//   LOADS(side)          at least how many elements of a slice of an operand an item reads
+//   LOADS(side)          a lower bound for the elements of an operand's slice that an item reads
 //
 // Elements reach local memory in one of four ways. The reader chooses the way that suits it:
 //
@@ -32,13 +32,13 @@
 //   TileSums                       their type, an array, run by run
 //   sums_clear(acc)
 //   item_row(), item_column()      the place of the item's first sum in the tile
-//   run_row(run), run_column(run, i)   constants: the place of sum i of a run, counted from there. VEC_C sums of a run,
-//                                  from a multiple of VEC_C on, are neighbours.
+//   run_row(run), run_column(run, i)   constants: the place of sum i of a run, relative to the item's first sum. VEC_C
+//                                  sums of a run, from a multiple of VEC_C on, are neighbours.
 //   run_slot(run)                  the number of a run among the BN / ROW_RUN runs of its row: for sums over rows
 //   slice_multiply(acc, stage)     acc += the product of the two slices in a stage
 //   tile_multiply(acc, operands, stages, depth)   the whole loop over the depth (engines/multiply.h)
 
-// A file is included only once. So the files that both engines need come before the condition.
+// A file is included only once. So the files that both engines include come before the condition.
 #include "common/inline.h"
 #include "common/unroll.h"
 #include "product/sizes.h"

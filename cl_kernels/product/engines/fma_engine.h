@@ -29,7 +29,8 @@
 #if BM % PATCH_ROWS || BN % PATCH_COLUMNS || TM % 4 || TM > 8 || TN % 4 || TN > 8 || BK % 4
 #error "a tile is made of whole patches"
 #endif
-#ifdef ANY_GROUP_SIZE  // A compiler's option limits the registers. It needs a kernel that requires no size.
+#ifdef ANY_GROUP_SIZE  // A compiler option limits the registers. It has an effect only if the kernel requires no
+                       // work-group size.
 #define TILE_KERNEL __kernel
 #else
 #define TILE_KERNEL __kernel __attribute__((reqd_work_group_size(8, ITEMS / 8, 1)))
@@ -39,8 +40,8 @@ INLINE int tile_item(void) { return get_local_id(1) * 8 + get_local_id(0); }
 
 // ---- Slices in local memory ----
 
-// Local memory is [BK][PITCH(side)] for each operand. PITCH is 4 more than the side. Items store eight pieces of each
-// row transposed, and with this pitch no two of them use the same bank.
+// Each operand has [BK][PITCH(side)] words of local memory. PITCH is 4 more than the side. When eight items store
+// pieces of a row transposed, this pitch puts them into different banks.
 typedef float StageWord;
 #define PER_WORD 1
 #define SLICE BK
@@ -116,8 +117,8 @@ INLINE void sums_clear(TileSums acc) {
   for (int s = 0; s < RUNS * ROW_RUN; ++s) acc[s] = 0.0f;
 }
 
-// Four or eight elements, in fours that lie `next` apart. Without a loop, because NVIDIA's compiler leaves loops of two
-// turns as they are, and then keeps the fragments in memory.
+// Reads four or eight elements. Groups of four are `next` apart. There is no loop, because NVIDIA's compiler does not
+// unroll loops with two iterations and then keeps the fragments in memory.
 INLINE void fragment_read(__local const float* from, int next, int count, float* to) {
   vstore4(*(__local const float4*)from, 0, to);
   if (count > 4) vstore4(*(__local const float4*)(from + next), 1, to);

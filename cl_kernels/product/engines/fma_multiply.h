@@ -1,15 +1,15 @@
 // The loop of engines/fma_engine.h; see engines/multiply.h.
 //
 // There are two stages of local memory, so that one barrier a slice is enough. There are two sets of fragments in
-// registers: while one column of the slice is multiplied, the next one is read. The loads of a slice are queued at the
-// end of an iteration, because compilers move the loads within an iteration down to their use.
+// registers: while one column of the slice is multiplied, the next one is read. The loads of the next slice are at the
+// end of an iteration. At its beginning, compilers would move the loads down to their use.
 //
 // With MOVES_BY_SCALAR the last move is a move by 0. AMD's compilers keep this number in a scalar register. So they
-// also keep the moved addresses in scalar registers. Operands whose addresses are in scalar registers anyway do not
-// need this; for them a condition is shorter.
+// also keep the moved addresses in scalar registers. Without MOVES_BY_SCALAR the last move is left out by a condition.
+// This is shorter, for operands whose addresses are in scalar registers anyway.
 //
-// A file may define KEEPS_READS. The values of a slice are then used behind every jump of the loop, so compilers leave
-// the reads before the jumps. Without it, NVIDIA's compiler moves some reads to the place where it uses their values.
+// A file may define KEEPS_READS. The values of a slice then have a use after every jump of the loop, so compilers leave
+// the reads before the jumps. Without KEEPS_READS, NVIDIA's compiler moves some reads down to the use of their values.
 #include "product/engines/fma_engine.h"
 
 // Multiplies the slice in `now`, stores the next slice to `then` and starts to read the slice after that.

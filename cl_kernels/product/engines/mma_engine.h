@@ -1,12 +1,13 @@
 // The engine that multiplies with matrix units. engines/engine.h describes its functions.
 //
-// A group computes BM x BN results, and a wave of LANES work-items WM x WN of them, in fragments of FM x FN. A fragment
-// is the result of one multiplication of the unit; product/units/matrix_unit.h gives FM and FN. Local ids are (LANES,
-// WAVES), so that a wave of the device is one row.
+// A group computes BM x BN results. A wave of LANES work-items computes WM x WN of these results, in fragments of FM x
+// FN. A fragment is the result of one multiplication of the unit; product/units/matrix_unit.h gives FM and FN. Local
+// ids are (LANES, WAVES), so that a wave of the device is one row.
 //
 // Elements in local memory have the type of the unit: they are rounded on their way. With tf32 there is one
-// element in a word of 32 bits. With fp16 and bf16 there are two elements in a word. They are summed in fp32. A slice
-// is 16 words of the depth of each row of A and column of B. A multiplication takes 8 of these words, which is a step.
+// element in a word of 32 bits. With fp16 and bf16 there are two elements in a word. Products are summed in fp32. A
+// slice has 16 words of each row of A and of each column of B. A multiplication takes 8 of these words, which are a
+// step.
 #include "product/sizes.h"
 #include "product/units/matrix_place.h"
 #include "product/units/matrix_round.h"
@@ -24,7 +25,7 @@
 #ifndef WN
 #define WN 32
 #endif
-// The number of slices that local memory holds. With 2, one is multiplied while the next is written.
+// The number of slices that local memory holds. With 2, one slice is multiplied while the next one is written.
 #ifndef STAGES
 #define STAGES 2
 #endif
@@ -55,10 +56,10 @@ typedef uint StageWord;
 #define STAGE_B(stage) ((stage) + BM * SLICE_WORDS)
 #define LOCAL_STAGES __local StageWord stages[STAGES * STAGE] __attribute__((aligned(128)))
 
-// A chunk is a square of 4 x 4 elements, four lines of four elements. An item writes it as rows along the depth.
-// Squares whose lines go across the depth are transposed in registers. Eight neighbouring items (tf32: four) take
-// squares that follow each other along the depth. So they read whole lines of 128 bytes in both cases, and they write
-// whole rows.
+// A chunk is a square of 4 x 4 elements, four lines of four elements. An item writes a chunk as rows along the depth.
+// If its lines go across the depth, the item transposes it in registers. Eight neighbouring items (tf32: four) take
+// squares that follow each other along the depth. So the items read whole lines of 128 bytes in both cases, and they
+// write whole rows.
 #define SQUARES_DEEP (SLICE / 4)
 #define SQUARES(side) ((side) / 4 * SQUARES_DEEP)
 #define CHUNK_LINES 4
@@ -66,7 +67,7 @@ typedef uint StageWord;
 #define CHUNKS(side, vec) ((SQUARES(side) + ITEMS - 1) / ITEMS)
 #define LOADS(side) (CHUNKS(side, 1) * 16)
 
-// The first element of the depth and the first line across it of an item's square.
+// The position of an item's square: its first element of the depth, and its first line.
 INLINE int square_depth(int part) { return (tile_item() + part * ITEMS) % SQUARES_DEEP * 4; }
 INLINE int square_side(int part) { return (tile_item() + part * ITEMS) / SQUARES_DEEP * 4; }
 INLINE bool has_chunk(int part, int side) {
@@ -95,8 +96,8 @@ INLINE void stage_chunk(__local StageWord* to, int side, int part, const float* 
   }
 }
 
-// Neighbouring items write the same words of neighbouring lines. If words are written by fours, no two of these writes
-// use the same bank.
+// Neighbouring items write the same words of neighbouring lines. If an item writes four words at once, no two of these
+// writes use the same bank.
 INLINE void stage_run(__local StageWord* to, int side, int line, int first, const float* values, int count) {
   uint words[SLICE_WORDS];
   UNROLL
@@ -133,7 +134,7 @@ INLINE void stage_element(__local StageWord* to, int side, int line, int depth, 
 #define RUNS (FRAGMENT_ROWS * FRAGMENT_COLUMNS * ACC / RUN)
 typedef float TileSums[RUNS * ROW_RUN];
 
-// The place of each number of a fragment is a sum of two terms. One depends on the lane, and the other on the number.
+// A number's place in a fragment is the sum of two terms: one depends on the lane, the other one on the number's index.
 INLINE int item_row(void) { return wave_row() + acc_row(0, wave_lane()); }
 INLINE int item_column(void) { return wave_column() + acc_column(0, wave_lane()); }
 INLINE int run_row(int run) {

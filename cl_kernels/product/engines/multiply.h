@@ -9,9 +9,9 @@
 //   operands_keep(o, a, b, stage)   writes the slice to a stage of local memory; called between the load and the next
 //                                   move
 //
-// Each slice is on its way from memory while the slice before it is multiplied. The reads are unconditional, so that
-// compilers do not move them. At the end the last slice is read again. The depth is at least 1. A slice that is not
-// full comes first, so that the loop needs no bounds.
+// Each slice is read from memory while the slice before it is multiplied. The reads are unconditional, so that
+// compilers do not move them. At the end the last slice is read once more. The depth is at least 1. If one slice is not
+// full, it comes first, so that the loop needs no bounds.
 #include "product/engines/engine.h"
 #include "product/engines/keep_order.h"
 #ifdef UNIT

@@ -1,6 +1,6 @@
 // A matrix unit in plain OpenCL C. It has the layout of the unit that UNIT names. Each item computes its own numbers
-// from local memory. A fragment is (the address of the operand, its first row, its first word). It is a vector, because
-// structs must not be copied.
+// from local memory. A fragment is (the address of the operand, its first row, its first word). It is an OpenCL vector,
+// because kernels must not copy structs.
 typedef ulong4 FragmentA;
 typedef FragmentA FragmentB;
 

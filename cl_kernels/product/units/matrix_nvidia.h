@@ -1,6 +1,6 @@
 // NVIDIA: mma.sync with operands that ldmatrix reads. The layout is from the PTX ISA, "Warp-level matrix fragments". A
-// fragment is 16 x 16, which is two results of 16 x 8 of the instruction. UNIT_MMA_SM80 needs sm_80.
-// UNIT_MMA_SM75 has only fp16 and needs sm_75. Its instruction is half as deep, so there are twice as many.
+// fragment is 16 x 16, which is two of the instruction's results of 16 x 8. UNIT_MMA_SM80 needs sm_80. UNIT_MMA_SM75
+// has only fp16 and needs sm_75. Its instruction is half as deep, so a step takes twice as many instructions.
 //
 // The tests read the first part as C++.
 #include "product/units/kinds.h"
@@ -14,8 +14,8 @@ INLINE int acc_row(int i, int lane) { return lane / 4 + (i & 2) * 4; }
 INLINE int acc_column(int i, int lane) { return lane % 4 * 2 + (i & 1) + (i & 4) * 2; }
 
 // The row (column) and the word whose address a lane gives to ldmatrix. Eight lanes give the addresses of each of the
-// four matrices of 8 x 4 words. The matrices of A follow each other down the rows first. The matrices of B follow each
-// other along the depth first.
+// four matrices of 8 x 4 words. The matrices of A are numbered down the rows first, and the matrices of B along the
+// depth first.
 INLINE int a_row_of(int lane) { return lane % 16; }
 INLINE int a_word_of(int lane) { return lane / 16 * 4; }
 INLINE int b_row_of(int lane) { return lane % 8 + lane / 16 * 8; }

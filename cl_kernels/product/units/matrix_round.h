@@ -34,8 +34,8 @@ INLINE uint round_two(float low, float high) {
 }
 #endif
 #else
-// Computed with integers. Ties are rounded as by the instructions above: away from zero for tf32, to even for bf16. NaN
-// stays NaN.
+// Rounds with integer operations. Ties are rounded as by the instructions above: away from zero for tf32, to even for
+// bf16. NaN stays NaN.
 #if PRECISION == PRECISION_TF32
 INLINE uint round_one(float x) {
   const uint bits = as_uint(x);
@@ -54,8 +54,8 @@ INLINE uint round_two(float low, float high) {
 }
 #endif
 #else
-// The result is in the upper half. The lower half is left over. Every NaN becomes the same NaN, because compilers for
-// AMD make a branch if more has to be done for a NaN.
+// The result is the upper half of the word. The lower half holds bits that do not matter. Every NaN becomes the same
+// NaN, because a longer expression for NaN would make compilers for AMD use a branch.
 INLINE uint bf16_of(float x) {
   const uint bits = as_uint(x);
   return isnan(x) ? 0x7fc00000u : bits + 0x7fffu + (bits >> 16 & 1u);
@@ -64,7 +64,7 @@ INLINE uint round_two(float low, float high) { return as_uint((ushort2)(as_ushor
 #endif
 #endif
 
-// A word from two neighbours of the depth, or in tf32 from the first one alone.
+// Makes a word from two neighbours of the depth. With tf32 the word holds only the first one.
 INLINE uint round_word(float first, float second) {
 #if PER_WORD == 2
   return round_two(first, second);

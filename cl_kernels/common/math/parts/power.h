@@ -1,4 +1,4 @@
-// Exponentials of numbers that are not positive. One factor is enough for their exponent:
+// Exponentials of numbers that are not positive. Their exponent needs only one factor:
 //   POWER(s)          2^(n + 64), exact, for n = -190 … 63; s is n + 12583103
 #include "common/math/parts/types.h"
 

@@ -1,6 +1,6 @@
-// The common part of exponentials for CPUs, whose library functions are slower. x = n log 2 + r, where n is whole and
-// |r| <= log(2) / 2. The function gives n, and e^r - 1 by a polynomial (minimax, within 2^-28 of e^r). x must be
-// between -2^21 and 2^21.
+// The common part of exponentials for CPUs. The library functions of CPU implementations are slower. x = n log 2 + r,
+// where n is whole and |r| <= log(2) / 2. The function gives n, and e^r - 1 by a polynomial (minimax, within 2^-28 of
+// e^r). x must be between -2^21 and 2^21.
 #include "common/math/parts/types.h"
 
 #define DEFINE_REDUCED_EXP(T, I)                                   \
