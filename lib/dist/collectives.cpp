@@ -25,10 +25,10 @@ void require_combines(const char* op, const Tensor& x, ReduceOp how) {
 }
 
 /// Runs `exchange` on the elements of x, on the worker's thread. With `writes`, x gets the elements that the exchange
-/// leaves in the memory.
+/// wrote.
 template <class Exchange>
 void with_elements(Session& session, Tensor& x, bool writes, const Exchange& exchange) {
-  if (writes) opencl_buffer_for_writing(x);  // Refuses a leaf that wants a gradient.
+  if (writes) opencl_buffer_for_writing(x);  // Refuses a leaf that requires a gradient.
   Tensor flat = x.contiguous();
   HostAccess access(flat);
   access.begin();

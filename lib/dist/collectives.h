@@ -6,16 +6,17 @@
 
 namespace crisol::dist {
 
-/// "f32 (3, 4)".
+/// For example "f32 (3, 4)".
 std::string description_of(const Tensor& x);
 
-/// "fc.weight f32 (10, 84), …", for the comparison of the ranks.
+/// For example "fc.weight f32 (10, 84), …". Ranks compare these texts.
 std::string descriptions_of(const NamedTensors& tensors);
 
-/// The part of this rank of the sum of x over all ranks, weighted by `weights`. Their mean without weights.
+/// Sums x over all ranks, weighted by `weights`, and returns this rank's part of the sum. Without weights it is the
+/// mean.
 Tensor reduce_scatter_weighted(Session& session, const Tensor& x, const std::vector<float>& weights);
 
-/// Gives all ranks the elements of rank `root`. All ranks are known to give the same shape.
+/// Gives all ranks the elements of rank `root`. The caller knows that all ranks have the same shape.
 void broadcast_unchecked(Session& session, Tensor x, int root);
 
 }  // namespace crisol::dist

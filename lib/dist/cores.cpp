@@ -14,7 +14,7 @@ namespace crisol::dist {
 
 namespace {
 
-/// The kernel's set for all cores that a CoreSet can hold.
+/// The kernel's bit mask, with a bit for each core that a CoreSet can hold.
 class Mask {
  public:
   Mask() : set_(CPU_ALLOC(CoreSet().size())), bytes_(CPU_ALLOC_SIZE(CoreSet().size())) { CPU_ZERO_S(bytes_, set_); }
@@ -46,7 +46,7 @@ void use_cores(const CoreSet& cores) {
     if (cores[core]) CPU_SET_S(core, mask.bytes(), mask.set());
   if (sched_setaffinity(0, mask.bytes(), mask.set()) != 0) return;
   const std::string count = std::to_string(cores.count());
-  // The name of PoCL's variable until version 3, and since version 4.
+  // PoCL's variable: its name until version 3, and its name since version 4.
   for (const char* variable : {"POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT"}) setenv(variable, count.c_str(), 0);
 }
 
@@ -62,7 +62,7 @@ CoreSet share_of_cores(const std::vector<CoreSet>& sets, int local_rank) {
   std::size_t sharing = 0, before = 0;
   for (std::size_t r = 0; r < sets.size(); ++r) {
     if ((sets[r] & own).none()) continue;
-    if (sets[r] != own) return own;  // Somebody cut these sets on purpose.
+    if (sets[r] != own) return own;  // Somebody gave the ranks different sets on purpose.
     ++sharing;
     if (r < static_cast<std::size_t>(local_rank)) ++before;
   }

@@ -26,7 +26,7 @@ void DataParallelImpl::exchange(std::function<void(DataParallelImpl& own)> part)
       require(impl != nullptr, op, "a captured step averages its gradients by an object that was destroyed");
       part(*impl);
     } else if (impl != nullptr && impl->exchanges) {
-      fail("a replay threw: " + text_of(error));  // The other ranks wait for gradients that never come.
+      fail("a replay threw: " + text_of(error));  // The other ranks would wait for gradients that never come.
     }
   });
 }
@@ -67,7 +67,7 @@ bool DataParallelImpl::is_complete(const GradientBucket& bucket) const {
                      [](char there) { return there != 0; });
 }
 
-// All ranks sum the buckets in one order, also where backward() completes them in another one.
+// All ranks sum the buckets in the same order, even if backward() completes them in another order.
 void DataParallelImpl::start_complete_buckets() {
   while (started < buckets.size() && is_complete(buckets[started])) start_bucket(buckets[started]);
 }
@@ -95,11 +95,11 @@ void DataParallelImpl::begin_note(bool own_is_whole) {
 }
 
 void DataParallelImpl::end_pass(const std::exception_ptr& error) {
-  // The other ranks wait for gradients that never come.
+  // The other ranks would wait for gradients that never come.
   if (error != nullptr) fail("backward() threw: " + text_of(error));
   collects = false;
   for (std::size_t i = 0; i < trained.size(); ++i) present[i] = trained[i].second.grad().defined() ? 1 : 0;
-  // Whether the ranks have the same gradients is told while the last buckets are summed.
+  // While the last buckets are summed, the ranks tell each other whether they have all gradients.
   const bool own_is_whole = std::all_of(present.begin(), present.end(), [](char there) { return there != 0; });
   exchange([own_is_whole](DataParallelImpl& own) { own.begin_note(own_is_whole); });
   while (started < buckets.size()) start_bucket(buckets[started]);
@@ -110,7 +110,8 @@ void DataParallelImpl::end_pass(const std::exception_ptr& error) {
       gradients->access.join();
       if (gradients->copies) return;
       for (const Tensor& gradient : all)
-        opencl_buffer_for_writing(gradient);  // Its version changes, although the sums came through another tensor.
+        opencl_buffer_for_writing(gradient);  // The gradient's version must change, although the sums were written
+                                              // through another tensor.
     });
     bucket.queue_copies();
   }

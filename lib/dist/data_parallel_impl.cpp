@@ -15,7 +15,8 @@ namespace crisol::dist {
 namespace {
 
 constexpr const char* op = "DataParallel";
-// Weights of ranks on different devices may differ by this part of the largest weight of a parameter.
+// The relative rounding error: weights of ranks on different devices may differ by this times the parameter's largest
+// weight.
 constexpr double rounding = 1e-3;
 
 std::uint64_t hash_of_elements(const Tensor& x) {

@@ -17,29 +17,29 @@ namespace crisol::dist {
 struct DataParallelImpl : std::enable_shared_from_this<DataParallelImpl> {
   DataParallelImpl(const NamedTensors& parameters, const NamedTensors& buffers, const DataParallelOptions& options);
 
-  /// Watches the gradients. Called once the object has its owner.
+  /// Watches the gradients. Call it when a shared_ptr owns the object.
   void add_hooks();
   void remove_hooks();
   void share_state();
   void sync_buffers();
   void check_weights();
-  /// Takes the value of rank 0, if this rank's differs by rounding alone. Returns 1 if it differs by more. All ranks
-  /// call it.
+  /// Takes rank 0's value if this rank's value differs only by rounding. Returns 1 if it differs by more. All ranks
+  /// must call it.
   std::uint64_t approach_first(Tensor parameter) const;
 
-  /// The gradient of a parameter is complete.
+  /// Called when the gradient of a parameter is complete.
   void complete(std::size_t parameter);
-  /// The first gradient of a pass.
+  /// Called at the first gradient of a backward pass.
   void begin_pass();
-  /// Starts the sums of all buckets from the next one on whose gradients are complete.
+  /// Starts the sums of the next buckets in order, as long as their gradients are complete.
   void start_complete_buckets();
   void start_bucket(GradientBucket& bucket);
-  /// The end of backward().
+  /// Called at the end of backward().
   void end_pass(const std::exception_ptr& error);
   /// Runs a part of the exchange with the other ranks, now and in each replay of a captured step.
   void exchange(std::function<void(DataParallelImpl& own)> part);
 
-  // Parts of the exchange. They may use the state that a step has when it is replayed.
+  // Parts of the exchange. When a captured step is replayed, they may use only the state that exists then.
   void begin_exchange(bool has_samples);
   void begin_note(bool whole);
   void begin_sum(const std::shared_ptr<FlatGradients>& gradients, std::size_t number);
@@ -57,20 +57,20 @@ struct DataParallelImpl : std::enable_shared_from_this<DataParallelImpl> {
   double weight = 1;
   bool sync = true;
   bool has_samples = true;
-  /// All ranks have devices of one kind, so equal steps give equal bits.
+  /// Whether all ranks have devices of one kind, so that equal steps give equal bits.
   bool devices_are_alike = true;
 
-  // Of a backward().
+  // State of a backward().
   bool collects = false;
-  std::vector<char> present;  ///< By parameter: its gradient is complete.
-  std::size_t started = 0;    ///< Buckets whose sum was started.
+  std::vector<char> present;  ///< By parameter: whether its gradient is complete.
+  std::size_t started = 0;    ///< Number of buckets whose sum was started.
 
-  // Of an exchange.
+  // State of an exchange.
   bool exchanges = false;
   std::int64_t passes = 0;
   std::vector<float> weights;  ///< The ranks' weights; empty if they are equal. Only the worker uses it.
   std::vector<std::future<void>> sums;
-  std::vector<char> whole;  ///< By rank: it has all gradients.
+  std::vector<char> whole;  ///< By rank: whether the rank has all gradients.
 };
 
 }  // namespace crisol::dist

@@ -7,7 +7,7 @@ namespace crisol::dist {
 
 namespace {
 
-// How many devices a type or a part of a name fits. Zero for a text that names one device by its number.
+// The number of devices that fit a type or a part of a name. Zero for a text that names one device by its number.
 int count_devices(const std::string& spec, const std::function<bool(const std::string&)>& fits) {
   int count = 0;
   while (spec.find(':') == std::string::npos && fits(spec + ":" + std::to_string(count))) ++count;

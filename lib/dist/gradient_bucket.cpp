@@ -18,7 +18,7 @@ Tensor GradientBucket::part_of(std::size_t index) const {
   return gradients_->flat.narrow(0, places_[index], parameters_[index].numel()).reshape(parameters_[index].shape());
 }
 
-// Whether the gradients are in one buffer in the order of the bucket. An optimiser's arena has the same layout.
+// Whether the gradients are one range of a buffer, in the order of the bucket. An optimiser's arena has this layout.
 bool GradientBucket::gradients_are_one_range() const {
   const Tensor first = parameters_[0].grad();
   if (!first.defined()) return false;

@@ -11,8 +11,8 @@
 
 namespace crisol::dist {
 
-/// Gradients in one flat tensor. If an optimiser keeps the gradients in its arena, the bucket is a part of the arena,
-/// and nothing is copied on the device. Elsewhere it is a tensor of the bucket's own.
+/// Gradients in one flat tensor. If an optimiser keeps the gradients in its arena, the tensor is a part of the arena,
+/// and the device copies nothing. Otherwise it is a separate tensor.
 struct FlatGradients {
   FlatGradients(const Tensor& its_flat, bool is_copy) : flat(its_flat), copies(is_copy), access(flat) {}
 
@@ -31,14 +31,14 @@ class GradientBucket {
   std::size_t last() const noexcept { return first_ + parameters_.size(); }
   std::int64_t count() const noexcept { return count_; }
 
-  /// Queues the collection of the present gradients, and returns their place after it. A captured step keeps
-  /// the place. A parameter without a gradient counts as zeros.
+  /// Queues the copies of the present gradients to the flat tensor, and returns it. A captured step keeps the flat
+  /// tensor. A parameter without a gradient counts as zeros.
   const std::shared_ptr<FlatGradients>& collect();
-  /// The place that collect() returned last.
+  /// The flat tensor that collect() returned last.
   const std::shared_ptr<FlatGradients>& collected() const noexcept { return gradients_; }
   /// The present gradients.
   std::vector<Tensor> gradients() const;
-  /// Queues copies from the place to the gradients, if collect() copied them.
+  /// Queues copies from the flat tensor back to the gradients, if collect() copied them.
   void queue_copies() const;
 
  private:
@@ -49,7 +49,7 @@ class GradientBucket {
   std::size_t first_;
   std::int64_t count_;
   std::vector<Tensor> parameters_;
-  std::vector<std::int64_t> places_;  ///< The places of the parameters, in elements from the beginning of the bucket.
+  std::vector<std::int64_t> places_;  ///< Where the parameters begin, in elements from the beginning of the bucket.
   std::shared_ptr<FlatGradients> gradients_;
 };
 

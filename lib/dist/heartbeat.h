@@ -1,4 +1,4 @@
-// Notices a rank that is gone although mpirun did not notice: a machine without power, a broken network.
+// Notices that a rank is gone when mpirun does not notice: a machine without power, a broken network.
 #pragma once
 
 #include <chrono>
@@ -12,13 +12,13 @@ namespace crisol::dist {
 /// Each rank sends a byte to the next rank once a second, and expects one from the rank before it.
 class Heartbeat {
  public:
-  /// Calls `silent` with the number of the rank before and the seconds since it was heard. `limit` is in seconds;
-  /// 0: never.
+  /// Calls `silent` with the number of the rank before, and the seconds since its last byte, after `limit` seconds.
+  /// With limit 0, it never calls `silent`.
   Heartbeat(MPI_Comm comm, int limit, std::function<void(int rank, int seconds)> silent);
 
-  /// Called several times a second.
+  /// Call it several times a second.
   void beat();
-  /// After the last beat of all ranks.
+  /// Call it after the last beat of all ranks.
   void stop();
 
  private:
@@ -33,7 +33,7 @@ class Heartbeat {
   char sent_ = 0, received_ = 0;
   MPI_Request sending_ = MPI_REQUEST_NULL, receiving_ = MPI_REQUEST_NULL;
   std::chrono::steady_clock::time_point looked_, sent_at_;
-  /// Own seconds without a byte. They stop while this process is stopped. So a run that is suspended as a whole can go
+  /// Seconds without a byte, counted only while this process runs. So a run that was suspended as a whole can go
   /// on.
   int silence_ = 0;
 };

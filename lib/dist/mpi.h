@@ -1,4 +1,4 @@
-// MPI, with its return codes as Error.
+// MPI, with return codes turned into Error.
 #pragma once
 
 #include <mpi.h>

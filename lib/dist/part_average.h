@@ -15,17 +15,17 @@ namespace crisol::dist {
 /// The ranks' weights in the average of a step. Only the worker uses them; empty if they are equal.
 using StepWeights = std::shared_ptr<std::vector<float>>;
 
-/// One exchange: it begins when the gradients are complete, and goes on beside the work of the device.
+/// One exchange. It begins when the gradients are complete, and runs while the device works.
 class PartAverage {
  public:
-  /// `flat` has one part for each rank. `gradients` are the tensors whose elements it has. An undefined tensor counts
-  /// as zeros.
+  /// `flat` has one part for each rank, and holds the elements of `gradients`. An undefined gradient counts as
+  /// zeros.
   PartAverage(const Tensor& flat, std::vector<Tensor> gradients, int world);
   /// Queues the exchange of `average`.
   static void begin(const std::shared_ptr<PartAverage>& average, Worker& worker, const StepWeights& weights);
   /// Waits for the exchange, and frees the elements of the other ranks.
   void finish(Worker& worker);
-  /// `now` are other gradients than the constructor got, or somebody changed them.
+  /// Whether `now` are other tensors than the constructor got, or tensors that were changed since.
   bool is_outdated(const std::vector<Tensor>& now) const;
   /// The part of this rank, after finish().
   const Tensor& own() const noexcept { return own_; }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* init_op = "dist::init";
 
-/// Destroyed by finish() alone: the end of the process must find it.
+/// Only finish() destroys it, because code at the end of the process looks for it.
 Session* session = nullptr;
 
 // Seconds without a sign of life after which a rank counts as dead.
@@ -96,7 +96,8 @@ void Session::open() {
   if (started == 0) {
     check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level), "MPI_Init_thread");
     owns_mpi_ = true;
-    // Errors of requests go to its handler, which would end the run without our message.
+    // MPI reports errors of requests to this communicator's handler. The default handler would end the run without our
+    // message.
     check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   } else {
     check_mpi(MPI_Query_thread(&level), "MPI_Query_thread");
@@ -111,7 +112,7 @@ void Session::open() {
   check_mpi(MPI_Comm_size(comm_, &world_), "MPI_Comm_size");
 }
 
-// The machine of each rank, and its version of the library.
+// Reads the machine and the library version of each rank.
 void Session::read_places() {
   constexpr std::size_t version_bytes = 32;
   struct Place {
@@ -135,7 +136,7 @@ void Session::read_places() {
   std::vector<CoreSet> theirs(static_cast<std::size_t>(local_world_));
   check_mpi(MPI_Allgather(&cores, sizeof cores, MPI_BYTE, theirs.data(), sizeof cores, MPI_BYTE, local_),
             "MPI_Allgather");
-  // Before a driver starts its threads.
+  // This must come before a driver starts its threads.
   use_cores(share_of_cores(theirs, local_rank_));
 }
 
@@ -154,7 +155,7 @@ void Session::choose_resources() const {
   if (!spec.empty()) set_default_device(Device(spec));
 }
 
-// The ranks of a run within one machine exchange by memory that they share.
+// If all ranks run on one machine, they exchange by shared memory.
 void Session::share_memory() {
   int wanted = wants_shared_memory() ? 1 : 0, all_want = 0;
   check_mpi(MPI_Allreduce(&wanted, &all_want, 1, MPI_INT, MPI_MIN, comm_), "MPI_Allreduce");
@@ -219,7 +220,7 @@ int local_world() { return Session::get("dist::local_world").local_world(); }
 
 void barrier() {
   constexpr const char* op = "barrier";
-  Session::get(op).require_same(op, "what they call", op);  // This waits for all ranks.
+  Session::get(op).require_same(op, "what they call", op);  // The comparison waits for all ranks.
 }
 
 }  // namespace crisol::dist

@@ -14,7 +14,7 @@ class Session {
  public:
   /// Connects all ranks.
   Session();
-  /// The session of the process. Throws, naming `op`, before init() and after finish().
+  /// The session of the process. Before init() and after finish() it throws, and names `op`.
   static Session& get(const char* op);
 
   int rank() const noexcept { return rank_; }
@@ -22,16 +22,16 @@ class Session {
   int local_rank() const noexcept { return local_rank_; }
   int local_world() const noexcept { return local_world_; }
   Worker& worker() noexcept { return *worker_; }
-  /// "rank 2 of 4 (host)".
+  /// For example "rank 2 of 4 (host)".
   std::string name_of(int rank) const;
 
-  /// Throws on every rank, naming all ranks that differ, unless all ranks give the same text. `what` names the subject
-  /// of the text.
+  /// Unless all ranks give the same text, throws on every rank, and names all ranks that differ. `what` names the
+  /// subject of the text.
   void require_same(const char* op, const char* what, const std::string& text);
 
   /// The weight of this rank's gradients in the average: see DataParallel::set_weight.
   double weight = 1;
-  /// Layers share the statistics of a batch. So each rank needs samples in each step.
+  /// Set if layers share the statistics of a batch. Then each rank needs samples in each step.
   bool shares_statistics = false;
 
   /// Waits for all ranks and ends MPI.

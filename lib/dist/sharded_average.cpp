@@ -15,7 +15,7 @@ namespace crisol::dist {
 namespace {
 
 constexpr const char* op = "ShardedOptimizer";
-// The number of buckets that are exchanged at a time. Each of them has memory for the elements of other ranks.
+// The number of buckets that are exchanged at a time. Each one has memory for the elements of other ranks.
 constexpr std::size_t in_flight = 2;
 
 }  // namespace
@@ -38,7 +38,7 @@ void ShardedOptimizerImpl::begin_pass() {
   });
 }
 
-// The gradient of a parameter has its value.
+// Called when the gradient of a parameter is complete.
 void ShardedOptimizerImpl::complete(std::size_t parameter) {
   require(!averaged, op, "backward() after clip_grad_norm(): call step() or zero_grad() between them");
   if (!in_backward) begin_pass();
@@ -54,11 +54,12 @@ void ShardedOptimizerImpl::end_pass(const std::exception_ptr& error) {
   in_backward = false;
   if (error == nullptr)
     while (next < buckets.size()) begin_outside_capture(next++);
-  else if (first_pass && averages[0] != nullptr)  // The other ranks wait for gradients that never come.
+  else if (first_pass && averages[0] != nullptr)  // The other ranks would wait for gradients that never come.
     fail("backward() threw: " + text_of(error));
 }
 
-// A replay begins nothing. The versions of the gradients change when it ends, so step() would average them once more.
+// A replay begins no average. The versions of the gradients change when the replay ends, so step() would average them
+// once more.
 void ShardedOptimizerImpl::begin_outside_capture(std::size_t bucket) {
   call_in_replays([self = weak_from_this(), bucket, captured = false](const std::exception_ptr&) mutable {
     if (std::exchange(captured, true)) return;
@@ -66,7 +67,7 @@ void ShardedOptimizerImpl::begin_outside_capture(std::size_t bucket) {
   });
 }
 
-// The second backward() before a step begins nothing: step() sees that the gradients changed.
+// A second backward() before a step begins no average, because step() sees that the gradients changed.
 void ShardedOptimizerImpl::begin_average(std::size_t bucket) {
   if (averages[bucket] != nullptr) return;
   const NoGrad no_grad;
@@ -90,7 +91,7 @@ std::vector<Tensor> ShardedOptimizerImpl::gradients_of(std::size_t bucket) const
   return gradients;
 }
 
-// Waits for all exchanges, also when one throws.
+// Waits for all exchanges, even if one throws.
 std::vector<std::shared_ptr<PartAverage>> ShardedOptimizerImpl::finish_averages() {
   auto finished = std::exchange(averages, std::vector<std::shared_ptr<PartAverage>>(buckets.size()));
   std::exception_ptr first_error;
@@ -108,7 +109,8 @@ std::vector<std::shared_ptr<PartAverage>> ShardedOptimizerImpl::finish_averages(
   return finished;
 }
 
-// Which buckets must be averaged once more: on some rank their gradients or its weight are others than at the begin.
+// Finds the buckets that must be averaged once more: on some rank, the gradients or the rank's weight changed since the
+// average began.
 std::vector<char> ShardedOptimizerImpl::outdated(const std::vector<std::shared_ptr<PartAverage>>& finished) const {
   std::vector<char> own, all(buckets.size() * static_cast<std::size_t>(session.world())), some(buckets.size());
   for (std::size_t b = 0; b < buckets.size(); ++b)

@@ -1,4 +1,4 @@
-// The optimiser state divided among the ranks.
+// An optimiser whose state is divided among the ranks.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -64,7 +64,7 @@ ShardedOptimizerImpl::~ShardedOptimizerImpl() {
   for (HookHandle& hook : hooks) hook.remove();
 }
 
-// Each rank must have an element of a parameter. Every rank finds the same answer.
+// Each rank must have an element of some parameter. All ranks come to the same answer.
 void ShardedOptimizerImpl::check_pieces() const {
   for (int r = 0; r < session.world(); ++r)
     require(std::any_of(buckets.begin(), buckets.end(),
@@ -177,9 +177,9 @@ void ShardedOptimizer::step() {
   const NoGrad no_grad;
   s.average();
   s.averaged = false;
-  // Somebody may have loaded or changed the parameters.
+  // The program may have loaded or changed the parameters.
   for (Piece& piece : s.pieces) piece.leaf.copy_from(part_of(s.parameters[piece.parameter].second, piece.within));
-  // A rank whose parameters got no gradient has nothing to do.
+  // A rank has nothing to do if its pieces got no gradient.
   if (std::any_of(s.pieces.begin(), s.pieces.end(), [](const Piece& p) { return p.leaf.grad().defined(); }))
     s.optimizer->step();
   for (std::size_t b = 0; b < s.buckets.size(); ++b) {

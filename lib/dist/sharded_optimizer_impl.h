@@ -15,11 +15,11 @@
 
 namespace crisol::dist {
 
-/// A range of elements of all parameters, which is cut into one part for each rank.
+/// A range of elements of all parameters. It is cut into one part for each rank.
 struct ShardedBucket {
   optim::ArenaLayout::Range range;
-  std::size_t first, last;  ///< The parameters that it has: first, … before last.
-  std::int64_t part;        ///< Elements of a rank. The elements behind the end of the range are padding.
+  std::size_t first, last;  ///< Its parameters are first … last - 1.
+  std::int64_t part;        ///< Elements of each rank's part. The elements after the end of the range are padding.
 
   optim::ArenaLayout::Range part_of(int rank) const {
     const std::int64_t begin = std::min(range.begin + part * rank, range.end);
@@ -30,8 +30,8 @@ struct ShardedBucket {
 /// A part of a parameter that this rank updates.
 struct Piece {
   std::size_t parameter, bucket;
-  optim::ArenaLayout::Range within;  ///< In the parameter.
-  std::int64_t place;                ///< The place where it begins in the rank's part of the bucket.
+  optim::ArenaLayout::Range within;  ///< The range within the parameter.
+  std::int64_t place;                ///< Where it begins in the rank's part of the bucket.
   Tensor leaf;
 };
 
@@ -51,16 +51,16 @@ struct ShardedOptimizerImpl : std::enable_shared_from_this<ShardedOptimizerImpl>
   void begin_outside_capture(std::size_t bucket);
   void begin_average(std::size_t bucket);
   std::vector<Tensor> gradients_of(std::size_t bucket) const;
-  /// Ends what began, and forgets it.
+  /// Waits for the averages that have begun, and removes them.
   std::vector<std::shared_ptr<PartAverage>> finish_averages();
   std::vector<char> outdated(const std::vector<std::shared_ptr<PartAverage>>& finished) const;
-  /// Gives each piece the average of its gradients on all ranks, unless clip_grad_norm did.
+  /// Gives each piece the average of its gradients on all ranks, unless clip_grad_norm already did.
   void average();
-  /// The elements of a bucket, from the tensors `value(parameter)`; zeros where one is undefined.
+  /// Collects the elements of a bucket from the tensors `value(parameter)`, with zeros where the tensor is undefined.
   Tensor collect(const ShardedBucket& bucket, const std::function<Tensor(std::size_t parameter)>& value) const;
-  /// The elements of a bucket, from the tensors `value(piece)` of the pieces of all ranks.
+  /// Collects the elements of a bucket on all ranks, from the tensors `value(piece)` of each rank's pieces.
   Tensor gather(std::size_t bucket, const std::function<Tensor(std::size_t piece)>& value) const;
-  /// Copies the elements of a bucket to the tensors `to(parameter)`; nowhere if one is undefined.
+  /// Copies the elements of a bucket to the tensors `to(parameter)`. Skips a parameter if its tensor is undefined.
   void spread(const ShardedBucket& bucket, const Tensor& elements,
               const std::function<Tensor(std::size_t parameter)>& to) const;
   /// The first rank that has a piece of a parameter.
@@ -73,22 +73,22 @@ struct ShardedOptimizerImpl : std::enable_shared_from_this<ShardedOptimizerImpl>
   std::vector<Piece> pieces;
   std::shared_ptr<optim::Optimizer> optimizer;
   double weight = 1;
-  bool averaged = false;           ///< The pieces have their gradients.
-  std::vector<bool> has_gradient;  ///< By parameter, when they got them.
+  bool averaged = false;           ///< Whether the pieces have their gradients.
+  std::vector<bool> has_gradient;  ///< By parameter: whether it has a gradient, set when the pieces get theirs.
   std::vector<HookHandle> hooks;
 
   // A backward().
   bool in_backward = false;
-  bool first_pass = false;    ///< The first one after a step: it begins the averages.
-  std::vector<char> present;  ///< By parameter: its gradient is complete.
-  std::size_t next = 0;       ///< The first bucket whose gradients were not complete.
+  bool first_pass = false;    ///< Whether this is the first backward() after a step, which begins the averages.
+  std::vector<char> present;  ///< By parameter: whether its gradient is complete.
+  std::size_t next = 0;       ///< The first bucket whose gradients are not complete yet.
 
-  // From the first backward() after a step until the next step.
+  // State from the first backward() after a step until the next step.
   std::int64_t passes = 0;  ///< Steps whose averages began.
   double used_weight = 1;
   StepWeights step_weights;
   std::future<void> weighing;                          ///< The exchange of the weights.
-  std::vector<std::shared_ptr<PartAverage>> averages;  ///< By bucket; null before its exchange began.
+  std::vector<std::shared_ptr<PartAverage>> averages;  ///< By bucket. Null before its exchange begins.
 };
 
 }  // namespace crisol::dist

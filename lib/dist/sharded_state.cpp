@@ -11,8 +11,8 @@ namespace {
 constexpr const char* op = "ShardedOptimizer";
 constexpr const char* progress = "progress";
 
-/// "exp_avg.12" is the state exp_avg of parameter 12. The names of settings have no such number, or end in the number
-/// of a group.
+/// "exp_avg.12" is the state exp_avg of parameter 12. The names of settings have no number, or end in the number of a
+/// group.
 std::string numbered(const std::string& name, std::size_t number) { return concat(name, '.', number); }
 
 /// The names of the states of an optimiser, in order. Parameter 0 has all of them.
@@ -33,7 +33,7 @@ NamedTensors settings_of(const NamedTensors& state, std::size_t parameters) {
   return NamedTensors(NamedTensors::Pairs(found + 1, state.end()));
 }
 
-// The step counts of all parameters. Each comes from one rank, the others give zeros.
+// The step counts of all parameters. One rank gives each count, and the other ranks give zeros.
 Tensor step_counts(const ShardedOptimizerImpl& s, const NamedTensors& own) {
   const std::int64_t numbers = own[numbered(progress, 0)].numel();
   Tensor counts = zeros({static_cast<std::int64_t>(s.parameters.size()), numbers});

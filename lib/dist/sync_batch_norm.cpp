@@ -57,8 +57,8 @@ Statistics merged(const Tensor& x, Session& session) {
   return all;
 }
 
-// The gradient of x. The sums over the samples come from all ranks, with the weights that their gradients have in the
-// average of all ranks.
+// The gradient of x. The sums over the samples are over all ranks. A rank's sum is weighted as its gradients are in the
+// average.
 Tensor gradient_of_input(const ops::NormGradients& own, const Tensor& x, const Tensor& weight, const Tensor& mean,
                          const Tensor& invstd, double count, Session& session) {
   Tensor sums = cat({own.bias, own.weight}, 0) * session.weight;

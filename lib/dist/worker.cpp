@@ -58,7 +58,7 @@ void Worker::run(Job job) {
   wait(done);
 }
 
-// False at the end.
+// Returns false at the end.
 bool Worker::next(std::packaged_task<void(Link&)>& job) {
   using namespace std::chrono_literals;
   std::unique_lock lock(mutex_);
@@ -76,13 +76,14 @@ bool Worker::next(std::packaged_task<void(Link&)>& job) {
 
 void Worker::loop() {
 #ifdef __linux__
-  prctl(PR_SET_TIMERSLACK, 1);  // Linux lets short sleeps last 50 µs longer, which is more than a small exchange takes.
+  prctl(PR_SET_TIMERSLACK, 1);  // By default Linux makes short sleeps up to 50 µs longer, which is more than a small
+                                // exchange takes.
 #endif
   const NoGrad no_grad;
   std::packaged_task<void(Link&)> job;
   while (next(job)) {
     job(link_);
-    job = {};  // The job's objects are destroyed before the next job comes.
+    job = {};  // Destroys the job's objects before the next job comes.
   }
   heartbeat_.stop();
 }

@@ -13,20 +13,20 @@
 
 namespace crisol::dist {
 
-/// Runs jobs one after another on one thread. All calls of MPI after init() come from it.
+/// Runs jobs one after another on one thread. After init(), only this thread calls MPI.
 class Worker {
  public:
   using Job = std::function<void(Link& link)>;
 
-  /// Three communicators of all ranks, and the memory that all share, or null. Calls `broken` with the text of an error
-  /// of MPI: the ranks no longer agree on the next exchange, so it might wait for ever.
+  /// Three communicators of all ranks, and the memory that all share, or null. At an error of MPI, calls `broken` with
+  /// its text. The ranks then no longer agree on the next exchange, so the exchange might wait for ever.
   Worker(MPI_Comm comm, MPI_Comm notes, MPI_Comm beats, SharedMemory* memory, int limit,
          std::function<void(int rank, int seconds)> silent, std::function<void(const char* text)> broken);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// Queues a job. The future gives its end, or its exception.
+  /// Queues a job. The future becomes ready when the job has ended, and holds its exception.
   std::future<void> queue(Job job);
   /// Waits for a job with high priority. Throws its exception.
   void wait(std::future<void>& done);

@@ -29,7 +29,7 @@ BatchReader::BatchReader(const Dataset& dataset, EpochPlan plan)
   try {
     for (std::int64_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
   } catch (...) {
-    // The system may refuse further threads. The threads that could be started do the work.
+    // The system may refuse further threads. Then the threads that were started do the work.
     if (threads_.empty()) throw;
   }
 }
@@ -72,7 +72,7 @@ void BatchReader::work() {
     lock.unlock();
     Ready ready = read(batch);
     lock.lock();
-    if (ready.error != nullptr) next_read_ = plan_.end;  // Nothing behind this batch will be asked for.
+    if (ready.error != nullptr) next_read_ = plan_.end;  // No batch after this one will be requested.
     ready_.emplace(batch, std::move(ready));
     changed_.notify_all();
   }

@@ -28,20 +28,20 @@ struct EpochPlan {
   std::vector<Field> fields;
   std::int64_t batch_size = 1;
   std::int64_t first = 0, end = 0;  ///< Batches.
-  std::uint64_t seed = 0;           ///< A seed for this loader and this epoch.
+  std::uint64_t seed = 0;           ///< A seed that differs between loaders and between epochs.
   int threads = 1;
 };
 
-/// Gives the batches in their order, whatever the number of threads. A few batches are ready ahead of the caller.
+/// Returns the batches in order, whatever the number of threads. The threads read a few batches ahead of the caller.
 class BatchReader {
  public:
   /// `dataset` must outlive the reader.
   BatchReader(const Dataset& dataset, EpochPlan plan);
   ~BatchReader();
 
-  /// The next batch; nothing after the last. Waits for it if `wait`, else returns nothing when it is not ready. Throws
-  /// the exception that reading the batch threw, and throws it again at each further call. Without `wait` it never
-  /// throws.
+  /// The next batch; nothing after the last. With `wait` it waits for the batch. Without `wait` it returns nothing if
+  /// the batch is not ready. If reading the batch threw an exception, this call throws it, and so does each later call.
+  /// Without `wait` it never throws.
   std::optional<HostBatch> next(bool wait);
 
  private:
@@ -61,7 +61,7 @@ class BatchReader {
   std::map<std::int64_t, Ready> ready_;
   std::int64_t next_read_, next_given_;
   bool stopped_ = false;
-  std::vector<std::thread> threads_;  ///< Last, because they use all members above.
+  std::vector<std::thread> threads_;  ///< The last member, because the threads use all members above.
 };
 
 }  // namespace crisol::io

@@ -19,8 +19,8 @@ struct Cut {
   std::size_t begin, length;
 };
 
-/// Cuts the text of a file into rows of fields. A quoted field is written over itself without its quotes, so that
-/// every field is a part of the text.
+/// Cuts the text of a file into rows of fields. A quoted field is written back into the text without its quotes, so
+/// that every field is a part of the text.
 class Cutter {
  public:
   Cutter(const InputFile& file, std::string& text, char separator) : file_(file), text_(text), separator_(separator) {
@@ -29,7 +29,7 @@ class Cutter {
     if (text.starts_with(byte_order_mark)) at_ = byte_order_mark.size();
   }
 
-  /// The next row that is not empty; no fields after the last.
+  /// The next row that is not empty. No fields after the last row.
   std::vector<Cut> next() {
     std::vector<Cut> fields;
     while (at_ < text_.size() && end_of_line() > 0) {
@@ -56,7 +56,7 @@ class Cutter {
   std::int64_t row_line() const noexcept { return row_line_; }
 
  private:
-  // Bytes of the end of a line that stands here; 0 if none does.
+  // The length of the end of line at the current position; 0 if there is none.
   std::size_t end_of_line() const {
     if (text_[at_] == '\n') return 1;
     return text_.compare(at_, 2, "\r\n") == 0 ? 2 : 0;

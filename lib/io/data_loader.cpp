@@ -60,7 +60,7 @@ class DataLoader::Loop {
         dataset_(dataset),
         progress_(std::move(progress)),
         reader_(std::make_unique<BatchReader>(*dataset_, std::move(plan))) {}
-  // The threads do not exist in a child of fork(), so the child cannot wait for them.
+  // In a child of fork() the threads do not exist, so the child must not wait for them.
   ~Loop() {
     if (system::forked()) static_cast<void>(reader_.release());
   }
@@ -77,9 +77,9 @@ class DataLoader::Loop {
     return true;
   }
 
-  /// The batch that was given last.
+  /// The position of the batch that was returned last.
   DataPosition given() const noexcept { return {epoch_, next_ - 1}; }
-  /// Makes the position of this loop that of the loader.
+  /// Makes this loop's position the loader's position.
   void tell_position() {
     const std::lock_guard lock(progress_->mutex);
     progress_->position = next_ < end_ ? DataPosition{epoch_, next_} : progress_->next_start;
@@ -103,7 +103,8 @@ class DataLoader::Loop {
       if (batch.tensors.size() > 1) batch.target = batch.tensors[1];
       return batch;
     } catch (...) {
-      // This batch is lost, so the epoch ends with the error: now, or at the call that would have returned this batch.
+      // This batch is lost, so the epoch ends with the error: in this call, or in the call that would have returned the
+      // batch.
       error_ = std::current_exception();
       if (wait) throw;
       return std::nullopt;
@@ -175,7 +176,7 @@ std::shared_ptr<DataLoader::Loop> DataLoader::begin_loop() {
 }
 
 void DataLoader::start(std::int64_t epoch, std::int64_t batch) {
-  started_.reset();  // The batches of an unfinished epoch go before new ones are read.
+  started_.reset();  // Frees the batches of an unfinished epoch before new batches are read.
   started_ = make_loop(epoch, batch);
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint32_t images_magic = 0x00000803;
 constexpr std::uint32_t labels_magic = 0x00000801;
-// DEFLATE codes at most 258 bytes in 2 bits.
+// DEFLATE encodes at most 258 bytes in 2 bits.
 constexpr std::uint64_t largest_expansion = 1032;
 
 std::string hexadecimal(std::uint32_t value) {
@@ -115,11 +115,11 @@ class IdxFile {
 
   std::string path_;
   std::uint64_t size_ = 0;
-  bool breaks_off_ = false;  // The gzip stream ended too early in the last read.
+  bool breaks_off_ = false;  // Whether the gzip stream ended too early in the last read.
   std::unique_ptr<gzFile_s, Close> file_;
 };
 
-// The first of MNIST's file names that exists in the folder.
+// The first existing file of the folder among MNIST's file names.
 std::string find_mnist(const std::string& folder, const std::string& stem, const std::string& type) {
   std::string tried;
   for (const char* separator : {"-", "."})

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::int64_t max_pixels = std::int64_t{1} << 26;
 
-// The largest memory that reading the present picture may take at once. A PNG of one pixel can hold gigabytes of zeros.
+// How much memory the decoder may allocate at once for the current picture. A PNG with one pixel can hold gigabytes of
+// zeros.
 thread_local std::size_t largest_allocation = 0;
 
 void* allocate(std::size_t bytes) { return bytes <= largest_allocation ? std::malloc(bytes) : nullptr; }
@@ -22,7 +23,7 @@ void* reallocate(void* memory, std::size_t bytes) {
   return bytes <= largest_allocation ? std::realloc(memory, bytes) : nullptr;
 }
 
-// Reads a JPEG as stb does, where 0 follows the last byte.
+// The bytes of a JPEG as stb reads them: zeros follow the last byte.
 class JpegBytes {
  public:
   explicit JpegBytes(const std::string& bytes) : bytes_(bytes) {}
@@ -48,19 +49,19 @@ bool has_small_tables(JpegBytes& in, int length) {
   return true;
 }
 
-// stb 2.27 does not check the number of codes in a JPEG's Huffman table, and writes more than 256 past the end of an
-// array. So the tables of all segments are checked before stb sees the file.
+// stb 2.27 does not check the number of codes in a JPEG's Huffman table. If there are more than 256, it writes past the
+// end of an array. So the tables of all segments are checked before stb sees the file.
 bool may_decode(const std::string& bytes) {
   constexpr int huffman_tables = 0xC4, end_of_image = 0xD9;
   if (!bytes.starts_with("\xFF\xD8")) return true;  // No JPEG.
   JpegBytes in(bytes);
   in.skip(2);
   while (!in.ended()) {
-    if (in.next() != 0xFF) continue;  // Data of a scan, or padding.
+    if (in.next() != 0xFF) continue;  // Bytes of a scan, or padding.
     int marker = 0xFF;
     while (marker == 0xFF && !in.ended()) marker = in.next();
     if (marker == end_of_image) return true;
-    if (marker <= 0x01 || (marker >= 0xD0 && marker <= 0xD8)) continue;  // These have no segment.
+    if (marker <= 0x01 || (marker >= 0xD0 && marker <= 0xD8)) continue;  // These markers have no segment.
     const int high = in.next(), length = 256 * high + in.next() - 2;
     if (marker != huffman_tables)
       in.skip(length);
@@ -88,7 +89,7 @@ bool may_decode(const std::string& bytes) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 #endif
-// stb shifts negative numbers and relies on two's complement. Its memory accesses are checked all the same.
+// stb shifts negative numbers and relies on two's complement. The sanitizer still checks its memory accesses.
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((no_sanitize("undefined"))), apply_to = function)
 #endif
@@ -122,7 +123,7 @@ Image read_image(const std::string& path, std::int64_t channels) {
   const std::int64_t pixels = std::int64_t{width} * height;
   if (pixels <= 0 || pixels > max_pixels)
     file.refuse("a picture of ", width, " x ", height, " pixels, at most ", max_pixels, " are read");
-  // Sixteen bytes a pixel are enough for four channels of 16 bits and a copy.
+  // Four channels of 16 bits and a copy take sixteen bytes a pixel.
   largest_allocation = (std::size_t{1} << 20) + 16 * static_cast<std::size_t>(pixels) + 2 * bytes.size();
   const std::unique_ptr<stbi_uc, void (*)(void*)> decoded(
       stbi_load_from_memory(data, size, &width, &height, &found, static_cast<int>(channels)), stbi_image_free);
@@ -142,7 +143,7 @@ Image resize(const Image& image, std::int64_t height, std::int64_t width, bool s
               static_cast<std::int64_t>(image.pixels.size()) == image.height * image.width * image.channels,
           "resize", image.pixels.size(), " bytes for ", image.height, " x ", image.width, " pixels of ", image.channels,
           " channels");
-  // The part of the picture that is kept.
+  // The part of the picture that is used.
   std::int64_t rows = image.height, columns = image.width;
   if (!stretch && columns * height > rows * width)
     columns = std::max<std::int64_t>(
@@ -155,7 +156,7 @@ Image resize(const Image& image, std::int64_t height, std::int64_t width, bool s
   const auto stride = static_cast<int>(image.width * image.channels);
   Image result{height, width, image.channels, {}};
   result.pixels.resize(static_cast<std::size_t>(height * width * image.channels));
-  if (rows == height && columns == width) {  // stb's filter would blur a picture that has the size already.
+  if (rows == height && columns == width) {  // stb's filter would blur a picture that already has the right size.
     for (std::int64_t row = 0; row < height; ++row)
       std::copy_n(first + row * stride, width * image.channels, result.pixels.data() + row * width * image.channels);
     return result;

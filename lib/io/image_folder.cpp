@@ -25,7 +25,7 @@ bool is_picture(const fs::path& file) {
   return extension == ".png" || extension == ".jpg" || extension == ".jpeg";
 }
 
-// Sorted, so that the order does not depend on the file system.
+// The subfolders, sorted, so that their order does not depend on the file system.
 std::vector<std::string> subfolders(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code error;

@@ -5,7 +5,7 @@
 
 namespace crisol::io {
 
-/// In pixels: the greatest height and width of the pictures that resize() makes.
+/// The greatest height and width, in pixels, of pictures that resize() makes.
 inline constexpr std::int64_t largest_side = 16384;
 
 }  // namespace crisol::io

@@ -13,7 +13,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "elements are stored in the byte order of the machine");
 
 constexpr std::string_view magic = "\x93NUMPY";
-constexpr std::uint64_t max_elements = std::uint64_t{1} << 59;  // Their bytes fit into 2^62.
+constexpr std::uint64_t max_elements = std::uint64_t{1} << 59;  // So the number of bytes is at most 2^62.
 
 template <class From, class To>
 void convert(const char* from, std::byte* to, std::size_t count, bool swapped) {
@@ -37,7 +37,7 @@ struct ElementType {
 constexpr ElementType element_types[]{
     {"f4", DType::f32, convert<float, float>},
     {"f8", DType::f32, convert<double, float>},
-    {"f2", DType::f16, convert<std::uint16_t, std::uint16_t>},  // The same bits.
+    {"f2", DType::f16, convert<std::uint16_t, std::uint16_t>},  // Copied without a conversion of the bits.
     {"i1", DType::i32, convert<std::int8_t, std::int32_t>},
     {"i2", DType::i32, convert<std::int16_t, std::int32_t>},
     {"i4", DType::i32, convert<std::int32_t, std::int32_t>},
@@ -169,7 +169,7 @@ Header parse_npy_header(const InputFile& file, const std::string& where, std::st
   return header;
 }
 
-// Elements in Fortran's order (innermost axis first) to C's order.
+// Turns elements in Fortran's order (innermost axis first) into C's order.
 std::vector<std::byte> outermost_first(const std::vector<std::byte>& elements, const Shape& shape, std::size_t size) {
   std::vector<std::byte> result(elements.size());
   const int rank = shape.rank();

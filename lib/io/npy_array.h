@@ -17,7 +17,8 @@ struct NpyArray {
   std::vector<std::byte> elements;  ///< Outermost axis first.
 };
 
-/// Reads the contents of a .npy file. `name` says in refusals which array of the file it is; empty for the only one.
+/// Reads the contents of a .npy file. In error messages `name` says which array of the file it is. It is empty if the
+/// file has one array.
 NpyArray parse_npy(const InputFile& file, const std::string& name, std::string_view bytes);
 
 }  // namespace crisol::io

@@ -16,7 +16,8 @@ namespace {
 constexpr std::uint64_t length_bytes = 8;
 static_assert(std::endian::native == std::endian::little, "the format's data is little-endian");
 
-/// An open file with a checked header. The data is read from this same file, even if another file has its name by then.
+/// An open file with a checked header. The data is read from the same open file, even if another file gets its name
+/// meanwhile.
 class SafetensorsFile {
  public:
   explicit SafetensorsFile(const std::string& path) : file_("safetensors", path) {
@@ -49,7 +50,7 @@ class SafetensorsFile {
   }
 
  private:
-  // A file of another kind would be reported as one with an absurd header.
+  // Throws for a file of another kind. Without this check the message would speak of an absurd header.
   void throw_other_kind() {
     if (const std::string kind = file_.kind(); !kind.empty())
       file_.refuse("this is ", kind, ", not a safetensors file: the Python package safetensors converts it");
@@ -91,7 +92,7 @@ void save_safetensors(const std::string& path, const NamedTensors& tensors, cons
   std::array<unsigned char, length_bytes> length;
   for (std::size_t i = 0; i < length_bytes; ++i) length[i] = static_cast<unsigned char>(header.size() >> (8 * i));
 
-  // The order of the ranges, which can differ from the order in the header.
+  // The entries in the order of their ranges, which can differ from their order in the header.
   std::vector<std::size_t> order(entries.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),

@@ -41,7 +41,7 @@ std::string in_quotes(const std::string& name) {
 }
 
 /// Accepts only the structure of a header while it reads the text. A malicious header is rejected at the first error,
-/// and no tree of it is built in memory. Keys that appear twice are also found.
+/// before a tree is built in memory. The reader also finds keys that appear twice.
 class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
  public:
   HeaderReader(SafetensorsHeader& header, const std::string& path) : header_(header), path_(path) {}
@@ -174,8 +174,8 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   std::unordered_set<std::string> names_, metadata_keys_, fields_;
 };
 
-// The number of bytes of the entry's elements. Returns nothing if the product of the sizes without zeros passes 2^62,
-// because no tensor may have such sizes.
+// The number of bytes of the entry's elements. Returns nothing if the product of all sizes except for zeros is above
+// 2^62, because no tensor may have such sizes.
 std::optional<std::uint64_t> byte_count(const SafetensorsEntry& entry) {
   constexpr auto limit = std::uint64_t{1} << 62;
   std::uint64_t bytes = size_of(entry.dtype);

@@ -12,8 +12,8 @@ namespace crisol::io {
 
 constexpr std::uint64_t largest_safetensors_header = 100'000'000;
 
-/// Parses the entries and metadata of a header. Checks every rule against a file with `data_bytes` of data. Errors
-/// start with the file's name, `path`.
+/// Parses the entries and metadata of a header. Checks every rule of the format, for a file with `data_bytes` bytes of
+/// data. Errors start with the file's name, `path`.
 SafetensorsHeader parse_header(std::string_view text, std::uint64_t data_bytes, const std::string& path);
 
 /// Assigns a range to each entry, the largest dtypes first, so that every tensor is aligned to its element size.

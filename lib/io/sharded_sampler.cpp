@@ -20,7 +20,7 @@ ShardedSampler::ShardedSampler(std::shared_ptr<const Sampler> order, std::int64_
   require(batch_size >= world, op, "a batch of ", batch_size, " samples cannot be cut into ", world, " parts");
 }
 
-// The samples of a batch that belong to the first `before` ranks.
+// How many of a batch's samples belong to the first `before` ranks.
 std::int64_t ShardedSampler::part(std::int64_t samples, int before) const noexcept { return samples * before / world_; }
 
 std::int64_t ShardedSampler::local_batch_size() const noexcept {

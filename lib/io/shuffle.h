@@ -1,4 +1,4 @@
-// Orders of samples. The random ones are the same on every machine.
+// Orders of samples. Random orders are the same on every machine.
 #pragma once
 
 #include <cstdint>

@@ -53,7 +53,7 @@ bool is_memory_error(cl_int code) noexcept {
 
 void check_cl(cl_int code, const char* call) {
   if (code == CL_SUCCESS) return;
-  // NVIDIA's driver reports a failed kernel at a later call, whichever call this is, with one of these codes.
+  // NVIDIA's driver reports a failed kernel at some later call, with one of these codes.
   const bool may_be_late = code == CL_OUT_OF_RESOURCES || code == CL_INVALID_COMMAND_QUEUE || code == -9999;
   fail(is_memory_error(code) ? ErrorCode::out_of_memory : ErrorCode::device_failure, call, cl_error_name(code), " (",
        code, ")",

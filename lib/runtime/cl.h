@@ -1,4 +1,4 @@
-// The parts of OpenCL that this library uses: CLHPP's handles for ownership. Return codes become Error.
+// The parts of OpenCL that this library uses. CLHPP's handles own objects, and return codes become Error.
 #pragma once
 
 #define CL_HPP_TARGET_OPENCL_VERSION 120
@@ -13,7 +13,7 @@ const char* cl_error_name(cl_int code) noexcept;
 
 bool is_memory_error(cl_int code) noexcept;
 
-/// Throws unless code is CL_SUCCESS: out_of_memory for the codes that mean it, otherwise device_failure.
+/// Throws unless code is CL_SUCCESS: out_of_memory for codes that mean missing memory, otherwise device_failure.
 void check_cl(cl_int code, const char* call);
 
 }  // namespace crisol::runtime

@@ -48,7 +48,7 @@ CLBlastTranspose transpose_of(const ClblastMatrix& matrix) {
 
 std::size_t size_of(std::int64_t value) { return static_cast<std::size_t>(value); }
 
-// The status, which for OpenCL's errors is their code.
+// CLBlast's status. For errors of OpenCL it is OpenCL's code.
 cl_int call_clblast(_cl_command_queue* queue, const ClblastCall& call, cl_event* event) {
   const ClblastProduct& p = call.product;
   const auto& [a, b, c] = p.matrices;
@@ -86,8 +86,8 @@ const char* against_clblast() {
 }
 
 void run_clblast(DeviceState& device, const ClblastCall& call) {
-  // CLBlast fills its list of parameters in the first call, without a lock, so two first calls at once crash. Never
-  // destroyed, because other threads may still work when the process ends.
+  // CLBlast fills its list of parameters in the first call, without a lock, so two first calls at once crash. The mutex
+  // is never destroyed, because other threads may still work when the process ends.
   static std::mutex& one_at_a_time = *new std::mutex;
   _cl_command_queue* const queue = device.queue();
   CommandTimer timer(device, "kernel");

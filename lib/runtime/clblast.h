@@ -12,12 +12,12 @@ struct _cl_mem;
 
 namespace crisol::runtime {
 
-/// The reason why there is no CLBlast in this process, or nullptr. The first call loads the library.
+/// The reason why this process cannot use CLBlast, or nullptr. The first call loads the library.
 const char* against_clblast();
 
-/// A matrix as CLBlast takes it. Its elements follow one another in rows or, if it is transposed, in columns.
+/// A matrix as CLBlast takes it. Its elements are contiguous along rows, or along columns if it is transposed.
 struct ClblastMatrix {
-  std::int64_t leading;     ///< The distance between rows, or between columns. It is not less than their length.
+  std::int64_t leading;     ///< The distance between rows (columns, if transposed), which is at least their length.
   std::int64_t transposed;  ///< 0 or 1.
   std::int64_t batch;       ///< The distance between matrices.
 };
@@ -36,7 +36,7 @@ struct ClblastCall {
   std::array<std::uint64_t, 3> offsets;
 };
 
-/// Queues a product. A capture keeps the call, and each replay makes it again. The arguments are A, B, C and a
+/// Queues a product. A capture keeps the call, and each replay repeats it. The arguments are A, B, C and a
 /// ClblastProduct.
 void enqueue_clblast(DeviceState& device, std::span<const KernelArg> args);
 

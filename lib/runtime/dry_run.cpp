@@ -7,7 +7,7 @@ namespace crisol::runtime {
 
 namespace {
 
-/// The op that made the contents of a block without values.
+/// What a block without values names as the op that made its contents.
 constexpr char no_op[] = "a dry run";
 
 }  // namespace

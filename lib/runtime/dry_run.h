@@ -1,4 +1,4 @@
-// Runs of functions that queue nothing: for the sizes of their results, or to resolve their kernels.
+// Runs of functions that queue nothing. They give the sizes of results, or resolve kernels.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@ namespace crisol::runtime {
 class Block;
 
 /// While it lives, this thread's functions queue no kernels, fills and copies. They check their arguments, allocate
-/// memory and upload values of the host as always. A tensor that kernels would have written has no values then: a read
-/// of it throws invalid_argument, and the dry run notes the read. PauseCapture (runtime/capture/capture.h) pauses dry
-/// runs too.
+/// memory and upload values of the host as always. A tensor that kernels would have written has no values. Reading it
+/// throws invalid_argument, and the dry run notes the read. PauseCapture (runtime/capture/capture.h) pauses dry runs
+/// too.
 class DryRun {
  public:
-  /// The kernels that a dry run looks up and builds. After a dry run with `all`, every launch of the same function
-  /// finds its kernels.
+  /// Which kernels a dry run looks up and builds. After a dry run with `all`, every launch of the same function finds
+  /// its kernels.
   enum class Kernels : std::uint8_t { none, all };
 
   explicit DryRun(Kernels kernels = Kernels::none) noexcept;
@@ -24,7 +24,7 @@ class DryRun {
   DryRun(const DryRun&) = delete;
   DryRun& operator=(const DryRun&) = delete;
 
-  /// Whether a function asked for values that are not there.
+  /// Whether a function tried to read values that are not there.
   bool needed_values() const noexcept { return needed_values_; }
   bool resolves_kernels() const noexcept { return kernels_ == Kernels::all; }
   void note_needed_values() noexcept { needed_values_ = true; }
@@ -41,7 +41,7 @@ inline bool needs_no_kernels() noexcept { return in_dry_run() && !thread_context
 
 /// Says that a new block has no values, because a dry run allocated it.
 void note_no_values(Block& block) noexcept;
-/// Says that values of the host are written to it.
+/// Notes that values of the host are written to the block.
 void note_values(Block& block) noexcept;
 /// Throws invalid_argument in a dry run for a block without values.
 void check_has_values(const Block& block);

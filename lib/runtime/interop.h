@@ -17,11 +17,11 @@ _cl_device_id* opencl_device(DeviceState& device);
 _cl_context* opencl_context(DeviceState& device);
 _cl_command_queue* opencl_queue(DeviceState& device);
 
-/// Makes a block from a buffer of the user. Checks that the buffer belongs to the device's context and that kernels may
-/// read and write it.
+/// Makes a block from a buffer of the user. Checks that the buffer belongs to the device's context, and that kernels
+/// may read and write the buffer.
 BlockPtr share_buffer(DeviceState& device, _cl_mem* memory);
 
-/// An event that completes after all work that is queued by now.
+/// An event that completes when all work that is queued now has completed.
 _cl_event* mark(DeviceState& device);
 /// Makes all work that is queued from now on wait for the event.
 void wait_for(DeviceState& device, _cl_event* event);

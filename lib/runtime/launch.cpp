@@ -74,8 +74,8 @@ void set_arguments(_cl_kernel* kernel, const std::string& name, const KernelArg*
 
 namespace {
 
-// Notes that the program now holds code for this kernel and local size, which its stored binary may lack. Returns true
-// if the code is new.
+// Notes that the program now holds code for this kernel and local size. The program's stored binary may lack this code.
+// Returns true if the code is new.
 bool note_run(BuiltKernel& kernel, const NdRange& range) {
   if (kernel.launched && kernel.warmed_local == range.local) return false;
   kernel.launched = true;
@@ -96,7 +96,7 @@ void name_blocks(const BuiltKernel& kernel, const KernelArg* args, std::size_t c
     if (args[i].kind() == KernelArg::Kind::view) name_block(*args[i].view().block, op);
 }
 
-// The first replay runs the kernel, soon after.
+// Captures without running. The first replay runs the kernel soon.
 void capture_only(Capturer& capturer, BuiltKernel& kernel, const NdRange& range, const KernelArg* args,
                   std::size_t count) {
   {
@@ -164,8 +164,8 @@ void enqueue(DeviceState& device, BuiltKernel& kernel, const NdRange& range, con
 const DeviceInfo& info_of(const DeviceState& device) noexcept { return device.info(); }
 
 NdRange flat_range(const DeviceInfo& info, std::int64_t count) {
-  // A GPU starts about one group each clock cycle, and its memory moves 2 KB in this time. Small groups would therefore
-  // limit the speed of copies of large arrays. A small number of items is spread over all compute units instead.
+  // A GPU starts about one group each clock cycle, and in this time its memory moves 2 KB. So small groups would limit
+  // the speed of large copies. With few items, small groups spread them over all compute units.
   const bool many = info.type == DeviceType::gpu && count >= std::int64_t{2048} * info.compute_units;
   const auto local = static_cast<std::int64_t>(std::min<std::uint64_t>(many ? 256 : 64, info.max_work_group));
   return {{(count + local - 1) / local * local}, {local}};

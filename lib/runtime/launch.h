@@ -2,7 +2,7 @@
 //
 //     launch(device, {"relu.cl", "relu_forward", {{"WIDTH", 16}}}, {{groups}, {1}}, x.view(), y.view(), n);
 //
-// dtype, tile sizes and flags are defines; every shape, stride and offset is an argument, so that a new batch size
+// dtype, tile sizes and flags are defines. Every shape, stride and offset is an argument, so that a new batch size
 // compiles nothing.
 #pragma once
 
@@ -33,7 +33,7 @@ struct Define {
   Define(std::string_view n, Integer value) : name(n), number(static_cast<std::int64_t>(value)) {}
 };
 
-/// A short list of defines without allocation.
+/// A short list of defines. It allocates nothing.
 class Defines {
  public:
   static constexpr std::size_t max_count = 24;
@@ -63,8 +63,8 @@ struct KernelSpec {
   bool exact_division = false;    ///< Division and square root are correctly rounded, if the device offers it.
 };
 
-/// Work-items, and work-items in a group; local 0 leaves the choice to OpenCL. Local sizes must not depend on shapes
-/// (PoCL compiles per local size). The global size must be a multiple of the local one.
+/// Work-items, and work-items in a group; With local 0, OpenCL chooses the local size. Local sizes must not depend on
+/// shapes, because PoCL compiles a kernel for each local size. The global size must be a multiple of the local one.
 struct NdRange {
   std::array<std::size_t, 3> global{1, 1, 1};
   std::array<std::size_t, 3> local{0, 0, 0};
@@ -92,10 +92,10 @@ class KernelArg {
   KernelArg(std::uint64_t value) { set(value); }
   KernelArg(float value) { set(value); }
   KernelArg(const std::array<float, 8>& value) { set(value); }  ///< A float8.
-  KernelArg(double) = delete;                                   // Devices need not know double; write a float.
+  KernelArg(double) = delete;                                   // Devices need not support double. Write a float.
   KernelArg(bool) = delete;                                     // Not a legal kernel parameter type.
   KernelArg(const Shape& shape, int lanes = Shape::max_rank);
-  /// A scalar or vector of these bytes. They are not copied, so they must live until the kernel is queued.
+  /// A scalar or vector of these bytes. The bytes are not copied, so they must live until the kernel is queued.
   KernelArg(const void* bytes, std::size_t size) : size_(size), elsewhere_(bytes) {}
 
   Kind kind() const noexcept { return kind_; }
@@ -120,9 +120,9 @@ class KernelArg {
 
 class BuiltKernel;
 
-/// Sets a kernel's arguments; `name` is for the message. `known` has the values that the kernel has already, one behind
-/// the other, and is brought up to date. It is empty for a new kernel. A value that stays is not set again, because
-/// drivers copy each value. A buffer is always set, because a new buffer may have the handle of a destroyed one.
+/// Sets a kernel's arguments; `name` is for the message. `known` holds the values that the kernel already has, one
+/// after another, and is updated. It is empty for a new kernel. An unchanged value is not set again, because drivers
+/// copy each value. A buffer is always set, because a new buffer may have the handle of a destroyed one.
 void set_arguments(_cl_kernel* kernel, const std::string& name, const KernelArg* args, std::size_t count,
                    std::vector<unsigned char>& known);
 
@@ -142,16 +142,16 @@ void launch(DeviceState& device, BuiltKernel& kernel, const NdRange& range, cons
 
 template <class... Args>
 void launch(DeviceState& device, const KernelSpec& spec, const NdRange& range, const Args&... args) {
-  // A kernel that only a dry run for sizes meets may never run. Then its code never gets into the cache, and each
+  // If only dry runs for sizes use a kernel, it may never run. Then its code would never get into the cache, and each
   // process would compile it anew.
   if (!needs_no_kernels()) launch(device, resolve(device, spec), range, args...);
 }
 
-/// The facts that variants and geometry are chosen by.
+/// The facts on which the choice of variants and geometry depends.
 const DeviceInfo& info_of(const DeviceState& device) noexcept;
 
-/// One work-item for each of `count`, rounded up to whole groups. A group has 64 items, or 256 for many items on a GPU,
-/// but not more than the device's limit. The kernel returns if its id is not below the count.
+/// `count` work-items, rounded up to whole groups. A group has 64 items, or 256 for many items on a GPU, but not more
+/// than the device's limit. A work-item must return if its id is not below `count`.
 NdRange flat_range(const DeviceInfo& info, std::int64_t count);
 inline NdRange flat_range(const DeviceState& device, std::int64_t count) { return flat_range(info_of(device), count); }
 

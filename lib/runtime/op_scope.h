@@ -1,4 +1,4 @@
-// The op that a thread runs. Errors without memory and timelines name it.
+// The op that a thread runs. Messages about missing memory and timelines name the op.
 #pragma once
 
 #include "base/thread_context.h"
@@ -8,8 +8,8 @@ namespace crisol::runtime {
 /// The op of the calling thread, or null.
 inline const char* current_op() noexcept { return thread_context().op; }
 
-/// Names the op of this thread while it lives, unless an outer scope names one. The text must live as long as the
-/// process.
+/// While it lives, it names the op that this thread runs, unless an outer scope names an op. The text must live as long
+/// as the process.
 class OpScope {
  public:
   explicit OpScope(const char* op) noexcept : op_(thread_context().op), outer_(op_) {

@@ -20,12 +20,12 @@ void DeviceClock::fit(const std::vector<Command>& commands, std::int64_t now) no
   for (const Command& c : commands) {
     least = std::max(least, c.before - c.start);
     most = std::min(most, now - c.end);
-    if (c.queued == 0 || c.queued > c.start) continue;  // The driver does not tell it.
+    if (c.queued == 0 || c.queued > c.start) continue;  // The driver does not tell when the command was queued.
     least = std::max(least, c.before - c.queued);
     most = std::min(most, c.after - c.queued);
   }
   if (known_ && least <= offset_ && offset_ <= most) return;
-  // Clocks with coarse steps may contradict each other a little.
+  // The bounds may contradict each other a little if clocks have coarse steps.
   offset_ = known_ && least <= most ? std::clamp(offset_, least, most) : least + (most - least) / 2;
   known_ = true;
 }
@@ -63,7 +63,7 @@ void Profiler::trace(int device_index, const std::vector<const TimedCommand*>& c
   clock_.fit(times, trace_clock());
   std::vector<std::size_t> order(commands.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  // Threads may note their commands in another order than the queue has.
+  // Threads may note their commands in another order than they have in the queue.
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return times[a].start < times[b].start; });
   for (const std::size_t i : order) {
@@ -103,7 +103,7 @@ void CommandTimer::queued(std::string_view name, std::uint64_t bytes, const cl::
     command.after = trace_clock();
     command.flow = new_flow();
     trace_flow_start("launch", command.flow, before_);
-    // Every arrow starts in a slice. Without an op the call itself is one.
+    // Every arrow must start in a slice. Without an op, the call itself becomes a slice.
     if (command.op == nullptr) trace_slice(host_row(), "launch", name, before_, trace_clock());
   }
   device_.profiler().record(std::move(command));
@@ -164,7 +164,7 @@ Profile::Profile(Device device) : device_(device) {
     if (state.profiler().start())
       state.set_profiling();
     else
-      state.finish();  // Work that was queued before belongs only to the outer profile.
+      state.finish();  // Waits for earlier work, which belongs only to the outer profile.
   } catch (...) {
     state.profiler().stop();
     throw;

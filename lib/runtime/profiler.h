@@ -26,16 +26,17 @@ struct TimedCommand {
   std::uint32_t row = 0;               ///< The row of the queue.
   std::uint64_t bytes = 0;             ///< The size of a transfer.
   std::uint64_t flow = 0;              ///< The arrow from the call that queued it.
-  std::int64_t before = 0, after = 0;  ///< The times before and after that call, by the host's clock.
+  std::int64_t before = 0, after = 0;  ///< The times before and after this call, by the host's clock.
 };
 
 /// The difference between a device's clock and the host's. A command is queued during a call of the host, begins after
-/// it and has ended when its event says so. This bounds the difference. The bounds of the latest commands win, because
-/// clocks drift.
+/// the call began, and has ended when its event says so. These facts bound the difference. Bounds of later commands
+/// replace earlier ones, because clocks drift.
 class DeviceClock {
  public:
   struct Command {
-    std::int64_t before, after, queued, start, end;  ///< The first two by the host's clock.
+    std::int64_t before, after, queued, start, end;  ///< `before` and `after` are by the host's clock, the others by
+                                                     /// the device's clock.
   };
   /// `now` is a time of the host when all commands had ended.
   void fit(const std::vector<Command>& commands, std::int64_t now) noexcept;
@@ -53,7 +54,7 @@ class Profiler {
   bool profiles() const noexcept { return users_.load(std::memory_order_relaxed) > 0; }
   bool traced() const noexcept { return traced_.load(std::memory_order_relaxed); }
 
-  /// A profile begins or ends, or the timeline does. Returns true if events become necessary or unnecessary.
+  /// Called when a profile or the timeline begins or ends. Returns true if events become necessary or unnecessary.
   bool start() noexcept { return users_.fetch_add(1) == 0 && !traced(); }
   bool stop() noexcept { return users_.fetch_sub(1) == 1 && !traced(); }
   bool start_trace() noexcept { return !traced_.exchange(true) && !profiles(); }
@@ -72,7 +73,7 @@ class Profiler {
     std::string kernel;
     double ms;
   };
-  /// A command of the timeline with its place in DeviceClock's list.
+  /// Adds a command to the timeline. `commands` and DeviceClock's list have the same order.
   void trace(int device_index, const std::vector<const TimedCommand*>& commands,
              const std::vector<DeviceClock::Command>& times);
 
@@ -95,7 +96,7 @@ class CommandTimer {
   cl_event* event() noexcept { return profiled_ || traced_ ? &event_ : nullptr; }
   /// Call it when the command was queued. `name` is a kernel or a kind.
   void queued(std::string_view name, std::uint64_t bytes = 0);
-  /// The same for a command with an event of the caller.
+  /// The same for a command whose event the caller has.
   void queued(std::string_view name, std::uint64_t bytes, const cl::Event& event);
 
  private:

@@ -17,8 +17,8 @@ namespace crisol::training {
 
 namespace {
 
-// The shortest text that gives the same number again. A value that came from an f32 gets the shortest text that gives
-// the same f32, so that 0.1f is written as 0.1.
+// The shortest text that reads back as the same number. For a value that came from an f32, the text reads back as the
+// same f32, so that 0.1f is written as 0.1.
 std::string text_of(const Scalar& value) {
   if (value.dtype() == DType::boolean) return value.as_int() != 0 ? "true" : "false";
   if (value.dtype() == DType::i64) return std::to_string(value.as_int());

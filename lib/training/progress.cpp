@@ -48,14 +48,15 @@ void Progress::show(const Metrics& metrics) {
                   taken * static_cast<double>(steps_ - now_.steps) / static_cast<double>(now_.steps - first_.steps));
     text += speed;
   }
-  // The device works behind this thread. So only the steps since the last wait for the device tell its speed.
+  // The device works later than this thread. So the speed is computed from the steps since the last wait for the
+  // device.
   const double rate = static_cast<double>(now_.steps - last_.steps) / (now_.seconds - last_.seconds);
   next_ = terminal_ ? now_.steps + 1 + static_cast<std::int64_t>(0.2 * rate)
                     : ((now_.steps * 10 / steps_ + 1) * steps_ + 9) / 10;
   last_ = now_;
   const double done = static_cast<double>(now_.steps) / static_cast<double>(steps_);
   if (terminal_) {
-    constexpr int width = 16;  // With one metric, the whole line stays below 80 columns.
+    constexpr int width = 16;  // With this width, a line with one metric stays below 80 columns.
     const int full = static_cast<int>(done * width);
     std::printf("\r%s [%s%s] %3.0f%%%s\033[K", label_.c_str(), std::string(static_cast<std::size_t>(full), '=').c_str(),
                 std::string(static_cast<std::size_t>(width - full), ' ').c_str(), 100 * done, text.c_str());

@@ -10,7 +10,7 @@ namespace crisol::dist {
 
 namespace {
 
-/// Elements that are combined at a time, so that the sums stay in the first cache.
+/// The number of elements that are combined at a time, so that the sums stay in the L1 cache.
 constexpr std::size_t block = 2048;
 
 /// The type in which elements are combined. Unsigned numbers wrap around.
@@ -67,7 +67,7 @@ void fold(ReduceOp op, DType dtype, std::size_t count, const std::vector<const s
     case DType::i32: return fold_of<std::int32_t>(op, count, parts, weights, results);
     case DType::i64: return fold_of<std::int64_t>(op, count, parts, weights, results);
     case DType::u8: return fold_of<std::uint8_t>(op, count, parts, weights, results);
-    case DType::boolean:  // The bytes are 0 or 1.
+    case DType::boolean:  // Its bytes are 0 or 1.
       return fold_of<std::uint8_t>(op == ReduceOp::sum ? ReduceOp::max : op, count, parts, weights, results);
   }
 }

@@ -9,8 +9,9 @@
 
 namespace crisol::dist {
 
-/// Combines `parts`, of `count` elements each, in the order of the ranks. Writes the result to all places in `results`,
-/// which may be parts. `weights` has a factor for each rank, for sums of f32, or nothing.
+/// Combines `parts`, of `count` elements each, in the order of the ranks. Writes the result to all addresses in
+/// `results`, which may be addresses in `parts`. For sums of f32, `weights` may have a factor for each rank. Otherwise
+/// it is empty.
 void fold(ReduceOp op, DType dtype, std::size_t count, const std::vector<const std::byte*>& parts,
           const std::vector<float>& weights, const std::vector<std::byte*>& results);
 

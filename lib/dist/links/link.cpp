@@ -13,7 +13,7 @@ namespace crisol::dist {
 
 namespace {
 
-// Lengths are int in MPI, and the scratch memory of a piece is as large as the piece.
+// The limit for a piece: MPI takes lengths as int, and a piece needs scratch memory of its own size.
 constexpr std::size_t piece_bytes = std::size_t{64} << 20;
 // Below this size, one round is faster than two. In one round each rank sums everything. In two rounds each rank sums a
 // part.
@@ -30,7 +30,7 @@ struct Parts {
   }
 };
 
-// Parts that follow each other.
+// Pointers to parts that follow each other in memory.
 std::vector<const std::byte*> parts_from(const std::byte* first, std::size_t bytes, std::size_t ranks) {
   std::vector<const std::byte*> parts;
   for (std::size_t r = 0; r < ranks; ++r) parts.push_back(first + r * bytes);
@@ -117,8 +117,8 @@ void Link::all_reduce(std::byte* data, std::size_t count, ReduceOp op, DType dty
     all_reduce_piece(data + first * element, std::min(piece, count - first), op, dtype, weights);
 }
 
-// Each rank sums one part of the elements, in the order of the ranks, and gives the sums to all. The sums do not depend
-// on the MPI library, nor on how the elements are cut.
+// Each rank sums one part of the elements, in the order of the ranks, and gives the sums to all. So the sums depend
+// neither on the MPI library nor on how the elements are cut.
 void Link::all_reduce_piece(std::byte* data, std::size_t count, ReduceOp op, DType dtype,
                             const std::vector<float>& weights) {
   const std::size_t element = size_of(dtype), bytes = count * element, ranks = static_cast<std::size_t>(world_);
@@ -157,7 +157,8 @@ void Link::reduce_scatter(const std::byte* data, std::size_t count, ReduceOp op,
     std::vector<int> to;
     std::byte* const received = scratch(2 * ranks * size * element);
     for (std::size_t r = 0; r < ranks; ++r) to.push_back(static_cast<int>(r * size * element));
-    // The parts lie `count` elements apart, which may be more than an int counts. So they are packed first.
+    // The parts are `count` elements apart. MPI takes distances as int, and `count` may be larger. So the parts are
+    // packed first.
     std::byte* const packed = received + ranks * size * element;
     for (std::size_t r = 0; r < ranks; ++r)
       std::memcpy(packed + r * size * element, data + (r * count + first) * element, size * element);

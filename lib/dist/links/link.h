@@ -15,11 +15,12 @@
 
 namespace crisol::dist {
 
-/// Waits never block in MPI: they test and sleep, so that the core is free for kernels, and the heartbeat goes on.
+/// Waits do not block in MPI. They test and sleep, so that kernels can use the core and the heartbeat goes on.
 class Link {
  public:
-  /// `urgent`: how many threads wait for the link. While some do, it tests without sleep.
-  /// `notes` is another communicator of all ranks. `memory` is shared by all ranks, or null: then all goes through MPI.
+  /// `urgent` is the number of threads that wait for the link. While it is above 0, the link tests without sleep.
+  /// `notes` is another communicator of all ranks. `memory` is shared by all ranks. If it is null, all bytes go through
+  /// MPI.
   Link(MPI_Comm comm, MPI_Comm notes, SharedMemory* memory, Heartbeat& heartbeat, const std::atomic<int>& urgent);
 
   int rank() const noexcept { return rank_; }
@@ -27,19 +28,20 @@ class Link {
 
   void wait(const std::function<bool()>& done);
 
-  /// Begins a gather of one byte of each rank. Ranks may begin it before or after other exchanges.
+  /// Begins to gather one byte of each rank. A rank may begin it before or after other exchanges.
   void begin_note(char own);
-  /// Ends it: the bytes of all ranks.
+  /// Ends what begin_note() began. Returns the bytes of all ranks.
   std::vector<char> end_note();
   /// The texts of all ranks.
   std::vector<std::string> gather_text(const std::string& own);
 
   /// Combines `count` elements in place. `weights` as in fold().
   void all_reduce(std::byte* data, std::size_t count, ReduceOp op, DType dtype, const std::vector<float>& weights = {});
-  /// Combines part r of the data of all ranks on rank r: `count` elements in each of the world parts.
+  /// Rank r gets part r, combined over all ranks. The data has one part of `count` elements for each rank.
   void reduce_scatter(const std::byte* data, std::size_t count, ReduceOp op, DType dtype,
                       const std::vector<float>& weights, std::byte* result);
-  /// `own` and `all` hold `bytes` bytes for one rank and for each rank. `own` may be the place in `all`.
+  /// `own` holds `bytes` bytes of this rank, and `all` gets `bytes` bytes of each rank. `own` may be this rank's place
+  /// in `all`.
   void all_gather(const void* own, std::size_t bytes, void* all);
   void broadcast(std::byte* data, std::size_t bytes, int root);
   void barrier();

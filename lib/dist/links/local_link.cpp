@@ -13,13 +13,14 @@ constexpr std::size_t slot_bytes = SharedMemory::slot_bytes;
 // Below this size, one round in which each rank sums everything is faster than several rounds with a part for each
 // rank.
 constexpr std::size_t small_bytes = std::size_t{32} << 10;
-// Rounds between two steps of a chunk, if there are many chunks.
+// The number of rounds between two steps of a chunk, if there are many chunks.
 constexpr std::uint32_t usual_distance = 2;
 static_assert(SharedMemory::slots > 2 * usual_distance, "a slot is used again when the last step of its chunk is done");
 
 enum class Function : std::uint8_t { all_reduce, all_reduce_at_once, reduce_scatter, all_gather };
 
-// A number that tells exchanges apart which are different calls. Sizes count modulo 2^20.
+// A number that identifies a call. Ranks compare the numbers, to find ranks that make different calls. Sizes count
+// modulo 2^20.
 std::uint32_t exchange_of(Function function, std::size_t count, ReduceOp op = ReduceOp::sum, DType dtype = DType::u8) {
   const auto kind = static_cast<std::uint32_t>(function) << 6 | static_cast<std::uint32_t>(op) << 4 |
                     static_cast<std::uint32_t>(dtype);
@@ -37,9 +38,9 @@ std::vector<Byte*> LocalLink::places(std::uint32_t round, std::size_t offset, By
   return all;
 }
 
-// In its round R a rank has seen that all others ended R + 1 - distance rounds. So a step sees the work that the others
-// did `distance` rounds before. The others read and wrote a slot for the last time at most 2 · distance rounds after
-// the chunk was copied in.
+// In round R, a rank has seen that all other ranks ended R + 1 - distance rounds. So a step sees what the others wrote
+// `distance` rounds before. The last access of another rank to a slot is at most 2 · distance rounds after the chunk
+// was copied in.
 void LocalLink::run(std::uint32_t exchange, std::size_t chunks, const Step& copy_in, const std::vector<Step>& then) {
   const std::uint32_t distance = chunks > usual_distance ? usual_distance : 1;
   const std::size_t rounds = chunks + then.size() * distance;
@@ -76,7 +77,7 @@ void LocalLink::all_reduce(std::byte* data, std::size_t count, ReduceOp op, DTyp
   const auto part = [&](std::size_t number, int rank) {
     return part_of_rank(std::min(chunk, count - number * chunk), rank, ranks);
   };
-  // Copies between the data and the slot of this rank, without the part that it sums itself.
+  // Copies between the data and this rank's slot. Leaves out the part that this rank sums itself.
   const auto copy_others = [&](std::size_t number, const auto& copy) {
     const Part sums = part(number, own);
     const std::size_t size = std::min(chunk, count - number * chunk), end = sums.begin + sums.count;

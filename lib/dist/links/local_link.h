@@ -11,8 +11,8 @@
 namespace crisol::dist {
 
 /// Elements go through the slots of the ranks in chunks, so that they stay in the caches. A chunk is copied in, summed
-/// and copied out in different rounds. So a rank that waits for one chunk has others to do meanwhile. Functions as in
-/// Link, with the same bits.
+/// and copied out in different rounds. So a rank works on other chunks while it waits for one. The functions are those
+/// of Link, and their results have the same bits.
 class LocalLink {
  public:
   LocalLink(SharedMemory& memory, Heartbeat& heartbeat) : memory_(memory), heartbeat_(heartbeat) {}
@@ -23,13 +23,14 @@ class LocalLink {
   void all_gather(const std::byte* own, std::size_t bytes, std::byte* all);
 
  private:
-  /// Rounds that copy chunks in, and rounds later deal with the chunks of all ranks. `then` has one function for each
-  /// later step of a chunk. Chunks are numbered; `round` is the one in which the chunk was copied in.
+  /// Runs the rounds of an exchange. A round copies a chunk in, and runs the later steps of earlier chunks. `then` has
+  /// one function for each later step of a chunk. A step gets the chunk's number, and the round in which the chunk was
+  /// copied in.
   using Step = std::function<void(std::size_t chunk, std::uint32_t round)>;
   void run(std::uint32_t exchange, std::size_t chunks, const Step& copy_in, const std::vector<Step>& then);
   void all_reduce_at_once(std::byte* data, std::size_t count, ReduceOp op, DType dtype,
                           const std::vector<float>& weights);
-  /// The slots of all ranks in a round, `offset` bytes from their begins. `own` replaces the slot of this rank.
+  /// The slots of all ranks in a round, `offset` bytes from their beginning. `own` replaces the slot of this rank.
   template <class Byte>
   std::vector<Byte*> places(std::uint32_t round, std::size_t offset, Byte* own) const;
 

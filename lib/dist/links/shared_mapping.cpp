@@ -19,12 +19,13 @@ namespace crisol::dist {
 
 namespace {
 
-/// The path under which the others find the file of a rank.
+/// What a rank offers to the others: the path under which they find its file.
 struct Offer {
   std::int64_t process;
   std::int32_t file;
-  std::int32_t error;      ///< errno, if there is no file.
-  std::uint32_t token[4];  ///< The file begins with it. Processes have other numbers within a container.
+  std::int32_t error;      ///< 0, or errno if there is no file.
+  std::uint32_t token[4];  ///< The first bytes of the file. They identify it, because a process has other numbers
+                           /// within a container.
 };
 
 class OpenFile {
@@ -61,7 +62,7 @@ std::byte* make(const OpenFile& file, std::size_t bytes, Offer& offer) {
   return memory;
 }
 
-// Null, and errno, if there is no such file.
+// Returns null and sets errno if there is no such file.
 std::byte* find(const Offer& offer, std::size_t bytes) {
   const std::string path = "/proc/" + std::to_string(offer.process) + "/fd/" + std::to_string(offer.file);
   const OpenFile file(::open(path.c_str(), O_RDWR | O_CLOEXEC));

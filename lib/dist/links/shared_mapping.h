@@ -9,11 +9,11 @@
 
 namespace crisol::dist {
 
-/// Pages of a file without a name. The system frees them when the last process unmaps them, or ends in any way. They
-/// do not count against the size of /dev/shm, which is 64 MB in many containers.
+/// Pages of a file without a name. The system frees them when the last process unmaps them or ends. They do not count
+/// against the size of /dev/shm, which is 64 MB in many containers.
 class SharedMapping {
  public:
-  /// Pages of zeros for all ranks of `local`. Null on every rank if a rank cannot map them: `reason` says why.
+  /// Pages of zeros for all ranks of `local`. Null on every rank if one rank cannot map them. `reason` then says why.
   static std::unique_ptr<SharedMapping> open(MPI_Comm local, std::size_t bytes, std::string& reason);
   ~SharedMapping();
   SharedMapping(const SharedMapping&) = delete;

@@ -47,7 +47,8 @@ std::unique_ptr<SharedMemory> SharedMemory::open(MPI_Comm local, std::string& re
       SharedMapping::open(local, slots_begin(ranks) + static_cast<std::size_t>(ranks) * slots * slot_bytes, reason);
   if (pages == nullptr) return nullptr;
   std::unique_ptr<SharedMemory> result(new SharedMemory(std::move(pages), rank, ranks));
-  check_mpi(MPI_Barrier(local), "MPI_Barrier");  // Nobody reads a rank's progress before its begin.
+  check_mpi(MPI_Barrier(local), "MPI_Barrier");  // No rank may read the progress of another rank before it is
+                                                 // initialised.
   return result;
 }
 
@@ -76,7 +77,7 @@ void SharedMemory::end_round(std::uint32_t exchange) noexcept {
   if (own.waiting.load() != 0) wake_all(own.rounds);
 }
 
-// Ranks that make different calls would read each other's bytes as something else.
+// Compares the calls: ranks that make different calls would misread each other's bytes.
 void SharedMemory::check_exchange(int rank, std::uint32_t round) const {
   const auto of = [&](int r) { return progress_[r].exchanges[round % slots].load(std::memory_order_relaxed); };
   if (of(rank) != of(rank_))
@@ -90,7 +91,7 @@ void SharedMemory::wait_for(std::uint32_t rounds, Heartbeat& heartbeat) const {
     if (r == rank_) continue;
     Progress& other = progress_[r];
     std::uint32_t seen = other.rounds.load();
-    // Numbers of rounds wrap around, and differ by a few.
+    // Numbers of rounds wrap around. They differ by only a few, so the sign of the difference is right.
     const auto is_there = [&] { return static_cast<std::int32_t>(seen - rounds) >= 0; };
     for (int test = 0; test < short_tests && !is_there(); ++test) seen = other.rounds.load();
     while (!is_there()) {

@@ -13,11 +13,12 @@
 
 namespace crisol::dist {
 
-/// Each rank has some slots, which all ranks read and write, and a number of rounds that it has ended. An exchange is a
-/// sequence of rounds, the same one on all ranks. The slots of a rank take turns: round r uses slot r modulo `slots`.
+/// Each rank has some slots, which all ranks read and write, and a count of the rounds that it has ended. An exchange
+/// is a sequence of rounds, the same one on all ranks. The slots of a rank take turns: round r uses slot r modulo
+/// `slots`.
 class SharedMemory {
  public:
-  /// Slots of a rank, and their size. All slots of a rank fit into the second cache of a core.
+  /// Slots of a rank, and their size. All slots of a rank fit into the L2 cache of a core.
   static constexpr std::uint32_t slots = 5;
   static constexpr std::size_t slot_bytes = std::size_t{256} << 10;
 
@@ -30,21 +31,21 @@ class SharedMemory {
   int rank() const noexcept { return rank_; }
   int ranks() const noexcept { return ranks_; }
 
-  /// The rounds that this rank has ended. It is in the round of this number.
+  /// The number of rounds that this rank has ended. This is also the number of its current round.
   std::uint32_t round() const noexcept { return round_; }
   /// The slot of a rank in a round.
   std::byte* slot(int rank, std::uint32_t round) const noexcept;
   /// Ends a round: the other ranks may read the bytes that this rank wrote before. `exchange` tells exchanges of
   /// different functions or sizes apart.
   void end_round(std::uint32_t exchange) noexcept;
-  /// Waits until each rank has ended `rounds` rounds. The core is free meanwhile, and the heartbeat goes on. Throws
-  /// Error (io) if a rank ended the last of them for another exchange than this rank.
+  /// Waits until each rank has ended `rounds` rounds. Meanwhile the core is free, and the heartbeat goes on. Throws
+  /// Error (io) if a rank ended the last of these rounds in another exchange than this rank.
   void wait_for(std::uint32_t rounds, Heartbeat& heartbeat) const;
 
  private:
-  /// At the begin of the memory, one for each rank, on lines of the cache of their own.
+  /// One for each rank, at the beginning of the memory, in separate cache lines.
   struct alignas(128) Progress {
-    std::atomic<std::uint32_t> rounds, waiting;   ///< `waiting`: ranks that sleep until `rounds` changes.
+    std::atomic<std::uint32_t> rounds, waiting;   ///< `waiting` counts the ranks that sleep until `rounds` changes.
     std::atomic<std::uint32_t> exchanges[slots];  ///< The exchanges of the last rounds.
   };
 

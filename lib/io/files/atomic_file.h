@@ -9,7 +9,7 @@
 namespace crisol::io {
 
 /// Writes to a temporary file in the target's folder. commit() flushes the file to the disk and renames it. Without
-/// commit() the destructor removes the file. Failures throw Error (ErrorCode::io) with `op`, the path and the reason.
+/// commit() the destructor removes the file. A failure throws Error (ErrorCode::io) with `op`, the path and the reason.
 class AtomicFile {
  public:
   AtomicFile(const char* op, const std::string& path);

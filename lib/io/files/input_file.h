@@ -1,4 +1,4 @@
-// A file that is read, with refusals that name it.
+// A file for reading. Error messages name the file.
 #pragma once
 
 #include <cstddef>

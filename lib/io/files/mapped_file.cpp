@@ -5,7 +5,7 @@
 namespace crisol::io {
 
 MappedFile::MappedFile(const char* op, const std::string& path) : path_(path) {
-  InputFile(op, path);  // Refuses files that are missing, unreadable or not regular.
+  InputFile(op, path);  // Throws for files that are missing, unreadable or not regular.
   map(op);
 }
 

@@ -18,9 +18,10 @@ class MappedFile {
   const std::string& path() const noexcept { return path_; }
   std::string_view bytes() const noexcept { return bytes_; }
 
-  /// Whether another program may replace and remove the file while it is mapped, and this object keeps the old bytes.
+  /// Whether another program may replace and remove the file while it is mapped. This object then keeps the old bytes.
   static bool may_be_replaced() noexcept;
-  /// Throws Error if the bytes of the file were changed since it was mapped. A file that took its place is no change.
+  /// Throws Error if the bytes of the file were changed since it was mapped. If another file took its place, the bytes
+  /// did not change.
   void require_unchanged(const char* op) const;
 
   /// Says that a part of a mapped file is not needed soon, so that its pages take no memory of this process. A later
@@ -28,12 +29,12 @@ class MappedFile {
   static void give_back(std::string_view part) noexcept;
 
  private:
-  /// Maps the file. Each operating system has its own.
+  /// Maps the file. Each operating system has its own implementation.
   void map(const char* op);
 
   std::string path_;
   std::string_view bytes_;
-  std::string state_;  ///< Identifies the contents of the file. A change of the file changes it.
+  std::string state_;  ///< Identifies the contents of the file: a change of the file changes this text.
 };
 
 }  // namespace crisol::io

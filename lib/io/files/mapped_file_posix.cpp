@@ -28,7 +28,7 @@ std::string state_of(const struct stat& status) {
 }  // namespace
 
 void MappedFile::map(const char* op) {
-  // O_NONBLOCK: a pipe that has taken the file's place since the check does not make open() wait.
+  // O_NONBLOCK: if a pipe has replaced the file since the check, open() must not wait.
   const int handle = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (handle < 0) fail(ErrorCode::io, op, path_, ": cannot be opened: ", std::strerror(errno));
   struct stat status {};

@@ -15,12 +15,12 @@ void MappedFile::map(const char* op) {
   if (file == INVALID_HANDLE_VALUE) refuse("opened");
   LARGE_INTEGER size{};
   const bool has_size = GetFileSizeEx(file, &size) != 0;
-  // Windows maps no empty file.
+  // Windows cannot map an empty file.
   const bool is_empty = has_size && size.QuadPart == 0;
   const HANDLE mapping =
       has_size && !is_empty ? CreateFileMappingW(file, nullptr, PAGE_READONLY, 0, 0, nullptr) : nullptr;
   const void* memory = mapping != nullptr ? MapViewOfFile(mapping, FILE_MAP_READ, 0, 0, 0) : nullptr;
-  // The view keeps the file and the mapping.
+  // The view keeps the file and the mapping open.
   if (mapping != nullptr) CloseHandle(mapping);
   CloseHandle(file);
   if (memory == nullptr && !is_empty) refuse("mapped");

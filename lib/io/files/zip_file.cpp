@@ -12,8 +12,8 @@ namespace {
 // Sizes of the records of the format (https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT) without their names.
 constexpr std::size_t local_size = 30, entry_size = 46, end_size = 22;
 constexpr std::uint64_t longest_comment = 65535;
-constexpr std::uint64_t largest_expansion = 1032;  // DEFLATE codes at most 258 bytes in 2 bits.
-constexpr std::uint64_t in_zip64 = 0xffffffff;     // The true number stands elsewhere.
+constexpr std::uint64_t largest_expansion = 1032;  // DEFLATE encodes at most 258 bytes in 2 bits.
+constexpr std::uint64_t in_zip64 = 0xffffffff;     // This value means that a ZIP64 record holds the number.
 
 std::uint64_t number(std::string_view bytes, std::size_t position, int size) {
   std::uint64_t value = 0;
@@ -28,7 +28,7 @@ std::string shortened(const std::string& name) { return '"' + name.substr(0, 80)
 
 ZipFile::ZipFile(const char* op, const std::string& path) : file_(op, path) {
   const std::string kind = file_.kind();
-  if (kind.find("zip") == kind.npos && file_.size() != end_size)  // An archive without files has only its end.
+  if (kind.find("zip") == kind.npos && file_.size() != end_size)  // An archive without files has only the end record.
     file_.refuse(kind.empty() ? "no zip archive" : "this is " + kind + ", not a zip archive");
   read_list();
 }
@@ -72,7 +72,7 @@ void ZipFile::read_list() {
       file_.refuse(shortened(entry.name), " is compressed by method ", method, "; stored and deflated are read");
     if (entry.compressed == in_zip64 || entry.bytes == in_zip64 || entry.header == in_zip64)
       file_.refuse("archives above 4 GiB are not read");
-    // Entries that share their bytes could promise far more than the archive holds.
+    // Entries that share their bytes could promise far more than the archive holds. So the sizes are added up.
     compressed += entry.compressed;
     if (compressed > file_.size() || (!entry.deflated && entry.bytes != entry.compressed) ||
         entry.bytes > largest_expansion * entry.compressed)
@@ -100,7 +100,8 @@ std::string ZipFile::read(const ZipEntry& entry) {
 }
 
 std::string ZipFile::inflated(const ZipEntry& entry, const std::string& compressed) const {
-  constexpr std::size_t step = 1 << 20;  // So that a false size does not cause a large allocation.
+  constexpr std::size_t step = 1 << 20;  // The size of a step. A false size in the file then causes no large
+                                         // allocation.
   z_stream stream{};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) file_.refuse("zlib has no memory");
   const std::unique_ptr<z_stream, int (*)(z_stream*)> owner(&stream, inflateEnd);

@@ -17,15 +17,15 @@ struct ZipEntry {
   bool deflated = false;  ///< Otherwise stored.
 };
 
-/// An archive with its list of files. Accepts stored and deflated files below 4 GiB, as NumPy writes them. Everything
-/// else is refused: encryption, other compression, archives in several parts, sizes that cannot be.
+/// An archive with its list of files. Accepts stored and deflated files below 4 GiB, as NumPy writes them. Throws for
+/// everything else: encryption, other compression, archives in several parts, impossible sizes.
 class ZipFile {
  public:
   ZipFile(const char* op, const std::string& path);
 
   const InputFile& file() const noexcept { return file_; }
   const std::vector<ZipEntry>& entries() const noexcept { return entries_; }
-  /// The contents of a file; its checksum is compared.
+  /// The contents of a file. Throws if the checksum is wrong.
   std::string read(const ZipEntry& entry);
 
  private:

@@ -1,4 +1,4 @@
-// The interface of graphs (crisol/capture.h) for the rest of the library: capturer.h without OpenCL.
+// The interface of graphs (crisol/capture.h) for the rest of the library. It wraps capturer.h without OpenCL types.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,8 @@ enum class FirstRun {
 /// Captures the work that this thread queues on the device until end_capture. Throws if this thread already captures.
 std::shared_ptr<Capturer> begin_capture(DeviceState& device, FirstRun first_run);
 void end_capture(Capturer& capturer) noexcept;
-/// Gives memory to the blocks of a capture with FirstRun::in_replay. It has ended, and nothing was replayed yet.
+/// Gives memory to the blocks of a capture with FirstRun::in_replay. The capture must have ended, and no replay may
+/// have run.
 void place_memory(Capturer& capturer);
 /// Lets the driver keep the commands (cl_khr_command_buffer). Returns null, or the reason why the driver cannot keep
 /// them.
@@ -40,11 +41,11 @@ void add_call(Capturer& capturer, std::function<void(std::exception_ptr error)> 
 
 /// The capturer of this thread's work, or null.
 Capturer* current_capturer() noexcept;
-/// The same, for work on this device. Throws if the thread captures another device, because a replay would leave this
-/// work out.
+/// The capturer of this thread's work on this device, or null. Throws if the thread captures another device, because a
+/// replay would leave this work out.
 Capturer* capturer_of(const DeviceState& device);
-/// While it lives, this thread's work runs but is not captured, and runs in a DryRun too. The library uses it for its
-/// own work on memory that the captured work does not use. With `pauses` false it changes nothing.
+/// While it lives, this thread's work runs but is not captured, and runs in a DryRun too. The library uses it for work
+/// on memory that the captured work does not use. With `pauses` false the object does nothing.
 class PauseCapture {
  public:
   explicit PauseCapture(bool pauses = true) noexcept;
@@ -60,7 +61,7 @@ class PauseCapture {
 };
 /// True if this thread has a PauseCapture. Profiles also skip such work.
 bool capture_is_paused() noexcept;
-/// Throws if this thread captures, because a replay cannot repeat the action that `what` describes.
+/// Throws if this thread captures. `what` describes an action that a replay cannot repeat.
 void check_not_capturing(const char* what);
 
 }  // namespace crisol::runtime

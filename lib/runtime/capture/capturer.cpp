@@ -16,7 +16,7 @@ namespace crisol::runtime {
 
 namespace {
 
-constexpr std::uint64_t min_alignment = 512;  // Bytes. At least a cache line, and the width of all vectors.
+constexpr std::uint64_t min_alignment = 512;  // In bytes: at least a cache line and the width of all vectors.
 
 Capturer*& current() noexcept { return thread_context().capturer; }
 
@@ -84,7 +84,7 @@ Capturer::Capturer(DeviceState& device, FirstRun first_run)
 
 Capturer::~Capturer() {
   end();
-  if (system::forked()) {  // Here, releasing these objects might wait for a thread of the driver.
+  if (system::forked()) {  // In a child of fork(), releasing these objects might wait for a thread of the driver.
     static_cast<void>(new std::vector<CapturedPart>(std::move(parts_)));
     static_cast<void>(new std::vector<cl::Memory>(std::move(memory_)));
     return;
@@ -115,7 +115,7 @@ void Capturer::use(const Block& block, cl_uint place) {
 }
 
 void Capturer::keep(const Block& block) {
-  if (!plans_memory()) block.set_captured();  // The owner of a planned capture makes it anew when memory changes.
+  if (!plans_memory()) block.set_captured();  // Not for a planned capture: its owner makes it anew when memory changes.
   if (!used_.insert(block.memory()).second) return;
   memory_.emplace_back(block.memory(), true);
   may_fault_ = may_fault_ || device_.fault_flag().owns(block);
@@ -201,7 +201,8 @@ void Capturer::place_memory() {
     }
   }
   const std::uint64_t alignment = std::max<std::uint64_t>(
-      min_alignment, device_.device().getInfo<CL_DEVICE_MEM_BASE_ADDR_ALIGN>() / 8);  // It is given in bits.
+      min_alignment, device_.device().getInfo<CL_DEVICE_MEM_BASE_ADDR_ALIGN>() / 8);  // The driver gives the alignment
+                                                                                      // in bits.
   const Placement placement = place_together(lives, alignment, device_.info().max_allocation);
   std::vector<_cl_mem*> wholes;
   for (const std::uint64_t bytes : placement.buffers) {
@@ -268,8 +269,8 @@ void Capturer::run(const CopyCommand& c) {
 }
 
 void Capturer::queue(CapturedPart& part) {
-  // A profile and a timeline need an event for each kernel. They also use another queue, and the buffer works only in
-  // its own queue.
+  // A profile and a timeline need an event for each kernel. They also use another queue, but a command buffer works
+  // only in its own queue.
   if (part.buffer != nullptr && !device_.profiler().active() && part.buffer->queue() == device_.queue())
     part.buffer->enqueue();
   else

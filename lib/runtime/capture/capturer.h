@@ -22,7 +22,7 @@ namespace crisol::runtime {
 
 class CommandBuffer;
 
-/// A separate kernel object with fixed arguments.
+/// A captured launch: a separate kernel object with fixed arguments.
 struct LaunchCommand {
   cl::Kernel kernel;
   std::string name;
@@ -39,7 +39,7 @@ struct CopyCommand {
 };
 using Command = std::variant<LaunchCommand, FillCommand, CopyCommand, ClblastCall>;
 
-/// Commands that are queued one after another, and the host's work behind them.
+/// Commands that are queued one after another, followed by a call of a host function.
 struct CapturedPart {
   std::vector<Command> commands;
   std::unique_ptr<CommandBuffer> buffer;
@@ -47,8 +47,8 @@ struct CapturedPart {
 };
 
 /// Captures the work that this thread queues on the device, from construction to end(). The memory of this work is
-/// reserved (MemoryPool::reserve) until the Capturer is destroyed. Memory that is allocated and freed in this time
-/// serves only later commands of this graph.
+/// reserved (MemoryPool::reserve) until the Capturer is destroyed. Memory that is allocated and freed in this time is
+/// reused only by later commands of this graph.
 ///
 /// With FirstRun::in_replay, blocks that are allocated meanwhile have no memory until place_memory(). The arguments of
 /// the commands are null until then.
@@ -67,15 +67,15 @@ class Capturer {
   void add_clblast(const ClblastCall& call, const std::array<const Block*, 3>& blocks);
   void add_call(std::function<void(std::exception_ptr error)> function);
 
-  /// Whether the commands do not run while they are captured, and blocks are planned.
+  /// Whether the commands do not run while they are captured. Blocks are then planned.
   bool plans_memory() const noexcept { return first_run_ == FirstRun::in_replay; }
   /// Plans a block that was just allocated.
   void plan(const std::shared_ptr<PooledBlock>& block);
 
   /// Ends the capture: nothing is added from now on.
   void end() noexcept;
-  /// Gives memory to the planned blocks. A block that is still in use gets memory of its own. The others share memory,
-  /// because each is needed only from its first command to its last one.
+  /// Gives memory to the planned blocks. A block that is still in use gets memory of its own. The other blocks share
+  /// memory, because each one is needed only from its first command to its last command.
   void place_memory();
   /// Lets the driver keep the commands (cl_khr_command_buffer). Returns null, or the reason why the driver cannot keep
   /// them.
@@ -88,7 +88,7 @@ class Capturer {
   std::size_t size() const noexcept;
   /// Whether a command uses the block.
   bool uses(const Block& block) const { return used_.count(block.memory()) > 0; }
-  /// Is another one for each capture of the process, and not 0.
+  /// A number that identifies the capture in this process. It is not 0.
   std::uint64_t number() const noexcept { return number_; }
   DeviceState& device() const noexcept { return device_; }
 
@@ -98,8 +98,8 @@ class Capturer {
  private:
   void add(Command command) { parts_.back().commands.push_back(std::move(command)); }
   void queue(CapturedPart& part);
-  /// Notes that the next command uses a block. `place` is where: the index of a kernel's parameter, 0 and 1 for the
-  /// source and the target of a copy, or the index of an operand of CLBlast.
+  /// Notes that the next command uses a block. `place` is the index of a kernel's parameter, 0 or 1 for the source or
+  /// the target of a copy, or the index of CLBlast's operand.
   void use(const Block& block, cl_uint place);
   void keep(const Block& block);
   _cl_mem* part_of(_cl_mem* whole, std::uint64_t offset, std::uint64_t bytes);
@@ -112,9 +112,10 @@ class Capturer {
   struct Planned {
     std::weak_ptr<PooledBlock> block;
     std::uint64_t bytes;
-    std::size_t uses = 0, first = 0, last = 0;  ///< How many commands use it, the first and the last of them.
+    std::size_t uses = 0, first = 0, last = 0;  ///< How many commands use the block, and the first and the last of
+                                                /// these commands.
   };
-  /// A place in a command that waits for the memory of a planned block.
+  /// An argument of a command that waits for the memory of a planned block.
   struct Open {
     std::size_t part, command;
     cl_uint place;
@@ -131,7 +132,7 @@ class Capturer {
   std::vector<_cl_mem*> reserved_;
   std::vector<Planned> planned_;
   std::vector<Open> open_;
-  bool may_fault_ = false;  ///< A command may write the device's FaultFlag.
+  bool may_fault_ = false;  ///< Whether a command may write the device's FaultFlag.
   bool in_command_buffer_ = false;
 };
 

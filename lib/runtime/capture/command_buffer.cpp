@@ -8,7 +8,7 @@
 
 namespace crisol::runtime {
 
-// The functions of the extension, declared as in its specification, because OpenCL headers declare one version of it or
+// The functions of the extension, declared as in its specification. OpenCL headers declare one version of them, or
 // none. From version 0.9.5 on, copies and fills take a list of properties after the queue.
 struct CommandBufferCalls {
   using Handle = void*;

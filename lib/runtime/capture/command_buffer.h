@@ -29,12 +29,12 @@ class CommandBuffer {
   cl_int add(const LaunchCommand& command);
   cl_int add(const FillCommand& command);
   cl_int add(const CopyCommand& command);
-  cl_int add(const ClblastCall& /*call*/) { return CL_INVALID_OPERATION; }  // make() refuses it.
+  cl_int add(const ClblastCall& /*call*/) { return CL_INVALID_OPERATION; }  // make() rejects this command.
 
   std::unique_ptr<CommandBufferCalls> calls_;
   cl_command_queue queue_;
   void* handle_ = nullptr;
-  cl::Event last_;  ///< The event of the last run; used if a buffer may not be queued while it runs.
+  cl::Event last_;  ///< The event of the last run. It is used if a buffer may not be queued again while it runs.
   bool one_at_a_time_ = false;
 };
 

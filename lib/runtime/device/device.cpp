@@ -47,7 +47,7 @@ void finish_at_exit();
 
 std::atomic<bool> listed{false};
 
-// The list and the states are never destroyed. Programs and profiles are handled when the process exits.
+// The list and the states are never destroyed, because programs and profiles are still used when the process exits.
 const std::vector<std::unique_ptr<DeviceState>>& states() {
   system::check_not_forked();
   static const auto& list = *[] {
@@ -63,7 +63,7 @@ const std::vector<std::unique_ptr<DeviceState>>& states() {
   return list;
 }
 
-/// Devices that work in the user's contexts; they come after the other devices.
+/// Devices that use the user's contexts. They come after the other devices.
 struct Adopted {
   std::mutex mutex;
   std::vector<std::unique_ptr<DeviceState>> states;
@@ -95,7 +95,8 @@ void finish_quietly(DeviceState& state) {
   try {
     state.finish();
   } catch (const std::exception&) {
-    // The process or thread is ending. A failed device has been reported already, or it no longer matters.
+    // Nothing is reported: the process or thread is ending. The failure of a device was reported before, or does not
+    // matter any more.
   }
 }
 
@@ -110,7 +111,7 @@ void finish_at_exit() {
 }
 
 // The objects of the main thread are destroyed before any exit handler of the process runs. On Windows they are
-// destroyed after the handlers, when no driver works any more, or never.
+// destroyed after the handlers, when no driver works any more, or not at all.
 struct FinishWithThread {
   ~FinishWithThread() {
     if (at_exit || system::forked()) return;

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// One list for reading and writing: calls visit(key, member) for each member.
+// One list of members for reading and for writing: calls visit(key, member) for each member.
 template <class Info, class Visit>
 void for_each_member(Info& info, Visit&& visit) {
   visit("name", info.name);
@@ -78,7 +78,7 @@ DeviceInfo read_device_info(const std::string& path) {
     ordered_json json = ordered_json::parse(file);
     if (json.contains("type")) info.type = parse_type(json["type"].get<std::string>());
     json.erase("type");
-    json.erase("offline");  // Read by tools that compile for the device without it.
+    json.erase("offline");  // Only tools that compile for the device without having it read this key.
     for_each_member(info, [&](const char* key, auto& member) {
       if (!json.contains(key)) return;
       json[key].get_to(member);

@@ -7,14 +7,14 @@ namespace crisol::runtime {
 
 namespace {
 
-// From the vendors' extensions: CL_DEVICE_SUB_GROUP_SIZES_INTEL, CL_DEVICE_WARP_SIZE_NV and
+// Queries of the vendors' extensions: CL_DEVICE_SUB_GROUP_SIZES_INTEL, CL_DEVICE_WARP_SIZE_NV and
 // CL_DEVICE_WAVEFRONT_WIDTH_AMD.
 constexpr cl_device_info intel_sub_group_sizes = 0x4108;
 constexpr cl_device_info nv_warp_size = 0x4003;
 constexpr cl_device_info amd_wavefront_width = 0x4043;
 
-// A fact that a driver does not know stays 0 or empty: no fact here is so important that its absence should exclude a
-// device.
+// A fact that a driver does not know stays 0 or empty. No fact here is so important that the device must be excluded
+// without it.
 template <class T>
 T fact(const cl::Device& device, cl_device_info name) {
   T value{};

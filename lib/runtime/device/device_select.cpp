@@ -40,9 +40,9 @@ constexpr const char* no_platform_help =
     "Mesa's rusticl; Intel: intel-opencl-icd), or for the CPU: apt install pocl-opencl-icd. `clinfo -l` shows what the "
     "OpenCL loader finds.";
 
-// How well a text names a device. A processor's maker stands in the vendor and in the name of its device, whatever
-// platform the device belongs to: PoCL's vendor is GenuineIntel or AuthenticAMD. So a word of the platform or the
-// vendor counts most, then a part of a word, and the device's name counts least.
+// How well a text names a device. Every platform's CPU device has the processor's maker in its vendor and its name.
+// (PoCL's vendor is GenuineIntel or AuthenticAMD.) So a word of the platform or the vendor counts most, then a part of
+// a word, and then the device's name.
 enum class Match : std::uint8_t { word, part, name, none };
 
 Match match_in(const std::string& text, const std::string& part) {

@@ -9,14 +9,15 @@
 
 namespace crisol::runtime {
 
-/// A device as the rules see it. `platform_index` and `device_index` are the loader's indices.
+/// A device as the rules see it. `platform_index` and `device_index` are the indices of the OpenCL loader.
 struct Candidate {
   const DeviceInfo* info;
   int platform_index;
   int device_index;
 };
 
-/// The position of the device that `spec` names (see Device::Device). Messages name `origin` as the source of the text.
+/// The position of the device that `spec` names (see Device::Device). Error messages name `origin` as the source of the
+/// text.
 std::size_t select_device(const std::vector<Candidate>& candidates, std::string_view spec, std::string_view origin);
 
 struct DefaultChoice {
@@ -24,8 +25,8 @@ struct DefaultChoice {
   std::string reason;
 };
 
-/// Prefers GPUs: first the one with the most own memory, then the one with the most shared memory. Accelerators and
-/// CPUs come after GPUs. A device without a compiler is never chosen.
+/// Prefers GPUs: first the GPU with the most memory of its own, then the GPU with the most shared memory. Accelerators
+/// and CPUs come after GPUs. A device without a compiler is never chosen.
 DefaultChoice select_default(const std::vector<Candidate>& candidates);
 
 /// One line for each device: the text that selects it, its name, platform and type.

@@ -101,7 +101,7 @@ void DeviceState::start_tracing() {
   check_cl(clGetCommandQueueInfo(queue(), CL_QUEUE_PROPERTIES, sizeof properties, &properties, nullptr),
            "clGetCommandQueueInfo");
   if (adopted_ && (properties & CL_QUEUE_PROFILING_ENABLE) == 0) return;
-  finish();  // Work from before belongs to profiles only.
+  finish();  // Waits for earlier work, which belongs only to profiles.
   if (profiler_.start_trace() && !adopted_) set_profiling();
 }
 
@@ -120,7 +120,7 @@ void DeviceState::keep_until(cl::Event event, std::unique_ptr<std::byte[]> bytes
 void DeviceState::collect_staged() {
   const std::lock_guard lock(staged_mutex_);
   const auto done = [](const Staged& staged) {
-    // A negative status means that the command failed. Then its bytes are no longer needed either.
+    // A negative status means that the command failed. Then its bytes are not needed any more.
     return staged.event.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() <= CL_COMPLETE;
   };
   staged_.erase(std::remove_if(staged_.begin(), staged_.end(), done), staged_.end());

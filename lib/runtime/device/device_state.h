@@ -18,13 +18,14 @@
 
 namespace crisol::runtime {
 
-/// Made for every device when devices are listed. Context and queue are made at the first use of the device. Never
-/// destroyed, because an OpenCL driver may be unloaded before static objects are destroyed.
+/// Made for every device when devices are listed. Context and queue are made at the first use of the device. The object
+/// is never destroyed, because an OpenCL driver may be unloaded before static objects are destroyed.
 class DeviceState {
  public:
   DeviceState(cl::Device device, int index, int platform_index, int device_index);
 
-  /// Works in a context and an in-order queue of the user. It keeps both (see crisol/opencl_interop.h).
+  /// A device that uses a context and an in-order queue of the user. The object retains both (see
+  /// crisol/opencl_interop.h).
   DeviceState(cl::Device device, int index, cl::Context context, cl::CommandQueue queue);
 
   const DeviceInfo& info() const noexcept { return info_; }
@@ -40,7 +41,7 @@ class DeviceState {
   /// A second in-order queue, for transfers that run at the same time as the work.
   cl_command_queue transfer_queue();
 
-  /// These two, context() and the queues throw in a child of fork().
+  /// In a child of fork(), these two functions, context() and the queues throw.
   MemoryPool& pool() {
     system::check_not_forked();
     return pool_;
@@ -55,8 +56,8 @@ class DeviceState {
   /// Waits for all queued work, frees staged host bytes, and stores the programs that ran since the last call.
   void finish();
 
-  /// Calls `run`, which queues a kernel and returns OpenCL's error. Drivers that allocate memory late report here that
-  /// it is missing. The pool's cached blocks may hold it, so they are released, and `run` is called once more.
+  /// Calls `run`, which queues a kernel and returns OpenCL's error. Drivers that allocate memory late report missing
+  /// memory here. Then the pool's cached blocks are released, and `run` is called once more.
   template <class Run>
   cl_int run_with_memory(const Run& run) {
     const cl_int error = run();
@@ -74,9 +75,9 @@ class DeviceState {
   /// thread may queue work at the same time.
   void set_profiling();
 
-  /// Times the commands of the device for the timeline from now on, or no longer. Waits for the queued work. A queue of
-  /// the user's without profiling stays as it is; the timeline then has no rows of the device. If the process is
-  /// `ending`, the queues stay too.
+  /// Starts or stops the timing of the device's commands for the timeline. Waits for the queued work. A user's queue
+  /// without profiling stays as it is, and then the timeline has no rows of the device. If the process is `ending`, the
+  /// queues stay too.
   void start_tracing();
   void stop_tracing(bool ending);
 
@@ -98,7 +99,7 @@ class DeviceState {
   DeviceInfo info_;
   int index_, platform_index_, device_index_;
   std::once_flag opened_;
-  std::atomic<bool> used_{false};  ///< Set when context and queue are there.
+  std::atomic<bool> used_{false};  ///< Set when context and queue have been made.
   bool adopted_ = false;
   cl::Context context_;
   cl::CommandQueue queue_;
@@ -115,7 +116,7 @@ class DeviceState {
 /// Adds a device that works in this context and queue. It comes after the devices that were found.
 DeviceState& add_device(cl::Device device, cl::Context context, cl::CommandQueue queue);
 
-/// Every device that was used: see DeviceState::start_tracing. Looks for no devices.
+/// Starts the timing on every device that was used (see DeviceState::start_tracing). Does not look for devices.
 void start_tracing_devices();
 void stop_tracing_devices(bool ending);
 

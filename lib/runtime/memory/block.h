@@ -18,7 +18,7 @@ class DeviceState;
 /// One OpenCL buffer.
 class Block {
  public:
-  /// Memory that another owner has too; the block releases one reference.
+  /// Memory that has another owner too. The block releases one reference.
   Block(DeviceState& device, _cl_mem* memory, std::uint64_t bytes) noexcept
       : device_(device), memory_(memory), bytes_(bytes), kind_(Kind::shared) {}
   ~Block();
@@ -26,8 +26,8 @@ class Block {
   Block& operator=(const Block&) = delete;
 
   DeviceState& device() const noexcept { return device_; }
-  /// May throw for a stored block, because its elements may have to be read (see stored_block.h). No other block
-  /// throws.
+  /// May throw for a stored block, because its elements may have to be read (see stored_block.h). Other blocks do not
+  /// throw.
   _cl_mem* memory() const {
     _cl_mem* const memory = memory_.load(std::memory_order_acquire);
     return memory != nullptr ? memory : stored_memory();
@@ -36,13 +36,14 @@ class Block {
   bool pooled() const noexcept { return kind_ == Kind::pooled; }
   /// Whether the memory comes from the pool. Pooled blocks and stored blocks have such memory.
   bool from_pool() const noexcept { return kind_ != Kind::shared; }
-  /// Whether commands of a user's capture use the memory: each replay does.
+  /// Whether commands of a user's capture use the memory. If so, each replay uses it.
   bool is_captured() const noexcept { return is_captured_.load(std::memory_order_relaxed); }
   void set_captured() const noexcept { is_captured_.store(true, std::memory_order_relaxed); }
 
  protected:
   enum class Kind : std::uint8_t { shared, pooled, stored };
-  /// A block of the pool or a stored block. The pool sets memory and bytes. A stored block gets its memory later.
+  /// A pooled block or a stored block. The pool sets memory and bytes of a pooled block. A stored block gets its memory
+  /// later.
   Block(DeviceState& device, Kind kind, std::uint64_t bytes) noexcept : device_(device), bytes_(bytes), kind_(kind) {}
   void set_memory(_cl_mem* memory) const noexcept { memory_.store(memory, std::memory_order_release); }
 
@@ -70,7 +71,7 @@ struct BlockContents {
 /// queued. The device has one in-order queue, so the work of the next user runs after these kernels.
 class PooledBlock final : public Block {
  public:
-  /// A block without memory. `op` is the op that makes it, or null; then name_block names one later.
+  /// A block without memory. `op` is the op that makes it. If it is null, name_block sets the op later.
   PooledBlock(DeviceState& device, const BlockContents& contents, const char* op) noexcept
       : Block(device, Kind::pooled, 0), op_(op), contents_(contents) {}
   ~PooledBlock();
@@ -85,10 +86,10 @@ class PooledBlock final : public Block {
   friend bool is_planned(const Block& block) noexcept;
   std::atomic<const char*> op_;
   const BlockContents contents_;
-  /// The number of the capture that the pool gave it out for, or 0. Only that capture may reuse its memory after it is
-  /// freed. Memory from before the capture, or from a pause, is read by each replay.
+  /// The number of the capture for which the pool gave out the block, or 0. After the block is freed, only this capture
+  /// may reuse its memory. Each replay may read memory from before the capture or from a pause.
   std::uint64_t made_for_ = 0;
-  /// The number from 1 on that a capture gave it, as long as the capture has to place it. It has no memory until then.
+  /// A number from 1 on while a capture has to place the block, which has no memory until then. Otherwise 0.
   std::size_t planned_ = 0;
   PooledBlock *before_ = nullptr, *after_ = nullptr;  ///< Neighbours in the pool's list of the blocks in use.
 };
@@ -99,12 +100,12 @@ bool is_planned(const Block& block) noexcept;
 /// Notes which op made the contents of a block, unless the op is known already. `op` lives as long as the process.
 inline void name_block(const Block& block, const char* op) noexcept {
   if (!block.pooled()) return;
-  // The pool does not give out its blocks as const.
+  // Casting away const is safe, because the pool makes no const blocks.
   auto& pooled = const_cast<PooledBlock&>(static_cast<const PooledBlock&>(block));
   if (pooled.op() == nullptr) pooled.set_op(op);
 }
 
-/// "(64, 10) f32" for a tensor's block, and the bytes of another block.
+/// For a tensor's block "(64, 10) f32", and for another block its bytes.
 std::string contents_text(const Block& block);
 
 }  // namespace crisol::runtime

@@ -18,7 +18,7 @@ struct FaultSource {
   FaultKind kind;
 };
 
-/// The ops that noted values, at the place of their number minus 1.
+/// The ops that note wrong values. An op is at the index of its number minus 1.
 struct FaultSources {
   std::mutex mutex;
   std::vector<FaultSource> all;
@@ -35,7 +35,7 @@ std::string text_of(FaultKind kind, std::int64_t value, std::int64_t size) {
       return concat("label ", value, " is not in [0, ", size,
                     ") and is not ignore_index; losses and gradients that depend on it are NaN");
     case FaultKind::position:
-      // Without the size that the op added.
+      // Takes away the size that the op added.
       if (value < 0)
         value = static_cast<std::int64_t>(static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(size));
       return concat("index ", value, " is not in [", -size, ", ", size, ")");
@@ -76,7 +76,7 @@ std::unique_ptr<FaultFlag::Words> FaultFlag::begin_read() {
   auto words = std::make_unique<Words>();
   const cl_int error = clEnqueueReadBuffer(device_.queue(), owner_->memory(), CL_FALSE, 0, sizeof(Words), words->data(),
                                            0, nullptr, nullptr);
-  if (error != CL_SUCCESS) expect();  // The next read looks.
+  if (error != CL_SUCCESS) expect();  // The next read looks at the words again.
   check_cl(error, "clEnqueueReadBuffer");
   return words;
 }

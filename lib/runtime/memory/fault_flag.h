@@ -14,35 +14,36 @@ namespace crisol::runtime {
 
 class DeviceState;
 
-/// What an op calls its wrong values: labels; indices from 0 on; positions along one axis, where the op has added the
-/// size to negative ones; or positions along several axes that were joined, with -1 for wrong ones.
+/// What an op's wrong values are. `label` and `index` count from 0. `position`: positions along one axis, where the op
+/// has added the size to negative positions. `joined`: joined positions along several axes, where the op wrote -1 for
+/// wrong ones.
 enum class FaultKind : std::uint8_t { label, index, position, joined };
 
 /// The number by which kernels note wrong values of an op (cl_kernels/common/fault.h), from 1. The same arguments give
 /// the same number in this process. The text must live as long as the process.
 std::int32_t fault_number(const char* op, FaultKind kind);
 
-/// Every read to the host looks at the words, if a kernel that may write them was queued since the last read. They
-/// travel in front of the values, so the read waits no longer.
+/// Every read to the host also reads the words, if a kernel that may write them was queued since the last read. The
+/// words are read before the values, so the read waits no longer.
 class FaultFlag {
  public:
-  /// The number of the op, the wrong value, the size of its range.
+  /// The number of the op, the wrong value, and the size of its range.
   using Words = std::array<std::int64_t, 3>;
 
   explicit FaultFlag(DeviceState& device) : device_(device) {}
 
   /// The words as an argument of a kernel. They are made, as zeros, at the first call.
   BufferView words();
-  /// Work that may write the words was queued.
+  /// Call it when work that may write the words was queued.
   void expect() noexcept { expected_.store(true, std::memory_order_release); }
   bool owns(const Block& block) const noexcept { return block_.load(std::memory_order_acquire) == &block; }
 
-  /// Queues a read of the words, if any may have been written; else returns nothing. The words are there when the
+  /// Queues a read of the words, if they may have been written. Otherwise returns nothing. The words are there when the
   /// queue has reached the read.
   std::unique_ptr<Words> begin_read();
-  /// The wait for a read has failed: the next read looks again.
+  /// Call it when the wait for a read has failed. The next read then looks again.
   void abandon(std::unique_ptr<Words> words);
-  /// Throws invalid_argument, naming op, value and range, if a value was noted. The words are zero again then.
+  /// If a value was noted, sets the words to zero again and throws invalid_argument, which names op, value and range.
   void check(const Words& words);
 
  private:
@@ -52,7 +53,8 @@ class FaultFlag {
   BlockPtr owner_;
   std::atomic<const Block*> block_{nullptr};
   std::mutex abandoned_mutex_;
-  std::vector<std::unique_ptr<Words>> abandoned_;  ///< A lost device may write to them at any later time.
+  std::vector<std::unique_ptr<Words>> abandoned_;  ///< Words of failed reads. A lost device may still write to them at
+                                                   /// any time.
 };
 
 FaultFlag& fault_flag_of(DeviceState& device) noexcept;

@@ -9,8 +9,8 @@
 
 namespace crisol::runtime {
 
-// A mapped part of a buffer must be of no concern to kernels that use other parts. OpenCL promises this only for
-// sub-buffers. Drivers of CPUs have nothing to do at a map, because the pointer is the memory of the buffer.
+// While a part of a buffer is mapped, kernels must be able to use other parts. OpenCL promises this only for
+// sub-buffers. Drivers of CPUs do nothing when a buffer is mapped, because the pointer is the buffer's own memory.
 HostWindow::HostWindow(BlockPtr block, std::uint64_t offset, std::uint64_t bytes)
     : block_(std::move(block)),
       offset_(offset),
@@ -19,7 +19,7 @@ HostWindow::HostWindow(BlockPtr block, std::uint64_t offset, std::uint64_t bytes
 
 HostWindow::~HostWindow() { release(); }
 
-// An access that an error cut short is ended, because nothing may use the memory later.
+// If an error cut an access short, ends the access, because nothing may use the memory later.
 void HostWindow::release() noexcept {
   if (address_ == nullptr) return;
   const cl_command_queue queue = block_->device().transfer_queue();

@@ -14,7 +14,7 @@ namespace crisol::runtime {
 
 namespace {
 
-constexpr std::size_t large_page = std::size_t{2} << 20;  // On x86-64, and on aarch64 with base pages of 4 KB.
+constexpr std::size_t large_page = std::size_t{2} << 20;  // On x86-64, and on aarch64 with small pages of 4 KB.
 constexpr std::size_t min_bytes = 2 * large_page;
 
 struct Unmap {
@@ -23,8 +23,8 @@ struct Unmap {
 };
 using Pages = std::unique_ptr<void, Unmap>;
 
-// Maps `bytes` of zeros that start at the first byte of a large page, or returns null. The rest that does not fill a
-// large page is in small pages.
+// Maps `bytes` of zeros that start at the first byte of a large page, or returns null. The rest, which does not fill a
+// large page, is in small pages.
 Pages map_pages(std::size_t bytes) {
   const std::size_t mapped = bytes + large_page;
   void* const begin = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -55,7 +55,8 @@ cl_mem create_buffer(DeviceState& device, std::uint64_t bytes, cl_int& error) {
   cl_mem memory =
       clCreateBuffer(device.context()(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, pages->get(), &error);
   if (error != CL_SUCCESS) return nullptr;
-  // Queued commands keep the buffer alive after its release. The driver calls `unmap` when the pages are free.
+  // Queued commands keep the buffer alive after its release. The driver calls `unmap` when it no longer needs the
+  // pages.
   error = clSetMemObjectDestructorCallback(memory, unmap, pages.get());
   if (error != CL_SUCCESS) {
     clReleaseMemObject(memory);

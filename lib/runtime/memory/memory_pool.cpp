@@ -19,24 +19,24 @@ namespace crisol::runtime {
 
 namespace {
 
-// Rounds sizes up to eighths of a power of two. Tensors of slightly different sizes can then reuse each other's blocks,
-// and at most 12.5 % is lost.
+// Rounds sizes up to eighths of a power of two. So tensors of slightly different sizes can reuse each other's blocks.
+// At most 12.5 % of the memory is lost.
 std::uint64_t rounded(std::uint64_t bytes) {
   std::uint64_t step = 512;
   while (step * 8 < bytes) step *= 2;
   return bytes == 0 ? step : (bytes + step - 1) / step * step;
 }
 
-// The bytes that the pool may take in total. Drivers may promise more than a device has, and fail or slow down when it
-// is used. So if the user sets no limit, the device's memory is the limit. If the driver does not tell its size, there
-// is no limit.
+// The bytes that the pool may take in total. Drivers may promise more memory than a device has, and fail or slow down
+// when it is used. So if the user sets no limit, the size of the device's memory is the limit. If the driver does not
+// tell this size, there is no limit.
 std::uint64_t total_limit(std::uint64_t of_user, const DeviceInfo& info) noexcept {
   if (of_user != 0) return of_user;
   return info.global_memory != 0 ? info.global_memory : UINT64_MAX;
 }
 
-// Memory of at least that size and at most so many bytes, or nullptr. The memory that was freed last comes first,
-// because a CPU may still have it in its caches. Sets `bytes` to the size.
+// Takes free memory of at least `bytes` and at most `most` bytes, or returns nullptr. Prefers the memory that was freed
+// last, because a CPU may still have it in its caches. Sets `bytes` to the memory's size.
 _cl_mem* take_from(FreeMemory& free, std::uint64_t& bytes, std::uint64_t most) {
   for (auto at = free.lower_bound(bytes); at != free.end() && at->first <= most; ++at) {
     auto& [size, list] = *at;
@@ -59,7 +59,7 @@ BlockPtr allocate(DeviceState& device, std::uint64_t bytes, const Shape& shape, 
 
 std::string MemoryPool::largest_holders() const {
   constexpr std::size_t most = 5;
-  using Group = std::pair<std::string, std::uint64_t>;  // The name, and the bytes of a block.
+  using Group = std::pair<std::string, std::uint64_t>;  // Contents and op as a text, and the bytes of one block.
   std::map<Group, std::uint64_t> counts;
   {
     const std::lock_guard lock(mutex_);
@@ -146,7 +146,7 @@ bool MemoryPool::take_cached(PooledBlock& block, std::uint64_t bytes) {
 
 bool MemoryPool::take_reserved(PooledBlock& block, Capturer& capturer, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  // The graph keeps this memory as long as it lives, so a block that is too large costs less than another one.
+  // The graph keeps this memory as long as it lives. So a block that is too large wastes less than a new block.
   _cl_mem* const memory = take_from(capturer.idle, bytes, 3 * bytes);
   if (memory == nullptr) return false;
   reserved_.at(memory).idle = false;
@@ -155,7 +155,7 @@ bool MemoryPool::take_reserved(PooledBlock& block, Capturer& capturer, std::uint
   return true;
 }
 
-// The list of the blocks in use is kept under the same lock as the memory: an op then takes one lock for each tensor.
+// One lock guards the list of the blocks in use and the free memory, so that an op takes one lock for each tensor.
 void MemoryPool::give(PooledBlock& block, _cl_mem* memory, std::uint64_t bytes) noexcept {
   block.memory_ = memory;
   block.bytes_ = bytes;
@@ -224,7 +224,7 @@ void MemoryPool::take_back(PooledBlock& block) noexcept {
   if (capturer == nullptr || block.made_for_ != capturer->number()) return;
   try {
     capturer->idle[bytes].push_back(memory);
-  } catch (...) {  // No host memory for the list. Later commands then cannot use this block.
+  } catch (...) {  // There is no host memory for the list. So later commands cannot reuse this block.
   }
 }
 
@@ -233,7 +233,7 @@ void MemoryPool::put_free(_cl_mem* memory, std::uint64_t bytes) noexcept {
     free_[bytes].push_back(memory);
     stats_.cached += bytes;
   } catch (...) {
-    clReleaseMemObject(memory);  // No host memory for the list, so the block is released.
+    clReleaseMemObject(memory);  // There is no host memory for the list, so the block is released.
   }
 }
 

@@ -17,7 +17,7 @@ namespace crisol::runtime {
 /// single buffer of that size is not possible. It also throws if no memory is left even after the cached blocks were
 /// released.
 BlockPtr allocate(DeviceState& device, std::uint64_t bytes);
-/// The same for a tensor.
+/// The same, for the elements of a tensor.
 BlockPtr allocate(DeviceState& device, std::uint64_t bytes, const Shape& shape, DType dtype);
 
 /// Free memory by its size. A list that became empty stays, so that the next entry of the size allocates nothing.
@@ -33,9 +33,9 @@ class MemoryPool {
   BlockPtr allocate(std::uint64_t bytes, const BlockContents& contents);
   /// Gives memory to a block that a capture planned.
   void provide(PooledBlock& block);
-  /// Takes the memory of a block that ends.
+  /// Takes back the memory of a block that is destroyed.
   void take_back(PooledBlock& block) noexcept;
-  /// Reserves the memory of a block for the thread that captures with it (see capturer.h). When the block is returned,
+  /// Reserves the memory of a block for the thread that captures with it (see capturer.h). After the block is returned,
   /// no other thread gets the memory until release_reserved was called as often as reserve.
   void reserve(_cl_mem* memory);
   void release_reserved(_cl_mem* memory) noexcept;
@@ -48,27 +48,28 @@ class MemoryPool {
 
  private:
   struct Reserved {
-    std::uint64_t bytes = 0;  ///< Known while no block uses it.
+    std::uint64_t bytes = 0;  ///< Set while no block uses the memory.
     int graphs = 0;
     bool idle = false;
   };
 
   void find_memory(PooledBlock& block, std::uint64_t bytes, Capturer* capturer);
-  // The functions that find memory of at least that size for a block. They return whether they found any.
+  // These functions look for memory of at least that size for a block. They return whether they found memory.
   bool take_reserved(PooledBlock& block, Capturer& capturer, std::uint64_t bytes);
   bool take_cached(PooledBlock& block, std::uint64_t bytes);
   bool create(PooledBlock& block, std::uint64_t bytes);
   void give(PooledBlock& block, _cl_mem* memory, std::uint64_t bytes) noexcept;
   void put_free(_cl_mem* memory, std::uint64_t bytes) noexcept;
   [[noreturn]] void fail_out_of_memory(std::uint64_t bytes, const char* why) const;
-  /// The groups of equal blocks that hold most: "conv2d (64, 64, 112, 112) f32: 3 × 196 MiB; …". Empty without blocks.
+  /// The groups of equal blocks that hold the most memory: "conv2d (64, 64, 112, 112) f32: 3 × 196 MiB; …". Empty if
+  /// there are no blocks.
   std::string largest_holders() const;
 
   DeviceState& device_;
   mutable std::mutex mutex_;
   FreeMemory free_;
   std::unordered_map<_cl_mem*, Reserved> reserved_;
-  PooledBlock* in_use_ = nullptr;  ///< The block that was given out last, at the head of the list.
+  PooledBlock* in_use_ = nullptr;  ///< The block that was given out last: the head of the list.
   MemoryStats stats_;
   std::uint64_t limit_ = 0;
 };

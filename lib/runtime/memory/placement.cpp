@@ -16,13 +16,14 @@ struct Placed {
   std::size_t first, last;
 };
 
-/// A buffer with what is placed in it, by its begin.
+/// A buffer and the lifetimes that are placed in it, sorted by where they begin.
 struct FilledBuffer {
   std::vector<Placed> placed;
   std::uint64_t bytes = 0;
 };
 
-/// The begin of the smallest gap, else the end of what is alive at that time. Nothing if the buffer would be too large.
+/// Where the lifetime goes in the buffer: into the smallest gap that fits, else after everything that is alive at that
+/// time. Nothing if the buffer would become too large.
 std::optional<std::uint64_t> place_in(const FilledBuffer& buffer, const Lifetime& life, std::uint64_t alignment,
                                       std::uint64_t max_buffer) {
   std::optional<std::uint64_t> best;

@@ -9,7 +9,8 @@ BlockPtr StoredBlock::lend() const {
   if (kept_ != nullptr) return kept_;
   BlockPtr block = lent_.lock();
   if (block != nullptr) return block;
-  const PauseCapture pause;  // A replay only reads the elements, and a dry run that needs them needs their values.
+  const PauseCapture pause;  // The read is not captured, because a replay only reads the elements. It also runs in a
+                             // dry run, which may need their values.
   block = read_();
   lent_ = block;
   return block;

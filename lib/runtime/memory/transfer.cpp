@@ -16,10 +16,10 @@ namespace crisol::runtime {
 
 namespace {
 
-// Above this size, the copy into a staging area costs more time than it saves by not waiting for the queue.
+// Above this size, a copy into a staging area takes longer than waiting for the queue.
 constexpr std::size_t max_staged = std::size_t{8} << 20;
 
-/// A write of the host's values, from the call to its return. Throws while the thread captures.
+/// A write of the host's values. It lives from the call to its return. Throws while the thread captures.
 class HostWrite {
  public:
   HostWrite(Block& block, std::size_t size, const char* slice = "upload")
@@ -75,8 +75,8 @@ void write_beside(Block& block, std::uint64_t offset, std::unique_ptr<std::byte[
   const HostWrite host_write(block, size, "upload beside");
   DeviceState& device = host_write.device;
   CommandTimer timer(device, "upload", transfer_queue_row);
-  // The pool may have given out the block while work of its last user is queued. So the write waits for all work queued
-  // by now.
+  // The pool may have given out the block while work of its previous user is still queued. So the write waits for all
+  // work that is queued now.
   cl_event queued = nullptr, written = nullptr;
   check_cl(clEnqueueMarkerWithWaitList(device.queue(), 0, nullptr, &queued), "clEnqueueMarkerWithWaitList");
   const cl::Event after(queued);
@@ -91,7 +91,7 @@ void write_beside(Block& block, std::uint64_t offset, std::unique_ptr<std::byte[
     check_cl(clFlush(device.transfer_queue()), "clFlush");
     check_cl(clEnqueueBarrierWithWaitList(device.queue(), 1, &written, nullptr), "clEnqueueBarrierWithWaitList");
   } catch (...) {
-    clFinish(device.transfer_queue());  // The block goes back to the pool, so nothing may write to it later.
+    clFinish(device.transfer_queue());  // Nothing may write to the block later, because it goes back to the pool.
     throw;
   }
 }
@@ -107,8 +107,8 @@ void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t siz
     fault = device.fault_flag().begin_read();
     device.programs().progress().wait_for_first_runs(device.queue());
     CommandTimer timer(device, "download");
-    // In clFinish, Intel's CPU runtime lets the calling thread compute too. In a blocking read the thread only waits,
-    // so that two cores had the speed of one: 9.9 ms instead of 5.4 for a MiniLM.
+    // In clFinish, Intel's CPU runtime lets the calling thread compute too. In a blocking read the thread only waits.
+    // With two cores, MiniLM then took 9.9 ms instead of 5.4 ms.
     const cl_int finished = device.info().type == DeviceType::cpu ? clFinish(device.queue()) : CL_SUCCESS;
     const cl_int error = finished != CL_SUCCESS ? finished
                                                 : clEnqueueReadBuffer(device.queue(), block.memory(), CL_TRUE, offset,
@@ -116,7 +116,9 @@ void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t siz
     if (error != CL_SUCCESS && fault != nullptr) device.fault_flag().abandon(std::exchange(fault, nullptr));
     check_cl(error, finished != CL_SUCCESS ? "clFinish" : "clEnqueueReadBuffer");
     timer.queued("download", size);
-    if (device.profiler().traced()) device.profiler().drain(device.index());  // Their events hold the driver's memory.
+    if (device.profiler().traced())
+      device.profiler().drain(device.index());  // Drains the timed commands, because
+                                                // their events hold memory of the driver.
   }
   device.programs().store_unsaved();
   if (fault != nullptr) device.fault_flag().check(*fault);
@@ -139,9 +141,9 @@ void copy(const Block& from, std::uint64_t from_offset, Block& to, std::uint64_t
 
 namespace {
 
-// clEnqueueFillBuffer is used only for a few bytes, because it is slow or fails for many. PoCL's runs at 14 GB/s and
-// Intel's CPU runtime's at 1.5, where a kernel writes 60. NVIDIA's hangs or breaks a later call from 2 GiB on
-// (github.com/inducer/pyopencl/issues/395).
+// clEnqueueFillBuffer is used only for a few bytes, because it is slow or fails for many. PoCL fills 14 GB/s and
+// Intel's CPU runtime 1.5 GB/s, where a kernel writes 60 GB/s. NVIDIA's driver hangs or breaks a later call from 2 GiB
+// on (github.com/inducer/pyopencl/issues/395).
 constexpr std::size_t min_filled_by_kernel = std::size_t{1} << 14;
 
 // Queues a kernel that fills whole words of 8 bytes. Returns the number of bytes that it fills.

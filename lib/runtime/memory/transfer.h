@@ -12,15 +12,15 @@ namespace crisol::runtime {
 /// call returns.
 void write(Block& block, std::uint64_t offset, const void* bytes, std::size_t size);
 
-/// The same as write, but waits for the copy, and so needs no copy on the host.
+/// Like write, but waits for the copy. So the host bytes need not be copied first.
 void write_now(Block& block, std::uint64_t offset, const void* bytes, std::size_t size);
 
-/// The same as write, but on a second queue that runs at the same time as the work queued before. All work queued later
-/// waits for the copy. Takes ownership of the bytes.
+/// Like write, but on a second queue, which runs at the same time as earlier work. All work that is queued later waits
+/// for the copy. Takes ownership of the bytes.
 void write_beside(Block& block, std::uint64_t offset, std::unique_ptr<std::byte[]> bytes, std::size_t size);
 
-/// Waits for all queued work, then copies bytes of the block, from byte `offset` on, to the host. Throws afterwards if
-/// the work has noted a wrong label (see fault_flag.h).
+/// Waits for all queued work, then copies bytes of the block, from byte `offset` on, to the host. Then throws if the
+/// work has noted a wrong label or index (see fault_flag.h).
 void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t size);
 
 /// Queues a copy between blocks of one device; ranges of the same block must not overlap.

@@ -17,7 +17,7 @@ constexpr std::array<int, 6> widths{1, 2, 3, 4, 8, 16};
 
 struct ElementType {
   const char* name;
-  const char* of_size[2];  ///< The signed and the unsigned integers of the same size.
+  const char* of_size[2];  ///< The signed and the unsigned integer type of the same size.
   char kind;               ///< f for floats, s for signed integers, u for unsigned ones.
 };
 
@@ -28,8 +28,9 @@ constexpr ElementType types[] = {
     {"double", {"long", "ulong"}, 'f'},   {"half", {"short", "ushort"}, 'f'},
 };
 
-// The letters of a signature: T is the type, E its element, I and U the integers of the same size, R the result of a
-// test (int for one element), N an int for each element, i an int. The first letter is the result.
+// The letters of a signature: T is the type, E its element type, I and U the integer types of the same size, R the
+// result of a comparison (int for one element), N an int for each element, i an int. The first letter is the result's
+// type.
 struct Family {
   std::string_view names, kinds, signatures;
 };
@@ -98,7 +99,7 @@ bool names_type(const Names& names, std::string_view element) {
   return std::any_of(widths.begin(), widths.end(), [&](int width) { return names.count(wide(element, width)) != 0; });
 }
 
-// Types that a device may lack are declared for devices that have them.
+// Devices may lack some types. Functions with such a type are declared under this condition.
 const char* condition_of(const ElementType& type) {
   return type.name == std::string_view("double") ? "cl_khr_fp64"
          : type.name == std::string_view("half") ? "cl_khr_fp16"
@@ -153,7 +154,8 @@ void declare_family(std::string_view name, const Family& family, std::string& ou
   });
 }
 
-// The width that a name ends in, for example 16 in vload16. 0 if there is none: macros paste such names together.
+// The width at the end of a name, for example 16 in vload16. 0 if there is no width, because macros paste such names
+// together.
 int take_width(std::string_view& name) {
   std::size_t digits = name.size();
   while (digits > 0 && std::isdigit(static_cast<unsigned char>(name[digits - 1])) != 0) --digits;
@@ -173,7 +175,7 @@ std::string_view take_suffix(std::string_view& name, std::string_view suffixes) 
   return suffix;
 }
 
-// convert_TYPE, with _sat and a rounding.
+// Declares convert_TYPE, with _sat and rounding modes.
 bool declare_conversion(std::string_view name, std::string& out) {
   constexpr std::string_view prefix = "convert_";
   if (!name.starts_with(prefix)) return false;
@@ -201,8 +203,8 @@ void declare_store(const std::string& name, const std::string& value, const std:
     out += concat("void ", overloadable, ' ', name, '(', value, ",size_t,", space, ' ', memory, "*);\n");
 }
 
-// vload and vstore, and their forms for half in memory. Pointers are not converted, so types that the source does not
-// name are left out.
+// Declares vload and vstore, and their forms for half in memory. Pointers are not converted implicitly, so only types
+// that the source names are declared.
 bool declare_memory(std::string_view name, const Names& names, std::string& out) {
   const std::string_view rounding = take_suffix(name, roundings);
   const int wanted = take_width(name);

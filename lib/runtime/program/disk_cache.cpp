@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The file consists of this header, the title and the warmed names (one in each line), and the binary.
+// A file holds this header, then the title and the warmed names (one in each line), and then the binary.
 struct Header {
   char magic[8] = {'c', 'r', 'i', 's', 'o', 'l', '0', '2'};
   std::uint64_t key_hash = 0;
@@ -40,7 +40,7 @@ std::string_view as_text(const std::vector<unsigned char>& bytes) {
 
 std::uint64_t checksum_of(std::string_view text, std::string_view binary) { return hash_of(binary, hash_of(text)); }
 
-/// The contents of a file. If the file has another format or is damaged, `fault` is the reason.
+/// The contents of a file. If the file has another format or is damaged, `fault` says why.
 struct Contents {
   std::uint64_t key_hash = 0;
   CachedProgram program;

@@ -1,4 +1,4 @@
-// Program binaries on disk. Any failure means "not there": the caller compiles from source.
+// Program binaries on disk. Any failure means that the program is not there. The caller then compiles it from source.
 #pragma once
 
 #include <optional>
@@ -28,7 +28,8 @@ class DiskCache {
 
   /// `key` identifies a program completely: source, options, platform, device, driver.
   std::optional<CachedProgram> load(std::string_view key) const;
-  /// Writes a temporary file and renames it, so that a reader sees the whole file or no file. Returns whether it did.
+  /// Writes a temporary file and renames it, so that a reader sees the whole file or no file. Returns whether this
+  /// succeeded.
   bool store(std::string_view key, const CachedProgram& program) const;
 
   std::string path_of(std::string_view key) const;
@@ -36,7 +37,7 @@ class DiskCache {
   const std::string& folder() const noexcept { return folder_; }
   /// Every program in the folder, sorted by title. A damaged file has no title.
   std::vector<CacheEntry> entries() const;
-  /// Removes all programs and the temporary files of killed writers, and no other files. Returns the number of removed
+  /// Removes all programs, and the temporary files of killed writers. Other files stay. Returns the number of removed
   /// files. Throws io if a file cannot be removed.
   std::int64_t clear() const;
 

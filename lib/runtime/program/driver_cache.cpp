@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As PoCL chooses it on POSIX systems. Empty where it is not known.
+// PoCL's own cache folder, chosen as PoCL chooses it on POSIX systems. Empty if it is not known.
 fs::path pocl_folder() {
   if (const std::string own = environment("POCL_CACHE_DIR"); !own.empty()) return system::path_of(own);
   if (const std::string caches = environment("XDG_CACHE_HOME"); !caches.empty())
@@ -21,7 +21,8 @@ fs::path pocl_folder() {
   return {};
 }
 
-// PoCL makes the folder when it starts. A program is in a folder of its own, in one with a name of two letters.
+// PoCL makes its folder when it starts. Each program is in a folder of its own, below a folder whose name has two
+// letters.
 bool holds_programs(const fs::path& folder) {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))

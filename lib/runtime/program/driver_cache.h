@@ -1,4 +1,4 @@
-// What a driver keeps of compiled programs by itself.
+// The compiled programs that a driver stores by itself.
 #pragma once
 
 #include "crisol/device.h"
@@ -8,14 +8,14 @@ namespace crisol::runtime {
 /// Whether the platform is PoCL.
 bool is_pocl(const DeviceInfo& info);
 
-/// Whether the driver keeps all that it compiles in a folder of its own, and finds it there by the program's source.
-/// PoCL does. When PoCL is asked for a program's binary, it compiles all kernels of the program once more, in a form
-/// for any local size, which takes as long as the first compilation. So for such a driver the cache of this library
-/// notes a program, and stores no binary.
+/// Whether the driver stores all compiled programs in its own folder, and finds them there by their source. PoCL
+/// does this. If a program asks PoCL for a binary, PoCL compiles all kernels once more, for any local size. This
+/// takes as long as the first compilation. So for such a driver the cache of this library stores only a note, and no
+/// binary.
 bool driver_keeps_programs(const DeviceInfo& info);
 
-/// Whether that folder held something when this was first asked. Ask before the process builds a program. Without the
-/// folder's contents the notes mean nothing.
+/// Whether the driver's folder held something at the first call. Make the first call before the process builds a
+/// program. If the folder was empty, the notes mean nothing.
 bool driver_kept_programs();
 
 }  // namespace crisol::runtime

@@ -30,7 +30,7 @@ std::size_t ProgramCache::release_from(std::size_t first) {
     const std::lock_guard program_lock(program.mutex);
     if (!program.stored || program.unsaved || program.captured) continue;
     kernel->handle = {};
-    kernel->values.clear();  // A new handle has no arguments.
+    kernel->values.clear();  // A new kernel handle has no arguments.
     kernel->launched = false;
     if (program.handle() != nullptr) ++released;
     program.handle = {};

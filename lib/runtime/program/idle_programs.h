@@ -7,13 +7,14 @@ namespace crisol::runtime {
 
 class DeviceState;
 
-/// Knows the programs that a device loads from now on, in any thread.
+/// Keeps track of the programs that a device loads while this object lives, in any thread.
 class LoadedPrograms {
  public:
   explicit LoadedPrograms(DeviceState& device);
 
   /// Gives back the driver's memory for these programs, and returns their number. Programs that captured launches use
-  /// stay, and so do those without a file in the cache. The next launch of a released program loads it from its file.
+  /// stay loaded, and so do programs without a file in the cache. The next launch of a released program loads it from
+  /// its file.
   std::size_t release();
 
  private:

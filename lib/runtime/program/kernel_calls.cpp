@@ -13,7 +13,8 @@ namespace {
 constexpr std::string_view void_name = "_KERNEL void ";
 
 struct KernelText {
-  std::size_t begin, name, open, close, end;  ///< The line, the name, the parentheses, behind the last brace.
+  std::size_t begin, name, open, close, end;  ///< Positions: the beginning of the line, the name, both parentheses,
+                                              /// and the end after the last brace.
 };
 
 bool in_identifier(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
@@ -25,7 +26,7 @@ bool is_moved(std::string_view word, std::string_view source) {
   return word == "EACH_ROW_KERNEL" && at < source.find("//") && source.substr(at + width.size(), 2) != "1\n";
 }
 
-// The kernel whose first line holds void_name at `at`. The last brace of a function is the first in its column.
+// Finds the kernel whose first line has void_name at `at`. The function's last brace is the first brace in column 0.
 bool find_kernel(const std::string& source, std::size_t at, KernelText& found) {
   found.begin = source.rfind('\n', at) + 1;
   found.name = at + void_name.size();

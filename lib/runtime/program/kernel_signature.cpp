@@ -37,10 +37,10 @@ std::size_t end_of_noise(const std::string& source, std::size_t at, bool line_be
     if (source[end] == source[at]) return end + 1;
     if (source[end] == '\\') ++end;
   }
-  return at;  // No literal ends in this line.
+  return at;  // This line has no literal's end.
 }
 
-/// The code alone. All else becomes blanks, so that positions stay.
+/// The code without comments, literals and preprocessor lines. Blanks replace them, so that positions stay.
 std::string code_of(const std::string& source) {
   std::string code = source;
   bool line_begins = true;
@@ -72,7 +72,7 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-/// The lines `#define NAME WORDS` of the source, without the lines that have parameters or other signs.
+/// The lines `#define NAME WORDS` of the source. Lines with parameters or other characters are left out.
 Macros macros_of(const std::string& source, const KernelDefines& defines) {
   Macros macros(defines.begin(), defines.end());
   std::istringstream lines(source);
@@ -93,7 +93,7 @@ Macros macros_of(const std::string& source, const KernelDefines& defines) {
   return macros;
 }
 
-/// The words with macros replaced. Eight rounds are more than any source needs, and end a macro that names itself.
+/// Replaces macros in the words. Eight rounds are more than any source needs, and a macro that names itself ends.
 std::vector<std::string> expanded(std::vector<std::string> words, const Macros& macros) {
   for (int round = 0; round < 8; ++round) {
     std::vector<std::string> next;
@@ -157,7 +157,7 @@ KernelParameter parameter_of(const char* op, const std::string& kernel, const st
       if (parameter.pointer) refuse("is a pointer to a pointer");
       parameter.pointer = true;
     } else if (word == "const") {
-      is_const = is_const || !parameter.pointer;  // A const behind the star is the pointer's.
+      is_const = is_const || !parameter.pointer;  // A const after the star belongs to the pointer, not to the elements.
     } else if (word == "__global" || word == "global") {
       parameter.address_space = "__global";
     } else if (word == "__constant" || word == "constant") {
@@ -185,7 +185,7 @@ struct Definition {
   std::size_t open, close, body;  ///< The places of the parentheses and of the brace.
 };
 
-/// The place of the parentheses behind `name`, if a kernel of this name is defined at `at`.
+/// Finds the parentheses after `name`, if a kernel of this name is defined at `at`.
 bool find_definition(const std::string& code, std::size_t at, const std::string& name, Definition& found) {
   if ((at > 0 && is_word(code[at - 1])) || at + name.size() >= code.size()) return false;
   found.open = code.find_first_not_of(" \t\r\n", at + name.size());

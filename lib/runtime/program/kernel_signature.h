@@ -1,4 +1,4 @@
-// The parameters of a kernel, read from its source. Some drivers do not tell them (CL_KERNEL_ARG_INFO), especially for
+// The parameters of a kernel, read from its source. Some drivers do not give them (CL_KERNEL_ARG_INFO), especially for
 // programs from the disk cache.
 #pragma once
 
@@ -8,14 +8,14 @@
 
 namespace crisol::runtime {
 
-/// `__global const float4* x` has the type "float", 4 lanes, and is a pointer that is read.
+/// For example `__global const float4* x` has the type "float" and 4 lanes, and is a pointer that is only read.
 struct KernelParameter {
   std::string name;
   std::string declaration;  ///< The text of the source, without comments.
   std::string type;         ///< The type of one element, without qualifiers: "float", "uchar".
   int lanes = 1;
   bool pointer = false;
-  bool written = false;         ///< A pointer to elements that are not const.
+  bool written = false;         ///< Whether it is a pointer to elements that are not const.
   std::string address_space{};  ///< For a pointer: "__global" or "__constant".
 };
 
@@ -23,8 +23,8 @@ using KernelDefines = std::vector<std::pair<std::string, std::string>>;
 
 struct KernelSignature {
   std::vector<KernelParameter> parameters;
-  /// The source, in which each pointer is replaced by two parameters: the buffer and the position of the first element.
-  /// The lines keep their numbers.
+  /// The source in which two parameters replace each pointer: the buffer and the position of the first element. The
+  /// lines keep their numbers.
   std::string source;
 };
 

@@ -4,7 +4,7 @@
 
 namespace crisol::runtime {
 
-// The bindings name every member, so that a new one cannot be forgotten here.
+// The structured binding names every member. So a new member cannot be forgotten here.
 OwnKernelSpec::OwnKernelSpec(const KernelSpec& spec) {
   const auto& [source, entry, defines, prelude, options, title, exact_division] = spec;
   source_ = source;

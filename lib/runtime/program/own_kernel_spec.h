@@ -1,4 +1,4 @@
-// A KernelSpec that is kept.
+// A copy of a KernelSpec that can be kept.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace crisol::runtime {
 
-/// A KernelSpec with texts of its own.
+/// A KernelSpec that owns its texts.
 class OwnKernelSpec {
  public:
   explicit OwnKernelSpec(const KernelSpec& spec);
 
-  /// Refers to the texts of this object.
+  /// The spec. It refers to the texts of this object.
   KernelSpec view() const;
 
   /// Whether both are the same kernel. The titles may differ.

@@ -82,7 +82,7 @@ void dump(const Program& program, const std::string& source, const DeviceInfo& i
   static const std::string folder = environment("CRISOL_DUMP_DIR");
   if (folder.empty()) return;
   const std::string stem = concat(folder, '/', program.name, '-', std::setbase(16), hash_of(program.key));
-  std::error_code error;  // The name may begin with folders.
+  std::error_code error;  // The name may contain folders.
   std::filesystem::create_directories(system::path_of(stem).parent_path(), error);
   const std::vector<unsigned char> binary = binary_of(program.handle);
   std::ofstream(system::path_of(stem + ".cl"), std::ios::binary) << source;
@@ -175,11 +175,11 @@ bool ProgramCache::build_from_binary(Program& program, const CachedProgram& cach
   return true;
 }
 
-// PoCL reads declarations of all functions of OpenCL for each program, which takes 0.1 s. The headers of PoCL leave
-// them out if this macro is defined. A program without a file of the library is a user's. It may call functions that
-// have no short declaration, and PoCL prints a line for each program that does not build. So it gets all declarations
-// at once. Later versions of PoCL may know another macro, so a text that does not build this way is built as others
-// are.
+// For each program PoCL reads the declarations of all OpenCL functions, which takes 0.1 s. With this macro, PoCL's
+// headers leave them out. A program without a file of the library is a user's program. It may call functions that have
+// no short declaration, and PoCL prints a line for each failed build. So user programs get all declarations. Later
+// versions of PoCL may use another macro. So if a text does not build with short declarations, it is built with all
+// declarations.
 bool ProgramCache::build_with_short_declarations(Program& program, const KernelSpec& spec, const std::string& source) {
   if (!is_pocl(device_.info()) || full_declarations_ || spec.source.empty()) return false;
   cl_int error = CL_SUCCESS;
@@ -205,7 +205,7 @@ void ProgramCache::build_from_source(Program& program, const KernelSpec& spec, c
          "\nsource:\n", numbered(source));
   }
   program.handle = std::move(handle);
-  // A text of the library builds with the short declarations, so this driver cannot use them.
+  // A text of the library builds only without the short declarations, so this driver cannot use them.
   if (is_pocl(device_.info()) && !full_declarations_ && !spec.source.empty()) {
     log(Topic::build, program.name, " needs all declarations, so later programs get them at once");
     full_declarations_ = true;
@@ -225,7 +225,7 @@ void ProgramCache::build(Program& program, const KernelSpec& spec, const std::st
     build_from_source(program, spec, source);
     from = kept ? "the disk cache of the driver" : "source";
     if (!kept) {
-      cached.reset();  // Somebody may have removed the file of a released program.
+      cached.reset();  // Somebody may have removed the released program's file.
       progress_.add_program(start, disk_.folder());
     }
   }

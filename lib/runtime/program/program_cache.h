@@ -22,13 +22,13 @@ struct Program {
   std::string name;                 ///< The name of its source file, for messages.
   std::string key;                  ///< Identifies the program in the disk cache.
   std::string options;              ///< The options of its build.
-  std::size_t number = 0;           ///< How many programs of the device were made before.
+  std::size_t number = 0;           ///< The number of programs of the device that were made before.
   std::mutex mutex;                 ///< Guards the members below.
   cl::Program handle;               ///< Null while the program is released.
   std::vector<std::string> warmed;  ///< Kernels with local sizes that have run.
   bool unsaved = false;             ///< True if a kernel ran whose code is not on the disk.
   bool stored = false;              ///< Whether a file is on the disk: the binary, or a note (driver_cache.h).
-  bool captured = false;            ///< Whether a captured launch may hold the program.
+  bool captured = false;            ///< Whether a captured launch may use the program.
 };
 
 /// A kernel with a lock. The lock is held while the kernel's arguments are set and the kernel is queued.
@@ -63,10 +63,11 @@ class ProgramCache {
   void load_again(BuiltKernel& kernel) {
     if (kernel.handle() == nullptr) kernel.handle = make_kernel(*kernel.program, kernel.spec.view());
   }
-  /// The same kernel with arguments of its own. Its program is never released.
+  /// A second kernel object with separate arguments. The kernel's program is then never released.
   cl::Kernel make_captured(const BuiltKernel& kernel);
-  /// Releases the programs that were made when there were `first` or more, except those that no file has and those
-  /// that captured launches hold. The next launch of their kernels loads them again. Returns their number.
+  /// Releases the programs whose `number` is at least `first`. Programs without a file and programs of captured
+  /// launches stay. The next launch of a released program's kernel loads it again. Returns the number of released
+  /// programs.
   std::size_t release_from(std::size_t first);
   /// The number of programs that this process compiled or loaded.
   std::size_t program_count() {
@@ -86,7 +87,7 @@ class ProgramCache {
   DeviceState& device_;
   std::atomic<bool> any_unsaved_{false};
   std::atomic<bool> full_declarations_{false};  ///< Set when a program did not build with short declarations.
-  std::mutex storing_mutex_;                    ///< Held while storing.
+  std::mutex storing_mutex_;                    ///< Held while files are stored.
   CompileProgress progress_;
   DiskCache disk_;
   std::mutex mutex_;

@@ -39,14 +39,15 @@ std::string seconds_of(std::int64_t milliseconds) {
   return concat(std::max<std::int64_t>(1, (milliseconds + 500) / 1000), " s");
 }
 
-// The program and its arguments, each followed by a zero byte. Empty where the system does not tell: only Linux does.
+// The program's name and its arguments, each followed by a zero byte. Only Linux gives them. On other systems it is
+// empty.
 std::string command_line() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Neither the driver nor the version of the library is in the key. After an update all programs are compiled again, and
-// this takes about as long as before.
+// The key contains neither the driver nor the library's version. After an update all programs are compiled again, and
+// this takes about as long as the last time.
 std::string key_of_note() { return concat("time to compile\n", command_line()); }
 
 std::optional<std::int64_t> noted_milliseconds(const std::string& folder) {
@@ -85,7 +86,7 @@ void CompileProgress::wait_for_first_runs(cl_command_queue queue) {
     std::this_thread::sleep_for(2ms);
     say_if_due(Clock::now() - start);
   }
-  if (clWaitForEvents(1, &handle) != CL_SUCCESS) return;  // The call that follows tells the error.
+  if (clWaitForEvents(1, &handle) != CL_SUCCESS) return;  // The next call reports the error.
   first_runs_ = 0;
   spent_ += Clock::now() - start;
 }

@@ -1,4 +1,4 @@
-// Says on standard error that programs are compiled, once this has taken two seconds: see CRISOL_PROGRESS.
+// Reports on standard error that programs are compiled, once compiling has taken two seconds (CRISOL_PROGRESS).
 #pragma once
 
 #include <chrono>
@@ -9,20 +9,20 @@
 
 namespace crisol::runtime {
 
-/// The time that a device's programs take to compile, and the message about it. The message comes once in a process. If
+/// Measures how long a device's programs take to compile, and prints the message. It is printed once in a process. If
 /// an earlier run of the same command line left a note in the cache, the message says how much time is left.
 class CompileProgress {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// A program was compiled, which began at `start`. `folder` is the folder of the cache.
+  /// Call it when a program was compiled. `start` is when compiling began, and `folder` is the folder of the cache.
   void add_program(Clock::time_point start, const std::string& folder);
-  /// A kernel was queued that no run had before. Some drivers compile it only now.
+  /// Call it when a kernel was queued for the first time. Some drivers compile it only now.
   void add_first_run() noexcept;
-  /// Waits until the queue is empty or the message is due. Returns at once unless a new kernel is queued.
+  /// Waits until the queue is empty, or until the message is due. Returns at once if no new kernel is queued.
   void wait_for_first_runs(cl_command_queue queue);
-  /// Notes how long compiling has taken in this process, for later runs, if the message was due. Call it when the queue
-  /// is empty.
+  /// Stores how long compiling took in this process, for later runs, if the message was due. Call it when the queue is
+  /// empty.
   void keep();
 
  private:

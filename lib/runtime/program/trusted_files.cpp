@@ -20,7 +20,7 @@ std::string distrust_text(const std::string& path, const char* fault) {
 
 void log_once(const std::string& folder, const std::string& text) {
   static std::mutex mutex;
-  static auto& said = *new std::set<std::string>;  // Kept for threads that outlive static objects.
+  static auto& said = *new std::set<std::string>;  // Never destroyed, because threads may outlive static objects.
   const std::lock_guard lock(mutex);
   if (said.insert(folder).second) log_line("cache: " + text);
 }
@@ -42,7 +42,7 @@ bool is_trusted_folder(const std::string& folder) {
 
 std::string read_trusted(const std::string& path) {
   if (!is_trusted_folder(folder_of(path))) return {};
-  // The file that was opened is examined, not its name: another user might exchange files in between.
+  // Examines the open file, not its name, because another user might exchange files in between.
   system::PrivateText file = system::read_private(system::path_of(path));
   if (file.fault != nullptr) log_once(folder_of(path), distrust_text(path, file.fault));
   return std::move(file.text);

@@ -1,4 +1,4 @@
-// The file of a timeline: an array with one event in each line. Readers accept an array without its end.
+// The file of a timeline: a JSON array with one event in each line. Readers accept an array without its end.
 #include "runtime/trace/timeline.h"
 
 #include <cerrno>
@@ -102,7 +102,7 @@ class Timeline {
       text_ = "\n]\n";
       write();
     } catch (const std::exception&) {
-      // No memory of the host is left. The file lacks its last events, and a reader accepts it without an end.
+      // The host has no memory left. The file lacks its last events. Readers accept a file without an end.
     }
     if (!file_) std::fprintf(stderr, "crisol: trace: %s is not complete: the disk is full\n", path_.c_str());
     file_.close();
@@ -125,12 +125,12 @@ class Timeline {
     }
     events_.clear();
     file_.write(text_.data(), static_cast<std::streamsize>(text_.size()));
-    file_.flush();  // A child of fork() must not find unwritten text in the stream.
+    file_.flush();  // Flushes, because a child of fork() must not inherit unwritten text in the stream.
     text_.clear();
     last_write_ = trace_clock();
   }
 
-  /// Names the process and the row at their first event.
+  /// Names the event's process and row, if this is their first event.
   void name_row(TraceRow row) {
     const auto name = [&](const char* what, std::uint32_t in_row, const std::string& text) {
       Event event{Phase::metadata, "", what, {row.process, in_row}, 0, 0, 0, "\"name\":"};
@@ -181,12 +181,12 @@ class Timeline {
   bool first_ = true;
   std::int64_t origin_ = 0, last_write_ = 0;
   std::vector<Event> events_;
-  std::map<std::uint32_t, std::string> names_;               ///< Of the devices.
-  std::set<std::pair<std::uint32_t, std::uint32_t>> named_;  ///< Rows, and processes as no_row.
+  std::map<std::uint32_t, std::string> names_;               ///< Names of devices.
+  std::set<std::pair<std::uint32_t, std::uint32_t>> named_;  ///< Rows that have a name. A process has the row no_row.
 };
 
 Timeline& timeline() {
-  static Timeline& the_one = *new Timeline;  // Kept for threads that outlive static objects.
+  static Timeline& the_one = *new Timeline;  // Never destroyed, because threads may outlive static objects.
   return the_one;
 }
 
@@ -260,7 +260,7 @@ void trace_memory(int device_index, const MemoryStats& stats) noexcept {
     add({Phase::counter, "memory", "memory in use", device_row(device_index, work_queue_row), trace_clock(), 0, 0,
          notes.text()});
   } catch (const std::exception&) {
-    // No memory of the host is left: the timeline lacks a value.
+    // The host has no memory left. The timeline lacks a value.
   }
 }
 
@@ -273,7 +273,7 @@ void TraceSlice::end() noexcept {
   try {
     trace_slice(host_row(), category_, name_, start_, trace_clock(), notes_);
   } catch (const std::exception&) {
-    // No memory of the host is left: the timeline lacks a slice.
+    // The host has no memory left. The timeline lacks a slice.
   }
 }
 

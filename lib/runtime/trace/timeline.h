@@ -14,20 +14,20 @@ namespace crisol::runtime {
 
 inline std::atomic<bool> timeline_is_on{false};
 
-/// Whether a timeline is written: one load.
+/// Whether a timeline is written. It costs one load.
 inline bool tracing() noexcept { return timeline_is_on.load(std::memory_order_relaxed); }
 
-/// Nanoseconds of the clock of all events.
+/// The time in nanoseconds, by the clock of all events.
 std::int64_t trace_clock() noexcept;
 
-/// The row of an event. A process of the timeline is the host (0), or a device (1 + its index). A row of the host is a
-/// thread, counted from 1. The rows of a device are its queues.
+/// The row of an event. The timeline has a process for the host (0) and for each device (1 + its index). The host's
+/// rows are its threads, counted from 1. A device's rows are its queues.
 struct TraceRow {
   std::uint32_t process = 0, row = 0;
 };
 constexpr std::uint32_t work_queue_row = 1, transfer_queue_row = 2;
 TraceRow device_row(int device_index, std::uint32_t row) noexcept;
-/// The row of the calling thread. During backward it is the thread's second row.
+/// The row of the calling thread. While backward runs, it is the thread's second row.
 TraceRow host_row() noexcept;
 
 /// Lets the events of this thread go to its second row, "backward", while it lives.
@@ -42,7 +42,7 @@ class BackwardRow {
   bool outer_;
 };
 
-/// Members of a JSON object: `"key":"text","other":3`.
+/// The members of a JSON object, for example `"key":"text","other":3`.
 class TraceNotes {
  public:
   void add(std::string_view key, std::string_view text);
@@ -58,10 +58,10 @@ class TraceNotes {
 void trace_slice(TraceRow row, const char* category, std::string_view name, std::int64_t start, std::int64_t end,
                  const TraceNotes& notes = {});
 
-/// The start of an arrow. It begins at the time `at`, in a slice of this thread. `id` is one of new_flow(), or another
-/// number that no other arrow of this name has.
+/// The start of an arrow, at time `at`, in a slice of this thread. `id` comes from new_flow(), or is another number
+/// that no other arrow of this name has.
 void trace_flow_start(const char* name, std::uint64_t id, std::int64_t at);
-/// The end of an arrow. It ends at the time `at`, in a slice of this row.
+/// The end of an arrow, at time `at`, in a slice of this row.
 void trace_flow_end(const char* name, std::uint64_t id, TraceRow row, std::int64_t at);
 std::uint64_t new_flow() noexcept;
 

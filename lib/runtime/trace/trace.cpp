@@ -19,7 +19,8 @@ void stop_quietly(bool ending) noexcept {
   try {
     runtime::stop_tracing_devices(ending);
   } catch (const std::exception&) {
-    // A device failed. The timeline ends with the commands that were timed before, and the next use reports the error.
+    // A device failed. The timeline ends with the commands that were timed before. The next use of the device reports
+    // the error.
   }
   runtime::close_timeline();
 }
@@ -32,7 +33,7 @@ void stop_at_exit() { stop_quietly(true); }
   std::abort();
 }
 
-/// The file is completed however the process ends. A child of fork() leaves it to its parent.
+/// Completes the file, however the process ends. A child of fork() leaves the file to its parent.
 void prepare_for_the_end() {
   static const bool once = [] {
     system::at_exit(stop_at_exit);
@@ -84,7 +85,7 @@ Scope::~Scope() {
   try {
     runtime::trace_slice(runtime::host_row(), "scope", name_, start_, runtime::trace_clock());
   } catch (const std::exception&) {
-    // No memory of the host is left: the timeline lacks this scope.
+    // The host has no memory left. The timeline lacks this scope.
   }
 }
 
