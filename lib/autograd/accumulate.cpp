@@ -9,15 +9,15 @@ namespace crisol::autograd {
 
 namespace {
 
-// The place where an optimiser wants the gradient, for a leaf without a gradient. A tensor that a program keeps of an
-// earlier gradient gets memory of its own.
+// Where an optimiser wants the gradient of a leaf that has no gradient yet. If a program still keeps an earlier
+// gradient from there, that tensor first gets other memory.
 const Tensor& free_place(Slot& leaf) {
   leaf.gradient_buffer = take_place(leaf.gradient_buffer);
   return leaf.gradient_buffer;
 }
 
-// The sum as the gradient of a leaf that belongs to the graph. Later backward passes must change no other tensor, so
-// the elements are copied.
+// Makes the sum the gradient of a leaf, as a part of the graph. Later backward passes add to this gradient and must
+// change no other tensor. So the elements are copied.
 Tensor linked_gradient(Slot& leaf, const Tensor& sum) {
   Tensor own;
   leaf.gradient = Tensor();
@@ -51,7 +51,7 @@ void accumulate_leaf(Slot& leaf, Tensor&& gradient) {
     accumulate(sum, std::move(gradient));
     leaf.gradient = linked_gradient(leaf, sum);
   } else if (leaf.gradient.requires_grad()) {
-    // The old gradient belongs to a graph that may still need its elements. The new one belongs to none.
+    // The old gradient belongs to a graph that may still need its elements. The new gradient belongs to no graph.
     const Tensor sum = ops::add(leaf.gradient, gradient);
     leaf.gradient = Tensor();
     accumulate_leaf(leaf, Tensor(sum));

@@ -5,7 +5,7 @@
 
 namespace crisol::autograd {
 
-/// Adds a part to the gradient of a result. Recorded if ops are recorded.
+/// Adds a gradient to the sum for a result. The addition is recorded if ops are recorded.
 void accumulate(Tensor& sum, Tensor&& gradient);
 
 /// Adds to the gradient of a leaf, in the memory that its optimiser wants. If ops are recorded, the sum is a part of

@@ -19,7 +19,7 @@ bool from_environment() noexcept {
   return text != nullptr && std::string_view(text) == "1";
 }
 
-// It is no local variable of a function, because a guard would slow down each op's read of it.
+// This is a global. A local static variable would have a guard, which would slow down each op's read.
 std::atomic<bool> of_process{from_environment()};
 
 }  // namespace

@@ -7,11 +7,12 @@
 
 namespace crisol::autograd {
 
-/// True if every element of a tensor is finite; waits. Tensors without floating elements, and undefined ones, are.
+/// Whether every element of a tensor is finite. The call waits. True for undefined tensors and for tensors of whole
+/// numbers.
 bool is_finite(const Tensor& tensor);
 
-/// Throws invalid_argument, naming op, if one of its results holds NaN or infinity. The text says whether an input held
-/// one before.
+/// Throws invalid_argument, naming op, if a result of the op holds NaN or infinity. The message says whether an input
+/// already held one.
 void check_results(const char* op, const std::vector<Tensor>& results, const std::vector<Tensor>& inputs);
 
 }  // namespace crisol::autograd

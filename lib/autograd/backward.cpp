@@ -12,7 +12,7 @@ using autograd::Node;
 
 namespace {
 
-// The gradient of an output, checked; ones if there is none. `which` names the output in messages.
+// The checked gradient of an output, or ones if no gradient is given. `which` names the output in messages.
 Tensor seed_of(const char* op, const std::string& which, const Tensor& output, const Tensor& gradient, bool linked) {
   require(output.defined() && output.requires_grad(), op, which, " does not depend on a leaf that wants a gradient");
   const Shape& shape = output.shape();

@@ -1,4 +1,4 @@
-// checkpoint(): the function runs once more in backward, to get the tensors that its ops saved.
+// checkpoint(): backward runs the function once more, to get the tensors that the function's ops saved.
 #include "autograd/checkpoint.h"
 
 #include <utility>
@@ -22,10 +22,10 @@ using Function = std::function<std::vector<Tensor>(const std::vector<Tensor>& in
 
 }  // namespace
 
-/// The states of the generators before a function drew from them. Nested observers are told too.
+/// Keeps the states of the generators from before a function drew from them. Outer observers are told too.
 class Draws : public DrawObserver {
  public:
-  /// `replayed`: the states that generators get before they draw; null the first time.
+  /// `replayed` has the states that generators get before they draw. It is null the first time.
   explicit Draws(const Draws* replayed = nullptr)
       : replayed_(replayed), outer_(std::exchange(thread_context().draw_observer, this)) {}
   ~Draws() override { stop(); }
@@ -43,7 +43,7 @@ class Draws : public DrawObserver {
     ops::copy_into(state, *before);
   }
 
-  /// No more draws are observed. After a replay the generators go on where they were before.
+  /// Stops observing. After a replay the generators go on where they were before it.
   void stop() {
     if (stopped_) return;
     stopped_ = true;
@@ -68,7 +68,7 @@ class Draws : public DrawObserver {
 struct Recomputed::Place {
   std::shared_ptr<CheckpointFrame> frame;
   Tensor tensor;
-  std::uint64_t version = 0;  ///< Of the tensor when the function ran again.
+  std::uint64_t version = 0;  ///< The tensor's version when the function ran again.
 };
 
 class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
@@ -123,7 +123,7 @@ class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
     DType dtype;
   };
 
-  /// Tensors that are saved while it lives belong to the frame.
+  /// While it lives, saved tensors belong to the frame.
   class Scope {
    public:
     explicit Scope(CheckpointFrame* frame) : before_(std::exchange(thread_context().checkpoint, frame)) {}

@@ -1,4 +1,4 @@
-// Within checkpoint(), a Saved keeps this record instead of a tensor.
+// What a Saved holds instead of a tensor within checkpoint().
 #pragma once
 
 #include <cstddef>
@@ -11,25 +11,26 @@ namespace crisol::autograd {
 
 class CheckpointFrame;
 
-/// The version of the elements of a tensor.
+/// The version of a tensor's elements.
 inline std::uint64_t version_of(const Tensor& tensor) {
   return tensor.impl()->storage->version.load(std::memory_order_relaxed);
 }
-/// Throws if the elements have another version, because then backward cannot use them.
+/// Throws if the elements have another version: then backward cannot use them.
 void require_version(const Tensor& tensor, std::uint64_t version);
 
-/// The place of one tensor among the tensors that the function of a checkpoint() saved. Copies share the tensor.
+/// Identifies one of the tensors that the function of a checkpoint() saved. Copies share the tensor.
 class Recomputed {
  public:
   /// No place.
   Recomputed() = default;
 
-  /// A tensor is saved within checkpoint(). The first time, this gives its place, and the tensor need not be kept. When
-  /// the function runs again, the tensor goes to the place that it had the first time, and the result is no place.
+  /// Called when a tensor is saved within checkpoint(). In the function's first run it returns the tensor's place, and
+  /// the tensor need not be kept. In the second run it stores the tensor in the place of the first run, and returns no
+  /// place.
   static Recomputed place_for(const Tensor& tensor);
 
   explicit operator bool() const noexcept { return place_ != nullptr; }
-  /// The tensor, outside the graph. The function runs again if the tensor is not there.
+  /// The tensor, outside of the graph. If the tensor is not there, the function runs again.
   Tensor get() const;
 
  private:

@@ -35,8 +35,8 @@ void fit_gradients(const char* op, std::vector<Tensor>& gradients, const std::ve
   }
 }
 
-// A gradient without a record may come from a raw op or a kernel. Then it would silently count as a constant. dy itself
-// may be passed on.
+// Marks gradients that have no record, because they came from a raw op or a kernel. Without the mark they would
+// silently count as constants. dy itself may be passed on.
 void mark_first_order_only(const char* op, std::vector<Tensor>& gradients, const Tensor& dy, std::vector<Tensor> from) {
   from.push_back(dy);
   for (Tensor& gradient : gradients)
@@ -60,7 +60,7 @@ Tensor custom_function(const std::string& name, const std::vector<Tensor>& input
   autograd::note_view(y, inputs);
   if (!autograd::recording(inputs)) return y;
 
-  // The record and the timeline refer to the name for as long as they live.
+  // The record and the timeline keep pointers to the name.
   const char* const op = interned(intern(name)).c_str();
   const std::vector<autograd::Saved> saved(inputs.begin(), inputs.end());
   const auto kept = std::make_shared<const BackwardFunction>(backward);

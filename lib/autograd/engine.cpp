@@ -31,8 +31,8 @@ class NodeScope {
   const bool grad_;
 };
 
-// Links the gradients that an op computed without a record. They depend on the gradients of its outputs and on its
-// inputs, and backward through them throws.
+// Links gradients that an op computed without a record to the gradients of its outputs and to its inputs. Backward
+// through these gradients throws.
 void make_first_order_only(Node& node, const Gradients& own, Gradients& results) {
   Gradients outputs;
   for (const Tensor& result : results)
@@ -81,7 +81,7 @@ void Engine::collect(const std::vector<Tensor>& outputs) {
   std::sort(order_.begin(), order_.end(), [](const Node* a, const Node* b) { return a->sequence > b->sequence; });
 }
 
-// Finds the ops to run, if not all ops run. They are the ops with a captured tensor below.
+// Finds the ops to run, if not all ops run: the ops that depend on a captured tensor.
 void Engine::find_needed() {
   for (auto node = order_.rbegin(); node != order_.rend(); ++node) {
     bool runs = captures_.empty();
@@ -92,7 +92,7 @@ void Engine::find_needed() {
   }
 }
 
-// A part of the gradient of a watched leaf will come through this edge.
+// Notes that a part of a watched leaf's gradient will come through this edge.
 void Engine::expect(const Node::Edge& edge) {
   if (edge.leaf == nullptr) return;
   Slot* const slot = static_cast<Slot*>(edge.leaf.get());
@@ -153,7 +153,7 @@ void Engine::finish(const std::shared_ptr<AutogradSlot>& slot, Tensor&& gradient
   if (leaf.accumulated_hooks != nullptr) leaf.accumulated_hooks->run(leaf.gradient);
 }
 
-// The gradients of an op's outputs, after the hooks. Stores the gradients that are captured or retained.
+// The gradients of an op's outputs, after the hooks. Stores those that are captured or retained.
 Gradients Engine::own_gradients(Node& node, Waiting& waiting) {
   Gradients own = std::move(waiting.gradients);
   own.resize(node.output_count);
@@ -171,7 +171,7 @@ Gradients Engine::own_gradients(Node& node, Waiting& waiting) {
   return own;
 }
 
-// True if the gradient that goes through this edge is used.
+// Whether the gradient that goes through this edge is used.
 bool Engine::needs(const Node::Edge& edge) const {
   if (captures_.empty()) return edge.wanted();
   return edge.wanted() && (captures(edge) || (edge.node != nullptr && waiting_.at(edge.node.get()).runs));

@@ -15,28 +15,29 @@ class Engine {
  public:
   struct Options {
     bool retain_graph = false, create_graph = false;
-    bool allow_unused = true;  ///< No error for a captured tensor that no output depends on.
+    bool allow_unused = true;  ///< If true, there is no error for a captured tensor that no output depends on.
   };
 
   Engine(const char* op, const Options& options) : op_(op), options_(options) {}
 
-  /// The gradient of `tensor` is returned as the next result of run(), undefined if no output depends on the tensor. If
+  /// Makes the gradient of `tensor` the next result of run(). It is undefined if no output depends on the tensor. If
   /// nothing is captured, the leaves get their gradients.
   void capture(const Tensor& tensor);
 
-  /// Runs backward from the outputs; throws, with nothing changed, if a part of the graph that is needed was freed.
+  /// Runs backward from the outputs. If a needed part of the graph was freed, throws before anything is changed.
   std::vector<Tensor> run(const std::vector<Tensor>& outputs, std::vector<Tensor> gradients);
 
  private:
-  /// An op that was not reached yet.
+  /// An op that backward has not reached yet.
   struct Waiting {
-    std::shared_ptr<Node> node;  ///< Freeing the record of an op must not destroy the ops below it before they run.
+    std::shared_ptr<Node> node;  ///< Owns the node, because freeing the record of an op must not destroy the ops
+                                 /// before it until they have run.
     Gradients gradients{};       ///< The sums so far, one for each output.
-    bool runs = false;           ///< Its backward function is needed.
+    bool runs = false;           ///< Whether its backward function is needed.
   };
   /// A leaf with hooks, or a captured leaf. Its parts are added up before they are used.
   struct Leaf {
-    std::size_t parts = 0;  ///< Parts of its gradient that are still to come.
+    std::size_t parts = 0;  ///< The number of parts of its gradient that are still to come.
     Tensor sum;
   };
   struct Capture {
@@ -60,12 +61,12 @@ class Engine {
   const char* const op_;
   const Options options_;
   std::unordered_map<Node*, Waiting> waiting_;
-  std::vector<Node*> order_;  ///< The latest first.
+  std::vector<Node*> order_;  ///< The ops, latest first.
   std::unordered_map<Slot*, Leaf> leaves_;
   std::vector<Capture> captures_;
   std::vector<Tensor> captured_;
   std::vector<bool> needed_;  ///< For each input of the op that runs: whether its gradient is used.
-  std::size_t done_ = 0;      ///< Ops that were run.
+  std::size_t done_ = 0;      ///< The number of ops that have run.
 };
 
 }  // namespace crisol::autograd

@@ -12,8 +12,8 @@
 
 namespace crisol::autograd {
 
-/// A hook that runs after the gradient of a leaf was accumulated. The leaf's slot owns the hook, so the hook must not
-/// own the leaf, which owns the slot.
+/// A hook that runs after the gradient of a leaf was accumulated. It must not own the leaf, because the leaf owns the
+/// slot and the slot owns the hook.
 struct LeafHook {
   std::weak_ptr<TensorImpl> leaf;
   std::function<void(const Tensor& leaf)> function;
@@ -24,11 +24,11 @@ struct LeafHook {
 /// Functions in the order in which they were registered.
 class HookList {
  public:
-  /// Adds a hook to the list in `place`, which is made if there is none. The handle removes the hook.
+  /// Adds a hook to the list in `place`. If there is no list, makes one. The handle removes the hook.
   static HookHandle add(std::shared_ptr<HookList>& place, GradientHook hook);
 
   /// Passes a gradient through all hooks. Throws if a hook gives a tensor of another shape, dtype or device. A hook may
-  /// add and remove hooks; this takes effect at the next run.
+  /// add and remove hooks. Such changes take effect at the next run.
   Tensor run(Tensor gradient) const;
 
   /// Visits the hooks.

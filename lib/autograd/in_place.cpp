@@ -12,10 +12,10 @@ namespace crisol::autograd {
 
 namespace {
 
-/// The place of a view among the elements of the tensor that it is a view of.
+/// Where a view's elements are in the whole tensor, of which the view shows a part.
 struct Region {
   Shape whole, whole_strides, shape, strides;
-  std::int64_t first = 0;  ///< The distance of the first elements.
+  std::int64_t first = 0;  ///< The distance from the whole tensor's first element to the view's first element.
 
   Region(const Tensor& of, const Tensor& view)
       : whole(of.shape()),
@@ -24,7 +24,7 @@ struct Region {
         strides(view.strides()),
         first(view.offset() - of.offset()) {}
 
-  /// Memory for the whole tensor in its layout.
+  /// New memory for the whole tensor, in the tensor's layout.
   Tensor memory(const Tensor& like, bool cleared) const {
     std::int64_t span = 1;
     for (int i = 0; i < whole.rank(); ++i) span += (whole[i] - 1) * whole_strides[i];
@@ -37,7 +37,7 @@ struct Region {
 
 Tensor put(const Tensor& whole, const Tensor& values, const Tensor& like, const Region& region);
 
-/// The elements of a tensor at the place of a view, with a gradient.
+/// The elements of a tensor at the place of a view. The op has a gradient.
 Tensor take(const Tensor& whole, const Region& region) {
   const bool in_order = whole.is_contiguous() && contiguous_strides(region.whole) == region.whole_strides;
   Tensor y;
@@ -53,7 +53,8 @@ Tensor take(const Tensor& whole, const Region& region) {
                        [region](const Tensor& dy, Needs) { return Gradients{put(Tensor(), dy, dy, region)}; });
 }
 
-/// The values of elements that a view shows repeatedly are added up. The region then has these elements once.
+/// If a view shows elements repeatedly, the values for such an element are added up. The region then has each element
+/// once.
 Tensor sum_of_repeats(const Tensor& values, Region& region) {
   for (int i = 0; i < region.shape.rank(); ++i)
     if (region.strides[i] == 0 && region.shape[i] > 1) region.shape[i] = 1;
@@ -76,7 +77,7 @@ Tensor put(const Tensor& whole, const Tensor& given, const Tensor& like, const R
   });
 }
 
-/// The place of a result of an op whose gradient has a gradient. Nothing is computed.
+/// A new place in the graph for a result of an op that is differentiable twice. Computes nothing.
 std::shared_ptr<Slot> place_of_result(const char* op, const std::vector<Tensor>& inputs, Node::Backward backward) {
   auto slot = std::make_shared<Slot>();
   slot->node = std::make_shared<Node>(op, 1, inputs, std::move(backward));
@@ -84,7 +85,7 @@ std::shared_ptr<Slot> place_of_result(const char* op, const std::vector<Tensor>&
   return slot;
 }
 
-/// Gives a tensor a place in the graph. Its grad() and the wish to retain it stay.
+/// Gives a tensor a place in the graph. The tensor keeps its grad(), and stays marked by retain_grad().
 void set_place(const Tensor& x, std::shared_ptr<AutogradSlot> place) {
   TensorImpl& impl = *x.impl();
   const std::shared_ptr<AutogradSlot> before = std::exchange(impl.autograd, std::move(place));
@@ -111,7 +112,9 @@ Tensor sum_to_shape(const Tensor& dy, const Shape& shape) {
 
 bool records_write(const char* op, const Tensor& x, bool value_wants_gradient) {
   require(x.defined(), op, "the tensor to be written is undefined");
-  if (Recorder* r = recorder()) r->made(op, x);  // A graph cannot express the tensor's new values.
+  if (Recorder* r = recorder())
+    r->made(op, x);  // The recorder must refuse this tensor, because a graph cannot express
+                     // its new values.
   if (!grad_enabled()) return false;
   const Tensor whole = whole_of(x);
   for (const Tensor* leaf : {&x, &whole})

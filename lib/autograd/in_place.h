@@ -5,9 +5,9 @@
 //       …
 //       if (recorded) autograd::record_write("fill_", *this, y);
 //
-// After a recorded write the tensor is the result of the op. If it is a view, the tensor that it is a view of becomes
-// the result of an op too: its old elements, with the new ones at the place of the view. All other views of this tensor
-// then get new places in the graph when they are used (slot_of).
+// After a recorded write the tensor is the result of the op. If it is a view, its base (the tensor that it is a view
+// of) becomes the result of an op too: the base's old elements, with the new elements at the place of the view. All
+// other views of the base get new places in the graph when they are used (slot_of).
 #pragma once
 
 #include <utility>
@@ -19,13 +19,13 @@
 
 namespace crisol::autograd {
 
-/// Whether the graph must know of a write to x: ops are recorded, and x or a value that is written wants a gradient.
-/// Throws, before anything is written, for a leaf that wants a gradient, for a view of such a leaf, and for a view that
-/// was made under NoGrad if the graph would have to know. Tells a Recorder of the write.
+/// Whether a write to x must be recorded: ops are recorded, and x or a written value requires a gradient. Throws,
+/// before anything is written, for a leaf that requires a gradient and for a view of such a leaf. Also throws for a
+/// view that was made under NoGrad, if the write would have to be recorded. Tells a Recorder of the write.
 bool records_write(const char* op, const Tensor& x, bool value_wants_gradient);
 
-/// While it lives, functions that save elements of this tensor for backward save a copy, because an op in place
-/// overwrites these elements.
+/// While it lives, functions that save this tensor's elements for backward save a copy, because an op in place
+/// overwrites the elements.
 class Overwrites {
  public:
   explicit Overwrites(const Tensor& x) noexcept
@@ -38,16 +38,16 @@ class Overwrites {
   const void* const before_;
 };
 
-/// Gives x the place of `result` in the graph. x has the elements of `result` already.
+/// Gives x the place of `result` in the graph. x already has the elements of `result`.
 void record_write(const char* op, const Tensor& x, const Tensor& result);
 
 /// Copies the elements of `result` to x and calls record_write. Both have the same shape.
 void write_result(const char* op, const Tensor& x, const Tensor& result);
 
-/// Gives a view its place in the graph after a recorded write to the tensor that it is a view of.
+/// Gives a view a new place in the graph, after a recorded write to its base.
 void follow_writes(const Tensor& view);
 
-/// The sum over the axes along which a tensor of this shape was broadcast to the shape of dy, with a gradient.
+/// Sums dy over the axes along which a tensor of this shape was broadcast. The op has a gradient.
 Tensor sum_to_shape(const Tensor& dy, const Shape& shape);
 
 /// Notes that a result of a function is a view of an input, if they share their storage.

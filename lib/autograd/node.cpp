@@ -17,8 +17,8 @@ std::uint64_t next_sequence() {
   return ++last;
 }
 
-// Gives up a node. A graph can be a chain of thousands of ops (a long sequence). The end of a node gives up the nodes
-// before it, and recursion would overflow the stack. So a loop destroys them.
+// Releases a node. Destroying a node releases the nodes before it. A graph can be a chain of thousands of ops, and
+// recursion would overflow the stack. So a loop destroys the nodes.
 void release(std::shared_ptr<Node>&& node) {
   thread_local std::vector<std::shared_ptr<Node>>* pending = nullptr;
   if (pending != nullptr) {
@@ -116,8 +116,8 @@ std::vector<Tensor> record_many(const char* op, std::vector<Tensor> outputs, con
   node->higher = higher;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     Tensor& output = outputs[i];
-    // An op may return its input unchanged (contiguous() of a contiguous tensor). Such a tensor already has a place in
-    // the graph, so a view takes the new place.
+    // An op may return its input unchanged (contiguous() of a contiguous tensor). The input already has a place in the
+    // graph, so the output becomes a view of it, and the view gets the new place.
     if (output.impl()->autograd != nullptr)
       output = make_view(output, output.shape(), output.strides(), output.offset());
     note_view(output, inputs);
@@ -137,7 +137,7 @@ void take_memory(const std::shared_ptr<TensorImpl>& impl, const Tensor& from) {
   impl->dtype = from.dtype();
 }
 
-// Removes a tensor, and tensors that are gone, from the list of a slot.
+// Removes a tensor from the list of a slot, and also tensors that no longer exist.
 void remove_tied(Slot& slot, const TensorImpl* tensor) {
   const auto leaves = [&](const std::weak_ptr<TensorImpl>& entry) {
     const std::shared_ptr<TensorImpl> impl = entry.lock();

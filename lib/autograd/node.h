@@ -1,4 +1,4 @@
-// The record of one differentiable op, and the way in which a function makes the record.
+// The record of one differentiable op, and how a function makes the record.
 //
 //     Tensor softmax(const Tensor& x, int axis) {
 //       Tensor y = ops::softmax(x, axis);
@@ -9,9 +9,9 @@
 //       });
 //     }
 //
-// The gradient of such an op has no gradient. An op whose gradient has a gradient calls record_higher() instead. Its
-// backward function consists of the differentiable functions of crisol/functions/ and functions/gradients.h. If nothing
-// is recorded, they only call raw ops.
+// The gradient of such an op is not differentiable. An op whose gradient is differentiable calls record_higher()
+// instead. Its backward function consists of differentiable functions (crisol/functions/ and functions/gradients.h). If
+// nothing is recorded, these functions only call raw ops.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,10 @@
 
 namespace crisol::autograd {
 
-/// One gradient for each input (or each output) of the op. A tensor without a gradient has an undefined one.
+/// One gradient for each input (or each output) of the op. It is undefined for a tensor without a gradient.
 using Gradients = std::vector<Tensor>;
 
-/// needs[i] is true when the gradient of input i is wanted. A backward function may leave the other gradients
+/// needs[i] says whether the gradient of input i is needed. A backward function may leave other gradients
 /// undefined.
 class Needs {
  public:
@@ -51,20 +51,21 @@ struct Slot : AutogradSlot {
   Slot() = default;
   ~Slot() override;
 
-  bool wanted = false;              ///< True for a leaf whose gradient is wanted.
-  Tensor gradient;                  ///< Accumulated; undefined before the first backward and after zero_grad.
-  Tensor gradient_buffer;           ///< The place where an optimiser wants the gradient to be stored, or undefined.
+  bool wanted = false;              ///< True for a leaf that requires a gradient.
+  Tensor gradient;                  ///< The accumulated gradient; undefined before the first backward and after
+                                    /// zero_grad.
+  Tensor gradient_buffer;           ///< Where an optimiser wants the gradient to be stored, or undefined.
   std::shared_ptr<Node> node;       ///< The op that made the tensor; null for a leaf.
   std::size_t output = 0;           ///< The number of this tensor among the outputs of `node`.
   std::shared_ptr<HookList> hooks;  ///< Hooks of a leaf that get its gradient before it is accumulated.
   std::shared_ptr<HookList> accumulated_hooks;  ///< Hooks of a leaf that run after its gradient was accumulated.
-  /// The tensors that are this leaf, if they are several: tied parameters.
+  /// The tensors with this slot, if there are several: tied parameters.
   std::vector<std::weak_ptr<TensorImpl>> tied;
-  /// The name of the optimiser that updates the leaf, while this optimiser lives.
+  /// The name of the optimiser that updates the leaf. It expires with the optimiser.
   std::weak_ptr<const std::string> optimizer;
 };
 
-/// The slot of a tensor, or nullptr. A view gets a new place in the graph first, if an op in place was recorded since.
+/// The slot of a tensor, or nullptr. If an op in place was recorded since, a view first gets a new place in the graph.
 Slot* slot_of(const Tensor& tensor) noexcept;
 /// The slot of a tensor; makes a slot if there is none.
 Slot& ensure_slot(const Tensor& tensor);
@@ -73,14 +74,14 @@ Slot& ensure_slot(const Tensor& tensor);
 struct Watched {
   std::size_t output = 0;
   std::shared_ptr<HookList> hooks;
-  std::weak_ptr<AutogradSlot> retained;  ///< The slot that gets the gradient, after retain_grad().
+  std::weak_ptr<AutogradSlot> retained;  ///< After retain_grad(): the slot that gets the gradient.
 };
 
 class Node : public std::enable_shared_from_this<Node> {
  public:
   using Backward = std::function<Gradients(const Gradients& output_gradients, Needs)>;
 
-  /// The destination of an input's gradient: the op that made the input, or the leaf itself.
+  /// Where an input's gradient goes: to the op that made the input, or to the leaf itself.
   struct Edge {
     std::shared_ptr<Node> node;
     std::size_t output = 0;
@@ -90,7 +91,7 @@ class Node : public std::enable_shared_from_this<Node> {
     bool wanted() const noexcept { return node != nullptr || leaf != nullptr; }
   };
 
-  /// The destination of a tensor's gradient; the tensor may be undefined.
+  /// Where a tensor's gradient goes. The tensor may be undefined.
   static Edge edge_of(const Tensor& tensor);
   /// The entry of an output in `watched`; makes an entry if there is none.
   Watched& watch(std::size_t output);
@@ -105,14 +106,14 @@ class Node : public std::enable_shared_from_this<Node> {
   const std::uint64_t sequence;  ///< Later ops have higher numbers.
   const Precision precision;     ///< The precision of the op and of its gradient.
   std::vector<Edge> edges;
-  Backward backward;    ///< Empty after it was used and freed.
-  bool higher = false;  ///< The backward function may be recorded.
+  Backward backward;    ///< The backward function. Empty after it was used and freed.
+  bool higher = false;  ///< Whether the backward function may be recorded.
   std::vector<Watched> watched;
-  std::weak_ptr<const BackwardFunction> custom;    ///< The function of a custom_function(), which `backward` owns.
-  std::weak_ptr<const GradientsFunction> watcher;  ///< The function of a watch_gradients(), which `backward` owns.
+  std::weak_ptr<const BackwardFunction> custom;    ///< The function of a custom_function(). `backward` owns it.
+  std::weak_ptr<const GradientsFunction> watcher;  ///< The function of a watch_gradients(). `backward` owns it.
 };
 
-/// True if ops are recorded and one of the inputs wants a gradient. Undefined tensors (an absent bias) are allowed.
+/// True if ops are recorded and an input requires a gradient. Undefined tensors (an absent bias) are allowed.
 template <class... Inputs>
 bool linking(const Inputs&... inputs) noexcept {
   return thread_context().grad_enabled && (inputs.requires_grad() || ...);
@@ -126,9 +127,10 @@ bool recording(const Inputs&... inputs) noexcept {
 }
 bool recording(const std::vector<Tensor>& inputs) noexcept;
 
-/// Links outputs to the inputs and returns the linked tensors, if ops are recorded and an input wants a gradient.
-/// `backward(gradients, needs)` gets the gradients of the outputs, undefined where nothing depends on an output. It
-/// returns one gradient for each input. Throws for NaN and infinity in an output if anomalies are detected.
+/// If ops are recorded and an input requires a gradient, links the outputs to the inputs and returns the linked
+/// tensors. `backward(gradients, needs)` gets the gradients of the outputs. A gradient is undefined if nothing depends
+/// on the output. It returns one gradient for each input. Throws for NaN and infinity in an output if anomalies are
+/// detected.
 std::vector<Tensor> record_many(const char* op, std::vector<Tensor> outputs, const std::vector<Tensor>& inputs,
                                 Node::Backward backward, bool higher = false);
 
@@ -144,15 +146,15 @@ Tensor record(const char* op, const Tensor& output, const std::vector<Tensor>& i
       higher)[0];
 }
 
-/// The same as record, for an op whose gradient has a gradient: the backward function consists of differentiable
+/// The same as record, for an op whose gradient is differentiable: its backward function consists of differentiable
 /// functions.
 template <class Backward>
 Tensor record_higher(const char* op, const Tensor& output, const std::vector<Tensor>& inputs, Backward backward) {
   return record(op, output, inputs, std::move(backward), true);
 }
 
-/// Makes a leaf one with another leaf: both have the memory and the slot of `other` from now on. A leaf that was tied
-/// to a third one leaves it.
+/// Ties a leaf to another leaf: from now on both have the memory and the slot of `other`. If the leaf was tied to other
+/// leaves, it leaves them.
 void tie(const Tensor& leaf, const Tensor& other);
 
 /// Gives a leaf the memory, shape and dtype of `value`, together with all leaves that are tied to it.

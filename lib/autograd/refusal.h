@@ -1,4 +1,4 @@
-// Gradients that have no gradient.
+// Gradients that are not differentiable.
 #pragma once
 
 #include <vector>

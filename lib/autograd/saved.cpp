@@ -8,7 +8,7 @@ namespace crisol::autograd {
 
 namespace {
 
-// Another handle to the elements of a tensor, with this place in the graph.
+// A new handle to the elements of a tensor, with this place in the graph.
 Tensor placed(const Tensor& tensor, std::shared_ptr<AutogradSlot> slot) {
   const Tensor copy = make_alias(tensor);
   copy.impl()->autograd = std::move(slot);
@@ -25,7 +25,7 @@ void require_version(const Tensor& tensor, std::uint64_t version) {
 
 Saved::Saved(const Tensor& tensor) {
   if (!tensor.defined()) return;
-  static_cast<void>(slot_of(tensor));  // A view follows the writes that were recorded.
+  static_cast<void>(slot_of(tensor));  // Gives a view the place in the graph that it has after recorded writes.
   const bool is_overwritten = thread_context().overwritten == tensor.impl()->storage.get();
   const Tensor kept = is_overwritten ? ops::clone(tensor) : tensor;
   tensor_ = placed(kept, tensor.impl()->autograd);

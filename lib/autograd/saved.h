@@ -9,9 +9,9 @@
 
 namespace crisol::autograd {
 
-/// An input of an op, or another tensor that the op did not return. The copy has the same place in the graph as the
-/// tensor, so a backward function that is recorded depends on it. The version of the elements is kept too. Within
-/// checkpoint() the elements are not kept: they are computed again.
+/// An input of an op, or another tensor that the op did not return. It keeps the tensor's place in the graph, so that a
+/// recorded backward function depends on the tensor. It also keeps the version of the elements. Within checkpoint() it
+/// does not keep the elements: they are computed again.
 class Saved {
  public:
   explicit Saved(const Tensor& tensor);
@@ -24,8 +24,8 @@ class Saved {
   Recomputed recomputed_;
 };
 
-/// A result of the op. The op's node owns the copy, so the copy must not own the node. If the running backward function
-/// is recorded, get() gives the copy a place in the graph, as output `output` of the function's node.
+/// A result of the op. The op's node owns this object, so it must not own the node. If the running backward function is
+/// recorded, get() gives the tensor a place in the graph, as output `output` of the function's node.
 class SavedResult {
  public:
   /// The output of a result that has no gradient.

@@ -15,7 +15,7 @@ void visit_hooks(const std::shared_ptr<autograd::HookList>& hooks, FunctionVisit
   if (hooks != nullptr) hooks->visit(visitor);
 }
 
-// Calls `found` with the node of a slot that has one owner.
+// Calls `found` with the node of a slot, if the slot has only one owner.
 template <class Found>
 void visit_slot(const std::shared_ptr<AutogradSlot>& owned, FunctionVisitor& visitor, const Found& found) {
   if (owned == nullptr || owned.use_count() != 1) return;

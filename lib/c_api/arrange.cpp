@@ -24,7 +24,7 @@ crisol_status crisol_pad(const crisol_tensor* x, const int64_t* before, const in
                          crisol_tensor** result) {
   return give_from(x, result, "pad", [&](const Tensor& t) {
     const Shape first = shape_of(before, t.dim(), "pad", "before"), last = shape_of(after, t.dim(), "pad", "after");
-    std::vector<AxisPadding> paddings;  // From the last axis to the first.
+    std::vector<AxisPadding> paddings;  // The caller gives the axes from the last one to the first one.
     for (int axis = t.dim() - 1; axis >= 0; --axis) paddings.push_back({first[axis], last[axis]});
     return pad(t, paddings, value);
   });

@@ -14,7 +14,7 @@ namespace {
 
 std::optional<int> optional_axis(const int* axis) { return axis == nullptr ? std::nullopt : std::optional<int>(*axis); }
 
-/// An undefined tensor for each null.
+/// The tensors of the handles. Null gives an undefined tensor.
 std::vector<Tensor> indices_of(const crisol_tensor* const* indices, int count, const char* op) {
   require(count >= 0 && (count == 0 || indices != nullptr), op, "indices is null, or their count ", count,
           " is negative");

@@ -12,7 +12,7 @@ struct crisol_captured_graph {
 
 namespace {
 
-// The status that the caller's function returned, thrown through capture().
+// Carries the status that the caller's function returned through capture(), as an exception.
 struct Failed {
   crisol_status status;
 };

@@ -15,7 +15,7 @@ struct crisol_checkpoint {
 
 namespace {
 
-/// The tensors of a checkpoint that this part holds.
+/// The part of a checkpoint with this name: one of its lists of tensors.
 NamedTensors io::Checkpoint::*part_of(const char* name, const char* op) {
   struct Part {
     std::string_view name;

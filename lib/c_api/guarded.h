@@ -6,7 +6,7 @@
 
 namespace crisol::c_api {
 
-/// Runs the body. An exception becomes the status.
+/// Runs the body. Turns an exception into a status.
 template <class Body>
 crisol_status guarded(const Body& body) noexcept {
   try {

@@ -56,8 +56,8 @@ namespace crisol::c_api {
 /// Stores the text of the current exception as this thread's message. Returns its status.
 crisol_status status_of_exception() noexcept;
 
-/// The row with this name in a table of things, such as models: `thing` is "model". Throws with all names if there is
-/// no such row.
+/// The row with this name in a table. `thing` says what the table holds, for example "model". If there is no such row,
+/// the error lists all names.
 template <class Table>
 const auto& row_named(const Table& table, std::string_view name, const char* op, const char* thing) {
   std::string names;
@@ -81,7 +81,7 @@ std::vector<std::int64_t> numbers_of(const std::int64_t* numbers, std::int64_t c
 /// `count` sizes or axes.
 Shape shape_of(const std::int64_t* numbers, int count, const char* op, const char* name);
 
-/// C passes every number as a double. A double with a whole value becomes a whole number.
+/// C passes every number as a double. A whole double becomes a whole number.
 Scalar scalar_of(double number);
 /// Refers to the tensor of `operand`, or holds its number.
 inline Operand operand_of(const crisol_operand& operand) {
@@ -100,7 +100,7 @@ crisol_status give(Handle** result, const char* op, const Make& make) noexcept {
   });
 }
 
-/// The same for an op of one tensor.
+/// Makes a handle from the result of `make`, an op of one tensor, and gives it to the caller.
 template <class Make>
 crisol_status give_from(const crisol_tensor* x, crisol_tensor** result, const char* op, const Make& make) noexcept {
   return give(result, op, [&] { return make(tensor_of(x, op, "x")); });

@@ -9,7 +9,7 @@ using namespace crisol::c_api;
 
 namespace {
 
-/// The last text that this thread was given.
+/// The text that this thread got last.
 struct LastText {
   std::string text;
 };

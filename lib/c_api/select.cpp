@@ -11,7 +11,7 @@ using namespace crisol::c_api;
 
 namespace {
 
-/// Nothing for null.
+/// The reduction with this name. Null means no reduction.
 std::optional<ScatterReduction> reduction_of(const char* name, const char* op) {
   struct Row {
     const char* name;

@@ -30,7 +30,7 @@ crisol_status noted(crisol_status status, const char* text) noexcept {
     message.clear();
     message = text;
   } catch (...) {
-    // No memory is left for a message, so the caller gets only the status.
+    // There is no memory for a message, so the caller gets only the status.
   }
   return status;
 }

@@ -19,10 +19,10 @@ std::vector<const AnyTable*>& tables() {
   return all;
 }
 
-/// A variant that refuses problems for a test. Its texts are empty but for tests.
+/// A variant that a test makes refuse problems. Outside of tests, the texts are empty.
 struct RefusedForTest {
   std::string op, variant;
-  std::atomic<std::int64_t> left;  ///< Problems that it still takes.
+  std::atomic<std::int64_t> left;  ///< How many problems it still takes.
 
   bool refuses(std::string_view asked_op, std::string_view asked_variant) {
     return op == asked_op && variant == asked_variant && left.fetch_sub(1) <= 0;
@@ -34,7 +34,7 @@ RefusedForTest& refused_for_test() {
   return one;
 }
 
-/// A row of the table, with a configuration where one was asked for.
+/// A row of the table, and a configuration if one was requested.
 struct Candidate {
   const AnyTable::Row* row = nullptr;
   std::size_t config = own_config;
@@ -42,7 +42,7 @@ struct Candidate {
   std::string name() const { return config == own_config ? row->name : concat(row->name, '/', row->configs()[config]); }
 };
 
-/// The candidate with the name "variant" or "variant/configuration", or no row.
+/// The candidate with the name "variant" or "variant/configuration". Its row is null if there is none.
 Candidate candidate_named(const AnyTable& table, std::string_view name) {
   const std::size_t slash = name.find('/');
   for (const AnyTable::Row& row : table.rows()) {
@@ -58,7 +58,7 @@ Candidate candidate_named(const AnyTable& table, std::string_view name) {
 
 const char* against_device(DeviceClass devices, const Target& target, bool forced) {
   if (devices == DeviceClass::cpu && !target.takes_cpu_kernels()) return "made for CPUs";
-  // Kernels for GPUs are right on CPUs too, and slow.
+  // Kernels for GPUs are correct on CPUs, but slow.
   return devices == DeviceClass::gpu && target.takes_cpu_kernels() && !forced ? "made for GPUs" : nullptr;
 }
 
@@ -68,7 +68,7 @@ void log_refused(const char* op, const std::string& variant, const char* reason)
 
 constexpr const char* wrong_reason = "wrong where it was verified on this driver";
 
-/// One question to choose(): everything that decides it.
+/// One call of choose(), with everything that decides the choice.
 class Chooser {
  public:
   Chooser(const AnyTable& table, const void* problem, const Target& target)
@@ -93,14 +93,14 @@ class Chooser {
     fail_forced("none", "CRISOL_VARIANT forbids every variant that accepts this problem");
   }
 
-  /// Adds all configurations of a row that accept and have an estimate, the best first.
+  /// Adds all configurations of a row that accept the problem and have an estimate, best first.
   void add_configs(const AnyTable::Row& row, std::vector<Contender>& list) const {
     const auto first = static_cast<std::ptrdiff_t>(list.size());
     const double own = list.front().plan.estimate;
     for (std::size_t i = 0; row.configs != nullptr && own > 0 && i < row.configs().size(); ++i) {
       const Candidate candidate{&row, i};
       PlanOr plan = plan_of(candidate, false);
-      if (!plan || plan.plan().estimate <= 0 || plan.plan().estimate == own) continue;  // The usual plan is there.
+      if (!plan || plan.plan().estimate <= 0 || plan.plan().estimate == own) continue;  // The list has the usual plan.
       list.push_back({&row, i, candidate.name(), chosen(std::move(plan.plan()), row, candidate.name(), false).plan});
     }
     std::stable_sort(list.begin() + first, list.end(),
@@ -130,7 +130,7 @@ class Chooser {
     if (refused_for_test().refuses(table_.op, row.name)) return "refused for a test";
     PlanOr plan = table_.plan(row, problem_, target_, candidate.config);
     if (plan && !forced && plan.reason_unless_forced() != nullptr) return plan.reason_unless_forced();
-    // The limit does not apply to the last variant, because no other one takes every problem.
+    // The limit does not apply to the last variant, because it is the only one that takes every problem.
     if (plan && !is_last(row) && target_.workspace_limit > 0 && plan.plan().workspace_bytes() > target_.workspace_limit)
       return "its workspace would be above the limit";
     return plan;
@@ -164,7 +164,7 @@ class Chooser {
     return std::nullopt;
   }
 
-  /// Whether the candidate gave wrong numbers on this device, which is found out here where nobody knows.
+  /// Whether the candidate computes wrong numbers on this device. If nobody knows, a trial finds out.
   bool is_wrong(const Candidate& candidate) {
     if (!needs_verification(target_.info)) return false;
     const ProblemKey key = table_.key == nullptr ? ProblemKey{} : table_.key(problem_);
@@ -239,7 +239,7 @@ TuningProblem describe(const AnyTable& table, const void* problem, const Target&
     described.candidates.push_back({candidate.name(), plan ? "" : plan.reason()});
     return static_cast<bool>(plan);
   };
-  for (const bool only_named : {false, true})  // The first one that accepts is the usual one.
+  for (const bool only_named : {false, true})  // The first variant that accepts is the usual one.
     for (const AnyTable::Row& row : table.rows()) {
       if (row.only_named != only_named || !add({&row}) || row.configs == nullptr) continue;
       for (std::size_t i = 0; i < row.configs().size(); ++i) add({&row, i});

@@ -7,10 +7,10 @@
 //     const PreparedPtr prepared = prepare(table, problem, device);
 //     launch(*prepared, {in(x), out(y)});
 //
-// A variant's function gives a plan for the problem, or the reason why it cannot take it. It sees the problem and the
-// Target. Only choose() knows which variants are forced, forbidden or tuned. The Target's limit on workspaces tells a
-// variant how much to do at once. choose() alone refuses a plan that is above the limit. Variants are tried in the
-// order of the table, and the last one takes every problem.
+// A variant's function gets the problem and the Target. It gives a plan, or the reason why it cannot take the problem.
+// Only choose() knows which variants are forced, forbidden or tuned. The Target's limit on workspaces tells a variant
+// how much to do at once. Only choose() refuses a plan that is above the limit. Variants are tried in the order of the
+// table, and the last one takes every problem.
 //
 // CRISOL_VERBOSE=dispatch prints every refusal and the choice. CRISOL_VARIANT=conv2d:direct,matmul:-block forces one
 // variant and forbids another. The variant that `crisol tune` stored for the problem comes first. The others follow in
@@ -35,11 +35,11 @@
 
 namespace crisol::dispatch {
 
-/// The devices that a variant is made for. A variant for GPUs runs on a CPU if it is forced, as in tests. A variant for
-/// CPUs runs on no GPU.
+/// The devices that a variant is made for. A variant for GPUs runs on a CPU only if it is forced, as in tests. A
+/// variant for CPUs does not run on GPUs.
 enum class DeviceClass : std::uint8_t { any, cpu, gpu };
 
-/// A variant has a list of configurations, such as tile sizes, or none. With `own_config` it picks one itself.
+/// A variant may have a list of configurations, such as tile sizes. With `own_config` the variant picks one itself.
 constexpr std::size_t own_config = SIZE_MAX;
 
 template <class Problem>
@@ -47,16 +47,19 @@ struct Variant {
   const char* name;
   DeviceClass devices;
   PlanOr (*plan)(const Problem&, const Target&, std::size_t config);
-  /// Names of the configurations, the same for every problem: "variant/name" forces one. nullptr for none.
+  /// The names of the configurations, which are the same for every problem. "variant/name" forces a configuration.
+  /// nullptr if there are none.
   std::span<const std::string> (*configs)() = nullptr;
   bool fuses_epilogue = false;  ///< Whether its plans run the epilogue of a problem.
   double growth = 1;            ///< See variant_growth().
-  bool only_named = false;      ///< Never chosen by rules. It is taken if it is forced, or stored by tuning.
-  /// It is there to take every problem, and takes the most time. Tuning at first use does not try it.
+  bool only_named = false;      ///< If true, rules never choose the variant. It is taken if it is forced, or if tuning
+                                /// stored it.
+  /// If true, the variant exists only to take every problem, and takes the most time. Tuning at first use does not try
+  /// it.
   bool simple = false;
 };
 
-/// A table without the type of its problems.
+/// A table whose type of problems is erased.
 class AnyTable {
  public:
   struct Row {
@@ -76,17 +79,17 @@ class AnyTable {
   const char* const op;
   const std::size_t problem_size;  ///< Bytes of a problem.
   std::span<const Row> rows() const noexcept { return rows_; }
-  /// For tests: the number of calls that a row's variant carried out in this process.
+  /// For tests: how often a call carried out the row's variant in this process.
   std::uint64_t uses_of(std::size_t row) const noexcept { return uses_[row].load(std::memory_order_relaxed); }
   void note_use(std::size_t row) const noexcept { uses_[row].fetch_add(1, std::memory_order_relaxed); }
 
   PlanOr plan(const Row& row, const void* problem, const Target& target, std::size_t config) const {
     return plan_(row.variant, problem, target, config);
   }
-  /// nullptr for problems without a key, which are neither tuned nor logged.
+  /// nullptr if problems have no key. Such problems are neither tuned nor logged.
   ProblemKey (*const key)(const void* problem);
-  /// What tuning at first use has to know of the op's problems: their multiply-adds, nullptr for an op that it leaves
-  /// alone, and a bit for each operand that plans write. Written operands hold floats.
+  /// What tuning at first use needs to know about the op's problems. `multiply_adds` is nullptr for an op that is not
+  /// tuned at first use. The other member has a bit for each operand that plans write. Such operands hold floats.
   struct Work {
     double (*multiply_adds)(const void* problem) = nullptr;
     std::uint32_t written_operands = 0;
@@ -105,7 +108,7 @@ class AnyTable {
   PlanFunction plan_;
 };
 
-/// All tables of the library: several may belong to one op.
+/// All tables of the library. An op may have several tables.
 std::span<const AnyTable* const> all_tables();
 
 template <class Problem>
@@ -158,13 +161,13 @@ class Table : public AnyTable {
 /// A plan and the name of its variant.
 struct Choice {
   Plan plan;
-  std::string variant;  ///< Includes the configuration if one was asked for.
+  std::string variant;  ///< The name, with the configuration if one was requested.
 };
 
-/// The forced, the tuned, or the first variant that accepts. A forced variant that refuses or does not exist throws
-/// invalid_argument.
+/// Chooses the forced variant, the tuned variant, or the first variant that accepts. Throws invalid_argument if a
+/// forced variant refuses the problem or does not exist.
 Choice choose(const AnyTable& table, const void* problem, const Target& target);
-/// The same for a problem that is a part of another op's plan, or for a question about the choice.
+/// The same, but the problem is a part of another op's plan, or the call only asks about the choice.
 template <class Problem>
 Choice choose(const Table<Problem>& table, const std::type_identity_t<Problem>& problem, const Target& target) {
   return choose(table, static_cast<const void*>(&problem), target);
@@ -180,23 +183,24 @@ PreparedPtr prepare(const Table<Problem>& table, const std::type_identity_t<Prob
   return prepare(table, std::as_bytes(std::span(&problem, 1)), device);
 }
 
-/// For ProblemLog: the answers of all variants and configurations to a problem. The problem has a key.
+/// For ProblemLog: which variants and configurations accept a problem. The problem must have a key.
 TuningProblem describe(const AnyTable& table, const void* problem, const Target& target);
 
-/// A variant, perhaps with a configuration, that accepts a problem.
+/// A variant that accepts a problem, perhaps with a configuration.
 struct Contender {
   const AnyTable::Row* row;
   std::size_t config;
   std::string name;
   Plan plan;
 };
-/// The best by the model, at most `most`. The variants of rules come first, in the order of the table: the usual one
-/// leads. Then come the variants that rules never choose, then configurations of the usual one, by rising estimate.
+/// At most `most` contenders, the most promising first. First come the variants in the order of the table, beginning
+/// with the usual variant. Then come the variants that rules never choose, and then the usual variant's configurations,
+/// the lowest estimate first.
 std::vector<Contender> contenders(const AnyTable& table, const void* problem, const Target& target, std::size_t most);
 /// Whether the contender computes wrong numbers on this driver. This may run a trial (see dispatch/verification.h).
 bool is_wrong(const AnyTable& table, const void* problem, const Target& target, const Contender& contender);
 
-/// For tests: lets a variant take that many problems, and refuse every problem after them.
+/// For tests: makes a variant take that many problems and refuse all later problems.
 void refuse_after(std::string_view op, std::string_view variant, std::int64_t taken);
 
 /// Forgets every prepared plan, because something has changed that choices depend on.

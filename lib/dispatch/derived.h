@@ -7,25 +7,26 @@
 
 namespace crisol::dispatch {
 
-/// Identifies a derived copy: its kind, and the part and the layout of the operand that it holds.
+/// Identifies a derived copy: its kind, the part of the operand that it holds, and its layout.
 struct DerivedKey {
-  const char* kind = nullptr;  ///< The same pointer for the same kind.
+  const char* kind = nullptr;  ///< Keys of the same kind must have the same pointer.
   std::array<std::int64_t, 12> values{};
-  std::uint64_t offset = 0;  ///< The first element of the part, which launch() fills in.
+  std::uint64_t offset = 0;  ///< The part's first element. launch() fills it in.
 
   friend bool operator==(const DerivedKey&, const DerivedKey&) = default;
 };
 
-/// The owner of an operand. It keeps derived copies of the operand until somebody writes the operand.
+/// The owner of an operand. It keeps derived copies of the operand until the operand is written.
 class DerivedOwner {
  public:
   struct Found {
-    std::shared_ptr<void> data;  ///< A runtime::Block, or nothing.
-    bool worth_keeping = false;  ///< Without data: true if this version was asked for before, so that a copy pays.
+    std::shared_ptr<void> data;  ///< A runtime::Block, or nothing if no copy is kept.
+    bool worth_keeping = false;  ///< If there is no copy: whether a copy pays, because this version was requested
+                                 /// before.
   };
 
   virtual Found find_derived(const DerivedKey& key, std::uint64_t version) = 0;
-  /// Returns the copy that is kept. With several threads this is the copy of the first one.
+  /// Keeps a copy and returns the kept one. If several threads do this, all get the copy of the first thread.
   virtual std::shared_ptr<void> keep_derived(const DerivedKey& key, std::uint64_t version,
                                              std::shared_ptr<void> data) = 0;
 

@@ -5,7 +5,7 @@
 
 namespace crisol::dispatch {
 
-/// The define that cl_kernels/common/fma.h asks for: NO_FMA on a device that computes fma() in software.
+/// Adds NO_FMA, which cl_kernels/common/fma.h reads, on a device that computes fma() in software.
 inline void define_fma(runtime::Defines& defines, const DeviceInfo& info) {
   if (!info.fast_fma) defines.add({"NO_FMA", 1});
 }

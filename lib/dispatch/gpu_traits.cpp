@@ -50,14 +50,14 @@ Shuffle shuffle_of(const DeviceInfo& info) {
   return info.vendor_id == nvidia && info.type != DeviceType::cpu ? Shuffle::assembly : Shuffle::untold;
 }
 
-// NVIDIA's platform does not tell a device's architecture. A kernel for a newer architecture does not build, so trying
-// it does no harm.
+// NVIDIA's platform does not tell a device's architecture. So all kinds are tried. A kernel for a newer architecture
+// does not build, which does no harm.
 Kinds nvidia_units(Precision precision) {
   return {Kind::mma_sm80, precision == Precision::fp16 ? Kind::mma_sm75 : Kind::none};
 }
 
 // AMD's platform names devices by their architecture. Its compiler ends the process on some instructions that the
-// architecture lacks. So only kinds that the architecture has are tried.
+// architecture lacks. So a kind is tried only if the architecture has it.
 Kinds amd_units(std::string_view name, Precision precision) {
   const bool tf32 = precision == Precision::tf32;
   const bool has_tf32 = begins_with_any(name, {"gfx940", "gfx941", "gfx942"});
@@ -85,8 +85,8 @@ Kinds units_of(const DeviceInfo& info, Precision precision) {
   return {};
 }
 
-// NVIDIA: 16 for data centers, 4 on professional boards and all of Turing, 2 on later GeForce. Instinct and Intel: 4 to
-// 8. RDNA 3: 2, RDNA 4: 4.
+// NVIDIA: 16 for data centers, 4 on professional boards and all of Turing, 2 on later GeForce. AMD Instinct and Intel:
+// 4 to 8. RDNA 3: 2, RDNA 4: 4.
 double speed_of(Kind kind, std::string_view name) {
   switch (kind) {
     case Kind::none: return 1;
@@ -94,7 +94,7 @@ double speed_of(Kind kind, std::string_view name) {
       if (contains_any(name, {"GeForce"})) return 2;
       return contains_any(name, {"A100", "A800", "H100", "H800", "H20", "B100", "B200"}) ? 16 : 4;
     case Kind::mma_sm75:
-      return contains_any(name, {"GTX"}) ? 2 : 4;  // GTX devices lack the unit, but they run the instruction.
+      return contains_any(name, {"GTX"}) ? 2 : 4;  // GTX devices do not have the unit, but they run the instruction.
     case Kind::wmma: return 2;
     case Kind::mfma:
     case Kind::wmma_gfx12:
@@ -104,7 +104,7 @@ double speed_of(Kind kind, std::string_view name) {
   return 4;
 }
 
-// CPUs with vectors of 8 or 16 floats, by PoCL and by Intel's runtime, and the H100. An H200 is the same chip.
+// CPUs with vectors of 8 or 16 floats (by PoCL and by Intel's runtime), and the H100. An H200 has the same chip.
 bool was_measured(const DeviceInfo& info) {
   if (info.type == DeviceType::cpu)
     return info.native_float_width >= 8 &&
@@ -136,7 +136,7 @@ GpuTraits gpu_traits(const DeviceInfo& info) {
   return traits;
 }
 
-// Registers are dealt to four waves of 32 at a time, and to each item by eights.
+// Registers are allocated for four waves of 32 items at a time, and in multiples of eight for each item.
 std::int64_t GpuTraits::registers_of_item(std::int64_t items) const noexcept {
   if (shared_registers == 0) return max_registers;
   return std::min(max_registers, shared_registers / ((items + 127) / 128 * 128) / 8 * 8);
@@ -147,8 +147,8 @@ std::vector<Kind> GpuTraits::matrix_candidates(Precision precision) const {
   return {kinds.begin(), std::find(kinds.begin(), kinds.end(), Kind::none)};
 }
 
-// tf32 is half as fast. Reading and rounding operands leaves at most 8 for fp16 and 6 for tf32, as the compiled loops
-// show.
+// tf32 is half as fast as fp16. Operands must also be read and rounded, so the gain is at most 8 for fp16 and 6 for
+// tf32, as the compiled loops show.
 double GpuTraits::matrix_gain(const MatrixUnit& unit, Precision precision) const noexcept {
   if (unit.kind == Kind::none || unit.emulated || precision == Precision::fp32) return 1;
   const double speed = matrix_speed[static_cast<std::size_t>(unit.kind)];

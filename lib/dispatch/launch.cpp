@@ -1,4 +1,4 @@
-// Plans are carried out: kernels are resolved, and the steps are queued.
+// Carries out plans: resolves their kernels and queues their steps.
 #include <new>
 
 #include "dispatch/call_notes.h"
@@ -23,10 +23,10 @@ std::shared_ptr<const Prepared> prepare(Plan plan, runtime::DeviceState& device)
 
 namespace {
 
-/// The memory of one call.
+/// The memory that one call uses.
 struct Memory {
   std::span<const OperandView> operands;
-  std::size_t first_derived;              ///< Position in `blocks`.
+  std::size_t first_derived;              ///< The index of the first derived copy in `blocks`.
   std::vector<runtime::BlockPtr> blocks;  ///< The workspaces, then the derived copies.
 
   runtime::BufferView view_of(Place::Kind kind, std::uint8_t index, std::int64_t offset) const {
@@ -39,7 +39,7 @@ struct Memory {
   }
 };
 
-/// The arguments of one launch. Room for one costs nothing until the argument is made.
+/// The arguments of one launch. An argument's space costs nothing until the argument is made.
 class Arguments {
  public:
   void add(const PlanArg& arg, const std::vector<std::int64_t>& longs, const Memory& memory,
@@ -66,7 +66,7 @@ class Arguments {
   std::size_t count_ = 0;
 };
 
-/// The key of the part of the operand that this call derives a copy of.
+/// The key of a derived copy, with the part of the operand that this call uses.
 DerivedKey key_in(const DerivedKey& key, const Place& source, const OperandView& operand) {
   DerivedKey whole = key;
   whole.offset = operand.view.offset + static_cast<std::uint64_t>(source.offset);
@@ -88,7 +88,7 @@ void keep_derived(const DerivedKey& key, const Place& source, std::span<const Op
 
 /// A derived copy that this call has to make.
 struct Missing {
-  std::size_t derived;  ///< Position in the plan.
+  std::size_t derived;  ///< Index in the plan.
   bool worth_keeping;
 };
 
@@ -111,7 +111,7 @@ void launch(const Prepared& prepared, std::span<const OperandView> operands,
   memory.blocks.reserve(plan.workspaces_.size() + plan.derived_.size());
   for (const std::uint64_t bytes : plan.workspaces_) memory.blocks.push_back(runtime::allocate(prepared.device, bytes));
   std::vector<Missing> missing;
-  // A replay only reads a copy that is kept, so a capture does not see how the copy is made.
+  // If the work is captured, a kept copy is made outside of the capture, because a replay only reads it.
   const bool is_captured = runtime::current_capturer() != nullptr;
   for (const Plan::Derived& derived : plan.derived_) {
     DerivedOwner::Found found = find_derived(derived.key, derived.source, operands);
@@ -135,7 +135,8 @@ void launch(const Prepared& prepared, std::span<const OperandView> operands,
     const Plan::Derived& derived = plan.derived_[position];
     const bool is_paused = is_captured && worth_keeping;
     const runtime::PauseCapture pause(is_paused);
-    // The capture may give memory to the call's workspaces only when it ends, and these steps run now.
+    // These steps run now. But a capture may give memory to the call's workspaces only when it ends, so they get memory
+    // of their own.
     std::vector<runtime::BlockPtr> of_call;
     if (is_paused) {
       of_call = memory.blocks;

@@ -9,7 +9,7 @@
 
 namespace crisol::dispatch {
 
-/// A kind of matrix unit, which is UNIT of the kernels.
+/// A kind of matrix unit. Kernels get its number as UNIT.
 struct MatrixUnit {
   enum class Kind : std::int8_t {
     none,
@@ -24,7 +24,7 @@ struct MatrixUnit {
   static constexpr std::size_t kinds = 8;
 
   Kind kind = Kind::none;
-  bool emulated = false;  ///< The layout of this unit, but computed in plain OpenCL C, for tests.
+  bool emulated = false;  ///< The layout of this kind, computed in plain OpenCL C for tests.
 
   friend bool operator==(const MatrixUnit&, const MatrixUnit&) = default;
 };
@@ -34,14 +34,15 @@ struct MatrixUnitFacts {
   MatrixUnit::Kind kind;
   const char* name;
   int lanes;  ///< Work-items that act together.
-  int run;    ///< How many neighbours of a row of the result each of them has.
-  /// The lanes of a wave share 4 KB of registers. The waves of other kinds have 16 KB or more.
+  int run;    ///< How many neighbours in a row of the result each work-item has.
+  /// Whether the lanes of a wave share 4 KB of registers. Waves of other kinds have 16 KB or more.
   bool waves_share_registers = false;
-  int driver_units = 1;  ///< Compute units, as the driver counts them, that run a work-group: execution units of XMX.
+  int driver_units = 1;  ///< How many compute units, as the driver counts them, run one work-group. For XMX they are
+                         /// execution units.
 };
 
 const MatrixUnitFacts& facts_of(MatrixUnit::Kind kind);
-/// The kind with this name, or none for an unknown name.
+/// The kind with this name. For an unknown name, none.
 MatrixUnit::Kind matrix_unit_named(std::string_view name) noexcept;
 
 }  // namespace crisol::dispatch

@@ -1,7 +1,7 @@
-// A plan is everything that an op does on a device, as plain values: kernels, ranges, arguments, memory. A variant
-// makes it from a problem and a Target, without a device. prepare() resolves its kernels, launch() queues them with the
-// operands of one call. So a plan can be made for a device that is not there, kept, and used again by every call with
-// the same problem.
+// A plan describes everything that an op does on a device, as plain values: kernels, ranges, arguments, memory. A
+// variant makes a plan from a problem and a Target, without a device. prepare() resolves the plan's kernels, and
+// launch() queues them with the operands of one call. So a plan can be made for a device that is not there, and every
+// call with the same problem uses it again.
 //
 //     Plan plan;
 //     const auto [x, y] = operands<2>();
@@ -42,13 +42,13 @@ struct Place {
   Place offset_by(std::int64_t elements) const noexcept { return {kind, index, offset + elements}; }
 };
 
-/// The operand at this position in the list that launch() gets.
+/// The operand at this index of the list that launch() gets.
 constexpr Place operand(int index, std::int64_t offset = 0) noexcept {
   return {Place::Kind::operand, static_cast<std::uint8_t>(index), offset};
 }
 
-/// The first operands, to be named in the order in which launch() gets them:
-/// `const auto [x, weight, y] = operands<3>();`.
+/// The first operands, in the order in which launch() gets them: `const auto [x, weight, y] =
+/// operands<3>();`.
 template <std::size_t count>
 constexpr std::array<Place, count> operands() noexcept {
   std::array<Place, count> places{};
@@ -56,12 +56,12 @@ constexpr std::array<Place, count> operands() noexcept {
   return places;
 }
 
-/// A scalar by its position among the scalars that launch() gets. Its value may differ from call to call.
+/// A scalar, by its index among the scalars that launch() gets. Its value may differ from call to call.
 struct CallScalar {
   std::uint8_t index;
 };
 
-/// A Shape as an argument of `count` lanes, with zeros behind its sizes. A Shape by itself has Shape::max_rank lanes.
+/// A Shape as an argument of `count` lanes, padded with zeros. A plain Shape argument has Shape::max_rank lanes.
 struct Lanes {
   Shape shape;
   int count;
@@ -76,46 +76,48 @@ struct PlanArg {
   enum class Kind : std::uint8_t { value, longs, place, call_scalar };
 
   Kind kind;
-  std::uint8_t size = 0;  ///< Bytes of a value; numbers of `longs`.
+  std::uint8_t size = 0;  ///< For a value: its bytes. For `longs`: their number.
   Place::Kind place{};
   std::uint8_t index = 0;   ///< The index of the place, or of the call's scalar.
-  std::uint32_t first = 0;  ///< The position of `longs` in Plan::longs_.
-  std::int64_t bits = 0;    ///< A value's bytes, or a place's offset.
+  std::uint32_t first = 0;  ///< The index of the first of `longs` in Plan::longs_.
+  std::int64_t bits = 0;    ///< The bytes of a value, or the offset of a place.
 };
 
-/// A function of the host that queues work by itself, such as the call of a library. It gets the arguments of its step.
+/// A host function that queues work by itself, such as a call of a library. It gets the arguments of its step.
 using HostFunction = void (*)(runtime::DeviceState& device, std::span<const runtime::KernelArg> args);
 
 /// A launch of a kernel, or the call of a function.
 struct PlanStep {
-  std::uint32_t kernel;           ///< Position in the plan's kernels.
+  std::uint32_t kernel;           ///< Index in the plan's kernels.
   std::uint32_t first_arg, args;  ///< Its arguments in the plan's list.
   runtime::NdRange range;
-  HostFunction function = nullptr;  ///< Called instead of the kernel.
+  HostFunction function = nullptr;  ///< If not null, called instead of launching the kernel.
 };
 
 class Plan {
  public:
-  static constexpr std::size_t max_args = 64;     ///< Arguments of one launch.
-  static constexpr std::size_t max_places = 256;  ///< Workspaces, and derived copies, that a Place can name.
+  static constexpr std::size_t max_args = 64;     ///< Limit for the arguments of one launch.
+  static constexpr std::size_t max_places = 256;  ///< Limit for the workspaces and derived copies that a Place can
+                                                  /// name.
 
   /// Device memory of this plan alone. Its contents are undefined when a call begins.
   Place workspace(std::uint64_t bytes);
 
-  /// A copy of an operand in another layout. `add_to_derived` says how it is made: its steps run when the owner of the
-  /// operand keeps no such copy. They run before all other steps, so the plan must not write the operand.
+  /// A copy of an operand in another layout. `add_to_derived` adds the steps that make the copy. They run if the owner
+  /// of the operand keeps no such copy. They run before all other steps, so the plan must not write the operand.
   Place derive(Place source, const DerivedKey& key, std::uint64_t bytes);
-  /// A copy that the steps of the plan `maker` make. The operands of `maker` are the source and the copy. `maker`
-  /// derives no copies itself.
+  /// The same, but the steps of the plan `maker` make the copy. The operands of `maker` are the source and the copy.
+  /// `maker` must not derive copies itself.
   Place derive(Place source, const DerivedKey& key, std::uint64_t bytes, const Plan& maker);
 
-  /// A launch. Arguments are places, call scalars, numbers, Shapes (long8), arrays of longs (a vector of as many
-  /// lanes), structs of cl_kernels (common/parameters.h), ArgLists, PlanArgs, and tuples and variants of these.
+  /// Adds a launch. Arguments are places, call scalars, numbers, Shapes (long8), arrays of longs (as a vector), structs
+  /// of cl_kernels (common/parameters.h), ArgLists, PlanArgs, and tuples and variants of these types.
   template <class... Args>
   void add(const runtime::KernelSpec& spec, const runtime::NdRange& range, const Args&... args) {
     steps_.push_back(make_step(spec, range, args...));
   }
-  /// A call of the function, in the order of the launches. Arguments are as for launches.
+  /// Adds a call of a host function. Launches and calls run in the order in which they were added. Arguments are as for
+  /// launches.
   template <class... Args>
   void add_call(HostFunction function, const Args&... args) {
     const auto first = static_cast<std::uint32_t>(args_.size());
@@ -128,43 +130,44 @@ class Plan {
     derived_[derived.index].steps.push_back(make_step(spec, range, args...));
   }
 
-  /// Adds everything that `part` does. Operand i of `part` is `operands[i]`. Returns the place of the result of `part`.
+  /// Adds all steps of `part`. Operand i of `part` is `operands[i]`. Returns the place of the result of `part`.
   Place append(const Plan& part, std::span<const Place> operands);
   Place append(const Plan& part, std::initializer_list<Place> operands) {
     return append(part, std::span(operands.begin(), operands.size()));
   }
-  /// The same for one of many parts whose results are operands. These parts share the memory of their workspaces,
-  /// because they run one after the other.
+  /// The same for parts whose results are operands. The parts run one after another and share the memory of their
+  /// workspaces.
   void append_sharing(const Plan& part, std::span<const Place> operands);
 
   /// Whether the plan runs the epilogue of its problem. The row of the variant that choose() took says so.
   bool fuses_epilogue() const noexcept;
 
-  /// Arguments of all steps together: a measure for the memory that the plan itself takes.
+  /// The number of arguments of all steps. It is a measure for the memory of the plan itself.
   std::size_t arg_count() const noexcept { return args_.size(); }
 
-  /// Bytes beside the operands: workspaces, and derived copies that nobody keeps.
+  /// The bytes of memory in addition to the operands: workspaces, and derived copies that nobody keeps.
   std::uint64_t workspace_bytes() const noexcept;
 
   /// For logs and messages: a choice of dispatch, for the plan itself or for one of its parts.
   struct Choice {
     const AnyTable* table;
     std::size_t row;      ///< The row of the table.
-    std::string variant;  ///< Its name, with the configuration if one was asked for.
+    std::string variant;  ///< The name of the variant, with the configuration if one was requested.
     bool tuned;
     std::vector<std::byte> problem;
   };
   std::vector<Choice> choices;
-  /// False if the next call may choose otherwise. Then nobody keeps this plan.
+  /// False if the next call may choose another plan. Then this plan is not kept.
   bool lasting = true;
 
-  /// The expected time in proportion to the other configurations of the variant, or another number that tells which are
-  /// better. It is 0 where nobody knows.
+  /// The expected time, relative to the variant's other configurations, or another number that is lower for better
+  /// configurations. 0 if it is not known.
   double estimate = 0;
   /// For problems that are tuned at their first use: see dispatch/first_use/first_use.h.
   std::shared_ptr<FirstUse> first_use;
 
-  /// The place of the result, an operand or a workspace of the plan. It is for ops that leave this to their variants.
+  /// The place of the result: an operand, or a workspace of the plan. It is used by ops that let their variants choose
+  /// it.
   Place result = operand(0);
 
  private:
@@ -189,7 +192,7 @@ class Plan {
   PlanStep step(const runtime::KernelSpec& spec, const runtime::NdRange& range, std::size_t args);
   std::uint32_t kernel(const runtime::KernelSpec& spec);
   void add_derived(Derived derived);
-  /// The positions of the workspaces that the steps use.
+  /// The indices of the workspaces that the steps use.
   std::set<std::size_t> workspaces_of(const std::vector<PlanStep>& steps) const;
   std::vector<std::uint8_t> own_workspaces(const Plan& part);
   std::vector<std::uint8_t> shared_workspaces(const Plan& part);
@@ -230,17 +233,17 @@ class Plan {
   std::vector<std::int64_t> longs_;
   std::vector<PlanStep> steps_;
   std::vector<std::uint64_t> workspaces_;
-  std::vector<std::uint8_t> part_workspaces_;  ///< The workspaces that parts share, as positions in workspaces_.
+  std::vector<std::uint8_t> part_workspaces_;  ///< The workspaces that parts share, as indices in workspaces_.
   std::vector<Derived> derived_;
 };
 
-/// A plan, or the reason against it.
+/// A plan, or the reason why there is no plan.
 class PlanOr {
  public:
   PlanOr(Plan plan) : plan_(std::move(plan)) {}
   PlanOr(const char* reason) : reason_(reason) {}
-  /// A correct plan that is taken only if its variant is forced. `reason` says why another variant should take less
-  /// time.
+  /// A correct plan that is taken only if its variant is forced. `reason` says why another variant is expected to take
+  /// less time.
   static PlanOr only_forced(Plan plan, const char* reason) {
     PlanOr made(std::move(plan));
     made.reason_unless_forced_ = reason;
@@ -278,8 +281,8 @@ struct OperandView {
   OperandView(const runtime::BufferView& v, DerivedOwner* o, std::uint64_t at) : view(v), owner(o), version(at) {}
 };
 
-/// Whether the owner of the operand keeps this copy, or the copy pays from this call on. Ops whose plan depends
-/// on a kept copy ask here, because a choice sees no operands.
+/// Whether the owner of the operand keeps this copy, or the copy pays from this call on. Ops whose plan depends on a
+/// kept copy call this function, because choose() does not see operands.
 bool keeps_copy(const OperandView& operand, const DerivedKey& key);
 
 /// Queues the plan with the operands and scalars of one call. All of its memory is allocated before its first launch.

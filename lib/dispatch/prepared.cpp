@@ -1,4 +1,4 @@
-// Prepared plans by the problem that they are for. The second call of an op with the same problem costs one look-up.
+// Prepared plans, found by their problem. The second call of an op with the same problem costs one look-up.
 #include <array>
 #include <atomic>
 #include <bit>
@@ -25,10 +25,10 @@ namespace crisol::dispatch {
 
 namespace {
 
-/// Raised whenever a choice that was made before might differ now.
+/// Raised whenever an earlier choice might be different now.
 std::atomic<unsigned> generation{1};
 
-/// Everything that decides a choice. The problem's bytes belong to the caller, or to the entry that owns the key.
+/// Everything that decides a choice. The problem's bytes belong to the caller, or to the entry with this key.
 struct Key {
   const AnyTable* table;
   const runtime::DeviceState* device;
@@ -36,7 +36,7 @@ struct Key {
   std::string_view forced;
   std::span<const std::byte> problem;
 
-  /// A word costs one multiplication, because every call of an op waits for this hash.
+  /// Hashing a word takes one multiplication, because every call of an op waits for this hash.
   std::uint64_t hash() const noexcept {
     std::uint64_t hash = 0;
     const auto add = [&](std::uint64_t word) { hash = (std::rotl(hash, 5) ^ word) * golden_ratio; };
@@ -74,7 +74,7 @@ struct Entry {
   }
 };
 
-/// The entries of all threads for a part of the hashes. When it is full, the entries that were added first go.
+/// The entries of all threads for one range of hashes. When it is full, the oldest entries are removed.
 class PreparedPlans {
  public:
   PreparedPtr find(const Key& key, std::uint64_t hash) {
@@ -103,7 +103,7 @@ class PreparedPlans {
  private:
   static constexpr std::size_t max_weight = 128;
 
-  /// 1 for most plans. A plan of 1000 time steps holds a megabyte, so it counts as many.
+  /// 1 for most plans. The plan of 1000 time steps takes a megabyte, so it counts as many.
   static std::size_t weight_of(const Entry& entry) { return 1 + entry.prepared->plan.arg_count() / 256; }
 
   void remove_oldest() {
@@ -121,9 +121,10 @@ class PreparedPlans {
   std::size_t weight_ = 0;  ///< The sum over all entries.
 };
 
-/// All plans, each part for a range of hashes. Threads that call different ops seldom wait for each other.
+/// All plans, divided by ranges of hashes, so that threads which call different ops seldom wait for each other.
 std::array<PreparedPlans, 16>& all_plans() {
-  static auto& all = *new std::array<PreparedPlans, 16>;  // Kept for threads that outlive static objects.
+  static auto& all = *new std::array<PreparedPlans, 16>;  // Never destroyed, because threads may outlive static
+                                                          // objects.
   return all;
 }
 PreparedPlans& plans_of(std::uint64_t hash) { return all_plans()[hash >> 60]; }

@@ -1,4 +1,4 @@
-// The abilities of a device that probes find by trying. Trying takes ops, which stand to the right of dispatch.
+// What a device can do, as found out by probes. A probe runs ops, and dispatch may not include the layers of ops.
 #pragma once
 
 #include "crisol/precision.h"
@@ -7,8 +7,8 @@
 
 namespace crisol::dispatch {
 
-/// The ops set these functions when the library is loaded, in files whose kernels use the answers. If a function is not
-/// set, nothing asks for its answer.
+/// Files whose kernels use the answers set these functions when the library is loaded. If a function is not set, nobody
+/// needs its answer.
 struct Probes {
   /// Whether shuffles in inline assembly work on the device.
   bool (*assembly_shuffles)(runtime::DeviceState& device) = nullptr;

@@ -1,5 +1,5 @@
-// The key of a problem distinguishes the problems of an op when its variants are measured. It has sizes and layout, but
-// no addresses and no values. Each Problem for which variants are chosen defines its key once, next to its members:
+// The key of a problem identifies it among the problems of an op when variants are measured. It has sizes and layout,
+// but no addresses and no values. Each Problem type that variants take defines its key next to its members:
 //
 //     ProblemKey key() const { return {{"rows", rows}, {"length", length}}; }
 //
@@ -25,11 +25,11 @@ class ProblemKey {
 
   ProblemKey(std::initializer_list<KeyField> fields);
 
-  /// The hash and the text of the op and of the names and values in order.
+  /// A hash and a text of the op, the names and the values, in order.
   std::uint64_t hash(std::string_view op) const noexcept;
   std::string text(std::string_view op) const;
-  /// The fields that decide which programs a problem uses, without sizes and layout. They are given as a hash, and as
-  /// text such as " kind=2".
+  /// The fields that decide which programs a problem uses, without sizes and layout: as a hash, and as a text such as "
+  /// kind=2".
   std::uint64_t program() const noexcept;
   std::string program_text() const;
 

@@ -12,7 +12,7 @@ namespace crisol::dispatch {
 
 namespace {
 
-/// Hashes of keys. Two keys with one hash are unlikely, and would cost no more than the order of a build.
+/// Hashes of keys. If two keys had the same hash, which is unlikely, a kernel would only be built later.
 struct Rehearsed {
   static constexpr std::size_t most = 1 << 14;
   std::shared_mutex mutex;
@@ -20,7 +20,7 @@ struct Rehearsed {
 };
 
 Rehearsed& all_rehearsed() {
-  static auto& all = *new Rehearsed;  // Kept for threads that outlive static objects.
+  static auto& all = *new Rehearsed;  // Never destroyed, because threads may outlive static objects.
   return all;
 }
 

@@ -1,4 +1,4 @@
-// Ops that consist of several launches. No launch is queued before all kernels are there.
+// Ops that consist of several launches. All kernels are resolved before the first launch is queued.
 //
 //     return rehearsed(key, [&] { return second(first(x)); });
 //
@@ -17,8 +17,8 @@ class DeviceState;
 
 namespace crisol::dispatch {
 
-/// Everything that decides which kernels a call of an op needs. The constructor adds the settings of the thread and the
-/// process: forced variants, the precision, and whether the work is captured.
+/// Everything that decides which kernels a call of an op needs. The constructor adds settings of the thread and the
+/// process: forced variants, the precision, and whether work is captured.
 class CallKey {
  public:
   CallKey(const char* op, const runtime::DeviceState& device);
@@ -32,13 +32,14 @@ class CallKey {
   Hash hash_;
 };
 
-/// Whether a call with this key has resolved its kernels.
+/// Whether an earlier call with this key has resolved its kernels.
 bool is_rehearsed(const CallKey& key);
 void note_rehearsed(const CallKey& key);
 /// Forgets all calls, because a setting that choices depend on has changed.
 void forget_rehearsed() noexcept;
 
-/// What `work` returns. Its kernels are resolved before it queues its first launch. `work` reads no values on the host.
+/// Returns what `work` returns. Its kernels are resolved before its first launch is queued. `work` must not read values
+/// on the host.
 template <class Work>
 auto rehearsed(const CallKey& key, const Work& work) {
   if (!runtime::in_dry_run() && !is_rehearsed(key)) {

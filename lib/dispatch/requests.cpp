@@ -21,7 +21,7 @@ struct Request {
   bool forbidden;
 };
 
-/// The names, near ones first.
+/// The names, sorted by how close they are to the wanted one.
 std::string names_near(std::string_view wanted, const std::set<std::string_view>& names) {
   std::vector<std::string_view> order(names.begin(), names.end());
   std::stable_sort(order.begin(), order.end(), [&](std::string_view a, std::string_view b) {
@@ -32,7 +32,8 @@ std::string names_near(std::string_view wanted, const std::set<std::string_view>
   return text;
 }
 
-/// Throws unless the op has the variant. A configuration, "block/64x64", is checked when a variant is chosen.
+/// Throws unless the op has the variant. A configuration such as "block/64x64" is checked later, when a variant is
+/// chosen.
 void check_request(const Request& request) {
   std::set<std::string_view> ops, variants;
   for (const AnyTable* const table : all_tables()) {

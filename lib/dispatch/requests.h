@@ -1,5 +1,5 @@
-// The user's requests for the choice among variants: CRISOL_VARIANT=conv2d:direct,matmul:-block forces one variant and
-// forbids another. A ForcedVariant forces one in its thread, and wins.
+// The user's requests for variants: CRISOL_VARIANT=conv2d:direct,matmul:-block forces one variant and forbids another.
+// A ForcedVariant forces a variant in its thread, and takes precedence.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace crisol::dispatch {
 
-/// The variant that is forced for an op, or an empty text.
+/// The variant that is forced for an op. Empty if none is forced.
 std::string forced_variant(std::string_view op);
 
 /// The requests of all ForcedVariants of this thread as one text, which is usually empty.

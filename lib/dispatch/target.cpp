@@ -13,12 +13,12 @@ namespace {
 
 struct Facts {
   GpuTraits traits;
-  std::optional<bool> assembly_shuffles;  // Nothing before the first target_of().
+  std::optional<bool> assembly_shuffles;  // Empty before the first target_of().
   std::array<MatrixUnit, 4> units{};
-  std::array<bool, 4> has_unit{};  // Whether the unit for a precision is known.
+  std::array<bool, 4> has_unit{};  // By precision: whether the unit is known.
 };
 
-// Asked for each launch: a thread remembers the answers.
+// What a thread knows about devices. It is needed for each launch, so a thread remembers it.
 struct FactsOfDevices {
   std::unordered_map<const runtime::DeviceState*, Facts> of;
 };
@@ -57,7 +57,7 @@ Target target_of(runtime::DeviceState& device) {
   const Precision wanted = precision();
   const auto at = static_cast<std::size_t>(wanted);
   if (!facts.has_unit[at]) facts.units[at] = unit_of(device, facts.traits, wanted);
-  facts.has_unit[at] = true;  // Not before, because the probe asks for targets too.
+  facts.has_unit[at] = true;  // Set only now, because the probe itself calls target_of().
   return {runtime::info_of(device),
           runtime::vector_width(device),
           facts.traits.loop_budget,

@@ -48,13 +48,13 @@ std::optional<Device> device_of(const DeviceInfo& info) {
   return std::nullopt;
 }
 
-/// An op with the part of its key that selects programs, and a variant.
+/// A variant of an op, and the part of the problem's key that selects programs.
 using Unit = std::pair<std::string, std::string>;
 
 /// A trial that this thread runs. The list starts with the innermost trial.
 struct Trial {
   Unit unit;
-  std::string op;  ///< The op that is run.
+  std::string op;  ///< The op that the trial runs.
   bool refused = false;
   Trial* outer;
 };
@@ -68,7 +68,8 @@ bool is_within(const Unit& unit) {
 
 /// The mutex is recursive, because a trial runs other ops, whose variants are tried within it.
 std::recursive_mutex& one_at_a_time() {
-  static std::recursive_mutex& mutex = *new std::recursive_mutex;  // Kept for callers that outlive static objects.
+  static std::recursive_mutex& mutex = *new std::recursive_mutex;  // Never destroyed, because callers may outlive
+                                                                   // static objects.
   return mutex;
 }
 
@@ -120,7 +121,7 @@ Found compare(const replay::Replay& replay, const std::vector<Tensor>& results, 
   return {Result::agrees};
 }
 
-/// A reference with more multiply-adds would take longer than a trial should.
+/// The limit for a trial. A reference with more multiply-adds would take too long.
 constexpr double max_operations = 3e7;
 
 Found try_problem(const Unit& unit, const replay::Problem& problem) {
@@ -150,8 +151,8 @@ Found try_problem(const Unit& unit, const replay::Problem& problem) {
   return {Result::unknown};
 }
 
-/// Tries the smallest problem that the variant takes, and other problems on which the same programs run. A problem of
-/// one element, or of full groups, does not show every error.
+/// Tries the smallest problem that the variant takes, and larger problems with the same programs. Problems with one
+/// element or with only full groups do not show every error.
 Found try_variant(const Unit& unit, const replay::Problem& problem) {
   Found found{Result::refused};
   for (const std::int64_t factor : {1, 2, 4, 8, 16}) {
@@ -176,14 +177,14 @@ void log_disagreement(const DeviceInfo& info, const Verification& v) {
                            "`crisol doctor` prints"));
 }
 
-/// While it lives, the thread's computations are no part of a traced function.
+/// While it lives, the thread's computations are not traced.
 struct Untraced {
   Recorder* const recorder = std::exchange(thread_context().recorder, nullptr);
 
   ~Untraced() { thread_context().recorder = recorder; }
 };
 
-/// The verdict, and whether it stays valid.
+/// The verdict, and whether it stays valid for this process.
 struct Verdict {
   bool agrees, lasts;
 };
@@ -194,9 +195,9 @@ Verdict find_verdict(Device device, const Unit& unit, const replay::Problem& pro
   if (const auto known = find_verification(device, unit.first, unit.second, mode() == Mode::always))
     return {known->agrees, true};
   if (untried().count({device.index(), unit}) > 0) return {true, true};
-  const runtime::PauseCapture pause;  // The trial's launches are not the user's.
+  const runtime::PauseCapture pause;  // The trial's launches must not be captured or profiled.
   const Untraced untraced;
-  device.synchronize();  // Errors from here on come from the trial.
+  device.synchronize();  // Waits first, so that later errors come from the trial.
   const auto start = std::chrono::steady_clock::now();
   const Found found = try_variant(unit, problem);
   runtime::log(runtime::Topic::dispatch, unit.first, ": ", unit.second, " tried in ",

@@ -1,4 +1,4 @@
-// How work is split. A CPU gets few work-items, each with a long contiguous piece. Other devices get many.
+// How work is split. A CPU gets few work-items, each with a long contiguous piece. Other devices get many work-items.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,13 @@
 namespace crisol::dispatch {
 
 struct WorkSplit {
-  std::int64_t items;  ///< Work-items; see range_of.
-  std::int64_t chunk;  ///< Elements of each item; the last may have fewer.
+  std::int64_t items;  ///< The number of work-items; see range_of.
+  std::int64_t chunk;  ///< Elements of each work-item. The last one may have fewer.
 };
 
-/// A chunk has at least `least` elements, and a multiple of `multiple`. There are at most four work-items for each
-/// compute unit, or more if the device's loop budget needs more. An element takes `iterations` of this budget.
+/// A chunk has at least `least` elements, and their number is a multiple of `multiple`. There are at most four
+/// work-items for each compute unit, unless the device's loop budget requires more. An element takes `iterations`
+/// iterations of this budget.
 inline WorkSplit split_for_cpu(const dispatch::Target& target, std::int64_t n, std::int64_t least = 8192,
                                std::int64_t multiple = 16, std::int64_t iterations = 2) {
   const std::int64_t longest = std::max<std::int64_t>(1, target.loop_budget / iterations / multiple) * multiple;
@@ -27,7 +28,7 @@ inline WorkSplit split_for_cpu(const dispatch::Target& target, std::int64_t n, s
   return {ceil_div(n, chunk), chunk};
 }
 
-/// The same as split_for_cpu on devices that run kernels for CPUs. On other devices a work-item takes one element.
+/// Like split_for_cpu on devices that run kernels for CPUs. On other devices a work-item takes one element.
 inline WorkSplit split_for(const dispatch::Target& target, std::int64_t n, std::int64_t least = 8192,
                            std::int64_t multiple = 16, std::int64_t iterations = 2) {
   if (!target.takes_cpu_kernels()) return {n, 1};
@@ -40,8 +41,9 @@ inline runtime::NdRange range_of(const dispatch::Target& target, std::int64_t it
   return {{items}, {1}};
 }
 
-/// Two items for each compute unit, at least 8, and as many as the loop budget needs, but no more than there are units
-/// of work. `iterations` is the most that a unit takes. The kernel gives item i the units from units * i / items on.
+/// Two work-items for each compute unit, at least 8, and as many as the loop budget requires, but no more than there
+/// are units of work. A unit takes at most `iterations` iterations. In the kernel, item i takes the units from units *
+/// i / items on.
 inline runtime::NdRange persistent_range(const dispatch::Target& target, std::int64_t units, std::int64_t iterations) {
   const std::int64_t units_of_item = std::max<std::int64_t>(1, target.loop_budget / iterations);
   const std::int64_t items =
@@ -49,8 +51,8 @@ inline runtime::NdRange persistent_range(const dispatch::Target& target, std::in
   return {{std::min(items, units)}, {1}};
 }
 
-/// Calls launch(begin, end) for parts of n steps, one after another, because one launch may not run longer loops than
-/// the device's budget. A step takes `iterations` of this budget.
+/// Calls launch(begin, end) for parts of n steps, one after another, because the loops of one launch must stay within
+/// the device's loop budget. A step takes `iterations` iterations of this budget.
 template <class Launch>
 void in_launches(const dispatch::Target& target, std::int64_t n, std::int64_t iterations, const Launch& launch) {
   const std::int64_t most = std::max<std::int64_t>(1, target.loop_budget / iterations);

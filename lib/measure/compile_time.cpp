@@ -20,8 +20,8 @@ double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// A pointwise kernel with some mathematics, similar to the kernels that fuse() makes. The constant differs on each
-// call, so that no cache of the driver has the program.
+// A pointwise kernel with some mathematics, similar to the kernels that fuse() makes. The kernel has another constant
+// in each call, so that no cache of the driver has the program.
 std::string new_source() {
   const auto now = static_cast<std::uint64_t>(Clock::now().time_since_epoch().count());
   Hash hash;

@@ -39,7 +39,8 @@ class Probe {
     return speed;
   }
 
-  /// Operations a second in half precision. If the device has vectors, they have twice as many lanes as in fp32.
+  /// Operations a second in half precision. If the device has vectors, vectors of half have twice as many lanes as
+  /// vectors of float.
   double half_gflops() {
     if (!info_.fp16) return 0;
     const int width = cpu_ ? 16 : width_;
@@ -55,7 +56,7 @@ class Probe {
   }
 
  private:
-  // Few vectors, because llvmpipe ends a work-item's loops after 65535 iterations.
+  // There are few vectors on GPUs, because llvmpipe ends a work-item's loops after 65535 iterations.
   std::int64_t vectors() const { return cpu_ ? 8192 : 16; }
 
   NdRange range(std::int64_t items) const { return {{items}, {group_}}; }
@@ -72,8 +73,8 @@ class Probe {
     speed.wait_us = 1e6 * best_seconds(device_, wait);
   }
 
-  // 10^9 operations a second, measured with chains of multiply-adds on vectors of `width`. The rounds grow until a run
-  // is long enough; a slow device keeps few rounds.
+  // 10^9 operations a second, measured with chains of multiply-adds on vectors of `width`. The number of rounds grows
+  // until a run is long enough. A slow device keeps few rounds.
   double arithmetic(BuiltKernel& fma, int width) {
     const std::int64_t items = std::int64_t{info_.compute_units} * (cpu_ ? 8 : 16 * group_);
     const runtime::BlockPtr block = runtime::allocate(device_, static_cast<std::uint64_t>(items * width) * 4);
@@ -101,7 +102,7 @@ class Probe {
 
     const auto copy = [&](BuiltKernel& k) { runtime::launch(device_, k, range(items), x, y); };
     BuiltKernel& plain = kernel("probe_copy");
-    items = group_;  // One piece first: its time gives the number of pieces to copy.
+    items = group_;  // Copies one piece first. Its time gives the number of pieces for the measurement.
     seconds_of(device_, 1, [&] { copy(plain); });
     const double piece = seconds_of(device_, 1, [&] { copy(plain); });
     items = std::clamp(static_cast<std::int64_t>(10 * sample_seconds / piece), std::int64_t{1}, room / step) * group_;

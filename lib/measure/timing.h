@@ -25,7 +25,7 @@ double seconds_of(DeviceState& device, int times, const Run& run) {
 template <class Run>
 double best_seconds(DeviceState& device, const Run& run) {
   constexpr int samples = 6;
-  seconds_of(device, 1, run);  // Compiles, and touches the memory.
+  seconds_of(device, 1, run);  // The first run compiles, and touches the memory.
   int times = 1;
   double best = seconds_of(device, times, run);
   while (best * times < sample_seconds / 2) {

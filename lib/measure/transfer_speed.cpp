@@ -13,7 +13,7 @@ namespace {
 using runtime::check_cl;
 using runtime::DeviceState;
 
-/// Mapped host memory that OpenCL allocated. A driver can copy from it without a staging buffer of its own.
+/// Mapped host memory that OpenCL allocated. A driver can copy from it without a staging buffer.
 class Pinned {
  public:
   Pinned(DeviceState& device, std::size_t size) : device_(device) {

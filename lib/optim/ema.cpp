@@ -18,15 +18,15 @@ struct EMA::Impl {
   std::vector<Tensor> parameters;
   ArenaLayout layout;
   Tensor averages;  ///< Flat.
-  Tensor hyper;     ///< Holds 1 - decay as its rate.
+  Tensor hyper;     ///< A hyper tensor whose rate is 1 - decay.
   Tensor progress;  ///< Counts the updates.
-  Tensor kept;      ///< The parameters' own values between apply() and restore(); else undefined.
+  Tensor kept;      ///< Between apply() and restore(): the parameters' original values. Otherwise undefined.
 
-  /// The place of a part of the parameters in a flat tensor of this layout.
+  /// A part of the parameters in a flat tensor with this layout.
   Tensor part_of(const Tensor& flat, const FlatPart& part) const {
     return make_view(flat, part.elements.shape(), part.elements.strides(), layout.parameter(part.first).begin);
   }
-  /// Gives the parameters the elements of a flat tensor.
+  /// Copies a flat tensor to the parameters.
   void write_parameters(const Tensor& flat) const {
     for (const FlatPart& part : flat_values(parameters)) {
       ops::copy_into(part.elements, part_of(flat, part));

@@ -8,11 +8,11 @@
 
 namespace crisol::optim {
 
-/// Three f32 numbers whose sum in double is the value. Each holds 24 bits of the 53 bits.
+/// Three f32 numbers whose sum in double is the value. Each number holds 24 of the 53 bits.
 Tensor exact_tensor(double value, Device device);
 double exact_value(const Tensor& tensor);
 
-/// The name of a group's number: "lr" in group 0, "lr.1" in group 1. So states with one group have plain names.
+/// The name of a group's setting: "lr" in group 0, "lr.1" in group 1. So a state with one group has plain names.
 std::string name_in_group(const char* name, std::size_t group);
 
 }  // namespace crisol::optim

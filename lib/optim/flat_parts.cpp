@@ -7,7 +7,7 @@ namespace crisol::optim {
 
 namespace {
 
-/// A part of every defined tensor; one for neighbours in an arena. `tensors[i]` belongs to `parameters[i]`.
+/// Parts for all defined tensors. Neighbours in an arena become one part. `tensors[i]` belongs to `parameters[i]`.
 std::vector<FlatPart> join_neighbours(const std::vector<Tensor>& parameters, const std::vector<Tensor>& tensors) {
   std::vector<FlatPart> parts;
   const Storage* last = nullptr;  // The last tensor of the last part, if this part is in an arena.

@@ -8,7 +8,7 @@
 
 namespace crisol::optim {
 
-/// The elements of the tensors first, … before last of a list.
+/// The elements of the tensors first … last - 1 of a list.
 struct FlatPart {
   Tensor elements;
   std::size_t first = 0, last = 0;
@@ -17,7 +17,7 @@ struct FlatPart {
 /// The values of the parameters. Neighbours in an optimiser's arena become one flat part.
 std::vector<FlatPart> flat_values(const std::vector<Tensor>& parameters);
 
-/// The gradients of the parameters that have one, joined in the same way. The gaps between them hold zeros.
+/// The gradients of the parameters that have a gradient, joined in the same way. Gaps between them hold zeros.
 std::vector<Tensor> flat_gradients(const std::vector<Tensor>& parameters);
 
 }  // namespace crisol::optim

@@ -14,7 +14,7 @@ namespace crisol::optim {
 
 namespace {
 
-/// Whether a name of a state is "lr" or "lr.1", perhaps after the name of a schedule.
+/// Whether a state's name is a rate, such as "lr" or "lr.1", perhaps after the name of a schedule.
 bool names_rate(const std::string& name) {
   const std::size_t end = name.find_last_not_of("0123456789");
   const std::string plain = end + 1 < name.size() && name[end] == '.' ? name.substr(0, end) : name;
@@ -137,7 +137,7 @@ void SequentialLR::apply(std::int64_t steps) {
 void SequentialLR::advance(std::int64_t steps) {
   const std::size_t passed = milestones_passed(milestones_, steps);
   LRScheduler& present = *schedules_[passed];
-  if (steps == 0) {  // The schedule has changed the rates in its constructor, but the rates were set back.
+  if (steps == 0) {  // The schedule has changed the rates in its constructor, but then the rates were set back.
     present.advance(0);
     present.steps_ = 0;
   } else if (passed > 0 && milestones_[passed - 1] == steps) {
@@ -171,7 +171,7 @@ void SequentialLR::load_state_dict(const NamedTensors& state) {
     require(steps >= 0, "load_state_dict", "steps ", steps, " is negative");
     for (std::size_t k = 0; k < schedules_.size(); ++k) load_part(from, k);
     const std::size_t present = milestones_passed(milestones_, steps);
-    load_part(from, present);  // Once more, because each part has set the rates and the momentum.
+    load_part(from, present);  // Sets them again, because each part has set the rates and the momentum.
     last_lrs_ = schedules_[present]->last_lrs_;
     steps_ = steps;
   };

@@ -25,7 +25,7 @@ ParamGroup settings_of(const SGDOptions& o) {
           .maximize = o.maximize};
 }
 
-/// The settings for the options of Adam and AdamW.
+/// Turns the options of Adam or AdamW into settings.
 template <class Options>
 ParamGroup settings_of_adam(const Options& o) {
   return {.lr = o.lr,

@@ -10,7 +10,7 @@
 
 namespace crisol::optim {
 
-/// Throws invalid_argument for a negative milestone, and for milestones that fall.
+/// Throws invalid_argument if a milestone is negative or less than the one before it.
 inline void check_milestones(const char* op, const std::vector<std::int64_t>& milestones) {
   for (std::size_t i = 0; i < milestones.size(); ++i)
     require(milestones[i] >= (i == 0 ? 0 : milestones[i - 1]), op, "milestone ", milestones[i], " at place ", i,

@@ -98,7 +98,8 @@ void OptimizerImpl::give_back(const std::vector<bool>& touched) const {
     if (copies[i].defined())
       ops::copy_into(parameters[i], copies[i]);
     else
-      parameters[i].impl()->storage->written();  // The launch wrote through the arena.
+      parameters[i].impl()->storage->written();  // Counts as a write of the parameter, because the launch wrote to the
+                                                 // arena.
   }
 }
 
@@ -115,9 +116,9 @@ std::vector<bool> OptimizerImpl::touched_parameters() const {
   return touched;
 }
 
-// If only some of the parameters that share a step count advance, these parameters get a copy of the count.
+// Some parameters share a step count. If only some of them advance, these get a copy of the count.
 void OptimizerImpl::split_progress(const std::vector<bool>& touched) {
-  std::map<std::size_t, std::size_t> copies;  // Maps a count that stays unchanged to its copy that advances.
+  std::map<std::size_t, std::size_t> copies;  // For a count that stays unchanged: its copy, which advances.
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (!touched[i]) copies.emplace(progress_of[i], 0);
   for (std::size_t i = 0; i < parameters.size(); ++i) {

@@ -15,7 +15,7 @@ namespace {
 
 using GroupOf = std::map<const autograd::Slot*, std::size_t>;
 
-/// Checks a parameter and returns its slot. Tied parameters share one.
+/// Checks a parameter and returns its slot. Tied parameters share a slot.
 autograd::Slot& checked_slot(const char* op, const Tensor& p, const std::string& text) {
   require(p.defined() && p.is_leaf() && p.dtype() == DType::f32, op, text, " is not an f32 leaf");
   return autograd::ensure_slot(p);
@@ -36,17 +36,17 @@ void take_parameters(const char* op, std::vector<Tensor>& params, std::size_t gr
   params = std::move(kept);
 }
 
-/// Moves a parameter into the arena, or returns the place of its copy there.
+/// Moves a parameter into the arena. If it cannot move, returns the place of its copy there.
 Tensor take_values(const Tensor& p, const Tensor& place) {
   if (!can_move_elements(p)) return place;
   move_elements(p, place);
   return {};
 }
 
-/// Lets backward() write the gradient of a parameter into the arena from now on. A gradient that is there already
-/// moves, or stays outside until it is discarded.
+/// From now on, backward() writes the gradient of a parameter into the arena. An existing gradient moves there, or
+/// stays outside until it is discarded.
 void take_gradient(autograd::Slot& slot, const Tensor& place) {
-  place.impl()->storage->is_known_outside = false;  // The optimiser does not use it while there is no gradient.
+  place.impl()->storage->is_known_outside = false;  // The optimiser does not use the place while there is no gradient.
   slot.gradient_buffer = place;
   if (!slot.gradient.defined() || !can_move_elements(slot.gradient)) return;
   move_elements(slot.gradient, place);

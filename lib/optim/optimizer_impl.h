@@ -11,7 +11,7 @@
 
 namespace crisol::optim {
 
-/// Whether x is at this place of an arena, in order.
+/// Whether x is at this place of an arena, in contiguous order.
 bool is_in_arena(const Tensor& x, const Tensor& arena, std::int64_t begin);
 
 /// The memory of groups that were added together.
@@ -23,10 +23,10 @@ struct Arena {
 /// A group's place in an arena, and its own memory.
 struct GroupMemory {
   std::shared_ptr<const Arena> arena;
-  std::size_t first_in_arena = 0;   ///< The number of the group's first parameter in the arena's layout.
-  ArenaLayout::Range range;         ///< In the arena.
-  std::size_t first = 0, last = 0;  ///< The group's parameters among all of the optimiser.
-  NamedTensors states;              ///< Flat, of the size of the range.
+  std::size_t first_in_arena = 0;   ///< The index of the group's first parameter in the arena's layout.
+  ArenaLayout::Range range;         ///< The group's range in the arena.
+  std::size_t first = 0, last = 0;  ///< The group's parameters, as indices among all parameters of the optimiser.
+  NamedTensors states;              ///< Flat tensors with the size of the range.
   Tensor hyper;                     ///< Learning rate and momentum (see ops/optimizer.h).
   std::optional<double> base_lr;    ///< The rate when the first schedule was made.
 };
@@ -44,31 +44,32 @@ struct OptimizerImpl {
   std::vector<ParamGroup> settings;
   std::vector<GroupMemory> groups;
   std::vector<Tensor> parameters;
-  /// By parameter: its place in the arena if its own memory cannot move, else undefined. A step copies it.
+  /// By parameter: its place in the arena, if its own memory cannot move there. A step copies the parameter. Else
+  /// undefined.
   std::vector<Tensor> copies;
-  std::vector<Tensor> progress;          ///< Parameters of a group that took the same steps share one.
-  std::vector<std::size_t> progress_of;  ///< The number of the step count of each parameter.
+  std::vector<Tensor> progress;          ///< Step counts. Parameters of a group that took the same steps share one.
+  std::vector<std::size_t> progress_of;  ///< By parameter: the index of its step count.
 
   const char* op() const noexcept { return method.name.c_str(); }
-  /// The settings that the first decay of `hyper` is taken from.
+  /// The setting from which the first decay of `hyper` comes.
   std::optional<double> ParamGroup::*momentum_member() const noexcept {
     return defaults.beta1.has_value() ? &ParamGroup::beta1 : &ParamGroup::momentum;
   }
 
-  /// Adds groups, which share an arena. Throws before anything is changed.
+  /// Adds groups, which share a new arena. Throws before anything is changed.
   void add(std::vector<ParamGroup> added);
-  /// Gives new groups their settings, and removes parameters that a group names twice. Throws for a group that is
-  /// refused.
+  /// Gives new groups their settings, and removes parameters that a group names twice. Throws for an invalid
+  /// group.
   void complete(std::vector<ParamGroup>& added, Device device) const;
-  /// The arena of new groups, and their states.
+  /// Makes the arena of new groups, and their states.
   std::vector<GroupMemory> memory_of(const std::vector<ParamGroup>& added, Device device) const;
-  /// The elements of parameters first, … before last of a group, counted from the group's begin.
+  /// The elements of the parameters first … last - 1 of a group, counted from the start of the group.
   ArenaLayout::Range elements(const GroupMemory& group, std::size_t first, std::size_t last) const;
   /// The element of the arena at which a parameter of the group begins.
   std::int64_t place_of(const GroupMemory& group, std::size_t parameter) const;
   Range range_of(std::size_t group, std::size_t first, std::size_t last) const;
   void check_parameters_in_place() const;
-  /// Which parameters a step updates. Throws if parameters want a gradient and none of them has one.
+  /// Which parameters a step updates. Throws if parameters require a gradient and none of them has one.
   std::vector<bool> touched_parameters() const;
   void split_progress(const std::vector<bool>& touched);
   /// Copies the values and gradients that are not in the arena to it.
@@ -76,9 +77,9 @@ struct OptimizerImpl {
   /// Gives the parameters that are not in the arena their new values.
   void give_back(const std::vector<bool>& touched) const;
 
-  /// The settings of a group after a change. Throws for a change that is refused.
+  /// The settings of a group after a change. Throws for an invalid change.
   ParamGroup changed(std::size_t group, const ParamGroup& changes) const;
-  /// Stores settings that `changed` gave.
+  /// Stores settings that changed() returned.
   void store(std::size_t group, const ParamGroup& settings);
 };
 

@@ -56,7 +56,7 @@ void Optimizer::load_state_dict(const NamedTensors& state) {
     ParamGroup saved;
     saved.lr = exact_value(given.at(name_in_group("lr", g)));
     const double momentum = exact_value(given.at(name_in_group("momentum", g)));
-    // An optimiser without momentum saves 0.
+    // An optimiser without momentum saves 0 as momentum.
     if ((s.settings[g].*s.momentum_member()).has_value() || momentum != 0) saved.*s.momentum_member() = momentum;
     settings.push_back(s.changed(g, saved));
   }

@@ -18,12 +18,12 @@ double anneal(double from, double to, double share) { return to + (from - to) / 
 
 double quotient(std::int64_t a, std::int64_t b) { return static_cast<double>(a) / static_cast<double>(b); }
 
-// A present rate that is multiplied by a factor.
+// A function that multiplies the present rate by a factor.
 auto multiplied(double factor) {
   return [factor](double lr, double) { return lr * factor; };
 }
 
-// The rate of a group whose base rate is multiplied by a factor.
+// A function that multiplies a group's base rate by a factor.
 auto times(double factor) {
   return [factor](std::size_t, double base_lr) { return base_lr * factor; };
 }
@@ -94,7 +94,7 @@ void ConstantLR::advance(std::int64_t steps) {
   } else if (steps != total_iters_) {
     change_rates(multiplied(1));
   } else {
-    // No factor leads back from a rate of 0.
+    // A rate of 0 cannot be multiplied back to the base rate.
     change_rates([this](double lr, double base_lr) { return factor_ == 0 ? base_lr : lr * (1 / factor_); });
   }
 }
@@ -138,7 +138,7 @@ void CosineAnnealingLR::advance(std::int64_t steps) {
   if (steps == 0) {
     change_rates(multiplied(1));
   } else if ((steps - 1 - t_max_) % (2 * t_max_) == 0) {
-    // The rate before was eta_min, so there is no ratio to it.
+    // The rate before was eta_min, so a ratio to it is not defined.
     change_rates(
         [&](double lr, double base_lr) { return lr + (base_lr - eta_min_) * (1 - std::cos(pi / length)) / 2; });
   } else {
@@ -187,7 +187,7 @@ void OneCycleLR::apply(std::int64_t steps) {
   const double end = static_cast<double>(total_steps_) - 1;
   const double at = std::min(static_cast<double>(steps), end);
   const bool rising = at <= peak;
-  // In a schedule of one step both phases have length zero. Then the step takes the value at the end of its phase.
+  // In a schedule of one step both phases have length zero. Then the step has the value at the end of its phase.
   const double share = rising ? (peak > 0 ? at / peak : 1) : (end > peak ? (at - peak) / (end - peak) : 1);
   set_rates([&](std::size_t group, double) {
     const double highest = max_lrs_[group], first = highest / options_.div_factor;

@@ -1,4 +1,4 @@
-// The settings of groups, by name.
+// The settings of groups, by their names.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ void for_each_setting(const Visit& visit) {
   visit("maximize", &ParamGroup::maximize);
 }
 
-/// The settings of `base`, with the values of `changes` in place of its own. The result has no parameters. Throws
+/// The settings of `base`, overwritten by the values that `changes` has. The result has no parameters. Throws
 /// invalid_argument, "[op] …", for a setting that has no value in `base`.
 ParamGroup merge_settings(const std::string& op, const ParamGroup& base, const ParamGroup& changes);
 

@@ -83,7 +83,7 @@ Difference difference(const std::vector<double>& actual, const std::vector<doubl
   for (std::size_t i = 0; i < actual.size(); ++i) {
     const double a = actual[i], e = expected[i];
     if (a == e || (std::isnan(a) && std::isnan(e))) continue;
-    // A NaN or infinite error is worse than any number.
+    // An error that is NaN or infinite counts as worse than any number.
     const double error = std::isfinite(a - e) ? std::abs(a - e) : infinity;
     found.wrong += error > found.allowed;
     if (error > found.error) {

@@ -9,7 +9,7 @@
 
 namespace crisol::reference {
 
-/// `count` values, uniform in [low, high), exactly representable in f32; the same seed gives the same values.
+/// `count` values, uniform in [low, high), and exactly representable in f32. The same seed gives the same values.
 std::vector<double> random_values(std::uint64_t seed, std::int64_t count, double low = -1, double high = 1);
 
 /// `count` whole numbers, uniform in low..high inclusive.
@@ -26,24 +26,24 @@ std::vector<double> values_of(const Tensor& tensor);
 /// comes from.
 struct Tolerance {
   double factor;
-  /// The magnitude of the rounded terms. 0 means the largest finite |expected|. For a sum it is the sum of the
-  /// magnitudes of its terms.
+  /// The magnitude of the rounded terms. 0 means the largest finite |expected|. For a sum it is the sum of its terms'
+  /// magnitudes.
   double scale = 0;
 };
 
-/// The difference between two lists of one length. NaN equals only NaN, infinity equals only itself.
+/// The difference between two lists of equal length. NaN equals only NaN, and infinity equals only itself.
 struct Difference {
-  std::size_t wrong = 0;  ///< The number of elements with more than the allowed error.
+  std::size_t wrong = 0;  ///< The number of elements whose error is larger than allowed.
   std::size_t worst = 0;  ///< The position of the element with the largest error.
-  double error = 0;       ///< The largest error; infinite if it is no number.
+  double error = 0;       ///< The largest error. Infinite if it is NaN.
   double allowed = 0;     ///< The allowed error.
 };
 Difference difference(const std::vector<double>& actual, const std::vector<double>& expected, Tolerance tolerance,
                       DType dtype);
 
-/// |actual - expected| in units in the last place of an f32. It is infinite if only one number is NaN, or if the
-/// numbers are infinities or zeros of different signs. Below the smallest normal number the unit is 2^-149, the
-/// distance of subnormal numbers.
+/// |actual - expected| in units in the last place of an f32. It is infinite if only one number is NaN, or if both are
+/// infinities or zeros with different signs. Below the smallest normal number the unit is 2^-149, the distance between
+/// subnormal numbers.
 double ulp_error(float actual, double expected);
 
 }  // namespace crisol::reference

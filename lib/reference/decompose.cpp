@@ -8,7 +8,7 @@ namespace crisol::reference {
 std::vector<double> eigenvalues(std::vector<double> a, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = i + 1; j < n; ++j) a[i * n + j] = a[j * n + i];
-  // Convergence is quadratic: 20 sweeps are more than double needs.
+  // Convergence is quadratic, so 20 sweeps are more than double needs.
   for (int sweep = 0; sweep < 20; ++sweep)
     for (std::size_t p = 0; p < n; ++p)
       for (std::size_t q = p + 1; q < n; ++q) {

@@ -8,7 +8,7 @@ namespace crisol::reference {
 
 namespace {
 
-// Silences warnings about arguments that a formula does not use.
+// Avoids warnings about arguments that a formula does not use.
 template <class... T>
 constexpr void unused(const T&...) {}
 
@@ -24,7 +24,7 @@ double digamma(double x) {
          r * (1.0 / 12 - r * (1.0 / 120 - r * (1.0 / 252 - r * (1.0 / 240 - r * (1.0 / 132)))));
 }
 
-// Python's a % b: the remainder of a, with the sign of b.
+// Python's a % b: the remainder of a / b, with the sign of b.
 double floored_remainder(double a, double b) {
   const double rest = std::fmod(a, b);
   if (rest == 0) return std::copysign(rest, b);

@@ -5,7 +5,7 @@
 
 namespace crisol::reference {
 
-/// The position of an index among the elements; the outermost axis comes first.
+/// The position of an index among the elements in C's order.
 inline std::size_t position(const Shape& index, const Shape& shape) {
   std::int64_t at = 0;
   for (int axis = 0; axis < shape.rank(); ++axis) at = at * shape[axis] + index[axis];

@@ -11,7 +11,7 @@ namespace crisol::reference {
 
 namespace {
 
-// Sets the index along an axis to `to`. Returns false if the axis has no such position.
+// Sets the index along an axis to `to`. Returns false if `to` is outside of the axis.
 bool moved(Shape& index, int axis, double to, const Shape& shape) {
   if (to < 0 || to >= static_cast<double>(shape[axis])) return false;
   index[axis] = static_cast<std::int64_t>(to);

@@ -1,4 +1,4 @@
-// Reading, adding, sorting and splitting by plain loops. Indices are whole numbers in Values.
+// Reading, adding, sorting and splitting by plain loops. Indices are stored as Values.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace crisol::reference {
 Values gather(const Values& x, int axis, const Values& index);
 Values index_select(const Values& x, int axis, const std::vector<double>& index);
 
-/// An index outside of the axis changes nothing. Without a reduction the last element stays. NaN wins in amax and amin.
+/// An index outside of the axis changes nothing. Without a reduction, the last of several elements stays. In amax and
+/// amin, NaN wins.
 Values scatter(const Values& x, int axis, const Values& index, const Values& src,
                std::optional<ScatterReduction> reduction);
 Values scatter_slices(const Values& x, int axis, const std::vector<double>& index, const Values& src,
@@ -21,7 +22,7 @@ Values scatter_slices(const Values& x, int axis, const std::vector<double>& inde
 Values scatter_add(const Values& x, int axis, const Values& index, const Values& src);
 Values index_add(const Values& x, int axis, const std::vector<double>& index, const Values& src);
 
-/// A row of positions for each element that is not 0.
+/// One row for each element that is not 0: its position along each axis.
 Values nonzero(const Values& x);
 
 Values one_hot(const Values& indices, std::int64_t classes);
@@ -30,7 +31,7 @@ Values triangle(const Values& x, std::int64_t diagonal, bool upper);
 struct Sorted {
   Values values, indices;
 };
-/// NaN counts as the largest value; equal elements stay in order.
+/// NaN counts as the largest value. Equal elements keep their order.
 Sorted sort(const Values& x, int axis, bool descending);
 
 }  // namespace crisol::reference

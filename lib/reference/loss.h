@@ -8,7 +8,7 @@
 
 namespace crisol::reference {
 
-/// loss has one element for mean and sum; dx is the gradient of sum(dy * loss).
+/// For mean and sum, `loss` has one element. dx is the gradient of sum(dy * loss).
 struct LossWithGradient {
   std::vector<double> loss, dx;
 };

@@ -6,8 +6,8 @@ namespace crisol::reference {
 
 namespace {
 
-// The index of the operand's matrix for matrix `index` of the product. `product` and `shape` are the shapes of the
-// product and of the operand.
+// The index of the operand's matrix that belongs to matrix `index` of the product. `product` and `shape` are the shapes
+// of the product and of the operand.
 std::int64_t matrix_index(std::int64_t index, const Shape& product, const Shape& shape) {
   std::int64_t result = 0, scale = 1;
   for (int back = 3; back <= product.rank(); ++back) {

@@ -17,7 +17,7 @@ struct NormBackward {
 /// Normalises (images, channels, spatial) with the statistics of the batch.
 NormForward batch_norm(const std::vector<double>& x, std::int64_t images, std::int64_t channels, std::int64_t spatial,
                        const std::vector<double>& weight, const std::vector<double>& bias, double epsilon);
-/// The same with given statistics.
+/// Normalises with given statistics.
 std::vector<double> batch_norm_constant(const std::vector<double>& x, std::int64_t images, std::int64_t channels,
                                         std::int64_t spatial, const std::vector<double>& weight,
                                         const std::vector<double>& bias, const std::vector<double>& mean,

@@ -1,4 +1,4 @@
-// The functions that are made of the rows of crisol/ops/pointwise.def.
+// The functions that are generated from the rows of crisol/ops/pointwise.def.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,8 @@
 
 namespace crisol::reference {
 
-/// The functions made of one row. Each takes as many operands and numbers as the row. The list is in the table's order.
+/// The functions that are generated from one row. Each takes as many operands and numbers as the row has. The list is
+/// in the table's order.
 struct PointwiseCalls {
   using Call = std::function<Tensor(const std::vector<Tensor>&, const std::vector<double>&)>;
   const char* name;
@@ -17,8 +18,9 @@ struct PointwiseCalls {
   const char* rule;       ///< The accepted dtypes and the dtype of the result: "any", "floating", "comparison" …
   const char* signature;  ///< For example "leaky_relu(x, slope = 0.01)".
   Call raw, differentiable;
-  Call in_place;  ///< Changes the first operand; empty if the row has no such form.
-  Call backward;  ///< For rows with one input: takes dy and the values that the derivative reads.
+  Call in_place;  ///< The form that changes the first operand. Empty if the row has no such form.
+  Call backward;  ///< For rows with one input: the backward op, which takes dy and the values that the derivative
+                  /// reads.
 };
 const std::vector<PointwiseCalls>& pointwise_calls();
 

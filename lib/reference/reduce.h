@@ -10,17 +10,19 @@
 namespace crisol::reference {
 
 /// The elements of x (contiguous values of `shape`) that belong to each output of a reduction over `axes`. Elements and
-/// outputs are in order. No axes means all axes.
+/// outputs are in C's order. Empty `axes` means all axes.
 std::vector<std::vector<double>> reduction_groups(const std::vector<double>& x, const Shape& shape, const Shape& axes);
 
-/// For each element of x, the output that it belongs to.
+/// For each element of x, the index of the output to which it belongs.
 std::vector<std::int64_t> reduction_outputs(const Shape& shape, const Shape& axes);
 
 double sum(const std::vector<double>& values);
 double largest(const std::vector<double>& values);               ///< NaN if a value is NaN.
 double smallest(const std::vector<double>& values);              ///< NaN if a value is NaN.
-std::int64_t first_largest(const std::vector<double>& values);   ///< A position; the first NaN counts as largest.
-std::int64_t first_smallest(const std::vector<double>& values);  ///< A position; the first NaN counts as smallest.
+std::int64_t first_largest(const std::vector<double>& values);   ///< Its position. The first NaN counts as the
+                                                                 /// largest.
+std::int64_t first_smallest(const std::vector<double>& values);  ///< Its position. The first NaN counts as the
+                                                                 /// smallest.
 double product(const std::vector<double>& values);
 double mean(const std::vector<double>& values);
 double variance(const std::vector<double>& values, double correction);

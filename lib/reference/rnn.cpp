@@ -17,7 +17,7 @@ double dot(const Numbers& w, std::int64_t row, const Numbers& v) {
   return sum;
 }
 
-// dv += the row `row` of w times d; dw[row] += d * v.
+// dv += d times row `row` of w; dw[row] += d * v.
 void dot_backward(double d, const Numbers& w, std::int64_t row, const Numbers& v, Numbers& dw, Numbers& dv) {
   for (std::size_t k = 0; k < v.size(); ++k) {
     dw[index(row) * v.size() + k] += d * v[k];
@@ -76,8 +76,8 @@ Step step_forward(const RnnLayer& l, const RnnNumbers& w, const Numbers& x, cons
   return s;
 }
 
-// Computes the gradients of a unit's u and v from d, the gradient of its output. Adds to dh. dc enters as the gradient
-// of the cell state after the step and becomes that before the step.
+// Computes the gradients of a unit's u and v from d, the gradient of its output. Adds to dh. dc is the gradient of the
+// cell state after the step, and becomes the gradient of the cell state before the step.
 void unit_backward(const RnnLayer& l, const Step& s, std::int64_t j, double d, Numbers& du, Numbers& dv, Numbers& dh,
                    Numbers& dc) {
   const std::int64_t n = l.hidden;
@@ -108,7 +108,7 @@ void unit_backward(const RnnLayer& l, const Step& s, std::int64_t j, double d, N
   }
 }
 
-// dh and dc enter as the gradients of the states after the step. They become the gradients of the states before the
+// dh and dc are the gradients of the states after the step, and become the gradients of the states before the
 // step.
 void step_backward(const RnnLayer& l, const RnnNumbers& w, const Step& s, Numbers& dh, Numbers& dc, Numbers& dx,
                    RnnNumbers& dw) {

@@ -15,7 +15,7 @@ struct RnnLayer {
   RnnCell cell = RnnCell::lstm;
   bool reverse = false;
   std::int64_t steps = 1, batch = 1, inputs = 1, hidden = 1;
-  std::int64_t projection = 0;  ///< The number of rows of weight_hr, or 0.
+  std::int64_t projection = 0;  ///< The number of rows of weight_hr. 0 if there is no projection.
   bool bias = true;
   std::vector<std::int64_t> lengths = {};  ///< The length of each sequence; empty if all have `steps`.
 
@@ -24,7 +24,7 @@ struct RnnLayer {
   std::int64_t length(std::int64_t b) const { return lengths.empty() ? steps : lengths[static_cast<std::size_t>(b)]; }
 };
 
-/// The weights or their gradients. An absent one is empty.
+/// Weights, or their gradients. An absent weight is empty.
 struct RnnNumbers {
   Numbers weight_ih, weight_hh, bias_ih, bias_hh, weight_hr;
 };

@@ -17,8 +17,8 @@ Numbers log_softmax_backward(const Numbers& dy, const Numbers& y, std::int64_t o
 struct AttentionSizes {
   std::int64_t heads, rows, keys, depth, columns;
 };
-/// softmax(scale · q kᵀ + bias) v for each head; q is (heads, rows, depth), k (heads, keys, depth), v (heads, keys,
-/// columns) and the bias (heads, rows, keys). A row whose bias is -inf everywhere gives zeros.
+/// softmax(scale · q kᵀ + bias) v for each head, where q is (heads, rows, depth), k (heads, keys, depth), v (heads,
+/// keys, columns) and the bias (heads, rows, keys). A row whose bias is -inf everywhere gives zeros.
 Numbers attention(const Numbers& q, const Numbers& k, const Numbers& v, const Numbers& bias,
                   const AttentionSizes& sizes, double scale);
 

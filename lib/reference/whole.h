@@ -1,4 +1,4 @@
-// Functions on whole numbers: each with its library function and a host reference.
+// Functions of whole numbers. Each has its library function and a host reference.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ struct WholeFunction {
   const char* name;
   std::size_t inputs;
   Tensor (*call)(const Tensor& a, const Tensor& b);
-  /// The value for a dtype of `bits` bits.
+  /// The function's value for a dtype with `bits` bits.
   std::int64_t (*value)(std::int64_t a, std::int64_t b, int bits);
 
   /// The values that the dtype (i32, i64 or u8) stores for these inputs.

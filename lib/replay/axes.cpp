@@ -15,7 +15,7 @@ namespace {
 struct Kind {
   Tensor (*reduce)(const Tensor& x, const Shape& axes);
   double (*reference)(const Values& values);
-  double factor, scale;  ///< The tolerance. `scale` is for one element; 0 means the largest result.
+  double factor, scale;  ///< The tolerance. `scale` is the scale for one element. 0 means the largest result.
 };
 
 double sample_variance(const Values& values) { return reference::variance(values, 1); }
@@ -89,7 +89,7 @@ std::vector<Values> sorted_rows(const Values& x, std::int64_t length, std::int64
   return {reference::narrow(sorted.values, 1, 0, count).values, reference::narrow(sorted.indices, 1, 0, count).values};
 }
 
-/// Makes a replay of `run`: its values, and their positions in the rows of p.
+/// Makes a replay of `run`, which returns sorted values and their positions in the rows of p.
 Replay ordered(const Problem& p, std::int64_t count, bool descending,
                SortResult (*run)(const Tensor&, std::int64_t, bool)) {
   const std::int64_t length = p["length"];

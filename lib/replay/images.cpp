@@ -29,14 +29,14 @@ std::optional<Replay> make_enlarge(const Problem& p) {
                 .tolerance = within(0)};
 }
 
-// Two repetitions along a row have code of their own, so `down` and `across` keep their values.
+// Kernels have separate code for two repetitions along a row, so `down` and `across` keep their values.
 void resize_enlarge(Problem& p, const Sizes& sizes) {
   resize(p, sizes, {{"rows", 13}, {"width", 37}});
   for (const char* name : {"down", "across"}) p.values[name] = std::min<std::int64_t>(p[name], 5);
   p.values["dtype"] = static_cast<std::int64_t>(DType::f32);
 }
 
-// The weights of linear interpolation have two terms. Equal sizes need no weights.
+// Each element has two weights, as in linear interpolation. If the sizes are equal, no weights are needed.
 std::optional<Replay> make_resample(const Problem& p) {
   const std::int64_t outer = p["outer"], out_size = p["out_size"], size = p["size"], inner = p["inner"];
   if (p["terms"] != 2 || size == out_size || size < 2 || std::min({outer, out_size, inner}) < 1) return std::nullopt;

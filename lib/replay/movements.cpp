@@ -52,7 +52,7 @@ std::optional<Replay> make_gather(const Problem& p) {
                 .tolerance = within(0)};
 }
 
-/// Runs and checks an op that scatters elements or whole slices.
+/// Makes a replay of an op that scatters elements or whole slices.
 template <class Elements, class Slices>
 std::optional<Replay> make_scatter(const Problem& p, std::optional<ScatterReduction> reduction, Elements elements,
                                    Slices slices) {
@@ -104,7 +104,7 @@ void resize_indexed(Problem& p, const Sizes& sizes) {
 }
 
 std::optional<Replay> make_transpose_copy(const Problem& p) {
-  // Neighbouring rows of the problem are neighbouring elements in the source; neighbouring columns are so in the copy.
+  // Neighbouring rows of the problem are neighbouring elements in the source, and neighbouring columns in the copy.
   const std::int64_t batch = p["batch"], rows = p["columns"], columns = p["rows"];
   const Values values = values_for(1, batch * rows * columns);
   const Tensor x = p.tensor(values, {batch, rows, columns});
@@ -126,7 +126,8 @@ void resize_transpose_copy(Problem& p, const Sizes& sizes) {
   resize(p, sizes, {{"batch", 3}, {"rows", 37}, {"columns", 53}});
 }
 
-// The compiler takes care of the expression. This replay checks how the kernel walks through the elements.
+// The replay takes one simple expression, because the compiler handles all expressions alike. It checks how the kernel
+// walks through the elements.
 std::optional<Replay> make_pointwise(const Problem& p) {
   const std::int64_t rows = 37, columns = 43;
   const Values x = values_for(1, rows * columns), y = values_for(2, rows);

@@ -53,7 +53,7 @@ double rounding_of(Precision precision) {
 }
 
 std::optional<Replay> make_matmul(const Problem& p) {
-  // Only other ops make transposed results.
+  // Only parts of other ops have transposed results.
   if (p["transc"] != 0) return std::nullopt;
   const std::int64_t m = p["m"], n = p["n"], k = p["k"], batch = p["batch"];
   const Shape lead = batch > 1 ? Shape{batch} : Shape{};
@@ -115,7 +115,7 @@ std::optional<Replay> make_attention(const Problem& p) {
   replay.reference = [=] {
     return std::vector<Values>{reference::attention(q, k, v, bias, {heads, rows, keys, depth, columns}, 1)};
   };
-  // An error of a score is one of its weight, relative to the weight.
+  // A score's absolute error becomes a relative error of its weight.
   replay.tolerance = within((64 + rounding_of(precision)) * static_cast<double>(depth + 1), 1);
   return replay;
 }
@@ -165,7 +165,7 @@ std::optional<Replay> make_conv2d(const Problem& p) {
   return replay;
 }
 
-/// A problem of channels in blocks as a problem of conv2d: it gets "groups", and loses "precision".
+/// Turns a problem of channels in blocks into a problem of conv2d: adds "groups" and removes "precision".
 Problem as_conv2d(const Problem& blocks) {
   Problem p = blocks;
   p.values["groups"] = blocks["kind"] == 1 ? blocks["c"] : 1;
@@ -256,7 +256,7 @@ void resize_convolution(Problem& p, const Sizes& sizes) {
   resize(p, sizes, {{"n", 3}});
 }
 
-// Several blocks. The last ones lack channels.
+// Makes several blocks, where the last blocks lack channels.
 void resize_blocks(Problem& p, const Sizes& sizes) {
   const bool is_depthwise = p["kind"] == 1;
   Problem conv = as_conv2d(p);

@@ -9,7 +9,7 @@ namespace crisol::replay {
 
 namespace {
 
-/// A layer without projection and with sequences of one length.
+/// A layer without a projection, whose sequences all have the same length.
 struct Layer {
   RnnInput input;
   RnnWeights weights;
@@ -86,7 +86,8 @@ std::optional<Replay> make_backward(const Problem& p) {
             return std::vector<Values>{g.inputs.x, g.weights.weight_ih, g.weights.weight_hh, g.weights.bias_ih};
           },
       .operations = 3 * l.operations(),
-      // Relative to the largest gradient. If that gradient is below 1, the bound of docs/tolerances.md is wider.
+      // The tolerance is relative to the largest gradient. If that gradient is below 1, the bound of docs/tolerances.md
+      // is wider.
       .tolerance = within(2 * (64 + 4 * std::sqrt(l.terms)))};
 }
 

@@ -31,7 +31,7 @@ Problem parse_problem(const std::string& line, Device device) {
     const char* const end = word.data() + word.size();
     const char* const first = word.data() + (equals == std::string::npos ? word.size() : equals + 1);
     const auto [at, error] = std::from_chars(first, end, value);
-    // A larger number cannot be the size of a tensor on any device.
+    // The limit for a value: no device has a tensor with a larger size.
     if (error != std::errc() || at != end || equals == 0 || value < 0 || value > (std::int64_t{1} << 40))
       throw ProblemError(concat("'", word, "' of the problem '", line, "' is not name=number"));
     const std::string name = word.substr(0, equals);
@@ -55,7 +55,7 @@ const Maker* maker_of(const std::string& op) {
   return nullptr;
 }
 
-/// Ops that run under their own name but use the variants of another op.
+/// Ops with their own name that use the variants of another op.
 constexpr std::array<std::pair<const char*, const char*>, 2> other_names{
     {{"embedding_backward", "index_add"}, {"sample_logits", "gather"}}};
 

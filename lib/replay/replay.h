@@ -1,6 +1,6 @@
-// Replays: a replay runs a problem again, with operands of its sizes, and knows the expected results. `crisol tune`
-// measures a replay with each variant. The dispatcher makes a replay small and uses it to try a variant on a driver
-// that nobody has tried.
+// A replay runs a problem again, with operands of the problem's sizes, and knows the expected results. `crisol tune`
+// measures a replay with each variant. On a driver that nobody has tried, dispatch tries a variant with a small
+// replay.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace crisol::replay {
 
-/// The text is not a problem.
+/// Thrown for a text that is not a problem.
 struct ProblemError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -35,7 +35,7 @@ struct Problem {
   /// Throws ProblemError if there is no such value.
   std::int64_t operator[](const char* name) const;
   int small(const char* name) const { return static_cast<int>((*this)[name]); }
-  /// A contiguous tensor of values on the problem's device.
+  /// A contiguous tensor with these values, on the problem's device.
   Tensor tensor(const Values& values, const Shape& shape, DType dtype = DType::f32) const;
 };
 /// Throws ProblemError for a text in another format.
@@ -44,8 +44,8 @@ Problem parse_problem(const std::string& line, Device device = Device());
 struct Replay {
   /// Runs the op and returns its results.
   std::function<std::vector<Tensor>()> run;
-  /// Writes the weights, as training does between two uses, so that copies made from them are not used again. Empty for
-  /// ops without weights.
+  /// Writes the weights, as training does between two uses. So packed copies of the weights are not used again. Empty
+  /// for ops without weights.
   std::function<void()> renew = {};
   /// Computes the results by plain loops in double.
   std::function<std::vector<Values>()> reference = {};
@@ -54,7 +54,7 @@ struct Replay {
   std::function<reference::Tolerance(std::string_view variant)> tolerance;
 };
 
-/// The op that provides the variants of `op`: another op if `op` only runs it under its own name, otherwise `op`
+/// The op whose variants `op` uses. It is another op if `op` only runs that op under another name, otherwise `op`
 /// itself.
 std::string_view replayed_op(std::string_view op);
 
@@ -62,19 +62,19 @@ std::string_view replayed_op(std::string_view op);
 /// op, or only other ops make this kind of problem.
 std::optional<Replay> replay_of(const Problem& problem);
 
-/// The rule for small sizes. Each size of a problem has a small size. With divisor 0 a problem keeps its own sizes,
-/// each limited to `factor` times the small size. Otherwise every size becomes the small size divided by `divisor`.
-/// Results above 2 are odd.
+/// How a problem is made small. Each size of a problem has a small size. With divisor 0, a size is kept but limited to
+/// `factor` times its small size. Otherwise a size becomes its small size divided by `divisor`. Results above 2 are
+/// made odd.
 struct Sizes {
   std::int64_t factor = 1;
   std::int64_t divisor = 0;  ///< 0: keeps the problem's own sizes, limited by `factor`.
 
-  /// The new size for `value`, whose small size is `small`. A size of one stays one, because it selects a layout.
+  /// The new size for a size `value` whose small size is `small`. A size of one stays one, because it selects a layout.
   std::int64_t of(std::int64_t value, std::int64_t small) const;
 };
 
-/// The problem with small sizes, which uses the same programs if possible. If the problem's kind cannot be run alone,
-/// it becomes a kind that can. Returns nothing for an unknown op.
+/// The problem with small sizes. If possible it uses the same programs. A kind of problem that cannot be run alone is
+/// replaced by a kind that can. Returns nothing for an unknown op.
 std::optional<Problem> with_sizes(const Problem& problem, const Sizes& sizes);
 
 /// An op and its functions. Each file has a list of its ops.
@@ -91,14 +91,14 @@ extern const std::vector<Maker> recurrent_makers;
 extern const std::vector<Maker> movement_makers;
 extern const std::vector<Maker> image_makers;
 
-/// Values in (-1, 1). The first value is 0.5, which touch() writes.
+/// Values in (-1, 1). The first value is 0.5, and touch() writes it again.
 Values values_for(std::uint64_t seed, std::int64_t count);
-/// Writes the first value again.
+/// Writes the first value, 0.5, again. So the tensor counts as written.
 void touch(const Tensor& x);
 /// The same tolerance for every variant.
 std::function<reference::Tolerance(std::string_view)> within(double factor, double scale = 0);
-/// Resizes the values of a problem that `small` names, each to fit its small size. With a divisor a value of one
-/// grows, unless it selects a layout.
+/// Resizes the sizes of a problem that `small` names, each by its small size. With a divisor, a size of one grows,
+/// unless it selects a layout.
 void resize(Problem& p, const Sizes& sizes, std::initializer_list<std::pair<const char*, std::int64_t>> small);
 
 }  // namespace crisol::replay

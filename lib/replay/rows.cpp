@@ -15,7 +15,7 @@ namespace crisol::replay {
 
 namespace {
 
-/// (outer, n, inner): rows of n elements; neighbouring elements of a row are `inner` apart.
+/// (outer, n, inner): the rows have n elements, and neighbouring elements of a row are `inner` apart.
 struct Layout {
   std::int64_t outer, n, inner;
   Shape shape() const { return {outer, n, inner}; }
@@ -27,7 +27,7 @@ std::optional<Layout> layout_of(const Problem& p) {
   return Layout{rows / step, p["length"], step};
 }
 
-/// Values in the range of a network's scores, so that their exponentials differ as much.
+/// Values in the range of a network's scores, so that exponentials differ as they do in networks.
 Values scores_for(std::int64_t count) { return reference::random_values(1, count, -6, 6); }
 
 template <bool log>
@@ -88,7 +88,7 @@ std::optional<Replay> make_layer_norm(const Problem& p) {
   replay.operations = static_cast<double>(x.size());
   replay.run = [=] { return std::vector<Tensor>{ops::layer_norm(input, {n}, w, b, epsilon).y}; };
   replay.reference = [=] { return std::vector<Values>{reference::layer_norm(x, rows, n, weight, bias, epsilon).y}; };
-  // A row of one value has zero variance. Its rounding error is multiplied by 1 / sqrt(epsilon).
+  // A row of one value has variance zero, so its rounding error is multiplied by 1 / sqrt(epsilon).
   replay.tolerance = within(16, n < 8 ? 2 / std::sqrt(epsilon) : 16);
   return replay;
 }

@@ -13,7 +13,7 @@ namespace {
 Shape planes_of(const Problem& p) { return {1, p["planes"], p["h"], p["w"]}; }
 Shape outputs_of(const Problem& p) { return {1, p["planes"], p["out_h"], p["out_w"]}; }
 
-/// Options for which the planes give the outputs. Rounds the output size up or down as needed.
+/// Options with which the planes give the problem's outputs. The output size is rounded up or down as needed.
 template <class Options>
 Options with_window(const Problem& p, Options options) {
   options.kernel = {p.small("r"), p.small("s")};
@@ -57,7 +57,7 @@ double operations_of(const Problem& p) {
   return static_cast<double>(outputs_of(p).numel()) * static_cast<double>(p["r"] * p["s"]);
 }
 
-// Maxima are exact.
+// The tolerance is 0, because maxima are exact.
 std::optional<Replay> make_max(const Problem& p) {
   const Images x(p, 1, planes_of(p));
   const MaxPool2dOptions options = max_options(p);
@@ -118,7 +118,7 @@ std::optional<Replay> make_adaptive_backward(const Problem& p) {
       4 * static_cast<double>(planes_of(p).numel()), 12, 1);
 }
 
-// The planes are the blocks of one image. The last block lacks a channel.
+// The shape of one image whose blocks are the planes. The last block lacks a channel.
 Shape blocked_image(const Problem& p) { return {1, p["planes"] * p["block"] - 1, p["h"], p["w"]}; }
 
 double operations_of_blocks(const Problem& p) { return static_cast<double>(p["block"]) * operations_of(p); }

@@ -1,4 +1,4 @@
-// The uses of storages that a capture must know, in addition to their memory.
+// What a capture must know about the storages that it uses, in addition to their memory.
 #pragma once
 
 #include <memory>
@@ -9,12 +9,12 @@
 
 namespace crisol {
 
-/// The captured work wrote some storages, and a replay writes them again. The work also relied on kept copies of other
-/// storages in other layouts. Such a copy is valid for one version.
+/// The captured work wrote some storages, and each replay writes them again. The work also read packed copies of other
+/// storages. A packed copy is valid for one version of its storage.
 class CapturedUses {
  public:
   void wrote(Storage& storage) { written_[&storage] = storage.weak_from_this(); }
-  /// Whether the captured work computes the values, so that each replay may give others.
+  /// Whether the captured work computes the storage's values, so that each replay may give other values.
   bool computes(Storage& storage) const;
   void relied_on(Storage& storage, std::uint64_t version) { relied_on_.push_back({storage.weak_from_this(), version}); }
 

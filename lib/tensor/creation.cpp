@@ -45,7 +45,7 @@ std::uint64_t checked_bytes(const char* op, const Shape& shape, DType dtype) {
   for (const std::int64_t size : shape) {
     require(size >= 0, op, "negative size in shape ", shape);
     has_zero = has_zero || size == 0;
-    if (size == 0) continue;  // The product of the other sizes becomes a stride, so it must not overflow either.
+    if (size == 0) continue;  // The product of the other sizes still must not overflow, because it becomes a stride.
     require(bytes <= (std::uint64_t{1} << 62) / static_cast<std::uint64_t>(size), op, "shape ", shape,
             " has too many elements");
     bytes *= static_cast<std::uint64_t>(size);
@@ -87,8 +87,8 @@ Tensor ones(const Shape& shape, DType dtype, Device device) { return full(shape,
 
 namespace {
 
-// While it lives, new tensors are constants of the program that the thread makes, if it makes one: a capture does not
-// reuse memory that was not allocated for it.
+// If the thread is making a program, tensors made while this object lives are the program's constants. A capture does
+// not reuse memory that was not allocated for the capture.
 runtime::PauseCapture keep_in_program() noexcept { return runtime::PauseCapture(thread_context().makes_program); }
 
 // A tensor of rank 1 whose element i is value(i).
@@ -96,7 +96,8 @@ template <class Value>
 Tensor sequence(std::int64_t count, DType dtype, Device device, Value value) {
   const std::size_t size = size_of(dtype);
   const runtime::PauseCapture kept = keep_in_program();
-  Tensor result = empty({count}, dtype, device);  // Before the host's memory: too large a size throws here.
+  Tensor result = empty({count}, dtype, device);  // Allocates first, so that a size that is too large throws before the
+                                                  // host's memory is filled.
   std::vector<std::byte> bytes(static_cast<std::size_t>(count) * size);
   for (std::int64_t i = 0; i < count; ++i)
     detail::encode(value(i), dtype, bytes.data() + static_cast<std::size_t>(i) * size);
@@ -161,7 +162,7 @@ namespace {
 
 void write_in_parts(runtime::Block& block, std::string_view bytes,
                     const std::function<void(std::string_view part)>& read) {
-  // Waiting for the copy of a smaller tensor takes longer than a copy on the host.
+  // Smaller tensors are copied on the host, because waiting for the transfer would take longer.
   constexpr std::size_t least = std::size_t{256} << 10, part_bytes = std::size_t{4} << 20;
   if (bytes.size() < least) {
     runtime::write(block, 0, bytes.data(), bytes.size());

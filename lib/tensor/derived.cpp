@@ -24,14 +24,14 @@ DerivedData::Found DerivedData::find(const DerivedKey& key, std::uint64_t versio
 std::shared_ptr<void> DerivedData::keep(const DerivedKey& key, std::uint64_t version, std::shared_ptr<void> data) {
   const std::lock_guard lock(mutex_);
   Entry* entry = entry_of(key, version);
-  if (entry == nullptr) return data;  // Written meanwhile: only this call can use the data.
+  if (entry == nullptr) return data;  // The storage was written meanwhile, so only this call can use the data.
   if (entry->data == nullptr) entry->data = std::move(data);
   return entry->data;
 }
 
 void DerivedData::drop() noexcept {
   if (!holds_.load(std::memory_order_relaxed)) return;
-  std::vector<Entry> entries;  // Freed outside of the lock, because freeing a block locks its pool.
+  std::vector<Entry> entries;  // Destroyed after the lock is released, because freeing a block locks its pool.
   const std::lock_guard lock(mutex_);
   entries.swap(entries_);
   holds_.store(false, std::memory_order_relaxed);

@@ -20,7 +20,7 @@ struct ThreadGenerators {
   std::map<int, Generator> by_device;
 };
 
-// Each thread gets another seed, so that threads do not repeat each other's numbers.
+// A seed that differs between threads, so that threads do not draw the same numbers.
 std::uint64_t unseeded() {
   static std::atomic<std::uint64_t> threads{0};
   return 67280421310721u + threads.fetch_add(1);
@@ -50,7 +50,7 @@ void Generator::set_state(const GeneratorState& state) {
 Generator started_anew(std::uint64_t seed, Device device) {
   if (runtime::current_capturer() == nullptr) return Generator(seed, device);
   const Generator generator = [&] {
-    const runtime::PauseCapture pause;  // Its constructor copies values of the host.
+    const runtime::PauseCapture pause;  // Not captured, because the constructor copies values of the host.
     return Generator(seed, device);
   }();
   const std::array<std::uint64_t, 2> words{seed, 0};

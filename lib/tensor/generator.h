@@ -10,16 +10,16 @@ namespace crisol {
 struct GeneratorImpl {
   explicit GeneratorImpl(Device device) : state(empty({2}, DType::i64, device)) {}
 
-  /// Guards a draw together with the advance of the counter.
+  /// Held during a draw and the advance of the counter.
   std::mutex mutex;
   const Tensor state;  ///< i64 (2), read as ulong: the seed and the counter.
 };
 
-/// A generator that starts with the seed. In a capture each replay starts it again, so that each draws the same
+/// A generator that starts with the seed. In a capture, each replay starts it again, so that each replay draws the same
 /// numbers.
 Generator started_anew(std::uint64_t seed, Device device);
 
-/// Is told of each generator that this thread draws from.
+/// Gets each generator from which this thread draws.
 struct DrawObserver {
   virtual ~DrawObserver() = default;
   /// Called before the draw is queued.

@@ -9,7 +9,7 @@ namespace crisol {
 
 struct HostAccess::Impl {
   Tensor tensor;
-  std::uint64_t moves;  ///< Of the storage when the window was made.
+  std::uint64_t moves;  ///< The storage's `moves` when the window was made.
   std::unique_ptr<runtime::HostWindow> window;
 };
 

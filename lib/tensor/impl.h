@@ -15,16 +15,16 @@ namespace crisol {
 
 using dispatch::DerivedKey;
 
-/// Copies of a storage's elements in other layouts (packed weights). A copy is valid for one version. An operand gets a
-/// copy when it is used a second time without a write in between. Training writes the weights between uses, so it keeps
-/// no copies.
+/// Copies of a storage's elements in other layouts (packed weights). A copy is valid for one version. A copy is kept
+/// when an operand is used a second time without a write in between. Training writes weights between uses, so no copies
+/// are kept there.
 class DerivedData {
  public:
   using Found = dispatch::DerivedOwner::Found;
   Found find(const DerivedKey& key, std::uint64_t version);
-  /// The first of several threads wins. Returns the kept copy.
+  /// Keeps the copy of the first of several threads, and returns the kept copy.
   std::shared_ptr<void> keep(const DerivedKey& key, std::uint64_t version, std::shared_ptr<void> data);
-  /// Forgets everything. Costs one load when there is nothing.
+  /// Removes all copies. Costs one load if there are none.
   void drop() noexcept;
 
  private:
@@ -40,8 +40,8 @@ class DerivedData {
   std::vector<Entry> entries_;
 };
 
-/// A range of a block. Several storages may share a block (the parameters of an optimiser's arena do), each with a
-/// version of its own. All views of a tensor share its storage. So they follow when the storage gets other memory.
+/// A range of a block. Several storages may share a block, as the parameters in an optimiser's arena do. Each storage
+/// has its own version. All views of a tensor share its storage, so they follow when the storage gets other memory.
 struct Storage : std::enable_shared_from_this<Storage>, dispatch::DerivedOwner {
   Storage(runtime::BlockPtr b, std::uint64_t first, std::uint64_t size)
       : block(std::move(b)), base(first), bytes(size) {}
@@ -50,14 +50,14 @@ struct Storage : std::enable_shared_from_this<Storage>, dispatch::DerivedOwner {
   std::uint64_t base;  ///< The byte of the block at which the storage begins, a multiple of 64.
   const std::uint64_t bytes;
   std::uint64_t moves = 0;  ///< How often the storage got other memory.
-  /// Others know the memory: an array of NumPy, a program of the user's, or tensors with another storage. They could
-  /// not follow.
+  /// Whether others know the memory: a NumPy array, a user's program, or tensors with another storage. They could not
+  /// follow if the storage got other memory.
   std::atomic<bool> is_known_outside{false};
   /// Raised by every write, so that backward can tell when a saved tensor was changed.
   std::atomic<std::uint64_t> version{0};
   DerivedData derived;
 
-  /// Whether all users of the elements follow when the storage gets other memory.
+  /// Whether the storage may get other memory: all users of the elements would follow.
   bool can_move() const noexcept { return block->from_pool() && !block->is_captured() && !is_known_outside; }
   /// Gives the storage other memory, which holds the same elements.
   void move_to(runtime::BlockPtr other, std::uint64_t first) {
@@ -72,7 +72,8 @@ struct Storage : std::enable_shared_from_this<Storage>, dispatch::DerivedOwner {
     derived.drop();
     if (thread_context().captured_uses != nullptr) note_captured_write();
   }
-  /// Finds data kept for this version. A capture uses kept data only if nothing is trained. It keeps no new data.
+  /// Finds data that is kept for this version. A capture uses kept data only if nothing is trained, and keeps no new
+  /// data.
   Found find_derived(const DerivedKey& key, std::uint64_t at_version) override;
   std::shared_ptr<void> keep_derived(const DerivedKey& key, std::uint64_t at_version,
                                      std::shared_ptr<void> data) override {
@@ -88,14 +89,15 @@ struct AutogradSlot {
   virtual ~AutogradSlot() = default;
 };
 
-/// The elements that x[…] has copied, because a slice had a negative step or a tensor gave positions.
+/// What x[…] copied its elements from. It copies if a slice has a negative step or if a tensor gives positions.
 struct IndexedPlace {
-  /// The tensor x. It is not kept alive: only `x[…] = y` uses it, while x is alive.
+  /// The tensor x. It is a weak pointer, because only `x[…] = y` uses it, while x is alive.
   std::weak_ptr<TensorImpl> tensor;
-  Shape shape, strides;       ///< The elements that slices, positions and masks pick from. Strides are positive.
+  Shape shape, strides;       ///< The shape and the strides of the elements from which slices, positions and masks
+                              /// pick. Strides are positive.
   std::int64_t offset = 0;    ///< The position of the first of these elements.
-  Shape flipped;              ///< The axes that the copy has in the opposite order.
-  std::vector<Tensor> picks;  ///< The indices of index_get, or none.
+  Shape flipped;              ///< The axes that the copy reverses.
+  std::vector<Tensor> picks;  ///< The indices that index_get took, or none.
 };
 
 struct TensorImpl {
@@ -107,49 +109,51 @@ struct TensorImpl {
   std::shared_ptr<AutogradSlot> autograd;
   std::shared_ptr<const IndexedPlace> copied_from;  ///< Set for the copies that x[…] makes; else null.
 
-  /// The tensor that this one is a view of, if the view was made while ops are recorded. It is no view itself. If an op
-  /// in place is recorded, this tensor gets a new place in the graph, and all its views follow (autograd/in_place.h).
+  /// The base: the tensor that this one is a view of, if the view was made while ops were recorded. A base is no view
+  /// itself. A recorded op in place gives the base a new place in the graph, and all its views follow
+  /// (autograd/in_place.h).
   std::shared_ptr<TensorImpl> view_of;
-  /// The same for a view that was made under NoGrad. Such a view does not follow.
+  /// The base of a view that was made under NoGrad. Such a view does not follow.
   std::weak_ptr<TensorImpl> unrecorded_view_of;
-  /// How many ops in place were recorded. For a view: the number of `view_of` that its place in the graph belongs to.
+  /// For a base: how many ops in place were recorded. For a view: the base's count when the view got its place in the
+  /// graph.
   std::uint64_t recorded_writes = 0;
 };
 
-/// Bytes of a contiguous tensor. Throws, naming op, for negative sizes, and if the product of the nonzero sizes passes
-/// 2^62.
+/// Bytes of a contiguous tensor. Throws, naming op, for negative sizes, and if the product of the nonzero sizes is
+/// above 2^62.
 std::uint64_t checked_bytes(const char* op, const Shape& shape, DType dtype);
 
 /// Strides of a contiguous tensor.
 Shape contiguous_strides(const Shape& shape);
 
-/// A view without a place in the graph yet. The caller has checked that it stays inside the storage.
+/// A view that has no place in the graph yet. The caller has checked that the view stays within the storage.
 Tensor make_view(const Tensor& base, const Shape& shape, const Shape& strides, std::int64_t offset);
 
-/// The same elements, outside the graph. Autograd does not see it as a view.
+/// A tensor with the same elements, outside of the graph. For autograd it is no view.
 Tensor make_alias(const Tensor& x);
 
-/// The tensor that x is a view of; x itself if x is no view. A view under NoGrad counts as a view too.
+/// The base of x, or x itself if x is no view. Views under NoGrad count too.
 Tensor whole_of(const Tensor& x);
 
-/// A contiguous tensor over a part of another tensor's block, with its own storage and version. It starts `first`
-/// elements into the part of the block that `arena` covers. The owner of the arena uses this memory too, so it counts
-/// as known outside.
+/// A contiguous tensor over a part of the arena's block, with its own storage and version. It starts at
+/// element `first` of `arena`. The owner of the arena uses this memory too, so the storage
+/// is_known_outside.
 Tensor make_slice_of_arena(const Tensor& arena, std::int64_t first, const Shape& shape);
 
 /// A tensor from host bytes. The copy to the device runs at the same time as the work queued before. Takes ownership of
 /// the bytes.
 Tensor upload_beside(std::unique_ptr<std::byte[]> bytes, const Shape& shape, DType dtype, Device device);
 
-/// Copies the elements of x, in its layout, to the memory of `place`, and lets x and all its views use this memory.
-/// `place` has the size of x, whose storage holds nothing but x.
+/// Copies the elements of x, in x's layout, to the memory of `place`. From then on x and all its views use this memory.
+/// `place` has the size of x. The storage of x must hold nothing but x.
 void move_elements(const Tensor& x, const Tensor& place);
 
-/// Whether move_elements can take x: x is contiguous, is all of its storage, and all users of the storage follow.
+/// Whether move_elements accepts x: x is contiguous and fills its storage, and all users of the storage follow.
 bool can_move_elements(const Tensor& x);
 
-/// A tensor at the place of `x`, which is a part of an arena. If a program keeps x or another tensor with its storage,
-/// these tensors get memory of their own with the same elements, and the result is a new tensor; otherwise it is x.
+/// A tensor at the place of `x`, which is a part of an arena. Usually the result is x. If a program keeps x or another
+/// tensor with its storage, these tensors get other memory with the same elements, and the result is a new tensor.
 Tensor take_place(const Tensor& x);
 
 /// Replaces the memory of `tensor`, in all its handles, by the memory of `value`. Both have the same shape and dtype.

@@ -25,7 +25,7 @@ struct Kernel::Impl {
   KernelOptions options;
   std::string prelude;  ///< The defines and the source.
 
-  /// The kernel for a device, which is built at the first call there. Later calls do not hash the source again.
+  /// The kernel for a device. It is built at the device's first call. Later calls do not hash the source again.
   runtime::BuiltKernel& built_for(runtime::DeviceState& device) const {
     system::check_not_forked();
     const auto find = [&] {
@@ -39,7 +39,8 @@ struct Kernel::Impl {
     spec.prelude = prelude;
     spec.options = options.build_options;
     spec.title = name;
-    runtime::BuiltKernel& kernel = runtime::resolve(device, spec);  // Without the lock, because compiling takes long.
+    runtime::BuiltKernel& kernel = runtime::resolve(device, spec);  // Compiles without holding the lock, because
+                                                                    // compiling takes long.
     const std::lock_guard lock(mutex_);
     if (find() == built_.end()) built_.emplace_back(&device, &kernel);
     return kernel;
@@ -69,7 +70,7 @@ const char* type_of(DType dtype) {
   return "";
 }
 
-/// A message begins with the kernel and the parameter.
+/// Starts a message with the kernel and the parameter.
 template <class... Parts>
 void require_of(bool rule_holds, const Kernel& kernel, const KernelParameter& parameter, const Parts&... parts) {
   require(rule_holds, kernel.name().c_str(), "argument '", parameter.declaration, "': ", parts...);

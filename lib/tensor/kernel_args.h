@@ -19,14 +19,14 @@ inline runtime::BufferView in(const Tensor& x) {
           impl.storage->base / size_of(impl.dtype) + static_cast<std::uint64_t>(impl.offset)};
 }
 
-/// A tensor that the kernel writes. The call increases the storage's version, except in a dry run, which writes
-/// nothing.
+/// A tensor that the kernel writes. The call raises the storage's version. A dry run writes nothing, so it does not
+/// raise the version.
 inline runtime::BufferView out(const Tensor& x) {
   if (!runtime::in_dry_run()) x.impl()->storage->written();
   return in(x);
 }
 
-/// A weight that the kernel only reads: a packed copy of it may be kept (see dispatch/derived.h).
+/// A weight that the kernel only reads. Its owner may keep a packed copy (see dispatch/derived.h).
 inline dispatch::OperandView in_with_copies(const Tensor& x) {
   Storage& storage = *x.impl()->storage;
   return {in(x), &storage, storage.version.load(std::memory_order_relaxed)};

@@ -16,7 +16,7 @@ const Tensor* find(const NamedTensors& tensors, const std::string& name) {
   return at == tensors.end() ? nullptr : &at->second;
 }
 
-// A file may hold very many names, and long ones.
+// Shortens the list, because a file may hold very many names, and long ones.
 std::string names_of(const NamedTensors& tensors) {
   constexpr std::size_t most = 20, longest = 60;
   std::string names;

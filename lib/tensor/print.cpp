@@ -81,7 +81,7 @@ class Printer {
  private:
   bool shortened() const { return static_cast<std::int64_t>(values_.size()) > summarise_above; }
 
-  // Calls f for each index to show; -1 means the dots.
+  // Calls f for each index to print. -1 stands for the dots.
   template <class F>
   void visit(std::int64_t size, F&& f) const {
     for (std::int64_t i = 0; i < size; ++i) {

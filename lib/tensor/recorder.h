@@ -4,8 +4,8 @@
 //       const Tensor y = ops::softmax(x, axis);
 //       if (Recorder* r = recorder()) r->note("Softmax", {x}, y, {{"axis", axis}});
 //
-// A tensor that no function notes cannot be an input of a node: the trace then throws, with the name of the op that
-// made it.
+// If no function notes a tensor, the tensor cannot be an input of a node. The trace then throws, with the name of the
+// op that made the tensor.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace crisol {
 
 class Recorder {
  public:
-  /// A value of the trace: the place among the values of a graph.
+  /// A value of the trace: its index among the values of a graph.
   using Value = int;
   static constexpr Value absent = -1;
   /// A setting of a node.
@@ -33,7 +33,7 @@ class Recorder {
 
   virtual ~Recorder() = default;
 
-  /// The value of a tensor; absent for an undefined tensor. A tensor from before the trace becomes a constant. Throws
+  /// The value of a tensor. `absent` for an undefined tensor. A tensor from before the trace becomes a constant. Throws
   /// invalid_argument for a tensor that no function noted.
   virtual Value of(const Tensor& x) = 0;
   /// Whole numbers (i64) of rank 1, such as a shape. They may depend on the size of the batch.
@@ -42,13 +42,14 @@ class Recorder {
   virtual Value number(const Scalar& value, DType dtype, Device device) = 0;
   /// A node with `outputs` outputs. The op and its attributes have ONNX's newest form.
   virtual std::vector<Value> node(const char* op, std::vector<Value> inputs, Attributes attributes, int outputs) = 0;
-  /// `x` is a tensor with this value from now on. A tensor that has a value already keeps it.
+  /// From now on tensor `x` has this value. A tensor that already has a value keeps it.
   virtual void bind(const Tensor& x, Value value) = 0;
-  /// `x` is a new tensor whose elements came from the host.
+  /// Notes that `x` is a new tensor whose elements came from the host.
   virtual void bind_constant(const Tensor& x) = 0;
-  /// Notes the name of the op that made the tensor. The message has it if nothing else is known of the tensor.
+  /// Notes the name of the op that made the tensor. If the trace knows nothing else about the tensor, its message has
+  /// this name.
   virtual void made(const char* op, const Tensor& x) = 0;
-  /// The host reads the elements. Throws invalid_argument if they depend on an input of the trace.
+  /// Called when the host reads the elements. Throws invalid_argument if they depend on an input of the trace.
   virtual void read(const Tensor& x) = 0;
 
   /// A node with one output.
@@ -66,7 +67,8 @@ class Recorder {
 /// The recorder of the calling thread, or null.
 inline Recorder* recorder() noexcept { return thread_context().recorder; }
 
-/// No recorder gets the thread's computations while this object lives. Its tensors are constants of the trace.
+/// While this object lives, no recorder gets the thread's computations. Tensors made meanwhile are constants of the
+/// trace.
 class PauseRecorder {
  public:
   PauseRecorder() noexcept : recorder_(recorder()) { thread_context().recorder = nullptr; }

@@ -117,7 +117,7 @@ Tensor make_slice_of_arena(const Tensor& arena, std::int64_t first, const Shape&
 
 namespace {
 
-// x is contiguous and is all of its storage.
+// Copies x, which must be contiguous and fill its storage.
 void copy_elements(const Tensor& x, const Tensor& place) {
   const Storage& from = *x.impl()->storage;
   if (from.bytes > 0)
@@ -142,7 +142,7 @@ Tensor take_place(const Tensor& x) {
   Storage& kept = *x.impl()->storage;
   Tensor place = make_alias(x);
   place.impl()->storage = std::make_shared<Storage>(kept.block, kept.base, kept.bytes);
-  // A replay must not change the kept elements, unless it computes them.
+  // A replay must not change elements that were kept, unless it computes them.
   const CapturedUses* const uses = thread_context().captured_uses;
   const runtime::PauseCapture pause(uses != nullptr && !uses->computes(kept));
   move_elements(x, empty(x.shape(), x.dtype(), x.device()));
@@ -181,7 +181,7 @@ bool Tensor::is_contiguous() const {
   const TensorImpl& impl = get();
   std::int64_t step = 1;
   for (int i = impl.shape.rank() - 1; i >= 0; --i) {
-    // The stride of an axis of size 1 is never used.
+    // The stride of an axis of size 1 does not matter, because it is never used.
     if (impl.shape[i] != 1 && impl.strides[i] != step) return impl.shape.numel() == 0;
     step *= impl.shape[i];
   }

@@ -8,12 +8,12 @@
 
 namespace crisol {
 
-/// A tensor from host bytes. `read` is told of each part that is not needed any more.
+/// A tensor from host bytes. `read` is called for each part that is no longer needed.
 Tensor upload_in_parts(std::string_view bytes, const Shape& shape, DType dtype, Device device,
                        const std::function<void(std::string_view part)>& read);
 
-/// A tensor whose elements stay in host bytes until the tensor needs memory. `begin` is then called, and the elements
-/// are read as upload_in_parts reads them. `begin` may throw if the bytes are not good any more.
+/// A tensor whose elements stay in host bytes until the tensor needs memory. Then `begin` is called, and the elements
+/// are read as in upload_in_parts. `begin` may throw if the bytes are no longer valid.
 Tensor stored_tensor(std::string_view bytes, const Shape& shape, DType dtype, Device device,
                      std::function<void()> begin, std::function<void(std::string_view part)> read);
 

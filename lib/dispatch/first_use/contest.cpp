@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t most_contenders = 4;
 constexpr double sample_seconds = 3e-3;
 constexpr int most_runs = 32;
-// A variant this many times slower than the fastest is not timed any further.
+// A variant that is this many times slower than the fastest one is no longer timed.
 constexpr double hopeless = 1.5;
 // Kernels read vectors of up to 16 floats.
 constexpr std::uint64_t aligned_elements = 16;
@@ -45,7 +45,7 @@ double median_of(std::vector<double> values) {
 
 }  // namespace
 
-/// Keeps packed copies as long as the scratch operands live.
+/// Keeps packed copies while the scratch operands live.
 struct ScratchOperands::Keeper final : DerivedOwner {
   std::vector<std::pair<DerivedKey, std::shared_ptr<void>>> kept;
 
@@ -76,7 +76,7 @@ ScratchOperands::ScratchOperands(runtime::DeviceState& device, std::span<const O
 
 ScratchOperands::~ScratchOperands() = default;
 
-// The copy has all elements up to the end of the block, because a view does not tell how many there are.
+// Copies all elements up to the end of the block, because a view does not tell how many elements it has.
 runtime::BufferView ScratchOperands::copied(runtime::DeviceState& device, const runtime::BufferView& view) {
   const std::uint64_t first = sizeof(float) * view.offset, inset = view.offset % aligned_elements;
   for (const Copy& copy : copies_)
@@ -105,11 +105,11 @@ int Contest::rounds() const noexcept {
 double Contest::expected(double compiling) const {
   double expected = 0;
   if (compiles()) {
-    // A run that compiles, and a second one.
+    // The first run compiles, and a second run follows.
     expected = compiling + 2 * (next_ == 0 ? 0 : hopeless * runners_.front().seconds);
   } else {
     for (const Runner& runner : runners_)
-      expected += rounds() * runner.seconds * (1 + runs_of(runner.seconds));  // One more for the copies.
+      expected += rounds() * runner.seconds * (1 + runs_of(runner.seconds));  // One more run a round, for the copies.
   }
   return expected;
 }
@@ -161,7 +161,7 @@ void Contest::step(const ScratchOperands& operands, std::span<const runtime::Ker
   if (fault.empty()) {
     ++next_;
   } else if (next_ == 0) {
-    is_over_ = true;  // The op itself will tell.
+    is_over_ = true;  // The op itself will report the error.
     return;
   } else {
     runtime::log_line(concat("tuning: ", table_.op, " by ", runners_[next_].contender.name,

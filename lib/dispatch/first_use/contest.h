@@ -1,4 +1,4 @@
-// The variants of a problem against each other, with the operands of one call.
+// Times the variants of a problem against each other, with the operands of one call.
 #pragma once
 
 #include <map>
@@ -12,8 +12,8 @@
 
 namespace crisol::dispatch {
 
-/// The operands of a call. The operands that plans write are copies in memory of their own. Packed copies of weights
-/// are made in each run as in training, or kept as in inference.
+/// The operands of a call. Operands that plans write are replaced by copies. Packed copies of weights are made in each
+/// run, as in training, or kept, as in inference.
 class ScratchOperands {
  public:
   /// Throws out_of_memory.
@@ -41,20 +41,20 @@ class ScratchOperands {
   std::vector<OperandView> views_;
 };
 
-/// The contest is held in steps, so that it can wait for time between them.
+/// The contest is done in steps, so that it can stop between them until there is time again.
 class Contest {
  public:
   Contest(const AnyTable& table, std::vector<std::byte> problem, runtime::DeviceState& device);
 
   bool is_over() const noexcept { return is_over_; }
-  /// The expected seconds of the next step. `compiling` is the time that a variant is expected to compile.
+  /// The expected seconds of the next step. `compiling` is the expected time to compile a variant.
   double expected(double compiling) const;
   /// Whether the next step compiles a variant.
   bool compiles() const noexcept { return next_ < runners_.size(); }
   void step(const ScratchOperands& operands, std::span<const runtime::KernelArg> scalars);
 
-  /// The names and the seconds of the winner, which may be the usual variant, and of the usual one. If only one variant
-  /// accepts the problem, and nothing was timed, the seconds are 0.
+  /// The names and the times of the winner and of the usual variant, which may be the winner. If only one variant
+  /// accepts the problem, nothing is timed, and the seconds are 0.
   struct Outcome {
     std::string variant, usual;
     double seconds, usual_seconds;
@@ -65,7 +65,7 @@ class Contest {
   struct Runner {
     Contender contender;
     PreparedPtr prepared = nullptr;
-    double seconds = 0;  ///< Of one run.
+    double seconds = 0;  ///< Seconds of one run.
     std::vector<double> rounds = {};
   };
 
@@ -77,7 +77,7 @@ class Contest {
   const AnyTable& table_;
   const std::vector<std::byte> problem_;
   runtime::DeviceState& device_;
-  std::vector<Runner> runners_;  ///< The usual variant first.
+  std::vector<Runner> runners_;  ///< The runners. The usual variant comes first.
   std::size_t next_ = 0;
   std::size_t winner_ = 0;
   bool is_over_ = false;

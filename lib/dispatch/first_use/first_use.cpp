@@ -25,9 +25,9 @@ namespace crisol::dispatch {
 
 namespace {
 
-/// A smaller problem takes little more than its launch.
+/// The smallest work that is tuned. A smaller problem takes little more time than its launch.
 constexpr double large_work = 1e6;
-/// The time that a variant is expected to compile. Later it is the average of all.
+/// The first guess of the time to compile a variant. Later the average of all compilations replaces it.
 constexpr double first_compiling = 0.5;
 
 enum class TuneMode { off, first, always };
@@ -50,21 +50,21 @@ bool is_wanted_on(const GpuTraits& traits) {
   return tune_mode() == TuneMode::always ? !traits.simulated : !traits.measured;
 }
 
-/// What all problems of the process share. There is one contest at a time, because two would disturb each other.
+/// What all problems of the process share. Only one contest runs at a time, because two would disturb each other.
 struct Shared {
   std::mutex one_at_a_time;
   TuningBudget budget;
-  /// Of the steps that compiled.
+  /// Seconds of the steps that compiled a variant, and the number of such steps.
   double compiling = first_compiling, steps = 1;
   std::atomic<bool> can_store{true};
 };
 
 Shared& shared() {
-  static auto& one = *new Shared;  // Kept for threads that outlive static objects.
+  static auto& one = *new Shared;  // Never destroyed, because threads may outlive static objects.
   return one;
 }
 
-/// The work of a thread is no part of a traced function, of a capture or of a profile.
+/// While it lives, the thread's work is no part of a traced function, of a capture or of a profile.
 struct Aside {
   const runtime::PauseCapture pause;
   Recorder* const recorder = std::exchange(thread_context().recorder, nullptr);
@@ -89,7 +89,8 @@ class TunedProblem final : public FirstUse {
     if (!lock || is_settled_) return;
     if (!is_noted_) note();
     if (is_settled_ || is_first_of_inference() || !may_go_on()) return;
-    runtime::finish(device_);  // Errors from here on come from the contest, and earlier work takes none of its time.
+    runtime::finish(device_);  // Waits first: later errors then come from the contest, and earlier work takes none of
+                               // its time.
     const Aside aside;
     const runtime::TraceSlice slice("tune", table_.op);
     double start = tuning_clock();
@@ -114,7 +115,7 @@ class TunedProblem final : public FirstUse {
   }
 
  private:
-  /// A packed copy of a weight pays in inference from the second use on. The first use says little.
+  /// A packed copy of a weight pays in inference, from the second use on. The first use does not tell.
   bool keeps_copies() const { return !thread_context().grad_enabled && thread_context().backward_node == nullptr; }
   bool is_first_of_inference() { return keeps_copies() && ++uses_ < 2; }
 
@@ -123,8 +124,9 @@ class TunedProblem final : public FirstUse {
     return all.budget.allows(tuning_clock(), contest_ ? contest_->expected(all.compiling) : all.compiling);
   }
 
-  /// Puts the problem into the file before it is measured. So the next run finds all problems of this one there, also
-  /// those for which there was no time, and makes the same choices from its first call to its last.
+  /// Writes the problem to the file before it is measured. So the next run finds all problems of this run in the file,
+  /// even problems for which there was no time. The next run then makes the same choices from its first call to its
+  /// last.
   void note() {
     const double start = tuning_clock();
     is_noted_ = true;
@@ -142,7 +144,7 @@ class TunedProblem final : public FirstUse {
     const Contest::Outcome outcome = contest_->outcome();
     contest_.reset();
     is_settled_ = true;
-    if (outcome.seconds <= 0) return;  // There is one variant.
+    if (outcome.seconds <= 0) return;  // Only one variant accepts the problem.
     const auto nanoseconds = [](double seconds) { return std::max<std::int64_t>(1, std::llround(1e9 * seconds)); };
     entry_.variant = outcome.variant;
     entry_.nanoseconds = nanoseconds(outcome.seconds);
@@ -154,7 +156,7 @@ class TunedProblem final : public FirstUse {
     store();
   }
 
-  /// The choice of a process that was faster stays.
+  /// Stores the choice, unless another process was faster. Then its choice stays.
   void store() {
     try {
       const TuningEntry stored = store_first(entry_);
@@ -192,7 +194,7 @@ struct Problems {
 };
 
 Problems& problems() {
-  static auto& all = *new Problems;  // Kept for threads that outlive static objects.
+  static auto& all = *new Problems;  // Never destroyed, because threads may outlive static objects.
   return all;
 }
 

@@ -1,4 +1,4 @@
-// Two variants that ran in turn, in several rounds.
+// Compares two variants that ran in turn, in several rounds.
 #pragma once
 
 #include <cstddef>

@@ -16,7 +16,7 @@ namespace crisol::dispatch {
 namespace {
 
 constexpr const char* variable = "CRISOL_PROBLEM_LOG";
-constexpr const char* old_variable = "CRISOL_RECORD_SHAPES";  // Its name in 0.1; 0.3 drops it.
+constexpr const char* old_variable = "CRISOL_RECORD_SHAPES";  // The variable's name in 0.1. Version 0.3 drops it.
 constexpr std::string_view count_word = " count=";
 
 /// Problems with their counts, in the order of their first use.
@@ -56,8 +56,8 @@ class Counts {
   std::unordered_map<std::string, std::size_t> places_;
 };
 
-/// The problems of this process. A new problem is written at once, so that it is kept even if the program is
-/// killed. Counts that rise later are written with the next new problem, and when the process ends.
+/// The problems of this process. A new problem is written at once, so that it is not lost if the program is killed.
+/// Later counts are written together with the next new problem, and when the process ends.
 class ProblemLogFile {
  public:
   explicit ProblemLogFile(std::string path) : path_(std::move(path)) {}

@@ -46,7 +46,7 @@ std::vector<TuningEntry> usable_entries(const std::string& path, std::string_vie
   return std::move(file.entries);
 }
 
-// change(entries) returns true if there is something to write.
+// change(entries) returns true if the file must be written.
 template <class Change>
 void change_file(Change change) {
   const std::string path = tuning_file();
@@ -91,7 +91,7 @@ std::uint64_t table_key(std::uint64_t device, std::uint64_t problem) {
   return hash.value();
 }
 
-// The same device is asked for again and again, so a thread makes the hash of its text only once.
+// The hash of a device's text. A thread computes it once, because it asks for the same device again and again.
 struct LastHash {
   const DeviceInfo* info = nullptr;
   std::string name, driver;
@@ -138,7 +138,8 @@ bool TuningTable::knows(const DeviceInfo& info, std::uint64_t problem) const {
 }
 
 TuningTable& tuning_table() {
-  static TuningTable& table = *new TuningTable(tuning_entries());  // Kept for callers that outlive static objects.
+  static TuningTable& table = *new TuningTable(tuning_entries());  // Never destroyed, because callers may outlive
+                                                                   // static objects.
   return table;
 }
 

@@ -30,8 +30,8 @@ class TuningTable {
   TuningTable() = default;
   explicit TuningTable(const std::vector<TuningEntry>& entries);
 
-  bool empty() const;  ///< Whether no entry names another variant than the usual one.
-  /// The stored variant, or nullptr. It is nullptr too if the entry says that the usual variant stays.
+  bool empty() const;  ///< Whether the usual variant is the choice of every entry.
+  /// The stored variant. nullptr if there is no entry, or if the entry says that the usual variant stays.
   const std::string* find(const DeviceInfo& info, std::uint64_t problem) const;
   /// Whether there is an entry.
   bool knows(const DeviceInfo& info, std::uint64_t problem) const;
@@ -44,11 +44,11 @@ class TuningTable {
 };
 
 /// The table of this process. It is read when it is first needed. So a program makes the same choices from its start to
-/// its end, but for the winners that tuning at first use adds.
+/// its end, except that tuning at first use adds winners.
 TuningTable& tuning_table();
 
-/// Stores the entry, unless the file has one for the same device and problem that was measured, or that was met like
-/// this one. Returns the entry that is in the file then. Throws the errors of store_tuning().
+/// Stores the entry, unless the file already has an entry for the device and the problem that was measured, or that is
+/// as unmeasured as this one. Returns the entry that is then in the file. Throws the errors of store_tuning().
 TuningEntry store_first(const TuningEntry& entry);
 
 }  // namespace crisol::dispatch

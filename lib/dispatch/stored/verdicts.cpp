@@ -21,8 +21,8 @@ namespace crisol {
 
 namespace {
 
-/// The drivers on which all tests passed, and the type of device that they ran on. A driver may also have devices of
-/// types that no test has seen: rusticl and PoCL drive GPUs too. Oclgrind is a simulator that shows itself as a GPU.
+/// The drivers on which all tests passed, each with the type of the tested device. A driver may also have devices of
+/// untested types: rusticl and PoCL drive GPUs too. Oclgrind is a simulator that reports itself as a GPU.
 struct Driver {
   std::string_view platform, version;
   DeviceType type = DeviceType::cpu;
@@ -96,11 +96,11 @@ AllOutcomes parse(const std::string& path, std::string_view text) {
 struct Known {
   std::mutex mutex;
   std::map<int, Outcomes> of_process;  // By Device::index().
-  std::map<int, Outcomes> stored;      // The content of the file when this process first asked.
+  std::map<int, Outcomes> stored;      // The content of the file when this process first needed it.
 };
 
 Known& known() {
-  static Known& all = *new Known;  // Kept for callers that outlive static objects.
+  static Known& all = *new Known;  // Never destroyed, because callers may outlive static objects.
   return all;
 }
 

@@ -8,8 +8,8 @@
 
 namespace crisol::dispatch {
 
-/// The outcome that this process knows for a device's variant. If it knows none, the outcome in the file, unless
-/// `fresh`.
+/// The outcome that this process knows for a device's variant. If it knows none, the outcome in the file. With `fresh`
+/// the file is not read.
 std::optional<Verification> find_verification(Device device, const std::string& op, const std::string& variant,
                                               bool fresh);
 

@@ -13,7 +13,7 @@ Conv3dOptions volume_of(const Conv2dOptions& o) {
           .groups = o.groups};
 }
 
-// Calls visit(position of the window, tap, element of x) for the taps along an axis that lie within x.
+// Along an axis: calls visit(position of the window, tap, element of x) for the taps that are inside of x.
 template <class Visit>
 void for_taps(std::int64_t outputs, std::int64_t taps, std::int64_t size, int stride, int padding, int dilation,
               Visit&& visit) {

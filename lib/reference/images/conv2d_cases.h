@@ -21,7 +21,8 @@ inline const Conv2dCase small_conv2d_cases[] = {
     {{2, 4, 4, 6}, {6, 2, 3, 3}, {1, 1, 1, 2}},
     {{2, 4, 5, 5}, {4, 1, 3, 3}, {2, 1, 1, 4}},              // Depthwise.
     {{2, 1, 2, 2}, {2, 1, 5, 5}, {1, 2}},                    // A kernel larger than the image.
-    {{1, 2, 3, 3}, {2, 2, 2, 2}, {{1, 4}, 3, {3, 2}}},       // Columns without any tap inside the image.
+    {{1, 2, 3, 3}, {2, 2, 2, 2}, {{1, 4}, 3, {3, 2}}},       // Some columns of the output have no tap inside of the
+                                                             // image.
     {{1, 1, 7, 7}, {1, 1, 1, 1}, {3}},                       // Most of dx is 0.
     {{2, 1, 8, 9}, {2, 1, 3, 3}, {{2, 6}, {2, 1}, {2, 4}}},  // Stride and dilation with common divisors.
     {{5, 2, 1, 1}, {3, 2, 1, 1}, {}},                        // Every image has one pixel.
@@ -66,7 +67,7 @@ inline const Conv3dCase conv3d_cases[] = {
     {{2, 4, 5, 4, 6}, {6, 2, 3, 3, 2}, {1, 1, 1, 2}},
     {{2, 4, 5, 5, 5}, {4, 1, 3, 3, 3}, {2, 1, 1, 4}},               // Depthwise.
     {{1, 1, 2, 3, 2}, {2, 1, 5, 3, 5}, {1, 2}},                     // A kernel larger than the volume.
-    {{2, 3, 7, 4, 5}, {4, 3, 3, 1, 1}, {{2, 1, 1}, {1, 0, 0}}},     // A kernel along the depth needs no copies.
+    {{2, 3, 7, 4, 5}, {4, 3, 3, 1, 1}, {{2, 1, 1}, {1, 0, 0}}},     // A kernel along the depth, which needs no copies.
     {{2, 3, 7, 4, 5}, {2, 3, 2, 1, 1}, {{2, 1, 2}, 0, {3, 1, 1}}},  // The same kernel with a stride in the width.
     {{2, 3, 4, 9, 8}, {5, 3, 1, 3, 3}, {{1, 2, 2}, {0, 1, 1}}},     // A kernel of depth 1.
     {{2, 3, 7, 6, 5}, {5, 3, 1, 3, 3}, {{3, 1, 1}, {1, 1, 1}}},  // A kernel of depth 1 that skips slices, with padding.
@@ -74,13 +75,13 @@ inline const Conv3dCase conv3d_cases[] = {
 };
 
 /// `terms` products of at most 1 are added, so no partial sum exceeds `terms`. A variant with transforms adds numbers
-/// that are up to `growth` times as large. The error of the transforms also counts if there are few channels.
+/// that are up to `growth` times as large. With few channels, the transforms' own errors matter too.
 inline Tolerance conv2d_tolerance(std::int64_t terms, double growth = 1) {
   const auto n = static_cast<double>(terms + 1);
   return {2 * growth, growth == 1 ? n : n + 16};
 }
 
-/// conv3d may use any variant of conv2d. The growth of 8 is the largest one.
+/// conv3d may use any variant of conv2d. Their largest growth is 8.
 inline Tolerance conv3d_tolerance(std::int64_t terms) { return conv2d_tolerance(terms, 8); }
 
 }  // namespace crisol::reference

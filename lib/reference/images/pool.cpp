@@ -29,14 +29,14 @@ AvgPool3dOptions volume_of(const AvgPool2dOptions& o) {
           o.count_include_pad,           o.divisor};
 }
 
-// The elements first … last-1 along an axis that a window covers, and the number of elements that it counts there.
+// Along an axis: a window covers the elements first … last-1, and counts `count` elements.
 struct Range {
   std::int64_t first, last, count;
 };
 
-using Ranges = std::array<std::vector<Range>, 3>;  // For all windows, by axis.
+using Ranges = std::array<std::vector<Range>, 3>;  // For each axis, the ranges of all windows.
 
-// PyTorch's rule: the window ends at the end of the padding, then it is clipped to the input.
+// PyTorch's rule: a window ends at the end of the padding at the latest, and is then clipped to the input.
 std::vector<Range> fixed_ranges(std::int64_t size, int kernel, int step, int padding, const AvgPool3dOptions& o) {
   std::vector<Range> ranges;
   for (std::int64_t i = 0; i < pool_count(size, kernel, step, padding, 1, o.ceil_mode); ++i) {
@@ -68,8 +68,8 @@ Ranges adaptive_ranges(const Shape& input, IntTriple output) {
           adaptive_ranges(input[4], output.w)};
 }
 
-// Calls visit(element of x, output, divisor of the window's sum) for every element of every window. A divisor of 0 is
-// replaced by the window's count.
+// Calls visit(element of x, output, divisor of the window's sum) for every element of every window. If the divisor is
+// 0, it is the window's count.
 template <class Visit>
 void for_each_cell(const Shape& input, const Ranges& ranges, int divisor, Visit&& visit) {
   std::size_t output = 0;
@@ -108,8 +108,8 @@ AvgPool images_of(AvgPool volumes) {
   return volumes;
 }
 
-// The largest element of the window that begins at (d, h, w), and the element's position in the volume. The volume
-// begins at x.
+// The largest element of the window that begins at (d, h, w), and its position in the volume. x points to the
+// volume.
 std::pair<double, std::int64_t> largest(const double* x, const Shape& shape, const MaxPool3dOptions& o, std::int64_t d0,
                                         std::int64_t h0, std::int64_t w0) {
   double best = -std::numeric_limits<double>::infinity();
@@ -131,8 +131,8 @@ std::pair<double, std::int64_t> largest(const double* x, const Shape& shape, con
 
 std::int64_t pool_count(std::int64_t size, int kernel, int stride, int padding, int dilation, bool ceil_mode) {
   std::int64_t count = 0;
-  // Places one window after another as long as it fits. With ceil_mode a window must only start inside of the input or
-  // its left padding.
+  // Places windows one after another, as long as they fit. With ceil_mode a window must only start inside of the input
+  // or its left padding.
   for (std::int64_t start = -padding;; start += stride) {
     const bool fits = start + dilation * (kernel - 1) < size + padding;
     const bool reaches = start - stride + dilation * (kernel - 1) < size + padding - 1 && start < size;

@@ -15,7 +15,7 @@ std::int64_t pool_count(std::int64_t size, int kernel, int stride, int padding, 
 struct MaxPool {
   Shape shape;
   std::vector<double> values;
-  std::vector<double> indices;  ///< The position in the image or volume, or -1 for a window without elements.
+  std::vector<double> indices;  ///< The positions in the image or volume. -1 for a window without elements.
 };
 
 MaxPool max_pool2d(const std::vector<double>& x, const Shape& shape, const MaxPool2dOptions& options);

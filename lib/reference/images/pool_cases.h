@@ -45,7 +45,7 @@ inline const MaxPool3dCase max_pool3d_cases[] = {
     {{1, 1, 1, 1, 1}, {1}},
     {{2, 2, 5, 7, 9}, {2, 0, 0, 1, true}},
     {{1, 2, 5, 9, 40}, {{2, 3, 2}, {1, 2, 1}, {1, 1, 0}}},
-    {{1, 2, 4, 6, 7}, {{1, 2, 3}}},                                         // Slices by themselves.
+    {{1, 2, 4, 6, 7}, {{1, 2, 3}}},                                         // Each slice is pooled by itself.
     {{1, 2, 6, 3, 5}, {{3, 1, 1}, {2, 1, 1}, {1, 0, 0}}},                   // A window along the depth alone.
     {{1, 1, 8, 6, 7}, {{2, 2, 3}, {3, 3, 2}, {1, 1, 1}, {3, 3, 2}, true}},  // Dilated: the taps skip elements.
     {{1, 1, 3, 5, 3}, {{3, 5, 5}, 1, {1, 2, 2}}},                           // A window wider than the input.

@@ -82,7 +82,7 @@ Values interpolate(const Values& x, const InterpolateOptions& o) {
 
 namespace {
 
-/// Moves a position into the input, as the padding mode says.
+/// Moves a position into the input by the rule of the padding mode.
 double inside(double x, std::int64_t size, const GridSampleOptions& o) {
   const double low = o.align_corners ? 0 : -0.5, high = static_cast<double>(size) - 1 - low;
   if (o.padding_mode == GridSamplePadding::zeros) return x;
