@@ -46,19 +46,19 @@ CRISOL_API std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const st
 
 /// Computes the result of a function from its inputs.
 using ForwardFunction = std::function<Tensor(const std::vector<Tensor>& inputs)>;
-/// Computes the gradient of each input from the gradient `dy` of the result y. A gradient is undefined if there is
-/// none: the input then gets no gradient. Otherwise its shape is the input's, or a shape that the input's broadcasts
-/// to; it is summed over the further axes. A gradient of another floating dtype is converted.
+/// Computes the gradient of each input from the gradient `dy` of the result y. An undefined gradient means that the
+/// input gets none. Otherwise the gradient has the input's shape, or a shape to which the input's shape broadcasts, and
+/// is then summed to the input's shape. A gradient of another floating dtype is converted.
 using BackwardFunction =
     std::function<std::vector<Tensor>(const Tensor& dy, const std::vector<Tensor>& inputs, const Tensor& y)>;
 
 /// Computes forward(inputs) and uses `backward` for its gradient: for functions that the library lacks, and for
 /// gradients other than the derivative. forward is not recorded and gets the inputs outside the graph. backward is
-/// recorded with create_graph, and then gets the inputs and y of the graph. So its gradient has a gradient if it
-/// consists of recorded functions. A gradient from a raw op or a kernel has none: backward through it throws. Inputs
-/// may be undefined. Error messages contain `name`. backward() throws invalid_argument if an input or the result was
-/// changed in place meanwhile, and if `backward` returns a wrong number of gradients, or one of a wrong shape, dtype or
-/// device.
+/// recorded with create_graph, and then gets the inputs and y of the graph. So the gradient is differentiable if
+/// backward consists of recorded functions. Backward through a gradient from a raw op or a kernel throws. Inputs may
+/// be undefined. Error messages contain `name`. backward() throws invalid_argument if an input or the result was
+/// changed in place meanwhile, and if `backward` returns a wrong number of gradients, or one of a wrong shape, dtype
+/// or device.
 ///
 ///     Tensor sign_ste(const Tensor& x) {  // Straight-through: the gradient passes where |x| <= 1.
 ///       return custom_function("sign_ste", {x},
@@ -70,11 +70,11 @@ using BackwardFunction =
 CRISOL_API Tensor custom_function(const std::string& name, const std::vector<Tensor>& inputs,
                                   const ForwardFunction& forward, const BackwardFunction& backward);
 
-/// Computes function(inputs), but frees the tensors that its ops keep for backward. backward() calls `function` again
-/// to compute these tensors. This needs less memory and more time. Gradients have the same bits. The second call draws
-/// the same random numbers as the first, from any generator. The function must compute the same each time: backward()
-/// throws if the second call keeps different tensors. The second call updates the running statistics of batch norm once
-/// more.
+/// Computes function(inputs), and frees the tensors that its ops keep for backward. backward() computes these tensors
+/// again by calling `function`. This needs less memory and more time. Gradients have the same bits. The second call
+/// draws the same random numbers as the first, from any generator. The function must compute the same each time:
+/// backward() throws if the second call keeps different tensors. The second call updates the running statistics of
+/// batch norm once more.
 CRISOL_API std::vector<Tensor> checkpoint(
     const std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)>& function,
     const std::vector<Tensor>& inputs);

@@ -33,8 +33,8 @@ enum class ReplayBy {
 };
 
 /// The kernels, copies and fills that some work queued, with the memory that they use. A copy of the handle is the same
-/// graph. Nothing else uses this memory until the last handle is destroyed. So the graph keeps as much memory for
-/// temporary tensors as one ordinary run needs.
+/// graph. Nothing else uses this memory until the last handle is destroyed. So the graph keeps the memory that one
+/// ordinary run needs for its temporary tensors.
 class CRISOL_API CapturedGraph {
  public:
   /// Queues the commands once more, after the work that this and other threads have queued, and does not wait. The
@@ -61,8 +61,8 @@ class CRISOL_API CapturedGraph {
 /// replay does not repeat the host's own work, such as branches, counters and printing. Each replay reads the current
 /// learning rate. Throws invalid_argument if the work reads values of a tensor, copies host values to a tensor, uses
 /// another device, or calls capture(). The first use of a random generator or an optimiser copies host values too. It
-/// also throws if `by` is ReplayBy::command_buffer and the device has none. The commands that the work queued before
-/// the error do run.
+/// also throws if `by` is ReplayBy::command_buffer and the device has no command buffers. Commands that the work queued
+/// before the error still run.
 CRISOL_API CapturedGraph capture(const std::function<void()>& work, Device device = Device(),
                                  ReplayBy by = ReplayBy::any);
 

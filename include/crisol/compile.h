@@ -9,8 +9,8 @@
 
 namespace crisol {
 
-/// A module that computes the same as another one; see compile(). It has the other module as its child "module", so it
-/// shares parameters, buffers and mode with it.
+/// A module that computes the same as another one; see compile(). The other module is its child "module", so both share
+/// parameters, buffers and mode.
 class CRISOL_API Compiled : public nn::Module {
  public:
   /// Used by compile().
@@ -33,9 +33,9 @@ class CRISOL_API Compiled : public nn::Module {
 ///     Tensor y = fast(x);
 ///
 /// compile() runs the module on the example and notes its computations. For each size of the batch (axis 0) the graph
-/// is simplified and captured when it is first needed; the last eight are kept. Changes of parameters and buffers are
-/// followed: the next call makes the graph again. The module itself runs in training, where a gradient is wanted, for
-/// inputs that differ from the example in anything but the batch, and where the graph depends on values.
+/// is simplified and captured when it is first needed, and the last eight graphs are kept. After a change of parameters
+/// or buffers, the next call makes the graph again. The module itself runs in training, if a gradient is needed, if an
+/// input differs from the example in more than the batch, and if the graph depends on values.
 ///
 /// The graph repeats the work of the module for the example: it fixes branches of C++ code and the effects of hooks.
 /// Throws invalid_argument for a module that has no graph, as onnx::save does.

@@ -19,8 +19,8 @@ enum class DeviceType : std::uint8_t { gpu, accelerator, cpu };
 /// "gpu", "accelerator" or "cpu": the words that CRISOL_DEVICE takes.
 CRISOL_API const char* name_of(DeviceType type) noexcept;
 
-/// Facts about one OpenCL device, as its driver reports them. A plain value: variants are selected from it alone, so
-/// that selection can be tested for hardware that is not present (see read_device_info).
+/// Facts about one OpenCL device, as its driver reports them. Variants are selected only from this plain value, so that
+/// the selection can be tested for hardware that is not present (see read_device_info).
 struct CRISOL_API DeviceInfo {
   std::string name;                   ///< CL_DEVICE_NAME.
   std::string vendor;                 ///< CL_DEVICE_VENDOR.
@@ -84,7 +84,7 @@ class CRISOL_API Device {
   /// for the n-th match. Throws device_not_found if nothing matches or the device has no compiler. The error lists the
   /// devices and shows what to write.
   Device(std::string_view spec);
-  /// The same for any text, so that a text can be an argument: x.to("gpu:0"), set_default_device("cpu").
+  /// The same for any text type, so that functions with a Device parameter take a text: x.to("gpu:0").
   template <class Text, class = std::enable_if_t<std::is_convertible_v<const Text&, std::string_view>>>
   Device(const Text& spec) : Device(std::string_view(spec)) {}
   /// Used by the library; users name devices by text.

@@ -29,7 +29,7 @@ class CRISOL_API Error : public std::runtime_error {
   Error(ErrorCode code, const std::string& text) : std::runtime_error(text), code_(code) {}
   Error(const Error&) = default;
   Error& operator=(const Error&) = default;
-  ~Error() override;  // Key function: one type across shared-library borders.
+  ~Error() override;  // The key function of the class: all shared libraries see one type.
 
   /// The kind of the error.
   ErrorCode code() const noexcept { return code_; }

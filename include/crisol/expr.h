@@ -1,4 +1,4 @@
-// Expressions that are recorded instead of computed. A function for fuse() (crisol/fuse.h) takes and returns them.
+// Expressions that are recorded instead of computed. A function for fuse() (crisol/fuse.h) takes and returns Exprs.
 //
 // Every function of crisol/functions/elementwise.h exists for expressions under the same name. So do the operators,
 // with numbers on either side. So a function template runs both on tensors and on expressions. The functions are
@@ -20,7 +20,7 @@ namespace detail {
 struct ExprNode;
 }
 
-// The numbers of a row as parameters: after other parameters, or as the only parameters.
+// A row's numbers as parameters: after other parameters, or as the only parameters.
 #define CRISOL_EXPR_NONE
 #define CRISOL_EXPR_ONE(name, initial, at) , const Expr& name initial
 #define CRISOL_EXPR_TWO(name, initial, at, name_2, initial_2, at_2) \
@@ -92,15 +92,15 @@ CRISOL_OPERATOR(>=, ge)
 /// neg(x).
 inline Expr operator-(const Expr& x) { return neg(x); }
 
-/// The sum. A reduction ends a fused function: its result can only be returned. `axes` is empty, which means all axes,
-/// or {-1}, the last axis. The result lacks the reduced axes, or with keepdim has size 1 there.
+/// The sum. A reduction ends a fused function: its result can only be returned. `axes` is empty (all axes) or {-1} (the
+/// last axis). The result lacks the reduced axes, or with keepdim has size 1 there.
 CRISOL_API Expr sum(const Expr& x, const Shape& axes = {}, bool keepdim = false);
 /// The mean, of f32 and f16 only. NaN for no elements.
 CRISOL_API Expr mean(const Expr& x, const Shape& axes = {}, bool keepdim = false);
-/// The largest value, or NaN if there is one. Equal values get equal parts of the gradient. Refuses to reduce no
+/// The largest value, or NaN if a value is NaN. Equal values get equal parts of the gradient. Refuses to reduce no
 /// elements.
 CRISOL_API Expr max(const Expr& x, const Shape& axes = {}, bool keepdim = false);
-/// The smallest value, or NaN if there is one. Equal values get equal parts of the gradient. Refuses to reduce no
+/// The smallest value, or NaN if a value is NaN. Equal values get equal parts of the gradient. Refuses to reduce no
 /// elements.
 CRISOL_API Expr min(const Expr& x, const Shape& axes = {}, bool keepdim = false);
 

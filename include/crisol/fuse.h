@@ -73,7 +73,7 @@ struct FusedResult<std::array<Expr, n>> {
   }
 };
 
-/// T, once for each class of a pack. This is a class because nvcc loses a pack that an alias template ignores.
+/// T, once for each class of a pack. It is a class template, because nvcc loses a pack that an alias template ignores.
 template <class, class T>
 struct Repeated {
   using type = T;
@@ -110,7 +110,7 @@ struct FusedResult<std::vector<Expr>> {
 
 /// The last step of a matrix product, linear layer, convolution or normalisation: y = f(result, more…), where f returns
 /// one expression. Fused::epilogue makes it. f runs in the op's own kernel if the kernel supports it. The other tensors
-/// that f reads must then be f32 and broadcast to the result. Otherwise f runs in a kernel of its own after the op.
+/// that f reads must then be f32 and broadcast to the result. Otherwise f runs as a separate kernel after the op.
 class CRISOL_API Epilogue {
  public:
   Epilogue(std::shared_ptr<detail::FusedFunction> function, detail::Trace calls, std::shared_ptr<const void> object,
@@ -121,7 +121,7 @@ class CRISOL_API Epilogue {
         tensors_(std::move(tensors)),
         numbers_(std::move(numbers)) {}
 
-  /// Computes f(result, more…) in a kernel of its own.
+  /// Computes f(result, more…) in a separate kernel.
   Tensor operator()(const Tensor& result) const;
 
   /// Used by the library, like the next three functions.
@@ -137,8 +137,8 @@ class CRISOL_API Epilogue {
   std::shared_ptr<detail::FusedFunction> function_;
   detail::Trace trace_;
   std::shared_ptr<const void> object_;
-  std::vector<Tensor> tensors_;  ///< The arguments of f after the result. A number has an undefined tensor here,
-  std::vector<Scalar> numbers_;  ///< and its value here.
+  std::vector<Tensor> tensors_;  ///< The arguments of f after the result. For a number the tensor is undefined,
+  std::vector<Scalar> numbers_;  ///< and this list has the number.
 };
 
 /// relu(result).

@@ -8,8 +8,8 @@ namespace crisol {
 
 class Tensor;
 
-/// A function that backward calls with a gradient. It returns another gradient of the same shape, dtype and device,
-/// which replaces it. An undefined tensor keeps the gradient.
+/// A function that backward calls with a gradient. If it returns another gradient of the same shape, dtype and device,
+/// this replaces the gradient. An undefined tensor keeps the gradient.
 using GradientHook = std::function<Tensor(const Tensor& gradient)>;
 
 /// Removes a hook. The hook stays if the handle is dropped.

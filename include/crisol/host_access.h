@@ -11,7 +11,7 @@ namespace crisol {
 
 /// The elements of a contiguous tensor in host memory. On a CPU device this is the memory of the tensor itself. On
 /// other devices it is a copy in pinned memory, which the object keeps for the next access. The commands go to a second
-/// queue of the device, so the work of the device goes on meanwhile.
+/// queue of the device, so that the device's other work goes on.
 ///
 ///     HostAccess access(x);
 ///     access.begin();                                 // Behind the work that is queued by now.

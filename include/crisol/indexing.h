@@ -27,8 +27,8 @@ struct Slice {
 /// The types of Ellipsis and NewAxis.
 enum class AxisMark : std::uint8_t { ellipsis, new_axis };
 
-/// All axes for which there is no other entry, whole: x[{Ellipsis, 0}] is PyTorch's x[:, :, 0] for rank 3. At most one
-/// Ellipsis is allowed.
+/// All axes without another entry: x[{Ellipsis, 0}] is PyTorch's x[:, :, 0] for rank 3. At most one Ellipsis is
+/// allowed.
 inline constexpr AxisMark Ellipsis = AxisMark::ellipsis;
 /// A new axis of size 1.
 inline constexpr AxisMark NewAxis = AxisMark::new_axis;

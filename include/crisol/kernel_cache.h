@@ -21,9 +21,9 @@ struct CacheEntry {
 CRISOL_API std::string kernel_cache_folder();
 
 /// Why the folder is not used, and what to do about it. A folder is not used if another user owns it or can write to
-/// it, because that user could put programs there that this process would run. The result is empty if the folder is
-/// used, does not exist yet, or is not set. Files in the folder that another user owns or can write are skipped too,
-/// with a message on stderr.
+/// it: such a user could put programs there that this process would run. The result is empty if the folder is used,
+/// does not exist yet, or is not set. Files in the folder that another user owns or can write are skipped too, with a
+/// message on stderr.
 CRISOL_API std::string kernel_cache_fault();
 
 /// The compiled programs in the folder, sorted by title.

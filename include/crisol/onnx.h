@@ -22,13 +22,13 @@ namespace crisol::onnx {
 /// One size of a shape: a number, a name, or neither.
 struct Dimension {
   std::int64_t size = -1;  ///< -1 if the file does not fix the size.
-  std::string name;        ///< Such as "batch". Sizes of one name are equal.
+  std::string name;        ///< For example "batch". Sizes with the same name are equal.
 };
 
 /// An input or output of a model.
 struct ValueInfo {
-  std::string name;              ///< By which a program gives or takes it.
-  std::string type;              ///< Its elements: "f32", "i64", "string", …, or "sequence(f32)"; "undefined".
+  std::string name;              ///< The name of the input or output.
+  std::string type;              ///< The element type: "f32", "i64", "string", …, "sequence(f32)", or "undefined".
   bool has_shape = false;        ///< False if even the number of axes is open.
   std::vector<Dimension> shape;  ///< Outermost axis first.
 };
@@ -43,14 +43,14 @@ struct OperatorSet {
 struct OpCount {
   std::string domain;      ///< "ai.onnx" for ONNX's own ops.
   std::string name;        ///< Such as "Conv".
-  std::int64_t nodes = 0;  ///< In the graph, in graphs within nodes, and in the bodies of functions.
+  std::int64_t nodes = 0;  ///< Nodes in the graph, in graphs within nodes, and in the bodies of functions.
 };
 
 /// An op that the model defines by other ops.
 struct FunctionInfo {
-  std::string domain;      ///< As in the nodes that call it.
-  std::string name;        ///< As in the nodes that call it.
-  std::int64_t nodes = 0;  ///< In its body.
+  std::string domain;      ///< The domain, as in the nodes that call the function.
+  std::string name;        ///< The name, as in the nodes that call the function.
+  std::int64_t nodes = 0;  ///< The number of nodes in its body.
 };
 
 /// The initializers of one element type: the constants that a file stores, such as weights.
@@ -66,7 +66,7 @@ struct ExternalFile {
   std::string location;      ///< Relative to the model's folder.
   std::int64_t tensors = 0;  ///< How many tensors it holds.
   std::uint64_t bytes = 0;   ///< The size of these tensors.
-  std::string fault;         ///< Why a tensor cannot be read; empty if all can.
+  std::string fault;         ///< Why a tensor cannot be read. Empty if all can be read.
 };
 
 /// The description of an ONNX file.
@@ -77,7 +77,7 @@ struct ModelInfo {
   std::string producer;                         ///< The program that wrote the file.
   std::string producer_version;                 ///< Its version.
   std::string domain;                           ///< The model's domain, by its author.
-  std::int64_t model_version = 0;               ///< By its author.
+  std::int64_t model_version = 0;               ///< The model's version, by its author.
   std::vector<OperatorSet> operator_sets;       ///< In the order of the file.
   std::vector<ValueInfo> inputs;                ///< Inputs that are also initializers are left out.
   std::vector<ValueInfo> outputs;               ///< In the order of the file.
@@ -105,13 +105,13 @@ class CRISOL_API Outputs {
   /// Used by the library. `names` are the names of all outputs.
   Outputs(std::vector<std::string> names, NamedTensors tensors)
       : names_(std::move(names)), tensors_(std::move(tensors)) {}
-  /// The output of that name. Throws invalid_argument, with the names that there are, if there is none. Throws it for
-  /// an optional output without a value, and for a sequence that has not exactly one element.
+  /// The output of that name. Throws invalid_argument if there is none, with all names. Also throws it for an optional
+  /// output without a value, and for a sequence that does not have exactly one element.
   Tensor operator[](const std::string& name) const;
-  /// The elements of an output that is a sequence. A tensor is its only element, and an optional output without a value
-  /// has none. Throws invalid_argument if there is no output of that name.
+  /// The elements of an output that is a sequence. An output that is a tensor gives one element, and an optional output
+  /// without a value gives none. Throws invalid_argument if there is no output of that name.
   std::vector<Tensor> sequence(const std::string& name) const;
-  /// All of them, in the order of the model. The elements of a sequence have one name.
+  /// All outputs, in the order of the model. The elements of a sequence have the same name.
   const NamedTensors& tensors() const noexcept { return tensors_; }
 
  private:
@@ -121,7 +121,7 @@ class CRISOL_API Outputs {
 
 /// The time that the nodes of one op took in a run, in milliseconds.
 struct OpTime {
-  std::string op;             ///< With its domain, unless that is "ai.onnx".
+  std::string op;             ///< The op with its domain. The domain "ai.onnx" is left out.
   std::int64_t nodes = 0;     ///< Nodes of this op that ran.
   double total_ms = 0;        ///< From the start of a node until the device has finished it, summed over the nodes.
   double kernel_ms = 0;       ///< The part of total_ms in which kernels ran, from OpenCL events.
@@ -139,10 +139,10 @@ CRISOL_API std::ostream& operator<<(std::ostream& out, const std::vector<OpTime>
 ///     onnx::Model model = onnx::load("net.onnx");
 ///     Tensor logits = model({{"images", x}})["logits"];
 ///
-/// Its parameters are the initializers of floating-point numbers, under their names in the file. A number alone, and
-/// the statistics of BatchNormalization, are buffers. Gradients flow to parameters and inputs; NoGrad spares their
-/// recording. BatchNormalization and Dropout compute as their nodes say, whatever mode the module
-/// has: as in evaluation, unless their training_mode is 1.
+/// Its parameters are the initializers of floating-point numbers, under their names in the file. Single numbers, and
+/// the statistics of BatchNormalization, are buffers. Gradients flow to parameters and inputs, and NoGrad saves the
+/// time of recording them. BatchNormalization and Dropout ignore the mode of the module. They compute as in evaluation,
+/// unless training_mode of their nodes is 1.
 class CRISOL_API Model : public nn::Module {
  public:
   /// The same model. Inside of nn::clone a deep copy.
@@ -154,22 +154,22 @@ class CRISOL_API Model : public nn::Module {
   /// The model's outputs, in the order of the file.
   const std::vector<ValueInfo>& outputs() const noexcept;
 
-  /// The texts of an output; empty for an output of numbers. The elements of an output of texts are i64, and an element
-  /// k stands for texts(name)[k]. An output that is a sequence of maps is one tensor (rows, keys) of f32 with the
-  /// values of the maps, and the texts are the keys. Throws invalid_argument if there is no output of that name.
+  /// The texts of an output; empty for an output of numbers. The elements of an output of texts are i64: an element k
+  /// stands for texts(name)[k]. An output that is a sequence of maps is one tensor (rows, keys) of f32 with the values
+  /// of the maps, and the texts are the keys. Throws invalid_argument if there is no output of that name.
   std::vector<std::string> texts(const std::string& output) const;
 
   using Module::operator();
   /// The outputs for inputs by name. Every input must be there, with the element type and the fixed sizes of the file;
-  /// sizes of one name must be equal. Throws invalid_argument otherwise, and with the name of the node for sizes that
-  /// an op refuses.
+  /// sizes of one name must be equal. Throws invalid_argument otherwise. If an op refuses the sizes, the message names
+  /// its node.
   ///
   /// A sequence is given as tensors of one name, in order. An optional input may be left out. An initializer that the
   /// file also lists as an input may be given, and replaces the initializer in this run.
   Outputs operator()(const NamedTensors& inputs) const;
-  /// Runs the model and measures each node. Without gradients these are the nodes that the passes leave (see
-  /// optimized()). A row for each op, the longest total_ms first. Every node waits for the device, so the sum is longer
-  /// than a run alone. Throws like a run.
+  /// Runs the model and measures each node. Without gradients these are the nodes that are left after the passes (see
+  /// optimized()). Returns a row for each op, the longest total_ms first. Every node waits for the device, so the sum
+  /// is longer than an ordinary run. Throws like a run.
   std::vector<OpTime> profile(const NamedTensors& inputs) const;
   /// The program that runs for inputs of these shapes without gradients, as text: how many nodes were computed when the
   /// program was made (fold_constants), how many nodes each pass removed or joined, how many operands kernels read from
@@ -194,9 +194,9 @@ class CRISOL_API Model : public nn::Module {
 /// place. After such a write, a call that needs a weight that is not yet in memory throws io.
 CRISOL_API Model load(const std::string& path, Device device = Device());
 
-/// The tensor in a file of its own (a TensorProto, mostly `.pb`), with its name, which may be empty. The inputs and
-/// outputs beside the models of ONNX's model zoo are such files. Throws io for a damaged file, and invalid_argument for
-/// elements that the library does not have.
+/// Reads a file that holds one tensor (a TensorProto, mostly `.pb`). Returns the tensor and its name, which may be
+/// empty. ONNX's model zoo stores example inputs and outputs in such files. Throws io for a damaged file, and
+/// invalid_argument for elements that the library does not have.
 CRISOL_API std::pair<std::string, Tensor> load_tensor(const std::string& path, Device device = Device());
 
 /// An op that `load` accepts, in the versions `first` to `last` of its domain.
@@ -206,7 +206,7 @@ struct SupportedOp {
   std::int64_t last = 0;   ///< The newest version.
 };
 
-/// All of them, by name.
+/// All ops that `load` accepts, by name.
 CRISOL_API std::vector<SupportedOp> supported_ops();
 
 /// A list of objects.
@@ -214,7 +214,7 @@ CRISOL_API std::string to_json(const std::vector<SupportedOp>& ops);
 
 /// Settings of check().
 struct CheckOptions {
-  double rtol = 1e-3;  ///< A number may differ from the expected number y by atol + rtol |y|.
+  double rtol = 1e-3;  ///< The result may differ from the expected number y by atol + rtol |y|.
   double atol = 1e-7;  ///< See rtol.
 };
 
@@ -233,13 +233,13 @@ struct CheckedSet {
   std::string folder;                     ///< Its path.
   CheckState state = CheckState::passed;  ///< How the run ended.
   std::string reason;                     ///< Empty if it passed.
-  double largest_difference = 0;          ///< From the expected numbers, over all outputs of floating-point numbers.
+  double largest_difference = 0;          ///< The largest error of all floating-point outputs.
 };
 
 /// Loads the model of a folder and runs it with each set of test data there, as ONNX's own tests store them: a model
 /// `*.onnx`, and folders `test_data_set_*` with `input_0.pb`, …, `output_0.pb`, …. A tensor belongs to the input or
-/// output of its name, and without such a name to the one of its number. Whole numbers and bools must be equal. Throws
-/// like load() if the model is not supported, and io if there are no data.
+/// output with its name. If there is no such name, its number in the file name counts. Whole numbers and bools must be
+/// equal. Throws like load() if the model is not supported, and io if there are no data.
 CRISOL_API std::vector<CheckedSet> check(const std::string& folder, const CheckOptions& options = {},
                                          Device device = Device());
 
@@ -247,9 +247,9 @@ CRISOL_API std::vector<CheckedSet> check(const std::string& folder, const CheckO
 CRISOL_API std::string to_json(const std::vector<CheckedSet>& sets);
 /// Settings of onnx::save.
 struct SaveOptions {
-  std::vector<std::string> inputs = {};   ///< Their names; if empty, "input", or "input_0", "input_1", ….
-  std::vector<std::string> outputs = {};  ///< Their names; if empty, "output", or "output_0", "output_1", ….
-  std::string batch = "batch";            ///< The name of the size that may change from call to call.
+  std::vector<std::string> inputs = {};   ///< Names of the inputs; if empty, "input", or "input_0", "input_1", ….
+  std::vector<std::string> outputs = {};  ///< Names of the outputs; if empty, "output", or "output_0", "output_1", ….
+  std::string batch = "batch";            ///< The name of the size that may change between calls.
   int batch_axis = 0;                     ///< The axis of all inputs that has this size.
   /// If the weights take more bytes, they are stored in a file beside the model: "net.onnx.data".
   std::uint64_t max_bytes = 2'000'000'000;

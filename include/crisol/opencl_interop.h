@@ -7,7 +7,7 @@
 //     clEnqueueNDRangeKernel(opencl_queue(y.device()), mine, …);      // Runs after what made y,
 //     Tensor z = sum(y);                                              // which runs after that.
 //
-// The types are OpenCL's: _cl_mem* is cl_mem. No OpenCL header is needed for this one.
+// The types are OpenCL's: _cl_mem* is cl_mem. This header includes no OpenCL header.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +32,8 @@ namespace crisol {
 /// another device, or if the queue is not in order.
 CRISOL_API Device adopt_opencl(_cl_device_id* device, _cl_context* context, _cl_command_queue* queue);
 
-/// The cl_device_id of a device. This function and the functions below retain nothing for the caller, if they do not
-/// say so.
+/// The cl_device_id of a device. This function and the functions below retain no object for the caller, unless they say
+/// so.
 CRISOL_API _cl_device_id* opencl_device(Device device);
 /// The context of the device's buffers, programs and queues.
 CRISOL_API _cl_context* opencl_context(Device device);
@@ -50,7 +50,7 @@ CRISOL_API Tensor from_opencl(_cl_mem* memory, const Shape& shape, DType dtype =
 /// The place of a tensor in OpenCL memory.
 struct OpenclBuffer {
   _cl_mem* memory;     ///< The tensor retains it. It is not retained for the caller.
-  std::size_t offset;  ///< Bytes before the first element. strides() gives the places of the others.
+  std::size_t offset;  ///< Bytes before the first element. strides() gives the places of the other elements.
 };
 
 /// The buffer of a tensor, for reading. The buffer may hold other tensors too.
@@ -61,7 +61,7 @@ CRISOL_API OpenclBuffer opencl_buffer_for_writing(const Tensor& x);
 
 /// An event that completes when all work that is queued so far for the tensor's device has run. The caller releases it.
 CRISOL_API _cl_event* opencl_event(const Tensor& x);
-/// All work that is queued for the device from now on waits for this event, which must belong to the same context.
+/// Makes all work that is queued for the device from now on wait for this event, which must belong to the same context.
 CRISOL_API void wait_for_opencl(Device device, _cl_event* event);
 
 }  // namespace crisol

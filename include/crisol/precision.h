@@ -40,8 +40,8 @@ CRISOL_API const char* name_of(Precision precision) noexcept;
 CRISOL_API std::ostream& operator<<(std::ostream& out, Precision precision);
 
 /// The precision of this thread: from the innermost WithPrecision, otherwise from set_precision, otherwise from the
-/// environment variable CRISOL_PRECISION (a name), otherwise fp32. Throws invalid_argument if the variable holds no
-/// such name.
+/// environment variable CRISOL_PRECISION (a name), otherwise fp32. Throws invalid_argument if the variable holds
+/// another text.
 CRISOL_API Precision precision();
 
 /// Sets the precision of all threads, except inside a WithPrecision.

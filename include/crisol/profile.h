@@ -75,8 +75,8 @@ class CRISOL_API VariantLog {
   VariantLog* outer_;
 };
 
-/// The measured peak speed of a device: the results of short kernels that do nothing else. `crisol bench` shows results
-/// as shares of this peak.
+/// The measured peak speed of a device, from short kernels that only measure. `crisol bench` shows results as shares of
+/// this peak.
 struct DeviceSpeed {
   double gflops = 0;     ///< 10^9 f32 operations per second, from fused multiply-adds in registers. Each counts as two.
   double copy_gbps = 0;  ///< 10^9 bytes per second, read and written, for y = x on arrays larger than the caches.
@@ -103,7 +103,7 @@ struct TransferSpeed {
   double to_device_gbps = 0;           ///< From ordinary memory of the program.
   double from_device_gbps = 0;         ///< To ordinary memory of the program.
   double pinned_to_device_gbps = 0;    ///< From memory of CL_MEM_ALLOC_HOST_PTR, pinned if the driver can.
-  double pinned_from_device_gbps = 0;  ///< To such memory.
+  double pinned_from_device_gbps = 0;  ///< To memory of CL_MEM_ALLOC_HOST_PTR.
 };
 
 /// Measures copies of 64 MiB, or of less if the device is slow or small.
@@ -113,7 +113,7 @@ CRISOL_API TransferSpeed measure_transfers(Device device = Device());
 /// binary.
 struct CompileTime {
   double source_ms = 0;  ///< The time from OpenCL C, if neither the library nor the driver has the program in a cache.
-  double binary_ms = 0;  ///< From the binary of the same program, as stored on disk; 0 if there was none.
+  double binary_ms = 0;  ///< The time from a stored binary of the same program; 0 if there is none.
 };
 
 /// Measures a small program of pointwise arithmetic, which is new each time, so that no cache holds it.

@@ -39,7 +39,7 @@ class CRISOL_API Generator {
   Device device() const;
   /// Restarts with another seed and counter 0.
   void manual_seed(std::uint64_t seed) { set_state({seed, 0}); }
-  /// The current state. Waits for all queued work.
+  /// The state now. Waits for all queued work.
   GeneratorState state() const;
   /// Continues from a state.
   void set_state(const GeneratorState& state);
@@ -90,8 +90,8 @@ CRISOL_API Tensor randperm(std::int64_t n, const Generator& generator);
 /// The same from the default generator.
 CRISOL_API Tensor randperm(std::int64_t n, Device device = Device());
 
-/// Overwrites an f32 tensor with uniform numbers in [low, high): low + (high - low) u, with u from rand. low = high
-/// gives this value. Refuses low > high, and bounds that are not finite.
+/// Overwrites an f32 tensor with uniform numbers in [low, high): low + (high - low) u, with u from rand. If low = high,
+/// all elements get this value. Refuses low > high, and bounds that are not finite.
 CRISOL_API Tensor& uniform_(Tensor& t, double low, double high, const Generator& generator);
 /// The same from the default generator.
 CRISOL_API Tensor& uniform_(Tensor& t, double low = 0, double high = 1);

@@ -39,7 +39,7 @@ class CRISOL_API Shape {
 
   /// The size of an axis. The axis must exist and counts from 0.
   std::int64_t operator[](int axis) const noexcept { return sizes_[static_cast<std::size_t>(axis)]; }
-  /// The same, for changing.
+  /// The same, for changes.
   std::int64_t& operator[](int axis) noexcept { return sizes_[static_cast<std::size_t>(axis)]; }
   /// The innermost size. The rank must be at least 1.
   std::int64_t back() const noexcept { return (*this)[rank_ - 1]; }

@@ -68,15 +68,15 @@ class CRISOL_API Tensor {
   Tensor() noexcept = default;
   Tensor(const Tensor&) = default;
   Tensor(Tensor&&) noexcept = default;
-  /// A view of the elements that the buffer of a module has now. It keeps them when the buffer is assigned.
+  /// A view of the elements that a module's buffer has now. The view keeps these elements when the buffer is assigned.
   Tensor(const nn::Buffer& buffer);
   /// Assignment to a named handle makes it a handle to another tensor: `auto r = x[0]; r = y;` writes no element.
   Tensor& operator=(const Tensor&) & = default;
   Tensor& operator=(Tensor&&) & noexcept = default;
-  Tensor& operator=(const nn::Buffer& buffer) &;  ///< Makes this handle such a view.
+  Tensor& operator=(const nn::Buffer& buffer) &;  ///< Makes this handle a view of the buffer's elements.
   /// Assignment to a handle without a name writes elements, like copy_from: `x[0] = y` and `x[{0, Slice(1, 5)}] = 2.0`.
-  /// The value is broadcast, cast, and moved to this device. If tensors of positions name an element more than once,
-  /// the last value stays.
+  /// The value is broadcast, cast, and moved to this device. If tensors of positions name an element several times, the
+  /// last value stays.
   void operator=(const Operand& value) &&;  // NOLINT(misc-unconventional-assign-operator)
 
   /// Whether there is a tensor behind the handle.
@@ -144,9 +144,9 @@ class CRISOL_API Tensor {
   // --- In place --------------------------------------------------------------------------------------------------
   //
   // These functions are recorded as in PyTorch: after x.mul_(w), x is the result of an op that depends on w. If x is a
-  // view, the tensor that it is a view of and its other views follow. While ops are recorded, they refuse a leaf that
-  // wants a gradient, a view of such a leaf, and a view that was made under NoGrad if the graph would have to know of
-  // the change. backward() throws if an op needs elements that were overwritten.
+  // view, its base and the base's other views follow. While ops are recorded, these functions refuse a leaf that wants
+  // a gradient and a view of such a leaf. They also refuse a view that was made under NoGrad if the write would have to
+  // be recorded. backward() throws if an op needs elements that were overwritten.
 
   /// Sets every element to a value, converted to the dtype. Returns *this. Whole numbers are exact in 64 bits.
   Tensor& fill_(const Scalar& value);
@@ -267,7 +267,7 @@ class CRISOL_API Tensor {
 
   // --- Autograd; see crisol/autograd.h ---------------------------------------------------------------------------
 
-  /// Whether this leaf wants a gradient, or this result depends on a tensor that wants one.
+  /// Whether this is a leaf that wants a gradient, or a result that depends on such a leaf.
   bool requires_grad() const noexcept;
   /// Makes a leaf want a gradient, or with `false` no longer want one. Returns *this.
   Tensor& requires_grad_(bool wanted = true);
@@ -283,7 +283,7 @@ class CRISOL_API Tensor {
   void backward(const Tensor& gradient, const BackwardOptions& options) const;
   /// Makes backward() store the gradient of this result in its grad(), as it does for a leaf. No effect on a leaf.
   Tensor& retain_grad();
-  /// Calls hook(gradient) in each backward() when all of this tensor's gradient is known, before anything uses it. A
+  /// Calls hook(gradient) in each backward() when this tensor's whole gradient is known, before anything uses it. A
   /// tensor that the hook returns replaces the gradient. Hooks run in the order in which they were registered.
   template <class Hook>
   HookHandle register_hook(Hook hook) const {
@@ -383,7 +383,7 @@ CRISOL_API std::size_t encode(const Scalar& value, DType dtype, void* bytes);
 /// A tensor from host values, outermost axis first, each converted to the dtype like in Tensor::to. There must be
 /// shape.numel() values. T may be any arithmetic type: from_vector(values, shape, DType::f32) converts a vector of
 /// double.
-template <class T, class Type, class = std::enable_if_t<std::is_same_v<Type, DType>>>  // So that {} is no dtype.
+template <class T, class Type, class = std::enable_if_t<std::is_same_v<Type, DType>>>  // {} is no dtype.
 Tensor from_vector(const std::vector<T>& values, const Shape& shape, Type dtype, Device device = Device()) {
   static_assert(std::is_arithmetic_v<T>, "from_vector converts numbers of C++'s arithmetic types");
   detail::check_count(values.size(), shape);

@@ -25,7 +25,7 @@ namespace crisol::trace {
 CRISOL_API void start(const std::string& path);
 
 /// Waits for the queued work and completes the file. Does nothing without a timeline. No other thread may queue work
-/// during the call. The end of the process calls it too, also after exit() and after an exception that nobody catches.
+/// during the call. The process calls it at its end, even after exit() or an exception that nobody catches.
 CRISOL_API void stop();
 
 /// Whether a timeline is being written now.

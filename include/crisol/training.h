@@ -36,8 +36,8 @@ class CRISOL_API Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// Counts a step that processed this number of units. Returns whether it is time to call show(). To read a loss waits
-  /// for the device, so a program should do it only then.
+  /// Counts a step that processed this number of units. Returns whether it is time to call show(). A program should
+  /// read a loss only then, because the read waits for the device.
   bool step(std::int64_t units = 1);
   /// Shows the progress and these metrics.
   void show(const Metrics& metrics = {});
@@ -58,7 +58,7 @@ class CRISOL_API Progress {
   std::int64_t steps_;
   bool terminal_, drawn_ = false;
   std::chrono::steady_clock::time_point start_;
-  Mark now_, first_, last_;  // The first step may include compiling, so speeds are counted from its end.
+  Mark now_, first_, last_;  // The first step may compile, so speeds are computed from its end on.
   std::int64_t next_ = 1;
 };
 
@@ -74,8 +74,8 @@ class CRISOL_API MetricsFile {
   /// Closes this file and takes over the other file.
   MetricsFile& operator=(MetricsFile&&) noexcept;
 
-  /// Writes a row. JSON has no NaN and no infinity: they become null. In CSV the first row determines the columns;
-  /// throws invalid_argument when a row has other names, or a name twice.
+  /// Writes a row. JSON has no NaN and no infinity: they become null. In CSV the first row determines the columns.
+  /// Throws invalid_argument if a row has other names, or a name twice.
   void write(const Metrics& row);
 
  private:
@@ -103,7 +103,7 @@ class CRISOL_API EarlyStopping {
   explicit EarlyStopping(const EarlyStoppingOptions& options = {});
   /// Takes the next value. Returns whether it is the best so far. NaN is never an improvement.
   bool update(double value);
-  /// The last `patience` values brought no improvement.
+  /// Whether the last `patience` values brought no improvement.
   bool stop() const noexcept { return waited_ >= options_.patience; }
   /// The best value; infinity, or -infinity with `maximize`, before the first improvement.
   double best() const noexcept { return best_; }

@@ -14,7 +14,7 @@ namespace crisol {
 /// A variant that may compute a problem.
 struct TuningCandidate {
   std::string variant;  ///< A name such as "cpu_tiled". A variant with several tiles adds the tile: "block/64x64".
-  std::string refusal;  ///< Why it does not support the problem on this device. Empty if it does.
+  std::string refusal;  ///< The reason why it does not support the problem on this device. Empty if it does.
 };
 
 /// The work of an op at one size.
@@ -50,7 +50,7 @@ class CRISOL_API ProblemLog {
 
 /// Forces a variant of an op on this thread, from construction to destruction. `variant` is the name of a
 /// TuningCandidate. The op throws invalid_argument if the variant does not support the problem or does not exist. The
-/// innermost ForcedVariant of an op wins, also over CRISOL_VARIANT.
+/// innermost ForcedVariant of an op wins, even over CRISOL_VARIANT.
 class CRISOL_API ForcedVariant {
  public:
   ForcedVariant(std::string op, std::string variant);
@@ -59,13 +59,13 @@ class CRISOL_API ForcedVariant {
   ForcedVariant& operator=(const ForcedVariant&) = delete;
 };
 
-/// How many times as large as the terms of a result the numbers are that a variant adds: 1 for plain sums, 8 for
-/// Winograd's largest tiles. Rounding errors grow as much. `variant` may name a configuration. 1 for an op or a variant
+/// How much larger the numbers that a variant adds are than the terms of a result: 1 for plain sums, 8 for Winograd's
+/// largest tiles. Rounding errors grow by this factor. `variant` may name a configuration. 1 for an op or a variant
 /// that does not exist.
 CRISOL_API double variant_growth(const std::string& op, const std::string& variant);
 
-/// A stored choice of a variant. Where `variant` is `usual`, the library's own choice stays. Such entries come from
-/// tuning at first use. If the times are 0, the problem was met, and there was no time to measure it.
+/// A stored choice of a variant. If `variant` equals `usual`, the library's own choice stays. Such entries come from
+/// tuning at first use. If the times are 0, the problem occurred, but there was no time to measure it.
 struct TuningEntry {
   std::string device;                  ///< tuning_device() of the measured device.
   std::string problem;                 ///< TuningProblem::text
@@ -76,8 +76,8 @@ struct TuningEntry {
   std::int64_t usual_nanoseconds = 0;  ///< The time of `usual`.
 };
 
-/// Whether the rules that choose variants were measured on devices like this one. On other devices they are models, and
-/// tuning may gain more: CRISOL_TUNE=first times the variants at their first use.
+/// Whether the rules that choose variants were measured on devices like this one. On other devices the rules are only
+/// models, and tuning may gain more: CRISOL_TUNE=first times variants at their first use.
 CRISOL_API bool is_measured_device(const DeviceInfo& info);
 
 /// The text that identifies a device in the entries: the version of crisol, platform, device, driver and compute units,

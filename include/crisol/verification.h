@@ -17,7 +17,7 @@ struct Verification {
   std::string op;
   /// A name such as "cpu_tiled". A variant with several settings adds the setting: "block/64x64".
   std::string variant;
-  /// Whether the result was right. A variant with wrong results is skipped on this device and driver.
+  /// Whether the result was right. If not, the variant is skipped on this device and driver.
   bool agrees = false;
   /// The fault: the wrong numbers, or the first line of an error.
   std::string detail;

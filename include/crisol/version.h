@@ -5,8 +5,8 @@
 
 namespace crisol {
 
-/// "MAJOR.MINOR.PATCH" of the library that runs, which need not be the one whose headers were compiled. Before 1.0 a
-/// new MINOR may change interfaces, and the soname carries it.
+/// "MAJOR.MINOR.PATCH" of the library that runs. The program may have been compiled with another version's headers.
+/// Before 1.0 a new MINOR may change interfaces, and is a part of the soname.
 CRISOL_API const char* version() noexcept;
 
 }  // namespace crisol

@@ -26,7 +26,7 @@ extern "C" {
 
 /* ---- Status ------------------------------------------------------------------------------------------------------ */
 
-/** The outcome of a call. */
+/** The outcome of a call. CRISOL_OK is 0. */
 typedef int32_t crisol_status;
 enum {
   CRISOL_OK = 0,
@@ -138,7 +138,7 @@ CRISOL_API crisol_status crisol_manual_seed(uint64_t seed);
 /** The state of this thread's generator on a device: the seed, and how many blocks of numbers were drawn.
  * Waits for queued work. */
 CRISOL_API crisol_status crisol_generator_state(crisol_device device, uint64_t* seed, uint64_t* counter);
-/** Sets that state, so that the same numbers follow again. */
+/** Sets the state that crisol_generator_state gave, so that the same numbers follow again. */
 CRISOL_API crisol_status crisol_set_generator_state(crisol_device device, uint64_t seed, uint64_t counter);
 /** Makes another handle to the same tensor. */
 CRISOL_API crisol_status crisol_tensor_share(const crisol_tensor* x, crisol_tensor** result);
@@ -212,10 +212,10 @@ CRISOL_API crisol_status crisol_tensor_opencl(const crisol_tensor* x, void** mem
 CRISOL_API crisol_status crisol_opencl_context(crisol_device device, void** context);
 /** The in-order cl_command_queue of all work. */
 CRISOL_API crisol_status crisol_opencl_queue(crisol_device device, void** queue);
-/** Call it after other code has written to x. backward then refuses to use values of x that it saved before. */
+/** Call it after other code has written to x. Then backward refuses to use values of x that it saved before. */
 CRISOL_API crisol_status crisol_tensor_written(crisol_tensor* x);
-/** Makes another device, which works in a cl_context and an in-order cl_command_queue of the caller. `opencl_device`
- * is its cl_device_id. */
+/** Makes another device, which uses a cl_context and an in-order cl_command_queue of the caller. `opencl_device` is the
+ * device's cl_device_id. */
 CRISOL_API crisol_status crisol_device_from_opencl(void* opencl_device, void* context, void* queue,
                                                    crisol_device* device);
 
@@ -223,7 +223,7 @@ CRISOL_API crisol_status crisol_device_from_opencl(void* opencl_device, void* co
 
 /** Makes a leaf want a gradient (1), or no longer want one (0). */
 CRISOL_API crisol_status crisol_set_requires_grad(crisol_tensor* x, int wanted);
-/** Whether the tensor wants a gradient, or depends on a tensor that wants one. */
+/** Whether the tensor is a leaf that wants a gradient, or depends on such a leaf. */
 CRISOL_API crisol_status crisol_requires_grad(const crisol_tensor* x, int* wanted);
 /** crisol::Tensor::backward. `gradient` may be null if x has one element. */
 CRISOL_API crisol_status crisol_backward(const crisol_tensor* x, const crisol_tensor* gradient, int retain_graph);
@@ -236,7 +236,7 @@ typedef struct crisol_grad_options {
   int32_t allow_unused; /**< 1: crisol_gradients gives null for an input that no output depends on. */
 } crisol_grad_options;
 
-/** crisol_backward with options, which may be null. */
+/** crisol_backward with options. `options` may be null. */
 CRISOL_API crisol_status crisol_backward_with(const crisol_tensor* x, const crisol_tensor* gradient,
                                               const crisol_grad_options* options);
 /** The gradient of the sum of the outputs with respect to each input. An input is a leaf or a result inside the
@@ -261,8 +261,8 @@ typedef struct crisol_hook crisol_hook;
  * null. Otherwise the library calls it with user_data when it no longer needs the hook, and also if this call fails. */
 CRISOL_API crisol_status crisol_register_hook(const crisol_tensor* x, crisol_gradient_function function,
                                               void* user_data, void (*release)(void* user_data), crisol_hook** hook);
-/** Calls `function` in each backward as soon as the last part of this leaf's gradient was added, before backward goes
- * on to earlier ops. */
+/** Calls `function` in each backward as soon as the last part of this leaf's gradient was added. Backward then goes on
+ * to earlier ops. */
 CRISOL_API crisol_status crisol_register_post_accumulate_grad_hook(const crisol_tensor* x,
                                                                    crisol_leaf_function function, void* user_data,
                                                                    void (*release)(void* user_data),
@@ -283,14 +283,14 @@ typedef int (*crisol_backward_function)(void* user_data, const crisol_tensor* gr
                                         const crisol_tensor* const* inputs, const crisol_tensor* result,
                                         crisol_tensor** gradients);
 
-/** A function of your own with its gradient: crisol::custom_function. `name` appears in errors. `release` may be null;
- * it is called with user_data when the library needs the functions no more. It is called too if this call fails. */
+/** A function of your own with its gradient: crisol::custom_function. `name` appears in errors. `release` may be null.
+ * Otherwise the library calls it with user_data when it no longer needs the functions, and also if this call fails. */
 CRISOL_API crisol_status crisol_custom_function(const char* name, int count, const crisol_tensor* const* inputs,
                                                 crisol_forward_function forward, crisol_backward_function backward,
                                                 void* user_data, void (*release)(void* user_data),
                                                 crisol_tensor** result);
-/** function(inputs) without the tensors that its ops keep for backward, which calls the function again:
- * crisol::checkpoint. The function must do the same each time. `release` as for crisol_custom_function. */
+/** Computes function(inputs) and frees the tensors that its ops keep for backward. Backward calls the function again,
+ * which must do the same each time: crisol::checkpoint. `release` as for crisol_custom_function. */
 CRISOL_API crisol_status crisol_recompute(int count, const crisol_tensor* const* inputs,
                                           crisol_forward_function function, void* user_data,
                                           void (*release)(void* user_data), crisol_tensor** result);
@@ -367,8 +367,8 @@ CRISOL_API crisol_status crisol_conv2d(const crisol_tensor* x, const crisol_tens
 
 /** As crisol::ConvTranspose2dOptions. The first number is for the height, the second for the width. */
 typedef struct crisol_conv_transpose2d_options {
-  int stride[2];         /**< At least 1. */
-  int padding[2];        /**< What the output loses on each side. */
+  int stride[2];         /**< Rows and columns that the output loses on each side. */
+  int padding[2];        /**< Rows and columns that the output loses on each side. */
   int output_padding[2]; /**< What the output gains at its end. */
   int dilation[2];       /**< At least 1. */
   int groups;            /**< Groups of channels. */
@@ -504,7 +504,7 @@ enum {
   CRISOL_INTERPOLATE_LINEAR = 2,
   CRISOL_INTERPOLATE_CUBIC = 3
 };
-/** crisol::interpolate along `axis_count` axes after the channels: to `size`, or by `scale_factor`. The other one is
+/** crisol::interpolate along `axis_count` axes after the channels: to `size`, or by `scale_factor`. One of them must be
  * null. */
 CRISOL_API crisol_status crisol_interpolate(const crisol_tensor* x, int axis_count, const int64_t* size,
                                             const double* scale_factor, crisol_interpolate_mode mode, int align_corners,
@@ -540,8 +540,8 @@ typedef struct crisol_roi_align_options {
   int64_t width;          /**< Bins of a box from left to right. */
   double spatial_scale;   /**< Multiplies the coordinates of the boxes. */
   int64_t sampling_ratio; /**< Samples of a bin along each axis; 0: one for each element. */
-  int aligned;            /**< The centre of the first element lies at 0.5. */
-  int maximum;            /**< ONNX's maximum in place of the mean. */
+  int aligned;            /**< The first element has its centre at 0.5. */
+  int maximum;            /**< ONNX's maximum instead of the mean. */
 } crisol_roi_align_options;
 /** The defaults for square boxes, as an initialiser. */
 #define CRISOL_ROI_ALIGN_OPTIONS(size) \
@@ -552,10 +552,10 @@ CRISOL_API crisol_status crisol_roi_align(const crisol_tensor* x, const crisol_t
                                           crisol_tensor** result);
 /** As crisol::NonMaxSuppressionOptions. */
 typedef struct crisol_non_max_suppression_options {
-  double iou_threshold;   /**< The largest common part of two selected boxes. */
-  double score_threshold; /**< Boxes need a higher score; -HUGE_VAL for none. */
-  int64_t max_per_class;  /**< The most boxes of a class of an image. */
-  int centered;           /**< A box is (x, y, width, height) of its centre. */
+  double iou_threshold;   /**< The largest overlap (IoU) of two selected boxes. */
+  double score_threshold; /**< Boxes need a higher score; -HUGE_VAL: no limit. */
+  int64_t max_per_class;  /**< Limit for the boxes of a class of an image. */
+  int centered;           /**< A box is (centre x, centre y, width, height). */
 } crisol_non_max_suppression_options;
 /** crisol::non_max_suppression: boxes (N, K, 4), scores (N, C, K). Waits. */
 CRISOL_API crisol_status crisol_non_max_suppression(const crisol_tensor* boxes, const crisol_tensor* scores,
@@ -644,11 +644,11 @@ CRISOL_API crisol_status crisol_scatter_add(const crisol_tensor* x, int axis, co
 /** crisol::index_add: slices added along an axis. */
 CRISOL_API crisol_status crisol_index_add(const crisol_tensor* x, int axis, const crisol_tensor* index,
                                           const crisol_tensor* source, crisol_tensor** result);
-/** crisol::scatter along an axis. `reduction` is NULL: elements replace others; or "sum", "prod", "amax" or "amin":
- * crisol::scatter_reduce. */
+/** crisol::scatter along an axis. With `reduction` NULL, elements replace the old ones. With "sum", "prod", "amax" or
+ * "amin": crisol::scatter_reduce. */
 CRISOL_API crisol_status crisol_scatter(const crisol_tensor* x, int axis, const crisol_tensor* index,
                                         const crisol_tensor* source, const char* reduction, crisol_tensor** result);
-/** crisol::index_copy along an axis. With a reduction, as in crisol_scatter, crisol::index_reduce. */
+/** crisol::index_copy along an axis. With a reduction (see crisol_scatter): crisol::index_reduce. */
 CRISOL_API crisol_status crisol_index_copy(const crisol_tensor* x, int axis, const crisol_tensor* index,
                                            const crisol_tensor* source, const char* reduction, crisol_tensor** result);
 /** crisol::gather_nd: slices by tuples of positions. */
@@ -679,42 +679,42 @@ CRISOL_API crisol_status crisol_slogdet(const crisol_tensor* x, crisol_tensor** 
 CRISOL_API crisol_status crisol_solve(const crisol_tensor* a, const crisol_tensor* b, crisol_tensor** result);
 /** crisol::inv: the inverses of (..., n, n). */
 CRISOL_API crisol_status crisol_inv(const crisol_tensor* x, crisol_tensor** result);
-/** crisol::cholesky: L of x = L L^T, or with a nonzero `upper` L^T. */
+/** crisol::cholesky: L with x = L L^T, or L^T if `upper` is not 0. */
 CRISOL_API crisol_status crisol_cholesky(const crisol_tensor* x, int upper, crisol_tensor** result);
-/** crisol::qr: x = Q R, with a nonzero `complete` in the complete form. Result pointers may be null. */
+/** crisol::qr: x = Q R, in the complete form if `complete` is not 0. Result pointers may be null. */
 CRISOL_API crisol_status crisol_qr(const crisol_tensor* x, int complete, crisol_tensor** q, crisol_tensor** r);
 /** crisol::eigh: the eigenvalues and eigenvectors of symmetric matrices. Result pointers may be null. */
 CRISOL_API crisol_status crisol_eigh(const crisol_tensor* x, crisol_tensor** eigenvalues, crisol_tensor** eigenvectors);
 /** crisol::eigvalsh: the eigenvalues of symmetric matrices. */
 CRISOL_API crisol_status crisol_eigvalsh(const crisol_tensor* x, crisol_tensor** result);
-/** crisol::svd: x = U diag(S) V^T, with a nonzero `full_matrices` in the full form. Result pointers may be null. */
+/** crisol::svd: x = U diag(S) V^T, in the full form if `full_matrices` is not 0. Result pointers may be null. */
 CRISOL_API crisol_status crisol_svd(const crisol_tensor* x, int full_matrices, crisol_tensor** u, crisol_tensor** s,
                                     crisol_tensor** vh);
 /** crisol::svdvals: the singular values. */
 CRISOL_API crisol_status crisol_svdvals(const crisol_tensor* x, crisol_tensor** result);
-/** crisol::pinv: the pseudo-inverses. Without `rtol` (null) the tolerance is the standard one. */
+/** crisol::pinv: the pseudo-inverses. If `rtol` is null, the tolerance is the standard one. */
 CRISOL_API crisol_status crisol_pinv(const crisol_tensor* x, const crisol_tensor* rtol, crisol_tensor** result);
 /** crisol::matrix_rank: how many singular values of each matrix are above the tolerance. `rtol` as in crisol_pinv. */
 CRISOL_API crisol_status crisol_matrix_rank(const crisol_tensor* x, const crisol_tensor* rtol, crisol_tensor** result);
-/** crisol::matrix_norm: "fro" or "nuc", or with a null `name` the norm with the number `ord`. */
+/** crisol::matrix_norm: "fro" or "nuc". If `name` is null, the norm is the one of the number `ord`. */
 CRISOL_API crisol_status crisol_matrix_norm(const crisol_tensor* x, const char* name, double ord, int keepdim,
                                             crisol_tensor** result);
 /** crisol::matrix_power: the product of n matrices, or of -n inverses. */
 CRISOL_API crisol_status crisol_matrix_power(const crisol_tensor* x, int64_t n, crisol_tensor** result);
-/** crisol::nextafter: the f32 number next to a in the direction of b. One operand at least is a tensor. */
+/** crisol::nextafter: the f32 number next to a in the direction of b. At least one operand must be a tensor. */
 CRISOL_API crisol_status crisol_nextafter(const crisol_operand* a, const crisol_operand* b, crisol_tensor** result);
 /** crisol::take_along_axis: elements along an axis at the positions of `index`. */
 CRISOL_API crisol_status crisol_take_along_axis(const crisol_tensor* x, const crisol_tensor* index, int axis,
                                                 crisol_tensor** result);
-/** crisol::take: slices along *axis at the positions of `index`. Without an axis (null) x is read as one line of
- * elements. */
+/** crisol::take: slices along *axis at the positions of `index`. If `axis` is null, x counts as a tensor of one
+ * axis. */
 CRISOL_API crisol_status crisol_take(const crisol_tensor* x, const crisol_tensor* index, const int* axis,
                                      crisol_tensor** result);
 /** crisol::index_get: x[indices[0], indices[1], ...] as in NumPy. A null index takes a whole axis. */
 CRISOL_API crisol_status crisol_index_get(const crisol_tensor* x, int count, const crisol_tensor* const* indices,
                                           crisol_tensor** result);
-/** crisol::index_put: a copy of x in which `value` replaces the elements that crisol_index_get reads, or with a nonzero
- * `accumulate` is added to them. */
+/** crisol::index_put: a copy of x in which `value` replaces the elements that crisol_index_get reads. If `accumulate`
+ * is not 0, the value is added to them. */
 CRISOL_API crisol_status crisol_index_put(const crisol_tensor* x, int count, const crisol_tensor* const* indices,
                                           const crisol_operand* value, int accumulate, crisol_tensor** result);
 /** crisol::Tensor::index_put_: the same in place. */
@@ -729,7 +729,7 @@ CRISOL_API crisol_status crisol_isin(const crisol_tensor* x, const crisol_tensor
 /** crisol::diff: differences of neighbours along an axis, n times. `prepend` and `append` may be null. */
 CRISOL_API crisol_status crisol_diff(const crisol_tensor* x, int64_t n, int axis, const crisol_tensor* prepend,
                                      const crisol_tensor* append, crisol_tensor** result);
-/** crisol::repeat_interleave: slice i along *axis counts[i] times. Without an axis (null) x counts as a line. Waits. */
+/** crisol::repeat_interleave: slice i along *axis counts[i] times. If `axis` is null, x counts as flat. Waits. */
 CRISOL_API crisol_status crisol_repeat_interleave(const crisol_tensor* x, const crisol_tensor* counts, const int* axis,
                                                   crisol_tensor** result);
 /** crisol::diagonal: a view of the diagonal of two axes. */
@@ -741,7 +741,7 @@ CRISOL_API crisol_status crisol_tensordot(const crisol_tensor* a, const crisol_t
 /** crisol::cross: the cross product along an axis of size 3. */
 CRISOL_API crisol_status crisol_cross(const crisol_tensor* a, const crisol_tensor* b, int axis, crisol_tensor** result);
 
-/** crisol::embedding. Row `padding_idx` gets no gradient. A negative padding_idx means no such row. */
+/** crisol::embedding. Row `padding_idx` gets no gradient. If padding_idx is negative, there is no such row. */
 CRISOL_API crisol_status crisol_embedding(const crisol_tensor* weight, const crisol_tensor* indices,
                                           int64_t padding_idx, crisol_tensor** result);
 /** crisol::one_hot. classes -1 means one more than the largest index, and the call then waits. */
@@ -791,7 +791,7 @@ typedef struct crisol_named_tensors crisol_named_tensors;
 CRISOL_API crisol_status crisol_named_tensors_create(crisol_named_tensors** result);
 /** Destroys a list. Handles to its tensors stay valid. */
 CRISOL_API void crisol_named_tensors_destroy(crisol_named_tensors* tensors);
-/** Adds a tensor at the end, without copying its elements. Refused when the name is there already. */
+/** Adds a tensor at the end, without copying its elements. Fails if the name exists already. */
 CRISOL_API crisol_status crisol_named_tensors_add(crisol_named_tensors* tensors, const char* name,
                                                   const crisol_tensor* x);
 /** How many tensors there are. */
@@ -799,7 +799,7 @@ CRISOL_API crisol_status crisol_named_tensors_count(const crisol_named_tensors* 
 /** Tensor `index`; its name is valid until the list changes. Both pointers may be null. */
 CRISOL_API crisol_status crisol_named_tensors_item(const crisol_named_tensors* tensors, int32_t index,
                                                    const char** name, crisol_tensor** result);
-/** The tensor of that name. Refused, with the names that there are, if there is none. */
+/** The tensor of that name. Fails if there is none, and the message lists all names. */
 CRISOL_API crisol_status crisol_named_tensors_get(const crisol_named_tensors* tensors, const char* name,
                                                   crisol_tensor** result);
 
@@ -815,7 +815,7 @@ CRISOL_API crisol_status crisol_model_create(const char* name, int64_t classes, 
 /** Makes another model with copies of the parameters, buffers and hooks: crisol::nn::clone. */
 CRISOL_API crisol_status crisol_model_clone(const crisol_model* model, crisol_model** result);
 /** Makes a model that runs as a graph in evaluation, with an example of the input: crisol::compile. Both models share
- * parameters, buffers and mode, and each is destroyed by itself. The result cannot be cloned. */
+ * parameters, buffers and mode. Each must be destroyed separately. The result cannot be cloned. */
 CRISOL_API crisol_status crisol_model_compile(const crisol_model* model, const crisol_tensor* example,
                                               crisol_model** result);
 /** Destroys a model. */
@@ -901,8 +901,8 @@ CRISOL_API crisol_status crisol_optimizer_step(crisol_optimizer* optimizer);
 CRISOL_API crisol_status crisol_optimizer_set_lr(crisol_optimizer* optimizer, double lr);
 /** The states of all parameters, and the rates and momenta of the groups: crisol::optim::Optimizer::state_dict. */
 CRISOL_API crisol_status crisol_optimizer_state_dict(const crisol_optimizer* optimizer, crisol_named_tensors** result);
-/** Takes what crisol_optimizer_state_dict gave for the same kind of optimizer over parameters of the same shapes.
- * Refused, with all that differs, for another state. */
+/** Restores a state that crisol_optimizer_state_dict gave for the same kind of optimizer over parameters of the same
+ * shapes. Fails for another state, and lists all differences. */
 CRISOL_API crisol_status crisol_optimizer_load_state_dict(crisol_optimizer* optimizer,
                                                           const crisol_named_tensors* state);
 /** Scales the gradients so that their common norm is at most max_norm. `norm` gets the norm before scaling. It may
@@ -956,13 +956,13 @@ CRISOL_API crisol_status crisol_reduce_lr_on_plateau(crisol_optimizer* optimizer
 CRISOL_API void crisol_schedule_destroy(crisol_schedule* schedule);
 /** Sets the rates for the next step. Call it after each step of the optimizer. */
 CRISOL_API crisol_status crisol_schedule_step(crisol_schedule* schedule);
-/** The same for a schedule of crisol_reduce_lr_on_plateau, with the metric. */
+/** The same for a schedule of crisol_reduce_lr_on_plateau. `metric` is the value to improve. */
 CRISOL_API crisol_status crisol_schedule_step_metric(crisol_schedule* schedule, double metric);
-/** The rate of a group that the schedule set last. */
+/** The rate of a group, as this schedule set it last. */
 CRISOL_API crisol_status crisol_schedule_last_lr(const crisol_schedule* schedule, int32_t group, double* lr);
-/** The position of the schedule. It does not hold the settings with which the schedule was made. */
+/** The position of the schedule. The settings with which the schedule was made are not a part of it. */
 CRISOL_API crisol_status crisol_schedule_state_dict(const crisol_schedule* schedule, crisol_named_tensors** result);
-/** Goes on from a position, and sets the rates. Refused for a state of another schedule. */
+/** Continues from a position, and sets the rates. Fails for a state of another schedule. */
 CRISOL_API crisol_status crisol_schedule_load_state_dict(crisol_schedule* schedule, const crisol_named_tensors* state);
 
 /** A moving average of parameters: crisol::optim::EMA. */
@@ -980,8 +980,8 @@ CRISOL_API crisol_status crisol_ema_apply(crisol_ema* ema);
 CRISOL_API crisol_status crisol_ema_restore(crisol_ema* ema);
 /** The averages and the number of updates. */
 CRISOL_API crisol_status crisol_ema_state_dict(const crisol_ema* ema, crisol_named_tensors** result);
-/** Takes what crisol_ema_state_dict gave for parameters of the same shapes. Refused, with all that differs, for another
- * state. */
+/** Restores a state that crisol_ema_state_dict gave for parameters of the same shapes. Fails for another state, and
+ * lists all differences. */
 CRISOL_API crisol_status crisol_ema_load_state_dict(crisol_ema* ema, const crisol_named_tensors* state);
 
 /* ---- Kernels of your own ----------------------------------------------------------------------------------------- */
@@ -989,7 +989,7 @@ CRISOL_API crisol_status crisol_ema_load_state_dict(crisol_ema* ema, const criso
 /** A kernel in OpenCL C: crisol::Kernel. */
 typedef struct crisol_kernel crisol_kernel;
 /** Reads the parameters of the kernel `name` from the source, and compiles nothing. `group` holds the sizes of a
- * work-group, or is null with group_rank 0. build_options may be null. */
+ * work-group. It is null if group_rank is 0. build_options may be null. */
 CRISOL_API crisol_status crisol_kernel_create(const char* source, const char* name, int group_rank,
                                               const int64_t* group, const char* build_options, crisol_kernel** result);
 /** Queues the kernel with one work-item for each point of `range`. There is one argument for each parameter of the
@@ -1030,8 +1030,8 @@ typedef struct crisol_field {
  * crisol_data_loader_next with CRISOL_INVALID_ARGUMENT. */
 typedef int (*crisol_read_function)(void* user_data, int64_t index, uint64_t seed, void* const* fields);
 
-/** Samples that a function gives. `release` may be null; it is called with user_data when the library needs the data
- * set no more. It is called too if this call fails. */
+/** Samples that a function gives. `release` may be null. Otherwise the library calls it with user_data when it no
+ * longer needs the data set, and also if this call fails. */
 CRISOL_API crisol_status crisol_dataset_create(int64_t size, int field_count, const crisol_field* fields,
                                                crisol_read_function read, void* user_data,
                                                void (*release)(void* user_data), crisol_dataset** result);
@@ -1064,8 +1064,8 @@ typedef struct crisol_data_loader_options {
   int64_t batch_size; /**< At least 1. */
   int shuffle;        /**< Another order each epoch, fixed by seed and epoch. */
   int drop_last;      /**< Leaves out a last batch that is not full. */
-  uint64_t seed;      /**< Of the shuffling, and of crisol_read_function. */
-  int threads;        /**< That read samples; at least 1. Batches do not depend on it. */
+  uint64_t seed;      /**< Seed of the shuffling, and for crisol_read_function. */
+  int threads;        /**< Threads that read samples; at least 1. Batches are the same. */
 } crisol_data_loader_options;
 /** The defaults, as an initialiser. */
 #define CRISOL_DATA_LOADER_OPTIONS \
@@ -1088,15 +1088,15 @@ CRISOL_API crisol_status crisol_data_loader_batches(const crisol_data_loader* lo
 /** Begins an epoch, at one of its batches. */
 CRISOL_API crisol_status crisol_data_loader_start(crisol_data_loader* loader, int64_t epoch, int64_t batch);
 /** The next batch: one tensor for each field, (B, …shape of the field). `tensors` has `count` places, one for each
- * field. *more is 1, or 0 after the last batch of the epoch; then no tensor is written. */
+ * field. *more becomes 1. After the last batch of the epoch it becomes 0, and no tensor is written. */
 CRISOL_API crisol_status crisol_data_loader_next(crisol_data_loader* loader, int count, crisol_tensor** tensors,
                                                  int* more);
-/** The place behind the batch that crisol_data_loader_next gave last; after the last batch the begin of the next epoch.
- * crisol_data_loader_start goes on from there. Both pointers may be null. */
+/** The position after the batch that crisol_data_loader_next gave last, from which crisol_data_loader_start can go on.
+ * After the last batch it is the start of the next epoch. Both pointers may be null. */
 CRISOL_API crisol_status crisol_data_loader_position(const crisol_data_loader* loader, int64_t* epoch, int64_t* batch);
 /** The position, and the settings that determine the batches. */
 CRISOL_API crisol_status crisol_data_loader_state_dict(const crisol_data_loader* loader, crisol_named_tensors** result);
-/** Makes crisol_data_loader_position give a saved position. Refused when this loader would give other batches. */
+/** Makes crisol_data_loader_position give a saved position. Fails if this loader would give other batches. */
 CRISOL_API crisol_status crisol_data_loader_load_state_dict(crisol_data_loader* loader,
                                                             const crisol_named_tensors* state);
 
@@ -1136,8 +1136,8 @@ CRISOL_API crisol_status crisol_load_named_tensors(const char* path, crisol_devi
 CRISOL_API crisol_status crisol_save_named_tensors(const char* path, const crisol_named_tensors* tensors,
                                                    const crisol_metadata* metadata);
 
-/** All that a training needs to go on where it stopped: crisol::io::Checkpoint. Its parts are "model", "optimizer",
- * "schedule", "carried" and "data", lists of tensors, which are empty at first; the state of a generator; texts. */
+/** Everything that a training needs to continue: crisol::io::Checkpoint. The parts "model", "optimizer",
+ * "schedule", "carried" and "data" are lists of tensors, empty at first. It also has a generator's state and texts. */
 typedef struct crisol_checkpoint crisol_checkpoint;
 /** An empty checkpoint. */
 CRISOL_API crisol_status crisol_checkpoint_create(crisol_checkpoint** result);
@@ -1146,7 +1146,7 @@ CRISOL_API void crisol_checkpoint_destroy(crisol_checkpoint* checkpoint);
 /** Sets a part, without copying the elements of the tensors. */
 CRISOL_API crisol_status crisol_checkpoint_set(crisol_checkpoint* checkpoint, const char* part,
                                                const crisol_named_tensors* tensors);
-/** A part, over the same memory. */
+/** A part. Its tensors use the same memory. */
 CRISOL_API crisol_status crisol_checkpoint_get(const crisol_checkpoint* checkpoint, const char* part,
                                                crisol_named_tensors** result);
 /** Sets the state of the generator, which crisol_generator_state gives. */
@@ -1174,16 +1174,16 @@ CRISOL_API crisol_status crisol_onnx_load(const char* path, crisol_device device
 typedef enum crisol_onnx_kind { CRISOL_ONNX_INPUT = 0, CRISOL_ONNX_OUTPUT = 1 } crisol_onnx_kind;
 /** How many inputs or outputs the model has. */
 CRISOL_API crisol_status crisol_onnx_value_count(const crisol_model* model, crisol_onnx_kind kind, int32_t* count);
-/** An input or output: its name, the type of its elements ("f32", "i64", …), and its number of axes, which is -1 if the
- * file does not fix it. The texts are valid as long as the model. A null pointer means that the caller does not want
- * the value. */
+/** An input or output: its name, the type of its elements ("f32", "i64", …), and its number of axes. The number is -1
+ * if the file does not fix it. The texts are valid as long as the model. A result pointer may be null if the caller
+ * does not need the value. */
 CRISOL_API crisol_status crisol_onnx_value(const crisol_model* model, crisol_onnx_kind kind, int32_t index,
                                            const char** name, const char** type, int32_t* rank);
-/** One size of an input or output: the number, which is -1 if the file does not fix it, and the name, which may be
- * empty. Sizes of one name are equal. */
+/** One size of an input or output: its number (-1 if the file does not fix it) and its name, which may be empty. Sizes
+ * with the same name are equal. */
 CRISOL_API crisol_status crisol_onnx_value_size(const crisol_model* model, crisol_onnx_kind kind, int32_t index,
                                                 int32_t axis, int64_t* size, const char** name);
-/** A text of an output: the element `position` of crisol::onnx::Model::texts. Gives a null pointer behind the last one,
+/** A text of an output: the element `position` of crisol::onnx::Model::texts. Gives a null pointer after the last text,
  * and for an output of numbers. The text is valid until the thread's next call of such a function. */
 CRISOL_API crisol_status crisol_onnx_text(const crisol_model* model, int32_t output, int32_t position,
                                           const char** text);
@@ -1191,12 +1191,12 @@ CRISOL_API crisol_status crisol_onnx_text(const crisol_model* model, int32_t out
 CRISOL_API crisol_status crisol_onnx_run(const crisol_model* model, int input_count, const char* const* input_names,
                                          const crisol_tensor* const* inputs, int output_count,
                                          const char* const* output_names, crisol_tensor** results);
-/** Runs a model of crisol_onnx_load with inputs by name, and gives all outputs in the order of the model. Elements of a
- * sequence follow each other under one name, in the inputs and in the outputs. An optional value without an element,
- * and an empty sequence, have no tensor. */
+/** Runs a model of crisol_onnx_load with inputs by name, and gives all outputs in the order of the model. The elements
+ * of a sequence have the same name, one after another, in the inputs and in the outputs. An empty optional value and an
+ * empty sequence have no tensor. */
 CRISOL_API crisol_status crisol_onnx_run_all(const crisol_model* model, int input_count, const char* const* input_names,
                                              const crisol_tensor* const* inputs, crisol_named_tensors** result);
-/** Runs a model of crisol_onnx_load once and measures each node: crisol::onnx::Model::profile, as JSON like that of
+/** Runs a model of crisol_onnx_load once and measures each node: crisol::onnx::Model::profile. The JSON has the form of
  * crisol_onnx_info. */
 CRISOL_API crisol_status crisol_onnx_profile(const crisol_model* model, int input_count, const char* const* input_names,
                                              const crisol_tensor* const* inputs, const char** json);
@@ -1205,10 +1205,10 @@ CRISOL_API crisol_status crisol_onnx_profile(const crisol_model* model, int inpu
 CRISOL_API crisol_status crisol_onnx_optimized(const crisol_model* model, int input_count,
                                                const char* const* input_names, const crisol_tensor* const* inputs,
                                                const char** text);
-/** The tensor in a file of its own (TensorProto, mostly `.pb`): crisol::onnx::load_tensor. */
+/** The tensor in a file (TensorProto, mostly `.pb`) that holds only this tensor: crisol::onnx::load_tensor. */
 CRISOL_API crisol_status crisol_onnx_load_tensor(const char* path, crisol_device device, crisol_tensor** result);
-/** Compares a model with its test data: crisol::onnx::check, as JSON in the form of crisol_onnx_info. A wrong output is
- * no error of the call. */
+/** Compares a model with its test data: crisol::onnx::check. The JSON has the form of crisol_onnx_info. The call does
+ * not fail if an output is wrong. */
 CRISOL_API crisol_status crisol_onnx_check(const char* folder, double rtol, double atol, crisol_device device,
                                            const char** json);
 /** The ops that crisol_onnx_load accepts, with their versions, as JSON in the form of crisol_onnx_info. */

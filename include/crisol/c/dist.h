@@ -18,7 +18,7 @@ CRISOL_API crisol_status crisol_dist_finish(void);
 CRISOL_API void crisol_dist_fail(const char* reason);
 /** The number of this process, and of all processes. */
 CRISOL_API crisol_status crisol_dist_rank(int32_t* rank, int32_t* world);
-/** The same among the processes of this machine. */
+/** Like crisol_dist_rank, but only among the processes of this machine. */
 CRISOL_API crisol_status crisol_dist_local_rank(int32_t* rank, int32_t* world);
 
 /** How elements are combined: crisol::dist::ReduceOp. */
@@ -31,7 +31,7 @@ CRISOL_API crisol_status crisol_dist_all_reduce(crisol_tensor* x, crisol_dist_op
 CRISOL_API crisol_status crisol_dist_broadcast(crisol_tensor* x, int32_t root);
 /** The tensors of all ranks, joined along axis 0. */
 CRISOL_API crisol_status crisol_dist_all_gather(const crisol_tensor* x, crisol_tensor** result);
-/** The part of this rank of the combined tensors, which are cut along axis 0. */
+/** Combines the tensors of all ranks, cuts the result along axis 0, and gives this rank its part. */
 CRISOL_API crisol_status crisol_dist_reduce_scatter(const crisol_tensor* x, crisol_dist_op op, crisol_tensor** result);
 /** Waits until all ranks are here. */
 CRISOL_API crisol_status crisol_dist_barrier(void);
@@ -41,7 +41,7 @@ typedef struct crisol_data_parallel crisol_data_parallel;
 /** The members of crisol::dist::DataParallelOptions. */
 typedef struct crisol_data_parallel_options {
   int64_t bucket_bytes;       /**< Gradients are summed in buckets of about this size. */
-  int64_t first_bucket_bytes; /**< The size of the first one. */
+  int64_t first_bucket_bytes; /**< The size of the first bucket. */
   int overlap;                /**< 1: sums a bucket while backward computes the others. */
   int64_t check_every;        /**< Steps between two comparisons of the weights; 0: never. */
 } crisol_data_parallel_options;
@@ -54,11 +54,11 @@ CRISOL_API crisol_status crisol_data_parallel_create(const crisol_named_tensors*
                                                      const crisol_named_tensors* buffers,
                                                      const crisol_data_parallel_options* options,
                                                      crisol_data_parallel** result);
-/** Gradients are no longer averaged. Accepts null. */
+/** Stops averaging gradients. Accepts null. */
 CRISOL_API void crisol_data_parallel_destroy(crisol_data_parallel* parallel);
 /** The weight of this rank's gradients, such as its number of samples. */
 CRISOL_API crisol_status crisol_data_parallel_set_weight(crisol_data_parallel* parallel, double weight);
-/** 0: backward sums nothing, and gradients add up on each rank. */
+/** With 0, backward sums nothing, and gradients add up on each rank. */
 CRISOL_API crisol_status crisol_data_parallel_set_sync(crisol_data_parallel* parallel, int sync);
 /** Takes part in a backward of the other ranks without samples. */
 CRISOL_API crisol_status crisol_data_parallel_backward_without_samples(crisol_data_parallel* parallel);

@@ -17,8 +17,8 @@ CRISOL_API Tensor tensor_of(const crisol_tensor* handle);
 CRISOL_API nn::Module& module_of(crisol_model* handle);
 /// The optimiser of a C handle, which the handle owns.
 CRISOL_API optim::Optimizer& optimizer_of(crisol_optimizer* handle);
-/// Called while an exception is handled: stores its text for crisol_error_message(), and returns its status. For C
-/// functions of libraries on top of this one.
+/// Call it in a catch block. It stores the exception's text for crisol_error_message(), and returns the status. For C
+/// functions of libraries that use this library.
 CRISOL_API crisol_status status_of_exception() noexcept;
 
 }  // namespace crisol::c

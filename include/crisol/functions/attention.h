@@ -13,8 +13,8 @@ namespace crisol {
 /// The mask may be undefined. Its shape broadcasts to (…, L, S). A mask of bools says which keys a query sees. A mask
 /// of floating-point numbers is added to the scores. A query that sees no key gets zeros.
 ///
-/// With enable_gqa, axis -3 holds heads. There may be a multiple of the heads of keys in query: neighbouring heads of
-/// queries then share a head of keys and values.
+/// With enable_gqa, axis -3 holds heads. query may have a multiple of the heads of key. Neighbouring heads of queries
+/// then share a head of keys and values.
 ///
 /// query, key, value and a mask of floating-point numbers have gradients. If nothing is recorded, or the scores would
 /// take more than 64 MB, most devices write no scores to memory. The gradient then computes them again.

@@ -19,7 +19,7 @@ CRISOL_API Tensor bitwise_or(const Operand& a, const Operand& b);
 /// The bits that differ in a and b.
 CRISOL_API Tensor bitwise_xor(const Operand& a, const Operand& b);
 
-/// Each bit of x inverted.
+/// The bits of x, each one inverted.
 CRISOL_API Tensor bitwise_not(const Tensor& x);
 
 /// The bits of a moved to the left by b places. Bits that leave the dtype are lost. A negative b, and a b of at least
@@ -30,12 +30,12 @@ CRISOL_API Tensor bitwise_left_shift(const Operand& a, const Operand& b);
 /// negative b, and a b of at least the number of bits, give 0, or -1 where a is negative.
 CRISOL_API Tensor bitwise_right_shift(const Operand& a, const Operand& b);
 
-/// a / b cut toward zero: PyTorch's div(a, b, rounding_mode="trunc") of whole numbers. Gives 0 where b is 0. The
-/// smallest number divided by -1 is itself. For floating-point numbers write trunc(a / b).
+/// a / b rounded toward zero: PyTorch's div(a, b, rounding_mode="trunc") of whole numbers. Gives 0 where b is 0. The
+/// smallest number divided by -1 gives itself. For floating-point numbers write trunc(a / b).
 CRISOL_API Tensor trunc_divide(const Operand& a, const Operand& b);
 
-/// A copy of x whose bits count as elements of another dtype: PyTorch's x.view(dtype). The old and the new dtype have
-/// the same size. Refuses other sizes, and bool as the result, because a bool is only 0 or 1.
+/// A copy of x whose bits count as elements of another dtype: PyTorch's x.view(dtype). Both dtypes must have the same
+/// size. Refuses bool as the new dtype, because a bool is only 0 or 1.
 CRISOL_API Tensor bit_cast(const Tensor& x, DType dtype);
 
 }  // namespace crisol

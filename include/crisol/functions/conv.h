@@ -21,7 +21,7 @@ CRISOL_API Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bi
                          const Conv2dOptions& options = {});
 
 /// f(conv2d(x, weight, bias, options), …) for a fused function f, in one kernel if possible: see Epilogue. relu costs
-/// nothing, also after a sum. Another f compiles the kernel of the convolution once more.
+/// nothing, even after a sum. Any other f compiles the kernel of the convolution once more.
 CRISOL_API Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
                          const Epilogue& epilogue);
 
@@ -67,8 +67,8 @@ CRISOL_API Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const 
 /// on one device. y is (N, K, D', H', W') with sizes as in conv2d. x may also be one volume (C, D, H, W), and y then
 /// has no batch axis. Throws invalid_argument where conv2d does.
 ///
-/// It computes with memory for Q / stride_d copies of x, or for as much of them as 256 MB or ops::workspace_limit()
-/// hold. A kernel (Q, 1, 1) with stride 1 and padding 0 in height and width needs none.
+/// It needs memory for Q / stride_d copies of x, but at most 256 MB or ops::workspace_limit() at a time. A kernel (Q,
+/// 1, 1) with stride 1 and padding 0 in height and width needs no copies.
 CRISOL_API Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(),
                          const Conv3dOptions& options = {});
 

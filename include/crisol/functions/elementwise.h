@@ -27,8 +27,8 @@ namespace crisol {
   CRISOL_API Tensor name(const Operand& a, const Operand& b, const Operand& c CRISOL_AND_NUMBERS_##scalars);
 #include "crisol/ops/pointwise.def"
 
-/// The f32 number next to a in the direction of b, and b where they are equal. The derivative by a is 1. Operands are
-/// as above, and whole numbers become f32. Refuses f16, because f16 is computed in float.
+/// The f32 number next to a in the direction of b, and b where they are equal. The derivative with respect to a is 1.
+/// Operands are as above, and whole numbers become f32. Refuses f16, because f16 is computed in float.
 CRISOL_API Tensor nextafter(const Operand& a, const Operand& b);
 
 // At least one operand of an operator is a tensor. Comparisons give a bool tensor, element by element: `all(x == y)`
@@ -62,8 +62,8 @@ inline Tensor& operator*=(Tensor& x, const Operand& y) { return x.mul_(y); }
 /// x.div_(y).
 inline Tensor& operator/=(Tensor& x, const Operand& y) { return x.div_(y); }
 
-// x[0] += y and x[Slice({}, {}, -1)] += y. With a negative step the left side is a copy, so the last statement writes
-// the result to the elements of x.
+// x[0] += y and x[Slice({}, {}, -1)] += y. With a negative step the left side is a copy. So the operator's last
+// statement writes the result to the elements of x.
 #define CRISOL_OPERATOR(sign, function)                     \
   inline void operator sign(Tensor&& x, const Operand& y) { \
     x.function(y);                                          \

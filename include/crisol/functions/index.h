@@ -23,17 +23,17 @@
 namespace crisol {
 
 /// PyTorch's gather. For axis 1 of rank 3: y[i, j, k] = x[i, index[i, j, k], k]. Other ranks and axes work likewise.
-/// index has the rank of x, and no axis longer than x's, except the given axis. y has the shape of index and the dtype
-/// of x.
+/// index has the rank of x. Its sizes are at most those of x, except along the given axis. y has the shape of index and
+/// the dtype of x.
 CRISOL_API Tensor gather(const Tensor& x, int axis, const Tensor& index);
 
 /// The slices index[0], index[1], … of x along an axis. index has rank 1, or rank 0, which counts as one element.
 CRISOL_API Tensor index_select(const Tensor& x, int axis, const Tensor& index);
 
 /// A copy y of x to which src is added. For axis 1 of rank 3: y[i, index[i, j, k], k] += src[i, j, k]. index and src
-/// have the rank of x. No axis of index may be longer than src's, and none longer than x's, except the given axis. x
-/// and src have the same dtype: any but bool. Indices may repeat. Sums are formed in a fixed order, so the same device
-/// always gives the same bits. Differentiable in x and src.
+/// have the rank of x. The sizes of index are at most those of src, and, except along the given axis, at most those of
+/// x. x and src have the same dtype: any but bool. Indices may repeat. Sums are formed in a fixed order, so the same
+/// device always gives the same bits. Differentiable in x and src.
 CRISOL_API Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src);
 
 /// A copy of x to which slices of src are added: slice j of src is added to slice index[j] along the axis. index has
@@ -46,8 +46,8 @@ CRISOL_API Tensor index_add(const Tensor& x, int axis, const Tensor& index, cons
 /// largest position along the axis stays, and only this element gets a gradient. Differentiable in x and src.
 CRISOL_API Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& src);
 
-/// Like scatter_add, but the elements for one place and the old value are combined by `reduction`. Differentiable in x
-/// and src. Equal largest or smallest elements of a place share its gradient evenly, as in PyTorch.
+/// Like scatter_add, but `reduction` combines the old value of a place with all elements for this place. Differentiable
+/// in x and src. Equal largest or smallest elements of a place share its gradient evenly, as in PyTorch.
 CRISOL_API Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& src,
                                  ScatterReduction reduction);
 
@@ -56,8 +56,8 @@ CRISOL_API Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index,
 /// this slice gets a gradient. Differentiable in x and src.
 CRISOL_API Tensor index_copy(const Tensor& x, int axis, const Tensor& index, const Tensor& src);
 
-/// Like index_add, but the slices for one place and the old slice are combined by `reduction`. Gradients are as in
-/// scatter_reduce.
+/// Like index_add, but `reduction` combines the old slice of a place with all slices for this place. Gradients are as
+/// in scatter_reduce.
 CRISOL_API Tensor index_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& src,
                                ScatterReduction reduction);
 
@@ -68,8 +68,8 @@ CRISOL_API Tensor index_reduce(const Tensor& x, int axis, const Tensor& index, c
 CRISOL_API Tensor gather_nd(const Tensor& x, const Tensor& index, int batch_axes = 0);
 
 /// A copy y of x (S_1 … S_k, R…) in which slices of src (I…, R…) replace others: y[index[i, 0], …, index[i, k-1]] =
-/// src[i] for index (I…, k). Negative positions count from the end. With a reduction, the slices for one place and the
-/// old slice are combined. For repeated tuples and gradients see index_copy and index_reduce.
+/// src[i] for index (I…, k). Negative positions count from the end. A reduction combines the old slice of a place with
+/// all slices for it. For repeated tuples and gradients see index_copy and index_reduce.
 CRISOL_API Tensor scatter_nd(const Tensor& x, const Tensor& index, const Tensor& src,
                              std::optional<ScatterReduction> reduction = std::nullopt);
 
@@ -78,14 +78,14 @@ CRISOL_API Tensor scatter_nd(const Tensor& x, const Tensor& index, const Tensor&
 CRISOL_API Tensor take_along_axis(const Tensor& x, const Tensor& index, int axis = -1);
 
 /// The slices of x at the positions of index along an axis, NumPy's take. The axes of index replace the axis. Without
-/// an axis x counts as a line. Negative positions count from the end. Differentiable in x.
+/// an axis x counts as a tensor of one axis. Negative positions count from the end. Differentiable in x.
 CRISOL_API Tensor take(const Tensor& x, const Tensor& index, std::optional<int> axis = std::nullopt);
 
 /// x[indices[0], indices[1], …] as in NumPy, where an undefined tensor takes a whole axis. Positions are u8, i32 or
 /// i64, and negative ones count from the end. All tensors of positions broadcast to one shape (I…): element i of the
 /// result is x at the positions indices[0][i], indices[1][i], …. The axes I… take the place of the indexed axes if
-/// these follow each other, and are the first axes otherwise. A mask (bool) takes as many axes as it has, of the same
-/// sizes, and stands for the positions of its true elements; then the call waits for the device. Differentiable in x.
+/// these follow each other, and are the first axes otherwise. A mask (bool) stands for the positions of its true
+/// elements. It indexes as many axes as it has, of the same sizes, and the call waits. Differentiable in x.
 CRISOL_API Tensor index_get(const Tensor& x, const std::vector<Tensor>& indices);
 
 /// A copy of x in which the elements that index_get(x, indices) reads are replaced by `value`. With `accumulate` the

@@ -25,8 +25,8 @@ CRISOL_API Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, con
                              const Tensor& bias = Tensor(), double epsilon = 1e-5);
 
 /// (x - mean) / sqrt(variance + epsilon) * weight + bias for each channel of each instance of x (N, C, …), as PyTorch's
-/// instance_norm. In training, mean and (biased) variance are those of the channel's elements. Running statistics, if
-/// defined, are then updated as in batch_norm2d, with the means over the instances. Outside training it is
+/// instance_norm. In training, mean and (biased) variance are computed from the channel's elements. Running statistics,
+/// if defined, are then updated as in batch_norm2d, with the means over the instances. Outside training it is
 /// batch_norm2d. weight, bias and running statistics are as in batch_norm2d. Refuses one element per channel in
 /// training.
 CRISOL_API Tensor instance_norm(const Tensor& x, const Tensor& weight = Tensor(), const Tensor& bias = Tensor(),
@@ -34,18 +34,18 @@ CRISOL_API Tensor instance_norm(const Tensor& x, const Tensor& weight = Tensor()
                                 const BatchNormOptions& options = {});
 
 /// (x - mean) / sqrt(variance + epsilon) * weight + bias, as PyTorch's group_norm. The C channels of x (N, C, …) form
-/// num_groups groups of neighbours, and C must be a multiple of num_groups. Mean and (biased) variance are those of a
-/// group of an instance. weight and bias have the shape (C), or are undefined, which means 1 and 0. They are applied in
-/// a pass of their own. Refuses epsilon < 0.
+/// num_groups groups of neighbours, and C must be a multiple of num_groups. Mean and (biased) variance are computed for
+/// each group of an instance. weight and bias have the shape (C), or are undefined, which means 1 and 0. They are
+/// applied in a separate pass. Refuses epsilon < 0.
 CRISOL_API Tensor group_norm(const Tensor& x, std::int64_t num_groups, const Tensor& weight = Tensor(),
                              const Tensor& bias = Tensor(), double epsilon = 1e-5);
 
 /// f(batch_norm2d(…), …) for a fused function f: see Epilogue. With running statistics and without gradients it is one
-/// pass over x. Otherwise f is a kernel of its own after the normalisation.
+/// pass over x. Otherwise f runs as a separate kernel after the normalisation.
 CRISOL_API Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                                const Tensor& running_var, const BatchNormOptions& options, const Epilogue& epilogue);
 
-/// f(layer_norm(…), …) for a fused function f: see Epilogue. f is a kernel of its own after the normalisation.
+/// f(layer_norm(…), …) for a fused function f: see Epilogue. f runs as a separate kernel after the normalisation.
 CRISOL_API Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
                              double epsilon, const Epilogue& epilogue);
 

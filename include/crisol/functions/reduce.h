@@ -22,12 +22,12 @@ CRISOL_API Tensor mean(const Tensor& x, const Shape& axes = {}, bool keepdim = f
 /// The product; 1 for no elements. Integers and bool are multiplied as i64.
 CRISOL_API Tensor prod(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
-/// The largest element, or NaN if there is one. Equal elements get equal parts of the gradient. Refuses to reduce no
-/// elements.
+/// The largest element, or NaN if an element is NaN. Equal elements get equal parts of the gradient. Refuses to reduce
+/// no elements.
 CRISOL_API Tensor max(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
-/// The smallest element, or NaN if there is one. Equal elements get equal parts of the gradient. Refuses to reduce no
-/// elements.
+/// The smallest element, or NaN if an element is NaN. Equal elements get equal parts of the gradient. Refuses to reduce
+/// no elements.
 CRISOL_API Tensor min(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
 /// The largest elements along one axis and their positions. The elements at these positions get the gradient.
@@ -56,13 +56,13 @@ CRISOL_API Tensor logsumexp(const Tensor& x, const Shape& axes = {}, bool keepdi
 CRISOL_API Tensor cumsum(const Tensor& x, int axis);
 
 /// The running product y[i] = x[0] … x[i] along an axis, in the shape of x. Integers and bool give i64. Its gradient is
-/// exact also where elements are 0. The gradient itself has no gradient.
+/// exact even if elements are 0. The gradient itself has no gradient.
 CRISOL_API Tensor cumprod(const Tensor& x, int axis);
 
-/// The running sum with a 0 in front, if wanted: the array API's cumulative_sum. Otherwise like cumsum.
+/// The array API's cumulative_sum: like cumsum, with a 0 in front if include_initial is true.
 CRISOL_API Tensor cumulative_sum(const Tensor& x, int axis, bool include_initial = false);
 
-/// The running product with a 1 in front, if wanted: the array API's cumulative_prod. Otherwise like cumprod.
+/// The array API's cumulative_prod: like cumprod, with a 1 in front if include_initial is true.
 CRISOL_API Tensor cumulative_prod(const Tensor& x, int axis, bool include_initial = false);
 
 /// How many elements differ from 0, as i64. NaN differs from 0. Has no gradient.

@@ -1,6 +1,6 @@
-// Functions whose result has a shape that depends on the elements of x. Each call waits for the device, which tells the
-// size. Any dtype and strides. Errors (invalid_argument): an undefined tensor, two devices, a shape or an axis that
-// does not fit.
+// Functions whose result has a shape that depends on the elements of x. Each call waits for the device, which computes
+// this shape. Any dtype and strides. Errors (invalid_argument): an undefined tensor, two devices, a shape or an axis
+// that does not fit.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 namespace crisol {
 
 /// The positions of the elements that are not 0, as i64 (N, rank of x): a row for each such element, in the order of
-/// the elements, with a position for each axis. NaN is not 0. Has no gradient.
+/// the elements. A row has the position along each axis. NaN is not 0. Has no gradient.
 CRISOL_API Tensor nonzero(const Tensor& x);
 
-/// The elements of x for which mask is true, as one line, in their order. mask is bool, and both broadcast to one
+/// The elements of x for which mask is true, in order, as a tensor of one axis. mask is bool. Both broadcast to one
 /// shape. Differentiable in x.
 CRISOL_API Tensor masked_select(const Tensor& x, const Tensor& mask);
 
-/// Repeats each slice of x along an axis `count` times: 1, 1, 2, 2. Without an axis x counts as a line. PyTorch's
-/// repeat_interleave, NumPy's repeat. Differentiable in x. Does not wait. Refuses a negative count.
+/// Repeats each slice of x along an axis `count` times: 1, 1, 2, 2. Without an axis x counts as a tensor of one axis.
+/// PyTorch's repeat_interleave, NumPy's repeat. Differentiable in x. Does not wait. Refuses a negative count.
 CRISOL_API Tensor repeat_interleave(const Tensor& x, std::int64_t count, std::optional<int> axis = std::nullopt);
 
 /// Repeats slice i of x along an axis counts[i] times. counts is u8, i32 or i64, of rank 1 with a count for each slice,
@@ -40,9 +40,9 @@ struct UniqueResult {
   Tensor counts;   ///< How many elements have each value, i64 (U).
 };
 
-/// The different values of x, PyTorch's unique. Slices are ordered by their first elements that differ. Each NaN is a
-/// value of its own. `values` is differentiable in x: the gradient goes to the first element with a value. Slices of m
-/// elements take m sorts.
+/// The different values of x, PyTorch's unique. Slices are ordered by their first elements that differ. Each NaN counts
+/// as a different value. `values` is differentiable in x: the gradient goes to the first element with a value. Slices
+/// of m elements take m sorts.
 CRISOL_API UniqueResult unique(const Tensor& x, const UniqueOptions& options = {});
 
 }  // namespace crisol

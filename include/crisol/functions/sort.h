@@ -22,15 +22,15 @@ CRISOL_API Tensor argsort(const Tensor& x, int axis = -1, bool descending = fals
 /// outside [0, size of the axis].
 CRISOL_API SortResult topk(const Tensor& x, std::int64_t k, int axis = -1, bool largest = true);
 
-/// For each value, the number (i64) of elements of `sorted` that are below it, or with `right` not above it: the place
-/// at which the value keeps the order. `sorted` (n) is in ascending order, or with `sorter` (n) it is in this order
-/// when read at the positions `sorter`. values has any shape, and the result has the same. The two dtypes are promoted
-/// to one. Has no gradient.
+/// The position (i64) in `sorted` at which each value keeps the order: the number of elements that are below the value.
+/// With `right`, equal elements count too. `sorted` (n) is in ascending order. With `sorter` (n), the elements at the
+/// positions `sorter` are in ascending order. The result has the shape of values. The two dtypes are promoted to one.
+/// Has no gradient.
 CRISOL_API Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right = false,
                                const Tensor& sorter = Tensor());
 
-/// Whether each element of x is one of `values`, as bool. The two dtypes are promoted to one. NaN is no element of
-/// anything. Has no gradient.
+/// Whether each element of x is one of `values`, as bool. The two dtypes are promoted to one. NaN is never among the
+/// values. Has no gradient.
 CRISOL_API Tensor isin(const Tensor& x, const Tensor& values, bool invert = false);
 
 }  // namespace crisol

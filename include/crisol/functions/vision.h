@@ -8,8 +8,8 @@
 
 namespace crisol {
 
-/// Resizes x (N, C, …) along the axes after the channels, as PyTorch's interpolate. There are any number of these axes.
-/// x is f32 or f16, and with the nearest modes of any dtype. An axis of size n becomes `size`, or floor(n ·
+/// Resizes x (N, C, …) along the axes after the channels, as PyTorch's interpolate. The number of these axes is free. x
+/// is f32 or f16, or any dtype with the nearest modes. An axis of size n becomes `size`, or floor(n ·
 /// scale_factor). Element j of the result is read at
 ///
 ///     (j + 0.5) / s - 0.5              in the input, where s is the factor; scale_factor itself if it is given
@@ -35,8 +35,8 @@ CRISOL_API Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSam
 /// (N, 3, 4) times (across, down, inward, 1) gives (N, D, H, W, 3).
 CRISOL_API Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners = false);
 
-/// (N, C · factor², H, W) becomes (N, C, H · factor, W · factor): the channels c · factor² + i · factor + j are the
-/// elements (i, j) of squares. There may be any number of axes before the channels. Any dtype.
+/// (N, C · factor², H, W) becomes (N, C, H · factor, W · factor): channel c · factor² + i · factor + j becomes the
+/// elements (i, j) of squares of channel c. There may be any number of axes before the channels. Any dtype.
 CRISOL_API Tensor pixel_shuffle(const Tensor& x, std::int64_t factor);
 
 /// The reverse of pixel_shuffle: (N, C, H · factor, W · factor) becomes (N, C · factor², H, W).
@@ -54,7 +54,7 @@ CRISOL_API Tensor deform_conv2d(const Tensor& x, const Tensor& offset, const Ten
 /// The features of boxes (regions of interest), as torchvision's roi_align: for x (N, C, H, W), boxes (K, 4) as (left,
 /// top, right, bottom) and images (K), i64, the result is (K, C, height, width). Each element is the mean of samples in
 /// a bin of the box of image images[k]. x is read bilinearly between its elements. Samples more than one element
-/// outside the image are zeros. An image that x does not have gives NaN. x and boxes are f32. Differentiable in x.
+/// outside the image are zeros. A missing image gives NaN. x and boxes are f32. Differentiable in x.
 CRISOL_API Tensor roi_align(const Tensor& x, const Tensor& boxes, const Tensor& images,
                             const RoiAlignOptions& options = {});
 

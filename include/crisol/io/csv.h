@@ -37,7 +37,7 @@ class CRISOL_API Csv {
   /// One field. This function and the functions below throw invalid_argument for a row or column that does not exist.
   std::string_view text(std::int64_t row, const std::string& column) const;
   /// The given columns as numbers: (rows, columns.size()) f32. Throws io, with the line, for a field that is no decimal
-  /// number. "nan" and "inf" are numbers. An empty field is none.
+  /// number. "nan" and "inf" are numbers. An empty field is not a number.
   Tensor numbers(const std::vector<std::string>& columns, Device device = Device()) const;
   /// All other columns as numbers, in the file's order: (rows, number of other columns) f32. For example,
   /// `numbers_except({"label"})` gives the features of a table with one column of labels. Throws the same errors as
@@ -61,7 +61,7 @@ class CRISOL_API Csv {
 
   std::string path_, text_;
   std::vector<std::string> columns_;
-  std::vector<Range> fields_;            // Row by row.
+  std::vector<Range> fields_;            // Fields, row by row.
   std::vector<std::int64_t> row_lines_;  // The line on which each row begins.
   std::int64_t rows_ = 0;
 };

@@ -64,7 +64,7 @@ class CRISOL_API DataLoader {
   /// The data set.
   const Dataset& dataset() const noexcept { return *dataset_; }
 
-  /// Starts an epoch at batch number `batch` for next(), also if another epoch is not finished. Throws invalid_argument
+  /// Starts an epoch at batch number `batch` for next(), even if another epoch is not finished. Throws invalid_argument
   /// for a negative epoch, and if `batch` is not in [0, batches()].
   void start(std::int64_t epoch = 0, std::int64_t batch = 0);
   /// Gives the next batch of the epoch and returns true, or returns false after the last batch. Throws an exception
@@ -79,8 +79,8 @@ class CRISOL_API DataLoader {
   /// The end, after the last batch.
   End end() const noexcept { return {}; }
 
-  /// The position after the last batch that next() or a loop gave. If several loops run, the loop that gave a batch
-  /// last counts, so save a state while one loop runs.
+  /// The position after the last batch that next() or a loop gave. If several loops run, it belongs to the loop that
+  /// gave the last batch. So save a state while one loop runs.
   DataPosition position() const noexcept;
   /// The state, for io::Checkpoint::data: the position, the number of samples, the batch size, the seed, drop_last, and
   /// a hash of the order of the current epoch.
@@ -103,7 +103,7 @@ class CRISOL_API DataLoader {
   Device device_;
   std::shared_ptr<const Sampler> sampler_;
   std::shared_ptr<Progress> progress_;
-  std::shared_ptr<Loop> started_;  ///< What start() began and next() goes through.
+  std::shared_ptr<Loop> started_;  ///< The loop that start() began and next() goes through.
 };
 
 /// Iterates once over the batches of one epoch. Copies share the position.

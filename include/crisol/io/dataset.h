@@ -72,7 +72,7 @@ class CRISOL_API Dataset {
   /// The tensors of a sample; at least one.
   virtual std::vector<Field> fields() const = 0;
   /// Writes all elements of all fields. 0 <= index < size(). A DataLoader with several threads calls this from all of
-  /// them at the same time. An exception is thrown again where the loader's user asks for this batch.
+  /// them at the same time. An exception reaches the loader's user in the call that asks for this batch.
   virtual void read(std::int64_t index, const Sample& sample) const = 0;
 };
 

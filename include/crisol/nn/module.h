@@ -66,7 +66,7 @@ std::shared_ptr<Module> copy_module(const Module& module) {
   return std::make_shared<M>(static_cast<const M&>(module));
 }
 
-/// Whether all classes are modules. A single List does not count, because its constructor must copy it.
+/// Whether all classes are modules. False for a single List: List's copy constructor must take it.
 template <class List, class... Layers>
 constexpr bool are_layers = (std::is_base_of_v<Module, Layers> && ...) &&
                             !(sizeof...(Layers) == 1 && (std::is_same_v<List, Layers> && ...));
@@ -97,8 +97,8 @@ class CRISOL_API Module {
   Module(const Module& other);
   Module& operator=(const Module&) = delete;
 
-  /// The output for one input. A module with other inputs declares its own operator() and does not override forward(x),
-  /// which then throws.
+  /// The output for one input. A module with other inputs declares its own operator() and does not override forward(x).
+  /// forward(x) then throws.
   virtual Tensor forward(const Tensor& x);
   /// Calls the hooks and forward(x).
   Tensor operator()(const Tensor& x);
@@ -121,8 +121,8 @@ class CRISOL_API Module {
   Buffer buffer(const std::string& name) const;
   /// The module of this name below this module, such as "features.0". Throws invalid_argument if there is none.
   Module& module(const std::string& name) const;
-  /// The same, as a layer of a class: `net.module<nn::Conv2d>("features.0").weight`. Throws invalid_argument for a
-  /// module of another class.
+  /// The module of this name as a layer of a class: `net.module<nn::Conv2d>("features.0").weight`. Throws
+  /// invalid_argument for a module of another class.
   template <class Layer>
   Layer& module(const std::string& name) const {
     Layer* layer = dynamic_cast<Layer*>(&module(name));
@@ -130,7 +130,7 @@ class CRISOL_API Module {
     return *layer;
   }
 
-  /// Parameters and buffers by name, outside the graph but over the same memory. Each is listed once.
+  /// Parameters and buffers by name, outside the graph but over the same memory. Each one is listed once.
   NamedTensors state_dict() const;
   /// Copies values from `state` into parameters and buffers, converted to their dtype and moved to their device.
   /// `state` must contain every name of this module, with the same shape, and no other name. A tied parameter may
@@ -213,8 +213,8 @@ class CRISOL_API Module {
   virtual std::string extra_repr() const;
 
  protected:
-  /// Registers a parameter. An undefined parameter (a bias of a layer without bias) is not listed. An error at an
-  /// assignment to it contains its name.
+  /// Registers a parameter. An undefined parameter (the bias of a layer without bias) is not listed. If it is assigned,
+  /// the error contains the name.
   void register_parameter(const std::string& name, Parameter& parameter);
   /// Registers a tensor that is part of the state but not trained. An undefined tensor is not listed.
   void register_buffer(const std::string& name, Buffer& buffer);
@@ -242,9 +242,9 @@ class CRISOL_API Module {
 
   /// Calls the hooks and forward(x). For an operator() with more arguments or results.
   Tensor call_with_hooks(const Tensor& x, const std::function<Tensor(const Tensor& x)>& forward);
-  /// The same without the wrapper of calls.
+  /// The same as call_with_hooks, but without the wrapper of calls.
   Tensor call_inside_wrapper(const Tensor& x, const std::function<Tensor(const Tensor& x)>& forward);
-  /// The same for a forward(x) that gives several tensors in a struct. The hooks see one of the tensors, and may
+  /// Like call_with_hooks, for a forward(x) that returns a struct of tensors. The hooks see one of the tensors, and may
   /// replace it. `output` selects this tensor: a pointer to a member, or a function from the struct to a reference.
   template <class Forward, class Output>
   std::invoke_result_t<Forward, const Tensor&> call_with_hooks(const Tensor& x, const Forward& forward,

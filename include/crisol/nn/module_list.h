@@ -5,7 +5,7 @@
 
 namespace crisol::nn {
 
-/// Modules by number, named "0", "1", … as in PyTorch. Has no forward of its own.
+/// Modules by number, named "0", "1", … as in PyTorch. A list has no forward().
 ///
 ///     nn::ModuleList blocks;
 ///     for (int i = 0; i < 4; ++i) blocks.append(Block(64));
@@ -41,7 +41,7 @@ class CRISOL_API ModuleList : public Module {
     explicit Iterator(const std::pair<std::string, std::shared_ptr<Module>>* at) noexcept : at_(at) {}
     /// The module.
     Module* operator*() const noexcept { return at_->second.get(); }
-    /// Goes on to the next module.
+    /// Moves to the next module.
     Iterator& operator++() noexcept {
       ++at_;
       return *this;
@@ -53,11 +53,11 @@ class CRISOL_API ModuleList : public Module {
   };
   /// The first module.
   Iterator begin() const noexcept { return Iterator(named_children().data()); }
-  /// The place behind the last module.
+  /// The position after the last module.
   Iterator end() const noexcept { return Iterator(named_children().data() + size()); }
 };
 
-/// Modules by name. Has no forward of its own.
+/// Modules by name. A dictionary has no forward().
 ///
 ///     nn::ModuleDict heads;
 ///     heads.insert("digit", nn::Linear(64, 10)).insert("slant", nn::Linear(64, 1));

@@ -13,7 +13,7 @@ namespace crisol::nn {
 /// PyTorch's options of BatchNorm2d.
 struct BatchNorm2dOptions {
   double eps = 1e-5;  ///< Added to the variance.
-  /// Weight of the batch in the update of the running statistics. Without a value, they are the mean of all batches.
+  /// Weight of the batch in the update of the running statistics. Without a value, they average over all batches.
   std::optional<double> momentum = 0.1;
   bool affine = true;               ///< Has weight and bias.
   bool track_running_stats = true;  ///< Keeps running statistics for eval(). Otherwise always uses the batch's.
@@ -37,7 +37,7 @@ class CRISOL_API NormBase : public Module {
  protected:
   /// `name` is for messages.
   NormBase(const char* name, std::int64_t num_features, const BatchNorm2dOptions& options);
-  /// What the options and the mode of the layer mean for a call. `momentum` is for options without one.
+  /// What the options and the layer's mode mean for a call. `momentum` is used if the options have none.
   BatchNormOptions call_options(double momentum) const;
   /// Counts a batch in training, if there are running statistics.
   void count_batch();
@@ -48,7 +48,7 @@ class CRISOL_API NormBase : public Module {
   std::int64_t num_features_;
   BatchNorm2dOptions options_;
   std::int64_t batches_ = 0;
-  Tensor counted_;                     ///< The tensor that batches_ was written to.
+  Tensor counted_;                     ///< The tensor to which batches_ was last written.
   std::uint64_t counted_version_ = 0;  ///< Its version at that time.
 };
 
@@ -87,22 +87,22 @@ class CRISOL_API BatchNorm3d : public BatchNorm2d {
 /// PyTorch's options of InstanceNorm2d.
 struct InstanceNormOptions {
   double eps = 1e-5;  ///< Added to the variance.
-  /// Weight of the batch in the update of the running statistics. Without a value, they stay, as in PyTorch.
+  /// Weight of the batch in the update of the running statistics. Without a value, they do not change, as in PyTorch.
   std::optional<double> momentum = 0.1;
   bool affine = false;               ///< Has weight and bias.
   bool track_running_stats = false;  ///< Keeps running statistics for eval(). Otherwise always uses the instance's.
 };
 
 /// y = (x - mean) / sqrt(var + eps) · weight + bias for each channel of each image of x (N, num_features, H, W), or of
-/// one image (num_features, H, W). mean and biased var are those of the channel's pixels. If the layer has
-/// running statistics, it uses these after eval().
+/// one image (num_features, H, W). mean and biased var are computed from the channel's pixels. If the layer has running
+/// statistics, it uses the running statistics after eval().
 class CRISOL_API InstanceNorm2d : public NormBase {
  public:
   explicit InstanceNorm2d(std::int64_t num_features, const InstanceNormOptions& options = {});
   Tensor forward(const Tensor& x) override;
 
  protected:
-  /// For instances with another number of axes behind the channels.
+  /// For instances with another number of axes after the channels.
   InstanceNorm2d(const char* name, int axes, std::int64_t num_features, const InstanceNormOptions& options);
 
  private:
@@ -154,9 +154,9 @@ class CRISOL_API LayerNorm : public Module {
   double eps_;
 };
 
-/// y = (x - mean) / sqrt(var + eps) · weight + bias, where mean and biased var are those of a group of
-/// num_channels / num_groups neighbouring channels of an instance of x (N, num_channels, …). weight and bias have the
-/// shape (num_channels). They start as 1 and 0.
+/// y = (x - mean) / sqrt(var + eps) · weight + bias for each instance of x (N, num_channels, …). mean and biased var
+/// are computed for each group of num_channels / num_groups neighbouring channels. weight and bias have the shape
+/// (num_channels). They start as 1 and 0.
 class CRISOL_API GroupNorm : public Module {
  public:
   GroupNorm(std::int64_t num_groups, std::int64_t num_channels, const LayerNormOptions& options = {});

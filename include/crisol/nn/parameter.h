@@ -23,8 +23,8 @@ class CRISOL_API Parameter : public Tensor {
   /// The undefined parameter: the bias of a layer without bias.
   Parameter() noexcept = default;
   /// Makes `value` a parameter, without a copy of its memory. With `requires_grad` it wants a gradient from now on.
-  /// Throws invalid_argument for the result of a recorded op. With `requires_grad` throws it also for a dtype that has
-  /// no gradients.
+  /// Throws invalid_argument for the result of a recorded op, and, with `requires_grad`, for a dtype that has no
+  /// gradients.
   explicit Parameter(Tensor value, bool requires_grad = true);
   /// Another handle to the same parameter. Inside clone() it is a copy with its own memory.
   Parameter(const Parameter& other);
@@ -35,9 +35,9 @@ class CRISOL_API Parameter : public Tensor {
   /// and for an undefined `other`.
   Parameter& operator=(const Parameter& other);
   /// Gives this parameter the values of `value`. A value of the same shape, dtype and device is copied into the
-  /// existing memory. Any other value brings new memory: the gradient is dropped, and an optimiser that was made before
-  /// refuses its next step. Throws invalid_argument for an undefined value, for the result of a recorded op (detach()
-  /// it first), and if the layer was made without this parameter.
+  /// existing memory. For any other value the parameter gets new memory: its gradient is dropped, and an optimiser that
+  /// was made before refuses its next step. Throws invalid_argument for an undefined value, for the result of a
+  /// recorded op (detach() it first), and if the layer was made without this parameter.
   Parameter& operator=(const Tensor& value);
 
  private:

@@ -12,7 +12,7 @@ class CRISOL_API MaxPool2d : public Module {
   /// A window of the size `kernel`, with settings by name: `MaxPool2d(3, {.stride = 2, .padding = 1})`. By default the
   /// stride is the size of the window. Throws invalid_argument if the options contain another kernel.
   explicit MaxPool2d(IntPair kernel, const MaxPool2dOptions& options = {});
-  /// All options by name. This is a template so that `MaxPool2d({2, 3})` names a kernel.
+  /// All options by name. It is a template so that `MaxPool2d({2, 3})` calls the constructor above.
   template <class = void>
   explicit MaxPool2d(const MaxPool2dOptions& options) : options_(options) {}
   Tensor forward(const Tensor& x) override;
@@ -29,7 +29,7 @@ class CRISOL_API AvgPool2d : public Module {
  public:
   /// Like the constructor of MaxPool2d.
   explicit AvgPool2d(IntPair kernel, const AvgPool2dOptions& options = {});
-  /// All options by name. This is a template so that `AvgPool2d({2, 3})` names a kernel.
+  /// All options by name. It is a template so that `AvgPool2d({2, 3})` calls the constructor above.
   template <class = void>
   explicit AvgPool2d(const AvgPool2dOptions& options) : options_(options) {}
   Tensor forward(const Tensor& x) override;

@@ -13,12 +13,12 @@
 // are ordered by layer, and the forward direction is first in each layer. Undefined states are zeros. To truncate
 // back-propagation, detach the final states before they become the next initial states.
 //
-// Sequences may have different lengths, in any order. Outputs past the end of a sequence are 0, and no gradient comes
-// from there. The final state of a sequence is the state after its last step. The backward direction starts at the end
-// of each sequence and ends at step 0.
+// Sequences may have different lengths, in any order. Outputs after the end of a sequence are 0, and give no gradient.
+// The final state of a sequence is the state after its last step. The backward direction starts at the end of each
+// sequence and ends at step 0.
 //
 // Every forward() throws Error (invalid_argument), naming the argument and both sizes, if x, states or lengths do not
-// fit, or if a length is not in 1..T. Nothing is changed then.
+// fit, or if a length is not in 1..T. It then changes nothing.
 #pragma once
 
 #include <cstdint>

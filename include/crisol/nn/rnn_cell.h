@@ -100,9 +100,9 @@ struct StackedLSTMOptions {
   double dropout = 0.5;  ///< Dropout of the outputs of all cells, in training; in [0, 1].
 };
 
-/// One time step through a stack of LSTM cells. The first cell reads the input (input_size), each other cell the output
-/// of the cell before (hidden_size): (h[i], c[i]) = cell_i(input, (h[i], c[i])); input = dropout(h[i]). Parameters are
-/// named layers.0.weight_ih, …
+/// One time step through a stack of LSTM cells. The first cell reads the input (input_size). Each other cell reads the
+/// output of the cell before (hidden_size): (h[i], c[i]) = cell_i(input, (h[i], c[i])); input = dropout(h[i]).
+/// Parameters are named layers.0.weight_ih, …
 class CRISOL_API StackedLSTM : public Module {
  public:
   /// One state for each layer. Empty lists mean zeros.

@@ -1,9 +1,9 @@
 // Convolution and pooling of channels in blocks. Programs of graphs run them on CPUs. Other code has conv2d and the
 // poolings, which are faster for single calls. These functions are for tools that try or measure variants.
 //
-// Each function puts the channels of x (N, C, H, W) into blocks of `block`, runs the op of its name without "in_", and
-// gives an ordinary tensor. All tensors are f32, with any strides. There are no gradients. Errors (invalid_argument): a
-// block other than 4, 8 and 16, and what conv2d and the poolings refuse.
+// Each function puts the channels of x (N, C, H, W) into blocks of `block`, runs the op named after it (without "in_"),
+// and returns an ordinary tensor. All tensors are f32, with any strides. There are no gradients. Errors
+// (invalid_argument): a block other than 4, 8 and 16, and what conv2d and the poolings refuse.
 #pragma once
 
 #include "crisol/options/conv.h"
@@ -17,9 +17,9 @@ namespace crisol::ops {
 CRISOL_API Tensor conv2d_in_blocks(const Tensor& x, const Tensor& weight, const Conv2dOptions& options,
                                    std::int64_t block_in, std::int64_t block);
 
-/// conv2d of the weight `depthwise`, which has one group for each channel, and then conv2d of the weight `pointwise`
-/// (K, C, 1, 1) of its result. The op is "conv2d_separable". The options are those of the first convolution, and its
-/// groups count the channels.
+/// A depthwise convolution and then a 1x1 convolution: conv2d with the weight `depthwise`, which has one group for each
+/// channel, and then conv2d with the weight `pointwise` (K, C, 1, 1). The op is "conv2d_separable". The options belong
+/// to the first convolution, and its groups are the number of channels.
 CRISOL_API Tensor conv2d_separable_in_blocks(const Tensor& x, const Tensor& depthwise, const Tensor& pointwise,
                                              const Conv2dOptions& options, std::int64_t block);
 

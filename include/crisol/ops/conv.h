@@ -24,8 +24,8 @@ namespace crisol::ops {
 CRISOL_API Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(),
                          const Conv2dOptions& options = {});
 
-/// Gradient with respect to x, of shape `input` (N, C, H, W). dx[n, c, h, w] is the sum of dy · weight over all outputs
-/// that depend on x[n, c, h, w].
+/// The gradient with respect to x, which has the shape `input` (N, C, H, W). dx[n, c, h, w] is the sum of dy · weight
+/// over all outputs that depend on x[n, c, h, w].
 CRISOL_API Tensor conv2d_backward_data(const Tensor& dy, const Tensor& weight, const Shape& input,
                                        const Conv2dOptions& options = {});
 
@@ -39,7 +39,7 @@ enum class Conv2dPass { forward, backward_data, backward_weight };
 /// The variant that conv2d would use, and the size of its workspace.
 struct Conv2dChoice {
   std::string variant;          ///< The name, as CRISOL_VARIANT takes it: "direct".
-  std::uint64_t workspace = 0;  ///< Bytes of memory besides operands and result.
+  std::uint64_t workspace = 0;  ///< Bytes of memory in addition to the operands and the result.
 };
 
 /// The variant that conv2d or one of its gradients would use on a device, for these shapes of the input and the weight,
@@ -51,8 +51,8 @@ CRISOL_API Conv2dChoice conv2d_choice(Conv2dPass pass, const Shape& input, const
 /// Shapes: x (N, C, D, H, W), weight (K, C/G, Q, R, S), bias (K) or undefined, all f32 and on one device. y is (N, K,
 /// D', H', W'), and the errors are the same as for conv2d.
 ///
-/// conv2d computes it, with its variants: a slice of y is a convolution of images that have the channels of Q slices of
-/// x. So x is copied Q / stride_d times, at most 256 MB or ops::workspace_limit() at a time but at least one image, and
+/// conv2d and its variants compute it: a slice of y is a convolution of images with the channels of Q slices of x.
+/// So x is copied Q / stride_d times, at most 256 MB or ops::workspace_limit() but at least one image at a time, and
 /// the result is copied once. The kernel (Q, 1, 1) with stride 1 and padding 0 in height and width needs no copies.
 CRISOL_API Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(),
                          const Conv3dOptions& options = {});

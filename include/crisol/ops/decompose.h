@@ -1,7 +1,7 @@
 // Raw decompositions of matrices, not recorded by autograd. The differentiable functions are in
 // crisol/functions/linalg.h.
 //
-// x is (…, m, n), and k is min(m, n). It has any strides and is f32, or f16, which is computed in f32. Sizes of 0 are
+// x is (…, m, n), and k is min(m, n). x has any strides. It is f32, or f16, which is computed in f32. Sizes of 0 are
 // allowed. A matrix that contains NaN or infinity gives NaN. Results always have the same bits on one device. Errors
 // (invalid_argument): an undefined tensor, a rank below 2, another dtype.
 #pragma once
@@ -19,11 +19,11 @@ CRISOL_API QrResult qr(const Tensor& x, bool complete = false);
 /// Refuses matrices that are not square.
 CRISOL_API EighResult eigh(const Tensor& x);
 
-/// The singular values and vectors of x by Hestenes' one-sided Jacobi rotations. U has m columns and Vᵀ n rows, or both
-/// k without `full_matrices`.
+/// The singular values and vectors of x by Hestenes' one-sided Jacobi rotations. U has m columns and Vᵀ n rows. Without
+/// `full_matrices` both numbers are k.
 CRISOL_API SvdResult svd(const Tensor& x, bool full_matrices = true);
 
-/// The singular values alone, in the shape (…, k). It takes half the time.
+/// Only the singular values, (…, k). This takes half the time of svd.
 CRISOL_API Tensor svdvals(const Tensor& x);
 
 }  // namespace crisol::ops

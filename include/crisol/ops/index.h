@@ -22,8 +22,8 @@
 namespace crisol::ops {
 
 /// PyTorch's gather. For axis 1 of rank 3: y[i, j, k] = x[i, index[i, j, k], k]. Other ranks and axes work likewise.
-/// index has the rank of x, and no axis longer than x's, except the given axis. y has the shape of index and the dtype
-/// of x. Any dtype is taken.
+/// index has the rank of x. Its sizes are at most those of x, except along the given axis. y has the shape of index and
+/// the dtype of x. Any dtype is taken.
 CRISOL_API Tensor gather(const Tensor& x, int axis, const Tensor& index);
 
 /// The slices index[0], index[1], … of x along an axis. index has rank 1, or rank 0, which counts as one element. Any
@@ -31,10 +31,10 @@ CRISOL_API Tensor gather(const Tensor& x, int axis, const Tensor& index);
 CRISOL_API Tensor index_select(const Tensor& x, int axis, const Tensor& index);
 
 /// A copy y of x to which src is added. For axis 1 of rank 3: y[i, index[i, j, k], k] += src[i, j, k]. index and src
-/// have the rank of x. No axis of index may be longer than src's, and none longer than x's, except the given axis. If
-/// src is larger than index, only the part of src in the shape of index is added. x and src have the same dtype: any
-/// but bool. Indices may repeat. Sums are formed in a fixed order, so the same call on the same device always gives the
-/// same bits. f16 is added in f32 and rounded once. Integers wrap around when they overflow.
+/// have the rank of x. The sizes of index are at most those of src, and, except along the given axis, at most those of
+/// x. If src is larger than index, only the part of src in the shape of index is added. x and src have the same dtype:
+/// any but bool. Indices may repeat. Sums are formed in a fixed order, so the same call on the same device always gives
+/// the same bits. f16 is added in f32 and rounded once. Integers wrap around when they overflow.
 CRISOL_API Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src);
 
 /// A copy of x to which slices of src are added: slice j of src is added to slice index[j] along the axis. index has
@@ -47,8 +47,8 @@ CRISOL_API Tensor index_add(const Tensor& x, int axis, const Tensor& index, cons
 /// dtype is taken.
 CRISOL_API Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& src);
 
-/// Like scatter_add, but the elements for one place and the old value are combined by `reduction`. The dtypes and the
-/// order are the same as for scatter_add.
+/// Like scatter_add, but `reduction` combines the old value of a place with all elements for this place. The dtypes and
+/// the order are the same as for scatter_add.
 CRISOL_API Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& src,
                                  ScatterReduction reduction);
 
@@ -56,15 +56,15 @@ CRISOL_API Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index,
 /// as in index_add. If an index repeats, the last slice stays. Any dtype is taken.
 CRISOL_API Tensor index_copy(const Tensor& x, int axis, const Tensor& index, const Tensor& src);
 
-/// Like index_add, but the slices for one place and the old slice are combined by `reduction`.
+/// Like index_add, but `reduction` combines the old slice of a place with all slices for this place.
 CRISOL_API Tensor index_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& src,
                                ScatterReduction reduction);
 
-/// index_copy, or with `accumulate` index_add, in place on x. The source may share memory with x.
+/// index_copy in place on x. With `accumulate` it is index_add in place. The source may share memory with x.
 CRISOL_API void index_write(const Tensor& x, int axis, const Tensor& index, const Tensor& src, bool accumulate);
 
-/// The positions of the elements that are not 0, as i64 (N, rank of x): a row for each such element, in the order of
-/// the elements, with a position for each axis. NaN is not 0. The call waits for the number of rows. x has any dtype.
+/// The positions of the elements that are not 0, as i64 (N, rank of x): a row for each such element, in order. A row
+/// has the position along each axis. NaN is not 0. The call waits for the number of rows. x has any dtype.
 CRISOL_API Tensor nonzero(const Tensor& x);
 
 /// Looks up rows of a table: weight (V, D) and indices (…) of any shape give (…, D). weight may have any dtype.

@@ -15,7 +15,7 @@ namespace crisol::ops {
 struct CrossEntropyResult {
   Tensor loss;     ///< (), or (N) without reduction.
   Tensor moments;  ///< f32 (N, 2): the maximum m of each row, and log sum exp(x - m).
-  Tensor scale;    ///< f32 (): the factor that turned the sum of the rows' losses into `loss`.
+  Tensor scale;    ///< f32 (): `loss` is this factor times the sum of the rows' losses.
 };
 
 /// PyTorch's cross entropy of logits f32 (N, C), C >= 1, and labels i64, i32 or u8 (N). For a row x with label t and

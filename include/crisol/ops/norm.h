@@ -9,7 +9,7 @@ namespace crisol::ops {
 
 /// The result, and the statistics that backward needs, f32 (C) each.
 struct BatchNormResult {
-  Tensor y;       ///< Of x's shape.
+  Tensor y;       ///< In x's shape.
   Tensor mean;    ///< The mean that was subtracted.
   Tensor invstd;  ///< 1 / sqrt(variance + epsilon).
 };
@@ -30,7 +30,7 @@ CRISOL_API BatchNormResult batch_norm2d(const Tensor& x, const Tensor& weight, c
 
 /// Gradients of a normalisation's inputs.
 struct NormGradients {
-  Tensor x;       ///< Of x's shape.
+  Tensor x;       ///< In x's shape.
   Tensor weight;  ///< In weight's shape.
   Tensor bias;    ///< In bias's shape.
 };
@@ -46,14 +46,14 @@ CRISOL_API NormGradients batch_norm2d_backward(const Tensor& dy, const Tensor& x
 
 /// The result, and the statistics of each row: f32, in x's shape without the normalised axes.
 struct LayerNormResult {
-  Tensor y;     ///< Of x's shape.
+  Tensor y;     ///< In x's shape.
   Tensor mean;  ///< The mean that was subtracted.
   Tensor rstd;  ///< 1 / sqrt(variance + epsilon).
 };
 
 /// y = (x - mean) / sqrt(variance + epsilon) * weight + bias over the last axes of x (f32). normalized_shape has rank 1
 /// or more and must be the sizes of these axes. The variance is biased, and computed in two passes. weight and bias are
-/// f32 in normalized_shape, or undefined, which means 1 and 0. Refuses epsilon < 0.
+/// f32 of normalized_shape, or undefined, which means 1 and 0. Refuses epsilon < 0.
 CRISOL_API LayerNormResult layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
                                       const Tensor& bias, double epsilon = 1e-5);
 

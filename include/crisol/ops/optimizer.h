@@ -33,9 +33,9 @@ CRISOL_API void advance_step(const Tensor& progress, const Tensor& hyper, double
 
 /// Settings of SGD that stay the same from step to step.
 struct SgdRule {
-  double dampening = 0;     ///< The momentum takes the share 1 - dampening of the gradient.
+  double dampening = 0;     ///< A gradient enters the momentum with the factor 1 - dampening.
   double weight_decay = 0;  ///< Adds weight_decay p to g.
-  bool nesterov = false;    ///< Looks one step of momentum ahead.
+  bool nesterov = false;    ///< Looks one step of momentum ahead (Nesterov).
   bool maximize = false;    ///< Maximises: uses -g instead of g.
 };
 
@@ -50,7 +50,7 @@ CRISOL_API void sgd_step(const Tensor& parameters, const Tensor& gradients, cons
 /// Settings of Adam and AdamW that stay the same from step to step.
 struct AdamRule {
   double beta2 = 0.999;     ///< Decay of the mean of squares.
-  double eps = 1e-8;        ///< Added to the root.
+  double eps = 1e-8;        ///< Added to the square root.
   double weight_decay = 0;  ///< Adds weight_decay p to g, unless decoupled.
   bool decoupled = false;   ///< AdamW: the decay shrinks the parameter itself, by lr weight_decay.
   bool maximize = false;    ///< Maximises: uses -g instead of g.
@@ -81,7 +81,7 @@ CRISOL_API void lion_step(const Tensor& parameters, const Tensor& gradients, con
 /// Settings of RMSprop that stay the same from step to step.
 struct RmspropRule {
   double alpha = 0.99;      ///< Decay of the means.
-  double eps = 1e-8;        ///< Added to the root.
+  double eps = 1e-8;        ///< Added to the square root.
   double weight_decay = 0;  ///< Adds weight_decay p to g.
   bool maximize = false;    ///< Maximises: uses -g instead of g.
 };

@@ -4,7 +4,7 @@
 
 #include "crisol/scalar.h"
 
-// The numbers of a row as parameters with their defaults: as the only parameters, or after other parameters.
+// A row's numbers as parameters with their defaults: as the only parameters, or after other parameters.
 #define CRISOL_NUMBERS_NONE
 #define CRISOL_NUMBERS_ONE(name, initial, at) Scalar name initial
 #define CRISOL_NUMBERS_TWO(name, initial, at, name_2, initial_2, at_2) Scalar name initial, Scalar name_2 initial_2
@@ -22,7 +22,7 @@
 #define CRISOL_ONLY_TAKES_ONE(name, initial, at) Scalar name
 #define CRISOL_ONLY_TAKES_TWO(name, initial, at, name_2, initial_2, at_2) Scalar name, Scalar name_2
 
-// The names of the numbers as arguments: as the only arguments, or after other arguments.
+// The names of a row's numbers as arguments: as the only arguments, or after other arguments.
 #define CRISOL_GIVES_NONE
 #define CRISOL_GIVES_ONE(name, initial, at) name
 #define CRISOL_GIVES_TWO(name, initial, at, name_2, initial_2, at_2) name, name_2
@@ -51,7 +51,7 @@
 #define CRISOL_GRADIENT_test(...)
 #define CRISOL_GRADIENT_logical(...)
 
-// The parameter that a unary raw backward takes besides dy.
+// The parameter that a unary raw backward has in addition to dy.
 #define CRISOL_SAVED_none
 #define CRISOL_SAVED_x , const Tensor& x
 #define CRISOL_SAVED_y , const Tensor& y

@@ -22,8 +22,8 @@ struct MaxPool2dResult {
 /// likewise. The first of equal elements is taken. If a window holds NaN, the result is NaN, as in PyTorch.
 CRISOL_API MaxPool2dResult max_pool2d(const Tensor& x, const MaxPool2dOptions& options);
 
-/// The gradient of x, in shape `input_shape`. `dy` is the gradient of the values: each of its elements is added to the
-/// element at its index. An index outside the image adds nothing.
+/// The gradient of x, in shape `input_shape`. `dy` is the gradient of the values. Each element of dy is added at its
+/// index. An index outside the image adds nothing.
 CRISOL_API Tensor max_pool2d_backward(const Tensor& dy, const Tensor& indices, const Shape& input_shape,
                                       const MaxPool2dOptions& options);
 

@@ -23,14 +23,14 @@ CRISOL_API Tensor mean(const Tensor& x, const Shape& axes = {}, bool keepdim = f
 /// The product; 1 for no elements. Integers and bool are multiplied as i64.
 CRISOL_API Tensor prod(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
-/// The largest element, or NaN if there is one. Takes any dtype. Refuses to reduce no elements.
+/// The largest element, or NaN if an element is NaN. Takes any dtype. Refuses to reduce no elements.
 CRISOL_API Tensor max(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
-/// The smallest element, or NaN if there is one. Takes any dtype. Refuses to reduce no elements.
+/// The smallest element, or NaN if an element is NaN. Takes any dtype. Refuses to reduce no elements.
 CRISOL_API Tensor min(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
-/// The position (i64) of the first largest element, or of the first NaN if there is one. Positions count the elements
-/// of the reduced axes, outermost axis first. Refuses to reduce no elements.
+/// The position (i64) of the first largest element. NaN counts as the largest. Positions count the elements of the
+/// reduced axes, outermost axis first. Refuses to reduce no elements.
 CRISOL_API Tensor argmax(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
 /// The position (i64) of the first smallest element; otherwise like argmax.
@@ -50,7 +50,7 @@ CRISOL_API Tensor all(const Tensor& x, const Shape& axes = {}, bool keepdim = fa
 
 /// The variance of f32 or f16: sum (x - mean)^2 / max(0, n - correction), where n is the number of elements. Correction
 /// 0 gives the variance of the elements. Correction 1 estimates the variance of the distribution that they were drawn
-/// from. The result is accurate also if the mean is large, because the means and squares of blocks are merged (Chan,
+/// from. The result is accurate even if the mean is large, because the means and squares of blocks are merged (Chan,
 /// Golub and LeVeque 1983).
 CRISOL_API Tensor var(const Tensor& x, const Shape& axes = {}, bool keepdim = false, double correction = 1);
 
@@ -74,7 +74,7 @@ CRISOL_API Tensor cumprod(const Tensor& x, int axis);
 /// gradient of the input. Returns x itself if the shapes are equal.
 CRISOL_API Tensor sum_to(const Tensor& x, const Shape& shape);
 
-// Gradients of f32. dy and the result y may lack the reduced axes, or have them with size 1.
+// Gradients of f32. In dy and in the result y, the reduced axes are missing or have size 1.
 
 /// Gradient of sum: dy repeated to x_shape, as a view.
 CRISOL_API Tensor sum_backward(const Tensor& dy, const Shape& x_shape, const Shape& axes = {});
@@ -82,7 +82,7 @@ CRISOL_API Tensor sum_backward(const Tensor& dy, const Shape& x_shape, const Sha
 /// Gradient of mean: dy divided by the number of reduced elements and repeated to x_shape.
 CRISOL_API Tensor mean_backward(const Tensor& dy, const Shape& x_shape, const Shape& axes = {});
 
-/// Gradient of prod: dy times the product of the other elements. It is right also if some elements are 0.
+/// Gradient of prod: dy times the product of the other elements. It is right even if some elements are 0.
 CRISOL_API Tensor prod_backward(const Tensor& dy, const Tensor& x, const Shape& axes = {});
 
 /// Gradient of max and of min with the result y. dy goes to the element that equals y. If several elements equal y,
@@ -110,8 +110,8 @@ CRISOL_API Tensor logsumexp_backward(const Tensor& dy, const Tensor& x, const Te
 /// Gradient of cumsum: dy[i] + … + dy[n-1] along the axis.
 CRISOL_API Tensor cumsum_backward(const Tensor& dy, int axis);
 
-/// Gradient of cumprod with the result y, also where elements are 0: the sum over j >= i of dy[j] times the product of
-/// all x[0] … x[j] but x[i].
+/// Gradient of cumprod with the result y: the sum over j >= i of dy[j] times the product of all x[0] … x[j] except
+/// x[i]. It is right even if elements are 0.
 CRISOL_API Tensor cumprod_backward(const Tensor& dy, const Tensor& x, const Tensor& y, int axis);
 
 }  // namespace crisol::ops

@@ -13,8 +13,8 @@ namespace crisol::ops {
 /// Results of rnn_forward that rnn_backward needs. Programs should only pass them on: their layout may change.
 struct RnnSaved {
   Tensor gates;      ///< (T, B, S H): the activated gates. Undefined for tanh and relu.
-  Tensor states;     ///< (T + 1, B, R): h0 and the state after each step. With `reverse`, h0 is the last.
-  Tensor cells;      ///< (T + 1, B, H): the same for the cell state of an LSTM.
+  Tensor states;     ///< (T + 1, B, R): h0 and the state after each step. With `reverse`, h0 comes last.
+  Tensor cells;      ///< (T + 1, B, H): the cell states of an LSTM, like `states`.
   Tensor projected;  ///< (T, B, H): the values before the projection by weight_hr.
 };
 

@@ -5,8 +5,8 @@
 // thread's default generator. Errors (invalid_argument), with the generator unchanged: an undefined tensor, two
 // devices, a dtype other than f32 and f16, a shape or a number that breaks a rule below.
 //
-// Nothing can be drawn from a row with a NaN, for example. The host does not wait for the device, so it does not see
-// such a row. Its samples are -1, which is no valid index of any op. With the environment variable
+// No category can be drawn from a row with a NaN, for example. The host does not wait for the device, so it does not
+// see such a row. The row's samples are -1, which is no valid index of any op. With the environment variable
 // CRISOL_CHECK_INDICES=1 the call waits and throws invalid_argument instead.
 #pragma once
 
@@ -36,8 +36,8 @@ CRISOL_API Tensor multinomial(const Tensor& weights, std::int64_t num_samples, b
 CRISOL_API Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replacement = false);
 
 /// Draws one class for each row of logits (N, C), as i64 (N). Logits (C) give a scalar. Class c has the probability
-/// softmax(logits / temperature)[c]. If top_k is not 0, only the top_k largest logits take part; of equal logits the
-/// first count as larger.
+/// softmax(logits / temperature)[c]. If top_k is not 0, only the top_k largest logits take part. Among equal logits,
+/// the first counts as larger.
 ///
 /// The sample of a row is drawn like in multinomial with replacement. A temperature of 0, or one too small for f32,
 /// takes the first largest logit and draws nothing. A logit of -inf is never drawn. A row with NaN or +inf, or with

@@ -22,8 +22,8 @@ CRISOL_API Tensor argsort(const Tensor& x, int axis = -1, bool descending = fals
 /// elements of sort(x, axis, largest). Refuses k outside [0, size of the axis].
 CRISOL_API SortResult topk(const Tensor& x, std::int64_t k, int axis = -1, bool largest = true);
 
-/// For each value, the number (i64) of elements of `sorted` that are below it, or with `right` not above it. `sorted`
-/// (n) is in ascending order. values has any shape and the same dtype. The result has its shape.
+/// For each value, the number (i64) of elements of `sorted` that are below the value. With `right`, equal elements
+/// count too. `sorted` (n) is in ascending order. values has any shape and the same dtype. The result has its shape.
 CRISOL_API Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right = false);
 
 }  // namespace crisol::ops

@@ -1,6 +1,6 @@
 // Raw ops on images, not recorded by autograd. The differentiable functions are in crisol/functions/vision.h.
 //
-// Tensors are f32, unless it is said otherwise, with any strides. Results are contiguous. Errors (invalid_argument),
+// Tensors are f32 with any strides, unless a comment says otherwise. Results are contiguous. Errors (invalid_argument),
 // with all tensors unchanged: an undefined tensor, ranks, sizes, dtypes or devices that do not fit.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace crisol::ops {
 
-/// Reads x (N, C, H, W) at the places of grid (N, OH, OW, 2). The result is (N, C, OH, OW). Or a volume (N, C, D, H, W)
-/// at the places of grid (N, OD, OH, OW, 3).
+/// Reads x (N, C, H, W) at the places of grid (N, OH, OW, 2). The result is (N, C, OH, OW). A volume x is (N, C, D, H,
+/// W), and its grid is (N, OD, OH, OW, 3).
 CRISOL_API Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options = {});
 
 /// The gradient of x, in the shape `input` of x. Sums have a fixed order, so every run gives the same bits.
@@ -25,7 +25,7 @@ CRISOL_API Tensor grid_sample_backward_grid(const Tensor& dy, const Tensor& x, c
 CRISOL_API Tensor enlarge(const Tensor& x, std::int64_t down, std::int64_t across);
 
 /// The means of samples in the bins of boxes: (K, C, height, width) for x (N, C, H, W), boxes (K, 4) as (left, top,
-/// right, bottom), and images (K), i64. An image that x does not have gives NaN.
+/// right, bottom), and images (K), i64. A box of an image that x does not have gives NaN.
 CRISOL_API Tensor roi_align(const Tensor& x, const Tensor& boxes, const Tensor& images,
                             const RoiAlignOptions& options = {});
 

@@ -1,4 +1,4 @@
-// Limit for the memory that an op uses besides its operands and its result.
+// Limit for the memory that an op uses in addition to its operands and its result.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace crisol::ops {
 
-/// Limits the memory that one op may use besides its operands and its result, in bytes, for all threads. 0, the
+/// Limits the memory in bytes that one op may use in addition to its operands and its result, for all threads. 0, the
 /// default, means no limit. The environment variable CRISOL_WORKSPACE_MB sets the limit in megabytes. An op skips
 /// variants that need more memory. Its last variant has no limit, so every op can run.
 CRISOL_API void set_workspace_limit(std::uint64_t bytes);

@@ -52,10 +52,10 @@ class CRISOL_API EMA {
   /// The averages, in the order of the constructor.
   std::vector<Tensor> averages() const;
 
-  /// "average.0", …, and "progress" with the count of updates.
+  /// The averages "average.0", …, and "progress" with the number of updates.
   NamedTensors state_dict() const;
   /// Restores a state from state_dict() of an EMA with the same parameters. Throws invalid_argument, with all missing,
-  /// unexpected and different entries, for another state. Throws it also between apply() and restore(). It then changes
+  /// unexpected and different entries, for another state, and also between apply() and restore(). An error changes
   /// nothing.
   void load_state_dict(const NamedTensors& state);
 

@@ -16,9 +16,9 @@ namespace crisol::optim {
 /// step of the optimiser, and call step() after each step (or after each epoch).
 ///
 /// As in PyTorch, most schedules multiply the present rates in each step. So several schedules of one optimiser can run
-/// together, and a rate that set_lr or set_param_group sets stays, and is multiplied later. The formulas below are the
-/// rates after `steps` steps if nothing else changes the rates. LambdaLR, CosineAnnealingWarmRestarts and OneCycleLR
-/// set the rates of their formulas in each step, whatever the present rates are.
+/// together. A rate that set_lr or set_param_group sets is kept, and later steps multiply it. The formulas below are
+/// the rates after `steps` steps if nothing else changes the rates. LambdaLR, CosineAnnealingWarmRestarts and
+/// OneCycleLR set the rates of their formulas in each step, whatever the present rates are.
 ///
 /// base_lr is the rate that a group had when the first schedule of its optimiser was made. Groups that are added later
 /// keep their own rates.
@@ -41,9 +41,9 @@ class CRISOL_API LRScheduler {
   /// "lr". Then follow the present rates of the optimiser: "lr", "lr.1", …. Other arguments of the constructor are not
   /// part of the state.
   virtual NamedTensors state_dict() const;
-  /// Continues from a state, and sets the optimiser's rates. A state of version 0.2 has no "lr": the rates are then
-  /// those of the formula. Throws invalid_argument, and changes nothing, if the state is not from this kind of schedule
-  /// or is beyond the end of the schedule.
+  /// Continues from a state, and sets the optimiser's rates. A state of version 0.2 has no "lr". Then the rates are
+  /// computed by the formula. Throws invalid_argument, and changes nothing, if the state is not from this kind of
+  /// schedule or is beyond the end of the schedule.
   virtual void load_state_dict(const NamedTensors& state);
 
  protected:
@@ -56,8 +56,8 @@ class CRISOL_API LRScheduler {
   explicit LRScheduler(Optimizer& optimizer);
   /// Sets the rates of the formula after `steps` steps.
   virtual void apply(std::int64_t steps) = 0;
-  /// Changes the rates from those before step `steps` to those after it. Constructors call it with 0. By default the
-  /// rates become those of the formula.
+  /// Changes the rates in step `steps`, from the rates before the step to the rates after it. Constructors call it with
+  /// 0. By default it sets the rates of the formula.
   virtual void advance(std::int64_t steps);
   /// Changes the rate of every group. Throws as set_rates does.
   void change_rates(const Change& change);
@@ -78,7 +78,7 @@ class CRISOL_API LRScheduler {
   std::int64_t steps_ = 0;
 };
 
-/// base_lr · f(steps), with one function for all groups or one for each.
+/// base_lr · f(steps), with one function for all groups or one function for each group.
 class CRISOL_API LambdaLR : public LRScheduler {
  public:
   /// Gives the factor of base_lr after this number of steps.
@@ -104,10 +104,10 @@ class CRISOL_API StepLR : public LRScheduler {
   double gamma_;
 };
 
-/// base_lr · gamma^n, where n is the number of milestones that are at most `steps`. Equal milestones count each.
+/// base_lr · gamma^n, where n is the number of milestones that are at most `steps`. Each of equal milestones counts.
 class CRISOL_API MultiStepLR : public LRScheduler {
  public:
-  /// Throws invalid_argument for milestones that fall, and for a negative one.
+  /// Throws invalid_argument if a milestone is negative or below the one before.
   MultiStepLR(Optimizer& optimizer, std::vector<std::int64_t> milestones, double gamma = 0.1);
 
  private:
@@ -230,7 +230,7 @@ class CRISOL_API SequentialLR : public LRScheduler {
 /// PyTorch's options of ReduceLROnPlateau.
 struct ReduceLROnPlateauOptions {
   std::string mode = "min";            ///< "min": the metric should fall. "max": it should rise.
-  double factor = 0.1;                 ///< A rate becomes max(rate · factor, min_lr). It is below 1.
+  double factor = 0.1;                 ///< A rate becomes max(rate · factor, min_lr). The factor is below 1.
   std::int64_t patience = 10;          ///< This many calls without an improvement are accepted.
   double threshold = 1e-4;             ///< Smaller improvements do not count.
   std::string threshold_mode = "rel";  ///< "rel": threshold is a share of the best metric. "abs": a difference.

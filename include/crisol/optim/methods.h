@@ -11,7 +11,7 @@ namespace crisol::optim {
 
 namespace detail {
 
-/// Options with another learning rate.
+/// A copy of the options with another learning rate.
 template <class Options, class Rate>
 Options with_rate(Options options, Rate lr) {
   options.lr = static_cast<double>(lr);
@@ -24,7 +24,7 @@ Options with_rate(Options options, Rate lr) {
 struct SGDOptions {
   double lr = 1e-3;         ///< Learning rate.
   double momentum = 0;      ///< In [0, 1).
-  double dampening = 0;     ///< The momentum takes the share 1 - dampening of the gradient.
+  double dampening = 0;     ///< A gradient enters the momentum with the factor 1 - dampening.
   double weight_decay = 0;  ///< Adds weight_decay·p to g.
   bool nesterov = false;    ///< Needs momentum, and no dampening.
   bool maximize = false;    ///< Maximises: uses -g instead of g.
@@ -39,7 +39,7 @@ class CRISOL_API SGD : public Optimizer {
  public:
   explicit SGD(std::vector<Tensor> parameters, const SGDOptions& options = {});
   explicit SGD(std::vector<ParamGroup> groups, const SGDOptions& defaults = {});
-  /// Options with the learning rate as an argument of its own: `SGD(parameters, 1e-3, {.weight_decay = 0.1})`.
+  /// Options with the learning rate as a separate argument: `SGD(parameters, 1e-3, {.weight_decay = 0.1})`.
   template <class Rate, class = std::enable_if_t<std::is_arithmetic_v<Rate>>>
   SGD(std::vector<Tensor> parameters, Rate lr, const SGDOptions& options = {})
       : SGD(std::move(parameters), detail::with_rate(options, lr)) {}
@@ -54,9 +54,9 @@ struct AdamOptions {
   double lr = 1e-3;         ///< Learning rate.
   double beta1 = 0.9;       ///< Decay of the mean of gradients; in [0, 1).
   double beta2 = 0.999;     ///< Decay of the mean of squares; in [0, 1).
-  double eps = 1e-8;        ///< Added to the root.
+  double eps = 1e-8;        ///< Added to the square root.
   double weight_decay = 0;  ///< Adds weight_decay·p to g.
-  bool amsgrad = false;     ///< The largest v so far replaces v under the root. Reddi et al. 2018.
+  bool amsgrad = false;     ///< The largest v so far replaces v under the square root. Reddi et al. 2018.
   bool maximize = false;    ///< Maximises: uses -g instead of g.
 };
 
@@ -67,7 +67,7 @@ class CRISOL_API Adam : public Optimizer {
  public:
   explicit Adam(std::vector<Tensor> parameters, const AdamOptions& options = {});
   explicit Adam(std::vector<ParamGroup> groups, const AdamOptions& defaults = {});
-  /// Options with the learning rate as an argument of its own: `Adam(parameters, 1e-3, {.weight_decay = 0.1})`.
+  /// Options with the learning rate as a separate argument: `Adam(parameters, 1e-3, {.weight_decay = 0.1})`.
   template <class Rate, class = std::enable_if_t<std::is_arithmetic_v<Rate>>>
   Adam(std::vector<Tensor> parameters, Rate lr, const AdamOptions& options = {})
       : Adam(std::move(parameters), detail::with_rate(options, lr)) {}
@@ -82,9 +82,9 @@ struct AdamWOptions {
   double lr = 1e-3;            ///< Learning rate.
   double beta1 = 0.9;          ///< Decay of the mean of gradients; in [0, 1).
   double beta2 = 0.999;        ///< Decay of the mean of squares; in [0, 1).
-  double eps = 1e-8;           ///< Added to the root.
+  double eps = 1e-8;           ///< Added to the square root.
   double weight_decay = 1e-2;  ///< Shrinks p by lr·weight_decay·p.
-  bool amsgrad = false;        ///< The largest v so far replaces v under the root.
+  bool amsgrad = false;        ///< The largest v so far replaces v under the square root.
   bool maximize = false;       ///< Maximises: uses -g instead of g.
 };
 
@@ -93,7 +93,7 @@ class CRISOL_API AdamW : public Optimizer {
  public:
   explicit AdamW(std::vector<Tensor> parameters, const AdamWOptions& options = {});
   explicit AdamW(std::vector<ParamGroup> groups, const AdamWOptions& defaults = {});
-  /// Options with the learning rate as an argument of its own: `AdamW(parameters, 1e-3, {.weight_decay = 0.1})`.
+  /// Options with the learning rate as a separate argument: `AdamW(parameters, 1e-3, {.weight_decay = 0.1})`.
   template <class Rate, class = std::enable_if_t<std::is_arithmetic_v<Rate>>>
   AdamW(std::vector<Tensor> parameters, Rate lr, const AdamWOptions& options = {})
       : AdamW(std::move(parameters), detail::with_rate(options, lr)) {}
@@ -107,10 +107,10 @@ class CRISOL_API AdamW : public Optimizer {
 struct RMSpropOptions {
   double lr = 1e-2;         ///< Learning rate.
   double alpha = 0.99;      ///< Decay of the mean of squares; in [0, 1).
-  double eps = 1e-8;        ///< Added to the root.
+  double eps = 1e-8;        ///< Added to the square root.
   double weight_decay = 0;  ///< Adds weight_decay·p to g.
   double momentum = 0;      ///< In [0, 1).
-  bool centered = false;    ///< Divides by the root of the variance instead of the root of the mean square.
+  bool centered = false;    ///< Divides by the standard deviation instead of the root mean square.
   bool maximize = false;    ///< Maximises: uses -g instead of g.
 };
 
@@ -123,7 +123,7 @@ class CRISOL_API RMSprop : public Optimizer {
  public:
   explicit RMSprop(std::vector<Tensor> parameters, const RMSpropOptions& options = {});
   explicit RMSprop(std::vector<ParamGroup> groups, const RMSpropOptions& defaults = {});
-  /// Options with the learning rate as an argument of its own: `RMSprop(parameters, 1e-3, {.weight_decay = 0.1})`.
+  /// Options with the learning rate as a separate argument: `RMSprop(parameters, 1e-3, {.weight_decay = 0.1})`.
   template <class Rate, class = std::enable_if_t<std::is_arithmetic_v<Rate>>>
   RMSprop(std::vector<Tensor> parameters, Rate lr, const RMSpropOptions& options = {})
       : RMSprop(std::move(parameters), detail::with_rate(options, lr)) {}
@@ -149,7 +149,7 @@ class CRISOL_API Lion : public Optimizer {
  public:
   explicit Lion(std::vector<Tensor> parameters, const LionOptions& options = {});
   explicit Lion(std::vector<ParamGroup> groups, const LionOptions& defaults = {});
-  /// Options with the learning rate as an argument of its own: `Lion(parameters, 1e-3, {.weight_decay = 0.1})`.
+  /// Options with the learning rate as a separate argument: `Lion(parameters, 1e-3, {.weight_decay = 0.1})`.
   template <class Rate, class = std::enable_if_t<std::is_arithmetic_v<Rate>>>
   Lion(std::vector<Tensor> parameters, Rate lr, const LionOptions& options = {})
       : Lion(std::move(parameters), detail::with_rate(options, lr)) {}

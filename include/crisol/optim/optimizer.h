@@ -46,9 +46,9 @@ struct OptimizerImpl;
 ///     optim::SGD optimizer({{.params = net.body.parameters()}, {.params = net.head.parameters(), .lr = 0.1}},
 ///                          {.lr = 0.01, .momentum = 0.9});
 ///
-/// Frozen parameters (requires_grad_(false)) are skipped for as long as they are frozen. A newer optimiser takes its
-/// parameters over from an older one, which then cannot step. Constructors and add_param_group throw invalid_argument,
-/// and change nothing, for a parameter in two groups, and for bad settings.
+/// Frozen parameters (requires_grad_(false)) are skipped for as long as they are frozen. If two optimisers have the
+/// same parameters, the newer one takes them over, and the older one cannot step. Constructors and add_param_group
+/// throw invalid_argument, and change nothing, for a parameter in two groups, and for bad settings.
 class CRISOL_API Optimizer {
  public:
   virtual ~Optimizer();
@@ -62,14 +62,14 @@ class CRISOL_API Optimizer {
   void zero_grad(bool set_to_none);
   /// Updates every parameter that got a gradient since zero_grad() and is not frozen. The other parameters, and their
   /// states, stay unchanged. t in the formulas counts the updates of a parameter. Throws invalid_argument, and changes
-  /// nothing, if no parameter has a gradient although one wants it. Throws it also if the memory of a parameter was
+  /// nothing, if parameters want gradients and none of them has one. Throws it also if the memory of a parameter was
   /// replaced meanwhile: by Module::to, or by an optimiser that was made later. Does nothing if all parameters are
   /// frozen.
   void step();
 
   /// All groups, in order, with all their settings.
   const std::vector<ParamGroup>& param_groups() const noexcept;
-  /// The settings of groups that do not name them.
+  /// The settings for groups that do not set their own.
   const ParamGroup& defaults() const noexcept;
   /// Changes the settings of a group that have a value in `settings`; its params must be empty. A captured step reads
   /// lr and momentum (Adam, AdamW, Lion: beta1) at each replay, and keeps the other settings that it was captured with.
@@ -118,7 +118,7 @@ class CRISOL_API Optimizer {
   /// The parts in which optimisers differ.
   struct Method {
     std::string name;  ///< The name of the optimiser. Error texts start with it.
-    /// Throws for settings that do not go together. All settings have values.
+    /// Throws for settings that contradict each other. All settings have values.
     std::function<void(const ParamGroup&)> check;
     /// The names of a group's states.
     std::function<std::vector<std::string>(const ParamGroup&)> state_names;

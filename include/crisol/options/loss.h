@@ -5,7 +5,7 @@
 
 namespace crisol {
 
-/// How the losses of rows or elements become the result: their mean, their sum, or all of them without reduction.
+/// How the losses of rows or elements are combined: their mean, their sum, or no reduction.
 enum class Reduction : std::uint8_t { mean, sum, none };
 
 /// Options of cross_entropy, as in PyTorch.

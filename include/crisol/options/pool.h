@@ -22,7 +22,7 @@ struct AvgPool2dOptions {
   IntPair padding = 0;            ///< Zeros on each side, at most half of the kernel.
   bool ceil_mode = false;         ///< Rounds the output's size up: the last windows may extend beyond the input.
   bool count_include_pad = true;  ///< Counts the zeros of the padding as elements of the mean.
-  int divisor = 0;                ///< If not 0, sums are divided by it instead of by the number of elements.
+  int divisor = 0;                ///< If not 0, sums are divided by this number instead of the number of elements.
 };
 
 /// Options of max_pool3d, as in MaxPool2dOptions. A triple is (depth, height, width).
@@ -41,7 +41,7 @@ struct AvgPool3dOptions {
   IntTriple padding = 0;          ///< Zeros on each side, at most half of the kernel.
   bool ceil_mode = false;         ///< Rounds the output's size up: the last windows may extend beyond the input.
   bool count_include_pad = true;  ///< Counts the zeros of the padding as elements of the mean.
-  int divisor = 0;                ///< If not 0, sums are divided by it instead of by the number of elements.
+  int divisor = 0;                ///< If not 0, sums are divided by this number instead of the number of elements.
 };
 
 }  // namespace crisol

@@ -5,8 +5,8 @@
 
 namespace crisol {
 
-/// The value of a place to which elements are scattered, of the elements and its old value: their sum or product, or
-/// the largest or smallest of them. NaN counts as the largest and as the smallest.
+/// How the elements that are scattered to a place are combined with its old value: by their sum or product, or by
+/// taking the largest or smallest of them. NaN counts as the largest and as the smallest.
 enum class ScatterReduction : std::uint8_t { sum, prod, amax, amin };
 
 }  // namespace crisol

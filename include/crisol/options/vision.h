@@ -38,9 +38,9 @@ enum class GridSamplePadding { zeros, border, reflection };
 struct GridSampleOptions {
   GridSampleMode mode = GridSampleMode::bilinear;             ///< How elements are computed.
   GridSamplePadding padding_mode = GridSamplePadding::zeros;  ///< The values that are read outside the input.
-  bool align_corners =
-      false;                 ///< -1 and 1 are the centres of the corner elements. Otherwise they are their outer edges.
-  bool in_elements = false;  ///< The grid holds positions of elements, 0 for the first one, and not -1 to 1.
+  /// -1 and 1 are the centres of the corner elements. Otherwise -1 and 1 are the edges of the image.
+  bool align_corners = false;
+  bool in_elements = false;  ///< The grid holds positions of elements (0 for the first one) instead of -1 to 1.
 };
 
 /// Options of roi_align().
@@ -55,10 +55,10 @@ struct RoiAlignOptions {
 
 /// Options of non_max_suppression().
 struct NonMaxSuppressionOptions {
-  double iou_threshold = 0.5;  ///< A box is dropped if its common part with a selected box is more than this.
+  double iou_threshold = 0.5;  ///< A box is dropped if its overlap (IoU) with a selected box is more than this.
   double score_threshold = -std::numeric_limits<double>::infinity();      ///< Boxes need a higher score.
   std::int64_t max_per_class = std::numeric_limits<std::int64_t>::max();  ///< The most boxes of a class of an image.
-  bool centered = false;  ///< A box is (x, y, width, height) of its centre. Otherwise (y, x, y, x) of two corners.
+  bool centered = false;  ///< A box is (centre x, centre y, width, height). Otherwise (y, x, y, x) of two corners.
 };
 
 }  // namespace crisol
