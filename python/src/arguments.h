@@ -9,33 +9,33 @@
 
 namespace crisol::python {
 
-/// A position or an axis that does not exist. Python gets OutOfRangeError, which is an IndexError too.
+/// A position or an axis that does not exist. In Python it is OutOfRangeError, which is also an IndexError.
 class OutOfRange : public Error {
  public:
   explicit OutOfRange(const std::string& text) : Error(ErrorCode::invalid_argument, text) {}
 };
 
-/// Calls a function with the interpreter's lock free. For functions that read Python objects first.
+/// Releases the interpreter's lock while a function runs. For bindings that read Python objects before.
 template <class Function>
 auto unlocked(Function&& function) {
   const nb::gil_scoped_release free;
   return std::forward<Function>(function)();
 }
 
-/// The numbers of f(2, 3) or f((2, 3)).
+/// The shape of f(2, 3) or f((2, 3)).
 Shape shape_of(const nb::args& numbers);
 
 /// The shape of f(2, 3), for the second overload of f(shape). The first overload has taken f(2) and f((2, 3)), so fewer
 /// than two arguments fit no overload.
 Shape shape_of_sizes(const nb::args& sizes);
 
-/// None for the undefined tensor.
+/// The tensor, or None if it is undefined.
 inline std::optional<Tensor> if_defined(Tensor x) { return x.defined() ? std::optional(std::move(x)) : std::nullopt; }
 
-/// The undefined tensor for None.
+/// The tensor, or an undefined tensor for None.
 inline Tensor or_undefined(const std::optional<Tensor>& x) { return x.value_or(Tensor()); }
 
-/// An argument `axis` with PyTorch's name `dim`, and every other argument as it is.
+/// Replaces an argument `axis` by one with PyTorch's name `dim`. Other arguments stay as they are.
 template <class Extra>
 const Extra& with_dim(const Extra& extra) {
   return extra;
@@ -65,14 +65,14 @@ bool is_axis(const nb::arg_v_t<flags, locked>& argument) {
   return std::string_view(argument.name_) == "axis";
 }
 
-/// where.def(), and if there is an argument `axis`, a second overload in which it has the name `dim`.
+/// Defines a function. If it has an argument `axis`, defines a second overload where this argument is called `dim`.
 template <class Where, class Function, class... Extra>
 void define_along(Where& where, const char* name, const Function& function, const Extra&... extra) {
   where.def(name, function, extra...);
   if ((is_axis(extra) || ...)) where.def(name, function, with_dim(extra)...);
 }
 
-/// Defines a function with the arguments `extra` after x, and the method of the same name.
+/// Defines a function of x and the arguments `extra`, and the method of the same name.
 template <class Function, class... Extra>
 void define(nb::module_& m, TensorClass& tensor, const char* name, Function function, const char* text,
             const Extra&... extra) {
@@ -80,19 +80,19 @@ void define(nb::module_& m, TensorClass& tensor, const char* name, Function func
   define_along(tensor, name, function, extra..., Unlocked(), text);
 }
 
-/// Replaces each occurrence of `from` that is there now.
+/// Replaces all occurrences of `from`. The replacements themselves are not searched.
 void replace_all(std::string& text, const std::string& from, const std::string& to);
 
-/// Settings that the library prints, such as "bias=true", with Python's True, False and None, and its tuples of one.
+/// Turns settings that the library prints, such as "bias=true", into Python: True, False, None, tuples of one element.
 std::string in_python(std::string settings);
 
-/// The text of a TypeError until calls.cpp names the argument.
+/// The text of a TypeError. calls.cpp replaces it by a text that names the argument.
 inline constexpr const char* wrong_part = "a part of an argument has a wrong type";
 
-/// A message of the library with Python's names in place of those of C++.
+/// A message of the library, with Python's names instead of the names of C++.
 std::string message_in_python(std::string text);
 
-/// Raises the class of crisol that has this name.
+/// Raises the exception class of crisol with this name.
 [[noreturn]] void raise(const char* class_name, const std::string& text);
 
 }  // namespace crisol::python

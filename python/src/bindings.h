@@ -19,18 +19,18 @@ namespace crisol::python {
 namespace nb = nanobind;
 using namespace nb::literals;
 
-/// Frees the interpreter's lock while a function of the library runs. For functions that touch no Python object.
+/// Releases the interpreter's lock while a function of the library runs. For functions that touch no Python object.
 using Unlocked = nb::call_guard<nb::gil_scoped_release>;
 
-/// For functions that return their tensor: Python gets the same object back.
+/// For functions that return their own tensor: Python gets the same object back.
 inline constexpr auto itself = nb::rv_policy::none;
 
-/// "float32" for f32.
+/// For example "float32" for f32.
 std::string name_in_python(DType dtype);
 
 using TensorClass = nb::class_<Tensor>;
 
-/// The buffer protocol of Tensor, and what the collector sees of it.
+/// The buffer protocol of Tensor, and its slots for the garbage collector.
 extern PyType_Slot tensor_slots[];
 
 void bind_errors(nb::module_& m);
@@ -58,7 +58,7 @@ void bind_vision(nb::module_& m);
 void bind_sampling(nb::module_& m);
 void bind_optim(nb::module_& m);
 void bind_schedules(nb::module_& m);
-/// The last: lets the TypeErrors of all functions name the argument that is wrong.
+/// Call it last. It makes the TypeErrors of all functions name the wrong argument.
 void explain_calls(nb::module_& m);
 
 }  // namespace crisol::python

@@ -9,11 +9,11 @@
 
 namespace crisol::python {
 
-/// A Python object that C++ keeps. Copies and destruction need no lock of the interpreter.
+/// A Python object that C++ keeps. It may be copied and destroyed without the interpreter's lock.
 class Kept {
  public:
   explicit Kept(nb::handle object) : object_(object.inc_ref().ptr(), &Kept::release) {}
-  /// The object. Needs the lock.
+  /// The object. The caller must hold the lock.
   nb::handle get() const noexcept { return object_.get(); }
 
  private:
@@ -21,7 +21,7 @@ class Kept {
   std::shared_ptr<PyObject> object_;
 };
 
-/// An exception of Python on its way through the library, which may throw it several times.
+/// Carries an exception of Python through the library, which may throw it several times.
 class CallbackError : public std::exception {
  public:
   explicit CallbackError(const nb::python_error& error) : value_(error.value()) {}
@@ -33,7 +33,7 @@ class CallbackError : public std::exception {
   Kept value_;
 };
 
-/// Calls a function with the lock of the interpreter. For functions that the library calls.
+/// Calls a function with the interpreter's lock held. For functions that the library calls.
 template <class Function>
 auto with_python(Function&& function) {
   const nb::gil_scoped_acquire lock;

@@ -1,8 +1,8 @@
 // The texts of the TypeErrors of bound functions. nanobind names the overloads and the classes of the arguments. This
 // file lets crisol/_explain.py say which argument is wrong and what it takes.
 //
-// Each function of nanobind holds a pointer to the code of its calls. explain_calls() puts another pointer there, which
-// calls the first one, and looks at the error if there is one.
+// Each function object of nanobind has a pointer to the code that calls it. explain_calls() replaces this pointer by
+// its own function, which calls the original code and improves its error.
 #include <cstring>
 #include <unordered_map>
 
@@ -20,20 +20,20 @@ struct Known {
   std::string name;
 };
 
-/// Lives as long as the process, like the functions.
+/// Lives as long as the process, because the functions do.
 std::unordered_map<PyObject*, Known>& known_functions() {
   static auto& known = *new std::unordered_map<PyObject*, Known>();
   return known;
 }
 
-/// Whether the error that is set comes from the conversion of arguments.
+/// Whether the current error comes from the conversion of arguments.
 bool is_unexplained(const nb::object& error) {
   const std::string text = nb::cast<std::string>(nb::str(error));
   return text == wrong_part || text.find("(): incompatible function arguments. The following") != std::string::npos;
 }
 
-/// The error in its place, with a text that names the argument. An error without a traceback comes from the function
-/// itself, and not from a function of Python that it called: it gets the name of the function at least.
+/// Replaces the error by one whose text names the argument. An error without a traceback comes from the bound function
+/// itself, not from a Python function that it called. Its text gets at least the name of the function.
 void explain(PyObject* function, const std::string& name, PyObject* const* arguments, std::size_t count,
              PyObject* keywords) {
   const nb::python_error raised;
@@ -61,7 +61,8 @@ PyObject* explained_call(PyObject* function, PyObject* const* arguments, std::si
   const Known& known = known_functions().find(function)->second;
   PyObject* const result = known.call(function, arguments, flags, keywords);
   if (result != nullptr || PyErr_ExceptionMatches(PyExc_TypeError) == 0) return result;
-  constexpr std::size_t numbers = ~std::size_t{0} >> 8;  // The highest bits are flags of Python and nanobind.
+  constexpr std::size_t numbers = ~std::size_t{0} >> 8;  // Masks out the highest bits, which are flags of Python and
+                                                         // nanobind.
   try {
     explain(function, known.name, arguments, flags & numbers, keywords);
   } catch (nb::python_error& failure) {
@@ -70,8 +71,8 @@ PyObject* explained_call(PyObject* function, PyObject* const* arguments, std::si
   return nullptr;
 }
 
-/// The place of the pointer in a function's object: the member by which nanobind tells Python where it is has its
-/// value.
+/// Finds the call pointer in a function object. nanobind gives the pointer's value as __vectorcalloffset__, and one
+/// word of the object has this value.
 Call* place_of_call(nb::handle function) {
   const nb::object value = nb::getattr(function, "__vectorcalloffset__", nb::none());
   if (value.is_none()) return nullptr;
@@ -93,15 +94,15 @@ void explain_function(nb::handle function, const std::string& name) {
   *place = &explained_call;
 }
 
-/// The name of a member for users: that of the class for its constructor, without the underscore of a function that
-/// Python code calls.
+/// The name of a member for users. For a constructor it is the name of the class. The underscore of a function that
+/// Python code wraps is left out.
 std::string public_name(const std::string& owner, std::string name) {
   if (name == "__init__" || name == "__call__") return owner;
   if (name.compare(0, 2, "__") != 0 && name[0] == '_') name.erase(0, 1);
   return owner + "." + name;
 }
 
-/// The module of crisol that has the members of a submodule of the extension.
+/// The public module of crisol that has the members of a submodule of the extension.
 std::string module_name(const std::string& submodule) {
   return submodule == "_functional" ? "crisol.nn.functional" : "crisol." + submodule.substr(1);
 }

@@ -15,7 +15,7 @@ bool read_whole(PyObject* object, Scalar& scalar) noexcept {
   return true;
 }
 
-/// The scalars of NumPy and others. An array with one element is none of them.
+/// Reads scalars of NumPy and other libraries. An array with one element does not count as a scalar.
 bool read_foreign_scalar(PyObject* object, Scalar& scalar) noexcept {
   if (PyObject_HasAttrString(object, "__len__") != 0) return false;
   if (PyIndex_Check(object) != 0) {
@@ -108,7 +108,7 @@ bool read_dtype(PyObject* object, DType& dtype) {
   if (is_type(PyBool_Type)) return dtype = DType::boolean, true;
   if (is_type(PyLong_Type)) return dtype = DType::i64, true;
   if (is_type(PyFloat_Type)) return dtype = DType::f32, true;
-  // Else the next overload would take the text for a device.
+  // Throws, because otherwise the next overload would take the text for a device.
   if (has_name("float64")) throw nb::type_error(wrong_part);
   return false;
 }

@@ -20,11 +20,11 @@ struct DTypeObject {
   DType value;
 };
 
-/// The objects, by the number of the DType. They live as long as the process.
+/// The dtype objects, by the number of the DType. They live as long as the process.
 inline std::array<PyObject*, 6> dtype_objects{};
 
-/// Reads a bool, an int or a float, or an object that converts itself to one, like the scalars of NumPy. Returns false
-/// for anything else, and for an int that 64 bits do not hold.
+/// Reads a bool, an int or a float, or an object that converts itself to one of them, such as a scalar of NumPy.
+/// Returns false for anything else, and for an int that does not fit into 64 bits.
 bool read_scalar(PyObject* object, Scalar& scalar) noexcept;
 
 /// The right operand of an operator: a tensor or a number, as `Right`, or a NumPy array.
@@ -73,7 +73,7 @@ struct type_caster<crisol::Shape> {
   }
 };
 
-/// The caster of an optional whose value may throw: from_python of nanobind's own caster is noexcept.
+/// The caster of an optional whose value may throw. nanobind's own caster has a noexcept from_python.
 template <class T>
 struct throwing_optional_caster : optional_caster<std::optional<T>> {
   bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) {
@@ -90,7 +90,7 @@ struct type_caster<std::optional<crisol::DType>> : throwing_optional_caster<cris
 template <>
 struct type_caster<std::optional<crisol::Shape>> : throwing_optional_caster<crisol::Shape> {};
 
-/// The base of a caster of a type without a default constructor.
+/// The base of casters for types without a default constructor.
 template <class T>
 struct value_caster {
   using Value = T;
@@ -133,7 +133,7 @@ struct type_caster<crisol::Operand> : value_caster<crisol::Operand> {
 
 template <class Right>
 struct type_caster<crisol::python::OrArray<Right>> {
-  // The stub cannot name NumPy's class, because Tensor has a method numpy.
+  // The stub cannot name NumPy's class, because Tensor has a method `numpy`.
   NB_TYPE_CASTER(crisol::python::OrArray<Right>, make_caster<Right>::Name + const_name(" | typing_extensions.Buffer"))
 
   bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) noexcept {

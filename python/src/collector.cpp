@@ -8,7 +8,7 @@ namespace crisol::python {
 
 namespace {
 
-/// Passes the Python functions among those of a tensor to the collector.
+/// Passes the Python functions that a tensor keeps to the garbage collector.
 class Visitor : public FunctionVisitor {
  public:
   Visitor(visitproc visit, void* arg) : visit_(visit), arg_(arg) {}

@@ -1,7 +1,7 @@
-// What Python's collector of cycles sees of objects that the library keeps.
+// What Python's garbage collector sees of the objects that the library keeps.
 //
-// A type's traverse function visits each reference that the C++ object owns, once. A reference that several owners
-// share is visited by none, so the object behind it stays: the collector may keep too much, and never frees too much.
+// A type's traverse function visits each reference that the C++ object owns, once. If several owners share a reference,
+// none of them visits it. So the collector may keep an object too long, but never frees it too early.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@ class GraphFunction {
   explicit GraphFunction(nb::handle function);
   /// The function. Needs the lock.
   nb::handle get() const noexcept { return function_.get(); }
-  /// Whether there is one in the process.
+  /// Whether the process has such a function.
   static bool any() noexcept { return count.load(std::memory_order_relaxed) > 0; }
 
  private:
@@ -28,44 +28,44 @@ class GraphFunction {
   std::shared_ptr<PyObject> function_;
 };
 
-/// hook(gradient) of a tensor.
+/// A hook of a tensor: hook(gradient).
 struct GradientCall {
   GraphFunction function;
   Tensor operator()(const Tensor& gradient) const;
 };
-/// hook(leaf) of a leaf.
+/// A hook of a leaf: hook(leaf).
 struct LeafCall {
   GraphFunction function;
   void operator()(const Tensor& leaf) const;
 };
-/// backward(dy, inputs, result) of a custom function.
+/// The function of a custom function: backward(dy, inputs, result).
 struct BackwardCall {
   GraphFunction function;
   std::vector<Tensor> operator()(const Tensor& dy, const std::vector<Tensor>& x, const Tensor& y) const;
 };
-/// function(gradients) of watched tensors.
+/// The function of watched tensors: function(gradients).
 struct WatchCall {
   GraphFunction function;
   std::vector<Tensor> operator()(const std::vector<Tensor>& gradients) const;
 };
 
-/// Tensors for Python, with None for undefined ones.
+/// Tensors as a list for Python, with None for undefined ones.
 nb::list with_none(const std::vector<Tensor>& tensors);
-/// Tensors of Python, undefined ones for None.
+/// The tensors of a Python sequence. None becomes an undefined tensor.
 std::vector<Tensor> tensors_of(nb::handle sequence);
 
-/// Visits the Python functions that live only because of a tensor with this number of handles.
+/// Visits the Python functions that live only because of this tensor. `handles` is the number of its handles.
 int visit_graph(const Tensor& tensor, std::int64_t handles, visitproc visit, void* arg);
 
-/// The slots of Tensor.
+/// The slots of the type Tensor.
 int traverse_tensor(PyObject* self, visitproc visit, void* arg);
 int clear_tensor(PyObject* self);
 
-/// The traverse and clear functions of an ordinary class with attributes, which the first such class gives.
+/// The traverse and clear functions of an ordinary class with attributes. The first such class sets them.
 inline traverseproc traverse_attributes = nullptr;
 inline inquiry clear_attributes = nullptr;
 
-/// The slots of a class whose objects own references: references() lists them, and forget() gives them up.
+/// The slots of a class whose objects own references. references() lists these, and forget() releases them.
 template <class T, bool attributes>
 int traverse_references(PyObject* self, visitproc visit, void* arg) {
   if (attributes) {

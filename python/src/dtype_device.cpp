@@ -76,7 +76,7 @@ void bind_devices(nb::module_& m) {
       .def("__repr__", &repr_of)
       .def("__str__", [](Device self) { return self.name(); })
       .def("__reduce__", [](nb::handle self) {
-        // A name alone may match a device of another platform too.
+        // The pickle holds platform and name, because a name may match a device of another platform too.
         const nb::object pickle = nb::module_::import_("crisol._pickle");
         return nb::make_tuple(pickle.attr("rebuild_device"), pickle.attr("device_arguments")(self));
       });

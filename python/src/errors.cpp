@@ -1,4 +1,4 @@
-// The exceptions: crisol.Error, and a class below it for each kind, which is also the fitting class of Python.
+// The exceptions: crisol.Error, and a subclass for each kind, which is also a subclass of Python's matching exception.
 #include <array>
 #include <cctype>
 #include <cstring>
@@ -12,7 +12,7 @@ namespace crisol::python {
 
 namespace {
 
-/// The classes by the number of the ErrorCode, and the class of OutOfRange. They live as long as the process.
+/// The classes by the number of the ErrorCode, then the class for OutOfRange. They live as long as the process.
 std::array<PyObject*, 6> classes{};
 PyObject* out_of_range = nullptr;
 
@@ -24,7 +24,7 @@ PyObject* make_class(nb::module_& m, const char* name, const char* text, const n
   return type;
 }
 
-/// Names of C++ in texts of the library, and Python's.
+/// Names of C++ in messages of the library, and the names in Python.
 constexpr std::pair<std::string_view, std::string_view> words[]{
     {"f32", "float32"},
     {"f16", "float16"},
@@ -40,7 +40,7 @@ constexpr std::pair<std::string_view, std::string_view> words[]{
     {"overlap to false", "overlap=False"},
 };
 
-/// Whether a word cannot begin after, or end before, this character: it would be a part of a name or of a path.
+/// Whether this character continues a word. Next to it no word begins or ends, but a part of a name or a path.
 bool continues(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("_/'\":", c) != nullptr;
 }
@@ -71,7 +71,7 @@ void translate(const std::exception_ptr& exception, void*) {
   } catch (const nb::cast_error&) {
     PyErr_SetString(PyExc_TypeError, wrong_part);
   } catch (const Error& error) {
-    // Other texts contain paths and source code.
+    // Only these messages are translated, because other messages contain paths and source code.
     std::string text = error.code() == ErrorCode::invalid_argument ? message_in_python(error.what()) : error.what();
     if (error.code() == ErrorCode::device_not_found && devices().empty())
       text +=

@@ -6,7 +6,7 @@ namespace crisol::python {
 
 namespace {
 
-/// Devices, their queues and the memory pool belong to the process, so two interpreters would share them.
+/// Throws in a second interpreter: it would share the process' devices, queues and memory pool.
 void check_main_interpreter() {
   if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
     throw std::runtime_error("crisol works in the main interpreter only, not in a sub-interpreter");
@@ -18,8 +18,8 @@ void check_main_interpreter() {
 
 NB_MODULE(_crisol, m) {
   using namespace crisol::python;
-  nanobind::set_implicit_cast_warnings(false);  // crisol/_explain.py tells of a device that there is not.
-  nanobind::set_leak_warnings(false);           // The dtype objects live as long as the process.
+  nanobind::set_implicit_cast_warnings(false);  // crisol/_explain.py reports a missing device.
+  nanobind::set_leak_warnings(false);           // No warnings at exit: the dtype objects live as long as the process.
   check_main_interpreter();
   m.attr("__version__") = crisol::version();
   bind_errors(m);

@@ -13,21 +13,21 @@
 
 namespace crisol::python {
 
-/// A number of a window over sequences: an int, or a tuple of one, as PyTorch's layers take it.
+/// A size of a window over sequences: an int, or a tuple of one int, as in PyTorch's layers.
 struct IntSingle {
   IntSingle(int number) : w(number) {}
   operator int() const { return w; }
   int w;
 };
 
-/// An argument that counts as true or false, as PyTorch takes it: True, None, 0, NumPy's bool, ….
+/// An argument that is read as true or false, as in PyTorch: True, None, 0, NumPy's bool, ….
 struct Truth {
   Truth(bool is_true) : value(is_true) {}
   operator bool() const { return value; }
   bool value;
 };
 
-/// Reads an int for all `count` values, or a sequence of `count` ints.
+/// Reads one int for all `count` values, or a sequence of `count` ints.
 bool read_ints(PyObject* object, int* values, int count) noexcept;
 
 /// Reads "mean", "sum" or "none".

@@ -1,5 +1,5 @@
-// The extension module crisol._dist: training on several devices (crisol/dist.h). It is a module of its own, because it
-// needs MPI. It takes and gives objects of the classes of crisol._crisol.
+// The extension module crisol._dist: training on several devices (crisol/dist.h). It is a separate module, because it
+// needs MPI. It uses the classes of crisol._crisol.
 #include "crisol/dist.h"
 
 #include <nanobind/stl/shared_ptr.h>
@@ -15,7 +15,7 @@ using dist::DataParallel;
 using dist::ReduceOp;
 using dist::ShardedOptimizer;
 
-/// "sum", "mean", "min" or "max".
+/// Reads "sum", "mean", "min" or "max".
 ReduceOp reduce_op_of(const char* function, const std::string& name) {
   constexpr std::pair<const char*, ReduceOp> all[]{
       {"sum", ReduceOp::sum}, {"mean", ReduceOp::mean}, {"min", ReduceOp::min}, {"max", ReduceOp::max}};
@@ -119,7 +119,7 @@ void bind_sharded_optimizer(nb::module_& m) {
 
 NB_MODULE(_dist, m) {
   using namespace crisol::python;
-  nanobind::module_::import_("crisol._crisol");  // Its classes, and its translation of errors.
+  nanobind::module_::import_("crisol._crisol");  // Loads its classes and its translation of errors.
   bind_run(m);
   bind_collectives(m);
   bind_data_parallel(m);

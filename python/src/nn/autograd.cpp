@@ -1,4 +1,4 @@
-// Modes of recording, gradients, functions with gradients of their own, checkpoints, and hooks of tensors.
+// Modes of recording, gradients, custom functions, checkpoints, and hooks of tensors.
 #include <cstddef>
 #include <new>
 
@@ -12,7 +12,7 @@ namespace crisol::python {
 
 namespace {
 
-/// A scope of the library that Python enters and leaves.
+/// A scope of the library as a context manager of Python.
 template <class Scope>
 class Entered {
  public:
@@ -31,7 +31,7 @@ void bind_scope(nb::module_& m, const char* name) {
       .def("leave", &Entered<Scope>::leave);
 }
 
-/// Switches a mode of this thread for good: by a scope that never ends, and that owns no memory.
+/// Switches a mode of this thread permanently: makes a scope that never ends. The scope owns no memory.
 template <class Scope>
 void begin_without_end() {
   alignas(Scope) std::byte place[sizeof(Scope)];

@@ -8,7 +8,7 @@ namespace {
 
 using Child = std::shared_ptr<nn::Module>;
 
-/// Opens the functions that the library gives to derived classes.
+/// Makes functions public that the library reserves for derived classes.
 template <class Container>
 struct Opened : Container {
   static void add(Container& c, const std::string& name, const Child& value) {
@@ -28,7 +28,7 @@ Child child_of(nb::handle object) {
   throw nb::python_error();
 }
 
-/// The position of a child, counted from the end if it is negative.
+/// The index of a child. A negative index counts from the end.
 std::size_t place_of(const nn::Module& c, std::int64_t i) {
   const auto size = static_cast<std::int64_t>(c.named_children().size());
   if (i < -size || i >= size) raise("OutOfRangeError", "module " + std::to_string(i) + " of " + std::to_string(size));
@@ -104,7 +104,7 @@ void bind_lists(nb::module_& m) {
       });
 }
 
-/// A member that is a module. An assigned layer of the same class replaces it.
+/// Binds a member that is a module. Assigning a layer of the same class replaces it.
 template <auto member, class Class>
 void bind_child(Class& model, const char* name, const char* text) {
   using M = typename Class::Type;
@@ -119,7 +119,8 @@ void bind_child(Class& model, const char* name, const char* text) {
       [name](nb::handle self, nb::handle_t<Layer> layer) {
         M& m = nb::cast<M&>(self);
         m.replace_module(name, m.*member, nb::cast<const Layer&>(layer));
-        nb::cast<nb::dict>(self.attr("__dict__"))[name] = layer;  // For pickles: the constructor makes another one.
+        nb::cast<nb::dict>(self.attr("__dict__"))[name] = layer;  // Stores the layer for pickles, because the
+                                                                  // constructor makes another one.
       },
       text);
 }

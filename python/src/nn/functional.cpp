@@ -1,4 +1,4 @@
-// The functions of torch.nn.functional that take options, with PyTorch's names of arguments and defaults.
+// The functions of torch.nn.functional that take options, with PyTorch's argument names and defaults.
 #include "arguments.h"
 #include "bindings.h"
 #include "nn/same_padding.h"

@@ -1,5 +1,5 @@
-// Hooks of modules. crisol/nn/_hooks.py keeps them in one table for each module and calls them. The table belongs to a
-// wrapper of the module's calls, so the library's own calls of a layer have the hooks too.
+// Hooks of modules. crisol/nn/_hooks.py keeps them in one table for each module and calls them. A wrapper around the
+// module's calls owns the table. So hooks also run when the library itself calls a layer.
 #include "collector.h"
 #include "nn/module.h"
 
@@ -11,14 +11,14 @@ nb::object call_table(nb::handle table, nb::handle module, nb::handle forward, n
   return table.attr("call")(module, forward, args, kwargs);
 }
 
-/// The wrapper of the calls of a module with a table of hooks.
+/// The wrapper around the calls of a module that has a table of hooks.
 class HookedCall {
  public:
   HookedCall(nb::handle module, nb::handle table)
       : table_(table.inc_ref().ptr(), &HookedCall::release),
         module_(nb::steal(PyWeakref_NewRef(module.ptr(), nullptr))) {}
 
-  /// A call by the library.
+  /// Called when the library calls the module.
   Tensor operator()(nn::Module& m, const Tensor& x, const Registry::Forward& call) const {
     return with_python([&] {
       const nb::object forward =
@@ -30,7 +30,7 @@ class HookedCall {
     });
   }
   nb::handle table() const noexcept { return table_.get(); }
-  /// The table if no other wrapper has it, else null.
+  /// The table if no other wrapper shares it, else null.
   PyObject* own_table() const noexcept { return table_.use_count() == 1 ? table_.get() : nullptr; }
 
  private:
@@ -39,7 +39,7 @@ class HookedCall {
     const nb::gil_scoped_acquire lock;
     Py_DECREF(table);
   }
-  /// The object that has the hooks. A module whose object is gone gets one for this call.
+  /// The Python object of the module. If the object no longer exists, makes one for this call.
   nb::object object_of(nn::Module& m) const {
     const nb::object found = module_.get()();
     return found.is_none() ? nb::cast(&m, nb::rv_policy::reference) : found;
@@ -51,7 +51,7 @@ class HookedCall {
 
 const HookedCall* hooked(const nn::Module& m) { return m.call_wrapper().target<HookedCall>(); }
 
-/// forward() with the hooks that are not Python's, which see tensors alone.
+/// forward() with the library's hooks, which see only tensors.
 nb::object call_inside(nb::handle self, const nb::args& args, const nb::kwargs& kwargs) {
   nn::Module& m = registry_of(self);
   const nb::object forward = self.attr("forward");
@@ -68,10 +68,10 @@ nb::object call_inside(nb::handle self, const nb::args& args, const nb::kwargs& 
   });
   const bool is_result =
       result.is_valid() && (!nb::isinstance<Tensor>(result) || nb::cast<const Tensor&>(result).impl() == seen.impl());
-  return is_result ? result : nb::cast(seen);  // Another function may replace forward.
+  return is_result ? result : nb::cast(seen);  // replace_forward may have replaced forward.
 }
 
-/// Visits the table of a module's hooks if the module has at most this number of handles, all with one owner.
+/// Visits the hook table of a module, if the module has at most this number of handles and all have one owner.
 int visit_table(const nn::Module& m, std::int64_t handles, visitproc visit, void* arg) {
   const HookedCall* call = hooked(m);
   if (call == nullptr || m.handles() > handles) return 0;
@@ -79,7 +79,8 @@ int visit_table(const nn::Module& m, std::int64_t handles, visitproc visit, void
   return 0;
 }
 
-/// Visits the hooks of the children that the library owns: a member of the parent's class, and the registry's copy.
+/// Visits the hooks of children that the library owns. Such a child is a member of the parent's C++ class, with a copy
+/// in the registry.
 int visit_children(const nn::Module& m, visitproc visit, void* arg) {
   for (const auto& [name, child] : m.named_children()) {
     if (std::get_deleter<nb::detail::py_deleter>(child) != nullptr || child.use_count() > 1) continue;
@@ -89,8 +90,8 @@ int visit_children(const nn::Module& m, visitproc visit, void* arg) {
   return 0;
 }
 
-/// Visits the hooks of the module's own parameters that nothing else holds. A parameter has three handles here: in the
-/// registry, in this list, and in the layer or in the attribute of Python.
+/// Visits the hooks of the module's own parameters, unless something else holds the parameter. A parameter then has
+/// three handles: in the registry, in this list, and in the layer or the Python attribute.
 int visit_parameters(PyObject* self, const nn::Module& m, visitproc visit, void* arg) {
   PyObject* const attributes = attributes_of(self);
   for (const auto& [name, parameter] : m.named_parameters()) {

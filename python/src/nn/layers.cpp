@@ -7,13 +7,13 @@ namespace crisol::python {
 
 namespace {
 
-/// What PyTorch's pooling layers take: one number if all are equal.
+/// The form that PyTorch's pooling layers use: one number if all are equal.
 nb::object short_form(IntPair pair) { return pair.h == pair.w ? nb::cast(pair.w) : nb::cast(pair); }
 nb::object short_form(IntTriple triple) {
   return triple == IntTriple(triple.w) ? nb::cast(triple.w) : nb::cast(triple);
 }
 
-/// The sizes of the window of a convolution, as a tuple.
+/// The sizes of a convolution's window, as a tuple.
 nb::tuple window_of(const Tensor& weight) {
   nb::list sizes;
   for (int i = 2; i < weight.dim(); ++i) sizes.append(weight.size(i));
@@ -139,7 +139,7 @@ void bind_adaptive_pool(nb::module_& m, const char* name, const char* text) {
       .def("_made_with", [](const L& self) { return nb::make_tuple(self.output()); });
 }
 
-/// An activation without settings. PyTorch's argument inplace is accepted; the result is always a new tensor.
+/// An activation without settings. It accepts PyTorch's argument inplace, but always returns a new tensor.
 template <class L>
 void bind_activation(nb::module_& m, const char* name) {
   bind_layer<L>(m, name, "The function of the same name, element by element. `inplace` changes nothing.")

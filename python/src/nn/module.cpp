@@ -1,5 +1,5 @@
-// The class nn.Module. Its children, parameters and buffers are in the library's registry, so the library sees a Python
-// module as one of its own. A Python module also keeps them as attributes, which makes them fast to read.
+// The class nn.Module. Children, parameters and buffers are in the library's registry, so the library handles a Python
+// module like its own modules. A Python module also stores them as attributes, which are fast to read.
 #include "nn/module.h"
 
 #include "arguments.h"
@@ -31,7 +31,7 @@ void set_attribute(nb::handle self, nb::handle name, nb::handle value) {
   if (PyObject_GenericSetAttr(self.ptr(), name.ptr(), value.ptr()) != 0) throw nb::python_error();
 }
 
-/// The own parameter of this name. A tied parameter has several names, which named_parameters() does not list.
+/// The module's own parameter of this name. A tied parameter has several names, and named_parameters() lists only one.
 std::optional<nn::Parameter> parameter_of(const nn::Module& m, const std::string& name) {
   if (name.find('.') != std::string::npos) return std::nullopt;
   try {
@@ -65,21 +65,21 @@ void set_module(nb::handle self, nb::handle name, nb::handle value) {
   } else if (nb::cast<nb::dict>(self.attr("__dict__")).contains(name)) {
     Registry::replace(m, text, child);
   } else {
-    // A class of C++ keeps the child as a member, which the registry does not reach.
+    // A class of C++ keeps the child as a member. The registry cannot replace the member.
     PyErr_Format(PyExc_TypeError, "the module '%s' of a %s cannot be replaced", text.c_str(), m.type_name().c_str());
     throw nb::python_error();
   }
   set_attribute(self, name, value);
 }
 
-/// The object that a Python module keeps as its attribute, or an invalid one.
+/// The object that a Python module keeps as an attribute, or an invalid object.
 nb::object kept_attribute(nb::handle self, nb::handle name) {
   const nb::dict attributes = nb::cast<nb::dict>(self.attr("__dict__"));
   return attributes.contains(name) ? nb::borrow(attributes[name]) : nb::object();
 }
 
-/// Lets an object of Python show `other` from now on. The module's parameter or buffer, which it showed before, is
-/// about to change.
+/// Makes a Python object refer to `other` from now on. It referred to the module's parameter or buffer, which is about
+/// to change.
 template <class Kind>
 void show_instead(const nb::object& object, const Kind& registered, const Tensor& other) {
   if (!object.is_valid() || !nb::isinstance<Kind>(object)) return;
@@ -92,9 +92,9 @@ void set_parameter(nb::handle self, nb::handle name, nb::handle value) {
   nn::Module& m = registry_of(self);
   const std::string text = nb::cast<std::string>(name);
   auto now = parameter_of(m, text);
-  if (now && now->impl() == parameter.impl()) return;  // p += 1 assigns the parameter itself.
+  if (now && now->impl() == parameter.impl()) return;  // For p += 1, Python assigns the parameter itself.
   if (now) {
-    // Who keeps the old parameter has a parameter with its values and its gradient.
+    // A program that keeps the old parameter gets a parameter with its values and its gradient.
     nn::Parameter old(now->detach(), now->requires_grad());
     old = *now;
     show_instead(kept_attribute(self, name), *now, old);
@@ -105,9 +105,9 @@ void set_parameter(nb::handle self, nb::handle name, nb::handle value) {
   set_attribute(self, name, value);
 }
 
-/// Gives a registered buffer a new value. An object of Python that shows the buffer keeps the old elements.
+/// Gives a registered buffer a new value. A Python object that refers to the buffer keeps the old elements.
 void assign_buffer(nb::handle self, nb::handle name, nn::Buffer& registered, const Tensor& value) {
-  if (value.impl() == registered.impl()) return;  // b += 1 assigns the buffer itself.
+  if (value.impl() == registered.impl()) return;  // For b += 1, Python assigns the buffer itself.
   const nb::object kept = kept_attribute(self, name);
   const Tensor old = registered;
   registered = value;
@@ -158,7 +158,8 @@ void delattr(nb::handle self, nb::handle name) {
   if (PyObject_GenericSetAttr(self.ptr(), name.ptr(), nullptr) != 0) throw nb::python_error();
 }
 
-/// Children, parameters and buffers that are not attributes. The library's own classes registered them.
+/// Looks for children, parameters and buffers that are not attributes, because the library's C++ classes registered
+/// them.
 nb::object getattr(nb::handle self, const std::string& name) {
   if (nb::inst_ready(self) && name.compare(0, 2, "__") != 0) {
     const nn::Module& m = *nb::inst_ptr<nn::Module>(self);
@@ -183,7 +184,7 @@ std::string extra_repr(const nn::Module& m) {
 
 using NamedModules = std::vector<std::pair<std::string, nb::object>>;
 
-/// All modules below a module and itself, each once, under their paths.
+/// A module and all modules below it, each once, with their paths.
 NamedModules modules_of(nb::handle self) {
   nn::Module& root = registry_of(self);
   NamedModules all;
@@ -253,7 +254,7 @@ void bind_modules(nb::module_& extension) {
   module.def("__init__", [](nb::pointer_and_handle<nn::Module> self) { construct(self); })
       .def("__call__", &call_module, nb::sig("def __call__(self, *args, **kwargs) -> typing.Any"),
            "Calls the hooks and forward().")
-      // A class may take other arguments and give other results.
+      // Derived classes may take other arguments and give other results.
       .def("forward", &forward, "x"_a,
            nb::sig("def forward(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any"),
            "The output for the inputs. A subclass defines it.")

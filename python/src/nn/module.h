@@ -14,11 +14,11 @@
 
 namespace crisol::python {
 
-/// The slots of all classes of modules: the garbage collector sees the children that the registry keeps.
+/// The slots of all module classes. They show the garbage collector the children that the registry keeps.
 extern PyType_Slot module_slots[];
 
-/// A module of a Python class that is derived from L. The library calls Python's forward and extra_repr, if there are
-/// any.
+/// A module of a Python class that is derived from L. The library calls forward and extra_repr of the Python class, if
+/// it has them.
 template <class L>
 struct Overridable : L {
   NB_TRAMPOLINE(L);
@@ -34,7 +34,7 @@ struct Overridable : L {
 template <class L, class Base = nn::Module>
 using LayerClass = nb::class_<L, Base, Overridable<L>>;
 
-/// Opens the functions of Module that the library gives to derived classes.
+/// Makes functions of Module public that the library reserves for derived classes.
 struct Registry : nn::Module {
   using Child = std::shared_ptr<nn::Module>;
   using Forward = std::function<Tensor(const Tensor&)>;
@@ -57,7 +57,7 @@ struct Registry : nn::Module {
   }
 };
 
-/// Constructs a layer. An instance of a Python class below L becomes an Overridable.
+/// Constructs a layer. For an instance of a Python subclass of L it constructs an Overridable.
 template <class L, class... Args>
 void construct(nb::pointer_and_handle<L> self, Args&&... args) {
   if (nb::inst_python_derived(self.h))
@@ -66,7 +66,7 @@ void construct(nb::pointer_and_handle<L> self, Args&&... args) {
     new (static_cast<void*>(self.p)) L(std::forward<Args>(args)...);
 }
 
-/// Keeps the arguments of a constructor in the attribute _arguments, a tuple. A pickle makes the layer from them.
+/// Keeps a constructor's arguments in the attribute _arguments, a tuple. Unpickling makes the layer from them.
 void keep_arguments(nb::handle self, PyObject** arguments, std::size_t count);
 
 struct KeepArguments {
@@ -77,10 +77,10 @@ struct KeepArguments {
   }
 };
 
-/// For __init__ of a layer.
+/// Keeps the arguments. For __init__ of layers.
 inline constexpr nb::call_policy<KeepArguments> kept_arguments;
 
-/// A deep copy of a layer that the library made, so that it has no arguments of a constructor.
+/// Makes a deep copy of a layer that has no constructor arguments, because the library made it.
 template <class L>
 std::shared_ptr<nn::Module> copy_of(const L& layer) {
   const nb::gil_scoped_release free;
@@ -88,7 +88,7 @@ std::shared_ptr<nn::Module> copy_of(const L& layer) {
   return std::make_shared<L>(layer);
 }
 
-/// The class of a layer. The constructor and forward are added by the caller.
+/// Binds the class of a layer. The caller adds the constructor and forward.
 template <class L, class Base = nn::Module>
 LayerClass<L, Base> make_class(nb::module_& m, const char* name, const char* text) {
   LayerClass<L, Base> layer(m, name, nb::dynamic_attr(), nb::is_weak_referenceable(), nb::type_slots(module_slots),
@@ -100,7 +100,7 @@ LayerClass<L, Base> make_class(nb::module_& m, const char* name, const char* tex
   return layer;
 }
 
-/// The class of a layer with a forward of one tensor.
+/// Binds the class of a layer whose forward takes one tensor.
 template <class L, class Base = nn::Module>
 LayerClass<L, Base> bind_layer(nb::module_& m, const char* name, const char* text) {
   LayerClass<L, Base> layer = make_class<L, Base>(m, name, text);
@@ -110,7 +110,7 @@ LayerClass<L, Base> bind_layer(nb::module_& m, const char* name, const char* tex
   return layer;
 }
 
-/// A member that is a parameter: None for the bias of a layer without bias. An assigned Parameter is tied.
+/// Binds a member that is a parameter. It is None if the layer has no bias. An assigned Parameter is tied.
 template <auto member, class Class>
 void bind_parameter(Class& layer, const char* name, const char* text) {
   using L = typename Class::Type;
@@ -123,14 +123,14 @@ void bind_parameter(Class& layer, const char* name, const char* text) {
       [](L& self, const nn::Parameter& value) { self.*member = value; }, nb::rv_policy::move, text);
 }
 
-/// A buffer as Python sees it: a view, which keeps its elements when the buffer is assigned.
+/// A buffer as Python gets it: a view that keeps its elements when the buffer is assigned.
 inline nn::Buffer seen_buffer(const nn::Buffer& buffer) { return nn::Buffer(Tensor(buffer)); }
 
 using ModuleClass = nb::class_<nn::Module, Overridable<nn::Module>>;
 
 void bind_tensors_of_modules(nb::module_& m, ModuleClass& module);
 void bind_hooks_of_modules(nb::module_& m, ModuleClass& module);
-/// What __call__() does.
+/// The implementation of __call__().
 nb::object call_module(nb::handle self, const nb::args& args, const nb::kwargs& kwargs);
 /// Visits the hooks of a module, of the children that the library owns, and of the parameters.
 int visit_hooks(PyObject* self, visitproc visit, void* arg);

@@ -6,7 +6,7 @@ namespace crisol::python {
 
 namespace {
 
-/// A layer of BatchNorm2dOptions or InstanceNormOptions, with their defaults.
+/// Binds a layer with BatchNorm2dOptions or InstanceNormOptions, and their defaults.
 template <class Options, class L, class Base>
 LayerClass<L, Base> bind_channel_norm(nb::module_& m, const char* name, const char* text) {
   constexpr Options defaults;
@@ -31,7 +31,7 @@ LayerClass<L, Base> bind_channel_norm(nb::module_& m, const char* name, const ch
   return layer;
 }
 
-/// A function that fills a tensor with random numbers. It takes the handle, so that Python gets the same object back.
+/// Binds a function that fills a tensor with random numbers. It takes the Python object, and returns the same object.
 template <auto fill>
 void bind_fill(nb::module_& m, const char* name, const char* first, const char* second) {
   m.def(

@@ -36,7 +36,7 @@ constexpr FlagSetting flags[]{
     {"maximize", &ParamGroup::maximize},
 };
 
-/// A parameter: a tensor, or a pair of named_parameters().
+/// Reads a parameter: a tensor, or a pair (name, tensor) of named_parameters().
 Tensor parameter_of(nb::handle entry) {
   if (nb::isinstance<nb::tuple>(entry) && nb::len(entry) == 2 && nb::isinstance<Tensor>(entry[1]))
     return nb::cast<Tensor>(entry[1]);
@@ -46,7 +46,7 @@ Tensor parameter_of(nb::handle entry) {
   throw nb::python_error();
 }
 
-/// What iterates over parameters.
+/// An iterator over parameters.
 nb::object iterator_of(nb::handle params) {
   PyObject* const iterator = PyObject_GetIter(params.ptr());
   if (iterator != nullptr) return nb::steal(iterator);
@@ -108,7 +108,7 @@ nb::dict dict_of_group(const ParamGroup& group) {
   return dict;
 }
 
-/// The groups of PyTorch's argument `params`: tensors, or dicts.
+/// Reads PyTorch's argument `params`: tensors, or dicts for groups.
 std::vector<ParamGroup> groups_of(const nb::object& params) {
   std::vector<ParamGroup> groups;
   ParamGroup plain;
@@ -126,7 +126,7 @@ std::vector<ParamGroup> groups_of(const nb::object& params) {
   return groups;
 }
 
-/// The base of a class in Python, whose step() takes the steps. Schedules change its rates.
+/// The base for optimisers that are written in Python, which override step(). Schedules can change the rates.
 class OwnOptimizer : public Optimizer {
  public:
   OwnOptimizer(const std::string& name, std::vector<ParamGroup> groups, const ParamGroup& defaults)
@@ -195,7 +195,7 @@ void bind_base(nb::module_& m) {
           Unlocked());
 }
 
-/// The class of an optimiser. `make` gives the defaults from the keyword arguments.
+/// Binds the class of an optimiser. `make` reads its defaults from the keyword arguments.
 template <class O>
 nb::class_<O, Optimizer> bind_optimizer(nb::module_& m, const char* name, const char* text) {
   return nb::class_<O, Optimizer>(m, name, nb::dynamic_attr(), text);

@@ -11,7 +11,7 @@ int same(int kernel, int stride, int dilation) {
   return dilation * (kernel - 1) / 2;
 }
 
-/// Whether it is "same"; false for "valid".
+/// True for "same", false for "valid".
 bool is_same(const std::string& name) {
   if (name != "same" && name != "valid") throw nb::value_error("padding is numbers, \"same\" or \"valid\"");
   return name == "same";

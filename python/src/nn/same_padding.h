@@ -1,4 +1,4 @@
-// PyTorch's names of paddings.
+// The paddings that PyTorch names by words.
 #pragma once
 
 #include "bindings.h"
@@ -6,7 +6,7 @@
 
 namespace crisol::python {
 
-/// The padding of a convolution: numbers, "valid" for none, or "same", with which the output has the input's size.
+/// Reads the padding of a convolution: numbers, "valid" (none), or "same" (the output has the input's size).
 IntSingle padding_of(nb::handle padding, IntSingle kernel, IntSingle stride, IntSingle dilation);
 IntPair padding_of(nb::handle padding, IntPair kernel, IntPair stride, IntPair dilation);
 IntTriple padding_of(nb::handle padding, IntTriple kernel, IntTriple stride, IntTriple dilation);

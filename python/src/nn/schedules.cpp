@@ -1,5 +1,5 @@
-// Learning-rate schedules with PyTorch's names of arguments. The attributes of a schedule keep what it refers to: its
-// optimiser, its functions, and other schedules. So the collector sees them.
+// Learning-rate schedules with PyTorch's names of arguments. The attributes of a schedule hold its optimiser, its
+// functions and other schedules. So the garbage collector sees these objects.
 #include <nanobind/stl/shared_ptr.h>
 
 #include "arguments.h"
@@ -28,7 +28,7 @@ struct KeepOptimizer {
 using Keep = nb::call_policy<KeepOptimizer>;
 using Counts = std::vector<std::int64_t>;
 
-/// A factor by a function that the schedule's attributes keep.
+/// The factor as a C++ function. The schedule's attributes keep the Python function.
 LambdaLR::Factor factor_of(nb::handle function) {
   return [function](std::int64_t steps) { return with_python([&] { return nb::cast<double>(function(steps)); }); };
 }

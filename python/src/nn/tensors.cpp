@@ -19,7 +19,7 @@ std::vector<std::pair<std::string, nn::Buffer>> named_buffers(const nn::Module& 
   return all;
 }
 
-/// The state that all handles of a tensor share.
+/// An object for the state that all handles of a tensor share.
 nb::object place_of(const Tensor& x) {
   const OpenclBuffer buffer = opencl_buffer(x);
   return nb::make_tuple(reinterpret_cast<std::uintptr_t>(buffer.memory), buffer.offset);

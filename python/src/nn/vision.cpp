@@ -11,7 +11,7 @@ namespace {
 
 using OptionalTensor = std::optional<Tensor>;
 
-/// The position of a name in a list of names.
+/// The index of a name in a list of names.
 template <std::size_t n>
 std::size_t place_of(const char* what, const std::string& name, const std::array<const char*, n>& names) {
   std::string all;

@@ -20,7 +20,7 @@ namespace {
 
 using io::DataLoader;
 
-/// A sample of a Python object as arrays of NumPy: one for each field.
+/// Turns a sample of a Python object into arrays of NumPy, one for each field.
 std::vector<nb::object> arrays_of(nb::handle sample) {
   const nb::object asarray = nb::module_::import_("numpy").attr("asarray");
   std::vector<nb::object> arrays;
@@ -47,8 +47,8 @@ io::Field field_of(nb::handle array) {
                            .c_str());
 }
 
-/// The samples object[0], object[1], …, each a tuple of arrays and numbers. The first one gives the fields. The owners
-/// of a loader and of its loops keep the object.
+/// The samples object[0], object[1], …, each a tuple of arrays and numbers. The first sample determines the fields. The
+/// Python objects of a loader and of its loops keep the object alive.
 class PythonDataset : public io::Dataset {
  public:
   explicit PythonDataset(nb::handle object) : object_(object), size_(static_cast<std::int64_t>(nb::len(object))) {
@@ -82,7 +82,7 @@ class PythonDataset : public io::Dataset {
   std::vector<io::Field> fields_;
 };
 
-/// Samples without elements: the library only orders their numbers.
+/// A data set without elements: the library only orders the numbers of the samples.
 class Numbers : public io::Dataset {
  public:
   explicit Numbers(std::int64_t size) : size_(size) {}
@@ -94,8 +94,8 @@ class Numbers : public io::Dataset {
   const std::int64_t size_;
 };
 
-/// An order of samples that a Python object gives: order(epoch), or the next one of its iterators. The library asks
-/// several times for one epoch.
+/// An order of samples from a Python object, by order(epoch) or by its next iterator. The library may ask several times
+/// for the same epoch.
 class PythonSampler : public io::Sampler {
  public:
   explicit PythonSampler(nb::handle object) : object_(object), size_(static_cast<std::int64_t>(nb::len(object))) {}
@@ -115,13 +115,14 @@ class PythonSampler : public io::Sampler {
   }
 
  private:
-  static constexpr std::size_t kept = 4;  ///< Epochs: loops that run at the same time, and the next one.
+  static constexpr std::size_t kept = 4;  ///< Epochs that are in use: by loops that run at the same time, and by the
+                                          /// next loop.
   const nb::handle object_;
   const std::int64_t size_;
-  mutable std::map<std::int64_t, std::vector<std::int64_t>> orders_;  ///< The lock of the interpreter guards it.
+  mutable std::map<std::int64_t, std::vector<std::int64_t>> orders_;  ///< Guarded by the interpreter's lock.
 };
 
-/// A PythonSampler that keeps its object.
+/// A PythonSampler that also keeps its object alive.
 class OwningSampler : public PythonSampler {
  public:
   explicit OwningSampler(nb::handle object) : PythonSampler(object), kept_(object) {}
@@ -130,7 +131,7 @@ class OwningSampler : public PythonSampler {
   Kept kept_;
 };
 
-/// A data set of the library keeps its object itself.
+/// Reads a data set. A data set of the library keeps itself alive.
 io::SharedDataset dataset_of(nb::handle object) {
   if (nb::isinstance<io::Dataset>(object)) return nb::cast<std::shared_ptr<io::Dataset>>(object);
   if (PyLong_Check(object.ptr())) return Numbers(nb::cast<std::int64_t>(object));
@@ -160,9 +161,9 @@ class Loader {
     if (loader_ == nullptr) throw nb::value_error("[DataLoader] the loader is closed");
     return *loader_;
   }
-  /// Whether the library only orders the numbers of the samples.
+  /// Whether the loader only gives numbers of samples.
   bool numbers() const { return PyLong_Check(dataset_.ptr()); }
-  /// The numbers of the samples of a batch.
+  /// The numbers of a batch's samples.
   nb::list numbers_of(const io::DataPosition& position) const {
     const std::vector<std::int64_t> order = order_->order(position.epoch);
     const auto size = static_cast<std::int64_t>(order.size()), first = position.batch * batch_size_;
@@ -186,7 +187,7 @@ class Loader {
   std::unique_ptr<DataLoader> loader_;
 };
 
-/// One loop over the batches of an epoch. Its threads use the data set, so it keeps the data set too.
+/// One loop over the batches of an epoch. Its threads use the data set, so the loop also keeps the data set alive.
 class Loop {
  public:
   explicit Loop(nb::object owner)
@@ -204,7 +205,7 @@ class Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  /// The tensors of the next batch, or the numbers of its samples; None after the last one.
+  /// The tensors of the next batch, or the numbers of its samples. None after the last batch.
   nb::object next() {
     if (error_ != nullptr) std::rethrow_exception(error_);
     if (!at_) throw nb::value_error("[DataLoader] the loader is closed");
@@ -233,7 +234,7 @@ class Loop {
   Loader& loader_;
   nb::object dataset_;
   std::optional<DataLoader::Iterator> at_;
-  std::exception_ptr error_;  ///< Of the first batch.
+  std::exception_ptr error_;  ///< An error of the first batch.
   bool begun_ = false;
 };
 

@@ -5,7 +5,7 @@
 
 namespace crisol::python {
 
-/// A sampler of the library, or a Python object with __len__ and order(epoch) or __iter__.
+/// Reads a sampler: one of the library, or a Python object with __len__ and order(epoch) or __iter__.
 std::shared_ptr<const io::Sampler> sampler_of(nb::handle object);
 
 }  // namespace crisol::python

@@ -17,7 +17,7 @@ using Path = std::filesystem::path;
 using Shared = std::shared_ptr<Dataset>;
 using OptionalDevice = std::optional<Device>;
 
-/// The fields of a sample as tensors, and numbers for fields of rank 0, such as the class of a picture.
+/// The fields of a sample as tensors. A field of rank 0, such as the class of a picture, becomes a number.
 nb::tuple sample_of(const Dataset& dataset, std::int64_t index) {
   if (index < -dataset.size() || index >= dataset.size())
     raise("OutOfRangeError", "sample " + std::to_string(index) + " of " + std::to_string(dataset.size()));
@@ -65,7 +65,7 @@ class Concat : public Dataset {
   }
 
   std::vector<Shared> parts_;
-  std::vector<std::int64_t> ends_;  ///< The number of the first sample behind each part.
+  std::vector<std::int64_t> ends_;  ///< For each part, the number of the first sample after it.
 };
 
 void bind_parts(nb::module_& m) {

@@ -1,4 +1,5 @@
-// Expr: the values with which a fused Python function computes. The functions of crisol/ops/pointwise.def take it too.
+// Expr: the values with which a fused Python function computes. The functions of crisol/ops/pointwise.def accept Expr
+// too.
 #include "programs/expressions.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@ namespace crisol::python {
 
 namespace {
 
-/// An expression, or a number.
+/// An operand: an expression or a number.
 using Term = std::variant<Traced, Scalar>;
 
 Expr expr_of(const Term& term) {
@@ -20,7 +21,8 @@ bool is_truth(const Term& term) {
   return std::get<Scalar>(term).dtype() == DType::boolean;
 }
 
-/// The result of a function, by the rule of its row. `inputs` are the inputs that decide about the dtype of the result.
+/// The result of a function. The rule of its row and `inputs`, which say whether inputs are bool, tell whether the
+/// result is bool.
 Traced traced(const Expr& expr, std::string_view rule, std::initializer_list<bool> inputs) {
   const bool gives_truth = rule == "comparison" || rule == "test" || rule == "logical";
   const bool keeps_dtype = rule == "any" || rule == "choice";
@@ -29,7 +31,7 @@ Traced traced(const Expr& expr, std::string_view rule, std::initializer_list<boo
 
 using ExprClass = nb::class_<Traced>;
 
-// One signature for all functions of a kind, so nanobind's templates are compiled once for each kind.
+// All functions of a kind have one signature, so that nanobind's templates are compiled once for each kind.
 #define CRISOL_TERMS_NONE
 #define CRISOL_TERMS_ONE(name, initial, at) , const Term& name
 #define CRISOL_TERMS_TWO(name, initial, at, name_2, initial_2, at_2) , const Term &name, const Term &name_2
@@ -75,7 +77,7 @@ void bind_functions_of_expr(nb::module_& m, ExprClass& expr) {
 #include "crisol/ops/pointwise.def"
 }
 
-// The rule of each function of two inputs.
+// The rule of each function with two inputs.
 namespace rules {
 #define CRISOL_BINARY(name, a, b, scalars, rule, ...) inline constexpr std::string_view name = #rule;
 #include "crisol/ops/pointwise.def"
@@ -83,7 +85,7 @@ namespace rules {
 
 struct Operator {
   const char* name;
-  const char* reflected;  ///< Null if Python finds the reflected operator itself.
+  const char* reflected;  ///< Null if Python finds the reflected operator by itself.
   Expr (*function)(const Expr&, const Expr&);
   std::string_view rule;
 };
@@ -106,7 +108,7 @@ constexpr Operator operators[]{
     {"__ne__", nullptr, &ne, rules::ne},
 };
 
-/// For tensors, the operators & | ^ ~ of whole numbers work on bits.
+/// Refuses numbers: for tensors, the operators & | ^ ~ of whole numbers work on bits.
 void require_truth(bool is_truth) {
   if (!is_truth)
     throw nb::type_error(

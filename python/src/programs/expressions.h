@@ -5,10 +5,10 @@
 
 namespace crisol::python {
 
-/// An expression of a trace.
+/// An expression that is being traced.
 struct Traced {
   Expr expr;
-  bool is_truth;  ///< Whether it is known to be bool. The dtypes of the arguments are known in a trace.
+  bool is_truth;  ///< Whether it is known to be bool. A trace knows the dtypes of the arguments.
 };
 
 /// Binds Expr, its operators and the functions of crisol/ops/pointwise.def for it.

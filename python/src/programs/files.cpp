@@ -26,13 +26,13 @@ namespace {
 using Path = std::filesystem::path;
 using OptionalDevice = std::optional<Device>;
 
-/// Waits until the tensors have their values, so that a signal ends the wait.
+/// Waits until the tensors have their values. A signal can end this wait.
 void wait_ahead(const NamedTensors& tensors) {
   for (const auto& [name, x] : tensors)
     if (x.defined()) python::wait_ahead(x.device());
 }
 
-/// Refuses a file of another format by its first bytes, and says what reads it.
+/// Refuses a file of another format, recognised by its first bytes, and names the function that reads it.
 void refuse_other_formats(const Path& path) {
   char first[6] = {};
   std::ifstream(path, std::ios::binary).read(first, sizeof first);

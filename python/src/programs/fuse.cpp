@@ -11,11 +11,11 @@ namespace crisol::python {
 
 namespace {
 
-/// The call that is traced: a function, the instance if it is a method, and the form of the arguments.
+/// The call that is traced: a function, its instance if it is a method, and the names of its keyword arguments.
 struct Call {
   nb::handle function;
   nb::handle instance;
-  const std::vector<Operand>& operands;  ///< The positional arguments, then the arguments of `keywords`.
+  const std::vector<Operand>& operands;  ///< The positional arguments, then the keyword arguments.
   const std::vector<std::string>& keywords;
 };
 
@@ -60,14 +60,14 @@ std::vector<detail::FusedArgument> arguments_of(const std::vector<Operand>& oper
   return list;
 }
 
-/// The recordings of one function, by the names of its keyword arguments in the order of the call. The library sees
-/// arguments by their positions alone, so each order has recordings of its own.
+/// The recordings of one function, by the names of its keyword arguments in the order of the call. The library knows
+/// arguments only by position, so each order needs separate recordings.
 using Recordings = std::map<std::vector<std::string>, std::shared_ptr<detail::FusedFunction>>;
 
 template <class Result>
 using Run = Result (*)(detail::FusedFunction&, detail::Trace, const void*, const detail::FusedArgument*, std::size_t);
 
-/// A fused Python function, or a method with its instance.
+/// A fused Python function. For a method it also has the instance.
 class PythonFused {
  public:
   explicit PythonFused(nb::callable function)
@@ -94,7 +94,7 @@ class PythonFused {
     instance_.reset();
   }
 
-  /// The method of an instance. The recording of a method may depend on its instance, so each instance has its own
+  /// The method bound to an instance. A recording may depend on the instance, so each instance has its own
   /// recordings.
   PythonFused of(nb::handle instance) const {
     const nb::object& table = of_instances_;
@@ -118,7 +118,7 @@ class PythonFused {
     return false;
   }
 
-  /// A part of another fused function.
+  /// The function was called within another fused function, and becomes a part of it.
   nb::object call_itself(const nb::args& args, const nb::kwargs& kwargs) const {
     return instance_.is_valid() ? function_(instance_, *args, **kwargs) : function_(*args, **kwargs);
   }
@@ -142,8 +142,8 @@ class PythonFused {
 
   nb::object function_;
   std::shared_ptr<Recordings> recordings_;
-  nb::object of_instances_;  ///< Recordings by instance, which it does not keep alive.
-  nb::object instance_;      ///< Null for a function.
+  nb::object of_instances_;  ///< Recordings by instance. The mapping does not keep instances alive.
+  nb::object instance_;      ///< The instance. Null for a plain function.
 };
 
 }  // namespace

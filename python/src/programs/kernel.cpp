@@ -1,4 +1,4 @@
-// Kernels in OpenCL C that programs bring.
+// Kernels in OpenCL C that a program provides.
 #include <nanobind/stl/map.h>
 
 #include "arguments.h"
@@ -8,7 +8,7 @@ namespace crisol::python {
 
 namespace {
 
-/// The text of a define: 16, 0.5 or "float".
+/// The value of a define as text: 16, 0.5 or "float".
 std::string text_of(nb::handle value) { return nb::cast<std::string>(nb::str(value)); }
 
 void make(Kernel* self, const std::string& source, const std::string& name, const std::optional<Shape>& group,

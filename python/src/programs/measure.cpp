@@ -19,7 +19,7 @@ Precision precision_of(const std::string& name) {
   throw nb::value_error(("the precision is \"fp32\", \"tf32\", \"fp16\" or \"bf16\", not \"" + name + "\"").c_str());
 }
 
-/// A part of the program with a precision of its own.
+/// A part of a program that runs with another precision.
 class PrecisionScope {
  public:
   explicit PrecisionScope(const std::string& name) : precision_(precision_of(name)) {}
@@ -31,7 +31,7 @@ class PrecisionScope {
   std::optional<WithPrecision> scope_;
 };
 
-/// The times of kernels while a with statement runs.
+/// Measures kernels while a with statement runs.
 class Measured {
  public:
   explicit Measured(const std::optional<Device>& device) : device_(device) {}
@@ -65,7 +65,7 @@ class Part {
   std::optional<trace::Scope> scope_;
 };
 
-/// A scope that a class in Python enters and leaves (crisol/_mode.py).
+/// A scope as a context manager. A Python class enters and leaves it (crisol/_mode.py).
 template <class Scope>
 void bind_scope(nb::module_& m, const char* name) {
   nb::class_<Scope>(m, name)

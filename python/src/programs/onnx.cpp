@@ -18,13 +18,13 @@ using Names = std::vector<std::string>;
 
 nb::object json_of(const std::string& text) { return nb::module_::import_("json").attr("loads")(text); }
 
-/// A tensor, or an array as one.
+/// A tensor. An array is converted to a tensor.
 Tensor tensor_of(nb::handle value) {
   if (nb::isinstance<Tensor>(value)) return nb::cast<Tensor>(value);
   return nb::cast<Tensor>(nb::module_::import_("crisol").attr("asarray")(value));
 }
 
-/// Inputs by name. A sequence is a list of tensors.
+/// Inputs by name. A Python sequence becomes several tensors of the same name.
 NamedTensors inputs_of(const nb::dict& dict) {
   NamedTensors inputs;
   for (const auto& [key, value] : dict) {
@@ -38,14 +38,14 @@ NamedTensors inputs_of(const nb::dict& dict) {
   return inputs;
 }
 
-/// Numbers as the texts that they stand for: an array of str.
+/// Turns numbers into the texts that they stand for: an array of str.
 nb::object texts_at(const std::vector<std::string>& texts, const Tensor& positions) {
   return nb::module_::import_("numpy")
       .attr("asarray")(nb::cast(texts))
       .attr("take")(nb::cast(positions).attr("numpy")());
 }
 
-/// A row as a dict, for each row. The keys are whole numbers where the type of the output says so.
+/// One dict for each row. The keys are whole numbers if the type of the output says so.
 nb::list maps_of(const std::vector<std::string>& keys, bool are_whole, const Tensor& rows) {
   nb::list names, maps;
   for (const std::string& key : keys) names.append(are_whole ? nb::int_(nb::str(key.c_str())) : nb::cast(key));
@@ -55,7 +55,7 @@ nb::list maps_of(const std::vector<std::string>& keys, bool are_whole, const Ten
   return maps;
 }
 
-/// An output without a list of tensors: a tensor, texts, or maps.
+/// The value of an output that is not a list of tensors: a tensor, texts, or maps.
 nb::object value_of(const onnx::Model& model, const onnx::ValueInfo& info, const Tensor& tensor) {
   const std::vector<std::string> texts = model.texts(info.name);
   if (texts.empty()) return nb::cast(tensor);
@@ -63,8 +63,8 @@ nb::object value_of(const onnx::Model& model, const onnx::ValueInfo& info, const
   return maps_of(texts, info.type.find("map(i64") != std::string::npos, tensor);
 }
 
-/// Outputs by name: a tensor, a list for a sequence, or None for an optional output without a value. Texts are an array
-/// of str, and a sequence of maps is a list of dicts.
+/// Outputs by name: a tensor, a list for a sequence, or None for an optional output without a value. An output of texts
+/// is an array of str, and a sequence of maps is a list of dicts.
 nb::dict outputs_of(const onnx::Model& model, const onnx::Outputs& outputs) {
   nb::dict dict;
   for (const onnx::ValueInfo& info : model.outputs()) {
@@ -77,7 +77,7 @@ nb::dict outputs_of(const onnx::Model& model, const onnx::Outputs& outputs) {
   return dict;
 }
 
-/// A name for each fixed or named size, None for the others.
+/// One entry for each axis: its size or name, or None if it has neither.
 nb::object shape_of_value(const onnx::ValueInfo& info) {
   if (!info.has_shape) return nb::none();
   nb::list shape;
@@ -90,7 +90,7 @@ nb::object shape_of_value(const onnx::ValueInfo& info) {
   return nb::tuple(shape);
 }
 
-// A tensor or a dict is one argument. Several tensors are the inputs in the order of the file.
+// Runs the model. A tensor or a dict is one argument. Several tensors are the inputs in the order of the file.
 nb::object run(onnx::Model& model, const nb::args& args) {
   if (args.size() == 1 && (nb::isinstance<Tensor>(args[0]) || is_numpy_array(args[0].ptr()))) {
     const Tensor x = tensor_of(args[0]);

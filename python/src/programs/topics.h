@@ -1,4 +1,4 @@
-// The topics beside arrays and training: files, data, graphs, kernels, measurements.
+// The bindings that are not about arrays and training: files, data, graphs, kernels, measurements.
 #pragma once
 
 #include <filesystem>

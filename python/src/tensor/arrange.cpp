@@ -33,7 +33,7 @@ Shape all_axes(int rank) {
   return axes;
 }
 
-/// The tensors in their common dtype.
+/// The tensors, converted to their common dtype.
 Tensors in_one_dtype(Tensors tensors) {
   if (tensors.empty()) return tensors;
   DType common = tensors[0].dtype();

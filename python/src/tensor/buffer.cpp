@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array<const char*, 6> formats{"f", "e", "i", "q", "B", "?"};
 
-/// The bytes of the sizes and strides of a view. They follow the elements of its copy.
+/// The bytes for sizes and strides of a view. They are stored after the elements of the view's copy.
 constexpr std::size_t axes_bytes = 2 * Shape::max_rank * sizeof(Py_ssize_t);
 
 std::size_t rounded_up(std::size_t bytes) {
@@ -39,8 +39,8 @@ void fill(Py_buffer& view, const nb::bytes& copy, const Tensor& x) {
   view.strides = strides;
 }
 
-// A write to the copy would be lost, so the view is read-only. The view names the copy as the object that it shows, and
-// the copy lives as long as this object. PyTorch releases a view at once and keeps the object alone.
+// The view shows a copy. A write to the copy would be lost, so the view is read-only. view->obj is the copy, which
+// lives as long as somebody holds it. PyTorch releases a view at once and keeps only this object.
 int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   try {
     if ((flags & PyBUF_WRITABLE) == PyBUF_WRITABLE) {

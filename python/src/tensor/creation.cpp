@@ -13,7 +13,7 @@ using OptionalDevice = std::optional<Device>;
 
 Device or_default(const OptionalDevice& device) { return device ? *device : Device(); }
 
-/// f(shape, *, dtype, device) and f(*sizes, dtype, device)
+/// Defines f(shape, *, dtype, device) and f(*sizes, dtype, device).
 void define(nb::module_& m, const char* name, Tensor (*function)(const Shape&, DType, Device), const char* text) {
   m.def(
       name,
@@ -33,7 +33,7 @@ void define(nb::module_& m, const char* name, Tensor (*function)(const Shape&, D
       "The same with the sizes as separate arguments.");
 }
 
-/// f(x, *, dtype, device)
+/// Defines f(x, *, dtype, device).
 void define_like(nb::module_& m, const char* name, Tensor (*function)(const Shape&, DType, Device), const char* text) {
   m.def(
       name,
@@ -51,14 +51,15 @@ Tensor full_of(const Shape& shape, const Scalar& value, const OptionalType& dtyp
   return full(shape, value, dtype.value_or(type_of(value)), or_default(device));
 }
 
-/// The numbers start, start + step, … as doubles, or exactly in 64 bits if all three are whole.
+/// The numbers start, start + step, … They are computed as doubles, or exactly in 64 bits if all three are whole
+/// numbers.
 Tensor arange_of(const Scalar& first, const std::optional<Scalar>& last, const Scalar& step, const OptionalType& dtype,
                  const OptionalDevice& device) {
   const Scalar start = last ? first : Scalar(0), stop = last ? *last : first;
   const bool whole = start.dtype() != DType::f32 && stop.dtype() != DType::f32 && step.dtype() != DType::f32;
   const DType type = dtype.value_or(whole ? DType::i64 : DType::f32);
   const double count = std::ceil((stop.as_double() - start.as_double()) / step.as_double());
-  // An end on the wrong side of the start gives no elements, as in Python's range.
+  // If the end is on the wrong side of the start, there are no elements, as in Python's range.
   if (step.as_double() != 0 && count <= 0) return empty({0}, type, or_default(device));
   if (!whole || is_floating(type))
     return arange(start.as_double(), stop.as_double(), step.as_double(), type, or_default(device));
@@ -73,7 +74,7 @@ Tensor linspace_of(double start, double stop, std::int64_t num, const OptionalTy
   return linspace(start, stop, num + 1, type, or_default(device)).narrow(0, 0, num);
 }
 
-/// A whole number of any size, moved into 64 bits.
+/// A Python int of any size, clamped to 64 bits.
 std::int64_t clamped(const nb::int_& number) {
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);

@@ -1,4 +1,4 @@
-// Arrays for other libraries by DLPack. dlpack_import.cpp takes theirs.
+// Exports arrays to other libraries by DLPack. dlpack_import.cpp imports their arrays.
 #include "tensor/dlpack.h"
 
 #include <CL/cl.h>
@@ -18,8 +18,8 @@ namespace {
 struct Export {
   std::variant<dlpack::Managed, dlpack::Versioned> managed;
   Tensor tensor;
-  std::vector<unsigned char> bytes;  ///< The copy on the host, if it is one.
-  void* mapped = nullptr;            ///< The memory of the device as the host sees it, if it is shared.
+  std::vector<unsigned char> bytes;  ///< The copy on the host, if the array is a copy.
+  void* mapped = nullptr;            ///< The device's memory as the host sees it, if the memory is shared.
   cl_mem memory = nullptr;
   Shape shape, strides;
 
@@ -36,7 +36,7 @@ void destroy(Struct* self) {
   delete static_cast<Export*>(self->context);
 }
 
-/// The default: host memory for a CPU, and the buffer for other devices.
+/// The default device: the host for a tensor of a CPU, and OpenCL for other tensors.
 dlpack::Device device_of(const Tensor& x) {
   if (x.device().info().type == DeviceType::cpu) return {dlpack::cpu, 0};
   return {dlpack::opencl, x.device().index()};
@@ -54,14 +54,14 @@ void copy_to_host(Export& target) {
   }
 }
 
-/// The bytes from the first element of a tensor to its last.
+/// The bytes from a tensor's first element to its last element.
 std::size_t span_of(const Tensor& x) {
   std::int64_t last = 0;
   for (int axis = 0; axis < x.dim(); ++axis) last += (x.shape()[axis] - 1) * x.strides()[axis];
   return static_cast<std::size_t>(last + 1) * size_of(x.dtype());
 }
 
-/// Lets the host use the memory of a device that is the host's memory. Waits for the work that is queued.
+/// Gives the host access to the memory of a device that uses the host's memory. Waits for the queued work.
 void map_to_host(Export& target) {
   const Tensor& x = target.tensor;
   if (!x.device().info().unified_memory || x.device().info().type != DeviceType::cpu)

@@ -37,14 +37,14 @@ struct Array {
   std::uint64_t byte_offset;
 };
 
-/// An array whose owner is told when nobody uses it any more.
+/// An array. Its owner is told when nobody uses it any more.
 struct Managed {
   Array array;
   void* context;
   void (*deleter)(Managed* self);
 };
 
-/// The same with a version, since 1.0.
+/// The same with a version: since DLPack 1.0.
 struct Versioned {
   struct {
     std::uint32_t major, minor;

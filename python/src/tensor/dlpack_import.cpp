@@ -13,7 +13,7 @@ namespace crisol::python {
 
 namespace {
 
-/// An array of another library. The library keeps it until give_back().
+/// An array of another library. This library keeps the array until give_back().
 struct Import {
   dlpack::Array array;
   bool read_only;
@@ -21,8 +21,8 @@ struct Import {
   void (*give_back)(void* managed);
 };
 
-/// Arrays whose OpenCL buffers are gone. A driver calls back on any thread, perhaps with a lock of its own, and must
-/// not wait there for the interpreter's lock. So Python's main thread gives the arrays back.
+/// Arrays whose OpenCL buffers were destroyed. A driver reports this on any thread, perhaps while it holds a lock, and
+/// must not wait for the interpreter's lock. So Python's main thread gives the arrays back.
 class Unused {
  public:
   static void CL_CALLBACK add(cl_mem, void* import) {
@@ -33,7 +33,7 @@ class Unused {
     if (Py_IsInitialized() != 0) Py_AddPendingCall(&give_back, nullptr);
   }
 
-  /// Needs the interpreter's lock.
+  /// The caller must hold the interpreter's lock.
   static int give_back(void*) {
     std::vector<std::unique_ptr<Import>> imports;
     {
@@ -45,7 +45,7 @@ class Unused {
   }
 
  private:
-  // Both outlive every thread of a driver.
+  // The mutex and the list are never destroyed, because threads of a driver may outlive static objects.
   static std::mutex& mutex() {
     static auto* const the = new std::mutex;
     return *the;
@@ -56,14 +56,14 @@ class Unused {
   }
 };
 
-/// The multiple of bytes at which a buffer may begin. Kernels rely on it.
+/// The number of bytes to which the start of a buffer must be aligned. Kernels rely on it.
 std::size_t alignment_of(Device device) {
   cl_uint bits = 0;
   clGetDeviceInfo(opencl_device(device), CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, nullptr);
   return std::max<std::size_t>(bits / 8, 1);
 }
 
-/// Writes with the device and reads with the host, and the other way round, without the calls that would copy.
+/// Tests whether device and host see each other's writes to host memory, without the calls that would copy.
 bool sees_memory_of_host(Device device) {
   constexpr std::size_t page = 4096;
   const std::unique_ptr<cl_int, void (*)(void*)> host(static_cast<cl_int*>(std::aligned_alloc(page, page)), &std::free);
@@ -85,14 +85,14 @@ bool sees_memory_of_host(Device device) {
   return shared;
 }
 
-/// Whether kernels of a device can use memory of the host where it lies.
+/// Whether kernels of the device can use host memory in place.
 bool uses_memory_of_host(Device device) {
   static auto& known = *new std::map<int, bool>;
   const auto found = known.find(device.index());
   if (found != known.end()) return found->second;
   const DeviceInfo& info = device.info();
   const bool uses = info.type == DeviceType::cpu && info.unified_memory &&
-                    unlocked([&] { return sees_memory_of_host(device); });  // Waits for the queued work.
+                    unlocked([&] { return sees_memory_of_host(device); });  // The test waits for the queued work.
   return known[device.index()] = uses;
 }
 
@@ -104,7 +104,7 @@ DType dtype_of(const dlpack::Type& type) {
                  std::to_string(type.bits) + " bits");
 }
 
-/// Whether a buffer is a part of another one. It then has no parts itself.
+/// Whether a buffer is a sub-buffer. OpenCL allows no sub-buffers of a sub-buffer.
 bool is_part(cl_mem buffer) {
   cl_mem whole = nullptr;
   clGetMemObjectInfo(buffer, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof whole, static_cast<void*>(&whole), nullptr);
@@ -122,7 +122,7 @@ class Reader {
     if (import_ != nullptr) import_->give_back(import_->managed);
   }
 
-  /// A tensor over the memory of the array if there is one, otherwise a copy. `copy` demands a copy, or forbids it.
+  /// A tensor over the memory of the array if this is possible, otherwise a copy. `copy` may demand or forbid a copy.
   Tensor read(const std::optional<bool>& copy) {
     if (array_.rank > Shape::max_rank) dlpack::refuse("the array has more than 8 axes");
     dtype_ = dtype_of(array_.type);
@@ -147,7 +147,7 @@ class Reader {
 
   std::byte* first() const { return static_cast<std::byte*>(array_.data) + array_.byte_offset; }
   std::size_t bytes() const { return static_cast<std::size_t>(shape_.numel()) * size_of(dtype_); }
-  /// The bytes from the place where a buffer may begin to the first element.
+  /// The bytes from the last aligned address to the first element.
   std::size_t bytes_ahead() const {
     const std::size_t at = is_opencl() ? array_.byte_offset : reinterpret_cast<std::uintptr_t>(first());
     return at % alignment_of(device_);
@@ -162,7 +162,7 @@ class Reader {
     return uses_memory_of_host(device_) ? nullptr : "the memory of the device is not the host's";
   }
 
-  /// A tensor over a new buffer. The array goes back to its owner when the buffer goes.
+  /// A tensor over a new buffer. When the buffer is destroyed, the array goes back to its owner.
   Tensor over(cl_mem buffer, cl_int error, const char* what) {
     const std::unique_ptr<_cl_mem, decltype(&clReleaseMemObject)> own(buffer, &clReleaseMemObject);
     if (error == CL_SUCCESS) error = clSetMemObjectDestructorCallback(buffer, &Unused::add, import_.get());
@@ -194,7 +194,7 @@ class Reader {
       if (!is_contiguous()) dlpack::refuse("an OpenCL array is not contiguous");
       const Tensor x =
           from_opencl(static_cast<cl_mem>(array_.data), shape_, dtype_, device_, array_.byte_offset).clone();
-      device_.synchronize();  // The owner may change the array when it has it back.
+      device_.synchronize();  // Waits, because the owner may change the array once it has the array back.
       return x;
     }
     if (is_contiguous()) return from_bytes(first(), shape_, dtype_, device_);
@@ -238,7 +238,7 @@ std::unique_ptr<Import> import_of(nb::handle capsule, const char* name, const ch
 nb::object capsule_of(nb::handle source, const std::optional<bool>& copy) {
   const nb::object own = source.attr("__dlpack_device__")();
   const bool on_device = nb::cast<int>(own[0]) == dlpack::opencl;
-  // The elements are copied here if they must be, so the owner need not copy them too.
+  // The owner need not copy, because this function copies the elements if they must be copied.
   const nb::object its_copy = copy == false ? nb::object(nb::bool_(false)) : nb::none();
   try {
     return source.attr("__dlpack__")("max_version"_a = nb::make_tuple(1, 0),
@@ -246,7 +246,7 @@ nb::object capsule_of(nb::handle source, const std::optional<bool>& copy) {
                                      "copy"_a = its_copy);
   } catch (nb::python_error& error) {
     if (!error.matches(PyExc_TypeError)) throw;
-    return source.attr("__dlpack__")();  // A library from before DLPack 1.0.
+    return source.attr("__dlpack__")();  // The other library is older than DLPack 1.0.
   }
 }
 
@@ -259,7 +259,7 @@ Tensor from_own(const Tensor& x, const std::optional<Device>& device, const std:
 
 Tensor from_dlpack(nb::handle source, const std::optional<Device>& device, const std::optional<bool>& copy) {
   if (nb::isinstance<Tensor>(source)) return from_own(nb::cast<const Tensor&>(source), device, copy);
-  Unused::give_back(nullptr);  // The arrays for which Python had no room among its pending calls.
+  Unused::give_back(nullptr);  // Gives back arrays for which Python's list of pending calls was full.
   const nb::object capsule = capsule_of(source, copy);
   const bool versioned = PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned") != 0;
   auto import = versioned ? import_of<dlpack::Versioned>(capsule, "dltensor_versioned", "used_dltensor_versioned")

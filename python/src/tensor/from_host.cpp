@@ -41,7 +41,7 @@ void append(Flat& flat, const Scalar& number) {
   throw nb::python_error();
 }
 
-// Reads an element at a depth. The first element of each depth tells the size there.
+// Reads one element or sequence at a depth. The first sequence at each depth determines the size there.
 void flatten(Flat& flat, nb::handle object, int depth, int& rank) {
   nb::object held;
   if (nb::isinstance<Tensor>(object)) held = object.attr("tolist")();
@@ -93,7 +93,7 @@ Tensor on_device(const HostElements& elements, Device device) {
   return unlocked([&] { return from_bytes(elements.bytes.data(), elements.shape, elements.dtype, device); });
 }
 
-/// A Py_buffer that is given back.
+/// A Py_buffer, which is released at the end.
 class Buffer {
  public:
   explicit Buffer(nb::handle object) {
@@ -124,15 +124,15 @@ Scalar read_half(const char* at) {
   return static_cast<float>(half);
 }
 
-/// A type of elements in a buffer: how to read one, and the dtype that holds all its values, or most of them.
+/// An element type of buffers: how to read an element, and the dtype that holds all its values, or most of them.
 struct Format {
   char code;
   Read read;
   DType dtype;
 };
 
-// There is no float64, so its elements become float32. uint64 needs a dtype by name, because int64 holds only a half of
-// its values.
+// float64 becomes float32, because the library has no float64. For uint64 the caller must name a dtype, because int64
+// holds only half of its values.
 constexpr Format formats[]{
     {'?', &read_as<bool>, DType::boolean},
     {'b', &read_as<signed char>, DType::i32},
@@ -171,7 +171,7 @@ void encode_all(const Py_buffer& view, const char* at, int axis, const Format& f
     encode_all(view, at + i * view.strides[axis], axis + 1, format, dtype, to);
 }
 
-/// A buffer whose elements a tensor can have.
+/// A buffer with elements that a tensor can have.
 class Elements {
  public:
   Elements(nb::handle object, const std::optional<DType>& wanted)
@@ -200,7 +200,7 @@ class Elements {
 
  private:
   const Py_buffer& view() const { return buffer_.view(); }
-  /// Whether the buffer holds the bytes in the tensor's layout.
+  /// Whether the buffer already has the tensor's element type and layout, so that its bytes can be copied.
   bool is_converted() const {
     return dtype_ == format_.dtype && static_cast<std::size_t>(view().itemsize) == size_of(dtype_) &&
            PyBuffer_IsContiguous(&view(), 'C') != 0;
@@ -212,7 +212,7 @@ class Elements {
   Shape shape_;
 };
 
-/// The object whose buffer has the elements, or nothing for numbers and sequences.
+/// The object whose buffer has the elements. Invalid for numbers and sequences.
 nb::object source_of_buffer(nb::handle object) {
   if (PyObject_CheckBuffer(object.ptr()) != 0) return nb::borrow(object);
   if (!nb::hasattr(object, "__len__") || PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) return {};

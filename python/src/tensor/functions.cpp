@@ -16,7 +16,7 @@ Tensor astype(const Tensor& x, DType dtype, bool copy, const std::optional<Devic
   return copy && y.impl() == x.impl() ? x.clone() : y;
 }
 
-/// Bounds that are tensors or numbers or left out. They do not change the dtype of x.
+/// clip(). A bound is a tensor, a number or missing. Bounds do not change the dtype of x.
 Tensor clip(const Tensor& x, const std::optional<Operand>& low, const std::optional<Operand>& high) {
   const auto in_type = [&](const Operand& bound) {
     return bound.tensor() != nullptr ? bound.tensor()->to(x.dtype()) : Tensor();
@@ -24,7 +24,8 @@ Tensor clip(const Tensor& x, const std::optional<Operand>& low, const std::optio
   const auto is_number = [](const std::optional<Operand>& bound) {
     return !bound || (bound->tensor() == nullptr && !std::isnan(bound->number().as_double()));
   };
-  // clamp() gives no gradient at its borders. At a tie, maximum() gives half of it. NaN is no border.
+  // Uses clamp() for numbers, because its gradient at the bounds is 0, and that of maximum() would be half. A NaN bound
+  // is not passed on, because it means no bound to clamp().
   if (is_floating(x.dtype()) && (low || high) && is_number(low) && is_number(high))
     return clamp(x, low ? low->number() : Scalar(NAN), high ? high->number() : Scalar(NAN));
   Tensor y = x;

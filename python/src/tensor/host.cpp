@@ -83,7 +83,7 @@ nb::bytes to_bytes(const Tensor& x) {
   return bytes;
 }
 
-/// The tensor of a pickle, on the default device.
+/// Makes the tensor of a pickle, on the default device.
 Tensor rebuild(const nb::bytes& bytes, const Shape& shape, DType dtype, bool requires_grad) {
   if (bytes.size() != static_cast<std::size_t>(shape.numel()) * size_of(dtype))
     throw nb::value_error("[unpickle] the number of bytes does not fit the shape");
@@ -96,7 +96,7 @@ nb::object as_python_number(const Tensor& x, const char* type) {
 }
 
 nb::object index(const Tensor& x) {
-  // bytes(x) asks for a position first, and goes on to the buffer after a TypeError alone.
+  // Must be a TypeError: bytes(x) first tries an index, and only after a TypeError reads the buffer.
   if (is_floating(x.dtype()) || x.dtype() == DType::boolean || x.numel() != 1)
     throw nb::type_error("only a tensor with one whole number can be a position");
   return item(x);
@@ -145,7 +145,7 @@ void bind_host(nb::module_& m, TensorClass& tensor) {
              return unlocked([&] { return x.detach().clone(); }).requires_grad_(wanted);
            })
       .def("__copy__", [](const Tensor& x) { return x; });
-  // NumPy's operators leave the work to this class.
+  // Makes NumPy's operators leave the work to this class.
   tensor.attr("__array_priority__") = 1000;
 }
 

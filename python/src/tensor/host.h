@@ -10,18 +10,18 @@
 
 namespace crisol::python {
 
-/// Copies the elements to host memory, outermost axis first, and waits for them with the interpreter's lock free. A
-/// signal like Ctrl-C ends the wait with Python's exception.
+/// Copies the elements to host memory, outermost axis first. Waits for them without the interpreter's lock. A signal
+/// such as Ctrl-C ends the wait with Python's exception.
 void read_elements(const Tensor& x, void* bytes);
 
-/// Waits in the same way until all queued work of a device is done.
+/// Waits until all queued work of a device is done. A signal ends the wait as in read_elements.
 void wait_for_device(Device device);
 
-/// Makes the wait of a function that waits inside the library, if this wait may be long: here a signal ends it. The
-/// caller holds the interpreter's lock.
+/// Call it before a function that waits inside the library. It waits for the device first if the wait may be long, so
+/// that a signal can end the wait. The caller must hold the interpreter's lock.
 void wait_ahead(Device device);
 
-/// A function of the library that waits for its tensor, as a function that first waits in this way.
+/// Turns a function that waits for its tensor into one that first calls wait_ahead.
 template <class Result, class... Arguments>
 auto waiting(Result (*function)(const Tensor&, Arguments...)) {
   return [function](const Tensor& x, Arguments... arguments) {
@@ -38,7 +38,7 @@ struct HostElements {
   DType dtype;
 };
 
-/// The elements of a number, of nested sequences or of an object with a buffer. Without a dtype, the dtype of
+/// The elements of a number, of nested sequences or of an object with a buffer. The default dtype is that of
 /// asarray().
 HostElements host_elements(nanobind::handle object, const std::optional<DType>& wanted = {});
 

@@ -18,7 +18,8 @@ void check_position(std::int64_t position, std::int64_t size, int axis) {
 
 namespace {
 
-/// A part of a key. The host still has the positions of a list or an array, so they can be checked without a wait.
+/// A part of a key. The positions of a list or an array are still on the host, so the binding checks them without a
+/// wait.
 struct Entry {
   nb::object object;
   std::optional<HostElements> positions = {};
@@ -92,7 +93,7 @@ class Reader {
     if (value.is_none()) return std::nullopt;
     const nb::object number = nb::steal(PyNumber_Index(value.ptr()));
     if (!number.is_valid()) throw nb::python_error();
-    // Bounds outside the axis are moved to its ends, so any large number can replace a bound beyond 64 bits.
+    // Bounds outside of the axis are moved to its ends. So a bound beyond 64 bits may become any large number.
     int overflow = 0;
     const long long whole = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
     constexpr std::int64_t largest = std::int64_t{1} << 62;
@@ -112,7 +113,7 @@ class Reader {
       raise_key("an entry is a " + nb::cast<std::string>(nb::repr(entry.type())) +
                 ", allowed are whole numbers, slices, Ellipsis, None, and tensors or lists of whole numbers or bool");
     check_position(number.as_int(), x_.shape()[axis_], axis_);
-    // Beside tensors a number counts as a tensor of rank 0. So it takes part in the place of the tensors' axes.
+    // If the key has tensors, a number counts as a tensor of rank 0, and takes part in the placing of the indexed axes.
     if (has_tensor_) return add_tensor(full({}, number, DType::i64, x_.device()));
     key_.entries.emplace_back(number.as_int());
     ++axis_;
@@ -129,7 +130,7 @@ class Reader {
                 " of shape " + to_string(x_.shape()));
   }
 
-  /// By the Array API standard, an axis of a mask may have size 0 instead of the size of x. It selects nothing.
+  /// By the Array API standard, a mask's axis may have size 0 instead of the size of x. Then nothing is selected.
   void read_empty_mask(const Tensor& mask) {
     for (int i = 0; i < mask.dim(); ++i)
       if (mask.shape()[i] != 0) check_mask_axis(mask, i);
@@ -151,18 +152,18 @@ class Reader {
   int axis_ = 0;  ///< The next axis of x.
 };
 
-/// Lists, ranges and arrays, and NumPy's bool: it has a buffer too, but is no whole number.
+/// Lists, ranges and arrays. NumPy's bool is not one of them: it has a buffer too, but is no whole number.
 bool is_array(nb::handle entry) {
   if (PyList_Check(entry.ptr()) || PyRange_Check(entry.ptr())) return true;
   return !nb::isinstance<Tensor>(entry) && PyObject_CheckBuffer(entry.ptr()) != 0 &&
          (nb::hasattr(entry, "__len__") || PyIndex_Check(entry.ptr()) == 0);
 }
 
-/// Lists, ranges and arrays become tensors, and Python's bool a mask of rank 0.
+/// Lists, ranges and arrays become tensors. Python's bool becomes a mask of rank 0.
 Entry as_entry(const Tensor& x, nb::handle entry) {
   if (is_array(entry)) {
     HostElements elements = host_elements(entry);
-    // An empty list or range has no numbers that could tell the dtype.
+    // An empty list or range has no numbers that determine its dtype.
     if (elements.bytes.empty() && PyObject_CheckBuffer(entry.ptr()) == 0) elements.dtype = DType::i64;
     Tensor tensor =
         unlocked([&] { return from_bytes(elements.bytes.data(), elements.shape, elements.dtype, x.device()); });
@@ -178,7 +179,7 @@ bool is_scalar_mask(nb::handle entry) {
   return tensor.dtype() == DType::boolean && tensor.dim() == 0;
 }
 
-/// A mask of rank 0 selects all of x or nothing, along a new axis in front.
+/// A mask of rank 0 selects all of x or nothing, along a new first axis.
 Key scalar_mask(const Tensor& x, const Tensor& mask) {
   Key key;
   key.new_front = true;

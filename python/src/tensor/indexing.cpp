@@ -12,7 +12,7 @@ namespace crisol::python {
 
 namespace {
 
-/// Calls x[{entries…}], which needs the number of entries at compile time.
+/// Calls x[{entries…}]. The call needs the number of entries at compile time.
 template <std::size_t... I>
 Tensor part_of(const Tensor& x, const std::vector<TensorIndex>& entries, std::index_sequence<I...>) {
   return x[{entries[I]...}];
@@ -29,23 +29,23 @@ Tensor part_of(const Tensor& x, const std::vector<TensorIndex>& entries) {
 
 Tensor get(const Tensor& x, const Key& key) { return key.entries.empty() ? x : part_of(key.source(x), key.entries); }
 
-/// The value without axes of size 1 in front that the target does not have: x[0] = [7].
+/// Removes axes of size 1 at the front of a value that has more axes than the target: x[0] = [7].
 Tensor without_front_axes(Tensor value, int rank) {
   while (value.dim() > rank && value.shape()[0] == 1) value = value.select(0, 0);
   return value;
 }
 
-/// The axes that a tensor of a key takes.
+/// The number of axes that a tensor in a key indexes.
 int axes_of(const Tensor& entry) { return entry.dtype() == DType::boolean ? entry.dim() : 1; }
 
-/// The elements that a key with tensors chooses: the elements of index_get(view, picks).
+/// The elements that a key with tensors selects: index_get(view, picks).
 struct Place {
   Tensor view;
   std::vector<Tensor> picks;
-  int rank;  ///< The shape of the chosen elements.
+  int rank;  ///< The rank of the selected elements.
 };
 
-/// The place of a key with tensors. Nothing if a slice goes backwards, because no view shows its elements.
+/// The place of a key with tensors. Nothing if a slice goes backwards, because no view can show its elements.
 std::optional<Place> place_of(const Tensor& x, const Key& key) {
   std::vector<TensorIndex> entries;
   std::vector<Tensor> picks;
@@ -72,16 +72,16 @@ void set(const Tensor& x, const Key& key, const Operand& value) {
   std::optional<Place> place;
   if (!key.tensors.empty()) place = place_of(key.source(x), key);
   Tensor part = place ? place->view : get(x, key);
-  Tensor tensor;  // An Operand does not keep its tensor.
+  Tensor tensor;  // Keeps the tensor, because an Operand does not.
   if (value.tensor() != nullptr) tensor = without_front_axes(*value.tensor(), place ? place->rank : part.dim());
   const Operand fitting = value.tensor() != nullptr ? Operand(tensor) : value;
   if (place)
-    part.index_put_(place->picks, fitting);  // Assigning to x[key] would read the elements first.
+    part.index_put_(place->picks, fitting);  // Not x[key] = …, because that would read the elements first.
   else
     std::move(part) = fitting;
 }
 
-/// x[0], x[-1]: the usual steps of a loop, without a Key.
+/// A fast path for x[0] and x[-1], the usual steps of a loop, without a Key.
 bool plain_position(const Tensor& x, PyObject* key, std::int64_t& position) {
   if (!PyLong_CheckExact(key) || x.dim() == 0) return false;
   position = PyLong_AsLongLong(key);
@@ -90,7 +90,7 @@ bool plain_position(const Tensor& x, PyObject* key, std::int64_t& position) {
   return true;
 }
 
-/// Reading and writing by a mask waits, because the host must know how many elements the mask selects.
+/// Reads the key. Waits for a mask, because the host must know how many elements the mask selects.
 Key read_key_and_wait(const Tensor& x, nb::handle key) {
   Key read = read_key(x, key);
   for (const Tensor& tensor : read.tensors)

@@ -12,12 +12,13 @@
 
 namespace crisol::python {
 
-/// The entries of a key, for Tensor's operator[].
+/// The entries of a key, as Tensor's operator[] takes them.
 struct Key {
   std::vector<TensorIndex> entries;
   std::deque<Tensor> tensors;  ///< The tensors to which the entries refer.
-  int used_axes = 0;           ///< The axes of x that have an entry.
-  bool new_front = false;      ///< x first gets an axis of size 1, which a mask of rank 0 selects or not.
+  int used_axes = 0;           ///< The number of axes of x that entries use.
+  bool new_front = false;      ///< Whether x first gets a new axis of size 1. A mask of rank 0 selects its element or
+                               /// not.
 
   /// x, or x with the new axis.
   Tensor source(const Tensor& x) const { return new_front ? x.unsqueeze(0) : x; }

@@ -61,7 +61,7 @@ void bind_square(nb::module_& m, TensorClass& tensor) {
 
 using Tolerance = std::variant<double, Tensor>;
 
-/// Calls a function with a tolerance that is None, a number or a tensor.
+/// Calls a function whose tolerance is None, a number or a tensor.
 template <Tensor (*with_tensor)(const Tensor&, const Tensor&), Tensor (*with_number)(const Tensor&, double)>
 Tensor with_tolerance(const Tensor& x, const std::optional<Tolerance>& rtol) {
   if (!rtol) return with_tensor(x, Tensor());

@@ -15,8 +15,8 @@ Tensor reflected(const Operand& b, const Operand& a) {
   return promoted<function>(a, b);
 }
 
-/// The operator for a tensor and an operand, and for a tensor and a NumPy array, whose elements go to the tensor's
-/// device. A type that is none of them leads to the other object's operator.
+/// Defines an operator for a tensor with an operand or with a NumPy array. The array's elements go to the tensor's
+/// device. For other types Python tries the other object's operator.
 template <class Right>
 void bind_operator(TensorClass& tensor, const std::string& name, Tensor (*function)(const Right&, const Right&)) {
   tensor.def(
@@ -29,17 +29,17 @@ void bind_operator(TensorClass& tensor, const std::string& name, Tensor (*functi
       nb::is_operator());
 }
 
-/// a + b and 2 + b.
+/// Defines a + b, and 2 + b.
 template <Binary function>
 void bind_both(TensorClass& tensor, const std::string& name) {
   bind_operator(tensor, "__" + name + "__", &promoted<function>);
   bind_operator(tensor, "__r" + name + "__", &reflected<function>);
 }
 
-/// a += b writes the elements of a, in the element type of a.
+/// Defines a += b, which writes to the elements of a in the element type of a.
 template <Binary function>
 Tensor& in_place(Tensor& a, const Operand& b) {
-  // Only functions of whole numbers, which have no gradient.
+  // This is used only for functions of whole numbers, which have no gradient.
   const Tensor value = promoted<function>(a, b);
   if (value.shape() != a.shape())
     throw Error(ErrorCode::invalid_argument, "[operator] the result has shape " + to_string(value.shape()) +
@@ -48,7 +48,7 @@ Tensor& in_place(Tensor& a, const Operand& b) {
   return a;
 }
 
-/// & | ^ of bool are logical, of whole numbers bitwise.
+/// Defines & | ^. For bool they are logical, for whole numbers bitwise.
 template <Binary logical, Binary bitwise>
 Tensor on_bits(const Operand& a, const Operand& b) {
   const Promoted both(a, b);
@@ -95,11 +95,12 @@ void bind_comparisons(TensorClass& tensor) {
   bind("__le__", &promoted<&le>);
   bind("__gt__", &promoted<&gt>);
   bind("__ge__", &promoted<&ge>);
-  // Python drops the inherited one when a class defines __eq__. Tensors are the same key if they are the same object.
+  // A class that defines __eq__ loses the inherited __hash__. As dictionary keys, tensors are equal if they are the
+  // same object.
   tensor.attr("__hash__") = nb::module_::import_("builtins").attr("object").attr("__hash__");
 }
 
-/// The same for operators that write to a.
+/// Like the function above, for operators that write to a.
 template <class Right>
 void bind_in_place(TensorClass& tensor, const char* name, Tensor& (*function)(Tensor&, const Right&)) {
   tensor.def(
@@ -113,7 +114,7 @@ void bind_in_place(TensorClass& tensor, const char* name, Tensor& (*function)(Te
 }
 
 Tensor& multiply_in_place(Tensor& a, const Tensor& b) {
-  // The product may keep a for its gradient, and a is overwritten.
+  // Copies a, because the product may keep it for its gradient, and a is then overwritten.
   a.copy_from(multiply_matrices(grad_enabled() && b.requires_grad() ? a.clone() : a, b));
   return a;
 }
@@ -137,7 +138,7 @@ void bind_in_place(TensorClass& tensor) {
   bind_in_place(tensor, "__imatmul__", &multiply_in_place);
 }
 
-/// PyTorch's add(a, b, alpha=…) and sub(a, b, alpha=…): b is first multiplied by a number.
+/// Binds PyTorch's add(a, b, alpha=…) and sub(a, b, alpha=…), which first multiply b by a number.
 void bind_scaled(nb::module_& m, TensorClass& tensor, const char* name, Binary function,
                  Tensor& (*in_place)(Tensor&, const Operand&)) {
   const auto scaled = [function](const Tensor& a, const Tensor& b, const Scalar& alpha) {

@@ -1,5 +1,5 @@
-// The pointwise functions as functions, methods and methods in place: one of each for every row of
-// crisol/ops/pointwise.def.
+// The pointwise functions: for every row of crisol/ops/pointwise.def a function, a method and a method in
+// place.
 #include "bindings.h"
 #include "tensor/promote.h"
 
@@ -7,19 +7,19 @@ namespace crisol::python {
 
 namespace {
 
-// One signature for all functions of a kind, so nanobind's templates are compiled once for each kind.
+// All functions of a kind have one signature, so that nanobind's templates are compiled once for each kind.
 #define CRISOL_ARGUMENTS_NONE
 #define CRISOL_ARGUMENT_(name, initial) nb::arg(#name) initial
 #define CRISOL_ARGUMENTS_ONE(name, initial, at) , CRISOL_ARGUMENT_(name, initial)
 #define CRISOL_ARGUMENTS_TWO(name, initial, at, name_2, initial_2, at_2) \
   , CRISOL_ARGUMENT_(name, initial), CRISOL_ARGUMENT_(name_2, initial_2)
 
-// The types of the numbers of a row.
+// The parameter types of a row's numbers.
 #define CRISOL_TYPES_NONE
 #define CRISOL_TYPES_ONE(...) , Scalar
 #define CRISOL_TYPES_TWO(...) , Scalar, Scalar
 
-// The differentiable function of a row, out of the overloads of its name.
+// Selects a row's differentiable function among the overloads of its name.
 #define CRISOL_UNARY_OF(name, scalars) static_cast<Tensor (*)(const Tensor& CRISOL_TYPES_##scalars)>(&crisol::name)
 #define CRISOL_TERNARY_OF(name, scalars) \
   static_cast<Tensor (*)(const Operand&, const Operand&, const Operand& CRISOL_TYPES_##scalars)>(&crisol::name)

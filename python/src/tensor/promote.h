@@ -1,5 +1,6 @@
 // The element types of results by the Array API standard: the types of the operands alone decide. In the library a
-// tensor of rank 0 counts less than others, so the operands are converted before the call where the rules differ.
+// tensor of rank 0 has less weight than other tensors. Where the rules differ, the operands are converted before the
+// call.
 #pragma once
 
 #include "crisol/functions/matmul.h"
@@ -7,7 +8,7 @@
 
 namespace crisol::python {
 
-/// The two operands, converted if a tensor of rank 0 needs it.
+/// The two operands. They are converted if one is a tensor of rank 0 and the rules differ.
 class Promoted {
  public:
   Promoted(const Operand& a, const Operand& b) : a_(a), b_(b) {
@@ -36,7 +37,7 @@ Tensor promoted(const Operand& a, const Operand& b) {
   return function(both.a(), both.b());
 }
 
-/// The same for two tensors.
+/// The same for functions of two tensors.
 template <Tensor (*function)(const Tensor&, const Tensor&)>
 Tensor promoted_tensors(const Tensor& a, const Tensor& b) {
   const DType dtype = promote_types(a.dtype(), b.dtype());

@@ -60,7 +60,7 @@ void bind_in_place(TensorClass& tensor) {
           "Overwrites a float32 tensor with normal numbers. Returns this tensor.");
 }
 
-/// f(shape, *, device, generator) and f(*sizes, device, generator)
+/// Defines f(shape, *, device, generator) and f(*sizes, device, generator).
 void define(nb::module_& m, const char* name, Tensor (*function)(const Shape&, const Generator&), const char* text) {
   const auto none = nb::none();
   m.def(

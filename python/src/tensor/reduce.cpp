@@ -50,7 +50,7 @@ constexpr Deviation deviations[]{
     {"std", &stddev, "The square root of var()."},
 };
 
-/// Which axes to reduce, by either pair of names.
+/// The axes to reduce, given by either pair of names.
 class Reduced {
  public:
   Reduced(const Axes& axis, const Axes& dim, bool keepdims, bool keepdim)
@@ -59,8 +59,8 @@ class Reduced {
       throw Error(ErrorCode::invalid_argument, "[reduce] axis and dim are the same argument: give one of them");
   }
 
-  /// Calls function(x, axes, keep). An empty tuple of axes reduces nothing, while the library's empty list means all
-  /// axes. So the function then goes over a new axis of size 1.
+  /// Calls function(x, axes, keep). In Python an empty tuple of axes reduces nothing, but the library's empty list
+  /// means all axes. So for an empty tuple the function reduces a new axis of size 1.
   template <class Function>
   Tensor run(const Tensor& x, Function&& function) const {
     if (axes_ && axes_->empty()) return function(x.unsqueeze(0), Shape{0}, false);
@@ -72,7 +72,7 @@ class Reduced {
   bool keep_;
 };
 
-// Defines a reduction as a function and as a method. `…` are the arguments between axis and keepdims.
+// Defines a reduction as a function and as a method. `…` stands for arguments between axis and keepdims.
 template <class Function, class... Middle>
 void define_reduction(nb::module_& m, TensorClass& tensor, const char* name, const Function& function, const char* text,
                       const Middle&... middle) {
@@ -95,7 +95,7 @@ constexpr Running runnings[]{
     {"cumulative_prod", &cumulative_prod, "The running product along an axis. include_initial puts a 1 in front."},
 };
 
-/// The axis may be left out for a tensor of rank 1.
+/// The axis may be omitted for a tensor of rank 1.
 Tensor run_along(const Running& row, const Tensor& x, std::optional<int> axis, const std::optional<DType>& dtype,
                  bool include_initial) {
   if (!axis && x.dim() != 1)

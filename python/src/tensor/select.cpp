@@ -8,7 +8,7 @@ namespace crisol::python {
 
 namespace {
 
-/// define() of a function that waits.
+/// Like define(), for a function that waits.
 template <class Function, class... Extra>
 void define_waiting(nb::module_& m, TensorClass& tensor, const char* name, Function function, const char* text,
                     const Extra&... extra) {
@@ -28,7 +28,7 @@ nb::tuple nonzero_of(const Tensor& x) {
   return nb::tuple(nb::cast(columns));
 }
 
-/// where(condition, a, b), in which a and b alone decide the dtype.
+/// where(condition, a, b). The dtype of the result depends only on a and b.
 Tensor where_of(const Tensor& condition, const Operand& a, const Operand& b) {
   const Promoted both(a, b);
   return where(condition, both.a(), both.b());
@@ -49,7 +49,7 @@ Pair top(const Tensor& x, std::int64_t k, int axis, bool largest) { return pair_
 Pair max_both(const Tensor& x, int axis, bool keepdims) { return pair_of(max_with_indices(x, axis, keepdims)); }
 Pair min_both(const Tensor& x, int axis, bool keepdims) { return pair_of(min_with_indices(x, axis, keepdims)); }
 
-/// values, indices, inverse (in the shape of x without an axis) and counts.
+/// Returns values, indices, inverse and counts. If no axis is given, inverse has the shape of x.
 std::tuple<Tensor, Tensor, Tensor, Tensor> unique_of(const Tensor& x, bool sorted, std::optional<int> axis) {
   const UniqueResult found = unique(x, {sorted, axis});
   return {found.values, found.indices, axis ? found.inverse : found.inverse.reshape(x.shape()), found.counts};

@@ -1,4 +1,4 @@
-// The class Tensor: its properties, its views and its place. Other files add the other members.
+// The class Tensor: its properties, views and device. Other files add the other members.
 #include <sstream>
 
 #include "arguments.h"
@@ -10,7 +10,7 @@ namespace crisol::python {
 
 namespace {
 
-/// The library's text with Python's words for bool and its names of dtypes.
+/// The library's text, with Python's words for bool and Python's names of dtypes.
 std::string repr_of(const Tensor& x) {
   if (!x.defined()) return "tensor(undefined)";
   std::ostringstream stream;
@@ -18,7 +18,7 @@ std::string repr_of(const Tensor& x) {
   std::string text = stream.str();
   replace_all(text, "true", "True");
   replace_all(text, "false", "False");
-  // As in PyTorch: an empty vector needs no size, and a bool or whole number shows its dtype itself.
+  // As in PyTorch: an empty vector shows no size, and bools and whole numbers show no dtype.
   replace_all(text, ", shape=(0)", "");
   replace_all(text, ", shape=", ", size=");
   const bool implied = x.numel() > 0 && (x.dtype() == DType::boolean || x.dtype() == DType::i64);
@@ -27,7 +27,7 @@ std::string repr_of(const Tensor& x) {
   return text;
 }
 
-/// The versions of the Array API standard whose functions the module has.
+/// Throws unless the module has the functions of this version of the Array API standard.
 nb::object array_namespace(const Tensor&, const std::optional<std::string>& api_version) {
   if (api_version)
     for (const char* known : {"2021.12", "2022.12", "2023.12", "2024.12"})
@@ -58,7 +58,7 @@ void bind_properties(TensorClass& tensor) {
            "Whether both tensors use the same memory. They may be different parts of it.");
 }
 
-/// reshape() that never copies.
+/// reshape() without a copy. Throws if a copy would be needed.
 Tensor view_of(const Tensor& x, const nb::args& shape) {
   return unlocked([&, wanted = shape_of(shape)] {
     const Tensor y = x.reshape(wanted);
@@ -109,7 +109,7 @@ void bind_views(TensorClass& tensor) {
       .def("clone", &Tensor::clone, Unlocked(), "A contiguous copy.");
 }
 
-/// x.to(dtype), x.to(device), x.to(device, dtype).
+/// Implements x.to(dtype), x.to(device) and x.to(device, dtype).
 Tensor moved(const Tensor& x, const std::optional<Device>& device, const std::optional<DType>& dtype, bool copy) {
   Tensor y = device ? x.to(*device) : x;
   if (dtype) y = y.to(*dtype);
@@ -181,7 +181,7 @@ void bind_gradients(TensorClass& tensor) {
       .def("detach", &Tensor::detach, Unlocked(), "The same elements, outside the graph.");
 }
 
-/// Tensor(data) and Tensor(2, 3), as in PyTorch: numbers as float32, or sizes of a tensor without values.
+/// Implements Tensor(data) and Tensor(2, 3), as in PyTorch: numbers become float32, sizes give a tensor without values.
 void construct_tensor(Tensor* self, const nb::args& data) {
   const nb::module_ crisol = nb::module_::import_("crisol");
   bool sizes = true;

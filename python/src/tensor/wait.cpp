@@ -16,9 +16,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Whether a wait may turn out long. A wait in a thread of its own takes about 0.1 ms more, and on a busy machine
-/// several milliseconds, because the calling thread does not take part in the work. So a wait that follows another one
-/// within 10 ms is made here: little work is queued by then.
+/// Whether a wait may be long. A wait in a separate thread takes about 0.1 ms more, and several milliseconds on a busy
+/// machine, because the calling thread does not take part in the work. So if the last wait was less than 10 ms ago,
+/// this thread waits itself: only little work can be queued.
 bool may_be_long() {
   static Clock::time_point last;
   const Clock::time_point now = Clock::now();
@@ -27,7 +27,7 @@ bool may_be_long() {
   return !soon;
 }
 
-/// A wait in a thread of its own. It may go on after the caller gave up.
+/// A wait in a separate thread. It may go on after the caller gave up.
 struct Waiting {
   std::mutex mutex;
   std::condition_variable changed;
@@ -48,8 +48,8 @@ void run(const std::shared_ptr<Waiting>& waiting, Device device) {
   waiting->changed.notify_one();
 }
 
-/// Waits for a device. No wait of OpenCL ends at a signal, so another thread waits in OpenCL. It takes part in the work
-/// there: Intel's CPU runtime lets a thread compute while it is in clFinish.
+/// Waits for a device. OpenCL's waits do not end at a signal, so another thread waits in clFinish. There it can take
+/// part in the work, as Intel's CPU runtime does.
 void wait_with_signals(Device device) {
   const auto waiting = std::make_shared<Waiting>();
   std::thread(run, waiting, device).detach();
@@ -65,7 +65,7 @@ void wait_with_signals(Device device) {
   if (waiting->error) std::rethrow_exception(waiting->error);
 }
 
-/// Python runs the handlers of signals in its main thread only. A child of fork() is refused by the read itself.
+/// Python runs signal handlers only in its main thread. In a child of fork(), the read itself throws.
 bool may_be_interrupted() {
   static const std::size_t main_thread =
       nb::cast<std::size_t>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
