@@ -9,13 +9,13 @@
 
 namespace crisol::ops {
 
-/// The same as normalized_axis, but a scalar (rank 0) has the axes 0 and -1 too, as in PyTorch. The result is 0 then,
-/// although the shape of a scalar has no size there.
+/// Like normalized_axis, but a scalar (rank 0) has the axes 0 and -1 too, as in PyTorch. The result is then 0, although
+/// a scalar's shape has no size there.
 inline int axis_or_scalar(const char* op, std::int64_t axis, int rank) {
   return normalized_axis(op, axis, std::max(rank, 1));
 }
 
-// These checks run in every call. The parts of their messages are worked out only where a check fails.
+// These checks run in every call. The parts of a message are computed only if the check fails.
 
 inline void require_dtype(const char* op, const char* name, const Tensor& x, DType dtype) {
   if (x.dtype() != dtype) fail(ErrorCode::invalid_argument, op, name, " must be ", dtype, ", it is ", x.dtype());
@@ -26,13 +26,13 @@ inline void require_shape(const char* op, const char* name, const Tensor& x, con
     fail(ErrorCode::invalid_argument, op, name, " must have shape ", shape, ", it has ", x.shape());
 }
 
-/// `y` must be on the device of `x`.
+/// Checks that `y` is on the device of `x`.
 inline void require_device(const char* op, const char* x_name, const Tensor& x, const char* y_name, const Tensor& y) {
   if (x.device() != y.device())
     fail(ErrorCode::invalid_argument, op, x_name, " is on ", x.device(), ", ", y_name, " on ", y.device());
 }
 
-/// A further f32 operand of a given shape, on the device of `x`.
+/// Checks a further operand: f32, with the given shape, on the device of `x`.
 inline void require_operand(const char* op, const char* x_name, const Tensor& x, const char* y_name, const Tensor& y,
                             const Shape& shape) {
   require_dtype(op, y_name, y, DType::f32);

@@ -52,7 +52,7 @@ Loop collapse(const Shape& shape, std::span<const Shape> strides) {
       for (std::size_t k = 0; k < strides.size(); ++k) loop.strides[k].push_back(strides[k][axis]);
     }
   }
-  if (loop.shape.empty()) {  // One element: as good as contiguous.
+  if (loop.shape.empty()) {  // A single element counts as contiguous.
     loop.shape.push_back(1);
     for (std::size_t k = 0; k < strides.size(); ++k) loop.strides[k].push_back(1);
   }

@@ -16,22 +16,22 @@ struct Loop {
   std::array<Shape, max_operands> strides;
   int operands = 0;
 
-  /// One axis along which every operand lies element after element.
+  /// Whether there is one axis, along which every operand is contiguous.
   bool is_flat() const noexcept;
 };
 
-/// Sizes that a and b both broadcast to, aligned at the last axis; refuses, naming op and both shapes.
+/// The shape to which a and b broadcast, aligned at the last axis. The error names op and both shapes.
 Shape broadcast_shape(const char* op, const Shape& a, const Shape& b);
 
-/// Strides of a tensor as an operand of `shape`. A stride is 0 where the tensor is repeated along the axis. The shapes
+/// The strides of a tensor as an operand of `shape`. A stride is 0 if the tensor is repeated along the axis. The shapes
 /// must broadcast.
 Shape broadcast_strides(const Tensor& x, const Shape& shape);
 
-/// Removes axes of size 1, and merges neighbouring axes that every operand walks through without a jump. The order of
-/// the elements stays.
+/// Removes axes of size 1, and merges neighbouring axes along which every operand has one common stride. Keeps the
+/// order of the elements.
 Loop collapse(const Shape& shape, std::span<const Shape> strides);
 
-/// Refuses to write a tensor in which several indices mean the same element. The message names op.
+/// Throws if several indices of dst mean the same element. The message names op.
 void require_no_overlap(const char* op, const Tensor& dst);
 
 }  // namespace crisol::ops

@@ -6,33 +6,33 @@
 namespace crisol::ops {
 
 /// A tensor, or its row-major copy if the tensor has another layout or dtype. The constructor allocates the copy and
-/// resolves the kernel that makes it, and queues nothing. The copy is queued when a launch takes the operand, and a
-/// launch takes it after its own kernels are resolved. So an op makes its operands first and then prepares its kernels.
-/// If a kernel cannot be built, nothing was queued.
+/// resolves the kernel that makes it, and queues nothing. The copy is queued when a launch takes the operand, which is
+/// after the launch's own kernels are resolved. So an op makes its operands first and then prepares its kernels. If a
+/// kernel cannot be built, nothing has been queued.
 class Contiguous {
  public:
   Contiguous() = default;
   /// An undefined tensor gives an undefined operand.
   explicit Contiguous(const Tensor& x);
   Contiguous(const Tensor& x, DType dtype);
-  /// x itself, in any layout.
+  /// An operand that is x itself, in any layout.
   static Contiguous as_is(const Tensor& x);
 
   bool defined() const noexcept { return tensor_.defined(); }
-  /// The shape, strides, offset and dtype that the elements will have. Problems need them. Nothing may read it.
+  /// A tensor with the operand's shape, strides, offset and dtype, for problems. Its elements must not be read.
   const Tensor& layout() const noexcept { return tensor_; }
-  /// The tensor with its elements. The first call queues the copy.
+  /// The tensor with its elements. The first call queues the copy, if one is needed.
   const Tensor& filled() const;
 
  private:
   Tensor tensor_;
-  mutable Tensor source_;  ///< Defined until the copy is queued.
+  mutable Tensor source_;  ///< The tensor to copy. Defined until the copy is queued.
 };
 
-/// A matrix, or a stack of them, in which one of the two last axes has stride 1: x itself or its copy.
+/// A matrix, or a stack of matrices, whose last or second-to-last axis has stride 1: x itself or its copy.
 Contiguous with_unit_stride(const Tensor& x);
 
-/// An operand in a list of arguments: a launch converts it after it has resolved its kernel.
+/// An operand in a list of arguments. A launch takes its elements after it has resolved its kernel.
 struct ContiguousArg {
   const Contiguous& operand;
 

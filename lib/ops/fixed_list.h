@@ -1,4 +1,4 @@
-// A list whose length is known at run time only, without an allocation.
+// A list whose length is known only at run time. It allocates nothing.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace crisol::ops {
 
-/// Room for `capacity` values, which cost nothing until they are added.
+/// Space for `capacity` values. It costs nothing until values are added.
 template <class T, std::size_t capacity>
 class FixedList {
  public:
-  /// Makes a T of the value in its place: copying a large one costs more.
+  /// Constructs a T from the value in the list's space, because copying a large T would cost more.
   template <class Value>
   void add(const Value& value) {
     require(count_ < capacity, "launch", "more than ", capacity, " values in a list");

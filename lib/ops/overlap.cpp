@@ -13,11 +13,11 @@ struct Axis {
   std::int64_t step, size;
 };
 
-/// Axes that are walked along, longest steps first.
+/// The axes of a tensor, with the longest stride first.
 struct Walk {
   std::array<Axis, Shape::max_rank> axes{};
   int rank = 0;
-  std::int64_t last = 0;  ///< Furthest element from the first.
+  std::int64_t last = 0;  ///< The distance of the furthest element from the first one.
 
   explicit Walk(const Tensor& x) {
     for (int i = 0; i < x.dim(); ++i) {
@@ -35,8 +35,8 @@ bool equal_axes(const Walk& a, const Walk& b) {
                     [](const Axis& x, const Axis& y) { return x.step == y.step && x.size == y.size; });
 }
 
-// Whether two indices of one walk lie `distance` elements apart: a sum of k * step with |k| < size. `reach` is the
-// largest distance that the axes from `axis` on can add.
+// Whether two indices of one walk have elements with this distance, as a sum of k * step with |k| < size. `reach` is
+// the largest distance that the axes from `axis` on can add up to.
 bool lie_apart(const Walk& walk, int axis, std::int64_t distance, std::int64_t reach) {
   if (distance == 0) return true;
   if (axis == walk.rank || distance > reach || distance < -reach) return false;
@@ -70,7 +70,7 @@ Overlap overlap_of(const Tensor& a, const Tensor& b) {
   if (first_a + (walk_a.last + 1) * bytes_a <= first_b || first_b + (walk_b.last + 1) * bytes_b <= first_a)
     return Overlap::none;
   if (!same_type) return Overlap::partial;
-  // Columns of one matrix, say: the same walk from another start.
+  // For example columns of one matrix: the same strides from another start.
   const bool apart = equal_axes(walk_a, walk_b) && !lie_apart(walk_a, 0, distance, walk_a.last);
   return apart ? Overlap::none : Overlap::partial;
 }

@@ -7,8 +7,8 @@ namespace crisol::ops {
 
 enum class Overlap : std::uint8_t {
   none,
-  same,     ///< Element for element: equal shapes, strides and places.
-  partial,  ///< Some element of one is another element of the other, or that cannot be ruled out.
+  same,     ///< Every element is the same element: equal shapes, strides and places.
+  partial,  ///< An element of one is another element of the other, or this cannot be excluded.
 };
 
 Overlap overlap_of(const Tensor& a, const Tensor& b);

@@ -1,4 +1,4 @@
-// Ops of several launches that change nothing when a kernel cannot be built: dispatch/rehearsal.h for tensors.
+// Ops of several launches that change nothing if a kernel cannot be built: dispatch/rehearsal.h with tensors.
 #pragma once
 
 #include <initializer_list>
@@ -9,9 +9,9 @@
 
 namespace crisol::ops {
 
-/// Adds the properties of an operand that kernels depend on. The operand may be undefined.
+/// Adds the properties of an operand on which kernels depend. The operand may be undefined.
 inline void add_tensor(dispatch::CallKey& key, const Tensor& x) {
-  constexpr std::int64_t alignment = 64;  // In elements. No kernel needs more.
+  constexpr std::int64_t alignment = 64;  // In elements. No kernel needs a larger alignment.
   key.add(x.defined() ? static_cast<std::int64_t>(x.dtype()) : -1);
   if (!x.defined()) return;
   key.add(x.dim());
@@ -20,7 +20,7 @@ inline void add_tensor(dispatch::CallKey& key, const Tensor& x) {
   key.add(static_cast<std::int64_t>(in(x).offset) % alignment);
 }
 
-/// The key of an op's call. The first operand is defined. `settings` are the numbers that the kernels depend on.
+/// The key of an op's call. The first operand must be defined. `settings` are the numbers on which the kernels depend.
 inline dispatch::CallKey call_key(const char* op, std::initializer_list<const Tensor*> operands,
                                   std::initializer_list<std::int64_t> settings = {}) {
   dispatch::CallKey key(op, state_of(**operands.begin()));

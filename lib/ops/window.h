@@ -19,13 +19,14 @@ struct WindowAxis {
 };
 
 /// The number of windows: floor((size + 2 padding - dilation (kernel - 1) - 1) / stride) + 1. `ceil_mode` rounds up
-/// instead. A last window that would begin in the padding behind the input does not count then (PyTorch's rule). Throws
+/// instead. Then a last window does not count if it would begin in the padding after the input (PyTorch's rule). Throws
 /// invalid_argument for a kernel, stride or dilation below 1, for a negative padding, and for a window that does not
 /// fit in the padded input. The error names `op` and `axis_name` ("depth", "height", "width").
 std::int64_t window_count(const char* op, const char* axis_name, const WindowAxis& axis, bool ceil_mode = false);
 
-/// The least padding for ceil(size / stride) windows along an axis: ONNX's auto_pad SAME_UPPER, and SAME_LOWER with
-/// `more_before`. An odd padding is larger by one behind the input, or before it.
+/// The smallest padding that gives ceil(size / stride) windows along an axis: ONNX's auto_pad SAME_UPPER, or SAME_LOWER
+/// with `more_before`. If the padding is odd, the end after the input gets one more, or with `more_before` the end
+/// before it.
 AxisPadding same_padding(std::int64_t size, std::int64_t kernel, std::int64_t stride, std::int64_t dilation,
                          bool more_before);
 

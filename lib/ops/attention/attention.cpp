@@ -15,7 +15,7 @@ using namespace dispatch;
 
 namespace {
 
-/// An empty plan: the caller composes the op of products and softmax.
+/// An empty plan. It tells the caller to compose attention of products and softmax.
 PlanOr plan_composed(const AttentionProblem&, const Target&, std::size_t) { return Plan(); }
 
 constexpr Variant<AttentionProblem> variants[] = {{"rows", DeviceClass::cpu, plan_attention_rows},
@@ -27,7 +27,8 @@ Contiguous with_contiguous_rows(const Tensor& x) {
   return x.strides()[x.dim() - 1] == 1 ? Contiguous::as_is(x) : Contiguous(x);
 }
 
-/// The result, whose rows lie in memory like those of the queries: heads of a row are neighbours if they are so in q.
+/// An empty result. In memory its rows follow each other like the queries' rows: heads of a row are neighbours if they
+/// are neighbours in q.
 Tensor result_like(const Tensor& q, const Shape& shape) {
   const int rank = shape.rank();
   const bool rows_outside = rank >= 3 && q.dim() == rank && q.strides()[rank - 2] > q.strides()[rank - 3];
@@ -37,7 +38,7 @@ Tensor result_like(const Tensor& q, const Shape& shape) {
   return empty(stored, DType::f32, q.device()).transpose(rank - 2, rank - 3);
 }
 
-/// The leading axes of all operands together.
+/// The leading axes to which all operands broadcast.
 Shape joint_heads(const Shape& q, const Shape& k, const Shape& v) {
   const Shape of_both = broadcast_shape(attention_table.op, leading_axes(q), leading_axes(k));
   return broadcast_shape(attention_table.op, of_both, leading_axes(v));
@@ -68,13 +69,13 @@ bool are_multiples(std::initializer_list<std::int64_t> values) {
   return std::all_of(values.begin(), values.end(), [](std::int64_t value) { return value % 4 == 0; });
 }
 
-/// Whether an operand with `size` neighbours is read four elements at a time.
+/// Whether an operand with `size` neighbours can be read four elements at a time.
 bool is_aligned(const HeadStrides& x, std::int64_t size, std::uint64_t first) {
   const std::int64_t across = x.column == 1 ? x.row : x.column;
   return are_multiples({size, across, x.axes[0], x.axes[1], x.axes[2], static_cast<std::int64_t>(first % 4)});
 }
 
-/// The strides of an operand by the strides of its axes of heads.
+/// The strides of an operand, from the strides of its heads' axes.
 HeadStrides head_strides(const Shape& heads, std::int64_t row, std::int64_t column) {
   HeadStrides strides{{}, row, column};
   for (int i = 0; i < heads.rank(); ++i) strides.axes[3 - heads.rank() + i] = heads[i];

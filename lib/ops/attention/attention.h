@@ -11,7 +11,7 @@ namespace crisol::ops {
 class Engine;
 struct TileShape;
 
-/// Heads lie along up to three axes.
+/// The strides of an operand. Heads have up to three axes.
 struct HeadStrides {
   std::int64_t axes[3];
   std::int64_t row, column;
@@ -26,8 +26,8 @@ struct AttentionProblem {
   std::int64_t heads[3];
   std::int64_t rows, keys, depth, columns;
   std::int64_t causal, has_bias;
-  std::int64_t records;       ///< Whether the result will have a gradient.
-  std::int64_t of_precision;  ///< A Precision, to which the operands of products may be rounded.
+  std::int64_t records;       ///< Whether the result is recorded for backward.
+  std::int64_t of_precision;  ///< A Precision to which operands of products may be rounded.
   std::int64_t aligned;       ///< Whether sizes, strides and positions of Q, K and V are multiples of 4.
   HeadStrides q, k, v, bias, y;
 
@@ -42,14 +42,15 @@ struct AttentionProblem {
   }
 };
 
-/// f32 operands whose leading axes broadcast. The bias may be undefined, else it broadcasts to the scores.
+/// f32 operands whose leading axes broadcast. The bias is undefined, or broadcasts to the scores.
 struct Attention {
   Tensor q, k, v, bias;
   bool causal;
   double scale;
 };
 
-/// The result; undefined if a composition of other ops takes less time. `records`: whether it will have a gradient.
+/// The result, or an undefined tensor if a composition of other ops takes less time. `records` says whether the result
+/// is recorded for backward.
 Tensor fused_attention(const Attention& a, bool records);
 
 /// Whether fused_attention() computes it for contiguous operands of these shapes.
@@ -59,13 +60,13 @@ bool fuses_attention(const Shape& q, const Shape& k, const Shape& v, bool has_bi
 
 dispatch::PlanOr plan_attention_rows(const AttentionProblem& problem, const dispatch::Target& target, std::size_t);
 dispatch::PlanOr plan_attention_tiles(const AttentionProblem& problem, const dispatch::Target& target, std::size_t);
-/// The plan of "tiles" on an engine. V has at most as many columns as the tile.
+/// The plan of the variant "tiles" on an engine. V must have at most as many columns as the tile.
 dispatch::Plan plan_attention_on(const Engine& engine, const TileShape& tile, const AttentionProblem& problem,
                                  const dispatch::Target& target);
-/// The plan of a variant. It is taken only where the variant is forced if the result will have a gradient, and the
-/// probabilities are small enough to be kept for it.
+/// The plan of a variant. If the result is recorded for backward and the probabilities are small enough to be kept for
+/// the gradient, the plan is taken only if the variant is forced.
 dispatch::PlanOr unless_kept(const AttentionProblem& problem, dispatch::Plan plan);
-/// Why sizes or strides are beyond the kernels, or nullptr.
+/// The reason why the kernels do not support the sizes or strides, or nullptr.
 const char* against_operands(const AttentionProblem& problem);
 
 }  // namespace crisol::ops

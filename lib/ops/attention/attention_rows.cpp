@@ -1,4 +1,4 @@
-// The variant "rows": a few rows of queries at a time, whose scores stay in the cache of a core.
+// The variant "rows": takes a few rows of queries at a time, so that their scores stay in the cache of a core.
 #include <algorithm>
 
 #include "base/ceil_div.h"
@@ -12,10 +12,10 @@ using namespace dispatch;
 
 namespace {
 
-constexpr std::int64_t tile_vectors = 2;  // Heads have 32, 64 or 128 elements, which tiles of 32 columns cover.
-constexpr std::int64_t most_keys = 512;   // At a time.
-constexpr std::int64_t most_rows = 240;   // In a unit of work.
-constexpr std::int64_t fewest_rows = 4;   // Fewer rows do not pay for packing the keys.
+constexpr std::int64_t tile_vectors = 2;  // 32 columns: heads usually have 32, 64 or 128 elements.
+constexpr std::int64_t most_keys = 512;   // Keys that are taken at a time.
+constexpr std::int64_t most_rows = 240;   // Rows in a unit of work.
+constexpr std::int64_t fewest_rows = 4;   // With fewer rows, packing the keys takes longer than it saves.
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t step) { return ceil_div(value, step) * step; }
 

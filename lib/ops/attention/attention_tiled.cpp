@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::int64_t max_row = std::int64_t{1} << 22;  // Bytes within a tile are counted in 32 bits.
 
-// The first tile that has as many columns as the values is taken. Of 12 tiles these take the least time on an H100:
-// more sums for a work-item leave too few groups at a time.
+// The first tile that has as many columns as the values is taken. Of 12 tiles these two take the least time on an H100.
+// With more sums for a work-item, too few groups would run at a time.
 constexpr TileShape tiles[] = {{32, 64, 4, 4, 1, 16}, {32, 128, 8, 4, 1, 16}};
 
-constexpr std::uint64_t min_local_memory = 32 << 10;  // Slices of both products, and a number for each run of sums.
+constexpr std::uint64_t min_local_memory = 32 << 10;  // For slices of both products, and a number for each run of sums.
 
 int vectors_of(const AttentionProblem& p) { return p.aligned != 0 ? 4 : 1; }
 

@@ -12,7 +12,8 @@ namespace crisol::ops {
 
 namespace {
 
-// Winograd's transforms add up to eight times as much as the sums; tiles of 2 x 2 add twice as much.
+// The numbers are variant_growth(): Winograd's transforms add numbers up to eight times as large as the products. With
+// tiles of 2 x 2 it is twice.
 constexpr dispatch::Variant<Conv2dProblem> variants[] = {
     {"depthwise", DeviceClass::gpu, plan_depthwise, nullptr, true},
     {"gemm", DeviceClass::gpu, plan_conv2d_gemm, nullptr, true},
@@ -42,7 +43,7 @@ ProductResult convolve(const Tensor& x, const Tensor& weight, const Tensor& bias
   problem.has_bias = bias.defined() ? 1 : 0;
   problem.epilogue = layout_of(f);
   for (EpilogueLayout::Operand& operand : problem.epilogue.operands)
-    operand.batch = sizes.group_outputs() * operand.row;  // The kernels' batch is the group of channels.
+    operand.batch = sizes.group_outputs() * operand.row;  // In the kernels, a batch is a group of channels.
   const PreparedPtr prepared = prepare(conv2d_table, problem, state_of(y));
   return {y, launch_conv2d(*prepared, images.filled(), in_with_copies(filters.filled()), shift.filled(), y, f)};
 }

@@ -10,7 +10,8 @@ namespace crisol::ops {
 
 namespace {
 
-// Winograd's transforms add up to eight times as much as the sums; tiles of 2 x 2 add twice as much.
+// The numbers are variant_growth(): Winograd's transforms add numbers up to eight times as large as the products. With
+// tiles of 2 x 2 it is twice.
 constexpr dispatch::Variant<Conv2dProblem> backward_data_variants[] = {
     {"depthwise", DeviceClass::gpu, plan_depthwise_data},
     {"gemm", DeviceClass::gpu, plan_conv2d_gemm_data},

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* op = "conv2d_blocks";
 
-/// Columns of a tile, and the names of configurations with them.
+/// The widths of tiles in columns. They name the configurations.
 constexpr std::array<std::int64_t, 8> tile_columns{14, 12, 10, 8, 7, 6, 5, 4};
 const std::string block_tile_names[] = {"14", "12", "10", "8", "7", "6", "5", "4"};
 std::span<const std::string> tile_configs() { return block_tile_names; }
@@ -25,12 +25,12 @@ std::span<const std::string> tile_configs() { return block_tile_names; }
 /// How the planes of y are cut. A tile has `columns` columns, and a work-item computes `tiles_of_item` tiles.
 struct BlockCut {
   std::int64_t columns, tiles, tiles_of_item;
-  std::int64_t seen;  ///< Columns of x for a tile.
+  std::int64_t seen;  ///< Columns of x that a tile reads.
 
   std::int64_t pieces() const { return ceil_div(tiles, tiles_of_item); }
 };
 
-/// A kernel of 1 x 1 that sees every pixel once sees a plane as one line.
+/// If a kernel of 1 x 1 reads every pixel once, a plane can be treated as one line.
 Conv2dSizes as_lines(Conv2dSizes s) {
   const bool sees_each_once = s.taps() == 1 && s.stride_h == 1 && s.stride_w == 1 && s.pad_h == 0 && s.pad_w == 0 &&
                               s.out_h == s.height && s.out_w == s.width;
@@ -50,7 +50,7 @@ kernels::BlocksParameters kernel_sizes(const Conv2dBlocksProblem& p, const Conv2
   return {s.channels, s.height, s.width, p.blocks(), s.out_h, s.out_w};
 }
 
-/// Rounds of all loops of a work-item for a tile.
+/// The loop rounds of a work-item for one tile.
 std::int64_t loops_of_tile(const Conv2dBlocksProblem& p, const Conv2dSizes& s, std::int64_t seen,
                            std::int64_t columns) {
   const std::int64_t copying = seen * p.block_in + 4;
@@ -58,9 +58,9 @@ std::int64_t loops_of_tile(const Conv2dBlocksProblem& p, const Conv2dSizes& s, s
   return p.in_blocks() * (s.kernel_h * (copying + s.kernel_w * (p.block_in + 1)) + 1) + p.tile_blocks * columns + 4;
 }
 
-/// Pieces of the planes: several for each core, but none that computes for only some microseconds.
+/// How the planes are cut into pieces: several pieces for each core, but none that takes only a few microseconds.
 BlockCut cut_of(const Conv2dBlocksProblem& p, const Conv2dSizes& s, const Target& target, std::int64_t columns) {
-  constexpr std::int64_t min_work = 1 << 15;  // Multiply-adds of vectors.
+  constexpr std::int64_t min_work = 1 << 15;  // Multiply-adds of vectors in a piece.
   BlockCut cut{columns, ceil_div(s.out_w, columns) * s.out_h, 0, 0};
   cut.seen = (columns - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1;
   const std::int64_t steps = p.is_depthwise() ? s.taps() : s.channels * s.taps();
@@ -182,7 +182,7 @@ bool tiles_take(const Conv2dSizes& s, std::int64_t block) {
 }
 
 std::int64_t channel_block(const Target& target) {
-  // If the device limits loops, large layers would have no tiles.
+  // On a device that limits loops, no tiles would fit large layers.
   if (!target.takes_cpu_kernels() || target.loop_budget != std::numeric_limits<std::int64_t>::max()) return 0;
   return target.cpu_vector_width() == 16 ? 16 : 8;
 }

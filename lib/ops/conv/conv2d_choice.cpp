@@ -1,4 +1,4 @@
-// Which variant a convolution would get.
+// conv2d_choice(): the variant that a convolution would get.
 #include "crisol/ops/conv.h"
 #include "ops/conv/conv2d_problem.h"
 

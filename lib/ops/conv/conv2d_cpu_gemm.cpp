@@ -13,12 +13,12 @@ namespace {
 
 using kernels::number;
 
-constexpr std::int64_t max_phases = 256;  // A plan names its packed weights with 8 bits.
+constexpr std::int64_t max_phases = 256;  // The limit for phases, because a plan names its packed weights with 8 bits.
 constexpr const char* too_large = "too large for the kernel's indices or the device's loops";
 
-// Why the kernels cannot gather columns from images of this convolution, or nullptr.
+// The reason why the kernels cannot gather columns from the images of this convolution, or nullptr.
 const char* check_gather(const Conv2dSizes& s, std::int64_t rows, std::int64_t pixels) {
-  // product/gather.h: 16 neighbouring columns lie in at most 16 images, whose distance must stay an int.
+  // product/gather.h: 16 neighbouring columns are in at most 16 images, whose distance must fit into an int.
   if (std::max(s.input_image(), s.output_image()) >= (1 << 27)) return "one image has more than 2^27 elements";
   if (rows >= (1 << 22) || pixels >= (1 << 30)) return "the output plane is too large for the kernel's indices";
   return nullptr;
@@ -29,7 +29,7 @@ std::optional<CpuTilePlan> cut_of(const GatheredProduct& p, const Target& target
   return plan_cpu_tiles(target, p.m, p.n(), p.depth(), p.groups, true, choice);
 }
 
-// The forward pass reads the rows of the weight as they are. A phase picks taps.
+// The forward pass reads the rows of the weight as they are. A phase reads only some taps.
 PackSource pack_source(const GatheredProduct& p, bool forward) {
   if (forward)
     return {.m = p.m, .k = p.depth(), .row = p.depth(), .stride0 = 1, .count = p.groups, .batch = p.weight_strides[0]};
@@ -85,12 +85,12 @@ Plan plan_product(const Conv2dProblem& problem, const Target& target, const Gath
   return plan;
 }
 
-// Whether tiles of a matrix of patches take less than rows times rows. Each sum of a row and a row ends with a sum of
-// its lanes, which pays for a large depth. A matrix of patches pays if many outputs read it. For 512 outputs of 2 x 2
-// pixels and 8 images (depth 32) tiles take 1.9 ms on one core, rows 9.2 ms. For 128 outputs and a depth of 512 they
-// take 1.01 and 0.90 ms.
+// Whether tiles of a matrix of patches take less time than products of rows with rows. A product of two rows ends with
+// a sum of its lanes, which costs little if the depth is large. A matrix of patches pays if many outputs read it. For
+// 512 outputs of 2 x 2 pixels and 8 images (depth 32), tiles take 1.9 ms on one core and rows 9.2 ms. For 128 outputs
+// and a depth of 512, tiles take 1.01 ms and rows 0.90 ms.
 bool suits_patches(std::int64_t outputs, std::int64_t row, std::int64_t pixels) {
-  constexpr std::int64_t many_outputs = 256, max_patches = std::int64_t{1} << 22;  // Elements of the matrix: 16 MB.
+  constexpr std::int64_t many_outputs = 256, max_patches = std::int64_t{1} << 22;  // A matrix of 16 MB.
   return pixels > 0 && row * pixels <= max_patches && (outputs >= many_outputs || pixels <= 2 * outputs);
 }
 
@@ -114,7 +114,7 @@ PlanOr plan_cpu_gemm_data(const Conv2dProblem& p, const Target& target, std::siz
   for (const GatheredProduct& product : phase_products(s)) {
     const std::optional<CpuTilePlan> cut = cut_of(product, target);
     if (!cut) return too_large;
-    // The phases run one after the other, so they share their scratch memory.
+    // The phases run one after another, so they share their scratch memory.
     plan.append_sharing(plan_product(p, target, product, *cut, false), std::array{dy, weight, dx});
   }
   return plan;
@@ -127,8 +127,8 @@ PlanOr plan_cpu_rows(const Conv2dProblem& p, const Target& target, std::size_t) 
   const std::int64_t m = s.group_outputs(), n = s.depth(), k = s.images * s.pixels();
   const std::optional<DotPlan> cut = plan_dot(target, m, n, k, s.groups, s.taps());
   if (!cut) return too_large;
-  // A row of A is an output channel of dy. A row of B is a row (channel, r, s) of the im2col matrix. Both run over all
-  // pixels.
+  // A row of A is an output channel of dy. A row of B is a row (channel, r, s) of the im2col matrix. The depth runs
+  // over all pixels.
   const kernels::GatherParameters planes_of_dy{.image = s.output_image(),
                                                .plane = s.pixels(),
                                                .size = s.images * s.output_image(),

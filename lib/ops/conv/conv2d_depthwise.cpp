@@ -11,14 +11,14 @@ namespace crisol::ops {
 
 namespace {
 
-constexpr std::int64_t max_taps = 49;       // The taps are held in registers.
-constexpr std::int64_t max_seen_rows = 32;  // Rows that an item reads. The kernel has code for each of them.
+constexpr std::int64_t max_taps = 49;       // Limit for the taps, because they are held in registers.
+constexpr std::int64_t max_seen_rows = 32;  // The kernel has unrolled code for each row.
 
 std::int64_t strips(std::int64_t planes, std::int64_t rows, std::int64_t columns) {
   return planes * ceil_div(rows, DEPTHWISE_ROWS) * columns;
 }
 
-// Rounds of all loops of an item for a strip, where the loops are not unrolled.
+// The loop rounds of an item for one strip, if loops are not unrolled.
 std::int64_t rounds_of_strip(const Conv2dSizes& s) {
   const std::int64_t seen = (DEPTHWISE_ROWS - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1;
   return 2 * s.taps() + 8 + seen * (s.kernel_w + 1 + DEPTHWISE_ROWS * (s.kernel_w + 1));
@@ -36,7 +36,7 @@ const char* check_sizes(const Conv2dSizes& s, std::int64_t stride_h) {
   return nullptr;
 }
 
-// The window of the kernels. Backward data inserts zeros where forward has a stride.
+// The defines for the kernels' window. Backward data inserts zeros where the forward pass has a stride.
 runtime::Defines defines_of(const Conv2dSizes& s, const Target& target, bool flipped) {
   runtime::Defines defines{{"TAPS_H", s.kernel_h},
                            {"TAPS_W", s.kernel_w},
@@ -63,7 +63,7 @@ kernels::DepthwiseParameters forward_parameters(const Conv2dSizes& s) {
           .unused = 0};
 }
 
-// A convolution as the kernel sees it: backward data is a convolution of dy with flipped kernels.
+// A convolution as the kernel computes it. Backward data is a convolution of dy with flipped kernels.
 Plan plan_strips(const Conv2dProblem& p, const Target& target, bool flipped) {
   const auto [from, weight, to] = operands<3>();
   const Conv2dSizes& s = p.sizes;
@@ -90,7 +90,7 @@ Plan plan_strips(const Conv2dProblem& p, const Target& target, bool flipped) {
   return plan;
 }
 
-// Pieces of the images: enough groups for every unit, each with several strips for an item.
+// The number of pieces of the images: enough groups for every compute unit, where each item has several strips.
 std::int64_t split_k_of(const Conv2dSizes& s, const Target& target) {
   const std::int64_t all = strips(s.images, s.out_h, s.out_w), budget = target.loop_budget;
   const std::int64_t wanted = ceil_div(std::int64_t{8} * target.info.compute_units, s.outputs);

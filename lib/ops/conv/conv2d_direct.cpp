@@ -31,7 +31,7 @@ PlanOr plan_direct_weight(const Conv2dProblem& p, const Target& target, std::siz
   const std::int64_t max_rows = std::max<std::int64_t>(1, target.loop_budget / (s.out_w + 1));
   Plan plan;
   std::int64_t first = 0;
-  do {  // Without images the loop runs once, so that the gradient becomes 0.
+  do {  // The loop runs once even without images, so that the gradient becomes 0.
     const std::int64_t end = max_rows < rows - first ? first + max_rows : rows;
     plan.add({"conv/conv2d_direct.cl", "conv2d_direct_weight"}, target.flat_range(count), dy, x, dw, count,
              s.kernel_sizes(), s.kernel_window(), first, end);

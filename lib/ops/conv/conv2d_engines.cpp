@@ -10,31 +10,31 @@ namespace {
 
 using Tiles = std::span<const TileShape>;
 
-// The tiles are chosen as for matrix products (ops/product/fma_engine.cpp). There are fewer, because each tile is one
-// more program to compile. None is wide, because columns are gathered number by number.
+// The tiles are chosen as for matrix products (ops/product/fma_engine.cpp). There are fewer tiles, because each one is
+// one more program to compile. No tile is wide, because columns are gathered element by element.
 constexpr TileShape block_tiles[] = {
     {128, 128, 8, 8, 1.0, 8}, {128, 64, 8, 8, 1.0, 8}, {64, 64, 8, 4, 1.09, 8}, {32, 32, 4, 4, 1.4, 16}};
-// An item reads a pixel for several rows and columns, number by number. With tiles of 128 x 64 its addresses would not
-// fit into the registers of AMD's GPUs.
+// An item reads a pixel for several rows and columns, element by element. With tiles of 128 x 64 the item's addresses
+// would not fit into the registers of AMD's GPUs.
 // The costs are an H100's: 128 x 128 took 1.15 to 2.2 times as long as 64 x 64, and 32 x 32 took 1.3 to 2.4 times.
 constexpr TileShape block_weight_tiles[] = {{128, 128, 8, 8, 1.3, 8}, {64, 64, 8, 4, 1.14, 8}, {32, 32, 4, 4, 2.0, 16}};
 
-// Rows are the channels of the result, and there may be few. Columns are its many pixels.
+// Rows are the channels of the result, of which there may be few. Columns are its many pixels.
 constexpr TileShape matrix_tiles_32[] = {
     {128, 128, 64, 32, 1.0}, {64, 128, 32, 32, 1.2}, {64, 64, 32, 32, 1.3}, {32, 128, 32, 32, 1.6}};
 constexpr TileShape matrix_tiles_64[] = {
     {128, 128, 64, 64, 1.0}, {64, 128, 32, 64, 1.2}, {64, 64, 32, 32, 1.3}, {32, 128, 32, 32, 1.6}};
 
-// If items share a multiprocessor's registers, these hold one group of the first tile, or three groups of the second.
-// On other devices the registers hold as many items of the first tile as of the second, and the second needs more
+// If items share a multiprocessor's registers, the registers hold one group of the first tile, or three groups of the
+// second. On other devices the registers hold the same number of items of either tile, and the second tile needs more
 // items.
 bool suits(const TileShape& tile, const Target& target) {
   const bool first = tile.columns == 128, second = tile.rows != tile.columns;
   return target.traits.shared_registers != 0 ? !first : !second;
 }
 
-// The engine with the tile of a configuration. Without a configuration it has all tiles that `suit`. If there is no
-// tile, the result holds the reason.
+// The engine with the tile of a configuration. Without a configuration it has all tiles for which `suit` is true. If
+// there is no tile, the result holds the reason.
 template <class Suits>
 ConvEngine fma_engine_with(Tiles all, const Target& target, std::size_t config, Suits&& suit) {
   ConvEngine made{fma_engine(), {}};
@@ -59,7 +59,8 @@ ConvEngine with_tile(ConvEngine engine, const TileShape& tile) {
   return engine;
 }
 
-// The engine with the tile of a configuration, which is one of `named`. Without a configuration it has all of `tiles`.
+// The engine with the tile of a configuration, which names one of `named`. Without a configuration the engine has all
+// of `tiles`.
 ConvEngine mma_engine_with(const Conv2dProblem& p, const Target& target, std::vector<TileShape> tiles, Tiles named,
                            std::size_t config) {
   ConvEngine made = matrix_engine(target.unit(p.precision()), p.precision(), std::move(tiles));

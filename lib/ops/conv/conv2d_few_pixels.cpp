@@ -10,12 +10,12 @@ namespace crisol::ops {
 
 namespace {
 
-constexpr std::int64_t max_pixels = 16;       // Of all images.
-constexpr std::int64_t max_copies = 1 << 24;  // Elements, 64 MB.
-constexpr std::int64_t max_depth = 1 << 16;   // The patches of an item take 4 MB then.
+constexpr std::int64_t max_pixels = 16;       // Limit for the pixels of all images.
+constexpr std::int64_t max_copies = 1 << 24;  // Limit for the elements of all copies: 64 MB.
+constexpr std::int64_t max_depth = 1 << 16;   // Limit for the depth: the patches of an item then take 4 MB.
 
 // Loop iterations of an item that copies all patches and computes `vectors` vectors of outputs. The end of a loop
-// counts too: a loop of one round is two iterations.
+// counts too: a loop with one round takes two iterations.
 std::int64_t iterations_of(const Conv2dSizes& s, std::int64_t vectors, std::int64_t lanes) {
   const std::int64_t pixels = s.images * s.pixels(), tiles = ceil_div(pixels, SKINNY_ROWS);
   const std::int64_t of_patch = 2 + s.channels * (2 + s.kernel_h * (3 + s.kernel_w));
@@ -42,14 +42,14 @@ PlanOr plan_few_pixels(const Conv2dProblem& p, const Target& target, std::size_t
   const std::int64_t lanes = target.cpu_vector_width();
   if (const char* reason = reason_against(p, lanes)) return reason;
   const std::int64_t vectors = ceil_div(s.outputs, lanes);
-  // Each item copies the patches, so there are no more items than cores.
+  // There are no more items than cores, because each item copies all patches.
   const std::int64_t items = std::clamp<std::int64_t>(target.info.compute_units, 1, vectors);
   if (iterations_of(s, ceil_div(vectors, items), lanes) > target.loop_budget) return "too deep for the device's loops";
 
   const auto [x, weight, y] = operands<3>();
   const std::int64_t columns = panel_columns(target);
   const runtime::Defines defines = cpu_tile_defines(target, lanes, lanes == 16 ? 8 : 4, columns / lanes);
-  // All items copy all patches.
+  // Every item copies all patches.
   if (items * s.images * s.pixels() * s.depth() > max_copies) return "patches too large for all cores";
   const std::int64_t slice = ceil_div(s.images * s.pixels() * s.depth(), 16) * 16;
   Plan plan;

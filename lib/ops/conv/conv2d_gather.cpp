@@ -10,21 +10,22 @@ namespace crisol::ops {
 
 namespace {
 
-constexpr std::int64_t max_columns = 128;  // Of all tiles.
+constexpr std::int64_t max_columns = 128;  // The largest number of columns of all tiles.
 
 std::int64_t row_entries(const GatheredProduct& p) { return p.packed_depth() / p.channel_vector(); }
 
-// The last slice may reach beyond the depth. Even, so that A starts at a multiple of four behind it.
+// The number of entries. The last slice may reach beyond the depth. The number is even, so that A, which follows,
+// starts at a multiple of four.
 std::int64_t table_count(const GatheredProduct& p) { return (row_entries(p) + MAX_SLICE + 1) / 2 * 2; }
 
-// Elements of the images that one tile sees.
+// The number of elements of the images that one tile reads.
 std::int64_t seen_by_tile(const GatheredProduct& p) {
   return std::min(p.images, (max_columns - 2) / p.pixels() + 2) * p.src_image;
 }
 
 std::int64_t packed_floats(const GatheredProduct& p) { return p.groups * p.m * p.packed_depth(); }
 
-// Whether one instruction can write four neighbours of a row of the result, and read the epilogue's operands for them.
+// Whether one instruction can store four neighbours in a row of the result, and load the epilogue's operands for them.
 bool stores_vectors(const GatheredProduct& p, const Conv2dProblem& problem) {
   return p.c_w == 1 && p.c_h == p.columns && is_multiple(p.pixels()) && is_multiple(p.c_image) &&
          is_multiple(p.c_group) && is_multiple(p.c_row) && is_multiple(problem.offsets[2] + p.c_first) &&
@@ -38,12 +39,12 @@ DerivedKey key_of(const GatheredProduct& p) {
            p.weight_strides[1], p.weight_strides[3], p.weight_strides[4]}};
 }
 
-/// The weight as a kernel takes it.
+/// The weight in the form that a kernel takes.
 struct PackedWeight {
   Place table, a;
 };
 
-// The table and, behind it, A, where the weight itself is not A.
+// Derives a copy with the table. If the weight itself cannot be A, the copy also has A after the table.
 PackedWeight derive_weight(Plan& plan, const Target& target, const GatheredProduct& p, const Place& weight,
                            bool packs) {
   const std::int64_t count = table_count(p), entries = p.depth() / p.channel_vector();
@@ -138,7 +139,7 @@ void add_gathered(Plan& plan, const Target& target, const Conv2dProblem& problem
   const int stored = is_split ? (is_multiple(p.n()) ? 4 : 1) : vectors;
   define_result(multiply, target, is_split ? EpilogueLayout{} : problem.epilogue,
                 std::min(engine.result_run(), stored));
-  // The parts of a depth go to matrices without gaps between the images.
+  // The sums of each part of the depth go to matrices without gaps between images.
   plan.add(multiply, range_of(engine, cut), a, src, sums, bias, table, e,
            kernels::ProductParameters{p.m, p.n(), depth, cut.part_depth, split_k, is_split ? 0 : problem.flags()},
            kernels::MatrixParameters{p.m * depth, depth},

@@ -1,5 +1,5 @@
 // A convolution as a matrix product whose right operand is gathered from an image. The forward pass is one such
-// product. The gradient of the input is one product for each phase of the stride. GPUs multiply it tile by tile
+// product. The gradient of the input is one product for each phase of the stride. GPUs compute it in tiles
 // (conv2d_tiled.cl), CPUs with gemm_cpu_tiled.cl.
 #pragma once
 
@@ -18,7 +18,8 @@ struct GatheredProduct {
   std::int64_t groups, m, images, rows, columns;
   std::int64_t channels;  ///< Channels of src in a group.
   std::int32_t taps_h, taps_w;
-  /// Weight of row i, channel c and tap (r, s) of group g: g * s[0] + i * s[1] + c * s[2] + r * s[3] + s * s[4].
+  /// The weight of row i, channel c and tap (r, s) of group g is at g * s[0] + i * s[1] + c * s[2] + r * s[3] + s *
+  /// s[4].
   std::array<std::int64_t, 5> weight_strides;
 
   std::int64_t height, width;                      ///< The size of a plane of src.
@@ -27,39 +28,39 @@ struct GatheredProduct {
   std::int32_t tap_h, tap_w;
   std::int64_t c_image, c_group, c_row, c_h, c_w;  ///< Strides of the result.
 
-  std::int64_t weight_first = 0, c_first = 0;  ///< First elements in the weight and in the result.
+  std::int64_t weight_first = 0, c_first = 0;  ///< Positions of the first elements in the weight and in the result.
 
   std::int64_t taps() const noexcept { return std::int64_t{taps_h} * taps_w; }
   std::int64_t depth() const noexcept { return channels * taps(); }
-  /// Channels that are neighbours in the depth for each tap, so that they share its address: CHANNEL_VECTOR of the
-  /// kernels.
+  /// The number of channels that are neighbours in the depth at each tap, so that they share the tap's address
+  /// (CHANNEL_VECTOR of the kernels).
   int channel_vector() const noexcept { return channels % 8 == 0 && depth() > 0 ? 8 : 1; }
   std::int64_t pixels() const noexcept { return rows * columns; }
   std::int64_t n() const noexcept { return images * pixels(); }
-  /// Rows of A as the kernels for GPUs take them: whole vectors. A product without any depth gets one vector of zeros.
+  /// The length of a row of A for the GPU kernels: whole vectors. A product without a depth gets one vector of zeros.
   std::int64_t packed_depth() const noexcept { return std::max<std::int64_t>(4, (depth() + 3) / 4 * 4); }
-  /// Whether the weight itself can be A. It must then start at a multiple of four.
+  /// Whether the weight itself can be A. For this it must start at a multiple of four.
   bool is_packed() const noexcept;
-  /// The window as the kernels for GPUs take it.
+  /// The window, as an argument of the GPU kernels.
   kernels::WindowParameters window() const noexcept;
-  /// The places of its columns in the result.
+  /// The positions of the columns in the result.
   kernels::ColumnParameters places() const noexcept;
   ProductExtent extent() const noexcept { return {m, n(), packed_depth(), groups}; }
 };
 
 GatheredProduct forward_product(const Conv2dSizes& sizes);
-/// The products of the gradient of the input: one for each remainder of a position by the stride.
+/// The products of the gradient of the input: one for each remainder of a position modulo the stride.
 std::vector<GatheredProduct> phase_products(const Conv2dSizes& sizes);
 
-/// Why the kernels for GPUs that gather pixels in tiles cannot take a convolution of these sizes, or nullptr.
+/// The reason why the GPU kernels that gather pixels do not support a convolution of these sizes, or nullptr.
 const char* check_gathering(const Conv2dSizes& sizes);
 /// The same for one product.
 const char* check_gathered(const GatheredProduct& product, const Target& target);
-/// The largest number of parts that the memory for their sums allows.
+/// The largest number of parts of the depth for whose sums the memory suffices.
 int max_gathered_split_k(const GatheredProduct& product, const Target& target);
 
-/// Adds the product of a problem with the operands (src, weight, c). The engine's plan `cut` says how it is cut. A copy
-/// derived from the weight holds the packed weight and a table of the addresses of its depth.
+/// Adds the product of a problem with the operands (src, weight, c). The engine's plan `cut` says how the product is
+/// cut. A derived copy of the weight holds the packed weight, and a table of addresses along the depth.
 void add_gathered(Plan& plan, const Target& target, const Conv2dProblem& problem, const GatheredProduct& product,
                   const Engine& engine, const TilePlan& cut);
 

@@ -5,7 +5,7 @@ namespace crisol::ops {
 
 namespace {
 
-constexpr std::int64_t min_pixels = 256;  // With fewer, tiles of one image's pixels are mostly edge.
+constexpr std::int64_t min_pixels = 256;  // With fewer pixels, most tiles of an image would be partly empty.
 
 const char* check_form(const Conv2dSizes& s) {
   if (s.taps() != 1) return "the kernel is not 1 x 1";
@@ -25,7 +25,7 @@ PlanOr plan_product(const Conv2dProblem& p, const GemmProblem& problem, const Ma
                     const Target& target) {
   const auto [a, b, c] = matrices;
   Plan plan;
-  if (problem.batch > 0) {  // No images: nothing to do.
+  if (problem.batch > 0) {  // Without images there is nothing to do.
     const dispatch::Choice product = choose_gemm(problem, target);
     plan.append(product.plan, std::array{a, b, c, p.bias_or(a), conv2d_e0, conv2d_e1});
   }
@@ -47,7 +47,7 @@ PlanOr plan_conv2d_gemm(const Conv2dProblem& p, const Target& target, std::size_
   product.c = {n, 1, s.outputs * n, p.offsets[2]};
   if (p.has_bias != 0) product.flags = bias_per_row;
   product.epilogue = p.epilogue;
-  for (EpilogueLayout::Operand& operand : product.epilogue.operands)  // The product's batch is the image.
+  for (EpilogueLayout::Operand& operand : product.epilogue.operands)  // In the product, the batch is the image.
     operand.batch = operand.column * s.outputs * n;
   return plan_product(p, product, {weight, x, y}, target);
 }

@@ -1,5 +1,5 @@
 // Convolution as matrix products over explicit matrices of patches, for devices whose fast product takes plain
-// matrices. The patches of as many images as fit into a bounded workspace are made at once.
+// matrices. The workspace is limited, so the patches are made for as many images at a time as fit into it.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -13,7 +13,7 @@ namespace {
 
 using kernels::number;
 
-constexpr std::int64_t max_elements = std::int64_t{1} << 30;  // The kernels count them in 32 bits.
+constexpr std::int64_t max_elements = std::int64_t{1} << 30;  // The kernels count elements in 32 bits.
 
 std::int64_t images_at_once(const Conv2dSizes& s, const Target& target) {
   const std::int64_t image = std::max({std::int64_t{1}, s.depth() * s.pixels(),
@@ -33,12 +33,12 @@ const char* check_sizes(const Conv2dSizes& s, const Target& target) {
   return nullptr;
 }
 
-/// Images of one group that are convolved at once.
+/// The images of one group that are convolved at a time.
 struct ImagePiece {
   std::int64_t first, images, group;
 };
 
-/// A plan that makes patches and multiplies them, piece by piece.
+/// Makes a plan that computes patches and multiplies them, piece by piece.
 class Im2colPlanner {
  public:
   Im2colPlanner(const Conv2dProblem& problem, const Target& target)
@@ -59,26 +59,26 @@ class Im2colPlanner {
         run(ImagePiece{first, std::min(at_once_, s_.images - first), group});
   }
 
-  /// The images of a piece in x or dx.
+  /// The place of a piece's images in x or dx.
   Place images_in(const Place& x, const ImagePiece& piece) const {
     return x.offset_by((piece.first * s_.channels + piece.group * s_.group_channels()) * s_.plane());
   }
 
-  /// Makes the matrices of images of x.
+  /// Adds the launch that makes the patch matrices of images of x.
   void add_im2col(std::int64_t images, const Place& x, std::int64_t image_stride, std::int64_t row_stride) {
     add_im2col(images * s_.depth() * s_.pixels(), x, columns_, columns_of(images, image_stride, row_stride),
                s_.kernel_window());
   }
 
-  /// Adds the matrices of images up to dx.
+  /// Adds the launch that adds up the matrices of images to dx.
   void add_col2im(std::int64_t images, const Place& dx, std::int64_t image_stride, std::int64_t row_stride) {
     const std::int64_t count = images * s_.group_channels() * s_.plane();
     plan_.add({"conv/conv2d_im2col.cl", "col2im"}, target_.flat_range(count), columns_, dx,
               static_cast<std::uint32_t>(count), columns_of(images, image_stride, row_stride), s_.kernel_window());
   }
 
-  /// Copies dy so that the pixels of all images follow one another in each output channel. This is im2col with a kernel
-  /// of 1 x 1.
+  /// Adds the launch that copies dy, so that the pixels of all images follow one another in each output channel. It is
+  /// im2col with a kernel of 1 x 1.
   void add_by_output(const Place& dy, const Place& to) {
     const std::int64_t step = std::max<std::int64_t>(1, max_elements / s_.output_image());
     for (std::int64_t first = 0; first < s_.images; first += step) {
@@ -97,12 +97,12 @@ class Im2colPlanner {
     }
   }
 
-  /// Adds a product. Its operands begin at these places.
+  /// Adds a product whose operands begin at these places.
   void add_product(GemmProblem problem, const Place& a, const Place& b, const Place& c, const Place& bias) {
     problem.a.offset = offset_of(a);
     problem.b.offset = offset_of(b);
     problem.c.offset = offset_of(c);
-    // Most pieces have the same product.
+    // Most pieces have the same product, whose plan is used again.
     if (!product_ || std::memcmp(&problem, &problem_, sizeof problem) != 0) {
       product_ = choose_gemm(problem, target_);
       problem_ = problem;
@@ -133,7 +133,7 @@ class Im2colPlanner {
               static_cast<std::uint32_t>(units), columns, window);
   }
 
-  // The position of a first element, modulo 4.
+  // The position of a place's first element, modulo 4.
   std::int64_t offset_of(const Place& place) const {
     return (place.offset + (place.kind == Place::Kind::operand ? p_.offsets[place.index] : 0)) % 4;
   }
@@ -196,7 +196,7 @@ PlanOr plan_im2col_weight(const Conv2dProblem& p, const Target& target, std::siz
   if (s.images == 0) return "there are no images";
   if (s.output_image() > max_elements) return "one image is too large for the kernel's indices";
   Im2colPlanner planner(p, target);
-  // One product over the pixels of all images of a piece: both matrices have them side by side.
+  // One product over the pixels of all images of a piece. In both matrices the images' pixels follow each other.
   const Place by_output = s.images == 1 ? dy : planner.workspace(s.images * s.output_image());
   if (s.images > 1) planner.add_by_output(dy, by_output);
   const std::int64_t m = s.group_outputs(), n = s.depth();

@@ -13,11 +13,11 @@ namespace {
 
 using kernels::number;
 
-constexpr std::int64_t wanted_slice = 1 << 16;  // Floats: a quarter of a usual L2 cache.
+constexpr std::int64_t wanted_slice = 1 << 16;  // In floats: a quarter of a usual L2 cache.
 constexpr std::int64_t max_slice = std::int64_t{1} << 24;
 
-// A convolution as the kernel sees it: backward data is a convolution of dy with flipped kernels. With a stride, dy
-// gets zeros between its elements.
+// A convolution as the kernel computes it. Backward data is a convolution of dy with flipped kernels. With a stride,
+// zeros are inserted between the elements of dy.
 struct Planes {
   std::int64_t images, channels, height, width, outputs, out_h, out_w, groups;  // channels and outputs of a group
   kernels::ConvWindow window;
@@ -65,8 +65,8 @@ Planes data_planes(const Conv2dSizes& s) {
           1,        s.stride_h,        s.stride_w};
 }
 
-// A plane is cut into bands of rows. A band has as many rows as fit into the cache, but there are enough bands for all
-// items, and the loops stay within the device's limit.
+// A plane is cut into bands of rows. A band has as many rows as fit into the cache, but not so many that items have no
+// band, or that loops exceed the device's limit.
 struct Bands {
   std::int64_t lanes, band, items;
 };
@@ -123,7 +123,7 @@ PlanOr plan_of(const Conv2dProblem& p, const Planes& s, const Target& target) {
   return plan;
 }
 
-// The slice of the weight's gradient: a padded plane of x, a plane of dy, a vector for each tap.
+// The scratch of an item for the weight's gradient: a padded plane of x, a plane of dy, and a vector for each tap.
 std::int64_t weight_slice(const Planes& p, std::int64_t lanes) {
   const std::int64_t rows = ceil_div(p.out_h, PLANES_ROWS) * PLANES_ROWS;
   const std::int64_t out_line = ceil_div(p.out_w, lanes) * lanes + 1;
@@ -131,7 +131,7 @@ std::int64_t weight_slice(const Planes& p, std::int64_t lanes) {
   return ceil_div(p.rows_of(rows) * p.width_of_line(lanes) + rows * out_line + (taps + 1) * lanes, 16) * 16;
 }
 
-// Work-items of the weight's gradient.
+// The number of work-items for the weight's gradient.
 std::int64_t weight_items(const Planes& p, const Target& target) {
   const std::int64_t channels = p.groups * p.outputs;
   const bool bounded = target.loop_budget != std::numeric_limits<std::int64_t>::max();

@@ -25,10 +25,10 @@ struct Conv2dSizes {
   std::int64_t taps() const noexcept { return kernel_h * kernel_w; }
   std::int64_t pixels() const noexcept { return out_h * out_w; }
   std::int64_t plane() const noexcept { return height * width; }
-  /// Elements of an image of x, and of y.
+  /// The number of elements of an image of x; output_image() is the same for y.
   std::int64_t input_image() const noexcept { return channels * plane(); }
   std::int64_t output_image() const noexcept { return outputs * pixels(); }
-  /// Rows of the im2col matrix of one group.
+  /// The number of rows of the im2col matrix of one group.
   std::int64_t depth() const noexcept { return group_channels() * taps(); }
   std::int64_t weight_size() const noexcept { return outputs * depth(); }
   Shape output_shape() const { return {images, outputs, out_h, out_w}; }
@@ -38,10 +38,10 @@ struct Conv2dSizes {
   kernels::ConvWindow kernel_window() const noexcept;
 };
 
-/// Checks the channels of an input (N, C, …) and a weight (K, C/groups, …). Throws, naming op.
+/// Checks the numbers of channels of an input (N, C, …) and a weight (K, C/groups, …). The error names op.
 void require_channels(const char* op, const Shape& input, const Shape& weight, int groups);
 
-/// Checks shapes and options against each other and computes the output's size. Throws, naming op.
+/// Checks shapes and options against each other, and computes the output's size. The error names op.
 Conv2dSizes conv2d_sizes(const char* op, const Shape& input, const Shape& weight, const Conv2dOptions& options);
 
 /// The operands of all three ops in the order in which launch() gets them. The tensors are contiguous.
@@ -50,35 +50,35 @@ Conv2dSizes conv2d_sizes(const char* op, const Shape& input, const Shape& weight
 ///     conv2d_backward_data    dy   weight  dx
 ///     conv2d_backward_weight  dy   x       dw
 ///
-/// conv2d has three more operands: the bias, and two operands of the epilogue. If a problem lacks one of them, any
-/// buffer takes its place. No kernel reads it.
+/// conv2d has three more operands: the bias, and two operands of the epilogue. If a problem does not have one of these,
+/// any buffer takes its place, and no kernel reads it.
 constexpr Place conv2d_bias = operand(3), conv2d_e0 = operand(4), conv2d_e1 = operand(5);
 
-/// Queues a plan of conv2d with these operands. The bias may be undefined, and f may be nullptr. Gives whether y has
-/// the epilogue: false where the variant takes none.
+/// Queues a plan of conv2d with these operands. The bias may be undefined, and f may be nullptr. Returns whether y has
+/// the epilogue: it does not if the variant runs no epilogue.
 bool launch_conv2d(const dispatch::Prepared& prepared, const Tensor& x, const dispatch::OperandView& weight,
                    const Tensor& bias, const Tensor& y, const ProductEpilogue* f);
 
 /// A convolution, or one of its gradients.
 struct Conv2dProblem {
   Conv2dSizes sizes;
-  ProductContext product;               ///< For the matrix products inside a plan.
+  ProductContext product;               ///< The settings of matrix products inside a plan.
   std::array<std::int64_t, 3> offsets;  ///< Positions of the operands' first elements, modulo 4.
   std::int64_t has_bias;                ///< conv2d only.
-  EpilogueLayout epilogue;              ///< conv2d only. The batch of its operands is the group of channels.
+  EpilogueLayout epilogue;              ///< Only conv2d has one. The batch of its operands is the group of channels.
 
   Precision precision() const noexcept { return static_cast<Precision>(product.precision); }
   /// Flags of the kernels that convolve: bias and epilogue.
   std::int32_t flags() const noexcept { return (has_bias != 0 ? bias_per_row : 0) | epilogue_flags(epilogue); }
-  /// The epilogue's arguments of a kernel. `any` is a buffer that stands for operands that are not there.
+  /// The epilogue's arguments for a kernel. The buffer `any` takes the place of operands that do not exist.
   EpilogueArgs epilogue_args(const Place& any) const { return ops::epilogue_args(epilogue, conv2d_e0, conv2d_e1, any); }
-  /// The bias, or a buffer that stands for it.
+  /// The bias, or the buffer `any` in its place.
   Place bias_or(const Place& any) const noexcept { return has_bias != 0 ? conv2d_bias : any; }
 
   double multiply_adds() const noexcept {
     return static_cast<double>(sizes.images * sizes.output_image()) * static_cast<double>(sizes.depth());
   }
-  static constexpr std::uint32_t written_operands = 1u << 2;  // y, dx and dw.
+  static constexpr std::uint32_t written_operands = 1u << 2;  // Operand 2: y, dx or dw.
   ProblemKey key() const;
 };
 
@@ -86,7 +86,7 @@ struct Conv2dProblem {
 GemmProblem inner_product(const Conv2dProblem& problem, std::int64_t m, std::int64_t n, std::int64_t k,
                           std::int64_t batch);
 
-/// A problem in the thread's precision().
+/// The problem of these sizes in the thread's precision().
 Conv2dProblem conv2d_problem(const Conv2dSizes& sizes);
 /// The problem of these operands.
 Conv2dProblem conv2d_problem(const Conv2dSizes& sizes, const std::array<const Tensor*, 3>& operands);

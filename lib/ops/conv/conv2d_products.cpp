@@ -8,12 +8,13 @@ namespace crisol::ops {
 
 namespace {
 
-/// Positions first, first + stride, … of x along one axis. They see the same kernel taps, every `tap_step`-th from
-/// `first_tap` on. Neighbours among them see neighbouring outputs: output = position / stride + start + t * step for
-/// tap number t. So each pair of phases is a convolution of dy with stride 1.
+/// Positions first, first + stride, … of x along one axis. These positions see the same taps of the kernel: every
+/// `tap_step`-th from `first_tap` on. At tap number t, a position sees output = position / stride + start + t * step,
+/// so neighbouring positions see neighbouring outputs. So each pair of a row phase and a column phase is a convolution
+/// of dy with stride 1.
 struct Phase {
   std::int64_t first, positions;     ///< Of x.
-  std::int32_t first_tap, tap_step;  ///< Of the kernel.
+  std::int32_t first_tap, tap_step;  ///< Which taps of the kernel.
   std::int32_t taps;                 ///< Number of taps.
   std::int32_t start, step;          ///< In outputs.
 };

@@ -16,19 +16,19 @@ namespace crisol::ops {
 namespace {
 
 constexpr const char* separable_op = "conv2d_separable";
-constexpr std::int64_t items_of_core = 4;  ///< Work-items for each core, so that all end at about the same time.
+constexpr std::int64_t items_of_core = 4;  ///< With several work-items, all cores end at about the same time.
 
 constexpr Place x = operand(0), depthwise = operand(1), pointwise = operand(2), y = operand(3), shift = operand(4),
                 bias = operand(5), e0 = operand(6), e1 = operand(7);
 
 /// How the rows of y are cut.
 struct SeparableBands {
-  std::int64_t rows;  ///< Of a band.
+  std::int64_t rows;  ///< Rows of a band.
   std::int64_t of_item, pieces;
 };
 
 SeparableBands bands_of(const SeparableProblem& p, const Target& target) {
-  constexpr std::int64_t max_between = 1 << 14;  // Floats: a part of a small cache of the second level.
+  constexpr std::int64_t max_between = 1 << 14;  // In floats: a part of a small L2 cache.
   const Conv2dSizes& s = p.sizes;
   const std::int64_t wanted = ceil_div(items_of_core * target.info.compute_units, s.images);
   const std::int64_t most = max_between / (p.first().blocks() * s.out_w * p.block);
@@ -37,7 +37,7 @@ SeparableBands bands_of(const SeparableProblem& p, const Target& target) {
   return {rows, of_item, ceil_div(bands, of_item)};
 }
 
-/// The text of g, whose macros begin with MIDDLE in place of EPILOGUE.
+/// The text of g. Its macros begin with MIDDLE instead of EPILOGUE.
 std::string_view middle_prelude(const EpilogueLayout& g, std::string_view of_result) {
   constexpr std::string_view from = "EPILOGUE", to = "MIDDLE";
   std::string text(epilogue_prelude(g));
@@ -46,7 +46,7 @@ std::string_view middle_prelude(const EpilogueLayout& g, std::string_view of_res
   return interned(intern(concat(text, of_result)));
 }
 
-/// The arguments of g. Its scalars are the second ones of a call.
+/// The arguments of g. Its scalars are the second scalars of a call.
 EpilogueArgs middle_args(const SeparableProblem& p) {
   EpilogueArgs args = epilogue_args(p.middle, x, x, x);
   if (p.middle.is_generic()) std::get<3>(args) = CallScalar{1};

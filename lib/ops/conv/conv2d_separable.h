@@ -6,16 +6,16 @@
 
 namespace crisol::ops {
 
-/// Whether one pass is faster than two: there are enough rows for all cores. The sizes are those of the depthwise
-/// convolution.
+/// Whether one pass is faster than two: only if there are enough rows for all cores. `depthwise` has the sizes of the
+/// depthwise convolution.
 bool separable_pays(const Conv2dSizes& depthwise, const dispatch::Target& target);
 
-/// The weights and biases as ops::conv2d_blocks takes them. A bias may be undefined.
+/// The weights and biases, in the form of ops::conv2d_blocks. A bias may be undefined.
 struct SeparableWeights {
   Tensor depthwise, shift, pointwise, bias;
 };
 
-/// The sizes of a convolution with 1 x 1 taps and `outputs` outputs behind one of the given sizes.
+/// The sizes of a convolution with 1 x 1 taps and `outputs` outputs that follows the given convolution.
 Conv2dSizes pointwise_sizes(const Conv2dSizes& depthwise, std::int64_t outputs);
 
 /// f(conv(g(conv(x, depthwise) + shift), pointwise) + bias). The first convolution has the given sizes, and as many
@@ -29,17 +29,17 @@ ProductResult conv2d_separable(const Tensor& x, const SeparableWeights& weights,
                                std::int64_t outputs, const ProductEpilogue* g, const ProductEpilogue* f);
 
 struct SeparableProblem {
-  Conv2dSizes sizes;  ///< Of the depthwise convolution.
+  Conv2dSizes sizes;  ///< Sizes of the depthwise convolution.
   std::int64_t outputs, block, tile_blocks;
   std::int64_t has_shift, has_bias;
-  EpilogueLayout middle, epilogue;  ///< Of g and f.
+  EpilogueLayout middle, epilogue;  ///< Layouts of g and f.
 
   Conv2dBlocksProblem first() const noexcept { return {sizes, block, block, 1, has_shift, middle}; }
   Conv2dBlocksProblem second() const {
     return {pointwise_sizes(sizes, outputs), block, block, tile_blocks, has_bias, epilogue};
   }
 
-  /// Without the biases and the functions.
+  /// Leaves out the biases and the functions.
   dispatch::ProblemKey key() const;
 };
 

@@ -14,7 +14,7 @@ TilePlan cut_of(const GatheredProduct& p, const Target& target, const Engine& en
   return plan_tiles(engine, tiles, target, p.extent(), max_gathered_split_k(p, target));
 }
 
-// The product with the most work. All phases take its tile, because compiling another tile would gain little.
+// The product with the most work. All phases use its tile, because compiling another tile would gain little.
 const GatheredProduct& largest_of(const std::vector<GatheredProduct>& products) {
   const auto work = [](const GatheredProduct& p) { return p.n() * p.packed_depth(); };
   return *std::max_element(products.begin(), products.end(),

@@ -1,5 +1,5 @@
 // Convolution on GPUs as products whose operands are gathered from the tensors, without matrices of patches.
-// Multiply-adds and matrix units share this host side.
+// This host side is the same for multiply-adds and matrix units.
 #pragma once
 
 #include <vector>
@@ -9,14 +9,15 @@
 
 namespace crisol::ops {
 
-/// An engine, and the tiles to choose from. Without tiles it has the reason.
+/// An engine, and the tiles to choose from. If there are no tiles, it has the reason.
 struct ConvEngine {
   const Engine& engine;
   std::vector<TileShape> tiles;
   const char* reason = nullptr;
 };
 
-/// The engine of a configuration, or with the tiles that the device is given by itself.
+/// The engine of multiply-adds with the tile of a configuration. Without a configuration it has all tiles for the
+/// device.
 ConvEngine block_engine(const Target& target, std::size_t config);
 ConvEngine block_weight_engine(const Target& target, std::size_t config);
 ConvEngine matrix_engine(const Conv2dProblem& problem, const Target& target, std::size_t config);

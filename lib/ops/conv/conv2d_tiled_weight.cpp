@@ -1,5 +1,5 @@
-// The gradient of a convolution's weight as one product over the pixels of all images (conv2d_tiled_weight.cl),
-// and gemm_parts.cl where the depth is split.
+// The gradient of a convolution's weight as one product over the pixels of all images (conv2d_tiled_weight.cl). If the
+// depth is split, gemm_parts.cl follows.
 #include <algorithm>
 
 #include "base/ceil_div.h"
@@ -18,19 +18,19 @@ std::int64_t table_images(const Conv2dSizes& s) { return ceil_div(std::int64_t{M
 
 std::int64_t table_size(const Conv2dSizes& s) { return table_images(s) * s.pixels(); }
 
-// The entries of the table, and the pixels of one slice behind them.
+// The number of entries of the table, plus the pixels of one more slice.
 std::int64_t table_pixels(const Conv2dSizes& s) { return table_size(s) + MAX_SLICE; }
 
 const char* check_tiled_sizes(const Conv2dSizes& s, const Target& target) {
   if (s.images == 0) return "there are no images";
-  const std::int64_t images = std::min(s.images, ceil_div(table_pixels(s), s.pixels()));  // Of the table.
+  const std::int64_t images = std::min(s.images, ceil_div(table_pixels(s), s.pixels()));  // Images of the table.
   if (s.images * s.pixels() >= max_index || s.depth() >= max_index ||
       images * std::max(s.input_image(), s.output_image()) > max_index)
     return "too large for the kernel's indices";
   return s.images * s.pixels() / 4 > target.loop_budget ? "too deep" : nullptr;
 }
 
-// A table of the pixels' addresses.
+// Adds the table of the pixels' addresses.
 Place add_table(Plan& plan, const Target& target, const Conv2dSizes& s) {
   const std::int64_t pixels = table_pixels(s);
   const Place table = plan.workspace(16 * static_cast<std::uint64_t>(pixels));

@@ -1,4 +1,4 @@
-// The variants of the three convolution ops: each gives a plan, or the reason against it. The file of a variant says
+// The variants of the three convolution ops: each gives a plan, or the reason against it. Each variant's file explains
 // how the variant works.
 #pragma once
 
@@ -9,7 +9,8 @@ namespace crisol::ops {
 using Conv2dPlan = PlanOr(const Conv2dProblem&, const Target&, std::size_t config);
 using ConfigNames = std::span<const std::string>();
 
-/// Floats that a variant which works in pieces takes at once: 256 MB, unless the limit is lower or a piece needs more.
+/// The number of floats that a variant which works in pieces uses at a time: 256 MB, unless the limit is lower or a
+/// piece needs more.
 constexpr std::int64_t conv2d_workspace_floats = std::int64_t{1} << 26;
 
 // conv2d_direct.cpp: one work-item for each result. Takes every problem.

@@ -40,7 +40,7 @@ struct Cut {
 
   std::int64_t columns() const { return vectors * width; }
   std::int64_t units(const WinogradSizes& s) const { return ceil_div(s.tiles(), columns()) * blocks; }
-  std::int64_t weight_floats(const WinogradSizes& s) const {  // Includes the gaps of POSITION_STEP.
+  std::int64_t weight_floats(const WinogradSizes& s) const {  // With the gaps of POSITION_STEP.
     return 36 * ceil_div(s.outputs, rows) * (s.channels * rows + width);
   }
 };
@@ -67,7 +67,7 @@ Cut cut_of(const WinogradSizes& s, const Target& target) {
   cut.vectors = panel_columns(target) / cut.width;
   cut.rows = cut.width == 16 ? 8 : 4;
   const std::int64_t panels = ceil_div(s.outputs, cut.rows), compute_units = target.info.compute_units;
-  // Few tiles, as in the last layers of networks, would leave cores without work.
+  // With few tiles, as in the last layers of networks, some cores would have no work.
   const std::int64_t cores = std::max<std::int64_t>(1, compute_units);
   const auto uneven = [&](std::int64_t units) { return 8 * ceil_div(units, cores) * cores > 9 * units; };
   cut.blocks = 1;
@@ -78,8 +78,8 @@ Cut cut_of(const WinogradSizes& s, const Target& target) {
   return cut;
 }
 
-// Vector operations for a tile: with Winograd's filtering, and of the sums that it replaces. Measured: sorting and
-// transforming a channel takes 30, an output 25.
+// Vector operations for a tile: with Winograd's filtering, and with the direct sums. Measured: sorting and transforming
+// take 30 for a channel and 25 for an output.
 struct Work {
   double filtering, sums;
 };
@@ -93,8 +93,9 @@ Work work_of_tile(const WinogradSizes& s) {
 const char* check(const WinogradSizes& s, const Cut& cut, const Target& target) {
   const Work work = work_of_tile(s);
   if (work.filtering > work.sums) return "too few channels or too small planes to pay";
-  // The transformed weight is four times as large, and few tiles share each read of it. On PoCL this took 1.1 to 2.6
-  // times as long as the product, with up to 16 tiles, 32 to 512 channels and packed weights kept.
+  // The transformed weight is four times as large as the weight. If few tiles share each read of it, reading takes too
+  // long: on PoCL, Winograd took 1.1 to 2.6 times as long as the product, with up to 16 tiles, 32 to 512 channels and
+  // kept packed weights.
   if (s.tiles() <= cut.width) return "too few tiles share the weight";
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max() / 8;
   if (s.height * s.width > most || s.out_h * s.out_w > most || s.tiles_w() * 4 > most) return "too large an image";
@@ -103,7 +104,7 @@ const char* check(const WinogradSizes& s, const Cut& cut, const Target& target) 
   return nullptr;
 }
 
-// The transformed weight.
+// Derives the transformed weight.
 Place derive_weight(Plan& plan, const Place& weight, const WinogradSizes& s, const Cut& cut,
                     const runtime::Defines& defines, const Target& target) {
   static constexpr char kind[] = "winograd";

@@ -2,8 +2,8 @@
 //
 // Rounding errors grow with the transforms. On values below 1, a sum of n products (n = 9 · channels) differs from the
 // exact sum by less than 16·n·2^-24 with tiles of 4 x 4 results, for any input tried. With tiles of 2 x 2 results it
-// differs by less than 4·n·2^-24. The direct sum stays below 2·n·2^-24. With few channels the transforms' own error
-// shows: with one channel it reached 48·n·2^-24. Only a forced variant takes so few channels.
+// differs by less than 4·n·2^-24. The direct sum stays below 2·n·2^-24. With few channels the transforms' own error is
+// visible: with one channel it reached 48·n·2^-24. Only a forced variant takes so few channels.
 #pragma once
 
 #include "base/ceil_div.h"
@@ -11,8 +11,8 @@
 
 namespace crisol::ops {
 
-/// A convolution as the kernels see it, cut into tiles of `tile` x `tile` results: backward data is a convolution of dy
-/// with flipped kernels.
+/// A convolution as the kernels compute it, cut into tiles of `tile` x `tile` results. Backward data is a convolution
+/// of dy with flipped kernels.
 struct WinogradSizes {
   std::int64_t images, channels, height, width, outputs, out_h, out_w;
   std::int32_t pad_h, pad_w;
@@ -23,17 +23,17 @@ struct WinogradSizes {
   std::int64_t tiles_w() const noexcept { return ceil_div(out_w, tile); }
   std::int64_t tiles_of(std::int64_t some_images) const noexcept { return some_images * tiles_h() * tiles_w(); }
   std::int64_t tiles() const noexcept { return tiles_of(images); }
-  /// Distances in the weight between the kernels of neighbouring outputs, and of neighbouring channels.
+  /// Distances in the weight: between kernels of neighbouring outputs, and between kernels of neighbouring channels.
   std::int64_t output_stride() const noexcept { return flipped ? 9 : 9 * channels; }
   std::int64_t channel_stride() const noexcept { return flipped ? 9 * outputs : 9; }
 };
 
 WinogradSizes winograd_sizes(const Conv2dSizes& sizes, std::int64_t tile, bool data);
 
-/// Why Winograd's filtering does not compute such a convolution, or nullptr.
+/// The reason why Winograd's filtering does not support such a convolution, or nullptr.
 const char* check_winograd_form(const Conv2dSizes& sizes);
 
-/// Whether Winograd's filtering takes at most half of the work of the sums on a CPU.
+/// Whether, on a CPU, Winograd's filtering takes at most half of the work of the direct sums.
 bool winograd_halves(const Conv2dSizes& sizes, const Target& target);
 
 }  // namespace crisol::ops

@@ -12,10 +12,10 @@ namespace crisol::ops {
 
 namespace {
 
-// The kernels count the elements of a position and the bytes of the input in 32 bits.
+// The sizes. The kernels count the elements of a position, and the bytes of the input, in 32 bits.
 struct Sizes : WinogradSizes {
   std::int64_t positions() const noexcept { return (tile + 2) * (tile + 2); }
-  /// Columns of the products, which are read four at a time.
+  /// The columns of the products, rounded up because four are read at a time.
   std::int64_t columns(std::int64_t some_images) const noexcept { return ceil_div(tiles_of(some_images), 4) * 4; }
   std::int64_t kernel_floats() const noexcept { return positions() * outputs * channels; }
   std::int64_t tile_floats(std::int64_t some_images) const noexcept {
@@ -28,8 +28,8 @@ std::int64_t images_at_once(const Sizes& s, const Target& target) {
   return std::clamp<std::int64_t>(floats / s.tile_floats(1), 1, s.images);
 }
 
-// The cost in multiply-adds. It counts the multiply-adds and the numbers that move between the steps. A GPU's memory
-// brings one number in the time of some 40 multiply-adds (25 to 160, from vendors' figures; not measured).
+// The cost in multiply-adds: those of the products, and the time to move numbers between the steps. In the time of some
+// 40 multiply-adds a GPU's memory moves one number (25 to 160, from vendors' figures; not measured).
 double cost_of(const Sizes& s) {
   constexpr double of_number = 40;
   const auto positions = static_cast<double>(s.positions() * s.tiles());
@@ -51,7 +51,7 @@ const char* check_sizes(const Sizes& s, const Target& target) {
   return s.channels / 8 > target.loop_budget ? "too deep" : nullptr;
 }
 
-// Why another way is expected to take less time, or nullptr.
+// The reason why another variant is expected to take less time, or nullptr.
 const char* check_cost(const Conv2dProblem& p, const Sizes& s, const Target& target) {
   // The products are fp32, because the transforms would enlarge the errors of a lower precision. So Winograd must save
   // more time than matrix units do.
@@ -93,7 +93,7 @@ class WinogradPlanner {
     return spec;
   }
 
-  // The tiles of some images whose planes have this size.
+  // The tiles of `images` images with planes of this size.
   kernels::WinogradTiles tiles_parameters(std::int64_t images, std::int64_t channels, std::int64_t height,
                                           std::int64_t width) const {
     return {.tiles = number(s_.tiles_of(images)),
@@ -106,7 +106,7 @@ class WinogradPlanner {
             .unused = 0};
   }
 
-  // The transformed kernels.
+  // Derives the transformed kernels.
   Place derive_kernels() {
     static constexpr char kind[] = "winograd tiles";
     const Place weight = operand(1);
@@ -149,7 +149,7 @@ class WinogradPlanner {
   void add_output(std::int64_t first, std::int64_t images, const Place& products) {
     const std::int64_t columns = s_.columns(images), count = s_.outputs * columns;
     const std::int64_t elements = first * s_.outputs * s_.out_h * s_.out_w;
-    // An operand of the epilogue with an element for each pixel begins at the first image, too.
+    // If an operand of the epilogue has an element for each pixel, it is also moved to the first image.
     const auto shifted = [&](const Place& place, std::size_t i) {
       return place.offset_by(elements * p_.epilogue.operands[i].column);
     };

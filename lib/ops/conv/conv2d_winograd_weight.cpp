@@ -14,8 +14,8 @@ namespace crisol::ops {
 namespace {
 
 constexpr std::int64_t max_block = 64;  // Channels.
-constexpr std::int64_t vectors = 2;     // NV: channels are mostly multiples of 32.
-// Floats, in a usual L2 cache of 1 MB. M takes 147,000 of them at most.
+constexpr std::int64_t vectors = 2;     // NV. Numbers of channels are mostly multiples of 32.
+// In floats, for a usual L2 cache of 1 MB. M takes at most 147,000 of them.
 constexpr std::int64_t wanted_tile_slice = 220'000;
 constexpr std::int64_t min_chunk = 16, max_chunk = 64;
 
@@ -56,7 +56,7 @@ WeightCut cut_of(const Conv2dSizes& s, const Target& target) {
   const std::int64_t m = 36 * cut.block_k * cut.block_c, of_tile = 36 * (cut.block_k + cut.block_c);
   cut.chunk = std::clamp((wanted_tile_slice - m) / of_tile, min_chunk, max_chunk);
   cut.split_k = 1;
-  const std::int64_t wanted = 2 * std::int64_t{target.info.compute_units};  // Each further part writes another M.
+  const std::int64_t wanted = 2 * std::int64_t{target.info.compute_units};  // Each part writes another M.
   cut.split_k = std::clamp<std::int64_t>(ceil_div(wanted, cut.units(s)), 1, ceil_div(cut.tiles, cut.chunk));
   cut.items = std::min(cut.units(s), wanted);
   cut.slice = ceil_div(m + of_tile * cut.chunk + 3 * 36 * cut.width, 16) * 16;
@@ -64,8 +64,8 @@ WeightCut cut_of(const Conv2dSizes& s, const Target& target) {
 }
 
 const char* check(const Conv2dSizes& s, const WeightCut& cut, const Target& target) {
-  // Vector operations a tile, measured: transforming 16 channels takes 250, 16 outputs 200, for each block of the
-  // others.
+  // Vector operations for a tile, measured: transforming 16 channels takes 250 for each block of outputs, and
+  // transforming 16 outputs takes 200 for each block of channels.
   const auto c = static_cast<double>(ceil_div(s.channels, 32) * 32),
              k = static_cast<double>(ceil_div(s.outputs, 8) * 8);
   const double pixels = static_cast<double>(s.out_h * s.out_w) / static_cast<double>(cut.tiles_h * cut.tiles_w);
@@ -87,7 +87,7 @@ struct Images {
   std::int64_t images, channels, height, width;
 };
 
-// Copies the pixels of blocks of channels side by side, padded to `rows` x `columns`.
+// Adds the launch that copies pixels into blocks of channels, padded to `rows` x `columns`.
 void add_pixels(Plan& plan, const Target& target, const runtime::Defines& defines, const Images& s, const Place& from,
                 const Place& to, const std::array<std::int64_t, 4>& padded) {
   const auto [rows, columns, pad_h, pad_w] = padded;

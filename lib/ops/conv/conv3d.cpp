@@ -2,9 +2,9 @@
 //
 // A slice of the result is a convolution of an image. The channels of this image are the channels of all slices of x
 // that the result's slice reads. So x (N, C, D, H, W) becomes images (N·D', C·Q, H, W), and a slice of x is in up to Q
-// / stride images. The images for some slices of the result are made at a time, so that they fit into a bounded memory.
-// The weight (K, C/G, Q, R, S) serves images as it is stored: as (K, C/G·Q, R, S). A kernel along the depth alone needs
-// no copies: x serves as images (N, C, D, H·W).
+// / stride images. Images are made for a few slices of the result at a time, because the memory for them is limited.
+// The weight (K, C/G, Q, R, S) is used as it is stored, as (K, C/G·Q, R, S). A kernel only along the depth needs no
+// copies: x itself is the images (N, C, D, H·W).
 #include <algorithm>
 
 #include "crisol/ops/conv.h"
@@ -23,23 +23,24 @@ namespace crisol::ops {
 
 namespace {
 
-constexpr std::int64_t max_image_bytes = std::int64_t{1} << 28;  // Unless the limit is lower.
+constexpr std::int64_t max_image_bytes = std::int64_t{1} << 28;  // The default limit.
 
-/// The slices slice … slice + slices - 1 of some volumes of the result.
+/// A piece of the result: the slices slice … slice + slices - 1 of some volumes.
 struct VolumePiece {
   std::int64_t volume, volumes, slice, slices;
 };
 
 class VolumeConvolution {
  public:
-  /// Checks shapes and options against each other. Throws, naming op.
+  /// Checks shapes and options against each other. The error names op.
   VolumeConvolution(const char* op, const Shape& input, const Shape& weight, const Conv3dOptions& options);
 
   const Shape& output() const noexcept { return output_; }
-  /// Whether the kernel has one row and one column, which move over all rows and columns. Then all volumes are images.
+  /// Whether the kernel has one row and one column, with stride 1 and no padding. Then whole volumes can be treated as
+  /// images.
   bool is_line() const noexcept { return is_line_; }
 
-  /// The convolution of images: shapes of its operands for `count` images, and its options.
+  /// The convolution of images: the shapes of its operands for `count` images, and its options.
   Shape image_input(std::int64_t count) const;
   Shape image_weight() const;
   Shape image_output(std::int64_t count) const;
@@ -51,7 +52,7 @@ class VolumeConvolution {
   template <class Run>
   void for_pieces(const Target& target, Run run) const;
 
-  /// x, or its shape, with padding at both ends of the depth.
+  /// Pads x, or its shape, at both ends of the depth.
   Shape padded_shape() const;
   Tensor padded(const Tensor& x) const;
   Tensor without_padding(const Tensor& x) const { return narrow(x, 2, options_.padding.d, input_[2]); }
@@ -193,7 +194,7 @@ Tensor conv3d_backward_data(const Tensor& dy, const Tensor& weight, const Shape&
     c.for_pieces(target_of(state_of(dy)), [&](const VolumePiece& piece) {
       const Tensor windows = c.windows_of(dx, piece);
       const Tensor parts = reshape(gradient(c.piece_of(dy, piece), c.images_in(piece)), windows.shape());
-      // The windows share no elements at one tap.
+      // At one tap, the windows share no elements.
       for (std::int64_t tap = 0; tap < weight.size(2); ++tap) add_into(select(windows, 3, tap), select(parts, 3, tap));
     });
     return contiguous(c.without_padding(dx));

@@ -7,14 +7,14 @@
 
 namespace crisol::ops {
 
-/// Refuses x that is undefined, of another dtype than f32 and f16, or of rank below 2.
+/// Throws if x is undefined, of another dtype than f32 and f16, or of rank below 2.
 inline void require_matrices(const char* op, const Tensor& x) {
   require(x.defined(), op, "the tensor is undefined");
   require(is_floating(x.dtype()), op, "the tensor must be f32 or f16, it is ", x.dtype());
   require(x.dim() >= 2, op, "the tensor must be (…, m, n), its shape is ", x.shape());
 }
 
-/// Refuses also matrices that are not square.
+/// Also throws for matrices that are not square.
 inline void require_square(const char* op, const Tensor& x) {
   require(x.defined(), op, "the tensor is undefined");
   require(is_floating(x.dtype()), op, "the tensor must be f32 or f16, it is ", x.dtype());

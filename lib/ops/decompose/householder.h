@@ -5,7 +5,8 @@
 
 namespace crisol::ops {
 
-/// Reflections of matrices whose columns are rows. They replace `rows`, with R in the upper triangles.
+/// The reflections of matrices whose columns are stored as rows. `rows` then holds the reflections, with R in the upper
+/// triangles.
 struct Reflections {
   MatrixRows rows;
   RowGeometry geometry;

@@ -12,10 +12,11 @@ namespace crisol::ops {
 
 namespace {
 
-// Random matrices take 6 (n = 8), 9 (n = 64) and 12 sweeps (n = 256). The last sweep finds nothing to rotate.
+// Random matrices take 6 sweeps (n = 8), 9 (n = 64) and 12 (n = 256). The last of these finds nothing to rotate.
 constexpr std::int64_t max_sweeps = 24;
 
-// Products below this factor of the norms count as 0. An f32 product of two long rows has an error of this size.
+// Products below this factor of the norms count as 0, because an f32 product of two long rows has an error of this
+// size.
 constexpr float tolerance = 0x1p-21f;
 
 }  // namespace
@@ -36,7 +37,8 @@ Tensor rotate_rows(const MatrixRows& rows, bool symmetric, const RowSharing& sha
   runtime::BuiltKernel& last = runtime::resolve(device, {"decompose/jacobi.cl", "jacobi_values", defines});
   const Tensor moved = zeros({batch, max_sweeps}, DType::i32, rows.x.device());
   const Tensor values = empty({batch, n}, DType::f32, rows.x.device());
-  // The root of the mean square of the rows' norms. No eigenvalue's magnitude exceeds it by more than the root of n.
+  // The root mean square of the rows' norms. No eigenvalue's magnitude is larger than this by more than a factor of
+  // sqrt(n).
   const Tensor norms = div(norm(narrow(rows.x, 2, 0, rows.m), 2, {1, 2}), std::sqrt(static_cast<double>(n)));
   const kernels::JacobiParameters sizes{
       .matrices = batch, .slots = sharing.slots, .n = n, .w_chunks = w_chunks, .chunks = chunks, .sweeps = max_sweeps};

@@ -5,14 +5,15 @@
 
 namespace crisol::ops {
 
-/// Rotates pairs of rows until all are orthogonal, or with `symmetric` until the second vectors are eigenvectors. Then
-/// makes all vectors of length 1. Returns the singular values or eigenvalues of the rows (batch, n), in no order.
+/// Rotates pairs of rows until all rows are orthogonal. With `symmetric` it rotates until the second vectors are
+/// eigenvectors. Then scales all vectors to length 1. Returns the singular values or eigenvalues of the rows (batch,
+/// n), in no order.
 Tensor rotate_rows(const MatrixRows& rows, bool symmetric, const RowSharing& sharing);
 
-/// The groups for rotate_rows.
+/// How groups share the pairs of rotate_rows.
 RowSharing sharing_of_pairs(const MatrixRows& rows);
 
-/// Vectors (batch, n, length) in the order of `order` (batch, n).
+/// Vectors (batch, n, length), permuted by `order` (batch, n).
 Tensor in_order(const Tensor& vectors, const Tensor& order);
 
 }  // namespace crisol::ops

@@ -30,7 +30,7 @@ Reflections reflect(const MatrixRows& rows, const RowSharing& sharing) {
   const std::int64_t n = rows.count(), steps = std::min(rows.m, n), chunks = rows.length() / g.lanes;
   const Reflections made{rows, g, empty({rows.batch(), steps}, DType::f32, rows.x.device())};
   runtime::BuiltKernel& kernel = kernel_of(target, device, g, "householder_steps");
-  // Wide matrices have columns behind the last reflection.
+  // Wide matrices have further columns after the last reflection.
   const std::int64_t all = steps < n ? steps + 1 : steps;
   in_steps(target, sharing, all, n * (2 * ceil_div(chunks, g.group) + 8), [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t slots = std::clamp<std::int64_t>(n - begin, 1, sharing.slots);

@@ -38,7 +38,7 @@ RowSharing sharing_of(const Target& target, std::int64_t matrices, std::int64_t 
     require_tree_rows({matrices, length, 1}, target);
     return {tree_rows(target), std::max<std::int64_t>(1, units)};
   }
-  // A launch takes some 10 us. A core handles some 10,000 elements in that time.
+  // A launch takes about 10 µs. In this time a core processes about 10,000 elements.
   const std::int64_t cores = target.info.compute_units, fewest = 1 + units * iterations / target.loop_budget;
   const bool shared = fewest > 1 || (matrices < 2 * cores && units * length > (1 << 15));
   return {alone, shared ? std::clamp(units, fewest, std::max(fewest, 4 * cores)) : 1};

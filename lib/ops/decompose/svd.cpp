@@ -19,8 +19,8 @@ namespace crisol::ops {
 
 namespace {
 
-/// Singular values (batch, n), and the columns of U and V as rows. If only the values are wanted, u and v are
-/// undefined.
+/// Singular values (batch, n), and the columns of U and V as rows. u and v are undefined if only values are
+/// wanted.
 struct Factors {
   Tensor u, s, v;
 };
@@ -32,9 +32,9 @@ Reflections reflections_of(const MatrixRows& rows) {
   return reflect(rows, sharing_of(target, rows.batch(), rows.count(), rows.length()));
 }
 
-/// `count` orthonormal rows. The first are the rows of `rows`, where rows of zeros are replaced.
+/// `count` orthonormal rows. The first ones are `rows`, but rows of zeros are replaced.
 Tensor completed(const Tensor& rows, std::int64_t count) {
-  // Q has these rows, but perhaps with another sign.
+  // Q has the same rows, perhaps with other signs.
   const Tensor q = columns_of(reflections_of(load_rows(rows, false)), count);
   const std::int64_t known = rows.size(1);
   const Tensor first = narrow(q, 1, 0, known), products = sum(mul(first, rows), {2}, true);
@@ -42,13 +42,13 @@ Tensor completed(const Tensor& rows, std::int64_t count) {
   return known == count ? mirrored : cat({mirrored, narrow(q, 1, known, count - known)}, 1);
 }
 
-/// The factors of matrices whose columns are the rows of `columns` (batch, n, m), for n <= m.
+/// The factors of matrices whose columns are stored as rows in `columns` (batch, n, m), for n <= m.
 Factors factors_of(const Tensor& columns, Vectors vectors) {
   const std::int64_t n = columns.size(1), m = columns.size(2), wanted = vectors == Vectors::full ? m : n;
   const MatrixRows rows = load_rows(columns, vectors != Vectors::none && m <= 2 * n);
   const Tensor scales = reshape(rows.scales, {rows.batch(), 1});
   if (m > 2 * n) {
-    // The factors of a tall matrix come from its R, which is smaller.
+    // For a tall matrix, computes the factors of R, which is smaller.
     const Reflections made = reflections_of(rows);
     const Factors of_r = factors_of(contiguous(tril(narrow(rows.x, 2, 0, n))),
                                     vectors == Vectors::none ? Vectors::none : Vectors::reduced);
@@ -77,7 +77,7 @@ SvdResult svd(const Tensor& x, bool full_matrices) {
               like_batch(zeros({batch, k}, DType::f32, x.device()), x),
               like_batch(expand(eye(of_v, n, DType::f32, x.device()), {batch, of_v, n}), x)};
     }
-    // The rows of a wide matrix are the columns of its transpose, whose U and V are exchanged.
+    // A wide matrix is transposed, and then U and V are exchanged.
     const Factors found = factors_of(columns, full_matrices ? Vectors::full : Vectors::reduced);
     return {like_batch(transpose(wide ? found.v : found.u, 1, 2), x), like_batch(found.s, x),
             like_batch(wide ? found.u : found.v, x)};

@@ -44,7 +44,7 @@ Scores linear_scores(const Tensor& x, const LinearWeights& weights, const Tensor
   constexpr std::int64_t rows_at_once = 8;
   const dispatch::WorkSplit split =
       split_for(target, rows, 512, rows_at_once, std::max<std::int64_t>(weights.features + 8 * columns, 2));
-  // A buffer of another use stands for one that is not there; the kernel does not touch it.
+  // If there are no labels, another buffer takes their place, and the kernel does not read it.
   const Tensor none = has_labels ? labels : empty({1}, DType::i64, x.device());
   runtime::launch(device,
                   {"estimators/linear_scores.cl",

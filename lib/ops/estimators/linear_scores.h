@@ -8,12 +8,12 @@
 
 namespace crisol::ops {
 
-/// Weights as cl_kernels/estimators/linear_scores.cl reads them.
+/// Weights in the layout of cl_kernels/estimators/linear_scores.cl.
 struct LinearWeights {
-  /// The most results and features. A matrix product is faster for more.
+  /// Limits for results and features. Beyond them a matrix product is faster.
   static constexpr std::int64_t most_columns = 16, most_features = 1024;
 
-  /// `coefficients` (columns, features), and a bias for each column or none.
+  /// `coefficients` is (columns, features). `bias` has one number for each column, or is empty.
   LinearWeights(const std::vector<float>& coefficients, const std::vector<float>& bias, std::int64_t result_columns,
                 Device device);
 
@@ -21,7 +21,7 @@ struct LinearWeights {
   Tensor weight, bias;
 };
 
-/// What row_scores gives for x (rows, features) times the weights. Throws invalid_argument for another dtype or shape.
+/// row_scores of x (rows, features) times the weights. Throws invalid_argument for another dtype or shape.
 Scores linear_scores(const Tensor& x, const LinearWeights& weights, const Tensor& labels, const ScoreRule& rule);
 
 }  // namespace crisol::ops

@@ -19,7 +19,7 @@ Scores row_scores(const Tensor& sums, const Tensor& base, const Tensor& labels, 
   runtime::DeviceState& device = state_of(sums);
   const dispatch::Target target = dispatch::target_of(device);
   const dispatch::WorkSplit split = split_for(target, rows, 1024, 16, 4 * columns);
-  // A buffer of another use stands for one that is not there; the kernel does not touch it.
+  // If there are no labels, another buffer takes their place, and the kernel does not read it.
   const Tensor none = has_labels ? labels : empty({1}, DType::i64, sums.device());
   runtime::launch(device,
                   {"estimators/row_scores.cl",

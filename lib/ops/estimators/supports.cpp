@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t lanes = 16;
 
-/// The matrix (rows, columns) as (blocks, rows, lanes): the columns in blocks, with 0 behind the last one.
+/// Puts the columns of a matrix (rows, columns) into blocks: (blocks, rows, lanes), with zeros after the last column.
 std::vector<float> in_blocks(const std::vector<float>& matrix, std::int64_t rows, std::int64_t columns,
                              bool is_transposed) {
   std::vector<float> packed(static_cast<std::size_t>(ceil_div(columns, lanes) * rows * lanes));

@@ -10,8 +10,8 @@ namespace crisol::ops {
 
 enum class SupportKernel : std::uint8_t { linear, polynomial, rbf, sigmoid };
 
-/// Support vectors as they are in a file: vectors (count, features) and coefficients (sums, count). See
-/// cl_kernels/estimators/support_sums.cl for the meaning of the numbers.
+/// Support vectors as a file has them: vectors (count, features) and coefficients (sums, count).
+/// cl_kernels/estimators/support_sums.cl explains the numbers.
 struct Supports {
   SupportKernel kernel = SupportKernel::linear;
   float gamma = 0, coef0 = 0, degree = 0;
@@ -20,7 +20,7 @@ struct Supports {
   std::vector<float> rho;  ///< One for each sum.
 };
 
-/// The same on a device, in blocks.
+/// Supports on a device, in blocks.
 struct DeviceSupports {
   DeviceSupports(const Supports& supports, Device device);
 

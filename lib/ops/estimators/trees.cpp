@@ -19,7 +19,7 @@ DeviceTrees::DeviceTrees(const PackedTrees& packed, Device device)
       strict(packed.strict),
       single(packed.single),
       combine(packed.combine) {
-  // A kernel needs buffers, also for lists that it does not read.
+  // Every argument of a kernel needs a buffer, even a list that the kernel does not read.
   const auto or_one = [](auto list) {
     if (list.empty()) list.push_back(0);
     return list;

@@ -26,7 +26,7 @@ std::int64_t elements_of_result(const GatherProblem& p) { return p.outer * p.pic
 
 constexpr CallScalar missing{0}, fault_op{1};
 
-// The plan of gather_runs or gather_elements.
+// Makes the plan of gather_runs or gather_elements.
 Plan plan_each(const GatherProblem& p, const Target& target, const char* entry, const runtime::NdRange& range) {
   const auto [x, index, y, fault] = operands<4>();
   const bool single = p.inner == 1, slices = p.whole_slices != 0;
@@ -63,7 +63,7 @@ PlanOr plan_elements(const GatherProblem& p, const Target& target, std::size_t) 
 constexpr Variant<GatherProblem> variants[] = {{"rows", DeviceClass::cpu, plan_rows},
                                                {"runs", DeviceClass::cpu, plan_runs},
                                                {"elements", DeviceClass::any, plan_elements}};
-// Only index_select takes whole slices, which "rows" needs.
+// Only index_select has a further variant "rows", because it takes whole slices.
 const Table<GatherProblem> gather_table("gather", gather_variants());
 const Table<GatherProblem> select_table("index_select", variants);
 

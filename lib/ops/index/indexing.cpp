@@ -33,7 +33,7 @@ void require_index(const char* op, const Tensor& x, const Tensor& index) {
 void check_indices(const char* op, const Tensor& index, std::int64_t size, std::optional<std::int64_t> ignored) {
   static const std::string wanted = runtime::environment("CRISOL_CHECK_INDICES");
   if (wanted.empty() || wanted == "0") return;
-  if (runtime::in_dry_run() && !runtime::needs_no_kernels()) return;  // The op that comes after it asks again.
+  if (runtime::in_dry_run() && !runtime::needs_no_kernels()) return;  // The op that runs after the dry run checks them.
   const PauseRecorder pause;
   const std::vector<std::int64_t> values = index.to(DType::i64).to_vector<std::int64_t>();
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -43,7 +43,7 @@ void check_indices(const char* op, const Tensor& index, std::int64_t size, std::
 
 namespace {
 
-thread_local std::int32_t scoped_fault = 0;  // 0: no scope.
+thread_local std::int32_t scoped_fault = 0;  // The number of the thread's IndexScope, or 0.
 
 }  // namespace
 

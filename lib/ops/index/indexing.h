@@ -14,24 +14,25 @@ namespace crisol::ops {
 
 using namespace dispatch;
 
-/// A contiguous tensor seen as (outer, size, inner) around an axis.
+/// A contiguous tensor as (outer, size, inner), where `size` belongs to an axis.
 struct AxisSplit {
   std::int64_t outer = 1, size = 1, inner = 1;
 };
 AxisSplit split_at(const Shape& shape, int axis);
 
-/// The OpenCL type for moving elements of a dtype without a conversion.
+/// The OpenCL type with which elements of a dtype are moved without a conversion.
 const char* type_of_element(DType dtype);
 
 /// Throws for undefined tensors, for a wrong index dtype, and for an index on another device.
 void require_index(const char* op, const Tensor& x, const Tensor& index);
 
-/// If CRISOL_CHECK_INDICES is set: waits for the indices and throws if one is outside [0, size) and not `ignored`.
+/// If CRISOL_CHECK_INDICES is set: waits for the indices, and throws if an index is outside [0, size) and is not
+/// `ignored`.
 void check_indices(const char* op, const Tensor& index, std::int64_t size,
                    std::optional<std::int64_t> ignored = std::nullopt);
 
-/// While it lives, wrong indices on this thread are noted for this op, unless an outer scope names one. The text must
-/// live as long as the process.
+/// While it lives, kernels note wrong indices of this thread under this op's name, unless an outer scope names an op.
+/// The text must live as long as the process.
 class IndexScope {
  public:
   explicit IndexScope(const char* op, runtime::FaultKind kind = runtime::FaultKind::index) noexcept;
@@ -43,10 +44,10 @@ class IndexScope {
   std::int32_t outer_;
 };
 
-/// The number by which kernels note wrong indices of the op, or of the thread's IndexScope.
+/// The number with which kernels note wrong indices of the op, or of the thread's IndexScope.
 std::int32_t fault_number(const char* op);
 
-/// The value that an op returns for an element that does not exist, as the bits of the dtype.
+/// The value that an op gives for a missing element, as the bits of the dtype.
 std::uint64_t missing_element(DType dtype);
 
 template <class Problem>
@@ -56,11 +57,11 @@ ProblemKey key_of_indexed(const Problem& p) {
 }
 
 /// The common parts of gather and index_select. The operands of a plan are x, the index and the result, all contiguous,
-/// and the words of the FaultFlag. Its call scalars are the value of elements that do not exist, a ulong, and the
-/// fault_number, an int.
+/// and the words of the FaultFlag. Its call scalars are the value for missing elements (a ulong) and the fault_number
+/// (an int).
 struct GatherProblem {
   std::int64_t outer, size, inner;  ///< x as an AxisSplit.
-  std::int64_t picked;              ///< Positions along the axis of the result.
+  std::int64_t picked;              ///< The number of positions along the axis of the result.
   std::int64_t whole_slices;        ///< 1 for index_select, 0 for gather.
   std::int64_t dtype, index_dtype;
 
@@ -68,35 +69,35 @@ struct GatherProblem {
 };
 
 /// The common parts of scatter_add, index_add and the other ops that scatter. The operands of a plan are y, the index
-/// and the source, all contiguous, and the words of the FaultFlag. Its call scalars are the destination that nothing
-/// changes, a long, -1 for none, and the fault_number, an int.
+/// and the source, all contiguous, and the words of the FaultFlag. Its call scalars are the destination that must not
+/// change (a long, -1 for none) and the fault_number (an int).
 struct ScatterProblem {
   std::int64_t outer, size, inner;  ///< y as an AxisSplit.
-  std::int64_t picked;              ///< Positions along the axis of the source.
-  std::int64_t whole_slices;        ///< 1 for index_add and its relatives, 0 for scatter_add and its relatives.
+  std::int64_t picked;              ///< The number of positions along the axis of the source.
+  std::int64_t whole_slices;        ///< 1 for index_add and similar ops, 0 for scatter_add and similar ops.
   std::int64_t dtype, index_dtype;
   std::int64_t reduction;  ///< The ScatterReduction, or `replaces`.
 
   static constexpr std::int64_t replaces = -1;
 
   ProblemKey key() const {
-    if (reduction <= 0) return key_of_indexed(*this);  // The ops that add and that replace have tables of their own.
+    if (reduction <= 0) return key_of_indexed(*this);  // Ops that add and ops that replace have separate tables.
     return {{"outer", outer},         {"size", size},   {"inner", inner},   {"picked", picked},
             {"slices", whole_slices}, {"dtype", dtype}, {"kind", reduction}};
   }
 };
 
-/// The variants of gather and scatter_add. Ops that are built on them have tables of their own.
+/// The variants of gather and scatter_add. Ops that are built on these two have separate tables.
 std::span<const Variant<GatherProblem>> gather_variants();
 std::span<const Variant<ScatterProblem>> scatter_variants();
 
-/// ops::gather as the op of the table, with `missing` as the value of elements that do not exist. `fault` is the number
-/// by which they are noted; 0: they are not.
+/// Does what ops::gather does, under the name of the table's op. `missing` is the value for missing elements. `fault`
+/// is the number with which kernels note them. With 0 they are not noted.
 Tensor gather_or(const Table<GatherProblem>& table, const Tensor& x, int axis, const Tensor& index,
                  std::uint64_t missing, std::int32_t fault);
 
-/// index_add in place on y, under the name of the table's op. The tensors are contiguous, seen as (outer, size, inner).
-/// Nothing is added to the destination `skipped`.
+/// Does what index_add does, in place on y, under the name of the table's op. The tensors are contiguous, as (outer,
+/// size, inner). Adds nothing to the destination `skipped`.
 void index_add_into(const Table<ScatterProblem>& table, const Tensor& y, const AxisSplit& split, const Tensor& index,
                     const Tensor& src, std::optional<std::int64_t> skipped = std::nullopt);
 

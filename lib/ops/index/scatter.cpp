@@ -19,7 +19,7 @@ namespace crisol::ops {
 
 namespace {
 
-// The type of the results. Elements that only replace others are moved.
+// The OpenCL type of the results. Elements that only replace others are moved without a conversion.
 const char* type_of_result(const ScatterProblem& p) {
   const auto dtype = static_cast<DType>(p.dtype);
   if (p.reduction == ScatterProblem::replaces) return type_of_element(dtype);
@@ -49,12 +49,12 @@ struct Ownership {
 };
 
 Ownership ownership_on_cpu(const ScatterProblem& p, const DeviceInfo& info) {
-  const std::int64_t min_columns = p.whole_slices != 0 ? 256 : 16;  // 1 KB of a slice, or a cache line.
+  const std::int64_t min_columns = p.whole_slices != 0 ? 256 : 16;  // 1 KB of a slice, or one cache line.
   const std::int64_t wanted = std::max<std::int64_t>(4, 2 * std::int64_t{info.compute_units});
   const std::int64_t outer = std::max<std::int64_t>(1, p.outer);
   const std::int64_t across = std::clamp<std::int64_t>(p.inner / min_columns, 1, ceil_div(wanted, outer));
-  // Each part reads every position, because it cannot know in advance which positions it owns. This costs as much as
-  // adding many columns.
+  // The number of columns that a part must have. Each part reads every position, because it cannot know in advance
+  // which positions it owns. This costs as much as adding many columns.
   constexpr std::int64_t worth_it = 64;
   const bool shared = p.whole_slices != 0 && p.inner >= worth_it;
   const std::int64_t share = shared ? std::min(wanted / (outer * across), p.size) : 1;
@@ -92,7 +92,7 @@ PlanOr plan_owner(const ScatterProblem& p, const Target& target, std::size_t con
   return plan_any_owner(p, target, config);
 }
 
-// --- sorted: sorting puts the positions of each destination next to each other
+// --- sorted: sorting brings the positions of each destination together
 
 PlanOr plan_sorted(const ScatterProblem& p, const Target& target, std::size_t) {
   constexpr std::int64_t chunk = 32;
@@ -138,7 +138,7 @@ const ScatterTable index_copy_table("index_copy", scatter_variant_list),
 
 constexpr auto adding = static_cast<std::int64_t>(ScatterReduction::sum);
 
-// y is contiguous and holds the dtype of the computation.
+// Runs the op on y, which is contiguous and has the dtype of the computation.
 void run(const ScatterTable& table, const Tensor& y, const AxisSplit& split, const Tensor& index, const Tensor& src,
          std::int64_t picked, bool whole_slices, std::int64_t reduction, std::int64_t skipped_destination) {
   if (index.numel() == 0 || split.outer * split.inner == 0 || split.size == 0) return;

@@ -1,5 +1,5 @@
-// contiguous, clone, cast, copy_into, fill_into. Copies between two dtypes or layouts are pointwise programs; their
-// expression is just the element. OpenCL does contiguous copies.
+// contiguous, clone, cast, copy_into, fill_into. Copies between dtypes or layouts are pointwise programs whose
+// expression is only the element. OpenCL makes contiguous copies.
 #include "crisol/ops/copy.h"
 
 #include <array>
@@ -30,7 +30,7 @@ std::uint64_t byte_position(const Tensor& x) {
   return impl.storage->base + static_cast<std::uint64_t>(impl.offset) * size_of(impl.dtype);
 }
 
-// The kernels for each pair of dtypes, made at the first use.
+// The kernels for each pair of dtypes. They are made at their first use.
 class KernelsByDType {
  public:
   template <class Make>
@@ -132,7 +132,7 @@ Tensor flip(const Tensor& x, const Shape& axes) {
     offset += (x.shape()[axis] - 1) * strides[axis];
     strides[axis] = -strides[axis];
   }
-  // Only copies read with negative strides, so this view is given to no other op.
+  // Only copies can read negative strides, so no other op gets this view.
   return clone(make_view(x, x.shape(), strides, offset));
 }
 

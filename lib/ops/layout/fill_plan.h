@@ -1,4 +1,4 @@
-// Filling memory, as a part of another op's plan.
+// Fills memory, as a part of another op's plan.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace crisol::ops {
 
-/// Writes the call's first scalar, an f32, to `count` elements from `to` on. `to` is in an operand that has a buffer of
-/// its own: variants are chosen by the position of the first element.
+/// Writes the call's first scalar, an f32, to `count` elements from `to` on. `to` must be in an operand that has a
+/// whole buffer, because the choice of a variant depends on the position of the first element.
 void add_fill(dispatch::Plan& plan, const dispatch::Target& target, dispatch::Place to, std::int64_t count);
 
 }  // namespace crisol::ops

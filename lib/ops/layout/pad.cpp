@@ -13,7 +13,7 @@ namespace crisol::ops {
 Tensor pad(const Tensor& x, const std::vector<AxisPadding>& paddings, double value) {
   require(static_cast<int>(paddings.size()) <= x.dim(), "pad", paddings.size(), " pairs for shape ", x.shape(),
           " of rank ", x.dim());
-  constexpr std::int64_t most = std::int64_t{1} << 61;  // The sum of three such numbers stays below 2^63.
+  constexpr std::int64_t most = std::int64_t{1} << 61;  // The sum of three paddings is below 2^63.
   Shape shape = x.shape();
   bool grows = false;
   int axis = x.dim();

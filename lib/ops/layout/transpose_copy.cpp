@@ -21,12 +21,13 @@ std::int64_t tiles_of(const TransposeProblem& p, std::int64_t height, std::int64
   return p.batches() * ceil_div(p.rows, height) * ceil_div(p.columns, width);
 }
 
-// Returns the copy as a batch of transposes. Returns nothing if it is no transpose or is too small for tiles to help.
+// Describes the copy as a batch of transposes. Returns nothing if it is no transpose, or is too small for tiles to
+// help.
 std::optional<TransposeProblem> as_transposes(const Tensor& src, const Shape& shape, const Shape& dst_strides) {
   if (size_of(src.dtype()) != 4 || shape.numel() == 0) return std::nullopt;
   const std::array<Shape, 2> strides{broadcast_strides(src, shape), dst_strides};
   for (const std::int64_t stride : strides[0])
-    if (stride < 0) return std::nullopt;  // ops::flip reads backwards.
+    if (stride < 0) return std::nullopt;  // ops::flip reads with negative strides.
   const Loop loop = collapse(shape, strides);
   int row_axis = -1, column_axis = -1;
   for (int i = 0; i < loop.shape.rank(); ++i) {
@@ -44,7 +45,7 @@ std::optional<TransposeProblem> as_transposes(const Tensor& src, const Shape& sh
   return problem;
 }
 
-// The lines of a GPU's tile that a work-group moves at once.
+// The number of lines of a tile that a GPU's work-group moves at once.
 std::int64_t lines_of(const Target& target) {
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(target.info.max_work_group) / TRANSPOSE_TILE, 1, 8);
 }
@@ -62,7 +63,7 @@ Plan plan_tiles_of(const TransposeProblem& p, const Target& target, const char* 
 
 PlanOr plan_squares(const TransposeProblem& p, const Target& target, std::size_t) {
   const std::int64_t width = target.cpu_vector_width(), tiles = tiles_of(p, 4 * width, width);
-  // A tile at the edge is copied element by element. The extra iterations find the position of the tile.
+  // A tile at the edge is copied element by element. Further iterations find the tile's position.
   const std::int64_t iterations = 4 * width * width + 64;
   const WorkSplit split =
       split_for_cpu(target, tiles, std::max<std::int64_t>(2048 / (width * width), 1), 1, iterations);
@@ -93,7 +94,7 @@ Plan plan_transposes(const TransposeProblem& p, const Target& target) {
 }
 
 bool is_worth_transposing(const Tensor& x) {
-  constexpr std::int64_t worth_it = 1 << 14;  // In elements. With fewer, a launch costs more than scattered reads.
+  constexpr std::int64_t worth_it = 1 << 14;  // With fewer elements, a launch costs more than it saves.
   return x.numel() >= worth_it && x.strides().back() != 1 && as_transposes(x, x.shape(), contiguous_strides(x.shape()));
 }
 

@@ -17,9 +17,11 @@ struct TransposeProblem {
   using Axes = std::array<std::int64_t, Shape::max_rank>;
 
   std::int64_t batch_rank = 0;
-  Axes batch{}, src_batch{}, dst_batch{};  ///< The axes outside of the tiles: sizes, and strides of both tensors.
+  Axes batch{}, src_batch{}, dst_batch{};  ///< The axes outside of the tiles: their sizes, and their strides in both
+                                           /// tensors.
   std::int64_t rows = 0, columns = 0;
-  std::int64_t src_ld = 0, dst_ld = 0;  ///< Leading dimensions: of a column of the source, of a row of the destination.
+  std::int64_t src_ld = 0, dst_ld = 0;  ///< Leading dimensions: between columns of the source, and between rows of the
+                                        /// destination.
 
   Shape shape_of(const Axes& axes) const;
   void add_axis(std::int64_t size, std::int64_t src_stride, std::int64_t dst_stride);
@@ -28,15 +30,15 @@ struct TransposeProblem {
   dispatch::ProblemKey key() const { return {{"batch", batches()}, {"rows", rows}, {"columns", columns}}; }
 };
 
-/// The transposes by tiles in local memory, as GPUs do them.
+/// The plan that transposes tiles in local memory, as on GPUs.
 dispatch::Plan plan_transposes(const TransposeProblem& problem, const dispatch::Target& target);
 
-/// Queues the copy and returns true if it is such a copy and the elements have 4 bytes. The caller has checked that the
-/// dtypes are equal and that src broadcasts to dst. It has also checked devices and overlap.
+/// If the copy is such a transpose and elements have 4 bytes, queues it and returns true. The caller has checked that
+/// the dtypes are equal, that src broadcasts to dst, and devices and overlap.
 bool transpose_copy(const Tensor& dst, const Tensor& src);
 
-/// Whether x is large, and contiguous along an axis other than the last. Kernels that walk along the last axis read a
-/// contiguous copy of such a tensor many times faster.
+/// Whether x is large, and contiguous along another axis than the last. Kernels that walk along the last axis read a
+/// contiguous copy many times faster than such a tensor.
 bool is_worth_transposing(const Tensor& x);
 
 }  // namespace crisol::ops

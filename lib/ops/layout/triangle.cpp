@@ -23,7 +23,8 @@ Tensor triangle(const char* op, const Tensor& x, std::int64_t diagonal, bool upp
   const Contiguous from(x);
   const dispatch::Target target = dispatch::target_of(device);
   const dispatch::WorkSplit split = split_for(target, y.numel());
-  // All diagonals outside of the matrix give the same result. Diagonals near the matrix cannot overflow.
+  // Limits the diagonal to the matrix and its neighbourhood, so that nothing overflows. All diagonals outside of the
+  // matrix give the same result.
   const std::int64_t within = std::clamp(diagonal, -height - 1, width + 1);
   runtime::launch(device, {"layout/triangle.cl", "triangle", {{"ELEMENT", type_of_element(x.dtype())}}},
                   range_of(target, split.items), in(from), out(y), y.numel(), height, width, within,

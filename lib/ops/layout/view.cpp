@@ -13,7 +13,7 @@ namespace {
 
 void require_defined(const char* op, const Tensor& x) { require(x.defined(), op, "the tensor is undefined"); }
 
-// The wanted shape with the size -1 replaced by the computed size.
+// The wanted shape, with the size -1 replaced by the computed size.
 Shape full_shape(const Tensor& x, const Shape& wanted) {
   Shape shape = wanted;
   int open = -1;
@@ -23,7 +23,7 @@ Shape full_shape(const Tensor& x, const Shape& wanted) {
     if (shape[i] == -1) open = i;
   }
   if (open >= 0) shape[open] = 1;
-  checked_bytes("reshape", shape, x.dtype());  // No product of sizes passes 2^62 after this check.
+  checked_bytes("reshape", shape, x.dtype());  // After this check no product of sizes is above 2^62.
   if (open >= 0) {
     const std::int64_t known = shape.numel();
     require(known != 0 && x.numel() % known == 0, "reshape", "shape ", wanted, " does not divide the ", x.numel(),

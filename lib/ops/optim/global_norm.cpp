@@ -14,8 +14,8 @@ struct NormGeometry {
   std::int64_t enough_groups;
 
   std::int64_t groups(std::int64_t count) const {
-    // `least` elements are enough work for a group. `most` is the largest number for a group: rounding errors and
-    // llvmpipe's loop budget allow 8192 vectors for an item.
+    // A group should have at least `least` elements, to have enough work. It may have at most `most`: rounding errors
+    // and llvmpipe's loop budget allow 8192 vectors for an item.
     const std::int64_t least = std::int64_t{64} * width * group;
     const std::int64_t most = std::int64_t{8192} * width * group;
     return std::max(std::min(enough_groups, (count + least - 1) / least), (count + most - 1) / most);

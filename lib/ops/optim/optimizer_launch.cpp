@@ -11,7 +11,8 @@ namespace crisol::ops {
 
 namespace {
 
-// A CPU's work-item takes blocks of neighbouring vectors. On a GPU neighbouring work-items take neighbouring vectors.
+// On a CPU, a work-item takes blocks of neighbouring vectors. On a GPU, neighbouring work-items take neighbouring
+// vectors.
 struct StepGeometry {
   int width, block;
 };
@@ -65,7 +66,7 @@ runtime::NdRange step_range(runtime::DeviceState& device, std::int64_t count) {
   const StepGeometry geometry = step_geometry_of(target);
   const std::int64_t span = std::int64_t{geometry.width} * geometry.block;
   const std::int64_t blocks = ceil_div(count, span);
-  // The last vector is processed lane by lane.
+  // The last vector is processed lane by lane, which takes further iterations.
   if (geometry.block > 1) return persistent_range(target, blocks, geometry.block + 8 * geometry.width);
   const std::int64_t most = std::int64_t{2048} * target.info.compute_units;
   return target.flat_range(std::min(blocks, most));
@@ -78,7 +79,7 @@ void write_hyper(const Tensor& hyper, double lr, double momentum) {
   check_control("write_hyper", {"hyper", hyper}, hyper.device());
   check_amount("write_hyper", "the learning rate", lr);
   check_rate("write_hyper", "the momentum (beta1)", momentum);
-  // Computed in double, because 1 - beta and its logarithm lose digits in float.
+  // Computed in double, because in float 1 - beta and its logarithm would lose digits.
   const float values[hyper_size] = {static_cast<float>(lr), static_cast<float>(momentum),
                                     static_cast<float>(1 - momentum), static_cast<float>(std::log(momentum))};
   const runtime::BufferView view = out(hyper);

@@ -8,7 +8,7 @@ void rmsprop_step(const Tensor& parameters, const Tensor& gradients, const Tenso
   constexpr const char* op = "rmsprop_step";
   const bool centered = means.defined();
   const bool has_momentum = momenta.defined();
-  // The kernel does not touch absent buffers, so another buffer takes their place.
+  // If there are no such buffers, another one takes their place, and the kernel does not use it.
   const Tensor& mean = centered ? means : parameters;
   const Tensor& buffer = has_momentum ? momenta : parameters;
   check_flat(op, {"the parameters", parameters},

@@ -7,7 +7,7 @@ void sgd_step(const Tensor& parameters, const Tensor& gradients, const Tensor& m
               const Tensor& progress, const SgdRule& rule) {
   constexpr const char* op = "sgd_step";
   const bool has_momentum = momenta.defined();
-  // The kernel does not touch an absent buffer, so another buffer takes its place.
+  // If there is no such buffer, another one takes its place, and the kernel does not use it.
   const Tensor& buffer = has_momentum ? momenta : parameters;
   check_flat(op, {"the parameters", parameters}, {{"the gradients", gradients}, {"the momenta", buffer}});
   check_control(op, {"hyper", hyper}, parameters.device());

@@ -19,7 +19,7 @@ namespace {
 
 const Tensor nothing;
 
-// dst + alpha * src: for accumulating.
+// dst + alpha * src, for accumulation.
 constexpr PointwiseRow add_scaled{
     "add_into", RowRule::number, 2, {"a", "b"}, 1, {"alpha"}, "a + alpha * b", "as_T(as_U(a) + as_U(alpha) * as_U(b))",
     {},         "a + alpha b"};

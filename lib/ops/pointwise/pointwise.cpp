@@ -17,14 +17,14 @@ namespace {
 
 using Graph = PointwiseGraph;
 
-constexpr std::size_t most = 2 + PointwiseRow::max_inputs + PointwiseRow::max_scalars;  // The two are dy and y.
+constexpr std::size_t most = 2 + PointwiseRow::max_inputs + PointwiseRow::max_scalars;  // The 2 are dy and y.
 
-/// The kernels of each row, by the packed types of its operands. Looking them up takes no lock, because an entry never
-/// changes and never goes.
+/// The kernels of each row, by the packed types of its operands. A look-up takes no lock, because entries are never
+/// changed or removed.
 class KnownKernels {
  public:
   static KnownKernels& of_process() {
-    static auto& known = *new KnownKernels;  // Kept for threads that outlive static objects.
+    static auto& known = *new KnownKernels;  // Never destroyed, because threads may outlive static objects.
     return known;
   }
 
@@ -36,7 +36,7 @@ class KnownKernels {
     }
     return nullptr;
   }
-  /// If all slots for the entry are taken, the entry is not kept. The next call makes its graph again.
+  /// If all slots for the entry are taken, the entry is not stored. The next call then makes its graph again.
   const PointwiseKernels& add(const PointwiseRow& row, std::uint64_t packed, const PointwiseKernels& kernels) {
     auto entry = std::make_unique<const Entry>(Entry{&row, packed, &kernels});
     for (std::size_t at = first_slot(row, packed), end = at + max_probes; at < end; ++at) {
@@ -63,7 +63,7 @@ class KnownKernels {
   std::array<std::atomic<const Entry*>, 4096 + max_probes> slots_{};
 };
 
-/// The operands of one call: the tensors, the numbers, and the kinds of all operands in one packed number.
+/// The operands of one call: the tensors, the numbers, and all operands' kinds packed into one number.
 class Call {
  public:
   Call(const PointwiseRow& row, std::uint64_t mode) : row_(row), packed_(mode) {}
@@ -79,14 +79,14 @@ class Call {
     numbers_[number_count_++] = number;
     add_type({number.dtype(), OperandKind::number});
   }
-  /// Stands for an operand that is not read.
+  /// Adds an operand that is not read.
   void add_nothing() { packed_ = packed_ << 5 | 31; }
 
   std::span<const OperandType> types() const noexcept { return {types_.data(), count_}; }
   std::span<const Tensor* const> tensors() const noexcept { return {tensors_.data(), tensor_count_}; }
   std::span<const Scalar> numbers() const noexcept { return {numbers_.data(), number_count_}; }
 
-  /// The kernels for these types of this row: `make` gives their graph when they are not known yet.
+  /// The kernels for this row and these types. If they do not exist yet, `make` gives their graph.
   template <class Make>
   const PointwiseKernels& kernels(Make make) const {
     if (const PointwiseKernels* const known = KnownKernels::of_process().find(row_, packed_)) return *known;
@@ -107,7 +107,8 @@ class Call {
   std::size_t count_ = 0, tensor_count_ = 0, number_count_ = 0;
 };
 
-// Modes that tell calls of a row with equal operands apart; the lowest is not 0, so that leading operands count.
+// Modes distinguish calls of a row that have equal operands. No mode is 0, because leading zero bits of the packed
+// number would be lost.
 std::uint64_t forward_mode() { return 1; }
 std::uint64_t into_mode(DType output) { return 8 + static_cast<std::uint64_t>(output); }
 std::uint64_t derivative_mode(std::size_t k) { return 16 + k; }
@@ -119,8 +120,8 @@ void add_forward(Call& call, const PointwiseRow& row, Operands inputs, Scalars s
   for (const Scalar& scalar : scalars) call.add_number(scalar);
 }
 
-// The dtype of a number as an argument of the kernel. It is the dtype that the row computes in, so that 2 and 2.0 are
-// one program.
+// The dtype of a number as an argument of the kernel: the dtype in which the row computes. So 2 and 2.0 use the same
+// program.
 DType number_dtype(const PointwiseRow& row, std::size_t i, DType own, DType computed) {
   if (row.rule == RowRule::logical || row.is_condition(i)) return own;
   if (is_floating(computed)) return DType::f32;
@@ -140,7 +141,7 @@ Graph forward_graph(const PointwiseRow& row, std::span<const OperandType> types,
   return graph;
 }
 
-// `types`: the types of dy and of the operands that the derivative reads.
+// `types` has the types of dy and of the operands that the derivative reads.
 Graph derivative_graph(const PointwiseRow& row, std::size_t k, std::span<const OperandType> types) {
   Graph graph;
   const unsigned read = row.derivative_operands(k);
@@ -162,7 +163,7 @@ Graph derivative_graph(const PointwiseRow& row, std::size_t k, std::span<const O
   return graph;
 }
 
-// The operands of a row with RowRule::channel, its weight along axis 1.
+// The operands of a row with RowRule::channel. Its weight runs along axis 1.
 struct Aligned {
   Tensor weight;
   std::array<Operand, 2> inputs{0, 0};

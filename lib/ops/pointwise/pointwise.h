@@ -12,15 +12,15 @@ namespace crisol::ops {
 using Operands = std::span<const Operand>;
 using Scalars = std::span<const Scalar>;
 
-/// A row of tensors and numbers, at least one tensor; a new contiguous tensor.
+/// Computes a row of tensors and numbers, with at least one tensor. Returns a new contiguous tensor.
 Tensor pointwise(const PointwiseRow& row, Operands inputs, Scalars scalars = {});
 inline Tensor pointwise(const PointwiseRow& row, std::initializer_list<Operand> inputs,
                         std::initializer_list<Scalar> scalars = {}) {
   return pointwise(row, Operands(inputs.begin(), inputs.size()), Scalars(scalars.begin(), scalars.size()));
 }
 
-/// A row whose result goes to an existing tensor, which may be one of the inputs. The result must be convertible to its
-/// dtype without change of kind (floating to whole, anything to bool are refused). `op` names the caller in messages.
+/// Computes a row into an existing tensor, which may be one of the inputs. The result is converted to its dtype, but
+/// not to a lower kind: floating to whole and anything to bool are refused. Messages name the caller `op`.
 void pointwise_into(const char* op, const PointwiseRow& row, const Tensor& output, Operands inputs,
                     Scalars scalars = {});
 inline void pointwise_into(const char* op, const PointwiseRow& row, const Tensor& output,
@@ -28,8 +28,8 @@ inline void pointwise_into(const char* op, const PointwiseRow& row, const Tensor
   pointwise_into(op, row, output, Operands(inputs.begin(), inputs.size()), Scalars(scalars.begin(), scalars.size()));
 }
 
-/// The derivative of a row by its input k, times dy, in the broadcast shape and the dtype of dy. Returns dy itself if
-/// it is the result. Inputs, and y, that the derivative does not read may be undefined tensors.
+/// dy times the derivative of a row with respect to its input k, in the broadcast shape and the dtype of dy. Returns dy
+/// itself if the derivative is 1. Inputs and y may be undefined if the derivative does not read them.
 Tensor pointwise_backward(const PointwiseRow& row, std::size_t k, const Tensor& dy, Operands inputs, const Tensor& y,
                           Scalars scalars = {});
 inline Tensor pointwise_backward(const PointwiseRow& row, std::size_t k, const Tensor& dy,
@@ -39,7 +39,8 @@ inline Tensor pointwise_backward(const PointwiseRow& row, std::size_t k, const T
                             Scalars(scalars.begin(), scalars.size()));
 }
 
-/// The second input of a row with RowRule::channel as it broadcasts: (C) as (C, 1, 1) beside (N, C, H, W).
+/// The shape to which the second input of a row with RowRule::channel is brought: (C) becomes (C, 1, 1) for an x (N, C,
+/// H, W).
 Shape channel_shape(const Shape& x, const Shape& weight);
 
 }  // namespace crisol::ops

@@ -51,7 +51,7 @@ int PointwiseGraph::apply(const PointwiseRow& row, std::span<const int> operands
   node.computed = row_types.computed;
   node.row = &row;
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    // A condition chooses between vectors of its own width only.
+    // A condition must have the same element width as the vectors between which it selects.
     const int operand = row.is_condition(i) ? convert(operands[i], DType::boolean) : operands[i];
     const bool stays = row.is_condition(i) && row_types.computed != DType::i64;
     node.operands[i] = static_cast<std::int16_t>(stays ? operand : as_computed(operand, row_types.computed));

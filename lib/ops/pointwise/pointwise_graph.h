@@ -1,11 +1,11 @@
-// Several rows as one program: an expression graph in order of computation.
+// Several rows as one program: an expression graph whose nodes are in the order of computation.
 //
 //     PointwiseGraph graph;                                        // relu(a * b + 2)
 //     const int a = graph.input(DType::f32), b = graph.input(DType::f32), two = graph.scalar(DType::f32);
 //     graph.output(graph.apply(rows::relu, {graph.apply(rows::add, {graph.apply(rows::mul, {a, b}), two})}));
 //
-// An eager op is a graph of one row. Values are kept in registers of type float (f32, f16), int (i32, u8, bool) or long
-// (i64), one element or a vector of them: an f16 value is rounded to f16 when it is stored, a u8 value is kept modulo
+// An eager op is a graph of one row. Values are in registers of type float (f32, f16), int (i32, u8, bool) or
+// long (i64), or vectors of these. An f16 value is rounded to f16 when it is stored. A u8 value is kept modulo
 // 256.
 #pragma once
 
@@ -25,43 +25,45 @@ class PointwiseGraph {
   /// The limits of a kernel, which PointwiseKernels checks. A graph itself may have more.
   static constexpr std::size_t max_inputs = 12, max_scalars = 12, max_outputs = 16;
   static constexpr std::size_t max_nodes = 32767;
-  /// An operand of derivative() that is not there.
+  /// Stands for a missing operand of derivative().
   static constexpr int none = -1;
 
   enum class Kind : std::uint8_t { input, scalar, apply, derivative, convert };
   struct Node {
     Kind kind = Kind::input;
     OperandType type{DType::f32};       ///< The type of the value.
-    DType computed = DType::f32;        ///< apply: see RowTypes. Operands are converted to it already.
+    DType computed = DType::f32;        ///< For apply: see RowTypes. The operands have been converted to it.
     const PointwiseRow* row = nullptr;  ///< apply, derivative
-    std::int16_t index = 0;  ///< input, scalar: its number. derivative: the input of the row that it is taken by.
-    /// apply: the row's inputs, then its scalars. derivative: dy, the inputs, y, the scalars. convert: the value.
+    std::int16_t index = 0;  ///< For input and scalar: its number. For derivative: the row's input that the derivative
+                             /// is with respect to.
+    /// For apply: the row's inputs, then its scalars. For derivative: dy, the inputs, y, the scalars. For convert: the
+    /// value.
     std::array<std::int16_t, 7> operands{none, none, none, none, none, none, none};
 
     friend bool operator==(const Node&, const Node&) = default;
   };
 
-  // Each function returns the number of a node. Equal nodes are one node.
+  // Each function returns the index of a node. Equal nodes are stored once.
 
-  /// The next tensor.
+  /// Adds the next tensor.
   int input(DType dtype, OperandKind kind = OperandKind::tensor);
-  /// The next number, an argument of the kernel: a float (f32), int (i32, bool) or long (i64).
+  /// Adds the next number. It is an argument of the kernel: a float (f32), int (i32, bool) or long (i64).
   int scalar(DType dtype);
-  /// A row of its inputs, then its scalars. Refuses the same dtypes as types_of.
+  /// Applies a row to its inputs and then its scalars. Refuses the same dtypes as types_of.
   int apply(const PointwiseRow& row, std::span<const int> operands);
   int apply(const PointwiseRow& row, std::initializer_list<int> operands) {
     return apply(row, std::span<const int>(operands.begin(), operands.size()));
   }
-  /// The derivative of a row by its input k, times dy; k must have one. y and the inputs that it does not read may be
-  /// `none`. Computed in float; gives the dtype of dy.
+  /// dy times the derivative of a row with respect to its input k, which must have one. y and inputs may be `none` if
+  /// the derivative does not read them. It is computed in float, and has the dtype of dy.
   int derivative(const PointwiseRow& row, std::size_t k, int dy, std::span<const int> inputs, int y,
                  std::span<const int> scalars);
-  /// Floats become integers toward zero, and anything becomes bool as != 0. Returns the node itself if it has the
-  /// dtype.
+  /// Converts a value. Floats are rounded toward zero to integers, and a bool is value != 0. Returns the node itself if
+  /// it has the dtype.
   int convert(int value, DType dtype);
-  /// A node as it is, of operands that are there already.
+  /// Adds a node as it is. Its operands must be in the graph.
   int add(const Node& node);
-  /// Adds an output; its dtype is the node's.
+  /// Adds an output, with the node's dtype.
   void output(int value);
 
   const std::vector<Node>& nodes() const noexcept { return nodes_; }
@@ -75,11 +77,11 @@ class PointwiseGraph {
   /// Whether every output is an unchanged input. Then a kernel moves elements and computes nothing.
   bool only_moves() const noexcept;
 
-  /// Equal for graphs that are the same program, within this process.
+  /// A key that is equal for graphs of the same program, within this process.
   std::string key() const;
 
  private:
-  // An operand as a row wants it that computes in this dtype.
+  // Converts an operand for a row that computes in this dtype.
   int as_computed(int value, DType computed);
 
   std::vector<Node> nodes_;

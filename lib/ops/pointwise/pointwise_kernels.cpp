@@ -17,7 +17,7 @@ namespace {
 using dispatch::Target;
 using Form = PointwiseKernels::Form;
 
-// The element types of a kernel that only moves elements. It moves halves and booleans as whole numbers of their size.
+// The element type for a kernel that only moves elements. Halves and booleans are moved as integers of their size.
 const char* moved_type(DType dtype) noexcept {
   if (dtype == DType::f16) return "ushort";
   return dtype == DType::boolean ? "uchar" : memory_type(dtype);
@@ -41,7 +41,7 @@ int rank_of(Form form) noexcept {
   }
 }
 
-// The graph of a kernel that only moves elements. Halves are in int registers.
+// The graph of a kernel that only moves elements. Halves are held in int registers.
 PointwiseGraph as_moves(const PointwiseGraph& graph) {
   PointwiseGraph moves;
   for (std::size_t i = 0; i < graph.input_count(); ++i)
@@ -59,14 +59,14 @@ PointwiseKernels::PointwiseKernels(const PointwiseGraph& graph, std::int64_t num
   limit(graph.input_count(), PointwiseGraph::max_inputs, "tensors");
   limit(graph.scalar_count(), PointwiseGraph::max_scalars, "numbers");
   limit(graph.outputs().size(), PointwiseGraph::max_outputs, "results");
-  // A second thread must gain more than it takes to wake it. The unit is a read or write of an element. A function
-  // costs as much as some fourteen of them.
+  // A second thread must gain more time than it takes to wake it. The unit is a read or write of an element, and a
+  // function call costs about fourteen units.
   constexpr std::int64_t of_function = 14, per_item = 262144;
   const std::int64_t cost = static_cast<std::int64_t>(graph.input_count() + graph.outputs().size()) +
                             of_function * static_cast<std::int64_t>(function_calls(graph));
   min_chunk_ = std::max<std::int64_t>(8192, per_item / cost);
-  // A lane of a vector over several rows goes through two loops, integer powers through up to 63 rounds a vector; fmod
-  // takes a round for each bit that the exponents differ in.
+  // A lane of a vector over several rows takes two loops. An integer power takes up to 63 rounds for a vector. fmod
+  // takes a round for each bit by which the exponents differ.
   loop_rounds_ = 12 + 300 * static_cast<std::int64_t>(function_calls(graph, "fmod"));
 }
 
@@ -116,7 +116,7 @@ runtime::KernelSpec PointwiseKernels::spec(const Target& target, Form form, bool
                                            std::string_view prelude) const {
   const DeviceInfo& info = target.info;
   runtime::KernelSpec spec{"pointwise/pointwise.cl", "flat", {}, prelude};
-  spec.exact_division = info.type != DeviceType::cpu;  // CPUs round exactly without being told.
+  spec.exact_division = info.type != DeviceType::cpu;  // CPUs divide exactly by default.
   spec.defines.add({"VW", width_of(target, form)});
   if (in_place) spec.defines.add({"IN_PLACE", 1});
   dispatch::define_fma(spec.defines, info);
@@ -141,7 +141,7 @@ runtime::KernelSpec PointwiseKernels::spec(const Target& target, Form form, bool
 
 namespace {
 
-/// All graphs of this process. They outlive static objects.
+/// All graphs of this process. They are never destroyed, because threads may outlive static objects.
 struct AllKernels {
   std::mutex mutex;
   std::unordered_map<std::string, const PointwiseKernels*> by_graph;

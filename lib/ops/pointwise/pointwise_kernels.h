@@ -15,11 +15,11 @@
 namespace crisol::ops {
 
 /// The kernels of one graph. The object is made once, without OpenCL, and lives for the whole process. A kernel is
-/// compiled when it first runs. There is one for each device and form (contiguous, strided, …), and none depends on
-/// shapes.
+/// compiled when it first runs. There is one kernel for each device and form (contiguous, strided, …). Kernels do not
+/// depend on shapes.
 class PointwiseKernels {
  public:
-  /// Refuses a graph of more inputs, numbers or outputs than a kernel can have.
+  /// Throws if the graph has more inputs, numbers or outputs than a kernel can have.
   PointwiseKernels(const PointwiseGraph& graph, std::int64_t number);
   PointwiseKernels(const PointwiseKernels&) = delete;
   PointwiseKernels& operator=(const PointwiseKernels&) = delete;
@@ -27,32 +27,32 @@ class PointwiseKernels {
   using Inputs = std::span<const Tensor* const>;
   using Scalars = std::span<const Scalar>;
 
-  /// New contiguous tensors, one for each output, of the shape that the inputs broadcast to; at least one input.
-  /// Refuses, naming op: undefined tensors, other dtypes than the graph's, two devices, shapes that do not broadcast,
-  /// numbers that do not fit.
+  /// Computes new contiguous tensors, one for each output, with the shape to which the inputs broadcast. There must be
+  /// an input. Throws, naming op, for undefined tensors, other dtypes than the graph's, two devices, shapes that do not
+  /// broadcast, and numbers that do not fit.
   void run(const char* op, Inputs inputs, Scalars scalars, std::span<Tensor> outputs) const;
-  /// Writes to existing tensors. They have one shape, to which the inputs broadcast, and the same strides, which may be
-  /// any. An input may be an output, but it must not overlap an output in another way. Also refuses expanded outputs.
+  /// Writes to existing tensors. They must have the same shape, to which the inputs broadcast, and the same strides, of
+  /// any kind. An input may be an output, but must not overlap an output in another way. Also refuses expanded outputs.
   void run_into(const char* op, Inputs inputs, Scalars scalars, std::span<const Tensor> outputs) const;
 
   const PointwiseGraph& graph() const noexcept { return graph_; }
-  /// The fewest elements that are worth a work-item of their own on a CPU. The number is larger if each element costs
-  /// less.
+  /// The smallest number of elements for which another work-item pays on a CPU. The number is larger if each element
+  /// costs less.
   std::int64_t min_chunk() const noexcept { return min_chunk_; }
-  /// Rounds of loops that an element may take, for devices that bound them.
+  /// The number of loop rounds that an element may take. Needed for devices that limit loops.
   std::int64_t loop_rounds() const noexcept { return loop_rounds_; }
 
   /// A kernel of cl_kernels/pointwise/pointwise.cl and its defines. Ranks are rounded up, so that few programs are
   /// compiled.
   enum class Form : std::uint8_t {
-    flat_wide,    ///< This form and the next six are for CPUs.
-    flat_stream,  ///< Stores pass by the caches.
+    flat_wide,    ///< This form and the next six forms are for CPUs.
+    flat_stream,  ///< Its stores bypass the caches.
     rows_4,
     rows_stream_4,  ///< As flat_stream.
     rows_8,
     short_rows_4,
     short_rows_8,
-    flat,  ///< This form and all that follow are for GPUs.
+    flat,  ///< This form and all following forms are for GPUs.
     flat_whole_vectors,
     item_vectors_2,
     item_vectors_4,
@@ -64,11 +64,11 @@ class PointwiseKernels {
     items_4_long,
     items_8_long
   };
-  /// The kernel of a form. `prelude` is the text of the form, and must outlive the result.
+  /// The kernel of a form. `prelude` is the text of the form. It must live longer than the result.
   runtime::KernelSpec spec(const dispatch::Target& target, Form form, bool in_place, std::string_view prelude) const;
   /// The text of the graph for a form. It is made once, and lives as long as this object.
   const std::string& prelude(const dispatch::Target& target, Form form) const;
-  /// Identifies these kernels among all of the process.
+  /// A number that identifies these kernels in the process.
   std::int64_t number() const noexcept { return number_; }
 
  private:

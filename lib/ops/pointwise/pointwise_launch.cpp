@@ -24,7 +24,7 @@ using Scalars = PointwiseKernels::Scalars;
 
 using Numbers = FixedList<runtime::KernelArg, Graph::max_scalars>;
 
-// A number as an argument of the kernel.
+// Adds a number as an argument of the kernel.
 void add_number(const Scalar& value, DType dtype, Numbers& numbers) {
   switch (dtype) {
     case DType::f32:
@@ -34,7 +34,7 @@ void add_number(const Scalar& value, DType dtype, Numbers& numbers) {
   }
 }
 
-// Parameters of a kernel for any strides, in bytes. OpenCL guarantees 1024.
+// The size of the parameters of a kernel for any strides, in bytes. OpenCL guarantees 1024.
 std::size_t parameter_bytes(std::size_t inputs, std::size_t outputs, std::size_t scalars, int rank) {
   const std::size_t lanes = rank > 4 ? 8 : 4;
   return 16 * (inputs + outputs) + 8 * (scalars + 3) + 8 * lanes * (inputs + 2);
@@ -65,7 +65,7 @@ void launch(const PointwiseKernels& kernels, Inputs inputs, Scalars scalars, std
   for (const Tensor* x : inputs) {
     const bool expands = crowded && (!x->is_contiguous() || x->shape() != first.shape());
     if (expands || (!in_place && !x->is_contiguous() && is_worth_transposing(*x))) {
-      copies.reserve(inputs.size());  // The copies must not move later.
+      copies.reserve(inputs.size());  // Reserves, because the copies must not move later.
       x = &copies.emplace_back(expands ? expand(*x, first.shape()) : *x).layout();
     }
     read.add(x);

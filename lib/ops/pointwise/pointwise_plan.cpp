@@ -75,12 +75,12 @@ class Planner {
   const PointwiseProblem& problem_;
   const Target& target_;
   const PointwiseKernels& kernels_;
-  const Loop loop_;  ///< The inputs, then the outputs, which all have the same strides.
+  const Loop loop_;  ///< The inputs, then the outputs. All outputs have the same strides.
   const std::int64_t n_;
   ArgList args_;
 };
 
-// `lanes` axes: the axes of the loop, and axes of size 1 behind or before them.
+// Adds `lanes` axes: the axes of the loop, padded with axes of size 1 before or after them.
 void Planner::add_axes(int lanes, bool pad_behind) {
   const auto padded = [&](const Shape& axes, std::int64_t padding) {
     if (pad_behind) return Lanes{axes, lanes};
@@ -92,8 +92,8 @@ void Planner::add_axes(int lanes, bool pad_behind) {
   for (int k = 0; k < loop_.operands; ++k) args_.push_back(padded(loop_.strides[static_cast<std::size_t>(k)], 0));
 }
 
-// Whether stores pass by the caches. This saves reading the memory that they overwrite. It pays for results that are
-// too large for a cache, and it needs results that start with whole vectors.
+// Whether stores bypass the caches. Such stores do not read the memory that they overwrite. They pay for results that
+// are too large for a cache, and need results that start with whole vectors.
 bool Planner::streams() const {
   const PointwiseGraph& graph = kernels_.graph();
   constexpr std::size_t cached = std::size_t{8} << 20;
@@ -102,7 +102,7 @@ bool Planner::streams() const {
          problem_.outputs_start_cpu_vectors != 0;
 }
 
-// The rows of the outputs are whole vectors, one after another.
+// Whether the rows of the outputs are whole vectors, one row after another.
 bool Planner::outputs_are_whole_rows() const {
   const Shape& strides = loop_.strides[static_cast<std::size_t>(loop_.operands) - 1];
   std::int64_t step = 1;
@@ -130,7 +130,8 @@ Plan Planner::chunks() {
   return launch(form, {{split.items}, {1}});
 }
 
-// Whether every row consists of whole vectors. The elements of a row must be neighbours, or the same element.
+// Whether every row consists of whole vectors. In each operand, the elements of a row must be neighbours or one
+// repeated element.
 bool Planner::has_vector_rows() const {
   constexpr std::int64_t lanes = PointwiseProblem::gpu_vector;
   if (loop_.shape.back() % lanes != 0 || problem_.starts_gpu_vectors == 0) return false;
@@ -152,7 +153,7 @@ bool Planner::fits_32_bits() const {
     std::int64_t last = 0;
     for (int i = 0; i < loop_.shape.rank(); ++i) {
       const std::int64_t stride = loop_.strides[static_cast<std::size_t>(k)][i];
-      if (stride < 0) return false;  // ops::flip reads backwards. The sums in 64 bits wrap around to the right place.
+      if (stride < 0) return false;  // ops::flip reads backwards; sums in 64 bits wrap around correctly.
       last += (loop_.shape[i] - 1) * stride;
     }
     if (last > limit) return false;

@@ -14,54 +14,56 @@
 
 namespace crisol::ops {
 
-/// The dtypes that a row takes, computes in and gives. P is the dtype that its inputs and scalars are
-/// promoted to.
+/// Which dtypes a row takes, in which it computes, and which it gives. P is the dtype to which its inputs and scalars
+/// are promoted.
 enum class RowRule : std::uint8_t {
   any,         ///< computes in P, gives P
-  number,      ///< as `any`, but no bool
-  floating,    ///< as `number`; whole numbers and bool become f32 first
-  channel,     ///< as floating; a second input of rank 1 runs along axis 1 of the first
+  number,      ///< like `any`, but refuses bool
+  floating,    ///< like `number`, but whole numbers and bool become f32 first
+  channel,     ///< like `floating`, but a second input of rank 1 runs along axis 1 of the first input
   comparison,  ///< computes in P, gives bool
   test,        ///< computes in float, gives bool
   logical,     ///< every input becomes bool (!= 0); gives bool
-  choice,      ///< the first input becomes bool (!= 0), the others as `any`
-  fill,        ///< the second input becomes bool; gives the dtype of the first, to which the third is converted
-  limits,      ///< as number, but P comes from the inputs alone; the scalars are converted to it, toward zero
-  whole,       ///< as number, but only whole numbers
+  choice,      ///< the first input becomes bool (!= 0), the others are as in `any`
+  fill,        ///< the second input becomes bool; computes in and gives the first input's dtype, to which the third is
+               /// converted
+  limits,      ///< like `number`, but only the inputs decide P; scalars are converted to P, rounded toward zero
+  whole,       ///< like `number`, but only for whole numbers
 };
 
-/// Plain constants; a row lives as long as the process, because programs are remembered by its address.
+/// A row consists of plain constants. It lives as long as the process, because programs are looked up by its address.
 struct PointwiseRow {
   static constexpr std::size_t max_inputs = 3, max_scalars = 2;
 
   const char* name;
   RowRule rule;
   std::size_t input_count;
-  const char* inputs[max_inputs];  ///< Names of the tensors (each may be given as a number too).
+  const char* inputs[max_inputs];  ///< Names of the inputs. Each input may be a tensor or a number.
   std::size_t scalar_count;
-  const char* scalars[max_scalars];  ///< Names of the numbers that are arguments of the kernel.
-  const char* forward;               ///< The value, in inputs and scalars.
-  const char* integer;               ///< The value in integers, or nullptr if it is `forward`.
-  /// The derivative by each input, times dy, or nullptr if there is none. It is written in dy, inputs, y (the value)
-  /// and scalars. "dy" passes dy on and "0" is zero everywhere. Neither of the two runs a kernel.
+  const char* scalars[max_scalars];  ///< Names of the scalars: numbers that are arguments of the kernel.
+  const char* forward;               ///< The value, as an expression of inputs and scalars.
+  const char* integer;               ///< The value for integers. nullptr if it is `forward`.
+  /// dy times the derivative with respect to each input, or nullptr if there is none. The expression may use dy,
+  /// inputs, y (the value) and scalars. "dy" passes dy on, and "0" is zero everywhere. Neither of these two runs a
+  /// kernel.
   const char* derivatives[max_inputs];
   const char* formula;  ///< For the docs.
-  /// The results of derivative_operands(), found from the texts when the row is made.
+  /// The results of derivative_operands(), computed from the texts when the row is made.
   std::array<std::uint8_t, max_inputs> operands_read{find_operands(0), find_operands(1), find_operands(2)};
 
-  /// Whether the derivative by input k reads a name: "dy", "y", one of `inputs` or `scalars`.
+  /// Whether the derivative with respect to input k reads a name: "dy", "y", or one of `inputs` or `scalars`.
   constexpr bool derivative_reads(std::size_t k, const char* operand) const {
     return derivatives[k] != nullptr && uses(derivatives[k], operand);
   }
-  /// All that the derivative by input k reads, as bits: 1 << i for input i, reads_y, reads_scalar << i for scalar i. A
-  /// value that no wanted derivative reads need not be saved.
+  /// What the derivative with respect to input k reads, as bits: 1 << i for input i, reads_y, reads_scalar << i for
+  /// scalar i. A value need not be saved if no needed derivative reads it.
   constexpr unsigned derivative_operands(std::size_t k) const noexcept { return operands_read[k]; }
   static constexpr unsigned reads_y = 8, reads_scalar = 16;
-  /// Gives bool, and takes no part in gradients.
+  /// Whether the row gives bool, and so has no gradient.
   bool is_predicate() const noexcept {
     return rule == RowRule::comparison || rule == RowRule::test || rule == RowRule::logical;
   }
-  /// Whether input i is a condition: it becomes bool (!= 0), and takes no part in the promotion.
+  /// Whether input i is a condition: it is converted to bool (!= 0), and takes no part in the promotion.
   bool is_condition(std::size_t i) const noexcept {
     return (rule == RowRule::choice && i == 0) || (rule == RowRule::fill && i == 1);
   }
@@ -88,8 +90,8 @@ namespace rows {
 /// All rows of the table, in its order.
 std::span<const PointwiseRow* const> all_rows();
 
-/// How an operand takes part in promotion. Kinds further up in this list count only where they are of a higher category
-/// (bool, whole, floating): a number does not turn an i32 tensor into i64.
+/// How an operand takes part in promotion. An earlier kind in this list counts only if its category (bool < whole <
+/// floating) is higher: so a number does not turn an i32 tensor into i64.
 enum class OperandKind : std::uint8_t { number, zero_dim_tensor, tensor };
 
 struct OperandType {
@@ -109,16 +111,16 @@ inline OperandType type_of(const Operand& operand) {
   return x != nullptr ? type_of(*x) : OperandType{operand.number().dtype(), OperandKind::number};
 }
 
-/// PyTorch's result_type; at least one operand.
+/// PyTorch's result_type. There must be at least one operand.
 OperandType promoted(std::span<const OperandType> operands);
 
 struct RowTypes {
-  DType computed;  ///< f32, f16 (computed as float), or an integer type or bool.
+  DType computed;  ///< f32, f16 (computed as float), an integer type or bool.
   DType result;
 };
 
-/// Refuses dtypes that the row's rule does not take. The message names the row and the dtypes. `operands`: inputs, then
-/// scalars.
+/// Computes the types, and throws for dtypes that the row's rule refuses. The message names the row and the dtypes.
+/// `operands` are the inputs, then the scalars.
 RowTypes types_of(const PointwiseRow& row, std::span<const OperandType> operands);
 
 }  // namespace crisol::ops

@@ -20,7 +20,7 @@ const char* expression_of(const Graph::Node& node) {
   return row.integer != nullptr && !is_floating(node.computed) ? row.integer : row.forward;
 }
 
-// Writes one graph for one width.
+// Writes the text of one graph for one width.
 class Writer {
  public:
   Writer(const Graph& graph, std::string_view width) : graph_(graph), width_(width) {}
@@ -58,7 +58,7 @@ class Writer {
     return text.str();
   }
 
-  // A conversion that changes nothing in the register: f16 to f32, u8 and bool to i32.
+  // Whether a conversion changes nothing in the register: f16 to f32, u8 and bool to i32.
   bool is_alias(const Graph::Node& node) const {
     if (node.kind != Kind::convert) return false;
     const DType from = graph_[node.operands[0]].type.dtype, to = node.type.dtype;
@@ -67,7 +67,8 @@ class Writer {
            (to == DType::u8 && from == DType::boolean);
   }
 
-  // A node as a vector in the register of a dtype. A number is widened, and converted if its type differs.
+  // A node's value as a vector in a dtype's register. A number is widened to a vector, and converted if its type
+  // differs.
   std::string value(int id, DType dtype) const {
     const Graph::Node& node = graph_[id];
     if (node.kind == Kind::input) return concat('x', node.index);
@@ -86,11 +87,11 @@ class Writer {
       return from_register == to_register ? what : concat("convert_", type(to), '(', what, ')');
     };
     if (to == DType::boolean) {
-      // Conditions on floats are ints already.
+      // A comparison of floats already gives ints.
       const std::string holds = concat('(', x, " != (", type(from), ")(0)) & 1");
       return from == DType::i64 ? convert(holds) : holds;
     }
-    // Oclgrind would convert the 1 of a condition in a vector to 255 (docs/implementations.md).
+    // Without this, Oclgrind would convert a vector condition's 1 to 255 (docs/implementations.md).
     if (from == DType::boolean && is_floating(to))
       return concat(x, " != (", type(from), ")(0) ? (", type(to), ")(1.0f) : (", type(to), ")(0.0f)");
     if (to == DType::u8) return from == DType::i64 ? convert(x + " & 255") : convert(x) + " & 255";
@@ -105,7 +106,7 @@ class Writer {
     });
     if (node.kind == Kind::derivative) return text;
     if (node.row->is_predicate()) {
-      // Conditions on longs are longs.
+      // A comparison of longs gives longs.
       text = concat('(', text, ") & 1");
       return computed == DType::i64 ? concat("convert_", type(DType::boolean), '(', text, ')') : text;
     }

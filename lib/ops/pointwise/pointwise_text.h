@@ -1,4 +1,4 @@
-// Reading the expressions of rows.
+// Parsing of rows' expressions.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace crisol::ops {
 
-/// Calls take(piece, is_name) for each piece of an expression in order. A piece is a name, or the text between two
+/// Calls take(piece, is_name) for the pieces of an expression, in order. A piece is a name, or the text between two
 /// names (operators, and numbers with their suffixes).
 template <class Take>
 constexpr void for_each_piece(std::string_view text, Take take) {

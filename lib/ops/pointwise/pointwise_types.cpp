@@ -8,7 +8,7 @@ namespace crisol::ops {
 
 namespace {
 
-// bool < whole < floating.
+// The category's rank: bool < whole < floating.
 int category(DType dtype) noexcept { return is_floating(dtype) ? 2 : dtype == DType::boolean ? 0 : 1; }
 
 struct Promotion {
@@ -16,7 +16,7 @@ struct Promotion {
   DType dtype = DType::boolean;
 };
 
-// `upper` stays unless `lower` is of a higher category.
+// The promotion of two kinds: `upper`, unless `lower` has a higher category.
 Promotion join(const Promotion& upper, const Promotion& lower) noexcept {
   if (!upper.any) return lower;
   if (!lower.any || category(upper.dtype) == 2) return upper;

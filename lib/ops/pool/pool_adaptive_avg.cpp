@@ -23,14 +23,14 @@ struct AdaptivePoolProblem {
   ProblemKey key() const {
     return {{"planes", planes}, {"h", height}, {"w", width}, {"out_h", out_h}, {"out_w", out_w}};
   }
-  // The most loop iterations of a plane.
+  // The most loop iterations that a plane takes.
   std::int64_t iterations() const {
     const std::int64_t windows = (height + out_h) * (width + out_w);  // The total size of all windows.
     return height * width + 2 * windows + 17 * out_h * out_w;
   }
 };
 
-// The largest window: the number of elements of shape `from` that contribute to one element of shape `to`.
+// The size of the largest window: how many elements of shape `from` contribute to one element of shape `to`.
 std::int64_t window_of(const Shape& from, const Shape& to) { return (from[2] / to[2] + 2) * (from[3] / to[3] + 2); }
 
 AdaptivePoolProblem problem_of(const char* op, const Shape& input, const Shape& output, const Device& device) {
@@ -39,7 +39,7 @@ AdaptivePoolProblem problem_of(const char* op, const Shape& input, const Shape& 
   require(
       input[0] == output[0] && input[1] == output[1] && input[2] > 0 && input[3] > 0 && output[2] > 0 && output[3] > 0,
       op, "no pooling of an input of shape ", input, " gives shape ", output, "; planes must have elements");
-  // One work-item sums a whole window.
+  // Limits the window, because one work-item sums a whole window.
   require(std::max(window_of(input, output), window_of(output, input)) <= traits_of(device.state()).loop_budget, op,
           device.name(), " does not run loops over windows as large as from shape ", input, " to ", output);
   return {input[0] * input[1], input[2], input[3], output[2], output[3]};
@@ -54,7 +54,7 @@ PlanOr plan_planes(const AdaptivePoolProblem& p, const Target& target, const cha
   return plan;
 }
 
-/// A kernel with a work-item for each of `count` elements of the result.
+/// The plan of a kernel with one work-item for each of `count` elements of the result.
 PlanOr plan_pixel(const AdaptivePoolProblem& p, const Target& target, const char* entry, std::int64_t count) {
   const auto [from, to] = operands<2>();
   Plan plan;

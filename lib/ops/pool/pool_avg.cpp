@@ -13,14 +13,15 @@ namespace {
 
 struct AvgPoolProblem : PoolGeometry {
   std::int64_t include_pad;  ///< Whether the count of a window includes the padding.
-  std::int64_t divisor;      ///< Instead of the count, or 0.
+  std::int64_t divisor;      ///< If not 0, the divisor instead of the count.
 
-  // The most loop iterations of a row. A lane may be loaded and stored alone, and the last vector has up to 16 lanes.
+  // The most loop iterations that a row takes. Lanes may be loaded and stored one by one, and the last vector has up to
+  // 16 lanes.
   std::int64_t iterations_of_row() const { return (out_w + 16) * (2 * window() + 4); }
   std::int64_t iterations_of_plane() const { return height * width + out_h * iterations_of_row(); }
 };
 
-/// A kernel that goes through `units`, which are rows or planes.
+/// The plan of a kernel whose work-items take some of `units` rows or planes.
 PlanOr plan_rows(const AvgPoolProblem& p, const Target& target, const char* entry, std::int64_t units,
                  std::int64_t iterations) {
   if (const char* reason = target.against_iterations(iterations)) return reason;
@@ -32,7 +33,7 @@ PlanOr plan_rows(const AvgPoolProblem& p, const Target& target, const char* entr
   return plan;
 }
 
-/// A kernel with a work-item for each of `count` elements of the result.
+/// The plan of a kernel with one work-item for each of `count` elements of the result.
 PlanOr plan_pixel(const AvgPoolProblem& p, const Target& target, const char* entry, std::int64_t count) {
   const auto [from, to] = operands<2>();
   Plan plan;

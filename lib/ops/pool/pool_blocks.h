@@ -11,8 +11,8 @@ constexpr std::int64_t max_pool_taps = 1 << 13;
 ///
 ///     x (N, blocks, H, W, c)   y (N, blocks, H', W', c)   planes of the geometry: N · blocks
 ///
-/// pad_h and pad_w are the padding before the first row and column. The padding behind the last row and column may
-/// differ: it follows from the size of the output. Throws invalid_argument for another shape, for blocks that are not
+/// pad_h and pad_w are the padding before the first row and column. The padding after the last row and column may
+/// differ. It follows from the size of the output. Throws invalid_argument for another shape, for blocks that are not
 /// 4, 8 or 16, and for windows of more than max_pool_taps.
 Tensor max_pool2d_blocks(const Tensor& x, const PoolGeometry& geometry);
 

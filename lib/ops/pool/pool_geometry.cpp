@@ -4,7 +4,7 @@ namespace crisol::ops {
 
 namespace {
 
-// True if the window has an element of the input. With dilation, the taps of a window may all miss a small input.
+// Whether the window has an element of the input. With dilation, all taps of a window may miss a small input.
 bool has_element(const WindowAxis& axis, std::int64_t window) {
   const std::int64_t start = window * axis.stride - axis.padding;
   const std::int64_t first = start < 0 ? start + (-start + axis.dilation - 1) / axis.dilation * axis.dilation : start;

@@ -14,7 +14,7 @@
 
 namespace crisol::ops {
 
-/// The sizes and the window of one pooling: the problem that its variants are chosen for.
+/// The sizes and the window of one pooling. It is the problem for which variants are chosen.
 struct PoolGeometry {
   std::int64_t planes, height, width, out_h, out_w;
   std::int64_t kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
@@ -27,7 +27,7 @@ struct PoolGeometry {
   dispatch::ProblemKey key() const;
 };
 
-/// Checks for rank 4. Also limits the size of a plane, because positions within a plane have 32 bits.
+/// Checks for rank 4. Also limits the size of a plane, because positions within a plane are counted in 32 bits.
 inline void require_images(const char* op, const Shape& shape) {
   require(shape.rank() == 4, op, "the input has shape ", shape, ", it must have rank 4: (N, C, H, W)");
   require(shape[2] == 0 || shape[3] <= std::numeric_limits<std::int32_t>::max() / shape[2], op,
@@ -40,7 +40,7 @@ inline void require_gradient(const char* op, const Tensor& dy, const Shape& want
           " gives ", wanted);
 }
 
-/// Runs an op of one operand x, and returns its result of the given shape. `problem` describes the op for its table.
+/// Runs an op with one operand x, and returns its result of the given shape. `problem` describes the op for its table.
 template <class Problem>
 Tensor pooled(const dispatch::Table<Problem>& table, const Problem& problem, const Tensor& x, const Shape& shape) {
   const Contiguous input(x);
@@ -50,11 +50,11 @@ Tensor pooled(const dispatch::Table<Problem>& table, const Problem& problem, con
   return y;
 }
 
-/// The number of windows along an axis. Refuses the same sizes as window_count, a padding above half of the kernel, and
-/// a window that has no element of the input. The message names op.
+/// The number of windows along an axis. Throws, naming op, for the same sizes as window_count, for a padding above half
+/// of the kernel, and for a window without an element of the input.
 std::int64_t pool_count(const char* op, const char* axis_name, const WindowAxis& axis, bool ceil_mode);
 
-/// `stride` 0 means the kernel's size. Throws if a window has no element of the input.
+/// If `stride` is 0, the stride is the kernel's size. Throws if a window has no element of the input.
 PoolGeometry pool_geometry(const char* op, const Shape& shape, IntPair kernel, IntPair stride, IntPair padding,
                            IntPair dilation, bool ceil_mode);
 

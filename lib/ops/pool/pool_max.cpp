@@ -15,7 +15,8 @@ using namespace dispatch;
 namespace {
 
 PlanOr plan_forward_rows(const PoolGeometry& p, const Target& target, std::size_t) {
-  // The most that a row takes. A lane may be loaded and stored alone, and the last vector has up to 16 lanes.
+  // The most loop iterations that a row takes. Lanes may be loaded and stored one by one, and the last vector has up to
+  // 16 lanes.
   const std::int64_t iterations = (p.out_w + 16) * (2 * p.window() + 4);
   if (const char* reason = target.against_iterations(iterations)) return reason;
   const auto [x, values, indices] = operands<3>();
@@ -25,7 +26,7 @@ PlanOr plan_forward_rows(const PoolGeometry& p, const Target& target, std::size_
   return plan;
 }
 
-/// A kernel with a work-item for each of `count` elements of the result.
+/// The plan of a kernel with one work-item for each of `count` elements of the result.
 PlanOr plan_pixel(const PoolGeometry& p, const Target& target, const char* entry, std::int64_t count) {
   Plan plan;
   const auto [first, second, third] = operands<3>();

@@ -25,7 +25,7 @@ bool can_find(const std::string& name, const std::string& found) {
 }
 
 struct Known {
-  std::recursive_mutex mutex;  // A probe runs ops, and their plans ask for the outcomes of probes.
+  std::recursive_mutex mutex;  // Recursive, because a probe runs ops, and their plans ask for the outcomes of probes.
   std::map<std::pair<int, std::string>, ProbeOutcome> outcomes;
 };
 
@@ -39,7 +39,7 @@ ProbeOutcome find(runtime::DeviceState& device, const std::string& name, const c
   const DeviceInfo& info = runtime::info_of(device);
   const std::string source = runtime::expanded_source({}, file);
   if (const auto stored = dispatch::load_probe(info, name, source)) return *stored;
-  const runtime::PauseCapture pause;  // Its launches are not the user's.
+  const runtime::PauseCapture pause;  // The probe's launches must not be captured or profiled.
   const Probed probed = probe();
   runtime::log(runtime::Topic::build, "probe of ", name, " on ", info.name, ": ", probed.outcome.found, ' ',
                probed.outcome.reason);
@@ -65,7 +65,7 @@ ProbeOutcome probe_outcome(runtime::DeviceState& device, const std::string& name
   const std::pair key{Device(device).index(), name};
   const auto found = known().outcomes.find(key);
   if (found != known().outcomes.end()) return found->second;
-  // The answer until the probe is done, for the ops that the probe itself runs.
+  // The answer while the probe runs, for the ops that the probe itself runs.
   known().outcomes[key] = {"none", "it is being probed"};
   try {
     return known().outcomes[key] = find(device, name, file, probe);

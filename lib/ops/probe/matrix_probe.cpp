@@ -1,5 +1,5 @@
-// Which matrix units a device has. The first question of a driver compiles a kernel for each candidate until one gives
-// the right numbers; the answer is remembered on disk.
+// Which matrix units a device has. At the first use of a driver, a kernel is compiled for one candidate after another,
+// until one gives the right numbers. The outcome is stored on disk.
 #include "ops/probe/matrix_probe.h"
 
 #include "base/text.h"
@@ -16,7 +16,7 @@ namespace {
 using Kind = dispatch::MatrixUnit::Kind;
 using dispatch::ProbeOutcome;
 
-// Eighths from -7.5 to 7.5, which every precision holds and whose products' sums fp32 holds.
+// Eighths from -7.5 to 7.5. Every precision holds these numbers, and fp32 holds the sums of their products.
 std::vector<float> eighths(std::int64_t count, std::uint32_t seed) {
   std::vector<float> values(static_cast<std::size_t>(count));
   for (float& value : values) {
@@ -26,7 +26,7 @@ std::vector<float> eighths(std::int64_t count, std::uint32_t seed) {
   return values;
 }
 
-// A product of more than a tile, and no multiple of one, in the largest tile's kernel.
+// Tests a product with the kernel of the largest tile. The product is larger than a tile, and not a multiple of it.
 bool multiplies_rightly(Device device, Precision precision, Kind kind) {
   const std::int64_t m = 132, n = 140, k = 100;
   const std::vector<float> a = eighths(m * k, 1), b = eighths(k * n, 2);

@@ -13,7 +13,7 @@ using dispatch::Shuffle;
 
 namespace {
 
-// Set here, beside add_shuffle_define, so that every program whose kernels shuffle has the probe.
+// The probe is set here, next to add_shuffle_define, so that every program whose kernels shuffle contains the probe.
 const bool is_set = [] {
   dispatch::probes().assembly_shuffles = [](runtime::DeviceState& device) {
     return found_shuffles(device).found == "nvidia";

@@ -1,4 +1,4 @@
-// Which devices' kernels exchange numbers within a sub-group: cl_kernels/common/subgroup_shuffle.h.
+// How kernels on a device exchange numbers within a sub-group: cl_kernels/common/subgroup_shuffle.h.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace crisol::ops {
 
-/// The outcome of the probe for shuffles in inline assembly. It runs only where Shuffle::assembly is a trait of the
-/// device.
+/// The outcome of the probe for shuffles in inline assembly. The probe runs only if the device has the trait
+/// Shuffle::assembly.
 dispatch::ProbeOutcome found_shuffles(runtime::DeviceState& device);
 
-/// For a kernel whose work-groups are `items` wide: tells it that functions for sub-groups of 16 are there, or that
-/// shuffles in inline assembly work. It sees other shuffles by its compiler's own macros.
+/// For a kernel whose work-groups are `items` wide. The define says that functions for sub-groups of 16 exist, or that
+/// shuffles in inline assembly work. Other shuffles are known to the kernel by its compiler's macros.
 void add_shuffle_define(runtime::Defines& defines, const dispatch::Target& target, std::int64_t items);
 
 }  // namespace crisol::ops

@@ -17,10 +17,10 @@ namespace {
 
 constexpr std::int64_t panels_of_block = 4;
 
-// 24 accumulators of 32 registers, or 12 of 16.
+// 24 of 32 registers, or 12 of 16, are accumulators.
 constexpr std::int32_t rows_of_tile(int vector_width, int vectors) { return (vector_width == 16 ? 24 : 12) / vectors; }
 
-// Loop iterations of one unit of work, over its whole depth.
+// The loop iterations of one unit of work, over its whole depth.
 std::int64_t iterations_of_unit(const CpuTilePlan& plan, std::int64_t k) {
   const std::int64_t panels = plan.block_n / plan.tile_columns();
   const std::int64_t row_panels = plan.block_m / plan.tile_rows;
@@ -30,7 +30,7 @@ std::int64_t iterations_of_unit(const CpuTilePlan& plan, std::int64_t k) {
   return packing + panels * row_panels * (k + storing);
 }
 
-// The number of panels in a block, 4 or fewer, with which the busiest work-item has the least to do.
+// The number of panels in a block (at most 4) that gives the busiest work-item the least work.
 std::int64_t choose_panels(std::int64_t panels, std::int64_t batch, std::int64_t items) {
   std::int64_t best = 1;
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
@@ -64,8 +64,8 @@ std::optional<CpuTilePlan> plan_cpu_tiles(const Target& target, std::int64_t m, 
   const std::int64_t panels = ceil_div(n, plan.tile_columns());
   const std::int64_t row_panels = ceil_div(m, plan.tile_rows);
   std::int64_t per_column = choice.b_packed ? 1 : choose_panels(panels, batch, wanted);
-  // A block of B that an item packs should serve many rows. If B is packed already, it serves any number of items. Then
-  // the rows are cut so that all items have the same work.
+  // An item should use a block of B that it packs for many rows. If B is packed before, items do not pack, and the rows
+  // are cut so that all items have the same work.
   std::int64_t blocks_m =
       std::min(row_panels, choice.b_packed ? wanted : ceil_div(wanted, batch * ceil_div(panels, per_column)));
   const auto set_blocks = [&] {
@@ -92,8 +92,8 @@ std::optional<CpuTilePlan> plan_cpu_tiles(const Target& target, std::int64_t m, 
   return plan;
 }
 
-// The tall tile is a program of its own, which takes 1.4 s of a processor to compile on PoCL and 0.5 s on Intel's
-// runtime. So it is not made for products that it shortens by a few microseconds.
+// The tall tile is a separate program, which takes 1.4 s of processor time to compile on PoCL and 0.5 s on Intel's
+// runtime. So it is not used for products that it makes faster only by a few microseconds.
 std::int32_t cpu_tile_vectors(const Target& target, std::int64_t m, std::int64_t n, std::int64_t depth) {
   constexpr std::int32_t wide = CpuTileChoice().vectors, tall = 2;
   if (target.cpu_vector_width() != 16) return wide;
@@ -152,8 +152,9 @@ void pack(const Target& target, const runtime::Defines& defines, Place from, con
   const auto units_of = [&](std::int64_t group) {
     return s.count * ceil_div(panels, group) * ceil_div(s.k, PACK_CHUNK);
   };
-  // Rows within one line of the cache are read several panels at a time. Otherwise each line would be on another page
-  // than the line before. This halves the time for the weights of 3 x 3 convolutions, whose rows are 9 elements apart.
+  // If several rows are in one cache line, several panels are packed at a time. Otherwise each line that is read would
+  // be on another page than the line before. This halves the time for weights of 3 x 3 convolutions, whose rows are 9
+  // elements apart.
   constexpr std::int64_t line = 16;
   const bool grouped = s.row < line && units_of(panels_at_once) >= 2 * std::int64_t{target.info.compute_units} &&
                        target.loop_budget > PACK_CHUNK * panels_at_once * (width + 1);

@@ -1,9 +1,10 @@
-// The function of a product's results on their way to memory: y = f(v), where v is the sum with its bias.
+// The epilogue: the function that is applied to a product's results before they are stored. y = f(v), where v is the
+// sum with its bias.
 //
-// Matrix products, linear layers and convolutions take one. The cheap cases (relu, a residual added) are flags that
-// kernels read at run time, so that they compile nothing; any other f is a snippet between the kernel's defines and its
-// file. Made from a fused function by functions/fuse/epilogue.h, which also runs f as a pass of its own after ops and
-// variants that take no snippet.
+// Matrix products, linear layers and convolutions take an epilogue. The cheap cases (relu, adding a residual) are flags
+// that kernels read at run time, so they compile nothing. Any other f is a snippet of OpenCL C between the kernel's
+// defines and its file. functions/fuse/epilogue.h makes epilogues from fused functions. It runs f as a separate pass
+// after ops and variants that take no snippet.
 #pragma once
 
 #include <array>
@@ -14,9 +15,9 @@
 
 namespace crisol::ops {
 
-/// A tensor that an epilogue reads, f32. For element (i, j) of product p, the epilogue reads the element that is stored
-/// `p * batch + i * row + at * column` elements behind `first`. `at` is the position of column j in a row of the
-/// result: j itself for a matrix; for a convolution, where the kernel writes pixel j of a channel.
+/// An f32 tensor that an epilogue reads. For element (i, j) of product p, the epilogue reads the element `p * batch + i
+/// * row + at * column` elements after `first`. `at` is the position of column j in a row of the result. For a matrix
+/// it is j. For a convolution it is where the kernel stores pixel j of a channel.
 ///
 ///     of the result's shape and layout   {view, c.row, 1, c.batch}
 ///     one value a row (a channel)        {view, 1, 0}
@@ -27,27 +28,27 @@ struct EpilogueOperand {
   std::int64_t row = 0, column = 0, batch = 0;
 };
 
-/// f(v) of one op. The views and the text must live until the op is queued. Default: y = v.
+/// The function f(v) of one op. The views and the text must live until the op is queued. By default y = v.
 struct ProductEpilogue {
   static constexpr std::size_t max_operands = 2, max_scalars = 8;
 
-  /// The cases without a snippet; `generic` has one.
+  /// The cases without a snippet, and `generic` with a snippet.
   enum class Form : std::uint8_t {
     none,      ///< y = v
     relu,      ///< y = v <= 0 ? 0 : v; NaN stays
-    add,       ///< y = v + e0, e0 of the result's shape and layout
+    add,       ///< y = v + e0, where e0 has the result's shape and layout
     add_relu,  ///< y = relu(v + e0)
     generic,
   };
   Form form = Form::none;
 
-  /// OpenCL C for generic: EPILOGUE_OPERANDS and EPILOGUE_SCALARS as numbers, and the macro EPILOGUE(T, name), which
-  /// defines a function
+  /// OpenCL C for `generic`. It defines EPILOGUE_OPERANDS and EPILOGUE_SCALARS as numbers, and the macro EPILOGUE(T,
+  /// name), which defines a function
   ///
   ///     T name(const T v, const T e0, const T e1, const float8 s)
   ///
-  /// for T = float and for vectors of floats. Operands and scalars beyond the counts are given as anything and not
-  /// read. Equal functions have equal texts, also with other constants: those are scalars.
+  /// for T = float and for vectors of floats. Operands and scalars beyond the counts have any value and must not be
+  /// read. Functions that differ only in constants have equal texts, because constants are scalars.
   std::string_view prelude{};
 
   std::array<EpilogueOperand, max_operands> operands{};

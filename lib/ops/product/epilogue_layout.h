@@ -1,4 +1,4 @@
-// The epilogue of a problem, as far as it decides a plan. Buffers and values are not in it. See ops/product/epilogue.h.
+// The part of an epilogue that decides a problem's plan, without buffers and values. See ops/product/epilogue.h.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace crisol::ops {
 
-/// Flags for the steps of a product on its way to C.
+/// Flags for what happens to a product's sums before they are stored in C.
 enum GemmFlag : std::int32_t {
   add_to_c = kernels::ADD_TO_C,
   bias_per_row = kernels::BIAS_PER_ROW,
@@ -20,14 +20,14 @@ enum GemmFlag : std::int32_t {
   with_relu = kernels::RELU,
   add_operand = kernels::ADD_E0,
   with_snippet = kernels::SNIPPET,
-  b_packed = kernels::B_PACKED,  ///< The last three are the kernels' own.
+  b_packed = kernels::B_PACKED,  ///< The last three flags are only for kernels.
   gathered = kernels::GATHERED,
   a_rows = kernels::A_ROWS,
 };
 
-/// A part of a problem, so it consists of whole numbers.
+/// It is a part of a problem, so it consists of whole numbers.
 struct EpilogueLayout {
-  /// The strides of EpilogueOperand, and the position of its first element modulo 4.
+  /// The strides of an EpilogueOperand, and the position of its first element modulo 4.
   struct Operand {
     std::int64_t row = 0, column = 0, batch = 0, offset = 0;
   };
@@ -41,29 +41,29 @@ struct EpilogueLayout {
   bool is_generic() const noexcept { return form == static_cast<std::int64_t>(ProductEpilogue::Form::generic); }
 };
 
-/// The layout of an epilogue, which may be nullptr. Equal texts of snippets get equal numbers, as long as the process
+/// The layout of an epilogue, which may be nullptr. Equal snippets have the same number as long as the process
 /// runs.
 EpilogueLayout layout_of(const ProductEpilogue* epilogue);
 
-/// with_relu, add_operand, with_snippet as the epilogue says.
+/// The epilogue's flags: with_relu, add_operand, with_snippet.
 std::int32_t epilogue_flags(const EpilogueLayout& epilogue);
 /// The snippet's text. It lives as long as the process.
 std::string_view epilogue_prelude(const EpilogueLayout& epilogue);
 /// Whether the epilogue's operands can be read `count` columns at a time.
 bool reads_vectors(const EpilogueLayout& epilogue, int count = 4);
 
-/// EPILOGUE_PARAMETERS of cl_kernels/product/epilogue.h, as a plan takes them: both operands, their strides, and the
+/// What a plan passes for EPILOGUE_PARAMETERS of cl_kernels/product/epilogue.h: both operands, their strides, and the
 /// scalars as a float8.
 using NoScalars = std::array<std::int64_t, 4>;  // The bytes of a float8.
 using EpilogueArgs = std::tuple<dispatch::Place, dispatch::Place, kernels::EpilogueParameters,
                                 std::variant<NoScalars, dispatch::CallScalar>>;
 
-/// `any` is the place of a buffer that stands for missing operands; the kernel does not read it. The scalars of a
-/// snippet are the first scalar of the call.
+/// The buffer `any` takes the place of missing operands, and the kernel does not read it. The scalars of a snippet are
+/// the first scalar of the call.
 EpilogueArgs epilogue_args(const EpilogueLayout& epilogue, dispatch::Place e0, dispatch::Place e1, dispatch::Place any);
 EpilogueArgs no_epilogue(dispatch::Place any);
 
-/// Operand i of a call's epilogue, or `any` if there is no such operand.
+/// Operand i of a call's epilogue, or `any` if there is none.
 dispatch::OperandView epilogue_operand(const ProductEpilogue* epilogue, std::size_t i, const runtime::BufferView& any);
 /// The scalars of a call, as a float8.
 runtime::KernelArg epilogue_scalars(const ProductEpilogue* epilogue);

@@ -1,7 +1,7 @@
-// Tiles that are multiplied with multiply-adds. The cost is a model of a GPU in a few numbers. They are ratios of the
-// instructions in the compiled kernels, and of what vendors publish about their devices. An H100 corrected two of them:
-// of_launch was a quarter, and the tile of 16 x 128 cost 1.15. Over 30 products, the chosen tile now takes 1.13 times
-// as long as the fastest one (geometric mean), and before 1.24 times.
+// Tiles that are multiplied with multiply-adds. The cost is a model of a GPU with a few numbers. They come from the
+// instructions in the compiled kernels, and from what vendors publish. Two of them were corrected on an H100: of_launch
+// was a quarter, and the tile of 16 x 128 had a cost of 1.15. Over 30 products, the chosen tile now takes 1.13 times as
+// long as the fastest one (geometric mean). Before it was 1.24 times.
 #include <algorithm>
 #include <cmath>
 
@@ -13,8 +13,8 @@ using namespace dispatch;
 
 namespace {
 
-// The first is for large products. The narrow ones are for few rows or columns, where the rest of a large tile would be
-// empty. The smallest one is for small products, which need many groups.
+// The first tile is for large products. The narrow tiles are for few rows or columns, where most of a large tile would
+// be empty. The smallest tile is for small products, which need many groups.
 constexpr TileShape fma_tiles[] = {
     {128, 128, 8, 8, 1.0, 8},  {128, 64, 8, 8, 1.06, 8},  {64, 128, 8, 8, 1.06, 8}, {64, 64, 8, 4, 1.1, 8},
     {128, 32, 8, 4, 1.15, 16}, {32, 128, 8, 4, 1.15, 16}, {16, 128, 4, 8, 1.3, 16}, {32, 32, 4, 4, 1.35, 16},
@@ -22,16 +22,17 @@ constexpr TileShape fma_tiles[] = {
 
 constexpr int min_slice_depth = 8;  // The smallest depth of the tiles' slices.
 
-// Costs, in multiply-adds of one compute unit. of_result: each result of a group costs as much beside the
-// multiply-adds, for reading the first slices and for storing. of_part: each part of the depth writes each result and
-// reads it again. of_launch: one more launch.
+// Costs, in multiply-adds of one compute unit. of_result: what each result of a group costs in addition to its
+// multiply-adds, for reading the first slices and for storing. of_part: what each part of the depth costs for each
+// result, which is written and read again. of_launch: one more launch.
 constexpr double of_result = 48, of_part = 24, of_launch = 2e6;
-// Work-items of a compute unit that hide each other's waiting, and groups that it takes at a time.
+// The number of work-items of a compute unit that hide each other's latency, and the number of groups that it runs at a
+// time.
 constexpr double busy_items = 256, resident_groups = 4;
 
-// Two groups of the largest tiles share 65536 registers. NVIDIA's compiler takes up to 20 more, and then only one group
-// runs at a time. A product of 4096 with A transposed takes 2.76 ms with the limit and 3.18 without it, with B
-// transposed 3.01 and 3.52 (H100).
+// Two groups of the largest tiles share 65536 registers. NVIDIA's compiler uses up to 20 registers more, and then only
+// one group runs at a time. On an H100, a product of size 4096 with A transposed takes 2.76 ms with the limit and 3.18
+// ms without it. With B transposed it takes 3.01 and 3.52 ms.
 constexpr int limited_items = 256;
 constexpr const char* register_limit = "-cl-nv-maxrregcount=128";
 
@@ -41,17 +42,17 @@ std::int64_t local_bytes(const TileShape& tile) {
   return std::int64_t{2} * 4 * tile.depth * (tile.rows + tile.columns + 8);
 }
 
-// Elements of a slice that an item reads while it multiplies the slice before.
+// The number of elements of the next slice that an item reads while it multiplies a slice.
 int read_ahead(const TileShape& tile) { return (tile.rows + tile.columns) * tile.depth / items_of(tile); }
 
-// Eight work-items share 4 KB of registers. Without vectors, the addresses of what is read ahead
-// take registers too.
+// Eight work-items share 4 KB of registers. Without vectors, the addresses for reading ahead take registers
+// too.
 bool spills_from_shared(const TileShape& tile, int vectors) {
   return tile.part_rows * tile.part_columns > 32 || read_ahead(tile) > (vectors == 4 ? 16 : 8);
 }
 
-// Without vectors these tiles have many addresses, which take registers. The largest tiles then leave room for only one
-// group at a time. The tile with 16 rows spills on gfx942.
+// Without vectors these tiles need many addresses, which take registers. With the largest tiles, only one group then
+// runs at a time. The tile with 16 rows spills on gfx942.
 bool has_too_many_addresses(const TileShape& tile, int vectors) {
   return vectors == 1 && ((tile.rows + tile.columns == 256 && items_of(tile) == 256) || read_ahead(tile) > 32);
 }
@@ -90,7 +91,7 @@ class FmaEngine final : public Engine {
   }
 
   bool is_busy(std::int64_t groups, const Target& target) const override {
-    return static_cast<double>(groups) > 4 * target.traits.multiprocessors;  // All units then get the same work.
+    return static_cast<double>(groups) > 4 * target.traits.multiprocessors;  // All units get about the same work.
   }
 
   std::int64_t max_groups() const noexcept override { return std::int64_t{1} << 27; }  // Items are counted in 32 bits.

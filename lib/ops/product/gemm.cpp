@@ -24,7 +24,7 @@ const Table<GemmProblem> gemm_table("matmul", variants);
 
 namespace {
 
-// Along an axis of one element any stride is right. Strides that show the matrix to be contiguous allow more variants.
+// If an axis has one element, its stride does not matter. Strides that make the matrix contiguous allow more variants.
 void tidy_strides(MatrixLayout& of, std::int64_t rows, std::int64_t columns) {
   if (columns <= 1 && of.row != 1) of.column = 1;
   if (rows <= 1 && of.column != 1) of.row = 1;
@@ -37,8 +37,8 @@ GemmProblem with_tidy_strides(GemmProblem p) {
   return p;
 }
 
-// B with its owner, if a packed copy of B is kept or is worth keeping from this call on. On CPUs the plan depends
-// on that, and `p` is told.
+// B as an operand. It has its owner if a packed copy of B is kept, or is worth keeping from this call on. On CPUs the
+// plan depends on this, so the function also sets it in `p`.
 OperandView right_operand(const Gemm& product, GemmProblem& p) {
   if (product.b_storage == nullptr) return product.b.first;
   Storage& owner = *product.b_storage;
@@ -103,7 +103,7 @@ void gemm(const Gemm& product) {
 GemmPlaces gemm_places(const GemmProblem& problem) {
   const auto [a, b, c, bias, e0, e1] = operands<6>();
   const bool has_bias = (problem.flags & (bias_per_row | bias_per_column)) != 0;
-  return {a, b, c, has_bias ? bias : a, e0, e1};  // Without a bias the kernels read none, so any buffer will do.
+  return {a, b, c, has_bias ? bias : a, e0, e1};  // Kernels without a bias do not read the buffer.
 }
 
 GemmProblem transposed(const GemmProblem& p) {

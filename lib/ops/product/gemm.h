@@ -14,8 +14,8 @@
 
 namespace crisol::ops {
 
-/// Strides of a batch of matrices: element (i, j) of matrix p is p * batch + i * row + j * column elements behind the
-/// first one.
+/// The strides of a batch of matrices. Element (i, j) of matrix p is p * batch + i * row + j * column elements after
+/// the first element.
 struct MatrixLayout {
   std::int64_t row, column;
   std::int64_t batch = 0;
@@ -27,29 +27,29 @@ struct MatrixLayout {
 
 /// The settings that a product takes from the state of the thread.
 struct ProductContext {
-  std::int64_t precision = 0;  ///< A Precision, which the operands may be rounded to.
+  std::int64_t precision = 0;  ///< A Precision to which operands may be rounded.
 };
 /// The context of this thread.
 ProductContext product_context();
 
-/// C = f(A·B (+ C) (+ bias)): `batch` products of m x k with k x n matrices. A plan's operands are A, B, C, the bias (m
-/// or n elements, as the flags say; the same for the whole batch), and the two operands of the epilogue f. Its scalars
-/// are the scalars of f. Every variant runs f.
+/// C = f(A·B (+ C) (+ bias)): `batch` products of m x k with k x n matrices. A plan's operands are A, B, C, the bias,
+/// and the two operands of the epilogue f. The bias has m or n elements, as the flags say, and is the same for the
+/// whole batch. The plan's scalars are the scalars of f. Every variant runs f.
 struct GemmProblem {
   std::int64_t m, n, k;
   std::int64_t batch = 1;
   MatrixLayout a, b, c;
   std::int64_t flags = 0;     ///< GemmFlag.
-  EpilogueLayout epilogue{};  ///< f, apart from with_relu. It needs contiguous rows of C.
-  /// Whether B is a weight, which is worth a packed copy when it is used again without having been written. `b_kept`:
-  /// whether its owner has the copy, or will keep it in this call.
+  EpilogueLayout epilogue{};  ///< f without with_relu. It needs contiguous rows of C.
+  /// b_is_weight: whether B is a weight. A packed copy of a weight pays if the weight is used again without a write.
+  /// b_kept: whether the weight's owner has the copy, or will keep it in this call.
   std::int64_t b_is_weight = 0, b_kept = 0;
   ProductContext context{};
 
   Precision precision() const noexcept { return static_cast<Precision>(context.precision); }
   std::int32_t gemm_flags() const noexcept { return static_cast<std::int32_t>(flags); }
   std::int32_t kernel_flags() const noexcept { return gemm_flags() | epilogue_flags(epilogue); }
-  /// The arguments of a kernel that computes the whole depth, without parts.
+  /// The arguments of a kernel that computes the whole depth at once.
   kernels::ProductParameters whole() const noexcept { return {m, n, k, k, 1, kernel_flags()}; }
   double multiply_adds() const noexcept {
     return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(batch);
@@ -71,8 +71,8 @@ struct GemmProblem {
 
 extern const dispatch::Table<GemmProblem> gemm_table;
 
-/// The product as part of another op's plan, which gives its operands to Plan::append() in the order that GemmProblem
-/// says. The product is not empty.
+/// Chooses a plan for a product that is a part of another op's plan. That plan gives the operands to Plan::append() in
+/// the order of GemmProblem. The product must not be empty.
 dispatch::Choice choose_gemm(const GemmProblem& problem, const dispatch::Target& target);
 
 // ---- Products of buffers ----
@@ -95,23 +95,23 @@ struct Gemm {
   std::int32_t flags = 0;
   runtime::BufferView bias{};
   const ProductEpilogue* epilogue = nullptr;
-  Storage* b_storage = nullptr;               ///< The owner of B if B is a weight.
-  std::array<const Contiguous*, 4> copies{};  ///< Copies that the operands need. launch_gemm() queues them.
+  Storage* b_storage = nullptr;               ///< The owner of B, if B is a weight.
+  std::array<const Contiguous*, 4> copies{};  ///< The copies that operands need. launch_gemm() queues them.
 };
 
-/// The problem without a context. Its precision is fp32.
+/// The problem of a product without a context, so its precision is fp32.
 GemmProblem problem_of(const Gemm& product);
-/// Queues a plan of the product. `b` is B. It has its owner if a packed copy may be kept.
+/// Queues a plan of the product. `b` is B, with its owner if a packed copy may be kept.
 void launch_gemm(const dispatch::Prepared& plan, const Gemm& product, const dispatch::OperandView& b);
 
-/// The plan of the first variant that accepts the product, and B as launch_gemm() takes it. The product is not empty.
+/// The plan that is chosen for the product, and B for launch_gemm(). The product must not be empty.
 struct PreparedGemm {
   dispatch::PreparedPtr plan;
   dispatch::OperandView b;
 };
 PreparedGemm prepare_gemm(const Gemm& product);
 
-/// Queues the product. For all variants but "plain", one stride of each operand must be 1.
+/// Queues the product. One stride of each operand must be 1, except for the variant "plain".
 void gemm(const Gemm& product);
 
 // ---- The variants ----
@@ -126,8 +126,8 @@ struct GemmPlaces {
 };
 GemmPlaces gemm_places(const GemmProblem& problem);
 
-/// The transposed product, C transposed = B transposed · A transposed: the same values at the same places. A bias of
-/// rows becomes a bias of columns.
+/// The transposed product: Cᵀ = Bᵀ · Aᵀ. It stores the same values at the same places. A bias of rows becomes a bias of
+/// columns.
 GemmProblem transposed(const GemmProblem& problem);
 GemmPlaces transposed(const GemmPlaces& places);
 

@@ -14,12 +14,13 @@ namespace {
 using runtime::ClblastMatrix;
 using runtime::ClblastProduct;
 
-constexpr std::int64_t max_elements = std::int64_t{1} << 30;  // CLBlast counts them in 32 bits.
-// A work-item of CLBlast adds all products of a result, one after the other, so long sums lose digits: 66,000 products
-// had an error of 7e-6 of the sum. Sums of this length are added up.
+constexpr std::int64_t max_elements = std::int64_t{1} << 30;  // CLBlast counts elements in 32 bits.
+// The depth of one call. A work-item of CLBlast adds all products of a result one after another, so long sums lose
+// digits: the error of 66,000 products was 7e-6 of the sum. So a deep product is split into calls of this depth, whose
+// sums are added.
 constexpr std::int64_t depth_at_once = 8192;
 
-// The matrix in the terms of CLBlast, if its rows or columns are contiguous and do not overlap.
+// Describes the matrix for CLBlast. Returns nothing unless its rows or columns are contiguous and do not overlap.
 std::optional<ClblastMatrix> blas_matrix(const MatrixLayout& matrix, std::int64_t rows, std::int64_t columns) {
   if (matrix.column == 1 && (rows == 1 || matrix.row >= columns))
     return ClblastMatrix{std::max(matrix.row, columns), 0, matrix.batch};
@@ -34,7 +35,7 @@ struct PlacedMatrix {
   Place first;
 };
 
-// A copy of the matrices with contiguous rows, by a product without a depth whose epilogue adds them.
+// Copies matrices so that their rows are contiguous, by a product without a depth, whose epilogue adds the matrices.
 PlacedMatrix contiguous_copy(Plan& plan, const PlacedMatrix& from, std::int64_t rows, std::int64_t columns,
                              std::int64_t batch, const Target& target) {
   const MatrixLayout& is = from.layout;
@@ -53,7 +54,7 @@ std::int64_t elements_of(const MatrixLayout& matrix, std::int64_t rows, std::int
   return (rows - 1) * matrix.row + (columns - 1) * matrix.column + (batch - 1) * matrix.batch + 1;
 }
 
-// What CLBlast does not do: the bias and the epilogue, by a product without a depth that is added to C.
+// Adds the bias and the epilogue, which CLBlast does not have: a product without a depth that is added to C.
 void add_epilogue(Plan& plan, GemmProblem p, const Target& target) {
   p.k = 0;
   p.flags |= add_to_c;
@@ -61,7 +62,7 @@ void add_epilogue(Plan& plan, GemmProblem p, const Target& target) {
   plan.append(plan_gemm_plain(p, target, own_config).plan(), operands<6>());
 }
 
-// C has contiguous rows.
+// The plan for a C with contiguous rows.
 PlanOr plan_rows(const GemmProblem& p, const GemmPlaces& at, const Target& target) {
   const auto c = blas_matrix(p.c, p.m, p.n);
   if (!c || c->transposed != 0) return "the rows and the columns of the result are not contiguous";

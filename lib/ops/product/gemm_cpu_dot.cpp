@@ -15,13 +15,13 @@ using namespace dispatch;
 
 namespace {
 
-// An odd number of vectors, so that the distance between panels is not a power of two.
+// An odd number, so that the distance between panels is not a power of two.
 constexpr std::int64_t vectors_of_block = 55;
-constexpr std::int64_t rows_of_block = 208;  // Rows of A and B together. They take 730 KB of a usual L2 cache.
+constexpr std::int64_t rows_of_block = 208;  // Rows of A and B take 730 KB, and fit into a usual L2 cache.
 constexpr std::int64_t min_split = 512;      // With less depth, another part costs more than it gains.
-constexpr std::int64_t max_partials = std::int64_t{1} << 24;  // Floats of workspace.
+constexpr std::int64_t max_partials = std::int64_t{1} << 24;  // Limit for the floats of workspace.
 
-// Loop iterations of one unit of work, over its part of the depth.
+// The loop iterations of one unit of work, over its part of the depth.
 std::int64_t iterations_of_unit(const DotPlan& plan, std::int64_t k, std::int64_t taps) {
   const std::int64_t depth = ceil_div(k, plan.split_k);
   const std::int64_t blocks = std::max<std::int64_t>(1, ceil_div(depth, plan.block_k));
@@ -29,7 +29,7 @@ std::int64_t iterations_of_unit(const DotPlan& plan, std::int64_t k, std::int64_
   const std::int64_t copying = vectors * (plan.block_m + plan.block_n + 2 * taps + 2) +
                                blocks * (plan.block_m + plan.block_n) * plan.vector_width;
   const std::int64_t tiles = std::int64_t{plan.block_m / plan.tile_m} * (plan.block_n / plan.tile_n);
-  // The gather falls back to single lanes near the ends of the tensors.
+  // Near the ends of the tensors, the gather loads lane by lane.
   const std::int64_t lanes = taps == 0 ? 0 : 4 * (plan.block_m + plan.block_n) * plan.vector_width;
   return copying + lanes + tiles * (vectors + blocks * (plan.tile_m * (plan.tile_n + 1) + 2));
 }
@@ -41,7 +41,7 @@ std::optional<DotPlan> plan_dot(const Target& target, std::int64_t m, std::int64
   if (m > max_cpu_size || n > max_cpu_size || batch > max_cpu_size) return std::nullopt;
   DotPlan plan{};
   plan.vector_width = target.cpu_vector_width();
-  plan.tile_m = plan.vector_width == 16 ? 8 : 4;  // 24 accumulators of 32 registers, or 12 of 16.
+  plan.tile_m = plan.vector_width == 16 ? 8 : 4;  // 24 of 32 registers, or 12 of 16, are accumulators.
   plan.tile_n = 3;
   plan.block_k = static_cast<std::int32_t>(vectors_of_block * 16);
   const std::int64_t tiles_m = ceil_div(m, plan.tile_m);
@@ -137,10 +137,10 @@ namespace {
 
 bool has_contiguous_depth(const GemmProblem& p) { return p.a.column == 1 && p.b.row == 1; }
 
-// Row products do not transpose an operand, which costs most where few rows share it. Their own cost is a sum across
-// lanes at the end of the depth, for each result. Weights use this path only when they have few columns, because such a
-// weight leaves most of a tile empty. The rule ignores whether a packed copy exists, so that the result never depends
-// on it.
+// Whether products of rows take less time than tiles. They do not transpose an operand, which costs most if few rows
+// share the operand. But for each result they need a sum over the lanes at the end of the depth. Weights use row
+// products only if they have few columns, because such a weight would leave most of a tile empty. The rule ignores
+// whether a packed copy exists, so that results do not depend on it.
 bool is_deep(const GemmProblem& p, const Target& target) {
   if (p.b_is_weight == 0) return p.k >= p.m + p.n && std::min(p.m, p.n) <= 96;
   const std::int64_t lanes = target.cpu_vector_width();

@@ -1,6 +1,6 @@
-// Products of a few rows with a weight, whose packed copy is kept from its second use on. Such a product is one launch,
-// at the speed of the memory that holds the weight. The first use of a weight runs the same kernel, so that it gives
-// the same bits.
+// Products of a few rows with a weight. The weight's packed copy is kept from its second use on. Such a product is one
+// launch, and runs at the speed of the memory that holds the weight. The first use of a weight runs the same kernel, so
+// the bits are the same.
 #include "base/ceil_div.h"
 #include "dispatch/work_split.h"
 #include "ops/product/cpu_tiles.h"
@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::int64_t max_rows = 16, max_depth_of_few_columns = 8192;
 
-// A weight of 1 MB stays in a core's cache, so that it does not matter that a unit reads a third of each panel's row.
+// A weight of 1 MB stays in a core's cache. So it does not matter that a unit reads only a third of each panel's row.
 constexpr std::int64_t small_weight = std::int64_t{1} << 18, few_panels = 8;
 
-// Whether tiles have enough panels of columns for all cores, and take less time. With tiles, 16 rows of depth 384 with
-// 1536 columns take 98 instead of 130 us. But for one row a tile computes 8 rows, and takes twice as long.
+// Whether tiles have enough column panels for all cores, and take less time. 16 rows of depth 384 with 1536 columns
+// take 98 µs with tiles and 130 µs without. But for a single row a tile computes 8 rows, and takes twice as long.
 bool fits_tiles(const GemmProblem& p, const Target& target) {
   return p.m > 1 && (p.m > SKINNY_ROWS || p.n * p.k > small_weight) &&
          ceil_div(p.n, panel_columns(target)) >= few_panels;
@@ -29,7 +29,7 @@ std::int64_t vectors_of(const GemmProblem& p, const Target& target) {
   return ceil_div(p.n, width);
 }
 
-// Loop iterations of one unit of work, a vector of columns.
+// The loop iterations of one unit of work, which is a vector of columns.
 std::int64_t iterations_of_unit(const GemmProblem& p, const Target& target) {
   return ceil_div(p.m, SKINNY_ROWS) * (p.k + SKINNY_ROWS * (target.cpu_vector_width() + 4));
 }

@@ -17,28 +17,30 @@ constexpr std::int64_t depth_of_panels = 1024;
 constexpr std::int32_t vectors_of_tile = CpuTileChoice().vectors;
 constexpr std::int32_t vectors_of_tall_tile = 2;
 
-// The kernel needs contiguous rows of C. If C has contiguous columns, the transposed product has contiguous rows.
+// Whether C has no contiguous rows, which the kernel needs. If C has contiguous columns, the transposed product has
+// contiguous rows.
 bool needs_transposing(const GemmProblem& p) { return p.c.column != 1 && p.epilogue.empty(); }
 
-// Whether enough rows use B that all items share one packed copy. Then the items have equal shares of the tiles.
-// Otherwise each item packs its own part of B, which stays in its cache.
+// Whether so many rows use B that all items share one packed copy. Then the items divide the tiles evenly. Otherwise
+// each item packs its own part of B, which stays in its cache.
 bool shares_b(const GemmProblem& p) {
   constexpr std::int64_t many_rows = 384;
   return p.m >= many_rows && b_source(p);
 }
 
-// The blocks that an item packs must leave room in its cache. If B is packed as a whole, the
-// cache holds one panel of it at a time. The depth does not depend on whether a weight's packed copy exists, so that
-// the sums do not either.
+// The blocks that an item packs must leave space in its cache. If all of B is packed before, the cache holds one panel
+// of B at a time. The depth of a block does not depend on whether a weight's packed copy exists, so the sums do not
+// depend on it either.
 CpuTileChoice choose_tiles(const GemmProblem& p, const Target& target) {
   return {.b_packed = p.b_kept != 0 || shares_b(p),
-          // A weight has one packed copy for all numbers of rows, which is made for the wide tiles.
+          // A weight has one packed copy for products with any number of rows. It is made for the wide tiles.
           .vectors = p.b_is_weight != 0 ? vectors_of_tile : cpu_tile_vectors(target, p.m, p.n, p.k * p.batch),
           .depth = shares_b(p) ? depth_of_panels : CpuTileChoice().depth};
 }
 
-// Contiguous rows stay where they are, because packing takes a launch of its own and does not make the tiles faster.
-// Products of 512, 1024 and 2048 take 0.88 to 0.95 of the time, and 2048 rows with 64 columns take 0.44 of it.
+// Contiguous rows are read in place, because packing takes another launch and does not make tiles faster. Without
+// packing, products of size 512, 1024 and 2048 take 0.88 to 0.95 of the time, and 2048 rows with 64 columns take 0.44
+// of it.
 bool reads_rows(const GemmProblem& p) { return p.a.column == 1; }
 
 constexpr std::int64_t config_depths[] = {256, 512, 1024};
@@ -54,7 +56,8 @@ const char* against_config(const GemmProblem& p, const Target& target, const Cpu
   return choice.b_packed && !b_source(p) ? "the right operand is too large to be packed" : nullptr;
 }
 
-// For Plan::estimate. There is no model of the times, so the configurations nearest to the own choice come first.
+// For Plan::estimate. There is no model of the times. So configurations are ordered by their distance to the usual
+// choice.
 double distance(const CpuTileChoice& a, const CpuTileChoice& b) {
   const double depths =
       static_cast<double>(std::max(a.depth, b.depth)) / static_cast<double>(std::min(a.depth, b.depth));

@@ -1,4 +1,4 @@
-// gemm_matrix_pack.cl for each operand, then gemm_matrix_packed.cl.
+// Large products on matrix units: gemm_matrix_pack.cl for each operand, then gemm_matrix_packed.cl.
 #include "ops/product/gemm_matrix_packed.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace {
 
 constexpr TileShape large_tile{128, 128, 64, 64, 1.0};
 
-// Packing reads and writes each element once. It saves as much for each panel of the other operand that is multiplied
-// with it.
+// The smallest sizes for which packing pays. Packing reads and writes each element once. It saves the same amount for
+// each panel of the other operand.
 constexpr std::int64_t min_side = 1024, min_depth = 256;
 
 std::int64_t slices_of(const GemmProblem& p) { return ceil_div(p.k, slice_depth(p.precision())); }
@@ -27,8 +27,8 @@ std::int64_t tiles_of(const GemmProblem& p, const TileShape& tile) {
   return ceil_div(p.m, tile.rows) * ceil_div(p.n, tile.columns);
 }
 
-// Slices in local memory. If the device copies in the background, two slices are read ahead. Otherwise one slice is
-// read ahead, in registers.
+// The number of slices in local memory. If the device copies in the background, two slices are read ahead. Otherwise
+// one slice is read ahead, into registers.
 int stages_of(MatrixUnit::Kind kind) { return kind == MatrixUnit::Kind::mma_sm80 ? 3 : 2; }
 
 int packed_tile_bytes(const TileShape& tile) { return 4 * SLICE_WORDS * (tile.rows + tile.columns); }
@@ -40,7 +40,7 @@ runtime::KernelSpec spec_of(const GemmProblem& p, const Target& target, const Ti
   return spec;
 }
 
-/// An operand with `rows` rows. B is transposed.
+/// An operand with `rows` rows. For B these are the rows of its transpose.
 struct Packing {
   Place from;
   OperandLayout layout;
@@ -72,7 +72,7 @@ Place add_packing(Plan& plan, const Target& target, const GemmProblem& p, const 
   return packed;
 }
 
-// The same for a weight, whose owner may keep the copy.
+// The same for a weight. Its owner may keep the copy.
 Place derive_packing(Plan& plan, const Target& target, const GemmProblem& p, const TileShape& tile, const Packing& of) {
   static constexpr char kind[] = "gemm_matrix_pack";
   const DerivedKey key{

@@ -1,4 +1,5 @@
-// Large products on matrix units: operands are rounded and packed first, so that tiles copy half as much and in order.
+// Large products on matrix units. The operands are rounded and packed first, so that tiles copy half as many bytes, in
+// order.
 #pragma once
 
 #include "ops/product/gemm.h"
@@ -6,7 +7,7 @@
 
 namespace crisol::ops {
 
-/// The plan with the caller's tile. The tile is square, and its items copy four words at a time.
+/// Makes the plan with the caller's tile. The tile must be square, and its items copy four words at a time.
 dispatch::Plan packed_product(const GemmProblem& problem, const dispatch::Target& target, const TileShape& tile);
 
 }  // namespace crisol::ops

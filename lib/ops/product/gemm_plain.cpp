@@ -11,7 +11,7 @@ using namespace dispatch;
 
 PlanOr plan_gemm_plain(const GemmProblem& p, const Target& target, std::size_t) {
   const std::int64_t group = target.info.max_work_group >= 256 ? 16 : 8;
-  // Each work-item computes 4 x 4 results, except where most of such a tile would be outside of C.
+  // Each work-item computes 4 x 4 results, unless most of such a tile would be outside of C.
   const std::int64_t per = std::min(p.m, p.n) >= 2 * group ? 4 : 1;
   const std::int64_t side = group * per;
   const std::int64_t tiles = ceil_div(p.m, side) * ceil_div(p.n, side) * p.batch;

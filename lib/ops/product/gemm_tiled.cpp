@@ -25,7 +25,7 @@ int vectors_of(const PlacedGemm& p) { return p.a().vectors && p.b().vectors ? 4 
 
 int split_limit(const PlacedGemm& p, const Target& target) { return max_split_k(target, 4 * p.extent().results(), 0); }
 
-// Results that are stored at a time where the sums of parts go to a workspace.
+// The number of results that are stored at a time when the sums of parts go to a workspace.
 int part_vectors(const GemmProblem& p) { return is_multiple(p.n) ? 4 : is_multiple(p.n, 2) ? 2 : 1; }
 
 PlanOr plan_of(const PlacedGemm& p, const Target& target, const Engine& engine, const TilePlan& cut) {
@@ -36,7 +36,7 @@ PlanOr plan_of(const PlacedGemm& p, const Target& target, const Engine& engine, 
   return plan;
 }
 
-// The plan of one tile and one split_k.
+// Makes the plan for one tile and one split_k.
 PlanOr plan_configured(const PlacedGemm& p, const Target& target, const Engine& engine, const TileShape& tile,
                        int split_k) {
   if (split_k > 1 && split_k > split_limit(p, target)) return too_much_for_parts;
@@ -128,7 +128,8 @@ void add_tiled_product(Plan& plan, const Target& target, const Engine& engine, c
 
 namespace {
 
-// The plan on an engine. A configuration is one of the named tiles and a split_k. The engine has some of these tiles.
+// Makes the plan on an engine. A configuration is one of the named tiles and a split_k. The engine has only some of
+// these tiles.
 PlanOr plan_on(const Engine& engine, std::span<const TileShape> named, const GemmProblem& problem, const Target& target,
                std::size_t config) {
   const PlacedGemm p = as_row_major(problem);

@@ -6,14 +6,14 @@
 
 namespace crisol::ops {
 
-/// An operand as the kernels read it: rows of A or columns of B, and the depth.
+/// An operand as the kernels read it. It has rows of A or columns of B, and the depth.
 struct OperandLayout {
-  bool along_depth;                ///< The depth has stride 1.
-  std::int64_t leading_dimension;  ///< The other axis' stride.
-  bool vectors;                    ///< Every row of that axis starts at a multiple of four elements.
+  bool along_depth;                ///< Whether the depth has stride 1.
+  std::int64_t leading_dimension;  ///< The stride of the other axis.
+  bool vectors;                    ///< Whether every row of the other axis starts at a multiple of four elements.
 };
 
-/// The layout of A with m rows, or of B transposed with n rows. One stride of the matrix is 1.
+/// The layout of A with m rows, or of B transposed with n rows. One stride of the matrix must be 1.
 OperandLayout operand_layout(const MatrixLayout& matrix, std::int64_t rows, std::int64_t depth);
 
 /// A product and its operands.
@@ -24,17 +24,17 @@ struct PlacedGemm {
   OperandLayout a() const { return operand_layout(problem.a, problem.m, problem.k); }
   OperandLayout b() const { return operand_layout(problem.b.transposed(), problem.n, problem.k); }
   ProductExtent extent() const { return {problem.m, problem.n, problem.k, problem.batch}; }
-  /// How many neighbours of a row of C can be stored at a time: 4, 2 or 1.
+  /// How many neighbours in a row of C can be stored at a time: 4, 2 or 1.
   int result_vectors() const;
 };
 
-/// The product, or the transposed product if only its C has contiguous rows.
+/// The product itself, or the transposed product if only the transposed product's C has contiguous rows.
 PlacedGemm as_row_major(const GemmProblem& problem);
 
-/// Why no kernel that cuts into tiles takes the product's operands, or nullptr.
+/// The reason why no kernel with tiles supports the product's operands, or nullptr.
 const char* against_tiled_operands(const GemmProblem& problem);
 
-/// Adds the launches of a product as the plan cuts it.
+/// Adds the launches of a product to a plan. `cut` says how the product is cut.
 void add_tiled_product(dispatch::Plan& plan, const dispatch::Target& target, const Engine& engine, const TilePlan& cut,
                        const PlacedGemm& product);
 

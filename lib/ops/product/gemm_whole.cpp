@@ -1,4 +1,4 @@
-// Products of matrices of whole numbers: cl_kernels/product/gemm_whole.cl.
+// Products of integer matrices: cl_kernels/product/gemm_whole.cl.
 #include "ops/product/gemm_whole.h"
 #include "ops/contiguous.h"
 

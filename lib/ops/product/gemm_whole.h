@@ -1,12 +1,12 @@
-// Products of matrices of whole numbers.
+// Products of integer matrices.
 #pragma once
 
 #include "crisol/tensor.h"
 
 namespace crisol::ops {
 
-/// y = a b for whole numbers of one dtype, exact modulo its size. `shape` is the shape of y, and the leading axes of a
-/// and b broadcast to it.
+/// y = a b for integers of one dtype; overflow wraps around. `shape` is the shape of y. The leading axes of a and b
+/// broadcast to it.
 Tensor multiply_whole(const Tensor& a, const Tensor& b, const Shape& shape);
 
 }  // namespace crisol::ops

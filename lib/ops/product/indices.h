@@ -1,4 +1,4 @@
-// Indices and sizes as the kernels of products and convolutions take them.
+// Indices and sizes in the form that the kernels of products and convolutions take.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace crisol::ops {
 
-/// Kernels that count in 32 bits take tensors of fewer elements, because they count the bytes of a few images too.
+/// The limit for the elements of a tensor in kernels that count in 32 bits. They also count the bytes of a few images.
 constexpr std::int64_t max_index = std::int64_t{1} << 30;
 
 using kernels::number;

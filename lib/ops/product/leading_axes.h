@@ -9,7 +9,8 @@ inline Shape leading_axes(const Shape& shape) {
   return Shape(shape.begin(), static_cast<std::size_t>(shape.rank() - 2));
 }
 
-/// The strides of these axes, broadcast to `joint`. A stride is 0 where x is repeated along the axis.
+/// The strides of x along its leading axes, broadcast to the shape `joint`. A stride is 0 if x is repeated along the
+/// axis.
 inline Shape leading_strides(const Tensor& x, const Shape& joint) {
   Shape strides = Shape::filled(joint.rank(), 0);
   const int ahead = joint.rank() - (x.dim() - 2);

@@ -1,4 +1,4 @@
-// Products of matrices, also batched, and the linear layer's product.
+// Matrix products, also with batch axes, and the product of the linear layer.
 #include "crisol/ops/matmul.h"
 
 #include <algorithm>
@@ -21,7 +21,8 @@ namespace crisol::ops {
 
 namespace {
 
-// Whether all rows of x have one distance, so that x without its last axis is one axis.
+// Whether neighbouring rows of x all have the same distance, so that all axes except for the last can be merged into
+// one.
 bool is_matrix(const Tensor& x) {
   if (x.dim() <= 2 || x.is_contiguous()) return true;
   Shape shape = x.shape(), strides[] = {x.strides()};
@@ -34,14 +35,14 @@ Matrix matrix_of(const Tensor& x, runtime::BufferView first) {
   return {first, x.strides()[x.dim() - 2], x.strides()[x.dim() - 1]};
 }
 
-// The products of several batch axes: one plan for each index of all axes but the innermost one, which is the kernel's
-// batch. All plans are prepared before the first one is launched. Returns whether the epilogue was run.
+// Products with several batch axes. The innermost batch axis is the kernels' batch. There is one plan for each index of
+// the other axes. All plans are prepared before the first one is launched. Returns whether the epilogue was run.
 bool run_batches(Gemm product, const Loop& loop) {
   const int inner = loop.shape.rank() - 1;
   product.batch = loop.shape[inner];
   const std::int64_t outer = loop.shape.numel() / std::max<std::int64_t>(1, product.batch);
   const bool has_epilogue = product.epilogue != nullptr;
-  if (outer != 1) product.epilogue = nullptr;  // Its operands have one distance between products.
+  if (outer != 1) product.epilogue = nullptr;  // An epilogue's operands have only one distance between products.
   Matrix Gemm::*const matrices[] = {&Gemm::a, &Gemm::b, &Gemm::c};
   std::vector<std::pair<Gemm, PreparedGemm>> calls;
   for (std::int64_t index = 0; index < outer; ++index) {
@@ -61,7 +62,7 @@ bool run_batches(Gemm product, const Loop& loop) {
   return !has_epilogue || outer == 1;
 }
 
-// Whether in every operand the m rows of product p + 1 are stored behind the m rows of product p.
+// Whether, in every operand of the epilogue, the rows of product p + 1 follow the rows of product p.
 bool rows_continue(const ProductEpilogue* f, std::int64_t m) {
   if (f == nullptr) return true;
   for (std::size_t i = 0; i < f->operand_count; ++i)
@@ -99,7 +100,8 @@ ProductResult multiply(const Tensor& a, const Tensor& b, const ProductEpilogue* 
   product.copies = {&left_operand, &right_operand};
   const Shape strides[] = {leading_strides(left, batch), leading_strides(right, batch), leading_strides(y, batch)};
   Loop loop = collapse(batch, strides);
-  // One right matrix for all: the left ones, where they lie one below the other, are one taller matrix.
+  // If all products have the same right matrix and the left matrices follow each other in memory, the left matrices
+  // become one taller matrix.
   const int last = loop.shape.rank() - 1;
   if (loop.shape[last] > 1 && loop.strides[1][last] == 0 && loop.strides[0][last] == m * product.a.row &&
       rows_continue(f, m)) {

@@ -17,23 +17,23 @@ namespace {
 
 using Kind = MatrixUnit::Kind;
 
-// The probe is set beside the engine. So every program with an engine of matrix units has it.
+// The probe is set here, next to the engine, so that every program with an engine of matrix units contains the probe.
 const bool is_set = [] {
   probes().matrix_unit = found_matrix_unit;
   return true;
 }();
 
-// A wave holds part_rows x part_columns sums in half of its registers. With XMX a wave has registers of 4 KB.
+// A wave holds part_rows x part_columns sums in half of its registers. A wave of XMX has only 4 KB of registers.
 constexpr TileShape tiles_32[] = {
     {128, 128, 64, 32, 1.0}, {64, 64, 32, 32, 1.3}, {128, 32, 32, 32, 1.6}, {32, 128, 32, 32, 1.6}};
 constexpr TileShape tiles_64[] = {
     {128, 128, 64, 64, 1.0}, {64, 64, 32, 32, 1.3}, {128, 32, 32, 32, 1.6}, {32, 128, 32, 32, 1.6}};
 constexpr TileShape tiles_xmx[] = {{64, 64, 16, 16, 1.0}};
 
-// Rounds of all loops of an item for one slice of the depth, if no loop is unrolled, as on CPUs.
+// The loop rounds of an item for one slice of the depth, if no loop is unrolled, as on CPUs.
 constexpr std::int64_t emulated_rounds = 2400;
 
-// Processors that each run a work-group.
+// The number of processors that each run a work-group.
 std::int64_t units_of(Kind kind, const Target& target) {
   return std::max(1, target.info.compute_units / facts_of(kind).driver_units);
 }
@@ -59,7 +59,8 @@ class MmaEngine final : public Engine {
   bool suits(const TileShape&, int) const override { return true; }
 
   double cost(const TilePlan& plan, const ProductExtent&, const Target& target) const override {
-    // Groups run in rounds. A part costs some depth more, because its sums are written and read again.
+    // Groups run in rounds. Each part of the depth costs as much as some more depth, because its sums are written and
+    // read again.
     const double of_group =
         static_cast<double>(plan.part_depth) * plan.tile.relative_cost + (plan.split_k > 1 ? 1024 : 256);
     return static_cast<double>(ceil_div(plan.groups, units_of(unit_.kind, target))) * plan.tile.rows *
@@ -92,7 +93,7 @@ class MmaEngine final : public Engine {
   Precision precision_;
 };
 
-// PRECISION of the kernels.
+// These are the values of PRECISION in the kernels.
 static_assert(static_cast<int>(Precision::tf32) == PRECISION_TF32);
 static_assert(static_cast<int>(Precision::fp16) == PRECISION_FP16);
 static_assert(static_cast<int>(Precision::bf16) == PRECISION_BF16);

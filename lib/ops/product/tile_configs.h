@@ -1,4 +1,4 @@
-// Tiles as configurations of variants: "128x64", or "128x64/4" with 4 parts of the depth.
+// Tiles as configurations of variants: "128x64", or "128x64/4" if the depth has 4 parts.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace crisol::ops {
 
-/// The names of tiles that have rows and columns.
+/// The tiles' names, such as "128x64". Tiles must have `rows` and `columns`.
 template <class Tiles>
 std::vector<std::string> tile_names(const Tiles& tiles) {
   std::vector<std::string> names;
@@ -25,7 +25,7 @@ struct TileConfig {
   int split_k;
 };
 
-/// The configurations' names for the tiles' names.
+/// The names of configurations: each tile's name with each split_k.
 inline std::vector<std::string> names_with_split_k(const std::vector<std::string>& tiles) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < tiles.size() * TileConfig::split_counts; ++i) {

@@ -12,7 +12,7 @@ using namespace dispatch;
 
 namespace {
 
-constexpr std::int64_t max_workspace = std::int64_t{256} << 20;  // Bytes, unless the limit is lower.
+constexpr std::int64_t max_workspace = std::int64_t{256} << 20;  // In bytes. The workspace limit may be lower.
 constexpr std::int64_t max_parts = 64;
 
 }  // namespace
@@ -31,7 +31,7 @@ const char* against_tiles(const Engine& engine, const Target& target) {
 }
 
 TilePlan cut_tiles(const Engine& engine, const TileShape& tile, const ProductExtent& extent, int split_k) {
-  // A part is worth its beginning, and starts where vectors do.
+  // A part must be deep enough to be worth its start, and must start where vectors start.
   const std::int64_t multiple = std::int64_t{8} * engine.slice_depth(tile);
   TilePlan plan{tile, 1, ceil_div(ceil_div(extent.k, split_k), multiple) * multiple, 0};
   plan.split_k = static_cast<int>(ceil_div(extent.k, plan.part_depth));

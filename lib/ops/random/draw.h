@@ -24,7 +24,7 @@ inline runtime::BuiltKernel& advance_kernel(const Generator& generator) {
   return runtime::resolve(state_of(generator.impl().state), {"random/random_uniform.cl", "random_advance"});
 }
 
-/// Queues `kernel` with the arguments (generator state, args…) and one work-item for each block of four elements. Then
+/// Queues `kernel`, with one work-item for each block of four elements and the arguments (generator state, args…). Then
 /// advances the generator.
 template <class... Args>
 void draw(const Generator& generator, runtime::BuiltKernel& kernel, std::int64_t elements, const Args&... args) {
@@ -39,8 +39,8 @@ void draw(const Generator& generator, runtime::BuiltKernel& kernel, std::int64_t
   advance(next, generator, blocks);
 }
 
-/// Converts a probability p in [0, 1] to a bound on 24 random bits: floor(word / 2^8) < bound has probability p,
-/// rounded up to a multiple of 2^-24.
+/// Converts a probability p in [0, 1] to a bound for 24 random bits. The condition floor(word / 2^8) < bound has the
+/// probability p, rounded up to a multiple of 2^-24.
 std::uint32_t probability_bound(double p);
 
 }  // namespace crisol::ops

@@ -33,7 +33,8 @@ void check(const Tensor& logits, double temperature, std::int64_t top_k, const G
           generator.device());
 }
 
-// The probabilities of each row (rows, n). The row's largest logit becomes 0, so that no temperature overflows.
+// The probabilities for each row (rows, n). The row's largest logit is subtracted first, so that no temperature causes
+// an overflow.
 Tensor probabilities(const Tensor& logits, double temperature) {
   return softmax(div(sub(logits, max(logits, {1}, true)), temperature), 1);
 }
@@ -52,7 +53,7 @@ Tensor sample_logits(const Tensor& logits, double temperature, std::int64_t top_
     if (all) return reshape(multinomial(probabilities(scores, temperature), 1, true, generator), shape);
     const SortResult best = topk(scores, top_k);
     const Tensor picked = multinomial(probabilities(best.values, temperature), 1, true, generator);
-    // If nothing was drawn for a row, its class is missing too.
+    // -1: the class of a row for which nothing was drawn.
     constexpr auto none = static_cast<std::uint64_t>(std::int64_t{-1});
     return reshape(gather_or(table, best.indices, 1, picked, none, 0), shape);
   });

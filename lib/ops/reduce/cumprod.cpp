@@ -18,7 +18,7 @@ namespace crisol::ops {
 
 namespace {
 
-/// How the lines of a tensor are shared out, and the positions of one launch.
+/// How the lines of a tensor are divided among work-items, and the positions of one launch.
 struct Lines {
   Lines(const Tensor& x, int axis)
       : target(dispatch::target_of(state_of(x))), split(split_at(x.shape(), axis)), lines(split.outer * split.inner) {

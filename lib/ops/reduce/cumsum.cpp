@@ -19,12 +19,12 @@ using namespace dispatch;
 
 namespace {
 
-/// x as (outer, n, inner), contiguous, f32 or i64.
+/// x is (outer, n, inner), contiguous, f32 or i64.
 struct CumsumProblem {
   std::int64_t outer, n, inner;
   std::int64_t wide;  ///< i64.
   std::int64_t reverse;
-  std::int64_t offset;  ///< The offset of x's first element. The reduction of blocks depends on it.
+  std::int64_t offset;  ///< The offset of x's first element. The plan of the blocks' reduction depends on it.
 
   DType type() const { return wide != 0 ? DType::i64 : DType::f32; }
   ProblemKey key() const {
@@ -34,7 +34,7 @@ struct CumsumProblem {
 
 extern const Table<CumsumProblem> cumsum_table;
 
-/// The length of blocks that gives the wanted number of independent pieces: `pieces` for each block.
+/// The block length that gives the wanted number of independent pieces. A block has `pieces` pieces.
 std::int64_t block_length(const CumsumProblem& p, std::int64_t pieces, std::int64_t wanted, std::int64_t min_length,
                           std::int64_t max_length) {
   const std::int64_t blocks = std::clamp<std::int64_t>(p.n / min_length, 1, ceil_div(wanted, pieces));
@@ -49,7 +49,7 @@ runtime::KernelSpec spec_of(const CumsumProblem& p, const Target& target, const 
   return spec;
 }
 
-/// The sums over all blocks up to 0, 1, … but the last, from where the sum begins.
+/// Adds the steps that compute the offsets: for each block except for the last, the sum of all elements up to its end.
 Place add_offsets(Plan& plan, const CumsumProblem& p, const Target& target, Place x, std::int64_t length,
                   std::int64_t blocks) {
   if (blocks == 1) return x;  // Not read.
@@ -70,8 +70,8 @@ Place add_offsets(Plan& plan, const CumsumProblem& p, const Target& target, Plac
 
 struct Scan {
   const char* entry;
-  std::int64_t length;          ///< Of a block.
-  std::int64_t units_of_block;  ///< Independent pieces of a block.
+  std::int64_t length;          ///< The length of a block.
+  std::int64_t units_of_block;  ///< Independent pieces in a block.
   std::int64_t local;           ///< LOCAL.
 };
 
@@ -86,7 +86,7 @@ Plan plan_scan(const CumsumProblem& p, const Target& target, const Scan& scan, R
   return plan;
 }
 
-/// Blocks that the work is worth on a CPU.
+/// The number of work-items for which the work is enough on a CPU.
 std::int64_t cpu_items(const CumsumProblem& p, const Target& target) {
   const std::int64_t elements = p.outer * p.n * p.inner;
   return std::clamp<std::int64_t>(elements >> 17, 1, std::int64_t{4} * target.info.compute_units);

@@ -20,13 +20,13 @@ using namespace dispatch;
 
 namespace {
 
-// Axes of each kind that the kernels take here. So few fit into one argument with the strides of both kinds.
+// The limit for kept and for reduced axes here. So few fit into one argument together with their strides.
 constexpr int max_axes = 4;
-// With more inputs the arguments would exceed the 1024 bytes that every device takes.
+// The limit for inputs. More would exceed the 1024 bytes of arguments that every device takes.
 constexpr std::size_t max_inputs = 8;
 
-// The parts of the contract of reduce/reduce.h that do not depend on the graph. A tensor's strides are the strides of
-// the reduced axes and then of the kept axes, each innermost first.
+// The definitions that reduce/reduce.h requires and that do not depend on the graph. A tensor's strides are those of
+// the reduced axes, then those of the kept axes, each innermost first.
 constexpr const char* common_text = R"(
 #define CURSOR graph_cursor
 #define READ_ONE_ALONG(at, i) graph_one_along(at, i, SOURCE)
@@ -109,7 +109,8 @@ class Writer {
     out_ << ")\n";
   }
 
-  // One element, or VW of them where each input lies element after element or repeats one.
+  // Writes a function that reads one element. With `many` it reads VW elements, if each input is contiguous or repeats
+  // one element.
   void function(const char* axis, const char* stride, bool many) {
     const std::string width = many ? width_ : "";
     const char* name = many ? "many" : "one";
@@ -165,7 +166,7 @@ Axes split(GraphReduction::Inputs inputs, const Shape& shape, unsigned reduced) 
   }
   Axes axes{collapse(kept_shape, {kept.data(), inputs.size()}), collapse(reduced_shape, {rest.data(), inputs.size()}),
             kept_shape.numel(), reduced_shape.numel()};
-  if (axes.elements == 0) axes.reduced.shape = {1};  // Kernels divide by sizes.
+  if (axes.elements == 0) axes.reduced.shape = {1};  // This must not be 0, because kernels divide by sizes.
   return axes;
 }
 
@@ -175,7 +176,8 @@ bool in_vectors(const Loop& loop) {
                      [](const Shape& strides) { return strides.back() == 0 || strides.back() == 1; });
 }
 
-// The vectors that in_vectors() found begin at multiples of whole ones. Repeated elements are read one by one.
+// Whether the vectors of in_vectors() begin at multiples of whole vectors. Repeated elements are read singly and do not
+// matter.
 bool all_in_whole_vectors(const Loop& inner, const Loop& outer, GraphReduction::Inputs inputs) {
   for (std::size_t k = 0; k < inputs.size(); ++k)
     if (inner.strides[k].back() == 1 &&
@@ -184,7 +186,7 @@ bool all_in_whole_vectors(const Loop& inner, const Loop& outer, GraphReduction::
   return inner.shape.rank() == 1 || inner.shape.back() % gpu_width == 0;
 }
 
-// Strides of the reduced axes, then of the kept ones, innermost first.
+// The strides of the reduced axes and then of the kept axes, each innermost first.
 Shape kernel_strides(const Axes& axes, std::size_t input) {
   Shape strides = Shape::filled(2 * max_axes, 0);
   const AxisList reduced = innermost_first(axes.reduced.strides[input]);

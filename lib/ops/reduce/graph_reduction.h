@@ -1,4 +1,4 @@
-// Reductions whose elements are an expression of several tensors: nothing but the result is written.
+// Reductions of an expression of several tensors. Only the result is written to memory.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace crisol::ops {
 
-/// The kernels of cl_kernels/reduce/ over the one output of a graph. Made without OpenCL; equal graphs share
+/// The kernels of cl_kernels/reduce/ for a graph with one output. The object is made without OpenCL. Equal graphs share
 /// programs.
 class GraphReduction {
  public:
@@ -30,7 +30,7 @@ class GraphReduction {
 
  private:
   const PointwiseGraph graph_;
-  const std::uint32_t prelude_;  ///< Interned, with width_mark for the width.
+  const std::uint32_t prelude_;  ///< An interned text, in which width_mark stands for the width.
 };
 
 }  // namespace crisol::ops

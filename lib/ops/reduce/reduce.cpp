@@ -17,7 +17,7 @@ constexpr const char* truth_of_x = "(x != (T)(0)) ? (T)(1) : (T)(0)";
 constexpr const char* truth_of_a = "(a > (T)(0)) ? (T)(1) : (T)(0)";
 constexpr const char* mean_square = "a / (T)(fmax(count - parameter, 0.0f))";
 
-// Sums and means of floats are one program.
+// Sums and means of floats use the same program.
 const ReduceRule sum_row{"sum", Combine::sum, total};
 const ReduceRule float_sum_row{"sum", Combine::sum, floating, "x", "a / parameter"};
 const ReduceRule mean_row{"mean", Combine::sum, floating, "x", "a / parameter"};

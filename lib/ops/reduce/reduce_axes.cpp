@@ -69,7 +69,7 @@ ReduceAxes split_axes(const Shape& shape, const Shape& strides, unsigned reduced
   }
   const Loop kept_loop = collapse(kept, {&kept_strides, 1}), loop = collapse(walked, {&walked_strides, 1});
   ReduceAxes split{kept_loop.shape, kept_loop.strides[0], loop.shape, loop.strides[0], kept.numel(), walked.numel()};
-  if (split.reduced == 0) {  // Kernels divide by sizes.
+  if (split.reduced == 0) {  // This must not be 0, because kernels divide by sizes.
     split.reduced_shape = {1};
     split.reduced_strides = {1};
   }

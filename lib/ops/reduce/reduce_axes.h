@@ -11,21 +11,22 @@ struct ReduceAxes {
   std::int64_t outputs = 1, reduced = 1;
 };
 
-/// Bit i is set where axis i is reduced. Refuses, naming op, axes out of range or named twice; none means all.
+/// A mask: bit i is set if axis i is reduced. An empty list means all axes. Throws, naming op, for axes out of range or
+/// named twice.
 unsigned reduced_axes(const char* op, int rank, const Shape& axes);
 
-/// The shape without the reduced axes, or with size 1 for each.
+/// The shape without the reduced axes. With keepdim they have size 1.
 Shape reduced_shape(const Shape& shape, unsigned reduced, bool keepdim);
 
-/// The number of elements that a result over these axes is made from.
+/// How many elements are combined into one result.
 std::int64_t reduced_count(const Shape& shape, unsigned reduced);
 
-/// The axes of a tensor with this shape and these strides. in_order: the walk over the reduced axes keeps their order;
-/// otherwise it takes the order that suits the memory.
+/// The axes of a tensor with this shape and these strides. With in_order, the walk over the reduced axes keeps their
+/// order. Otherwise it takes the order that suits the memory.
 ReduceAxes split_axes(const Shape& shape, const Shape& strides, unsigned reduced, bool in_order);
 
-/// `result` as a view in which the reduced axes have size 1. `result` comes from reducing a tensor of x_shape, with or
-/// without these axes. Throws for other shapes.
+/// A view of `result` in which the reduced axes have size 1. `result` comes from reducing a tensor of x_shape, and may
+/// have the reduced axes or not. Throws for other shapes.
 Tensor with_axes(const char* op, const Tensor& result, const Shape& x_shape, unsigned reduced);
 
 }  // namespace crisol::ops

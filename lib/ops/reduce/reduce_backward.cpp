@@ -1,4 +1,4 @@
-// The helpers of reductions for backward: expansion of gradients, and the way back from a broadcast.
+// Helpers for the gradients of reductions: expansion of gradients, and the gradient of a broadcast.
 #include <array>
 #include <cmath>
 
@@ -18,10 +18,10 @@ namespace crisol::ops {
 
 namespace {
 
-/// dy and y as views over which x broadcasts.
+/// dy and y as views to which x can be broadcast.
 struct Spread {
   Tensor dy, y;
-  std::int64_t count;  ///< Elements to each.
+  std::int64_t count;  ///< The number of elements for each result.
 };
 
 Spread spread_over(const char* op, const Tensor& dy, const Tensor& x, const Tensor* y, const Shape& axes) {
@@ -31,7 +31,7 @@ Spread spread_over(const char* op, const Tensor& dy, const Tensor& x, const Tens
           reduced_count(x.shape(), reduced)};
 }
 
-// Rows that are in no table. Gradients of reductions compute them from two or three tensors.
+// Makes a row that is in no table. Gradients of reductions compute such rows from two or three tensors.
 constexpr PointwiseRow row_of(const char* op, std::array<const char*, 3> inputs, const char* forward,
                               const char* number = nullptr) {
   const std::size_t count = inputs[2] != nullptr ? 3 : 2;
@@ -81,7 +81,8 @@ Tensor mean_backward(const Tensor& dy, const Shape& x_shape, const Shape& axes) 
 Tensor prod_backward(const Tensor& dy, const Tensor& x, const Shape& axes) {
   constexpr const char* op = "prod_backward";
   const Spread at = spread_over(op, dy, x, nullptr, axes);
-  // The product without the zeros, and their number: with one zero it alone has a gradient, with more none has.
+  // Computes the product without the zeros, and the number of zeros. If there is one zero, only this element has a
+  // gradient. If there are more, no element has one.
   static const ReduceRule others{op, Combine::prod, ReduceTypes::floating, "(x == (T)(0)) ? (T)(1) : x"};
   static const ReduceRule zeros{op, Combine::sum, ReduceTypes::floating, "(x == (T)(0)) ? (T)(1) : (T)(0)"};
   return rehearsed(key_of(op, {&dy, &x}, axes), [&] {
@@ -94,7 +95,7 @@ Tensor prod_backward(const Tensor& dy, const Tensor& x, const Shape& axes) {
 
 Tensor max_backward(const Tensor& dy, const Tensor& x, const Tensor& y, const Shape& axes) {
   const Spread at = spread_over("max_backward", dy, x, &y, axes);
-  // A NaN result came from the NaNs.
+  // If the result is NaN, the gradient goes to the elements that are NaN.
   static constexpr PointwiseRow equal =
       row_of("max_backward", {"x", "y"}, "((x == y) | ((x != x) & (y != y))) ? (T)(1.0f) : (T)(0.0f)");
   return rehearsed(key_of("max_backward", {&dy, &x, &y}, axes), [&] {
@@ -144,7 +145,7 @@ Tensor norm_backward(const Tensor& dy, const Tensor& x, const Tensor& y, double 
     static constexpr PointwiseRow equal = row_of(op, {"x", "y"}, "(fabs(x) == y) ? sign(x) : (T)(0.0f)");
     return rehearsed(key_of(op, {&dy, &x, &y}, axes), [&] {
       const Tensor hits = pointwise(equal, {x, at.y});
-      // Without a hit the result is 0, or NaN.
+      // The sum of squares is 0 if the norm is 0 or NaN.
       return mul(hits, div(at.dy, maximum(sum(mul(hits, hits), axes, true), 1)));
     });
   }

@@ -11,18 +11,19 @@ using dispatch::Target;
 
 namespace {
 
-/// Work-items that the work is worth: waking a thread for less costs more than it saves.
+/// The number of work-items for which the work is enough. Waking a thread for less work costs more than it saves.
 std::int64_t items_worth(const ReduceProblem& p, const Target& target) {
   const double work = static_cast<double>(p.loop.outputs) * static_cast<double>(p.loop.elements);
   const double min_work = p.kind() == Combine::log_sum_exp ? 1 << 14 : 1 << 18;
   if (work < 2 * min_work) return 1;
-  // PoCL hands out a device's share of the remaining groups at a time: of few groups, one thread would get most.
+  // PoCL gives a thread its share of the remaining groups at a time. If there were few groups, one thread would get
+  // most of them.
   const std::int64_t max_items = std::int64_t{16} * target.info.compute_units;
   return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::min(4 * work / min_work, 1e9)), 1, max_items);
 }
 
-/// The number of parts for which items * parts fits the amount of work. A part has at least `min_elements`, and no
-/// work-item takes more than the loop budget allows. Elements of a part are numbered with 32 bits.
+/// The number of parts with which items * parts fits the amount of work. A part has at least `min_elements`. No
+/// work-item exceeds the loop budget, and elements of a part are counted in 32 bits.
 std::int64_t parts_for(const ReduceProblem& p, const Target& target, std::int64_t items, std::int64_t min_elements,
                        double rounds_of_item) {
   const std::int64_t elements = p.loop.elements;
@@ -52,7 +53,7 @@ Cut cut_columns(const ReduceProblem& p, const Target& target) {
   const std::int64_t outer = p.loop.outputs / width, elements = std::max<std::int64_t>(p.loop.elements, 1);
   const std::int64_t wanted = items_worth(p, target);
   std::int64_t strip = std::min<std::int64_t>(strip_vectors(target), ceil_div(width, lanes)) * lanes;
-  // Strips become narrower if there are too few rows to cut.
+  // If there are too few rows to cut, strips become narrower.
   while (outer * ceil_div(width, strip) < wanted && elements < 64 * wanted && strip > 4 * lanes)
     strip = ceil_div(strip / 2, lanes) * lanes;
   const std::int64_t units = outer * ceil_div(width, strip), budget = target.loop_budget / 2;

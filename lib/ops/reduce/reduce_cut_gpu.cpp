@@ -1,4 +1,4 @@
-// Reductions on GPUs: a work-item, or a group of them, to each output.
+// Reductions on GPUs: each output has a work-item, or a group of work-items.
 #include <algorithm>
 
 #include "base/ceil_div.h"
@@ -10,15 +10,16 @@ using dispatch::Target;
 
 namespace {
 
-/// Work-items of a group that works on one output: 128, or the largest power of two that the device allows.
+/// The number of work-items in a group that works on one output: 128, or the largest power of two that the device
+/// allows.
 std::int64_t group_size(const Target& target) {
   std::uint64_t size = 128;
   while (size > target.info.max_work_group) size /= 2;
   return static_cast<std::int64_t>(size);
 }
 
-/// Parts so that pieces * parts is `wanted`. A part has at least `min_elements`. Elements of a part are counted with 32
-/// bits.
+/// The number of parts with which pieces * parts is about `wanted`. A part has at least `min_elements`, and its
+/// elements are counted in 32 bits.
 std::int64_t parts_for(const ReduceProblem& p, std::int64_t pieces, std::int64_t wanted, std::int64_t min_elements) {
   const std::int64_t elements = p.loop.elements;
   const auto parts = std::clamp<std::int64_t>(std::min(ceil_div(wanted, pieces), elements / min_elements), 1, 1024);
@@ -49,7 +50,7 @@ Cut cut_items(const ReduceProblem& p, const Target& target) {
 Cut cut_groups(const ReduceProblem& p, const Target& target) {
   const bool whole = p.source.whole_along != 0 && p.loop.elements >= gpu_width;
   const std::int64_t unit = whole ? gpu_width : 1, group = group_size(target);
-  // Blocks of eight units to an item, or nearly: else four rows share a group.
+  // Each item should have at least about a block of eight units. Otherwise four rows share a group.
   const std::int64_t span = p.loop.outputs >= 4 && p.loop.elements < 16 * unit * group ? ceil_div(group, 4) : group;
   const std::int64_t rows = group / span, blocks = ceil_div(p.loop.outputs, rows);
   const std::int64_t wanted = std::int64_t{8} * target.info.compute_units;

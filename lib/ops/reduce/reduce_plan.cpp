@@ -1,5 +1,5 @@
-// The variants of reductions, and the plan of each: a kernel over all parts and, for several parts, a kernel that joins
-// them.
+// The variants of reductions, and their plans: a kernel over all parts and, if there are several parts, a kernel that
+// joins them.
 #include <algorithm>
 #include <limits>
 
@@ -46,12 +46,13 @@ runtime::KernelSpec spec_of(const ReduceProblem& p, const Target& target, const 
   if (cut.form != Form::scalars) defines.add({"WHOLE_VECTORS", 1});
   defines.add({"RUNS", std::min<std::int64_t>(p.loop.reduced_rank, 3)});
   if (p.loop.elements > std::numeric_limits<std::int32_t>::max() / 2) defines.add({"INDEX", "long"});
-  // Moments and exponentials of vectors take more registers than Intel's work-items have in sub-groups of 16.
+  // Not for moments and exponentials: in sub-groups of 16 their vectors take more registers than Intel's work-items
+  // have.
   if (p.kind() != Combine::moments && p.kind() != Combine::log_sum_exp) add_shuffle_define(defines, target, cut.span);
   return spec;
 }
 
-/// Outputs of a work-item of the CPU's kernel that joins parts.
+/// The number of outputs for a work-item of the CPU kernel that joins parts.
 std::int64_t outputs_of_join(const Target& target, const Cut& cut) {
   return std::max<std::int64_t>(1, std::min<std::int64_t>(32768, target.loop_budget / 2) / cut.parts);
 }
@@ -63,13 +64,13 @@ runtime::NdRange range_of_join(const ReduceProblem& p, const Target& target, con
   return {{ceil_div(outputs, cut.rows) * cut.span, cut.rows}, {cut.span, cut.rows}};
 }
 
-/// The kernels' `sizes`.
+/// The argument `sizes` of the kernels.
 Shape sizes_of(const ReduceProblem& p, std::int64_t split_a, std::int64_t split_b) {
   return {p.loop.kept_rank, p.loop.reduced_rank, p.loop.outputs, p.loop.elements, split_a,
           split_b,          p.source.end,        p.parameter};
 }
 
-/// The parameters before the axes: see ReduceSource.
+/// The arguments before the axes, for elements of a graph: see ReduceSource.
 ArgList source_of_graph(const ReduceSource& source) {
   ArgList args;
   std::uint8_t scalar = 0;
@@ -82,7 +83,7 @@ ArgList source_of_graph(const ReduceSource& source) {
   return args;
 }
 
-/// Values, and positions for reductions that find them.
+/// The arguments for the results: values, and positions if the reduction finds them.
 ArgList results_of(const ReduceProblem& p, Place values, Place positions) {
   ArgList results{values};
   if (finds_positions(p.kind())) results.emplace_back(positions);
@@ -122,7 +123,7 @@ PlanOr plan_columns(const ReduceProblem& p, const Target& target, std::size_t) {
 }
 
 PlanOr plan_rows(const ReduceProblem& p, const Target& target, std::size_t) {
-  // Oclgrind 21.10 knows no restrict in functions that are inlined.
+  // Oclgrind 21.10 does not accept `restrict` in functions that are inlined.
   if (target.info.type != DeviceType::cpu) return "the simulator does not compile its kernel";
   return plan_of(p, target, cut_rows(p, target));
 }

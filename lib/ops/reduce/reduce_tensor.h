@@ -11,7 +11,7 @@ struct ReduceResult {
   Tensor positions;  ///< i64; undefined unless the reduction finds positions.
 };
 
-/// New tensors for a result. Their dtypes are the dtypes that the reduction gives for elements of `type`.
+/// New tensors for a result, with the dtypes that the reduction gives for elements of `type`.
 ReduceResult empty_result(const ReduceRule& reduction, DType type, const Shape& shape, Device device);
 
 /// Reduces the axes of a tensor, or all axes if `axes` is empty.

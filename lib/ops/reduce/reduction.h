@@ -9,7 +9,7 @@
 
 namespace crisol::ops {
 
-/// KIND of the kernels.
+/// How elements are combined: KIND of the kernels.
 enum class Combine : std::uint8_t {
   sum = KIND_SUM,
   prod = KIND_PROD,
@@ -21,38 +21,38 @@ enum class Combine : std::uint8_t {
   arg_min = KIND_ARG_MIN
 };
 
-/// The dtypes that a reduction takes, computes in and gives.
+/// Which dtypes a reduction takes, in which it computes, and which it gives.
 enum class ReduceTypes : std::uint8_t {
-  floating,  ///< f32 and f16, computed in float; gives the same.
-  total,     ///< f32 and f16 as above. Integers and bool are computed in long and give i64.
-  element,   ///< Any; gives the same.
-  truth,     ///< Any; gives bool.
+  floating,  ///< Takes f32 and f16, computes in float, gives the same dtype.
+  total,     ///< f32 and f16 as in `floating`. Integers and bool are computed in long, and give i64.
+  element,   ///< Takes any dtype, gives the same dtype.
+  truth,     ///< Takes any dtype, gives bool.
 };
 
-/// One reduction. The texts are OpenCL C, expressions of a scalar or vector type T.
+/// One reduction. The texts are expressions in OpenCL C of a scalar or vector type T.
 struct ReduceRule {
   const char* op;
   Combine combine;
   ReduceTypes types;
-  InternedText map = "x";  ///< An expression of x, an element, and `parameter`.
-  /// An expression of a, the combined value, `count`, the number of elements, and `parameter`.
+  InternedText map = "x";  ///< The mapped element: an expression of x (the element) and `parameter`.
+  /// The result: an expression of a (the combined value), `count` (the number of elements) and `parameter`.
   InternedText finish = "a";
   bool needs_elements = false;
 };
 
-/// The reduction of ops::sum for that dtype. For floats, its parameter is 1.
+/// The reduction of ops::sum for this dtype. For floats, its parameter is 1.
 const ReduceRule& sum_reduction(DType type);
 
-/// Refuses dtypes that the reduction does not take.
+/// Throws for dtypes that the reduction refuses.
 void check_reduce_type(const ReduceRule& reduction, DType type);
 
 inline bool finds_positions(Combine combine) { return combine >= Combine::arg_max; }
 
-/// The type that elements of `type` are combined in.
+/// The type in which elements of `type` are combined.
 DType accumulator(ReduceTypes types, DType type);
 DType result_type(ReduceTypes types, DType type);
 
-/// Numbers of the accumulator's type that the state of a combination consists of.
+/// How many numbers of the accumulator's type the state of a combination has.
 inline int components(Combine combine) {
   return combine == Combine::moments ? 3 : combine == Combine::log_sum_exp ? 2 : 1;
 }

@@ -1,4 +1,5 @@
-// A recurrent layer: checks, the choice of who does the steps, and backward's products over all steps at once.
+// A recurrent layer: checks, the choice of the variant that runs the steps, and the products of backward over all steps
+// at once.
 #include "crisol/ops/rnn.h"
 
 #include "crisol/ops/copy.h"
@@ -29,7 +30,7 @@ const Table<RnnBackward> backward_table("rnn_backward", backward_variants);
 
 Tensor contiguous_or_none(const Tensor& x) { return x.defined() ? contiguous(x) : x; }
 
-/// The key of a call. It holds the shapes, and from the options what no shape tells.
+/// The key of a call: the shapes, and the options that shapes do not tell.
 dispatch::CallKey key_of(const char* op, const RnnInput& input, const RnnWeights& w, const RnnOptions& options,
                          std::initializer_list<const Tensor*> others, std::initializer_list<std::int64_t> settings) {
   dispatch::CallKey key = call_key(op,
@@ -40,18 +41,18 @@ dispatch::CallKey key_of(const char* op, const RnnInput& input, const RnnWeights
   return key.add(static_cast<std::int64_t>(options.cell)).add(std::int64_t{options.reverse});
 }
 
-/// For an operand that may be absent. Then `other` takes its place, and the plan does not read it.
+/// `wanted`, or `other` if `wanted` is undefined. The plan then does not read it.
 const Tensor& defined_or(const Tensor& wanted, const Tensor& other) { return wanted.defined() ? wanted : other; }
 
-/// The start of a product's operand, modulo offset_period.
+/// The position of a product's operand, modulo offset_period.
 std::int64_t offset_of(const Tensor& x) {
   return x.defined() ? static_cast<std::int64_t>(in(x).offset % offset_period) : 0;
 }
 
-// (T, B, F) as (T B, F).
+// Reshapes (T, B, F) to (T B, F).
 Tensor as_rows(const Tensor& x) { return reshape(x, {x.size(0) * x.size(1), x.size(2)}); }
 
-/// All tensors are contiguous. Absent ones are undefined.
+/// All tensors are contiguous. Absent tensors are undefined.
 struct Inputs {
   Tensor x;
   RnnWeights weights;
@@ -139,7 +140,8 @@ void run_backward(const RnnSizes& s, const RnnOutputGradients& dy, const RnnInpu
       {absent_state});
 }
 
-/// x (T, B, F) with 0 past the end of each sequence. The padding may hold NaN, which times a gradient of 0 is NaN.
+/// x (T, B, F) with zeros after the end of each sequence. The padding may hold NaN, and NaN times a gradient of 0 is
+/// NaN.
 Tensor without_padding(const Tensor& x, const Tensor& lengths) {
   const Tensor all = contiguous(x);
   if (!lengths.defined() || x.numel() == 0) return all;

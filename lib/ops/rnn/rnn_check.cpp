@@ -6,7 +6,7 @@ namespace crisol::ops {
 
 namespace {
 
-// An operand that may be absent.
+// Checks an operand that may be absent.
 void check_operand(const char* op, const char* name, const Tensor& x, const Tensor& operand, const Shape& shape) {
   if (operand.defined()) require_operand(op, "the input", x, name, operand, shape);
 }

@@ -8,11 +8,12 @@
 
 namespace crisol::ops {
 
-/// Why no such kernel takes the problem, or nullptr. A work-item runs `iterations` of its loops in a step.
+/// The reason why no such kernel supports the problem, or nullptr. In a step, a work-item runs `iterations` loop
+/// iterations.
 const char* against_one_launch(const RnnProblem& problem, const Target& target, std::int64_t iterations);
 
-/// Adds all that a plan does: the absent states, the products of all inputs, the sequence, and the masking of outputs.
-/// `weight` is weight_hh as the kernel reads it.
+/// Adds everything that a plan does: filling absent states, the products of all inputs, the sequence, and the masking
+/// of outputs. `weight` is weight_hh in the kernel's layout.
 void add_one_launch(Plan& plan, const RnnForward& problem, const Target& target, const runtime::KernelSpec& spec,
                     const runtime::NdRange& range, Place weight);
 void add_one_launch(Plan& plan, const RnnBackward& problem, const Target& target, const runtime::KernelSpec& spec,

@@ -8,7 +8,7 @@ namespace crisol::ops {
 namespace {
 
 constexpr std::int64_t group = 128, max_hidden = 256;  // GROUP and MAX_HIDDEN of rnn_persistent_rows.cl.
-// A work-group reads all weights in every step, which must not take longer than the launches that it saves.
+// A work-group reads all weights in every step. This must not take longer than the launches that it saves.
 constexpr std::int64_t max_weight_bytes = std::int64_t{1} << 20;
 
 /// PARTS and ROWS of rnn_persistent_rows.cl.
@@ -18,13 +18,13 @@ struct RowsSplit {
   std::int64_t local_bytes(std::int64_t gates) const { return 4 * rows * (2 * max_hidden + parts * gates * group); }
 };
 
-// A group takes as many rows as the batch has for each multiprocessor, because a group reads all weights for any number
-// of rows.
+// A group takes as many rows as the batch has for each multiprocessor, because a group reads all weights, however many
+// rows it has.
 RowsSplit split_rows(const RnnProblem& p, const Target& target) {
   const auto fits = [&](const RowsSplit& split) {
     return split.local_bytes(p.kind().gates) <= static_cast<std::int64_t>(target.info.local_memory);
   };
-  const bool is_test = target.takes_cpu_kernels();  // On CPUs, which are for tests, one program serves all batches.
+  const bool is_test = target.takes_cpu_kernels();  // On CPUs, only tests run this kernel.
   RowsSplit split{is_test ? 2 : 4, 1};
   while (split.parts > 1 &&
          (!fits(split) || split.parts * group > static_cast<std::int64_t>(target.info.max_work_group)))
@@ -61,7 +61,7 @@ const char* reason_against(const RnnProblem& p, const Target& target) {
   return against_one_launch(p, target, units_of_item * (p.gate_rows() * (split.rows + 1) + 64));
 }
 
-// ---- The weight, (gate, unit, depth), with the gates last
+// ---- The weight (gate, unit, depth), rearranged with the gates last
 
 Place add_transposed(Plan& plan, const RnnProblem& p, const Target& target, const char* kind, Place weight,
                      const TransposeProblem& transposes) {

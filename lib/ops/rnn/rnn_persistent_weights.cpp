@@ -9,12 +9,13 @@ namespace crisol::ops {
 
 namespace {
 
-// Registers of an item in addition to its weights and to four sums for each row.
+// The registers of an item in addition to its weights and its four sums for each row.
 constexpr std::int64_t other_registers = 36;
-// Weights of a work-item. Above max_weights compilers moved some to memory. Above many_weights a work-group of more
-// than usual_items is better. With few_weights or less, more slices would only add more sums.
+// Limits for the weights of a work-item. With more than max_weights, compilers moved some to memory. With more than
+// many_weights, a work-group of more than usual_items is better. With few_weights or less, more slices would only add
+// more sums.
 constexpr std::int64_t max_weights = 192, many_weights = 96, few_weights = 32, usual_items = 256;
-// An Intel multiprocessor can always run this many at once, in sub-groups of eight.
+// A multiprocessor of Intel can always run so many items at once, in sub-groups of eight.
 constexpr std::int64_t max_items = 512;
 
 /// UNITS, SLICES and ROWS of rnn_persistent_weights.cl.
@@ -35,8 +36,8 @@ bool fits(const WeightsSplit& split, const Target& target) {
          split.local_bytes() <= static_cast<std::int64_t>(info.local_memory);
 }
 
-// The result has no slices if nothing fits. It has as many rows as the batch has for each multiprocessor, but not more
-// rows than the items can compute the cells of.
+// The split has no slices if nothing fits. It has as many rows as the batch has for each multiprocessor, but not more
+// rows than the items have cells for.
 WeightsSplit split_weights(const RnnSizes& s, const Target& target) {
   const std::int64_t gates = s.kind().gates, units = ceil_div(s.hidden, 16) * 16;
   WeightsSplit best{gates, units};
@@ -49,7 +50,7 @@ WeightsSplit split_weights(const RnnSizes& s, const Target& target) {
   }
   std::int64_t max_rows = std::min<std::int64_t>(4, gates * best.slices / 4);
   const double of_multiprocessor = static_cast<double>(s.batch) / target.traits.multiprocessors;
-  if (!target.takes_cpu_kernels())  // There, in tests, one program serves all batches.
+  if (!target.takes_cpu_kernels())  // On CPUs, only tests run this kernel.
     max_rows = std::min(max_rows, 1 + static_cast<std::int64_t>(of_multiprocessor));
   for (WeightsSplit more = best; more.rows < max_rows; best = more) {
     ++more.rows;
@@ -69,7 +70,7 @@ runtime::KernelSpec kernel_of(const RnnProblem& p, const Target& target, const W
   return rnn_kernel(p, target, "rnn/rnn_persistent_weights.cl", entry, defines);
 }
 
-/// `outputs` of a hidden unit are computed by neighbouring items.
+/// Neighbouring items compute the `outputs` outputs of a hidden unit.
 runtime::NdRange groups_of(const RnnProblem& p, const WeightsSplit& split, std::int64_t outputs) {
   const std::int64_t groups = ceil_div(p.batch, split.rows);
   const std::int64_t width = outputs * split.units / 4, height = split.items() / width;

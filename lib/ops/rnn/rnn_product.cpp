@@ -6,7 +6,7 @@ namespace crisol::ops {
 
 namespace {
 
-/// The place of A is given for operands that a product does not have.
+/// Operands that a product does not have are given as A.
 void append_product(Plan& plan, const Plan& product, Place a, Place b, Place c, Place bias) {
   plan.append_sharing(product, std::array{a, b, c, bias, a, a});
 }

@@ -8,13 +8,13 @@
 
 namespace crisol::ops {
 
-/// gates[:, :, 0 … gate_rows()) = x W_ihᵀ + b_ih, for all steps at once.
+/// Adds gates[:, :, 0 … gate_rows()) = x W_ihᵀ + b_ih, for all steps at once.
 void add_input_product(Plan& plan, const RnnForward& problem, const Target& target);
 
-/// A product that every step computes: C = A B, where B is a weight. A and C are stored at other places in every step.
+/// A product that every step computes: C = A B, where B is a weight. The places of A and C change from step to step.
 class StepProduct {
  public:
-  /// `problem` says all but the offsets of A and C.
+  /// `problem` has everything except for the offsets of A and C.
   StepProduct(const Target& target, const GemmProblem& problem, Place weight)
       : target_(target), problem_(problem), weight_(weight) {}
 
@@ -30,7 +30,7 @@ class StepProduct {
   const Target& target_;
   GemmProblem problem_;
   Place weight_;
-  std::vector<Known> known_;  ///< One for each alignment of A and C.
+  std::vector<Known> known_;  ///< One plan for each alignment of A and C.
 };
 
 }  // namespace crisol::ops

@@ -15,16 +15,16 @@ runtime::KernelSpec kernel_of(const RnnSizes& s, const Target& target, const cha
   return rnn_kernel(s, target, source, entry, {{"VW", target.cpu_vector_width()}});
 }
 
-// One work-item for each compute unit, but at least a few rows for each: they share the reading of the weights.
+// One work-item for each compute unit, but each has at least a few rows, which share the reads of the weights.
 runtime::NdRange rows_range(const RnnSizes& s, const Target& target) {
   constexpr std::int64_t min_rows = 4;
   return {{std::min<std::int64_t>(target.info.compute_units, ceil_div(s.batch, min_rows))}, {1}};
 }
 
-/// A weight of `depth` columns in the layout of one of the packing kernels.
+/// A weight with `depth` columns, in the layout of a packing kernel.
 struct PackedWeight {
   Place place;
-  std::int64_t units;  ///< Units of the packing kernel's work: a gate of a block of hidden units.
+  std::int64_t units;  ///< Units of work of the packing kernel: a gate of a block of hidden units.
 };
 
 PackedWeight derive_packed(Plan& plan, const RnnSizes& s, const Target& target, const char* kind, Place weight,
@@ -52,8 +52,8 @@ Place packed_backward(Plan& plan, const RnnSizes& s, const Target& target, Place
   return packed.place;
 }
 
-// Whether the step kernel also multiplies the input, which saves writing and reading the products. It does for few
-// steps, and where several rows share the reading of both weights, and the weights do not crowd the L2 cache.
+// Whether the step kernel also multiplies the input. This saves writing and reading the products. It pays if there are
+// few steps, or if several rows share the reads of both weights and the weights fit well into the L2 cache.
 bool multiplies_input(const RnnSizes& s) {
   constexpr std::int64_t max_bytes = 2 << 20, min_batch = 8, few_steps = 4;
   if (s.steps <= few_steps) return true;

@@ -1,4 +1,4 @@
-// A recurrent layer step by step, on every device: a product, then one launch for all that a step does elementwise.
+// A recurrent layer step by step, on every device: a product, then one launch for all elementwise work of the step.
 #include "ops/rnn/rnn_product.h"
 
 namespace crisol::ops {

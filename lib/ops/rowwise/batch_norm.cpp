@@ -13,13 +13,13 @@ namespace crisol::ops {
 
 namespace {
 
-/// x as (images, channels, spatial); a row of the RowProblem is a channel of an image.
+/// x is (images, channels, spatial). A row of the RowProblem is a channel of an image.
 struct BatchNormProblem : RowProblem {
   std::int64_t images, channels, spatial;
   std::int64_t affine;    ///< AffineFlags of the kernels.
   std::int64_t training;  ///< Whether the statistics come from the batch.
-  std::int64_t running;   ///< Forward in training: whether running statistics are brought up to date.
-  std::int64_t in_quads;  ///< Whether rows are made of vectors of four floats that begin at multiples of 16 bytes.
+  std::int64_t running;   ///< For forward in training: whether running statistics are updated.
+  std::int64_t in_quads;  ///< Whether rows consist of vectors of four floats that begin at multiples of 16 bytes.
 
   std::int64_t count() const noexcept { return images * spatial; }
   std::int32_t affine_flags() const noexcept { return static_cast<std::int32_t>(affine); }
@@ -32,7 +32,7 @@ struct BatchNormInputs {
   std::int64_t images, channels, spatial = 1;
 
   std::int64_t count() const noexcept { return images * spatial; }
-  /// A tensor that a kernel reads, or x, at which it does not look.
+  /// The tensor, or x if it is undefined. The kernel then does not read it.
   ContiguousArg or_x(const Contiguous& t) const { return in(t.defined() ? t : x); }
   BatchNormProblem problem(bool training, bool running, const Contiguous& dy = {}) const {
     const auto in_quads_from = [](const Contiguous& t) { return in(t.layout()).offset % 4 == 0; };
@@ -74,7 +74,7 @@ struct Cut {
   kernels::BatchNormParameters sizes(const BatchNormProblem& p) const {
     return {.rows = p.rows, .channels = p.channels, .spatial = p.spatial, .piece = piece, .parts = parts};
   }
-  /// Two sums for each part of each channel.
+  /// The bytes for two sums of each part of each channel.
   std::uint64_t partial_bytes(std::int64_t channels) const { return 8 * static_cast<std::uint64_t>(parts * channels); }
 };
 
@@ -84,7 +84,7 @@ Cut cut_of(const BatchNormProblem& p, const Target& target, const RowGeometry& g
     const std::int64_t pieces = ceil_div(p.spatial, piece), parts = ceil_div(p.count(), piece);
     return {piece, pieces, parts, g.range(p.rows, pieces), g.range(p.channels, parts)};
   }
-  // Few rows are cut into pieces of 64 vectors or more, so that all work-items have work.
+  // If there are few rows, they are cut into pieces of 64 vectors or more, so that all work-items have work.
   const std::int64_t min_piece = std::int64_t{64} * g.lanes, wanted = 8 * target.info.compute_units;
   const std::int64_t max_pieces = std::max<std::int64_t>(1, p.spatial / min_piece);
   const std::int64_t each = std::min(max_pieces, (wanted + p.rows - 1) / std::max<std::int64_t>(1, p.rows));

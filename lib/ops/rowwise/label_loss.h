@@ -8,7 +8,7 @@
 
 namespace crisol::ops {
 
-/// Rows of scores, one score a class, with a label each. The length of a row is the number of classes.
+/// Rows of scores, each with a label. A row has one score for each class, so its length is the number of classes.
 struct LabelLossProblem : RowProblem {
   std::int64_t label_type;  ///< The labels' DType.
   std::int64_t reduction;   ///< A Reduction.
@@ -28,13 +28,13 @@ void require_loss_gradient(const char* op, const Tensor& dy, const Tensor& label
 runtime::KernelSpec label_loss_spec(const LabelLossProblem& p, const Target& target, const RowGeometry& g,
                                     const char* entry);
 
-/// The results of a loss: the rows' losses, the loss itself (the same tensor without reduction), and the scale.
+/// The results of a loss: the rows' losses, the loss itself (without reduction it is the same tensor), and the scale.
 struct LabelLossOutput {
   Tensor rows, loss, scale;
 };
 LabelLossOutput make_label_loss_output(const LabelLossProblem& p, Device device);
 
-/// Adds the launch that reduces the rows' losses, if any.
+/// Adds the launch that reduces the rows' losses, if there is a reduction.
 void add_total(Plan& plan, const LabelLossProblem& p, const Target& target, const RowGeometry& g, Place rows,
                Place labels, Place loss, Place scale);
 

@@ -13,20 +13,20 @@ namespace crisol::ops {
 
 namespace {
 
-// Rows of one part. With so few rows, plain sums of the parameters' gradients are exact enough.
+// The rows of one part. With so few rows, plain sums for the parameters' gradients are exact enough.
 constexpr std::int64_t max_part_rows = 64;
 
 struct LayerNormProblem : RowProblem {
   std::int64_t affine;      ///< AffineFlags of the kernels.
-  std::int64_t parameters;  ///< Backward: whether their gradients are wanted.
+  std::int64_t parameters;  ///< For backward: whether the gradients of weight and bias are needed.
 };
 
 /// Checked.
 struct LayerNormInputs {
   Contiguous x, weight, bias;
-  Shape row_shape;  ///< x's, without the normalised axes.
+  Shape row_shape;  ///< x's shape without the normalised axes.
 
-  /// A tensor that a kernel reads, or x, at which it does not look.
+  /// The tensor, or x if it is undefined. The kernel then does not read it.
   ContiguousArg or_x(const Contiguous& t) const { return in(t.defined() ? t : x); }
 };
 

@@ -11,12 +11,12 @@ namespace crisol::ops {
 
 namespace {
 
-/// One row of all elements.
+/// All elements form one row.
 struct MseProblem : RowProblem {
   std::int64_t reduction;  ///< A Reduction.
 
   bool reduces() const noexcept { return static_cast<Reduction>(reduction) != Reduction::none; }
-  // Without elements the mean is 0 * NaN.
+  // Without elements the scale is NaN, so that the mean is 0 * NaN.
   float scale() const {
     if (static_cast<Reduction>(reduction) != Reduction::mean) return 1;
     return length == 0 ? std::numeric_limits<float>::quiet_NaN() : 1.0f / static_cast<float>(length);

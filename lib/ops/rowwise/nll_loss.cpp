@@ -8,7 +8,7 @@ namespace crisol::ops {
 
 namespace {
 
-/// Without a key: there is nothing to choose, so nothing to tune.
+/// It has no key, because there is one variant and nothing to tune.
 struct NllProblem {
   LabelLossProblem loss;
 };

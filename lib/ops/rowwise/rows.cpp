@@ -12,7 +12,7 @@ namespace crisol::ops {
 
 namespace {
 
-// Below this, most of a group would idle.
+// For shorter rows, most of a group would be idle.
 constexpr std::int64_t shortest_tree_row = 32;
 
 std::int64_t group_of(const Target& target, std::uint64_t wanted) {
@@ -21,7 +21,7 @@ std::int64_t group_of(const Target& target, std::uint64_t wanted) {
   return static_cast<std::int64_t>(size);
 }
 
-// An upper bound for the rounds of all loops of a kernel in one row.
+// An upper bound for the loop rounds that a kernel takes for one row.
 std::int64_t rounds_of_row(std::int64_t length, std::int64_t elements_a_round) {
   return 4 * (length / elements_a_round + 16);
 }

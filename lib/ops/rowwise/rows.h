@@ -1,4 +1,4 @@
-// How kernels that reduce rows (cl_kernels/rowwise/rows.h) are laid out on a device. A row is worked on by one group:
+// How kernels that reduce rows (cl_kernels/rowwise/rows.h) are arranged on a device. One group works on a row:
 //
 //   vector  a work-item, alone in its group, goes through several rows with vectors: a CPU, long contiguous rows
 //   item    one work-item without vectors to a row, 64 to a group: short rows anywhere, strided rows on a CPU
@@ -15,27 +15,27 @@ namespace crisol::ops {
 
 using namespace dispatch;
 
-/// Base of the problems that choose among the three.
+/// The base of problems that choose among these three.
 struct RowProblem {
   std::int64_t rows;
   std::int64_t length;  ///< Elements of a row.
-  std::int64_t step;    ///< Distance between them.
+  std::int64_t step;    ///< Distance between elements of a row.
 
   ProblemKey key() const { return {{"rows", rows}, {"length", length}, {"step", step}}; }
 };
 
 struct RowGeometry {
-  int lanes;           ///< VW: elements that a work-item takes at once.
-  std::int64_t group;  ///< GROUP: work-items to a row.
-  std::int64_t local;  ///< Work-items in a work-group.
+  int lanes;           ///< VW: the number of elements that a work-item takes at once.
+  std::int64_t group;  ///< GROUP: the number of work-items for a row.
+  std::int64_t local;  ///< The number of work-items in a work-group.
 
-  /// Parts of a row of `chunks` vectors that is too long for one group (PART_CHUNKS in the kernels).
+  /// The number of parts of a row of `chunks` vectors that is too long for one group (PART_CHUNKS in the kernels).
   std::int64_t parts_of(std::int64_t chunks) const noexcept { return ceil_div(chunks, PART_CHUNKS_OF_ITEM * group); }
-  /// Vectors that cover `elements`.
+  /// The number of vectors that cover `elements` elements.
   std::int64_t chunks_of(std::int64_t elements) const noexcept { return ceil_div(elements, lanes); }
-  /// A group for each of `rows`; with `parts`, for each part of each row.
+  /// One group for each of `rows` rows. With `parts`, one group for each part of each row.
   runtime::NdRange range(std::int64_t rows, std::int64_t parts = 1) const { return items(rows * group, parts); }
-  /// Rows of `length` elements that the device's loop budget allows a work-item.
+  /// How many rows of `length` elements a work-item may take within the device's loop budget.
   std::int64_t rows_of_item(const Target& target, std::int64_t length) const;
   /// The range of kernels that go through `rows` rows of `length` elements with EACH_ROW.
   runtime::NdRange each_row(const Target& target, std::int64_t rows, std::int64_t length) const;
@@ -51,17 +51,18 @@ runtime::Defines row_defines(const Target& target, const RowGeometry& g);
 RowGeometry vector_rows(const Target& target);
 RowGeometry item_rows(const Target& target);
 RowGeometry tree_rows(const Target& target);
-/// The geometry for one row of `length` numbers that kernels of geometry `g` made. A work-item of llvmpipe ends its
-/// loops, silently, after 65535 rounds in all: more than a few thousand numbers are shared by a tree on a CPU too.
+/// The geometry for one row of `length` numbers that kernels of geometry `g` made. A work-item of llvmpipe silently
+/// ends its loops after 65535 rounds in all. So a tree shares more than a few thousand numbers, even on a CPU.
 RowGeometry total_row(const Target& target, const RowGeometry& g, std::int64_t length);
 
-/// Why these rows cannot have that geometry, or nullptr.
+/// The reason why these rows cannot have the geometry "vector", or nullptr.
 const char* against_vector_rows(const RowProblem& problem, const Target& target);
 const char* against_item_rows(const RowProblem& problem, const Target& target);
-/// The tree is the last resort: throws for rows that not even it can do (on llvmpipe, above a million elements).
+/// Throws for rows that even the tree, the last variant, cannot take: on llvmpipe, rows of more than a million
+/// elements.
 void require_tree_rows(const RowProblem& problem, const Target& target);
 
-/// The three variants of an op. `plan` makes the plan for a geometry, and `Problem` is a RowProblem.
+/// The three variants of an op. `plan` makes the plan for a geometry. `Problem` must be a RowProblem.
 template <class Problem, Plan (*plan)(const Problem&, const Target&, const RowGeometry&)>
 inline constexpr Variant<Problem> row_variants[] = {
     {"vector", DeviceClass::any,

@@ -13,7 +13,7 @@ namespace crisol::ops {
 namespace {
 
 struct SoftmaxProblem : RowProblem {
-  std::int64_t log;  ///< Whether the logarithm of the softmax is meant.
+  std::int64_t log;  ///< 1 for log-softmax.
 };
 
 // The layout (outer, n, inner) around the axis.

@@ -12,7 +12,7 @@ namespace crisol::ops {
 
 class OrderedAxis {
  public:
-  /// x is defined. A tensor of another layout is copied.
+  /// x must be defined. A tensor of another layout is copied.
   OrderedAxis(const char* op, const Tensor& x, int axis) {
     scalar_ = x.dim() == 0;
     const Tensor lines = scalar_ ? reshape(x, {1}) : x;
@@ -29,7 +29,7 @@ class OrderedAxis {
   const Tensor& rows() const noexcept { return rows_; }
   std::int64_t length() const noexcept { return rows_.shape()[1]; }
 
-  /// Room for k elements of each row, and for their positions: (rows, k).
+  /// Memory for k elements of each row, and for their positions: (rows, k).
   SortResult empty_result(std::int64_t k) const {
     const Shape shape{rows_.shape()[0], k};
     return {empty(shape, rows_.dtype(), rows_.device()), empty(shape, DType::i64, rows_.device())};

@@ -6,7 +6,7 @@ namespace crisol::ops {
 
 namespace {
 
-// Adds a kernel of sort_entries.cl over `count` elements with the arguments (args…, chunk).
+// Adds a kernel of sort_entries.cl for `count` elements, with the arguments (args…, chunk).
 template <class... Args>
 void add_chunks(const EntrySteps& steps, const char* type, const char* entry, std::int64_t count, const Args&... args) {
   const dispatch::WorkSplit split = split_for(steps.target, count);

@@ -11,7 +11,7 @@ namespace crisol::ops {
 
 using namespace dispatch;
 
-/// The TYPE of sort/sort_key.h. i64 has two keys; the result is the key of the lower half.
+/// TYPE of sort/sort_key.h. i64 has two keys, and the result is for the key of the lower half.
 const char* key_type(DType dtype);
 
 /// All ones for descending order, otherwise 0.
@@ -25,13 +25,14 @@ struct EntrySteps {
   bool descending;
   std::int64_t rows, n;
 
-  /// The entries of the elements; for i64 their lower halves.
+  /// Makes the entries of the elements. For i64 the keys are the lower halves.
   void make(const Place& x, const Place& entries) const;
-  /// i64: the entries of the upper halves, in the order of `sorted`.
+  /// For i64: makes entries whose keys are the upper halves, in the order of `sorted`.
   void make_next(const Place& x, const Place& sorted, const Place& entries) const;
-  /// i64: positions in `sorted` become positions in x.
+  /// For i64: turns indices in `sorted` into positions in x.
   void join(const Place& sorted, const Place& entries) const;
-  /// The values and positions of the elements that the first k entries of each row refer to. A row has `width` entries.
+  /// Takes the values and positions of the elements to which the first k entries of each row belong. A row has `width`
+  /// entries.
   void take(const Place& x, const Place& entries, std::int64_t width, const Place& values, const Place& indices,
             std::int64_t k) const;
 };

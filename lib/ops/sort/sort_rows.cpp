@@ -16,7 +16,7 @@ namespace crisol::ops {
 
 namespace {
 
-/// Buffers of one entry for each element, which the steps of a plan use again.
+/// Buffers with one entry for each element. The steps of a plan use them repeatedly.
 class Buffers {
  public:
   Buffers(Plan& plan, const SortProblem& p)
@@ -36,11 +36,11 @@ class Buffers {
   std::vector<Place> free_;
 };
 
-/// The steps that sort entries. They may overwrite `entries`. Gives the place of the result.
+/// The steps that sort entries. They may overwrite `entries`. Returns the place of the result.
 using SortSteps = Place (*)(Plan&, const SortProblem&, const Target&, const Place& entries, Buffers&);
 
-// Merges runs of `run` entries until each row is one run. `other` is scratch memory of the same size. Returns the
-// place that holds the result, and gives the other one back.
+// Merges runs of `run` entries until each row is one run. `other` is scratch memory of the same size. Returns the place
+// of the result, and makes the other place free again.
 Place merge_all(Plan& plan, const SortProblem& p, const Target& target, const runtime::KernelSpec& merge_runs,
                 std::int64_t run, Place from, Place other, Buffers& buffers) {
   const std::int64_t n = p.length, piece = target.info.type == DeviceType::cpu ? 4096 : 16;
@@ -61,11 +61,11 @@ struct Parts {
 
 Parts parts_of(const SortProblem& p, const Target& target) {
   constexpr std::int64_t counts = 2 * RADIX_COUNTS + 64,
-                         rounds = 6;  // Loop rounds for the digit counts, and for each entry.
+                         rounds = 6;  // The loop rounds for digit counts, and for each entry.
   constexpr std::int64_t worth_it = 1 << 14;
   const std::int64_t n = p.length;
   std::int64_t parts = 1;
-  // If there are fewer rows than the compute units need, rows are split into parts.
+  // If there are fewer rows than the compute units need, rows are split.
   while (p.rows * parts < 2 * std::int64_t{target.info.compute_units} && n / (2 * parts) >= worth_it) parts *= 2;
   const std::int64_t longest = (target.loop_budget - counts) / rounds;
   const std::int64_t length = std::min(ceil_div(n, parts), longest);
@@ -114,7 +114,7 @@ PlanOr plan_sort(const SortProblem& p, const Target& target, std::size_t) {
   steps.make(x, entries);
   Place sorted = add_sort(plan, p, target, entries, buffers);
   if (dtype == DType::i64) {
-    // First sorts by the lower half, then, with a stable sort, by the upper half.
+    // Sorts by the lower half first, then, with a stable sort, by the upper half.
     const Place again = buffers.take();
     steps.make_next(x, sorted, again);
     const Place order = add_sort(plan, p, target, again, buffers);

@@ -1,4 +1,4 @@
-// Sorting rows. sort, topk and adding by index on GPUs are built on it.
+// Sorting of rows. sort and topk use it, and so do ops that add by index on GPUs.
 #pragma once
 
 #include "crisol/dtype.h"
@@ -18,17 +18,17 @@ struct SortProblem {
   std::int64_t length;
   std::int64_t dtype;       ///< The dtype of the elements, or `entries`.
   std::int64_t descending;  ///< 1 or 0.
-  std::int64_t taken;       ///< Elements of each sorted row that the results hold.
+  std::int64_t taken;       ///< How many elements of each sorted row the results hold.
 
-  /// Operand 0 holds entries, which the plan may overwrite. Its result (Plan::result) is where the sorted entries are.
-  /// An entry is a ulong: key * 2^32 + position. The caller gives the positions of a row in order, so equal keys stay
-  /// in order. There are no other operands.
+  /// The only operand holds entries, which the plan may overwrite. Plan::result is the place of the sorted entries. An
+  /// entry is a ulong: key * 2^32 + position. The caller gives the positions of a row in order, so equal keys stay in
+  /// order.
   static constexpr std::int64_t entries = -1;
 
   ProblemKey key() const { return {{"rows", rows}, {"length", length}}; }
 };
 
-/// The variants are radix (CPUs) and merge.
+/// The variants are "radix" (CPUs) and "merge".
 extern const Table<SortProblem> sort_table;
 
 }  // namespace crisol::ops

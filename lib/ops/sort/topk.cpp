@@ -29,7 +29,7 @@ struct TopkProblem {
 
 constexpr const char* two_keys = "64-bit elements are sorted by one half after the other";
 
-// The plan of a kernel that finds `entries`, the first k of each row in order.
+// The plan of a kernel that finds `entries`, which are the first k of each row in order.
 template <class AddSelection>
 Plan plan_by(const TopkProblem& p, const Target& target, AddSelection add_selection) {
   const auto [x, values, indices] = operands<3>();
@@ -42,7 +42,7 @@ Plan plan_by(const TopkProblem& p, const Target& target, AddSelection add_select
 
 PlanOr plan_select(const TopkProblem& p, const Target& target, std::size_t) {
   constexpr std::uint64_t max_scratch = std::uint64_t{1} << 28;
-  // Counting, listing and sorting all elements of a row.
+  // For counting, listing and sorting all elements of a row.
   const std::int64_t iterations = 8 * p.length + p.k + 4 * BINS;
   if (p.dtype() == DType::i64) return two_keys;
   if (const char* reason = target.against_iterations(iterations)) return reason;
@@ -63,7 +63,7 @@ PlanOr plan_group_select(const TopkProblem& p, const Target& target, std::size_t
   if (p.dtype() == DType::i64) return two_keys;
   if (p.k > max_selected) return "more than 1024 elements are wanted";
   if (const char* reason = target.against_iterations(9 * (p.length / group) + 16384)) return reason;
-  // The kernel has two tile sizes. Most calls want few elements and use the small one.
+  // The kernel has two tile sizes. Most calls ask for few elements and use the small one.
   const std::int64_t tile = p.k <= 128 ? 128 : max_selected;
   return plan_by(p, target, [&](Plan& plan, const Place& x, const Place& entries) {
     plan.add(

@@ -40,7 +40,7 @@ struct Sampling {
   /// Loop iterations for one place in one channel.
   std::int64_t iterations() const { return (axes == 3 ? taps() : 1) * taps() * (taps() + 2) + 4; }
   bool on_cpu() const { return target.takes_cpu_kernels(); }
-  /// How `count` units are divided among the work-items. A unit takes `work` iterations.
+  /// How `count` units are divided among work-items. A unit takes `work` iterations.
   dispatch::WorkSplit split(std::int64_t count, std::int64_t work) const {
     return split_for(target, count, std::max<std::int64_t>(1, 16384 / work), 1, work);
   }
@@ -109,7 +109,7 @@ Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions&
   const Tensor y = empty(shape_of_result(x.shape(), grid), DType::f32, x.device());
   if (y.numel() == 0) return y;
   const Contiguous image(x), places(grid);
-  // A CPU computes the taps of a place once for many channels. A GPU has an item for each element.
+  // A CPU computes the taps of a place once for many channels. A GPU has a work-item for each element.
   const std::int64_t block = s.on_cpu() ? std::min<std::int64_t>(s.channels, 64) : 1;
   const std::int64_t elements = s.images * ceil_div(s.channels, block) * s.points;
   const dispatch::WorkSplit split = s.split(elements, block * s.iterations());

@@ -62,14 +62,14 @@ std::vector<std::int32_t> table_of(const AxisWeights& weights) {
   return table;
 }
 
-/// The table on a device. The last ones are kept there, so that a network uploads none from its second run on, and can
-/// be captured.
+/// The table on a device. The last tables are kept, so that from its second run on a network uploads nothing and can be
+/// captured.
 Tensor uploaded(const AxisWeights& weights, Device device) {
   constexpr std::size_t longest = 65536, most = 64;
   using Key = std::pair<int, std::vector<std::int32_t>>;
   Key key{device.index(), table_of(weights)};
   if (key.second.size() > longest) return from_vector(key.second, device);
-  // Kept for threads that outlive static objects.
+  // Never destroyed, because threads may outlive static objects.
   static auto& mutex = *new std::mutex;
   static auto& kept = *new std::map<Key, Tensor>;
   const std::lock_guard lock(mutex);
@@ -82,7 +82,7 @@ Tensor uploaded(const AxisWeights& weights, Device device) {
 
 struct ResampleProblem {
   std::int64_t outer, count, size, inner;
-  std::int64_t terms;  ///< The most terms of a sum.
+  std::int64_t terms;  ///< The largest number of terms in a sum.
 
   dispatch::ProblemKey key() const {
     return {{"outer", outer}, {"out_size", count}, {"size", size}, {"inner", inner}, {"terms", terms}};
@@ -108,7 +108,7 @@ PlanOr plan_lines(const ResampleProblem& p, const Target& target, std::size_t) {
 
 PlanOr plan_rows(const ResampleProblem& p, const Target& target, std::size_t) {
   const std::int64_t columns = std::min<std::int64_t>(p.inner, 4096), blocks = ceil_div(p.inner, columns);
-  // A vector costs some more than its terms, because the last one may be stored element by element.
+  // A vector takes some more iterations than its terms, because the last vector may be stored element by element.
   const std::int64_t iterations = ceil_div(columns, target.cpu_vector_width()) * (p.terms + 34);
   if (const char* reason = target.against_iterations(iterations)) return reason;
   return plan_of(p, target, "resample_rows", persistent_range(target, p.outer * p.count * blocks, iterations), columns,

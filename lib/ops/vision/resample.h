@@ -19,12 +19,12 @@ struct AxisWeights {
   bool only_picks() const;
   /// The size of the result along the axis.
   std::int64_t count() const { return static_cast<std::int64_t>(starts.size()) - 1; }
-  /// Adds a term to the element of the result that is being described. Terms with equal indices follow each other, and
-  /// become one term.
+  /// Adds a term to the current element of the result. Terms with equal indices must follow each other, and become one
+  /// term.
   void add(std::int64_t index, double weight);
-  /// Ends the description of an element of the result.
+  /// Ends the current element of the result.
   void end() { starts.push_back(static_cast<std::int32_t>(indices.size())); }
-  /// The weights of the gradient: input and result are exchanged.
+  /// The weights of the gradient, in which input and result are exchanged.
   AxisWeights transposed() const;
 };
 

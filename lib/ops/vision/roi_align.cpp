@@ -26,7 +26,7 @@ struct Alignment {
   dispatch::Target target = dispatch::target_of(device);
 
   Shape result() const { return {boxes, input[1], options.height, options.width}; }
-  /// The most loop iterations for one bin.
+  /// The most loop iterations that one bin takes.
   std::int64_t iterations() const {
     const auto samples = [&](std::int64_t size) {
       return options.sampling_ratio > 0 ? options.sampling_ratio : 2 * size + 8;

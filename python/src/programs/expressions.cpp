@@ -21,8 +21,8 @@ bool is_truth(const Term& term) {
   return std::get<Scalar>(term).dtype() == DType::boolean;
 }
 
-/// The result of a function. The rule of its row and `inputs`, which say whether inputs are bool, tell whether the
-/// result is bool.
+/// The result of a function, and whether it is bool. The rule of the function's row decides, together with `inputs`:
+/// whether each input is bool.
 Traced traced(const Expr& expr, std::string_view rule, std::initializer_list<bool> inputs) {
   const bool gives_truth = rule == "comparison" || rule == "test" || rule == "logical";
   const bool keeps_dtype = rule == "any" || rule == "choice";
