@@ -13,7 +13,7 @@ namespace crisol {
 /// The number as sixteen hexadecimal digits.
 std::string hex_of(std::uint64_t value);
 
-/// False unless the whole text is a number.
+/// Reads a number. Returns false unless the whole text is a number.
 template <class Number>
 bool parse_number(std::string_view text, int base, Number& value) {
   const char* const end = text.data() + text.size();
@@ -27,7 +27,8 @@ std::string_view cut_until(std::string_view& text, char separator);
 /// Splits a line into its fields. Returns false if the line has another number of fields.
 bool split_fields(std::string_view line, std::span<std::string_view> fields);
 
-/// `format` names the file and its version: "crisol tuning 1".
+/// A text for without_checksum(): a first line with the format and the checksum of the lines, then the lines. `format`
+/// names the file and its version: "crisol tuning 1".
 std::string with_checksum(std::string_view format, std::string_view lines);
 
 /// The lines of a text that with_checksum made. If the text is damaged or has another format, `fault` is the reason. An

@@ -30,8 +30,8 @@ const char* name_of(DType dtype) noexcept {
 }
 
 DType promote_types(DType a, DType b) noexcept {
-  // The list starts with the widest dtype: each dtype takes all dtypes that come after it. This is PyTorch's table, in
-  // which one of the two dtypes always wins.
+  // Returns the first dtype in this list that is a or b. The list starts with the widest dtype. So it is PyTorch's
+  // table, where the result is always one of the two dtypes.
   for (const DType wide : {DType::f32, DType::f16, DType::i64, DType::i32, DType::u8})
     if (a == wide || b == wide) return wide;
   return DType::boolean;
@@ -47,7 +47,7 @@ Half::Half(float value) noexcept {
   if (magnitude > 0x7f800000u) {
     bits = static_cast<std::uint16_t>(sign | 0x7e00u);  // NaN
   } else if (magnitude >= 0x477ff000u) {
-    bits = static_cast<std::uint16_t>(sign | 0x7c00u);  // rounds past 65504: infinity
+    bits = static_cast<std::uint16_t>(sign | 0x7c00u);  // Too large for f16, also after rounding.
   } else if (magnitude < 0x38800000u) {
     // Subnormal half: adding 0.5 moves the rounded value into the low mantissa bits.
     float shifted;

@@ -10,7 +10,7 @@ namespace crisol::system {
 
 inline std::atomic<bool> in_forked_child{false};
 
-/// Calls a function in each child of fork() from now on, before the child runs. The function may only store values.
+/// From now on, calls a function in each child of fork(), before the child runs. The function may only store values.
 void call_in_forked_child(void (*function)());
 
 /// From now on, children of fork() are noticed. A child that calls exec is not noticed, and neither is a process of
@@ -18,8 +18,9 @@ void call_in_forked_child(void (*function)());
 /// fork(), because handlers of Intel's CPU runtime wait for threads that the child does not have.
 void notice_forks();
 
-/// Whether this process is a child of a process that had called notice_forks(): one load. Locks and memory of the
-/// parent's other threads are in an unknown state then, so destructors leave OpenCL's objects alone.
+/// Whether this process is a forked child, and its parent had called notice_forks(). This is one load. In such a child,
+/// the locks and the memory of the parent's other threads are in an unknown state, so destructors leave OpenCL's
+/// objects alone.
 inline bool forked() noexcept { return in_forked_child.load(std::memory_order_relaxed); }
 
 /// Throws in such a child. Everything that reaches a device calls this before it takes a lock.

@@ -7,7 +7,7 @@
 
 namespace crisol {
 
-/// 2^64 divided by the golden ratio, rounded to an odd number. Its multiples spread over all 64-bit numbers.
+/// 2^64 divided by the golden ratio, rounded to an odd number. Its multiples are spread over all 64-bit numbers.
 inline constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15u;
 
 /// A 64-bit hash of text, which reads eight bytes at a time.

@@ -19,7 +19,7 @@ class Texts {
       if (const auto found = numbers_.find(text); found != numbers_.end()) return found->second;
     }
     const std::unique_lock lock(mutex_);
-    const auto found = numbers_.find(text);  // Another thread may have added it.
+    const auto found = numbers_.find(text);  // Another thread may have added the text.
     return found != numbers_.end() ? found->second : add(text);
   }
 
@@ -41,7 +41,7 @@ class Texts {
 };
 
 Texts& texts() {
-  static auto& all = *new Texts;  // Kept for threads that outlive static objects.
+  static auto& all = *new Texts;  // Never deleted, because threads may outlive static objects.
   return all;
 }
 

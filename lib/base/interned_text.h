@@ -1,5 +1,5 @@
-// Texts as whole numbers. The problems of ops consist of whole numbers, so a problem holds a text, such as a generated
-// part of a kernel, by its number.
+// Texts as whole numbers. The problem of an op consists of whole numbers. So a problem can hold a text, such as a
+// generated part of a kernel, as the number of the text.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ std::uint32_t intern(std::string_view text);
 /// The text with that number. The reference is valid for as long as the process runs.
 const std::string& interned(std::uint32_t number);
 
-/// A text that was interned once, for rows of tables.
+/// A text that is interned when the object is made, for tables of constants.
 struct InternedText {
   std::uint32_t number;
 

@@ -31,7 +31,7 @@ void LockedFile::replace(std::string_view text) {
   std::FILE* const file = system::create_private_file(temporary);
   bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
   if (file != nullptr) written = std::fclose(file) == 0 && written;
-  // A file that its user shares with others stays shared.
+  // The new file gets the permissions of the old file: a file that its user shares with others stays shared.
   if (written) fs::permissions(temporary, fs::status(system::path_of(path_)).permissions(), error);
   if (!written || error) {
     fs::remove(temporary, error);

@@ -7,8 +7,8 @@
 
 namespace crisol {
 
-/// Opens a file, and makes it, for this user alone, if it does not exist. While the object lives, other LockedFiles of
-/// the same path wait. Failures throw Error (ErrorCode::io) with `op`, the path and the reason.
+/// Opens a file. If the file does not exist, it is made for this user alone. While the object lives, other LockedFiles
+/// of the same path wait. Failures throw Error (ErrorCode::io) with `op`, the path and the reason.
 class LockedFile {
  public:
   LockedFile(const char* op, const std::string& path);
@@ -17,7 +17,7 @@ class LockedFile {
   LockedFile& operator=(const LockedFile&) = delete;
 
   std::string read() const;
-  /// Puts a new file in place of the old one: a reader sees the whole old text or the whole new text. It may be called
+  /// Puts a new file in place of the old file: a reader sees the whole old text or the whole new text. May be called
   /// once.
   void replace(std::string_view text);
 

@@ -10,8 +10,8 @@
 
 namespace crisol {
 
-// The lock belongs to the file, not to its name. While this process waited, another process may have put a new file in
-// place; then it starts again.
+// The lock belongs to the file, not to its name. If another process put a new file in place while this process waited,
+// this process starts again.
 void LockedFile::open() {
   for (;;) {
     const int handle = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR);

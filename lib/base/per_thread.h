@@ -11,12 +11,12 @@
 
 namespace crisol {
 
-/// The calling thread's T: made by the thread's first call, deleted when the thread ends. A type has one value in each
-/// thread, so each user has its own type.
+/// The calling thread's T. The thread's first call makes it, and it is deleted when the thread ends. There is one T for
+/// each type and thread, so each user needs a type of its own.
 ///
 /// The library has no other thread_local object with a destructor. GCC for Windows frees the storage of all such
-/// objects before it calls their destructors (GCC's bug 80816). There the value lives on the heap, under a key of the
-/// thread. The main thread's value is not deleted there.
+/// objects before it calls their destructors (GCC's bug 80816). So on Windows, the T lives on the heap, under a key of
+/// the thread. The main thread's T is not deleted there.
 template <class T>
 T& per_thread() {
 #ifdef CRISOL_FREES_THREAD_STORAGE_EARLY

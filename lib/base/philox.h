@@ -10,7 +10,8 @@ namespace crisol {
 using PhiloxBlock = std::array<std::uint32_t, 4>;
 using PhiloxKey = std::array<std::uint32_t, 2>;
 
-/// Ten rounds of the bijection of `counter` under `key`. The result is four independent words, uniform in 32 bits.
+/// Ten rounds of the bijection of `counter` with the key `key`. The result is four independent words, uniform in 32
+/// bits.
 inline PhiloxBlock philox4x32(PhiloxBlock counter, PhiloxKey key) noexcept {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t a = std::uint64_t{0xd2511f53u} * counter[0];

@@ -13,13 +13,13 @@ namespace crisol::system {
 /// whatever the umask). On Windows a folder takes the access rights of its parent, and LOCALAPPDATA is the user's own.
 void make_private_folder(const std::filesystem::path& folder, std::error_code& error);
 
-/// create_file for a file that only this user may read (0600 on POSIX systems, whatever the umask).
+/// Like create_file, for a file that only this user may read (0600 on POSIX systems, whatever the umask).
 std::FILE* create_private_file(const std::filesystem::path& path);
 
-/// Why other users can change a file or the contents of a folder, for example "belongs to another user". Null if they
-/// cannot. A path that does not exist has no reason. Files of the system's administrator count as the user's own. A
-/// folder where a user can remove only own files (with the sticky bit, such as /tmp) counts too, because each file is
-/// examined. Windows tells nothing.
+/// The reason why other users can change a file or the contents of a folder, for example "belongs to another user".
+/// Null if there is no reason. A path that does not exist has no reason. Files of the system's administrator count as
+/// the user's own. So does a folder like /tmp, where a user can remove only own files (the sticky bit), because each
+/// file is examined. On Windows the result is always null.
 const char* access_of_others(const std::filesystem::path& path);
 
 /// The content of a file. If the file cannot be read, or `fault` is set, the text is empty. `fault` is the reason of

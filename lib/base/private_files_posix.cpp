@@ -24,7 +24,8 @@ void make_private_folder(const std::filesystem::path& folder, std::error_code& e
   if (folder.empty() || std::filesystem::is_directory(folder, error)) return;
   make_private_folder(folder.parent_path(), error);
   if (error) return;
-  // The umask may take away rights of this user. Another process may make the same folder now.
+  // The umask may take away rights of this user, so the rights are set again. If mkdir fails, another process may just
+  // have made the folder.
   if (mkdir(folder.c_str(), S_IRWXU) == 0 ? chmod(folder.c_str(), S_IRWXU) != 0 : errno != EEXIST)
     error.assign(errno, std::generic_category());
   else if (!std::filesystem::is_directory(folder, error) && !error)

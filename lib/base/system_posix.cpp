@@ -57,7 +57,7 @@ void notice_forks() {
   call_in_forked_child([] {
     in_forked_child = true;
 #ifdef __GLIBC__
-    on_exit(end_now, nullptr);  // Handlers run in the reverse order, so this one is the first.
+    on_exit(end_now, nullptr);  // Handlers run in reverse order, so this handler is the first to run.
 #endif
   });
 }

@@ -54,7 +54,7 @@ void replace_file(const std::filesystem::path& from, const std::filesystem::path
     }
     const DWORD reason = GetLastError();
     error.assign(static_cast<int>(reason), std::system_category());
-    // The system returns one of these two errors for a file that another program has open.
+    // Any other error than these two does not mean that another program has the file open.
     if (reason != ERROR_SHARING_VIOLATION && reason != ERROR_ACCESS_DENIED) return;
     const DWORD attributes = GetFileAttributesW(to.c_str());
     if (attributes != INVALID_FILE_ATTRIBUTES &&
@@ -64,14 +64,15 @@ void replace_file(const std::filesystem::path& from, const std::filesystem::path
   }
 }
 
-// MoveFileExW with MOVEFILE_WRITE_THROUGH has already written the name to the disk.
+// Nothing is left to do: MoveFileExW with MOVEFILE_WRITE_THROUGH has already written the name to the disk.
 void flush_folder(const std::filesystem::path& /*folder*/) {}
 
 void at_exit(void (*function)()) {
 #ifdef _UCRT
   _crt_atexit(function);
 #else
-  // The compiler's own _onexit fills the table of this DLL. The function of msvcrt.dll fills the table of the process.
+  // The compiler's own _onexit adds to a table of this DLL. The function of msvcrt.dll adds to the table of the
+  // process.
   static const auto add = reinterpret_cast<_onexit_t (*)(_onexit_t)>(
       reinterpret_cast<void*>(GetProcAddress(GetModuleHandleW(L"msvcrt.dll"), "_onexit")));
   add(reinterpret_cast<_onexit_t>(reinterpret_cast<void*>(function)));

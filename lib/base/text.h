@@ -9,8 +9,8 @@
 
 namespace crisol {
 
-/// A part of a text: a value, and how operator<< writes it. So the compiler makes one function for each type of parts,
-/// and not one for each call.
+/// A part of a text: a value, and a function that writes it with operator<<. So the compiler makes one function for
+/// each type of part, and not one for each call.
 class TextPart {
  public:
   TextPart(const char* text)
@@ -52,7 +52,7 @@ template <class... Parts>
   fail_with(code, op, {TextPart(parts)...});
 }
 
-/// Throws invalid_argument with "[op] parts…" unless the rule holds. The parts are formatted only on failure.
+/// Throws invalid_argument with "[op] parts…" unless the rule holds. The parts are formatted only then.
 template <class... Parts>
 void require(bool rule_holds, const char* op, const Parts&... parts) {
   if (!rule_holds) fail_with(ErrorCode::invalid_argument, op, {TextPart(parts)...});

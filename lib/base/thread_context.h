@@ -1,5 +1,5 @@
-// The ambient state of a thread: everything that a call of the library depends on and that is not one of its arguments.
-// Scopes (NoGrad, WithPrecision, ForcedVariant, the logs) change it and put it back.
+// The ambient state of a thread: everything on which a call of the library depends, except for its arguments. Scopes
+// (NoGrad, WithPrecision, ForcedVariant, the logs) change it and put it back.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class Capturer;
 class DryRun;
 }  // namespace runtime
 
-/// A variant that a ForcedVariant asks for.
+/// A variant that a ForcedVariant requests.
 struct ForcedRequest {
   std::string op, variant;
 };
@@ -37,23 +37,23 @@ struct ThreadContext {
 
   std::int16_t precision = no_precision;  ///< A Precision, or no_precision for the precision of the process.
   bool grad_enabled = true;
-  /// The thread makes a program of a graph: new tensors of host values are its constants, and packed copies of operands
-  /// are kept from their first use on.
+  /// Whether the thread makes a program of a graph. Then new tensors of host values are constants of the program, and
+  /// packed copies of operands are kept from their first use on.
   bool makes_program = false;
-  bool keeps_packed = true;                     ///< Kernels may read packed copies of operands that are kept.
-  std::size_t packed_reads = 0;                 ///< Operands that the thread's captures read from packed copies.
+  bool keeps_packed = true;                     ///< Kernels may read packed copies that are kept from call to call.
+  std::size_t packed_reads = 0;                 ///< How many operands the thread's captures read from packed copies.
   const char* op = nullptr;                     ///< The op that runs; see runtime/op_scope.h.
   runtime::Capturer* capturer = nullptr;        ///< Captures the work that the thread queues.
   runtime::DryRun* dry_run = nullptr;           ///< The innermost run for sizes alone; see runtime/dry_run.h.
-  int capture_pauses = 0;                       ///< PauseCapture objects of the thread.
+  int capture_pauses = 0;                       ///< The number of the thread's PauseCapture objects.
   CapturedUses* captured_uses = nullptr;        ///< The storages that the captured work uses.
-  runtime::BorrowedBlocks* borrowed = nullptr;  ///< The innermost of the thread; see runtime/memory/stored_block.h.
-  Recorder* recorder = nullptr;  ///< Notes the computations of functions in a trace; see tensor/recorder.h.
-  std::vector<ForcedRequest>* forced = nullptr;  ///< The requests of the thread, the innermost last.
+  runtime::BorrowedBlocks* borrowed = nullptr;  ///< The thread's innermost object; see runtime/memory/stored_block.h.
+  Recorder* recorder = nullptr;  ///< Records the calls of functions during a trace; see tensor/recorder.h.
+  std::vector<ForcedRequest>* forced = nullptr;  ///< The thread's requests, the innermost last.
   ProblemLog* problem_log = nullptr;             ///< The innermost log of problems.
   VariantLog* variant_log = nullptr;             ///< The innermost log of choices.
   void* trial = nullptr;                         ///< The innermost trial of dispatch/verification.cpp.
-  bool detects_anomaly = false;                  ///< A DetectAnomaly of the thread lives.
+  bool detects_anomaly = false;                  ///< Whether the thread has a DetectAnomaly.
   autograd::Node* backward_node = nullptr;       ///< The op whose backward function runs.
   const void* overwritten = nullptr;  ///< The storage that an op in place writes next; see autograd/in_place.h.
   /// The innermost checkpoint() whose function runs.
@@ -63,7 +63,7 @@ struct ThreadContext {
   std::uint32_t trace_number =
       0;  ///< The number of the thread in timelines, from 1. It is 0 before the thread's first slice.
   bool traces_backward = false;                       ///< The thread's slices belong to its row for backward.
-  autograd::AfterBackward* after_backward = nullptr;  ///< The functions that the outermost backward() calls at its end.
+  autograd::AfterBackward* after_backward = nullptr;  ///< Functions that the outermost backward() calls at its end.
 };
 
 /// The context of the calling thread.

@@ -31,7 +31,7 @@ Tensor sum_backward(const Tensor& dy, const Shape& shape, const Shape& axes) {
 
 Gradients gradients_of(const std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)>& function,
                        const std::vector<Tensor>& inputs, const Gradients& dy, Needs needs) {
-  // Each wanted input gets a place of its own in the graph, where its gradient ends.
+  // Each wanted input gets a separate tensor in the graph, at which its gradient ends.
   std::vector<Tensor> own = inputs, wanted;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!needs[i]) continue;

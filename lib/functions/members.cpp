@@ -1,4 +1,4 @@
-// Functions as members of Tensor. The members of crisol/ops/pointwise.def are in elementwise.cpp.
+// Functions as members of Tensor. The members for crisol/ops/pointwise.def are in elementwise.cpp.
 #include "crisol/functions/arrange.h"
 #include "crisol/functions/cat.h"
 #include "crisol/functions/compare.h"

@@ -1,11 +1,11 @@
-// Images, sequences and volumes without a batch, which convolutions and pools take too.
+// Images, sequences and volumes without an axis for the batch. Convolutions and pools take them too.
 #pragma once
 
 #include "crisol/tensor.h"
 
 namespace crisol {
 
-/// True for an image (C, H, W), which stands for a batch of one image.
+/// Whether x is an image (C, H, W), which stands for a batch of one image.
 inline bool is_single(const Tensor& x) { return x.defined() && x.dim() == 3; }
 /// The same for a sequence (C, L).
 inline bool is_single_sequence(const Tensor& x) { return x.defined() && x.dim() == 2; }

@@ -17,7 +17,7 @@ std::vector<SymbolicSize> sizes_of(const Shape& shape) {
   return sizes;
 }
 
-/// Numbers, and the tensor of them once it is needed.
+/// Numbers on the host. They become a tensor when it is needed.
 struct Datum::Host {
   const std::vector<std::int64_t> numbers;
   std::mutex mutex = {};
@@ -87,7 +87,8 @@ namespace {
 
 constexpr std::size_t unused = static_cast<std::size_t>(-1);
 
-/// The place of the last node that needs each value: nodes.size() for outputs of the graph, and `unused`.
+/// The position of the last node that needs each value. It is nodes.size() for outputs of the graph, and `unused` for
+/// unused values.
 std::vector<std::size_t> last_uses(const Graph& graph) {
   std::vector<std::size_t> last(graph.values.size(), unused);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)
@@ -100,7 +101,7 @@ std::vector<std::size_t> last_uses(const Graph& graph) {
 
 Data run_node(const Node& node, Data inputs, Device device);
 
-/// While it lives, kernels read packed copies that are kept only if the step pack_weights is enabled.
+/// While this object lives, kernels may read kept packed copies only if the step pack_weights is enabled.
 class Packing {
  public:
   Packing() : before_(thread_context().keeps_packed) { thread_context().keeps_packed = before_ && is_enabled(packing); }
@@ -112,7 +113,7 @@ class Packing {
   const bool before_;
 };
 
-/// A graph, and the facts that all its runs share, because a loop runs one graph many times.
+/// Runs a graph. Facts that are the same in all runs are computed once, because a loop runs one graph many times.
 class Walk {
  public:
   explicit Walk(const Graph& graph) : graph_(graph), last_uses_(last_uses(graph)) {}
@@ -161,7 +162,7 @@ Data run_bodies(const Node& node, Data inputs, Device device) {
   return node.control(inputs, run_body, device);
 }
 
-/// An Error gets the node's name and op.
+/// If the node fails, its Error gets the node's name and op.
 Data run_node(const Node& node, Data inputs, Device device) {
   try {
     return node.control ? run_bodies(node, std::move(inputs), device) : node.run(inputs, device);

@@ -1,4 +1,4 @@
-// A network as a graph of typed values, and a walk that runs it node by node.
+// A network as a graph of typed values, and a function that runs it node by node.
 #pragma once
 
 #include <functional>
@@ -26,11 +26,11 @@ struct SymbolicSize {
   std::string name;
 };
 
-/// Sizes that are all known.
+/// The sizes of a shape. They are all known.
 std::vector<SymbolicSize> sizes_of(const Shape& shape);
 
-/// A value while a graph runs. It is a tensor, a list of whole numbers on the host, a sequence of values, or nothing.
-/// Shapes, axes and numbers computed from them are on the host. An optional input that is left out is nothing, and so
+/// A value while a graph runs. It is a tensor, a list of whole numbers on the host, a sequence of values, or undefined.
+/// Shapes, axes and numbers computed from them are on the host. An optional input that is left out is undefined, and so
 /// is an optional value without an element.
 class Datum {
  public:
@@ -49,15 +49,15 @@ class Datum {
   const Shape& shape() const { return on_host() ? shape_ : own_tensor().shape(); }
   DType dtype() const { return on_host() ? dtype_ : own_tensor().dtype(); }
 
-  /// The tensor; an undefined one of an undefined value. Numbers on the host are copied to the device once; copies of
-  /// this datum share the tensor.
+  /// The tensor. It is undefined for an undefined value. Numbers on the host are copied to the device once, and copies
+  /// of this datum share the tensor.
   Tensor tensor(Device device) const;
-  /// The numbers. A tensor of integers is read, which waits for the device.
+  /// The numbers. If they are a tensor of integers, it is read, which waits for the device.
   std::vector<std::int64_t> numbers() const;
-  /// The value of the only element. A tensor is read, unless its number is remembered.
+  /// The value of the only element. If it is in a tensor, it is read, unless remember() was called.
   double number() const;
-  /// Reads a small tensor of whole numbers and a tensor with one element, so that number() and numbers() do not wait
-  /// any more.
+  /// Reads a small tensor of whole numbers, or a tensor with one element. Later calls of number() and numbers() then do
+  /// not wait.
   void remember();
   /// The elements of a sequence.
   const std::vector<Datum>& elements() const;
@@ -75,7 +75,7 @@ class Datum {
   std::shared_ptr<const std::vector<Datum>> elements_;
 };
 
-/// Whether numbers of this shape are kept on the host when the graph knows them before a run.
+/// Whether numbers of this shape are kept on the host if they are known before a run, because they may be a shape.
 bool may_be_shape(const Shape& shape, DType dtype);
 
 using Data = std::vector<Datum>;
@@ -84,14 +84,14 @@ using Data = std::vector<Datum>;
 class Run {
  public:
   using Function = std::function<Data(const Data& inputs, Device device)>;
-  /// The output of an op that computes each element by itself. Inputs broadcast. An input that is left out is any
-  /// number.
+  /// The output of an op that computes each element by itself. Inputs broadcast. The Expr of an input that is left out
+  /// is an arbitrary number.
   using Formula = std::function<Expr(std::span<const Expr> inputs)>;
-  /// The output after an epilogue.
+  /// The output of an op, followed by an epilogue.
   using WithEpilogue = std::function<Tensor(const Data& inputs, Device device, const Epilogue& epilogue)>;
 
   Run() = default;
-  /// Takes any function of that form.
+  /// Takes any function with the signature of a run.
   template <class F, class = std::enable_if_t<std::is_invocable_r_v<Data, const F&, const Data&, Device>>>
   Run(F function) : function_(std::move(function)) {}  // NOLINT(google-explicit-constructor): most runs are functions.
   template <class F>
@@ -102,11 +102,11 @@ class Run {
   Data operator()(const Data& inputs, Device device) const { return function_(inputs, device); }
   explicit operator bool() const noexcept { return function_ != nullptr; }
 
-  // Other forms of the function, which passes may use instead. Empty for ops that do not have them.
+  // Other forms of the function, which passes may use. They are empty if an op does not have them.
   Formula formula;
   WithEpilogue with_epilogue;
   std::shared_ptr<const ops::Conv2dSizes> convolution;  ///< The sizes of a convolution in blocks.
-  bool is_random = false;                               ///< Each run gives other outputs for the same inputs.
+  bool is_random = false;                               ///< Whether each run gives other outputs for the same inputs.
 
  private:
   Function function_;
@@ -126,12 +126,12 @@ using Texts = std::shared_ptr<const std::vector<std::string>>;
 /// A tensor, or a sequence of tensors. Either may be optional. The dtype and shape of a sequence describe one element.
 struct Value {
   std::string name;
-  std::optional<DType> dtype = {};                      ///< Nothing if it is not known before the run.
-  std::optional<std::vector<SymbolicSize>> shape = {};  ///< Nothing if even the number of axes is not known.
+  std::optional<DType> dtype = {};                      ///< Empty if it is not known before the run.
+  std::optional<std::vector<SymbolicSize>> shape = {};  ///< Empty if not even the number of axes is known.
   bool is_sequence = false;
   bool is_optional = false;
-  /// Set for a value of text: its numbers are positions in this list. Set for floats that are a list of maps: a row is
-  /// a map, and the list has the key of each column.
+  /// Set for a value of text: its numbers are positions in this list. Also set for floats that are a list of maps: each
+  /// row is a map, and this list has the keys of the columns.
   Texts texts = {};
 };
 
@@ -139,9 +139,9 @@ struct Graph;
 
 /// Inputs and outputs are positions in Graph::values, or `absent`. Ops and attributes have ONNX's names.
 ///
-/// A node may have bodies: graphs that it runs, such as the branches of a condition. It then has `control` in place of
-/// `run`. Its last `captures` inputs are values of the graph around it that bodies use. Every body has an input for
-/// each of these values, behind its own inputs and in the same order. Bodies have no weights: they capture the weights
+/// A node may have bodies: graphs that it runs, such as the branches of a condition. It then has `control` instead of
+/// `run`. Its last `captures` inputs are values of the surrounding graph that bodies use. Every body has an input for
+/// each of these values, after its own inputs and in the same order. Bodies have no weights: they capture the weights
 /// of the whole graph.
 struct Node {
   std::string name, op;
@@ -155,21 +155,21 @@ struct Node {
 
 constexpr int absent = -1;
 
-/// A node comes after the nodes whose outputs it uses. Each value comes from one place: an input, a constant, a weight
+/// A node comes after the nodes whose outputs it uses. Each value comes from one source: an input, a constant, a weight
 /// or a node.
 struct Graph {
   std::vector<Value> values;
   std::vector<Node> nodes;
   std::vector<int> inputs, outputs;
-  std::vector<int> weights;                      ///< Values that each run is given, like inputs.
-  std::vector<std::pair<int, Datum>> constants;  ///< The other values that are known before the run.
+  std::vector<int> weights;                      ///< Values that each run gets, like inputs.
+  std::vector<std::pair<int, Datum>> constants;  ///< Other values that are known before the run.
 };
 
-/// Whether each run of the node, or of a node in its bodies, gives other outputs.
+/// Whether each run of the node gives other outputs. This is also true if a node in its bodies does.
 bool is_random(const Node& node);
 
-/// Runs a graph with values for its inputs and weights, and for constants that have another value in this run. A value
-/// is given back as soon as no further node needs it. The Error of a node gets the node's name and op.
+/// Runs a graph with values for its inputs and weights, and for constants that have another value in this run. Each
+/// value is released as soon as no other node needs it. The Error of a node gets the node's name and op.
 Data run(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
          const std::vector<std::pair<int, Datum>>& replaced = {});
 

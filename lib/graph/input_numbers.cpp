@@ -8,7 +8,7 @@ namespace crisol::graph {
 
 namespace {
 
-constexpr std::size_t max_admitted = 4;  // To make a program takes as long as some runs.
+constexpr std::size_t max_admitted = 4;  // Making a program takes as long as several runs.
 
 }  // namespace
 

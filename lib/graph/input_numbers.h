@@ -1,4 +1,4 @@
-// The numbers of small inputs, which decide about sizes and branches of some graphs.
+// The numbers of small inputs. In some graphs they determine sizes and branches.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,11 @@ namespace crisol::graph {
 
 class InputNumbers {
  public:
-  /// The inputs. Inputs that may be shapes or conditions are brought to the host. Waits for the device if such an input
-  /// is another one than in the last call.
+  /// The inputs, as data for a run. Inputs that may be shapes or conditions are copied to the host. This waits for the
+  /// device if such an input differs from the last call.
   Data read(const std::vector<Tensor>& inputs);
-  /// Whether a program is made for these numbers. It is made for the first few different inputs. Notes new ones.
+  /// Whether a program may be made for these numbers. Only the first few different inputs get one. New numbers are
+  /// remembered.
   bool admit(const Data& inputs);
 
  private:
@@ -33,10 +34,10 @@ class InputNumbers {
   std::vector<std::vector<std::int64_t>> admitted_;
 };
 
-/// Whether any input is on the host.
+/// Whether any input has its numbers on the host.
 bool has_numbers(const Data& inputs);
 
-/// Whether both have such dtypes and shapes, and equal numbers on the host.
+/// Whether both have the same dtype and shape, and equal numbers if they are on the host.
 bool are_alike(const Datum& a, const Datum& b);
 
 }  // namespace crisol::graph

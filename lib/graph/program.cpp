@@ -20,10 +20,10 @@ namespace crisol::graph {
 
 namespace {
 
-constexpr std::size_t max_programs = 8;  // Each keeps the memory of one run.
-constexpr std::size_t max_refused = 4;   // To find that there is no program takes as long as a run.
+constexpr std::size_t max_programs = 8;  // Each program keeps the memory of one run.
+constexpr std::size_t max_refused = 4;   // Finding out that there is no program takes as long as a run.
 
-/// While it lives, the thread makes a program.
+/// While this object lives, the thread makes a program.
 class Making {
  public:
   Making() { thread_context().makes_program = true; }
@@ -34,14 +34,14 @@ class Making {
 
 Data data_of(const std::vector<Tensor>& tensors) { return {tensors.begin(), tensors.end()}; }
 
-/// Gives back the memory of the pool, and that of the programs which the work so far needed.
+/// Releases the memory of the pool, and of the OpenCL programs that the work so far needed.
 void release_unused_memory(Device device, runtime::LoadedPrograms& programs) {
-  device.synchronize();  // rusticl (Mesa 22.3) does not keep a released buffer for the kernels that are queued.
+  device.synchronize();  // rusticl (Mesa 22.3) does not keep a released buffer alive for queued kernels.
   device.release_cached_memory();
   programs.release();
 }
 
-/// Copies that the next run does not write.
+/// Copies of data, because the next run writes the originals.
 Data copies_of(Data data, Device device) {
   for (Datum& datum : data) {
     if (datum.is_sequence())
@@ -56,7 +56,7 @@ Data copies_of(Data data, Device device) {
 
 std::optional<Graph> optimise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
                               PassChanges* changes) {
-  const runtime::BorrowedBlocks borrowed;  // A pass reads weights to compute others.
+  const runtime::BorrowedBlocks borrowed;  // Passes read weights to compute other weights.
   std::size_t folded = 0;
   std::optional<Graph> fixed = specialise(graph, inputs, weights, device, &folded);
   if (!fixed) return {};
@@ -79,7 +79,7 @@ Program::Program(const Graph& graph, const Data& inputs, const std::vector<Tenso
   runtime::LoadedPrograms programs(device.state());
   std::optional<Graph> fixed = optimise(graph, inputs_, weights, device);
   if (!fixed) return;
-  // The passes computed new weights. The pool holds the memory of the old ones.
+  // The passes computed new weights. The pool still holds the memory of the old weights.
   release_unused_memory(device, programs);
   try {
     capture_run(*fixed);
@@ -98,13 +98,13 @@ Program::Program(const Graph& graph, const Data& inputs, const std::vector<Tenso
 void Program::capture_run(Graph& graph) {
   const Making making;
   runtime::BorrowedBlocks borrowed;
-  // A weight that the kernels read in another layout is given back as soon as this layout is made.
+  // A weight that kernels read in another layout is released as soon as this layout is made.
   std::vector<std::pair<int, Datum>> constants;
   if (is_enabled(capturing)) constants.swap(graph.constants);
   const std::size_t packed_before = thread_context().packed_reads;
   captured_ = capture_planned(
       [&] {
-        // Each run writes the inputs, so other layouts of them are made anew.
+        // Each run writes the inputs, so copies of them in other layouts must be made in each run.
         for (const Datum& input : inputs_)
           if (!input.on_host()) input.tensor(device_).impl()->storage->written();
         outputs_ = walk(graph, inputs_, {}, device_, std::move(constants),
@@ -229,7 +229,7 @@ std::shared_ptr<Program> Programs::find(const Data& inputs, const std::vector<Te
     return program->fits_inputs(inputs) && program->fits_weights(weights);
   });
   if (at == programs_.end()) {
-    // Programs for other values of the weights are of no more use.
+    // Programs for other values of the weights will not be used again.
     std::erase_if(programs_, [&](const auto& old) { return !old->fits_weights(weights); });
     return nullptr;
   }

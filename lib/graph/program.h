@@ -1,4 +1,5 @@
-// Programs: graphs for inputs of fixed shapes, after the passes, as a list of commands that a device queues again.
+// Programs. A program is a graph for inputs of fixed shapes, after the passes, as a list of commands that a device can
+// queue again.
 #pragma once
 
 #include <cstdint>
@@ -22,28 +23,30 @@ class Block;
 
 namespace crisol::graph {
 
-/// A pair for each pass: its name, and the number of nodes that it removed or joined. The steps of passes.h are there
-/// too: fold_constants with the nodes that were computed when the program was made, pack_weights with the operands that
-/// kernels read from packed copies, and capture with the nodes whose commands are queued again.
+/// For each pass, its name and the number of nodes that it removed or joined. The steps of passes.h are there too. The
+/// number of fold_constants is the nodes that were computed when the program was made. The number of pack_weights is
+/// the operands that kernels read from packed copies. The number of capture is the nodes whose commands are queued
+/// again.
 using PassChanges = std::vector<std::pair<std::string, std::size_t>>;
 
-/// A graph for inputs like these, after the passes. Inputs on the host have these numbers in each run. Nothing if a
-/// size or a branch depends on the values of other inputs. `changes` gets fold_constants and the passes.
+/// A graph for inputs like these, after the passes. Inputs on the host must have these numbers in each run. Nothing if
+/// a size or a branch depends on the values of other inputs. `changes` gets fold_constants and the passes.
 std::optional<Graph> optimise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
                               PassChanges* changes = nullptr);
 
 class Program {
  public:
-  /// Throws Error if a node fails. Computes the outputs too. Inputs on the host have these numbers in each run.
+  /// Makes a program, and computes the outputs too. Throws Error if a node fails. Inputs on the host must have these
+  /// numbers in each run.
   Program(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device);
 
-  /// Whether it was made for inputs of these dtypes and shapes, and for the numbers of the inputs on the host.
+  /// Whether the program was made for inputs of these dtypes and shapes, and for these numbers of inputs on the host.
   bool fits_inputs(const Data& inputs) const;
-  /// Whether it was made for these values of the weights.
+  /// Whether the program was made for these values of the weights.
   bool fits_weights(const std::vector<Tensor>& weights) const;
-  /// False if a size or a branch depends on values of inputs that are not on the host. There is no run then.
+  /// Whether the program can run. It cannot if a size or a branch depends on values of inputs that are not on the host.
   bool can_run() const noexcept { return captured_ || graph_; }
-  /// The outputs. Several threads may call it.
+  /// Runs the program, and returns the outputs. Several threads may call it.
   Data run(const Data& inputs);
   /// The outputs of the last run.
   Data outputs() const;
@@ -51,17 +54,17 @@ class Program {
   std::size_t packed() const noexcept { return packed_; }
 
  private:
-  /// Runs the graph and captures it. Without the pass "capture", the graph keeps its constants.
+  /// Runs the graph, and captures the run. Without the step "capture", the graph keeps its constants.
   void capture_run(Graph& graph);
 
-  /// The memory of a weight when the program was made.
+  /// A weight's memory, version and moves at the time when the program was made.
   struct Weight {
     std::shared_ptr<const Storage> storage;
     std::uint64_t version, moves;
   };
   Device device_;
   std::vector<Weight> weights_;
-  /// Memory that the commands read of weights whose values stay in a file.
+  /// Memory that the commands read, for weights whose values stay in a file.
   std::vector<std::shared_ptr<runtime::Block>> borrowed_;
   std::size_t packed_ = 0;
   std::mutex mutex_;
@@ -74,15 +77,15 @@ class Program {
 /// The programs of one graph for the last few shapes of its inputs.
 class Programs {
  public:
-  /// The outputs, computed by the program for inputs like these. It is made if there is none yet. If sizes or branches
-  /// depend on values of inputs, a program is made for the numbers of its small inputs too. There are programs for the
-  /// first few numbers only. Nothing if there is no program for inputs of these shapes. After a few refused shapes in a
-  /// row, the graph counts as one without programs for any shapes. Also gives nothing while gradients are wanted, and
-  /// while the thread traces or captures, because these have to see the nodes.
+  /// The outputs, computed by the program for inputs like these. The program is made if there is none yet. If sizes or
+  /// branches depend on values of inputs, a program is made for the numbers of its small inputs too, but only for the
+  /// first few different numbers. Nothing if there is no program for inputs of these shapes. If this happens for
+  /// several shapes in a row, the graph counts as without programs for all shapes. Also nothing while gradients are
+  /// wanted, or while the thread traces or captures, because all three must see the nodes.
   std::optional<Data> run(const Graph& graph, const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights,
                           Device device);
-  /// The graph that run() runs, after the passes. Its weights are constants. Nothing if run() gives nothing. `changes`
-  /// gets all steps.
+  /// The graph that run() would run, after the passes. Its weights are constants. Nothing if run() would give nothing.
+  /// `changes` gets all steps.
   std::optional<Graph> graph_of(const Graph& graph, const std::vector<Tensor>& inputs,
                                 const std::vector<Tensor>& weights, Device device, PassChanges* changes = nullptr);
 
@@ -90,22 +93,22 @@ class Programs {
   /// The dtypes and shapes of inputs.
   using Layouts = std::vector<std::pair<DType, Shape>>;
 
-  /// The inputs as programs take them.
+  /// The inputs in the form that programs take.
   Data known(const std::vector<Tensor>& inputs);
-  /// Makes a program, and asks for the numbers of inputs if it is not possible without. Null if it is not possible.
+  /// Makes a program. If it depends on numbers of inputs, they are read. Null if no program is possible.
   std::shared_ptr<Program> make(const Graph& graph, const std::vector<Tensor>& inputs,
                                 const std::vector<Tensor>& weights, Device device);
   std::shared_ptr<Program> find(const Data& inputs, const std::vector<Tensor>& weights);
-  /// Whether inputs like these have no program.
+  /// Whether it is known that inputs like these have no program.
   bool is_refused(const Layouts& layouts) const;
   void refuse(Layouts layouts);
 
   std::mutex mutex_;
-  std::vector<std::shared_ptr<Program>> programs_;  ///< The program that was used last comes first.
-  std::vector<Layouts> refused_;                    ///< The last inputs without a program.
+  std::vector<std::shared_ptr<Program>> programs_;  ///< The program that was used last is the first.
+  std::vector<Layouts> refused_;                    ///< The last inputs that had no program.
   bool has_programs_ = true;
   InputNumbers numbers_;
-  bool by_numbers_ = false;  ///< Whether programs are for the numbers of small inputs.
+  bool by_numbers_ = false;  ///< Whether programs depend on the numbers of small inputs.
 };
 
 }  // namespace crisol::graph

@@ -14,7 +14,7 @@ namespace crisol::graph {
 
 namespace {
 
-/// The places of a graph's values among the values of the specialised graph.
+/// For each value of a graph, its position among the values of the specialised graph.
 using Places = std::vector<int>;
 
 int place_in(const Places& places, int value) {
@@ -35,11 +35,11 @@ class Specialiser {
     return std::move(fixed_);
   }
 
-  /// How many nodes were computed.
+  /// How many nodes were computed at once instead of being added.
   std::size_t folded() const noexcept { return folded_; }
 
  private:
-  /// Adds the values of a graph.
+  /// Adds the values of a graph to the specialised graph.
   Places new_places(const Graph& graph) {
     Places places(graph.values.size());
     for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<int>(fixed_.values.size() + i);
@@ -47,7 +47,7 @@ class Specialiser {
     return places;
   }
 
-  /// Runs the graph, and adds its nodes and constants.
+  /// Runs the graph, and adds its nodes and constants to the specialised graph.
   Data add_nodes(const Graph& graph, Places& places, const Data& inputs, const std::vector<Tensor>& weights) {
     for (const auto& [value, datum] : graph.constants) add_constant(place_in(places, value), datum);
     return walk(graph, inputs, weights, device_, {},
@@ -58,7 +58,7 @@ class Specialiser {
                 });
   }
 
-  /// Adds the branch that is known to run. Its values become values of the graph around it.
+  /// Adds the branch that is known to run. The values of the branch become values of the surrounding graph.
   Data add_branch(const Node& node, const Data& arguments, Places& places) {
     const Graph& body = node.bodies[arguments[0].number() != 0 ? 0 : 1];
     Places inner = new_places(body);
@@ -92,7 +92,7 @@ class Specialiser {
     return results;
   }
 
-  /// Keeps the dtype and the sizes of a value.
+  /// Stores the dtype and the sizes of a value.
   void note(int value, const Datum& datum) {
     Value& noted = fixed_.values[static_cast<std::size_t>(value)];
     noted = {.name = noted.name, .is_sequence = datum.is_sequence()};
@@ -101,7 +101,7 @@ class Specialiser {
     noted.shape = sizes_of(datum.shape());
   }
 
-  /// An input whose numbers are known becomes a constant, and another value that no node uses takes its place.
+  /// An input whose numbers are known becomes a constant. Another value, which no node uses, becomes the input.
   void add_input(int value, const Datum& datum) {
     note(value, datum);
     if (!datum.on_host()) {
@@ -120,7 +120,7 @@ class Specialiser {
 
   bool is_constant(int value) const { return constants_.count(value) > 0; }
 
-  /// Whether the node multiplies whole numbers by zeros. Exporters write this where a value counts for nothing.
+  /// Whether the node multiplies whole numbers by zeros. Exporters write such a node where a value has no effect.
   bool is_zero(const Node& node) const {
     return node.op == "Mul" && std::any_of(node.inputs.begin(), node.inputs.end(), [&](int input) {
              const auto found = constants_.find(input);
@@ -140,7 +140,7 @@ class Specialiser {
 
   static bool is_on_host(const Datum& datum) { return !datum.defined() || datum.on_host(); }
 
-  /// Computes values also in a dry run.
+  /// Computes the values themselves, although this is a dry run.
   static Data compute_values(const std::function<Data()>& compute) {
     const runtime::PauseCapture pause;
     const runtime::BorrowedBlocks borrowed;
@@ -170,7 +170,7 @@ class Specialiser {
 std::optional<Graph> specialise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights,
                                 Device device, std::size_t* folded) {
   const runtime::DryRun dry_run;
-  Data sizes;  // Like the inputs, but without values.
+  Data sizes;  // Data like the inputs, but without values.
   sizes.reserve(inputs.size());
   for (const Datum& input : inputs)
     sizes.push_back(input.on_host() ? input : empty(input.shape(), input.dtype(), device));

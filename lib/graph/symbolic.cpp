@@ -51,7 +51,7 @@ class Generaliser {
   }
 
   void compare_constants(std::size_t i) {
-    // New constants are added while this runs.
+    // A copy, because constants are added during this function.
     const auto [value, datum] = graph_.constants[i];
     const Datum& other = other_.constants[i].second;
     if (!datum.on_host() || !other.on_host()) {
@@ -113,7 +113,7 @@ class Generaliser {
     return value;
   }
 
-  /// A value with the factor times the batch, as a list of one number.
+  /// A value that is a list of one number: the factor times the batch size.
   int multiple(std::int64_t factor) {
     if (size_ == absent)
       size_ =
@@ -165,10 +165,10 @@ class Generaliser {
   Graph& graph_;
   const Graph& other_;
   const BatchSizes batch_;
-  std::vector<Node> added_;  ///< New nodes, which come before all others.
+  std::vector<Node> added_;  ///< New nodes, which will come before all others.
   std::vector<std::pair<int, Datum>> new_constants_;
   std::vector<int> unused_;
-  int size_ = absent;  ///< The value with the size of the batch.
+  int size_ = absent;  ///< The value that is the batch size.
 };
 
 }  // namespace

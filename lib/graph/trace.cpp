@@ -18,7 +18,7 @@ std::string name_of(const std::vector<std::string>& names, const char* otherwise
   return count == 1 ? otherwise : concat(otherwise, '_', i);
 }
 
-/// The examples with another size of the batch: their slices, again and again.
+/// The example inputs with another batch size: their slices are repeated.
 std::vector<Tensor> with_batch(const std::vector<Tensor>& inputs, int axis, std::int64_t batch) {
   std::vector<Tensor> changed;
   for (const Tensor& input : inputs) {
@@ -61,7 +61,7 @@ Traced trace(const TensorFunction& function, const std::vector<Tensor>& inputs, 
   }
   require(inputs[0].size(names.batch_axis) > 0, op, "the examples are empty");
   const NoGrad no_grad;
-  // A size of 1 would be special: an axis of this size broadcasts.
+  // A batch size of 1 is avoided, because an axis of size 1 broadcasts.
   const std::int64_t batch = std::max<std::int64_t>(inputs[0].size(names.batch_axis), 2);
   Traced first = trace_once(function, with_batch(inputs, names.batch_axis, batch), state, names);
   const Traced second = trace_once(function, with_batch(inputs, names.batch_axis, batch + 1), state, names);

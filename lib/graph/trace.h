@@ -1,4 +1,4 @@
-// Graphs of the computations of functions of tensors.
+// Traces: the computations of a function of tensors, as a graph.
 #pragma once
 
 #include <functional>
@@ -12,26 +12,26 @@ namespace crisol::graph {
 
 using TensorFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)>;
 
-/// The names of a traced graph.
+/// The names in a traced graph.
 struct TraceNames {
   std::vector<std::string> inputs = {};   ///< "input", or "input_0", "input_1", … if the list is empty.
   std::vector<std::string> outputs = {};  ///< "output", or "output_0", "output_1", … if the list is empty.
-  std::string batch = "batch";            ///< The size that may change.
-  int batch_axis = 0;                     ///< The axis of all inputs that has this size.
+  std::string batch = "batch";            ///< The name of the size that may change.
+  int batch_axis = 0;                     ///< The axis with this size, in all inputs.
 };
 
 struct Traced {
-  Graph graph;                  ///< Its nodes have no runs.
-  std::vector<Tensor> weights;  ///< The tensors of Graph::weights.
+  Graph graph;                  ///< Its nodes have no Run.
+  std::vector<Tensor> weights;  ///< The tensors for Graph::weights.
 };
 
-/// Runs `function` with the inputs and with another size of the batch, without gradients, and gives the graph of its
-/// computation. Ops and attributes have ONNX's newest form. The tensors of `state` that the function uses become
-/// weights under their names, and other tensors from before the trace become constants. Sizes that grow with the batch
-/// are computed from the shape of the first input.
+/// Runs `function` without gradients, with the inputs and with inputs of another batch size. Returns the graph of its
+/// computation. Ops and attributes have ONNX's newest form. Tensors of `state` that the function uses become weights
+/// with their names. Other tensors that are older than the trace become constants. Sizes that grow with the batch are
+/// computed from the shape of the first input.
 ///
-/// Throws invalid_argument for a function that ONNX cannot express: an op without a form there, writing into a tensor,
-/// reading values on the host, and numbers that depend on the size of the batch in another way.
+/// Throws invalid_argument for a function that ONNX cannot express. The reasons are an op without an ONNX form, writing
+/// into a tensor, reading values on the host, or numbers that depend on the batch size in another way.
 Traced trace(const TensorFunction& function, const std::vector<Tensor>& inputs, const NamedTensors& state,
              const TraceNames& names = {});
 

@@ -18,7 +18,7 @@ std::size_t at(int value) { return static_cast<std::size_t>(value); }
 Tracer::Tracer(const NamedTensors& state) {
   require(recorder() == nullptr, op_name, "a function that is traced cannot trace another one");
   for (const auto& [name, tensor] : state) {
-    if (find(tensor) != nullptr) continue;  // A tied parameter has the name that comes first.
+    if (find(tensor) != nullptr) continue;  // A tied parameter keeps the first of its names.
     const Value value = add_value(name, tensor);
     is_known_.back() = true;
     is_given_.back() = true;
@@ -70,7 +70,7 @@ void Tracer::add_input(const Tensor& x, const std::string& name) {
 }
 
 void Tracer::add_output(const Tensor& y, const std::string& name) {
-  // An output has a node of its own, because it has a name of its own.
+  // An output gets a node of its own, because it has a name of its own.
   const Value value = node("Identity", {of(y)});
   graph_.values[at(value)].name = name;
   name_after(value, y);
@@ -83,7 +83,7 @@ std::pair<Graph, std::vector<Tensor>> Tracer::finish() {
   for (const Node& node : graph_.nodes)
     for (const int input : node.inputs)
       if (input != absent) used[at(input)] = true;
-  // Constants and weights are read after the run, so they must still have the values that the run saw.
+  // Constants and weights are read after the run. So they must still have the values that they had during the run.
   for (const auto& [key, bound] : bound_)
     require(!used[at(bound.value)] || !is_known_[at(bound.value)] || bound.version == bound.storage->version.load(),
             op_name, "the function reads ", graph_.values[at(bound.value)].name,
@@ -128,7 +128,7 @@ Tracer::Value Tracer::numbers(std::vector<std::int64_t> values) {
 Tracer::Value Tracer::number(const Scalar& value, DType dtype, Device device) {
   const PauseRecorder pause;
   if (dtype == DType::i64) {
-    // On the host, because it may be an axis.
+    // The number is on the host, because it may be an axis.
     const Value made = add_value(concat("number_", graph_.values.size()), Tensor());
     graph_.values[at(made)].dtype = dtype;
     graph_.constants.emplace_back(made, Datum({value.as_int()}, Shape(), dtype));
@@ -163,7 +163,8 @@ std::vector<Tracer::Value> Tracer::node(const char* op, std::vector<Value> input
 void Tracer::bind(const Tensor& x, Value value) {
   if (find(x) != nullptr) return;
   Bound& bound = bound_[key_of(x)];
-  // A write to a tensor from before the run is no step of a graph. The value of a result that was written to is new.
+  // A graph cannot write to a tensor that existed before the run, so such a tensor keeps its value here. A result that
+  // was written to gets the new value.
   if (bound.storage != nullptr && is_given_[at(bound.value)]) return;
   bound = {value, x.impl()->storage->version.load(), x.impl()->storage};
   if (!graph_.values[at(value)].shape) name_after(value, x);

@@ -1,4 +1,4 @@
-// Notes the functions of one run as a graph.
+// Records the functions of one run as a graph.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ namespace crisol::graph {
 
 class Tracer final : public Recorder {
  public:
-  /// From construction to destruction this thread's functions are noted.
+  /// The object records this thread's functions as long as it lives.
   explicit Tracer(const NamedTensors& state);
   ~Tracer() override;
   Tracer(const Tracer&) = delete;
@@ -41,10 +41,10 @@ class Tracer final : public Recorder {
   struct Bound {
     Value value;
     std::uint64_t version;
-    std::shared_ptr<const Storage> storage;  ///< Kept, so that no other storage gets its address.
+    std::shared_ptr<const Storage> storage;  ///< Kept alive, so that no other storage gets its address.
   };
   static Key key_of(const Tensor& x);
-  /// Null if the tensor has no value, or was written to since.
+  /// Null if the tensor has no value, or if it was written to afterwards.
   const Bound* find(const Tensor& x) const;
   Value add_value(std::string name, const Tensor& of);
   void name_after(Value value, const Tensor& x);
@@ -53,8 +53,8 @@ class Tracer final : public Recorder {
   std::vector<Tensor> weights_;
   std::map<Key, Bound> bound_;
   std::map<const Storage*, std::pair<const char*, std::shared_ptr<const Storage>>> makers_;
-  std::vector<bool> is_known_;  ///< For each value, whether it depends on no input.
-  std::vector<bool> is_given_;  ///< For each value, whether it is an input, a weight or a constant.
+  std::vector<bool> is_known_;  ///< For each value: whether it depends on no input.
+  std::vector<bool> is_given_;  ///< For each value: whether it is an input, a weight or a constant.
 };
 
 }  // namespace crisol::graph

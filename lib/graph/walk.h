@@ -1,4 +1,4 @@
-// Runs of a graph in which the caller takes part.
+// Runs of a graph in which the caller runs each node.
 #pragma once
 
 #include <functional>
@@ -9,11 +9,12 @@
 
 namespace crisol::graph {
 
-/// Gives the results of a node for these inputs. `compute` computes them, once at most, and may take the inputs.
+/// Gives the results of a node for these inputs. `compute` computes them. It may be called at most once, and may
+/// consume the inputs.
 using RunNode = std::function<Data(const Node& node, const Data& inputs, const std::function<Data()>& compute)>;
 
-/// The same as run(). Every node runs by `run_node`, or as usual if that is null. This run alone owns the values in
-/// `replaced`, so that they too are given back as soon as no further node needs them.
+/// The same as run(), but `run_node` runs every node, unless it is null. The run owns the values in `replaced`, so they
+/// too are released as soon as no other node needs them.
 Data walk(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
           std::vector<std::pair<int, Datum>> replaced, const RunNode& run_node = nullptr);
 

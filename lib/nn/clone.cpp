@@ -49,7 +49,7 @@ Module::Module(const Module& other) : state_(other.state_) {
     return;
   }
   state_ = std::make_shared<State>();
-  copy = state_;  // Before the children are copied, because a child may be shared.
+  copy = state_;  // This comes before the children, because a child may be shared.
   const State& from = *other.state_;
   state_->parameters = {from.parameters.begin(), from.parameters.end()};
   state_->buffers = {from.buffers.begin(), from.buffers.end()};

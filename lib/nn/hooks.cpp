@@ -1,4 +1,4 @@
-// Hooks of modules: what operator() does around forward().
+// Hooks of modules: what operator() does before and after forward().
 #include <algorithm>
 
 #include "autograd/node.h"
@@ -9,7 +9,7 @@ namespace crisol::nn {
 
 namespace {
 
-// Adds a hook to the list that `member` names, in a state that may be gone when the handle is used.
+// Adds a hook to the list that `member` points to. The state may no longer exist when the handle is used.
 template <class State, class Hook>
 HookHandle add_hook(const std::shared_ptr<State>& state, Hooks<Hook> State::*member, Hook hook) {
   require(hook != nullptr, "Module", "the hook is empty");
@@ -36,7 +36,7 @@ struct Watch {
   }
 };
 
-// x, with a step of the graph behind it that calls the hooks.
+// x, recorded with an op whose backward calls the hooks.
 Tensor watch_input(const Tensor& x, const std::shared_ptr<Watch>& watch) {
   if (!autograd::linking(x)) return x;
   watch->input_recorded = true;
@@ -44,7 +44,7 @@ Tensor watch_input(const Tensor& x, const std::shared_ptr<Watch>& watch) {
                          [watch](const autograd::Gradients& dx) { return autograd::Gradients{watch->run(dx[0])}; })[0];
 }
 
-// y, with a step of the graph behind it that keeps the gradient for the hooks.
+// y, recorded with an op whose backward keeps the gradient for the hooks.
 Tensor watch_output(const Tensor& y, const std::shared_ptr<Watch>& watch) {
   if (!autograd::linking(y)) return y;
   return watch_gradients({y}, [watch](const autograd::Gradients& dy) {

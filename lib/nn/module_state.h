@@ -10,7 +10,7 @@
 
 namespace crisol::nn {
 
-/// Hooks of one kind in order of their addition, each under the number that removes it.
+/// Hooks of one kind in the order in which they were added. Each has a number, which removes it.
 template <class Hook>
 using Hooks = std::vector<std::pair<std::uint64_t, Hook>>;
 
@@ -18,7 +18,7 @@ struct Module::State {
   std::vector<std::pair<std::string, Parameter>> parameters;
   std::vector<std::pair<std::string, Buffer>> buffers;
   std::vector<std::pair<std::string, std::shared_ptr<Module>>> children;
-  std::vector<detail::CopyModule> copy_child;  ///< One for each child; null for a child that is held by a pointer.
+  std::vector<detail::CopyModule> copy_child;  ///< One for each child. Null if the child is held by a pointer.
   Hooks<ForwardPreHook> pre_hooks;
   Hooks<ForwardHook> hooks;
   Hooks<BackwardHook> backward_hooks;
@@ -28,7 +28,7 @@ struct Module::State {
   bool training = true;
 };
 
-/// A parameter or buffer with all its names. The first name is the listed one.
+/// A parameter or buffer with all its names. Lists show the first name.
 struct Module::Entry {
   Tensor tensor;
   std::vector<std::string> names;

@@ -1,4 +1,4 @@
-// The parameters and buffers of a module: lists, states, moves to a device.
+// The parameters and buffers of a module: lists, state dicts, moves to a device.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -11,7 +11,7 @@
 namespace crisol::nn {
 
 void Module::add_entries(const std::string& prefix, bool parameters, bool buffers, std::vector<Entry>& all) const {
-  // PyTorch's order: the parameters and buffers of a module come before the ones of its children.
+  // PyTorch's order: the parameters and buffers of a module come before those of its children.
   if (parameters)
     for (const auto& [name, tensor] : state_->parameters) all.push_back({tensor, {prefix + name}});
   if (buffers)
@@ -60,14 +60,14 @@ std::int64_t Module::parameter_count() const {
 
 namespace {
 
-// The entry of a list under its name, or null.
+// The list's entry with this name, or null.
 template <class Value>
 const Value* find(const std::vector<std::pair<std::string, Value>>& list, const std::string& name) {
   const auto at = std::find_if(list.begin(), list.end(), [&](const auto& entry) { return entry.first == name; });
   return at == list.end() ? nullptr : &at->second;
 }
 
-// The name of the module and the last part of a name.
+// Splits a name into the name of the module and the last part.
 std::pair<std::string, std::string> split_name(const std::string& name) {
   const std::size_t dot = name.rfind('.');
   if (dot == std::string::npos) return {"", name};
@@ -138,7 +138,7 @@ Module& Module::to(Device device) {
   struct Copy {
     Tensor tensor, value, gradient;
   };
-  // All copies are made first, so that running out of memory leaves every tensor in its old place.
+  // All copies are made first. So if memory runs out, every tensor is still in its old place.
   std::vector<Copy> copies;
   for (const Entry& entry : entries(true, true)) {
     if (entry.tensor.device() == device) continue;

@@ -46,7 +46,8 @@ BatchNormOptions NormBase::call_options(double momentum) const {
 
 std::int64_t NormBase::batches() {
   const std::uint64_t version = version_of(num_batches_tracked);
-  // Other code wrote this tensor (loaded a state dict) or moved it. So it is read once, which waits for the device.
+  // In this case other code wrote or moved this tensor, for example by loading a state dict. So the tensor is read
+  // once, which waits for the device.
   if (!counted_.defined() || !counted_.shares_storage_with(num_batches_tracked) || version != counted_version_) {
     batches_ = num_batches_tracked.item<std::int64_t>();
     counted_ = num_batches_tracked.detach();
@@ -57,7 +58,7 @@ std::int64_t NormBase::batches() {
 
 void NormBase::count_batch() {
   if (!training() || !num_batches_tracked.defined()) return;
-  if (runtime::current_capturer() != nullptr) {  // Each replay must count one more batch.
+  if (runtime::current_capturer() != nullptr) {  // The captured addition counts a batch in each replay.
     num_batches_tracked.add_(1);
     return;
   }

@@ -26,7 +26,7 @@ bool fits(const Tensor& value, const Tensor& tensor) {
 }
 
 void copy_values(const Tensor& tensor, const Tensor& value) {
-  ops::copy_into(tensor, value.shares_storage_with(tensor) ? ops::clone(value) : value);  // They may overlap.
+  ops::copy_into(tensor, value.shares_storage_with(tensor) ? ops::clone(value) : value);  // Both may overlap in memory.
 }
 
 void take_new_memory(const Tensor& tensor, const Tensor& value) {

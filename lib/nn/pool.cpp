@@ -16,7 +16,7 @@ Options with_kernel(const char* layer, Extent kernel, Options options) {
   return options;
 }
 
-/// One number if all are equal, as in PyTorch's MaxPool2d(2).
+/// Prints one number if all are equal, as in PyTorch's MaxPool2d(2).
 template <class Extent>
 std::string short_text(Extent extent) {
   return extent == Extent(extent.w) ? concat(extent.w) : concat(extent);

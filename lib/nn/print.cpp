@@ -24,7 +24,7 @@ std::string demangled(const char* name) {
   return name;
 }
 
-/// Calls line(text) with each line of a text.
+/// Calls line(text) for each line of a text.
 template <class Line>
 void for_each_line(const std::string& text, const Line& line) {
   for (std::size_t begin = 0; begin < text.size();) {
@@ -34,11 +34,11 @@ void for_each_line(const std::string& text, const Line& line) {
   }
 }
 
-// The name of a class without namespaces.
+// The name of a class without its namespaces.
 std::string name_of(const std::type_info& type) {
   const std::string name = demangled(type.name());
   std::size_t first = 0;
-  int depth = 0;  // The depth of brackets, because the arguments of a template have namespaces too.
+  int depth = 0;  // The depth of brackets. Namespaces inside of brackets belong to template arguments.
   for (std::size_t i = 0; i + 1 < name.size(); ++i) {
     if (name[i] == '<' || name[i] == '(') ++depth;
     if (name[i] == '>' || name[i] == ')') --depth;

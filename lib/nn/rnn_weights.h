@@ -7,10 +7,10 @@
 
 namespace crisol::nn {
 
-/// All values are uniform in [-1/sqrt(hidden), 1/sqrt(hidden)). outputs == 0 means no projection.
+/// Makes weights whose values are uniform in [-1/sqrt(hidden), 1/sqrt(hidden)). outputs == 0 means no projection.
 RnnWeights make_rnn_weights(RnnCell cell, std::int64_t inputs, std::int64_t hidden, bool bias, std::int64_t outputs);
 
-/// The cell of plain recurrent units.
+/// The cell of plain recurrent layers with this nonlinearity.
 inline RnnCell cell_of(Nonlinearity nonlinearity) {
   return nonlinearity == Nonlinearity::tanh ? RnnCell::tanh : RnnCell::relu;
 }

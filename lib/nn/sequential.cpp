@@ -11,13 +11,13 @@ namespace crisol::nn {
 
 namespace {
 
-// The layer, if its class is exactly `Layer`. A derived class may have its own forward.
+// The layer if its class is exactly `Layer`, or null. A derived class may have its own forward.
 template <class Layer>
 Layer* as(Module& module) {
   return typeid(module) == typeid(Layer) ? static_cast<Layer*>(&module) : nullptr;
 }
 
-// Replaces x by epilogue(layer(x)) if the layer has that class.
+// If the layer's class is `Layer`, replaces x by epilogue(layer(x)).
 template <class Layer>
 bool pass_through(Module& module, Tensor& x, const Epilogue& epilogue) {
   Layer* layer = as<Layer>(module);
@@ -25,7 +25,7 @@ bool pass_through(Module& module, Tensor& x, const Epilogue& epilogue) {
   return layer != nullptr;
 }
 
-// Replaces x by activation(layer(x)) if one call for both is less work than two calls.
+// Replaces x by activation(layer(x)), if one call for both is less work than two calls.
 bool pass_both(Module& layer, Module& activation, Tensor& x) {
   static const Epilogue to_six = fuse([](const Expr& y) { return relu6(y); }, "relu6").epilogue();
   if (layer.has_hooks() || activation.has_hooks()) return false;

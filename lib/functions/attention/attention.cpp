@@ -43,7 +43,7 @@ void check_operands(const Tensor& query, const Tensor& key, const Tensor& value)
   require(key.size(-2) == value.size(-2), op, "there are ", key.size(-2), " keys and ", value.size(-2), " values");
 }
 
-/// The heads (…, H, R, C) of queries, or of a mask, in groups of neighbours: (…, H / group, group, R, C).
+/// Splits the heads (…, H, R, C) of queries, or of a mask, into groups of neighbours: (…, H / group, group, R, C).
 Tensor in_groups(const Tensor& x, std::int64_t group) {
   if (x.dim() < 3) return x;
   if (x.size(-3) == 1) return x.unsqueeze(-3);
@@ -65,7 +65,7 @@ std::int64_t group_of(const Tensor& query, const Tensor& key, const Tensor& valu
   return query.size(-3) / heads;
 }
 
-/// What a mask adds to the scores.
+/// The numbers that a mask adds to the scores.
 Tensor bias_of(const Tensor& mask, const Shape& scores) {
   require(mask.dtype() == DType::boolean || is_floating(mask.dtype()), op, "the mask must be bool, f32 or f16, it is ",
           mask.dtype());
@@ -75,7 +75,7 @@ Tensor bias_of(const Tensor& mask, const Shape& scores) {
   return where(mask, zeros(Shape(), DType::f32, mask.device()), -infinity);
 }
 
-/// The mask, with -inf where a causal query does not see a key.
+/// The mask, with -inf where a query must not see a key because of `causal`.
 Tensor full_bias(const Attention& a) {
   if (!a.causal) return a.bias;
   const auto places = [&](const Tensor& x) {
@@ -85,13 +85,13 @@ Tensor full_bias(const Attention& a) {
   return where(seen, a.bias.defined() ? a.bias : zeros(Shape(), DType::f32, a.q.device()), -infinity);
 }
 
-/// The weights of the values, for each query.
+/// The weights of the values for each query: softmax of the scores.
 Tensor probabilities(const Attention& a) {
   const Tensor scores = matmul(a.q * a.scale, a.k.transpose(-2, -1));
   const Tensor bias = full_bias(a);
   if (!bias.defined()) return softmax(scores, -1);
   if (!a.bias.defined() || bias.size(-1) == 0) return softmax(scores + bias, -1);
-  // The row of a query that sees no key would be NaN. Without a mask, every query sees a key.
+  // Softmax of a row would be NaN if its query sees no key, so such a row is set to 0. Only a mask can cause this.
   const Tensor sees_none = max(bias.detach(), {-1}, true).eq(-infinity);
   return where(sees_none, 0, softmax(scores + where(sees_none, 0, bias), -1));
 }
@@ -101,7 +101,7 @@ Tensor composed(const Attention& a, double dropout_p) {
   return matmul(dropout_p > 0 ? dropout(weights, dropout_p) : weights, a.v);
 }
 
-/// The probabilities are computed again, because the kernel did not keep them.
+/// The probabilities are computed again, because the kernel does not store them.
 auto attention_backward(const Attention& a, const Tensor& result) {
   return [q = Saved(a.q), k = Saved(a.k), v = Saved(a.v), bias = Saved(a.bias), y = SavedResult(result),
           causal = a.causal, scale = a.scale](const Tensor& dy, Needs needs) {

@@ -17,7 +17,7 @@ using autograd::Saved;
 
 namespace {
 
-/// The gradients of a convolution. `summed` are all axes but the channels.
+/// The gradients of a convolution. `summed` are all axes except for the channels.
 template <class Options>
 auto conv_backward(const char* op, const Tensor& input, const Tensor& filter, const Options& options,
                    const Shape& summed) {

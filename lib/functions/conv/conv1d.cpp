@@ -1,4 +1,4 @@
-// Convolution of sequences: images with one row.
+// Convolution of sequences, computed as a convolution of images with one row.
 #include <algorithm>
 
 #include "base/text.h"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* op = "conv1d";
 
-/// Checks everything that conv2d would refuse in its own words.
+/// Checks everything that conv2d would check, because conv2d's messages speak of images.
 void check(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv1dOptions& o) {
   require(x.defined() && weight.defined(), op, "a tensor is undefined");
   require(x.dim() == 3, op, "the input must have 3 axes (N, C, L), its shape is ", x.shape());
@@ -32,7 +32,7 @@ Conv2dOptions for_images(const Conv1dOptions& o) {
   return {.stride = {1, o.stride}, .padding = {0, o.padding}, .dilation = {1, o.dilation}, .groups = o.groups};
 }
 
-/// Whether the epilogue computes the same behind a result with one more axis before its last one.
+/// Whether the epilogue computes the same if the result has one more axis before its last axis.
 bool takes_axis(const Epilogue& epilogue, const Tensor& any) {
   const auto arguments = epilogue.arguments(any);
   return std::all_of(arguments.begin() + 1, arguments.end(),

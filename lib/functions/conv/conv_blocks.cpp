@@ -8,7 +8,7 @@ namespace crisol::detail {
 
 namespace {
 
-/// x with zeros at the end of the axis, up to the given size.
+/// x with zeros at the end of the axis, so that the axis has the given size.
 Tensor filled_up(const Tensor& x, int axis, std::int64_t size) {
   if (x.size(axis) == size) return x;
   std::vector<AxisPadding> paddings(static_cast<std::size_t>(x.dim() - axis));

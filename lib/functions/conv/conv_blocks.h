@@ -1,4 +1,4 @@
-// Convolutions of channels in blocks (ops/conv/conv2d_blocks.h), for programs of graphs. They have no gradients.
+// Convolutions with the channels in blocks (ops/conv/conv2d_blocks.h), for programs of graphs. They have no gradients.
 #pragma once
 
 #include "crisol/fuse.h"
@@ -11,7 +11,7 @@ namespace crisol::detail {
 Tensor to_blocks(const Tensor& x, std::int64_t block);
 /// The first `channels` channels of a tensor in blocks, as (N, channels, H, W).
 Tensor from_blocks(const Tensor& x, std::int64_t channels);
-/// One number for each channel, (C), as (ceil(C / block), block).
+/// One number for each channel: (C) as (ceil(C / block), block).
 Tensor channels_in_blocks(const Tensor& numbers, std::int64_t block);
 
 /// The weight (K, C, R, S) of a convolution, as ops::conv2d_blocks takes it for inputs in blocks of `block_in`.
@@ -19,12 +19,12 @@ Tensor weight_in_blocks(const Tensor& weight, std::int64_t block_in, std::int64_
 /// The same for a depthwise convolution, whose weight is (C, 1, R, S).
 Tensor depthwise_weight_in_blocks(const Tensor& weight, std::int64_t block);
 
-/// ops::conv2d_blocks, and an epilogue behind it if it is not null.
+/// ops::conv2d_blocks, followed by an epilogue if `epilogue` is not null.
 Tensor conv2d_blocks(const Tensor& x, const Tensor& weight, const Tensor& bias, const ops::Conv2dSizes& sizes,
                      const Epilogue* epilogue);
 
-/// ops::conv2d_separable with the functions g and f, which may be null. If g is not a function of single elements that
-/// kernels can compute, the convolutions run one after the other.
+/// ops::conv2d_separable with the functions g and f, which may be null. If no kernel can compute g as a function of
+/// single elements, the convolutions run one after the other.
 Tensor conv2d_separable(const Tensor& x, const ops::SeparableWeights& weights, const ops::Conv2dSizes& sizes,
                         std::int64_t outputs, const Epilogue* g, const Epilogue* f);
 

@@ -1,5 +1,6 @@
-// The gradients of convolutions, with gradients of their own. A convolution, its gradient by the input and its gradient
-// by the weight are linear in each operand, and the gradients of each are the other two.
+// The gradients of convolutions, which have gradients themselves. There are three functions: a convolution, its
+// gradient with respect to the input, and its gradient with respect to the weight. Each is linear in both operands, and
+// its gradients are the other two functions.
 #pragma once
 
 #include "autograd/node.h"
@@ -50,7 +51,7 @@ Tensor convolved(const char* op, const Tensor& x, const Tensor& weight, const Op
                        });
 }
 
-/// The gradient of an input of this shape. It is the transposed convolution of dy, too.
+/// The gradient of an input of this shape. It is also the transposed convolution of dy.
 template <class Options>
 Tensor conv_gradient_of_input(const char* op, const Tensor& dy, const Tensor& weight, const Shape& input,
                               const Options& options) {

@@ -1,4 +1,4 @@
-// Transposed convolutions: the gradient of a convolution for its input, as a function of its own.
+// Transposed convolutions. A transposed convolution is the gradient of a convolution with respect to its input.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -18,7 +18,7 @@ namespace crisol {
 
 namespace {
 
-/// The window along an axis.
+/// The name of an axis for messages, and the options along this axis.
 struct TransposedAxis {
   const char* name;
   int stride, padding, output_padding, dilation;
@@ -45,8 +45,8 @@ struct Operands {
   const Tensor &x, &weight, &bias;
 };
 
-/// The shape of the result. Checks everything that the convolution's gradient would refuse in its own words. The axes
-/// have names for messages.
+/// The shape of the result. Checks everything that the convolution's gradient would check, because the gradient's
+/// messages speak of another function. The axes have names for messages.
 Shape transposed_shape(const char* op, const Operands& operands, int groups, std::span<const TransposedAxis> axes,
                        const char* input_axes, const char* weight_axes) {
   const auto& [x, weight, bias] = operands;
@@ -69,20 +69,20 @@ Shape transposed_shape(const char* op, const Operands& operands, int groups, std
   return shape;
 }
 
-/// Whether an output padding reaches the stride. No convolution of the result has the input's size then, so the result
-/// is computed without any padding, and cut.
+/// Whether an output padding is at least the stride. Then no convolution turns the result's size into the input's size.
+/// So the result is computed without any padding, and cut.
 bool is_cut(std::span<const TransposedAxis> axes) {
   return std::any_of(axes.begin(), axes.end(), [](const TransposedAxis& a) { return a.output_padding >= a.stride; });
 }
 
-/// The shape of the result without any padding.
+/// The shape that the result has without any padding.
 Shape whole_shape(Shape shape, std::span<const TransposedAxis> axes) {
   for (std::size_t i = 0; i < axes.size(); ++i)
     shape[static_cast<int>(i) + 2] += 2 * std::int64_t{axes[i].padding} - axes[i].output_padding;
   return shape;
 }
 
-/// The result, as a part of the result without any padding.
+/// Cuts the result out of the result without any padding.
 Tensor cut(const Tensor& whole, std::span<const TransposedAxis> axes) {
   std::vector<AxisPadding> paddings;
   for (std::size_t i = axes.size(); i-- > 0;)
@@ -90,7 +90,7 @@ Tensor cut(const Tensor& whole, std::span<const TransposedAxis> axes) {
   return pad(whole, paddings);
 }
 
-/// The transposed convolution: the gradient of a convolution for its input.
+/// The transposed convolution: the gradient of a convolution with respect to its input.
 template <class Convolution, class Options>
 Tensor transposed(const char* op, const Operands& operands, const Shape& shape, const Options& o,
                   std::span<const TransposedAxis> axes) {

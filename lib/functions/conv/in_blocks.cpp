@@ -1,4 +1,4 @@
-// Ops of channels in blocks, with the layouts before and behind them.
+// Ops that work with channels in blocks. They convert the input to blocks, and the result back.
 #include "base/ceil_div.h"
 #include "crisol/grad_mode.h"
 #include "crisol/ops/blocks.h"

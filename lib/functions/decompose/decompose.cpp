@@ -23,7 +23,7 @@ namespace {
 
 Tensor transposed(const Tensor& x) { return matrix_transpose(x); }
 
-/// a + b, where either may be undefined.
+/// a + b. Either may be undefined.
 Tensor plus(const Tensor& a, const Tensor& b) {
   if (!a.defined()) return b;
   return b.defined() ? a + b : a;
@@ -34,14 +34,14 @@ Tensor diagonal_of(const Tensor& values) {
   return values.unsqueeze(-1) * eye(values.size(-1), {}, values.dtype(), values.device());
 }
 
-/// y[…, i, j] = values[…, j] - values[…, i]. The diagonal is infinite, so that a quotient by it is 0.
+/// y[…, i, j] = values[…, j] - values[…, i]. The diagonal is infinite, so that a quotient with this denominator is 0.
 Tensor gaps(const Tensor& values) {
   const Tensor differences = values.unsqueeze(-2) - values.unsqueeze(-1);
   const Tensor same = eye(values.size(-1), {}, DType::boolean, values.device());
   return where(same, std::numeric_limits<double>::infinity(), differences);
 }
 
-/// The gradient of qr for R (…, n, n) and Q (…, m, n): (dQ + Q S) R^-T, where S is the upper triangle of
+/// The gradient of qr, from the gradients of R (…, n, n) and Q (…, m, n): (dQ + Q S) R^-T. S is the upper triangle of
 /// dR R^T - Q^T dQ, made symmetric.
 Tensor qr_gradient(const Tensor& dq, const Tensor& dr, const Tensor& q, const Tensor& r) {
   const Tensor from_r = dr.defined() ? matmul(dr, transposed(r)) : Tensor();
@@ -51,7 +51,8 @@ Tensor qr_gradient(const Tensor& dq, const Tensor& dr, const Tensor& q, const Te
   return transposed(solve(r, transposed(plus(matmul(q, symmetric), dq))));
 }
 
-/// The gradient of svd for U (…, m, k), S (…, k) and V^T (…, k, n). With E[i, j] = S[j]^2 - S[i]^2 it is
+/// The gradient of svd, from the gradients of U (…, m, k), S (…, k) and V^T (…, k, n). With E[i, j] = S[j]^2 - S[i]^2
+/// it is
 ///
 ///     U (((U^T dU - dU^T U) / E) S + S ((V^T dV - dV^T V) / E) + diag(dS)) V^T
 ///         + (1 - U U^T) dU S^-1 V^T + U S^-1 dV^T (1 - V V^T)
@@ -129,7 +130,7 @@ SvdResult svd(const Tensor& x, bool full_matrices) {
   const std::vector<Tensor> recorded = autograd::record_many(
       "svd", {y.u, y.s, y.vh}, {x},
       [u = SavedResult(y.u, 0), s = SavedResult(y.s, 1), vh = SavedResult(y.vh, 2), k](const Gradients& dy, Needs) {
-        // The further vectors of the full form are any basis, so they have no gradient.
+        // The full form has more vectors, which are any basis, so they have no gradient.
         const auto first = [&](const Tensor& t, int axis) { return t.defined() ? t.narrow(axis, 0, k) : t; };
         return Gradients{
             svd_gradient(first(dy[0], -1), dy[1], first(dy[2], -2), first(u.get(), -1), s.get(), first(vh.get(), -2))};

@@ -1,4 +1,4 @@
-// Functions of matrices by singular values: pinv, matrix_rank, matrix_norm. And matrix_power.
+// Functions of matrices that use singular values: pinv, matrix_rank, matrix_norm. And matrix_power.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -23,8 +23,8 @@ using autograd::SavedResult;
 
 namespace {
 
-/// Whether each singular value of x, in s (…, k), counts as more than zero: s > rtol max s. An undefined rtol is max(m,
-/// n) epsilon.
+/// Whether each singular value in s (…, k) of x counts as more than zero: s > rtol max s. If rtol is undefined, it is
+/// max(m, n) epsilon.
 Tensor counted(const char* op, const Tensor& x, const Tensor& s, const Tensor& rtol) {
   if (s.numel() == 0) return s.gt(0);
   const Tensor largest = max(s, {-1}, true);
@@ -52,7 +52,7 @@ Tensor pinv(const Tensor& x, const Tensor& rtol) {
     y = matmul(matrix_transpose(f.vh) * inverse.unsqueeze(-2), matrix_transpose(f.u)).to(x.dtype());
   }
   if (!autograd::recording(x)) return y;
-  // This holds for matrices near x of the same rank. Source: Golub and Pereyra, 1973, (4.12).
+  // The formula holds if matrices near x have the same rank as x. Source: Golub and Pereyra, 1973, (4.12).
   return autograd::record_higher(op, y, {x}, [x = Saved(x), y = SavedResult(y)](const Tensor& dy, Needs) {
     const Tensor a = x.get(), p = y.get(), transposed = matrix_transpose(p);
     const Tensor d = matrix_transpose(dy), k = matmul(d, p), right = matmul(k, transposed);
@@ -110,7 +110,7 @@ Tensor matrix_power(const Tensor& x, std::int64_t n) {
     return matrix_power(inv(x), -n);
   }
   if (n == 0) return eye(x.size(-1), {}, x.dtype(), x.device()).expand(x.shape()).clone();
-  // Squares, and the product of the squares that the binary digits of n name.
+  // Squares repeatedly. The result is the product of the squares for which the binary digit of n is 1.
   Tensor square = x, product;
   for (;; square = matmul(square, square)) {
     if (n % 2 == 1) product = product.defined() ? matmul(product, square) : square;

@@ -53,8 +53,8 @@ std::optional<ops::EpilogueOperand> operand_of(const Tensor& x, const ResultLayo
     if (size == 1) repeats |= 1u << i;
   }
   const unsigned all = (1u << shape.rank()) - 1;
-  // Bit masks of axes: `columns` holds the axes within a row, `rows` the axes of the rows in one product, `products`
-  // the rest.
+  // Bit masks of axes: `columns` are the axes within a row, `rows` are the axes of the rows of one product, and
+  // `products` are the other axes.
   const int last = shape.rank() - 1;
   const bool axis_of_rows = layout.by_channel || layout.by_block;
   const unsigned columns = axis_of_rows ? all & ~3u : 1u << last;
@@ -90,7 +90,7 @@ std::optional<ops::EpilogueOperand> operand_of(const Tensor& x, const ResultLayo
 // The arguments that one call passes to the kernel for an epilogue.
 struct KernelEpilogue {
   ops::ProductEpilogue epilogue;
-  std::array<Tensor, ops::ProductEpilogue::max_operands> operands;  ///< Keep the buffers of the views alive.
+  std::array<Tensor, ops::ProductEpilogue::max_operands> operands;  ///< These keep the buffers of the views alive.
 };
 
 std::optional<KernelEpilogue> for_kernel(const EpilogueForm& form, const FusedValues& values,
@@ -114,8 +114,8 @@ std::optional<KernelEpilogue> for_kernel(const EpilogueForm& form, const FusedVa
 
 bool needs_gradient(const Tensor& x) { return x.defined() && x.requires_grad(); }
 
-// Bit i says whether the gradient of the recording's tensor i is wanted. The product's gradient is wanted if one of the
-// op's inputs wants a gradient.
+// Bit i says whether the gradient of the recording's tensor i is wanted. The gradient of the product is wanted if one
+// of the op's inputs wants a gradient.
 std::uint32_t wanted_tensors(const EpilogueOp& op, const FusedGraph& fused, std::span<const FusedArgument> arguments) {
   if (!grad_enabled()) return 0;
   std::uint32_t wanted = 0;
@@ -147,8 +147,8 @@ Tensor record(const EpilogueOp& op, const FusedOp& fused, const FusedBackward& b
 }  // namespace
 
 Tensor run_with_epilogue(const EpilogueOp& op, const Epilogue& epilogue) {
-  if (recorder() != nullptr) return epilogue(op.plain());  // A trace notes functions one by one.
-  // The result does not exist yet. The weight takes its place here, because both are f32 and have axes.
+  if (recorder() != nullptr) return epilogue(op.plain());  // A trace records functions one by one.
+  // The result does not exist yet, so the weight represents it here: both are f32 and have axes.
   const std::vector<FusedArgument> types = epilogue.arguments(op.inputs[1]);
   const Tracer tracer{epilogue.trace(), epilogue.object()};
   const FusedOp& fused = epilogue.function().op_for(tracer, types);
@@ -167,7 +167,7 @@ Tensor run_with_epilogue(const EpilogueOp& op, const Epilogue& epilogue) {
   const FusedBackward* backward = wanted != 0 ? &fused.backward_for(wanted) : nullptr;
   if (backward != nullptr) {
     const std::vector<TensorOrigin>& reads = backward->reads();
-    // Backward would read the product before the epilogue. This value is not stored anywhere, so the op and the
+    // Backward would need the op's result before the epilogue. The kernel does not store this value, so the op and the
     // epilogue run one after the other.
     if (std::find(reads.begin(), reads.end(), TensorOrigin{}) != reads.end()) return epilogue(op.plain());
   }
@@ -195,8 +195,8 @@ std::optional<ops::ProductEpilogue> function_of_element(const Epilogue& epilogue
 
 namespace {
 
-// A function made of a body and an epilogue. The body takes the first `tensors` arguments; its value becomes the first
-// argument of the epilogue.
+// A function that consists of a body and an epilogue. The body takes the first `tensors` arguments. Its value is the
+// first argument of the epilogue.
 struct Behind {
   Expr (*body)(const Expr*);
   std::size_t tensors, arguments;

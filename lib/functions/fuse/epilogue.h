@@ -11,13 +11,13 @@
 
 namespace crisol::detail {
 
-/// The layout of an op's result, as its kernel sees it: rows of elements. The rows of a matrix product run along its
-/// last axis. A convolution has one row for each channel, or for each block of channels.
+/// The layout of an op's result as its kernel sees it: rows of elements. A row of a matrix product runs along the last
+/// axis. A convolution has one row for each channel, or for each block of channels.
 struct ResultLayout {
   Shape shape;
   bool by_channel = false;   ///< (N, K, …) with one row for each k. If false, rows run along the last axis.
-  bool in_products = false;  ///< The last two axes are one product of many.
-  bool by_block = false;     ///< (N, blocks, …, c), channels in blocks of c: see ops/conv/conv2d_blocks.h.
+  bool in_products = false;  ///< The last two axes are one of several products.
+  bool by_block = false;     ///< (N, blocks, …, c): channels in blocks of c; see ops/conv/conv2d_blocks.h.
 };
 
 /// The parts of an op without its epilogue.
@@ -29,24 +29,24 @@ struct EpilogueOp {
   std::function<Tensor()> plain;
   /// The raw op with an epilogue in its kernel.
   std::function<ops::ProductResult(const ops::ProductEpilogue&)> raw;
-  /// Returns a function that computes the gradients of `inputs` from the gradient of the plain result. Called only if a
-  /// gradient is wanted.
+  /// Returns a function that computes the gradients of `inputs` from the gradient of the op's result before the
+  /// epilogue. Called only if a gradient is wanted.
   std::function<std::function<autograd::Gradients(const Tensor&, autograd::Needs)>()> backward;
   /// The gradient has a gradient, see autograd::record_higher.
   bool higher = false;
 };
 
-/// Runs the op and its epilogue. Forward is one kernel under two conditions: the op's kernel accepts the epilogue, and
-/// wanted gradients of the epilogue can be computed from its result.
+/// Runs the op and its epilogue. Forward is one kernel under two conditions. The op's kernel must accept the epilogue,
+/// and backward must be able to compute the wanted gradients from the result.
 Tensor run_with_epilogue(const EpilogueOp& op, const Epilogue& epilogue);
 
-/// The epilogue as a function of single elements, for kernels that compute more behind it. It lives as long as the
-/// epilogue. Nothing if it reads other tensors or no kernel can compute it. The function's argument has the dtype and
-/// the device of `like`.
+/// The epilogue as a function of single elements, for kernels that compute more after it. It lives as long as the
+/// epilogue. Nothing if it reads other tensors, or if no kernel can compute it. The function's argument has the dtype
+/// and the device of `like`.
 std::optional<ops::ProductEpilogue> function_of_element(const Epilogue& epilogue, const Tensor& like);
 
-/// Runs an op that is itself a pointwise expression of tensors, and its epilogue, as one fused function. The address of
-/// the body identifies it.
+/// Runs an op and its epilogue as one fused function. The op is itself a pointwise expression of tensors, and the
+/// address of `body` identifies it.
 Tensor run_behind(Expr (*body)(const Expr* tensors), const std::vector<Tensor>& tensors, const Epilogue& epilogue);
 
 }  // namespace crisol::detail

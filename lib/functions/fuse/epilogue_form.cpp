@@ -25,7 +25,7 @@ const char* refuse(const Recording& recording) {
   return nullptr;
 }
 
-// True if the node adds the product and another tensor.
+// Whether the node adds the product and another tensor.
 bool adds_tensor(const PointwiseGraph& graph, int node) {
   const PointwiseGraph::Node& sum = graph[node];
   if (sum.kind != Kind::apply || sum.row != &ops::rows::add) return false;
@@ -52,7 +52,7 @@ std::string prelude_of(const FusedGraph& fused) {
   text += concat("#define EPILOGUE_OPERANDS ", fused.tensors.size() - 1, "\n#define EPILOGUE_SCALARS ",
                  fused.scalars.size(), "\n#define EPILOGUE_OF(W, name) \\\n");
   text += ops::function_of(graph, "name##_graph", "##W");
-  text.insert(text.size() - 1, " \\");  // The macro continues on the next line.
+  text.insert(text.size() - 1, " \\");  // A backslash, because the macro continues on the next line.
   std::string arguments = "v";
   for (std::size_t i = 1; i < fused.tensors.size(); ++i) arguments += concat(", e", i - 1);
   for (std::size_t i = 0; i < fused.scalars.size(); ++i) arguments += concat(", s.s", i);

@@ -1,4 +1,4 @@
-// Conversion of a recording to the last step of a product's kernel.
+// Converts a recording to the epilogue of a product's kernel.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 namespace crisol::detail {
 
 struct EpilogueForm {
-  /// The reason why no kernel can apply it, or nullptr.
+  /// The reason why no kernel can apply the recording, or nullptr.
   const char* refusal = nullptr;
   ops::ProductEpilogue::Form form = ops::ProductEpilogue::Form::none;
-  std::string prelude;                ///< The source of a generic epilogue.
-  std::vector<std::size_t> operands;  ///< The arguments that it reads, without number 0, the product's result.
+  std::string prelude;                ///< The source of an epilogue in generated code.
+  std::vector<std::size_t> operands;  ///< The arguments that it reads, except for argument 0, the product's result.
   std::vector<ScalarOrigin> scalars;
 };
 

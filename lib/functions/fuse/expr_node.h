@@ -1,4 +1,4 @@
-// The node that an Expr points to. A node never changes. Expressions share their nodes.
+// The node to which an Expr points. A node never changes. Expressions share nodes.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ struct ExprNode {
     tensor,    ///< An element of argument `argument`.
     scalar,    ///< Argument `argument`, a number.
     constant,  ///< `value`.
-    row,       ///< A row of the table, applied to `inputs`: first its inputs, then its scalars.
-    cast,      ///< inputs[0] as `dtype`.
+    row,       ///< A row of the table, applied to `inputs`: the row's inputs, then its scalars.
+    cast,      ///< inputs[0], converted to `dtype`.
     trailing,  ///< A reduction of inputs[0].
   };
 
@@ -42,8 +42,8 @@ struct ExprNode {
   std::vector<NodePtr> inputs{};
 };
 
-/// Applies a row to operands: first its inputs, then its scalars. The row need not be in the table, but must live as
-/// long as the process.
+/// Applies a row to operands: its inputs, then its scalars. The row need not be in the table, but must live as long as
+/// the process.
 Expr apply(const ops::PointwiseRow& row, std::span<const Expr> operands);
 
 inline Expr make_expr(ExprNode node) { return Expr(std::make_shared<const ExprNode>(std::move(node))); }

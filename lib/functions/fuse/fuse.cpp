@@ -1,4 +1,4 @@
-// Finds the recorded op for the types of the arguments when a fused function is called.
+// Calls of a fused function: finds the recorded op for the types of the arguments.
 #include "crisol/fuse.h"
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace {
 
 using ops::PointwiseGraph;
 
-// Packs the argument types into four bits each: the dtype, whether the argument is a tensor, and whether this tensor
-// has axes. The graph's types depend on nothing else.
+// Packs the types of the arguments, four bits for each: the dtype, whether the argument is a tensor, and whether this
+// tensor has axes. The types in the graph depend on nothing else.
 std::uint64_t signature_of(const char* op, std::span<const FusedArgument> arguments) {
   require(arguments.size() <= FusedFunction::max_arguments, op, arguments.size(), " arguments, at most ",
           FusedFunction::max_arguments, " are possible");
@@ -54,8 +54,8 @@ bool wants_gradient(const FusedGraph& fused, std::span<const FusedArgument> argu
          });
 }
 
-// True if backward is sure to fit into the limits of one kernel. Backward also reads up to three tensors for each
-// result: its gradient, and the result or the elements with their maximum.
+// Whether backward certainly fits into the limits of one kernel. For each result, backward also reads up to three
+// tensors: the gradient, and the result or the elements with their maximum.
 bool gradient_fits(const Recording& recording) {
   const std::size_t results = recording.trailing.size();
   std::size_t tensors = recording.fused.tensors.size() + 2 * results;
@@ -73,9 +73,9 @@ bool same_shapes(const FusedGraph& fused, std::span<const FusedArgument> argumen
 
 }  // namespace
 
-// The ops of one recording. `all` computes all results. `groups` has one op for each set of tensors that results depend
-// on; it is used when tensors have different shapes, because the results then differ in shape too. `singles` has one op
-// for each result; it is used when backward of all results is too large for one kernel.
+// The ops of one recording. `all` computes all results. `groups` has one op for each set of tensors on which results
+// depend. It is used when tensors have different shapes, because results then differ in shape too. `singles` has one op
+// for each result. It is used when backward of all results is too large for one kernel.
 struct FusedFunction::Recorded {
   struct Group {
     std::uint32_t tensors;

@@ -15,7 +15,7 @@ using ops::PointwiseGraph;
 
 const ops::ReduceRule sum_of_gradients{"fuse", ops::Combine::sum, ops::ReduceTypes::total};
 
-// Counts the elements that equal the maximum or minimum.
+// Counts the elements that are equal to the maximum or minimum.
 FusedReduction count_ties(std::size_t result, DType dtype) {
   FusedGraph fused;
   const int hits = add_hits(fused, result, dtype);
@@ -29,7 +29,7 @@ void add_new(std::vector<TensorOrigin>& list, const std::vector<TensorOrigin>& m
       list.push_back(origin);
 }
 
-// A view of a reduced result, or of its gradient, that broadcasts to the shape before the reduction.
+// A view of a reduced result, or of its gradient, that broadcasts to the unreduced shape `shape`.
 Tensor broadcastable(const Tensor& x, const Trailing& trailing, const Shape& shape) {
   if (trailing.kind == Trailing::Kind::none) return x;
   Shape with = trailing.last_axis ? shape : Shape();
@@ -115,8 +115,8 @@ std::vector<Tensor> FusedBackward::run(const FusedValues& given, std::span<const
 std::vector<Tensor> FusedBackward::run_fused(const FusedValues& values, std::span<const Shape> shapes) const {
   const PointwiseGraph& graph = gradient_.fused.graph;
   std::vector<Tensor> all(shapes.size());
-  std::vector<int> nodes;           // Gradients to store over the joint shape.
-  std::vector<std::size_t> stored;  // The tensors that they belong to.
+  std::vector<int> nodes;           // Gradients that are stored over the joint shape.
+  std::vector<std::size_t> stored;  // The tensors to which they belong.
   for (std::size_t i = 0; i < gradient_.wanted.size(); ++i) {
     const std::size_t tensor = gradient_.wanted[i];
     const int node = gradient_.fused.outputs[i];
@@ -125,7 +125,7 @@ std::vector<Tensor> FusedBackward::run_fused(const FusedValues& values, std::spa
           reduction_for(i).run(sum_of_gradients, values, repeated_axes(shapes[tensor], values.shape), false);
       all[tensor] = ops::reshape(total, shapes[tensor]);
     } else if (graph[node].kind == PointwiseGraph::Kind::input) {
-      // The gradient of the result is passed on unchanged.
+      // The gradient of the result is used unchanged.
       const TensorOrigin& origin = gradient_.fused.tensors[static_cast<std::size_t>(graph[node].index)];
       all[tensor] = ops::expand(values.tensor(origin), values.shape);
     } else {

@@ -15,34 +15,34 @@ class FusedBackward {
  public:
   FusedBackward(const char* op, const Recording& recording, std::uint32_t wanted);
 
-  /// The tensors that run() reads in addition to the gradients: arguments and results.
+  /// The arguments and results that run() reads, in addition to the gradients.
   const std::vector<TensorOrigin>& reads() const noexcept { return reads_; }
 
   /// The results that depend on a wanted tensor.
   const std::vector<std::size_t>& differentiable() const noexcept { return differentiable_; }
 
-  /// Returns one gradient for each tensor of the recording; undefined if it is not wanted or no result depends on the
-  /// tensor. `values` holds the results and the gradients of the differentiable results. A missing gradient is
-  /// undefined. `shapes` holds the shapes of the tensors. One kernel computes the gradients of the tensors that have
-  /// the joint shape. Each other gradient is summed by its own kernel. The only intermediate values that are stored are
-  /// the elements of a maximum or minimum.
+  /// Returns one gradient for each tensor of the recording. It is undefined if it is not wanted, or if no result
+  /// depends on the tensor. `values` holds the results, and the gradients of the differentiable results: a missing
+  /// gradient is undefined. `shapes` holds the shapes of the tensors. One kernel computes the gradients of all tensors
+  /// that have the joint shape. Each other gradient is summed by a kernel of its own. No intermediate values are
+  /// stored, except for the elements of a maximum or minimum.
   std::vector<Tensor> run(const FusedValues& values, std::span<const Shape> shapes) const;
 
  private:
-  /// The kernels for a result that is a maximum or minimum. They store its elements, and everything else compares the
-  /// stored elements: two kernels may round the same expression differently.
+  /// The kernels for a result that is a maximum or minimum. They store the elements over which the result was taken,
+  /// and all other kernels compare the stored elements, because two kernels may round the same expression differently.
   struct Extreme {
     FusedKernels elements;
     FusedReduction ties;  ///< The number of elements that share the gradient.
   };
-  /// Values that run() computes first. The index is the number of the result.
+  /// Values that run() computes first. The index of an array is the number of the result.
   struct Prepared {
     std::vector<Tensor> results, gradients, elements, extremes;
   };
 
   Prepared prepare(const FusedValues& given) const;
   std::vector<Tensor> run_fused(const FusedValues& values, std::span<const Shape> shapes) const;
-  /// run_fused() made of differentiable functions, node by node, for gradients of gradients.
+  /// The same as run_fused(), but made of differentiable functions, node by node, for gradients of gradients.
   std::vector<Tensor> run_recorded(const FusedValues& values, std::span<const Shape> shapes) const;
   const FusedKernels& kernels_for(std::span<const int> outputs) const;
   const FusedReduction& reduction_for(std::size_t output) const;
@@ -52,7 +52,7 @@ class FusedBackward {
   std::vector<TensorOrigin> reads_;
   std::vector<std::size_t> differentiable_;
   std::vector<DType> result_types_;
-  std::vector<std::unique_ptr<const Extreme>> extremes_;  ///< One for each result that is a max or min.
+  std::vector<std::unique_ptr<const Extreme>> extremes_;  ///< One entry for each result that is a max or min.
   mutable std::mutex mutex_;
   mutable std::map<std::vector<int>, FusedKernels> kernels_;
   mutable std::map<std::size_t, FusedReduction> reductions_;

@@ -17,11 +17,11 @@ struct Tracer {
   Trace trace;
   const void* function;
 
-  /// Calls the function with expressions in place of these arguments and returns its results.
+  /// Calls the function with expressions in place of these arguments, and returns its results.
   std::vector<Expr> operator()(std::span<const FusedArgument> arguments) const;
 };
 
-/// Safe to use from several threads. A thread that finds its recording takes no lock.
+/// May be used by several threads. A thread that finds its recording takes no lock.
 class FusedFunction {
  public:
   static constexpr std::size_t max_arguments = 15;
@@ -35,7 +35,7 @@ class FusedFunction {
   /// The op that computes all results.
   const FusedOp& op_for(const Tracer& tracer, std::span<const FusedArgument> arguments);
 
-  /// A function that applies this function to the expression of a body. There is one for each body.
+  /// A function that applies this function to the result of `body`. There is one for each body.
   FusedFunction& behind(Expr (*body)(const Expr*));
 
   const char* const op;

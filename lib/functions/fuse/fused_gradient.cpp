@@ -1,4 +1,4 @@
-// Derivatives of a recording: walks the graph backwards.
+// Derivatives of a recording, found by a walk from the results back to the arguments.
 #include <algorithm>
 #include <string_view>
 
@@ -73,7 +73,8 @@ class Gradient {
     return to_.scalar(dtype);
   }
 
-  // Finds the result that stores the value of a node as it was computed. Such a value need not be computed again.
+  // Finds the result that stores the value of a node unchanged. Backward can then read the value instead of computing
+  // it again.
   int stored_result(std::size_t node) const {
     if (from_.nodes()[node].kind != Kind::apply || from_.nodes()[node].type.dtype != DType::f32) return none;
     for (std::size_t r = 0; r < recording_.trailing.size(); ++r)
@@ -101,7 +102,7 @@ class Gradient {
     sum = sum == none ? gradient : to_.apply(rows::add, {sum, gradient});
   }
 
-  // The gradient of result r starts at the node that was stored or reduced.
+  // The gradient of result r starts at the node whose value was stored or reduced.
   void seed(std::size_t r) {
     const int node = recording_.fused.outputs[r];
     if (!depends_[static_cast<std::size_t>(node)]) return;
@@ -115,7 +116,7 @@ class Gradient {
         break;
       case Trailing::Kind::max:
       case Trailing::Kind::min: {
-        // This gradient is already divided by the number of elements that share it.
+        // This gradient is already divided by the number of elements that share the maximum or minimum.
         const int zero = add_scalar(DType::i64, {ScalarOrigin::Kind::constant, 0, 0});
         gradient = to_.apply(rows::where, {add_hits(made_, r, dtype), gradient, zero});
       }
@@ -138,7 +139,7 @@ class Gradient {
     }
   }
 
-  // Leaves out the operands that a derivative does not read, so that they are neither loaded nor computed.
+  // Passes only the operands that a derivative reads, so that the others are neither loaded nor computed.
   int derivative(const Node& node, std::size_t k, int gradient, int y) {
     const ops::PointwiseRow& row = *node.row;
     std::vector<int> inputs, scalars;
@@ -154,7 +155,7 @@ class Gradient {
   const PointwiseGraph& from_;
   FusedGraph made_;
   PointwiseGraph& to_;
-  std::vector<bool> depends_;   ///< True for each node that depends on a wanted tensor.
+  std::vector<bool> depends_;   ///< Whether each node depends on a wanted tensor.
   std::vector<int> values_;     ///< For each node: the node of made_ that has its value.
   std::vector<int> gradients_;  ///< For each node: the node of made_ that has its gradient.
 };

@@ -24,7 +24,7 @@ const char* name_of(Trailing::Kind kind) {
   return "";
 }
 
-// Turns expressions into nodes of a graph. A part that several results share becomes one node.
+// Turns expressions into nodes of a graph. An expression that several results share becomes one node.
 class Lowering {
  public:
   Lowering(const char* op, std::span<const ArgumentType> arguments) : op_(op) {
@@ -104,7 +104,7 @@ class Lowering {
   std::unordered_map<const ExprNode*, int> lowered_;
 };
 
-// Marks the outputs and all nodes that they need.
+// Marks the outputs and all nodes on which they depend.
 std::vector<bool> reachable(const PointwiseGraph& graph, std::span<const int> outputs) {
   std::vector<bool> needed(graph.nodes().size());
   for (const int output : outputs) needed[static_cast<std::size_t>(output)] = true;

@@ -10,29 +10,29 @@
 
 namespace crisol::detail {
 
-/// The largest numbers of tensors and of scalars that a function may have. The limit leaves room for the tensors that
-/// the gradient's kernel also reads.
+/// The largest numbers of tensors and of scalars that a function may have. This leaves room for the tensors that the
+/// gradient's kernel reads in addition.
 inline constexpr std::size_t max_tensors = 8, max_numbers = 8;
 
-/// The source of a scalar of a graph at run time.
+/// Where a scalar of a graph comes from at run time.
 struct ScalarOrigin {
   enum class Kind : std::uint8_t {
     constant,  ///< `value`
     argument,  ///< Number `index` of the arguments.
-    count,     ///< 1 / the number of elements that result `index` is the mean of.
+    count,     ///< 1 / the number of elements whose mean result `index` is.
   };
   Kind kind = Kind::constant;
   Scalar value = 0;
   std::size_t index = 0;
 };
 
-/// The source of a tensor of a graph.
+/// Where a tensor of a graph comes from.
 struct TensorOrigin {
   enum class Kind : std::uint8_t {
     argument,
     result,
     gradient,
-    elements,  ///< The elements that result `index` is the maximum or minimum of. Backward computes and stores them.
+    elements,  ///< The elements whose maximum or minimum result `index` is. Backward computes and stores them.
     extreme,   ///< The maximum or minimum of these stored elements.
   };
   Kind kind = Kind::argument;
@@ -41,19 +41,19 @@ struct TensorOrigin {
   friend bool operator==(const TensorOrigin&, const TensorOrigin&) = default;
 };
 
-/// A graph, the sources of its inputs and scalars, and the wanted nodes. The limits of kernels do not apply to this
-/// graph: only its parts become kernels.
+/// A graph, the origins of its inputs and scalars, and the wanted nodes. The limits of kernels do not apply to this
+/// graph, because only parts of it become kernels.
 struct FusedGraph {
-  ops::PointwiseGraph graph;  ///< Has no outputs of its own.
+  ops::PointwiseGraph graph;  ///< A graph without outputs: `outputs` below has them.
   std::vector<int> outputs;
   std::vector<TensorOrigin> tensors;
   std::vector<ScalarOrigin> scalars;
 };
 
-/// The recording of a function: the value of each result before its reduction.
+/// The recording of a function: its results before their reductions.
 struct Recording {
   FusedGraph fused;
-  std::vector<Trailing> trailing;  ///< One for each result.
+  std::vector<Trailing> trailing;  ///< The reduction of each result.
 };
 
 /// The type of an argument, which is a tensor or a number.
@@ -62,39 +62,41 @@ struct ArgumentType {
   ops::OperandType type;
 };
 
-/// True for a maximum and a minimum.
+/// Whether the reduction is a maximum or a minimum.
 inline bool is_extreme(const Trailing& trailing) {
   return trailing.kind == Trailing::Kind::max || trailing.kind == Trailing::Kind::min;
 }
 
-/// Makes a recording from expressions. Throws, naming op, for a reduction inside of an expression and for types that a
-/// row does not accept. It also throws for too many tensors, numbers or results.
+/// Makes a recording from expressions. Throws, naming op, for a reduction inside of an expression, for types that a row
+/// does not accept, and for too many tensors, numbers or results.
 Recording lower(const char* op, std::span<const ArgumentType> arguments, std::span<const Expr> results);
 
-/// Copies a row, derivative or conversion to another graph. `copies` has the copies of its operands in that graph.
+/// Copies a row, derivative or conversion to another graph. `copies` are the copies of the node's operands in that
+/// graph.
 int copy_node(ops::PointwiseGraph::Node node, const std::vector<int>& copies, ops::PointwiseGraph& to);
 
-/// The part of a graph that the nodes in `outputs` need; these nodes are its outputs.
+/// The part of a graph on which the nodes in `outputs` depend. These nodes are the outputs of the part.
 FusedGraph extract(const FusedGraph& whole, std::span<const int> outputs);
 
-/// The tensors that a node needs: bit i is argument i of the graph's tensors.
+/// The tensors on which a node depends: bit i stands for tensor i of the graph.
 std::uint32_t tensors_read(const FusedGraph& whole, int node);
 
-/// Adds the stored elements of a result of this dtype and their maximum or minimum to the graph's tensors. Returns a
-/// node that is true for equal elements. A maximum that is NaN came from a NaN, so two NaNs count as equal.
+/// Adds two tensors to the graph: the stored elements of a result of this dtype, and their maximum or minimum. Returns
+/// a node that is true where both are equal. NaN is equal to NaN here, because a maximum is NaN if an element is NaN.
 int add_hits(FusedGraph& fused, std::size_t result, DType dtype);
 
 /// Derivatives of a recording.
 struct GradientGraph {
-  /// The outputs are the gradients over the joint shape, each in its tensor's dtype: one for each wanted tensor that
-  /// has a gradient.
+  /// The outputs are the gradients over the joint shape, each in the dtype of its tensor. There is one output for each
+  /// wanted tensor that has a gradient.
   FusedGraph fused;
-  std::vector<std::size_t> wanted;  ///< The tensor of the recording that each output belongs to.
-  std::vector<bool> depends;        ///< True for each result that depends on a wanted tensor.
+  std::vector<std::size_t> wanted;  ///< The tensor of the recording to which each output belongs.
+  std::vector<bool> depends;        ///< Whether each result depends on a wanted tensor.
 };
 
 /// The gradient of all results with respect to the tensors in `wanted` (bits). It needs values that the recording
-/// computed. They are computed again from its tensors, or read from a result if this needs no more tensors.
+/// computed. They are computed again from the recording's tensors. A value is read from a result instead if this does
+/// not need more tensors.
 GradientGraph gradient_of(const Recording& recording, std::uint32_t wanted);
 
 }  // namespace crisol::detail

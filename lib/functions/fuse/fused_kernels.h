@@ -11,10 +11,10 @@
 
 namespace crisol::detail {
 
-/// The tensors and numbers of one call; the origins in a graph refer to them.
+/// The tensors and numbers of one call, to which the origins in a graph refer.
 struct FusedValues {
   std::span<const FusedArgument> arguments;
-  Shape shape;                         ///< All of the recording's tensors broadcast to this shape.
+  Shape shape;                         ///< The shape to which all of the recording's tensors broadcast.
   std::span<const Trailing> trailing;  ///< The reduction of each result.
   Device device;
   std::span<const Tensor> results{}, gradients{}, elements{}, extremes{};
@@ -23,13 +23,13 @@ struct FusedValues {
   Scalar scalar(const ScalarOrigin& origin) const;
 };
 
-/// The axes that a result is reduced over, as ops::sum takes them.
+/// The axes over which a result is reduced, as ops::sum takes them.
 inline Shape axes_of(const Trailing& trailing) { return trailing.last_axis ? Shape{-1} : Shape{}; }
 
-/// The number of elements of this shape that are reduced to one value of a result.
+/// The number of elements that are reduced to one value of a result, for elements of this shape.
 std::int64_t reduced_count(const Trailing& trailing, const Shape& shape);
 
-/// Some outputs of a graph, computed by one kernel.
+/// Outputs of a graph that one kernel computes.
 class FusedKernels {
  public:
   FusedKernels(const FusedGraph& whole, std::span<const int> outputs);
@@ -58,7 +58,7 @@ class FusedReduction {
   const ops::GraphReduction reduction_;
 };
 
-/// The reduction for a kind of trailing reduction; `op` is for messages.
+/// The ops::ReduceRule for a kind of trailing reduction. `op` is for messages.
 ops::ReduceRule reduction_of(const char* op, Trailing::Kind kind);
 
 }  // namespace crisol::detail

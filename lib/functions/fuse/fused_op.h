@@ -1,5 +1,5 @@
 // One recording as a differentiable op. Forward and backward are a few kernels each. Forward stores no intermediate
-// values. Backward stores the elements of a maximum or minimum, and nothing else.
+// values, and backward stores only the elements of a maximum or minimum.
 #pragma once
 
 #include <map>
@@ -15,21 +15,21 @@
 
 namespace crisol::detail {
 
-/// Safe to run from several threads. The autograd records that it makes keep it alive.
+/// May be used by several threads. The autograd records that it makes keep it alive.
 class FusedOp : public std::enable_shared_from_this<FusedOp> {
  public:
   FusedOp(const char* op, Recording recording);
 
-  /// Computes the results and records them if a gradient is wanted. All of the recording's tensors broadcast to one
-  /// shape. Results that are not reduced have this shape.
+  /// Computes the results, and records them if a gradient is wanted. All of the recording's tensors broadcast to one
+  /// shape. A result without a reduction has this shape.
   std::vector<Tensor> run(std::span<const FusedArgument> arguments) const;
-  /// The same, one function of crisol/functions/ after another.
+  /// The same, as calls of functions of crisol/functions/, one after another.
   std::vector<Tensor> run_as_functions(std::span<const FusedArgument> arguments) const;
-  /// Computes the results without a record.
+  /// Computes the results without recording them for backward.
   std::vector<Tensor> forward(const FusedValues& values) const;
 
   const Recording& recording() const noexcept { return recording_; }
-  /// The backward function for some of the recording's tensors (bits).
+  /// The backward function with respect to some of the recording's tensors (bits).
   const FusedBackward& backward_for(std::uint32_t wanted) const;
   /// The recording as the last step of another op.
   const EpilogueForm& epilogue_form() const;
@@ -44,7 +44,7 @@ class FusedOp : public std::enable_shared_from_this<FusedOp> {
   const Recording recording_;
   std::vector<FusedKernels> kernels_;                              ///< Kernels for the results that are not reduced.
   std::vector<std::vector<std::size_t>> stored_;                   ///< The results that each of kernels_ computes.
-  std::vector<std::unique_ptr<const FusedReduction>> reductions_;  ///< One for each result that is reduced.
+  std::vector<std::unique_ptr<const FusedReduction>> reductions_;  ///< One entry for each result that is reduced.
   mutable std::mutex mutex_;
   mutable std::map<std::uint32_t, FusedBackward> backwards_;
   mutable std::unique_ptr<const EpilogueForm> epilogue_form_;
@@ -61,9 +61,9 @@ class FusedRecord {
  private:
   std::shared_ptr<const FusedOp> op_;
   const FusedBackward* backward_;
-  std::vector<std::pair<std::size_t, autograd::Saved>> arguments_;      ///< With the numbers of the arguments.
-  std::vector<std::pair<std::size_t, autograd::SavedResult>> results_;  ///< With the numbers of the results.
-  std::vector<FusedArgument> numbers_;  ///< The arguments; tensors are replaced by undefined tensors.
+  std::vector<std::pair<std::size_t, autograd::Saved>> arguments_;      ///< The saved arguments, with their positions.
+  std::vector<std::pair<std::size_t, autograd::SavedResult>> results_;  ///< The saved results, with their positions.
+  std::vector<FusedArgument> numbers_;  ///< The arguments. Undefined tensors take the place of tensors.
   std::vector<Shape> shapes_;           ///< The shapes of the recording's tensors.
   Shape shape_;
   Device device_;

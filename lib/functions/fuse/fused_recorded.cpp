@@ -97,7 +97,7 @@ class Evaluation {
   Tensor apply(const Node& node) const {
     std::vector<Value> inputs;
     for (std::size_t i = 0; i < node.row->input_count; ++i) inputs.push_back(at(node.operands[i]));
-    // A row takes at least one tensor. Inputs have the rank of the result here, so RowRule::channel has no effect.
+    // A row takes at least one tensor. The inputs have the rank of the result here, so RowRule::channel has no effect.
     if (!inputs[0].tensor.defined()) inputs[0].tensor = scalar_tensor(inputs[0].number);
     std::vector<Operand> operands;
     for (Value& input : inputs) {
@@ -115,7 +115,7 @@ class Evaluation {
     return x.reshape(shape);
   }
 
-  // The operands are dy, the inputs, y and the scalars. Operands that the derivative does not read are left out.
+  // The operands are dy, the inputs, y and the scalars. An operand is left out if the derivative does not read it.
   Tensor derivative_of(const Node& node) const {
     static const Tensor undefined;
     std::vector<Operand> inputs;

@@ -1,4 +1,4 @@
-// Reading and adding by index: the gradient of each is the other.
+// Reading and adding by index. The gradient of one is the other.
 #include "crisol/functions/index.h"
 
 #include "autograd/node.h"
@@ -20,7 +20,7 @@ namespace {
 
 Tensor zeros_for(const Tensor& dy, const Shape& shape) { return zeros(shape, dy.dtype(), dy.device()); }
 
-// The gradient of the table. Its own gradient looks the rows up again, but not the padding row.
+// The gradient of the table. Its own gradient looks up rows again, except for the padding row.
 Tensor embedding_backward(const Tensor& dy, const Tensor& indices, std::int64_t count,
                           std::optional<std::int64_t> padding) {
   const Tensor dw = ops::embedding_backward(dy, indices, count, padding);

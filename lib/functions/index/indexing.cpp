@@ -1,4 +1,4 @@
-// x[…]: reading gives a view, or a copy where no view can show the elements; assigning to the result writes to x.
+// x[…]. Reading gives a view, or a copy if no view can have the elements. Assigning to the result writes to x.
 #include "crisol/indexing.h"
 
 #include <algorithm>
@@ -24,17 +24,17 @@ namespace {
 
 constexpr const char* op = "index";
 
-// The axes that an index makes of a tensor's axes, without strides. Steps are positive here.
+// The axes of the result of an index, without strides. Steps are positive here.
 struct Parts {
   struct Axis {
-    int of_tensor;  ///< The axis of the tensor, or -1 for a new axis.
+    int of_tensor;  ///< The tensor's axis, or -1 for a new axis.
     std::int64_t step, size;
   };
 
   std::vector<Axis> axes;
-  std::array<std::int64_t, Shape::max_rank> first{};  ///< The lowest position that is taken along each axis.
-  Shape flipped;                                      ///< Axes of the view that are read backwards.
-  std::vector<Tensor> picks;                          ///< The indices of index_get for the view, or none.
+  std::array<std::int64_t, Shape::max_rank> first{};  ///< The lowest position that is read along each axis.
+  Shape flipped;                                      ///< Axes of the view that are read in reverse order.
+  std::vector<Tensor> picks;                          ///< The indices of index_get on the view, or none.
 
   Tensor view_of(const Tensor& x) const {
     Shape shape, strides;
@@ -99,7 +99,7 @@ class Reader {
   const Parts& parts() const noexcept { return parts_; }
 
  private:
-  // How many axes of the tensor an entry takes.
+  // How many axes of the tensor an entry uses.
   static int axes_of(const TensorIndex& index) {
     if (index.kind() == TensorIndex::Kind::ellipsis || index.kind() == TensorIndex::Kind::new_axis) return 0;
     if (index.kind() != TensorIndex::Kind::positions) return 1;
@@ -139,7 +139,7 @@ class Reader {
     parts_.first[static_cast<std::size_t>(next_++)] = position < 0 ? position + size : position;
   }
 
-  // Bounds by Python's rules: negative bounds count from the end, and bounds outside are moved to the ends.
+  // Python's rules for bounds: a negative bound counts from the end, and a bound outside is moved to the end.
   void add_slice(const Slice& slice) {
     const std::int64_t size = shape_[next_], step = slice.step;
     require(step != 0 && step >= -max_step && step <= max_step, op, "step ", step, " of the slice of axis ", next_,
@@ -162,8 +162,8 @@ class Reader {
 
   const Shape& shape_;
   Parts parts_;
-  int next_ = 0;          ///< The axis of the tensor that the next entry takes.
-  int further_axes_ = 0;  ///< Axes that masks take beyond one each. A mask of rank 0 takes one less.
+  int next_ = 0;          ///< The tensor's axis that the next entry uses.
+  int further_axes_ = 0;  ///< The axes that masks use, beyond one for each mask. A mask of rank 0 counts as -1.
 };
 
 // The view of x, with a gradient.
@@ -212,7 +212,7 @@ void Tensor::operator=(const Operand& value) && {
     target.index_put_(place->picks, value);
     return;
   }
-  // The target is written in the order of the copy, and then as a whole.
+  // A flipped copy of the target is written first. All of it is then copied to the target.
   Tensor flipped = crisol::flip(target, place->flipped);
   if (!place->picks.empty())
     flipped.index_put_(place->picks, value);

@@ -5,7 +5,7 @@
 
 namespace crisol {
 
-/// True if a scalar counts as a line of one element, because all tensors are scalars or lines. The same as in PyTorch.
+/// Whether scalars count as lines of one element. They do if all tensors are scalars or lines, as in PyTorch.
 template <class... Tensors>
 bool scalars_and_lines(const Tensors&... tensors) {
   return (tensors.defined() && ...) && ((tensors.dim() <= 1) && ...) && ((tensors.dim() == 0) || ...);

@@ -1,4 +1,4 @@
-// index_get, index_put and their relatives: reading and writing at the positions of several tensors, as NumPy does.
+// index_get, index_put and similar functions: reading and writing at positions from several tensors, as in NumPy.
 #include <array>
 #include <vector>
 
@@ -21,7 +21,8 @@ namespace crisol {
 
 namespace {
 
-/// Positions with negative ones counted from the end. ONNX's ops count in the same way, so a trace keeps the index.
+/// The positions, with negative positions counted from the end. ONNX's ops count in the same way, so a trace keeps the
+/// index.
 Tensor positions_of(const char* op, const Tensor& index, std::int64_t size) {
   require(ops::is_whole(index.dtype()), op, "the positions must be i64, i32 or u8, they are ", index.dtype());
   if (index.dtype() == DType::u8) return index;
@@ -30,21 +31,21 @@ Tensor positions_of(const char* op, const Tensor& index, std::int64_t size) {
   return counted;
 }
 
-/// The axes [axis, axis + count) of a tensor, seen as one, and positions along it.
+/// Axes [axis, axis + count) of a tensor, seen as one axis, and positions along this axis.
 struct Pick {
   int axis, count;
   std::int64_t size;
   Tensor positions;
 };
 
-/// A tensor with the picked axes next to each other, and the places that are read or written.
+/// A tensor with the picked axes next to each other, and the positions that are read or written.
 struct Places {
   Tensor view;
-  Shape order;  ///< Axis i of `view` is axis order[i] of x, or of x with the axes that masks of rank 0 add.
+  Shape order;  ///< Axis i of `view` is axis order[i] of x. x includes the axes that masks of rank 0 add.
   Shape ahead, picked, behind;
-  Tensor place;           ///< (picked…): positions along all picked axes, seen as one.
-  std::int64_t size = 1;  ///< Of these axes.
-  std::size_t picks = 1;  ///< The tensors of positions.
+  Tensor place;           ///< (picked…): positions along all picked axes, seen as one axis.
+  std::int64_t size = 1;  ///< The size of this axis.
+  std::size_t picks = 1;  ///< The number of tensors of positions.
 
   int axis() const { return ahead.rank(); }
   Shape around(const Shape& middle) const {
@@ -86,7 +87,7 @@ std::vector<Pick> picks_of(const char* op, Tensor& x, const std::vector<Tensor>&
   return picks;
 }
 
-/// One number for the positions of all picks; -1 if one of them is outside its axes.
+/// Joins the positions of all picks into one number. It is -1 if one of the positions is outside its axes.
 Tensor joined_positions(const char* op, const std::vector<Pick>& picks) {
   if (picks.size() == 1) return picks[0].positions;
   Shape shape;
@@ -132,7 +133,7 @@ Places places_of(const char* op, Tensor x, const std::vector<Tensor>& indices) {
   return places;
 }
 
-/// The value in the dtype and on the device of x.
+/// The value, converted to the dtype and the device of x.
 Tensor value_for(const Tensor& x, const Operand& value) {
   if (value.tensor() == nullptr) return full({}, value.number(), x.dtype(), x.device());
   return value.tensor()->to(x.device()).to(x.dtype());
@@ -146,7 +147,7 @@ Tensor source_of(const char* op, const Places& places, const Tensor& value) {
   return value.expand(shape).reshape(places.around({places.picked.numel()}));
 }
 
-/// How a wrong position in one number for all picks is noted.
+/// How the check reports a wrong position: as the position itself, or as one of several joined positions.
 runtime::FaultKind fault_of(const Places& places) {
   return places.picks == 1 ? runtime::FaultKind::position : runtime::FaultKind::joined;
 }
@@ -162,8 +163,8 @@ void check_value(const char* op, const Tensor& x, const Operand& value, bool acc
   require(!accumulate || x.dtype() != DType::boolean, op, "bool cannot be added");
 }
 
-/// The mask in a shape that broadcasts to x, if it is the only index and one value replaces all. Then nobody needs the
-/// number of elements, so the call does not wait for the device.
+/// The mask in a shape that broadcasts to x. Undefined unless the mask is the only index and all elements get one
+/// value. With this mask nobody needs the number of elements, so the call does not wait for the device.
 Tensor mask_alone(const char* op, const Tensor& x, const std::vector<Tensor>& indices, const Operand& value,
                   bool accumulate) {
   if (accumulate || (value.tensor() != nullptr && value.tensor()->dim() != 0)) return {};

@@ -1,4 +1,4 @@
-// Writing by index: elements that replace others, and elements that are combined.
+// Writing by index: replacing elements, and combining elements.
 #include <algorithm>
 
 #include "autograd/node.h"
@@ -27,14 +27,14 @@ Tensor numbered(const Shape& shape, Device device) {
   return arange(0, static_cast<double>(shape.numel()), 1, DType::i64, device).reshape(shape);
 }
 
-/// Whether each element of scatter's source stays in the result, because no later element replaces it.
+/// Whether each element of scatter's source is in the result. It is not if a later element replaces it.
 Tensor elements_that_stay(const Shape& shape, int axis, const Tensor& index) {
   const Tensor numbers = numbered(index.shape(), index.device());
   const Tensor places = zeros(shape, DType::i64, index.device());
   return ops::eq(ops::gather(ops::scatter(places, axis, index, numbers), axis, index), numbers);
 }
 
-/// The same for the slices of index_copy's source, in a shape that broadcasts to the source.
+/// The same for the slices of index_copy's source. The result broadcasts to the source.
 Tensor slices_that_stay(const Shape& shape, int axis, const Tensor& index) {
   const Tensor line = index.reshape(-1);
   const Tensor numbers = numbered(line.shape(), index.device());
@@ -45,7 +45,7 @@ Tensor slices_that_stay(const Shape& shape, int axis, const Tensor& index) {
   return ops::eq(ops::index_select(ops::index_copy(places, 0, line, numbers), 0, line), numbers).reshape(sizes);
 }
 
-/// How an op reads and writes the places of an index: element by element, or slices along an axis.
+/// How an op uses the positions of an index: for single elements, or for slices along an axis.
 struct ScatterPlaces {
   Tensor index;
   int axis;
@@ -59,14 +59,14 @@ struct ScatterPlaces {
     return slices ? index_reduce(x, axis, index, src, ScatterReduction::prod)
                   : scatter_reduce(x, axis, index, src, ScatterReduction::prod);
   }
-  /// The part of a source that is written.
+  /// The part of a source that the op uses.
   Tensor used(Tensor src) const {
     for (int i = 0; !slices && i < src.dim(); ++i) src = src.narrow(i, 0, index.size(i));
     return src;
   }
 };
 
-/// The gradients for x and src: equal extremes of a place share its gradient.
+/// The gradients for x and src. All elements that are equal to the extreme of a position share its gradient.
 Gradients extreme_gradients(const Tensor& dy, const Tensor& x, const Tensor& src, const Tensor& y,
                             const ScatterPlaces& places) {
   const Tensor own = eq(x, y).to(dy.dtype()), others = eq(src, places.read(y)).to(dy.dtype());
@@ -74,8 +74,8 @@ Gradients extreme_gradients(const Tensor& dy, const Tensor& x, const Tensor& src
   return {own * share, others * places.read(share)};
 }
 
-/// The gradients for x and src: the product of the other factors. A factor of 0 cannot be divided out, so it is left
-/// out of the product. If a place has several such factors, the product without one of them is 0.
+/// The gradients for x and src: the product of the other factors. The product cannot be divided by a factor of 0, so
+/// such factors are left out. If a position has several such factors, the product without one of them is 0.
 Gradients product_gradients(const Tensor& dy, const Tensor& x, const Tensor& src, const Tensor& y,
                             const ScatterPlaces& places) {
   const Tensor own = masked_fill(x, eq(x, 0), 1), is_zero = eq(src, 0);
@@ -103,8 +103,8 @@ Tensor recorded_reduction(const char* op, const Tensor& y, const Tensor& x, cons
       });
 }
 
-/// One number for the tuples in the last axis of index: the place of the slice among the axes [first, first + k) of
-/// `shape`. A tuple with a position outside its axis gives -1.
+/// Joins each tuple along the last axis of index into one number: the position of the slice in axes [first, first + k)
+/// of `shape`. It is -1 if a position is outside its axis.
 Tensor places_of_tuples(const char* op, const Shape& shape, int first, const Tensor& index) {
   require(ops::is_whole(index.dtype()), op, "the indices must be i64, i32 or u8, they are ", index.dtype());
   const auto count = static_cast<int>(index.shape().back());
@@ -203,7 +203,7 @@ Tensor gather_nd(const Tensor& x, const Tensor& index, int batch_axes) {
   const std::int64_t slices = sizes_of(x.shape(), batch_axes, end).numel(), batches = batch.numel();
   Tensor place = places_of_tuples(op, x.shape(), batch_axes, index);
   if (batches > 1) {
-    // The slices of all batches are counted through.
+    // The slices of all batches are numbered consecutively.
     const Tensor start = ops::mul(numbered({batches, 1}, index.device()), slices);
     place = place.reshape({batches, picked.numel() / batches});
     place = ops::where(ops::lt(place, 0), -1, ops::add(place, start));

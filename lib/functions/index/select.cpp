@@ -32,7 +32,7 @@ Tensor order_of_rows(const Tensor& x) {
   return order;
 }
 
-/// Whether each row of x (n, m) differs from the row before it. The first row does.
+/// Whether each row of x (n, m) differs from the row before it. This is true for the first row.
 Tensor starts_of_runs(const Tensor& x) {
   const std::int64_t n = x.size(0);
   const Tensor differs = ops::ne(ops::narrow(x, 0, 1, n - 1), ops::narrow(x, 0, 0, n - 1));
@@ -48,7 +48,7 @@ void order_by_appearance(UniqueResult& result) {
   result.inverse = ops::index_select(places, 0, result.inverse);
 }
 
-/// The whole result except the values.
+/// All parts of the result except for the values.
 UniqueResult groups_of_rows(const Tensor& x, bool sorted) {
   const std::int64_t n = x.size(0);
   if (n == 0) {

@@ -14,7 +14,7 @@ using autograd::Needs;
 
 namespace {
 
-// The axes ahead of `axis`, `axis` itself, and the axes behind it, as one axis each.
+// The shape with three axes: all axes before `axis`, `axis` itself, and all axes after it.
 Shape around(const Shape& shape, int axis) {
   Shape three{1, shape[axis], 1};
   for (int i = 0; i < axis; ++i) three[0] *= shape[i];
@@ -75,7 +75,7 @@ Tensor repeat(const Tensor& x, const Shape& counts) {
             .expand({three[0], counts[axis], three[1] * three[2]})
             .reshape(shape);
   }
-  // An expanded view must not leave: its elements share memory.
+  // An expanded view must not be returned, because its elements share memory.
   return y.shares_storage_with(x) || !y.is_contiguous() ? y.clone() : y;
 }
 
@@ -110,7 +110,7 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, bool xy_indexin
 Tensor eye(std::int64_t rows, std::optional<std::int64_t> columns, DType dtype, Device device) {
   const std::int64_t width = columns.value_or(rows);
   require(rows >= 0 && width >= 0, "eye", "sizes ", rows, " and ", width, " must not be negative");
-  const PauseRecorder pause;  // It is a constant of a trace.
+  const PauseRecorder pause;  // A trace records the result as a constant.
   const Tensor y = zeros({rows, width}, dtype, device);
   ops::fill_into(make_view(y, {std::min(rows, width)}, {width + 1}, 0), 1);
   return y;

@@ -1,4 +1,4 @@
-// Joining and splitting: the gradient of each is the other.
+// Joining and splitting. The gradient of one is the other.
 #include "crisol/functions/cat.h"
 
 #include "autograd/node.h"

@@ -10,7 +10,7 @@ Tensor pad(const Tensor& x, const std::vector<AxisPadding>& paddings, double val
   const Tensor y = ops::pad(x, paddings, value);
   if (Recorder* r = recorder()) traced::pad(*r, x, paddings, value, y);
   if (!autograd::recording(x)) return y;
-  // The gradient drops the elements that were added. Elements that were cut off get a gradient of zero.
+  // The gradient leaves out the elements that were added. The gradient of elements that were cut off is 0.
   std::vector<AxisPadding> inverse = paddings;
   for (AxisPadding& padding : inverse) padding = {-padding.before, -padding.after};
   return autograd::record_higher(

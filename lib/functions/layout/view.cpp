@@ -1,5 +1,5 @@
-// Tensor's differentiable views and copies. The gradient of a view is the opposite view, or a tensor of zeros that has
-// the gradient at the view's place.
+// Tensor's differentiable views and copies. The gradient of a view is the opposite view, or a tensor of zeros with the
+// gradient where the view lies.
 #include "crisol/ops/view.h"
 #include "autograd/node.h"
 #include "base/text.h"

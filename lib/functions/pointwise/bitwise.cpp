@@ -32,7 +32,7 @@ Tensor bit_cast(const Tensor& x, DType dtype) {
           " bytes, one of ", dtype, " has ", size_of(dtype));
   require(dtype != DType::boolean || x.dtype() == DType::boolean, op, "the bits of ", x.dtype(),
           " cannot become bool; compare with ne(x, 0)");
-  // The clone is contiguous and nobody else has it yet.
+  // The clone is contiguous, and nothing else uses it yet.
   const Tensor y = ops::clone(x);
   y.impl()->dtype = dtype;
   return y;

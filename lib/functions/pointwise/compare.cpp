@@ -19,7 +19,7 @@ Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool 
   const DType wide = is_floating(a.dtype()) ? DType::f32 : DType::i64;
   const Tensor difference = ops::cast(ops::sub(ops::cast(a, wide), ops::cast(b, wide)), DType::f32);
   const Tensor allowed = ops::add(ops::mul(ops::abs(ops::cast(b, DType::f32)), rtol), atol);
-  // An infinity is close to itself only, although every distance is below its allowance.
+  // An infinity is close only to itself, although its tolerance is infinite and every distance is below it.
   const Tensor within = ops::logical_and(ops::le(ops::abs(difference), allowed), ops::isfinite(allowed));
   return ops::logical_or(close, within);
 }

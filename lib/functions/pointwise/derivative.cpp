@@ -19,7 +19,7 @@ namespace {
 namespace rows = ops::rows;
 using ops::PointwiseRow;
 
-/// Derivatives that the table lacks, because they are no functions of the library.
+/// Rows that derivatives need and the table lacks, because they are no functions of the library.
 constexpr PointwiseRow digamma{"digamma",
                                ops::RowRule::floating,
                                1,
@@ -31,7 +31,7 @@ constexpr PointwiseRow digamma{"digamma",
                                {"dy * trigamma_(x)"},
                                "derivative of lgamma"};
 
-/// The row for the name of a function in a text, or nullptr.
+/// The row of a function that a text calls, or nullptr.
 const PointwiseRow* row_of(std::string_view name) {
   if (name.back() == '_') name.remove_suffix(1);
   if (name == "fabs") name = "abs";
@@ -53,7 +53,7 @@ struct Value {
   Operand operand() const noexcept { return is_number() ? Operand(number) : Operand(tensor); }
 };
 
-/// The values that the names in a text stand for.
+/// The values for which the names in a text stand.
 struct Names {
   const PointwiseRow& row;
   Value dy, y;
@@ -70,7 +70,7 @@ struct Names {
   }
 };
 
-/// Computes an expression of OpenCL C while it reads the text, by descent through C's levels of precedence.
+/// Computes an expression of OpenCL C while it reads the text. It descends through C's levels of precedence.
 class Reader {
  public:
   Reader(const char* text, const Names& names) : at_(text), names_(names) {}
@@ -88,8 +88,8 @@ class Reader {
   void expect_end() { require(*at_ == '\0', names_.row.name, "its derivative ends with \"", at_, '"'); }
 
  private:
-  // A branch reads 1 at the elements that do not take it. There its own derivatives could be infinite, and 0 times
-  // infinity is NaN.
+  // A branch reads 1 at the elements that do not take the branch. With their own values, its derivatives could be
+  // infinite there, and 0 times infinity is NaN.
   Value branch(const Value& condition, bool taken_if) {
     guards_.push_back({condition, taken_if});
     const Value value = choice();
@@ -152,7 +152,7 @@ class Reader {
       arguments.push_back(choice());
     } while (take(","));
     expect(")");
-    // At least one operand of a row is a tensor.
+    // A row needs at least one tensor among its operands.
     if (arguments[0].is_number()) arguments[0] = {full({}, arguments[0].number, DType::f32, names_.dy.tensor.device())};
     const Tensor& x = arguments[0].tensor;
     if (name == gelu_slope) return {0.5 * erfc(x * -0.7071067811865476) + x * exp(x * x * -0.5) * 0.3989422804014327};
@@ -220,10 +220,10 @@ class Reader {
 
   const char* at_;
   const Names& names_;
-  std::vector<Guard> guards_;  ///< The choices around the place in the text.
+  std::vector<Guard> guards_;  ///< The choices (`?:`) around the current position in the text.
 };
 
-// True if the Reader knows every function that a text calls.
+// Whether the Reader knows every function that a text calls.
 bool is_known(std::string_view text) {
   bool known = true;
   std::string_view name;

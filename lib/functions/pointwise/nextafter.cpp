@@ -7,8 +7,8 @@ namespace crisol {
 
 namespace {
 
-// This row is not in the table. Rows of the table compute f16 in float, and the next number in float differs from the
-// next number in f16.
+// This row is not in the table, because rows of the table compute f16 in float. The next number in float differs from
+// the next number in f16.
 constexpr ops::PointwiseRow row{"nextafter", ops::RowRule::floating, 2,       {"a", "b"},  0,
                                 {},          "nextafter_(a, b)",     nullptr, {"dy", "0"}, ""};
 

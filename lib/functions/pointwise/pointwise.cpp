@@ -20,12 +20,13 @@ using ops::PointwiseRow;
 
 constexpr std::size_t max_inputs = PointwiseRow::max_inputs;
 
-/// The data about one input that backward keeps.
+/// The data about one input that backward needs.
 struct Input {
   bool is_tensor = false;
-  Shape shape, broadcast;  ///< `broadcast` is the shape that broadcasts. It differs from `shape` with RowRule::channel.
+  Shape shape, broadcast;  ///< `broadcast` is the shape with which the input broadcasts. It differs from `shape` only
+                           /// for RowRule::channel.
   DType dtype = DType::f32;
-  Saved saved{Tensor()};  ///< Set if a derivative reads it.
+  Saved saved{Tensor()};  ///< Set if a derivative reads the input.
   Scalar number = 0;
 };
 
@@ -41,7 +42,7 @@ struct Record {
   Tensor gradient(std::size_t k, const Tensor& dy) const {
     const Input& input = inputs[k];
     const bool sums = dy.shape() != input.broadcast;
-    // Sums are computed in f32, because f16 is too imprecise.
+    // Sums are computed in f32, because f16 is too inexact.
     const Tensor wide = sums ? dy.to(DType::f32) : dy;
     std::array<Operand, max_inputs> operands{0, 0, 0};
     for (std::size_t i = 0; i < row->input_count; ++i)
@@ -54,7 +55,7 @@ struct Record {
   }
 };
 
-// The derivative is recorded, too. Its rows take inputs in the shape that broadcasts.
+// The derivative is recorded, too. Its rows take inputs in their `broadcast` shape.
 Tensor Record::recorded_derivative(std::size_t k, const Tensor& dy, std::array<Operand, max_inputs> operands) const {
   std::array<Tensor, max_inputs> reshaped;
   for (std::size_t i = 0; i < row->input_count; ++i) {

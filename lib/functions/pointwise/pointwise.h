@@ -9,7 +9,7 @@
 
 namespace crisol::autograd {
 
-/// Calls ops::pointwise and records it if an input wants a gradient. It saves the tensors that the wanted derivatives
+/// Calls ops::pointwise, and records it if an input wants a gradient. Saves the tensors that the wanted derivatives
 /// read.
 Tensor pointwise(const ops::PointwiseRow& row, std::span<const Operand> inputs, std::span<const Scalar> scalars);
 inline Tensor pointwise(const ops::PointwiseRow& row, std::initializer_list<Operand> inputs,

@@ -16,7 +16,8 @@ using autograd::Saved;
 
 namespace {
 
-/// The gradients of the pools, with gradients of their own. They are linear in dy, so these gradients are pools again.
+/// The gradients of the pools, which have gradients themselves. They are linear in dy, so their gradients are pools
+/// again.
 Tensor max_pool_gradient(const Tensor& dy, const Tensor& indices, const Shape& shape, const MaxPool2dOptions& options) {
   const Tensor dx = ops::max_pool2d_backward(dy, indices, shape, options);
   if (!autograd::recording(dy)) return dx;
@@ -43,7 +44,7 @@ Tensor adaptive_gradient(const Tensor& dy, const Shape& shape) {
   });
 }
 
-/// The values of a pooling with their gradient.
+/// The values of a pool, recorded with their gradient.
 Tensor recorded(const Tensor& x, const ops::MaxPool2dResult& result, const MaxPool2dOptions& options) {
   if (Recorder* r = recorder()) traced::max_pool(*r, x, options, result.values);
   if (!autograd::recording(x)) return result.values;
@@ -92,7 +93,7 @@ Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output) {
 
 namespace {
 
-/// Checks for volumes (N, C, D, H, W) in f32 whose positions have 32 bits.
+/// Checks that x is volumes (N, C, D, H, W) in f32, and that positions in a volume fit into 32 bits.
 void require_volumes(const char* op, const Tensor& x) {
   ops::require_dtype(op, "the input", x, DType::f32);
   require(x.dim() == 5, op, "the input has shape ", x.shape(), ", it must have rank 5: (N, C, D, H, W)");
@@ -101,7 +102,7 @@ void require_volumes(const char* op, const Tensor& x) {
           " have more than 2^31 - 1 elements");
 }
 
-/// The same for a pool with windows. The step is the stride.
+/// The same for a pool with windows. `step` is the stride.
 template <class Options>
 void require_windows(const char* op, const Tensor& x, const Options& o, IntTriple step, IntTriple dilation) {
   require_volumes(op, x);
@@ -112,14 +113,14 @@ void require_windows(const char* op, const Tensor& x, const Options& o, IntTripl
 
 IntTriple step_of(IntTriple stride, IntTriple kernel) { return stride == IntTriple(0) ? kernel : stride; }
 
-/// slices_of: a volume as images. Each slice of each channel is a channel of the image. slices_as_rows: the same with
-/// each slice as one row.
+/// slices_of: volumes as images. Each slice of each channel becomes a channel of an image. slices_as_rows: the same
+/// with each slice as one row.
 Tensor slices_of(const Tensor& x) { return x.reshape({x.size(0), x.size(1) * x.size(2), x.size(3), x.size(4)}); }
 Tensor slices_as_rows(const Tensor& slices, const Tensor& x) {
   return slices.reshape({x.size(0), x.size(1), x.size(2), slices.size(2) * slices.size(3)});
 }
 
-/// Whether a pool gives its input.
+/// Whether a pool's result is its input.
 bool is_trivial(const MaxPool2dOptions& o) { return o.kernel == IntPair(1) && o.stride == IntPair(1); }
 bool is_trivial(const AvgPool2dOptions& o) {
   return o.kernel == IntPair(1) && o.stride == IntPair(1) && o.divisor <= 1;
@@ -129,13 +130,13 @@ bool is_trivial(const AvgPool2dOptions& o) {
 template <class Pool, class Options>
 Tensor pooled_in_turn(const Tensor& x, Pool pool, const Options& of_slices, const Options& along_depth) {
   const bool has_depth = !is_trivial(along_depth);
-  // One pool runs in any case, so that the result is a new tensor.
+  // At least one pool runs, so that the result is a new tensor.
   const Tensor slices = has_depth && is_trivial(of_slices) ? slices_of(x) : pool(slices_of(x), of_slices);
   const Tensor rows = slices_as_rows(slices, x), y = has_depth ? pool(rows, along_depth) : rows;
   return y.reshape({x.size(0), x.size(1), y.size(2), slices.size(2), slices.size(3)});
 }
 
-/// The two pools of one for volumes.
+/// The two pools that make a pool of volumes.
 struct MaxPools {
   MaxPool2dOptions slices, depth;
 
@@ -186,7 +187,8 @@ Tensor avg_pool3d(const Tensor& x, const AvgPool3dOptions& o) {
   const IntTriple step = step_of(o.stride, o.kernel);
   require_windows(op, x, o, step, 1);
   require(o.divisor >= 0, op, "the divisor is ", o.divisor, ", it must be positive, or 0 for the count");
-  // The number of a window's elements is a product. A given divisor divides sums, so the slices are added up.
+  // The number of elements in a window is the product of the two pools' numbers. A given divisor divides sums, so the
+  // first pool adds up and the second pool divides.
   const AvgPool2dOptions slices{{o.kernel.h, o.kernel.w},   {step.h, step.w},
                                 {o.padding.h, o.padding.w}, o.ceil_mode,
                                 o.count_include_pad,        o.divisor == 0 ? 0 : 1};

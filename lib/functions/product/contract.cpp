@@ -1,4 +1,4 @@
-// Diagonals, and products of vectors and tensors: made of views, sums and matmul.
+// Diagonals, and products of vectors and tensors, made of views, sums and matmul.
 #include "autograd/node.h"
 #include "base/text.h"
 #include "crisol/functions/arrange.h"
@@ -22,7 +22,7 @@ void require_two(const char* op, const Tensor& a, const Tensor& b) {
   require(a.defined() && b.defined(), op, "an operand is undefined");
 }
 
-/// A product with the sum over the axes that both tensors share: a is (M…, K…), b (K…, N…).
+/// A product that sums over the axes that both tensors have: a is (M…, K…), b is (K…, N…).
 Tensor contract(const Tensor& a, const Tensor& b, int count) {
   Shape shape;
   std::int64_t rows = 1, columns = 1, summed = 1;

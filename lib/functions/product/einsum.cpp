@@ -1,4 +1,4 @@
-// einsum as permutations, reshapes, products and sums.
+// einsum, made of permutations, reshapes, products and sums.
 #include "crisol/functions/einsum.h"
 
 #include <algorithm>
@@ -18,13 +18,14 @@ namespace {
 
 constexpr const char* op = "einsum";
 
-/// Labels of axes: letters. The axes of "..." get numbers above them, so that the last one has the same in all terms.
+/// Labels of axes: letters, and for the axes of "..." numbers that no letter has. The last axis of "..." has the same
+/// number in all terms.
 using Labels = std::vector<int>;
 constexpr int ellipsis = 1000;
 
 bool has(const Labels& labels, int label) { return std::find(labels.begin(), labels.end(), label) != labels.end(); }
 
-/// The labels of one term. "..." stands for `hidden` axes.
+/// The labels of one term, where "..." stands for `hidden` axes.
 Labels labels_of(std::string_view equation, std::string_view term, int hidden) {
   Labels labels;
   bool found = false;
@@ -42,7 +43,7 @@ Labels labels_of(std::string_view equation, std::string_view term, int hidden) {
   return labels;
 }
 
-/// An operand, or a product of some, with the labels of its axes.
+/// An operand, or a product of operands, with the labels of its axes.
 struct Labelled {
   Tensor tensor;
   Labels labels;
@@ -52,7 +53,7 @@ struct Labelled {
   }
   std::int64_t size_of(int label) const { return tensor.size(axis_of(label)); }
 
-  /// The axes in the order of `wanted`, which has all labels of the axes. A label without an axis becomes an axis of
+  /// The axes in the order of `wanted`, which has the labels of all axes. A label that no axis has becomes an axis of
   /// size 1.
   Tensor in_order(const Labels& wanted) const {
     Shape order;
@@ -67,7 +68,7 @@ struct Labelled {
 
 Tensor summed(const Tensor& x, const Shape& axes) { return axes.rank() == 0 ? x : sum(x, axes).to(x.dtype()); }
 
-/// x without the labels that are not in `kept`.
+/// Sums x over the labels that are not in `kept`.
 Labelled summed_to(const Labelled& x, const Labels& kept) {
   Labelled result;
   Shape axes;
@@ -76,12 +77,12 @@ Labelled summed_to(const Labelled& x, const Labels& kept) {
       result.labels.push_back(x.labels[i]);
     else
       axes.push_back(static_cast<std::int64_t>(i));
-  // As in PyTorch, this is a sum of its own: of whole numbers in i64.
+  // As in PyTorch, this sum has sum()'s own result type: i64 for whole numbers.
   result.tensor = axes.rank() == 0 ? x.tensor : sum(x.tensor, axes);
   return result;
 }
 
-/// Takes the diagonal for each label that appears twice.
+/// Takes the diagonal of each label that appears twice.
 Labelled without_repeats(std::string_view equation, Labelled x) {
   for (std::size_t b = 1; b < x.labels.size(); ++b) {
     const int label = x.labels[b], a = x.axis_of(label), rank = x.tensor.dim();
@@ -104,7 +105,7 @@ Labelled without_repeats(std::string_view equation, Labelled x) {
   return x;
 }
 
-/// The axes of x that `labels` name, with the sizes that both operands have together.
+/// The axes of x that `labels` name, expanded to the sizes that both operands have together.
 Tensor expanded(const Labelled& x, const Labelled& other, const Labels& labels) {
   Shape sizes;
   for (const int label : labels)

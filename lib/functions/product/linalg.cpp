@@ -24,7 +24,7 @@ using ops::require_square;
 
 namespace {
 
-/// Exchanges place 0 and place other[b] along an axis of matrix b; x is (B, m, m).
+/// Exchanges positions 0 and other[b] along an axis of matrix b. x is (B, m, m).
 Tensor with_first(const Tensor& x, int axis, const Tensor& other) {
   Shape line{1, 1, 1};
   line[axis] = x.size(axis);
@@ -39,9 +39,9 @@ Shape leading(const Tensor& x) { return ops::leading_axes(x.shape()); }
 /// x as f32 (B, rows, columns).
 Tensor as_batch(const Tensor& x) { return x.to(DType::f32).reshape({leading(x).numel(), x.size(-2), x.size(-1)}); }
 
-/// Calls take(pivot) n times. `pivot` (B) holds the next pivot of each matrix. The product of a matrix's pivots is its
-/// determinant. The pivot is the largest element of the rest of the matrix. So only the last pivots of a singular
-/// matrix are 0. The gradient of the last pivot is the product of the others.
+/// Calls take(pivot) n times, where `pivot` (B) is the next pivot of each matrix. The product of a matrix's pivots is
+/// its determinant. Each pivot is the largest element of the rest of the matrix, so only the last pivots of a singular
+/// matrix are 0. The gradient of the last pivot is the product of the other pivots.
 template <class Take>
 void eliminate(const Tensor& x, const Take& take) {
   Tensor rest = as_batch(x);
@@ -58,15 +58,15 @@ void eliminate(const Tensor& x, const Take& take) {
   }
 }
 
-/// The solution of a x = b for a (B, n, n) and b (B, n, k), not recorded. Gauss-Jordan: in each step the largest
-/// element of the column becomes the pivot, and the column vanishes from all other rows.
+/// The solution of a x = b for a (B, n, n) and b (B, n, k), not recorded. The method is Gauss-Jordan elimination: in
+/// each step the largest element of the column becomes the pivot, and the column becomes 0 in all other rows.
 Tensor solved(const Tensor& a, const Tensor& b) {
   const NoGrad unrecorded;
   const std::int64_t n = a.size(1);
   Tensor rest = cat({a, b}, 2);
   std::vector<Tensor> rows;
   for (std::int64_t step = 0; step < n; ++step) {
-    // `rest` has the rows that had no pivot yet, and lacks the columns that are done.
+    // `rest` has the rows that had no pivot yet. Columns that are done are already removed from it.
     const Tensor row = argmax(abs(rest.narrow(2, 0, 1)).reshape({a.size(0), n - step}), {1});
     rest = with_first(rest, 1, row);
     const Tensor pivot_row = rest.narrow(1, 0, 1) / rest[{Slice(), Slice({}, 1), Slice({}, 1)}];
@@ -81,7 +81,7 @@ Tensor solved(const Tensor& a, const Tensor& b) {
   return rows.empty() ? b.clone() : cat(rows, 1);
 }
 
-/// L of x = L L^T for x (B, n, n), not recorded: column by column.
+/// Cholesky's L with x = L L^T for x (B, n, n), not recorded, column by column.
 Tensor factor(const Tensor& x) {
   const NoGrad unrecorded;
   const std::int64_t n = x.size(1);

@@ -20,7 +20,7 @@ namespace {
 
 Tensor transposed(const Tensor& x) { return x.transpose(-2, -1); }
 
-// Reshapes (…, F) to (rows, F), so that one product over all rows serves every leading axis.
+// Reshapes (…, F) to (rows, F), so that one product computes all rows.
 Tensor as_rows(const Tensor& x) {
   std::int64_t rows = 1;
   for (int axis = 0; axis < x.dim() - 1; ++axis) rows *= x.shape()[axis];
@@ -55,7 +55,7 @@ bool has_vector(const Tensor& a, const Tensor& b) {
   return a.defined() && b.defined() && a.dim() >= 1 && b.dim() >= 1 && (a.dim() == 1 || b.dim() == 1);
 }
 
-// A vector on the left is one row, a vector on the right is one column; the result has no axis for it.
+// A vector on the left is one row, and a vector on the right is one column. The result has no axis for it.
 Tensor multiply_vector(const Tensor& a, const Tensor& b) {
   const bool row = a.dim() == 1, column = b.dim() == 1;
   const std::int64_t wanted = b.size(column ? 0 : -2);
@@ -78,7 +78,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
 
 Tensor matmul(const Tensor& a, const Tensor& b, const Epilogue& epilogue) {
   if (has_vector(a, b)) return epilogue(matmul(a, b));
-  if (a.dim() < 2 || b.dim() < 2) return matmul(a, b);  // This call throws.
+  if (a.dim() < 2 || b.dim() < 2) return matmul(a, b);  // matmul throws.
   Shape shape = ops::broadcast_shape("matmul", leading_axes(a), leading_axes(b));
   shape.push_back(a.size(-2));
   shape.push_back(b.size(-1));
@@ -100,7 +100,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, const Epilogue& epilogue) {
-  if (x.dim() < 1 || weight.dim() != 2) return linear(x, weight, bias);  // This call throws.
+  if (x.dim() < 1 || weight.dim() != 2) return linear(x, weight, bias);  // linear throws.
   Shape shape = x.shape();
   shape[shape.rank() - 1] = weight.size(0);
   return detail::run_with_epilogue(

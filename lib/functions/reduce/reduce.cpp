@@ -135,7 +135,7 @@ Tensor cumsum(const Tensor& x, int axis) {
 
 namespace {
 
-// cumprod of differentiable functions, for gradients of gradients.
+// cumprod, made of differentiable functions, for gradients of gradients.
 Tensor composed_cumprod(const Tensor& x, int axis) {
   if (x.dim() == 0 || x.size(axis) == 0) return x * 1;
   std::vector<Tensor> products{x.narrow(axis, 0, 1)};

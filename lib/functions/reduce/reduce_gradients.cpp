@@ -22,14 +22,14 @@ std::int64_t reduced_elements(const Shape& shape, const Shape& axes) {
   return ops::reduced_count(shape, ops::reduced_axes("reduce", shape.rank(), axes));
 }
 
-// The gradient of an op whose derivative by x is constant: `raw(dy)` is linear in dy.
+// The gradient of an op whose derivative is constant, so `raw(dy)` is linear in dy.
 template <class Raw>
 Tensor constant_derivative(const Tensor& dy, const Shape& x_shape, const Shape& axes, const Raw& raw) {
   if (!linking(dy)) return raw(dy);
   return sum_backward(dy, x_shape, axes) * raw(ones(dy.shape(), dy.dtype(), dy.device()));
 }
 
-// The product as a tree of elementwise products. Its gradients are right where elements are 0, too.
+// The product as a tree of elementwise products. Its gradients are right also where elements are 0.
 Tensor prod_of_products(const Tensor& x, const Shape& axes) {
   const unsigned reduced = ops::reduced_axes("prod", x.dim(), axes);
   Shape order, kept;
@@ -51,11 +51,11 @@ Tensor prod_of_products(const Tensor& x, const Shape& axes) {
   return all.reshape(kept);
 }
 
-// The tensors that the gradients of stddev and norm divide by are 0 at places where the gradient is 0: 1 takes their
-// place there.
+// x with 1 in place of 0. The gradients of stddev and norm divide by x, and where x is 0 the gradient is
+// 0.
 Tensor ones_for_zeros(const Tensor& x) { return where(ops::eq(x, 0), 1.0, x); }
 
-// share · (x - mean) / degrees of freedom, spread over x.
+// share · (x - mean) / degrees of freedom, broadcast to x.
 Tensor from_mean(const Tensor& share, const Tensor& x, const Shape& axes, double correction) {
   const double degrees = std::max(0.0, static_cast<double>(reduced_elements(x.shape(), axes)) - correction);
   return sum_backward(share, x.shape(), axes) * (x - mean(x, axes, true)) * (1 / degrees);

@@ -1,4 +1,4 @@
-// Gradients of reductions that have gradients themselves. Each has two forms. If nothing is recorded, it is the raw op
+// Gradients of reductions that have gradients themselves. Each has two forms. If nothing is recorded, it calls the op
 // of crisol/ops/reduce.h. Otherwise it consists of differentiable functions.
 #pragma once
 

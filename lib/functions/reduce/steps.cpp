@@ -1,4 +1,4 @@
-// Functions of neighbours along an axis, and counts: made of sums, joins and slices.
+// Functions of neighbours along an axis, and counts, made of sums, joins and slices.
 #include "base/text.h"
 #include "crisol/functions/cat.h"
 #include "crisol/functions/elementwise.h"
@@ -9,7 +9,7 @@ namespace crisol {
 
 namespace {
 
-/// y with slices of `first` in front, one along the axis.
+/// Puts a slice of the number `first` in front of y along the axis.
 Tensor with_initial(const Tensor& y, int axis, double first) {
   Shape shape = y.shape();
   shape[normalized_axis("cumulative", axis, y.dim())] = 1;

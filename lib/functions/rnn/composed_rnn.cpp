@@ -53,7 +53,7 @@ std::vector<Tensor> composed_rnn(const std::vector<Tensor>& in, const Tensor& le
     Tensor& y = outputs[static_cast<std::size_t>(t)];
     y = next.h;
     if (lengths.defined()) {
-      // Past its end a sequence keeps its state and gives 0.
+      // After its end, a sequence keeps its state and gives 0.
       const Tensor runs = gt(lengths, t).unsqueeze(1);
       y = where(runs, next.h, 0);
       next.h = where(runs, next.h, now.h);

@@ -58,7 +58,7 @@ RnnOutput rnn(const RnnInput& input, const RnnWeights& weights, const RnnOptions
       const auto composed = [&](const std::vector<Tensor>& in) { return composed_rnn(in, lengths.get(), options); };
       return autograd::gradients_of(composed, inputs_of({x.get(), h0.get(), c0.get(), {}}, kept.get()), dy, needs);
     }
-    // The op needs to know only whether h0 and c0 are present: their values are part of the saved data.
+    // The op needs only to know whether h0 and c0 are present, because their values are in the saved data.
     const ops::RnnWanted wanted{needs[0], needs[1], needs[2], needs[3], needs[4], needs[5], needs[6], needs[7]};
     const ops::RnnOutputGradients from{dy[0], dy[1], dy.size() > 2 ? dy[2] : Tensor()};
     const ops::RnnInputGradients to =

@@ -1,4 +1,4 @@
-// Normalisation of the channels of each instance, alone or in groups.
+// Normalisation of the channels of each instance: each channel alone, or in groups.
 #include "base/text.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/norm.h"
@@ -20,14 +20,14 @@ void check(const char* op, const Tensor& x, const Tensor& weight, const Tensor& 
   if (bias.defined()) ops::require_operand(op, "the input", x, "the bias", bias, {x.size(1)});
 }
 
-/// The elements of a channel of an instance.
+/// The number of elements in one channel of an instance.
 std::int64_t elements_of_channel(const Tensor& x) {
   std::int64_t count = 1;
   for (int axis = 2; axis < x.dim(); ++axis) count *= x.size(axis);
   return count;
 }
 
-/// y · weight + bias by channel, in one pass.
+/// y · weight + bias in one pass, with one weight and bias for each channel.
 Tensor scaled(const Tensor& y, const Tensor& weight, const Tensor& bias) {
   static const auto scale_and_shift =
       fuse([](const Expr& x, const Expr& scale, const Expr& shift) { return x * scale + shift; });
@@ -37,13 +37,13 @@ Tensor scaled(const Tensor& y, const Tensor& weight, const Tensor& bias) {
   return bias.defined() ? y + by_channel(bias, y.dim()) : y;
 }
 
-/// The numbers of the channels (C), for each instance of x (N, C).
+/// Repeats the numbers of the channels (C) for each instance of x (N, C).
 Tensor for_each_instance(const Tensor& numbers, const Tensor& x) {
   return numbers.defined() ? numbers.unsqueeze(0).expand({x.size(0), x.size(1)}) : numbers;
 }
 
-/// batch_norm2d of one image with the channels of all instances. The statistics belong to the instances. All but x has
-/// the shape (N, C), or is undefined.
+/// Calls batch_norm2d with one image, whose channels are the channels of all instances. So each instance has its own
+/// statistics. All tensors except for x have the shape (N, C), or are undefined.
 Tensor by_instance(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& mean, const Tensor& var,
                    const BatchNormOptions& options) {
   const auto flat = [](const Tensor& t) { return t.defined() ? t.flatten() : t; };

@@ -15,7 +15,7 @@ using autograd::Saved;
 
 namespace {
 
-/// cross_entropy of differentiable functions, for gradients of gradients.
+/// cross_entropy, made of differentiable functions, for gradients of gradients.
 Tensor composed_cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& o) {
   const Tensor rows = log_softmax(logits, 1);
   const Tensor of_label = nll_loss(rows, labels, o.reduction, o.ignore_index);
@@ -28,7 +28,7 @@ Tensor composed_cross_entropy(const Tensor& logits, const Tensor& labels, const 
   return of_label * (1 - o.label_smoothing) + smooth * o.label_smoothing;
 }
 
-/// The gradient of nll_loss, with a gradient of its own. It is linear in dy, so this gradient is the loss again.
+/// The gradient of nll_loss, which has a gradient itself. It is linear in dy, so its gradient is the loss again.
 Tensor nll_gradient(const Tensor& dy, const Tensor& labels, const Tensor& scale, std::int64_t classes,
                     Reduction reduction, std::int64_t ignore_index) {
   const Tensor dx = ops::nll_loss_backward(dy, labels, scale, classes, reduction, ignore_index);
@@ -72,7 +72,7 @@ Tensor nll_loss(const Tensor& x, const Tensor& labels, Reduction reduction, std:
 
 namespace {
 
-// The gradient of mse_loss by x. The gradient by the target is its negative.
+// The gradient of mse_loss with respect to x. The gradient with respect to the target is its negative.
 Tensor mse_loss_backward(const Tensor& dy, const Tensor& x, const Tensor& target, Reduction reduction) {
   if (!autograd::linking(dy, x, target)) return ops::mse_loss_backward(dy, x, target, reduction);
   const double scale = reduction == Reduction::mean ? 2.0 / static_cast<double>(x.numel()) : 2.0;

@@ -20,8 +20,8 @@ using autograd::Saved;
 
 namespace {
 
-// The norms as differentiable functions of differentiable functions, for gradients of gradients. `in` holds the input,
-// the weight and the bias.
+// The norms, made of differentiable functions, for gradients of gradients. `in` holds the input, the weight and the
+// bias.
 
 Tensor scaled_and_shifted(const Tensor& y, const Tensor& weight, const Tensor& bias) {
   const Tensor scaled = weight.defined() ? y * weight : y;
@@ -101,7 +101,7 @@ const auto& inverse_deviation() {
   return f;
 }
 
-// True for inference with f32 statistics and parameters of the right shape. Then no check is left that could fail.
+// Whether this is inference with f32 statistics and parameters of the right shape. Then no other check can fail.
 bool is_plain_inference(const Tensor& x, const std::vector<Tensor>& of_channels, const BatchNormOptions& options) {
   if (options.training || options.epsilon < 0 || !x.defined() || x.dim() < 2 || x.dtype() != DType::f32) return false;
   return std::all_of(of_channels.begin(), of_channels.end(), [&](const Tensor& t) {

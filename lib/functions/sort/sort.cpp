@@ -18,7 +18,7 @@ using autograd::Saved;
 
 namespace {
 
-/// The values and the places of the first elements in order.
+/// Records the values and the positions of the first elements in order.
 std::vector<Recorder::Value> note_order(Recorder& r, const Tensor& x, const Tensor& indices, int axis,
                                         bool descending) {
   const std::int64_t count = x.dim() == 0 ? 1 : indices.size(axis);

@@ -1,4 +1,4 @@
-// Convolutions, products, normalisations and pools.
+// The ONNX nodes of convolutions, products, normalisations and pools.
 #include "base/text.h"
 #include "functions/traced/traced.h"
 
@@ -30,14 +30,15 @@ Value filled(Recorder& r, const Shape& shape, double value, Device device) {
   return r.of(made);
 }
 
-/// The number of windows of a pool. With `ceil` the last one may begin inside of the input and end behind its padding.
+/// The number of windows of a pool. With `ceil`, the last window may begin inside of the input and end outside of its
+/// padding.
 std::int64_t windows(std::int64_t size, std::int64_t kernel, std::int64_t stride, std::int64_t padding,
                      std::int64_t dilation, bool ceil) {
   const std::int64_t rest = size + 2 * padding - dilation * (kernel - 1) - 1;
   return (rest + (ceil ? stride - 1 : 0)) / stride + 1;
 }
 
-/// Whether ceil_mode changes the shape. ONNX's formula also has a last window that covers only padding.
+/// Whether ceil_mode changes the shape. ONNX's formula also counts a last window that covers only padding.
 bool needs_ceil(const char* op, const Tensor& x, const Tensor& y, const Numbers& kernel, const Numbers& stride,
                 const Numbers& padding, const Numbers& dilation) {
   const auto of = [&](bool ceil) {
@@ -52,7 +53,7 @@ bool needs_ceil(const char* op, const Tensor& x, const Tensor& y, const Numbers&
   return true;
 }
 
-/// The stride of a pool, where 0 means the size of the kernel.
+/// The stride of a pool. A stride of 0 means the size of the kernel.
 template <class Extent>
 Extent stride_of(Extent stride, Extent kernel) {
   return stride == Extent(0) ? kernel : stride;
@@ -168,7 +169,7 @@ void avg_pool(Recorder& r, const Tensor& x, const AvgPool3dOptions& o, const Ten
 void adaptive_avg_pool(Recorder& r, const Tensor& x, const Tensor& y) {
   if (y.size(2) == 1 && y.size(3) == 1) return r.note("GlobalAveragePool", {x}, y);
   if (y.shape() == x.shape()) return r.bind(y, r.of(x));
-  // A product from each side with a matrix of means.
+  // Two products: a matrix of means on the left, and another on the right.
   const auto means = [&](int axis, bool transposed) {
     const std::int64_t from = x.size(axis), to = y.size(axis);
     std::vector<float> values(static_cast<std::size_t>(from * to));

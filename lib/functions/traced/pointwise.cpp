@@ -1,4 +1,4 @@
-// The rows of crisol/ops/pointwise.def. Some are ops of ONNX, and others are made of several.
+// The ONNX nodes of the rows of crisol/ops/pointwise.def. Some rows are one ONNX op, others consist of several.
 #include <array>
 #include <cmath>
 #include <functional>
@@ -13,7 +13,7 @@ namespace crisol::traced {
 
 namespace {
 
-/// A value with operators, all elements of one dtype.
+/// A value of a trace with operators. All its elements have one dtype.
 class Elements {
  public:
   Elements(Recorder& r, Value value, DType dtype, Device device)
@@ -51,7 +51,7 @@ using Form = std::function<Elements(const Inputs& in, Scalars scalars)>;
 
 double real(Scalars scalars, std::size_t i) { return scalars[i].as_double(); }
 
-/// One node with the inputs of the row.
+/// A row that is one node with the same inputs.
 Form same(const char* op, const Recorder::Attributes& attributes = {}) {
   return [op, attributes](const Inputs& in, Scalars) {
     if (in.size() == 1) return in[0].node(op, attributes);
@@ -59,14 +59,14 @@ Form same(const char* op, const Recorder::Attributes& attributes = {}) {
   };
 }
 
-/// One node with the row's number as an attribute.
+/// A row that is one node, with the row's number as an attribute.
 Form with_attribute(const char* op, const char* attribute) {
   return [=](const Inputs& in, Scalars scalars) { return in[0].node(op, {{attribute, real(scalars, 0)}}); };
 }
 
 Form clip() {
   return [](const Inputs& in, Scalars s) {
-    // NaN is no bound.
+    // A bound that is NaN does not limit.
     if (std::isnan(real(s, 0))) return in[0]("Min", in[0].number(s[1]));
     if (std::isnan(real(s, 1))) return in[0]("Max", in[0].number(s[0]));
     return in[0]("Clip", in[0].number(s[0]), in[0].number(s[1]));
@@ -105,21 +105,21 @@ Elements choice(const Elements& condition, const Elements& yes, const Elements& 
   return condition("Where", yes, no);
 }
 
-/// log(1 + x). The factor x / ((1 + x) - 1) makes good what 1 + x loses.
+/// log(1 + x). The factor x / ((1 + x) - 1) corrects the rounding of 1 + x.
 Elements log1p(const Elements& x) {
   const Elements sum = x + x.number(1), rest = sum - x.number(1), log = sum("Log");
   const Elements small = choice(rest("Equal", x.number(0)), x, log * (x / rest));
   return choice(x("Greater", x.number(1)), log, small);
 }
 
-/// exp(x) - 1, in the same way.
+/// exp(x) - 1, with the same correction.
 Elements expm1(const Elements& x) {
   const Elements power = x("Exp"), rest = power - x.number(1);
   const Elements small = choice(rest("Equal", x.number(0)), x, rest * (x / power("Log")));
   return choice(x("Abs")("Greater", x.number(0.5)), rest, small);
 }
 
-/// Also of -0.
+/// Whether elements are negative. -0 is negative here.
 Elements is_negative(const Elements& x) {
   const Elements zero = x.number(0);
   return x("Less", zero)("Or", x("Reciprocal")("Less", zero));
@@ -140,7 +140,7 @@ Elements hypot(const Elements& a, const Elements& b) {
 
 Elements floor_divide(const Elements& a, const Elements& b) {
   if (is_floating(a.dtype())) return (a / b)("Floor");
-  return (a - a("Mod", b)) / b;  // Div of whole numbers cuts off.
+  return (a - a("Mod", b)) / b;  // Div of whole numbers rounds toward zero.
 }
 
 std::map<std::string_view, Form> arithmetic() {
@@ -226,8 +226,8 @@ std::map<std::string_view, Form> others() {
   };
 }
 
-/// The ONNX nodes for each row, by its name. A row is left out if ONNX has no nodes for it, or if they would lose
-/// digits.
+/// The ONNX nodes of each row, by the row's name. A row is left out if ONNX has no nodes for it, or only less exact
+/// nodes.
 const std::map<std::string_view, Form>& forms() {
   static const std::map<std::string_view, Form> all = [] {
     std::map<std::string_view, Form> forms = activations();
@@ -251,9 +251,9 @@ void pointwise(Recorder& r, const ops::PointwiseRow& row, std::span<const Operan
   for (const Operand& operand : inputs) types.push_back(ops::type_of(operand));
   for (const Scalar& scalar : scalars) types.push_back({scalar.dtype(), ops::OperandKind::number});
   const DType computed = ops::types_of(row, types).computed;
-  // Rounding leaves whole numbers as they are, and ONNX rounds only floats.
+  // Rounding does not change whole numbers, and ONNX rounds only floats.
   if (!is_floating(computed) && rounds(row.name)) return r.bind(y, r.of(*inputs[0].tensor()));
-  // ONNX computes with bool only in logic and choices.
+  // In ONNX, only logic ops and choices take bool.
   const bool takes_bool = row.rule == ops::RowRule::logical || row.rule == ops::RowRule::choice ||
                           row.rule == ops::RowRule::fill || std::string_view(row.name) == "eq" ||
                           std::string_view(row.name) == "ne";
@@ -264,7 +264,7 @@ void pointwise(Recorder& r, const ops::PointwiseRow& row, std::span<const Operan
     const Tensor* x = inputs[i].tensor();
     Value value =
         x == nullptr ? r.number(inputs[i].number(), wanted, y.device()) : cast(r, r.of(*x), x->dtype(), wanted);
-    // A vector of slopes belongs to axis 1.
+    // A vector of slopes runs along axis 1.
     const Tensor* first = inputs[0].tensor();
     if (row.rule == ops::RowRule::channel && i == 1 && x != nullptr && x->dim() == 1 && first->dim() > 2) {
       std::vector<std::int64_t> channels(static_cast<std::size_t>(first->dim() - 1), 1);

@@ -1,4 +1,4 @@
-// Reductions over axes.
+// The ONNX nodes of reductions over axes.
 #include <algorithm>
 
 #include "base/text.h"
@@ -9,7 +9,7 @@ namespace crisol::traced {
 
 namespace {
 
-/// The reduced axes as an input of a node; absent for all axes.
+/// The reduced axes as an input of a node. All axes are no input.
 Value axes_value(Recorder& r, const Shape& axes) {
   return axes.empty() ? Recorder::absent : r.numbers({axes.begin(), axes.end()});
 }

@@ -1,5 +1,6 @@
-// Recurrent layers. In ONNX the first axis of each weight is the direction, and gates have another order: i, o, f, g in
-// an LSTM, and z, r, n in a GRU. The graph reorders the weights, so that it keeps the module's own weights.
+// The ONNX nodes of recurrent layers. In ONNX the first axis of each weight is the direction, and the gates have
+// another order: i, o, f, g in an LSTM, and z, r, n in a GRU. The graph keeps the module's own weights, and has nodes
+// that reorder them.
 #include "base/text.h"
 #include "functions/traced/traced.h"
 

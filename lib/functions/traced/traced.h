@@ -1,5 +1,5 @@
-// Notes the library's functions as ONNX's ops, for a trace (tensor/recorder.h). A function that is one node with plain
-// attributes makes its note itself. The others call the functions below, with their arguments and their results.
+// Records the library's functions as ONNX's ops, for a trace (tensor/recorder.h). A function that is one node with
+// plain attributes records itself. Other functions call the functions below, with their arguments and their results.
 #pragma once
 
 #include <span>
@@ -19,21 +19,21 @@ namespace crisol::traced {
 
 using Value = Recorder::Value;
 
-/// The value with elements of another dtype.
+/// The value, converted to another dtype.
 Value cast(Recorder& r, Value x, DType from, DType to);
 
 /// A constant of f32.
 Value floats(Recorder& r, const std::vector<float>& values, const Shape& shape, Device device);
 
 void reshape(Recorder& r, const Tensor& x, const Tensor& y);
-/// y has the axes of x in this order.
+/// y is x with its axes in this order.
 void permute(Recorder& r, const Tensor& x, const Shape& axes, const Tensor& y);
 void transpose(Recorder& r, const Tensor& x, int axis_a, int axis_b, const Tensor& y);
 void narrow(Recorder& r, const Tensor& x, int axis, std::int64_t start, std::int64_t length, const Tensor& y);
 void expand(Recorder& r, const Tensor& x, const Tensor& y);
 void to(Recorder& r, const Tensor& x, const Tensor& y);
 void flip(Recorder& r, const Tensor& x, const Shape& axes, const Tensor& y);
-/// A part of some axes. `size` holds the sizes of the part.
+/// A part of a tensor. `size` holds the sizes of the part.
 struct Part {
   Shape axes, first, step, size;
   Shape dropped;  ///< Axes of x that y does not have.
@@ -45,13 +45,14 @@ void cat(Recorder& r, const std::vector<Tensor>& tensors, int axis, const Tensor
 void split(Recorder& r, const Tensor& x, const std::vector<std::int64_t>& sizes, int axis,
            const std::vector<Tensor>& pieces);
 void pad(Recorder& r, const Tensor& x, const std::vector<AxisPadding>& paddings, double value, const Tensor& y);
-/// Elements at the places of an index become those of src, or are combined with them.
+/// At the positions of an index, elements of src replace the elements, or are combined with them.
 void scatter(Recorder& r, const Tensor& x, int axis, const Tensor& index, const Tensor& src, const char* reduction,
              const Tensor& y);
 void index_add(Recorder& r, const Tensor& x, int axis, const Tensor& index, const Tensor& src, const Tensor& y);
 void one_hot(Recorder& r, const Tensor& indices, std::int64_t num_classes, const Tensor& y);
 
-/// Conv, or ConvTranspose if the options have an output padding. `Options` are those of conv1d to conv_transpose3d.
+/// Conv, or ConvTranspose if the options have an output padding. `Options` are the options of conv1d to
+/// conv_transpose3d.
 template <class Options>
 void conv(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Options& options,
           const Tensor& y);
@@ -71,19 +72,19 @@ void adaptive_avg_pool(Recorder& r, const Tensor& x, const Tensor& y);
 void rnn(Recorder& r, const RnnInput& input, const RnnWeights& weights, const RnnOptions& options,
          const RnnOutput& output);
 
-/// Weighted sums along an axis.
+/// Weighted sums along an axis, as ops::resample computes them.
 void resample(Recorder& r, const Tensor& x, int axis, const ops::AxisWeights& weights, const Tensor& y);
-/// Each element is repeated along the last two axes.
+/// Repeats each element along the last two axes.
 void enlarge(Recorder& r, const Tensor& x, std::int64_t down, std::int64_t across, const Tensor& y);
-/// Resize for the modes linear and cubic, of rows, images and, if the mode is linear, volumes.
+/// Resize for the modes linear and cubic, of sequences, images and, if the mode is linear, volumes.
 void interpolate(Recorder& r, const Tensor& x, const InterpolateOptions& options, const Tensor& y);
 void grid_sample(Recorder& r, const Tensor& x, const Tensor& grid, const GridSampleOptions& options, const Tensor& y);
 
-/// A reduction over axes; none means all. The elements get the dtype of y first.
+/// A reduction over axes. No axes means all axes. The elements are first converted to the dtype of y.
 void reduce(Recorder& r, const char* op, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y);
 /// ArgMax or ArgMin.
 void extreme_place(Recorder& r, const char* op, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y);
-/// any, or all if `every`.
+/// The functions any, or all if `every`.
 void truth(Recorder& r, bool every, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y);
 /// The variance or, with `root`, its square root.
 void variance(Recorder& r, const Tensor& x, const Shape& axes, bool keepdim, double correction, bool root,

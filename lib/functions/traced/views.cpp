@@ -1,4 +1,4 @@
-// Views, copies and parts.
+// The ONNX nodes of views, copies and parts.
 #include <cstdint>
 #include <numeric>
 
@@ -25,7 +25,7 @@ Value cast(Recorder& r, Value x, DType from, DType to) {
 void reshape(Recorder& r, const Tensor& x, const Tensor& y) {
   if (x.shape() == y.shape()) return r.bind(y, r.of(x));
   const Value shape = r.numbers(list(y.shape()));
-  // Without allowzero a size of 0 would mean the size of the input.
+  // Without allowzero, ONNX would replace a size of 0 by the input's size.
   if (y.numel() == 0) return r.bind(y, r.node("Reshape", {r.of(x), shape}, {{"allowzero", 1}}));
   r.bind(y, r.node("Reshape", {r.of(x), shape}));
 }
@@ -101,7 +101,7 @@ void split(Recorder& r, const Tensor& x, const Numbers& sizes, int axis, const s
 }
 
 void pad(Recorder& r, const Tensor& x, const std::vector<AxisPadding>& paddings, double value, const Tensor& y) {
-  // The list begins with the last axis.
+  // The list of paddings begins with the last axis.
   const auto rank = static_cast<std::size_t>(x.dim());
   Numbers pads(2 * rank);
   for (std::size_t i = 0; i < paddings.size(); ++i) {
@@ -113,7 +113,7 @@ void pad(Recorder& r, const Tensor& x, const std::vector<AxisPadding>& paddings,
 
 namespace {
 
-/// Positions in a type that ONNX takes.
+/// The positions, converted to a type that ONNX takes.
 Value positions(Recorder& r, const Tensor& index) {
   return cast(r, r.of(index), index.dtype(), index.dtype() == DType::u8 ? DType::i64 : index.dtype());
 }
@@ -121,7 +121,7 @@ Value positions(Recorder& r, const Tensor& index) {
 }  // namespace
 
 void index_add(Recorder& r, const Tensor& x, int axis, const Tensor& index, const Tensor& src, const Tensor& y) {
-  // Each position of a slice is that of the slice.
+  // Each element of a slice gets the position of the slice.
   Numbers line(static_cast<std::size_t>(x.dim()), 1);
   line[static_cast<std::size_t>(normalized_axis("index_add", axis, x.dim()))] = index.numel();
   const Value slices = r.node("Reshape", {positions(r, index), r.numbers(line)});

@@ -1,4 +1,4 @@
-// Resizing and sampling of images.
+// The ONNX nodes for resizing and sampling of images.
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -9,10 +9,11 @@ namespace crisol::traced {
 
 namespace {
 
-/// Resize with nearest elements takes these types in ONNX Runtime.
+/// Whether ONNX Runtime's Resize takes this type, for nearest elements.
 bool is_resizable(DType dtype) { return dtype == DType::f32 || dtype == DType::i32 || dtype == DType::u8; }
 
-/// A factor in f32 by which a size becomes `count`. ONNX Runtime multiplies in f32, ONNX's inference of shapes in f64.
+/// A factor in f32 that turns `size` into `count`. ONNX Runtime multiplies in f32, and ONNX's shape inference
+/// multiplies in f64.
 float factor_for(double factor, std::int64_t size, std::int64_t count) {
   auto narrow = static_cast<float>(factor);
   if (static_cast<double>(narrow) * static_cast<double>(size) < static_cast<double>(count))
@@ -28,7 +29,7 @@ void resample(Recorder& r, const Tensor& x, int axis, const ops::AxisWeights& we
     const Value places = r.numbers({weights.indices.begin(), weights.indices.end()});
     return r.bind(y, r.node("Gather", {r.of(x), places}, {{"axis", axis}}));
   }
-  // A product with a matrix (size, count), where the axis is the last one.
+  // A product with a matrix (size, count), after the axis was moved to the end.
   const std::int64_t count = weights.count();
   std::vector<float> matrix(static_cast<std::size_t>(weights.size * count), 0);
   for (std::int64_t j = 0; j < count; ++j)
@@ -63,7 +64,7 @@ void enlarge(Recorder& r, const Tensor& x, std::int64_t down, std::int64_t acros
 }
 
 void interpolate(Recorder& r, const Tensor& x, const InterpolateOptions& o, const Tensor& y) {
-  const bool is_cubic = o.mode == InterpolateMode::cubic, is_row = x.dim() == 3;  // A row becomes an image.
+  const bool is_cubic = o.mode == InterpolateMode::cubic, is_row = x.dim() == 3;  // A sequence: an image of one row.
   Recorder::Attributes attributes{{"mode", is_cubic ? "cubic" : "linear"},
                                   {"coordinate_transformation_mode", o.align_corners ? "align_corners" : "half_pixel"}};
   if (is_cubic) attributes.insert({"cubic_coeff_a", o.antialias ? -0.5 : -0.75});

@@ -12,8 +12,8 @@ namespace {
 
 constexpr const char* op = "deform_conv2d";
 
-/// The positions that windows read along an axis, without offsets, as (1, taps, count, 1) or (1, taps, 1, count). `tap`
-/// gives the position of an element of the kernel along the axis.
+/// The positions that windows read along an axis, without offsets. The shape is (1, taps, count, 1) or (1, taps, 1,
+/// count). `tap` gives the position of a kernel's element along the axis.
 template <class Tap>
 Tensor window_places(std::int64_t taps, std::int64_t count, int stride, int padding, int dilation, Tap tap,
                      const Shape& shape, Device device) {

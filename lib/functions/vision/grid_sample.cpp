@@ -28,7 +28,7 @@ Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions&
 
 namespace {
 
-/// The coordinates of an axis of `size` elements, from -1 to 1. A single element is at 0.
+/// The coordinates of the elements of an axis of size `size`, from -1 to 1. A single element is at 0.
 std::vector<double> coordinates(std::int64_t size, bool align_corners) {
   std::vector<double> result;
   const auto n = static_cast<double>(size);
@@ -57,7 +57,7 @@ Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners) {
   of_place[axes + 1] = axes;
   const auto column = [&](int i) { return theta.select(2, i).reshape(of_place); };
   Tensor places = column(axes);
-  for (int i = axes - 1; i >= 0; --i) {  // Coordinate i of a place belongs to axis -1 - i of the image.
+  for (int i = axes - 1; i >= 0; --i) {  // Coordinate i of a position belongs to axis -1 - i of the image.
     Shape along = Shape::filled(axes + 2, 1);
     along[axes - i] = size[axes + 1 - i];
     const std::vector<double> at = coordinates(size[axes + 1 - i], align_corners);

@@ -11,13 +11,14 @@ namespace {
 
 constexpr const char* interpolate_op = "interpolate";
 
-/// The entry of a list that has one for each axis after the channels, or one for all of them.
+/// The entry for this axis of a list. The list has one entry for each axis after the channels, or one entry for all
+/// axes.
 template <class List>
 auto entry_of(const List& list, int axis) {
   return *(list.begin() + (list.end() - list.begin() == 1 ? 0 : axis));
 }
 
-/// One axis, and the size or the factor that was given for it.
+/// Resizes one axis to the size, or by the factor, that the options have for it.
 ResampledAxis resampled(const Tensor& x, int axis, const InterpolateOptions& options) {
   const std::int64_t size = x.size(2 + axis);
   const bool by_size = !options.size.empty();
@@ -68,8 +69,8 @@ Tensor interpolate(const Tensor& x, const InterpolateOptions& options) {
   std::vector<ResampledAxis> resampled_axes;
   for (int axis = 0; axis < x.dim() - 2; ++axis) resampled_axes.push_back(resampled(x, axis, options));
   Recorder* const r = recorder();
-  // ONNX Runtime resizes rows, images and volumes, but by cubic curves no volumes. Its antialias without cubic curves
-  // repeats the border, where PyTorch has no neighbours.
+  // ONNX Runtime's Resize takes sequences, images and volumes, but volumes not with cubic curves. Its antialias without
+  // cubic curves repeats the border, which differs from PyTorch.
   const bool is_cubic = options.mode == InterpolateMode::cubic;
   const bool is_one_node = !picks && x.dim() <= (is_cubic ? 4 : 5) && (is_cubic || !options.antialias);
   if (r == nullptr || !is_one_node) return resample_axes(interpolate_op, x, std::move(resampled_axes));
@@ -91,7 +92,7 @@ Tensor pixel_shuffle(const Tensor& x, std::int64_t factor) {
   Shape shape;
   for (int i = 0; i < x.dim() - 3; ++i) shape.push_back(leading[i]);
   const std::int64_t c = x.size(-3) / (factor * factor), h = x.size(-2), w = x.size(-1);
-  // All axes before the channels are one.
+  // All axes before the channels become one axis.
   const Tensor squares =
       x.reshape({x.numel() / std::max<std::int64_t>(x.size(-3) * h * w, 1), c, factor, factor, h, w});
   for (const std::int64_t size : {c, h * factor, w * factor}) shape.push_back(size);

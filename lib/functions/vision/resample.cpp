@@ -26,7 +26,7 @@ Tensor resized(const Tensor& x, int axis, const ops::AxisWeights& weights) {
   Recorder* const r = recorder();
   Tensor y;
   {
-    const PauseRecorder pause;  // The op may keep its tables, which are no constants of the trace then.
+    const PauseRecorder pause;  // The op's tables must not be constants of the trace, because it may keep them.
     y = ops::resample(x, axis, weights);
   }
   if (r != nullptr) traced::resample(*r, x, axis, weights, y);
@@ -36,7 +36,7 @@ Tensor resized(const Tensor& x, int axis, const ops::AxisWeights& weights) {
   });
 }
 
-/// How often each element of the input is repeated. Returns 0 if the weights do more than repeat.
+/// How often each element of the input is repeated. Returns 0 if the weights do not only repeat elements.
 std::int64_t repeats_of(const ops::AxisWeights& weights) {
   if (weights.size == 0 || weights.count() % weights.size != 0 || !weights.only_picks()) return 0;
   const std::int64_t repeats = weights.count() / weights.size;
@@ -51,7 +51,7 @@ Tensor enlarged(const Tensor& x, std::int64_t down, std::int64_t across) {
   if (Recorder* r = recorder()) traced::enlarge(*r, x, down, across, y);
   if (!autograd::recording(x)) return y;
   return autograd::record_higher("enlarge", y, {x}, [=, shape = x.shape()](const Tensor& dy, autograd::Needs) {
-    // Here each of the two axes is split into two, and all axes before them are one.
+    // Each of the two axes becomes two axes here, and all axes before them become one.
     std::int64_t images = 1;
     for (int i = 0; i < shape.rank() - 2; ++i) images *= shape[i];
     const Tensor parts = dy.reshape({images, shape[shape.rank() - 2], down, shape.back(), across});
@@ -118,7 +118,7 @@ Tensor resample_axes(const char* op, const Tensor& x, std::vector<ResampledAxis>
   }
   require(only_picks || is_floating(x.dtype()), op, "the input has elements of ", x.dtype(),
           ", f32 or f16 expected unless elements are only picked");
-  // First the axes that shrink most, so that the others have less to do.
+  // The axes that shrink most come first, so that the other axes have less to do.
   const auto growth = [](const ResampledAxis& a) {
     return static_cast<double>(a.weights.count()) / static_cast<double>(a.weights.size);
   };

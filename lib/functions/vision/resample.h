@@ -1,4 +1,4 @@
-// Resizing along single axes, with gradients: what interpolate() and the Resize of ONNX files have in common.
+// Resizing along single axes, with gradients. interpolate() and the Resize of ONNX files use it.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@
 
 namespace crisol {
 
-/// The place of element j of the result in the input, as a position along the axis. NaN: the element is 0.
+/// The position in the input of element j of the result, along the axis. If it is NaN, the element is 0.
 using PlaceOf = std::function<double(std::int64_t j)>;
 
 /// A function of the distance from an element's place. Its values are the weights of the neighbours.
 struct ResampleFilter {
-  bool is_cubic = false;         ///< A cubic spline over 4 neighbours; otherwise a triangle over 2.
+  bool is_cubic = false;         ///< A cubic spline over 4 neighbours. Otherwise a triangle over 2 neighbours.
   double a = -0.75;              ///< The parameter of the spline.
-  double stretch = 1;            ///< Distances are multiplied by it. Below 1 more neighbours contribute.
-  bool exclude_outside = false;  ///< Neighbours outside the input have no weight. Otherwise the border stands for them.
+  double stretch = 1;            ///< A factor of the distances. If it is below 1, more neighbours contribute.
+  bool exclude_outside = false;  ///< Neighbours outside of the input have no weight. If false, the border is repeated.
 };
 
-/// Weights of an axis on which each element of the result comes from several neighbours. With a stretch below 1, or
-/// without the neighbours outside, the weights are divided by their sum.
+/// Weights of an axis on which each element of the result is a weighted sum of neighbours. The weights are divided by
+/// their sum if the stretch is below 1, or if neighbours outside have no weight.
 ops::AxisWeights filter_weights(std::int64_t size, std::int64_t count, const PlaceOf& place,
                                 const ResampleFilter& filter);
 
@@ -35,7 +35,7 @@ struct ResampledAxis {
   ops::AxisWeights weights;
 };
 
-/// Resizes axes one after another. x is f32 or f16, or of any dtype if all elements are picked.
+/// Resizes axes one after another. x is f32 or f16. It may have any dtype if all weights only pick elements.
 Tensor resample_axes(const char* op, const Tensor& x, std::vector<ResampledAxis> axes);
 
 }  // namespace crisol

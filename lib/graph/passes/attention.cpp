@@ -10,7 +10,7 @@ namespace crisol::graph {
 
 namespace {
 
-/// softmax(scale · q · kt + mask) · v.
+/// The parts of softmax(scale · q · kt + mask) · v.
 struct AttentionParts {
   int q = absent, kt = absent, v = absent, mask = absent;
   double scale = 1;
@@ -35,13 +35,13 @@ class AttentionFinder {
            shape_of(graph_, value) && shape(value).rank() >= 2;
   }
 
-  /// The node of that op that makes the value for one user alone.
+  /// The node of op `op` that makes the value, if the value has only one user. Otherwise null.
   const Node* own_maker(int value, std::string_view op) const {
     const Node* node = uses_.maker(value, op);
     return node != nullptr && uses_.has_one_user(value) ? node : nullptr;
   }
 
-  /// The value behind a product with a number, or a quotient by one. The factor goes into `scale`.
+  /// Removes a product or a quotient with a number: returns the other value, and puts the factor into `scale`.
   int without_factor(int value, double& scale) const {
     if (const Node* product = own_maker(value, "Mul"))
       if (const auto parts = uses_.number_and_value(*product); parts && shape(parts->second) == shape(value)) {
@@ -56,7 +56,7 @@ class AttentionFinder {
     return value;
   }
 
-  /// The scores without a mask that is added to them.
+  /// Removes the sum with a mask: returns the scores, and puts the mask into `mask`.
   int without_mask(int value, int& mask) const {
     const Node* sum = own_maker(value, "Add");
     if (sum == nullptr) return value;
@@ -71,12 +71,12 @@ class AttentionFinder {
     return value;
   }
 
-  /// A product of probabilities with values.
+  /// The parts of attention, if the node is a product of probabilities with values.
   std::optional<AttentionParts> attention(const Node& product) const {
     if (product.op != "MatMul" || !is_matrix(product.inputs[0]) || !is_matrix(product.inputs[1])) return {};
     const Node* softmax = own_maker(product.inputs[0], "Softmax");
     const int last = shape(product.inputs[0]).rank() - 1;
-    // The default axis depends on the version.
+    // The default axis depends on ONNX's version.
     const std::int64_t axis = softmax == nullptr ? 0 : integer_of(*softmax, "axis", 0);
     if (softmax == nullptr || (axis != -1 && axis != last) || !is_matrix(softmax->inputs[0])) return {};
     AttentionParts parts{.v = product.inputs[1]};
@@ -104,7 +104,7 @@ class AttentionFinder {
   Graph& graph_;
   const Uses uses_;
   const Device device_;
-  std::map<std::size_t, AttentionParts> found_;  ///< By the place of the last product.
+  std::map<std::size_t, AttentionParts> found_;  ///< By the position of the last product.
 };
 
 }  // namespace

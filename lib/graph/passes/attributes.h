@@ -9,25 +9,25 @@
 
 namespace crisol::graph {
 
-/// The attribute, or `otherwise` if the node does not have it.
+/// The attribute's value, or `otherwise` if the node does not have the attribute.
 std::int64_t integer_of(const Node& node, const char* attribute, std::int64_t otherwise);
 std::string text_of(const Node& node, const char* attribute, const char* otherwise);
 
-/// For the height and the width of an image.
+/// The windows of a convolution or a pool, for the height and the width of an image.
 struct Windows {
   std::array<std::int64_t, 2> strides{1, 1}, dilations{1, 1};
-  std::array<std::int64_t, 2> pads{};  ///< Before the first row and column.
-  bool is_symmetric = true;            ///< Whether there is as much padding behind the last ones.
+  std::array<std::int64_t, 2> pads{};  ///< The padding before the first row and column.
+  bool is_symmetric = true;            ///< Whether the padding after the last row and column is the same.
 };
 
-/// The kernel of a pool.
+/// The kernel sizes of a pool.
 std::array<std::int64_t, 2> kernel_of(const Node& pool);
 
-/// The windows of a node whose input and kernel have these sizes.
+/// The windows of a node, for an input and a kernel of these sizes.
 Windows windows_of(const Node& node, const std::array<std::int64_t, 2>& input,
                    const std::array<std::int64_t, 2>& kernel);
 
-/// The sizes of a convolution of images with these shapes.
+/// The sizes of a convolution, for images and a weight of these shapes.
 ops::Conv2dSizes sizes_of_convolution(const Shape& x, const Shape& weight, const Shape& y, const Windows& windows);
 
 }  // namespace crisol::graph

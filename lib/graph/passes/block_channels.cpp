@@ -45,14 +45,14 @@ class Blocker {
   const std::string& name(int value) const { return graph_.values[static_cast<std::size_t>(value)].name; }
   int add_blocks(int value, const Tensor& blocks) { return add_constant(graph_, name(value) + "/blocks", blocks); }
 
-  /// Adds the node with another run. Its inputs are in blocks.
+  /// Adds the node with another function to run. The node's inputs are in blocks.
   void add(const Node& node, std::vector<int> inputs, Run run) {
     Node made = node;
     made.inputs = std::move(inputs);
     made.run = std::move(run);
     values_.add_blocked(std::move(made), node.outputs[0]);
   }
-  /// The same for a node whose input is one image in blocks.
+  /// The same for a node with one input, an image in blocks.
   template <class F>
   bool add_of_one(const Node& node, F f) {
     add(node, {values_.in_blocks(node.inputs[0])},
@@ -64,28 +64,28 @@ class Blocker {
     return !node.inputs.empty() && values_.is_image(node.inputs[0]) && values_.is_in_blocks(node.inputs[0]) &&
            node.outputs.size() == 1 && values_.is_image(node.outputs[0]);
   }
-  /// The sizes of the images that a node reads and makes.
+  /// The height and width of an image.
   std::array<std::int64_t, 2> plane(int value) const { return {shape(value)[2], shape(value)[3]}; }
 
-  /// The sizes of a convolution that should run in blocks.
+  /// The sizes of a convolution, if it should run in blocks.
   std::optional<ops::Conv2dSizes> sizes_of_conv(const Node& node) const {
     if (node.op != "Conv" || !values_.is_image(node.inputs[0]) || constant(node.inputs[1]) == nullptr) return {};
     if (node.inputs.size() > 2 && node.inputs[2] != absent && constant(node.inputs[2]) == nullptr) return {};
     const Shape x = shape(node.inputs[0]), y = shape(node.outputs[0]), w = shape(node.inputs[1]);
     const std::int64_t groups = w[1] == 0 ? 0 : x[1] / w[1];
     if (y.numel() == 0 || (groups != 1 && (groups != x[1] || groups != y[1]))) return {};
-    // Few outputs fill too little of a block. For a single pixel that does not matter.
+    // If there are few outputs, most of a block is empty. For a single pixel this does not matter.
     const bool is_pixel = plane(node.inputs[0]) == std::array<std::int64_t, 2>{1, 1} && w[2] == 1 && w[3] == 1;
     if (2 * y[1] < block_ && !(is_pixel && values_.is_in_blocks(node.inputs[0]))) return {};
     const Windows windows = windows_of(node, {x[2], x[3]}, {w[2], w[3]});
     const ops::Conv2dSizes sizes = sizes_of_convolution(x, w, y, windows);
-    // Winograd's filtering works on images in their own layout. If it halves the work, reorders take less than it
-    // saves.
+    // Winograd's algorithm works on images in their own layout. If it halves the work, it saves more than the
+    // conversions of the layout take.
     const bool halves = windows.is_symmetric && ops::winograd_halves(sizes, dispatch::target_of(device_.state()));
     return halves || !ops::tiles_take(sizes, block_) ? std::nullopt : std::optional(sizes);
   }
 
-  /// Whether another convolution uses the value, behind at most `steps` nodes that can run in blocks.
+  /// Whether another convolution uses the value, at most `steps` nodes later. The nodes between can run in blocks.
   bool leads_to_conv(int value, int steps = 8) {
     if (steps == 0 || !values_.is_image(value)) return false;
     const auto [known, is_new] = leads_to_conv_.try_emplace({value, steps}, false);
@@ -106,7 +106,7 @@ class Blocker {
     const int x = node.inputs[0], weight = node.inputs[1];
     if (!values_.is_in_blocks(x) && !leads_to_conv(node.outputs[0])) return false;
     const bool few = sizes->groups == 1 && 2 * sizes->channels <= block_ && !values_.is_in_blocks(x);
-    const std::int64_t block_in = few ? 1 : block_;  // A block of one channel is the image as it is.
+    const std::int64_t block_in = few ? 1 : block_;  // With blocks of one channel, the layout is the image's own.
     const Tensor filters = constant(weight)->tensor(device_);
     std::vector<int> inputs{
         few ? values_.in_blocks_of(x, block_in) : values_.in_blocks(x),
@@ -129,7 +129,8 @@ class Blocker {
     return true;
   }
 
-  /// The shape of a formula's input with as many axes as an image; nothing if it is no f32 tensor of at most four axes.
+  /// The shape of a formula's input, with as many axes as an image. Nothing unless it is an f32 tensor with at most
+  /// four axes.
   std::optional<Shape> as_image(int value) const {
     const std::optional<Shape> given = shape_of(graph_, value);
     if (!given || given->rank() > 4 || graph_.values[static_cast<std::size_t>(value)].dtype != DType::f32) return {};
@@ -138,7 +139,7 @@ class Blocker {
     return full;
   }
 
-  /// Whether a formula for images of `channels` channels can read the input in blocks.
+  /// Whether a formula for images with `channels` channels can read the input in blocks.
   bool fits_formula(int value, std::int64_t channels) const {
     const std::optional<Shape> image = as_image(value);
     if (!image) return false;
@@ -170,7 +171,7 @@ class Blocker {
     return true;
   }
 
-  /// The mean of each plane.
+  /// Computes the mean of each plane.
   bool average(const Node& node) {
     if (!is_of_blocks(node)) return false;
     if (node.op == "ReduceMean") {
@@ -213,7 +214,7 @@ class Blocker {
     return add_of_one(node, [=](const Tensor& t) { return ops::avg_pool2d_blocks(t, geometry, include_pad); });
   }
 
-  /// Joins whole blocks along the channels.
+  /// Joins images along the channels, if the images consist of whole blocks.
   bool join(const Node& node) {
     if (node.op != "Concat") return false;
     const std::int64_t axis = integer_of(node, "axis", 0);
@@ -235,7 +236,7 @@ class Blocker {
     return true;
   }
 
-  /// Pads planes by the node's own function.
+  /// Pads planes with the node's own function.
   bool pad_planes(const Node& node) {
     if (node.op != "Pad" || !is_of_blocks(node) || node.inputs.size() < 2) return false;
     const Datum* pads = constant(node.inputs[1]);
@@ -253,7 +254,7 @@ class Blocker {
     return true;
   }
 
-  /// Repeats pixels: a resize to the nearest pixel by whole factors.
+  /// Repeats pixels: a Resize to the nearest pixel with whole factors.
   bool enlarge(const Node& node) {
     if (node.op != "Resize" || !is_of_blocks(node)) return false;
     const auto repeats = repeats_of(graph_, uses_, node, device_);
@@ -272,7 +273,7 @@ class Blocker {
   const std::int64_t block_;
   const Uses uses_;
   BlockedValues values_;
-  std::map<std::pair<int, int>, bool> leads_to_conv_;  ///< By the arguments of the function.
+  std::map<std::pair<int, int>, bool> leads_to_conv_;  ///< The results, by the function's arguments.
 };
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace crisol::graph {
 
 namespace {
 
-/// A value for the image in blocks.
+/// Adds a value to the graph: the image in blocks.
 int add_value(Graph& graph, int image, std::int64_t block) {
   const Shape s = *shape_of(graph, image);
   Value value = graph.values[static_cast<std::size_t>(image)];

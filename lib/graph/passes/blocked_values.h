@@ -10,7 +10,7 @@
 
 namespace crisol::graph {
 
-/// Takes the nodes of a graph one after the other. An image (N, C, H, W) may exist in its own layout, in blocks, or
+/// Takes the nodes of a graph one after the other. An image (N, C, H, W) may exist in its own layout, in blocks, or in
 /// both. A missing layout is made before the first node that needs it.
 class BlockedValues {
  public:
@@ -19,18 +19,18 @@ class BlockedValues {
   /// Whether the value is an f32 tensor (N, C, H, W).
   bool is_image(int value) const;
   bool is_in_blocks(int value) const { return in_blocks_.count(value) > 0; }
-  /// The place of the image in blocks.
+  /// The value that is the image in blocks.
   int in_blocks(int value);
-  /// A copy of the image in blocks of another size.
+  /// The value that is the image in blocks of another size.
   int in_blocks_of(int value, std::int64_t block);
 
   /// Makes the image in its own layout, if it exists only in blocks.
   void need_plain(int value);
-  /// Adds a node as it is.
+  /// Adds a node without changes.
   void add(Node node);
   /// Adds a node that makes the image `y` in blocks. Its inputs are in blocks.
   void add_blocked(Node node, int y);
-  /// Gives the graph its new nodes.
+  /// Replaces the graph's nodes by the new nodes.
   void finish();
 
  private:
@@ -39,7 +39,7 @@ class BlockedValues {
   Graph& graph_;
   const std::int64_t block_;
   std::vector<Node> nodes_;
-  std::map<int, int> in_blocks_;  ///< The same image in blocks.
+  std::map<int, int> in_blocks_;  ///< For each image, the same image in blocks.
   std::set<int> only_in_blocks_;  ///< Images that do not exist in their own layout yet.
 };
 

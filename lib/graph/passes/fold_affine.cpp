@@ -12,7 +12,7 @@ namespace crisol::graph {
 
 namespace {
 
-/// y = x · scale + shift, with one number or one for each channel.
+/// y = x · scale + shift. Scale and shift are one number, or one number for each channel.
 struct Affine {
   Tensor scale, shift;
 
@@ -44,7 +44,7 @@ class Folder {
   }
 
  private:
-  /// A constant that is one number, or has one for each channel of the value, as (C) or ().
+  /// The constant as (C) or (), if it has one number for each channel of the value, or one number.
   std::optional<Tensor> per_channel(int constant, int value) const {
     const Datum* datum = uses_.constant(constant);
     const std::optional<Shape> shape = shape_of(graph_, value);
@@ -88,8 +88,8 @@ class Folder {
     return Affine{scale, p[1] - p[2] * scale};
   }
 
-  /// The place of the convolution that makes an input of the node, if only this node uses it, and its weight and bias
-  /// are constants.
+  /// The position of the convolution that makes an input of the node. Nothing unless only this node uses the input, and
+  /// the convolution's weight and bias are constants.
   std::optional<std::size_t> conv_before(const Node& node) const {
     if (node.inputs.empty() || node.inputs[0] == absent) return {};
     const bool constant_first = uses_.constant(node.inputs[0]) != nullptr;
@@ -114,7 +114,7 @@ class Folder {
   }
 
   void change_conv(Node& conv, const Affine& affine) {
-    const runtime::BorrowedBlocks borrowed;  // The next convolution's weight may take the memory of this one.
+    const runtime::BorrowedBlocks borrowed;  // The memory of this weight can serve for the next convolution's weight.
     const std::string name = graph_.values[static_cast<std::size_t>(conv.inputs[1])].name;
     const Tensor weight = uses_.constant(conv.inputs[1])->tensor(device_);
     const std::int64_t channels = weight.size(0);
@@ -128,7 +128,7 @@ class Folder {
     conv.inputs[2] = add_constant(graph_, name + "/shift", shift.expand({channels}).contiguous());
   }
 
-  /// Without a convolution before it, a product and a sum.
+  /// If no convolution comes before the node, it becomes a product and a sum.
   void make_elementwise(Node& node, const Affine& affine) {
     Shape sizes = Shape::filled(shape_of(graph_, node.inputs[0])->rank() - 1, 1);
     sizes[0] = affine.scale.numel();
@@ -142,8 +142,8 @@ class Folder {
   const Uses uses_;
   const Device device_;
   std::vector<bool> gone_;
-  std::map<std::size_t, Affine> convolutions_;  ///< The scale and shift that follow a convolution, by its place.
-  std::map<int, std::size_t> conv_of_;          ///< The convolution that makes a value now.
+  std::map<std::size_t, Affine> convolutions_;  ///< The scale and shift after each convolution, by its position.
+  std::map<int, std::size_t> conv_of_;          ///< The convolution that now makes a value.
   std::vector<std::pair<std::size_t, Affine>> batch_norms_;
   std::size_t changed_ = 0;
 };

@@ -8,7 +8,7 @@ namespace crisol::graph {
 
 namespace {
 
-/// The formula from which a fused function is recorded.
+/// A formula, and its recording as a fused function.
 struct Recorded {
   std::shared_ptr<const Run::Formula> formula;
   std::size_t arguments;

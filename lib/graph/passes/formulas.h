@@ -1,23 +1,23 @@
-// Formulas of nodes as kernels.
+// Formulas of nodes, computed by kernels.
 #pragma once
 
 #include "graph/graph.h"
 
 namespace crisol::graph {
 
-/// Whether a kernel can compute the node's formula: it has one, and its output is of floating-point numbers.
+/// Whether a kernel can compute the node's formula: there is a formula, and the output is floating-point.
 bool is_of_elements(const Graph& graph, const Node& node);
 
 /// How many numbers the formula has: constants, and the parameters of its ops.
 std::size_t numbers_of(const Run::Formula& formula, std::size_t inputs);
 
-/// A formula as a function of fused kernels.
+/// A formula as a function for fused kernels.
 class FormulaKernel {
  public:
   explicit FormulaKernel(Run::Formula formula);
 
   Tensor operator()(const std::vector<Tensor>& inputs) const;
-  /// The formula behind an op whose result is its first input.
+  /// The formula as an epilogue of an op. The op's result is the formula's first input.
   Epilogue epilogue(std::vector<Tensor> other_inputs) const;
 
  private:
@@ -25,7 +25,7 @@ class FormulaKernel {
   std::shared_ptr<detail::FusedFunction> function_;
 };
 
-/// A run of the formula in one kernel.
+/// A Run that computes the formula in one kernel.
 Run run_of(Run::Formula formula);
 
 }  // namespace crisol::graph

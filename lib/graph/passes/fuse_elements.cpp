@@ -9,11 +9,11 @@ namespace crisol::graph {
 
 namespace {
 
-/// A kernel that computes only one number takes longer than computing this number again for each of up to 4096
+/// If a value has only one number, a kernel for it takes longer than computing the number again for each of up to 4096
 /// elements.
 constexpr std::int64_t max_repeats = 4096;
 
-/// Nodes whose elements one kernel computes. The last one gives the result.
+/// Nodes whose elements one kernel computes. The last node gives the result.
 class Group {
  public:
   Group(const Graph& graph, const Uses& uses, const std::vector<bool>& taken, std::size_t last)
@@ -23,7 +23,7 @@ class Group {
   }
 
   const std::set<std::size_t>& members() const noexcept { return members_; }
-  /// Whether the result has fewer nodes or inputs than the members.
+  /// Whether fusing reduces the number of nodes or inputs.
   bool is_useful() const { return fits() && (members_.size() > 1 || parts().numbers > 0); }
 
   Node joined() const {
@@ -71,13 +71,13 @@ class Group {
 
   std::optional<Shape> result_shape() const { return shape_of(graph_, graph_.nodes[*members_.rbegin()].outputs[0]); }
 
-  /// Whether a value of this shape may be computed for each element of the result.
+  /// Whether a value of this shape may be computed again for each element of the result.
   bool repeats(const Shape& shape) const {
     const Shape result = *result_shape();
     return shape == result || (shape.numel() == 1 && shape.rank() <= result.rank() && result.numel() <= max_repeats);
   }
 
-  /// Adds the maker of an input if only members use its value.
+  /// Adds the node that makes an input, if only members use this input.
   bool grow() {
     const std::set<std::size_t> before = members_;
     for (const std::size_t member : before)
@@ -96,7 +96,7 @@ class Group {
     return false;
   }
 
-  /// The number, for a constant of one element.
+  /// The number of a constant with one element.
   std::optional<double> number_of(int value) const {
     const Datum* datum = uses_.constant(value);
     if (datum == nullptr || !datum->defined() || datum->shape().numel() != 1 || datum->dtype() != DType::f32) return {};
@@ -130,7 +130,8 @@ class Group {
     return parts;
   }
 
-  /// Whether one kernel can do it, and the inputs without the numbers still have the shape of the result.
+  /// Whether one kernel can compute the group, and the inputs without the numbers still broadcast to the result's
+  /// shape.
   bool fits() const {
     const Parts parts = this->parts();
     if (parts.inputs.empty() || parts.inputs.size() > detail::max_tensors ||

@@ -6,7 +6,7 @@ namespace crisol::graph {
 
 namespace {
 
-/// The input of a formula whose maker's kernel can also compute the formula. Of several such inputs, the one that is
+/// The input of a formula whose own kernel can also compute the formula. If there are several, it is the input that is
 /// made last. Absent if there is none.
 int input_with_kernel(const Graph& graph, const Uses& uses, const Node& node) {
   int best = absent;
@@ -23,11 +23,11 @@ int input_with_kernel(const Graph& graph, const Uses& uses, const Node& node) {
   return best;
 }
 
-/// The product joined with the formula behind it. The formula's inputs follow the product's inputs.
+/// The product, joined with the formula that follows it. The formula's other inputs come after the product's inputs.
 Node joined(const Node& product, const Node& elements, int between) {
   Node node = product;
   node.outputs = elements.outputs;
-  // For each input of the formula its place among the epilogue's arguments, in which the product comes first.
+  // For each input of the formula: its position among the epilogue's arguments. Position 0 is the product.
   std::vector<std::size_t> places;
   std::size_t others = 0;
   for (const int input : elements.inputs) {

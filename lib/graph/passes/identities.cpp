@@ -8,7 +8,7 @@ namespace crisol::graph {
 
 namespace {
 
-/// For a reduction of one element at a time: its result has the elements of its input.
+/// Whether the node is a reduction that reduces one element at a time. Its result then has the elements of its input.
 bool is_of_single_elements(const Graph& graph, const Node& node) {
   static const std::set<std::string_view> ops{"ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum"};
   if (ops.count(node.op) == 0 || node.outputs[0] == absent) return false;
@@ -16,7 +16,7 @@ bool is_of_single_elements(const Graph& graph, const Node& node) {
   return x && y && x->numel() == y->numel() && x->numel() > 0;
 }
 
-/// Gives the elements of the first input another shape.
+/// A node that gives the first input's elements another shape.
 Node reshape_to(const Shape& shape, Node node) {
   node.op = "Reshape";
   node.inputs.resize(1);
@@ -25,14 +25,14 @@ Node reshape_to(const Shape& shape, Node node) {
   return node;
 }
 
-/// Whether a Dropout may drop elements: it has an input that asks for training and is not known to be false.
+/// Whether a Dropout may drop elements: it has the input training_mode, which is not known to be false.
 bool may_drop(const Uses& uses, const Node& node) {
   if (node.op != "Dropout" || node.inputs.size() < 3 || node.inputs[2] == absent) return false;
   return uses.number(node.inputs[2]) != 0;
 }
 
-/// The position of the input that is the only output if it has the output's element type and shape. For a sum with 0
-/// that is the other summand, also where it is -0. Most ops have none.
+/// The position of the input that the node passes on, if this input has the output's element type and shape. In a sum
+/// with 0 this is the other summand, even for -0. Most ops have no such input.
 std::optional<std::size_t> input_that_stays(const Uses& uses, const Node& node) {
   static const std::set<std::string_view> ops{"Identity", "Dropout", "Cast",      "CastLike", "Reshape",
                                               "Flatten",  "Squeeze", "Unsqueeze", "Expand"};
@@ -42,7 +42,7 @@ std::optional<std::size_t> input_that_stays(const Uses& uses, const Node& node) 
   return uses.number(node.inputs[0]) == 0 ? std::optional<std::size_t>(1) : std::nullopt;
 }
 
-/// Whether the only output is the input at this position.
+/// Whether the output at position 0 is the only output, and has the dtype and shape of this input.
 bool is_identity(const Graph& graph, const Node& node, std::size_t place) {
   if (node.inputs.size() <= place || node.inputs[place] == absent || node.outputs.empty() || node.outputs[0] == absent)
     return false;

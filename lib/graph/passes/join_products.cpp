@@ -9,11 +9,11 @@ namespace crisol::graph {
 
 namespace {
 
-/// A product with a matrix, and the sum with a bias behind it.
+/// A product with a constant matrix, and the sum with a bias that follows it.
 struct Product {
   std::size_t place;  ///< In Graph::nodes.
   int weight;
-  std::size_t sum = 0;  ///< The place of the sum.
+  std::size_t sum = 0;  ///< The position of the sum.
   int bias = absent;    ///< Absent if there is no sum.
   int result = absent;  ///< Of both.
   std::int64_t columns = 0;
@@ -24,7 +24,7 @@ class Joiner {
   Joiner(Graph& graph, Device device) : graph_(graph), uses_(graph), gone_(graph.nodes.size()), device_(device) {}
 
   std::size_t join() {
-    // By their left factor, and by whether they have a bias.
+    // The products, by their left factor and by whether they have a bias.
     std::map<std::pair<int, bool>, std::vector<Product>> groups;
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
       if (const std::optional<Product> product = product_at(i))
@@ -51,7 +51,7 @@ class Joiner {
     Product product{.place = place, .weight = node.inputs[1], .result = node.outputs[0]};
     product.columns = weight->shape()[1];
     find_bias(product);
-    // The kernel of the product computes an op of single elements behind it, but a joint product cannot.
+    // A product's kernel can compute an op of single elements after the product. A joint product cannot.
     for (const std::size_t user : uses_.users(product.result))
       if (graph_.nodes[user].run.formula) return {};
     return product;
@@ -61,7 +61,7 @@ class Joiner {
     if (!uses_.has_one_user(product.result)) return;
     const std::size_t place = uses_.users(product.result)[0];
     const Node& user = graph_.nodes[place];
-    // A bias of one number may be part of the node already.
+    // A bias of one number may already be part of the node.
     if (user.op != "Add" || user.inputs.size() != 2 || user.inputs[0] == user.inputs[1]) return;
     const int bias = user.inputs[user.inputs[0] == product.result ? 1 : 0];
     const Datum* datum = uses_.constant(bias);
@@ -75,7 +75,7 @@ class Joiner {
 
   bool is_f32(int value) const { return graph_.values[static_cast<std::size_t>(value)].dtype == DType::f32; }
 
-  /// The constants side by side.
+  /// Makes a constant of the group's constants, side by side.
   int side_by_side(const std::vector<Product>& group, int Product::*constant, const std::string& name) {
     std::vector<Tensor> parts;
     for (const Product& product : group) parts.push_back(uses_.constant(product.*constant)->tensor(device_));
@@ -83,7 +83,7 @@ class Joiner {
     return add_constant(graph_, name, cat(parts, -1));
   }
 
-  /// Adds a value like the result of one product, but with `columns` columns.
+  /// Adds a value that is like the result of one product, but has `columns` columns.
   int add_value(const Product& like, std::int64_t columns, const std::string& name) {
     Shape shape = *shape_of(graph_, like.result);
     shape[shape.rank() - 1] = columns;
@@ -132,7 +132,7 @@ class Joiner {
     made.push_back(std::move(split));
   }
 
-  /// The joint products stand where the first one of each group stood.
+  /// Each joint product is inserted where the first product of its group was.
   void rebuild() {
     std::vector<Node> nodes;
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {

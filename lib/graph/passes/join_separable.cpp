@@ -8,7 +8,7 @@ namespace crisol::graph {
 
 namespace {
 
-/// A depthwise convolution, and the node of single elements behind it if there is one.
+/// A depthwise convolution, and the node of single elements after it, if there is one.
 struct Depthwise {
   const Node* convolution;
   const Node* elements;
@@ -19,7 +19,8 @@ bool is_pointwise(const ops::Conv2dSizes& s) {
          s.out_h == s.height && s.out_w == s.width;
 }
 
-/// The convolution that makes the value, and the node between. Nothing if anything else uses their results.
+/// The depthwise convolution that makes the value, and the node between the two. Nothing if other nodes use their
+/// results.
 std::optional<Depthwise> depthwise_of(const Graph& graph, const Uses& uses, int value) {
   const Node* elements = nullptr;
   const Node* maker = uses.has_one_user(value) ? uses.maker(value) : nullptr;

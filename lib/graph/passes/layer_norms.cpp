@@ -9,7 +9,7 @@ namespace crisol::graph {
 
 namespace {
 
-/// The parts of (x - mean) / sqrt(variance + epsilon) · scale + shift, a mean over the last axes.
+/// The parts of (x - mean) / sqrt(variance + epsilon) · scale + shift. The mean is over the last axes.
 struct NormParts {
   int x = absent, scale = absent, shift = absent;
   int axes = 0;
@@ -37,7 +37,8 @@ class LayerNormFinder {
 
   bool is_number(int value, double expected) const { return uses_.number(value) == expected; }
 
-  /// The value whose mean this is over its last axes, which stay with size 1; and how many axes.
+  /// If the value is a mean over the last axes, which stay with size 1: the value of which it is the mean, and the
+  /// number of axes.
   std::optional<std::pair<int, int>> mean(int value) const {
     const Node* node = uses_.maker(value, "ReduceMean");
     if (node == nullptr) return {};
@@ -53,7 +54,7 @@ class LayerNormFinder {
     return std::pair{x, count};
   }
 
-  /// From an attribute, or since version 18 from an input. Nothing for all axes.
+  /// The axes from an attribute or, since version 18, from an input. Nothing for all axes, or if they are not constant.
   std::optional<std::vector<std::int64_t>> axes_of(const Node& node) const {
     const auto given = node.attributes.find("axes");
     if (given != node.attributes.end()) return std::get<std::vector<std::int64_t>>(given->second);
@@ -62,14 +63,14 @@ class LayerNormFinder {
     return datum->numbers();
   }
 
-  /// x and the number of axes, of a value x - mean(x).
+  /// If the value is x - mean(x): x and the number of axes.
   std::optional<std::pair<int, int>> centred(int value) const {
     const Node* node = uses_.maker(value, "Sub");
     const auto of = node == nullptr ? std::nullopt : mean(node->inputs[1]);
     return of && of->first == node->inputs[0] ? of : std::nullopt;
   }
 
-  /// The factor of a square.
+  /// If the value is the square of a factor: the factor.
   int square_of(int value) const {
     if (const Node* power = uses_.maker(value, "Pow"))
       return is_number(power->inputs[1], 2) ? power->inputs[0] : absent;
@@ -77,14 +78,14 @@ class LayerNormFinder {
     return product != nullptr && product->inputs[0] == product->inputs[1] ? product->inputs[0] : absent;
   }
 
-  /// v of sqrt(v), or of v to the power 1/2.
+  /// v, if the value is sqrt(v), or v to the power 1/2.
   int root_of(int value) const {
     if (const Node* root = uses_.maker(value, "Sqrt")) return root->inputs[0];
     const Node* power = uses_.maker(value, "Pow");
     return power != nullptr && is_number(power->inputs[1], 0.5) ? power->inputs[0] : absent;
   }
 
-  /// v of 1 / sqrt(v).
+  /// v, if the value is 1 / sqrt(v).
   int inverse_root_of(int value) const {
     if (const Node* inverse = uses_.maker(value, "Reciprocal")) return root_of(inverse->inputs[0]);
     if (const Node* quotient = uses_.maker(value, "Div"))
@@ -93,7 +94,7 @@ class LayerNormFinder {
     return power != nullptr && is_number(power->inputs[1], -0.5) ? power->inputs[0] : absent;
   }
 
-  /// A node that computes (x - mean) / sqrt(variance + epsilon).
+  /// The parts, if the node computes (x - mean) / sqrt(variance + epsilon).
   std::optional<NormParts> quotient(const Node& node) const {
     if (node.outputs.size() != 1 || graph_.values[static_cast<std::size_t>(node.outputs[0])].dtype != DType::f32)
       return {};
@@ -109,13 +110,13 @@ class LayerNormFinder {
     const auto parts = x && sum != nullptr ? uses_.number_and_value(*sum) : std::nullopt;
     const auto variance = parts ? mean(parts->second) : std::nullopt;
     if (!variance || parts->first < 0 || variance->second != x->second) return {};
-    // Exporters write the difference once or twice.
+    // Some exporters write the difference once, others twice.
     if (centred(square_of(variance->first)) != x) return {};
     return NormParts{.x = x->first, .axes = x->second, .epsilon = parts->first};
   }
 
-  /// The constant that the only user of a node's output multiplies the output by, or adds to it. The user then becomes
-  /// the last node. Absent if there is no such user.
+  /// If the output of node `last` has one user, which multiplies it by a constant or adds a constant: the constant. The
+  /// user then becomes the last node. Otherwise absent.
   int parameter_behind(std::size_t& last, std::string_view op, const NormParts& norm) const {
     const int value = graph_.nodes[last].outputs[0];
     if (!uses_.has_one_user(value)) return absent;
@@ -130,7 +131,7 @@ class LayerNormFinder {
     return parameter;
   }
 
-  /// Whether these are the sizes of the normalised axes, with ones before them.
+  /// Whether these are the sizes of the normalised axes, perhaps with sizes of 1 before them.
   bool has_sizes(const Shape& sizes, const NormParts& norm) const {
     const Shape x = shape(norm.x);
     if (sizes.rank() < norm.axes || sizes.rank() > x.rank()) return false;
@@ -156,7 +157,7 @@ class LayerNormFinder {
 
   Graph& graph_;
   const Uses uses_;
-  std::map<std::size_t, NormParts> found_;  ///< By the place of the last node.
+  std::map<std::size_t, NormParts> found_;  ///< By the position of the last node.
 };
 
 }  // namespace

@@ -12,10 +12,10 @@ namespace crisol::graph {
 
 namespace {
 
-/// A value whose rows are rows of a table. The table has one more row before the rows of the numbers 0, 1, …, and one
-/// behind these rows: the result for all other numbers.
+/// A value whose rows are rows of a table. `numbers` selects the rows. The table has a row for each of the numbers 0,
+/// 1, …, and two more rows, before and after them: the result for all other numbers.
 struct Lookup {
-  std::size_t place;  ///< The node that gives the value.
+  std::size_t place;  ///< The position of the node that makes the value.
   int numbers;
   Tensor table;
 };
@@ -42,7 +42,7 @@ class LookupFinder {
   }
   std::optional<DType> dtype(int value) const { return graph_.values[static_cast<std::size_t>(value)].dtype; }
 
-  /// Whether the value is the whole numbers 0 to count - 1 along the last axis.
+  /// Whether the value has the whole numbers 0 to count - 1 along its last axis.
   bool is_range(int value, std::int64_t count) const {
     const Datum* datum = uses_.constant(value);
     if (datum == nullptr || !datum->defined() || is_floating(datum->dtype())) return false;
@@ -54,7 +54,8 @@ class LookupFinder {
     return true;
   }
 
-  /// The numbers of rows that are 1 in the place of the number and 0 elsewhere. Absent for other values.
+  /// If the value has one-hot rows (1 at a number's position and 0 elsewhere): the value with the numbers. Otherwise
+  /// absent.
   int numbers_of_one_hot(int value, std::int64_t count) const {
     const Node* cast = made_by(value, "Cast");
     const Node* equal = cast == nullptr ? nullptr : made_by(cast->inputs[0], "Equal");
@@ -83,8 +84,8 @@ class LookupFinder {
     return Lookup{place, numbers, cat({none, weight->tensor(device_), none}, 0)};
   }
 
-  /// A node that computes each element by itself from one lookup, which no other node uses, and from constants that
-  /// are equal for all rows. It computes on the table.
+  /// Finds a node that computes each element by itself, from one lookup and from constants that are equal for all rows.
+  /// No other node may use the lookup. The node is then computed on the table.
   std::optional<Lookup> elements_of_lookup(std::size_t place) {
     const Node& node = graph_.nodes[place];
     if (!is_of_elements(graph_, node) || dtype(node.outputs[0]) != DType::f32) return {};
@@ -106,7 +107,7 @@ class LookupFinder {
     return made;
   }
 
-  /// A constant that is one number or one row, or a missing input.
+  /// The value if it is a constant of one number or one row, or undefined if the input is missing. Nothing otherwise.
   std::optional<Datum> row_of(int value, std::int64_t size) const {
     if (value == absent) return Datum();
     const Datum* datum = uses_.constant(value);

@@ -6,13 +6,13 @@ namespace crisol::graph {
 
 namespace {
 
-/// Whether the node has the factors y / x: they are given, or follow from given sizes.
+/// Whether the node has the factors y / x. It has them if they are given, or if they follow from given sizes.
 bool has_factors(const Uses& uses, const Node& node, const Shape& x, const Shape& y, Device device) {
   const auto given = [&](std::size_t i) { return i < node.inputs.size() && node.inputs[i] != absent; };
   if (node.attributes.count("axes") > 0 || text_of(node, "keep_aspect_ratio_policy", "stretch") != "stretch")
     return false;
   if (given(3)) return uses.constant(node.inputs[3]) != nullptr;
-  const std::size_t scales = node.inputs.size() == 2 ? 1 : 2;  // Version 10 has no input for a region.
+  const std::size_t scales = node.inputs.size() == 2 ? 1 : 2;  // Version 10 of Resize has no input for a region.
   const Datum* const factors = given(scales) ? uses.constant(node.inputs[scales]) : nullptr;
   if (factors == nullptr || factors->shape() != Shape{4}) return false;
   const std::vector<float> numbers = factors->tensor(device).to_vector<float>();

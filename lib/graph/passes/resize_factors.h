@@ -10,7 +10,7 @@
 
 namespace crisol::graph {
 
-/// How often a Resize of images (N, C, H, W) repeats each row and each column; nothing if it does not repeat all pixels
+/// How often a Resize of images (N, C, H, W) repeats each row and each column. Nothing if it does not repeat all pixels
 /// equally often. Sizes and factors must be constants.
 std::optional<std::array<std::int64_t, 2>> repeats_of(const Graph& graph, const Uses& uses, const Node& node,
                                                       Device device);

@@ -68,7 +68,7 @@ class Mover {
     return node;
   }
 
-  /// A transpose of a transpose is one transpose, or none.
+  /// Merges a transpose of a transpose into one transpose, or none.
   void merge(const Node& node) {
     const int rank = shape_of(graph_, node.outputs[0])->rank();
     Permutation p = permutation_of(node, rank);
@@ -86,7 +86,7 @@ class Mover {
       nodes_.push_back(transpose(node.name, x, p, node.outputs[0]));
   }
 
-  /// The permutation that all inputs have, apart from constants; empty if there is none.
+  /// The permutation that all inputs have, apart from constants. Empty if they do not have the same.
   Permutation common_permutation(const Node& node) const {
     Permutation common;
     if (!is_of_elements(graph_, node)) return {};
@@ -100,7 +100,7 @@ class Mover {
     return result && result->rank() == static_cast<int>(common.size()) ? common : Permutation();
   }
 
-  /// Computes the elements before the transpose, if all inputs are transposed in the same way.
+  /// If all inputs are transposed in the same way, computes the elements first and transposes the result.
   bool move_behind(Node& node) {
     const Permutation p = common_permutation(node);
     if (p.empty()) return false;
@@ -147,7 +147,7 @@ class Mover {
 std::size_t move_transposes(Graph& graph, Device device) {
   const NoGrad no_grad;
   const std::size_t changed = Mover(graph, device).move();
-  // Otherwise values would still have the transposes that moved away as users.
+  // Removes transposes that were moved away. Otherwise they would still count as users of values.
   remove_dead_nodes(graph, device);
   return changed;
 }

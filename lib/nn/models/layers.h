@@ -1,4 +1,4 @@
-// Layers with the initial values of torchvision's networks.
+// Layers with the initial values that torchvision's networks have.
 #pragma once
 
 #include "crisol/grad_mode.h"
@@ -8,7 +8,7 @@
 
 namespace crisol::nn::models {
 
-/// Normal with variance 2 / fan_out (He et al. 2015), biases 0.
+/// Weights from a normal distribution with variance 2 / fan_out (He et al. 2015), biases 0.
 inline Conv2d conv(std::int64_t inputs, std::int64_t outputs, IntPair kernel, const Conv2dOptions& options) {
   Conv2d layer(inputs, outputs, kernel, options);
   const NoGrad no_grad;
@@ -17,7 +17,7 @@ inline Conv2d conv(std::int64_t inputs, std::int64_t outputs, IntPair kernel, co
   return layer;
 }
 
-/// Normal with standard deviation 0.01, biases 0.
+/// Weights from a normal distribution with standard deviation 0.01, biases 0.
 inline Linear linear(std::int64_t inputs, std::int64_t outputs) {
   Linear layer(inputs, outputs);
   const NoGrad no_grad;

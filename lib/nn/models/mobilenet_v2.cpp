@@ -10,7 +10,7 @@ namespace crisol::nn {
 
 namespace {
 
-/// A convolution that keeps the image size at stride 1, then batch norm and ReLU6.
+/// A convolution, then batch norm and ReLU6. With stride 1 it keeps the image size.
 Sequential conv_norm_relu(std::int64_t inputs, std::int64_t outputs, int kernel, int stride = 1, int groups = 1) {
   return Sequential(models::conv(inputs, outputs, kernel,
                                  {.stride = stride, .padding = (kernel - 1) / 2, .groups = groups, .bias = false}),
@@ -44,7 +44,7 @@ struct Stage {
   int expansion, outputs, blocks, stride;
 };
 
-// Table 2 of the paper.
+// Table 2 of the MobileNetV2 paper.
 constexpr Stage stages[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4, 2},
                             {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
 constexpr std::int64_t first_channels = 32, last_channels = 1280;

@@ -36,7 +36,7 @@ class BasicBlock : public Module {
   BatchNorm2d bn1_;
   Conv2d conv2_;
   BatchNorm2d bn2_;
-  Sequential downsample_;  // Empty, which gives its input, if the shape stays.
+  Sequential downsample_;  // Empty if the shape does not change. It then returns its input.
 };
 
 Sequential make_stage(std::int64_t inputs, std::int64_t outputs, int blocks, int stride) {
