@@ -1,4 +1,4 @@
-// Models with test data, as ONNX's own tests store them.
+// Checks models with test data in the form of ONNX's own tests.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The entries of a folder, by name. Throws io if it cannot be read.
+/// The entries of a folder, sorted by name. Throws io if the folder cannot be read.
 std::vector<fs::path> entries_of(const fs::path& folder) {
   std::vector<fs::path> entries;
   std::error_code error;
@@ -28,7 +28,7 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
   return entries;
 }
 
-/// The model of a folder: model.onnx, or the only *.onnx.
+/// The path of a folder's model: model.onnx, or the only *.onnx.
 std::string model_in(const fs::path& folder, const std::vector<fs::path>& entries) {
   std::vector<fs::path> models;
   for (const fs::path& entry : entries) {
@@ -41,7 +41,7 @@ std::string model_in(const fs::path& folder, const std::vector<fs::path>& entrie
   return system::text_of(models.front());
 }
 
-/// The tensors KIND_0.pb, KIND_1.pb, …, each under the name of the value that it belongs to.
+/// The tensors KIND_0.pb, KIND_1.pb, …, each with the name of the value to which it belongs.
 NamedTensors tensors_in(const fs::path& set, const std::string& kind, const std::vector<ValueInfo>& values,
                         Device device) {
   NamedTensors tensors;
@@ -57,7 +57,7 @@ NamedTensors tensors_in(const fs::path& set, const std::string& kind, const std:
   }
 }
 
-/// Compares the elements of two tensors of one shape as `T`. Returns the difference, or an empty text if there is none.
+/// Compares the elements of two tensors of one shape as `T`. Returns a text about the difference, or an empty text.
 template <class T, class Fits>
 std::string compare(const Tensor& found, const Tensor& expected, DType as, const Fits& fits) {
   const std::vector<T> a = found.to(as).to_vector<T>(), b = expected.to(as).to_vector<T>();
@@ -65,7 +65,7 @@ std::string compare(const Tensor& found, const Tensor& expected, DType as, const
   for (std::size_t i = a.size(); i-- > 0;)
     if (!fits(a[i], b[i])) ++differ, first = i;
   if (differ == 0) return "";
-  constexpr int digits = 9;  // As many as make different floats different texts.
+  constexpr int digits = 9;  // With nine digits, different floats have different texts.
   return concat(differ, " of ", a.size(), " elements differ, the first at ", first, ": ", std::setprecision(digits),
                 a[first], ", ", b[first], " expected");
 }

@@ -12,11 +12,11 @@ struct Compiled::State {
   std::shared_ptr<nn::Module> module;
   graph::Graph graph;
   std::vector<Tensor> weights;
-  Shape shape;  ///< Of the example.
+  Shape shape;  ///< The shape of the example's tensor.
   DType dtype;
   graph::Programs programs;
 
-  /// Whether the graph gives the module's result for this input.
+  /// Whether the graph gives the same result as the module for this input.
   bool fits(const Tensor& x) const {
     if (module->training() || !x.defined() || x.dtype() != dtype || x.dim() != shape.rank()) return false;
     for (int i = 1; i < shape.rank(); ++i)
@@ -28,7 +28,7 @@ struct Compiled::State {
 Compiled::Compiled(std::shared_ptr<nn::Module> module, const Tensor& example) : state_(std::make_shared<State>()) {
   require(module != nullptr, "compile", "the module is null");
   const onnx::InEvaluation evaluation(*module);
-  // Unlike state_dict, these are the tensors of the module itself, which follow it to other memory.
+  // The module's own tensors, not those of state_dict(): they stay valid if the module moves them to other memory.
   NamedTensors state = module->named_parameters();
   for (const auto& buffer : module->named_buffers()) state.push_back(buffer);
   graph::Traced traced = graph::trace(

@@ -1,4 +1,4 @@
-// Graphs with their names, initializers and inputs. import_nodes.cpp has the nodes.
+// Imports graphs: their names, initializers and inputs. import_nodes.cpp imports the nodes.
 #include "onnx/import.h"
 
 #include "base/text.h"
@@ -13,7 +13,7 @@ using graph::Value;
 
 namespace {
 
-// A function may call others, so few bytes can mean many nodes.
+// Functions may call other functions, so few bytes of a file can mean many nodes.
 constexpr std::size_t max_parts = 1'000'000;
 constexpr int deepest_body = 30;
 
@@ -126,7 +126,7 @@ Importer::Initializers Importer::add_initializers(NameScope& scope, const file::
   return known;
 }
 
-/// Initializers of a function's bodies are there once for all calls.
+/// A function's body is imported once for each call, but its initializers are stored only once.
 int Importer::add_initializer(const NameScope& scope, const file::TensorProto& tensor,
                               const std::function<Datum()>& read) {
   const auto dtype = dtype_in_graph(tensor.type);
@@ -141,7 +141,7 @@ int Importer::add_initializer(const NameScope& scope, const file::TensorProto& t
   return constant;
 }
 
-/// All weights belong to the model's graph, and the weights of bodies do too.
+/// All weights belong to the model's graph. This is true also for the weights of bodies.
 int Importer::add_weight(const NameScope& scope, const file::TensorProto& tensor, const std::function<Datum()>& read) {
   if (const auto known = weight_of_.find(&tensor); known != weight_of_.end()) return known->second;
   const Datum datum = read();

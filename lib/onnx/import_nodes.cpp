@@ -1,4 +1,4 @@
-// Nodes: their attributes, the rows that run them, functions and bodies.
+// Imports nodes: their attributes, the table rows that run them, functions and bodies.
 #include <algorithm>
 #include <set>
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int deepest_call = 50;
 
-/// The nodes and values of a graph and of the graphs in it.
+/// The number of nodes and values in a graph and in the bodies of its nodes.
 std::size_t parts_of(const graph::Graph& graph) {
   std::size_t parts = graph.nodes.size() + graph.values.size();
   for (const graph::Node& node : graph.nodes)
@@ -52,7 +52,7 @@ std::string op_of(const file::Node& node) {
 
 }  // namespace
 
-/// The bodies of one node.
+/// Makes the bodies of one node.
 class Importer::Bodies final : public Call::Context {
  public:
   Bodies(Importer& importer, const NameScope& scope, const file::Node& node, const std::string& name)
@@ -77,7 +77,7 @@ class Importer::Bodies final : public Call::Context {
     std::vector<int> inputs;
     inputs.reserve(from.size());
     for (const std::string& name : from) inputs.push_back(find(name));
-    importer_.charge(parts_of(scope_.level->graph));  // Parts of parts grow fast.
+    importer_.charge(parts_of(scope_.level->graph));  // Parts within parts grow fast.
     levels_.push_back(std::make_unique<Level>());
     levels_.back()->outer = scope_.level;
     levels_.back()->take_part(find(y), inputs);
@@ -87,7 +87,7 @@ class Importer::Bodies final : public Call::Context {
     return importer_.weights_of(domain, op);
   }
 
-  /// Gives the bodies to their node, with the values that they capture.
+  /// Gives the bodies to their node, and adds the values that they capture to the node's inputs.
   void move_to(graph::Node& node) {
     std::set<int> captured;
     for (const auto& level : levels_)
@@ -207,7 +207,8 @@ void Importer::build(const NameScope& scope, const file::Node& node, const std::
   Bodies bodies(*this, scope, node, made.name);
   Call call(node, attributes, version, made.inputs, std::move(inputs), bodies);
   graph::Run run = row->build(call);
-  // A pass removes casts to the same type, but numbers that stand for texts become other numbers.
+  // This op gets another name, because a pass removes Cast to the same type. Here the numbers change, because they
+  // stand for texts.
   if (made.op == "Cast" && call.input(0).texts) made.op = "Cast of texts";
   const graph::Texts moved = moves_elements(node) ? call.texts_of_input() : nullptr;
   call.check_all_known();
@@ -231,7 +232,7 @@ std::vector<int> Importer::inline_function(const NameScope& outer, const file::N
              " outputs, the function ", in_quotes(function.name), " gives ", function.outputs.size());
   require_io(inputs.size() <= function.inputs.size(), "node ", name, " has ", inputs.size(), " inputs, the function ",
              in_quotes(function.name), " takes ", function.inputs.size());
-  charge(5 + function.inputs.size() + function.outputs.size());  // A call takes more memory and time than a node.
+  charge(5 + function.inputs.size() + function.outputs.size());  // A call needs more memory and time than a node.
   NameScope scope{.level = outer.level,
                   .prefix = outer.inner_prefix(function.name),
                   .operator_sets = &function.operator_sets,

@@ -1,4 +1,4 @@
-// The work of import_model: one model is imported.
+// Importer does the work of import_model. One object imports one model.
 #pragma once
 
 #include <functional>
@@ -32,50 +32,52 @@ class Importer {
   void require_io(bool holds, const Parts&... parts) const {
     if (!holds) fail(ErrorCode::io, "onnx", file_.path(), ": ", parts...);
   }
-  /// Counts the parts that functions and bodies add to the file's own.
+  /// Counts the parts that functions and bodies add to the parts in the file. Throws if there are too many.
   void charge(std::size_t parts);
-  /// Gives a name its value. A name has only one.
+  /// Defines the value of a name. A name can have only one value.
   void define(NameScope& scope, std::string_view name, int value) const;
   int find_value(const NameScope& scope, std::string_view name, const char* user, const std::string& user_name);
 
-  /// Refuses an output of f64: the graph gives f32.
+  /// Throws for an output of f64, because the graph gives f32.
   void check_model_output(const file::ValueInfoProto& output);
-  /// Notes a node that asks for f64.
+  /// Remembers a node whose attributes ask for f64.
   void note_narrowed(const std::vector<Call::Attribute>& attributes, const std::string& node);
-  /// Says on standard error what is computed in f32 although the file has f64.
+  /// Prints to standard error what is computed in f32 although the file has f64.
   void warn_of_narrowed() const;
 
-  /// Fills the graph of a level. `known` describes the inputs of a body. It is null for the model's graph.
+  /// Fills the graph of a scope's level. `known` describes the inputs of a body. It is null for the model's graph.
   void add_graph(NameScope& scope, const file::Graph& graph, const Values* known);
   Initializers add_initializers(NameScope& scope, const file::Graph& graph);
-  /// `tensor` has the name. `read` gives the value.
+  /// `tensor` has the name. `read` returns the value.
   int add_initializer(const NameScope& scope, const file::TensorProto& tensor,
                       const std::function<graph::Datum()>& read);
   int add_weight(const NameScope& scope, const file::TensorProto& tensor, const std::function<graph::Datum()>& read);
   int capture_from_model(Level& level, int value);
   void add_model_input(NameScope& scope, const file::ValueInfoProto& input, const Initializers& initializers);
   void add_body_input(NameScope& scope, const file::ValueInfoProto& input, const graph::Value& known);
-  /// Makes a graph the body of a node, and returns the known facts about its outputs.
+  /// Makes a graph the body of a node. Returns the known facts about the graph's outputs.
   Values add_body(const NameScope& outer, Level& level, const std::string& node, const file::Graph& graph,
                   const Values& inputs);
 
   void add_nodes(NameScope& scope, const std::vector<file::Node>& nodes);
-  /// Adds a node, and returns the places of its outputs.
+  /// Adds a node, and returns the positions of its outputs.
   std::vector<int> add_node(const NameScope& scope, const file::Node& node, const std::string& name,
                             const std::vector<int>& inputs);
-  /// The node's attributes. An attribute that refers to an attribute of the surrounding function gets its value.
+  /// The node's attributes. If an attribute refers to an attribute of the surrounding function, it gets the value from
+  /// there.
   std::vector<Call::Attribute> attributes_of(const NameScope& scope, const file::Node& node);
-  /// Makes a node run by the row of its op, and sets the known facts about its outputs.
+  /// Gives a node the function to run, from the table row of its op. Sets the known facts about the node's outputs.
   void build(const NameScope& scope, const file::Node& node, const std::vector<Call::Attribute>& attributes,
              graph::Node& made, Values& outputs);
   std::vector<int> inline_function(const NameScope& outer, const file::Node& node, const file::Function& function,
                                    const std::vector<Call::Attribute>& arguments, const std::string& name,
                                    const std::vector<int>& inputs);
-  /// The shapes of the second inputs of all nodes of an op in the model's graph that the file stores.
+  /// Finds all nodes of an op in the model's graph. Returns the shapes of their second inputs, if the file stores these
+  /// inputs.
   const std::vector<std::vector<std::int64_t>>& weights_of(std::string_view domain, std::string_view op);
-  /// Some inputs are no parameters: the mean and variance of BatchNormalization.
+  /// Marks inputs that are no parameters: the mean and variance of BatchNormalization.
   void mark_untrained(const Level& level, const graph::Node& node);
-  /// The value of a constant or a weight, even if a body captures it. Undefined for a value that nodes compute.
+  /// The value of a constant or a weight, also if a body captures it. Undefined for a value that nodes compute.
   graph::Datum stored(const Level& level, int place) const;
 
   file::ModelFile& file_;
@@ -84,12 +86,12 @@ class Importer {
   Level model_;
   std::vector<Imported::Weight> weights_;
   std::vector<Imported::Default> defaults_;
-  std::map<const file::TensorProto*, int> weight_of_;  ///< Values of the model's graph.
-  std::map<int, std::size_t> place_of_weight_;         ///< In weights_, by these values.
+  std::map<const file::TensorProto*, int> weight_of_;  ///< Positions in the model's graph.
+  std::map<int, std::size_t> place_of_weight_;         ///< From such a position to the position in weights_.
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>, const file::Function*> functions_;
   Problems problems_;
   std::map<std::pair<std::string_view, std::string_view>, std::vector<std::vector<std::int64_t>>> weights_of_;
-  std::set<std::string> narrowed_;  ///< Nodes and constants of f64, which are computed in f32.
+  std::set<std::string> narrowed_;  ///< Names of the nodes and constants of f64, which are computed in f32.
   std::size_t parts_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Modules in evaluation while they are traced.
+// Puts modules into evaluation mode while they are traced.
 #pragma once
 
 #include <utility>
@@ -8,7 +8,8 @@
 
 namespace crisol::onnx {
 
-/// All modules below a module are in evaluation while this object lives. Then each has its own mode again.
+/// While this object lives, a module and all modules below it are in evaluation mode. Afterwards each has its own mode
+/// again.
 class InEvaluation {
  public:
   explicit InEvaluation(nn::Module& module) {

@@ -36,7 +36,7 @@ ValueInfo info_of(const file::ValueInfoProto& value) {
   return info;
 }
 
-/// Counts ops and tensors of graphs, and of the graphs within their nodes.
+/// Counts the ops and tensors of graphs, including the graphs in nodes.
 class Count {
  public:
   Count(file::ModelFile& model, ModelInfo& info) : model_(model), info_(info) {}

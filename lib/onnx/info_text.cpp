@@ -24,7 +24,7 @@ ordered_json json_of(const ValueInfo& value) {
   return {{"name", value.name}, {"type", value.type}, {"shape", shape}};
 }
 
-/// A JSON list with one object for each part.
+/// A JSON list with one object for each element.
 template <class T, class Function>
 ordered_json list_of(const std::vector<T>& parts, Function&& json) {
   auto list = ordered_json::array();
@@ -49,7 +49,7 @@ std::string size_text(std::uint64_t bytes) {
   return concat(value, large ? " MB" : " kB");
 }
 
-/// The names of a page's rows begin the first line of each.
+/// Prints the rows of a page. Rows with the same name follow each other, and only the first shows the name.
 class Rows {
  public:
   explicit Rows(std::ostream& out) : out_(out) {}
@@ -109,7 +109,7 @@ std::string to_json(const ModelInfo& info) {
   });
   json["metadata"] = info.metadata;
   json["training"] = info.has_training;
-  // A file's texts need not be UTF-8.
+  // Texts in a file need not be UTF-8.
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }
 

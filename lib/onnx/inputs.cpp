@@ -18,7 +18,8 @@ std::string shape_text(const std::vector<graph::SymbolicSize>& shape) {
 
 namespace {
 
-/// Checks a tensor against the file's description of an input. `sizes` has the sizes of names that are known so far.
+/// Checks a tensor against the file's description of an input. `sizes` has the known sizes of names. New sizes are
+/// added.
 void check_input(const graph::Value& value, const Tensor& tensor, std::map<std::string, std::int64_t>& sizes) {
   const std::string input = "input " + file::in_quotes(value.name);
   require(tensor.defined(), "onnx", input, " is undefined");
@@ -79,7 +80,7 @@ void RunInputs::add(const std::string& name, const Tensor& tensor, std::map<std:
   const graph::Value& value = has_default ? usual->input : value_at(*input);
   graph::Data& elements = sequences[value.name];
   require(elements.empty() || value.is_sequence, "onnx", "input ", file::in_quotes(name), " is given twice");
-  // Elements of a sequence may differ in sizes that have names.
+  // The elements of a sequence may have different sizes for one name.
   std::map<std::string, std::int64_t> own_sizes;
   check_input(value, tensor, value.is_sequence ? own_sizes : sizes_);
   elements.emplace_back(tensor);

@@ -1,4 +1,4 @@
-// The values that a model is given for a run.
+// The values that a model gets for a run.
 #pragma once
 
 #include <map>
@@ -13,23 +13,24 @@
 
 namespace crisol::onnx {
 
-/// "(N, 3, ?)"
+/// A shape as text, such as "(N, 3, ?)".
 std::string shape_text(const std::vector<graph::SymbolicSize>& shape);
 
-/// The values of a run, from tensors by name.
+/// The input values of a run, made from tensors by name.
 class RunInputs {
  public:
-  /// Throws invalid_argument for a name that the model does not have, an input that is missing, and a tensor that does
+  /// Throws invalid_argument for a name that the model does not have, for a missing input, and for a tensor that does
   /// not fit the file's description.
   RunInputs(const graph::Graph& graph, const std::vector<Imported::Default>& defaults, const NamedTensors& given);
 
-  /// Whether a program takes them: no input is a sequence or left out, and no initializer has another value.
+  /// Whether a program can use the inputs. It cannot if an input is a sequence or left out, or if an initializer has
+  /// another value.
   bool fit_programs() const;
   /// The inputs of the graph, if all are tensors.
   std::vector<Tensor> tensors(Device device) const;
 
   graph::Data data;
-  std::vector<std::pair<int, graph::Datum>> replaced;  ///< Initializers that have another value in this run.
+  std::vector<std::pair<int, graph::Datum>> replaced;  ///< The initializers that have another value in this run.
 
  private:
   const graph::Value& value_at(int value) const { return graph_.values[static_cast<std::size_t>(value)]; }
@@ -37,7 +38,7 @@ class RunInputs {
 
   const graph::Graph& graph_;
   const std::vector<Imported::Default>& defaults_;
-  std::map<std::string, std::int64_t> sizes_;  ///< The sizes of the names that are known so far.
+  std::map<std::string, std::int64_t> sizes_;  ///< The known sizes, by their names.
 };
 
 }  // namespace crisol::onnx

@@ -18,7 +18,7 @@ namespace crisol::onnx {
 
 namespace {
 
-/// A module without computation: it holds the parameters whose names begin with its own.
+/// A module without computation. It holds the parameters whose names begin with the module's name.
 class Part final : public nn::Module {
  public:
   using Module::register_buffer;
@@ -26,7 +26,7 @@ class Part final : public nn::Module {
   using Module::register_parameter;
 };
 
-/// "a.b.c" gives "a.b" and "c".
+/// Splits "a.b.c" into "a.b" and "c".
 std::pair<std::string, std::string> split(const std::string& name) {
   const std::size_t dot = name.rfind('.');
   if (dot == std::string::npos) return {"", name};
@@ -36,7 +36,7 @@ std::pair<std::string, std::string> split(const std::string& name) {
 }  // namespace
 
 struct Model::State {
-  /// A weight is one of the two.
+  /// A weight is either a parameter or a buffer.
   struct Weight {
     nn::Parameter parameter;
     nn::Buffer buffer;
@@ -44,7 +44,7 @@ struct Model::State {
   };
   std::shared_ptr<const graph::Graph> graph;
   std::vector<ValueInfo> inputs, outputs;
-  std::vector<graph::Texts> texts;  ///< Of each output; null for numbers.
+  std::vector<graph::Texts> texts;  ///< The texts of each output. Null for numbers.
   std::vector<Weight> weights;
   std::vector<Imported::Default> defaults;
   Device device;  ///< The device on which a model without weights runs.
@@ -103,9 +103,9 @@ std::vector<Tensor> weights_of(const State& state) {
   return weights;
 }
 
-/// The results of a graph by the names of the model's outputs.
+/// The results of a graph, with the names of the model's outputs.
 Outputs named(const std::vector<ValueInfo>& infos, const graph::Data& results, Device device) {
-  // A user may write to an output, and constants on the host share one tensor.
+  // A result on the host is cloned, because a user may write to an output, and constants on the host share one tensor.
   const auto tensor_of = [&](const graph::Datum& datum) {
     return datum.on_host() ? datum.tensor(device).clone() : datum.tensor(device);
   };
@@ -121,7 +121,7 @@ Outputs named(const std::vector<ValueInfo>& infos, const graph::Data& results, D
   return Outputs(std::move(names), std::move(outputs));
 }
 
-/// By a program if there is one, otherwise node by node.
+/// Computes the results with a program if there is one. Otherwise runs node by node.
 template <class State>
 graph::Data results_of(const State& state, const RunInputs& own, Device device) {
   const std::vector<Tensor> weights = weights_of(state);
@@ -131,7 +131,7 @@ graph::Data results_of(const State& state, const RunInputs& own, Device device) 
   return graph::run(*state.graph, own.data, weights, device, own.replaced);
 }
 
-/// The graph that a program runs. Nothing if there is no program.
+/// The graph that a program would run. Nothing if there is no program.
 template <class State>
 std::optional<graph::Graph> graph_of_program(const State& state, const RunInputs& own, Device device,
                                              graph::PassChanges* changes = nullptr) {
@@ -139,7 +139,7 @@ std::optional<graph::Graph> graph_of_program(const State& state, const RunInputs
   return state.programs->graph_of(*state.graph, own.tensors(device), weights_of(state), device, changes);
 }
 
-/// A line for each node, with the shapes of its inputs and outputs.
+/// A text with one line for each node, with the shapes of its inputs and outputs.
 std::string listed(const graph::Graph& graph) {
   const auto shapes = [&](const std::vector<int>& values) {
     std::string list;
@@ -155,7 +155,7 @@ std::string listed(const graph::Graph& graph) {
   return text;
 }
 
-/// Runs a node, and adds its times.
+/// Runs a node, and adds its times to the row.
 template <class Compute>
 graph::Data measure(OpTime& row, Device device, const Compute& compute) {
   const Profile kernels(device);
@@ -194,7 +194,7 @@ std::string Model::optimized(const NamedTensors& inputs) const {
 
 std::vector<OpTime> Model::profile(const NamedTensors& inputs) const {
   const Device device = place_of(*state_);
-  const Profile whole(device);  // The profiles of the nodes then need no new queue.
+  const Profile whole(device);  // Makes the profiling queue, which the profiles of the nodes then share.
   const RunInputs own(*state_->graph, state_->defaults, inputs);
   std::vector<Tensor> weights = weights_of(*state_);
   graph::Graph measured = *state_->graph;
@@ -202,7 +202,8 @@ std::vector<OpTime> Model::profile(const NamedTensors& inputs) const {
     measured = std::move(*made);
     weights.clear();
   }
-  // Drivers compile kernels anew for such a queue. Weights are packed when they are used for the second time.
+  // The two runs are not measured. Drivers compile kernels again for a profiling queue, and weights are packed when
+  // they are used for the second time.
   for (int i = 0; i < 2; ++i) graph::run(measured, own.data, weights, device, own.replaced);
   std::map<std::string, OpTime> by_op;
   for (graph::Node& node : measured.nodes) {
@@ -255,7 +256,7 @@ Model load(const std::string& path, Device device) {
   Model model(std::move(state));
   names = module_names(names);
   std::map<std::string, Part> parts;
-  // The module of a path. Makes it and the modules above it if they do not exist.
+  // The module with this path. If the module or modules above it do not exist, they are made.
   const auto part_of = [&](const std::string& name, const auto& self) -> Part& {
     const auto [at, is_new] = parts.try_emplace(name);
     if (!is_new) return at->second;

@@ -10,14 +10,14 @@ namespace crisol::onnx {
 
 namespace {
 
-/// Whether a name cannot be the path of a module. Long ones could have any number of parts.
+/// Whether a name cannot be a path of modules. Long names are excluded, because they could have any number of parts.
 bool is_no_path(const std::string& name) {
   constexpr std::size_t longest = 500;
   return name.empty() || name.size() > longest || name.front() == '.' || name.back() == '.' ||
          name.find("..") != std::string::npos;
 }
 
-/// Adds "a" and "a.b" for "a.b.c".
+/// For the name "a.b.c", adds "a" and "a.b".
 void add_modules(std::set<std::string>& modules, const std::string& name) {
   for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1))
     modules.insert(name.substr(0, dot));
@@ -29,7 +29,7 @@ std::vector<std::string> module_names(const std::vector<std::string>& names) {
   std::set<std::string> modules, taken;
   for (const std::string& name : names)
     if (!is_no_path(name)) add_modules(modules, name);
-  std::map<std::string, int> numbers;  // The last number for each name that occurs several times.
+  std::map<std::string, int> numbers;  // The last number for each name that occurs more than once.
   std::vector<std::string> result;
   for (std::string name : names) {
     if (is_no_path(name) || modules.count(name) > 0) {

@@ -1,4 +1,4 @@
-// Names of a model's tensors in a module.
+// The names of a model's tensors in a module.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace crisol::onnx {
 
-/// Names for a module tree, in which dots separate modules: "conv1.weight" stays. A name with an empty part, a name of
-/// more than 500 characters, and a name that is also the module of another one get '_' for their dots. A name that is
-/// taken then gets a number.
+/// Names for a tree of modules, in which dots separate modules. A name like "conv1.weight" stays. In some names each
+/// dot becomes '_': if a part is empty, if the name is longer than 500 characters, or if the name is also the module of
+/// another name. If the new name is already taken, it gets a number.
 std::vector<std::string> module_names(const std::vector<std::string>& names);
 
 }  // namespace crisol::onnx

@@ -12,7 +12,7 @@ namespace {
 
 using Use = std::function<void(std::string_view)>;
 
-/// Calls `use` with the names that the node reads, and those that the graphs in it read or give.
+/// Calls `use` with each name that the node reads, and with each name that the graphs in the node read or give.
 void visit_uses(const file::Node& node, const Use& use) {
   for (const std::string_view input : node.inputs) use(input);
   for (const file::Attribute& attribute : node.attributes)
@@ -30,7 +30,7 @@ std::vector<std::size_t> order_of(const std::vector<file::Node>& nodes) {
     for (const std::string_view output : nodes[i].outputs)
       if (!output.empty()) makers.emplace(output, i);
   std::vector<std::vector<std::size_t>> users(nodes.size());
-  std::vector<std::size_t> open(nodes.size(), 0);  // How many nodes each one waits for.
+  std::vector<std::size_t> open(nodes.size(), 0);  // For each node, how many nodes must run before it.
   bool in_order = true;
   for (std::size_t i = 0; i < nodes.size(); ++i)
     visit_uses(nodes[i], [&](std::string_view name) {
@@ -45,7 +45,7 @@ std::vector<std::size_t> order_of(const std::vector<file::Node>& nodes) {
   if (in_order) return order;
   order.clear();
   std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>>
-      ready;  // The first in the file runs first.
+      ready;  // The node that is first in the file runs first.
   for (std::size_t i = 0; i < nodes.size(); ++i)
     if (open[i] == 0) ready.push(i);
   while (!ready.empty()) {

@@ -8,8 +8,9 @@
 
 namespace crisol::onnx {
 
-/// The positions of the nodes, each after the nodes whose outputs it or its bodies use. ONNX demands this order of a
-/// file, but some programs write another. Nodes in order stay as they are, and so do nodes that need each other.
+/// The positions of the nodes in an order in which they can run: after the nodes whose outputs they or their bodies
+/// use. ONNX demands this order, but some programs write another order. If nodes are in order already, nothing changes.
+/// Nodes that need each other are not reordered either.
 std::vector<std::size_t> order_of(const std::vector<file::Node>& nodes);
 
 }  // namespace crisol::onnx

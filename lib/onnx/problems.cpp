@@ -6,7 +6,7 @@ namespace crisol::onnx {
 
 namespace {
 
-// A hostile file may have any number of both.
+// A malicious file may have any number of nodes and problems.
 constexpr std::size_t max_nodes = 5, max_problems = 1000;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The parts of a model that the library does not support. They are collected, so that one message names all of them.
+// The parts of a model that the library does not support. They are collected, so that one message can name all of them.
 #pragma once
 
 #include <map>
@@ -11,20 +11,21 @@ namespace crisol::onnx {
 
 class Problems {
  public:
-  /// Adds a part that is not supported, and its node.
+  /// Adds an unsupported part, and the node that has it.
   void add(const std::string& what, const std::string& node);
-  /// The same from an Error about an unsupported node. Rethrows the current exception if it is of another kind.
+  /// Adds the text of an Error about an unsupported node. Rethrows the current exception if it is another kind of
+  /// error.
   void add_from(const Error& error, const std::string& op, const std::string& node);
-  /// Throws Error (invalid_argument) with all problems; does nothing if there are none.
+  /// Throws Error (invalid_argument) with all problems. Does nothing if there are none.
   void refuse(const std::string& path) const;
 
  private:
   struct Nodes {
-    std::vector<std::string> first;  ///< The names of the first few.
+    std::vector<std::string> first;  ///< The names of the first few nodes.
     std::size_t count = 0;
   };
   std::map<std::string, Nodes> problems_;
-  std::size_t more_ = 0;  ///< Problems that are not named any more.
+  std::size_t more_ = 0;  ///< The number of problems that are not listed.
 };
 
 }  // namespace crisol::onnx

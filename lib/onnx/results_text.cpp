@@ -1,4 +1,4 @@
-// Results of measurements and checks as JSON, and as text for people.
+// Results of measurements and checks, as JSON and as text for people.
 #include <algorithm>
 #include <iomanip>
 #include <nlohmann/json.hpp>
@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// A JSON list with one object for each part. Names in files are not always UTF-8.
+/// A JSON list with one object for each element. Names in files are not always UTF-8.
 template <class T, class Function>
 std::string list_text(const std::vector<T>& parts, const Function& json) {
   auto list = ordered_json::array();

@@ -12,7 +12,7 @@ namespace {
 
 using Kind = file::Attribute::Kind;
 
-/// The attribute as a file would have it. It refers to the texts of the node.
+/// Converts an attribute to the form that it would have in a file. It refers to the texts of the node.
 file::Attribute attribute_of(const std::string& name, const graph::Attribute& value) {
   file::Attribute made;
   made.name = name;
@@ -38,7 +38,7 @@ file::Attribute attribute_of(const std::string& name, const graph::Attribute& va
   return made;
 }
 
-/// The context of a node of a graph that has no file, for builders.
+/// A builder's context for nodes of a graph that does not come from a file.
 class NoFile final : public Call::Context {
  public:
   explicit NoFile(const graph::Graph& graph) {

@@ -41,7 +41,7 @@ void Level::take_part(int y, const std::vector<int>& from) {
   };
   std::set<int> dependent = inputs;
   for (const graph::Node& node : nodes) {
-    // Numbers that were drawn stay as they are.
+    // Random numbers must stay as they were drawn, so their node is not copied.
     if (graph::is_random(node) || std::none_of(node.inputs.begin(), node.inputs.end(), is_one_of(dependent))) continue;
     dependent.insert(node.outputs.begin(), node.outputs.end());
     dependent.erase(graph::absent);
@@ -105,7 +105,7 @@ graph::Value declared_by(const file::Type& type) {
   try {
     return value_of_type(type);
   } catch (const Error&) {
-    return {};  // The node that makes the value is refused, or makes another one.
+    return {};  // The value's node is refused, or gives another type.
   }
 }
 

@@ -14,7 +14,7 @@ std::vector<SupportedOp> supported_ops() {
     op.first = std::min(op.first, first);
     op.last = std::max(op.last, last);
   };
-  add("Constant", 1, newest_version);  // The importer itself makes constants.
+  add("Constant", 1, newest_version);  // The importer itself handles Constant.
   for (const Row& row : all_rows())
     add(*row.domain == '\0' ? row.name : concat(row.domain, '.', row.name), row.first, row.last);
   std::vector<SupportedOp> ops;

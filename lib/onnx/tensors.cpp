@@ -29,7 +29,7 @@ std::vector<std::int64_t> numbers_of(std::string_view bytes, DType dtype) {
   return numbers;
 }
 
-/// The only element.
+/// The number in `bytes`, which hold one element.
 double number_of(std::string_view bytes, DType dtype) {
   if (!is_floating(dtype)) return static_cast<double>(numbers_of(bytes, dtype).front());
   if (dtype == DType::f16) {
@@ -42,7 +42,7 @@ double number_of(std::string_view bytes, DType dtype) {
   return value;
 }
 
-/// Elements of f64 as f32.
+/// Converts elements of f64 to f32.
 std::string narrowed(std::string_view bytes) {
   std::string narrow(bytes.size() / 2, '\0');
   for (std::size_t i = 0; i < bytes.size() / sizeof(double); ++i) {
@@ -54,7 +54,8 @@ std::string narrowed(std::string_view bytes) {
   return narrow;
 }
 
-/// The places of a sparse tensor's elements in the whole tensor. The indices are such places, or one for each axis.
+/// The positions of a sparse tensor's elements in the whole tensor. The file's indices are such positions, or one index
+/// for each axis.
 std::vector<std::int64_t> places_of(const std::vector<std::int64_t>& indices, bool by_axes, const Shape& shape) {
   const std::size_t axes = by_axes ? static_cast<std::size_t>(shape.rank()) : 1;
   std::vector<std::int64_t> places;
@@ -122,7 +123,7 @@ Datum Tensors::read(const file::TensorProto& tensor) {
     return stored_tensor(
         elements.mapped, shape, dtype, device_, [file = elements.file] { file->require_unchanged("onnx"); },
         io::MappedFile::give_back);
-  // The memory of a large model then never holds both the file and the tensors.
+  // The tensor is uploaded in parts. So for a large model, memory never holds both the file and the tensors.
   Tensor made = upload_in_parts(elements.bytes(), shape, dtype, device_, [&](std::string_view part) {
     if (elements.file != nullptr) io::MappedFile::give_back(part);
   });
@@ -142,7 +143,7 @@ Datum Tensors::dense(const file::SparseTensor& tensor) {
   require(tensor.sizes.size() <= Shape::max_rank, "onnx", "a tensor has ", tensor.sizes.size(), " axes, at most ",
           Shape::max_rank, " allowed");
   const Shape shape(tensor.sizes);
-  // Few bytes of a file can mean many zeros.
+  // The number of elements is limited, because few bytes in a file can mean many zeros.
   constexpr std::int64_t most = std::int64_t{1} << 30;
   const std::size_t width = size_of(dtype);
   require(shape.numel() <= most / static_cast<std::int64_t>(width), "onnx", "a sparse tensor of shape ", shape,

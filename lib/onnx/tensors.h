@@ -13,17 +13,18 @@ class Tensors {
  public:
   Tensors(file::ModelFile& file, Device device) : file_(file), device_(device) {}
 
-  /// Texts become their positions in texts_of(). On the host if it may be a shape, and else on the device. Large
-  /// tensors of floating-point numbers stay in the file until their values are needed. Throws Error: io for damaged
-  /// data, invalid_argument for elements and numbers of axes that the library does not have.
+  /// Reads a tensor. Texts become positions in texts_of(). The result is on the host if it may be a shape, otherwise on
+  /// the device. Large floating-point tensors stay in the file until their values are needed. Throws Error: io for
+  /// damaged data, and invalid_argument for elements and numbers of axes that the library does not have.
   graph::Datum read(const file::TensorProto& tensor);
-  /// The elements of a sparse tensor, with zeros between them.
+  /// A sparse tensor as a dense tensor, with zeros for the other elements.
   graph::Datum dense(const file::SparseTensor& tensor);
-  /// The same as read. A function may be called often, so the tensor is kept and read once.
+  /// The same as read, but the tensor is read once and kept, because a function may be called often.
   graph::Datum shared(const file::TensorProto& tensor);
-  /// The value of a node Constant.
+  /// The value of a Constant node.
   graph::Datum constant(const std::vector<Call::Attribute>& attributes);
-  /// The texts that the numbers of a tensor of texts are positions of: each text once. Null for numbers.
+  /// The list of texts for a tensor of texts. Each text is in the list once, and the tensor's numbers are positions in
+  /// it. Null for numbers.
   graph::Texts texts_of(const file::TensorProto& tensor);
   graph::Texts texts_of_constant(const std::vector<Call::Attribute>& attributes);
   /// Whether two tensors have the same elements.

@@ -13,7 +13,7 @@ using graph::SymbolicSize;
 using graph::Value;
 using Kind = file::Attribute::Kind;
 
-/// The size that two sizes are broadcast to; nothing if it is not known.
+/// The size to which two sizes are broadcast. Unknown if it is not known.
 SymbolicSize broadcast(const SymbolicSize& a, const SymbolicSize& b) {
   if (a.size == 1) return b;
   if (b.size == 1 || a.size) return a;
@@ -201,7 +201,7 @@ void Call::check_counts(std::size_t min_inputs, std::size_t max_inputs, std::siz
     require(!has_output(i), "onnx", "output ", i, " is not supported");
 }
 
-/// consumed_inputs allows an op of version 1 to overwrite inputs. Many files keep it up to version 5.
+/// In version 1, consumed_inputs allows an op to overwrite inputs. Many files have it up to version 5.
 bool Call::is_hint_of_version_1(std::string_view attribute) const {
   return node_.domain.empty() && version_ < 6 && attribute == "consumed_inputs";
 }

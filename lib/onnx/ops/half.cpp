@@ -21,7 +21,7 @@ graph::Run in_f32(Call& call, graph::Run run) {
     results[0] = results[0].tensor(device).to(in[0].dtype());
     return results;
   };
-  converted.with_epilogue = run.with_epilogue;  // Passes use it for f32 alone.
+  converted.with_epilogue = run.with_epilogue;  // Passes use it only for f32.
   return converted;
 }
 

@@ -1,4 +1,4 @@
-// The ops of ONNX that the library computes: a row for each, with the versions that it covers.
+// The table of ONNX ops that the library computes. A row has the versions of the op that it covers.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,24 @@
 
 namespace crisol::onnx {
 
-/// The newest version of ONNX's operator set that the rows were compared with.
+/// The newest version of ONNX's operator set with which the rows were compared.
 constexpr std::int64_t newest_version = 28;
-/// The domain of the ops of classical machine learning, and its newest version.
+/// The domain of ops for classical machine learning, and its newest version.
 constexpr const char* ml_domain = "ai.onnx.ml";
 constexpr std::int64_t newest_ml_version = 5;
-/// The domain of gradients and optimizers, and its newest version.
+/// The domain of ops for gradients and optimizers, and its newest version.
 constexpr const char* training_domain = "ai.onnx.preview.training";
 constexpr std::int64_t newest_training_version = 1;
 
 struct Row {
   const char* name;
-  std::int64_t first, last;  ///< Versions of the operator set.
-  /// Makes the function that runs a node. It makes none for nodes with bodies, and calls Call::set_control.
+  std::int64_t first, last;  ///< The versions of the operator set, from first to last.
+  /// Makes the function that runs a node. For nodes with bodies it makes none, and calls Call::set_control instead.
   graph::Run (*build)(Call& call);
   const char* domain = "";  ///< Empty for ONNX's own ops.
 };
 
-/// Each family of ops is a list in a file of its own.
+/// The rows of each family of ops, each in a file of its own.
 std::vector<Row> pointwise_rows();
 std::vector<Row> unary_rows();
 std::vector<Row> activation_rows();
@@ -64,12 +64,12 @@ std::vector<Row> support_vector_rows();
 std::vector<Row> linear_model_rows();
 std::vector<Row> label_rows();
 
-/// All of them.
+/// All rows.
 const std::vector<Row>& all_rows();
 
-/// The row of an op of a domain in a version; null if there is none.
+/// The row of an op in a domain and version. Null if there is none.
 const Row* find_row(std::string_view domain, std::string_view op, std::int64_t version);
-/// The versions of an op that rows cover, as "7 to 28"; empty if there is none.
+/// The versions of an op that rows cover, such as "7 to 28". Empty if no row has the op.
 std::string versions_of(std::string_view domain, std::string_view op);
 
 }  // namespace crisol::onnx

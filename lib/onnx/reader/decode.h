@@ -1,4 +1,5 @@
-// Decoders of the messages of onnx.proto. Each reads a message to its end, and refuses what no valid model holds.
+// Decoders for the messages of onnx.proto. Each reads a message to its end, and throws for content that no valid model
+// has.
 #pragma once
 
 #include "onnx/reader/message.h"
@@ -17,10 +18,10 @@ void decode_sparse_tensor(Message& in, SparseTensor& tensor);
 void decode_entry(Message& in, std::pair<std::string_view, std::string_view>& entry);
 void decode_operator_set(Message& in, OperatorSetIdProto& set);
 
-/// The element type in the current field.
+/// Decodes the element type in the current field.
 ElementType decode_element_type(Message& in);
 
-/// The current field: one more message of a repeated field.
+/// Decodes the current field as one more message of a repeated field.
 template <class T>
 void decode_into(std::vector<T>& list, Message& in, const char* what, void (*decode)(Message&, T&)) {
   Message message(in, what, list.size());

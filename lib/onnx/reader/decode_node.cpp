@@ -14,7 +14,7 @@ constexpr const char* kind_names[]{"UNDEFINED",      "FLOAT",      "INT",       
 
 const char* name_of(Kind kind) { return kind_names[static_cast<std::size_t>(kind)]; }
 
-/// The one element of a kind that holds one.
+/// The only element of an attribute whose kind has one element.
 template <class T>
 T& only(std::vector<T>& list, Message& in) {
   return list.empty() ? in.add(list) : list.front();
@@ -27,7 +27,7 @@ void decode_only(std::vector<T>& list, Message& in, const char* what, void (*dec
   decode(message, only(list, in));
 }
 
-/// Reads the value in the current field, and returns its kind.
+/// Reads the value in the current field, and returns the value's kind.
 Kind decode_field(Message& in, Attribute& a) {
   switch (in.field()) {
     case 2: only(a.floats, in) = in.real(); return Kind::f32;
@@ -55,7 +55,7 @@ Kind decode_kind(Message& in) {
   return static_cast<Kind>(number);
 }
 
-/// Files may leave out a value that is 0, or empty.
+/// Adds a missing value, because files may leave out a value that is 0 or empty.
 void fill_in(Message& in, Attribute& a) {
   switch (a.kind) {
     case Kind::f32: only(a.floats, in); break;
@@ -72,7 +72,7 @@ void fill_in(Message& in, Attribute& a) {
 }  // namespace
 
 void decode_attribute(Message& in, Attribute& attribute) {
-  std::uint32_t found = 0;  // A bit for each kind.
+  std::uint32_t found = 0;  // One bit for each kind.
   while (in.next()) switch (in.field()) {
       case 1: in.set_name(attribute.name = in.text()); break;
       case 20: attribute.kind = decode_kind(in); break;
@@ -86,7 +86,7 @@ void decode_attribute(Message& in, Attribute& attribute) {
       in.refuse("the attribute refers to ", in_quotes(attribute.reference), " and has a value of its own");
     return;
   }
-  // The first files of ONNX do not tell the kind.
+  // The oldest ONNX files do not store the kind.
   if (attribute.kind == Kind::undefined && std::has_single_bit(found))
     attribute.kind = static_cast<Kind>(std::countr_zero(found));
   const std::uint32_t own = 1u << static_cast<std::uint32_t>(attribute.kind);

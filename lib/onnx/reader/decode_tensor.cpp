@@ -7,10 +7,11 @@ namespace crisol::onnx::file {
 
 namespace {
 
-// Sizes of tensors multiply to less than this many bits.
+// The largest number of bits in a tensor.
 constexpr std::uint64_t limit = std::uint64_t{1} << 62;
 
-/// The number of elements; refuses sizes below 0, and sizes whose product without zeros passes the limit.
+/// The number of elements. Throws for negative sizes, and if the product of all sizes except for zeros exceeds the
+/// limit.
 std::int64_t count_of(Message& in, const std::vector<std::int64_t>& sizes, ElementType type) {
   const auto bits = static_cast<std::uint64_t>(std::max(bits_of(type), 8));
   std::uint64_t count = 1;
@@ -25,7 +26,7 @@ std::int64_t count_of(Message& in, const std::vector<std::int64_t>& sizes, Eleme
   return is_empty ? 0 : static_cast<std::int64_t>(count);
 }
 
-/// Values that a field with elements must hold.
+/// How many values the field must have that holds a tensor's elements.
 std::uint64_t values_of(const TensorProto& tensor) {
   const auto count = static_cast<std::uint64_t>(tensor.count);
   switch (tensor.type) {
@@ -55,7 +56,7 @@ void decode_external(Message& in, TensorProto& tensor) {
   if (entry.first == "length") tensor.external.length = parse_number(in, entry.second);
 }
 
-/// Values in the current field, which holds elements.
+/// Counts the values in the current field, which holds elements.
 std::uint64_t count_values(Message& in) {
   const auto field = static_cast<DataField>(in.field());
   if (field == DataField::strings) {
@@ -67,7 +68,7 @@ std::uint64_t count_values(Message& in) {
   return in.skip_integers();
 }
 
-/// The place of the data, from the fields of a message.
+/// Where a message's fields say that the data are.
 struct Found {
   DataField field = DataField::none;
   std::uint64_t values = 0;

@@ -16,7 +16,7 @@ void decode_dimension(Message& in, DimensionProto& dimension) {
         break;
       default: break;
     }
-  // Some writers say -1 for an unknown size, and some "?".
+  // Some programs write an unknown size as -1, others as "?".
   if (dimension.size && *dimension.size < 0) dimension.size.reset();
   if (dimension.name == "?") dimension.name = {};
 }
@@ -39,8 +39,8 @@ void decode_tensor_type(Message& in, Type& type) {
     }
 }
 
-/// Sequences and optionals have the type of their elements in field 1; maps have the type of their keys there, and of
-/// their values in field 2.
+/// For sequences and optionals, field 1 has the type of the elements. For maps, field 1 has the type of the keys, and
+/// field 2 the type of the values.
 void decode_container(Message& in, Type& type) {
   const std::uint32_t inner = type.kind == Type::Kind::map ? 2 : 1;
   while (in.next()) {

@@ -11,7 +11,7 @@ struct Row {
   bool floating = false;
 };
 
-// By the number of the type.
+// One row for each type, at the type's number.
 constexpr Row rows[]{
     {"undefined", 0, DataField::none},
     {"f32", 32, DataField::floats, true},

@@ -1,4 +1,4 @@
-// The element types of ONNX, more than the library has.
+// ONNX's element types. The library does not have all of them.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace crisol::onnx::file {
 
-/// The numbers are the same as in TensorProto.DataType in ONNX's files.
+/// The numbers are those of TensorProto.DataType in ONNX's files.
 enum class ElementType : std::int32_t {
   undefined,
   f32,
@@ -39,8 +39,8 @@ enum class ElementType : std::int32_t {
   f6e3m2,
 };
 
-/// The field of a TensorProto that holds elements of a type, unless they are in raw_data or in a file of their own. The
-/// values are the fields' numbers.
+/// The field of a TensorProto that holds the elements of a type. It is not used if the elements are in raw_data or in a
+/// separate file. The values are the fields' numbers.
 enum class DataField : std::uint32_t {
   none = 0,
   floats = 4,
@@ -51,13 +51,13 @@ enum class DataField : std::uint32_t {
   uint64s = 11
 };
 
-/// The type of a number in a file; nothing if ONNX has none of that number.
+/// The type with this number in a file. Nothing if ONNX has no such type.
 std::optional<ElementType> element_type_of(std::int64_t number) noexcept;
-/// Such as "f32", "i64", "bool", "string", "f8e4m3fn"; "undefined".
+/// A name such as "f32", "i64", "bool", "string", "f8e4m3fn" or "undefined".
 const char* name_of(ElementType type) noexcept;
-/// Bits of one element; 0 for strings and undefined.
+/// The bits of one element. 0 for strings and undefined.
 int bits_of(ElementType type) noexcept;
-/// Floating-point numbers of any width; complex numbers are none.
+/// Whether a type is a floating-point number of any width. Complex types are not.
 bool is_floating(ElementType type) noexcept;
 /// The field for elements of this type.
 DataField data_field_of(ElementType type) noexcept;

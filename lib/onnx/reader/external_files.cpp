@@ -13,11 +13,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The fault in the text of a location, or null if there is none.
+/// The reason why the text of a location is invalid, or null if it is valid.
 const char* fault_of(std::string_view location) {
   if (std::any_of(location.begin(), location.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }))
     return "it has a control character";
-  // Drives, streams and folders of Windows.
+  // These characters name drives, streams and folders on Windows.
   if (location.find_first_of("\\:") != location.npos) return "it has a backslash or a colon";
   if (location.starts_with('/')) return "it is an absolute path";
   for (std::size_t at = 0; at <= location.size();) {

@@ -1,4 +1,4 @@
-// Files beside a model that hold the data of its large tensors.
+// Files next to a model that hold the data of its large tensors.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 namespace crisol::onnx::file {
 
 /// Maps the files that a model names, each once. A model may come from a stranger, and must not read other files of the
-/// user: a location is relative, has no "..", and leads to a regular file in the model's folder or below it, also after
-/// all symbolic links. Failures throw Error (ErrorCode::io).
+/// user. So a location must be relative and have no "..". It must lead to a regular file in the model's folder or below
+/// it, also after following all symbolic links. Failures throw Error (ErrorCode::io).
 class ExternalFiles {
  public:
   explicit ExternalFiles(const std::string& model_path) : model_path_(model_path) {}
 
-  /// The bytes of a tensor whose place is external.
+  /// The bytes of a tensor whose data are in an external file.
   std::string_view bytes_of(const TensorProto& tensor);
-  /// The file with these bytes.
+  /// The file that contains these bytes.
   std::shared_ptr<const io::MappedFile> file_of(const TensorProto& tensor) { return file_at(tensor.external.location); }
 
  private:

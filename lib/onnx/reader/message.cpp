@@ -16,7 +16,7 @@ bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x
 std::string printable(std::string_view text) {
   std::string shown(text);
   for (std::size_t i = 0; i < shown.size(); ++i) {
-    // U+0080 to U+009F are control characters of two bytes.
+    // In UTF-8, U+0080 to U+009F are control characters of two bytes.
     const bool is_wide_control = shown[i] == '\xc2' && i + 1 < shown.size() && (shown[i + 1] & 0xe0) == 0x80;
     if (is_wide_control) shown[i + 1] = '?';
     if (is_wide_control || is_control(shown[i])) shown[i] = '?';
@@ -46,7 +46,7 @@ std::string Message::place() const {
   constexpr std::size_t shown = 8;
   for (std::size_t i = path.size(); i-- > 0;) {
     const Message& m = *path[i];
-    if (i >= shown && i + 2 < path.size()) continue;  // The first two and the last eight say enough.
+    if (i >= shown && i + 2 < path.size()) continue;  // Only the first two and the last eight parts are shown.
     text += concat(i + 1 == path.size() ? ": " : ", ", m.what_);
     if (m.index_ != no_index) text += concat(' ', m.index_);
     if (!m.name_.empty()) text += ' ' + in_quotes(m.name_);
@@ -100,7 +100,7 @@ float Message::real() {
 std::string_view Message::text() {
   want(pbf_wire_type::length_delimited, "text, bytes or a message");
   return checked("has no valid length", [&]() -> std::string_view {
-    // protozero keeps the low 32 bits of a length.
+    // The length is checked here, because protozero keeps only its low 32 bits.
     const protozero::data_view rest = reader_.data();
     const char* at = rest.data();
     const std::uint64_t length = protozero::decode_varint(&at, rest.data() + rest.size());
@@ -155,7 +155,7 @@ std::string_view Message::fixed(std::size_t size) {
     want(size == 4 ? pbf_wire_type::fixed32 : pbf_wire_type::fixed64, size == 4 ? "4 bytes" : "8 bytes");
     const protozero::data_view rest = reader_.data();
     if (rest.size() < size) refuse("truncated: field ", field_, " has ", size, " bytes, ", rest.size(), " left");
-    return {rest.data(), size};  // next() skips it.
+    return {rest.data(), size};  // The field is not read, so next() skips it.
   }
   const std::string_view packed = text();
   if (packed.size() % size != 0)

@@ -17,7 +17,7 @@ struct Range {
   std::int64_t least, largest;
 };
 
-/// The values that a field of integers may hold for elements of a type.
+/// The values that a field of integers may have, for elements of a type.
 Range range_of(ElementType type) {
   switch (type) {
     case ElementType::boolean: return {0, 1};
@@ -26,13 +26,13 @@ Range range_of(ElementType type) {
     case ElementType::i32: return {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()};
     case ElementType::u32: return {0, std::numeric_limits<std::uint32_t>::max()};
     case ElementType::i64:
-    case ElementType::u64:  // As the same bits.
+    case ElementType::u64:  // Stored with the same bits.
       return {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
     case ElementType::f6e2m3:
     case ElementType::f6e3m2: return {0, 63};
     default: break;
   }
-  const int bits = std::clamp(bits_of(type), 8, 16);  // Several elements of 2 or 4 bits fill a byte.
+  const int bits = std::clamp(bits_of(type), 8, 16);  // If elements have 2 or 4 bits, several share a byte.
   return {0, (std::int64_t{1} << bits) - 1};
 }
 
@@ -51,7 +51,7 @@ std::string packed(const std::string& values) {
 /// The elements of a tensor that are stored in the field for its type.
 std::string field_data(Document document, const TensorProto& tensor) {
   document.budget =
-      std::numeric_limits<std::uint64_t>::max();  // No limit is needed, because each element takes a byte of the file.
+      std::numeric_limits<std::uint64_t>::max();  // No limit is needed, because each element takes a byte in the file.
   Message in(document, tensor.bytes);
   std::string bytes;
   const DataField field = data_field_of(tensor.type);

@@ -13,30 +13,31 @@
 
 namespace crisol::onnx::file {
 
-/// Elements of a tensor, little-endian and without gaps, as raw_data holds them. Elements of less than 8 bits lie side
-/// by side, the first in the lowest bits.
+/// The elements of a tensor as in raw_data: little-endian, without gaps. Elements of less than 8 bits are packed, the
+/// first in the lowest bits.
 struct Elements {
-  std::string_view mapped;  ///< In `file`; nothing if the elements were decoded.
+  std::string_view mapped;  ///< The bytes in `file`. Empty if the elements were decoded.
   std::string decoded;
   std::shared_ptr<const io::MappedFile> file;
 
   std::string_view bytes() const noexcept { return file != nullptr ? mapped : decoded; }
 };
 
-/// A mapped file with one message, and the data of the tensors in it. The file is not trusted: every failure throws
-/// Error (ErrorCode::io) with the file, the place and the rule.
+/// A mapped file with one message, and the data of the message's tensors. The file is not trusted: every failure throws
+/// Error (ErrorCode::io) with the file, the position and the broken rule.
 class ProtoFile {
  public:
   const std::string& path() const noexcept { return file_->path(); }
   std::uint64_t size() const noexcept { return file_->bytes().size(); }
 
-  /// The elements of a tensor of numbers. Their values are checked too: a bool is 0 or 1, an i8 has 8 bits.
+  /// The elements of a tensor of numbers. Their values are checked too: for example, a bool must be 0 or 1, and an i8
+  /// must fit into 8 bits.
   Elements elements_of(const TensorProto& tensor);
   /// The elements of a tensor of strings.
   std::vector<std::string_view> strings_of(const TensorProto& tensor);
 
  protected:
-  /// `what` is "an ONNX model" or the like, for refusals.
+  /// `what` says in messages what the file should be, such as "an ONNX model".
   ProtoFile(const std::string& path, const char* what);
 
   Document& document() noexcept { return document_; }
@@ -47,7 +48,7 @@ class ProtoFile {
   ExternalFiles external_;
 };
 
-/// A model in a file.
+/// A file with a model.
 class ModelFile : public ProtoFile {
  public:
   explicit ModelFile(const std::string& path);
@@ -57,7 +58,7 @@ class ModelFile : public ProtoFile {
   ModelProto model_;
 };
 
-/// A tensor in a file of its own.
+/// A file with one tensor.
 class TensorFile : public ProtoFile {
  public:
   explicit TensorFile(const std::string& path);

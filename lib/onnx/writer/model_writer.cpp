@@ -19,7 +19,7 @@ namespace {
 using protozero::pbf_writer;
 
 constexpr const char* op = "onnx";
-// Elements in the file beside the model begin at multiples of this number, so that they can be mapped.
+// In the file next to the model, elements begin at multiples of this number, so that they can be mapped.
 constexpr std::uint64_t alignment = 4096;
 constexpr std::uint64_t min_external = 1024;
 
@@ -27,11 +27,11 @@ constexpr std::uint64_t min_external = 1024;
 struct Initializer {
   std::string name;
   graph::Datum datum;
-  std::uint64_t offset = 0;  ///< In the file beside the model.
+  std::uint64_t offset = 0;  ///< The position in the file next to the model.
   bool is_external = false;
 
   std::uint64_t bytes() const { return static_cast<std::uint64_t>(datum.shape().numel()) * size_of(datum.dtype()); }
-  /// The elements as the file has them.
+  /// The elements in the form for the file.
   std::vector<std::byte> elements() const {
     std::vector<std::byte> all(bytes());
     datum.tensor(Device()).read_bytes(all.data());
@@ -62,14 +62,14 @@ void check_names(const graph::Graph& graph) {
   }
 }
 
-/// The version of the set of ops in which the traced form of each op appeared, if it is above 17.
+/// The lowest operator set version, at least 17, that has the traced form of all ops.
 std::int64_t version_for(const graph::Graph& graph) {
   static const std::map<std::string, std::int64_t> newer{
       {"Gelu", 20}, {"GridSample", 20}, {"GroupNormalization", 21}, {"Mish", 18}};
   std::int64_t version = 17;
   for (const graph::Node& node : graph.nodes) {
     if (const auto at = newer.find(node.op); at != newer.end()) version = std::max(version, at->second);
-    // ReduceSum has its axes as an input since 13, the others since 18.
+    // ReduceSum has its axes as an input since version 13, other reductions since version 18.
     const bool reduces = node.op.starts_with("Reduce") && node.op != "ReduceSum" && node.inputs.size() > 1;
     const auto reduction = node.attributes.find("reduction");
     const auto is = [&](const char* name) { return reduction->second == graph::Attribute(std::string(name)); };
@@ -80,7 +80,7 @@ std::int64_t version_for(const graph::Graph& graph) {
   return version;
 }
 
-/// The version of the format in which the version of ops appeared.
+/// The file format version that belongs to a version of the operator set.
 std::int64_t ir_version_for(std::int64_t version) { return version <= 18 ? 8 : 9; }
 
 void write_attribute(pbf_writer& node, const std::string& name, const graph::Attribute& value) {
@@ -128,7 +128,7 @@ void write_value(pbf_writer& graph, std::uint32_t field, const graph::Value& val
   pbf_writer tensor(type, 1);
   if (value.dtype) tensor.add_int32(1, static_cast<std::int32_t>(onnx_element_number(*value.dtype)));
   if (!value.shape) return;
-  // A message without fields is written too: a shape of rank 0, or a size that is open.
+  // A message without fields must be written too. It means a shape of rank 0, or an unknown size.
   std::string shape;
   for (const graph::SymbolicSize& size : *value.shape) {
     std::string dimension;
@@ -148,7 +148,7 @@ void write_entry(pbf_writer& tensor, const char* key, const std::string& value) 
   out.add_string(2, value);
 }
 
-/// The message of a tensor without its elements.
+/// The message of a tensor, without its elements.
 std::string tensor_message(const Initializer& initializer, const std::string& data_file) {
   std::string bytes;
   pbf_writer out(bytes);
@@ -164,7 +164,7 @@ std::string tensor_message(const Initializer& initializer, const std::string& da
   return bytes;
 }
 
-/// The beginning of a field of `length` bytes.
+/// The beginning of a field whose content has `length` bytes.
 std::string field_start(std::uint32_t field, std::uint64_t length) {
   std::string bytes;
   protozero::write_varint(std::back_inserter(bytes), (field << 3U) | 2U);
@@ -172,7 +172,7 @@ std::string field_start(std::uint32_t field, std::uint64_t length) {
   return bytes;
 }
 
-/// Places tensors in the file beside the model and writes this file.
+/// Gives tensors their positions in the file next to the model, and writes this file.
 void write_external(const std::string& path, std::vector<Initializer>& all) {
   io::AtomicFile data(op, path);
   std::uint64_t end = 0;
@@ -188,7 +188,7 @@ void write_external(const std::string& path, std::vector<Initializer>& all) {
   data.commit();
 }
 
-/// The model without its graph.
+/// The model's message without its graph.
 std::string model_message(std::int64_t version) {
   std::string bytes;
   pbf_writer out(bytes);
@@ -201,7 +201,7 @@ std::string model_message(std::int64_t version) {
   return bytes;
 }
 
-/// The graph without its initializers.
+/// The graph's message without its initializers.
 std::string graph_message(const graph::Graph& graph) {
   std::string bytes;
   pbf_writer out(bytes);
@@ -223,7 +223,8 @@ void write_model(const std::string& path, const graph::Graph& graph, const std::
   const std::string data_file = std::filesystem::path(path).filename().string() + ".data";
   if (total > max_bytes) write_external(path + ".data", initializers);
 
-  // The elements are read from the device one tensor after another, so the lengths of all messages come first.
+  // A part of the file before and with the elements of one tensor. Tensors are read from the device one after another,
+  // so the lengths of all messages are computed first.
   struct Piece {
     const Initializer* initializer;
     std::string start;  ///< All bytes before the elements.

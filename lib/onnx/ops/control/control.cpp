@@ -19,7 +19,7 @@ using graph::Run;
 using graph::RunBody;
 using graph::Value;
 
-/// The facts that are known of both values.
+/// The facts that are true for both values.
 Value common(const Value& a, const Value& b) {
   Value value;
   value.is_sequence = a.is_sequence;
@@ -53,14 +53,14 @@ Run if_(Call& call) {
   return {};
 }
 
-/// Values that a loop hands on from iteration to iteration keep their element type, and may change their shape.
+/// A value that a loop passes from iteration to iteration keeps its element type. Its shape may change.
 Value carried(const Value& value) {
   Value open = value;
   open.shape.reset();
   return open;
 }
 
-/// The body gives the condition, the values that the next iteration gets, and one row for each of the other outputs.
+/// The body's outputs are the condition, the values for the next iteration, and one row for each of the other outputs.
 Run loop(Call& call) {
   call.takes_sequences();
   const std::size_t states = call.inputs() < 2 ? 0 : call.inputs() - 2;
@@ -110,14 +110,14 @@ Run loop(Call& call) {
   return {};
 }
 
-/// The attributes of Scan. The axes count in whole inputs and outputs.
+/// The attributes of Scan. The axes are axes of whole inputs and outputs.
 struct Scan {
   std::size_t states, scanned;
   Numbers input_axes, output_axes;
   std::vector<bool> input_reversed, output_reversed;
-  Values rows;  ///< The values that the body gives for each iteration.
+  Values rows;  ///< The facts about the rows that the body gives in each iteration.
 
-  /// One run of the loop over `length` rows. `in` holds the states and the scanned inputs.
+  /// Runs the loop once, over `length` rows. `in` holds the states and the scanned inputs.
   Data run(const Data& in, std::int64_t length, const RunBody& run_body, Device device) const {
     Data state(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(states));
     std::vector<Data> found(rows.size());
@@ -143,7 +143,7 @@ struct Scan {
     return state;
   }
 
-  /// The arguments that the body would get if the scanned inputs had rows.
+  /// Arguments like those that the body would get if the scanned inputs had rows.
   Data empty_arguments(const Data& in, Device device) const {
     Data arguments(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(states));
     for (std::size_t k = 0; k < scanned; ++k) {
@@ -154,7 +154,7 @@ struct Scan {
     return arguments;
   }
 
-  /// The number of rows, which all scanned inputs must have.
+  /// The number of rows. All scanned inputs must have the same number.
   std::int64_t length_of(const Data& in) const {
     std::int64_t length = 0;
     for (std::size_t k = 0; k < scanned; ++k) {
@@ -184,7 +184,7 @@ Numbers axes(Call& call, const char* name, std::size_t count) {
   return given;
 }
 
-/// Imports the body. `batch_axes` is 1 if states and scanned inputs have an axis for batches before all others.
+/// Imports the body. `batch_axes` is 1 if states and scanned inputs have an axis for batches as the first axis.
 Scan scan_of(Call& call, std::size_t first_input, std::int64_t batch_axes) {
   const std::int64_t count = call.integer("num_scan_inputs", 0);
   const std::size_t all = call.inputs() < first_input ? 0 : call.inputs() - first_input;
@@ -225,7 +225,7 @@ Run scan(Call& call) {
   return {};
 }
 
-/// x with zeros behind its rows, up to `length`.
+/// x with rows of zeros after its rows, so that it has `length` rows.
 Tensor lengthened(const Tensor& x, std::int64_t length) {
   if (x.size(0) == length) return x;
   Shape rest = x.shape();
@@ -233,8 +233,8 @@ Tensor lengthened(const Tensor& x, std::int64_t length) {
   return cat({x, zeros(rest, x.dtype(), x.device())}, 0);
 }
 
-/// Version 8 has batches along axis 0 of all inputs and outputs, rows along axis 1, and an input for the number of rows
-/// of each batch. Rows after these are zeros.
+/// In version 8, axis 0 of all inputs and outputs is for batches, and axis 1 is for rows. Another input has the number
+/// of rows of each batch. The result's rows after this number are zeros.
 Run scan_of_version_8(Call& call) {
   const Scan scan = scan_of(call, 1, 1);
   call.set_control([scan](const Data& in, const RunBody& run_body, Device device) {

@@ -10,7 +10,7 @@ namespace {
 struct Iterations {
   std::int64_t limit = max_iterations;
   std::int64_t done = 0;
-  int depth = 0;  ///< Loops that run within each other.
+  int depth = 0;  ///< How many loops run within each other.
 };
 
 Iterations& iterations() { return per_thread<Iterations>(); }

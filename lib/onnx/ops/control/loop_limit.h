@@ -1,14 +1,14 @@
-// A limit of iterations, because a model from a stranger may have loops without an end.
+// A limit for iterations, because a model from a stranger may have endless loops.
 #pragma once
 
 #include <cstdint>
 
 namespace crisol::onnx {
 
-/// The most iterations that a loop and the loops within it may run together.
+/// The largest number of iterations that a loop and the loops within it may run together.
 constexpr std::int64_t max_iterations = std::int64_t{1} << 24;
 
-/// While it lives, the thread runs a loop.
+/// While this object lives, the thread runs a loop.
 class RunningLoop {
  public:
   RunningLoop();
@@ -16,11 +16,11 @@ class RunningLoop {
   RunningLoop(const RunningLoop&) = delete;
   RunningLoop& operator=(const RunningLoop&) = delete;
 
-  /// Counts an iteration. Throws invalid_argument after the limit.
+  /// Counts an iteration. Throws invalid_argument if the limit is exceeded.
   void count();
 };
 
-/// While it lives, the thread has another limit than max_iterations.
+/// While this object lives, the thread has another limit instead of max_iterations.
 class LoopLimit {
  public:
   explicit LoopLimit(std::int64_t limit);

@@ -6,25 +6,26 @@
 
 namespace crisol::onnx {
 
-/// Joins tensors of one shape along a new axis. Without any, the result has the type and the other sizes of `known`,
-/// where a size that is not known is 0.
+/// Joins tensors of one shape along a new axis. If there are no tensors, the result has the type and the other sizes of
+/// `known`. An unknown size is then 0.
 graph::Datum joined(const graph::Data& rows, std::int64_t axis, const graph::Value& known, Device device);
 
-/// What is known of the rows of a loop that has no iterations: the types and sizes that its body would give for these
-/// arguments, behind its first `states` outputs. `otherwise` if the body needs values to tell.
+/// The known facts about the rows of a loop without iterations: the types and sizes that the loop's body would give for
+/// these arguments. The rows come after the body's first `states` outputs. Returns `otherwise` if the body needs values
+/// to determine the facts.
 std::vector<graph::Value> rows_of_no_iterations(const graph::RunBody& run_body, graph::Data arguments,
                                                 std::size_t states, const std::vector<graph::Value>& otherwise);
 
-/// The known facts about a value without one of its axes.
+/// The known facts about a value, without one of its axes.
 graph::Value without_axis(const graph::Value& value, std::int64_t axis);
 
-/// Adds to a row the facts that the file gives about joined rows.
+/// Adds facts to those about a row, from the file's description of the joined rows.
 void add_declared_row(const graph::Value& joined, std::int64_t axis, graph::Value& row);
 
-/// The known facts about joined rows: they have one more axis, of an open size.
+/// The known facts about joined rows. They have one more axis than a row, and its size is unknown.
 graph::Value joined_value(const graph::Value& row, std::int64_t axis = 0);
 
-/// A row along an axis.
+/// Row i along an axis.
 graph::Datum row_of(const graph::Datum& rows, int axis, std::int64_t i, Device device);
 
 }  // namespace crisol::onnx

@@ -29,12 +29,12 @@ Value element_of(Value sequence) {
   return sequence;
 }
 
-/// The known facts about the elements of a sequence that gets one more element.
+/// The known facts about the elements of a sequence, after one more element is added.
 Value with(const Value& sequence, const Value& element) {
   return sequence_of(value_of(sequence.dtype ? sequence.dtype : element.dtype));
 }
 
-/// The place that input i names, among `count`. Places below 0 count from the end.
+/// The position that input i gives, in a sequence of `count` elements. Negative positions count from the end.
 std::size_t place_of(const Data& in, std::size_t i, std::size_t count, const char* what) {
   const std::int64_t place = number_of(in[i], "the position"), size = static_cast<std::int64_t>(count);
   require(place >= -size && place < size, "onnx", "position ", place, " of ", count, ' ', what);
@@ -106,7 +106,8 @@ Run sequence_length(Call& call) {
   };
 }
 
-/// Parts of the given sizes, or of one size with a smaller last part, or single rows, which may lose the axis.
+/// Splits a tensor into parts of the given sizes, or into parts of one size with a smaller last part, or into single
+/// rows. Single rows may lose the axis.
 Run split_to_sequence(Call& call) {
   call.check_counts(1, 2);
   const std::int64_t along = call.integer("axis", 0);
@@ -149,8 +150,8 @@ Run concat_from_sequence(Call& call) {
   };
 }
 
-/// Runs its body for each element of the first sequence. Other inputs are sequences of the same length, or tensors that
-/// every iteration gets.
+/// Runs its body for each element of the first sequence. Each other input is a sequence of the same length, or a tensor
+/// that every iteration gets.
 Run sequence_map(Call& call) {
   call.takes_sequences();
   call.check_counts(1, call.inputs(), call.outputs());

@@ -1,4 +1,4 @@
-// What nodes keep on a device from run to run.
+// Data that nodes keep on a device from run to run.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace crisol::onnx {
 
-/// Tensors that a node makes of its attributes, on the device of its last run. Copies share them.
+/// Tensors that a node makes from its attributes, on the device of its last run. Copies of the object share them.
 template <class Parts>
 class DeviceParts {
  public:
@@ -24,7 +24,7 @@ class DeviceParts {
     if (runtime::in_dry_run()) return state_->make(device);
     const std::lock_guard lock(state_->mutex);
     if (!state_->parts || state_->device != device) {
-      // A replay only reads them.
+      // The capture is paused, because a replay only reads the tensors.
       const runtime::PauseCapture pause(thread_context().captured_uses != nullptr);
       state_->parts.emplace(state_->make(device));
       state_->device = device;

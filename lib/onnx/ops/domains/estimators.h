@@ -1,4 +1,4 @@
-// What nodes of estimators have in common: features, transforms, and trees with what follows their sums.
+// The common parts of estimators (classifiers and regressors): features, transforms of scores, and sums of trees.
 #pragma once
 
 #include <memory>
@@ -11,28 +11,28 @@
 
 namespace crisol::onnx {
 
-/// The attribute as numbers of f32; empty if it is missing.
+/// The attribute as f32 numbers. Empty if the attribute is missing.
 std::vector<float> floats_of(Call& call, const char* name);
 
-/// A list as a tensor on a device; undefined if it is empty.
+/// A list as a tensor on a device. Undefined if the list is empty.
 template <class T>
 Tensor list_or_none(const std::vector<T>& values, Device device) {
   return values.empty() ? Tensor() : from_vector(values, device);
 }
 
-/// Features as kernels take them: f32 (rows, features).
+/// Features in the form that kernels take: f32 (rows, features).
 Tensor rows_of(const Tensor& features);
 
-/// The attribute post_transform, as a name.
+/// The attribute post_transform as an enumerator.
 ops::ScoreTransform transform_of(Call& call);
 
-/// The scores of trees, and labels if there are any. Copies share the trees on the device.
+/// Computes the scores of trees, and labels if the ensemble has labels. Copies share the trees on the device.
 class Ensemble {
  public:
-  /// The base is empty, or has a number for each column of the trees.
+  /// `base` is empty, or has one number for each column of the trees.
   Ensemble(ops::PackedTrees trees, std::vector<float> base, Numbers labels, ops::ScoreRule rule);
 
-  /// One row of features, or a matrix of rows.
+  /// `features` is one row, or a matrix of rows.
   ops::Scores operator()(const Tensor& features, Device device) const;
 
  private:
@@ -46,7 +46,7 @@ class Ensemble {
   DeviceParts<Parts> parts_;
 };
 
-/// A node that gives the scores of targets. The base is empty, or has a number for each target.
+/// A node that computes the scores of targets. `base` is empty, or has one number for each target.
 graph::Run targets_of(Call& call, ops::PackedTrees trees, std::vector<float> base, const ops::ScoreRule& rule);
 
 }  // namespace crisol::onnx

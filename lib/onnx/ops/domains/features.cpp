@@ -26,7 +26,7 @@ void check_features(const char* name, std::size_t count, const Tensor& x) {
           " has ", count, " numbers, the input has shape ", x.shape());
 }
 
-/// Negative positions count from the end: skl2onnx writes -1 for neighbours that it then multiplies by 0.
+/// Negative positions count from the end. skl2onnx writes -1 for missing neighbours, and multiplies their values by 0.
 Run array_feature_extractor(Call& call) {
   call.check_counts(2, 2);
   const Datum stored = call.stored(1);
@@ -61,8 +61,8 @@ Run scaler(Call& call) {
   };
 }
 
-/// MAX divides by the largest number of a row, by ONNX's text and as ONNX Runtime. scikit-learn and ONNX's reference in
-/// NumPy divide by the largest magnitude.
+/// MAX divides by the largest number of a row, as in ONNX's text and in ONNX Runtime. scikit-learn and ONNX's reference
+/// in NumPy divide by the largest magnitude instead.
 Run normalizer(Call& call) {
   call.check_counts(1, 1);
   const std::string name = call.text_of("norm", {"MAX", "L1", "L2"});
@@ -118,7 +118,7 @@ Run feature_vectorizer(Call& call) {
   };
 }
 
-/// The categories of a OneHotEncoder as the input has them: numbers, or the positions of texts.
+/// The categories of a OneHotEncoder in the form of the input: numbers, or positions of texts.
 Numbers positions_of_categories(Call& call) {
   const std::vector<std::string> names = call.texts("cats_strings");
   if (names.empty()) {
@@ -136,8 +136,8 @@ Numbers positions_of_categories(Call& call) {
   return categories;
 }
 
-/// A new last axis: 1 at the place of the element in the list of categories, 0 elsewhere. With zeros 0, each element
-/// must be a category; a run then waits for the answer.
+/// Adds a last axis: 1 at the element's position in the list of categories, and 0 elsewhere. If the attribute zeros is
+/// 0, each element must be a category. A run then waits for the device to check this.
 Run one_hot_encoder(Call& call) {
   call.check_counts(1, 1);
   const Numbers categories = positions_of_categories(call);

@@ -1,4 +1,4 @@
-// Activations that ONNX Runtime puts into the nodes before them.
+// Activations that ONNX Runtime moves into the nodes before them.
 #pragma once
 
 #include <string>
@@ -9,18 +9,18 @@
 namespace crisol::onnx {
 
 constexpr const char* microsoft_domain = "com.microsoft";
-/// The ops on images whose channels lie in blocks.
+/// The domain of ops on images with channels in blocks.
 constexpr const char* nchwc_domain = "com.microsoft.nchwc";
 
-/// The activation of an op of ONNX. It has ONNX's defaults for the op's attributes.
+/// The activation with the name of an ONNX op. Its attributes have ONNX's defaults.
 class FusedActivation {
  public:
-  /// An empty name is no activation.
+  /// An empty name means no activation.
   explicit FusedActivation(const std::string& name);
 
   /// Sets all attributes, in ONNX's order.
   void set(const std::vector<double>& numbers);
-  /// Sets attribute i; nothing if the op has none.
+  /// Sets attribute i. Does nothing if the op does not have it.
   void set(std::size_t i, double number);
   Tensor operator()(const Tensor& x) const { return f_(x, numbers_); }
 
@@ -33,7 +33,7 @@ class FusedActivation {
 /// The activation of a convolution.
 FusedActivation activation_of_convolution(Call& call);
 
-/// The newest op of ONNX itself with this node's attributes and inputs.
+/// Builds the node as the newest version of ONNX's own op, with the node's attributes and inputs.
 graph::Run build_as(const char* op, Call& call);
 
 }  // namespace crisol::onnx

@@ -46,7 +46,7 @@ Tensor matches(const Tensor& x, const Tensor& keys) {
 
 namespace {
 
-/// A node that gives, for each position of a text, the element of the list there.
+/// A node whose input has positions of texts. The output has the elements of `list` at these positions.
 template <class List>
 Run look_up(List list, DType dtype) {
   return [list = std::move(list), dtype](const Data& in, Device device) {
@@ -78,7 +78,8 @@ Run cast_texts(Call& call, const Strings& texts, DType dtype) {
 
 namespace {
 
-/// The keys or the values of a LabelEncoder: whole numbers, real numbers, texts, or a tensor (since version 4).
+/// The keys or the values of a LabelEncoder. They are whole numbers, real numbers, texts, or a tensor (since version
+/// 4).
 struct LabelList {
   struct Names {
     const char *whole, *reals, *texts, *tensor;
@@ -104,21 +105,22 @@ struct LabelList {
     return stored.defined() ? stored.shape().numel()
                             : static_cast<std::int64_t>(whole.size() + reals.size() + texts.size());
   }
-  /// The type of numbers.
+  /// The type, if they are numbers.
   DType dtype() const { return stored.defined() ? stored.dtype() : whole.empty() ? DType::f32 : DType::i64; }
-  /// Numbers on a device.
+  /// The numbers on a device.
   Tensor tensor(Device device) const {
     if (stored.defined()) return stored.tensor(device).reshape({size()});
     return whole.empty() ? from_vector(reals, DType::f32, device) : from_vector(whole, device);
   }
 };
 
-/// What a LabelEncoder gives for keys: numbers, or positions in a list of texts. The last one is for other elements.
+/// The values that a LabelEncoder gives: numbers, or positions in a list of texts. `otherwise` is for elements that are
+/// no key.
 struct Results {
   LabelList list;
   Scalar otherwise = std::int64_t{0};
-  Texts texts;        ///< Null for numbers.
-  Numbers positions;  ///< Of the texts of the list.
+  Texts texts;        ///< The list of texts. Null for numbers.
+  Numbers positions;  ///< The positions of the values' texts.
 
   explicit Results(Call& call) : list(call, {"values_int64s", "values_floats", "values_strings", "values_tensor"}) {
     const Strings text_tensor = call.texts_of_tensor("default_tensor");
@@ -150,7 +152,7 @@ struct Results {
   Tensor tensor(Device device) const { return texts ? from_vector(positions, device) : list.tensor(device); }
 };
 
-/// The place of each known text in the list of keys. A text that is no key has the place behind them.
+/// For each text, its position in the list of keys. For a text that is no key, it is the number of keys.
 Numbers places_of_keys(const Strings& texts, const Strings& keys) {
   std::map<std::string_view, std::int64_t> place;
   for (std::size_t i = 0; i < keys.size(); ++i) place.try_emplace(keys[i], static_cast<std::int64_t>(i));
@@ -162,7 +164,7 @@ Numbers places_of_keys(const Strings& texts, const Strings& keys) {
   return places;
 }
 
-/// The value of the key that equals an element, or a default.
+/// For each element, the value of the key that equals it, or the default.
 Run label_encoder(Call& call) {
   call.check_counts(1, 1);
   const LabelList keys(call, {"keys_int64s", "keys_floats", "keys_strings", "keys_tensor"});
@@ -191,7 +193,8 @@ Run label_encoder(Call& call) {
   };
 }
 
-/// A sequence of maps becomes a tensor with a row for each map, and its value knows the keys.
+/// The node's result in ONNX is a sequence of maps. Here it is a tensor with a row for each map, and the value's facts
+/// have the keys.
 Run zip_map(Call& call) {
   call.check_counts(1, 1);
   call.require_dtype(0, {DType::f32});

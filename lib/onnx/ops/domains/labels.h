@@ -6,22 +6,23 @@
 
 namespace crisol::onnx {
 
-/// The labels of a classifier: whole numbers, or the positions of texts.
+/// The labels of a classifier. They are whole numbers, or positions of texts.
 struct ClassLabels {
   Numbers numbers;
   graph::Texts texts;  ///< Null for whole numbers.
 
-  /// What is known about the output of labels.
+  /// The known facts about the output with the labels.
   graph::Value value() const;
 };
 
-/// Reads the labels from one of two attributes. Throws invalid_argument if not exactly one has labels.
+/// Reads the labels from one of two attributes. Throws invalid_argument unless exactly one of them has labels.
 ClassLabels class_labels(Call& call, const char* ints, const char* strings);
 
-/// A node Cast from texts to numbers: each text is read once.
+/// A node Cast from texts to numbers. Each text is converted once, at import.
 graph::Run cast_texts(Call& call, const std::vector<std::string>& texts, DType dtype);
 
-/// Where an element of x equals one of `keys`: a bool for each key, along a new last axis. NaN equals NaN.
+/// Compares each element of x with all `keys`: the result has a bool for each key, along a new last axis. NaN equals
+/// NaN.
 Tensor matches(const Tensor& x, const Tensor& keys);
 
 }  // namespace crisol::onnx

@@ -22,7 +22,8 @@ using ops::LinearWeights;
 using ops::ScoreKind;
 using ops::ScoreTransform;
 
-/// A product with a weight of the attributes, a row for each result, and what follows it.
+/// A product with a weight from the attributes, and the step from its sums to scores. The weight has a row for each
+/// result.
 class LinearModel {
  public:
   LinearModel(Call& call, std::int64_t results, const Numbers& labels, ScoreKind kind)
@@ -63,7 +64,7 @@ class LinearModel {
             " intercepts for ", rows, " results");
   }
 
-  /// The same by functions that are differentiable. As in ONNX Runtime, one sum of a row has no transform.
+  /// The scores computed with differentiable functions. As in ONNX Runtime, a row with only one sum has no transform.
   Tensor with_gradients(const Tensor& sums) const {
     require(rule_.transform <= ScoreTransform::softmax, "onnx",
             "the transforms SOFTMAX_ZERO and PROBIT have no gradient");
@@ -85,12 +86,13 @@ Run linear_regressor(Call& call) {
   return [=](const Data& in, Device device) { return Data{model(in[0].tensor(device), device).values}; };
 }
 
-/// The label of the largest score, and the scores. One row of coefficients for two labels is the score of the second:
-/// the scores are then {1 - y, y} after the transform, as in ONNX Runtime.
+/// The outputs are the label with the largest score, and the scores. If there are two labels and one row of
+/// coefficients, the row gives the score y of the second label. The scores are then {1 - y, y} after the transform, as
+/// in ONNX Runtime.
 Run linear_classifier(Call& call) {
   call.check_counts(1, 1, 2);
   const ClassLabels labels = class_labels(call, "classlabels_ints", "classlabels_strings");
-  call.integer("multi_class", 0);  // ONNX Runtime does not use it either.
+  call.integer("multi_class", 0);  // ONNX Runtime ignores it too.
   const auto classes = static_cast<std::int64_t>(labels.numbers.size());
   const bool is_single = classes == 2 && call.reals("intercepts").size() == 1;
   const LinearModel model(call, is_single ? 1 : classes, labels.numbers,

@@ -1,4 +1,4 @@
-// Ops of ONNX Runtime, which writes them into models that it has optimised.
+// Ops of ONNX Runtime, which it writes into models that it has optimised.
 #include <algorithm>
 
 #include "base/text.h"
@@ -20,7 +20,7 @@ using graph::Data;
 using graph::Datum;
 using graph::Run;
 
-/// A convolution, the sum with the fourth input if there is one, and an activation if there is one.
+/// A convolution, followed by the sum with the fourth input and by an activation. Both may be missing.
 Run fused_conv(Call& call) {
   call.check_counts(2, 4);
   const FusedActivation activation = activation_of_convolution(call);
@@ -34,10 +34,10 @@ Run fused_conv(Call& call) {
   };
 }
 
-/// A product of matrices with a sum, and an activation.
+/// Gemm, followed by an activation.
 Run fused_gemm(Call& call) {
   FusedActivation activation(call.text("activation", ""));
-  // Elu and LeakyRelu have alpha, HardSigmoid has beta too, and Selu has gamma.
+  // Elu and LeakyRelu have alpha, HardSigmoid also has beta, and Selu also has gamma.
   const std::pair<const char*, std::size_t> names[] = {
       {"activation_alpha", 0}, {"activation_beta", 1}, {"activation_gamma", 1}};
   for (const auto& [name, i] : names)
@@ -46,7 +46,7 @@ Run fused_gemm(Call& call) {
   return [=](const Data& in, Device device) { return Data{activation(product(in, device)[0].tensor(device))}; };
 }
 
-/// The first axis of a factor (M, …, K) in the place before the last.
+/// Moves the first axis of a factor (M, …, K) to the position before the last.
 Tensor with_batch_first(const Tensor& x) {
   Numbers order;
   for (int i = 1; i + 1 < x.dim(); ++i) order.push_back(i);
@@ -71,7 +71,7 @@ Run fused_mat_mul(Call& call) {
   });
 }
 
-/// An activation of x, or of x plus a bias.
+/// An activation of x, or of the sum of x and a bias.
 template <Tensor (*f)(const Tensor&), bool needs_bias>
 Run biased(Call& call) {
   call.check_counts(needs_bias ? 2 : 1, 2);
@@ -92,7 +92,7 @@ Run quick_gelu(Call& call) {
   };
 }
 
-/// A normalisation of the sum of two tensors, which is the fourth output.
+/// A normalisation of the sum of two tensors. The sum itself is the fourth output.
 template <bool centres>
 Run skip_normalization(Call& call) {
   call.check_counts(3, centres ? 5 : 4, 4);

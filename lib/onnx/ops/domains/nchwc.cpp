@@ -1,8 +1,8 @@
-// Ops of ONNX Runtime on images whose channels lie in blocks of a vector. ONNX Runtime writes them into models that it
+// Ops of ONNX Runtime on images with channels in blocks of a vector. ONNX Runtime writes them into models that it
 // optimises for one kind of processor.
 //
-// Here such images are in the usual layout. Their channels are those of the blocks: behind the last one there are
-// zeros. Only the weights of convolutions come in blocks from the file.
+// In this library, such images are in the usual layout. They have all channels of their blocks, including the zeros
+// that fill the last block. Only the weights of convolutions are in blocks in the file.
 #include <algorithm>
 
 #include "base/text.h"
@@ -29,14 +29,14 @@ std::int64_t usual_block() {
 #endif
 }
 
-/// Whether a weight (O, I, …) may have blocks of 16 channels: O fills whole blocks, and so does I, or I is a part of
-/// one.
+/// Whether a weight (O, I, …) may have blocks of 16 channels. O must fill whole blocks. I must fill whole blocks, or be
+/// a part of one block.
 bool fits_16(const std::vector<std::int64_t>& weight) {
   return weight.size() != 4 || (weight[0] % 16 == 0 && (weight[1] < 16 || weight[1] % 16 == 0));
 }
 
-/// A weight in the usual layout. In the file it has the axes (O / block, I / block, H, W, I in a block, O in a block).
-/// If I does not fill a block, the axes are (O / block, I, H, W, O in a block).
+/// Converts a weight to the usual layout. In the file it has the axes (O / block, I / block, H, W, I in a block, O in a
+/// block). If I is only a part of a block, the axes are (O / block, I, H, W, O in a block).
 Tensor from_blocks(const Tensor& weight, std::int64_t block) {
   const Shape& shape = weight.shape();
   require(shape.rank() == 4 && shape[0] % block == 0, "onnx", "a weight of shape ", shape, " has no blocks of ", block,

@@ -20,8 +20,8 @@ using ops::ScoreTransform;
 using ops::SupportKernel;
 using Floats = std::vector<float>;
 
-/// The kernel and its numbers, and the support vectors. Without vectors each row of coefficients is a vector: the sums
-/// are products with it.
+/// Reads the kernel, its parameters, and the support vectors. If there are no vectors, each row of coefficients takes
+/// the place of a vector, so the sums are products with this row.
 ops::Supports read_supports(Call& call, std::int64_t count, std::int64_t rows_of_coefficients) {
   ops::Supports supports;
   const std::string kernel = call.text_of("kernel_type", {"LINEAR", "POLY", "RBF", "SIGMOID"});
@@ -65,7 +65,7 @@ Run support_regressor(Call& call) {
   supports.rho = floats_of(call, "rho");
   require(supports.rho.size() == 1, "onnx", "attribute rho has ", supports.rho.size(), " numbers, 1 expected");
   const bool is_one_class = call.integer("one_class", 0) != 0;
-  transform_of(call);  // ONNX Runtime does not use it either.
+  transform_of(call);  // ONNX Runtime ignores it too.
   call.gives(0, value_of(DType::f32, 2));
   return [=, parts = DeviceParts<ops::DeviceSupports>([supports](Device device) {
                return ops::DeviceSupports(supports, device);
@@ -75,8 +75,8 @@ Run support_regressor(Call& call) {
   };
 }
 
-/// A row of coefficients for each pair of classes. The file has (classes - 1, vectors): a vector of class c has the
-/// coefficients for c against each other class, in their order.
+/// A row of coefficients for each pair of classes. The file has coefficients (classes - 1, vectors). The column of a
+/// vector of class c has the coefficients for c against each other class, in the order of the classes.
 Floats coefficients_of_pairs(const Floats& given, const Numbers& counts) {
   const auto classes = static_cast<std::int64_t>(counts.size());
   const std::int64_t all = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
@@ -92,21 +92,21 @@ Floats coefficients_of_pairs(const Floats& given, const Numbers& counts) {
   return pairs;
 }
 
-/// A classifier on the device.
+/// The parts of a classifier on a device.
 struct PairParts {
   ops::DeviceSupports supports;
   Tensor labels, a, b;
 };
 
-/// What the scores of ONNX Runtime are without probabilities: those of the pairs. If there is one pair, they are
-/// {-s, s}, also with LOGISTIC. With another transform they are {1 - s, s}, and the transform is not applied.
+/// The scores of ONNX Runtime without probabilities are those of the pairs. For a single pair with score s they are
+/// {-s, s}, also with LOGISTIC. With other transforms they are {1 - s, s}, and the transform is not applied.
 ScoreRule rule_of_pairs(std::size_t classes, ScoreTransform transform) {
   if (classes != 2) return {.kind = ScoreKind::each, .transform = transform};
   if (transform <= ScoreTransform::logistic) return {.kind = ScoreKind::sign, .transform = transform};
   return {.kind = ScoreKind::share};
 }
 
-/// A classifier without support vectors: each class has a product with its coefficients.
+/// A classifier without support vectors: the score of a class is a product with the coefficients of the class.
 Run linear_scores(Call& call, const ops::Supports& given, const ClassLabels& labels, const ScoreRule& rule) {
   const std::size_t classes = labels.numbers.size();
   ops::Supports supports = given;

@@ -17,7 +17,7 @@ using graph::Data;
 using graph::Run;
 using graph::RunBody;
 
-/// The derivatives of y with respect to each of xs. y is computed once more, from the values of the node's inputs.
+/// The derivatives of y with respect to each of xs. For this, y is computed again from the values of the node's inputs.
 Run gradient(Call& call) {
   std::vector<std::string> names = call.texts("xs");
   const std::size_t count = names.size();
@@ -36,7 +36,7 @@ Run gradient(Call& call) {
     Data arguments = in;
     for (std::size_t i = 0; i < count; ++i) {
       const Tensor x = in[i].tensor(device);
-      // An x that wants a gradient itself stays in its graph, which belongs to an outer gradient.
+      // If x itself wants a gradient, it stays connected to its graph, for an outer gradient.
       xs.push_back(x.requires_grad() ? x : x.detach().requires_grad_());
       arguments[i] = xs[i];
     }
@@ -50,11 +50,11 @@ Run gradient(Call& call) {
   return {};
 }
 
-/// The new values of one parameter and of its state, from its value, gradient and state.
+/// Computes the new values of one parameter and of its state, from its value, gradient and state.
 using Step = std::function<std::vector<Tensor>(const Tensor& rate, const Tensor& count, const std::vector<Tensor>&)>;
 
-/// Inputs are the learning rate, the number of steps before this one, all parameters, all gradients, and then `states`
-/// more tensors of each parameter. Outputs are all parameters, and then the states.
+/// Inputs are the learning rate, the number of earlier steps, all parameters, all gradients, and then `states` more
+/// tensors for each parameter. Outputs are all parameters, and then the states.
 Run optimizer(Call& call, std::size_t states, const Step& step) {
   const std::size_t of_each = 2 + states, all = call.inputs() < 2 ? 0 : call.inputs() - 2;
   require(all > 0 && all % of_each == 0, "onnx", call.inputs(), " inputs, 2 and ", of_each,
@@ -105,7 +105,7 @@ Run adam(Call& call) {
     const Tensor g = decay * in[0] + in[1];
     const Tensor v = alpha * in[2] + (1 - alpha) * g, h = beta * in[3] + (1 - beta) * g * g;
     const auto correction = [&](double factor) { return 1 - pow(full_like(count, factor), count); };
-    // Before the first step both corrections are 0.
+    // In the first step, both corrections are 0.
     const Tensor adjusted = where(gt(count, 0), rate * sqrt(correction(beta)) / correction(alpha), rate);
     return std::vector<Tensor>{(1 - decay_after) * (in[0] - adjusted * v / (sqrt(h) + epsilon)), v, h};
   });

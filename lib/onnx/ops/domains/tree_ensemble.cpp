@@ -1,4 +1,4 @@
-// TreeEnsemble of the domain ai.onnx.ml, which has positions where older ops have names.
+// TreeEnsemble of the domain ai.onnx.ml. Its attributes refer to nodes by position, where older ops use names.
 #include <cmath>
 
 #include "base/text.h"
@@ -14,8 +14,8 @@ using ops::ScoreKind;
 using ops::ScoreTransform;
 using ops::TreeCombine;
 
-/// Nodes and leaves are positions in lists of their own. Each way to a leaf gets a leaf of its own, because a tree of
-/// one leaf names it twice.
+/// Trees whose attributes refer to nodes and leaves by their positions in two lists. Each reference to a leaf gets its
+/// own copy of the leaf, because a tree with one leaf refers to it twice.
 class PlacedTrees {
  public:
   std::vector<TreeNode> nodes;
@@ -75,7 +75,7 @@ class PlacedTrees {
     return node;
   }
 
-  /// The sets follow each other in the order of the nodes. NaN ends a set.
+  /// The sets are stored one after another, in the order of the nodes. NaN ends a set.
   std::vector<double> next_members() {
     std::vector<double> set;
     while (next_member_ < members_.size() && !std::isnan(members_[next_member_]))

@@ -19,14 +19,14 @@ float at_most(double t) {
   return static_cast<double>(f) > t ? std::nextafterf(f, -std::numeric_limits<float>::infinity()) : f;
 }
 
-/// The largest float below t. No float is at most NaN, and none is below -infinity.
+/// The largest float below t. NaN for -infinity, because no float is below it, and no float is at most NaN.
 float below(double t) {
   if (t == -std::numeric_limits<double>::infinity()) return std::numeric_limits<float>::quiet_NaN();
   const float f = at_most(t);
   return static_cast<double>(f) < t ? f : std::nextafterf(f, -std::numeric_limits<float>::infinity());
 }
 
-/// Whether all thresholds are asked for in the form x < threshold.
+/// Whether all questions can be asked as x < threshold.
 bool all_strict(const std::vector<TreeNode>& nodes) {
   return std::all_of(nodes.begin(), nodes.end(), [](const TreeNode& node) {
     return node.is_leaf || ((node.mode == TreeMode::less || node.mode == TreeMode::geq) &&
@@ -51,7 +51,7 @@ class Packer {
   void end_lists() { packed_.lists.push_back(static_cast<std::int32_t>(packed_.weights.size())); }
 
  private:
-  /// A node that has no place yet, and the numbers that will be its place.
+  /// A node that is not placed yet, and the slots where its position must be written.
   struct Pending {
     std::size_t node;
     std::vector<std::size_t> slots;
@@ -60,7 +60,7 @@ class Packer {
 
   std::int32_t next_place() const { return static_cast<std::int32_t>(packed_.nodes.size() / 4); }
 
-  /// Adds a question, and returns the positions of its two successors.
+  /// Adds a question "x <= threshold", and returns the slots of its two successors.
   std::size_t add_question(std::int64_t feature, float threshold, bool nan_is_true) {
     constexpr std::size_t most = std::size_t{1} << 30;
     require(packed_.nodes.size() < most, "onnx", "the trees have more than ", most / 4, " nodes");
@@ -84,7 +84,7 @@ class Packer {
       require(one.target >= 0 && one.target < packed_.columns, "onnx", "node ", nodes_[node].name,
               " has a weight for target ", one.target, " of ", packed_.columns);
       packed_.targets.push_back(static_cast<std::int32_t>(one.target));
-      packed_.weights.push_back(one.weight + 0.0F);  // -0 has a meaning for the kernel.
+      packed_.weights.push_back(one.weight + 0.0F);  // -0 becomes 0: it has a special meaning for kernels.
     }
   }
 
@@ -106,7 +106,8 @@ class Packer {
 
   void add_questions(const TreeNode& node, std::vector<std::size_t>& if_true, std::vector<std::size_t>& if_false) {
     const auto ask = [&](float threshold, bool is_turned) {
-      // "x >= t" is asked as "x < t" with turned answers. NaN says no to both, so its answer is turned too.
+      // "x >= t" is asked as "x < t" with exchanged answers. For NaN both comparisons are false, so its answer is
+      // exchanged too.
       const std::size_t slot = add_question(node.feature, threshold, node.nan_is_true != is_turned);
       (is_turned ? if_false : if_true).push_back(slot);
       (is_turned ? if_true : if_false).push_back(slot + 1);
@@ -118,19 +119,19 @@ class Packer {
       case TreeMode::less: return ask(packed_.strict ? static_cast<float>(t) : below(t), false);
       case TreeMode::geq: return ask(packed_.strict ? static_cast<float>(t) : below(t), true);
       case TreeMode::equal: return add_members(node, {t}, node.nan_is_true, if_true, if_false);
-      case TreeMode::unequal: return add_members(node, {t}, false, if_false, if_true);  // NaN differs from t.
+      case TreeMode::unequal: return add_members(node, {t}, false, if_false, if_true);  // NaN is unequal to t.
       case TreeMode::member: return add_members(node, node.members, node.nan_is_true, if_true, if_false);
     }
   }
 
-  /// For each number v in ascending order: x <= v? If so, x < v?
+  /// Asks two questions for each number v, in ascending order: x <= v? If so, x < v?
   void add_members(const TreeNode& node, std::vector<double> members, bool nan_is_member,
                    std::vector<std::size_t>& if_member, std::vector<std::size_t>& otherwise) {
     members.erase(std::remove_if(members.begin(), members.end(),
                                  [](double v) { return static_cast<double>(static_cast<float>(v)) != v; }),
                   members.end());
     std::sort(members.begin(), members.end());
-    if (members.empty()) members.push_back(std::numeric_limits<double>::quiet_NaN());  // Nothing equals it.
+    if (members.empty()) members.push_back(std::numeric_limits<double>::quiet_NaN());  // No number equals NaN.
     for (std::size_t i = 0; i < members.size(); ++i) {
       const std::size_t least = add_question(node.feature, static_cast<float>(members[i]), nan_is_member && i == 0);
       packed_.nodes[least] = next_place();

@@ -1,4 +1,4 @@
-// The nodes of decision trees in a file, and the trees that kernels read.
+// The nodes of decision trees in a file, and their conversion to the trees that kernels read.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace crisol::onnx {
 
-/// What a node asks about a feature, in the numbers of TreeEnsemble.
+/// The question that a node asks about a feature. The numbers are those of TreeEnsemble.
 enum class TreeMode : std::uint8_t { leq, less, geq, greater, equal, unequal, member };
 
-/// A node, or a leaf. Successors and leaves are positions in lists.
+/// A node or a leaf. Successors and leaves are given by their positions in lists.
 struct TreeNode {
   TreeMode mode = TreeMode::leq;
   bool is_leaf = false;
@@ -29,8 +29,8 @@ struct TreeWeight {
   float weight;
 };
 
-/// Packs the trees that begin at `roots`. `weights` has a list for each node; those of leaves are read. Throws
-/// invalid_argument if a path comes to a node twice, and for a feature or a target out of range.
+/// Packs the trees that begin at `roots`. `weights` has a list for each node, but only those of leaves are used. Throws
+/// invalid_argument if a path reaches a node twice, and for a feature or a target out of range.
 ops::PackedTrees pack_trees(const std::vector<TreeNode>& nodes, const std::vector<std::vector<TreeWeight>>& weights,
                             const std::vector<std::size_t>& roots, std::int64_t columns, ops::TreeCombine combine);
 

@@ -27,15 +27,16 @@ TreeMode mode_of(const std::string& name) {
   fail(ErrorCode::invalid_argument, "onnx", "a node has the mode ", name.substr(0, 40));
 }
 
-/// The lists of TreeEnsembleClassifier and TreeEnsembleRegressor. A node is named by its tree and its number there.
+/// The trees of TreeEnsembleClassifier and TreeEnsembleRegressor, read from their attributes. A node is named by its
+/// tree and its number in the tree.
 struct NamedTrees {
   std::vector<TreeNode> nodes;
   std::vector<std::vector<TreeWeight>> weights;
   std::vector<std::size_t> roots;
-  std::set<std::int64_t> targets;  ///< Those that have weights.
-  bool all_positive = true;        ///< No weight is below 0.
+  std::set<std::int64_t> targets;  ///< The targets that have weights.
+  bool all_positive = true;        ///< Whether no weight is below 0.
 
-  /// The attributes of the weights.
+  /// The names of the attributes for the weights.
   struct Names {
     const char *trees, *nodes, *targets, *weights;
   };
@@ -129,7 +130,7 @@ Run tree_regressor(Call& call) {
   return targets_of(call, pack_trees(trees.nodes, trees.weights, trees.roots, columns, combine), std::move(base), rule);
 }
 
-/// ONNX Runtime's rules for two classes with weights for one class alone.
+/// The rules of ONNX Runtime if there are two classes, and only one class has weights.
 ScoreKind kind_of(std::size_t classes, const NamedTrees& trees) {
   if (classes != 2 || trees.targets.size() != 1) return ScoreKind::each;
   if (*trees.targets.begin() == 0) return trees.all_positive ? ScoreKind::share : ScoreKind::sign;

@@ -11,7 +11,7 @@ namespace {
 using graph::Data;
 using graph::Run;
 
-/// f takes a tensor or an expression.
+/// f works on tensors and on expressions.
 template <class F>
 Run of_elements(Call& call, F f) {
   call.check_counts(1, 1);
@@ -20,14 +20,14 @@ Run of_elements(Call& call, F f) {
           [f](std::span<const Expr> in) { return f(in[0]); }};
 }
 
-/// Bounds are attributes until version 10.
+/// Bounds are attributes up to version 10.
 Run clip_attributes(Call& call) {
   const double lower = call.real("min", -3.4028234663852886e38), upper = call.real("max", 3.4028234663852886e38);
   return of_elements(call, [=](const auto& x) { return clamp(x, lower, upper); });
 }
 
-/// Stored bounds are those of PyTorch's clamp by numbers: where x equals one, its gradient is 0. Where x equals a
-/// computed bound, both get half of the gradient, as those of PyTorch's clamp by tensors.
+/// Bounds that the file stores behave like numbers in PyTorch's clamp: where x equals a bound, the gradient of x is 0.
+/// Computed bounds behave like tensors in PyTorch's clamp: where x equals a bound, both get half of the gradient.
 Run clip(Call& call) {
   call.check_counts(1, 3);
   call.gives_same();
@@ -77,7 +77,7 @@ Run celu_(Call& call) {
 }
 
 Run selu_(Call& call) {
-  const bool is_rounded = call.version() < 6;  // Version 1 has four decimals.
+  const bool is_rounded = call.version() < 6;  // In version 1, the default has four decimals.
   const double alpha = call.real("alpha", is_rounded ? 1.6732f : 1.6732632423543772f),
                gamma = call.real("gamma", is_rounded ? 1.0507f : 1.0507009873554805f);
   return of_elements(call, [=](const auto& x) { return elu(x, alpha) * gamma; });
@@ -88,7 +88,7 @@ Run swish(Call& call) {
   return of_elements(call, [=](const auto& x) { return x * sigmoid(alpha == 1 ? x : x * alpha); });
 }
 
-/// The first input, as a swish, times the second.
+/// swish of the first input, times the second input.
 Run swi_glu(Call& call) {
   call.check_counts(2, 2);
   const double alpha = call.real("alpha", 1);
@@ -110,7 +110,7 @@ Run thresholded_relu(Call& call) {
   return of_elements(call, [=](const auto& x) { return where(gt(x, alpha), x, 0); });
 }
 
-/// The slope is broadcast as elsewhere in ONNX; the library takes a slope with one axis for channels.
+/// ONNX broadcasts the slope by its usual rule. The library takes a slope with one axis, for channels.
 Run prelu_(Call& call) {
   call.check_counts(2, 2);
   call.gives_same();
@@ -121,7 +121,7 @@ Run prelu_(Call& call) {
           [](std::span<const Expr> in) { return where(lt(in[0], 0), in[0] * in[1], in[0]); }};
 }
 
-/// One slope for all, or one for each channel.
+/// One slope for all elements, or one for each channel.
 Run prelu_of_version_6(Call& call) {
   call.check_counts(2, 2);
   call.gives_same();

@@ -36,7 +36,7 @@ Run bit_cast_(Call& call) {
   const std::int64_t to = call.integer("to", 0);
   const DType dtype = dtype_of_number(to);
   require(to == onnx_element_number(dtype), "onnx",
-          "elements of f64 are not supported");  // It has other bits than f32.
+          "elements of f64 are not supported");  // Its bits differ from those of f32.
   return [=](const Data& in, Device device) { return Data{bit_cast(in[0].tensor(device), dtype)}; };
 }
 

@@ -1,4 +1,4 @@
-// Ops of several inputs that compute each element by itself.
+// Ops with several inputs that compute each element by itself.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -17,12 +17,12 @@ using graph::Data;
 using graph::Run;
 using graph::Value;
 
-// `f` and `formula` are one function, for tensors and for expressions.
+// `f` and `formula` are the same function, for tensors and for expressions.
 
 using HostFunction = std::int64_t (*)(std::int64_t, std::int64_t);
 
-/// Whole numbers on the host stay there. `dtype` is the type of the result; the type of the first operand if it is not
-/// given.
+/// Whole numbers on the host stay on the host. `dtype` is the type of the result. The default is the type of the first
+/// operand.
 template <Tensor (*f)(const Operand&, const Operand&), class Host>
 Run binary(Call& call, Host host, std::optional<DType> dtype = {}) {
   call.check_counts(2, 2);
@@ -48,12 +48,12 @@ Run arithmetic(Call& call) {
   return run;
 }
 
-/// ONNX cuts quotients of integers, the library's div() gives f32.
+/// ONNX rounds quotients of integers toward zero, but the library's div() gives f32.
 Tensor quotient(const Operand& a, const Operand& b) {
   return is_floating(a.tensor()->dtype()) ? div(a, b) : trunc_divide(a, b);
 }
-/// Before version 7 the second operand is broadcast only if `broadcast` says so. Its axes then begin at axis `axis` of
-/// the first operand, or end with the last axis of the first operand.
+/// Before version 7, the second operand is broadcast only if the attribute `broadcast` says so. The operand's axes then
+/// begin at axis `axis` of the first operand. Without this attribute, they end with the first operand's last axis.
 template <Tensor (*f)(const Operand&, const Operand&)>
 Run binary_of_version_6(Call& call) {
   call.check_counts(2, 2);
@@ -84,7 +84,7 @@ Run predicate_of_version_6(Call& call) {
   return run;
 }
 
-/// The result has the element type of the base. A whole number to the power of one is exact in integers.
+/// The result has the element type of the base. A power of whole numbers is computed exactly, with integers.
 Run pow_(Call& call) {
   call.check_counts(2, 2);
   call.gives(0, broadcast(call.known_inputs()));
@@ -97,7 +97,7 @@ Run pow_(Call& call) {
   return {run, [](std::span<const Expr> in) { return pow(in[0], in[1]); }};
 }
 
-/// Any number of inputs.
+/// An op with any number of inputs.
 template <Tensor (*f)(const Operand&, const Operand&), Expr (*formula)(const Expr&, const Expr&), HostFunction host>
 Run variadic(Call& call) {
   call.check_counts(call.inputs(), call.inputs());

@@ -1,4 +1,4 @@
-// Random numbers. A node with a seed draws the same numbers in every run. A node without one draws from the default
+// Random numbers. A node with a seed draws the same numbers in every run. A node without a seed draws from the default
 // generator.
 #include <bit>
 
@@ -18,7 +18,7 @@ namespace {
 using graph::Data;
 using graph::Run;
 
-/// The generator that a node draws from.
+/// The generator from which a node draws.
 struct Source {
   explicit Source(Call& call) : has_seed(call.has("seed")), seed(call.real("seed", 0)) {}
 
@@ -36,7 +36,7 @@ DType floating_type(std::int64_t number) {
   return dtype;
 }
 
-/// A draw of a shape, in f32: uniform in [low, high), or normal with mean and scale.
+/// Draws numbers in a shape, in f32: uniform in [low, high), or normal with mean and scale.
 using Draw = std::function<Tensor(const Shape& shape, Device device)>;
 
 Draw uniform(Call& call) {
@@ -59,7 +59,7 @@ Draw normal(Call& call) {
   };
 }
 
-/// Marks a run that gives other outputs each time.
+/// Marks a run whose outputs differ each time.
 Run drawing(const Call& call, Run run) {
   run.is_random = !call.has("seed");
   return run;
@@ -108,7 +108,7 @@ Run multinomial_(Call& call) {
   const DType dtype = dtype_of_number(call.integer("dtype", 6));
   require(dtype == DType::i32 || dtype == DType::i64, "onnx", "samples of ", dtype, ", i32 or i64 expected");
   return drawing(call, [=](const Data& in, Device device) {
-    // The input holds logarithms of probabilities, which may have any sum.
+    // The input holds logarithms of probabilities, whose sum may be any number.
     const Tensor logits = in[0].tensor(device);
     require(logits.dim() == 2, "onnx", "an input of shape ", logits.shape(), ", a matrix expected");
     const Tensor weights = exp(logits - logits.max({1}, true));
@@ -116,15 +116,15 @@ Run multinomial_(Call& call) {
   });
 }
 
-/// x in which a part of the elements is 0 and the others are larger, and where they were kept.
+/// x with some elements set to 0 and the others enlarged, and a mask of the elements that were kept.
 Data dropped(const Tensor& x, double ratio, const Generator& generator) {
   require(ratio >= 0 && ratio < 1, "onnx", "ratio is ", ratio, ", a number from 0 to below 1 expected");
   const Tensor kept = ge(rand(x.shape(), generator), ratio);
   return {where(kept, x * (1 / (1 - ratio)), 0), kept};
 }
 
-/// Before version 7 an attribute asks for evaluation, and until version 11 there is nothing else. Later an input may
-/// ask for training. In evaluation the mask says that all elements are kept.
+/// Before version 7, an attribute asks for evaluation. Up to version 11, nodes always evaluate. Later versions have an
+/// input that may ask for training. In evaluation, the mask says that all elements are kept.
 Run dropout_(Call& call) {
   call.check_counts(1, call.version() < 12 ? 1 : 3, 2);
   require(call.version() >= 7 || call.integer("is_test", 0) != 0, "onnx", "is_test 0 is not supported");

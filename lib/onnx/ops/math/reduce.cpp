@@ -1,4 +1,4 @@
-// Reductions, and normalisations that the library computes from them.
+// Reductions, and normalisations made of them.
 #include "crisol/functions/reduce.h"
 
 #include <limits>
@@ -28,13 +28,13 @@ Run reduce(Call& call) {
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     const Numbers given = axes.of(in);
-    // Then no axis is reduced, but the op still computes its function before or after the sum for each number.
+    // No axis is reduced then. But the op still applies its function, before or after the sum, to each number.
     if (given.empty() && does_nothing) return Data{f(x.unsqueeze(0), 0, false).to(x.dtype())};
     return Data{f(x, Shape(given), keeps).to(x.dtype())};
   };
 }
 
-/// Whether a reduction of these axes has nothing to reduce.
+/// Whether a reduction over these axes reduces no elements.
 bool reduces_nothing(const Tensor& x, const Shape& axes) {
   if (axes.rank() == 0) return x.numel() == 0;
   for (const std::int64_t axis : axes)
@@ -42,7 +42,7 @@ bool reduces_nothing(const Tensor& x, const Shape& axes) {
   return false;
 }
 
-/// The largest number of a type, or the least one.
+/// The largest or the smallest number of a type.
 Scalar bound_of(DType dtype, bool is_largest) {
   switch (dtype) {
     case DType::f32:
@@ -56,7 +56,7 @@ Scalar bound_of(DType dtype, bool is_largest) {
   return 0;
 }
 
-/// The maximum of no elements is the smallest number of the type, and the minimum is the largest.
+/// The maximum of no elements is the smallest number of the type, and their minimum is the largest number.
 Tensor largest(const Tensor& x, const Shape& axes, bool keeps) {
   if (!reduces_nothing(x, axes)) return max(x, axes, keeps);
   return full(sum(x, axes, keeps).shape(), bound_of(x.dtype(), false), x.dtype(), x.device());
@@ -66,7 +66,8 @@ Tensor least(const Tensor& x, const Shape& axes, bool keeps) {
   return full(sum(x, axes, keeps).shape(), bound_of(x.dtype(), true), x.dtype(), x.device());
 }
 
-/// For functions of a sum that the type cannot hold: f16 above 65504 is infinite, and i32 above 2^31 is negative.
+/// Widens x for sums that its type cannot hold: in f16, numbers above 65504 are infinite, and in i32, numbers above
+/// 2^31 become negative.
 Tensor wide(const Tensor& x) {
   return x.dtype() == DType::f32 ? x : x.to(x.dtype() == DType::f16 ? DType::f32 : DType::i64);
 }
@@ -76,12 +77,12 @@ Tensor sum_of_squares(const Tensor& x, const Shape& axes, bool keeps) { return s
 Tensor root_of_squares(const Tensor& x, const Shape& axes, bool keeps) { return sqrt(sum_of_squares(x, axes, keeps)); }
 Tensor log_of_sum(const Tensor& x, const Shape& axes, bool keeps) { return log(sum(wide(x), axes, keeps)); }
 
-/// Of whole numbers the part before the point.
+/// For whole numbers the fraction of the result is dropped.
 Tensor log_of_sum_of_exp(const Tensor& x, const Shape& axes, bool keeps) {
   return logsumexp(is_floating(x.dtype()) ? x : x.to(DType::f32), axes, keeps);
 }
 
-/// The first or last place of an extreme value.
+/// The position of the maximum or minimum: the first one, or the last one.
 template <Tensor (Tensor::*f)(const Shape&, bool) const>
 Run place_of(Call& call) {
   call.check_counts(1, 1);
@@ -98,8 +99,8 @@ Run place_of(Call& call) {
   };
 }
 
-/// CumSum and CumProd. An exclusive one begins with the identity and leaves out the last element. So infinities stay,
-/// which a difference would make NaN.
+/// CumSum and CumProd. With `exclusive`, the result begins with the identity and leaves out the last element.
+/// Subtracting the element would turn infinities into NaN.
 template <Tensor (*f)(const Tensor&, int), int identity>
 Run cumulative(Call& call) {
   call.check_counts(2, 2);
@@ -118,14 +119,14 @@ Run cumulative(Call& call) {
   };
 }
 
-/// The axes from `axis` on.
+/// The sizes of the axes from `axis` on.
 Shape last_axes(const Tensor& x, std::int64_t axis) {
   Shape sizes;
   for (int i = axis_of(axis, x.dim()); i < x.dim(); ++i) sizes.push_back(x.size(i));
   return sizes;
 }
 
-/// The mean and 1 / sqrt(variance + epsilon), which a node may ask for.
+/// Adds the mean and 1 / sqrt(variance + epsilon), which a node may ask for.
 void add_statistics(Data& results, const Tensor& x, std::int64_t axis, double epsilon) {
   Shape axes;
   for (int i = axis_of(axis, x.dim()); i < x.dim(); ++i) axes.push_back(i);
@@ -183,7 +184,8 @@ Run instance_normalization(Call& call) {
     require(x.dim() >= 3, "onnx", "an input of shape ", x.shape(), ", (N, C, …) expected");
     if (x.numel() == 0) return Data{x};
     const Tensor scale = in[1].tensor(device), bias = in[2].tensor(device);
-    // The library refuses one element per channel in training, as PyTorch does. In ONNX it becomes the bias.
+    // In training, the library refuses one element per channel, as PyTorch does. In ONNX such an element becomes the
+    // bias.
     const bool single = x.numel() == x.size(0) * x.size(1);
     return Data{single ? group_norm(x, x.size(1), scale, bias, epsilon)
                        : instance_norm(x, scale, bias, Tensor(), Tensor(), {.epsilon = epsilon})};
@@ -200,7 +202,7 @@ std::vector<Row> reduce_rows() {
       {"CumProd", 26, newest, cumulative<cumprod, 1>},
       {"CumSum", 11, newest, cumulative<cumsum, 0>},
       {"InstanceNormalization", 1, newest, instance_normalization},
-      {"LayerNormalization", 1, newest, layer_normalization},  // ONNX Runtime writes it into sets before 17 too.
+      {"LayerNormalization", 1, newest, layer_normalization},  // ONNX Runtime writes it into older operator sets too.
       {"RMSNormalization", 23, newest, rms_normalization},
       {"ReduceL1", 1, newest, reduce<sum_of_absolutes, 18>},
       {"ReduceL2", 1, newest, reduce<root_of_squares, 18>},
@@ -212,7 +214,7 @@ std::vector<Row> reduce_rows() {
       {"ReduceProd", 1, newest, reduce<prod, 18>},
       {"ReduceSum", 1, newest, reduce<sum, 13>},
       {"ReduceSumSquare", 1, newest, reduce<sum_of_squares, 18>},
-      {"SimplifiedLayerNormalization", 1, newest, rms_normalization},  // ONNX Runtime's name.
+      {"SimplifiedLayerNormalization", 1, newest, rms_normalization},  // The name in ONNX Runtime.
   };
 }
 

@@ -21,13 +21,13 @@ using graph::Run;
 
 constexpr double pi = 3.14159265358979323846;
 
-/// Factors of a window: a - b cos(2 pi i / n) + c cos(4 pi i / n).
+/// The factors in the formula of a window: a - b cos(2 pi i / n) + c cos(4 pi i / n).
 struct Cosines {
   double a, b, c;
 };
 constexpr Cosines hann{0.5, 0.5, 0}, hamming{25.0 / 46, 21.0 / 46, 0}, blackman{0.42, 0.5, 0.08};
 
-/// n is the number of elements, or one less for a symmetric window.
+/// n is the number of elements, or one less if the window is symmetric.
 template <const Cosines& factors>
 Run window(Call& call) {
   call.check_counts(1, 1);
@@ -43,8 +43,8 @@ Run window(Call& call) {
   };
 }
 
-/// Triangles (dft_length / 2 + 1, num_mel_bins). Each rises from the bin before its own to 1, and falls to the next
-/// bin.
+/// Triangles (dft_length / 2 + 1, num_mel_bins). Each triangle rises from the previous bin to 1 at its own bin, and
+/// falls to the next bin.
 Run mel_weight_matrix(Call& call) {
   call.check_counts(5, 5);
   const DType dtype = dtype_of_number(call.integer("output_datatype", 1));
@@ -80,8 +80,8 @@ struct Transform {
   std::int64_t outputs() const { return onesided && !inverse ? length / 2 + 1 : length; }
 };
 
-/// The matrix of a transform: a row for each number of the input, and a column for each number of the output. Complex
-/// numbers are pairs (real, imaginary) of rows or columns.
+/// The matrix of a transform. It has a row for each input number, and a column for each output number. A complex number
+/// has two rows or columns: real and imaginary.
 Tensor matrix_of(const Transform& t, std::int64_t parts, Device device) {
   require(t.length > 0 && t.length <= 1 << 13, "onnx", "a Fourier transform of length ", t.length, ", 1 to ", 1 << 13,
           " supported");
@@ -99,7 +99,7 @@ Tensor matrix_of(const Transform& t, std::int64_t parts, Device device) {
   };
   Tensor cosine = waves(cosines), sine = waves(sines);
   if (t.gives_real()) {
-    // All frequencies but the first and the middle stand for two.
+    // Each frequency represents two frequencies, except for the first and the middle one.
     std::vector<double> factors(static_cast<std::size_t>(t.inputs()), 2);
     factors.front() = 1;
     if (t.length % 2 == 0) factors.back() = 1;
@@ -107,13 +107,13 @@ Tensor matrix_of(const Transform& t, std::int64_t parts, Device device) {
     cosine = cosine * factor;
     sine = sine * factor;
   }
-  std::vector<Tensor> of_parts;  // For each part of an input, the parts of the outputs.
+  std::vector<Tensor> of_parts;  // The parts of the outputs, for each part of an input.
   of_parts.push_back(t.gives_real() ? cosine.unsqueeze(-1) : stack({cosine, sine}, -1));
   if (parts == 2) of_parts.push_back(t.gives_real() ? (-sine).unsqueeze(-1) : stack({-sine, cosine}, -1));
   return stack(of_parts, 1).reshape({t.inputs() * parts, t.outputs() * (t.gives_real() ? 1 : 2)});
 }
 
-/// Transforms x (…, numbers, parts) along its last axis but one.
+/// Transforms x (…, numbers, parts) along its second-to-last axis.
 Tensor transformed(Tensor x, const Transform& t) {
   const std::int64_t parts = x.size(-1), given = x.size(-2);
   require(parts == 1 || parts == 2, "onnx", "a signal of shape ", x.shape(),
@@ -128,7 +128,7 @@ Tensor transformed(Tensor x, const Transform& t) {
   return matmul(rows, matrix_of(t, parts, x.device())).reshape(shape).to(x.dtype());
 }
 
-/// The axis is an attribute before version 20, then an input.
+/// The axis is an attribute before version 20, and an input since then.
 Run dft(Call& call) {
   const bool axis_is_input = call.version() >= 20;
   call.check_counts(1, axis_is_input ? 3 : 2);
@@ -145,8 +145,8 @@ Run dft(Call& call) {
   };
 }
 
-/// Transforms frames of a signal (N, L, parts), or (N, L) as PyTorch writes real signals: the result is (N, frames,
-/// frequencies, 2).
+/// Transforms frames of a signal (N, L, parts). A real signal may also be (N, L), as in PyTorch. The result is (N,
+/// frames, frequencies, 2).
 Run stft(Call& call) {
   call.check_counts(2, 4);
   const bool onesided = call.integer("onesided", 1) != 0;

@@ -1,4 +1,4 @@
-// Ops of one input that compute each element by itself.
+// Ops with one input that compute each element by itself.
 #include "crisol/functions/elementwise.h"
 #include "onnx/ops/host_numbers.h"
 #include "onnx/ops/table.h"
@@ -11,7 +11,7 @@ using graph::Data;
 using graph::Run;
 using graph::Value;
 
-// `f` and `formula` are one function, for tensors and for expressions.
+// `f` and `formula` are the same function, for tensors and for expressions.
 
 template <Tensor (*f)(const Tensor&), Expr (*formula)(const Expr&)>
 Run unary(Call& call) {
@@ -21,7 +21,7 @@ Run unary(Call& call) {
           [](std::span<const Expr> in) { return formula(in[0]); }};
 }
 
-/// The same for ops that ONNX has for whole numbers too, which stay on the host.
+/// The same for ops that ONNX also has for whole numbers. Numbers on the host stay on the host.
 template <Tensor (*f)(const Tensor&), Expr (*formula)(const Expr&), std::int64_t (*host)(std::int64_t)>
 Run unary_of_numbers(Call& call) {
   const Run on_device = unary<f, formula>(call);
@@ -36,7 +36,7 @@ Run unary_of_numbers(Call& call) {
 std::int64_t opposite(std::int64_t n) { return difference_on_host(0, n); }
 std::int64_t absolute(std::int64_t n) { return n < 0 ? opposite(n) : n; }
 
-/// The same for ops that ONNX has for floating-point numbers alone.
+/// The same for ops that ONNX has only for floating-point numbers.
 template <Tensor (*f)(const Tensor&), Expr (*formula)(const Expr&)>
 Run unary_of_reals(Call& call) {
   call.require_floating(0);

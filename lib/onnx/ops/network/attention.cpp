@@ -1,4 +1,4 @@
-// Attention over heads: softmax(q kᵀ) v, with masks and with keys and values of earlier calls.
+// Attention with heads: softmax(q kᵀ) v, with masks, and with keys and values of earlier calls.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -38,7 +38,7 @@ struct Heads {
   }
 };
 
-/// (N, L, heads · D) as (N, heads, L, D). An input with four axes stays.
+/// Converts (N, L, heads · D) to (N, heads, L, D). An input with four axes does not change.
 Tensor split_heads(const Tensor& x, std::int64_t heads) {
   if (x.dim() == 4) {
     require(heads == 0 || heads == x.size(1), "onnx", "an input of shape ", x.shape(), " with ", heads, " heads");
@@ -49,7 +49,7 @@ Tensor split_heads(const Tensor& x, std::int64_t heads) {
   return x.reshape({x.size(0), x.size(1), heads, x.size(2) / heads}).transpose(1, 2);
 }
 
-/// a (N, Hq, L, D) times b (N, H, D, S). Each head of b is used by the next Hq / H heads of a.
+/// a (N, Hq, L, D) times b (N, H, D, S). Consecutive groups of Hq / H heads of a use the same head of b.
 Tensor grouped_product(const Tensor& a, const Tensor& b) {
   const std::int64_t batch = a.size(0), heads = a.size(1), rows = a.size(2), groups = b.size(1);
   if (heads == groups) return matmul(a, b);
@@ -57,17 +57,17 @@ Tensor grouped_product(const Tensor& a, const Tensor& b) {
       .reshape({batch, heads, rows, b.size(3)});
 }
 
-/// The products of all queries and keys. Without a scale, 1 / sqrt(D) is used.
+/// The products of all queries with all keys. The default scale is 1 / sqrt(D).
 Tensor scores_of(const Heads& h, const std::optional<double>& scale) {
   const double factor = scale ? *scale : 1 / std::sqrt(static_cast<double>(h.q.size(3)));
   return grouped_product(h.q * factor, h.k.transpose(2, 3));
 }
 
-/// The keys that a query sees. A key is hidden if the mask hides it, if it comes after the query (causal), if it is
-/// outside of a window around the query, or if it is padding.
+/// The rule for which keys a query sees. A key is hidden if the mask hides it, if it comes after the query (causal), if
+/// it is outside of a window around the query, or if it is padding.
 struct Visibility {
   bool causal;
-  std::int64_t left, right;  ///< Bounds of the window; -1 without a bound.
+  std::int64_t left, right;  ///< The bounds of the window. -1 means no bound.
 
   bool has_positions() const { return causal || has_window(); }
   bool has_window() const { return left >= 0 || right >= 0; }
@@ -75,8 +75,8 @@ struct Visibility {
 
 Tensor both(const Tensor& a, const Tensor& b) { return a.defined() ? logical_and(a, b) : b; }
 
-/// Whether each query may see each key, which broadcasts to (N, Hq, L, S). Undefined if all queries see all keys.
-/// `past` is the number of keys before the first query, or a tensor (N, 1, 1, 1) of them.
+/// Whether each query may see each key. The result broadcasts to (N, Hq, L, S), and is undefined if all queries see all
+/// keys. `past` is the number of keys before the first query, or a tensor (N, 1, 1, 1) of such numbers.
 Tensor allowed_keys(const Visibility& v, const Operand& past, const Tensor& lengths, std::int64_t rows,
                     std::int64_t keys, Device device) {
   const Tensor key = arange(0, static_cast<double>(keys), 1, DType::i64, device);
@@ -90,7 +90,7 @@ Tensor allowed_keys(const Visibility& v, const Operand& past, const Tensor& leng
   return allowed;
 }
 
-/// The term that is added to the scores: the mask, and -inf for hidden keys. Undefined if that is nothing.
+/// The term that is added to the scores: the mask, and -inf for hidden keys. Undefined if nothing must be added.
 Tensor bias_of(Tensor mask, Tensor allowed, std::int64_t keys) {
   if (mask.defined()) {
     const bool is_condition = mask.dtype() == DType::boolean;
@@ -107,7 +107,7 @@ Tensor bias_of(Tensor mask, Tensor allowed, std::int64_t keys) {
   return where(allowed, added, -infinity);
 }
 
-/// Attributes of Attention.
+/// The attributes of Attention.
 struct Settings {
   explicit Settings(Call& call) {
     if (call.has("scale")) scale = call.real("scale", 1);
@@ -120,7 +120,7 @@ struct Settings {
     visibility.right = has_window ? call.integer("right_window_size", -1) : -1;
     require(visibility.left >= -1 && visibility.right >= -1, "onnx", "a window from ", visibility.left, " to ",
             visibility.right);
-    constexpr std::int64_t most = std::int64_t{1} << 40;  // Positions plus a bound must not overflow.
+    constexpr std::int64_t most = std::int64_t{1} << 40;  // The sum of a position and a bound must not overflow.
     visibility.left = std::min(visibility.left, most);
     visibility.right = std::min(visibility.right, most);
     const std::int64_t type = call.integer("softmax_precision", 0);
@@ -134,13 +134,13 @@ struct Settings {
   std::optional<double> scale;
   double softcap;
   std::int64_t q_heads, kv_heads;
-  std::int64_t wanted_scores;  ///< The stage whose scores are an output, or -1.
+  std::int64_t wanted_scores;  ///< The stage at which the scores are an output, or -1.
   Visibility visibility{};
   DType precision = DType::f32;
 };
 
-/// Puts the keys and values of earlier calls before the keys and values of this call. Returns the number of keys before
-/// it.
+/// Puts the keys and values of earlier calls before those of this call. Returns the number of earlier
+/// keys.
 std::int64_t join_past(Heads& h, const Data& in, Device device) {
   const Tensor key = input_of(in, 4, device), value = input_of(in, 5, device);
   if (!key.defined()) return 0;
@@ -149,14 +149,14 @@ std::int64_t join_past(Heads& h, const Data& in, Device device) {
   return key.size(2);
 }
 
-/// The heads' result (N, Hq, L, E) as an output like q.
+/// Converts the heads' result (N, Hq, L, E) to the layout of q.
 Tensor like_queries(const Tensor& y, const Tensor& q) {
   const Tensor result = y.to(q.dtype());
   if (q.dim() != 3) return result;
   return result.transpose(1, 2).reshape({y.size(0), y.size(2), y.size(1) * y.size(3)});
 }
 
-/// The result without a change of the scores.
+/// The result if nothing changes the scores on the way.
 Tensor plain_result(const Heads& h, const Tensor& bias, bool causal, const std::optional<double>& scale) {
   return scaled_dot_product_attention(h.q, h.k, h.v, bias, {.is_causal = causal, .scale = scale, .enable_gqa = true});
 }
@@ -173,7 +173,7 @@ Data attend(const Data& in, const Settings& s, Device device) {
 
   const std::int64_t rows = h.q.size(2), keys = h.k.size(2);
   Tensor lengths = input_of(in, 6, device), allowed;
-  // The function knows which keys are not behind their query. Windows and earlier keys need conditions.
+  // scaled_dot_product_attention() itself can hide the keys after their query. Windows and earlier keys need a mask.
   const bool is_plain = s.softcap <= 0 && s.wanted_scores < 0 && s.precision == DType::f32;
   const bool causal = is_plain && s.visibility.causal && !s.visibility.has_window() && past == 0 && !lengths.defined();
   if (lengths.defined()) {
@@ -196,7 +196,7 @@ Data attend(const Data& in, const Settings& s, Device device) {
   if (bias.defined()) scores = scores + bias;
   keep(2);
   scores = softmax(scores.to(s.precision), -1).to(DType::f32);
-  // A query that sees no key gets zeros.
+  // The result is 0 for a query that sees no key.
   if (bias.defined()) scores = where(bias.max(-1, true).eq(-infinity), 0, scores);
   keep(3);
 
@@ -211,7 +211,7 @@ Run attention(Call& call) {
   return [=](const Data& in, Device device) { return attend(in, settings, device); };
 }
 
-/// Without the graphs that may change scores and probabilities.
+/// FlexAttention without the graphs that may change scores and probabilities.
 Run flex_attention(Call& call) {
   call.check_counts(3, 3);
   std::optional<double> scale;

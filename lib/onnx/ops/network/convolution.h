@@ -1,4 +1,4 @@
-// The convolution of ONNX, for other ops that compute it too.
+// ONNX's convolution, for other ops that include it.
 #pragma once
 
 #include "graph/graph.h"
@@ -6,7 +6,7 @@
 
 namespace crisol::onnx {
 
-/// A convolution of the first two or three inputs, by the attributes of Conv. The caller checks the number of inputs.
+/// A convolution of the first two or three inputs, with the attributes of Conv. The caller checks the number of inputs.
 graph::Run convolution(Call& call);
 
 }  // namespace crisol::onnx

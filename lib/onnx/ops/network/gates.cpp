@@ -16,8 +16,8 @@ namespace {
 
 constexpr double must_be_given = std::numeric_limits<double>::quiet_NaN();
 
-/// An activation of ONNX. It takes the first `parameters` of alpha and beta, which have the defaults of the op of that
-/// name.
+/// An activation of ONNX. It uses the first `parameters` of alpha and beta. Their defaults are those of the op with
+/// this name.
 struct Formula {
   const char* name;
   int parameters;
@@ -43,16 +43,16 @@ const std::vector<Formula>& formulas() {
   return all;
 }
 
-/// Takes the next number of a list.
+/// Takes the next number of a list, or `otherwise` if the list is used up.
 double take(const std::vector<double>& numbers, std::size_t& next, double otherwise) {
   return next < numbers.size() ? numbers[next++] : otherwise;
 }
 
 Tensor clipped(const Tensor& x, const std::optional<double>& clip) { return clip ? clamp(x, -*clip, *clip) : x; }
 
-/// Block i of the columns, each as wide as the state.
+/// Block i of the columns. Each block is as wide as the state.
 Tensor gate(const Tensor& x, int i, const Tensor& h) { return x.narrow(1, i * h.size(1), h.size(1)); }
-/// Rows from block `first` to block `last`.
+/// The rows of block `first` to block `last`.
 Tensor rows(const Tensor& x, int first, int last, const Tensor& h) {
   return x.defined() ? x.narrow(0, first * h.size(1), (last - first) * h.size(1)) : x;
 }

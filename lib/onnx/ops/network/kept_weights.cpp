@@ -39,7 +39,7 @@ std::vector<RnnWeights> KeptWeights::get(const std::vector<Tensor>& tensors,
   std::vector<Source> sources(tensors.begin(), tensors.end());
   const std::lock_guard lock(mutex_);
   if (weights_.empty() || sources != sources_) {
-    const runtime::PauseCapture pause(captured != nullptr);  // A replay only reads the kept weights.
+    const runtime::PauseCapture pause(captured != nullptr);  // A replay only reads the weights.
     weights_ = make();
     sources_ = std::move(sources);
   }

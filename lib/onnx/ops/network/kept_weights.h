@@ -1,4 +1,4 @@
-// Weights in another layout than the file's, kept from run to run.
+// Weights in another layout than in the file. They are kept from run to run.
 #pragma once
 
 #include <functional>
@@ -11,16 +11,16 @@
 
 namespace crisol::onnx {
 
-/// The tensors that a recurrent node makes of its weights. They are kept until a weight is written or replaced. Runs
-/// that record gradients, dry runs, and runs that the user captures do not use them. A program uses them for weights
-/// that it does not compute.
+/// The tensors that a recurrent node makes from its weights. They are kept until a weight is written or replaced. They
+/// are not used in runs that record gradients, in dry runs, and in runs that the user captures. A program uses them for
+/// weights that it does not compute.
 class KeptWeights {
  public:
-  /// The weights of each direction, which `make` computes from these tensors. Undefined tensors are allowed.
+  /// The weights of each direction, which `make` computes from these tensors. Tensors may be undefined.
   std::vector<RnnWeights> get(const std::vector<Tensor>& tensors, const std::function<std::vector<RnnWeights>()>& make);
 
  private:
-  /// A tensor with the version of its elements. It does not keep the elements alive.
+  /// A tensor and the version of its elements. This does not keep the elements alive.
   struct Source {
     Source(const Tensor& tensor);  // NOLINT(google-explicit-constructor): a range of tensors becomes sources.
     bool operator==(const Source& other) const;

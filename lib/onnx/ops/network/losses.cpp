@@ -20,7 +20,7 @@ using graph::Run;
 struct LossOptions {
   explicit LossOptions(Call& call) {
     call.check_counts(2, 3, 2);
-    // No label has this number, so nothing is ignored without the attribute.
+    // No label is INT64_MIN. So no label is ignored if the attribute is missing.
     ignore_index = call.integer("ignore_index", INT64_MIN);
     const std::string text = call.text("reduction", "mean");
     require(text == "mean" || text == "sum" || text == "none", "onnx", "reduction is ", file::in_quotes(text),
@@ -53,7 +53,7 @@ struct Rows {
   Tensor x, labels;
 };
 
-/// The loss of each row is multiplied by the weight of its class. The mean divides by the sum of these weights.
+/// Multiplies the loss of each row by the weight of its class. The mean divides by the sum of these weights.
 Tensor weighted(const Tensor& losses, const Tensor& labels, const Tensor& weight, const LossOptions& options) {
   const Tensor is_used = labels.ne(options.ignore_index);
   const Tensor of_rows = index_select(weight.to(DType::f32), 0, where(is_used, labels, 0)) * is_used;
@@ -62,7 +62,7 @@ Tensor weighted(const Tensor& losses, const Tensor& labels, const Tensor& weight
   return options.reduction == Reduction::sum ? sum(result) : sum(result) / sum(of_rows);
 }
 
-/// The loss of scores by a function of rows, which is told how to reduce them.
+/// The loss of scores. `loss` computes it from rows, and gets the reduction as an argument.
 template <class Loss>
 Tensor loss_of(const Data& in, const Tensor& scores, const LossOptions& options, Device device, Loss loss) {
   const Tensor labels = in[1].tensor(device), weight = input_of(in, 2, device);

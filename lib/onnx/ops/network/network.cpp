@@ -22,15 +22,15 @@ namespace {
 using graph::Data;
 using graph::Run;
 
-/// Products of f16 are computed in f32. The library's matmul() takes no whole numbers. linear() keeps a packed copy of
-/// a right factor that does not change from run to run.
+/// Products of f16 are computed in f32. The library's matmul() does not take whole numbers. linear() keeps a packed
+/// copy of a right factor that stays the same from run to run.
 Tensor product_of_matrices(const Tensor& a, const Tensor& b) {
   if (a.dtype() == DType::f32) return b.dim() == 2 ? linear(a, b.t()) : matmul(a, b);
   if (!is_floating(a.dtype())) return einsum("...ij,...jk->...ik", {a, b});
   return matmul(a.to(DType::f32), b.to(DType::f32)).to(a.dtype());
 }
 
-/// Factors may be vectors: a row on the left, a column on the right.
+/// A factor may be a vector: on the left it is a row, and on the right it is a column.
 Tensor product(const Tensor& a, const Tensor& b) {
   require(a.dim() > 0 && b.dim() > 0, "onnx", "a factor of a product has no axes: ", a.shape(), " times ", b.shape());
   require(a.dtype() == b.dtype(), "onnx", "a product of ", a.dtype(), " and ", b.dtype());
@@ -40,7 +40,7 @@ Tensor product(const Tensor& a, const Tensor& b) {
   return y;
 }
 
-/// A run of `compute`, which takes an epilogue or null.
+/// A Run that calls `compute` with an epilogue or with null.
 template <class Compute>
 Run with_epilogue(Compute compute) {
   Run run([compute](const Data& in, Device device) { return Data{compute(in, device, nullptr)}; });
@@ -50,7 +50,7 @@ Run with_epilogue(Compute compute) {
   return run;
 }
 
-/// Whether the inputs are known to be whole numbers. Refuses inputs of several types.
+/// Whether the inputs are known to be whole numbers. Throws if the inputs have different types.
 bool multiplies_whole_numbers(const Call& call) {
   const auto a = call.dtype_of(0), b = call.dtype_of(1);
   require(!a || !b || *a == *b, "onnx", "factors of ", a.value_or(DType::f32), " and ", b.value_or(DType::f32));
@@ -76,7 +76,7 @@ Run mat_mul(Call& call) {
 Run gemm(Call& call) {
   call.check_counts(call.version() < 11 ? 3 : 2, 3);
   const double alpha = call.real("alpha", 1), beta = call.real("beta", 1);
-  if (call.version() < 7) call.integer("broadcast", 0);  // A bias is broadcast in any case.
+  if (call.version() < 7) call.integer("broadcast", 0);  // A bias is always broadcast.
   const bool turn_a = call.integer("transA", 0) != 0, turn_b = call.integer("transB", 0) != 0;
   for (const std::size_t i : {0, 1}) call.require_rank(i, 2, 2);
   call.gives_type_of(0, 2);
@@ -100,7 +100,8 @@ Run gemm(Call& call) {
   return multiplies_whole_numbers(call) ? with_epilogue(compute) : in_f32(call, with_epilogue(compute));
 }
 
-/// The options of a convolution whose input is padded already, unless the padding is the same at both ends.
+/// The options of a convolution. If the padding differs at the two ends, the input is padded before, so the options
+/// have no padding.
 template <class Options>
 Options convolution_options(const Windows& w, int groups) {
   Options options{.groups = groups};
@@ -144,8 +145,8 @@ Run conv(Call& call) {
   return convolution(call);
 }
 
-/// Without training_mode the running statistics are used. With it those of the batch are used, and outputs 1 and 2 are
-/// the new running statistics, with the biased variance.
+/// Without training_mode, the running statistics are used. With training_mode, the statistics of the batch are used.
+/// Outputs 1 and 2 are then the new running statistics, with the biased variance.
 Run batch_normalization(Call& call) {
   const bool trains = call.version() >= 14 && call.integer("training_mode", 0) != 0;
   call.check_counts(5, 5, trains ? 3 : 1);
@@ -170,7 +171,7 @@ Run batch_normalization(Call& call) {
   });
 }
 
-/// Before version 13 softmax runs over all axes from `axis` on.
+/// Before version 13, softmax runs over all axes from `axis` on.
 template <Tensor (*f)(const Tensor&, int)>
 Run softmax_(Call& call) {
   call.check_counts(1, 1);
@@ -188,7 +189,7 @@ Run softmax_(Call& call) {
   };
 }
 
-/// 1 at the first largest element along an axis, 0 elsewhere.
+/// 1 at the first maximum along an axis, and 0 elsewhere.
 Tensor hardmax(const Tensor& x, int axis) {
   if (x.numel() == 0) return x;
   Shape along = Shape::filled(x.dim(), 1);

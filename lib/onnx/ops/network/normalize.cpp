@@ -1,4 +1,4 @@
-// Normalisations that the library computes from reductions.
+// Normalisations made of reductions.
 #include "base/text.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/norm.h"
@@ -13,7 +13,7 @@ namespace {
 using graph::Data;
 using graph::Run;
 
-/// Scale and bias belong to groups before version 21, then to channels.
+/// There is a scale and a bias for each group before version 21, and for each channel since then.
 Run group_normalization(Call& call) {
   call.check_counts(3, 3);
   const bool by_channel = call.version() >= 21;
@@ -42,7 +42,7 @@ Run lp_normalization(Call& call) {
     const Tensor x = in[0].tensor(device);
     // f16 cannot hold a length above 65504.
     const Tensor length = norm(x.to(DType::f32), static_cast<double>(p), axis_of(axis, x.dim()), true);
-    return Data{(x / where(length.eq(0), 1, length)).to(x.dtype())};  // A row of zeros stays zero.
+    return Data{(x / where(length.eq(0), 1, length)).to(x.dtype())};  // A row of zeros does not change.
   };
 }
 
@@ -52,7 +52,7 @@ Run mean_variance_normalization(Call& call) {
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device), wide = x.to(DType::f32);  // f16 cannot hold squares above 65504.
     const Tensor centred = wide - mean(wide, axes, true);
-    // ONNX adds this number to the standard deviation, in the body of its function.
+    // In ONNX, the body of this function adds 1e-9 to the standard deviation.
     return Data{(centred / (sqrt(mean(centred * centred, axes, true)) + 1e-9)).to(x.dtype())};
   };
 }

@@ -1,4 +1,4 @@
-// Ops of numbers that are quantised to u8: y = scale (x - zero point).
+// Ops on numbers that are quantised to u8. A u8 number x means scale (x - zero point).
 #include <algorithm>
 
 #include "base/text.h"
@@ -25,11 +25,11 @@ void require_u8(const Tensor& x) {
     require(x.dtype() == DType::u8, "onnx", "quantised elements of ", x.dtype(), " are not supported, u8 are");
 }
 
-/// The nearest u8, halves to even.
+/// The nearest u8. The input is already rounded, so only the range is limited.
 Tensor saturated(const Tensor& x) { return clamp(x, 0, 255).to(DType::u8); }
 
-/// How scales and zero points belong to the elements of x: one for all, one for each place along an axis, or one for
-/// each block along an axis.
+/// Which elements of x share a scale and a zero point: all elements, the elements at one position of an axis, or the
+/// elements of one block along an axis.
 struct Granularity {
   explicit Granularity(Call& call) {
     if (call.version() >= 13) axis = call.integer("axis", 1);
@@ -61,13 +61,13 @@ struct Granularity {
   }
 
   std::int64_t axis = 1;
-  std::int64_t block = 0;  ///< 0 without blocks.
+  std::int64_t block = 0;  ///< 0 means no blocks.
 };
 
 Run quantize_linear(Call& call) {
   call.check_counts(2, 3);
   const Granularity granularity(call);
-  if (call.version() >= 19) call.integer("saturate", 1);  // For other element types than u8.
+  if (call.version() >= 19) call.integer("saturate", 1);  // It matters only for other types than u8.
   const std::int64_t type = call.version() >= 21 ? call.integer("output_dtype", 0) : 0;
   require(type == 0 || dtype_of_number(type) == DType::u8, "onnx", "output_dtype ", type, " is not supported, u8 is");
   const std::int64_t precision_number = call.version() >= 23 ? call.integer("precision", 0) : 0;
@@ -102,7 +102,7 @@ Run dequantize_linear(Call& call) {
   };
 }
 
-/// Quantises so that the range of x, with 0, becomes 0 to 255.
+/// Quantises x. The range of x, extended to include 0, becomes 0 to 255.
 Run dynamic_quantize_linear(Call& call) {
   call.check_counts(1, 1, 3);
   return [](const Data& in, Device device) {
@@ -114,8 +114,8 @@ Run dynamic_quantize_linear(Call& call) {
   };
 }
 
-/// The product of matrices of whole numbers from -255 to 255, as i32. f32 adds 256 products without rounding, so longer
-/// sums are cut.
+/// The product of matrices of whole numbers from -255 to 255, as i32. f32 adds 256 such products without rounding, so
+/// longer sums are split.
 Tensor exact_product(const Tensor& a, const Tensor& b) {
   constexpr std::int64_t most = 256;
   const std::int64_t length = a.size(-1);
@@ -136,7 +136,7 @@ Tensor centred(const Tensor& x, const Tensor& zero) {
   return zero.defined() ? x.to(DType::f32) - zero.to(DType::f32) : x.to(DType::f32);
 }
 
-/// A vector of parameters for rows or columns of matrices; a single number for all.
+/// The parameters of matrices' rows: a vector becomes a column, and a single number is for all rows.
 Tensor for_rows(const Tensor& t) { return t.defined() && t.dim() == 1 && t.numel() > 1 ? t.unsqueeze(1) : t; }
 
 Run mat_mul_integer(Call& call) {
@@ -149,7 +149,7 @@ Run mat_mul_integer(Call& call) {
   };
 }
 
-/// Whole numbers times `factor`, with a zero point.
+/// Quantises whole numbers times `factor`, with a zero point.
 Tensor requantized(const Tensor& numbers, const Tensor& factor, const Tensor& zero) {
   require_u8(zero);
   return saturated(round(numbers.to(DType::f32) * factor) + zero.to(DType::f32));
@@ -168,7 +168,8 @@ Run q_linear_mat_mul(Call& call) {
   };
 }
 
-/// The convolution of images (N, C, H, W) with weights (K, C / G, R, S), both whole numbers from -255 to 255, as i32.
+/// The convolution of images (N, C, H, W) with weights (K, C / G, R, S), as i32. Both are whole numbers from -255 to
+/// 255.
 Tensor exact_convolution(const Tensor& x, const Tensor& weight, const Windows& w, std::int64_t groups) {
   const Tensor image = padded(x, w, 0);
   const std::int64_t batch = x.size(0), channels = x.size(1) / groups, filters = weight.size(0) / groups;
@@ -190,13 +191,13 @@ Tensor exact_convolution(const Tensor& x, const Tensor& weight, const Windows& w
       .reshape({batch, weight.size(0), height, width});
 }
 
-/// The attributes of a convolution of integers.
+/// A convolution of integers, with its attributes.
 struct IntegerConvolution {
   explicit IntegerConvolution(Call& call) : windows(call), groups(call.integer("group", 1)) {
     require(groups >= 1, "onnx", "group is ", groups);
   }
 
-  /// `weight_zero` is one number, or one for each filter.
+  /// `weight_zero` is one number, or has one number for each filter.
   Tensor operator()(const Tensor& x, const Tensor& zero, const Tensor& weight, const Tensor& weight_zero) const {
     require(x.dim() == 4 && weight.dim() == 4 && x.size(1) == groups * weight.size(1) && weight.size(0) % groups == 0,
             "onnx", "images of shape ", x.shape(), " and a weight of shape ", weight.shape(), " in ", groups,
@@ -206,7 +207,7 @@ struct IntegerConvolution {
                              windows.for_input(spatial_of(x), spatial_of(weight)), groups);
   }
 
-  /// One number, or one for each filter along axis 0 of `rank` axes.
+  /// One number, or one for each filter, in a shape of `rank` axes. The filters are along axis 0.
   static Tensor per_filter(const Tensor& t, int rank) {
     Shape shape = Shape::filled(rank, 1);
     shape[0] = t.numel();

@@ -1,5 +1,5 @@
-// RNN, GRU and LSTM. The library's recurrent functions compute layers of PyTorch's kinds, and other layers are walked
-// step by step.
+// RNN, GRU and LSTM. The library's recurrent functions compute layers of the kinds that PyTorch has. Other layers are
+// computed step by step.
 #include "crisol/functions/rnn.h"
 
 #include "base/text.h"
@@ -27,12 +27,12 @@ int gates_of(Kind kind) { return kind == Kind::lstm ? 4 : kind == Kind::gru ? 3 
 struct Layer {
   Layer(Call& call, Kind of) : kind(of) {
     const std::string direction = call.text("direction", "forward");
-    // Version 1 of GRU has a misspelt default.
+    // In version 1 of GRU, the default has a spelling mistake.
     require(direction == "forward" || direction == "foward" || direction == "reverse" || direction == "bidirectional",
             "onnx", "direction is ", file::in_quotes(direction), ", forward, reverse or bidirectional expected");
     directions = direction == "bidirectional" ? 2 : 1;
     reverses_first = direction == "reverse";
-    if (call.version() < 7) call.integer("output_sequence", 0);  // Outputs that are not used have no name.
+    if (call.version() < 7) call.integer("output_sequence", 0);  // Ignored: an unused output has no name anyway.
     if (call.version() >= 14) batch_first = call.integer("layout", 0) != 0;
     hidden = call.integer("hidden_size", 0);
     if (call.has("clip")) clip = call.real("clip", 0);
@@ -44,7 +44,7 @@ struct Layer {
     activations = read_activations(call, defaults, directions);
   }
 
-  /// The library's cell for one direction; nothing if it has none.
+  /// The library's cell for one direction. Nothing if the library does not have it.
   std::optional<RnnCell> cell(int direction, bool has_peepholes) const {
     if (clip || couples_gates || has_peepholes) return {};
     std::vector<std::string> names;
@@ -59,16 +59,16 @@ struct Layer {
 
   Kind kind;
   int directions;
-  bool reverses_first;         ///< Whether the first direction goes backwards. A second always does.
-  bool batch_first = false;    ///< Whether the batch stands before the steps.
-  bool resets_last = false;    ///< Whether a GRU multiplies by the reset gate after the product.
+  bool reverses_first;         ///< Whether the first direction runs backwards. The second always does.
+  bool batch_first = false;    ///< Whether the batch axis comes before the steps.
+  bool resets_last = false;    ///< Whether a GRU multiplies by the reset gate after the product with R.
   bool couples_gates = false;  ///< Whether the forget gate of an LSTM is 1 - the input gate.
   std::int64_t hidden;         ///< 0 if it is not given.
   std::optional<double> clip;
-  std::vector<std::vector<GateFunction>> activations;  ///< Of each direction.
+  std::vector<std::vector<GateFunction>> activations;  ///< The activations of each direction.
 };
 
-/// Blocks of rows in another order.
+/// The blocks of rows in another order.
 Tensor reordered(const Tensor& x, const std::vector<int>& order) {
   if (order.empty() || !x.defined()) return x;
   const std::int64_t rows = x.size(0) / static_cast<std::int64_t>(order.size());
@@ -77,7 +77,7 @@ Tensor reordered(const Tensor& x, const std::vector<int>& order) {
   return cat(blocks, 0);
 }
 
-/// The weights for the library, whose gates have another order.
+/// Converts weights to the library's order of gates.
 RnnWeights for_cell(RnnCell cell, const RnnWeights& w) {
   std::vector<int> order;
   if (cell == RnnCell::lstm) order = {0, 2, 3, 1};
@@ -90,8 +90,8 @@ RnnWeights for_cell(RnnCell cell, const RnnWeights& w) {
   return result;
 }
 
-/// The tensors of a node. Axes of directions come first, then steps, then the batch. All are in f32, but for W, R and
-/// B, which are converted where kept weights are made of them.
+/// The tensors of a node. The axis of directions comes first, then the steps, then the batch. All are f32, except for
+/// W, R and B. These three are converted when kept weights are made of them.
 struct Inputs {
   Inputs(const Layer& layer, const Data& in, Device device) {
     const auto f32 = [&](std::size_t i) {
@@ -152,7 +152,7 @@ struct Inputs {
   Tensor x, w, r, b, lengths, h0, c0, p;
 };
 
-/// The weights of each direction as its computation takes them.
+/// The weights of each direction, in the form that the direction's computation takes.
 std::vector<RnnWeights> weights_of(const Layer& layer, const Inputs& inputs) {
   std::vector<RnnWeights> all;
   for (int direction = 0; direction < layer.directions; ++direction) {
@@ -162,7 +162,7 @@ std::vector<RnnWeights> weights_of(const Layer& layer, const Inputs& inputs) {
   return all;
 }
 
-/// The results of no steps, or of no samples.
+/// The results for a sequence without steps, or for an empty batch.
 RnnOutput unchanged(const Inputs& inputs, int direction) {
   const std::int64_t steps = inputs.x.size(0), batch = inputs.x.size(1), hidden = inputs.r.size(2);
   const auto state = [&](const Tensor& given) {

@@ -1,4 +1,4 @@
-// Ops over the tokens of a sequence. Some of them keep a state between calls.
+// Ops on the tokens of a sequence. Some keep a state between calls.
 #include <algorithm>
 #include <cmath>
 
@@ -21,7 +21,7 @@ namespace {
 using graph::Data;
 using graph::Run;
 
-/// The cosines or sines (N, L, R / 2) for each position, with an axis of heads inserted.
+/// The cosines or sines (N, L, R / 2) for each position, with an inserted axis for heads.
 Tensor angles(const Tensor& table, const Tensor& positions, int axis_of_heads, std::int64_t half) {
   require(table.dim() == (positions.defined() ? 2 : 3) && table.size(-1) == half, "onnx", "cosines or sines of shape ",
           table.shape(), ", and ", half, " for each position expected");
@@ -31,8 +31,8 @@ Tensor angles(const Tensor& table, const Tensor& positions, int axis_of_heads, s
   return index_select(table, 0, positions.reshape(positions.numel())).reshape(shape).unsqueeze(axis_of_heads);
 }
 
-/// x (N, heads, L, D), or (N, L, heads · D) with the number of heads as an attribute. Pairs of the first R elements of
-/// each head are rotated: neighbours if interleaved, otherwise elements i and i + R / 2.
+/// x is (N, heads, L, D), or (N, L, heads · D) with the number of heads as an attribute. In each head, pairs of the
+/// first R elements are rotated. With `interleaved`, a pair is two neighbours, otherwise elements i and i + R / 2.
 Run rotary_embedding(Call& call) {
   call.check_counts(3, 4);
   const bool interleaved = call.integer("interleaved", 0) != 0;
@@ -61,8 +61,8 @@ Run rotary_embedding(Call& call) {
   };
 }
 
-/// A causal convolution of each channel by itself. The second output is the end of the padded input, from which the
-/// next call goes on.
+/// A causal convolution of each channel by itself. The second output is the end of the padded input, with which the
+/// next call continues.
 Run causal_conv_with_state(Call& call) {
   call.check_counts(2, 4, 2);
   const std::string activation = call.text("activation", "none");
@@ -86,8 +86,8 @@ Run causal_conv_with_state(Call& call) {
   };
 }
 
-/// The rule by which LinearAttention changes its state S: S becomes exp(decay) S + k vᵀ. With `corrects`, v is replaced
-/// by beta (v - Sᵀ k) before it is added.
+/// The rule by which LinearAttention changes its state S: the new S is exp(decay) S + k vᵀ. With `corrects`, beta (v -
+/// Sᵀ k) takes the place of v.
 struct UpdateRule {
   explicit UpdateRule(const std::string& name)
       : decays(name == "gated" || name == "gated_delta"), corrects(name == "delta" || name == "gated_delta") {
@@ -96,17 +96,17 @@ struct UpdateRule {
   bool decays, corrects;
 };
 
-/// (N, L, heads · D) as (N, L, heads, D).
+/// Converts (N, L, heads · D) to (N, L, heads, D).
 Tensor by_heads(const Tensor& x, std::int64_t heads, const char* what) {
   require(x.dim() == 3 && x.size(2) % heads == 0, "onnx", what, " has shape ", x.shape(), ", and there are ", heads,
           " heads");
   return x.to(DType::f32).reshape({x.size(0), x.size(1), heads, x.size(2) / heads});
 }
 
-/// Walks over the steps of a sequence. The state is (N, H, Dk, Dv).
+/// Computes the steps of a sequence one after another. The state is (N, H, Dk, Dv).
 Run linear_attention(Call& call) {
   call.check_counts(3, 6, 2);
-  call.integer("chunk_size", 64);  // For speed only.
+  call.integer("chunk_size", 64);  // It matters only for speed.
   const std::int64_t kv_heads = call.integer("kv_num_heads", 0), q_heads = call.integer("q_num_heads", 0);
   require(kv_heads > 0 && q_heads > 0 && q_heads % kv_heads == 0, "onnx", q_heads, " heads of queries for ", kv_heads,
           " heads of keys");
@@ -144,13 +144,13 @@ Run linear_attention(Call& call) {
   };
 }
 
-/// The n-grams of TfIdfVectorizer that have one length.
+/// The n-grams of one length in TfIdfVectorizer.
 struct Grams {
   std::int64_t length, count;
-  Numbers tokens;  ///< `length` for each, one gram after another.
+  Numbers tokens;  ///< The tokens of all grams, one gram after another. Each gram has `length` tokens.
 };
 
-/// The attributes pool_int64s and ngram_counts: the grams of each length up to max_gram_length.
+/// Reads the attributes pool_int64s and ngram_counts: the grams of each length up to max_gram_length.
 std::vector<Grams> grams_of(Call& call) {
   const Numbers pool = call.integers("pool_int64s"), starts = call.integers("ngram_counts");
   const auto size = static_cast<std::int64_t>(pool.size());
@@ -165,13 +165,14 @@ std::vector<Grams> grams_of(Call& call) {
   return grams;
 }
 
-/// The largest step between the tokens of a gram that fits into a sequence. Skipping changes nothing for single tokens.
+/// The largest step between the tokens of a gram with which the gram fits into a sequence. For single tokens the step
+/// has no effect.
 std::int64_t most_steps(std::int64_t tokens, std::int64_t length) {
   if (length == 1) return std::min<std::int64_t>(tokens, 1);
   return (tokens - 1) / (length - 1);
 }
 
-/// How often each gram is in the rows of x (N, C), as (N, grams) in f32. The tokens of a gram are `step` apart.
+/// How often each gram occurs in the rows of x (N, C), as (N, grams) in f32. The tokens of a gram are `step` apart.
 Tensor counts_of(const Tensor& x, const Tensor& tokens, std::int64_t step) {
   const std::int64_t length = tokens.size(1), places = x.size(1) - step * (length - 1);
   Tensor found;
@@ -182,8 +183,8 @@ Tensor counts_of(const Tensor& x, const Tensor& tokens, std::int64_t step) {
   return found.sum({1});
 }
 
-/// Counts the grams of a vocabulary in sequences of tokens. The places and weights of an output are those that ONNX
-/// Runtime and ONNX's reference give: weight i belongs to element i of a row, not to gram i.
+/// Counts the grams of a vocabulary in sequences of tokens. Positions and weights of the output are as in ONNX Runtime
+/// and in ONNX's reference: weight i belongs to element i of a row, not to gram i.
 Run tf_idf_vectorizer(Call& call) {
   constexpr std::int64_t most_columns = std::int64_t{1} << 31;
   call.check_counts(1, 1);

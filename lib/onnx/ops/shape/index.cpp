@@ -16,7 +16,7 @@ using graph::Data;
 using graph::Run;
 using Reduction = std::optional<ScatterReduction>;
 
-/// Nothing for "none".
+/// The reduction. Nothing for "none".
 Reduction reduction_of(Call& call) {
   const std::string name = call.text("reduction", "none");
   if (name == "none") return {};
@@ -27,13 +27,13 @@ Reduction reduction_of(Call& call) {
   return ScatterReduction::amin;
 }
 
-/// Positions along an axis of `size` elements. Negative ones count from the end.
+/// Positions along an axis of `size` elements, with negative positions counted from the end.
 Tensor from_start(const Tensor& index, std::int64_t size) {
   const Tensor positions = index.to(DType::i64);
   return where(positions.lt(0), positions + size, positions);
 }
 
-/// 0, 1, … along one axis of a shape of `rank` axes whose other sizes are 1.
+/// 0, 1, … along one axis. The other of the `rank` axes have size 1.
 Tensor places(std::int64_t count, int axis, int rank, Device device) {
   Shape shape = Shape::filled(rank, 1);
   shape[axis] = count;
@@ -69,7 +69,7 @@ Run gather_nd_(Call& call) {
   };
 }
 
-/// Writes an update into a cache, for each sample of a batch from a place on.
+/// Writes an update into a cache. Each sample of a batch has its own start position.
 Run tensor_scatter(Call& call) {
   call.check_counts(2, 3);
   const std::int64_t given = call.integer("axis", -2);

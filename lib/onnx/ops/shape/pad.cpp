@@ -16,8 +16,8 @@ namespace {
 using graph::Data;
 using graph::Run;
 
-/// Pads an axis with elements of x: mirrored at the ends without repeating them (reflect), the outermost (edge), or as
-/// if x were repeated (wrap). Negative paddings remove elements first.
+/// Pads an axis with elements of x. "reflect" mirrors x at its ends without repeating the outermost element, "edge"
+/// repeats the outermost element, and "wrap" repeats x. Negative paddings remove elements first.
 Tensor extended(const Tensor& x, int axis, AxisPadding padding, const std::string& mode) {
   const std::int64_t before = std::max<std::int64_t>(padding.before, 0),
                      after = std::max<std::int64_t>(padding.after, 0);
@@ -30,7 +30,7 @@ Tensor extended(const Tensor& x, int axis, AxisPadding padding, const std::strin
   constexpr std::int64_t most = std::int64_t{1} << 31;
   require(before + size + after <= most, "onnx", "axis ", axis, " of shape ", kept.shape(), " with a padding of ",
           before, " and ", after, " would have more than ", most, " elements");
-  // In a program, numbers that the host computes are constants.
+  // The positions are computed on the host, because they are then constants in a program.
   std::vector<std::int64_t> places;
   places.reserve(static_cast<std::size_t>(before + size + after));
   const std::int64_t period = mode == "wrap" ? size : std::max<std::int64_t>(2 * (size - 1), 1);
@@ -42,13 +42,14 @@ Tensor extended(const Tensor& x, int axis, AxisPadding padding, const std::strin
   return index_select(kept, axis, from_vector(places, {before + size + after}, x.device()));
 }
 
-/// Paddings with a number. An end that loses more elements than the axis has loses some that the other end gets.
+/// Paddings for the mode with a number. If one end should lose more elements than the axis has, the rest is taken from
+/// what the other end gets.
 AxisPadding within(AxisPadding p, std::int64_t size) {
   const std::int64_t before = std::max(p.before, -size), after = std::max(p.after, -size);
   return {before + p.after - after, after + p.before - before};
 }
 
-/// `along` are the axes of pads: first the padding before each of them, then the padding behind.
+/// `pads` has the padding before each axis of `along`, and then the padding after each.
 Tensor padded(const Tensor& x, const Numbers& pads, Numbers along, const std::string& mode, double value) {
   if (along.empty())
     for (int i = 0; i < x.dim(); ++i) along.push_back(i);
@@ -73,7 +74,7 @@ Tensor padded(const Tensor& x, const Numbers& pads, Numbers along, const std::st
   return y;
 }
 
-/// Paddings and value are attributes until version 10.
+/// Paddings and value are attributes up to version 10.
 Run pad_attributes(Call& call) {
   call.check_counts(1, 1);
   const std::string mode = call.text_of("mode", {"constant", "reflect", "edge"});

@@ -1,4 +1,4 @@
-// Ops that cut, choose, repeat and fill.
+// Ops that cut, select, repeat and fill.
 #include <algorithm>
 #include <cmath>
 
@@ -20,8 +20,8 @@ using graph::Data;
 using graph::Datum;
 using graph::Run;
 
-/// Elements start, start + step, … of `size` ones, as Python cuts a list. But a step backward from before the first
-/// element starts at the first one, as ONNX says.
+/// Elements start, start + step, … of `size` elements, as in Python's slices, with one exception: if a negative step
+/// starts before the first element, ONNX starts at the first element.
 struct Cut {
   std::int64_t start, count, step;
 
@@ -33,7 +33,7 @@ struct Cut {
     start = by > 0 ? bound(first, 0, size) : bound(first, std::min<std::int64_t>(0, size - 1), size - 1);
     const std::int64_t stop = by > 0 ? bound(end, 0, size) : bound(end, -1, size - 1);
     const std::int64_t distance = by > 0 ? stop - start : start - stop;
-    // The magnitude of the step, which may be -2^63.
+    // The magnitude of the step. The step may be -2^63.
     const std::uint64_t stride =
         by > 0 ? static_cast<std::uint64_t>(by) : std::uint64_t{0} - static_cast<std::uint64_t>(by);
     count = distance <= 0 ? 0 : static_cast<std::int64_t>((static_cast<std::uint64_t>(distance) - 1) / stride) + 1;
@@ -88,7 +88,8 @@ Run slice(Call& call) {
   };
 }
 
-/// Sizes are an input since version 13 and in version 1, else an attribute. Since version 18 the count can be given.
+/// Sizes are an input in version 1 and since version 13, and an attribute between. Since version 18, the number of
+/// parts can be given instead.
 Run split_(Call& call) {
   const bool by_input = call.version() >= 13;
   call.check_counts(1, by_input || call.version() < 2 ? 2 : 1, call.outputs());
@@ -139,7 +140,7 @@ Run tile_(Call& call) {
   };
 }
 
-/// Repeats one axis, whose number is the third input. Both numbers have the element type of x, which is mostly f32.
+/// Repeats along one axis, which the third input gives. The two numbers have the element type of x, usually f32.
 Run tile_of_version_1(Call& call) {
   call.check_counts(3, 3);
   call.gives_type_of(0, call.rank_of(0));
@@ -180,11 +181,11 @@ Run cast_like(Call& call) {
   graph::Value value = call.input(0);
   value.dtype = call.dtype_of(1);
   call.gives(0, value);
-  call.integer("saturate", 1);  // For element types that the library does not have.
+  call.integer("saturate", 1);  // It matters only for types that the library does not have.
   return [](const Data& in, Device device) { return Data{converted(in[0], in[1].dtype(), device)}; };
 }
 
-/// Whole numbers from start to limit. They stay on the host if there are few.
+/// Whole numbers from start to limit. They stay on the host if they are few.
 Datum whole_range(const Data& in, Device device) {
   const std::int64_t start = number_of(in[0], "start"), limit = number_of(in[1], "limit"),
                      step = number_of(in[2], "delta");

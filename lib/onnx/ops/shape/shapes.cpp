@@ -1,4 +1,4 @@
-// Ops that change shapes, join and pick. Whole numbers that are on the host stay there, because they become shapes.
+// Ops that change shapes, join and pick. Whole numbers on the host stay on the host, because they become shapes.
 #include <algorithm>
 #include <map>
 #include <string_view>
@@ -58,13 +58,13 @@ Run shape(Call& call) {
   };
 }
 
-/// The number of axes of a shape that has this many sizes.
+/// The number of axes of a shape, from the number of its sizes.
 int rank_of_size(std::int64_t sizes) {
   require(sizes <= Shape::max_rank, "onnx", "a shape has ", sizes, " sizes, at most ", Shape::max_rank, " supported");
   return static_cast<int>(sizes);
 }
 
-/// The shape that `sizes` ask for. A size of 0 is that of the input, unless `allows_zero`. One size may be -1.
+/// The shape for the given `sizes`. A size of 0 means the input's size, unless `allows_zero`. One size may be -1.
 Shape new_shape(const Shape& old, Numbers sizes, bool allows_zero) {
   std::int64_t known = 1;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -76,7 +76,7 @@ Shape new_shape(const Shape& old, Numbers sizes, bool allows_zero) {
             " does not fit an input of shape ", old);
     if (sizes[i] != -1) known *= sizes[i];
   }
-  // The library cannot tell what -1 means beside a size of 0.
+  // Together with a size of 0, it is unknown what -1 means.
   const auto open = std::find(sizes.begin(), sizes.end(), -1);
   if (open != sizes.end() && known != 0 && old.numel() % known == 0) *open = old.numel() / known;
   return Shape(sizes);
@@ -188,7 +188,7 @@ Run concat_(Call& call) {
   };
 }
 
-/// The place that an index names, which counts from the end if it is negative.
+/// The position for an index. A negative index counts from the end.
 std::int64_t place_of(std::int64_t index, std::int64_t size) {
   require(index >= -size && index < size, "onnx", "index ", index, " of ", size, " elements");
   return index < 0 ? index + size : index;
@@ -234,7 +234,7 @@ Run cast_to(Call& call, DType dtype) {
 
 Run cast(Call& call) {
   require(call.has("to"), "onnx", "attribute to is missing");
-  call.integer("saturate", 1);  // For element types that the library does not have.
+  call.integer("saturate", 1);  // It matters only for types that the library does not have.
   const std::int64_t to = call.integer("to", 0);
   const graph::Texts texts = call.texts_of_input();
   if (texts == nullptr) return cast_to(call, dtype_of_number(to));
@@ -244,7 +244,7 @@ Run cast(Call& call) {
   return [](const Data& in, Device) { return Data{in[0]}; };
 }
 
-/// Before version 6 the attribute has the name of an element type, as in the source of ONNX.
+/// Before version 6, the attribute is the name of an element type. The names are those in the source code of ONNX.
 Run cast_by_name(Call& call) {
   using file::ElementType;
   static const std::map<std::string_view, ElementType> types{
@@ -262,7 +262,7 @@ Run expand_(Call& call) {
   call.check_counts(2, 2);
   call.gives_type_of(0);
   return [](const Data& in, Device device) -> Data {
-    // Both shapes are broadcast: a wanted 1 keeps the input's size. Some programs write -1 in the same meaning.
+    // Both shapes are broadcast to each other: a wanted size of 1 keeps the input's size. Some programs write -1 for 1.
     Numbers wanted = in[1].numbers();
     std::replace(wanted.begin(), wanted.end(), std::int64_t{-1}, std::int64_t{1});
     const Shape sizes = ops::broadcast_shape("onnx", in[0].shape(), Shape(wanted));

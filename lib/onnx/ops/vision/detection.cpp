@@ -1,4 +1,4 @@
-// Boxes that a network finds in images.
+// Boxes that a network detects in images.
 #include <algorithm>
 
 #include "base/text.h"

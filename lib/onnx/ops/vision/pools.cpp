@@ -1,4 +1,4 @@
-// Pools, and other ops over windows of an image or of channels.
+// Pools, and other ops on windows of an image or of channels.
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -22,7 +22,7 @@ namespace {
 using graph::Data;
 using graph::Run;
 
-/// Runs a pool of images or volumes over them, or over rows. It gives the outputs of the node.
+/// A node with a pool of images, volumes or rows. `pool_image` computes the outputs, and gets rows as images.
 template <class Pool>
 Run pool(Call& call, Pool pool_image, std::size_t outputs = 1) {
   call.check_counts(1, 1, outputs);
@@ -42,14 +42,14 @@ Run pool(Call& call, Pool pool_image, std::size_t outputs = 1) {
 
 using Tensors = std::vector<Tensor>;
 
-/// The library takes the same padding at both ends, and at most half of the kernel.
+/// Whether the library's pools take the padding. It must be the same at both ends, and at most half of the kernel.
 bool fits(const Windows& w) {
   bool is_small = true;
   for (std::size_t i = 0; i < w.axes(); ++i) is_small = is_small && 2 * w.pads[i] <= w.kernel[i];
   return is_small && w.is_symmetric();
 }
 
-/// Kernel and stride, as options of a pool.
+/// The kernel and the stride as options of a pool.
 template <class Options>
 Options pool_options(const Windows& w) {
   Options options;
@@ -58,22 +58,23 @@ Options pool_options(const Windows& w) {
   return options;
 }
 
-/// Windows with more padding at the ends of the axes. With it, rounding down gives as many windows as ceil_mode.
+/// The windows with more padding after the axes, for ceil_mode: with this padding, rounding down gives the same number
+/// of windows.
 Windows with_last_windows(Windows w, const Tensor& x) {
   for (std::size_t i = 0; i < w.axes(); ++i) {
     const std::int64_t size = x.size(2 + static_cast<int>(i)), step = w.strides[i];
     const std::int64_t reach = (w.kernel[i] - 1) * w.dilations[i] + 1;
     std::int64_t& end = w.pads[w.axes() + i];
     const std::int64_t room = size + w.pads[i] + end - reach;
-    if (room < 0) continue;  // The pool refuses it.
+    if (room < 0) continue;  // The pool will throw.
     std::int64_t last = (room + step - 1) / step;
-    if (last * step >= size + w.pads[i]) --last;  // A window that begins behind the image does not count.
+    if (last * step >= size + w.pads[i]) --last;  // A window that begins after the image does not count.
     end += last * step - room;
   }
   return w;
 }
 
-/// The sums of all windows of an input that has its padding already.
+/// The sums of all windows. The input already has its padding.
 Tensor window_sums(const Tensor& x, const Windows& w) {
   const auto of_windows = [&]<class Options>(Options options) {
     options.divisor = 1;
@@ -94,8 +95,8 @@ Tensor window_sums(const Tensor& x, const Windows& w) {
   return y.reshape(with_spatial(x.size(0), x.size(1), spatial_of(y)));
 }
 
-/// Positions in padded inputs as positions in a whole tensor. With `by_columns` the first spatial axis is the innermost
-/// in the count.
+/// Converts positions in padded images to positions in the whole tensor. With `by_columns`, the first spatial axis
+/// changes fastest.
 Tensor positions_in_tensor(const Tensor& positions, const Tensor& x, const Windows& w, bool by_columns) {
   const Shape spatial = spatial_of(x);
   const auto line = [&](std::int64_t from, std::int64_t to) {
@@ -116,7 +117,7 @@ Tensor positions_in_tensor(const Tensor& positions, const Tensor& x, const Windo
   return inside + (line(0, x.size(0) * x.size(1)) * distance).reshape(with_spatial(x.size(0), x.size(1), one));
 }
 
-/// max_pool2d or max_pool3d. Positions are undefined if they are not wanted.
+/// Calls max_pool2d or max_pool3d. Positions are undefined unless has_positions is set.
 template <class Options>
 ExtremeResult largest_of(const Tensor& x, const Windows& w, bool pads, bool ceil_mode, bool has_positions) {
   auto options = pool_options<Options>(w);
@@ -144,7 +145,7 @@ Run max_pool(Call& call) {
         const auto run = w.over_volumes() ? largest_of<MaxPool3dOptions> : largest_of<MaxPool2dOptions>;
         const ExtremeResult y = run(input, w, is_direct, ceil_mode && is_direct, has_positions);
         if (!has_positions) return {y.values.to(dtype)};
-        if (is_direct) all.pads.assign(all.pads.size(), 0);  // The library counts without its own padding.
+        if (is_direct) all.pads.assign(all.pads.size(), 0);  // The library's positions do not count its own padding.
         return {y.values.to(dtype), positions_in_tensor(y.indices, x, all, by_columns)};
       },
       2);
@@ -167,7 +168,7 @@ Run average_pool(Call& call) {
                     return {w.over_volumes()
                                 ? avg_pool3d(x, average_options<AvgPool3dOptions>(w, ceil_mode, counts_padding))
                                 : avg_pool2d(x, average_options<AvgPool2dOptions>(w, ceil_mode, counts_padding))};
-                  // The elements that ceil_mode adds behind the padding never count.
+                  // The elements that ceil_mode adds after the padding are never counted.
                   const Windows all = ceil_mode ? with_last_windows(w, x) : w;
                   Windows behind = all;
                   Shape counted = with_spatial(1, 1, spatial_of(x));
@@ -232,7 +233,7 @@ Run global_lp_pool(Call& call) {
   };
 }
 
-/// Puts the elements of X at their positions, as MaxPool gives them, among zeros.
+/// Puts the elements of X at their positions, which MaxPool gave. All other elements are 0.
 Run max_unpool(Call& call) {
   call.check_counts(2, 3);
   const Windows given(call, 3);

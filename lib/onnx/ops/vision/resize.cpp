@@ -20,25 +20,25 @@ using graph::Datum;
 using graph::Run;
 using Reals = std::vector<float>;
 
-/// The attributes. Older versions of the op fix most of them.
+/// The attributes of Resize. In older versions of the op most of them are fixed.
 struct Resizing {
   std::string mode = "nearest", places = "asymmetric", nearest = "floor", policy = "stretch";
   double a = -0.75, extrapolation = 0;
   bool exclude_outside = false, antialias = false;
-  bool rounds_up_if_smaller = false;  ///< The nearest mode of version 10.
+  bool rounds_up_if_smaller = false;  ///< Rounding in mode "nearest" of version 10.
   std::optional<Numbers> axes;
 };
 
-/// The settings of one axis, from the inputs.
+/// The settings for one axis, from the inputs.
 struct ResizedAxis {
   int axis;
   std::int64_t size, count;
   float scale;
-  float start = 0, end = 1;  ///< The part of the input that is resized, in units of the whole.
-  float aligned = 0;         ///< The length of the result as align_corners takes it.
+  float start = 0, end = 1;  ///< The part of the input that is resized, as fractions of its size.
+  float aligned = 0;         ///< The length of the result for align_corners.
 };
 
-/// The place of an element in the input. ONNX Runtime computes it in f32, so that 3 / 0.6 is 5.
+/// The position in the input of element j of the result. ONNX Runtime computes it in f32: with it, 3 / 0.6 is 5.
 float place_of(const Resizing& r, const ResizedAxis& a, float j) {
   const auto n = static_cast<float>(a.size), length = static_cast<float>(a.count);
   const float half_pixel = (j + 0.5f) / a.scale - 0.5f;
@@ -65,7 +65,7 @@ ops::AxisWeights weights_of(const Resizing& r, const ResizedAxis& a) {
   if (r.mode == "nearest")
     return pick_weights(a.size, a.count, [&](std::int64_t j) {
       const float at = place(j);
-      return std::isnan(at) ? 0 : rounded(r, a, at);  // extrapolated() replaces an element from outside.
+      return std::isnan(at) ? 0 : rounded(r, a, at);  // extrapolated() replaces an element that comes from outside.
     });
   return filter_weights(a.size, a.count, place,
                         {.is_cubic = r.mode == "cubic",
@@ -74,7 +74,7 @@ ops::AxisWeights weights_of(const Resizing& r, const ResizedAxis& a) {
                          .exclude_outside = r.exclude_outside});
 }
 
-/// Sizes that keep the proportions: all axes get the smallest or the largest of the factors.
+/// Keeps the proportions if the policy says so: all axes get the smallest or the largest of the factors.
 void keep_proportions(const Resizing& r, std::vector<ResizedAxis>& axes) {
   if (r.policy == "stretch" || axes.empty()) return;
   const auto less = [](const ResizedAxis& a, const ResizedAxis& b) { return a.scale < b.scale; };
@@ -86,8 +86,9 @@ void keep_proportions(const Resizing& r, std::vector<ResizedAxis>& axes) {
   }
 }
 
-/// A factor may give a fraction of a length. align_corners keeps it where the whole image shrinks smoothly, as in
-/// ONNX's own tests. Elsewhere it is cut off, as in ONNX Runtime and PyTorch.
+/// A factor times a size may be a fraction. If the whole image shrinks, and the mode is not "nearest", align_corners
+/// uses this fraction as the length, as in ONNX's own tests. Otherwise the fraction is cut off, as in ONNX Runtime and
+/// PyTorch.
 void set_aligned(const Resizing& r, std::vector<ResizedAxis>& axes) {
   const bool shrinks = std::all_of(axes.begin(), axes.end(), [](const ResizedAxis& a) { return a.scale <= 1; });
   for (ResizedAxis& a : axes)
@@ -127,7 +128,7 @@ std::vector<ResizedAxis> resized_axes(const Resizing& r, const Shape& shape, con
   return axes;
 }
 
-/// Puts `value` where an axis lies outside the input.
+/// Replaces elements of y that come from outside of the input along the axis by the extrapolation value.
 Tensor extrapolated(const Tensor& y, const Resizing& r, const ResizedAxis& a) {
   std::vector<std::uint8_t> outside;
   for (std::int64_t j = 0; j < a.count; ++j) outside.push_back(std::isnan(place_of(r, a, static_cast<float>(j))));
@@ -137,7 +138,8 @@ Tensor extrapolated(const Tensor& y, const Resizing& r, const ResizedAxis& a) {
   return masked_fill(y, mask, full({}, r.extrapolation, y.dtype(), y.device()));
 }
 
-/// Rounds to whole numbers of a type, as ONNX's reference does. A cubic curve may leave the type's range.
+/// Rounds to whole numbers of a type, as ONNX's reference does. u8 needs limits, because a cubic curve can exceed the
+/// range of u8.
 Tensor to_whole(const Tensor& x, DType dtype) {
   const Tensor whole = round(x);
   return (dtype == DType::u8 ? clamp(whole, 0, 255) : whole).to(dtype);
@@ -162,7 +164,7 @@ Tensor resized(const Resizing& r, const Tensor& x, const std::vector<ResizedAxis
   return computes ? y : to_whole(y, x.dtype());
 }
 
-/// Inputs with these positions; 0 for an input that the version does not have.
+/// The positions of the inputs. 0 for an input that the version does not have.
 struct Inputs {
   std::size_t roi, scales, sizes;
 };
@@ -170,7 +172,7 @@ struct Inputs {
 /// Waits for the device.
 Reals floats_of(const Datum& input, Device device) { return input.tensor(device).to(DType::f32).to_vector<float>(); }
 
-/// `fixed`: factors that the node has as an attribute.
+/// `fixed` are the factors, if the node has them as an attribute.
 Run resize_by(Call& call, const Resizing& r, const Inputs& inputs, const Reals& fixed = {}) {
   const auto stored = [&](std::size_t input) {
     const Datum datum = input == 0 ? Datum() : call.stored(input);
@@ -195,7 +197,7 @@ Run resize(Call& call) {
   call.check_counts(1, 4);
   Resizing r;
   r.mode = call.text_of("mode", {"nearest", "linear", "cubic"});
-  // Programs write tf_half_pixel_for_nn also since version 13, which does not have it any more.
+  // Some programs write tf_half_pixel_for_nn also for version 13 and newer, which do not have it.
   r.places = call.text_of("coordinate_transformation_mode",
                           {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize",
                            "tf_half_pixel_for_nn", "half_pixel_symmetric"});
@@ -213,7 +215,7 @@ Run resize(Call& call) {
   return resize_by(call, r, {.roi = 1, .scales = 2, .sizes = 3});
 }
 
-/// Upsample and the first Resize read element j of the result at j / scale.
+/// In Upsample and in the first version of Resize, element j of the result comes from position j / scale.
 Resizing simple_resizing(Call& call) {
   Resizing r;
   r.mode = call.text_of("mode", {"nearest", "linear"});
@@ -253,7 +255,7 @@ Run upsample_of_version_1(Call& call) {
   return resize_by(call, r, {.roi = 0, .scales = 0, .sizes = 0}, scales);
 }
 
-/// The op of ONNX Runtime on images in blocks of channels (nchwc.cpp). Its factors are whole numbers.
+/// ONNX Runtime's op on images with channels in blocks (nchwc.cpp). Its factors are whole numbers.
 Run upsample_in_blocks(Call& call) {
   call.check_counts(1, 1);
   Resizing r = simple_resizing(call);

@@ -21,8 +21,8 @@ using graph::Data;
 using graph::Datum;
 using graph::Run;
 
-/// One axis of a transposed convolution. The whole result has `full` elements, and `size` of them are kept, from
-/// `begin` on.
+/// One axis of a transposed convolution. The whole result has `full` elements. The op keeps `size` elements, beginning
+/// with `begin`.
 struct KeptPart {
   std::int64_t full, begin, size;
 };
@@ -37,7 +37,7 @@ Options transposed_options(const Windows& w, int groups, const Numbers& padding,
   return options;
 }
 
-/// A part of the transposed convolution of images or volumes. Elements beyond the whole result are zeros.
+/// A part of the transposed convolution of images or volumes. Elements outside of the whole result are 0.
 Tensor conv_transposed(const Tensor& x, const Tensor& weight, const Tensor& bias, const Windows& w, int groups,
                        const std::vector<KeptPart>& parts) {
   const auto run = [&](const Tensor& shift, const Numbers& padding, const Numbers& more) {
@@ -65,11 +65,11 @@ std::int64_t full_size(const Windows& w, std::size_t axis, std::int64_t size) {
   return (size - 1) * w.strides[axis] + (w.kernel[axis] - 1) * w.dilations[axis] + 1;
 }
 
-/// The attributes of ConvTranspose about its result, without the windows.
+/// The attributes of ConvTranspose about its result, except for the windows.
 struct TransposedResult {
   std::string auto_pad;
   Numbers padding, shape;
-  bool begins_with_more;  ///< Whether the odd element of a computed padding goes to the beginning.
+  bool begins_with_more;  ///< Whether the beginning gets the odd element of a computed padding.
 
   KeptPart part(const Windows& w, std::size_t axis, std::int64_t size) const {
     const std::size_t axes = w.strides.size();
@@ -95,10 +95,10 @@ Run conv_transpose(Call& call) {
     for (const std::int64_t value : *list)
       require(value >= 0 && value <= std::numeric_limits<int>::max(), "onnx", "output_padding or output_shape has ",
               value);
-  // Before version 11 the text puts the odd element at the end, unless auto_pad says something else.
+  // Before version 11, ONNX's text puts the odd element at the end, unless auto_pad says something else.
   result.begins_with_more = given.auto_pad == "SAME_LOWER" || (given.auto_pad != "SAME_UPPER" && call.version() >= 11);
   if (given.auto_pad == "VALID") given.pads.clear();
-  given.auto_pad = "NOTSET";  // Its rule for convolutions is another.
+  given.auto_pad = "NOTSET";  // Windows would apply auto_pad by the rule for convolutions.
   const std::int64_t groups = call.integer("group", 1);
   require(groups >= 1 && groups <= std::numeric_limits<int>::max(), "onnx", "group is ", groups);
   return in_f32(call, [=](const Data& in, Device device) {
@@ -143,7 +143,7 @@ Run deform_conv(Call& call) {
   });
 }
 
-/// The transposed convolution with a weight that gives each element of a block its own channel.
+/// A transposed convolution whose weight gives each element of a block its own channel.
 Run col2im(Call& call) {
   call.check_counts(3, 3);
   const Windows given(call, 3);
@@ -184,7 +184,7 @@ Run grid_sample_(Call& call) {
   const std::string mode = named_by_rank ? call.text_of("mode", {"bilinear", "nearest", "bicubic"})
                                          : call.text_of("mode", {"linear", "nearest", "cubic"});
   if (mode == "cubic")
-    for (const std::size_t i : {0, 1}) call.require_rank(i, 4, 4);  // ONNX defines it for images only.
+    for (const std::size_t i : {0, 1}) call.require_rank(i, 4, 4);  // ONNX defines cubic only for images.
   call.gives_type_of(0, call.rank_of(0));
   const std::string outside = call.text_of("padding_mode", {"zeros", "border", "reflection"});
   const GridSampleOptions options{
@@ -219,7 +219,8 @@ std::int64_t block_size(Call& call) {
   return size;
 }
 
-/// In mode DCR the channels of a block's elements are far from each other, in mode CRD (pixel_shuffle) near.
+/// Converts the order of channels. In mode DCR, the channels of a block's elements are far apart. In mode CRD (as in
+/// pixel_shuffle), they are neighbours.
 Tensor channels_in_order(const Tensor& x, std::int64_t block, bool to_near) {
   require(x.dim() == 4, "onnx", "an input of shape ", x.shape(), ", (N, C, H, W) expected");
   const std::int64_t squares = block * block, channels = x.size(1) / squares;

@@ -1,4 +1,4 @@
-// Windows over images and volumes as ONNX describes them: strides, dilations, padding at both ends of each axis, and
+// Windows on images and volumes, in ONNX's form: strides, dilations, padding at both ends of each axis, and
 // auto_pad.
 #pragma once
 
@@ -13,18 +13,18 @@
 
 namespace crisol::onnx {
 
-/// The attributes that Conv and the pools share. Axes are height and width, or depth, height and width; one axis
-/// becomes a width of images of height 1.
+/// The attributes that Conv and the pools have in common. The axes are height and width, or depth, height and width. A
+/// single axis becomes the width of images with height 1.
 struct Windows {
   std::vector<std::int64_t> kernel, strides, dilations, pads;
   std::string auto_pad;
 
-  /// For inputs of one to `max_axes` spatial axes.
+  /// Reads the attributes of a node whose inputs have one to `max_axes` spatial axes.
   explicit Windows(Call& call, int max_axes = 2);
 
-  /// The same for an input of `axes` spatial axes: every list has that many entries, two for each axis in pads.
+  /// The same windows for this input: every list has one entry for each spatial axis, and pads has two.
   Windows for_input(const Shape& input, const Shape& kernel_shape) const;
-  /// For one axis: the windows of an input with a height of 1. More axes stay.
+  /// Converts windows of one axis to windows of images with height 1. Windows of more axes do not change.
   Windows as_image() const;
 
   std::size_t axes() const { return kernel.size(); }
@@ -33,19 +33,19 @@ struct Windows {
   bool is_symmetric() const;
   bool has_dilation() const;
 
-  /// The first entries of a list, one for each axis, as an option of the library.
+  /// Sets an option of the library to the first entries of a list, one entry for each axis.
   static void set(int& option, const std::vector<std::int64_t>& list);
   static void set(IntPair& option, const std::vector<std::int64_t>& list);
   static void set(IntTriple& option, const std::vector<std::int64_t>& list);
 };
 
-/// The spatial part of an input (N, C, …), which has one axis to three.
+/// The spatial sizes of an input (N, C, …), which has one to three spatial axes.
 Shape spatial_of(const Tensor& x);
 
-/// A tensor (N, C, …) with other spatial axes.
+/// The shape of a tensor (N, C, …) with these spatial sizes.
 Shape with_spatial(std::int64_t batch, std::int64_t channels, const Shape& spatial);
 
-/// x with `value` around it, as pads says.
+/// Pads x with `value`, as the windows' pads say.
 Tensor padded(const Tensor& x, const Windows& windows, double value);
 
 }  // namespace crisol::onnx
