@@ -58,8 +58,7 @@ Options pool_options(const Windows& w) {
   return options;
 }
 
-/// The windows with more padding after the axes, for ceil_mode: with this padding, rounding down gives the same number
-/// of windows.
+/// The windows with more padding after the axes. With it, rounding down gives as many windows as ceil_mode.
 Windows with_last_windows(Windows w, const Tensor& x) {
   for (std::size_t i = 0; i < w.axes(); ++i) {
     const std::int64_t size = x.size(2 + static_cast<int>(i)), step = w.strides[i];
