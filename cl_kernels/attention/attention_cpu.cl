@@ -15,8 +15,8 @@
 //
 // block is a multiple of MR, and key_block of NR. Rows of q and y are contiguous. v has contiguous rows or contiguous
 // columns. One of the strides of k is 1.
-#include "product/gemm_tile.h"
-#include "product/column_panels.h"
+#include "product/cpu/gemm_tile.h"
+#include "product/cpu/column_panels.h"
 #include "common/exp.h"
 #include "common/lanes.h"
 #include "common/over_lanes.h"

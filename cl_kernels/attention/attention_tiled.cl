@@ -1,4 +1,4 @@
-// Attention for GPUs, as in attention_cpu.cl, with the engine of product/engines/engine.h. A group computes BM rows
+// Attention for GPUs, as in attention_cpu.cl, with the engine of product/gpu/engines/engine.h. A group computes BM rows
 // of a head, for BN keys at a time. The sums of the scores and of the result stay in the registers of its
 // work-items. The weights become an operand of the second product in local memory, a slice at a time. V has at most
 // BN columns.
@@ -18,8 +18,8 @@
 #endif
 #define A_STORAGE STORAGE_F32
 #define B_STORAGE STORAGE_F32
-#include "product/matrix_operands.h"
-#include "product/engines/multiply.h"
+#include "product/gpu/matrix_operands.h"
+#include "product/gpu/engines/multiply.h"
 #include "attention/heads.h"
 
 #define SLOTS (BN / ROW_RUN)

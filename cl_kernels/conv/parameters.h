@@ -24,7 +24,7 @@ typedef struct {
 } PlanesParameters;
 CHECK_PARAMETERS(PlanesParameters, 48);
 
-// For channels in blocks (conv/blocks/blocks.h): y has `blocks` blocks of outputs.
+// For channels in blocks (conv/cpu/blocks/blocks.h): y has `blocks` blocks of outputs.
 typedef struct {
   Long channels, height, width, blocks, out_h, out_w;
 } BlocksParameters;

@@ -14,11 +14,11 @@
 // conv2d_winograd.cl: the panels of MR outputs that are computed at a time.
 #define WINOGRAD_PANELS 4
 
-// conv/window.h: the most rows and columns of a window with two axes. A tap is two bits of a word: a row, a column.
+// conv/gpu/window.h: the most rows and columns of a window with two axes. A tap is two bits of a word: a row, a column.
 #define WINDOW_ROWS 16
 #define WINDOW_COLUMNS 15
 
-// conv/patches_reader.h: the number of neighbours in the depth that an item reads of a tile of `columns` columns and
+// gpu/patches_reader.h: the number of neighbours in the depth that an item reads of a tile of `columns` columns and
 // `slice` elements of the depth. It is a multiple of GATHER_MULTIPLE, because the table is read in such pieces.
 #define GATHER_OF_ITEM(columns, slice, items) ((columns) * (slice) / (items))
 #define GATHER_MULTIPLE 4

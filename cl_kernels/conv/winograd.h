@@ -1,5 +1,5 @@
 // The transforms of Winograd's filtering along one axis, for numbers or vectors (`real`). F(4, 3) has the points 0, 1,
-// -1, 2, -2 and infinity. Its matrices are in cl_kernels/conv/conv2d_winograd.cl and conv2d_winograd_weight.cl. F(2, 3)
+// -1, 2, -2 and infinity. Its matrices are in conv/cpu/conv2d_winograd.cl and conv2d_winograd_weight.cl. F(2, 3)
 // has the points 0, 1, -1 and infinity, and these matrices:
 //
 //        | 1  0 -1  0 |        |  1    0    0  |

@@ -13,7 +13,7 @@ enum GemmFlags {
   ADD_E0 = 16,          // Before RELU, adds the epilogue's first operand.
   SNIPPET = 32,         // f is the code of the prelude (product/epilogue.h).
   B_PACKED = 64,        // B is already packed into column panels [k][NR].
-  GATHERED = 128,       // B is the virtual matrix of product/gather.h.
+  GATHERED = 128,       // B is the virtual matrix of product/cpu/gather.h.
   A_ROWS = 256,         // The rows of A are contiguous and are read in place.
 };
 

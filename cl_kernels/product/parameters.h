@@ -47,7 +47,7 @@ typedef struct {
 } EpilogueParameters;
 CHECK_PARAMETERS(EpilogueParameters, 48);
 
-// Sums up the parts of a product whose depth was cut (product/gemm_parts.cl). bias_batch is the distance between the
+// Sums up the parts of a product whose depth was cut (gpu/gemm_parts.cl). bias_batch is the distance between the
 // biases of products.
 typedef struct {
   Long m, n, batch, c_batch, c_row, c_column;
@@ -64,7 +64,7 @@ typedef struct {
 } CpuProductParameters;
 CHECK_PARAMETERS(CpuProductParameters, 64);
 
-// The images of the virtual matrix of product/gather.h, which explains the names. `image` and `plane` are distances.
+// The images of the virtual matrix of cpu/gather.h, which explains the names. `image` and `plane` are distances.
 // ColumnParameters has the other members: the pixels, and the columns' positions in the result.
 typedef struct {
   Long image, plane, size;
@@ -72,7 +72,7 @@ typedef struct {
 } GatherParameters;
 CHECK_PARAMETERS(GatherParameters, 64);
 
-// The matrix of `m` rows that product/gemm_pack.h packs into panels of `width` rows. That file explains the strides and
+// The matrix of `m` rows that cpu/gemm_pack.h packs into panels of `width` rows. That file explains the strides and
 // counts. A unit of work packs `group` panels. There are `count` matrices.
 typedef struct {
   Long batch, row, stride0;

@@ -13,7 +13,7 @@
 // The number of rows of A that share each load of B in gemm_skinny.
 #define SKINNY_ROWS 4
 
-// The number of ints that product/gather.h stores for `columns` neighbouring columns: four for each column, and 7 more.
+// The number of ints that cpu/gather.h stores for `columns` neighbouring columns: four for each column, and 7 more.
 #define GATHERED_INTS(columns) (4 * (columns) + ((columns) < 8 ? 8 : (columns)))
 
 #endif

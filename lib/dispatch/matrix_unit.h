@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "product/units/kinds.h"
+#include "product/gpu/units/kinds.h"
 
 namespace crisol::dispatch {
 

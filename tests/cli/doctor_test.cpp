@@ -227,7 +227,7 @@ TEST_CASE("crisol doctor: a variant that the library passes over is a problem, a
   if (Device().info().type != DeviceType::cpu) CRISOL_SKIP("breaks a kernel that CPUs choose");
   const TemporaryFolder folder;
   const std::string kernels = folder.path() + "/kernels";
-  change_kernel(kernels, "conv/conv2d_planes.cl", "sums[o] = acc[o];", "sums[o] = acc[o] + 1.0f;");
+  change_kernel(kernels, "conv/cpu/conv2d_planes.cl", "sums[o] = acc[o];", "sums[o] = acc[o] + 1.0f;");
   const Examination examined = examine(
       {{"CRISOL_KERNEL_PATH", kernels}, {"CRISOL_CACHE_DIR", folder.path() + "/cache"}, {"CRISOL_VERIFY", "always"}});
   CHECK(examined.has_problem(": the variant planes of conv2d disagrees: "));

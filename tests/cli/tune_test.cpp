@@ -166,11 +166,11 @@ TEST_CASE("crisol tune: a variant with wrong numbers is named and never stored")
   const Place place;
   const std::string kernels = place.folder.path() + "/kernels";
   std::filesystem::copy(CRISOL_SOURCE_DIR "/cl_kernels", kernels, std::filesystem::copy_options::recursive);
-  std::string source = read_file(kernels + "/product/gemm_cpu_dot.cl");
+  std::string source = read_file(kernels + "/product/cpu/gemm_cpu_dot.cl");
   const std::string right = "store_sums(sums[i * DOT_N + j],";
   REQUIRE(contains(source, right));
   source.replace(source.find(right), right.size(), "store_sums(1 + sums[i * DOT_N + j],");
-  write_file(kernels + "/product/gemm_cpu_dot.cl", source);
+  write_file(kernels + "/product/cpu/gemm_cpu_dot.cl", source);
   write_file(place.shapes, "matmul m=64 n=40 k=128 batch=1 transa=0 transb=1 transc=0 weight=1 precision=0\n");
   const ProcessResult result =
       place.run("tune --check --repeat 1 --json --shapes " + place.shapes, {{"CRISOL_KERNEL_PATH", kernels}});

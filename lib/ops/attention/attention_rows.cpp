@@ -4,7 +4,7 @@
 #include "base/ceil_div.h"
 #include "dispatch/device_defines.h"
 #include "ops/attention/attention.h"
-#include "ops/product/cpu_tiles.h"
+#include "ops/product/cpu/cpu_tiles.h"
 
 namespace crisol::ops {
 

@@ -1,7 +1,7 @@
 // The variant "tiles": work-groups that keep the scores of a tile in registers, on the engine of multiply-adds.
 #include "base/ceil_div.h"
 #include "ops/attention/attention.h"
-#include "ops/product/tiled_product.h"
+#include "ops/product/gpu/tiled_product.h"
 
 namespace crisol::ops {
 

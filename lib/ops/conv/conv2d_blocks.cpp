@@ -87,11 +87,11 @@ PlanOr plan_tiles(const Conv2dBlocksProblem& p, const Target& target, std::size_
                                    : tile_columns[config];
   const BlockCut cut = cut_of(p, s, target, columns);
   if (const char* reason = check(p, s, cut)) return reason;
-  runtime::KernelSpec spec{"conv/blocks/conv2d_blocks.cl", "conv2d_blocks", {{"VW", p.block}, {"T", columns}}};
+  runtime::KernelSpec spec{"conv/cpu/blocks/conv2d_blocks.cl", "conv2d_blocks", {{"VW", p.block}, {"T", columns}}};
   spec.prelude = epilogue_prelude(p.epilogue);
   spec.defines.add({"STRIDE", s.stride_w});
   if (p.is_depthwise()) {
-    spec.source = "conv/blocks/conv2d_blocks_depthwise.cl";
+    spec.source = "conv/cpu/blocks/conv2d_blocks_depthwise.cl";
     spec.entry = "conv2d_blocks_depthwise";
     spec.defines.add({"TAPS_W", s.kernel_w});
     spec.defines.add({"DILATION_W", s.dilation_w});
@@ -168,11 +168,10 @@ void add_blocks_direct(Plan& plan, const Conv2dBlocksProblem& p, const Target& t
                        const EpilogueArgs& e) {
   const Conv2dSizes& s = p.sizes;
   const std::int64_t count = s.images * p.blocks() * s.pixels() * p.block;
-  plan.add(
-      {"conv/blocks/conv2d_blocks_direct.cl", "conv2d_blocks_direct", {{"VW", p.block}}, epilogue_prelude(p.epilogue)},
-      target.flat_range(count), o.x, o.weight, o.bias, o.y, e, count, kernel_sizes(p, s), s.kernel_window(),
-      kernels::number(p.block_in), kernels::number(p.tile_blocks), kernels::number(p.is_depthwise() ? 1 : 0),
-      p.flags());
+  plan.add({"conv/conv2d_blocks_direct.cl", "conv2d_blocks_direct", {{"VW", p.block}}, epilogue_prelude(p.epilogue)},
+           target.flat_range(count), o.x, o.weight, o.bias, o.y, e, count, kernel_sizes(p, s), s.kernel_window(),
+           kernels::number(p.block_in), kernels::number(p.tile_blocks), kernels::number(p.is_depthwise() ? 1 : 0),
+           p.flags());
 }
 
 bool tiles_take(const Conv2dSizes& s, std::int64_t block) {

@@ -1,7 +1,7 @@
 // The products that a convolution and the gradient of its input consist of.
 #include <numeric>
 
-#include "ops/conv/conv2d_gather.h"
+#include "ops/conv/conv2d_products.h"
 #include "ops/product/indices.h"
 
 namespace crisol::ops {
@@ -74,6 +74,35 @@ GatheredProduct phase_product(const Conv2dSizes& s, const Phase& h, const Phase&
 }
 
 }  // namespace
+
+bool GatheredProduct::is_packed() const noexcept {
+  const std::array<std::int64_t, 5> packed{m * depth(), depth(), taps(), taps_w, 1};
+  const bool in_order = channel_vector() == 1 || taps() == 1;
+  return in_order && depth() == packed_depth() && weight_strides == packed;
+}
+
+kernels::ColumnParameters GatheredProduct::places() const noexcept {
+  return {c_image, number(pixels()), number(columns), number(c_h), number(c_w)};
+}
+
+kernels::WindowParameters GatheredProduct::window() const noexcept {
+  return {.depth = 1,
+          .height = number(height),
+          .width = number(width),
+          .taps_d = 1,
+          .taps_h = taps_h,
+          .taps_w = taps_w,
+          .step_d = 1,
+          .step_h = step_h,
+          .step_w = step_w,
+          .start_d = 0,
+          .start_h = start_h,
+          .start_w = start_w,
+          .tap_d = 1,
+          .tap_h = tap_h,
+          .tap_w = tap_w,
+          .unused = 0};
+}
 
 GatheredProduct forward_product(const Conv2dSizes& s) {
   return {.groups = s.groups,

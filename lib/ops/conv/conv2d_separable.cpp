@@ -59,7 +59,7 @@ PlanOr plan_bands(const SeparableProblem& p, const Target& target, std::size_t) 
   const std::int64_t columns = tile_width(s.out_w, p.tile_blocks, p.block, target);
   const SeparableBands bands = bands_of(p, target);
   runtime::KernelSpec spec{
-      "conv/blocks/conv2d_blocks_separable.cl", "conv2d_blocks_separable", {{"VW", p.block}, {"T", columns}}};
+      "conv/cpu/blocks/conv2d_blocks_separable.cl", "conv2d_blocks_separable", {{"VW", p.block}, {"T", columns}}};
   spec.prelude = middle_prelude(p.middle, epilogue_prelude(p.epilogue));
   spec.defines.add({"STRIDE", s.stride_w});
   spec.defines.add({"OB", p.tile_blocks});

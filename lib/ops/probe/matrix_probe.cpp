@@ -6,7 +6,7 @@
 #include "crisol/ops/matmul.h"
 #include "dispatch/target.h"
 #include "ops/probe/device_probe.h"
-#include "ops/product/gemm_tiled.h"
+#include "ops/product/gpu/gemm_tiled.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -68,7 +68,7 @@ Probed probe(Device device, Precision precision, const std::vector<Kind>& candid
 }
 
 ProbeOutcome known_unit(runtime::DeviceState& device, Precision precision) {
-  return probe_outcome(device, concat("matrix_", name_of(precision)), "product/gemm_tiled.cl", [&]() -> Probed {
+  return probe_outcome(device, concat("matrix_", name_of(precision)), "product/gpu/gemm_tiled.cl", [&]() -> Probed {
     const std::vector<Kind> candidates = dispatch::traits_of(device).matrix_candidates(precision);
     if (candidates.empty()) return {{"none", "the device has no matrix units for it that are known here"}, false};
     return probe(Device(device), precision, candidates);

@@ -1,6 +1,6 @@
 #include "ops/product/gemm.h"
 
-#include "ops/product/cpu_tiles.h"
+#include "ops/product/cpu/cpu_tiles.h"
 
 namespace crisol::ops {
 

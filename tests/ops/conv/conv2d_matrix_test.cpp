@@ -11,7 +11,7 @@
 #include "crisol/ops/matmul.h"
 #include "crisol/tuning.h"
 #include "doctest/doctest.h"
-#include "ops/conv/conv2d_tiled.h"
+#include "ops/conv/gpu/conv2d_tiled.h"
 #include "ops/product/matrix_units.h"
 #include "reference/images/conv2d.h"
 #include "reference/images/conv2d_cases.h"

@@ -1,4 +1,4 @@
-// The tiled kernel of attention on both engines. It keeps the interface of product/engines/engine.h honest: an
+// The tiled kernel of attention on both engines. It keeps the interface of product/gpu/engines/engine.h honest: an
 // attention kernel needs the row and the column of each sum, reductions along rows, and sums as an operand of the next
 // product.
 #include <cmath>

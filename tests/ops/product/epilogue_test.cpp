@@ -168,7 +168,7 @@ TEST_CASE("epilogue: the functions of vectors are there for every number of resu
       "#define EPILOGUE(T, name) INLINE T name(const T v, const T e0, const T e1, const float8 s) "
       "{ return JOIN(tanh_, T)(v); }\n";
   for (const int at_once : {1, 2, 4}) {
-    runtime::KernelSpec spec{"product/gemm_parts.cl", "gemm_parts", {{"VEC_C", at_once}}};
+    runtime::KernelSpec spec{"product/gpu/gemm_parts.cl", "gemm_parts", {{"VEC_C", at_once}}};
     spec.prelude = calls_tanh;
     CHECK_NOTHROW(runtime::resolve(state_of(zeros({1})), spec));
   }

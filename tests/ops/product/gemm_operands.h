@@ -10,7 +10,7 @@
 #include "crisol/ops/workspace.h"
 #include "dispatch/target.h"
 #include "doctest/doctest.h"
-#include "ops/product/gemm_tiled.h"
+#include "ops/product/gpu/gemm_tiled.h"
 #include "support/compare.h"
 #include "support/skip.h"
 #include "tensor/kernel_args.h"

@@ -10,10 +10,10 @@
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #define INLINE inline
 namespace {
-#include "../../../cl_kernels/product/units/matrix_place.h"
+#include "../../../cl_kernels/product/gpu/units/matrix_place.h"
 namespace nvidia {
 #define UNIT 1
-#include "../../../cl_kernels/product/units/matrix_nvidia.h"
+#include "../../../cl_kernels/product/gpu/units/matrix_nvidia.h"
 constexpr int lanes = LANES, count = ACC;
 #undef UNIT
 #undef LANES
@@ -24,7 +24,7 @@ constexpr int lanes = LANES, count = ACC;
 }  // namespace nvidia
 namespace mfma {
 #define UNIT 3
-#include "../../../cl_kernels/product/units/matrix_mfma.h"
+#include "../../../cl_kernels/product/gpu/units/matrix_mfma.h"
 constexpr int lanes = LANES, count = ACC;
 #undef UNIT
 #undef LANES
@@ -35,7 +35,7 @@ constexpr int lanes = LANES, count = ACC;
 }  // namespace mfma
 namespace wmma {
 #define UNIT 4
-#include "../../../cl_kernels/product/units/matrix_wmma.h"
+#include "../../../cl_kernels/product/gpu/units/matrix_wmma.h"
 constexpr int lanes = LANES, count = ACC, words = LANE_WORDS;
 #undef UNIT
 #undef LANES
@@ -47,7 +47,7 @@ constexpr int lanes = LANES, count = ACC, words = LANE_WORDS;
 }  // namespace wmma
 namespace wmma_gfx12 {
 #define UNIT 5
-#include "../../../cl_kernels/product/units/matrix_wmma.h"
+#include "../../../cl_kernels/product/gpu/units/matrix_wmma.h"
 constexpr int lanes = LANES, count = ACC, words = LANE_WORDS;
 #undef UNIT
 }  // namespace wmma_gfx12

@@ -11,7 +11,7 @@
 #include "crisol/precision.h"
 #include "dispatch/gpu_traits.h"
 #include "doctest/doctest.h"
-#include "ops/product/tiled_product.h"
+#include "ops/product/gpu/tiled_product.h"
 
 namespace crisol::testing {
 

@@ -20,7 +20,7 @@ namespace {
 
 using testing::tensor_of;
 
-// The numbers of cl_kernels/product/storage.h.
+// The numbers of cl_kernels/product/gpu/storage.h.
 enum Stored { f32, f16, bf16, i8 };
 constexpr const char* storage_names[] = {"f32", "f16", "bf16", "i8"};
 
@@ -89,7 +89,7 @@ void check_gemm(const ops::Engine& engine, const ops::TileShape& tile, Stored a_
   Tensor c = full({m, n}, NAN);
   runtime::DeviceState& device = state_of(c);
   const dispatch::Target target = dispatch::target_of(device);
-  runtime::KernelSpec spec = spec_of("product/gemm_tiled.cl", "gemm_tiled", engine, tile, target);
+  runtime::KernelSpec spec = spec_of("product/gpu/gemm_tiled.cl", "gemm_tiled", engine, tile, target);
   for (const auto& [name, value] :
        {std::pair<const char*, int>{"VEC", vectors}, {"A_STORAGE", a_storage}, {"B_STORAGE", b_storage}})
     spec.defines.add({name, value});
@@ -189,16 +189,16 @@ void check_forward(const ops::Engine& engine, const ops::TileShape& tile, Stored
   const auto taps = [&](std::size_t axis) { return number(s.taps[axis]); };
 
   runtime::Defines defines{{"AXES", 3}, {"SRC_STORAGE", static_cast<int>(storage)}};
-  runtime::launch(device, {"conv/conv2d_tiled_prepare.cl", "conv2d_tiled_table", defines}, target.flat_range(count),
+  runtime::launch(device, {"conv/gpu/conv2d_tiled_prepare.cl", "conv2d_tiled_table", defines}, target.flat_range(count),
                   out(table),
                   bytes_of(kernels::TableParameters{number(count), number(entries), together, taps(0), taps(1), taps(2),
                                                     number(s.volume()), slice, row, column}));
-  runtime::launch(device, {"conv/conv2d_tiled_prepare.cl", "conv2d_tiled_pack", defines},
+  runtime::launch(device, {"conv/gpu/conv2d_tiled_prepare.cl", "conv2d_tiled_pack", defines},
                   target.flat_range(m * entries), in(weight), out(packed),
                   bytes_of(kernels::PackParameters{number(m * entries), number(m), number(entries), number(entries),
                                                    together, taps(0), taps(1), taps(2), 0, number(k),
                                                    number(s.window_size()), taps(1) * taps(2), taps(2), 1}));
-  runtime::KernelSpec spec = spec_of("conv/conv2d_tiled.cl", "conv2d_tiled", engine, tile, target);
+  runtime::KernelSpec spec = spec_of("conv/gpu/conv2d_tiled.cl", "conv2d_tiled", engine, tile, target);
   for (const runtime::Define& define : defines) spec.defines.add(define);
   spec.defines.add({"CHANNEL_VECTOR", together});
   const ops::TilePlan cut = ops::cut_tiles(engine, tile, {m, n, k}, 1);
@@ -234,9 +234,10 @@ void check_weight(const ops::Engine& engine, const ops::TileShape& tile, Stored 
   const auto number = [](std::int64_t value) { return static_cast<std::int32_t>(value); };
 
   runtime::Defines defines{{"AXES", 3}, {"SRC_STORAGE", static_cast<int>(storage)}};
-  runtime::launch(device, {"conv/conv2d_tiled_prepare.cl", "conv2d_tiled_pixels", defines}, target.flat_range(count),
-                  out(table), bytes_of(s.patches()), bytes_of(s.window()), number(m * s.pixels()), number(count));
-  runtime::KernelSpec spec = spec_of("conv/conv2d_tiled_weight.cl", "conv2d_tiled_weight", engine, tile, target);
+  runtime::launch(device, {"conv/gpu/conv2d_tiled_prepare.cl", "conv2d_tiled_pixels", defines},
+                  target.flat_range(count), out(table), bytes_of(s.patches()), bytes_of(s.window()),
+                  number(m * s.pixels()), number(count));
+  runtime::KernelSpec spec = spec_of("conv/gpu/conv2d_tiled_weight.cl", "conv2d_tiled_weight", engine, tile, target);
   for (const runtime::Define& define : defines) spec.defines.add(define);
   const ops::TilePlan cut = ops::cut_tiles(engine, tile, {m, n, k}, 1);
   runtime::launch(

@@ -1,0 +1,86 @@
+// Convolution on CPUs for outputs of a few pixels, fp32. Usually the pixels are the columns of the product. With few
+// pixels, most lanes would then compute nothing. Here the output channels are the columns:
+//
+//   y[n][o][p] = f(sum over k of patch(n, p)[k] * w[o][k] (+ bias[o]))        k = (channel, r, s)
+//
+// w is in the column panels [ceil(O / NR)][k][NR] of gemm_pack. A work-item is a work-group of its own. It copies the
+// patches of all pixels into its slice of `scratch`, and then takes vectors of output channels one after another. f is
+// as in product/epilogue.h, without operands. There is one group.
+#include "product/cpu/skinny_tile.h"
+#include "conv/parameters.h"
+
+#define ROWS SKINNY_ROWS
+
+// Copies the elements of x that a pixel of y reads, with zeros for elements outside of the image.
+INLINE void copy_patch(__global float* to, __global const float* x, const ConvSizes* sizes, const ConvWindow* window,
+                       int pixel) {
+  const int height = (int)sizes->height, width = (int)sizes->width, out_w = (int)sizes->out_w, taps_w = window->taps_w;
+  const int top = pixel / out_w * window->stride_h - window->pad_h;
+  const int left = pixel % out_w * window->stride_w - window->pad_w;
+  const bool whole = window->dilation_w == 1 && left >= 0 && left + taps_w <= width;
+  NO_UNROLL
+  for (long channel = 0; channel < sizes->channels; ++channel) {
+    NO_UNROLL
+    for (int r = 0; r < window->taps_h; ++r, to += taps_w) {
+      const int row = top + r * window->dilation_h;
+      const bool inside = row >= 0 && row < height;
+      __global const float* line = x + (channel * height + (inside ? row : 0)) * width;
+      int s = 0;
+      if (inside && whole) {
+        NO_UNROLL
+        for (; s + VW <= taps_w; s += VW) UNALIGNED(to + s) = UNALIGNED_CONST(line + left + s);
+      }
+      NO_UNROLL
+      for (; s < taps_w; ++s) {
+        const int column = left + s * window->dilation_w;
+        to[s] = inside && column >= 0 && column < width ? line[column] : 0.0f;
+      }
+    }
+  }
+}
+
+CPU_KERNEL void conv2d_few_pixels(__global const float* restrict x, const ulong x_offset,
+                                  __global const float* restrict packed, const ulong packed_offset,
+                                  __global float* restrict y, const ulong y_offset, __global const float* restrict bias,
+                                  const ulong bias_offset, __global float* restrict scratch, const ulong scratch_offset,
+                                  EPILOGUE_PARAMETERS, const ConvSizes sizes, const ConvWindow window, const int k,
+                                  const long slice, const int flags) {
+  x += x_offset;
+  packed += packed_offset;
+  y += y_offset;
+  bias += bias_offset;
+  const int pixels = (int)(sizes.out_h * sizes.out_w), rows = (int)sizes.images * pixels;
+  const long item = get_global_id(0);
+  const long items = get_global_size(0);
+  __global float* patches = scratch + scratch_offset + item * slice;
+  NO_UNROLL
+  for (int row = 0; row < rows; ++row)
+    copy_patch(patches + (long)row * k, x + row / pixels * sizes.channels * sizes.height * sizes.width, &sizes, &window,
+               row % pixels);
+  const long units = (sizes.outputs + VW - 1) / VW;
+  const Finish finish = FINISH_OF(0);
+  NO_UNROLL
+  for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
+    __global const float* panel = packed + unit / NV * k * NR + unit % NV * VW;
+    const int lanes = (int)min((long)VW, sizes.outputs - unit * VW);
+    floatv shift = (floatv)(0.0f);
+    if (flags & BIAS_PER_ROW) shift = load_some(bias + unit * VW, lanes, 1);
+    NO_UNROLL
+    for (int first = 0; first < rows; first += ROWS) {
+      __global const float* from[ROWS];
+#pragma unroll
+      for (int i = 0; i < ROWS; ++i) from[i] = patches + (long)min(first + i, rows - 1) * k;
+      floatv tile[ROWS];
+      skinny_multiply(tile, from, rows - first, 1, panel, k);
+      NO_UNROLL
+      for (int row = first; row < min(rows, first + ROWS); ++row) {
+        __global float* to = y + (row / pixels * sizes.outputs + unit * VW) * pixels + row % pixels;
+        const floatv sum = tile[row - first] + shift;
+        float values[VW];
+        vstorev(finish_vector(sum, sum, sum, &finish, flags), 0, values);
+        NO_UNROLL
+        for (int lane = 0; lane < lanes; ++lane) to[(long)lane * pixels] = values[lane];
+      }
+    }
+  }
+}

@@ -1,0 +1,48 @@
+// A few rows of a product with a packed weight: the sums of some vectors of columns.
+//
+//   tile[i * v + c] = sum over k of a_i[k] * b_c[k]        a_i = from[i], with elements `step` apart
+//
+// b_c is vector c of the columns in a panel [k][NR] of gemm_pack. All rows share each load of b. Even and odd k are
+// summed separately in every tile, because one chain of additions would be slower than memory. So the sums have the
+// same bits in every tile.
+#include "product/cpu/gemm_store.h"
+#include "product/sizes.h"
+
+// Defines the product of m rows with v vectors.
+#define DEFINE_SKINNY(NAME, m, v)                                                                                    \
+  INLINE void NAME(floatv tile[(m) * (v)], __global const float* const from[m], long step, __global const float* b,  \
+                   int k) {                                                                                          \
+    floatv even[(m) * (v)], odd[(m) * (v)];                                                                          \
+    _Pragma("unroll") for (int i = 0; i < (m) * (v); ++i) even[i] = odd[i] = (floatv)(0.0f);                         \
+    NO_UNROLL                                                                                                        \
+    for (int at = 0; at + 2 <= k; at += 2, b += 2 * NR) {                                                            \
+      _Pragma("unroll") for (int c = 0; c < v; ++c) {                                                                \
+        const floatv first = ALIGNED_CONST(b + c * VW), second = ALIGNED_CONST(b + NR + c * VW);                     \
+        _Pragma("unroll") for (int i = 0; i < m; ++i) {                                                              \
+          even[i * (v) + c] = FMA((floatv)(from[i][at * step]), first, even[i * (v) + c]);                           \
+          odd[i * (v) + c] = FMA((floatv)(from[i][(at + 1) * step]), second, odd[i * (v) + c]);                      \
+        }                                                                                                            \
+      }                                                                                                              \
+    }                                                                                                                \
+    _Pragma("unroll") for (int i = 0; i < m; ++i) {                                                                  \
+      const floatv last = (floatv)(k % 2 != 0 ? from[i][(k - 1) * step] : 0.0f);                                     \
+      _Pragma("unroll") for (int c = 0; c < v; ++c) {                                                                \
+        floatv* const sum = &even[i * (v) + c];                                                                      \
+        if (k % 2 != 0) *sum = FMA(last, ALIGNED_CONST(b + c * VW), *sum);                                           \
+        tile[i * (v) + c] = *sum + odd[i * (v) + c];                                                                 \
+      }                                                                                                              \
+    }                                                                                                                \
+  }
+
+DEFINE_SKINNY(skinny_rows, SKINNY_ROWS, 1)
+DEFINE_SKINNY(skinny_row, 1, 1)
+DEFINE_SKINNY(skinny_row_of_panel, 1, NV)
+
+// The sums of SKINNY_ROWS rows for one vector of columns. If `rows` is 1, only the first sum is computed.
+INLINE void skinny_multiply(floatv tile[SKINNY_ROWS], __global const float* const from[SKINNY_ROWS], int rows, long step,
+                            __global const float* b, int k) {
+  if (rows == 1)
+    skinny_row(tile, from, step, b, k);
+  else
+    skinny_rows(tile, from, step, b, k);
+}
