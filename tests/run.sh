@@ -258,7 +258,7 @@ variables[aarch64]="CRISOL_TEST_SLOW=1"$'\n'"${variables[windows]}"
 # divide_tests: chooses the tests of pocl and intel in a plain run: a quarter of the long tests, and each test file of
 # the layers above the ops on one of the two. Needs the built programs.
 divide_tests() {
-  local upper=(tests/{autograd,functions,nn,optim,tensor,training}) long_tests not_now
+  local upper=(tests/{autograd,functions,nn,optim,tensor}) long_tests not_now
   mapfile -t long_tests < <(OCL_ICD_VENDORS=$work/icd/pocl "$crisol_build/bin/crisol_tests" --no-version --list-test-cases \
     --test-suite=long | grep -vE '^(=+$|\[doctest\]|device: )')
   [ ${#long_tests[@]} -gt 0 ] || die "the test program lists no long tests"
