@@ -145,8 +145,9 @@ std::string fault_of(const std::string& file, const Include& include) {
   }
   if (starts_with_any(include.path, {"reference/", "replay/"})) return "";
   // Headers of cl_kernels/ that the host shares.
-  if (starts_with_any(include.path, {"attention/", "common/", "conv/", "decompose/", "layout/", "optim/flags.h",
-                                     "pool/", "product/", "reduce/", "rnn/", "rowwise/", "sort/", "vision/"})) {
+  if (starts_with_any(include.path,
+                      {"attention/", "common/", "conv/", "decompose/", "layout/", "norm/", "optim/flags.h", "pool/",
+                       "product/", "reduce/", "rnn/", "rowwise/", "sort/", "vision/"})) {
     return starts_with_any(own, {"dispatch/", "ops/"}) ? "" : arrow + "the kernels' headers are for dispatch and ops";
   }
   const auto to = rank_of_include(include.path);

@@ -8,7 +8,7 @@
 // each column adds the parts. On CPUs, layer_norm_backward also computes the partial results, so that dy and x are
 // read from memory once. On other devices, layer_norm_columns computes them, with one work-item for each column of a
 // part.
-#include "rowwise/parameters.h"
+#include "norm/parameters.h"
 #include "rowwise/rows.h"
 
 // `affine` holds AffineFlags.

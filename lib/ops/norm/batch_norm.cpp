@@ -3,10 +3,10 @@
 #include "base/ceil_div.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/norm.h"
+#include "norm/parameters.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
 #include "ops/rowwise/rows.h"
-#include "rowwise/parameters.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -63,7 +63,7 @@ runtime::KernelSpec spec_of(const BatchNormProblem& p, const Target& target, con
   runtime::Defines defines = row_defines(target, g);
   if (g.lanes == 1 && p.rows * p.spatial > std::numeric_limits<std::int32_t>::max() / 2) defines.add({"INDEX", "long"});
   if (g.group > 1 && p.in_quads != 0) defines.add({"QUADS", 1});
-  return {"rowwise/batch_norm.cl", entry, defines};
+  return {"norm/batch_norm.cl", entry, defines};
 }
 
 /// How the kernels cut rows and channels. A channel has `parts` parts, which are reduced separately.

@@ -1,6 +1,6 @@
 // The parameters and flags of normalisations.
-#ifndef CRISOL_ROWWISE_PARAMETERS_H
-#define CRISOL_ROWWISE_PARAMETERS_H
+#ifndef CRISOL_NORM_PARAMETERS_H
+#define CRISOL_NORM_PARAMETERS_H
 #include "common/parameters.h"
 PARAMETERS_BEGIN
 
@@ -10,7 +10,7 @@ enum AffineFlags {
 };
 
 // A contiguous (images, channels, spatial). `rows` is images * channels. A channel has `parts` parts, and `piece` is the
-// size of a part or of a piece of a row (rowwise/batch_norm.cl).
+// size of a part or of a piece of a row (norm/batch_norm.cl).
 typedef struct {
   Long rows, channels, spatial, piece, parts;
 } BatchNormParameters;

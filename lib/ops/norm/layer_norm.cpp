@@ -3,10 +3,10 @@
 #include "base/ceil_div.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/norm.h"
+#include "norm/parameters.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
 #include "ops/rowwise/rows.h"
-#include "rowwise/parameters.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -52,7 +52,7 @@ LayerNormProblem problem_of(const LayerNormInputs& inputs, const Shape& normaliz
 }
 
 runtime::KernelSpec spec_of(const Target& target, const RowGeometry& g, const char* entry) {
-  return {"rowwise/layer_norm.cl", entry, row_defines(target, g)};
+  return {"norm/layer_norm.cl", entry, row_defines(target, g)};
 }
 
 Plan plan_forward(const LayerNormProblem& p, const Target& target, const RowGeometry& g) {

@@ -20,7 +20,7 @@
 #define INDEX int
 #endif
 #include "common/fma.h"
-#include "rowwise/parameters.h"
+#include "norm/parameters.h"
 #include "rowwise/rows.h"
 
 // EACH_PIECE comes before a block and runs it for each piece: `n` elements of `row` from `begin` on.
