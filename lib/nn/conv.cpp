@@ -57,81 +57,31 @@ std::string text_of(const Tensor& weight, const Tensor& bias, const Options& opt
 
 }  // namespace
 
-Conv1d::Conv1d(std::int64_t in_channels, std::int64_t out_channels, int kernel, const Conv1dOptions& options)
-    : options_(options) {
-  initialize("Conv1d", weight, bias, in_channels, out_channels, window_of(kernel), options);
-  register_parameter("weight", weight);
-  register_parameter("bias", bias);
-}
+// What all layers have: `Layer` with a kernel of the type Kernel calls `function`.
+#define CONVOLUTION_LAYER(Layer, Kernel, function)                                                                \
+  Layer::Layer(std::int64_t in_channels, std::int64_t out_channels, Kernel kernel, const Layer##Options& options) \
+      : options_(options) {                                                                                       \
+    initialize(#Layer, weight, bias, in_channels, out_channels, window_of(kernel), options);                      \
+    register_parameter("weight", weight);                                                                         \
+    register_parameter("bias", bias);                                                                             \
+  }                                                                                                               \
+  Tensor Layer::forward(const Tensor& x) { return function(x, weight, bias, options_); }                          \
+  std::string Layer::extra_repr() const { return text_of(weight, bias, options_); }
 
-Tensor Conv1d::forward(const Tensor& x) { return conv1d(x, weight, bias, options_); }
+CONVOLUTION_LAYER(Conv1d, int, conv1d)
+CONVOLUTION_LAYER(Conv2d, IntPair, conv2d)
+CONVOLUTION_LAYER(Conv3d, IntTriple, conv3d)
+CONVOLUTION_LAYER(ConvTranspose1d, int, conv_transpose1d)
+CONVOLUTION_LAYER(ConvTranspose2d, IntPair, conv_transpose2d)
+CONVOLUTION_LAYER(ConvTranspose3d, IntTriple, conv_transpose3d)
+#undef CONVOLUTION_LAYER
 
 Tensor Conv1d::operator()(const Tensor& x, const Epilogue& epilogue) {
   return has_hooks() ? epilogue((*this)(x)) : conv1d(x, weight, bias, options_, epilogue);
 }
 
-std::string Conv1d::extra_repr() const { return text_of(weight, bias, options_); }
-
-Conv2d::Conv2d(std::int64_t in_channels, std::int64_t out_channels, IntPair kernel, const Conv2dOptions& options)
-    : options_(options) {
-  initialize("Conv2d", weight, bias, in_channels, out_channels, window_of(kernel), options);
-  register_parameter("weight", weight);
-  register_parameter("bias", bias);
-}
-
-Tensor Conv2d::forward(const Tensor& x) { return conv2d(x, weight, bias, options_); }
-
 Tensor Conv2d::operator()(const Tensor& x, const Epilogue& epilogue) {
   return has_hooks() ? epilogue((*this)(x)) : conv2d(x, weight, bias, options_, epilogue);
 }
-
-std::string Conv2d::extra_repr() const { return text_of(weight, bias, options_); }
-
-Conv3d::Conv3d(std::int64_t in_channels, std::int64_t out_channels, IntTriple kernel, const Conv3dOptions& options)
-    : options_(options) {
-  initialize("Conv3d", weight, bias, in_channels, out_channels, window_of(kernel), options);
-  register_parameter("weight", weight);
-  register_parameter("bias", bias);
-}
-
-Tensor Conv3d::forward(const Tensor& x) { return conv3d(x, weight, bias, options_); }
-
-std::string Conv3d::extra_repr() const { return text_of(weight, bias, options_); }
-
-ConvTranspose1d::ConvTranspose1d(std::int64_t in_channels, std::int64_t out_channels, int kernel,
-                                 const ConvTranspose1dOptions& options)
-    : options_(options) {
-  initialize("ConvTranspose1d", weight, bias, in_channels, out_channels, window_of(kernel), options);
-  register_parameter("weight", weight);
-  register_parameter("bias", bias);
-}
-
-Tensor ConvTranspose1d::forward(const Tensor& x) { return conv_transpose1d(x, weight, bias, options_); }
-
-std::string ConvTranspose1d::extra_repr() const { return text_of(weight, bias, options_); }
-
-ConvTranspose2d::ConvTranspose2d(std::int64_t in_channels, std::int64_t out_channels, IntPair kernel,
-                                 const ConvTranspose2dOptions& options)
-    : options_(options) {
-  initialize("ConvTranspose2d", weight, bias, in_channels, out_channels, window_of(kernel), options);
-  register_parameter("weight", weight);
-  register_parameter("bias", bias);
-}
-
-Tensor ConvTranspose2d::forward(const Tensor& x) { return conv_transpose2d(x, weight, bias, options_); }
-
-std::string ConvTranspose2d::extra_repr() const { return text_of(weight, bias, options_); }
-
-ConvTranspose3d::ConvTranspose3d(std::int64_t in_channels, std::int64_t out_channels, IntTriple kernel,
-                                 const ConvTranspose3dOptions& options)
-    : options_(options) {
-  initialize("ConvTranspose3d", weight, bias, in_channels, out_channels, window_of(kernel), options);
-  register_parameter("weight", weight);
-  register_parameter("bias", bias);
-}
-
-Tensor ConvTranspose3d::forward(const Tensor& x) { return conv_transpose3d(x, weight, bias, options_); }
-
-std::string ConvTranspose3d::extra_repr() const { return text_of(weight, bias, options_); }
 
 }  // namespace crisol::nn

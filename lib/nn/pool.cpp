@@ -36,28 +36,20 @@ std::string max_pool_text(const Options& o) {
 
 }  // namespace
 
-MaxPool2d::MaxPool2d(IntPair kernel, const MaxPool2dOptions& options)
-    : options_(with_kernel("MaxPool2d", kernel, options)) {}
-Tensor MaxPool2d::forward(const Tensor& x) { return max_pool2d(x, options_); }
-std::string MaxPool2d::extra_repr() const { return max_pool_text(options_); }
+// What all layers with a window have: `Layer` calls `function`, and `text` shows its options.
+#define POOLING_LAYER(Layer, Kernel, function, text)                                                             \
+  Layer::Layer(Kernel kernel, const Layer##Options& options) : options_(with_kernel(#Layer, kernel, options)) {} \
+  Tensor Layer::forward(const Tensor& x) { return function(x, options_); }                                       \
+  std::string Layer::extra_repr() const { return text(options_); }
 
-AvgPool2d::AvgPool2d(IntPair kernel, const AvgPool2dOptions& options)
-    : options_(with_kernel("AvgPool2d", kernel, options)) {}
-Tensor AvgPool2d::forward(const Tensor& x) { return avg_pool2d(x, options_); }
-std::string AvgPool2d::extra_repr() const { return window_text(options_); }
+POOLING_LAYER(MaxPool2d, IntPair, max_pool2d, max_pool_text)
+POOLING_LAYER(MaxPool3d, IntTriple, max_pool3d, max_pool_text)
+POOLING_LAYER(AvgPool2d, IntPair, avg_pool2d, window_text)
+POOLING_LAYER(AvgPool3d, IntTriple, avg_pool3d, window_text)
+#undef POOLING_LAYER
 
 Tensor AdaptiveAvgPool2d::forward(const Tensor& x) { return adaptive_avg_pool2d(x, output_); }
 std::string AdaptiveAvgPool2d::extra_repr() const { return concat("output_size=", output_); }
-
-MaxPool3d::MaxPool3d(IntTriple kernel, const MaxPool3dOptions& options)
-    : options_(with_kernel("MaxPool3d", kernel, options)) {}
-Tensor MaxPool3d::forward(const Tensor& x) { return max_pool3d(x, options_); }
-std::string MaxPool3d::extra_repr() const { return max_pool_text(options_); }
-
-AvgPool3d::AvgPool3d(IntTriple kernel, const AvgPool3dOptions& options)
-    : options_(with_kernel("AvgPool3d", kernel, options)) {}
-Tensor AvgPool3d::forward(const Tensor& x) { return avg_pool3d(x, options_); }
-std::string AvgPool3d::extra_repr() const { return window_text(options_); }
 
 Tensor AdaptiveAvgPool3d::forward(const Tensor& x) { return adaptive_avg_pool3d(x, output_); }
 std::string AdaptiveAvgPool3d::extra_repr() const { return concat("output_size=", output_); }
