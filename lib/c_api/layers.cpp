@@ -1,14 +1,11 @@
-// The ops of neural networks for C: products, convolution, pooling, normalisation, losses, recurrent layers.
+// The ops of neural networks for C: products, normalisation, losses, recurrent layers.
 #include "c_api/handles.h"
-#include "crisol/functions/conv.h"
 #include "crisol/functions/dropout.h"
 #include "crisol/functions/loss.h"
 #include "crisol/functions/matmul.h"
 #include "crisol/functions/norm.h"
-#include "crisol/functions/pool.h"
 #include "crisol/functions/rnn.h"
 #include "crisol/functions/softmax.h"
-#include "crisol/functions/vision.h"
 
 using namespace crisol;
 using namespace crisol::c_api;
@@ -21,104 +18,6 @@ crisol_status crisol_linear(const crisol_tensor* x, const crisol_tensor* weight,
                             crisol_tensor** result) {
   return give_from(x, result, "linear", [&](const Tensor& t) {
     return linear(t, tensor_of(weight, "linear", "weight"), optional_tensor(bias));
-  });
-}
-
-namespace {
-
-IntPair pair_of(const int (&numbers)[2]) { return {numbers[0], numbers[1]}; }
-
-}  // namespace
-
-namespace {
-
-Conv2dOptions conv_options(const crisol_conv2d_options* o) {
-  if (o == nullptr) return {};
-  return {pair_of(o->stride), pair_of(o->padding), pair_of(o->dilation), o->groups};
-}
-
-}  // namespace
-
-crisol_status crisol_conv2d(const crisol_tensor* x, const crisol_tensor* weight, const crisol_tensor* bias,
-                            const crisol_conv2d_options* options, crisol_tensor** result) {
-  return give_from(x, result, "conv2d", [&](const Tensor& t) {
-    return conv2d(t, tensor_of(weight, "conv2d", "weight"), optional_tensor(bias), conv_options(options));
-  });
-}
-
-crisol_status crisol_deform_conv2d(const crisol_tensor* x, const crisol_tensor* offset, const crisol_tensor* weight,
-                                   const crisol_tensor* bias, const crisol_tensor* mask,
-                                   const crisol_conv2d_options* options, crisol_tensor** result) {
-  constexpr const char* op = "deform_conv2d";
-  return give_from(x, result, op, [&](const Tensor& t) {
-    return deform_conv2d(t, tensor_of(offset, op, "offset"), tensor_of(weight, op, "weight"), optional_tensor(bias),
-                         optional_tensor(mask), conv_options(options));
-  });
-}
-
-crisol_status crisol_conv_transpose2d(const crisol_tensor* x, const crisol_tensor* weight, const crisol_tensor* bias,
-                                      const crisol_conv_transpose2d_options* options, crisol_tensor** result) {
-  return give_from(x, result, "conv_transpose2d", [&](const Tensor& t) {
-    ConvTranspose2dOptions all;
-    if (options != nullptr)
-      all = {pair_of(options->stride), pair_of(options->padding), pair_of(options->output_padding),
-             pair_of(options->dilation), options->groups};
-    return conv_transpose2d(t, tensor_of(weight, "conv_transpose2d", "weight"), optional_tensor(bias), all);
-  });
-}
-
-crisol_status crisol_conv1d(const crisol_tensor* x, const crisol_tensor* weight, const crisol_tensor* bias,
-                            const crisol_conv1d_options* options, crisol_tensor** result) {
-  return give_from(x, result, "conv1d", [&](const Tensor& t) {
-    Conv1dOptions all;
-    if (options != nullptr) all = {options->stride, options->padding, options->dilation, options->groups};
-    return conv1d(t, tensor_of(weight, "conv1d", "weight"), optional_tensor(bias), all);
-  });
-}
-
-crisol_status crisol_conv_transpose1d(const crisol_tensor* x, const crisol_tensor* weight, const crisol_tensor* bias,
-                                      const crisol_conv_transpose1d_options* options, crisol_tensor** result) {
-  return give_from(x, result, "conv_transpose1d", [&](const Tensor& t) {
-    ConvTranspose1dOptions all;
-    if (options != nullptr)
-      all = {options->stride, options->padding, options->output_padding, options->dilation, options->groups};
-    return conv_transpose1d(t, tensor_of(weight, "conv_transpose1d", "weight"), optional_tensor(bias), all);
-  });
-}
-
-namespace {
-
-MaxPool2dOptions max_pool_options(const crisol_pool2d_options* options) {
-  const crisol_pool2d_options& o = need(options, "max_pool2d", "options");
-  return {pair_of(o.kernel), pair_of(o.stride), pair_of(o.padding), pair_of(o.dilation), o.ceil_mode != 0};
-}
-
-}  // namespace
-
-crisol_status crisol_max_pool2d(const crisol_tensor* x, const crisol_pool2d_options* options, crisol_tensor** result) {
-  return give_from(x, result, "max_pool2d", [&](const Tensor& t) { return max_pool2d(t, max_pool_options(options)); });
-}
-
-crisol_status crisol_max_pool2d_with_indices(const crisol_tensor* x, const crisol_pool2d_options* options,
-                                             crisol_tensor** values, crisol_tensor** indices) {
-  return guarded([&] {
-    const ExtremeResult y =
-        max_pool2d_with_indices(tensor_of(x, "max_pool2d_with_indices", "x"), max_pool_options(options));
-    give_both(values, y.values, indices, y.indices);
-  });
-}
-
-crisol_status crisol_avg_pool2d(const crisol_tensor* x, const crisol_pool2d_options* options, crisol_tensor** result) {
-  return give_from(x, result, "avg_pool2d", [&](const Tensor& t) {
-    const crisol_pool2d_options& o = need(options, "avg_pool2d", "options");
-    return avg_pool2d(
-        t, {pair_of(o.kernel), pair_of(o.stride), pair_of(o.padding), o.ceil_mode != 0, o.count_include_pad != 0});
-  });
-}
-
-crisol_status crisol_adaptive_avg_pool2d(const crisol_tensor* x, int height, int width, crisol_tensor** result) {
-  return give_from(x, result, "adaptive_avg_pool2d", [&](const Tensor& t) {
-    return adaptive_avg_pool2d(t, {height, width});
   });
 }
 
