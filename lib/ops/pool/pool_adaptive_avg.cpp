@@ -2,8 +2,6 @@
 #include <algorithm>
 
 #include "crisol/ops/pool.h"
-#include "dispatch/choose.h"
-#include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/pool/pool_geometry.h"
 
@@ -46,20 +44,14 @@ AdaptivePoolProblem problem_of(const char* op, const Shape& input, const Shape& 
 }
 
 PlanOr plan_planes(const AdaptivePoolProblem& p, const Target& target, const char* entry) {
-  if (const char* reason = target.against_iterations(p.iterations())) return reason;
   const auto [from, to] = operands<2>();
-  Plan plan;
-  plan.add({"pool/pool_adaptive_avg_planes.cl", entry, {{"VW", target.cpu_vector_width()}}},
-           persistent_range(target, p.planes, p.iterations()), from, to, p.planes, p.sizes());
-  return plan;
+  return plan_pool_units(target, "pool/pool_adaptive_avg_planes.cl", entry, p.planes, p.iterations(), from, to,
+                         p.planes, p.sizes());
 }
 
-/// The plan of a kernel with one work-item for each of `count` elements of the result.
 PlanOr plan_pixel(const AdaptivePoolProblem& p, const Target& target, const char* entry, std::int64_t count) {
   const auto [from, to] = operands<2>();
-  Plan plan;
-  plan.add({"pool/pool_adaptive_avg.cl", entry}, target.flat_range(count), from, to, count, p.sizes());
-  return plan;
+  return plan_pool_elements(target, "pool/pool_adaptive_avg.cl", entry, count, from, to, count, p.sizes());
 }
 
 PlanOr plan_forward_planes(const AdaptivePoolProblem& p, const Target& target, std::size_t) {

@@ -1,7 +1,5 @@
 // Average pooling. The variants are "rows" (CPUs) and "pixel".
 #include "crisol/ops/pool.h"
-#include "dispatch/choose.h"
-#include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/pool/pool_geometry.h"
 
@@ -15,52 +13,40 @@ struct AvgPoolProblem : PoolGeometry {
   std::int64_t include_pad;  ///< Whether the count of a window includes the padding.
   std::int64_t divisor;      ///< If not 0, the divisor instead of the count.
 
-  // The most loop iterations that a row takes. Lanes may be loaded and stored one by one, and the last vector has up to
-  // 16 lanes.
-  std::int64_t iterations_of_row() const { return (out_w + 16) * (2 * window() + 4); }
   std::int64_t iterations_of_plane() const { return height * width + out_h * iterations_of_row(); }
 };
 
-/// The plan of a kernel whose work-items take some of `units` rows or planes.
-PlanOr plan_rows(const AvgPoolProblem& p, const Target& target, const char* entry, std::int64_t units,
-                 std::int64_t iterations) {
-  if (const char* reason = target.against_iterations(iterations)) return reason;
+PlanOr plan_units(const AvgPoolProblem& p, const Target& target, const char* entry, std::int64_t units,
+                  std::int64_t iterations) {
   const auto [from, to] = operands<2>();
-  Plan plan;
-  plan.add({"pool/pool_avg_rows.cl", entry, {{"VW", target.cpu_vector_width()}}},
-           persistent_range(target, units, iterations), from, to, p.planes, p.kernel_window(),
-           static_cast<std::int32_t>(p.include_pad), static_cast<std::int32_t>(p.divisor));
-  return plan;
+  return plan_pool_units(target, "pool/pool_avg_rows.cl", entry, units, iterations, from, to, p.planes,
+                         p.kernel_window(), static_cast<std::int32_t>(p.include_pad),
+                         static_cast<std::int32_t>(p.divisor));
 }
 
-/// The plan of a kernel with one work-item for each of `count` elements of the result.
-PlanOr plan_pixel(const AvgPoolProblem& p, const Target& target, const char* entry, std::int64_t count) {
+Plan plan_elements(const AvgPoolProblem& p, const Target& target, const char* entry, std::int64_t count) {
   const auto [from, to] = operands<2>();
-  Plan plan;
-  plan.add({"pool/pool_avg.cl", entry}, target.flat_range(count), from, to, count, p.kernel_window(),
-           static_cast<std::int32_t>(p.include_pad), static_cast<std::int32_t>(p.divisor));
-  return plan;
+  return plan_pool_elements(target, "pool/pool_avg.cl", entry, count, from, to, count, p.kernel_window(),
+                            static_cast<std::int32_t>(p.include_pad), static_cast<std::int32_t>(p.divisor));
 }
 
-PlanOr plan_forward_rows(const AvgPoolProblem& p, const Target& target, std::size_t) {
-  return plan_rows(p, target, "avg_pool_forward_rows", p.planes * p.out_h, p.iterations_of_row());
+PlanOr plan_avg_rows(const AvgPoolProblem& p, const Target& target) {
+  return plan_units(p, target, "avg_pool_forward_rows", p.planes * p.out_h, p.iterations_of_row());
 }
-PlanOr plan_forward_pixel(const AvgPoolProblem& p, const Target& target, std::size_t) {
-  return plan_pixel(p, target, "avg_pool_forward", p.outputs());
+Plan plan_avg_pixel(const AvgPoolProblem& p, const Target& target) {
+  return plan_elements(p, target, "avg_pool_forward", p.outputs());
 }
-PlanOr plan_backward_rows(const AvgPoolProblem& p, const Target& target, std::size_t) {
-  return plan_rows(p, target, "avg_pool_backward_planes", p.planes, p.iterations_of_plane());
+PlanOr plan_avg_backward_rows(const AvgPoolProblem& p, const Target& target) {
+  return plan_units(p, target, "avg_pool_backward_planes", p.planes, p.iterations_of_plane());
 }
-PlanOr plan_backward_pixel(const AvgPoolProblem& p, const Target& target, std::size_t) {
-  return plan_pixel(p, target, "avg_pool_backward", p.inputs());
+Plan plan_avg_backward_pixel(const AvgPoolProblem& p, const Target& target) {
+  return plan_elements(p, target, "avg_pool_backward", p.inputs());
 }
 
-constexpr Variant<AvgPoolProblem> avg_forward_variants[] = {{"rows", DeviceClass::cpu, plan_forward_rows},
-                                                            {"pixel", DeviceClass::any, plan_forward_pixel}};
-constexpr Variant<AvgPoolProblem> avg_backward_variants[] = {{"rows", DeviceClass::cpu, plan_backward_rows},
-                                                             {"pixel", DeviceClass::any, plan_backward_pixel}};
-const Table<AvgPoolProblem> avg_forward_table("avg_pool2d", avg_forward_variants);
-const Table<AvgPoolProblem> avg_backward_table("avg_pool2d_backward", avg_backward_variants);
+const Table<AvgPoolProblem> avg_forward_table("avg_pool2d",
+                                              pool_variants<AvgPoolProblem, plan_avg_rows, plan_avg_pixel>);
+const Table<AvgPoolProblem> avg_backward_table(
+    "avg_pool2d_backward", pool_variants<AvgPoolProblem, plan_avg_backward_rows, plan_avg_backward_pixel>);
 
 AvgPoolProblem problem_of(const char* op, const Shape& shape, const AvgPool2dOptions& options) {
   require(options.divisor >= 0, op, "the divisor is ", options.divisor, ", it must be positive, or 0 for the count");

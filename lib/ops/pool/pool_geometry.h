@@ -6,6 +6,7 @@
 #include "crisol/ops/copy.h"
 #include "crisol/options/int_pair.h"
 #include "dispatch/choose.h"
+#include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
 #include "ops/window.h"
@@ -22,6 +23,9 @@ struct PoolGeometry {
   std::int64_t inputs() const { return planes * height * width; }
   std::int64_t outputs() const { return planes * out_h * out_w; }
   std::int64_t window() const { return kernel_h * kernel_w; }
+  /// The most loop iterations of a row of the output. A lane may be loaded and stored alone, and the last vector has up
+  /// to 16 lanes.
+  std::int64_t iterations_of_row() const { return (out_w + 16) * (2 * window() + 4); }
   /// The argument of kernels.
   kernels::PoolWindow kernel_window() const;
   dispatch::ProblemKey key() const;
@@ -49,6 +53,37 @@ Tensor pooled(const dispatch::Table<Problem>& table, const Problem& problem, con
   dispatch::launch(*prepared, {in(input), out(y)});
   return y;
 }
+
+/// A plan for CPUs. Its kernel goes through `units`, which are rows or planes.
+template <class... Arguments>
+dispatch::PlanOr plan_pool_units(const dispatch::Target& target, const char* file, const char* entry,
+                                 std::int64_t units, std::int64_t iterations, const Arguments&... arguments) {
+  if (const char* reason = target.against_iterations(iterations)) return reason;
+  dispatch::Plan plan;
+  plan.add({file, entry, {{"VW", target.cpu_vector_width()}}}, dispatch::persistent_range(target, units, iterations),
+           arguments...);
+  return plan;
+}
+
+/// A plan whose kernel has a work-item for each of `count` elements of the result.
+template <class... Arguments>
+dispatch::Plan plan_pool_elements(const dispatch::Target& target, const char* file, const char* entry,
+                                  std::int64_t count, const Arguments&... arguments) {
+  dispatch::Plan plan;
+  plan.add({file, entry}, target.flat_range(count), arguments...);
+  return plan;
+}
+
+/// The variants of an op: `rows` is for CPUs, and `pixel` takes every problem.
+template <class Problem, dispatch::PlanOr (*rows)(const Problem&, const dispatch::Target&),
+          dispatch::Plan (*pixel)(const Problem&, const dispatch::Target&)>
+inline constexpr dispatch::Variant<Problem> pool_variants[] = {
+    {"rows", dispatch::DeviceClass::cpu,
+     [](const Problem& p, const dispatch::Target& target, std::size_t) { return rows(p, target); }},
+    {"pixel", dispatch::DeviceClass::any,
+     [](const Problem& p, const dispatch::Target& target, std::size_t) -> dispatch::PlanOr {
+       return pixel(p, target);
+     }}};
 
 /// The number of windows along an axis. Throws, naming op, for the same sizes as window_count, for a padding above half
 /// of the kernel, and for a window without an element of the input.

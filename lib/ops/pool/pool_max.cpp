@@ -1,12 +1,7 @@
 // Max pooling. The variants are "rows" (CPUs) and "pixel".
-#include "crisol/ops/copy.h"
 #include "crisol/ops/pool.h"
-#include "dispatch/choose.h"
-#include "dispatch/work_split.h"
 #include "ops/check.h"
-#include "ops/contiguous.h"
 #include "ops/pool/pool_geometry.h"
-#include "tensor/kernel_args.h"
 
 namespace crisol::ops {
 
@@ -14,51 +9,31 @@ using namespace dispatch;
 
 namespace {
 
-PlanOr plan_forward_rows(const PoolGeometry& p, const Target& target, std::size_t) {
-  // The most loop iterations that a row takes. Lanes may be loaded and stored one by one, and the last vector has up to
-  // 16 lanes.
-  const std::int64_t iterations = (p.out_w + 16) * (2 * p.window() + 4);
-  if (const char* reason = target.against_iterations(iterations)) return reason;
+PlanOr plan_max_rows(const PoolGeometry& p, const Target& target) {
   const auto [x, values, indices] = operands<3>();
-  Plan plan;
-  plan.add({"pool/pool_max_rows.cl", "max_pool_forward_rows", {{"VW", target.cpu_vector_width()}}},
-           persistent_range(target, p.planes * p.out_h, iterations), x, values, indices, p.planes, p.kernel_window());
-  return plan;
+  return plan_pool_units(target, "pool/pool_max_rows.cl", "max_pool_forward_rows", p.planes * p.out_h,
+                         p.iterations_of_row(), x, values, indices, p.planes, p.kernel_window());
 }
-
-/// The plan of a kernel with one work-item for each of `count` elements of the result.
-PlanOr plan_pixel(const PoolGeometry& p, const Target& target, const char* entry, std::int64_t count) {
-  Plan plan;
-  const auto [first, second, third] = operands<3>();
-  plan.add({"pool/pool_max.cl", entry}, target.flat_range(count), first, second, third, count, p.kernel_window());
-  return plan;
+Plan plan_max_pixel(const PoolGeometry& p, const Target& target) {
+  const auto [x, values, indices] = operands<3>();
+  return plan_pool_elements(target, "pool/pool_max.cl", "max_pool_forward", p.outputs(), x, values, indices,
+                            p.outputs(), p.kernel_window());
 }
-
-PlanOr plan_forward_pixel(const PoolGeometry& p, const Target& target, std::size_t) {
-  return plan_pixel(p, target, "max_pool_forward", p.outputs());
-}
-
-PlanOr plan_backward_rows(const PoolGeometry& p, const Target& target, std::size_t) {
-  const std::int64_t area = p.height * p.width, out_area = p.out_h * p.out_w, iterations = area + out_area;
-  if (const char* reason = target.against_iterations(iterations)) return reason;
+PlanOr plan_max_backward_rows(const PoolGeometry& p, const Target& target) {
   const auto [dy, indices, dx] = operands<3>();
-  Plan plan;
-  plan.add({"pool/pool_max_rows.cl", "max_pool_backward_planes", {{"VW", target.cpu_vector_width()}}},
-           persistent_range(target, p.planes, iterations), dy, indices, dx, p.planes, static_cast<std::int32_t>(area),
-           static_cast<std::int32_t>(out_area));
-  return plan;
+  const std::int64_t area = p.height * p.width, out_area = p.out_h * p.out_w;
+  return plan_pool_units(target, "pool/pool_max_rows.cl", "max_pool_backward_planes", p.planes, area + out_area, dy,
+                         indices, dx, p.planes, static_cast<std::int32_t>(area), static_cast<std::int32_t>(out_area));
+}
+Plan plan_max_backward_pixel(const PoolGeometry& p, const Target& target) {
+  const auto [dy, indices, dx] = operands<3>();
+  return plan_pool_elements(target, "pool/pool_max.cl", "max_pool_backward", p.inputs(), dy, indices, dx, p.inputs(),
+                            p.kernel_window());
 }
 
-PlanOr plan_backward_pixel(const PoolGeometry& p, const Target& target, std::size_t) {
-  return plan_pixel(p, target, "max_pool_backward", p.inputs());
-}
-
-constexpr Variant<PoolGeometry> max_forward_variants[] = {{"rows", DeviceClass::cpu, plan_forward_rows},
-                                                          {"pixel", DeviceClass::any, plan_forward_pixel}};
-constexpr Variant<PoolGeometry> max_backward_variants[] = {{"rows", DeviceClass::cpu, plan_backward_rows},
-                                                           {"pixel", DeviceClass::any, plan_backward_pixel}};
-const Table<PoolGeometry> max_forward_table("max_pool2d", max_forward_variants);
-const Table<PoolGeometry> max_backward_table("max_pool2d_backward", max_backward_variants);
+const Table<PoolGeometry> max_forward_table("max_pool2d", pool_variants<PoolGeometry, plan_max_rows, plan_max_pixel>);
+const Table<PoolGeometry> max_backward_table(
+    "max_pool2d_backward", pool_variants<PoolGeometry, plan_max_backward_rows, plan_max_backward_pixel>);
 
 PoolGeometry geometry_of(const char* op, const Shape& shape, const MaxPool2dOptions& options) {
   return pool_geometry(op, shape, options.kernel, options.stride, options.padding, options.dilation, options.ceil_mode);
