@@ -1,10 +1,7 @@
 // Gradient of a convolution's input: the API and the variants.
 #include "crisol/ops/conv.h"
-#include "crisol/ops/copy.h"
 #include "ops/check.h"
-#include "ops/contiguous.h"
 #include "ops/conv/conv2d_variants.h"
-#include "tensor/kernel_args.h"
 
 namespace crisol::ops {
 
@@ -33,14 +30,7 @@ Tensor conv2d_backward_data(const Tensor& dy, const Tensor& weight, const Shape&
   const char* const op = conv2d_backward_data_table.op;
   require_dtype(op, "the weight", weight, DType::f32);
   const Conv2dSizes sizes = conv2d_sizes(op, input, weight.shape(), options);
-  require_operand(op, "the weight", weight, "the gradient", dy, sizes.output_shape());
-  const Tensor dx = empty(input, DType::f32, dy.device());
-  if (dx.numel() == 0) return dx;
-  const Contiguous gradient(dy), filters(weight);
-  const Conv2dProblem problem = conv2d_problem(sizes, {&gradient.layout(), &filters.layout(), &dx});
-  const PreparedPtr prepared = prepare(conv2d_backward_data_table, problem, state_of(dx));
-  launch(*prepared, {in(gradient), in_with_copies(filters.filled()), out(dx)});
-  return dx;
+  return conv2d_gradient(conv2d_backward_data_table, sizes, dy, {input, "the weight", weight, true});
 }
 
 }  // namespace crisol::ops

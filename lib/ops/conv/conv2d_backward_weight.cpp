@@ -1,10 +1,7 @@
 // Gradient of a convolution's weight: the API and the variants.
 #include "crisol/ops/conv.h"
-#include "crisol/ops/copy.h"
 #include "ops/check.h"
-#include "ops/contiguous.h"
 #include "ops/conv/conv2d_variants.h"
-#include "tensor/kernel_args.h"
 
 namespace crisol::ops {
 
@@ -31,14 +28,7 @@ Tensor conv2d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& we
   const char* const op = conv2d_backward_weight_table.op;
   require_dtype(op, "the input", x, DType::f32);
   const Conv2dSizes sizes = conv2d_sizes(op, x.shape(), weight, options);
-  require_operand(op, "the input", x, "the gradient", dy, sizes.output_shape());
-  const Tensor dw = empty(weight, DType::f32, x.device());
-  if (dw.numel() == 0) return dw;
-  const Contiguous gradient(dy), images(x);
-  const Conv2dProblem problem = conv2d_problem(sizes, {&gradient.layout(), &images.layout(), &dw});
-  const PreparedPtr prepared = prepare(conv2d_backward_weight_table, problem, state_of(dw));
-  launch(*prepared, {in(gradient), in(images), out(dw)});
-  return dw;
+  return conv2d_gradient(conv2d_backward_weight_table, sizes, dy, {weight, "the input", x, false});
 }
 
 }  // namespace crisol::ops

@@ -1,6 +1,9 @@
 #include "ops/conv/conv2d_problem.h"
 
 #include "base/text.h"
+#include "crisol/ops/copy.h"
+#include "ops/check.h"
+#include "ops/contiguous.h"
 #include "ops/window.h"
 #include "tensor/kernel_args.h"
 
@@ -49,6 +52,18 @@ bool launch_conv2d(const dispatch::Prepared& prepared, const Tensor& x, const di
                                epilogue_operand(f, 1, weight.view)};
   launch(prepared, views, std::array{epilogue_scalars(f)});
   return layout_of(f).empty() || prepared.plan.fuses_epilogue();
+}
+
+Tensor conv2d_gradient(const Table<Conv2dProblem>& table, const Conv2dSizes& sizes, const Tensor& dy,
+                       const Conv2dGradient& g) {
+  require_operand(table.op, g.name, g.other, "the gradient", dy, sizes.output_shape());
+  const Tensor result = empty(g.shape, DType::f32, dy.device());
+  if (result.numel() == 0) return result;
+  const Contiguous gradient(dy), other(g.other);
+  const Conv2dProblem problem = conv2d_problem(sizes, {&gradient.layout(), &other.layout(), &result});
+  const PreparedPtr prepared = prepare(table, problem, state_of(result));
+  launch(*prepared, {in(gradient), g.is_weight ? in_with_copies(other.filled()) : OperandView(in(other)), out(result)});
+  return result;
 }
 
 GemmProblem inner_product(const Conv2dProblem& p, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch) {

@@ -59,6 +59,19 @@ constexpr Place conv2d_bias = operand(3), conv2d_e0 = operand(4), conv2d_e1 = op
 bool launch_conv2d(const dispatch::Prepared& prepared, const Tensor& x, const dispatch::OperandView& weight,
                    const Tensor& bias, const Tensor& y, const ProductEpilogue* f);
 
+/// A gradient of conv2d.
+struct Conv2dGradient {
+  const Shape& shape;
+  const char* name;  ///< The other operand: "the weight" or "the input".
+  const Tensor& other;
+  bool is_weight;  ///< The other operand is a weight, so its owner may keep copies of it.
+};
+
+struct Conv2dProblem;
+/// Checks dy and queues the gradient.
+Tensor conv2d_gradient(const Table<Conv2dProblem>& table, const Conv2dSizes& sizes, const Tensor& dy,
+                       const Conv2dGradient& gradient);
+
 /// A convolution, or one of its gradients.
 struct Conv2dProblem {
   Conv2dSizes sizes;
