@@ -121,9 +121,7 @@ INLINE float cell_of_row(const Layer* l, float v[GATES], const float before, con
 // cell_slot 0.
 __kernel __attribute__((reqd_work_group_size(GROUP, PARTS, 1))) void rnn_persistent_rows_forward(
     __global const float* restrict weight, const ulong weight_offset, __global const float* restrict bias,
-    const ulong bias_offset, __global float* gates, const ulong gates_offset, __global float* states,
-    const ulong states_offset, __global float* cells, const ulong cells_offset, __global const long* restrict lengths,
-    const ulong lengths_offset, const int steps, const int batch, const int hidden, const long cell_slot,
+    const ulong bias_offset, FORWARD_PARAMETERS, const int steps, const int batch, const int hidden, const long cell_slot,
     const int flags) {
   __local float h[2][ROWS][MAX_HIDDEN] __attribute__((aligned(16)));
   __local float sums[PARTS][ROWS][GATES][GROUP];
@@ -196,12 +194,7 @@ INLINE void gradient_of_row(const Gradients* l, __local float* dv, const int t, 
 // read unit. dinput and drecurrent (T, B, GATES H) are the same buffer unless CELL is GRU. dh and dc (B, H) hold the
 // gradients of the last states on entry, and of the first states on return.
 __kernel __attribute__((reqd_work_group_size(GROUP, PARTS, 1))) void rnn_persistent_rows_backward(
-    __global const float* restrict weight, const ulong weight_offset, __global const float* restrict gates,
-    const ulong gates_offset, __global const float* restrict states, const ulong states_offset,
-    __global const float* restrict dy, const ulong dy_offset, __global float* dh, const ulong dh_offset,
-    __global float* dc, const ulong dc_offset, __global float* dinput, const ulong dinput_offset,
-    __global float* drecurrent, const ulong drecurrent_offset, __global const long* restrict lengths,
-    const ulong lengths_offset, const int steps, const int batch, const int hidden, const int flags) {
+    __global const float* restrict weight, const ulong weight_offset, BACKWARD_PARAMETERS) {
   __local float dv[ROWS][GATES * MAX_HIDDEN] __attribute__((aligned(16)));  // A row is [unit][gate].
   __local float sums[PARTS][ROWS][GROUP];
   const Gradients layer = {gates + gates_offset, states + states_offset, dy + dy_offset, dh + dh_offset,

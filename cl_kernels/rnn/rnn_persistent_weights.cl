@@ -101,9 +101,7 @@ INLINE void sum_gates(float v[GATES], const float of_bias[GATES], __local float 
 // (1, B, H) with cell_slot 0.
 __kernel __attribute__((reqd_work_group_size(ALL_GATES / 4, SLICES, 1))) void rnn_persistent_weights_forward(
     __global const float* restrict weight, const ulong weight_offset, __global const float* restrict bias,
-    const ulong bias_offset, __global float* gates, const ulong gates_offset, __global float* states,
-    const ulong states_offset, __global float* cells, const ulong cells_offset, __global const long* restrict lengths,
-    const ulong lengths_offset, const int steps, const int batch, const int hidden, const long cell_slot,
+    const ulong bias_offset, FORWARD_PARAMETERS, const int steps, const int batch, const int hidden, const long cell_slot,
     const int flags) {
   __local float h[ROWS][UNITS] __attribute__((aligned(16)));
   __local float sums[SLICES][ROWS][ALL_GATES] __attribute__((aligned(16)));
@@ -179,12 +177,7 @@ INLINE float add_slices(float of_state, __local float (*sums)[ROWS][UNITS], cons
 // weight (GATES H, H). dinput and drecurrent (T, B, GATES H) are the same buffer unless CELL is GRU. dh and dc (B, H)
 // hold the gradients of the last states on entry, and of the first states on return.
 __kernel __attribute__((reqd_work_group_size(UNITS / 4, GATES * SLICES, 1))) void rnn_persistent_weights_backward(
-    __global const float* restrict weight, const ulong weight_offset, __global const float* restrict gates,
-    const ulong gates_offset, __global const float* restrict states, const ulong states_offset,
-    __global const float* restrict dy, const ulong dy_offset, __global float* dh, const ulong dh_offset,
-    __global float* dc, const ulong dc_offset, __global float* dinput, const ulong dinput_offset,
-    __global float* drecurrent, const ulong drecurrent_offset, __global const long* restrict lengths,
-    const ulong lengths_offset, const int steps, const int batch, const int hidden, const int flags) {
+    __global const float* restrict weight, const ulong weight_offset, BACKWARD_PARAMETERS) {
   __local float dv[ROWS][ALL_GATES] __attribute__((aligned(16)));
   __local float sums[GATES * SLICES][ROWS][UNITS] __attribute__((aligned(16)));
   const int column = get_local_id(0), slice = get_local_id(1);

@@ -1,6 +1,6 @@
 // The common part of the CPU's recurrent kernels. A work-item takes rows of the batch through the whole sequence alone,
 // so that no step waits for another item.
-#include "rnn/rnn_index.h"
+#include "rnn/sequence.h"
 #include "rnn/rnn_tile.h"
 #include "common/vector.h"
 

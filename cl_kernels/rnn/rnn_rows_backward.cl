@@ -86,15 +86,7 @@ DEFINE_ADD_PRODUCT(1)
 DEFINE_ADD_PRODUCT(4)
 
 // dinput and drecurrent (T, B, GATES H) are the same buffer unless CELL is GRU; dh and dc (B, H).
-CPU_KERNEL void rnn_rows_backward(__global const float* restrict packed, const ulong packed_offset,
-                                  __global const float* restrict gates, const ulong gates_offset,
-                                  __global const float* restrict states, const ulong states_offset,
-                                  __global const float* restrict dy, const ulong dy_offset, __global float* dh,
-                                  const ulong dh_offset, __global float* dc, const ulong dc_offset,
-                                  __global float* dinput, const ulong dinput_offset, __global float* drecurrent,
-                                  const ulong drecurrent_offset, __global const long* restrict lengths,
-                                  const ulong lengths_offset, const int steps, const int batch, const int hidden,
-                                  const int flags) {
+CPU_KERNEL void rnn_rows_backward(__global const float* restrict packed, const ulong packed_offset, BACKWARD_PARAMETERS) {
   packed += packed_offset;
   gates += gates_offset;
   states += states_offset;

@@ -91,11 +91,8 @@ CPU_KERNEL void rnn_rows_forward(__global const float* restrict x, const ulong x
                                  __global const float* restrict bias_ih, const ulong bias_ih_offset,
                                  __global const float* restrict packed_hh, const ulong packed_hh_offset,
                                  __global const float* restrict bias_hh, const ulong bias_hh_offset,
-                                 __global float* gates, const ulong gates_offset, __global float* states,
-                                 const ulong states_offset, __global float* cells, const ulong cells_offset,
-                                 __global const long* restrict lengths, const ulong lengths_offset, const int steps,
-                                 const int batch, const int inputs, const int hidden, const long cell_slot,
-                                 const int flags) {
+                                 FORWARD_PARAMETERS, const int steps, const int batch, const int inputs,
+                                 const int hidden, const long cell_slot, const int flags) {
   x += x_offset;
   packed_ih += packed_ih_offset;
   bias_ih += bias_ih_offset;

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "../../../cl_kernels/rnn/rnn_index.h"
+#include "../../../cl_kernels/rnn/sequence.h"
 #include "crisol/ops/copy.h"
 #include "doctest/doctest.h"
 #include "ops/rnn/rnn_problem.h"
