@@ -1,6 +1,7 @@
 #include "dist/averaging.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace crisol::dist {
@@ -24,6 +25,18 @@ std::vector<float> normalised_weights(const char* op, const std::vector<double>&
 }
 
 }  // namespace
+
+void require_leaf(const char* op, const std::string& name, const Tensor& parameter, const Tensor& first) {
+  require(parameter.defined() && parameter.is_leaf() && parameter.dtype() == DType::f32, op, "the parameter ", name,
+          " is no f32 leaf");
+  require(parameter.device() == first.device(), op, "the parameter ", name, " is on ", parameter.device(),
+          ", the first one on ", first.device());
+}
+
+void set_weight(const char* op, Session& session, double& own, double weight) {
+  require(weight >= 0 && std::isfinite(weight), op, "the weight ", weight, " must be 0 or more, and finite");
+  own = session.weight = weight;
+}
 
 std::vector<float> gather_weights(const char* op, Link& link, std::int64_t pass, double own) {
   const PassHeader header{pass, own};

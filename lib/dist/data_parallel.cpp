@@ -32,13 +32,7 @@ void DataParallelImpl::exchange(std::function<void(DataParallelImpl& own)> part)
 }
 
 void DataParallelImpl::begin_pass() {
-  collects = true;
-  started = 0;
-  std::fill(present.begin(), present.end(), char{0});
-  const std::weak_ptr<DataParallelImpl> self = weak_from_this();
-  call_after_backward([self](const std::exception_ptr& error) {
-    if (const auto impl = self.lock()) impl->end_pass(error);
-  });
+  watch.begin_pass(weak_from_this());
   exchange([has = has_samples](DataParallelImpl& own) { own.begin_exchange(has); });
 }
 
@@ -54,28 +48,18 @@ void DataParallelImpl::begin_exchange(bool with_samples) {
 
 void DataParallelImpl::complete(std::size_t parameter) {
   if (!sync) return;
-  if (!collects) begin_pass();
-  require(present[parameter] == 0, op, "the gradient of ", trained[parameter].first,
+  if (!watch.in_pass) begin_pass();
+  require(watch.present[parameter] == 0, op, "the gradient of ", trained[parameter].first,
           " came in two parts within one backward(), which has a backward() within it; set overlap to false");
-  present[parameter] = options.overlap ? 1 : 0;
-  start_complete_buckets();
+  watch.present[parameter] = options.overlap ? 1 : 0;
+  while (watch.next < buckets.size() && watch.has(buckets[watch.next].first(), buckets[watch.next].last()))
+    start_next_bucket();
 }
 
-bool DataParallelImpl::is_complete(const GradientBucket& bucket) const {
-  return std::all_of(present.begin() + static_cast<std::ptrdiff_t>(bucket.first()),
-                     present.begin() + static_cast<std::ptrdiff_t>(bucket.last()),
-                     [](char there) { return there != 0; });
-}
-
-// All ranks sum the buckets in the same order, even if backward() completes them in another order.
-void DataParallelImpl::start_complete_buckets() {
-  while (started < buckets.size() && is_complete(buckets[started])) start_bucket(buckets[started]);
-}
-
-void DataParallelImpl::start_bucket(GradientBucket& bucket) {
+void DataParallelImpl::start_next_bucket() {
+  const std::size_t number = watch.next++;
   exchange(
-      [gradients = bucket.collect(), number = started](DataParallelImpl& own) { own.begin_sum(gradients, number); });
-  ++started;
+      [gradients = buckets[number].collect(), number](DataParallelImpl& own) { own.begin_sum(gradients, number); });
 }
 
 void DataParallelImpl::begin_sum(const std::shared_ptr<FlatGradients>& gradients, std::size_t number) {
@@ -97,13 +81,13 @@ void DataParallelImpl::begin_note(bool own_is_whole) {
 void DataParallelImpl::end_pass(const std::exception_ptr& error) {
   // The other ranks would wait for gradients that never come.
   if (error != nullptr) fail("backward() threw: " + text_of(error));
-  collects = false;
-  for (std::size_t i = 0; i < trained.size(); ++i) present[i] = trained[i].second.grad().defined() ? 1 : 0;
+  watch.in_pass = false;
+  for (std::size_t i = 0; i < trained.size(); ++i) watch.present[i] = trained[i].second.grad().defined() ? 1 : 0;
   // While the last buckets are summed, the ranks tell each other whether they have all gradients.
-  const bool own_is_whole = std::all_of(present.begin(), present.end(), [](char there) { return there != 0; });
+  const bool own_is_whole = watch.has(0, trained.size());
   exchange([own_is_whole](DataParallelImpl& own) { own.begin_note(own_is_whole); });
-  while (started < buckets.size()) start_bucket(buckets[started]);
-  exchange([its_present = present](DataParallelImpl& own) { own.end_exchange(its_present); });
+  while (watch.next < buckets.size()) start_next_bucket();
+  exchange([its_present = watch.present](DataParallelImpl& own) { own.end_exchange(its_present); });
   for (GradientBucket& bucket : buckets) {
     exchange([gradients = bucket.collected(), all = bucket.gradients()](DataParallelImpl&) {
       const NoGrad no_grad;
@@ -120,15 +104,9 @@ void DataParallelImpl::end_pass(const std::exception_ptr& error) {
 void DataParallelImpl::end_exchange(const std::vector<char>& its_present) {
   sums.push_back(session.worker().queue([this](Link& link) { whole = link.end_note(); }));
   exchanges = false;
-  std::exception_ptr first_error;
-  for (std::future<void>& sum : sums) {
-    try {
-      session.worker().wait(sum);
-    } catch (...) {
-      if (first_error == nullptr) first_error = std::current_exception();
-    }
-  }
-  if (first_error != nullptr) std::rethrow_exception(first_error);
+  FirstError first;
+  for (std::future<void>& sum : sums) first.run([&] { session.worker().wait(sum); });
+  first.rethrow();
   if (std::count(whole.begin(), whole.end(), char{1}) != session.world())
     require_same_gradients(op, session, trained, its_present);
   if (options.check_every > 0 && passes % options.check_every == 0) check_weights();
@@ -143,20 +121,17 @@ DataParallel::DataParallel(const NamedTensors& parameters, const NamedTensors& b
                            const DataParallelOptions& options)
     : impl_(std::make_shared<DataParallelImpl>(parameters, buffers, options)) {
   impl_->share_state();
-  impl_->add_hooks();
+  impl_->watch.add_hooks(impl_->weak_from_this(), impl_->trained);
 }
 
-DataParallel::~DataParallel() { impl_->remove_hooks(); }
+DataParallel::~DataParallel() = default;
 
 Tensor DataParallel::operator()(const Tensor& x) {
   require(impl_->forward != nullptr, op, "it was made of parameters without a module, and has no forward");
   return impl_->forward(x);
 }
 
-void DataParallel::set_weight(double weight) {
-  require(weight >= 0 && std::isfinite(weight), op, "the weight ", weight, " must be 0 or more, and finite");
-  impl_->weight = impl_->session.weight = weight;
-}
+void DataParallel::set_weight(double weight) { dist::set_weight(op, impl_->session, impl_->weight, weight); }
 
 void DataParallel::backward_without_samples() {
   require(!impl_->session.shares_statistics, op,

@@ -38,10 +38,7 @@ DataParallelImpl::DataParallelImpl(const NamedTensors& parameters, const NamedTe
   std::vector<Tensor> wanting;
   std::vector<std::int64_t> sizes;
   for (const auto& [name, parameter] : all) {
-    require(parameter.defined() && parameter.is_leaf() && parameter.dtype() == DType::f32, op, "the parameter ", name,
-            " is no f32 leaf");
-    require(parameter.device() == all[0].second.device(), op, "the parameter ", name, " is on ", parameter.device(),
-            ", the first one on ", all[0].second.device());
+    require_leaf(op, name, parameter, all[0].second);
     if (!parameter.requires_grad()) continue;
     trained.emplace_back(name, parameter);
     wanting.push_back(parameter);
@@ -51,20 +48,7 @@ DataParallelImpl::DataParallelImpl(const NamedTensors& parameters, const NamedTe
   const optim::ArenaLayout layout({sizes});
   for (const auto& bucket : layout.buckets(options.bucket_bytes, options.first_bucket_bytes, sizeof(float)))
     buckets.emplace_back(layout, bucket, wanting);
-  present.resize(trained.size());
   session.weight = weight;
-}
-
-void DataParallelImpl::add_hooks() {
-  const std::weak_ptr<DataParallelImpl> self = weak_from_this();
-  for (std::size_t i = 0; i < trained.size(); ++i)
-    hooks.push_back(trained[i].second.register_post_accumulate_grad_hook([self, i](const Tensor&) {
-      if (const auto impl = self.lock()) impl->complete(i);
-    }));
-}
-
-void DataParallelImpl::remove_hooks() {
-  for (HookHandle& hook : hooks) hook.remove();
 }
 
 void DataParallelImpl::share_state() {

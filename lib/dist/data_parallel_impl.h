@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "crisol/dist.h"
+#include "dist/averaging.h"
 #include "dist/gradient_bucket.h"
 #include "dist/session.h"
 
@@ -17,9 +18,6 @@ namespace crisol::dist {
 struct DataParallelImpl : std::enable_shared_from_this<DataParallelImpl> {
   DataParallelImpl(const NamedTensors& parameters, const NamedTensors& buffers, const DataParallelOptions& options);
 
-  /// Watches the gradients. Call it when a shared_ptr owns the object.
-  void add_hooks();
-  void remove_hooks();
   void share_state();
   void sync_buffers();
   void check_weights();
@@ -31,9 +29,8 @@ struct DataParallelImpl : std::enable_shared_from_this<DataParallelImpl> {
   void complete(std::size_t parameter);
   /// Called at the first gradient of a backward pass.
   void begin_pass();
-  /// Starts the sums of the next buckets in order, as long as their gradients are complete.
-  void start_complete_buckets();
-  void start_bucket(GradientBucket& bucket);
+  /// Starts the sum of the next bucket.
+  void start_next_bucket();
   /// Called at the end of backward().
   void end_pass(const std::exception_ptr& error);
   /// Runs a part of the exchange with the other ranks, now and in each replay of a captured step.
@@ -44,7 +41,6 @@ struct DataParallelImpl : std::enable_shared_from_this<DataParallelImpl> {
   void begin_note(bool whole);
   void begin_sum(const std::shared_ptr<FlatGradients>& gradients, std::size_t number);
   void end_exchange(const std::vector<char>& its_present);
-  bool is_complete(const GradientBucket& bucket) const;
 
   Session& session;
   const DataParallelOptions options;
@@ -53,17 +49,13 @@ struct DataParallelImpl : std::enable_shared_from_this<DataParallelImpl> {
   NamedTensors buffers;
   std::vector<GradientBucket> buckets;
   std::function<Tensor(const Tensor& x)> forward;
-  std::vector<HookHandle> hooks;
   double weight = 1;
   bool sync = true;
   bool has_samples = true;
   /// Whether all ranks have devices of one kind, so that equal steps give equal bits.
   bool devices_are_alike = true;
 
-  // State of a backward().
-  bool collects = false;
-  std::vector<char> present;  ///< By parameter: whether its gradient is complete.
-  std::size_t started = 0;    ///< Number of buckets whose sum was started.
+  GradientWatch watch;
 
   // State of an exchange.
   bool exchanges = false;

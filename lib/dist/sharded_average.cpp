@@ -20,40 +20,22 @@ constexpr std::size_t in_flight = 2;
 
 }  // namespace
 
-void ShardedOptimizerImpl::add_hooks() {
-  const std::weak_ptr<ShardedOptimizerImpl> self = weak_from_this();
-  for (std::size_t i = 0; i < parameters.size(); ++i)
-    hooks.push_back(parameters[i].second.register_post_accumulate_grad_hook([self, i](const Tensor&) {
-      if (const auto impl = self.lock()) impl->complete(i);
-    }));
-}
-
-void ShardedOptimizerImpl::begin_pass() {
-  in_backward = true;
-  first_pass = averages[0] == nullptr;
-  next = 0;
-  std::fill(present.begin(), present.end(), char{0});
-  call_after_backward([self = weak_from_this()](const std::exception_ptr& error) {
-    if (const auto impl = self.lock()) impl->end_pass(error);
-  });
-}
-
 // Called when the gradient of a parameter is complete.
 void ShardedOptimizerImpl::complete(std::size_t parameter) {
   require(!averaged, op, "backward() after clip_grad_norm(): call step() or zero_grad() between them");
-  if (!in_backward) begin_pass();
-  present[parameter] = 1;
-  const auto is_complete = [&](const ShardedBucket& bucket) {
-    return std::all_of(present.begin() + static_cast<std::ptrdiff_t>(bucket.first),
-                       present.begin() + static_cast<std::ptrdiff_t>(bucket.last), [](char p) { return p != 0; });
-  };
-  while (next < buckets.size() && is_complete(buckets[next])) begin_outside_capture(next++);
+  if (!watch.in_pass) {
+    first_pass = averages[0] == nullptr;
+    watch.begin_pass(weak_from_this());
+  }
+  watch.present[parameter] = 1;
+  while (watch.next < buckets.size() && watch.has(buckets[watch.next].first, buckets[watch.next].last))
+    begin_outside_capture(watch.next++);
 }
 
 void ShardedOptimizerImpl::end_pass(const std::exception_ptr& error) {
-  in_backward = false;
+  watch.in_pass = false;
   if (error == nullptr)
-    while (next < buckets.size()) begin_outside_capture(next++);
+    while (watch.next < buckets.size()) begin_outside_capture(watch.next++);
   else if (first_pass && averages[0] != nullptr)  // The other ranks would wait for gradients that never come.
     fail("backward() threw: " + text_of(error));
 }
@@ -94,18 +76,11 @@ std::vector<Tensor> ShardedOptimizerImpl::gradients_of(std::size_t bucket) const
 // Waits for all exchanges, even if one throws.
 std::vector<std::shared_ptr<PartAverage>> ShardedOptimizerImpl::finish_averages() {
   auto finished = std::exchange(averages, std::vector<std::shared_ptr<PartAverage>>(buckets.size()));
-  std::exception_ptr first_error;
-  const auto wait = [&](const auto& function) {
-    try {
-      function();
-    } catch (...) {
-      if (first_error == nullptr) first_error = std::current_exception();
-    }
-  };
-  if (weighing.valid()) wait([&] { session.worker().wait(weighing); });
+  FirstError first;
+  if (weighing.valid()) first.run([&] { session.worker().wait(weighing); });
   for (const auto& average : finished)
-    if (average != nullptr) wait([&] { average->finish(session.worker()); });
-  if (first_error != nullptr) std::rethrow_exception(first_error);
+    if (average != nullptr) first.run([&] { average->finish(session.worker()); });
+  first.rethrow();
   return finished;
 }
 

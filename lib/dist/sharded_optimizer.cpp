@@ -28,10 +28,8 @@ Tensor part_of(const Tensor& x, const ArenaLayout::Range& range) {
 ArenaLayout ShardedOptimizerImpl::layout_of(const NamedTensors& parameters) {
   std::vector<std::int64_t> sizes;
   for (const auto& [name, parameter] : parameters) {
-    require(parameter.defined() && parameter.is_leaf() && parameter.requires_grad() && parameter.dtype() == DType::f32,
-            op, "the parameter ", name, " is no f32 leaf that wants a gradient");
-    require(parameter.device() == parameters[0].second.device(), op, "the parameter ", name, " is on ",
-            parameter.device(), ", the first one on ", parameters[0].second.device());
+    require_leaf(op, name, parameter, parameters[0].second);
+    require(parameter.requires_grad(), op, "the parameter ", name, " wants no gradient");
     sizes.push_back(parameter.numel());
   }
   return ArenaLayout({sizes});
@@ -56,12 +54,7 @@ ShardedOptimizerImpl::ShardedOptimizerImpl(const NamedTensors& given, const Shar
   for (const Piece& piece : pieces) leaves.push_back(piece.leaf);
   optimizer = make(leaves);
   require(optimizer != nullptr, op, "the function made no optimiser");
-  present.resize(parameters.size());
   averages.resize(buckets.size());
-}
-
-ShardedOptimizerImpl::~ShardedOptimizerImpl() {
-  for (HookHandle& hook : hooks) hook.remove();
 }
 
 // Each rank must have an element of some parameter. All ranks come to the same answer.
@@ -130,7 +123,7 @@ std::vector<bool> ShardedOptimizerImpl::touched() const {
 
 ShardedOptimizer::ShardedOptimizer(const NamedTensors& parameters, const Make& make, std::int64_t bucket_bytes)
     : impl_(std::make_shared<ShardedOptimizerImpl>(parameters, make, bucket_bytes)) {
-  impl_->add_hooks();
+  impl_->watch.add_hooks(impl_->weak_from_this(), impl_->parameters);
 }
 
 ShardedOptimizer::~ShardedOptimizer() = default;
@@ -151,10 +144,7 @@ void ShardedOptimizer::zero_grad(bool set_to_none) {
 
 optim::Optimizer& ShardedOptimizer::own() { return *impl_->optimizer; }
 
-void ShardedOptimizer::set_weight(double weight) {
-  require(weight >= 0 && std::isfinite(weight), op, "the weight ", weight, " must be 0 or more, and finite");
-  impl_->weight = impl_->session.weight = weight;
-}
+void ShardedOptimizer::set_weight(double weight) { dist::set_weight(op, impl_->session, impl_->weight, weight); }
 
 double ShardedOptimizer::clip_grad_norm(double max_norm) {
   ShardedOptimizerImpl& s = *impl_;

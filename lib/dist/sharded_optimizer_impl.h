@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "crisol/dist.h"
+#include "dist/averaging.h"
 #include "dist/part_average.h"
 #include "dist/session.h"
 #include "optim/arena_layout.h"
@@ -42,10 +43,6 @@ struct ShardedOptimizerImpl : std::enable_shared_from_this<ShardedOptimizerImpl>
   void cut();
   void check_pieces() const;
   std::vector<bool> touched() const;
-  ~ShardedOptimizerImpl();
-  /// Lets backward() begin the averages.
-  void add_hooks();
-  void begin_pass();
   void complete(std::size_t parameter);
   void end_pass(const std::exception_ptr& error);
   void begin_outside_capture(std::size_t bucket);
@@ -75,13 +72,9 @@ struct ShardedOptimizerImpl : std::enable_shared_from_this<ShardedOptimizerImpl>
   double weight = 1;
   bool averaged = false;           ///< Whether the pieces have their gradients.
   std::vector<bool> has_gradient;  ///< By parameter: whether it has a gradient, set when the pieces get theirs.
-  std::vector<HookHandle> hooks;
 
-  // A backward().
-  bool in_backward = false;
-  bool first_pass = false;    ///< Whether this is the first backward() after a step, which begins the averages.
-  std::vector<char> present;  ///< By parameter: whether its gradient is complete.
-  std::size_t next = 0;       ///< The first bucket whose gradients are not complete yet.
+  GradientWatch watch;
+  bool first_pass = false;  ///< Whether this is the first backward() after a step, which begins the averages.
 
   // State from the first backward() after a step until the next step.
   std::int64_t passes = 0;  ///< Steps whose averages began.
