@@ -79,13 +79,15 @@ std::optional<Replay> make_matmul(const Problem& p) {
     };
   } else {
     const Matrices weight = operand(p, 2, {n, k}, p["transb"] == 0);
+    const Values biases = values_for(3, n);
+    const Tensor bias = p.tensor(biases, {n});
     replay.run = [=] {
       const WithPrecision allowed(precision);
-      return std::vector<Tensor>{ops::linear(a.matrix, weight.matrix, {})};
+      return std::vector<Tensor>{ops::linear(a.matrix, weight.matrix, bias)};
     };
     replay.renew = [=] { touch(weight.stored); };
     replay.reference = [=] {
-      return std::vector<Values>{reference::linear(a.values, a.shape, weight.values, weight.shape, {}).values};
+      return std::vector<Values>{reference::linear(a.values, a.shape, weight.values, weight.shape, biases).values};
     };
   }
   return replay;
@@ -157,11 +159,12 @@ struct Convolution {
 
 std::optional<Replay> make_conv2d(const Problem& p) {
   const Convolution c(p);
-  const Values x = values_for(1, c.x.numel()), w = values_for(2, c.weight.numel());
-  const Tensor input = p.tensor(x, c.x), weight = p.tensor(w, c.weight);
-  Replay replay = c.replay(c.weight.numel() / c.weight[0], [=] { return ops::conv2d(input, weight, {}, c.options); });
+  const Values x = values_for(1, c.x.numel()), w = values_for(2, c.weight.numel()), b = values_for(3, c.weight[0]);
+  const Tensor input = p.tensor(x, c.x), weight = p.tensor(w, c.weight), bias = p.tensor(b, {c.weight[0]});
+  Replay replay =
+      c.replay(c.weight.numel() / c.weight[0] + 1, [=] { return ops::conv2d(input, weight, bias, c.options); });
   replay.renew = [=] { touch(weight); };
-  replay.reference = [=] { return std::vector<Values>{reference::conv2d(x, c.x, w, c.weight, {}, c.options)}; };
+  replay.reference = [=] { return std::vector<Values>{reference::conv2d(x, c.x, w, c.weight, b, c.options)}; };
   return replay;
 }
 

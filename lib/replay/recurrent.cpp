@@ -30,9 +30,10 @@ struct Layer {
     };
     sizes = {options.cell, options.reverse, t, b, i, h};
     inputs.x = values_for(1, t * b * i);
-    inputs.h0 = Values(static_cast<std::size_t>(b * h));
-    if (options.cell == RnnCell::lstm) inputs.c0 = inputs.h0;
-    input.x = p.tensor(inputs.x, {t, b, i});
+    inputs.h0 = values_for(7, b * h);
+    if (options.cell == RnnCell::lstm) inputs.c0 = values_for(8, b * h);
+    input = {p.tensor(inputs.x, {t, b, i}), p.tensor(inputs.h0, {b, h}),
+             inputs.c0.empty() ? Tensor() : p.tensor(inputs.c0, {b, h}), Tensor()};
     weights.weight_ih = weight(2, {rows, i}, numbers.weight_ih);
     weights.weight_hh = weight(3, {rows, h}, numbers.weight_hh);
     weights.bias_ih = weight(4, {rows}, numbers.bias_ih);
@@ -71,19 +72,24 @@ std::optional<Replay> make_backward(const Problem& p) {
   if (!can_be_made(p)) return std::nullopt;
   const Layer l(p);
   const ops::RnnResult forward = ops::rnn_forward(l.input, l.weights, l.options);
-  const Values gradient = values_for(6, forward.y.numel());
-  const ops::RnnOutputGradients dy{p.tensor(gradient, forward.y.shape()), {}, {}};
+  reference::RnnOutputs dout{values_for(6, forward.y.numel()), values_for(9, forward.h_n.numel()), {}};
+  ops::RnnOutputGradients gradients{p.tensor(dout.y, forward.y.shape()), p.tensor(dout.h_n, forward.h_n.shape()), {}};
+  if (l.options.cell == RnnCell::lstm) {
+    dout.c_n = values_for(10, forward.h_n.numel());
+    gradients.c_n = p.tensor(dout.c_n, forward.h_n.shape());
+  }
   return Replay{
       .run =
           [=] {
-            const ops::RnnInputGradients g = ops::rnn_backward(dy, l.input, l.weights, l.options, forward.saved);
-            return std::vector<Tensor>{g.x, g.weights.weight_ih, g.weights.weight_hh, g.weights.bias_ih};
+            const ops::RnnInputGradients g = ops::rnn_backward(gradients, l.input, l.weights, l.options, forward.saved);
+            return std::vector<Tensor>{
+                g.x, g.h0, g.weights.weight_ih, g.weights.weight_hh, g.weights.bias_ih, g.weights.bias_hh};
           },
       .reference =
           [=] {
-            const reference::RnnOutputs dout{gradient, Values(l.inputs.h0.size()), l.inputs.c0};
             const reference::RnnGradients g = reference::rnn_backward(l.sizes, l.inputs, l.numbers, dout);
-            return std::vector<Values>{g.inputs.x, g.weights.weight_ih, g.weights.weight_hh, g.weights.bias_ih};
+            return std::vector<Values>{g.inputs.x,          g.inputs.h0,       g.weights.weight_ih,
+                                       g.weights.weight_hh, g.weights.bias_ih, g.weights.bias_hh};
           },
       .operations = 3 * l.operations(),
       // The tolerance is relative to the largest gradient. If that gradient is below 1, the bound of docs/tolerances.md

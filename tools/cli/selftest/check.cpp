@@ -5,9 +5,11 @@
 #include <limits>
 #include <sstream>
 
+#include "base/text.h"
 #include "crisol/error.h"
 #include "crisol/profile.h"
 #include "crisol/shape.h"
+#include "replay/replay.h"
 
 namespace crisol::cli::selftest {
 
@@ -36,6 +38,12 @@ Tensor tensor_of(const std::vector<double>& values, const Shape& shape, DType dt
   return from_bytes(reference::encoded(values, dtype).data(), shape, dtype);
 }
 
+Op replayed(const char* name, std::vector<std::string> problems) {
+  return {name, [problems = std::move(problems)](Check& check) {
+            for (const std::string& problem : problems) check.replay(problem);
+          }};
+}
+
 void Check::note(double error, double bound, const char* measure) {
   // With a bound of 0, an error of 0 uses no share of the bound, and any other error exceeds it.
   const auto share = [](double e, double b) { return e == 0 ? 0 : b == 0 ? HUGE_VAL : e / b; };
@@ -56,6 +64,26 @@ bool Check::has_shape(const Tensor& actual, const Shape& shape) {
 void Check::holds(bool fact, const std::string& text) {
   ++outcome.cases;
   if (!fact && outcome.failure.empty()) outcome.failure = text;
+}
+
+void Check::replay(const std::string& text) {
+  const replay::Problem problem = replay::parse_problem(text);
+  const std::optional<replay::Replay> replay = replay::replay_of(problem);
+  if (!replay) return holds(false, concat("'", text, "' cannot be run"));
+  const std::vector<replay::Values> expected = replay->reference();
+  for (int use = 0; use < (replay->renew == nullptr ? 1 : 3); ++use) {
+    const VariantLog log;
+    const std::vector<Tensor> results = replay->run();
+    std::string variant;
+    for (const VariantChoice& choice : log.choices())
+      if (choice.op == problem.op) variant = choice.variant.substr(0, choice.variant.find('/'));
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      if (results[i].numel() == static_cast<std::int64_t>(expected[i].size()))
+        close(results[i], results[i].shape(), expected[i], replay->tolerance(variant));
+      else
+        holds(false, concat("shape ", results[i].shape(), ", expected ", expected[i].size(), " elements"));
+    }
+  }
 }
 
 void Check::close(const Tensor& actual, const Shape& shape, const std::vector<double>& expected,

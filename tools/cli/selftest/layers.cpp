@@ -1,18 +1,18 @@
 // Pooling, normalisations, softmax, losses.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "base/text.h"
 #include "cli/selftest/check.h"
 #include "crisol/functions/pool.h"
 #include "crisol/ops/loss.h"
 #include "crisol/ops/norm.h"
 #include "crisol/ops/pool.h"
-#include "crisol/ops/softmax.h"
 #include "reference/images/pool.h"
 #include "reference/images/pool_cases.h"
 #include "reference/loss.h"
 #include "reference/norm.h"
-#include "reference/softmax.h"
 
 namespace crisol::cli::selftest {
 
@@ -113,52 +113,13 @@ void check_batch_norm(Check& check) {
   }
 }
 
-void check_layer_norm(Check& check) {
-  constexpr double epsilon = 1e-5;
-  for (const std::int64_t n : {5, 64, 300}) {
-    const std::int64_t rows = 13;
-    const Shape shape{rows, n};
-    const auto x = random_values(1, rows * n), dy = random_values(2, rows * n);
-    const auto weight = random_values(3, n, 0.5, 2), bias = random_values(4, n);
-    const auto expected = reference::layer_norm(x, rows, n, weight, bias, epsilon);
-    const auto gradients = reference::layer_norm_backward(dy, x, rows, n, weight, epsilon);
-    const Tensor input = tensor_of(x, shape), w = tensor_of(weight, {n});
-    const auto result = ops::layer_norm(input, {n}, w, tensor_of(bias, {n}), epsilon);
-    const double steepest = std::max(1.0, largest(roots_of(expected.var, epsilon)));
-    check.close(result.y, shape, expected.y, {16, 2 * steepest});
-    const auto got = ops::layer_norm_backward(tensor_of(dy, shape), input, {n}, w, result.mean, result.rstd);
-    check.close(got.x, shape, gradients.dx, {16, 8 * steepest});
-    check.close(got.weight, {n}, gradients.dweight, {16, 4 * steepest});
-    check.close(got.bias, {n}, gradients.dbias, {16, 4});
-  }
-}
-
-struct Rows {
-  std::int64_t outer, n, inner;
-  Shape shape() const { return {outer, n, inner}; }
-};
-constexpr Rows softmax_cases[] = {{3, 10, 1}, {7, 16, 1}, {2, 300, 1}, {2, 40, 3}, {1, 3, 70}};
-
-void check_softmax(Check& check) {
-  for (const Rows& c : softmax_cases) {
-    const auto x = random_values(1, c.shape().numel(), -6, 6), dy = random_values(2, c.shape().numel());
-    const auto y = reference::softmax(x, c.outer, c.n, c.inner);
-    // exp may be wrong by 3 ulp in two places. The difference x - m may be wrong by half an ulp of a number up to 12.
-    check.close(ops::softmax(tensor_of(x, c.shape()), 1), c.shape(), y, {16});
-    check.close(ops::softmax_backward(tensor_of(dy, c.shape()), tensor_of(y, c.shape()), 1), c.shape(),
-                reference::softmax_backward(dy, y, c.outer, c.n, c.inner), {8, 1});
-  }
-}
-
-void check_log_softmax(Check& check) {
-  for (const Rows& c : softmax_cases) {
-    const auto x = random_values(1, c.shape().numel(), -6, 6), dy = random_values(2, c.shape().numel());
-    const auto y = reference::log_softmax(x, c.outer, c.n, c.inner);
-    check.close(ops::log_softmax(tensor_of(x, c.shape()), 1), c.shape(), y, {4, 12});
-    check.close(ops::log_softmax_backward(tensor_of(dy, c.shape()), tensor_of(y, c.shape()), 1), c.shape(),
-                reference::log_softmax_backward(dy, y, c.outer, c.n, c.inner),
-                {16, 1 + std::sqrt(static_cast<double>(c.n))});
-  }
+// Both directions of an op for rows of several lengths; `step` is the distance between neighbours in a row.
+Op rows(const char* op, std::initializer_list<std::array<std::int64_t, 3>> rows_length_step) {
+  std::vector<std::string> problems;
+  for (const char* direction : {"", "_backward"})
+    for (const auto& [count, length, step] : rows_length_step)
+      problems.push_back(concat(op, direction, " rows=", count, " length=", length, " step=", step));
+  return replayed(op, std::move(problems));
 }
 
 void check_label_losses(Check& check) {
@@ -205,9 +166,9 @@ std::vector<Op> layers() {
           {"max_pool3d", check_max_pool3d},
           {"avg_pool3d", check_avg_pool3d},
           {"batch_norm2d", check_batch_norm},
-          {"layer_norm", check_layer_norm},
-          {"softmax", check_softmax},
-          {"log_softmax", check_log_softmax},
+          rows("layer_norm", {{13, 5, 1}, {13, 64, 1}, {13, 300, 1}}),
+          rows("softmax", {{3, 10, 1}, {7, 16, 1}, {2, 300, 1}, {6, 40, 3}, {70, 3, 70}}),
+          rows("log_softmax", {{3, 10, 1}, {7, 16, 1}, {2, 300, 1}, {6, 40, 3}, {70, 3, 70}}),
           {"cross_entropy_nll_loss", check_label_losses},
           {"mse_loss", check_mse_loss}};
 }

@@ -1,12 +1,11 @@
 // Matrix products and convolutions.
 #include <iterator>
 
+#include "base/text.h"
 #include "cli/selftest/check.h"
 #include "crisol/functions/attention.h"
 #include "crisol/ops/conv.h"
 #include "crisol/ops/matmul.h"
-#include "crisol/ops/view.h"
-#include "crisol/tuning.h"
 #include "reference/images/conv2d.h"
 #include "reference/images/conv2d_cases.h"
 #include "reference/matmul.h"
@@ -16,48 +15,24 @@ namespace crisol::cli::selftest {
 
 namespace {
 
-using reference::Conv2dCase;
 using reference::random_values;
 
-/// A result is a sum of k products of at most 1.
-reference::Tolerance product_tolerance(std::int64_t k) { return {2, static_cast<double>(k + 1)}; }
+std::string matmul_problem(std::int64_t m, std::int64_t k, std::int64_t n, std::int64_t batch = 1, int transa = 0,
+                           int transb = 0, int weight = 0) {
+  return concat("matmul m=", m, " n=", n, " k=", k, " batch=", batch, " transa=", transa, " transb=", transb,
+                " transc=0 weight=", weight, " precision=0");
+}
 
 void check_matmul(Check& check) {
-  const struct {
-    Shape a, b;
-  } cases[] = {{{1, 1}, {1, 1}},          {{1, 300}, {300, 64}},    {{7, 33}, {33, 5}},   {{64, 64}, {64, 64}},
-               {{130, 71}, {71, 90}},     {{24, 2000}, {2000, 17}}, {{200, 3}, {3, 200}}, {{3, 5, 4}, {4, 6}},
-               {{2, 1, 5, 4}, {3, 4, 6}}, {{2, 40, 8}, {2, 8, 40}}};
-  for (const auto& c : cases) {
+  const std::int64_t sizes[][3] = {{1, 1, 1},     {1, 300, 64},   {7, 33, 5},   {64, 64, 64},
+                                   {130, 71, 90}, {24, 2000, 17}, {200, 3, 200}};
+  for (const auto& [m, k, n] : sizes) check.replay(matmul_problem(m, k, n));
+  check.replay(matmul_problem(40, 8, 40, 2));
+  const struct { Shape a, b; } broadcast[] = {{{3, 5, 4}, {4, 6}}, {{2, 1, 5, 4}, {3, 4, 6}}};
+  for (const auto& c : broadcast) {
     const auto a = random_values(1, c.a.numel()), b = random_values(2, c.b.numel());
     const reference::Product expected = reference::matmul(a, c.a, b, c.b);
-    check.close(ops::matmul(tensor_of(a, c.a), tensor_of(b, c.b)), expected.shape, expected.values,
-                product_tolerance(c.a.back()));
-  }
-}
-
-void check_transposed(Check& check) {
-  const std::int64_t m = 45, n = 38, k = 70;
-  const auto a = random_values(3, m * k), b = random_values(4, k * n);
-  const reference::Product expected = reference::matmul(a, {m, k}, b, {k, n});
-  const Tensor left = tensor_of(a, {m, k}), right = tensor_of(b, {k, n});
-  // Makes the same matrix stored in column-major order.
-  const auto stored = [](const Tensor& x) { return ops::transpose(ops::transpose(x, 0, 1).contiguous(), 0, 1); };
-  for (const Tensor& x : {left, stored(left)})
-    for (const Tensor& y : {right, stored(right)})
-      check.close(ops::matmul(x, y), expected.shape, expected.values, product_tolerance(k));
-}
-
-void check_linear(Check& check) {
-  for (const Shape& shape : {Shape{1, 128}, Shape{64, 784}, Shape{2, 3, 7}}) {
-    const std::int64_t inputs = shape.back(), outputs = 45;
-    const auto x = random_values(5, shape.numel()), w = random_values(6, outputs * inputs);
-    const auto bias = random_values(7, outputs);
-    const reference::Product expected = reference::linear(x, shape, w, {outputs, inputs}, bias);
-    const Tensor weight = tensor_of(w, {outputs, inputs});
-    for (int use = 0; use < 3; ++use)  // Packed copies of the weight are made at the second use.
-      check.close(ops::linear(tensor_of(x, shape), weight, tensor_of(bias, {outputs})), expected.shape, expected.values,
-                  product_tolerance(inputs));
+    check.close(ops::matmul(tensor_of(a, c.a), tensor_of(b, c.b)), expected.shape, expected.values, {2, 5});
   }
 }
 
@@ -74,49 +49,19 @@ void check_attention(Check& check) {
   }
 }
 
-template <class Body>
-void for_each_convolution(Body body) {
-  for (const Conv2dCase& c : reference::small_conv2d_cases) body(c, reference::conv2d_shape(c.x, c.weight, c.options));
+Op convolutions(const char* op) {
+  std::vector<std::string> problems;
+  const auto add = [&](const reference::Conv2dCase& c) {
+    const Conv2dOptions& o = c.options;
+    problems.push_back(concat(op, " n=", c.x[0], " c=", c.x[1], " h=", c.x[2], " w=", c.x[3], " k=", c.weight[0],
+                              " r=", c.weight[2], " s=", c.weight[3], " stride_h=", o.stride.h,
+                              " stride_w=", o.stride.w, " pad_h=", o.padding.h, " pad_w=", o.padding.w,
+                              " dil_h=", o.dilation.h, " dil_w=", o.dilation.w, " groups=", o.groups, " precision=0"));
+  };
+  for (const reference::Conv2dCase& c : reference::small_conv2d_cases) add(c);
   // Only every third of the large cases, because their references take long.
-  for (std::size_t i = 0; i < std::size(reference::large_conv2d_cases); i += 3) {
-    const Conv2dCase& c = reference::large_conv2d_cases[i];
-    body(c, reference::conv2d_shape(c.x, c.weight, c.options));
-  }
-}
-
-reference::Tolerance tolerance(ops::Conv2dPass pass, const Conv2dCase& c, std::int64_t terms) {
-  constexpr const char* names[] = {"conv2d", "conv2d_backward_data", "conv2d_backward_weight"};
-  const std::string variant = ops::conv2d_choice(pass, c.x, c.weight, c.options).variant;
-  return reference::conv2d_tolerance(terms, variant_growth(names[static_cast<int>(pass)], variant));
-}
-
-void check_conv2d(Check& check) {
-  for_each_convolution([&](const Conv2dCase& c, const Shape& y) {
-    const auto x = random_values(1, c.x.numel()), w = random_values(2, c.weight.numel());
-    const auto bias = random_values(3, c.weight[0]);
-    check.close(ops::conv2d(tensor_of(x, c.x), tensor_of(w, c.weight), tensor_of(bias, {c.weight[0]}), c.options), y,
-                reference::conv2d(x, c.x, w, c.weight, bias, c.options),
-                tolerance(ops::Conv2dPass::forward, c, c.weight.numel() / c.weight[0] + 1));
-  });
-}
-
-void check_conv2d_data(Check& check) {
-  for_each_convolution([&](const Conv2dCase& c, const Shape& y) {
-    const auto dy = random_values(4, y.numel()), w = random_values(5, c.weight.numel());
-    check.close(
-        ops::conv2d_backward_data(tensor_of(dy, y), tensor_of(w, c.weight), c.x, c.options), c.x,
-        reference::conv2d_backward_data(dy, w, c.weight, c.x, c.options),
-        tolerance(ops::Conv2dPass::backward_data, c, c.weight[0] / c.options.groups * c.weight[2] * c.weight[3]));
-  });
-}
-
-void check_conv2d_weight(Check& check) {
-  for_each_convolution([&](const Conv2dCase& c, const Shape& y) {
-    const auto dy = random_values(6, y.numel()), x = random_values(7, c.x.numel());
-    check.close(ops::conv2d_backward_weight(tensor_of(dy, y), tensor_of(x, c.x), c.weight, c.options), c.weight,
-                reference::conv2d_backward_weight(dy, x, c.x, c.weight, c.options),
-                tolerance(ops::Conv2dPass::backward_weight, c, y[0] * y[2] * y[3]));
-  });
+  for (std::size_t i = 0; i < std::size(reference::large_conv2d_cases); i += 3) add(reference::large_conv2d_cases[i]);
+  return replayed(op, std::move(problems));
 }
 
 void check_conv3d(Check& check) {
@@ -141,12 +86,14 @@ void check_conv3d(Check& check) {
 
 std::vector<Op> products() {
   return {{"matmul", check_matmul},
-          {"matmul_transposed", check_transposed},
-          {"linear", check_linear},
+          replayed("matmul_transposed", {matmul_problem(45, 70, 38), matmul_problem(45, 70, 38, 1, 1),
+                                         matmul_problem(45, 70, 38, 1, 0, 1), matmul_problem(45, 70, 38, 1, 1, 1)}),
+          replayed("linear", {matmul_problem(1, 128, 45, 1, 0, 1, 1), matmul_problem(64, 784, 45, 1, 0, 1, 1),
+                              matmul_problem(6, 7, 45, 1, 0, 1, 1)}),
           {"attention", check_attention},
-          {"conv2d", check_conv2d},
-          {"conv2d_backward_data", check_conv2d_data},
-          {"conv2d_backward_weight", check_conv2d_weight},
+          convolutions("conv2d"),
+          convolutions("conv2d_backward_data"),
+          convolutions("conv2d_backward_weight"),
           {"conv3d", check_conv3d}};
 }
 
