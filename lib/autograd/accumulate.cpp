@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "autograd/call.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/elementwise.h"
 
@@ -27,7 +28,7 @@ Tensor linked_gradient(Slot& leaf, const Tensor& sum) {
   } else {
     own = ops::clone(sum);
   }
-  return record_higher("accumulate_grad", own, {sum}, [](const Tensor& dy, Needs) { return Gradients{dy}; });
+  return record("accumulate_grad", own, {sum}, [](const Tensor& dy) { return dy; });
 }
 
 }  // namespace
@@ -39,9 +40,8 @@ void accumulate(Tensor& sum, Tensor&& gradient) {
   }
   // The sum is not made in place, because another op may share the first gradient: add passes the same gradient to both
   // inputs.
-  const Tensor total = ops::add(sum, gradient);
-  sum = !recording(sum, gradient) ? total : record_higher("add", total, {sum, gradient}, [](const Tensor& dy, Needs) {
-    return Gradients{dy, dy};
+  sum = call("add", {sum, gradient}, ops::add(sum, gradient), unnoted, [] {
+    return [](const Tensor& dy, Needs) { return Gradients{dy, dy}; };
   });
 }
 

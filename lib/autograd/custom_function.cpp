@@ -1,5 +1,5 @@
+#include "autograd/call.h"
 #include "autograd/in_place.h"
-#include "autograd/node.h"
 #include "autograd/refusal.h"
 #include "base/interned_text.h"
 #include "base/text.h"
@@ -62,17 +62,18 @@ Tensor custom_function(const std::string& name, const std::vector<Tensor>& input
 
   // The record and the timeline keep pointers to the name.
   const char* const op = interned(intern(name)).c_str();
-  const std::vector<autograd::Saved> saved(inputs.begin(), inputs.end());
   const auto kept = std::make_shared<const BackwardFunction>(backward);
-  const Tensor recorded = autograd::record_higher(
-      op, y, inputs, [op, kept, saved, result = autograd::SavedResult(y)](const Tensor& dy, autograd::Needs needs) {
-        std::vector<Tensor> from;
-        for (const autograd::Saved& input : saved) from.push_back(input.get());
-        autograd::Gradients gradients = (*kept)(dy, from, result.get());
-        fit_gradients(op, gradients, from, needs);
-        if (grad_enabled()) mark_first_order_only(op, gradients, dy, from);
-        return gradients;
-      });
+  const Tensor recorded = autograd::call(op, inputs, y, autograd::unnoted, [&](const Tensor& y) {
+    const std::vector<autograd::Saved> saved(inputs.begin(), inputs.end());
+    return [op, kept, saved, result = autograd::SavedResult(y)](const Tensor& dy, autograd::Needs needs) {
+      std::vector<Tensor> from;
+      for (const autograd::Saved& input : saved) from.push_back(input.get());
+      autograd::Gradients gradients = (*kept)(dy, from, result.get());
+      fit_gradients(op, gradients, from, needs);
+      if (grad_enabled()) mark_first_order_only(op, gradients, dy, from);
+      return gradients;
+    };
+  });
   if (const autograd::Slot* slot = autograd::slot_of(recorded); slot != nullptr && slot->node != nullptr)
     slot->node->custom = kept;
   return recorded;

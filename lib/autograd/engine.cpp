@@ -178,7 +178,7 @@ bool Engine::needs(const Node::Edge& edge) const {
 }
 
 Gradients Engine::run_node(Node& node, const Gradients& own) {
-  const bool recorded = options_.create_graph && node.higher;
+  const bool recorded = options_.create_graph && node.order == Order::every;
   const NodeScope scope(&node, recorded);
   const WithPrecision same(node.precision);
   const runtime::TraceSlice slice("backward", node.op);

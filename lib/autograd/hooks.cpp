@@ -83,15 +83,13 @@ std::vector<Tensor> watch_gradients(const std::vector<Tensor>& tensors, const Gr
   std::vector<Tensor> outputs;
   for (const Tensor& tensor : tensors) outputs.push_back(tensor.defined() ? tensor.detach() : tensor);
   const auto kept = std::make_shared<const GradientsFunction>(function);
-  outputs = autograd::record_many(
-      "backward_hook", std::move(outputs), tensors,
-      [kept](const autograd::Gradients& gradients, autograd::Needs) {
-        std::vector<Tensor> changed = (*kept)(gradients);
-        require(changed.size() == gradients.size(), "backward_hook", "the function gave ", changed.size(),
-                " gradients for ", gradients.size(), " tensors");
-        return changed;
-      },
-      true);
+  outputs = autograd::record_many("backward_hook", std::move(outputs), tensors,
+                                  [kept](const autograd::Gradients& gradients, autograd::Needs) {
+                                    std::vector<Tensor> changed = (*kept)(gradients);
+                                    require(changed.size() == gradients.size(), "backward_hook", "the function gave ",
+                                            changed.size(), " gradients for ", gradients.size(), " tensors");
+                                    return changed;
+                                  });
   for (const Tensor& output : outputs)
     if (const Slot* slot = autograd::slot_of(output); slot != nullptr && slot->node != nullptr)
       slot->node->watcher = kept;

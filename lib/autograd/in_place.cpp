@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "autograd/node.h"
+#include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/reduce.h"
@@ -48,9 +48,8 @@ Tensor take(const Tensor& whole, const Region& region) {
     ops::copy_into(region.whole_in(memory), whole);
     y = region.view_in(memory);
   }
-  if (!recording(whole)) return y;
-  return record_higher("view", y, {whole},
-                       [region](const Tensor& dy, Needs) { return Gradients{put(Tensor(), dy, dy, region)}; });
+  return call("view", {whole}, y, unnoted,
+              [&] { return [region](const Tensor& dy) { return put(Tensor(), dy, dy, region); }; });
 }
 
 /// If a view shows elements repeatedly, the values for such an element are added up. The region then has each element
@@ -71,17 +70,17 @@ Tensor put(const Tensor& whole, const Tensor& given, const Tensor& like, const R
     ops::copy_into(region.view_in(memory), values);
   else
     ops::fill_into(region.view_in(memory), 0);
-  if (!recording(whole, values)) return y;
-  return record_higher("view_backward", y, {whole, values}, [region](const Tensor& dy, Needs needs) {
-    return Gradients{needs[0] ? put(dy, Tensor(), dy, region) : Tensor(), needs[1] ? take(dy, region) : Tensor()};
+  return call("view_backward", {whole, values}, y, unnoted, [&] {
+    return [region](const Tensor& dy, Needs needs) {
+      return Gradients{needs[0] ? put(dy, Tensor(), dy, region) : Tensor(), needs[1] ? take(dy, region) : Tensor()};
+    };
   });
 }
 
-/// A new place in the graph for a result of an op that is differentiable twice. Computes nothing.
+/// A new place in the graph for a result of an op. Computes nothing.
 std::shared_ptr<Slot> place_of_result(const char* op, const std::vector<Tensor>& inputs, Node::Backward backward) {
   auto slot = std::make_shared<Slot>();
   slot->node = std::make_shared<Node>(op, 1, inputs, std::move(backward));
-  slot->node->higher = true;
   return slot;
 }
 
@@ -104,10 +103,8 @@ void set_place(const Tensor& x, std::shared_ptr<AutogradSlot> place) {
 
 Tensor sum_to_shape(const Tensor& dy, const Shape& shape) {
   if (dy.shape() == shape) return dy;
-  const Tensor sum = ops::sum_to(dy, shape);
-  if (!recording(dy)) return sum;
-  return record_higher("sum_to", sum, {dy},
-                       [from = dy.shape()](const Tensor& ddy, Needs) { return Gradients{ddy.expand(from)}; });
+  return call("sum_to", {dy}, ops::sum_to(dy, shape), unnoted,
+              [&] { return [from = dy.shape()](const Tensor& ddy) { return ddy.expand(from); }; });
 }
 
 bool records_write(const char* op, const Tensor& x, bool value_wants_gradient) {

@@ -87,35 +87,14 @@ Slot::~Slot() {
   if (node != nullptr) release(std::move(node));
 }
 
-namespace {
-
-bool linked(const std::vector<Tensor>& inputs) noexcept {
-  return thread_context().grad_enabled &&
-         std::any_of(inputs.begin(), inputs.end(), [](const Tensor& x) { return x.requires_grad(); });
-}
-
-}  // namespace
-
-bool recording(const std::vector<Tensor>& inputs) noexcept {
-  return linked(inputs) || detects_anomaly() || recorder() != nullptr;
-}
-
 std::vector<Tensor> record_many(const char* op, std::vector<Tensor> outputs, const std::vector<Tensor>& inputs,
-                                Node::Backward backward, bool higher) {
-  if (detects_anomaly()) {
-    check_results(op, outputs, inputs);
-    if (!linked(inputs)) return outputs;
-  }
-  if (Recorder* r = recorder()) {
-    for (const Tensor& output : outputs)
-      if (output.defined()) r->made(op, output);
-    if (!linked(inputs)) return outputs;
-  }
+                                Node::Backward backward, Order order) {
   const runtime::TraceSlice slice("autograd", op);
   auto node = std::make_shared<Node>(op, outputs.size(), inputs, std::move(backward));
-  node->higher = higher;
+  node->order = order;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     Tensor& output = outputs[i];
+    if (!output.defined()) continue;
     // An op may return its input unchanged (contiguous() of a contiguous tensor). The input already has a place in the
     // graph, so the output becomes a view of it, and the view gets the new place.
     if (output.impl()->autograd != nullptr)

@@ -1,17 +1,4 @@
-// The record of one differentiable op, and how a function makes the record.
-//
-//     Tensor softmax(const Tensor& x, int axis) {
-//       Tensor y = ops::softmax(x, axis);
-//       if (!autograd::recording(x)) return y;
-//       return autograd::record("softmax", y, {x}, [y = autograd::SavedResult(y), axis](const Tensor& dy,
-//       autograd::Needs) {
-//         return autograd::Gradients{ops::softmax_backward(dy, y.get(), axis)};
-//       });
-//     }
-//
-// The gradient of such an op is not differentiable. An op whose gradient is differentiable calls record_higher()
-// instead. Its backward function consists of differentiable functions (crisol/functions/ and functions/gradients.h). If
-// nothing is recorded, these functions only call raw ops.
+// The record of one differentiable op. Functions make it by autograd/call.h.
 #pragma once
 
 #include <cstdint>
@@ -43,6 +30,9 @@ class Needs {
  private:
   const std::vector<bool>* wanted_;
 };
+
+/// The gradients that an op has: one by its inputs, or also gradients of this gradient.
+enum class Order : std::uint8_t { first, every };
 
 class Node;
 
@@ -106,51 +96,33 @@ class Node : public std::enable_shared_from_this<Node> {
   const std::uint64_t sequence;  ///< Later ops have higher numbers.
   const Precision precision;     ///< The precision of the op and of its gradient.
   std::vector<Edge> edges;
-  Backward backward;    ///< The backward function. Empty after it was used and freed.
-  bool higher = false;  ///< Whether the backward function may be recorded.
+  Backward backward;           ///< Empty after it was used and freed.
+  Order order = Order::every;  ///< `first`: the backward function is not recorded.
   std::vector<Watched> watched;
   std::weak_ptr<const BackwardFunction> custom;    ///< The function of a custom_function(). `backward` owns it.
   std::weak_ptr<const GradientsFunction> watcher;  ///< The function of a watch_gradients(). `backward` owns it.
 };
 
-/// True if ops are recorded and an input requires a gradient. Undefined tensors (an absent bias) are allowed.
-template <class... Inputs>
-bool linking(const Inputs&... inputs) noexcept {
-  return thread_context().grad_enabled && (inputs.requires_grad() || ...);
-}
-
-/// True if the result must go through record(): the op is recorded, results are checked for NaN and infinity, or a
-/// Recorder wants the names of ops.
-template <class... Inputs>
-bool recording(const Inputs&... inputs) noexcept {
-  return linking(inputs...) || detects_anomaly() || recorder() != nullptr;
-}
-bool recording(const std::vector<Tensor>& inputs) noexcept;
-
-/// If ops are recorded and an input requires a gradient, links the outputs to the inputs and returns the linked
-/// tensors. `backward(gradients, needs)` gets the gradients of the outputs. A gradient is undefined if nothing depends
-/// on the output. It returns one gradient for each input. Throws for NaN and infinity in an output if anomalies are
-/// detected.
+/// Links the defined outputs to the inputs and returns the linked tensors. `backward(gradients, needs)` gets the
+/// gradients of the outputs. A gradient is undefined if nothing depends on the output. It returns one gradient for each
+/// input.
 std::vector<Tensor> record_many(const char* op, std::vector<Tensor> outputs, const std::vector<Tensor>& inputs,
-                                Node::Backward backward, bool higher = false);
+                                Node::Backward backward, Order order = Order::every);
 
-/// The same as record_many, for one output: `backward(dy, needs)`.
+/// The same for one output. `backward` takes its gradient, or the gradient and Needs. It returns a tensor, if there is
+/// one input.
 template <class Backward>
 Tensor record(const char* op, const Tensor& output, const std::vector<Tensor>& inputs, Backward backward,
-              bool higher = false) {
+              Order order = Order::every) {
   return record_many(
       op, {output}, inputs,
-      [backward = std::move(backward)](const Gradients& gradients, Needs needs) {
-        return backward(gradients[0], needs);
+      [backward = std::move(backward)](const Gradients& gradients, [[maybe_unused]] Needs needs) {
+        if constexpr (std::is_invocable_v<const Backward&, const Tensor&, Needs>)
+          return Gradients{backward(gradients[0], needs)};
+        else
+          return Gradients{backward(gradients[0])};
       },
-      higher)[0];
-}
-
-/// The same as record, for an op whose gradient is differentiable: its backward function consists of differentiable
-/// functions.
-template <class Backward>
-Tensor record_higher(const char* op, const Tensor& output, const std::vector<Tensor>& inputs, Backward backward) {
-  return record(op, output, inputs, std::move(backward), true);
+      order)[0];
 }
 
 /// Ties a leaf to another leaf: from now on both have the memory and the slot of `other`. If the leaf was tied to other

@@ -1,6 +1,6 @@
 // The members of Tensor that deal with gradients.
+#include "autograd/call.h"
 #include "autograd/in_place.h"
-#include "autograd/node.h"
 #include "base/text.h"
 #include "crisol/ops/copy.h"
 
@@ -39,9 +39,10 @@ Tensor& Tensor::fill_(const Scalar& value) {
   const bool recorded = autograd::records_write(op, *this, false);
   ops::fill_into(*this, value);
   if (recorded) {
+    const Tensor y = make_alias(*this);
+    autograd::observe(op, {*this}, y, autograd::unnoted);
     autograd::record_write(op, *this,
-                           autograd::record_higher(op, make_alias(*this), {*this},
-                                                   [](const Tensor& dy, Needs) { return Gradients{zeros_like(dy)}; }));
+                           autograd::record(op, y, {*this}, [](const Tensor& dy) { return zeros_like(dy); }));
   }
   return *this;
 }
@@ -55,7 +56,9 @@ void Tensor::copy_from(const Tensor& source) {
   const auto backward = [shape = value.shape()](const Tensor& dy, Needs needs) {
     return Gradients{needs[0] ? zeros_like(dy) : Tensor(), needs[1] ? autograd::sum_to_shape(dy, shape) : Tensor()};
   };
-  autograd::record_write(op, *this, autograd::record_higher(op, make_alias(*this), {*this, value}, backward));
+  const Tensor y = make_alias(*this);
+  autograd::observe(op, {*this, value}, y, autograd::unnoted);
+  autograd::record_write(op, *this, autograd::record(op, y, {*this, value}, backward));
 }
 
 }  // namespace crisol

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "autograd/node.h"
+#include "autograd/call.h"
 #include "base/thread_context.h"
 #include "crisol/error.h"
 #include "crisol/grad_mode.h"
@@ -150,8 +150,7 @@ Data Program::outputs() const { return copies_of(outputs_, device_); }
 namespace {
 
 bool needs_nodes(const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights) {
-  return autograd::recording(inputs) || autograd::recording(weights) || recorder() != nullptr ||
-         runtime::current_capturer() != nullptr;
+  return autograd::recording(inputs) || autograd::recording(weights) || runtime::current_capturer() != nullptr;
 }
 
 }  // namespace

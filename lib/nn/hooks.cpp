@@ -1,7 +1,7 @@
 // Hooks of modules: what operator() does before and after forward().
 #include <algorithm>
 
-#include "autograd/node.h"
+#include "autograd/call.h"
 #include "base/text.h"
 #include "nn/module_state.h"
 
@@ -38,7 +38,7 @@ struct Watch {
 
 // x, recorded with an op whose backward calls the hooks.
 Tensor watch_input(const Tensor& x, const std::shared_ptr<Watch>& watch) {
-  if (!autograd::linking(x)) return x;
+  if (!autograd::linked({x})) return x;
   watch->input_recorded = true;
   return watch_gradients({x},
                          [watch](const autograd::Gradients& dx) { return autograd::Gradients{watch->run(dx[0])}; })[0];
@@ -46,7 +46,7 @@ Tensor watch_input(const Tensor& x, const std::shared_ptr<Watch>& watch) {
 
 // y, recorded with an op whose backward keeps the gradient for the hooks.
 Tensor watch_output(const Tensor& y, const std::shared_ptr<Watch>& watch) {
-  if (!autograd::linking(y)) return y;
+  if (!autograd::linked({y})) return y;
   return watch_gradients({y}, [watch](const autograd::Gradients& dy) {
     watch->grad_output = dy[0];
     if (!watch->input_recorded) watch->run(Tensor());

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "autograd/node.h"
+#include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/functions/dropout.h"
 #include "crisol/functions/elementwise.h"
@@ -18,10 +18,12 @@
 
 namespace crisol {
 
+using autograd::call;
 using autograd::Gradients;
 using autograd::Needs;
 using autograd::Saved;
 using autograd::SavedResult;
+using autograd::unnoted;
 
 namespace {
 
@@ -121,10 +123,9 @@ auto attention_backward(const Attention& a, const Tensor& result) {
 
 Tensor attend(const Attention& a, double dropout_p) {
   if (dropout_p > 0 || recorder() != nullptr) return composed(a, dropout_p);
-  const Tensor y = ops::fused_attention(a, autograd::linking(a.q, a.k, a.v, a.bias));
+  const Tensor y = ops::fused_attention(a, autograd::linked({a.q, a.k, a.v, a.bias}));
   if (!y.defined()) return composed(a, 0);
-  if (!autograd::recording(a.q, a.k, a.v, a.bias)) return y;
-  return autograd::record_higher(op, y, {a.q, a.k, a.v, a.bias}, attention_backward(a, y));
+  return call(op, {a.q, a.k, a.v, a.bias}, y, unnoted, [&] { return attention_backward(a, y); });
 }
 
 }  // namespace

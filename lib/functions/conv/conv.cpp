@@ -1,6 +1,6 @@
 #include "crisol/functions/conv.h"
 
-#include "autograd/node.h"
+#include "autograd/call.h"
 #include "crisol/functions/reduce.h"
 #include "functions/conv/conv_gradients.h"
 #include "functions/fuse/epilogue.h"
@@ -11,6 +11,7 @@
 
 namespace crisol {
 
+using autograd::call;
 using autograd::Gradients;
 using autograd::Needs;
 using autograd::Saved;
@@ -39,10 +40,10 @@ auto conv2d_backward(const Tensor& input, const Tensor& filter, const Conv2dOpti
 
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options) {
   if (is_single(x)) return conv2d(x.unsqueeze(0), weight, bias, options).squeeze(0);
-  const Tensor y = ops::conv2d(x, weight, bias, options);
-  if (Recorder* r = recorder()) traced::conv(*r, x, weight, bias, options, y);
-  if (!autograd::recording(x, weight, bias)) return y;
-  return autograd::record_higher("conv2d", y, {x, weight, bias}, conv2d_backward(x, weight, options));
+  return call(
+      "conv2d", {x, weight, bias}, ops::conv2d(x, weight, bias, options),
+      [&](Recorder& r, const Tensor& y) { traced::conv(r, x, weight, bias, options, y); },
+      [&] { return conv2d_backward(x, weight, options); });
 }
 
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
@@ -55,18 +56,18 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
        .inputs = {x, weight, bias},
        .plain = [&] { return conv2d(x, weight, bias, options); },
        .raw = [&](const ops::ProductEpilogue& f) { return ops::conv2d(x, weight, bias, options, f); },
-       .backward = [&] { return conv2d_backward(x, weight, options); },
-       .higher = true},
+       .backward = [&] { return conv2d_backward(x, weight, options); }},
       epilogue);
 }
 
 Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv3dOptions& options) {
   if (is_single_volume(x)) return conv3d(x.unsqueeze(0), weight, bias, options).squeeze(0);
-  const Tensor y = ops::conv3d(x, weight, bias, options);
-  if (Recorder* r = recorder()) traced::conv(*r, x, weight, bias, options, y);
-  if (!autograd::recording(x, weight, bias)) return y;
-  return autograd::record_higher("conv3d", y, {x, weight, bias},
-                                 conv_backward("conv3d", x, weight, options, {0, 2, 3, 4}));
+  return call(
+      "conv3d", {x, weight, bias}, ops::conv3d(x, weight, bias, options),
+      [&](Recorder& r, const Tensor& y) { traced::conv(r, x, weight, bias, options, y); },
+      [&] {
+        return conv_backward("conv3d", x, weight, options, {0, 2, 3, 4});
+      });
 }
 
 }  // namespace crisol

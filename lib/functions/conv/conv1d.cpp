@@ -1,6 +1,7 @@
 // Convolution of sequences, computed as a convolution of images with one row.
 #include <algorithm>
 
+#include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/functions/conv.h"
 #include "functions/single_image.h"
@@ -44,13 +45,9 @@ bool takes_axis(const Epilogue& epilogue, const Tensor& any) {
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv1dOptions& options) {
   if (is_single_sequence(x)) return conv1d(x.unsqueeze(0), weight, bias, options).squeeze(0);
   check(x, weight, bias, options);
-  Tensor y;
-  {
-    const PauseRecorder pause;
-    y = conv2d(x.unsqueeze(2), weight.unsqueeze(2), bias, for_images(options)).squeeze(2);
-  }
-  if (Recorder* r = recorder()) traced::conv(*r, x, weight, bias, options, y);
-  return y;
+  return autograd::noted_as_one(
+      [&] { return conv2d(x.unsqueeze(2), weight.unsqueeze(2), bias, for_images(options)).squeeze(2); },
+      [&](Recorder& r, const Tensor& y) { traced::conv(r, x, weight, bias, options, y); });
 }
 
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv1dOptions& options,

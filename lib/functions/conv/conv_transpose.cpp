@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/functions/conv.h"
 #include "crisol/functions/elementwise.h"
@@ -94,19 +95,16 @@ Tensor cut(const Tensor& whole, std::span<const TransposedAxis> axes) {
 template <class Convolution, class Options>
 Tensor transposed(const char* op, const Operands& operands, const Shape& shape, const Options& o,
                   std::span<const TransposedAxis> axes) {
-  const auto& [x, weight, bias] = operands;
+  const Tensor &x = operands.x, &weight = operands.weight, &bias = operands.bias;
   const bool cuts = is_cut(axes);
   Convolution convolution{.stride = o.stride, .padding = o.padding, .dilation = o.dilation, .groups = o.groups};
   if (cuts) convolution.padding = 0;
-  Tensor y;
-  {
-    const PauseRecorder pause;
-    y = autograd::conv_gradient_of_input(op, x, weight, cuts ? whole_shape(shape, axes) : shape, convolution);
+  const auto compute = [&] {
+    Tensor y = autograd::conv_gradient_of_input(op, x, weight, cuts ? whole_shape(shape, axes) : shape, convolution);
     if (cuts) y = cut(y, axes);
-    if (bias.defined()) y = y + by_channel(bias, y.dim());
-  }
-  if (Recorder* r = recorder()) traced::conv(*r, x, weight, bias, o, y);
-  return y;
+    return bias.defined() ? y + by_channel(bias, y.dim()) : y;
+  };
+  return autograd::noted_as_one(compute, [&](Recorder& r, const Tensor& y) { traced::conv(r, x, weight, bias, o, y); });
 }
 
 }  // namespace
@@ -116,19 +114,14 @@ Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bia
   if (is_single_sequence(x)) return conv_transpose1d(x.unsqueeze(0), weight, bias, o).squeeze(0);
   const std::array<TransposedAxis, 1> axes{{{"length", o.stride, o.padding, o.output_padding, o.dilation}}};
   transposed_shape(op, {x, weight, bias}, o.groups, axes, "(N, C, L)", "(C, K/groups, S)");
-  Tensor y;
-  {
-    const PauseRecorder pause;
-    y = conv_transpose2d(x.unsqueeze(2), weight.unsqueeze(2), bias,
-                         {.stride = {1, o.stride},
-                          .padding = {0, o.padding},
-                          .output_padding = {0, o.output_padding},
-                          .dilation = {1, o.dilation},
-                          .groups = o.groups})
-            .squeeze(2);
-  }
-  if (Recorder* r = recorder()) traced::conv(*r, x, weight, bias, o, y);
-  return y;
+  const ConvTranspose2dOptions of_images{.stride = {1, o.stride},
+                                         .padding = {0, o.padding},
+                                         .output_padding = {0, o.output_padding},
+                                         .dilation = {1, o.dilation},
+                                         .groups = o.groups};
+  return autograd::noted_as_one(
+      [&] { return conv_transpose2d(x.unsqueeze(2), weight.unsqueeze(2), bias, of_images).squeeze(2); },
+      [&](Recorder& r, const Tensor& y) { traced::conv(r, x, weight, bias, o, y); });
 }
 
 Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvTranspose2dOptions& o) {

@@ -1,8 +1,9 @@
 // qr, eigh and svd with gradients.
 #include <algorithm>
+#include <array>
 #include <limits>
 
-#include "autograd/node.h"
+#include "autograd/call.h"
 #include "crisol/functions/cat.h"
 #include "crisol/functions/compare.h"
 #include "crisol/functions/elementwise.h"
@@ -15,9 +16,11 @@
 
 namespace crisol {
 
+using autograd::call_many;
 using autograd::Gradients;
 using autograd::Needs;
 using autograd::SavedResult;
+using autograd::unnoted;
 
 namespace {
 
@@ -81,40 +84,37 @@ Tensor svd_gradient(const Tensor& du, const Tensor& ds, const Tensor& dvh, const
 
 QrResult qr(const Tensor& x, bool complete) {
   const QrResult y = ops::qr(x, complete);
-  if (!autograd::recording(x)) return y;
-  const std::int64_t m = x.size(-2), n = x.size(-1);
-  const std::vector<Tensor> recorded = autograd::record_many(
-      "qr", {y.q, y.r}, {x},
-      [q = SavedResult(y.q, 0), r = SavedResult(y.r, 1), m, n, complete](const Gradients& dy, Needs) {
-        require(!complete || m <= n, "qr", "the complete form of a matrix with more rows than columns, (", m, ", ", n,
-                "), has no gradient");
-        const Tensor &dq = dy[0], &dr = dy[1];
-        if (m >= n) return Gradients{qr_gradient(dq, dr, q.get(), r.get())};
-        // A wide matrix is (A, B) with the square A = Q R1, and R is (R1, Q^T B).
-        const Tensor left = r.get().narrow(-1, 0, m), right = r.get().narrow(-1, m, n - m);
-        if (!dr.defined()) return Gradients{cat({qr_gradient(dq, dr, q.get(), left), zeros_like(right)}, -1)};
-        const Tensor of_right = dr.narrow(-1, m, n - m);
-        const Tensor of_q = plus(dq, matmul(matmul(q.get(), right), transposed(of_right)));
-        return Gradients{cat({qr_gradient(of_q, dr.narrow(-1, 0, m), q.get(), left), matmul(q.get(), of_right)}, -1)};
-      },
-      true);
+  const auto recorded = call_many("qr", {x}, std::array{y.q, y.r}, unnoted, [&] {
+    return [q = SavedResult(y.q, 0), r = SavedResult(y.r, 1), m = x.size(-2), n = x.size(-1), complete](
+               const Gradients& dy, Needs) {
+      require(!complete || m <= n, "qr", "the complete form of a matrix with more rows than columns, (", m, ", ", n,
+              "), has no gradient");
+      const Tensor &dq = dy[0], &dr = dy[1];
+      if (m >= n) return Gradients{qr_gradient(dq, dr, q.get(), r.get())};
+      // A wide matrix is (A, B) with the square A = Q R1, and R is (R1, Q^T B).
+      const Tensor left = r.get().narrow(-1, 0, m), right = r.get().narrow(-1, m, n - m);
+      if (!dr.defined()) return Gradients{cat({qr_gradient(dq, dr, q.get(), left), zeros_like(right)}, -1)};
+      const Tensor of_right = dr.narrow(-1, m, n - m);
+      const Tensor of_q = plus(dq, matmul(matmul(q.get(), right), transposed(of_right)));
+      return Gradients{cat({qr_gradient(of_q, dr.narrow(-1, 0, m), q.get(), left), matmul(q.get(), of_right)}, -1)};
+    };
+  });
   return {recorded[0], recorded[1]};
 }
 
 EighResult eigh(const Tensor& x) {
   const EighResult y = ops::eigh(x);
-  if (!autograd::recording(x)) return y;
-  const std::vector<Tensor> recorded = autograd::record_many(
-      "eigh", {y.eigenvalues, y.eigenvectors}, {x},
-      [values = SavedResult(y.eigenvalues, 0), vectors = SavedResult(y.eigenvectors, 1)](const Gradients& dy, Needs) {
-        // V (diag(dl) + (V^T dV) / E) V^T with E[i, j] = l[j] - l[i]. The gradient is symmetric, like x.
-        const Tensor v = vectors.get();
-        Tensor middle = dy[0].defined() ? diagonal_of(dy[0]) : Tensor();
-        if (dy[1].defined()) middle = plus(middle, matmul(transposed(v), dy[1]) / gaps(values.get()));
-        const Tensor dx = matmul(matmul(v, middle), transposed(v));
-        return Gradients{(dx + transposed(dx)) * 0.5};
-      },
-      true);
+  const auto recorded = call_many("eigh", {x}, std::array{y.eigenvalues, y.eigenvectors}, unnoted, [&] {
+    return
+        [values = SavedResult(y.eigenvalues, 0), vectors = SavedResult(y.eigenvectors, 1)](const Gradients& dy, Needs) {
+          // V (diag(dl) + (V^T dV) / E) V^T with E[i, j] = l[j] - l[i]. The gradient is symmetric, like x.
+          const Tensor v = vectors.get();
+          Tensor middle = dy[0].defined() ? diagonal_of(dy[0]) : Tensor();
+          if (dy[1].defined()) middle = plus(middle, matmul(transposed(v), dy[1]) / gaps(values.get()));
+          const Tensor dx = matmul(matmul(v, middle), transposed(v));
+          return Gradients{(dx + transposed(dx)) * 0.5};
+        };
+  });
   return {recorded[0], recorded[1]};
 }
 
@@ -125,22 +125,21 @@ Tensor eigvalsh(const Tensor& x) {
 
 SvdResult svd(const Tensor& x, bool full_matrices) {
   const SvdResult y = ops::svd(x, full_matrices);
-  if (!autograd::recording(x)) return y;
-  const std::int64_t k = std::min(x.size(-2), x.size(-1));
-  const std::vector<Tensor> recorded = autograd::record_many(
-      "svd", {y.u, y.s, y.vh}, {x},
-      [u = SavedResult(y.u, 0), s = SavedResult(y.s, 1), vh = SavedResult(y.vh, 2), k](const Gradients& dy, Needs) {
-        // The full form has more vectors, which are any basis, so they have no gradient.
-        const auto first = [&](const Tensor& t, int axis) { return t.defined() ? t.narrow(axis, 0, k) : t; };
-        return Gradients{
-            svd_gradient(first(dy[0], -1), dy[1], first(dy[2], -2), first(u.get(), -1), s.get(), first(vh.get(), -2))};
-      },
-      true);
+  const auto recorded = call_many("svd", {x}, std::array{y.u, y.s, y.vh}, unnoted, [&] {
+    const std::int64_t k = std::min(x.size(-2), x.size(-1));
+    return
+        [u = SavedResult(y.u, 0), s = SavedResult(y.s, 1), vh = SavedResult(y.vh, 2), k](const Gradients& dy, Needs) {
+          // The full form has more vectors, which are any basis, so they have no gradient.
+          const auto first = [&](const Tensor& t, int axis) { return t.defined() ? t.narrow(axis, 0, k) : t; };
+          return Gradients{svd_gradient(first(dy[0], -1), dy[1], first(dy[2], -2), first(u.get(), -1), s.get(),
+                                        first(vh.get(), -2))};
+        };
+  });
   return {recorded[0], recorded[1], recorded[2]};
 }
 
 Tensor svdvals(const Tensor& x) {
-  if (x.defined() && autograd::recording(x)) return svd(x, false).s;
+  if (x.defined() && autograd::recording({x})) return svd(x, false).s;
   return ops::svdvals(x);
 }
 

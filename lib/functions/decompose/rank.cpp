@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "autograd/node.h"
+#include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/functions/compare.h"
 #include "crisol/functions/elementwise.h"
@@ -16,10 +16,10 @@
 
 namespace crisol {
 
-using autograd::Gradients;
-using autograd::Needs;
+using autograd::call;
 using autograd::Saved;
 using autograd::SavedResult;
+using autograd::unnoted;
 
 namespace {
 
@@ -51,13 +51,14 @@ Tensor pinv(const Tensor& x, const Tensor& rtol) {
     const Tensor inverse = where(counted(op, x, f.s, rtol), 1 / f.s, where(f.s.eq(f.s), 0.0, f.s));
     y = matmul(matrix_transpose(f.vh) * inverse.unsqueeze(-2), matrix_transpose(f.u)).to(x.dtype());
   }
-  if (!autograd::recording(x)) return y;
   // The formula holds if matrices near x have the same rank as x. Source: Golub and Pereyra, 1973, (4.12).
-  return autograd::record_higher(op, y, {x}, [x = Saved(x), y = SavedResult(y)](const Tensor& dy, Needs) {
-    const Tensor a = x.get(), p = y.get(), transposed = matrix_transpose(p);
-    const Tensor d = matrix_transpose(dy), k = matmul(d, p), right = matmul(k, transposed);
-    return Gradients{right - matrix_transpose(matmul(p, k)) - matmul(matmul(a, p), right) +
-                     matmul(matmul(transposed, p), d - matmul(k, a))};
+  return call(op, {x}, y, unnoted, [&] {
+    return [x = Saved(x), y = SavedResult(y)](const Tensor& dy) {
+      const Tensor a = x.get(), p = y.get(), transposed = matrix_transpose(p);
+      const Tensor d = matrix_transpose(dy), k = matmul(d, p), right = matmul(k, transposed);
+      return right - matrix_transpose(matmul(p, k)) - matmul(matmul(a, p), right) +
+             matmul(matmul(transposed, p), d - matmul(k, a));
+    };
   });
 }
 

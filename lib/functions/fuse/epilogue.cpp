@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "autograd/anomaly.h"
+#include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/ops/copy.h"
 #include "functions/fuse/fused_function.h"
@@ -112,17 +112,13 @@ std::optional<KernelEpilogue> for_kernel(const EpilogueForm& form, const FusedVa
   return made;
 }
 
-bool needs_gradient(const Tensor& x) { return x.defined() && x.requires_grad(); }
-
 // Bit i says whether the gradient of the recording's tensor i is wanted. The gradient of the product is wanted if one
 // of the op's inputs wants a gradient.
 std::uint32_t wanted_tensors(const EpilogueOp& op, const FusedGraph& fused, std::span<const FusedArgument> arguments) {
-  if (!grad_enabled()) return 0;
   std::uint32_t wanted = 0;
   for (std::size_t i = 0; i < fused.tensors.size(); ++i) {
     const std::size_t argument = fused.tensors[i].index;
-    const bool wants = argument == 0 ? std::any_of(op.inputs.begin(), op.inputs.end(), needs_gradient)
-                                     : needs_gradient(*arguments[argument].tensor());
+    const bool wants = argument == 0 ? autograd::linked(op.inputs) : autograd::linked({*arguments[argument].tensor()});
     if (wants) wanted |= std::uint32_t{1} << i;
   }
   return wanted;
@@ -141,7 +137,7 @@ Tensor record(const EpilogueOp& op, const FusedOp& fused, const FusedBackward& b
         gradients.insert(gradients.end(), of_tensors.begin() + 1, of_tensors.end());
         return gradients;
       },
-      op.higher);
+      op.order);
 }
 
 }  // namespace
@@ -176,10 +172,8 @@ Tensor run_with_epilogue(const EpilogueOp& op, const Epilogue& epilogue) {
   const std::vector<FusedArgument> arguments = epilogue.arguments(y);
   values.arguments = arguments;
   if (!has_epilogue) y = fused.forward(values)[0];
-  if (backward == nullptr || backward->differentiable().empty()) {
-    if (detects_anomaly()) autograd::check_results(op.name, {y}, op.inputs);
-    return y;
-  }
+  autograd::observe(op.name, op.inputs, y, autograd::unnoted);
+  if (backward == nullptr || backward->differentiable().empty()) return y;
   values.results = {&y, 1};
   return record(op, fused, *backward, values);
 }

@@ -32,8 +32,7 @@ struct EpilogueOp {
   /// Returns a function that computes the gradients of `inputs` from the gradient of the op's result before the
   /// epilogue. Called only if a gradient is wanted.
   std::function<std::function<autograd::Gradients(const Tensor&, autograd::Needs)>()> backward;
-  /// The gradient has a gradient, see autograd::record_higher.
-  bool higher = false;
+  autograd::Order order = autograd::Order::every;
 };
 
 /// Runs the op and its epilogue. Forward is one kernel under two conditions. The op's kernel must accept the epilogue,

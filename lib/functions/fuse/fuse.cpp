@@ -5,8 +5,8 @@
 #include <atomic>
 #include <mutex>
 
+#include "autograd/call.h"
 #include "base/text.h"
-#include "crisol/grad_mode.h"
 #include "functions/fuse/fused_function.h"
 #include "tensor/recorder.h"
 
@@ -46,12 +46,6 @@ std::vector<ArgumentType> types_of(std::span<const FusedArgument> arguments) {
       types.push_back({false, {argument.value().dtype(), ops::OperandKind::number}});
   }
   return types;
-}
-
-bool wants_gradient(const FusedGraph& fused, std::span<const FusedArgument> arguments) {
-  return grad_enabled() && std::any_of(fused.tensors.begin(), fused.tensors.end(), [&](const TensorOrigin& origin) {
-           return arguments[origin.index].tensor()->requires_grad();
-         });
 }
 
 // Whether backward certainly fits into the limits of one kernel. For each result, backward also reads up to three
@@ -100,7 +94,7 @@ struct FusedFunction::Recorded {
 
   std::vector<Tensor> run(std::span<const FusedArgument> arguments) const {
     const FusedGraph& fused = all->recording().fused;
-    if (!singles.empty() && wants_gradient(fused, arguments)) return run(singles, arguments);
+    if (!singles.empty() && autograd::linked(arguments)) return run(singles, arguments);
     return groups.size() == 1 || same_shapes(fused, arguments) ? all->run(arguments) : run(groups, arguments);
   }
 

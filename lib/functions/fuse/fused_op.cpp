@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "autograd/anomaly.h"
-#include "autograd/node.h"
+#include "autograd/call.h"
 #include "base/text.h"
 #include "ops/collapse.h"
 
@@ -94,15 +93,15 @@ FusedValues FusedOp::values_of(std::span<const FusedArgument> arguments) const {
 
 std::vector<Tensor> FusedOp::run(std::span<const FusedArgument> arguments) const {
   const FusedValues values = values_of(arguments);
+  std::vector<Tensor> results = forward(values);
+  autograd::observe(op_, arguments, results, autograd::unnoted);
+  if (!autograd::linked(arguments)) return results;
   std::uint32_t wanted = 0;
   for (std::size_t i = 0; i < recording_.fused.tensors.size(); ++i) {
     const Tensor& x = values.tensor(recording_.fused.tensors[i]);
     if (x.requires_grad() && is_floating(x.dtype())) wanted |= std::uint32_t{1} << i;
   }
-  std::vector<Tensor> results = forward(values);
-  if (wanted != 0 && grad_enabled()) return record(std::move(results), values, wanted);
-  if (detects_anomaly()) autograd::check_results(op_, results, {});
-  return results;
+  return wanted != 0 ? record(std::move(results), values, wanted) : results;
 }
 
 std::vector<Tensor> FusedOp::record(std::vector<Tensor> results, const FusedValues& given, std::uint32_t wanted) const {
@@ -114,12 +113,10 @@ std::vector<Tensor> FusedOp::record(std::vector<Tensor> results, const FusedValu
   std::vector<Tensor> inputs, outputs;
   for (const TensorOrigin& origin : recording_.fused.tensors) inputs.push_back(values.tensor(origin));
   for (const std::size_t r : backward.differentiable()) outputs.push_back(results[r]);
-  outputs = autograd::record_many(
-      op_, std::move(outputs), inputs,
-      [kept = std::move(kept)](const autograd::Gradients& gradients, autograd::Needs) {
-        return kept.gradients(gradients);
-      },
-      true);
+  outputs = autograd::record_many(op_, std::move(outputs), inputs,
+                                  [kept = std::move(kept)](const autograd::Gradients& gradients, autograd::Needs) {
+                                    return kept.gradients(gradients);
+                                  });
   for (std::size_t i = 0; i < outputs.size(); ++i) results[backward.differentiable()[i]] = std::move(outputs[i]);
   return results;
 }

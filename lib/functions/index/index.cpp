@@ -1,7 +1,7 @@
 // Reading and adding by index. The gradient of one is the other.
 #include "crisol/functions/index.h"
 
-#include "autograd/node.h"
+#include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/pad.h"
@@ -12,9 +12,11 @@
 
 namespace crisol {
 
+using autograd::call;
 using autograd::Gradients;
 using autograd::Needs;
 using autograd::Saved;
+using autograd::unnoted;
 
 namespace {
 
@@ -23,15 +25,14 @@ Tensor zeros_for(const Tensor& dy, const Shape& shape) { return zeros(shape, dy.
 // The gradient of the table. Its own gradient looks up rows again, except for the padding row.
 Tensor embedding_backward(const Tensor& dy, const Tensor& indices, std::int64_t count,
                           std::optional<std::int64_t> padding) {
-  const Tensor dw = ops::embedding_backward(dy, indices, count, padding);
-  if (!autograd::recording(dy)) return dw;
-  return autograd::record_higher("embedding_backward", dw, {dy},
-                                 [indices = Saved(indices), padding](const Tensor& ddw, Needs) {
-                                   const Tensor rows = embedding(ddw, indices.get());
-                                   if (!padding) return Gradients{rows};
-                                   const Tensor is_padding = ops::eq(indices.get(), *padding).unsqueeze(-1);
-                                   return Gradients{where(is_padding, 0.0, rows)};
-                                 });
+  return call("embedding_backward", {dy}, ops::embedding_backward(dy, indices, count, padding), unnoted, [&] {
+    return [indices = Saved(indices), padding](const Tensor& ddw) {
+      const Tensor rows = embedding(ddw, indices.get());
+      if (!padding) return rows;
+      const Tensor is_padding = ops::eq(indices.get(), *padding).unsqueeze(-1);
+      return where(is_padding, 0.0, rows);
+    };
+  });
 }
 
 }  // namespace
@@ -45,13 +46,16 @@ Tensor grown_to(const Tensor& x, const Shape& shape) {
 
 Tensor gather(const Tensor& x, int axis, const Tensor& index) {
   if (scalars_and_lines(x, index)) return gather(line(x), axis, line(index)).reshape(index.shape());
-  const Tensor y = ops::gather(x, axis, index);
-  if (Recorder* r = recorder()) r->note("GatherElements", {x, index}, y, {{"axis", axis}});
-  if (!autograd::recording(x)) return y;
-  return autograd::record_higher("gather", y, {x},
-                                 [index = Saved(index), shape = x.shape(), axis](const Tensor& dy, Needs) {
-                                   return Gradients{scatter_add(zeros_for(dy, shape), axis, index.get(), dy)};
-                                 });
+  return call(
+      "gather", {x}, ops::gather(x, axis, index),
+      [&](Recorder& r, const Tensor& y) {
+        r.note("GatherElements", {x, index}, y, {{"axis", axis}});
+      },
+      [&] {
+        return [index = Saved(index), shape = x.shape(), axis](const Tensor& dy) {
+          return scatter_add(zeros_for(dy, shape), axis, index.get(), dy);
+        };
+      });
 }
 
 Tensor index_select(const Tensor& x, int axis, const Tensor& index) {
@@ -60,39 +64,44 @@ Tensor index_select(const Tensor& x, int axis, const Tensor& index) {
             index.shape());
     return index_select(line(x), axis, index).reshape({});
   }
-  const Tensor y = ops::index_select(x, axis, index);
-  if (Recorder* r = recorder()) r->note("Gather", {x, index}, y, {{"axis", axis}});
-  if (!autograd::recording(x)) return y;
-  return autograd::record_higher("index_select", y, {x},
-                                 [index = Saved(index), shape = x.shape(), axis](const Tensor& dy, Needs) {
-                                   return Gradients{index_add(zeros_for(dy, shape), axis, index.get(), dy)};
-                                 });
+  return call(
+      "index_select", {x}, ops::index_select(x, axis, index),
+      [&](Recorder& r, const Tensor& y) {
+        r.note("Gather", {x, index}, y, {{"axis", axis}});
+      },
+      [&] {
+        return [index = Saved(index), shape = x.shape(), axis](const Tensor& dy) {
+          return index_add(zeros_for(dy, shape), axis, index.get(), dy);
+        };
+      });
 }
 
 Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
   if (scalars_and_lines(x, index, src)) return scatter_add(line(x), axis, line(index), line(src)).reshape(x.shape());
-  const Tensor y = ops::scatter_add(x, axis, index, src);
-  if (Recorder* r = recorder()) traced::scatter(*r, x, axis, index, src, "add", y);
-  if (!autograd::recording(x, src)) return y;
-  return autograd::record_higher(
-      "scatter_add", y, {x, src}, [index = Saved(index), shape = src.shape(), axis](const Tensor& dy, Needs needs) {
-        return Gradients{dy, needs[1] ? grown_to(gather(dy, axis, index.get()), shape) : Tensor()};
+  return call(
+      "scatter_add", {x, src}, ops::scatter_add(x, axis, index, src),
+      [&](Recorder& r, const Tensor& y) { traced::scatter(r, x, axis, index, src, "add", y); },
+      [&] {
+        return [index = Saved(index), shape = src.shape(), axis](const Tensor& dy, Needs needs) {
+          return Gradients{dy, needs[1] ? grown_to(gather(dy, axis, index.get()), shape) : Tensor()};
+        };
       });
 }
 
 Tensor index_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
   if (scalars_and_lines(x, src)) return index_add(line(x), axis, index, line(src)).reshape(x.shape());
-  const Tensor y = ops::index_add(x, axis, index, src);
-  if (Recorder* r = recorder()) traced::index_add(*r, x, axis, index, src, y);
-  if (!autograd::recording(x, src)) return y;
-  return autograd::record_higher("index_add", y, {x, src}, [index = Saved(index), axis](const Tensor& dy, Needs needs) {
-    return Gradients{dy, needs[1] ? index_select(dy, axis, index.get()) : Tensor()};
-  });
+  return call(
+      "index_add", {x, src}, ops::index_add(x, axis, index, src),
+      [&](Recorder& r, const Tensor& y) { traced::index_add(r, x, axis, index, src, y); },
+      [&] {
+        return [index = Saved(index), axis](const Tensor& dy, Needs needs) {
+          return Gradients{dy, needs[1] ? index_select(dy, axis, index.get()) : Tensor()};
+        };
+      });
 }
 
 Tensor embedding(const Tensor& weight, const Tensor& indices, std::optional<std::int64_t> padding_idx) {
   const Tensor y = ops::embedding(weight, indices);
-  if (Recorder* r = recorder()) r->note("Gather", {weight, indices}, y, {{"axis", 0}});
   const std::int64_t count = weight.shape()[0];
   std::optional<std::int64_t> padding = padding_idx;
   if (padding) {
@@ -100,17 +109,21 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, std::optional<std:
             count, ")");
     if (*padding < 0) *padding += count;
   }
-  if (!autograd::recording(weight)) return y;
-  return autograd::record_higher("embedding", y, {weight},
-                                 [indices = Saved(indices), count, padding](const Tensor& dy, Needs) {
-                                   return Gradients{embedding_backward(dy, indices.get(), count, padding)};
-                                 });
+  return call(
+      "embedding", {weight}, y,
+      [&](Recorder& r) {
+        r.note("Gather", {weight, indices}, y, {{"axis", 0}});
+      },
+      [&] {
+        return [indices = Saved(indices), count, padding](const Tensor& dy) {
+          return embedding_backward(dy, indices.get(), count, padding);
+        };
+      });
 }
 
 Tensor one_hot(const Tensor& indices, std::int64_t num_classes, DType dtype) {
-  const Tensor y = ops::one_hot(indices, num_classes, dtype);
-  if (Recorder* r = recorder()) traced::one_hot(*r, indices, y.size(-1), y);
-  return y;
+  return autograd::noted(ops::one_hot(indices, num_classes, dtype),
+                         [&](Recorder& r, const Tensor& y) { traced::one_hot(r, indices, y.size(-1), y); });
 }
 
 }  // namespace crisol

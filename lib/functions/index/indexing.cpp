@@ -5,8 +5,8 @@
 #include <array>
 #include <vector>
 
+#include "autograd/call.h"
 #include "autograd/in_place.h"
-#include "autograd/node.h"
 #include "base/text.h"
 #include "crisol/functions/arrange.h"
 #include "crisol/functions/index.h"
@@ -17,8 +17,7 @@
 
 namespace crisol {
 
-using autograd::Gradients;
-using autograd::Needs;
+using autograd::call;
 
 namespace {
 
@@ -168,13 +167,14 @@ class Reader {
 
 // The view of x, with a gradient.
 Tensor recorded_view(const Tensor& x, const Parts& parts) {
-  const Tensor part = parts.view_of(x);
-  if (Recorder* r = recorder()) traced::part(*r, x, parts.in_onnx(x), part);
-  if (!autograd::recording(x)) return part;
-  return autograd::record_higher(op, part, {x}, [parts, shape = x.shape()](const Tensor& dy, Needs) {
-    return Gradients{
-        autograd::view_backward(dy, shape, [parts](const Tensor& other) { return recorded_view(other, parts); })};
-  });
+  return call(
+      op, {x}, parts.view_of(x), [&](Recorder& r, const Tensor& part) { traced::part(r, x, parts.in_onnx(x), part); },
+      [&] {
+        return [parts, shape = x.shape()](const Tensor& dy) {
+          return autograd::view_backward(dy, shape,
+                                         [parts](const Tensor& other) { return recorded_view(other, parts); });
+        };
+      });
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 #include <array>
 #include <vector>
 
+#include "autograd/call.h"
 #include "autograd/in_place.h"
-#include "autograd/node.h"
 #include "base/text.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/index.h"
@@ -26,9 +26,8 @@ namespace {
 Tensor positions_of(const char* op, const Tensor& index, std::int64_t size) {
   require(ops::is_whole(index.dtype()), op, "the positions must be i64, i32 or u8, they are ", index.dtype());
   if (index.dtype() == DType::u8) return index;
-  const Tensor counted = counted_from_0(size > INT32_MAX ? ops::cast(index, DType::i64) : index, size);
-  if (Recorder* r = recorder()) r->bind(counted, r->of(index));
-  return counted;
+  return autograd::noted(counted_from_0(size > INT32_MAX ? ops::cast(index, DType::i64) : index, size),
+                         [&](Recorder& r, const Tensor& counted) { r.bind(counted, r.of(index)); });
 }
 
 /// Axes [axis, axis + count) of a tensor, seen as one axis, and positions along this axis.

@@ -1,7 +1,7 @@
 // Writing by index: replacing elements, and combining elements.
 #include <algorithm>
 
-#include "autograd/node.h"
+#include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/functions/compare.h"
 #include "crisol/functions/elementwise.h"
@@ -17,9 +17,11 @@
 
 namespace crisol {
 
+using autograd::call;
 using autograd::Gradients;
 using autograd::Needs;
 using autograd::Saved;
+using autograd::unnoted;
 
 namespace {
 
@@ -86,21 +88,20 @@ Gradients product_gradients(const Tensor& dy, const Tensor& x, const Tensor& src
   return {dy * places.multiply(own, src) / own, where(is_only_zero, without, divided)};
 }
 
-/// Records y, the result of a reduction of x and src.
-Tensor recorded_reduction(const char* op, const Tensor& y, const Tensor& x, const Tensor& src,
-                          ScatterReduction reduction, const ScatterPlaces& places) {
-  if (!autograd::recording(x, src)) return y;
-  return autograd::record_higher(
-      op, y, {x, src},
-      [x = Saved(x), src = Saved(src), y = autograd::SavedResult(y), index = Saved(places.index), axis = places.axis,
-       slices = places.slices, is_product = reduction == ScatterReduction::prod](const Tensor& dy, Needs) {
-        const ScatterPlaces at{index.get(), axis, slices};
-        const Tensor part = at.used(src.get());
-        Gradients gradients = is_product ? product_gradients(dy, x.get(), part, y.get(), at)
-                                         : extreme_gradients(dy, x.get(), part, y.get(), at);
-        gradients[1] = grown_to(gradients[1], src.get().shape());
-        return gradients;
-      });
+/// The gradients of a reduction of x and src.
+auto reduction_backward(const Tensor& x, const Tensor& src, ScatterReduction reduction, const ScatterPlaces& places) {
+  return [&x, &src, reduction, places](const Tensor& y) {
+    return
+        [x = Saved(x), src = Saved(src), y = autograd::SavedResult(y), index = Saved(places.index), axis = places.axis,
+         slices = places.slices, is_product = reduction == ScatterReduction::prod](const Tensor& dy, Needs) {
+          const ScatterPlaces at{index.get(), axis, slices};
+          const Tensor part = at.used(src.get());
+          Gradients gradients = is_product ? product_gradients(dy, x.get(), part, y.get(), at)
+                                           : extreme_gradients(dy, x.get(), part, y.get(), at);
+          gradients[1] = grown_to(gradients[1], src.get().shape());
+          return gradients;
+        };
+  };
 }
 
 /// Joins each tuple along the last axis of index into one number: the position of the slice in axes [first, first + k)
@@ -145,18 +146,19 @@ void check_tuples(const char* op, const Tensor& x, const Tensor& index, int batc
 
 Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
   if (scalars_and_lines(x, index, src)) return scatter(line(x), axis, line(index), line(src)).reshape(x.shape());
-  const Tensor y = ops::scatter(x, axis, index, src);
-  if (Recorder* r = recorder()) traced::scatter(*r, x, axis, index, src, "none", y);
-  if (!autograd::recording(x, src)) return y;
-  return autograd::record_higher(
-      "scatter", y, {x, src}, [index = Saved(index), shape = src.shape(), axis](const Tensor& dy, Needs needs) {
-        Gradients gradients(2);
-        const Tensor at = index.get(), nothing = zeros(at.shape(), dy.dtype(), dy.device());
-        if (needs[0]) gradients[0] = scatter(dy, axis, at, nothing);
-        if (needs[1])
-          gradients[1] =
-              grown_to(where(elements_that_stay(dy.shape(), axis, at), gather(dy, axis, at), nothing), shape);
-        return gradients;
+  return call(
+      "scatter", {x, src}, ops::scatter(x, axis, index, src),
+      [&](Recorder& r, const Tensor& y) { traced::scatter(r, x, axis, index, src, "none", y); },
+      [&] {
+        return [index = Saved(index), shape = src.shape(), axis](const Tensor& dy, Needs needs) {
+          Gradients gradients(2);
+          const Tensor at = index.get(), nothing = zeros(at.shape(), dy.dtype(), dy.device());
+          if (needs[0]) gradients[0] = scatter(dy, axis, at, nothing);
+          if (needs[1])
+            gradients[1] =
+                grown_to(where(elements_that_stay(dy.shape(), axis, at), gather(dy, axis, at), nothing), shape);
+          return gradients;
+        };
       });
 }
 
@@ -164,34 +166,33 @@ Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tens
   if (reduction == ScatterReduction::sum) return scatter_add(x, axis, index, src);
   if (scalars_and_lines(x, index, src))
     return scatter_reduce(line(x), axis, line(index), line(src), reduction).reshape(x.shape());
-  const Tensor y = ops::scatter_reduce(x, axis, index, src, reduction);
-  if (Recorder* r = recorder()) {
+  const auto note = [&](Recorder& r, const Tensor& y) {
     const bool is_product = reduction == ScatterReduction::prod;
-    traced::scatter(*r, x, axis, index, src, is_product ? "mul" : (reduction == ScatterReduction::amax ? "max" : "min"),
+    traced::scatter(r, x, axis, index, src, is_product ? "mul" : (reduction == ScatterReduction::amax ? "max" : "min"),
                     y);
-  }
-  return recorded_reduction("scatter_reduce", y, x, src, reduction, {index, axis, false});
+  };
+  return call("scatter_reduce", {x, src}, ops::scatter_reduce(x, axis, index, src, reduction), note,
+              reduction_backward(x, src, reduction, {index, axis, false}));
 }
 
 Tensor index_copy(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
   if (scalars_and_lines(x, src)) return index_copy(line(x), axis, index, line(src)).reshape(x.shape());
-  const Tensor y = ops::index_copy(x, axis, index, src);
-  if (!autograd::recording(x, src)) return y;
-  return autograd::record_higher(
-      "index_copy", y, {x, src}, [index = Saved(index), shape = src.shape(), axis](const Tensor& dy, Needs needs) {
-        Gradients gradients(2);
-        const Tensor at = index.get(), nothing = zeros(shape, dy.dtype(), dy.device());
-        if (needs[0]) gradients[0] = index_copy(dy, axis, at, nothing);
-        if (needs[1]) gradients[1] = where(slices_that_stay(dy.shape(), axis, at), index_select(dy, axis, at), nothing);
-        return gradients;
-      });
+  return call("index_copy", {x, src}, ops::index_copy(x, axis, index, src), unnoted, [&] {
+    return [index = Saved(index), shape = src.shape(), axis](const Tensor& dy, Needs needs) {
+      Gradients gradients(2);
+      const Tensor at = index.get(), nothing = zeros(shape, dy.dtype(), dy.device());
+      if (needs[0]) gradients[0] = index_copy(dy, axis, at, nothing);
+      if (needs[1]) gradients[1] = where(slices_that_stay(dy.shape(), axis, at), index_select(dy, axis, at), nothing);
+      return gradients;
+    };
+  });
 }
 
 Tensor index_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& src, ScatterReduction reduction) {
   if (reduction == ScatterReduction::sum) return index_add(x, axis, index, src);
   if (scalars_and_lines(x, src)) return index_reduce(line(x), axis, index, line(src), reduction).reshape(x.shape());
-  const Tensor y = ops::index_reduce(x, axis, index, src, reduction);
-  return recorded_reduction("index_reduce", y, x, src, reduction, {index, axis, true});
+  return call("index_reduce", {x, src}, ops::index_reduce(x, axis, index, src, reduction), unnoted,
+              reduction_backward(x, src, reduction, {index, axis, true}));
 }
 
 Tensor gather_nd(const Tensor& x, const Tensor& index, int batch_axes) {

@@ -1,7 +1,7 @@
 // flip, roll, repeat, tile, meshgrid and eye.
 #include "crisol/functions/arrange.h"
 
-#include "autograd/node.h"
+#include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/functions/cat.h"
 #include "crisol/ops/copy.h"
@@ -9,8 +9,7 @@
 
 namespace crisol {
 
-using autograd::Gradients;
-using autograd::Needs;
+using autograd::call;
 
 namespace {
 
@@ -33,10 +32,9 @@ Tensor roll_axis(const Tensor& x, std::int64_t shift, int axis) {
 }  // namespace
 
 Tensor flip(const Tensor& x, const Shape& axes) {
-  const Tensor y = ops::flip(x, axes);
-  if (Recorder* r = recorder()) traced::flip(*r, x, axes, y);
-  if (!autograd::recording(x)) return y;
-  return autograd::record_higher("flip", y, {x}, [axes](const Tensor& dy, Needs) { return Gradients{flip(dy, axes)}; });
+  return call(
+      "flip", {x}, ops::flip(x, axes), [&](Recorder& r, const Tensor& y) { traced::flip(r, x, axes, y); },
+      [&] { return [axes](const Tensor& dy) { return flip(dy, axes); }; });
 }
 
 Tensor roll(const Tensor& x, const Shape& shifts, const Shape& axes) {

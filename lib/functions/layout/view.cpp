@@ -1,7 +1,7 @@
 // Tensor's differentiable views and copies. The gradient of a view is the opposite view, or a tensor of zeros with the
 // gradient where the view lies.
 #include "crisol/ops/view.h"
-#include "autograd/node.h"
+#include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/ops/copy.h"
 #include "functions/gradients.h"
@@ -10,15 +10,14 @@
 
 namespace crisol {
 
-using autograd::Gradients;
-using autograd::Needs;
+using autograd::call;
+using autograd::unnoted;
 
 Tensor Tensor::reshape(const Shape& wanted) const {
-  const Tensor y = ops::reshape(*this, wanted);
-  if (Recorder* r = recorder()) traced::reshape(*r, *this, y);
-  if (!autograd::recording(*this)) return y;
-  return autograd::record_higher("reshape", y, {*this},
-                                 [shape = shape()](const Tensor& dy, Needs) { return Gradients{dy.reshape(shape)}; });
+  return call(
+      "reshape", {*this}, ops::reshape(*this, wanted),
+      [&](Recorder& r, const Tensor& y) { traced::reshape(r, *this, y); },
+      [&] { return [shape = shape()](const Tensor& dy) { return dy.reshape(shape); }; });
 }
 
 Tensor Tensor::flatten(int first, int last) const {
@@ -35,22 +34,21 @@ Tensor Tensor::flatten(int first, int last) const {
 }
 
 Tensor Tensor::permute(const Shape& axes) const {
-  const Tensor y = ops::permute(*this, axes);
-  if (Recorder* r = recorder()) traced::permute(*r, *this, axes, y);
-  if (!autograd::recording(*this)) return y;
-  Shape inverse = axes;
-  for (int i = 0; i < axes.rank(); ++i) inverse[normalized_axis("permute", axes[i], dim())] = i;
-  return autograd::record_higher("permute", y, {*this},
-                                 [inverse](const Tensor& dy, Needs) { return Gradients{dy.permute(inverse)}; });
+  return call(
+      "permute", {*this}, ops::permute(*this, axes),
+      [&](Recorder& r, const Tensor& y) { traced::permute(r, *this, axes, y); },
+      [&] {
+        Shape inverse = axes;
+        for (int i = 0; i < axes.rank(); ++i) inverse[normalized_axis("permute", axes[i], dim())] = i;
+        return [inverse](const Tensor& dy) { return dy.permute(inverse); };
+      });
 }
 
 Tensor Tensor::transpose(int axis_a, int axis_b) const {
-  const Tensor y = ops::transpose(*this, axis_a, axis_b);
-  if (Recorder* r = recorder()) traced::transpose(*r, *this, axis_a, axis_b, y);
-  if (!autograd::recording(*this)) return y;
-  return autograd::record_higher("transpose", y, {*this}, [axis_a, axis_b](const Tensor& dy, Needs) {
-    return Gradients{dy.transpose(axis_a, axis_b)};
-  });
+  return call(
+      "transpose", {*this}, ops::transpose(*this, axis_a, axis_b),
+      [&](Recorder& r, const Tensor& y) { traced::transpose(r, *this, axis_a, axis_b, y); },
+      [&] { return [axis_a, axis_b](const Tensor& dy) { return dy.transpose(axis_a, axis_b); }; });
 }
 
 Tensor Tensor::t() const {
@@ -65,13 +63,15 @@ Tensor Tensor::T() const {
 }
 
 Tensor Tensor::narrow(int axis, std::int64_t start, std::int64_t length) const {
-  const Tensor y = ops::narrow(*this, axis, start, length);
-  if (Recorder* r = recorder()) traced::narrow(*r, *this, axis, start, length, y);
-  if (!autograd::recording(*this)) return y;
-  return autograd::record_higher("narrow", y, {*this}, [shape = shape(), axis, start, length](const Tensor& dy, Needs) {
-    const auto view = [axis, start, length](const Tensor& x) { return x.narrow(axis, start, length); };
-    return Gradients{autograd::view_backward(dy, shape, view)};
-  });
+  return call(
+      "narrow", {*this}, ops::narrow(*this, axis, start, length),
+      [&](Recorder& r, const Tensor& y) { traced::narrow(r, *this, axis, start, length, y); },
+      [&] {
+        return [shape = shape(), axis, start, length](const Tensor& dy) {
+          const auto view = [axis, start, length](const Tensor& x) { return x.narrow(axis, start, length); };
+          return autograd::view_backward(dy, shape, view);
+        };
+      });
 }
 
 Tensor Tensor::select(int axis, std::int64_t index) const {
@@ -83,12 +83,9 @@ Tensor Tensor::select(int axis, std::int64_t index) const {
 }
 
 Tensor Tensor::expand(const Shape& wanted) const {
-  const Tensor y = ops::expand(*this, wanted);
-  if (Recorder* r = recorder()) traced::expand(*r, *this, y);
-  if (!autograd::recording(*this)) return y;
-  return autograd::record_higher("expand", y, {*this}, [shape = shape()](const Tensor& dy, Needs) {
-    return Gradients{autograd::sum_to(dy, shape)};
-  });
+  return call(
+      "expand", {*this}, ops::expand(*this, wanted), [&](Recorder& r, const Tensor& y) { traced::expand(r, *this, y); },
+      [&] { return [shape = shape()](const Tensor& dy) { return autograd::sum_to(dy, shape); }; });
 }
 
 Tensor Tensor::squeeze(int axis) const {
@@ -111,30 +108,24 @@ Tensor Tensor::contiguous() const {
 }
 
 Tensor Tensor::clone() const {
-  const Tensor y = ops::clone(*this);
-  if (Recorder* r = recorder()) r->bind(y, r->of(*this));
-  if (!autograd::recording(*this)) return y;
-  return autograd::record_higher("clone", y, {*this}, [](const Tensor& dy, Needs) { return Gradients{dy}; });
+  return call(
+      "clone", {*this}, ops::clone(*this), [&](Recorder& r, const Tensor& y) { r.bind(y, r.of(*this)); },
+      [&] { return [](const Tensor& dy) { return dy; }; });
 }
 
 Tensor Tensor::to(Device target) const {
   if (target == device()) return *this;
   std::vector<std::byte> bytes(static_cast<std::size_t>(numel()) * size_of(dtype()));
   read_bytes(bytes.data());
-  const Tensor y = from_bytes(bytes.data(), shape(), dtype(), target);
-  if (!autograd::recording(*this)) return y;
-  return autograd::record_higher("to", y, {*this},
-                                 [source = device()](const Tensor& dy, Needs) { return Gradients{dy.to(source)}; });
+  return call("to", {*this}, from_bytes(bytes.data(), shape(), dtype(), target), unnoted,
+              [&] { return [source = device()](const Tensor& dy) { return dy.to(source); }; });
 }
 
 Tensor Tensor::to(DType target) const {
   if (target == dtype()) return *this;
-  const Tensor y = ops::cast(*this, target);
-  if (Recorder* r = recorder()) traced::to(*r, *this, y);
-  // Integers have no gradient.
-  if (!is_floating(target) || !autograd::recording(*this)) return y;
-  return autograd::record_higher("to", y, {*this},
-                                 [source = dtype()](const Tensor& dy, Needs) { return Gradients{dy.to(source)}; });
+  return call(
+      "to", {*this}, ops::cast(*this, target), [&](Recorder& r, const Tensor& y) { traced::to(r, *this, y); },
+      [&] { return [source = dtype()](const Tensor& dy) { return dy.to(source); }; });
 }
 
 }  // namespace crisol

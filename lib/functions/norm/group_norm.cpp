@@ -1,4 +1,5 @@
 // Normalisation of the channels of each instance: each channel alone, or in groups.
+#include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/norm.h"
@@ -71,23 +72,22 @@ Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, 
   }
   require(elements_of_channel(x) != 1, op, "training needs more than one element per channel, the shape is ",
           x.shape());
-  Recorder* const r = recorder();
-  require(!keeps || r == nullptr, "trace", op, " that updates running statistics has no form in ONNX; call eval()");
+  require(!keeps || recorder() == nullptr, "trace", op,
+          " that updates running statistics has no form in ONNX; call eval()");
   if (x.numel() == 0) return x.clone();
-  Tensor y;
-  {
-    const PauseRecorder pause;
+  const auto compute = [&] {
     const auto copied = [&](const Tensor& t) { return t.defined() ? for_each_instance(t.detach(), x).clone() : t; };
     const Tensor means = copied(running_mean), vars = copied(running_var);
-    y = by_instance(x, for_each_instance(weight, x), for_each_instance(bias, x), means, vars, options);
+    Tensor y = by_instance(x, for_each_instance(weight, x), for_each_instance(bias, x), means, vars, options);
     if (keeps) {
       ops::copy_into(running_mean, mean(means, {0}));
       ops::copy_into(running_var, mean(vars, {0}));
     }
-  }
-  if (r != nullptr)
-    traced::norm_of_channels(*r, "InstanceNormalization", x, weight, bias, {{"epsilon", options.epsilon}}, y);
-  return y;
+    return y;
+  };
+  return autograd::noted_as_one(compute, [&](Recorder& r, const Tensor& y) {
+    traced::norm_of_channels(r, "InstanceNormalization", x, weight, bias, {{"epsilon", options.epsilon}}, y);
+  });
 }
 
 Tensor group_norm(const Tensor& x, std::int64_t num_groups, const Tensor& weight, const Tensor& bias, double epsilon) {
@@ -97,17 +97,15 @@ Tensor group_norm(const Tensor& x, std::int64_t num_groups, const Tensor& weight
           " groups");
   require(epsilon >= 0, op, "epsilon must not be negative, it is ", epsilon);
   if (x.numel() == 0) return x.clone();
-  Tensor y;
-  {
-    const PauseRecorder pause;
+  const auto compute = [&] {
     const std::int64_t elements = x.size(1) / num_groups * elements_of_channel(x);
     const Tensor rows = layer_norm(x.reshape({x.size(0), num_groups, elements}), elements, Tensor(), Tensor(), epsilon);
-    y = scaled(rows.reshape(x.shape()), weight, bias);
-  }
-  if (Recorder* r = recorder())
-    traced::norm_of_channels(*r, "GroupNormalization", x, weight, bias,
+    return scaled(rows.reshape(x.shape()), weight, bias);
+  };
+  return autograd::noted_as_one(compute, [&](Recorder& r, const Tensor& y) {
+    traced::norm_of_channels(r, "GroupNormalization", x, weight, bias,
                              {{"epsilon", epsilon}, {"num_groups", num_groups}}, y);
-  return y;
+  });
 }
 
 }  // namespace crisol

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "autograd/node.h"
+#include "autograd/call.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/ops/norm.h"
@@ -14,8 +14,10 @@
 
 namespace crisol {
 
+using autograd::call;
 using autograd::Gradients;
 using autograd::Needs;
+using autograd::raw_or_composed;
 using autograd::Saved;
 
 namespace {
@@ -50,47 +52,57 @@ Tensor composed_batch_norm(const std::vector<Tensor>& in, const Tensor& mean, co
   return scaled_and_shifted(y, of_channels(in[1]), of_channels(in[2]));
 }
 
+Gradients in_order(const ops::NormGradients& gradients) { return {gradients.x, gradients.weight, gradients.bias}; }
+
 }  // namespace
 
 Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                     const Tensor& running_var, const BatchNormOptions& options) {
   const ops::BatchNormResult result = ops::batch_norm2d(x, weight, bias, running_mean, running_var, options);
-  if (Recorder* r = recorder()) traced::batch_norm(*r, x, {weight, bias, running_mean, running_var}, options, result.y);
-  if (!autograd::recording(x, weight, bias)) return result.y;
-  return autograd::record_higher(
-      "batch_norm2d", result.y, {x, weight, bias},
-      [x = Saved(x), weight = Saved(weight), bias = Saved(bias), mean = Saved(result.mean),
-       invstd = Saved(result.invstd), options](const Tensor& dy, Needs needs) {
-        if (grad_enabled()) {
-          const auto composed = [&](const std::vector<Tensor>& in) {
-            return Gradients{composed_batch_norm(in, mean.get(), invstd.get(), options)};
-          };
-          return autograd::gradients_of(composed, {x.get(), weight.get(), bias.get()}, {dy}, needs);
-        }
-        const ops::NormGradients gradients =
-            ops::batch_norm2d_backward(dy, x.get(), weight.get(), mean.get(), invstd.get(), options.training);
-        return Gradients{gradients.x, gradients.weight, gradients.bias};
+  return call(
+      "batch_norm2d", {x, weight, bias}, result.y,
+      [&](Recorder& r) {
+        traced::batch_norm(r, x, {weight, bias, running_mean, running_var}, options, result.y);
+      },
+      [&] {
+        return [x = Saved(x), weight = Saved(weight), bias = Saved(bias), mean = Saved(result.mean),
+                invstd = Saved(result.invstd), options](const Tensor& dy, Needs needs) {
+          const Tensor &in = x.get(), &w = weight.get(), &b = bias.get(), &m = mean.get(), &s = invstd.get();
+          return raw_or_composed(
+              {dy, in, w, b}, [&] { return in_order(ops::batch_norm2d_backward(dy, in, w, m, s, options.training)); },
+              [&] {
+                const auto composed = [&](const std::vector<Tensor>& inputs) {
+                  return Gradients{composed_batch_norm(inputs, m, s, options)};
+                };
+                return autograd::gradients_of(composed, {in, w, b}, {dy}, needs);
+              });
+        };
       });
 }
 
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
                   double epsilon) {
   const ops::LayerNormResult result = ops::layer_norm(x, normalized_shape, weight, bias, epsilon);
-  if (Recorder* r = recorder()) traced::layer_norm(*r, x, normalized_shape, weight, bias, epsilon, result.y);
-  if (!autograd::recording(x, weight, bias)) return result.y;
-  return autograd::record_higher(
-      "layer_norm", result.y, {x, weight, bias},
-      [x = Saved(x), weight = Saved(weight), bias = Saved(bias), mean = Saved(result.mean), rstd = Saved(result.rstd),
-       normalized_shape, epsilon](const Tensor& dy, Needs needs) {
-        if (grad_enabled()) {
-          const auto composed = [&](const std::vector<Tensor>& in) {
-            return Gradients{composed_layer_norm(in, normalized_shape.rank(), epsilon)};
-          };
-          return autograd::gradients_of(composed, {x.get(), weight.get(), bias.get()}, {dy}, needs);
-        }
-        const ops::NormGradients gradients = ops::layer_norm_backward(dy, x.get(), normalized_shape, weight.get(),
-                                                                      mean.get(), rstd.get(), needs[1] || needs[2]);
-        return Gradients{gradients.x, gradients.weight, gradients.bias};
+  return call(
+      "layer_norm", {x, weight, bias}, result.y,
+      [&](Recorder& r) { traced::layer_norm(r, x, normalized_shape, weight, bias, epsilon, result.y); },
+      [&] {
+        return [x = Saved(x), weight = Saved(weight), bias = Saved(bias), mean = Saved(result.mean),
+                rstd = Saved(result.rstd), normalized_shape, epsilon](const Tensor& dy, Needs needs) {
+          const Tensor &in = x.get(), &w = weight.get(), &b = bias.get();
+          return raw_or_composed(
+              {dy, in, w, b},
+              [&] {
+                return in_order(ops::layer_norm_backward(dy, in, normalized_shape, w, mean.get(), rstd.get(),
+                                                         needs[1] || needs[2]));
+              },
+              [&] {
+                const auto composed = [&](const std::vector<Tensor>& inputs) {
+                  return Gradients{composed_layer_norm(inputs, normalized_shape.rank(), epsilon)};
+                };
+                return autograd::gradients_of(composed, {in, w, b}, {dy}, needs);
+              });
+        };
       });
 }
 
@@ -114,7 +126,7 @@ bool is_plain_inference(const Tensor& x, const std::vector<Tensor>& of_channels,
 Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                     const Tensor& running_var, const BatchNormOptions& options, const Epilogue& epilogue) {
   if (!is_plain_inference(x, {weight, bias, running_mean, running_var}, options) ||
-      autograd::recording(x, weight, bias) || recorder() != nullptr)
+      autograd::recording({x, weight, bias}))
     return epilogue(batch_norm2d(x, weight, bias, running_mean, running_var, options));
   const Tensor scale = inverse_deviation()(running_var, options.epsilon);
   return detail::run_behind([](const Expr* e) { return (e[0] - e[1]) * (e[2] * e[3]) + e[4]; },

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "autograd/call.h"
 #include "autograd/in_place.h"
-#include "autograd/node.h"
 #include "base/text.h"
 #include "crisol/ops/copy.h"
 #include "functions/gradients.h"
@@ -30,11 +30,16 @@ struct Input {
   Scalar number = 0;
 };
 
+bool wants_gradient(const Operand& operand) { return operand.tensor() != nullptr && operand.tensor()->requires_grad(); }
+
 /// The record of one call.
 struct Record {
+  Record(const PointwiseRow& of, std::span<const Operand> operands, std::span<const Scalar> numbers,
+         const Tensor& result);
+
   const PointwiseRow* row;
   std::array<Input, max_inputs> inputs;
-  SavedResult y;
+  SavedResult y{Tensor()};
   std::vector<Scalar> scalars;
 
   Tensor recorded_derivative(std::size_t k, const Tensor& dy, std::array<Operand, max_inputs> operands) const;
@@ -55,6 +60,29 @@ struct Record {
   }
 };
 
+Record::Record(const PointwiseRow& of, std::span<const Operand> operands, std::span<const Scalar> numbers,
+               const Tensor& result)
+    : row(&of), scalars(numbers.begin(), numbers.end()) {
+  unsigned read = 0;
+  for (std::size_t k = 0; k < operands.size(); ++k)
+    if (wants_gradient(operands[k]) && row->derivatives[k] != nullptr) read |= row->derivative_operands(k);
+  if ((read & PointwiseRow::reads_y) != 0) y = SavedResult(result);
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    Input& input = inputs[i];
+    const Tensor* x = operands[i].tensor();
+    if (x == nullptr) {
+      input.number = operands[i].number();
+      continue;
+    }
+    input.is_tensor = true;
+    input.dtype = x->dtype();
+    input.shape = input.broadcast = x->shape();
+    if (row->rule == ops::RowRule::channel && i == 1 && operands[0].tensor() != nullptr)
+      input.broadcast = ops::channel_shape(operands[0].tensor()->shape(), x->shape());
+    if ((read >> i & 1) != 0) input.saved = Saved(*x);
+  }
+}
+
 // The derivative is recorded, too. Its rows take inputs in their `broadcast` shape.
 Tensor Record::recorded_derivative(std::size_t k, const Tensor& dy, std::array<Operand, max_inputs> operands) const {
   std::array<Tensor, max_inputs> reshaped;
@@ -67,39 +95,8 @@ Tensor Record::recorded_derivative(std::size_t k, const Tensor& dy, std::array<O
   return derivative(*row, k, dy, std::span(operands.data(), row->input_count), y.get(), scalars);
 }
 
-bool wants_gradient(const Operand& operand) { return operand.tensor() != nullptr && operand.tensor()->requires_grad(); }
-
-}  // namespace
-
-Tensor pointwise(const PointwiseRow& row, std::span<const Operand> inputs, std::span<const Scalar> scalars) {
-  Tensor result = ops::pointwise(row, inputs, scalars);
-  if (Recorder* r = recorder()) traced::pointwise(*r, row, inputs, scalars, result);
-  if (row.is_predicate() || !is_floating(result.dtype())) return result;
-  const bool linked = grad_enabled() && std::any_of(inputs.begin(), inputs.end(), wants_gradient);
-  if (!linked && !detects_anomaly()) return result;
-
-  unsigned read = 0;
-  for (std::size_t k = 0; k < inputs.size(); ++k)
-    if (wants_gradient(inputs[k]) && row.derivatives[k] != nullptr) read |= row.derivative_operands(k);
-  Record record{&row, {}, SavedResult((read & PointwiseRow::reads_y) != 0 ? result : Tensor()), {}};
-  record.scalars.assign(scalars.begin(), scalars.end());
-  std::vector<Tensor> tensors;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    Input& input = record.inputs[i];
-    const Tensor* x = inputs[i].tensor();
-    if (x == nullptr) {
-      input.number = inputs[i].number();
-      continue;
-    }
-    input.is_tensor = true;
-    input.dtype = x->dtype();
-    input.shape = input.broadcast = x->shape();
-    if (row.rule == ops::RowRule::channel && i == 1 && inputs[0].tensor() != nullptr)
-      input.broadcast = ops::channel_shape(inputs[0].tensor()->shape(), x->shape());
-    if ((read >> i & 1) != 0) input.saved = Saved(*x);
-    tensors.push_back(*x);
-  }
-  return record_higher(row.name, result, tensors, [record = std::move(record)](const Tensor& dy, Needs needs) {
+auto backward_of(Record kept) {
+  return [record = std::move(kept)](const Tensor& dy, Needs needs) {
     Gradients gradients;
     for (std::size_t i = 0; i < record.row->input_count; ++i) {
       if (!record.inputs[i].is_tensor) continue;
@@ -107,7 +104,16 @@ Tensor pointwise(const PointwiseRow& row, std::span<const Operand> inputs, std::
       gradients.push_back(wanted ? record.gradient(i, dy) : Tensor());
     }
     return gradients;
-  });
+  };
+}
+
+}  // namespace
+
+Tensor pointwise(const PointwiseRow& row, std::span<const Operand> inputs, std::span<const Scalar> scalars) {
+  return call(
+      row.name, inputs, ops::pointwise(row, inputs, scalars),
+      [&](Recorder& r, const Tensor& y) { traced::pointwise(r, row, inputs, scalars, y); },
+      [&](const Tensor& y) { return backward_of(Record(row, inputs, scalars, y)); });
 }
 
 void pointwise_in_place(const char* op, const PointwiseRow& row, const Tensor& x, std::initializer_list<Operand> others,

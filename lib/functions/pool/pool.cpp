@@ -1,6 +1,6 @@
 #include "crisol/functions/pool.h"
 
-#include "autograd/node.h"
+#include "autograd/call.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/index.h"
 #include "crisol/ops/pool.h"
@@ -10,48 +10,43 @@
 
 namespace crisol {
 
-using autograd::Gradients;
-using autograd::Needs;
+using autograd::call;
 using autograd::Saved;
+using autograd::unnoted;
 
 namespace {
 
 /// The gradients of the pools, which have gradients themselves. They are linear in dy, so their gradients are pools
 /// again.
 Tensor max_pool_gradient(const Tensor& dy, const Tensor& indices, const Shape& shape, const MaxPool2dOptions& options) {
-  const Tensor dx = ops::max_pool2d_backward(dy, indices, shape, options);
-  if (!autograd::recording(dy)) return dx;
-  return autograd::record_higher("max_pool2d_backward", dx, {dy},
-                                 [indices = Saved(indices), to = dy.shape()](const Tensor& ddx, Needs) {
-                                   const Tensor places = indices.get().to(DType::i64).flatten(2);
-                                   return Gradients{gather(ddx.flatten(2), 2, places).reshape(to)};
-                                 });
+  return call("max_pool2d_backward", {dy}, ops::max_pool2d_backward(dy, indices, shape, options), unnoted, [&] {
+    return [indices = Saved(indices), to = dy.shape()](const Tensor& ddx) {
+      const Tensor places = indices.get().to(DType::i64).flatten(2);
+      return gather(ddx.flatten(2), 2, places).reshape(to);
+    };
+  });
 }
 
 Tensor avg_pool_gradient(const Tensor& dy, const Shape& shape, const AvgPool2dOptions& options) {
-  const Tensor dx = ops::avg_pool2d_backward(dy, shape, options);
-  if (!autograd::recording(dy)) return dx;
-  return autograd::record_higher("avg_pool2d_backward", dx, {dy},
-                                 [options](const Tensor& ddx, Needs) { return Gradients{avg_pool2d(ddx, options)}; });
+  return call("avg_pool2d_backward", {dy}, ops::avg_pool2d_backward(dy, shape, options), unnoted,
+              [&] { return [options](const Tensor& ddx) { return avg_pool2d(ddx, options); }; });
 }
 
 Tensor adaptive_gradient(const Tensor& dy, const Shape& shape) {
-  const Tensor dx = ops::adaptive_avg_pool2d_backward(dy, shape);
-  if (!autograd::recording(dy)) return dx;
-  const IntPair output{static_cast<int>(dy.size(2)), static_cast<int>(dy.size(3))};
-  return autograd::record_higher("adaptive_avg_pool2d_backward", dx, {dy}, [output](const Tensor& ddx, Needs) {
-    return Gradients{adaptive_avg_pool2d(ddx, output)};
+  return call("adaptive_avg_pool2d_backward", {dy}, ops::adaptive_avg_pool2d_backward(dy, shape), unnoted, [&] {
+    const IntPair output{static_cast<int>(dy.size(2)), static_cast<int>(dy.size(3))};
+    return [output](const Tensor& ddx) { return adaptive_avg_pool2d(ddx, output); };
   });
 }
 
 /// The values of a pool, recorded with their gradient.
 Tensor recorded(const Tensor& x, const ops::MaxPool2dResult& result, const MaxPool2dOptions& options) {
-  if (Recorder* r = recorder()) traced::max_pool(*r, x, options, result.values);
-  if (!autograd::recording(x)) return result.values;
-  return autograd::record_higher(
-      "max_pool2d", result.values, {x},
-      [indices = Saved(result.indices), shape = x.shape(), options](const Tensor& dy, Needs) {
-        return Gradients{max_pool_gradient(dy, indices.get(), shape, options)};
+  return call(
+      "max_pool2d", {x}, result.values, [&](Recorder& r) { traced::max_pool(r, x, options, result.values); },
+      [&] {
+        return [indices = Saved(result.indices), shape = x.shape(), options](const Tensor& dy) {
+          return max_pool_gradient(dy, indices.get(), shape, options);
+        };
       });
 }
 
@@ -73,22 +68,18 @@ ExtremeResult max_pool2d_with_indices(const Tensor& x, const MaxPool2dOptions& o
 
 Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options) {
   if (is_single(x)) return avg_pool2d(x.unsqueeze(0), options).squeeze(0);
-  const Tensor y = ops::avg_pool2d(x, options);
-  if (Recorder* r = recorder()) traced::avg_pool(*r, x, options, y);
-  if (!autograd::recording(x)) return y;
-  return autograd::record_higher("avg_pool2d", y, {x}, [shape = x.shape(), options](const Tensor& dy, Needs) {
-    return Gradients{avg_pool_gradient(dy, shape, options)};
-  });
+  return call(
+      "avg_pool2d", {x}, ops::avg_pool2d(x, options),
+      [&](Recorder& r, const Tensor& y) { traced::avg_pool(r, x, options, y); },
+      [&] { return [shape = x.shape(), options](const Tensor& dy) { return avg_pool_gradient(dy, shape, options); }; });
 }
 
 Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output) {
   if (is_single(x)) return adaptive_avg_pool2d(x.unsqueeze(0), output).squeeze(0);
-  const Tensor y = ops::adaptive_avg_pool2d(x, output);
-  if (Recorder* r = recorder()) traced::adaptive_avg_pool(*r, x, y);
-  if (!autograd::recording(x)) return y;
-  return autograd::record_higher("adaptive_avg_pool2d", y, {x}, [shape = x.shape()](const Tensor& dy, Needs) {
-    return Gradients{adaptive_gradient(dy, shape)};
-  });
+  return call(
+      "adaptive_avg_pool2d", {x}, ops::adaptive_avg_pool2d(x, output),
+      [&](Recorder& r, const Tensor& y) { traced::adaptive_avg_pool(r, x, y); },
+      [&] { return [shape = x.shape()](const Tensor& dy) { return adaptive_gradient(dy, shape); }; });
 }
 
 namespace {
@@ -157,13 +148,8 @@ struct MaxPools {
 Tensor max_pool3d(const Tensor& x, const MaxPool3dOptions& options) {
   if (is_single_volume(x)) return max_pool3d(x.unsqueeze(0), options).squeeze(0);
   const MaxPools pools(x, options, "max_pool3d");
-  Tensor y;
-  {
-    const PauseRecorder pause;
-    y = pooled_in_turn(x, max_pool2d, pools.slices, pools.depth);
-  }
-  if (Recorder* r = recorder()) traced::max_pool(*r, x, options, y);
-  return y;
+  return autograd::noted_as_one([&] { return pooled_in_turn(x, max_pool2d, pools.slices, pools.depth); },
+                                [&](Recorder& r, const Tensor& y) { traced::max_pool(r, x, options, y); });
 }
 
 ExtremeResult max_pool3d_with_indices(const Tensor& x, const MaxPool3dOptions& options) {
@@ -194,13 +180,8 @@ Tensor avg_pool3d(const Tensor& x, const AvgPool3dOptions& o) {
                                 o.count_include_pad,        o.divisor == 0 ? 0 : 1};
   const AvgPool2dOptions depth{{o.kernel.d, 1}, {step.d, 1},         {o.padding.d, 0},
                                o.ceil_mode,     o.count_include_pad, o.divisor};
-  Tensor y;
-  {
-    const PauseRecorder pause;
-    y = pooled_in_turn(x, avg_pool2d, slices, depth);
-  }
-  if (Recorder* r = recorder()) traced::avg_pool(*r, x, o, y);
-  return y;
+  return autograd::noted_as_one([&] { return pooled_in_turn(x, avg_pool2d, slices, depth); },
+                                [&](Recorder& r, const Tensor& y) { traced::avg_pool(r, x, o, y); });
 }
 
 Tensor adaptive_avg_pool3d(const Tensor& x, IntTriple output) {

@@ -1,5 +1,5 @@
 // Diagonals, and products of vectors and tensors, made of views, sums and matmul.
-#include "autograd/node.h"
+#include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/functions/arrange.h"
 #include "crisol/functions/elementwise.h"
@@ -13,8 +13,7 @@
 
 namespace crisol {
 
-using autograd::Gradients;
-using autograd::Needs;
+using autograd::call;
 
 namespace {
 
@@ -51,13 +50,14 @@ Tensor diagonal(const Tensor& x, std::int64_t offset, int axis_a, int axis_b) {
   shape.push_back(length);
   strides.push_back(x.strides()[a] + x.strides()[b]);
   const std::int64_t start = offset < 0 ? -offset * x.strides()[a] : offset * x.strides()[b];
-  const Tensor y = make_view(x, shape, strides, x.offset() + (length > 0 ? start : 0));
-  if (Recorder* r = recorder()) r->made(op, y);
-  if (!autograd::recording(x)) return y;
-  return autograd::record_higher(op, y, {x}, [shape = x.shape(), offset, a, b](const Tensor& dy, Needs) {
-    return Gradients{
-        autograd::view_backward(dy, shape, [=](const Tensor& other) { return diagonal(other, offset, a, b); })};
-  });
+  return call(
+      op, {x}, make_view(x, shape, strides, x.offset() + (length > 0 ? start : 0)),
+      [&](Recorder& r, const Tensor& y) { r.made(op, y); },
+      [&] {
+        return [shape = x.shape(), offset, a, b](const Tensor& dy) {
+          return autograd::view_backward(dy, shape, [=](const Tensor& other) { return diagonal(other, offset, a, b); });
+        };
+      });
 }
 
 Tensor matrix_trace(const Tensor& x, std::int64_t offset) {

@@ -1,6 +1,6 @@
 #include "crisol/functions/linalg.h"
 
-#include "autograd/node.h"
+#include "autograd/call.h"
 #include "crisol/functions/bitwise.h"
 #include "crisol/functions/cat.h"
 #include "crisol/functions/elementwise.h"
@@ -16,10 +16,12 @@
 
 namespace crisol {
 
+using autograd::call;
 using autograd::Gradients;
 using autograd::Needs;
 using autograd::Saved;
 using autograd::SavedResult;
+using autograd::unnoted;
 using ops::require_square;
 
 namespace {
@@ -117,9 +119,8 @@ SlogdetResult slogdet(const Tensor& x) {
     });
   }
   const Tensor result = signs.reshape(leading(x)).to(x.dtype()), y = logs.reshape(leading(x)).to(x.dtype());
-  if (!autograd::recording(x)) return {result, y};
-  const Tensor recorded = autograd::record_higher(op, y, {x}, [x = Saved(x)](const Tensor& dy, Needs) {
-    return Gradients{matrix_transpose(inv(x.get())) * dy.unsqueeze(-1).unsqueeze(-1)};
+  const Tensor recorded = call(op, {x}, y, unnoted, [&] {
+    return [x = Saved(x)](const Tensor& dy) { return matrix_transpose(inv(x.get())) * dy.unsqueeze(-1).unsqueeze(-1); };
   });
   return {result, recorded};
 }
@@ -142,12 +143,13 @@ Tensor solve(const Tensor& a, const Tensor& b) {
   };
   const Tensor left = expanded(a), right = expanded(b);
   if (left.shape() != a.shape() || right.shape() != b.shape()) return solve(left, right);
-  const Tensor y = solved(as_batch(a.detach()), as_batch(b.detach())).reshape(b.shape()).to(b.dtype());
-  if (!autograd::recording(a, b)) return y;
-  return autograd::record_higher(op, y, {a, b}, [a = Saved(a), y = SavedResult(y)](const Tensor& dy, Needs needs) {
-    const Tensor db = solve(matrix_transpose(a.get()), dy);
-    return Gradients{needs[0] ? -matmul(db, matrix_transpose(y.get())) : Tensor(), db};
-  });
+  return call(op, {a, b}, solved(as_batch(a.detach()), as_batch(b.detach())).reshape(b.shape()).to(b.dtype()), unnoted,
+              [&](const Tensor& y) {
+                return [a = Saved(a), y = SavedResult(y)](const Tensor& dy, Needs needs) {
+                  const Tensor db = solve(matrix_transpose(a.get()), dy);
+                  return Gradients{needs[0] ? -matmul(db, matrix_transpose(y.get())) : Tensor(), db};
+                };
+              });
 }
 
 Tensor inv(const Tensor& x) {
@@ -158,16 +160,17 @@ Tensor inv(const Tensor& x) {
 Tensor cholesky(const Tensor& x, bool upper) {
   constexpr const char* op = "cholesky";
   require_square(op, x);
-  const Tensor y = factor(as_batch(x.detach())).reshape(x.shape()).to(x.dtype());
-  if (!autograd::recording(x)) return upper ? matrix_transpose(y) : y;
   // The gradient is L^-T P L^-1, made symmetric. P is the lower triangle of L^T dy with half the diagonal.
-  const Tensor recorded = autograd::record_higher(op, y, {x}, [y = SavedResult(y)](const Tensor& dy, Needs) {
-    const Tensor l = y.get(), transposed = matrix_transpose(l), product = matmul(transposed, tril(dy));
-    const Tensor half = (tril(product) + tril(product, -1)) * 0.5;
-    const Tensor right = solve(transposed, matrix_transpose(solve(transposed, half)));
-    return Gradients{(right + matrix_transpose(right)) * 0.5};
-  });
-  return upper ? matrix_transpose(recorded) : recorded;
+  const Tensor y =
+      call(op, {x}, factor(as_batch(x.detach())).reshape(x.shape()).to(x.dtype()), unnoted, [](const Tensor& result) {
+        return [y = SavedResult(result)](const Tensor& dy) {
+          const Tensor l = y.get(), transposed = matrix_transpose(l), product = matmul(transposed, tril(dy));
+          const Tensor half = (tril(product) + tril(product, -1)) * 0.5;
+          const Tensor right = solve(transposed, matrix_transpose(solve(transposed, half)));
+          return (right + matrix_transpose(right)) * 0.5;
+        };
+      });
+  return upper ? matrix_transpose(y) : y;
 }
 
 }  // namespace crisol

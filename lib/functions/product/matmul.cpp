@@ -1,6 +1,6 @@
 #include "crisol/functions/matmul.h"
 
-#include "autograd/node.h"
+#include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/ops/matmul.h"
@@ -12,6 +12,7 @@
 
 namespace crisol {
 
+using autograd::call;
 using autograd::Gradients;
 using autograd::Needs;
 using autograd::Saved;
@@ -70,10 +71,12 @@ Tensor multiply_vector(const Tensor& a, const Tensor& b) {
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
   if (has_vector(a, b)) return multiply_vector(a, b);
-  const Tensor y = ops::matmul(a, b);
-  if (Recorder* r = recorder()) r->note("MatMul", {a, b}, y);
-  if (!autograd::recording(a, b)) return y;
-  return autograd::record_higher("matmul", y, {a, b}, matmul_backward(a, b));
+  return call(
+      "matmul", {a, b}, ops::matmul(a, b),
+      [&](Recorder& r, const Tensor& y) {
+        r.note("MatMul", {a, b}, y);
+      },
+      [&] { return matmul_backward(a, b); });
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b, const Epilogue& epilogue) {
@@ -87,16 +90,15 @@ Tensor matmul(const Tensor& a, const Tensor& b, const Epilogue& epilogue) {
                                     .inputs = {a, b},
                                     .plain = [&] { return matmul(a, b); },
                                     .raw = [&](const ops::ProductEpilogue& f) { return ops::matmul(a, b, f); },
-                                    .backward = [&] { return matmul_backward(a, b); },
-                                    .higher = true},
+                                    .backward = [&] { return matmul_backward(a, b); }},
                                    epilogue);
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  const Tensor y = ops::linear(x, weight, bias);
-  if (Recorder* r = recorder()) traced::linear(*r, x, weight, bias, y);
-  if (!autograd::recording(x, weight, bias)) return y;
-  return autograd::record_higher("linear", y, {x, weight, bias}, linear_backward(x, weight));
+  return call(
+      "linear", {x, weight, bias}, ops::linear(x, weight, bias),
+      [&](Recorder& r, const Tensor& y) { traced::linear(r, x, weight, bias, y); },
+      [&] { return linear_backward(x, weight); });
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, const Epilogue& epilogue) {
@@ -109,8 +111,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, const E
        .inputs = {x, weight, bias},
        .plain = [&] { return linear(x, weight, bias); },
        .raw = [&](const ops::ProductEpilogue& f) { return ops::linear(x, weight, bias, f); },
-       .backward = [&] { return linear_backward(x, weight); },
-       .higher = true},
+       .backward = [&] { return linear_backward(x, weight); }},
       epilogue);
 }
 

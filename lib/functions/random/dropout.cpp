@@ -1,22 +1,20 @@
 #include "crisol/functions/dropout.h"
 
-#include "autograd/node.h"
+#include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/ops/dropout.h"
 
 namespace crisol {
 
-using autograd::Gradients;
-using autograd::Needs;
+using autograd::call;
 using autograd::Saved;
+using autograd::unnoted;
 
 namespace {
 
 Tensor dropout_backward(const Tensor& dy, const Tensor& mask, double p) {
-  const Tensor dx = ops::dropout_backward(dy, mask, p);
-  if (!autograd::recording(dy)) return dx;
-  return autograd::record_higher("dropout_backward", dx, {dy}, [mask = Saved(mask), p](const Tensor& ddx, Needs) {
-    return Gradients{dropout_backward(ddx, mask.get(), p)};
+  return call("dropout_backward", {dy}, ops::dropout_backward(dy, mask, p), unnoted, [&] {
+    return [mask = Saved(mask), p](const Tensor& ddx) { return dropout_backward(ddx, mask.get(), p); };
   });
 }
 
@@ -26,9 +24,8 @@ Tensor dropout(const Tensor& x, double p, bool training, const Generator& genera
   require(p >= 0 && p <= 1, "dropout", "p must be in [0, 1], it is ", p);
   if (!training) return x;
   const ops::DropoutResult result = ops::dropout(x, p, generator);
-  if (!autograd::recording(x)) return result.y;
-  return autograd::record_higher("dropout", result.y, {x}, [mask = Saved(result.mask), p](const Tensor& dy, Needs) {
-    return Gradients{dropout_backward(dy, mask.get(), p)};
+  return call("dropout", {x}, result.y, unnoted, [&] {
+    return [mask = Saved(result.mask), p](const Tensor& dy) { return dropout_backward(dy, mask.get(), p); };
   });
 }
 

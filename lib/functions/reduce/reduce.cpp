@@ -1,6 +1,8 @@
 #include "crisol/functions/reduce.h"
 
-#include "autograd/node.h"
+#include <utility>
+
+#include "autograd/call.h"
 #include "crisol/functions/cat.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/ops/reduce.h"
@@ -10,127 +12,139 @@
 
 namespace crisol {
 
+using autograd::call;
 using autograd::Gradients;
 using autograd::Needs;
+using autograd::noted;
 using autograd::Saved;
 using autograd::SavedResult;
+using autograd::unnoted;
 
 namespace {
 
-/// Records y = f(x) if a gradient is wanted. `backward(dy)` returns the gradient of x.
-template <class Backward>
-Tensor record(const char* op, const Tensor& y, const Tensor& x, Backward backward) {
-  if (!is_floating(y.dtype()) || !autograd::recording(x)) return y;
-  return autograd::record_higher(
-      op, y, {x}, [backward = std::move(backward)](const Tensor& dy, Needs) { return Gradients{backward(dy)}; });
+Tensor extreme(const char* op, const char* node, Tensor result, const Tensor& x, const Shape& axes, bool keepdim) {
+  return call(
+      op, {x}, std::move(result), [&](Recorder& r, const Tensor& y) { traced::reduce(r, node, x, axes, keepdim, y); },
+      [&](const Tensor& y) {
+        return [x = Saved(x), y = SavedResult(y), axes](const Tensor& dy) {
+          return autograd::max_backward(dy, x.get(), y.get(), axes);
+        };
+      });
 }
 
-Tensor record_extreme(const char* op, const Tensor& x, const Tensor& y, const Shape& axes) {
-  return record(op, y, x, [x = Saved(x), y = SavedResult(y), axes](const Tensor& dy) {
-    return autograd::max_backward(dy, x.get(), y.get(), axes);
-  });
-}
+struct ExtremeNodes {
+  const char *value, *place;
+};
 
-ExtremeResult record_indexed(const char* op, const Tensor& x, const ExtremeResult& result, int axis) {
-  const auto backward = [shape = x.shape(), indices = Saved(result.indices), axis](const Tensor& dy) {
-    return autograd::max_with_indices_backward(dy, indices.get(), shape, axis);
+ExtremeResult indexed_extreme(const char* op, const ExtremeNodes& nodes, const ExtremeResult& result, const Tensor& x,
+                              int axis, bool keepdim) {
+  const auto note = [&](Recorder& r) {
+    traced::reduce(r, nodes.value, x, {axis}, keepdim, result.values);
+    traced::extreme_place(r, nodes.place, x, {axis}, keepdim, result.indices);
   };
-  return {record(op, result.values, x, backward), result.indices};
+  const Tensor values = call(op, {x}, result.values, note, [&] {
+    return [shape = x.shape(), indices = Saved(result.indices), axis](const Tensor& dy) {
+      return autograd::max_with_indices_backward(dy, indices.get(), shape, axis);
+    };
+  });
+  return {values, result.indices};
 }
 
 }  // namespace
 
 Tensor sum(const Tensor& x, const Shape& axes, bool keepdim) {
-  const Tensor y = ops::sum(x, axes, keepdim);
-  if (Recorder* r = recorder()) traced::reduce(*r, "ReduceSum", x, axes, keepdim, y);
-  return record("sum", y, x,
-                [shape = x.shape(), axes](const Tensor& dy) { return autograd::sum_backward(dy, shape, axes); });
+  return call(
+      "sum", {x}, ops::sum(x, axes, keepdim),
+      [&](Recorder& r, const Tensor& y) { traced::reduce(r, "ReduceSum", x, axes, keepdim, y); },
+      [&] { return [shape = x.shape(), axes](const Tensor& dy) { return autograd::sum_backward(dy, shape, axes); }; });
 }
 
 Tensor mean(const Tensor& x, const Shape& axes, bool keepdim) {
-  const Tensor y = ops::mean(x, axes, keepdim);
-  if (Recorder* r = recorder()) traced::reduce(*r, "ReduceMean", x, axes, keepdim, y);
-  return record("mean", y, x,
-                [shape = x.shape(), axes](const Tensor& dy) { return autograd::mean_backward(dy, shape, axes); });
+  return call(
+      "mean", {x}, ops::mean(x, axes, keepdim),
+      [&](Recorder& r, const Tensor& y) { traced::reduce(r, "ReduceMean", x, axes, keepdim, y); },
+      [&] { return [shape = x.shape(), axes](const Tensor& dy) { return autograd::mean_backward(dy, shape, axes); }; });
 }
 
 Tensor prod(const Tensor& x, const Shape& axes, bool keepdim) {
-  const Tensor y = ops::prod(x, axes, keepdim);
-  if (Recorder* r = recorder()) traced::reduce(*r, "ReduceProd", x, axes, keepdim, y);
-  return record("prod", y, x,
-                [x = Saved(x), axes](const Tensor& dy) { return autograd::prod_backward(dy, x.get(), axes); });
+  return call(
+      "prod", {x}, ops::prod(x, axes, keepdim),
+      [&](Recorder& r, const Tensor& y) { traced::reduce(r, "ReduceProd", x, axes, keepdim, y); },
+      [&] { return [x = Saved(x), axes](const Tensor& dy) { return autograd::prod_backward(dy, x.get(), axes); }; });
 }
 
 Tensor max(const Tensor& x, const Shape& axes, bool keepdim) {
-  const Tensor y = ops::max(x, axes, keepdim);
-  if (Recorder* r = recorder()) traced::reduce(*r, "ReduceMax", x, axes, keepdim, y);
-  return record_extreme("max", x, y, axes);
+  return extreme("max", "ReduceMax", ops::max(x, axes, keepdim), x, axes, keepdim);
 }
 
 Tensor min(const Tensor& x, const Shape& axes, bool keepdim) {
-  const Tensor y = ops::min(x, axes, keepdim);
-  if (Recorder* r = recorder()) traced::reduce(*r, "ReduceMin", x, axes, keepdim, y);
-  return record_extreme("min", x, y, axes);
+  return extreme("min", "ReduceMin", ops::min(x, axes, keepdim), x, axes, keepdim);
 }
 
 ExtremeResult max_with_indices(const Tensor& x, int axis, bool keepdim) {
-  const ExtremeResult result = ops::max_with_indices(x, axis, keepdim);
-  if (Recorder* r = recorder()) {
-    traced::reduce(*r, "ReduceMax", x, {axis}, keepdim, result.values);
-    traced::extreme_place(*r, "ArgMax", x, {axis}, keepdim, result.indices);
-  }
-  return record_indexed("max_with_indices", x, result, axis);
+  return indexed_extreme("max_with_indices", {"ReduceMax", "ArgMax"}, ops::max_with_indices(x, axis, keepdim), x, axis,
+                         keepdim);
 }
 
 ExtremeResult min_with_indices(const Tensor& x, int axis, bool keepdim) {
-  const ExtremeResult result = ops::min_with_indices(x, axis, keepdim);
-  if (Recorder* r = recorder()) {
-    traced::reduce(*r, "ReduceMin", x, {axis}, keepdim, result.values);
-    traced::extreme_place(*r, "ArgMin", x, {axis}, keepdim, result.indices);
-  }
-  return record_indexed("min_with_indices", x, result, axis);
+  return indexed_extreme("min_with_indices", {"ReduceMin", "ArgMin"}, ops::min_with_indices(x, axis, keepdim), x, axis,
+                         keepdim);
 }
 
 Tensor var(const Tensor& x, const Shape& axes, bool keepdim, double correction) {
-  const Tensor y = ops::var(x, axes, keepdim, correction);
-  if (Recorder* r = recorder()) traced::variance(*r, x, axes, keepdim, correction, false, y);
-  return record("var", y, x, [x = Saved(x), axes, correction](const Tensor& dy) {
-    return autograd::var_backward(dy, x.get(), axes, correction);
-  });
+  return call(
+      "var", {x}, ops::var(x, axes, keepdim, correction),
+      [&](Recorder& r, const Tensor& y) { traced::variance(r, x, axes, keepdim, correction, false, y); },
+      [&] {
+        return [x = Saved(x), axes, correction](const Tensor& dy) {
+          return autograd::var_backward(dy, x.get(), axes, correction);
+        };
+      });
 }
 
 Tensor stddev(const Tensor& x, const Shape& axes, bool keepdim, double correction) {
-  const Tensor y = ops::stddev(x, axes, keepdim, correction);
-  if (Recorder* r = recorder()) traced::variance(*r, x, axes, keepdim, correction, true, y);
-  return record("stddev", y, x, [x = Saved(x), y = SavedResult(y), axes, correction](const Tensor& dy) {
-    return autograd::stddev_backward(dy, x.get(), y.get(), axes, correction);
-  });
+  return call(
+      "stddev", {x}, ops::stddev(x, axes, keepdim, correction),
+      [&](Recorder& r, const Tensor& y) { traced::variance(r, x, axes, keepdim, correction, true, y); },
+      [&](const Tensor& y) {
+        return [x = Saved(x), y = SavedResult(y), axes, correction](const Tensor& dy) {
+          return autograd::stddev_backward(dy, x.get(), y.get(), axes, correction);
+        };
+      });
 }
 
 Tensor norm(const Tensor& x, double p, const Shape& axes, bool keepdim) {
-  const Tensor y = ops::norm(x, p, axes, keepdim);
-  if (Recorder* r = recorder(); r != nullptr && (p == 1 || p == 2))
-    traced::reduce(*r, p == 1 ? "ReduceL1" : "ReduceL2", x, axes, keepdim, y);
-  return record("norm", y, x, [x = Saved(x), y = SavedResult(y), p, axes](const Tensor& dy) {
-    return autograd::norm_backward(dy, x.get(), y.get(), p, axes);
-  });
+  return call(
+      "norm", {x}, ops::norm(x, p, axes, keepdim),
+      [&](Recorder& r, const Tensor& y) {
+        if (p == 1 || p == 2) traced::reduce(r, p == 1 ? "ReduceL1" : "ReduceL2", x, axes, keepdim, y);
+      },
+      [&](const Tensor& y) {
+        return [x = Saved(x), y = SavedResult(y), p, axes](const Tensor& dy) {
+          return autograd::norm_backward(dy, x.get(), y.get(), p, axes);
+        };
+      });
 }
 
 Tensor logsumexp(const Tensor& x, const Shape& axes, bool keepdim) {
-  const Tensor y = ops::logsumexp(x, axes, keepdim);
-  if (Recorder* r = recorder()) traced::reduce(*r, "ReduceLogSumExp", x, axes, keepdim, y);
-  return record("logsumexp", y, x, [x = Saved(x), y = SavedResult(y), axes](const Tensor& dy) {
-    return autograd::logsumexp_backward(dy, x.get(), y.get(), axes);
-  });
+  return call(
+      "logsumexp", {x}, ops::logsumexp(x, axes, keepdim),
+      [&](Recorder& r, const Tensor& y) { traced::reduce(r, "ReduceLogSumExp", x, axes, keepdim, y); },
+      [&](const Tensor& y) {
+        return [x = Saved(x), y = SavedResult(y), axes](const Tensor& dy) {
+          return autograd::logsumexp_backward(dy, x.get(), y.get(), axes);
+        };
+      });
 }
 
 Tensor cumsum(const Tensor& x, int axis) {
-  const Tensor y = ops::cumsum(x, axis);
-  if (Recorder* r = recorder()) {
-    const Recorder::Value value = traced::cast(*r, r->of(x), x.dtype(), y.dtype());
-    r->bind(y, r->node("CumSum", {value, r->number(axis, DType::i64, x.device())}));
-  }
-  return record("cumsum", y, x, [axis](const Tensor& dy) { return autograd::cumsum_backward(dy, axis); });
+  return call(
+      "cumsum", {x}, ops::cumsum(x, axis),
+      [&](Recorder& r, const Tensor& y) {
+        const Recorder::Value value = traced::cast(r, r.of(x), x.dtype(), y.dtype());
+        r.bind(y, r.node("CumSum", {value, r.number(axis, DType::i64, x.device())}));
+      },
+      [&] { return [axis](const Tensor& dy) { return autograd::cumsum_backward(dy, axis); }; });
 }
 
 namespace {
@@ -146,41 +160,39 @@ Tensor composed_cumprod(const Tensor& x, int axis) {
 }  // namespace
 
 Tensor cumprod(const Tensor& x, int axis) {
-  const Tensor y = ops::cumprod(x, axis);
-  if (!is_floating(y.dtype()) || !autograd::recording(x)) return y;
-  return autograd::record_higher("cumprod", y, {x},
-                                 [x = Saved(x), y = SavedResult(y), axis](const Tensor& dy, Needs needs) {
-                                   if (!grad_enabled())
-                                     return Gradients{ops::cumprod_backward(dy, x.get(), y.get(), axis)};
-                                   const auto composed = [axis](const std::vector<Tensor>& in) {
-                                     return Gradients{composed_cumprod(in[0], axis)};
-                                   };
-                                   return autograd::gradients_of(composed, {x.get()}, {dy}, needs);
-                                 });
+  return call("cumprod", {x}, ops::cumprod(x, axis), unnoted, [&](const Tensor& y) {
+    return [x = Saved(x), y = SavedResult(y), axis](const Tensor& dy, Needs needs) {
+      const Tensor in = x.get(), out = y.get();
+      return autograd::raw_or_composed(
+          {dy, in}, [&] { return Gradients{ops::cumprod_backward(dy, in, out, axis)}; },
+          [&] {
+            const auto composed = [axis](const std::vector<Tensor>& inputs) {
+              return Gradients{composed_cumprod(inputs[0], axis)};
+            };
+            return autograd::gradients_of(composed, {in}, {dy}, needs);
+          });
+    };
+  });
 }
 
 Tensor argmax(const Tensor& x, const Shape& axes, bool keepdim) {
-  const Tensor y = ops::argmax(x, axes, keepdim);
-  if (Recorder* r = recorder()) traced::extreme_place(*r, "ArgMax", x, axes, keepdim, y);
-  return y;
+  return noted(ops::argmax(x, axes, keepdim),
+               [&](Recorder& r, const Tensor& y) { traced::extreme_place(r, "ArgMax", x, axes, keepdim, y); });
 }
 
 Tensor argmin(const Tensor& x, const Shape& axes, bool keepdim) {
-  const Tensor y = ops::argmin(x, axes, keepdim);
-  if (Recorder* r = recorder()) traced::extreme_place(*r, "ArgMin", x, axes, keepdim, y);
-  return y;
+  return noted(ops::argmin(x, axes, keepdim),
+               [&](Recorder& r, const Tensor& y) { traced::extreme_place(r, "ArgMin", x, axes, keepdim, y); });
 }
 
 Tensor any(const Tensor& x, const Shape& axes, bool keepdim) {
-  const Tensor y = ops::any(x, axes, keepdim);
-  if (Recorder* r = recorder()) traced::truth(*r, false, x, axes, keepdim, y);
-  return y;
+  return noted(ops::any(x, axes, keepdim),
+               [&](Recorder& r, const Tensor& y) { traced::truth(r, false, x, axes, keepdim, y); });
 }
 
 Tensor all(const Tensor& x, const Shape& axes, bool keepdim) {
-  const Tensor y = ops::all(x, axes, keepdim);
-  if (Recorder* r = recorder()) traced::truth(*r, true, x, axes, keepdim, y);
-  return y;
+  return noted(ops::all(x, axes, keepdim),
+               [&](Recorder& r, const Tensor& y) { traced::truth(r, true, x, axes, keepdim, y); });
 }
 
 }  // namespace crisol

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "autograd/node.h"
+#include "autograd/call.h"
 #include "crisol/functions/cat.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/index.h"
@@ -25,8 +25,9 @@ std::int64_t reduced_elements(const Shape& shape, const Shape& axes) {
 // The gradient of an op whose derivative is constant, so `raw(dy)` is linear in dy.
 template <class Raw>
 Tensor constant_derivative(const Tensor& dy, const Shape& x_shape, const Shape& axes, const Raw& raw) {
-  if (!linking(dy)) return raw(dy);
-  return sum_backward(dy, x_shape, axes) * raw(ones(dy.shape(), dy.dtype(), dy.device()));
+  return raw_or_composed(
+      {dy}, [&] { return raw(dy); },
+      [&] { return sum_backward(dy, x_shape, axes) * raw(ones(dy.shape(), dy.dtype(), dy.device())); });
 }
 
 // The product as a tree of elementwise products. Its gradients are right also where elements are 0.
@@ -64,12 +65,13 @@ Tensor from_mean(const Tensor& share, const Tensor& x, const Shape& axes, double
 }  // namespace
 
 Tensor mean_backward(const Tensor& dy, const Shape& x_shape, const Shape& axes) {
-  if (!linking(dy)) return ops::mean_backward(dy, x_shape, axes);
-  return sum_backward(dy / static_cast<double>(reduced_elements(x_shape, axes)), x_shape, axes);
+  return raw_or_composed(
+      {dy}, [&] { return ops::mean_backward(dy, x_shape, axes); },
+      [&] { return sum_backward(dy / static_cast<double>(reduced_elements(x_shape, axes)), x_shape, axes); });
 }
 
 Tensor prod_backward(const Tensor& dy, const Tensor& x, const Shape& axes) {
-  if (!linking(x) || x.numel() == 0)
+  if (!linked({x}) || x.numel() == 0)
     return constant_derivative(dy, x.shape(), axes, [&](const Tensor& d) { return ops::prod_backward(d, x, axes); });
   const Tensor y = prod_of_products(x, axes);
   return grad({y}, {x}, {.grad_outputs = {dy.reshape(y.shape())}, .create_graph = true})[0];
@@ -80,48 +82,53 @@ Tensor max_backward(const Tensor& dy, const Tensor& x, const Tensor& y, const Sh
 }
 
 Tensor max_with_indices_backward(const Tensor& dy, const Tensor& indices, const Shape& x_shape, int axis) {
-  const Tensor dx = ops::max_with_indices_backward(dy, indices, x_shape, axis);
-  if (!recording(dy)) return dx;
-  const auto pick = [indices = Saved(indices), rank = x_shape.rank(), axis](const Tensor& ddx, Needs) {
-    const Tensor& index = indices.get();
-    return Gradients{
-        gather(ddx, axis, index.dim() == rank ? index : ops::unsqueeze(index, axis)).reshape(index.shape())};
-  };
-  return record_higher("max_with_indices_backward", dx, {dy}, pick);
+  return call(
+      "max_with_indices_backward", {dy}, ops::max_with_indices_backward(dy, indices, x_shape, axis), unnoted, [&] {
+        return [indices = Saved(indices), rank = x_shape.rank(), axis](const Tensor& ddx) {
+          const Tensor& index = indices.get();
+          return gather(ddx, axis, index.dim() == rank ? index : ops::unsqueeze(index, axis)).reshape(index.shape());
+        };
+      });
 }
 
 Tensor var_backward(const Tensor& dy, const Tensor& x, const Shape& axes, double correction) {
-  if (!linking(dy, x)) return ops::var_backward(dy, x, axes, correction);
-  return from_mean(2 * dy, x, axes, correction);
+  return raw_or_composed(
+      {dy, x}, [&] { return ops::var_backward(dy, x, axes, correction); },
+      [&] { return from_mean(2 * dy, x, axes, correction); });
 }
 
 Tensor stddev_backward(const Tensor& dy, const Tensor& x, const Tensor& y, const Shape& axes, double correction) {
-  if (!linking(dy, x, y)) return ops::stddev_backward(dy, x, y, axes, correction);
-  const Tensor share = where(ops::eq(y, 0), 0.0, dy.reshape(y.shape()) / ones_for_zeros(y));
-  return from_mean(share, x, axes, correction);
+  return raw_or_composed(
+      {dy, x, y}, [&] { return ops::stddev_backward(dy, x, y, axes, correction); },
+      [&] {
+        const Tensor share = where(ops::eq(y, 0), 0.0, dy.reshape(y.shape()) / ones_for_zeros(y));
+        return from_mean(share, x, axes, correction);
+      });
 }
 
 Tensor norm_backward(const Tensor& dy, const Tensor& x, const Tensor& y, double p, const Shape& axes) {
   const auto raw = [&](const Tensor& d) { return ops::norm_backward(d, x, y, p, axes); };
   if (std::isinf(p) || p == 0 || p == 1) return constant_derivative(dy, x.shape(), axes, raw);
-  if (!linking(dy, x, y)) return raw(dy);
-  const Tensor share = sum_backward(where(ops::eq(y, 0), 0.0, dy.reshape(y.shape())), x.shape(), axes);
-  const Tensor ratio = x / sum_backward(ones_for_zeros(y), x.shape(), axes);
-  if (p == 2) return share * ratio;
-  const Tensor is_zero = ops::eq(x, 0);
-  return share * where(is_zero, 0.0, sign(x) * pow(abs(where(is_zero, 1.0, ratio)), p - 1));
+  return raw_or_composed(
+      {dy, x, y}, [&] { return raw(dy); },
+      [&] {
+        const Tensor share = sum_backward(where(ops::eq(y, 0), 0.0, dy.reshape(y.shape())), x.shape(), axes);
+        const Tensor ratio = x / sum_backward(ones_for_zeros(y), x.shape(), axes);
+        if (p == 2) return share * ratio;
+        const Tensor is_zero = ops::eq(x, 0);
+        return share * where(is_zero, 0.0, sign(x) * pow(abs(where(is_zero, 1.0, ratio)), p - 1));
+      });
 }
 
 Tensor logsumexp_backward(const Tensor& dy, const Tensor& x, const Tensor& y, const Shape& axes) {
-  if (!linking(dy, x, y)) return ops::logsumexp_backward(dy, x, y, axes);
-  return sum_backward(dy, x.shape(), axes) * exp(x - sum_backward(y, x.shape(), axes));
+  return raw_or_composed(
+      {dy, x, y}, [&] { return ops::logsumexp_backward(dy, x, y, axes); },
+      [&] { return sum_backward(dy, x.shape(), axes) * exp(x - sum_backward(y, x.shape(), axes)); });
 }
 
 Tensor cumsum_backward(const Tensor& dy, int axis) {
-  const Tensor dx = ops::cumsum_backward(dy, axis);
-  if (!recording(dy)) return dx;
-  return record_higher("cumsum_backward", dx, {dy},
-                       [axis](const Tensor& ddx, Needs) { return Gradients{cumsum(ddx, axis)}; });
+  return call("cumsum_backward", {dy}, ops::cumsum_backward(dy, axis), unnoted,
+              [&] { return [axis](const Tensor& ddx) { return cumsum(ddx, axis); }; });
 }
 
 }  // namespace crisol::autograd

@@ -1,6 +1,9 @@
 #include "crisol/functions/rnn.h"
 
-#include "autograd/node.h"
+#include <array>
+#include <functional>
+
+#include "autograd/call.h"
 #include "crisol/ops/rnn.h"
 #include "functions/gradients.h"
 #include "functions/rnn/composed_rnn.h"
@@ -41,35 +44,38 @@ std::vector<Tensor> inputs_of(const RnnInput& input, const RnnWeights& w) {
   return {input.x, input.h0, input.c0, w.weight_ih, w.weight_hh, w.bias_ih, w.bias_hh, w.weight_hr};
 }
 
-}  // namespace
-
-RnnOutput rnn(const RnnInput& input, const RnnWeights& weights, const RnnOptions& options) {
-  const RnnWeights& w = weights;
-  const bool record =
-      autograd::recording(input.x, input.h0, input.c0, w.weight_ih, w.weight_hh, w.bias_ih, w.bias_hh, w.weight_hr);
-  const ops::RnnResult result = ops::rnn_forward(input, weights, options, record);
-  if (Recorder* r = recorder()) traced::rnn(*r, input, weights, options, {result.y, result.h_n, result.c_n});
-  if (!record) return {result.y, result.h_n, result.c_n};
-
-  const auto backward = [x = Saved(input.x), h0 = Saved(input.h0), c0 = Saved(input.c0), lengths = Saved(input.lengths),
-                         kept = SavedWeights(weights), saved = SavedForward(result.saved),
-                         options](const Gradients& dy, Needs needs) {
+auto backward_of(const RnnInput& input, const RnnWeights& weights, const RnnOptions& options,
+                 const ops::RnnResult& result) {
+  return [x = Saved(input.x), h0 = Saved(input.h0), c0 = Saved(input.c0), lengths = Saved(input.lengths),
+          kept = SavedWeights(weights), saved = SavedForward(result.saved), options](const Gradients& dy, Needs needs) {
     if (grad_enabled()) {
       const auto composed = [&](const std::vector<Tensor>& in) { return composed_rnn(in, lengths.get(), options); };
       return autograd::gradients_of(composed, inputs_of({x.get(), h0.get(), c0.get(), {}}, kept.get()), dy, needs);
     }
     // The op needs only to know whether h0 and c0 are present, because their values are in the saved data.
     const ops::RnnWanted wanted{needs[0], needs[1], needs[2], needs[3], needs[4], needs[5], needs[6], needs[7]};
-    const ops::RnnOutputGradients from{dy[0], dy[1], dy.size() > 2 ? dy[2] : Tensor()};
+    const ops::RnnOutputGradients from{dy[0], dy[1], dy[2]};
     const ops::RnnInputGradients to =
         ops::rnn_backward(from, {x.get(), {}, {}, lengths.get()}, kept.get(), options, saved.get(), wanted);
     const RnnWeights& dw = to.weights;
     return Gradients{to.x, to.h0, to.c0, dw.weight_ih, dw.weight_hh, dw.bias_ih, dw.bias_hh, dw.weight_hr};
   };
-  std::vector<Tensor> outputs{result.y, result.h_n};
-  if (result.c_n.defined()) outputs.push_back(result.c_n);
-  outputs = autograd::record_many("rnn", std::move(outputs), inputs_of(input, weights), backward, true);
-  return {outputs[0], outputs[1], outputs.size() > 2 ? outputs[2] : Tensor()};
+}
+
+}  // namespace
+
+RnnOutput rnn(const RnnInput& input, const RnnWeights& weights, const RnnOptions& options) {
+  const RnnWeights& w = weights;
+  const std::array<std::reference_wrapper<const Tensor>, 8> inputs{input.x,     input.h0,  input.c0,  w.weight_ih,
+                                                                   w.weight_hh, w.bias_ih, w.bias_hh, w.weight_hr};
+  const ops::RnnResult result = ops::rnn_forward(input, weights, options, autograd::linked(inputs));
+  const auto [y, h_n, c_n] = autograd::call_many(
+      "rnn", inputs, std::array{result.y, result.h_n, result.c_n},
+      [&](Recorder& r) {
+        traced::rnn(r, input, weights, options, {result.y, result.h_n, result.c_n});
+      },
+      [&] { return backward_of(input, weights, options, result); });
+  return {y, h_n, c_n};
 }
 
 }  // namespace crisol

@@ -1,6 +1,6 @@
 #include "crisol/functions/loss.h"
 
-#include "autograd/node.h"
+#include "autograd/call.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/functions/softmax.h"
@@ -9,9 +9,12 @@
 
 namespace crisol {
 
+using autograd::call;
 using autograd::Gradients;
 using autograd::Needs;
+using autograd::raw_or_composed;
 using autograd::Saved;
+using autograd::unnoted;
 
 namespace {
 
@@ -31,67 +34,69 @@ Tensor composed_cross_entropy(const Tensor& logits, const Tensor& labels, const 
 /// The gradient of nll_loss, which has a gradient itself. It is linear in dy, so its gradient is the loss again.
 Tensor nll_gradient(const Tensor& dy, const Tensor& labels, const Tensor& scale, std::int64_t classes,
                     Reduction reduction, std::int64_t ignore_index) {
-  const Tensor dx = ops::nll_loss_backward(dy, labels, scale, classes, reduction, ignore_index);
-  if (!autograd::recording(dy)) return dx;
-  return autograd::record_higher("nll_loss_backward", dx, {dy},
-                                 [labels = Saved(labels), reduction, ignore_index](const Tensor& ddx, Needs) {
-                                   return Gradients{nll_loss(ddx, labels.get(), reduction, ignore_index)};
-                                 });
+  return call("nll_loss_backward", {dy}, ops::nll_loss_backward(dy, labels, scale, classes, reduction, ignore_index),
+              unnoted, [&] {
+                return [labels = Saved(labels), reduction, ignore_index](const Tensor& ddx) {
+                  return nll_loss(ddx, labels.get(), reduction, ignore_index);
+                };
+              });
 }
 
 }  // namespace
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options) {
   const ops::CrossEntropyResult result = ops::cross_entropy(logits, labels, options);
-  if (!autograd::recording(logits)) return result.loss;
-  // Keeps only the parts of the result that backward reads. Keeping the loss too would make a reference cycle.
-  const ops::CrossEntropyResult kept{Tensor(), result.moments, result.scale};
-  return autograd::record_higher(
-      "cross_entropy", result.loss, {logits},
-      [logits = Saved(logits), labels = Saved(labels), kept, options](const Tensor& dy, Needs needs) {
-        if (grad_enabled()) {
-          const auto composed = [&](const std::vector<Tensor>& in) {
-            return Gradients{composed_cross_entropy(in[0], labels.get(), options)};
-          };
-          return autograd::gradients_of(composed, {logits.get()}, {dy}, needs);
-        }
-        return Gradients{ops::cross_entropy_backward(dy, logits.get(), labels.get(), kept, options)};
-      });
+  return call("cross_entropy", {logits}, result.loss, unnoted, [&] {
+    // Keeps only the parts of the result that backward reads. Keeping the loss too would make a reference cycle.
+    const ops::CrossEntropyResult kept{Tensor(), result.moments, result.scale};
+    return [logits = Saved(logits), labels = Saved(labels), kept, options](const Tensor& dy, Needs needs) {
+      const Tensor &x = logits.get(), &of = labels.get();
+      return raw_or_composed(
+          {dy, x}, [&] { return Gradients{ops::cross_entropy_backward(dy, x, of, kept, options)}; },
+          [&] {
+            const auto composed = [&](const std::vector<Tensor>& in) {
+              return Gradients{composed_cross_entropy(in[0], of, options)};
+            };
+            return autograd::gradients_of(composed, {x}, {dy}, needs);
+          });
+    };
+  });
 }
 
 Tensor nll_loss(const Tensor& x, const Tensor& labels, Reduction reduction, std::int64_t ignore_index) {
   const ops::NllResult result = ops::nll_loss(x, labels, reduction, ignore_index);
-  if (!autograd::recording(x)) return result.loss;
-  return autograd::record_higher(
-      "nll_loss", result.loss, {x},
-      [labels = Saved(labels), scale = Saved(result.scale), classes = x.size(1), reduction, ignore_index](
-          const Tensor& dy, Needs) {
-        return Gradients{nll_gradient(dy, labels.get(), scale.get(), classes, reduction, ignore_index)};
-      });
+  return call("nll_loss", {x}, result.loss, unnoted, [&] {
+    return [labels = Saved(labels), scale = Saved(result.scale), classes = x.size(1), reduction,
+            ignore_index](const Tensor& dy) {
+      return nll_gradient(dy, labels.get(), scale.get(), classes, reduction, ignore_index);
+    };
+  });
 }
 
 namespace {
 
 // The gradient of mse_loss with respect to x. The gradient with respect to the target is its negative.
 Tensor mse_loss_backward(const Tensor& dy, const Tensor& x, const Tensor& target, Reduction reduction) {
-  if (!autograd::linking(dy, x, target)) return ops::mse_loss_backward(dy, x, target, reduction);
-  const double scale = reduction == Reduction::mean ? 2.0 / static_cast<double>(x.numel()) : 2.0;
-  return (x - target) * (dy * scale);
+  return raw_or_composed(
+      {dy, x, target}, [&] { return ops::mse_loss_backward(dy, x, target, reduction); },
+      [&] {
+        const double scale = reduction == Reduction::mean ? 2.0 / static_cast<double>(x.numel()) : 2.0;
+        return (x - target) * (dy * scale);
+      });
 }
 
 }  // namespace
 
 Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
-  const Tensor loss = ops::mse_loss(x, target, reduction);
-  if (!autograd::recording(x, target)) return loss;
-  return autograd::record_higher("mse_loss", loss, {x, target},
-                                 [x = Saved(x), target = Saved(target), reduction](const Tensor& dy, Needs needs) {
-                                   Gradients gradients(2);
-                                   const Tensor dx = mse_loss_backward(dy, x.get(), target.get(), reduction);
-                                   if (needs[0]) gradients[0] = dx;
-                                   if (needs[1]) gradients[1] = neg(dx);
-                                   return gradients;
-                                 });
+  return call("mse_loss", {x, target}, ops::mse_loss(x, target, reduction), unnoted, [&] {
+    return [x = Saved(x), target = Saved(target), reduction](const Tensor& dy, Needs needs) {
+      Gradients gradients(2);
+      const Tensor dx = mse_loss_backward(dy, x.get(), target.get(), reduction);
+      if (needs[0]) gradients[0] = dx;
+      if (needs[1]) gradients[1] = neg(dx);
+      return gradients;
+    };
+  });
 }
 
 }  // namespace crisol

@@ -1,6 +1,6 @@
 #include "crisol/functions/softmax.h"
 
-#include "autograd/node.h"
+#include "autograd/call.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/ops/softmax.h"
@@ -8,40 +8,46 @@
 
 namespace crisol {
 
-using autograd::Gradients;
-using autograd::Needs;
+using autograd::call;
+using autograd::raw_or_composed;
 using autograd::SavedResult;
 
 namespace {
 
 Tensor softmax_backward(const Tensor& dy, const Tensor& y, int axis) {
-  if (!autograd::linking(dy, y)) return ops::softmax_backward(dy, y, axis);
-  return y * (dy - sum(dy * y, {axis}, true));
+  return raw_or_composed(
+      {dy, y}, [&] { return ops::softmax_backward(dy, y, axis); },
+      [&] { return y * (dy - sum(dy * y, {axis}, true)); });
 }
 
 Tensor log_softmax_backward(const Tensor& dy, const Tensor& y, int axis) {
-  if (!autograd::linking(dy, y)) return ops::log_softmax_backward(dy, y, axis);
-  return dy - exp(y) * sum(dy, {axis}, true);
+  return raw_or_composed(
+      {dy, y}, [&] { return ops::log_softmax_backward(dy, y, axis); },
+      [&] { return dy - exp(y) * sum(dy, {axis}, true); });
 }
 
 }  // namespace
 
 Tensor softmax(const Tensor& x, int axis) {
-  const Tensor y = ops::softmax(x, axis);
-  if (Recorder* r = recorder()) r->note("Softmax", {x}, y, {{"axis", axis}});
-  if (!autograd::recording(x)) return y;
-  return autograd::record_higher("softmax", y, {x}, [y = SavedResult(y), axis](const Tensor& dy, Needs) {
-    return Gradients{softmax_backward(dy, y.get(), axis)};
-  });
+  return call(
+      "softmax", {x}, ops::softmax(x, axis),
+      [&](Recorder& r, const Tensor& y) {
+        r.note("Softmax", {x}, y, {{"axis", axis}});
+      },
+      [&](const Tensor& y) {
+        return [y = SavedResult(y), axis](const Tensor& dy) { return softmax_backward(dy, y.get(), axis); };
+      });
 }
 
 Tensor log_softmax(const Tensor& x, int axis) {
-  const Tensor y = ops::log_softmax(x, axis);
-  if (Recorder* r = recorder()) r->note("LogSoftmax", {x}, y, {{"axis", axis}});
-  if (!autograd::recording(x)) return y;
-  return autograd::record_higher("log_softmax", y, {x}, [y = SavedResult(y), axis](const Tensor& dy, Needs) {
-    return Gradients{log_softmax_backward(dy, y.get(), axis)};
-  });
+  return call(
+      "log_softmax", {x}, ops::log_softmax(x, axis),
+      [&](Recorder& r, const Tensor& y) {
+        r.note("LogSoftmax", {x}, y, {{"axis", axis}});
+      },
+      [&](const Tensor& y) {
+        return [y = SavedResult(y), axis](const Tensor& dy) { return log_softmax_backward(dy, y.get(), axis); };
+      });
 }
 
 }  // namespace crisol

@@ -1,6 +1,6 @@
 #include "crisol/functions/sort.h"
 
-#include "autograd/node.h"
+#include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/functions/index.h"
 #include "crisol/ops/copy.h"
@@ -12,8 +12,7 @@
 
 namespace crisol {
 
-using autograd::Gradients;
-using autograd::Needs;
+using autograd::call;
 using autograd::Saved;
 
 namespace {
@@ -28,31 +27,32 @@ std::vector<Recorder::Value> note_order(Recorder& r, const Tensor& x, const Tens
   return made;
 }
 
-SortResult record_order(const char* op, const Tensor& x, const SortResult& result, int axis, bool descending) {
-  if (Recorder* r = recorder()) r->bind(result.values, note_order(*r, x, result.indices, axis, descending)[0]);
-  if (!is_floating(x.dtype()) || !autograd::recording(x)) return result;
-  const Tensor values = autograd::record_higher(
-      op, result.values, {x}, [indices = Saved(result.indices), shape = x.shape(), axis](const Tensor& dy, Needs) {
-        if (shape.rank() == 0) return Gradients{dy};
-        return Gradients{scatter_add(zeros(shape, dy.dtype(), dy.device()), axis, indices.get(), dy)};
-      });
+SortResult ordered(const char* op, const Tensor& x, const SortResult& result, int axis, bool descending) {
+  const auto note = [&](Recorder& r, const Tensor& values) {
+    r.bind(values, note_order(r, x, result.indices, axis, descending)[0]);
+  };
+  const Tensor values = call(op, {x}, result.values, note, [&] {
+    return [indices = Saved(result.indices), shape = x.shape(), axis](const Tensor& dy) {
+      if (shape.rank() == 0) return dy;
+      return scatter_add(zeros(shape, dy.dtype(), dy.device()), axis, indices.get(), dy);
+    };
+  });
   return {values, result.indices};
 }
 
 }  // namespace
 
 SortResult sort(const Tensor& x, int axis, bool descending) {
-  return record_order("sort", x, ops::sort(x, axis, descending), axis, descending);
+  return ordered("sort", x, ops::sort(x, axis, descending), axis, descending);
 }
 
 SortResult topk(const Tensor& x, std::int64_t k, int axis, bool largest) {
-  return record_order("topk", x, ops::topk(x, k, axis, largest), axis, largest);
+  return ordered("topk", x, ops::topk(x, k, axis, largest), axis, largest);
 }
 
 Tensor argsort(const Tensor& x, int axis, bool descending) {
-  const Tensor y = ops::argsort(x, axis, descending);
-  if (Recorder* r = recorder()) note_order(*r, x, y, axis, descending);
-  return y;
+  return autograd::noted(ops::argsort(x, axis, descending),
+                         [&](Recorder& r, const Tensor& y) { note_order(r, x, y, axis, descending); });
 }
 
 Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right, const Tensor& sorter) {

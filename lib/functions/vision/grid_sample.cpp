@@ -1,4 +1,4 @@
-#include "autograd/node.h"
+#include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/vision.h"
@@ -7,23 +7,24 @@
 
 namespace crisol {
 
+using autograd::call;
 using autograd::Gradients;
 using autograd::Needs;
 using autograd::Saved;
 
 Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options) {
-  const Tensor y = ops::grid_sample(x, grid, options);
-  if (Recorder* r = recorder()) traced::grid_sample(*r, x, grid, options, y);
-  if (!autograd::recording(x, grid)) return y;
-  return autograd::record("grid_sample", y, {x, grid},
-                          [x = Saved(x), grid = Saved(grid), options](const Tensor& dy, Needs needs) {
-                            Gradients gradients(2);
-                            if (needs[0])
-                              gradients[0] = ops::grid_sample_backward(dy, grid.get(), x.get().shape(), options);
-                            if (needs[1])
-                              gradients[1] = ops::grid_sample_backward_grid(dy, x.get(), grid.get(), options);
-                            return gradients;
-                          });
+  return call(
+      "grid_sample", {x, grid}, ops::grid_sample(x, grid, options),
+      [&](Recorder& r, const Tensor& y) { traced::grid_sample(r, x, grid, options, y); },
+      [&] {
+        return [x = Saved(x), grid = Saved(grid), options](const Tensor& dy, Needs needs) {
+          Gradients gradients(2);
+          if (needs[0]) gradients[0] = ops::grid_sample_backward(dy, grid.get(), x.get().shape(), options);
+          if (needs[1]) gradients[1] = ops::grid_sample_backward_grid(dy, x.get(), grid.get(), options);
+          return gradients;
+        };
+      },
+      autograd::Order::first);
 }
 
 namespace {

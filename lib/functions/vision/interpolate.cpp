@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/functions/vision.h"
 #include "functions/traced/traced.h"
@@ -68,19 +69,13 @@ Tensor interpolate(const Tensor& x, const InterpolateOptions& options) {
           "align_corners and antialias exclude each other");
   std::vector<ResampledAxis> resampled_axes;
   for (int axis = 0; axis < x.dim() - 2; ++axis) resampled_axes.push_back(resampled(x, axis, options));
-  Recorder* const r = recorder();
   // ONNX Runtime's Resize takes sequences, images and volumes, but volumes not with cubic curves. Its antialias without
   // cubic curves repeats the border, which differs from PyTorch.
   const bool is_cubic = options.mode == InterpolateMode::cubic;
   const bool is_one_node = !picks && x.dim() <= (is_cubic ? 4 : 5) && (is_cubic || !options.antialias);
-  if (r == nullptr || !is_one_node) return resample_axes(interpolate_op, x, std::move(resampled_axes));
-  Tensor y;
-  {
-    const PauseRecorder pause;
-    y = resample_axes(interpolate_op, x, std::move(resampled_axes));
-  }
-  traced::interpolate(*r, x, options, y);
-  return y;
+  const auto compute = [&] { return resample_axes(interpolate_op, x, std::move(resampled_axes)); };
+  if (!is_one_node) return compute();
+  return autograd::noted_as_one(compute, [&](Recorder& r, const Tensor& y) { traced::interpolate(r, x, options, y); });
 }
 
 Tensor pixel_shuffle(const Tensor& x, std::int64_t factor) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "autograd/node.h"
+#include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/functions/index.h"
 #include "crisol/functions/reduce.h"
@@ -11,6 +11,9 @@
 #include "functions/traced/traced.h"
 
 namespace crisol {
+
+using autograd::call;
+using autograd::unnoted;
 
 namespace {
 
@@ -23,17 +26,12 @@ double value_at(const ResampleFilter& filter, double distance) {
 
 /// Resizes one axis.
 Tensor resized(const Tensor& x, int axis, const ops::AxisWeights& weights) {
-  Recorder* const r = recorder();
-  Tensor y;
-  {
-    const PauseRecorder pause;  // The op's tables must not be constants of the trace, because it may keep them.
-    y = ops::resample(x, axis, weights);
-  }
-  if (r != nullptr) traced::resample(*r, x, axis, weights, y);
-  if (!autograd::recording(x)) return y;
-  return autograd::record_higher("resample", y, {x}, [axis, weights](const Tensor& dy, autograd::Needs) {
-    return autograd::Gradients{resized(dy, axis, weights.transposed())};
-  });
+  // The op may keep its tables, which are no constants of the trace then.
+  const Tensor y =
+      autograd::noted_as_one([&] { return ops::resample(x, axis, weights); },
+                             [&](Recorder& r, const Tensor& y) { traced::resample(r, x, axis, weights, y); });
+  return call("resample", {x}, y, unnoted,
+              [&] { return [axis, weights](const Tensor& dy) { return resized(dy, axis, weights.transposed()); }; });
 }
 
 /// How often each element of the input is repeated. Returns 0 if the weights do not only repeat elements.
@@ -47,16 +45,18 @@ std::int64_t repeats_of(const ops::AxisWeights& weights) {
 
 /// Repeats elements along the last two axes.
 Tensor enlarged(const Tensor& x, std::int64_t down, std::int64_t across) {
-  const Tensor y = ops::enlarge(x, down, across);
-  if (Recorder* r = recorder()) traced::enlarge(*r, x, down, across, y);
-  if (!autograd::recording(x)) return y;
-  return autograd::record_higher("enlarge", y, {x}, [=, shape = x.shape()](const Tensor& dy, autograd::Needs) {
-    // Each of the two axes becomes two axes here, and all axes before them become one.
-    std::int64_t images = 1;
-    for (int i = 0; i < shape.rank() - 2; ++i) images *= shape[i];
-    const Tensor parts = dy.reshape({images, shape[shape.rank() - 2], down, shape.back(), across});
-    return autograd::Gradients{parts.sum({2, 4}).reshape(shape)};
-  });
+  return call(
+      "enlarge", {x}, ops::enlarge(x, down, across),
+      [&](Recorder& r, const Tensor& y) { traced::enlarge(r, x, down, across, y); },
+      [&] {
+        return [=, shape = x.shape()](const Tensor& dy) {
+          // Each of the two axes becomes two axes here, and all axes before them become one.
+          std::int64_t images = 1;
+          for (int i = 0; i < shape.rank() - 2; ++i) images *= shape[i];
+          const Tensor parts = dy.reshape({images, shape[shape.rank() - 2], down, shape.back(), across});
+          return parts.sum({2, 4}).reshape(shape);
+        };
+      });
 }
 
 Tensor picked(const Tensor& x, int axis, const ops::AxisWeights& weights) {

@@ -1,7 +1,7 @@
 // Linear models of the domain ai.onnx.ml.
 #include <optional>
 
-#include "autograd/node.h"
+#include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/functions/cat.h"
 #include "crisol/functions/elementwise.h"
@@ -33,10 +33,10 @@ class LinearModel {
   ops::Scores operator()(const Tensor& features, Device device) const {
     const Parts parts = parts_.on(device);
     const Tensor x = rows_of(features);
-    if (parts.few && !autograd::recording(x)) return ops::linear_scores(x, *parts.few, parts.labels, rule_);
+    if (parts.few && !autograd::recording({x})) return ops::linear_scores(x, *parts.few, parts.labels, rule_);
     const Tensor sums = linear(x, parts.weight, parts.bias);
     const ops::Scores scores = ops::row_scores(sums.detach(), {}, parts.labels, rule_);
-    return {autograd::recording(sums) ? with_gradients(sums) : scores.values, scores.labels};
+    return {autograd::recording({sums}) ? with_gradients(sums) : scores.values, scores.labels};
   }
 
  private:

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "autograd/node.h"
+#include "autograd/call.h"
 #include "base/thread_context.h"
 #include "runtime/capture/capture.h"
 #include "runtime/dry_run.h"

@@ -1,0 +1,150 @@
+// The call of a differentiable function. This file alone asks what the thread wants beside the result: a place in the
+// graph of autograd, a node of a trace, a search for NaN and infinity.
+//
+//     Tensor flip(const Tensor& x, const Shape& axes) {
+//       return call("flip", {x}, ops::flip(x, axes),
+//                   [&](Recorder& r, const Tensor& y) { traced::flip(r, x, axes, y); },
+//                   [&] { return [axes](const Tensor& dy) { return flip(dy, axes); }; });
+//     }
+//
+// The arguments are the op's name in messages, the inputs whose gradients backward gives, the result of the raw op, and
+// two functions. They run only if the thread wants them. `note` notes the result for a trace. `backward` makes the
+// function that computes the gradients, so this function owns all that backward needs. `backward` may take the result.
+//
+// The gradient function takes dy, or dy and Needs. It returns one gradient for each input: Gradients, or a tensor if
+// there is one input. It consists of the differentiable functions of crisol/functions/ and functions/gradients.h, so the
+// gradient has a gradient. A gradient of raw ops has none (Order::first).
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <initializer_list>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "autograd/anomaly.h"
+#include "autograd/node.h"
+
+namespace crisol::autograd {
+
+/// The inputs of a function. An input may be undefined (an absent bias).
+using Inputs = std::initializer_list<std::reference_wrapper<const Tensor>>;
+
+/// The tensor of an input that is a tensor, a reference to one, or an operand that may be a number.
+template <class Input>
+const Tensor* tensor_of(const Input& input) noexcept {
+  if constexpr (std::is_convertible_v<const Input&, const Tensor&>)
+    return &static_cast<const Tensor&>(input);
+  else
+    return input.tensor();
+}
+
+/// Whether the graph gets the function's results: ops are recorded, and an input wants a gradient.
+template <class List = Inputs>
+bool linked(const List& inputs) noexcept {
+  return thread_context().grad_enabled && std::any_of(std::begin(inputs), std::end(inputs), [](const auto& input) {
+           const Tensor* const x = tensor_of(input);
+           return x != nullptr && x->requires_grad();
+         });
+}
+
+/// Whether the thread wants more of a function than its result.
+template <class List = Inputs>
+bool recording(const List& inputs) noexcept {
+  return linked(inputs) || detects_anomaly() || recorder() != nullptr;
+}
+
+template <class List>
+std::vector<Tensor> tensors_in(const List& inputs) {
+  std::vector<Tensor> tensors;
+  for (const auto& input : inputs)
+    if (const Tensor* const x = tensor_of(input)) tensors.push_back(*x);
+  return tensors;
+}
+
+/// The note of a function that no graph can express. A trace that needs the result throws, with the function's name.
+struct Unnoted {};
+inline constexpr Unnoted unnoted;
+
+/// Notes results for a trace, and looks for NaN and infinity in them, if the thread wants that.
+template <class Results, class Note, class List = Inputs>
+void observe(const char* name, const List& inputs, const Results& y, const Note& note) {
+  constexpr bool is_one = std::is_same_v<Results, Tensor>;
+  if (Recorder* const r = recorder()) {
+    if constexpr (std::is_invocable_v<const Note&, Recorder&, const Results&>)
+      note(*r, y);
+    else if constexpr (std::is_invocable_v<const Note&, Recorder&>)
+      note(*r);
+    if constexpr (is_one)
+      r->made(name, y);
+    else
+      for (const Tensor& one : y)
+        if (one.defined()) r->made(name, one);
+  }
+  if (!detects_anomaly()) return;
+  if constexpr (is_one)
+    check_results(name, {y}, tensors_in(inputs));
+  else
+    check_results(name, {y.begin(), y.end()}, tensors_in(inputs));
+}
+
+/// What `backward` makes of the results.
+template <class Results, class Backward>
+auto gradient_function(const Backward& backward, const Results& y) {
+  if constexpr (std::is_invocable_v<const Backward&, const Results&>)
+    return backward(y);
+  else
+    return backward();
+}
+
+template <class Note, class Backward, class List = Inputs>
+Tensor call(const char* name, const List& inputs, Tensor y, const Note& note, const Backward& backward,
+            Order order = Order::every) {
+  observe(name, inputs, y, note);
+  if (!linked(inputs) || !is_floating(y.dtype())) return y;
+  auto function = gradient_function(backward, std::as_const(y));
+  return record(name, std::move(y), tensors_in(inputs), std::move(function), order);
+}
+
+/// The same for a list of results. Undefined results stay undefined. The gradient function gets the gradients of all.
+template <class Results, class Note, class Backward, class List = Inputs>
+Results call_many(const char* name, const List& inputs, Results y, const Note& note, const Backward& backward) {
+  observe(name, inputs, y, note);
+  if (!linked(inputs)) return y;
+  auto function = gradient_function(backward, std::as_const(y));
+  std::vector<Tensor> results = record_many(name, {y.begin(), y.end()}, tensors_in(inputs), std::move(function));
+  std::move(results.begin(), results.end(), y.begin());
+  return y;
+}
+
+/// The result of a function without a gradient.
+template <class Note>
+Tensor noted(Tensor y, const Note& note) {
+  if (Recorder* const r = recorder()) note(*r, std::as_const(y));
+  return y;
+}
+
+/// The result of `work`, a composition of functions that is one node of a trace.
+template <class Work, class Note>
+Tensor noted_as_one(const Work& work, const Note& note) {
+  Recorder* const r = recorder();
+  if (r == nullptr) return work();
+  Tensor y;
+  {
+    const PauseRecorder pause;
+    y = work();
+  }
+  note(*r, std::as_const(y));
+  return y;
+}
+
+/// The gradient of an op, which depends on the tensors `from`: by the raw op or, if the graph gets the gradient, composed
+/// of differentiable functions.
+template <class Raw, class Composed, class List = Inputs>
+auto raw_or_composed(const List& from, const Raw& raw, const Composed& composed) {
+  return linked(from) ? composed() : raw();
+}
+
+}  // namespace crisol::autograd
