@@ -2,6 +2,7 @@
 
 #include <array>
 #include <functional>
+#include <utility>
 
 #include "autograd/call.h"
 #include "crisol/ops/rnn.h"
@@ -45,9 +46,9 @@ std::vector<Tensor> inputs_of(const RnnInput& input, const RnnWeights& w) {
 }
 
 auto backward_of(const RnnInput& input, const RnnWeights& weights, const RnnOptions& options,
-                 const ops::RnnResult& result) {
+                 const ops::RnnSaved& made) {
   return [x = Saved(input.x), h0 = Saved(input.h0), c0 = Saved(input.c0), lengths = Saved(input.lengths),
-          kept = SavedWeights(weights), saved = SavedForward(result.saved), options](const Gradients& dy, Needs needs) {
+          kept = SavedWeights(weights), saved = SavedForward(made), options](const Gradients& dy, Needs needs) {
     if (grad_enabled()) {
       const auto composed = [&](const std::vector<Tensor>& in) { return composed_rnn(in, lengths.get(), options); };
       return autograd::gradients_of(composed, inputs_of({x.get(), h0.get(), c0.get(), {}}, kept.get()), dy, needs);
@@ -68,14 +69,14 @@ RnnOutput rnn(const RnnInput& input, const RnnWeights& weights, const RnnOptions
   const RnnWeights& w = weights;
   const std::array<std::reference_wrapper<const Tensor>, 8> inputs{input.x,     input.h0,  input.c0,  w.weight_ih,
                                                                    w.weight_hh, w.bias_ih, w.bias_hh, w.weight_hr};
-  const ops::RnnResult result = ops::rnn_forward(input, weights, options, autograd::linked(inputs));
-  const auto [y, h_n, c_n] = autograd::call_many(
-      "rnn", inputs, std::array{result.y, result.h_n, result.c_n},
-      [&](Recorder& r) {
-        traced::rnn(r, input, weights, options, {result.y, result.h_n, result.c_n});
+  ops::RnnResult result = ops::rnn_forward(input, weights, options, autograd::linked(inputs));
+  auto [y, h_n, c_n] = autograd::call_many(
+      "rnn", inputs, std::array{std::move(result.y), std::move(result.h_n), std::move(result.c_n)},
+      [&](Recorder& r, const auto& outputs) {
+        traced::rnn(r, input, weights, options, {outputs[0], outputs[1], outputs[2]});
       },
-      [&] { return backward_of(input, weights, options, result); });
-  return {y, h_n, c_n};
+      [&] { return backward_of(input, weights, options, result.saved); });
+  return {std::move(y), std::move(h_n), std::move(c_n)};
 }
 
 }  // namespace crisol
