@@ -12,8 +12,8 @@
 // function that computes the gradients, so this function owns all that backward needs. `backward` may take the result.
 //
 // The gradient function takes dy, or dy and Needs. It returns one gradient for each input: Gradients, or a tensor if
-// there is one input. It consists of the differentiable functions of crisol/functions/ and functions/gradients.h, so the
-// gradient has a gradient. A gradient of raw ops has none (Order::first).
+// there is one input. It consists of the differentiable functions of crisol/functions/ and functions/gradients.h, so
+// the gradient has a gradient. A gradient of raw ops has none (Order::first).
 #pragma once
 
 #include <algorithm>
@@ -140,8 +140,8 @@ Tensor noted_as_one(const Work& work, const Note& note) {
   return y;
 }
 
-/// The gradient of an op, which depends on the tensors `from`: by the raw op or, if the graph gets the gradient, composed
-/// of differentiable functions.
+/// The gradient of an op, which depends on the tensors `from`: by the raw op or, if the graph gets the gradient,
+/// composed of differentiable functions.
 template <class Raw, class Composed, class List = Inputs>
 auto raw_or_composed(const List& from, const Raw& raw, const Composed& composed) {
   return linked(from) ? composed() : raw();
