@@ -13,16 +13,16 @@ namespace crisol::autograd {
 class AfterBackward {
  public:
   AfterBackward() noexcept : is_outer_(current() == nullptr) {
-    if (is_outer_) thread_context().after_backward = this;
+    if (is_outer_) thread_context().backward.at_end = this;
   }
   ~AfterBackward() {
-    if (is_outer_) thread_context().after_backward = nullptr;
+    if (is_outer_) thread_context().backward.at_end = nullptr;
   }
   AfterBackward(const AfterBackward&) = delete;
   AfterBackward& operator=(const AfterBackward&) = delete;
 
   /// The list of the outermost backward() on this thread, or null.
-  static AfterBackward* current() noexcept { return thread_context().after_backward; }
+  static AfterBackward* current() noexcept { return thread_context().backward.at_end; }
   void add(EndOfBackward function) { functions_.push_back(std::move(function)); }
 
   /// Runs `walk` and then the functions. They get the error if `walk` throws.

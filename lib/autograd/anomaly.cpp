@@ -24,13 +24,13 @@ std::atomic<bool> of_process{from_environment()};
 
 }  // namespace
 
-DetectAnomaly::DetectAnomaly() noexcept : before_(thread_context().detects_anomaly) {
-  thread_context().detects_anomaly = true;
+DetectAnomaly::DetectAnomaly() noexcept : before_(thread_context().grad.detects_anomaly) {
+  thread_context().grad.detects_anomaly = true;
 }
-DetectAnomaly::~DetectAnomaly() { thread_context().detects_anomaly = before_; }
+DetectAnomaly::~DetectAnomaly() { thread_context().grad.detects_anomaly = before_; }
 
 bool detects_anomaly() noexcept {
-  return thread_context().detects_anomaly || of_process.load(std::memory_order_relaxed);
+  return thread_context().grad.detects_anomaly || of_process.load(std::memory_order_relaxed);
 }
 
 void set_detect_anomaly(bool enabled) noexcept { of_process.store(enabled, std::memory_order_relaxed); }

@@ -44,7 +44,7 @@ const Tensor* tensor_of(const Input& input) noexcept {
 /// Whether the graph gets the function's results: ops are recorded, and an input wants a gradient.
 template <class List = Inputs>
 bool linked(const List& inputs) noexcept {
-  return thread_context().grad_enabled && std::any_of(std::begin(inputs), std::end(inputs), [](const auto& input) {
+  return thread_context().grad.enabled && std::any_of(std::begin(inputs), std::end(inputs), [](const auto& input) {
            const Tensor* const x = tensor_of(input);
            return x != nullptr && x->requires_grad();
          });

@@ -27,7 +27,7 @@ class Draws : public DrawObserver {
  public:
   /// `replayed` has the states that generators get before they draw. It is null the first time.
   explicit Draws(const Draws* replayed = nullptr)
-      : replayed_(replayed), outer_(std::exchange(thread_context().draw_observer, this)) {}
+      : replayed_(replayed), outer_(std::exchange(thread_context().saving.draw_observer, this)) {}
   ~Draws() override { stop(); }
   Draws(const Draws&) = delete;
   Draws& operator=(const Draws&) = delete;
@@ -47,7 +47,7 @@ class Draws : public DrawObserver {
   void stop() {
     if (stopped_) return;
     stopped_ = true;
-    thread_context().draw_observer = outer_;
+    thread_context().saving.draw_observer = outer_;
     if (replayed_ == nullptr) return;
     for (const auto& [generator, state] : states_) ops::copy_into(generator.impl().state, state);
   }
@@ -126,8 +126,8 @@ class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
   /// While it lives, saved tensors belong to the frame.
   class Scope {
    public:
-    explicit Scope(CheckpointFrame* frame) : before_(std::exchange(thread_context().checkpoint, frame)) {}
-    ~Scope() { thread_context().checkpoint = before_; }
+    explicit Scope(CheckpointFrame* frame) : before_(std::exchange(thread_context().saving.checkpoint, frame)) {}
+    ~Scope() { thread_context().saving.checkpoint = before_; }
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
 
@@ -144,7 +144,7 @@ class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
   std::size_t next_ = 0;
 };
 
-Recomputed Recomputed::place_for(const Tensor& tensor) { return thread_context().checkpoint->place_for(tensor); }
+Recomputed Recomputed::place_for(const Tensor& tensor) { return thread_context().saving.checkpoint->place_for(tensor); }
 
 Tensor Recomputed::get() const {
   if (!place_->tensor.defined()) place_->frame->run_again();

@@ -17,11 +17,11 @@ namespace {
 class NodeScope {
  public:
   NodeScope(Node* node, bool recorded)
-      : node_(std::exchange(thread_context().backward_node, node)),
-        grad_(std::exchange(thread_context().grad_enabled, recorded)) {}
+      : node_(std::exchange(thread_context().backward.node, node)),
+        grad_(std::exchange(thread_context().grad.enabled, recorded)) {}
   ~NodeScope() {
-    thread_context().backward_node = node_;
-    thread_context().grad_enabled = grad_;
+    thread_context().backward.node = node_;
+    thread_context().grad.enabled = grad_;
   }
   NodeScope(const NodeScope&) = delete;
   NodeScope& operator=(const NodeScope&) = delete;

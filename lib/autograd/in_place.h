@@ -29,8 +29,8 @@ bool records_write(const char* op, const Tensor& x, bool value_wants_gradient);
 class Overwrites {
  public:
   explicit Overwrites(const Tensor& x) noexcept
-      : before_(std::exchange(thread_context().overwritten, x.impl()->storage.get())) {}
-  ~Overwrites() { thread_context().overwritten = before_; }
+      : before_(std::exchange(thread_context().saving.overwritten, x.impl()->storage.get())) {}
+  ~Overwrites() { thread_context().saving.overwritten = before_; }
   Overwrites(const Overwrites&) = delete;
   Overwrites& operator=(const Overwrites&) = delete;
 

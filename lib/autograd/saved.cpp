@@ -26,12 +26,12 @@ void require_version(const Tensor& tensor, std::uint64_t version) {
 Saved::Saved(const Tensor& tensor) {
   if (!tensor.defined()) return;
   static_cast<void>(slot_of(tensor));  // Gives a view the place in the graph that it has after recorded writes.
-  const bool is_overwritten = thread_context().overwritten == tensor.impl()->storage.get();
+  const bool is_overwritten = thread_context().saving.overwritten == tensor.impl()->storage.get();
   const Tensor kept = is_overwritten ? ops::clone(tensor) : tensor;
   tensor_ = placed(kept, tensor.impl()->autograd);
   version_ = version_of(kept);
   // A leaf is the user's own tensor. It is kept, so that a change of its elements is noticed.
-  if (thread_context().checkpoint == nullptr || (tensor.is_leaf() && tensor.requires_grad())) return;
+  if (thread_context().saving.checkpoint == nullptr || (tensor.is_leaf() && tensor.requires_grad())) return;
   recomputed_ = Recomputed::place_for(kept);
   if (recomputed_) tensor_.impl()->storage = nullptr;
 }
@@ -48,8 +48,8 @@ const Tensor& Saved::get() const {
 
 Tensor SavedResult::get() const {
   const Tensor& tensor = saved_.get();
-  Node* const node = thread_context().backward_node;
-  if (!tensor.defined() || output_ == no_output || node == nullptr || !thread_context().grad_enabled) return tensor;
+  Node* const node = thread_context().backward.node;
+  if (!tensor.defined() || output_ == no_output || node == nullptr || !thread_context().grad.enabled) return tensor;
   const auto slot = std::make_shared<Slot>();
   slot->node = node->shared_from_this();
   slot->output = output_;

@@ -32,38 +32,65 @@ struct ForcedRequest {
   std::string op, variant;
 };
 
+/// What becomes of the work that the thread queues. It runs at once, unless a member says otherwise.
+struct Submission {
+  runtime::Capturer* capturer = nullptr;  ///< Captures the work.
+  CapturedUses* uses = nullptr;           ///< The storages that the captured work uses.
+  runtime::DryRun* dry_run = nullptr;     ///< The innermost dry run, which queues nothing. See runtime/dry_run.h.
+  int pauses = 0;  ///< PauseCapture objects of the thread. Each one sets the other members aside.
+};
+
+/// How a run of a graph gets its weights.
+struct ProgramRun {
+  /// The thread makes a program of the graph. New tensors of host values are then constants of the program, and kernels
+  /// keep packed copies of operands from their first use on.
+  bool is_made = false;
+  bool reads_packed = true;      ///< Whether kernels may read packed copies that are kept.
+  std::size_t packed_reads = 0;  ///< The number of operands that the thread's captures read from packed copies.
+  runtime::BorrowedBlocks* borrowed = nullptr;  ///< The innermost of the thread. See runtime/memory/stored_block.h.
+};
+
+/// What users ask of dispatch, and who is told of its choices.
+struct DispatchRequests {
+  std::vector<ForcedRequest>* forced = nullptr;  ///< The requests of the thread. The innermost one is the last.
+  ProblemLog* problem_log = nullptr;             ///< The innermost log of problems.
+  VariantLog* variant_log = nullptr;             ///< The innermost log of choices.
+  void* trial = nullptr;                         ///< The innermost trial of dispatch/verification.cpp.
+};
+
+/// The modes of autograd that a user sets.
+struct GradModes {
+  bool enabled = true;           ///< Ops are recorded.
+  bool detects_anomaly = false;  ///< A DetectAnomaly of the thread lives.
+};
+
+/// The backward() that runs.
+struct BackwardRun {
+  autograd::Node* node = nullptr;             ///< The op whose backward function runs.
+  autograd::AfterBackward* at_end = nullptr;  ///< The functions that the outermost backward() calls at its end.
+  bool in_timeline = false;                   ///< The thread's slices belong to its row for backward.
+};
+
+/// How functions save tensors for backward.
+struct Saving {
+  autograd::CheckpointFrame* checkpoint = nullptr;  ///< The innermost checkpoint() whose function runs.
+  DrawObserver* draw_observer = nullptr;  ///< Gets each generator before it draws, so that checkpoint() can draw again.
+  const void* overwritten = nullptr;      ///< The storage that an op in place writes next. See autograd/in_place.h.
+};
+
 struct ThreadContext {
   static constexpr std::int16_t no_precision = -1;
 
   std::int16_t precision = no_precision;  ///< A Precision, or no_precision for the precision of the process.
-  bool grad_enabled = true;
-  /// Whether the thread makes a program of a graph. Then new tensors of host values are constants of the program, and
-  /// packed copies of operands are kept from their first use on.
-  bool makes_program = false;
-  bool keeps_packed = true;                     ///< Kernels may read packed copies that are kept from call to call.
-  std::size_t packed_reads = 0;                 ///< How many operands the thread's captures read from packed copies.
-  const char* op = nullptr;                     ///< The op that runs; see runtime/op_scope.h.
-  runtime::Capturer* capturer = nullptr;        ///< Captures the work that the thread queues.
-  runtime::DryRun* dry_run = nullptr;           ///< The innermost run for sizes alone; see runtime/dry_run.h.
-  int capture_pauses = 0;                       ///< The number of the thread's PauseCapture objects.
-  CapturedUses* captured_uses = nullptr;        ///< The storages that the captured work uses.
-  runtime::BorrowedBlocks* borrowed = nullptr;  ///< The thread's innermost object; see runtime/memory/stored_block.h.
-  Recorder* recorder = nullptr;  ///< Records the calls of functions during a trace; see tensor/recorder.h.
-  std::vector<ForcedRequest>* forced = nullptr;  ///< The thread's requests, the innermost last.
-  ProblemLog* problem_log = nullptr;             ///< The innermost log of problems.
-  VariantLog* variant_log = nullptr;             ///< The innermost log of choices.
-  void* trial = nullptr;                         ///< The innermost trial of dispatch/verification.cpp.
-  bool detects_anomaly = false;                  ///< Whether the thread has a DetectAnomaly.
-  autograd::Node* backward_node = nullptr;       ///< The op whose backward function runs.
-  const void* overwritten = nullptr;  ///< The storage that an op in place writes next; see autograd/in_place.h.
-  /// The innermost checkpoint() whose function runs.
-  autograd::CheckpointFrame* checkpoint = nullptr;
-  DrawObserver* draw_observer = nullptr;  ///< Gets each generator before the generator draws.
-  nn::CloneContext* clone = nullptr;      ///< The innermost clone() of a module.
-  std::uint32_t trace_number =
-      0;  ///< The number of the thread in timelines, from 1. It is 0 before the thread's first slice.
-  bool traces_backward = false;                       ///< The thread's slices belong to its row for backward.
-  autograd::AfterBackward* after_backward = nullptr;  ///< Functions that the outermost backward() calls at its end.
+  GradModes grad;
+  const char* op = nullptr;  ///< The op that runs. See runtime/op_scope.h.
+  Submission submission;
+  Recorder* recorder = nullptr;  ///< Notes the functions that a trace runs. See tensor/recorder.h.
+  ProgramRun program;
+  DispatchRequests dispatch;
+  BackwardRun backward;
+  Saving saving;
+  nn::CloneContext* clone = nullptr;  ///< The innermost clone() of a module.
 };
 
 /// The context of the calling thread.

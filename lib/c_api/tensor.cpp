@@ -253,4 +253,4 @@ crisol_status crisol_detach(const crisol_tensor* x, crisol_tensor** result) {
   return give_from(x, result, "detach", [](const Tensor& t) { return t.detach(); });
 }
 
-int crisol_set_grad_enabled(int enabled) { return std::exchange(thread_context().grad_enabled, enabled != 0) ? 1 : 0; }
+int crisol_set_grad_enabled(int enabled) { return std::exchange(thread_context().grad.enabled, enabled != 0) ? 1 : 0; }

@@ -72,7 +72,7 @@ const std::vector<Request>& environment_requests() {
 
 // The requests of this thread's ForcedVariant objects. The last request is the innermost, and it wins.
 std::span<const ForcedRequest> thread_requests() noexcept {
-  const std::vector<ForcedRequest>* const forced = thread_context().forced;
+  const std::vector<ForcedRequest>* const forced = thread_context().dispatch.forced;
   return forced == nullptr ? std::span<const ForcedRequest>() : *forced;
 }
 
@@ -104,13 +104,13 @@ bool is_forbidden(std::string_view op, std::string_view variant) {
 namespace crisol {
 
 ForcedVariant::ForcedVariant(std::string op, std::string variant) {
-  std::vector<ForcedRequest>*& forced = thread_context().forced;
+  std::vector<ForcedRequest>*& forced = thread_context().dispatch.forced;
   if (forced == nullptr) forced = new std::vector<ForcedRequest>;
   forced->push_back({std::move(op), std::move(variant)});
 }
 
 ForcedVariant::~ForcedVariant() {
-  std::vector<ForcedRequest>*& forced = thread_context().forced;
+  std::vector<ForcedRequest>*& forced = thread_context().dispatch.forced;
   forced->pop_back();
   if (!forced->empty()) return;
   delete forced;

@@ -7,9 +7,11 @@
 
 namespace crisol {
 
-VariantLog::VariantLog() noexcept : outer_(thread_context().variant_log) { thread_context().variant_log = this; }
+VariantLog::VariantLog() noexcept : outer_(thread_context().dispatch.variant_log) {
+  thread_context().dispatch.variant_log = this;
+}
 
-VariantLog::~VariantLog() { thread_context().variant_log = outer_; }
+VariantLog::~VariantLog() { thread_context().dispatch.variant_log = outer_; }
 
 void VariantLog::note(const char* op, const char* variant) {
   const auto same = [&](const VariantChoice& choice) { return choice.op == op && choice.variant == variant; };
@@ -22,7 +24,7 @@ void VariantLog::note(const char* op, const char* variant) {
 }
 
 void dispatch::note_choice(const char* op, const char* variant) {
-  if (VariantLog* const innermost = thread_context().variant_log) innermost->note(op, variant);
+  if (VariantLog* const innermost = thread_context().dispatch.variant_log) innermost->note(op, variant);
 }
 
 }  // namespace crisol

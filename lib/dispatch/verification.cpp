@@ -58,7 +58,7 @@ struct Trial {
   bool refused = false;
   Trial* outer;
 };
-Trial* innermost() noexcept { return static_cast<Trial*>(thread_context().trial); }
+Trial* innermost() noexcept { return static_cast<Trial*>(thread_context().dispatch.trial); }
 
 bool is_within(const Unit& unit) {
   for (const Trial* trial = innermost(); trial != nullptr; trial = trial->outer)
@@ -133,9 +133,9 @@ Found try_problem(const Unit& unit, const replay::Problem& problem) {
     return {error.code() == ErrorCode::out_of_memory ? Result::no_memory : Result::unknown};
   }
   Trial trial{unit, problem.op, false, innermost()};
-  thread_context().trial = &trial;
+  thread_context().dispatch.trial = &trial;
   const struct Leave {
-    ~Leave() { thread_context().trial = innermost()->outer; }
+    ~Leave() { thread_context().dispatch.trial = innermost()->outer; }
   } leave;
   try {
     const ForcedVariant forced(problem.op, unit.second);

@@ -104,8 +104,10 @@ Data run_node(const Node& node, Data inputs, Device device);
 /// While this object lives, kernels may read kept packed copies only if the step pack_weights is enabled.
 class Packing {
  public:
-  Packing() : before_(thread_context().keeps_packed) { thread_context().keeps_packed = before_ && is_enabled(packing); }
-  ~Packing() { thread_context().keeps_packed = before_; }
+  Packing() : before_(thread_context().program.reads_packed) {
+    thread_context().program.reads_packed = before_ && is_enabled(packing);
+  }
+  ~Packing() { thread_context().program.reads_packed = before_; }
   Packing(const Packing&) = delete;
   Packing& operator=(const Packing&) = delete;
 

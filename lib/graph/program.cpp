@@ -26,8 +26,8 @@ constexpr std::size_t max_refused = 4;   // Finding out that there is no program
 /// While this object lives, the thread makes a program.
 class Making {
  public:
-  Making() { thread_context().makes_program = true; }
-  ~Making() { thread_context().makes_program = false; }
+  Making() { thread_context().program.is_made = true; }
+  ~Making() { thread_context().program.is_made = false; }
   Making(const Making&) = delete;
   Making& operator=(const Making&) = delete;
 };
@@ -101,7 +101,7 @@ void Program::capture_run(Graph& graph) {
   // A weight that kernels read in another layout is released as soon as this layout is made.
   std::vector<std::pair<int, Datum>> constants;
   if (is_enabled(capturing)) constants.swap(graph.constants);
-  const std::size_t packed_before = thread_context().packed_reads;
+  const std::size_t packed_before = thread_context().program.packed_reads;
   captured_ = capture_planned(
       [&] {
         // Each run writes the inputs, so copies of them in other layouts must be made in each run.
@@ -115,7 +115,7 @@ void Program::capture_run(Graph& graph) {
                         });
       },
       device_);
-  packed_ = thread_context().packed_reads - packed_before;
+  packed_ = thread_context().program.packed_reads - packed_before;
   borrowed_ = borrowed.take();
   captured_->replay();
 }

@@ -12,10 +12,10 @@ constexpr char no_op[] = "a dry run";
 
 }  // namespace
 
-DryRun::DryRun(Kernels kernels) noexcept : outer_(thread_context().dry_run), kernels_(kernels) {
-  thread_context().dry_run = this;
+DryRun::DryRun(Kernels kernels) noexcept : outer_(thread_context().submission.dry_run), kernels_(kernels) {
+  thread_context().submission.dry_run = this;
 }
-DryRun::~DryRun() { thread_context().dry_run = outer_; }
+DryRun::~DryRun() { thread_context().submission.dry_run = outer_; }
 
 void note_no_values(Block& block) noexcept { static_cast<PooledBlock&>(block).set_op(no_op); }
 
@@ -26,7 +26,7 @@ void note_values(Block& block) noexcept {
 
 void check_has_values(const Block& block) {
   if (!in_dry_run() || !block.pooled() || static_cast<const PooledBlock&>(block).op() != no_op) return;
-  thread_context().dry_run->note_needed_values();
+  thread_context().submission.dry_run->note_needed_values();
   fail(ErrorCode::invalid_argument, "read", "the values of a tensor are needed, and only sizes are computed");
 }
 

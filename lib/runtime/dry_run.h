@@ -35,9 +35,11 @@ class DryRun {
   bool needed_values_ = false;
 };
 
-inline bool in_dry_run() noexcept { return thread_context().dry_run != nullptr; }
+inline bool in_dry_run() noexcept { return thread_context().submission.dry_run != nullptr; }
 /// Whether the thread needs no kernels: it is in a dry run for sizes alone.
-inline bool needs_no_kernels() noexcept { return in_dry_run() && !thread_context().dry_run->resolves_kernels(); }
+inline bool needs_no_kernels() noexcept {
+  return in_dry_run() && !thread_context().submission.dry_run->resolves_kernels();
+}
 
 /// Says that a new block has no values, because a dry run allocated it.
 void note_no_values(Block& block) noexcept;

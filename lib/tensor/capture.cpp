@@ -13,19 +13,19 @@
 
 namespace crisol {
 
-void Storage::note_captured_write() { thread_context().captured_uses->wrote(*this); }
+void Storage::note_captured_write() { thread_context().submission.uses->wrote(*this); }
 
 DerivedData::Found Storage::find_derived(const DerivedKey& key, std::uint64_t at_version) {
-  if (!thread_context().keeps_packed) return {};
-  CapturedUses* const uses = thread_context().captured_uses;
+  if (!thread_context().program.reads_packed) return {};
+  CapturedUses* const uses = thread_context().submission.uses;
   if (uses == nullptr) return derived.find(key, at_version);
   if (grad_enabled()) return {};  // Training steps write the weight, so each replay packs it again.
   DerivedData::Found found = derived.find(key, at_version);
   // The program does not write the tensor, so all replays read the same values.
-  if (!found.data) found.worth_keeping = thread_context().makes_program && !uses->computes(*this);
+  if (!found.data) found.worth_keeping = thread_context().program.is_made && !uses->computes(*this);
   if (found.data || found.worth_keeping) {
     uses->relied_on(*this, at_version);
-    ++thread_context().packed_reads;
+    ++thread_context().program.packed_reads;
   }
   return found;
 }
@@ -54,10 +54,10 @@ namespace {
 class CaptureScope {
  public:
   CaptureScope(runtime::Capturer& capturer, CapturedUses& uses) : capturer_(capturer) {
-    thread_context().captured_uses = &uses;
+    thread_context().submission.uses = &uses;
   }
   ~CaptureScope() {
-    thread_context().captured_uses = nullptr;
+    thread_context().submission.uses = nullptr;
     runtime::end_capture(capturer_);
   }
   CaptureScope(const CaptureScope&) = delete;

@@ -89,7 +89,7 @@ namespace {
 
 // If the thread is making a program, tensors made while this object lives are the program's constants. A capture does
 // not reuse memory that was not allocated for the capture.
-runtime::PauseCapture keep_in_program() noexcept { return runtime::PauseCapture(thread_context().makes_program); }
+runtime::PauseCapture keep_in_program() noexcept { return runtime::PauseCapture(thread_context().program.is_made); }
 
 // A tensor of rank 1 whose element i is value(i).
 template <class Value>

@@ -18,7 +18,7 @@ DerivedData::Found DerivedData::find(const DerivedKey& key, std::uint64_t versio
   if (const Entry* entry = entry_of(key, version)) return {entry->data, true};
   entries_.push_back({key, nullptr});
   holds_.store(true, std::memory_order_relaxed);
-  return {nullptr, thread_context().makes_program};
+  return {nullptr, thread_context().program.is_made};
 }
 
 std::shared_ptr<void> DerivedData::keep(const DerivedKey& key, std::uint64_t version, std::shared_ptr<void> data) {

@@ -7,13 +7,13 @@
 
 namespace crisol {
 
-bool grad_enabled() noexcept { return thread_context().grad_enabled; }
+bool grad_enabled() noexcept { return thread_context().grad.enabled; }
 
-NoGrad::NoGrad() noexcept : before_(thread_context().grad_enabled) { thread_context().grad_enabled = false; }
-NoGrad::~NoGrad() { thread_context().grad_enabled = before_; }
+NoGrad::NoGrad() noexcept : before_(thread_context().grad.enabled) { thread_context().grad.enabled = false; }
+NoGrad::~NoGrad() { thread_context().grad.enabled = before_; }
 
-EnableGrad::EnableGrad() noexcept : before_(thread_context().grad_enabled) { thread_context().grad_enabled = true; }
-EnableGrad::~EnableGrad() { thread_context().grad_enabled = before_; }
+EnableGrad::EnableGrad() noexcept : before_(thread_context().grad.enabled) { thread_context().grad.enabled = true; }
+EnableGrad::~EnableGrad() { thread_context().grad.enabled = before_; }
 
 void require_in_place_allowed(const char* op, const Tensor& tensor) {
   require(

@@ -70,7 +70,7 @@ struct Storage : std::enable_shared_from_this<Storage>, dispatch::DerivedOwner {
   void written() {
     version.fetch_add(1, std::memory_order_relaxed);
     derived.drop();
-    if (thread_context().captured_uses != nullptr) note_captured_write();
+    if (thread_context().submission.uses != nullptr) note_captured_write();
   }
   /// Finds data that is kept for this version. A capture uses kept data only if nothing is trained, and keeps no new
   /// data.

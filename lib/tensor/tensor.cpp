@@ -83,7 +83,7 @@ const std::shared_ptr<TensorImpl>& recorded_whole(const std::shared_ptr<TensorIm
 
 Tensor make_view(const Tensor& base, const Shape& shape, const Shape& strides, std::int64_t offset) {
   std::shared_ptr<TensorImpl> impl = same_storage(*base.impl(), shape, strides, offset);
-  if (thread_context().grad_enabled) {
+  if (thread_context().grad.enabled) {
     impl->view_of = recorded_whole(base.impl());
     impl->recorded_writes = impl->view_of->recorded_writes;
   } else {
@@ -143,7 +143,7 @@ Tensor take_place(const Tensor& x) {
   Tensor place = make_alias(x);
   place.impl()->storage = std::make_shared<Storage>(kept.block, kept.base, kept.bytes);
   // A replay must not change elements that were kept, unless it computes them.
-  const CapturedUses* const uses = thread_context().captured_uses;
+  const CapturedUses* const uses = thread_context().submission.uses;
   const runtime::PauseCapture pause(uses != nullptr && !uses->computes(kept));
   move_elements(x, empty(x.shape(), x.dtype(), x.device()));
   return place;

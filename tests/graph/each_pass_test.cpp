@@ -205,7 +205,7 @@ TEST_CASE("child: a model without packed weights" * doctest::skip()) {
   const Tensor x = randn({32, 48});
   CHECK(model.optimized({{"x", x}}).find("pack_weights") == std::string::npos);
   check_program(model, x);
-  CHECK(thread_context().packed_reads == 0);
+  CHECK(thread_context().program.packed_reads == 0);
 }
 
 TEST_CASE("child: a pass that does not exist" * doctest::skip()) {

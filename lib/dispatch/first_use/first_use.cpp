@@ -116,7 +116,7 @@ class TunedProblem final : public FirstUse {
 
  private:
   /// A packed copy of a weight pays in inference, from the second use on. The first use does not tell.
-  bool keeps_copies() const { return !thread_context().grad_enabled && thread_context().backward_node == nullptr; }
+  bool keeps_copies() const { return !thread_context().grad.enabled && thread_context().backward.node == nullptr; }
   bool is_first_of_inference() { return keeps_copies() && ++uses_ < 2; }
 
   bool may_go_on() const {

@@ -14,9 +14,11 @@ const std::string& TuningProblem::usual() const {
   return none;
 }
 
-ProblemLog::ProblemLog() noexcept : outer_(thread_context().problem_log) { thread_context().problem_log = this; }
+ProblemLog::ProblemLog() noexcept : outer_(thread_context().dispatch.problem_log) {
+  thread_context().dispatch.problem_log = this;
+}
 
-ProblemLog::~ProblemLog() { thread_context().problem_log = outer_; }
+ProblemLog::~ProblemLog() { thread_context().dispatch.problem_log = outer_; }
 
 void ProblemLog::note(const TuningProblem& problem) {
   const auto known = std::find_if(problems_.begin(), problems_.end(), [&](const TuningProblem& p) {
@@ -30,7 +32,7 @@ void ProblemLog::note(const TuningProblem& problem) {
 }
 
 namespace dispatch {
-ProblemLog* problem_log() noexcept { return thread_context().problem_log; }
+ProblemLog* problem_log() noexcept { return thread_context().dispatch.problem_log; }
 }  // namespace dispatch
 
 }  // namespace crisol

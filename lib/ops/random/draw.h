@@ -33,7 +33,7 @@ void draw(const Generator& generator, runtime::BuiltKernel& kernel, std::int64_t
   runtime::BuiltKernel& next = advance_kernel(generator);
   const std::int64_t blocks = random_blocks(elements);
   if (blocks == 0 || runtime::in_dry_run()) return;
-  if (DrawObserver* observer = thread_context().draw_observer) observer->before_draw(generator);
+  if (DrawObserver* observer = thread_context().saving.draw_observer) observer->before_draw(generator);
   const std::lock_guard lock(impl.mutex);
   runtime::launch(device, kernel, runtime::flat_range(device, blocks), in(impl.state), args...);
   advance(next, generator, blocks);

@@ -6,15 +6,11 @@
 #include <functional>
 #include <memory>
 
-namespace crisol {
-class CapturedUses;
-}
+#include "base/thread_context.h"
 
 namespace crisol::runtime {
 
 class DeviceState;
-class Capturer;
-class DryRun;
 
 /// When captured commands run for the first time.
 enum class FirstRun {
@@ -55,9 +51,7 @@ class PauseCapture {
 
  private:
   const bool pauses_;
-  Capturer* const paused_;
-  CapturedUses* const uses_;
-  DryRun* const dry_run_;
+  const Submission before_;
 };
 /// True if this thread has a PauseCapture. Profiles also skip such work.
 bool capture_is_paused() noexcept;

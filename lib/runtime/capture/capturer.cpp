@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t min_alignment = 512;  // In bytes: at least a cache line and the width of all vectors.
 
-Capturer*& current() noexcept { return thread_context().capturer; }
+Capturer*& current() noexcept { return thread_context().submission.capturer; }
 
 }  // namespace
 
@@ -49,23 +49,14 @@ void check_not_capturing(const char* what) {
   require(current() == nullptr, "capture", what, ", which a replay cannot repeat; do it before or after");
 }
 
-PauseCapture::PauseCapture(bool pauses) noexcept
-    : pauses_(pauses), paused_(current()), uses_(thread_context().captured_uses), dry_run_(thread_context().dry_run) {
-  if (!pauses_) return;
-  current() = nullptr;
-  thread_context().captured_uses = nullptr;
-  thread_context().dry_run = nullptr;
-  ++thread_context().capture_pauses;
+PauseCapture::PauseCapture(bool pauses) noexcept : pauses_(pauses), before_(thread_context().submission) {
+  if (pauses_) thread_context().submission = {nullptr, nullptr, nullptr, before_.pauses + 1};
 }
 PauseCapture::~PauseCapture() {
-  if (!pauses_) return;
-  current() = paused_;
-  thread_context().captured_uses = uses_;
-  thread_context().dry_run = dry_run_;
-  --thread_context().capture_pauses;
+  if (pauses_) thread_context().submission = before_;
 }
 
-bool capture_is_paused() noexcept { return thread_context().capture_pauses > 0; }
+bool capture_is_paused() noexcept { return thread_context().submission.pauses > 0; }
 
 namespace {
 

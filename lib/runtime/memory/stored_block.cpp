@@ -17,7 +17,7 @@ BlockPtr StoredBlock::lend() const {
 }
 
 _cl_mem* StoredBlock::read_memory() const {
-  if (BorrowedBlocks* const borrowed = thread_context().borrowed) {
+  if (BorrowedBlocks* const borrowed = thread_context().program.borrowed) {
     BlockPtr& own = borrowed->blocks_[this];
     if (own == nullptr) {
       const std::lock_guard lock(mutex_);
@@ -34,8 +34,10 @@ _cl_mem* StoredBlock::read_memory() const {
   return kept_->memory();
 }
 
-BorrowedBlocks::BorrowedBlocks() noexcept : outer_(thread_context().borrowed) { thread_context().borrowed = this; }
-BorrowedBlocks::~BorrowedBlocks() { thread_context().borrowed = outer_; }
+BorrowedBlocks::BorrowedBlocks() noexcept : outer_(thread_context().program.borrowed) {
+  thread_context().program.borrowed = this;
+}
+BorrowedBlocks::~BorrowedBlocks() { thread_context().program.borrowed = outer_; }
 
 void BorrowedBlocks::give_back_unused() {
   const Capturer* const capturer = current_capturer();

@@ -208,15 +208,14 @@ TraceRow device_row(int device_index, std::uint32_t row) noexcept {
 
 TraceRow host_row() noexcept {
   static std::atomic<std::uint32_t> threads{0};
-  ThreadContext& thread = thread_context();
-  if (thread.trace_number == 0) thread.trace_number = ++threads;
-  return {0, 2 * thread.trace_number - (thread.traces_backward ? 0 : 1)};
+  thread_local const std::uint32_t number = ++threads;  // From 1 on.
+  return {0, 2 * number - (thread_context().backward.in_timeline ? 0 : 1)};
 }
 
-BackwardRow::BackwardRow() noexcept : outer_(thread_context().traces_backward) {
-  thread_context().traces_backward = true;
+BackwardRow::BackwardRow() noexcept : outer_(thread_context().backward.in_timeline) {
+  thread_context().backward.in_timeline = true;
 }
-BackwardRow::~BackwardRow() { thread_context().traces_backward = outer_; }
+BackwardRow::~BackwardRow() { thread_context().backward.in_timeline = outer_; }
 
 void TraceNotes::add_key(std::string_view key) {
   if (!text_.empty()) text_ += ',';

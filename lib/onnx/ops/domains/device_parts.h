@@ -25,7 +25,7 @@ class DeviceParts {
     const std::lock_guard lock(state_->mutex);
     if (!state_->parts || state_->device != device) {
       // The capture is paused, because a replay only reads the tensors.
-      const runtime::PauseCapture pause(thread_context().captured_uses != nullptr);
+      const runtime::PauseCapture pause(thread_context().submission.uses != nullptr);
       state_->parts.emplace(state_->make(device));
       state_->device = device;
     }

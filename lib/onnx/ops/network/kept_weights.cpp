@@ -27,15 +27,15 @@ bool KeptWeights::Source::operator==(const Source& other) const {
 
 std::vector<RnnWeights> KeptWeights::get(const std::vector<Tensor>& tensors,
                                          const std::function<std::vector<RnnWeights>()>& make) {
-  if (autograd::recording(tensors) || runtime::in_dry_run() || !thread_context().keeps_packed) return make();
-  const CapturedUses* const captured = thread_context().captured_uses;
+  if (autograd::recording(tensors) || runtime::in_dry_run() || !thread_context().program.reads_packed) return make();
+  const CapturedUses* const captured = thread_context().submission.uses;
   const auto is_computed = [&](const Tensor& tensor) {
     return tensor.defined() && captured->computes(*tensor.impl()->storage);
   };
   if (captured != nullptr &&
-      (!thread_context().makes_program || std::any_of(tensors.begin(), tensors.end(), is_computed)))
+      (!thread_context().program.is_made || std::any_of(tensors.begin(), tensors.end(), is_computed)))
     return make();
-  if (captured != nullptr) ++thread_context().packed_reads;
+  if (captured != nullptr) ++thread_context().program.packed_reads;
   std::vector<Source> sources(tensors.begin(), tensors.end());
   const std::lock_guard lock(mutex_);
   if (weights_.empty() || sources != sources_) {
