@@ -6,6 +6,7 @@
 #include "crisol/ops/matmul.h"
 #include "crisol/ops/reduce.h"
 #include "crisol/ops/view.h"
+#include "ops/contiguous.h"
 #include "ops/rehearsed.h"
 #include "ops/rnn/rnn_check.h"
 #include "ops/rnn/rnn_problem.h"
@@ -42,7 +43,10 @@ dispatch::CallKey key_of(const char* op, const RnnInput& input, const RnnWeights
 }
 
 /// `wanted`, or `other` if `wanted` is undefined. The plan then does not read it.
-const Tensor& defined_or(const Tensor& wanted, const Tensor& other) { return wanted.defined() ? wanted : other; }
+template <class Operand>
+const Operand& defined_or(const Operand& wanted, const Operand& other) {
+  return wanted.defined() ? wanted : other;
+}
 
 /// The position of a product's operand, modulo offset_period.
 std::int64_t offset_of(const Tensor& x) {
@@ -52,19 +56,21 @@ std::int64_t offset_of(const Tensor& x) {
 // Reshapes (T, B, F) to (T B, F).
 Tensor as_rows(const Tensor& x) { return reshape(x, {x.size(0) * x.size(1), x.size(2)}); }
 
-/// All tensors are contiguous. Absent tensors are undefined.
+/// The operands of a forward pass. Absent ones are undefined.
 struct Inputs {
-  Tensor x;
-  RnnWeights weights;
-  Tensor lengths;
-};
+  Inputs(const RnnInput& input, const RnnWeights& w)
+      : x(input.x),
+        h0(input.h0),
+        c0(input.c0),
+        lengths(input.lengths),
+        weight_ih(w.weight_ih),
+        weight_hh(w.weight_hh),
+        bias_ih(w.bias_ih),
+        bias_hh(w.bias_hh),
+        weight_hr(w.weight_hr) {}
 
-Inputs inputs_of(const RnnInput& input, const RnnWeights& w) {
-  return {contiguous(input.x),
-          {contiguous(w.weight_ih), contiguous(w.weight_hh), contiguous_or_none(w.bias_ih),
-           contiguous_or_none(w.bias_hh), contiguous_or_none(w.weight_hr)},
-          contiguous_or_none(input.lengths)};
-}
+  const Contiguous x, h0, c0, lengths, weight_ih, weight_hh, bias_ih, bias_hh, weight_hr;
+};
 
 RnnProblem problem_of(const RnnSizes& sizes, const Tensor& weight_hh, const Tensor& weight_hr, const Tensor& lengths) {
   return {sizes,
@@ -90,17 +96,17 @@ Buffers buffers_of(const RnnSizes& s, bool projects, bool save, Device device) {
   return b;
 }
 
-void run_forward(const RnnForward& p, const Inputs& inputs, const RnnInput& initial, const Buffers& b,
-                 const Tensor& y) {
-  const PreparedPtr prepared = prepare(forward_table, p, state_of(inputs.x));
-  if (p.has_h0 != 0) copy_into(select(b.states, 0, p.first_slot()), initial.h0);
-  if (p.has_c0 != 0) copy_into(select(b.cells, 0, p.saves != 0 ? p.first_slot() : 0), initial.c0);
-  const RnnWeights& w = inputs.weights;
-  const Tensor& x = inputs.x;
+void run_forward(const RnnForward& p, const Inputs& inputs, const Buffers& b, const Tensor& y) {
+  const Contiguous& x = inputs.x;
+  const PreparedPtr prepared = prepare(forward_table, p, state_of(x.layout()));
+  // The larger of the two copies comes first. If it needs no kernel of its own, the other one needs none.
+  if (p.has_c0 != 0) copy_into(select(b.cells, 0, p.saves != 0 ? p.first_slot() : 0), inputs.c0.filled());
+  if (p.has_h0 != 0) copy_into(select(b.states, 0, p.first_slot()), inputs.h0.filled());
   launch(*prepared,
-         {in(x), in_with_copies(w.weight_ih), in(defined_or(w.bias_ih, x)), in_with_copies(w.weight_hh),
-          in(defined_or(w.bias_hh, x)), in_with_copies(defined_or(w.weight_hr, x)), in(defined_or(inputs.lengths, x)),
-          out(b.gates), out(b.states), out(defined_or(b.cells, b.states)), out(defined_or(b.projected, b.states)),
+         {in(x), in_with_copies(inputs.weight_ih.filled()), in(defined_or(inputs.bias_ih, x)),
+          in_with_copies(inputs.weight_hh.filled()), in(defined_or(inputs.bias_hh, x)),
+          in_with_copies(defined_or(inputs.weight_hr, x).filled()), in(defined_or(inputs.lengths, x)), out(b.gates),
+          out(b.states), out(defined_or(b.cells, b.states)), out(defined_or(b.projected, b.states)),
           out(p.padded != 0 ? y : b.states)},
          {absent_state});
 }
@@ -179,30 +185,27 @@ RnnInputGradients finish_backward(const RnnSizes& s, const RnnInput& input, cons
 
 RnnResult rnn_forward(const RnnInput& input, const RnnWeights& weights, const RnnOptions& options, bool save) {
   const RnnSizes s = check_rnn(forward_table.op, input, weights, options);
-  return rehearsed(key_of(forward_table.op, input, weights, options, {}, {save}), [&] {
-    const Device device = input.x.device();
-    const Inputs inputs = inputs_of(input, weights);
-    const bool projects = weights.weight_hr.defined(), padded = input.lengths.defined();
-    const Buffers b = buffers_of(s, projects, save, device);
-    const std::int64_t last = s.slot_after(s.step(s.steps - 1));
-    RnnResult result;
-    result.y = padded ? empty({s.steps, s.batch, s.outputs}, DType::f32, device)
-                      : narrow(b.states, 0, s.slot_after(0), s.steps);
-    result.h_n = select(b.states, 0, last);
-    if (b.cells.defined()) result.c_n = select(b.cells, 0, save ? last : 0);
-    if (save) result.saved = {s.kind().saves_gates ? b.gates : Tensor(), b.states, b.cells, b.projected};
-    if (s.batch == 0) return result;
-    const RnnWeights& w = inputs.weights;
-    const RnnForward p{problem_of(s, w.weight_hh, w.weight_hr, inputs.lengths),
-                       offset_of(inputs.x),
-                       offset_of(w.weight_ih),
-                       w.bias_hh.defined() ? 1 : 0,
-                       save ? 1 : 0,
-                       input.h0.defined() ? 1 : 0,
-                       input.c0.defined() ? 1 : 0};
-    run_forward(p, inputs, input, b, result.y);
-    return result;
-  });
+  const Device device = input.x.device();
+  const Inputs inputs(input, weights);
+  const bool projects = weights.weight_hr.defined(), padded = input.lengths.defined();
+  const Buffers b = buffers_of(s, projects, save, device);
+  const std::int64_t last = s.slot_after(s.step(s.steps - 1));
+  RnnResult result;
+  result.y =
+      padded ? empty({s.steps, s.batch, s.outputs}, DType::f32, device) : narrow(b.states, 0, s.slot_after(0), s.steps);
+  result.h_n = select(b.states, 0, last);
+  if (b.cells.defined()) result.c_n = select(b.cells, 0, save ? last : 0);
+  if (save) result.saved = {s.kind().saves_gates ? b.gates : Tensor(), b.states, b.cells, b.projected};
+  if (s.batch == 0) return result;
+  const RnnForward p{problem_of(s, inputs.weight_hh.layout(), inputs.weight_hr.layout(), inputs.lengths.layout()),
+                     offset_of(inputs.x.layout()),
+                     offset_of(inputs.weight_ih.layout()),
+                     inputs.bias_hh.defined() ? 1 : 0,
+                     save ? 1 : 0,
+                     inputs.h0.defined() ? 1 : 0,
+                     inputs.c0.defined() ? 1 : 0};
+  run_forward(p, inputs, b, result.y);
+  return result;
 }
 
 RnnInputGradients rnn_backward(const RnnOutputGradients& dy, const RnnInput& input, const RnnWeights& weights,
