@@ -59,6 +59,7 @@ bool recording(const List& inputs) noexcept {
 template <class List>
 std::vector<Tensor> tensors_in(const List& inputs) {
   std::vector<Tensor> tensors;
+  tensors.reserve(std::size(inputs));
   for (const auto& input : inputs)
     if (const Tensor* const x = tensor_of(input)) tensors.push_back(*x);
   return tensors;
