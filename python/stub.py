@@ -10,8 +10,9 @@ they are told to ignore that the overloads overlap.
 
 A device may be given by its name. A result of which the binding says nothing may be anything. The parameter of a layer is
 None only if the layer was made without it, so programs need no check before each use. A layer is called as its forward().
-The members that Python sources add to classes of the extension are in the stubs too: functions under `@_method(Class)`, and
-`Class.name = property(function)`.
+The members that Python sources add to classes of the extension are in the stubs too: functions under `@_method(Class)`,
+`Class.name = property(function)`, `Class.name = function`, and what `_in_place()` and `_aliases()` make. They replace
+members of the extension. `import *` takes no function that crisol/_functions replaces.
 
 pdoc runs the stubs, so their annotations are texts: some name what comes later.
 
@@ -21,6 +22,7 @@ A signature that the binding wrote itself may name a class of _crisol without it
 
 import ast
 import builtins
+import copy
 import pathlib
 import sys
 
@@ -33,7 +35,8 @@ def names_of(body):
         elif isinstance(node, ast.AnnAssign):
             yield node.target.id
         elif isinstance(node, ast.Assign):
-            yield from (target.id for target in node.targets)
+            for target in node.targets:
+                yield from (name.id for name in getattr(target, "elts", [target]) if isinstance(name, ast.Name))
 
 
 def decorated(functions):
@@ -51,20 +54,81 @@ def added_by_calls(tree, functions):
 
 
 def properties(tree, functions):
-    """The properties of `Class.name = property(function)`, as (class, definition)."""
+    """The members of `Class.name = property(getter, setter)` and `Class.name = function`, as (class, definition)."""
     for node in tree.body:
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and name_of(node.value.func) == "property":
-            owner, function = node.targets[0], functions[name_of(node.value.args[0])]
-            function.name, function.decorator_list = owner.attr, [ast.Name("property")]
-            yield name_of(owner.value), function
+        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Attribute):
+            continue
+        owner, is_property = node.targets[0], isinstance(node.value, ast.Call) and name_of(node.value.func) == "property"
+        if not is_property and name_of(node.value) not in functions:
+            continue
+        for i, name in enumerate(map(name_of, node.value.args if is_property else [node.value])):
+            member = copy.deepcopy(functions[name])
+            member.name = owner.attr
+            member.decorator_list = [Renamer.parse(("property", f"{owner.attr}.setter")[i])] if is_property else []
+            yield name_of(owner.value), member
+
+
+def calls_of(tree, name):
+    """The statements name(Class, …) of a file."""
+    for node in (node.value for node in tree.body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
+        if name_of(node.func) == name:
+            yield node
+
+
+def derived_names(package):
+    """The methods that Python sources make of others, as (class, name, method): _in_place() and _aliases()."""
+    for path in sorted(package.rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        for call in calls_of(tree, "_in_place"):
+            yield from ((name_of(call.args[0]), f"{a.value}_", a.value) for a in call.args[1:])
+        for call in calls_of(tree, "_aliases"):
+            yield from ((name_of(call.args[0]), k.arg, k.value.value) for k in call.keywords)
+
+
+def add_derived(tree, derived):
+    """Gives a class copies of its methods under other names. A method in place gives a tensor."""
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    for owner, new, old in derived:
+        if owner not in classes:
+            continue
+        body = classes[owner].body
+        body[:] = [node for node in body if getattr(node, "name", None) != new]
+        for node in [node for node in body if isinstance(node, ast.FunctionDef) and node.name == old]:
+            made = copy.deepcopy(node)
+            made.name = new
+            if new == f"{old}_":
+                made.returns = Renamer.parse("Tensor")
+            body.append(made)
 
 
 def imports_of(tree, module):
-    """What annotations of a file need: its imports for annotations, and the classes of the file."""
+    """What annotations of a file need: its imports for annotations and of results, and the classes of the file."""
     imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    parent = module.rpartition(".")[0]
+    results = [ast.ImportFrom(f"{parent}.{node.module}", node.names, 0) for node in imports if node.module == "_results"]
     imports = [node for node in imports if node.module in ("collections.abc", "typing")]
     classes = [ast.alias(name) for name in sorted(class_names(tree))]
-    return imports + ([ast.ImportFrom(module, classes, 0)] if classes else [])
+    return imports + results + ([ast.ImportFrom(module, classes, 0)] if classes else [])
+
+
+class Unfolder(ast.NodeTransformer):
+    """Puts the types themselves in the place of a file's names of them, such as Dims = int | Sequence[int]."""
+
+    def __init__(self, tree):
+        assigned = [node for node in tree.body if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp)]
+        self.types = {node.targets[0].id: node.value for node in assigned if isinstance(node.targets[0], ast.Name)}
+
+    def visit_arg(self, node):
+        if node.annotation:
+            node.annotation = self.unfolded(node.annotation)
+        return node
+
+    def unfolded(self, node):
+        for part in ast.walk(node):
+            for name, value in ast.iter_fields(part):
+                if isinstance(value, ast.Name) and value.id in self.types:
+                    setattr(part, name, copy.deepcopy(self.types[value.id]))
+        return copy.deepcopy(self.types.get(getattr(node, "id", None), node))
 
 
 def added_members(package):
@@ -75,7 +139,8 @@ def added_members(package):
         functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
         of_file = [*decorated(functions), *added_by_calls(tree, functions), *properties(tree, functions)]
         module = ".".join(("crisol", *path.relative_to(package).with_suffix("").parts)).removesuffix(".__init__")
-        members += [(owner, stub_of(node), imports_of(tree, module)) for owner, node in of_file if node.returns]
+        unfold = Unfolder(tree).visit
+        members += [(owner, unfold(stub_of(node)), imports_of(tree, module)) for owner, node in of_file if node.returns]
     return members
 
 
@@ -95,17 +160,21 @@ def stub_of(function):
     """A copy of a function with its docstring alone, without @_method."""
     text = ast.get_docstring(function)
     body = [ast.Expr(ast.Constant(text if text else ...))]
-    kept = [node for node in function.decorator_list if not isinstance(node, ast.Call)]
-    copy = ast.FunctionDef(function.name, function.args, body, kept, function.returns)
-    return ast.parse(ast.unparse(ast.fix_missing_locations(copy))).body[0]
+    kept = [node for node in function.decorator_list if ast.unparse(node).endswith(("property", ".setter"))]
+    stub = ast.FunctionDef(function.name, function.args, body, kept, function.returns)
+    return ast.parse(ast.unparse(ast.fix_missing_locations(stub))).body[0]
 
 
 def add_members(tree, members):
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
-    needed = {}
+    needed, added = {}, set()
     for owner, node, imports in members:
         if owner in classes:
-            classes[owner].body.append(node)
+            body = classes[owner].body
+            if (owner, node.name) not in added:  # A member in Python replaces that of the extension.
+                body[:] = [other for other in body if getattr(other, "name", None) != node.name]
+            added.add((owner, node.name))
+            body.append(node)
             needed |= {ast.unparse(line): line for line in imports}
     tree.body[:0] = needed.values()
 
@@ -202,18 +271,33 @@ def mend(tree, names_of_crisol):
     return f"from __future__ import annotations\nimport builtins\nimport typing\n{ast.unparse(tree)}\n{aliases}"
 
 
+def public_names(tree):
+    names = set(names_of(tree.body)) - {"_"}
+    names |= {alias.asname for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names if alias.asname}
+    return {name for name in names if not name.startswith("_")}
+
+
+def replaced_names(package):
+    """The names that crisol/_functions defines."""
+    trees = [ast.parse(path.read_text()) for path in (package / "_functions").glob("*.py")]
+    return {name for tree in trees for name in names_of(tree.body)}
+
+
 source, target, package = map(pathlib.Path, sys.argv[1:])
 target.mkdir(exist_ok=True)
 trees = {path.stem: ast.parse(path.read_text()) for path in source.rglob("*.pyi")}
 of_crisol = class_names(trees["__init__"])
 added = added_members(package)
+derived = list(derived_names(package))
 add_calls(trees["_nn"])
 for name, tree in trees.items():
     add_members(tree, added)
+    add_derived(tree, derived)
     lines = mend(tree, set() if name == "__init__" else of_crisol).splitlines()
     for i, line in enumerate(lines):
         if line.lstrip().startswith(("def __eq__(", "def __ne__(")):
             lines[i] += "  # type: ignore[override]"
     if name == "__init__":
         lines.insert(0, '# mypy: disable-error-code="overload-overlap"')
+        lines.append(f"__all__ = {sorted(public_names(tree) - replaced_names(package))}")
     (target / f"{name}.pyi").write_text("\n".join(lines) + "\n")

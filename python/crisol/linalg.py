@@ -1,157 +1,293 @@
-"""Linear algebra: the extension of the Array API standard 2024.12. Functions of matrices take the last two axes of a tensor,
-float32 or float16, and the axes before them are a batch."""
+"""Linear algebra, with PyTorch's names and arguments. Functions of matrices take the last two axes of a tensor, float32 or
+float16, and the axes before them are a batch. crisol.array_api.linalg is the extension of the Array API standard."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
 
 from . import _crisol as _c
-from ._crisol import (
-    Tensor,
-    _linalg,
-    cholesky,
-    cross,
-    det,
-    diagonal,
-    inv,
-    matmul,
-    matrix_transpose,
-    outer,
-    solve,
-    tensordot,
-    vecdot,
-)
+from ._crisol import Tensor, _linalg, dtype
+from ._functions._results import LstsqResult
+from ._method import _numpy_names, into
+from .array_api.linalg import EighResult, QRResult, SlogdetResult, SVDResult
 
-__all__ = [
-    "EighResult",
-    "QRResult",
-    "SVDResult",
-    "SlogdetResult",
-    "cholesky",
+__all__ = ["EighResult", "LinAlgError", "LstsqResult", "QRResult", "SVDResult", "SlogdetResult", "cholesky"]
+__all__ += [
+    "cholesky_ex",
+    "cholesky_solve",
+    "cond",
     "cross",
     "det",
     "diagonal",
     "eigh",
     "eigvalsh",
     "inv",
+    "inv_ex",
+    "lstsq",
+]
+__all__ += [
     "matmul",
+    "matrix_exp",
     "matrix_norm",
     "matrix_power",
     "matrix_rank",
     "matrix_transpose",
-    "outer",
-    "pinv",
-    "qr",
-    "slogdet",
-    "solve",
-    "svd",
-    "svdvals",
-    "tensordot",
-    "trace",
-    "vecdot",
-    "vector_norm",
+    "multi_dot",
+    "norm",
 ]
+__all__ += ["outer", "pinv", "qr", "slogdet", "solve", "solve_ex", "solve_triangular", "svd", "svdvals", "tensordot"]
+__all__ += ["tensorinv", "tensorsolve", "trace", "vander", "vecdot", "vector_norm"]
+
+LinAlgError = _c.Error
+Dims = int | Sequence[int] | None
 
 
-class EighResult(NamedTuple):
-    """The result of eigh()."""
-
-    eigenvalues: Tensor
-    eigenvectors: Tensor
+def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
+    """The lower triangular L with A = L Lᵀ for symmetric positive definite A (…, n, n), or with `upper` Lᵀ."""
+    return _c.cholesky(A, upper=upper)
 
 
-class QRResult(NamedTuple):
-    """The result of qr()."""
-
-    Q: Tensor
-    R: Tensor
-
-
-class SlogdetResult(NamedTuple):
-    """The result of slogdet()."""
-
-    sign: Tensor
-    logabsdet: Tensor
+def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> tuple[Tensor, Tensor]:
+    """cholesky(), and zeros for matrices without an error."""
+    found = _c.cholesky(A, upper=upper)
+    return found, _c.any(_c.isnan(found), axis=(-2, -1)).to(_c.int32)
 
 
-class SVDResult(NamedTuple):
-    """The result of svd()."""
-
-    U: Tensor
-    S: Tensor
-    Vh: Tensor
+def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
+    """The solution X of A X = B, where L is the factor of A by cholesky()."""
+    factor = L.mT if upper else L
+    return solve_triangular(factor.mT, solve_triangular(factor, B, upper=False), upper=True)
 
 
-def eigh(x: Tensor, /) -> EighResult:
-    """The eigenvalues λ of symmetric x (…, n, n) from small to large, (…, n), and the eigenvectors, the columns of V
-    (…, n, n): x = V diag(λ) Vᵀ. Only the lower triangle of x is read. NaN or infinity in a matrix gives NaN."""
-    return EighResult(*_linalg.eigh(x))
+def det(A: Tensor) -> Tensor:
+    """The determinant of each matrix of A (…, n, n), in the shape (…)."""
+    return _c.det(A)
 
 
-def eigvalsh(x: Tensor, /) -> Tensor:
-    """The eigenvalues of symmetric x (…, n, n) from small to large, (…, n)."""
-    return _linalg.eigvalsh(x)
+def slogdet(A: Tensor) -> SlogdetResult:
+    """The sign and the logarithm of the magnitude of the determinants of A (…, n, n), in the shape (…)."""
+    return SlogdetResult(*_c.slogdet(A))
 
 
-def matrix_norm(x: Tensor, /, *, keepdims: bool = False, ord: float | str = "fro") -> Tensor:
-    """A norm of each matrix of x (…, m, n), in the shape (…), or with keepdims (…, 1, 1). ord is "fro" (the root of the sum
-    of squares), "nuc" (the sum of the singular values), 2 or -2 (the largest or smallest singular value), 1 or -1 (the
-    largest or smallest sum of the magnitudes of a column), or inf or -inf (of a row)."""
-    return _linalg.matrix_norm(x, ord, keepdims)
+def inv(A: Tensor) -> Tensor:
+    """The inverse of each matrix of A (…, n, n)."""
+    return _c.inv(A)
 
 
-def matrix_power(x: Tensor, n: int, /) -> Tensor:
-    """The product of n matrices x (…, m, m). n = 0 gives the unit matrix, and n < 0 the product of inverses."""
-    return _linalg.matrix_power(x, n)
+def inv_ex(A: Tensor, *, check_errors: bool = False) -> tuple[Tensor, Tensor]:
+    """inv(), and zeros for matrices without an error."""
+    found = _c.inv(A)
+    return found, _c.any(_c.logical_not(_c.isfinite(found)), axis=(-2, -1)).to(_c.int32)
 
 
-def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
-    """The number of singular values of x (…, m, n) above rtol times the largest, in the shape (…). rtol is a number or a
-    tensor (…), by default max(m, n) times the eps of the dtype."""
-    return _linalg.matrix_rank(x, rtol)
+def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
+    """The solution X of A X = B for A (…, n, n) and B (…, n, k) or (n), or of X A = B without `left`."""
+    return _c.solve(A, B) if left else _c.solve(A.mT, B.mT).mT
 
 
-def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
-    """The pseudo-inverse (…, n, m) of x (…, m, n). Singular values that are at most rtol times the largest count as 0;
-    rtol is as in matrix_rank()."""
-    return _linalg.pinv(x, rtol)
+def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> tuple[Tensor, Tensor]:
+    """solve(), and zeros for matrices without an error."""
+    found = solve(A, B, left=left)
+    return found, _c.any(_c.logical_not(_c.isfinite(found)).reshape((*A.shape[:-2], -1)), axis=-1).to(_c.int32)
 
 
-def qr(x: Tensor, /, *, mode: str = "reduced") -> QRResult:
-    """x = Q R for x (…, m, n), with orthonormal columns of Q and an upper triangular R: (…, m, k) and (…, k, n) for
-    k = min(m, n), or with mode "complete" (…, m, m) and (…, m, n)."""
-    if mode not in ("reduced", "complete"):
-        raise ValueError(f'[qr] mode is {mode!r}, allowed are "reduced" and "complete"')
-    return QRResult(*_linalg.qr(x, mode == "complete"))
+def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Tensor:
+    """solve() for a triangular A, of which only one triangle is read."""
+    triangle = _c.triu(A) if upper else _c.tril(A)
+    if unitriangular:
+        on = _c.eye(A.shape[-1], dtype=_c.bool, device=A.device)
+        triangle = _c.where(on, 1.0, triangle)
+    return solve(triangle, B, left=left)
 
 
-def slogdet(x: Tensor, /) -> SlogdetResult:
-    """The sign and the logarithm of the magnitude of the determinants of x (…, n, n), in the shape (…)."""
-    return SlogdetResult(*_c.slogdet(x))
+def eigh(A: Tensor, UPLO: str = "L") -> EighResult:
+    """The eigenvalues λ of symmetric A (…, n, n) from small to large, (…, n), and the eigenvectors, the columns of V
+    (…, n, n): A = V diag(λ) Vᵀ. Only the lower (or upper) triangle of A is read. NaN or infinity in a matrix gives NaN."""
+    return EighResult(*_linalg.eigh(A if UPLO == "L" else A.mT))
 
 
-def svd(x: Tensor, /, *, full_matrices: bool = True) -> SVDResult:
-    """x = U diag(S) Vh for x (…, m, n), with S (…, k) from large to small, k = min(m, n). U is (…, m, m) and Vh (…, n, n),
+def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
+    """The eigenvalues of symmetric A (…, n, n) from small to large, (…, n)."""
+    return _linalg.eigvalsh(A if UPLO == "L" else A.mT)
+
+
+def qr(A: Tensor, mode: str = "reduced") -> QRResult:
+    """A = Q R for A (…, m, n), with orthonormal columns of Q and an upper triangular R: (…, m, k) and (…, k, n) for
+    k = min(m, n), with mode "complete" (…, m, m) and (…, m, n), and with "r" no Q."""
+    if mode not in ("reduced", "complete", "r"):
+        raise ValueError(f'[qr] mode is {mode!r}, allowed are "reduced", "complete" and "r"')
+    q, r = _linalg.qr(A, mode == "complete")
+    return QRResult(_c.empty(0) if mode == "r" else q, r)
+
+
+def svd(A: Tensor, full_matrices: bool = True) -> SVDResult:
+    """A = U diag(S) Vh for A (…, m, n), with S (…, k) from large to small, k = min(m, n). U is (…, m, m) and Vh (…, n, n),
     or without full_matrices (…, m, k) and (…, k, n). NaN or infinity in a matrix gives NaN."""
-    return SVDResult(*_linalg.svd(x, full_matrices))
+    return SVDResult(*_linalg.svd(A, full_matrices))
 
 
-def svdvals(x: Tensor, /) -> Tensor:
-    """The singular values of x (…, m, n) from large to small, (…, min(m, n))."""
-    return _linalg.svdvals(x)
+def svdvals(A: Tensor) -> Tensor:
+    """The singular values of A (…, m, n) from large to small, (…, min(m, n))."""
+    return _linalg.svdvals(A)
 
 
-def trace(x: Tensor, /, *, offset: int = 0, dtype: _c.dtype | None = None) -> Tensor:
-    """The sum of a diagonal of each matrix of x (…, m, n), in the shape (…). Whole numbers are added as int64, if dtype
-    names no other type."""
+def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> LstsqResult:
+    """The X with the smallest |A X - B| for A (…, m, n) and B (…, m, k)."""
+    u, s, vh = svd(A, False)
+    limit = rcond if rcond is not None else max(A.shape[-2:]) * 2.0**-23
+    kept = _c.gt(s, limit * s[..., :1])
+    inverse = _c.where(kept, 1 / _c.where(kept, s, 1.0), 0.0)
+    x = vh.mT @ (inverse.unsqueeze(-1) * (u.mT @ B))
+    residuals = _c.sum(_c.square(A @ x - B), axis=-2) if A.shape[-2] > A.shape[-1] else _c.empty(0)
+    return LstsqResult(x, residuals, _c.sum(kept, axis=-1), s)
+
+
+def pinv(A: Tensor, *, rtol: Any = None, rcond: Any = None, hermitian: bool = False) -> Tensor:
+    """The pseudo-inverse (…, n, m) of A (…, m, n). Singular values that are at most rtol times the largest count as 0."""
+    return _linalg.pinv(A, rtol if rcond is None else rcond)
+
+
+def matrix_rank(A: Tensor, tol: Any = None, *, rtol: Any = None, hermitian: bool = False) -> Tensor:
+    """The number of singular values of A (…, m, n) above rtol times the largest, or above `tol`."""
+    if tol is not None:
+        return _c.sum(_c.gt(svdvals(A), tol), axis=-1)
+    return _linalg.matrix_rank(A, rtol)
+
+
+def matrix_power(A: Tensor, n: int) -> Tensor:
+    """The product of n matrices A (…, m, m). n = 0 gives the unit matrix, and n < 0 the product of inverses."""
+    return _linalg.matrix_power(A, n)
+
+
+def matrix_exp(A: Tensor) -> Tensor:
+    """The exponential of each matrix (…, n, n): a series of the matrix divided by a power of 2, squared again. Waits."""
+    scale = max(0, int(_c.max(_c.norm(A, p=2, axis=(-2, -1))).item()).bit_length() + 2)
+    x, unit = A / 2.0**scale, _c.eye(A.shape[-1], dtype=A.dtype, device=A.device)
+    result = unit
+    for i in range(10, 0, -1):
+        result = unit + x @ result / i
+    for _ in range(scale):
+        result = result @ result
+    return result
+
+
+@_numpy_names
+def vector_norm(
+    x: Tensor, ord: float = 2, dim: Dims = None, keepdim: bool = False, *, dtype: dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """The norm (sum |x|^ord)^(1 / ord) over one axis, several or all. ord = 0 gives the number of elements that are not 0,
+    and inf and -inf the largest and smallest magnitude."""
+    axes = None if isinstance(dim, (tuple, list)) and not dim else dim
+    return into(out, _c.norm(x if dtype is None else x.to(dtype), p=float(ord), axis=axes, keepdims=keepdim))
+
+
+@_numpy_names
+def matrix_norm(
+    A: Tensor, ord: Any = "fro", dim: Sequence[int] = (-2, -1), keepdim: bool = False, *, dtype: dtype | None = None
+) -> Tensor:
+    """A norm of the matrices along two axes. ord is "fro" (the root of the sum of squares), "nuc" (the sum of the singular
+    values), 2 or -2 (the largest or smallest singular value), 1 or -1 (the largest or smallest sum of the magnitudes of
+    a column), or inf or -inf (of a row)."""
+    x = A if dtype is None else A.to(dtype)
+    first, second = (d % x.ndim for d in dim)
+    y = _linalg.matrix_norm(_c.moveaxis(x, (first, second), (-2, -1)), ord, False)
+    return _c.expand_dims(y, sorted((first, second))) if keepdim else y
+
+
+@_numpy_names
+def norm(
+    A: Tensor, ord: Any = None, dim: Dims = None, keepdim: bool = False, *, dtype: dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """vector_norm() of all elements or along one axis, and matrix_norm() with an `ord` of a matrix or along two axes."""
+    if ord is None:
+        return vector_norm(A, 2, dim, keepdim, dtype=dtype, out=out)
+    pair = isinstance(dim, (tuple, list)) and len(dim) == 2
+    if isinstance(ord, str) or pair or (dim is None and A.ndim == 2):
+        return into(out, matrix_norm(A, ord, dim if pair else (-2, -1), keepdim, dtype=dtype))
+    return vector_norm(A, ord, dim, keepdim, dtype=dtype, out=out)
+
+
+def cond(A: Tensor, p: Any = None) -> Tensor:
+    """The norm of each matrix times that of its inverse; with p None or 2 the quotient of the outer singular values."""
+    if p in (None, 2, -2):
+        s = svdvals(A)
+        return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+    return matrix_norm(A, p) * matrix_norm(inv(A), p)
+
+
+def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The product of matrices (…, M, K) and (…, K, N)."""
+    return into(out, _c.matmul(input, other))
+
+
+def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
+    """The product of several matrices."""
+    result = tensors[0]
+    for x in tensors[1:]:
+        result = _c.matmul(result, x)
+    return result
+
+
+def matrix_transpose(x: Tensor) -> Tensor:
+    """A view with the last two axes exchanged."""
+    return x.mT
+
+
+def outer(x: Tensor, y: Tensor) -> Tensor:
+    """x[i] y[j] for vectors."""
+    return _c.outer(x, y)
+
+
+def cross(input: Tensor, other: Tensor, *, dim: int = -1, axis: int | None = None) -> Tensor:
+    """The cross product of vectors of 3 elements along an axis."""
+    at = dim if axis is None else axis
+    return _c.cross(input, other, axis=at - max(input.ndim, other.ndim) if at >= 0 else at)
+
+
+def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """A view of the diagonal of each matrix of A."""
+    return A.diagonal(offset, dim1 % A.ndim, dim2 % A.ndim)
+
+
+def trace(x: Tensor, /, *, offset: int = 0, dtype: dtype | None = None) -> Tensor:
+    """The sum of a diagonal of each matrix of x (…, m, n), in the shape (…)."""
     y = _c.matrix_trace(x if dtype is None else x.to(dtype), offset=offset)
     return y if dtype is None else y.to(dtype)
 
 
-def vector_norm(
-    x: Tensor, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, ord: float = 2
-) -> Tensor:
-    """The norm (sum |x|^ord)^(1 / ord) over one axis, several or all. ord = 0 gives the number of elements that are not 0,
-    and inf and -inf the largest and smallest magnitude."""
-    return _c.norm(x, p=ord, axis=axis, keepdims=keepdims)
+def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, axis: int | None = None) -> Tensor:
+    """The sum of x y along an axis. The other axes broadcast."""
+    at = dim if axis is None else axis
+    return _c.vecdot(x, y, axis=at - max(x.ndim, y.ndim) if at >= 0 else at)
+
+
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2, *, axes: Any = None) -> Tensor:
+    """The sums of products over the last `dims` axes of a and the first of b, or over two lists of axes."""
+    from ._functions._matrix import tensordot
+
+    return tensordot(a, b, dims, axes=axes)
+
+
+def vander(x: Tensor, *, N: int | None = None) -> Tensor:
+    """The powers 0, 1, … of the elements of each vector, as rows."""
+    powers = _c.arange(x.shape[-1] if N is None else N, device=x.device)
+    return _c.pow(x.unsqueeze(-1), powers.to(x.dtype))
+
+
+def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
+    """The inverse of the map from the last axes of A to its first `ind` axes."""
+    rows, columns = A.shape[:ind], A.shape[ind:]
+    return _c.inv(A.reshape((math.prod(rows), -1))).reshape((*columns, *rows))
+
+
+def tensorsolve(A: Tensor, B: Tensor) -> Tensor:
+    """The X with tensordot(A, X) = B."""
+    shape = A.shape[B.ndim :]
+    return _c.solve(A.reshape((B.numel(), -1)), B.reshape(-1)).reshape(shape)
 
 
 def __dir__():

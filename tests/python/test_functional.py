@@ -191,7 +191,9 @@ def test_pad():
     with pytest.raises(ValueError, match="two"):
         F.pad(tensor(x), (1, 2, 3))
     with pytest.raises(ValueError, match="constant"):
-        F.pad(tensor(x), (1, 2), mode="reflect")
+        F.pad(tensor(x), (1, 2), mode="mirror")
+    with pytest.raises(ValueError, match="takes no value"):
+        F.pad(tensor(x), (1, 2), mode="reflect", value=1)
 
 
 def test_vision():

@@ -23,7 +23,8 @@ NUMBERS = {
 BINARY = {"add_", "sub_", "subtract_", "mul_", "multiply_", "div_", "divide_", "true_divide_", "pow_", "copy_", "atan2_"}
 BINARY |= {"arctan2_", "hypot_", "maximum_", "minimum_", "fmax_", "fmin_", "logaddexp_", "logaddexp2_", "prelu_", "xlogy_"}
 BINARY |= {"fmod_", "remainder_", "copysign_"}
-NOT_RECORDED = {"requires_grad_", "uniform_", "normal_"}
+NOT_RECORDED = {"requires_grad_", "uniform_", "normal_", "bernoulli_", "random_", "digamma_", "detach_", "apply_"}
+NOT_RECORDED |= {"t_", "transpose_", "squeeze_", "unsqueeze_", "exponential_", "log_normal_", "cauchy_", "geometric_", "share_memory_"}
 
 
 def in_place_methods():

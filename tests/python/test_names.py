@@ -94,7 +94,7 @@ def test_the_binding_uses_the_stable_interface_of_python():
 
 def test_namespace_of_a_tensor():
     x = crisol.ones((2,))
-    assert x.__array_namespace__() is crisol and x.__array_namespace__(api_version="2024.12") is crisol
+    assert x.__array_namespace__() is crisol.array_api and x.__array_namespace__(api_version="2024.12") is crisol.array_api
     with pytest.raises(ValueError):
         x.__array_namespace__(api_version="1999.12")
 

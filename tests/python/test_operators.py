@@ -86,11 +86,14 @@ def test_methods_in_place_return_the_same_object():
     assert x.tolist() == [4, 5]
 
 
-def test_dtypes_of_results_depend_on_dtypes_alone():
+def test_dtypes_of_results():
+    """Whole numbers follow the standard: the dtypes alone decide. Numbers with fractions follow PyTorch."""
     scalar = crisol.asarray(1, dtype=crisol.int64)
     assert (scalar + crisol.ones((2,), dtype=crisol.uint8)).dtype is crisol.int64
     assert (crisol.ones((2,), dtype=crisol.uint8) + 1).dtype is crisol.uint8
-    assert (of(1.0) * crisol.ones((2,), dtype=crisol.float16)).dtype is crisol.float32
+    assert (of(1.0) * crisol.ones((2,), dtype=crisol.float16)).dtype is crisol.float16
+    assert crisol.add(scalar, crisol.ones((2,), dtype=crisol.uint8)).dtype is crisol.uint8
+    assert crisol.array_api.add(scalar, crisol.ones((2,), dtype=crisol.uint8)).dtype is crisol.int64
 
 
 def test_foreign_operands():

@@ -48,8 +48,10 @@ def test_scatter_with_a_reduction():
         assert crisol.index_reduce(x, 1, index[0], src, reduce).tolist() == [expected]
     assert crisol.scatter_nd(x, crisol.asarray([[0, 1]]), crisol.asarray([7.0])).tolist() == [[1, 7, 3]]
     assert x.scatter_nd(crisol.asarray([[0, 1]]), crisol.asarray([7.0]), "sum").tolist() == [[1, 9, 3]]
-    with pytest.raises(ValueError, match="reduce is 'mean'"):
-        x.scatter_reduce(1, index, src, "mean")
+    assert x.scatter_reduce(1, index, src, "mean").tolist() == [[-3, 2, 1.75]]
+    assert x.scatter_reduce(1, index, src, "amax", include_self=False).tolist() == [[10, 2, 0.5]]
+    with pytest.raises(ValueError, match="reduce is 'median'"):
+        x.scatter_reduce(1, index, src, "median")
 
 
 def test_randint_from_zero():

@@ -11,7 +11,8 @@ from weakref import WeakValueDictionary
 from .. import _crisol
 from .._crisol import _nn
 from ._hooks import copy_hooks
-from ._module import Module, _method
+from .._method import _method
+from ._module import Module
 
 _LIBRARY = {value for value in (*vars(_nn).values(), _crisol._onnx.Model) if isinstance(value, type)}
 _CONTAINERS = (_nn.Sequential, _nn.ModuleList, _nn.ModuleDict)

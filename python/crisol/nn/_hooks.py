@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import _crisol
 from .._crisol import Tensor, _autograd, _nn
-from ._module import _method
+from .._method import _method
 
 Module = _nn.Module
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self
 
 from .._crisol import InvalidArgumentError, Tensor, _nn, asarray
 from .._crisol._nn import Buffer, Parameter
+from .._method import _method
 
 Module = _nn.Module
 
@@ -16,17 +17,6 @@ class IncompatibleKeys(NamedTuple):
 
     missing_keys: list[str]
     unexpected_keys: list[str]
-
-
-def _method(cls):
-    """A decorator that makes a function a method of a class of the extension."""
-
-    def add(function):
-        function.__qualname__ = f"{cls.__name__}.{function.__name__}"
-        setattr(cls, function.__name__, function)
-        return function
-
-    return add
 
 
 @_method(Module)

@@ -3,7 +3,8 @@
 import re
 
 from .._crisol import _nn
-from ._module import Module, _method
+from .._method import _method
+from ._module import Module
 
 
 def _indented(text):

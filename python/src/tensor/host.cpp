@@ -111,8 +111,10 @@ void bind_host(nb::module_& m, TensorClass& tensor) {
            "The value of a tensor with one element, as bool, int or float. Waits.")
       .def("tolist", &to_list, nb::sig("def tolist(self) -> typing.Any"),
            "The elements as nested lists; a number for a scalar. Waits.")
-      .def("numpy", &to_numpy, nb::sig("def numpy(self) -> typing.Any"),
-           "The elements as a NumPy array, a copy. Waits.")
+      .def(
+          "numpy", [](const Tensor& x, bool) { return to_numpy(x); }, nb::kw_only(), "force"_a = false,
+          nb::sig("def numpy(self, *, force: bool = False) -> typing.Any"),
+          "The elements as a NumPy array, a copy. Waits.")
       .def("tobytes", &to_bytes, "The elements as bytes, outermost axis first. Waits.")
       .def("__array__", &array_protocol, "dtype"_a = nb::none(), "copy"_a = nb::none())
       .def(

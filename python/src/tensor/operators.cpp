@@ -138,19 +138,28 @@ void bind_in_place(TensorClass& tensor) {
   bind_in_place(tensor, "__imatmul__", &multiply_in_place);
 }
 
-/// Binds PyTorch's add(a, b, alpha=…) and sub(a, b, alpha=…), which first multiply b by a number.
+/// b times a number.
+Tensor times(const Operand& b, const Scalar& alpha) {
+  if (b.tensor() != nullptr) return mul(b, alpha);
+  const Scalar& number = b.number();
+  if (number.dtype() != DType::f32 && alpha.dtype() != DType::f32)
+    return full({}, Scalar(number.as_int() * alpha.as_int()), DType::i64);
+  return full({}, Scalar(number.as_double() * alpha.as_double()), DType::f32);
+}
+
+/// PyTorch's add(a, b, alpha=…) and sub(a, b, alpha=…): b is first multiplied by a number.
 void bind_scaled(nb::module_& m, TensorClass& tensor, const char* name, Binary function,
                  Tensor& (*in_place)(Tensor&, const Operand&)) {
-  const auto scaled = [function](const Tensor& a, const Tensor& b, const Scalar& alpha) {
-    return function(a, mul(b, alpha));
+  const auto scaled = [function](const Tensor& a, const Operand& b, const Scalar& alpha) {
+    return function(a, times(b, alpha));
   };
   const std::string text = std::string(name) + "(a, alpha * b), for each element.";
-  m.def(name, scaled, "a"_a, "b"_a, nb::kw_only(), "alpha"_a, Unlocked(), text.c_str());
-  tensor.def(name, scaled, "b"_a, nb::kw_only(), "alpha"_a, Unlocked(), text.c_str());
+  m.def(name, scaled, "input"_a, "other"_a, nb::kw_only(), "alpha"_a, Unlocked(), text.c_str());
+  tensor.def(name, scaled, "other"_a, nb::kw_only(), "alpha"_a, Unlocked(), text.c_str());
   tensor.def(
       (std::string(name) + "_").c_str(),
-      [in_place](Tensor& a, const Tensor& b, const Scalar& alpha) -> Tensor& { return in_place(a, mul(b, alpha)); },
-      "b"_a, nb::kw_only(), "alpha"_a, Unlocked(), itself, text.c_str());
+      [in_place](Tensor& a, const Operand& b, const Scalar& alpha) -> Tensor& { return in_place(a, times(b, alpha)); },
+      "other"_a, nb::kw_only(), "alpha"_a, Unlocked(), itself, text.c_str());
 }
 
 }  // namespace
@@ -159,8 +168,8 @@ void bind_operators(nb::module_& m, TensorClass& tensor) {
   bind_arithmetic(tensor);
   bind_comparisons(tensor);
   bind_in_place(tensor);
-  bind_scaled(m, tensor, "add", &promoted<&add>, [](Tensor& a, const Operand& b) -> Tensor& { return a.add_(b); });
-  bind_scaled(m, tensor, "sub", &promoted<&sub>, [](Tensor& a, const Operand& b) -> Tensor& { return a.sub_(b); });
+  bind_scaled(m, tensor, "add", &add, [](Tensor& a, const Operand& b) -> Tensor& { return a.add_(b); });
+  bind_scaled(m, tensor, "sub", &sub, [](Tensor& a, const Operand& b) -> Tensor& { return a.sub_(b); });
   const auto bind = [&m](const char* name, Binary function, const char* text) {
     m.def(name, function, "x1"_a, "x2"_a, Unlocked(), text);
   };

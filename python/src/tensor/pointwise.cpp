@@ -21,6 +21,9 @@ namespace {
 
 // Selects a row's differentiable function among the overloads of its name.
 #define CRISOL_UNARY_OF(name, scalars) static_cast<Tensor (*)(const Tensor& CRISOL_TYPES_##scalars)>(&crisol::name)
+#define CRISOL_BINARY_OF(name) static_cast<Tensor (*)(const Operand&, const Operand&)>(&crisol::name)
+// PyTorch's name of a second operand that the table calls b.
+#define CRISOL_OTHER(name) nb::arg(std::string_view(name) == "b" ? "other" : name)
 #define CRISOL_TERNARY_OF(name, scalars) \
   static_cast<Tensor (*)(const Operand&, const Operand&, const Operand& CRISOL_TYPES_##scalars)>(&crisol::name)
 
@@ -30,6 +33,27 @@ template <class Where, class Function, class... Extra>
 void define(Where& where, const char* name, Function function, const char* formula, const Extra&... extra) {
   const std::string text = std::string(formula) + ", for each element.";
   where.def(name, function, extra..., Unlocked(), TextPointer(text.c_str()));
+}
+
+/// A function that writes its result into a tensor of the result's shape.
+template <class... Arguments>
+auto into(Tensor (*function)(Arguments...)) {
+  return [function](Arguments... arguments, Tensor& out) -> Tensor& {
+    const Tensor result = function(arguments...);
+    if (result.shape() != out.shape())
+      throw Error(ErrorCode::invalid_argument, "[out] the result has shape " + to_string(result.shape()) +
+                                                   ", and out has shape " + to_string(out.shape()));
+    out.copy_from(result);
+    return out;
+  };
+}
+
+/// f(…) and f(…, out=…)
+template <class Function, class... Extra>
+void define_with_out(nb::module_& m, const char* name, Function function, const char* formula, const Extra&... extra) {
+  define(m, name, function, formula, extra...);
+  m.def(name, into(function), extra..., nb::kw_only(), nb::arg("out"), Unlocked(), "The same, written into `out`.",
+        itself);
 }
 
 template <class Function, class... Extra>
@@ -42,18 +66,19 @@ void define_in_place(TensorClass& tensor, const char* name, Function function, c
 void bind_unary(nb::module_& m, TensorClass& tensor) {
 #define CRISOL_UNARY(name, x, scalars, rule, saved, forward, integer, derivative, reference, reference_derivative, \
                      low, high, ulp, formula)                                                                      \
-  define(m, #name, CRISOL_UNARY_OF(name, scalars), formula, nb::arg(#x) CRISOL_ARGUMENTS_##scalars);               \
+  define_with_out(m, #name, CRISOL_UNARY_OF(name, scalars), formula, nb::arg("input") CRISOL_ARGUMENTS_##scalars); \
   define(tensor, #name, CRISOL_UNARY_OF(name, scalars), formula CRISOL_ARGUMENTS_##scalars);                       \
   CRISOL_IN_PLACE_##rule(define_in_place(tensor, #name, &Tensor::name##_ CRISOL_ARGUMENTS_##scalars);)
 #include "crisol/ops/pointwise.def"
 }
 
-void bind_binary(nb::module_& m, TensorClass& tensor) {
+void bind_binary(nb::module_& m, nb::module_& standard, TensorClass& tensor) {
 #define CRISOL_BINARY(name, a, b, scalars, rule, forward, integer, derivative_a, derivative_b, reference, reference_a, \
                       reference_b, low, high, ulp, formula)                                                            \
-  define(m, #name, &promoted<&crisol::name>, formula, nb::arg(#a), nb::arg(#b) CRISOL_ARGUMENTS_##scalars);            \
-  define(tensor, #name, &promoted<&crisol::name>, formula, nb::arg(#b) CRISOL_ARGUMENTS_##scalars);                    \
-  CRISOL_IN_PLACE_##rule(define_in_place(tensor, #name, &Tensor::name##_, nb::arg(#b) CRISOL_ARGUMENTS_##scalars);)
+  define(standard, #name, &promoted<&crisol::name>, formula, nb::arg("x1"), nb::arg("x2") CRISOL_ARGUMENTS_##scalars); \
+  define_with_out(m, #name, CRISOL_BINARY_OF(name), formula, nb::arg("input"), CRISOL_OTHER(#b));                      \
+  define(tensor, #name, CRISOL_BINARY_OF(name), formula, CRISOL_OTHER(#b));                                            \
+  CRISOL_IN_PLACE_##rule(define_in_place(tensor, #name, &Tensor::name##_, CRISOL_OTHER(#b));)
 #include "crisol/ops/pointwise.def"
 }
 
@@ -72,8 +97,9 @@ void bind_ternary(nb::module_& m, TensorClass& tensor) {
 }  // namespace
 
 void bind_pointwise(nb::module_& m, TensorClass& tensor) {
+  nb::module_ standard = m.def_submodule("_standard", "Functions with the Array API standard's rules of types.");
   bind_unary(m, tensor);
-  bind_binary(m, tensor);
+  bind_binary(m, standard, tensor);
   bind_ternary(m, tensor);
 }
 

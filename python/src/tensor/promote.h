@@ -1,6 +1,6 @@
-// The element types of results by the Array API standard: the types of the operands alone decide. In the library a
-// tensor of rank 0 has less weight than other tensors. Where the rules differ, the operands are converted before the
-// call.
+// The element types of results by the Array API standard: the types of the operands alone decide. In the library, as in
+// PyTorch, a tensor of rank 0 counts less than others. So whole numbers are converted before the call where the rules
+// differ. The standard has no rule for float16, so it follows PyTorch's.
 #pragma once
 
 #include "crisol/functions/matmul.h"
@@ -15,6 +15,7 @@ class Promoted {
     if (a.tensor() == nullptr || b.tensor() == nullptr) return;
     const Tensor &x = *a.tensor(), &y = *b.tensor();
     if (!x.defined() || !y.defined() || x.dtype() == y.dtype() || (x.dim() > 0 && y.dim() > 0)) return;
+    if (is_floating(x.dtype()) || is_floating(y.dtype())) return;
     const DType wanted = promote_types(x.dtype(), y.dtype());
     if (result_type(x, y) == wanted) return;
     a_ = Operand(held_a_ = x.to(wanted));

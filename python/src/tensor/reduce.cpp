@@ -17,7 +17,6 @@ struct Reduction {
 };
 
 constexpr Reduction plain[]{
-    {"mean", &mean, "The mean of float32 or float16; NaN for no elements."},
     {"max", &max, "The largest element, or NaN if there is one. Refuses to reduce no elements."},
     {"min", &min, "The smallest element, or NaN if there is one. Refuses to reduce no elements."},
     {"any", &any, "Whether any element differs from 0, as bool."},
@@ -35,6 +34,7 @@ struct Accumulation {
 };
 
 constexpr Accumulation accumulations[]{
+    {"mean", &mean, "The mean of float32 or float16; NaN for no elements."},
     {"sum", &sum, "The sum; 0 for no elements. Integers and bool are added as int64 if no dtype is given."},
     {"prod", &prod, "The product; 1 for no elements. Integers and bool are multiplied as int64 if no dtype is given."},
 };

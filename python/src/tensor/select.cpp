@@ -123,6 +123,14 @@ Tensor scatter_nd_of(const Tensor& x, const Tensor& index, const Tensor& src,
   return scatter_nd(x, index, src, reduce ? std::optional(reduction_of(*reduce)) : std::nullopt);
 }
 
+/// x with values at the positions of a tensor for each axis; None takes all of an axis.
+Tensor index_put_of(const Tensor& x, const std::vector<std::optional<Tensor>>& indices, const Operand& value,
+                    bool accumulate) {
+  std::vector<Tensor> positions;
+  for (const std::optional<Tensor>& index : indices) positions.push_back(or_undefined(index));
+  return index_put(x, positions, value, accumulate);
+}
+
 }  // namespace
 
 void bind_select(nb::module_& m, TensorClass& tensor) {
@@ -131,6 +139,7 @@ void bind_select(nb::module_& m, TensorClass& tensor) {
   m.def("nonzero", &nonzero_of, "x"_a,
         "The positions of the elements that are not 0: a tensor (int64) for each axis. Waits.");
   tensor.def("nonzero", &nonzero_of, "The positions of the elements that are not 0: a tensor for each axis. Waits.");
+  m.def("_index_put", &index_put_of, "x"_a, "indices"_a, "value"_a, "accumulate"_a, Unlocked());
   m.def("where", &where_of, "condition"_a, "x1"_a, "x2"_a, Unlocked(), "x1 where condition is not 0, else x2.");
   m.def("unique", waiting(&unique_of), "x"_a, "sorted"_a = true, "axis"_a = nb::none(),
         "The different values of x, and for each the position of its first element, for each element of x the position "

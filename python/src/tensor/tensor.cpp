@@ -27,15 +27,6 @@ std::string repr_of(const Tensor& x) {
   return text;
 }
 
-/// Throws unless the module has the functions of this version of the Array API standard.
-nb::object array_namespace(const Tensor&, const std::optional<std::string>& api_version) {
-  if (api_version)
-    for (const char* known : {"2021.12", "2022.12", "2023.12", "2024.12"})
-      if (*api_version == known) return nb::module_::import_("crisol");
-  if (api_version) throw nb::value_error(("crisol has the Array API standard 2024.12, not " + *api_version).c_str());
-  return nb::module_::import_("crisol");
-}
-
 void bind_properties(TensorClass& tensor) {
   tensor.def_prop_ro("shape", &Tensor::shape, "The sizes of the axes, outermost first, as a tuple.")
       .def_prop_ro("strides", &Tensor::strides, "The distances between neighbours along each axis, in elements.")
@@ -49,11 +40,11 @@ void bind_properties(TensorClass& tensor) {
           "The bytes of all elements.")
       .def_prop_ro("T", &Tensor::T, Unlocked(), "A view with all axes in the opposite order.")
       .def_prop_ro("mT", &matrix_transpose, Unlocked(), "A view with the last two axes exchanged.")
-      .def("__array_namespace__", &array_namespace, nb::kw_only(), "api_version"_a = nb::none(),
-           "The module crisol, which has the functions of the Array API standard.")
       .def("dim", &Tensor::dim, "The number of axes.")
       .def("numel", &Tensor::numel, "The number of elements.")
-      .def("is_contiguous", &Tensor::is_contiguous, "Whether the elements lie one after another in memory.")
+      .def(
+          "is_contiguous", [](const Tensor& x, const nb::object&) { return x.is_contiguous(); }, nb::kw_only(),
+          "memory_format"_a = nb::none(), "Whether the elements lie one after another in memory.")
       .def("shares_storage_with", &Tensor::shares_storage_with, "other"_a,
            "Whether both tensors use the same memory. They may be different parts of it.");
 }
@@ -105,8 +96,13 @@ void bind_views(TensorClass& tensor) {
                "A view of one element along an axis.");
   define_along(tensor, "unsqueeze", &Tensor::unsqueeze, "axis"_a, Unlocked(),
                "A view with a new axis of size 1 before `axis`.");
-  tensor.def("contiguous", &Tensor::contiguous, Unlocked(), "This tensor if it is contiguous, otherwise a copy.")
-      .def("clone", &Tensor::clone, Unlocked(), "A contiguous copy.");
+  tensor
+      .def(
+          "contiguous", [](const Tensor& x, const nb::object&) { return unlocked([&] { return x.contiguous(); }); },
+          nb::kw_only(), "memory_format"_a = nb::none(), "This tensor if it is contiguous, otherwise a copy.")
+      .def(
+          "clone", [](const Tensor& x, const nb::object&) { return unlocked([&] { return x.clone(); }); },
+          nb::kw_only(), "memory_format"_a = nb::none(), "A contiguous copy.");
 }
 
 /// Implements x.to(dtype), x.to(device) and x.to(device, dtype).
@@ -117,13 +113,31 @@ Tensor moved(const Tensor& x, const std::optional<Device>& device, const std::op
 }
 
 void bind_moves(TensorClass& tensor) {
-  const char* text = "This tensor if it is on the device and has the dtype, otherwise a copy.";
+  const char* text =
+      "This tensor if it is on the device and has the dtype, otherwise a copy. `non_blocking` and `memory_format` "
+      "change "
+      "nothing.";
+  const auto none = nb::none();
   tensor
       .def(
-          "to", [](const Tensor& x, DType dtype, bool copy) { return moved(x, {}, dtype, copy); }, "dtype"_a,
-          nb::kw_only(), "copy"_a = false, Unlocked(), text)
-      .def("to", &moved, "device"_a = nb::none(), "dtype"_a = nb::none(), nb::kw_only(), "copy"_a = false, Unlocked(),
-           text)
+          "to",
+          [](const Tensor& x, DType dtype, bool, bool copy, const nb::object&) {
+            return unlocked([&] { return moved(x, {}, dtype, copy); });
+          },
+          "dtype"_a, "non_blocking"_a = false, "copy"_a = false, nb::kw_only(), "memory_format"_a = none, text)
+      .def(
+          "to",
+          [](const Tensor& x, const std::optional<Device>& device, const std::optional<DType>& dtype, bool, bool copy,
+             const nb::object&) { return unlocked([&] { return moved(x, device, dtype, copy); }); },
+          "device"_a = none, "dtype"_a = none, "non_blocking"_a = false, "copy"_a = false, nb::kw_only(),
+          "memory_format"_a = none, text)
+      .def(
+          "to",
+          [](const Tensor& x, const Tensor& other, bool, bool copy) {
+            return moved(x, other.device(), other.dtype(), copy);
+          },
+          "other"_a, "non_blocking"_a = false, "copy"_a = false, Unlocked(),
+          "The same with the device and dtype of other.")
       .def(
           "to_device",
           [](const Tensor& x, Device device, nb::handle) { return unlocked([&] { return x.to(device); }); }, "device"_a,
@@ -144,11 +158,14 @@ void bind_moves(TensorClass& tensor) {
 void bind_writes(TensorClass& tensor) {
   tensor
       .def(
-          "copy_", [](Tensor& x, const Tensor& source) -> Tensor& { return x.copy_from(source), x; }, "source"_a,
-          Unlocked(), itself,
+          "copy_", [](Tensor& x, const Tensor& source, bool) -> Tensor& { return x.copy_from(source), x; }, "source"_a,
+          "non_blocking"_a = false, Unlocked(), itself,
           "Overwrites all elements with those of `source`, broadcast and converted. Returns this tensor.")
       .def("fill_", &Tensor::fill_, "value"_a, Unlocked(), itself,
            "Sets every element to a value. Returns this tensor.")
+      .def(
+          "_become", [](Tensor& x, const Tensor& other) -> Tensor& { return x = other; }, "other"_a, itself,
+          "Makes this object stand for another tensor.")
       .def("zero_", &Tensor::zero_, Unlocked(), itself, "Sets every element to 0. Returns this tensor.");
 }
 
@@ -171,10 +188,10 @@ void bind_gradients(TensorClass& tensor) {
           "it.")
       .def(
           "backward",
-          [](const Tensor& x, const Tensor* gradient, bool retain_graph, bool create_graph) {
-            x.backward(gradient == nullptr ? Tensor() : *gradient, {retain_graph, create_graph});
+          [](const Tensor& x, const Tensor* gradient, std::optional<bool> retain_graph, bool create_graph) {
+            x.backward(gradient == nullptr ? Tensor() : *gradient, {retain_graph.value_or(create_graph), create_graph});
           },
-          "gradient"_a = nb::none(), "retain_graph"_a = false, "create_graph"_a = false, Unlocked(),
+          "gradient"_a = nb::none(), "retain_graph"_a = nb::none(), "create_graph"_a = false, Unlocked(),
           "Adds the gradients of this tensor to the grad of the leaves that it depends on.")
       .def("retain_grad", &Tensor::retain_grad, itself,
            "Makes backward() keep the gradient of this result in its grad.")

@@ -22,7 +22,7 @@ if ! find_array_api_tests || ! install_python; then
   say "no Array API tests: $reason"
   exit 3
 fi
-export ARRAY_API_TESTS_MODULE=crisol ARRAY_API_TESTS_VERSION=2024.12
+export ARRAY_API_TESTS_MODULE=crisol.array_api ARRAY_API_TESTS_VERSION=2024.12
 # The suite's own switch for libraries with fewer types. crisol.float64 is only a name.
 export ARRAY_API_TESTS_SKIP_DTYPES=float64,complex64,complex128
 export PYTHONPATH=$crisol_root/tests/python/array_api:${PYTHONPATH:-$crisol_build/python:$crisol_root/tests/python}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _crisol as _c
+from .. import _crisol as _c
 
 __array_api_version__ = "2024.12"
 
 
 class ArrayNamespaceInfo:
-    """What `crisol` has of the Array API standard."""
+    """What `crisol.array_api` has of the Array API standard."""
 
     def capabilities(self) -> dict[str, Any]:
         """Facts about boolean indexing, results with shapes that depend on elements, and the largest rank."""
@@ -38,5 +38,5 @@ class ArrayNamespaceInfo:
 
 
 def __array_namespace_info__() -> ArrayNamespaceInfo:
-    """An object that tells what `crisol` has of the Array API standard."""
+    """An object that tells what `crisol.array_api` has of the Array API standard."""
     return ArrayNamespaceInfo()

@@ -1,98 +1,13 @@
 """The parts of the Array API standard that are written in Python: other names, results with names, and limits."""
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from . import _crisol as _c
-from ._crisol import (
-    Tensor,
-    div,
-    dtype,
-    eq,
-    float16,
-    float32,
-    ge,
-    gt,
-    int32,
-    int64,
-    le,
-    lt,
-    mul,
-    ne,
-    neg,
-    promote_types,
-    sub,
-    uint8,
-)
+from .. import _crisol as _c
+from .._crisol import Tensor, dtype
 
-__all__ = [
-    "UniqueAll",
-    "UniqueCounts",
-    "UniqueInverse",
-    "broadcast_arrays",
-    "can_cast",
-    "clip",
-    "conj",
-    "divide",
-    "e",
-    "equal",
-    "finfo",
-    "float64",
-    "greater",
-    "greater_equal",
-    "iinfo",
-    "imag",
-    "inf",
-    "less",
-    "less_equal",
-    "meshgrid",
-    "multiply",
-    "nan",
-    "negative",
-    "newaxis",
-    "not_equal",
-    "pi",
-    "positive",
-    "real",
-    "reshape",
-    "subtract",
-    "unique_all",
-    "unique_counts",
-    "unique_inverse",
-    "unique_values",
-    "unstack",
-]
-
-e = math.e
-inf = math.inf
-nan = math.nan
-pi = math.pi
-newaxis = None
-
-
-class _MissingDtype:
-    """An element type that no tensor has. Programs compare dtypes with it, so it has a name. No function takes it."""
-
-    def __init__(self, name: str, itemsize: int) -> None:
-        self.name = name
-        self.itemsize = itemsize
-
-    def __repr__(self) -> str:
-        return f"crisol.{self.name}"
-
-    def __reduce__(self) -> str:
-        return self.name
-
-
-float64: Any = _MissingDtype("float64", 8)
-# Pickles name it by its module.
-float64.__module__ = "crisol"
-
-# The standard's names of functions that have PyTorch's names too.
-subtract, multiply, divide, negative = sub, mul, div, neg
-equal, not_equal, less, less_equal, greater, greater_equal = eq, ne, lt, le, gt, ge
+__all__ = ["UniqueAll", "UniqueCounts", "UniqueInverse", "broadcast_arrays", "can_cast", "clip", "conj", "imag", "meshgrid"]
+__all__ += ["positive", "real", "reshape", "unique_all", "unique_counts", "unique_inverse", "unique_values", "unstack"]
 
 
 def positive(x: Tensor, /) -> Tensor:
@@ -129,60 +44,10 @@ def reshape(x: Tensor, /, shape: int | Sequence[int], *, copy: bool | None = Non
     return y.clone() if copy and shared else y
 
 
-@dataclass(frozen=True)
-class _Finfo:
-    """The limits of a floating-point dtype."""
-
-    bits: int
-    eps: float
-    max: float
-    min: float
-    smallest_normal: float
-    dtype: dtype
-
-
-@dataclass(frozen=True)
-class _Iinfo:
-    """The limits of an integer dtype."""
-
-    bits: int
-    max: int
-    min: int
-    dtype: dtype
-
-
-_finfo = {
-    float32: _Finfo(32, 2.0**-23, (2 - 2.0**-23) * 2.0**127, -(2 - 2.0**-23) * 2.0**127, 2.0**-126, float32),
-    float16: _Finfo(16, 2.0**-10, 65504.0, -65504.0, 2.0**-14, float16),
-}
-_iinfo = {
-    int32: _Iinfo(32, 2**31 - 1, -(2**31), int32),
-    int64: _Iinfo(64, 2**63 - 1, -(2**63), int64),
-    uint8: _Iinfo(8, 255, 0, uint8),
-}
-
-
-def _limits(table: dict[dtype, Any], kind: str, type: dtype | Tensor) -> Any:
-    wanted = type.dtype if isinstance(type, Tensor) else type
-    if wanted not in table:
-        raise TypeError(f"{kind}info() takes {', '.join(map(repr, table))} or a tensor of these, not {type!r}")
-    return table[wanted]
-
-
-def finfo(type: dtype | Tensor, /) -> _Finfo:
-    """The limits of a floating-point dtype, or of the dtype of a tensor: bits, eps, max, min and smallest_normal."""
-    return _limits(_finfo, "f", type)
-
-
-def iinfo(type: dtype | Tensor, /) -> _Iinfo:
-    """The limits of an integer dtype, or of the dtype of a tensor: bits, max and min."""
-    return _limits(_iinfo, "i", type)
-
-
 def can_cast(from_: dtype | Tensor, to: dtype, /) -> bool:
     """Whether a dtype, or that of a tensor, converts to another one in a function of both."""
     source = from_.dtype if isinstance(from_, Tensor) else from_
-    return promote_types(source, to) is to
+    return _c.promote_types(source, to) is to
 
 
 def broadcast_arrays(*arrays: Tensor) -> list[Tensor]:

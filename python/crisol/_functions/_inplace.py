@@ -1,0 +1,90 @@
+"""Methods in place: the result of a method replaces the elements. python/stub.py makes their types from those of the
+methods."""
+
+from typing import Any
+
+from .. import _crisol as _c
+from .._crisol import Tensor
+from .._method import _aliases, _in_place, _method
+from . import _arrange, _index, _math, _matrix, _members, _order, _reduce  # noqa: F401
+
+__all__: list[str] = ["relu_", "selu_", "celu_", "clamp_", "nan_to_num_"]
+
+_in_place(Tensor, "clamp", "clip", "clamp_min", "clamp_max", "div", "divide", "true_divide", "round", "frac", "deg2rad")
+_in_place(
+    Tensor, "rad2deg", "logit", "sinc", "xlogy", "heaviside", "nan_to_num", "fmax", "fmin", "ldexp", "float_power"
+)
+_in_place(Tensor, "gcd", "lcm", "erfinv", "digamma", "addmm", "addmv", "addr", "baddbmm", "addbmm", "tril", "triu")
+_in_place(Tensor, "cumsum", "cumprod", "renorm", "scatter", "scatter_add", "scatter_reduce", "index_add", "index_copy")
+_in_place(Tensor, "index_fill", "index_put", "index_reduce", "masked_scatter", "put", "bitwise_and", "bitwise_or")
+_in_place(Tensor, "bitwise_xor", "bitwise_not", "bitwise_left_shift", "bitwise_right_shift")
+_in_place(Tensor, "eq", "ne", "lt", "le", "gt", "ge")
+_aliases(Tensor, fix_="trunc_", sgn_="sign_", arccos_="acos_", arcsin_="asin_", arctan_="atan_", greater_="gt_")
+_aliases(Tensor, arccosh_="acosh_", arcsinh_="asinh_", arctanh_="atanh_", less_="lt_", not_equal_="ne_")
+
+
+@_method(Tensor)
+def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
+    """Overwrites the diagonal of a matrix with one value. Returns this tensor."""
+    if self.ndim != 2 or wrap:
+        raise _c.InvalidArgumentError(f"[fill_diagonal_] takes a matrix without wrap, not shape {self.shape}")
+    _c.diagonal(self).fill_(fill_value)
+    return self
+
+
+def _moved(self: Tensor, view: Tensor) -> Tensor:
+    """Makes this object stand for a view of its tensor. Other objects of the tensor stay as they are."""
+    if self.is_leaf and self.requires_grad:
+        raise _c.InvalidArgumentError("a leaf that wants a gradient keeps its shape; use detach()")
+    return self._become(view)
+
+
+@_method(Tensor)
+def t_(self: Tensor) -> Tensor:
+    """Makes this object stand for the transposed matrix. Returns it."""
+    return _moved(self, self.t())
+
+
+@_method(Tensor)
+def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
+    """Makes this object stand for the view with two axes exchanged. Returns it."""
+    return _moved(self, self.transpose(dim0, dim1))
+
+
+@_method(Tensor)
+def unsqueeze_(self: Tensor, dim: int) -> Tensor:
+    """Makes this object stand for the view with a new axis. Returns it."""
+    return _moved(self, self.unsqueeze(dim))
+
+
+@_method(Tensor)
+def squeeze_(self: Tensor, dim: Any = None) -> Tensor:
+    """Makes this object stand for the view without axes of size 1. Returns it."""
+    return _moved(self, self.squeeze(dim))
+
+
+def relu_(input: Tensor) -> Tensor:
+    """Replaces the elements by those of relu(). Returns the tensor."""
+    return input.relu_()
+
+
+def selu_(input: Tensor) -> Tensor:
+    """Replaces the elements by those of selu(). Returns the tensor."""
+    return input.selu_()
+
+
+def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """Replaces the elements by those of celu(). Returns the tensor."""
+    return input.celu_(alpha)
+
+
+def clamp_(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
+    """Replaces the elements by those of clamp(). Returns the tensor."""
+    return input.clamp_(min, max)
+
+
+def nan_to_num_(
+    input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+) -> Tensor:
+    """Replaces the elements by those of nan_to_num(). Returns the tensor."""
+    return input.nan_to_num_(nan, posinf, neginf)

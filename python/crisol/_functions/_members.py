@@ -1,0 +1,427 @@
+"""Members of Tensor that PyTorch has, and the names of places and layouts."""
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from .. import _crisol as _c
+from .._crisol import Tensor, dtype
+from .._method import _aliases, _method
+
+__all__ = ["Size", "channels_last", "channels_last_3d", "contiguous_format", "get_default_device", "get_default_dtype"]
+__all__ += ["get_float32_matmul_precision", "get_num_threads", "is_inference_mode_enabled", "layout"]
+__all__ += ["memory_format", "preserve_format", "set_default_dtype", "set_float32_matmul_precision", "set_num_threads"]
+__all__ += ["set_printoptions", "strided", "use_deterministic_algorithms", "BoolTensor", "ByteTensor", "FloatTensor"]
+__all__ += ["HalfTensor", "IntTensor", "LongTensor"]
+
+
+class Size(tuple[int, ...]):
+    """The sizes of a tensor's axes: a tuple."""
+
+    def numel(self) -> int:
+        """The product of the sizes."""
+        return math.prod(self)
+
+
+class _Named:
+    """A value of PyTorch that only has a name here."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return f"crisol.{self._name}"
+
+
+class layout(_Named):
+    """How a tensor keeps its elements: crisol.strided."""
+
+
+class memory_format(_Named):
+    """An order of the axes in memory. Functions take it, and keep the order of the axes."""
+
+
+strided = layout("strided")
+contiguous_format, preserve_format = memory_format("contiguous_format"), memory_format("preserve_format")
+channels_last, channels_last_3d = memory_format("channels_last"), memory_format("channels_last_3d")
+
+
+class ElementCount(int):
+    """The number of elements of a tensor. A call gives its sizes, as in PyTorch: x.size(), x.size(0)."""
+
+    _shape: tuple[int, ...]
+
+    def __call__(self, dim: int | None = None) -> Any:
+        """The shape, or the size of one axis."""
+        if dim is None:
+            return Size(self._shape)
+        if not -len(self._shape) <= dim < len(self._shape):
+            raise _c.OutOfRangeError(f"[size] there is no axis {dim} in a tensor of shape {self._shape}")
+        return self._shape[dim]
+
+    def __reduce__(self) -> tuple[type[int], tuple[int]]:
+        return int, (int(self),)
+
+
+def _size(self) -> ElementCount:
+    """The number of elements. x.size() is the shape, and x.size(0) the size of an axis."""
+    count = ElementCount(self.numel())
+    count._shape = self.shape
+    return count
+
+
+Tensor.size = property(_size)
+
+
+def _data(self) -> Tensor:
+    """The same elements, outside the graph. An assignment overwrites the elements."""
+    return self.detach()
+
+
+def _set_data(self: Tensor, value: Tensor) -> None:
+    if value.shape != self.shape:
+        raise _c.InvalidArgumentError(f"[data] the tensor has shape {self.shape}, and the new elements {value.shape}")
+    self.detach().copy_(value.detach())
+
+
+Tensor.data = property(_data, _set_data)
+
+
+class GradFn:
+    """A mark of a tensor that a recorded function made."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._tensor = tensor
+
+    def name(self) -> str:
+        """The name of a recorded function."""
+        return "Backward"
+
+
+def _grad_fn(self) -> Any:
+    """An object for the result of a recorded function, and None for a leaf."""
+    return GradFn(self) if self.requires_grad and not self.is_leaf else None
+
+
+def _is_cuda(self) -> bool:
+    """Whether the tensor is on a GPU."""
+    return self.device.type == "gpu"
+
+
+def _is_cpu(self) -> bool:
+    """Whether the tensor is on a CPU."""
+    return self.device.type == "cpu"
+
+
+def _false(self) -> bool:
+    """False: there are no such tensors."""
+    return False
+
+
+def _layout(self) -> layout:
+    """crisol.strided, the only layout."""
+    return strided
+
+
+def _transposed(self) -> Tensor:
+    """A view with the last two axes exchanged."""
+    return self.mT
+
+
+def _output_nr(self) -> int:
+    """0"""
+    return 0
+
+
+Tensor.grad_fn = property(_grad_fn)
+Tensor.is_cuda = property(_is_cuda)
+Tensor.is_cpu = property(_is_cpu)
+Tensor.is_meta = property(_false)
+Tensor.is_sparse = property(_false)
+Tensor.is_quantized = property(_false)
+Tensor.is_nested = property(_false)
+Tensor.layout = property(_layout)
+Tensor.H = property(_transposed)
+Tensor.mH = property(_transposed)
+Tensor.output_nr = property(_output_nr)
+
+
+@_method(Tensor)
+def cpu(self: Tensor, *, memory_format: Any = None) -> Tensor:
+    """This tensor on a CPU, or itself if there is no OpenCL device that is a CPU. Reads such as numpy() work anywhere."""
+    if self.device.type == "cpu":
+        return self
+    found = next((device for device in _c.devices() if device.type == "cpu"), None)
+    return self if found is None else self.to(found)
+
+
+@_method(Tensor)
+def cuda(self: Tensor, device: Any = None, non_blocking: bool = False) -> Tensor:
+    """This tensor on a GPU."""
+    return self.to("gpu" if device is None or isinstance(device, int) else device)
+
+
+@_method(Tensor)
+def double(self: Tensor) -> Tensor:
+    """The elements as float64, a type that no tensor has: an error."""
+    raise TypeError("[double] there is no float64; the dtypes are bool, uint8, int32, int64, float16 and float32")
+
+
+@_method(Tensor)
+def byte(self: Tensor) -> Tensor:
+    """The elements as uint8."""
+    return self.to(_c.uint8)
+
+
+_KINDS = {"Float": _c.float32, "Half": _c.float16, "Long": _c.int64, "Int": _c.int32, "Byte": _c.uint8, "Bool": _c.bool}
+
+
+@_method(Tensor)
+def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """The elements in another dtype, or without a dtype the name of this one, such as "crisol.FloatTensor"."""
+    if dtype is None:
+        return next(f"crisol.{name}Tensor" for name, kind in _KINDS.items() if kind is self.dtype)
+    if isinstance(dtype, str) and dtype.endswith("Tensor"):
+        dtype = _KINDS[dtype.rpartition(".")[2].removesuffix("Tensor")]
+    return self.to(getattr(dtype, "_dtype", dtype))
+
+
+@_method(Tensor)
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """The elements in the dtype of another tensor, on its device."""
+    return self.to(other.device, other.dtype)
+
+
+@_method(Tensor)
+def stride(self: Tensor, dim: int | None = None) -> Any:
+    """The distances between neighbours along each axis, or along one, in elements."""
+    return self.strides if dim is None else self.strides[dim]
+
+
+@_method(Tensor)
+def element_size(self: Tensor) -> int:
+    """The bytes of one element."""
+    return self.itemsize
+
+
+@_method(Tensor)
+def data_ptr(self: Tensor) -> int:
+    """A number that is the same for tensors that begin at the same place of the same memory. It is no address."""
+    handle, offset = _c._nn._place(self)
+    return handle + offset
+
+
+@_method(Tensor)
+def get_device(self: Tensor) -> int:
+    """The position of the device in crisol.devices(), or -1 for a CPU."""
+    return -1 if self.device.type == "cpu" else self.device.index
+
+
+@_method(Tensor)
+def view_as(self: Tensor, other: Tensor) -> Tensor:
+    """view() with the shape of another tensor."""
+    return self.view(other.shape)
+
+
+@_method(Tensor)
+def reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    """reshape() with the shape of another tensor."""
+    return self.reshape(other.shape)
+
+
+@_method(Tensor)
+def expand_as(self: Tensor, other: Tensor) -> Tensor:
+    """expand() with the shape of another tensor."""
+    return self.expand(other.shape)
+
+
+@_method(Tensor)
+def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+    """The sums over the axes along which the tensor was broadcast from this shape."""
+    shape = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
+    extra = self.ndim - len(shape)
+    axes = [i for i in range(self.ndim) if i < extra or (shape[i - extra] == 1 and self.shape[i] != 1)]
+    return _c.sum(self, axes, True).reshape(shape) if axes else self
+
+
+@_method(Tensor)
+def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
+    """All windows of `size` elements at distances of `step` along an axis. The windows are the last axis of the copy."""
+    at = dimension % max(self.ndim, 1)
+    count = (self.shape[at] - size) // step + 1
+    starts = _c.arange(count, device=self.device).unsqueeze(1) * step
+    places = (starts + _c.arange(size, device=self.device)).reshape(-1)
+    windows = _c.index_select(self, at, places).reshape((*self.shape[:at], count, size, *self.shape[at + 1 :]))
+    return _c.moveaxis(windows, at + 1, -1)
+
+
+@_method(Tensor)
+def detach_(self: Tensor) -> Tensor:
+    """Takes a leaf out of the graph. Returns this tensor."""
+    if self.is_leaf:
+        return self.requires_grad_(False)
+    raise _c.InvalidArgumentError("[detach_] the tensor is the result of a recorded function: use detach()")
+
+
+@_method(Tensor)
+def _itself(self: Tensor, *_: Any, **__: Any) -> Tensor:
+    """This tensor."""
+    return self
+
+
+@_method(Tensor)
+def _no(self: Tensor, *_: Any, **__: Any) -> bool:
+    """False."""
+    return False
+
+
+_aliases(Tensor, pin_memory="_itself", share_memory_="_itself", resolve_neg="_itself", resolve_conj="_itself")
+_aliases(
+    Tensor, is_pinned="_no", is_shared="_no", is_inference="_no", is_conj="_no", is_neg="_no", is_distributed="_no"
+)
+_aliases(Tensor, is_coalesced="_no", to_dense="_itself")
+
+
+@_method(Tensor)
+def bitwise_not(self: Tensor) -> Tensor:
+    """Each bit inverted; of bool: logical_not."""
+    return _c.bitwise_invert(self)
+
+
+@_method(Tensor)
+def bitwise_and(self: Tensor, other: Any) -> Tensor:
+    """The bits that are 1 in both; of bool: logical_and."""
+    return _c.bitwise_and(self, other)
+
+
+@_method(Tensor)
+def bitwise_or(self: Tensor, other: Any) -> Tensor:
+    """The bits that are 1 in one of both; of bool: logical_or."""
+    return _c.bitwise_or(self, other)
+
+
+@_method(Tensor)
+def bitwise_xor(self: Tensor, other: Any) -> Tensor:
+    """The bits that differ."""
+    return _c.bitwise_xor(self, other)
+
+
+@_method(Tensor)
+def bitwise_left_shift(self: Tensor, other: Any) -> Tensor:
+    """The bits moved to the left."""
+    return _c.bitwise_left_shift(self, other)
+
+
+@_method(Tensor)
+def bitwise_right_shift(self: Tensor, other: Any) -> Tensor:
+    """The bits moved to the right."""
+    return _c.bitwise_right_shift(self, other)
+
+
+@_method(Tensor)
+def trace(self: Tensor) -> Tensor:
+    """The sum of the diagonal of a matrix."""
+    return _c.matrix_trace(self)
+
+
+@_method(Tensor)
+def cholesky(self: Tensor, upper: bool = False) -> Tensor:
+    """The lower triangular L with x = L Lᵀ."""
+    return _c.cholesky(self, upper=upper)
+
+
+@_method(Tensor)
+def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
+    """Overwrites each element with the result of a Python function of it. Waits."""
+
+    def each(value: Any) -> Any:
+        return [each(part) for part in value] if isinstance(value, list) else callable(value)
+
+    return self.copy_(_c.asarray(each(self.tolist()), dtype=self.dtype, device=self.device).reshape(self.shape))
+
+
+def get_default_dtype() -> dtype:
+    """float32: the dtype of numbers with fractions."""
+    return _c.float32
+
+
+def set_default_dtype(d: dtype, /) -> None:
+    """Takes float32, which is always the default."""
+    if d is not _c.float32:
+        raise _c.InvalidArgumentError(f"[set_default_dtype] the default dtype is float32, not {d!r}")
+
+
+def get_default_device() -> _c.device:
+    """The device that new tensors are made on."""
+    return _c.device()
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether functions are not recorded."""
+    return not _c._autograd.is_grad_enabled()
+
+
+def set_printoptions(**options: Any) -> None:
+    """Takes PyTorch's options, and changes nothing: tensors print 4 decimals."""
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Changes nothing: results have the same bits on every run."""
+
+
+def get_num_threads() -> int:
+    """The number of the computer's processors. The OpenCL driver has its own threads."""
+    import os
+
+    return os.cpu_count() or 1
+
+
+def set_num_threads(number: int, /) -> None:
+    """Changes nothing, and says so: the OpenCL driver has its own threads."""
+    warnings.warn("set_num_threads() changes nothing: the OpenCL driver has its own threads", stacklevel=2)
+
+
+def get_float32_matmul_precision() -> str:
+    """ "highest" for products in float32; "medium" where they are computed in float16."""
+    return "highest" if _c.get_precision() == "fp32" else "medium"
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """ "highest", "high" and "medium" of PyTorch allow less precise products. Here they stay float32: with_precision()
+    chooses another precision."""
+    if precision not in ("highest", "high", "medium"):
+        raise _c.InvalidArgumentError(f"[set_float32_matmul_precision] '{precision}' is not highest, high or medium")
+
+
+@_method(Tensor)
+def __array_namespace__(self: Tensor, *, api_version: str | None = None) -> Any:
+    """The module crisol.array_api, which has the functions of the Array API standard."""
+    from .. import array_api
+
+    if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
+        raise ValueError(f"crisol has the Array API standard 2024.12, not {api_version}")
+    return array_api
+
+
+class _Typed:
+    """PyTorch's old classes of tensors: FloatTensor(2, 3) and FloatTensor([1, 2]). isinstance() asks for the dtype."""
+
+    def __init__(self, name: str, dtype: dtype) -> None:
+        self.__name__, self._dtype = name, dtype
+
+    def __call__(self, *data: Any) -> Tensor:
+        if all(isinstance(value, int) for value in data):
+            return _c.empty(data or (0,), dtype=self._dtype)
+        return _c.asarray(data[0], dtype=self._dtype)
+
+    def __instancecheck__(self, value: object) -> bool:
+        return isinstance(value, Tensor) and value.dtype is self._dtype
+
+    def __repr__(self) -> str:
+        return f"<class 'crisol.{self.__name__}'>"
+
+
+FloatTensor, HalfTensor = _Typed("FloatTensor", _c.float32), _Typed("HalfTensor", _c.float16)
+LongTensor, IntTensor = _Typed("LongTensor", _c.int64), _Typed("IntTensor", _c.int32)
+ByteTensor, BoolTensor = _Typed("ByteTensor", _c.uint8), _Typed("BoolTensor", _c.bool)

@@ -1,0 +1,130 @@
+"""Functions that find elements and put them in order, with PyTorch's meaning."""
+
+from typing import Any
+
+from .. import _crisol as _c
+from .._crisol import Tensor
+from .._method import _method, _numpy_names, into, tell_once
+from ._results import ValuesIndices
+
+__all__ = ["argwhere", "bucketize", "isin", "msort", "nonzero", "searchsorted", "sort", "topk", "unique"]
+__all__ += ["unique_consecutive"]
+
+
+@_method(Tensor)
+@_numpy_names
+def sort(
+    input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False, *, out: Any = None
+) -> ValuesIndices:
+    """The elements along an axis from small to large, or with `descending` from large to small, and their positions:
+    (values, indices). NaN counts as largest. Equal elements keep their order, so `stable` changes nothing."""
+    return into(out, ValuesIndices(*_c.sort_with_indices(input, dim, descending)))
+
+
+@_method(Tensor)
+@_numpy_names
+def topk(
+    input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *, out: Any = None
+) -> ValuesIndices:
+    """The k largest (or smallest) elements along an axis and their positions: (values, indices), always sorted."""
+    return into(out, ValuesIndices(*_c.topk(input, k, dim, largest)))
+
+
+@_method(Tensor)
+def msort(input: Tensor) -> Tensor:
+    """The elements along the first axis from small to large."""
+    return _c.sort(input, 0)
+
+
+@_method(Tensor)
+@_numpy_names
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
+    """The positions of the elements that are not 0: a row for each, (N, rank), or with as_tuple one tensor for each axis.
+    Waits."""
+    if not as_tuple and out is None:
+        tell_once("nonzero", "nonzero() gives a matrix, as in PyTorch; as_tuple=True gives a tensor for each axis")
+    return _c.nonzero(input if input.ndim else input.reshape(1)) if as_tuple else into(out, _positions(input))
+
+
+def _positions(input: Tensor) -> Tensor:
+    columns = _c.nonzero(input if input.ndim else input.reshape(1))
+    return _c.stack(list(columns), axis=1) if input.ndim else columns[0].unsqueeze(1)[:, :0]
+
+
+@_method(Tensor)
+def argwhere(input: Tensor) -> Tensor:
+    """The positions of the elements that are not 0: a row for each, (N, rank). Waits."""
+    return _positions(input)
+
+
+@_method(Tensor)
+def unique(
+    input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:  # fmt: skip
+    """The different values in order. return_inverse adds the position of each element's value, and return_counts how many
+    elements have each value. With `dim`, slices along this axis are compared. Waits."""
+    if not (return_inverse or return_counts):
+        tell_once("unique", "unique() gives the values alone, as in PyTorch; array_api.unique_all() gives four tensors")
+    values, _, inverse, counts = _c.unique(input, sorted, axis=dim)
+    found = [values, *([inverse] if return_inverse else []), *([counts] if return_counts else [])]
+    return values if len(found) == 1 else tuple(found)
+
+
+@_method(Tensor)
+def unique_consecutive(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """The values without the repetitions that follow each other. Waits."""
+    x = input.reshape(-1) if dim is None else input.movedim(dim, 0)
+    n = x.shape[0]
+    changed = _c.ne(x[1:], x[:-1]) if n else _c.zeros(0, dtype=_c.bool, device=x.device)
+    if changed.ndim > 1:
+        changed = _c.any(changed.reshape(n - 1, -1), axis=1)
+    first = _c.concat([_c.ones(min(n, 1), dtype=_c.bool, device=x.device), changed])
+    (places,) = _c.nonzero(first)
+    values = _c.index_select(x, 0, places)
+    found = [values if dim is None else values.movedim(0, dim)]
+    if return_inverse:
+        inverse = _c.cumsum(first, 0) - 1
+        found.append(inverse.reshape(input.shape) if dim is None else inverse)
+    if return_counts:
+        found.append(_c.diff(places, append=_c.full(1, n, dtype=_c.int64, device=x.device)))
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def searchsorted(
+    sorted_sequence: Tensor, input: Tensor | float, *, out_int32: bool = False, right: bool = False,
+    side: str | None = None, sorter: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """For each value of `input` the number of elements of the sorted sequence below it, or with `right` not above it. A
+    sequence of several axes holds a row for each row of `input`."""
+    if side not in (None, "left", "right"):
+        raise _c.InvalidArgumentError(f"[searchsorted] side is {side!r}, allowed are 'left' and 'right'")
+    right = right or side == "right"
+    values = input if isinstance(input, Tensor) else _c.asarray(input, device=sorted_sequence.device)
+    both = _c.promote_types(sorted_sequence.dtype, values.dtype)
+    sequence, values = sorted_sequence.to(both), values.to(both)
+    if sequence.ndim > 1:
+        if sorter is not None:
+            sequence = _c.gather(sequence, -1, sorter)
+        below = (_c.le if right else _c.lt)(sequence.unsqueeze(-2), values.unsqueeze(-1))
+        found = _c.sum(below, axis=-1)
+    else:
+        found = _c.searchsorted(sequence, values, side="right" if right else "left", sorter=sorter)
+    return found.to(_c.int32) if out_int32 else found
+
+
+def bucketize(input: Tensor | float, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
+    """The number of boundaries below each value, or with `right` not above it."""
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right)
+
+
+def isin(
+    elements: Tensor | float, test_elements: Tensor | float, *, assume_unique: bool = False, invert: bool = False
+) -> Tensor:
+    """Whether each element is one of the test elements, as bool."""
+    given = [value for value in (elements, test_elements) if isinstance(value, Tensor)]
+    device = given[0].device if given else None
+    first, second = (v if isinstance(v, Tensor) else _c.asarray(v, device=device) for v in (elements, test_elements))
+    return _c.isin(first, second, invert=invert)

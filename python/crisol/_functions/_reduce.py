@@ -1,0 +1,405 @@
+"""Reductions, scans and statistics, with PyTorch's meaning."""
+
+import builtins
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import _crisol as _c
+from .._crisol import Tensor, dtype
+from .._method import _method, _numpy_names, into, tell_once
+from ._results import Histogram, MinMax, ValuesIndices
+
+__all__ = ["amax", "amin", "aminmax", "bincount", "cdist", "cummax", "cummin", "cumprod", "cumsum", "dist", "histc"]
+__all__ += ["histogram", "kthvalue", "max", "median", "min", "mode", "nanmean", "nanmedian", "nanquantile", "nansum"]
+__all__ += ["norm", "quantile", "std", "std_mean", "var", "var_mean", "logcumsumexp"]
+
+Dims = int | Sequence[int] | None
+
+
+def _one_axis(name: str, dim: Any) -> int:
+    if isinstance(dim, (tuple, list)):
+        raise TypeError(
+            f"[{name}] takes one axis and gives (values, indices), as in PyTorch; a{name}() takes several axes"
+        )
+    return int(dim)
+
+
+def _extreme(name: str, input: Tensor, dim: Any, keepdim: bool, other: Any, out: Any) -> Any:
+    if other is not None or isinstance(dim, Tensor):
+        return into(out, getattr(_c, f"{name}imum")(input, dim if other is None else other))
+    if dim is None:
+        return into(out, getattr(_c, name)(input))
+    pair = getattr(_c, f"{name}_with_indices")(input, _one_axis(name, dim), keepdim)
+    return into(out, ValuesIndices(*pair))
+
+
+@_method(Tensor)
+@_numpy_names
+def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, out: Any = None) -> Any:
+    """The largest element, or NaN if there is one. With `dim` the largest elements along an axis and their positions:
+    (values, indices). With a tensor in place of `dim` the larger of both, for each element."""
+    return _extreme("max", input, dim, keepdim, other, out)
+
+
+@_method(Tensor)
+@_numpy_names
+def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, out: Any = None) -> Any:
+    """The smallest element, or NaN if there is one. With `dim` the smallest elements along an axis and their positions:
+    (values, indices). With a tensor in place of `dim` the smaller of both, for each element."""
+    return _extreme("min", input, dim, keepdim, other, out)
+
+
+def _or_none(dim: Dims) -> Any:
+    """PyTorch's empty tuple means all axes."""
+    return None if isinstance(dim, (tuple, list)) and not dim else dim
+
+
+@_method(Tensor)
+@_numpy_names
+def amax(input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
+    """The largest element along axes, or of all of the tensor."""
+    return into(out, _c.max(input, _or_none(dim), keepdim))
+
+
+@_method(Tensor)
+@_numpy_names
+def amin(input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
+    """The smallest element along axes, or of all of the tensor."""
+    return into(out, _c.min(input, _or_none(dim), keepdim))
+
+
+@_method(Tensor)
+@_numpy_names
+def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> MinMax:
+    """The smallest and the largest element, as (min, max)."""
+    return MinMax(_c.min(input, dim, keepdim), _c.max(input, dim, keepdim))
+
+
+def _correction(name: str, dim: Any, unbiased: bool | None, correction: float | None) -> tuple[Any, float]:
+    if isinstance(dim, bool):  # x.std(False)
+        dim, unbiased = None, dim
+    if correction is None:
+        if unbiased is None:
+            tell_once(name, f"{name}() divides by n - 1, as in PyTorch; {name}(correction=0) divides by n, as in 0.2")
+        correction = 1.0 if unbiased is None else float(unbiased)
+    return _or_none(dim), float(correction)
+
+
+@_method(Tensor)
+@_numpy_names
+def var(
+    input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
+    correction: float | None = None, out: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """The variance: sum((x - mean)^2) / max(0, n - correction), where correction is 1 if nothing else is given."""
+    dim, correction = _correction("var", dim, unbiased, correction)
+    return into(out, _c.var(input, dim, keepdim, correction=correction))
+
+
+@_method(Tensor)
+@_numpy_names
+def std(
+    input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
+    correction: float | None = None, out: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """The square root of var()."""
+    dim, correction = _correction("std", dim, unbiased, correction)
+    return into(out, _c.std(input, dim, keepdim, correction=correction))
+
+
+@_numpy_names
+def var_mean(
+    input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
+    correction: float | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """The variance and the mean."""
+    dim, correction = _correction("var", dim, unbiased, correction)
+    return _c.var(input, dim, keepdim, correction=correction), _c.mean(input, dim, keepdim)
+
+
+@_numpy_names
+def std_mean(
+    input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
+    correction: float | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """The standard deviation and the mean."""
+    dim, correction = _correction("std", dim, unbiased, correction)
+    return _c.std(input, dim, keepdim, correction=correction), _c.mean(input, dim, keepdim)
+
+
+@_method(Tensor)
+@_numpy_names
+def norm(
+    input: Tensor, p: Any = "fro", dim: Dims = None, keepdim: bool = False, out: Tensor | None = None,
+    dtype: dtype | None = None,
+) -> Tensor:  # fmt: skip
+    """The p-norm (sum |x|^p)^(1/p) along axes or of all elements; p may be infinite, and "fro" is 2. "nuc" is the nuclear
+    norm of matrices."""
+    if dim is None and not isinstance(p, (str, float)) and p in (-1, 0, 1):
+        tell_once("norm", f"norm(x, {p}) is the {p}-norm, as in PyTorch; norm(x, dim={p}) is along an axis")
+    x = input if dtype is None else input.to(dtype)
+    if p == "nuc":
+        from .. import linalg
+
+        return into(out, linalg.matrix_norm(x, "nuc", (-2, -1) if dim is None else dim, keepdim))
+    return into(out, _c.norm(x, p=2.0 if p in ("fro", None) else float(p), axis=_or_none(dim), keepdims=keepdim))
+
+
+@_method(Tensor)
+def dist(input: Tensor, other: Tensor, p: float = 2.0) -> Tensor:
+    """The p-norm of input - other."""
+    return _c.norm(input - other, p=float(p))
+
+
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
+    """The p-norm of the difference of each row of x1 (…, P, M) and each row of x2 (…, R, M): (…, P, R). compute_mode
+    changes nothing: the differences themselves are summed."""
+    return _c.norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p=float(p), axis=-1)
+
+
+def _sorted_along(input: Tensor, dim: int | None) -> tuple[Tensor, Tensor, int]:
+    """Sorted elements, their positions, and the axis; a tensor of all elements if there is no axis."""
+    x = input.reshape(-1) if dim is None or input.ndim == 0 else input
+    at = 0 if dim is None or input.ndim == 0 else dim
+    values, indices = _c.sort_with_indices(x, at)
+    return values, indices, at
+
+
+def _kept(value: Tensor, input: Tensor, dim: int, keepdim: bool) -> Tensor:
+    return value if input.ndim == 0 or not keepdim else value.unsqueeze(dim if dim >= 0 else dim + input.ndim)
+
+
+def _pick(input: Tensor, values: Tensor, indices: Tensor, at: int, place: Any, dim: Any, keepdim: bool) -> Any:
+    """The elements at a place among the sorted ones: one number, or one position for each row."""
+    if isinstance(place, Tensor):
+        place = place.unsqueeze(at if at >= 0 else at + values.ndim)
+        value, index = _c.gather(values, at, place).squeeze(at), _c.gather(indices, at, place).squeeze(at)
+    else:
+        value, index = values.select(at, place), indices.select(at, place)
+    if dim is None:
+        return value
+    return ValuesIndices(_kept(value, input, dim, keepdim), _kept(index, input, dim, keepdim))
+
+
+def _float_tests(x: Tensor) -> bool:
+    return _c.isdtype(x.dtype, "real floating")
+
+
+@_method(Tensor)
+@_numpy_names
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The lower median of all elements, or along an axis as (values, indices). NaN if there is one."""
+    values, indices, at = _sorted_along(input, dim)
+    n = values.shape[at]
+    place: Any = (n - 1) // 2
+    if _float_tests(values):  # NaN is last.
+        last_is_nan = _c.isnan(values.select(at, n - 1))
+        place = _c.where(last_is_nan, n - 1, place)
+    return _pick(input, values, indices, at, place, dim, keepdim)
+
+
+@_method(Tensor)
+@_numpy_names
+def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The lower median of the elements that are not NaN."""
+    values, indices, at = _sorted_along(input, dim)
+    place: Any = (values.shape[at] - 1) // 2
+    if _float_tests(values):
+        count = _c.sum(_c.logical_not(_c.isnan(values)), axis=at)
+        place = _c.floor_divide(_c.maximum(count, 1) - 1, 2)
+    return _pick(input, values, indices, at, place, dim, keepdim)
+
+
+@_method(Tensor)
+@_numpy_names
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
+    """The k-th smallest elements along an axis and their positions. k counts from 1."""
+    values, indices, at = _sorted_along(input, dim)
+    if not 1 <= k <= values.shape[at]:
+        raise _c.InvalidArgumentError(f"[kthvalue] k is {k}, and the axis has {values.shape[at]} elements")
+    found = _pick(input, values, indices, at, k - 1, dim, keepdim)
+    return ValuesIndices(*found)
+
+
+@_method(Tensor)
+@_numpy_names
+def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
+    """The most frequent elements along an axis, the smallest of several, and the last of their positions."""
+    values, indices, at = _sorted_along(input, dim)
+    n = values.shape[at]
+    steps = _c.arange(n, device=input.device).reshape([-1 if i == at % values.ndim else 1 for i in range(values.ndim)])
+    starts = _c.ne(values.narrow(at, 1, n - 1), values.narrow(at, 0, n - 1))
+    first = _c.where(_c.concat([_c.ones_like(values.narrow(at, 0, 1), dtype=_c.bool), starts], axis=at), steps, 0)
+    length = steps - cummax(first, at).values
+    return ValuesIndices(*_pick(input, values, indices, at, _c.argmax(length, axis=at), dim, keepdim))
+
+
+def _scan(input: Tensor, dim: int, better: Callable[[Tensor, Tensor], Tensor]) -> ValuesIndices:
+    """The best element so far along an axis, in log2(n) steps. At a tie the later one is the best."""
+    if input.ndim == 0:
+        return ValuesIndices(input.clone(), _c.zeros_like(input, dtype=_c.int64))
+    n, at = input.shape[dim], dim % input.ndim
+    places = _c.arange(n, device=input.device).reshape([-1 if i == at else 1 for i in range(input.ndim)])
+    with_no = _c._autograd.NoGrad()
+    with_no.enter()
+    try:
+        values, indices = input.detach(), places.expand(input.shape).contiguous()
+        step = 1
+        while step < n:
+            head, tail = values.narrow(at, 0, step), values.narrow(at, step, n - step)
+            before = values.narrow(at, 0, n - step)
+            keep = better(tail, before)
+            indices = _c.concat([indices.narrow(at, 0, step), _c.where(
+                keep, indices.narrow(at, step, n - step), indices.narrow(at, 0, n - step))], axis=at)  # fmt: skip
+            values = _c.concat([head, _c.where(keep, tail, before)], axis=at)
+            step *= 2
+    finally:
+        with_no.leave()
+    return ValuesIndices(_c.gather(input, at, indices), indices)
+
+
+@_method(Tensor)
+@_numpy_names
+def cummax(input: Tensor, dim: int) -> ValuesIndices:
+    """The largest element so far along an axis, and its position."""
+    return _scan(input, dim, lambda new, old: _c.logical_or(_c.ge(new, old), _c.ne(new, new)))
+
+
+@_method(Tensor)
+@_numpy_names
+def cummin(input: Tensor, dim: int) -> ValuesIndices:
+    """The smallest element so far along an axis, and its position."""
+    return _scan(input, dim, lambda new, old: _c.logical_or(_c.le(new, old), _c.ne(new, new)))
+
+
+@_method(Tensor)
+@_numpy_names
+def cumsum(input: Tensor, dim: int, *, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
+    """The running sum along an axis. Integers and bool give int64."""
+    return into(out, _c.cumsum(input if dtype is None else input.to(dtype), dim))
+
+
+@_method(Tensor)
+@_numpy_names
+def cumprod(input: Tensor, dim: int, *, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
+    """The running product along an axis. Integers and bool give int64."""
+    return into(out, _c.cumprod(input if dtype is None else input.to(dtype), dim))
+
+
+@_method(Tensor)
+@_numpy_names
+def logcumsumexp(input: Tensor, dim: int) -> Tensor:
+    """log(cumsum(exp(x))) along an axis, without overflow."""
+    if input.ndim == 0:
+        return input.clone()
+    at, result, step = dim % input.ndim, input, 1
+    while step < input.shape[at]:
+        rest = input.shape[at] - step
+        joined = _c.logaddexp(result.narrow(at, step, rest), result.narrow(at, 0, rest))
+        result = _c.concat([result.narrow(at, 0, step), joined], axis=at)
+        step *= 2
+    return result
+
+
+@_method(Tensor)
+@_numpy_names
+def nansum(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor:
+    """The sum of the elements that are not NaN."""
+    return _c.sum(_c.where(_c.isnan(input), 0, input), _or_none(dim), keepdim, dtype=dtype)
+
+
+@_method(Tensor)
+@_numpy_names
+def nanmean(input: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor:
+    """The mean of the elements that are not NaN."""
+    count = _c.sum(_c.logical_not(_c.isnan(input)), _or_none(dim), keepdim)
+    return nansum(input, dim, keepdim, dtype=dtype) / count.to(input.dtype if dtype is None else dtype)
+
+
+def _quantile(input: Tensor, q: Any, dim: int | None, keepdim: bool, interpolation: str, ignore_nan: bool) -> Tensor:
+    ways = ("linear", "lower", "higher", "midpoint", "nearest")
+    if interpolation not in ways:
+        raise _c.InvalidArgumentError(f"[quantile] interpolation is {interpolation!r}, allowed are {ways}")
+    levels = _c.asarray(q, dtype=input.dtype, device=input.device)
+    values, _, at = _sorted_along(input, dim)
+    values = values.unsqueeze(-1).transpose(at if at >= 0 else at - 1, -1).squeeze(at if at >= 0 else at - 1)
+    n = values.shape[-1]
+    known = _c.logical_not(_c.isnan(values))
+    count = _c.sum(known, axis=-1, keepdims=True)  # NaN is last.
+    place = levels.reshape(-1) * _c.maximum(count - 1, 0).to(input.dtype)
+    below = {"higher": _c.ceil, "nearest": _c.round}.get(interpolation, _c.floor)(place)
+    above = {"lower": _c.floor, "higher": _c.ceil, "nearest": _c.round}.get(interpolation, _c.ceil)(place)
+    low, high = (_c.gather(values, -1, end.to(_c.int64)) for end in (below, above))
+    part: Any = 0.5 if interpolation == "midpoint" else (place - below)
+    result = low + (high - low) * part
+    if not ignore_nan:
+        result = _c.where(count < n, float("nan"), result)
+    result = result.unsqueeze(0).transpose(0, -1).squeeze(-1)
+    if keepdim:
+        result = result.reshape((-1, *[1] * input.ndim)) if dim is None else result.unsqueeze(dim % input.ndim + 1)
+    return result if levels.ndim else result.squeeze(0)
+
+
+@_method(Tensor)
+@_numpy_names
+def quantile(
+    input: Tensor, q: float | Tensor, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Tensor:
+    """The q-th quantiles of all elements or along an axis, for a number or a vector q. NaN if there is one."""
+    return _quantile(input, q, dim, keepdim, interpolation, False)
+
+
+@_method(Tensor)
+@_numpy_names
+def nanquantile(
+    input: Tensor, q: float | Tensor, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Tensor:
+    """quantile() of the elements that are not NaN."""
+    return _quantile(input, q, dim, keepdim, interpolation, True)
+
+
+@_method(Tensor)
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+    """How often each whole number 0, 1, … occurs in a vector, or the sum of the weights at its places. Waits."""
+    if input.ndim != 1 or _c.isdtype(input.dtype, ("real floating", "bool")):
+        raise _c.InvalidArgumentError(f"[bincount] takes a vector of whole numbers, not {input.dtype} {input.shape}")
+    size = minlength
+    if input.numel():
+        if _c.min(input).item() < 0:
+            raise _c.InvalidArgumentError(f"[bincount] the element {_c.min(input).item()} is negative")
+        size = builtins.max(size, int(_c.max(input).item()) + 1)
+    ones = _c.ones_like(input, dtype=_c.int64) if weights is None else weights
+    zeros = _c.zeros(size, dtype=ones.dtype, device=input.device)
+    return _c.scatter_add(zeros, 0, input.to(_c.int64), ones) if input.numel() else zeros
+
+
+def _bins(input: Tensor, bins: int, low: float, high: float) -> tuple[Tensor, Tensor, float, float]:
+    """The bin of each element, and whether it lies between the ends."""
+    x = input.reshape(-1)
+    if low == high and x.numel():
+        low, high = float(_c.min(x).item()), float(_c.max(x).item())
+    if low == high:
+        low, high = low - 1, high + 1
+    place = _c._clip(_c.floor((x - low) * (bins / (high - low))), 0, bins - 1)
+    return place.to(_c.int64), _c.logical_and(_c.ge(x, low), _c.le(x, high)), low, high
+
+
+@_method(Tensor)
+def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
+    """How many elements lie in each of `bins` equal parts of [min, max]; without bounds of the elements' own range."""
+    place, within, _, _ = _bins(input, bins, float(min), float(max))
+    return _c.scatter_add(_c.zeros(bins, dtype=input.dtype, device=input.device), 0, place, within.to(input.dtype))
+
+
+@_method(Tensor)
+def histogram(
+    input: Tensor, bins: int, *, range: tuple[float, float] | None = None, weight: Tensor | None = None,
+    density: bool = False,
+) -> Histogram:  # fmt: skip
+    """The sums of the weights (or the numbers of elements) in `bins` equal parts of a range, and the parts' ends."""
+    place, within, low, high = _bins(input, bins, *(range or (0.0, 0.0)))
+    counted = within.to(input.dtype) if weight is None else _c.where(within, weight.reshape(-1), 0)
+    hist = _c.scatter_add(_c.zeros(bins, dtype=input.dtype, device=input.device), 0, place, counted)
+    if density:
+        hist = hist / (_c.sum(hist) * ((high - low) / bins))
+    return Histogram(hist, _c.linspace(low, high, bins + 1, dtype=input.dtype, device=input.device))

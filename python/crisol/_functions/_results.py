@@ -1,0 +1,51 @@
+"""Results with names."""
+
+from typing import Any, NamedTuple
+
+from .._crisol import Tensor
+
+
+class ValuesIndices(NamedTuple):
+    """Elements and their positions, of max(), min(), sort(), topk(), median() and others along an axis."""
+
+    values: Tensor
+    indices: Tensor
+
+
+class MinMax(NamedTuple):
+    """The result of aminmax()."""
+
+    min: Tensor
+    max: Tensor
+
+
+class Histogram(NamedTuple):
+    """The result of histogram()."""
+
+    hist: Tensor
+    bin_edges: Tensor
+
+
+class LstsqResult(NamedTuple):
+    """The result of lstsq()."""
+
+    solution: Tensor
+    residuals: Tensor
+    rank: Tensor
+    singular_values: Tensor
+
+
+def _refuse(self: ValuesIndices, name: str) -> Any:
+    if hasattr(Tensor, name):
+        raise AttributeError(f"this is a pair (values, indices), as in PyTorch: take .values for .{name} (crisol 0.3)")
+    raise AttributeError(name)
+
+
+def _refuse_operator(self: ValuesIndices, other: Any) -> Any:
+    raise TypeError("this is a pair (values, indices), as in PyTorch: take .values to compute with it (crisol 0.3)")
+
+
+# A program for 0.2 has one tensor here.
+for _name in ("add", "radd", "mul", "rmul", "sub", "rsub", "truediv", "rtruediv", "matmul", "neg"):
+    setattr(ValuesIndices, f"__{_name}__", _refuse_operator)
+setattr(ValuesIndices, "__getattr__", _refuse)

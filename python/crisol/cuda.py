@@ -1,0 +1,75 @@
+"""What programs ask of PyTorch's CUDA: here it is the GPUs of any vendor. `device` may be "gpu" or a number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _crisol as _c
+
+__all__ = ["current_device", "device_count", "empty_cache", "get_device_name", "is_available", "manual_seed"]
+__all__ += ["manual_seed_all", "max_memory_allocated", "memory_allocated", "synchronize"]
+
+
+def _gpus() -> list[_c.device]:
+    return [device for device in _c.devices() if device.type == "gpu"]
+
+
+def _chosen(device: Any) -> _c.device:
+    if isinstance(device, int):
+        return _gpus()[device]
+    return _c.device() if device is None else _c.device(device)
+
+
+def is_available() -> bool:
+    """Whether there is a GPU of any vendor."""
+    return bool(_gpus())
+
+
+def device_count() -> int:
+    """The number of GPUs."""
+    return len(_gpus())
+
+
+def current_device() -> int:
+    """The position of the default device among the GPUs, or 0."""
+    gpus = _gpus()
+    return gpus.index(_c.device()) if _c.device() in gpus else 0
+
+
+def get_device_name(device: Any = None) -> str:
+    """The name that the driver reports."""
+    return _chosen(device).name
+
+
+def synchronize(device: Any = None) -> None:
+    """Waits until all queued work of a device is done."""
+    _chosen(device).synchronize()
+
+
+def empty_cache() -> None:
+    """Gives the cached buffers of the default device back to OpenCL."""
+    _c.device().release_cached_memory()
+
+
+def memory_allocated(device: Any = None) -> int:
+    """The bytes that live tensors hold."""
+    return _chosen(device).memory_stats().in_use
+
+
+def max_memory_allocated(device: Any = None) -> int:
+    """The most bytes that tensors held."""
+    return _chosen(device).memory_stats().peak
+
+
+def manual_seed(seed: int) -> None:
+    """crisol.manual_seed()"""
+    _c.manual_seed(seed)
+
+
+def manual_seed_all(seed: int) -> None:
+    """crisol.manual_seed()"""
+    _c.manual_seed(seed)
+
+
+def __dir__():
+    return __all__
