@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from .. import _crisol as _c
 from .._crisol import Tensor, _functional
 from .._crisol._functional import *  # noqa: F403
+from ._losses import *  # noqa: F403
+from ._shapes import *  # noqa: F403
+from ._shapes import adaptive_avg_pool1d, padded
 
 # PyTorch's activations take `inplace`, which changes nothing here: the result is always a new tensor.
 
@@ -49,7 +52,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     return _c.mish(input)
 
 
-def gelu(input: Tensor, approximate: str = "none") -> Tensor:
+def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     """x · Φ(x), where Φ is the normal distribution; with approximate="tanh" its approximation."""
     if approximate not in ("none", "tanh"):
         raise ValueError(f"approximate is 'none' or 'tanh', not '{approximate}'")
@@ -109,9 +112,12 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
-    """Adds elements of one value at the ends of axes. pad holds two numbers for each axis, the last axis first."""
+    """Adds elements at the ends of axes. pad holds two numbers for each axis, the last axis first. mode is "constant",
+    "reflect", "replicate" or "circular"."""
     if mode != "constant":
-        raise ValueError(f"[pad] mode is 'constant', not '{mode}'")
+        if value is not None:
+            raise _c.InvalidArgumentError(f"[pad] the mode '{mode}' takes no value")
+        return padded(input, pad, mode)
     return _functional.pad(input, list(pad), 0.0 if value is None else value)
 
 
@@ -126,12 +132,19 @@ def interpolate(
     scale_factor: float | Sequence[float] | None = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Tensor:
     """Resizes input (N, C, …) along the axes after the channels, to a size or by a factor.
 
-    mode is "nearest", "nearest-exact", "linear", "bilinear", "trilinear" or "bicubic".
+    mode is "nearest", "nearest-exact", "linear", "bilinear", "trilinear", "bicubic" or "area".
     """
+    if (recompute_scale_factor or mode == "area") and size is None and scale_factor is not None:
+        factors = [scale_factor] * (input.ndim - 2) if isinstance(scale_factor, (int, float)) else list(scale_factor)
+        size, scale_factor = [int(n * f) for n, f in zip(input.shape[2:], factors)], None
+    if mode == "area":
+        pools = {3: adaptive_avg_pool1d, 4: _functional.adaptive_avg_pool2d, 5: _functional.adaptive_avg_pool3d}
+        return pools[input.ndim](input, size)
     return _functional.interpolate(input, size, scale_factor, mode, bool(align_corners), antialias)
 
 
@@ -147,7 +160,9 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
     return _functional.affine_grid(theta, size, bool(align_corners))
 
 
-__all__ = [_name for _name in vars() if not _name.startswith("_") and _name not in ("Sequence", "Tensor")]
+__all__ = [
+    _name for _name in vars() if not _name.startswith("_") and _name not in ("Sequence", "Tensor", "padded")
+]
 
 
 def __dir__():

@@ -1,16 +1,22 @@
 """Initial values of parameters, as in torch.nn.init. All functions overwrite the tensor and return it."""
 
 import math
+import warnings
+from typing import Any
 
+from .. import _crisol as _c
 from .._crisol import Tensor
 from .._crisol._nn import _fans, _normal_, _uniform_
 from ..autograd import no_grad
 
 __all__ = ["calculate_gain", "constant_", "kaiming_normal_", "kaiming_uniform_", "normal_", "ones_", "uniform_"]
-__all__ += ["xavier_normal_", "xavier_uniform_", "zeros_"]
+__all__ += ["dirac_", "eye_", "orthogonal_", "sparse_", "trunc_normal_", "xavier_normal_", "xavier_uniform_", "zeros_"]
+__all__ += ["constant", "dirac", "eye", "kaiming_normal", "kaiming_uniform", "normal", "orthogonal", "sparse", "uniform"]
+__all__ += ["xavier_normal", "xavier_uniform"]
 
 _GAINS = {"linear": 1.0, "sigmoid": 1.0, "tanh": 5 / 3, "relu": math.sqrt(2), "selu": 0.75}
-_GAINS.update({f"conv{n}d": 1.0 for n in (2, 3)})
+_GAINS.update({f"conv{n}d": 1.0 for n in (1, 2, 3)})
+_GAINS.update({f"conv_transpose{n}d": 1.0 for n in (1, 2, 3)})
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
@@ -79,6 +85,82 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
 def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
     """Normal numbers with mean 0 and deviation gain · sqrt(2 / (fan_in + fan_out))."""
     return _normal_(tensor, 0, gain * math.sqrt(2 / sum(_fans(tensor.shape))))
+
+
+def _written(tensor: Tensor, value: Tensor) -> Tensor:
+    with no_grad():
+        return tensor.copy_(value)
+
+
+def trunc_normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
+) -> Tensor:
+    """Normal numbers between a and b: those of the whole distribution that lie there."""
+
+    def part_below(x: float) -> float:
+        return (1 + math.erf((x - mean) / std / math.sqrt(2))) / 2
+
+    low, high = part_below(a), part_below(b)
+    drawn = _c.rand(tensor.shape, device=tensor.device, generator=generator) * (2 * (high - low)) + (2 * low - 1)
+    from .._functions import erfinv
+
+    limit = 1 - 2.0**-24
+    return _written(tensor, _c._clip(erfinv(_c._clip(drawn, -limit, limit)) * (std * math.sqrt(2)) + mean, a, b))
+
+
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
+    """A matrix with orthonormal rows or columns, times the gain. The axes after the first count as one."""
+    if tensor.ndim < 2:
+        raise _c.InvalidArgumentError(f"[orthogonal_] takes a tensor of two axes or more, not shape {tensor.shape}")
+    rows, columns = tensor.shape[0], tensor.numel() // max(tensor.shape[0], 1)
+    drawn = _c.randn((rows, columns), device=tensor.device, generator=generator)
+    q, r = _c._linalg.qr(drawn.mT if rows < columns else drawn, False)
+    q = q * _c.sign(_c.diagonal(r))
+    return _written(tensor, ((q.mT if rows < columns else q) * gain).reshape(tensor.shape))
+
+
+def eye_(tensor: Tensor) -> Tensor:
+    """The unit matrix."""
+    if tensor.ndim != 2:
+        raise _c.InvalidArgumentError(f"[eye_] takes a matrix, not shape {tensor.shape}")
+    return _written(tensor, _c.eye(*tensor.shape, dtype=tensor.dtype, device=tensor.device))
+
+
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """The weight of a convolution that gives its input, as far as there are channels."""
+    shape = tensor.shape
+    if not 3 <= tensor.ndim <= 5 or shape[0] % groups:
+        raise _c.InvalidArgumentError(f"[dirac_] takes 3 to 5 axes, the first divisible by {groups}, not shape {shape}")
+    value, size = _c.zeros(shape, dtype=tensor.dtype, device=tensor.device), shape[0] // groups
+    for group in range(groups):
+        for channel in range(min(size, shape[1])):
+            value[(group * size + channel, channel, *(n // 2 for n in shape[2:]))] = 1
+    return _written(tensor, value)
+
+
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
+    """Normal numbers, with zeros at random places: the part `sparsity` of each column."""
+    if tensor.ndim != 2:
+        raise _c.InvalidArgumentError(f"[sparse_] takes a matrix, not shape {tensor.shape}")
+    rows = tensor.shape[0]
+    rank = _c.argsort(_c.argsort(_c.rand(tensor.shape, device=tensor.device, generator=generator), 0), 0)
+    drawn = _c.randn(tensor.shape, device=tensor.device, generator=generator) * std
+    return _written(tensor, _c.where(_c.lt(rank, math.ceil(sparsity * rows)), 0.0, drawn))
+
+
+def _old(name: str) -> Any:
+    def function(tensor: Tensor, *args: Any, **named: Any) -> Tensor:
+        warnings.warn(f"nn.init.{name} is the old name of nn.init.{name}_", FutureWarning, stacklevel=2)
+        return globals()[f"{name}_"](tensor, *args, **named)
+
+    function.__name__, function.__qualname__ = name, name
+    function.__doc__ = f"The old name of {name}_()."
+    return function
+
+
+constant, dirac, eye, normal, orthogonal = map(_old, ("constant", "dirac", "eye", "normal", "orthogonal"))
+sparse, uniform, kaiming_normal, kaiming_uniform = map(_old, ("sparse", "uniform", "kaiming_normal", "kaiming_uniform"))
+xavier_normal, xavier_uniform = map(_old, ("xavier_normal", "xavier_uniform"))
 
 
 def __dir__():

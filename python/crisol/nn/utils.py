@@ -2,10 +2,13 @@
 
 from collections.abc import Iterable
 
+from .. import _crisol as _c
 from .._crisol import Tensor
 from .._crisol._optim import _clip_grad_norm, _clip_grad_value
+from ..autograd import no_grad
 
-__all__ = ["clip_grad_norm_", "clip_grad_value_"]
+__all__ = ["clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm", "parameters_to_vector"]
+__all__ += ["vector_to_parameters"]
 
 
 def _list_of(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
@@ -27,9 +30,48 @@ def clip_grad_norm_(
     return _clip_grad_norm(_list_of(parameters), float(max_norm), float(norm_type), error_if_nonfinite)
 
 
-def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float) -> None:
+def clip_grad_value_(
+    parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None
+) -> None:
     """Limits every element of the gradients to [-clip_value, clip_value]."""
     _clip_grad_value(_list_of(parameters), clip_value)
+
+
+def get_total_norm(
+    tensors: Tensor | Iterable[Tensor], norm_type: float = 2.0, error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:  # fmt: skip
+    """The common p-norm of all tensors."""
+    norms = [_c.norm(x, p=float(norm_type)) for x in _list_of(tensors)]
+    total = _c.norm(_c.stack(norms), p=float(norm_type)) if norms else _c.zeros(())
+    if error_if_nonfinite and not _c.isfinite(total).item():
+        raise _c.InvalidArgumentError(f"[get_total_norm] the norm is {total.item()}")
+    return total
+
+
+def clip_grads_with_norm_(
+    parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
+) -> None:
+    """Scales all gradients by max_norm / total_norm, if that is below 1."""
+    factor = _c.minimum(max_norm / (total_norm + 1e-6), 1.0)
+    with no_grad():
+        for parameter in _list_of(parameters):
+            if parameter.grad is not None:
+                parameter.grad.mul_(factor)
+
+
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
+    """All elements of the parameters as one line."""
+    return _c.concat([parameter.reshape(-1) for parameter in parameters])
+
+
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+    """Overwrites the parameters with the elements of a line."""
+    at = 0
+    with no_grad():
+        for parameter in parameters:
+            parameter.copy_(vec[at : at + parameter.numel()].reshape(parameter.shape))
+            at += parameter.numel()
 
 
 def __dir__():

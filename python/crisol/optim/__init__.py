@@ -10,10 +10,11 @@ from .._crisol._nn import Parameter
 from .._crisol._optim import EMA, SGD, Adam, AdamW, Lion, Optimizer, RMSprop
 from ..autograd import no_grad
 from ..nn._copies import key_of, one_object, place_of
-from ..nn._module import _method
+from .._method import _method
 from . import lr_scheduler
 
-__all__ = ["EMA", "SGD", "Adam", "AdamW", "Lion", "Optimizer", "RMSprop", "lr_scheduler"]
+__all__ = ["ASGD", "EMA", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Lion", "NAdam", "Optimizer", "RAdam"]
+__all__ += ["RMSprop", "Rprop", "lr_scheduler"]
 
 for _class in vars(_optim).values():
     if isinstance(_class, type):
@@ -274,6 +275,13 @@ def _set_state(self, state):
 
 Optimizer.__reduce_ex__ = _reduce
 Optimizer.__setstate__ = _set_state
+
+
+from . import _rules  # noqa: E402
+from ._rules import ASGD, Adadelta, Adagrad, Adamax, NAdam, RAdam, Rprop  # noqa: E402
+
+for _name in _rules.__all__:
+    vars(_rules)[_name].__module__ = "crisol.optim"
 
 
 def __dir__():

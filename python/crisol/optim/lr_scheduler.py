@@ -1,5 +1,9 @@
 """Learning-rate schedules. Each sets the rates of all groups that an optimiser has when the schedule is made."""
 
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from .._crisol._optim import (
     ConstantLR,
     CosineAnnealingLR,
@@ -10,13 +14,91 @@ from .._crisol._optim import (
     LRScheduler,
     MultiStepLR,
     OneCycleLR,
+    Optimizer,
     ReduceLROnPlateau,
     SequentialLR,
     StepLR,
 )
 
 __all__ = ["ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "ExponentialLR", "LRScheduler", "LambdaLR"]
-__all__ += ["LinearLR", "MultiStepLR", "OneCycleLR", "ReduceLROnPlateau", "SequentialLR", "StepLR"]
+__all__ += ["CyclicLR", "LinearLR", "MultiStepLR", "MultiplicativeLR", "OneCycleLR", "PolynomialLR", "ReduceLROnPlateau"]
+__all__ += ["SequentialLR", "StepLR"]
+
+
+class PolynomialLR(LambdaLR):
+    """base_lr · (1 - steps / total_iters)^power, and 0 after total_iters steps."""
+
+    def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0) -> None:
+        super().__init__(optimizer, lambda steps: (1 - min(steps, total_iters) / total_iters) ** power)
+
+
+class MultiplicativeLR(LambdaLR):
+    """Each step multiplies the rate by f(steps), with one function for all groups or a list for each."""
+
+    def __init__(self, optimizer: Optimizer, lr_lambda: Any) -> None:
+        given = isinstance(lr_lambda, (list, tuple))
+        functions = [_product(function) for function in (lr_lambda if given else [lr_lambda])]
+        super().__init__(optimizer, functions if given else functions[0])
+
+
+def _product(function: Callable[[int], float]) -> Callable[[int], float]:
+    return lambda steps: math.prod(function(step) for step in range(1, steps + 1))
+
+
+class CyclicLR(LambdaLR):
+    """Up from base_lr to max_lr and down again: Smith 2017. mode is "triangular", "triangular2", which halves the height
+    after each cycle, or "exp_range", which multiplies it by gamma at each step; or scale_fn gives the factor. The momentum
+    goes the other way."""
+
+    def __init__(
+        self, optimizer: Optimizer, base_lr: float | Sequence[float], max_lr: float | Sequence[float],
+        step_size_up: int = 2000, step_size_down: int | None = None, mode: str = "triangular", gamma: float = 1.0,
+        scale_fn: Callable[[float], float] | None = None, scale_mode: str = "cycle", cycle_momentum: bool = True,
+        base_momentum: float = 0.8, max_momentum: float = 0.9,
+    ) -> None:  # fmt: skip
+        ways: dict[str, Callable[[float, int], float]] = {
+            "triangular": lambda cycle, steps: 1.0,
+            "triangular2": lambda cycle, steps: 2.0 ** (1 - cycle),
+            "exp_range": lambda cycle, steps: gamma**steps,
+        }
+        if scale_fn is None and mode not in ways:
+            raise ValueError(f"[CyclicLR] mode is {mode!r}, allowed are {', '.join(ways)}")
+        groups = optimizer.param_groups
+        low, high = (list(r) if isinstance(r, (list, tuple)) else [r] * len(groups) for r in (base_lr, max_lr))
+        up, total = step_size_up, step_size_up + (step_size_down or step_size_up)
+
+        def height(steps: int) -> float:
+            cycle, place = 1 + steps // total, steps % total
+            x = place / up if place <= up else (total - place) / (total - up)
+            if scale_fn is not None:
+                return x * scale_fn(cycle if scale_mode == "cycle" else steps)
+            return x * ways[mode](cycle, steps)
+
+        def factor(first: float, last: float) -> Callable[[int], float]:
+            return lambda steps: 1 + (last / first - 1) * height(steps)
+
+        for group, rate in zip(groups, low):
+            group["lr"] = rate
+        super().__init__(optimizer, [factor(a, b) for a, b in zip(low, high)])
+        self._turned, self._momenta = optimizer, (base_momentum, max_momentum)
+        self._height, self._cycles_momentum = height, cycle_momentum
+        self._set_momenta()
+
+    def _set_momenta(self) -> None:
+        least, most = self._momenta
+        for group in self._turned.param_groups if self._cycles_momentum else ():
+            value = most - (most - least) * self._height(self.last_epoch)
+            if "betas" in group:
+                group["betas"] = (value, group["betas"][1])
+            elif "momentum" in group:
+                group["momentum"] = value
+            else:
+                raise ValueError("[CyclicLR] cycle_momentum needs an optimiser with momentum or betas")
+
+    def step(self, epoch: int | None = None) -> None:
+        """Changes the rates for the next step."""
+        super().step(epoch)
+        self._set_momenta()
 
 
 def __dir__():

@@ -1,0 +1,366 @@
+"""Losses as functions, with PyTorch's arguments. `size_average` and `reduce` of old versions are not taken."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from .. import _crisol as _c
+from .._crisol import Tensor, _functional
+
+__all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "cosine_similarity"]
+__all__ += ["cross_entropy", "ctc_loss", "gaussian_nll_loss", "hinge_embedding_loss", "huber_loss", "kl_div", "l1_loss"]
+__all__ += [
+    "margin_ranking_loss",
+    "mse_loss",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
+]
+__all__ += ["nll_loss", "pairwise_distance", "pdist", "poisson_nll_loss", "smooth_l1_loss", "soft_margin_loss"]
+__all__ += ["triplet_margin_loss", "triplet_margin_with_distance_loss"]
+
+
+def _reduced(loss: Tensor, reduction: str, name: str) -> Tensor:
+    if reduction == "mean":
+        return _c.mean(loss)
+    if reduction == "sum":
+        return _c.sum(loss)
+    if reduction != "none":
+        raise _c.InvalidArgumentError(f"[{name}] reduction is '{reduction}', allowed are 'mean', 'sum' and 'none'")
+    return loss
+
+
+def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
+    """|input - target|, or the mean or the sum of it."""
+    return _weighted(_c.abs(input - target), weight, reduction, "l1_loss")
+
+
+def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
+    """(input - target)², or the mean or the sum of it."""
+    if weight is None and input.shape == target.shape:
+        return _functional.mse_loss(input, target, reduction=reduction)
+    return _weighted(_c.square(input - target), weight, reduction, "mse_loss")
+
+
+def _weighted(loss: Tensor, weight: Tensor | None, reduction: str, name: str) -> Tensor:
+    if weight is None:
+        return _reduced(loss, reduction, name)
+    loss = loss * weight
+    return _c.sum(loss) / _c.sum(weight.expand(loss.shape)) if reduction == "mean" else _reduced(loss, reduction, name)
+
+
+def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", beta: float = 1.0) -> Tensor:
+    """d² / (2 beta) where d = |input - target| is below beta, else d - beta / 2."""
+    if beta < 0:
+        raise _c.InvalidArgumentError(f"[smooth_l1_loss] beta is {beta}, and it must not be negative")
+    d = _c.abs(input - target)
+    loss = d if beta == 0 else _c.where(_c.lt(d, beta), _c.square(d) * (0.5 / beta), d - 0.5 * beta)
+    return _reduced(loss, reduction, "smooth_l1_loss")
+
+
+def huber_loss(
+    input: Tensor, target: Tensor, *, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
+) -> Tensor:
+    """d² / 2 where d = |input - target| is at most delta, else delta (d - delta / 2)."""
+    d = _c.abs(input - target)
+    loss = _c.where(_c.le(d, delta), _c.square(d) * 0.5, (d - 0.5 * delta) * delta)
+    return _weighted(loss, weight, reduction, "huber_loss")
+
+
+def binary_cross_entropy(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean"
+) -> Tensor:
+    """-(target log(input) + (1 - target) log(1 - input)) for probabilities. A logarithm is at least -100."""
+    if input.shape != target.shape:
+        raise _c.InvalidArgumentError(f"[binary_cross_entropy] the shapes {input.shape} and {target.shape} differ")
+    yes, no = _c.maximum(_c.log(input), -100.0), _c.maximum(_c.log1p(-input), -100.0)
+    loss = -(target * yes + (1 - target) * no)
+    return _reduced(loss if weight is None else loss * weight, reduction, "binary_cross_entropy")
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """binary_cross_entropy() of sigmoid(input), without overflow. pos_weight multiplies the part of the target 1."""
+    name = "binary_cross_entropy_with_logits"
+    if input.shape != target.shape:
+        raise _c.InvalidArgumentError(f"[{name}] the shapes {input.shape} and {target.shape} differ")
+    if pos_weight is None:
+        loss = (1 - target) * input - _c.log_sigmoid(input)
+    else:
+        loss = (1 - target) * input - ((pos_weight - 1) * target + 1) * _c.log_sigmoid(input)
+    return _reduced(loss if weight is None else loss * weight, reduction, name)
+
+
+def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target: bool = False) -> Tensor:
+    """target (log(target) - input) for log-probabilities `input`. "batchmean" divides the sum by the first size."""
+    if log_target:
+        loss = _c.exp(target) * (target - input)
+    else:
+        safe = _c.where(_c.gt(target, 0), target, 1.0)
+        loss = target * (_c.log(safe) - input)
+    if reduction == "batchmean":
+        return _c.sum(loss) / input.shape[0]
+    return _reduced(loss, reduction, "kl_div")
+
+
+def poisson_nll_loss(
+    input: Tensor, target: Tensor, *, log_input: bool = True, full: bool = False, eps: float = 1e-8,
+    reduction: str = "mean",
+) -> Tensor:  # fmt: skip
+    """exp(input) - target · input, or without log_input input - target · log(input + eps). `full` adds Stirling's term."""
+    loss = _c.exp(input) - target * input if log_input else input - target * _c.log(input + eps)
+    if full:
+        safe = _c.where(_c.gt(target, 1), target, 1.0)
+        stirling = target * _c.log(safe) - target + 0.5 * _c.log(2 * math.pi * safe)
+        loss = loss + _c.where(_c.gt(target, 1), stirling, 0.0)
+    return _reduced(loss, reduction, "poisson_nll_loss")
+
+
+def gaussian_nll_loss(
+    input: Tensor, target: Tensor, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+) -> Tensor:
+    """(log(var) + (input - target)² / var) / 2, where var is at least eps. `full` adds log(2π) / 2."""
+    if not isinstance(var, Tensor):
+        var = _c.full((), var, dtype=input.dtype, device=input.device)
+    if var.ndim and var.shape != input.shape and var.shape == input.shape[:-1]:
+        var = var.unsqueeze(-1)
+    limited = var + (_c.maximum(var, eps) - var).detach()
+    loss = 0.5 * (_c.log(limited) + _c.square(input - target) / limited)
+    return _reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction, "gaussian_nll_loss")
+
+
+def hinge_embedding_loss(input: Tensor, target: Tensor, *, margin: float = 1.0, reduction: str = "mean") -> Tensor:
+    """input where the target is 1, and max(margin - input, 0) where it is -1."""
+    near = _c.where(_c.eq(target, -1), 0.0, input)
+    far = _c.where(_c.eq(target, 1), 0.0, _c.maximum(margin - input, 0.0))
+    return _reduced(near + far, reduction, "hinge_embedding_loss")
+
+
+def soft_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
+    """log(1 + exp(-target · input))."""
+    return _reduced(-_c.log_sigmoid(target * input), reduction, "soft_margin_loss")
+
+
+def margin_ranking_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, *, margin: float = 0.0, reduction: str = "mean"
+) -> Tensor:
+    """max(-target (input1 - input2) + margin, 0)."""
+    loss = _c.maximum(-target * (input1 - input2) + margin, 0.0)
+    return _reduced(loss, reduction, "margin_ranking_loss")
+
+
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """x1 · x2 / (max(|x1|, eps) max(|x2|, eps)) along an axis."""
+    one, two = (x / _c.maximum(_c.norm(x, p=2.0, axis=dim, keepdims=True), eps) for x in (x1, x2))
+    return _c.sum(one * two, axis=dim)
+
+
+def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
+    """The p-norm of x1 - x2 + eps along the last axis."""
+    return _c.norm(x1 - x2 + eps, p=float(p), axis=-1, keepdims=keepdim)
+
+
+def pdist(input: Tensor, p: float = 2.0) -> Tensor:
+    """The p-norms of the differences of all pairs of rows."""
+    pairs = [(i, j) for i in range(input.shape[0]) for j in range(i + 1, input.shape[0])]
+    index = _c.asarray(pairs or [(0, 0)], dtype=_c.int64, device=input.device)
+    found = _c.norm(input[index[:, 0]] - input[index[:, 1]], p=float(p), axis=-1)
+    return found if pairs else found[:0]
+
+
+def cosine_embedding_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, *, margin: float = 0.0, reduction: str = "mean"
+) -> Tensor:
+    """1 - cos(input1, input2) where the target is 1, and max(cos - margin, 0) where it is -1."""
+    product = _c.sum(input1 * input2, axis=-1)
+    squares = (_c.sum(_c.square(x), axis=-1) + 1e-12 for x in (input1, input2))
+    cosine = product / _c.sqrt(next(squares) * next(squares))
+    loss = _c.where(_c.eq(target, 1), 1 - cosine, 0.0)
+    loss = loss + _c.where(_c.eq(target, -1), _c.maximum(cosine - margin, 0.0), 0.0)
+    return _reduced(loss, reduction, "cosine_embedding_loss")
+
+
+def triplet_margin_loss(
+    anchor: Tensor, positive: Tensor, negative: Tensor, *, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6,
+    swap: bool = False, reduction: str = "mean",
+) -> Tensor:  # fmt: skip
+    """max(|anchor - positive| - |anchor - negative| + margin, 0). `swap` takes |positive - negative| if it is smaller."""
+    return triplet_margin_with_distance_loss(
+        anchor, positive, negative, distance_function=lambda a, b: pairwise_distance(a, b, p, eps), margin=margin,
+        swap=swap, reduction=reduction,
+    )  # fmt: skip
+
+
+def triplet_margin_with_distance_loss(
+    anchor: Tensor, positive: Tensor, negative: Tensor, *,
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None, margin: float = 1.0, swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:  # fmt: skip
+    """triplet_margin_loss() with a distance of your own."""
+    distance = distance_function or pairwise_distance
+    far = distance(anchor, negative)
+    if swap:
+        far = _c.minimum(far, distance(positive, negative))
+    return _reduced(_c.maximum(distance(anchor, positive) - far + margin, 0.0), reduction, "triplet_margin_loss")
+
+
+def multi_margin_loss(
+    input: Tensor, target: Tensor, *, p: int = 1, margin: float = 1.0, weight: Tensor | None = None,
+    reduction: str = "mean",
+) -> Tensor:  # fmt: skip
+    """The sum over wrong classes of max(margin - input[label] + input[class], 0)^p, divided by the number of classes."""
+    x, labels = (input.unsqueeze(0), target.reshape(1)) if input.ndim == 1 else (input, target)
+    labels = labels.to(_c.int64).unsqueeze(1)
+    terms = _c.maximum(margin - _c.gather(x, 1, labels) + x, 0.0)
+    terms = terms if p == 1 else _c.square(terms)
+    if weight is not None:
+        terms = terms * _c.index_select(weight, 0, labels.reshape(-1)).unsqueeze(1)
+    wrong = _c.ne(_c.arange(x.shape[1], device=x.device), labels)
+    loss = _c.sum(_c.where(wrong, terms, 0.0), axis=1) / x.shape[1]
+    return _reduced(loss if input.ndim > 1 else loss.squeeze(0), reduction, "multi_margin_loss")
+
+
+def multilabel_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
+    """The sum over pairs of a label and another class of max(1 - input[label] + input[class], 0), divided by the number of
+    classes. The labels of a row end at the first -1."""
+    x, labels = (input.unsqueeze(0), target.unsqueeze(0)) if input.ndim == 1 else (input, target)
+    counts = _c.eq(_c.cumsum(_c.lt(labels, 0), 1), 0)
+    places = _c.where(counts, labels, 0)
+    is_label = _c.gt(_c.scatter_add(_c.zeros_like(x), 1, places, counts.to(x.dtype)), 0)
+    terms = _c.maximum(1 - _c.gather(x, 1, places).unsqueeze(2) + x.unsqueeze(1), 0.0)
+    used = _c.logical_and(counts.unsqueeze(2), _c.logical_not(is_label).unsqueeze(1))
+    loss = _c.sum(_c.where(used, terms, 0.0), axis=(1, 2)) / x.shape[1]
+    return _reduced(loss if input.ndim > 1 else loss.squeeze(0), reduction, "multilabel_margin_loss")
+
+
+def multilabel_soft_margin_loss(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean"
+) -> Tensor:
+    """The mean over classes of binary_cross_entropy_with_logits()."""
+    loss = -(target * _c.log_sigmoid(input) + (1 - target) * _c.log_sigmoid(-input))
+    loss = _c.mean(loss if weight is None else loss * weight, axis=-1)
+    return _reduced(loss, reduction, "multilabel_soft_margin_loss")
+
+
+def _classes_last(input: Tensor) -> Tensor:
+    """(N, C, d1, …) as rows of classes."""
+    return _c.moveaxis(input, 1, -1).reshape((-1, input.shape[1])) if input.ndim > 2 else input
+
+
+def _picked(
+    logs: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str, smoothing: float, name: str
+) -> Tensor:
+    """The loss of log-probabilities (N, C, d1, …) against labels (N, d1, …)."""
+    rows, labels = _classes_last(logs if logs.ndim > 1 else logs.unsqueeze(0)), target.reshape(-1).to(_c.int64)
+    counted = _c.ne(labels, ignore_index)
+    safe = _c.where(counted, labels, 0)
+    scale = _c.ones_like(rows[:, 0]) if weight is None else _c.index_select(weight, 0, safe)
+    scale = _c.where(counted, scale, 0.0)
+    loss = -_c.gather(rows, 1, safe.unsqueeze(1)).squeeze(1)
+    loss = _c.where(counted, loss, 0.0) * scale
+    total = _c.sum(scale)
+    if smoothing:
+        spread = -(_c.sum(rows if weight is None else rows * weight, axis=1)) / rows.shape[1]
+        spread = _c.where(counted, spread, 0.0)
+        loss = (1 - smoothing) * loss + smoothing * spread
+    if reduction == "mean":
+        return _c.sum(loss) / total
+    loss = loss.reshape(target.shape) if reduction == "none" else loss
+    return _reduced(loss, reduction, name)
+
+
+def nll_loss(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean"
+) -> Tensor:
+    """-input[label] of log-probabilities (N, C, d1, …) and labels (N, d1, …), times the weight of the label's class. The
+    mean divides by the sum of the weights."""
+    if input.ndim == 2 and weight is None:
+        return _functional.nll_loss(input, target, ignore_index=ignore_index, reduction=reduction)
+    return _picked(input, target, weight, ignore_index, reduction, 0.0, "nll_loss")
+
+
+def cross_entropy(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:  # fmt: skip
+    """log(sum(exp(row))) - row[label] of logits (N, C, d1, …) and labels (N, d1, …), times the weight of the label's
+    class; or against probabilities in the shape of the logits. reduction is "mean", "sum" or "none"."""
+    if _c.isdtype(target.dtype, "real floating") and target.shape == input.shape:
+        return _soft(input, target, weight, reduction, label_smoothing)
+    if input.ndim == 2 and weight is None:
+        return _functional.cross_entropy(
+            input, target, ignore_index=ignore_index, reduction=reduction, label_smoothing=label_smoothing
+        )
+    if target.ndim != max(input.ndim - 1, 0) or target.shape != input.shape[:1] * (input.ndim > 1) + input.shape[2:]:
+        raise _c.InvalidArgumentError(
+            f"[cross_entropy] logits of shape {input.shape} need labels of shape "
+            f"{input.shape[:1] * (input.ndim > 1) + input.shape[2:]}, not {target.shape}"
+        )
+    logs = _c.log_softmax(input, 1 if input.ndim > 1 else 0)
+    return _picked(logs, target, weight, ignore_index, reduction, label_smoothing, "cross_entropy")
+
+
+def _soft(input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, smoothing: float) -> Tensor:
+    axis = 1 if input.ndim > 1 else 0
+    if smoothing:
+        target = target * (1 - smoothing) + smoothing / input.shape[axis]
+    if weight is not None:
+        target = target * weight.reshape([-1 if i == axis else 1 for i in range(input.ndim)])
+    loss = -_c.sum(target * _c.log_softmax(input, axis), axis=axis)
+    if reduction == "mean":
+        return _c.sum(loss) / max(input.numel() // input.shape[axis], 1)
+    return _reduced(loss, reduction, "cross_entropy")
+
+
+def ctc_loss(
+    log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int = 0,
+    reduction: str = "mean", zero_infinity: bool = False,
+) -> Tensor:  # fmt: skip
+    """The negative logarithm of the probability of label sequences, over all alignments with blanks: log_probs (T, N, C),
+    targets (N, S) or all in a line."""
+    x = log_probs.unsqueeze(1) if log_probs.ndim == 2 else log_probs
+    steps, n, _ = x.shape
+    device = x.device
+    t_len, s_len = (
+        v.to(_c.int64).reshape(-1)
+        if isinstance(v, Tensor)
+        else _c.asarray(v, dtype=_c.int64, device=device).reshape(-1)
+        for v in (input_lengths, target_lengths)
+    )
+    labels = targets.to(_c.int64)
+    if labels.ndim == 1 and log_probs.ndim == 3:
+        sizes, at, rows = s_len.tolist(), 0, []
+        for size in sizes:
+            rows.append(_functional.pad(labels[at : at + size], [0, max(sizes) - size]))
+            at += size
+        labels = _c.stack(rows)
+    labels = labels.reshape((n, -1))
+    s = labels.shape[1]
+    places = _c.arange(2 * s + 1, device=device)
+    odd = _c.eq(_c.remainder(places, 2), 1)
+    full = _c.where(odd, _c.index_select(labels, 1, _c.minimum(_c.floor_divide(places, 2), max(s - 1, 0))), blank) if s else (
+        _c.full((n, 1), blank, dtype=_c.int64, device=device))  # fmt: skip
+    jump = _c.logical_and(odd, _c.ne(full, _functional.pad(full[:, :-2], [2, 0], -1.0))) if s else _c.zeros(
+        (n, 1), dtype=_c.bool, device=device)  # fmt: skip
+    none = -1e30
+    emitted = _c.gather(x, 2, full.unsqueeze(0).expand((steps, n, 2 * s + 1)))
+    alpha = _c.where(_c.lt(places, 2), emitted[0], none)
+    for t in range(1, steps):
+        one = _functional.pad(alpha[:, :-1], [1, 0], none)
+        two = _functional.pad(alpha[:, :-2], [2, 0], none) if s else alpha
+        total = _c.logaddexp(_c.logaddexp(alpha, one), _c.where(jump, two, none)) if s else alpha
+        alpha = _c.where(
+            _c.lt(_c.full((n, 1), t, dtype=_c.int64, device=device), t_len.unsqueeze(1)), total + emitted[t], alpha
+        )
+    last = _c.gather(alpha, 1, (2 * s_len).unsqueeze(1)).squeeze(1)
+    before = _c.gather(alpha, 1, _c.maximum(2 * s_len - 1, 0).unsqueeze(1)).squeeze(1)
+    loss = -_c.logaddexp(last, _c.where(_c.gt(s_len, 0), before, none))
+    impossible = _c.gt(loss, 1e29)
+    loss = _c.where(impossible, 0.0 if zero_infinity else math.inf, loss)
+    if reduction == "mean":
+        return _c.mean(loss / _c.maximum(s_len, 1).to(loss.dtype))
+    return _reduced(loss if log_probs.ndim == 3 else loss.squeeze(0), reduction, "ctc_loss")
