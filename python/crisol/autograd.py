@@ -10,7 +10,7 @@ from ._crisol._autograd import is_grad_enabled
 from ._mode import Mode
 
 __all__ = ["Function", "checkpoint", "detect_anomaly", "enable_grad", "grad", "is_grad_enabled", "no_grad"]
-__all__ += ["inference_mode", "set_grad_enabled"]
+__all__ += ["Variable", "backward", "inference_mode", "set_grad_enabled"]
 
 
 class no_grad(Mode):
@@ -96,6 +96,29 @@ def grad(
     return _autograd.grad(
         _tuple_of(outputs), _tuple_of(inputs), grad_outputs, retain_graph, create_graph, allow_unused
     )
+
+
+def backward(
+    tensors: Tensor | Sequence[Tensor],
+    grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+) -> None:
+    """Adds the gradients of several tensors to the grad of the leaves that they depend on."""
+    given = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    weights = [grad_tensors] if isinstance(grad_tensors, Tensor) else list(grad_tensors or [None] * len(given))
+    if any(w is None and x.numel() != 1 for x, w in zip(given, weights, strict=True)):
+        raise _crisol.InvalidArgumentError("[backward] a tensor of several elements needs its gradient")
+    parts = [_crisol.sum(x if w is None else x * w) for x, w in zip(given, weights)]
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    total.backward(retain_graph=retain_graph, create_graph=create_graph)
+
+
+def Variable(data: Tensor, requires_grad: bool = False) -> Tensor:
+    """The tensor itself, as a leaf that wants a gradient if it is asked for."""
+    return data.requires_grad_() if requires_grad else data
 
 
 class _Saved:

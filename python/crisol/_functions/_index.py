@@ -24,7 +24,7 @@ __all__ += [
     "take",
     "take_along_dim",
     "where",
-    "as_strided",
+    "as_strided", "diagonal_scatter",
     "select_scatter",
 ]
 __all__ += ["slice_scatter", "put"]
@@ -233,6 +233,14 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """A copy with `src` in the place of one element along an axis."""
     y = input.clone()
     y.select(dim, index).copy_(src)
+    return y
+
+
+@_method(Tensor)
+def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    """A copy with `src` in the place of a diagonal."""
+    y = input.clone()
+    y.diagonal(offset, dim1, dim2).copy_(src)
     return y
 
 

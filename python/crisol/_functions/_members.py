@@ -10,7 +10,7 @@ from .._crisol import Tensor, dtype
 from .._method import _aliases, _method
 
 __all__ = ["Size", "channels_last", "channels_last_3d", "contiguous_format", "get_default_device", "get_default_dtype"]
-__all__ += ["get_float32_matmul_precision", "get_num_threads", "is_inference_mode_enabled", "layout"]
+__all__ += ["compile", "load", "get_float32_matmul_precision", "get_num_threads", "is_inference_mode_enabled", "layout"]
 __all__ += ["memory_format", "preserve_format", "set_default_dtype", "set_float32_matmul_precision", "set_num_threads"]
 __all__ += ["set_printoptions", "strided", "use_deterministic_algorithms", "BoolTensor", "ByteTensor", "FloatTensor"]
 __all__ += ["HalfTensor", "IntTensor", "LongTensor"]
@@ -339,6 +339,39 @@ def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
         return [each(part) for part in value] if isinstance(value, list) else callable(value)
 
     return self.copy_(_c.asarray(each(self.tolist()), dtype=self.dtype, device=self.device).reshape(self.shape))
+
+
+def compile(
+    model: Any = None,
+    example: Tensor | None = None,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: Any = None,
+    mode: str | None = None,
+    options: Any = None,
+    disable: bool = False,
+) -> Any:
+    """With an example of the input, a module that runs as a graph in evaluation, which takes less time:
+    `fast = crisol.compile(net.eval(), x)`. It fixes branches of the module's code as the example takes them. Other batch
+    sizes (axis 0) work too. Without an example, the model or function itself: kernels are compiled at the first call
+    anyway. PyTorch's other arguments change nothing."""
+    if example is not None:
+        return _c.compile(model, example)
+    return (lambda function: function) if model is None else model
+
+
+def load(
+    path: Any,
+    map_location: Any = None,
+    *,
+    device: Any = None,
+    weights_only: bool | None = None,
+    mmap: bool | None = None,
+) -> dict[str, Tensor]:
+    """Reads all tensors of a safetensors file, or of a .npz file of NumPy, as a dict in the file's order."""
+    place = map_location if device is None else device
+    return _c.load(path, device=place if isinstance(place, (str, _c.device)) else None)
 
 
 def get_default_dtype() -> dtype:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Self
 
+from .. import _crisol
 from .._crisol import InvalidArgumentError, Tensor, _nn, asarray
 from .._crisol._nn import Buffer, Parameter
 from .._method import _method
@@ -157,6 +158,47 @@ def requires_grad_(self, requires_grad: bool = True) -> Self:
     for parameter in self.parameters():
         parameter.requires_grad_(requires_grad)
     return self
+
+
+_to_device = Module.to
+
+
+@_method(Module)
+def to(
+    self, device: Any = None, dtype: Any = None, non_blocking: bool = False, *, memory_format: Any = None
+) -> Self:
+    """Moves parameters, their gradients and buffers to a device. Views, detach() and state_dict() that were taken before
+    keep the old memory. Make the optimiser after this call. The dtype of parameters is float32. Returns this module."""
+    if isinstance(device, Tensor):
+        device, dtype = device.device, device.dtype
+    elif device is not None and not isinstance(device, (str, _crisol.device)):
+        device, dtype = None, device
+    if dtype is not None and not isinstance(dtype, _crisol.dtype):
+        raise TypeError(f"Module.to(): dtype is {dtype!r}, which no tensor has")
+    if dtype not in (None, _crisol.float32):
+        raise InvalidArgumentError(f"[to] parameters are float32, not {dtype!r}: with_precision() computes in others")
+    return self if device is None else _to_device(self, device)
+
+
+@_method(Module)
+def cpu(self) -> Self:
+    """Moves this module to a CPU, if there is an OpenCL device that is one."""
+    found = next((device for device in _crisol.devices() if device.type == "cpu"), None)
+    return self if found is None else self.to(found)
+
+
+@_method(Module)
+def cuda(self, device: Any = None) -> Self:
+    """Moves this module to a GPU."""
+    return self.to("gpu" if device is None or isinstance(device, int) else device)
+
+
+def _same(self) -> Self:
+    """This module: its parameters are float32."""
+    return self
+
+
+Module.float = _same
 
 
 def _names_of(self):

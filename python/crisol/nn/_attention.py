@@ -1,0 +1,170 @@
+"""Attention of several heads, and the layers of a transformer's encoder."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from .. import _crisol as _c
+from .._crisol import Tensor
+from .._crisol._nn import Dropout, LayerNorm, Linear, Module, ModuleList, Parameter
+from . import functional as F
+from . import init
+
+__all__ = ["MultiheadAttention", "TransformerEncoder", "TransformerEncoderLayer"]
+
+
+def _added(mask: Tensor | None, other: Tensor | None, dtype: Any) -> Tensor | None:
+    """Both masks as numbers that are added to scores. True leaves a score out."""
+    numbers = [
+        m if m is None or m.dtype is not _c.bool else _c.where(m, float("-inf"), 0.0).to(dtype) for m in (mask, other)
+    ]
+    first, second = numbers
+    return second if first is None else first if second is None else first + second
+
+
+class MultiheadAttention(Module):
+    """Attention of several heads: the result of (L, N, E) queries over (S, N, kdim) keys and (S, N, vdim) values, and the
+    mean of the heads' weights (N, L, S). With batch_first the batch is the first axis."""
+
+    def __init__(
+        self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True, add_bias_kv: bool = False,
+        add_zero_attn: bool = False, kdim: int | None = None, vdim: int | None = None, batch_first: bool = False,
+        device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        if add_bias_kv or add_zero_attn:
+            raise _c.InvalidArgumentError("[MultiheadAttention] add_bias_kv and add_zero_attn are not there")
+        if embed_dim % num_heads:
+            raise _c.InvalidArgumentError(f"[MultiheadAttention] {num_heads} heads do not divide {embed_dim} numbers")
+        self.__dict__.update(embed_dim=embed_dim, num_heads=num_heads, head_dim=embed_dim // num_heads, dropout=dropout)
+        self.__dict__.update(kdim=kdim or embed_dim, vdim=vdim or embed_dim, batch_first=batch_first)
+
+        def weight(*shape: int) -> Parameter:
+            made = Parameter(_c.empty(shape, device=device))
+            init.xavier_uniform_(made)
+            return made
+
+        if self.kdim == self.vdim == embed_dim:
+            self.in_proj_weight = weight(3 * embed_dim, embed_dim)
+        else:
+            self.q_proj_weight = weight(embed_dim, embed_dim)
+            self.k_proj_weight = weight(embed_dim, self.kdim)
+            self.v_proj_weight = weight(embed_dim, self.vdim)
+        self.in_proj_bias = Parameter(_c.zeros(3 * embed_dim, device=device)) if bias else None
+        self.out_proj = Linear(embed_dim, embed_dim, bias)
+        if bias:
+            init.zeros_(self.out_proj.bias)
+        if device is not None:
+            self.to(device)
+
+    def _projected(self, query: Tensor, key: Tensor, value: Tensor) -> list[Tensor]:
+        """The heads (N, heads, length, head_dim) of inputs (N, length, …)."""
+        n = self.embed_dim
+        if self.kdim == self.vdim == n:
+            weights = [self.in_proj_weight[i * n : (i + 1) * n] for i in range(3)]
+        else:
+            weights = [self.q_proj_weight, self.k_proj_weight, self.v_proj_weight]
+        biases = [None if self.in_proj_bias is None else self.in_proj_bias[i * n : (i + 1) * n] for i in range(3)]
+        made = [F.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases)]
+        return [x.reshape((x.shape[0], x.shape[1], self.num_heads, self.head_dim)).transpose(1, 2) for x in made]
+
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None = None,
+        need_weights: bool = True, attn_mask: Tensor | None = None, average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
+        """The result and the weights, or None without need_weights. key_padding_mask (N, S) leaves keys out, and attn_mask
+        is (L, S) or (N · heads, L, S)."""
+        batched = query.ndim == 3
+        given = [x if batched else x.unsqueeze(0) for x in (query, key, value)]
+        if batched and not self.batch_first:
+            given = [x.transpose(0, 1) for x in given]
+        q, k, v = self._projected(*given)
+        batch, heads, length, _ = q.shape
+        if attn_mask is not None and attn_mask.ndim == 3:
+            attn_mask = attn_mask.reshape((batch, heads, length, -1))
+        padding = None if key_padding_mask is None else key_padding_mask.reshape((batch, 1, 1, -1))
+        mask = _added(attn_mask, padding, q.dtype)
+        dropped = self.dropout if self.training else 0.0
+        weights = None
+        if need_weights:
+            scores = q @ k.mT * self.head_dim**-0.5
+            weights = _c.softmax(scores if mask is None else scores + mask, -1)
+            heads_of = F.dropout(weights, dropped, self.training) @ v
+        else:
+            if mask is not None and mask.ndim == 4 and mask.shape[2] == 1:
+                mask = mask.expand((batch, mask.shape[1], length, mask.shape[3]))
+            heads_of = F.scaled_dot_product_attention(q, k, v, mask, dropped)
+        result = self.out_proj(heads_of.transpose(1, 2).reshape((batch, length, self.embed_dim)))
+        if weights is not None and average_attn_weights:
+            weights = _c.mean(weights, 1)
+        if not batched:
+            return result.squeeze(0), None if weights is None else weights.squeeze(0)
+        return result if self.batch_first else result.transpose(0, 1), weights
+
+
+class TransformerEncoderLayer(Module):
+    """Attention to the input itself and two linear layers, each with dropout, a sum with its input and a norm."""
+
+    def __init__(
+        self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
+        activation: str | Callable[[Tensor], Tensor] = "relu", layer_norm_eps: float = 1e-5, batch_first: bool = False,
+        norm_first: bool = False, bias: bool = True, device: Any = None, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        if isinstance(activation, str) and activation not in ("relu", "gelu"):
+            raise _c.InvalidArgumentError(
+                f"[TransformerEncoderLayer] activation is '{activation}', not 'relu' or 'gelu'"
+            )
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first)
+        self.linear1 = Linear(d_model, dim_feedforward, bias)
+        self.dropout = Dropout(dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, bias)
+        self.norm1, self.norm2 = LayerNorm(d_model, layer_norm_eps), LayerNorm(d_model, layer_norm_eps)
+        self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
+        self.__dict__.update(
+            norm_first=norm_first, activation=getattr(F, activation) if isinstance(activation, str) else activation
+        )
+        if device is not None:
+            self.to(device)
+
+    def _attended(self, x: Tensor, mask: Tensor | None, padding: Tensor | None) -> Tensor:
+        return self.dropout1(self.self_attn(x, x, x, padding, False, mask)[0])
+
+    def _fed(self, x: Tensor) -> Tensor:
+        return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+
+    def forward(
+        self, src: Tensor, src_mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None,
+        is_causal: bool = False,
+    ) -> Tensor:  # fmt: skip
+        """The next representation of the sequence."""
+        if self.norm_first:
+            x = src + self._attended(self.norm1(src), src_mask, src_key_padding_mask)
+            return x + self._fed(self.norm2(x))
+        x = self.norm1(src + self._attended(src, src_mask, src_key_padding_mask))
+        return self.norm2(x + self._fed(x))
+
+
+class TransformerEncoder(Module):
+    """Copies of a layer, one after another, and a norm behind them if it is given."""
+
+    def __init__(
+        self, encoder_layer: Module, num_layers: int, norm: Module | None = None, enable_nested_tensor: bool = True,
+        mask_check: bool = True,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.layers = ModuleList([copy.deepcopy(encoder_layer) for _ in range(num_layers)])
+        self.__dict__["num_layers"] = num_layers
+        self.norm = norm
+
+    def forward(
+        self, src: Tensor, mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None,
+        is_causal: bool | None = None,
+    ) -> Tensor:  # fmt: skip
+        """The last representation of the sequence."""
+        for layer in self.layers:
+            src = layer(src, mask, src_key_padding_mask)
+        return src if self.norm is None else self.norm(src)

@@ -1,0 +1,8 @@
+"""crisol.data, under PyTorch's name."""
+
+from ..data import *
+from ..data import __all__ as __all__
+
+
+def __dir__():
+    return __all__
