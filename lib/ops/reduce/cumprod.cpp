@@ -47,19 +47,18 @@ Tensor cumprod(const Tensor& x, int axis) {
   require(x.defined(), op, "the tensor is undefined");
   if (x.dim() == 0) return reshape(cumprod(reshape(x, {1}), axis), {});
   const int at = normalized_axis(op, axis, x.dim());
-  if (x.dtype() == DType::f16)
-    return rehearsed(call_key(op, {&x}, {axis}), [&] { return cast(cumprod(cast(x, DType::f32), axis), DType::f16); });
   // Integers are multiplied as i64. Unsigned products wrap around.
-  const bool floating = x.dtype() == DType::f32;
+  const bool floating = is_floating(x.dtype());
   const DType computed = floating ? DType::f32 : DType::i64;
   const Tensor y = empty(x.shape(), computed, x.device());
+  const Contiguous result(y, floating ? x.dtype() : computed);
   if (x.numel() > 0) {
     const Contiguous from(x, computed);
     const Lines lines(x, at);
     for (std::int64_t first = 0; first < lines.split.size; first += lines.step)
       lines.launch(state_of(x), "products", floating ? "float" : "ulong", first, in(from), out(y));
   }
-  return y;
+  return result.filled();
 }
 
 Tensor cumprod_backward(const Tensor& dy, const Tensor& x, const Tensor& y, int axis) {

@@ -134,13 +134,11 @@ Tensor running_sum(const char* op, const Tensor& x, int axis, bool reverse) {
   require(x.defined(), op, "the tensor is undefined");
   if (x.dim() == 0) return reshape(running_sum(op, reshape(x, {1}), axis, reverse), {});
   axis = normalized_axis(op, axis, x.dim());
-  if (x.dtype() == DType::f16)
-    return rehearsed(call_key(op, {&x}, {axis, reverse ? 1 : 0}),
-                     [&] { return cast(running_sum(op, cast(x, DType::f32), axis, reverse), DType::f16); });
   // Integers are added up as i64.
-  const bool floating = x.dtype() == DType::f32;
+  const bool floating = is_floating(x.dtype());
   const DType computed = floating ? DType::f32 : DType::i64;
   const Tensor y = empty(x.shape(), computed, x.device());
+  const Contiguous result(y, floating ? x.dtype() : computed);
   if (x.numel() > 0) {
     std::int64_t outer = 1, inner = 1;
     for (int i = 0; i < axis; ++i) outer *= x.shape()[i];
@@ -152,7 +150,7 @@ Tensor running_sum(const char* op, const Tensor& x, int axis, bool reverse) {
     const PreparedPtr prepared = prepare(cumsum_table, problem, state_of(x));
     launch(*prepared, {in(input), out(y)});
   }
-  return y;
+  return result.filled();
 }
 
 }  // namespace

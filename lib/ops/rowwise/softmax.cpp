@@ -1,10 +1,8 @@
 #include "crisol/ops/softmax.h"
 
 #include "base/text.h"
-#include "crisol/ops/copy.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
-#include "ops/rehearsed.h"
 #include "ops/rowwise/rows.h"
 #include "tensor/kernel_args.h"
 
@@ -56,14 +54,12 @@ const SoftmaxTable log_softmax_backward_table("log_softmax_backward", row_varian
 
 Tensor forward(const SoftmaxTable& table, const Tensor& x, int axis, bool log) {
   const SoftmaxProblem p = problem_of(table.op, x, axis, log);
-  if (x.dtype() == DType::f16)
-    return rehearsed(call_key(table.op, {&x}, {axis}),
-                     [&] { return cast(forward(table, cast(x, DType::f32), axis, log), DType::f16); });
-  const Contiguous rows(x);
+  const Contiguous rows(x, DType::f32);
   const Tensor y = empty(x.shape(), DType::f32, x.device());
+  const Contiguous result(y, x.dtype());
   const PreparedPtr prepared = prepare(table, p, state_of(x));
   launch(*prepared, {in(rows), out(y)});
-  return y;
+  return result.filled();
 }
 
 Tensor backward(const SoftmaxTable& table, const Tensor& dy, const Tensor& y, int axis, bool log) {
@@ -71,15 +67,12 @@ Tensor backward(const SoftmaxTable& table, const Tensor& dy, const Tensor& y, in
   require_dtype(table.op, "the gradient", dy, y.dtype());
   require_shape(table.op, "the gradient", dy, y.shape());
   require_device(table.op, "the result", y, "its gradient", dy);
-  if (y.dtype() == DType::f16)
-    return rehearsed(call_key(table.op, {&dy, &y}, {axis}), [&] {
-      return cast(backward(table, cast(dy, DType::f32), cast(y, DType::f32), axis, log), DType::f16);
-    });
-  const Contiguous results(y), gradients(dy);
+  const Contiguous results(y, DType::f32), gradients(dy, DType::f32);
   const Tensor dx = empty(y.shape(), DType::f32, y.device());
+  const Contiguous gradient(dx, y.dtype());
   const PreparedPtr prepared = prepare(table, p, state_of(y));
   launch(*prepared, {in(gradients), in(results), out(dx)});
-  return dx;
+  return gradient.filled();
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "crisol/ops/copy.h"
 #include "crisol/ops/sort.h"
 #include "crisol/ops/view.h"
+#include "ops/contiguous.h"
 #include "ops/sort/sort_rows.h"
 #include "tensor/impl.h"
 
@@ -12,7 +13,7 @@ namespace crisol::ops {
 
 class OrderedAxis {
  public:
-  /// x must be defined. A tensor of another layout is copied.
+  /// x must be defined. A tensor of another layout is copied by fill().
   OrderedAxis(const char* op, const Tensor& x, int axis) {
     scalar_ = x.dim() == 0;
     const Tensor lines = scalar_ ? reshape(x, {1}) : x;
@@ -22,11 +23,13 @@ class OrderedAxis {
     require(n <= longest_sorted_row, op, "axis ", axis, " of shape ", x.shape(), " has more than 2^32 - 2 elements");
     std::int64_t rows = 1;
     for (int i = 0; i + 1 < transposed_.dim(); ++i) rows *= transposed_.shape()[i];
-    rows_ = contiguous(reshape(transposed_, {rows, n}));
+    lines_ = Contiguous(transposed_);
+    rows_ = reshape(lines_.layout(), {rows, n});
   }
 
-  /// Contiguous (rows, n).
+  /// (rows, n), contiguous. The elements are there after fill().
   const Tensor& rows() const noexcept { return rows_; }
+  void fill() const { static_cast<void>(lines_.filled()); }
   std::int64_t length() const noexcept { return rows_.shape()[1]; }
 
   /// Memory for k elements of each row, and for their positions: (rows, k).
@@ -34,20 +37,22 @@ class OrderedAxis {
     const Shape shape{rows_.shape()[0], k};
     return {empty(shape, rows_.dtype(), rows_.device()), empty(shape, DType::i64, rows_.device())};
   }
-  /// Moves the elements of each row back to the axis.
-  SortResult restore(const SortResult& of_rows) const { return {restore(of_rows.values), restore(of_rows.indices)}; }
-
- private:
-  Tensor restore(const Tensor& of_rows) const {
+  /// The elements of each row, to be moved back to the axis.
+  Contiguous restored(const Tensor& of_rows) const {
     Shape shape = transposed_.shape();
     shape[shape.rank() - 1] = of_rows.shape()[1];
-    const Tensor lines = contiguous(transpose(reshape(of_rows, shape), axis_, -1));
-    return scalar_ ? reshape(lines, {}) : lines;
+    return Contiguous(transpose(reshape(of_rows, shape), axis_, -1));
+  }
+  /// The result, once the rows have their elements.
+  Tensor result(const Contiguous& restored) const {
+    return scalar_ ? reshape(restored.filled(), {}) : restored.filled();
   }
 
+ private:
   bool scalar_ = false;
   int axis_ = 0;
   Tensor transposed_, rows_;
+  Contiguous lines_;
 };
 
 }  // namespace crisol::ops

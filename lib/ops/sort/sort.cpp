@@ -1,6 +1,5 @@
 #include "crisol/ops/sort.h"
 
-#include "ops/rehearsed.h"
 #include "ops/sort/ordered_axis.h"
 #include "ops/sort/sort_rows.h"
 #include "tensor/kernel_args.h"
@@ -9,18 +8,18 @@ namespace crisol::ops {
 
 SortResult sort(const Tensor& x, int axis, bool descending) {
   require(x.defined(), sort_table.op, "the tensor is undefined");
-  return rehearsed(call_key(sort_table.op, {&x}, {axis, descending ? 1 : 0}), [&] {
-    const OrderedAxis ordered(sort_table.op, x, axis);
-    const Tensor& elements = ordered.rows();
-    const std::int64_t rows = elements.shape()[0], n = ordered.length();
-    const SortResult sorted = ordered.empty_result(n);
-    if (elements.numel() > 0) {
-      const SortProblem problem{rows, n, static_cast<std::int64_t>(x.dtype()), descending ? 1 : 0, n};
-      const PreparedPtr prepared = prepare(sort_table, problem, state_of(x));
-      launch(*prepared, {in(elements), out(sorted.values), out(sorted.indices)});
-    }
-    return ordered.restore(sorted);
-  });
+  const OrderedAxis ordered(sort_table.op, x, axis);
+  const Tensor& elements = ordered.rows();
+  const std::int64_t rows = elements.shape()[0], n = ordered.length();
+  const SortResult sorted = ordered.empty_result(n);
+  const Contiguous values = ordered.restored(sorted.values), indices = ordered.restored(sorted.indices);
+  if (elements.numel() > 0) {
+    const SortProblem problem{rows, n, static_cast<std::int64_t>(x.dtype()), descending ? 1 : 0, n};
+    const PreparedPtr prepared = prepare(sort_table, problem, state_of(x));
+    ordered.fill();
+    launch(*prepared, {in(elements), out(sorted.values), out(sorted.indices)});
+  }
+  return {ordered.result(values), ordered.result(indices)};
 }
 
 Tensor argsort(const Tensor& x, int axis, bool descending) { return sort(x, axis, descending).indices; }

@@ -5,7 +5,6 @@
 
 #include "base/text.h"
 #include "dispatch/work_split.h"
-#include "ops/rehearsed.h"
 #include "ops/sort/ordered_axis.h"
 #include "ops/sort/sort_entries.h"
 #include "sort/sizes.h"
@@ -87,19 +86,19 @@ const Table<TopkProblem> topk_table("topk", topk_variants);
 
 SortResult topk(const Tensor& x, std::int64_t k, int axis, bool largest) {
   require(x.defined(), topk_table.op, "the tensor is undefined");
-  return rehearsed(call_key(topk_table.op, {&x}, {k, axis, largest ? 1 : 0}), [&] {
-    const OrderedAxis ordered(topk_table.op, x, axis);
-    require(k >= 0 && k <= ordered.length(), topk_table.op, "k is ", k, ", axis ", axis, " of shape ", x.shape(),
-            " has ", ordered.length(), " elements");
-    const std::int64_t rows = ordered.rows().shape()[0];
-    const SortResult first = ordered.empty_result(k);
-    if (rows > 0 && k > 0) {
-      const TopkProblem problem{rows, ordered.length(), k, largest ? 1 : 0, static_cast<std::int64_t>(x.dtype())};
-      const PreparedPtr prepared = prepare(topk_table, problem, state_of(x));
-      launch(*prepared, {in(ordered.rows()), out(first.values), out(first.indices)});
-    }
-    return ordered.restore(first);
-  });
+  const OrderedAxis ordered(topk_table.op, x, axis);
+  require(k >= 0 && k <= ordered.length(), topk_table.op, "k is ", k, ", axis ", axis, " of shape ", x.shape(), " has ",
+          ordered.length(), " elements");
+  const std::int64_t rows = ordered.rows().shape()[0];
+  const SortResult first = ordered.empty_result(k);
+  const Contiguous values = ordered.restored(first.values), indices = ordered.restored(first.indices);
+  if (rows > 0 && k > 0) {
+    const TopkProblem problem{rows, ordered.length(), k, largest ? 1 : 0, static_cast<std::int64_t>(x.dtype())};
+    const PreparedPtr prepared = prepare(topk_table, problem, state_of(x));
+    ordered.fill();
+    launch(*prepared, {in(ordered.rows()), out(first.values), out(first.indices)});
+  }
+  return {ordered.result(values), ordered.result(indices)};
 }
 
 }  // namespace crisol::ops

@@ -9,7 +9,6 @@
 #include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
-#include "ops/rehearsed.h"
 #include "tensor/kernel_args.h"
 #include "vision/parameters.h"
 
@@ -57,15 +56,22 @@ struct Sampling {
             .unused = 0};
   }
 
+  runtime::KernelSpec spec(const char* entry) const {
+    return {"vision/grid_sample.cl", entry, {{"TAPS", taps()}, {"AXES", axes}}};
+  }
+  /// Makes the kernel, for an op that queues other work before it.
+  void resolve(const char* entry) const {
+    if (!runtime::needs_no_kernels()) static_cast<void>(runtime::resolve(device, spec(entry)));
+  }
+
   template <class... Operands>
   void run(const char* entry, std::int64_t items, const std::tuple<Operands...>& operands, std::int64_t count,
            const auto&... more) const {
     const kernels::GridParameters sizes = parameters();
     std::apply(
         [&](const auto&... operand) {
-          runtime::launch(device, {"vision/grid_sample.cl", entry, {{"TAPS", taps()}, {"AXES", axes}}},
-                          range_of(target, items), operand..., count, runtime::KernelArg(&sizes, sizeof sizes),
-                          more...);
+          runtime::launch(device, spec(entry), range_of(target, items), operand..., count,
+                          runtime::KernelArg(&sizes, sizeof sizes), more...);
         },
         operands);
   }
@@ -124,17 +130,16 @@ Tensor grid_sample_backward(const Tensor& dy, const Tensor& grid, const Shape& i
   const Sampling s = sampling_of(op, input, grid, options);
   require(dy.defined(), op, "the gradient is undefined");
   require_operand(op, "the grid", grid, "the gradient", dy, shape_of_result(input, grid));
-  return rehearsed(call_key(op, {&dy, &grid}, {s.taps(), s.depth, s.height, s.width}), [&] {
-    const Tensor dx = zeros(input, DType::f32, dy.device());
-    if (dx.numel() == 0 || dy.numel() == 0) return dx;
-    const Contiguous gradient(dy), places(grid);
-    const std::int64_t planes = s.images * s.channels, all_rows = s.depth * s.height, rows = s.on_cpu() ? all_rows : 1;
-    in_launches(s.target, s.points, s.iterations(), [&](std::int64_t begin, std::int64_t end) {
-      s.run("grid_sample_backward", planes * ceil_div(all_rows, rows), std::tuple(in(gradient), in(places), out(dx)),
-            planes, rows, begin, end);
-    });
-    return dx;
+  if (dy.numel() == 0) return zeros(input, DType::f32, dy.device());
+  const Contiguous gradient(dy), places(grid);
+  s.resolve(op);
+  const Tensor dx = zeros(input, DType::f32, dy.device());
+  const std::int64_t planes = s.images * s.channels, all_rows = s.depth * s.height, rows = s.on_cpu() ? all_rows : 1;
+  in_launches(s.target, s.points, s.iterations(), [&](std::int64_t begin, std::int64_t end) {
+    s.run(op, planes * ceil_div(all_rows, rows), std::tuple(in(gradient), in(places), out(dx)), planes, rows, begin,
+          end);
   });
+  return dx;
 }
 
 Tensor grid_sample_backward_grid(const Tensor& dy, const Tensor& x, const Tensor& grid,

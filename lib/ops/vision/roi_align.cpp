@@ -9,7 +9,6 @@
 #include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
-#include "ops/rehearsed.h"
 #include "tensor/kernel_args.h"
 #include "vision/parameters.h"
 
@@ -34,6 +33,14 @@ struct Alignment {
     return samples(input[2]) * samples(input[3]) + 8;
   }
 
+  runtime::KernelSpec spec(const char* entry) const {
+    return {"vision/roi_align.cl", entry, {{"MAXIMUM", options.maximum ? 1 : 0}}};
+  }
+  /// Makes the kernel, for an op that queues other work before it.
+  void resolve(const char* entry) const {
+    if (!runtime::needs_no_kernels()) static_cast<void>(runtime::resolve(device, spec(entry)));
+  }
+
   template <class... Operands>
   void run(const char* entry, std::int64_t items, const std::tuple<Operands...>& operands, std::int64_t count,
            const auto&... more) const {
@@ -49,9 +56,8 @@ struct Alignment {
                                        .unused = 0};
     std::apply(
         [&](const auto&... operand) {
-          runtime::launch(device, {"vision/roi_align.cl", entry, {{"MAXIMUM", options.maximum ? 1 : 0}}},
-                          range_of(target, items), operand..., count, runtime::KernelArg(&sizes, sizeof sizes),
-                          static_cast<float>(options.spatial_scale), more...);
+          runtime::launch(device, spec(entry), range_of(target, items), operand..., count,
+                          runtime::KernelArg(&sizes, sizeof sizes), static_cast<float>(options.spatial_scale), more...);
         },
         operands);
   }
@@ -97,19 +103,17 @@ Tensor roi_align_backward(const Tensor& dy, const Tensor& x, const Tensor& boxes
   const Alignment a = alignment_of(op, x, boxes, images, options);
   require(dy.defined(), op, "the gradient is undefined");
   require_operand(op, "the input", x, "the gradient", dy, a.result());
-  return rehearsed(call_key(op, {&dy, &x, &boxes, &images}), [&] {
-    const Tensor dx = zeros(x.shape(), DType::f32, x.device());
-    if (dx.numel() == 0 || dy.numel() == 0) return dx;
-    const Contiguous gradient(dy), input(x), places(boxes), owners(images);
-    const std::int64_t planes = x.size(0) * x.size(1), rows = a.target.takes_cpu_kernels() ? x.size(2) : 1;
-    const std::int64_t of_box = a.iterations() * options.height * options.width;
-    in_launches(a.target, a.boxes, of_box, [&](std::int64_t begin, std::int64_t end) {
-      a.run("roi_align_backward", planes * ceil_div(x.size(2), rows),
-            std::tuple(in(gradient), in(input), in(places), in(owners), out(dx)), planes,
-            static_cast<std::int32_t>(rows), begin, end);
-    });
-    return dx;
+  if (x.numel() == 0 || dy.numel() == 0) return zeros(x.shape(), DType::f32, x.device());
+  const Contiguous gradient(dy), input(x), places(boxes), owners(images);
+  a.resolve(op);
+  const Tensor dx = zeros(x.shape(), DType::f32, x.device());
+  const std::int64_t planes = x.size(0) * x.size(1), rows = a.target.takes_cpu_kernels() ? x.size(2) : 1;
+  const std::int64_t of_box = a.iterations() * options.height * options.width;
+  in_launches(a.target, a.boxes, of_box, [&](std::int64_t begin, std::int64_t end) {
+    a.run(op, planes * ceil_div(x.size(2), rows), std::tuple(in(gradient), in(input), in(places), in(owners), out(dx)),
+          planes, static_cast<std::int32_t>(rows), begin, end);
   });
+  return dx;
 }
 
 }  // namespace crisol::ops
