@@ -22,8 +22,7 @@ Tensor embedding(const Tensor& weight, const Tensor& indices) {
   const IndexScope scope(op);
   Shape shape = indices.shape();
   shape.push_back(weight.shape()[1]);
-  const auto rows = [&] { return reshape(index_select(weight, 0, reshape(indices, {indices.numel()})), shape); };
-  return indices.is_contiguous() ? rows() : rehearsed(call_key(op, {&weight, &indices}), rows);
+  return reshape(select_slices(weight, 0, Contiguous(indices)), shape);
 }
 
 Tensor embedding_backward(const Tensor& dy, const Tensor& indices, std::int64_t num_embeddings,

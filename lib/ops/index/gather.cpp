@@ -68,7 +68,7 @@ const Table<GatherProblem> gather_table("gather", gather_variants());
 const Table<GatherProblem> select_table("index_select", variants);
 
 // Gives y.
-Tensor run(const Table<GatherProblem>& table, const Tensor& x, const AxisSplit& split, const Tensor& index,
+Tensor run(const Table<GatherProblem>& table, const Tensor& x, const AxisSplit& split, const Contiguous& index,
            std::int64_t picked, bool whole_slices, const Tensor& y, std::uint64_t value_of_missing,
            std::int32_t fault_of_missing) {
   if (y.numel() == 0) return y;
@@ -78,11 +78,11 @@ Tensor run(const Table<GatherProblem>& table, const Tensor& x, const AxisSplit& 
                               picked,
                               whole_slices ? 1 : 0,
                               static_cast<std::int64_t>(x.dtype()),
-                              static_cast<std::int64_t>(index.dtype())};
-  const Contiguous elements(x), positions(index);
+                              static_cast<std::int64_t>(index.layout().dtype())};
+  const Contiguous elements(x);
   const PreparedPtr prepared = prepare(table, problem, state_of(x));
   runtime::FaultFlag& fault = fault_flag_of(state_of(x));
-  launch(*prepared, {in(elements), in(positions), out(y), fault.words()}, {value_of_missing, fault_of_missing});
+  launch(*prepared, {in(elements), in(index), out(y), fault.words()}, {value_of_missing, fault_of_missing});
   if (fault_of_missing != 0) fault.expect();
   return y;
 }
@@ -107,7 +107,8 @@ Tensor gather_or(const Table<GatherProblem>& table, const Tensor& x, int axis, c
   }
   check_indices(op, index, x.shape()[at]);
   const Tensor y = empty(index.shape(), x.dtype(), x.device());
-  return run(table, part, split_at(part.shape(), at), index, index.shape()[at], false, y, value_of_missing, fault);
+  return run(table, part, split_at(part.shape(), at), Contiguous(index), index.shape()[at], false, y, value_of_missing,
+             fault);
 }
 
 Tensor gather(const Tensor& x, int axis, const Tensor& index) {
@@ -121,11 +122,15 @@ Tensor index_select(const Tensor& x, int axis, const Tensor& index) {
   require(index.dim() <= 1, op, "the index must have rank 1, its shape is ", index.shape());
   const int at = normalized_axis(op, axis, x.dim());
   check_indices(op, index, x.shape()[at]);
+  return select_slices(x, at, Contiguous(index));
+}
+
+Tensor select_slices(const Tensor& x, int axis, const Contiguous& index) {
   Shape shape = x.shape();
-  shape[at] = index.numel();
+  shape[axis] = index.layout().numel();
   const Tensor y = empty(shape, x.dtype(), x.device());
-  return run(select_table, x, split_at(x.shape(), at), index, index.numel(), true, y, missing_element(x.dtype()),
-             fault_number(op));
+  return run(select_table, x, split_at(x.shape(), axis), index, shape[axis], true, y, missing_element(x.dtype()),
+             fault_number(select_table.op));
 }
 
 }  // namespace crisol::ops

@@ -7,6 +7,7 @@
 
 #include "crisol/tensor.h"
 #include "dispatch/choose.h"
+#include "ops/contiguous.h"
 #include "ops/whole_types.h"
 #include "runtime/memory/fault_flag.h"
 
@@ -46,6 +47,9 @@ class IndexScope {
 
 /// The number with which kernels note wrong indices of the op, or of the thread's IndexScope.
 std::int32_t fault_number(const char* op);
+
+/// index_select without its checks, for an index of any rank. The axis counts from 0.
+Tensor select_slices(const Tensor& x, int axis, const Contiguous& index);
 
 /// The value that an op gives for a missing element, as the bits of the dtype.
 std::uint64_t missing_element(DType dtype);

@@ -14,7 +14,6 @@
 #include "ops/product/gemm_whole.h"
 #include "ops/product/leading_axes.h"
 #include "ops/product/with_epilogue.h"
-#include "ops/rehearsed.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -85,18 +84,18 @@ ProductResult multiply(const Tensor& a, const Tensor& b, const ProductEpilogue* 
   Shape shape = batch;
   shape.push_back(m);
   shape.push_back(n);
-  if (a.dtype() == DType::f16)
-    return {rehearsed(call_key(op, {&a, &b}),
-                      [&] { return cast(matmul(cast(a, DType::f32), cast(b, DType::f32)), a.dtype()); }),
-            false};
-  if (a.dtype() != DType::f32) return {multiply_whole(a, b, shape), false};
+  if (!is_floating(a.dtype())) return {multiply_whole(a, b, shape), false};
+  // Halves are multiplied and added in f32.
+  const bool halves = a.dtype() == DType::f16;
   const Tensor y = empty(shape, DType::f32, a.device());
-  if (y.numel() == 0) return {y, true};
+  const Contiguous result(y, a.dtype());
+  if (y.numel() == 0) return {result.filled(), !halves};
 
-  const Contiguous left_operand = with_unit_stride(a), right_operand = with_unit_stride(b);
+  const auto operand = [&](const Tensor& x) { return halves ? Contiguous(x, DType::f32) : with_unit_stride(x); };
+  const Contiguous left_operand = operand(a), right_operand = operand(b);
   const Tensor &left = left_operand.layout(), &right = right_operand.layout();
   Gemm product{state_of(y), m, n, k, 1, matrix_of(left, in(left)), matrix_of(right, in(right)), matrix_of(y, out(y))};
-  product.epilogue = f;
+  product.epilogue = halves ? nullptr : f;
   product.copies = {&left_operand, &right_operand};
   const Shape strides[] = {leading_strides(left, batch), leading_strides(right, batch), leading_strides(y, batch)};
   Loop loop = collapse(batch, strides);
@@ -104,11 +103,12 @@ ProductResult multiply(const Tensor& a, const Tensor& b, const ProductEpilogue* 
   // become one taller matrix.
   const int last = loop.shape.rank() - 1;
   if (loop.shape[last] > 1 && loop.strides[1][last] == 0 && loop.strides[0][last] == m * product.a.row &&
-      rows_continue(f, m)) {
+      rows_continue(product.epilogue, m)) {
     product.m *= loop.shape[last];
     loop.shape[last] = 1;
   }
-  return {y, run_batches(product, loop)};
+  const bool has_epilogue = run_batches(product, loop);
+  return {result.filled(), has_epilogue && !halves};
 }
 
 ProductResult multiply_weight(const Tensor& x, const Tensor& weight, const Tensor& bias, const ProductEpilogue* f) {
