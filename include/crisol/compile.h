@@ -38,7 +38,8 @@ class CRISOL_API Compiled : public nn::Module {
 /// input differs from the example in more than the batch, and if the graph depends on values.
 ///
 /// The graph repeats the work of the module for the example: it fixes branches of C++ code and the effects of hooks.
-/// Throws invalid_argument for a module that has no graph, as onnx::save does.
+/// Throws invalid_argument for a module that has no graph, as onnx::save does. Functions of single elements need
+/// no form in ONNX here.
 template <class M>
 Compiled compile(const M& module, const Tensor& example) {
   return Compiled(nn::detail::copy_module<M>(module), example);

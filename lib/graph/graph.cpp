@@ -99,8 +99,6 @@ std::vector<std::size_t> last_uses(const Graph& graph) {
   return last;
 }
 
-Data run_node(const Node& node, Data inputs, Device device);
-
 /// While this object lives, kernels may read kept packed copies only if the step pack_weights is enabled.
 class Packing {
  public:
@@ -135,7 +133,7 @@ class Walk {
       for (const int input : node.inputs) arguments.push_back(input == absent ? Datum() : at(input));
       for (const int input : node.inputs)
         if (input != absent && last_uses_[static_cast<std::size_t>(input)] == i) at(input) = Datum();
-      const auto compute = [&] { return run_node(node, std::move(arguments), device); };
+      const auto compute = [&] { return compute_node(node, std::move(arguments), device); };
       Data results = by ? by(node, arguments, compute) : compute();
       for (std::size_t k = 0; k < node.outputs.size(); ++k)
         if (node.outputs[k] != absent && last_uses_[static_cast<std::size_t>(node.outputs[k])] != unused)
@@ -147,6 +145,8 @@ class Walk {
   }
 
  private:
+  Data compute_node(const Node& node, Data inputs, Device device) const;
+
   const Graph& graph_;
   const std::vector<std::size_t> last_uses_;
 };
@@ -164,12 +164,13 @@ Data run_bodies(const Node& node, Data inputs, Device device) {
   return node.control(inputs, run_body, device);
 }
 
-/// If the node fails, its Error gets the node's name and op.
-Data run_node(const Node& node, Data inputs, Device device) {
+Data Walk::compute_node(const Node& node, Data inputs, Device device) const {
   try {
     return node.control ? run_bodies(node, std::move(inputs), device) : node.run(inputs, device);
   } catch (const Error& error) {
-    throw Error(error.code(), concat("[onnx] node ", node.name, " (", node.op, "): ", error.what()));
+    // The functions that a traced node runs name themselves, as the user knows them.
+    if (!graph_.is_of_file) throw;
+    throw Error(error.code(), concat("[onnx] node ", node.name, " (", node.op_name(), "): ", error.what()));
   }
 }
 

@@ -1,17 +1,21 @@
 // A network as a graph of typed values, and a function that runs it node by node.
 #pragma once
 
+#include <algorithm>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include "crisol/fuse.h"
 #include "crisol/tensor.h"
+#include "tensor/graph_op.h"
 #include "tensor/recorder.h"
 
 namespace crisol::ops {
@@ -135,22 +139,33 @@ struct Value {
   Texts texts = {};
 };
 
+/// The id of a node's op.
+using Op = GraphOp;
+
+inline bool is_one_of(Op op, std::initializer_list<Op> ops) {
+  return std::find(ops.begin(), ops.end(), op) != ops.end();
+}
+
 struct Graph;
 
-/// Inputs and outputs are positions in Graph::values, or `absent`. Ops and attributes have ONNX's names.
+/// Inputs and outputs are positions in Graph::values, or `absent`.
 ///
 /// A node may have bodies: graphs that it runs, such as the branches of a condition. It then has `control` instead of
 /// `run`. Its last `captures` inputs are values of the surrounding graph that bodies use. Every body has an input for
 /// each of these values, after its own inputs and in the same order. Bodies have no weights: they capture the weights
 /// of the whole graph.
 struct Node {
-  std::string name, op;
+  std::string name;
+  Op op = Op::other;
+  std::string other_op;  ///< The name of an op without an id.
   std::map<std::string, Attribute> attributes;
   std::vector<int> inputs, outputs;
   Run run;
   Control control = {};
   std::vector<Graph> bodies;
   std::size_t captures = 0;
+
+  std::string_view op_name() const { return op == Op::other ? other_op : name_of(op); }
 };
 
 constexpr int absent = -1;
@@ -163,13 +178,14 @@ struct Graph {
   std::vector<int> inputs, outputs;
   std::vector<int> weights;                      ///< Values that each run gets, like inputs.
   std::vector<std::pair<int, Datum>> constants;  ///< Other values that are known before the run.
+  bool is_of_file = false;                       ///< Whether an Error of a node gets the node's name and op.
 };
 
 /// Whether each run of the node gives other outputs. This is also true if a node in its bodies does.
 bool is_random(const Node& node);
 
 /// Runs a graph with values for its inputs and weights, and for constants that have another value in this run. Each
-/// value is released as soon as no other node needs it. The Error of a node gets the node's name and op.
+/// value is released as soon as no other node needs it.
 Data run(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
          const std::vector<std::pair<int, Datum>>& replaced = {});
 

@@ -26,6 +26,7 @@ class Specialiser {
   explicit Specialiser(Device device) : device_(device) {}
 
   Graph specialise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights) {
+    fixed_.is_of_file = graph.is_of_file;
     Places places = new_places(graph);
     for (std::size_t i = 0; i < inputs.size(); ++i) add_input(place_in(places, graph.inputs[i]), inputs[i]);
     for (std::size_t i = 0; i < weights.size(); ++i) add_constant(place_in(places, graph.weights[i]), weights[i]);
@@ -52,7 +53,7 @@ class Specialiser {
     for (const auto& [value, datum] : graph.constants) add_constant(place_in(places, value), datum);
     return walk(graph, inputs, weights, device_, {},
                 [&](const Node& node, const Data& arguments, const std::function<Data()>& compute) {
-                  return node.op == "If" && node.control && is_constant(place_in(places, node.inputs[0]))
+                  return node.op == Op::if_ && node.control && is_constant(place_in(places, node.inputs[0]))
                              ? add_branch(node, arguments, places)
                              : add_node(node, places, compute);
                 });
@@ -122,7 +123,7 @@ class Specialiser {
 
   /// Whether the node multiplies whole numbers by zeros. Exporters write such a node where a value has no effect.
   bool is_zero(const Node& node) const {
-    return node.op == "Mul" && std::any_of(node.inputs.begin(), node.inputs.end(), [&](int input) {
+    return node.op == Op::mul && std::any_of(node.inputs.begin(), node.inputs.end(), [&](int input) {
              const auto found = constants_.find(input);
              if (found == constants_.end() || !found->second.on_host()) return false;
              const std::vector<std::int64_t> numbers = found->second.numbers();
@@ -134,7 +135,7 @@ class Specialiser {
   bool is_known(const Node& node) const {
     if (is_zero(node)) return true;
     const auto known = [&](int input) { return input == absent || is_constant(input); };
-    const bool reads_sizes = node.op == "Shape" || node.op == "Size";
+    const bool reads_sizes = node.op == Op::shape || node.op == Op::size;
     return !is_random(node) && (reads_sizes || std::all_of(node.inputs.begin(), node.inputs.end(), known));
   }
 
@@ -151,6 +152,7 @@ class Specialiser {
   void keep_constants() {
     std::set<int> used(fixed_.outputs.begin(), fixed_.outputs.end());
     for (const Node& node : fixed_.nodes) used.insert(node.inputs.begin(), node.inputs.end());
+    const runtime::PauseCapture pause;  // Numbers of i32 and bool are converted before they are read.
     for (auto& [value, datum] : constants_) {
       if (used.count(value) == 0) continue;
       datum.remember();

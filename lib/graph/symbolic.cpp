@@ -41,9 +41,10 @@ class Generaliser {
     const std::size_t count = std::min(graph_.nodes.size(), other_.nodes.size());
     for (std::size_t i = 0; i < count; ++i) {
       const Node &a = graph_.nodes[i], &b = other_.nodes[i];
-      require(a.op == b.op && a.inputs == b.inputs && a.outputs == b.outputs && a.attributes == b.attributes, trace_op,
-              "what the function computes depends on the size of the batch: node ", i, " is ", a.op, " for ",
-              batch_.first, " and ", b.op, " for ", batch_.second, ", or has other inputs or attributes");
+      require(
+          a.op_name() == b.op_name() && a.inputs == b.inputs && a.outputs == b.outputs && a.attributes == b.attributes,
+          trace_op, "what the function computes depends on the size of the batch: node ", i, " is ", a.op_name(),
+          " for ", batch_.first, " and ", b.op_name(), " for ", batch_.second, ", or has other inputs or attributes");
     }
     require(graph_.nodes.size() == other_.nodes.size() && graph_.constants.size() == other_.constants.size(), trace_op,
             "what the function computes depends on the size of the batch: there are ", graph_.nodes.size(),
@@ -70,7 +71,7 @@ class Generaliser {
     require(a.size() == b.size(), trace_op, "a list of numbers of ", users.at(0)->name,
             " depends on the size of the batch: ", a.size(), " numbers for ", batch_.first, ", ", b.size(), " for ",
             batch_.second);
-    if (users.at(0)->op == "Reshape" && differences(a, b) == 1) {
+    if (users.at(0)->op == Op::reshape && differences(a, b) == 1) {
       Numbers open = a;
       for (std::size_t k = 0; k < a.size(); ++k)
         if (a[k] != b[k]) open[k] = -1;
@@ -101,12 +102,12 @@ class Generaliser {
     return value;
   }
 
-  int add_node(const char* name, const char* node_op, std::map<std::string, Attribute> attributes,
-               std::vector<int> inputs, std::int64_t count) {
+  int add_node(const char* name, Op op, std::map<std::string, Attribute> attributes, std::vector<int> inputs,
+               std::int64_t count) {
     const int value = new_value(name, count);
     Node& node = added_.emplace_back();
     node.name = graph_.values.back().name + "_node";
-    node.op = node_op;
+    node.op = op;
     node.attributes = std::move(attributes);
     node.inputs = std::move(inputs);
     node.outputs = {value};
@@ -117,8 +118,8 @@ class Generaliser {
   int multiple(std::int64_t factor) {
     if (size_ == absent)
       size_ =
-          add_node("batch_size", "Shape", {{"start", batch_.axis}, {"end", batch_.axis + 1}}, {graph_.inputs[0]}, 1);
-    return factor == 1 ? size_ : add_node("batch_multiple", "Mul", {}, {size_, add_numbers({factor})}, 1);
+          add_node("batch_size", Op::shape, {{"start", batch_.axis}, {"end", batch_.axis + 1}}, {graph_.inputs[0]}, 1);
+    return factor == 1 ? size_ : add_node("batch_multiple", Op::mul, {}, {size_, add_numbers({factor})}, 1);
   }
 
   int numbers_of_batch(const Numbers& a, const Numbers& b, const std::string& user) {
@@ -142,7 +143,7 @@ class Generaliser {
     }
     end_fixed();
     if (parts.size() == 1) return parts[0];
-    return add_node("numbers_of_batch", "Concat", {{"axis", 0}}, parts, static_cast<std::int64_t>(a.size()));
+    return add_node("numbers_of_batch", Op::cat, {{"axis", 0}}, parts, static_cast<std::int64_t>(a.size()));
   }
 
   void name_sizes() {

@@ -25,14 +25,17 @@ struct Traced {
   std::vector<Tensor> weights;  ///< The tensors for Graph::weights.
 };
 
+/// Changes a graph whose sizes are all known.
+using Rewrite = void (*)(Graph& graph);
+
 /// Runs `function` without gradients, with the inputs and with inputs of another batch size. Returns the graph of its
-/// computation. Ops and attributes have ONNX's newest form. Tensors of `state` that the function uses become weights
-/// with their names. Other tensors that are older than the trace become constants. Sizes that grow with the batch are
-/// computed from the shape of the first input.
+/// computation. Tensors of `state` that the function uses become weights with their names. Other tensors that are older
+/// than the trace become constants. Sizes that grow with the batch are computed from the shape of the first input.
+/// `rewrite` changes the graphs of both batch sizes before they are compared.
 ///
-/// Throws invalid_argument for a function that ONNX cannot express. The reasons are an op without an ONNX form, writing
-/// into a tensor, reading values on the host, or numbers that depend on the batch size in another way.
+/// Throws invalid_argument for a function that has no graph. The reasons are an op that is not noted, writing into a
+/// tensor, reading values on the host, or numbers that depend on the batch size in another way.
 Traced trace(const TensorFunction& function, const std::vector<Tensor>& inputs, const NamedTensors& state,
-             const TraceNames& names = {});
+             const TraceNames& names = {}, Rewrite rewrite = nullptr);
 
 }  // namespace crisol::graph

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/element_number.h"
 #include "base/text.h"
 #include "graph/passes/passes.h"
 
@@ -71,7 +72,7 @@ void Tracer::add_input(const Tensor& x, const std::string& name) {
 
 void Tracer::add_output(const Tensor& y, const std::string& name) {
   // An output gets a node of its own, because it has a name of its own.
-  const Value value = node("Identity", {of(y)});
+  const Value value = node(Op::identity, {of(y)});
   graph_.values[at(value)].name = name;
   name_after(value, y);
   graph_.outputs.push_back(value);
@@ -142,14 +143,19 @@ Tracer::Value Tracer::number(const Scalar& value, DType dtype, Device device) {
   return made;
 }
 
-std::vector<Tracer::Value> Tracer::node(const char* op, std::vector<Value> inputs, Attributes attributes, int outputs) {
+std::vector<Tracer::Value> Tracer::node(GraphOp op, std::vector<Value> inputs, Attributes attributes, int outputs) {
   const bool known = std::all_of(inputs.begin(), inputs.end(),
                                  [&](Value input) { return input == Recorder::absent || is_known_[at(input)]; });
-  const std::string name = concat(op, '_', graph_.nodes.size());
+  const std::string name = concat(name_of(op), '_', graph_.nodes.size());
   std::vector<Value> values;
   for (int i = 0; i < outputs; ++i) {
     values.push_back(add_value(concat(name, "_output_", i), Tensor()));
     is_known_.back() = known;
+    // Until the value is that of a tensor.
+    if (op == GraphOp::cast)
+      graph_.values.back().dtype = dtype_of_onnx_element(std::get<std::int64_t>(attributes.at("to")));
+    else if (!inputs.empty() && inputs[0] != Recorder::absent)
+      graph_.values.back().dtype = graph_.values[at(inputs[0])].dtype;
   }
   Node& node = graph_.nodes.emplace_back();
   node.name = name;

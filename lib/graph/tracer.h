@@ -29,7 +29,7 @@ class Tracer final : public Recorder {
   Value of(const Tensor& x) override;
   Value numbers(std::vector<std::int64_t> values) override;
   Value number(const Scalar& value, DType dtype, Device device) override;
-  std::vector<Value> node(const char* op, std::vector<Value> inputs, Attributes attributes, int outputs) override;
+  std::vector<Value> node(GraphOp op, std::vector<Value> inputs, Attributes attributes, int outputs) override;
   void bind(const Tensor& x, Value value) override;
   void bind_constant(const Tensor& x) override;
   void made(const char* op, const Tensor& x) override;

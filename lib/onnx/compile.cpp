@@ -1,10 +1,10 @@
 #include "crisol/compile.h"
 
 #include "base/text.h"
+#include "graph/ops/runs.h"
 #include "graph/program.h"
 #include "graph/trace.h"
 #include "onnx/in_evaluation.h"
-#include "onnx/runs.h"
 
 namespace crisol {
 
@@ -33,7 +33,7 @@ Compiled::Compiled(std::shared_ptr<nn::Module> module, const Tensor& example) : 
   for (const auto& buffer : module->named_buffers()) state.push_back(buffer);
   graph::Traced traced = graph::trace(
       [&](const std::vector<Tensor>& inputs) { return std::vector<Tensor>{(*module)(inputs[0])}; }, {example}, state);
-  onnx::add_runs(traced.graph);
+  graph::add_runs(traced.graph);
   state_->module = module;
   state_->graph = std::move(traced.graph);
   state_->weights = std::move(traced.weights);

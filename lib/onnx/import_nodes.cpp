@@ -156,7 +156,8 @@ std::vector<int> Importer::add_node(const NameScope& scope, const file::Node& no
   std::optional<Datum> constant;
   graph::Node made;
   made.name = name;
-  made.op = op_of(node);
+  if (node.domain.empty()) made.op = op_of_name(node.op);
+  if (made.op == GraphOp::other) made.other_op = op_of(node);
   made.inputs = inputs;
   try {
     if (node.domain.empty() && node.op == "Constant") {
@@ -168,7 +169,7 @@ std::vector<int> Importer::add_node(const NameScope& scope, const file::Node& no
       build(scope, node, attributes, made, outputs);
     }
   } catch (const Error& error) {
-    problems_.add_from(error, file::printable(made.op), name);
+    problems_.add_from(error, file::printable(made.op_name()), name);
   }
   for (std::size_t k = 0; k < node.outputs.size(); ++k) {
     made.outputs.push_back(graph::absent);
@@ -191,10 +192,10 @@ void Importer::build(const NameScope& scope, const file::Node& node, const std::
   const Row* row = find_row(node.domain, node.op, version);
   if (row == nullptr) {
     const std::string covered = versions_of(node.domain, node.op);
-    problems_.add(
-        concat(file::printable(made.op), version == 0 ? " of no imported version" : concat(" of version ", version),
-               covered.empty() ? "" : concat(" (versions ", covered, " are supported)")),
-        made.name);
+    problems_.add(concat(file::printable(made.op_name()),
+                         version == 0 ? " of no imported version" : concat(" of version ", version),
+                         covered.empty() ? "" : concat(" (versions ", covered, " are supported)")),
+                  made.name);
     return;
   }
   Values inputs;
@@ -209,7 +210,10 @@ void Importer::build(const NameScope& scope, const file::Node& node, const std::
   graph::Run run = row->build(call);
   // This op gets another name, because a pass removes Cast to the same type. Here the numbers change, because they
   // stand for texts.
-  if (made.op == "Cast" && call.input(0).texts) made.op = "Cast of texts";
+  if (made.op == GraphOp::cast && call.input(0).texts) {
+    made.op = GraphOp::other;
+    made.other_op = "Cast of texts";
+  }
   const graph::Texts moved = moves_elements(node) ? call.texts_of_input() : nullptr;
   call.check_all_known();
   mark_untrained(*scope.level, made);
@@ -270,8 +274,8 @@ void Importer::mark_untrained(const Level& level, const graph::Node& node) {
   };
   constexpr Inputs all[] = {{"BatchNormalization", 3, 4}, {"Resize", 1, 2}, {"Upsample", 1, 1}};
   for (const Inputs& untrained : all)
-    for (std::size_t i = untrained.first; node.op == untrained.op && i <= untrained.last && i < node.inputs.size();
-         ++i) {
+    for (std::size_t i = untrained.first;
+         node.op_name() == untrained.op && i <= untrained.last && i < node.inputs.size(); ++i) {
       const auto value = level.in_model(node.inputs[i]);
       const auto at = value ? place_of_weight_.find(*value) : place_of_weight_.end();
       if (at != place_of_weight_.end()) weights_[at->second].is_trained = false;

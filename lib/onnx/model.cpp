@@ -151,7 +151,7 @@ std::string listed(const graph::Graph& graph) {
   };
   std::string text;
   for (const graph::Node& node : graph.nodes)
-    text += concat(node.op, ' ', node.name, ": ", shapes(node.inputs), " -> ", shapes(node.outputs), '\n');
+    text += concat(node.op_name(), ' ', node.name, ": ", shapes(node.inputs), " -> ", shapes(node.outputs), '\n');
   return text;
 }
 
@@ -207,7 +207,7 @@ std::vector<OpTime> Model::profile(const NamedTensors& inputs) const {
   for (int i = 0; i < 2; ++i) graph::run(measured, own.data, weights, device, own.replaced);
   std::map<std::string, OpTime> by_op;
   for (graph::Node& node : measured.nodes) {
-    OpTime& row = by_op[node.op];
+    OpTime& row = by_op[std::string(node.op_name())];
     node.run = [&row, compute = std::move(node.run)](const graph::Data& in, Device place) {
       return measure(row, place, [&] { return compute(in, place); });
     };

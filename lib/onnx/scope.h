@@ -15,6 +15,8 @@ namespace crisol::onnx {
 
 /// A graph that is being made: the model's graph, or a body of a node in the outer level.
 struct Level {
+  Level() { graph.is_of_file = true; }
+
   graph::Graph graph;
   Level* outer = nullptr;
   std::map<int, int> captured;           ///< For a value of the outer graph, the input that represents it here.

@@ -77,8 +77,8 @@ Tensor full(const Shape& shape, const Scalar& value, DType dtype, Device device)
   const std::size_t size = detail::encode(value, dtype, pattern);
   runtime::fill(*result.impl()->storage->block, 0, static_cast<std::size_t>(result.numel()) * size, pattern, size);
   if (Recorder* r = recorder())
-    r->bind(result, r->node("Expand", {r->number(value, dtype, device),
-                                       r->numbers({result.shape().begin(), result.shape().end()})}));
+    r->bind(result, r->node(GraphOp::expand, {r->number(value, dtype, device),
+                                              r->numbers({result.shape().begin(), result.shape().end()})}));
   return result;
 }
 

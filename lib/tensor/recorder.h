@@ -1,8 +1,8 @@
-// Gets the computations of a thread's functions in terms of ONNX, while lib/graph/trace.h traces.
+// Gets the computations of a thread's functions as ops of graphs, while lib/graph/trace.h traces.
 //
 //     Tensor softmax(const Tensor& x, int axis) {
 //       const Tensor y = ops::softmax(x, axis);
-//       if (Recorder* r = recorder()) r->note("Softmax", {x}, y, {{"axis", axis}});
+//       if (Recorder* r = recorder()) r->note(GraphOp::softmax, {x}, y, {{"axis", axis}});
 //
 // If no function notes a tensor, the tensor cannot be an input of a node. The trace then throws, with the name of the
 // op that made the tensor.
@@ -18,8 +18,13 @@
 #include "base/thread_context.h"
 #include "crisol/scalar.h"
 #include "crisol/tensor.h"
+#include "tensor/graph_op.h"
 
 namespace crisol {
+
+namespace ops {
+struct PointwiseRow;
+}
 
 class Recorder {
  public:
@@ -28,7 +33,7 @@ class Recorder {
   static constexpr Value absent = -1;
   /// A setting of a node.
   using Attribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>,
-                                 std::vector<std::string>>;
+                                 std::vector<std::string>, const ops::PointwiseRow*>;
   using Attributes = std::map<std::string, Attribute>;
 
   virtual ~Recorder() = default;
@@ -40,8 +45,8 @@ class Recorder {
   virtual Value numbers(std::vector<std::int64_t> values) = 0;
   /// A constant of rank 0.
   virtual Value number(const Scalar& value, DType dtype, Device device) = 0;
-  /// A node with `outputs` outputs. The op and its attributes have ONNX's newest form.
-  virtual std::vector<Value> node(const char* op, std::vector<Value> inputs, Attributes attributes, int outputs) = 0;
+  /// A node with `outputs` outputs.
+  virtual std::vector<Value> node(GraphOp op, std::vector<Value> inputs, Attributes attributes, int outputs) = 0;
   /// From now on tensor `x` has this value. A tensor that already has a value keeps it.
   virtual void bind(const Tensor& x, Value value) = 0;
   /// Notes that `x` is a new tensor whose elements came from the host.
@@ -53,11 +58,11 @@ class Recorder {
   virtual void read(const Tensor& x) = 0;
 
   /// A node with one output.
-  Value node(const char* op, std::vector<Value> inputs, Attributes attributes = {}) {
+  Value node(GraphOp op, std::vector<Value> inputs, Attributes attributes = {}) {
     return node(op, std::move(inputs), std::move(attributes), 1)[0];
   }
   /// A node that computes y.
-  void note(const char* op, std::initializer_list<Tensor> inputs, const Tensor& y, Attributes attributes = {}) {
+  void note(GraphOp op, std::initializer_list<Tensor> inputs, const Tensor& y, Attributes attributes = {}) {
     std::vector<Value> values;
     for (const Tensor& input : inputs) values.push_back(of(input));
     bind(y, node(op, std::move(values), std::move(attributes)));

@@ -1,12 +1,18 @@
 // Attention that exporters write as products and softmax.
 #include "ops/attention/attention.h"
+#include <algorithm>
+#include <limits>
+
+#include "crisol/compile.h"
 #include "crisol/functions/attention.h"
 #include "crisol/functions/elementwise.h"
+#include "crisol/profile.h"
 #include "graph/model_file.h"
 #include "support/skip.h"
 
 namespace {
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
 const std::int64_t heads = 2, rows = 6, keys = 7, depth = 4;
 
 /// The nodes before the last product, from "q" (N, H, L, D) and "t" (N, H, D, S) to the probabilities "p".
@@ -28,10 +34,27 @@ std::vector<Form> forms() {
        {product, node("Div", {"s", "root"}, {"d"}), node("Add", {"d", "mask"}, {"m"}), softmax_of("m")}},
       {"a mask of each head, first in the sum",
        {product, node("Mul", {"half", "s"}, {"d"}), node("Add", {"of_heads", "d"}, {"m"}), softmax_of("m")}},
+      {"a choice between scores and -inf",
+       {product, node("Mul", {"half", "s"}, {"d"}), node("Where", {"seen", "d", "low"}, {"m"}), softmax_of("m")}},
+      {"a choice in the other order, and a mask",
+       {product, node("Add", {"s", "mask"}, {"d"}), node("Where", {"hidden", "lowest", "d"}, {"m"}), softmax_of("m")}},
+      {"zeros in place of NaN",
+       {product, node("Where", {"seen", "s", "low"}, {"m"}),
+        node("Softmax", {"m"}, {"n"}, {attribute("axis", std::int64_t{-1})}), node("IsNaN", {"n"}, {"i"}),
+        node("Where", {"i", "zero", "n"}, {"p"})}},
+      {"zeros for queries that see no key",
+       {product, node("Add", {"s", "of_heads"}, {"m"}),
+        node("Softmax", {"m"}, {"n"}, {attribute("axis", std::int64_t{-1})}),
+        node("Where", {"closed", "zero", "n"}, {"p"})}},
       {"both factors scaled",
        {node("Mul", {"q", "half"}, {"a"}), node("Mul", {"root", "t"}, {"b"}), node("MatMul", {"a", "b"}, {"s"}),
         softmax_of("s")}},
   };
+}
+
+Proto condition(const std::string& name, const Tensor& t) {
+  return of::raw_tensor<std::uint8_t>(name, of::boolean, Sizes(t.shape().begin(), t.shape().end()),
+                                      t.to(DType::u8).to_vector<std::uint8_t>());
 }
 
 /// "x" (N, L, H, D) are the queries. Keys depend on x too. Values are weights. `last` are the nodes behind "p".
@@ -48,7 +71,10 @@ ModelFile file_of(const Form& form, const std::vector<Proto>& last = {node("MatM
   return ModelFile(
       nodes, {weight("k", randn({1, keys, heads, depth})), weight("v", randn({heads, keys, 5})), weight("mask", mask),
               weight("of_heads", randn({heads, rows, keys})), weight("of_all", randn({3, 1, heads, rows, keys})),
-              weight("root", full({}, 2.0)), weight("half", full({1}, 0.5))});
+              weight("root", full({}, 2.0)), weight("half", full({1}, 0.5)), weight("zero", zeros({})),
+              weight("low", full({}, -infinity)), weight("lowest", full({1}, -3.4e38)),
+              condition("seen", arange(0, keys).ne(3)), condition("hidden", arange(0, keys).eq(5)),
+              condition("closed", arange(0, rows).eq(1).unsqueeze(1))});
 }
 
 bool has_kernel() { return ops::fuses_attention({rows, depth}, {keys, depth}, {keys, 5}, true, Device()); }
@@ -86,6 +112,104 @@ TEST_CASE("graph: a function that calls scaled_dot_product_attention has one nod
   check_program(model, x);
   const NoGrad no_grad;
   CHECK(model(x).allclose(function({x})[0], 1e-4, 1e-5));
+}
+
+namespace {
+
+struct Attend : nn::Module {
+  Tensor mask;
+  AttentionOptions options;
+  std::int64_t kv_heads = 4;
+
+  Tensor forward(const Tensor& x) override {
+    const Tensor k = x.narrow(1, 0, kv_heads);
+    return scaled_dot_product_attention(x * 0.5, k, k + 1, mask, options);
+  }
+};
+
+/// Whether a run launches a kernel of attention and none of softmax.
+template <class F>
+bool stores_no_scores(const F& run) {
+  run();
+  const Profile profile;
+  run();
+  const auto launches = [rows = profile.rows()](const char* kernel) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const ProfileRow& row) { return row.kernel.find(kernel) != std::string::npos; });
+  };
+  return launches("attention") && !launches("softmax");
+}
+
+}  // namespace
+
+TEST_CASE("graph: attention is one op in a compiled, a saved and a loaded function, in all of its forms") {
+  if (!has_kernel()) CRISOL_SKIP("the device has no kernel for attention");
+  manual_seed(23);
+  const NoGrad no_grad;
+  const std::int64_t length = 33;
+  const Tensor seen = rand({length, length}).gt(0.4);
+  const struct {
+    const char* name;
+    Tensor mask;
+    AttentionOptions options;
+    std::int64_t kv_heads = 4;
+  } cases[] = {
+      {"plain", {}, {}},
+      {"causal", {}, {.is_causal = true}},
+      {"bool mask", logical_and(seen, arange(0, length).ne(2).unsqueeze(1)), {}},
+      {"bool mask of heads", rand({4, length, length}).gt(0.5), {.scale = 0.3}},
+      {"added mask", randn({length, length}), {}},
+      {"causal with a mask", logical_or(seen, arange(0, length).eq(0)), {.is_causal = true}},
+      {"grouped heads", {}, {.enable_gqa = true}, 2},
+      {"grouped heads, causal, with a mask", randn({1, length, length}), {.is_causal = true, .enable_gqa = true}, 2}};
+  for (const auto& c : cases) {
+    CAPTURE(c.name);
+    const auto module = std::make_shared<Attend>();
+    module->mask = c.mask;
+    module->options = c.options;
+    module->kv_heads = c.kv_heads;
+    module->eval();
+    const Tensor x = randn({3, 4, length, 8}), y = (*module)(x);
+    Compiled fast(module, zeros({2, 4, length, 8}));
+    CHECK(fast(x).allclose(y, 1e-4, 1e-5));
+    CHECK(stores_no_scores([&] { fast(x); }));
+
+    TemporaryFolder folder;
+    const std::string path = folder.path() + "/attention.onnx";
+    onnx::save(path, *module, {zeros({2, 4, length, 8})});
+    const auto ops = onnx::read_info(path).ops;
+    CHECK(std::any_of(ops.begin(), ops.end(), [](const auto& op) { return op.name == "Attention"; }));
+    CHECK(std::none_of(ops.begin(), ops.end(), [](const auto& op) { return op.name == "Softmax"; }));
+    onnx::Model model = onnx::load(path);
+    CHECK(model(x).allclose(y, 1e-4, 1e-5));
+    CHECK(stores_no_scores([&] { model(x); }));
+  }
+}
+
+TEST_CASE("graph: attention of shapes that ONNX does not have is found again in a file") {
+  if (!has_kernel()) CRISOL_SKIP("the device has no kernel for attention");
+  manual_seed(24);
+  const NoGrad no_grad;
+  const Tensor k = randn({1, 2, 33, 8}), seen = rand({33, 33}).gt(0.4);
+  for (const bool is_causal : {false, true})
+    for (const Tensor& mask : {Tensor(), logical_and(seen, arange(0, 33).ne(2).unsqueeze(1)), randn({33})})
+      for (const bool has_groups : {false, true}) {
+        const auto function = [&](const std::vector<Tensor>& in) {
+          return std::vector<Tensor>{
+              scaled_dot_product_attention(in[0], k, k * 2, mask, {.is_causal = is_causal, .enable_gqa = has_groups})};
+        };
+        CAPTURE(is_causal);
+        CAPTURE(has_groups);
+        CAPTURE(mask.defined() ? mask.shape() : Shape());
+        const Shape shape{2, has_groups ? 6 : 2, 33, 8};
+        TemporaryFolder folder;
+        const std::string path = folder.path() + "/attention.onnx";
+        onnx::save(path, function, {zeros(shape)}, {});
+        onnx::Model model = onnx::load(path);
+        const Tensor x = randn(shape);
+        CHECK(model(x).allclose(function({x})[0], 1e-4, 1e-5));
+        CHECK_MESSAGE(stores_no_scores([&] { model(x); }), model.optimized({{"input", x}}));
+      }
 }
 
 TEST_CASE("graph: what is almost attention stays") {

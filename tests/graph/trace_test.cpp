@@ -18,12 +18,12 @@ using Tensors = std::vector<Tensor>;
 
 std::vector<std::string> ops_of(const Graph& graph) {
   std::vector<std::string> ops;
-  for (const graph::Node& node : graph.nodes) ops.push_back(node.op);
+  for (const graph::Node& node : graph.nodes) ops.emplace_back(node.op_name());
   return ops;
 }
 
 const graph::Node& node_of(const Graph& graph, const std::string& op) {
-  return *std::find_if(graph.nodes.begin(), graph.nodes.end(), [&](const auto& node) { return node.op == op; });
+  return *std::find_if(graph.nodes.begin(), graph.nodes.end(), [&](const auto& node) { return node.op_name() == op; });
 }
 
 /// The whole numbers that are input `i` of a node.
@@ -64,7 +64,7 @@ TEST_CASE("trace: numbers that grow with the batch come from the input's shape")
       },
       {ones({4, 3}), ones({4, 3})}, {}, {.inputs = {"a", "b"}, .batch = "N"});
   const Graph& graph = traced.graph;
-  CHECK(graph.nodes[0].op == "Shape");
+  CHECK(graph.nodes[0].op == GraphOp::shape);
   CHECK(graph.nodes[0].inputs[0] == graph.inputs[0]);
   const std::vector<std::string> ops = ops_of(graph);
   CHECK(std::count(ops.begin(), ops.end(), "Shape") == 1);

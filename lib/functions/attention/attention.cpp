@@ -122,21 +122,23 @@ auto attention_backward(const Attention& a, const Tensor& result) {
 }
 
 Tensor attend(const Attention& a, double dropout_p) {
-  if (dropout_p > 0 || recorder() != nullptr) return composed(a, dropout_p);
+  if (dropout_p > 0) return composed(a, dropout_p);
   const Tensor y = ops::fused_attention(a, autograd::linked({a.q, a.k, a.v, a.bias}));
   if (!y.defined()) return composed(a, 0);
   return call(op, {a.q, a.k, a.v, a.bias}, y, unnoted, [&] { return attention_backward(a, y); });
 }
 
-}  // namespace
+double scale_of(const Tensor& query, const AttentionOptions& options) {
+  return options.scale ? *options.scale : 1 / std::sqrt(static_cast<double>(query.size(-1)));
+}
 
-Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
-                                    const AttentionOptions& options) {
+Tensor attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
+                 const AttentionOptions& options) {
   check_operands(query, key, value);
   require(options.dropout_p >= 0 && options.dropout_p <= 1, op, "dropout_p is ", options.dropout_p,
           ", it must be in [0, 1]");
-  const double scale = options.scale ? *options.scale : 1 / std::sqrt(static_cast<double>(query.size(-1)));
-  Attention a{query.to(DType::f32), key.to(DType::f32), value.to(DType::f32), Tensor(), options.is_causal, scale};
+  Attention a{query.to(DType::f32), key.to(DType::f32),      value.to(DType::f32), Tensor(),
+              options.is_causal,    scale_of(query, options)};
   const std::int64_t group = options.enable_gqa ? group_of(query, key, value) : 1;
   Shape heads = ops::leading_axes(query.shape());
   for (const Tensor& x : {key, value}) {
@@ -159,6 +161,20 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   Shape shape = scores;
   shape[shape.rank() - 1] = value.size(-1);
   return attend(a, options.dropout_p).reshape(shape).to(query.dtype());
+}
+
+}  // namespace
+
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
+                                    const AttentionOptions& options) {
+  const auto compute = [&] { return attention(query, key, value, mask, options); };
+  if (options.dropout_p > 0) return compute();
+  return autograd::noted_as_one(compute, [&](Recorder& r, const Tensor& y) {
+    r.note(GraphOp::attention, {query, key, value, mask}, y,
+           {{"scale", scale_of(query, options)},
+            {"is_causal", options.is_causal ? 1 : 0},
+            {"enable_gqa", options.enable_gqa ? 1 : 0}});
+  });
 }
 
 }  // namespace crisol

@@ -49,7 +49,7 @@ Tensor gather(const Tensor& x, int axis, const Tensor& index) {
   return call(
       "gather", {x}, ops::gather(x, axis, index),
       [&](Recorder& r, const Tensor& y) {
-        r.note("GatherElements", {x, index}, y, {{"axis", axis}});
+        r.note(GraphOp::gather, {x, index}, y, {{"axis", axis}});
       },
       [&] {
         return [index = Saved(index), shape = x.shape(), axis](const Tensor& dy) {
@@ -67,7 +67,7 @@ Tensor index_select(const Tensor& x, int axis, const Tensor& index) {
   return call(
       "index_select", {x}, ops::index_select(x, axis, index),
       [&](Recorder& r, const Tensor& y) {
-        r.note("Gather", {x, index}, y, {{"axis", axis}});
+        r.note(GraphOp::index_select, {x, index}, y, {{"axis", axis}});
       },
       [&] {
         return [index = Saved(index), shape = x.shape(), axis](const Tensor& dy) {
@@ -112,7 +112,7 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, std::optional<std:
   return call(
       "embedding", {weight}, y,
       [&](Recorder& r) {
-        r.note("Gather", {weight, indices}, y, {{"axis", 0}});
+        r.note(GraphOp::index_select, {weight, indices}, y, {{"axis", 0}});
       },
       [&] {
         return [indices = Saved(indices), count, padding](const Tensor& dy) {

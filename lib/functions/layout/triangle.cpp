@@ -12,7 +12,7 @@ Tensor tril(const Tensor& x, std::int64_t diagonal) {
   return call(
       "tril", {x}, ops::tril(x, diagonal),
       [&](Recorder& r, const Tensor& y) {
-        r.bind(y, r.node("Trilu", {r.of(x), r.number(diagonal, DType::i64, x.device())}, {{"upper", 0}}));
+        r.bind(y, r.node(GraphOp::triangle, {r.of(x), r.number(diagonal, DType::i64, x.device())}, {{"upper", 0}}));
       },
       [&] { return [diagonal](const Tensor& dy) { return tril(dy, diagonal); }; });
 }
@@ -21,7 +21,7 @@ Tensor triu(const Tensor& x, std::int64_t diagonal) {
   return call(
       "triu", {x}, ops::triu(x, diagonal),
       [&](Recorder& r, const Tensor& y) {
-        r.bind(y, r.node("Trilu", {r.of(x), r.number(diagonal, DType::i64, x.device())}, {{"upper", 1}}));
+        r.bind(y, r.node(GraphOp::triangle, {r.of(x), r.number(diagonal, DType::i64, x.device())}, {{"upper", 1}}));
       },
       [&] { return [diagonal](const Tensor& dy) { return triu(dy, diagonal); }; });
 }

@@ -86,7 +86,7 @@ Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, 
     return y;
   };
   return autograd::noted_as_one(compute, [&](Recorder& r, const Tensor& y) {
-    traced::norm_of_channels(r, "InstanceNormalization", x, weight, bias, {{"epsilon", options.epsilon}}, y);
+    traced::norm_of_channels(r, GraphOp::instance_norm, x, weight, bias, {{"epsilon", options.epsilon}}, y);
   });
 }
 
@@ -103,7 +103,7 @@ Tensor group_norm(const Tensor& x, std::int64_t num_groups, const Tensor& weight
     return scaled(rows.reshape(x.shape()), weight, bias);
   };
   return autograd::noted_as_one(compute, [&](Recorder& r, const Tensor& y) {
-    traced::norm_of_channels(r, "GroupNormalization", x, weight, bias,
+    traced::norm_of_channels(r, GraphOp::group_norm, x, weight, bias,
                              {{"epsilon", epsilon}, {"num_groups", num_groups}}, y);
   });
 }

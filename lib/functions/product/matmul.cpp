@@ -74,7 +74,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   return call(
       "matmul", {a, b}, ops::matmul(a, b),
       [&](Recorder& r, const Tensor& y) {
-        r.note("MatMul", {a, b}, y);
+        r.note(GraphOp::matmul, {a, b}, y);
       },
       [&] { return matmul_backward(a, b); });
 }

@@ -22,7 +22,7 @@ using autograd::unnoted;
 
 namespace {
 
-Tensor extreme(const char* op, const char* node, Tensor result, const Tensor& x, const Shape& axes, bool keepdim) {
+Tensor extreme(const char* op, GraphOp node, Tensor result, const Tensor& x, const Shape& axes, bool keepdim) {
   return call(
       op, {x}, std::move(result), [&](Recorder& r, const Tensor& y) { traced::reduce(r, node, x, axes, keepdim, y); },
       [&](const Tensor& y) {
@@ -33,7 +33,7 @@ Tensor extreme(const char* op, const char* node, Tensor result, const Tensor& x,
 }
 
 struct ExtremeNodes {
-  const char *value, *place;
+  GraphOp value, place;
 };
 
 ExtremeResult indexed_extreme(const char* op, const ExtremeNodes& nodes, const ExtremeResult& result, const Tensor& x,
@@ -55,40 +55,40 @@ ExtremeResult indexed_extreme(const char* op, const ExtremeNodes& nodes, const E
 Tensor sum(const Tensor& x, const Shape& axes, bool keepdim) {
   return call(
       "sum", {x}, ops::sum(x, axes, keepdim),
-      [&](Recorder& r, const Tensor& y) { traced::reduce(r, "ReduceSum", x, axes, keepdim, y); },
+      [&](Recorder& r, const Tensor& y) { traced::reduce(r, GraphOp::sum, x, axes, keepdim, y); },
       [&] { return [shape = x.shape(), axes](const Tensor& dy) { return autograd::sum_backward(dy, shape, axes); }; });
 }
 
 Tensor mean(const Tensor& x, const Shape& axes, bool keepdim) {
   return call(
       "mean", {x}, ops::mean(x, axes, keepdim),
-      [&](Recorder& r, const Tensor& y) { traced::reduce(r, "ReduceMean", x, axes, keepdim, y); },
+      [&](Recorder& r, const Tensor& y) { traced::reduce(r, GraphOp::mean, x, axes, keepdim, y); },
       [&] { return [shape = x.shape(), axes](const Tensor& dy) { return autograd::mean_backward(dy, shape, axes); }; });
 }
 
 Tensor prod(const Tensor& x, const Shape& axes, bool keepdim) {
   return call(
       "prod", {x}, ops::prod(x, axes, keepdim),
-      [&](Recorder& r, const Tensor& y) { traced::reduce(r, "ReduceProd", x, axes, keepdim, y); },
+      [&](Recorder& r, const Tensor& y) { traced::reduce(r, GraphOp::prod, x, axes, keepdim, y); },
       [&] { return [x = Saved(x), axes](const Tensor& dy) { return autograd::prod_backward(dy, x.get(), axes); }; });
 }
 
 Tensor max(const Tensor& x, const Shape& axes, bool keepdim) {
-  return extreme("max", "ReduceMax", ops::max(x, axes, keepdim), x, axes, keepdim);
+  return extreme("max", GraphOp::max, ops::max(x, axes, keepdim), x, axes, keepdim);
 }
 
 Tensor min(const Tensor& x, const Shape& axes, bool keepdim) {
-  return extreme("min", "ReduceMin", ops::min(x, axes, keepdim), x, axes, keepdim);
+  return extreme("min", GraphOp::min, ops::min(x, axes, keepdim), x, axes, keepdim);
 }
 
 ExtremeResult max_with_indices(const Tensor& x, int axis, bool keepdim) {
-  return indexed_extreme("max_with_indices", {"ReduceMax", "ArgMax"}, ops::max_with_indices(x, axis, keepdim), x, axis,
-                         keepdim);
+  return indexed_extreme("max_with_indices", {GraphOp::max, GraphOp::argmax}, ops::max_with_indices(x, axis, keepdim),
+                         x, axis, keepdim);
 }
 
 ExtremeResult min_with_indices(const Tensor& x, int axis, bool keepdim) {
-  return indexed_extreme("min_with_indices", {"ReduceMin", "ArgMin"}, ops::min_with_indices(x, axis, keepdim), x, axis,
-                         keepdim);
+  return indexed_extreme("min_with_indices", {GraphOp::min, GraphOp::argmin}, ops::min_with_indices(x, axis, keepdim),
+                         x, axis, keepdim);
 }
 
 Tensor var(const Tensor& x, const Shape& axes, bool keepdim, double correction) {
@@ -117,7 +117,7 @@ Tensor norm(const Tensor& x, double p, const Shape& axes, bool keepdim) {
   return call(
       "norm", {x}, ops::norm(x, p, axes, keepdim),
       [&](Recorder& r, const Tensor& y) {
-        if (p == 1 || p == 2) traced::reduce(r, p == 1 ? "ReduceL1" : "ReduceL2", x, axes, keepdim, y);
+        if (p == 1 || p == 2) traced::reduce(r, p == 1 ? GraphOp::l1_norm : GraphOp::l2_norm, x, axes, keepdim, y);
       },
       [&](const Tensor& y) {
         return [x = Saved(x), y = SavedResult(y), p, axes](const Tensor& dy) {
@@ -129,7 +129,7 @@ Tensor norm(const Tensor& x, double p, const Shape& axes, bool keepdim) {
 Tensor logsumexp(const Tensor& x, const Shape& axes, bool keepdim) {
   return call(
       "logsumexp", {x}, ops::logsumexp(x, axes, keepdim),
-      [&](Recorder& r, const Tensor& y) { traced::reduce(r, "ReduceLogSumExp", x, axes, keepdim, y); },
+      [&](Recorder& r, const Tensor& y) { traced::reduce(r, GraphOp::logsumexp, x, axes, keepdim, y); },
       [&](const Tensor& y) {
         return [x = Saved(x), y = SavedResult(y), axes](const Tensor& dy) {
           return autograd::logsumexp_backward(dy, x.get(), y.get(), axes);
@@ -142,7 +142,7 @@ Tensor cumsum(const Tensor& x, int axis) {
       "cumsum", {x}, ops::cumsum(x, axis),
       [&](Recorder& r, const Tensor& y) {
         const Recorder::Value value = traced::cast(r, r.of(x), x.dtype(), y.dtype());
-        r.bind(y, r.node("CumSum", {value, r.number(axis, DType::i64, x.device())}));
+        r.bind(y, r.node(GraphOp::cumsum, {value, r.number(axis, DType::i64, x.device())}));
       },
       [&] { return [axis](const Tensor& dy) { return autograd::cumsum_backward(dy, axis); }; });
 }
@@ -177,12 +177,12 @@ Tensor cumprod(const Tensor& x, int axis) {
 
 Tensor argmax(const Tensor& x, const Shape& axes, bool keepdim) {
   return noted(ops::argmax(x, axes, keepdim),
-               [&](Recorder& r, const Tensor& y) { traced::extreme_place(r, "ArgMax", x, axes, keepdim, y); });
+               [&](Recorder& r, const Tensor& y) { traced::extreme_place(r, GraphOp::argmax, x, axes, keepdim, y); });
 }
 
 Tensor argmin(const Tensor& x, const Shape& axes, bool keepdim) {
   return noted(ops::argmin(x, axes, keepdim),
-               [&](Recorder& r, const Tensor& y) { traced::extreme_place(r, "ArgMin", x, axes, keepdim, y); });
+               [&](Recorder& r, const Tensor& y) { traced::extreme_place(r, GraphOp::argmin, x, axes, keepdim, y); });
 }
 
 Tensor any(const Tensor& x, const Shape& axes, bool keepdim) {

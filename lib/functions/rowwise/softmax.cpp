@@ -32,7 +32,7 @@ Tensor softmax(const Tensor& x, int axis) {
   return call(
       "softmax", {x}, ops::softmax(x, axis),
       [&](Recorder& r, const Tensor& y) {
-        r.note("Softmax", {x}, y, {{"axis", axis}});
+        r.note(GraphOp::softmax, {x}, y, {{"axis", axis}});
       },
       [&](const Tensor& y) {
         return [y = SavedResult(y), axis](const Tensor& dy) { return softmax_backward(dy, y.get(), axis); };
@@ -43,7 +43,7 @@ Tensor log_softmax(const Tensor& x, int axis) {
   return call(
       "log_softmax", {x}, ops::log_softmax(x, axis),
       [&](Recorder& r, const Tensor& y) {
-        r.note("LogSoftmax", {x}, y, {{"axis", axis}});
+        r.note(GraphOp::log_softmax, {x}, y, {{"axis", axis}});
       },
       [&](const Tensor& y) {
         return [y = SavedResult(y), axis](const Tensor& dy) { return log_softmax_backward(dy, y.get(), axis); };

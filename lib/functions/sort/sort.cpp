@@ -22,7 +22,7 @@ std::vector<Recorder::Value> note_order(Recorder& r, const Tensor& x, const Tens
                                         bool descending) {
   const std::int64_t count = x.dim() == 0 ? 1 : indices.size(axis);
   std::vector<Recorder::Value> made =
-      r.node("TopK", {r.of(x), r.numbers({count})}, {{"axis", axis}, {"largest", descending ? 1 : 0}}, 2);
+      r.node(GraphOp::topk, {r.of(x), r.numbers({count})}, {{"axis", axis}, {"largest", descending ? 1 : 0}}, 2);
   r.bind(indices, made[1]);
   return made;
 }

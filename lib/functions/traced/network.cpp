@@ -63,7 +63,7 @@ template <class Options>
 void max_pool_of(const char* op, Recorder& r, const Tensor& x, const Options& o, const Tensor& y) {
   const Numbers kernel = numbers(o.kernel), strides = numbers(stride_of(o.stride, o.kernel));
   const bool ceil = needs_ceil(op, x, y, kernel, strides, numbers(o.padding), numbers(o.dilation));
-  r.note("MaxPool", {x}, y,
+  r.note(Op::max_pool, {x}, y,
          {{"kernel_shape", kernel},
           {"strides", strides},
           {"pads", pads(o.padding)},
@@ -76,7 +76,7 @@ void avg_pool_of(const char* op, Recorder& r, const Tensor& x, const Options& o,
   require(o.divisor == 0, "trace", op, " with divisor ", o.divisor, " has no form in ONNX");
   const Numbers kernel = numbers(o.kernel), strides = numbers(stride_of(o.stride, o.kernel));
   const bool ceil = needs_ceil(op, x, y, kernel, strides, numbers(o.padding), Numbers(kernel.size(), 1));
-  r.note("AveragePool", {x}, y,
+  r.note(Op::avg_pool, {x}, y,
          {{"kernel_shape", kernel},
           {"strides", strides},
           {"pads", pads(o.padding)},
@@ -107,7 +107,7 @@ void conv(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias
                                   {"group", options.groups}};
   constexpr bool transposed = requires { options.output_padding; };
   if constexpr (transposed) attributes.emplace("output_padding", numbers(options.output_padding));
-  r.bind(y, r.node(transposed ? "ConvTranspose" : "Conv", inputs, attributes));
+  r.bind(y, r.node(transposed ? Op::conv_transpose : Op::conv, inputs, attributes));
 }
 
 template void conv(Recorder&, const Tensor&, const Tensor&, const Tensor&, const Conv1dOptions&, const Tensor&);
@@ -121,10 +121,10 @@ template void conv(Recorder&, const Tensor&, const Tensor&, const Tensor&, const
                    const Tensor&);
 
 void linear(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& y) {
-  if (x.dim() == 2 && bias.defined()) return r.note("Gemm", {x, weight, bias}, y, {{"transB", 1}});
-  const Value transposed = r.node("Transpose", {r.of(weight)}, {{"perm", Numbers{1, 0}}});
-  const Value product = r.node("MatMul", {r.of(x), transposed});
-  r.bind(y, bias.defined() ? r.node("Add", {product, r.of(bias)}) : product);
+  if (x.dim() == 2 && bias.defined()) return r.note(Op::gemm, {x, weight, bias}, y, {{"transB", 1}});
+  const Value transposed = r.node(Op::permute, {r.of(weight)}, {{"perm", Numbers{1, 0}}});
+  const Value product = r.node(Op::matmul, {r.of(x), transposed});
+  r.bind(y, bias.defined() ? elements(r, ops::rows::add, {product, r.of(bias)}) : product);
 }
 
 void batch_norm(Recorder& r, const Tensor& x, const std::vector<Tensor>& of_channels, const BatchNormOptions& options,
@@ -135,17 +135,17 @@ void batch_norm(Recorder& r, const Tensor& x, const std::vector<Tensor>& of_chan
     const Tensor& given = of_channels[i];
     inputs.push_back(given.defined() ? r.of(given) : filled(r, {x.size(1)}, i == 0 ? 1 : 0, x.device()));
   }
-  r.bind(y, r.node("BatchNormalization", inputs, {{"epsilon", options.epsilon}}));
+  r.bind(y, r.node(Op::batch_norm, inputs, {{"epsilon", options.epsilon}}));
 }
 
 void layer_norm(Recorder& r, const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
                 double epsilon, const Tensor& y) {
   std::vector<Value> inputs{r.of(x), weight.defined() ? r.of(weight) : filled(r, normalized_shape, 1, x.device())};
   if (bias.defined()) inputs.push_back(r.of(bias));
-  r.bind(y, r.node("LayerNormalization", inputs, {{"axis", -normalized_shape.rank()}, {"epsilon", epsilon}}));
+  r.bind(y, r.node(Op::layer_norm, inputs, {{"axis", -normalized_shape.rank()}, {"epsilon", epsilon}}));
 }
 
-void norm_of_channels(Recorder& r, const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias,
+void norm_of_channels(Recorder& r, Op op, const Tensor& x, const Tensor& weight, const Tensor& bias,
                       const Recorder::Attributes& attributes, const Tensor& y) {
   const auto given_or = [&](const Tensor& given, double value) {
     return given.defined() ? r.of(given) : filled(r, {x.size(1)}, value, x.device());
@@ -167,7 +167,7 @@ void avg_pool(Recorder& r, const Tensor& x, const AvgPool3dOptions& o, const Ten
 }
 
 void adaptive_avg_pool(Recorder& r, const Tensor& x, const Tensor& y) {
-  if (y.size(2) == 1 && y.size(3) == 1) return r.note("GlobalAveragePool", {x}, y);
+  if (y.size(2) == 1 && y.size(3) == 1) return r.note(Op::global_avg_pool, {x}, y);
   if (y.shape() == x.shape()) return r.bind(y, r.of(x));
   // Two products: a matrix of means on the left, and another on the right.
   const auto means = [&](int axis, bool transposed) {
@@ -180,7 +180,7 @@ void adaptive_avg_pool(Recorder& r, const Tensor& x, const Tensor& y) {
     }
     return floats(r, values, transposed ? Shape{from, to} : Shape{to, from}, x.device());
   };
-  r.bind(y, r.node("MatMul", {r.node("MatMul", {means(2, false), r.of(x)}), means(3, true)}));
+  r.bind(y, r.node(Op::matmul, {r.node(Op::matmul, {means(2, false), r.of(x)}), means(3, true)}));
 }
 
 }  // namespace crisol::traced

@@ -14,7 +14,7 @@ Value axes_value(Recorder& r, const Shape& axes) {
   return axes.empty() ? Recorder::absent : r.numbers({axes.begin(), axes.end()});
 }
 
-Value reduced(Recorder& r, const char* op, Value x, const Shape& axes, bool keepdim) {
+Value reduced(Recorder& r, Op op, Value x, const Shape& axes, bool keepdim) {
   std::vector<Value> inputs{x};
   if (!axes.empty()) inputs.push_back(axes_value(r, axes));
   return r.node(op, inputs, {{"keepdims", keepdim ? 1 : 0}});
@@ -22,30 +22,30 @@ Value reduced(Recorder& r, const char* op, Value x, const Shape& axes, bool keep
 
 }  // namespace
 
-void reduce(Recorder& r, const char* op, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y) {
+void reduce(Recorder& r, Op op, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y) {
   const Value value = cast(r, r.of(x), x.dtype(), y.dtype());
   r.bind(y, x.dim() == 0 ? value : reduced(r, op, value, axes, keepdim));
 }
 
-void extreme_place(Recorder& r, const char* op, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y) {
+void extreme_place(Recorder& r, Op op, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y) {
   require(axes.rank() == 1 || (axes.empty() && !keepdim), "trace", "the place of an extreme over the axes ", axes,
           " has no form in ONNX");
   if (axes.rank() == 1) return r.note(op, {x}, y, {{"axis", axes[0]}, {"keepdims", keepdim ? 1 : 0}});
-  const Value line = r.node("Reshape", {r.of(x), r.numbers({-1})});
+  const Value line = r.node(Op::reshape, {r.of(x), r.numbers({-1})});
   r.bind(y, r.node(op, {line}, {{"axis", 0}, {"keepdims", 0}}));
 }
 
 void truth(Recorder& r, bool every, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y) {
   const Value ones = cast(r, cast(r, r.of(x), x.dtype(), DType::boolean), DType::boolean, DType::i32);
-  const Value value = x.dim() == 0 ? ones : reduced(r, every ? "ReduceMin" : "ReduceMax", ones, axes, keepdim);
+  const Value value = x.dim() == 0 ? ones : reduced(r, every ? Op::min : Op::max, ones, axes, keepdim);
   r.bind(y, cast(r, value, DType::i32, DType::boolean));
 }
 
 void variance(Recorder& r, const Tensor& x, const Shape& axes, bool keepdim, double correction, bool root,
               const Tensor& y) {
-  const Value mean = reduced(r, "ReduceMean", r.of(x), axes, true);
-  const Value difference = r.node("Sub", {r.of(x), mean});
-  Value value = reduced(r, "ReduceMean", r.node("Mul", {difference, difference}), axes, keepdim);
+  const Value mean = reduced(r, Op::mean, r.of(x), axes, true);
+  const Value difference = elements(r, ops::rows::sub, {r.of(x), mean});
+  Value value = reduced(r, Op::mean, elements(r, ops::rows::mul, {difference, difference}), axes, keepdim);
   if (correction != 0) {
     double count = 1;
     for (int i = 0; i < x.dim(); ++i) {
@@ -55,9 +55,9 @@ void variance(Recorder& r, const Tensor& x, const Shape& axes, bool keepdim, dou
       if (taken) count *= static_cast<double>(x.size(i));
     }
     const double factor = count / std::max(0.0, count - correction);
-    value = r.node("Mul", {value, r.number(factor, x.dtype(), x.device())});
+    value = elements(r, ops::rows::mul, {value, r.number(factor, x.dtype(), x.device())});
   }
-  r.bind(y, root ? r.node("Sqrt", {value}) : value);
+  r.bind(y, root ? elements(r, ops::rows::sqrt, {value}) : value);
 }
 
 }  // namespace crisol::traced

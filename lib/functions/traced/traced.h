@@ -18,9 +18,15 @@
 namespace crisol::traced {
 
 using Value = Recorder::Value;
+using Op = GraphOp;
 
 /// The value, converted to another dtype.
 Value cast(Recorder& r, Value x, DType from, DType to);
+
+/// A function of single elements, of values of one dtype.
+inline Value elements(Recorder& r, const ops::PointwiseRow& row, std::vector<Value> values) {
+  return r.node(op_of_row(row.name), std::move(values), {{"row", &row}});
+}
 
 /// A constant of f32.
 Value floats(Recorder& r, const std::vector<float>& values, const Shape& shape, Device device);
@@ -62,7 +68,7 @@ void batch_norm(Recorder& r, const Tensor& x, const std::vector<Tensor>& of_chan
 void layer_norm(Recorder& r, const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
                 double epsilon, const Tensor& y);
 /// InstanceNormalization or GroupNormalization.
-void norm_of_channels(Recorder& r, const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias,
+void norm_of_channels(Recorder& r, Op op, const Tensor& x, const Tensor& weight, const Tensor& bias,
                       const Recorder::Attributes& attributes, const Tensor& y);
 void max_pool(Recorder& r, const Tensor& x, const MaxPool2dOptions& options, const Tensor& y);
 void max_pool(Recorder& r, const Tensor& x, const MaxPool3dOptions& options, const Tensor& y);
@@ -81,16 +87,17 @@ void interpolate(Recorder& r, const Tensor& x, const InterpolateOptions& options
 void grid_sample(Recorder& r, const Tensor& x, const Tensor& grid, const GridSampleOptions& options, const Tensor& y);
 
 /// A reduction over axes. No axes means all axes. The elements are first converted to the dtype of y.
-void reduce(Recorder& r, const char* op, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y);
+void reduce(Recorder& r, Op op, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y);
 /// ArgMax or ArgMin.
-void extreme_place(Recorder& r, const char* op, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y);
+void extreme_place(Recorder& r, Op op, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y);
 /// The functions any, or all if `every`.
 void truth(Recorder& r, bool every, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y);
 /// The variance or, with `root`, its square root.
 void variance(Recorder& r, const Tensor& x, const Shape& axes, bool keepdim, double correction, bool root,
               const Tensor& y);
 
-/// A row of crisol/ops/pointwise.def.
+/// A function of single elements. The inputs get the dtype of the computation first. The attribute "row" is the row,
+/// and its numbers are attributes under their names.
 void pointwise(Recorder& r, const ops::PointwiseRow& row, std::span<const Operand> inputs,
                std::span<const Scalar> scalars, const Tensor& y);
 

@@ -19,15 +19,15 @@ Numbers list(const Shape& shape) { return {shape.begin(), shape.end()}; }
 }  // namespace
 
 Value cast(Recorder& r, Value x, DType from, DType to) {
-  return from == to ? x : r.node("Cast", {x}, {{"to", onnx_element_number(to)}});
+  return from == to ? x : r.node(Op::cast, {x}, {{"to", onnx_element_number(to)}});
 }
 
 void reshape(Recorder& r, const Tensor& x, const Tensor& y) {
   if (x.shape() == y.shape()) return r.bind(y, r.of(x));
   const Value shape = r.numbers(list(y.shape()));
   // Without allowzero, ONNX would replace a size of 0 by the input's size.
-  if (y.numel() == 0) return r.bind(y, r.node("Reshape", {r.of(x), shape}, {{"allowzero", 1}}));
-  r.bind(y, r.node("Reshape", {r.of(x), shape}));
+  if (y.numel() == 0) return r.bind(y, r.node(Op::reshape, {r.of(x), shape}, {{"allowzero", 1}}));
+  r.bind(y, r.node(Op::reshape, {r.of(x), shape}));
 }
 
 void permute(Recorder& r, const Tensor& x, const Shape& axes, const Tensor& y) {
@@ -36,7 +36,7 @@ void permute(Recorder& r, const Tensor& x, const Shape& axes, const Tensor& y) {
   Numbers same(order.size());
   std::iota(same.begin(), same.end(), 0);
   if (order == same) return r.bind(y, r.of(x));
-  r.note("Transpose", {x}, y, {{"perm", order}});
+  r.note(Op::permute, {x}, y, {{"perm", order}});
 }
 
 void transpose(Recorder& r, const Tensor& x, int axis_a, int axis_b, const Tensor& y) {
@@ -54,7 +54,7 @@ void narrow(Recorder& r, const Tensor& x, int axis, std::int64_t start, std::int
 
 void expand(Recorder& r, const Tensor& x, const Tensor& y) {
   if (x.shape() == y.shape()) return r.bind(y, r.of(x));
-  r.bind(y, r.node("Expand", {r.of(x), r.numbers(list(y.shape()))}));
+  r.bind(y, r.node(Op::expand, {r.of(x), r.numbers(list(y.shape()))}));
 }
 
 void to(Recorder& r, const Tensor& x, const Tensor& y) { r.bind(y, cast(r, r.of(x), x.dtype(), y.dtype())); }
@@ -62,7 +62,7 @@ void to(Recorder& r, const Tensor& x, const Tensor& y) { r.bind(y, cast(r, r.of(
 void flip(Recorder& r, const Tensor& x, const Shape& axes, const Tensor& y) {
   if (axes.empty()) return r.bind(y, r.of(x));
   const auto all = [&](std::int64_t number) { return r.numbers(list(Shape::filled(axes.rank(), number))); };
-  r.bind(y, r.node("Slice", {r.of(x), all(-1), all(INT64_MIN), r.numbers(list(axes)), all(-1)}));
+  r.bind(y, r.node(Op::slice, {r.of(x), all(-1), all(INT64_MIN), r.numbers(list(axes)), all(-1)}));
 }
 
 void part(Recorder& r, const Tensor& x, const Part& part, const Tensor& y) {
@@ -72,30 +72,30 @@ void part(Recorder& r, const Tensor& x, const Part& part, const Tensor& y) {
     for (int i = 0; i < part.axes.rank(); ++i) ends.push_back(part.first[i] + part.step[i] * (part.size[i] - 1) + 1);
     for (int i = 0; i < part.axes.rank(); ++i)
       if (part.size[i] == 0) ends[static_cast<std::size_t>(i)] = part.first[i];
-    value = r.node("Slice", {value, r.numbers(list(part.first)), r.numbers(ends), r.numbers(list(part.axes)),
-                             r.numbers(list(part.step))});
+    value = r.node(Op::slice, {value, r.numbers(list(part.first)), r.numbers(ends), r.numbers(list(part.axes)),
+                               r.numbers(list(part.step))});
   }
-  if (!part.dropped.empty()) value = r.node("Squeeze", {value, r.numbers(list(part.dropped))});
-  if (!part.added.empty()) value = r.node("Unsqueeze", {value, r.numbers(list(part.added))});
+  if (!part.dropped.empty()) value = r.node(Op::squeeze, {value, r.numbers(list(part.dropped))});
+  if (!part.added.empty()) value = r.node(Op::unsqueeze, {value, r.numbers(list(part.added))});
   r.bind(y, value);
 }
 
 void stack(Recorder& r, const std::vector<Tensor>& tensors, int axis, const Tensor& y) {
   const std::int64_t at = normalized_axis("stack", axis, y.dim());
   std::vector<Value> values;
-  for (const Tensor& tensor : tensors) values.push_back(r.node("Unsqueeze", {r.of(tensor), r.numbers({at})}));
-  r.bind(y, values.size() == 1 ? values[0] : r.node("Concat", values, {{"axis", at}}));
+  for (const Tensor& tensor : tensors) values.push_back(r.node(Op::unsqueeze, {r.of(tensor), r.numbers({at})}));
+  r.bind(y, values.size() == 1 ? values[0] : r.node(Op::cat, values, {{"axis", at}}));
 }
 
 void cat(Recorder& r, const std::vector<Tensor>& tensors, int axis, const Tensor& y) {
   std::vector<Value> values;
   for (const Tensor& tensor : tensors) values.push_back(r.of(tensor));
-  r.bind(y, r.node("Concat", values, {{"axis", normalized_axis("cat", axis, y.dim())}}));
+  r.bind(y, r.node(Op::cat, values, {{"axis", normalized_axis("cat", axis, y.dim())}}));
 }
 
 void split(Recorder& r, const Tensor& x, const Numbers& sizes, int axis, const std::vector<Tensor>& pieces) {
   const std::vector<Value> values =
-      r.node("Split", {r.of(x), r.numbers(sizes)}, {{"axis", normalized_axis("split", axis, x.dim())}},
+      r.node(Op::split, {r.of(x), r.numbers(sizes)}, {{"axis", normalized_axis("split", axis, x.dim())}},
              static_cast<int>(pieces.size()));
   for (std::size_t i = 0; i < pieces.size(); ++i) r.bind(pieces[i], values[i]);
 }
@@ -108,7 +108,7 @@ void pad(Recorder& r, const Tensor& x, const std::vector<AxisPadding>& paddings,
     pads[rank - 1 - i] = paddings[i].before;
     pads[2 * rank - 1 - i] = paddings[i].after;
   }
-  r.bind(y, r.node("Pad", {r.of(x), r.numbers(pads), r.number(value, x.dtype(), x.device())}));
+  r.bind(y, r.node(Op::pad, {r.of(x), r.numbers(pads), r.number(value, x.dtype(), x.device())}));
 }
 
 namespace {
@@ -124,9 +124,9 @@ void index_add(Recorder& r, const Tensor& x, int axis, const Tensor& index, cons
   // Each element of a slice gets the position of the slice.
   Numbers line(static_cast<std::size_t>(x.dim()), 1);
   line[static_cast<std::size_t>(normalized_axis("index_add", axis, x.dim()))] = index.numel();
-  const Value slices = r.node("Reshape", {positions(r, index), r.numbers(line)});
-  const Value places = r.node("Expand", {slices, r.numbers(list(src.shape()))});
-  r.bind(y, r.node("ScatterElements", {r.of(x), places, r.of(src)}, {{"axis", axis}, {"reduction", "add"}}));
+  const Value slices = r.node(Op::reshape, {positions(r, index), r.numbers(line)});
+  const Value places = r.node(Op::expand, {slices, r.numbers(list(src.shape()))});
+  r.bind(y, r.node(Op::scatter, {r.of(x), places, r.of(src)}, {{"axis", axis}, {"reduction", "add"}}));
 }
 
 void scatter(Recorder& r, const Tensor& x, int axis, const Tensor& index, const Tensor& src, const char* reduction,
@@ -136,17 +136,16 @@ void scatter(Recorder& r, const Tensor& x, int axis, const Tensor& index, const 
     const Shape first = Shape::filled(src.dim(), 0);
     Numbers axes(static_cast<std::size_t>(src.dim()));
     std::iota(axes.begin(), axes.end(), 0);
-    used = r.node("Slice", {used, r.numbers(list(first)), r.numbers(list(index.shape())), r.numbers(axes)});
+    used = r.node(Op::slice, {used, r.numbers(list(first)), r.numbers(list(index.shape())), r.numbers(axes)});
   }
-  r.bind(y,
-         r.node("ScatterElements", {r.of(x), positions(r, index), used}, {{"axis", axis}, {"reduction", reduction}}));
+  r.bind(y, r.node(Op::scatter, {r.of(x), positions(r, index), used}, {{"axis", axis}, {"reduction", reduction}}));
 }
 
 void one_hot(Recorder& r, const Tensor& indices, std::int64_t num_classes, const Tensor& y) {
   Numbers classes(static_cast<std::size_t>(num_classes));
   std::iota(classes.begin(), classes.end(), 0);
-  const Value rows = r.node("Unsqueeze", {cast(r, r.of(indices), indices.dtype(), DType::i64), r.numbers({-1})});
-  r.bind(y, cast(r, r.node("Equal", {rows, r.numbers(classes)}), DType::boolean, y.dtype()));
+  const Value rows = r.node(Op::unsqueeze, {cast(r, r.of(indices), indices.dtype(), DType::i64), r.numbers({-1})});
+  r.bind(y, cast(r, elements(r, ops::rows::eq, {rows, r.numbers(classes)}), DType::boolean, y.dtype()));
 }
 
 }  // namespace crisol::traced

@@ -69,7 +69,7 @@ class Blocker {
 
   /// The sizes of a convolution, if it should run in blocks.
   std::optional<ops::Conv2dSizes> sizes_of_conv(const Node& node) const {
-    if (node.op != "Conv" || !values_.is_image(node.inputs[0]) || constant(node.inputs[1]) == nullptr) return {};
+    if (node.op != Op::conv || !values_.is_image(node.inputs[0]) || constant(node.inputs[1]) == nullptr) return {};
     if (node.inputs.size() > 2 && node.inputs[2] != absent && constant(node.inputs[2]) == nullptr) return {};
     const Shape x = shape(node.inputs[0]), y = shape(node.outputs[0]), w = shape(node.inputs[1]);
     const std::int64_t groups = w[1] == 0 ? 0 : x[1] / w[1];
@@ -93,9 +93,9 @@ class Blocker {
     const std::vector<std::size_t>& users = uses_.users(value);
     return known->second = std::any_of(users.begin(), users.end(), [&](std::size_t place) {
              const Node& user = graph_.nodes[place];
-             if (user.op == "Conv") return user.inputs[0] == value && sizes_of_conv(user).has_value();
-             return (is_of_elements(graph_, user) || user.op == "MaxPool" || user.op == "AveragePool" ||
-                     user.op == "Pad") &&
+             if (user.op == Op::conv) return user.inputs[0] == value && sizes_of_conv(user).has_value();
+             return (is_of_elements(graph_, user) || user.op == Op::max_pool || user.op == Op::avg_pool ||
+                     user.op == Op::pad) &&
                     leads_to_conv(user.outputs[0], steps - 1);
            });
   }
@@ -174,7 +174,7 @@ class Blocker {
   /// Computes the mean of each plane.
   bool average(const Node& node) {
     if (!is_of_blocks(node)) return false;
-    if (node.op == "ReduceMean") {
+    if (node.op == Op::mean) {
       const Datum* given = node.inputs.size() > 1 ? constant(node.inputs[1]) : nullptr;
       const auto attribute = node.attributes.find("axes");
       std::vector<std::int64_t> axes;
@@ -182,14 +182,14 @@ class Blocker {
       if (attribute != node.attributes.end()) axes = std::get<std::vector<std::int64_t>>(attribute->second);
       for (std::int64_t& axis : axes) axis += axis < 0 ? 4 : 0;
       if (axes != std::vector<std::int64_t>{2, 3}) return false;
-    } else if (node.op != "GlobalAveragePool") {
+    } else if (node.op != Op::global_avg_pool) {
       return false;
     }
     return add_of_one(node, [](const Tensor& x) { return x.mean({2, 3}, true); });
   }
 
   bool pool(const Node& node) {
-    if ((node.op != "MaxPool" && node.op != "AveragePool") || !is_of_blocks(node)) return false;
+    if ((node.op != Op::max_pool && node.op != Op::avg_pool) || !is_of_blocks(node)) return false;
     const Windows w = windows_of(node, plane(node.inputs[0]), kernel_of(node));
     const auto [kernel_h, kernel_w] = kernel_of(node);
     const Shape x = shape(node.inputs[0]), y = shape(node.outputs[0]);
@@ -207,7 +207,7 @@ class Blocker {
                                      w.dilations[0],
                                      w.dilations[1]};
     if (geometry.window() > ops::max_pool_taps) return false;
-    if (node.op == "MaxPool")
+    if (node.op == Op::max_pool)
       return add_of_one(node, [geometry](const Tensor& t) { return ops::max_pool2d_blocks(t, geometry); });
     const bool include_pad = integer_of(node, "count_include_pad", 0) != 0;
     if (w.dilations != std::array<std::int64_t, 2>{1, 1} || (include_pad && !w.is_symmetric)) return false;
@@ -216,7 +216,7 @@ class Blocker {
 
   /// Joins images along the channels, if the images consist of whole blocks.
   bool join(const Node& node) {
-    if (node.op != "Concat") return false;
+    if (node.op != Op::cat) return false;
     const std::int64_t axis = integer_of(node, "axis", 0);
     bool any = false;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
@@ -238,7 +238,7 @@ class Blocker {
 
   /// Pads planes with the node's own function.
   bool pad_planes(const Node& node) {
-    if (node.op != "Pad" || !is_of_blocks(node) || node.inputs.size() < 2) return false;
+    if (node.op != Op::pad || !is_of_blocks(node) || node.inputs.size() < 2) return false;
     const Datum* pads = constant(node.inputs[1]);
     const bool has_axes = node.inputs.size() > 3 && node.inputs[3] != absent;
     if (pads == nullptr || has_axes) return false;
@@ -256,7 +256,7 @@ class Blocker {
 
   /// Repeats pixels: a Resize to the nearest pixel with whole factors.
   bool enlarge(const Node& node) {
-    if (node.op != "Resize" || !is_of_blocks(node)) return false;
+    if (!is_of_blocks(node)) return false;
     const auto repeats = repeats_of(graph_, uses_, node, device_);
     if (!repeats) return false;
     return add_of_one(node, [rows = (*repeats)[0], columns = (*repeats)[1]](const Tensor& t) {

@@ -26,7 +26,7 @@ bool BlockedValues::is_image(int value) const {
          graph_.values[static_cast<std::size_t>(value)].dtype == DType::f32;
 }
 
-void BlockedValues::add_reorder(const char* op, int from, int to, Run run) {
+void BlockedValues::add_reorder(Op op, int from, int to, Run run) {
   Node node;
   node.name = graph_.values[static_cast<std::size_t>(to)].name;
   node.op = op;
@@ -38,7 +38,7 @@ void BlockedValues::add_reorder(const char* op, int from, int to, Run run) {
 
 int BlockedValues::in_blocks_of(int value, std::int64_t block) {
   const int made = add_value(graph_, value, block);
-  add_reorder("ToBlocks", value, made,
+  add_reorder(Op::to_blocks, value, made,
               [block](const Data& in, Device device) { return Data{detail::to_blocks(in[0].tensor(device), block)}; });
   return made;
 }
@@ -52,7 +52,7 @@ int BlockedValues::in_blocks(int value) {
 void BlockedValues::need_plain(int value) {
   if (value == absent || only_in_blocks_.erase(value) == 0) return;
   const std::int64_t channels = (*shape_of(graph_, value))[1];
-  add_reorder("FromBlocks", in_blocks_.at(value), value, [channels](const Data& in, Device device) {
+  add_reorder(Op::from_blocks, in_blocks_.at(value), value, [channels](const Data& in, Device device) {
     return Data{detail::from_blocks(in[0].tensor(device), channels)};
   });
 }

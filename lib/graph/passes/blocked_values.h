@@ -34,7 +34,7 @@ class BlockedValues {
   void finish();
 
  private:
-  void add_reorder(const char* op, int from, int to, Run run);
+  void add_reorder(Op op, int from, int to, Run run);
 
   Graph& graph_;
   const std::int64_t block_;

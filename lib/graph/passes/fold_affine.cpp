@@ -27,7 +27,7 @@ class Folder {
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       const Node& node = graph_.nodes[i];
       const std::optional<std::size_t> conv = conv_before(node);
-      if (!conv && node.op != "BatchNormalization") continue;
+      if (!conv && node.op != Op::batch_norm) continue;
       const std::optional<Affine> affine = affine_of(node);
       if (!affine) continue;
       ++changed_;
@@ -58,18 +58,18 @@ class Folder {
   }
 
   std::optional<Affine> affine_of(const Node& node) const {
-    if (node.op == "BatchNormalization") return affine_of_batch_norm(node);
-    const bool multiplies = node.op == "Mul" || node.op == "Div", adds = node.op == "Add" || node.op == "Sub";
+    if (node.op == Op::batch_norm) return affine_of_batch_norm(node);
+    const bool multiplies = node.op == Op::mul || node.op == Op::div, adds = node.op == Op::add || node.op == Op::sub;
     if ((!multiplies && !adds) || !node.run.formula || node.inputs.size() != 2) return {};
     const bool constant_first = uses_.constant(node.inputs[0]) != nullptr;
     const int x = node.inputs[constant_first ? 1 : 0], other = node.inputs[constant_first ? 0 : 1];
     if (shape_of(graph_, x) != shape_of(graph_, node.outputs[0])) return {};
     const std::optional<Tensor> c = per_channel(other, x);
-    if (!c || (node.op == "Div" && constant_first)) return {};
+    if (!c || (node.op == Op::div && constant_first)) return {};
     const Tensor one = full(Shape(), 1.0, DType::f32, device_), zero = zeros(Shape(), DType::f32, device_);
-    if (node.op == "Mul") return Affine{*c, zero};
-    if (node.op == "Div") return Affine{reciprocal(*c), zero};
-    if (node.op == "Add") return Affine{one, *c};
+    if (node.op == Op::mul) return Affine{*c, zero};
+    if (node.op == Op::div) return Affine{reciprocal(*c), zero};
+    if (node.op == Op::add) return Affine{one, *c};
     return constant_first ? Affine{neg(one), *c} : Affine{one, neg(*c)};
   }
 
@@ -100,7 +100,7 @@ class Folder {
     const std::size_t place = folded != conv_of_.end() ? folded->second : uses_.place(x);
     const Node& conv = graph_.nodes[place];
     const bool has_bias = conv.inputs.size() > 2 && conv.inputs[2] != absent;
-    if (conv.op != "Conv" || !uses_.has_one_user(x) || uses_.constant(conv.inputs[1]) == nullptr ||
+    if (conv.op != Op::conv || !uses_.has_one_user(x) || uses_.constant(conv.inputs[1]) == nullptr ||
         (has_bias && uses_.constant(conv.inputs[2]) == nullptr))
       return {};
     return place;

@@ -31,7 +31,8 @@ class Group {
     const Node& last = graph_.nodes[*members_.rbegin()];
     Node node;
     node.name = last.name;
-    node.op = members_.size() > 1 ? "Fused" : last.op;
+    node.op = members_.size() > 1 ? Op::fused : last.op;
+    node.other_op = last.other_op;
     node.inputs = parts.inputs;
     node.outputs = last.outputs;
     node.run = run_of(formula_of(parts.steps));

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <set>
 
 #include "graph/passes/passes.h"
 #include "graph/passes/uses.h"
@@ -10,15 +9,14 @@ namespace {
 
 /// Whether the node is a reduction that reduces one element at a time. Its result then has the elements of its input.
 bool is_of_single_elements(const Graph& graph, const Node& node) {
-  static const std::set<std::string_view> ops{"ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum"};
-  if (ops.count(node.op) == 0 || node.outputs[0] == absent) return false;
+  if (!is_one_of(node.op, {Op::max, Op::mean, Op::min, Op::prod, Op::sum}) || node.outputs[0] == absent) return false;
   const std::optional<Shape> x = shape_of(graph, node.inputs[0]), y = shape_of(graph, node.outputs[0]);
   return x && y && x->numel() == y->numel() && x->numel() > 0;
 }
 
 /// A node that gives the first input's elements another shape.
 Node reshape_to(const Shape& shape, Node node) {
-  node.op = "Reshape";
+  node.op = Op::reshape;
   node.inputs.resize(1);
   node.attributes.clear();
   node.run = [shape](const Data& in, Device device) { return Data{in[0].tensor(device).reshape(shape)}; };
@@ -27,17 +25,18 @@ Node reshape_to(const Shape& shape, Node node) {
 
 /// Whether a Dropout may drop elements: it has the input training_mode, which is not known to be false.
 bool may_drop(const Uses& uses, const Node& node) {
-  if (node.op != "Dropout" || node.inputs.size() < 3 || node.inputs[2] == absent) return false;
+  if (node.op != Op::dropout || node.inputs.size() < 3 || node.inputs[2] == absent) return false;
   return uses.number(node.inputs[2]) != 0;
 }
 
 /// The position of the input that the node passes on, if this input has the output's element type and shape. In a sum
 /// with 0 this is the other summand, even for -0. Most ops have no such input.
 std::optional<std::size_t> input_that_stays(const Uses& uses, const Node& node) {
-  static const std::set<std::string_view> ops{"Identity", "Dropout", "Cast",      "CastLike", "Reshape",
-                                              "Flatten",  "Squeeze", "Unsqueeze", "Expand"};
-  if (ops.count(node.op) > 0 && !may_drop(uses, node)) return 0;
-  if (node.op != "Add") return {};
+  if (is_one_of(node.op, {Op::identity, Op::dropout, Op::cast, Op::cast_like, Op::reshape, Op::flatten, Op::squeeze,
+                          Op::unsqueeze, Op::expand}) &&
+      !may_drop(uses, node))
+    return 0;
+  if (node.op != Op::add) return {};
   if (uses.number(node.inputs[1]) == 0) return 0;
   return uses.number(node.inputs[0]) == 0 ? std::optional<std::size_t>(1) : std::nullopt;
 }

@@ -42,7 +42,7 @@ class Joiner {
  private:
   std::optional<Product> product_at(std::size_t place) const {
     const Node& node = graph_.nodes[place];
-    if (node.op != "MatMul" || !is_f32(node.outputs[0])) return {};
+    if (node.op != Op::matmul || !is_f32(node.outputs[0])) return {};
     const std::optional<Shape> left = shape_of(graph_, node.inputs[0]);
     if (!left || left->rank() < 2) return {};
     const Datum* weight = uses_.constant(node.inputs[1]);
@@ -61,8 +61,8 @@ class Joiner {
     if (!uses_.has_one_user(product.result)) return;
     const std::size_t place = uses_.users(product.result)[0];
     const Node& user = graph_.nodes[place];
-    // A bias of one number may already be part of the node.
-    if (user.op != "Add" || user.inputs.size() != 2 || user.inputs[0] == user.inputs[1]) return;
+    // A bias of one number may be part of the node already.
+    if (user.op != Op::add || user.inputs.size() != 2 || user.inputs[0] == user.inputs[1]) return;
     const int bias = user.inputs[user.inputs[0] == product.result ? 1 : 0];
     const Datum* datum = uses_.constant(bias);
     if (datum == nullptr || !datum->defined() || datum->dtype() != DType::f32 ||
@@ -97,7 +97,7 @@ class Joiner {
     std::vector<std::int64_t> sizes;
     Node split;
     split.name = graph_.nodes[first.place].name;
-    split.op = "Split";
+    split.op = Op::split;
     for (const Product& product : group) {
       gone_[product.place] = true;
       if (product.bias != absent) gone_[product.sum] = true;

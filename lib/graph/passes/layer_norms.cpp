@@ -25,8 +25,8 @@ class LayerNormFinder {
       std::optional<NormParts> norm = quotient(graph_.nodes[i]);
       if (!norm) continue;
       std::size_t last = i;
-      norm->scale = parameter_behind(last, "Mul", *norm);
-      if (norm->scale != absent) norm->shift = parameter_behind(last, "Add", *norm);
+      norm->scale = parameter_behind(last, Op::mul, *norm);
+      if (norm->scale != absent) norm->shift = parameter_behind(last, Op::add, *norm);
       found_.emplace(last, *norm);
     }
     for (const auto& [place, norm] : found_) replace(graph_.nodes[place], norm);
@@ -40,7 +40,7 @@ class LayerNormFinder {
   /// If the value is a mean over the last axes, which stay with size 1: the value of which it is the mean, and the
   /// number of axes.
   std::optional<std::pair<int, int>> mean(int value) const {
-    const Node* node = uses_.maker(value, "ReduceMean");
+    const Node* node = uses_.maker(value, Op::mean);
     if (node == nullptr) return {};
     const int x = node->inputs[0];
     const Shape before = shape(x), after = shape(value);
@@ -65,32 +65,34 @@ class LayerNormFinder {
 
   /// If the value is x - mean(x): x and the number of axes.
   std::optional<std::pair<int, int>> centred(int value) const {
-    const Node* node = uses_.maker(value, "Sub");
+    const Node* node = uses_.maker(value, Op::sub);
     const auto of = node == nullptr ? std::nullopt : mean(node->inputs[1]);
     return of && of->first == node->inputs[0] ? of : std::nullopt;
   }
 
   /// If the value is the square of a factor: the factor.
   int square_of(int value) const {
-    if (const Node* power = uses_.maker(value, "Pow"))
+    if (const Node* square = uses_.maker(value, Op::square)) return square->inputs[0];
+    if (const Node* power = uses_.maker(value, Op::pow))
       return is_number(power->inputs[1], 2) ? power->inputs[0] : absent;
-    const Node* product = uses_.maker(value, "Mul");
+    const Node* product = uses_.maker(value, Op::mul);
     return product != nullptr && product->inputs[0] == product->inputs[1] ? product->inputs[0] : absent;
   }
 
   /// v, if the value is sqrt(v), or v to the power 1/2.
   int root_of(int value) const {
-    if (const Node* root = uses_.maker(value, "Sqrt")) return root->inputs[0];
-    const Node* power = uses_.maker(value, "Pow");
+    if (const Node* root = uses_.maker(value, Op::sqrt)) return root->inputs[0];
+    const Node* power = uses_.maker(value, Op::pow);
     return power != nullptr && is_number(power->inputs[1], 0.5) ? power->inputs[0] : absent;
   }
 
   /// v, if the value is 1 / sqrt(v).
   int inverse_root_of(int value) const {
-    if (const Node* inverse = uses_.maker(value, "Reciprocal")) return root_of(inverse->inputs[0]);
-    if (const Node* quotient = uses_.maker(value, "Div"))
+    if (const Node* root = uses_.maker(value, Op::rsqrt)) return root->inputs[0];
+    if (const Node* inverse = uses_.maker(value, Op::reciprocal)) return root_of(inverse->inputs[0]);
+    if (const Node* quotient = uses_.maker(value, Op::div))
       return is_number(quotient->inputs[0], 1) ? root_of(quotient->inputs[1]) : absent;
-    const Node* power = uses_.maker(value, "Pow");
+    const Node* power = uses_.maker(value, Op::pow);
     return power != nullptr && is_number(power->inputs[1], -0.5) ? power->inputs[0] : absent;
   }
 
@@ -98,15 +100,15 @@ class LayerNormFinder {
   std::optional<NormParts> quotient(const Node& node) const {
     if (node.outputs.size() != 1 || graph_.values[static_cast<std::size_t>(node.outputs[0])].dtype != DType::f32)
       return {};
-    if (node.op == "Div") return norm_of(node.inputs[0], root_of(node.inputs[1]));
-    if (node.op != "Mul") return {};
+    if (node.op == Op::div) return norm_of(node.inputs[0], root_of(node.inputs[1]));
+    if (node.op != Op::mul) return {};
     const std::optional<NormParts> norm = norm_of(node.inputs[0], inverse_root_of(node.inputs[1]));
     return norm ? norm : norm_of(node.inputs[1], inverse_root_of(node.inputs[0]));
   }
 
   std::optional<NormParts> norm_of(int difference, int shifted_variance) const {
     const auto x = centred(difference);
-    const Node* sum = uses_.maker(shifted_variance, "Add");
+    const Node* sum = uses_.maker(shifted_variance, Op::add);
     const auto parts = x && sum != nullptr ? uses_.number_and_value(*sum) : std::nullopt;
     const auto variance = parts ? mean(parts->second) : std::nullopt;
     if (!variance || parts->first < 0 || variance->second != x->second) return {};
@@ -117,7 +119,7 @@ class LayerNormFinder {
 
   /// If the output of node `last` has one user, which multiplies it by a constant or adds a constant: the constant. The
   /// user then becomes the last node. Otherwise absent.
-  int parameter_behind(std::size_t& last, std::string_view op, const NormParts& norm) const {
+  int parameter_behind(std::size_t& last, Op op, const NormParts& norm) const {
     const int value = graph_.nodes[last].outputs[0];
     if (!uses_.has_one_user(value)) return absent;
     const std::size_t place = uses_.users(value)[0];
@@ -144,7 +146,7 @@ class LayerNormFinder {
     const Shape x = shape(norm.x);
     Shape sizes;
     for (int i = x.rank() - norm.axes; i < x.rank(); ++i) sizes.push_back(x[i]);
-    node.op = "LayerNormalization";
+    node.op = Op::layer_norm;
     node.attributes = {{"axis", std::int64_t{-norm.axes}}, {"epsilon", norm.epsilon}};
     node.inputs = {norm.x, norm.scale, norm.shift};
     node.run = [sizes, epsilon = norm.epsilon](const Data& in, Device device) {

@@ -36,7 +36,7 @@ class LookupFinder {
   }
 
  private:
-  const Node* made_by(int value, std::string_view op) const {
+  const Node* made_by(int value, Op op) const {
     const Node* node = value == absent ? nullptr : uses_.maker(value);
     return node != nullptr && node->op == op ? node : nullptr;
   }
@@ -57,8 +57,8 @@ class LookupFinder {
   /// If the value has one-hot rows (1 at a number's position and 0 elsewhere): the value with the numbers. Otherwise
   /// absent.
   int numbers_of_one_hot(int value, std::int64_t count) const {
-    const Node* cast = made_by(value, "Cast");
-    const Node* equal = cast == nullptr ? nullptr : made_by(cast->inputs[0], "Equal");
+    const Node* cast = made_by(value, Op::cast);
+    const Node* equal = cast == nullptr ? nullptr : made_by(cast->inputs[0], Op::eq);
     if (equal == nullptr) return absent;
     const std::optional<Shape> rows = shape_of(graph_, value);
     for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
@@ -74,7 +74,7 @@ class LookupFinder {
 
   std::optional<Lookup> product_with_one_hot(std::size_t place) const {
     const Node& node = graph_.nodes[place];
-    const Datum* weight = node.op == "MatMul" ? uses_.constant(node.inputs[1]) : nullptr;
+    const Datum* weight = node.op == Op::matmul ? uses_.constant(node.inputs[1]) : nullptr;
     if (weight == nullptr || !weight->defined() || weight->dtype() != DType::f32 || weight->shape().rank() != 2 ||
         dtype(node.inputs[0]) != DType::f32)
       return {};
@@ -120,7 +120,7 @@ class LookupFinder {
 
   void replace(const Lookup& lookup) {
     Node& node = graph_.nodes[lookup.place];
-    node.op = "Gather";
+    node.op = Op::index_select;
     node.attributes = {{"axis", std::int64_t{0}}};
     node.inputs = {add_constant(graph_, node.name + "/table", lookup.table), lookup.numbers};
     node.run = [shape = *shape_of(graph_, node.outputs[0])](const Data& in, Device device) {

@@ -27,7 +27,8 @@ bool has_factors(const Uses& uses, const Node& node, const Shape& x, const Shape
 
 std::optional<std::array<std::int64_t, 2>> repeats_of(const Graph& graph, const Uses& uses, const Node& node,
                                                       Device device) {
-  if (node.op != "Resize" || text_of(node, "mode", "nearest") != "nearest") return {};
+  if (node.op == Op::enlarge) return std::array{integer_of(node, "down", 1), integer_of(node, "across", 1)};
+  if (node.op != Op::resize || text_of(node, "mode", "nearest") != "nearest") return {};
   const std::string places = text_of(node, "coordinate_transformation_mode", "half_pixel"),
                     nearest = text_of(node, "nearest_mode", "round_prefer_floor");
   const bool repeats = (places == "asymmetric" && nearest == "floor") ||

@@ -1,4 +1,4 @@
-// The factors of a Resize that repeats pixels.
+// The factors by which pixels are repeated.
 #pragma once
 
 #include <array>

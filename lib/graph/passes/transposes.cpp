@@ -40,7 +40,7 @@ class Mover {
   std::size_t move() {
     for (Node& node : graph_.nodes) {
       aliases_.apply(node);
-      if (node.op == "Transpose")
+      if (node.op == Op::permute)
         merge(node);
       else if (!move_behind(node))
         nodes_.push_back(std::move(node));
@@ -60,7 +60,7 @@ class Mover {
     of_[y] = {x, p};
     Node node;
     node.name = name;
-    node.op = "Transpose";
+    node.op = Op::permute;
     node.attributes = {{"perm", p}};
     node.inputs = {x};
     node.outputs = {y};

@@ -23,7 +23,7 @@ Uses::Uses(const Graph& graph)
     if (output != absent) is_output_[static_cast<std::size_t>(output)] = true;
 }
 
-const Node* Uses::maker(int value, std::string_view op) const {
+const Node* Uses::maker(int value, Op op) const {
   const Node* node = value == absent ? nullptr : maker(value);
   return node != nullptr && node->op == op ? node : nullptr;
 }

@@ -21,7 +21,7 @@ class Uses {
   /// The node that makes the value. Null for inputs and constants.
   const Node* maker(int value) const { return knows(value) ? makers_[static_cast<std::size_t>(value)] : nullptr; }
   /// The same if it is a node of op `op`. Otherwise null. The value may be absent.
-  const Node* maker(int value, std::string_view op) const;
+  const Node* maker(int value, Op op) const;
   /// The maker's position in Graph::nodes. The value must have a maker.
   std::size_t place(int value) const { return static_cast<std::size_t>(maker(value) - graph_.nodes.data()); }
   /// The value as a constant, or null if it is no constant.

@@ -64,24 +64,25 @@ void check_names(const graph::Graph& graph) {
 
 /// The lowest operator set version, at least 17, that has the traced form of all ops.
 std::int64_t version_for(const graph::Graph& graph) {
-  static const std::map<std::string, std::int64_t> newer{
-      {"Gelu", 20}, {"GridSample", 20}, {"GroupNormalization", 21}, {"Mish", 18}};
+  using graph::Op;
+  static const std::map<Op, std::int64_t> newer{
+      {Op::attention, 23}, {Op::gelu, 20}, {Op::grid_sample, 20}, {Op::group_norm, 21}, {Op::mish, 18}};
   std::int64_t version = 17;
   for (const graph::Node& node : graph.nodes) {
     if (const auto at = newer.find(node.op); at != newer.end()) version = std::max(version, at->second);
     // ReduceSum has its axes as an input since version 13, other reductions since version 18.
-    const bool reduces = node.op.starts_with("Reduce") && node.op != "ReduceSum" && node.inputs.size() > 1;
+    const bool reduces = node.op_name().starts_with("Reduce") && node.op != Op::sum && node.inputs.size() > 1;
     const auto reduction = node.attributes.find("reduction");
     const auto is = [&](const char* name) { return reduction->second == graph::Attribute(std::string(name)); };
     const bool takes_extreme = reduction != node.attributes.end() && (is("max") || is("min"));
-    if (reduces || takes_extreme || node.op.starts_with("Bitwise") || node.attributes.count("antialias") > 0)
+    if (reduces || takes_extreme || node.op_name().starts_with("Bitwise") || node.attributes.count("antialias") > 0)
       version = std::max<std::int64_t>(version, 18);
   }
   return version;
 }
 
 /// The file format version that belongs to a version of the operator set.
-std::int64_t ir_version_for(std::int64_t version) { return version <= 18 ? 8 : 9; }
+std::int64_t ir_version_for(std::int64_t version) { return version <= 18 ? 8 : version < 23 ? 9 : 11; }
 
 void write_attribute(pbf_writer& node, const std::string& name, const graph::Attribute& value) {
   enum Type { real = 1, integer = 2, string = 3, reals = 6, integers = 7, strings = 8 };
@@ -117,7 +118,7 @@ void write_node(pbf_writer& graph, const graph::Graph& from, const graph::Node& 
   for (const int input : node.inputs) out.add_string(1, name(input));
   for (const int output : node.outputs) out.add_string(2, name(output));
   out.add_string(3, node.name);
-  out.add_string(4, node.op);
+  out.add_string(4, std::string(node.op_name()));
   for (const auto& [attribute, value] : node.attributes) write_attribute(out, attribute, value);
 }
 

@@ -3,6 +3,7 @@
 #include "crisol/onnx.h"
 #include "graph/trace.h"
 #include "onnx/in_evaluation.h"
+#include "onnx/writer/lowering.h"
 #include "onnx/writer/model_writer.h"
 
 namespace crisol::onnx {
@@ -10,7 +11,8 @@ namespace crisol::onnx {
 void save(const std::string& path, const Function& function, const std::vector<Tensor>& examples,
           const NamedTensors& state, const SaveOptions& options) {
   const graph::Traced traced =
-      graph::trace(function, examples, state, {options.inputs, options.outputs, options.batch, options.batch_axis});
+      graph::trace(function, examples, state, {options.inputs, options.outputs, options.batch, options.batch_axis},
+                   [](graph::Graph& graph) { Lowering(graph).apply(); });
   write_model(path, traced.graph, traced.weights, options.max_bytes);
 }
 

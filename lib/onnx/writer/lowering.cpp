@@ -1,0 +1,92 @@
+#include "onnx/writer/lowering.h"
+
+#include <algorithm>
+
+#include "base/element_number.h"
+#include "base/text.h"
+#include "graph/ops/elements.h"
+
+namespace crisol::onnx {
+
+using graph::Node;
+using graph::Op;
+
+namespace {
+
+Lower rule_of(const Node& node) {
+  static const std::map<Op, Lower> rules{{Op::attention, lower_attention},     {Op::enlarge, lower_enlarge},
+                                         {Op::grid_sample, lower_grid_sample}, {Op::interpolate, lower_interpolate},
+                                         {Op::resample, lower_resample},       {Op::rnn, lower_rnn}};
+  if (graph::row_of(node) != nullptr) return lower_elements;
+  const auto rule = rules.find(node.op);
+  return rule == rules.end() ? nullptr : rule->second;
+}
+
+}  // namespace
+
+void Lowering::apply() {
+  std::vector<Node> given;
+  given.swap(graph_.nodes);
+  for (Node& node : given)
+    if (rule_of(node) != nullptr)
+      replace(node);
+    else
+      nodes_.push_back(std::move(node));
+  graph_.nodes = std::move(nodes_);
+}
+
+void Lowering::replace(const Node& node) {
+  const std::size_t first = nodes_.size();
+  const std::vector<int> made = rule_of(node)(*this, node);
+  for (std::size_t k = 0; k < made.size(); ++k) {
+    bool is_made = false;
+    for (std::size_t i = first; i < nodes_.size(); ++i) {
+      std::vector<int>& outputs = nodes_[i].outputs;
+      is_made = is_made || std::count(outputs.begin(), outputs.end(), made[k]) > 0;
+      std::replace(outputs.begin(), outputs.end(), made[k], node.outputs[k]);
+      if (is_made) std::replace(nodes_[i].inputs.begin(), nodes_[i].inputs.end(), made[k], node.outputs[k]);
+    }
+    if (is_made) continue;
+    this->node("Identity", {made[k]});
+    nodes_.back().outputs = {node.outputs[k]};
+  }
+}
+
+int Lowering::add_value(const std::string& what) {
+  graph_.values.push_back({.name = concat(what, '_', graph_.values.size())});
+  return static_cast<int>(graph_.values.size()) - 1;
+}
+
+std::vector<int> Lowering::nodes(const char* op, std::vector<int> inputs, Attributes attributes, int outputs) {
+  std::vector<int> made;
+  for (int i = 0; i < outputs; ++i) made.push_back(add_value(concat(op, "_output")));
+  Node& node = nodes_.emplace_back();
+  node.name = concat(op, '_', made[0]);
+  node.op = op_of_name(op);
+  node.other_op = op;
+  node.attributes = std::move(attributes);
+  node.inputs = std::move(inputs);
+  node.outputs = made;
+  return made;
+}
+
+int Lowering::numbers(std::vector<std::int64_t> values) {
+  const Shape shape(static_cast<std::int64_t>(values.size()));
+  const int made = add_value("numbers");
+  graph_.constants.emplace_back(made, graph::Datum(std::move(values), shape));
+  return made;
+}
+
+int Lowering::number(const Scalar& value, DType dtype) { return constant(full({}, value, dtype)); }
+
+int Lowering::constant(const Tensor& tensor) {
+  const int made = add_value("constant");
+  graph_.constants.emplace_back(made, tensor);
+  return made;
+}
+
+int Lowering::cast(int x, DType from, DType to) {
+  return from == to ? x : node("Cast", {x}, {{"to", onnx_element_number(to)}});
+}
+
+}  // namespace crisol::onnx

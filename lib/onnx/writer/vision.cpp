@@ -1,0 +1,121 @@
+// Resizing and sampling of images.
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "base/text.h"
+#include "crisol/options/vision.h"
+#include "onnx/writer/lowering.h"
+
+namespace crisol::onnx {
+
+namespace {
+
+/// Resize with nearest elements takes these types in ONNX Runtime.
+bool is_resizable(DType dtype) { return dtype == DType::f32 || dtype == DType::i32 || dtype == DType::u8; }
+
+/// A factor in f32 by which a size becomes `count`. ONNX Runtime multiplies in f32, ONNX's inference of shapes in f64.
+float factor_for(double factor, std::int64_t size, std::int64_t count) {
+  auto narrow = static_cast<float>(factor);
+  if (static_cast<double>(narrow) * static_cast<double>(size) < static_cast<double>(count))
+    narrow = std::nextafter(narrow, INFINITY);
+  if (narrow * static_cast<float>(size) >= static_cast<float>(count + 1)) narrow = std::nextafter(narrow, 0.0f);
+  return narrow;
+}
+
+using Numbers = std::vector<std::int64_t>;
+
+const Numbers& numbers_of(const graph::Node& node, const char* name) {
+  return std::get<Numbers>(node.attributes.at(name));
+}
+std::int64_t number_of(const graph::Node& node, const char* name) {
+  return std::get<std::int64_t>(node.attributes.at(name));
+}
+
+int floats(Lowering& to, const std::vector<float>& values, const Shape& shape) {
+  return to.constant(from_vector(values, shape));
+}
+
+}  // namespace
+
+std::vector<int> lower_resample(Lowering& to, const graph::Node& node) {
+  // A product with a matrix (size, count), where the axis is the last one.
+  const int x = node.inputs[0];
+  const Numbers &starts = numbers_of(node, "starts"), &indices = numbers_of(node, "indices");
+  const auto& weights = std::get<std::vector<double>>(node.attributes.at("weights"));
+  const auto count = static_cast<std::int64_t>(starts.size()) - 1, size = number_of(node, "size");
+  std::vector<float> matrix(static_cast<std::size_t>(size * count), 0);
+  for (std::int64_t j = 0; j < count; ++j)
+    for (auto e = static_cast<std::size_t>(starts[static_cast<std::size_t>(j)]);
+         e < static_cast<std::size_t>(starts[static_cast<std::size_t>(j) + 1]); ++e)
+      matrix[static_cast<std::size_t>(indices[e] * count + j)] = static_cast<float>(weights[e]);
+  Numbers order(static_cast<std::size_t>(to.rank(x)));
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[static_cast<std::size_t>(number_of(node, "axis"))], order.back());
+  const int swapped = to.node("Transpose", {x}, {{"perm", order}});
+  const int product = to.node("MatMul", {swapped, floats(to, matrix, {size, count})});
+  return {to.node("Transpose", {product}, {{"perm", order}})};
+}
+
+std::vector<int> lower_enlarge(Lowering& to, const graph::Node& node) {
+  const int x = node.inputs[0];
+  const std::int64_t down = number_of(node, "down"), across = number_of(node, "across");
+  if (is_resizable(to.dtype(x))) {
+    std::vector<float> factors(static_cast<std::size_t>(to.rank(x)), 1);
+    factors.end()[-2] = static_cast<float>(down);
+    factors.back() = static_cast<float>(across);
+    return {
+        to.node("Resize", {x, graph::absent, floats(to, factors, {to.rank(x)})},
+                {{"mode", "nearest"}, {"coordinate_transformation_mode", "asymmetric"}, {"nearest_mode", "floor"}})};
+  }
+  int value = x;
+  for (const auto& [axis, factor] : {std::pair{-2, down}, std::pair{-1, across}}) {
+    Numbers places;
+    for (std::int64_t j = 0; j < to.size(x, axis) * factor; ++j) places.push_back(j / factor);
+    value = to.node("Gather", {value, to.numbers(places)}, {{"axis", axis}});
+  }
+  return {value};
+}
+
+std::vector<int> lower_interpolate(Lowering& to, const graph::Node& node) {
+  const int x = node.inputs[0], y = node.outputs[0], rank = to.rank(x);
+  const bool is_cubic = static_cast<InterpolateMode>(number_of(node, "mode")) == InterpolateMode::cubic;
+  const bool antialias = number_of(node, "antialias") != 0, align_corners = number_of(node, "align_corners") != 0;
+  const bool is_row = rank == 3;  // A row becomes an image.
+  Attributes attributes{{"mode", is_cubic ? "cubic" : "linear"},
+                        {"coordinate_transformation_mode", align_corners ? "align_corners" : "half_pixel"}};
+  if (is_cubic) attributes.insert({"cubic_coeff_a", antialias ? -0.5 : -0.75});
+  if (is_cubic && antialias) attributes.insert({"exclude_outside", 1});
+  if (antialias) attributes.insert({"antialias", 1});
+  int value = to.cast(x, to.dtype(x), DType::f32);
+  if (is_row) value = to.node("Unsqueeze", {value, to.numbers({2})});
+  std::vector<int> inputs{value, graph::absent};
+  if (numbers_of(node, "size").empty() && !align_corners) {
+    const auto& given = std::get<std::vector<double>>(node.attributes.at("scale_factor"));
+    std::vector<float> factors(is_row ? 3 : 2, 1);
+    for (int i = 2; i < rank; ++i)
+      factors.push_back(
+          factor_for(given[given.size() == 1 ? 0 : static_cast<std::size_t>(i) - 2], to.size(x, i), to.size(y, i)));
+    inputs.push_back(floats(to, factors, {static_cast<std::int64_t>(factors.size())}));
+  } else {
+    Numbers sizes;
+    for (int i = 0; i < rank; ++i) sizes.push_back(to.size(y, i));
+    if (is_row) sizes.insert(sizes.begin() + 2, 1);
+    inputs.insert(inputs.end(), {graph::absent, to.numbers(sizes)});
+  }
+  value = to.node("Resize", inputs, attributes);
+  if (is_row) value = to.node("Squeeze", {value, to.numbers({2})});
+  return {to.cast(value, DType::f32, to.dtype(y))};
+}
+
+std::vector<int> lower_grid_sample(Lowering& to, const graph::Node& node) {
+  require(number_of(node, "in_elements") == 0, "trace", "grid_sample with in_elements has no form in ONNX");
+  const char* modes[] = {"linear", "nearest", "cubic"};
+  const char* paddings[] = {"zeros", "border", "reflection"};
+  return {to.node("GridSample", node.inputs,
+                  {{"mode", modes[number_of(node, "mode")]},
+                   {"padding_mode", paddings[number_of(node, "padding_mode")]},
+                   {"align_corners", number_of(node, "align_corners")}})};
+}
+
+}  // namespace crisol::onnx
