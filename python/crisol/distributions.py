@@ -1,0 +1,374 @@
+"""Distributions of random numbers, with PyTorch's names: samples, log-probabilities, entropies and divergences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from . import _crisol as _c
+from ._crisol import Tensor
+from ._functions import multinomial, xlogy
+from .autograd import no_grad
+from .nn import functional as F
+
+__all__ = ["Bernoulli", "Categorical", "Distribution", "Exponential", "Independent", "Laplace", "Normal"]
+__all__ += ["OneHotCategorical", "Uniform", "kl_divergence"]
+
+
+def _tensors(*values: Any) -> list[Tensor]:
+    """Numbers and tensors as tensors of one shape."""
+    device = next((v.device for v in values if isinstance(v, Tensor)), None)
+    made = [v if isinstance(v, Tensor) else _c.asarray(float(v), device=device) for v in values]
+    return _c._broadcast_tensors(made)
+
+
+class Distribution:
+    """A batch of distributions: batch_shape distributions of elements of event_shape."""
+
+    has_rsample = False
+
+    def __init__(self, batch_shape: Any = (), event_shape: Any = (), validate_args: bool | None = None) -> None:
+        self.batch_shape, self.event_shape = tuple(batch_shape), tuple(event_shape)
+
+    def _shape(self, sample_shape: Any) -> tuple[int, ...]:
+        return (*sample_shape, *self.batch_shape, *self.event_shape)
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        """Numbers through which gradients of the parameters go."""
+        raise NotImplementedError(f"{type(self).__name__} has no rsample()")
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        """Numbers without gradients."""
+        with no_grad():
+            return self.rsample(sample_shape)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """The logarithm of the density or probability at a value."""
+        raise NotImplementedError(f"{type(self).__name__} has no log_prob()")
+
+    def entropy(self) -> Tensor:
+        """The mean of -log_prob()."""
+        raise NotImplementedError(f"{type(self).__name__} has no entropy()")
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean."""
+        raise NotImplementedError(f"{type(self).__name__} has no mean")
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance."""
+        raise NotImplementedError(f"{type(self).__name__} has no variance")
+
+    @property
+    def stddev(self) -> Tensor:
+        """The root of the variance."""
+        return _c.sqrt(self.variance)
+
+
+class _LocScale(Distribution):
+    has_rsample = True
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = _tensors(loc, scale)
+        super().__init__(self.loc.shape)
+
+    @property
+    def mean(self) -> Tensor:
+        """loc"""
+        return self.loc
+
+
+class Normal(_LocScale):
+    """The normal distribution with mean loc and standard deviation scale."""
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        """loc + scale · noise"""
+        return self.loc + self.scale * _c.randn(self._shape(sample_shape), device=self.loc.device)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """The logarithm of the density."""
+        return -0.5 * _c.square((value - self.loc) / self.scale) - _c.log(self.scale) - 0.5 * math.log(2 * math.pi)
+
+    def entropy(self) -> Tensor:
+        """log(scale) + log(2πe) / 2"""
+        return _c.log(self.scale) + 0.5 * math.log(2 * math.pi * math.e)
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """The probability of a smaller number."""
+        return 0.5 * (1 + _c.erf((value - self.loc) / (self.scale * math.sqrt(2))))
+
+    @property
+    def variance(self) -> Tensor:
+        """scale²"""
+        return _c.square(self.scale)
+
+
+class Laplace(_LocScale):
+    """Laplace's distribution around loc."""
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        """loc + scale · noise"""
+        drawn = 0.5 - _c.rand(self._shape(sample_shape), device=self.loc.device)  # In (-1/2, 1/2].
+        noise = _c.sign(drawn) * _c.log(_c.maximum(1 - 2 * _c.abs(drawn), 2.0**-25))
+        return self.loc - self.scale * noise
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """The logarithm of the density."""
+        return -_c.log(2 * self.scale) - _c.abs(value - self.loc) / self.scale
+
+    def entropy(self) -> Tensor:
+        """1 + log(2 scale)"""
+        return 1 + _c.log(2 * self.scale)
+
+    @property
+    def variance(self) -> Tensor:
+        """2 scale²"""
+        return 2 * _c.square(self.scale)
+
+
+class Uniform(Distribution):
+    """The uniform distribution of [low, high)."""
+
+    has_rsample = True
+
+    def __init__(self, low: Any, high: Any, validate_args: bool | None = None) -> None:
+        self.low, self.high = _tensors(low, high)
+        super().__init__(self.low.shape)
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        """low + (high - low) · noise"""
+        return self.low + (self.high - self.low) * _c.rand(self._shape(sample_shape), device=self.low.device)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """-log(high - low) inside, and -inf outside."""
+        within = _c.logical_and(_c.ge(value, self.low), _c.lt(value, self.high))
+        return _c.where(within, -_c.log(self.high - self.low), -math.inf)
+
+    def entropy(self) -> Tensor:
+        """log(high - low)"""
+        return _c.log(self.high - self.low)
+
+    @property
+    def mean(self) -> Tensor:
+        """(low + high) / 2"""
+        return (self.low + self.high) / 2
+
+    @property
+    def variance(self) -> Tensor:
+        """(high - low)² / 12"""
+        return _c.square(self.high - self.low) / 12
+
+
+class Exponential(Distribution):
+    """The exponential distribution."""
+
+    has_rsample = True
+
+    def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
+        (self.rate,) = _tensors(rate)
+        super().__init__(self.rate.shape)
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        """-log(noise) / rate"""
+        return -_c.log(1 - _c.rand(self._shape(sample_shape), device=self.rate.device)) / self.rate
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """log(rate) - rate · value"""
+        return _c.log(self.rate) - self.rate * value
+
+    def entropy(self) -> Tensor:
+        """1 - log(rate)"""
+        return 1 - _c.log(self.rate)
+
+    @property
+    def mean(self) -> Tensor:
+        """1 / rate"""
+        return 1 / self.rate
+
+    @property
+    def variance(self) -> Tensor:
+        """1 / rate²"""
+        return 1 / _c.square(self.rate)
+
+
+def _one_of(probs: Any, logits: Any) -> None:
+    if (probs is None) == (logits is None):
+        raise _c.InvalidArgumentError("[distribution] takes either probs or logits")
+
+
+class Bernoulli(Distribution):
+    """1 with probability probs, else 0. The logits are log(probs / (1 - probs))."""
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        _one_of(probs, logits)
+        if logits is None:
+            (self.probs,) = _tensors(probs)
+            limited = _c._clip(self.probs, 2.0**-23, 1 - 2.0**-23)
+            self.logits = _c.log(limited) - _c.log1p(-limited)
+        else:
+            (self.logits,) = _tensors(logits)
+            self.probs = _c.sigmoid(self.logits)
+        super().__init__(self.probs.shape)
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        """0 and 1."""
+        with no_grad():
+            return _c.lt(_c.rand(self._shape(sample_shape), device=self.probs.device), self.probs).to(self.probs.dtype)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """The logarithm of the probability of 0 or 1."""
+        logits, value = _c._broadcast_tensors([self.logits, value])
+        return -F.binary_cross_entropy_with_logits(logits, value, reduction="none")
+
+    def entropy(self) -> Tensor:
+        """-p log(p) - (1 - p) log(1 - p)"""
+        return F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
+
+    @property
+    def mean(self) -> Tensor:
+        """probs"""
+        return self.probs
+
+    @property
+    def variance(self) -> Tensor:
+        """probs · (1 - probs)"""
+        return self.probs * (1 - self.probs)
+
+
+class Categorical(Distribution):
+    """The numbers 0, 1, … with probabilities that are the last axis of probs, or of the softmax of the logits."""
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        _one_of(probs, logits)
+        if logits is None:
+            self.probs = probs / _c.sum(probs, -1, True)
+            self.logits = _c.log(_c._clip(self.probs, 2.0**-23, 1 - 2.0**-23))
+        else:
+            self.logits = _c.log_softmax(logits, -1)
+            self.probs = _c.exp(self.logits)
+        super().__init__(self.probs.shape[:-1])
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        """Numbers, as int64."""
+        shape = self._shape(sample_shape)
+        with no_grad():
+            rows = self.probs.reshape((-1, self.probs.shape[-1]))
+            drawn = multinomial(rows, max(math.prod(sample_shape), 1), True)
+            return drawn.t().reshape(shape)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """The logarithm of the probability of a number."""
+        shape = _c.broadcast_shapes(value.shape, self.batch_shape)
+        logits = self.logits.expand((*shape, self.logits.shape[-1]))
+        return _c.gather(logits, -1, value.to(_c.int64).expand(shape).unsqueeze(-1)).squeeze(-1)
+
+    def entropy(self) -> Tensor:
+        """The sum of -p log(p)."""
+        return -_c.sum(xlogy(self.probs, self.probs), -1)
+
+
+class OneHotCategorical(Distribution):
+    """Categorical, with a 1 at the number in place of the number."""
+
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        self._numbers = Categorical(probs, logits)
+        self.probs, self.logits = self._numbers.probs, self._numbers.logits
+        super().__init__(self.probs.shape[:-1], self.probs.shape[-1:])
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        """0 and a single 1 along the last axis."""
+        return F.one_hot(self._numbers.sample(sample_shape), self.event_shape[0]).to(self.probs.dtype)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """The logarithm of the probability of the place of the 1."""
+        return self._numbers.log_prob(_c.argmax(value, -1))
+
+    def entropy(self) -> Tensor:
+        """The sum of -p log(p)."""
+        return self._numbers.entropy()
+
+
+class Independent(Distribution):
+    """The last axes of a batch of distributions as one event: log_prob() is their sum."""
+
+    def __init__(self, base: Distribution, reinterpreted_batch_ndims: int, validate_args: bool | None = None) -> None:
+        self.base_dist, self._axes = base, reinterpreted_batch_ndims
+        kept = len(base.batch_shape) - reinterpreted_batch_ndims
+        super().__init__(base.batch_shape[:kept], (*base.batch_shape[kept:], *base.event_shape))
+        self.has_rsample = base.has_rsample
+
+    def _summed(self, x: Tensor) -> Tensor:
+        return _c.sum(x, list(range(x.ndim - self._axes, x.ndim))) if self._axes else x
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        """Those of the distributions."""
+        return self.base_dist.rsample(sample_shape)
+
+    def sample(self, sample_shape: Any = ()) -> Tensor:
+        """Those of the distributions."""
+        return self.base_dist.sample(sample_shape)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """The sum over the event."""
+        return self._summed(self.base_dist.log_prob(value))
+
+    def entropy(self) -> Tensor:
+        """The sum over the event."""
+        return self._summed(self.base_dist.entropy())
+
+    @property
+    def mean(self) -> Tensor:
+        """That of the distributions."""
+        return self.base_dist.mean
+
+    @property
+    def variance(self) -> Tensor:
+        """That of the distributions."""
+        return self.base_dist.variance
+
+
+def _normals(p: Any, q: Any) -> Tensor:
+    ratio = _c.square(p.scale / q.scale)
+    return 0.5 * (ratio + _c.square((p.loc - q.loc) / q.scale) - 1 - _c.log(ratio))
+
+
+def _categories(p: Any, q: Any) -> Tensor:
+    return _c.sum(p.probs * (p.logits - q.logits), -1)
+
+
+def _bernoullis(p: Any, q: Any) -> Tensor:
+    return F.softplus(q.logits) - F.softplus(p.logits) + p.probs * (p.logits - q.logits)
+
+
+def _exponentials(p: Any, q: Any) -> Tensor:
+    ratio = q.rate / p.rate
+    return ratio - 1 - _c.log(ratio)
+
+
+def _uniforms(p: Any, q: Any) -> Tensor:
+    outside = _c.logical_or(_c.lt(p.low, q.low), _c.gt(p.high, q.high))
+    return _c.where(outside, math.inf, _c.log((q.high - q.low) / (p.high - p.low)))
+
+
+_DIVERGENCES: dict[type, Callable[[Any, Any], Tensor]] = {
+    Normal: _normals,
+    Categorical: _categories,
+    Uniform: _uniforms,
+}
+_DIVERGENCES |= {OneHotCategorical: _categories, Bernoulli: _bernoullis, Exponential: _exponentials}
+
+
+def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
+    """The mean of p.log_prob() - q.log_prob() under p, for two distributions of one kind."""
+    if isinstance(p, Independent) and isinstance(q, Independent) and p._axes == q._axes:
+        return p._summed(kl_divergence(p.base_dist, q.base_dist))
+    for kind, function in _DIVERGENCES.items():
+        if isinstance(p, kind) and isinstance(q, kind):
+            return function(p, q)
+    raise NotImplementedError(f"[kl_divergence] there is no formula for {type(p).__name__} and {type(q).__name__}")
+
+
+def __dir__():
+    return __all__
