@@ -41,17 +41,6 @@ void release_unused_memory(Device device, runtime::LoadedPrograms& programs) {
   programs.release();
 }
 
-/// Copies of data, because the next run writes the originals.
-Data copies_of(Data data, Device device) {
-  for (Datum& datum : data) {
-    if (datum.is_sequence())
-      datum = Datum::sequence(copies_of(datum.elements(), device));
-    else if (datum.defined() && !datum.on_host())
-      datum = datum.tensor(device).clone();
-  }
-  return data;
-}
-
 }  // namespace
 
 std::optional<Graph> optimise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
@@ -102,11 +91,15 @@ void Program::capture_run(Graph& graph) {
   std::vector<std::pair<int, Datum>> constants;
   if (is_enabled(capturing)) constants.swap(graph.constants);
   const std::size_t packed_before = thread_context().program.packed_reads;
+  runtime::Capturer* commands = nullptr;
+  std::vector<std::uint64_t> versions;
   captured_ = capture_planned(
       [&] {
+        commands = runtime::current_capturer();
         // Each run writes the inputs, so copies of them in other layouts must be made in each run.
         for (const Datum& input : inputs_)
           if (!input.on_host()) input.tensor(device_).impl()->storage->written();
+        versions = versions_of(inputs_, device_);
         outputs_ = walk(graph, inputs_, {}, device_, std::move(constants),
                         [&](const Node&, const Data&, const std::function<Data()>& compute) {
                           Data results = compute();
@@ -117,6 +110,7 @@ void Program::capture_run(Graph& graph) {
       device_);
   packed_ = thread_context().program.packed_reads - packed_before;
   borrowed_ = borrowed.take();
+  memory_.emplace(*commands, device_, inputs_, versions, outputs_);
   captured_->replay();
 }
 
@@ -139,10 +133,12 @@ Data Program::run(const Data& inputs) {
   const std::lock_guard lock(mutex_);
   // Without a capture, a result may be a constant or an input.
   if (!captured_) return copies_of(graph::run(*graph_, inputs, {}, device_), device_);
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (!inputs[i].on_host()) inputs_[i].tensor(device_).copy_from(inputs[i].tensor(device_));
+  memory_->set_inputs(inputs, inputs_);
+  Data results = memory_->new_outputs(outputs_);
   captured_->replay();
-  return outputs();
+  for (std::size_t i = 0; i < results.size(); ++i)
+    if (!results[i].defined()) results[i] = copies_of({outputs_[i]}, device_).front();
+  return results;
 }
 
 Data Program::outputs() const { return copies_of(outputs_, device_); }

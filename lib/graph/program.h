@@ -13,6 +13,7 @@
 #include "crisol/capture.h"
 #include "graph/graph.h"
 #include "graph/input_numbers.h"
+#include "graph/run_memory.h"
 
 namespace crisol {
 struct Storage;
@@ -71,7 +72,8 @@ class Program {
   Data inputs_;   ///< Tensors that the commands read, and the numbers of inputs on the host.
   Data outputs_;  ///< Tensors that the commands write.
   std::optional<CapturedGraph> captured_;
-  std::optional<Graph> graph_;  ///< The graph after the passes, instead of captured_.
+  std::optional<RunMemory> memory_;  ///< Of captured_.
+  std::optional<Graph> graph_;       ///< The graph after the passes, instead of captured_.
 };
 
 /// The programs of one graph for the last few shapes of its inputs.

@@ -5,11 +5,13 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "base/thread_context.h"
 
 namespace crisol::runtime {
 
+class Block;
 class DeviceState;
 
 /// When captured commands run for the first time.
@@ -28,6 +30,10 @@ void place_memory(Capturer& capturer);
 /// them.
 const char* keep_in_command_buffer(Capturer& capturer);
 bool in_command_buffer(const Capturer& capturer) noexcept;
+/// Operands whose memory may be another one in each replay: see Capturer.
+bool made_for(const Capturer& capturer, const Block& block) noexcept;
+std::optional<std::size_t> add_parameter(Capturer& capturer, const Block& block);
+void set_parameter(Capturer& capturer, std::size_t number, const Block& block);
 std::size_t commands_of(const Capturer& capturer) noexcept;
 /// Queues the commands once more.
 void replay(Capturer& capturer);

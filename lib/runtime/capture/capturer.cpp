@@ -96,13 +96,14 @@ void Capturer::plan(const std::shared_ptr<PooledBlock>& block) {
 void Capturer::use(const Block& block, cl_uint place) {
   if (!is_planned(block)) {
     keep(block);
+    if (plans_memory()) uses_.push_back({parts_.size() - 1, parts_.back().commands.size(), place, 0, block.memory()});
     return;
   }
   const std::size_t index = static_cast<const PooledBlock&>(block).planned_ - 1, command = size();
   Planned& planned = planned_[index];
   if (planned.uses++ == 0) planned.first = command;
   planned.last = command;
-  open_.push_back({parts_.size() - 1, parts_.back().commands.size(), place, index});
+  uses_.push_back({parts_.size() - 1, parts_.back().commands.size(), place, index, nullptr});
 }
 
 void Capturer::keep(const Block& block) {
@@ -208,9 +209,12 @@ void Capturer::place_memory() {
     if (part == nullptr) part = part_of(wholes[buffer], offset, lives[i].bytes);
     memory[shared[i]] = part;
   }
-  for (const Open& open : open_) set_memory(parts_[open.part].commands[open.command], open.place, memory[open.planned]);
+  for (Use& use : uses_) {
+    if (use.memory != nullptr) continue;
+    use.memory = memory[use.planned];
+    set_memory(parts_[use.part].commands[use.command], use.place, use.memory);
+  }
   planned_.clear();
-  open_.clear();
 }
 
 std::size_t Capturer::size() const noexcept {

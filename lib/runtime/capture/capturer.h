@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <variant>
@@ -82,6 +83,15 @@ class Capturer {
   const char* keep_in_command_buffer();
   bool in_command_buffer() const noexcept { return in_command_buffer_; }
 
+  /// Whether the block was allocated for this capture, so that the commands write it.
+  bool made(const Block& block) const noexcept;
+  /// From the next replay on, the commands can use another block in the place of this one: see set_parameter. Returns
+  /// the parameter's number, or nothing if no command uses the block or if other memory is impossible: the driver or a
+  /// call of the host's holds the memory. Only after place_memory.
+  std::optional<std::size_t> add_parameter(const Block& block);
+  /// Sets the memory of a parameter for later replays. The commands do not keep it.
+  void set_parameter(std::size_t number, const Block& block);
+
   /// Queues the commands once more.
   void replay();
 
@@ -115,11 +125,12 @@ class Capturer {
     std::size_t uses = 0, first = 0, last = 0;  ///< How many commands use the block, and the first and the last of
                                                 /// these commands.
   };
-  /// An argument of a command that waits for the memory of a planned block.
-  struct Open {
+  /// A place in a command, and its memory. A planned block's is null until place_memory.
+  struct Use {
     std::size_t part, command;
     cl_uint place;
     std::size_t planned;
+    _cl_mem* memory;
   };
 
   DeviceState& device_;
@@ -131,7 +142,8 @@ class Capturer {
   std::unordered_set<_cl_mem*> used_;
   std::vector<_cl_mem*> reserved_;
   std::vector<Planned> planned_;
-  std::vector<Open> open_;
+  std::vector<Use> uses_;  ///< Only if memory is planned.
+  std::vector<std::vector<Use>> parameters_;
   bool may_fault_ = false;  ///< Whether a command may write the device's FaultFlag.
   bool in_command_buffer_ = false;
 };

@@ -1,0 +1,94 @@
+#include "graph/run_memory.h"
+
+#include "runtime/capture/capture.h"
+#include "runtime/memory/block.h"
+#include "tensor/impl.h"
+
+namespace crisol::graph {
+
+namespace {
+
+bool is_tensor(const Datum& datum) { return datum.defined() && !datum.on_host() && !datum.is_sequence(); }
+
+const runtime::Block& block_of(const Tensor& x) { return *x.impl()->storage->block; }
+
+/// Whether x is all elements of a block of the pool, in their order. Kernels may rely on how such memory begins.
+bool is_whole(const Tensor& x) {
+  const Storage& storage = *x.impl()->storage;
+  return storage.block->pooled() && storage.base == 0 && x.offset() == 0 && x.is_contiguous() && x.numel() > 0 &&
+         static_cast<std::uint64_t>(x.numel()) * size_of(x.dtype()) == storage.bytes;
+}
+
+/// How many of the values have their elements in this block.
+int count_in(const Data& data, const runtime::Block& block, Device device) {
+  int count = 0;
+  for (const Datum& datum : data) {
+    if (datum.is_sequence())
+      count += count_in(datum.elements(), block, device);
+    else if (is_tensor(datum) && &block_of(datum.tensor(device)) == &block)
+      ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+Data copies_of(Data data, Device device) {
+  for (Datum& datum : data) {
+    if (datum.is_sequence())
+      datum = Datum::sequence(copies_of(datum.elements(), device));
+    else if (is_tensor(datum))
+      datum = datum.tensor(device).clone();
+  }
+  return data;
+}
+
+std::vector<std::uint64_t> versions_of(const Data& data, Device device) {
+  std::vector<std::uint64_t> versions;
+  for (const Datum& datum : data)
+    versions.push_back(is_tensor(datum) ? datum.tensor(device).impl()->storage->version.load() : 0);
+  return versions;
+}
+
+RunMemory::RunMemory(runtime::Capturer& commands, Device device, const Data& inputs,
+                     const std::vector<std::uint64_t>& versions, const Data& outputs)
+    : commands_(commands), device_(device), inputs_(inputs.size()), outputs_(outputs.size()) {
+  const std::vector<std::uint64_t> now = versions_of(inputs, device);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!is_tensor(inputs[i]) || now[i] != versions[i]) continue;
+    const runtime::Block& block = block_of(inputs[i].tensor(device));
+    if (count_in(outputs, block, device) == 0) inputs_[i] = runtime::add_parameter(commands, block);
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!is_tensor(outputs[i])) continue;
+    const Tensor output = outputs[i].tensor(device);
+    const runtime::Block& block = block_of(output);
+    if (is_whole(output) && runtime::made_for(commands, block) && count_in(outputs, block, device) == 1)
+      outputs_[i] = runtime::add_parameter(commands, block);
+  }
+}
+
+void RunMemory::set_inputs(const Data& inputs, const Data& own) const {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!is_tensor(inputs[i])) continue;
+    const Tensor given = inputs[i].tensor(device_);
+    Tensor captured = own[i].tensor(device_);
+    const bool is_shared = inputs_[i] && is_whole(given);
+    if (!is_shared) captured.copy_from(given);
+    if (inputs_[i]) runtime::set_parameter(commands_, *inputs_[i], block_of(is_shared ? given : captured));
+  }
+}
+
+Data RunMemory::new_outputs(const Data& own) const {
+  Data outputs(own.size());
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (!outputs_[i]) continue;
+    const Tensor output = empty(own[i].shape(), own[i].dtype(), device_);
+    runtime::name_block(block_of(output), "graph");
+    runtime::set_parameter(commands_, *outputs_[i], block_of(output));
+    outputs[i] = output;
+  }
+  return outputs;
+}
+
+}  // namespace crisol::graph

@@ -1,0 +1,44 @@
+// The memory of a program's inputs and outputs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace crisol::runtime {
+class Capturer;
+}
+
+namespace crisol::graph {
+
+/// Copies that later runs do not write.
+Data copies_of(Data data, Device device);
+
+/// How often the elements of each tensor were written; 0 for values that are no tensor.
+std::vector<std::uint64_t> versions_of(const Data& data, Device device);
+
+/// The inputs and outputs that captured commands work with. Where it is possible, a run exchanges their memory: the
+/// commands read the inputs where the caller has them, and write the outputs to new tensors. Others are copied.
+class RunMemory {
+ public:
+  /// `versions` is what versions_of(inputs) was before the work. An input that was written since is copied.
+  RunMemory(runtime::Capturer& commands, Device device, const Data& inputs, const std::vector<std::uint64_t>& versions,
+            const Data& outputs);
+
+  /// Lets the next replay read the inputs of a run, in place of `own`, the captured ones.
+  void set_inputs(const Data& inputs, const Data& own) const;
+  /// New memory for the outputs of the next replay. Those that have to be copied from `own` are undefined.
+  Data new_outputs(const Data& own) const;
+
+ private:
+  using Parameters = std::vector<std::optional<std::size_t>>;
+
+  runtime::Capturer& commands_;
+  const Device device_;
+  Parameters inputs_, outputs_;
+};
+
+}  // namespace crisol::graph
