@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "runtime/device/device_query.h"
+#include "runtime/memory/host_memory.h"
 #include "runtime/verbose.h"
 
 namespace crisol::runtime {
@@ -111,19 +112,45 @@ void DeviceState::stop_tracing(bool ending) {
   if (profiler_.stop_trace() && !adopted_ && !ending) set_profiling();
 }
 
-void DeviceState::keep_until(cl::Event event, std::unique_ptr<std::byte[]> bytes) {
+bool DeviceState::computes_in_host_memory() {
+  std::call_once(host_memory_tried_, [this] { computes_in_host_memory_ = runtime::computes_in_host_memory(*this); });
+  return computes_in_host_memory_;
+}
+
+DeviceState::HostBytes DeviceState::staging(std::size_t size) {
+  collect_staged();
+  {
+    const std::lock_guard lock(staged_mutex_);
+    for (HostBytes& spare : spare_)
+      if (spare.size >= size && spare.size <= 2 * size) {
+        HostBytes taken = std::move(spare);
+        spare = std::move(spare_.back());
+        spare_.pop_back();
+        return taken;
+      }
+  }
+  return {std::make_unique_for_overwrite<std::byte[]>(size), size};
+}
+
+void DeviceState::keep_until(cl::Event event, HostBytes bytes) {
   collect_staged();
   const std::lock_guard lock(staged_mutex_);
   staged_.push_back({std::move(event), std::move(bytes)});
 }
 
 void DeviceState::collect_staged() {
+  constexpr std::size_t most_spare = 4;
   const std::lock_guard lock(staged_mutex_);
-  const auto done = [](const Staged& staged) {
+  for (std::size_t i = 0; i < staged_.size();) {
     // A negative status means that the command failed. Then its bytes are not needed any more.
-    return staged.event.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() <= CL_COMPLETE;
-  };
-  staged_.erase(std::remove_if(staged_.begin(), staged_.end(), done), staged_.end());
+    if (staged_[i].event.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() > CL_COMPLETE) {
+      ++i;
+      continue;
+    }
+    if (staged_[i].bytes.size > 0) spare_.push_back(std::move(staged_[i].bytes));
+    if (spare_.size() > most_spare) spare_.erase(spare_.begin());
+    staged_.erase(staged_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
 }
 
 }  // namespace crisol::runtime

@@ -41,6 +41,12 @@ class DeviceState {
   /// A second in-order queue, for transfers that run at the same time as the work.
   cl_command_queue transfer_queue();
 
+  /// Whether the memory that the library gives to a buffer holds its elements when nothing is queued.
+  bool computes_in_host_memory();
+
+  /// Counts bytes that were filled. Returns their number.
+  std::uint64_t add_filled(std::uint64_t bytes) noexcept { return filled_.fetch_add(bytes) + bytes; }
+
   /// In a child of fork(), these two functions, context() and the queues throw.
   MemoryPool& pool() {
     system::check_not_forked();
@@ -81,13 +87,20 @@ class DeviceState {
   void start_tracing();
   void stop_tracing(bool ending);
 
+  /// Host bytes for keep_until. A part of them may be of an earlier use, because the system's work for new memory takes
+  /// longer than a copy.
+  struct HostBytes {
+    std::unique_ptr<std::byte[]> bytes;
+    std::size_t size = 0;  ///< 0 for bytes that are used once.
+  };
+  HostBytes staging(std::size_t size);
   /// Keeps host bytes alive until the event's command has run.
-  void keep_until(cl::Event event, std::unique_ptr<std::byte[]> bytes);
+  void keep_until(cl::Event event, HostBytes bytes);
 
  private:
   struct Staged {
     cl::Event event;
-    std::unique_ptr<std::byte[]> bytes;
+    HostBytes bytes;
   };
 
   void open();
@@ -107,6 +120,10 @@ class DeviceState {
   cl::CommandQueue transfer_queue_;
   std::mutex staged_mutex_;
   std::vector<Staged> staged_;
+  std::vector<HostBytes> spare_;
+  std::atomic<std::uint64_t> filled_{0};
+  std::once_flag host_memory_tried_;
+  bool computes_in_host_memory_ = false;
   MemoryPool pool_{*this};
   ProgramCache programs_{*this};
   Profiler profiler_;

@@ -7,8 +7,18 @@
 #include <memory>
 
 #include "runtime/device/device_state.h"
+#include "runtime/memory/host_memory.h"
 
 namespace crisol::runtime {
+
+namespace {
+
+cl_mem create_small_buffer(DeviceState& device, std::uint64_t bytes, cl_int& error) {
+  if (device.computes_in_host_memory()) return create_host_buffer(device, bytes, error);
+  return clCreateBuffer(device.context()(), CL_MEM_READ_WRITE, bytes, nullptr, &error);
+}
+
+}  // namespace
 
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
 
@@ -47,8 +57,7 @@ bool wants_large_pages(const DeviceInfo& info, std::uint64_t bytes) {
 }  // namespace
 
 cl_mem create_buffer(DeviceState& device, std::uint64_t bytes, cl_int& error) {
-  if (!wants_large_pages(device.info(), bytes))
-    return clCreateBuffer(device.context()(), CL_MEM_READ_WRITE, bytes, nullptr, &error);
+  if (!wants_large_pages(device.info(), bytes)) return create_small_buffer(device, bytes, error);
   auto pages = std::make_unique<Pages>(map_pages(bytes));
   error = CL_MEM_OBJECT_ALLOCATION_FAILURE;
   if (*pages == nullptr) return nullptr;
@@ -69,7 +78,7 @@ cl_mem create_buffer(DeviceState& device, std::uint64_t bytes, cl_int& error) {
 #else
 
 cl_mem create_buffer(DeviceState& device, std::uint64_t bytes, cl_int& error) {
-  return clCreateBuffer(device.context()(), CL_MEM_READ_WRITE, bytes, nullptr, &error);
+  return create_small_buffer(device, bytes, error);
 }
 
 #endif
