@@ -11,6 +11,7 @@
 // A work-item takes the rows start … start + chunk - 1, ROWS at once, which share the reads of the vectors.
 #define VW 16
 #include "common/exp.h"
+#include "common/math/tanh.h"
 #include "common/two_sum.h"
 #include "common/unroll.h"
 #include "common/vector.h"
@@ -34,7 +35,7 @@ INLINE floatv kernel_value(const floatv s, const float gamma, const float coef0,
 #else
   const floatv v = s * gamma + coef0;
 #if KIND == 3
-  return tanh(v);
+  return JOIN(tanh_, floatv)(v);
 #elif DEGREE == 1
   return v;
 #elif DEGREE == 2

@@ -1,4 +1,4 @@
-// Linear models with few results: cl_kernels/estimators/linear_scores.cl.
+// Linear models with few results: cl_kernels/estimators.
 #include "ops/estimators/linear_scores.h"
 
 #include <algorithm>
@@ -24,6 +24,7 @@ LinearWeights::LinearWeights(const std::vector<float>& coefficients, const std::
   padded.resize(static_cast<std::size_t>(lanes));
   weight = from_vector(turned, {features, lanes}, device);
   bias = from_vector(padded, {lanes}, device);
+  if (columns <= 4) rows = from_vector(coefficients, {columns, features}, device);
 }
 
 Scores linear_scores(const Tensor& x, const LinearWeights& weights, const Tensor& labels, const ScoreRule& rule) {
@@ -35,6 +36,7 @@ Scores linear_scores(const Tensor& x, const LinearWeights& weights, const Tensor
   const bool has_labels = labels.defined(), is_each = rule.kind == ScoreKind::each;
   const bool has_scores = has_labels || !is_each || rule.transform != ScoreTransform::none;
   const Tensor sums = empty({rows, columns}, DType::f32, x.device());
+  const bool has_rows = weights.rows.defined() && may_score_rows(rule);
   const Scores scores{is_each && !has_scores ? sums : empty({rows, is_each ? columns : 2}, DType::f32, x.device()),
                       has_labels ? empty({rows}, DType::i64, x.device()) : Tensor()};
   if (rows == 0) return scores;
@@ -44,21 +46,26 @@ Scores linear_scores(const Tensor& x, const LinearWeights& weights, const Tensor
   constexpr std::int64_t rows_at_once = 8;
   const dispatch::WorkSplit split =
       split_for(target, rows, 512, rows_at_once, std::max<std::int64_t>(weights.features + 8 * columns, 2));
+  const runtime::NdRange range = range_of(target, split.items);
   // If there are no labels, another buffer takes their place, and the kernel does not read it.
   const Tensor none = has_labels ? labels : empty({1}, DType::i64, x.device());
-  runtime::launch(device,
-                  {"estimators/linear_scores.cl",
-                   "linear_scores",
-                   {{"VW", weights.lanes},
-                    {"ROWS", target.takes_cpu_kernels() ? rows_at_once : 1},
-                    {"SCORES", has_scores ? 1 : 0},
-                    {"TRANSFORM", static_cast<std::int64_t>(rule.transform)},
-                    {"KIND", static_cast<std::int64_t>(rule.kind)},
-                    {"LABELS", has_labels ? 1 : 0},
-                    {"MARKS_ABSENT", rule.marks_absent ? 1 : 0}}},
-                  range_of(target, split.items), in(from), in(weights.weight), in(weights.bias), in(none), out(sums),
-                  out(has_scores ? scores.values : sums), out(has_labels ? scores.labels : none), rows,
-                  weights.features, columns, split.chunk);
+  const Tensor values = has_scores ? scores.values : sums, found = has_labels ? scores.labels : none;
+  const runtime::Defines defines{{"SCORES", has_scores ? 1 : 0},
+                                 {"TRANSFORM", static_cast<std::int64_t>(rule.transform)},
+                                 {"KIND", static_cast<std::int64_t>(rule.kind)},
+                                 {"LABELS", has_labels ? 1 : 0}};
+  if (has_rows && target.takes_cpu_kernels()) {
+    runtime::launch(device, {"estimators/linear_score.cl", "linear_score", defines}, range, in(from), in(weights.rows),
+                    in(weights.bias), in(none), out(values), out(found), rows, weights.features,
+                    static_cast<std::int32_t>(columns), split.chunk);
+    return scores;
+  }
+  runtime::KernelSpec spec{"estimators/linear_scores.cl", "linear_scores", defines};
+  spec.defines.add({"VW", weights.lanes});
+  spec.defines.add({"ROWS", target.takes_cpu_kernels() ? rows_at_once : 1});
+  spec.defines.add({"MARKS_ABSENT", rule.marks_absent ? 1 : 0});
+  runtime::launch(device, spec, range, in(from), in(weights.weight), in(weights.bias), in(none), out(sums), out(values),
+                  out(found), rows, weights.features, columns, split.chunk);
   return scores;
 }
 

@@ -19,6 +19,7 @@ struct LinearWeights {
 
   std::int64_t columns, features, lanes;
   Tensor weight, bias;
+  Tensor rows;  ///< The coefficients for linear_score.cl, which takes up to 4 columns.
 };
 
 /// row_scores of x (rows, features) times the weights. Throws invalid_argument for another dtype or shape.

@@ -10,6 +10,15 @@
 
 namespace crisol::ops {
 
+namespace {
+
+constexpr std::int64_t most_lanes = 16;
+
+/// The lanes of a vector that takes a row.
+std::int64_t lanes_of(std::int64_t columns) { return columns <= 4 ? 4 : columns <= 8 ? 8 : most_lanes; }
+
+}  // namespace
+
 Scores row_scores(const Tensor& sums, const Tensor& base, const Tensor& labels, const ScoreRule& rule) {
   const std::int64_t rows = sums.size(0), columns = sums.size(1);
   const bool has_labels = labels.defined(), has_base = base.defined();
@@ -19,18 +28,20 @@ Scores row_scores(const Tensor& sums, const Tensor& base, const Tensor& labels, 
   runtime::DeviceState& device = state_of(sums);
   const dispatch::Target target = dispatch::target_of(device);
   const dispatch::WorkSplit split = split_for(target, rows, 1024, 16, 4 * columns);
+  const runtime::NdRange range = range_of(target, split.items);
   // If there are no labels, another buffer takes their place, and the kernel does not read it.
   const Tensor none = has_labels ? labels : empty({1}, DType::i64, sums.device());
-  runtime::launch(device,
-                  {"estimators/row_scores.cl",
-                   "row_scores",
-                   {{"TRANSFORM", static_cast<std::int64_t>(rule.transform)},
-                    {"KIND", static_cast<std::int64_t>(rule.kind)},
-                    {"LABELS", has_labels ? 1 : 0},
-                    {"MARKS_ABSENT", rule.marks_absent ? 1 : 0}}},
-                  range_of(target, split.items), in(sums), in(has_base ? base : sums), in(none), out(scores.values),
-                  out(has_labels ? scores.labels : none), rows, columns, static_cast<float>(rule.scale),
-                  std::int32_t{has_base}, split.chunk);
+  const Tensor start = has_base ? base : sums, found = has_labels ? scores.labels : none;
+  const bool is_short = target.takes_cpu_kernels() && columns <= most_lanes && may_score_rows(rule);
+  runtime::KernelSpec spec{"estimators/row_scores.cl",
+                           is_short ? "score_short_rows" : "row_scores",
+                           {{"TRANSFORM", static_cast<std::int64_t>(rule.transform)},
+                            {"KIND", static_cast<std::int64_t>(rule.kind)},
+                            {"LABELS", has_labels ? 1 : 0},
+                            {"MARKS_ABSENT", rule.marks_absent ? 1 : 0}}};
+  if (is_short) spec.defines.add({"SHORT", 1});
+  runtime::launch(device, spec, range, in(sums), in(start), in(none), out(scores.values), out(found), rows, columns,
+                  static_cast<float>(rule.scale), std::int32_t{has_base}, split.chunk);
   return scores;
 }
 
@@ -42,8 +53,13 @@ Tensor divide_rows(const Tensor& x, RowNorm norm) {
   const dispatch::Target target = dispatch::target_of(device);
   const Contiguous from(x);
   const dispatch::WorkSplit split = split_for(target, rows, 256, 1, std::max<std::int64_t>(2 * columns, 2));
-  runtime::launch(device, {"estimators/divide_rows.cl", "divide_rows", {{"NORM", static_cast<std::int64_t>(norm)}}},
-                  range_of(target, split.items), in(from), out(y), rows, columns, split.chunk);
+  const bool is_short = target.takes_cpu_kernels() && columns <= most_lanes;
+  runtime::KernelSpec spec{"estimators/divide_rows.cl",
+                           is_short ? "divide_short_rows" : "divide_rows",
+                           {{"NORM", static_cast<std::int64_t>(norm)}}};
+  if (is_short) spec.defines.add({"SHORT", 1});
+  if (is_short) spec.defines.add({"VW", lanes_of(columns)});
+  runtime::launch(device, spec, range_of(target, split.items), in(from), out(y), rows, columns, split.chunk);
   return y;
 }
 

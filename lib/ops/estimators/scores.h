@@ -19,6 +19,13 @@ struct ScoreRule {
   bool marks_absent = false;  ///< Whether a sum of -0 means that a row does not have the class.
 };
 
+/// Whether the kernels for CPUs can compute the scores of several rows at once.
+inline bool may_score_rows(const ScoreRule& rule) {
+  if (rule.kind == ScoreKind::each) return true;
+  const bool has_zero = rule.kind == ScoreKind::second_share || rule.kind == ScoreKind::second_sign;
+  return !has_zero && rule.transform <= ScoreTransform::logistic;
+}
+
 struct Scores {
   Tensor values;  ///< f32 (rows, classes).
   Tensor labels;  ///< i64 (rows), or undefined without a table of labels.

@@ -57,11 +57,12 @@ Tensor support_sums(const Tensor& x, const DeviceSupports& supports) {
   const dispatch::WorkSplit split = split_for(target, rows, 16, rows_at_once, iterations);
   const auto degree = static_cast<std::int64_t>(supports.degree);
   const bool is_small = supports.degree == static_cast<float>(degree) && degree >= 1 && degree <= 3;
-  const runtime::KernelSpec spec{"estimators/support_sums.cl",
-                                 "support_sums",
-                                 {{"KIND", static_cast<std::int64_t>(supports.kernel)},
-                                  {"DEGREE", is_small ? degree : 0},
-                                  {"ROWS", target.takes_cpu_kernels() ? rows_at_once : 1}}};
+  runtime::KernelSpec spec{"estimators/support_sums.cl",
+                           "support_sums",
+                           {{"KIND", static_cast<std::int64_t>(supports.kernel)},
+                            {"DEGREE", is_small ? degree : 0},
+                            {"ROWS", target.takes_cpu_kernels() ? rows_at_once : 1}}};
+  if (target.info.type == DeviceType::cpu) spec.defines.add({"CPU", 1});
   const runtime::NdRange range = range_of(target, split.items);
   dispatch::in_launches(target, supports.blocks, split.chunk * iterations, [&](std::int64_t begin, std::int64_t end) {
     runtime::launch(device, spec, range, in(from), in(supports.vectors), in(supports.coefficients), in(supports.rho),
