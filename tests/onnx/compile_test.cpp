@@ -88,6 +88,25 @@ TEST_CASE("compile: the networks of the library") {
   check(nn::MobileNetV2(10), {2, 3, 32, 32});
 }
 
+TEST_CASE("compile: elements at places that count from either end, and functions without a form in ONNX") {
+  manual_seed(4);
+  const NoGrad no_grad;
+  struct Picks : nn::Module {
+    Tensor forward(const Tensor& x) override {
+      const Tensor i = from_vector(std::vector<std::int64_t>{0, -1, 2}), j = abs(i);
+      const Tensor at = j.reshape({1, 1, 3}).expand({x.size(0), 4, 3});
+      const Tensor picked = index_get(x, {Tensor(), i}).sum(1, true) + index_select(x, -2, j).mean(1, true);
+      const Tensor placed = scatter(x, -1, at, gather(x, -1, at) * 2) + index_add(x, -1, j, x.narrow(2, 0, 3));
+      return picked + placed + lgamma(x.abs() + 0.5);
+    }
+  };
+  Compiled fast = compile(Picks(), zeros({2, 4, 6}));
+  fast.eval();
+  const Tensor x = randn({5, 4, 6});
+  CHECK(close(fast(x), Picks()(x)));
+  CHECK(close(fast(x * 2), Picks()(x * 2)));
+}
+
 TEST_CASE("compile: what differs from the example, and what has no graph") {
   manual_seed(3);
   const NoGrad no_grad;

@@ -10,7 +10,6 @@
 #include "crisol/functions/reduce.h"
 #include "crisol/functions/sort.h"
 #include "crisol/functions/triangle.h"
-#include "functions/index/positions.h"
 #include "graph/ops/runs.h"
 #include "graph/passes/attributes.h"
 
@@ -128,7 +127,9 @@ Run surround(const Node&) {
 
 /// Traced positions may count from the end.
 Tensor counted(const Tensor& positions, const Tensor& x, int axis) {
-  return positions.dtype() == DType::u8 ? positions : counted_from_0(positions, x.size(axis));
+  static const auto from_front =
+      fuse([](const Expr& i, const Expr& n) { return where(i < 0, i + n, i); }, "from_front");
+  return positions.dtype() == DType::u8 ? positions : from_front(positions, x.size(axis));
 }
 
 Run pick(const Node& node) {
@@ -139,7 +140,15 @@ Run pick(const Node& node) {
 
 /// Slices at the places of an index of any rank.
 Run select(const Node& node) {
-  return run_of_all([axis = axis_of(node)](const std::vector<Tensor>& in) { return take(in[0], in[1], axis); });
+  return run_of_all([given = axis_of(node)](const std::vector<Tensor>& in) {
+    const int axis = given < 0 ? given + in[0].dim() : given;
+    const Tensor &x = in[0], index = counted(in[1], x, axis);
+    Shape sizes;
+    for (int i = 0; i < axis; ++i) sizes.push_back(x.size(i));
+    for (const std::int64_t one : index.shape()) sizes.push_back(one);
+    for (int i = axis + 1; i < x.dim(); ++i) sizes.push_back(x.size(i));
+    return index_select(x, axis, index.reshape(Shape(index.numel()))).reshape(sizes);
+  });
 }
 
 Run put(const Node& node) {
