@@ -26,6 +26,8 @@ constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"error.h", "base"},
     {"scalar.h", "base"},
     {"dtype.h", "base"},
+    {"dtypes.def", "base"},
+    {"dtype_table.h", "base"},
     {"shape.h", "base"},
     {"export.h", "base"},
     {"version.h", "base"},

@@ -1,5 +1,6 @@
 // y[i, c] = 1 where index[i] == c, else 0; i < rows, c < classes. A work-item writes the elements first … first + chunk
-// - 1 of y, counted row by row. A label outside [0, classes) is noted.
+// - 1 of y, counted row by row. A label outside [0, classes) is noted. T is a whole number of the size of y's elements,
+// and ONE the bits of 1.
 #include "index/index.h"
 #ifndef T
 #define T long

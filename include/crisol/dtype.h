@@ -10,21 +10,43 @@
 namespace crisol {
 
 /// The element types. All have storage, copies, casts, elementwise functions and reductions. Layers, products and
-/// losses compute in f32.
-enum class DType : std::uint8_t { f32, f16, i32, i64, u8, boolean };
+/// losses compute in f32. The table crisol/dtypes.def has one row for each type.
+enum class DType : std::uint8_t {
+#define CRISOL_DTYPE(name, ...) name,
+#include "crisol/dtypes.def"
+};
+
+/// What the elements of a type are.
+enum class DTypeKind : std::uint8_t { boolean, unsigned_integer, integer, floating };
 
 /// The bytes of one element. A boolean is one byte, 0 or 1.
 CRISOL_API std::size_t size_of(DType dtype) noexcept;
 
-/// "f32", "f16", "i32", "i64", "u8" or "bool".
+/// Such as "f32", "i64" and "bool".
 CRISOL_API const char* name_of(DType dtype) noexcept;
 
-/// The dtype that both dtypes convert to in an op: the later of the two in the order bool < u8 < i32 < i64 < f16 < f32.
-/// The same as in PyTorch.
+/// The dtype that both dtypes convert to in an op, by PyTorch's table: the later of the two in the order bool < u8 <
+/// i32 < i64 < f16 < f32.
 CRISOL_API DType promote_types(DType a, DType b) noexcept;
 
-/// Whether a dtype is f32 or f16.
-constexpr bool is_floating(DType dtype) noexcept { return dtype == DType::f32 || dtype == DType::f16; }
+/// @cond
+namespace detail {
+inline constexpr DTypeKind dtype_kinds[] = {
+#define CRISOL_DTYPE(name, CODE, text, host, kind, ...) DTypeKind::kind,
+#include "crisol/dtypes.def"
+};
+inline constexpr std::size_t dtype_count = sizeof dtype_kinds / sizeof dtype_kinds[0];
+}  // namespace detail
+/// @endcond
+
+/// The kind of a dtype.
+constexpr DTypeKind kind_of(DType dtype) noexcept { return detail::dtype_kinds[static_cast<std::size_t>(dtype)]; }
+
+/// Whether a dtype has floating-point numbers.
+constexpr bool is_floating(DType dtype) noexcept { return kind_of(dtype) == DTypeKind::floating; }
+
+/// Whether a dtype has whole numbers, with a sign or without. A boolean is no number.
+constexpr bool is_whole(DType dtype) noexcept { return !is_floating(dtype) && kind_of(dtype) != DTypeKind::boolean; }
 
 /// Prints name_of(dtype).
 CRISOL_API std::ostream& operator<<(std::ostream& out, DType dtype);
@@ -50,30 +72,12 @@ constexpr DType dtype_of() noexcept {
   return DType::f32;
 }
 /// @cond
-template <>
-constexpr DType dtype_of<float>() noexcept {
-  return DType::f32;
-}
-template <>
-constexpr DType dtype_of<Half>() noexcept {
-  return DType::f16;
-}
-template <>
-constexpr DType dtype_of<std::int32_t>() noexcept {
-  return DType::i32;
-}
-template <>
-constexpr DType dtype_of<std::int64_t>() noexcept {
-  return DType::i64;
-}
-template <>
-constexpr DType dtype_of<std::uint8_t>() noexcept {
-  return DType::u8;
-}
-template <>
-constexpr DType dtype_of<bool>() noexcept {
-  return DType::boolean;
-}
+#define CRISOL_DTYPE(name, CODE, text, host, ...) \
+  template <>                                     \
+  constexpr DType dtype_of<host>() noexcept {     \
+    return DType::name;                           \
+  }
+#include "crisol/dtypes.def"
 /// @endcond
 
 }  // namespace crisol

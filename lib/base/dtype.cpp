@@ -1,40 +1,37 @@
 #include "crisol/dtype.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <ostream>
 
+#include "crisol/dtype_table.h"
+
 namespace crisol {
 
-std::size_t size_of(DType dtype) noexcept {
-  switch (dtype) {
-    case DType::f32:
-    case DType::i32: return 4;
-    case DType::i64: return 8;
-    case DType::f16: return 2;
-    case DType::u8:
-    case DType::boolean: return 1;
-  }
-  return 0;
-}
+namespace {
 
-const char* name_of(DType dtype) noexcept {
-  switch (dtype) {
-    case DType::f32: return "f32";
-    case DType::f16: return "f16";
-    case DType::i32: return "i32";
-    case DType::i64: return "i64";
-    case DType::u8: return "u8";
-    case DType::boolean: return "bool";
-  }
-  return "unknown";
-}
+using Promotions = std::array<std::array<DType, detail::dtype_count>, detail::dtype_count>;
+
+/// The promotions of each type with the types up to it.
+constexpr Promotions promotions = [] {
+  using enum DType;
+  // clang-format off
+  return Promotions{{
+#define CRISOL_PROMOTION(name, ...) {{__VA_ARGS__}},
+#include "crisol/dtypes.def"
+  }};
+  // clang-format on
+}();
+
+}  // namespace
+
+std::size_t size_of(DType dtype) noexcept { return dtype_row(dtype).size; }
+
+const char* name_of(DType dtype) noexcept { return dtype_row(dtype).name; }
 
 DType promote_types(DType a, DType b) noexcept {
-  // Returns the first dtype in this list that is a or b. The list starts with the widest dtype. So it is PyTorch's
-  // table, where the result is always one of the two dtypes.
-  for (const DType wide : {DType::f32, DType::f16, DType::i64, DType::i32, DType::u8})
-    if (a == wide || b == wide) return wide;
-  return DType::boolean;
+  return promotions[static_cast<std::size_t>(std::max(a, b))][static_cast<std::size_t>(std::min(a, b))];
 }
 
 std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name_of(dtype); }

@@ -81,13 +81,11 @@ Device device_of(crisol_device device, const char* op) {
 }
 
 DType dtype_of(crisol_dtype dtype, const char* op) {
-  require(dtype >= CRISOL_F32 && dtype <= CRISOL_BOOL, op, "dtype ", dtype, " is none");
+  require(dtype >= 0 && dtype < CRISOL_DTYPE_COUNT, op, "dtype ", dtype, " is none");
   return static_cast<DType>(dtype);
 }
 
-static_assert(static_cast<int>(DType::f32) == CRISOL_F32 && static_cast<int>(DType::f16) == CRISOL_F16 &&
-              static_cast<int>(DType::i32) == CRISOL_I32 && static_cast<int>(DType::i64) == CRISOL_I64 &&
-              static_cast<int>(DType::u8) == CRISOL_U8 && static_cast<int>(DType::boolean) == CRISOL_BOOL);
+static_assert(CRISOL_DTYPE_COUNT == detail::dtype_count);
 static_assert(CRISOL_MAX_RANK == Shape::max_rank);
 
 }  // namespace crisol::c_api

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "base/thread_context.h"
+#include "crisol/dtype_table.h"
 #include "graph/passes/passes.h"
 #include "graph/walk.h"
 
@@ -65,9 +66,8 @@ double Datum::number() const {
 }
 
 bool may_be_shape(const Shape& shape, DType dtype) {
-  const bool is_integer = dtype == DType::i64 || dtype == DType::i32;
   const bool is_condition = dtype == DType::boolean && shape.numel() == 1;
-  return (is_integer || is_condition) && shape.rank() <= 1 && shape.numel() <= 1024;
+  return (holds_counts(dtype) || is_condition) && shape.rank() <= 1 && shape.numel() <= 1024;
 }
 
 void Datum::remember() {

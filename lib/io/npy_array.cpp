@@ -1,4 +1,5 @@
 #include "io/npy_array.h"
+#include "crisol/dtype_table.h"
 
 #include <algorithm>
 #include <bit>
@@ -15,17 +16,23 @@ static_assert(std::endian::native == std::endian::little, "elements are stored i
 constexpr std::string_view magic = "\x93NUMPY";
 constexpr std::uint64_t max_elements = std::uint64_t{1} << 59;  // So the number of bytes is at most 2^62.
 
-template <class From, class To>
+/// Elements of another type that become elements of a dtype. Booleans stay bytes.
+template <class From, DType dtype>
 void convert(const char* from, std::byte* to, std::size_t count, bool swapped) {
-  for (std::size_t i = 0; i < count; ++i) {
-    char bytes[sizeof(From)];
-    std::memcpy(bytes, from + i * sizeof(From), sizeof(From));
-    if (swapped) std::reverse(bytes, bytes + sizeof(From));
-    From value;
-    std::memcpy(&value, bytes, sizeof(From));
-    const To converted = static_cast<To>(value);
-    std::memcpy(to + i * sizeof(To), &converted, sizeof(To));
-  }
+  with_host_type(dtype, [&](auto element) {
+    using Host = decltype(element);
+    using To = std::conditional_t<std::is_same_v<Host, bool>, std::uint8_t, Host>;
+    if constexpr (dtype == dtype_of<Host>())
+      for (std::size_t i = 0; i < count; ++i) {
+        char bytes[sizeof(From)];
+        std::memcpy(bytes, from + i * sizeof(From), sizeof(From));
+        if (swapped) std::reverse(bytes, bytes + sizeof(From));
+        From value;
+        std::memcpy(&value, bytes, sizeof(From));
+        const To converted = static_cast<To>(value);
+        std::memcpy(to + i * sizeof(To), &converted, sizeof(To));
+      }
+  });
 }
 
 struct ElementType {
@@ -34,18 +41,24 @@ struct ElementType {
   void (*convert)(const char* from, std::byte* to, std::size_t count, bool swapped);
 };
 
+template <class From>
+constexpr ElementType numbers(std::string_view name) {
+  constexpr DType dtype = nearest_dtype<From>();
+  return {name, dtype, convert<From, dtype>};
+}
+
 constexpr ElementType element_types[]{
-    {"f4", DType::f32, convert<float, float>},
-    {"f8", DType::f32, convert<double, float>},
-    {"f2", DType::f16, convert<std::uint16_t, std::uint16_t>},  // Copied without a conversion of the bits.
-    {"i1", DType::i32, convert<std::int8_t, std::int32_t>},
-    {"i2", DType::i32, convert<std::int16_t, std::int32_t>},
-    {"i4", DType::i32, convert<std::int32_t, std::int32_t>},
-    {"i8", DType::i64, convert<std::int64_t, std::int64_t>},
-    {"u1", DType::u8, convert<std::uint8_t, std::uint8_t>},
-    {"u2", DType::i32, convert<std::uint16_t, std::int32_t>},
-    {"u4", DType::i64, convert<std::uint32_t, std::int64_t>},
-    {"b1", DType::boolean, convert<std::uint8_t, std::uint8_t>},
+    numbers<float>("f4"),
+    numbers<double>("f8"),
+    {"f2", DType::f16, convert<Half, DType::f16>},
+    numbers<std::int8_t>("i1"),
+    numbers<std::int16_t>("i2"),
+    numbers<std::int32_t>("i4"),
+    numbers<std::int64_t>("i8"),
+    numbers<std::uint8_t>("u1"),
+    numbers<std::uint16_t>("u2"),
+    numbers<std::uint32_t>("u4"),
+    {"b1", DType::boolean, convert<std::uint8_t, DType::boolean>},
 };
 
 struct Header {

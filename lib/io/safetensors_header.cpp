@@ -7,26 +7,21 @@
 #include <optional>
 #include <unordered_set>
 
-#include "base/all_dtypes.h"
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 
 namespace crisol::io {
 namespace {
 
 constexpr const char* metadata_key = "__metadata__";
-constexpr const char* supported_dtypes = "F32, F16, I32, I64, U8 and BOOL";
-
-const char* format_name(DType dtype) {
-  switch (dtype) {
-    case DType::f32: return "F32";
-    case DType::f16: return "F16";
-    case DType::i32: return "I32";
-    case DType::i64: return "I64";
-    case DType::u8: return "U8";
-    case DType::boolean: return "BOOL";
-  }
-  return "";
+std::string supported_dtypes() {
+  std::string names;
+  for (const DTypeRow& row : dtype_rows)
+    names += concat(names.empty() ? "" : &row == &dtype_rows.back() ? " and " : ", ", row.code);
+  return names;
 }
+
+const char* format_name(DType dtype) { return dtype_row(dtype).code; }
 
 std::optional<DType> dtype_named(std::string_view name) {
   for (const DType dtype : all_dtypes)
@@ -74,7 +69,7 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
       header_.metadata[key_] = value;
     } else if (place_ == Place::tensor && key_ == "dtype") {
       const auto dtype = dtype_named(value);
-      if (!dtype) refuse(here(), " is ", in_quotes(value), ", supported are ", supported_dtypes);
+      if (!dtype) refuse(here(), " is ", in_quotes(value), ", supported are ", supported_dtypes());
       entry().dtype = *dtype;
     } else {
       unexpected("a string");

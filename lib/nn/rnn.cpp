@@ -1,6 +1,7 @@
 #include "crisol/nn/rnn.h"
 
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "crisol/functions/cat.h"
 #include "crisol/functions/dropout.h"
 #include "crisol/functions/rnn.h"
@@ -13,8 +14,8 @@ SequenceLengths::SequenceLengths(std::vector<std::int64_t> values) : given_(true
 
 SequenceLengths::SequenceLengths(const Tensor& values) : given_(values.defined()) {
   if (!given_) return;
-  require(values.dim() == 1 && (values.dtype() == DType::i64 || values.dtype() == DType::i32), "SequenceLengths",
-          "lengths must be a vector of i64 or i32, they are ", values.dtype(), " of shape ", values.shape());
+  require(values.dim() == 1 && holds_counts(values.dtype()), "SequenceLengths", "lengths must be a vector of ",
+          TypesThat{holds_counts}, ", they are ", values.dtype(), " of shape ", values.shape());
   values_ = values.to(DType::i64).to_vector<std::int64_t>();
 }
 

@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "base/whole.h"
+#include "crisol/dtype_table.h"
 #include "onnx/ops/element_types.h"
 #include "tensor/upload.h"
 
@@ -14,32 +16,25 @@ namespace {
 using graph::Datum;
 
 std::vector<std::int64_t> numbers_of(std::string_view bytes, DType dtype) {
-  std::vector<std::int64_t> numbers(bytes.size() / size_of(dtype));
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    std::int32_t narrow = 0;
-    switch (dtype) {
-      case DType::i64: bytes.copy(reinterpret_cast<char*>(&numbers[i]), 8, 8 * i); break;
-      case DType::i32:
-        bytes.copy(reinterpret_cast<char*>(&narrow), 4, 4 * i);
-        numbers[i] = narrow;
-        break;
-      default: numbers[i] = static_cast<unsigned char>(bytes[i]);
+  return with_host_type(dtype, [&](auto element) {
+    std::vector<std::int64_t> numbers(bytes.size() / sizeof element);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      std::memcpy(&element, bytes.data() + i * sizeof element, sizeof element);
+      if constexpr (std::is_integral_v<decltype(element)>)
+        numbers[i] = element;
+      else
+        numbers[i] = whole_part(as_double(element));
     }
-  }
-  return numbers;
+    return numbers;
+  });
 }
 
 /// The number in `bytes`, which hold one element.
 double number_of(std::string_view bytes, DType dtype) {
-  if (!is_floating(dtype)) return static_cast<double>(numbers_of(bytes, dtype).front());
-  if (dtype == DType::f16) {
-    Half half;
-    std::memcpy(&half, bytes.data(), sizeof half);
-    return static_cast<float>(half);
-  }
-  float value = 0;
-  std::memcpy(&value, bytes.data(), sizeof value);
-  return value;
+  return with_host_type(dtype, [&](auto element) {
+    std::memcpy(&element, bytes.data(), sizeof element);
+    return as_double(element);
+  });
 }
 
 /// Converts elements of f64 to f32.

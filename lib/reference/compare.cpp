@@ -1,4 +1,5 @@
 #include "reference/compare.h"
+#include "crisol/dtype_table.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,20 +14,10 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 void encode(double value, DType dtype, std::byte* to) {
-  const auto put = [&](auto encoded) { std::memcpy(to, &encoded, sizeof encoded); };
-  switch (dtype) {
-    case DType::f32: return put(static_cast<float>(value));
-    case DType::f16: return put(Half(static_cast<float>(value)));
-    case DType::i32: return put(static_cast<std::int32_t>(value));
-    case DType::i64: return put(static_cast<std::int64_t>(value));
-    case DType::u8: return put(static_cast<std::uint8_t>(value));
-    case DType::boolean: return put(static_cast<std::uint8_t>(value != 0));
-  }
-}
-
-double epsilon_of(DType dtype) {
-  if (dtype == DType::f32) return std::numeric_limits<float>::epsilon();
-  return dtype == DType::f16 ? 0x1p-10 : 0;
+  with_host_type(dtype, [&](auto element) {
+    element = element_of<decltype(element)>(value);
+    std::memcpy(to, &element, sizeof element);
+  });
 }
 
 }  // namespace
@@ -56,19 +47,9 @@ std::vector<std::byte> encoded(const std::vector<double>& values, DType dtype) {
 
 std::vector<double> values_of(const Tensor& tensor) {
   std::vector<double> values;
-  const auto take = [&](const auto& elements) {
-    for (const auto element : elements) values.push_back(static_cast<double>(element));
-  };
-  switch (tensor.dtype()) {
-    case DType::f32: take(tensor.to_vector<float>()); break;
-    case DType::f16:
-      for (const Half element : tensor.to_vector<Half>()) values.push_back(static_cast<float>(element));
-      break;
-    case DType::i32: take(tensor.to_vector<std::int32_t>()); break;
-    case DType::i64: take(tensor.to_vector<std::int64_t>()); break;
-    case DType::u8:
-    case DType::boolean: take(tensor.to_vector<std::uint8_t>()); break;
-  }
+  with_host_type(tensor.dtype(), [&](auto element) {
+    for (const auto one : tensor.to_vector<decltype(element)>()) values.push_back(as_double(one));
+  });
   return values;
 }
 

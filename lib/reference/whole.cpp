@@ -1,5 +1,6 @@
 #include "reference/whole.h"
 
+#include "crisol/dtype_table.h"
 #include "crisol/functions/bitwise.h"
 
 namespace crisol::reference {
@@ -26,9 +27,11 @@ std::vector<std::int64_t> WholeFunction::expected(const std::vector<std::int64_t
   std::vector<std::int64_t> values;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const std::int64_t all = value(a[i], b[i], static_cast<int>(8 * size_of(dtype)));
-    values.push_back(dtype == DType::u8    ? static_cast<std::uint8_t>(all)
-                     : dtype == DType::i32 ? static_cast<std::int32_t>(all)
-                                           : all);
+    values.push_back(with_host_type(dtype, [&](auto element) {
+      if constexpr (std::is_integral_v<decltype(element)>)
+        return static_cast<std::int64_t>(static_cast<decltype(element)>(all));
+      return all;
+    }));
   }
   return values;
 }

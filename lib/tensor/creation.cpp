@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/thread_context.h"
 #include "base/whole.h"
+#include "crisol/dtype_table.h"
 #include "runtime/capture/capture.h"
 #include "runtime/memory/stored_block.h"
 #include "runtime/memory/transfer.h"
@@ -24,19 +25,15 @@ std::int64_t whole_value(const Scalar& value) {
 }  // namespace
 
 std::size_t detail::encode(const Scalar& value, DType dtype, void* bytes) {
-  const auto put = [&](auto encoded) {
-    std::memcpy(bytes, &encoded, sizeof encoded);
-    return sizeof encoded;
-  };
-  switch (dtype) {
-    case DType::f32: return put(static_cast<float>(value.as_double()));
-    case DType::f16: return put(Half(static_cast<float>(value.as_double())));
-    case DType::i32: return put(static_cast<std::int32_t>(whole_value(value)));
-    case DType::i64: return put(whole_value(value));
-    case DType::u8: return put(static_cast<std::uint8_t>(whole_value(value)));
-    case DType::boolean: return put(static_cast<std::uint8_t>(value.as_double() != 0));
-  }
-  return 0;
+  return with_host_type(dtype, [&](auto element) {
+    using T = decltype(element);
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
+      element = static_cast<T>(whole_value(value));
+    else
+      element = element_of<T>(value.as_double());
+    std::memcpy(bytes, &element, sizeof element);
+    return sizeof element;
+  });
 }
 
 std::uint64_t checked_bytes(const char* op, const Shape& shape, DType dtype) {

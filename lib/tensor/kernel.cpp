@@ -9,6 +9,7 @@
 
 #include "base/forked.h"
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "crisol/grad_mode.h"
 #include "runtime/launch.h"
 #include "runtime/program/kernel_signature.h"
@@ -58,19 +59,7 @@ namespace {
 /// The bytes of a number as a kernel gets it.
 using NumberBytes = std::array<unsigned char, 8>;
 
-const char* type_of(DType dtype) {
-  switch (dtype) {
-    case DType::f32: return "float";
-    case DType::f16: return "half";
-    case DType::i32: return "int";
-    case DType::i64: return "long";
-    case DType::u8:
-    case DType::boolean: return "uchar";
-  }
-  return "";
-}
-
-/// Starts a message with the kernel and the parameter.
+/// A message begins with the kernel and the parameter.
 template <class... Parts>
 void require_of(bool rule_holds, const Kernel& kernel, const KernelParameter& parameter, const Parts&... parts) {
   require(rule_holds, kernel.name().c_str(), "argument '", parameter.declaration, "': ", parts...);
@@ -78,8 +67,8 @@ void require_of(bool rule_holds, const Kernel& kernel, const KernelParameter& pa
 
 void check_tensor(const Kernel& kernel, const KernelParameter& parameter, const Tensor& x, const Tensor& first) {
   require_of(x.defined(), kernel, parameter, "the tensor is undefined");
-  require_of(parameter.type == type_of(x.dtype()), kernel, parameter, "the tensor has elements of ", x.dtype(),
-             ", which is ", type_of(x.dtype()));
+  require_of(parameter.type == number_type(x.dtype()), kernel, parameter, "the tensor has elements of ", x.dtype(),
+             ", which is ", number_type(x.dtype()));
   require_of(x.is_contiguous(), kernel, parameter, "the tensor of shape ", x.shape(), " and strides ", x.strides(),
              " is not contiguous; call contiguous()");
   require_of(x.numel() % parameter.lanes == 0, kernel, parameter, "the tensor has ", x.numel(),

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "crisol/tensor.h"
 
 namespace crisol {
@@ -136,29 +137,14 @@ class Printer {
   Format format_;
 };
 
-template <class T>
-std::vector<double> as_doubles(const Tensor& tensor) {
-  const std::vector<T> values = tensor.to_vector<T>();
-  std::vector<double> result(values.size());
-  std::transform(values.begin(), values.end(), result.begin(), [](T value) {
-    if constexpr (std::is_same_v<T, Half>)
-      return static_cast<double>(static_cast<float>(value));
-    else
-      return static_cast<double>(value);
-  });
-  return result;
-}
-
 std::vector<double> all_values(const Tensor& tensor) {
-  switch (tensor.dtype()) {
-    case DType::f32: return as_doubles<float>(tensor);
-    case DType::f16: return as_doubles<Half>(tensor);
-    case DType::i32: return as_doubles<std::int32_t>(tensor);
-    case DType::i64: return as_doubles<std::int64_t>(tensor);
-    case DType::u8:
-    case DType::boolean: return as_doubles<std::uint8_t>(tensor);
-  }
-  return {};
+  return with_host_type(tensor.dtype(), [&](auto element) {
+    const auto elements = tensor.to_vector<decltype(element)>();
+    std::vector<double> values(elements.size());
+    std::transform(elements.begin(), elements.end(), values.begin(),
+                   [](decltype(element) one) { return as_double(one); });
+    return values;
+  });
 }
 
 }  // namespace

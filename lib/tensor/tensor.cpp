@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "base/thread_context.h"
+#include "crisol/dtype_table.h"
 #include "runtime/capture/capture.h"
 #include "runtime/memory/transfer.h"
 #include "tensor/captured_uses.h"
@@ -34,19 +35,10 @@ void copy_strided(const std::byte* from, const Shape& shape, const Shape& stride
 }
 
 double element_as_double(DType dtype, const void* bytes) {
-  const auto as = [&](auto value) {
-    std::memcpy(&value, bytes, sizeof value);
-    return value;
-  };
-  switch (dtype) {
-    case DType::f32: return as(float{});
-    case DType::f16: return static_cast<float>(as(Half{}));
-    case DType::i32: return as(std::int32_t{});
-    case DType::i64: return static_cast<double>(as(std::int64_t{}));
-    case DType::u8:
-    case DType::boolean: return as(std::uint8_t{});
-  }
-  return 0;
+  return with_host_type(dtype, [&](auto element) {
+    std::memcpy(&element, bytes, sizeof element);
+    return as_double(element);
+  });
 }
 
 }  // namespace
@@ -189,7 +181,7 @@ bool Tensor::is_contiguous() const {
 }
 
 void Tensor::check_host_type(DType wanted) const {
-  const bool fits = wanted == dtype() || (wanted == DType::u8 && dtype() == DType::boolean);
+  const bool fits = wanted == dtype() || (wanted == DType::u8 && kind_of(dtype()) == DTypeKind::boolean);
   require(fits, "tensor", "the tensor holds ", dtype(), ", the host type is ", wanted);
 }
 

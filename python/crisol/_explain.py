@@ -5,8 +5,20 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 
-_DTYPES = "bool, uint8, int32, int64, float16 and float32"
+from . import _crisol as _c
+
 _PREFIXES = re.compile(r"\b(collections\.abc|typing|crisol\._crisol(\._\w+)?|crisol\.nn|crisol)\.")
+
+
+def _dtypes():
+    """The names of the dtypes, from the narrowest kind on."""
+    held = {dtype.name: sum(_c.promote_types(dtype, other) is dtype for other in _c._dtypes) for dtype in _c._dtypes}
+    return sorted(held, key=held.get)
+
+
+def _listed_dtypes():
+    *first, last = _dtypes()
+    return f"{', '.join(first)} and {last}"
 
 
 def explain(name, signatures, args, kwargs):
@@ -131,9 +143,9 @@ def _advice(arg, value):
     wanted = _taken(arg)
     kind = type(value).__name__
     if kind == "_MissingDtype" or (isinstance(value, str) and value == "float64"):
-        return f": there is no float64; the dtypes are {_DTYPES}"
+        return f": there is no float64; the dtypes are {_listed_dtypes()}"
     if "dtype" in wanted.split(" | "):
-        return f": the dtypes are {_DTYPES}"
+        return f": the dtypes are {_listed_dtypes()}"
     if "Parameter" in wanted and _is(value, "Tensor"):
         return ": nn.Parameter(x) makes a parameter of a tensor"
     if "dict" in wanted and _is(value, "Tensor"):
@@ -165,7 +177,7 @@ def _accepts(annotation, value):
         return True
     if isinstance(annotation, ast.BinOp):
         if "dtype | str" in ast.unparse(annotation) and isinstance(value, str):
-            return value in _DTYPES.replace(",", "").split() and value != "and"
+            return value in _dtypes()
         return _accepts(annotation.left, value) or _accepts(annotation.right, value)
     if isinstance(annotation, ast.Constant):
         return value is None if annotation.value is None else True

@@ -1,4 +1,5 @@
 #include "arguments.h"
+#include "crisol/dtype_table.h"
 
 namespace crisol::python {
 
@@ -99,9 +100,9 @@ bool read_dtype(PyObject* object, DType& dtype) {
   const auto has_name = [object](const std::string& name) {
     return PyUnicode_Check(object) && PyUnicode_CompareWithASCIIString(object, name.c_str()) == 0;
   };
-  for (std::size_t i = 0; i < dtype_objects.size(); ++i)
-    if (object == dtype_objects[i] || has_name(name_in_python(static_cast<DType>(i)))) {
-      dtype = static_cast<DType>(i);
+  for (const DType one : all_dtypes)
+    if (object == dtype_objects[static_cast<std::size_t>(one)] || has_name(dtype_row(one).python)) {
+      dtype = one;
       return true;
     }
   const auto is_type = [object](PyTypeObject& type) { return object == reinterpret_cast<PyObject*>(&type); };

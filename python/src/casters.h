@@ -20,8 +20,8 @@ struct DTypeObject {
   DType value;
 };
 
-/// The dtype objects, by the number of the DType. They live as long as the process.
-inline std::array<PyObject*, 6> dtype_objects{};
+/// The objects, by the number of the DType. They live as long as the process.
+inline std::array<PyObject*, detail::dtype_count> dtype_objects{};
 
 /// Reads a bool, an int or a float, or an object that converts itself to one of them, such as a scalar of NumPy.
 /// Returns false for anything else, and for an int that does not fit into 64 bits.

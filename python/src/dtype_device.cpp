@@ -2,18 +2,12 @@
 #include <sstream>
 
 #include "bindings.h"
+#include "crisol/dtype_table.h"
 #include "tensor/host.h"
 
 namespace crisol::python {
 
-namespace {
-
-/// The names of the Array API standard, which are NumPy's too.
-constexpr std::array<const char*, 6> names{"float32", "float16", "int32", "int64", "uint8", "bool"};
-
-}  // namespace
-
-std::string name_in_python(DType dtype) { return names[static_cast<std::size_t>(dtype)]; }
+std::string name_in_python(DType dtype) { return dtype_row(dtype).python; }
 
 namespace {
 
@@ -22,21 +16,26 @@ std::string repr_of(Device device) { return "crisol.device(\"" + device.name() +
 }  // namespace
 
 void bind_dtypes(nb::module_& m) {
-  nb::class_<DTypeObject>(m, "dtype", "An element type: bool, uint8, int32, int64, float16 or float32.")
+  nb::class_<DTypeObject>(m, "dtype", "An element type, such as crisol.float32.")
       .def_prop_ro(
           "name", [](const DTypeObject& self) { return name_in_python(self.value); }, "The name: \"float32\".")
       .def_prop_ro(
           "itemsize", [](const DTypeObject& self) { return size_of(self.value); }, "The bytes of one element.")
       .def("__repr__", [](const DTypeObject& self) { return "crisol." + name_in_python(self.value); })
       .def("__reduce__", [](const DTypeObject& self) { return name_in_python(self.value); });
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    nb::object object = nb::cast(DTypeObject{static_cast<DType>(i)});
-    m.attr(names[i]) = object;
-    dtype_objects[i] = object.release().ptr();
+  nb::list all;
+  for (const DType dtype : all_dtypes) {
+    nb::object object = nb::cast(DTypeObject{dtype});
+    m.attr(dtype_row(dtype).python) = object;
+    all.append(object);
+    dtype_objects[static_cast<std::size_t>(dtype)] = object.release().ptr();
   }
+  m.attr("_dtypes") = nb::tuple(all);
+  m.def("_digits_and_exponent",
+        [](DType dtype) { return std::pair(dtype_row(dtype).digits, dtype_row(dtype).exponent); });
   m.def("promote_types", &promote_types, "a"_a, "b"_a,
-        "The element type that both types convert to in a function: the later one in the order bool, uint8, int32, "
-        "int64, float16, float32.");
+        "The element type that both types convert to in a function: bool, then whole numbers, then floating-point "
+        "numbers, and of one kind the larger type.");
 }
 
 void bind_devices(nb::module_& m) {

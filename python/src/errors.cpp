@@ -26,17 +26,10 @@ PyObject* make_class(nb::module_& m, const char* name, const char* text, const n
 
 /// Names of C++ in messages of the library, and the names in Python.
 constexpr std::pair<std::string_view, std::string_view> words[]{
-    {"f32", "float32"},
-    {"f16", "float16"},
-    {"i32", "int32"},
-    {"i64", "int64"},
-    {"u8", "uint8"},
-    {"crisol::NoGrad", "crisol.no_grad()"},
-    {"NoGrad", "no_grad()"},
-    {"Module::to", "Module.to()"},
-    {"index_put()", "crisol.where()"},
-    {"dist::init()", "dist.init()"},
-    {"dist::finish()", "dist.finish()"},
+#define CRISOL_DTYPE(name, CODE, text, host, kind, digits, exponent, value, opencl, python, ...) {text, python},
+#include "crisol/dtypes.def"
+    {"crisol::NoGrad", "crisol.no_grad()"}, {"NoGrad", "no_grad()"},         {"Module::to", "Module.to()"},
+    {"index_put()", "crisol.where()"},      {"dist::init()", "dist.init()"}, {"dist::finish()", "dist.finish()"},
     {"overlap to false", "overlap=False"},
 };
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "crisol/dtype_table.h"
 #include "doctest/doctest.h"
 
 using namespace crisol;
@@ -11,7 +12,8 @@ using namespace crisol::testing;
 TEST_CASE("compare: views of every layout hold the given values") {
   const std::vector<double> values = random_integers(1, 24, -9, 9);
   for (const Layout layout : all_layouts) {
-    for (const DType dtype : {DType::f32, DType::f16, DType::i32, DType::i64}) {
+    for (const DType dtype : all_dtypes) {
+      if (kind_of(dtype) != DTypeKind::floating && kind_of(dtype) != DTypeKind::integer) continue;
       const Tensor view = view_of(values, {2, 3, 4}, layout, dtype);
       CAPTURE(name_of(layout));
       CHECK(view.shape() == Shape{2, 3, 4});

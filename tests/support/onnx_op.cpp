@@ -1,27 +1,13 @@
 #include "support/onnx_op.h"
 
+#include "base/element_number.h"
 #include "crisol/functions/compare.h"
 #include "support/files.h"
 #include "support/processes/subprocess.h"
 
 namespace crisol::testing {
 
-namespace {
-
 namespace of = onnx_file;
-
-int number_of(DType dtype) {
-  switch (dtype) {
-    case DType::f32: return of::f32;
-    case DType::f16: return of::f16;
-    case DType::i32: return of::i32;
-    case DType::i64: return of::i64;
-    case DType::u8: return of::u8;
-    default: return of::boolean;
-  }
-}
-
-}  // namespace
 
 std::vector<Tensor> run_op(const OnnxOp& op, const std::vector<Tensor>& inputs) {
   std::vector<std::string> names;
@@ -30,7 +16,7 @@ std::vector<Tensor> run_op(const OnnxOp& op, const std::vector<Tensor>& inputs) 
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     names.push_back(inputs[i].defined() ? "x" + std::to_string(i) : "");
     if (!inputs[i].defined()) continue;
-    const of::Proto type = of::Proto().message(1, of::Proto().integer(1, number_of(inputs[i].dtype())));
+    const of::Proto type = of::Proto().message(1, of::Proto().integer(1, onnx_element_number(inputs[i].dtype())));
     parts.inputs.push_back(of::value(names.back(), type));
     given.emplace_back(names.back(), inputs[i]);
   }

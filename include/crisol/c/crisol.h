@@ -97,15 +97,13 @@ CRISOL_API crisol_status crisol_trace_stop(void);
 /** A tensor: crisol::Tensor. */
 typedef struct crisol_tensor crisol_tensor;
 
-/** An element type. */
+/** An element type: CRISOL_F32, CRISOL_F16, CRISOL_I32, CRISOL_I64, CRISOL_U8, or CRISOL_BOOL, which is one byte, 0 or
+ * 1. The numbers count from 0 in the order of the rows of crisol/dtypes.def. */
 typedef int32_t crisol_dtype;
 enum {
-  CRISOL_F32 = 0,
-  CRISOL_F16 = 1,
-  CRISOL_I32 = 2,
-  CRISOL_I64 = 3,
-  CRISOL_U8 = 4,
-  CRISOL_BOOL = 5 /**< One byte, 0 or 1. */
+#define CRISOL_DTYPE(name, CODE, ...) CRISOL_##CODE,
+#include "crisol/dtypes.def"
+  CRISOL_DTYPE_COUNT /**< The number of element types. */
 };
 
 /** The largest number of axes of a tensor. */

@@ -1,4 +1,5 @@
 #include "dist/links/fold.h"
+#include "crisol/dtype_table.h"
 
 #include <algorithm>
 #include <array>
@@ -61,15 +62,13 @@ void fold_of(ReduceOp op, std::size_t count, const std::vector<const std::byte*>
 
 void fold(ReduceOp op, DType dtype, std::size_t count, const std::vector<const std::byte*>& parts,
           const std::vector<float>& weights, const std::vector<std::byte*>& results) {
-  switch (dtype) {
-    case DType::f32: return fold_of<float>(op, count, parts, weights, results);
-    case DType::f16: return fold_of<Half>(op, count, parts, weights, results);
-    case DType::i32: return fold_of<std::int32_t>(op, count, parts, weights, results);
-    case DType::i64: return fold_of<std::int64_t>(op, count, parts, weights, results);
-    case DType::u8: return fold_of<std::uint8_t>(op, count, parts, weights, results);
-    case DType::boolean:  // Its bytes are 0 or 1.
-      return fold_of<std::uint8_t>(op == ReduceOp::sum ? ReduceOp::max : op, count, parts, weights, results);
-  }
+  with_host_type(dtype, [&](auto element) {
+    using T = decltype(element);
+    if constexpr (std::is_same_v<T, bool>)  // The bytes are 0 or 1.
+      fold_of<std::uint8_t>(op == ReduceOp::sum ? ReduceOp::max : op, count, parts, weights, results);
+    else
+      fold_of<T>(op, count, parts, weights, results);
+  });
 }
 
 }  // namespace crisol::dist

@@ -22,7 +22,8 @@ enum class Function : std::uint8_t { all_reduce, all_reduce_at_once, reduce_scat
 // A number that identifies a call. Ranks compare the numbers, to find ranks that make different calls. Sizes count
 // modulo 2^20.
 std::uint32_t exchange_of(Function function, std::size_t count, ReduceOp op = ReduceOp::sum, DType dtype = DType::u8) {
-  const auto kind = static_cast<std::uint32_t>(function) << 6 | static_cast<std::uint32_t>(op) << 4 |
+  static_assert(sizeof(DType) == 1);
+  const auto kind = static_cast<std::uint32_t>(function) << 10 | static_cast<std::uint32_t>(op) << 8 |
                     static_cast<std::uint32_t>(dtype);
   return kind << 20 | static_cast<std::uint32_t>(count % (1u << 20));
 }

@@ -5,6 +5,7 @@
 
 #include "autograd/call.h"
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "crisol/functions/dropout.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/matmul.h"
@@ -35,8 +36,8 @@ using ops::Attention;
 void check_operands(const Tensor& query, const Tensor& key, const Tensor& value) {
   require(query.defined() && key.defined() && value.defined(), op, "an operand is undefined");
   for (const Tensor& x : {query, key, value}) {
-    require(is_floating(x.dtype()) && x.dtype() == query.dtype(), op, "the operands must have one dtype, f32 or f16; ",
-            "they are ", query.dtype(), ", ", key.dtype(), " and ", value.dtype());
+    require(is_floating(x.dtype()) && x.dtype() == query.dtype(), op, "the operands must have one dtype, ",
+            TypesThat{is_floating}, "; ", "they are ", query.dtype(), ", ", key.dtype(), " and ", value.dtype());
     require(x.dim() >= 2, op, "the operands must have at least 2 axes, their shapes are ", query.shape(), ", ",
             key.shape(), " and ", value.shape());
     ops::require_device(op, "the query", query, "another operand", x);
@@ -69,8 +70,8 @@ std::int64_t group_of(const Tensor& query, const Tensor& key, const Tensor& valu
 
 /// The numbers that a mask adds to the scores.
 Tensor bias_of(const Tensor& mask, const Shape& scores) {
-  require(mask.dtype() == DType::boolean || is_floating(mask.dtype()), op, "the mask must be bool, f32 or f16, it is ",
-          mask.dtype());
+  require(mask.dtype() == DType::boolean || is_floating(mask.dtype()), op, "the mask must be bool, ",
+          TypesThat{is_floating}, ", it is ", mask.dtype());
   require(ops::broadcast_shape(op, mask.shape(), scores) == scores, op, "a mask of shape ", mask.shape(),
           " for scores of shape ", scores);
   if (mask.dtype() != DType::boolean) return mask.to(DType::f32);

@@ -5,6 +5,7 @@
 
 #include "autograd/call.h"
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "crisol/functions/compare.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/linalg.h"
@@ -29,10 +30,10 @@ Tensor counted(const char* op, const Tensor& x, const Tensor& s, const Tensor& r
   if (s.numel() == 0) return s.gt(0);
   const Tensor largest = max(s, {-1}, true);
   if (!rtol.defined()) {
-    const double epsilon = x.dtype() == DType::f16 ? 0x1p-10 : 0x1p-23;
+    const double epsilon = epsilon_of(x.dtype());
     return s.gt(largest * (epsilon * static_cast<double>(std::max(x.size(-2), x.size(-1)))));
   }
-  require(is_floating(rtol.dtype()), op, "rtol must be f32 or f16, it is ", rtol.dtype());
+  require(is_floating(rtol.dtype()), op, "rtol must be ", TypesThat{is_floating}, ", it is ", rtol.dtype());
   return s.gt(largest * rtol.unsqueeze(-1));
 }
 

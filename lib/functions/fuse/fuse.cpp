@@ -12,39 +12,41 @@
 
 namespace crisol::detail {
 
+// The types of the arguments, a byte for each, and their kinds: a number, a tensor without axes, or another tensor. The
+// graph's types depend on nothing else.
+struct FusedSignature {
+  std::array<DType, FusedFunction::max_arguments> types{};
+  std::array<ops::OperandKind, FusedFunction::max_arguments> kinds{};
+  std::size_t count = 0;
+  bool operator==(const FusedSignature&) const = default;
+};
+
 namespace {
 
 using ops::PointwiseGraph;
 
-// Packs the types of the arguments, four bits for each: the dtype, whether the argument is a tensor, and whether this
-// tensor has axes. The types in the graph depend on nothing else.
-std::uint64_t signature_of(const char* op, std::span<const FusedArgument> arguments) {
+ops::OperandType type_of(const FusedArgument& argument) {
+  if (const Tensor* x = argument.tensor()) return ops::type_of(*x);
+  return {argument.value().dtype(), ops::OperandKind::number};
+}
+
+FusedSignature signature_of(const char* op, std::span<const FusedArgument> arguments) {
   require(arguments.size() <= FusedFunction::max_arguments, op, arguments.size(), " arguments, at most ",
           FusedFunction::max_arguments, " are possible");
-  std::uint64_t signature = ~std::uint64_t{0};
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const Tensor* x = arguments[i].tensor();
-    std::uint64_t code = 0;
-    if (x != nullptr) {
-      require(x->defined(), op, "argument ", i, " is undefined");
-      code = 2 * static_cast<std::uint64_t>(x->dtype()) + (x->shape().empty() ? 1 : 0);
-    } else {
-      const DType dtype = arguments[i].value().dtype();
-      code = dtype == DType::f32 ? 12 : dtype == DType::i64 ? 13 : 14;
-    }
-    signature = signature << 4 | code;
+  FusedSignature signature;
+  for (const FusedArgument& argument : arguments) {
+    require(argument.tensor() == nullptr || argument.tensor()->defined(), op, "argument ", signature.count,
+            " is undefined");
+    const ops::OperandType type = type_of(argument);
+    signature.types[signature.count] = type.dtype;
+    signature.kinds[signature.count++] = type.kind;
   }
   return signature;
 }
 
 std::vector<ArgumentType> types_of(std::span<const FusedArgument> arguments) {
   std::vector<ArgumentType> types;
-  for (const FusedArgument& argument : arguments) {
-    if (const Tensor* x = argument.tensor())
-      types.push_back({true, ops::type_of(*x)});
-    else
-      types.push_back({false, {argument.value().dtype(), ops::OperandKind::number}});
-  }
+  for (const FusedArgument& argument : arguments) types.push_back({argument.tensor() != nullptr, type_of(argument)});
   return types;
 }
 
@@ -77,7 +79,7 @@ struct FusedFunction::Recorded {
     std::shared_ptr<const FusedOp> op;
   };
 
-  Recorded(const char* op, std::uint64_t types, const Recording& recording)
+  Recorded(const char* op, const FusedSignature& types, const Recording& recording)
       : signature(types), all(std::make_shared<FusedOp>(op, recording)), all_with_gradient(gradient_fits(recording)) {
     const std::vector<int>& outputs = recording.fused.outputs;
     for (std::size_t r = 0; r < outputs.size(); ++r) {
@@ -98,7 +100,7 @@ struct FusedFunction::Recorded {
     return groups.size() == 1 || same_shapes(fused, arguments) ? all->run(arguments) : run(groups, arguments);
   }
 
-  const std::uint64_t signature;
+  const FusedSignature signature;
   const std::shared_ptr<const FusedOp> all;
   const bool all_with_gradient;
   std::vector<Group> groups, singles;
@@ -138,7 +140,7 @@ FusedFunction::~FusedFunction() {
 
 const FusedFunction::Recorded& FusedFunction::recorded_for(const Tracer& tracer,
                                                            std::span<const FusedArgument> arguments) {
-  const std::uint64_t signature = signature_of(op, arguments);
+  const FusedSignature signature = signature_of(op, arguments);
   const auto known = [&]() -> const Recorded* {
     const Recorded* recorded = first_.load(std::memory_order_acquire);
     while (recorded != nullptr && recorded->signature != signature) recorded = recorded->next;

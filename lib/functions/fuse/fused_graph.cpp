@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 
 namespace crisol::detail {
 
@@ -51,7 +52,7 @@ class Lowering {
     }
     const int value = lower(node.inputs[0]);
     require(node.trailing.kind != Trailing::Kind::mean || is_floating(fused_.graph[value].type.dtype), op_,
-            "mean of an expression that is ", fused_.graph[value].type.dtype, ", must be f32 or f16");
+            "mean of an expression that is ", fused_.graph[value].type.dtype, ", must be ", TypesThat{is_floating});
     trailing_.push_back(node.trailing);
     fused_.outputs.push_back(value);
   }

@@ -5,6 +5,7 @@
 #include "autograd/call.h"
 #include "autograd/in_place.h"
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/index.h"
 #include "crisol/ops/copy.h"
@@ -15,7 +16,6 @@
 #include "ops/check.h"
 #include "ops/collapse.h"
 #include "ops/index/indexing.h"
-#include "ops/whole_types.h"
 
 namespace crisol {
 
@@ -24,7 +24,7 @@ namespace {
 /// The positions, with negative positions counted from the end. ONNX's ops count in the same way, so a trace keeps the
 /// index.
 Tensor positions_of(const char* op, const Tensor& index, std::int64_t size) {
-  require(ops::is_whole(index.dtype()), op, "the positions must be i64, i32 or u8, they are ", index.dtype());
+  require(is_whole(index.dtype()), op, "the positions must be ", TypesThat{is_whole}, ", they are ", index.dtype());
   if (index.dtype() == DType::u8) return index;
   return autograd::noted(counted_from_0(size > INT32_MAX ? ops::cast(index, DType::i64) : index, size),
                          [&](Recorder& r, const Tensor& counted) { r.bind(counted, r.of(index)); });
@@ -253,7 +253,7 @@ Tensor take(const Tensor& x, const Tensor& index, std::optional<int> axis) {
   if (!axis) return take(x.reshape({x.numel()}), index, 0);
   std::vector<Tensor> indices(static_cast<std::size_t>(normalized_axis(op, *axis, x.dim())) + 1);
   indices.back() = index;
-  require(index.dtype() != DType::boolean, op, "the positions must be i64, i32 or u8, they are bool");
+  require(index.dtype() != DType::boolean, op, "the positions must be ", TypesThat{is_whole}, ", they are bool");
   return read(op, x, indices);
 }
 

@@ -3,6 +3,7 @@
 
 #include "autograd/call.h"
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "crisol/functions/compare.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/index.h"
@@ -13,7 +14,6 @@
 #include "functions/index/positions.h"
 #include "functions/traced/traced.h"
 #include "ops/index/indexing.h"
-#include "ops/whole_types.h"
 
 namespace crisol {
 
@@ -107,7 +107,7 @@ auto reduction_backward(const Tensor& x, const Tensor& src, ScatterReduction red
 /// Joins each tuple along the last axis of index into one number: the position of the slice in axes [first, first + k)
 /// of `shape`. It is -1 if a position is outside its axis.
 Tensor places_of_tuples(const char* op, const Shape& shape, int first, const Tensor& index) {
-  require(ops::is_whole(index.dtype()), op, "the indices must be i64, i32 or u8, they are ", index.dtype());
+  require(is_whole(index.dtype()), op, "the indices must be ", TypesThat{is_whole}, ", they are ", index.dtype());
   const auto count = static_cast<int>(index.shape().back());
   JoinedPositions joined;
   for (int k = 0; k < count; ++k) {

@@ -1,6 +1,7 @@
 #include "crisol/functions/select.h"
 
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "crisol/functions/index.h"
 #include "crisol/ops/cat.h"
 #include "crisol/ops/copy.h"
@@ -11,7 +12,6 @@
 #include "crisol/ops/view.h"
 #include "ops/check.h"
 #include "ops/collapse.h"
-#include "ops/whole_types.h"
 
 namespace crisol {
 
@@ -100,7 +100,7 @@ Tensor repeat_interleave(const Tensor& x, std::int64_t count, std::optional<int>
 Tensor repeat_interleave(const Tensor& x, const Tensor& counts, std::optional<int> axis) {
   constexpr const char* op = "repeat_interleave";
   require(x.defined() && counts.defined(), op, "a tensor is undefined");
-  require(ops::is_whole(counts.dtype()), op, "the counts must be i64, i32 or u8, they are ", counts.dtype());
+  require(is_whole(counts.dtype()), op, "the counts must be ", TypesThat{is_whole}, ", they are ", counts.dtype());
   ops::require_device(op, "the tensor", x, "the counts", counts);
   if (!axis) return repeat_interleave(x.reshape({x.numel()}), counts, 0);
   const int at = normalized_axis(op, *axis, x.dim());

@@ -1,6 +1,7 @@
 // Diagonals, and products of vectors and tensors, made of views, sums and matmul.
 #include "autograd/call.h"
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "crisol/functions/arrange.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/linalg.h"
@@ -92,8 +93,8 @@ Tensor vecdot(const Tensor& a, const Tensor& b, int axis) {
           " differ");
   const DType dtype = promote_types(a.dtype(), b.dtype());
   require(dtype != DType::boolean, op, "takes numbers, not bool; convert with to(dtype)");
-  // f16 is multiplied and added in f32.
-  const DType wide = dtype == DType::f16 ? DType::f32 : dtype;
+  // Halves are multiplied and added in f32.
+  const DType wide = is_floating(dtype) ? value_type(dtype) : dtype;
   return sum(a.to(wide) * b.to(wide), {axis}).to(dtype);
 }
 

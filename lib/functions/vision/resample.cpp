@@ -5,6 +5,7 @@
 
 #include "autograd/call.h"
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "crisol/functions/index.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/ops/vision.h"
@@ -116,8 +117,8 @@ Tensor resample_axes(const char* op, const Tensor& x, std::vector<ResampledAxis>
     if (count > 1 && is_done) repeats[last] = count;
     at = is_done ? axes.erase(at) : at + 1;
   }
-  require(only_picks || is_floating(x.dtype()), op, "the input has elements of ", x.dtype(),
-          ", f32 or f16 expected unless elements are only picked");
+  require(only_picks || is_floating(x.dtype()), op, "the input has elements of ", x.dtype(), ", ",
+          TypesThat{is_floating}, " expected unless elements are only picked");
   // The axes that shrink most come first, so that the other axes have less to do.
   const auto growth = [](const ResampledAxis& a) {
     return static_cast<double>(a.weights.count()) / static_cast<double>(a.weights.size);

@@ -1,5 +1,6 @@
 #include <map>
 
+#include "crisol/dtype_table.h"
 #include "crisol/functions/cat.h"
 #include "crisol/functions/index.h"
 #include "crisol/fuse.h"
@@ -67,7 +68,7 @@ class LookupFinder {
       if (!rows || !shape || shape->rank() != rows->rank() || shape->numel() * count != rows->numel() ||
           (*shape)[shape->rank() - 1] != 1 || !is_range(equal->inputs[1 - i], count))
         continue;
-      if (dtype(numbers) == DType::i32 || dtype(numbers) == DType::i64) return numbers;
+      if (dtype(numbers) && holds_counts(*dtype(numbers))) return numbers;
     }
     return absent;
   }

@@ -21,12 +21,6 @@ SymbolicSize broadcast(const SymbolicSize& a, const SymbolicSize& b) {
   return a.name == b.name ? a : SymbolicSize();
 }
 
-std::string names_of(std::initializer_list<DType> types) {
-  std::string text;
-  for (const DType type : types) text += concat(text.empty() ? "" : type == *(types.end() - 1) ? " or " : ", ", type);
-  return text;
-}
-
 }  // namespace
 
 Value broadcast(const Values& inputs, std::size_t k) {
@@ -153,10 +147,16 @@ std::optional<int> Call::rank_of(std::size_t i) const {
   return static_cast<int>(value.shape->size());
 }
 
-void Call::require_dtype(std::size_t i, std::initializer_list<DType> allowed) const {
+void Call::require_dtype(std::size_t i, DType allowed) const {
   const auto dtype = dtype_of(i);
-  require(!dtype || std::find(allowed.begin(), allowed.end(), *dtype) != allowed.end(), "onnx", "input ", i, " of ",
-          dtype.value_or(DType::f32), " is not supported, ", names_of(allowed), " is");
+  require(!dtype || *dtype == allowed, "onnx", "input ", i, " of ", dtype.value_or(allowed), " is not supported, ",
+          allowed, " is");
+}
+
+void Call::require_dtype(std::size_t i, TypesThat allowed) const {
+  const auto dtype = dtype_of(i);
+  require(!dtype || allowed.hold(*dtype), "onnx", "input ", i, " of ", dtype.value_or(DType::f32),
+          " is not supported, ", allowed, " is");
 }
 
 void Call::require_rank(std::size_t i, int least, int most) const {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "crisol/dtype_table.h"
 #include "graph/graph.h"
 #include "onnx/reader/model.h"
 
@@ -121,9 +122,10 @@ class Call {
   std::optional<DType> dtype_of(std::size_t i) const { return input(i).dtype; }
   std::optional<int> rank_of(std::size_t i) const;
   /// Throws if the input's elements are known to have another type.
-  void require_dtype(std::size_t i, std::initializer_list<DType> allowed) const;
+  void require_dtype(std::size_t i, DType allowed) const;
+  void require_dtype(std::size_t i, TypesThat allowed) const;
   /// Throws if the input's elements are known to be whole numbers or bool.
-  void require_floating(std::size_t i) const { require_dtype(i, {DType::f32, DType::f16}); }
+  void require_floating(std::size_t i) const { require_dtype(i, TypesThat{is_floating}); }
   /// Throws if the input is known to have fewer or more axes.
   void require_rank(std::size_t i, int least, int most) const;
   /// Throws if input i is a tensor.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "crisol/dtype_table.h"
 #include "ops/collapse.h"
 
 namespace crisol::onnx {
@@ -56,7 +57,7 @@ Datum wrapped(Numbers numbers, const Shape& shape, DType dtype) {
 }
 
 Datum converted(const Datum& x, DType dtype, Device device) {
-  const bool stays = dtype == DType::i64 || dtype == DType::i32 || dtype == DType::boolean;
+  const bool stays = holds_counts(dtype) || dtype == DType::boolean;
   if (x.on_host() && stays) return wrapped(x.numbers(), x.shape(), dtype);
   return x.tensor(device).to(dtype);
 }

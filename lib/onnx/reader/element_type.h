@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace crisol::onnx::file {
 
@@ -53,6 +54,8 @@ enum class DataField : std::uint32_t {
 
 /// The type with this number in a file. Nothing if ONNX has no such type.
 std::optional<ElementType> element_type_of(std::int64_t number) noexcept;
+/// The type with this name in the source of ONNX, such as "FLOAT". Nothing if ONNX has no such type.
+std::optional<ElementType> element_type_named(std::string_view name) noexcept;
 /// A name such as "f32", "i64", "bool", "string", "f8e4m3fn" or "undefined".
 const char* name_of(ElementType type) noexcept;
 /// The bits of one element. 0 for strings and undefined.

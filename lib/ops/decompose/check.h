@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "crisol/tensor.h"
 #include "tensor/impl.h"
 
@@ -10,14 +11,14 @@ namespace crisol::ops {
 /// Throws if x is undefined, of another dtype than f32 and f16, or of rank below 2.
 inline void require_matrices(const char* op, const Tensor& x) {
   require(x.defined(), op, "the tensor is undefined");
-  require(is_floating(x.dtype()), op, "the tensor must be f32 or f16, it is ", x.dtype());
+  require(is_floating(x.dtype()), op, "the tensor must be ", TypesThat{is_floating}, ", it is ", x.dtype());
   require(x.dim() >= 2, op, "the tensor must be (…, m, n), its shape is ", x.shape());
 }
 
 /// Also throws for matrices that are not square.
 inline void require_square(const char* op, const Tensor& x) {
   require(x.defined(), op, "the tensor is undefined");
-  require(is_floating(x.dtype()), op, "the tensor must be f32 or f16, it is ", x.dtype());
+  require(is_floating(x.dtype()), op, "the tensor must be ", TypesThat{is_floating}, ", it is ", x.dtype());
   require(x.dim() >= 2 && x.size(-1) == x.size(-2), op, "the tensor must be (…, n, n), its shape is ", x.shape());
 }
 

@@ -1,4 +1,5 @@
 // Reading rows of a table by index, and the gradient of the table.
+#include "crisol/dtype_table.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/index.h"
 #include "crisol/ops/view.h"
@@ -29,7 +30,7 @@ Tensor embedding_backward(const Tensor& dy, const Tensor& indices, std::int64_t 
                           std::optional<std::int64_t> padding_idx) {
   const char* const op = backward_table.op;
   require_index(op, dy, indices);
-  require(is_floating(dy.dtype()), op, "the gradient must be f32 or f16, it is ", dy.dtype());
+  require(is_floating(dy.dtype()), op, "the gradient must be ", TypesThat{is_floating}, ", it is ", dy.dtype());
   require(dy.dim() > 0, op, "the gradient must be (..., D), its shape is ", dy.shape());
   Shape shape = indices.shape();
   const std::int64_t width = dy.shape().back();

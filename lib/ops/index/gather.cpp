@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/ceil_div.h"
+#include "crisol/dtype_table.h"
 #include "crisol/ops/index.h"
 #include "crisol/ops/view.h"
 #include "dispatch/work_split.h"
@@ -18,7 +19,7 @@ runtime::KernelSpec spec_of(const GatherProblem& p, const Target& target, const 
   return {"index/gather.cl",
           entry,
           {{"ELEMENT", type_of_element(static_cast<DType>(p.dtype))},
-           {"INDEX", type_of_whole(static_cast<DType>(p.index_dtype))},
+           {"INDEX", number_type(static_cast<DType>(p.index_dtype))},
            {"VW", target.cpu_vector_width()}}};
 }
 
@@ -77,7 +78,7 @@ Tensor run(const Table<GatherProblem>& table, const Tensor& x, const AxisSplit& 
                               split.inner,
                               picked,
                               whole_slices ? 1 : 0,
-                              static_cast<std::int64_t>(x.dtype()),
+                              static_cast<std::int64_t>(moved_as(x.dtype())),
                               static_cast<std::int64_t>(index.layout().dtype())};
   const Contiguous elements(x);
   const PreparedPtr prepared = prepare(table, problem, state_of(x));

@@ -1,5 +1,9 @@
 #include "ops/index/indexing.h"
 
+#include <cstring>
+#include <limits>
+
+#include "crisol/dtype_table.h"
 #include "ops/check.h"
 #include "runtime/dry_run.h"
 #include "runtime/verbose.h"
@@ -26,7 +30,7 @@ const char* type_of_element(DType dtype) {
 
 void require_index(const char* op, const Tensor& x, const Tensor& index) {
   require(x.defined() && index.defined(), op, "a tensor is undefined");
-  require(is_whole(index.dtype()), op, "the indices must be i64, i32 or u8, they are ", index.dtype());
+  require(is_whole(index.dtype()), op, "the indices must be ", TypesThat{is_whole}, ", they are ", index.dtype());
   require_device(op, "the tensor", x, "the index", index);
 }
 
@@ -58,15 +62,17 @@ std::int32_t fault_number(const char* op) {
 }
 
 std::uint64_t missing_element(DType dtype) {
-  switch (dtype) {
-    case DType::f32: return 0x7fc00000u;
-    case DType::f16: return 0x7e00u;
-    case DType::i32: return 0x80000000u;
-    case DType::i64: return std::uint64_t{1} << 63;
-    case DType::u8: return 255;
-    case DType::boolean: return 1;
-  }
-  return 0;
+  return with_host_type(dtype, [](auto element) {
+    using T = decltype(element);
+    using Limits = std::numeric_limits<T>;
+    if constexpr (std::is_integral_v<T>)
+      element = std::is_signed_v<T> ? Limits::min() : Limits::max();
+    else
+      element = element_of<T>(std::numeric_limits<double>::quiet_NaN());
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &element, sizeof element);
+    return bits;
+  });
 }
 
 }  // namespace crisol::ops

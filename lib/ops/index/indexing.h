@@ -5,10 +5,10 @@
 #include <optional>
 #include <span>
 
+#include "crisol/dtype_table.h"
 #include "crisol/tensor.h"
 #include "dispatch/choose.h"
 #include "ops/contiguous.h"
-#include "ops/whole_types.h"
 #include "runtime/memory/fault_flag.h"
 
 namespace crisol::ops {
@@ -67,7 +67,7 @@ struct GatherProblem {
   std::int64_t outer, size, inner;  ///< x as an AxisSplit.
   std::int64_t picked;              ///< The number of positions along the axis of the result.
   std::int64_t whole_slices;        ///< 1 for index_select, 0 for gather.
-  std::int64_t dtype, index_dtype;
+  std::int64_t dtype, index_dtype;  ///< The elements are moved as dtype.
 
   ProblemKey key() const { return key_of_indexed(*this); }
 };

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <cstring>
 
+#include "crisol/dtype_table.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/index.h"
 #include "dispatch/work_split.h"
@@ -36,16 +38,21 @@ Tensor one_hot(const Tensor& indices, std::int64_t num_classes, DType dtype) {
   const Tensor y = empty(shape, dtype, indices.device());
   if (y.numel() == 0) return y;
   const Contiguous labels(indices);
-  const bool half = dtype == DType::f16;
+  const std::uint64_t one = with_host_type(dtype, [](auto element) {
+    element = element_of<decltype(element)>(1);
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &element, sizeof element);
+    return bits;
+  });
   const dispatch::Target target = dispatch::target_of(device);
   const dispatch::WorkSplit split = split_for(target, y.numel());
   runtime::FaultFlag& fault = fault_flag_of(device);
   runtime::launch(device,
                   {"index/one_hot.cl",
                    "one_hot",
-                   {{"INDEX", type_of_whole(indices.dtype())},
-                    {"T", dtype == DType::f32 ? "float" : type_of_element(dtype)},
-                    {"ONE", half ? 0x3c00 : 1}}},
+                   {{"INDEX", number_type(indices.dtype())},
+                    {"T", type_of_element(dtype)},
+                    {"ONE", static_cast<std::int64_t>(one)}}},
                   range_of(target, split.items), in(labels), out(y), y.numel(), classes, split.chunk, fault.words(),
                   fault_number(op));
   fault.expect();

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/ceil_div.h"
+#include "crisol/dtype_table.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/index.h"
 #include "crisol/ops/view.h"
@@ -23,7 +24,7 @@ namespace {
 const char* type_of_result(const ScatterProblem& p) {
   const auto dtype = static_cast<DType>(p.dtype);
   if (p.reduction == ScatterProblem::replaces) return type_of_element(dtype);
-  return dtype == DType::f32 ? "float" : (dtype == DType::i32 ? "int" : "long");
+  return number_type(dtype);
 }
 std::uint64_t bytes_of_result(const ScatterProblem& p) { return size_of(static_cast<DType>(p.dtype)); }
 
@@ -72,7 +73,7 @@ PlanOr plan_any_owner(const ScatterProblem& p, const Target& target, std::size_t
                            p.whole_slices != 0 ? "scatter_rows" : "scatter_elements",
                            {{"T", type_of_result(p)},
                             {"COMBINE", combine_of(p)},
-                            {"INDEX", type_of_whole(static_cast<DType>(p.index_dtype))},
+                            {"INDEX", number_type(static_cast<DType>(p.index_dtype))},
                             {"VW", target.cpu_vector_width()}}};
   if (cpu) spec.defines.add({"VECTORS", 1});
   // A launch uses at most half of the loop budget. The next launch continues the sums.
@@ -108,7 +109,7 @@ PlanOr plan_sorted(const ScatterProblem& p, const Target& target, std::size_t) {
                                entry,
                                {{"T", type_of_result(p)},
                                 {"COMBINE", combine_of(p)},
-                                {"INDEX", type_of_whole(static_cast<DType>(p.index_dtype))},
+                                {"INDEX", number_type(static_cast<DType>(p.index_dtype))},
                                 {"CHUNK", chunk}}};
   };
   const std::int64_t outer = slices ? p.outer : 1, inner = slices ? p.inner : 1;
@@ -142,12 +143,13 @@ constexpr auto adding = static_cast<std::int64_t>(ScatterReduction::sum);
 void run(const ScatterTable& table, const Tensor& y, const AxisSplit& split, const Tensor& index, const Tensor& src,
          std::int64_t picked, bool whole_slices, std::int64_t reduction, std::int64_t skipped_destination) {
   if (index.numel() == 0 || split.outer * split.inner == 0 || split.size == 0) return;
+  const bool moves = reduction == ScatterProblem::replaces;
   const ScatterProblem problem{split.outer,
                                split.size,
                                split.inner,
                                picked,
                                whole_slices ? 1 : 0,
-                               static_cast<std::int64_t>(y.dtype()),
+                               static_cast<std::int64_t>(moves ? moved_as(y.dtype()) : y.dtype()),
                                static_cast<std::int64_t>(index.dtype()),
                                reduction};
   const Contiguous positions(index), source(src, y.dtype());
@@ -169,8 +171,7 @@ void check_values(const char* op, const Tensor& x, const Tensor& index, const Te
 
 DType computed_dtype(DType dtype, std::int64_t reduction) {
   if (reduction == ScatterProblem::replaces) return dtype;
-  if (dtype == DType::f16) return DType::f32;
-  return dtype == DType::u8 ? DType::i32 : dtype;
+  return value_type(dtype);
 }
 
 // A copy of x in the dtype of the computation. The op changes this copy.

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "base/whole.h"
+#include "crisol/dtype_table.h"
 #include "ops/check.h"
 #include "ops/collapse.h"
 #include "ops/layout/fill_plan.h"
@@ -22,8 +23,6 @@
 namespace crisol::ops {
 
 namespace {
-
-constexpr std::size_t dtype_count = 6;
 
 std::uint64_t byte_position(const Tensor& x) {
   const TensorImpl& impl = *x.impl();
@@ -45,19 +44,19 @@ class KernelsByDType {
   }
 
  private:
-  std::array<std::atomic<const PointwiseKernels*>, dtype_count * dtype_count> slots_{};
+  std::array<std::atomic<const PointwiseKernels*>, all_dtypes.size() * all_dtypes.size()> slots_{};
 };
 
 const PointwiseKernels& copy_kernels(DType from, DType to) {
   static KernelsByDType kernels;
-  const std::size_t index = static_cast<std::size_t>(from) * dtype_count + static_cast<std::size_t>(to);
+  const std::size_t index = static_cast<std::size_t>(from) * all_dtypes.size() + static_cast<std::size_t>(to);
   return kernels.get(index, [&](PointwiseGraph& graph) { graph.output(graph.convert(graph.input(from), to)); });
 }
 
 const PointwiseKernels& fill_kernels(DType dtype) {
   static KernelsByDType kernels;
   return kernels.get(static_cast<std::size_t>(dtype), [&](PointwiseGraph& graph) {
-    graph.output(graph.convert(graph.scalar(is_floating(dtype) ? DType::f32 : DType::i64), dtype));
+    graph.output(graph.convert(graph.scalar(is_floating(dtype) ? value_type(dtype) : DType::i64), dtype));
   });
 }
 

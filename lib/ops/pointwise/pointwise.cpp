@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "ops/pointwise/pointwise_kernels.h"
 #include "tensor/impl.h"
 
@@ -19,8 +20,15 @@ using Graph = PointwiseGraph;
 
 constexpr std::size_t most = 2 + PointwiseRow::max_inputs + PointwiseRow::max_scalars;  // The 2 are dy and y.
 
-/// The kernels of each row, by the packed types of its operands. A look-up takes no lock, because entries are never
-/// changed or removed.
+/// What tells the calls of a row apart: a byte for the type of each operand, and two bits for its kind.
+struct Signature {
+  std::uint64_t types = 0, kinds = 0;
+  bool operator==(const Signature&) const = default;
+};
+static_assert(sizeof(DType) == 1 && most <= sizeof Signature::types);
+
+/// The kernels of each row, by the signatures of its calls. A look-up takes no lock, because entries are never changed
+/// or removed.
 class KnownKernels {
  public:
   static KnownKernels& of_process() {
@@ -28,18 +36,18 @@ class KnownKernels {
     return known;
   }
 
-  const PointwiseKernels* find(const PointwiseRow& row, std::uint64_t packed) const noexcept {
-    for (std::size_t at = first_slot(row, packed), end = at + max_probes; at < end; ++at) {
+  const PointwiseKernels* find(const PointwiseRow& row, const Signature& signature) const noexcept {
+    for (std::size_t at = first_slot(row, signature), end = at + max_probes; at < end; ++at) {
       const Entry* const entry = slots_[at].load(std::memory_order_acquire);
       if (entry == nullptr) return nullptr;
-      if (entry->row == &row && entry->packed == packed) return entry->kernels;
+      if (entry->row == &row && entry->signature == signature) return entry->kernels;
     }
     return nullptr;
   }
   /// If all slots for the entry are taken, the entry is not stored. The next call then makes its graph again.
-  const PointwiseKernels& add(const PointwiseRow& row, std::uint64_t packed, const PointwiseKernels& kernels) {
-    auto entry = std::make_unique<const Entry>(Entry{&row, packed, &kernels});
-    for (std::size_t at = first_slot(row, packed), end = at + max_probes; at < end; ++at) {
+  const PointwiseKernels& add(const PointwiseRow& row, const Signature& signature, const PointwiseKernels& kernels) {
+    auto entry = std::make_unique<const Entry>(Entry{&row, signature, &kernels});
+    for (std::size_t at = first_slot(row, signature), end = at + max_probes; at < end; ++at) {
       const Entry* expected = nullptr;
       if (!slots_[at].compare_exchange_strong(expected, entry.get(), std::memory_order_acq_rel)) continue;
       entry.release();
@@ -51,22 +59,23 @@ class KnownKernels {
  private:
   struct Entry {
     const PointwiseRow* row;
-    std::uint64_t packed;
+    Signature signature;
     const PointwiseKernels* kernels;
   };
   static constexpr std::size_t max_probes = 16;
 
-  static std::size_t first_slot(const PointwiseRow& row, std::uint64_t packed) noexcept {
-    return (reinterpret_cast<std::uintptr_t>(&row) ^ packed) * golden_ratio >> 52;
+  static std::size_t first_slot(const PointwiseRow& row, const Signature& signature) noexcept {
+    const std::uint64_t kinds = (reinterpret_cast<std::uintptr_t>(&row) ^ signature.kinds) * golden_ratio;
+    return (kinds ^ signature.types) * golden_ratio >> 52;
   }
 
   std::array<std::atomic<const Entry*>, 4096 + max_probes> slots_{};
 };
 
-/// The operands of one call: the tensors, the numbers, and all operands' kinds packed into one number.
+/// The operands of one call: the tensors, the numbers, and the signature.
 class Call {
  public:
-  Call(const PointwiseRow& row, std::uint64_t mode) : row_(row), packed_(mode) {}
+  Call(const PointwiseRow& row, std::uint64_t mode) : row_(row), signature_{.kinds = mode} {}
 
   void add(const char* name, const Operand& operand) {
     if (operand.tensor() == nullptr) return add_number(operand.number());
@@ -80,7 +89,7 @@ class Call {
     add_type({number.dtype(), OperandKind::number});
   }
   /// Adds an operand that is not read.
-  void add_nothing() { packed_ = packed_ << 5 | 31; }
+  void add_nothing() { sign(0xff, 3); }
 
   std::span<const OperandType> types() const noexcept { return {types_.data(), count_}; }
   std::span<const Tensor* const> tensors() const noexcept { return {tensors_.data(), tensor_count_}; }
@@ -89,29 +98,33 @@ class Call {
   /// The kernels for this row and these types. If they do not exist yet, `make` gives their graph.
   template <class Make>
   const PointwiseKernels& kernels(Make make) const {
-    if (const PointwiseKernels* const known = KnownKernels::of_process().find(row_, packed_)) return *known;
-    return KnownKernels::of_process().add(row_, packed_, kernels_of(make()));
+    if (const PointwiseKernels* const known = KnownKernels::of_process().find(row_, signature_)) return *known;
+    return KnownKernels::of_process().add(row_, signature_, kernels_of(make()));
   }
 
  private:
   void add_type(OperandType type) {
     types_[count_++] = type;
-    packed_ = packed_ << 5 | static_cast<std::uint64_t>(type.dtype) << 2 | static_cast<std::uint64_t>(type.kind);
+    sign(static_cast<std::uint64_t>(type.dtype), static_cast<std::uint64_t>(type.kind));
+  }
+  void sign(std::uint64_t type, std::uint64_t kind) {
+    signature_.types = signature_.types << 8 | type;
+    signature_.kinds += kind << 2 * signed_count_++;
   }
 
   const PointwiseRow& row_;
-  std::uint64_t packed_;
+  Signature signature_;
   std::array<OperandType, most> types_{};
   std::array<const Tensor*, most> tensors_{};
   std::array<Scalar, most> numbers_{0, 0, 0, 0, 0, 0, 0};
-  std::size_t count_ = 0, tensor_count_ = 0, number_count_ = 0;
+  std::size_t count_ = 0, tensor_count_ = 0, number_count_ = 0, signed_count_ = 0;
 };
 
-// Modes distinguish calls of a row that have equal operands. No mode is 0, because leading zero bits of the packed
-// number would be lost.
-std::uint64_t forward_mode() { return 1; }
-std::uint64_t into_mode(DType output) { return 8 + static_cast<std::uint64_t>(output); }
-std::uint64_t derivative_mode(std::size_t k) { return 16 + k; }
+// Modes tell calls of a row with equal operands apart. They begin above the bits of the operands' kinds.
+constexpr int mode_bit = 2 * static_cast<int>(most);
+constexpr std::uint64_t forward_mode = 0;
+std::uint64_t into_mode(DType output) { return (1 + static_cast<std::uint64_t>(output)) << mode_bit; }
+std::uint64_t derivative_mode(std::size_t k) { return (1 + std::uint64_t{k}) << (mode_bit + 16); }
 
 void add_forward(Call& call, const PointwiseRow& row, Operands inputs, Scalars scalars) {
   require(inputs.size() == row.input_count && scalars.size() == row.scalar_count, row.name, "takes ", row.input_count,
@@ -124,8 +137,7 @@ void add_forward(Call& call, const PointwiseRow& row, Operands inputs, Scalars s
 // program.
 DType number_dtype(const PointwiseRow& row, std::size_t i, DType own, DType computed) {
   if (row.rule == RowRule::logical || row.is_condition(i)) return own;
-  if (is_floating(computed)) return DType::f32;
-  return computed == DType::i64 || computed == DType::boolean ? computed : DType::i32;
+  return computed == DType::boolean ? computed : value_type(computed);
 }
 
 Graph forward_graph(const PointwiseRow& row, std::span<const OperandType> types, std::optional<DType> output) {
@@ -195,7 +207,7 @@ Shape channel_shape(const Shape& x, const Shape& weight) {
 Tensor pointwise(const PointwiseRow& row, Operands operands, Scalars scalars) {
   Aligned store;
   const Operands inputs = aligned(row, operands, store);
-  Call call(row, forward_mode());
+  Call call(row, forward_mode);
   add_forward(call, row, inputs, scalars);
   const PointwiseKernels& kernels = call.kernels([&] { return forward_graph(row, call.types(), std::nullopt); });
   Tensor result;
@@ -220,7 +232,8 @@ void pointwise_into(const char* op, const PointwiseRow& row, const Tensor& outpu
 
 Tensor pointwise_backward(const PointwiseRow& row, std::size_t k, const Tensor& dy, Operands operands, const Tensor& y,
                           Scalars scalars) {
-  require(dy.defined() && is_floating(dy.dtype()), row.name, "the gradient of the result must be f32 or f16");
+  require(dy.defined() && is_floating(dy.dtype()), row.name, "the gradient of the result must be ",
+          TypesThat{is_floating});
   require(k < row.input_count && row.derivatives[k] != nullptr, row.name, "has no derivative by input ", k);
   const std::string_view derivative = row.derivatives[k];
   if (derivative == "dy") return dy;

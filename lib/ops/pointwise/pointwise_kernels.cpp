@@ -17,12 +17,12 @@ namespace {
 using dispatch::Target;
 using Form = PointwiseKernels::Form;
 
-// The element type for a kernel that only moves elements. Halves and booleans are moved as integers of their size.
-const char* moved_type(DType dtype) noexcept {
-  if (dtype == DType::f16) return "ushort";
-  return dtype == DType::boolean ? "uchar" : memory_type(dtype);
+// A kernel that only moves elements knows nothing of them but their size. Four bytes are moved as a float, because PoCL
+// splits vectors of other types.
+const char* moved_type(std::size_t size) noexcept {
+  return size == 1 ? "uchar" : size == 2 ? "ushort" : size == 4 ? "float" : "long";
 }
-const char* moving_register(DType dtype) noexcept { return dtype == DType::f16 ? "int" : register_type(dtype); }
+DType moving_register(std::size_t size) noexcept { return size < 4 ? DType::i32 : size == 4 ? DType::f32 : DType::i64; }
 
 int width_of(const Target& target, Form form) noexcept { return form < Form::flat ? target.cpu_vector_width() : 4; }
 
@@ -41,11 +41,10 @@ int rank_of(Form form) noexcept {
   }
 }
 
-// The graph of a kernel that only moves elements. Halves are held in int registers.
+// The graph of a kernel that only moves elements.
 PointwiseGraph as_moves(const PointwiseGraph& graph) {
   PointwiseGraph moves;
-  for (std::size_t i = 0; i < graph.input_count(); ++i)
-    moves.input(graph.input_dtype(i) == DType::f16 ? DType::i32 : graph.input_dtype(i));
+  for (std::size_t i = 0; i < graph.input_count(); ++i) moves.input(moving_register(size_of(graph.input_dtype(i))));
   for (const int output : graph.outputs()) moves.output(graph[output].index);
   return moves;
 }
@@ -77,8 +76,8 @@ std::string PointwiseKernels::text_of(bool one, int width) const {
     text << "#define " << name << "(M)";
     for (std::size_t i = 0; i < count; ++i) {
       const DType dtype = dtype_of(i);
-      text << " M(" << i << ", " << (moves ? moved_type(dtype) : memory_type(dtype)) << ", "
-           << (moves ? moving_register(dtype) : register_type(dtype)) << ')';
+      text << " M(" << i << ", " << (moves ? moved_type(size_of(dtype)) : memory_type(dtype)) << ", "
+           << register_type(moves ? moving_register(size_of(dtype)) : dtype) << ')';
     }
     text << '\n';
   };

@@ -14,6 +14,9 @@
 
 namespace crisol::ops {
 
+/// A number as an argument of a kernel that computes with elements of a dtype.
+runtime::KernelArg number_argument(const Scalar& value, DType dtype);
+
 /// The kernels of one graph. The object is made once, without OpenCL, and lives for the whole process. A kernel is
 /// compiled when it first runs. There is one kernel for each device and form (contiguous, strided, …). Kernels do not
 /// depend on shapes.

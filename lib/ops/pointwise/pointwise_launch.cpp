@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "crisol/ops/view.h"
 #include "ops/contiguous.h"
 #include "ops/fixed_list.h"
@@ -24,17 +25,7 @@ using Scalars = PointwiseKernels::Scalars;
 
 using Numbers = FixedList<runtime::KernelArg, Graph::max_scalars>;
 
-// Adds a number as an argument of the kernel.
-void add_number(const Scalar& value, DType dtype, Numbers& numbers) {
-  switch (dtype) {
-    case DType::f32:
-    case DType::f16: return numbers.add(static_cast<float>(value.as_double()));
-    case DType::i64: return numbers.add(value.as_int());
-    default: return numbers.add(static_cast<std::int32_t>(value.as_int()));
-  }
-}
-
-// The size of the parameters of a kernel for any strides, in bytes. OpenCL guarantees 1024.
+// Parameters of a kernel for any strides, in bytes. OpenCL guarantees 1024.
 std::size_t parameter_bytes(std::size_t inputs, std::size_t outputs, std::size_t scalars, int rank) {
   const std::size_t lanes = rank > 4 ? 8 : 4;
   return 16 * (inputs + outputs) + 8 * (scalars + 3) + 8 * lanes * (inputs + 2);
@@ -79,11 +70,20 @@ void launch(const PointwiseKernels& kernels, Inputs inputs, Scalars scalars, std
   for (const Tensor* x : read.span()) views.add(in(*x));
   for (const Tensor& y : outputs) views.add(out(y));
   Numbers numbers;
-  for (std::size_t i = 0; i < scalars.size(); ++i) add_number(scalars[i], kernels.graph().scalar_dtype(i), numbers);
+  for (std::size_t i = 0; i < scalars.size(); ++i)
+    numbers.add(number_argument(scalars[i], kernels.graph().scalar_dtype(i)));
   launch(*prepared, views.span(), numbers.span());
 }
 
 }  // namespace
+
+runtime::KernelArg number_argument(const Scalar& value, DType dtype) {
+  return with_value_type(dtype, [&](auto number) -> runtime::KernelArg {
+    using T = decltype(number);
+    if constexpr (std::is_integral_v<T>) return static_cast<T>(value.as_int());
+    return static_cast<T>(value.as_double());
+  });
+}
 
 void PointwiseKernels::check(const char* op, Inputs inputs, Scalars scalars) const {
   require(inputs.size() == graph_.input_count() && scalars.size() == graph_.scalar_count(), op, graph_.input_count(),

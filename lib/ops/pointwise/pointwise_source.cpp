@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "ops/pointwise/pointwise_text.h"
 
 namespace crisol::ops {
@@ -44,6 +45,16 @@ class Writer {
  private:
   std::string type(DType dtype) const { return concat(register_type(dtype), width_); }
 
+  // Whether registers of a type have 64 bits.
+  static bool is_long(DType dtype) { return size_of(value_type(dtype)) == 8; }
+  // Whether registers hold more whole numbers than a type without a sign does. Its numbers are then cut to its bits.
+  static bool wraps(DType dtype) {
+    return kind_of(dtype) == DTypeKind::unsigned_integer && size_of(dtype) < size_of(value_type(dtype));
+  }
+  static std::string wrapped(const std::string& x, DType dtype) {
+    return concat(x, " & ", (1 << dtype_row(dtype).digits) - 1);
+  }
+
   std::string parameters() const {
     std::ostringstream text;
     const char* separator = "";
@@ -58,13 +69,11 @@ class Writer {
     return text.str();
   }
 
-  // Whether a conversion changes nothing in the register: f16 to f32, u8 and bool to i32.
+  // A conversion that changes nothing in the register, such as f16 to f32, u8 to i32 and bool to u8.
   bool is_alias(const Graph::Node& node) const {
     if (node.kind != Kind::convert) return false;
     const DType from = graph_[node.operands[0]].type.dtype, to = node.type.dtype;
-    return (is_floating(from) && is_floating(to)) ||
-           (to == DType::i32 && (from == DType::u8 || from == DType::boolean)) ||
-           (to == DType::u8 && from == DType::boolean);
+    return value_type(from) == value_type(to) && (is_floating(to) || promote_types(from, to) == to);
   }
 
   // A node's value as a vector in a dtype's register. A number is widened to a vector, and converted if its type
@@ -89,13 +98,13 @@ class Writer {
     if (to == DType::boolean) {
       // A comparison of floats already gives ints.
       const std::string holds = concat('(', x, " != (", type(from), ")(0)) & 1");
-      return from == DType::i64 ? convert(holds) : holds;
+      return is_long(from) ? convert(holds) : holds;
     }
     // Without this, Oclgrind would convert a vector condition's 1 to 255 (docs/implementations.md).
     if (from == DType::boolean && is_floating(to))
       return concat(x, " != (", type(from), ")(0) ? (", type(to), ")(1.0f) : (", type(to), ")(0.0f)");
-    if (to == DType::u8) return from == DType::i64 ? convert(x + " & 255") : convert(x) + " & 255";
-    return convert(x);
+    if (!wraps(to)) return convert(x);
+    return is_long(from) && !is_floating(from) ? convert(wrapped(x, to)) : wrapped(convert(x), to);
   }
 
   std::string applied(const Graph::Node& node) const {
@@ -108,16 +117,16 @@ class Writer {
     if (node.row->is_predicate()) {
       // A comparison of longs gives longs.
       text = concat('(', text, ") & 1");
-      return computed == DType::i64 ? concat("convert_", type(DType::boolean), '(', text, ')') : text;
+      return is_long(computed) ? concat("convert_", type(DType::boolean), '(', text, ')') : text;
     }
     if (node.type.dtype == DType::boolean) return concat("((", text, ") != 0) & 1");
-    return node.type.dtype == DType::u8 ? concat('(', text, ") & 255") : text;
+    return wraps(node.type.dtype) ? wrapped(concat('(', text, ')'), node.type.dtype) : text;
   }
 
   // The text for a name in a row's expression.
   std::string named(const Graph::Node& node, DType computed, std::string_view name) const {
     const PointwiseRow& row = *node.row;
-    const char* of_unsigned = computed == DType::i64 ? "ulong" : "uint";
+    const char* of_unsigned = is_long(computed) ? "ulong" : "uint";
     if (name == "T") return type(computed);
     if (name == "U") return concat(of_unsigned, width_);
     if (name == "as_T") return concat("as_", type(computed));
@@ -145,29 +154,9 @@ class Writer {
 
 }  // namespace
 
-const char* register_type(DType dtype) noexcept {
-  switch (dtype) {
-    case DType::f32:
-    case DType::f16: return "float";
-    case DType::i64: return "long";
-    case DType::i32:
-    case DType::u8:
-    case DType::boolean: return "int";
-  }
-  return "";
-}
+const char* register_type(DType dtype) noexcept { return memory_type(value_type(dtype)); }
 
-const char* memory_type(DType dtype) noexcept {
-  switch (dtype) {
-    case DType::f32: return "float";
-    case DType::f16: return "half";
-    case DType::i32: return "int";
-    case DType::i64: return "long";
-    case DType::u8: return "uchar";
-    case DType::boolean: return "boolean";
-  }
-  return "";
-}
+const char* memory_type(DType dtype) noexcept { return dtype_row(dtype).opencl; }
 
 std::size_t function_calls(const PointwiseGraph& graph, std::string_view of) {
   std::size_t calls = 0;

@@ -2,14 +2,15 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "ops/pointwise/pointwise_row.h"
 
 namespace crisol::ops {
 
 namespace {
 
-// The category's rank: bool < whole < floating.
-int category(DType dtype) noexcept { return is_floating(dtype) ? 2 : dtype == DType::boolean ? 0 : 1; }
+// bool < whole < floating.
+int category(DType dtype) noexcept { return is_floating(dtype) ? 2 : is_whole(dtype) ? 1 : 0; }
 
 struct Promotion {
   bool any = false;
@@ -59,7 +60,7 @@ RowTypes types_of(const PointwiseRow& row, std::span<const OperandType> operands
       require(joint != DType::boolean, row.name, "takes numbers, not bool; convert with to(dtype)");
       return {joint, joint};
     case RowRule::whole:
-      require(category(joint) == 1, row.name, "takes whole numbers (i32, i64, u8), not ", joint);
+      require(category(joint) == 1, row.name, "takes whole numbers (", TypesThat{is_whole}, "), not ", joint);
       return {joint, joint};
     case RowRule::floating:
     case RowRule::channel: return {floating(joint), floating(joint)};

@@ -1,12 +1,12 @@
 // Products of integer matrices: cl_kernels/product/gemm_whole.cl.
 #include "ops/product/gemm_whole.h"
+#include "crisol/dtype_table.h"
 #include "ops/contiguous.h"
 
 #include "base/ceil_div.h"
 #include "crisol/ops/copy.h"
 #include "dispatch/work_split.h"
 #include "ops/product/leading_axes.h"
-#include "ops/whole_types.h"
 #include "product/parameters.h"
 #include "tensor/kernel_args.h"
 
@@ -26,11 +26,11 @@ Tensor multiply_whole(const Tensor& a, const Tensor& b, const Shape& shape) {
   const bool cpu = target.takes_cpu_kernels();
   const std::int64_t rows = 4, columns = cpu ? 16 : 1;
   const std::int64_t blocks = leading.numel() * ceil_div(y.size(-2), rows) * ceil_div(y.size(-1), columns);
-  const bool wide = a.dtype() == DType::i64;
+  const bool wide = size_of(a.dtype()) == 8;
   const runtime::KernelSpec spec{
       "product/gemm_whole.cl",
       "multiply_whole",
-      {{"T", type_of_whole(a.dtype())}, {"U", wide ? "ulong" : "uint"}, {"ROWS", rows}, {"COLUMNS", columns}}};
+      {{"T", number_type(a.dtype())}, {"U", wide ? "ulong" : "uint"}, {"ROWS", rows}, {"COLUMNS", columns}}};
   const Shape a_strides = leading_strides(a, leading), b_strides = leading_strides(right.layout(), leading);
   const kernels::WholeParameters parameters{.blocks = blocks,
                                             .rows = y.size(-2),

@@ -1,5 +1,6 @@
 // Drawing categories: cl_kernels/random/multinomial.cl.
 #include "base/ceil_div.h"
+#include "crisol/dtype_table.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/elementwise.h"
 #include "crisol/ops/sampling.h"
@@ -34,7 +35,8 @@ runtime::BuiltKernel& kernel_of(const Tensor& x, const char* entry) {
 void check(const Tensor& weights, std::int64_t num_samples, bool replacement, const Generator& generator) {
   constexpr std::int64_t most = std::int64_t{1} << 24;
   require(weights.defined(), op, "the weights are undefined");
-  require(is_floating(weights.dtype()), op, "the weights must be f32 or f16, they are ", weights.dtype());
+  require(is_floating(weights.dtype()), op, "the weights must be ", TypesThat{is_floating}, ", they are ",
+          weights.dtype());
   require(weights.dim() == 1 || weights.dim() == 2, op, "the weights must be (C) or (N, C), their shape is ",
           weights.shape());
   const std::int64_t n = weights.shape().back();

@@ -8,6 +8,7 @@
 
 #include "base/philox.h"
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "ops/random/draw.h"
 #include "tensor/grad_mode.h"
 
@@ -73,7 +74,7 @@ Tensor randn(const Shape& shape, Device device) { return randn(shape, default_ge
 
 Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, const Generator& generator, DType dtype) {
   using Int32 = std::numeric_limits<std::int32_t>;
-  require(dtype == DType::i64 || dtype == DType::i32, "randint", "dtype must be i64 or i32, it is ", dtype);
+  require(holds_counts(dtype), "randint", "dtype must be ", TypesThat{holds_counts}, ", it is ", dtype);
   require(low < high, "randint", "low ", low, " must be below high ", high);
   const std::uint64_t range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
   require(range <= std::uint64_t{1} << 32, "randint", "low ", low, " to high ", high, " spans more than 2^32 values");

@@ -1,6 +1,7 @@
 #include <cfloat>
 #include <cmath>
 
+#include "crisol/dtype_table.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/elementwise.h"
 #include "crisol/ops/reduce.h"
@@ -21,7 +22,8 @@ const Table<GatherProblem> table("sample_logits", gather_variants());
 void check(const Tensor& logits, double temperature, std::int64_t top_k, const Generator& generator) {
   const char* const op = table.op;
   require(logits.defined(), op, "the logits are undefined");
-  require(is_floating(logits.dtype()), op, "the logits must be f32 or f16, they are ", logits.dtype());
+  require(is_floating(logits.dtype()), op, "the logits must be ", TypesThat{is_floating}, ", they are ",
+          logits.dtype());
   require(logits.dim() == 1 || logits.dim() == 2, op, "the logits must be (C) or (N, C), their shape is ",
           logits.shape());
   const std::int64_t n = logits.shape().back();

@@ -1,6 +1,7 @@
 // Running products along an axis: cl_kernels/reduce/cumprod.cl.
 #include <algorithm>
 
+#include "crisol/dtype_table.h"
 #include "crisol/ops/cat.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/elementwise.h"
@@ -64,7 +65,7 @@ Tensor cumprod(const Tensor& x, int axis) {
 Tensor cumprod_backward(const Tensor& dy, const Tensor& x, const Tensor& y, int axis) {
   constexpr const char* op = "cumprod_backward";
   require(dy.defined() && x.defined() && y.defined(), op, "a tensor is undefined");
-  require(is_floating(x.dtype()), op, "the tensor must be f32 or f16, it is ", x.dtype());
+  require(is_floating(x.dtype()), op, "the tensor must be ", TypesThat{is_floating}, ", it is ", x.dtype());
   require_shape(op, "the gradient", dy, x.shape());
   require_shape(op, "the result", y, x.shape());
   require_device(op, "the tensor", x, "the gradient", dy);

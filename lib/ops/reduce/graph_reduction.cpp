@@ -138,14 +138,6 @@ class Writer {
   std::ostringstream out_;
 };
 
-runtime::KernelArg argument_of(const Scalar& value, DType dtype) {
-  switch (dtype) {
-    case DType::f32: return static_cast<float>(value.as_double());
-    case DType::i64: return value.as_int();
-    default: return static_cast<std::int32_t>(value.as_int());
-  }
-}
-
 // Kept and reduced axes of all inputs, collapsed.
 struct Axes {
   Loop kept, reduced;
@@ -246,7 +238,8 @@ Tensor GraphReduction::run(const ReduceRule& reduction, Inputs inputs, Scalars s
     numbers.emplace_back(static_cast<std::int64_t>(operands.back().view.offset) +
                          extent_of(input.shape(), input.strides()));
   }
-  for (std::size_t k = 0; k < scalars.size(); ++k) numbers.push_back(argument_of(scalars[k], graph_.scalar_dtype(k)));
+  for (std::size_t k = 0; k < scalars.size(); ++k)
+    numbers.push_back(number_argument(scalars[k], graph_.scalar_dtype(k)));
   operands.emplace_back(out(result.values));
   if (result.positions.defined()) operands.emplace_back(out(result.positions));
   launch(*prepared, operands, numbers);

@@ -1,8 +1,8 @@
 #include "ops/rowwise/label_loss.h"
 
+#include "crisol/dtype_table.h"
 #include "crisol/ops/copy.h"
 #include "ops/check.h"
-#include "ops/whole_types.h"
 
 namespace crisol::ops {
 
@@ -12,7 +12,7 @@ LabelLossProblem label_loss_problem(const char* op, const Tensor& scores, const 
   require(scores.dim() == 2, op, "the input must be (N, C), its shape is ", scores.shape());
   const std::int64_t n = scores.shape()[0], classes = scores.shape()[1];
   require(classes > 0, op, "the input has no classes, its shape is ", scores.shape());
-  require(is_whole(labels.dtype()), op, "the labels must be i64, i32 or u8, they are ", labels.dtype());
+  require(is_whole(labels.dtype()), op, "the labels must be ", TypesThat{is_whole}, ", they are ", labels.dtype());
   require_shape(op, "the label tensor", labels, {n});
   require_device(op, "the input", scores, "the labels", labels);
   return {
@@ -27,7 +27,7 @@ void require_loss_gradient(const char* op, const Tensor& dy, const Tensor& label
 runtime::KernelSpec label_loss_spec(const LabelLossProblem& p, const Target& target, const RowGeometry& g,
                                     const char* entry) {
   runtime::Defines defines = row_defines(target, g);
-  defines.add({"LABEL", type_of_whole(static_cast<DType>(p.label_type))});
+  defines.add({"LABEL", number_type(static_cast<DType>(p.label_type))});
   return {"rowwise/label_loss.cl", entry, std::move(defines)};
 }
 

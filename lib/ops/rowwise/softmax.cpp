@@ -1,6 +1,7 @@
 #include "crisol/ops/softmax.h"
 
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
 #include "ops/rowwise/rows.h"
@@ -16,7 +17,7 @@ struct SoftmaxProblem : RowProblem {
 
 // The layout (outer, n, inner) around the axis.
 SoftmaxProblem problem_of(const char* op, const Tensor& x, int axis, bool log) {
-  require(is_floating(x.dtype()), op, "the input must be f32 or f16, it is ", x.dtype());
+  require(is_floating(x.dtype()), op, "the input must be ", TypesThat{is_floating}, ", it is ", x.dtype());
   axis = axis_or_scalar(op, axis, x.dim());
   std::int64_t inner = 1;
   for (int i = axis + 1; i < x.dim(); ++i) inner *= x.shape()[i];

@@ -1,18 +1,18 @@
-// Positions of values in a sorted list: cl_kernels/sort/searchsorted.cl.
+// Places in a sorted list: cl_kernels/sort/searchsorted.cl.
+#include "crisol/dtype_table.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/sort.h"
 #include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
-#include "ops/whole_types.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
 
 namespace {
 
-// f16 is compared as float.
-DType compared(DType dtype) { return dtype == DType::f16 ? DType::f32 : dtype; }
+// Halves are compared as float.
+DType compared(DType dtype) { return is_floating(dtype) ? value_type(dtype) : dtype; }
 
 }  // namespace
 
@@ -29,9 +29,7 @@ Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right) {
   const dispatch::Target target = dispatch::target_of(state_of(y));
   const dispatch::WorkSplit split = split_for(target, y.numel(), 1024, 16, 64);
   runtime::launch(state_of(y),
-                  {"sort/searchsorted.cl",
-                   "searchsorted",
-                   {{"T", dtype == DType::f32 ? "float" : type_of_whole(dtype)}, {"RIGHT", right ? 1 : 0}}},
+                  {"sort/searchsorted.cl", "searchsorted", {{"T", number_type(dtype)}, {"RIGHT", right ? 1 : 0}}},
                   range_of(target, split.items), in(list), in(wanted), out(y), y.numel(), sorted.numel(), split.chunk);
   return y;
 }

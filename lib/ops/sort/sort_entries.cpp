@@ -1,5 +1,6 @@
 #include "ops/sort/sort_entries.h"
 
+#include "crisol/dtype_table.h"
 #include "dispatch/work_split.h"
 
 namespace crisol::ops {
@@ -16,17 +17,7 @@ void add_chunks(const EntrySteps& steps, const char* type, const char* entry, st
 
 }  // namespace
 
-const char* key_type(DType dtype) {
-  switch (dtype) {
-    case DType::f32: return "float";
-    case DType::f16: return "half";
-    case DType::i32: return "int";
-    case DType::i64: return "long_low";
-    case DType::u8:
-    case DType::boolean: return "uchar";
-  }
-  return nullptr;
-}
+const char* key_type(DType dtype) { return dtype == DType::i64 ? "long_low" : number_type(dtype); }
 
 void EntrySteps::make(const Place& x, const Place& entries) const {
   const std::int64_t count = rows * n;

@@ -1,6 +1,7 @@
 // Repeating the elements of images: cl_kernels/vision/enlarge.cl. The variants are "rows" (CPUs) and "elements".
 #include <algorithm>
 
+#include "crisol/dtype_table.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/vision.h"
 #include "dispatch/work_split.h"
@@ -61,8 +62,8 @@ Tensor enlarge(const Tensor& x, std::int64_t down, std::int64_t across) {
   if (y.numel() == 0) return y;
   const std::int64_t width = x.shape().back();
   const Contiguous from(x);
-  const PreparedPtr prepared =
-      prepare(table, {x.numel() / width, width, down, across, static_cast<std::int64_t>(x.dtype())}, state_of(x));
+  const PreparedPtr prepared = prepare(
+      table, {x.numel() / width, width, down, across, static_cast<std::int64_t>(moved_as(x.dtype()))}, state_of(x));
   launch(*prepared, {in(from), out(y)});
   return y;
 }

@@ -1,6 +1,7 @@
 """The names of element types that PyTorch has, and their limits."""
 
 import builtins
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,16 +67,22 @@ class _Iinfo:
     dtype: dtype
 
 
-_largest = (2 - 2.0**-23) * 2.0**127
-_finfo = {
-    float32: _Finfo(32, 2.0**-23, _largest, -_largest, 2.0**-126, float32, 1e-6),
-    float16: _Finfo(16, 2.0**-10, 65504.0, -65504.0, 2.0**-14, float16, 1e-3),
-}
-_iinfo = {
-    int32: _Iinfo(32, 2**31 - 1, -(2**31), int32),
-    int64: _Iinfo(64, 2**63 - 1, -(2**63), int64),
-    uint8: _Iinfo(8, 255, 0, uint8),
-}
+def _finfo_of(dtype: dtype) -> _Finfo:
+    digits, exponent = _c._digits_and_exponent(dtype)
+    eps = 2.0 ** (1 - digits)
+    largest = (2 - eps) * 2.0 ** (exponent - 1)
+    resolution = 10.0 ** -builtins.int(-math.log10(eps))
+    return _Finfo(8 * dtype.itemsize, eps, largest, -largest, 2.0 ** (2 - exponent), dtype, resolution)
+
+
+def _iinfo_of(dtype: dtype) -> _Iinfo:
+    digits, _ = _c._digits_and_exponent(dtype)
+    least = -(2**digits) if _c.isdtype(dtype, "signed integer") else 0
+    return _Iinfo(8 * dtype.itemsize, 2**digits - 1, least, dtype)
+
+
+_finfo = {dtype: _finfo_of(dtype) for dtype in _c._dtypes if _c.isdtype(dtype, "real floating")}
+_iinfo = {dtype: _iinfo_of(dtype) for dtype in _c._dtypes if _c.isdtype(dtype, "integral")}
 
 
 def _limits(table: dict[dtype, Any], kind: str, type: dtype | Tensor) -> Any:
@@ -98,7 +105,7 @@ def iinfo(type: dtype | Tensor, /) -> _Iinfo:
 
 def _is_floating_point(self) -> builtins.bool:
     """Whether it has fractions."""
-    return self in (float32, float16)
+    return _c.isdtype(self, "real floating")
 
 
 def _is_complex(self) -> builtins.bool:

@@ -31,9 +31,8 @@ class ArrayNamespaceInfo:
     def dtypes(
         self, *, device: _c.device | None = None, kind: str | tuple[str, ...] | None = None
     ) -> dict[str, _c.dtype]:
-        """The dtypes of the standard that there are, of one kind or of several, by their names."""
-        names = ("bool", "uint8", "int32", "int64", "float32")
-        every = {name: getattr(_c, name) for name in names}
+        """The dtypes of the standard that there are, of one kind or of several, by their names. It has no halves."""
+        every = {d.name: d for d in _c._dtypes if d.itemsize != 2 or not _c.isdtype(d, "real floating")}
         return every if kind is None else {name: dt for name, dt in every.items() if _c.isdtype(dt, kind)}
 
 

@@ -10,6 +10,7 @@
 #include "arguments.h"
 #include "callback.h"
 #include "collector.h"
+#include "crisol/dtype_table.h"
 #include "option_casters.h"
 #include "programs/data.h"
 #include "programs/topics.h"
@@ -40,11 +41,12 @@ std::vector<nb::object> arrays_of(nb::handle sample) {
 
 io::Field field_of(nb::handle array) {
   const std::string name = nb::cast<std::string>(array.attr("dtype").attr("name"));
-  for (const DType dtype : {DType::f32, DType::f16, DType::i32, DType::i64, DType::u8, DType::boolean})
+  std::string allowed = "float64";
+  for (const DType dtype : all_dtypes) {
     if (name == name_in_python(dtype)) return {nb::cast<Shape>(array.attr("shape")), dtype};
-  throw nb::type_error(("[DataLoader] a sample has elements of the type " + name +
-                        ", allowed are float64, float32, float16, int64, int32, uint8 and bool")
-                           .c_str());
+    allowed += (dtype == all_dtypes.back() ? " and " : ", ") + name_in_python(dtype);
+  }
+  throw nb::type_error(("[DataLoader] a sample has elements of the type " + name + ", allowed are " + allowed).c_str());
 }
 
 /// The samples object[0], object[1], …, each a tuple of arrays and numbers. The first sample determines the fields. The

@@ -9,7 +9,11 @@ namespace crisol::python {
 
 namespace {
 
-constexpr std::array<const char*, 6> formats{"f", "e", "i", "q", "B", "?"};
+/// The letters of all types, each as a text.
+constexpr char formats[][2]{
+#define CRISOL_DTYPE(name, CODE, text, host, kind, digits, exponent, value, opencl, python, format, ...) {format},
+#include "crisol/dtypes.def"
+};
 
 /// The bytes for sizes and strides of a view. They are stored after the elements of the view's copy.
 constexpr std::size_t axes_bytes = 2 * Shape::max_rank * sizeof(Py_ssize_t);

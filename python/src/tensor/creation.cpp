@@ -43,12 +43,8 @@ void define_like(nb::module_& m, const char* name, Tensor (*function)(const Shap
       "x"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), Unlocked(), text);
 }
 
-DType type_of(const Scalar& value) {
-  return value.dtype() == DType::f32 ? DType::f32 : value.dtype() == DType::i64 ? DType::i64 : DType::boolean;
-}
-
 Tensor full_of(const Shape& shape, const Scalar& value, const OptionalType& dtype, const OptionalDevice& device) {
-  return full(shape, value, dtype.value_or(type_of(value)), or_default(device));
+  return full(shape, value, dtype.value_or(value.dtype()), or_default(device));
 }
 
 /// The numbers start, start + step, … They are computed as doubles, or exactly in 64 bits if all three are whole

@@ -84,7 +84,7 @@ dlpack::Array array_of(Export& source, bool as_buffer) {
   const Tensor& x = source.tensor;
   dlpack::Array array{};
   array.rank = x.dim();
-  array.type = dlpack::types[static_cast<std::size_t>(x.dtype())];
+  array.type = dlpack::type_of(x.dtype());
   array.shape = const_cast<std::int64_t*>(source.shape.begin());
   array.strides = const_cast<std::int64_t*>(source.strides.begin());
   if (as_buffer) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "bindings.h"
+#include "crisol/dtype_table.h"
 
 namespace crisol::python {
 
@@ -16,7 +17,6 @@ void bind_from_dlpack(nb::module_& m);
 namespace crisol::python::dlpack {
 
 enum DeviceType : std::int32_t { cpu = 1, opencl = 4 };
-enum TypeCode : std::uint8_t { whole = 0, natural = 1, floating = 2, boolean = 6 };
 
 struct Device {
   std::int32_t type, id;
@@ -58,9 +58,8 @@ struct Versioned {
 /// Bits of `flags`.
 constexpr std::uint64_t is_read_only = 1, is_copied = 2;
 
-/// The types of elements, by the number of the DType.
-inline constexpr std::array<Type, 6> types{
-    {{floating, 32, 1}, {floating, 16, 1}, {whole, 32, 1}, {whole, 64, 1}, {natural, 8, 1}, {boolean, 8, 1}}};
+/// The type of the elements of a tensor.
+inline Type type_of(DType dtype) { return {dtype_row(dtype).dlpack, static_cast<std::uint8_t>(8 * size_of(dtype)), 1}; }
 
 /// Raises BufferError.
 [[noreturn]] inline void refuse(const std::string& text) { throw nb::buffer_error(("[dlpack] " + text).c_str()); }

@@ -97,9 +97,10 @@ bool uses_memory_of_host(Device device) {
 }
 
 DType dtype_of(const dlpack::Type& type) {
-  for (std::size_t i = 0; i < dlpack::types.size(); ++i)
-    if (dlpack::types[i].code == type.code && dlpack::types[i].bits == type.bits && type.lanes == 1)
-      return static_cast<DType>(i);
+  for (const DType dtype : all_dtypes) {
+    const dlpack::Type own = dlpack::type_of(dtype);
+    if (own.code == type.code && own.bits == type.bits && own.lanes == type.lanes) return dtype;
+  }
   dlpack::refuse("there is no dtype for elements of code " + std::to_string(type.code) + " with " +
                  std::to_string(type.bits) + " bits");
 }

@@ -5,6 +5,7 @@
 
 #include "arguments.h"
 #include "bindings.h"
+#include "crisol/dtype_table.h"
 #include "tensor/host.h"
 
 namespace crisol::python {
@@ -15,7 +16,7 @@ namespace {
 struct Flat {
   std::vector<Scalar> numbers;
   Shape shape;
-  bool has_bool = false, has_whole = false, has_floating = false;
+  bool has_whole = false, has_floating = false;
 
   DType dtype() const {
     if (has_floating || numbers.empty()) return DType::f32;
@@ -24,9 +25,8 @@ struct Flat {
 };
 
 void append(Flat& flat, const Scalar& number) {
-  flat.has_bool |= number.dtype() == DType::boolean;
-  flat.has_whole |= number.dtype() == DType::i64;
-  flat.has_floating |= number.dtype() == DType::f32;
+  flat.has_whole |= is_whole(number.dtype());
+  flat.has_floating |= is_floating(number.dtype());
   flat.numbers.push_back(number);
 }
 
@@ -66,9 +66,11 @@ void flatten(Flat& flat, nb::handle object, int depth, int& rank) {
 void check_range(const Scalar& number, DType dtype) {
   if (number.dtype() != DType::i64) return;
   const std::int64_t value = number.as_int();
-  const bool fits = dtype == DType::i32  ? value == static_cast<std::int32_t>(value)
-                    : dtype == DType::u8 ? value == static_cast<std::uint8_t>(value)
-                                         : true;
+  const bool fits = with_host_type(dtype, [&](auto element) {
+    using T = decltype(element);
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) return value == static_cast<T>(value);
+    return true;
+  });
   if (fits) return;
   PyErr_SetString(PyExc_OverflowError,
                   ("[asarray] " + std::to_string(value) + " does not fit in " + name_in_python(dtype)).c_str());
@@ -131,23 +133,27 @@ struct Format {
   DType dtype;
 };
 
-// float64 becomes float32, because the library has no float64. For uint64 the caller must name a dtype, because int64
-// holds only half of its values.
+// There is no float64, so its elements become float32. uint64 needs a dtype by name, because int64 holds only a half of
+// its values.
+template <class T>
+constexpr Format format_of_numbers(char code) {
+  return {code, &read_as<T>, nearest_dtype<T>()};
+}
 constexpr Format formats[]{
-    {'?', &read_as<bool>, DType::boolean},
-    {'b', &read_as<signed char>, DType::i32},
-    {'B', &read_as<unsigned char>, DType::u8},
-    {'h', &read_as<short>, DType::i32},
-    {'H', &read_as<unsigned short>, DType::i32},
-    {'i', &read_as<int>, DType::i32},
-    {'I', &read_as<unsigned>, DType::i64},
-    {'l', &read_as<long>, DType::i64},
-    {'L', &read_as<unsigned long>, DType::i64},
-    {'q', &read_as<long long>, DType::i64},
-    {'Q', &read_as<unsigned long long>, DType::i64},
+    format_of_numbers<bool>('?'),
+    format_of_numbers<signed char>('b'),
+    format_of_numbers<unsigned char>('B'),
+    format_of_numbers<short>('h'),
+    format_of_numbers<unsigned short>('H'),
+    format_of_numbers<int>('i'),
+    format_of_numbers<unsigned>('I'),
+    format_of_numbers<long>('l'),
+    format_of_numbers<unsigned long>('L'),
+    format_of_numbers<long long>('q'),
+    format_of_numbers<unsigned long long>('Q'),
     {'e', &read_half, DType::f16},
-    {'f', &read_as<float>, DType::f32},
-    {'d', &read_as<double>, DType::f32},
+    format_of_numbers<float>('f'),
+    format_of_numbers<double>('d'),
 };
 
 const Format& format_of(const Py_buffer& view) {

@@ -60,15 +60,15 @@ DType result_type_of(const nb::args& arguments) {
     common = common ? promote_types(*common, dtype) : dtype;
   }
   if (!common) throw nb::value_error("result_type() needs a tensor or a dtype");
-  const auto kind = [](DType dtype) { return is_floating(dtype) ? 2 : dtype == DType::boolean ? 0 : 1; };
+  const auto kind = [](DType dtype) { return is_floating(dtype) ? 2 : is_whole(dtype) ? 1 : 0; };
   return of_numbers && kind(*of_numbers) > kind(*common) ? *of_numbers : *common;
 }
 
 bool in_kind(DType dtype, const std::string& kind) {
   if (kind == "bool") return dtype == DType::boolean;
-  if (kind == "signed integer") return dtype == DType::i32 || dtype == DType::i64;
-  if (kind == "unsigned integer") return dtype == DType::u8;
-  if (kind == "integral") return !is_floating(dtype) && dtype != DType::boolean;
+  if (kind == "signed integer") return kind_of(dtype) == DTypeKind::integer;
+  if (kind == "unsigned integer") return kind_of(dtype) == DTypeKind::unsigned_integer;
+  if (kind == "integral") return is_whole(dtype);
   if (kind == "real floating") return is_floating(dtype);
   if (kind == "complex floating") return false;
   if (kind == "numeric") return dtype != DType::boolean;

@@ -3,24 +3,19 @@
 
 #include "arguments.h"
 #include "bindings.h"
+#include "crisol/dtype_table.h"
 #include "tensor/host.h"
 
 namespace crisol::python {
 
 nb::object element_object(const unsigned char* at, DType dtype) {
-  const auto read = [at](auto value) {
-    std::memcpy(&value, at, sizeof value);
-    return value;
-  };
-  switch (dtype) {
-    case DType::f32: return nb::cast(static_cast<double>(read(0.0F)));
-    case DType::f16: return nb::cast(static_cast<double>(static_cast<float>(read(Half()))));
-    case DType::i32: return nb::cast(read(std::int32_t{0}));
-    case DType::i64: return nb::cast(read(std::int64_t{0}));
-    case DType::u8: return nb::cast(static_cast<int>(read(std::uint8_t{0})));
-    case DType::boolean: return nb::cast(read(std::uint8_t{0}) != 0);
-  }
-  return nb::none();
+  return with_host_type(dtype, [&](auto element) -> nb::object {
+    std::memcpy(&element, at, sizeof element);
+    if constexpr (std::is_integral_v<decltype(element)>)
+      return nb::cast(element);
+    else
+      return nb::cast(as_double(element));
+  });
 }
 
 namespace {
@@ -96,8 +91,8 @@ nb::object as_python_number(const Tensor& x, const char* type) {
 }
 
 nb::object index(const Tensor& x) {
-  // Must be a TypeError: bytes(x) first tries an index, and only after a TypeError reads the buffer.
-  if (is_floating(x.dtype()) || x.dtype() == DType::boolean || x.numel() != 1)
+  // bytes(x) asks for a position first, and goes on to the buffer after a TypeError alone.
+  if (!is_whole(x.dtype()) || x.numel() != 1)
     throw nb::type_error("only a tensor with one whole number can be a position");
   return item(x);
 }

@@ -3,6 +3,7 @@
 
 #include "arguments.h"
 #include "bindings.h"
+#include "crisol/dtype_table.h"
 #include "tensor/host.h"
 #include "tensor/indexing.h"
 
@@ -35,9 +36,10 @@ void check_positions(const HostElements& positions, std::int64_t size, int axis)
 }
 
 void check_positions(const HostElements& positions, std::int64_t size, int axis) {
-  if (positions.dtype == DType::i64) check_positions<std::int64_t>(positions, size, axis);
-  if (positions.dtype == DType::i32) check_positions<std::int32_t>(positions, size, axis);
-  if (positions.dtype == DType::u8) check_positions<std::uint8_t>(positions, size, axis);
+  if (!is_whole(positions.dtype)) return;
+  with_host_type(positions.dtype, [&](auto element) {
+    if constexpr (std::is_integral_v<decltype(element)>) check_positions<decltype(element)>(positions, size, axis);
+  });
 }
 
 /// Reads entries from left to right.

@@ -21,7 +21,7 @@ std::string repr_of(const Tensor& x) {
   // As in PyTorch: an empty vector shows no size, and bools and whole numbers show no dtype.
   replace_all(text, ", shape=(0)", "");
   replace_all(text, ", shape=", ", size=");
-  const bool implied = x.numel() > 0 && (x.dtype() == DType::boolean || x.dtype() == DType::i64);
+  const bool implied = x.numel() > 0 && (kind_of(x.dtype()) == DTypeKind::boolean || x.dtype() == DType::i64);
   replace_all(text, std::string(", dtype=") + name_of(x.dtype()),
               implied ? "" : ", dtype=crisol." + name_in_python(x.dtype()));
   return text;

@@ -124,7 +124,7 @@ TEST_CASE("onnx: ops of version 1 that change shapes and types") {
   CHECK(whole.dtype() == DType::i32);
   check_values(whole, {2, 3}, {1, 2, 3, 4, 5, 6});
   CHECK(refusal_of_op({"Cast", {attribute("to", "STRING")}, 5}, {x}) ==
-        Contains("attribute to is \"STRING\"; FLOAT, DOUBLE, FLOAT16, INT32, INT64, UINT8 and BOOL are supported"));
+        Contains("elements of string are not supported"));
 
   const Tensor image = x.reshape({1, 1, 2, 3});
   const auto upsampled = [&](const char* mode) {

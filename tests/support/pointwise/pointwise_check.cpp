@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "crisol/dtype_table.h"
 #include "crisol/tuning.h"
 #include "doctest/doctest.h"
 #include "functions/pointwise/pointwise.h"
@@ -233,7 +234,7 @@ void check_row(const RowUnderTest& row) {
 bool check_each(const Tensor& actual, const std::vector<double>& expected, double factor) {
   const std::vector<double> values = values_of(actual);
   REQUIRE(values.size() == expected.size());
-  const double unit = actual.dtype() == DType::f32 ? 0x1p-23 : actual.dtype() == DType::f16 ? 0x1p-10 : 0;
+  const double unit = epsilon_of(actual.dtype());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double a = values[i], e = expected[i];
     if (a == e || (std::isnan(a) && std::isnan(e)) || std::abs(a - e) <= factor * unit * std::max(1.0, std::abs(e)))

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/format.h"
 #include "cli/onnx/work.h"
+#include "crisol/dtype_table.h"
 #include "crisol/grad_mode.h"
 #include "crisol/io/safetensors.h"
 #include "crisol/random.h"
@@ -69,10 +70,8 @@ Shape shape_by_file(const onnx::ValueInfo& input, const std::map<std::string, st
 }
 
 Tensor values_for(const onnx::ValueInfo& input, const Shape& shape) {
-  for (const DType dtype : {DType::f32, DType::f16})
-    if (input.type == name_of(dtype)) return randn(shape).to(dtype);
-  for (const DType dtype : {DType::i32, DType::i64, DType::u8, DType::boolean})
-    if (input.type == name_of(dtype)) return ones(shape, dtype);
+  for (const DType dtype : all_dtypes)
+    if (input.type == name_of(dtype)) return is_floating(dtype) ? randn(shape).to(dtype) : ones(shape, dtype);
   throw UsageError("input " + in_quotes(input.name) + " has elements of " + input.type + "; give it with --inputs");
 }
 

@@ -58,7 +58,7 @@ Run sequence_insert(Call& call) {
   call.check_counts(2, 3);
   call.require_sequence(0);
   const auto dtype = call.dtype_of(0);
-  if (dtype) call.require_dtype(1, {*dtype});
+  if (dtype) call.require_dtype(1, *dtype);
   call.gives(0, with(call.input(0), call.input(1)));
   return [](const Data& in, Device) {
     Data elements = in[0].elements();

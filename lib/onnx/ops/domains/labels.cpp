@@ -185,7 +185,7 @@ Run label_encoder(Call& call) {
       return Data{index_select(table, 0, x.reshape({x.numel()})).reshape(x.shape())};
     };
   }
-  call.require_dtype(0, {keys.dtype()});
+  call.require_dtype(0, keys.dtype());
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device), found = matches(x, keys.tensor(device)).to(DType::f32);
     const Tensor picked = index_select(results.tensor(device), 0, found.argmax(-1).reshape({x.numel()}));
@@ -197,7 +197,7 @@ Run label_encoder(Call& call) {
 /// have the keys.
 Run zip_map(Call& call) {
   call.check_counts(1, 1);
-  call.require_dtype(0, {DType::f32});
+  call.require_dtype(0, DType::f32);
   call.require_rank(0, 1, 2);
   const ClassLabels keys = class_labels(call, "classlabels_int64s", "classlabels_strings");
   Strings names = keys.texts ? *keys.texts : Strings();

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/sampling.h"
 #include "crisol/random.h"
@@ -106,7 +107,7 @@ Run multinomial_(Call& call) {
   const std::int64_t count = call.integer("sample_size", 1);
   require(count >= 1, "onnx", "sample_size is ", count);
   const DType dtype = dtype_of_number(call.integer("dtype", 6));
-  require(dtype == DType::i32 || dtype == DType::i64, "onnx", "samples of ", dtype, ", i32 or i64 expected");
+  require(holds_counts(dtype), "onnx", "samples of ", dtype, ", ", TypesThat{holds_counts}, " expected");
   return drawing(call, [=](const Data& in, Device device) {
     // The input holds logarithms of probabilities, whose sum may be any number.
     const Tensor logits = in[0].tensor(device);

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "crisol/functions/cat.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/norm.h"
@@ -44,16 +45,13 @@ bool reduces_nothing(const Tensor& x, const Shape& axes) {
 
 /// The largest or the smallest number of a type.
 Scalar bound_of(DType dtype, bool is_largest) {
-  switch (dtype) {
-    case DType::f32:
-    case DType::f16:
-      return is_largest ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
-    case DType::i64: return is_largest ? INT64_MAX : INT64_MIN;
-    case DType::i32: return is_largest ? INT32_MAX : INT32_MIN;
-    case DType::u8: return is_largest ? 255 : 0;
-    case DType::boolean: return is_largest;
-  }
-  return 0;
+  return with_host_type(dtype, [&](auto element) -> Scalar {
+    using T = decltype(element);
+    using Number = std::conditional_t<std::is_integral_v<T>, T, double>;
+    using Limits = std::numeric_limits<Number>;
+    if constexpr (std::is_integral_v<T>) return is_largest ? Limits::max() : Limits::min();
+    return is_largest ? Limits::infinity() : -Limits::infinity();
+  });
 }
 
 /// The maximum of no elements is the smallest number of the type, and their minimum is the largest number.
@@ -68,9 +66,7 @@ Tensor least(const Tensor& x, const Shape& axes, bool keeps) {
 
 /// Widens x for sums that its type cannot hold: in f16, numbers above 65504 are infinite, and in i32, numbers above
 /// 2^31 become negative.
-Tensor wide(const Tensor& x) {
-  return x.dtype() == DType::f32 ? x : x.to(x.dtype() == DType::f16 ? DType::f32 : DType::i64);
-}
+Tensor wide(const Tensor& x) { return x.to(is_floating(x.dtype()) ? value_type(x.dtype()) : DType::i64); }
 
 Tensor sum_of_absolutes(const Tensor& x, const Shape& axes, bool keeps) { return sum(abs(x), axes, keeps); }
 Tensor sum_of_squares(const Tensor& x, const Shape& axes, bool keeps) { return sum(wide(x).square(), axes, keeps); }

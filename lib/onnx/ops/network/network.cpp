@@ -155,7 +155,7 @@ Run batch_normalization(Call& call) {
   require(call.version() >= 7 || call.integer("is_test", 0) != 0, "onnx", "is_test 0 is not supported");
   call.require_rank(0, 2, Shape::max_rank);
   if (trains)
-    for (std::size_t i = 0; i < 5; ++i) call.require_dtype(i, {DType::f32});
+    for (std::size_t i = 0; i < 5; ++i) call.require_dtype(i, DType::f32);
   call.gives_same();
   for (const std::size_t i : {1, 2}) call.gives(i, call.input(2 + i));
   return in_f32(call, [=](const Data& in, Device device) {

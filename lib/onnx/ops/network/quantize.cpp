@@ -93,7 +93,7 @@ Run dequantize_linear(Call& call) {
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device), zero = granularity.spread(input_of(in, 2, device), x);
     const Tensor scale = granularity.spread(in[1].tensor(device), x);
-    require(x.dtype() == DType::u8 || x.dtype() == DType::i32, "onnx", "quantised elements of ", x.dtype(),
+    require(is_whole(x.dtype()) && size_of(x.dtype()) <= 4, "onnx", "quantised elements of ", x.dtype(),
             " are not supported, u8 and i32 are");
     const Tensor centred =
         x.to(DType::i32) - (zero.defined() ? zero.to(DType::i32) : zeros(Shape(), DType::i32, device));

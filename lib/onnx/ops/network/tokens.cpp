@@ -208,7 +208,7 @@ Run tf_idf_vectorizer(Call& call) {
       " tokens skipped");
   require(weights.empty() || static_cast<std::int64_t>(weights.size()) == columns, "onnx", "attribute weights has ",
           weights.size(), " numbers for ", columns, " columns");
-  call.require_dtype(0, {DType::i32, DType::i64});
+  call.require_dtype(0, TypesThat{holds_counts});
   return [=](const Data& in, Device device) {
     const Tensor given = in[0].tensor(device);
     require(given.dim() == 1 || given.dim() == 2, "onnx", "an input of shape ", given.shape(),

@@ -1,6 +1,5 @@
 // Ops that change shapes, join and pick. Whole numbers on the host stay on the host, because they become shapes.
 #include <algorithm>
-#include <map>
 #include <string_view>
 
 #include "base/text.h"
@@ -246,16 +245,10 @@ Run cast(Call& call) {
 
 /// Before version 6, the attribute is the name of an element type. The names are those in the source code of ONNX.
 Run cast_by_name(Call& call) {
-  using file::ElementType;
-  static const std::map<std::string_view, ElementType> types{
-      {"FLOAT", ElementType::f32},   {"DOUBLE", ElementType::f64}, {"FLOAT16", ElementType::f16},
-      {"INT32", ElementType::i32},   {"INT64", ElementType::i64},  {"UINT8", ElementType::u8},
-      {"BOOL", ElementType::boolean}};
   const std::string name = call.text("to", "");
-  const auto type = types.find(name);
-  require(type != types.end(), "onnx", "attribute to is ", file::in_quotes(name),
-          "; FLOAT, DOUBLE, FLOAT16, INT32, INT64, UINT8 and BOOL are supported");
-  return cast_to(call, dtype_of_number(static_cast<std::int64_t>(type->second)));
+  const auto type = file::element_type_named(name);
+  require(type.has_value(), "onnx", "attribute to is ", file::in_quotes(name), ", which is no element type");
+  return cast_to(call, dtype_of_number(static_cast<std::int64_t>(*type)));
 }
 
 Run expand_(Call& call) {

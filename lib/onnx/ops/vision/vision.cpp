@@ -202,7 +202,7 @@ Run grid_sample_(Call& call) {
 
 Run affine_grid_(Call& call) {
   call.check_counts(2, 2);
-  call.require_dtype(0, {DType::f32});
+  call.require_dtype(0, DType::f32);
   call.require_rank(0, 3, 3);
   if (const Datum size = call.stored(1); size.defined())
     require(size.shape() == Shape{4} || size.shape() == Shape{5}, "onnx", "size has shape ", size.shape(),
