@@ -11,6 +11,13 @@ ProblemKey::ProblemKey(std::initializer_list<KeyField> fields) {
   for (const KeyField& field : fields) fields_[count_++] = field;
 }
 
+ProblemKey ProblemKey::with_types(std::int64_t types) const {
+  ProblemKey key = *this;
+  assert(count_ < max_fields);
+  if (types != 0) key.fields_[key.count_++] = {"types", types};
+  return key;
+}
+
 std::uint64_t ProblemKey::hash(std::string_view op) const noexcept {
   Hash hash;
   hash.add(op);
@@ -23,7 +30,7 @@ std::uint64_t ProblemKey::hash(std::string_view op) const noexcept {
 
 bool ProblemKey::selects_programs(const KeyField& field) const noexcept {
   const std::string_view name = field.name;
-  return name == "kind" || name == "cell" || (name == "precision" && field.value != 0);
+  return name == "kind" || name == "cell" || name == "types" || (name == "precision" && field.value != 0);
 }
 
 std::uint64_t ProblemKey::program() const noexcept {

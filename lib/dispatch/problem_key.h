@@ -24,6 +24,9 @@ class ProblemKey {
   static constexpr std::size_t max_fields = 18;
 
   ProblemKey(std::initializer_list<KeyField> fields);
+  /// The same key with the field "types", the types of operands in one number. Operands of f32 alone, whose number is
+  /// 0, get no field.
+  ProblemKey with_types(std::int64_t types) const;
 
   /// A hash and a text of the op, the names and the values, in order.
   std::uint64_t hash(std::string_view op) const noexcept;

@@ -55,6 +55,7 @@ double rounding_of(Precision precision) {
 std::optional<Replay> make_matmul(const Problem& p) {
   // Only parts of other ops have transposed results.
   if (p["transc"] != 0) return std::nullopt;
+  if (p.values.count("types") != 0) return std::nullopt;  // The operands are made in f32.
   const std::int64_t m = p["m"], n = p["n"], k = p["k"], batch = p["batch"];
   const Shape lead = batch > 1 ? Shape{batch} : Shape{};
   const auto matrices = [&](std::int64_t rows, std::int64_t columns) {

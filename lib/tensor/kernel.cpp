@@ -59,7 +59,7 @@ namespace {
 /// The bytes of a number as a kernel gets it.
 using NumberBytes = std::array<unsigned char, 8>;
 
-/// A message begins with the kernel and the parameter.
+/// Starts a message with the kernel and the parameter.
 template <class... Parts>
 void require_of(bool rule_holds, const Kernel& kernel, const KernelParameter& parameter, const Parts&... parts) {
   require(rule_holds, kernel.name().c_str(), "argument '", parameter.declaration, "': ", parts...);

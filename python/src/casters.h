@@ -20,7 +20,7 @@ struct DTypeObject {
   DType value;
 };
 
-/// The objects, by the number of the DType. They live as long as the process.
+/// The dtype objects, by the number of the DType. They live as long as the process.
 inline std::array<PyObject*, detail::dtype_count> dtype_objects{};
 
 /// Reads a bool, an int or a float, or an object that converts itself to one of them, such as a scalar of NumPy.

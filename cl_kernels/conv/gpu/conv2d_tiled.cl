@@ -24,12 +24,12 @@ typedef struct {
   PatchesReader b;
 } Operands;
 
-INLINE void operands_load(Operands* o, float* a, float* b) {
+INLINE void operands_load(Operands* o, VALUE_TYPE* a, VALUE_TYPE* b) {
   matrix_load(&o->a, a, BM, A_STORAGE);
   patches_load(&o->b, b);
 }
 
-INLINE void operands_end(float* a, float* b, int depth) {
+INLINE void operands_end(VALUE_TYPE* a, VALUE_TYPE* b, int depth) {
   matrix_end(a, depth, BM, 1);
   patches_end(b, depth);
 }
@@ -39,7 +39,7 @@ INLINE void operands_move(Operands* o, int depth) {
   patches_move(&o->b, depth);
 }
 
-INLINE void operands_keep(const Operands* o, const float* a, const float* b, __local StageWord* stage) {
+INLINE void operands_keep(const Operands* o, const VALUE_TYPE* a, const VALUE_TYPE* b, __local StageWord* stage) {
   matrix_keep(a, STAGE_A(stage), BM, 1);
   patches_keep(&o->b, b, STAGE_B(stage));
 }

@@ -14,7 +14,7 @@ typedef struct {
   WindowsReader x;
 } Operands;
 
-INLINE void operands_load(Operands* o, float* a, float* b) {
+INLINE void operands_load(Operands* o, VALUE_TYPE* a, VALUE_TYPE* b) {
   UNROLL
   for (int e = 0; e < PIXELS; ++e) {
     const int4 pixel = (o->pixels.table + o->pixels.at)[o->pixels.pixel[e]];
@@ -23,7 +23,7 @@ INLINE void operands_load(Operands* o, float* a, float* b) {
   }
 }
 
-INLINE void operands_end(float* a, float* b, int depth) {
+INLINE void operands_end(VALUE_TYPE* a, VALUE_TYPE* b, int depth) {
   pixels_end(a, ROWS, depth);
   pixels_end(b, COLUMNS, depth);
 }
@@ -34,7 +34,7 @@ INLINE void operands_move(Operands* o, int depth) {
   o->dy.y += next ? o->dy.step : 0;
 }
 
-INLINE void operands_keep(const Operands* o, const float* a, const float* b, __local StageWord* stage) {
+INLINE void operands_keep(const Operands* o, const VALUE_TYPE* a, const VALUE_TYPE* b, __local StageWord* stage) {
   planes_keep(a, STAGE_A(stage));
   windows_keep(&o->x, b, STAGE_B(stage));
 }

@@ -75,7 +75,7 @@ INLINE void patches_entries(const PatchesReader* g, int2* entries) {
 }
 
 // Reads a whole slice of the depth, even where the slice reaches beyond the end.
-INLINE void patches_load(PatchesReader* g, float* values) {
+INLINE void patches_load(PatchesReader* g, VALUE_TYPE* values) {
   int2 entries[ENTRIES];
   patches_entries(g, entries);
   UNROLL
@@ -97,7 +97,7 @@ INLINE void patches_load(PatchesReader* g, float* values) {
 }
 
 // Sets the values of the slice from `depth` on to 0.
-INLINE void patches_end(float* values, int depth) {
+INLINE void patches_end(VALUE_TYPE* values, int depth) {
   UNROLL
   for (int p = 0; p < GATHER; ++p)
     if (patch_line() + p >= depth) values[p] = 0.0f;
@@ -108,12 +108,12 @@ INLINE void patches_move(PatchesReader* g, int depth) { g->table += (uint)depth 
 
 // The value that was read for line p of the slice, or 0 if it is outside of the plane. The reads were queued before,
 // and only this function waits for them.
-INLINE float patches_value(const PatchesReader* g, const float* values, int p) {
+INLINE VALUE_TYPE patches_value(const PatchesReader* g, const VALUE_TYPE* values, int p) {
   return !SKIPS_HIDDEN && g->hidden[p / SHARED] != 0 ? 0.0f : values[p];
 }
 
-INLINE void patches_keep(const PatchesReader* g, const float* read, __local StageWord* to) {
-  float values[GATHER];
+INLINE void patches_keep(const PatchesReader* g, const VALUE_TYPE* read, __local StageWord* to) {
+  VALUE_TYPE values[GATHER];
   UNROLL
   for (int p = 0; p < GATHER; ++p) values[p] = patches_value(g, read, p);
   stage_run(to, BN, patch_column(), patch_line(), values, GATHER);

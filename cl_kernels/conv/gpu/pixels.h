@@ -50,7 +50,7 @@ INLINE bool pixels_move(Pixels* v, int depth) {
 }
 
 // Sets the values of `lines` rows or columns to 0 for the pixels after the end of the depth.
-INLINE void pixels_end(float* values, int lines, int depth) {
+INLINE void pixels_end(VALUE_TYPE* values, int lines, int depth) {
   UNROLL
   for (int e = 0; e < PIXELS; ++e) {
     if (pixel_of_item(e) < depth) continue;

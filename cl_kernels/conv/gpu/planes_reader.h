@@ -23,13 +23,13 @@ INLINE void planes_begin(PlanesReader* v, __global const char* y, const PixelsPa
 }
 
 // Reads pixel e of the item, whose entry of the table is `pixel`.
-INLINE void planes_load(const PlanesReader* v, float* values, int e, int4 pixel) {
+INLINE void planes_load(const PlanesReader* v, VALUE_TYPE* values, int e, int4 pixel) {
   UNROLL
   for (int p = 0; p < ROWS; ++p)
     values[p * PIXELS + e] = stored_value(v->y + ((uint)pixel.z + v->row[p]), SRC_STORAGE);
 }
 
-INLINE void planes_keep(const float* values, __local StageWord* stage) {
+INLINE void planes_keep(const VALUE_TYPE* values, __local StageWord* stage) {
   UNROLL
   for (int p = 0; p < ROWS; ++p)
     stage_word(stage, BM, line_of_item() + p * LINES, pixel_of_item(0), values[p * PIXELS],

@@ -34,7 +34,7 @@ INLINE void windows_begin(WindowsReader* v, __global const char* x, const Pixels
 }
 
 // Reads pixel e of the item, whose entry of the table is `pixel`.
-INLINE void windows_load(WindowsReader* v, float* values, int e, int4 pixel) {
+INLINE void windows_load(WindowsReader* v, VALUE_TYPE* values, int e, int4 pixel) {
   UNROLL
   for (int p = 0; p < COLUMNS; ++p) {
     const int i = p * PIXELS + e;
@@ -51,11 +51,11 @@ INLINE void windows_load(WindowsReader* v, float* values, int e, int4 pixel) {
 }
 
 // The value that was read for column i / PIXELS, or 0 if it is outside of the plane.
-INLINE float windows_value(const WindowsReader* v, const float* values, int i) {
+INLINE VALUE_TYPE windows_value(const WindowsReader* v, const VALUE_TYPE* values, int i) {
   return !SKIPS_HIDDEN && v->hidden[i] ? 0.0f : values[i];
 }
 
-INLINE void windows_keep(const WindowsReader* v, const float* values, __local StageWord* stage) {
+INLINE void windows_keep(const WindowsReader* v, const VALUE_TYPE* values, __local StageWord* stage) {
   UNROLL
   for (int p = 0; p < COLUMNS; ++p)
     stage_word(stage, BN, line_of_item() + p * LINES, pixel_of_item(0), windows_value(v, values, p * PIXELS),

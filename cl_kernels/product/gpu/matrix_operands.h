@@ -6,12 +6,12 @@ typedef struct {
   MatrixReader a, b;
 } Operands;
 
-INLINE void operands_load(const Operands* o, float* a, float* b) {
+INLINE void operands_load(const Operands* o, VALUE_TYPE* a, VALUE_TYPE* b) {
   matrix_load(&o->a, a, BM, A_STORAGE);
   matrix_load(&o->b, b, BN, B_STORAGE);
 }
 
-INLINE void operands_end(float* a, float* b, int depth) {
+INLINE void operands_end(VALUE_TYPE* a, VALUE_TYPE* b, int depth) {
   matrix_end(a, depth, BM, A_ALONG_K);
   matrix_end(b, depth, BN, B_ALONG_K);
 }
@@ -21,7 +21,7 @@ INLINE void operands_move(Operands* o, int depth) {
   matrix_move(&o->b, depth);
 }
 
-INLINE void operands_keep(const Operands* o, const float* a, const float* b, __local StageWord* stage) {
+INLINE void operands_keep(const Operands* o, const VALUE_TYPE* a, const VALUE_TYPE* b, __local StageWord* stage) {
   matrix_keep(a, STAGE_A(stage), BM, A_ALONG_K);
   matrix_keep(b, STAGE_B(stage), BN, B_ALONG_K);
 }

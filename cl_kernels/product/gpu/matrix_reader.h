@@ -47,7 +47,7 @@ INLINE MatrixReader matrix_begin(__global const char* from, long step, long firs
 }
 
 // Reads a whole slice of the depth, even where the slice reaches beyond the end.
-INLINE void matrix_load(const MatrixReader* r, float* values, int side, int storage) {
+INLINE void matrix_load(const MatrixReader* r, VALUE_TYPE* values, int side, int storage) {
   UNROLL
   for (int p = 0; p < MAX_CHUNKS * CHUNK_SIZE / VEC; ++p) {
     const int part = p / (CHUNK_SIZE / VEC);
@@ -61,7 +61,7 @@ INLINE void matrix_load(const MatrixReader* r, float* values, int side, int stor
 }
 
 // Sets the values of the slice from `depth` on to 0. With vectors along the depth, `depth` is a multiple of 4.
-INLINE void matrix_end(float* values, int depth, int side, int along_k) {
+INLINE void matrix_end(VALUE_TYPE* values, int depth, int side, int along_k) {
   UNROLL
   for (int p = 0; p < MAX_CHUNKS; ++p) {
     if (p >= CHUNKS(side, VEC)) continue;
@@ -76,7 +76,7 @@ INLINE void matrix_end(float* values, int depth, int side, int along_k) {
 INLINE void matrix_move(MatrixReader* r, int depth) { r->at += depth * r->step; }
 
 // Writes the values of the slice to local memory.
-INLINE void matrix_keep(const float* values, __local StageWord* to, int side, int along_k) {
+INLINE void matrix_keep(const VALUE_TYPE* values, __local StageWord* to, int side, int along_k) {
   UNROLL
   for (int p = 0; p < MAX_CHUNKS; ++p)
     if (p < CHUNKS(side, VEC)) stage_chunk(to, side, p, values + p * CHUNK_SIZE, along_k, VEC);

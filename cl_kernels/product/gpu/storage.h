@@ -1,6 +1,7 @@
-// How the elements of an operand are stored. They become floats on their way to local memory. All calls of these
-// functions pass a constant for `storage`.
+// How the elements of an operand are stored. They become values of the unit on their way to local memory. All calls of
+// these functions pass a constant for `storage`.
 #include "common/inline.h"
+#include "product/gpu/units/types.h"
 
 #define STORAGE_F32 0
 #define STORAGE_F16 1
@@ -10,7 +11,7 @@
 // Bytes of an element.
 #define STORED_BYTES(storage) ((storage) == STORAGE_F32 ? 4 : (storage) == STORAGE_I8 ? 1 : 2)
 
-INLINE float stored_value(__global const char* from, int storage) {
+INLINE VALUE_TYPE stored_value(__global const char* from, int storage) {
   if (storage == STORAGE_F16) return vload_half(0, (__global const half*)from);
   if (storage == STORAGE_BF16) return as_float((uint)*(__global const ushort*)from << 16);
   if (storage == STORAGE_I8) return (float)*from;
@@ -18,7 +19,7 @@ INLINE float stored_value(__global const char* from, int storage) {
 }
 
 // Four neighbours, aligned to four elements.
-INLINE float4 stored_values(__global const char* from, int storage) {
+INLINE VALUES(4) stored_values(__global const char* from, int storage) {
   if (storage == STORAGE_F16) return vload_half4(0, (__global const half*)from);
   if (storage == STORAGE_BF16) return as_float4(convert_uint4(*(__global const ushort4*)from) << 16);
   if (storage == STORAGE_I8) return convert_float4(*(__global const char4*)from);

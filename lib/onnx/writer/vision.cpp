@@ -12,7 +12,7 @@ namespace crisol::onnx {
 namespace {
 
 /// Resize with nearest elements takes these types in ONNX Runtime.
-bool is_resizable(DType dtype) { return dtype == DType::f32 || dtype == DType::i32 || dtype == DType::u8; }
+bool is_resizable(DType dtype) { return dtype == DType::f32 || (is_whole(dtype) && size_of(dtype) <= 4); }
 
 /// A factor in f32 by which a size becomes `count`. ONNX Runtime multiplies in f32, ONNX's inference of shapes in f64.
 float factor_for(double factor, std::int64_t size, std::int64_t count) {

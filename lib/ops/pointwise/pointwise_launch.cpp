@@ -25,7 +25,7 @@ using Scalars = PointwiseKernels::Scalars;
 
 using Numbers = FixedList<runtime::KernelArg, Graph::max_scalars>;
 
-// Parameters of a kernel for any strides, in bytes. OpenCL guarantees 1024.
+// The size of the parameters of a kernel for any strides, in bytes. OpenCL guarantees 1024.
 std::size_t parameter_bytes(std::size_t inputs, std::size_t outputs, std::size_t scalars, int rank) {
   const std::size_t lanes = rank > 4 ? 8 : 4;
   return 16 * (inputs + outputs) + 8 * (scalars + 3) + 8 * lanes * (inputs + 2);

@@ -69,7 +69,7 @@ class Writer {
     return text.str();
   }
 
-  // A conversion that changes nothing in the register, such as f16 to f32, u8 to i32 and bool to u8.
+  // Whether a conversion changes nothing in the register: f16 to f32, u8 to i32 and bool to u8.
   bool is_alias(const Graph::Node& node) const {
     if (node.kind != Kind::convert) return false;
     const DType from = graph_[node.operands[0]].type.dtype, to = node.type.dtype;

@@ -9,7 +9,7 @@ namespace crisol::ops {
 
 namespace {
 
-// bool < whole < floating.
+// The category's rank: bool < whole < floating.
 int category(DType dtype) noexcept { return is_floating(dtype) ? 2 : is_whole(dtype) ? 1 : 0; }
 
 struct Promotion {

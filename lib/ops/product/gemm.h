@@ -20,8 +20,9 @@ struct MatrixLayout {
   std::int64_t row, column;
   std::int64_t batch = 0;
   std::int64_t offset = 0;  ///< Position of the first element in its buffer, modulo 4.
+  std::int64_t type = 0;    ///< The DType of the elements in memory. C is f32.
 
-  MatrixLayout transposed() const noexcept { return {column, row, batch, offset}; }
+  MatrixLayout transposed() const noexcept { return {column, row, batch, offset, type}; }
   kernels::StridedParameters parameters() const noexcept { return {batch, row, column}; }
 };
 
@@ -46,6 +47,8 @@ struct GemmProblem {
   std::int64_t b_is_weight = 0, b_kept = 0;
   ProductContext context{};
 
+  /// The types of A and B in one number; 0 if both are f32.
+  std::int64_t types() const noexcept { return a.type << 8 | b.type; }
   Precision precision() const noexcept { return static_cast<Precision>(context.precision); }
   std::int32_t gemm_flags() const noexcept { return static_cast<std::int32_t>(flags); }
   std::int32_t kernel_flags() const noexcept { return gemm_flags() | epilogue_flags(epilogue); }
@@ -55,17 +58,18 @@ struct GemmProblem {
     return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k) * static_cast<double>(batch);
   }
   static constexpr std::uint32_t written_operands = 1u << 2;
-  /// Which operands are stored transposed, whether B is a weight, and the number of the precision.
+  /// Which operands are stored transposed, whether B is a weight, the number of the precision, and types().
   dispatch::ProblemKey key() const {
-    return {{"m", m},
-            {"n", n},
-            {"k", k},
-            {"batch", batch},
-            {"transa", a.column != 1},
-            {"transb", b.column != 1},
-            {"transc", c.column != 1},
-            {"weight", b_is_weight},
-            {"precision", context.precision}};
+    const dispatch::ProblemKey key{{"m", m},
+                                   {"n", n},
+                                   {"k", k},
+                                   {"batch", batch},
+                                   {"transa", a.column != 1},
+                                   {"transb", b.column != 1},
+                                   {"transc", c.column != 1},
+                                   {"weight", b_is_weight},
+                                   {"precision", context.precision}};
+    return key.with_types(types());
   }
 };
 
@@ -81,9 +85,12 @@ struct Matrix {
   runtime::BufferView first;
   std::int64_t row, column;
   std::int64_t batch = 0;
+  DType type = DType::f32;
 
-  Matrix transposed() const noexcept { return {first, column, row, batch}; }
-  MatrixLayout layout() const noexcept { return {row, column, batch, static_cast<std::int64_t>(first.offset % 4)}; }
+  Matrix transposed() const noexcept { return {first, column, row, batch, type}; }
+  MatrixLayout layout() const noexcept {
+    return {row, column, batch, static_cast<std::int64_t>(first.offset % 4), static_cast<std::int64_t>(type)};
+  }
 };
 
 /// A GemmProblem with its operands.

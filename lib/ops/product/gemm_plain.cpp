@@ -4,6 +4,7 @@
 #include "base/ceil_div.h"
 #include "dispatch/device_defines.h"
 #include "ops/product/gemm.h"
+#include "ops/product/gpu/tiled_product.h"
 
 namespace crisol::ops {
 
@@ -18,6 +19,8 @@ PlanOr plan_gemm_plain(const GemmProblem& p, const Target& target, std::size_t) 
   runtime::KernelSpec spec{
       "product/gemm_plain.cl", "gemm_plain", {{"GROUP", group}, {"PER", per}}, epilogue_prelude(p.epilogue)};
   dispatch::define_fma(spec.defines, target.info);
+  define_storage(spec.defines, "A_STORAGE", p.a.type);
+  define_storage(spec.defines, "B_STORAGE", p.b.type);
   const GemmPlaces at = gemm_places(p);
   const EpilogueArgs e = at.epilogue(p, at.a);
   Plan plan;

@@ -1,4 +1,4 @@
-// Places in a sorted list: cl_kernels/sort/searchsorted.cl.
+// Positions of values in a sorted list: cl_kernels/sort/searchsorted.cl.
 #include "crisol/dtype_table.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/sort.h"

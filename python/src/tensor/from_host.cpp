@@ -133,8 +133,8 @@ struct Format {
   DType dtype;
 };
 
-// There is no float64, so its elements become float32. uint64 needs a dtype by name, because int64 holds only a half of
-// its values.
+// float64 becomes float32, because the library has no float64. For uint64 the caller must name a dtype, because int64
+// holds only half of its values.
 template <class T>
 constexpr Format format_of_numbers(char code) {
   return {code, &read_as<T>, nearest_dtype<T>()};

@@ -91,7 +91,7 @@ nb::object as_python_number(const Tensor& x, const char* type) {
 }
 
 nb::object index(const Tensor& x) {
-  // bytes(x) asks for a position first, and goes on to the buffer after a TypeError alone.
+  // Must be a TypeError: bytes(x) first tries an index, and only after a TypeError reads the buffer.
   if (!is_whole(x.dtype()) || x.numel() != 1)
     throw nb::type_error("only a tensor with one whole number can be a position");
   return item(x);

@@ -154,4 +154,42 @@ TEST_CASE("gemm block: chosen on GPUs, on CPUs only where it is forced") {
   CHECK(ops::choose_gemm(problem, target_of(cpu)).variant == "block");
 }
 
+TEST_CASE("gemm: operands of half precision are read as they are stored") {
+  const std::int64_t m = 37, n = 20, k = 41;
+  // Multiples of 1/8, whose products and sums are exact.
+  std::vector<double> a = testing::random_integers(1, m * k, -8, 8), b = testing::random_integers(2, k * n, -8, 8);
+  for (std::vector<double>* const values : {&a, &b})
+    for (double& value : *values) value /= 8;
+  const std::vector<double> expected = reference::matmul(a, {m, k}, b, {k, n}).values;
+  for (const char* const variant : {"block", "plain"}) {
+    const ForcedVariant forced("matmul", variant);
+    for (const int halves : {1, 2, 3}) {
+      CAPTURE(std::string(variant));
+      CAPTURE(halves);
+      const DType a_type = (halves & 1) != 0 ? DType::f16 : DType::f32,
+                  b_type = (halves & 2) != 0 ? DType::f16 : DType::f32;
+      const Tensor left = tensor_of(a, {m, k}, a_type), right = tensor_of(b, {k, n}, b_type);
+      Tensor y = full({m, n}, NAN);
+      ops::gemm({.device = state_of(y),
+                 .m = m,
+                 .n = n,
+                 .k = k,
+                 .a = {in(left), k, 1, 0, a_type},
+                 .b = {in(right), n, 1, 0, b_type},
+                 .c = {out(y), n, 1}});
+      check_close(y, expected, {0});
+    }
+  }
+  ops::GemmProblem problem = testing::contiguous_problem(64, 64, 64);
+  const std::string key = problem.key().text("matmul");
+  problem.b.type = static_cast<std::int64_t>(DType::f16);
+  CHECK(problem.key().text("matmul") == key + " types=1");
+  for (const TuningCandidate& candidate : describe(ops::gemm_table, &problem, target_of(gpu(108))).candidates)
+    if (candidate.variant == "matrix_packed" || candidate.variant == "clblast")
+      CHECK(candidate.refusal == "it reads f32 alone");
+  DeviceInfo cpu = gpu(8);
+  cpu.type = DeviceType::cpu;
+  CHECK(ops::choose_gemm(problem, target_of(cpu)).variant == "plain");
+}
+
 }  // namespace crisol

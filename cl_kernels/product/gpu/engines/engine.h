@@ -11,6 +11,8 @@
 //   LOCAL_STAGES         declares the local memory `stages`
 //   ITEMS, tile_item()   the work-items of a group, and the number of this one
 //   SLICE                elements of the depth in a slice
+//   VALUE_TYPE           the type that readers give elements in
+//   SUM_TYPE             the type of sums
 //   StageWord            the type of local memory. It holds PER_WORD neighbours of the depth.
 //   STAGE_A, STAGE_B     where a stage holds its slice of A and of B
 //   LOADS(side)          a lower bound for the elements of an operand's slice that an item reads
@@ -43,6 +45,7 @@
 #include "common/unroll.h"
 #include "product/sizes.h"
 #include "product/gpu/units/kinds.h"
+#include "product/gpu/units/types.h"
 #ifdef UNIT
 #include "product/gpu/engines/mma_engine.h"
 #else

@@ -1,4 +1,4 @@
-// The engine that multiplies with multiply-adds, fp32. engines/engine.h describes what it gives.
+// The engine that multiplies with multiply-adds. engines/engine.h describes what it gives.
 //
 // A group computes BM x BN results, and a work-item TM x TN of them, BK of the depth at a time. 32 neighbouring
 // work-items form a patch of 4 x 8, which computes 4 * TM rows and 8 * TN columns in quadrants: item (y, x) of a patch
@@ -6,6 +6,9 @@
 // four at a time, and the 32 items of a wave read neighbouring banks. Nothing depends on the device's wave size.
 //
 // Local ids are (8, ITEMS / 8): dimension 0 is x, dimension 1 counts the rows of all patches.
+
+#include "common/fma.h"
+#include "product/gpu/units/types.h"
 
 #ifndef BM
 #define BM 128
@@ -42,7 +45,7 @@ INLINE int tile_item(void) { return get_local_id(1) * 8 + get_local_id(0); }
 
 // Each operand has [BK][PITCH(side)] words of local memory. PITCH is 4 more than the side. When eight items store
 // pieces of a row transposed, this pitch puts them into different banks.
-typedef float StageWord;
+typedef VALUE_TYPE StageWord;
 #define PER_WORD 1
 #define SLICE BK
 #define LOADS(side) ((side) * BK / ITEMS)
@@ -67,28 +70,28 @@ INLINE int chunk_line(int part, int side, int along_k, int vec) {
 }
 
 // Lines along the depth are transposed.
-INLINE void stage_chunk(__local StageWord* to, int side, int part, const float* values, int along_k, int vec) {
+INLINE void stage_chunk(__local StageWord* to, int side, int part, const VALUE_TYPE* values, int along_k, int vec) {
   const int along = chunk_along(part, side, along_k, vec), line = chunk_line(part, side, along_k, vec);
   if (along_k) {
     UNROLL
     for (int i = 0; i < vec; ++i) to[(along + i) * PITCH(side) + line] = values[i];
   } else if (vec == 4) {
-    *(__local float4*)(to + line * PITCH(side) + along) = vload4(0, values);
+    *(__local VALUES(4)*)(to + line * PITCH(side) + along) = vload4(0, values);
   } else {
     to[line * PITCH(side) + along] = values[0];
   }
 }
 
-INLINE void stage_run(__local StageWord* to, int side, int line, int first, const float* values, int count) {
+INLINE void stage_run(__local StageWord* to, int side, int line, int first, const VALUE_TYPE* values, int count) {
   UNROLL
   for (int i = 0; i < count; ++i) to[(first + i) * PITCH(side) + line] = values[i];
 }
 
-INLINE void stage_word(__local StageWord* to, int side, int line, int word, float first, float last) {
+INLINE void stage_word(__local StageWord* to, int side, int line, int word, VALUE_TYPE first, VALUE_TYPE last) {
   to[word * PITCH(side) + line] = first;
 }
 
-INLINE void stage_element(__local StageWord* to, int side, int line, int depth, float value) {
+INLINE void stage_element(__local StageWord* to, int side, int line, int depth, VALUE_TYPE value) {
   to[depth * PITCH(side) + line] = value;
 }
 
@@ -96,7 +99,7 @@ INLINE void stage_element(__local StageWord* to, int side, int line, int depth, 
 
 #define RUNS TM
 #define ROW_RUN TN
-typedef float TileSums[RUNS * ROW_RUN];
+typedef SUM_TYPE TileSums[RUNS * ROW_RUN];
 
 INLINE int item_row(void) {
   const int y = get_local_id(1);
@@ -119,24 +122,24 @@ INLINE void sums_clear(TileSums acc) {
 
 // Reads four or eight elements. Groups of four are `next` apart. There is no loop, because NVIDIA's compiler does not
 // unroll loops with two iterations and then keeps the fragments in memory.
-INLINE void fragment_read(__local const float* from, int next, int count, float* to) {
-  vstore4(*(__local const float4*)from, 0, to);
-  if (count > 4) vstore4(*(__local const float4*)(from + next), 1, to);
+INLINE void fragment_read(__local const VALUE_TYPE* from, int next, int count, VALUE_TYPE* to) {
+  vstore4(*(__local const VALUES(4)*)from, 0, to);
+  if (count > 4) vstore4(*(__local const VALUES(4)*)(from + next), 1, to);
 }
 
-INLINE void fragments_read(__local const StageWord* stage, int k, float* a, float* b) {
+INLINE void fragments_read(__local const StageWord* stage, int k, VALUE_TYPE* a, VALUE_TYPE* b) {
   fragment_read(STAGE_A(stage) + k * PITCH(BM) + item_row(), ROW_OF(4), TM, a);
   fragment_read(STAGE_B(stage) + k * PITCH(BN) + item_column(), COLUMN_OF(4), TN, b);
 }
 
-INLINE void fragments_multiply(TileSums acc, const float a[TM], const float b[TN]) {
+INLINE void fragments_multiply(TileSums acc, const VALUE_TYPE a[TM], const VALUE_TYPE b[TN]) {
   UNROLL
   for (int i = 0; i < TM; ++i) UNROLL
   for (int j = 0; j < TN; ++j) acc[i * TN + j] = FMA(a[i], b[j], acc[i * TN + j]);
 }
 
 INLINE void slice_multiply(TileSums acc, __local const StageWord* stage) {
-  float a[TM], b[TN];
+  VALUE_TYPE a[TM], b[TN];
   UNROLL
   for (int k = 0; k < BK; ++k) {
     fragments_read(stage, k, a, b);

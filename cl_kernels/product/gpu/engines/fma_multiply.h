@@ -13,9 +13,9 @@
 #include "product/gpu/engines/fma_engine.h"
 
 // Multiplies the slice in `now`, stores the next slice to `then` and starts to read the slice after that.
-INLINE void stages_multiply(TileSums acc, Operands* operands, float a[2][TM], float b[2][TN], float next_a[LOADS(BM)],
-                            float next_b[LOADS(BN)], __local const StageWord* now, __local StageWord* then,
-                            int slices) {
+INLINE void stages_multiply(TileSums acc, Operands* operands, VALUE_TYPE a[2][TM], VALUE_TYPE b[2][TN],
+                            VALUE_TYPE next_a[LOADS(BM)], VALUE_TYPE next_b[LOADS(BN)],
+                            __local const StageWord* now, __local StageWord* then, int slices) {
   UNROLL
   for (int k = 0; k < BK - 1; ++k) {
     fragments_read(now, k + 1, a[1 - k % 2], b[1 - k % 2]);
@@ -35,7 +35,7 @@ INLINE void stages_multiply(TileSums acc, Operands* operands, float a[2][TM], fl
 }
 
 INLINE void tile_multiply(TileSums acc, Operands* operands, __local StageWord* stages, int depth) {
-  float a[2][TM], b[2][TN], next_a[LOADS(BM)], next_b[LOADS(BN)];
+  VALUE_TYPE a[2][TM], b[2][TN], next_a[LOADS(BM)], next_b[LOADS(BN)];
   int slices = (depth + BK - 1) / BK;
   const int part = depth - (slices - 1) * BK;
   operands_load(operands, next_a, next_b);

@@ -5,9 +5,8 @@
 // ids are (LANES, WAVES), so that a wave of the device is one row.
 //
 // Elements in local memory have the type of the unit: they are rounded on their way. With tf32 there is one
-// element in a word of 32 bits. With fp16 and bf16 there are two elements in a word. Products are summed in fp32. A
-// slice has 16 words of each row of A and of each column of B. A multiplication takes 8 of these words, which are a
-// step.
+// element in a word of 32 bits. With fp16 and bf16 there are two elements in a word. A slice has SLICE_WORDS
+// words of each row of A and of each column of B. A multiplication takes STEP_WORDS of these words, which are a step.
 #include "product/sizes.h"
 #include "product/gpu/units/matrix_place.h"
 #include "product/gpu/units/matrix_round.h"
@@ -80,11 +79,11 @@ INLINE int chunk_line(int part, int side, int along_k, int vec) {
   return along_k ? min(square_side(part), side - 4) : square_depth(part);
 }
 
-INLINE void stage_chunk(__local StageWord* to, int side, int part, const float* values, int along_k, int vec) {
+INLINE void stage_chunk(__local StageWord* to, int side, int part, const VALUE_TYPE* values, int along_k, int vec) {
   if (!has_chunk(part, side)) return;
   UNROLL
   for (int row = 0; row < 4; ++row) {
-    const float* from = values + (along_k ? row * 4 : row);
+    const VALUE_TYPE* from = values + (along_k ? row * 4 : row);
     const int step = along_k ? 1 : 4;
     __local StageWord* place = to + place_of_word(square_side(part) + row, square_depth(part) / PER_WORD);
 #if PER_WORD == 2
@@ -98,7 +97,7 @@ INLINE void stage_chunk(__local StageWord* to, int side, int part, const float* 
 
 // Neighbouring items write the same words of neighbouring lines. If an item writes four words at once, no two of these
 // writes use the same bank.
-INLINE void stage_run(__local StageWord* to, int side, int line, int first, const float* values, int count) {
+INLINE void stage_run(__local StageWord* to, int side, int line, int first, const VALUE_TYPE* values, int count) {
   uint words[SLICE_WORDS];
   UNROLL
   for (int i = 0; i < count; i += PER_WORD) words[i / PER_WORD] = round_word(values[i], values[i + PER_WORD - 1]);
@@ -113,11 +112,11 @@ INLINE void stage_run(__local StageWord* to, int side, int line, int first, cons
   }
 }
 
-INLINE void stage_word(__local StageWord* to, int side, int line, int word, float first, float last) {
+INLINE void stage_word(__local StageWord* to, int side, int line, int word, VALUE_TYPE first, VALUE_TYPE last) {
   to[place_of_word(line, word)] = round_word(first, last);
 }
 
-INLINE void stage_element(__local StageWord* to, int side, int line, int depth, float value) {
+INLINE void stage_element(__local StageWord* to, int side, int line, int depth, VALUE_TYPE value) {
   __local StageWord* word = to + place_of_word(line, depth / PER_WORD);
 #if PER_WORD == 2
   ((__local ushort*)word)[depth % 2] = (ushort)round_two(value, value);
@@ -132,7 +131,7 @@ INLINE void stage_element(__local StageWord* to, int side, int line, int depth, 
 #define FRAGMENT_COLUMNS (WN / FN)
 #define ROW_RUN RUN
 #define RUNS (FRAGMENT_ROWS * FRAGMENT_COLUMNS * ACC / RUN)
-typedef float TileSums[RUNS * ROW_RUN];
+typedef SUM_TYPE TileSums[RUNS * ROW_RUN];
 
 // A number's place in a fragment is the sum of two terms: one depends on the lane, the other one on the number's index.
 INLINE int item_row(void) { return wave_row() + acc_row(0, wave_lane()); }
@@ -155,7 +154,7 @@ INLINE void sums_clear(TileSums acc) {
 
 INLINE void slice_multiply(TileSums acc, __local const StageWord* stage) {
   UNROLL
-  for (int step = 0; step < 2; ++step) {
+  for (int step = 0; step < SLICE_WORDS / STEP_WORDS; ++step) {
     FragmentA a[FRAGMENT_ROWS];
     FragmentB b[FRAGMENT_COLUMNS];
     UNROLL

@@ -2,7 +2,7 @@
 #include "product/gpu/engines/mma_engine.h"
 
 INLINE void tile_multiply(TileSums acc, Operands* operands, __local StageWord* stages, int depth) {
-  float next_a[LOADS(BM)], next_b[LOADS(BN)];
+  VALUE_TYPE next_a[LOADS(BM)], next_b[LOADS(BN)];
   int slices = (depth + SLICE - 1) / SLICE;
   int move = depth - (slices - 1) * SLICE;
   operands_load(operands, next_a, next_b);

@@ -5,7 +5,7 @@ typedef ulong4 FragmentA;
 typedef FragmentA FragmentB;
 
 INLINE FragmentA fragment_a(__local const uint* operand, int row, int step) {
-  return (ulong4)((ulong)operand, (ulong)row, (ulong)(step * 8), 0);
+  return (ulong4)((ulong)operand, (ulong)row, (ulong)(step * STEP_WORDS), 0);
 }
 #define fragment_b fragment_a
 
@@ -26,7 +26,7 @@ INLINE void fragment_multiply(float* acc, FragmentA a, FragmentB b) {
   __local const uint *from_a = (__local const uint*)a.x, *from_b = (__local const uint*)b.x;
   for (int i = 0; i < ACC; ++i) {
     const int row = (int)a.y + acc_row(i, get_local_id(0)), column = (int)b.y + acc_column(i, get_local_id(0));
-    for (int word = 0; word < 8; ++word)
+    for (int word = 0; word < STEP_WORDS; ++word)
       acc[i] = product_of(from_a[place_of_word(row, (int)a.z + word)], from_b[place_of_word(column, (int)b.z + word)],
                           acc[i]);
   }

@@ -4,6 +4,7 @@
 // The tests read the first part as C++.
 #include "product/gpu/units/kinds.h"
 #define LANES LANES_MFMA
+#define STEP_WORDS 8
 #define FM 16
 #define FN 16
 #define ACC 4
@@ -27,8 +28,8 @@ typedef uint2 FragmentA;
 typedef uint2 FragmentB;
 
 INLINE uint2 fragment_a(__local const uint* operand, int row, int step) {
-  const int lane = get_local_id(0);
-  return *(__local const uint2*)(operand + row * 16 + place_of_word(a_row_of(lane), step * 8 + a_word_of(lane)));
+  const int lane = get_local_id(0), word = step * STEP_WORDS + a_word_of(lane);
+  return *(__local const uint2*)(operand + row * 16 + place_of_word(a_row_of(lane), word));
 }
 #define fragment_b fragment_a
 

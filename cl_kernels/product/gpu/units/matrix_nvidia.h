@@ -5,6 +5,7 @@
 // The tests read the first part as C++.
 #include "product/gpu/units/kinds.h"
 #define LANES LANES_MMA
+#define STEP_WORDS 8
 #define FM 16
 #define FN 16
 #define ACC 8
@@ -36,12 +37,12 @@ INLINE uint4 read_matrices(__local const uint* from) {
 
 INLINE FragmentA fragment_a(__local const uint* operand, int row, int step) {
   const int lane = get_local_id(0);
-  return read_matrices(operand + row * 16 + place_of_word(a_row_of(lane), step * 8 + a_word_of(lane)));
+  return read_matrices(operand + row * 16 + place_of_word(a_row_of(lane), step * STEP_WORDS + a_word_of(lane)));
 }
 
 INLINE FragmentB fragment_b(__local const uint* operand, int column, int step) {
   const int lane = get_local_id(0);
-  return read_matrices(operand + column * 16 + place_of_word(b_row_of(lane), step * 8 + b_word_of(lane)));
+  return read_matrices(operand + column * 16 + place_of_word(b_row_of(lane), step * STEP_WORDS + b_word_of(lane)));
 }
 
 #if UNIT == UNIT_MMA_SM75

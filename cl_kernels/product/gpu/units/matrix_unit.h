@@ -6,10 +6,13 @@
 //   FM, FN                rows and columns of their result, a fragment
 //   ACC                   how many numbers of the result each item has
 //   acc_row(i, lane), acc_column(i, lane)   the row and column of these numbers
-//   RUN                   so many of an item's numbers, from a multiple of RUN on, are neighbours in a row FragmentA,
-//   FragmentB  what an item holds of FM rows of A and of FN columns of B, 8 words deep fragment_a(operand, row,
-//   step), fragment_b(operand, column, step)   reads a fragment from local memory fragment_multiply(acc, a, b)   acc
-//   += a * b
+//   RUN                   so many of an item's numbers, from a multiple of RUN on, are neighbours in a row
+//   STEP_WORDS            the words of the depth that one multiplication takes
+//   FragmentA, FragmentB  what an item holds of FM rows of A and of FN columns of B, STEP_WORDS deep
+//   fragment_a(operand, row, step), fragment_b(operand, column, step)   reads a fragment from local memory
+//   fragment_multiply(acc, a, b)   acc += a * b
+//
+// It may define VALUE_TYPE and SUM_TYPE of units/types.h anew.
 //
 // All items of a wave must call these functions together. EMULATED is for tests on devices without such a unit. It has
 // the unit's layout, and multiplies with operations that every device has.

@@ -5,6 +5,7 @@
 // The tests read the first part as C++.
 #include "product/gpu/units/kinds.h"
 #define LANES LANES_WMMA
+#define STEP_WORDS 8
 #define FM 16
 #define FN 16
 #define ACC 8
@@ -41,7 +42,7 @@ INLINE uint4 four_words(__local const uint* operand, int row, int word) {
 typedef uint8 FragmentA;
 typedef uint8 FragmentB;
 INLINE uint8 fragment_a(__local const uint* operand, int row, int step) {
-  return (uint8)(four_words(operand, row, step * 8), four_words(operand, row, step * 8 + 4));
+  return (uint8)(four_words(operand, row, step * STEP_WORDS), four_words(operand, row, step * STEP_WORDS + 4));
 }
 #if PRECISION == PRECISION_FP16
 #define WMMA(a, b, c) __builtin_amdgcn_wmma_f32_16x16x16_f16_w32(as_half16(a), as_half16(b), c)
@@ -51,7 +52,9 @@ INLINE uint8 fragment_a(__local const uint* operand, int row, int step) {
 #else
 typedef uint4 FragmentA;
 typedef uint4 FragmentB;
-INLINE uint4 fragment_a(__local const uint* operand, int row, int step) { return four_words(operand, row, step * 8); }
+INLINE uint4 fragment_a(__local const uint* operand, int row, int step) {
+  return four_words(operand, row, step * STEP_WORDS);
+}
 #if PRECISION == PRECISION_FP16
 #define WMMA(a, b, c) __builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12(as_half8(b), as_half8(a), c)
 #else

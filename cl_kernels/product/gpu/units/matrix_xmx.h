@@ -6,6 +6,7 @@
 #else
 #define LANES LANES_XMX16
 #endif
+#define STEP_WORDS 8
 #define FM 8
 #define FN LANES
 #define ACC 8
@@ -26,8 +27,8 @@ typedef int8 FragmentB;
 // The eight words of a column.
 INLINE int8 fragment_b(__local const uint* operand, int column, int step) {
   const int at = column + (int)get_local_id(0);
-  return as_int8((uint8)(*(__local const uint4*)(operand + place_of_word(at, step * 8)),
-                         *(__local const uint4*)(operand + place_of_word(at, step * 8 + 4))));
+  return as_int8((uint8)(*(__local const uint4*)(operand + place_of_word(at, step * STEP_WORDS)),
+                         *(__local const uint4*)(operand + place_of_word(at, step * STEP_WORDS + 4))));
 }
 
 // A lane holds two numbers of each row's depth in sub-groups of 8, and one in sub-groups of 16. In tf32, lanes 0 to 7
@@ -35,18 +36,19 @@ INLINE int8 fragment_b(__local const uint* operand, int column, int step) {
 #if UNIT == UNIT_XMX8
 typedef int8 FragmentA;
 INLINE int8 fragment_a(__local const uint* operand, int row, int step) {
+  const int word = step * STEP_WORDS + (int)get_local_id(0);
   int words[8];
   UNROLL
-  for (int i = 0; i < 8; ++i) words[i] = (int)operand[place_of_word(row + i, step * 8 + (int)get_local_id(0))];
+  for (int i = 0; i < 8; ++i) words[i] = (int)operand[place_of_word(row + i, word)];
   return vload8(0, words);
 }
 #elif PRECISION == PRECISION_TF32
 typedef float4 FragmentA;
 INLINE float4 fragment_a(__local const uint* operand, int row, int step) {
-  const int lane = get_local_id(0);
+  const int lane = get_local_id(0), word = step * STEP_WORDS + lane % 8;
   float rows[4];
   UNROLL
-  for (int i = 0; i < 4; ++i) rows[i] = as_float(operand[place_of_word(row + 2 * i + lane / 8, step * 8 + lane % 8)]);
+  for (int i = 0; i < 4; ++i) rows[i] = as_float(operand[place_of_word(row + 2 * i + lane / 8, word)]);
   return vload4(0, rows);
 }
 #else
@@ -56,7 +58,7 @@ INLINE short8 fragment_a(__local const uint* operand, int row, int step) {
   short rows[8];
   UNROLL
   for (int i = 0; i < 8; ++i)
-    rows[i] = ((__local const short*)(operand + place_of_word(row + i, step * 8 + lane / 2)))[lane % 2];
+    rows[i] = ((__local const short*)(operand + place_of_word(row + i, step * STEP_WORDS + lane / 2)))[lane % 2];
   return vload8(0, rows);
 }
 #endif

@@ -96,6 +96,8 @@ void add_tiled_product(Plan& plan, const Target& target, const Engine& engine, c
   spec.defines.add({"A_ALONG_K", a.along_depth ? 1 : 0});
   spec.defines.add({"B_ALONG_K", b.along_depth ? 1 : 0});
   spec.defines.add({"VEC", vectors_of(product)});
+  define_storage(spec.defines, "A_STORAGE", p.a.type);
+  define_storage(spec.defines, "B_STORAGE", p.b.type);
   define_result(spec, target, is_split ? EpilogueLayout() : p.epilogue,
                 std::min(engine.result_run(), is_split ? part_vectors(p) : stored));
 

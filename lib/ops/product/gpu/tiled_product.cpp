@@ -79,6 +79,14 @@ void define_device(runtime::Defines& defines, const Target& target) {
   if (target.takes_cpu_kernels()) defines.add({"ROLLED", 1});
 }
 
+void define_storage(runtime::Defines& defines, const char* name, std::int64_t type) {
+  static constexpr const char* storages[] = {
+#define CRISOL_DTYPE(name, CODE, ...) "STORAGE_" #CODE,
+#include "crisol/dtypes.def"
+  };
+  if (static_cast<DType>(type) != DType::f32) defines.add({name, storages[type]});
+}
+
 void define_result(runtime::KernelSpec& spec, const Target& target, const EpilogueLayout& epilogue, int vectors) {
   spec.prelude = epilogue_prelude(epilogue);
   spec.defines.add({"VEC_C", vectors});

@@ -121,6 +121,9 @@ void define_device(runtime::Defines& defines, const dispatch::Target& target);
 void define_result(runtime::KernelSpec& spec, const dispatch::Target& target, const EpilogueLayout& epilogue,
                    int vectors);
 
+/// Tells a kernel how an operand is stored (cl_kernels/product/gpu/storage.h) if it is not f32. `type` is a DType.
+void define_storage(runtime::Defines& defines, const char* name, std::int64_t type);
+
 /// The launch of gemm_parts.cl: C = f(the sum of split_k parts (+ C) (+ bias)).
 struct PartsSum {
   dispatch::Place parts, c, bias;
