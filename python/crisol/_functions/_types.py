@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import _crisol as _c
-from .._crisol import Tensor, dtype, float16, float32, int32, int64, uint8
+from .._crisol import Tensor, dtype, float16, float32, int32, int64
 
 __all__ = ["bfloat16", "double", "finfo", "float", "float64", "half", "iinfo", "int", "int16", "int8", "long", "short"]
 
@@ -115,7 +115,7 @@ def _is_complex(self) -> builtins.bool:
 
 def _is_signed(self) -> builtins.bool:
     """Whether it has negative numbers."""
-    return self not in (uint8, _c.bool)
+    return _c.isdtype(self, ("signed integer", "real floating"))
 
 
 dtype.is_floating_point = property(_is_floating_point)
