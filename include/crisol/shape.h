@@ -1,7 +1,6 @@
 // The sizes of a tensor, outermost axis first. A Shape allocates no memory.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
@@ -13,12 +12,23 @@
 
 namespace crisol {
 
-/// Up to 8 sizes (or strides, or axes), outermost first. Rank 0 is a scalar with one element.
+/// Up to 25 sizes (or strides, or axes), outermost first. Rank 0 is a scalar with one element.
 class CRISOL_API Shape {
  public:
-  static constexpr int max_rank = 8;  ///< The largest number of axes.
+  /// The largest number of axes. Views, copies and elementwise ops take so many. Other ops merge axes, and refuse a
+  /// tensor of which more than 8 remain.
+  static constexpr int max_rank = 25;
 
-  Shape() = default;
+  Shape() noexcept {
+    for (int i = 0; i < usual_rank; ++i) sizes_[i] = 0;
+  }
+  Shape(const Shape& other) noexcept { *this = other; }
+  Shape& operator=(const Shape& other) noexcept {
+    rank_ = other.rank_;
+    for (int i = 0; i < usual_rank; ++i) sizes_[i] = other.sizes_[i];
+    for (int i = usual_rank; i < rank_; ++i) sizes_[i] = other.sizes_[i];
+    return *this;
+  }
   /// Throws invalid_argument for more than max_rank sizes. A size may be 0 (an empty tensor). Negative values are
   /// accepted here, because a Shape may hold strides or axes. Functions that take sizes refuse negative values.
   Shape(std::initializer_list<std::int64_t> sizes) : Shape(sizes.begin(), sizes.size()) {}
@@ -38,15 +48,15 @@ class CRISOL_API Shape {
   std::int64_t numel() const noexcept;
 
   /// The size of an axis. The axis must exist and counts from 0.
-  std::int64_t operator[](int axis) const noexcept { return sizes_[static_cast<std::size_t>(axis)]; }
+  std::int64_t operator[](int axis) const noexcept { return sizes_[axis]; }
   /// The same, for changes.
-  std::int64_t& operator[](int axis) noexcept { return sizes_[static_cast<std::size_t>(axis)]; }
+  std::int64_t& operator[](int axis) noexcept { return sizes_[axis]; }
   /// The innermost size. The rank must be at least 1.
   std::int64_t back() const noexcept { return (*this)[rank_ - 1]; }
   /// Iterates over the sizes, from the outermost.
-  const std::int64_t* begin() const noexcept { return sizes_.data(); }
+  const std::int64_t* begin() const noexcept { return sizes_; }
   /// The end, after the innermost size.
-  const std::int64_t* end() const noexcept { return sizes_.data() + rank_; }
+  const std::int64_t* end() const noexcept { return sizes_ + rank_; }
 
   /// Adds a size at the end, as the innermost. Throws invalid_argument for more than max_rank sizes.
   void push_back(std::int64_t size);
@@ -65,7 +75,10 @@ class CRISOL_API Shape {
   friend bool operator!=(const Shape& a, const Shape& b) noexcept { return !(a == b); }
 
  private:
-  std::array<std::int64_t, max_rank> sizes_{};
+  // Copying so many sizes takes less time than asking how many there are. The others are set only where they are used.
+  static constexpr int usual_rank = 8;
+
+  std::int64_t sizes_[max_rank];
   int rank_ = 0;
 };
 

@@ -6,7 +6,7 @@
 
 namespace crisol {
 
-Shape::Shape(const std::int64_t* sizes, std::size_t count) {
+Shape::Shape(const std::int64_t* sizes, std::size_t count) : Shape() {
   require(count <= max_rank, "Shape", "at most ", max_rank, " dimensions, got ", count);
   for (std::size_t i = 0; i < count; ++i) sizes_[i] = sizes[i];
   rank_ = static_cast<int>(count);

@@ -59,6 +59,7 @@ void Plan::push(const Place& place) {
 void Plan::push(CallScalar scalar) { args_.push_back({PlanArg::Kind::call_scalar, 0, {}, scalar.index, 0, 0}); }
 
 void Plan::push(const Lanes& lanes) {
+  runtime::require_kernel_axes(lanes.shape);
   push_longs(lanes.shape.begin(), static_cast<std::size_t>(lanes.shape.rank()), static_cast<std::size_t>(lanes.count));
 }
 

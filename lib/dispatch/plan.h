@@ -61,7 +61,7 @@ struct CallScalar {
   std::uint8_t index;
 };
 
-/// A Shape as an argument of `count` lanes, padded with zeros. A plain Shape argument has Shape::max_rank lanes.
+/// A Shape as an argument of `count` lanes, padded with zeros. A plain Shape argument has kernel_axes lanes.
 struct Lanes {
   Shape shape;
   int count;
@@ -201,7 +201,7 @@ class Plan {
   void push(const Place& place);
   void push(CallScalar scalar);
   void push(const Lanes& lanes);
-  void push(const Shape& shape) { push(Lanes{shape, Shape::max_rank}); }
+  void push(const Shape& shape) { push(Lanes{shape, runtime::kernel_axes}); }
   void push(const ArgList& list);
   template <std::size_t count>
   void push(const std::array<std::int64_t, count>& longs) {

@@ -14,6 +14,10 @@ namespace crisol::ops {
 template <class T, std::size_t capacity>
 class FixedList {
  public:
+  FixedList() = default;
+  FixedList(const FixedList&) = delete;
+  FixedList& operator=(const FixedList&) = delete;
+
   /// Constructs a T from the value in the list's space, because copying a large T would cost more.
   template <class Value>
   void add(const Value& value) {
@@ -25,7 +29,7 @@ class FixedList {
   std::span<const T> span() const noexcept { return {data(), count_}; }
 
  private:
-  static_assert(std::is_trivially_copyable_v<T>);
+  static_assert(std::is_trivially_destructible_v<T>);
   alignas(T) std::byte bytes_[capacity * sizeof(T)];
   std::size_t count_ = 0;
 };

@@ -30,7 +30,14 @@ NdRange::NdRange(std::initializer_list<std::int64_t> global_size, std::initializ
   std::copy(local_size.begin(), local_size.end(), local.begin());
 }
 
+void require_kernel_axes(const Shape& shape) {
+  const char* const op = current_op();
+  require(shape.rank() <= kernel_axes, op != nullptr ? op : "launch", "shape ", shape, " has ", shape.rank(),
+          " axes that cannot be merged, at most ", kernel_axes, " are allowed");
+}
+
 KernelArg::KernelArg(const Shape& shape, int lanes) : size_(static_cast<std::size_t>(lanes) * 8) {
+  require_kernel_axes(shape);
   bytes_.fill(0);
   std::copy(shape.begin(), shape.end(), reinterpret_cast<std::int64_t*>(bytes_.data()));
 }

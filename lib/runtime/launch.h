@@ -79,6 +79,11 @@ struct BufferView {
   std::uint64_t offset;
 };
 
+/// The most axes that kernels walk along: a Shape is a long8. Ops merge axes before they count them.
+inline constexpr int kernel_axes = 8;
+/// Refuses a shape of more axes.
+void require_kernel_axes(const Shape& shape);
+
 /// A scalar, a view (two parameters), or a Shape (one long8, or fewer lanes, outermost first, padded with zeros).
 class KernelArg {
  public:
@@ -94,7 +99,7 @@ class KernelArg {
   KernelArg(const std::array<float, 8>& value) { set(value); }  ///< A float8.
   KernelArg(double) = delete;                                   // Devices need not support double. Write a float.
   KernelArg(bool) = delete;                                     // Not a legal kernel parameter type.
-  KernelArg(const Shape& shape, int lanes = Shape::max_rank);
+  KernelArg(const Shape& shape, int lanes = kernel_axes);
   /// A scalar or vector of these bytes. The bytes are not copied, so they must live until the kernel is queued.
   KernelArg(const void* bytes, std::size_t size) : size_(size), elsewhere_(bytes) {}
 

@@ -101,6 +101,8 @@ struct IndexedPlace {
 };
 
 struct TensorImpl {
+  TensorImpl() noexcept {}  // Without it, make_shared would set all bytes to 0 first.
+
   std::shared_ptr<Storage> storage;
   std::int64_t offset = 0;  ///< In elements.
   Shape shape;

@@ -37,7 +37,7 @@ struct OrArray {
 /// Whether the object is a NumPy array. Does not import NumPy.
 bool is_numpy_array(PyObject* object) noexcept;
 
-/// Reads an int, or a sequence of at most 8. Throws for a longer tuple or list.
+/// Reads an int, or a sequence of at most Shape::max_rank. Throws for a longer tuple or list.
 bool read_shape(PyObject* object, Shape& shape);
 
 /// The DType of a dtype object, of its name, or of Python's types bool, int and float. Throws for "float64".

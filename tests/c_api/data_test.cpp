@@ -185,9 +185,9 @@ TEST_CASE("C: a function gives samples") {
   refused(crisol_dataset_create(1, 0, fields, reads, &calls, release, &dataset), CRISOL_INVALID_ARGUMENT, {"0 fields"});
   refused(crisol_dataset_create(1, 2, fields, nullptr, &calls, release, &dataset), CRISOL_INVALID_ARGUMENT,
           {"read is null"});
-  fields[0].rank = 9;
+  fields[0].rank = CRISOL_MAX_RANK + 1;
   refused(crisol_dataset_create(1, 2, fields, reads, &calls, release, &dataset), CRISOL_INVALID_ARGUMENT,
-          {"9 numbers"});
+          {"26 numbers"});
   CHECK(calls.released == 5);
 }
 

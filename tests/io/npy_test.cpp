@@ -176,7 +176,8 @@ TEST_CASE("npy: a damaged file is refused by name with what is wrong") {
   CHECK(npy_refusal(npy("<f4", "(4611686018427387904, 4)", data)) == Contains("too many elements"));
   CHECK(npy_refusal(npy("<f4", "(99999999999999999999,)", data)) == Contains("a size expected"));
   CHECK(npy_refusal(npy("<f4", "(-1,)", data)) == Contains("a size expected"));
-  CHECK(npy_refusal(npy("<f4", "(1,1,1,1,1,1,1,1,1)", data)) == Contains("more than "));
+  CHECK(npy_refusal(npy("<f4", "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)", data)) ==
+        Contains("more than "));
   CHECK(npy_refusal(npy("<f4", "3", data)) == Contains("'(' expected"));
   CHECK(npy_refusal(npy_with("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", data)) ==
         Contains("structured elements"));

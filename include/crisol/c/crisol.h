@@ -107,7 +107,7 @@ enum {
 };
 
 /** The largest number of axes of a tensor. */
-#define CRISOL_MAX_RANK 8
+#define CRISOL_MAX_RANK 25
 
 /** Makes a contiguous tensor of `rank` sizes. It gets the elements at `data`, outermost axis first. If `data` is
  * null, its elements are undefined. */

@@ -29,6 +29,7 @@ std::optional<TransposeProblem> as_transposes(const Tensor& src, const Shape& sh
   for (const std::int64_t stride : strides[0])
     if (stride < 0) return std::nullopt;  // ops::flip reads with negative strides.
   const Loop loop = collapse(shape, strides);
+  if (loop.shape.rank() - 2 > runtime::kernel_axes) return std::nullopt;
   int row_axis = -1, column_axis = -1;
   for (int i = 0; i < loop.shape.rank(); ++i) {
     if (loop.strides[0][i] == 1 && loop.strides[1][i] != 1) row_axis = i;

@@ -14,7 +14,7 @@ namespace crisol::ops {
 
 /// A batch of transposes. The operands of a plan are the source and the destination.
 struct TransposeProblem {
-  using Axes = std::array<std::int64_t, Shape::max_rank>;
+  using Axes = std::array<std::int64_t, runtime::kernel_axes>;
 
   std::int64_t batch_rank = 0;
   Axes batch{}, src_batch{}, dst_batch{};  ///< The axes outside of the tiles: their sizes, and their strides in both

@@ -23,7 +23,7 @@ struct PointwiseProblem {
   std::int64_t rank;
   /// The sizes, then the strides of each input, then the strides of the outputs, with `rank` numbers each. The rest of
   /// the array is undefined.
-  std::array<std::int64_t, Shape::max_rank*(1 + Loop::max_operands)> axes;
+  std::array<std::int64_t, runtime::kernel_axes*(1 + Loop::max_operands)> axes;
 
   static constexpr std::int64_t gpu_vector = 4, cpu_vector = 16;
 

@@ -8,6 +8,7 @@
 namespace crisol::ops {
 
 AxisList innermost_first(const Shape& axes) {
+  runtime::require_kernel_axes(axes);
   AxisList list{};
   std::reverse_copy(axes.begin(), axes.end(), list.begin());
   return list;

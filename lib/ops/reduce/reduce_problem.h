@@ -11,7 +11,7 @@
 namespace crisol::ops {
 
 /// Sizes or strides of axes, innermost first as the kernels take them, padded with zeros.
-using AxisList = std::array<std::int64_t, Shape::max_rank>;
+using AxisList = std::array<std::int64_t, runtime::kernel_axes>;
 AxisList innermost_first(const Shape& axes);
 
 /// Where the elements come from. The source's operands are the first arguments of the kernels. A tensor is operand 0,

@@ -125,7 +125,7 @@ class Reader {
 
   /// A tensor over the memory of the array if this is possible, otherwise a copy. `copy` may demand or forbid a copy.
   Tensor read(const std::optional<bool>& copy) {
-    if (array_.rank > Shape::max_rank) dlpack::refuse("the array has more than 8 axes");
+    if (array_.rank > Shape::max_rank) dlpack::refuse("the array has more than 25 axes");
     dtype_ = dtype_of(array_.type);
     shape_ = Shape(array_.shape, static_cast<std::size_t>(array_.rank));
     const char* const obstacle = why_not_shared();

@@ -54,7 +54,7 @@ void flatten(Flat& flat, nb::handle object, int depth, int& rank) {
     return;
   }
   if (!nb::isinstance<nb::sequence>(source) || PyUnicode_Check(source.ptr())) refuse(source);
-  if (depth >= Shape::max_rank) throw nb::value_error("[asarray] sequences are nested more than 8 deep");
+  if (depth >= Shape::max_rank) throw nb::value_error("[asarray] sequences are nested more than 25 deep");
   const Py_ssize_t size = PySequence_Size(source.ptr());
   if (depth == rank) throw nb::value_error("[asarray] the nested sequences have different depths");
   if (depth == flat.shape.rank()) flat.shape.push_back(size);
@@ -184,7 +184,7 @@ class Elements {
       : buffer_(object), format_(format_of(view())), dtype_(wanted.value_or(format_.dtype)) {
     if (!wanted && (format_.code == 'Q' || (format_.code == 'L' && sizeof(long) == 8)))
       throw nb::type_error("[asarray] there is no uint64: give a dtype to convert the elements to");
-    if (view().ndim > Shape::max_rank) throw nb::value_error("[asarray] the array has more than 8 axes");
+    if (view().ndim > Shape::max_rank) throw nb::value_error("[asarray] the array has more than 25 axes");
     for (int i = 0; i < view().ndim; ++i) shape_.push_back(view().shape[i]);
   }
 
