@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "ops/overlap.h"
 
 namespace crisol::ops {
 
@@ -60,10 +61,12 @@ Loop collapse(const Shape& shape, std::span<const Shape> strides) {
 }
 
 void require_no_overlap(const char* op, const Tensor& dst) {
-  if (dst.numel() == 0) return;
+  if (!repeats_elements(dst)) return;
   for (int i = 0; i < dst.dim(); ++i)
     require(dst.strides()[i] != 0 || dst.shape()[i] <= 1, op, "cannot write to an expanded tensor: axis ", i, " of ",
             dst.shape(), " repeats its elements");
+  require(false, op, "cannot write to a tensor of shape ", dst.shape(), " and strides ", dst.strides(),
+          ": several of its indices mean the same element");
 }
 
 }  // namespace crisol::ops

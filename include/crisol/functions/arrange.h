@@ -2,6 +2,8 @@
 // undefined tensor, an axis out of range or named twice, numbers that do not fit the shape.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "crisol/tensor.h"
@@ -22,6 +24,13 @@ CRISOL_API Tensor repeat(const Tensor& x, const Shape& counts);
 /// Like repeat, but with fewer counts than axes the counts belong to the last axes. The other axes stay unchanged.
 /// NumPy's tile.
 CRISOL_API Tensor tile(const Tensor& x, const Shape& counts);
+
+/// A view of x's memory with any sizes and strides, in elements: element (i, j, …) of the view is element offset +
+/// i strides[0] + j strides[1] + … of the memory. Without an offset the view begins where x begins (Tensor::offset).
+/// Several indices may mean one element, so this makes windows that overlap. Nothing can be written to such a view.
+/// Refuses negative sizes and strides, and elements outside of x, or of the tensor that x is a view of.
+CRISOL_API Tensor as_strided(const Tensor& x, const Shape& shape, const Shape& strides,
+                             std::optional<std::int64_t> offset = std::nullopt);
 
 /// Expands tensors of rank 0 or 1 to one grid. All results are views of shape (n_0, n_1, …), where n_k is the number of
 /// elements of tensor k. The element of result k at (i_0, i_1, …) is element i_k of tensor k. With xy_indexing the

@@ -2,6 +2,9 @@
 // backwards. An error about an argument out of range shows its value.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "crisol/tensor.h"
 
 namespace crisol::ops {
@@ -9,6 +12,14 @@ namespace crisol::ops {
 /// The same elements in the same order, in another shape with the same number of elements. One size may be -1, and is
 /// then computed. The result is a view if the strides allow it, otherwise a contiguous copy.
 CRISOL_API Tensor reshape(const Tensor& x, const Shape& shape);
+
+/// Any view of the memory that x shares with its views: element (i, j, …) is element offset + i strides[0] + j
+/// strides[1]
+/// + … of this memory. Without an offset the view begins where x begins (Tensor::offset). Several indices may mean one
+/// element, as in windows that overlap. Nothing can be written to such a view. Refuses negative sizes and strides, and
+/// a view that leaves the memory.
+CRISOL_API Tensor as_strided(const Tensor& x, const Shape& shape, const Shape& strides,
+                             std::optional<std::int64_t> offset = std::nullopt);
 
 /// Merges the axes first to last into one axis. A scalar becomes a tensor of shape (1).
 CRISOL_API Tensor flatten(const Tensor& x, int first = 0, int last = -1);

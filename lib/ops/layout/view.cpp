@@ -71,6 +71,26 @@ Tensor reshape(const Tensor& x, const Shape& wanted) {
   return make_view(clone(x), shape, contiguous_strides(shape), 0);
 }
 
+Tensor as_strided(const Tensor& x, const Shape& shape, const Shape& strides, std::optional<std::int64_t> offset) {
+  constexpr const char* op = "as_strided";
+  require_defined(op, x);
+  require(strides.rank() == shape.rank(), op, strides.rank(), " strides ", strides, " for shape ", shape);
+  checked_bytes(op, shape, x.dtype());
+  const std::int64_t first = offset.value_or(x.offset());
+  const auto elements = static_cast<std::int64_t>(x.impl()->storage->bytes / size_of(x.dtype()));
+  require(first >= 0 && first <= elements, op, "offset ", first, " in a memory of ", elements, " elements");
+  std::int64_t room = shape.numel() == 0 ? elements : elements - first - 1;  // Elements behind the first one.
+  for (int i = 0; i < shape.rank(); ++i) {
+    require(strides[i] >= 0, op, "stride ", strides[i], " in ", strides, " is negative");
+    if (shape.numel() == 0 || shape[i] == 1) continue;
+    require(strides[i] <= room / (shape[i] - 1), op, "shape ", shape, ", strides ", strides, " and offset ", first,
+            " leave the memory, which has ", elements, " elements");
+    room -= strides[i] * (shape[i] - 1);
+  }
+  require(room >= 0, op, "the view begins behind the memory, which has ", elements, " elements");
+  return make_view(x, shape, strides, first);
+}
+
 Tensor flatten(const Tensor& x, int first, int last) {
   require_defined("flatten", x);
   if (x.dim() == 0) return reshape(x, {1});

@@ -179,6 +179,9 @@ void bind_arrange(nb::module_& m, TensorClass& tensor) {
   m.def("expand_dims", &expand_dims, "x"_a, "axis"_a = 0, Unlocked(), "A view with new axes of size 1.");
   m.def("moveaxis", &moveaxis, "x"_a, "source"_a, "destination"_a, Unlocked(), "A view with axes moved elsewhere.");
   m.def("permute_dims", &Tensor::permute, "x"_a, "axes"_a, Unlocked(), "A view whose axis i is axis axes[i] of x.");
+  m.def("as_strided", &as_strided, "x"_a, "shape"_a, "strides"_a, "offset"_a = nb::none(), Unlocked(),
+        "A view of x's memory with any sizes and strides, in elements. It begins where x begins, or `offset` elements "
+        "into the memory. Several indices may mean one element. Nothing can be written to such a view.");
   m.def("broadcast_to", &Tensor::expand, "x"_a, "shape"_a, Unlocked(), "Repeats axes of size 1 without a copy.");
   define_along(m, "flip", &flip_of, "x"_a, "axis"_a = nb::none(), Unlocked(),
                "A copy with the elements along the axes in the opposite order. Without `axis`, along all axes.");
