@@ -7,7 +7,18 @@
 // - to ask for the library's choices: ops::conv2d_choice, ops::probe_results, ops::matrix_units,
 // - to limit the extra memory of ops: ops::set_workspace_limit.
 //
+// - to write a result to memory that is there: ops::NAME_into(out, …).
+//
 // For anything else, call a function under NoGrad: it does the same as the raw op.
+//
+// NAME_into writes to `out` what NAME returns, with the same bits. `out` has the shape and the dtype of the result, and
+// any strides. Nothing else in its memory changes. It may be one of the inputs, as in an op in place, or share nothing
+// with them. If kernels cannot write its layout, they write a tensor beside it, which is then copied. Errors
+// (invalid_argument) leave `out` unchanged:
+//
+// - `out` is undefined, or has another shape, dtype or device,
+// - several indices of `out` mean one element,
+// - `out` shares only a part of its elements with an input, or shares elements with another result.
 #pragma once
 
 #include "crisol/ops/blocks.h"
@@ -25,6 +36,7 @@
 #include "crisol/ops/pad.h"
 #include "crisol/ops/pool.h"
 #include "crisol/ops/probe.h"
+#include "crisol/ops/random.h"
 #include "crisol/ops/reduce.h"
 #include "crisol/ops/rnn.h"
 #include "crisol/ops/sampling.h"

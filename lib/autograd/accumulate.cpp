@@ -56,7 +56,7 @@ void accumulate_leaf(Slot& leaf, Tensor&& gradient) {
     leaf.gradient = Tensor();
     accumulate_leaf(leaf, Tensor(sum));
   } else if (leaf.gradient.defined()) {
-    ops::add_into(leaf.gradient, gradient);
+    ops::accumulate_into(leaf.gradient, gradient);
   } else if (leaf.gradient_buffer.defined()) {
     ops::copy_into(free_place(leaf), gradient);
     leaf.gradient = leaf.gradient_buffer;

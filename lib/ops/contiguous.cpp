@@ -4,15 +4,19 @@
 
 namespace crisol::ops {
 
+void resolve_copy(const Tensor& dst, const Tensor& src) {
+  if (runtime::in_dry_run()) return;
+  const runtime::DryRun rehearsal(runtime::DryRun::Kernels::all);
+  copy_into(dst, src);
+}
+
 Contiguous::Contiguous(const Tensor& x) : Contiguous(x, x.defined() ? x.dtype() : DType::f32) {}
 
 Contiguous::Contiguous(const Tensor& x, DType dtype) : tensor_(x) {
   if (!x.defined() || (x.is_contiguous() && x.dtype() == dtype)) return;
   tensor_ = empty(x.shape(), dtype, x.device());
   source_ = x;
-  if (runtime::in_dry_run()) return;
-  const runtime::DryRun rehearsal(runtime::DryRun::Kernels::all);
-  copy_into(tensor_, source_);
+  resolve_copy(tensor_, source_);
 }
 
 Contiguous Contiguous::as_is(const Tensor& x) {

@@ -5,6 +5,9 @@
 
 namespace crisol::ops {
 
+/// Resolves the kernel of a later copy_into, and queues nothing.
+void resolve_copy(const Tensor& dst, const Tensor& src);
+
 /// A tensor, or its row-major copy if the tensor has another layout or dtype. The constructor allocates the copy and
 /// resolves the kernel that makes it, and queues nothing. The copy is queued when a launch takes the operand, which is
 /// after the launch's own kernels are resolved. So an op makes its operands first and then prepares its kernels. If a

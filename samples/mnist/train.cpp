@@ -7,7 +7,6 @@
 #include "common/check_output.h"
 #include "common/json_output.h"
 #include "crisol/crisol.h"
-#include "crisol/ops/elementwise.h"
 #include "data.h"
 #include "evaluate.h"
 #include "model.h"
@@ -62,7 +61,7 @@ EpochMetrics train_epoch(Trainer& trainer, crisol::io::DataLoader& loader, std::
   double done = 0;
   crisol::io::Batch batch;
   for (; loader.next(batch); batch = {}) {
-    crisol::ops::add_into(loss_sum, trainer.step(batch));
+    loss_sum.add_(trainer.step(batch));
     ++done;
     if (progress.step(batch.size())) progress.show({{"loss", loss_sum.item<double>() / done}});
   }

@@ -7,7 +7,6 @@
 #include "crisol/autograd.h"
 #include "crisol/functions/loss.h"
 #include "crisol/io/checkpoint.h"
-#include "crisol/ops/elementwise.h"
 #include "crisol/random.h"
 
 namespace text_lstm {
@@ -111,7 +110,7 @@ void Trainer::step() {
   crisol::optim::clip_grad_norm(optimizer_.parameters(), settings_.clip);
   optimizer_.step();
   schedule_.step();
-  crisol::ops::add_into(loss_sum_, loss.detach());
+  loss_sum_.add_(loss.detach());
   ++losses_;
 }
 

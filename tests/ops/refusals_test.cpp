@@ -26,7 +26,7 @@ TEST_CASE("refusals: tensors that are undefined, or none") {
   check_error([] { ops::fill_into(Tensor(), 1); }, {"[fill_into]", "undefined"});
   check_error([] { ops::sum_to(Tensor(), {1}); }, {"[sum_to]", "undefined"});
   check_error([&] { ops::var_backward(x, Tensor()); }, {"[var_backward]", "undefined"});
-  check_error([&] { ops::add_into(Tensor(), x); }, {"undefined"});
+  check_error([&] { ops::accumulate_into(Tensor(), x); }, {"undefined"});
   check_error([&] { Tensor().add_(x); }, {"undefined"});
 }
 

@@ -51,7 +51,7 @@ TEST_CASE("child: ops on two devices" * doctest::skip()) {
   refused("LSTM", [&] { lstm.forward(ones({1, 1, 2}), {ones({1, 1, 2}, DType::f32, other), ones({1, 1, 2})}); });
   static const auto plus = fuse([](const Expr& a, const Expr& b) { return a + b; });
   refused("linear", [&] { linear(x, x, Tensor(), plus.epilogue(y)); });
-  refused("add_into", [&] { ops::add_into(x, y); });
+  refused("accumulate_into", [&] { ops::accumulate_into(x, y); });
   refused("fuse", [&] { fuse([](const Expr& a, const Expr& b) { return a * b; })(x, y); });
   const Tensor hyper = ops::make_hyper(other);
   refused("sgd_step", [&] { ops::sgd_step(x, ones({2, 2}), Tensor(), hyper, ops::make_progress(Device())); });

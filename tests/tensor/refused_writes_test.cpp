@@ -56,8 +56,8 @@ TEST_CASE("a refused copy, fill or sum into a tensor leaves it") {
   refused({x}, [&] { ops::copy_into(x, ones({2, 2})); }, {"(2, 2)", "(2, 3)"});
   refused({x}, [&] { ops::copy_into(x, Tensor()); }, {"undefined"});
   refused({x}, [&] { ops::copy_into(same, ones({2, 2, 3})); }, {"expanded"});
-  refused({x}, [&] { ops::add_into(x, wide); }, {"(3, 3)", "(2, 3)"});
-  refused({x}, [&] { ops::add_into(x.narrow(1, 0, 2), x.narrow(1, 1, 2)); }, {"share a part"});
+  refused({x}, [&] { ops::accumulate_into(x, wide); }, {"(3, 3)", "(2, 3)"});
+  refused({x}, [&] { ops::accumulate_into(x.narrow(1, 0, 2), x.narrow(1, 1, 2)); }, {"share a part"});
   refused({x}, [&] { Tensor(x).copy_from(std::vector<float>(5)); }, {"5", "6"});
   refused({x}, [&] { Tensor(x).copy_from(std::vector<std::int64_t>(6)); }, {"f32", "i64"});
   refused({whole}, [&] { whole.add_(0.5); }, {"i32"});

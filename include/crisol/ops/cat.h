@@ -15,9 +15,11 @@ namespace crisol::ops {
 /// Joins tensors one after another along an axis. They must have the same dtype, device and rank, and the same sizes
 /// except along the axis.
 CRISOL_API Tensor cat(const std::vector<Tensor>& tensors, int axis = 0);
+CRISOL_API void cat_into(const Tensor& out, const std::vector<Tensor>& tensors, int axis = 0);
 
 /// Joins tensors of one shape along a new axis. The size of the new axis is the number of tensors.
 CRISOL_API Tensor stack(const std::vector<Tensor>& tensors, int axis = 0);
+CRISOL_API void stack_into(const Tensor& out, const std::vector<Tensor>& tensors, int axis = 0);
 
 /// Cuts x along an axis into views of `size` elements. The last view may be smaller. There is at least one view.
 CRISOL_API std::vector<Tensor> split(const Tensor& x, std::int64_t size, int axis = 0);

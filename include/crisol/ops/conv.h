@@ -23,15 +23,21 @@ namespace crisol::ops {
 /// channels that do not fit, a stride or dilation below 1, a negative padding, or an output that would be empty.
 CRISOL_API Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(),
                          const Conv2dOptions& options = {});
+CRISOL_API void conv2d_into(const Tensor& out, const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(),
+                            const Conv2dOptions& options = {});
 
 /// The gradient with respect to x, which has the shape `input` (N, C, H, W). dx[n, c, h, w] is the sum of dy · weight
 /// over all outputs that depend on x[n, c, h, w].
 CRISOL_API Tensor conv2d_backward_data(const Tensor& dy, const Tensor& weight, const Shape& input,
                                        const Conv2dOptions& options = {});
+CRISOL_API void conv2d_backward_data_into(const Tensor& out, const Tensor& dy, const Tensor& weight, const Shape& input,
+                                          const Conv2dOptions& options = {});
 
 /// Gradient with respect to the weight. `weight` is its shape (K, C/G, R, S). Every run gives the same bits.
 CRISOL_API Tensor conv2d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& weight,
                                          const Conv2dOptions& options = {});
+CRISOL_API void conv2d_backward_weight_into(const Tensor& out, const Tensor& dy, const Tensor& x, const Shape& weight,
+                                            const Conv2dOptions& options = {});
 
 /// The computation: the convolution or one of its gradients.
 enum class Conv2dPass { forward, backward_data, backward_weight };
@@ -56,13 +62,19 @@ CRISOL_API Conv2dChoice conv2d_choice(Conv2dPass pass, const Shape& input, const
 /// the result is copied once. The kernel (Q, 1, 1) with stride 1 and padding 0 in height and width needs no copies.
 CRISOL_API Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(),
                          const Conv3dOptions& options = {});
+CRISOL_API void conv3d_into(const Tensor& out, const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(),
+                            const Conv3dOptions& options = {});
 
 /// Gradient with respect to x, of shape `input` (N, C, D, H, W).
 CRISOL_API Tensor conv3d_backward_data(const Tensor& dy, const Tensor& weight, const Shape& input,
                                        const Conv3dOptions& options = {});
+CRISOL_API void conv3d_backward_data_into(const Tensor& out, const Tensor& dy, const Tensor& weight, const Shape& input,
+                                          const Conv3dOptions& options = {});
 
 /// Gradient with respect to the weight. `weight` is its shape (K, C/G, Q, R, S). Every run gives the same bits.
 CRISOL_API Tensor conv3d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& weight,
                                          const Conv3dOptions& options = {});
+CRISOL_API void conv3d_backward_weight_into(const Tensor& out, const Tensor& dy, const Tensor& x, const Shape& weight,
+                                            const Conv3dOptions& options = {});
 
 }  // namespace crisol::ops

@@ -13,6 +13,7 @@ CRISOL_API Tensor clone(const Tensor& x);
 
 /// A contiguous copy with the elements along each of `axes` in the opposite order.
 CRISOL_API Tensor flip(const Tensor& x, const Shape& axes);
+CRISOL_API void flip_into(const Tensor& out, const Tensor& x, const Shape& axes);
 
 /// A contiguous copy in another dtype, or x itself if it has this dtype. Floats become integers by rounding toward
 /// zero. The result is undefined if the integer type cannot hold it. An element becomes bool by `element != 0`. f16 is

@@ -16,8 +16,11 @@ struct DropoutResult {
 /// rounded up to a multiple of 2^-24. Every device drops the same elements: an element is dropped if rand(x.shape(),
 /// generator) would be below p at its position. Refuses p outside [0, 1] and a generator on another device.
 CRISOL_API DropoutResult dropout(const Tensor& x, double p, const Generator& generator);
+CRISOL_API void dropout_into(const Tensor& y, const Tensor& mask, const Tensor& x, double p,
+                             const Generator& generator);
 
 /// The gradient of x: dy / (1 - p) for elements with mask 1, else 0.
 CRISOL_API Tensor dropout_backward(const Tensor& dy, const Tensor& mask, double p);
+CRISOL_API void dropout_backward_into(const Tensor& out, const Tensor& dy, const Tensor& mask, double p);
 
 }  // namespace crisol::ops

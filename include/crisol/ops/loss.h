@@ -54,9 +54,13 @@ CRISOL_API Tensor nll_loss_backward(const Tensor& dy, const Tensor& labels, cons
 
 /// (x - target)^2 of f32 tensors of one shape, or its mean or sum. The mean of no elements is NaN.
 CRISOL_API Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::mean);
+CRISOL_API void mse_loss_into(const Tensor& out, const Tensor& x, const Tensor& target,
+                              Reduction reduction = Reduction::mean);
 /// The gradient of x: 2 (x - target) dy, for the mean divided by the number of elements. The gradient of target is its
 /// negative.
 CRISOL_API Tensor mse_loss_backward(const Tensor& dy, const Tensor& x, const Tensor& target,
                                     Reduction reduction = Reduction::mean);
+CRISOL_API void mse_loss_backward_into(const Tensor& out, const Tensor& dy, const Tensor& x, const Tensor& target,
+                                       Reduction reduction = Reduction::mean);
 
 }  // namespace crisol::ops

@@ -15,9 +15,11 @@ namespace crisol::ops {
 /// a copy if one of its last two strides is 1, as in a transpose or in a slice of rows or columns. Throws
 /// invalid_argument, with both shapes, if a rank is below 2, K differs or the leading axes do not broadcast.
 CRISOL_API Tensor matmul(const Tensor& a, const Tensor& b);
+CRISOL_API void matmul_into(const Tensor& out, const Tensor& a, const Tensor& b);
 
 /// y = x · weightᵀ + bias. x is (…, I), weight (O, I), bias (O) or undefined, and y (…, O).
 CRISOL_API Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor());
+CRISOL_API void linear_into(const Tensor& out, const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor());
 
 /// The matrix unit that computes products in a precision.
 struct MatrixUnits {

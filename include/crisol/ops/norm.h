@@ -27,6 +27,9 @@ struct BatchNormResult {
 CRISOL_API BatchNormResult batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias,
                                         const Tensor& running_mean, const Tensor& running_var,
                                         const BatchNormOptions& options = {});
+CRISOL_API void batch_norm2d_into(const Tensor& y, const Tensor& mean, const Tensor& invstd, const Tensor& x,
+                                  const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
+                                  const Tensor& running_var, const BatchNormOptions& options = {});
 
 /// Gradients of a normalisation's inputs.
 struct NormGradients {
@@ -56,6 +59,9 @@ struct LayerNormResult {
 /// f32 of normalized_shape, or undefined, which means 1 and 0. Refuses epsilon < 0.
 CRISOL_API LayerNormResult layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
                                       const Tensor& bias, double epsilon = 1e-5);
+CRISOL_API void layer_norm_into(const Tensor& y, const Tensor& mean, const Tensor& rstd, const Tensor& x,
+                                const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
+                                double epsilon = 1e-5);
 
 /// The gradients of layer_norm, with x^ = (x - mean) rstd, w = weight or 1, and g = dy w:
 ///

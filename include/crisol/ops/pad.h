@@ -14,5 +14,7 @@ namespace crisol::ops {
 /// (invalid_argument) if there are more paddings than axes, or if negative paddings remove more elements than an axis
 /// has.
 CRISOL_API Tensor pad(const Tensor& x, const std::vector<AxisPadding>& paddings, double value = 0);
+CRISOL_API void pad_into(const Tensor& out, const Tensor& x, const std::vector<AxisPadding>& paddings,
+                         double value = 0);
 
 }  // namespace crisol::ops

@@ -21,23 +21,32 @@ struct MaxPool2dResult {
 /// The largest element of each window. OH = floor((H + 2 padding - dilation (kernel - 1) - 1) / stride) + 1, and OW
 /// likewise. The first of equal elements is taken. If a window holds NaN, the result is NaN, as in PyTorch.
 CRISOL_API MaxPool2dResult max_pool2d(const Tensor& x, const MaxPool2dOptions& options);
+CRISOL_API void max_pool2d_into(const Tensor& values, const Tensor& indices, const Tensor& x,
+                                const MaxPool2dOptions& options);
 
 /// The gradient of x, in shape `input_shape`. `dy` is the gradient of the values. Each element of dy is added at its
 /// index. An index outside the image adds nothing.
 CRISOL_API Tensor max_pool2d_backward(const Tensor& dy, const Tensor& indices, const Shape& input_shape,
                                       const MaxPool2dOptions& options);
+CRISOL_API void max_pool2d_backward_into(const Tensor& out, const Tensor& dy, const Tensor& indices,
+                                         const Shape& input_shape, const MaxPool2dOptions& options);
 
 /// The mean of each window: (N, C, OH, OW), with sizes as in max_pool2d. The divisor follows PyTorch: if ceil_mode lets
 /// a window extend beyond the padding, elements beyond the padding do not count.
 CRISOL_API Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options);
+CRISOL_API void avg_pool2d_into(const Tensor& out, const Tensor& x, const AvgPool2dOptions& options);
 /// The gradient of x, in shape `input_shape`: each element of `dy` is divided like its mean and added to all elements
 /// of its window.
 CRISOL_API Tensor avg_pool2d_backward(const Tensor& dy, const Shape& input_shape, const AvgPool2dOptions& options);
+CRISOL_API void avg_pool2d_backward_into(const Tensor& out, const Tensor& dy, const Shape& input_shape,
+                                         const AvgPool2dOptions& options);
 
 /// The means over windows that divide the image: (N, C, output.h, output.w). Output (oh, ow) is the mean over rows
 /// floor(oh H / output.h) to ceil((oh + 1) H / output.h) - 1, and over columns likewise.
 CRISOL_API Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output);
+CRISOL_API void adaptive_avg_pool2d_into(const Tensor& out, const Tensor& x, IntPair output);
 /// The gradient of x, in shape `input_shape`.
 CRISOL_API Tensor adaptive_avg_pool2d_backward(const Tensor& dy, const Shape& input_shape);
+CRISOL_API void adaptive_avg_pool2d_backward_into(const Tensor& out, const Tensor& dy, const Shape& input_shape);
 
 }  // namespace crisol::ops

@@ -16,59 +16,81 @@ namespace crisol::ops {
 
 /// The sum; 0 for no elements. Integers and bool are added as i64.
 CRISOL_API Tensor sum(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
+CRISOL_API void sum_into(const Tensor& out, const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
 /// The mean of f32 or f16; NaN for no elements, because 0 / 0 has no value.
 CRISOL_API Tensor mean(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
+CRISOL_API void mean_into(const Tensor& out, const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
 /// The product; 1 for no elements. Integers and bool are multiplied as i64.
 CRISOL_API Tensor prod(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
+CRISOL_API void prod_into(const Tensor& out, const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
 /// The largest element, or NaN if an element is NaN. Takes any dtype. Refuses to reduce no elements.
 CRISOL_API Tensor max(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
+CRISOL_API void max_into(const Tensor& out, const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
 /// The smallest element, or NaN if an element is NaN. Takes any dtype. Refuses to reduce no elements.
 CRISOL_API Tensor min(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
+CRISOL_API void min_into(const Tensor& out, const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
 /// The position (i64) of the first largest element. NaN counts as the largest. Positions count the elements of the
 /// reduced axes, outermost axis first. Refuses to reduce no elements.
 CRISOL_API Tensor argmax(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
+CRISOL_API void argmax_into(const Tensor& out, const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
 /// The position (i64) of the first smallest element; otherwise like argmax.
 CRISOL_API Tensor argmin(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
+CRISOL_API void argmin_into(const Tensor& out, const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
 /// The largest elements along one axis and their positions, like max and argmax, in one pass.
 CRISOL_API ExtremeResult max_with_indices(const Tensor& x, int axis, bool keepdim = false);
+CRISOL_API void max_with_indices_into(const Tensor& values, const Tensor& indices, const Tensor& x, int axis,
+                                      bool keepdim = false);
 
 /// The smallest elements along one axis and their positions, like min and argmin, in one pass.
 CRISOL_API ExtremeResult min_with_indices(const Tensor& x, int axis, bool keepdim = false);
+CRISOL_API void min_with_indices_into(const Tensor& values, const Tensor& indices, const Tensor& x, int axis,
+                                      bool keepdim = false);
 
 /// Whether any element differs from 0, as bool. NaN differs from 0. false for no elements.
 CRISOL_API Tensor any(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
+CRISOL_API void any_into(const Tensor& out, const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
 /// Whether all elements differ from 0, as bool. true for no elements.
 CRISOL_API Tensor all(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
+CRISOL_API void all_into(const Tensor& out, const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
 /// The variance of f32 or f16: sum (x - mean)^2 / max(0, n - correction), where n is the number of elements. Correction
 /// 0 gives the variance of the elements. Correction 1 estimates the variance of the distribution that they were drawn
 /// from. The result is accurate even if the mean is large, because the means and squares of blocks are merged (Chan,
 /// Golub and LeVeque 1983).
 CRISOL_API Tensor var(const Tensor& x, const Shape& axes = {}, bool keepdim = false, double correction = 1);
+CRISOL_API void var_into(const Tensor& out, const Tensor& x, const Shape& axes = {}, bool keepdim = false,
+                         double correction = 1);
 
 /// The square root of var. PyTorch calls it std, which is a namespace in C++.
 CRISOL_API Tensor stddev(const Tensor& x, const Shape& axes = {}, bool keepdim = false, double correction = 1);
+CRISOL_API void stddev_into(const Tensor& out, const Tensor& x, const Shape& axes = {}, bool keepdim = false,
+                            double correction = 1);
 
 /// The p-norm of f32 or f16: (sum |x|^p)^(1/p). p = 0 gives the number of elements that are not 0. p = infinity gives
 /// max |x|, p = -infinity min |x|; both refuse to reduce no elements. Refuses p = NaN.
 CRISOL_API Tensor norm(const Tensor& x, double p = 2, const Shape& axes = {}, bool keepdim = false);
+CRISOL_API void norm_into(const Tensor& out, const Tensor& x, double p = 2, const Shape& axes = {},
+                          bool keepdim = false);
 
 /// log sum exp x of f32 or f16, without overflow. -inf for no elements, and if all elements are -inf.
 CRISOL_API Tensor logsumexp(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
+CRISOL_API void logsumexp_into(const Tensor& out, const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
 /// The running sum y[i] = x[0] + … + x[i] along an axis, in the shape of x. Integers and bool give i64.
 CRISOL_API Tensor cumsum(const Tensor& x, int axis);
+CRISOL_API void cumsum_into(const Tensor& out, const Tensor& x, int axis);
 
 /// The running product y[i] = x[0] … x[i] along an axis, in the shape of x. Integers and bool give i64.
 CRISOL_API Tensor cumprod(const Tensor& x, int axis);
+CRISOL_API void cumprod_into(const Tensor& out, const Tensor& x, int axis);
 
 /// Sums x to `shape`, which must broadcast to the shape of x. It turns the gradient of a broadcast input into the
 /// gradient of the input. Returns x itself if the shapes are equal.

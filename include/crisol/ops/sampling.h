@@ -32,6 +32,8 @@ namespace crisol::ops {
 /// num_samples weights are above 0, the remaining samples are -1.
 CRISOL_API Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replacement,
                               const Generator& generator);
+CRISOL_API void multinomial_into(const Tensor& out, const Tensor& weights, std::int64_t num_samples, bool replacement,
+                                 const Generator& generator);
 /// The same with this thread's default generator.
 CRISOL_API Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replacement = false);
 

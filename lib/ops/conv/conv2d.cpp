@@ -6,6 +6,7 @@
 #include "ops/contiguous.h"
 #include "ops/conv/conv2d_variants.h"
 #include "ops/product/with_epilogue.h"
+#include "ops/result.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -29,15 +30,16 @@ constexpr dispatch::Variant<Conv2dProblem> variants[] = {
     {"direct", DeviceClass::any, plan_direct, nullptr, true, 1, false, true}};
 
 ProductResult convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
-                       const ProductEpilogue* f) {
+                       const ProductEpilogue* f, const Tensor* into = nullptr) {
   const char* const op = conv2d_table.op;
   require_dtype(op, "the input", x, DType::f32);
   require_dtype(op, "the weight", weight, DType::f32);
   require_device(op, "the input", x, "the weight", weight);
   const Conv2dSizes sizes = conv2d_sizes(op, x.shape(), weight.shape(), options);
   if (bias.defined()) require_operand(op, "the input", x, "the bias", bias, {sizes.outputs});
-  const Tensor y = empty(sizes.output_shape(), DType::f32, x.device());
-  if (y.numel() == 0) return {y, true};
+  Result result(op, into, sizes.output_shape(), DType::f32, x.device(), {&x, &weight, &bias});
+  const Tensor& y = result.place();
+  if (y.numel() == 0) return {result.done(), true};
   const Contiguous images(x), filters(weight), shift(bias);
   Conv2dProblem problem = conv2d_problem(sizes, {&images.layout(), &filters.layout(), &y});
   problem.has_bias = bias.defined() ? 1 : 0;
@@ -45,7 +47,9 @@ ProductResult convolve(const Tensor& x, const Tensor& weight, const Tensor& bias
   for (EpilogueLayout::Operand& operand : problem.epilogue.operands)
     operand.batch = sizes.group_outputs() * operand.row;  // In the kernels, a batch is a group of channels.
   const PreparedPtr prepared = prepare(conv2d_table, problem, state_of(y));
-  return {y, launch_conv2d(*prepared, images.filled(), in_with_copies(filters.filled()), shift.filled(), y, f)};
+  const bool has_epilogue =
+      launch_conv2d(*prepared, images.filled(), in_with_copies(filters.filled()), shift.filled(), y, f);
+  return {result.done(), has_epilogue};
 }
 
 }  // namespace
@@ -54,6 +58,10 @@ const Table<Conv2dProblem> conv2d_table("conv2d", variants);
 
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options) {
   return convolve(x, weight, bias, options, nullptr).y;
+}
+void conv2d_into(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                 const Conv2dOptions& options) {
+  convolve(x, weight, bias, options, nullptr, &y);
 }
 
 ProductResult conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,

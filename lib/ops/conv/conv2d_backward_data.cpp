@@ -26,11 +26,24 @@ constexpr dispatch::Variant<Conv2dProblem> backward_data_variants[] = {
 
 const Table<Conv2dProblem> conv2d_backward_data_table("conv2d_backward_data", backward_data_variants);
 
-Tensor conv2d_backward_data(const Tensor& dy, const Tensor& weight, const Shape& input, const Conv2dOptions& options) {
+namespace {
+
+Tensor backward_data(const Tensor& dy, const Tensor& weight, const Shape& input, const Conv2dOptions& options,
+                     const Tensor* into = nullptr) {
   const char* const op = conv2d_backward_data_table.op;
   require_dtype(op, "the weight", weight, DType::f32);
   const Conv2dSizes sizes = conv2d_sizes(op, input, weight.shape(), options);
-  return conv2d_gradient(conv2d_backward_data_table, sizes, dy, {input, "the weight", weight, true});
+  return conv2d_gradient(conv2d_backward_data_table, sizes, dy, {input, "the weight", weight, true}, into);
+}
+
+}  // namespace
+
+Tensor conv2d_backward_data(const Tensor& dy, const Tensor& weight, const Shape& input, const Conv2dOptions& options) {
+  return backward_data(dy, weight, input, options);
+}
+void conv2d_backward_data_into(const Tensor& dx, const Tensor& dy, const Tensor& weight, const Shape& input,
+                               const Conv2dOptions& options) {
+  backward_data(dy, weight, input, options, &dx);
 }
 
 }  // namespace crisol::ops

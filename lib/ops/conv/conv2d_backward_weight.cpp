@@ -24,11 +24,24 @@ constexpr dispatch::Variant<Conv2dProblem> backward_weight_variants[] = {
 
 const Table<Conv2dProblem> conv2d_backward_weight_table("conv2d_backward_weight", backward_weight_variants);
 
-Tensor conv2d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& weight, const Conv2dOptions& options) {
+namespace {
+
+Tensor backward_weight(const Tensor& dy, const Tensor& x, const Shape& weight, const Conv2dOptions& options,
+                       const Tensor* into = nullptr) {
   const char* const op = conv2d_backward_weight_table.op;
   require_dtype(op, "the input", x, DType::f32);
   const Conv2dSizes sizes = conv2d_sizes(op, x.shape(), weight, options);
-  return conv2d_gradient(conv2d_backward_weight_table, sizes, dy, {weight, "the input", x, false});
+  return conv2d_gradient(conv2d_backward_weight_table, sizes, dy, {weight, "the input", x, false}, into);
+}
+
+}  // namespace
+
+Tensor conv2d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& weight, const Conv2dOptions& options) {
+  return backward_weight(dy, x, weight, options);
+}
+void conv2d_backward_weight_into(const Tensor& dw, const Tensor& dy, const Tensor& x, const Shape& weight,
+                                 const Conv2dOptions& options) {
+  backward_weight(dy, x, weight, options, &dw);
 }
 
 }  // namespace crisol::ops

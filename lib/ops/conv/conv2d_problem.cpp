@@ -4,6 +4,7 @@
 #include "crisol/ops/copy.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
+#include "ops/result.h"
 #include "ops/window.h"
 #include "tensor/kernel_args.h"
 
@@ -55,15 +56,15 @@ bool launch_conv2d(const dispatch::Prepared& prepared, const Tensor& x, const di
 }
 
 Tensor conv2d_gradient(const Table<Conv2dProblem>& table, const Conv2dSizes& sizes, const Tensor& dy,
-                       const Conv2dGradient& g) {
+                       const Conv2dGradient& g, const Tensor* into) {
   require_operand(table.op, g.name, g.other, "the gradient", dy, sizes.output_shape());
-  const Tensor result = empty(g.shape, DType::f32, dy.device());
-  if (result.numel() == 0) return result;
+  Result result(table.op, into, g.shape, DType::f32, dy.device(), {&dy, &g.other});
+  if (g.shape.numel() == 0) return result.done();
   const Contiguous gradient(dy), other(g.other);
-  const Conv2dProblem problem = conv2d_problem(sizes, {&gradient.layout(), &other.layout(), &result});
-  const PreparedPtr prepared = prepare(table, problem, state_of(result));
+  const Conv2dProblem problem = conv2d_problem(sizes, {&gradient.layout(), &other.layout(), &result.place()});
+  const PreparedPtr prepared = prepare(table, problem, state_of(dy));
   launch(*prepared, {in(gradient), g.is_weight ? in_with_copies(other.filled()) : OperandView(in(other)), out(result)});
-  return result;
+  return result.done();
 }
 
 GemmProblem inner_product(const Conv2dProblem& p, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch) {

@@ -68,9 +68,9 @@ struct Conv2dGradient {
 };
 
 struct Conv2dProblem;
-/// Checks dy and queues the gradient.
+/// Checks dy and queues the gradient. `into` is the place of the result, or nullptr (ops/result.h).
 Tensor conv2d_gradient(const Table<Conv2dProblem>& table, const Conv2dSizes& sizes, const Tensor& dy,
-                       const Conv2dGradient& gradient);
+                       const Conv2dGradient& gradient, const Tensor* into = nullptr);
 
 /// A convolution, or one of its gradients.
 struct Conv2dProblem {

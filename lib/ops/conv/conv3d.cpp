@@ -15,6 +15,7 @@
 #include "ops/check.h"
 #include "ops/conv/conv2d_problem.h"
 #include "ops/rehearsed.h"
+#include "ops/result.h"
 #include "ops/window.h"
 #include "tensor/impl.h"
 #include "tensor/kernel_args.h"
@@ -195,7 +196,8 @@ Tensor conv3d_backward_data(const Tensor& dy, const Tensor& weight, const Shape&
       const Tensor windows = c.windows_of(dx, piece);
       const Tensor parts = reshape(gradient(c.piece_of(dy, piece), c.images_in(piece)), windows.shape());
       // At one tap, the windows share no elements.
-      for (std::int64_t tap = 0; tap < weight.size(2); ++tap) add_into(select(windows, 3, tap), select(parts, 3, tap));
+      for (std::int64_t tap = 0; tap < weight.size(2); ++tap)
+        accumulate_into(select(windows, 3, tap), select(parts, 3, tap));
     });
     return contiguous(c.without_padding(dx));
   });
@@ -218,12 +220,29 @@ Tensor conv3d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& we
     c.for_pieces(target_of(state_of(x)), [&](const VolumePiece& piece) {
       const Tensor part = gradient(c.piece_of(dy, piece), c.windows_of(source, piece), c.images_in(piece));
       if (dw.defined())
-        add_into(dw, part);
+        accumulate_into(dw, part);
       else
         dw = part;
     });
     return dw.defined() ? dw : zeros(weight, DType::f32, x.device());
   });
+}
+
+void conv3d_into(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                 const Conv3dOptions& options) {
+  deliver("conv3d", {&y}, {&x, &weight, &bias}, [&] { return std::array{conv3d(x, weight, bias, options)}; });
+}
+
+void conv3d_backward_data_into(const Tensor& dx, const Tensor& dy, const Tensor& weight, const Shape& input,
+                               const Conv3dOptions& options) {
+  deliver("conv3d_backward_data", {&dx}, {&dy, &weight},
+          [&] { return std::array{conv3d_backward_data(dy, weight, input, options)}; });
+}
+
+void conv3d_backward_weight_into(const Tensor& dw, const Tensor& dy, const Tensor& x, const Shape& weight,
+                                 const Conv3dOptions& options) {
+  deliver("conv3d_backward_weight", {&dw}, {&dy, &x},
+          [&] { return std::array{conv3d_backward_weight(dy, x, weight, options)}; });
 }
 
 }  // namespace crisol::ops

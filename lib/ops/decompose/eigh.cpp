@@ -5,6 +5,7 @@
 #include "ops/decompose/check.h"
 #include "ops/decompose/jacobi.h"
 #include "ops/rehearsed.h"
+#include "ops/result.h"
 
 namespace crisol::ops {
 
@@ -20,6 +21,13 @@ EighResult eigh(const Tensor& x) {
     const SortResult sorted = sort(rotate_rows(rows, true, sharing_of_pairs(rows)));
     const Tensor vectors = in_order(narrow(rows.x, 2, rows.start(), rows.count()), sorted.indices);
     return {like_batch(sorted.values, x), like_batch(transpose(vectors, 1, 2), x)};
+  });
+}
+
+void eigh_into(const Tensor& eigenvalues, const Tensor& eigenvectors, const Tensor& x) {
+  deliver("eigh", {&eigenvalues, &eigenvectors}, {&x}, [&] {
+    const EighResult made = eigh(x);
+    return std::array{made.eigenvalues, made.eigenvectors};
   });
 }
 

@@ -11,6 +11,7 @@
 #include "ops/decompose/check.h"
 #include "ops/decompose/householder.h"
 #include "ops/rehearsed.h"
+#include "ops/result.h"
 
 namespace crisol::ops {
 
@@ -76,6 +77,13 @@ QrResult qr(const Tensor& x, bool complete) {
     const Tensor r = triu(transpose(narrow(rows.x, 2, 0, kept), 1, 2));
     return {like_batch(transpose(columns_of(made, kept), 1, 2), x),
             like_batch(mul(r, reshape(rows.scales, {rows.batch(), 1, 1})), x)};
+  });
+}
+
+void qr_into(const Tensor& q, const Tensor& r, const Tensor& x, bool complete) {
+  deliver("qr", {&q, &r}, {&x}, [&] {
+    const QrResult made = qr(x, complete);
+    return std::array{made.q, made.r};
   });
 }
 

@@ -14,6 +14,7 @@
 #include "ops/decompose/householder.h"
 #include "ops/decompose/jacobi.h"
 #include "ops/rehearsed.h"
+#include "ops/result.h"
 
 namespace crisol::ops {
 
@@ -92,6 +93,17 @@ Tensor svdvals(const Tensor& x) {
     if (x.numel() == 0) return like_batch(zeros({columns.size(0), k}, DType::f32, x.device()), x);
     return like_batch(factors_of(columns, Vectors::none).s, x);
   });
+}
+
+void svd_into(const Tensor& u, const Tensor& s, const Tensor& vh, const Tensor& x, bool full_matrices) {
+  deliver("svd", {&u, &s, &vh}, {&x}, [&] {
+    const SvdResult made = svd(x, full_matrices);
+    return std::array{made.u, made.s, made.vh};
+  });
+}
+
+void svdvals_into(const Tensor& s, const Tensor& x) {
+  deliver("svdvals", {&s}, {&x}, [&] { return std::array{svdvals(x)}; });
 }
 
 }  // namespace crisol::ops

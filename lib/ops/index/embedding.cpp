@@ -6,6 +6,7 @@
 #include "ops/check.h"
 #include "ops/index/indexing.h"
 #include "ops/rehearsed.h"
+#include "ops/result.h"
 
 namespace crisol::ops {
 
@@ -15,7 +16,9 @@ const Table<ScatterProblem> backward_table("embedding_backward", scatter_variant
 
 }  // namespace
 
-Tensor embedding(const Tensor& weight, const Tensor& indices) {
+namespace {
+
+Tensor look_up(const Tensor& weight, const Tensor& indices, const Tensor* into = nullptr) {
   constexpr const char* op = "embedding";
   require_index(op, weight, indices);
   require(weight.dim() == 2, op, "the weight must be (V, D), its shape is ", weight.shape());
@@ -23,8 +26,16 @@ Tensor embedding(const Tensor& weight, const Tensor& indices) {
   const IndexScope scope(op);
   Shape shape = indices.shape();
   shape.push_back(weight.shape()[1]);
-  return reshape(select_slices(weight, 0, Contiguous(indices)), shape);
+  Result y(op, into, shape, weight.dtype(), weight.device(), {&weight, &indices});
+  const Tensor rows = reshape(y.place(), {indices.numel(), weight.shape()[1]});
+  select_slices(weight, 0, Contiguous(indices), &rows);
+  return y.done();
 }
+
+}  // namespace
+
+Tensor embedding(const Tensor& weight, const Tensor& indices) { return look_up(weight, indices); }
+void embedding_into(const Tensor& y, const Tensor& weight, const Tensor& indices) { look_up(weight, indices, &y); }
 
 Tensor embedding_backward(const Tensor& dy, const Tensor& indices, std::int64_t num_embeddings,
                           std::optional<std::int64_t> padding_idx) {
@@ -42,10 +53,15 @@ Tensor embedding_backward(const Tensor& dy, const Tensor& indices, std::int64_t 
   check_indices(op, indices, num_embeddings);
   return rehearsed(call_key(op, {&dy, &indices}, {num_embeddings}), [&] {
     const Tensor sums = zeros({num_embeddings, width}, DType::f32, dy.device());
-    index_add_into(backward_table, sums, {1, num_embeddings, width}, reshape(indices, {indices.numel()}), dy,
-                   padding_idx);
+    add_at(backward_table, sums, {1, num_embeddings, width}, reshape(indices, {indices.numel()}), dy, padding_idx);
     return cast(sums, dy.dtype());
   });
+}
+
+void embedding_backward_into(const Tensor& dweight, const Tensor& dy, const Tensor& indices,
+                             std::int64_t num_embeddings, std::optional<std::int64_t> padding_idx) {
+  deliver(backward_table.op, {&dweight}, {&dy, &indices},
+          [&] { return std::array{embedding_backward(dy, indices, num_embeddings, padding_idx)}; });
 }
 
 }  // namespace crisol::ops

@@ -9,6 +9,7 @@
 #include "ops/check.h"
 #include "ops/contiguous.h"
 #include "ops/index/indexing.h"
+#include "ops/result.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -68,11 +69,10 @@ constexpr Variant<GatherProblem> variants[] = {{"rows", DeviceClass::cpu, plan_r
 const Table<GatherProblem> gather_table("gather", gather_variants());
 const Table<GatherProblem> select_table("index_select", variants);
 
-// Gives y.
-Tensor run(const Table<GatherProblem>& table, const Tensor& x, const AxisSplit& split, const Contiguous& index,
-           std::int64_t picked, bool whole_slices, const Tensor& y, std::uint64_t value_of_missing,
-           std::int32_t fault_of_missing) {
-  if (y.numel() == 0) return y;
+void run(const Table<GatherProblem>& table, const Tensor& x, const AxisSplit& split, const Contiguous& index,
+         std::int64_t picked, bool whole_slices, const Tensor& y, std::uint64_t value_of_missing,
+         std::int32_t fault_of_missing) {
+  if (y.numel() == 0) return;
   const GatherProblem problem{split.outer,
                               split.size,
                               split.inner,
@@ -85,7 +85,20 @@ Tensor run(const Table<GatherProblem>& table, const Tensor& x, const AxisSplit& 
   runtime::FaultFlag& fault = fault_flag_of(state_of(x));
   launch(*prepared, {in(elements), in(index), out(y), fault.words()}, {value_of_missing, fault_of_missing});
   if (fault_of_missing != 0) fault.expect();
-  return y;
+}
+
+Tensor gather(const Tensor& x, int axis, const Tensor& index, const Tensor* into) {
+  require(x.defined(), gather_table.op, "the tensor is undefined");
+  return gather_or(gather_table, x, axis, index, missing_element(x.dtype()), fault_number(gather_table.op), into);
+}
+
+Tensor index_select(const Tensor& x, int axis, const Tensor& index, const Tensor* into) {
+  const char* const op = select_table.op;
+  require_index(op, x, index);
+  require(index.dim() <= 1, op, "the index must have rank 1, its shape is ", index.shape());
+  const int at = normalized_axis(op, axis, x.dim());
+  check_indices(op, index, x.shape()[at]);
+  return select_slices(x, at, Contiguous(index), into);
 }
 
 }  // namespace
@@ -93,7 +106,7 @@ Tensor run(const Table<GatherProblem>& table, const Tensor& x, const AxisSplit& 
 std::span<const Variant<GatherProblem>> gather_variants() { return std::span(variants).subspan(1); }
 
 Tensor gather_or(const Table<GatherProblem>& table, const Tensor& x, int axis, const Tensor& index,
-                 std::uint64_t value_of_missing, std::int32_t fault) {
+                 std::uint64_t value_of_missing, std::int32_t fault, const Tensor* into) {
   const char* const op = table.op;
   require_index(op, x, index);
   require(index.dim() == x.dim(), op, "the index has shape ", index.shape(), ", the tensor ", x.shape(),
@@ -107,31 +120,27 @@ Tensor gather_or(const Table<GatherProblem>& table, const Tensor& x, int axis, c
     part = narrow(part, i, 0, index.shape()[i]);
   }
   check_indices(op, index, x.shape()[at]);
-  const Tensor y = empty(index.shape(), x.dtype(), x.device());
-  return run(table, part, split_at(part.shape(), at), Contiguous(index), index.shape()[at], false, y, value_of_missing,
-             fault);
+  Result y(op, into, index.shape(), x.dtype(), x.device(), {&x, &index});
+  run(table, part, split_at(part.shape(), at), Contiguous(index), index.shape()[at], false, y.place(), value_of_missing,
+      fault);
+  return y.done();
 }
 
-Tensor gather(const Tensor& x, int axis, const Tensor& index) {
-  require(x.defined(), gather_table.op, "the tensor is undefined");
-  return gather_or(gather_table, x, axis, index, missing_element(x.dtype()), fault_number(gather_table.op));
+Tensor gather(const Tensor& x, int axis, const Tensor& index) { return gather(x, axis, index, nullptr); }
+void gather_into(const Tensor& y, const Tensor& x, int axis, const Tensor& index) { gather(x, axis, index, &y); }
+
+Tensor index_select(const Tensor& x, int axis, const Tensor& index) { return index_select(x, axis, index, nullptr); }
+void index_select_into(const Tensor& y, const Tensor& x, int axis, const Tensor& index) {
+  index_select(x, axis, index, &y);
 }
 
-Tensor index_select(const Tensor& x, int axis, const Tensor& index) {
-  const char* const op = select_table.op;
-  require_index(op, x, index);
-  require(index.dim() <= 1, op, "the index must have rank 1, its shape is ", index.shape());
-  const int at = normalized_axis(op, axis, x.dim());
-  check_indices(op, index, x.shape()[at]);
-  return select_slices(x, at, Contiguous(index));
-}
-
-Tensor select_slices(const Tensor& x, int axis, const Contiguous& index) {
+Tensor select_slices(const Tensor& x, int axis, const Contiguous& index, const Tensor* into) {
   Shape shape = x.shape();
   shape[axis] = index.layout().numel();
-  const Tensor y = empty(shape, x.dtype(), x.device());
-  return run(select_table, x, split_at(x.shape(), axis), index, shape[axis], true, y, missing_element(x.dtype()),
-             fault_number(select_table.op));
+  Result y(select_table.op, into, shape, x.dtype(), x.device(), {&x, &index.layout()});
+  run(select_table, x, split_at(x.shape(), axis), index, shape[axis], true, y.place(), missing_element(x.dtype()),
+      fault_number(select_table.op));
+  return y.done();
 }
 
 }  // namespace crisol::ops

@@ -14,7 +14,7 @@ namespace crisol::ops {
 AxisSplit split_at(const Shape& shape, int axis) {
   AxisSplit split;
   for (int i = 0; i < axis; ++i) split.outer *= shape[i];
-  split.size = shape[axis];
+  if (!shape.empty()) split.size = shape[axis];
   for (int i = axis + 1; i < shape.rank(); ++i) split.inner *= shape[i];
   return split;
 }

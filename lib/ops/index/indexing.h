@@ -15,7 +15,7 @@ namespace crisol::ops {
 
 using namespace dispatch;
 
-/// A contiguous tensor as (outer, size, inner), where `size` belongs to an axis.
+/// A contiguous tensor as (outer, size, inner), where `size` belongs to an axis. A scalar has one element along axis 0.
 struct AxisSplit {
   std::int64_t outer = 1, size = 1, inner = 1;
 };
@@ -49,7 +49,7 @@ class IndexScope {
 std::int32_t fault_number(const char* op);
 
 /// index_select without its checks, for an index of any rank. The axis counts from 0.
-Tensor select_slices(const Tensor& x, int axis, const Contiguous& index);
+Tensor select_slices(const Tensor& x, int axis, const Contiguous& index, const Tensor* into = nullptr);
 
 /// The value that an op gives for a missing element, as the bits of the dtype.
 std::uint64_t missing_element(DType dtype);
@@ -96,13 +96,14 @@ std::span<const Variant<GatherProblem>> gather_variants();
 std::span<const Variant<ScatterProblem>> scatter_variants();
 
 /// Does what ops::gather does, under the name of the table's op. `missing` is the value for missing elements. `fault`
-/// is the number with which kernels note them. With 0 they are not noted.
+/// is the number with which kernels note them. With 0 they are not noted. `into` is the place of the result, or nullptr
+/// (ops/result.h).
 Tensor gather_or(const Table<GatherProblem>& table, const Tensor& x, int axis, const Tensor& index,
-                 std::uint64_t missing, std::int32_t fault);
+                 std::uint64_t missing, std::int32_t fault, const Tensor* into = nullptr);
 
 /// Does what index_add does, in place on y, under the name of the table's op. The tensors are contiguous, as (outer,
 /// size, inner). Adds nothing to the destination `skipped`.
-void index_add_into(const Table<ScatterProblem>& table, const Tensor& y, const AxisSplit& split, const Tensor& index,
-                    const Tensor& src, std::optional<std::int64_t> skipped = std::nullopt);
+void add_at(const Table<ScatterProblem>& table, const Tensor& y, const AxisSplit& split, const Tensor& index,
+            const Tensor& src, std::optional<std::int64_t> skipped = std::nullopt);
 
 }  // namespace crisol::ops

@@ -240,8 +240,8 @@ Tensor scatter_elements(const ScatterTable& table, const Tensor& x, int axis, co
 
 std::span<const Variant<ScatterProblem>> scatter_variants() { return scatter_variant_list; }
 
-void index_add_into(const ScatterTable& table, const Tensor& y, const AxisSplit& split, const Tensor& index,
-                    const Tensor& src, std::optional<std::int64_t> not_added) {
+void add_at(const ScatterTable& table, const Tensor& y, const AxisSplit& split, const Tensor& index, const Tensor& src,
+            std::optional<std::int64_t> not_added) {
   run(table, y, split, index, src, index.numel(), true, adding, not_added.value_or(-1));
 }
 

@@ -16,6 +16,7 @@
 #include "ops/overlap.h"
 #include "ops/pointwise/pointwise_kernels.h"
 #include "ops/pointwise/pointwise_plan.h"
+#include "ops/result.h"
 #include "runtime/dry_run.h"
 #include "runtime/memory/transfer.h"
 #include "tensor/impl.h"
@@ -117,7 +118,9 @@ Tensor cast(const Tensor& x, DType dtype) {
   return copy;
 }
 
-Tensor flip(const Tensor& x, const Shape& axes) {
+namespace {
+
+Tensor flip(const Tensor& x, const Shape& axes, const Tensor* into) {
   constexpr const char* op = "flip";
   require(x.defined(), op, "the tensor is undefined");
   Shape strides = x.strides();
@@ -131,9 +134,16 @@ Tensor flip(const Tensor& x, const Shape& axes) {
     offset += (x.shape()[axis] - 1) * strides[axis];
     strides[axis] = -strides[axis];
   }
+  Result y(op, into, x.shape(), x.dtype(), x.device(), {&x}, Result::Layout::any);
   // Only copies can read negative strides, so no other op gets this view.
-  return clone(make_view(x, x.shape(), strides, offset));
+  copy_into(y.place(), make_view(x, x.shape(), strides, offset));
+  return y.done();
 }
+
+}  // namespace
+
+Tensor flip(const Tensor& x, const Shape& axes) { return flip(x, axes, nullptr); }
+void flip_into(const Tensor& y, const Tensor& x, const Shape& axes) { flip(x, axes, &y); }
 
 void fill_into(const Tensor& dst, const Scalar& value) {
   require(dst.defined(), "fill_into", "the tensor is undefined");

@@ -7,10 +7,13 @@
 #include "crisol/ops/copy.h"
 #include "crisol/ops/view.h"
 #include "ops/rehearsed.h"
+#include "ops/result.h"
 
 namespace crisol::ops {
 
-Tensor pad(const Tensor& x, const std::vector<AxisPadding>& paddings, double value) {
+namespace {
+
+Tensor pad(const Tensor& x, const std::vector<AxisPadding>& paddings, double value, const Tensor* into) {
   require(static_cast<int>(paddings.size()) <= x.dim(), "pad", paddings.size(), " pairs for shape ", x.shape(),
           " of rank ", x.dim());
   constexpr std::int64_t most = std::int64_t{1} << 61;  // The sum of three paddings is below 2^63.
@@ -27,9 +30,9 @@ Tensor pad(const Tensor& x, const std::vector<AxisPadding>& paddings, double val
     shape[axis] += padding.before + padding.after;
     grows = grows || padding.before > 0 || padding.after > 0;
   }
-  const Tensor result = empty(shape, x.dtype(), x.device());
+  Result result("pad", into, shape, x.dtype(), x.device(), {&x}, Result::Layout::any);
   Tensor from = x;
-  Tensor to = result;
+  Tensor to = result.place();
   axis = x.dim();
   for (const AxisPadding& padding : paddings) {
     --axis;
@@ -38,11 +41,20 @@ Tensor pad(const Tensor& x, const std::vector<AxisPadding>& paddings, double val
     from = narrow(from, axis, cut_before, kept);
     to = narrow(to, axis, std::max<std::int64_t>(padding.before, 0), kept);
   }
-  rehearsed(call_key("pad", {&from, &to, &result}, {grows ? 1 : 0}), [&] {
-    if (grows) fill_into(result, value);
+  rehearsed(call_key("pad", {&from, &to, &result.place()}, {grows ? 1 : 0}), [&] {
+    if (grows) fill_into(result.place(), value);
     copy_into(to, from);
   });
-  return result;
+  return result.done();
+}
+
+}  // namespace
+
+Tensor pad(const Tensor& x, const std::vector<AxisPadding>& paddings, double value) {
+  return pad(x, paddings, value, nullptr);
+}
+void pad_into(const Tensor& y, const Tensor& x, const std::vector<AxisPadding>& paddings, double value) {
+  pad(x, paddings, value, &y);
 }
 
 }  // namespace crisol::ops

@@ -141,10 +141,9 @@ void check_running(const char* op, const BatchNormInputs& inputs, const Tensor& 
   require(mean.is_contiguous() && var.is_contiguous(), op, "the running statistics must be contiguous");
 }
 
-}  // namespace
-
-BatchNormResult batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
-                             const Tensor& running_var, const BatchNormOptions& options) {
+BatchNormResult normalize_channels(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                                   const Tensor& running_mean, const Tensor& running_var,
+                                   const BatchNormOptions& options, const NormInto& into = {}) {
   const char* const op = forward_table.op;
   const BatchNormInputs inputs = inputs_of(op, x, weight, bias);
   check_running(op, inputs, running_mean, running_var, options.training);
@@ -153,10 +152,17 @@ BatchNormResult batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor
   require(!options.training || inputs.count() != 1, op, "training needs more than one value per channel, shape ",
           x.shape(), " has one");
   const Shape per_channel{inputs.channels};
-  const Tensor y = empty(x.shape(), DType::f32, x.device());
-  if (options.training && inputs.count() == 0)
-    return {y, zeros(per_channel, DType::f32, x.device()), zeros(per_channel, DType::f32, x.device())};
-  const Tensor mean = empty(per_channel, DType::f32, x.device()), invstd = empty(per_channel, DType::f32, x.device());
+  into.require_apart(op);
+  const std::array read{&x, &weight, &bias, &running_mean, &running_var};
+  Result y(op, into.y, x.shape(), DType::f32, x.device(), read),
+      mean(op, into.mean, per_channel, DType::f32, x.device(), read),
+      invstd(op, into.scale, per_channel, DType::f32, x.device(), read);
+  const auto done = [&] { return BatchNormResult{y.done(), mean.done(), invstd.done()}; };
+  if (options.training && inputs.count() == 0) {
+    fill_into(mean.place(), 0);
+    fill_into(invstd.place(), 0);
+    return done();
+  }
   const bool running = running_mean.defined();
   const PreparedPtr prepared = prepare(forward_table, inputs.problem(options.training, running), state_of(x));
   const auto statistic = [&](const Tensor& t, const Tensor& unused) {
@@ -165,9 +171,21 @@ BatchNormResult batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor
   };
   launch(*prepared,
          {in(inputs.x), inputs.or_x(inputs.weight), inputs.or_x(inputs.bias), out(y), out(mean), out(invstd),
-          statistic(running_mean, mean), statistic(running_var, invstd)},
+          statistic(running_mean, mean.place()), statistic(running_var, invstd.place())},
          {static_cast<float>(options.epsilon), static_cast<float>(options.momentum)});
-  return {y, mean, invstd};
+  return done();
+}
+
+}  // namespace
+
+BatchNormResult batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
+                             const Tensor& running_var, const BatchNormOptions& options) {
+  return normalize_channels(x, weight, bias, running_mean, running_var, options);
+}
+void batch_norm2d_into(const Tensor& y, const Tensor& mean, const Tensor& invstd, const Tensor& x, const Tensor& weight,
+                       const Tensor& bias, const Tensor& running_mean, const Tensor& running_var,
+                       const BatchNormOptions& options) {
+  normalize_channels(x, weight, bias, running_mean, running_var, options, {&y, &mean, &invstd});
 }
 
 NormGradients batch_norm2d_backward(const Tensor& dy, const Tensor& x, const Tensor& weight, const Tensor& mean,

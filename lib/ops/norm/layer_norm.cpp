@@ -87,21 +87,31 @@ const Table<LayerNormProblem> layer_norm_forward_table("layer_norm", row_variant
 const Table<LayerNormProblem> layer_norm_backward_table("layer_norm_backward",
                                                         row_variants<LayerNormProblem, plan_backward>);
 
-}  // namespace
-
-LayerNormResult layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
-                           double epsilon) {
+LayerNormResult normalize_rows(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
+                               double epsilon, const NormInto& into = {}) {
   const char* const op = layer_norm_forward_table.op;
   const LayerNormInputs inputs = inputs_of(op, x, normalized_shape, weight, bias);
   require(epsilon >= 0, op, "epsilon must not be negative, it is ", epsilon);
-  const Tensor y = empty(x.shape(), DType::f32, x.device());
-  const Tensor mean = empty(inputs.row_shape, DType::f32, x.device());
-  const Tensor rstd = empty(inputs.row_shape, DType::f32, x.device());
+  into.require_apart(op);
+  Result y(op, into.y, x.shape(), DType::f32, x.device(), {&x, &weight, &bias}),
+      mean(op, into.mean, inputs.row_shape, DType::f32, x.device(), {&x, &weight, &bias}),
+      rstd(op, into.scale, inputs.row_shape, DType::f32, x.device(), {&x, &weight, &bias});
   const PreparedPtr prepared =
       prepare(layer_norm_forward_table, problem_of(inputs, normalized_shape, false), state_of(x));
   launch(*prepared, {in(inputs.x), inputs.or_x(inputs.weight), inputs.or_x(inputs.bias), out(y), out(mean), out(rstd)},
          {static_cast<float>(epsilon)});
-  return {y, mean, rstd};
+  return {y.done(), mean.done(), rstd.done()};
+}
+
+}  // namespace
+
+LayerNormResult layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
+                           double epsilon) {
+  return normalize_rows(x, normalized_shape, weight, bias, epsilon);
+}
+void layer_norm_into(const Tensor& y, const Tensor& mean, const Tensor& rstd, const Tensor& x,
+                     const Shape& normalized_shape, const Tensor& weight, const Tensor& bias, double epsilon) {
+  normalize_rows(x, normalized_shape, weight, bias, epsilon, {&y, &mean, &rstd});
 }
 
 NormGradients layer_norm_backward(const Tensor& dy, const Tensor& x, const Shape& normalized_shape,

@@ -20,9 +20,16 @@ namespace {
 const Tensor nothing;
 
 // dst + alpha * src, for accumulation.
-constexpr PointwiseRow add_scaled{
-    "add_into", RowRule::number, 2, {"a", "b"}, 1, {"alpha"}, "a + alpha * b", "as_T(as_U(a) + as_U(alpha) * as_U(b))",
-    {},         "a + alpha b"};
+constexpr PointwiseRow add_scaled{"accumulate_into",
+                                  RowRule::number,
+                                  2,
+                                  {"a", "b"},
+                                  1,
+                                  {"alpha"},
+                                  "a + alpha * b",
+                                  "as_T(as_U(a) + as_U(alpha) * as_U(b))",
+                                  {},
+                                  "a + alpha b"};
 
 }  // namespace
 
@@ -35,21 +42,33 @@ constexpr PointwiseRow add_scaled{
 
 #define CRISOL_UNARY(name, x, scalars, rule, saved, ...)                                                               \
   Tensor name(const Tensor& x CRISOL_TAKES_##scalars) { return pointwise(rows::name, {x}, {CRISOL_GIVES_##scalars}); } \
-  CRISOL_GRADIENT_##rule(Tensor name##_backward(const Tensor& dy CRISOL_SAVED_##saved CRISOL_TAKES_##scalars) {        \
-    return pointwise_backward(rows::name, 0, dy, {INPUT_##saved}, VALUE_##saved, {CRISOL_GIVES_##scalars});            \
-  })
-#define CRISOL_BINARY(name, a, b, scalars, ...)                            \
-  Tensor name(const Operand& a, const Operand& b CRISOL_TAKES_##scalars) { \
-    return pointwise(rows::name, {a, b}, {CRISOL_GIVES_##scalars});        \
+  void name##_into(const Tensor& out, const Tensor& x CRISOL_TAKES_##scalars) {                                        \
+    pointwise(rows::name, {x}, {CRISOL_GIVES_##scalars}, &out);                                                        \
+  }                                                                                                                    \
+  CRISOL_GRADIENT_##rule(                                                                                              \
+      Tensor name##_backward(const Tensor& dy CRISOL_SAVED_##saved CRISOL_TAKES_##scalars) {                           \
+        return pointwise_backward(rows::name, 0, dy, {INPUT_##saved}, VALUE_##saved, {CRISOL_GIVES_##scalars});        \
+      } void name##_backward_into(const Tensor& out, const Tensor& dy CRISOL_SAVED_##saved CRISOL_TAKES_##scalars) {   \
+        pointwise_backward(rows::name, 0, dy, {INPUT_##saved}, VALUE_##saved, {CRISOL_GIVES_##scalars}, &out);         \
+      })
+#define CRISOL_BINARY(name, a, b, scalars, ...)                                                    \
+  Tensor name(const Operand& a, const Operand& b CRISOL_TAKES_##scalars) {                         \
+    return pointwise(rows::name, {a, b}, {CRISOL_GIVES_##scalars});                                \
+  }                                                                                                \
+  void name##_into(const Tensor& out, const Operand& a, const Operand& b CRISOL_TAKES_##scalars) { \
+    pointwise(rows::name, {a, b}, {CRISOL_GIVES_##scalars}, &out);                                 \
   }
-#define CRISOL_TERNARY(name, a, b, c, scalars, ...)                                          \
-  Tensor name(const Operand& a, const Operand& b, const Operand& c CRISOL_TAKES_##scalars) { \
-    return pointwise(rows::name, {a, b, c}, {CRISOL_GIVES_##scalars});                       \
+#define CRISOL_TERNARY(name, a, b, c, scalars, ...)                                                                  \
+  Tensor name(const Operand& a, const Operand& b, const Operand& c CRISOL_TAKES_##scalars) {                         \
+    return pointwise(rows::name, {a, b, c}, {CRISOL_GIVES_##scalars});                                               \
+  }                                                                                                                  \
+  void name##_into(const Tensor& out, const Operand& a, const Operand& b, const Operand& c CRISOL_TAKES_##scalars) { \
+    pointwise(rows::name, {a, b, c}, {CRISOL_GIVES_##scalars}, &out);                                                \
   }
 #include "crisol/ops/pointwise.def"
 
-void add_into(const Tensor& dst, const Tensor& src, double alpha) {
-  pointwise_into("add_into", add_scaled, dst, {dst, src}, {alpha});
+void accumulate_into(const Tensor& dst, const Tensor& src, double alpha) {
+  pointwise_into("accumulate_into", add_scaled, dst, {dst, src}, {alpha});
 }
 
 }  // namespace ops

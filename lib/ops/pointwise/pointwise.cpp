@@ -9,7 +9,9 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "crisol/dtype_table.h"
+#include "crisol/ops/copy.h"
 #include "ops/pointwise/pointwise_kernels.h"
+#include "ops/result.h"
 #include "tensor/impl.h"
 
 namespace crisol::ops {
@@ -204,15 +206,13 @@ Shape channel_shape(const Shape& x, const Shape& weight) {
   return shape;
 }
 
-Tensor pointwise(const PointwiseRow& row, Operands operands, Scalars scalars) {
+Tensor pointwise(const PointwiseRow& row, Operands operands, Scalars scalars, const Tensor* into) {
   Aligned store;
   const Operands inputs = aligned(row, operands, store);
   Call call(row, forward_mode);
   add_forward(call, row, inputs, scalars);
   const PointwiseKernels& kernels = call.kernels([&] { return forward_graph(row, call.types(), std::nullopt); });
-  Tensor result;
-  kernels.run(row.name, call.tensors(), call.numbers(), {&result, 1});
-  return result;
+  return kernels.run_once(row.name, call.tensors(), call.numbers(), into);
 }
 
 void pointwise_into(const char* op, const PointwiseRow& row, const Tensor& output, Operands operands, Scalars scalars) {
@@ -231,13 +231,18 @@ void pointwise_into(const char* op, const PointwiseRow& row, const Tensor& outpu
 }
 
 Tensor pointwise_backward(const PointwiseRow& row, std::size_t k, const Tensor& dy, Operands operands, const Tensor& y,
-                          Scalars scalars) {
+                          Scalars scalars, const Tensor* into) {
   require(dy.defined() && is_floating(dy.dtype()), row.name, "the gradient of the result must be ",
           TypesThat{is_floating});
   require(k < row.input_count && row.derivatives[k] != nullptr, row.name, "has no derivative by input ", k);
   const std::string_view derivative = row.derivatives[k];
-  if (derivative == "dy") return dy;
-  if (derivative == "0") return zeros(dy.shape(), dy.dtype(), dy.device());
+  if (derivative == "dy" || derivative == "0") {
+    const bool is_zero = derivative == "0";
+    if (into == nullptr) return is_zero ? zeros(dy.shape(), dy.dtype(), dy.device()) : dy;
+    Result result(row.name, into, dy.shape(), dy.dtype(), dy.device(), {&dy}, Result::Layout::any);
+    is_zero ? fill_into(result.place(), 0) : copy_into(result.place(), dy);
+    return result.done();
+  }
   Aligned store;
   const Operands inputs = aligned(row, operands, store);
   Call call(row, derivative_mode(k));
@@ -249,9 +254,7 @@ Tensor pointwise_backward(const PointwiseRow& row, std::size_t k, const Tensor& 
   for (std::size_t i = 0; i < row.scalar_count; ++i)
     (read & PointwiseRow::reads_scalar << i) != 0 ? call.add_number(scalars[i]) : call.add_nothing();
   const PointwiseKernels& kernels = call.kernels([&] { return derivative_graph(row, k, call.types()); });
-  Tensor result;
-  kernels.run(row.name, call.tensors(), call.numbers(), {&result, 1});
-  return result;
+  return kernels.run_once(row.name, call.tensors(), call.numbers(), into);
 }
 
 }  // namespace crisol::ops

@@ -12,11 +12,12 @@ namespace crisol::ops {
 using Operands = std::span<const Operand>;
 using Scalars = std::span<const Scalar>;
 
-/// Computes a row of tensors and numbers, with at least one tensor. Returns a new contiguous tensor.
-Tensor pointwise(const PointwiseRow& row, Operands inputs, Scalars scalars = {});
+/// Computes a row of tensors and numbers, with at least one tensor. Returns a new contiguous tensor, or writes `into`
+/// (ops/result.h).
+Tensor pointwise(const PointwiseRow& row, Operands inputs, Scalars scalars = {}, const Tensor* into = nullptr);
 inline Tensor pointwise(const PointwiseRow& row, std::initializer_list<Operand> inputs,
-                        std::initializer_list<Scalar> scalars = {}) {
-  return pointwise(row, Operands(inputs.begin(), inputs.size()), Scalars(scalars.begin(), scalars.size()));
+                        std::initializer_list<Scalar> scalars = {}, const Tensor* into = nullptr) {
+  return pointwise(row, Operands(inputs.begin(), inputs.size()), Scalars(scalars.begin(), scalars.size()), into);
 }
 
 /// Computes a row into an existing tensor, which may be one of the inputs. The result is converted to its dtype, but
@@ -29,14 +30,15 @@ inline void pointwise_into(const char* op, const PointwiseRow& row, const Tensor
 }
 
 /// dy times the derivative of a row with respect to its input k, in the broadcast shape and the dtype of dy. Returns dy
-/// itself if the derivative is 1. Inputs and y may be undefined if the derivative does not read them.
+/// itself if the derivative is 1 and `into` is nullptr. Inputs and y may be undefined if the derivative does not read
+/// them.
 Tensor pointwise_backward(const PointwiseRow& row, std::size_t k, const Tensor& dy, Operands inputs, const Tensor& y,
-                          Scalars scalars = {});
+                          Scalars scalars = {}, const Tensor* into = nullptr);
 inline Tensor pointwise_backward(const PointwiseRow& row, std::size_t k, const Tensor& dy,
                                  std::initializer_list<Operand> inputs, const Tensor& y,
-                                 std::initializer_list<Scalar> scalars = {}) {
+                                 std::initializer_list<Scalar> scalars = {}, const Tensor* into = nullptr) {
   return pointwise_backward(row, k, dy, Operands(inputs.begin(), inputs.size()), y,
-                            Scalars(scalars.begin(), scalars.size()));
+                            Scalars(scalars.begin(), scalars.size()), into);
 }
 
 /// The shape to which the second input of a row with RowRule::channel is brought: (C) becomes (C, 1, 1) for an x (N, C,

@@ -37,6 +37,9 @@ class PointwiseKernels {
   /// Writes to existing tensors. They must have the same shape, to which the inputs broadcast, and the same strides, of
   /// any kind. An input may be an output, but must not overlap an output in another way. Also refuses expanded outputs.
   void run_into(const char* op, Inputs inputs, Scalars scalars, std::span<const Tensor> outputs) const;
+  /// Writes one result to `into`, which must have the shape that the inputs broadcast to, or makes a new tensor if
+  /// `into` is nullptr. Gives the result.
+  Tensor run_once(const char* op, Inputs inputs, Scalars scalars, const Tensor* into) const;
 
   const PointwiseGraph& graph() const noexcept { return graph_; }
   /// The smallest number of elements for which another work-item pays on a CPU. The number is larger if each element

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "crisol/dtype_table.h"
 #include "crisol/ops/view.h"
+#include "ops/check.h"
 #include "ops/contiguous.h"
 #include "ops/fixed_list.h"
 #include "ops/layout/transpose_copy.h"
@@ -45,10 +46,41 @@ PointwiseProblem problem_of(const PointwiseKernels& kernels, Inputs inputs, std:
   return problem;
 }
 
+// Whether more axes than a kernel can walk remain after merging.
+bool has_too_many_axes(Inputs inputs, const Tensor& output) {
+  if (output.dim() <= runtime::kernel_axes) return false;
+  FixedList<Shape, Loop::max_operands> strides;
+  for (const Tensor* x : inputs) strides.add(broadcast_strides(*x, output.shape()));
+  strides.add(output.strides());
+  return collapse(output.shape(), strides.span()).shape.rank() > runtime::kernel_axes;
+}
+
+void launch(const PointwiseKernels& kernels, Inputs inputs, Scalars scalars, std::span<const Tensor> outputs,
+            bool in_place);
+
+// One launch for each index of the shortest axis.
+void launch_slices(const PointwiseKernels& kernels, Inputs inputs, Scalars scalars, std::span<const Tensor> outputs,
+                   bool in_place) {
+  const Shape& shape = outputs[0].shape();
+  int axis = -1;
+  for (int i = 0; i < shape.rank(); ++i)
+    if (shape[i] > 1 && (axis < 0 || shape[i] < shape[axis])) axis = i;
+  for (std::int64_t index = 0; index < shape[axis]; ++index) {
+    std::vector<Tensor> parts_of_inputs, parts_of_outputs;
+    std::vector<const Tensor*> read;
+    parts_of_inputs.reserve(inputs.size());
+    for (const Tensor* x : inputs)
+      read.push_back(&parts_of_inputs.emplace_back(select(expand(*x, shape), axis, index)));
+    for (const Tensor& y : outputs) parts_of_outputs.push_back(select(y, axis, index));
+    launch(kernels, read, scalars, parts_of_outputs, in_place);
+  }
+}
+
 void launch(const PointwiseKernels& kernels, Inputs inputs, Scalars scalars, std::span<const Tensor> outputs,
             bool in_place) {
   const Tensor& first = outputs[0];
   if (first.numel() == 0 || runtime::needs_no_kernels()) return;
+  if (has_too_many_axes(inputs, first)) return launch_slices(kernels, inputs, scalars, outputs, in_place);
   std::vector<Contiguous> copies;
   FixedList<const Tensor*, Graph::max_inputs> read;
   FixedList<Shape, Loop::max_operands> strides;
@@ -73,6 +105,14 @@ void launch(const PointwiseKernels& kernels, Inputs inputs, Scalars scalars, std
   for (std::size_t i = 0; i < scalars.size(); ++i)
     numbers.add(number_argument(scalars[i], kernels.graph().scalar_dtype(i)));
   launch(*prepared, views.span(), numbers.span());
+}
+
+Shape joint_shape(const char* op, Inputs inputs) {
+  require(!inputs.empty(), op, "at least one tensor must be given");
+  Shape shape = inputs[0]->shape();
+  for (std::size_t i = 1; i < inputs.size(); ++i)
+    if (inputs[i]->shape() != shape) shape = broadcast_shape(op, shape, inputs[i]->shape());
+  return shape;
 }
 
 }  // namespace
@@ -112,10 +152,7 @@ void PointwiseKernels::check(const char* op, Inputs inputs, Scalars scalars) con
 void PointwiseKernels::run(const char* op, Inputs inputs, Scalars scalars, std::span<Tensor> outputs) const {
   check(op, inputs, scalars);
   const runtime::OpScope scope(op);
-  require(!inputs.empty(), op, "at least one tensor must be given");
-  Shape shape = inputs[0]->shape();
-  for (std::size_t i = 1; i < inputs.size(); ++i)
-    if (inputs[i]->shape() != shape) shape = broadcast_shape(op, shape, inputs[i]->shape());
+  const Shape shape = joint_shape(op, inputs);
   for (std::size_t i = 0; i < outputs.size(); ++i)
     outputs[i] = empty(shape, graph_.output_dtype(i), inputs[0]->device());
   launch(*this, inputs, scalars, outputs, false);
@@ -149,6 +186,20 @@ void PointwiseKernels::run_into(const char* op, Inputs inputs, Scalars scalars, 
     }
   }
   launch(*this, inputs, scalars, outputs, in_place);
+}
+
+Tensor PointwiseKernels::run_once(const char* op, Inputs inputs, Scalars scalars, const Tensor* into) const {
+  if (into != nullptr) {
+    const Shape shape = joint_shape(op, inputs);
+    require(into->defined(), op, "out is undefined");
+    require_dtype(op, "out", *into, graph_.output_dtype(0));
+    require_shape(op, "out", *into, shape);
+    run_into(op, inputs, scalars, {into, 1});
+    return *into;
+  }
+  Tensor result;
+  run(op, inputs, scalars, {&result, 1});
+  return result;
 }
 
 }  // namespace crisol::ops

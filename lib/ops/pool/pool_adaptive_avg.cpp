@@ -74,22 +74,32 @@ constexpr Variant<AdaptivePoolProblem> backward_variants[] = {{"planes", DeviceC
 const Table<AdaptivePoolProblem> forward_table("adaptive_avg_pool2d", forward_variants);
 const Table<AdaptivePoolProblem> backward_table("adaptive_avg_pool2d_backward", backward_variants);
 
-}  // namespace
-
-Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output) {
+Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output, const Tensor* into) {
   const char* const op = forward_table.op;
   require_dtype(op, "the input", x, DType::f32);
   require_images(op, x.shape());
   const Shape shape{x.size(0), x.size(1), output.h, output.w};
   const AdaptivePoolProblem problem = problem_of(op, x.shape(), shape, x.device());
-  return pooled(forward_table, problem, x, shape);
+  return pooled(forward_table, problem, x, shape, into);
 }
 
-Tensor adaptive_avg_pool2d_backward(const Tensor& dy, const Shape& input_shape) {
+Tensor adaptive_avg_pool2d_backward(const Tensor& dy, const Shape& input_shape, const Tensor* into) {
   const char* const op = backward_table.op;
   require_dtype(op, "the output's gradient", dy, DType::f32);
   const AdaptivePoolProblem problem = problem_of(op, input_shape, dy.shape(), dy.device());
-  return pooled(backward_table, problem, dy, input_shape);
+  return pooled(backward_table, problem, dy, input_shape, into);
+}
+
+}  // namespace
+
+Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output) { return adaptive_avg_pool2d(x, output, nullptr); }
+void adaptive_avg_pool2d_into(const Tensor& y, const Tensor& x, IntPair output) { adaptive_avg_pool2d(x, output, &y); }
+
+Tensor adaptive_avg_pool2d_backward(const Tensor& dy, const Shape& input_shape) {
+  return adaptive_avg_pool2d_backward(dy, input_shape, nullptr);
+}
+void adaptive_avg_pool2d_backward_into(const Tensor& dx, const Tensor& dy, const Shape& input_shape) {
+  adaptive_avg_pool2d_backward(dy, input_shape, &dx);
 }
 
 }  // namespace crisol::ops

@@ -54,20 +54,32 @@ AvgPoolProblem problem_of(const char* op, const Shape& shape, const AvgPool2dOpt
           options.count_include_pad ? 1 : 0, options.divisor};
 }
 
-}  // namespace
-
-Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options) {
+Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options, const Tensor* into) {
   const char* const op = avg_forward_table.op;
   require_dtype(op, "the input", x, DType::f32);
   const AvgPoolProblem problem = problem_of(op, x.shape(), options);
-  return pooled(avg_forward_table, problem, x, {x.size(0), x.size(1), problem.out_h, problem.out_w});
+  return pooled(avg_forward_table, problem, x, {x.size(0), x.size(1), problem.out_h, problem.out_w}, into);
 }
 
-Tensor avg_pool2d_backward(const Tensor& dy, const Shape& input_shape, const AvgPool2dOptions& options) {
+Tensor avg_pool2d_backward(const Tensor& dy, const Shape& input_shape, const AvgPool2dOptions& options,
+                           const Tensor* into) {
   const char* const op = avg_backward_table.op;
   const AvgPoolProblem problem = problem_of(op, input_shape, options);
   require_gradient(op, dy, {input_shape[0], input_shape[1], problem.out_h, problem.out_w}, input_shape);
-  return pooled(avg_backward_table, problem, dy, input_shape);
+  return pooled(avg_backward_table, problem, dy, input_shape, into);
+}
+
+}  // namespace
+
+Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options) { return avg_pool2d(x, options, nullptr); }
+void avg_pool2d_into(const Tensor& y, const Tensor& x, const AvgPool2dOptions& options) { avg_pool2d(x, options, &y); }
+
+Tensor avg_pool2d_backward(const Tensor& dy, const Shape& input_shape, const AvgPool2dOptions& options) {
+  return avg_pool2d_backward(dy, input_shape, options, nullptr);
+}
+void avg_pool2d_backward_into(const Tensor& dx, const Tensor& dy, const Shape& input_shape,
+                              const AvgPool2dOptions& options) {
+  avg_pool2d_backward(dy, input_shape, options, &dx);
 }
 
 }  // namespace crisol::ops

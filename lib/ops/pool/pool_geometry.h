@@ -9,6 +9,7 @@
 #include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
+#include "ops/result.h"
 #include "ops/window.h"
 #include "pool/parameters.h"
 #include "tensor/kernel_args.h"
@@ -45,13 +46,15 @@ inline void require_gradient(const char* op, const Tensor& dy, const Shape& want
 }
 
 /// Runs an op with one operand x, and returns its result of the given shape. `problem` describes the op for its table.
+/// `into` is the place of the result, or nullptr (ops/result.h).
 template <class Problem>
-Tensor pooled(const dispatch::Table<Problem>& table, const Problem& problem, const Tensor& x, const Shape& shape) {
+Tensor pooled(const dispatch::Table<Problem>& table, const Problem& problem, const Tensor& x, const Shape& shape,
+              const Tensor* into = nullptr) {
   const Contiguous input(x);
-  const Tensor y = empty(shape, DType::f32, x.device());
+  Result y(table.op, into, shape, DType::f32, x.device(), {&x});
   const dispatch::PreparedPtr prepared = dispatch::prepare(table, problem, state_of(x));
   dispatch::launch(*prepared, {in(input), out(y)});
-  return y;
+  return y.done();
 }
 
 /// A plan for CPUs. Its kernel goes through `units`, which are rows or planes.

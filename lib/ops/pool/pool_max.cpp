@@ -39,22 +39,23 @@ PoolGeometry geometry_of(const char* op, const Shape& shape, const MaxPool2dOpti
   return pool_geometry(op, shape, options.kernel, options.stride, options.padding, options.dilation, options.ceil_mode);
 }
 
-}  // namespace
-
-MaxPool2dResult max_pool2d(const Tensor& x, const MaxPool2dOptions& options) {
+MaxPool2dResult max_pool2d(const Tensor& x, const MaxPool2dOptions& options, const Tensor* values_into,
+                           const Tensor* indices_into) {
   const char* const op = max_forward_table.op;
   require_dtype(op, "the input", x, DType::f32);
   const PoolGeometry geometry = geometry_of(op, x.shape(), options);
   const Shape shape{x.size(0), x.size(1), geometry.out_h, geometry.out_w};
   const Contiguous input(x);
-  MaxPool2dResult result{empty(shape, DType::f32, x.device()), empty(shape, DType::i32, x.device())};
+  require_apart(op, values_into, indices_into);
+  Result values(op, values_into, shape, DType::f32, x.device(), {&x}),
+      indices(op, indices_into, shape, DType::i32, x.device(), {&x});
   const PreparedPtr prepared = prepare(max_forward_table, geometry, state_of(x));
-  launch(*prepared, {in(input), out(result.values), out(result.indices)});
-  return result;
+  launch(*prepared, {in(input), out(values), out(indices)});
+  return {values.done(), indices.done()};
 }
 
 Tensor max_pool2d_backward(const Tensor& dy, const Tensor& indices, const Shape& input_shape,
-                           const MaxPool2dOptions& options) {
+                           const MaxPool2dOptions& options, const Tensor* into) {
   const char* const op = max_backward_table.op;
   const PoolGeometry geometry = geometry_of(op, input_shape, options);
   const Shape shape{input_shape[0], input_shape[1], geometry.out_h, geometry.out_w};
@@ -64,10 +65,28 @@ Tensor max_pool2d_backward(const Tensor& dy, const Tensor& indices, const Shape&
   require(indices.device() == dy.device(), op, "the gradient is on ", dy.device(), ", the indices are on ",
           indices.device());
   const Contiguous gradient(dy), positions(indices);
-  const Tensor dx = empty(input_shape, DType::f32, dy.device());
+  Result dx(op, into, input_shape, DType::f32, dy.device(), {&dy, &indices});
   const PreparedPtr prepared = prepare(max_backward_table, geometry, state_of(dy));
   launch(*prepared, {in(gradient), in(positions), out(dx)});
-  return dx;
+  return dx.done();
+}
+
+}  // namespace
+
+MaxPool2dResult max_pool2d(const Tensor& x, const MaxPool2dOptions& options) {
+  return max_pool2d(x, options, nullptr, nullptr);
+}
+void max_pool2d_into(const Tensor& values, const Tensor& indices, const Tensor& x, const MaxPool2dOptions& options) {
+  max_pool2d(x, options, &values, &indices);
+}
+
+Tensor max_pool2d_backward(const Tensor& dy, const Tensor& indices, const Shape& input_shape,
+                           const MaxPool2dOptions& options) {
+  return max_pool2d_backward(dy, indices, input_shape, options, nullptr);
+}
+void max_pool2d_backward_into(const Tensor& dx, const Tensor& dy, const Tensor& indices, const Shape& input_shape,
+                              const MaxPool2dOptions& options) {
+  max_pool2d_backward(dy, indices, input_shape, options, &dx);
 }
 
 }  // namespace crisol::ops

@@ -14,6 +14,7 @@
 #include "ops/product/gemm_whole.h"
 #include "ops/product/leading_axes.h"
 #include "ops/product/with_epilogue.h"
+#include "ops/result.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -69,7 +70,7 @@ bool rows_continue(const ProductEpilogue* f, std::int64_t m) {
   return true;
 }
 
-ProductResult multiply(const Tensor& a, const Tensor& b, const ProductEpilogue* f) {
+ProductResult multiply(const Tensor& a, const Tensor& b, const ProductEpilogue* f, const Tensor* into = nullptr) {
   const char* const op = gemm_table.op;
   require(a.defined() && b.defined(), op, "an operand is undefined");
   require(a.dtype() == b.dtype() && a.dtype() != DType::boolean, op,
@@ -87,9 +88,9 @@ ProductResult multiply(const Tensor& a, const Tensor& b, const ProductEpilogue* 
   if (!is_floating(a.dtype())) return {multiply_whole(a, b, shape), false};
   // Halves are multiplied and added in f32.
   const bool halves = a.dtype() == DType::f16;
-  const Tensor y = empty(shape, DType::f32, a.device());
-  const Contiguous result(y, a.dtype());
-  if (y.numel() == 0) return {result.filled(), !halves};
+  Result result(op, into, shape, a.dtype(), a.device(), {&a, &b}, Result::Layout::matrix, DType::f32);
+  const Tensor& y = result.place();
+  if (y.numel() == 0) return {result.done(), !halves};
 
   const auto operand = [&](const Tensor& x) { return halves ? Contiguous(x, DType::f32) : with_unit_stride(x); };
   const Contiguous left_operand = operand(a), right_operand = operand(b);
@@ -103,15 +104,16 @@ ProductResult multiply(const Tensor& a, const Tensor& b, const ProductEpilogue* 
   // become one taller matrix.
   const int last = loop.shape.rank() - 1;
   if (loop.shape[last] > 1 && loop.strides[1][last] == 0 && loop.strides[0][last] == m * product.a.row &&
-      rows_continue(product.epilogue, m)) {
+      loop.strides[2][last] == m * product.c.row && rows_continue(product.epilogue, m)) {
     product.m *= loop.shape[last];
     loop.shape[last] = 1;
   }
   const bool has_epilogue = run_batches(product, loop);
-  return {result.filled(), has_epilogue && !halves};
+  return {result.done(), has_epilogue && !halves};
 }
 
-ProductResult multiply_weight(const Tensor& x, const Tensor& weight, const Tensor& bias, const ProductEpilogue* f) {
+ProductResult multiply_weight(const Tensor& x, const Tensor& weight, const Tensor& bias, const ProductEpilogue* f,
+                              const Tensor* into = nullptr) {
   constexpr const char* op = "linear";
   require_dtype(op, "the input", x, DType::f32);
   require_dtype(op, "the weight", weight, DType::f32);
@@ -124,8 +126,9 @@ ProductResult multiply_weight(const Tensor& x, const Tensor& weight, const Tenso
   if (bias.defined()) require_operand(op, "the input", x, "the bias", bias, {n});
   Shape shape = x.shape();
   shape[shape.rank() - 1] = n;
-  const Tensor y = empty(shape, DType::f32, x.device());
-  if (y.numel() == 0) return {y, true};
+  Result result(op, into, shape, DType::f32, x.device(), {&x, &weight, &bias});
+  const Tensor& y = result.place();
+  if (y.numel() == 0) return {result.done(), true};
 
   const Contiguous input = is_matrix(x) ? Contiguous::as_is(x) : Contiguous(x);
   const Contiguous row_operand = with_unit_stride(k == 0 ? empty({y.numel() / n, 0}, DType::f32, x.device())
@@ -145,17 +148,28 @@ ProductResult multiply_weight(const Tensor& x, const Tensor& weight, const Tenso
         .epilogue = f,
         .b_storage = columns.impl()->storage.get(),
         .copies = {&input, &row_operand, &column_operand, &shift}});
-  return {y, true};
+  return {result.done(), true};
 }
 
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b) { return multiply(a, b, nullptr).y; }
 
+void matmul_into(const Tensor& y, const Tensor& a, const Tensor& b) {
+  if (a.defined() && is_floating(a.dtype()))
+    multiply(a, b, nullptr, &y);
+  else
+    deliver(gemm_table.op, {&y}, {&a, &b}, [&] { return std::array{matmul(a, b)}; });
+}
+
 ProductResult matmul(const Tensor& a, const Tensor& b, const ProductEpilogue& f) { return multiply(a, b, &f); }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   return multiply_weight(x, weight, bias, nullptr).y;
+}
+
+void linear_into(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  multiply_weight(x, weight, bias, nullptr, &y);
 }
 
 ProductResult linear(const Tensor& x, const Tensor& weight, const Tensor& bias, const ProductEpilogue& f) {

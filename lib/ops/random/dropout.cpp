@@ -4,6 +4,7 @@
 #include "ops/check.h"
 #include "ops/contiguous.h"
 #include "ops/random/draw.h"
+#include "ops/result.h"
 
 namespace crisol::ops {
 
@@ -14,9 +15,8 @@ float scale_of(const char* op, double p) {
   return p == 1 ? 0.0f : static_cast<float>(1 / (1 - p));
 }
 
-}  // namespace
-
-DropoutResult dropout(const Tensor& x, double p, const Generator& generator) {
+DropoutResult dropout(const Tensor& x, double p, const Generator& generator, const Tensor* y_into,
+                      const Tensor* mask_into) {
   constexpr const char* op = "dropout";
   const float scale = scale_of(op, p);
   require_dtype(op, "the input", x, DType::f32);
@@ -24,22 +24,39 @@ DropoutResult dropout(const Tensor& x, double p, const Generator& generator) {
           generator.device());
   runtime::BuiltKernel& kernel = runtime::resolve(state_of(x), {"random/dropout.cl", "dropout_forward"});
   const Contiguous input(x);
-  const DropoutResult result{empty(x.shape(), DType::f32, x.device()), empty(x.shape(), DType::u8, x.device())};
-  draw(generator, kernel, x.numel(), in(input), out(result.y), out(result.mask), x.numel(), probability_bound(p),
-       scale);
-  return result;
+  require_apart(op, y_into, mask_into);
+  Result y(op, y_into, x.shape(), DType::f32, x.device(), {&x}),
+      mask(op, mask_into, x.shape(), DType::u8, x.device(), {&x});
+  draw(generator, kernel, x.numel(), in(input), out(y), out(mask), x.numel(), probability_bound(p), scale);
+  return {y.done(), mask.done()};
 }
 
-Tensor dropout_backward(const Tensor& dy, const Tensor& mask, double p) {
+Tensor dropout_backward(const Tensor& dy, const Tensor& mask, double p, const Tensor* into) {
   constexpr const char* op = "dropout_backward";
   const float scale = scale_of(op, p);
   require_dtype(op, "the mask", mask, DType::u8);
   require_operand(op, "the mask", mask, "the result's gradient", dy, mask.shape());
-  const Tensor dx = empty(dy.shape(), DType::f32, dy.device());
+  Result dx(op, into, dy.shape(), DType::f32, dy.device(), {&dy, &mask});
   runtime::launch(state_of(dy), {"random/dropout.cl", "dropout_backward"},
                   runtime::flat_range(state_of(dy), dy.numel()), in(Contiguous(dy)), in(Contiguous(mask)), out(dx),
                   dy.numel(), scale);
-  return dx;
+  return dx.done();
+}
+
+}  // namespace
+
+DropoutResult dropout(const Tensor& x, double p, const Generator& generator) {
+  return dropout(x, p, generator, nullptr, nullptr);
+}
+void dropout_into(const Tensor& y, const Tensor& mask, const Tensor& x, double p, const Generator& generator) {
+  dropout(x, p, generator, &y, &mask);
+}
+
+Tensor dropout_backward(const Tensor& dy, const Tensor& mask, double p) {
+  return dropout_backward(dy, mask, p, nullptr);
+}
+void dropout_backward_into(const Tensor& dx, const Tensor& dy, const Tensor& mask, double p) {
+  dropout_backward(dy, mask, p, &dx);
 }
 
 }  // namespace crisol::ops

@@ -11,6 +11,7 @@
 #include "ops/index/indexing.h"
 #include "ops/random/draw.h"
 #include "ops/rehearsed.h"
+#include "ops/result.h"
 
 namespace crisol::ops {
 
@@ -98,6 +99,12 @@ Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replace
 Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replacement) {
   require(weights.defined(), op, "the weights are undefined");
   return multinomial(weights, num_samples, replacement, default_generator(weights.device()));
+}
+
+void multinomial_into(const Tensor& samples, const Tensor& weights, std::int64_t num_samples, bool replacement,
+                      const Generator& generator) {
+  deliver(op, {&samples}, {&weights},
+          [&] { return std::array{multinomial(weights, num_samples, replacement, generator)}; });
 }
 
 }  // namespace crisol::ops

@@ -12,6 +12,7 @@
 #include "ops/contiguous.h"
 #include "ops/index/indexing.h"
 #include "ops/rehearsed.h"
+#include "ops/result.h"
 #include "reduce/parameters.h"
 #include "tensor/kernel_args.h"
 
@@ -41,26 +42,27 @@ struct Lines {
   dispatch::WorkSplit work;
 };
 
-}  // namespace
-
-Tensor cumprod(const Tensor& x, int axis) {
+Tensor running_product(const Tensor& x, int axis, const Tensor* into = nullptr) {
   constexpr const char* op = "cumprod";
   require(x.defined(), op, "the tensor is undefined");
-  if (x.dim() == 0) return reshape(cumprod(reshape(x, {1}), axis), {});
-  const int at = normalized_axis(op, axis, x.dim());
+  const int at = axis_or_scalar(op, axis, x.dim());
   // Integers are multiplied as i64. Unsigned products wrap around.
   const bool floating = is_floating(x.dtype());
   const DType computed = floating ? DType::f32 : DType::i64;
-  const Tensor y = empty(x.shape(), computed, x.device());
-  const Contiguous result(y, floating ? x.dtype() : computed);
+  Result y(op, into, x.shape(), floating ? x.dtype() : computed, x.device(), {&x}, Result::Layout::row_major, computed);
   if (x.numel() > 0) {
     const Contiguous from(x, computed);
     const Lines lines(x, at);
     for (std::int64_t first = 0; first < lines.split.size; first += lines.step)
       lines.launch(state_of(x), "products", floating ? "float" : "ulong", first, in(from), out(y));
   }
-  return result.filled();
+  return y.done();
 }
+
+}  // namespace
+
+Tensor cumprod(const Tensor& x, int axis) { return running_product(x, axis); }
+void cumprod_into(const Tensor& y, const Tensor& x, int axis) { running_product(x, axis, &y); }
 
 Tensor cumprod_backward(const Tensor& dy, const Tensor& x, const Tensor& y, int axis) {
   constexpr const char* op = "cumprod_backward";

@@ -6,11 +6,12 @@
 #include "base/text.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/reduce.h"
-#include "crisol/ops/view.h"
 #include "dispatch/work_split.h"
+#include "ops/check.h"
 #include "ops/contiguous.h"
+#include "ops/index/indexing.h"
 #include "ops/reduce/reduce_problem.h"
-#include "ops/rehearsed.h"
+#include "ops/result.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -130,32 +131,28 @@ constexpr Variant<CumsumProblem> variants[] = {{"rows", DeviceClass::cpu, plan_c
                                                {"items", DeviceClass::any, plan_items}};
 const Table<CumsumProblem> cumsum_table("cumsum", variants);
 
-Tensor running_sum(const char* op, const Tensor& x, int axis, bool reverse) {
+Tensor running_sum(const char* op, const Tensor& x, int axis, bool reverse, const Tensor* into = nullptr) {
   require(x.defined(), op, "the tensor is undefined");
-  if (x.dim() == 0) return reshape(running_sum(op, reshape(x, {1}), axis, reverse), {});
-  axis = normalized_axis(op, axis, x.dim());
+  axis = axis_or_scalar(op, axis, x.dim());
   // Integers are added up as i64.
   const bool floating = is_floating(x.dtype());
   const DType computed = floating ? DType::f32 : DType::i64;
-  const Tensor y = empty(x.shape(), computed, x.device());
-  const Contiguous result(y, floating ? x.dtype() : computed);
+  Result y(op, into, x.shape(), floating ? x.dtype() : computed, x.device(), {&x}, Result::Layout::row_major, computed);
   if (x.numel() > 0) {
-    std::int64_t outer = 1, inner = 1;
-    for (int i = 0; i < axis; ++i) outer *= x.shape()[i];
-    for (int i = axis + 1; i < x.dim(); ++i) inner *= x.shape()[i];
+    const auto [outer, n, inner] = split_at(x.shape(), axis);
     const Contiguous input(x, computed);
-    const CumsumProblem problem{outer,           x.shape()[axis],
-                                inner,           floating ? 0 : 1,
-                                reverse ? 1 : 0, static_cast<std::int64_t>(in(input.layout()).offset)};
+    const CumsumProblem problem{
+        outer, n, inner, floating ? 0 : 1, reverse ? 1 : 0, static_cast<std::int64_t>(in(input.layout()).offset)};
     const PreparedPtr prepared = prepare(cumsum_table, problem, state_of(x));
     launch(*prepared, {in(input), out(y)});
   }
-  return result.filled();
+  return y.done();
 }
 
 }  // namespace
 
 Tensor cumsum(const Tensor& x, int axis) { return running_sum(cumsum_table.op, x, axis, false); }
+void cumsum_into(const Tensor& y, const Tensor& x, int axis) { running_sum(cumsum_table.op, x, axis, false, &y); }
 
 Tensor cumsum_backward(const Tensor& dy, int axis) { return running_sum("cumsum_backward", dy, axis, true); }
 

@@ -50,58 +50,79 @@ const ReduceRule& norm_row(double p) {
 
 const ReduceRule& sum_reduction(DType type) { return is_floating(type) ? float_sum_row : sum_row; }
 
-Tensor sum(const Tensor& x, const Shape& axes, bool keepdim) {
-  return reduce(x.defined() ? sum_reduction(x.dtype()) : sum_row, x, axes, keepdim, 1).values;
+#define REDUCTION(name, row, result)                                                                             \
+  Tensor name(const Tensor& x, const Shape& axes, bool keepdim) { return reduce(row, x, axes, keepdim).result; } \
+  void name##_into(const Tensor& y, const Tensor& x, const Shape& axes, bool keepdim) {                          \
+    reduce(row, x, axes, keepdim, 0, {.result = &y});                                                            \
+  }
+REDUCTION(prod, prod_row, values)
+REDUCTION(max, max_row, values)
+REDUCTION(min, min_row, values)
+REDUCTION(argmax, argmax_row, positions)
+REDUCTION(argmin, argmin_row, positions)
+REDUCTION(any, any_row, values)
+REDUCTION(all, all_row, values)
+REDUCTION(logsumexp, logsumexp_row, values)
+
+namespace {
+
+Tensor sum(const Tensor& x, const Shape& axes, bool keepdim, const Tensor* into) {
+  return reduce(x.defined() ? sum_reduction(x.dtype()) : sum_row, x, axes, keepdim, 1, {.values = into}).values;
 }
 
-Tensor mean(const Tensor& x, const Shape& axes, bool keepdim) {
+Tensor mean(const Tensor& x, const Shape& axes, bool keepdim, const Tensor* into) {
   require(x.defined(), "mean", "the tensor is undefined");
   const std::int64_t count = reduced_count(x.shape(), reduced_axes("mean", x.dim(), axes));
-  return reduce(mean_row, x, axes, keepdim, static_cast<double>(count)).values;
+  return reduce(mean_row, x, axes, keepdim, static_cast<double>(count), {.values = into}).values;
 }
 
-Tensor prod(const Tensor& x, const Shape& axes, bool keepdim) { return reduce(prod_row, x, axes, keepdim).values; }
-
-Tensor max(const Tensor& x, const Shape& axes, bool keepdim) { return reduce(max_row, x, axes, keepdim).values; }
-
-Tensor min(const Tensor& x, const Shape& axes, bool keepdim) { return reduce(min_row, x, axes, keepdim).values; }
-
-Tensor argmax(const Tensor& x, const Shape& axes, bool keepdim) {
-  return reduce(argmax_row, x, axes, keepdim).positions;
+ExtremeResult with_indices(const ReduceRule& row, const Tensor& x, int axis, bool keepdim,
+                           const ReduceInto& into = {}) {
+  const ReduceResult result = reduce(row, x, {axis}, keepdim, 0, into);
+  return {result.values, result.positions};
 }
 
-Tensor argmin(const Tensor& x, const Shape& axes, bool keepdim) {
-  return reduce(argmin_row, x, axes, keepdim).positions;
-}
+}  // namespace
+
+Tensor sum(const Tensor& x, const Shape& axes, bool keepdim) { return sum(x, axes, keepdim, nullptr); }
+void sum_into(const Tensor& y, const Tensor& x, const Shape& axes, bool keepdim) { sum(x, axes, keepdim, &y); }
+
+Tensor mean(const Tensor& x, const Shape& axes, bool keepdim) { return mean(x, axes, keepdim, nullptr); }
+void mean_into(const Tensor& y, const Tensor& x, const Shape& axes, bool keepdim) { mean(x, axes, keepdim, &y); }
 
 ExtremeResult max_with_indices(const Tensor& x, int axis, bool keepdim) {
-  const ReduceResult result = reduce(argmax_row, x, {axis}, keepdim);
-  return {result.values, result.positions};
+  return with_indices(argmax_row, x, axis, keepdim);
+}
+void max_with_indices_into(const Tensor& values, const Tensor& indices, const Tensor& x, int axis, bool keepdim) {
+  with_indices(argmax_row, x, axis, keepdim, {&values, &indices});
 }
 
 ExtremeResult min_with_indices(const Tensor& x, int axis, bool keepdim) {
-  const ReduceResult result = reduce(argmin_row, x, {axis}, keepdim);
-  return {result.values, result.positions};
+  return with_indices(argmin_row, x, axis, keepdim);
 }
-
-Tensor any(const Tensor& x, const Shape& axes, bool keepdim) { return reduce(any_row, x, axes, keepdim).values; }
-
-Tensor all(const Tensor& x, const Shape& axes, bool keepdim) { return reduce(all_row, x, axes, keepdim).values; }
+void min_with_indices_into(const Tensor& values, const Tensor& indices, const Tensor& x, int axis, bool keepdim) {
+  with_indices(argmin_row, x, axis, keepdim, {&values, &indices});
+}
 
 Tensor var(const Tensor& x, const Shape& axes, bool keepdim, double correction) {
   return reduce(var_row, x, axes, keepdim, correction).values;
+}
+void var_into(const Tensor& y, const Tensor& x, const Shape& axes, bool keepdim, double correction) {
+  reduce(var_row, x, axes, keepdim, correction, {.values = &y});
 }
 
 Tensor stddev(const Tensor& x, const Shape& axes, bool keepdim, double correction) {
   return reduce(stddev_row, x, axes, keepdim, correction).values;
 }
+void stddev_into(const Tensor& y, const Tensor& x, const Shape& axes, bool keepdim, double correction) {
+  reduce(stddev_row, x, axes, keepdim, correction, {.values = &y});
+}
 
 Tensor norm(const Tensor& x, double p, const Shape& axes, bool keepdim) {
   return reduce(norm_row(p), x, axes, keepdim, p).values;
 }
-
-Tensor logsumexp(const Tensor& x, const Shape& axes, bool keepdim) {
-  return reduce(logsumexp_row, x, axes, keepdim).values;
+void norm_into(const Tensor& y, const Tensor& x, double p, const Shape& axes, bool keepdim) {
+  reduce(norm_row(p), x, axes, keepdim, p, {.values = &y});
 }
 
 }  // namespace crisol::ops

@@ -14,8 +14,13 @@ struct ReduceResult {
 /// New tensors for a result, with the dtypes that the reduction gives for elements of `type`.
 ReduceResult empty_result(const ReduceRule& reduction, DType type, const Shape& shape, Device device);
 
+/// The tensors that a caller gives for the results, or nullptr for new ones.
+struct ReduceInto {
+  const Tensor *values = nullptr, *positions = nullptr;
+};
+
 /// Reduces the axes of a tensor, or all axes if `axes` is empty.
-ReduceResult reduce(const ReduceRule& reduction, const Tensor& x, const Shape& axes, bool keepdim,
-                    double parameter = 0);
+ReduceResult reduce(const ReduceRule& reduction, const Tensor& x, const Shape& axes, bool keepdim, double parameter = 0,
+                    const ReduceInto& into = {});
 
 }  // namespace crisol::ops

@@ -4,6 +4,7 @@
 #include "crisol/ops/loss.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
+#include "ops/result.h"
 #include "ops/rowwise/rows.h"
 #include "tensor/kernel_args.h"
 
@@ -60,25 +61,41 @@ MseProblem problem_of(const char* op, const Tensor& x, const Tensor& target, Red
 
 Shape shape_of_loss(const Tensor& x, Reduction reduction) { return reduction == Reduction::none ? x.shape() : Shape{}; }
 
-}  // namespace
-
-Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
+Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction, const Tensor* into) {
   const MseProblem p = problem_of(mse_forward_table.op, x, target, reduction);
   const Contiguous values(x), targets(target);
-  const Tensor loss = empty(shape_of_loss(x, reduction), DType::f32, x.device());
+  Result loss(mse_forward_table.op, into, shape_of_loss(x, reduction), DType::f32, x.device(), {&x, &target});
   const PreparedPtr prepared = prepare(mse_forward_table, p, state_of(x));
   launch(*prepared, {in(values), in(targets), out(loss)});
-  return loss;
+  return loss.done();
 }
 
-Tensor mse_loss_backward(const Tensor& dy, const Tensor& x, const Tensor& target, Reduction reduction) {
+Tensor mse_loss_backward(const Tensor& dy, const Tensor& x, const Tensor& target, Reduction reduction,
+                         const Tensor* into) {
   const MseProblem p = problem_of(mse_backward_table.op, x, target, reduction);
   require_operand(mse_backward_table.op, "the input", x, "the loss' gradient", dy, shape_of_loss(x, reduction));
   const Contiguous gradient(dy), values(x), targets(target);
-  const Tensor dx = empty(x.shape(), DType::f32, x.device());
+  Result dx(mse_backward_table.op, into, x.shape(), DType::f32, x.device(), {&dy, &x, &target});
   const PreparedPtr prepared = prepare(mse_backward_table, p, state_of(x));
   launch(*prepared, {in(gradient), in(values), in(targets), out(dx)});
-  return dx;
+  return dx.done();
+}
+
+}  // namespace
+
+Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
+  return mse_loss(x, target, reduction, nullptr);
+}
+void mse_loss_into(const Tensor& loss, const Tensor& x, const Tensor& target, Reduction reduction) {
+  mse_loss(x, target, reduction, &loss);
+}
+
+Tensor mse_loss_backward(const Tensor& dy, const Tensor& x, const Tensor& target, Reduction reduction) {
+  return mse_loss_backward(dy, x, target, reduction, nullptr);
+}
+void mse_loss_backward_into(const Tensor& dx, const Tensor& dy, const Tensor& x, const Tensor& target,
+                            Reduction reduction) {
+  mse_loss_backward(dy, x, target, reduction, &dx);
 }
 
 }  // namespace crisol::ops

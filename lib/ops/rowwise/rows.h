@@ -6,9 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "base/ceil_div.h"
 #include "dispatch/choose.h"
+#include "ops/result.h"
 #include "rowwise/sizes.h"
 
 namespace crisol::ops {
@@ -22,6 +24,16 @@ struct RowProblem {
   std::int64_t step;    ///< Distance between elements of a row.
 
   ProblemKey key() const { return {{"rows", rows}, {"length", length}, {"step", step}}; }
+};
+
+/// The tensors that a caller gives for the three results of a normalisation, or nullptr for new ones.
+struct NormInto {
+  const Tensor *y = nullptr, *mean = nullptr, *scale = nullptr;
+
+  void require_apart(const char* op) const {
+    for (const auto& [a, b] : {std::pair(y, mean), std::pair(y, scale), std::pair(mean, scale)})
+      ops::require_apart(op, a, b);
+  }
 };
 
 struct RowGeometry {

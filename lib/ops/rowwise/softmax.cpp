@@ -4,6 +4,7 @@
 #include "crisol/dtype_table.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
+#include "ops/result.h"
 #include "ops/rowwise/rows.h"
 #include "tensor/kernel_args.h"
 
@@ -53,41 +54,48 @@ const SoftmaxTable softmax_backward_table("softmax_backward", row_variants<Softm
 const SoftmaxTable log_softmax_table("log_softmax", row_variants<SoftmaxProblem, plan_forward>);
 const SoftmaxTable log_softmax_backward_table("log_softmax_backward", row_variants<SoftmaxProblem, plan_backward>);
 
-Tensor forward(const SoftmaxTable& table, const Tensor& x, int axis, bool log) {
+Tensor forward(const SoftmaxTable& table, const Tensor& x, int axis, bool log, const Tensor* into = nullptr) {
   const SoftmaxProblem p = problem_of(table.op, x, axis, log);
+  Result y(table.op, into, x.shape(), x.dtype(), x.device(), {&x}, Result::Layout::row_major, DType::f32);
   const Contiguous rows(x, DType::f32);
-  const Tensor y = empty(x.shape(), DType::f32, x.device());
-  const Contiguous result(y, x.dtype());
   const PreparedPtr prepared = prepare(table, p, state_of(x));
   launch(*prepared, {in(rows), out(y)});
-  return result.filled();
+  return y.done();
 }
 
-Tensor backward(const SoftmaxTable& table, const Tensor& dy, const Tensor& y, int axis, bool log) {
+Tensor backward(const SoftmaxTable& table, const Tensor& dy, const Tensor& y, int axis, bool log,
+                const Tensor* into = nullptr) {
   const SoftmaxProblem p = problem_of(table.op, y, axis, log);
   require_dtype(table.op, "the gradient", dy, y.dtype());
   require_shape(table.op, "the gradient", dy, y.shape());
   require_device(table.op, "the result", y, "its gradient", dy);
+  Result dx(table.op, into, y.shape(), y.dtype(), y.device(), {&dy, &y}, Result::Layout::row_major, DType::f32);
   const Contiguous results(y, DType::f32), gradients(dy, DType::f32);
-  const Tensor dx = empty(y.shape(), DType::f32, y.device());
-  const Contiguous gradient(dx, y.dtype());
   const PreparedPtr prepared = prepare(table, p, state_of(y));
   launch(*prepared, {in(gradients), in(results), out(dx)});
-  return gradient.filled();
+  return dx.done();
 }
 
 }  // namespace
 
 Tensor softmax(const Tensor& x, int axis) { return forward(softmax_table, x, axis, false); }
+void softmax_into(const Tensor& y, const Tensor& x, int axis) { forward(softmax_table, x, axis, false, &y); }
 
 Tensor softmax_backward(const Tensor& dy, const Tensor& y, int axis) {
   return backward(softmax_backward_table, dy, y, axis, false);
 }
+void softmax_backward_into(const Tensor& dx, const Tensor& dy, const Tensor& y, int axis) {
+  backward(softmax_backward_table, dy, y, axis, false, &dx);
+}
 
 Tensor log_softmax(const Tensor& x, int axis) { return forward(log_softmax_table, x, axis, true); }
+void log_softmax_into(const Tensor& y, const Tensor& x, int axis) { forward(log_softmax_table, x, axis, true, &y); }
 
 Tensor log_softmax_backward(const Tensor& dy, const Tensor& y, int axis) {
   return backward(log_softmax_backward_table, dy, y, axis, true);
+}
+void log_softmax_backward_into(const Tensor& dx, const Tensor& dy, const Tensor& y, int axis) {
+  backward(log_softmax_backward_table, dy, y, axis, true, &dx);
 }
 
 }  // namespace crisol::ops

@@ -1,6 +1,8 @@
 // Views a tensor as rows along one axis, and restores the axis in the results.
 #pragma once
 
+#include <array>
+
 #include "base/text.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/sort.h"
@@ -10,6 +12,8 @@
 #include "tensor/impl.h"
 
 namespace crisol::ops {
+
+inline std::array<Tensor, 2> results_of(const SortResult& result) { return {result.values, result.indices}; }
 
 class OrderedAxis {
  public:

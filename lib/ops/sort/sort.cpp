@@ -1,5 +1,6 @@
 #include "crisol/ops/sort.h"
 
+#include "ops/result.h"
 #include "ops/sort/ordered_axis.h"
 #include "ops/sort/sort_rows.h"
 #include "tensor/kernel_args.h"
@@ -23,5 +24,13 @@ SortResult sort(const Tensor& x, int axis, bool descending) {
 }
 
 Tensor argsort(const Tensor& x, int axis, bool descending) { return sort(x, axis, descending).indices; }
+
+void sort_into(const Tensor& values, const Tensor& indices, const Tensor& x, int axis, bool descending) {
+  deliver(sort_table.op, {&values, &indices}, {&x}, [&] { return results_of(sort(x, axis, descending)); });
+}
+
+void argsort_into(const Tensor& indices, const Tensor& x, int axis, bool descending) {
+  deliver("argsort", {&indices}, {&x}, [&] { return std::array{argsort(x, axis, descending)}; });
+}
 
 }  // namespace crisol::ops

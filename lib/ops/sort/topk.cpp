@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "dispatch/work_split.h"
+#include "ops/result.h"
 #include "ops/sort/ordered_axis.h"
 #include "ops/sort/sort_entries.h"
 #include "sort/sizes.h"
@@ -99,6 +100,10 @@ SortResult topk(const Tensor& x, std::int64_t k, int axis, bool largest) {
     launch(*prepared, {in(ordered.rows()), out(first.values), out(first.indices)});
   }
   return {ordered.result(values), ordered.result(indices)};
+}
+
+void topk_into(const Tensor& values, const Tensor& indices, const Tensor& x, std::int64_t k, int axis, bool largest) {
+  deliver(topk_table.op, {&values, &indices}, {&x}, [&] { return results_of(topk(x, k, axis, largest)); });
 }
 
 }  // namespace crisol::ops

@@ -8,6 +8,7 @@
 #include "ops/check.h"
 #include "ops/contiguous.h"
 #include "ops/index/indexing.h"
+#include "ops/result.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -47,9 +48,7 @@ constexpr Variant<EnlargeProblem> variants[] = {{"rows", DeviceClass::cpu, plan_
                                                 {"elements", DeviceClass::any, plan_elements}};
 const Table<EnlargeProblem> table("enlarge", variants);
 
-}  // namespace
-
-Tensor enlarge(const Tensor& x, std::int64_t down, std::int64_t across) {
+Tensor enlarge(const Tensor& x, std::int64_t down, std::int64_t across, const Tensor* into) {
   const char* const op = table.op;
   require(x.defined(), op, "the input is undefined");
   require(x.dim() >= 2, op, "the input has shape ", x.shape(), ", (…, H, W) expected");
@@ -58,14 +57,21 @@ Tensor enlarge(const Tensor& x, std::int64_t down, std::int64_t across) {
   Shape shape = x.shape();
   shape[x.dim() - 2] *= down;
   shape[x.dim() - 1] *= across;
-  const Tensor y = empty(shape, x.dtype(), x.device());
-  if (y.numel() == 0) return y;
+  Result y(op, into, shape, x.dtype(), x.device(), {&x});
+  if (x.numel() == 0) return y.done();
   const std::int64_t width = x.shape().back();
   const Contiguous from(x);
   const PreparedPtr prepared = prepare(
       table, {x.numel() / width, width, down, across, static_cast<std::int64_t>(moved_as(x.dtype()))}, state_of(x));
   launch(*prepared, {in(from), out(y)});
-  return y;
+  return y.done();
+}
+
+}  // namespace
+
+Tensor enlarge(const Tensor& x, std::int64_t down, std::int64_t across) { return enlarge(x, down, across, nullptr); }
+void enlarge_into(const Tensor& y, const Tensor& x, std::int64_t down, std::int64_t across) {
+  enlarge(x, down, across, &y);
 }
 
 }  // namespace crisol::ops

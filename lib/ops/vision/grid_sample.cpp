@@ -9,6 +9,7 @@
 #include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
+#include "ops/result.h"
 #include "tensor/kernel_args.h"
 #include "vision/parameters.h"
 
@@ -104,16 +105,14 @@ Shape shape_of_result(const Shape& input, const Tensor& grid) {
   return result;
 }
 
-}  // namespace
-
-Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options) {
+Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options, const Tensor* into) {
   constexpr const char* op = "grid_sample";
   require(x.defined(), op, "the input is undefined");
   require_dtype(op, "the input", x, DType::f32);
   const Sampling s = sampling_of(op, x.shape(), grid, options);
   require_device(op, "the input", x, "the grid", grid);
-  const Tensor y = empty(shape_of_result(x.shape(), grid), DType::f32, x.device());
-  if (y.numel() == 0) return y;
+  Result y(op, into, shape_of_result(x.shape(), grid), DType::f32, x.device(), {&x, &grid});
+  if (y.place().numel() == 0) return y.done();
   const Contiguous image(x), places(grid);
   // A CPU computes the taps of a place once for many channels. A GPU has a work-item for each element.
   const std::int64_t block = s.on_cpu() ? std::min<std::int64_t>(s.channels, 64) : 1;
@@ -121,7 +120,34 @@ Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions&
   const dispatch::WorkSplit split = s.split(elements, block * s.iterations());
   s.run("grid_sample_forward", split.items, std::tuple(in(image), in(places), out(y)), elements,
         static_cast<std::int32_t>(block), split.chunk);
-  return y;
+  return y.done();
+}
+
+Tensor grid_sample_backward_grid(const Tensor& dy, const Tensor& x, const Tensor& grid,
+                                 const GridSampleOptions& options, const Tensor* into) {
+  constexpr const char* op = "grid_sample_backward_grid";
+  require(x.defined() && dy.defined(), op, "a tensor is undefined");
+  require_dtype(op, "the input", x, DType::f32);
+  const Sampling s = sampling_of(op, x.shape(), grid, options);
+  require_device(op, "the input", x, "the grid", grid);
+  require_operand(op, "the grid", grid, "the gradient", dy, shape_of_result(x.shape(), grid));
+  Result dgrid(op, into, grid.shape(), DType::f32, grid.device(), {&dy, &x, &grid});
+  if (grid.numel() == 0) return dgrid.done();
+  const Contiguous gradient(dy), image(x), places(grid);
+  const std::int64_t count = s.images * s.points;
+  const dispatch::WorkSplit split = s.split(count, std::max<std::int64_t>(s.channels, 1) * s.iterations());
+  s.run("grid_sample_places", split.items, std::tuple(in(gradient), in(image), in(places), out(dgrid)), count,
+        split.chunk);
+  return dgrid.done();
+}
+
+}  // namespace
+
+Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options) {
+  return grid_sample(x, grid, options, nullptr);
+}
+void grid_sample_into(const Tensor& y, const Tensor& x, const Tensor& grid, const GridSampleOptions& options) {
+  grid_sample(x, grid, options, &y);
 }
 
 Tensor grid_sample_backward(const Tensor& dy, const Tensor& grid, const Shape& input,
@@ -142,22 +168,19 @@ Tensor grid_sample_backward(const Tensor& dy, const Tensor& grid, const Shape& i
   return dx;
 }
 
+void grid_sample_backward_into(const Tensor& dx, const Tensor& dy, const Tensor& grid, const Shape& input,
+                               const GridSampleOptions& options) {
+  deliver("grid_sample_backward", {&dx}, {&dy, &grid},
+          [&] { return std::array{grid_sample_backward(dy, grid, input, options)}; });
+}
+
 Tensor grid_sample_backward_grid(const Tensor& dy, const Tensor& x, const Tensor& grid,
                                  const GridSampleOptions& options) {
-  constexpr const char* op = "grid_sample_backward_grid";
-  require(x.defined() && dy.defined(), op, "a tensor is undefined");
-  require_dtype(op, "the input", x, DType::f32);
-  const Sampling s = sampling_of(op, x.shape(), grid, options);
-  require_device(op, "the input", x, "the grid", grid);
-  require_operand(op, "the grid", grid, "the gradient", dy, shape_of_result(x.shape(), grid));
-  const Tensor dgrid = empty(grid.shape(), DType::f32, grid.device());
-  if (dgrid.numel() == 0) return dgrid;
-  const Contiguous gradient(dy), image(x), places(grid);
-  const std::int64_t count = s.images * s.points;
-  const dispatch::WorkSplit split = s.split(count, std::max<std::int64_t>(s.channels, 1) * s.iterations());
-  s.run("grid_sample_places", split.items, std::tuple(in(gradient), in(image), in(places), out(dgrid)), count,
-        split.chunk);
-  return dgrid;
+  return grid_sample_backward_grid(dy, x, grid, options, nullptr);
+}
+void grid_sample_backward_grid_into(const Tensor& dgrid, const Tensor& dy, const Tensor& x, const Tensor& grid,
+                                    const GridSampleOptions& options) {
+  grid_sample_backward_grid(dy, x, grid, options, &dgrid);
 }
 
 }  // namespace crisol::ops

@@ -22,7 +22,7 @@ TEST_CASE("elementwise in place: every layout, both kinds of kernel") {
       Tensor dst = view_of(a, {3, 2, 35}, layout);
       const Tensor src = view_of(b, {3, 2, 35}, Layout::contiguous);
       const auto before = dst.impl()->storage->version.load();
-      ops::add_into(dst, src, 0.5);
+      ops::accumulate_into(dst, src, 0.5);
       std::vector<double> expected;
       for (std::size_t i = 0; i < a.size(); ++i) expected.push_back(a[i] + 0.5 * b[i]);
       check_close(dst, {3, 2, 35}, expected, {2});
