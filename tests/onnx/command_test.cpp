@@ -127,7 +127,8 @@ TEST_CASE("crisol onnx bench: shapes, inputs of a file, profile and JSON") {
   };
   refused({}, "crisol onnx: input \"mask\" has an open size \"M\" on axis 1; give it with --shape mask=1,3,224,224\n");
   refused({"--shape", "y=1"}, "--shape y=1: the model has the inputs \"x\" \"mask\"");
-  for (const char* shape : {"x", "=1", "x=1,", "x=1,,2", "x=-1", "x=a", "x=1;2", "x=1,1,1,1,1,1,1,1,1"})
+  for (const char* shape :
+       {"x", "=1", "x=1,", "x=1,,2", "x=-1", "x=a", "x=1;2", "x=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1"})
     refused({"--shape", shape}, "is not of the form NAME=1,3,224,224");
   refused({"--shape", "x=1,2", "--inputs", net.in}, "--inputs");
   check_fails(bench({"--shape", "x=1,3", "--shape", "mask=1,1"}), {"has shape (1, 3), (N, 2) expected"});

@@ -217,15 +217,10 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     return _c.where(full, chosen, input)
 
 
-def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int = 0) -> Tensor:
-    """A copy of the elements at offset + i · stride[0] + j · stride[1] + … of a contiguous tensor, in the shape `size`.
-    In PyTorch it is a view."""
-    place: Any = _c.full((), storage_offset, dtype=_c.int64, device=input.device)
-    for axis, (count, step) in enumerate(zip(size, stride, strict=True)):
-        place = place + (_c.arange(count, device=input.device) * step).reshape(
-            [-1 if i == axis else 1 for i in range(len(size))]
-        )
-    return _c.take(input.reshape(-1), place.reshape(-1), axis=0).reshape(tuple(size))
+def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+    """A view of the memory of `input` with any sizes and strides, in elements. It begins where `input` begins, or
+    `storage_offset` elements into the memory. Nothing can be written to indices that mean one element."""
+    return _c.as_strided(input, size, stride, storage_offset)
 
 
 @_method(Tensor)
