@@ -15,7 +15,7 @@ from ._crisol import *
 from ._crisol import Tensor, __version__, device, dtype
 from ._functions import *
 from ._precision import with_precision as with_precision
-from . import array_api, autograd, cuda, data, distributions, linalg, nn, onnx, optim, special, trace, utils
+from . import array_api, autograd, cuda, data, distributions, fft, linalg, nn, onnx, optim, special, trace, utils
 from .array_api import UniqueAll as UniqueAll, UniqueCounts as UniqueCounts, UniqueInverse as UniqueInverse
 from .array_api import broadcast_arrays as broadcast_arrays, conj as conj, imag as imag, real as real
 from .array_api import unique_all as unique_all, unique_counts as unique_counts, unique_inverse as unique_inverse

@@ -9,12 +9,13 @@ for _name, _class in vars(_nn).items():
         _class.__module__ = "crisol.nn"
 
 from . import functional, init, models, utils  # noqa: E402, F401
-from . import _attention, _layers, loss  # noqa: E402
+from . import _attention, _layers, _transformer, loss  # noqa: E402
 from ._attention import *  # noqa: E402, F403
 from ._layers import *  # noqa: E402, F403
+from ._transformer import *  # noqa: E402, F403
 from .loss import *  # noqa: E402, F403
 
-for _name in (*loss.__all__, *_layers.__all__, *_attention.__all__):
+for _name in (*loss.__all__, *_layers.__all__, *_attention.__all__, *_transformer.__all__):
     vars()[_name].__module__ = "crisol.nn"
 
 # mypy takes a list that it can read for all that the module exports, and the names of the extension are not in it.
