@@ -4,7 +4,7 @@
 option(CRISOL_UNITY "Compile the files of a folder as one: a whole build takes less time" ON)
 
 # Host code that runs once for a shape, a file or a program. At -O3 it takes a third more time to compile.
-set(crisol_runs_once "^lib/(dispatch/stored|graph/passes|measure|onnx|ops/probe|reference|replay)/")
+set(crisol_runs_once "^lib/(dispatch/stored|graph/passes|measure|onnx|ops/probe|reference|rerun)/")
 
 # crisol_unite(NAME_OF_LIST): replaces the files of each folder in the list by a file that includes them, and sets how
 # well the compiler optimizes the files.

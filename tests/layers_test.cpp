@@ -137,15 +137,15 @@ std::string fault_of(const std::string& file, const Include& include) {
   if (!include.quoted && !include.path.starts_with("crisol/")) return "";
   if (is_public && !include.path.starts_with("crisol/")) return arrow + "public headers include public headers only";
   // Dispatch uses both to verify variants.
-  if (starts_with_any(include.path, {"reference/", "replay/"}) && own != "dispatch/verification.cpp") {
-    const bool may = starts_with_any(own, {"replay/", "cli/"}) ||
+  if (starts_with_any(include.path, {"reference/", "rerun/"}) && own != "dispatch/verification.cpp") {
+    const bool may = starts_with_any(own, {"rerun/", "cli/"}) ||
                      (own.starts_with("reference/") && include.path.starts_with("reference/"));
     return may ? "" : arrow + "the references are for verification, cli and the tests";
   }
   if (include.path.starts_with("null_driver/")) {
     return starts_with_any(own, {"null_driver/", "cli/"}) ? "" : arrow + "the null driver is a program of its own";
   }
-  if (starts_with_any(include.path, {"reference/", "replay/"})) return "";
+  if (starts_with_any(include.path, {"reference/", "rerun/"})) return "";
   // Headers of cl_kernels/ that the host shares.
   if (starts_with_any(include.path,
                       {"attention/", "common/", "conv/", "decompose/", "layout/", "norm/", "optim/flags.h", "pool/",
@@ -154,7 +154,7 @@ std::string fault_of(const std::string& file, const Include& include) {
   }
   const auto to = rank_of_include(include.path);
   if (!to) return arrow + "no layer is known for it (write paths from the root of lib/)";
-  if (starts_with_any(own, {"reference/", "replay/"})) {
+  if (starts_with_any(own, {"reference/", "rerun/"})) {
     return starts_with_any(include.path, {"crisol/", "base/"}) ? ""
                                                                : arrow + "a reference sees public headers and base";
   }
@@ -310,11 +310,11 @@ TEST_CASE("layers: a wrong arrow is reported, a right one is not") {
   SUBCASE("references stand beside the layers") {
     CHECK(count("lib/ops/conv.cpp", "#include \"reference/conv.h\"\n") == 1);
     CHECK(count("lib/reference/conv.cpp", "#include \"runtime/launch.h\"\n") == 1);
-    CHECK(count("lib/ops/conv.cpp", "#include \"replay/replay.h\"\n") == 1);
-    CHECK(count("lib/reference/conv.cpp", "#include \"replay/replay.h\"\n") == 1);
-    CHECK(count("lib/replay/rows.cpp", "#include \"dispatch/choose.h\"\n") == 1);
-    CHECK(count("lib/replay/rows.cpp", "#include \"crisol/ops/norm.h\"\n#include \"reference/norm.h\"\n") == 0);
-    CHECK(count("lib/dispatch/verification.cpp", "#include \"replay/replay.h\"\n") == 0);
+    CHECK(count("lib/ops/conv.cpp", "#include \"rerun/rerun.h\"\n") == 1);
+    CHECK(count("lib/reference/conv.cpp", "#include \"rerun/rerun.h\"\n") == 1);
+    CHECK(count("lib/rerun/rows.cpp", "#include \"dispatch/choose.h\"\n") == 1);
+    CHECK(count("lib/rerun/rows.cpp", "#include \"crisol/ops/norm.h\"\n#include \"reference/norm.h\"\n") == 0);
+    CHECK(count("lib/dispatch/verification.cpp", "#include \"rerun/rerun.h\"\n") == 0);
     CHECK(count("tools/cli/selftest.cpp", "#include \"reference/conv.h\"\n") == 0);
     CHECK(count("lib/reference/conv.cpp", "#include \"reference/conv.h\"\n#include \"crisol/nn/module.h\"\n") == 0);
   }

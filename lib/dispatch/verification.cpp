@@ -15,7 +15,7 @@
 #include "crisol/tuning.h"
 #include "dispatch/choose.h"
 #include "dispatch/stored/verdicts.h"
-#include "replay/replay.h"
+#include "rerun/rerun.h"
 #include "runtime/capture/capture.h"
 #include "runtime/verbose.h"
 
@@ -106,11 +106,11 @@ const char* name_of(Result result) {
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 /// Compares the results of the variant with the results of the reference.
-Found compare(const replay::Replay& replay, const std::vector<Tensor>& results, const std::string& variant) {
-  const std::vector<replay::Values> expected = replay.reference();
-  const reference::Tolerance tolerance = replay.tolerance(variant);
+Found compare(const rerun::Rerun& rerun, const std::vector<Tensor>& results, const std::string& variant) {
+  const std::vector<rerun::Values> expected = rerun.reference();
+  const reference::Tolerance tolerance = rerun.tolerance(variant);
   for (std::size_t i = 0; i < results.size(); ++i) {
-    const replay::Values got = reference::values_of(results[i]);
+    const rerun::Values got = reference::values_of(results[i]);
     if (got.size() != expected[i].size())
       return {Result::disagrees, concat(got.size(), " results instead of ", expected[i].size())};
     const reference::Difference found = reference::difference(got, expected[i], tolerance, DType::f32);
@@ -124,11 +124,11 @@ Found compare(const replay::Replay& replay, const std::vector<Tensor>& results, 
 /// The limit for a trial. A reference with more multiply-adds would take too long.
 constexpr double max_operations = 3e7;
 
-Found try_problem(const Unit& unit, const replay::Problem& problem) {
-  std::optional<replay::Replay> replay;
+Found try_problem(const Unit& unit, const rerun::Problem& problem) {
+  std::optional<rerun::Rerun> rerun;
   try {
-    replay = replay::replay_of(problem);
-    if (!replay || replay->operations > max_operations) return {Result::unknown};
+    rerun = rerun::rerun_of(problem);
+    if (!rerun || rerun->operations > max_operations) return {Result::unknown};
   } catch (const Error& error) {
     return {error.code() == ErrorCode::out_of_memory ? Result::no_memory : Result::unknown};
   }
@@ -139,7 +139,7 @@ Found try_problem(const Unit& unit, const replay::Problem& problem) {
   } leave;
   try {
     const ForcedVariant forced(problem.op, unit.second);
-    return compare(*replay, replay->run(), unit.second);
+    return compare(*rerun, rerun->run(), unit.second);
   } catch (const Error& error) {
     if (trial.refused) return {Result::refused};
     if (error.code() == ErrorCode::build_failure) return {Result::disagrees, first_line(error.what())};
@@ -153,10 +153,10 @@ Found try_problem(const Unit& unit, const replay::Problem& problem) {
 
 /// Tries the smallest problem that the variant takes, and larger problems with the same programs. Problems with one
 /// element or with only full groups do not show every error.
-Found try_variant(const Unit& unit, const replay::Problem& problem) {
+Found try_variant(const Unit& unit, const rerun::Problem& problem) {
   Found found{Result::refused};
   for (const std::int64_t factor : {1, 2, 4, 8, 16}) {
-    const std::optional<replay::Problem> small = replay::with_sizes(problem, {factor, 0});
+    const std::optional<rerun::Problem> small = rerun::with_sizes(problem, {factor, 0});
     if (!small) return {Result::unknown};
     found = try_problem(unit, *small);
     if (found.result != Result::refused) break;
@@ -164,7 +164,7 @@ Found try_variant(const Unit& unit, const replay::Problem& problem) {
   if (found.result == Result::refused) found = try_problem(unit, problem);
   for (const std::int64_t divisor : {1, 6}) {
     if (found.result != Result::agrees) break;
-    const Found other = try_problem(unit, *replay::with_sizes(problem, {1, divisor}));
+    const Found other = try_problem(unit, *rerun::with_sizes(problem, {1, divisor}));
     if (other.result == Result::disagrees) found = other;
   }
   return found;
@@ -189,7 +189,7 @@ struct Verdict {
   bool agrees, lasts;
 };
 
-Verdict find_verdict(Device device, const Unit& unit, const replay::Problem& problem) {
+Verdict find_verdict(Device device, const Unit& unit, const rerun::Problem& problem) {
   const std::lock_guard lock(one_at_a_time());
   if (is_within(unit)) return {true, false};
   if (const auto known = find_verification(device, unit.first, unit.second, mode() == Mode::always))
@@ -256,9 +256,9 @@ bool verify(const Subject& candidate, const std::string& name, const ProblemKey&
   const unsigned now = needs_generation.load(std::memory_order_relaxed);
   const std::optional<Device> device = device_of(*candidate.info);
   if (!device) return true;
-  const replay::Problem problem = replay::parse_problem(key.text(candidate.op), *device);
+  const rerun::Problem problem = rerun::parse_problem(key.text(candidate.op), *device);
   const Verdict verdict =
-      find_verdict(*device, {std::string(replay::replayed_op(candidate.op)).append(key.program_text()), name}, problem);
+      find_verdict(*device, {std::string(rerun::rerun_op(candidate.op)).append(key.program_text()), name}, problem);
   if (verdict.lasts) slot_of(candidate) = {candidate, now, verdict.agrees};
   return verdict.agrees;
 }

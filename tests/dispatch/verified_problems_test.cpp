@@ -12,7 +12,7 @@
 #include "dispatch/choose.h"
 #include "dispatch/verification.h"
 #include "doctest/doctest.h"
-#include "replay/replay.h"
+#include "rerun/rerun.h"
 #include "support/forced.h"
 #include "support/processes/program.h"
 #include "support/processes/subprocess.h"
@@ -112,13 +112,13 @@ std::vector<std::string> all_problems() {
 }
 
 /// Runs a problem with each variant that accepts it.
-void run_each_variant(const replay::Problem& problem) {
-  const std::optional<replay::Replay> replay = replay::replay_of(problem);
-  REQUIRE(replay.has_value());
+void run_each_variant(const rerun::Problem& problem) {
+  const std::optional<rerun::Rerun> rerun = rerun::rerun_of(problem);
+  REQUIRE(rerun.has_value());
   std::vector<std::string> variants;
   {
     const ProblemLog log;
-    replay->run();
+    rerun->run();
     for (const TuningProblem& met : log.problems())
       if (met.op == problem.op)
         for (const TuningCandidate& candidate : met.candidates)
@@ -129,7 +129,7 @@ void run_each_variant(const replay::Problem& problem) {
   int ran = 0;
   for (const std::string& variant : variants) {
     INFO(variant);
-    const bool accepted = run_variant(problem.op, variant, [&] { replay->run(); });
+    const bool accepted = run_variant(problem.op, variant, [&] { rerun->run(); });
     CHECK((accepted || problem.op == "pointwise"));
     ran += accepted ? 1 : 0;
   }
@@ -141,7 +141,7 @@ void run_each_variant(const replay::Problem& problem) {
 TEST_CASE("child: every variant of every table" * doctest::skip()) {
   for (const std::string& text : all_problems()) {
     INFO(text);
-    const std::optional<replay::Problem> small = replay::with_sizes(replay::parse_problem(text), {});
+    const std::optional<rerun::Problem> small = rerun::with_sizes(rerun::parse_problem(text), {});
     REQUIRE(small.has_value());
     run_each_variant(*small);
   }
@@ -162,27 +162,27 @@ TEST_CASE("verification: every variant of every table agrees with its reference 
 
 TEST_CASE("verification: problems become small and odd, and keep what selects their programs") {
   const auto small = [](const char* text, std::int64_t factor = 1) {
-    const std::optional<replay::Problem> problem = replay::with_sizes(replay::parse_problem(text), {factor, 0});
+    const std::optional<rerun::Problem> problem = rerun::with_sizes(rerun::parse_problem(text), {factor, 0});
     REQUIRE(problem.has_value());
     return *problem;
   };
-  const replay::Problem conv = small(problems[5]);
+  const rerun::Problem conv = small(problems[5]);
   CHECK(conv["n"] == 3);
   CHECK(conv["c"] == 3);
   CHECK(conv["k"] == 11);
   CHECK(conv["h"] == 13);
   CHECK(conv["r"] == 7);
   CHECK(conv["stride_h"] == 2);
-  const replay::Problem depthwise = small(problems[6]);
+  const rerun::Problem depthwise = small(problems[6]);
   CHECK(depthwise["groups"] == 3);
   CHECK(depthwise["c"] == 3);
-  const replay::Problem blocks = small(problems[10]);
+  const rerun::Problem blocks = small(problems[10]);
   CHECK(blocks["kind"] == 1);
   CHECK(blocks["c"] == 21);
   CHECK(blocks["k"] == 21);
   CHECK(blocks["out_h"] == 7);
   CHECK(blocks["out_w"] == 17);
-  const replay::Problem product =
+  const rerun::Problem product =
       small("matmul m=64 n=2 k=8 batch=1 transa=0 transb=0 transc=0 weight=0 precision=2", 2);
   CHECK(product["m"] == 63);
   CHECK(product["n"] == 2);
@@ -190,28 +190,28 @@ TEST_CASE("verification: problems become small and odd, and keep what selects th
   CHECK(product["precision"] == 2);
   CHECK(small("embedding_backward outer=1 size=10 inner=4 picked=3 slices=1 dtype=0").op == "index_add");
   // A size of 1 becomes larger if it does not select a layout.
-  const auto given = replay::with_sizes(replay::parse_problem("softmax rows=2 length=1 step=1"), {1, 1});
+  const auto given = rerun::with_sizes(rerun::parse_problem("softmax rows=2 length=1 step=1"), {1, 1});
   REQUIRE(given.has_value());
   CHECK((*given)["length"] == 67);
   CHECK((*given)["rows"] == 5);
   CHECK((*given)["step"] == 1);
-  CHECK_FALSE(replay::with_sizes(replay::parse_problem("no_op m=1"), {}).has_value());
+  CHECK_FALSE(rerun::with_sizes(rerun::parse_problem("no_op m=1"), {}).has_value());
 }
 
-TEST_CASE("verification: every maker of a replay names an op with variants, and so does every op that borrows them") {
+TEST_CASE("verification: every maker of a rerun names an op with variants, and so does every op that borrows them") {
   std::set<std::string> ops;
   for (const dispatch::AnyTable* const table : dispatch::all_tables()) ops.insert(table->op);
-  for (const std::vector<replay::Maker>* makers :
-       {&replay::product_makers, &replay::row_makers, &replay::window_makers, &replay::axis_makers,
-        &replay::recurrent_makers, &replay::movement_makers})
-    for (const replay::Maker& maker : *makers) CHECK_MESSAGE(ops.count(maker.op) == 1, maker.op);
+  for (const std::vector<rerun::Maker>* makers :
+       {&rerun::product_makers, &rerun::row_makers, &rerun::window_makers, &rerun::axis_makers,
+        &rerun::recurrent_makers, &rerun::movement_makers})
+    for (const rerun::Maker& maker : *makers) CHECK_MESSAGE(ops.count(maker.op) == 1, maker.op);
   int borrowers = 0;
   for (const std::string& op : ops) {
-    const std::string other(replay::replayed_op(op));
+    const std::string other(rerun::rerun_op(op));
     CHECK_MESSAGE(ops.count(other) == 1, op << " borrows the variants of " << other);
     borrowers += other != op;
   }
-  CHECK(borrowers == 2);  // All pairs of lib/replay/replay.cpp.
+  CHECK(borrowers == 2);  // All pairs of lib/rerun/rerun.cpp.
 }
 
 TEST_CASE("verification: the list of drivers knows versions by their numbers") {

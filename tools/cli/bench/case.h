@@ -12,7 +12,7 @@
 
 #include "crisol/precision.h"
 #include "crisol/tensor.h"
-#include "replay/replay.h"
+#include "rerun/rerun.h"
 
 namespace crisol::cli::bench {
 
@@ -59,7 +59,7 @@ struct Work {
 };
 
 /// Writes one element of a contiguous tensor.
-using replay::touch;
+using rerun::touch;
 
 /// The names of a table's entries, as the allowed words of a key.
 template <class Table>

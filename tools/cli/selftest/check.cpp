@@ -9,7 +9,7 @@
 #include "crisol/error.h"
 #include "crisol/profile.h"
 #include "crisol/shape.h"
-#include "replay/replay.h"
+#include "rerun/rerun.h"
 
 namespace crisol::cli::selftest {
 
@@ -38,9 +38,9 @@ Tensor tensor_of(const std::vector<double>& values, const Shape& shape, DType dt
   return from_bytes(reference::encoded(values, dtype).data(), shape, dtype);
 }
 
-Op replayed(const char* name, std::vector<std::string> problems) {
+Op from_problems(const char* name, std::vector<std::string> problems) {
   return {name, [problems = std::move(problems)](Check& check) {
-            for (const std::string& problem : problems) check.replay(problem);
+            for (const std::string& problem : problems) check.rerun(problem);
           }};
 }
 
@@ -66,20 +66,20 @@ void Check::holds(bool fact, const std::string& text) {
   if (!fact && outcome.failure.empty()) outcome.failure = text;
 }
 
-void Check::replay(const std::string& text) {
-  const replay::Problem problem = replay::parse_problem(text);
-  const std::optional<replay::Replay> replay = replay::replay_of(problem);
-  if (!replay) return holds(false, concat("'", text, "' cannot be run"));
-  const std::vector<replay::Values> expected = replay->reference();
-  for (int use = 0; use < (replay->renew == nullptr ? 1 : 3); ++use) {
+void Check::rerun(const std::string& text) {
+  const rerun::Problem problem = rerun::parse_problem(text);
+  const std::optional<rerun::Rerun> rerun = rerun::rerun_of(problem);
+  if (!rerun) return holds(false, concat("'", text, "' cannot be run"));
+  const std::vector<rerun::Values> expected = rerun->reference();
+  for (int use = 0; use < (rerun->renew == nullptr ? 1 : 3); ++use) {
     const VariantLog log;
-    const std::vector<Tensor> results = replay->run();
+    const std::vector<Tensor> results = rerun->run();
     std::string variant;
     for (const VariantChoice& choice : log.choices())
       if (choice.op == problem.op) variant = choice.variant.substr(0, choice.variant.find('/'));
     for (std::size_t i = 0; i < expected.size(); ++i) {
       if (results[i].numel() == static_cast<std::int64_t>(expected[i].size()))
-        close(results[i], results[i].shape(), expected[i], replay->tolerance(variant));
+        close(results[i], results[i].shape(), expected[i], rerun->tolerance(variant));
       else
         holds(false, concat("shape ", results[i].shape(), ", expected ", expected[i].size(), " elements"));
     }

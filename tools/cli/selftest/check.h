@@ -35,9 +35,9 @@ class Check {
   /// Checks that f32 results are within `bound` units in the last place. If the device flushes numbers below 2^-126 to
   /// zero, an error of 2^-126 is also allowed.
   void ulp(const Tensor& actual, const Shape& shape, const std::vector<double>& expected, double bound);
-  /// Runs a problem (see lib/replay/replay.h) and checks its results. If the op has a weight, it runs three times:
+  /// Runs a problem (see lib/rerun/rerun.h) and checks its results. If the op has a weight, it runs three times:
   /// packed copies of the weight are made at the second use.
-  void replay(const std::string& problem);
+  void rerun(const std::string& problem);
   /// Checks any other fact.
   void holds(bool fact, const std::string& text);
 
@@ -54,8 +54,8 @@ struct Op {
   std::function<void(Check&)> run;
 };
 
-/// An op that replays of these problems check.
-Op replayed(const char* name, std::vector<std::string> problems);
+/// An op that reruns of these problems check.
+Op from_problems(const char* name, std::vector<std::string> problems);
 
 /// The ops of each file, in the order of the report.
 std::vector<Op> pointwise();

@@ -119,7 +119,7 @@ Op rows(const char* op, std::initializer_list<std::array<std::int64_t, 3>> rows_
   for (const char* direction : {"", "_backward"})
     for (const auto& [count, length, step] : rows_length_step)
       problems.push_back(concat(op, direction, " rows=", count, " length=", length, " step=", step));
-  return replayed(op, std::move(problems));
+  return from_problems(op, std::move(problems));
 }
 
 void check_label_losses(Check& check) {

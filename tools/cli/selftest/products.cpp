@@ -26,8 +26,8 @@ std::string matmul_problem(std::int64_t m, std::int64_t k, std::int64_t n, std::
 void check_matmul(Check& check) {
   const std::int64_t sizes[][3] = {{1, 1, 1},     {1, 300, 64},   {7, 33, 5},   {64, 64, 64},
                                    {130, 71, 90}, {24, 2000, 17}, {200, 3, 200}};
-  for (const auto& [m, k, n] : sizes) check.replay(matmul_problem(m, k, n));
-  check.replay(matmul_problem(40, 8, 40, 2));
+  for (const auto& [m, k, n] : sizes) check.rerun(matmul_problem(m, k, n));
+  check.rerun(matmul_problem(40, 8, 40, 2));
   const struct { Shape a, b; } broadcast[] = {{{3, 5, 4}, {4, 6}}, {{2, 1, 5, 4}, {3, 4, 6}}};
   for (const auto& c : broadcast) {
     const auto a = random_values(1, c.a.numel()), b = random_values(2, c.b.numel());
@@ -61,7 +61,7 @@ Op convolutions(const char* op) {
   for (const reference::Conv2dCase& c : reference::small_conv2d_cases) add(c);
   // Only every third of the large cases, because their references take long.
   for (std::size_t i = 0; i < std::size(reference::large_conv2d_cases); i += 3) add(reference::large_conv2d_cases[i]);
-  return replayed(op, std::move(problems));
+  return from_problems(op, std::move(problems));
 }
 
 void check_conv3d(Check& check) {
@@ -85,16 +85,17 @@ void check_conv3d(Check& check) {
 }  // namespace
 
 std::vector<Op> products() {
-  return {{"matmul", check_matmul},
-          replayed("matmul_transposed", {matmul_problem(45, 70, 38), matmul_problem(45, 70, 38, 1, 1),
-                                         matmul_problem(45, 70, 38, 1, 0, 1), matmul_problem(45, 70, 38, 1, 1, 1)}),
-          replayed("linear", {matmul_problem(1, 128, 45, 1, 0, 1, 1), matmul_problem(64, 784, 45, 1, 0, 1, 1),
-                              matmul_problem(6, 7, 45, 1, 0, 1, 1)}),
-          {"attention", check_attention},
-          convolutions("conv2d"),
-          convolutions("conv2d_backward_data"),
-          convolutions("conv2d_backward_weight"),
-          {"conv3d", check_conv3d}};
+  return {
+      {"matmul", check_matmul},
+      from_problems("matmul_transposed", {matmul_problem(45, 70, 38), matmul_problem(45, 70, 38, 1, 1),
+                                          matmul_problem(45, 70, 38, 1, 0, 1), matmul_problem(45, 70, 38, 1, 1, 1)}),
+      from_problems("linear", {matmul_problem(1, 128, 45, 1, 0, 1, 1), matmul_problem(64, 784, 45, 1, 0, 1, 1),
+                               matmul_problem(6, 7, 45, 1, 0, 1, 1)}),
+      {"attention", check_attention},
+      convolutions("conv2d"),
+      convolutions("conv2d_backward_data"),
+      convolutions("conv2d_backward_weight"),
+      {"conv3d", check_conv3d}};
 }
 
 }  // namespace crisol::cli::selftest

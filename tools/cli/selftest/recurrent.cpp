@@ -12,7 +12,7 @@ Op layers_of(const char* name, RnnCell cell) {
   for (const char* direction : {"forward", "backward"})
     for (const char* sizes : {"reverse=0 t=5 b=3 i=7 h=12 outputs=12", "reverse=1 t=4 b=17 i=20 h=33 outputs=33"})
       problems.push_back(concat("rnn_", direction, " cell=", static_cast<int>(cell), ' ', sizes, " padded=0"));
-  return replayed(name, std::move(problems));
+  return from_problems(name, std::move(problems));
 }
 
 }  // namespace

@@ -29,10 +29,10 @@ double time_of(const bench::Work& work, const TuningProblem& problem, const std:
   return bench::sample(work, runs).total_ms;
 }
 
-std::vector<Values> results_of(const Replay& replay, const TuningProblem& problem, const std::string& variant) {
+std::vector<Values> results_of(const Rerun& rerun, const TuningProblem& problem, const std::string& variant) {
   const ForcedVariant forced(problem.op, variant);
   std::vector<Values> results;
-  for (const Tensor& result : replay.run()) results.push_back(reference::values_of(result));
+  for (const Tensor& result : rerun.run()) results.push_back(reference::values_of(result));
   return results;
 }
 
@@ -44,9 +44,9 @@ struct Expected {
 
 /// Returns the largest error of a variant's results, relative to the allowed error. Describes wrong results in
 /// `variant.wrong`.
-double check(const Replay& replay, const TuningProblem& problem, VariantTime& variant, const Expected& expected) {
-  const std::vector<Values> got = results_of(replay, problem, variant.variant);
-  reference::Tolerance tolerance = replay.tolerance(variant.variant);
+double check(const Rerun& rerun, const TuningProblem& problem, VariantTime& variant, const Expected& expected) {
+  const std::vector<Values> got = results_of(rerun, problem, variant.variant);
+  reference::Tolerance tolerance = rerun.tolerance(variant.variant);
   tolerance.factor *= expected.rounding;
   double share = 0;
   for (std::size_t i = 0; i < got.size(); ++i) {
@@ -96,15 +96,15 @@ std::vector<VariantTime> time_all(const bench::Work& work, const TuningProblem& 
 
 }  // namespace
 
-TuningProblem meet(const Replay& replay, const Problem& problem) {
+TuningProblem meet(const Rerun& rerun, const Problem& problem) {
   const ProblemLog log;
-  replay.run();
+  rerun.run();
   std::string met;
   for (const TuningProblem& found : log.problems()) {
     if (found.text == problem.text) return found;
     if (found.op == problem.op) met = found.text;
   }
-  throw replay::ProblemError(concat("'", problem.text, "' cannot be made again: it becomes '", met, "'"));
+  throw rerun::ProblemError(concat("'", problem.text, "' cannot be made again: it becomes '", met, "'"));
 }
 
 std::vector<std::string> accepting(const TuningProblem& problem) {
@@ -114,10 +114,10 @@ std::vector<std::string> accepting(const TuningProblem& problem) {
   return variants;
 }
 
-Measured measure(const Replay& replay, const TuningProblem& problem, const Effort& effort) {
+Measured measure(const Rerun& rerun, const TuningProblem& problem, const Effort& effort) {
   bench::Work work;
-  work.run = [&] { replay.run(); };
-  if (!effort.kept) work.renew = replay.renew;
+  work.run = [&] { rerun.run(); };
+  if (!effort.kept) work.renew = rerun.renew;
   Measured measured{problem, problem.times, time_all(work, problem, effort.rounds), 0, {}};
 
   std::vector<std::size_t> order(measured.variants.size());
@@ -131,12 +131,12 @@ Measured measure(const Replay& replay, const TuningProblem& problem, const Effor
     const bool wanted = measured.best == 0 && is_better(variant, measured.usual());
     if (!wanted && !effort.check_all) continue;
     if (!expected) {
-      const bool by_reference = replay.reference && replay.operations <= max_reference_operations;
-      expected = by_reference ? Expected{replay.reference(), 1}
-                              : Expected{results_of(replay, problem, measured.usual().variant), 2};
+      const bool by_reference = rerun.reference && rerun.operations <= max_reference_operations;
+      expected = by_reference ? Expected{rerun.reference(), 1}
+                              : Expected{results_of(rerun, problem, measured.usual().variant), 2};
       measured.checked_against = by_reference ? "the reference" : measured.usual().variant;
     }
-    variant.share_of_bound = check(replay, problem, variant, *expected);
+    variant.share_of_bound = check(rerun, problem, variant, *expected);
     if (wanted && variant.wrong.empty()) measured.best = i;
   }
   return measured;

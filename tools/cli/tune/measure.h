@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "crisol/tuning.h"
-#include "replay/replay.h"
+#include "rerun/rerun.h"
 
 namespace crisol::cli::tune {
 
-using replay::Problem, replay::Replay, replay::Values;
+using rerun::Problem, rerun::Rerun, rerun::Values;
 
 struct Effort {
   int rounds = 9;          ///< Each takes a sample of every variant.
@@ -37,13 +37,13 @@ struct Measured {
   const VariantTime& winner() const { return variants[best]; }
 };
 
-/// Runs the replay once and returns the problem that occurred, with its candidates. Throws replay::ProblemError if this
+/// Runs the rerun once and returns the problem that occurred, with its candidates. Throws rerun::ProblemError if this
 /// is not the requested problem.
-TuningProblem meet(const Replay& replay, const Problem& problem);
+TuningProblem meet(const Rerun& rerun, const Problem& problem);
 
 /// The candidates that accept the problem. With fewer than two there is nothing to measure.
 std::vector<std::string> accepting(const TuningProblem& problem);
 
-Measured measure(const Replay& replay, const TuningProblem& problem, const Effort& effort);
+Measured measure(const Rerun& rerun, const TuningProblem& problem, const Effort& effort);
 
 }  // namespace crisol::cli::tune

@@ -51,7 +51,7 @@ void read_shapes(const std::string& path, std::vector<Problem>& problems) {
   if (!in) fail(ErrorCode::io, "tune", "cannot read ", path);
   for (std::string line; std::getline(in, line);)
     if (line.find_first_not_of(" \t\r") != std::string::npos && line.front() != '#')
-      add_problem(problems, replay::parse_problem(line));
+      add_problem(problems, rerun::parse_problem(line));
 }
 
 // Adds the problems that one run of a case meets.
@@ -60,7 +60,7 @@ void run_case(const bench::Request& request, std::vector<Problem>& problems) {
   const ProblemLog log;
   work.run();
   for (const TuningProblem& found : log.problems()) {
-    Problem problem = replay::parse_problem(found.text);
+    Problem problem = rerun::parse_problem(found.text);
     problem.times = found.times;
     add_problem(problems, std::move(problem));
   }
@@ -81,12 +81,12 @@ std::vector<Problem> problems_of(const Options& options) {
 
 Outcome tune_problem(const Problem& problem, const Effort& effort) {
   try {
-    const std::optional<Replay> replay = replay::replay_of(problem);
-    if (!replay) return {{}, "it cannot be made again alone"};
-    TuningProblem met = meet(*replay, problem);
+    const std::optional<Rerun> rerun = rerun::rerun_of(problem);
+    if (!rerun) return {{}, "it cannot be made again alone"};
+    TuningProblem met = meet(*rerun, problem);
     met.times = problem.times;
     if (accepting(met).size() < 2) return {};
-    return {tune::measure(*replay, met, effort), {}};
+    return {tune::measure(*rerun, met, effort), {}};
   } catch (const std::exception& error) {  // Too little memory, for example; the loop goes on.
     return {{}, error.what()};
   }
@@ -249,7 +249,7 @@ Command add_tune(CLI::App& program) {
               return run_command(*options);
             } catch (const UsageError& error) {
               std::cerr << "crisol tune: " << error.what() << '\n';
-            } catch (const replay::ProblemError& error) {
+            } catch (const rerun::ProblemError& error) {
               std::cerr << "crisol tune: " << error.what() << '\n';
             }
             return 2;

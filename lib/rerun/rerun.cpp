@@ -1,4 +1,4 @@
-#include "replay/replay.h"
+#include "rerun/rerun.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "crisol/ops/copy.h"
 
-namespace crisol::replay {
+namespace crisol::rerun {
 
 std::int64_t Problem::operator[](const char* name) const {
   const auto found = values.find(name);
@@ -61,20 +61,20 @@ constexpr std::array<std::pair<const char*, const char*>, 2> other_names{
 
 }  // namespace
 
-std::string_view replayed_op(std::string_view op) {
+std::string_view rerun_op(std::string_view op) {
   for (const auto& [name, other] : other_names)
     if (op == name) return other;
   return op;
 }
 
-std::optional<Replay> replay_of(const Problem& problem) {
+std::optional<Rerun> rerun_of(const Problem& problem) {
   const Maker* const maker = maker_of(problem.op);
   return maker == nullptr ? std::nullopt : maker->make(problem);
 }
 
 std::optional<Problem> with_sizes(const Problem& problem, const Sizes& sizes) {
   Problem resized = problem;
-  resized.op = replayed_op(problem.op);
+  resized.op = rerun_op(problem.op);
   const Maker* const maker = maker_of(resized.op);
   if (maker == nullptr) return std::nullopt;
   maker->resize(resized, sizes);
@@ -109,4 +109,4 @@ void resize(Problem& p, const Sizes& sizes, std::initializer_list<std::pair<cons
     }
 }
 
-}  // namespace crisol::replay
+}  // namespace crisol::rerun

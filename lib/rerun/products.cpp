@@ -14,9 +14,9 @@
 #include "reference/images/conv2d_cases.h"
 #include "reference/matmul.h"
 #include "reference/softmax.h"
-#include "replay/replay.h"
+#include "rerun/rerun.h"
 
-namespace crisol::replay {
+namespace crisol::rerun {
 
 namespace {
 
@@ -52,7 +52,7 @@ double rounding_of(Precision precision) {
   return (2 * u + u * u) / f32_epsilon;
 }
 
-std::optional<Replay> make_matmul(const Problem& p) {
+std::optional<Rerun> make_matmul(const Problem& p) {
   // Only parts of other ops have transposed results.
   if (p["transc"] != 0) return std::nullopt;
   if (p.values.count("types") != 0) return std::nullopt;  // The operands are made in f32.
@@ -66,35 +66,35 @@ std::optional<Replay> make_matmul(const Problem& p) {
   };
   const Precision precision = precision_of(p);
   const Matrices a = operand(p, 1, matrices(m, k), p["transa"] != 0);
-  Replay replay;
-  replay.operations = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k * batch);
-  replay.tolerance = within(2 + rounding_of(precision), static_cast<double>(k + 1));
+  Rerun rerun;
+  rerun.operations = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k * batch);
+  rerun.tolerance = within(2 + rounding_of(precision), static_cast<double>(k + 1));
   if (p["weight"] == 0) {
     const Matrices b = operand(p, 2, matrices(k, n), p["transb"] != 0);
-    replay.run = [=] {
+    rerun.run = [=] {
       const WithPrecision allowed(precision);
       return std::vector<Tensor>{ops::matmul(a.matrix, b.matrix)};
     };
-    replay.reference = [=] {
+    rerun.reference = [=] {
       return std::vector<Values>{reference::matmul(a.values, a.shape, b.values, b.shape).values};
     };
   } else {
     const Matrices weight = operand(p, 2, {n, k}, p["transb"] == 0);
     const Values biases = values_for(3, n);
     const Tensor bias = p.tensor(biases, {n});
-    replay.run = [=] {
+    rerun.run = [=] {
       const WithPrecision allowed(precision);
       return std::vector<Tensor>{ops::linear(a.matrix, weight.matrix, bias)};
     };
-    replay.renew = [=] { touch(weight.stored); };
-    replay.reference = [=] {
+    rerun.renew = [=] { touch(weight.stored); };
+    rerun.reference = [=] {
       return std::vector<Values>{reference::linear(a.values, a.shape, weight.values, weight.shape, biases).values};
     };
   }
-  return replay;
+  return rerun;
 }
 
-std::optional<Replay> make_attention(const Problem& p) {
+std::optional<Rerun> make_attention(const Problem& p) {
   const std::int64_t heads = p["heads"], rows = p["rows"], keys = p["keys"], depth = p["depth"], columns = p["columns"];
   const Precision precision = precision_of(p);
   const Values q = values_for(1, heads * rows * depth), k = values_for(2, heads * keys * depth),
@@ -109,18 +109,18 @@ std::optional<Replay> make_attention(const Problem& p) {
   Tensor from_q = p.tensor(q, {heads, rows, depth});
   const Tensor from_k = p.tensor(k, {heads, keys, depth}), from_v = p.tensor(v, {heads, keys, columns});
   if (p["grad"] != 0) from_q.requires_grad_();
-  Replay replay;
-  replay.operations = static_cast<double>(heads * rows) * static_cast<double>(keys * (depth + columns));
-  replay.run = [=, options = AttentionOptions{.is_causal = p["causal"] != 0, .scale = 1}] {
+  Rerun rerun;
+  rerun.operations = static_cast<double>(heads * rows) * static_cast<double>(keys * (depth + columns));
+  rerun.run = [=, options = AttentionOptions{.is_causal = p["causal"] != 0, .scale = 1}] {
     const WithPrecision allowed(precision);
     return std::vector<Tensor>{scaled_dot_product_attention(from_q, from_k, from_v, mask, options)};
   };
-  replay.reference = [=] {
+  rerun.reference = [=] {
     return std::vector<Values>{reference::attention(q, k, v, bias, {heads, rows, keys, depth, columns}, 1)};
   };
   // A score's absolute error becomes a relative error of its weight.
-  replay.tolerance = within((64 + rounding_of(precision)) * static_cast<double>(depth + 1), 1);
-  return replay;
+  rerun.tolerance = within((64 + rounding_of(precision)) * static_cast<double>(depth + 1), 1);
+  return rerun;
 }
 
 struct Convolution {
@@ -141,9 +141,9 @@ struct Convolution {
     y = reference::conv2d_shape(x, weight, options);
   }
 
-  /// Makes a replay of `run`. Each result of `run` is a sum of `terms` products.
-  Replay replay(std::int64_t terms, std::function<Tensor()> run) const {
-    Replay made;
+  /// Makes a rerun of `run`. Each result of `run` is a sum of `terms` products.
+  Rerun rerun(std::int64_t terms, std::function<Tensor()> run) const {
+    Rerun made;
     made.operations = static_cast<double>(y.numel()) * static_cast<double>(weight[1] * weight[2] * weight[3]);
     made.tolerance = [terms, rounding = rounding_of(precision), op = op](std::string_view variant) {
       reference::Tolerance tolerance = reference::conv2d_tolerance(terms, variant_growth(op, std::string(variant)));
@@ -158,15 +158,15 @@ struct Convolution {
   }
 };
 
-std::optional<Replay> make_conv2d(const Problem& p) {
+std::optional<Rerun> make_conv2d(const Problem& p) {
   const Convolution c(p);
   const Values x = values_for(1, c.x.numel()), w = values_for(2, c.weight.numel()), b = values_for(3, c.weight[0]);
   const Tensor input = p.tensor(x, c.x), weight = p.tensor(w, c.weight), bias = p.tensor(b, {c.weight[0]});
-  Replay replay =
-      c.replay(c.weight.numel() / c.weight[0] + 1, [=] { return ops::conv2d(input, weight, bias, c.options); });
-  replay.renew = [=] { touch(weight); };
-  replay.reference = [=] { return std::vector<Values>{reference::conv2d(x, c.x, w, c.weight, b, c.options)}; };
-  return replay;
+  Rerun rerun =
+      c.rerun(c.weight.numel() / c.weight[0] + 1, [=] { return ops::conv2d(input, weight, bias, c.options); });
+  rerun.renew = [=] { touch(weight); };
+  rerun.reference = [=] { return std::vector<Values>{reference::conv2d(x, c.x, w, c.weight, b, c.options)}; };
+  return rerun;
 }
 
 /// Turns a problem of channels in blocks into a problem of conv2d: adds "groups" and removes "precision".
@@ -177,18 +177,18 @@ Problem as_conv2d(const Problem& blocks) {
   return p;
 }
 
-std::optional<Replay> make_conv2d_blocks(const Problem& p) {
+std::optional<Rerun> make_conv2d_blocks(const Problem& p) {
   const Convolution c(as_conv2d(p));
   const Values x = values_for(1, c.x.numel()), w = values_for(2, c.weight.numel());
   const Tensor input = p.tensor(x, c.x), weight = p.tensor(w, c.weight);
-  Replay replay = c.replay(c.weight.numel() / c.weight[0], [=, block_in = p["block_in"], block = p["block"]] {
+  Rerun rerun = c.rerun(c.weight.numel() / c.weight[0], [=, block_in = p["block_in"], block = p["block"]] {
     return ops::conv2d_in_blocks(input, weight, c.options, block_in, block);
   });
-  replay.reference = [=] { return std::vector<Values>{reference::conv2d(x, c.x, w, c.weight, {}, c.options)}; };
-  return replay;
+  rerun.reference = [=] { return std::vector<Values>{reference::conv2d(x, c.x, w, c.weight, {}, c.options)}; };
+  return rerun;
 }
 
-std::optional<Replay> make_conv2d_separable(const Problem& p) {
+std::optional<Rerun> make_conv2d_separable(const Problem& p) {
   Problem first = p;
   first.values["kind"] = 1;
   first.values["k"] = p["c"];
@@ -197,40 +197,40 @@ std::optional<Replay> make_conv2d_separable(const Problem& p) {
   const Values x = values_for(1, c.x.numel()), w = values_for(2, c.weight.numel()),
                v = values_for(3, pointwise.numel());
   const Tensor input = p.tensor(x, c.x), weights = p.tensor(w, c.weight), second = p.tensor(v, pointwise);
-  Replay replay = c.replay(c.weight[2] * c.weight[3] + p["c"], [=, block = p["block"]] {
+  Rerun rerun = c.rerun(c.weight[2] * c.weight[3] + p["c"], [=, block = p["block"]] {
     return ops::conv2d_separable_in_blocks(input, weights, second, c.options, block);
   });
-  replay.operations += static_cast<double>(c.y.numel()) * static_cast<double>(p["k"]);
-  replay.reference = [=] {
+  rerun.operations += static_cast<double>(c.y.numel()) * static_cast<double>(p["k"]);
+  rerun.reference = [=] {
     const Values between = reference::conv2d(x, c.x, w, c.weight, {}, c.options);
     return std::vector<Values>{reference::conv2d(between, c.y, v, pointwise, {}, {})};
   };
-  return replay;
+  return rerun;
 }
 
-std::optional<Replay> make_data(const Problem& p) {
+std::optional<Rerun> make_data(const Problem& p) {
   const Convolution c(p);
   const Values dy = values_for(1, c.y.numel()), w = values_for(2, c.weight.numel());
   const Tensor gradient = p.tensor(dy, c.y), weight = p.tensor(w, c.weight);
-  Replay replay = c.replay(c.weight[0] / c.options.groups * c.weight[2] * c.weight[3],
-                           [=] { return ops::conv2d_backward_data(gradient, weight, c.x, c.options); });
-  replay.renew = [=] { touch(weight); };
-  replay.reference = [=] {
+  Rerun rerun = c.rerun(c.weight[0] / c.options.groups * c.weight[2] * c.weight[3],
+                        [=] { return ops::conv2d_backward_data(gradient, weight, c.x, c.options); });
+  rerun.renew = [=] { touch(weight); };
+  rerun.reference = [=] {
     return std::vector<Values>{reference::conv2d_backward_data(dy, w, c.weight, c.x, c.options)};
   };
-  return replay;
+  return rerun;
 }
 
-std::optional<Replay> make_weight(const Problem& p) {
+std::optional<Rerun> make_weight(const Problem& p) {
   const Convolution c(p);
   const Values dy = values_for(1, c.y.numel()), x = values_for(2, c.x.numel());
   const Tensor gradient = p.tensor(dy, c.y), input = p.tensor(x, c.x);
-  Replay replay = c.replay(c.y[0] * c.y[2] * c.y[3],
-                           [=] { return ops::conv2d_backward_weight(gradient, input, c.weight, c.options); });
-  replay.reference = [=] {
+  Rerun rerun = c.rerun(c.y[0] * c.y[2] * c.y[3],
+                        [=] { return ops::conv2d_backward_weight(gradient, input, c.weight, c.options); });
+  rerun.reference = [=] {
     return std::vector<Values>{reference::conv2d_backward_weight(dy, x, c.x, c.weight, c.options)};
   };
-  return replay;
+  return rerun;
 }
 
 void resize_matmul(Problem& p, const Sizes& sizes) {
@@ -289,4 +289,4 @@ const std::vector<Maker> product_makers{{"matmul", make_matmul, resize_matmul},
                                         {"conv2d_backward_data", make_data, resize_convolution},
                                         {"conv2d_backward_weight", make_weight, resize_convolution}};
 
-}  // namespace crisol::replay
+}  // namespace crisol::rerun

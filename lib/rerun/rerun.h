@@ -1,6 +1,6 @@
-// A replay runs a problem again, with operands of the problem's sizes, and knows the expected results. `crisol tune`
-// measures a replay with each variant. On a driver that nobody has tried, dispatch tries a variant with a small
-// replay.
+// A rerun runs a problem again, with operands of the problem's sizes, and knows the expected results. `crisol tune`
+// measures a rerun with each variant. On a driver that nobody has tried, dispatch tries a variant with a small
+// rerun.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 #include "crisol/tensor.h"
 #include "reference/compare.h"
 
-namespace crisol::replay {
+namespace crisol::rerun {
 
 /// Thrown for a text that is not a problem.
 struct ProblemError : std::runtime_error {
@@ -41,7 +41,7 @@ struct Problem {
 /// Throws ProblemError for a text in another format.
 Problem parse_problem(const std::string& line, Device device = Device());
 
-struct Replay {
+struct Rerun {
   /// Runs the op and returns its results.
   std::function<std::vector<Tensor>()> run;
   /// Writes the weights, as training does between two uses. So packed copies of the weights are not used again. Empty
@@ -56,11 +56,11 @@ struct Replay {
 
 /// The op whose variants `op` uses. It is another op if `op` only runs that op under another name, otherwise `op`
 /// itself.
-std::string_view replayed_op(std::string_view op);
+std::string_view rerun_op(std::string_view op);
 
-/// Makes a replay of the problem. Returns nothing if the problem cannot be run alone: its op is only a part of another
+/// Makes a rerun of the problem. Returns nothing if the problem cannot be run alone: its op is only a part of another
 /// op, or only other ops make this kind of problem.
-std::optional<Replay> replay_of(const Problem& problem);
+std::optional<Rerun> rerun_of(const Problem& problem);
 
 /// How a problem is made small. Each size of a problem has a small size. With divisor 0, a size is kept but limited to
 /// `factor` times its small size. Otherwise a size becomes its small size divided by `divisor`. Results above 2 are
@@ -80,7 +80,7 @@ std::optional<Problem> with_sizes(const Problem& problem, const Sizes& sizes);
 /// An op and its functions. Each file has a list of its ops.
 struct Maker {
   const char* op;
-  std::optional<Replay> (*make)(const Problem&);
+  std::optional<Rerun> (*make)(const Problem&);
   void (*resize)(Problem&, const Sizes&);
 };
 extern const std::vector<Maker> product_makers;
@@ -101,4 +101,4 @@ std::function<reference::Tolerance(std::string_view)> within(double factor, doub
 /// unless it selects a layout.
 void resize(Problem& p, const Sizes& sizes, std::initializer_list<std::pair<const char*, std::int64_t>> small);
 
-}  // namespace crisol::replay
+}  // namespace crisol::rerun

@@ -4,9 +4,9 @@
 #include "crisol/ops/blocks.h"
 #include "crisol/ops/pool.h"
 #include "reference/images/pool.h"
-#include "replay/replay.h"
+#include "rerun/rerun.h"
 
-namespace crisol::replay {
+namespace crisol::rerun {
 
 namespace {
 
@@ -44,9 +44,9 @@ struct Images {
       : shape(of), values(values_for(seed, of.numel())), tensor(p.tensor(values, of)) {}
 };
 
-/// A replay with one result.
-Replay replay_with(std::function<Tensor()> run, std::function<Values()> reference, double operations, double factor,
-                   double scale) {
+/// A rerun with one result.
+Rerun rerun_with(std::function<Tensor()> run, std::function<Values()> reference, double operations, double factor,
+                 double scale) {
   return {.run = [run = std::move(run)] { return std::vector<Tensor>{run()}; },
           .reference = [reference = std::move(reference)] { return std::vector<Values>{reference()}; },
           .operations = operations,
@@ -58,61 +58,61 @@ double operations_of(const Problem& p) {
 }
 
 // The tolerance is 0, because maxima are exact.
-std::optional<Replay> make_max(const Problem& p) {
+std::optional<Rerun> make_max(const Problem& p) {
   const Images x(p, 1, planes_of(p));
   const MaxPool2dOptions options = max_options(p);
-  return Replay{.run =
-                    [=] {
-                      const ops::MaxPool2dResult result = ops::max_pool2d(x.tensor, options);
-                      return std::vector<Tensor>{result.values, result.indices};
-                    },
-                .reference =
-                    [=] {
-                      const reference::MaxPool result = reference::max_pool2d(x.values, x.shape, options);
-                      return std::vector<Values>{result.values, result.indices};
-                    },
-                .operations = operations_of(p),
-                .tolerance = within(0)};
+  return Rerun{.run =
+                   [=] {
+                     const ops::MaxPool2dResult result = ops::max_pool2d(x.tensor, options);
+                     return std::vector<Tensor>{result.values, result.indices};
+                   },
+               .reference =
+                   [=] {
+                     const reference::MaxPool result = reference::max_pool2d(x.values, x.shape, options);
+                     return std::vector<Values>{result.values, result.indices};
+                   },
+               .operations = operations_of(p),
+               .tolerance = within(0)};
 }
 
-std::optional<Replay> make_max_backward(const Problem& p) {
+std::optional<Rerun> make_max_backward(const Problem& p) {
   const MaxPool2dOptions options = max_options(p);
   const Images x(p, 1, planes_of(p)), dy(p, 2, outputs_of(p));
   const reference::MaxPool forward = reference::max_pool2d(x.values, x.shape, options);
   if (forward.shape != dy.shape) return std::nullopt;
   const Tensor indices = p.tensor(forward.indices, dy.shape, DType::i32);
-  return replay_with([=] { return ops::max_pool2d_backward(dy.tensor, indices, x.shape, options); },
-                     [=] { return reference::max_pool2d_backward(dy.values, forward, x.shape); }, 2 * operations_of(p),
-                     4, 0);
+  return rerun_with([=] { return ops::max_pool2d_backward(dy.tensor, indices, x.shape, options); },
+                    [=] { return reference::max_pool2d_backward(dy.values, forward, x.shape); }, 2 * operations_of(p),
+                    4, 0);
 }
 
-std::optional<Replay> make_avg(const Problem& p) {
+std::optional<Rerun> make_avg(const Problem& p) {
   const Images x(p, 1, planes_of(p));
   const AvgPool2dOptions options = with_window(p, AvgPool2dOptions{1});
-  return replay_with([=] { return ops::avg_pool2d(x.tensor, options); },
-                     [=] { return reference::avg_pool2d(x.values, x.shape, options).values; }, operations_of(p), 10, 1);
+  return rerun_with([=] { return ops::avg_pool2d(x.tensor, options); },
+                    [=] { return reference::avg_pool2d(x.values, x.shape, options).values; }, operations_of(p), 10, 1);
 }
 
-std::optional<Replay> make_avg_backward(const Problem& p) {
+std::optional<Rerun> make_avg_backward(const Problem& p) {
   const Images dy(p, 1, outputs_of(p));
   const AvgPool2dOptions options = with_window(p, AvgPool2dOptions{1});
-  return replay_with([=, shape = planes_of(p)] { return ops::avg_pool2d_backward(dy.tensor, shape, options); },
-                     [=, shape = planes_of(p)] { return reference::avg_pool2d_backward(dy.values, shape, options); },
-                     operations_of(p), 12, 1);
+  return rerun_with([=, shape = planes_of(p)] { return ops::avg_pool2d_backward(dy.tensor, shape, options); },
+                    [=, shape = planes_of(p)] { return reference::avg_pool2d_backward(dy.values, shape, options); },
+                    operations_of(p), 12, 1);
 }
 
-std::optional<Replay> make_adaptive(const Problem& p) {
+std::optional<Rerun> make_adaptive(const Problem& p) {
   const Images x(p, 1, planes_of(p));
   const IntPair output(p.small("out_h"), p.small("out_w"));
-  return replay_with([=] { return ops::adaptive_avg_pool2d(x.tensor, output); },
-                     [=] { return reference::adaptive_avg_pool2d(x.values, x.shape, output).values; },
-                     4 * static_cast<double>(x.shape.numel()), 10, 1);
+  return rerun_with([=] { return ops::adaptive_avg_pool2d(x.tensor, output); },
+                    [=] { return reference::adaptive_avg_pool2d(x.values, x.shape, output).values; },
+                    4 * static_cast<double>(x.shape.numel()), 10, 1);
 }
 
-std::optional<Replay> make_adaptive_backward(const Problem& p) {
+std::optional<Rerun> make_adaptive_backward(const Problem& p) {
   const Images dy(p, 1, outputs_of(p));
   const IntPair output(p.small("out_h"), p.small("out_w"));
-  return replay_with(
+  return rerun_with(
       [=, shape = planes_of(p)] { return ops::adaptive_avg_pool2d_backward(dy.tensor, shape); },
       [=, shape = planes_of(p)] { return reference::adaptive_avg_pool2d_backward(dy.values, shape, output); },
       4 * static_cast<double>(planes_of(p).numel()), 12, 1);
@@ -123,21 +123,21 @@ Shape blocked_image(const Problem& p) { return {1, p["planes"] * p["block"] - 1,
 
 double operations_of_blocks(const Problem& p) { return static_cast<double>(p["block"]) * operations_of(p); }
 
-std::optional<Replay> make_max_blocks(const Problem& p) {
+std::optional<Rerun> make_max_blocks(const Problem& p) {
   const Images x(p, 1, blocked_image(p));
   const MaxPool2dOptions options = max_options(p);
-  return replay_with([=, block = p["block"]] { return ops::max_pool2d_in_blocks(x.tensor, options, block); },
-                     [=] { return reference::max_pool2d(x.values, x.shape, options).values; }, operations_of_blocks(p),
-                     0, 0);
+  return rerun_with([=, block = p["block"]] { return ops::max_pool2d_in_blocks(x.tensor, options, block); },
+                    [=] { return reference::max_pool2d(x.values, x.shape, options).values; }, operations_of_blocks(p),
+                    0, 0);
 }
 
-std::optional<Replay> make_avg_blocks(const Problem& p) {
+std::optional<Rerun> make_avg_blocks(const Problem& p) {
   const Images x(p, 1, blocked_image(p));
   AvgPool2dOptions options = with_window(p, AvgPool2dOptions{1});
   options.count_include_pad = p["include_pad"] != 0;
-  return replay_with([=, block = p["block"]] { return ops::avg_pool2d_in_blocks(x.tensor, options, block); },
-                     [=] { return reference::avg_pool2d(x.values, x.shape, options).values; }, operations_of_blocks(p),
-                     10, 1);
+  return rerun_with([=, block = p["block"]] { return ops::avg_pool2d_in_blocks(x.tensor, options, block); },
+                    [=] { return reference::avg_pool2d(x.values, x.shape, options).values; }, operations_of_blocks(p),
+                    10, 1);
 }
 
 // Keeps the window, and at least as many elements as the window needs.
@@ -169,4 +169,4 @@ const std::vector<Maker> window_makers{{"max_pool2d", make_max, resize_windows},
                                        {"adaptive_avg_pool2d", make_adaptive, resize_adaptive},
                                        {"adaptive_avg_pool2d_backward", make_adaptive_backward, resize_adaptive}};
 
-}  // namespace crisol::replay
+}  // namespace crisol::rerun

@@ -9,9 +9,9 @@
 #include "reference/loss.h"
 #include "reference/norm.h"
 #include "reference/softmax.h"
-#include "replay/replay.h"
+#include "rerun/rerun.h"
 
-namespace crisol::replay {
+namespace crisol::rerun {
 
 namespace {
 
@@ -31,25 +31,25 @@ std::optional<Layout> layout_of(const Problem& p) {
 Values scores_for(std::int64_t count) { return reference::random_values(1, count, -6, 6); }
 
 template <bool log>
-std::optional<Replay> make_softmax(const Problem& p) {
+std::optional<Rerun> make_softmax(const Problem& p) {
   const std::optional<Layout> layout = layout_of(p);
   if (!layout) return std::nullopt;
   const Layout l = *layout;
   const Values x = scores_for(l.shape().numel());
   const Tensor input = p.tensor(x, l.shape());
-  Replay replay;
-  replay.operations = static_cast<double>(x.size());
-  replay.run = [=] { return std::vector<Tensor>{log ? ops::log_softmax(input, 1) : ops::softmax(input, 1)}; };
-  replay.reference = [=] {
+  Rerun rerun;
+  rerun.operations = static_cast<double>(x.size());
+  rerun.run = [=] { return std::vector<Tensor>{log ? ops::log_softmax(input, 1) : ops::softmax(input, 1)}; };
+  rerun.reference = [=] {
     return std::vector<Values>{log ? reference::log_softmax(x, l.outer, l.n, l.inner)
                                    : reference::softmax(x, l.outer, l.n, l.inner)};
   };
-  replay.tolerance = within(log ? 4 : 16, log ? 12 : 0);
-  return replay;
+  rerun.tolerance = within(log ? 4 : 16, log ? 12 : 0);
+  return rerun;
 }
 
 template <bool log>
-std::optional<Replay> make_softmax_backward(const Problem& p) {
+std::optional<Rerun> make_softmax_backward(const Problem& p) {
   const std::optional<Layout> layout = layout_of(p);
   if (!layout) return std::nullopt;
   const Layout l = *layout;
@@ -57,18 +57,18 @@ std::optional<Replay> make_softmax_backward(const Problem& p) {
   Values y = log ? reference::log_softmax(x, l.outer, l.n, l.inner) : reference::softmax(x, l.outer, l.n, l.inner);
   for (double& value : y) value = static_cast<float>(value);
   const Tensor result = p.tensor(y, l.shape()), gradient = p.tensor(dy, l.shape());
-  Replay replay;
-  replay.operations = static_cast<double>(x.size());
-  replay.run = [=] {
+  Rerun rerun;
+  rerun.operations = static_cast<double>(x.size());
+  rerun.run = [=] {
     return std::vector<Tensor>{log ? ops::log_softmax_backward(gradient, result, 1)
                                    : ops::softmax_backward(gradient, result, 1)};
   };
-  replay.reference = [=] {
+  rerun.reference = [=] {
     return std::vector<Values>{log ? reference::log_softmax_backward(dy, y, l.outer, l.n, l.inner)
                                    : reference::softmax_backward(dy, y, l.outer, l.n, l.inner)};
   };
-  replay.tolerance = within(16, 1 + std::sqrt(static_cast<double>(l.n)));
-  return replay;
+  rerun.tolerance = within(16, 1 + std::sqrt(static_cast<double>(l.n)));
+  return rerun;
 }
 
 constexpr double epsilon = 1e-5;
@@ -79,40 +79,40 @@ Values inverse_roots(Values variances) {
   return variances;
 }
 
-std::optional<Replay> make_layer_norm(const Problem& p) {
+std::optional<Rerun> make_layer_norm(const Problem& p) {
   const std::int64_t rows = p["rows"], n = p["length"];
   if (p["step"] != 1) return std::nullopt;
   const Values x = values_for(1, rows * n), weight = values_for(2, n), bias = values_for(3, n);
   const Tensor input = p.tensor(x, {rows, n}), w = p.tensor(weight, {n}), b = p.tensor(bias, {n});
-  Replay replay;
-  replay.operations = static_cast<double>(x.size());
-  replay.run = [=] { return std::vector<Tensor>{ops::layer_norm(input, {n}, w, b, epsilon).y}; };
-  replay.reference = [=] { return std::vector<Values>{reference::layer_norm(x, rows, n, weight, bias, epsilon).y}; };
+  Rerun rerun;
+  rerun.operations = static_cast<double>(x.size());
+  rerun.run = [=] { return std::vector<Tensor>{ops::layer_norm(input, {n}, w, b, epsilon).y}; };
+  rerun.reference = [=] { return std::vector<Values>{reference::layer_norm(x, rows, n, weight, bias, epsilon).y}; };
   // A row of one value has variance zero, so its rounding error is multiplied by 1 / sqrt(epsilon).
-  replay.tolerance = within(16, n < 8 ? 2 / std::sqrt(epsilon) : 16);
-  return replay;
+  rerun.tolerance = within(16, n < 8 ? 2 / std::sqrt(epsilon) : 16);
+  return rerun;
 }
 
 // The tolerance is relative to the largest element of a gradient.
-std::optional<Replay> make_layer_norm_backward(const Problem& p) {
+std::optional<Rerun> make_layer_norm_backward(const Problem& p) {
   const std::int64_t rows = p["rows"], n = p["length"];
   if (p["step"] != 1) return std::nullopt;
   const Values xs = values_for(1, rows * n), dys = values_for(2, rows * n), ws = values_for(3, n);
   const Tensor x = p.tensor(xs, {rows, n}), dy = p.tensor(dys, {rows, n});
   const reference::NormForward f = reference::layer_norm(xs, rows, n, ws, ws, epsilon);
   const Tensor w = p.tensor(ws, {n}), mean = p.tensor(f.mean, {rows}), rstd = p.tensor(inverse_roots(f.var), {rows});
-  Replay replay;
-  replay.operations = static_cast<double>(xs.size());
-  replay.run = [=] {
+  Rerun rerun;
+  rerun.operations = static_cast<double>(xs.size());
+  rerun.run = [=] {
     const ops::NormGradients g = ops::layer_norm_backward(dy, x, {n}, w, mean, rstd);
     return std::vector<Tensor>{g.x, g.weight, g.bias};
   };
-  replay.reference = [=] {
+  rerun.reference = [=] {
     const reference::NormBackward g = reference::layer_norm_backward(dys, xs, rows, n, ws, epsilon);
     return std::vector<Values>{g.dx, g.dweight, g.dbias};
   };
-  replay.tolerance = within(32, n < 8 ? 2 / std::sqrt(epsilon) : 0);
-  return replay;
+  rerun.tolerance = within(32, n < 8 ? 2 / std::sqrt(epsilon) : 0);
+  return rerun;
 }
 
 /// A batch of images and the other operands of its normalisation.
@@ -131,42 +131,42 @@ struct NormImages {
         var(ones(row, DType::f32, p.device)) {}
 };
 
-std::optional<Replay> make_batch_norm(const Problem& p) {
+std::optional<Rerun> make_batch_norm(const Problem& p) {
   const NormImages i(p);
-  Replay replay;
-  replay.operations = static_cast<double>(i.shape.numel());
-  replay.run = [=] { return std::vector<Tensor>{ops::batch_norm2d(i.x, i.weight, i.bias, i.mean, i.var).y}; };
-  replay.reference = [=] {
+  Rerun rerun;
+  rerun.operations = static_cast<double>(i.shape.numel());
+  rerun.run = [=] { return std::vector<Tensor>{ops::batch_norm2d(i.x, i.weight, i.bias, i.mean, i.var).y}; };
+  rerun.reference = [=] {
     return std::vector<Values>{reference::batch_norm(reference::values_of(i.x), i.shape[0], i.shape[1], i.shape[2],
                                                      reference::values_of(i.weight), reference::values_of(i.bias),
                                                      epsilon)
                                    .y};
   };
-  replay.tolerance = within(16, i.shape[0] * i.shape[2] < 8 ? 4 / std::sqrt(epsilon) : 16);
-  return replay;
+  rerun.tolerance = within(16, i.shape[0] * i.shape[2] < 8 ? 4 / std::sqrt(epsilon) : 16);
+  return rerun;
 }
 
-std::optional<Replay> make_batch_norm_backward(const Problem& p) {
+std::optional<Rerun> make_batch_norm_backward(const Problem& p) {
   const NormImages i(p);
   const reference::NormForward f =
       reference::batch_norm(reference::values_of(i.x), i.shape[0], i.shape[1], i.shape[2],
                             reference::values_of(i.weight), reference::values_of(i.bias), epsilon);
   const Tensor mean = p.tensor(f.mean, i.row), invstd = p.tensor(inverse_roots(f.var), i.row);
-  Replay replay;
-  replay.operations = static_cast<double>(i.shape.numel());
-  replay.run = [=] {
+  Rerun rerun;
+  rerun.operations = static_cast<double>(i.shape.numel());
+  rerun.run = [=] {
     const ops::NormGradients g = ops::batch_norm2d_backward(i.dy, i.x, i.weight, mean, invstd, true);
     return std::vector<Tensor>{g.x, g.weight, g.bias};
   };
-  replay.reference = [=] {
+  rerun.reference = [=] {
     const Values x = reference::values_of(i.x), weight = reference::values_of(i.weight);
     const reference::NormBackward g = reference::batch_norm_backward(
         reference::values_of(i.dy), x, i.shape[0], i.shape[1], i.shape[2], weight, f.mean, f.var, epsilon, false);
     return std::vector<Values>{g.dx, g.dweight, g.dbias};
   };
   const std::int64_t count = i.shape[0] * i.shape[2];
-  replay.tolerance = within(32 + std::sqrt(static_cast<double>(count)), count < 8 ? 2 / std::sqrt(epsilon) : 0);
-  return replay;
+  rerun.tolerance = within(32 + std::sqrt(static_cast<double>(count)), count < 8 ? 2 / std::sqrt(epsilon) : 0);
+  return rerun;
 }
 
 struct Labelled {
@@ -186,15 +186,15 @@ struct Labelled {
   }
 };
 
-std::optional<Replay> make_cross_entropy(const Problem& p) {
+std::optional<Rerun> make_cross_entropy(const Problem& p) {
   const Labelled l(p);
-  return Replay{.run = [=] { return std::vector<Tensor>{ops::cross_entropy(l.x, l.labels).loss}; },
-                .reference = [=] { return std::vector<Values>{l.expected().loss}; },
-                .operations = static_cast<double>(l.scores.size()),
-                .tolerance = within(16)};
+  return Rerun{.run = [=] { return std::vector<Tensor>{ops::cross_entropy(l.x, l.labels).loss}; },
+               .reference = [=] { return std::vector<Values>{l.expected().loss}; },
+               .operations = static_cast<double>(l.scores.size()),
+               .tolerance = within(16)};
 }
 
-std::optional<Replay> make_cross_entropy_backward(const Problem& p) {
+std::optional<Rerun> make_cross_entropy_backward(const Problem& p) {
   const Labelled l(p);
   // For each row: the maximum m, and log sum exp(x - m).
   Values moments;
@@ -208,10 +208,10 @@ std::optional<Replay> make_cross_entropy_backward(const Problem& p) {
   const ops::CrossEntropyResult forward{
       {}, p.tensor(moments, {l.rows, 2}), p.tensor({1 / static_cast<double>(l.rows)}, {})};
   const Tensor one = ones({}, DType::f32, p.device);
-  return Replay{.run = [=] { return std::vector<Tensor>{ops::cross_entropy_backward(one, l.x, l.labels, forward)}; },
-                .reference = [=] { return std::vector<Values>{l.expected().dx}; },
-                .operations = static_cast<double>(l.scores.size()),
-                .tolerance = within(32)};
+  return Rerun{.run = [=] { return std::vector<Tensor>{ops::cross_entropy_backward(one, l.x, l.labels, forward)}; },
+               .reference = [=] { return std::vector<Values>{l.expected().dx}; },
+               .operations = static_cast<double>(l.scores.size()),
+               .tolerance = within(32)};
 }
 
 struct Compared {
@@ -227,20 +227,20 @@ struct Compared {
   reference::LossWithGradient expected() const { return reference::mse_loss(values, targets, Reduction::mean, {1}); }
 };
 
-std::optional<Replay> make_mse(const Problem& p) {
+std::optional<Rerun> make_mse(const Problem& p) {
   const Compared c(p);
-  return Replay{.run = [=] { return std::vector<Tensor>{ops::mse_loss(c.x, c.target)}; },
-                .reference = [=] { return std::vector<Values>{c.expected().loss}; },
-                .operations = static_cast<double>(c.values.size()),
-                .tolerance = within(16)};
+  return Rerun{.run = [=] { return std::vector<Tensor>{ops::mse_loss(c.x, c.target)}; },
+               .reference = [=] { return std::vector<Values>{c.expected().loss}; },
+               .operations = static_cast<double>(c.values.size()),
+               .tolerance = within(16)};
 }
 
-std::optional<Replay> make_mse_backward(const Problem& p) {
+std::optional<Rerun> make_mse_backward(const Problem& p) {
   const Compared c(p);
-  return Replay{.run = [=] { return std::vector<Tensor>{ops::mse_loss_backward(c.one, c.x, c.target)}; },
-                .reference = [=] { return std::vector<Values>{c.expected().dx}; },
-                .operations = static_cast<double>(c.values.size()),
-                .tolerance = within(8)};
+  return Rerun{.run = [=] { return std::vector<Tensor>{ops::mse_loss_backward(c.one, c.x, c.target)}; },
+               .reference = [=] { return std::vector<Values>{c.expected().dx}; },
+               .operations = static_cast<double>(c.values.size()),
+               .tolerance = within(8)};
 }
 
 void resize_rows(Problem& p, const Sizes& sizes) {
@@ -269,4 +269,4 @@ const std::vector<Maker> row_makers{{"softmax", make_softmax<false>, resize_rows
                                     {"mse_loss", make_mse, resize_rows},
                                     {"mse_loss_backward", make_mse_backward, resize_rows}};
 
-}  // namespace crisol::replay
+}  // namespace crisol::rerun

@@ -5,9 +5,9 @@
 #include "crisol/ops/sort.h"
 #include "reference/indexing.h"
 #include "reference/reduce.h"
-#include "replay/replay.h"
+#include "rerun/rerun.h"
 
-namespace crisol::replay {
+namespace crisol::rerun {
 
 namespace {
 
@@ -32,7 +32,7 @@ const Kind kinds[] = {
     {[](const Tensor& x, const Shape& axes) { return ops::argmax(x, axes); }, position_of_largest, 0, 0},
     {[](const Tensor& x, const Shape& axes) { return ops::argmin(x, axes); }, position_of_smallest, 0, 0}};
 
-std::optional<Replay> make_reduce(const Problem& p) {
+std::optional<Rerun> make_reduce(const Problem& p) {
   const auto kind = static_cast<std::size_t>(p["kind"]);
   const std::int64_t outputs = p["outputs"], elements = p["elements"], width = p["width"];
   const bool f32 = p["dtype"] == static_cast<std::int64_t>(DType::f32);
@@ -43,16 +43,16 @@ std::optional<Replay> make_reduce(const Problem& p) {
   const bool product = kinds[kind].reference == reference::product;
   const Values values = product ? reference::random_values(1, shape.numel(), 0.99, 1.01) : values_for(1, shape.numel());
   const Tensor x = p.tensor(values, shape);
-  return Replay{.run = [=, reduce = kinds[kind].reduce] { return std::vector<Tensor>{reduce(x, {1})}; },
-                .reference =
-                    [=, of_group = kinds[kind].reference] {
-                      Values results;
-                      for (const Values& group : reference::reduction_groups(values, shape, {1}))
-                        results.push_back(of_group(group));
-                      return std::vector<Values>{results};
-                    },
-                .operations = static_cast<double>(shape.numel()),
-                .tolerance = within(kinds[kind].factor, kinds[kind].scale * static_cast<double>(elements))};
+  return Rerun{.run = [=, reduce = kinds[kind].reduce] { return std::vector<Tensor>{reduce(x, {1})}; },
+               .reference =
+                   [=, of_group = kinds[kind].reference] {
+                     Values results;
+                     for (const Values& group : reference::reduction_groups(values, shape, {1}))
+                       results.push_back(of_group(group));
+                     return std::vector<Values>{results};
+                   },
+               .operations = static_cast<double>(shape.numel()),
+               .tolerance = within(kinds[kind].factor, kinds[kind].scale * static_cast<double>(elements))};
 }
 
 void resize_reduce(Problem& p, const Sizes& sizes) {
@@ -64,13 +64,13 @@ void resize_reduce(Problem& p, const Sizes& sizes) {
   p.values["fused"] = 0;
 }
 
-std::optional<Replay> make_cumsum(const Problem& p) {
+std::optional<Rerun> make_cumsum(const Problem& p) {
   if (p["i64"] != 0) return std::nullopt;
   const std::int64_t outer = p["outer"], n = p["length"], inner = p["inner"];
   const bool reverse = p["reverse"] != 0;
   const Values x = values_for(1, outer * n * inner);
   const Tensor input = p.tensor(x, {outer, n, inner});
-  return Replay{
+  return Rerun{
       .run = [=] { return std::vector<Tensor>{reverse ? ops::cumsum_backward(input, 1) : ops::cumsum(input, 1)}; },
       .reference = [=] { return std::vector<Values>{reference::cumsum(x, outer, n, inner, reverse)}; },
       .operations = static_cast<double>(x.size()),
@@ -89,9 +89,9 @@ std::vector<Values> sorted_rows(const Values& x, std::int64_t length, std::int64
   return {reference::narrow(sorted.values, 1, 0, count).values, reference::narrow(sorted.indices, 1, 0, count).values};
 }
 
-/// Makes a replay of `run`, which returns sorted values and their positions in the rows of p.
-Replay ordered(const Problem& p, std::int64_t count, bool descending,
-               SortResult (*run)(const Tensor&, std::int64_t, bool)) {
+/// Makes a rerun of `run`, which returns sorted values and their positions in the rows of p.
+Rerun ordered(const Problem& p, std::int64_t count, bool descending,
+              SortResult (*run)(const Tensor&, std::int64_t, bool)) {
   const std::int64_t length = p["length"];
   const Values values = values_for(1, p["rows"] * length);
   const Tensor x = p.tensor(values, {p["rows"], length});
@@ -105,13 +105,13 @@ Replay ordered(const Problem& p, std::int64_t count, bool descending,
           .tolerance = within(0)};
 }
 
-std::optional<Replay> make_topk(const Problem& p) {
+std::optional<Rerun> make_topk(const Problem& p) {
   if (p["dtype"] != static_cast<std::int64_t>(DType::f32)) return std::nullopt;
   return ordered(p, p["k"], p["largest"] != 0,
                  [](const Tensor& x, std::int64_t k, bool largest) { return ops::topk(x, k, 1, largest); });
 }
 
-std::optional<Replay> make_sort(const Problem& p) {
+std::optional<Rerun> make_sort(const Problem& p) {
   return ordered(p, p["length"], false, [](const Tensor& x, std::int64_t, bool) { return ops::sort(x, 1); });
 }
 
@@ -127,4 +127,4 @@ const std::vector<Maker> axis_makers{{"reduce", make_reduce, resize_reduce},
                                      {"topk", make_topk, resize_order},
                                      {"sort", make_sort, resize_order}};
 
-}  // namespace crisol::replay
+}  // namespace crisol::rerun

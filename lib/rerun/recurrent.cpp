@@ -3,9 +3,9 @@
 
 #include "crisol/ops/rnn.h"
 #include "reference/rnn.h"
-#include "replay/replay.h"
+#include "rerun/rerun.h"
 
-namespace crisol::replay {
+namespace crisol::rerun {
 
 namespace {
 
@@ -51,24 +51,24 @@ bool can_be_made(const Problem& p) {
   return p["cell"] <= static_cast<std::int64_t>(RnnCell::gru) && p["outputs"] == p["h"] && p["padded"] == 0;
 }
 
-std::optional<Replay> make_forward(const Problem& p) {
+std::optional<Rerun> make_forward(const Problem& p) {
   if (!can_be_made(p)) return std::nullopt;
   const Layer l(p);
-  return Replay{.run =
-                    [=] {
-                      const ops::RnnResult result = ops::rnn_forward(l.input, l.weights, l.options);
-                      return std::vector<Tensor>{result.y, result.h_n};
-                    },
-                .reference =
-                    [=] {
-                      const reference::RnnOutputs out = reference::rnn_forward(l.sizes, l.inputs, l.numbers);
-                      return std::vector<Values>{out.y, out.h_n};
-                    },
-                .operations = l.operations(),
-                .tolerance = within(32 + 4 * std::sqrt(l.terms), 1)};
+  return Rerun{.run =
+                   [=] {
+                     const ops::RnnResult result = ops::rnn_forward(l.input, l.weights, l.options);
+                     return std::vector<Tensor>{result.y, result.h_n};
+                   },
+               .reference =
+                   [=] {
+                     const reference::RnnOutputs out = reference::rnn_forward(l.sizes, l.inputs, l.numbers);
+                     return std::vector<Values>{out.y, out.h_n};
+                   },
+               .operations = l.operations(),
+               .tolerance = within(32 + 4 * std::sqrt(l.terms), 1)};
 }
 
-std::optional<Replay> make_backward(const Problem& p) {
+std::optional<Rerun> make_backward(const Problem& p) {
   if (!can_be_made(p)) return std::nullopt;
   const Layer l(p);
   const ops::RnnResult forward = ops::rnn_forward(l.input, l.weights, l.options);
@@ -78,23 +78,23 @@ std::optional<Replay> make_backward(const Problem& p) {
     dout.c_n = values_for(10, forward.h_n.numel());
     gradients.c_n = p.tensor(dout.c_n, forward.h_n.shape());
   }
-  return Replay{
-      .run =
-          [=] {
-            const ops::RnnInputGradients g = ops::rnn_backward(gradients, l.input, l.weights, l.options, forward.saved);
-            return std::vector<Tensor>{
-                g.x, g.h0, g.weights.weight_ih, g.weights.weight_hh, g.weights.bias_ih, g.weights.bias_hh};
-          },
-      .reference =
-          [=] {
-            const reference::RnnGradients g = reference::rnn_backward(l.sizes, l.inputs, l.numbers, dout);
-            return std::vector<Values>{g.inputs.x,          g.inputs.h0,       g.weights.weight_ih,
-                                       g.weights.weight_hh, g.weights.bias_ih, g.weights.bias_hh};
-          },
-      .operations = 3 * l.operations(),
-      // The tolerance is relative to the largest gradient. If that gradient is below 1, the bound of docs/tolerances.md
-      // is wider.
-      .tolerance = within(2 * (64 + 4 * std::sqrt(l.terms)))};
+  return Rerun{.run =
+                   [=] {
+                     const ops::RnnInputGradients g =
+                         ops::rnn_backward(gradients, l.input, l.weights, l.options, forward.saved);
+                     return std::vector<Tensor>{
+                         g.x, g.h0, g.weights.weight_ih, g.weights.weight_hh, g.weights.bias_ih, g.weights.bias_hh};
+                   },
+               .reference =
+                   [=] {
+                     const reference::RnnGradients g = reference::rnn_backward(l.sizes, l.inputs, l.numbers, dout);
+                     return std::vector<Values>{g.inputs.x,          g.inputs.h0,       g.weights.weight_ih,
+                                                g.weights.weight_hh, g.weights.bias_ih, g.weights.bias_hh};
+                   },
+               .operations = 3 * l.operations(),
+               // The tolerance is relative to the largest gradient. If that gradient is below 1, the bound of
+               // docs/tolerances.md is wider.
+               .tolerance = within(2 * (64 + 4 * std::sqrt(l.terms)))};
 }
 
 void resize_recurrent(Problem& p, const Sizes& sizes) {
@@ -108,4 +108,4 @@ void resize_recurrent(Problem& p, const Sizes& sizes) {
 const std::vector<Maker> recurrent_makers{{"rnn_forward", make_forward, resize_recurrent},
                                           {"rnn_backward", make_backward, resize_recurrent}};
 
-}  // namespace crisol::replay
+}  // namespace crisol::rerun
