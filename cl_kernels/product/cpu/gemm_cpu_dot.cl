@@ -9,7 +9,7 @@
 // `scratch`, in panels [block_k / VW][DOT_M or DOT_N rows][VW]. Then it runs the tile DOT_M x DOT_N over all pairs of
 // panels. block_m is a multiple of DOT_M, block_n of DOT_N, block_k of VW.
 //
-// With more than one split, C is a workspace [splits][batch][m][n]. gemm_sum_partials adds the splits in their order,
+// With more than one split, C is a workspace [splits][batch][m][n]. gemm_dot_parts adds the splits in their order,
 // so every run gives the same bits.
 //
 // A flag chooses at run time where the rows come from, because two programs would take twice as long to compile:
@@ -128,11 +128,11 @@ CPU_KERNEL void gemm_dot(__global const float* restrict a, const ulong a_offset,
   }
 }
 
-// C = f(the partials [splits][batch][m][n], added in order, (+ C) (+ bias)). A unit of work is VW neighbouring columns.
-CPU_KERNEL void gemm_sum_partials(__global const float* restrict partials, const ulong partials_offset,
+// C = f(the parts [splits][batch][m][n], added in order, (+ C) (+ bias)). A unit of work is VW neighbouring columns.
+CPU_KERNEL void gemm_dot_parts(__global const float* restrict parts, const ulong parts_offset,
                                   __global float* restrict c, const ulong c_offset, __global const float* restrict bias,
                                   const ulong bias_offset, EPILOGUE_PARAMETERS, const PartsParameters p) {
-  partials += partials_offset;
+  parts += parts_offset;
   c += c_offset;
   bias += bias_offset;
   const long item = get_global_id(0);
@@ -150,7 +150,7 @@ CPU_KERNEL void gemm_sum_partials(__global const float* restrict partials, const
     const int i = (int)(row % m);
     const Finish finish = FINISH_OF(index);
     const Target target = {c + index * p.c_batch, bias + index * p.bias_batch, p.c_row, p.c_column, p.flags};
-    __global const float* part = partials + row * n + column;
+    __global const float* part = parts + row * n + column;
     float sums[VW];
     if (lanes == VW) {
       floatv sum = vloadv(0, part);

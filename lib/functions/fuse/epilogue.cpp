@@ -112,7 +112,7 @@ std::optional<KernelEpilogue> for_kernel(const EpilogueForm& form, const FusedVa
   return made;
 }
 
-// Bit i says whether the gradient of the recording's tensor i is wanted. The gradient of the product is wanted if one
+// Bit i says whether the gradient of the formula's tensor i is wanted. The gradient of the product is wanted if one
 // of the op's inputs wants a gradient.
 std::uint32_t wanted_tensors(const EpilogueOp& op, const FusedGraph& fused, std::span<const FusedArgument> arguments) {
   std::uint32_t wanted = 0;
@@ -125,13 +125,13 @@ std::uint32_t wanted_tensors(const EpilogueOp& op, const FusedGraph& fused, std:
 }
 
 Tensor record(const EpilogueOp& op, const FusedOp& fused, const FusedBackward& backward, const FusedValues& values) {
-  const std::vector<TensorOrigin>& tensors = fused.recording().fused.tensors;
+  const std::vector<TensorOrigin>& tensors = fused.formula().fused.tensors;
   std::vector<Tensor> inputs = op.inputs;
   for (std::size_t i = 1; i < tensors.size(); ++i) inputs.push_back(values.tensor(tensors[i]));
   return autograd::record(
       op.name, values.results[0], inputs,
-      [kept = FusedRecord(fused, backward, values), product = op.backward(), count = op.inputs.size()](const Tensor& dy,
-                                                                                                       Needs needs) {
+      [kept = FusedCall(fused, backward, values), product = op.backward(), count = op.inputs.size()](const Tensor& dy,
+                                                                                                     Needs needs) {
         std::vector<Tensor> of_tensors = kept.gradients({dy});
         Gradients gradients = of_tensors[0].defined() ? product(of_tensors[0], needs) : Gradients(count);
         gradients.insert(gradients.end(), of_tensors.begin() + 1, of_tensors.end());
@@ -146,17 +146,17 @@ Tensor run_with_epilogue(const EpilogueOp& op, const Epilogue& epilogue) {
   if (recorder() != nullptr) return epilogue(op.plain());  // A trace records functions one by one.
   // The result does not exist yet, so the weight represents it here: both are f32 and have axes.
   const std::vector<FusedArgument> types = epilogue.arguments(op.inputs[1]);
-  const Tracer tracer{epilogue.trace(), epilogue.object()};
-  const FusedOp& fused = epilogue.function().op_for(tracer, types);
-  const FusedGraph& graph = fused.recording().fused;
-  require(fused.recording().trailing[0].kind == Trailing::Kind::none, op.name, "an epilogue cannot end in a reduction");
+  const UserFunction user{epilogue.trace(), epilogue.object()};
+  const FusedOp& fused = epilogue.function().op_for(user, types);
+  const FusedGraph& graph = fused.formula().fused;
+  require(fused.formula().trailing[0].kind == Trailing::Kind::none, op.name, "an epilogue cannot end in a reduction");
   for (const TensorOrigin& origin : graph.tensors) {
     const Tensor& x = *types[origin.index].tensor();
     require(x.device() == op.inputs[1].device(), op.name, "the epilogue's argument ", origin.index, " is on ",
             x.device(), ", the weight on ", op.inputs[1].device());
   }
 
-  FusedValues values{types, op.layout.shape, fused.recording().trailing, op.inputs[1].device()};
+  FusedValues values{types, op.layout.shape, fused.formula().trailing, op.inputs[1].device()};
   const std::optional<KernelEpilogue> kernel = for_kernel(fused.epilogue_form(), values, op.layout);
   if (!kernel) return epilogue(op.plain());
   const std::uint32_t wanted = wanted_tensors(op, graph, types);
@@ -182,7 +182,7 @@ std::optional<ops::ProductEpilogue> function_of_element(const Epilogue& epilogue
   const std::vector<FusedArgument> arguments = epilogue.arguments(like);
   const FusedOp& fused = epilogue.function().op_for({epilogue.trace(), epilogue.object()}, arguments);
   if (!fused.epilogue_form().operands.empty()) return {};
-  const FusedValues values{arguments, like.shape(), fused.recording().trailing, like.device()};
+  const FusedValues values{arguments, like.shape(), fused.formula().trailing, like.device()};
   const std::optional<KernelEpilogue> made = for_kernel(fused.epilogue_form(), values, {.shape = like.shape()});
   return made ? std::optional(made->epilogue) : std::nullopt;
 }

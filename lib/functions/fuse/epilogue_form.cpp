@@ -13,9 +13,9 @@ using ops::PointwiseGraph;
 using ops::ProductEpilogue;
 using Kind = PointwiseGraph::Kind;
 
-const char* refuse(const Recording& recording) {
-  const FusedGraph& fused = recording.fused;
-  if (fused.outputs.size() != 1 || recording.trailing[0].kind != Trailing::Kind::none) return "it has reduced results";
+const char* refuse(const Formula& formula) {
+  const FusedGraph& fused = formula.fused;
+  if (fused.outputs.size() != 1 || formula.trailing[0].kind != Trailing::Kind::none) return "it has reduced results";
   if (fused.graph[fused.outputs[0]].type.dtype != DType::f32) return "its result is not f32";
   if (fused.tensors[0].index != 0) return "it does not read the product";
   if (fused.tensors.size() > 1 + ProductEpilogue::max_operands) return "it reads more than two tensors";
@@ -68,11 +68,11 @@ std::string prelude_of(const FusedGraph& fused) {
 
 }  // namespace
 
-EpilogueForm epilogue_form_of(const Recording& recording) {
+EpilogueForm epilogue_form_of(const Formula& formula) {
   EpilogueForm result;
-  result.refusal = refuse(recording);
+  result.refusal = refuse(formula);
   if (result.refusal != nullptr) return result;
-  const FusedGraph& fused = recording.fused;
+  const FusedGraph& fused = formula.fused;
   result.form = recognise(fused);
   for (std::size_t i = 1; i < fused.tensors.size(); ++i) result.operands.push_back(fused.tensors[i].index);
   result.scalars = fused.scalars;

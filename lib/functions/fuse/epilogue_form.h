@@ -1,4 +1,4 @@
-// Converts a recording to the epilogue of a product's kernel.
+// Converts a formula to the epilogue of a product's kernel.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace crisol::detail {
 
 struct EpilogueForm {
-  /// The reason why no kernel can apply the recording, or nullptr.
+  /// The reason why no kernel can apply the formula, or nullptr.
   const char* refusal = nullptr;
   ops::ProductEpilogue::Form form = ops::ProductEpilogue::Form::none;
   std::string prelude;                ///< The source of an epilogue in generated code.
@@ -18,7 +18,7 @@ struct EpilogueForm {
   std::vector<ScalarOrigin> scalars;
 };
 
-/// The epilogue form of a recording. Argument 0 of the recording is the product's result.
-EpilogueForm epilogue_form_of(const Recording& recording);
+/// The epilogue form of a formula. Argument 0 of the formula is the product's result.
+EpilogueForm epilogue_form_of(const Formula& formula);
 
 }  // namespace crisol::detail

@@ -1,4 +1,4 @@
-// Calls of a fused function: finds the recorded op for the types of the arguments.
+// Calls of a fused function: finds the op for the types of the arguments.
 #include "crisol/fuse.h"
 
 #include <algorithm>
@@ -52,12 +52,12 @@ std::vector<ArgumentType> types_of(std::span<const FusedArgument> arguments) {
 
 // Whether backward certainly fits into the limits of one kernel. For each result, backward also reads up to three
 // tensors: the gradient, and the result or the elements with their maximum.
-bool gradient_fits(const Recording& recording) {
-  const std::size_t results = recording.trailing.size();
-  std::size_t tensors = recording.fused.tensors.size() + 2 * results;
-  for (const Trailing& trailing : recording.trailing) tensors += is_extreme(trailing) ? 1 : 0;
+bool gradient_fits(const Formula& formula) {
+  const std::size_t results = formula.trailing.size();
+  std::size_t tensors = formula.fused.tensors.size() + 2 * results;
+  for (const Trailing& trailing : formula.trailing) tensors += is_extreme(trailing) ? 1 : 0;
   return tensors <= PointwiseGraph::max_inputs &&
-         recording.fused.scalars.size() + 2 * results <= PointwiseGraph::max_scalars;
+         formula.fused.scalars.size() + 2 * results <= PointwiseGraph::max_scalars;
 }
 
 bool same_shapes(const FusedGraph& fused, std::span<const FusedArgument> arguments) {
@@ -69,33 +69,33 @@ bool same_shapes(const FusedGraph& fused, std::span<const FusedArgument> argumen
 
 }  // namespace
 
-// The ops of one recording. `all` computes all results. `groups` has one op for each set of tensors on which results
+// The ops of one formula. `all` computes all results. `groups` has one op for each set of tensors on which results
 // depend. It is used when tensors have different shapes, because results then differ in shape too. `singles` has one op
 // for each result. It is used when backward of all results is too large for one kernel.
-struct FusedFunction::Recorded {
+struct FusedFunction::Instance {
   struct Group {
     std::uint32_t tensors;
     std::vector<std::size_t> results;
     std::shared_ptr<const FusedOp> op;
   };
 
-  Recorded(const char* op, const FusedSignature& types, const Recording& recording)
-      : signature(types), all(std::make_shared<FusedOp>(op, recording)), all_with_gradient(gradient_fits(recording)) {
-    const std::vector<int>& outputs = recording.fused.outputs;
+  Instance(const char* op, const FusedSignature& types, const Formula& formula)
+      : signature(types), all(std::make_shared<FusedOp>(op, formula)), all_with_gradient(gradient_fits(formula)) {
+    const std::vector<int>& outputs = formula.fused.outputs;
     for (std::size_t r = 0; r < outputs.size(); ++r) {
-      const std::uint32_t tensors = tensors_read(recording.fused, outputs[r]);
+      const std::uint32_t tensors = tensors_read(formula.fused, outputs[r]);
       std::size_t g = 0;
       while (g < groups.size() && groups[g].tensors != tensors) ++g;
       if (g == groups.size()) groups.push_back({tensors, {}, nullptr});
       groups[g].results.push_back(r);
       if (!all_with_gradient && outputs.size() > 1) singles.push_back({tensors, {r}, nullptr});
     }
-    if (groups.size() > 1) make_ops(op, recording, groups);
-    make_ops(op, recording, singles);
+    if (groups.size() > 1) make_ops(op, formula, groups);
+    make_ops(op, formula, singles);
   }
 
   std::vector<Tensor> run(std::span<const FusedArgument> arguments) const {
-    const FusedGraph& fused = all->recording().fused;
+    const FusedGraph& fused = all->formula().fused;
     if (!singles.empty() && autograd::linked(arguments)) return run(singles, arguments);
     return groups.size() == 1 || same_shapes(fused, arguments) ? all->run(arguments) : run(groups, arguments);
   }
@@ -104,24 +104,24 @@ struct FusedFunction::Recorded {
   const std::shared_ptr<const FusedOp> all;
   const bool all_with_gradient;
   std::vector<Group> groups, singles;
-  const Recorded* next = nullptr;
+  const Instance* next = nullptr;
 
  private:
-  static void make_ops(const char* op, const Recording& recording, std::vector<Group>& groups) {
+  static void make_ops(const char* op, const Formula& formula, std::vector<Group>& groups) {
     for (Group& group : groups) {
       std::vector<int> nodes;
-      Recording part;
+      Formula part;
       for (const std::size_t r : group.results) {
-        nodes.push_back(recording.fused.outputs[r]);
-        part.trailing.push_back(recording.trailing[r]);
+        nodes.push_back(formula.fused.outputs[r]);
+        part.trailing.push_back(formula.trailing[r]);
       }
-      part.fused = extract(recording.fused, nodes);
+      part.fused = extract(formula.fused, nodes);
       group.op = std::make_shared<FusedOp>(op, std::move(part));
     }
   }
 
   std::vector<Tensor> run(const std::vector<Group>& parts, std::span<const FusedArgument> arguments) const {
-    std::vector<Tensor> results(all->recording().trailing.size());
+    std::vector<Tensor> results(all->formula().trailing.size());
     for (const Group& group : parts) {
       std::vector<Tensor> some = group.op->run(arguments);
       for (std::size_t i = 0; i < some.size(); ++i) results[group.results[i]] = std::move(some[i]);
@@ -131,37 +131,37 @@ struct FusedFunction::Recorded {
 };
 
 FusedFunction::~FusedFunction() {
-  for (const Recorded* recorded = first_; recorded != nullptr;) {
-    const Recorded* next = recorded->next;
-    delete recorded;
-    recorded = next;
+  for (const Instance* instance = first_; instance != nullptr;) {
+    const Instance* next = instance->next;
+    delete instance;
+    instance = next;
   }
 }
 
-const FusedFunction::Recorded& FusedFunction::recorded_for(const Tracer& tracer,
+const FusedFunction::Instance& FusedFunction::instance_for(const UserFunction& user,
                                                            std::span<const FusedArgument> arguments) {
   const FusedSignature signature = signature_of(op, arguments);
-  const auto known = [&]() -> const Recorded* {
-    const Recorded* recorded = first_.load(std::memory_order_acquire);
-    while (recorded != nullptr && recorded->signature != signature) recorded = recorded->next;
-    return recorded;
+  const auto known = [&]() -> const Instance* {
+    const Instance* instance = first_.load(std::memory_order_acquire);
+    while (instance != nullptr && instance->signature != signature) instance = instance->next;
+    return instance;
   };
-  if (const Recorded* found = known()) return *found;
-  auto made = std::make_unique<Recorded>(op, signature, lower(op, types_of(arguments), tracer(arguments)));
+  if (const Instance* found = known()) return *found;
+  auto made = std::make_unique<Instance>(op, signature, lower(op, types_of(arguments), user(arguments)));
   const std::lock_guard lock(mutex_);
-  if (const Recorded* found = known()) return *found;
+  if (const Instance* found = known()) return *found;
   made->next = first_.load(std::memory_order_relaxed);
   first_.store(made.get(), std::memory_order_release);
   return *made.release();
 }
 
-std::vector<Tensor> FusedFunction::run(const Tracer& tracer, std::span<const FusedArgument> arguments) {
-  if (recorder() != nullptr) return op_for(tracer, arguments).run_as_functions(arguments);
-  return recorded_for(tracer, arguments).run(arguments);
+std::vector<Tensor> FusedFunction::run(const UserFunction& user, std::span<const FusedArgument> arguments) {
+  if (recorder() != nullptr) return op_for(user, arguments).run_as_functions(arguments);
+  return instance_for(user, arguments).run(arguments);
 }
 
-const FusedOp& FusedFunction::op_for(const Tracer& tracer, std::span<const FusedArgument> arguments) {
-  return *recorded_for(tracer, arguments).all;
+const FusedOp& FusedFunction::op_for(const UserFunction& user, std::span<const FusedArgument> arguments) {
+  return *instance_for(user, arguments).all;
 }
 
 FusedFunction& FusedFunction::behind(Expr (*body)(const Expr*)) {
@@ -171,7 +171,7 @@ FusedFunction& FusedFunction::behind(Expr (*body)(const Expr*)) {
   return *function;
 }
 
-std::vector<Expr> Tracer::operator()(std::span<const FusedArgument> arguments) const {
+std::vector<Expr> UserFunction::operator()(std::span<const FusedArgument> arguments) const {
   std::vector<Expr> inputs, results;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const bool is_tensor = arguments[i].tensor() != nullptr;

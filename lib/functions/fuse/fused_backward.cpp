@@ -48,17 +48,17 @@ Shape repeated_axes(const Shape& from, const Shape& to) {
 
 }  // namespace
 
-FusedBackward::FusedBackward(const char* op, const Recording& recording, std::uint32_t wanted)
-    : op_(op), gradient_(gradient_of(recording, wanted)) {
+FusedBackward::FusedBackward(const char* op, const Formula& formula, std::uint32_t wanted)
+    : op_(op), gradient_(gradient_of(formula, wanted)) {
   add_new(reads_, gradient_.fused.tensors);
-  extremes_.resize(recording.trailing.size());
-  for (std::size_t r = 0; r < recording.trailing.size(); ++r) {
-    result_types_.push_back(recording.fused.graph[recording.fused.outputs[r]].type.dtype);
+  extremes_.resize(formula.trailing.size());
+  for (std::size_t r = 0; r < formula.trailing.size(); ++r) {
+    result_types_.push_back(formula.fused.graph[formula.fused.outputs[r]].type.dtype);
     if (!gradient_.depends[r]) continue;
     differentiable_.push_back(r);
-    if (!is_extreme(recording.trailing[r])) continue;
+    if (!is_extreme(formula.trailing[r])) continue;
     extremes_[r] = std::make_unique<const Extreme>(
-        Extreme{{recording.fused, {&recording.fused.outputs[r], 1}}, count_ties(r, result_types_[r])});
+        Extreme{{formula.fused, {&formula.fused.outputs[r], 1}}, count_ties(r, result_types_[r])});
     add_new(reads_, extremes_[r]->elements.tensors());
   }
 }
@@ -109,7 +109,7 @@ std::vector<Tensor> FusedBackward::run(const FusedValues& given, std::span<const
   values.gradients = prepared.gradients;
   values.elements = prepared.elements;
   values.extremes = prepared.extremes;
-  return grad_enabled() ? run_recorded(values, shapes) : run_fused(values, shapes);
+  return grad_enabled() ? run_differentiable(values, shapes) : run_fused(values, shapes);
 }
 
 std::vector<Tensor> FusedBackward::run_fused(const FusedValues& values, std::span<const Shape> shapes) const {

@@ -1,4 +1,4 @@
-// The gradient of one recording with respect to some of its tensors.
+// The gradient of one formula with respect to some of its tensors.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@ namespace crisol::detail {
 
 class FusedBackward {
  public:
-  FusedBackward(const char* op, const Recording& recording, std::uint32_t wanted);
+  FusedBackward(const char* op, const Formula& formula, std::uint32_t wanted);
 
   /// The arguments and results that run() reads, in addition to the gradients.
   const std::vector<TensorOrigin>& reads() const noexcept { return reads_; }
@@ -21,7 +21,7 @@ class FusedBackward {
   /// The results that depend on a wanted tensor.
   const std::vector<std::size_t>& differentiable() const noexcept { return differentiable_; }
 
-  /// Returns one gradient for each tensor of the recording. It is undefined if it is not wanted, or if no result
+  /// Returns one gradient for each tensor of the formula. It is undefined if it is not wanted, or if no result
   /// depends on the tensor. `values` holds the results, and the gradients of the differentiable results: a missing
   /// gradient is undefined. `shapes` holds the shapes of the tensors. One kernel computes the gradients of all tensors
   /// that have the joint shape. Each other gradient is summed by a kernel of its own. No intermediate values are
@@ -43,7 +43,7 @@ class FusedBackward {
   Prepared prepare(const FusedValues& given) const;
   std::vector<Tensor> run_fused(const FusedValues& values, std::span<const Shape> shapes) const;
   /// The same as run_fused(), but made of differentiable functions, node by node, for gradients of gradients.
-  std::vector<Tensor> run_recorded(const FusedValues& values, std::span<const Shape> shapes) const;
+  std::vector<Tensor> run_differentiable(const FusedValues& values, std::span<const Shape> shapes) const;
   const FusedKernels& kernels_for(std::span<const int> outputs) const;
   const FusedReduction& reduction_for(std::size_t output) const;
 

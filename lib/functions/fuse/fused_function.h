@@ -1,4 +1,4 @@
-// The data of a Fused: one recorded op for each combination of argument types.
+// The data of a Fused: one op for each combination of argument types.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 namespace crisol::detail {
 
 /// The user's function.
-struct Tracer {
+struct UserFunction {
   Trace trace;
   const void* function;
 
@@ -21,7 +21,7 @@ struct Tracer {
   std::vector<Expr> operator()(std::span<const FusedArgument> arguments) const;
 };
 
-/// May be used by several threads. A thread that finds its recording takes no lock.
+/// May be used by several threads. A thread that finds its formula takes no lock.
 class FusedFunction {
  public:
   static constexpr std::size_t max_arguments = 15;
@@ -31,9 +31,9 @@ class FusedFunction {
   FusedFunction(const FusedFunction&) = delete;
   FusedFunction& operator=(const FusedFunction&) = delete;
 
-  std::vector<Tensor> run(const Tracer& tracer, std::span<const FusedArgument> arguments);
+  std::vector<Tensor> run(const UserFunction& user, std::span<const FusedArgument> arguments);
   /// The op that computes all results.
-  const FusedOp& op_for(const Tracer& tracer, std::span<const FusedArgument> arguments);
+  const FusedOp& op_for(const UserFunction& user, std::span<const FusedArgument> arguments);
 
   /// A function that applies this function to the result of `body`. There is one for each body.
   FusedFunction& behind(Expr (*body)(const Expr*));
@@ -41,10 +41,10 @@ class FusedFunction {
   const char* const op;
 
  private:
-  struct Recorded;
-  const Recorded& recorded_for(const Tracer& tracer, std::span<const FusedArgument> arguments);
+  struct Instance;
+  const Instance& instance_for(const UserFunction& user, std::span<const FusedArgument> arguments);
 
-  std::atomic<const Recorded*> first_{nullptr};
+  std::atomic<const Instance*> first_{nullptr};
   std::mutex mutex_;
   std::map<Expr (*)(const Expr*), std::unique_ptr<FusedFunction>> behind_;
 };

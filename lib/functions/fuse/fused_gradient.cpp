@@ -1,4 +1,4 @@
-// Derivatives of a recording, found by a walk from the results back to the arguments.
+// Derivatives of a formula, found by a walk from the results back to the arguments.
 #include <algorithm>
 #include <string_view>
 
@@ -17,8 +17,8 @@ constexpr int none = PointwiseGraph::none;
 
 class Gradient {
  public:
-  Gradient(const Recording& recording, std::uint32_t wanted, bool read_results)
-      : recording_(recording), from_(recording.fused.graph), to_(made_.graph) {
+  Gradient(const Formula& formula, std::uint32_t wanted, bool read_results)
+      : formula_(formula), from_(formula.fused.graph), to_(made_.graph) {
     const std::size_t count = from_.nodes().size();
     depends_.resize(count);
     values_.resize(count, none);
@@ -27,7 +27,7 @@ class Gradient {
       depends_[i] = depends(from_.nodes()[i], wanted);
       if (values_[i] == none) values_[i] = copy_value(i, read_results);
     }
-    for (std::size_t r = 0; r < recording.trailing.size(); ++r) seed(r);
+    for (std::size_t r = 0; r < formula.trailing.size(); ++r) seed(r);
     for (std::size_t i = count; i-- > 0;) pass_on(i);
   }
 
@@ -42,7 +42,7 @@ class Gradient {
       result.wanted.push_back(static_cast<std::size_t>(node.index));
     }
     result.fused = extract(gradients, outputs);
-    for (const int output : recording_.fused.outputs)
+    for (const int output : formula_.fused.outputs)
       result.depends.push_back(depends_[static_cast<std::size_t>(output)]);
     return result;
   }
@@ -77,8 +77,8 @@ class Gradient {
   // it again.
   int stored_result(std::size_t node) const {
     if (from_.nodes()[node].kind != Kind::apply || from_.nodes()[node].type.dtype != DType::f32) return none;
-    for (std::size_t r = 0; r < recording_.trailing.size(); ++r)
-      if (recording_.trailing[r].kind == Trailing::Kind::none && recording_.fused.outputs[r] == static_cast<int>(node))
+    for (std::size_t r = 0; r < formula_.trailing.size(); ++r)
+      if (formula_.trailing[r].kind == Trailing::Kind::none && formula_.fused.outputs[r] == static_cast<int>(node))
         return static_cast<int>(r);
     return none;
   }
@@ -87,10 +87,10 @@ class Gradient {
     const Node& node = from_.nodes()[i];
     const auto index = static_cast<std::size_t>(node.index);
     if (node.kind == Kind::input) {
-      made_.tensors.push_back(recording_.fused.tensors[index]);
+      made_.tensors.push_back(formula_.fused.tensors[index]);
       return to_.input(node.type.dtype, node.type.kind);
     }
-    if (node.kind == Kind::scalar) return add_scalar(node.type.dtype, recording_.fused.scalars[index]);
+    if (node.kind == Kind::scalar) return add_scalar(node.type.dtype, formula_.fused.scalars[index]);
     if (read_results)
       if (const int result = stored_result(i); result != none)
         return add_tensor(node.type.dtype, {TensorOrigin::Kind::result, static_cast<std::size_t>(result)});
@@ -104,11 +104,11 @@ class Gradient {
 
   // The gradient of result r starts at the node whose value was stored or reduced.
   void seed(std::size_t r) {
-    const int node = recording_.fused.outputs[r];
+    const int node = formula_.fused.outputs[r];
     if (!depends_[static_cast<std::size_t>(node)]) return;
     const DType dtype = from_[node].type.dtype;
     int gradient = add_tensor(dtype, {TensorOrigin::Kind::gradient, r});
-    switch (recording_.trailing[r].kind) {
+    switch (formula_.trailing[r].kind) {
       case Trailing::Kind::none:
       case Trailing::Kind::sum: break;
       case Trailing::Kind::mean:
@@ -151,7 +151,7 @@ class Gradient {
 
   int value_of(int node) const { return values_[static_cast<std::size_t>(node)]; }
 
-  const Recording& recording_;
+  const Formula& formula_;
   const PointwiseGraph& from_;
   FusedGraph made_;
   PointwiseGraph& to_;
@@ -172,9 +172,9 @@ int add_hits(FusedGraph& fused, std::size_t result, DType dtype) {
   return graph.apply(rows::logical_or, {graph.apply(rows::eq, {elements, extreme}), nans});
 }
 
-GradientGraph gradient_of(const Recording& recording, std::uint32_t wanted) {
-  GradientGraph computed = Gradient(recording, wanted, false).take();
-  GradientGraph read = Gradient(recording, wanted, true).take();
+GradientGraph gradient_of(const Formula& formula, std::uint32_t wanted) {
+  GradientGraph computed = Gradient(formula, wanted, false).take();
+  GradientGraph read = Gradient(formula, wanted, true).take();
   return read.fused.tensors.size() <= computed.fused.tensors.size() ? std::move(read) : std::move(computed);
 }
 

@@ -57,7 +57,7 @@ class Lowering {
     fused_.outputs.push_back(value);
   }
 
-  Recording take() const {
+  Formula take() const {
     for (std::size_t r = 0; r < trailing_.size(); ++r)
       require(tensors_read(fused_, fused_.outputs[r]) != 0, op_, "result ", r, " depends on no tensor");
     return {extract(fused_, fused_.outputs), trailing_};
@@ -71,10 +71,10 @@ class Lowering {
   }
 
   int lower(const NodePtr& expr) {
-    const auto known = lowered_.find(expr.get());
-    if (known != lowered_.end()) return known->second;
+    const auto known = formula_.find(expr.get());
+    if (known != formula_.end()) return known->second;
     const int node = lower_new(*expr);
-    lowered_.emplace(expr.get(), node);
+    formula_.emplace(expr.get(), node);
     return node;
   }
 
@@ -102,7 +102,7 @@ class Lowering {
   FusedGraph fused_;
   std::vector<Trailing> trailing_;
   std::vector<int> nodes_;  ///< The node of each argument.
-  std::unordered_map<const ExprNode*, int> lowered_;
+  std::unordered_map<const ExprNode*, int> formula_;
 };
 
 // Marks the outputs and all nodes on which they depend.
@@ -125,7 +125,7 @@ int copy_node(Node node, const std::vector<int>& copies, PointwiseGraph& to) {
   return to.add(node);
 }
 
-Recording lower(const char* op, std::span<const ArgumentType> arguments, std::span<const Expr> results) {
+Formula lower(const char* op, std::span<const ArgumentType> arguments, std::span<const Expr> results) {
   require(!results.empty(), op, "the function has no results");
   Lowering lowering(op, arguments);
   for (const Expr& result : results) lowering.add_result(result);

@@ -50,8 +50,8 @@ struct FusedGraph {
   std::vector<ScalarOrigin> scalars;
 };
 
-/// The recording of a function: its results before their reductions.
-struct Recording {
+/// The formula of a function: its results before their reductions.
+struct Formula {
   FusedGraph fused;
   std::vector<Trailing> trailing;  ///< The reduction of each result.
 };
@@ -67,9 +67,9 @@ inline bool is_extreme(const Trailing& trailing) {
   return trailing.kind == Trailing::Kind::max || trailing.kind == Trailing::Kind::min;
 }
 
-/// Makes a recording from expressions. Throws, naming op, for a reduction inside of an expression, for types that a row
+/// Makes a formula from expressions. Throws, naming op, for a reduction inside of an expression, for types that a row
 /// does not accept, and for too many tensors, numbers or results.
-Recording lower(const char* op, std::span<const ArgumentType> arguments, std::span<const Expr> results);
+Formula lower(const char* op, std::span<const ArgumentType> arguments, std::span<const Expr> results);
 
 /// Copies a row, derivative or conversion to another graph. `copies` are the copies of the node's operands in that
 /// graph.
@@ -85,18 +85,18 @@ std::uint32_t tensors_read(const FusedGraph& whole, int node);
 /// a node that is true where both are equal. NaN is equal to NaN here, because a maximum is NaN if an element is NaN.
 int add_hits(FusedGraph& fused, std::size_t result, DType dtype);
 
-/// Derivatives of a recording.
+/// Derivatives of a formula.
 struct GradientGraph {
   /// The outputs are the gradients over the joint shape, each in the dtype of its tensor. There is one output for each
   /// wanted tensor that has a gradient.
   FusedGraph fused;
-  std::vector<std::size_t> wanted;  ///< The tensor of the recording to which each output belongs.
+  std::vector<std::size_t> wanted;  ///< The tensor of the formula to which each output belongs.
   std::vector<bool> depends;        ///< Whether each result depends on a wanted tensor.
 };
 
-/// The gradient of all results with respect to the tensors in `wanted` (bits). It needs values that the recording
-/// computed. They are computed again from the recording's tensors. A value is read from a result instead if this does
+/// The gradient of all results with respect to the tensors in `wanted` (bits). It needs values that the formula
+/// computed. They are computed again from the formula's tensors. A value is read from a result instead if this does
 /// not need more tensors.
-GradientGraph gradient_of(const Recording& recording, std::uint32_t wanted);
+GradientGraph gradient_of(const Formula& formula, std::uint32_t wanted);
 
 }  // namespace crisol::detail

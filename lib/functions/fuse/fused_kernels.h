@@ -1,4 +1,4 @@
-// Runs parts of a recorded graph.
+// Runs parts of a formula's graph.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@ namespace crisol::detail {
 /// The tensors and numbers of one call, to which the origins in a graph refer.
 struct FusedValues {
   std::span<const FusedArgument> arguments;
-  Shape shape;                         ///< The shape to which all of the recording's tensors broadcast.
+  Shape shape;                         ///< The shape to which all of the formula's tensors broadcast.
   std::span<const Trailing> trailing;  ///< The reduction of each result.
   Device device;
   std::span<const Tensor> results{}, gradients{}, elements{}, extremes{};

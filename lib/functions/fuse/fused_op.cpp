@@ -19,21 +19,21 @@ void check_elements(const char* op, const Trailing& trailing, const Shape& shape
 
 }  // namespace
 
-FusedOp::FusedOp(const char* op, Recording recording) : op_(op), recording_(std::move(recording)) {
-  const std::vector<int>& outputs = recording_.fused.outputs;
+FusedOp::FusedOp(const char* op, Formula formula) : op_(op), formula_(std::move(formula)) {
+  const std::vector<int>& outputs = formula_.fused.outputs;
   std::vector<std::size_t> stored;
   reductions_.resize(outputs.size());
   for (std::size_t r = 0; r < outputs.size(); ++r) {
-    if (recording_.trailing[r].kind == Trailing::Kind::none)
+    if (formula_.trailing[r].kind == Trailing::Kind::none)
       stored.push_back(r);
     else
-      reductions_[r] = std::make_unique<const FusedReduction>(recording_.fused, outputs[r]);
+      reductions_[r] = std::make_unique<const FusedReduction>(formula_.fused, outputs[r]);
   }
   for (std::size_t first = 0; first < stored.size(); first += ops::PointwiseGraph::max_outputs) {
     const std::size_t end = std::min(stored.size(), first + ops::PointwiseGraph::max_outputs);
     std::vector<int> nodes;
     for (std::size_t i = first; i < end; ++i) nodes.push_back(outputs[stored[i]]);
-    kernels_.emplace_back(recording_.fused, nodes);
+    kernels_.emplace_back(formula_.fused, nodes);
     stored_.emplace_back(stored.begin() + static_cast<std::ptrdiff_t>(first),
                          stored.begin() + static_cast<std::ptrdiff_t>(end));
   }
@@ -49,24 +49,24 @@ std::string FusedOp::source() const {
 
 const FusedBackward& FusedOp::backward_for(std::uint32_t wanted) const {
   const std::lock_guard lock(mutex_);
-  return backwards_.try_emplace(wanted, op_, recording_, wanted).first->second;
+  return backwards_.try_emplace(wanted, op_, formula_, wanted).first->second;
 }
 
 const EpilogueForm& FusedOp::epilogue_form() const {
   const std::lock_guard lock(mutex_);
-  if (epilogue_form_ == nullptr) epilogue_form_ = std::make_unique<const EpilogueForm>(epilogue_form_of(recording_));
+  if (epilogue_form_ == nullptr) epilogue_form_ = std::make_unique<const EpilogueForm>(epilogue_form_of(formula_));
   return *epilogue_form_;
 }
 
 std::vector<Tensor> FusedOp::forward(const FusedValues& values) const {
-  std::vector<Tensor> results(recording_.trailing.size());
+  std::vector<Tensor> results(formula_.trailing.size());
   std::array<Tensor, ops::PointwiseGraph::max_outputs> outputs;
   for (std::size_t k = 0; k < kernels_.size(); ++k) {
     kernels_[k].run(op_, values, {outputs.data(), stored_[k].size()});
     for (std::size_t i = 0; i < stored_[k].size(); ++i) results[stored_[k][i]] = std::move(outputs[i]);
   }
   for (std::size_t r = 0; r < results.size(); ++r) {
-    const Trailing& trailing = recording_.trailing[r];
+    const Trailing& trailing = formula_.trailing[r];
     if (reductions_[r])
       results[r] = reductions_[r]->run(reduction_of(op_, trailing.kind), values, axes_of(trailing), trailing.keepdim);
   }
@@ -74,10 +74,10 @@ std::vector<Tensor> FusedOp::forward(const FusedValues& values) const {
 }
 
 FusedValues FusedOp::values_of(std::span<const FusedArgument> arguments) const {
-  FusedValues values{arguments, {}, recording_.trailing, {}};
+  FusedValues values{arguments, {}, formula_.trailing, {}};
   const Tensor* first = nullptr;
-  for (std::size_t i = 0; i < recording_.fused.tensors.size(); ++i) {
-    const Tensor& x = values.tensor(recording_.fused.tensors[i]);
+  for (std::size_t i = 0; i < formula_.fused.tensors.size(); ++i) {
+    const Tensor& x = values.tensor(formula_.fused.tensors[i]);
     if (first == nullptr) {
       first = &x;
       values.shape = x.shape();
@@ -87,7 +87,7 @@ FusedValues FusedOp::values_of(std::span<const FusedArgument> arguments) const {
             "; move it with to(device)");
     if (x.shape() != values.shape) values.shape = ops::broadcast_shape(op_, values.shape, x.shape());
   }
-  for (const Trailing& trailing : recording_.trailing) check_elements(op_, trailing, values.shape);
+  for (const Trailing& trailing : formula_.trailing) check_elements(op_, trailing, values.shape);
   return values;
 }
 
@@ -97,8 +97,8 @@ std::vector<Tensor> FusedOp::run(std::span<const FusedArgument> arguments) const
   autograd::observe(op_, arguments, results, autograd::unnoted);
   if (!autograd::linked(arguments)) return results;
   std::uint32_t wanted = 0;
-  for (std::size_t i = 0; i < recording_.fused.tensors.size(); ++i) {
-    const Tensor& x = values.tensor(recording_.fused.tensors[i]);
+  for (std::size_t i = 0; i < formula_.fused.tensors.size(); ++i) {
+    const Tensor& x = values.tensor(formula_.fused.tensors[i]);
     if (x.requires_grad() && is_floating(x.dtype())) wanted |= std::uint32_t{1} << i;
   }
   return wanted != 0 ? record(std::move(results), values, wanted) : results;
@@ -109,9 +109,9 @@ std::vector<Tensor> FusedOp::record(std::vector<Tensor> results, const FusedValu
   if (backward.differentiable().empty()) return results;
   FusedValues values = given;
   values.results = results;
-  FusedRecord kept(*this, backward, values);
+  FusedCall kept(*this, backward, values);
   std::vector<Tensor> inputs, outputs;
-  for (const TensorOrigin& origin : recording_.fused.tensors) inputs.push_back(values.tensor(origin));
+  for (const TensorOrigin& origin : formula_.fused.tensors) inputs.push_back(values.tensor(origin));
   for (const std::size_t r : backward.differentiable()) outputs.push_back(results[r]);
   outputs = autograd::record_many(op_, std::move(outputs), inputs,
                                   [kept = std::move(kept)](const autograd::Gradients& gradients, autograd::Needs) {
@@ -121,7 +121,7 @@ std::vector<Tensor> FusedOp::record(std::vector<Tensor> results, const FusedValu
   return results;
 }
 
-FusedRecord::FusedRecord(const FusedOp& op, const FusedBackward& backward, const FusedValues& values)
+FusedCall::FusedCall(const FusedOp& op, const FusedBackward& backward, const FusedValues& values)
     : op_(op.shared_from_this()), backward_(&backward), shape_(values.shape), device_(values.device) {
   const std::vector<std::size_t>& outputs = backward.differentiable();
   for (const TensorOrigin& origin : backward.reads()) {
@@ -139,17 +139,17 @@ FusedRecord::FusedRecord(const FusedOp& op, const FusedBackward& backward, const
   static const Tensor undefined;
   for (const FusedArgument& argument : values.arguments)
     numbers_.push_back(argument.tensor() == nullptr ? argument : FusedArgument(undefined));
-  for (const TensorOrigin& origin : op.recording().fused.tensors) shapes_.push_back(values.tensor(origin).shape());
+  for (const TensorOrigin& origin : op.formula().fused.tensors) shapes_.push_back(values.tensor(origin).shape());
 }
 
-std::vector<Tensor> FusedRecord::gradients(const autograd::Gradients& of_results) const {
-  const std::size_t count = op_->recording().trailing.size();
+std::vector<Tensor> FusedCall::gradients(const autograd::Gradients& of_results) const {
+  const std::size_t count = op_->formula().trailing.size();
   std::vector<Tensor> results(count), gradients(count);
   for (std::size_t i = 0; i < of_results.size(); ++i) gradients[backward_->differentiable()[i]] = of_results[i];
   std::vector<FusedArgument> arguments = numbers_;
   for (const auto& [index, saved] : arguments_) arguments[index] = FusedArgument(saved.get());
   for (const auto& [index, saved] : results_) results[index] = saved.get();
-  return backward_->run({arguments, shape_, op_->recording().trailing, device_, results, gradients}, shapes_);
+  return backward_->run({arguments, shape_, op_->formula().trailing, device_, results, gradients}, shapes_);
 }
 
 }  // namespace crisol::detail

@@ -7,7 +7,7 @@
 namespace crisol::ops {
 
 /// FORM of reduce_groups.cl: which elements are read at once.
-enum class Form : std::uint8_t { scalars = FORM_SCALARS, along = FORM_ALONG, across = FORM_ACROSS };
+enum class Vectors : std::uint8_t { scalars = FORM_SCALARS, along = FORM_ALONG, across = FORM_ACROSS };
 
 struct Cut {
   const char *source, *entry, *join;  ///< The names of the kernel, and of the kernel that joins parts.
@@ -15,7 +15,7 @@ struct Cut {
   std::int64_t parts;                     ///< The number of parts of each output's elements.
   std::int64_t split_a = 0, split_b = 0;  ///< SPLIT_A and SPLIT_B of the kernel.
   std::int64_t span = 0, rows = 0;        ///< SPAN and ROWS of reduce_groups.cl: the dimensions of its groups.
-  Form form = Form::scalars;
+  Vectors vectors = Vectors::scalars;
   bool joined_by_items = false;  ///< Whether a work-item joins the parts of an output. Otherwise a group does.
 
   bool on_gpu() const { return span > 0; }

@@ -36,14 +36,14 @@ Cut cut_of(const ReduceProblem& p, const char* entry, const runtime::NdRange& ra
 }  // namespace
 
 Cut cut_items(const ReduceProblem& p, const Target& target) {
-  const Form form = p.source.whole_across != 0 ? Form::across : Form::scalars;
-  const runtime::NdRange flat = target.flat_range(p.loop.outputs / (form == Form::across ? gpu_width : 1));
+  const Vectors vectors = p.source.whole_across != 0 ? Vectors::across : Vectors::scalars;
+  const runtime::NdRange flat = target.flat_range(p.loop.outputs / (vectors == Vectors::across ? gpu_width : 1));
   const auto items = static_cast<std::int64_t>(flat.global[0]), local = static_cast<std::int64_t>(flat.local[0]);
   const std::int64_t parts = parts_for(p, items, 1 << 15, 64);
   Cut cut = cut_of(p, "items", {{items, parts}, {local, 1}}, parts);
   cut.span = group_size(target);
   cut.rows = 1;
-  cut.form = form;
+  cut.vectors = vectors;
   return cut;
 }
 
@@ -58,7 +58,7 @@ Cut cut_groups(const ReduceProblem& p, const Target& target) {
   Cut cut = cut_of(p, "groups", {{blocks * span, rows * parts}, {span, rows}}, parts);
   cut.span = span;
   cut.rows = rows;
-  cut.form = whole ? Form::along : Form::scalars;
+  cut.vectors = whole ? Vectors::along : Vectors::scalars;
   return cut;
 }
 

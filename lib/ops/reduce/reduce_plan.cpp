@@ -42,8 +42,8 @@ runtime::KernelSpec spec_of(const ReduceProblem& p, const Target& target, const 
   }
   defines.add({"SPAN", cut.span});
   defines.add({"ROWS", cut.rows});
-  defines.add({"FORM", static_cast<int>(cut.form)});
-  if (cut.form != Form::scalars) defines.add({"WHOLE_VECTORS", 1});
+  defines.add({"FORM", static_cast<int>(cut.vectors)});
+  if (cut.vectors != Vectors::scalars) defines.add({"WHOLE_VECTORS", 1});
   defines.add({"RUNS", std::min<std::int64_t>(p.loop.reduced_rank, 3)});
   if (p.loop.elements > std::numeric_limits<std::int32_t>::max() / 2) defines.add({"INDEX", "long"});
   // Not for moments and exponentials: in sub-groups of 16 their vectors take more registers than Intel's work-items

@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t vectors_of_block = 55;
 constexpr std::int64_t rows_of_block = 208;  // Rows of A and B take 730 KB, and fit into a usual L2 cache.
 constexpr std::int64_t min_split = 512;      // With less depth, another part costs more than it gains.
-constexpr std::int64_t max_partials = std::int64_t{1} << 24;  // Limit for the floats of workspace.
+constexpr std::int64_t max_parts = std::int64_t{1} << 24;  // Limit for the floats of workspace.
 
 // The loop iterations of one unit of work, over its part of the depth.
 std::int64_t iterations_of_unit(const DotPlan& plan, std::int64_t k, std::int64_t taps) {
@@ -53,8 +53,7 @@ std::optional<DotPlan> plan_dot(const Target& target, std::int64_t m, std::int64
   const std::int64_t wanted = std::max<std::int64_t>(8, 2 * std::int64_t{target.info.compute_units});
   const auto units_of_part = [&] { return batch * blocks_m * blocks_n; };
   const std::int64_t max_splits = std::max<std::int64_t>(
-      1,
-      std::min({ceil_div(k, min_split), max_partials / std::max<std::int64_t>(1, batch * m * n), std::int64_t{4096}}));
+      1, std::min({ceil_div(k, min_split), max_parts / std::max<std::int64_t>(1, batch * m * n), std::int64_t{4096}}));
   std::int64_t splits = 1;
   if (units_of_part() < 4 * wanted) splits = std::min(max_splits, wanted / std::gcd(wanted, units_of_part()));
   const auto set_blocks = [&] {
@@ -92,15 +91,15 @@ runtime::KernelSpec spec_of(const DotPlan& cut, const Target& target, const char
   return {"product/cpu/gemm_cpu_dot.cl", entry, defines, epilogue_prelude(f)};
 }
 
-void add_sum(Plan& plan, const Target& target, const DotPlan& cut, const DotProduct& product, Place partials) {
+void add_sum(Plan& plan, const Target& target, const DotPlan& cut, const DotProduct& product, Place parts) {
   const GemmProblem& p = product.problem;
   const GemmPlaces& at = product.at;
   const std::int64_t units = p.batch * p.m * ceil_div(p.n, cut.vector_width);
   const std::int64_t iterations = cut.vector_width * (cut.split_k + 2);
-  const EpilogueArgs e = at.epilogue(p, partials);
+  const EpilogueArgs e = at.epilogue(p, parts);
   plan.add(
-      spec_of(cut, target, "gemm_sum_partials", p.epilogue), persistent_range(target, units, iterations), partials,
-      at.c, at.bias, e,
+      spec_of(cut, target, "gemm_dot_parts", p.epilogue), persistent_range(target, units, iterations), parts, at.c,
+      at.bias, e,
       kernels::PartsParameters{p.m, p.n, p.batch, p.c.batch, p.c.row, p.c.column, 0, cut.split_k, p.kernel_flags(), 0});
 }
 

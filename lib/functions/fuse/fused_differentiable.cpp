@@ -1,4 +1,4 @@
-// A recording and its gradient as differentiable functions.
+// A formula and its gradient as differentiable functions.
 #include "crisol/functions/reduce.h"
 #include "functions/fuse/fused_op.h"
 #include "functions/gradients.h"
@@ -137,7 +137,7 @@ class Evaluation {
 
 }  // namespace
 
-std::vector<Tensor> FusedBackward::run_recorded(const FusedValues& values, std::span<const Shape> shapes) const {
+std::vector<Tensor> FusedBackward::run_differentiable(const FusedValues& values, std::span<const Shape> shapes) const {
   const Evaluation evaluation(op_, gradient_.fused, values, Conditions::fused);
   std::vector<Tensor> all(shapes.size());
   for (std::size_t i = 0; i < gradient_.wanted.size(); ++i) {
@@ -149,11 +149,11 @@ std::vector<Tensor> FusedBackward::run_recorded(const FusedValues& values, std::
 
 std::vector<Tensor> FusedOp::run_as_functions(std::span<const FusedArgument> arguments) const {
   const FusedValues values = values_of(arguments);
-  const Evaluation evaluation(op_, recording_.fused, values, Conditions::functions);
+  const Evaluation evaluation(op_, formula_.fused, values, Conditions::functions);
   std::vector<Tensor> results;
-  for (std::size_t i = 0; i < recording_.trailing.size(); ++i) {
-    const Trailing& trailing = recording_.trailing[i];
-    const Tensor x = evaluation.tensor(recording_.fused.outputs[i]);
+  for (std::size_t i = 0; i < formula_.trailing.size(); ++i) {
+    const Trailing& trailing = formula_.trailing[i];
+    const Tensor x = evaluation.tensor(formula_.fused.outputs[i]);
     const Shape axes = axes_of(trailing);
     switch (trailing.kind) {
       case Trailing::Kind::none: results.push_back(x); break;
