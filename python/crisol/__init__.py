@@ -1,7 +1,7 @@
 """Deep learning over OpenCL, on the devices of any vendor.
 
-The functions of this module and the methods of tensors have PyTorch's names and mean what they mean there. The functions
-of the Array API standard 2024.12 are those of crisol.array_api.
+The functions of this module and the methods of tensors have PyTorch's names and PyTorch's meaning. The functions of the
+Array API standard 2024.12 are in crisol.array_api.
 """
 
 # ruff: noqa: E402, F401, F403
@@ -29,7 +29,7 @@ from .linalg import pinv as pinv, qr as qr, slogdet as slogdet, svd as svd, vecd
 
 newaxis = None
 
-# The classes have the name under which they are used.
+# The classes get the name of the module from which users import them.
 for _value in list(vars().values()):
     if isinstance(_value, type) and _value.__module__.startswith(("crisol._crisol", "crisol._functions")):
         _value.__module__ = "crisol"

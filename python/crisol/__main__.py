@@ -7,7 +7,7 @@ from typing import NoReturn
 
 
 def _command() -> str | None:
-    """The path of the program: in a wheel beside this file, in a build tree in BUILD/bin."""
+    """The path of the program. In a wheel it is next to this file, in a build tree in BUILD/bin."""
     here = os.path.dirname(os.path.abspath(__file__))
     name = "crisol.exe" if os.name == "nt" else "crisol"
     for folder in (os.path.join(here, "bin"), os.path.join(here, "..", "..", "bin")):
@@ -18,11 +18,12 @@ def _command() -> str | None:
 
 
 def main() -> NoReturn:
-    """Runs the command with the arguments of this program. It takes the place of the process where that is possible."""
+    """Runs the command with this program's arguments. Where possible, it replaces this process."""
     path = _command()
     if path is None:
         sys.exit("crisol: this installation has no command: it was built without CLI11 (Debian: libcli11-dev)")
-    # The package has shown the drivers of its environment to the loader (crisol/_opencl.py).
+    # The command gets this process's environment, in which crisol/_opencl.py has made the environment's drivers
+    # known.
     arguments = ["crisol", *sys.argv[1:]]
     if os.name == "nt":
         sys.exit(subprocess.run(arguments, executable=path).returncode)

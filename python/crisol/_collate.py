@@ -16,7 +16,8 @@ def _is_leaf(value):
 
 
 def layout_of(sample):
-    """How a sample nests its tensors, arrays and numbers: (type, keys, parts). None if it holds something else."""
+    """The layout of a sample: how its tensors, arrays and numbers are nested, as (type, keys, parts). None if the
+    sample holds something else."""
     if _is_leaf(sample):
         return _LEAF
     if isinstance(sample, Mapping):
@@ -35,7 +36,7 @@ def is_flat(layout):
 
 
 def leaves_of(sample, layout, index):
-    """The leaves of a sample, in the order of the layout of sample 0."""
+    """The leaves of a sample, in the order of sample 0's layout."""
     leaves = []
     _take(sample, layout, leaves, index)
     return tuple(leaves)
@@ -60,7 +61,7 @@ def _take(sample, layout, leaves, index):
 
 
 def batch_of(layout, tensors):
-    """The tensors of a batch, nested as the samples are. A tuple becomes a list, as in PyTorch."""
+    """The tensors of a batch, nested like the samples. A tuple becomes a list, as in PyTorch."""
     return _nested(layout, iter(tensors))
 
 
@@ -79,14 +80,14 @@ def _like(kind, keys, values):
 
 
 def tensor_of(value, device=None):
-    """A tensor of an array; of float32 for an array of float64, a type that no tensor has."""
+    """An array as a tensor. An array of float64 becomes float32, because no tensor has float64."""
     array = value.astype("float32") if str(getattr(value, "dtype", "")) == "float64" else value
     return _crisol.asarray(array, device=device)
 
 
 def default_collate(batch: list[Any], *, device: Any = None) -> Any:
-    """Makes a batch of samples: tensors, arrays and numbers become tensors with a new first axis, texts a list. Tuples,
-    lists and dicts are batched part by part."""
+    """Makes a batch of samples. Tensors, arrays and numbers become tensors with a new first axis, and texts become a
+    list. Tuples, lists and dicts are batched part by part."""
     first = batch[0]
     if isinstance(first, Tensor):
         return _crisol.stack(list(batch))

@@ -1,4 +1,4 @@
-"""The texts of TypeErrors: which argument is wrong, what it is, and what the function takes."""
+"""The texts of TypeErrors. They say which argument is wrong, what it is, and what the function takes."""
 
 import ast
 import os
@@ -38,7 +38,7 @@ def explain(name, signatures, args, kwargs):
 
 
 class _Complete(str):
-    """A text that needs no list of signatures behind it."""
+    """A text after which no list of signatures is needed."""
 
 
 class _Overload:
@@ -58,7 +58,7 @@ class _Overload:
         self.text = _plain(text[: text.rindex(")")] if " -> " not in text else text[: text.rindex(") -> ")])
 
     def problem(self, args, kwargs):
-        """How far the arguments fit, and what is wrong."""
+        """How many arguments fit, and a text about what is wrong."""
         fitting, given = 0, []
         for (arg, _), value in zip(self.positional, args):
             given.append((arg, value))
@@ -93,7 +93,7 @@ def _literal(value):
 
 
 def _missing_device(arg, value):
-    """The library's words for a device that there is not; else None."""
+    """The library's error for a device that does not exist, or None."""
     wanted = _taken(arg).split(" | ") if arg.annotation is not None else []
     if "device" not in wanted or not isinstance(value, str):
         return None
@@ -172,7 +172,7 @@ def _is(value, name):
 
 
 def _accepts(annotation, value):
-    """Whether a value may be of the type of an annotation. True where this cannot be told."""
+    """Whether a value may have the type of an annotation. True if this cannot be decided."""
     if annotation is None:
         return True
     if isinstance(annotation, ast.BinOp):

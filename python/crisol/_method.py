@@ -13,7 +13,7 @@ from ._crisol import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# The names that NumPy and the Array API standard give to PyTorch's arguments. PyTorch takes them too.
+# The names that NumPy and the Array API standard have for PyTorch's arguments. PyTorch accepts them too.
 _NUMPY_NAMES = {"axis": "dim", "axes": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input"}
 _NUMPY_NAMES |= {"x2": "other"}
 _told: set[str] = set()
@@ -32,7 +32,7 @@ def _method(cls: type) -> Callable[[F], F]:
 
 
 def _numpy_names(function: F) -> F:
-    """A decorator that lets a function take NumPy's names of arguments too."""
+    """A decorator. The function then also accepts NumPy's names of arguments."""
 
     @functools.wraps(function)
     def call(*args: Any, **named: Any) -> Any:
@@ -44,14 +44,14 @@ def _numpy_names(function: F) -> F:
 
 
 def _in_place(cls: type, *names: str) -> None:
-    """Adds the method name_() for each method name(): it overwrites the tensor with the result."""
+    """Adds a method name_() for each method name(). It overwrites the tensor with the result."""
     for name in names:
         setattr(cls, f"{name}_", _written(name, getattr(cls, name)))
 
 
 def _written(name: str, function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     def write(self: Tensor, *args: Any, **named: Any) -> Tensor:
-        # The function may keep its input for the gradient, and this input is overwritten.
+        # A copy, because the function may keep its input for the gradient, and the input is overwritten.
         source = self.clone() if self.requires_grad else self
         return write_result(f"{name}_", self, function(source, *args, **named))
 
@@ -75,7 +75,8 @@ def _aliases(cls: type, **names: str) -> None:
 
 
 def into(out: Any, result: Any) -> Any:
-    """The result, written into `out` if there is one: a tensor, or a tuple of tensors for several results."""
+    """Returns the result, or writes it into `out` if there is one. `out` is a tensor, or a tuple of tensors for several
+    results."""
     if out is None:
         return result
     pairs = [(out, result)] if isinstance(out, Tensor) else list(zip(out, result, strict=True))
@@ -85,7 +86,7 @@ def into(out: Any, result: Any) -> Any:
 
 
 def tell_once(name: str, text: str) -> None:
-    """A warning about a name whose meaning is not that of 0.2, at the place of the call. Each name warns once."""
+    """Warns, at the place of the call, about a name whose meaning differs from version 0.2. Each name warns once."""
     if name in _told:
         return
     _told.add(name)

@@ -1,4 +1,4 @@
-"""Scopes that are decorators too."""
+"""Scopes that can also be used as decorators."""
 
 import functools
 import inspect
@@ -10,8 +10,8 @@ from typing import Any, Self
 class Mode:
     """A scope of the library: `with mode(): …`, and `@mode()` for a function. It may be entered several times.
 
-    Each call of a decorated function has a scope of its own. So has each step of a generator or a coroutine: between
-    the steps the caller has its own mode.
+    Each call of a decorated function has its own scope. For a generator or a coroutine, each step has its own scope:
+    between the steps, the caller's mode is active.
     """
 
     _scope: Any = None
@@ -74,7 +74,7 @@ def _decorated(scope: Callable[[], Any], function: Any) -> Any:
 
 
 class _Steps:
-    """A coroutine, each step of which has a scope."""
+    """A coroutine. Each of its steps runs in a scope."""
 
     def __init__(self, scope, coroutine):
         self._scope, self._coroutine = scope, coroutine
@@ -84,7 +84,7 @@ class _Steps:
 
 
 def _in_steps(scope, generator):
-    """Goes through a generator, each step of which has a scope: next, send, throw and close."""
+    """Runs a generator, and each of its steps in a scope: next, send, throw and close."""
     step, argument = generator.send, None
     while True:
         try:

@@ -1,12 +1,11 @@
 """Prepares OpenCL's loader. crisol imports this module before its extension.
 
-The extension needs libOpenCL.so.1. The system's loader comes first, because it knows where the system's drivers are. A
-wheel contains a loader for systems without one, and the dynamic linker takes the wheel's loader when no other one is
-loaded.
+The extension needs libOpenCL.so.1. The system's loader is preferred, because it knows where the system's drivers are. A
+wheel also contains a loader. The dynamic linker uses it if the system has none.
 
 `pip install crisol[cpu]` installs Intel's OpenCL runtime for CPUs in the Python environment, where no loader looks for
-drivers. A loader reads one folder of .icd files, so the loader gets a folder with the system's files and one for Intel's
-runtime.
+drivers. A loader reads .icd files from one folder. So this module gives it a folder with the system's files and one
+more for Intel's runtime.
 """
 
 import ctypes
@@ -17,12 +16,13 @@ import tempfile
 
 _SYSTEM_FOLDER = "/etc/OpenCL/vendors"
 _RUNTIME = "libintelocl.so"
-# With one of these variables the user names the drivers.
+# If one of these variables is set, the user has chosen the drivers.
 _VARIABLES = ("OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH")
 
 
 def _find_runtime() -> str | None:
-    """The path of Intel's runtime in this Python environment: beside its packages, or below its prefix."""
+    """The path of Intel's runtime in this Python environment. It is next to the environment's packages, or below its
+    prefix."""
     here = os.path.abspath(__file__)
     for folder in (os.path.join(here, "../../../.."), os.path.join(sys.prefix, "lib")):
         path = os.path.join(os.path.normpath(folder), _RUNTIME)
@@ -43,7 +43,7 @@ def _registered() -> dict[str, str]:
             try:
                 with open(os.path.join(_SYSTEM_FOLDER, name), encoding="utf-8", errors="surrogateescape") as file:
                     files[name] = file.read()
-            except OSError:  # The loader cannot read the file either.
+            except OSError:  # The loader cannot read this file either.
                 pass
     return files
 
@@ -55,14 +55,14 @@ def _write(folder: str, files: dict[str, str]) -> None:
 
 
 def _cache_folder() -> str:
-    """The library's own cache folder, as lib/base/system_posix.cpp chooses it."""
+    """The library's cache folder, chosen as in lib/base/system_posix.cpp."""
     if folder := os.environ.get("CRISOL_CACHE_DIR"):
         return folder
     return os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "crisol")
 
 
 def _vendors_folder(files: dict[str, str]) -> str:
-    """A folder with these files. Its name has their hash, so processes with the same files share it."""
+    """A folder with these files. A hash of the files is in its name, so equal files are in one folder."""
     digest = hashlib.sha256(repr(sorted(files.items())).encode("utf-8", "surrogateescape")).hexdigest()
     cache = _cache_folder()
     folder = os.path.join(cache, "vendors-" + digest[:16])
@@ -73,7 +73,7 @@ def _vendors_folder(files: dict[str, str]) -> str:
             _write(fresh, files)
             try:
                 os.rename(fresh, folder)
-            except OSError:  # Another process was first.
+            except OSError:  # Another process made the folder first.
                 for name in files:
                     os.unlink(os.path.join(fresh, name))
                 os.rmdir(fresh)
@@ -81,14 +81,14 @@ def _vendors_folder(files: dict[str, str]) -> str:
             return folder
     except OSError:
         pass
-    # The cache cannot be written, or another user made the folder.
+    # The cache is not writable, or another user made the folder.
     folder = tempfile.mkdtemp(prefix="crisol-vendors-")
     _write(folder, files)
     return folder
 
 
 def _add_runtime() -> None:
-    """Shows Intel's runtime in this environment to the loader, beside the registered drivers."""
+    """Makes the loader find Intel's runtime in this environment, in addition to the registered drivers."""
     if any(os.environ.get(name) for name in _VARIABLES):
         return
     runtime = _find_runtime()
@@ -96,17 +96,17 @@ def _add_runtime() -> None:
         return
     files = _registered()
     if any(_RUNTIME in text for text in files.values()):
-        return  # Else each of its devices would be there twice.
+        return  # The runtime is registered. Without this return, its devices would exist twice.
     files["crisol-intel.icd"] = runtime + "\n"
     os.environ["OCL_ICD_VENDORS"] = _vendors_folder(files)
 
 
 def prepare() -> None:
-    """Called once, before the extension is loaded."""
+    """Must be called once, before the extension is loaded."""
     if sys.platform != "linux":
         return
     try:
         ctypes.CDLL("libOpenCL.so.1")
-    except OSError:  # The dynamic linker finds the wheel's loader.
+    except OSError:  # The dynamic linker will find the wheel's loader.
         pass
     _add_runtime()

@@ -1,15 +1,15 @@
-"""Functions by which pickles name what to call. The functions of the extension cannot be pickled."""
+"""Functions that pickles call. They are here, because functions of the extension cannot be pickled."""
 
 from . import _crisol
 
 
 def rebuild_tensor(data, shape, dtype, requires_grad):
-    """The tensor of a pickle, on the default device."""
+    """Makes the tensor of a pickle, on the default device."""
     return _crisol._rebuild(data, shape, dtype, requires_grad)
 
 
 def device_arguments(device):
-    """What names a device in a pickle: its platform, its name, and its place among equal ones."""
+    """The key that identifies a device in a pickle: its platform, its name, and its number among equal devices."""
     equal = [other for other in _crisol.devices() if key_of(other) == key_of(device)]
     return (*key_of(device), equal.index(device))
 
@@ -19,6 +19,6 @@ def key_of(device):
 
 
 def rebuild_device(platform, name, place):
-    """The device of a pickle, or another one of that name if the platform is not here."""
+    """The device of a pickle. If its platform does not exist here, another device with the same name."""
     equal = [device for device in _crisol.devices() if key_of(device) == (platform, name)]
     return equal[place] if place < len(equal) else _crisol.device(name)

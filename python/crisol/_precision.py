@@ -1,4 +1,4 @@
-"""The precision of products and convolutions within a part of a program."""
+"""The precision of products and convolutions in a part of a program."""
 
 from functools import partial
 from typing import Self
@@ -8,11 +8,11 @@ from ._mode import Mode
 
 
 class with_precision(Mode):
-    """Sets the precision of this thread: `with with_precision("fp16"): …`, or as a decorator of a function."""
+    """Sets the precision on this thread: `with with_precision("fp16"): …`, or as a decorator of a function."""
 
     def __init__(self, precision: str) -> None:
         super().__init__()
-        _PrecisionScope(precision)  # Refuses a wrong name at once.
+        _PrecisionScope(precision)  # Raises at once if the name is wrong.
         self._precision, self._scope = precision, partial(_PrecisionScope, precision)
 
     def _again(self) -> Self:

@@ -21,17 +21,17 @@ class Sampler:
 
 
 class _Ordered(Sampler):
-    """A sampler whose order is determined by seed and epoch, or drawn from a generator."""
+    """A sampler whose order is determined by a seed and the epoch, or drawn from a generator."""
 
     def __init__(self, seed: int, generator: Generator | None) -> None:
         self._seed, self._generator, self._epoch = seed, generator, 0
 
     def order(self, epoch: int) -> list[int]:
-        """The indices of the samples of an epoch. Without a generator, the same epoch gives the same indices."""
+        """The indices of an epoch's samples. Without a generator, the same epoch has the same indices each time."""
         raise NotImplementedError
 
     def _drawn(self, epoch: int) -> tuple[int, int]:
-        """A seed and an epoch."""
+        """A seed and an epoch, from which an order is made."""
         if self._generator is None:
             return self._seed, epoch
         return int(randint(0, 2**31, 1, generator=self._generator)[0]), 0
@@ -67,9 +67,9 @@ class SequentialSampler(_Ordered):
 
 
 class RandomSampler(_Ordered):
-    """A permutation of the samples of a data set, or of a number of samples. Seed and epoch determine it.
+    """A permutation of the samples of a data set, or of a number of samples. The seed and the epoch determine it.
 
-    With replacement a sample may come several times. A generator draws a new order in each epoch.
+    With replacement, a sample may appear several times. If there is a generator, it draws a new order in each epoch.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class RandomSampler(_Ordered):
 
 
 class SubsetRandomSampler(_Ordered):
-    """A permutation of chosen samples."""
+    """A permutation of selected samples."""
 
     def __init__(self, indices: Sequence[int], generator: Generator | None = None, *, seed: int = 0) -> None:
         super().__init__(seed, generator)
@@ -118,7 +118,7 @@ class SubsetRandomSampler(_Ordered):
 
 
 class WeightedRandomSampler(_Ordered):
-    """num_samples samples, each drawn with a probability that is proportional to its weight."""
+    """Draws num_samples samples. The probability of a sample is proportional to its weight."""
 
     def __init__(
         self,
@@ -148,13 +148,14 @@ class WeightedRandomSampler(_Ordered):
         source = self._random(epoch)
         if self.replacement:
             return source.choices(range(len(self.weights)), self.weights, k=self.num_samples)
-        # The smallest of exponential times at the rates of the weights: Efraimidis and Spirakis 2006.
+        # Draws an exponential time for each sample, with its weight as the rate. The samples with the smallest times
+        # are chosen. Source: Efraimidis and Spirakis 2006.
         times = [(source.expovariate(w), i) for i, w in enumerate(self.weights) if w > 0]
         return [i for _, i in sorted(times)[: self.num_samples]]
 
 
 class BatchSampler(Sampler):
-    """Lists of batch_size indices of another sampler: DataLoader(batch_sampler=…)."""
+    """Groups the indices of another sampler into lists of batch_size, for DataLoader(batch_sampler=…)."""
 
     def __init__(self, sampler: Iterable[Any], batch_size: int, drop_last: bool = False) -> None:
         if batch_size <= 0:

@@ -1,4 +1,4 @@
-"""Gradients: modes of recording, functions with a gradient of their own, checkpoints."""
+"""Gradients: recording modes, functions with their own gradient, checkpoints."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -26,7 +26,7 @@ class enable_grad(Mode):
 
 
 class inference_mode(Mode):
-    """The same as no_grad(), and with mode=False the same as enable_grad()."""
+    """The same as no_grad(). With mode=False it is the same as enable_grad()."""
 
     def __init__(self, mode: bool = True) -> None:
         super().__init__()
@@ -38,10 +38,10 @@ class inference_mode(Mode):
 
 
 class set_grad_enabled(Mode):
-    """Switches recording on or off on this thread, at once: `set_grad_enabled(False)`.
+    """Switches recording on or off on this thread. This happens at once: `set_grad_enabled(False)`.
 
-    At the end of `with set_grad_enabled(training): …` the mode is again what it was before the call. As a decorator it
-    changes the mode only for the function.
+    After `with set_grad_enabled(training): …`, the mode is the same as before the call. As a decorator, it changes the
+    mode only inside the function.
     """
 
     def __init__(self, mode: bool) -> None:
@@ -64,7 +64,7 @@ class set_grad_enabled(Mode):
 
 
 class detect_anomaly(Mode):
-    """Searches for NaN and infinity: each function and each step of backward() raises if its result holds them."""
+    """Finds NaN and infinity: a function, or a step of backward(), raises if its result has one of them."""
 
     _scope = _autograd.DetectAnomaly
 
@@ -87,9 +87,9 @@ def grad(
 ) -> tuple[Any, ...]:
     """The gradient of the sum of the outputs with respect to each input, as a tuple.
 
-    Changes the grad of no tensor. grad_outputs are the gradients of the outputs, which may be left out if each output
-    has one element. With create_graph the gradients have gradients. With allow_unused, an input that no output depends
-    on gives None instead of an error.
+    Does not change the grad of any tensor. grad_outputs are the gradients of the outputs. They may be left out if each
+    output has one element. With create_graph, the gradients have gradients themselves. With allow_unused, the result is
+    None instead of an error if no output depends on an input.
     """
     if grad_outputs is not None:
         grad_outputs = _tuple_of(grad_outputs)
@@ -122,14 +122,14 @@ def Variable(data: Tensor, requires_grad: bool = False) -> Tensor:
 
 
 class _Saved:
-    """The place of a saved tensor that is an input or a result. The library keeps these itself."""
+    """Stands for a saved tensor that is an input or a result, because the library keeps these tensors itself."""
 
     def __init__(self, input=None, result=None):
         self.input, self.result = input, result
 
 
 class Context:
-    """What forward() keeps for backward(): saved tensors, and any attributes."""
+    """The data that forward() keeps for backward(): saved tensors, and any attributes."""
 
     def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
         self.needs_input_grad = needs_input_grad
@@ -138,12 +138,12 @@ class Context:
         self._results: Any = None
 
     def save_for_backward(self, *tensors: Tensor) -> None:
-        """Keeps tensors: inputs, the result, or others."""
+        """Saves tensors for backward(): inputs, results, or other tensors."""
         self._saved = tensors
 
     @property
     def saved_tensors(self) -> tuple[Tensor, ...]:
-        """The tensors of save_for_backward(). Inputs and results are those of the graph."""
+        """The tensors that save_for_backward() got. Inputs and results are the tensors of the graph."""
         return tuple(self._current(tensor) for tensor in self._saved)
 
     def _current(self, tensor):
@@ -153,7 +153,7 @@ class Context:
 
 
 class _Joined:
-    """Several results as one line of elements, because the library records one tensor for each function."""
+    """Several results joined into one vector, because the library records one tensor for each function."""
 
     def __init__(self, name, results):
         dtypes = {result.dtype if isinstance(result, Tensor) else type(result).__name__ for result in results}
@@ -163,7 +163,7 @@ class _Joined:
         self.line = _crisol.concat([result.flatten() for result in results])
 
     def parts(self, line):
-        """The results, or gradients of their shapes, as views of a line."""
+        """The results, or gradients of the results, as views of a joined vector."""
         parts, first = [], 0
         for shape in self._shapes:
             size = math.prod(shape)
@@ -173,7 +173,7 @@ class _Joined:
 
 
 class Function:
-    """A function with a gradient of its own. A subclass defines two static methods:
+    """A function with its own gradient. A subclass defines two static methods:
 
         class Double(Function):
             @staticmethod
@@ -187,13 +187,13 @@ class Function:
 
         y = Double.apply(x)
 
-    forward() gets the arguments, and its result is a tensor, or a tuple of tensors of one dtype. It is not recorded.
-    backward() gets a gradient for each result, and returns one gradient for each argument, or None.
+    forward() gets the arguments. Its result is a tensor, or a tuple of tensors of one dtype. The ops in forward() are
+    not recorded. backward() gets a gradient for each result. It returns a gradient or None for each argument.
     """
 
     @classmethod
     def apply(cls, *args: Any) -> Any:
-        """Calls forward() and records backward()."""
+        """Calls forward(), and records backward()."""
         places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
         ctx = Context(tuple(isinstance(a, Tensor) and a.requires_grad for a in args))
         number = len(args)
@@ -241,12 +241,12 @@ class Function:
 
     @staticmethod
     def forward(ctx: Any, *args: Any) -> Any:
-        """The result. A subclass defines it."""
+        """Computes the result. A subclass defines it."""
         raise NotImplementedError("a Function needs forward()")
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        """The gradient of each argument of forward(). A subclass defines it."""
+        """Computes the gradient of each argument of forward(). A subclass defines it."""
         raise NotImplementedError("a Function needs backward()")
 
 
@@ -261,9 +261,9 @@ def _place_of(tensor, inputs, results):
 
 
 def checkpoint(function: Callable[..., Any], *args: Any) -> Any:
-    """Computes function(*args), but frees the tensors that its ops keep for backward.
+    """Computes function(*args), and releases the tensors that its ops keep for backward.
 
-    backward() calls the function again to compute these tensors. This needs less memory and more time. The second call
+    backward() calls the function again to compute these tensors. This takes less memory and more time. The second call
     draws the same random numbers. The function must compute the same each time.
     """
     places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]

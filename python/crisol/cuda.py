@@ -1,4 +1,4 @@
-"""What programs ask of PyTorch's CUDA: here it is the GPUs of any vendor. `device` may be "gpu" or a number."""
+"""The functions of torch.cuda. Here they are about the GPUs of any vendor. `device` may be "gpu" or a number."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def synchronize(device: Any = None) -> None:
 
 
 def empty_cache() -> None:
-    """Gives the cached buffers of the default device back to OpenCL."""
+    """Returns the unused cached buffers of the default device to OpenCL."""
     _c.device().release_cached_memory()
 
 
@@ -57,7 +57,7 @@ def memory_allocated(device: Any = None) -> int:
 
 
 def max_memory_allocated(device: Any = None) -> int:
-    """The most bytes that tensors held."""
+    """The largest number of bytes that tensors held."""
     return _chosen(device).memory_stats().peak
 
 

@@ -1,4 +1,4 @@
-"""Data sets, and loaders that prepare batches while the training runs. The names are those of torch.utils.data."""
+"""Data sets, and loaders that prepare batches during training. The names are those of torch.utils.data."""
 
 import atexit
 import bisect
@@ -35,15 +35,15 @@ for _value in (
 
 
 class Dataset:
-    """Samples by index. A subclass defines both methods. Any object with them is a data set too."""
+    """Samples by index. A subclass defines both methods. Any other object with both methods is a data set too."""
 
     def __len__(self) -> int:
         """The number of samples."""
         raise NotImplementedError("a Dataset needs __len__()")
 
     def __getitem__(self, index: int) -> Any:
-        """A sample: a tensor, array or number, or a tuple, list or dict of them. All samples have the same shapes and
-        types."""
+        """One sample: a tensor, array or number, or a tuple, list or dict of them. All samples must have the same
+        shapes and types."""
         raise NotImplementedError("a Dataset needs __getitem__()")
 
     def __add__(self, other: Any) -> "ConcatDataset":
@@ -59,7 +59,7 @@ class IterableDataset:
 
 
 class TensorDataset(_data.TensorDataset, Dataset):
-    """The rows of tensors or arrays: sample i is a tuple with row i of each of them.
+    """The rows of tensors or arrays: sample i is a tuple of row i of each.
 
     A loader reads the values that they had when the data set was made.
     """
@@ -73,7 +73,7 @@ class TensorDataset(_data.TensorDataset, Dataset):
 
 
 class Subset(Dataset):
-    """Chosen samples of a data set, in the given order."""
+    """Selected samples of a data set, in the given order."""
 
     def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
         self.dataset, self.indices = dataset, list(indices)
@@ -113,7 +113,7 @@ class ConcatDataset(Dataset):
 def random_split(
     dataset: Any, lengths: Sequence[int | float], generator: Generator | None = None, *, seed: int = 0
 ) -> list[Subset]:
-    """Cuts a data set into parts at random. The lengths are numbers of samples, or fractions that add up to 1. The seed
+    """Splits a data set into parts at random. The lengths are numbers of samples, or fractions whose sum is 1. The seed
     or the generator determines the parts."""
     count = len(dataset)
     if math.isclose(sum(lengths), 1):
@@ -127,7 +127,7 @@ def random_split(
 
 
 def _native(dataset):
-    """The data set as one of the library, whose samples need no Python; None if there is none."""
+    """The data set as a data set of the library, which reads samples without Python. None if this is not possible."""
     if isinstance(dataset, _data.NativeDataset):
         return dataset
     if type(dataset) is Subset:
@@ -140,7 +140,7 @@ def _native(dataset):
 
 
 class _Leaves:
-    """The leaves of nested samples as tuples, for the library."""
+    """A data set for the library: each sample is a tuple of the leaves of a nested sample."""
 
     def __init__(self, dataset, layout):
         self._dataset, self._layout = dataset, layout
@@ -157,22 +157,22 @@ _open = weakref.WeakSet()
 
 @atexit.register
 def _close_all():
-    # The threads of a loop call Python, which must not end before them.
+    # Loops are closed first, because their threads call Python.
     for loop in list(_open):
         loop.close()
 
 
 class DataLoader:
-    """Reads samples on threads of its own, and moves the next batch to the device while the program uses the current.
+    """Reads samples on its own threads. While the program uses a batch, the next batch is moved to the device.
 
-    Each loop goes through one epoch, with a position of its own. A batch has a tensor (batch_size, …) in the place of
-    each tensor, array or number of a sample. Tuples become lists, dicts stay dicts, and texts become lists
-    (default_collate). The seed and the number of the epoch determine the order of shuffle, or a generator draws it.
-    num_workers threads read samples, at least one; they do not change the batches.
+    Each loop goes through one epoch, and has its own position. Each tensor, array or number of a sample becomes a
+    tensor (batch_size, …) in the batch. Tuples become lists, dicts stay dicts, and texts become lists
+    (default_collate). With shuffle, the order is determined by the seed and the number of the epoch, or drawn by the
+    generator. num_workers threads read samples, at least one. Their number does not change the batches.
 
-    collate_fn makes a batch of its own from a list of samples. The program's thread then reads the samples. So it does
-    with an IterableDataset, a batch_sampler, and batch_size=None, which gives single samples. pin_memory,
-    prefetch_factor and persistent_workers change nothing. worker_init_fn(i) is called for each i below num_workers when
+    collate_fn makes a batch from a list of samples. The program's own thread then reads the samples. It also reads them
+    with an IterableDataset, with a batch_sampler, and with batch_size=None, which gives single samples. pin_memory,
+    prefetch_factor and persistent_workers have no effect. worker_init_fn(i) is called for each i below num_workers when
     a loop begins.
     """
 
@@ -219,7 +219,7 @@ class DataLoader:
         self._loader = _data.DataLoader(self._source(), *options)
 
     def _source(self):
-        """The data set for the library, or its size if the library only orders the numbers of the samples."""
+        """The data set for the library. It is only the number of samples if the library just orders their indices."""
         if not (hasattr(self.dataset, "__len__") and hasattr(self.dataset, "__getitem__")):
             kind = type(self.dataset).__name__
             raise TypeError(
@@ -268,7 +268,7 @@ class DataLoader:
         return default_collate(samples, device=self.device) if self.collate_fn is None else self.collate_fn(samples)
 
     def _plain(self):
-        """The batches of a loop that the library does not order."""
+        """The batches of a loop whose order the library does not determine."""
         iterable = isinstance(self.dataset, IterableDataset)
         if self.batch_size is None:
             samples = self.dataset if iterable else map(self.dataset.__getitem__, self.sampler)
@@ -287,21 +287,21 @@ class DataLoader:
 
     @property
     def position(self) -> tuple[int, int]:
-        """The epoch and the batch that come next in the loop that gave a batch last."""
+        """The epoch and batch that come next, in the loop that gave a batch last."""
         return self._ordered().position()
 
     def state_dict(self) -> dict[str, Tensor]:
-        """The position and the order, as tensors by name: Checkpoint(data=…). It is the position of the loop that gave
-        a batch last, so save it while one loop runs."""
+        """The position and the order, as tensors by name, for Checkpoint(data=…). The position is the position of the
+        loop that gave a batch last. So save it only while one loop runs."""
         return self._ordered().state_dict()
 
     def load_state_dict(self, state_dict: Mapping[str, Tensor]) -> None:
-        """Lets the next loop go on from a state of state_dict()."""
+        """Restores a state from state_dict(): the next loop continues there."""
         self._ordered().load_state_dict(state_dict)
 
 
 def _converted(sample):
-    """A sample without a batch: arrays become tensors."""
+    """Converts a sample that is not in a batch: arrays become tensors."""
     if isinstance(sample, Mapping):
         return {key: _converted(value) for key, value in sample.items()}
     if isinstance(sample, (tuple, list)):

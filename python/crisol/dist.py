@@ -53,30 +53,30 @@ __all__ += ["init", "initialized", "local_rank", "local_world", "rank", "reduce_
 
 
 def init() -> None:
-    """Starts MPI, unless mpi4py did, and connects all ranks.
+    """Starts MPI, unless mpi4py has started it, and connects all ranks.
 
-    Call it before anything else of crisol. Without mpirun there is one rank. The n-th rank of a machine gets the n-th
-    GPU as its default device; CRISOL_DEVICE may be a list with one device for each rank. Ranks that compute on the
-    cores of a machine share them out. From then on the end of a rank ends the whole run: an exception that nobody
-    catches in any thread, the end of the program before finish(), a signal, and silence for longer than
-    CRISOL_DIST_TIMEOUT seconds (8; 0: never).
+    Call it before anything else of crisol. Without mpirun there is one rank. On each machine, the n-th rank gets the
+    n-th GPU as its default device. CRISOL_DEVICE may be a list with one device for each rank. Ranks that compute on the
+    cores of one machine share the cores. After this call, the whole run ends if one rank ends before finish(). A rank
+    ends by an uncaught exception in any thread, by the end of the program, by a signal, or if it is silent for longer
+    than CRISOL_DIST_TIMEOUT seconds (8; 0: never).
     """
     _dist._init()
     _watch_program()
 
 
 def finish() -> None:
-    """Waits for all ranks and ends MPI, if init() started it. Call it last, on every rank."""
+    """Waits for all ranks, and ends MPI if init() started it. Call it at the end, on every rank."""
     _dist._finish()
 
 
 def fail(reason: str) -> None:
-    """Prints the reason with the number of this rank, and ends all ranks at once. Does not return."""
+    """Prints the reason and the number of this rank, and ends all ranks at once. Does not return."""
     _dist._fail(reason)
 
 
 def _end_with(hook, text_of):
-    """A hook for exceptions that nobody caught: calls the former hook, and ends the run if there is one."""
+    """A hook for uncaught exceptions. It calls the previous hook, and ends the run if there is one."""
 
     def uncaught(*arguments):
         hook(*arguments)
@@ -97,7 +97,8 @@ def _end_of_program():
 
 @functools.cache
 def _watch_program():
-    """Ends the run when this process ends without finish(). Before mpi4py ends MPI, which is later than atexit."""
+    """Ends the run if this process ends without finish(). This must happen before mpi4py ends MPI, which is later than
+    atexit."""
     sys.excepthook = _end_with(sys.excepthook, _text_of)
     threading.excepthook = _end_with(threading.excepthook, lambda raised: _text_of(raised.exc_type, raised.exc_value))
     atexit.register(_end_of_program)
@@ -106,14 +107,14 @@ def _watch_program():
 class DataParallel(_dist._DataParallel):
     """Averages the gradients of a module over all ranks in each backward().
 
-    While one lives, every backward() through the parameters is a step of all ranks together. Its constructor gives all
-    ranks the parameters and buffers of rank 0. Make the optimiser before it, so that nothing is copied on the device.
-    When backward() returns, the gradients are the same on all ranks. If a parameter got a gradient on some ranks only,
-    backward() raises InvalidArgumentError on every rank and names it.
+    While this object lives, every backward() through the parameters is a common step of all ranks. The constructor
+    gives the parameters and buffers of rank 0 to all ranks. Make the optimiser first, so that nothing is copied on the
+    device. After backward(), the gradients are the same on all ranks. If a parameter got a gradient only on some ranks,
+    backward() raises InvalidArgumentError on every rank and names the parameter.
 
-    Gradients are summed in buckets of about `bucket_bytes`, the first of `first_bucket_bytes`. With `overlap`, a bucket
-    is summed while backward() computes the others. Every `check_every` passes the ranks compare their weights (0:
-    never).
+    Gradients are summed in buckets of about `bucket_bytes`. The first bucket has about `first_bucket_bytes`. With
+    `overlap`, a bucket is summed while backward() computes the next gradients. After every `check_every` passes, the
+    ranks compare their weights (0: never).
     """
 
     def __init__(
@@ -136,13 +137,13 @@ class DataParallel(_dist._DataParallel):
 class ShardedOptimizer(_dist._ShardedOptimizer):
     """An optimiser whose state is divided among the ranks: stage 1 of ZeRO, Rajbhandari et al. 2020.
 
-    Each rank updates one part of all parameters, and has the state of this part alone. step() averages the gradients,
-    updates the own part, and gives the new values to all ranks. So it replaces DataParallel.
+    Each rank updates one part of all parameters, and has the optimiser state only for this part. step() averages the
+    gradients, updates this rank's part, and gives the new values to all ranks. So it replaces DataParallel.
 
         optimizer = dist.ShardedOptimizer(net.named_parameters(), lambda parts: crisol.optim.Adam(parts, 1e-3))
         schedule = crisol.optim.lr_scheduler.StepLR(optimizer.own, 10)
 
-    `own` is the optimiser of this rank's part, which `make` made.
+    `own` is the optimiser of this rank's part, made by `make`.
     """
 
     def __init__(

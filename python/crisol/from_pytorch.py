@@ -71,7 +71,7 @@ def _tensor(storage, offset, shape, strides, *_):
 
 
 def read(path: str | PathLike[str]) -> dict[str, np.ndarray]:
-    """The tensors of a file from torch.save, as NumPy arrays by name."""
+    """The tensors of a file that torch.save wrote, as NumPy arrays by name."""
     try:
         archive = zipfile.ZipFile(path)
     except zipfile.BadZipFile as error:
@@ -90,7 +90,7 @@ def read(path: str | PathLike[str]) -> dict[str, np.ndarray]:
         except (KeyError, EOFError, TypeError, ValueError, AttributeError, IndexError) as error:
             raise ValueError(f"{path} is damaged, or holds something that is no state dict: {error}") from error
     while isinstance(state, dict) and isinstance(state.get("state_dict", state.get("model")), dict):
-        state = state.get("state_dict", state.get("model"))  # A checkpoint around the state dict.
+        state = state.get("state_dict", state.get("model"))  # A checkpoint that contains the state dict.
     if isinstance(state, np.ndarray):
         state = {"tensor": state}
     arrays = dict(_arrays("", state))
@@ -100,7 +100,7 @@ def read(path: str | PathLike[str]) -> dict[str, np.ndarray]:
 
 
 def _arrays(prefix, value):
-    """The arrays in nested dicts and lists, with the names "generator.fc.weight"."""
+    """The arrays in nested dicts and lists, with names such as "generator.fc.weight"."""
     if isinstance(value, np.ndarray):
         yield prefix, value
     elif isinstance(value, (dict, list, tuple)):
@@ -109,7 +109,7 @@ def _arrays(prefix, value):
 
 
 def named(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arrays under crisol's names: without the prefixes that wrappers of PyTorch add."""
+    """The arrays under crisol's names, without the prefixes that PyTorch's wrappers add."""
     for prefix in ("module.", "_orig_mod."):  # DataParallel, torch.compile
         if arrays and all(name.startswith(prefix) for name in arrays):
             arrays = {name[len(prefix) :]: array for name, array in arrays.items()}
@@ -117,11 +117,11 @@ def named(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def convert(source: str | PathLike[str], target: str | PathLike[str]) -> list[str]:
-    """Writes the tensors of a file from torch.save to a safetensors file. Returns their names."""
+    """Converts a file of torch.save to a safetensors file. Returns the names of its tensors."""
     arrays = named(read(source))
     if not arrays:
         raise ValueError(f"{source} holds no tensors")
-    # The library has no float64, int16 and int8.
+    # The library does not have float64, int16 and int8.
     wider = {"float64": np.float32, "int16": np.int32, "int8": np.int32}
     tensors = {name: asarray(a.astype(wider.get(a.dtype.name, a.dtype))) for name, a in arrays.items()}
     save(tensors, target, metadata={"format": "pt"})
@@ -129,7 +129,7 @@ def convert(source: str | PathLike[str], target: str | PathLike[str]) -> list[st
 
 
 def main() -> None:
-    """The command: converts the file that its first argument names to the file of the second."""
+    """The command: converts the file of the first argument, and writes the file of the second."""
     parser = argparse.ArgumentParser(prog="python -m crisol.from_pytorch", description=__doc__.split("\n")[0])
     parser.add_argument("source", help="file from torch.save(net.state_dict(), …)")
     parser.add_argument("target", help="file to write: *.safetensors")

@@ -1,5 +1,6 @@
-"""Linear algebra, with PyTorch's names and arguments. Functions of matrices take the last two axes of a tensor, float32 or
-float16, and the axes before them are a batch. crisol.array_api.linalg is the extension of the Array API standard."""
+"""Linear algebra, with PyTorch's names and arguments. Functions of matrices use the last two axes of a float32 or
+float16 tensor. The axes before these two are a batch. The linalg extension of the Array API standard is in
+crisol.array_api.linalg."""
 
 from __future__ import annotations
 
@@ -50,13 +51,13 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
 
 
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> tuple[Tensor, Tensor]:
-    """cholesky(), and zeros for matrices without an error."""
+    """The results are that of cholesky(), and an int32 for each matrix, which is 0 if there was no error."""
     found = _c.cholesky(A, upper=upper)
     return found, _c.any(_c.isnan(found), axis=(-2, -1)).to(_c.int32)
 
 
 def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
-    """The solution X of A X = B, where L is the factor of A by cholesky()."""
+    """The solution X of A X = B. L is the result of cholesky() for A."""
     factor = L.mT if upper else L
     return solve_triangular(factor.mT, solve_triangular(factor, B, upper=False), upper=True)
 
@@ -77,7 +78,7 @@ def inv(A: Tensor) -> Tensor:
 
 
 def inv_ex(A: Tensor, *, check_errors: bool = False) -> tuple[Tensor, Tensor]:
-    """inv(), and zeros for matrices without an error."""
+    """The results are that of inv(), and an int32 for each matrix, which is 0 if there was no error."""
     found = _c.inv(A)
     return found, _c.any(_c.logical_not(_c.isfinite(found)), axis=(-2, -1)).to(_c.int32)
 
@@ -88,7 +89,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
 
 
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> tuple[Tensor, Tensor]:
-    """solve(), and zeros for matrices without an error."""
+    """The results are that of solve(), and an int32 for each matrix, which is 0 if there was no error."""
     found = solve(A, B, left=left)
     return found, _c.any(_c.logical_not(_c.isfinite(found)).reshape((*A.shape[:-2], -1)), axis=-1).to(_c.int32)
 
@@ -103,19 +104,20 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
 
 
 def eigh(A: Tensor, UPLO: str = "L") -> EighResult:
-    """The eigenvalues λ of symmetric A (…, n, n) from small to large, (…, n), and the eigenvectors, the columns of V
-    (…, n, n): A = V diag(λ) Vᵀ. Only the lower (or upper) triangle of A is read. NaN or infinity in a matrix gives NaN."""
+    """For symmetric A (…, n, n): the eigenvalues λ from small to large, as (…, n), and the eigenvectors as columns of V
+    (…, n, n), so that A = V diag(λ) Vᵀ. Only the lower (or upper) triangle of A is read. NaN or infinity in a matrix
+    gives NaN."""
     return EighResult(*_linalg.eigh(A if UPLO == "L" else A.mT))
 
 
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
-    """The eigenvalues of symmetric A (…, n, n) from small to large, (…, n)."""
+    """The eigenvalues of symmetric A (…, n, n) from small to large, as (…, n)."""
     return _linalg.eigvalsh(A if UPLO == "L" else A.mT)
 
 
 def qr(A: Tensor, mode: str = "reduced") -> QRResult:
-    """A = Q R for A (…, m, n), with orthonormal columns of Q and an upper triangular R: (…, m, k) and (…, k, n) for
-    k = min(m, n), with mode "complete" (…, m, m) and (…, m, n), and with "r" no Q."""
+    """A = Q R for A (…, m, n). The columns of Q are orthonormal, and R is upper triangular. The shapes are (…, m, k)
+    and (…, k, n) with k = min(m, n), or with mode "complete" (…, m, m) and (…, m, n). With mode "r" there is no Q."""
     if mode not in ("reduced", "complete", "r"):
         raise ValueError(f'[qr] mode is {mode!r}, allowed are "reduced", "complete" and "r"')
     q, r = _linalg.qr(A, mode == "complete")
@@ -123,18 +125,18 @@ def qr(A: Tensor, mode: str = "reduced") -> QRResult:
 
 
 def svd(A: Tensor, full_matrices: bool = True) -> SVDResult:
-    """A = U diag(S) Vh for A (…, m, n), with S (…, k) from large to small, k = min(m, n). U is (…, m, m) and Vh (…, n, n),
-    or without full_matrices (…, m, k) and (…, k, n). NaN or infinity in a matrix gives NaN."""
+    """A = U diag(S) Vh for A (…, m, n). S is (…, k) from large to small, with k = min(m, n). U is (…, m, m) and Vh is
+    (…, n, n). Without full_matrices they are (…, m, k) and (…, k, n). NaN or infinity in a matrix gives NaN."""
     return SVDResult(*_linalg.svd(A, full_matrices))
 
 
 def svdvals(A: Tensor) -> Tensor:
-    """The singular values of A (…, m, n) from large to small, (…, min(m, n))."""
+    """The singular values of A (…, m, n) from large to small, as (…, min(m, n))."""
     return _linalg.svdvals(A)
 
 
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> LstsqResult:
-    """The X with the smallest |A X - B| for A (…, m, n) and B (…, m, k)."""
+    """The X for which |A X - B| is smallest, for A (…, m, n) and B (…, m, k)."""
     u, s, vh = svd(A, False)
     limit = rcond if rcond is not None else max(A.shape[-2:]) * 2.0**-23
     kept = _c.gt(s, limit * s[..., :1])
@@ -157,12 +159,13 @@ def matrix_rank(A: Tensor, tol: Any = None, *, rtol: Any = None, hermitian: bool
 
 
 def matrix_power(A: Tensor, n: int) -> Tensor:
-    """The product of n matrices A (…, m, m). n = 0 gives the unit matrix, and n < 0 the product of inverses."""
+    """The product of n matrices A (…, m, m). n = 0 gives the unit matrix, n < 0 the product of -n inverses."""
     return _linalg.matrix_power(A, n)
 
 
 def matrix_exp(A: Tensor) -> Tensor:
-    """The exponential of each matrix (…, n, n): a series of the matrix divided by a power of 2, squared again. Waits."""
+    """The exponential of each matrix (…, n, n). The series is computed for the matrix divided by a power of 2, and the
+    result is squared repeatedly. Waits for the device."""
     scale = max(0, int(_c.max(_c.norm(A, p=2, axis=(-2, -1))).item()).bit_length() + 2)
     x, unit = A / 2.0**scale, _c.eye(A.shape[-1], dtype=A.dtype, device=A.device)
     result = unit
@@ -178,8 +181,8 @@ def vector_norm(
     x: Tensor, ord: float = 2, dim: Dims = None, keepdim: bool = False, *, dtype: dtype | None = None,
     out: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """The norm (sum |x|^ord)^(1 / ord) over one axis, several or all. ord = 0 gives the number of elements that are not 0,
-    and inf and -inf the largest and smallest magnitude."""
+    """The norm (sum |x|^ord)^(1 / ord) over one axis, several axes or all. ord = 0 gives the number of elements that
+    are not 0. inf and -inf give the largest and smallest magnitude."""
     axes = None if isinstance(dim, (tuple, list)) and not dim else dim
     return into(out, _c.norm(x if dtype is None else x.to(dtype), p=float(ord), axis=axes, keepdims=keepdim))
 
@@ -202,7 +205,7 @@ def norm(
     A: Tensor, ord: Any = None, dim: Dims = None, keepdim: bool = False, *, dtype: dtype | None = None,
     out: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """vector_norm() of all elements or along one axis, and matrix_norm() with an `ord` of a matrix or along two axes."""
+    """vector_norm() of all elements or along one axis. With an `ord` for matrices, or along two axes, matrix_norm()."""
     if ord is None:
         return vector_norm(A, 2, dim, keepdim, dtype=dtype, out=out)
     pair = isinstance(dim, (tuple, list)) and len(dim) == 2
@@ -212,7 +215,8 @@ def norm(
 
 
 def cond(A: Tensor, p: Any = None) -> Tensor:
-    """The norm of each matrix times that of its inverse; with p None or 2 the quotient of the outer singular values."""
+    """The condition number: the norm of each matrix times the norm of its inverse. With p None or 2, it is the largest
+    singular value divided by the smallest. With p -2 it is the reciprocal."""
     if p in (None, 2, -2):
         s = svdvals(A)
         return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
@@ -266,7 +270,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, axis: int | None = None) -> T
 
 
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, *, axes: Any = None) -> Tensor:
-    """The sums of products over the last `dims` axes of a and the first of b, or over two lists of axes."""
+    """The sums of products over the last `dims` axes of a and the first `dims` axes of b, or over two lists of axes."""
     from ._functions._matrix import tensordot
 
     return tensordot(a, b, dims, axes=axes)

@@ -1,4 +1,4 @@
-"""Models in ONNX files: load() gives a module, save() writes one."""
+"""Models in ONNX files: load() returns a module, save() writes a module."""
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
@@ -15,7 +15,7 @@ for _class in (Model, ValueInfo):
 
 
 def _tensors_of(result: Any) -> list[Tensor]:
-    """The tensors of a result and of the tuples, lists and dicts in it, in order. None has no tensor."""
+    """The tensors of a result, in order, also from nested tuples, lists and dicts. None is skipped."""
     if result is None:
         return []
     if isinstance(result, Tensor):
@@ -40,12 +40,13 @@ def save(
     batch_axis: int = 0,
     state: Mapping[str, Tensor] | None = None,
 ) -> None:
-    """Writes a module as an ONNX file, by running it on example tensors.
+    """Writes a module as an ONNX file. The module is run on example tensors.
 
-    The example gives the element types and sizes of the inputs. Axis `batch_axis` is the batch: the model in the file
-    takes any size there. `inputs` and `outputs` are names. A module runs in evaluation. It and each module below it
-    keep their modes. `model` may also be a function of tensors, with the tensors that it uses in `state`, by name. A
-    result may be a tuple, a list or a dict, also within another one. Its tensors are the outputs, and None is left out.
+    The examples give the element types and sizes of the inputs. Axis `batch_axis` is the batch: the model in the file
+    takes any size there. `inputs` and `outputs` are names. A module runs in evaluation mode. Afterwards it and all
+    modules below it have their own modes again. `model` may also be a function of tensors. `state` then has the tensors
+    that it uses, by name. A result may be a tuple, list or dict, also nested. Its tensors are the outputs, and None is
+    skipped.
     """
     examples = [examples] if isinstance(examples, Tensor) else list(examples)
     is_module = isinstance(model, Module)

@@ -27,7 +27,7 @@ class scope(Mode):
 
 @contextmanager
 def file(path: str | PathLike[str]) -> Iterator[None]:
-    """Writes a timeline while the with statement runs: `with crisol.trace.file("trace.json"): …`."""
+    """Records a timeline during the with statement: `with crisol.trace.file("trace.json"): …`."""
     start(path)
     try:
         yield
@@ -36,7 +36,7 @@ def file(path: str | PathLike[str]) -> Iterator[None]:
 
 
 class _Module(types.ModuleType):
-    """This module, which programs for PyTorch call."""
+    """The class of this module, which programs for PyTorch call as a function."""
 
     def __call__(self, x: Any) -> Any:
         """The sum of the diagonal of a matrix."""

@@ -63,7 +63,7 @@ Dims = int | Sequence[int]
 
 
 def _numbers(given: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The numbers of f(2, 3) or f((2, 3))."""
+    """The numbers in a call f(2, 3) or f((2, 3))."""
     return tuple(given[0]) if len(given) == 1 and isinstance(given[0], (tuple, list)) else given
 
 
@@ -81,7 +81,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 @_method(Tensor)
 def ravel(input: Tensor) -> Tensor:
-    """All elements as one line."""
+    """All elements as a vector."""
     return input.reshape(-1)
 
 
@@ -94,7 +94,8 @@ def unflatten(input: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
 
 
 def reshape(input: Tensor, shape: Dims, *, copy: bool | None = None) -> Tensor:
-    """The elements of a tensor in another shape. One size may be -1. Without `copy` a view if the strides allow it."""
+    """The elements of a tensor in another shape. One size may be -1. Without `copy`, the result is a view if the
+    strides allow it."""
     y = input.reshape(shape)
     shared = y.shares_storage_with(input)
     if copy is False and not shared:
@@ -137,13 +138,13 @@ def permute(input: Tensor, dims: Sequence[int]) -> Tensor:
 
 @_method(Tensor)
 def movedim(input: Tensor, source: Dims, destination: Dims) -> Tensor:
-    """A view with axes moved elsewhere."""
+    """A view with axes moved to other positions."""
     return _c.moveaxis(input, source, destination)
 
 
 @_method(Tensor)
 def moveaxis(input: Tensor, source: Dims, destination: Dims) -> Tensor:
-    """A view with axes moved elsewhere."""
+    """A view with axes moved to other positions."""
     return _c.moveaxis(input, source, destination)
 
 
@@ -156,7 +157,7 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
 @_method(Tensor)
 @_numpy_names
 def squeeze(input: Tensor, dim: Dims | None = None) -> Tensor:
-    """A view without axes of size 1: all of them, or those of `dim` that have this size."""
+    """A view without axes of size 1. Only the axes of `dim` are removed, if it is given."""
     if dim is None:
         return _c.squeeze(input)
     axes = [_axis("squeeze", d, input.ndim) for d in ([dim] if isinstance(dim, int) else dim)]
@@ -204,15 +205,15 @@ def flipud(input: Tensor) -> Tensor:
 @_method(Tensor)
 @_numpy_names
 def roll(input: Tensor, shifts: Any = None, dims: Any = None, *, dim: Any = None, shift: Any = None) -> Tensor:
-    """Moves elements along axes. Elements that leave at one end enter at the other. Without axes the tensor counts as a
-    line."""
+    """Moves elements along axes. Elements that leave at one end enter at the other end. Without axes, the tensor is
+    treated as a vector."""
     dims = dim if dims is None else dims
     return _c.roll(input, shift if shifts is None else shifts, None if dims == () else dims)
 
 
 @_method(Tensor)
 def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
-    """Turns the plane of two axes k times by 90 degrees, from the first axis to the second."""
+    """Rotates the plane of two axes k times by 90 degrees, from the first axis to the second."""
     first, second = dims
     if k % 4 == 0:
         return input.clone()
@@ -241,8 +242,8 @@ Tensor.tile = _tile
 def repeat_interleave(
     input: Tensor, repeats: int | Tensor | None = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
-    """Repeats each element along an axis: `repeats` times, or repeats[i] times. Without an axis the tensor counts as a
-    line. repeat_interleave(counts) repeats the positions 0, 1, …."""
+    """Repeats each element along an axis: `repeats` times, or element i repeats[i] times. Without an axis, the tensor
+    is treated as a vector. repeat_interleave(counts) repeats the positions 0, 1, …."""
     if repeats is None:
         return _c.repeat(_c.arange(input.shape[0], device=input.device), input, axis=0)
     return _c.repeat(input, repeats, axis=dim)
@@ -257,7 +258,7 @@ def cat(tensors: Sequence[Tensor], dim: int | None = 0, *, out: Tensor | None = 
 def concat(
     tensors: Sequence[Tensor], dim: int | None = 0, *, axis: int | None = 0, out: Tensor | None = None
 ) -> Tensor:
-    """cat(). axis=None joins the tensors as lines."""
+    """cat(). With axis=None, the tensors are joined as vectors."""
     return cat(tensors, axis if dim == 0 else dim, out=out)
 
 
@@ -279,7 +280,7 @@ def atleast_1d(*tensors: Any) -> Any:
 
 
 def atleast_2d(*tensors: Any) -> Any:
-    """Tensors with at least two axes. A line becomes a row."""
+    """Tensors with at least two axes. A vector becomes a row."""
     return _each(tensors, lambda x: x if x.ndim > 1 else x.reshape((1, -1)))
 
 
@@ -295,13 +296,13 @@ def _each(tensors: tuple[Any, ...], function: Any) -> Any:
 
 
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Joins tensors along axis 1, or lines along axis 0."""
+    """Joins tensors along axis 1. Vectors are joined along axis 0."""
     parts = [x if x.ndim else x.reshape(1) for x in tensors]
     return _c.cat(parts, 0 if parts[0].ndim == 1 else 1)
 
 
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Joins tensors along axis 0. A line counts as a row."""
+    """Joins tensors along axis 0. A vector is treated as a row."""
     return _c.cat([x if x.ndim > 1 else x.reshape((1, -1)) for x in tensors], 0)
 
 
@@ -314,14 +315,14 @@ def dstack(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
-    """Joins lines as columns, and matrices along axis 1."""
+    """Joins vectors as columns, and matrices along axis 1."""
     return hstack([x if x.ndim > 1 else x.reshape((-1, 1)) for x in tensors])
 
 
 @_method(Tensor)
 @_numpy_names
 def split(input: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Views along an axis: of one size, of which the last may be smaller, or of the given sizes."""
+    """Views along an axis. They have one size (the last may be smaller), or the given sizes."""
     return tuple(_c.split(input, split_size_or_sections, dim))
 
 
@@ -344,7 +345,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 def tensor_split(
     input: Tensor, indices_or_sections: Any = None, dim: int = 0, *, indices: Any = None, sections: int | None = None
 ) -> tuple[Tensor, ...]:
-    """Views along an axis: `sections` of nearly one size, or parts that end at the positions of a list."""
+    """Views along an axis: `sections` views of nearly the same size, or views that end at given positions."""
     given = next(value for value in (indices_or_sections, indices, sections) if value is not None)
     given = given.tolist() if isinstance(given, Tensor) else given
     n = input.shape[dim]
@@ -358,7 +359,7 @@ def tensor_split(
 
 @_method(Tensor)
 def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
-    """tensor_split() along axis 1, or 0 of a line."""
+    """tensor_split() along axis 1. A vector is split along axis 0."""
     return tensor_split(input, indices_or_sections, 0 if input.ndim == 1 else 1)
 
 
@@ -382,7 +383,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
 
 
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """Views of all tensors in the one shape to which they broadcast."""
+    """Views of all tensors with the shape to which they broadcast together."""
     return tuple(_c._broadcast_tensors(list(tensors)))
 
 
@@ -393,8 +394,8 @@ def broadcast_to(input: Tensor, size: Dims) -> Tensor:
 
 
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
-    """Expands lines of n_0, n_1, … elements to one grid. "ij" gives views of shape (n_0, n_1, …). "xy" exchanges the
-    first two axes."""
+    """Expands vectors of n_0, n_1, … elements to one grid. With "ij", the results are views of shape (n_0, n_1, …).
+    "xy" exchanges the first two axes."""
     if indexing not in (None, "xy", "ij"):
         raise ValueError(f'[meshgrid] indexing is {indexing!r}, allowed are "xy" and "ij"')
     if indexing is None:
@@ -404,14 +405,14 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 
 
 def cartesian_prod(*tensors: Tensor) -> Tensor:
-    """All tuples of elements of lines, as rows."""
+    """All tuples with one element of each vector, as rows."""
     if len(tensors) == 1:
         return tensors[0]
     return _c.stack([x.reshape(-1) for x in _c._meshgrid(list(tensors), False)], axis=1)
 
 
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
-    """All sets of r elements of a line, as rows."""
+    """All combinations of r elements of a vector, as rows."""
     chosen = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     places = list(chosen(range(input.shape[0]), r))
     index = _c.asarray(places or [0], dtype=_c.int64, device=input.device)
@@ -423,12 +424,12 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
 def diff(
     input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
 ) -> Tensor:
-    """The differences x[i + 1] - x[i] along an axis, n times. `prepend` and `append` are first joined to the tensor."""
+    """The differences x[i + 1] - x[i] along an axis, n times. `prepend` and `append` are joined to the tensor first."""
     return _c.diff(input, n=n, axis=dim, prepend=prepend, append=append)
 
 
 def unravel_index(indices: Tensor, shape: Dims) -> tuple[Tensor, ...]:
-    """The positions along each axis of positions among all elements."""
+    """Converts positions among all elements to positions along each axis."""
     found: list[Tensor] = []
     for size in reversed([shape] if isinstance(shape, int) else list(shape)):
         found.insert(0, _c.remainder(indices, size))

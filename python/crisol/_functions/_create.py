@@ -1,4 +1,4 @@
-"""Functions that make tensors, with PyTorch's arguments. `layout`, `pin_memory` and `memory_format` change nothing."""
+"""Functions that make tensors, with PyTorch's arguments. `layout`, `pin_memory` and `memory_format` have no effect."""
 
 import builtins
 import math
@@ -41,14 +41,14 @@ Dtype = dtype | None
 
 
 def _shape(sizes: tuple[Any, ...], size: Any, shape: Any = None) -> Any:
-    """The sizes of f(2, 3), f((2, 3)), f(size=(2, 3)) and f(shape=(2, 3))."""
+    """The sizes in a call f(2, 3), f((2, 3)), f(size=(2, 3)) or f(shape=(2, 3))."""
     if not sizes:
         return shape if size is None else size
     return sizes[0] if len(sizes) == 1 else sizes
 
 
 def finished(made: Tensor, requires_grad: bool, out: Tensor | None = None) -> Tensor:
-    """The tensor as a leaf that wants a gradient if it is asked for, or written into `out`."""
+    """Makes the tensor a leaf that wants a gradient if this is requested, or writes it into `out`."""
     made = into(out, made)
     return made.requires_grad_() if requires_grad else made
 
@@ -150,7 +150,7 @@ def range(
     start: float = 0, end: float | None = None, step: float = 1, *, dtype: Dtype = None, device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The numbers start, start + step, … up to end, which is one of them: float32. arange() is the better way."""
+    """The numbers start, start + step, … up to end, which is included, as float32. arange() is preferable."""
     first, last = (0.0, start) if end is None else (start, end)
     count = int((last - first) / step) + 1
     steps = _c.arange(count, dtype=_c.float32, device=device)
@@ -163,7 +163,7 @@ def linspace(
     endpoint: bool = True, out: Tensor | None = None, dtype: Dtype = None, layout: Any = None, device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """`steps` numbers at equal distances from start to end. Without endpoint, end is the number that would follow."""
+    """`steps` numbers at equal distances from start to end. Without endpoint, `end` is the next number after them."""
     last, count = stop if end is None else end, num if steps is None else steps
     made = _c.linspace(_number(start), _number(last), count, dtype=dtype, device=device, endpoint=endpoint)
     return finished(made, requires_grad, out)
@@ -187,7 +187,7 @@ def eye(
 
 
 def _window(n: int, periodic: bool, dtype: Dtype, device: Any, requires_grad: bool, function: Any) -> Tensor:
-    """The values of a function of 0 … 1, the place in a window of n elements."""
+    """The values of a function at the positions 0 … 1 of a window with n elements."""
     if n < 2:
         return finished(_c.ones(n, dtype=dtype, device=device), requires_grad)
     places = _c.arange(n, dtype=_c.float32, device=device) / (n if periodic else n - 1)
@@ -248,7 +248,7 @@ def kaiser_window(
 
 
 def _plain(data: Any) -> Any:
-    """Nested lists with numbers in place of tensors."""
+    """Replaces tensors in nested lists by their numbers."""
     if isinstance(data, (list, tuple)) and any(isinstance(part, (Tensor, list, tuple)) for part in data):
         return [part.tolist() if isinstance(part, Tensor) else _plain(part) for part in data]
     return data
@@ -271,7 +271,7 @@ def asarray(
 
 
 def as_tensor(data: Any, dtype: Dtype = None, device: Any = None) -> Tensor:
-    """A tensor of the elements of `data`, which is itself if it is such a tensor."""
+    """A tensor of the elements of `data`. It is `data` itself if this is such a tensor."""
     return _c.asarray(_plain(data), dtype=dtype, device=device)
 
 
@@ -288,7 +288,7 @@ def from_numpy(ndarray: Any) -> Tensor:
 
 
 def frombuffer(buffer: Any, *, dtype: dtype, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
-    """A tensor of the bytes of an object: `count` elements of a dtype, or all behind the offset. It is a copy."""
+    """A tensor of the bytes of an object: `count` elements of a dtype, or all after the offset. It is a copy."""
     import numpy
 
     return finished(_c.asarray(numpy.frombuffer(buffer, dtype.name, count, offset)), requires_grad)

@@ -31,8 +31,8 @@ __all__ += ["slice_scatter", "put"]
 
 
 def where(condition: Any, input: Any = None, other: Any = None, *, out: Tensor | None = None) -> Any:
-    """`input` where the condition is not 0, else `other`. where(condition) gives the positions of what is not 0, one
-    tensor for each axis, and waits."""
+    """`input` where the condition is not 0, and `other` elsewhere. where(condition) gives the positions of elements
+    that are not 0, as one tensor for each axis. It waits for the device."""
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
     return into(out, _c.where(condition, input, other))
@@ -48,7 +48,7 @@ Tensor.where = _where
 
 @_method(Tensor)
 def take(input: Tensor, index: Tensor, *, axis: int | None = None) -> Tensor:
-    """The elements at positions among all elements, in the shape of the positions."""
+    """The elements at positions among all elements. The result has the shape of the positions."""
     if axis is not None or (input.ndim > 1 and index.ndim == 0):
         tell_once("take", "take() counts positions among all elements, as in PyTorch; array_api.take() has an axis")
     if axis is not None:
@@ -58,7 +58,7 @@ def take(input: Tensor, index: Tensor, *, axis: int | None = None) -> Tensor:
 
 @_method(Tensor)
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
-    """A copy with elements at positions among all elements."""
+    """A copy in which elements at positions among all elements are replaced."""
     flat = _c._index_put(input.reshape(-1), [index.reshape(-1)], source.reshape(-1), accumulate)
     return flat.reshape(input.shape)
 
@@ -66,8 +66,8 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
 @_method(Tensor)
 @_numpy_names
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
-    """y[i, j, k] = x[i, indices[i, j, k], k] for axis 1 of rank 3. The other axes broadcast. Without an axis the tensor
-    counts as a line."""
+    """y[i, j, k] = x[i, indices[i, j, k], k] for axis 1 of rank 3. The other axes broadcast. Without an axis, the
+    tensor is treated as a vector."""
     if dim is None:
         return _c.take_along_axis(input.reshape(-1), indices.reshape(-1), axis=0)
     return _c.take_along_axis(input, indices, axis=dim)
@@ -88,7 +88,7 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
 
 
 def _source(input: Tensor, index: Tensor, src: Any) -> Tensor:
-    """The elements for the positions of an index, which may be smaller than the source."""
+    """The elements of `src` that belong to the positions of an index. The index may be smaller than `src`."""
     if not isinstance(src, Tensor):
         return _c.full(index.shape, src, dtype=input.dtype, device=input.device)
     for axis, size in enumerate(index.shape):
@@ -105,8 +105,8 @@ _REDUCTIONS = {"add": "sum", "multiply": "prod"}
 def scatter(
     input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None
 ) -> Tensor:
-    """A copy in which y[i, index[i, j, k], k] = src[i, j, k] for axis 1 of rank 3; src may be one number. `reduce` is
-    "add" or "multiply" with what is there."""
+    """A copy in which y[i, index[i, j, k], k] = src[i, j, k] for axis 1 of rank 3. `src` may be a number. With
+    `reduce`, "add" or "multiply", the old elements are combined with `src`."""
     source = _source(input, index, value if src is None else src)
     if reduce is None:
         return _c.scatter(input, dim, index, source)
@@ -150,8 +150,9 @@ def _reduced(
 def scatter_reduce(
     input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
-    """scatter_add() with another way to combine the elements for one place and the old value: reduce is "sum", "prod",
-    "mean", "amax" or "amin". Without include_self the old value does not count. Only sums and means have gradients."""
+    """Like scatter_add(), with another way to combine the old value of a position and its elements. reduce is "sum",
+    "prod", "mean", "amax" or "amin". Without include_self, the old value does not count. Only sums and means have
+    gradients."""
     return _reduced(_c.scatter_reduce, input, dim, index, _source(input, index, src), reduce, include_self)
 
 
@@ -160,7 +161,8 @@ def scatter_reduce(
 def index_reduce(
     input: Tensor, dim: int, index: Tensor, source: Tensor | None = None, reduce: str = "", *,
     include_self: bool = True, src: Tensor | None = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:  # Like index_add(), with another way to combine the old slice of a position and new slices, as in
+              # scatter_reduce().
     """index_add() with another way to combine the slices for one place and the old slice, as in scatter_reduce()."""
     given = source if src is None else src
     assert given is not None, "index_reduce() needs a source"
@@ -192,7 +194,7 @@ def index_copy(
 @_method(Tensor)
 @_numpy_names
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
-    """A copy with one value in the slices of some positions along an axis."""
+    """A copy in which the slices at some positions along an axis have one value."""
     shape = list(input.shape)
     shape[dim] = index.numel()
     if isinstance(value, Tensor):
@@ -204,13 +206,14 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
 
 @_method(Tensor)
 def index_put(input: Tensor, indices: Any, values: Any, accumulate: bool = False) -> Tensor:
-    """A copy with values at the positions of a tensor for each axis, or added there with `accumulate`."""
+    """A copy in which values replace the elements at given positions (one tensor for each axis). With `accumulate` they
+    are added."""
     return _c._index_put(input, list(indices), values, accumulate)
 
 
 @_method(Tensor)
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """A copy with the elements of the source, one after another, where the mask is true."""
+    """A copy in which the elements of the source, one after another, replace the elements where the mask is true."""
     full = mask.expand(input.shape)
     order = _c.cumsum(full.reshape(-1), 0) - 1
     chosen = _c.take(source.reshape(-1), _c._clip(order, 0, source.numel() - 1), axis=0).reshape(input.shape)
@@ -225,7 +228,7 @@ def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None
 
 @_method(Tensor)
 def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
-    """A copy with `src` in the place of one element along an axis."""
+    """A copy in which `src` replaces one element along an axis."""
     y = input.clone()
     y.select(dim, index).copy_(src)
     return y
@@ -243,7 +246,7 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
 def slice_scatter(
     input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:
-    """A copy with `src` in the place of a slice along an axis."""
+    """A copy in which `src` replaces a slice along an axis."""
     y = input.clone()
     y[(slice(None),) * (dim % input.ndim) + (slice(start, end, step),)] = src
     return y

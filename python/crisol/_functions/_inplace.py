@@ -1,5 +1,5 @@
-"""Methods in place: the result of a method replaces the elements. python/stub.py makes their types from those of the
-methods."""
+"""Methods in place: the result of a method replaces the elements. python/stub.py derives their types from the types of
+the methods."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
 
 
 def _moved(self: Tensor, view: Tensor) -> Tensor:
-    """Makes this object stand for a view of its tensor. Other objects of the tensor stay as they are."""
+    """Makes this object refer to a view of its tensor. Other objects of the tensor do not change."""
     if self.is_leaf and self.requires_grad:
         raise _c.InvalidArgumentError("a leaf that wants a gradient keeps its shape; use detach()")
     return self._become(view)
@@ -41,25 +41,25 @@ def _moved(self: Tensor, view: Tensor) -> Tensor:
 
 @_method(Tensor)
 def t_(self: Tensor) -> Tensor:
-    """Makes this object stand for the transposed matrix. Returns it."""
+    """Makes this object refer to the transposed matrix. Returns this object."""
     return _moved(self, self.t())
 
 
 @_method(Tensor)
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
-    """Makes this object stand for the view with two axes exchanged. Returns it."""
+    """Makes this object refer to the view with two axes exchanged. Returns this object."""
     return _moved(self, self.transpose(dim0, dim1))
 
 
 @_method(Tensor)
 def unsqueeze_(self: Tensor, dim: int) -> Tensor:
-    """Makes this object stand for the view with a new axis. Returns it."""
+    """Makes this object refer to the view with the new axis. Returns this object."""
     return _moved(self, self.unsqueeze(dim))
 
 
 @_method(Tensor)
 def squeeze_(self: Tensor, dim: Any = None) -> Tensor:
-    """Makes this object stand for the view without axes of size 1. Returns it."""
+    """Makes this object refer to the view without axes of size 1. Returns this object."""
     return _moved(self, self.squeeze(dim))
 
 

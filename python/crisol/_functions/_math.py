@@ -88,7 +88,7 @@ def clamp_max(input: Tensor, max: Any) -> Tensor:
 
 @_method(Tensor)
 def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Tensor | None = None) -> Any:
-    """input / other, for each element; with rounding_mode "floor" or "trunc" rounded to a whole number."""
+    """input / other, for each element. With rounding_mode "floor" or "trunc" it is rounded to a whole number."""
     if rounding_mode is None:
         return into(out, _c.div(input, other))
     if rounding_mode == "floor":
@@ -97,7 +97,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Tensor
         raise _c.InvalidArgumentError(f"[div] rounding_mode is {rounding_mode!r}, allowed are 'floor' and 'trunc'")
     quotient = _c.div(input, other)
     if _c.isdtype(_c.result_type(input, other), "integral"):
-        # Floor is one below the truncated quotient where the signs differ and something remains.
+        # If the signs differ and there is a remainder, the floor is one below the truncated quotient.
         below = _c.floor_divide(input, other)
         exact = _c.eq(_c.mul(below, other), input)
         return into(out, _c.where(_c.logical_or(exact, _c.ge(below, 0)), below, below + 1))
@@ -118,7 +118,7 @@ def true_divide(input: Any, other: Any) -> Tensor:
 
 @_method(Tensor)
 def round(input: Any, *, decimals: int = 0, out: Tensor | None = None) -> Any:
-    """The nearest whole number, of two the even one; with `decimals` the nearest number with so many decimals."""
+    """The nearest whole number, or the even one of two. With `decimals`, the nearest number with this many decimals."""
     if decimals == 0:
         return into(out, _c.round(input))
     factor = 10.0**decimals
@@ -194,7 +194,7 @@ def heaviside(input: Tensor, values: Tensor) -> Tensor:
 def nan_to_num(
     input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Tensor:
-    """The elements, with numbers in place of NaN (0) and infinity (the largest finite number)."""
+    """The elements, with NaN replaced by 0, and infinity by the largest finite number."""
     if not _c.isdtype(input.dtype, "real floating"):
         return input.clone()
     largest = 65504.0 if input.dtype is _c.float16 else (2 - 2.0**-23) * 2.0**127
@@ -204,12 +204,12 @@ def nan_to_num(
 
 
 def fmax(input: Tensor, other: Tensor) -> Tensor:
-    """The larger of both, and the other one where one is NaN."""
+    """The larger of both numbers. If one is NaN, the result is the other."""
     return _c.where(_c.isnan(input), other, _c.where(_c.isnan(other), input, _c.maximum(input, other)))
 
 
 def fmin(input: Tensor, other: Tensor) -> Tensor:
-    """The smaller of both, and the other one where one is NaN."""
+    """The smaller of both numbers. If one is NaN, the result is the other."""
     return _c.where(_c.isnan(input), other, _c.where(_c.isnan(other), input, _c.minimum(input, other)))
 
 
@@ -243,7 +243,7 @@ def rsub(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
 
 @_method(Tensor)
 def gcd(input: Tensor, other: Tensor) -> Tensor:
-    """The greatest common divisor of whole numbers, for each element. Waits."""
+    """The greatest common divisor of whole numbers, for each element. Waits for the device."""
     a, b = _c.abs(input), _c.abs(other)
     a, b = a + _c.zeros_like(b), b + _c.zeros_like(a)
     while _c.any(_c.ne(b, 0)).item():
@@ -253,7 +253,7 @@ def gcd(input: Tensor, other: Tensor) -> Tensor:
 
 @_method(Tensor)
 def lcm(input: Tensor, other: Tensor) -> Tensor:
-    """The least common multiple of whole numbers, for each element. Waits."""
+    """The least common multiple of whole numbers, for each element. Waits for the device."""
     divisor = gcd(input, other)
     return _c.abs(_c.mul(_c.floor_divide(input, _c.where(_c.eq(divisor, 0), 1, divisor)), other))
 
@@ -350,8 +350,8 @@ def detach(input: Tensor) -> Tensor:
 
 
 def can_cast(from_: Any, to: Any) -> bool:
-    """Whether elements of a dtype (or of a tensor) may become another one in a function: a float does not become a whole
-    number, and a number does not become a bool."""
+    """Whether a function may convert elements of a dtype (or of a tensor) to another dtype. It may not convert a float
+    to a whole number, or a number to a bool."""
     source = from_.dtype if isinstance(from_, Tensor) else from_
     kinds = ["bool", "integral", "real floating"]
     rank = [next(i for i, kind in enumerate(kinds) if _c.isdtype(dtype, kind)) for dtype in (source, to)]
@@ -360,7 +360,7 @@ def can_cast(from_: Any, to: Any) -> bool:
 
 @_method(Tensor)
 def erfinv(input: Tensor) -> Tensor:
-    """The inverse of erf(). Within 1e-6 of it, relatively."""
+    """The inverse of erf(), with a relative error of at most 1e-6."""
     x = input.detach()
     w = -_c.log((1 - x) * (1 + x))
     central, tail = w - 2.5, _c.sqrt(_c.maximum(w, 5.0)) - 3.0

@@ -157,7 +157,7 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
 
 @_method(Tensor)
 def logdet(input: Tensor) -> Tensor:
-    """The logarithm of the determinant; NaN where it is negative."""
+    """The logarithm of the determinant. NaN if the determinant is negative."""
     sign, value = _c.slogdet(input)
     return _c.where(_c.lt(sign, 0), float("nan"), value)
 
@@ -280,14 +280,14 @@ def corrcoef(input: Tensor) -> Tensor:
 
 @_method(Tensor)
 def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
-    """The cross product of vectors of 3 elements along an axis, by default the first axis of size 3."""
+    """The cross product of vectors of 3 elements along an axis. The default is the first axis of size 3."""
     if dim is None:
         dim = next((i for i, size in enumerate(input.shape) if size == 3), -1)
     return _c.cross(input, other, axis=dim - max(input.ndim, other.ndim) if dim >= 0 else dim)
 
 
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, *, axes: Any = None) -> Tensor:
-    """The sums of products over the last `dims` axes of a and the first of b, or over two lists of axes."""
+    """The sums of products over the last `dims` axes of a and the first `dims` axes of b, or over two lists of axes."""
     dims = dims if axes is None else axes
     if isinstance(dims, Tensor):
         dims = dims.tolist()
@@ -295,14 +295,14 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, *, axes: Any = None) -> Tenso
 
 
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
-    """The powers of a vector as columns, from the highest, or with `increasing` from the lowest."""
+    """The powers of a vector as columns, beginning with the highest power, or with `increasing` with the lowest."""
     n = x.shape[-1] if N is None else N
     powers = _c.arange(n, device=x.device)
     return _c.pow(x.unsqueeze(-1), (powers if increasing else n - 1 - powers).to(x.dtype))
 
 
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
-    """The integral of y along an axis by trapezoids, at places x or at equal distances dx."""
+    """The integral of y along an axis by trapezoids, for positions x or for equal distances dx."""
     return _c.sum(_trapezoids(y, x, dx, dim), axis=dim)
 
 

@@ -1,4 +1,4 @@
-"""Members of Tensor that PyTorch has, and the names of places and layouts."""
+"""Members of Tensor that PyTorch has, and names of devices and layouts."""
 
 import math
 import warnings
@@ -17,7 +17,7 @@ __all__ += ["HalfTensor", "IntTensor", "LongTensor"]
 
 
 class Size(tuple[int, ...]):
-    """The sizes of a tensor's axes: a tuple."""
+    """The sizes of a tensor's axes, as a tuple."""
 
     def numel(self) -> int:
         """The product of the sizes."""
@@ -25,7 +25,7 @@ class Size(tuple[int, ...]):
 
 
 class _Named:
-    """A value of PyTorch that only has a name here."""
+    """A value that PyTorch has, and that is only a name here."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -35,11 +35,11 @@ class _Named:
 
 
 class layout(_Named):
-    """How a tensor keeps its elements: crisol.strided."""
+    """How a tensor stores its elements: crisol.strided."""
 
 
 class memory_format(_Named):
-    """An order of the axes in memory. Functions take it, and keep the order of the axes."""
+    """An order of the axes in memory. Functions accept it, and do not change the order of the axes."""
 
 
 strided = layout("strided")
@@ -48,7 +48,7 @@ channels_last, channels_last_3d = memory_format("channels_last"), memory_format(
 
 
 class ElementCount(int):
-    """The number of elements of a tensor. A call gives its sizes, as in PyTorch: x.size(), x.size(0)."""
+    """The number of elements of a tensor. It can be called to get sizes, as in PyTorch: x.size(), x.size(0)."""
 
     _shape: tuple[int, ...]
 
@@ -65,7 +65,7 @@ class ElementCount(int):
 
 
 def _size(self) -> ElementCount:
-    """The number of elements. x.size() is the shape, and x.size(0) the size of an axis."""
+    """The number of elements. As in PyTorch, x.size() is the shape, and x.size(0) is the size of an axis."""
     count = ElementCount(self.numel())
     count._shape = self.shape
     return count
@@ -89,7 +89,7 @@ Tensor.data = property(_data, _set_data)
 
 
 class GradFn:
-    """A mark of a tensor that a recorded function made."""
+    """The grad_fn of a tensor that a recorded function made."""
 
     def __init__(self, tensor: Tensor) -> None:
         self._tensor = tensor
@@ -100,7 +100,7 @@ class GradFn:
 
 
 def _grad_fn(self) -> Any:
-    """An object for the result of a recorded function, and None for a leaf."""
+    """An object if a recorded function made the tensor, and None for a leaf."""
     return GradFn(self) if self.requires_grad and not self.is_leaf else None
 
 
@@ -115,7 +115,7 @@ def _is_cpu(self) -> bool:
 
 
 def _false(self) -> bool:
-    """False: there are no such tensors."""
+    """False, because there are no such tensors."""
     return False
 
 
@@ -149,7 +149,8 @@ Tensor.output_nr = property(_output_nr)
 
 @_method(Tensor)
 def cpu(self: Tensor, *, memory_format: Any = None) -> Tensor:
-    """This tensor on a CPU, or itself if there is no OpenCL device that is a CPU. Reads such as numpy() work anywhere."""
+    """This tensor on a CPU. It is the tensor itself if OpenCL has no CPU device. Reads such as numpy() work on any
+    device."""
     if self.device.type == "cpu":
         return self
     found = next((device for device in _c.devices() if device.type == "cpu"), None)
@@ -164,7 +165,7 @@ def cuda(self: Tensor, device: Any = None, non_blocking: bool = False) -> Tensor
 
 @_method(Tensor)
 def double(self: Tensor) -> Tensor:
-    """The elements as float64, a type that no tensor has: an error."""
+    """Raises an error: float64 is a type that no tensor has."""
     raise TypeError("[double] there is no float64; the dtypes are bool, uint8, int32, int64, float16 and float32")
 
 
@@ -179,7 +180,8 @@ _KINDS = {"Float": _c.float32, "Half": _c.float16, "Long": _c.int64, "Int": _c.i
 
 @_method(Tensor)
 def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
-    """The elements in another dtype, or without a dtype the name of this one, such as "crisol.FloatTensor"."""
+    """Converts the elements to another dtype. Without a dtype, returns the name of this tensor's type, such as
+    "crisol.FloatTensor"."""
     if dtype is None:
         return next(f"crisol.{name}Tensor" for name, kind in _KINDS.items() if kind is self.dtype)
     if isinstance(dtype, str) and dtype.endswith("Tensor"):
@@ -247,7 +249,8 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
 
 @_method(Tensor)
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
-    """All windows of `size` elements at distances of `step` along an axis. The windows are the last axis of the copy."""
+    """All windows of `size` elements at distances of `step` along an axis. The result is a copy, whose last axis runs
+    along a window."""
     at = dimension % max(self.ndim, 1)
     count = (self.shape[at] - size) // step + 1
     starts = _c.arange(count, device=self.device).unsqueeze(1) * step
@@ -333,7 +336,7 @@ def cholesky(self: Tensor, upper: bool = False) -> Tensor:
 
 @_method(Tensor)
 def apply_(self: Tensor, callable: Callable[[Any], Any]) -> Tensor:
-    """Overwrites each element with the result of a Python function of it. Waits."""
+    """Replaces each element by the result of a Python function. Waits for the device."""
 
     def each(value: Any) -> Any:
         return [each(part) for part in value] if isinstance(value, list) else callable(value)
@@ -380,7 +383,7 @@ def get_default_dtype() -> dtype:
 
 
 def set_default_dtype(d: dtype, /) -> None:
-    """Takes float32, which is always the default."""
+    """Accepts only float32, which is always the default."""
     if d is not _c.float32:
         raise _c.InvalidArgumentError(f"[set_default_dtype] the default dtype is float32, not {d!r}")
 
@@ -396,11 +399,11 @@ def is_inference_mode_enabled() -> bool:
 
 
 def set_printoptions(**options: Any) -> None:
-    """Takes PyTorch's options, and changes nothing: tensors print 4 decimals."""
+    """Accepts PyTorch's options, and has no effect: tensors print 4 decimals."""
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Changes nothing: results have the same bits on every run."""
+    """Has no effect: results have the same bits in every run."""
 
 
 def get_num_threads() -> int:
@@ -411,18 +414,18 @@ def get_num_threads() -> int:
 
 
 def set_num_threads(number: int, /) -> None:
-    """Changes nothing, and says so: the OpenCL driver has its own threads."""
+    """Has no effect, and warns about this: the OpenCL driver has its own threads."""
     warnings.warn("set_num_threads() changes nothing: the OpenCL driver has its own threads", stacklevel=2)
 
 
 def get_float32_matmul_precision() -> str:
-    """ "highest" for products in float32; "medium" where they are computed in float16."""
+    """"highest" if products are computed in float32, "medium" if in float16."""
     return "highest" if _c.get_precision() == "fp32" else "medium"
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    """ "highest", "high" and "medium" of PyTorch allow less precise products. Here they stay float32: with_precision()
-    chooses another precision."""
+    """In PyTorch, "high" and "medium" allow less precise products. Here products stay float32. with_precision() selects
+    another precision."""
     if precision not in ("highest", "high", "medium"):
         raise _c.InvalidArgumentError(f"[set_float32_matmul_precision] '{precision}' is not highest, high or medium")
 
@@ -438,7 +441,7 @@ def __array_namespace__(self: Tensor, *, api_version: str | None = None) -> Any:
 
 
 class _Typed:
-    """PyTorch's old classes of tensors: FloatTensor(2, 3) and FloatTensor([1, 2]). isinstance() asks for the dtype."""
+    """PyTorch's old tensor classes: FloatTensor(2, 3) and FloatTensor([1, 2]). isinstance() compares the dtype."""
 
     def __init__(self, name: str, dtype: dtype) -> None:
         self.__name__, self._dtype = name, dtype

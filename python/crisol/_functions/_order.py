@@ -39,8 +39,8 @@ def msort(input: Tensor) -> Tensor:
 @_method(Tensor)
 @_numpy_names
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
-    """The positions of the elements that are not 0: a row for each, (N, rank), or with as_tuple one tensor for each axis.
-    Waits."""
+    """The positions of the elements that are not 0. The result is (N, rank) with a row for each element, or with
+    as_tuple one tensor for each axis. Waits for the device."""
     if not as_tuple and out is None:
         tell_once("nonzero", "nonzero() gives a matrix, as in PyTorch; as_tuple=True gives a tensor for each axis")
     return _c.nonzero(input if input.ndim else input.reshape(1)) if as_tuple else into(out, _positions(input))
@@ -53,7 +53,7 @@ def _positions(input: Tensor) -> Tensor:
 
 @_method(Tensor)
 def argwhere(input: Tensor) -> Tensor:
-    """The positions of the elements that are not 0: a row for each, (N, rank). Waits."""
+    """The positions of the elements that are not 0, as (N, rank) with a row for each element. Waits for the device."""
     return _positions(input)
 
 
@@ -62,8 +62,8 @@ def unique(
     input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:  # fmt: skip
-    """The different values in order. return_inverse adds the position of each element's value, and return_counts how many
-    elements have each value. With `dim`, slices along this axis are compared. Waits."""
+    """The different values in order. return_inverse adds the position of each element's value, and return_counts adds
+    the number of elements with each value. With `dim`, slices along this axis are compared. Waits for the device."""
     if not (return_inverse or return_counts):
         tell_once("unique", "unique() gives the values alone, as in PyTorch; array_api.unique_all() gives four tensors")
     values, _, inverse, counts = _c.unique(input, sorted, axis=dim)
@@ -75,7 +75,7 @@ def unique(
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
-    """The values without the repetitions that follow each other. Waits."""
+    """The values without consecutive repetitions. Waits for the device."""
     x = input.reshape(-1) if dim is None else input.movedim(dim, 0)
     n = x.shape[0]
     changed = _c.ne(x[1:], x[:-1]) if n else _c.zeros(0, dtype=_c.bool, device=x.device)
@@ -97,8 +97,8 @@ def searchsorted(
     sorted_sequence: Tensor, input: Tensor | float, *, out_int32: bool = False, right: bool = False,
     side: str | None = None, sorter: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """For each value of `input` the number of elements of the sorted sequence below it, or with `right` not above it. A
-    sequence of several axes holds a row for each row of `input`."""
+    """For each value of `input`, the number of elements of the sorted sequence below it. With `right`, elements equal
+    to the value count too. A sequence of several axes has one row for each row of `input`."""
     if side not in (None, "left", "right"):
         raise _c.InvalidArgumentError(f"[searchsorted] side is {side!r}, allowed are 'left' and 'right'")
     right = right or side == "right"
@@ -116,7 +116,7 @@ def searchsorted(
 
 
 def bucketize(input: Tensor | float, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
-    """The number of boundaries below each value, or with `right` not above it."""
+    """The number of boundaries below each value. With `right`, boundaries equal to the value count too."""
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)
 
 

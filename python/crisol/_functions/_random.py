@@ -119,8 +119,8 @@ def bernoulli(
     input: Any, p: Any = None, *, shape: Any = None, generator: AnyGenerator = None, device: Any = None,
     out: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """1 with a probability, else 0: the probabilities are the elements of a tensor, or one number p for each of them. For
-    a number, the second argument is a shape."""
+    """1 with a probability, otherwise 0. The probabilities are the elements of a tensor, or one number p for all. For a
+    number, the second argument is a shape."""
     if not isinstance(input, Tensor):
         return _c.bernoulli(input, p if shape is None else shape, device=device, generator=generator)
     drawn = _c.rand(input.shape, device=input.device, generator=generator)
@@ -128,7 +128,7 @@ def bernoulli(
 
 
 def _bernoulli(self: Tensor, p: Any = None, *, generator: AnyGenerator = None) -> Tensor:
-    """1 with the probability that each element is, or with the probability p, else 0."""
+    """1 with the probability that the element gives, or with the probability p, otherwise 0."""
     return bernoulli(self, p, generator=generator)
 
 
@@ -146,7 +146,8 @@ def multinomial(
 
 
 def poisson(input: Tensor, generator: AnyGenerator = None) -> Tensor:
-    """Whole numbers with Poisson's distribution, whose means are the elements. Takes as many steps as the largest. Waits."""
+    """Whole numbers of Poisson's distribution. The elements are the means. Takes as many steps as the largest number.
+    Waits for the device."""
     total, count = _c.zeros_like(input), _c.zeros_like(input)
     while True:
         total = total - _c.log(1 - _c.rand(input.shape, device=input.device, generator=generator)).to(input.dtype)
@@ -163,7 +164,7 @@ def _made(tensor: Tensor, value: Tensor) -> Tensor:
 
 @_method(Tensor)
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: AnyGenerator = None) -> Tensor:
-    """Overwrites the elements with 1, with probability p, and 0. Returns this tensor."""
+    """Overwrites each element with 1, with probability p, or with 0. Returns this tensor."""
     drawn = _c.rand(self.shape, device=self.device, generator=generator)
     return _made(self, _c.lt(drawn, p).to(self.dtype))
 
@@ -193,14 +194,15 @@ def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Any
 
 @_method(Tensor)
 def geometric_(self: Tensor, p: float, *, generator: AnyGenerator = None) -> Tensor:
-    """Overwrites the elements with numbers of trials up to the first success. Returns this tensor."""
+    """Overwrites the elements with numbers of the geometric distribution: the trials up to the first success. Returns
+    this tensor."""
     return _made(self, _c.maximum(_c.ceil(_c.log(_uniform(self, generator)) / math.log1p(-p)), 1.0))
 
 
 @_method(Tensor)
 def random_(self: Tensor, *ends: int, generator: AnyGenerator = None) -> Tensor:
-    """Overwrites the elements with whole numbers: in [0, end), in [start, end), or of all that the dtype holds exactly.
-    Returns this tensor."""
+    """Overwrites the elements with random whole numbers: in [0, end), in [start, end), or among all that the dtype
+    represents exactly. Returns this tensor."""
     largest = {_c.float32: 2**24 + 1, _c.float16: 2**11 + 1, _c.int64: 2**63 - 1, _c.int32: 2**31 - 1, _c.uint8: 256}
     low, high = ends if len(ends) == 2 else (0, ends[0] if ends else largest.get(self.dtype, 2))
     return _made(self, _c.randint(low, high, self.shape, device=self.device, generator=generator).to(self.dtype))

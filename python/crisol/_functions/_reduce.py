@@ -36,21 +36,21 @@ def _extreme(name: str, input: Tensor, dim: Any, keepdim: bool, other: Any, out:
 @_method(Tensor)
 @_numpy_names
 def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, out: Any = None) -> Any:
-    """The largest element, or NaN if there is one. With `dim` the largest elements along an axis and their positions:
-    (values, indices). With a tensor in place of `dim` the larger of both, for each element."""
+    """The largest element, or NaN if there is one. With `dim`, the largest elements along an axis and their positions:
+    (values, indices). If `dim` is a tensor, the larger element of both tensors."""
     return _extreme("max", input, dim, keepdim, other, out)
 
 
 @_method(Tensor)
 @_numpy_names
 def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, out: Any = None) -> Any:
-    """The smallest element, or NaN if there is one. With `dim` the smallest elements along an axis and their positions:
-    (values, indices). With a tensor in place of `dim` the smaller of both, for each element."""
+    """The smallest element, or NaN if there is one. With `dim`, the smallest elements along an axis and their
+    positions: (values, indices). If `dim` is a tensor, the smaller element of both tensors."""
     return _extreme("min", input, dim, keepdim, other, out)
 
 
 def _or_none(dim: Dims) -> Any:
-    """PyTorch's empty tuple means all axes."""
+    """In PyTorch, an empty tuple means all axes."""
     return None if isinstance(dim, (tuple, list)) and not dim else dim
 
 
@@ -91,7 +91,7 @@ def var(
     input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
     correction: float | None = None, out: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """The variance: sum((x - mean)^2) / max(0, n - correction), where correction is 1 if nothing else is given."""
+    """The variance: sum((x - mean)^2) / max(0, n - correction). The default of correction is 1."""
     dim, correction = _correction("var", dim, unbiased, correction)
     return into(out, _c.var(input, dim, keepdim, correction=correction))
 
@@ -152,13 +152,13 @@ def dist(input: Tensor, other: Tensor, p: float = 2.0) -> Tensor:
 
 
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
-    """The p-norm of the difference of each row of x1 (…, P, M) and each row of x2 (…, R, M): (…, P, R). compute_mode
-    changes nothing: the differences themselves are summed."""
+    """The p-norm of the difference between each row of x1 (…, P, M) and each row of x2 (…, R, M), as (…, P, R).
+    compute_mode has no effect: the differences themselves are summed."""
     return _c.norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p=float(p), axis=-1)
 
 
 def _sorted_along(input: Tensor, dim: int | None) -> tuple[Tensor, Tensor, int]:
-    """Sorted elements, their positions, and the axis; a tensor of all elements if there is no axis."""
+    """Sorted elements, their positions, and the axis. Without an axis, all elements are sorted as a vector."""
     x = input.reshape(-1) if dim is None or input.ndim == 0 else input
     at = 0 if dim is None or input.ndim == 0 else dim
     values, indices = _c.sort_with_indices(x, at)
@@ -170,7 +170,7 @@ def _kept(value: Tensor, input: Tensor, dim: int, keepdim: bool) -> Tensor:
 
 
 def _pick(input: Tensor, values: Tensor, indices: Tensor, at: int, place: Any, dim: Any, keepdim: bool) -> Any:
-    """The elements at a place among the sorted ones: one number, or one position for each row."""
+    """The elements at a position among the sorted elements. The position is one number, or one for each row."""
     if isinstance(place, Tensor):
         place = place.unsqueeze(at if at >= 0 else at + values.ndim)
         value, index = _c.gather(values, at, place).squeeze(at), _c.gather(indices, at, place).squeeze(at)
@@ -188,7 +188,7 @@ def _float_tests(x: Tensor) -> bool:
 @_method(Tensor)
 @_numpy_names
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The lower median of all elements, or along an axis as (values, indices). NaN if there is one."""
+    """The lower median of all elements, or along an axis as (values, indices). NaN if one of the elements is NaN."""
     values, indices, at = _sorted_along(input, dim)
     n = values.shape[at]
     place: Any = (n - 1) // 2
@@ -224,7 +224,8 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Val
 @_method(Tensor)
 @_numpy_names
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
-    """The most frequent elements along an axis, the smallest of several, and the last of their positions."""
+    """The most frequent element along an axis, and the last of its positions. Among several, the smallest element
+    counts."""
     values, indices, at = _sorted_along(input, dim)
     n = values.shape[at]
     steps = _c.arange(n, device=input.device).reshape([-1 if i == at % values.ndim else 1 for i in range(values.ndim)])
@@ -235,7 +236,7 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
 
 
 def _scan(input: Tensor, dim: int, better: Callable[[Tensor, Tensor], Tensor]) -> ValuesIndices:
-    """The best element so far along an axis, in log2(n) steps. At a tie the later one is the best."""
+    """The best element so far along an axis, computed in log2(n) steps. Among equal elements, the last is the best."""
     if input.ndim == 0:
         return ValuesIndices(input.clone(), _c.zeros_like(input, dtype=_c.int64))
     n, at = input.shape[dim], dim % input.ndim
@@ -345,7 +346,8 @@ def _quantile(input: Tensor, q: Any, dim: int | None, keepdim: bool, interpolati
 def quantile(
     input: Tensor, q: float | Tensor, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
 ) -> Tensor:
-    """The q-th quantiles of all elements or along an axis, for a number or a vector q. NaN if there is one."""
+    """The q-th quantiles of all elements or along an axis. q is a number or a vector. NaN if one of the elements is
+    NaN."""
     return _quantile(input, q, dim, keepdim, interpolation, False)
 
 
@@ -360,7 +362,8 @@ def nanquantile(
 
 @_method(Tensor)
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
-    """How often each whole number 0, 1, … occurs in a vector, or the sum of the weights at its places. Waits."""
+    """How often each whole number 0, 1, … occurs in a vector, or the sum of the weights at its positions. Waits for the
+    device."""
     if input.ndim != 1 or _c.isdtype(input.dtype, ("real floating", "bool")):
         raise _c.InvalidArgumentError(f"[bincount] takes a vector of whole numbers, not {input.dtype} {input.shape}")
     size = minlength
@@ -374,7 +377,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
 
 
 def _bins(input: Tensor, bins: int, low: float, high: float) -> tuple[Tensor, Tensor, float, float]:
-    """The bin of each element, and whether it lies between the ends."""
+    """The bin of each element, and whether the element lies between the bounds."""
     x = input.reshape(-1)
     if low == high and x.numel():
         low, high = float(_c.min(x).item()), float(_c.max(x).item())
@@ -386,7 +389,8 @@ def _bins(input: Tensor, bins: int, low: float, high: float) -> tuple[Tensor, Te
 
 @_method(Tensor)
 def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
-    """How many elements lie in each of `bins` equal parts of [min, max]; without bounds of the elements' own range."""
+    """How many elements lie in each of `bins` equal parts of [min, max]. Without bounds, the range of the elements is
+    used."""
     place, within, _, _ = _bins(input, bins, float(min), float(max))
     return _c.scatter_add(_c.zeros(bins, dtype=input.dtype, device=input.device), 0, place, within.to(input.dtype))
 
@@ -396,7 +400,8 @@ def histogram(
     input: Tensor, bins: int, *, range: tuple[float, float] | None = None, weight: Tensor | None = None,
     density: bool = False,
 ) -> Histogram:  # fmt: skip
-    """The sums of the weights (or the numbers of elements) in `bins` equal parts of a range, and the parts' ends."""
+    """The sums of the weights (or the numbers of elements) in `bins` equal parts of a range, and the bounds of the
+    parts."""
     place, within, low, high = _bins(input, bins, *(range or (0.0, 0.0)))
     counted = within.to(input.dtype) if weight is None else _c.where(within, weight.reshape(-1), 0)
     hist = _c.scatter_add(_c.zeros(bins, dtype=input.dtype, device=input.device), 0, place, counted)

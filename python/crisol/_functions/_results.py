@@ -1,4 +1,4 @@
-"""Results with names."""
+"""Named results."""
 
 from typing import Any, NamedTuple
 
@@ -6,7 +6,7 @@ from .._crisol import Tensor
 
 
 class ValuesIndices(NamedTuple):
-    """Elements and their positions, of max(), min(), sort(), topk(), median() and others along an axis."""
+    """Elements and their positions, for max(), min(), sort(), topk(), median() and other functions along an axis."""
 
     values: Tensor
     indices: Tensor

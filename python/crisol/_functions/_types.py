@@ -12,7 +12,7 @@ __all__ = ["bfloat16", "double", "finfo", "float", "float64", "half", "iinfo", "
 
 
 class _MissingDtype:
-    """An element type that no tensor has. Programs compare dtypes with it, so it has a name. No function takes it."""
+    """An element type that no tensor has. No function takes it. It exists because programs compare dtypes with it."""
 
     def __init__(self, name: str, itemsize: builtins.int) -> None:
         self.name = name
@@ -27,7 +27,7 @@ class _MissingDtype:
 
 def _missing(name: str, itemsize: builtins.int) -> Any:
     missing = _MissingDtype(name, itemsize)
-    missing.__module__ = "crisol"  # Pickles name it by its module.
+    missing.__module__ = "crisol"  # The module by which pickles find it.
     return missing
 
 

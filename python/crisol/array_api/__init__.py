@@ -1,4 +1,5 @@
-"""The namespace of the Array API standard 2024.12, which x.__array_namespace__() gives. The module crisol has PyTorch's names."""
+"""The namespace of the Array API standard 2024.12, which x.__array_namespace__() returns. The names in crisol itself
+are PyTorch's."""
 
 from math import e, inf, nan, pi
 

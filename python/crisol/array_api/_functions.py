@@ -1,4 +1,4 @@
-"""The parts of the Array API standard that are written in Python: other names, results with names, and limits."""
+"""The parts of the Array API standard that are written in Python: additional names and named results."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -31,12 +31,13 @@ def conj(x: Tensor, /) -> Tensor:
 
 
 def clip(x: Tensor, /, min: Tensor | float | None = None, max: Tensor | float | None = None) -> Tensor:
-    """min(max(x, min), max) in the dtype of x. The bounds are tensors or numbers, or left out."""
+    """min(max(x, min), max) in the dtype of x. Each bound is a tensor or a number, or left out."""
     return _c._clip(x, min, max)
 
 
 def reshape(x: Tensor, /, shape: int | Sequence[int], *, copy: bool | None = None) -> Tensor:
-    """The elements of x in another shape. One size may be -1. Without `copy` a view if the strides allow it."""
+    """The elements of x in another shape. One size may be -1. Without `copy`, the result is a view if the strides allow
+    it."""
     y = x.reshape(shape)
     shared = y.shares_storage_with(x)
     if copy is False and not shared:
@@ -45,19 +46,19 @@ def reshape(x: Tensor, /, shape: int | Sequence[int], *, copy: bool | None = Non
 
 
 def can_cast(from_: dtype | Tensor, to: dtype, /) -> bool:
-    """Whether a dtype, or that of a tensor, converts to another one in a function of both."""
+    """Whether a dtype, or the dtype of a tensor, is converted to `to` if a function takes both."""
     source = from_.dtype if isinstance(from_, Tensor) else from_
     return _c.promote_types(source, to) is to
 
 
 def broadcast_arrays(*arrays: Tensor) -> list[Tensor]:
-    """Views of all tensors in the one shape to which they broadcast."""
+    """Views of all tensors with the shape to which they broadcast together."""
     return _c._broadcast_tensors(list(arrays))
 
 
 def meshgrid(*arrays: Tensor, indexing: str = "xy") -> list[Tensor]:
-    """Expands lines of n_0, n_1, … elements to one grid. "ij" gives views of shape (n_0, n_1, …). "xy" exchanges the
-    first two axes."""
+    """Expands vectors of n_0, n_1, … elements to one grid. With "ij", the results are views of shape (n_0, n_1, …).
+    "xy" exchanges the first two axes."""
     if indexing not in ("xy", "ij"):
         raise ValueError(f'[meshgrid] indexing is {indexing!r}, allowed are "xy" and "ij"')
     if not arrays:
@@ -95,22 +96,22 @@ class UniqueInverse(NamedTuple):
 
 def unique_all(x: Tensor, /) -> UniqueAll:
     """The different values of x in order, the positions of their first elements, the position of each element's value,
-    and how many elements have each value. Waits."""
+    and the number of elements with each value. Waits for the device."""
     return UniqueAll(*_c.unique(x))
 
 
 def unique_counts(x: Tensor, /) -> UniqueCounts:
-    """The different values of x in order, and how many elements have each value. Waits."""
+    """The different values of x in order, and the number of elements with each value. Waits for the device."""
     values, _, _, counts = _c.unique(x)
     return UniqueCounts(values, counts)
 
 
 def unique_inverse(x: Tensor, /) -> UniqueInverse:
-    """The different values of x in order, and the position of each element's value. Waits."""
+    """The different values of x in order, and the position of each element's value. Waits for the device."""
     values, _, inverse, _ = _c.unique(x)
     return UniqueInverse(values, inverse)
 
 
 def unique_values(x: Tensor, /) -> Tensor:
-    """The different values of x in order. Waits."""
+    """The different values of x in order. Waits for the device."""
     return _c.unique(x)[0]

@@ -1,4 +1,4 @@
-"""What there is, as the Array API standard asks for it."""
+"""The properties of the library, in the form of the Array API standard."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ __array_api_version__ = "2024.12"
 
 
 class ArrayNamespaceInfo:
-    """What `crisol.array_api` has of the Array API standard."""
+    """Which optional parts of the Array API standard `crisol.array_api` has."""
 
     def capabilities(self) -> dict[str, Any]:
-        """Facts about boolean indexing, results with shapes that depend on elements, and the largest rank."""
+        """Whether there is boolean indexing, whether shapes may depend on elements, and the largest number of axes."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 8}
 
     def default_device(self) -> _c.device:
-        """The device that new tensors are made on."""
+        """The device of new tensors."""
         return _c.device()
 
     def devices(self) -> list[_c.device]:
@@ -25,7 +25,7 @@ class ArrayNamespaceInfo:
         return _c.devices()
 
     def default_dtypes(self, *, device: _c.device | None = None) -> dict[str, _c.dtype]:
-        """The dtypes that functions choose where none is given. There is no complex dtype."""
+        """The dtypes that functions use by default. There is no complex dtype."""
         return {"real floating": _c.float32, "integral": _c.int64, "indexing": _c.int64}
 
     def dtypes(
@@ -37,5 +37,5 @@ class ArrayNamespaceInfo:
 
 
 def __array_namespace_info__() -> ArrayNamespaceInfo:
-    """An object that tells what `crisol.array_api` has of the Array API standard."""
+    """An object that describes which parts of the Array API standard `crisol.array_api` has."""
     return ArrayNamespaceInfo()

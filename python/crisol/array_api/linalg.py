@@ -1,5 +1,5 @@
-"""Linear algebra: the extension of the Array API standard 2024.12. Functions of matrices take the last two axes of a tensor,
-float32 or float16, and the axes before them are a batch."""
+"""Linear algebra: the linalg extension of the Array API standard 2024.12. Functions of matrices use the last two axes
+of a float32 or float16 tensor. The axes before these two are a batch."""
 
 from typing import NamedTuple
 
@@ -81,67 +81,67 @@ class SVDResult(NamedTuple):
 
 
 def eigh(x: Tensor, /) -> EighResult:
-    """The eigenvalues λ of symmetric x (…, n, n) from small to large, (…, n), and the eigenvectors, the columns of V
-    (…, n, n): x = V diag(λ) Vᵀ. Only the lower triangle of x is read. NaN or infinity in a matrix gives NaN."""
+    """For symmetric x (…, n, n): the eigenvalues λ from small to large, as (…, n), and the eigenvectors as columns of V
+    (…, n, n), so that x = V diag(λ) Vᵀ. Only the lower triangle of x is read. NaN or infinity in a matrix gives NaN."""
     return EighResult(*_linalg.eigh(x))
 
 
 def eigvalsh(x: Tensor, /) -> Tensor:
-    """The eigenvalues of symmetric x (…, n, n) from small to large, (…, n)."""
+    """The eigenvalues of symmetric x (…, n, n) from small to large, as (…, n)."""
     return _linalg.eigvalsh(x)
 
 
 def matrix_norm(x: Tensor, /, *, keepdims: bool = False, ord: float | str = "fro") -> Tensor:
-    """A norm of each matrix of x (…, m, n), in the shape (…), or with keepdims (…, 1, 1). ord is "fro" (the root of the sum
-    of squares), "nuc" (the sum of the singular values), 2 or -2 (the largest or smallest singular value), 1 or -1 (the
-    largest or smallest sum of the magnitudes of a column), or inf or -inf (of a row)."""
+    """A norm of each matrix of x (…, m, n). The result is (…), or with keepdims (…, 1, 1). ord is "fro" (the root of
+    the sum of squares), "nuc" (the sum of the singular values), 2 or -2 (the largest or smallest singular value), 1 or
+    -1 (the largest or smallest sum of magnitudes in a column), or inf or -inf (the same for rows)."""
     return _linalg.matrix_norm(x, ord, keepdims)
 
 
 def matrix_power(x: Tensor, n: int, /) -> Tensor:
-    """The product of n matrices x (…, m, m). n = 0 gives the unit matrix, and n < 0 the product of inverses."""
+    """The product of n matrices x (…, m, m). n = 0 gives the unit matrix, n < 0 the product of -n inverses."""
     return _linalg.matrix_power(x, n)
 
 
 def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
-    """The number of singular values of x (…, m, n) above rtol times the largest, in the shape (…). rtol is a number or a
-    tensor (…), by default max(m, n) times the eps of the dtype."""
+    """The rank of each matrix of x (…, m, n): how many singular values are above rtol times the largest. The result is
+    (…). rtol is a number or a tensor (…). Its default is max(m, n) times the eps of the dtype."""
     return _linalg.matrix_rank(x, rtol)
 
 
 def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
-    """The pseudo-inverse (…, n, m) of x (…, m, n). Singular values that are at most rtol times the largest count as 0;
-    rtol is as in matrix_rank()."""
+    """The pseudo-inverse (…, n, m) of x (…, m, n). Singular values count as 0 if they are at most rtol times the
+    largest one. rtol is as in matrix_rank()."""
     return _linalg.pinv(x, rtol)
 
 
 def qr(x: Tensor, /, *, mode: str = "reduced") -> QRResult:
-    """x = Q R for x (…, m, n), with orthonormal columns of Q and an upper triangular R: (…, m, k) and (…, k, n) for
-    k = min(m, n), or with mode "complete" (…, m, m) and (…, m, n)."""
+    """x = Q R for x (…, m, n). The columns of Q are orthonormal, and R is upper triangular. The shapes are (…, m, k)
+    and (…, k, n) with k = min(m, n), or with mode "complete" (…, m, m) and (…, m, n)."""
     if mode not in ("reduced", "complete"):
         raise ValueError(f'[qr] mode is {mode!r}, allowed are "reduced" and "complete"')
     return QRResult(*_linalg.qr(x, mode == "complete"))
 
 
 def slogdet(x: Tensor, /) -> SlogdetResult:
-    """The sign and the logarithm of the magnitude of the determinants of x (…, n, n), in the shape (…)."""
+    """The sign and the logarithm of the magnitude of each matrix's determinant, for x (…, n, n), in the shape (…)."""
     return SlogdetResult(*_c.slogdet(x))
 
 
 def svd(x: Tensor, /, *, full_matrices: bool = True) -> SVDResult:
-    """x = U diag(S) Vh for x (…, m, n), with S (…, k) from large to small, k = min(m, n). U is (…, m, m) and Vh (…, n, n),
-    or without full_matrices (…, m, k) and (…, k, n). NaN or infinity in a matrix gives NaN."""
+    """x = U diag(S) Vh for x (…, m, n). S is (…, k) from large to small, with k = min(m, n). U is (…, m, m) and Vh is
+    (…, n, n). Without full_matrices they are (…, m, k) and (…, k, n). NaN or infinity in a matrix gives NaN."""
     return SVDResult(*_linalg.svd(x, full_matrices))
 
 
 def svdvals(x: Tensor, /) -> Tensor:
-    """The singular values of x (…, m, n) from large to small, (…, min(m, n))."""
+    """The singular values of x (…, m, n) from large to small, as (…, min(m, n))."""
     return _linalg.svdvals(x)
 
 
 def trace(x: Tensor, /, *, offset: int = 0, dtype: _c.dtype | None = None) -> Tensor:
-    """The sum of a diagonal of each matrix of x (…, m, n), in the shape (…). Whole numbers are added as int64, if dtype
-    names no other type."""
+    """The sum of a diagonal of each matrix of x (…, m, n), in the shape (…). Whole numbers are added as int64, unless
+    dtype names another type."""
     y = _c.matrix_trace(x if dtype is None else x.to(dtype), offset=offset)
     return y if dtype is None else y.to(dtype)
 
@@ -149,8 +149,8 @@ def trace(x: Tensor, /, *, offset: int = 0, dtype: _c.dtype | None = None) -> Te
 def vector_norm(
     x: Tensor, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False, ord: float = 2
 ) -> Tensor:
-    """The norm (sum |x|^ord)^(1 / ord) over one axis, several or all. ord = 0 gives the number of elements that are not 0,
-    and inf and -inf the largest and smallest magnitude."""
+    """The norm (sum |x|^ord)^(1 / ord) over one axis, several axes or all. ord = 0 gives the number of elements that
+    are not 0. inf and -inf give the largest and smallest magnitude."""
     return _c.norm(x, p=ord, axis=axis, keepdims=keepdims)
 
 

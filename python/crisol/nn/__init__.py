@@ -18,7 +18,8 @@ from .loss import *  # noqa: E402, F403
 for _name in (*loss.__all__, *_layers.__all__, *_attention.__all__, *_transformer.__all__):
     vars()[_name].__module__ = "crisol.nn"
 
-# mypy takes a list that it can read for all that the module exports, and the names of the extension are not in it.
+# mypy treats a list that it can read as all exports of the module. The extension's names would be missing in such a
+# list.
 __all__ = [_name for _name in vars() if not _name.startswith("_")]
 
 

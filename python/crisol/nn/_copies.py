@@ -1,8 +1,8 @@
-"""How modules and parameters are copied and pickled.
+"""Copies and pickles of modules and parameters.
 
-A module is made again by the constructor of its class in the library, with the arguments that it had. The state then
-adds attributes, children and tensors. A Python __init__ is not called. Hooks are copied too, but a pickle
-has none.
+A module is made again by the constructor of its class in the library, with the original arguments. Then its state is
+restored: attributes, children and tensors. A Python __init__ is not called. Copies have the hooks too, but pickles do
+not.
 """
 
 import copy
@@ -16,23 +16,25 @@ from ._module import Module
 
 _LIBRARY = {value for value in (*vars(_nn).values(), _crisol._onnx.Model) if isinstance(value, type)}
 _CONTAINERS = (_nn.Sequential, _nn.ModuleList, _nn.ModuleDict)
-_KEYWORDS = {_nn.MaxPool2d: ["ceil_mode"], _nn.MaxPool3d: ["ceil_mode"]}  # The last arguments, which are given by name.
+_KEYWORDS = {_nn.MaxPool2d: ["ceil_mode"], _nn.MaxPool3d: ["ceil_mode"]}  # The last arguments, which must be given by
+                                                                          # name.
 _objects = WeakValueDictionary()
 
 
 def one_object(tensor):
-    """One Python object for all handles of a parameter: pickles and copies tie what is the same object."""
+    """The same Python object for all handles of a parameter. Pickles and copies keep parameters tied only if they are
+    one object."""
     if tensor.size == 0:
         return tensor
     key = key_of(tensor)
     known = _objects.get(key)
-    if known is None or key_of(known) != key:  # The known parameter has other memory now.
+    if known is None or key_of(known) != key:  # The known parameter was moved to other memory.
         _objects[key] = known = tensor
     return known
 
 
 def place_of(tensor):
-    """Equal for all handles of a tensor."""
+    """A key that is equal for all handles of a tensor."""
     return _nn._place(tensor), tensor.shape, tensor.strides
 
 
@@ -41,7 +43,7 @@ def key_of(tensor):
 
 
 def rebuild_parameter(cls, data, *arguments):
-    """A parameter or buffer of a pickle."""
+    """Makes a parameter or buffer of a pickle."""
     return cls(data, *arguments)
 
 
@@ -56,7 +58,7 @@ def __reduce__(self):
 
 
 def constructor_of(module):
-    """The class of the library whose constructor made a module, and the arguments."""
+    """The library's class whose constructor made a module, and the constructor's arguments."""
     base = next(cls for cls in type(module).__mro__ if cls in _LIBRARY)
     if base in _CONTAINERS or (base is Module and type(module) is not Module):
         return base, (), {}
@@ -72,7 +74,7 @@ def constructor_of(module):
 
 
 def rebuild_module(cls, base, arguments, keywords):
-    """A module with the initial values of its class in the library. The default generator stays as it is."""
+    """A module with the initial values of its library class. The default generator does not change."""
     module = cls.__new__(cls)
     generator = _crisol.default_generator()
     before = generator.get_state()

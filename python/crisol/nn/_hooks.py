@@ -1,4 +1,4 @@
-"""Hooks of modules. A table keeps the hooks of one module, and computes its calls."""
+"""Hooks of modules. A table stores the hooks of one module, and runs the module's calls."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Module = _nn.Module
 
 
 class _Hook:
-    """A hook and how it is called."""
+    """A hook, and the way in which it is called."""
 
     def __init__(self, function, with_kwargs=False, always_call=False):
         if not callable(function):
@@ -29,13 +29,13 @@ class _Hook:
 
 
 class Hooks:
-    """The hooks of one module, in lists by their kinds."""
+    """The hooks of one module, in one list for each kind."""
 
     def __init__(self):
         self.pre, self.forward, self.backward_pre, self.backward = [], [], [], []
 
     def call(self, module, forward, args, kwargs):
-        """What module(*args, **kwargs) gives. `forward` computes it without the hooks."""
+        """Computes module(*args, **kwargs) with the hooks. `forward` computes it without hooks."""
         for hook in list(self.pre):
             args, kwargs = _changed_arguments(hook, hook(module, args, kwargs), args, kwargs)
         watch = None
@@ -66,7 +66,7 @@ def _changed_arguments(hook, changed, args, kwargs):
 
 
 def _call_always(hooks, module, args, kwargs):
-    """Calls the hooks that run after an error too. Their own errors become warnings."""
+    """Calls the remaining hooks that must run also after an error. Errors of these hooks become warnings."""
     for hook in hooks:
         if hook.always_call:
             try:
@@ -76,8 +76,8 @@ def _call_always(hooks, module, args, kwargs):
 
 
 class _Arguments:
-    """Passes the gradients of arguments to a watch whose results got theirs. The graph keeps the watch with the results
-    alone, where the collector sees it."""
+    """Passes the gradients of arguments to a _Watch that already has the gradients of its results. The graph refers to
+    the _Watch only from the results, where the garbage collector can find it."""
 
     def __init__(self):
         self.watch = None
@@ -88,12 +88,13 @@ class _Arguments:
 
 
 class _Watch:
-    """Calls the backward hooks of one call of a module, when the gradients of its results and arguments are known."""
+    """Calls the backward hooks for one call of a module. They run when the gradients of results and arguments are
+    known."""
 
     def __init__(self, module, pre, hooks):
         self.module, self.pre, self.hooks = module, pre, hooks
         self.behind = _Arguments()
-        self.arguments = None  # The places of the tensors that are watched.
+        self.arguments = None  # The positions of the watched tensors.
         self.grad_output = ()
 
     def watch_arguments(self, args):
@@ -139,7 +140,8 @@ class _Watch:
 
 
 def _watched(values, function):
-    """The values with the tensors that want gradients watched, and the places of these tensors."""
+    """Watches the tensors among the values that want gradients. Returns the values with these tensors replaced, and
+    their positions."""
     places = [i for i, value in enumerate(values) if isinstance(value, Tensor) and value.requires_grad]
     if not places or not _autograd.is_grad_enabled():
         return values, []
@@ -182,7 +184,7 @@ def _add(module, kind, hook, prepend):
 
 
 def copy_hooks(module, copied, memo):
-    """Gives a deep copy of a module copies of its hooks, if it has none yet."""
+    """Copies the hooks of a module to its deep copy, if the copy has no hooks yet."""
     table = module._hooks()
     if table is not None and copied._hooks() is None:
         copied._set_hooks(copy.deepcopy(table, memo))
@@ -194,8 +196,9 @@ def register_forward_pre_hook(
 ) -> _crisol._autograd.HookHandle:
     """Calls hook(module, args) before forward(), or hook(module, args, kwargs) if with_kwargs.
 
-    What it returns, if not None, replaces the arguments: a tuple, one argument, or (args, kwargs) if with_kwargs. The
-    module keeps the hook until remove() of the returned handle. With prepend it is called before the other ones.
+    If the hook returns something other than None, it replaces the arguments: a tuple, one argument, or (args, kwargs)
+    if with_kwargs. The module keeps the hook until remove() of the returned handle. With prepend, the hook is called
+    before the other hooks.
     """
     return _add(self, "pre", _Hook(hook, with_kwargs), prepend)
 
@@ -206,8 +209,8 @@ def register_forward_hook(
 ) -> _crisol._autograd.HookHandle:
     """Calls hook(module, args, result) after forward(), or hook(module, args, kwargs, result) if with_kwargs.
 
-    What it returns, if not None, replaces the result. With always_call it is called after an error too, with None for
-    the result.
+    If the hook returns something other than None, it replaces the result. With always_call, the hook is also called
+    after an error, with None as the result.
     """
     return _add(self, "forward", _Hook(hook, with_kwargs, always_call), prepend)
 
@@ -218,8 +221,8 @@ def register_full_backward_hook(
 ) -> _crisol._autograd.HookHandle:
     """Calls hook(module, grad_input, grad_output) in backward(), when the gradients of the arguments are known.
 
-    Both are tuples: one gradient for each argument by position, and one for each result. Arguments without a gradient
-    have None. What the hook returns, if not None, replaces grad_input.
+    Both are tuples. grad_input has a gradient for each positional argument, or None. grad_output has a gradient for
+    each result. If the hook returns something other than None, it replaces grad_input.
     """
     return _add(self, "backward", _Hook(hook), prepend)
 
@@ -228,6 +231,6 @@ def register_full_backward_hook(
 def register_full_backward_pre_hook(
     self, hook: Callable[..., Any], prepend: bool = False
 ) -> _crisol._autograd.HookHandle:
-    """Calls hook(module, grad_output) in backward(), before the gradients of the module are computed. What it returns,
-    if not None, replaces grad_output."""
+    """Calls hook(module, grad_output) in backward(), before the gradients of the module are computed. If the hook
+    returns something other than None, it replaces grad_output."""
     return _add(self, "backward_pre", _Hook(hook), prepend)

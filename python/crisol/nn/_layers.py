@@ -1,5 +1,5 @@
-"""Layers that are made of functions. Layers of one kind are classes below one base, which calls a function with its
-settings."""
+"""Layers that are made of functions. Layers of one kind have a common base class, which calls a function with the
+layer's settings."""
 
 from __future__ import annotations
 
@@ -66,25 +66,25 @@ class _Pad(_Function):
         return F.pad(input, self.padding, self._mode, self.value)
 
     def extra_repr(self) -> str:
-        """The numbers of elements."""
+        """The numbers of added elements, for printing."""
         return repr(self.padding) if self.value is None else f"padding={self.padding}, value={self.value}"
 
 
 class ConstantPad1d(_Pad):
-    """Adds elements of one value at the ends of input (…, L)."""
+    """Adds elements with one value at the ends of input (…, L)."""
 
     def __init__(self, padding: Any, value: float) -> None:
         super().__init__(padding, value)
 
 
 class ConstantPad2d(ConstantPad1d):
-    """Adds elements of one value at the ends of input (…, H, W)."""
+    """Adds elements with one value at the ends of input (…, H, W)."""
 
     _axes = 2
 
 
 class ConstantPad3d(ConstantPad1d):
-    """Adds elements of one value at the ends of input (…, D, H, W)."""
+    """Adds elements with one value at the ends of input (…, D, H, W)."""
 
     _axes = 3
 
@@ -145,19 +145,19 @@ class ReplicationPad3d(ReplicationPad1d):
 
 
 class CircularPad1d(ZeroPad1d):
-    """Adds the elements of the other end of input (…, L)."""
+    """Adds elements from the opposite end of input (…, L)."""
 
     _mode = "circular"
 
 
 class CircularPad2d(CircularPad1d):
-    """Adds the elements of the other ends of input (…, H, W)."""
+    """Adds elements from the opposite ends of input (…, H, W)."""
 
     _axes = 2
 
 
 class CircularPad3d(CircularPad1d):
-    """Adds the elements of the other ends of input (…, D, H, W)."""
+    """Adds elements from the opposite ends of input (…, D, H, W)."""
 
     _axes = 3
 
@@ -175,7 +175,7 @@ class PReLU(Module):
         return F.prelu(input, self.weight)
 
     def extra_repr(self) -> str:
-        """The number of weights."""
+        """The number of weights, for printing."""
         return f"num_parameters={self.num_parameters}"
 
 
@@ -440,20 +440,20 @@ class Upsample(_Function):
         return F.interpolate(input, **self._given())
 
     def extra_repr(self) -> str:
-        """The size or the factor, and the mode."""
+        """The size or the factor, and the mode, for printing."""
         name = "size" if self.scale_factor is None else "scale_factor"
         return f"{name}={self.__dict__[name]}, mode={self.mode!r}"
 
 
 class UpsamplingNearest2d(Upsample):
-    """functional.interpolate() of images by the nearest elements."""
+    """functional.interpolate() of images, with the nearest elements."""
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor)
 
 
 class UpsamplingBilinear2d(Upsample):
-    """functional.interpolate() of images, with the corners at the corners."""
+    """functional.interpolate() of images, with mode "bilinear" and align_corners."""
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__(size, scale_factor, "bilinear", True)
@@ -633,12 +633,12 @@ class EmbeddingBag(Module):
                                include_last_offset=self.include_last_offset)  # fmt: skip
 
     def extra_repr(self) -> str:
-        """The sizes and the mode."""
+        """The sizes and the mode, for printing."""
         return f"{self.num_embeddings}, {self.embedding_dim}, mode={self.mode!r}"
 
 
 class ParameterList(Module):
-    """A list of parameters, which belong to the module that holds it."""
+    """A list of parameters. They belong to the module that holds the list."""
 
     def __init__(self, values: Iterable[Any] = ()) -> None:
         super().__init__()
@@ -646,7 +646,7 @@ class ParameterList(Module):
         self.extend(values)
 
     def append(self, value: Any) -> ParameterList:
-        """Adds a parameter at the end. A tensor becomes one."""
+        """Adds a parameter at the end. A tensor is converted to a parameter."""
         given = isinstance(value, Tensor) and not isinstance(value, Parameter)
         setattr(self, str(self._count), Parameter(value) if given else value)
         self.__dict__["_count"] = self._count + 1
@@ -676,7 +676,7 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """Parameters by name, which belong to the module that holds it."""
+    """A dict of parameters. They belong to the module that holds the dict."""
 
     def __init__(self, parameters: Mapping[str, Any] | Iterable[tuple[str, Any]] = ()) -> None:
         super().__init__()
@@ -709,13 +709,13 @@ class ParameterDict(Module):
         return iter(self._keys)
 
     def keys(self) -> Iterator[str]:
-        """Goes through the names."""
+        """Iterates over the names."""
         return iter(self._keys)
 
     def values(self) -> Iterator[Any]:
-        """Goes through the parameters."""
+        """Iterates over the parameters."""
         return (getattr(self, name) for name in self._keys)
 
     def items(self) -> Iterator[tuple[str, Any]]:
-        """Goes through the parameters with their names."""
+        """Iterates over the parameters with their names."""
         return ((name, getattr(self, name)) for name in self._keys)

@@ -1,4 +1,4 @@
-"""Losses as functions, with PyTorch's arguments. `size_average` and `reduce` of old versions are not taken."""
+"""Losses as functions, with PyTorch's arguments, except for the deprecated `size_average` and `reduce`."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def _reduced(loss: Tensor, reduction: str, name: str) -> Tensor:
 
 
 def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
-    """|input - target|, or the mean or the sum of it."""
+    """|input - target|, or its mean or sum."""
     return _weighted(_c.abs(input - target), weight, reduction, "l1_loss")
 
 
 def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
-    """(input - target)², or the mean or the sum of it."""
+    """(input - target)², or its mean or sum."""
     if weight is None and input.shape == target.shape:
         return _functional.mse_loss(input, target, reduction=reduction)
     return _weighted(_c.square(input - target), weight, reduction, "mse_loss")
@@ -52,7 +52,7 @@ def _weighted(loss: Tensor, weight: Tensor | None, reduction: str, name: str) ->
 
 
 def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", beta: float = 1.0) -> Tensor:
-    """d² / (2 beta) where d = |input - target| is below beta, else d - beta / 2."""
+    """d² / (2 beta) if d = |input - target| is below beta, otherwise d - beta / 2."""
     if beta < 0:
         raise _c.InvalidArgumentError(f"[smooth_l1_loss] beta is {beta}, and it must not be negative")
     d = _c.abs(input - target)
@@ -63,7 +63,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", be
 def huber_loss(
     input: Tensor, target: Tensor, *, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
-    """d² / 2 where d = |input - target| is at most delta, else delta (d - delta / 2)."""
+    """d² / 2 if d = |input - target| is at most delta, otherwise delta (d - delta / 2)."""
     d = _c.abs(input - target)
     loss = _c.where(_c.le(d, delta), _c.square(d) * 0.5, (d - 0.5 * delta) * delta)
     return _weighted(loss, weight, reduction, "huber_loss")
@@ -72,7 +72,8 @@ def huber_loss(
 def binary_cross_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean"
 ) -> Tensor:
-    """-(target log(input) + (1 - target) log(1 - input)) for probabilities. A logarithm is at least -100."""
+    """-(target log(input) + (1 - target) log(1 - input)) for probabilities `input`. Logarithms are limited to at least
+    -100."""
     if input.shape != target.shape:
         raise _c.InvalidArgumentError(f"[binary_cross_entropy] the shapes {input.shape} and {target.shape} differ")
     yes, no = _c.maximum(_c.log(input), -100.0), _c.maximum(_c.log1p(-input), -100.0)
@@ -84,7 +85,7 @@ def binary_cross_entropy_with_logits(
     input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    """binary_cross_entropy() of sigmoid(input), without overflow. pos_weight multiplies the part of the target 1."""
+    """binary_cross_entropy() of sigmoid(input), without overflow. pos_weight is a factor of the term for target 1."""
     name = "binary_cross_entropy_with_logits"
     if input.shape != target.shape:
         raise _c.InvalidArgumentError(f"[{name}] the shapes {input.shape} and {target.shape} differ")

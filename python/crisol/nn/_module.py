@@ -22,55 +22,55 @@ class IncompatibleKeys(NamedTuple):
 
 @_method(Module)
 def parameters(self) -> Iterator[Parameter]:
-    """Goes through the parameters of this module and of all modules below it. Each comes once."""
+    """Iterates over the parameters of this module and of all modules below it. Each appears once."""
     return (parameter for _, parameter in self._named_parameters())
 
 
 @_method(Module)
 def named_parameters(self) -> Iterator[tuple[str, Parameter]]:
-    """Goes through the parameters with their names, such as ("features.0.weight", parameter)."""
+    """Iterates over the parameters with their names, such as ("features.0.weight", parameter)."""
     return iter(self._named_parameters())
 
 
 @_method(Module)
 def buffers(self) -> Iterator[Buffer]:
-    """Goes through the buffers of this module and of all modules below it."""
+    """Iterates over the buffers of this module and of all modules below it."""
     return (buffer for _, buffer in self._named_buffers())
 
 
 @_method(Module)
 def named_buffers(self) -> Iterator[tuple[str, Buffer]]:
-    """Goes through the buffers with their names."""
+    """Iterates over the buffers with their names."""
     return iter(self._named_buffers())
 
 
 @_method(Module)
 def children(self) -> Iterator[Module]:
-    """Goes through the children, in the order in which they were added."""
+    """Iterates over the children, in the order in which they were added."""
     return (child for _, child in self._named_children())
 
 
 @_method(Module)
 def named_children(self) -> Iterator[tuple[str, Module]]:
-    """Goes through the children with their names."""
+    """Iterates over the children with their names."""
     return iter(self._named_children())
 
 
 @_method(Module)
 def modules(self) -> Iterator[Module]:
-    """Goes through this module and all modules below it. Each comes once."""
+    """Iterates over this module and all modules below it. Each appears once."""
     return (module for _, module in self._named_modules())
 
 
 @_method(Module)
 def named_modules(self) -> Iterator[tuple[str, Module]]:
-    """Goes through this module, under the name "", and all modules below it, under their paths."""
+    """Iterates over this module, with the name "", and all modules below it, with their paths."""
     return iter(self._named_modules())
 
 
 @_method(Module)
 def get_submodule(self, target: str) -> Any:
-    """The module of this name below this module, such as "features.0"; itself for ""."""
+    """The module with this path below this module, such as "features.0". For "" it is this module."""
     module = self
     for name in target.split(".") if target else ():
         found = dict(module._named_children()).get(name)
@@ -82,13 +82,13 @@ def get_submodule(self, target: str) -> Any:
 
 @_method(Module)
 def register_parameter(self, name: str, parameter: Parameter | None) -> None:
-    """Registers a parameter, which becomes the attribute `name`. None means that there is none."""
+    """Registers a parameter, which becomes the attribute `name`. None means that there is no parameter."""
     setattr(self, name, parameter)
 
 
 @_method(Module)
 def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-    """Registers a tensor that is part of the state but not trained. It becomes the attribute `name`.
+    """Registers a tensor that belongs to the state, but is not trained. It becomes the attribute `name`.
 
     With persistent=False it moves with the module, but state_dict() leaves it out.
     """
@@ -109,8 +109,8 @@ def _transient_names(module):
 
 @_method(Module)
 def state_dict(self) -> dict[str, Tensor]:
-    """Parameters and buffers by name, outside the graph but over the same memory. Buffers that were registered with
-    persistent=False are left out."""
+    """Parameters and buffers by name. The tensors share the memory of the module, but have no gradients. Buffers that
+    were registered with persistent=False are left out."""
     transient = _transient_names(self)
     return {name: tensor for name, tensor in self._state_dict().items() if name not in transient}
 
@@ -123,11 +123,12 @@ def register_module(self, name: str, module: Module) -> None:
 
 @_method(Module)
 def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True) -> IncompatibleKeys:
-    """Copies values into parameters and buffers, converted to their dtype and device. Values are tensors or arrays.
+    """Copies values into parameters and buffers, and converts them to their dtype and device. Values are tensors or
+    arrays.
 
-    `state_dict` must contain every name of this module, with the same shape, and no other name. Otherwise raises
-    InvalidArgumentError, with all names that differ, and changes nothing. Without `strict`, missing and unexpected
-    names are no error. Returns both lists of names.
+    `state_dict` must have every name of this module, with the same shape, and no other name. Otherwise this raises
+    InvalidArgumentError with all differences, and changes nothing. Without `strict`, missing and unexpected names are
+    no error. Returns both lists of names.
     """
     if not isinstance(state_dict, Mapping):
         advice = ": give its state_dict()" if isinstance(state_dict, Module) else ""
@@ -145,7 +146,7 @@ def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True)
 
 @_method(Module)
 def apply(self, fn: Callable[[Module], object]) -> Self:
-    """Calls fn with every module below this module, children before their parents, and then with this module."""
+    """Calls fn with every module below this module, and then with this module. Children come before their parents."""
     for child in self.children():
         child.apply(fn)
     fn(self)
@@ -154,7 +155,7 @@ def apply(self, fn: Callable[[Module], object]) -> Self:
 
 @_method(Module)
 def requires_grad_(self, requires_grad: bool = True) -> Self:
-    """Makes all parameters want a gradient, or no longer want one: freezes them. Returns this module."""
+    """Sets whether all parameters want a gradient. False freezes them. Returns this module."""
     for parameter in self.parameters():
         parameter.requires_grad_(requires_grad)
     return self
@@ -208,11 +209,11 @@ def _names_of(self):
     return sorted(names.union(object.__dir__(self)))
 
 
-Module.__dir__ = _names_of  # A function __dir__ would be that of this Python module.
+Module.__dir__ = _names_of  # A function named __dir__ would replace the __dir__ of this Python module.
 
 
 def _numbered(cls):
-    """Adds the methods of a list to a container whose children have numbers for names."""
+    """Adds the methods of a list to a container whose children are named by numbers."""
 
     @_method(cls)
     def __getitem__(self, index: int | slice) -> Any:
@@ -256,24 +257,24 @@ def __iter__(self) -> Iterator[str]:
 
 @_method(ModuleDict)
 def keys(self) -> Iterator[str]:
-    """Goes through the names."""
+    """Iterates over the names."""
     return (name for name, _ in self._named_children())
 
 
 @_method(ModuleDict)
 def values(self) -> Iterator[Any]:
-    """Goes through the modules."""
+    """Iterates over the modules."""
     return self.children()
 
 
 @_method(ModuleDict)
 def items(self) -> Iterator[tuple[str, Any]]:
-    """Goes through the modules with their names."""
+    """Iterates over the modules with their names."""
     return self.named_children()
 
 
 @_method(ModuleDict)
 def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
-    """Adds modules by name, or replaces those of the same name."""
+    """Adds modules by name. A module with the same name is replaced."""
     for name, module in dict(modules).items():
         self[name] = module

@@ -1,4 +1,4 @@
-"""How modules print: as in PyTorch."""
+"""The texts with which modules print, as in PyTorch."""
 
 import re
 
@@ -12,7 +12,7 @@ def _indented(text):
 
 
 def _lines_of_children(module):
-    """A line for each child, and in a ModuleList one for equal neighbours."""
+    """One line for each child. In a ModuleList, equal neighbours share one line."""
     names = [name for name, _ in module._named_children()]
     texts = [repr(child) for child in module.children()]
     first = 0
@@ -36,7 +36,7 @@ def __repr__(self) -> str:
     return f"{self._get_name()}(\n  " + "\n  ".join(lines + children) + "\n)"
 
 
-# PyTorch prints the arguments of these layers as they were given.
+# PyTorch prints the arguments of these layers in the form in which they were given.
 
 
 def _window(self):
@@ -82,7 +82,7 @@ def _add(function, *classes):
 
         @_method(cls)
         def extra_repr(self) -> str:
-            """The settings of the layer for printing."""
+            """The layer's settings for printing."""
             return function(self)
 
 

@@ -1,20 +1,20 @@
-"""The settings of layers as attributes, such as Linear.in_features: the arguments of the constructors.
+"""The settings of layers as attributes, such as Linear.in_features. They are the arguments of the constructors.
 
-The layer of the library tells them, so that layers of its own models have them too.
+The values come from the library's layer, so layers inside of the library's models have them too.
 """
 
 import re
 
 from .._crisol import _nn
 
-# These have children of their own, whose names are attributes.
+# These modules have children, whose names are attributes.
 _MODELS = (_nn.AlexNet, _nn.MobileNetV2, _nn.ResNet, _nn.RowLSTM, _nn.SimpleCNN, _nn.VGG)
-# Their sizes are an int or a tuple, as they were given.
+# The sizes of these layers are an int or a tuple, in the form in which they were given.
 _POOLS = (_nn.MaxPool2d, _nn.AvgPool2d, _nn.AdaptiveAvgPool2d, _nn.MaxPool3d, _nn.AvgPool3d, _nn.AdaptiveAvgPool3d)
 
 
 class Setting:
-    """An argument of the constructor of a layer. An assignment would not change the layer, so it is refused."""
+    """An argument of a layer's constructor. Assignments raise, because they would not change the layer."""
 
     def __init__(self, owner, name, place):
         self._owner, self._name, self._place = owner, name, place
@@ -37,7 +37,7 @@ class Setting:
     def __set__(self, layer, value):
         if type(layer) is self._owner:
             raise AttributeError(f"the {self._name} of a {self._owner.__name__} is fixed: make another layer")
-        layer.__dict__[self._name] = value  # A class below the layer may use the name for itself.
+        layer.__dict__[self._name] = value  # A class derived from the layer may use the name for itself.
 
 
 def _names_of_arguments(cls):

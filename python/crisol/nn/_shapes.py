@@ -1,4 +1,4 @@
-"""Functions of layers that are made of other functions: activations, paddings, pools, windows."""
+"""Functions of layers that are made of other functions: activations, paddings, pools and windows."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 
 
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
-    """softmax() of the logits with Gumbel's noise, divided by tau; `hard` gives a 1 at the largest, with the gradient of the
-    softmax."""
+    """softmax() of the logits plus Gumbel noise, divided by tau. With `hard`, the result is 1 at the maximum and 0
+    elsewhere, but has the gradient of softmax."""
     noise = -_c.log(-_c.log(_c.clamp(rand_like(logits), 1e-20, 1 - 2.0**-24)))
     soft = _c.softmax((logits + noise) / tau, dim)
     if not hard:
@@ -113,14 +113,15 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """x moved by lambd towards 0, and 0 where |x| is at most lambd."""
+    """x moved by lambd towards 0. The result is 0 if |x| is at most lambd."""
     return _c.where(_c.gt(input, lambd), input - lambd, _c.where(_c.lt(input, -lambd), input + lambd, 0.0))
 
 
 def rrelu(
     input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """x, or x times a random number of [lower, upper) where x is negative; in evaluation times their mean."""
+    """x. Negative x are multiplied by a random number in [lower, upper), and in evaluation by the mean of lower and
+    upper."""
     if not training:
         return _c.where(_c.ge(input, 0), input, input * ((lower + upper) / 2))
     return _c.where(_c.ge(input, 0), input, input * (rand_like(input) * (upper - lower) + lower))
@@ -188,7 +189,7 @@ def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
 
 
 def padded(input: Tensor, pad: Sequence[int], mode: str) -> Tensor:
-    """pad() by reflection, by the elements at the ends, or round in a circle."""
+    """pad() with reflected elements, with the elements at the ends, or with elements from the opposite ends."""
     if mode not in ("reflect", "replicate", "circular"):
         raise _c.InvalidArgumentError(
             f"[pad] mode is '{mode}', allowed are 'constant', 'reflect', 'replicate' and 'circular'"
@@ -215,7 +216,7 @@ def padded(input: Tensor, pad: Sequence[int], mode: str) -> Tensor:
 
 
 def _flat_pool(function: Any, input: Tensor, *sizes: Any, **options: Any) -> Any:
-    """A pool over images of one row, for sequences (N, C, L) or (C, L)."""
+    """A pool for sequences (N, C, L) or (C, L), computed as a pool of images with one row."""
     x = input if input.ndim == 3 else input.unsqueeze(0)
     found = function(x.unsqueeze(2), *sizes, **options)
     parts = found if isinstance(found, tuple) else (found,)
@@ -251,12 +252,12 @@ def avg_pool1d(
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
-    """The means over output_size windows that divide the sequences (N, C, L)."""
+    """The means of output_size windows into which the sequences (N, C, L) are divided."""
     return _flat_pool(_functional.adaptive_avg_pool2d, input, _row(output_size, 1))
 
 
 def _filled(input: Tensor, output_size: Any, axes: int) -> Any:
-    """The sizes, with those of the input in the place of None."""
+    """The sizes. None is replaced by the size of the input."""
     if isinstance(output_size, int) or output_size is None:
         return input.shape[-axes:] if output_size is None else output_size
     return tuple(n if m is None else m for n, m in zip(input.shape[-axes:], output_size))
@@ -268,7 +269,8 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
-    """The means over output_size windows that divide the volumes (N, C, D, H, W). None keeps the size of an axis."""
+    """The means of output_size windows into which the volumes (N, C, D, H, W) are divided. None keeps the size of an
+    axis."""
     return _functional.adaptive_avg_pool3d(input, _filled(input, output_size, 3))
 
 
@@ -292,17 +294,17 @@ def _adaptive_max(input: Tensor, output_size: Any, axes: int, return_indices: bo
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """The largest elements of output_size windows that divide the sequences (…, L)."""
+    """The largest elements of output_size windows into which the sequences (…, L) are divided."""
     return _adaptive_max(input, output_size if isinstance(output_size, int) else output_size[0], 1, return_indices)
 
 
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """The largest elements of output_size windows that divide the images (…, H, W)."""
+    """The largest elements of output_size windows into which the images (…, H, W) are divided."""
     return _adaptive_max(input, output_size, 2, return_indices)
 
 
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """The largest elements of output_size windows that divide the volumes (…, D, H, W)."""
+    """The largest elements of output_size windows into which the volumes (…, D, H, W) are divided."""
     return _adaptive_max(input, output_size, 3, return_indices)
 
 
@@ -326,7 +328,7 @@ def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = N
 def max_unpool2d(
     input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
-    """Puts the elements of a pool back to the positions that max_pool2d() gave, among zeros."""
+    """Puts elements of a pool back at the positions that max_pool2d() gave. All other elements are 0."""
     (kh, kw), (ph, pw) = _pair(kernel_size), _pair(padding)
     sh, sw = _pair(kernel_size if stride is None else stride)
     h, w = (input.shape[-2] - 1) * sh - 2 * ph + kh, (input.shape[-1] - 1) * sw - 2 * pw + kw
@@ -338,7 +340,7 @@ def max_unpool2d(
 
 
 def _window_places(size: Sequence[int], kernel: Any, dilation: Any, padding: Any, stride: Any, device: Any) -> Any:
-    """The position of each element of each window in the padded image: (kh kw, windows)."""
+    """The position of each window's elements in the padded image: (kh kw, windows)."""
     (kh, kw), (dh, dw), (ph, pw), (sh, sw) = map(_pair, (kernel, dilation, padding, stride))
     height, width = size[0] + 2 * ph, size[1] + 2 * pw
     oh, ow = (height - dh * (kh - 1) - 1) // sh + 1, (width - dw * (kw - 1) - 1) // sw + 1
@@ -364,7 +366,7 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
 def fold(
     input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Tensor:
-    """Adds columns of windows (N, C kh kw, windows) up in images (N, C, H, W): the transposed unfold()."""
+    """The transpose of unfold(): adds the columns (N, C kh kw, windows) of windows to images (N, C, H, W)."""
     x = input if input.ndim == 3 else input.unsqueeze(0)
     size = _pair(output_size)
     places, (height, width), (ph, pw) = _window_places(size, kernel_size, dilation, padding, stride, x.device)
@@ -380,7 +382,7 @@ def fold(
 
 
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """Takes the channels of input (N, C, …) from the groups in turn."""
+    """Reorders the channels of input (N, C, …), by taking one channel of each group in turn."""
     n, channels, *rest = input.shape
     return input.reshape((n, groups, channels // groups, *rest)).transpose(1, 2).reshape(input.shape)
 
@@ -426,12 +428,12 @@ def upsample(
 
 
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
-    """interpolate() by the nearest elements."""
+    """interpolate() with the nearest elements."""
     return upsample(input, size, scale_factor)
 
 
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
-    """interpolate() of images, with the corners at the corners."""
+    """interpolate() of images, with mode "bilinear" and align_corners."""
     return upsample(input, size, scale_factor, "bilinear", True)
 
 
@@ -440,7 +442,8 @@ def embedding_bag(
     scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
     per_sample_weights: Tensor | None = None, include_last_offset: bool = False, padding_idx: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """The sums, means or largest elements of the rows of bags: input (B, N), or (N) with the offsets of the bags."""
+    """The sums, means or largest elements of the table's rows in each bag. input is (B, N), or (N) with the offsets of
+    the bags."""
     if max_norm is not None or scale_grad_by_freq:
         raise _c.InvalidArgumentError("[embedding_bag] max_norm and scale_grad_by_freq are not there")
     if mode not in ("sum", "mean", "max"):

@@ -9,7 +9,7 @@ from ._losses import *  # noqa: F403
 from ._shapes import *  # noqa: F403
 from ._shapes import adaptive_avg_pool1d, padded
 
-# PyTorch's activations take `inplace`, which changes nothing here: the result is always a new tensor.
+# PyTorch's activations have `inplace`. It has no effect here: the result is always a new tensor.
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -38,7 +38,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
-    """The scaled elu of Klambauer et al. 2017."""
+    """The scaled ELU of Klambauer et al. 2017."""
     return _c.selu(input)
 
 
@@ -53,7 +53,8 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
-    """x · Φ(x), where Φ is the normal distribution; with approximate="tanh" its approximation."""
+    """x · Φ(x), where Φ is the distribution function of the normal distribution. With approximate="tanh" it is
+    approximated."""
     if approximate not in ("none", "tanh"):
         raise ValueError(f"approximate is 'none' or 'tanh', not '{approximate}'")
     return _c.gelu(input) if approximate == "none" else _c.gelu_tanh(input)
@@ -70,7 +71,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    """min(max(x, min_val), max_val). For whole numbers the limits lose their fractions."""
+    """min(max(x, min_val), max_val). For whole numbers, the fractions of the limits are dropped."""
     if input.dtype == _c.bool:
         raise _c.InvalidArgumentError("[hardtanh] the input must not be bool")
     if not _c.isdtype(input.dtype, "integral"):
@@ -112,8 +113,8 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
-    """Adds elements at the ends of axes. pad holds two numbers for each axis, the last axis first. mode is "constant",
-    "reflect", "replicate" or "circular"."""
+    """Adds elements at the ends of axes. pad has two numbers for each axis, beginning with the last axis. mode is
+    "constant", "reflect", "replicate" or "circular"."""
     if mode != "constant":
         if value is not None:
             raise _c.InvalidArgumentError(f"[pad] the mode '{mode}' takes no value")
@@ -122,7 +123,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
-    """input / max(norm, eps), with the p-norm along an axis."""
+    """input / max(norm, eps), where norm is the p-norm along an axis."""
     return input / _c.maximum(_c.norm(input, p=p, dim=dim, keepdim=True), eps)
 
 
@@ -151,12 +152,12 @@ def interpolate(
 def grid_sample(
     input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
 ) -> Tensor:
-    """Reads input (N, C, H, W) at the places (across, down) of grid (N, OH, OW, 2), from -1 to 1."""
+    """Reads input (N, C, H, W) at the positions (x, y) of grid (N, OH, OW, 2), which go from -1 to 1."""
     return _functional.grid_sample(input, grid, mode, padding_mode, bool(align_corners))
 
 
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
-    """The grid (N, H, W, 2) for grid_sample that the affine maps theta (N, 2, 3) give for size (N, C, H, W)."""
+    """The grid (N, H, W, 2) of the affine maps theta (N, 2, 3), for grid_sample() and size (N, C, H, W)."""
     return _functional.affine_grid(theta, size, bool(align_corners))
 
 

@@ -20,7 +20,7 @@ _GAINS.update({f"conv_transpose{n}d": 1.0 for n in (1, 2, 3)})
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """The factor by which the deviation of weights before a nonlinearity grows. `param` is leaky_relu's slope."""
+    """The factor for the standard deviation of weights before a nonlinearity. `param` is leaky_relu's slope."""
     if nonlinearity == "leaky_relu":
         return math.sqrt(2 / (1 + (0.01 if param is None else param) ** 2))
     if nonlinearity not in _GAINS:
@@ -39,7 +39,7 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """One value everywhere."""
+    """Sets all elements to one value."""
     with no_grad():
         return tensor.fill_(val)
 
@@ -72,7 +72,7 @@ def kaiming_uniform_(
 def kaiming_normal_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
 ) -> Tensor:
-    """Normal numbers with mean 0 and deviation gain / sqrt(fan)."""
+    """Normal numbers with mean 0 and standard deviation gain / sqrt(fan)."""
     return _normal_(tensor, 0, _deviation(tensor, a, mode, nonlinearity))
 
 
@@ -83,7 +83,7 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
-    """Normal numbers with mean 0 and deviation gain · sqrt(2 / (fan_in + fan_out))."""
+    """Normal numbers with mean 0 and standard deviation gain · sqrt(2 / (fan_in + fan_out))."""
     return _normal_(tensor, 0, gain * math.sqrt(2 / sum(_fans(tensor.shape))))
 
 
@@ -95,7 +95,7 @@ def _written(tensor: Tensor, value: Tensor) -> Tensor:
 def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
 ) -> Tensor:
-    """Normal numbers between a and b: those of the whole distribution that lie there."""
+    """Normal numbers, but only those between a and b."""
 
     def part_below(x: float) -> float:
         return (1 + math.erf((x - mean) / std / math.sqrt(2))) / 2
@@ -127,7 +127,7 @@ def eye_(tensor: Tensor) -> Tensor:
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """The weight of a convolution that gives its input, as far as there are channels."""
+    """The weight of a convolution whose result is its input, as far as the numbers of channels allow it."""
     shape = tensor.shape
     if not 3 <= tensor.ndim <= 5 or shape[0] % groups:
         raise _c.InvalidArgumentError(f"[dirac_] takes 3 to 5 axes, the first divisible by {groups}, not shape {shape}")
@@ -139,7 +139,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 
 
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
-    """Normal numbers, with zeros at random places: the part `sparsity` of each column."""
+    """Normal numbers with zeros at random positions. `sparsity` is the share of zeros in each column."""
     if tensor.ndim != 2:
         raise _c.InvalidArgumentError(f"[sparse_] takes a matrix, not shape {tensor.shape}")
     rows = tensor.shape[0]

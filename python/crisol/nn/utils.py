@@ -1,4 +1,4 @@
-"""Limits for gradients. Call these functions between backward() and step()."""
+"""Limits for gradients. Call these functions after backward() and before step()."""
 
 from collections.abc import Iterable
 
@@ -22,10 +22,12 @@ def clip_grad_norm_(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """Scales all gradients so that their common norm is at most max_norm: the Euclidean norm, or another p-norm.
+    """Scales all gradients so that their joint norm is at most max_norm. The norm is the Euclidean norm, or another
+    p-norm.
 
-    Returns the norm before scaling, as a tensor without axes. Nothing waits, except with error_if_nonfinite: then a
-    norm that is NaN or infinite is an error, and no gradient changes. `foreach` changes nothing.
+    Returns the norm before scaling, as a tensor without axes. The call does not wait for the device, except with
+    error_if_nonfinite: then it raises if the norm is NaN or infinite, and does not change gradients. `foreach` has no
+    effect.
     """
     return _clip_grad_norm(_list_of(parameters), float(max_norm), float(norm_type), error_if_nonfinite)
 

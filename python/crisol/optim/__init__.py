@@ -22,7 +22,7 @@ for _class in vars(_optim).values():
 
 
 class ParamGroup(MutableMapping[str, Any]):
-    """The parameters and settings of a group. An assignment changes the setting in the optimiser."""
+    """The parameters and settings of a group. Assigning to a setting changes it in the optimiser."""
 
     def __init__(self, optimizer: Optimizer, number: int) -> None:
         self._optimizer, self._number = optimizer, number
@@ -63,8 +63,8 @@ def _param_groups(self) -> list[ParamGroup]:
 Optimizer.param_groups = property(_param_groups)
 
 
-# A class in Python has any settings. The library keeps the settings that schedules change. The optimiser's attributes
-# keep the others, with the objects of the parameters.
+# An optimiser class written in Python may have any settings. The library stores those settings that schedules change.
+# Attributes of the optimiser store the others, and the parameter objects.
 
 
 def _own_settings(optimizer):
@@ -72,7 +72,7 @@ def _own_settings(optimizer):
 
 
 def _parts_of(defaults, group):
-    """A group in two parts: what the library keeps, and what Python keeps."""
+    """Splits a group into two parts: the library's part, and Python's part."""
     own = {**defaults, **group}
     params = own["params"]
     params = [params] if isinstance(params, Tensor) else [p[1] if isinstance(p, tuple) else p for p in params]
@@ -89,7 +89,7 @@ def _scheduled(defaults):
 
 
 def _prepare(optimizer, params, defaults):
-    """Called by Optimizer.__init__(). Returns the groups and the defaults of the library."""
+    """Called by Optimizer.__init__(). Returns the library's part of the groups and of the defaults."""
     groups = list(params)
     if not any(isinstance(entry, dict) for entry in groups):
         groups = [{"params": groups}]
@@ -114,7 +114,7 @@ def add_param_group(self, param_group: dict[str, Any]) -> None:
 
 
 class ParameterState(MutableMapping[str, Any]):
-    """The state of a parameter: tensors by name. An assignment copies the value into the optimiser's tensor."""
+    """The state of a parameter: tensors by name. Assigning to an entry copies the value into the optimiser's tensor."""
 
     def __init__(self, tensors: dict[str, Tensor]) -> None:
         self._tensors = tensors
@@ -142,7 +142,7 @@ class ParameterState(MutableMapping[str, Any]):
 
 
 class OptimizerState(Mapping[Tensor, ParameterState]):
-    """The states of the parameters that took a step. A parameter without steps has an empty state."""
+    """The states of the parameters that have taken a step. Other parameters have an empty state."""
 
     def __init__(self, optimizer: Optimizer) -> None:
         self._parameters = [one_object(Parameter(p, p.requires_grad)) for p in _parameters_of(optimizer)]
@@ -182,12 +182,13 @@ def _parameters_of(optimizer):
 
 
 def _state(self) -> Any:
-    """The states: state[p] is a dict for each parameter, such as state[p]["exp_avg"]. It is empty before a step."""
+    """The states: state[p] is a dict for each parameter, with entries such as state[p]["exp_avg"]. Before the first
+    step it is empty."""
     return self._own_state if _own_settings(self) else OptimizerState(self)
 
 
 def _defaults(self) -> dict[str, Any]:
-    """The settings of groups that do not name them."""
+    """The defaults for settings that a group does not give."""
     return self._own_defaults if _own_settings(self) else self._default_settings()
 
 
@@ -200,7 +201,7 @@ def _own_parameters(optimizer):
 
 
 def _encoded(name, value):
-    """A state as a tensor, and the kind by which it is read again. Numbers keep all bits."""
+    """A state entry as a tensor, and the kind that is needed to read it again. Numbers keep all bits."""
     if isinstance(value, Tensor):
         return "tensor", value.detach()
     if isinstance(value, int):
@@ -219,7 +220,7 @@ def _decoded(kind, tensor, parameter):
 
 @_method(Optimizer)
 def state_dict(self) -> dict[str, Tensor]:
-    """The state as tensors by name, which crisol.save() stores."""
+    """The state as tensors by name, in the form that crisol.save() stores."""
     entries = self._state_dict()
     for number, p in enumerate(_own_parameters(self)):
         for name, value in self._own_state.get(p, {}).items():
@@ -230,7 +231,7 @@ def state_dict(self) -> dict[str, Tensor]:
 
 @_method(Optimizer)
 def load_state_dict(self, state_dict: Mapping[str, Tensor]) -> None:
-    """Restores a state from state_dict(). Training continues with the same bits."""
+    """Restores a state from state_dict(). Training then continues with exactly the same results."""
     parameters = _own_parameters(self)
     entries, state = dict(state_dict), defaultdict(dict)
     for entry in state_dict:
@@ -247,13 +248,14 @@ def load_state_dict(self, state_dict: Mapping[str, Tensor]) -> None:
 
 
 def _groups_for_copies(optimizer):
-    """The groups with the objects by which modules are copied, so that a copy of both has the same parameters."""
+    """The groups with the same parameter objects that copies of modules use. So copies of an optimiser and its module
+    share parameters."""
     for group in optimizer.param_groups:
         yield dict(group) | {"params": [one_object(Parameter(p, p.requires_grad)) for p in group["params"]]}
 
 
 def _rebuild(cls, groups, defaults):
-    """A copy of an optimiser of a class in Python, whose __init__ is not called."""
+    """A copy of an optimiser whose class is written in Python. Its __init__ is not called."""
     optimizer = cls.__new__(cls)
     Optimizer.__init__(optimizer, groups, defaults)
     return optimizer

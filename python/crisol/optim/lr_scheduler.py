@@ -1,4 +1,4 @@
-"""Learning-rate schedules. Each sets the rates of all groups that an optimiser has when the schedule is made."""
+"""Learning-rate schedules. A schedule sets the rates of all groups that its optimiser has when the schedule is made."""
 
 import math
 from collections.abc import Callable, Sequence
