@@ -51,8 +51,8 @@
 #define FEW_TIMES
 #endif
 
-// A vector in memory: ALIGNED needs the alignment of a vector, the other one that of a float. PoCL splits vload16 and
-// vstore16 into four parts if the value is not computed as floats.
+// Accesses a vector in memory. For ALIGNED, p must be aligned to a vector, and for UNALIGNED to a float. PoCL splits
+// vload16 and vstore16 into four parts if the value is not computed as floats.
 #define ALIGNED(p) (*(__global floatv*)(p))
 #define ALIGNED_CONST(p) (*(__global const floatv*)(p))
 typedef floatv unaligned_floatv __attribute__((aligned(4)));

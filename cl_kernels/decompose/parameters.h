@@ -4,8 +4,8 @@
 #include "common/parameters.h"
 PARAMETERS_BEGIN
 
-// Rows (decompose/rows.h) of `matrices` matrices with n rows each. A row has `chunks` chunks. The first w_chunks of them
-// hold w and the others hold v. A matrix has `slots` groups. `sweeps` is the size of an axis of moved (matrices,
+// Rows (decompose/rows.h) of `matrices` matrices with n rows each. A row has `chunks` chunks. The first
+// w_chunks of them hold w and the others hold v. A matrix has `slots` groups. The array `moved` is (matrices,
 // sweeps).
 typedef struct {
   Long matrices, slots, n, w_chunks, chunks, sweeps;

@@ -1,8 +1,8 @@
 // Linear models with few results: sums (rows, columns) = x (rows, features) · weight + bias, and with SCORES the scores and
 // labels of the rows (score_row.h).
 //
-// weight (features, VW) and bias (VW) have 0 behind the columns. A work-item takes the rows first … first + chunk - 1,
-// ROWS at once, which share the reads of the weight.
+// weight (features, VW) and bias (VW) have 0 after the last column. A work-item takes the rows first … first + chunk -
+// 1. It takes ROWS rows at once, which share the reads of the weight.
 #include "common/unroll.h"
 #include "common/vector.h"
 #include "estimators/score_row.h"

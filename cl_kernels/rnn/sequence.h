@@ -4,8 +4,8 @@
 // elements.
 #define ROW_AT(t, batch, b, columns) (((long)(t) * (batch) + (b)) * (columns))
 
-// The parameters of the forward pass from the gates on. The kernels' sizes follow them. The names are for
-// lib/runtime/program/kernel_calls.h.
+// The parameters of the forward pass, beginning with the gates. The kernels' sizes come after them.
+// lib/runtime/program/kernel_calls.h needs the names.
 #define FORWARD_PARAMETERS                                                                            \
   __global float *gates, const ulong gates_offset, __global float *states, const ulong states_offset, \
       __global float *cells, const ulong cells_offset, __global const long *restrict lengths,         \

@@ -47,8 +47,7 @@ static inline void cubic_taps(float t, float scale, Taps* taps) {
   for (int i = 0; i < 4 && i < TAPS; ++i) {
     const bool is_near = i == 1 || i == 2;
     const float u = d[i];
-    const float towards = i < 2 ? scale : -scale;  // The sign of the derivative of the distance d[i] with respect to
-                                                   // the coordinate, times `scale`.
+    const float towards = i < 2 ? scale : -scale;  // `scale`, with the sign of d[i]'s derivative.
     taps->weight[i] = is_near ? ((a + 2.0f) * u - (a + 3.0f)) * u * u + 1.0f : ((a * u - 5.0f * a) * u + 8.0f * a) * u - 4.0f * a;
     taps->slope[i] = towards * (is_near ? (3.0f * (a + 2.0f) * u - 2.0f * (a + 3.0f)) * u
                                         : (3.0f * a * u - 10.0f * a) * u + 8.0f * a);

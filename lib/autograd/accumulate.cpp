@@ -10,8 +10,8 @@ namespace crisol::autograd {
 
 namespace {
 
-// Where an optimiser wants the gradient of a leaf that has no gradient yet. If a program still keeps an earlier
-// gradient from there, that tensor first gets other memory.
+// The place where an optimiser wants the gradient of a leaf that has no gradient yet. If a program still keeps an
+// earlier gradient there, that earlier tensor first gets other memory.
 const Tensor& free_place(Slot& leaf) {
   leaf.gradient_buffer = take_place(leaf.gradient_buffer);
   return leaf.gradient_buffer;

@@ -1,5 +1,5 @@
-// The call of a differentiable function. This file alone asks what the thread wants beside the result: a place in the
-// graph of autograd, a node of a trace, a search for NaN and infinity.
+// The call of a differentiable function. Only this file asks what the thread wants in addition to the result: a place
+// in autograd's graph, a node of a trace, or a search for NaN and infinity.
 //
 //     Tensor flip(const Tensor& x, const Shape& axes) {
 //       return call("flip", {x}, ops::flip(x, axes),
@@ -7,13 +7,14 @@
 //                   [&] { return [axes](const Tensor& dy) { return flip(dy, axes); }; });
 //     }
 //
-// The arguments are the op's name in messages, the inputs whose gradients backward gives, the result of the raw op, and
-// two functions. They run only if the thread wants them. `note` notes the result for a trace. `backward` makes the
-// function that computes the gradients, so this function owns all that backward needs. `backward` may take the result.
+// The arguments are the op's name for messages, the inputs that get gradients in backward, the raw op's result, and two
+// functions. The two functions are called only if the thread needs them. `note` notes the result for a trace.
+// `backward` returns the gradient function, which owns all data that it needs. `backward` may take the result as an
+// argument.
 //
-// The gradient function takes dy, or dy and Needs. It returns one gradient for each input: Gradients, or a tensor if
-// there is one input. It consists of the differentiable functions of crisol/functions/ and functions/gradients.h, so
-// the gradient has a gradient. A gradient of raw ops has none (Order::first).
+// The gradient function takes dy, or dy and Needs. It returns one gradient for each input: as Gradients, or as a tensor
+// if there is one input. If it calls the differentiable functions of crisol/functions/ and functions/gradients.h, the
+// gradient has a gradient. If it calls raw ops, it has none (Order::first).
 #pragma once
 
 #include <algorithm>
@@ -32,7 +33,7 @@ namespace crisol::autograd {
 /// The inputs of a function. An input may be undefined (an absent bias).
 using Inputs = std::initializer_list<std::reference_wrapper<const Tensor>>;
 
-/// The tensor of an input that is a tensor, a reference to one, or an operand that may be a number.
+/// The tensor of an input. An input is a tensor, a reference to a tensor, or an operand that may be a number.
 template <class Input>
 const Tensor* tensor_of(const Input& input) noexcept {
   if constexpr (std::is_convertible_v<const Input&, const Tensor&>)
@@ -41,7 +42,7 @@ const Tensor* tensor_of(const Input& input) noexcept {
     return input.tensor();
 }
 
-/// Whether the graph gets the function's results: ops are recorded, and an input wants a gradient.
+/// Whether the function's results become part of the graph: ops are recorded, and an input wants a gradient.
 template <class List = Inputs>
 bool linked(const List& inputs) noexcept {
   return thread_context().grad.enabled && std::any_of(std::begin(inputs), std::end(inputs), [](const auto& input) {
@@ -50,7 +51,7 @@ bool linked(const List& inputs) noexcept {
          });
 }
 
-/// Whether the thread wants more of a function than its result.
+/// Whether the thread wants anything in addition to the function's result.
 template <class List = Inputs>
 bool recording(const List& inputs) noexcept {
   return linked(inputs) || detects_anomaly() || recorder() != nullptr;
@@ -65,11 +66,12 @@ std::vector<Tensor> tensors_in(const List& inputs) {
   return tensors;
 }
 
-/// The note of a function that no graph can express. A trace that needs the result throws, with the function's name.
+/// In place of a note, for a function that no graph can express. A trace that needs the result throws, and names the
+/// function.
 struct Unnoted {};
 inline constexpr Unnoted unnoted;
 
-/// Notes results for a trace, and looks for NaN and infinity in them, if the thread wants that.
+/// Notes results for a trace, and checks them for NaN and infinity, if the thread wants this.
 template <class Results, class Note, class List = Inputs>
 void observe(const char* name, const List& inputs, const Results& y, const Note& note) {
   constexpr bool is_one = std::is_same_v<Results, Tensor>;
@@ -91,7 +93,7 @@ void observe(const char* name, const List& inputs, const Results& y, const Note&
     check_results(name, {y.begin(), y.end()}, tensors_in(inputs));
 }
 
-/// What `backward` makes of the results.
+/// The gradient function, which `backward` makes from the results.
 template <class Results, class Backward>
 auto gradient_function(const Backward& backward, const Results& y) {
   if constexpr (std::is_invocable_v<const Backward&, const Results&>)
@@ -109,7 +111,8 @@ Tensor call(const char* name, const List& inputs, Tensor y, const Note& note, co
   return record(name, std::move(y), tensors_in(inputs), std::move(function), order);
 }
 
-/// The same for a list of results. Undefined results stay undefined. The gradient function gets the gradients of all.
+/// The same for a list of results. Undefined results stay undefined. The gradient function gets the gradients of all
+/// results.
 template <class Results, class Note, class Backward, class List = Inputs>
 Results call_many(const char* name, const List& inputs, Results y, const Note& note, const Backward& backward) {
   observe(name, inputs, y, note);
@@ -120,14 +123,14 @@ Results call_many(const char* name, const List& inputs, Results y, const Note& n
   return y;
 }
 
-/// The result of a function without a gradient.
+/// Notes the result of a function without a gradient, and returns it.
 template <class Note>
 Tensor noted(Tensor y, const Note& note) {
   if (Recorder* const r = recorder()) note(*r, std::as_const(y));
   return y;
 }
 
-/// The result of `work`, a composition of functions that is one node of a trace.
+/// The result of `work`, which consists of several functions. In a trace it is one node.
 template <class Work, class Note>
 Tensor noted_as_one(const Work& work, const Note& note) {
   Recorder* const r = recorder();
@@ -141,8 +144,8 @@ Tensor noted_as_one(const Work& work, const Note& note) {
   return y;
 }
 
-/// The gradient of an op, which depends on the tensors `from`: by the raw op or, if the graph gets the gradient,
-/// composed of differentiable functions.
+/// The gradient of an op. It depends on the tensors `from`. The raw op computes it, unless it becomes part of the
+/// graph: then differentiable functions compute it.
 template <class Raw, class Composed, class List = Inputs>
 auto raw_or_composed(const List& from, const Raw& raw, const Composed& composed) {
   return linked(from) ? composed() : raw();

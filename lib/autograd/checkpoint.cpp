@@ -1,4 +1,4 @@
-// checkpoint(): backward runs the function once more, to get the tensors that the function's ops saved.
+// checkpoint(): backward runs the function again, to get the tensors that the function's ops saved.
 #include "autograd/checkpoint.h"
 
 #include <utility>

@@ -31,7 +31,7 @@ class Needs {
   const std::vector<bool>* wanted_;
 };
 
-/// The gradients that an op has: one by its inputs, or also gradients of this gradient.
+/// Which gradients an op has: only the gradient with respect to its inputs, or also gradients of this gradient.
 enum class Order : std::uint8_t { first, every };
 
 class Node;

@@ -32,12 +32,12 @@ struct ForcedRequest {
   std::string op, variant;
 };
 
-/// What becomes of the work that the thread queues. It runs at once, unless a member says otherwise.
+/// What happens to the work that the thread queues. It runs at once, unless a member says otherwise.
 struct Submission {
   runtime::Capturer* capturer = nullptr;  ///< Captures the work.
   CapturedUses* uses = nullptr;           ///< The storages that the captured work uses.
   runtime::DryRun* dry_run = nullptr;     ///< The innermost dry run, which queues nothing. See runtime/dry_run.h.
-  int pauses = 0;  ///< PauseCapture objects of the thread. Each one sets the other members aside.
+  int pauses = 0;                         ///< The number of PauseCapture objects. Each sets the other members aside.
 };
 
 /// How a run of a graph gets its weights.
@@ -47,10 +47,10 @@ struct ProgramRun {
   bool is_made = false;
   bool reads_packed = true;      ///< Whether kernels may read packed copies that are kept.
   std::size_t packed_reads = 0;  ///< The number of operands that the thread's captures read from packed copies.
-  runtime::BorrowedBlocks* borrowed = nullptr;  ///< The innermost of the thread. See runtime/memory/stored_block.h.
+  runtime::BorrowedBlocks* borrowed = nullptr;  ///< The thread's innermost object. See runtime/memory/stored_block.h.
 };
 
-/// What users ask of dispatch, and who is told of its choices.
+/// What users request of dispatch, and the logs that are told of its choices.
 struct DispatchRequests {
   std::vector<ForcedRequest>* forced = nullptr;  ///< The requests of the thread. The innermost one is the last.
   ProblemLog* problem_log = nullptr;             ///< The innermost log of problems.
@@ -60,8 +60,8 @@ struct DispatchRequests {
 
 /// The modes of autograd that a user sets.
 struct GradModes {
-  bool enabled = true;           ///< Ops are recorded.
-  bool detects_anomaly = false;  ///< A DetectAnomaly of the thread lives.
+  bool enabled = true;           ///< Whether ops are recorded.
+  bool detects_anomaly = false;  ///< Whether the thread has a DetectAnomaly.
 };
 
 /// The backward() that runs.

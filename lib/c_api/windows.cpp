@@ -1,4 +1,4 @@
-// Convolution and pooling for C: each function once for lines, images and volumes.
+// Convolution and pooling for C. Each function is defined once, for lines, images and volumes.
 #include "c_api/handles.h"
 #include "crisol/functions/conv.h"
 #include "crisol/functions/pool.h"

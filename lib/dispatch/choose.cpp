@@ -164,7 +164,7 @@ class Chooser {
     return std::nullopt;
   }
 
-  /// Whether the candidate computes wrong numbers on this device. If nobody knows, a trial finds out.
+  /// Whether the candidate computes wrong numbers on this device. If this is unknown, a trial finds out.
   bool is_wrong(const Candidate& candidate) {
     if (!needs_verification(target_.info)) return false;
     const ProblemKey key = table_.key == nullptr ? ProblemKey{} : table_.key(problem_);

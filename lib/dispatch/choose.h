@@ -86,7 +86,7 @@ class AnyTable {
   PlanOr plan(const Row& row, const void* problem, const Target& target, std::size_t config) const {
     return plan_(row.variant, problem, target, config);
   }
-  /// nullptr if problems have no key. Such problems are neither tuned nor logged.
+  /// nullptr if problems have no key. Problems without a key are neither tuned nor logged.
   ProblemKey (*const key)(const void* problem);
   /// What tuning at first use needs to know about the op's problems. `multiply_adds` is nullptr for an op that is not
   /// tuned at first use. The other member has a bit for each operand that plans write. Such operands hold floats.

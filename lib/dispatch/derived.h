@@ -21,8 +21,7 @@ class DerivedOwner {
  public:
   struct Found {
     std::shared_ptr<void> data;  ///< A runtime::Block, or nothing if no copy is kept.
-    bool worth_keeping = false;  ///< If there is no copy: whether a copy pays, because this version was requested
-                                 /// before.
+    bool worth_keeping = false;  ///< If there is no copy: whether making one saves time from now on.
   };
 
   virtual Found find_derived(const DerivedKey& key, std::uint64_t version) = 0;

@@ -50,7 +50,7 @@ Shuffle shuffle_of(const DeviceInfo& info) {
   return info.vendor_id == nvidia && info.type != DeviceType::cpu ? Shuffle::assembly : Shuffle::untold;
 }
 
-// NVIDIA's platform does not tell a device's architecture. So all kinds are tried. A kernel for a newer architecture
+// NVIDIA's platform does not report a device's architecture. So all kinds are tried. A kernel for a newer architecture
 // does not build, which does no harm.
 Kinds nvidia_units(Precision precision) {
   return {Kind::mma_sm80, precision == Precision::fp16 ? Kind::mma_sm75 : Kind::none};

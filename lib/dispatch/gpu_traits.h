@@ -1,5 +1,5 @@
-// Facts that choices need and OpenCL does not tell, as one struct of plain values derived from DeviceInfo. No other
-// file above the runtime asks for a vendor, a platform or an architecture (tests/layers_test.cpp).
+// Facts that choices need and that OpenCL does not report. They are one struct of plain values, derived from
+// DeviceInfo. No other file above the runtime asks for a vendor, a platform or an architecture (tests/layers_test.cpp).
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace crisol::dispatch {
 /// How the items of a sub-group exchange numbers in registers. The host tells a kernel what the kernel cannot find out
 /// by itself (cl_kernels/common/subgroup_shuffle.h).
 enum class Shuffle : std::uint8_t {
-  untold,           ///< The host tells the kernel nothing. If the kernel can exchange, its compiler's macros tell it.
+  untold,           ///< The kernel finds out by itself, from its compiler's macros.
   subgroups_of_16,  ///< Functions for sub-groups of 16, which a kernel may require. Source: the extensions.
   assembly,         ///< Inline assembly. A probe finds whether it works. Source: the vendor.
 };

@@ -135,8 +135,8 @@ void launch(const Prepared& prepared, std::span<const OperandView> operands,
     const Plan::Derived& derived = plan.derived_[position];
     const bool is_paused = is_captured && worth_keeping;
     const runtime::PauseCapture pause(is_paused);
-    // These steps run now. But a capture may give memory to the call's workspaces only when it ends, so they get memory
-    // of their own.
+    // These steps run now, but they cannot use the call's workspaces: a capture may give memory to them only when it
+    // ends. So the steps get other memory.
     std::vector<runtime::BlockPtr> of_call;
     if (is_paused) {
       of_call = memory.blocks;

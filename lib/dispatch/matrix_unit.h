@@ -1,4 +1,4 @@
-// Matrix units of GPUs: the kinds that exist. gpu_traits.h tells which of them a device may have.
+// Matrix units of GPUs: the kinds that exist. gpu_traits.h says which of them a device may have.
 #pragma once
 
 #include <cstddef>

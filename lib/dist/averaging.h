@@ -16,8 +16,8 @@
 
 namespace crisol::dist {
 
-/// The gradients of the parameters that a rank has in a backward(). The object that averages them watches here which
-/// buckets are complete. It has the functions complete(parameter) and end_pass(error).
+/// Watches in a backward() which parameters of this rank have a gradient. The object that averages the gradients uses
+/// it to find complete buckets. This object must have the functions complete(parameter) and end_pass(error).
 class GradientWatch {
  public:
   GradientWatch() = default;
@@ -27,7 +27,7 @@ class GradientWatch {
     for (HookHandle& hook : hooks_) hook.remove();
   }
 
-  /// Lets backward() call complete(i) when the gradient of parameter i has its value, as long as the object lives.
+  /// While `object` lives, backward() calls its function complete(i) when the gradient of parameter i has its value.
   template <class Object>
   void add_hooks(const std::weak_ptr<Object>& object, const NamedTensors& parameters) {
     present.resize(parameters.size());
@@ -37,7 +37,7 @@ class GradientWatch {
       }));
   }
 
-  /// The first gradient of a backward(), which will call end_pass.
+  /// Call it at the first gradient of a backward(). At the end, this backward() calls end_pass.
   template <class Object>
   void begin_pass(const std::weak_ptr<Object>& object) {
     in_pass = true;
@@ -56,15 +56,15 @@ class GradientWatch {
 
   bool in_pass = false;
   std::vector<char> present;  ///< By parameter: whether its gradient is complete.
-  /// The first bucket whose exchange did not begin. All ranks exchange the buckets in one order, also where backward()
-  /// completes them in another one.
+  /// The first bucket whose exchange has not begun. All ranks exchange the buckets in this order, although backward()
+  /// may complete them in another order.
   std::size_t next = 0;
 
  private:
   std::vector<HookHandle> hooks_;
 };
 
-/// Runs functions, all of them, also when one throws.
+/// Runs functions, and keeps the first exception. The functions after it are run too.
 class FirstError {
  public:
   template <class Function>
@@ -75,7 +75,7 @@ class FirstError {
       if (error_ == nullptr) error_ = std::current_exception();
     }
   }
-  /// Throws what the first function threw that threw.
+  /// Throws the first exception, if there was one.
   void rethrow() const {
     if (error_ != nullptr) std::rethrow_exception(error_);
   }

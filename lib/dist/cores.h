@@ -8,7 +8,7 @@ namespace crisol::dist {
 
 using CoreSet = std::bitset<4096>;
 
-/// The cores that this process may use. Empty if the system does not tell.
+/// The cores that this process may use. Empty if the system does not report them.
 CoreSet own_cores();
 
 /// The cores for one rank of a machine. If no other rank has a core of the rank's set, it is the whole set. Otherwise

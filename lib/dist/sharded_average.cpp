@@ -41,7 +41,7 @@ void ShardedOptimizerImpl::end_pass(const std::exception_ptr& error) {
 }
 
 // A replay begins no average. The versions of the gradients change when the replay ends, so step() would average them
-// once more.
+// again.
 void ShardedOptimizerImpl::begin_outside_capture(std::size_t bucket) {
   call_in_replays([self = weak_from_this(), bucket, captured = false](const std::exception_ptr&) mutable {
     if (std::exchange(captured, true)) return;
@@ -84,7 +84,7 @@ std::vector<std::shared_ptr<PartAverage>> ShardedOptimizerImpl::finish_averages(
   return finished;
 }
 
-// Finds the buckets that must be averaged once more: on some rank, the gradients or the rank's weight changed since the
+// Finds the buckets that must be averaged again: on some rank, the gradients or the rank's weight changed since the
 // average began.
 std::vector<char> ShardedOptimizerImpl::outdated(const std::vector<std::shared_ptr<PartAverage>>& finished) const {
   std::vector<char> own, all(buckets.size() * static_cast<std::size_t>(session.world())), some(buckets.size());

@@ -57,7 +57,7 @@ ShardedOptimizerImpl::ShardedOptimizerImpl(const NamedTensors& given, const Shar
   averages.resize(buckets.size());
 }
 
-// Each rank must have an element of some parameter. All ranks come to the same answer.
+// Checks that each rank's part has an element of some parameter. All ranks get the same result.
 void ShardedOptimizerImpl::check_pieces() const {
   for (int r = 0; r < session.world(); ++r)
     require(std::any_of(buckets.begin(), buckets.end(),

@@ -57,7 +57,8 @@ std::string text_of(const Tensor& weight, const Tensor& bias, const Options& opt
 
 }  // namespace
 
-// What all layers have: `Layer` with a kernel of the type Kernel calls `function`.
+// Defines the members of a convolution layer `Layer`, which calls `function`. Its kernel size has the type
+// Kernel.
 #define CONVOLUTION_LAYER(Layer, Kernel, function)                                                                \
   Layer::Layer(std::int64_t in_channels, std::int64_t out_channels, Kernel kernel, const Layer##Options& options) \
       : options_(options) {                                                                                       \

@@ -36,7 +36,8 @@ std::string max_pool_text(const Options& o) {
 
 }  // namespace
 
-// What all layers with a window have: `Layer` calls `function`, and `text` shows its options.
+// Defines the members of a pooling layer `Layer`, which calls `function`. `text` shows its
+// options.
 #define POOLING_LAYER(Layer, Kernel, function, text)                                                             \
   Layer::Layer(Kernel kernel, const Layer##Options& options) : options_(with_kernel(#Layer, kernel, options)) {} \
   Tensor Layer::forward(const Tensor& x) { return function(x, options_); }                                       \

@@ -39,8 +39,8 @@ bool equal_axes(const Walk& a, const Walk& b) {
                     [](const Axis& x, const Axis& y) { return x.step == y.step && x.size == y.size; });
 }
 
-// Whether two indices of one walk have elements with this distance, as a sum of k * step with |k| < size. `reach` is
-// the largest distance that the axes from `axis` on can add up to.
+// Whether two indices of one walk have elements at this distance. The distance is then a sum of k * step with |k| <
+// size over the axes from `axis` on. `reach` is the largest distance that these axes can add up to.
 bool lie_apart(const Walk& walk, int axis, std::int64_t distance, std::int64_t reach) {
   if (distance == 0) return true;
   if (axis == walk.rank || distance > reach || distance < -reach) return false;

@@ -137,7 +137,7 @@ void SequentialLR::apply(std::int64_t steps) {
 void SequentialLR::advance(std::int64_t steps) {
   const std::size_t passed = milestones_passed(milestones_, steps);
   LRScheduler& present = *schedules_[passed];
-  if (steps == 0) {  // The schedule has changed the rates in its constructor, but then the rates were set back.
+  if (steps == 0) {  // The schedule's constructor set the rates, but they were set back.
     present.advance(0);
     present.steps_ = 0;
   } else if (passed > 0 && milestones_[passed - 1] == steps) {

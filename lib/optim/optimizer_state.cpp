@@ -73,7 +73,7 @@ void Optimizer::load_state_dict(const NamedTensors& state) {
     }
   }
   for (std::size_t g = 0; g < s.groups.size(); ++g) s.store(g, settings[g]);
-  std::size_t entry = 0;  // The states of the parameters come first.
+  std::size_t entry = 0;  // The entries begin with the states of the parameters.
   for (const GroupMemory& group : s.groups)
     for (std::size_t i = 0; i < group.states.size() * (group.last - group.first); ++i, ++entry)
       ops::copy_into(own[entry].second, given.at(own[entry].first));

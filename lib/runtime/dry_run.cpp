@@ -7,7 +7,7 @@ namespace crisol::runtime {
 
 namespace {
 
-/// What a block without values names as the op that made its contents.
+/// A block without values names this as the op that made its contents.
 constexpr char no_op[] = "a dry run";
 
 }  // namespace

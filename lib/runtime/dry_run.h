@@ -36,7 +36,7 @@ class DryRun {
 };
 
 inline bool in_dry_run() noexcept { return thread_context().submission.dry_run != nullptr; }
-/// Whether the thread needs no kernels: it is in a dry run for sizes alone.
+/// Whether the thread needs no kernels: it is in a dry run that only computes sizes.
 inline bool needs_no_kernels() noexcept {
   return in_dry_run() && !thread_context().submission.dry_run->resolves_kernels();
 }

@@ -20,7 +20,7 @@ void DeviceClock::fit(const std::vector<Command>& commands, std::int64_t now) no
   for (const Command& c : commands) {
     least = std::max(least, c.before - c.start);
     most = std::min(most, now - c.end);
-    if (c.queued == 0 || c.queued > c.start) continue;  // The driver does not tell when the command was queued.
+    if (c.queued == 0 || c.queued > c.start) continue;  // The driver does not report when the command was queued.
     least = std::max(least, c.before - c.queued);
     most = std::min(most, c.after - c.queued);
   }

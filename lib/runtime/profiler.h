@@ -35,8 +35,7 @@ struct TimedCommand {
 class DeviceClock {
  public:
   struct Command {
-    std::int64_t before, after, queued, start, end;  ///< `before` and `after` are by the host's clock, the others by
-                                                     /// the device's clock.
+    std::int64_t before, after, queued, start, end;  ///< The first two are the host's times, the others the device's.
   };
   /// `now` is a time of the host when all commands had ended.
   void fit(const std::vector<Command>& commands, std::int64_t now) noexcept;

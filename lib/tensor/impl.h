@@ -89,7 +89,7 @@ struct AutogradSlot {
   virtual ~AutogradSlot() = default;
 };
 
-/// What x[…] copied its elements from. It copies if a slice has a negative step or if a tensor gives positions.
+/// The elements that x[…] copied. It copies if a slice has a negative step or if a tensor gives positions.
 struct IndexedPlace {
   /// The tensor x. It is a weak pointer, because only `x[…] = y` uses it, while x is alive.
   std::weak_ptr<TensorImpl> tensor;

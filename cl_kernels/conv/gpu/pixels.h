@@ -2,9 +2,9 @@
 //
 // An item reads PIXELS of a slice's pixels for several rows and columns. A table of conv2d_tiled_prepare.cl says where
 // these pixels are and which of their taps are outside of the plane. An entry is (bytes to its first tap in x, bits of
-// the taps outside, bytes in dy, unused). The table has entries for `table_size` pixels of several images, which are at
-// least the pixels of a slice. Behind them it has entries for one more slice. Later images use the same entries, with
-// addresses that are x_step and y_step further. So a loop divides nothing.
+// the taps outside, bytes in dy, unused). The table has entries for `table_size` pixels of several images, at least for
+// a whole slice. After these it has entries for one more slice. Later images use the same entries, but their addresses
+// are x_step and y_step further. So no loop needs a division.
 //
 // An item makes one word of local memory for each of its rows and columns. If a word holds two pixels, they are half a
 // slice apart, so that neighbouring items read neighbouring pixels. The order of the pixels within a slice does not

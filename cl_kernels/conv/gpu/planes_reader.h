@@ -11,7 +11,7 @@ typedef struct {
   uint row[ROWS];  // Distances in bytes from the first channel to the item's rows.
 } PlanesReader;
 
-// Begins at row `row` of the m rows of A. y points to the start of the group, and `turn` tables of pixels come before.
+// Begins at row `row` of m rows of A. y points to the first channel of the group. The table was used `turn` times.
 INLINE void planes_begin(PlanesReader* v, __global const char* y, const PixelsParameters* p, uint turn, int row,
                          int m) {
   const uint bytes = STORED_BYTES(SRC_STORAGE);

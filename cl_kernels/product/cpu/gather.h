@@ -34,7 +34,7 @@ typedef struct {
    columns,          (images).image,   (images).plane,  size,            (places).to_image, (places).to_row,          \
    (places).to_column}
 
-// What is stored about VW neighbouring columns: vectors of int, and a few scalars.
+// The data about VW neighbouring columns: vectors of int, then a few scalars. The defines are their positions.
 #define COLUMN_H 0             // source row at tap 0; far outside for columns past the end
 #define COLUMN_W VW            // source column at tap 0
 #define COLUMN_REL (2 * VW)    // source offset relative to the first lane

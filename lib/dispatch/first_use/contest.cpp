@@ -76,7 +76,7 @@ ScratchOperands::ScratchOperands(runtime::DeviceState& device, std::span<const O
 
 ScratchOperands::~ScratchOperands() = default;
 
-// Copies all elements up to the end of the block, because a view does not tell how many elements it has.
+// Copies all elements up to the end of the block, because a view does not say how many elements it has.
 runtime::BufferView ScratchOperands::copied(runtime::DeviceState& device, const runtime::BufferView& view) {
   const std::uint64_t first = sizeof(float) * view.offset, inset = view.offset % aligned_elements;
   for (const Copy& copy : copies_)

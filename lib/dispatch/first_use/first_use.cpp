@@ -89,8 +89,7 @@ class TunedProblem final : public FirstUse {
     if (!lock || is_settled_) return;
     if (!is_noted_) note();
     if (is_settled_ || is_first_of_inference() || !may_go_on()) return;
-    runtime::finish(device_);  // Waits first: later errors then come from the contest, and earlier work takes none of
-                               // its time.
+    runtime::finish(device_);  // Waits first, so that errors and times belong to the contest.
     const Aside aside;
     const runtime::TraceSlice slice("tune", table_.op);
     double start = tuning_clock();
@@ -115,7 +114,8 @@ class TunedProblem final : public FirstUse {
   }
 
  private:
-  /// A packed copy of a weight pays in inference, from the second use on. The first use does not tell.
+  /// A packed copy of a weight saves time in inference, from the second use on. At the first use, it is unknown whether
+  /// there will be a second.
   bool keeps_copies() const { return !thread_context().grad.enabled && thread_context().backward.node == nullptr; }
   bool is_first_of_inference() { return keeps_copies() && ++uses_ < 2; }
 

@@ -35,11 +35,11 @@ class SharedMemory {
   std::uint32_t round() const noexcept { return round_; }
   /// The slot of a rank in a round.
   std::byte* slot(int rank, std::uint32_t round) const noexcept;
-  /// Ends a round: the other ranks may read the bytes that this rank wrote before. `exchange` tells exchanges of
-  /// different functions or sizes apart.
+  /// Ends a round: the other ranks may read the bytes that this rank wrote before. `exchange` is a number for the
+  /// function and the size of the exchange.
   void end_round(std::uint32_t exchange) noexcept;
   /// Waits until each rank has ended `rounds` rounds. Meanwhile the core is free, and the heartbeat goes on. Throws
-  /// Error (io) if a rank ended the last of these rounds in another exchange than this rank.
+  /// Error (io) if a rank ended the last of these rounds with another `exchange` than this rank.
   void wait_for(std::uint32_t rounds, Heartbeat& heartbeat) const;
 
  private:

@@ -47,7 +47,7 @@ struct Operands {
 };
 
 /// The shape of the result. Checks everything that the convolution's gradient would check, because the gradient's
-/// messages speak of another function. The axes have names for messages.
+/// messages name another function. The axes have names for messages.
 Shape transposed_shape(const char* op, const Operands& operands, int groups, std::span<const TransposedAxis> axes,
                        const char* input_axes, const char* weight_axes) {
   const auto& [x, weight, bias] = operands;

@@ -129,7 +129,7 @@ SvdResult svd(const Tensor& x, bool full_matrices) {
     const std::int64_t k = std::min(x.size(-2), x.size(-1));
     return
         [u = SavedResult(y.u, 0), s = SavedResult(y.s, 1), vh = SavedResult(y.vh, 2), k](const Gradients& dy, Needs) {
-          // The full form has more vectors, which are any basis, so they have no gradient.
+          // The full form has more vectors, which may be any basis. So they have no gradient.
           const auto first = [&](const Tensor& t, int axis) { return t.defined() ? t.narrow(axis, 0, k) : t; };
           return Gradients{svd_gradient(first(dy[0], -1), dy[1], first(dy[2], -2), first(u.get(), -1), s.get(),
                                         first(vh.get(), -2))};

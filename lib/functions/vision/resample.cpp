@@ -27,7 +27,7 @@ double value_at(const ResampleFilter& filter, double distance) {
 
 /// Resizes one axis.
 Tensor resized(const Tensor& x, int axis, const ops::AxisWeights& weights) {
-  // The op may keep its tables, which are no constants of the trace then.
+  // The trace has one node for the op, so the op's tables, which it may keep, are no constants of the trace.
   const Tensor y =
       autograd::noted_as_one([&] { return ops::resample(x, axis, weights); },
                              [&](Recorder& r, const Tensor& y) { traced::resample(r, x, axis, weights, y); });

@@ -42,9 +42,10 @@ Tensor divide_rows(const Tensor& x, RowNorm norm);
 
 /// Labels by the votes of pairs of classes, and the probability of each class, for each row.
 ///
-/// `pairs` (rows, classes · (classes - 1) / 2) has a score for each pair i < j: above 0 it votes for i, else for j. The
-/// label with most votes wins. With a and b (pairs), a score s gives the probability 1 / (1 + exp(a s + b)) of i
-/// against j. If they are undefined, there are no probabilities. The function overwrites `pairs`.
+/// `pairs` (rows, classes · (classes - 1) / 2) has a score for each pair i < j. A score above 0 is a vote for i, any
+/// other score is a vote for j. The label with most votes wins. With a and b (pairs), a score s gives the probability 1
+/// / (1 + exp(a s + b)) of i against j. If they are undefined, there are no probabilities. The function overwrites
+/// `pairs`.
 Scores pair_scores(const Tensor& pairs, const Tensor& a, const Tensor& b, const Tensor& labels);
 
 }  // namespace crisol::ops

@@ -7,7 +7,7 @@ void adam_step(const Tensor& parameters, const Tensor& gradients, const Tensor& 
                const Tensor& max_squares, const Tensor& hyper, const Tensor& progress, const AdamRule& rule) {
   constexpr const char* op = "adam_step";
   const bool amsgrad = max_squares.defined();
-  // If there is no such buffer, another one takes its place, and the kernel does not use it.
+  // A missing buffer is replaced by an existing buffer, which the kernel does not use in its place.
   const Tensor& largest = amsgrad ? max_squares : parameters;
   check_flat(
       op, {"the parameters", parameters},

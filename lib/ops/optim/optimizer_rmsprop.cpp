@@ -8,7 +8,7 @@ void rmsprop_step(const Tensor& parameters, const Tensor& gradients, const Tenso
   constexpr const char* op = "rmsprop_step";
   const bool centered = means.defined();
   const bool has_momentum = momenta.defined();
-  // If there are no such buffers, another one takes their place, and the kernel does not use it.
+  // A missing buffer is replaced by an existing buffer, which the kernel does not use in its place.
   const Tensor& mean = centered ? means : parameters;
   const Tensor& buffer = has_momentum ? momenta : parameters;
   check_flat(op, {"the parameters", parameters},

@@ -7,7 +7,7 @@ void sgd_step(const Tensor& parameters, const Tensor& gradients, const Tensor& m
               const Tensor& progress, const SgdRule& rule) {
   constexpr const char* op = "sgd_step";
   const bool has_momentum = momenta.defined();
-  // If there is no such buffer, another one takes its place, and the kernel does not use it.
+  // A missing buffer is replaced by an existing buffer, which the kernel does not use in its place.
   const Tensor& buffer = has_momentum ? momenta : parameters;
   check_flat(op, {"the parameters", parameters}, {{"the gradients", gradients}, {"the momenta", buffer}});
   check_control(op, {"hyper", hyper}, parameters.device());

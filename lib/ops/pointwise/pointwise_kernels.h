@@ -42,8 +42,8 @@ class PointwiseKernels {
   Tensor run_once(const char* op, Inputs inputs, Scalars scalars, const Tensor* into) const;
 
   const PointwiseGraph& graph() const noexcept { return graph_; }
-  /// The smallest number of elements for which another work-item pays on a CPU. The number is larger if each element
-  /// costs less.
+  /// The smallest number of elements for which another work-item saves time on a CPU. The number is larger if each
+  /// element costs less.
   std::int64_t min_chunk() const noexcept { return min_chunk_; }
   /// The number of loop rounds that an element may take. Needed for devices that limit loops.
   std::int64_t loop_rounds() const noexcept { return loop_rounds_; }

@@ -92,8 +92,8 @@ void Planner::add_axes(int lanes, bool pad_behind) {
   for (int k = 0; k < loop_.operands; ++k) args_.push_back(padded(loop_.strides[static_cast<std::size_t>(k)], 0));
 }
 
-// Whether stores bypass the caches. Such stores do not read the memory that they overwrite. They pay for results that
-// are too large for a cache, and need results that start with whole vectors.
+// Whether stores bypass the caches. Such stores do not read the memory that they overwrite. They save time if the
+// result is too large for a cache. The result must start with whole vectors.
 bool Planner::streams() const {
   const PointwiseGraph& graph = kernels_.graph();
   constexpr std::size_t cached = std::size_t{8} << 20;

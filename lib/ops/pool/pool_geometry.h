@@ -24,8 +24,8 @@ struct PoolGeometry {
   std::int64_t inputs() const { return planes * height * width; }
   std::int64_t outputs() const { return planes * out_h * out_w; }
   std::int64_t window() const { return kernel_h * kernel_w; }
-  /// The most loop iterations of a row of the output. A lane may be loaded and stored alone, and the last vector has up
-  /// to 16 lanes.
+  /// An upper limit for the loop iterations in a row of the output. The last vector has up to 16 lanes, which may be
+  /// loaded and stored one by one.
   std::int64_t iterations_of_row() const { return (out_w + 16) * (2 * window() + 4); }
   /// The argument of kernels.
   kernels::PoolWindow kernel_window() const;
@@ -57,7 +57,7 @@ Tensor pooled(const dispatch::Table<Problem>& table, const Problem& problem, con
   return y.done();
 }
 
-/// A plan for CPUs. Its kernel goes through `units`, which are rows or planes.
+/// A plan for CPUs. The kernel's work-items loop over `units`, which are rows or planes.
 template <class... Arguments>
 dispatch::PlanOr plan_pool_units(const dispatch::Target& target, const char* file, const char* entry,
                                  std::int64_t units, std::int64_t iterations, const Arguments&... arguments) {

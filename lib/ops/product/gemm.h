@@ -42,8 +42,8 @@ struct GemmProblem {
   MatrixLayout a, b, c;
   std::int64_t flags = 0;     ///< GemmFlag.
   EpilogueLayout epilogue{};  ///< f without with_relu. It needs contiguous rows of C.
-  /// b_is_weight: whether B is a weight. A packed copy of a weight pays if the weight is used again without a write.
-  /// b_kept: whether the weight's owner has the copy, or will keep it in this call.
+  /// b_is_weight: whether B is a weight. A packed copy of a weight saves time if the weight is used again without a
+  /// write. b_kept: whether the weight's owner has the copy, or will keep it in this call.
   std::int64_t b_is_weight = 0, b_kept = 0;
   ProductContext context{};
 
@@ -106,7 +106,7 @@ struct Gemm {
   std::array<const Contiguous*, 4> copies{};  ///< The copies that operands need. launch_gemm() queues them.
 };
 
-/// The problem of a product without a context, so its precision is fp32.
+/// The problem of a product that has no ProductContext. Its precision is fp32.
 GemmProblem problem_of(const Gemm& product);
 /// Queues a plan of the product. `b` is B, with its owner if a packed copy may be kept.
 void launch_gemm(const dispatch::Prepared& plan, const Gemm& product, const dispatch::OperandView& b);

@@ -25,8 +25,8 @@ constexpr int max_axes = 4;
 // The limit for inputs. More would exceed the 1024 bytes of arguments that every device takes.
 constexpr std::size_t max_inputs = 8;
 
-// The definitions that reduce/reduce.h requires and that do not depend on the graph. A tensor's strides are those of
-// the reduced axes, then those of the kept axes, each innermost first.
+// The definitions that reduce/reduce.h requires and that do not depend on the graph. A tensor has first the strides of
+// the reduced axes, then the strides of the kept axes, each innermost first.
 constexpr const char* common_text = R"(
 #define CURSOR graph_cursor
 #define READ_ONE_ALONG(at, i) graph_one_along(at, i, SOURCE)

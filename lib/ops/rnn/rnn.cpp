@@ -31,7 +31,7 @@ const Table<RnnBackward> backward_table("rnn_backward", backward_variants);
 
 Tensor contiguous_or_none(const Tensor& x) { return x.defined() ? contiguous(x) : x; }
 
-/// The key of a call: the shapes, and the options that shapes do not tell.
+/// The key of a call: the shapes, and the options that do not follow from shapes.
 dispatch::CallKey key_of(const char* op, const RnnInput& input, const RnnWeights& w, const RnnOptions& options,
                          std::initializer_list<const Tensor*> others, std::initializer_list<std::int64_t> settings) {
   dispatch::CallKey key = call_key(op,

@@ -11,9 +11,9 @@ namespace {
 
 // The registers of an item in addition to its weights and its four sums for each row.
 constexpr std::int64_t other_registers = 36;
-// Limits for the weights of a work-item. With more than max_weights, compilers moved some to memory. With more than
-// many_weights, a work-group of more than usual_items is better. With few_weights or less, more slices would only add
-// more sums.
+// Limits for the weights of a work-item. With more than max_weights, compilers moved some weights to memory. With more
+// than many_weights, work-groups of more than usual_items take less time. With few_weights or less, more slices would
+// only add more sums.
 constexpr std::int64_t max_weights = 192, many_weights = 96, few_weights = 32, usual_items = 256;
 // A multiprocessor of Intel can always run so many items at once, in sub-groups of eight.
 constexpr std::int64_t max_items = 512;

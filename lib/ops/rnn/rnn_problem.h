@@ -110,7 +110,7 @@ constexpr float absent_state = 0;
 std::int32_t flags_of(const RnnForward& problem) noexcept;
 std::int32_t flags_of(const RnnBackward& problem) noexcept;
 
-/// A kernel for the cell. Its defines are those of the cell and of FMA, and `defines`.
+/// A kernel for the cell. Its defines are `defines`, the cell's defines, and FMA.
 runtime::KernelSpec rnn_kernel(const RnnSizes& sizes, const Target& target, const char* source, const char* entry,
                                runtime::Defines defines = {});
 

@@ -52,8 +52,8 @@ Place packed_backward(Plan& plan, const RnnSizes& s, const Target& target, Place
   return packed.place;
 }
 
-// Whether the step kernel also multiplies the input. This saves writing and reading the products. It pays if there are
-// few steps, or if several rows share the reads of both weights and the weights fit well into the L2 cache.
+// Whether the step kernel also multiplies the input. This saves writing and reading the products. It saves time if
+// there are few steps, or if several rows share the reads of both weights and the weights fit well into the L2 cache.
 bool multiplies_input(const RnnSizes& s) {
   constexpr std::int64_t max_bytes = 2 << 20, min_batch = 8, few_steps = 4;
   if (s.steps <= few_steps) return true;

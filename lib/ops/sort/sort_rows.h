@@ -1,4 +1,4 @@
-// Sorting of rows. sort and topk use it, and so do ops that add by index on GPUs.
+// Sorting of rows. It is used by sort and topk, and on GPUs by ops that add by index.
 #pragma once
 
 #include "crisol/dtype.h"

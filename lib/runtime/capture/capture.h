@@ -35,7 +35,7 @@ bool made_for(const Capturer& capturer, const Block& block) noexcept;
 std::optional<std::size_t> add_parameter(Capturer& capturer, const Block& block);
 void set_parameter(Capturer& capturer, std::size_t number, const Block& block);
 std::size_t commands_of(const Capturer& capturer) noexcept;
-/// Queues the commands once more.
+/// Queues the commands again.
 void replay(Capturer& capturer);
 
 /// Each replay calls the function after the commands that have been captured so far: see call_in_replays.

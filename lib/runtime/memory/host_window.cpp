@@ -9,8 +9,9 @@
 
 namespace crisol::runtime {
 
-// While a part of a buffer is mapped, kernels must be able to use other parts. OpenCL promises this only for
-// sub-buffers. Drivers of CPUs do nothing when a buffer is mapped, because the pointer is the buffer's own memory.
+// The buffer is mapped only on CPUs. While a part of a buffer is mapped, kernels must be able to use other parts, but
+// OpenCL promises this only for sub-buffers. On CPUs, mapping has no effect, because the pointer is the buffer's own
+// memory.
 HostWindow::HostWindow(BlockPtr block, std::uint64_t offset, std::uint64_t bytes)
     : block_(std::move(block)),
       offset_(offset),

@@ -29,7 +29,7 @@ std::uint64_t rounded(std::uint64_t bytes) {
 
 // The bytes that the pool may take in total. Drivers may promise more memory than a device has, and fail or slow down
 // when it is used. So if the user sets no limit, the size of the device's memory is the limit. If the driver does not
-// tell this size, there is no limit.
+// report this size, there is no limit.
 std::uint64_t total_limit(std::uint64_t of_user, const DeviceInfo& info) noexcept {
   if (of_user != 0) return of_user;
   return info.global_memory != 0 ? info.global_memory : UINT64_MAX;
@@ -146,7 +146,8 @@ bool MemoryPool::take_cached(PooledBlock& block, std::uint64_t bytes) {
 
 bool MemoryPool::take_reserved(PooledBlock& block, Capturer& capturer, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  // The graph keeps this memory as long as it lives. So a block that is too large wastes less than a new block.
+  // A block that is up to three times too large is accepted. The graph keeps all its memory as long as it lives, so a
+  // new block would waste more.
   _cl_mem* const memory = take_from(capturer.idle, bytes, 3 * bytes);
   if (memory == nullptr) return false;
   reserved_.at(memory).idle = false;

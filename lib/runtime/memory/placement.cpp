@@ -22,8 +22,8 @@ struct FilledBuffer {
   std::uint64_t bytes = 0;
 };
 
-/// Where the lifetime goes in the buffer: into the smallest gap that fits, else after everything that is alive at that
-/// time. Nothing if the buffer would become too large.
+/// The position of a lifetime in the buffer: the smallest gap that fits, or else after everything that is alive at the
+/// same time. Nothing if the buffer would become too large.
 std::optional<std::uint64_t> place_in(const FilledBuffer& buffer, const Lifetime& life, std::uint64_t alignment,
                                       std::uint64_t max_buffer) {
   std::optional<std::uint64_t> best;

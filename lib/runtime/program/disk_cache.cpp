@@ -60,7 +60,7 @@ Contents read_contents(std::string_view file) {
   file.remove_prefix(sizeof header);
   if (std::string_view(header.magic, 8) != std::string_view(Header{}.magic, 8))
     return faulty("has a wrong magic number");
-  // Each size is checked alone first, because their sum could overflow.
+  // Each size is checked by itself first, because their sum could overflow.
   if (header.text_size > file.size() || header.binary_size > file.size() ||
       header.text_size + header.binary_size != file.size())
     return faulty("has a wrong size");

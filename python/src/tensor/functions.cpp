@@ -24,8 +24,8 @@ Tensor clip(const Tensor& x, const std::optional<Operand>& low, const std::optio
   const auto is_number = [](const std::optional<Operand>& bound) {
     return !bound || (bound->tensor() == nullptr && !std::isnan(bound->number().as_double()));
   };
-  // Uses clamp() for numbers, because its gradient at the bounds is 0, and that of maximum() would be half. A NaN bound
-  // is not passed on, because it means no bound to clamp().
+  // Uses clamp() for numbers, because its gradient at the bounds is 0. With maximum() it would be half. A NaN bound is
+  // not passed on, because clamp() treats it as no bound.
   if (is_floating(x.dtype()) && (low || high) && is_number(low) && is_number(high))
     return clamp(x, low ? low->number() : Scalar(NAN), high ? high->number() : Scalar(NAN));
   Tensor y = x;

@@ -56,7 +56,7 @@ INLINE void tile_multiply(TileSums acc, Operands* operands, __local StageWord* s
     stages_multiply(acc, operands, a, b, next_a, next_b, stages + STAGE, stages, slices);
   } while (--slices > 0);
 #ifdef KEEPS_READS
-  if (depth < 0) operands_keep(operands, next_a, next_b, stages);  // Never true, but no compiler can know.
+  if (depth < 0) operands_keep(operands, next_a, next_b, stages);  // Never true, but no compiler can find this out.
 #endif
 #endif
 }

@@ -133,7 +133,8 @@ INLINE void stage_element(__local StageWord* to, int side, int line, int depth, 
 #define RUNS (FRAGMENT_ROWS * FRAGMENT_COLUMNS * ACC / RUN)
 typedef SUM_TYPE TileSums[RUNS * ROW_RUN];
 
-// A number's place in a fragment is the sum of two terms: one depends on the lane, the other one on the number's index.
+// The row of a number in a fragment is the sum of two terms: one for the lane, and one for the number's index. This is
+// also true for the column.
 INLINE int item_row(void) { return wave_row() + acc_row(0, wave_lane()); }
 INLINE int item_column(void) { return wave_column() + acc_column(0, wave_lane()); }
 INLINE int run_row(int run) {

@@ -193,8 +193,8 @@ Run label_encoder(Call& call) {
   };
 }
 
-/// The node's result in ONNX is a sequence of maps. Here it is a tensor with a row for each map, and the value's facts
-/// have the keys.
+/// The node's result in ONNX is a sequence of maps. Here it is a tensor with a row for each map. The keys are among the
+/// known facts about the output.
 Run zip_map(Call& call) {
   call.check_counts(1, 1);
   call.require_dtype(0, DType::f32);

@@ -28,8 +28,9 @@ std::int64_t images_at_once(const Sizes& s, const Target& target) {
   return std::clamp<std::int64_t>(floats / s.tile_floats(1), 1, s.images);
 }
 
-// The cost in multiply-adds: those of the products, and the time to move numbers between the steps. In the time of some
-// 40 multiply-adds a GPU's memory moves one number (25 to 160, from vendors' figures; not measured).
+// The cost in multiply-adds. It consists of the products' multiply-adds, and of the time to move numbers between the
+// steps. A GPU's memory moves one number in the time of about 40 multiply-adds (25 to 160, from vendors' figures; not
+// measured).
 double cost_of(const Sizes& s) {
   constexpr double of_number = 40;
   const auto positions = static_cast<double>(s.positions() * s.tiles());

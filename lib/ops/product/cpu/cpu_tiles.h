@@ -54,8 +54,8 @@ std::optional<PackSource> b_source(const GemmProblem& problem);
 /// The key of a packed copy. `width` is the number of rows in a panel.
 DerivedKey pack_key(const PackSource& source, std::int64_t width);
 
-/// Returns nothing if the problem is beyond the kernel's int indices or the device's loop budget. If `gathers` is true,
-/// the plan has scratch for what product/cpu/gather.h stores about columns.
+/// Returns nothing if the problem is too large for the kernel's int indices or for the device's loop budget. If
+/// `gathers` is true, the plan has scratch memory for the data of product/cpu/gather.h about columns.
 std::optional<CpuTilePlan> plan_cpu_tiles(const dispatch::Target& target, std::int64_t m, std::int64_t n,
                                           std::int64_t k, std::int64_t batch, bool gathers,
                                           const CpuTileChoice& choice = {});

@@ -15,8 +15,8 @@ namespace {
 
 constexpr TileShape large_tile{128, 128, 64, 64, 1.0};
 
-// The smallest sizes for which packing pays. Packing reads and writes each element once. It saves the same amount for
-// each panel of the other operand.
+// The smallest sizes for which packing saves time. Packing reads and writes each element once. It saves the same amount
+// for each panel of the other operand.
 constexpr std::int64_t min_side = 1024, min_depth = 256;
 
 std::int64_t slices_of(const GemmProblem& p) { return ceil_div(p.k, slice_depth(p.precision())); }

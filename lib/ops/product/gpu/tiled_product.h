@@ -116,8 +116,8 @@ runtime::NdRange range_of(const Engine& engine, const TilePlan& plan);
 
 /// Adds the defines NO_FMA and ROLLED, which product/gpu/engines/fma_engine.h reads, for this device.
 void define_device(runtime::Defines& defines, const dispatch::Target& target);
-/// Adds the defines of kernels that store results (cl_kernels/product/target.h): the epilogue, VEC_C, and those of
-/// define_device().
+/// Adds the defines of kernels that store results (cl_kernels/product/target.h): the epilogue, VEC_C, and the defines
+/// of define_device().
 void define_result(runtime::KernelSpec& spec, const dispatch::Target& target, const EpilogueLayout& epilogue,
                    int vectors);
 
