@@ -56,14 +56,6 @@ INLINE void store_columns(const floatv* s, __global float* rows, const int count
   }
 }
 
-INLINE void store_labels(const intv best, __global long* label, __global const long* labels, const int count) {
-#if LABELS
-  int lanes[VW];
-  vstorev(best, 0, lanes);
-  FOR_ROWS(label[r] = labels[lanes[r]])
-#endif
-}
-
 #if KIND == 0
 INLINE void transform_columns(floatv* s, const int columns) {
 #if TRANSFORM == 1
@@ -105,7 +97,9 @@ INLINE void score_rows(floatv* s, const intv* named, const int count, const int 
     best = is_better ? (intv)(c) : best;
     largest = is_better ? s[c] : largest;
   }
-  store_labels(max(best, 0), label, labels, count);
+  int column[VW];
+  vstorev(max(best, 0), 0, column);
+  FOR_ROWS(label[r] = labels[column[r]])
 #endif
   if (columns >= LEAST_COLUMNS) transform_columns(s, columns);
   store_columns(s, y, count, columns);
@@ -125,7 +119,11 @@ INLINE void score_rows(const floatv* s, const intv* named, const int count, cons
   both[1] = s[0];
 #endif
   store_columns(both, y, count, 2);
-  store_labels(s[0] > LEAST_SCORE ? (intv)(1) : (intv)(0), label, labels, count);
+#if LABELS
+  float score[VW];
+  vstorev(s[0], 0, score);
+  FOR_ROWS(label[r] = labels[score[r] > LEAST_SCORE ? 1 : 0])
+#endif
 }
 #endif
 

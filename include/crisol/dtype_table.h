@@ -15,16 +15,17 @@ namespace crisol {
 
 /// A row of crisol/dtypes.def, which describes the columns.
 struct DTypeRow {
-  const char* name;
-  const char* code;
-  std::size_t size;  ///< The bytes of an element.
-  int digits, exponent;
-  DType value;
-  const char* opencl;
-  const char* python;
-  char format;
-  std::uint8_t dlpack;
-  std::int64_t onnx;
+  const char* name;     ///< In texts: "f32".
+  const char* code;     ///< In names of constants: "F32".
+  std::size_t size;     ///< The bytes of an element.
+  int digits;           ///< The bits of the significand, or those of a whole number without its sign.
+  int exponent;         ///< All finite floating-point numbers are below 2^exponent. 0 for other types.
+  DType value;          ///< The type that kernels compute in.
+  const char* opencl;   ///< The type in OpenCL C.
+  const char* python;   ///< The name in Python.
+  char format;          ///< The letter of Python's struct module.
+  std::uint8_t dlpack;  ///< The kind of DLPack.
+  std::int64_t onnx;    ///< The number of ONNX.
 };
 
 /// The rows, by the number of the type.
@@ -134,10 +135,11 @@ T element_of(double number) noexcept {
     return static_cast<T>(number);
 }
 
-/// Prints the names of the types for which a function holds, such as "f32 or f16".
+/// The types for which a function holds.
 struct TypesThat {
-  bool (*hold)(DType) noexcept;
+  bool (*hold)(DType) noexcept;  ///< The function.
 };
+/// Prints the names of the types, such as "f32 or f16".
 inline std::ostream& operator<<(std::ostream& out, TypesThat types) {
   const auto count = std::count_if(all_dtypes.begin(), all_dtypes.end(), types.hold);
   std::ptrdiff_t number = 0;

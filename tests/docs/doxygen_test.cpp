@@ -15,12 +15,15 @@ using namespace crisol::testing;
 
 namespace {
 
-/// Warnings to ignore: a constructor is described by its class, and ==, != and defaulted functions need no description.
+/// Warnings to ignore: a constructor is described by its class, ops::NAME_into by NAME and crisol/ops.h, and =, ==, !=
+/// and defaulted functions need no description.
 bool says_itself(const std::string& warning) {
   static const std::regex constructor(
       R"(Member (\w+)\(.* of (?:class|struct) (?:\w+::)*\1(?:<.*>)? is not documented)");
-  static const std::regex plain(R"(Member operator(?:==|!=)\(|=default \(function\))");
-  return std::regex_search(warning, constructor) || std::regex_search(warning, plain);
+  static const std::regex plain(R"(Member operator(?:=|==|!=)\(|=default \(function\))");
+  static const std::regex into(R"(Member \w+_into\(.* of namespace crisol::ops )");
+  return std::regex_search(warning, constructor) || std::regex_search(warning, plain) ||
+         std::regex_search(warning, into);
 }
 
 }  // namespace

@@ -101,7 +101,9 @@ typedef struct crisol_tensor crisol_tensor;
  * 1. The numbers count from 0 in the order of the rows of crisol/dtypes.def. */
 typedef int32_t crisol_dtype;
 enum {
+/** \cond */
 #define CRISOL_DTYPE(name, CODE, ...) CRISOL_##CODE,
+/** \endcond */
 #include "crisol/dtypes.def"
   CRISOL_DTYPE_COUNT /**< The number of element types. */
 };
