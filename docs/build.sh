@@ -24,7 +24,7 @@ python=build/python-tests/bin/python
 if [ -x "$python" ] && [ -e build/python/crisol/_crisol/__init__.pyi ]; then
   # Modules that crisol itself does not import are named.
   modules="crisol crisol.from_pytorch"
-  if compgen -G "build/python/crisol/_dist*" >/dev/null; then modules="$modules crisol.dist"; fi
+  if compgen -G "build/python/crisol/_dist*" >/dev/null; then modules="$modules crisol.distributed"; fi
   # shellcheck disable=SC2086
   PYTHONPATH=build/python "$python" -m pdoc --docformat restructuredtext --output-directory build/api/python $modules \
     '!crisol\._' '!crisol\.nn\._'

@@ -6,7 +6,7 @@
 #   crisol-…-cp312-abi3-manylinux_….whl    for Python 3.12 and later, with the headers of Debian 13's Python 3.13
 # Both are built by this machine's compiler, so they run where the C and C++ libraries are as new as here. Debian 12 gives
 # manylinux_2_36 or older. The second wheel needs root for debootstrap, which makes a root of Debian 13 in build/wheel.
-# They leave crisol.dist out, because it would fit one MPI only. Checks the files in the wheels, their size (at most 15
+# They leave crisol.distributed out, because it would fit one MPI only. Checks the files in the wheels, their size (at most 15
 # MB), and their platform (by auditwheel). Needs network for PyPI. Ends with 3 if something is missing that cannot be
 # installed.
 set -euo pipefail

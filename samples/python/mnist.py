@@ -49,7 +49,7 @@ class Ranks:
     def __init__(self):
         self.dist = None
         if any(name in os.environ for name in ("OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK")):
-            from crisol import dist
+            from crisol import distributed as dist
 
             self.dist = dist
             dist.init()

@@ -5,7 +5,7 @@ import threading
 import time
 
 import crisol
-from crisol import dist
+from crisol import distributed as dist
 
 
 def throw():

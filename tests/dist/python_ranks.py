@@ -1,4 +1,4 @@
-"""python_ranks.py [--mpi4py]: checks crisol.dist on the ranks of mpirun. An error on any rank ends the run.
+"""python_ranks.py [--mpi4py]: checks crisol.distributed on the ranks of mpirun. An error on any rank ends the run.
 
 With --mpi4py, mpi4py starts MPI before and uses it in between.
 """
@@ -12,7 +12,8 @@ else:
 
 import crisol
 import numpy as np
-from crisol import data, dist, nn
+from crisol import data, nn
+from crisol import distributed as dist
 from crisol.nn import functional as F
 
 dist.init()

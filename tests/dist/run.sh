@@ -134,12 +134,12 @@ python_learns() {
   [ "$(grep -c 'and 1 more ranks' <<<"$output")" -eq 1 ] && grep -qE 'epoch 2: .* test (9[0-9]|100)\.' <<<"$output"
 }
 
-# python_of_dist: crisol.dist, alone and beside mpi4py.
+# python_of_dist: crisol.distributed, alone and beside mpi4py.
 python_of_dist() {
   local folder=$crisol_root/tests/dist
   if [ -n "$dist_without_python" ]; then
     skipped[dist]=$((skipped[dist] + 6))
-    echo "[skipped] crisol.dist of Python: $dist_without_python"
+    echo "[skipped] crisol.distributed of Python: $dist_without_python"
     return
   fi
   dist_variables=("PYTHONPATH=$crisol_build/python" PYTHONDONTWRITEBYTECODE=1)

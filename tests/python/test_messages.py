@@ -129,7 +129,7 @@ def places():
     yield from (crisol.Checkpoint, crisol.Generator, crisol.linalg, crisol.trace)
 
 
-# Members of crisol.dist, which is not built everywhere, and of C++ in messages of functions that Python does not have.
+# Members of crisol.distributed, which is not built everywhere, and of C++ in messages of functions that Python does not have.
 OTHERS = {"init", "finish", "clip_grad_norm", "fork", "next", "sequence"}
 
 

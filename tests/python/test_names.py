@@ -21,7 +21,7 @@ def modules():
     for module in pkgutil.walk_packages(crisol.__path__, "crisol."):
         if any(part.startswith("_") for part in module.name.split(".")):
             continue
-        if module.name != "crisol.dist" or importlib.util.find_spec("crisol._dist"):  # A wheel leaves it out.
+        if module.name != "crisol.distributed" or importlib.util.find_spec("crisol._dist"):  # A wheel leaves it out.
             yield module.name
 
 
@@ -63,7 +63,7 @@ def has_text(value):
 def test_reference_has_every_public_name(tmp_path):
     pytest.importorskip("pdoc")
     # As docs/build.sh does: modules that crisol itself does not import are named.
-    named = [module for module in ("crisol", "crisol.from_pytorch", "crisol.dist") if module in modules()]
+    named = [module for module in ("crisol", "crisol.from_pytorch", "crisol.distributed") if module in modules()]
     command = [sys.executable, "-m", "pdoc", "--docformat", "restructuredtext", "--output-directory", str(tmp_path)]
     command += [*named, r"!crisol\._", r"!crisol\.nn\._"]
     done = subprocess.run(command, capture_output=True, text=True)

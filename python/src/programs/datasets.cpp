@@ -176,7 +176,7 @@ void bind_samplers(nb::module_& m) {
       .def("__len__", &Sampler::size)
       .def("order", &Sampler::order, "epoch"_a, "The indices of the samples of an epoch.");
   nb::class_<io::ShardedSampler, Sampler>(m, "ShardedSampler",
-                                          "The part of one rank of a run (crisol.dist) of the order of another "
+                                          "The part of one rank of a run (crisol.distributed) of the order of another "
                                           "sampler. Each batch of batch_size samples is "
                                           "cut into one part for each rank. So all ranks together read each sample "
                                           "once. The loader of a rank takes batches "

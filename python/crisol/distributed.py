@@ -1,6 +1,6 @@
 """Training on several devices: one process for each device, connected by MPI.
 
-    from crisol import dist
+    from crisol import distributed as dist
 
     dist.init()                                    # First of all: it chooses the device of this rank.
     net = Net()
@@ -31,7 +31,7 @@ try:
     from . import _dist
 except ImportError as error:
     raise ImportError(
-        "crisol.dist is not in this package, or its MPI is missing: install MPI (Debian: libopenmpi-dev openmpi-bin) "
+        "crisol.distributed is not in this package, or its MPI is missing: install MPI (Debian: libopenmpi-dev openmpi-bin) "
         f"and build crisol from its source with pip ({error})"
     ) from error
 from ._dist import (
