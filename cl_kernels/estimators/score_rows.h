@@ -97,9 +97,9 @@ INLINE void score_rows(floatv* s, const intv* named, const int count, const int 
     best = is_better ? (intv)(c) : best;
     largest = is_better ? s[c] : largest;
   }
-  int column[VW];
-  vstorev(max(best, 0), 0, column);
-  FOR_ROWS(label[r] = labels[column[r]])
+  int column[VW];  // In Oclgrind 21.10, max(best, 0) of a vector and a number reads behind the number.
+  vstorev(best, 0, column);
+  FOR_ROWS(label[r] = labels[max(column[r], 0)])
 #endif
   if (columns >= LEAST_COLUMNS) transform_columns(s, columns);
   store_columns(s, y, count, columns);
