@@ -15,6 +15,7 @@
 #include "crisol/device.h"
 #include "dispatch/choose.h"
 #include "doctest/doctest.h"
+#include "graph/spec.h"
 #include "support/coverage.h"
 #include "support/processes/subprocess.h"
 
@@ -79,6 +80,7 @@ int main(int argc, char** argv) {
   // The variants that run must not depend on measurements on this machine, or on variants found wrong here.
   if (std::getenv("CRISOL_TUNING") == nullptr) set_variable("CRISOL_TUNING", "0");
   if (std::getenv("CRISOL_VERIFY") == nullptr) set_variable("CRISOL_VERIFY", "off");
+  crisol::graph::checks_graphs = true;
   if (!is_expected_device()) return 2;
   forbid_as_asked();
   const std::string statements = take_variable("CRISOL_TEST_STATEMENTS");

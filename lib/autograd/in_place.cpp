@@ -107,11 +107,12 @@ Tensor sum_to_shape(const Tensor& dy, const Shape& shape) {
               [&] { return [from = dy.shape()](const Tensor& ddy) { return ddy.expand(from); }; });
 }
 
-bool records_write(const char* op, const Tensor& x, bool value_wants_gradient) {
+void require_written(const char* op, const Tensor& x) {
   require(x.defined(), op, "the tensor to be written is undefined");
-  if (Recorder* r = recorder())
-    r->made(op, x);  // The recorder must refuse this tensor, because a graph cannot express
-                     // its new values.
+}
+
+bool records_write(const char* op, const Tensor& x, bool value_wants_gradient) {
+  require_written(op, x);
   if (!grad_enabled()) return false;
   const Tensor whole = whole_of(x);
   for (const Tensor* leaf : {&x, &whole})

@@ -16,13 +16,34 @@
 #include "base/thread_context.h"
 #include "crisol/tensor.h"
 #include "tensor/impl.h"
+#include "tensor/recorder.h"
 
 namespace crisol::autograd {
 
+/// Throws if the tensor that an op writes is undefined.
+void require_written(const char* op, const Tensor& x);
+
 /// Whether a write to x must be recorded: ops are recorded, and x or a written value requires a gradient. Throws,
 /// before anything is written, for a leaf that requires a gradient and for a view of such a leaf. Also throws for a
-/// view that was made under NoGrad, if the write would have to be recorded. Tells a Recorder of the write.
+/// view that was made under NoGrad, if the write would have to be recorded.
 bool records_write(const char* op, const Tensor& x, bool value_wants_gradient);
+
+/// Does nothing and returns false, unless the thread traces. In a trace, calls write(), which replaces the elements of
+/// x, and notes the new elements: result() computes them, with the shape and dtype of x.
+template <class Result, class Write>
+bool noted_write(const char* op, const Tensor& x, const Result& result, const Write& write) {
+  Recorder* const r = recorder();
+  if (r == nullptr) return false;
+  require_written(op, x);
+  r->writes(op, x);
+  const Recorder::Value value = r->of(result());
+  {
+    const PauseRecorder pause;
+    write();
+  }
+  r->wrote(x, value);
+  return true;
+}
 
 /// While it lives, functions that save this tensor's elements for backward save a copy, because an op in place
 /// overwrites the elements.

@@ -3,6 +3,7 @@
 #include "autograd/in_place.h"
 #include "base/text.h"
 #include "crisol/ops/copy.h"
+#include "ops/collapse.h"
 
 namespace crisol {
 
@@ -36,6 +37,9 @@ Tensor Tensor::detach() const { return make_alias(*this); }
 
 Tensor& Tensor::fill_(const Scalar& value) {
   constexpr const char* op = "fill_";
+  const bool is_noted = autograd::noted_write(
+      op, *this, [&] { return full({}, value, dtype(), device()).expand(shape()); }, [&] { fill_(value); });
+  if (is_noted) return *this;
   const bool recorded = autograd::records_write(op, *this, false);
   ops::fill_into(*this, value);
   if (recorded) {
@@ -50,6 +54,11 @@ Tensor& Tensor::fill_(const Scalar& value) {
 void Tensor::copy_from(const Tensor& source) {
   constexpr const char* op = "copy_from";
   require(source.defined(), op, "the source is undefined");
+  require(ops::broadcast_shape(op, shape(), source.shape()) == shape(), op, "shape ", source.shape(),
+          " does not broadcast to ", shape());
+  const bool is_noted = autograd::noted_write(
+      op, *this, [&] { return source.to(device()).to(dtype()).expand(shape()); }, [&] { copy_from(source); });
+  if (is_noted) return;
   if (!autograd::records_write(op, *this, source.requires_grad())) return ops::copy_into(*this, source);
   const Tensor value = source.to(device()).to(dtype());
   ops::copy_into(*this, value);

@@ -164,6 +164,11 @@ struct Node {
   Control control = {};
   std::vector<Graph> bodies;
   std::size_t captures = 0;
+  /// Whether the run also does the work of other nodes, or has numbers in place of inputs. The inputs are then not
+  /// those of the op.
+  bool is_joined = false;
+  /// The ops::fault_number of the function that the user called, for a node of a trace.
+  std::int32_t fault = 0;
 
   std::string_view op_name() const { return op == Op::other ? other_op : name_of(op); }
 };
@@ -178,7 +183,9 @@ struct Graph {
   std::vector<int> inputs, outputs;
   std::vector<int> weights;                      ///< Values that each run gets, like inputs.
   std::vector<std::pair<int, Datum>> constants;  ///< Other values that are known before the run.
-  bool is_of_file = false;                       ///< Whether an Error of a node gets the node's name and op.
+  /// Tensors that a run updates in place. The last inputs are their elements, and the last outputs the new elements.
+  std::vector<Tensor> states;
+  bool is_of_file = false;  ///< Whether an Error of a node gets the node's name and op.
 };
 
 /// Whether each run of the node gives other outputs. This is also true if a node in its bodies does.

@@ -7,7 +7,9 @@
 #include "crisol/error.h"
 #include "crisol/grad_mode.h"
 #include "graph/passes/passes.h"
+#include "graph/spec.h"
 #include "graph/specialise.h"
+#include "graph/states.h"
 #include "graph/walk.h"
 #include "runtime/capture/capture.h"
 #include "runtime/memory/stored_block.h"
@@ -49,24 +51,27 @@ std::optional<Graph> optimise(const Graph& graph, const Data& inputs, const std:
   std::size_t folded = 0;
   std::optional<Graph> fixed = specialise(graph, inputs, weights, device, &folded);
   if (!fixed) return {};
+  if (checks_graphs) check_graph(*fixed, folding);
   if (changes != nullptr && is_enabled(folding)) changes->emplace_back(folding, folded);
   for (const Pass& pass : all_passes()) {
     if (!is_enabled(pass.name)) continue;
     const std::size_t count = pass.apply(*fixed, device);
+    if (checks_graphs) check_graph(*fixed, pass.name);
     if (changes != nullptr) changes->emplace_back(pass.name, count);
   }
+  write_states_in_place(*fixed);
   return fixed;
 }
 
 Program::Program(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device)
-    : device_(device) {
+    : device_(device), states_(graph.states) {
   const NoGrad no_grad;
-  for (const Tensor& weight : weights)
-    weights_.push_back({weight.impl()->storage, weight.impl()->storage->version.load(), weight.impl()->storage->moves});
+  for (const Tensor& weight : weights) weights_.push_back(weight_of(weight));
+  for (const Tensor& state : states_) places_.push_back(weight_of(state));
   for (const Datum& input : inputs)
     inputs_.push_back(input.on_host() ? input : Datum(input.tensor(device).detach().clone()));
   runtime::LoadedPrograms programs(device.state());
-  std::optional<Graph> fixed = optimise(graph, inputs_, weights, device);
+  std::optional<Graph> fixed = optimise(graph, with_states(inputs_, states_), weights, device);
   if (!fixed) return;
   // The passes computed new weights. The pool still holds the memory of the old weights.
   release_unused_memory(device, programs);
@@ -99,13 +104,15 @@ void Program::capture_run(Graph& graph) {
         // Each run writes the inputs, so copies of them in other layouts must be made in each run.
         for (const Datum& input : inputs_)
           if (!input.on_host()) input.tensor(device_).impl()->storage->written();
+        for (const Tensor& state : states_) state.impl()->storage->written();
         versions = versions_of(inputs_, device_);
-        outputs_ = walk(graph, inputs_, {}, device_, std::move(constants),
+        outputs_ = walk(graph, with_states(inputs_, states_), {}, device_, std::move(constants),
                         [&](const Node&, const Data&, const std::function<Data()>& compute) {
                           Data results = compute();
                           borrowed.give_back_unused();
                           return results;
                         });
+        update_states(states_, outputs_, device_);
       },
       device_);
   packed_ = thread_context().program.packed_reads - packed_before;
@@ -118,21 +125,31 @@ bool Program::fits_inputs(const Data& inputs) const {
   return std::equal(inputs.begin(), inputs.end(), inputs_.begin(), inputs_.end(), are_alike);
 }
 
+Program::Weight Program::weight_of(const Tensor& x) {
+  const std::shared_ptr<Storage>& storage = x.impl()->storage;
+  return {storage, storage->version.load(), storage->moves};
+}
+
 bool Program::fits_weights(const std::vector<Tensor>& weights) const {
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    const Storage& storage = *weights[i].impl()->storage;
-    if (&storage != weights_[i].storage.get() || storage.version.load() != weights_[i].version ||
-        storage.moves != weights_[i].moves)
+  const auto is_there = [](const Tensor& x, const Weight& then) {
+    const Weight now = weight_of(x);
+    return now.storage == then.storage && now.moves == then.moves;
+  };
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    if (!is_there(weights[i], weights_[i]) || weights[i].impl()->storage->version.load() != weights_[i].version)
       return false;
-  }
-  return true;
+  return std::equal(states_.begin(), states_.end(), places_.begin(), is_there);
 }
 
 Data Program::run(const Data& inputs) {
   const NoGrad no_grad;
   const std::lock_guard lock(mutex_);
   // Without a capture, a result may be a constant or an input.
-  if (!captured_) return copies_of(graph::run(*graph_, inputs, {}, device_), device_);
+  if (!captured_) {
+    Data outputs = graph::run(*graph_, with_states(inputs, states_), {}, device_);
+    update_states(states_, outputs, device_);
+    return copies_of(std::move(outputs), device_);
+  }
   memory_->set_inputs(inputs, inputs_);
   Data results = memory_->new_outputs(outputs_);
   captured_->replay();
@@ -172,7 +189,7 @@ std::optional<Graph> Programs::graph_of(const Graph& graph, const std::vector<Te
 
 std::optional<Data> Programs::run(const Graph& graph, const std::vector<Tensor>& inputs,
                                   const std::vector<Tensor>& weights, Device device) {
-  if (needs_nodes(inputs, weights)) return {};
+  if (needs_nodes(inputs, weights) || autograd::recording(graph.states)) return {};
   std::unique_lock lock(mutex_);
   if (!has_programs_) return {};
   const Data data = known(inputs);
@@ -188,6 +205,7 @@ std::optional<Data> Programs::run(const Graph& graph, const std::vector<Tensor>&
     refuse(std::move(layouts));
     return {};
   }
+  ++made_;
   if (programs_.size() == max_programs) programs_.pop_back();
   programs_.insert(programs_.begin(), program);
   return program->outputs();

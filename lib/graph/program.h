@@ -2,6 +2,7 @@
 // queue again.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -43,7 +44,7 @@ class Program {
 
   /// Whether the program was made for inputs of these dtypes and shapes, and for these numbers of inputs on the host.
   bool fits_inputs(const Data& inputs) const;
-  /// Whether the program was made for these values of the weights.
+  /// Whether the program was made for these values of the weights, and its states are where they were.
   bool fits_weights(const std::vector<Tensor>& weights) const;
   /// Whether the program can run. It cannot if a size or a branch depends on values of inputs that are not on the host.
   bool can_run() const noexcept { return captured_ || graph_; }
@@ -63,8 +64,12 @@ class Program {
     std::shared_ptr<const Storage> storage;
     std::uint64_t version, moves;
   };
+  static Weight weight_of(const Tensor& x);
+
   Device device_;
   std::vector<Weight> weights_;
+  std::vector<Tensor> states_;  ///< Of the graph.
+  std::vector<Weight> places_;  ///< Of the states. Their versions do not count.
   /// Memory that the commands read, for weights whose values stay in a file.
   std::vector<std::shared_ptr<runtime::Block>> borrowed_;
   std::size_t packed_ = 0;
@@ -86,6 +91,8 @@ class Programs {
   /// wanted, or while the thread traces or captures, because all three must see the nodes.
   std::optional<Data> run(const Graph& graph, const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights,
                           Device device);
+  /// How many programs were made so far.
+  std::size_t made() const noexcept { return made_; }
   /// The graph that run() would run, after the passes. Its weights are constants. Nothing if run() would give nothing.
   /// `changes` gets all steps.
   std::optional<Graph> graph_of(const Graph& graph, const std::vector<Tensor>& inputs,
@@ -108,6 +115,7 @@ class Programs {
   std::mutex mutex_;
   std::vector<std::shared_ptr<Program>> programs_;  ///< The program that was used last is the first.
   std::vector<Layouts> refused_;                    ///< The last inputs that had no program.
+  std::atomic<std::size_t> made_ = 0;
   bool has_programs_ = true;
   InputNumbers numbers_;
   bool by_numbers_ = false;  ///< Whether programs depend on the numbers of small inputs.

@@ -27,6 +27,7 @@ class Specialiser {
 
   Graph specialise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights) {
     fixed_.is_of_file = graph.is_of_file;
+    fixed_.states = graph.states;
     Places places = new_places(graph);
     for (std::size_t i = 0; i < inputs.size(); ++i) add_input(place_in(places, graph.inputs[i]), inputs[i]);
     for (std::size_t i = 0; i < weights.size(); ++i) add_constant(place_in(places, graph.weights[i]), weights[i]);

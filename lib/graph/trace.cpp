@@ -30,7 +30,7 @@ std::vector<Tensor> with_batch(const std::vector<Tensor>& inputs, int axis, std:
 }
 
 Traced trace_once(const TensorFunction& function, const std::vector<Tensor>& inputs, const NamedTensors& state,
-                  const TraceNames& names, Rewrite rewrite) {
+                  const TraceNames& names, Rewrite rewrite, Writes writes) {
   Tracer tracer(state);
   for (std::size_t i = 0; i < inputs.size(); ++i)
     tracer.add_input(inputs[i], name_of(names.inputs, "input", i, inputs.size()));
@@ -41,7 +41,7 @@ Traced trace_once(const TensorFunction& function, const std::vector<Tensor>& inp
           outputs.size(), " outputs");
   for (std::size_t i = 0; i < outputs.size(); ++i)
     tracer.add_output(outputs[i], name_of(names.outputs, "output", i, outputs.size()));
-  auto [graph, weights] = tracer.finish();
+  auto [graph, weights] = tracer.finish(writes == Writes::kept);
   if (rewrite != nullptr) rewrite(graph);
   return {std::move(graph), std::move(weights)};
 }
@@ -49,7 +49,7 @@ Traced trace_once(const TensorFunction& function, const std::vector<Tensor>& inp
 }  // namespace
 
 Traced trace(const TensorFunction& function, const std::vector<Tensor>& inputs, const NamedTensors& state,
-             const TraceNames& names, Rewrite rewrite) {
+             const TraceNames& names, Rewrite rewrite, Writes writes) {
   require(!inputs.empty(), op, "a trace needs at least one example input");
   require(names.inputs.empty() || names.inputs.size() == inputs.size(), op, names.inputs.size(), " names for ",
           inputs.size(), " inputs");
@@ -64,10 +64,21 @@ Traced trace(const TensorFunction& function, const std::vector<Tensor>& inputs, 
   const NoGrad no_grad;
   // A batch size of 1 is avoided, because an axis of size 1 broadcasts.
   const std::int64_t batch = std::max<std::int64_t>(inputs[0].size(names.batch_axis), 2);
-  Traced first = trace_once(function, with_batch(inputs, names.batch_axis, batch), state, names, rewrite);
-  const Traced second = trace_once(function, with_batch(inputs, names.batch_axis, batch + 1), state, names, rewrite);
-  make_symbolic(first.graph, second.graph, {batch, batch + 1, names.batch, names.batch_axis});
-  return first;
+  const auto traced = [&](const std::vector<Tensor>& of) {
+    return trace_once(function, of, state, names, rewrite, writes);
+  };
+  try {
+    Traced first = traced(with_batch(inputs, names.batch_axis, batch));
+    const Traced second = traced(with_batch(inputs, names.batch_axis, batch + 1));
+    make_symbolic(first.graph, second.graph, {batch, batch + 1, names.batch, names.batch_axis});
+    return first;
+  } catch (...) {
+    if (writes == Writes::dropped) throw;
+    Traced exact = traced(inputs);
+    if (exact.graph.states.empty()) throw;
+    exact.has_any_batch = false;
+    return exact;
+  }
 }
 
 }  // namespace crisol::graph

@@ -5,6 +5,7 @@
 #include "base/element_number.h"
 #include "base/text.h"
 #include "graph/passes/passes.h"
+#include "ops/index/indexing.h"
 
 namespace crisol::graph {
 
@@ -30,7 +31,10 @@ Tracer::Tracer(const NamedTensors& state) {
   thread_context().recorder = this;
 }
 
-Tracer::~Tracer() { thread_context().recorder = nullptr; }
+Tracer::~Tracer() {
+  thread_context().recorder = nullptr;
+  for (const auto& [place, written] : written_) weights_[place].copy_from(written.before);
+}
 
 Tracer::Key Tracer::key_of(const Tensor& x) {
   const TensorImpl& impl = *x.impl();
@@ -78,21 +82,46 @@ void Tracer::add_output(const Tensor& y, const std::string& name) {
   graph_.outputs.push_back(value);
 }
 
-std::pair<Graph, std::vector<Tensor>> Tracer::finish() {
+void Tracer::add_states() {
+  for (const auto& [place, written] : written_) {
+    graph_.inputs.push_back(graph_.weights[place]);
+    graph_.outputs.push_back(written.value);
+    graph_.states.push_back(weights_[place]);
+  }
+}
+
+void Tracer::check_versions(const std::vector<bool>& used, bool has_states) const {
+  const auto name = [&](Value value) { return graph_.values[at(value)].name; };
+  for (const auto& [key, bound] : bound_) {
+    if (bound.version == bound.storage->version.load()) continue;
+    const std::optional<std::size_t> place = weight_of(bound.storage.get());
+    if (has_states && place) {
+      require(key != key_of(weights_[*place]), op_name, "the function writes to ", name(graph_.weights[*place]),
+              " in a way that a graph does not have");
+      continue;  // The view has the elements from before a write.
+    }
+    // Constants and weights are read after the run. So they must still have the values that they had during the run.
+    require(!used[at(bound.value)] || !is_known_[at(bound.value)], op_name, "the function reads ", name(bound.value),
+            " and writes to it later; a graph has no such step");
+  }
+  for (const auto& [place, written] : written_)
+    require(has_states || !used[at(graph_.weights[place])], op_name, "the function reads ", name(graph_.weights[place]),
+            " and writes to it later; a graph has no such step");
+}
+
+std::pair<Graph, std::vector<Tensor>> Tracer::finish(bool has_states) {
+  if (has_states) add_states();
   remove_dead_nodes(graph_, Device());
   std::vector<bool> used(graph_.values.size());
   for (const Node& node : graph_.nodes)
     for (const int input : node.inputs)
       if (input != absent) used[at(input)] = true;
-  // Constants and weights are read after the run. So they must still have the values that they had during the run.
-  for (const auto& [key, bound] : bound_)
-    require(!used[at(bound.value)] || !is_known_[at(bound.value)] || bound.version == bound.storage->version.load(),
-            op_name, "the function reads ", graph_.values[at(bound.value)].name,
-            " and writes to it later; a graph has no such step");
+  for (const int output : graph_.outputs) used[at(output)] = true;
+  check_versions(used, has_states);
   std::vector<int> weights;
   std::vector<Tensor> tensors;
   for (std::size_t i = 0; i < weights_.size(); ++i) {
-    if (!used[at(graph_.weights[i])]) continue;
+    if (!used[at(graph_.weights[i])] || (has_states && written_.count(i) > 0)) continue;
     weights.push_back(graph_.weights[i]);
     tensors.push_back(weights_[i]);
   }
@@ -109,7 +138,7 @@ Tracer::Value Tracer::of(const Tensor& x) {
   const auto maker = makers_.find(storage);
   if (maker != makers_.end())
     fail(ErrorCode::invalid_argument, op_name, "a tensor of shape ", x.shape(), " comes from ", maker->second.first,
-         ", which has no form in ONNX");
+         ", which no graph has");
   const bool is_view = std::any_of(bound_.begin(), bound_.end(),
                                    [&](const auto& entry) { return entry.second.storage.get() == storage; });
   require(!is_view, op_name, "a tensor of shape ", x.shape(), " is a view that no traced function made");
@@ -168,12 +197,47 @@ std::vector<Tracer::Value> Tracer::node(GraphOp op, std::vector<Value> inputs, A
 
 void Tracer::bind(const Tensor& x, Value value) {
   if (find(x) != nullptr) return;
-  Bound& bound = bound_[key_of(x)];
-  // A graph cannot write to a tensor that existed before the run, so such a tensor keeps its value here. A result that
-  // was written to gets the new value.
-  if (bound.storage != nullptr && is_given_[at(bound.value)]) return;
-  bound = {value, x.impl()->storage->version.load(), x.impl()->storage};
+  bound_[key_of(x)] = {value, x.impl()->storage->version.load(), x.impl()->storage};
   if (!graph_.values[at(value)].shape) name_after(value, x);
+}
+
+void Tracer::writes(const char* op, const Tensor& x) {
+  const std::optional<std::size_t> place = weight_of(x.impl()->storage.get());
+  if (!place) return made(op, x);
+  const Value weight = graph_.weights[*place];
+  const std::string& name = graph_.values[at(weight)].name;
+  require(key_of(x) == key_of(weights_[*place]), op_name, op, " writes to a part of ", name,
+          ", which a graph does not have; use index_put_ with tensors of positions");
+  require(read_.count(weight) == 0, op_name, op, " writes to ", name,
+          ", whose elements the function reads on the host");
+  if (written_.count(*place) > 0) return;
+  const PauseRecorder pause;
+  written_[*place] = {weight, x.clone()};
+}
+
+void Tracer::wrote(const Tensor& x, Value value) {
+  const Storage* storage = x.impl()->storage.get();
+  const auto bound = bound_.find(key_of(x));
+  if (const std::optional<std::size_t> place = weight_of(storage))
+    written_[*place].value = value;
+  else if (bound == bound_.end() || is_given_[at(bound->second.value)])
+    return;  // The tensor is older than the trace and no part of the state, so a graph cannot write to it.
+  bound->second.value = value;
+  bound->second.version = storage->version.load();
+}
+
+std::optional<std::size_t> Tracer::weight_of(const Storage* storage) const {
+  for (std::size_t i = 0; i < weights_.size(); ++i)
+    if (weights_[i].impl()->storage.get() == storage) return i;
+  return {};
+}
+
+std::set<Tracer::Value> Tracer::values_behind(Value value) const {
+  std::set<Value> all{value};
+  for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend(); ++node)
+    if (std::any_of(node->outputs.begin(), node->outputs.end(), [&](Value output) { return all.count(output) > 0; }))
+      all.insert(node->inputs.begin(), node->inputs.end());
+  return all;
 }
 
 void Tracer::bind_constant(const Tensor& x) {
@@ -185,12 +249,19 @@ void Tracer::bind_constant(const Tensor& x) {
 }
 
 void Tracer::made(const char* op, const Tensor& x) {
+  for (; named_ < graph_.nodes.size(); ++named_) graph_.nodes[named_].fault = ops::fault_number(op);
   if (find(x) == nullptr) makers_[x.impl()->storage.get()] = {op, x.impl()->storage};
 }
 
 void Tracer::read(const Tensor& x) {
-  require(is_known_[at(of(x))], op_name, "the function reads the elements of a tensor of shape ", x.shape(),
-          " on the host, and they depend on an input");
+  const Value value = of(x);
+  const std::set<Value> values = values_behind(value);
+  const bool is_of_state = std::any_of(written_.begin(), written_.end(), [&](const auto& written) {
+    return values.count(graph_.weights[written.first]) > 0;
+  });
+  require(is_known_[at(value)] && !is_of_state, op_name, "the function reads the elements of a tensor of shape ",
+          x.shape(), " on the host, and they depend on an input or on a tensor that it writes");
+  read_.insert(values.begin(), values.end());
 }
 
 }  // namespace crisol::graph

@@ -3,6 +3,8 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,8 +24,9 @@ class Tracer final : public Recorder {
 
   void add_input(const Tensor& x, const std::string& name);
   void add_output(const Tensor& y, const std::string& name);
-  /// The graph, and the tensors of its weights.
-  std::pair<Graph, std::vector<Tensor>> finish();
+  /// The graph, and the tensors of its weights. With `has_states`, tensors of the state that the function writes become
+  /// Graph::states. Otherwise such writes have no effect on the graph.
+  std::pair<Graph, std::vector<Tensor>> finish(bool has_states);
 
   using Recorder::node;
   Value of(const Tensor& x) override;
@@ -31,6 +34,8 @@ class Tracer final : public Recorder {
   Value number(const Scalar& value, DType dtype, Device device) override;
   std::vector<Value> node(GraphOp op, std::vector<Value> inputs, Attributes attributes, int outputs) override;
   void bind(const Tensor& x, Value value) override;
+  void writes(const char* op, const Tensor& x) override;
+  void wrote(const Tensor& x, Value value) override;
   void bind_constant(const Tensor& x) override;
   void made(const char* op, const Tensor& x) override;
   void read(const Tensor& x) override;
@@ -43,14 +48,29 @@ class Tracer final : public Recorder {
     std::uint64_t version;
     std::shared_ptr<const Storage> storage;  ///< Kept alive, so that no other storage gets its address.
   };
+  /// A tensor of the state that the function writes.
+  struct Written {
+    Value value;    ///< The present one.
+    Tensor before;  ///< A copy of the elements from before the trace, which come back at its end.
+  };
   static Key key_of(const Tensor& x);
   /// Null if the tensor has no value, or if it was written to afterwards.
   const Bound* find(const Tensor& x) const;
+  /// The position among weights_ of the tensor of which x shows elements.
+  std::optional<std::size_t> weight_of(const Storage* storage) const;
+  /// The value and all values that it depends on.
+  std::set<Value> values_behind(Value value) const;
+  void add_states();
+  /// Refuses tensors that the graph reads too late: the function has written them.
+  void check_versions(const std::vector<bool>& used, bool has_states) const;
   Value add_value(std::string name, const Tensor& of);
   void name_after(Value value, const Tensor& x);
 
   Graph graph_;
   std::vector<Tensor> weights_;
+  std::map<std::size_t, Written> written_;  ///< By the position among weights_.
+  std::set<Value> read_;                    ///< Values that the host's reads depend on.
+  std::size_t named_ = 0;                   ///< How many nodes know the function that they are of.
   std::map<Key, Bound> bound_;
   std::map<const Storage*, std::pair<const char*, std::shared_ptr<const Storage>>> makers_;
   std::vector<bool> is_known_;  ///< For each value: whether it depends on no input.

@@ -13,13 +13,13 @@ constexpr std::array ids{
 #define CRISOL_BINARY(name, ...) std::string_view(#name),
 #define CRISOL_TERNARY(name, ...) std::string_view(#name),
 #include "crisol/ops/pointwise.def"
-#define CRISOL_GRAPH_OP(id, name) std::string_view(#id),
+#define CRISOL_GRAPH_OP(id, ...) std::string_view(#id),
 #include "tensor/graph_ops.def"
 };
 
 std::array<std::string_view, ids.size()> all_names() {
   std::array<std::string_view, ids.size()> names = ids;
-#define CRISOL_GRAPH_OP(id, name) names[static_cast<std::size_t>(GraphOp::id)] = name;
+#define CRISOL_GRAPH_OP(id, name, ...) names[static_cast<std::size_t>(GraphOp::id)] = name;
 #define CRISOL_NAMED_ROW(id, name) names[static_cast<std::size_t>(GraphOp::id)] = name;
 #include "tensor/graph_ops.def"
   return names;

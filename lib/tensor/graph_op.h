@@ -12,7 +12,7 @@ enum class GraphOp : std::uint8_t {
 #define CRISOL_BINARY(name, ...) name,
 #define CRISOL_TERNARY(name, ...) name,
 #include "crisol/ops/pointwise.def"
-#define CRISOL_GRAPH_OP(id, name) id,
+#define CRISOL_GRAPH_OP(id, ...) id,
 #include "tensor/graph_ops.def"
 };
 

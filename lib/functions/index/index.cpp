@@ -92,7 +92,7 @@ Tensor index_add(const Tensor& x, int axis, const Tensor& index, const Tensor& s
   if (scalars_and_lines(x, src)) return index_add(line(x), axis, index, line(src)).reshape(x.shape());
   return call(
       "index_add", {x, src}, ops::index_add(x, axis, index, src),
-      [&](Recorder& r, const Tensor& y) { traced::index_add(r, x, axis, index, src, y); },
+      [&](Recorder& r, const Tensor& y) { traced::index_copy(r, x, axis, index, src, "add", y); },
       [&] {
         return [index = Saved(index), axis](const Tensor& dy, Needs needs) {
           return Gradients{dy, needs[1] ? index_select(dy, axis, index.get()) : Tensor()};

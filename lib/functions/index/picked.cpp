@@ -185,12 +185,7 @@ Tensor mask_alone(const char* op, const Tensor& x, const std::vector<Tensor>& in
   return mask.detach().reshape(shape);
 }
 
-}  // namespace
-
-Tensor index_get(const Tensor& x, const std::vector<Tensor>& indices) { return read("index_get", x, indices); }
-
-Tensor index_put(const Tensor& x, const std::vector<Tensor>& indices, const Operand& value, bool accumulate) {
-  constexpr const char* op = "index_put";
+Tensor put(const char* op, const Tensor& x, const std::vector<Tensor>& indices, const Operand& value, bool accumulate) {
   check_value(op, x, value, accumulate);
   const Tensor values = value_for(x, value);
   if (const Tensor mask = mask_alone(op, x, indices, value, accumulate); mask.defined())
@@ -205,16 +200,27 @@ Tensor index_put(const Tensor& x, const std::vector<Tensor>& indices, const Oper
   return y.reshape(places.view.shape()).permute(inverse).reshape(x.shape());
 }
 
+}  // namespace
+
+Tensor index_get(const Tensor& x, const std::vector<Tensor>& indices) { return read("index_get", x, indices); }
+
+Tensor index_put(const Tensor& x, const std::vector<Tensor>& indices, const Operand& value, bool accumulate) {
+  return put("index_put", x, indices, value, accumulate);
+}
+
 Tensor& Tensor::index_put_(const std::vector<Tensor>& indices, const Operand& value, bool accumulate) {
   constexpr const char* op = "index_put_";
   check_value(op, *this, value, accumulate);
+  const bool is_noted = autograd::noted_write(
+      op, *this, [&] { return put(op, *this, indices, value, accumulate); },
+      [&] { index_put_(indices, value, accumulate); });
+  if (is_noted) return *this;
   if (autograd::records_write(op, *this, value.tensor() != nullptr && value.tensor()->requires_grad())) {
     const autograd::Overwrites overwrites(*this);
-    autograd::write_result(op, *this, index_put(*this, indices, value, accumulate));
+    autograd::write_result(op, *this, put(op, *this, indices, value, accumulate));
     return *this;
   }
   const NoGrad unrecorded;
-  const PauseRecorder pause;
   Tensor x = detach();
   Tensor values = value_for(x, value);
   if (values.shares_storage_with(x)) values = values.clone();

@@ -21,7 +21,6 @@ using autograd::call;
 using autograd::Gradients;
 using autograd::Needs;
 using autograd::Saved;
-using autograd::unnoted;
 
 namespace {
 
@@ -117,6 +116,11 @@ Tensor places_of_tuples(const char* op, const Shape& shape, int first, const Ten
   return joined.get();
 }
 
+/// The name of a reduction in graphs, which is ONNX's.
+const char* name_of(ScatterReduction reduction) {
+  return reduction == ScatterReduction::prod ? "mul" : (reduction == ScatterReduction::amax ? "max" : "min");
+}
+
 /// The sizes of axes [first, end).
 Shape sizes_of(const Shape& shape, int first, int end) {
   Shape sizes;
@@ -167,9 +171,7 @@ Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tens
   if (scalars_and_lines(x, index, src))
     return scatter_reduce(line(x), axis, line(index), line(src), reduction).reshape(x.shape());
   const auto note = [&](Recorder& r, const Tensor& y) {
-    const bool is_product = reduction == ScatterReduction::prod;
-    traced::scatter(r, x, axis, index, src, is_product ? "mul" : (reduction == ScatterReduction::amax ? "max" : "min"),
-                    y);
+    traced::scatter(r, x, axis, index, src, name_of(reduction), y);
   };
   return call("scatter_reduce", {x, src}, ops::scatter_reduce(x, axis, index, src, reduction), note,
               reduction_backward(x, src, reduction, {index, axis, false}));
@@ -177,7 +179,8 @@ Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tens
 
 Tensor index_copy(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
   if (scalars_and_lines(x, src)) return index_copy(line(x), axis, index, line(src)).reshape(x.shape());
-  return call("index_copy", {x, src}, ops::index_copy(x, axis, index, src), unnoted, [&] {
+  const auto note = [&](Recorder& r, const Tensor& y) { traced::index_copy(r, x, axis, index, src, "none", y); };
+  return call("index_copy", {x, src}, ops::index_copy(x, axis, index, src), note, [&] {
     return [index = Saved(index), shape = src.shape(), axis](const Tensor& dy, Needs needs) {
       Gradients gradients(2);
       const Tensor at = index.get(), nothing = zeros(shape, dy.dtype(), dy.device());
@@ -191,7 +194,10 @@ Tensor index_copy(const Tensor& x, int axis, const Tensor& index, const Tensor& 
 Tensor index_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& src, ScatterReduction reduction) {
   if (reduction == ScatterReduction::sum) return index_add(x, axis, index, src);
   if (scalars_and_lines(x, src)) return index_reduce(line(x), axis, index, line(src), reduction).reshape(x.shape());
-  return call("index_reduce", {x, src}, ops::index_reduce(x, axis, index, src, reduction), unnoted,
+  const auto note = [&](Recorder& r, const Tensor& y) {
+    traced::index_copy(r, x, axis, index, src, name_of(reduction), y);
+  };
+  return call("index_reduce", {x, src}, ops::index_reduce(x, axis, index, src, reduction), note,
               reduction_backward(x, src, reduction, {index, axis, true}));
 }
 

@@ -121,11 +121,8 @@ void pointwise_in_place(const char* op, const PointwiseRow& row, const Tensor& x
   std::array<Operand, max_inputs> inputs{x, 0, 0};
   std::copy(others.begin(), others.end(), inputs.begin() + 1);
   const std::span<const Operand> all(inputs.data(), 1 + others.size());
-  if (Recorder* r = recorder()) {
-    const Recorder::Value value = r->of(autograd::pointwise(row, all, {scalars.begin(), scalars.size()}).to(x.dtype()));
-    ops::pointwise_into(op, row, x, all, scalars);
-    return r->bind(x, value);
-  }
+  const auto result = [&] { return autograd::pointwise(row, all, {scalars.begin(), scalars.size()}).to(x.dtype()); };
+  if (noted_write(op, x, result, [&] { ops::pointwise_into(op, row, x, all, scalars); })) return;
   if (!records_write(op, x, std::any_of(others.begin(), others.end(), wants_gradient)))
     return ops::pointwise_into(op, row, x, all, scalars);
   const Overwrites overwrites(x);

@@ -54,7 +54,9 @@ void pad(Recorder& r, const Tensor& x, const std::vector<AxisPadding>& paddings,
 /// At the positions of an index, elements of src replace the elements, or are combined with them.
 void scatter(Recorder& r, const Tensor& x, int axis, const Tensor& index, const Tensor& src, const char* reduction,
              const Tensor& y);
-void index_add(Recorder& r, const Tensor& x, int axis, const Tensor& index, const Tensor& src, const Tensor& y);
+/// The same for slices along the axis.
+void index_copy(Recorder& r, const Tensor& x, int axis, const Tensor& index, const Tensor& src, const char* reduction,
+                const Tensor& y);
 void one_hot(Recorder& r, const Tensor& indices, std::int64_t num_classes, const Tensor& y);
 
 /// Conv, or ConvTranspose if the options have an output padding. `Options` are the options of conv1d to

@@ -120,13 +120,10 @@ Value positions(Recorder& r, const Tensor& index) {
 
 }  // namespace
 
-void index_add(Recorder& r, const Tensor& x, int axis, const Tensor& index, const Tensor& src, const Tensor& y) {
-  // Each element of a slice gets the position of the slice.
-  Numbers line(static_cast<std::size_t>(x.dim()), 1);
-  line[static_cast<std::size_t>(normalized_axis("index_add", axis, x.dim()))] = index.numel();
-  const Value slices = r.node(Op::reshape, {positions(r, index), r.numbers(line)});
-  const Value places = r.node(Op::expand, {slices, r.numbers(list(src.shape()))});
-  r.bind(y, r.node(Op::scatter, {r.of(x), places, r.of(src)}, {{"axis", axis}, {"reduction", "add"}}));
+void index_copy(Recorder& r, const Tensor& x, int axis, const Tensor& index, const Tensor& src, const char* reduction,
+                const Tensor& y) {
+  r.note(Op::index_copy, {x, index, src}, y,
+         {{"axis", normalized_axis("index_copy", axis, x.dim())}, {"reduction", reduction}});
 }
 
 void scatter(Recorder& r, const Tensor& x, int axis, const Tensor& index, const Tensor& src, const char* reduction,

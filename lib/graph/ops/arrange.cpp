@@ -15,6 +15,12 @@
 
 namespace crisol::graph {
 
+Tensor counted(const Tensor& positions, const Tensor& x, int axis) {
+  static const auto from_front =
+      fuse([](const Expr& i, const Expr& n) { return where(i < 0, i + n, i); }, "from_front");
+  return positions.dtype() == DType::u8 ? positions : from_front(positions, x.size(axis));
+}
+
 namespace {
 
 using Numbers = std::vector<std::int64_t>;
@@ -125,13 +131,6 @@ Run surround(const Node&) {
   };
 }
 
-/// Traced positions may count from the end.
-Tensor counted(const Tensor& positions, const Tensor& x, int axis) {
-  static const auto from_front =
-      fuse([](const Expr& i, const Expr& n) { return where(i < 0, i + n, i); }, "from_front");
-  return positions.dtype() == DType::u8 ? positions : from_front(positions, x.size(axis));
-}
-
 Run pick(const Node& node) {
   return run_of_all([axis = axis_of(node)](const std::vector<Tensor>& in) {
     return gather(in[0], axis, counted(in[1], in[0], axis));
@@ -151,16 +150,18 @@ Run select(const Node& node) {
   });
 }
 
+/// Writes by index: `replace`, or `combine` if the node has a reduction.
+template <auto replace, auto combine>
 Run put(const Node& node) {
   const std::string how = text_of(node, "reduction", "none");
   return run_of_all([how, axis = axis_of(node)](const std::vector<Tensor>& in) {
     const Tensor index = counted(in[1], in[0], axis);
-    if (how == "none") return scatter(in[0], axis, index, in[2]);
-    if (how == "add") return scatter_add(in[0], axis, index, in[2]);
-    const auto reduction = how == "mul"   ? ScatterReduction::prod
+    if (how == "none") return replace(in[0], axis, index, in[2]);
+    const auto reduction = how == "add"   ? ScatterReduction::sum
+                           : how == "mul" ? ScatterReduction::prod
                            : how == "max" ? ScatterReduction::amax
                                           : ScatterReduction::amin;
-    return scatter_reduce(in[0], axis, index, in[2], reduction);
+    return combine(in[0], axis, index, in[2], reduction);
   });
 }
 
@@ -225,6 +226,7 @@ const Runs& runs_of_arrangements() {
       {Op::expand, expand},
       {Op::gather, pick},
       {Op::identity, identity},
+      {Op::index_copy, put<index_copy, index_reduce>},
       {Op::index_select, select},
       {Op::l1_norm, reduce<length<1>>},
       {Op::l2_norm, reduce<length<2>>},
@@ -237,7 +239,7 @@ const Runs& runs_of_arrangements() {
       {Op::permute, permute},
       {Op::prod, reduce<prod>},
       {Op::reshape, reshape},
-      {Op::scatter, put},
+      {Op::scatter, put<scatter, scatter_reduce>},
       {Op::shape, sizes},
       {Op::slice, slice},
       {Op::split, cut_up},

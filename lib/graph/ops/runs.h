@@ -24,6 +24,9 @@ std::vector<Tensor> tensors_of(const Data& in, Device device);
 /// Input i; undefined if it is left out.
 Tensor input_of(const Data& in, std::size_t i, Device device);
 
+/// The positions along an axis of x, counted from 0. Traced positions may count from the end.
+Tensor counted(const Tensor& positions, const Tensor& x, int axis);
+
 /// A run of a function of one tensor.
 template <class F>
 Run run_of_one(F f) {

@@ -135,6 +135,7 @@ class Folder {
     const int scale = add_constant(graph_, node.name + "/scale", affine.scale.reshape(sizes));
     const int shift = add_constant(graph_, node.name + "/shift", affine.shift.reshape(sizes));
     node.inputs = {node.inputs[0], scale, shift};
+    node.is_joined = true;
     node.run = run_of([](std::span<const Expr> in) { return in[0] * in[1] + in[2]; });
   }
 

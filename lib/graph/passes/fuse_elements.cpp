@@ -35,6 +35,7 @@ class Group {
     node.other_op = last.other_op;
     node.inputs = parts.inputs;
     node.outputs = last.outputs;
+    node.is_joined = true;
     node.run = run_of(formula_of(parts.steps));
     return node;
   }

@@ -27,6 +27,7 @@ int input_with_kernel(const Graph& graph, const Uses& uses, const Node& node) {
 Node joined(const Node& product, const Node& elements, int between) {
   Node node = product;
   node.outputs = elements.outputs;
+  node.is_joined = true;
   // For each input of the formula: its position among the epilogue's arguments. Position 0 is the product.
   std::vector<std::size_t> places;
   std::size_t others = 0;

@@ -36,6 +36,7 @@ Node joined(const Depthwise& first, const Node& second) {
   const ops::Conv2dSizes sizes = *first.convolution->run.convolution;
   const std::int64_t outputs = second.run.convolution->outputs;
   Node node = second;
+  node.is_joined = true;
   node.inputs = first.convolution->inputs;
   node.inputs.resize(3, absent);
   node.inputs.insert(node.inputs.end(), second.inputs.begin() + 1, second.inputs.end());

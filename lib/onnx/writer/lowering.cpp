@@ -13,10 +13,26 @@ using graph::Op;
 
 namespace {
 
+/// ScatterElements takes a position for each element of a slice.
+std::vector<int> lower_index_copy(Lowering& to, const Node& node) {
+  const int index = node.inputs[1], src = node.inputs[2];
+  std::vector<std::int64_t> line(static_cast<std::size_t>(to.rank(src)), 1), sizes;
+  line[static_cast<std::size_t>(std::get<std::int64_t>(node.attributes.at("axis")))] = to.shape(index).numel();
+  for (const std::int64_t size : to.shape(src)) sizes.push_back(size);
+  const DType dtype = to.dtype(index);
+  const int positions = to.cast(index, dtype, dtype == DType::u8 ? DType::i64 : dtype);
+  const int places = to.node("Expand", {to.node("Reshape", {positions, to.numbers(line)}), to.numbers(sizes)});
+  return {to.node("ScatterElements", {node.inputs[0], places, src}, node.attributes)};
+}
+
 Lower rule_of(const Node& node) {
-  static const std::map<Op, Lower> rules{{Op::attention, lower_attention},     {Op::enlarge, lower_enlarge},
-                                         {Op::grid_sample, lower_grid_sample}, {Op::interpolate, lower_interpolate},
-                                         {Op::resample, lower_resample},       {Op::rnn, lower_rnn}};
+  static const std::map<Op, Lower> rules{{Op::attention, lower_attention},
+                                         {Op::enlarge, lower_enlarge},
+                                         {Op::grid_sample, lower_grid_sample},
+                                         {Op::index_copy, lower_index_copy},
+                                         {Op::interpolate, lower_interpolate},
+                                         {Op::resample, lower_resample},
+                                         {Op::rnn, lower_rnn}};
   if (graph::row_of(node) != nullptr) return lower_elements;
   const auto rule = rules.find(node.op);
   return rule == rules.end() ? nullptr : rule->second;

@@ -55,6 +55,10 @@ IndexScope::IndexScope(const char* op, runtime::FaultKind kind) noexcept : outer
   if (scoped_fault == 0) scoped_fault = runtime::fault_number(op, kind);
 }
 
+IndexScope::IndexScope(std::int32_t number) noexcept : outer_(scoped_fault) {
+  if (scoped_fault == 0) scoped_fault = number;
+}
+
 IndexScope::~IndexScope() { scoped_fault = outer_; }
 
 std::int32_t fault_number(const char* op) {

@@ -37,6 +37,8 @@ void check_indices(const char* op, const Tensor& index, std::int64_t size,
 class IndexScope {
  public:
   explicit IndexScope(const char* op, runtime::FaultKind kind = runtime::FaultKind::index) noexcept;
+  /// The op by its fault_number. The object has no effect for 0.
+  explicit IndexScope(std::int32_t number) noexcept;
   ~IndexScope();
   IndexScope(const IndexScope&) = delete;
   IndexScope& operator=(const IndexScope&) = delete;

@@ -21,13 +21,16 @@ void bind_graphs(nb::module_& m) {
                                    nb::type_slots(module_slots),
                                    "A module that computes the same as another one, its child \"module\"; see "
                                    "compile().")
-      .def("forward", &Compiled::forward, "x"_a, Unlocked(), "The output for one input.");
+      .def("forward", &Compiled::forward, "x"_a, Unlocked(), "The output for one input.")
+      .def_prop_ro("programs", &Compiled::programs,
+                   "How many programs were made so far. A call that makes none takes less time.");
   m.def(
       "compile",
       [](const std::shared_ptr<nn::Module>& module, const Tensor& example) { return compile(module, example); },
       "module"_a, "example"_a, Unlocked(),
       "A module that runs as a graph in evaluation, which takes less time: `fast = crisol.compile(net.eval(), x)`. It "
-      "fixes branches of the module's code as the example takes them. Other batch sizes (axis 0) work too.");
+      "fixes branches of the module's code as the example takes them. Other batch sizes (axis 0) work too. The graph "
+      "updates the buffers that the module writes in place, such as a cache of keys and values.");
   nb::class_<CapturedGraph>(m, "CapturedGraph", "Work on a device that was captured once; see capture().")
       .def("replay", &CapturedGraph::replay, Unlocked(),
            "Queues the commands once more. They read and write the same tensors as before.")
