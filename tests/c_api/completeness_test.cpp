@@ -1,4 +1,5 @@
-// The C interface is complete: tests/c_api/cpp_names.txt has a row for each exported C++ function, and no other.
+// The C interface is complete: each exported C++ function has a C function of its name or a row of
+// tests/c_api/cpp_names.txt.
 #include <algorithm>
 #include <map>
 #include <regex>
@@ -85,19 +86,21 @@ TEST_CASE("C: every exported C++ function has a C function, or a reason for none
   const Rows all = rows();
   const Names listed = by_name();
   CHECK(names.cpp.size() > 300);
-  Names used;
+  Names used, of_c;
   for (const std::string& name : names.cpp) {
     if (listed.count(name) > 0) continue;
     constexpr std::string_view member = "Tensor::";
     const std::string function = name.starts_with(member) ? name.substr(member.size()) : "";
+    if (names.c.count("crisol_" + name) > 0) of_c.insert("crisol_" + name);
     const std::string row = row_of(name, all);
+    if (row.empty() && names.c.count("crisol_" + name) > 0) continue;
     if (row.empty() && (listed.count(function) > 0 || names.cpp.count(function) > 0)) continue;
-    CHECK_MESSAGE(!row.empty(), "tests/c_api/cpp_names.txt has no row for " << name);
+    CHECK_MESSAGE(!row.empty(), "there is no crisol_" << name << ", and cpp_names.txt has no row for " << name);
     used.insert(row);
   }
-  Names of_c;
   for (const auto& [name, words] : all) {
     CHECK_MESSAGE((name == "C" || used.count(name) == 1), "no exported C++ function fits the row " << name);
+    CHECK_MESSAGE((words.size() > 1 || words[0] != "crisol_" + name), "the row " << name << " says nothing");
     if (words[0] != "-") of_c.insert(words.begin(), words.end());
   }
   for (const std::string& name : names.c) CHECK_MESSAGE(of_c.count(name) == 1, "no row names " << name);
