@@ -1,14 +1,13 @@
-// Each shared library exports exactly the symbols of a committed list, and the public headers declare them all:
-// tests/exported_symbols.txt for libcrisol, tests/dist/exported_symbols.txt for libcrisol_dist.
+// The public headers declare all symbols that a shared library exports. The library exports all symbols of a committed
+// list, because a symbol that disappears breaks the binary interface (docs/design.md, "Versions and the binary
+// interface"): tests/exported_symbols.txt for libcrisol, tests/dist/exported_symbols.txt for libcrisol_dist.
 //
-// CRISOL_UPDATE_SYMBOLS=1 build/bin/crisol_tests --test-case='*exported symbols*' writes the lists again. A symbol that
-// disappears from the list breaks the binary interface (docs/design.md, "Versions and the binary interface").
+// A release writes the lists again: CRISOL_UPDATE_SYMBOLS=1 build/bin/crisol_tests --test-case='*exported symbols*'
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <regex>
-#include <set>
 #include <sstream>
 #include <string>
 
@@ -16,6 +15,7 @@
 #include "doctest/doctest.h"
 #include "support/files.h"
 #include "support/processes/commands.h"
+#include "support/processes/exported.h"
 #include "support/processes/subprocess.h"
 #include "support/skip.h"
 
@@ -23,32 +23,6 @@ using namespace crisol;
 using namespace crisol::testing;
 
 namespace {
-
-using Names = std::set<std::string>;
-
-std::string replace_all(std::string text, const std::string& from, const std::string& to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
-    text.replace(at, from.size(), to);
-  return text;
-}
-
-/// Functions and variables. Symbols that compilers place freely are left out: weak instances of templates and inline
-/// functions, and tables of virtual functions and types.
-Names exported_symbols(const std::string& library) {
-  const ProcessResult result = run_program("/usr/bin/env", {"nm", "-D", "--defined-only", "-C", library});
-  REQUIRE_MESSAGE(result.status == 0, result.output);
-  static const std::regex strong(R"([0-9a-f]+ [TDBR] (.*))");
-  static const std::regex table("(vtable|typeinfo|typeinfo name|VTT|construction vtable) for .*");
-  Names names;
-  std::istringstream lines(result.out);  // Without standard error, whose warnings could cut a word in two.
-  std::smatch match;
-  for (std::string line; std::getline(lines, line);) {
-    if (!std::regex_match(line, match, strong) || std::regex_match(match.str(1), table)) continue;
-    static const std::string string = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >";
-    names.insert(replace_all(match[1], string, "std::string"));
-  }
-  return names;
-}
 
 Names lines_of(const std::string& text) {
   std::istringstream in(text);
@@ -100,7 +74,6 @@ void check_symbols(const std::string& library, const std::string& list_path) {
     for (const std::string& name : exported) list << name << '\n';
   }
   const Names listed = lines_of(read_file(list_path));
-  for (const std::string& name : missing_from(exported, listed)) FAIL_CHECK("exported, and not listed: ", name);
   for (const std::string& name : missing_from(listed, exported)) FAIL_CHECK("listed, and not exported: ", name);
 
   const Names declared = words_of_headers();
@@ -111,7 +84,7 @@ void check_symbols(const std::string& library, const std::string& list_path) {
 
 }  // namespace
 
-TEST_CASE("exported symbols: those of the committed list, all declared by public headers") {
+TEST_CASE("exported symbols: public headers declare them, and none of the committed list is missing") {
   if (std::string(CRISOL_SHARED_LIBRARY).empty()) CRISOL_SKIP("a static library exports nothing");
   if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("the same for all; done on PoCL");
   NEEDS_COMMANDS("nm", CRISOL_CXX_COMPILER);
