@@ -2,20 +2,10 @@
 //
 //   products  y[j] = x[0] … x[j]
 //   suffixes  s[j] = dy[j] + x[j + 1] s[j + 1], for the gradient: dx[j] = s[j] x[0] … x[j - 1]
-//
-// A line is the elements of one pair (outer, inner). A work-item takes positions first … end - 1 of each of its lines.
-// If this is too much work for one launch, the host splits the positions over several launches. Each launch continues
-// with the results of the launch before.
-#include "reduce/parameters.h"
+#include "reduce/lines.h"
 #ifndef T
 #define T float
 #endif
-
-#define FOR_LINES                                                                 \
-  const long n = sizes.n, inner = sizes.inner;                                    \
-  const long last = min((long)(get_global_id(0) + 1) * sizes.chunk, sizes.lines); \
-  for (long line = get_global_id(0) * sizes.chunk; line < last; ++line)
-#define START_OF_LINE (line / inner * n * inner + line % inner)
 
 __kernel void products(__global const T* restrict x, const ulong x_offset, __global T* restrict y, const ulong y_offset,
                        const LineParameters sizes, const long first, const long end) {

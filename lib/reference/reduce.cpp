@@ -110,29 +110,19 @@ double all(const std::vector<double>& values) {
   return 1;
 }
 
-std::vector<double> cumsum(const std::vector<double>& x, std::int64_t outer, std::int64_t n, std::int64_t inner,
-                           bool reverse) {
+std::vector<double> running(const std::vector<double>& x, const Shape& shape, int axis,
+                            const std::function<double(double, double)>& combine, bool reverse) {
   std::vector<double> y = x;
-  for (std::int64_t o = 0; o < outer; ++o) {
-    for (std::int64_t i = 0; i < inner; ++i) {
-      double total = 0;
-      for (std::int64_t j = 0; j < n; ++j) {
-        double& at = y[static_cast<std::size_t>((o * n + (reverse ? n - 1 - j : j)) * inner + i)];
-        total += at;
-        at = total;
-      }
-    }
+  std::int64_t inner = 1;
+  for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape[i];
+  const std::int64_t n = shape[axis], step = reverse ? -inner : inner;
+  for (std::int64_t at = 0; at < shape.numel(); ++at) {
+    // The elements of a line are visited from its beginning.
+    const std::int64_t line = at / n / inner * n * inner + at % inner, j = at / inner % n;
+    const std::int64_t place = line + (reverse ? n - 1 - j : j) * inner;
+    double& value = y[static_cast<std::size_t>(place)];
+    if (j > 0) value = combine(y[static_cast<std::size_t>(place - step)], value);
   }
-  return y;
-}
-
-std::vector<double> cumprod(const std::vector<double>& x, std::int64_t outer, std::int64_t n, std::int64_t inner) {
-  std::vector<double> y = x;
-  for (std::int64_t o = 0; o < outer; ++o)
-    for (std::int64_t j = 1; j < n; ++j)
-      for (std::int64_t i = 0; i < inner; ++i)
-        y[static_cast<std::size_t>((o * n + j) * inner + i)] *=
-            y[static_cast<std::size_t>((o * n + j - 1) * inner + i)];
   return y;
 }
 

@@ -31,12 +31,10 @@ double log_sum_exp(const std::vector<double>& values);
 double any(const std::vector<double>& values);  ///< 0 or 1.
 double all(const std::vector<double>& values);  ///< 0 or 1.
 
-/// Running sums along the middle axis of (outer, n, inner). `reverse` starts from the end.
-std::vector<double> cumsum(const std::vector<double>& x, std::int64_t outer, std::int64_t n, std::int64_t inner,
-                           bool reverse);
-
-/// Running products along the middle axis of (outer, n, inner).
-std::vector<double> cumprod(const std::vector<double>& x, std::int64_t outer, std::int64_t n, std::int64_t inner);
+/// Along an axis, each element is combined with the result before it: std::plus<>() gives running sums. `reverse`
+/// starts from the end.
+std::vector<double> running(const std::vector<double>& x, const Shape& shape, int axis,
+                            const std::function<double(double, double)>& combine, bool reverse = false);
 
 /// The gradient d sum(dy y) / dx of a reduction `y`, by central differences of the reference with step 1e-5.
 std::vector<double> reduction_gradient(const std::vector<double>& x, const Shape& shape, const Shape& axes,

@@ -149,30 +149,45 @@ Tensor cumsum(const Tensor& x, int axis) {
 
 namespace {
 
-// cumprod, made of differentiable functions, for gradients of gradients.
-Tensor composed_cumprod(const Tensor& x, int axis) {
-  if (x.dim() == 0 || x.size(axis) == 0) return x * 1;
-  std::vector<Tensor> products{x.narrow(axis, 0, 1)};
-  for (std::int64_t i = 1; i < x.size(axis); ++i) products.push_back(products.back() * x.narrow(axis, i, 1));
-  return cat(products, axis);
+using Combine = Tensor (*)(const Tensor& before, const Tensor& x);
+
+// Each element combined with the result before it, made of differentiable functions.
+Tensor composed(const Tensor& x, int axis, Combine combine) {
+  Tensor y = x * 1;
+  if (x.dim() == 0) return y;
+  const std::int64_t n = x.size(axis);
+  for (std::int64_t step = 1; step < n; step *= 2) {
+    const Tensor joined = combine(y.narrow(axis, 0, n - step), y.narrow(axis, step, n - step));
+    y = cat({y.narrow(axis, 0, step), joined}, axis);
+  }
+  return y;
+}
+
+using RunningBackward = Tensor (*)(const Tensor& dy, const Tensor& x, const Tensor& y, int axis);
+
+// Records y, the elements of x combined along an axis. No graph expresses it. `backward` has no gradient, so `combine`
+// computes gradients of gradients.
+Tensor running(const char* op, Tensor y, const Tensor& x, int axis, RunningBackward backward, Combine combine) {
+  return call(op, {x}, std::move(y), unnoted, [&](const Tensor& y) {
+    return [x = Saved(x), y = SavedResult(y), axis, backward, combine](const Tensor& dy, Needs needs) {
+      const Tensor in = x.get(), out = y.get();
+      return autograd::raw_or_composed(
+          {dy, in}, [&] { return Gradients{backward(dy, in, out, axis)}; },
+          [&] {
+            const auto again = [=](const std::vector<Tensor>& inputs) {
+              return Gradients{composed(inputs[0], axis, combine)};
+            };
+            return autograd::gradients_of(again, {in}, {dy}, needs);
+          });
+    };
+  });
 }
 
 }  // namespace
 
 Tensor cumprod(const Tensor& x, int axis) {
-  return call("cumprod", {x}, ops::cumprod(x, axis), unnoted, [&](const Tensor& y) {
-    return [x = Saved(x), y = SavedResult(y), axis](const Tensor& dy, Needs needs) {
-      const Tensor in = x.get(), out = y.get();
-      return autograd::raw_or_composed(
-          {dy, in}, [&] { return Gradients{ops::cumprod_backward(dy, in, out, axis)}; },
-          [&] {
-            const auto composed = [axis](const std::vector<Tensor>& inputs) {
-              return Gradients{composed_cumprod(inputs[0], axis)};
-            };
-            return autograd::gradients_of(composed, {in}, {dy}, needs);
-          });
-    };
-  });
+  return running("cumprod", ops::cumprod(x, axis), x, axis, ops::cumprod_backward,
+                 [](const Tensor& before, const Tensor& x) { return before * x; });
 }
 
 Tensor argmax(const Tensor& x, const Shape& axes, bool keepdim) {

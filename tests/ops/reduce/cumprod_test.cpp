@@ -1,4 +1,6 @@
 // Running products and their gradient.
+#include <functional>
+
 #include "crisol/functions/reduce.h"
 #include "crisol/ops/reduce.h"
 #include "doctest/doctest.h"
@@ -13,10 +15,7 @@ using namespace crisol::testing;
 namespace {
 
 std::vector<double> expect(const std::vector<double>& x, const Shape& shape, int axis) {
-  std::int64_t outer = 1, inner = 1;
-  for (int i = 0; i < axis; ++i) outer *= shape[i];
-  for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape[i];
-  return reference::cumprod(x, outer, shape[axis], inner);
+  return reference::running(x, shape, axis, std::multiplies<>());
 }
 
 }  // namespace

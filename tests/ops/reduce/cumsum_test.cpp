@@ -1,4 +1,5 @@
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "crisol/ops/reduce.h"
@@ -20,10 +21,7 @@ std::vector<Expected> variants(int contiguous, int others) {
 }
 
 std::vector<double> expect(const std::vector<double>& x, const Shape& shape, int axis, bool reverse) {
-  std::int64_t outer = 1, inner = 1;
-  for (int i = 0; i < axis; ++i) outer *= shape[i];
-  for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape[i];
-  return reference::cumsum(x, outer, shape[axis], inner, reverse);
+  return reference::running(x, shape, axis, std::plus<>(), reverse);
 }
 
 // A forced variant accepts only contiguous axes, or only other axes.
