@@ -1,6 +1,15 @@
-// In memory, elements have the type float, half, int, long, uchar, boolean (0 or 1 in a uchar) or ushort. In registers
-// they have the type R, which is float, int or long. They are moved one by one, or as vectors of VW elements. Include
-// this file after vector.h.
+// In memory, elements have the type float, half, int, long, uchar, boolean (0 or 1 in a uchar) or ushort. Kernels compute
+// with values in registers.
+//
+//   LOAD(type, p, i)               the value of element i of p, for float and half
+//   STORE(type, p, i, value)       the reverse
+//
+// With vectors of VW values, which needs vector.h before this file:
+//
+//   LOAD_MANY(type, p)             the values of elements 0 … VW-1 of p, for float and half
+//   STORE_MANY(type, p, values)    the reverse
+//
+// Kernels in which values of several types meet choose the type R of a register, which is float, int or long:
 //
 //   LOAD_S(type, R, p, i)  LOAD_V(type, R, p, i)          element i, or elements i … i+VW-1, of p
 //   STORE_S(type, p, i, s)  STORE_V(type, p, i, v)        the reverse: stores s, or stores v
@@ -8,6 +17,26 @@
 //   STORE_LANES(type, R, p, i, step, count, v)            the first count lanes to elements i, i+step, …
 //
 // Conversions follow C: floats become integers by rounding toward zero. half is rounded to nearest even.
+
+typedef uchar boolean;
+
+#define OF_TYPE_(a, b) a##b
+#define OF_TYPE(a, b) OF_TYPE_(a, b)
+#define LOAD(type, p, i) OF_TYPE(LOAD_, type)(p, i)
+#define STORE(type, p, i, value) OF_TYPE(STORE_, type)(p, i, value)
+
+#define LOAD_float(p, i) (p)[i]
+#define LOAD_half(p, i) vload_half(i, p)
+#define STORE_float(p, i, value) (p)[i] = value
+#define STORE_half(p, i, value) vstore_half(value, i, p)
+
+#if VW > 1
+#define LOAD_MANY(type, p) OF_TYPE(LOAD_MANY_, type)(p)
+#define STORE_MANY(type, p, values) OF_TYPE(STORE_MANY_, type)(p, values)
+#define LOAD_MANY_float(p) UNALIGNED_CONST(p)
+#define LOAD_MANY_half(p) load_halves(p)
+#define STORE_MANY_float(p, values) UNALIGNED(p) = values
+#define STORE_MANY_half(p, values) store_halves(p, values)
 
 // WHOLE_VECTORS means that every pointer is a multiple of whole vectors. A GPU then moves a vector with one
 // instruction.
@@ -19,10 +48,6 @@
 #define WRITE_V(type, p, i, v) JOIN(vstore, VW)(v, 0, (p) + (i))
 #endif
 
-typedef uchar boolean;
-
-#define OF_TYPE_(a, b) a##b
-#define OF_TYPE(a, b) OF_TYPE_(a, b)
 #define LOAD_S(type, R, p, i) OF_TYPE(LOAD_S_, type)(R, p, i)
 #define LOAD_V(type, R, p, i) OF_TYPE(LOAD_V_, type)(R, p, i)
 #define STORE_S(type, p, i, s) OF_TYPE(STORE_S_, type)(p, i, s)
@@ -89,3 +114,4 @@ INLINE void store_halves(__global half* p, floatv v) {
   JOIN(vstore_half, VW)(v, 0, (half*)lanes);
   vstorev(vloadv(0, lanes), 0, (__global ushort*)p);
 }
+#endif

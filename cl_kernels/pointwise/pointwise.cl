@@ -87,13 +87,13 @@ INLINE void of_one(const float x0, float* y0) { *y0 = x0; }
 
 #if !defined(ROWS) && !defined(SHORT_ROWS) && !defined(ITEMS) && !defined(ITEM_VECTORS)
 
-#define LOAD(k, type, R) x##k = LOAD_V(type, R, p##k, at);
+#define READ_INPUT(k, type, R) x##k = LOAD_V(type, R, p##k, at);
 #define LOAD_END(k, type, R) LOAD_LANES(type, R, x##k, p##k, at, 1, left)
 #define STORE_END(k, type, R) STORE_LANES(type, R, q##k, at, 1, left, y##k)
 #ifdef STREAM
-#define STORE(k, type, R) STREAM_V(type, q##k + at, y##k);
+#define WRITE_OUTPUT(k, type, R) STREAM_V(type, q##k + at, y##k);
 #else
-#define STORE(k, type, R) STORE_V(type, q##k, at, y##k);
+#define WRITE_OUTPUT(k, type, R) STORE_V(type, q##k, at, y##k);
 #endif
 
 #define FLAT_PARAMETERS EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR) const long n, const long chunk
@@ -107,9 +107,9 @@ VECTOR_KERNEL void flat(FLAT_PARAMETERS) {
   long at = get_global_id(0) * chunk;
   const long end = min(at + chunk, n);
   for (; at + VW <= end; at += VW) {
-    EACH_INPUT(LOAD)
+    EACH_INPUT(READ_INPUT)
     CALL(of_vector);
-    EACH_OUTPUT(STORE)
+    EACH_OUTPUT(WRITE_OUTPUT)
   }
   const int left = (int)(end - at);
   if (left > 0) {
@@ -250,14 +250,14 @@ VECTOR_KERNEL void ENTRY(ROWS_PARAMETERS) {
 #ifdef ITEMS
 #define ENTRY items
 #define WIDTH 1
-#define LOAD(k, type, R) const R x##k = LOAD_S(type, R, p##k, p##k##_at);
+#define READ_INPUT(k, type, R) const R x##k = LOAD_S(type, R, p##k, p##k##_at);
 #define RESULT(k, type, R) R y##k;
-#define STORE(k, type, R) STORE_S(type, q##k, q_at, y##k);
+#define WRITE_OUTPUT(k, type, R) STORE_S(type, q##k, q_at, y##k);
 #define FUNCTION of_one
 #else
 #define ENTRY item_vectors
 #define WIDTH VW
-#define LOAD(k, type, R)                                                  \
+#define READ_INPUT(k, type, R)                                            \
   JOIN(R, VW) x##k;                                                       \
   if (p##k##_step[RANK - 1] == 0) {                                       \
     x##k = (JOIN(R, VW))(LOAD_S(type, R, p##k, p##k##_at));               \
@@ -265,7 +265,7 @@ VECTOR_KERNEL void ENTRY(ROWS_PARAMETERS) {
     x##k = LOAD_V(type, R, p##k, p##k##_at);                              \
   }
 #define RESULT(k, type, R) OUTPUT_VECTOR(k, type, R)
-#define STORE(k, type, R) STORE_V(type, q##k, q_at, y##k);
+#define WRITE_OUTPUT(k, type, R) STORE_V(type, q##k, q_at, y##k);
 #define FUNCTION of_vector
 #endif
 
@@ -288,10 +288,10 @@ __kernel void ENTRY(EACH_INPUT(INPUT) EACH_OUTPUT(OUTPUT) EACH_SCALAR(SCALAR) co
     EACH_INPUT(INPUT_ADVANCE)
     q_at += index * (INDEX)q_step[d];
   }
-  EACH_INPUT(LOAD)
+  EACH_INPUT(READ_INPUT)
   EACH_OUTPUT(RESULT)
   CALL(FUNCTION);
-  EACH_OUTPUT(STORE)
+  EACH_OUTPUT(WRITE_OUTPUT)
 }
 
 #endif
