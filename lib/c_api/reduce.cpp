@@ -67,3 +67,7 @@ crisol_status crisol_cumsum(const crisol_tensor* x, int axis, crisol_tensor** re
 crisol_status crisol_cumprod(const crisol_tensor* x, int axis, crisol_tensor** result) {
   return give_from(x, result, "cumprod", [&](const Tensor& t) { return cumprod(t, axis); });
 }
+
+crisol_status crisol_logcumsumexp(const crisol_tensor* x, int axis, crisol_tensor** result) {
+  return give_from(x, result, "logcumsumexp", [&](const Tensor& t) { return logcumsumexp(t, axis); });
+}

@@ -589,6 +589,8 @@ CRISOL_API crisol_status crisol_log_softmax(const crisol_tensor* x, int axis, cr
 CRISOL_API crisol_status crisol_cumsum(const crisol_tensor* x, int axis, crisol_tensor** result);
 /** crisol::cumprod along an axis. */
 CRISOL_API crisol_status crisol_cumprod(const crisol_tensor* x, int axis, crisol_tensor** result);
+/** crisol::logcumsumexp along an axis. */
+CRISOL_API crisol_status crisol_logcumsumexp(const crisol_tensor* x, int axis, crisol_tensor** result);
 
 /** How the losses of rows or elements become the result; as crisol::Reduction. */
 typedef int32_t crisol_reduction;

@@ -59,6 +59,9 @@ CRISOL_API Tensor cumsum(const Tensor& x, int axis);
 /// exact even if elements are 0. The gradient itself has no gradient.
 CRISOL_API Tensor cumprod(const Tensor& x, int axis);
 
+/// The running sum of exponentials y[i] = log(exp x[0] + … + exp x[i]) of f32 or f16 along an axis, without overflow.
+CRISOL_API Tensor logcumsumexp(const Tensor& x, int axis);
+
 /// The array API's cumulative_sum: like cumsum, with a 0 in front if include_initial is true.
 CRISOL_API Tensor cumulative_sum(const Tensor& x, int axis, bool include_initial = false);
 

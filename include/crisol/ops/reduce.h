@@ -92,6 +92,10 @@ CRISOL_API void cumsum_into(const Tensor& out, const Tensor& x, int axis);
 CRISOL_API Tensor cumprod(const Tensor& x, int axis);
 CRISOL_API void cumprod_into(const Tensor& out, const Tensor& x, int axis);
 
+/// The running sum of exponentials y[i] = log(exp x[0] + … + exp x[i]) of f32 or f16 along an axis, without overflow.
+CRISOL_API Tensor logcumsumexp(const Tensor& x, int axis);
+CRISOL_API void logcumsumexp_into(const Tensor& out, const Tensor& x, int axis);
+
 /// Sums x to `shape`, which must broadcast to the shape of x. It turns the gradient of a broadcast input into the
 /// gradient of the input. Returns x itself if the shapes are equal.
 CRISOL_API Tensor sum_to(const Tensor& x, const Shape& shape);
@@ -135,5 +139,8 @@ CRISOL_API Tensor cumsum_backward(const Tensor& dy, int axis);
 /// Gradient of cumprod with the result y: the sum over j >= i of dy[j] times the product of all x[0] … x[j] except
 /// x[i]. It is right even if elements are 0.
 CRISOL_API Tensor cumprod_backward(const Tensor& dy, const Tensor& x, const Tensor& y, int axis);
+
+/// Gradient of logcumsumexp with the result y: the sum over j >= i of dy[j] exp(x[i] - y[j]). All have the dtype of x.
+CRISOL_API Tensor logcumsumexp_backward(const Tensor& dy, const Tensor& x, const Tensor& y, int axis);
 
 }  // namespace crisol::ops

@@ -190,6 +190,11 @@ Tensor cumprod(const Tensor& x, int axis) {
                  [](const Tensor& before, const Tensor& x) { return before * x; });
 }
 
+Tensor logcumsumexp(const Tensor& x, int axis) {
+  return running("logcumsumexp", ops::logcumsumexp(x, axis), x, axis, ops::logcumsumexp_backward,
+                 [](const Tensor& before, const Tensor& x) { return logaddexp(before, x); });
+}
+
 Tensor argmax(const Tensor& x, const Shape& axes, bool keepdim) {
   return noted(ops::argmax(x, axes, keepdim),
                [&](Recorder& r, const Tensor& y) { traced::extreme_place(r, GraphOp::argmax, x, axes, keepdim, y); });

@@ -289,17 +289,9 @@ def cumprod(input: Tensor, dim: int, *, dtype: dtype | None = None, out: Tensor 
 
 @_method(Tensor)
 @_numpy_names
-def logcumsumexp(input: Tensor, dim: int) -> Tensor:
+def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tensor:
     """log(cumsum(exp(x))) along an axis, without overflow."""
-    if input.ndim == 0:
-        return input.clone()
-    at, result, step = dim % input.ndim, input, 1
-    while step < input.shape[at]:
-        rest = input.shape[at] - step
-        joined = _c.logaddexp(result.narrow(at, step, rest), result.narrow(at, 0, rest))
-        result = _c.concat([result.narrow(at, 0, step), joined], axis=at)
-        step *= 2
-    return result
+    return into(out, _c.logcumsumexp(input, dim))
 
 
 @_method(Tensor)

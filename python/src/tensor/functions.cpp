@@ -109,6 +109,7 @@ void bind_functions(nb::module_& m, TensorClass& tensor) {
          "x - log(sum(exp(x))) along an axis, without overflow.", "axis"_a = -1);
   define(m, tensor, "cumsum", &cumsum, "The running sum along an axis. Integers and bool give int64.", "axis"_a);
   define(m, tensor, "cumprod", &cumprod, "The running product along an axis. Integers and bool give int64.", "axis"_a);
+  define(m, tensor, "logcumsumexp", &logcumsumexp, "log(cumsum(exp(x))) along an axis, without overflow.", "axis"_a);
   define(m, tensor, "bit_cast", &bit_cast,
          "A copy of x whose bits count as elements of another dtype of the same size.", "dtype"_a);
   define(m, tensor, "isclose", &isclose, "Whether |x - other| <= atol + rtol |other|, for each element.", "other"_a,
