@@ -12,10 +12,11 @@ namespace {
 
 std::uint64_t version_of(const Tensor& x) { return x.impl()->storage->version.load(std::memory_order_relaxed); }
 
-/// A weight of ones and a bias of zeros.
-void make_affine(Parameter& weight, Parameter& bias, const Shape& shape) {
-  weight = ones(shape);
-  bias = zeros(shape);
+/// A weight of ones and a bias of zeros, as far as the options want them.
+template <class Options>
+void make_affine(Parameter& weight, Parameter& bias, const Shape& shape, const Options& options) {
+  if (options.affine) weight = ones(shape);
+  if (options.affine && options.bias) bias = zeros(shape);
 }
 
 }  // namespace
@@ -23,7 +24,7 @@ void make_affine(Parameter& weight, Parameter& bias, const Shape& shape) {
 NormBase::NormBase(const char* name, std::int64_t num_features, const BatchNorm2dOptions& options)
     : num_features_(num_features), options_(options) {
   require(num_features > 0, name, "num_features ", num_features, " must be positive");
-  if (options.affine) make_affine(weight, bias, {num_features});
+  make_affine(weight, bias, {num_features}, options);
   if (options.track_running_stats) {
     running_mean = zeros({num_features});
     running_var = ones({num_features});
@@ -103,7 +104,8 @@ InstanceNorm2d::InstanceNorm2d(std::int64_t num_features, const InstanceNormOpti
 
 InstanceNorm2d::InstanceNorm2d(const char* name, int axes, std::int64_t num_features,
                                const InstanceNormOptions& options)
-    : NormBase(name, num_features, {options.eps, options.momentum, options.affine, options.track_running_stats}),
+    : NormBase(name, num_features,
+               {options.eps, options.momentum, options.affine, options.track_running_stats, options.bias}),
       name_(name),
       axes_(axes) {}
 
@@ -122,7 +124,7 @@ LayerNorm::LayerNorm(const Shape& normalized_shape, const LayerNormOptions& opti
     : normalized_shape_(normalized_shape), eps_(options.eps) {
   require(normalized_shape.rank() > 0 && normalized_shape.numel() > 0, "LayerNorm", "normalized_shape ",
           normalized_shape, " must have positive sizes");
-  if (options.affine) make_affine(weight, bias, normalized_shape);
+  make_affine(weight, bias, normalized_shape, options);
   register_parameter("weight", weight);
   register_parameter("bias", bias);
 }
@@ -138,7 +140,7 @@ GroupNorm::GroupNorm(std::int64_t num_groups, std::int64_t num_channels, const L
     : num_groups_(num_groups), num_channels_(num_channels), eps_(options.eps) {
   require(num_groups > 0 && num_channels > 0 && num_channels % num_groups == 0, "GroupNorm", num_channels,
           " channels cannot be divided into ", num_groups, " groups");
-  if (options.affine) make_affine(weight, bias, {num_channels});
+  make_affine(weight, bias, {num_channels}, options);
   register_parameter("weight", weight);
   register_parameter("bias", bias);
 }

@@ -185,17 +185,24 @@ void OneCycleLR::apply(std::int64_t steps) {
   require(steps <= total_steps_, "OneCycleLR", "step ", steps, " is beyond total_steps ", total_steps_);
   const double peak = options_.pct_start * static_cast<double>(total_steps_) - 1;
   const double end = static_cast<double>(total_steps_) - 1;
+  const double middle = 2 * peak;  // The end of the second of three phases.
   const double at = std::min(static_cast<double>(steps), end);
-  const bool rising = at <= peak;
-  // In a schedule of one step both phases have length zero. Then the step has the value at the end of its phase.
-  const double share = rising ? (peak > 0 ? at / peak : 1) : (end > peak ? (at - peak) / (end - peak) : 1);
+  const auto share_of = [&](double first, double last) { return last > first ? (at - first) / (last - first) : 1; };
+  const auto between = [&](double first, double last, double share) {
+    return options_.linear ? first + (last - first) * share : anneal(first, last, share);
+  };
+  // In a schedule of one step the phases have length zero. Then the step has the value at the end of its phase.
+  const double rise = share_of(0, peak), fall = options_.three_phase ? share_of(peak, middle) : share_of(peak, end);
+  const bool falling = at > peak, last = options_.three_phase && at > middle;
   set_rates([&](std::size_t group, double) {
     const double highest = max_lrs_[group], first = highest / options_.div_factor;
-    return rising ? anneal(first, highest, share) : anneal(highest, first / options_.final_div_factor, share);
+    const double least = first / options_.final_div_factor;
+    if (last) return between(first, least, share_of(middle, end));
+    return falling ? between(highest, options_.three_phase ? first : least, fall) : between(first, highest, rise);
   });
   if (!options_.cycle_momentum) return;
-  set_momentum(rising ? anneal(options_.max_momentum, options_.base_momentum, share)
-                      : anneal(options_.base_momentum, options_.max_momentum, share));
+  const double slow = options_.base_momentum, fast = options_.max_momentum;
+  set_momentum(last ? fast : falling ? between(slow, fast, fall) : between(fast, slow, rise));
 }
 
 }  // namespace crisol::optim

@@ -112,3 +112,13 @@ def default_collate(batch: list[Any], *, device: Any = None) -> Any:
         "[default_collate] a sample holds tensors, NumPy arrays, numbers, texts, and tuples, lists and dicts of them, "
         f"not {type(first).__name__}; give a collate_fn"
     )
+
+
+def default_convert(data: Any) -> Any:
+    """Converts a sample that is not in a batch: arrays become tensors."""
+    if isinstance(data, Mapping):
+        return {key: default_convert(value) for key, value in data.items()}
+    if isinstance(data, (tuple, list)):
+        parts = map(default_convert, data)
+        return type(data)(*parts) if hasattr(data, "_fields") else type(data)(parts)
+    return tensor_of(data) if hasattr(data, "__array__") else data

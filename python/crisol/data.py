@@ -1,17 +1,24 @@
 """Data sets, and loaders that prepare batches during training. The names are those of torch.utils.data."""
 
 import atexit
-import bisect
-import itertools
-import math
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ._collate import batch_of, default_collate, is_flat, layout_of, leaves_of, tensor_of
+from ._collate import batch_of, default_collate, default_convert, is_flat, layout_of, leaves_of
 from ._crisol import Generator, InvalidArgumentError, Tensor, _data
 from ._crisol import device as _device
 from ._crisol._data import MNIST, Csv, ImageDataset, ImageFolder, ShardedSampler, read_idx, read_image
+from ._datasets import (
+    ChainDataset,
+    ConcatDataset,
+    Dataset,
+    IterableDataset,
+    StackDataset,
+    Subset,
+    TensorDataset,
+    random_split,
+)
 from ._samplers import (
     BatchSampler,
     RandomSampler,
@@ -25,105 +32,14 @@ from ._samplers import (
 __all__ = ["BatchSampler", "ConcatDataset", "Csv", "DataLoader", "Dataset", "ImageDataset", "ImageFolder"]
 __all__ += ["IterableDataset", "MNIST", "RandomSampler", "Sampler", "SequentialSampler", "ShardedSampler", "Subset"]
 __all__ += ["SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "default_collate", "random_split"]
-__all__ += ["read_idx", "read_image"]
+__all__ += ["ChainDataset", "StackDataset", "default_convert", "get_worker_info", "read_idx", "read_image"]
 
 for _value in (
     Csv, ImageDataset, ImageFolder, ShardedSampler, BatchSampler, RandomSampler, Sampler, SequentialSampler,
-    SubsetRandomSampler, WeightedRandomSampler, default_collate,
+    SubsetRandomSampler, WeightedRandomSampler, default_collate, default_convert, Dataset, IterableDataset,
+    TensorDataset, Subset, ConcatDataset, StackDataset, ChainDataset, random_split,
 ):
     _value.__module__ = "crisol.data"
-
-
-class Dataset:
-    """Samples by index. A subclass defines both methods. Any other object with both methods is a data set too."""
-
-    def __len__(self) -> int:
-        """The number of samples."""
-        raise NotImplementedError("a Dataset needs __len__()")
-
-    def __getitem__(self, index: int) -> Any:
-        """One sample: a tensor, array or number, or a tuple, list or dict of them. All samples must have the same
-        shapes and types."""
-        raise NotImplementedError("a Dataset needs __getitem__()")
-
-    def __add__(self, other: Any) -> "ConcatDataset":
-        return ConcatDataset([self, other])
-
-
-class IterableDataset:
-    """Samples in the order in which __iter__() gives them. A subclass defines it."""
-
-    def __iter__(self) -> Iterator[Any]:
-        """The samples."""
-        raise NotImplementedError("an IterableDataset needs __iter__()")
-
-
-class TensorDataset(_data.TensorDataset, Dataset):
-    """The rows of tensors or arrays: sample i is a tuple of row i of each.
-
-    A loader reads the values that they had when the data set was made.
-    """
-
-    def __init__(self, *tensors: Any) -> None:
-        self.tensors = tuple(value if isinstance(value, Tensor) else tensor_of(value) for value in tensors)
-        super().__init__(list(self.tensors))
-
-    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
-        return tuple(tensor[index] for tensor in self.tensors)
-
-
-class Subset(Dataset):
-    """Selected samples of a data set, in the given order."""
-
-    def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
-        self.dataset, self.indices = dataset, list(indices)
-        for index in self.indices:
-            if not 0 <= index < len(dataset):
-                raise InvalidArgumentError(f"[Subset] index {index} is not in [0, {len(dataset)})")
-
-    def __len__(self) -> int:
-        return len(self.indices)
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, (list, tuple)):
-            return self.dataset[[self.indices[i] for i in index]]
-        return self.dataset[self.indices[index]]
-
-
-class ConcatDataset(Dataset):
-    """The samples of several data sets, one data set after another."""
-
-    def __init__(self, datasets: Iterable[Any]) -> None:
-        self.datasets = list(datasets)
-        if not self.datasets:
-            raise ValueError("[ConcatDataset] there are no data sets")
-        self.cumulative_sizes = list(itertools.accumulate(len(dataset) for dataset in self.datasets))
-
-    def __len__(self) -> int:
-        return self.cumulative_sizes[-1]
-
-    def __getitem__(self, index: int) -> Any:
-        place = index + len(self) if index < 0 else index
-        if not 0 <= place < len(self):
-            raise IndexError(f"sample {index} of {len(self)}")
-        number = bisect.bisect_right(self.cumulative_sizes, place)
-        return self.datasets[number][place - (self.cumulative_sizes[number - 1] if number else 0)]
-
-
-def random_split(
-    dataset: Any, lengths: Sequence[int | float], generator: Generator | None = None, *, seed: int = 0
-) -> list[Subset]:
-    """Splits a data set into parts at random. The lengths are numbers of samples, or fractions whose sum is 1. The seed
-    or the generator determines the parts."""
-    count = len(dataset)
-    if math.isclose(sum(lengths), 1):
-        parts = [math.floor(count * fraction) for fraction in lengths]
-        for i in range(count - sum(parts)):
-            parts[i % len(parts)] += 1
-        lengths = parts
-    if generator is not None:
-        seed = RandomSampler(1, generator=generator)._drawn(0)[0]
-    return [Subset(dataset, indices) for indices in _data.split_indices(count, list(lengths), seed)]
 
 
 def _native(dataset):
@@ -272,7 +188,7 @@ class DataLoader:
         iterable = isinstance(self.dataset, IterableDataset)
         if self.batch_size is None:
             samples = self.dataset if iterable else map(self.dataset.__getitem__, self.sampler)
-            return map(self.collate_fn or _converted, samples)
+            return map(self.collate_fn or default_convert, samples)
         if iterable:
             return map(self._collated, BatchSampler(self.dataset, self.batch_size, self.drop_last))
         batches = self.batch_sampler or BatchSampler(self.sampler, self.batch_size, self.drop_last)
@@ -300,14 +216,8 @@ class DataLoader:
         self._ordered().load_state_dict(state_dict)
 
 
-def _converted(sample):
-    """Converts a sample that is not in a batch: arrays become tensors."""
-    if isinstance(sample, Mapping):
-        return {key: _converted(value) for key, value in sample.items()}
-    if isinstance(sample, (tuple, list)):
-        parts = map(_converted, sample)
-        return type(sample)(*parts) if hasattr(sample, "_fields") else type(sample)(parts)
-    return _tensor_of(sample) if hasattr(sample, "__array__") else sample
+def get_worker_info() -> None:
+    """None: samples are read by threads of this process, or by the program's own thread."""
 
 
 def __dir__():

@@ -85,13 +85,20 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> tuple[Tensor, Tensor]:
 
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """The solution X of A X = B for A (…, n, n) and B (…, n, k) or (n), or of X A = B without `left`."""
+    if A.ndim > 2 and B.ndim == A.ndim - 1 and tuple(B.shape) == tuple(A.shape[:-1]):  # Vectors.
+        return solve(A, B.unsqueeze(-1), left=left).squeeze(-1)
     return _c.solve(A, B) if left else _c.solve(A.mT, B.mT).mT
+
+
+def _rest(x: Tensor, axes: int) -> int:
+    """The elements behind the first axes."""
+    return math.prod(x.shape[axes:])
 
 
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> tuple[Tensor, Tensor]:
     """The results are that of solve(), and an int32 for each matrix, which is 0 if there was no error."""
     found = solve(A, B, left=left)
-    return found, _c.any(_c.logical_not(_c.isfinite(found)).reshape((*A.shape[:-2], -1)), axis=-1).to(_c.int32)
+    return found, _c.any(_c.logical_not(_c.isfinite(found)).reshape((*A.shape[:-2], _rest(found, A.ndim - 2))), axis=-1).to(_c.int32)
 
 
 def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Tensor:
@@ -143,19 +150,49 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     inverse = _c.where(kept, 1 / _c.where(kept, s, 1.0), 0.0)
     x = vh.mT @ (inverse.unsqueeze(-1) * (u.mT @ B))
     residuals = _c.sum(_c.square(A @ x - B), axis=-2) if A.shape[-2] > A.shape[-1] else _c.empty(0)
-    return LstsqResult(x, residuals, _c.sum(kept, axis=-1), s)
+    if driver in ("gels", "gelsy"):  # LAPACK's drivers of these names compute no singular values.
+        s = _c.empty(0)
+    rank = _c.empty(0, dtype=_c.int64) if driver == "gels" else _c.sum(kept, axis=-1)
+    return LstsqResult(x, residuals, rank, s)
 
 
-def pinv(A: Tensor, *, rtol: Any = None, rcond: Any = None, hermitian: bool = False) -> Tensor:
-    """The pseudo-inverse (…, n, m) of A (…, m, n). Singular values that are at most rtol times the largest count as 0."""
-    return _linalg.pinv(A, rtol if rcond is None else rcond)
+def _symmetric(A: Tensor) -> Tensor:
+    """The symmetric matrices with the lower triangles of A."""
+    return _c.tril(A) + _c.tril(A, k=-1).mT
 
 
-def matrix_rank(A: Tensor, tol: Any = None, *, rtol: Any = None, hermitian: bool = False) -> Tensor:
-    """The number of singular values of A (…, m, n) above rtol times the largest, or above `tol`."""
-    if tol is not None:
-        return _c.sum(_c.gt(svdvals(A), tol), axis=-1)
-    return _linalg.matrix_rank(A, rtol)
+def _limit(A: Tensor, s: Tensor, atol: Any, rtol: Any) -> Tensor:
+    """The largest singular value that counts as 0, for each matrix. Without limits rtol is max(m, n) 2^-23."""
+    if rtol is None:
+        rtol = max(A.shape[-2:]) * 2.0**-23 if atol is None else 0.0
+    if isinstance(atol, Tensor) and not isinstance(rtol, Tensor) and rtol == 0.0:
+        rtol = _c.where(_c.gt(atol, 0), 0.0, max(A.shape[-2:]) * 2.0**-23)
+    least, share = (v.unsqueeze(-1) if isinstance(v, Tensor) else v for v in (0.0 if atol is None else atol, rtol))
+    return _c.maximum(s[..., :1] * share, least)
+
+
+def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
+    """The pseudo-inverse (…, n, m) of A (…, m, n). Singular values count as 0 if they are at most rtol times the largest, or
+    at most atol. With `hermitian`, only the lower triangles are read."""
+    x, rtol = _symmetric(A) if hermitian else A, rtol if rcond is None else rcond
+    if atol is None:
+        return _linalg.pinv(x, rtol)
+    u, s, vh = svd(x, False)
+    kept = _c.gt(s, _limit(x, s, atol, rtol))
+    inverse = _c.where(kept, 1 / _c.where(kept, s, 1.0), 0.0)
+    return vh.mT @ (inverse.unsqueeze(-1) * u.mT)
+
+
+def matrix_rank(
+    A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None
+) -> Tensor:
+    """The number of singular values of A (…, m, n) above rtol times the largest and above `atol` (or `tol`). With
+    `hermitian`, only the lower triangles are read."""
+    x = _symmetric(A) if hermitian else A
+    if tol is None and atol is None:
+        return _linalg.matrix_rank(x, rtol)
+    s = svdvals(x)
+    return _c.sum(_c.gt(s, _limit(x, s, atol if tol is None else tol, rtol)), axis=-1)
 
 
 def matrix_power(A: Tensor, n: int) -> Tensor:
@@ -278,6 +315,7 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, *, axes: Any = None) -> Tenso
 
 def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     """The powers 0, 1, … of the elements of each vector, as rows."""
+    x = x.reshape(1) if x.ndim == 0 else x
     powers = _c.arange(x.shape[-1] if N is None else N, device=x.device)
     return _c.pow(x.unsqueeze(-1), powers.to(x.dtype))
 
@@ -288,8 +326,10 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     return _c.inv(A.reshape((math.prod(rows), -1))).reshape((*columns, *rows))
 
 
-def tensorsolve(A: Tensor, B: Tensor) -> Tensor:
-    """The X with tensordot(A, X) = B."""
+def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None) -> Tensor:
+    """The X with tensordot(A, X) = B. The axes `dims` of A are moved to its end first."""
+    if dims is not None:
+        A = _c.moveaxis(A, tuple(d % A.ndim for d in dims), tuple(range(A.ndim - len(dims), A.ndim)))
     shape = A.shape[B.ndim :]
     return _c.solve(A.reshape((B.numel(), -1)), B.reshape(-1)).reshape(shape)
 

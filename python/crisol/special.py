@@ -69,6 +69,8 @@ def ndtri(input: Tensor) -> Tensor:
 
 def multigammaln(input: Tensor, p: int) -> Tensor:
     """The logarithm of the gamma function of p variables."""
+    if not _c.isdtype(input.dtype, "real floating"):
+        input = input.to(_c.float32)
     result = _c.full_like(input, p * (p - 1) / 4 * math.log(math.pi))
     for j in range(p):
         result = result + _c.lgamma(input - j / 2)

@@ -26,6 +26,10 @@ bool read_ints(PyObject* object, int* values, int count) noexcept {
     return true;
   }
   if (!PyTuple_Check(object) && !PyList_Check(object)) return false;
+  if (PySequence_Size(object) == 1 && count > 1) {  // PyTorch takes one number in a tuple for all axes.
+    const nb::object item = nb::steal(PySequence_GetItem(object, 0));
+    return item.is_valid() && read_ints(item.ptr(), values, count);
+  }
   if (PySequence_Size(object) != count) return false;
   for (int i = 0; i < count; ++i) {
     const nb::object item = nb::steal(PySequence_GetItem(object, i));

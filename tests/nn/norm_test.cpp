@@ -173,6 +173,10 @@ TEST_CASE("LayerNorm normalises the last axes") {
   nn::LayerNorm bare({5}, {.affine = false});
   CHECK(bare.state_dict().empty());
   check_close(bare(tensor_of(x, x_shape)), x_shape, reference::layer_norm(x, 8, 5, {}, {}, 1e-5).y, rounding);
+  CHECK(names_of(nn::LayerNorm({5}, {.bias = false}).state_dict()) == std::vector<std::string>{"weight"});
+  CHECK(names_of(nn::GroupNorm(1, 5, {.bias = false}).state_dict()) == std::vector<std::string>{"weight"});
+  CHECK_FALSE(nn::BatchNorm2d(5, {.bias = false}).bias.defined());
+  CHECK_FALSE(nn::InstanceNorm2d(5, {.affine = true, .bias = false}).bias.defined());
   check_error([] { nn::LayerNorm(Shape{}); }, {"[LayerNorm]", "()"});
   check_error([] { nn::LayerNorm({3, 0}); }, {"[LayerNorm]", "(3, 0)"});
   check_error([&] { layer(ones({4, 5})); }, {"[layer_norm]", "(2, 5)"});

@@ -65,6 +65,18 @@ TEST_CASE("OneCycleLR rises, falls, and moves beta1 the other way") {
   CHECK(schedule.steps() == 11);
 }
 
+TEST_CASE("OneCycleLR along lines, and with three phases") {
+  optim::SGD optimizer(one_parameter(), 1);
+  optim::OneCycleOptions options;
+  options.linear = options.three_phase = true;
+  optim::OneCycleLR schedule(optimizer, 1.0, 10, options);
+  // The peak is at 0.3 * 10 - 1 = 2, the end of the fall at 4, and the end at 9.
+  for (const double rate : {0.04, 0.52, 1.0, 0.52, 0.04, 0.0320008, 0.0240016, 0.0160024, 0.0080032, 4e-6}) {
+    CHECK(optimizer.lr() == doctest::Approx(rate).epsilon(1e-6));
+    schedule.step();
+  }
+}
+
 TEST_CASE("OneCycleLR leaves the momentum of optimisers without one, and when told to") {
   optim::SGD plain(one_parameter(), {0.5});
   optim::OneCycleLR plain_schedule(plain, 1.0, 10);

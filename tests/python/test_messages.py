@@ -27,7 +27,7 @@ CALLS = [
     (lambda: crisol.concat([x, 3]), "crisol.cat.*: tensors is a list of Tensor and int"),
     (lambda: nn.Linear(2), r"Linear\(\): the argument 'out_features' is missing"),
     (lambda: nn.Linear("a", 2), r"Linear\(\): in_features is the str 'a', and it takes int"),
-    (lambda: net(np.ones((1, 2))), r"Linear.forward\(\): x is a numpy.ndarray, .*crisol.asarray\(x\) makes a tensor"),
+    (lambda: net(np.ones((1, 2))), r"Linear.forward\(\): input is a numpy.ndarray, .*crisol.asarray\(x\) makes a tensor"),
     (lambda: setattr(net, "weight", x), r"Linear.weight takes Parameter, not a Tensor: nn.Parameter\(x\)"),
     (lambda: net.to(crisol.float64), r"Module.to\(\): dtype is crisol.float64, which no tensor has"),
     (lambda: net.load_state_dict({"model": {}}), "Module.load_state_dict.*state_dict is a dict whose 'model' is a d"),

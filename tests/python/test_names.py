@@ -285,6 +285,13 @@ def test_types_of_a_program(program, tmp_path):
     assert result.returncode == 0, result.stdout
 
 
+@pytest.mark.parametrize("path", sorted((root / "samples/python/from_pytorch").glob("*.py")), ids=lambda path: path.stem)
+def test_types_of_programs_for_pytorch(path, tmp_path):
+    pytest.importorskip("mypy")
+    result = mypy(tmp_path, path.read_text())
+    assert result.returncode == 0, result.stdout
+
+
 def test_types_find_a_mistake(tmp_path):
     pytest.importorskip("mypy")
     mistakes = ["wrong: str = crisol.ones((2, 3))", 'crisol.sin("a")', "net.fc(3)"]

@@ -63,6 +63,29 @@ def test_onnx_model(tmp_path):
     assert "y (1, 2)" in run(SAMPLES / "onnx_model.py", tmp_path / "net.onnx", "--inputs", tmp_path / "x.npz")
 
 
+# By program: the last numbers that it prints, and what they must be. PyTorch's own are alike.
+PROGRAMS = {
+    "classifier": lambda accuracy: accuracy > 0.9,
+    "vae_gan": lambda critic, radius: 0.5 < critic < 2.5 and 0.3 < radius < 2,
+    "gpt": lambda loss: loss < 1.2,  # An even guess among 28 characters is 3.3.
+    "forecaster": lambda huber: huber < 0.1,
+    "unet": lambda iou: iou > 0.6,
+    "detection": lambda iou, accuracy, kept: iou > 0.5 and accuracy > 0.9 and kept >= 1,
+    "q_learning": lambda *actions: actions == (1,) * 5,
+    "contrastive": lambda first, last, same, moved: last < first and same > 0.9 and moved > 0.1,
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_for_pytorch(name):
+    """The programs are PyTorch's with other imports."""
+    program = SAMPLES / "from_pytorch" / f"{name}.py"
+    names = {line.split()[1].split(".")[0] for line in program.read_text().splitlines() if re.match("import|from", line)}
+    assert "torch" not in names and "crisol" in names
+    lines = [line for line in run(program).splitlines() if not line.startswith("text")]
+    assert PROGRAMS[name](*map(float, re.findall(r"-?\d+(?:\.\d+)?", lines[-1]))), lines[-1]
+
+
 def test_own_kernel():
     assert "largest error" in run(SAMPLES / "own_kernel.py", "--elements", 1000)
 

@@ -17,6 +17,7 @@ struct BatchNorm2dOptions {
   std::optional<double> momentum = 0.1;
   bool affine = true;               ///< Has weight and bias.
   bool track_running_stats = true;  ///< Keeps running statistics for eval(). Otherwise always uses the batch's.
+  bool bias = true;                 ///< With `affine`: has a bias too.
 };
 
 /// The parameters and the running statistics of batch and instance normalisation. Names are PyTorch's.
@@ -29,7 +30,7 @@ class CRISOL_API NormBase : public Module {
   std::string extra_repr() const override;
 
   Parameter weight;            ///< (num_features), starts as 1; undefined unless affine.
-  Parameter bias;              ///< (num_features), starts as 0; undefined unless affine.
+  Parameter bias;              ///< (num_features), starts as 0; undefined unless affine and bias.
   Buffer running_mean;         ///< (num_features), starts as 0; undefined unless track_running_stats.
   Buffer running_var;          ///< (num_features), unbiased, starts as 1; undefined unless track_running_stats.
   Buffer num_batches_tracked;  ///< i64 (): number of batches in training; stays 0 in InstanceNorm, as in PyTorch.
@@ -91,6 +92,7 @@ struct InstanceNormOptions {
   std::optional<double> momentum = 0.1;
   bool affine = false;               ///< Has weight and bias.
   bool track_running_stats = false;  ///< Keeps running statistics for eval(). Otherwise always uses the instance's.
+  bool bias = true;                  ///< With `affine`: has a bias too.
 };
 
 /// y = (x - mean) / sqrt(var + eps) · weight + bias for each channel of each image of x (N, num_features, H, W), or of
@@ -130,6 +132,7 @@ class CRISOL_API InstanceNorm3d : public InstanceNorm2d {
 struct LayerNormOptions {
   double eps = 1e-5;   ///< Added to the variance.
   bool affine = true;  ///< Has weight and bias.
+  bool bias = true;    ///< With `affine`: has a bias too.
 };
 
 /// y = (x - mean) / sqrt(var + eps) · weight + bias over the last axes of x, which must have the sizes
@@ -147,7 +150,7 @@ class CRISOL_API LayerNorm : public Module {
   double eps() const noexcept { return eps_; }
 
   Parameter weight;  ///< normalized_shape; undefined unless affine.
-  Parameter bias;    ///< normalized_shape; undefined unless affine.
+  Parameter bias;    ///< normalized_shape; undefined unless affine and bias.
 
  private:
   Shape normalized_shape_;
@@ -168,7 +171,7 @@ class CRISOL_API GroupNorm : public Module {
   double eps() const noexcept { return eps_; }
 
   Parameter weight;  ///< (num_channels); undefined unless affine.
-  Parameter bias;    ///< (num_channels); undefined unless affine.
+  Parameter bias;    ///< (num_channels); undefined unless affine and bias.
 
  private:
   std::int64_t num_groups_, num_channels_;

@@ -185,10 +185,12 @@ struct OneCycleOptions {
   bool cycle_momentum = true;     ///< Moves momentum (Adam: beta1) in the opposite direction, if there is one.
   double base_momentum = 0.85;    ///< Momentum at the highest rate.
   double max_momentum = 0.95;     ///< Momentum at the first and the last step.
+  bool linear = false;            ///< Along lines instead of cosines.
+  bool three_phase = false;  ///< First falls back to the first rate, as fast as it rose, and then to the last rate.
 };
 
 /// The rate rises along a cosine from max_lr / div_factor to max_lr at step pct_start·total_steps - 1. Then it falls
-/// along a cosine to the last rate at step total_steps - 1. Smith and Topin 2018; PyTorch's OneCycleLR with two phases.
+/// along a cosine to the last rate at step total_steps - 1. Smith and Topin 2018; PyTorch's OneCycleLR.
 /// A step beyond total_steps throws invalid_argument.
 class CRISOL_API OneCycleLR : public LRScheduler {
  public:

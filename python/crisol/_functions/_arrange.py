@@ -249,10 +249,15 @@ def repeat_interleave(
     return _c.repeat(input, repeats, axis=dim)
 
 
+def _without_empty(tensors: list[Tensor]) -> list[Tensor]:
+    """PyTorch leaves out tensors of shape (0), if others have another rank."""
+    return [x for x in tensors if not isinstance(x, Tensor) or x.shape != (0,)] or tensors
+
+
 @_numpy_names
 def cat(tensors: Sequence[Tensor], dim: int | None = 0, *, out: Tensor | None = None) -> Tensor:
     """Joins tensors one after another along an axis. They are converted to one dtype."""
-    return into(out, _c.cat(list(tensors), dim))
+    return into(out, _c.cat(_without_empty(list(tensors)), dim))
 
 
 def concat(
@@ -431,6 +436,7 @@ def diff(
 def unravel_index(indices: Tensor, shape: Dims) -> tuple[Tensor, ...]:
     """Converts positions among all elements to positions along each axis."""
     found: list[Tensor] = []
+    indices = indices.to(_c.int64)
     for size in reversed([shape] if isinstance(shape, int) else list(shape)):
         found.insert(0, _c.remainder(indices, size))
         indices = _c.floor_divide(indices, size)

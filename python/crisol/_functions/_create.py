@@ -275,9 +275,11 @@ def as_tensor(data: Any, dtype: Dtype = None, device: Any = None) -> Tensor:
     return _c.asarray(_plain(data), dtype=dtype, device=device)
 
 
-def scalar_tensor(s: Any, *, dtype: Dtype = None, device: Any = None) -> Tensor:
+def scalar_tensor(
+    s: Any, *, dtype: Dtype = None, layout: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     """A tensor without axes; float32 unless a dtype is given."""
-    return _c.asarray(s, dtype=_c.float32 if dtype is None else dtype, device=device)
+    return finished(_c.asarray(s, dtype=_c.float32 if dtype is None else dtype, device=device), requires_grad)
 
 
 def from_numpy(ndarray: Any) -> Tensor:

@@ -77,6 +77,8 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
 @_numpy_names
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Tensor | None = None) -> Tensor:
     """y[i, j, k] = x[i, index[i, j, k], k] for axis 1 of rank 3."""
+    if index.numel() == 0:
+        return into(out, _c.empty(index.shape, dtype=input.dtype, device=input.device))
     return into(out, _c.gather(input, dim, index))
 
 
@@ -195,6 +197,8 @@ def index_copy(
 @_numpy_names
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     """A copy in which the slices at some positions along an axis have one value."""
+    if input.ndim == 0:
+        return index_fill(input.reshape(1), 0, index, value).reshape(())
     shape = list(input.shape)
     shape[dim] = index.numel()
     if isinstance(value, Tensor):
@@ -214,7 +218,8 @@ def index_put(input: Tensor, indices: Any, values: Any, accumulate: bool = False
 @_method(Tensor)
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """A copy in which the elements of the source, one after another, replace the elements where the mask is true."""
-    full = mask.expand(input.shape)
+    shape = _c.broadcast_shapes(input.shape, mask.shape)
+    full, input = mask.expand(shape), input.expand(shape)
     order = _c.cumsum(full.reshape(-1), 0) - 1
     chosen = _c.take(source.reshape(-1), _c._clip(order, 0, source.numel() - 1), axis=0).reshape(input.shape)
     return _c.where(full, chosen, input)

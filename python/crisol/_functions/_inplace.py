@@ -88,3 +88,29 @@ def nan_to_num_(
 ) -> Tensor:
     """Replaces the elements by those of nan_to_num(). Returns the tensor."""
     return input.nan_to_num_(nan, posinf, neginf)
+
+
+# PyTorch has these methods as functions too.
+abs_, acos_, acosh_, addmv_ = Tensor.abs_, Tensor.acos_, Tensor.acosh_, Tensor.addmv_
+arccos_, arccosh_, arcsin_, arcsinh_ = Tensor.arccos_, Tensor.arccosh_, Tensor.arcsin_, Tensor.arcsinh_
+arctan_, arctanh_, asin_, asinh_ = Tensor.arctan_, Tensor.arctanh_, Tensor.asin_, Tensor.asinh_
+atan_, atanh_, ceil_, clamp_max_ = Tensor.atan_, Tensor.atanh_, Tensor.ceil_, Tensor.clamp_max_
+clamp_min_, clip_, cos_, cosh_ = Tensor.clamp_min_, Tensor.clip_, Tensor.cos_, Tensor.cosh_
+deg2rad_, detach_, erf_, erfc_ = Tensor.deg2rad_, Tensor.detach_, Tensor.erf_, Tensor.erfc_
+exp2_, exp_, expm1_, fill_ = Tensor.exp2_, Tensor.exp_, Tensor.expm1_, Tensor.fill_
+fix_, floor_, frac_, gcd_ = Tensor.fix_, Tensor.floor_, Tensor.frac_, Tensor.gcd_
+index_put_, lcm_, ldexp_, log10_ = Tensor.index_put_, Tensor.lcm_, Tensor.ldexp_, Tensor.log10_
+log1p_, log2_, log_, logit_ = Tensor.log1p_, Tensor.log2_, Tensor.log_, Tensor.logit_
+neg_, negative_, rad2deg_, reciprocal_ = Tensor.neg_, Tensor.negative_, Tensor.rad2deg_, Tensor.reciprocal_
+round_, rsqrt_, sigmoid_, sin_ = Tensor.round_, Tensor.rsqrt_, Tensor.sigmoid_, Tensor.sin_
+sinc_, sinh_, sqrt_, square_ = Tensor.sinc_, Tensor.sinh_, Tensor.sqrt_, Tensor.square_
+tan_, tanh_, trunc_, xlogy_ = Tensor.tan_, Tensor.tanh_, Tensor.trunc_, Tensor.xlogy_
+zero_ = Tensor.zero_
+__all__ += ["abs_", "acos_", "acosh_", "addmv_", "arccos_", "arccosh_", "arcsin_", "arcsinh_"]
+__all__ += ["arctan_", "arctanh_", "asin_", "asinh_", "atan_", "atanh_", "ceil_", "clamp_max_"]
+__all__ += ["clamp_min_", "clip_", "cos_", "cosh_", "deg2rad_", "detach_", "erf_", "erfc_"]
+__all__ += ["exp2_", "exp_", "expm1_", "fill_", "fix_", "floor_", "frac_", "gcd_"]
+__all__ += ["index_put_", "lcm_", "ldexp_", "log10_", "log1p_", "log2_", "log_", "logit_"]
+__all__ += ["neg_", "negative_", "rad2deg_", "reciprocal_", "round_", "rsqrt_", "sigmoid_", "sin_"]
+__all__ += ["sinc_", "sinh_", "sqrt_", "square_", "tan_", "tanh_", "trunc_", "xlogy_"]
+__all__ += ["zero_"]

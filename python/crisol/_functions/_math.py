@@ -63,13 +63,13 @@ def _limits(input: Any, min: Any, max: Any, name: str) -> Any:
 
 
 @_method(Tensor)
-def clamp(input: Any, min: Any = None, max: Any = None, *, out: Tensor | None = None) -> Any:
+def clamp(input: Any, min: Any = None, max: Any = None, *, out: Tensor | None = None) -> Tensor:
     """min(max(x, min), max), for each element. The bounds are numbers or tensors, and one may be left out."""
     return into(out, _limits(input, min, max, "clamp"))
 
 
 @_method(Tensor)
-def clip(input: Any, min: Any = None, max: Any = None, *, out: Tensor | None = None) -> Any:
+def clip(input: Any, min: Any = None, max: Any = None, *, out: Tensor | None = None) -> Tensor:
     """clamp()."""
     return into(out, _limits(input, min, max, "clip"))
 
@@ -87,7 +87,7 @@ def clamp_max(input: Tensor, max: Any) -> Tensor:
 
 
 @_method(Tensor)
-def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Tensor | None = None) -> Any:
+def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Tensor | None = None) -> Tensor:
     """input / other, for each element. With rounding_mode "floor" or "trunc" it is rounded to a whole number."""
     if rounding_mode is None:
         return into(out, _c.div(input, other))
@@ -105,7 +105,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Tensor
 
 
 @_method(Tensor)
-def divide(input: Any, other: Any, *, rounding_mode: str | None = None, out: Tensor | None = None) -> Any:
+def divide(input: Any, other: Any, *, rounding_mode: str | None = None, out: Tensor | None = None) -> Tensor:
     """div()."""
     return div(input, other, rounding_mode=rounding_mode, out=out)
 
@@ -117,7 +117,7 @@ def true_divide(input: Any, other: Any) -> Tensor:
 
 
 @_method(Tensor)
-def round(input: Any, *, decimals: int = 0, out: Tensor | None = None) -> Any:
+def round(input: Any, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
     """The nearest whole number, or the even one of two. With `decimals`, the nearest number with this many decimals."""
     if decimals == 0:
         return into(out, _c.round(input))
@@ -126,7 +126,7 @@ def round(input: Any, *, decimals: int = 0, out: Tensor | None = None) -> Any:
 
 
 @_method(Tensor)
-def pow(input: Any, exponent: Any = None, *, other: Any = None, out: Tensor | None = None) -> Any:
+def pow(input: Any, exponent: Any = None, *, other: Any = None, out: Tensor | None = None) -> Tensor:
     """input to the power of the exponent, for each element."""
     return into(out, _c.pow(input, other if exponent is None else exponent))
 
@@ -152,7 +152,9 @@ def rad2deg(input: Tensor) -> Tensor:
 @_method(Tensor)
 def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """log(x / (1 - x)), for each element, which is first limited to [eps, 1 - eps]."""
-    x = input if eps is None else clamp(input, eps, 1 - eps)
+    x = input
+    if eps is not None:
+        x = _c.where(_c.lt(x, eps), eps, _c.where(_c.gt(x, 1 - eps), 1 - eps, x))
     return _c.log(x / (1 - x))
 
 

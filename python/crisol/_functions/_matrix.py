@@ -5,6 +5,7 @@ from typing import Any
 from .. import _crisol as _c
 from .._crisol import Tensor
 from .._method import _method, into, tell_once
+from ._results import SVD
 
 __all__ = [
     "addbmm",
@@ -34,7 +35,7 @@ __all__ += [
     "mv",
 ]
 __all__ += ["outer", "tensordot", "tril", "tril_indices", "triu", "triu_indices", "vander", "vdot", "pinverse"]
-__all__ += ["trapezoid", "cumulative_trapezoid", "trapz"]
+__all__ += ["trapezoid", "cumulative_trapezoid", "svd", "trapz"]
 
 
 def _require(ok: bool, name: str, rule: str, *tensors: Tensor) -> None:
@@ -101,8 +102,12 @@ def ger(input: Tensor, vec2: Tensor) -> Tensor:
 
 
 def _added(input: Tensor, product: Tensor, beta: float, alpha: float) -> Tensor:
+    dtype = _c.result_type(input, product)
+    if not _c.isdtype(dtype, "real floating"):  # PyTorch drops the fractions of both factors.
+        beta, alpha = int(beta), int(alpha)
     product = product if alpha == 1 else product * alpha
-    return product if beta == 0 else (input if beta == 1 else input * beta) + product
+    result = product if beta == 0 else (input if beta == 1 else input * beta) + product
+    return result.to(dtype)
 
 
 @_method(Tensor)
@@ -192,7 +197,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     rows = _c._clip(places + min(offset, 0), 0, input.shape[-1] - 1)
     spread = _c.index_select(input, -1, rows).unsqueeze(-1)
     on = _c.eq(places.unsqueeze(0) - places.unsqueeze(1), offset)
-    return _c.moveaxis(_c.where(on, spread, 0), (-2, -1), (dim1, dim2))
+    return _c.moveaxis(_c.where(on, spread, 0).to(input.dtype), (-2, -1), (dim1, dim2))
 
 
 @_method(Tensor)
@@ -255,6 +260,7 @@ def cov(
 ) -> Tensor:
     """The covariances of variables, which are rows."""
     x = input.reshape((1, -1)) if input.ndim < 2 else input
+    x = x if _c.isdtype(x.dtype, "real floating") else x.to(_c.float32)
     weights = [w.to(x.dtype) for w in (fweights, aweights) if w is not None]
     if not weights:
         centred = x - _c.mean(x, 1, True)
@@ -265,7 +271,7 @@ def cov(
         mean = _c.sum(x * w, 1, True) / total
         lost = correction if aweights is None else correction * _c.sum(w * aweights.to(x.dtype)) / total
         result = _c.matmul((x - mean) * w, (x - mean).mT) / (total - lost)
-    return result if input.ndim > 1 else result.reshape(())
+    return result if x.shape[0] != 1 else result.reshape(())
 
 
 @_method(Tensor)
@@ -291,6 +297,13 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, *, axes: Any = None) -> Tenso
     dims = dims if axes is None else axes
     if isinstance(dims, Tensor):
         dims = dims.tolist()
+    if not isinstance(dims, int):  # An axis of size 1 is broadcast.
+        first, second = list(dims[0]), list(dims[1])
+        for i, j in zip(first, second):
+            if a.shape[i] == 1 != b.shape[j]:
+                b = _c.sum(b, j, True)
+            elif b.shape[j] == 1 != a.shape[i]:
+                a = _c.sum(a, i, True)
     return _c.tensordot(a, b, axes=dims if isinstance(dims, int) else tuple(list(part) for part in dims))
 
 
@@ -322,3 +335,17 @@ def _trapezoids(y: Tensor, x: Tensor | None, dx: float, dim: int) -> Tensor:
     if x.ndim == 1:
         x = x.reshape([-1 if i == dim % y.ndim else 1 for i in range(y.ndim)])
     return means * (x.narrow(dim, 1, n - 1) - x.narrow(dim, 0, n - 1))
+
+
+@_method(Tensor)
+def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> SVD:
+    """input = U diag(S) Vᵀ for (…, m, n), with V as it is. With `some`, U and V have min(m, n) columns. linalg.svd() has
+    other arguments, and its third result is Vᵀ. Without compute_uv, U and V are zeros."""
+    from ..linalg import svd
+
+    u, s, vh = svd(input, not some)
+    if not compute_uv:
+        m, n = input.shape[-2:]
+        u = _c.zeros((*input.shape[:-2], m, m), dtype=input.dtype, device=input.device)
+        return SVD(u, s, _c.zeros((*input.shape[:-2], n, n), dtype=input.dtype, device=input.device))
+    return SVD(u, s, vh.mT)

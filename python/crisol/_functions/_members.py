@@ -3,7 +3,7 @@
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 from .. import _crisol as _c
 from .._crisol import Tensor, dtype
@@ -52,7 +52,13 @@ class ElementCount(int):
 
     _shape: tuple[int, ...]
 
-    def __call__(self, dim: int | None = None) -> Any:
+    @overload
+    def __call__(self) -> Size: ...
+
+    @overload
+    def __call__(self, dim: int) -> int: ...
+
+    def __call__(self, dim: int | None = None) -> Size | int:
         """The shape, or the size of one axis."""
         if dim is None:
             return Size(self._shape)
@@ -164,13 +170,13 @@ def cuda(self: Tensor, device: Any = None, non_blocking: bool = False) -> Tensor
 
 
 @_method(Tensor)
-def double(self: Tensor) -> Tensor:
+def double(self: Tensor, memory_format: Any = None) -> Tensor:
     """Raises an error: float64 is a type that no tensor has."""
     raise TypeError("[double] there is no float64; the dtypes are bool, uint8, int32, int64, float16 and float32")
 
 
 @_method(Tensor)
-def byte(self: Tensor) -> Tensor:
+def byte(self: Tensor, memory_format: Any = None) -> Tensor:
     """The elements as uint8."""
     return self.to(_c.uint8)
 
@@ -242,6 +248,8 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
 def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     """The sums over the axes along which the tensor was broadcast from this shape."""
     shape = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
+    if not shape:
+        return _c.sum(self)
     extra = self.ndim - len(shape)
     axes = [i for i in range(self.ndim) if i < extra or (shape[i - extra] == 1 and self.shape[i] != 1)]
     return _c.sum(self, axes, True).reshape(shape) if axes else self
@@ -251,7 +259,10 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """All windows of `size` elements at distances of `step` along an axis. The result is a copy, whose last axis runs
     along a window."""
-    at = dimension % max(self.ndim, 1)
+    if self.ndim == 0:
+        self = self.reshape(1)
+        return unfold(self, dimension, size, step).squeeze(0)
+    at = dimension % self.ndim
     count = (self.shape[at] - size) // step + 1
     starts = _c.arange(count, device=self.device).unsqueeze(1) * step
     places = (starts + _c.arange(size, device=self.device)).reshape(-1)

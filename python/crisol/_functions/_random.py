@@ -104,7 +104,7 @@ def randperm(
 
 def normal(
     mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: AnyGenerator = None, dtype: Dtype = None,
-    device: Any = None, requires_grad: bool = False, out: Tensor | None = None,
+    layout: Any = None, device: Any = None, requires_grad: bool = False, out: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
     """Normal numbers: of a size, or one for each element of the tensors mean and std."""
     tensors = [value for value in (mean, std) if isinstance(value, Tensor)]

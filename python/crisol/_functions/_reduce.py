@@ -277,14 +277,16 @@ def cummin(input: Tensor, dim: int) -> ValuesIndices:
 @_numpy_names
 def cumsum(input: Tensor, dim: int, *, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
     """The running sum along an axis. Integers and bool give int64."""
-    return into(out, _c.cumsum(input if dtype is None else input.to(dtype), dim))
+    result = _c.cumsum(input if dtype is None else input.to(dtype), dim)
+    return into(out, result if dtype is None else result.to(dtype))
 
 
 @_method(Tensor)
 @_numpy_names
 def cumprod(input: Tensor, dim: int, *, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
     """The running product along an axis. Integers and bool give int64."""
-    return into(out, _c.cumprod(input if dtype is None else input.to(dtype), dim))
+    result = _c.cumprod(input if dtype is None else input.to(dtype), dim)
+    return into(out, result if dtype is None else result.to(dtype))
 
 
 @_method(Tensor)
@@ -314,6 +316,8 @@ def _quantile(input: Tensor, q: Any, dim: int | None, keepdim: bool, interpolati
     if interpolation not in ways:
         raise _c.InvalidArgumentError(f"[quantile] interpolation is {interpolation!r}, allowed are {ways}")
     levels = _c.asarray(q, dtype=input.dtype, device=input.device)
+    if input.ndim == 0 and dim is not None:
+        return _quantile(input.reshape(1), q, dim, False, interpolation, ignore_nan)
     values, _, at = _sorted_along(input, dim)
     values = values.unsqueeze(-1).transpose(at if at >= 0 else at - 1, -1).squeeze(at if at >= 0 else at - 1)
     n = values.shape[-1]
@@ -368,13 +372,15 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     return _c.scatter_add(zeros, 0, input.to(_c.int64), ones) if input.numel() else zeros
 
 
-def _bins(input: Tensor, bins: int, low: float, high: float) -> tuple[Tensor, Tensor, float, float]:
+def _bins(
+    input: Tensor, bins: int, low: float, high: float, around: float = 1
+) -> tuple[Tensor, Tensor, float, float]:
     """The bin of each element, and whether the element lies between the bounds."""
     x = input.reshape(-1)
     if low == high and x.numel():
         low, high = float(_c.min(x).item()), float(_c.max(x).item())
     if low == high:
-        low, high = low - 1, high + 1
+        low, high = low - around, high + around
     place = _c._clip(_c.floor((x - low) * (bins / (high - low))), 0, bins - 1)
     return place.to(_c.int64), _c.logical_and(_c.ge(x, low), _c.le(x, high)), low, high
 
@@ -389,14 +395,23 @@ def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Ten
 
 @_method(Tensor)
 def histogram(
-    input: Tensor, bins: int, *, range: tuple[float, float] | None = None, weight: Tensor | None = None,
+    input: Tensor, bins: int | Tensor, *, range: Sequence[float] | None = None, weight: Tensor | None = None,
     density: bool = False,
 ) -> Histogram:  # fmt: skip
-    """The sums of the weights (or the numbers of elements) in `bins` equal parts of a range, and the bounds of the
-    parts."""
-    place, within, low, high = _bins(input, bins, *(range or (0.0, 0.0)))
+    """The sums of the weights (or the numbers of elements) in `bins` equal parts of a range, or between bounds in a
+    tensor, and the bounds of the parts."""
+    x = input.reshape(-1)
+    if isinstance(bins, Tensor):
+        edges, count = bins, bins.numel() - 1
+        place = _c.searchsorted(edges, x, side="right") - 1
+        place = _c.where(_c.eq(x, edges[-1]), count - 1, place)
+        within = _c.logical_and(_c.ge(place, 0), _c.lt(place, count))
+        place = _c._clip(place, 0, count - 1).to(_c.int64)
+    else:
+        place, within, low, high = _bins(input, bins, *(range or (0.0, 0.0)), 0.5)
+        edges, count = _c.linspace(low, high, bins + 1, dtype=input.dtype, device=input.device), bins
     counted = within.to(input.dtype) if weight is None else _c.where(within, weight.reshape(-1), 0)
-    hist = _c.scatter_add(_c.zeros(bins, dtype=input.dtype, device=input.device), 0, place, counted)
+    hist = _c.scatter_add(_c.zeros(count, dtype=input.dtype, device=input.device), 0, place, counted)
     if density:
-        hist = hist / (_c.sum(hist) * ((high - low) / bins))
-    return Histogram(hist, _c.linspace(low, high, bins + 1, dtype=input.dtype, device=input.device))
+        hist = hist / (_c.sum(hist) * (edges[1:] - edges[:-1]))
+    return Histogram(hist, edges)

@@ -26,6 +26,14 @@ class Histogram(NamedTuple):
     bin_edges: Tensor
 
 
+class SVD(NamedTuple):
+    """The result of svd()."""
+
+    U: Tensor
+    S: Tensor
+    V: Tensor
+
+
 class LstsqResult(NamedTuple):
     """The result of lstsq()."""
 

@@ -9,6 +9,7 @@ for _name, _class in vars(_nn).items():
         _class.__module__ = "crisol.nn"
 
 from . import functional, init, models, utils  # noqa: E402, F401
+from . import _recurrent, _special  # noqa: E402, F401
 from . import _attention, _layers, _transformer, loss  # noqa: E402
 from ._attention import *  # noqa: E402, F403
 from ._layers import *  # noqa: E402, F403

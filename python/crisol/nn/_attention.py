@@ -24,6 +24,13 @@ def _added(mask: Tensor | None, other: Tensor | None, dtype: Any) -> Tensor | No
     return second if first is None else first if second is None else first + second
 
 
+def _widened(mask: Tensor | None, more: int) -> Tensor | None:
+    """A mask with places for more keys, which are used."""
+    if mask is None or more == 0:
+        return mask
+    return _c.concat([mask, _c.zeros((*mask.shape[:-1], more), dtype=mask.dtype, device=mask.device)], axis=-1)
+
+
 class MultiheadAttention(Module):
     """Attention of several heads: the result of (L, N, E) queries over (S, N, kdim) keys and (S, N, vdim) values, and the
     mean of the heads' weights (N, L, S). With batch_first the batch is the first axis."""
@@ -34,12 +41,11 @@ class MultiheadAttention(Module):
         device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        if add_bias_kv or add_zero_attn:
-            raise _c.InvalidArgumentError("[MultiheadAttention] add_bias_kv and add_zero_attn are not there")
         if embed_dim % num_heads:
             raise _c.InvalidArgumentError(f"[MultiheadAttention] {num_heads} heads do not divide {embed_dim} numbers")
         self.__dict__.update(embed_dim=embed_dim, num_heads=num_heads, head_dim=embed_dim // num_heads, dropout=dropout)
         self.__dict__.update(kdim=kdim or embed_dim, vdim=vdim or embed_dim, batch_first=batch_first)
+        self.__dict__["add_zero_attn"] = add_zero_attn
 
         def weight(*shape: int) -> Parameter:
             made = Parameter(_c.empty(shape, device=device))
@@ -53,6 +59,11 @@ class MultiheadAttention(Module):
             self.k_proj_weight = weight(embed_dim, self.kdim)
             self.v_proj_weight = weight(embed_dim, self.vdim)
         self.in_proj_bias = Parameter(_c.zeros(3 * embed_dim, device=device)) if bias else None
+        self.bias_k = self.bias_v = None
+        if add_bias_kv:
+            self.bias_k, self.bias_v = (Parameter(_c.randn((1, 1, embed_dim), device=device)) for _ in range(2))
+            init.xavier_normal_(self.bias_k)
+            init.xavier_normal_(self.bias_v)
         self.out_proj = Linear(embed_dim, embed_dim, bias)
         if bias:
             init.zeros_(self.out_proj.bias)
@@ -68,6 +79,13 @@ class MultiheadAttention(Module):
             weights = [self.q_proj_weight, self.k_proj_weight, self.v_proj_weight]
         biases = [None if self.in_proj_bias is None else self.in_proj_bias[i * n : (i + 1) * n] for i in range(3)]
         made = [F.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases)]
+        batch = query.shape[0]
+        if self.bias_k is not None:  # One more key and value, the same for all sequences.
+            made[1] = _c.concat([made[1], self.bias_k.expand((batch, 1, n))], axis=1)
+            made[2] = _c.concat([made[2], self.bias_v.expand((batch, 1, n))], axis=1)
+        if self.add_zero_attn:
+            zeros = _c.zeros((batch, 1, n), dtype=query.dtype, device=query.device)
+            made[1:] = [_c.concat([x, zeros], axis=1) for x in made[1:]]
         return [x.reshape((x.shape[0], x.shape[1], self.num_heads, self.head_dim)).transpose(1, 2) for x in made]
 
     def forward(
@@ -83,6 +101,8 @@ class MultiheadAttention(Module):
             given = [x.transpose(0, 1) for x in given]
         q, k, v = self._projected(*given)
         batch, heads, length, _ = q.shape
+        more = k.shape[2] - given[1].shape[1]  # Keys of add_bias_kv and add_zero_attn, which no mask leaves out.
+        attn_mask, key_padding_mask = _widened(attn_mask, more), _widened(key_padding_mask, more)
         if attn_mask is not None and attn_mask.ndim == 3:
             attn_mask = attn_mask.reshape((batch, heads, length, -1))
         padding = None if key_padding_mask is None else key_padding_mask.reshape((batch, 1, 1, -1))
@@ -122,7 +142,7 @@ class TransformerEncoderLayer(Module):
         self.linear1 = Linear(d_model, dim_feedforward, bias)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias)
-        self.norm1, self.norm2 = LayerNorm(d_model, layer_norm_eps), LayerNorm(d_model, layer_norm_eps)
+        self.norm1, self.norm2 = (LayerNorm(d_model, layer_norm_eps, bias=bias) for _ in range(2))
         self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
         self.__dict__.update(
             norm_first=norm_first, activation=getattr(F, activation) if isinstance(activation, str) else activation

@@ -13,11 +13,10 @@ from .._crisol import _nn
 from ._hooks import copy_hooks
 from .._method import _method
 from ._module import Module
+from ._settings import names_of_arguments
 
 _LIBRARY = {value for value in (*vars(_nn).values(), _crisol._onnx.Model) if isinstance(value, type)}
 _CONTAINERS = (_nn.Sequential, _nn.ModuleList, _nn.ModuleDict)
-_KEYWORDS = {_nn.MaxPool2d: ["ceil_mode"], _nn.MaxPool3d: ["ceil_mode"]}  # The last arguments, which must be given by
-                                                                          # name.
 _objects = WeakValueDictionary()
 
 
@@ -68,9 +67,8 @@ def constructor_of(module):
     if arguments is None:
         name = type(module).__name__
         raise TypeError(f"a {name} that the library made cannot be copied or pickled: use its state_dict()")
-    keywords = _KEYWORDS.get(base, [])
-    positional = len(arguments) - len(keywords)
-    return base, arguments[:positional], dict(zip(keywords, arguments[positional:]))
+    names = names_of_arguments(base)
+    return (base, (), dict(zip(names, arguments))) if len(names) == len(arguments) else (base, arguments, {})
 
 
 def rebuild_module(cls, base, arguments, keywords):

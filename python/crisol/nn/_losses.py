@@ -101,10 +101,10 @@ def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target
     if log_target:
         loss = _c.exp(target) * (target - input)
     else:
-        safe = _c.where(_c.gt(target, 0), target, 1.0)
+        safe = _c.where(_c.eq(target, 0), 1.0, target)
         loss = target * (_c.log(safe) - input)
     if reduction == "batchmean":
-        return _c.sum(loss) / input.shape[0]
+        return _c.sum(loss) / (input.shape[0] if input.ndim else 1)
     return _reduced(loss, reduction, "kl_div")
 
 
@@ -156,6 +156,8 @@ def margin_ranking_loss(
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """x1 · x2 / (max(|x1|, eps) max(|x2|, eps)) along an axis."""
+    shape = _c.broadcast_shapes(x1.shape, x2.shape)
+    x1, x2 = x1.expand(shape), x2.expand(shape)
     one, two = (x / _c.maximum(_c.norm(x, p=2.0, axis=dim, keepdims=True), eps) for x in (x1, x2))
     return _c.sum(one * two, axis=dim)
 
@@ -214,7 +216,7 @@ def multi_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:  # fmt: skip
     """The sum over wrong classes of max(margin - input[label] + input[class], 0)^p, divided by the number of classes."""
-    x, labels = (input.unsqueeze(0), target.reshape(1)) if input.ndim == 1 else (input, target)
+    x, labels = (input.reshape((1, -1)), target.reshape(1)) if input.ndim < 2 else (input, target)
     labels = labels.to(_c.int64).unsqueeze(1)
     terms = _c.maximum(margin - _c.gather(x, 1, labels) + x, 0.0)
     terms = terms if p == 1 else _c.square(terms)
@@ -228,7 +230,7 @@ def multi_margin_loss(
 def multilabel_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """The sum over pairs of a label and another class of max(1 - input[label] + input[class], 0), divided by the number of
     classes. The labels of a row end at the first -1."""
-    x, labels = (input.unsqueeze(0), target.unsqueeze(0)) if input.ndim == 1 else (input, target)
+    x, labels = (input.reshape((1, -1)), target.reshape((1, -1))) if input.ndim < 2 else (input, target)
     counts = _c.eq(_c.cumsum(_c.lt(labels, 0), 1), 0)
     places = _c.where(counts, labels, 0)
     is_label = _c.gt(_c.scatter_add(_c.zeros_like(x), 1, places, counts.to(x.dtype)), 0)

@@ -56,7 +56,7 @@ def _dropout(self):
 
 
 def _gelu(self):
-    return "approximate='none'"
+    return f"approximate={self.approximate!r}"
 
 
 def _with_inplace(settings):
@@ -70,9 +70,10 @@ def _with_inplace(settings):
 def _with_name_of_padding(settings):
     def text_of(self):
         text = settings(self)
-        if not isinstance(self.padding, str):
+        if not isinstance(self.padding, str) and self.padding_mode == "zeros":
             return text
-        return re.sub(r"(stride=\(.*?\))(, padding=\(.*?\))?", rf"\1, padding={self.padding}", text)
+        text = re.sub(r"(stride=\(.*?\))(, padding=\(.*?\))?", rf"\1, padding={self.padding}", text)
+        return text if self.padding_mode == "zeros" else f"{text}, padding_mode={self.padding_mode}"
 
     return text_of
 

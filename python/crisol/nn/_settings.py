@@ -40,13 +40,15 @@ class Setting:
         layer.__dict__[self._name] = value  # A class derived from the layer may use the name for itself.
 
 
-def _names_of_arguments(cls):
+def names_of_arguments(cls):
+    """The arguments of a layer's constructor, except for `device` and `dtype`."""
     signature = getattr(vars(cls).get("__init__"), "__nb_signature__", None)
-    return re.findall(r"(\w+): ", signature[0][0]) if signature else []
+    names = re.findall(r"(\w+): ", signature[0][0]) if signature else []
+    return [name for name in names if name not in ("device", "dtype")]
 
 
 for _class in list(vars(_nn).values()):
     if isinstance(_class, type) and issubclass(_class, _nn.Module) and not issubclass(_class, _MODELS):
-        for _place, _name in enumerate(_names_of_arguments(_class)):
-            if not hasattr(_class, _name):
+        for _place, _name in enumerate(names_of_arguments(_class)):
+            if not hasattr(_class, _name) and not _name.startswith("_"):
                 setattr(_class, _name, Setting(_class, _name, _place))

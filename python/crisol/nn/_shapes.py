@@ -9,6 +9,7 @@ from typing import Any
 from .. import _crisol as _c
 from .._crisol import Tensor, _functional
 from .._functions._random import rand_like
+from ..autograd import no_grad
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -177,13 +178,15 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
     """dropout() for selu(): the dropped elements get its lowest value, and mean and variance stay."""
     if not training or p == 0:
         return input
-    return _alpha_dropped(input, _c.ge(rand_like(input), p), p)
+    return _alpha_dropped(input, _c.ge(rand_like(input), p), p) if p < 1 else input * 0
 
 
 def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """alpha_dropout() of whole channels (N, C, …)."""
     if not training or p == 0:
         return input
+    if p == 1:
+        return input * 0
     drawn = _c.rand((*input.shape[:2], *[1] * (input.ndim - 2)), device=input.device)
     return _alpha_dropped(input, _c.ge(drawn, p), p)
 
@@ -198,6 +201,10 @@ def padded(input: Tensor, pad: Sequence[int], mode: str) -> Tensor:
         raise _c.InvalidArgumentError(f"[pad] {len(pad)} numbers do not fit a tensor of rank {input.ndim}")
     for i in range(len(pad) // 2):
         before, after, axis = int(pad[2 * i]), int(pad[2 * i + 1]), input.ndim - 1 - i
+        if mode == "circular" and min(before, after) < 0:  # The elements that remain are repeated.
+            cut = max(-before, 0)
+            input = input.narrow(axis, cut, input.shape[axis] - cut - max(-after, 0))
+            before, after = max(before, 0), max(after, 0)
         n = input.shape[axis]
         most = n - 1 if mode == "reflect" else n
         if mode != "replicate" and max(before, after) > most:
@@ -358,8 +365,10 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
     """The elements of all windows of input (N, C, H, W) as columns: (N, C kh kw, windows)."""
     x = input if input.ndim == 4 else input.unsqueeze(0)
     places, _, (ph, pw) = _window_places(x.shape[-2:], kernel_size, dilation, padding, stride, x.device)
-    flat = _functional.pad(x, [pw, pw, ph, ph]).reshape((*x.shape[:2], -1))
-    columns = _c.index_select(flat, 2, places.reshape(-1)).reshape((x.shape[0], -1, places.shape[1]))
+    padded = _functional.pad(x, [pw, pw, ph, ph])
+    flat = padded.reshape((*x.shape[:2], padded.shape[2] * padded.shape[3]))
+    columns = _c.index_select(flat, 2, places.reshape(-1))
+    columns = columns.reshape((x.shape[0], x.shape[1] * places.shape[0], places.shape[1]))
     return columns if input.ndim == 4 else columns.squeeze(0)
 
 
@@ -406,14 +415,16 @@ def rms_norm(
             f"[rms_norm] the last axes of shape {input.shape} are not {tuple(normalized_shape)}"
         )
     small = (2.0**-10 if input.dtype is _c.float16 else 2.0**-23) if eps is None else eps
-    y = input * _c.rsqrt(_c.mean(_c.square(input), axes, True) + small)
+    x = input.to(_c.float32)  # Squares of float16 numbers overflow.
+    y = (x * _c.rsqrt(_c.mean(_c.square(x), axes, True) + small)).to(input.dtype)
     return y if weight is None else y * weight
 
 
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
     """input / (k + alpha · mean of the squares of `size` neighbouring channels)^beta."""
     squares = _c.square(input).unsqueeze(1)
-    x = _functional.pad(squares.reshape((input.shape[0], 1, input.shape[1], -1)), [0, 0, size // 2, (size - 1) // 2])
+    rest = math.prod(input.shape[2:])
+    x = _functional.pad(squares.reshape((input.shape[0], 1, input.shape[1], rest)), [0, 0, size // 2, (size - 1) // 2])
     means = _functional.avg_pool2d(x, (size, 1), 1).reshape(input.shape)
     return input / _c.pow(means * alpha + k, beta)
 
@@ -437,6 +448,16 @@ def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None)
     return upsample(input, size, scale_factor, "bilinear", True)
 
 
+def shorten(table: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
+    """Scales the rows of a table with these indices, in place, to a norm of at most max_norm."""
+    with no_grad():
+        used = _c.zeros(table.shape[0], dtype=_c.bool, device=table.device)
+        used[indices.reshape(-1)] = True
+        norms = _c.norm(table, p=float(norm_type), dim=1, keepdim=True)
+        too_long = used.unsqueeze(1) & _c.gt(norms, max_norm)
+        table.copy_(_c.where(too_long, table * (max_norm / (norms + 1e-7)), table))
+
+
 def embedding_bag(
     input: Tensor, weight: Tensor, offsets: Tensor | None = None, max_norm: float | None = None, norm_type: float = 2,
     scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
@@ -444,8 +465,10 @@ def embedding_bag(
 ) -> Tensor:  # fmt: skip
     """The sums, means or largest elements of the table's rows in each bag. input is (B, N), or (N) with the offsets of
     the bags."""
-    if max_norm is not None or scale_grad_by_freq:
-        raise _c.InvalidArgumentError("[embedding_bag] max_norm and scale_grad_by_freq are not there")
+    if scale_grad_by_freq:
+        raise _c.InvalidArgumentError("[embedding_bag] scale_grad_by_freq is not there")
+    if max_norm is not None:
+        shorten(weight, input, max_norm, norm_type)
     if mode not in ("sum", "mean", "max"):
         raise _c.InvalidArgumentError(f"[embedding_bag] mode is '{mode}', allowed are 'sum', 'mean' and 'max'")
     flat = input.reshape(-1)

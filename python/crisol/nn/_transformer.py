@@ -35,7 +35,7 @@ class TransformerDecoderLayer(Module):
         self.multihead_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first)
         self.linear1, self.dropout = Linear(d_model, dim_feedforward, bias), Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias)
-        self.norm1, self.norm2, self.norm3 = (LayerNorm(d_model, layer_norm_eps) for _ in range(3))
+        self.norm1, self.norm2, self.norm3 = (LayerNorm(d_model, layer_norm_eps, bias=bias) for _ in range(3))
         self.dropout1, self.dropout2, self.dropout3 = (Dropout(dropout) for _ in range(3))
         self.__dict__.update(
             norm_first=norm_first, activation=getattr(F, activation) if isinstance(activation, str) else activation
@@ -97,10 +97,10 @@ class Transformer(Module):
         super().__init__()
         given = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias)
         self.encoder = custom_encoder or TransformerEncoder(
-            TransformerEncoderLayer(*given), num_encoder_layers, LayerNorm(d_model, layer_norm_eps)
+            TransformerEncoderLayer(*given), num_encoder_layers, LayerNorm(d_model, layer_norm_eps, bias=bias)
         )
         self.decoder = custom_decoder or TransformerDecoder(
-            TransformerDecoderLayer(*given), num_decoder_layers, LayerNorm(d_model, layer_norm_eps)
+            TransformerDecoderLayer(*given), num_decoder_layers, LayerNorm(d_model, layer_norm_eps, bias=bias)
         )
         self.__dict__.update(d_model=d_model, nhead=nhead, batch_first=batch_first)
         for parameter in self.parameters():

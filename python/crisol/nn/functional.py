@@ -4,10 +4,35 @@ from collections.abc import Sequence
 
 from .. import _crisol as _c
 from .._crisol import Tensor, _functional
-from .._crisol._functional import *  # noqa: F403
+from .._crisol._functional import (
+    avg_pool2d as avg_pool2d,
+    avg_pool3d as avg_pool3d,
+    batch_norm as batch_norm,
+    conv1d as conv1d,
+    conv2d as conv2d,
+    conv3d as conv3d,
+    conv_transpose1d as conv_transpose1d,
+    conv_transpose2d as conv_transpose2d,
+    conv_transpose3d as conv_transpose3d,
+    deform_conv2d as deform_conv2d,
+    group_norm as group_norm,
+    instance_norm as instance_norm,
+    layer_norm as layer_norm,
+    linear as linear,
+    max_pool2d as max_pool2d,
+    max_pool3d as max_pool3d,
+    multinomial as multinomial,
+    non_max_suppression as non_max_suppression,
+    one_hot as one_hot,
+    pixel_shuffle as pixel_shuffle,
+    pixel_unshuffle as pixel_unshuffle,
+    roi_align as roi_align,
+    sample_logits as sample_logits,
+    scaled_dot_product_attention as scaled_dot_product_attention,
+)
 from ._losses import *  # noqa: F403
 from ._shapes import *  # noqa: F403
-from ._shapes import adaptive_avg_pool1d, padded
+from ._shapes import adaptive_avg_pool1d, padded, shorten
 
 # PyTorch's activations have `inplace`. It has no effect here: the result is always a new tensor.
 
@@ -112,6 +137,19 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     return _functional.dropout(input, p, training)
 
 
+def embedding(
+    input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
+    norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
+) -> Tensor:  # fmt: skip
+    """Rows of weight (V, D) by indices input (…), as (…, D). Row padding_idx gets no gradient. max_norm scales the rows
+    that are read, in place, to at most this norm. `sparse` has no effect."""
+    if scale_grad_by_freq:
+        raise _c.InvalidArgumentError("[embedding] scale_grad_by_freq is not there")
+    if max_norm is not None:
+        shorten(weight, input, max_norm, norm_type)
+    return _functional.embedding(input, weight, padding_idx)
+
+
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
     """Adds elements at the ends of axes. pad has two numbers for each axis, beginning with the last axis. mode is
     "constant", "reflect", "replicate" or "circular"."""
@@ -162,7 +200,7 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
 
 
 __all__ = [
-    _name for _name in vars() if not _name.startswith("_") and _name not in ("Sequence", "Tensor", "padded")
+    _name for _name in vars() if not _name.startswith("_") and _name not in ("Sequence", "Tensor", "padded", "shorten")
 ]
 
 

@@ -11,10 +11,10 @@ from .._crisol._optim import EMA, SGD, Adam, AdamW, Lion, Optimizer, RMSprop
 from ..autograd import no_grad
 from ..nn._copies import key_of, one_object, place_of
 from .._method import _method
-from . import lr_scheduler
+from . import lr_scheduler, swa_utils
 
-__all__ = ["ASGD", "EMA", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Lion", "NAdam", "Optimizer", "RAdam"]
-__all__ += ["RMSprop", "Rprop", "lr_scheduler"]
+__all__ = ["ASGD", "EMA", "LBFGS", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Lion", "Muon"]
+__all__ += ["NAdam", "Optimizer", "RAdam", "RMSprop", "Rprop", "SparseAdam", "lr_scheduler", "swa_utils"]
 
 for _class in vars(_optim).values():
     if isinstance(_class, type):
@@ -279,11 +279,12 @@ Optimizer.__reduce_ex__ = _reduce
 Optimizer.__setstate__ = _set_state
 
 
-from . import _rules  # noqa: E402
+from ._lbfgs import LBFGS  # noqa: E402
+from ._matrix_rules import Adafactor, Muon, SparseAdam  # noqa: E402
 from ._rules import ASGD, Adadelta, Adagrad, Adamax, NAdam, RAdam, Rprop  # noqa: E402
 
-for _name in _rules.__all__:
-    vars(_rules)[_name].__module__ = "crisol.optim"
+for _class in (LBFGS, Adafactor, Muon, SparseAdam, ASGD, Adadelta, Adagrad, Adamax, NAdam, RAdam, Rprop):
+    _class.__module__ = "crisol.optim"
 
 
 def __dir__():

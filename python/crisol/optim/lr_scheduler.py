@@ -21,24 +21,60 @@ from .._crisol._optim import (
 )
 
 __all__ = ["ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "ExponentialLR", "LRScheduler", "LambdaLR"]
-__all__ += ["CyclicLR", "LinearLR", "MultiStepLR", "MultiplicativeLR", "OneCycleLR", "PolynomialLR", "ReduceLROnPlateau"]
+__all__ += ["ChainedScheduler", "CyclicLR"]
+__all__ += ["LinearLR", "MultiStepLR", "MultiplicativeLR", "OneCycleLR", "PolynomialLR", "ReduceLROnPlateau"]
 __all__ += ["SequentialLR", "StepLR"]
 
 
 class PolynomialLR(LambdaLR):
     """base_lr · (1 - steps / total_iters)^power, and 0 after total_iters steps."""
 
-    def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0) -> None:
-        super().__init__(optimizer, lambda steps: (1 - min(steps, total_iters) / total_iters) ** power)
+    def __init__(
+        self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1
+    ) -> None:
+        super().__init__(optimizer, lambda steps: (1 - min(steps, total_iters) / total_iters) ** power, last_epoch)
 
 
 class MultiplicativeLR(LambdaLR):
     """Each step multiplies the rate by f(steps), with one function for all groups or a list for each."""
 
-    def __init__(self, optimizer: Optimizer, lr_lambda: Any) -> None:
+    def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
         given = isinstance(lr_lambda, (list, tuple))
         functions = [_product(function) for function in (lr_lambda if given else [lr_lambda])]
-        super().__init__(optimizer, functions if given else functions[0])
+        super().__init__(optimizer, functions if given else functions[0], last_epoch)
+
+
+class ChainedScheduler:
+    """Several schedules of one optimiser: each step is a step of each."""
+
+    def __init__(self, schedulers: Sequence[Any], optimizer: Optimizer | None = None) -> None:
+        self._schedulers = list(schedulers)
+        if not self._schedulers:
+            raise ValueError("[ChainedScheduler] there are no schedules")
+        owners = [schedule._optimizer for schedule in self._schedulers]
+        self.optimizer = owners[0] if optimizer is None else optimizer
+        if any(owner is not self.optimizer for owner in owners):
+            raise ValueError("[ChainedScheduler] the schedules belong to several optimisers")
+
+    def step(self) -> None:
+        """Changes the rates for the next step."""
+        for schedule in self._schedulers:
+            schedule.step()
+
+    def get_last_lr(self) -> list[float]:
+        """The present rates, one for each group."""
+        return [group["lr"] for group in self.optimizer.param_groups]
+
+    def state_dict(self) -> dict[str, Any]:
+        """The states of the schedules as "schedules.0.steps", …."""
+        states = enumerate(schedule.state_dict() for schedule in self._schedulers)
+        return {f"schedules.{i}.{name}": value for i, state in states for name, value in state.items()}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Continues from a state."""
+        for i, schedule in enumerate(self._schedulers):
+            first = f"schedules.{i}."
+            schedule.load_state_dict({n[len(first) :]: v for n, v in state_dict.items() if n.startswith(first)})
 
 
 def _product(function: Callable[[int], float]) -> Callable[[int], float]:
@@ -54,7 +90,7 @@ class CyclicLR(LambdaLR):
         self, optimizer: Optimizer, base_lr: float | Sequence[float], max_lr: float | Sequence[float],
         step_size_up: int = 2000, step_size_down: int | None = None, mode: str = "triangular", gamma: float = 1.0,
         scale_fn: Callable[[float], float] | None = None, scale_mode: str = "cycle", cycle_momentum: bool = True,
-        base_momentum: float = 0.8, max_momentum: float = 0.9,
+        base_momentum: float = 0.8, max_momentum: float = 0.9, last_epoch: int = -1,
     ) -> None:  # fmt: skip
         ways: dict[str, Callable[[float, int], float]] = {
             "triangular": lambda cycle, steps: 1.0,
@@ -79,7 +115,7 @@ class CyclicLR(LambdaLR):
 
         for group, rate in zip(groups, low):
             group["lr"] = rate
-        super().__init__(optimizer, [factor(a, b) for a, b in zip(low, high)])
+        super().__init__(optimizer, [factor(a, b) for a, b in zip(low, high)], last_epoch)
         self._turned, self._momenta = optimizer, (base_momentum, max_momentum)
         self._height, self._cycles_momentum = height, cycle_momentum
         self._set_momenta()

@@ -73,7 +73,7 @@ void bind_lists(nb::module_& m) {
           },
           nb::sig("def __init__(self, *modules: Module | dict[str, Module]) -> None"))
       .def(
-          "forward", [](nn::Sequential& self, const Tensor& x) { return self.Sequential::forward(x); }, "x"_a,
+          "forward", [](nn::Sequential& self, const Tensor& x) { return self.Sequential::forward(x); }, "input"_a,
           Unlocked(), "Calls the modules one after another.");
   bind_numbered<nn::ModuleList>(m, "ModuleList", "Modules by number. Has no forward of its own.")
       .def(

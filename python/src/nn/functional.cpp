@@ -22,8 +22,14 @@ void bind_conv(nb::module_& m, const char* name, const char* text) {
         kernel.w = static_cast<int>(weight.size(rank - 1));
         if constexpr (axes >= 2) kernel.h = static_cast<int>(weight.size(rank - 2));
         if constexpr (axes == 3) kernel.d = static_cast<int>(weight.size(rank - 3));
-        const Options options{stride, padding_of(padding, kernel, stride, dilation), dilation, groups};
-        return unlocked([&] { return function(x, weight, or_undefined(bias), options); });
+        const ConvPadding zeros = read_padding(padding, numbers_of(kernel), numbers_of(stride), numbers_of(dilation));
+        Sizes before = 0;
+        set_numbers(before, zeros.before);
+        const Options options{stride, before, dilation, groups};
+        std::vector<AxisPadding> more;  // "same" may need one more zero behind an axis than before it.
+        for (int i = axes - 1; i >= 0 && !zeros.is_even(); --i)
+          more.push_back({0, zeros.after[static_cast<std::size_t>(i)] - zeros.before[static_cast<std::size_t>(i)]});
+        return unlocked([&] { return function(more.empty() ? x : pad(x, more), weight, or_undefined(bias), options); });
       },
       "input"_a, "weight"_a, "bias"_a = nb::none(), "stride"_a = 1, "padding"_a = 0, "dilation"_a = 1, "groups"_a = 1,
       text);

@@ -31,10 +31,10 @@ void bind_linear(nb::module_& m) {
       bind_layer<nn::Linear>(m, "Linear", "y = x · weightᵀ + bias. x is (…, in_features), y (…, out_features).");
   linear.def(
       "__init__",
-      [](nb::pointer_and_handle<nn::Linear> self, std::int64_t in_features, std::int64_t out_features, Truth bias) {
-        construct(self, in_features, out_features, nn::LinearOptions{bias});
-      },
-      "in_features"_a, "out_features"_a, "bias"_a.none() = true, kept_arguments);
+      [](nb::pointer_and_handle<nn::Linear> self, std::int64_t in_features, std::int64_t out_features, Truth bias,
+         nb::handle, nb::handle) { construct(self, in_features, out_features, nn::LinearOptions{bias}); },
+      "in_features"_a, "out_features"_a, "bias"_a.none() = true, "device"_a = nb::none(), "dtype"_a = nb::none(),
+      kept_and_moved<3>);
   linear.def("_made_with", [](const nn::Linear& self) {
     return nb::make_tuple(self.in_features(), self.out_features(), self.bias.defined());
   });
@@ -44,11 +44,35 @@ void bind_linear(nb::module_& m) {
   embedding.def(
       "__init__",
       [](nb::pointer_and_handle<nn::Embedding> self, std::int64_t count, std::int64_t size,
-         std::optional<std::int64_t> padding) { construct(self, count, size, nn::EmbeddingOptions{padding}); },
-      "num_embeddings"_a, "embedding_dim"_a, "padding_idx"_a = nb::none(), kept_arguments);
+         std::optional<std::int64_t> padding, std::optional<double> max_norm, double norm_type, bool by_frequency, bool,
+         const std::optional<Tensor>& weight, bool freeze, nb::handle, nb::handle) {
+        if (by_frequency) throw nb::value_error("[Embedding] scale_grad_by_freq is not there");
+        if (max_norm) make_special(self.h, "max_norm"_a = *max_norm, "norm_type"_a = norm_type);
+        construct(self, count, size, nn::EmbeddingOptions{padding});
+        if (weight) self.p->weight = nn::Parameter(*weight, !freeze);
+      },
+      "num_embeddings"_a, "embedding_dim"_a, "padding_idx"_a = nb::none(), "max_norm"_a = nb::none(),
+      "norm_type"_a = 2.0, "scale_grad_by_freq"_a = false, "sparse"_a = false, "_weight"_a = nb::none(),
+      "_freeze"_a = false, "device"_a = nb::none(), "dtype"_a = nb::none(), kept_and_moved<9>);
   embedding.def("_made_with", [](const nn::Embedding& self) {
-    return nb::make_tuple(self.weight.size(0), self.weight.size(1), self.padding_idx());
+    return nb::make_tuple(self.weight.size(0), self.weight.size(1), self.padding_idx(), nb::none(), 2.0, false, false,
+                          nb::none(), false);
   });
+  embedding.def_static(
+      "from_pretrained",
+      [](const Tensor& table, bool freeze, nb::handle padding_idx, nb::handle max_norm, double norm_type,
+         bool by_frequency, bool sparse) {
+        const nb::object layer = nb::type<nn::Embedding>()(table.size(0), table.size(1), padding_idx, max_norm,
+                                                           norm_type, by_frequency, sparse);
+        nb::cast<nn::Embedding&>(layer).weight = nn::Parameter(table, !freeze);
+        return layer;
+      },
+      "embeddings"_a, "freeze"_a = true, "padding_idx"_a = nb::none(), "max_norm"_a = nb::none(), "norm_type"_a = 2.0,
+      "scale_grad_by_freq"_a = false, "sparse"_a = false,
+      nb::sig("def from_pretrained(embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None, max_norm: "
+              "float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False) -> "
+              "Embedding"),
+      "A layer with this table as its weight. `freeze` makes a weight without a gradient.");
   bind_parameter<&nn::Embedding::weight>(embedding, "weight", "(num_embeddings, embedding_dim)");
 }
 
@@ -58,16 +82,25 @@ void bind_conv(nb::module_& m, const char* name, const char* text) {
   layer.def(
       "__init__",
       [](nb::pointer_and_handle<L> self, std::int64_t in_channels, std::int64_t out_channels, Sizes kernel,
-         Sizes stride, nb::handle padding, Sizes dilation, int groups, Truth bias) {
-        construct(self, in_channels, out_channels, kernel,
-                  Options{stride, padding_of(padding, kernel, stride, dilation), dilation, groups, bias});
+         Sizes stride, nb::handle padding, Sizes dilation, int groups, Truth bias, const std::string& mode, nb::handle,
+         nb::handle) {
+        const ConvPadding read = read_padding(padding, numbers_of(kernel), numbers_of(stride), numbers_of(dilation));
+        Sizes zeros = 0;
+        if (mode == "zeros" && read.is_even())
+          set_numbers(zeros, read.before);
+        else
+          make_special(self.h, "padding_mode"_a = mode,
+                       "padding"_a = nb::isinstance<nb::str>(padding) ? nb::borrow(padding) : nb::cast(read.before),
+                       "_before"_a = read.before, "_after"_a = read.after);
+        construct(self, in_channels, out_channels, kernel, Options{stride, zeros, dilation, groups, bias});
       },
       "in_channels"_a, "out_channels"_a, "kernel_size"_a, "stride"_a = 1, "padding"_a = 0, "dilation"_a = 1,
-      "groups"_a = 1, "bias"_a.none() = true, kept_arguments);
+      "groups"_a = 1, "bias"_a.none() = true, "padding_mode"_a = "zeros", "device"_a = nb::none(),
+      "dtype"_a = nb::none(), kept_and_moved<9>);
   layer.def("_made_with", [](const L& self) {
     const Options& o = self.options();
     return nb::make_tuple(self.in_channels(), self.out_channels(), window_of(self.weight), Sizes(o.stride),
-                          Sizes(o.padding), Sizes(o.dilation), o.groups, self.bias.defined());
+                          Sizes(o.padding), Sizes(o.dilation), o.groups, self.bias.defined(), "zeros");
   });
   bind_weight_and_bias<L>(layer, "(out_channels, in_channels / groups, *kernel_size)");
 }
@@ -78,16 +111,20 @@ void bind_conv_transpose(nb::module_& m, const char* name, const char* text) {
   layer.def(
       "__init__",
       [](nb::pointer_and_handle<L> self, std::int64_t in_channels, std::int64_t out_channels, Sizes kernel,
-         Sizes stride, Sizes padding, Sizes output_padding, int groups, Truth bias, Sizes dilation) {
+         Sizes stride, Sizes padding, Sizes output_padding, int groups, Truth bias, Sizes dilation,
+         const std::string& mode, nb::handle, nb::handle) {
+        if (mode != "zeros") throw nb::value_error("a transposed convolution has only the padding_mode 'zeros'");
         construct(self, in_channels, out_channels, kernel,
                   Options{stride, padding, output_padding, dilation, groups, bias});
       },
       "in_channels"_a, "out_channels"_a, "kernel_size"_a, "stride"_a = 1, "padding"_a = 0, "output_padding"_a = 0,
-      "groups"_a = 1, "bias"_a.none() = true, "dilation"_a = 1, kept_arguments);
+      "groups"_a = 1, "bias"_a.none() = true, "dilation"_a = 1, "padding_mode"_a = "zeros", "device"_a = nb::none(),
+      "dtype"_a = nb::none(), kept_and_moved<10>);
   layer.def("_made_with", [](const L& self) {
     const Options& o = self.options();
     return nb::make_tuple(self.in_channels(), self.out_channels(), window_of(self.weight), Sizes(o.stride),
-                          Sizes(o.padding), Sizes(o.output_padding), o.groups, self.bias.defined(), Sizes(o.dilation));
+                          Sizes(o.padding), Sizes(o.output_padding), o.groups, self.bias.defined(), Sizes(o.dilation),
+                          "zeros");
   });
   bind_weight_and_bias<L>(layer, "(in_channels, out_channels / groups, *kernel_size)");
 }
@@ -98,15 +135,16 @@ void bind_max_pool(nb::module_& m, const char* name, const char* text) {
       .def(
           "__init__",
           [](nb::pointer_and_handle<L> self, Sizes kernel, std::optional<Sizes> stride, Sizes padding, Sizes dilation,
-             bool ceil_mode) {
+             bool return_indices, bool ceil_mode) {
+            if (return_indices) make_special(self.h, "return_indices"_a = true);
             construct(self, kernel, Options{kernel, stride.value_or(0), padding, dilation, ceil_mode});
           },
-          "kernel_size"_a, "stride"_a = nb::none(), "padding"_a = 0, "dilation"_a = 1, nb::kw_only(),
+          "kernel_size"_a, "stride"_a = nb::none(), "padding"_a = 0, "dilation"_a = 1, "return_indices"_a = false,
           "ceil_mode"_a = false, kept_arguments)
       .def("_made_with", [](const L& self) {
         const Options& o = self.options();
         return nb::make_tuple(short_form(o.kernel), short_form(o.stride == Sizes(0) ? o.kernel : o.stride),
-                              short_form(o.padding), short_form(o.dilation), o.ceil_mode);
+                              short_form(o.padding), short_form(o.dilation), false, o.ceil_mode);
       });
 }
 
@@ -134,8 +172,14 @@ template <class L, class Sizes>
 void bind_adaptive_pool(nb::module_& m, const char* name, const char* text) {
   bind_layer<L>(m, name, text)
       .def(
-          "__init__", [](nb::pointer_and_handle<L> self, Sizes output) { construct(self, output); }, "output_size"_a,
-          kept_arguments)
+          "__init__",
+          [](nb::pointer_and_handle<L> self, nb::handle output) {
+            Sizes sizes = 1;
+            // None keeps the size of an axis.
+            if (!nb::try_cast(output, sizes)) make_special(self.h, "output_size"_a = output);
+            construct(self, sizes);
+          },
+          "output_size"_a.none(), kept_arguments)
       .def("_made_with", [](const L& self) { return nb::make_tuple(self.output()); });
 }
 
@@ -167,7 +211,12 @@ template <class L>
 void bind_over_axis(nb::module_& m, const char* name, const char* text) {
   bind_layer<L>(m, name, text)
       .def(
-          "__init__", [](nb::pointer_and_handle<L> self, int dim) { construct(self, dim); }, "dim"_a, kept_arguments)
+          "__init__",
+          [](nb::pointer_and_handle<L> self, std::optional<int> dim) {
+            if (!dim) make_special(self.h, "dim"_a = nb::none());
+            construct(self, dim.value_or(0));
+          },
+          "dim"_a = nb::none(), kept_arguments)
       .def("_made_with", [](const L& self) { return nb::make_tuple(self.axis()); });
 }
 
@@ -177,7 +226,6 @@ void bind_activations(nb::module_& m) {
   bind_activation<nn::Sigmoid>(m, "Sigmoid");
   bind_activation<nn::Tanh>(m, "Tanh");
   bind_activation<nn::SiLU>(m, "SiLU");
-  bind_activation<nn::GELU>(m, "GELU");
   bind_activation<nn::Mish>(m, "Mish");
   bind_activation<nn::SELU>(m, "SELU");
   bind_activation<nn::LogSigmoid>(m, "LogSigmoid");
@@ -196,6 +244,15 @@ void bind_activations(nb::module_& m) {
           },
           "beta"_a = 1.0, "threshold"_a = 20.0, kept_arguments)
       .def("_made_with", [](const nn::Softplus& self) { return nb::make_tuple(self.beta(), self.threshold()); });
+  bind_layer<nn::GELU>(m, "GELU", "The function of the same name. `approximate` is \"none\" or \"tanh\".")
+      .def(
+          "__init__",
+          [](nb::pointer_and_handle<nn::GELU> self, const std::string& approximate) {
+            if (approximate != "none") make_special(self.h, "approximate"_a = approximate);
+            construct(self);
+          },
+          "approximate"_a = "none", kept_arguments)
+      .def("_made_with", [](const nn::GELU&) { return nb::make_tuple("none"); });
   bind_over_axis<nn::Softmax>(m, "Softmax", "exp(x) / sum(exp(x)) along an axis.");
   bind_over_axis<nn::LogSoftmax>(m, "LogSoftmax", "x - log(sum(exp(x))) along an axis.");
   bind_layer<nn::Flatten>(m, "Flatten", "Merges the axes start_dim to end_dim into one axis.")

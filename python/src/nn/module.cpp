@@ -255,7 +255,7 @@ void bind_modules(nb::module_& extension) {
       .def("__call__", &call_module, nb::sig("def __call__(self, *args, **kwargs) -> typing.Any"),
            "Calls the hooks and forward().")
       // Derived classes may take other arguments and give other results.
-      .def("forward", &forward, "x"_a,
+      .def("forward", &forward, "input"_a,
            nb::sig("def forward(self, *args: typing.Any, **kwargs: typing.Any) -> typing.Any"),
            "The output for the inputs. A subclass defines it.")
       .def("extra_repr", &extra_repr, "The settings of the layer for printing. A subclass may define it.")

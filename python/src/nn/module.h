@@ -66,8 +66,11 @@ void construct(nb::pointer_and_handle<L> self, Args&&... args) {
     new (static_cast<void*>(self.p)) L(std::forward<Args>(args)...);
 }
 
-/// Keeps a constructor's arguments in the attribute _arguments, a tuple. Unpickling makes the layer from them.
-void keep_arguments(nb::handle self, PyObject** arguments, std::size_t count);
+/// Keeps a constructor's arguments in the attribute _arguments, a tuple. Unpickling makes the layer from them. The
+/// arguments `device` and device + 1 are left out.
+void keep_arguments(nb::handle self, PyObject** arguments, std::size_t count, std::size_t device = SIZE_MAX - 1);
+/// Moves a layer to a device, if one is given. Throws for another dtype than float32.
+void move_layer(nb::handle self, nb::handle device, nb::handle dtype);
 
 struct KeepArguments {
   static void precall(PyObject**, std::size_t, nb::detail::cleanup_list*) {}
@@ -79,6 +82,27 @@ struct KeepArguments {
 
 /// Keeps the arguments. For __init__ of layers.
 inline constexpr nb::call_policy<KeepArguments> kept_arguments;
+
+/// Keeps the arguments except for `device` and `dtype`, which are the arguments `place` and place + 1, and moves the
+/// new layer to them.
+template <std::size_t place>
+struct KeepAndMove {
+  static void precall(PyObject**, std::size_t, nb::detail::cleanup_list*) {}
+  template <std::size_t count>
+  static void postcall(PyObject** arguments, std::integral_constant<std::size_t, count>, nb::handle) {
+    keep_arguments(arguments[0], arguments + 1, count - 1, place);
+    move_layer(arguments[0], arguments[place + 1], arguments[place + 2]);
+  }
+};
+template <std::size_t place>
+inline constexpr nb::call_policy<KeepAndMove<place>> kept_and_moved;
+
+/// Prepares a layer, before it is constructed, for an argument that Python code handles (crisol/nn/_special.py). The
+/// attributes keep the argument.
+template <class... Attributes>
+void make_special(nb::handle self, Attributes&&... attributes) {
+  nb::module_::import_("crisol.nn._special").attr("prepare")(self, std::forward<Attributes>(attributes)...);
+}
 
 /// Makes a deep copy of a layer that has no constructor arguments, because the library made it.
 template <class L>
@@ -105,7 +129,7 @@ template <class L, class Base = nn::Module>
 LayerClass<L, Base> bind_layer(nb::module_& m, const char* name, const char* text) {
   LayerClass<L, Base> layer = make_class<L, Base>(m, name, text);
   layer.def(
-      "forward", [](L& self, const Tensor& x) { return self.L::forward(x); }, "x"_a, Unlocked(),
+      "forward", [](L& self, const Tensor& x) { return self.L::forward(x); }, "input"_a, Unlocked(),
       "The output for one input.");
   return layer;
 }

@@ -14,15 +14,15 @@ LayerClass<L, Base> bind_channel_norm(nb::module_& m, const char* name, const ch
   layer.def(
       "__init__",
       [](nb::pointer_and_handle<L> self, std::int64_t features, double eps, std::optional<double> momentum,
-         Truth affine, Truth track) {
-        construct(self, features, Options{eps, momentum, affine, track});
+         Truth affine, Truth track, nb::handle, nb::handle, Truth bias) {
+        construct(self, features, Options{eps, momentum, affine, track, bias});
       },
       "num_features"_a, "eps"_a = defaults.eps, "momentum"_a.none() = defaults.momentum,
       "affine"_a.none() = defaults.affine, "track_running_stats"_a.none() = defaults.track_running_stats,
-      kept_arguments);
+      "device"_a = nb::none(), "dtype"_a = nb::none(), nb::kw_only(), "bias"_a.none() = true, kept_and_moved<5>);
   layer.def("_made_with", [](const L& self) {
     const nn::BatchNorm2dOptions& o = self.options();
-    return nb::make_tuple(self.num_features(), o.eps, o.momentum, o.affine, o.track_running_stats);
+    return nb::make_tuple(self.num_features(), o.eps, o.momentum, o.affine, o.track_running_stats, o.bias);
   });
   if constexpr (std::is_same_v<Base, nn::Module>) {
     bind_parameter<&L::weight>(layer, "weight", "(num_features), or None.");
@@ -69,12 +69,14 @@ void bind_norm_layers(nb::module_& m) {
   group.def(
       "__init__",
       [](nb::pointer_and_handle<nn::GroupNorm> self, std::int64_t groups, std::int64_t channels, double eps,
-         Truth affine) {
-        construct(self, groups, channels, nn::LayerNormOptions{eps, affine});
+         Truth affine, nb::handle, nb::handle, Truth bias) {
+        construct(self, groups, channels, nn::LayerNormOptions{eps, affine, bias});
       },
-      "num_groups"_a, "num_channels"_a, "eps"_a = 1e-5, "affine"_a.none() = true, kept_arguments);
+      "num_groups"_a, "num_channels"_a, "eps"_a = 1e-5, "affine"_a.none() = true, "device"_a = nb::none(),
+      "dtype"_a = nb::none(), nb::kw_only(), "bias"_a.none() = true, kept_and_moved<4>);
   group.def("_made_with", [](const nn::GroupNorm& self) {
-    return nb::make_tuple(self.num_groups(), self.num_channels(), self.eps(), self.weight.defined());
+    return nb::make_tuple(self.num_groups(), self.num_channels(), self.eps(), self.weight.defined(),
+                          self.bias.defined() || !self.weight.defined());
   });
   bind_parameter<&nn::GroupNorm::weight>(group, "weight", "(num_channels), or None.");
   bind_parameter<&nn::GroupNorm::bias>(group, "bias", "(num_channels), or None.");
@@ -83,12 +85,15 @@ void bind_norm_layers(nb::module_& m) {
                                          "have the sizes normalized_shape.");
   layer.def(
       "__init__",
-      [](nb::pointer_and_handle<nn::LayerNorm> self, const Shape& shape, double eps, Truth affine) {
-        construct(self, shape, nn::LayerNormOptions{eps, affine});
+      [](nb::pointer_and_handle<nn::LayerNorm> self, const Shape& shape, double eps, Truth affine, Truth bias,
+         nb::handle, nb::handle) {
+        construct(self, shape, nn::LayerNormOptions{eps, affine, bias});
       },
-      "normalized_shape"_a, "eps"_a = 1e-5, "elementwise_affine"_a.none() = true, kept_arguments);
+      "normalized_shape"_a, "eps"_a = 1e-5, "elementwise_affine"_a.none() = true, "bias"_a.none() = true,
+      "device"_a = nb::none(), "dtype"_a = nb::none(), kept_and_moved<4>);
   layer.def("_made_with", [](const nn::LayerNorm& self) {
-    return nb::make_tuple(self.normalized_shape(), self.eps(), self.weight.defined());
+    return nb::make_tuple(self.normalized_shape(), self.eps(), self.weight.defined(),
+                          self.bias.defined() || !self.weight.defined());
   });
   bind_parameter<&nn::LayerNorm::weight>(layer, "weight", "normalized_shape, or None.");
   bind_parameter<&nn::LayerNorm::bias>(layer, "bias", "normalized_shape, or None.");

@@ -74,6 +74,9 @@ bool set_flag(ParamGroup& group, const std::string& key, nb::handle value) {
   return false;
 }
 
+/// Whether a setting of PyTorch only selects how a step is computed.
+bool has_no_effect(const std::string& key) { return key == "foreach" || key == "fused" || key == "capturable"; }
+
 ParamGroup group_of(const nb::dict& dict) {
   ParamGroup group;
   for (const auto& [key_object, value] : dict) {
@@ -84,7 +87,7 @@ ParamGroup group_of(const nb::dict& dict) {
       const auto [beta1, beta2] = nb::cast<std::pair<double, double>>(value);
       group.beta1 = beta1;
       group.beta2 = beta2;
-    } else if (!set_number(group, key, value) && !set_flag(group, key, value)) {
+    } else if (!set_number(group, key, value) && !set_flag(group, key, value) && !has_no_effect(key)) {
       throw nb::value_error(("a group of parameters has no setting '" + key + "'").c_str());
     }
   }
@@ -201,6 +204,10 @@ nb::class_<O, Optimizer> bind_optimizer(nb::module_& m, const char* name, const 
   return nb::class_<O, Optimizer>(m, name, nb::dynamic_attr(), text);
 }
 
+void refuse_differentiable(bool differentiable) {
+  if (differentiable) throw nb::value_error("differentiable=True: a step is not recorded for gradients");
+}
+
 template <class O, class Options>
 void make(O* self, const nb::object& params, const Options& options) {
   const std::vector<ParamGroup> groups = groups_of(params);
@@ -213,11 +220,15 @@ void bind_adam(nb::module_& m, const char* name, double weight_decay, const char
       .def(
           "__init__",
           [](O* self, const nb::object& params, double lr, std::pair<double, double> betas, double eps, double decay,
-             Truth amsgrad, Truth maximize) {
+             Truth amsgrad, Truth maximize, nb::handle, nb::handle, bool differentiable, nb::handle, bool decoupled) {
+            refuse_differentiable(differentiable);
+            if (decoupled) throw nb::value_error("decoupled_weight_decay=True is AdamW");
             make(self, params, Options{lr, betas.first, betas.second, eps, decay, amsgrad, maximize});
           },
           "params"_a, "lr"_a = 1e-3, "betas"_a = std::make_pair(0.9, 0.999), "eps"_a = 1e-8,
-          "weight_decay"_a = weight_decay, "amsgrad"_a = false, nb::kw_only(), "maximize"_a = false);
+          "weight_decay"_a = weight_decay, "amsgrad"_a = false, nb::kw_only(), "maximize"_a = false,
+          "foreach"_a = nb::none(), "capturable"_a = false, "differentiable"_a = false, "fused"_a = nb::none(),
+          "decoupled_weight_decay"_a = false);
 }
 
 void bind_methods(nb::module_& m) {
@@ -225,11 +236,13 @@ void bind_methods(nb::module_& m) {
       .def(
           "__init__",
           [](optim::SGD* self, const nb::object& params, double lr, double momentum, double dampening, double decay,
-             Truth nesterov, Truth maximize) {
+             Truth nesterov, Truth maximize, nb::handle, bool differentiable, nb::handle) {
+            refuse_differentiable(differentiable);
             make(self, params, optim::SGDOptions{lr, momentum, dampening, decay, nesterov, maximize});
           },
           "params"_a, "lr"_a = 1e-3, "momentum"_a = 0.0, "dampening"_a = 0.0, "weight_decay"_a = 0.0,
-          "nesterov"_a = false, nb::kw_only(), "maximize"_a = false);
+          "nesterov"_a = false, nb::kw_only(), "maximize"_a = false, "foreach"_a = nb::none(),
+          "differentiable"_a = false, "fused"_a = nb::none());
   bind_adam<optim::Adam, optim::AdamOptions>(m, "Adam", 0, "Adam: Kingma and Ba 2015.");
   bind_adam<optim::AdamW, optim::AdamWOptions>(m, "AdamW", 1e-2,
                                                "Adam with decoupled weight decay: Loshchilov and Hutter 2019.");
@@ -237,11 +250,13 @@ void bind_methods(nb::module_& m) {
       .def(
           "__init__",
           [](optim::RMSprop* self, const nb::object& params, double lr, double alpha, double eps, double decay,
-             double momentum, Truth centered, Truth maximize) {
+             double momentum, Truth centered, nb::handle, nb::handle, Truth maximize, bool differentiable) {
+            refuse_differentiable(differentiable);
             make(self, params, optim::RMSpropOptions{lr, alpha, eps, decay, momentum, centered, maximize});
           },
           "params"_a, "lr"_a = 1e-2, "alpha"_a = 0.99, "eps"_a = 1e-8, "weight_decay"_a = 0.0, "momentum"_a = 0.0,
-          "centered"_a = false, nb::kw_only(), "maximize"_a = false);
+          "centered"_a = false, "capturable"_a = false, "foreach"_a = nb::none(), "maximize"_a = false,
+          "differentiable"_a = false);
   bind_optimizer<optim::Lion>(m, "Lion", "Lion: Chen et al. 2023. Its state is half as large as Adam's.")
       .def(
           "__init__",

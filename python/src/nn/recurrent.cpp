@@ -36,23 +36,27 @@ LayerClass<L> bind_network(nb::module_& m, const char* name, const char* text) {
     layer.def(
         "__init__",
         [](nb::pointer_and_handle<L> self, std::int64_t input_size, std::int64_t hidden_size, int num_layers,
-           const std::string& nonlinearity, Truth bias, Truth batch_first, double dropout, Truth bidirectional) {
+           const std::string& nonlinearity, Truth bias, Truth batch_first, double dropout, Truth bidirectional,
+           nb::handle, nb::handle) {
           construct(self, input_size, hidden_size,
                     nn::RecurrentOptions{num_layers, bias, batch_first, dropout, bidirectional, 0,
                                          nonlinearity_of(nonlinearity)});
         },
         "input_size"_a, "hidden_size"_a, "num_layers"_a = 1, "nonlinearity"_a = "tanh", "bias"_a.none() = true,
-        "batch_first"_a.none() = false, "dropout"_a = 0.0, "bidirectional"_a.none() = false, kept_arguments);
+        "batch_first"_a.none() = false, "dropout"_a = 0.0, "bidirectional"_a.none() = false, "device"_a = nb::none(),
+        "dtype"_a = nb::none(), kept_and_moved<8>);
   else
     layer.def(
         "__init__",
         [](nb::pointer_and_handle<L> self, std::int64_t input_size, std::int64_t hidden_size, int num_layers,
-           Truth bias, Truth batch_first, double dropout, Truth bidirectional, std::int64_t proj_size) {
+           Truth bias, Truth batch_first, double dropout, Truth bidirectional, std::int64_t proj_size, nb::handle,
+           nb::handle) {
           construct(self, input_size, hidden_size,
                     nn::RecurrentOptions{num_layers, bias, batch_first, dropout, bidirectional, proj_size});
         },
         "input_size"_a, "hidden_size"_a, "num_layers"_a = 1, "bias"_a.none() = true, "batch_first"_a.none() = false,
-        "dropout"_a = 0.0, "bidirectional"_a.none() = false, "proj_size"_a = 0, kept_arguments);
+        "dropout"_a = 0.0, "bidirectional"_a.none() = false, "proj_size"_a = 0, "device"_a = nb::none(),
+        "dtype"_a = nb::none(), kept_and_moved<8>);
   layer.def("_made_with", [](const L& self) {
     const nn::RecurrentOptions& o = self.options();
     if constexpr (std::is_same_v<L, nn::RNN>)
@@ -70,7 +74,7 @@ LayerClass<L> bind_network(nb::module_& m, const char* name, const char* text) {
           nn::LSTMOutput y = self.forward(x, state_of(hx), lengths_of(lengths));
           return std::make_pair(y.output, Pair(y.state.h, y.state.c));
         },
-        "x"_a, "hx"_a = nb::none(), "lengths"_a = nb::none(), Unlocked(),
+        "input"_a, "hx"_a = nb::none(), "lengths"_a = nb::none(), Unlocked(),
         "x (T, B, input_size), or (B, T, input_size) with batch_first, and hx = (h_0, c_0) give output, (h_n, c_n). "
         "Sequences of other lengths than T have theirs in lengths (B).");
   else
@@ -80,7 +84,7 @@ LayerClass<L> bind_network(nb::module_& m, const char* name, const char* text) {
           nn::RNNOutput y = self.forward(x, or_undefined(hx), lengths_of(lengths));
           return Pair(y.output, y.h_n);
         },
-        "x"_a, "hx"_a = nb::none(), "lengths"_a = nb::none(), Unlocked(),
+        "input"_a, "hx"_a = nb::none(), "lengths"_a = nb::none(), Unlocked(),
         "x (T, B, input_size), or (B, T, input_size) with batch_first, and hx = h_0 give output, h_n. Sequences of "
         "other lengths than T have theirs in lengths (B).");
   return layer;
@@ -93,17 +97,18 @@ void bind_cell(nb::module_& m, const char* name, const char* text) {
     layer.def(
         "__init__",
         [](nb::pointer_and_handle<L> self, std::int64_t input_size, std::int64_t hidden_size, Truth bias,
-           const std::string& nonlinearity) {
+           const std::string& nonlinearity, nb::handle, nb::handle) {
           construct(self, input_size, hidden_size, nn::RecurrentCellOptions{bias, nonlinearity_of(nonlinearity)});
         },
-        "input_size"_a, "hidden_size"_a, "bias"_a.none() = true, "nonlinearity"_a = "tanh", kept_arguments);
+        "input_size"_a, "hidden_size"_a, "bias"_a.none() = true, "nonlinearity"_a = "tanh", "device"_a = nb::none(),
+        "dtype"_a = nb::none(), kept_and_moved<4>);
   else
     layer.def(
         "__init__",
-        [](nb::pointer_and_handle<L> self, std::int64_t input_size, std::int64_t hidden_size, Truth bias) {
-          construct(self, input_size, hidden_size, nn::RecurrentCellOptions{bias});
-        },
-        "input_size"_a, "hidden_size"_a, "bias"_a.none() = true, kept_arguments);
+        [](nb::pointer_and_handle<L> self, std::int64_t input_size, std::int64_t hidden_size, Truth bias, nb::handle,
+           nb::handle) { construct(self, input_size, hidden_size, nn::RecurrentCellOptions{bias}); },
+        "input_size"_a, "hidden_size"_a, "bias"_a.none() = true, "device"_a = nb::none(), "dtype"_a = nb::none(),
+        kept_and_moved<3>);
   layer.def("_made_with", [](const L& self) {
     const std::int64_t inputs = self.weight_ih.size(1), hidden = self.weight_hh.size(1);
     if constexpr (std::is_same_v<L, nn::RNNCell>)
@@ -118,11 +123,11 @@ void bind_cell(nb::module_& m, const char* name, const char* text) {
           nn::LSTMState next = self.forward(x, state_of(hx));
           return Pair(next.h, next.c);
         },
-        "x"_a, "hx"_a = nb::none(), Unlocked(), "x (B, input_size) and hx = (h, c) give the next (h, c).");
+        "input"_a, "hx"_a = nb::none(), Unlocked(), "x (B, input_size) and hx = (h, c) give the next (h, c).");
   else
     layer.def(
         "forward", [](L& self, const Tensor& x, const OptionalTensor& hx) { return self.forward(x, or_undefined(hx)); },
-        "x"_a, "hx"_a = nb::none(), Unlocked(), "x (B, input_size) and the state hx (B, hidden_size) give the next.");
+        "input"_a, "hx"_a = nb::none(), Unlocked(), "x (B, input_size) and the state hx (B, hidden_size) give the next.");
 }
 
 }  // namespace

@@ -4,37 +4,32 @@ namespace crisol::python {
 
 namespace {
 
-int same(int kernel, int stride, int dilation) {
-  if (stride != 1) throw nb::value_error("padding=\"same\" needs stride 1");
-  if (dilation * (kernel - 1) % 2 != 0)
-    throw nb::value_error("padding=\"same\" needs the same number of zeros on both sides: an odd kernel_size");
-  return dilation * (kernel - 1) / 2;
-}
-
-/// True for "same", false for "valid".
-bool is_same(const std::string& name) {
-  if (name != "same" && name != "valid") throw nb::value_error("padding is numbers, \"same\" or \"valid\"");
-  return name == "same";
+std::vector<int> read_numbers(nb::handle padding, std::size_t axes) {
+  std::vector<int> numbers(axes);
+  if (!read_ints(padding.ptr(), numbers.data(), static_cast<int>(axes)))
+    throw nb::type_error(
+        ("padding is one number, " + std::to_string(axes) + " numbers, \"same\" or \"valid\"").c_str());
+  return numbers;
 }
 
 }  // namespace
 
-IntSingle padding_of(nb::handle padding, IntSingle kernel, IntSingle stride, IntSingle dilation) {
-  if (!nb::isinstance<nb::str>(padding)) return nb::cast<IntSingle>(padding);
-  return is_same(nb::cast<std::string>(padding)) ? same(kernel, stride, dilation) : 0;
-}
-
-IntPair padding_of(nb::handle padding, IntPair kernel, IntPair stride, IntPair dilation) {
-  if (!nb::isinstance<nb::str>(padding)) return nb::cast<IntPair>(padding);
-  if (!is_same(nb::cast<std::string>(padding))) return 0;
-  return {same(kernel.h, stride.h, dilation.h), same(kernel.w, stride.w, dilation.w)};
-}
-
-IntTriple padding_of(nb::handle padding, IntTriple kernel, IntTriple stride, IntTriple dilation) {
-  if (!nb::isinstance<nb::str>(padding)) return nb::cast<IntTriple>(padding);
-  if (!is_same(nb::cast<std::string>(padding))) return 0;
-  return {same(kernel.d, stride.d, dilation.d), same(kernel.h, stride.h, dilation.h),
-          same(kernel.w, stride.w, dilation.w)};
+ConvPadding read_padding(nb::handle padding, const std::vector<int>& kernel, const std::vector<int>& stride,
+                         const std::vector<int>& dilation) {
+  ConvPadding result;
+  if (!nb::isinstance<nb::str>(padding)) {
+    result.before = result.after = read_numbers(padding, kernel.size());
+    return result;
+  }
+  const std::string name = nb::cast<std::string>(padding);
+  if (name != "same" && name != "valid") throw nb::value_error("padding is numbers, \"same\" or \"valid\"");
+  for (std::size_t i = 0; i < kernel.size(); ++i) {
+    if (name == "same" && stride[i] != 1) throw nb::value_error("padding=\"same\" needs stride 1");
+    const int total = name == "same" ? dilation[i] * (kernel[i] - 1) : 0;
+    result.before.push_back(total / 2);
+    result.after.push_back(total - total / 2);
+  }
+  return result;
 }
 
 }  // namespace crisol::python

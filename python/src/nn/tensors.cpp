@@ -27,10 +27,19 @@ nb::object place_of(const Tensor& x) {
 
 }  // namespace
 
-void keep_arguments(nb::handle self, PyObject** arguments, std::size_t count) {
+void keep_arguments(nb::handle self, PyObject** arguments, std::size_t count, std::size_t device) {
   nb::list kept;
-  for (std::size_t i = 0; i < count; ++i) kept.append(nb::handle(arguments[i]));
+  for (std::size_t i = 0; i < count; ++i)
+    if (i != device && i != device + 1) kept.append(nb::handle(arguments[i]));
   nb::cast<nb::dict>(self.attr("__dict__"))["_arguments"] = nb::tuple(kept);
+}
+
+void move_layer(nb::handle self, nb::handle device, nb::handle dtype) {
+  DType wanted = DType::f32;
+  if (!dtype.is_none() && (!nb::try_cast(dtype, wanted) || wanted != DType::f32))
+    throw Error(ErrorCode::invalid_argument,
+                "[to] parameters are float32, not " + std::string(nb::repr(dtype).c_str()));
+  if (!device.is_none()) nb::inst_ptr<nn::Module>(self)->to(nb::cast<Device>(device));
 }
 
 void bind_tensors_of_modules(nb::module_& m, ModuleClass& module) {

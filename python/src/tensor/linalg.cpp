@@ -20,7 +20,9 @@ Tensor tensordot_of(const Tensor& a, const Tensor& b, const AxesOrCount& axes) {
 
 nb::object einsum_of(std::string_view equation, const nb::args& operands) {
   std::vector<Tensor> tensors;
-  for (const nb::handle operand : operands) tensors.push_back(nb::cast<Tensor>(operand));
+  const bool listed = operands.size() == 1 && !nb::isinstance<Tensor>(operands[0]);  // One list of all operands.
+  for (const nb::handle operand : listed ? nb::object(operands[0]) : nb::object(operands))
+    tensors.push_back(nb::cast<Tensor>(operand));
   return nb::cast(unlocked([&] { return einsum(equation, tensors); }));
 }
 
@@ -39,7 +41,7 @@ void bind_products(nb::module_& m, TensorClass& tensor) {
   m.def("outer", &outer, "x1"_a, "x2"_a, Unlocked(), "y[i, j] = x1[i] x2[j] for vectors.");
   m.def("cross", &cross, "x1"_a, "x2"_a, nb::kw_only(), "axis"_a = -1, Unlocked(),
         "The cross product of vectors of 3 elements along an axis.");
-  m.def("einsum", &einsum_of, nb::sig("def einsum(equation: str, *operands: Tensor) -> Tensor"),
+  m.def("einsum", &einsum_of, nb::sig("def einsum(equation: str, *operands: typing.Any) -> Tensor"),
         "Sums of products in Einstein's notation: einsum(\"bij,bjk->bik\", a, b) multiplies matrices.");
 }
 

@@ -144,15 +144,20 @@ void bind_moves(TensorClass& tensor) {
           nb::kw_only(), "stream"_a = nb::none(),
           "This tensor if it is on the device, otherwise a copy there. `stream` has no meaning here.")
       .def(
-          "float", [](const Tensor& x) { return x.to(DType::f32); }, Unlocked(), "The elements as float32.")
+          "float", [](const Tensor& x, nb::handle) { return unlocked([&] { return x.to(DType::f32); }); },
+          "memory_format"_a = nb::none(), "The elements as float32.")
       .def(
-          "half", [](const Tensor& x) { return x.to(DType::f16); }, Unlocked(), "The elements as float16.")
+          "half", [](const Tensor& x, nb::handle) { return unlocked([&] { return x.to(DType::f16); }); },
+          "memory_format"_a = nb::none(), "The elements as float16.")
       .def(
-          "int", [](const Tensor& x) { return x.to(DType::i32); }, Unlocked(), "The elements as int32.")
+          "int", [](const Tensor& x, nb::handle) { return unlocked([&] { return x.to(DType::i32); }); },
+          "memory_format"_a = nb::none(), "The elements as int32.")
       .def(
-          "long", [](const Tensor& x) { return x.to(DType::i64); }, Unlocked(), "The elements as int64.")
+          "long", [](const Tensor& x, nb::handle) { return unlocked([&] { return x.to(DType::i64); }); },
+          "memory_format"_a = nb::none(), "The elements as int64.")
       .def(
-          "bool", [](const Tensor& x) { return x.to(DType::boolean); }, Unlocked(), "Whether the elements are not 0.");
+          "bool", [](const Tensor& x, nb::handle) { return unlocked([&] { return x.to(DType::boolean); }); },
+          "memory_format"_a = nb::none(), "Whether the elements are not 0.");
 }
 
 void bind_writes(TensorClass& tensor) {

@@ -1,14 +1,16 @@
 """Limits for gradients. Call these functions after backward() and before step()."""
 
 from collections.abc import Iterable
+from typing import Any
 
-from .. import _crisol as _c
-from .._crisol import Tensor
-from .._crisol._optim import _clip_grad_norm, _clip_grad_value
-from ..autograd import no_grad
+from ... import _crisol as _c
+from ..._crisol import Tensor
+from ..._crisol._optim import _clip_grad_norm, _clip_grad_value
+from ...autograd import no_grad
+from . import rnn
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm", "parameters_to_vector"]
-__all__ += ["vector_to_parameters"]
+__all__ += ["rnn", "skip_init", "vector_to_parameters"]
 
 
 def _list_of(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
@@ -74,6 +76,11 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
         for parameter in parameters:
             parameter.copy_(vec[at : at + parameter.numel()].reshape(parameter.shape))
             at += parameter.numel()
+
+
+def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
+    """A layer of a class. Its parameters have initial values anyway."""
+    return module_cls(*args, **kwargs)
 
 
 def __dir__():
