@@ -149,8 +149,10 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | Non
     kept = _c.gt(s, limit * s[..., :1])
     inverse = _c.where(kept, 1 / _c.where(kept, s, 1.0), 0.0)
     x = vh.mT @ (inverse.unsqueeze(-1) * (u.mT @ B))
-    residuals = _c.sum(_c.square(A @ x - B), axis=-2) if A.shape[-2] > A.shape[-1] else _c.empty(0)
-    if driver in ("gels", "gelsy"):  # LAPACK's drivers of these names compute no singular values.
+    residuals = _c.empty(0)
+    if driver not in (None, "gelsy") and A.shape[-2] > A.shape[-1]:
+        residuals = _c.sum(_c.square(A @ x - B), axis=-2)
+    if driver in (None, "gels", "gelsy"):  # LAPACK's drivers of these names compute no singular values.
         s = _c.empty(0)
     rank = _c.empty(0, dtype=_c.int64) if driver == "gels" else _c.sum(kept, axis=-1)
     return LstsqResult(x, residuals, rank, s)

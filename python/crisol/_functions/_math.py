@@ -234,8 +234,11 @@ def ldexp(input: Any, other: Any) -> Tensor:
 @_method(Tensor)
 def float_power(input: Any, exponent: Any) -> Tensor:
     """pow() of floating-point numbers."""
-    x = input.float() if isinstance(input, Tensor) and _c.isdtype(input.dtype, "integral") else input
-    return _c.pow(x, exponent)
+    x, y = (
+        v.float() if isinstance(v, Tensor) and not _c.isdtype(v.dtype, "real floating") else v
+        for v in (input, exponent)
+    )
+    return _c.pow(x, y)
 
 
 def rsub(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
@@ -387,5 +390,6 @@ def digamma(input: Tensor) -> Tensor:
     from ..autograd import enable_grad, grad
 
     with enable_grad():
-        x = input.detach().clone().requires_grad_()
+        x = input.detach() if _c.isdtype(input.dtype, "real floating") else input.to(_c.float32)
+        x = x.clone().requires_grad_()
         return grad(_c.sum(_c.lgamma(x)), x)[0]

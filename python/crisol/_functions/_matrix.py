@@ -301,9 +301,9 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, *, axes: Any = None) -> Tenso
         first, second = list(dims[0]), list(dims[1])
         for i, j in zip(first, second):
             if a.shape[i] == 1 != b.shape[j]:
-                b = _c.sum(b, j, True)
+                b = _c.sum(b, j, True).to(b.dtype)
             elif b.shape[j] == 1 != a.shape[i]:
-                a = _c.sum(a, i, True)
+                a = _c.sum(a, i, True).to(a.dtype)
     return _c.tensordot(a, b, axes=dims if isinstance(dims, int) else tuple(list(part) for part in dims))
 
 
@@ -316,7 +316,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
 
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
     """The integral of y along an axis by trapezoids, for positions x or for equal distances dx."""
-    return _c.sum(_trapezoids(y, x, dx, dim), axis=dim)
+    return _c.sum(_trapezoids(y, x, dx, dim), axis=dim) / 2
 
 
 trapz = trapezoid
@@ -324,17 +324,18 @@ trapz = trapezoid
 
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
     """The running integral of y along an axis by trapezoids."""
-    return _c.cumsum(_trapezoids(y, x, dx, dim), dim)
+    return _c.cumsum(_trapezoids(y, x, dx, dim), dim) / 2
 
 
 def _trapezoids(y: Tensor, x: Tensor | None, dx: float, dim: int) -> Tensor:
+    """Twice the area of each trapezoid."""
     n = y.shape[dim]
-    means = (y.narrow(dim, 1, n - 1) + y.narrow(dim, 0, n - 1)) / 2
+    sums = y.narrow(dim, 1, n - 1) + y.narrow(dim, 0, n - 1)
     if x is None:
-        return means * dx
+        return sums * dx
     if x.ndim == 1:
         x = x.reshape([-1 if i == dim % y.ndim else 1 for i in range(y.ndim)])
-    return means * (x.narrow(dim, 1, n - 1) - x.narrow(dim, 0, n - 1))
+    return sums * (x.narrow(dim, 1, n - 1) - x.narrow(dim, 0, n - 1))
 
 
 @_method(Tensor)

@@ -8,7 +8,7 @@ from .._method import _method, _numpy_names, into, tell_once
 from ._results import ValuesIndices
 
 __all__ = ["argwhere", "bucketize", "isin", "msort", "nonzero", "searchsorted", "sort", "topk", "unique"]
-__all__ += ["unique_consecutive"]
+__all__ += ["all", "any", "unique_consecutive"]
 
 
 @_method(Tensor)
@@ -128,3 +128,22 @@ def isin(
     device = given[0].device if given else None
     first, second = (v if isinstance(v, Tensor) else _c.asarray(v, device=device) for v in (elements, test_elements))
     return _c.isin(first, second, invert=invert)
+
+
+@_method(Tensor)
+@_numpy_names
+def all(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
+    """Whether all elements are not 0, along axes or in the whole tensor. As in PyTorch, uint8 gives uint8."""
+    return _truth(_c.all, input, dim, keepdim, out)
+
+
+@_method(Tensor)
+@_numpy_names
+def any(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
+    """Whether an element is not 0, along axes or in the whole tensor. As in PyTorch, uint8 gives uint8."""
+    return _truth(_c.any, input, dim, keepdim, out)
+
+
+def _truth(function: Any, input: Tensor, dim: Any, keepdim: bool, out: Tensor | None) -> Tensor:
+    result = function(input, axis=dim, keepdims=keepdim)
+    return into(out, result.to(_c.uint8) if input.dtype is _c.uint8 else result)

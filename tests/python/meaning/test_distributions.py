@@ -6,7 +6,7 @@ import crisol
 import numpy as np
 import pytest
 from crisol import distributions as D
-from numeric import check_gradients
+from numeric import assert_close, check_gradients
 
 RANDOM = np.random.default_rng(3)
 LOC = RANDOM.standard_normal((3, 4)).astype(np.float32)
@@ -96,3 +96,82 @@ def test_divergences_and_gradients():
     scale = t(SCALE).requires_grad_()
     D.Normal(t(LOC), scale).rsample().sum().backward()
     assert scale.grad is not None and not D.Normal(t(LOC), scale).sample().requires_grad
+
+
+# By name: two distributions, and the numbers over which densities are added.
+GRID = np.linspace(1e-4, 40, 400_001)
+UNIT = np.linspace(1e-5, 1 - 1e-5, 200_001)
+WIDE = np.linspace(-60, 60, 400_001)
+PAIRS = {
+    "Gamma": (lambda: D.Gamma(2.5, 1.5), lambda: D.Gamma(1.5, 0.75), GRID),
+    "Chi2": (lambda: D.Chi2(3.0), lambda: D.Chi2(4.5), GRID),
+    "Beta": (lambda: D.Beta(2.5, 1.5), lambda: D.Beta(1.5, 3.0), UNIT),
+    "LogNormal": (lambda: D.LogNormal(0.25, 0.5), None, GRID),
+    "HalfNormal": (lambda: D.HalfNormal(1.5), None, GRID),
+    "Gumbel": (lambda: D.Gumbel(0.5, 1.5), None, WIDE),
+    "StudentT": (lambda: D.StudentT(12.0, 0.5, 0.75), None, WIDE),
+    "Poisson": (lambda: D.Poisson(2.5), lambda: D.Poisson(4.0), np.arange(60.0)),
+    "Geometric": (lambda: D.Geometric(0.3), None, np.arange(120.0)),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_densities(name):
+    make, other, places = PAIRS[name]
+    p, step = make(), places[1] - places[0]
+    x = crisol.asarray(places.astype(np.float32))
+
+    def total(values):
+        return float(np.asarray(values, np.float64).sum() * step)
+
+    log = np.asarray(p.log_prob(x), np.float64)
+    weight = np.exp(log)
+    assert total(weight) == pytest.approx(1, rel=2e-3)
+    mean = total(weight * places)
+    assert float(p.mean) == pytest.approx(mean, rel=5e-3, abs=5e-3)
+    assert float(p.variance) == pytest.approx(total(weight * (places - mean) ** 2), rel=1e-2)
+    if name not in ("StudentT", "Poisson"):
+        assert float(p.entropy()) == pytest.approx(-total(weight * np.maximum(log, -100)), rel=5e-3, abs=5e-3)
+    if other is not None:
+        ratio = log - np.asarray(other().log_prob(x), np.float64)
+        assert float(D.kl_divergence(p, other())) == pytest.approx(total(weight * ratio), rel=1e-2, abs=5e-3)
+    drawn = np.asarray(p.sample((20_000,)))
+    assert drawn.mean() == pytest.approx(mean, abs=0.05 * np.sqrt(float(p.variance)) + 1e-3)
+
+
+def test_dirichlet():
+    p, q = D.Dirichlet(crisol.asarray([2.5, 1.5])), D.Beta(2.5, 1.5)
+    x = crisol.asarray([[0.25, 0.75], [0.5, 0.5]])
+    assert_close(p.log_prob(x), q.log_prob(x[:, 0]))
+    assert_close(p.entropy(), q.entropy())
+    assert_close(p.mean[0], q.mean)
+    assert_close(p.variance[0], q.variance)
+    drawn = p.sample((5000,))
+    assert drawn.shape == (5000, 2)
+    assert_close(drawn.sum(-1), np.ones(5000))
+    with pytest.raises(NotImplementedError, match="rsample"):
+        p.rsample()
+
+
+def test_multivariate_normal():
+    covariance = np.array([[2.0, 0.5], [0.5, 1.0]], np.float32)
+    loc = crisol.asarray([[1.0, -1.0], [0.0, 2.0]]).requires_grad_()
+    p = D.MultivariateNormal(loc, crisol.asarray(covariance))
+    x = np.array([0.5, 0.25], np.float32)
+    moved = x - np.asarray(loc.detach())
+    quadratic = (moved @ np.linalg.inv(covariance) * moved).sum(1)
+    assert_close(p.log_prob(crisol.asarray(x)).detach(),
+                 -0.5 * quadratic - 0.5 * np.log(np.linalg.det(2 * np.pi * covariance)))
+    assert_close(p.entropy(), np.full(2, 0.5 * np.log(np.linalg.det(2 * np.pi * np.e * covariance))))
+    drawn = p.rsample((20_000,))
+    assert drawn.shape == (20_000, 2, 2)
+    drawn.sum().backward()
+    assert_close(loc.grad, np.full((2, 2), 20_000.0))
+    assert_close(np.cov(np.asarray(drawn.detach())[:, 0].T), covariance, 0.1, 0.1)
+    q = D.MultivariateNormal(crisol.zeros(2), scale_tril=crisol.eye(2))
+    wanted = 0.5 * (np.trace(covariance) + (np.asarray(loc.detach()) ** 2).sum(1) - 2 - np.log(np.linalg.det(covariance)))
+    assert_close(D.kl_divergence(p, q).detach(), wanted)
+    r = D.MultivariateNormal(loc, precision_matrix=crisol.asarray(np.linalg.inv(covariance)))
+    assert_close(r.covariance_matrix[0], covariance, 1e-4, 1e-4)
+    with pytest.raises(crisol.InvalidArgumentError, match="one of"):
+        D.MultivariateNormal(loc)

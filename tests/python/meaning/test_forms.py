@@ -157,3 +157,23 @@ def test_layers_of_a_transformer_without_biases():
     layer = nn.TransformerEncoderLayer(4, 2, 8, bias=False)
     assert not any("bias" in name for name, _ in layer.named_parameters())
     assert nn.Linear(2, 2)(input=crisol.ones((1, 2))).shape == (1, 2)
+
+
+def test_uint8_and_other_dtypes():
+    x = crisol.asarray([[0, 3], [1, 2]], dtype=crisol.uint8)
+    assert crisol.all(x).dtype == crisol.uint8 and x.any(dim=1).tolist() == [1, 1] and x.all(axis=1).tolist() == [0, 1]
+    assert x.bool().all().dtype == crisol.bool and x.to(crisol.int32).any(1, True).shape == (2, 1)
+    y = crisol.asarray([200, 100, 50], dtype=crisol.uint8)
+    assert crisol.trapezoid(y, crisol.asarray([1, 2, 4], dtype=crisol.uint8)).item() == ((200 + 100) % 256 + 300 % 256) / 2
+    assert_close(crisol.cumulative_trapezoid(crisol.asarray([1.0, 3.0, 4.0])), [2, 5.5])
+    assert crisol.float_power(crisol.asarray([True]), 2).item() == 1
+    assert_close(crisol.digamma(crisol.asarray([1, 2])), [-0.5772157, 0.4227843])
+    assert_close(crisol.mvlgamma(crisol.asarray([3]), 2), [0.5 * np.log(np.pi) + np.log(2) + 0.2846829])
+    assert [i.dtype for i in crisol.unravel_index(crisol.asarray([3], dtype=crisol.uint8), (2, 2))] == [crisol.int64] * 2
+    large = crisol.full((2, 4), 300.0, dtype=crisol.float16)
+    assert_close(F.rms_norm(large, (4,)), np.ones((2, 4)), 1e-2)
+
+
+def test_least_squares_by_the_default_driver():
+    found = linalg.lstsq(crisol.asarray(drawn(4, 2)), crisol.asarray(drawn(4, 1)))
+    assert found.residuals.shape == (0,) and found.singular_values.shape == (0,) and found.rank.item() == 2

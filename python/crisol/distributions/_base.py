@@ -1,19 +1,18 @@
-"""Distributions of random numbers, with PyTorch's names: samples, log-probabilities, entropies and divergences."""
+"""The base of the distributions, and those that are transformed noise or that choose."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
-from . import _crisol as _c
-from ._crisol import Tensor
-from ._functions import multinomial, xlogy
-from .autograd import no_grad
-from .nn import functional as F
+from .. import _crisol as _c
+from .._crisol import Tensor
+from .._functions import multinomial, xlogy
+from ..autograd import no_grad
+from ..nn import functional as F
 
 __all__ = ["Bernoulli", "Categorical", "Distribution", "Exponential", "Independent", "Laplace", "Normal"]
-__all__ += ["OneHotCategorical", "Uniform", "kl_divergence"]
+__all__ += ["OneHotCategorical", "Uniform"]
 
 
 def _tensors(*values: Any) -> list[Tensor]:
@@ -327,48 +326,3 @@ class Independent(Distribution):
     def variance(self) -> Tensor:
         """That of the distributions."""
         return self.base_dist.variance
-
-
-def _normals(p: Any, q: Any) -> Tensor:
-    ratio = _c.square(p.scale / q.scale)
-    return 0.5 * (ratio + _c.square((p.loc - q.loc) / q.scale) - 1 - _c.log(ratio))
-
-
-def _categories(p: Any, q: Any) -> Tensor:
-    return _c.sum(p.probs * (p.logits - q.logits), -1)
-
-
-def _bernoullis(p: Any, q: Any) -> Tensor:
-    return F.softplus(q.logits) - F.softplus(p.logits) + p.probs * (p.logits - q.logits)
-
-
-def _exponentials(p: Any, q: Any) -> Tensor:
-    ratio = q.rate / p.rate
-    return ratio - 1 - _c.log(ratio)
-
-
-def _uniforms(p: Any, q: Any) -> Tensor:
-    outside = _c.logical_or(_c.lt(p.low, q.low), _c.gt(p.high, q.high))
-    return _c.where(outside, math.inf, _c.log((q.high - q.low) / (p.high - p.low)))
-
-
-_DIVERGENCES: dict[type, Callable[[Any, Any], Tensor]] = {
-    Normal: _normals,
-    Categorical: _categories,
-    Uniform: _uniforms,
-}
-_DIVERGENCES |= {OneHotCategorical: _categories, Bernoulli: _bernoullis, Exponential: _exponentials}
-
-
-def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
-    """The mean of p.log_prob() - q.log_prob() under p, for two distributions of one kind."""
-    if isinstance(p, Independent) and isinstance(q, Independent) and p._axes == q._axes:
-        return p._summed(kl_divergence(p.base_dist, q.base_dist))
-    for kind, function in _DIVERGENCES.items():
-        if isinstance(p, kind) and isinstance(q, kind):
-            return function(p, q)
-    raise NotImplementedError(f"[kl_divergence] there is no formula for {type(p).__name__} and {type(q).__name__}")
-
-
-def __dir__():
-    return __all__
