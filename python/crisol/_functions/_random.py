@@ -12,6 +12,7 @@ __all__ = [
     "bernoulli",
     "get_rng_state",
     "initial_seed",
+    "manual_seed",
     "multinomial",
     "normal",
     "poisson",
@@ -206,6 +207,12 @@ def random_(self: Tensor, *ends: int, generator: AnyGenerator = None) -> Tensor:
     largest = {_c.float32: 2**24 + 1, _c.float16: 2**11 + 1, _c.int64: 2**63 - 1, _c.int32: 2**31 - 1, _c.uint8: 256}
     low, high = ends if len(ends) == 2 else (0, ends[0] if ends else largest.get(self.dtype, 2))
     return _made(self, _c.randint(low, high, self.shape, device=self.device, generator=generator).to(self.dtype))
+
+
+def manual_seed(seed: int) -> Generator:
+    """Seeds this thread's default generators on all devices, and returns that of the default device."""
+    _c.manual_seed(int(seed))
+    return _c.default_generator()
 
 
 def initial_seed() -> int:

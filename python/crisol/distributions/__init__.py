@@ -7,8 +7,9 @@ from ._more import *
 
 __all__ = [*_base.__all__, *_divergences.__all__, *_more.__all__]
 
-for _name in __all__:
-    globals()[_name].__module__ = "crisol.distributions"
+for _value in list(vars().values()):
+    if isinstance(_value, type):
+        _value.__module__ = "crisol.distributions"
 
 
 def __dir__():

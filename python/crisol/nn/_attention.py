@@ -15,22 +15,6 @@ from . import init
 __all__ = ["MultiheadAttention", "TransformerEncoder", "TransformerEncoderLayer"]
 
 
-def _added(mask: Tensor | None, other: Tensor | None, dtype: Any) -> Tensor | None:
-    """Both masks as numbers that are added to scores. True leaves a score out."""
-    numbers = [
-        m if m is None or m.dtype is not _c.bool else _c.where(m, float("-inf"), 0.0).to(dtype) for m in (mask, other)
-    ]
-    first, second = numbers
-    return second if first is None else first if second is None else first + second
-
-
-def _widened(mask: Tensor | None, more: int) -> Tensor | None:
-    """A mask with places for more keys, which are used."""
-    if mask is None or more == 0:
-        return mask
-    return _c.concat([mask, _c.zeros((*mask.shape[:-1], more), dtype=mask.dtype, device=mask.device)], axis=-1)
-
-
 class MultiheadAttention(Module):
     """Attention of several heads: the result of (L, N, E) queries over (S, N, kdim) keys and (S, N, vdim) values, and the
     mean of the heads' weights (N, L, S). With batch_first the batch is the first axis."""
@@ -70,24 +54,6 @@ class MultiheadAttention(Module):
         if device is not None:
             self.to(device)
 
-    def _projected(self, query: Tensor, key: Tensor, value: Tensor) -> list[Tensor]:
-        """The heads (N, heads, length, head_dim) of inputs (N, length, …)."""
-        n = self.embed_dim
-        if self.kdim == self.vdim == n:
-            weights = [self.in_proj_weight[i * n : (i + 1) * n] for i in range(3)]
-        else:
-            weights = [self.q_proj_weight, self.k_proj_weight, self.v_proj_weight]
-        biases = [None if self.in_proj_bias is None else self.in_proj_bias[i * n : (i + 1) * n] for i in range(3)]
-        made = [F.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases)]
-        batch = query.shape[0]
-        if self.bias_k is not None:  # One more key and value, the same for all sequences.
-            made[1] = _c.concat([made[1], self.bias_k.expand((batch, 1, n))], axis=1)
-            made[2] = _c.concat([made[2], self.bias_v.expand((batch, 1, n))], axis=1)
-        if self.add_zero_attn:
-            zeros = _c.zeros((batch, 1, n), dtype=query.dtype, device=query.device)
-            made[1:] = [_c.concat([x, zeros], axis=1) for x in made[1:]]
-        return [x.reshape((x.shape[0], x.shape[1], self.num_heads, self.head_dim)).transpose(1, 2) for x in made]
-
     def forward(
         self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None = None,
         need_weights: bool = True, attn_mask: Tensor | None = None, average_attn_weights: bool = True,
@@ -95,34 +61,19 @@ class MultiheadAttention(Module):
     ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
         """The result and the weights, or None without need_weights. key_padding_mask (N, S) leaves keys out, and attn_mask
         is (L, S) or (N · heads, L, S)."""
-        batched = query.ndim == 3
-        given = [x if batched else x.unsqueeze(0) for x in (query, key, value)]
-        if batched and not self.batch_first:
-            given = [x.transpose(0, 1) for x in given]
-        q, k, v = self._projected(*given)
-        batch, heads, length, _ = q.shape
-        more = k.shape[2] - given[1].shape[1]  # Keys of add_bias_kv and add_zero_attn, which no mask leaves out.
-        attn_mask, key_padding_mask = _widened(attn_mask, more), _widened(key_padding_mask, more)
-        if attn_mask is not None and attn_mask.ndim == 3:
-            attn_mask = attn_mask.reshape((batch, heads, length, -1))
-        padding = None if key_padding_mask is None else key_padding_mask.reshape((batch, 1, 1, -1))
-        mask = _added(attn_mask, padding, q.dtype)
-        dropped = self.dropout if self.training else 0.0
-        weights = None
-        if need_weights:
-            scores = q @ k.mT * self.head_dim**-0.5
-            weights = _c.softmax(scores if mask is None else scores + mask, -1)
-            heads_of = F.dropout(weights, dropped, self.training) @ v
-        else:
-            if mask is not None and mask.ndim == 4 and mask.shape[2] == 1:
-                mask = mask.expand((batch, mask.shape[1], length, mask.shape[3]))
-            heads_of = F.scaled_dot_product_attention(q, k, v, mask, dropped)
-        result = self.out_proj(heads_of.transpose(1, 2).reshape((batch, length, self.embed_dim)))
-        if weights is not None and average_attn_weights:
-            weights = _c.mean(weights, 1)
-        if not batched:
-            return result.squeeze(0), None if weights is None else weights.squeeze(0)
-        return result if self.batch_first else result.transpose(0, 1), weights
+        turned = self.batch_first and query.ndim == 3
+        if turned:
+            query, key, value = (x.transpose(0, 1) for x in (query, key, value))
+        separate = {}
+        if not hasattr(self, "in_proj_weight"):
+            separate = {name: getattr(self, name) for name in ("q_proj_weight", "k_proj_weight", "v_proj_weight")}
+        result, weights = F.multi_head_attention_forward(
+            query, key, value, self.embed_dim, self.num_heads, None if separate else self.in_proj_weight,
+            self.in_proj_bias, self.bias_k, self.bias_v, self.add_zero_attn, self.dropout, self.out_proj.weight,
+            self.out_proj.bias, self.training, key_padding_mask, need_weights, attn_mask, bool(separate), **separate,
+            average_attn_weights=average_attn_weights,
+        )  # fmt: skip
+        return result.transpose(0, 1) if turned else result, weights
 
 
 class TransformerEncoderLayer(Module):

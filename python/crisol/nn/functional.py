@@ -30,6 +30,7 @@ from .._crisol._functional import (
     sample_logits as sample_logits,
     scaled_dot_product_attention as scaled_dot_product_attention,
 )
+from ._heads import *  # noqa: F403
 from ._losses import *  # noqa: F403
 from ._shapes import *  # noqa: F403
 from ._shapes import adaptive_avg_pool1d, padded, shorten

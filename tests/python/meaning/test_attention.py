@@ -89,3 +89,19 @@ def test_modules_take_the_words_of_pytorch(tmp_path):
     assert w.grad.tolist() == [3, 3]
     assert crisol.utils.data.DataLoader is crisol.data.DataLoader
     assert crisol.utils.checkpoint.checkpoint(lambda x: x * 2, w, use_reentrant=False).tolist() == [2, 2]
+
+
+def test_the_function_is_the_layer():
+    layer = nn.MultiheadAttention(4, 2)
+    x = crisol.randn(3, 2, 4)
+    y, weights = nn.functional.multi_head_attention_forward(
+        x, x, x, 4, 2, layer.in_proj_weight, layer.in_proj_bias, None, None, False, 0.0, layer.out_proj.weight,
+        layer.out_proj.bias, training=False, average_attn_weights=False,
+    )  # fmt: skip
+    wanted, shares = layer(x, x, x, average_attn_weights=False)
+    np.testing.assert_allclose(y.detach(), wanted.detach(), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(weights.detach(), shares.detach(), rtol=1e-5, atol=1e-6)
+    with pytest.raises(crisol.InvalidArgumentError, match="static_k"):
+        nn.functional.multi_head_attention_forward(
+            x, x, x, 4, 2, None, None, None, None, False, 0.0, layer.out_proj.weight, None, static_k=x
+        )  # fmt: skip
