@@ -1,13 +1,17 @@
 // In memory, elements have the type float, half, int, long, uchar, boolean (0 or 1 in a uchar) or ushort. Kernels compute
-// with values in registers.
+// with values in registers. STORED is the type of the elements that a kernel reads and stores. The host defines it if it is
+// not float.
 //
 //   LOAD(type, p, i)               the value of element i of p, for float and half
 //   STORE(type, p, i, value)       the reverse
+//   LOAD_QUAD(type, p, i)          the values of elements 4i … 4i+3, which begin at a multiple of four elements
+//   LOAD_FOUR(type, p)             the values of elements 0 … 3 of p
 //
 // With vectors of VW values, which needs vector.h before this file:
 //
 //   LOAD_MANY(type, p)             the values of elements 0 … VW-1 of p, for float and half
 //   STORE_MANY(type, p, values)    the reverse
+//   VLOAD(type, p), VSTORE(type, p, values)    the same by vload and vstore, which PoCL splits (vector.h)
 //
 // Kernels in which values of several types meet choose the type R of a register, which is float, int or long:
 //
@@ -18,17 +22,28 @@
 //
 // Conversions follow C: floats become integers by rounding toward zero. half is rounded to nearest even.
 
+#ifndef STORED
+#define STORED float
+#define STORED_IS_FLOAT
+#endif
+
 typedef uchar boolean;
 
 #define OF_TYPE_(a, b) a##b
 #define OF_TYPE(a, b) OF_TYPE_(a, b)
 #define LOAD(type, p, i) OF_TYPE(LOAD_, type)(p, i)
 #define STORE(type, p, i, value) OF_TYPE(STORE_, type)(p, i, value)
+#define LOAD_QUAD(type, p, i) OF_TYPE(LOAD_QUAD_, type)(p, i)
+#define LOAD_FOUR(type, p) OF_TYPE(LOAD_FOUR_, type)(p)
 
 #define LOAD_float(p, i) (p)[i]
 #define LOAD_half(p, i) vload_half(i, p)
 #define STORE_float(p, i, value) (p)[i] = value
 #define STORE_half(p, i, value) vstore_half(value, i, p)
+#define LOAD_QUAD_float(p, i) ((__global const float4*)(p))[i]
+#define LOAD_QUAD_half(p, i) vload_half4(i, p)
+#define LOAD_FOUR_float(p) vload4(0, p)
+#define LOAD_FOUR_half(p) vload_half4(0, p)
 
 #if VW > 1
 #define LOAD_MANY(type, p) OF_TYPE(LOAD_MANY_, type)(p)
@@ -37,6 +52,12 @@ typedef uchar boolean;
 #define LOAD_MANY_half(p) load_halves(p)
 #define STORE_MANY_float(p, values) UNALIGNED(p) = values
 #define STORE_MANY_half(p, values) store_halves(p, values)
+#define VLOAD(type, p) OF_TYPE(VLOAD_, type)(p)
+#define VSTORE(type, p, values) OF_TYPE(VSTORE_, type)(p, values)
+#define VLOAD_float(p) vloadv(0, p)
+#define VLOAD_half(p) load_halves(p)
+#define VSTORE_float(p, values) vstorev(values, 0, p)
+#define VSTORE_half(p, values) store_halves(p, values)
 
 // WHOLE_VECTORS means that every pointer is a multiple of whole vectors. A GPU then moves a vector with one
 // instruction.

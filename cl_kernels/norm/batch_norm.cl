@@ -1,4 +1,4 @@
-// Batch normalisation of a contiguous x (images, channels, spatial). The statistics of a channel are over its M =
+// Batch normalisation of a contiguous x (images, channels, spatial) of STORED. The statistics of a channel are over its M =
 // images * spatial values.
 //
 //   y = (x - mean) invstd w + b              w = 1 without weight, b = 0 without bias
@@ -12,7 +12,7 @@
 //            p / pieces. A work-item takes pieces in the order of memory.
 //   VW 1     the elements of a channel are numbered through all images. A part has PART_CHUNKS elements, and `piece` is
 //            PART_CHUNKS. Neighbouring groups take neighbouring channels. QUADS: rows consist of groups of four
-//            elements, which begin at multiples of 16 bytes and are read at once.
+//            elements, which begin at multiples of four elements and are read at once.
 //
 // All parts subtract the channel's first value, so that their means are small numbers. Otherwise, at an offset of 1000
 // deviations, the rounding errors of the means would show in the variance.
@@ -56,10 +56,10 @@
 #define ONLY_NEW(v, c, whole) (v)
 #ifdef QUADS
 #define UNIT 4
-#define FETCH(v, p, c, fill, whole) vstore4(((__global const float4*)(p))[c], 0, v);
+#define FETCH(v, p, c, fill, whole) vstore4(LOAD_QUAD(STORED, p, c), 0, v);
 #else
 #define UNIT 1
-#define FETCH(v, p, c, fill, whole) *(v) = (p)[c];
+#define FETCH(v, p, c, fill, whole) *(v) = LOAD(STORED, p, c);
 #endif
 #define EACH_PART                                                   \
   EACH_ROW(channel, sizes.channels) {                               \
@@ -132,12 +132,12 @@ INLINE long part_size(const long part, const long images, const long spatial, co
 }
 
 // For each part: the mean minus the channel's first value, and the sum of squared distances from the mean.
-EACH_ROW_KERNEL void batch_norm_moments(__global const float* restrict x, ulong x_offset,
+EACH_ROW_KERNEL void batch_norm_moments(__global const STORED* restrict x, ulong x_offset,
     __global float* restrict partial, ulong partial_offset, BatchNormParameters sizes) {
   ROW_SCRATCH;
   x += x_offset;
   EACH_PART
-    const float base = x[channel * sizes.spatial];
+    const float base = LOAD(STORED, x, channel * sizes.spatial);
     const long count = part_size(part, sizes.rows / sizes.channels, sizes.spatial, sizes.piece);
     rowv v[BLOCK];
     PART_SUM sum = EMPTY_PART;
@@ -166,7 +166,7 @@ EACH_ROW_KERNEL void batch_norm_moments(__global const float* restrict x, ulong 
 // One work-item for each channel. With `running`, running_* become (1 - momentum) old + momentum new. The new variance
 // is divided by M - 1.
 ROW_KERNEL void batch_norm_statistics(
-    __global const float* restrict x, ulong x_offset, __global const float* restrict partial, ulong partial_offset,
+    __global const STORED* restrict x, ulong x_offset, __global const float* restrict partial, ulong partial_offset,
     __global float* restrict mean, ulong mean_offset, __global float* restrict invstd, ulong invstd_offset, __global
     float* running_mean, ulong running_mean_offset, __global float* running_var, ulong running_var_offset,
     BatchNormParameters sizes, float epsilon, float momentum, int running) {
@@ -185,7 +185,7 @@ ROW_KERNEL void batch_norm_statistics(
     exact_add(&squares, partial[2 * p * sizes.channels + 1] + d * d * part_size(p, images, sizes.spatial, sizes.piece));
   }
   const float all = exact_total(&squares);
-  const float whole = x[x_offset + channel * sizes.spatial] + m;
+  const float whole = LOAD(STORED, x, x_offset + channel * sizes.spatial) + m;
   mean[mean_offset + channel] = whole;
   invstd[invstd_offset + channel] = 1.0f / sqrt(all / count + epsilon);
   if (!running) return;
@@ -208,17 +208,17 @@ ROW_KERNEL void batch_norm_from_running(__global const float* restrict running_m
 
 // `affine` holds AffineFlags.
 EACH_ROW_KERNEL void batch_norm_apply(
-    __global const float* restrict x, ulong x_offset, __global const float* restrict mean, ulong mean_offset, __global
+    __global const STORED* restrict x, ulong x_offset, __global const float* restrict mean, ulong mean_offset, __global
     const float* restrict invstd, ulong invstd_offset, __global const float* weight, ulong weight_offset, __global const
-    float* bias, ulong bias_offset, __global float* restrict y, ulong y_offset, BatchNormParameters sizes, int affine) {
+    float* bias, ulong bias_offset, __global STORED* restrict y, ulong y_offset, BatchNormParameters sizes, int affine) {
   EACH_PIECE
     const long channel = row % sizes.channels;
     const float m = mean[mean_offset + channel];
     const float scale =
         invstd[invstd_offset + channel] * (affine & AFFINE_WEIGHT ? weight[weight_offset + channel] : 1.0f);
     const float shift = affine & AFFINE_BIAS ? bias[bias_offset + channel] : 0.0f;
-    __global const float* from = x + x_offset + row * sizes.spatial + begin;
-    __global float* to = y + y_offset + row * sizes.spatial + begin;
+    __global const STORED* from = x + x_offset + row * sizes.spatial + begin;
+    __global STORED* to = y + y_offset + row * sizes.spatial + begin;
 #define WRITE(k, c, whole) \
   store_chunk((load_chunk(from, c, n, 1, 0.0f, whole) - m) * scale + shift, to, c, n, 1, whole);
     EACH_CHUNK(n, WRITE, NOTHING)
@@ -227,7 +227,7 @@ EACH_ROW_KERNEL void batch_norm_apply(
 
 // For each part: the sums of dy and of dy (x - mean).
 EACH_ROW_KERNEL void batch_norm_backward_sums(
-    __global const float* restrict dy, ulong dy_offset, __global const float* restrict x, ulong x_offset, __global const
+    __global const STORED* restrict dy, ulong dy_offset, __global const STORED* restrict x, ulong x_offset, __global const
     float* restrict mean, ulong mean_offset, __global float* restrict partial, ulong partial_offset, BatchNormParameters
     sizes) {
   ROW_SCRATCH;
@@ -275,10 +275,10 @@ ROW_KERNEL void batch_norm_backward_total(__global const float* restrict partial
 
 // Like batch_norm_apply. inverse_count is 1 / M, or 0 if mean and invstd are constants.
 EACH_ROW_KERNEL void batch_norm_backward_apply(
-    __global const float* restrict dy, ulong dy_offset, __global const float* restrict x, ulong x_offset,
+    __global const STORED* restrict dy, ulong dy_offset, __global const STORED* restrict x, ulong x_offset,
     __global const float* restrict mean, ulong mean_offset, __global const float* restrict invstd, ulong invstd_offset,
     __global const float* weight, ulong weight_offset, __global const float* restrict dweight, ulong dweight_offset,
-    __global const float* restrict dbias, ulong dbias_offset, __global float* restrict dx, ulong dx_offset,
+    __global const float* restrict dbias, ulong dbias_offset, __global STORED* restrict dx, ulong dx_offset,
     BatchNormParameters sizes, int affine, float inverse_count) {
   EACH_PIECE
     const long channel = row % sizes.channels;
@@ -287,9 +287,9 @@ EACH_ROW_KERNEL void batch_norm_backward_apply(
     const float scale = inv * (affine & AFFINE_WEIGHT ? weight[weight_offset + channel] : 1.0f);
     const float level = dbias[dbias_offset + channel] * inverse_count;
     const float slope = inv * dweight[dweight_offset + channel] * inverse_count;
-    __global const float* g = dy + dy_offset + row * sizes.spatial + begin;
-    __global const float* from = x + x_offset + row * sizes.spatial + begin;
-    __global float* to = dx + dx_offset + row * sizes.spatial + begin;
+    __global const STORED* g = dy + dy_offset + row * sizes.spatial + begin;
+    __global const STORED* from = x + x_offset + row * sizes.spatial + begin;
+    __global STORED* to = dx + dx_offset + row * sizes.spatial + begin;
 #define WRITE_GRADIENT(k, c, whole)                                                                            \
   {                                                                                                            \
     const rowv d = load_chunk(from, c, n, 1, 0.0f, whole) - m;                                                 \

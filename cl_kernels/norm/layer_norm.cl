@@ -1,4 +1,4 @@
-// Layer normalisation of contiguous rows of n elements. With x^ = (x - mean) rstd of a row:
+// Layer normalisation of contiguous rows of n elements of STORED. With x^ = (x - mean) rstd of a row:
 //
 //   y = x^ w + b                             w = 1 without weight, b = 0 without bias
 //   dx = rstd (g - mean(g) - x^ mean(g x^)),  g = dy w
@@ -12,17 +12,17 @@
 #include "rowwise/rows.h"
 
 // `affine` holds AffineFlags.
-EACH_ROW_KERNEL void layer_norm_forward(__global const float* restrict x, ulong x_offset, __global const float* weight,
+EACH_ROW_KERNEL void layer_norm_forward(__global const STORED* restrict x, ulong x_offset, __global const float* weight,
                                  ulong weight_offset, __global const float* bias, ulong bias_offset,
-                                 __global float* restrict y, ulong y_offset, __global float* restrict mean,
+                                 __global STORED* restrict y, ulong y_offset, __global float* restrict mean,
                                  ulong mean_offset, __global float* restrict rstd, ulong rstd_offset, long rows, long n,
                                  float epsilon, int affine) {
   ROW_SCRATCH;
   weight += weight_offset;
   bias += bias_offset;
   EACH_ROW(row, rows) {
-    __global const float* from = x + x_offset + row * n;
-    __global float* to = y + y_offset + row * n;
+    __global const STORED* from = x + x_offset + row * n;
+    __global STORED* to = y + y_offset + row * n;
     rowv v[BLOCK];
 #define ADD(count) ADD_BLOCK(sum, v, count)
 
@@ -43,8 +43,8 @@ EACH_ROW_KERNEL void layer_norm_forward(__global const float* restrict x, ulong 
 #define WRITE(k, c, whole)                                                      \
   {                                                                             \
     rowv y_ = (load_chunk(from, c, n, 1, 0.0f, whole) - m) * inverse;           \
-    if (affine & AFFINE_WEIGHT) y_ *= load_chunk(weight, c, n, 1, 0.0f, whole); \
-    if (affine & AFFINE_BIAS) y_ += load_chunk(bias, c, n, 1, 0.0f, whole);     \
+    if (affine & AFFINE_WEIGHT) y_ *= load_floats(weight, c, n, 1, 0.0f, whole); \
+    if (affine & AFFINE_BIAS) y_ += load_floats(bias, c, n, 1, 0.0f, whole);     \
     store_chunk(y_, to, c, n, 1, whole);                                        \
   }
     EACH_CHUNK(n, WRITE, NOTHING)
@@ -60,18 +60,18 @@ INLINE void add_to_columns(const rowv g, const rowv x_hat, __global float* produ
                            const long n, const int first, const int whole) {
   rowv product = g * x_hat, sum = g;
   if (!first) {
-    product += load_chunk(products, c, n, 1, 0.0f, whole);
-    sum += load_chunk(sums, c, n, 1, 0.0f, whole);
+    product += load_floats(products, c, n, 1, 0.0f, whole);
+    sum += load_floats(sums, c, n, 1, 0.0f, whole);
   }
-  store_chunk(product, products, c, n, 1, whole);
-  store_chunk(sum, sums, c, n, 1, whole);
+  store_floats(product, products, c, n, 1, whole);
+  store_floats(sum, sums, c, n, 1, whole);
 }
 
 // An item takes a part on CPUs, and a row on other devices. `columns` says whether this kernel computes `partial`.
 EACH_ROW_KERNEL void layer_norm_backward(
-    __global const float* restrict dy, ulong dy_offset, __global const float* restrict x, ulong x_offset,
+    __global const STORED* restrict dy, ulong dy_offset, __global const STORED* restrict x, ulong x_offset,
     __global const float* weight, ulong weight_offset, __global const float* restrict mean, ulong mean_offset,
-    __global const float* restrict rstd, ulong rstd_offset, __global float* restrict dx, ulong dx_offset,
+    __global const float* restrict rstd, ulong rstd_offset, __global STORED* restrict dx, ulong dx_offset,
     __global float* partial, ulong partial_offset, long rows, long n, long part_rows, int affine, int columns) {
   ROW_SCRATCH;
   weight += weight_offset;
@@ -83,16 +83,16 @@ EACH_ROW_KERNEL void layer_norm_backward(
 #else
   EACH_ROW(row, rows) {
 #endif
-    __global const float* g = dy + dy_offset + row * n;
-    __global const float* from = x + x_offset + row * n;
-    __global float* to = dx + dx_offset + row * n;
+    __global const STORED* g = dy + dy_offset + row * n;
+    __global const STORED* from = x + x_offset + row * n;
+    __global STORED* to = dx + dx_offset + row * n;
     const float m = mean[mean_offset + row];
     const float inverse = rstd[rstd_offset + row];
     rowv v[BLOCK], w[BLOCK];
     RowSum sum = EMPTY_SUM, products_sum = EMPTY_SUM;
 #define TERMS(k, c, whole)                                                      \
   v[k] = load_chunk(g, c, n, 1, 0.0f, whole);                                   \
-  if (affine & AFFINE_WEIGHT) v[k] *= load_chunk(weight, c, n, 1, 0.0f, whole); \
+  if (affine & AFFINE_WEIGHT) v[k] *= load_floats(weight, c, n, 1, 0.0f, whole); \
   w[k] = v[k] * (load_chunk(from, c, n, 1, m, whole) - m);
 #define ADD_TERMS(count)      \
   ADD_BLOCK(sum, v, count)    \
@@ -112,7 +112,7 @@ EACH_ROW_KERNEL void layer_norm_backward(
     const rowv g_ = load_chunk(g, c, n, 1, 0.0f, whole);                         \
     const rowv x_hat = (load_chunk(from, c, n, 1, 0.0f, whole) - m) * inverse;   \
     rowv dx_ = g_;                                                               \
-    if (affine & AFFINE_WEIGHT) dx_ *= load_chunk(weight, c, n, 1, 0.0f, whole); \
+    if (affine & AFFINE_WEIGHT) dx_ *= load_floats(weight, c, n, 1, 0.0f, whole); \
     store_chunk((dx_ - level - x_hat * slope) * inverse, to, c, n, 1, whole);    \
     ADD_TO_COLUMNS(c, whole)                                                     \
   }
@@ -121,7 +121,7 @@ EACH_ROW_KERNEL void layer_norm_backward(
 }
 
 #if VW == 1
-ROW_KERNEL void layer_norm_columns(__global const float* restrict dy, ulong dy_offset, __global const float* restrict x,
+ROW_KERNEL void layer_norm_columns(__global const STORED* restrict dy, ulong dy_offset, __global const STORED* restrict x,
                                  ulong x_offset, __global const float* restrict mean, ulong mean_offset,
                                  __global const float* restrict rstd, ulong rstd_offset,
                                  __global float* restrict partial, ulong partial_offset, long rows, long n, long part_rows) {
@@ -130,9 +130,9 @@ ROW_KERNEL void layer_norm_columns(__global const float* restrict dy, ulong dy_o
   if (column >= n) return;
   float products = 0.0f, sum = 0.0f;
   for (long row = part * part_rows; row < min((part + 1) * part_rows, rows); ++row) {
-    const float g = dy[dy_offset + row * n + column];
+    const float g = LOAD(STORED, dy, dy_offset + row * n + column);
     sum += g;
-    products += g * (x[x_offset + row * n + column] - mean[mean_offset + row]) * rstd[rstd_offset + row];
+    products += g * (LOAD(STORED, x, x_offset + row * n + column) - mean[mean_offset + row]) * rstd[rstd_offset + row];
   }
   partial += partial_offset + 2 * part * n + column;
   partial[0] = products;

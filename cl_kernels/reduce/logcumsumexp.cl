@@ -8,9 +8,6 @@
 #include "common/element.h"
 #include "common/two_sum.h"
 #include "reduce/lines.h"
-#ifndef STORED
-#define STORED float
-#endif
 
 __kernel void logcumsumexp(__global const STORED* restrict x, const ulong x_offset, __global STORED* restrict y,
                            const ulong y_offset, const LineParameters sizes, const long first, const long end) {

@@ -1,4 +1,5 @@
-// Losses of contiguous rows of class scores (n, classes), with one label for each row. LABEL is the type of the labels.
+// Losses of contiguous rows of class scores (n, classes) of STORED, with one label for each row. LABEL is the type of the
+// labels. Losses and their gradients dy are floats.
 //
 // cross_entropy, with m = max x, s = sum exp(x - m) of a row, t its label, e the label smoothing:
 //
@@ -18,12 +19,12 @@
 static inline int is_class(long label, long classes) { return (ulong)label < (ulong)classes; }
 
 EACH_ROW_KERNEL void cross_entropy_rows(
-    __global const float* restrict x, ulong x_offset, __global const LABEL* restrict labels, ulong labels_offset,
+    __global const STORED* restrict x, ulong x_offset, __global const LABEL* restrict labels, ulong labels_offset,
     __global float* restrict losses, ulong losses_offset, __global float* restrict moments, ulong moments_offset,
     __global long* fault, ulong fault_offset, long rows, long classes, long ignored, int op, float smoothing) {
   ROW_SCRATCH;
   EACH_ROW(row, rows) {
-    __global const float* from = x + x_offset + row * classes;
+    __global const STORED* from = x + x_offset + row * classes;
     rowv v[BLOCK];
 
     rowv highest = -INFINITY;
@@ -54,7 +55,7 @@ EACH_ROW_KERNEL void cross_entropy_rows(
       float loss = 0.0f;
       if (label != ignored) {
         if (!is_class(label, classes)) note_wrong_index(fault + fault_offset, op, label, classes);
-        loss = is_class(label, classes) ? (1.0f - smoothing) * (log_s - (from[label] - m)) : NAN;
+        loss = is_class(label, classes) ? (1.0f - smoothing) * (log_s - (LOAD(STORED, from, label) - m)) : NAN;
         // Added only with smoothing: if a score is -inf, this term is infinity, and 0 times infinity is NaN.
         if (smoothing > 0.0f) loss += smoothing * (log_s - distances / classes);
       }
@@ -67,13 +68,13 @@ EACH_ROW_KERNEL void cross_entropy_rows(
 
 // dy_step is 1 if dy has an element for each row, and 0 if all rows share one element.
 EACH_ROW_KERNEL void cross_entropy_backward(
-    __global const float* restrict dy, ulong dy_offset, __global const float* restrict x, ulong x_offset,
+    __global const float* restrict dy, ulong dy_offset, __global const STORED* restrict x, ulong x_offset,
     __global const LABEL* restrict labels, ulong labels_offset, __global const float* restrict moments,
-    ulong moments_offset, __global const float* restrict scale, ulong scale_offset, __global float* restrict dx,
+    ulong moments_offset, __global const float* restrict scale, ulong scale_offset, __global STORED* restrict dx,
     ulong dx_offset, long rows, long classes, long ignored, float smoothing, long dy_step) {
   EACH_ROW(row, rows) {
-    __global const float* from = x + x_offset + row * classes;
-    __global float* to = dx + dx_offset + row * classes;
+    __global const STORED* from = x + x_offset + row * classes;
+    __global STORED* to = dx + dx_offset + row * classes;
     const long label = labels[labels_offset + row];
     const float m = moments[moments_offset + 2 * row];
     const float log_s = moments[moments_offset + 2 * row + 1];
@@ -89,12 +90,12 @@ EACH_ROW_KERNEL void cross_entropy_backward(
     EACH_CHUNK(classes, WRITE_GRADIENT, NOTHING)
     // The work-item that wrote the label's chunk corrects the label's element.
     if (used && known && label / VW % GROUP == LANE_ID)
-      to[label] = (exp(from[label] - m - log_s) - base - (1.0f - smoothing)) * factor;
+      STORE(STORED, to, label, (exp(LOAD(STORED, from, label) - m - log_s) - base - (1.0f - smoothing)) * factor);
   }
 }
 
 // One work-item for each row.
-ROW_KERNEL void nll_rows(__global const float* restrict x, ulong x_offset, __global const LABEL* restrict labels,
+ROW_KERNEL void nll_rows(__global const STORED* restrict x, ulong x_offset, __global const LABEL* restrict labels,
                        ulong labels_offset, __global float* restrict losses, ulong losses_offset,
                        __global long* fault, ulong fault_offset, long rows, long classes, long ignored,
                        int op) {
@@ -104,7 +105,7 @@ ROW_KERNEL void nll_rows(__global const float* restrict x, ulong x_offset, __glo
   float loss = 0.0f;
   if (label != ignored) {
     if (!is_class(label, classes)) note_wrong_index(fault + fault_offset, op, label, classes);
-    loss = is_class(label, classes) ? -x[x_offset + row * classes + label] : NAN;
+    loss = is_class(label, classes) ? -LOAD(STORED, x, x_offset + row * classes + label) : NAN;
   }
   losses[losses_offset + row] = loss;
 }
@@ -112,7 +113,7 @@ ROW_KERNEL void nll_rows(__global const float* restrict x, ulong x_offset, __glo
 // One work-item for each element.
 ROW_KERNEL void nll_backward(__global const float* restrict dy, ulong dy_offset, __global const LABEL* restrict labels,
                            ulong labels_offset, __global const float* restrict scale, ulong scale_offset,
-                           __global float* restrict dx, ulong dx_offset, long rows, long classes, long ignored,
+                           __global STORED* restrict dx, ulong dx_offset, long rows, long classes, long ignored,
                            long dy_step) {
   const long i = get_global_id(0);
   if (i >= rows * classes) return;
@@ -123,7 +124,7 @@ ROW_KERNEL void nll_backward(__global const float* restrict dy, ulong dy_offset,
     if (!is_class(label, classes)) g = NAN;
     if (label == i % classes) g = -dy[dy_offset + row * dy_step] * scale[scale_offset];
   }
-  dx[dx_offset + i] = g;
+  STORE(STORED, dx, dx_offset + i, g);
 }
 
 // Runs as one group. total[0] is the sum of the losses. With `mean`, the sum is divided by the number of rows that are

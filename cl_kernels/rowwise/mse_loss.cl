@@ -1,5 +1,5 @@
-// Mean squared error of n elements of x and target, both contiguous. Group r takes part r, which has PART_CHUNKS
-// chunks.
+// Mean squared error of n elements of x and target, both contiguous and of STORED. Losses and their gradients dy are floats.
+// Group r takes part r, which has PART_CHUNKS chunks.
 //
 //   loss = scale sum (x - target)^2       dx = 2 (x - target) scale dy
 //
@@ -10,7 +10,7 @@
 #endif
 
 // Writes the loss of each element, or the sum of the part.
-ROW_KERNEL void mse_forward(__global const float* restrict x, ulong x_offset, __global const float* restrict target,
+ROW_KERNEL void mse_forward(__global const STORED* restrict x, ulong x_offset, __global const STORED* restrict target,
                           ulong target_offset, __global float* restrict losses, ulong losses_offset, long n,
                           long parts) {
   ROW_SCRATCH;
@@ -25,7 +25,7 @@ ROW_KERNEL void mse_forward(__global const float* restrict x, ulong x_offset, __
     const int whole = IS_WHOLE(c, n);
     const rowv d = load_chunk(x, c, n, 1, 0.0f, whole) - load_chunk(target, c, n, 1, 0.0f, whole);
 #if EACH
-    store_chunk(d * d, losses, c, n, 1, whole);
+    store_floats(d * d, losses, c, n, 1, whole);
 #else
     sum += d * d;
 #endif
@@ -47,9 +47,9 @@ ROW_KERNEL void mse_total(__global const float* restrict partial, ulong partial_
   if (LANE_ID == 0) loss[loss_offset] = all * scale;
 }
 
-ROW_KERNEL void mse_backward(__global const float* restrict dy, ulong dy_offset, __global const float* restrict x,
-                           ulong x_offset, __global const float* restrict target, ulong target_offset,
-                           __global float* restrict dx, ulong dx_offset, long n, long parts, float scale) {
+ROW_KERNEL void mse_backward(__global const float* restrict dy, ulong dy_offset, __global const STORED* restrict x,
+                           ulong x_offset, __global const STORED* restrict target, ulong target_offset,
+                           __global STORED* restrict dx, ulong dx_offset, long n, long parts, float scale) {
   SKIP_ITEMS_FROM(parts);
   dy += dy_offset;
   x += x_offset;
@@ -60,7 +60,7 @@ ROW_KERNEL void mse_backward(__global const float* restrict dy, ulong dy_offset,
   for (long c = first + LANE_ID; c < end; c += GROUP) {
     const int whole = IS_WHOLE(c, n);
     const rowv d = load_chunk(x, c, n, 1, 0.0f, whole) - load_chunk(target, c, n, 1, 0.0f, whole);
-    const rowv g = EACH ? load_chunk(dy, c, n, 1, 0.0f, whole) : (rowv)(dy[0]);
+    const rowv g = EACH ? load_floats(dy, c, n, 1, 0.0f, whole) : (rowv)(dy[0]);
     store_chunk(2.0f * scale * d * g, dx, c, n, 1, whole);
   }
 }

@@ -7,6 +7,8 @@
 // A row of n elements is CHUNKS(n) chunks of VW. The group's work-items take chunks in turn, starting with chunk
 // LANE_ID. If VW does not divide n, the last chunk is the last VW elements of the row. Its first lanes then belong to
 // the chunk before. load_chunk replaces these lanes by a fill value, and store_chunk leaves them out.
+//
+// The elements of a row are stored as STORED. Kernels compute with floats, and keep statistics and parameters as floats.
 #ifndef VW
 #define VW 16
 #endif
@@ -25,6 +27,7 @@ EXP_OF_NEGATIVE(exp_below, floatv, intv)
 #define rowv float
 #define exp_below exp  // Only for x <= 0.
 #endif
+#include "common/element.h"
 #include "common/over_lanes.h"
 #include "common/two_sum.h"
 #include "common/group_tree.h"
@@ -101,31 +104,43 @@ INLINE rowv only_new(const rowv v, const long chunk, const long n, const float f
   return v;
 }
 
-// A chunk of a row whose elements are `step` apart (1 unless VW is 1).
-INLINE rowv load_chunk(__global const float* row, const long chunk, const long n, const long step, const float fill,
-                       const int whole) {
+// load(row, chunk, …) is a chunk of a row whose elements are `step` apart (1 unless VW is 1), and store(v, row, chunk, …)
+// stores it.
 #if VW == 1
-  return row[chunk * step];
-#else
-  return whole ? UNALIGNED_CONST(row + chunk * VW) : only_new(UNALIGNED_CONST(row + n - VW), chunk, n, fill, 0);
-#endif
-}
-
-INLINE void store_chunk(const rowv v, __global float* row, const long chunk, const long n, const long step,
-                        const int whole) {
-#if VW == 1
-  row[chunk * step] = v;
-#else
-  if (whole) {
-    UNALIGNED(row + chunk * VW) = v;
-    return;
+#define ROW_ACCESS(load, store, type)                                                                                 \
+  INLINE rowv load(__global const type* row, const long chunk, const long n, const long step, const float fill,       \
+                   const int whole) {                                                                                 \
+    return LOAD(type, row, chunk * step);                                                                             \
+  }                                                                                                                   \
+  INLINE void store(const rowv v, __global type* row, const long chunk, const long n, const long step,                \
+                    const int whole) {                                                                                \
+    STORE(type, row, chunk * step, v);                                                                                \
   }
-  float lanes[VW];
-  vstorev(v, 0, lanes);
-  FEW_TIMES
-  for (int i = (int)((chunk + 1) * VW - n); i < VW; ++i) row[n - VW + i] = lanes[i];
+#else
+#define ROW_ACCESS(load, store, type)                                                                                 \
+  INLINE rowv load(__global const type* row, const long chunk, const long n, const long step, const float fill,       \
+                   const int whole) {                                                                                 \
+    return whole ? LOAD_MANY(type, row + chunk * VW) : only_new(LOAD_MANY(type, row + n - VW), chunk, n, fill, 0);    \
+  }                                                                                                                   \
+  INLINE void store(const rowv v, __global type* row, const long chunk, const long n, const long step,                \
+                    const int whole) {                                                                                \
+    if (whole) {                                                                                                      \
+      STORE_MANY(type, row + chunk * VW, v);                                                                          \
+      return;                                                                                                         \
+    }                                                                                                                 \
+    float lanes[VW];                                                                                                  \
+    vstorev(v, 0, lanes);                                                                                             \
+    FEW_TIMES                                                                                                         \
+    for (int i = (int)((chunk + 1) * VW - n); i < VW; ++i) STORE(type, row, n - VW + i, lanes[i]);                    \
+  }
 #endif
-}
+ROW_ACCESS(load_chunk, store_chunk, STORED)
+#ifdef STORED_IS_FLOAT
+#define load_floats load_chunk
+#define store_floats store_chunk
+#else
+ROW_ACCESS(load_floats, store_floats, float)
+#endif
 
 // OVER_BLOCK combines the elements of a block; `count` is BLOCK, four or one.
 #define OVER_BLOCK(name, combine)                                                                      \

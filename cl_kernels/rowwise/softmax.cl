@@ -4,23 +4,30 @@
 //   softmax:      y = exp(x - m) / s         dx = y (dy - sum dy y)
 //   log-softmax:  y = (x - m) - log s        dx = dy - exp(y) sum dy
 //
-// A tensor is a contiguous (outer, n, inner). Row r = (outer o, inner i) starts at o n inner + i, and its elements are
-// `inner` apart. A row with only -inf gives NaN, and so does a row with +inf or NaN.
+// A tensor is a contiguous (outer, n, inner) of STORED. Row r = (outer o, inner i) starts at o n inner + i, and its elements
+// are `inner` apart. A row with only -inf gives NaN, and so does a row with +inf or NaN.
 #include "rowwise/rows.h"
 #ifndef LOG
 #define LOG 0
+#endif
+
+// If one work-item has a whole row, y keeps exp(x - m), because reading it again costs less than computing it again.
+#ifdef STORED_IS_FLOAT
+#define KEEPS (VW > 1 && !LOG)
+#else
+#define KEEPS 0
 #endif
 
 INLINE long softmax_row(const long row, const long n, const long inner) {
   return row / inner * n * inner + row % inner;
 }
 
-EACH_ROW_KERNEL void softmax_forward(__global const float* restrict x, ulong x_offset, __global float* restrict y,
+EACH_ROW_KERNEL void softmax_forward(__global const STORED* restrict x, ulong x_offset, __global STORED* restrict y,
                               ulong y_offset, long rows, long n, long inner) {
   ROW_SCRATCH;
   EACH_ROW(row, rows) {
-    __global const float* from = x + x_offset + softmax_row(row, n, inner);
-    __global float* to = y + y_offset + softmax_row(row, n, inner);
+    __global const STORED* from = x + x_offset + softmax_row(row, n, inner);
+    __global STORED* to = y + y_offset + softmax_row(row, n, inner);
     rowv v[BLOCK];
 
     rowv highest = -INFINITY;
@@ -33,12 +40,10 @@ EACH_ROW_KERNEL void softmax_forward(__global const float* restrict x, ulong x_o
     EACH_CHUNK(n, READ, RAISE)
     const float m = row_max(highest);
 
-    // If one work-item has a whole row, y keeps exp(x - m), because reading it again costs less than computing it
-    // again.
     RowSum sum = EMPTY_SUM;
 #define EXPONENTIATE(k, c, whole)                                          \
   v[k] = exp_below(load_chunk(from, c, n, inner, -INFINITY, whole) - m);   \
-  if (VW > 1 && !LOG) store_chunk(v[k], to, c, n, inner, whole);
+  if (KEEPS) store_chunk(v[k], to, c, n, inner, whole);
 #define ADD(count) ADD_BLOCK(sum, v, count)
     EACH_CHUNK(n, EXPONENTIATE, ADD)
     const float s = total_of(sum);
@@ -49,7 +54,7 @@ EACH_ROW_KERNEL void softmax_forward(__global const float* restrict x, ulong x_o
     rowv y_;                                                                                   \
     if (LOG)                                                                                   \
       y_ = load_chunk(from, c, n, inner, 0.0f, whole) - m - share;                             \
-    else if (VW > 1)                                                                           \
+    else if (KEEPS)                                                                            \
       y_ = load_chunk(to, c, n, inner, 0.0f, whole) * share;                                   \
     else                                                                                       \
       y_ = exp_below(load_chunk(from, c, n, inner, 0.0f, whole) - m) * share;                  \
@@ -60,13 +65,13 @@ EACH_ROW_KERNEL void softmax_forward(__global const float* restrict x, ulong x_o
 }
 
 EACH_ROW_KERNEL void softmax_backward(
-    __global const float* restrict dy, ulong dy_offset, __global const float* restrict y, ulong y_offset,
-    __global float* restrict dx, ulong dx_offset, long rows, long n, long inner) {
+    __global const STORED* restrict dy, ulong dy_offset, __global const STORED* restrict y, ulong y_offset,
+    __global STORED* restrict dx, ulong dx_offset, long rows, long n, long inner) {
   ROW_SCRATCH;
   EACH_ROW(row, rows) {
-    __global const float* g = dy + dy_offset + softmax_row(row, n, inner);
-    __global const float* p = y + y_offset + softmax_row(row, n, inner);
-    __global float* to = dx + dx_offset + softmax_row(row, n, inner);
+    __global const STORED* g = dy + dy_offset + softmax_row(row, n, inner);
+    __global const STORED* p = y + y_offset + softmax_row(row, n, inner);
+    __global STORED* to = dx + dx_offset + softmax_row(row, n, inner);
     rowv v[BLOCK];
 
     RowSum sum = EMPTY_SUM;

@@ -32,10 +32,10 @@ inline void require_device(const char* op, const char* x_name, const Tensor& x, 
     fail(ErrorCode::invalid_argument, op, x_name, " is on ", x.device(), ", ", y_name, " on ", y.device());
 }
 
-/// Checks a further operand: f32, with the given shape, on the device of `x`.
+/// Checks a further operand: of the given dtype and shape, on the device of `x`.
 inline void require_operand(const char* op, const char* x_name, const Tensor& x, const char* y_name, const Tensor& y,
-                            const Shape& shape) {
-  require_dtype(op, y_name, y, DType::f32);
+                            const Shape& shape, DType dtype = DType::f32) {
+  require_dtype(op, y_name, y, dtype);
   require_shape(op, y_name, y, shape);
   require_device(op, x_name, x, y_name, y);
 }

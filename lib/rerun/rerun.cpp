@@ -20,6 +20,13 @@ Tensor Problem::tensor(const Values& v, const Shape& shape, DType dtype) const {
   return from_bytes(reference::encoded(v, dtype).data(), shape, dtype, device);
 }
 
+Tensor Problem::stored(Values& v, const Shape& shape) const {
+  const auto types = values.find("types");
+  const Tensor x = tensor(v, shape, types == values.end() ? DType::f32 : static_cast<DType>(types->second));
+  if (x.dtype() != DType::f32) v = reference::values_of(x);
+  return x;
+}
+
 Problem parse_problem(const std::string& line, Device device) {
   std::istringstream words(line);
   Problem problem{{}, {}, {}, 1, device};

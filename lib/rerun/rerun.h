@@ -37,6 +37,8 @@ struct Problem {
   int small(const char* name) const { return static_cast<int>((*this)[name]); }
   /// A contiguous tensor with these values, on the problem's device.
   Tensor tensor(const Values& values, const Shape& shape, DType dtype = DType::f32) const;
+  /// The same in the type in which the problem's operands are stored. The values become what the tensor holds.
+  Tensor stored(Values& values, const Shape& shape) const;
 };
 /// Throws ProblemError for a text in another format.
 Problem parse_problem(const std::string& line, Device device = Device());

@@ -35,8 +35,8 @@ std::optional<Rerun> make_softmax(const Problem& p) {
   const std::optional<Layout> layout = layout_of(p);
   if (!layout) return std::nullopt;
   const Layout l = *layout;
-  const Values x = scores_for(l.shape().numel());
-  const Tensor input = p.tensor(x, l.shape());
+  Values x = scores_for(l.shape().numel());
+  const Tensor input = p.stored(x, l.shape());
   Rerun rerun;
   rerun.operations = static_cast<double>(x.size());
   rerun.run = [=] { return std::vector<Tensor>{log ? ops::log_softmax(input, 1) : ops::softmax(input, 1)}; };
@@ -53,10 +53,11 @@ std::optional<Rerun> make_softmax_backward(const Problem& p) {
   const std::optional<Layout> layout = layout_of(p);
   if (!layout) return std::nullopt;
   const Layout l = *layout;
-  const Values x = values_for(1, l.shape().numel()), dy = values_for(2, l.shape().numel());
+  const Values x = values_for(1, l.shape().numel());
+  Values dy = values_for(2, l.shape().numel());
   Values y = log ? reference::log_softmax(x, l.outer, l.n, l.inner) : reference::softmax(x, l.outer, l.n, l.inner);
   for (double& value : y) value = static_cast<float>(value);
-  const Tensor result = p.tensor(y, l.shape()), gradient = p.tensor(dy, l.shape());
+  const Tensor result = p.stored(y, l.shape()), gradient = p.stored(dy, l.shape());
   Rerun rerun;
   rerun.operations = static_cast<double>(x.size());
   rerun.run = [=] {
@@ -82,8 +83,9 @@ Values inverse_roots(Values variances) {
 std::optional<Rerun> make_layer_norm(const Problem& p) {
   const std::int64_t rows = p["rows"], n = p["length"];
   if (p["step"] != 1) return std::nullopt;
-  const Values x = values_for(1, rows * n), weight = values_for(2, n), bias = values_for(3, n);
-  const Tensor input = p.tensor(x, {rows, n}), w = p.tensor(weight, {n}), b = p.tensor(bias, {n});
+  Values x = values_for(1, rows * n);
+  const Values weight = values_for(2, n), bias = values_for(3, n);
+  const Tensor input = p.stored(x, {rows, n}), w = p.tensor(weight, {n}), b = p.tensor(bias, {n});
   Rerun rerun;
   rerun.operations = static_cast<double>(x.size());
   rerun.run = [=] { return std::vector<Tensor>{ops::layer_norm(input, {n}, w, b, epsilon).y}; };
@@ -97,8 +99,9 @@ std::optional<Rerun> make_layer_norm(const Problem& p) {
 std::optional<Rerun> make_layer_norm_backward(const Problem& p) {
   const std::int64_t rows = p["rows"], n = p["length"];
   if (p["step"] != 1) return std::nullopt;
-  const Values xs = values_for(1, rows * n), dys = values_for(2, rows * n), ws = values_for(3, n);
-  const Tensor x = p.tensor(xs, {rows, n}), dy = p.tensor(dys, {rows, n});
+  Values xs = values_for(1, rows * n), dys = values_for(2, rows * n);
+  const Values ws = values_for(3, n);
+  const Tensor x = p.stored(xs, {rows, n}), dy = p.stored(dys, {rows, n});
   const reference::NormForward f = reference::layer_norm(xs, rows, n, ws, ws, epsilon);
   const Tensor w = p.tensor(ws, {n}), mean = p.tensor(f.mean, {rows}), rstd = p.tensor(inverse_roots(f.var), {rows});
   Rerun rerun;
@@ -115,6 +118,11 @@ std::optional<Rerun> make_layer_norm_backward(const Problem& p) {
   return rerun;
 }
 
+Tensor stored_values(const Problem& p, std::uint64_t seed, const Shape& shape) {
+  Values values = values_for(seed, shape.numel());
+  return p.stored(values, shape);
+}
+
 /// A batch of images and the other operands of its normalisation.
 struct NormImages {
   Shape shape, row;
@@ -123,8 +131,8 @@ struct NormImages {
   explicit NormImages(const Problem& p)
       : shape{p["images"], p["channels"], p["spatial"]},
         row{p["channels"]},
-        x(p.tensor(values_for(1, shape.numel()), shape)),
-        dy(p.tensor(values_for(2, shape.numel()), shape)),
+        x(stored_values(p, 1, shape)),
+        dy(stored_values(p, 2, shape)),
         weight(p.tensor(values_for(3, row[0]), row)),
         bias(p.tensor(values_for(4, row[0]), row)),
         mean(zeros(row, DType::f32, p.device)),
@@ -178,7 +186,7 @@ struct Labelled {
   explicit Labelled(const Problem& p) : rows(p["rows"]), classes(p["length"]), scores(scores_for(rows * classes)) {
     const Values drawn = reference::random_integers(2, rows, 0, std::max<std::int64_t>(0, classes - 1));
     classes_of_rows.assign(drawn.begin(), drawn.end());
-    x = p.tensor(scores, {rows, classes});
+    x = p.stored(scores, {rows, classes});
     labels = p.tensor(drawn, {rows}, DType::i64);
   }
   reference::LossWithGradient expected() const {
@@ -221,8 +229,8 @@ struct Compared {
   explicit Compared(const Problem& p)
       : values(values_for(1, p["length"])),
         targets(values_for(2, p["length"])),
-        x(p.tensor(values, {p["length"]})),
-        target(p.tensor(targets, {p["length"]})),
+        x(p.stored(values, {p["length"]})),
+        target(p.stored(targets, {p["length"]})),
         one(ones({}, DType::f32, p.device)) {}
   reference::LossWithGradient expected() const { return reference::mse_loss(values, targets, Reduction::mean, {1}); }
 };

@@ -41,7 +41,7 @@ struct Images {
   Tensor tensor;
 
   Images(const Problem& p, std::uint64_t seed, const Shape& of)
-      : shape(of), values(values_for(seed, of.numel())), tensor(p.tensor(values, of)) {}
+      : shape(of), values(values_for(seed, of.numel())), tensor(p.stored(values, of)) {}
 };
 
 /// A rerun with one result.

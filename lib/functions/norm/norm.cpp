@@ -11,6 +11,7 @@
 #include "functions/fuse/epilogue.h"
 #include "functions/gradients.h"
 #include "functions/traced/traced.h"
+#include "ops/check.h"
 
 namespace crisol {
 
@@ -58,6 +59,7 @@ Gradients in_order(const ops::NormGradients& gradients) { return {gradients.x, g
 
 Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                     const Tensor& running_var, const BatchNormOptions& options) {
+  ops::require_dtype("batch_norm2d", "the input", x, DType::f32);
   const ops::BatchNormResult result = ops::batch_norm2d(x, weight, bias, running_mean, running_var, options);
   return call(
       "batch_norm2d", {x, weight, bias}, result.y,
@@ -82,6 +84,7 @@ Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, c
 
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
                   double epsilon) {
+  ops::require_dtype("layer_norm", "the input", x, DType::f32);
   const ops::LayerNormResult result = ops::layer_norm(x, normalized_shape, weight, bias, epsilon);
   return call(
       "layer_norm", {x, weight, bias}, result.y,

@@ -6,6 +6,7 @@
 #include "crisol/functions/softmax.h"
 #include "crisol/ops/loss.h"
 #include "functions/gradients.h"
+#include "ops/check.h"
 
 namespace crisol {
 
@@ -45,6 +46,7 @@ Tensor nll_gradient(const Tensor& dy, const Tensor& labels, const Tensor& scale,
 }  // namespace
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options) {
+  ops::require_dtype("cross_entropy", "the input", logits, DType::f32);
   const ops::CrossEntropyResult result = ops::cross_entropy(logits, labels, options);
   return call("cross_entropy", {logits}, result.loss, unnoted, [&] {
     // Keeps only the parts of the result that backward reads. Keeping the loss too would make a reference cycle.
@@ -64,6 +66,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntr
 }
 
 Tensor nll_loss(const Tensor& x, const Tensor& labels, Reduction reduction, std::int64_t ignore_index) {
+  ops::require_dtype("nll_loss", "the input", x, DType::f32);
   const ops::NllResult result = ops::nll_loss(x, labels, reduction, ignore_index);
   return call("nll_loss", {x}, result.loss, unnoted, [&] {
     return [labels = Saved(labels), scale = Saved(result.scale), classes = x.size(1), reduction,
@@ -88,6 +91,7 @@ Tensor mse_loss_backward(const Tensor& dy, const Tensor& x, const Tensor& target
 }  // namespace
 
 Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
+  ops::require_dtype("mse_loss", "the input", x, DType::f32);
   return call("mse_loss", {x, target}, ops::mse_loss(x, target, reduction), unnoted, [&] {
     return [x = Saved(x), target = Saved(target), reduction](const Tensor& dy, Needs needs) {
       Gradients gradients(2);

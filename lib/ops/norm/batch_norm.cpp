@@ -19,11 +19,13 @@ struct BatchNormProblem : RowProblem {
   std::int64_t affine;    ///< AffineFlags of the kernels.
   std::int64_t training;  ///< Whether the statistics come from the batch.
   std::int64_t running;   ///< For forward in training: whether running statistics are updated.
-  std::int64_t in_quads;  ///< Whether rows consist of vectors of four floats that begin at multiples of 16 bytes.
+  std::int64_t in_quads;  ///< Whether rows consist of groups of four elements that begin at multiples of four.
 
   std::int64_t count() const noexcept { return images * spatial; }
   std::int32_t affine_flags() const noexcept { return static_cast<std::int32_t>(affine); }
-  dispatch::ProblemKey key() const { return {{"images", images}, {"channels", channels}, {"spatial", spatial}}; }
+  dispatch::ProblemKey key() const {
+    return dispatch::ProblemKey{{"images", images}, {"channels", channels}, {"spatial", spatial}}.with_types(type);
+  }
 };
 
 /// Checked.
@@ -37,7 +39,7 @@ struct BatchNormInputs {
   BatchNormProblem problem(bool training, bool running, const Contiguous& dy = {}) const {
     const auto in_quads_from = [](const Contiguous& t) { return in(t.layout()).offset % 4 == 0; };
     const bool in_quads = spatial % 4 == 0 && in_quads_from(x) && (!dy.defined() || in_quads_from(dy));
-    return {{images * channels, spatial, 1},
+    return {{images * channels, spatial, 1, storage_of(x.layout())},
             images,
             channels,
             spatial,
@@ -49,7 +51,7 @@ struct BatchNormInputs {
 };
 
 BatchNormInputs inputs_of(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  require_dtype(op, "the input", x, DType::f32);
+  require_storage(op, "the input", x);
   require(x.dim() >= 2, op, "the input must be (N, C) or (N, C, …), its shape is ", x.shape());
   const std::int64_t channels = x.shape()[1];
   if (weight.defined()) require_operand(op, "the input", x, "the weight", weight, {channels});
@@ -60,7 +62,7 @@ BatchNormInputs inputs_of(const char* op, const Tensor& x, const Tensor& weight,
 }
 
 runtime::KernelSpec spec_of(const BatchNormProblem& p, const Target& target, const RowGeometry& g, const char* entry) {
-  runtime::Defines defines = row_defines(target, g);
+  runtime::Defines defines = row_defines(target, g, p.type);
   if (g.lanes == 1 && p.rows * p.spatial > std::numeric_limits<std::int32_t>::max() / 2) defines.add({"INDEX", "long"});
   if (g.group > 1 && p.in_quads != 0) defines.add({"QUADS", 1});
   return {"norm/batch_norm.cl", entry, defines};
@@ -154,7 +156,7 @@ BatchNormResult normalize_channels(const Tensor& x, const Tensor& weight, const 
   const Shape per_channel{inputs.channels};
   into.require_apart(op);
   const std::array read{&x, &weight, &bias, &running_mean, &running_var};
-  Result y(op, into.y, x.shape(), DType::f32, x.device(), read),
+  Result y(op, into.y, x.shape(), x.dtype(), x.device(), read),
       mean(op, into.mean, per_channel, DType::f32, x.device(), read),
       invstd(op, into.scale, per_channel, DType::f32, x.device(), read);
   const auto done = [&] { return BatchNormResult{y.done(), mean.done(), invstd.done()}; };
@@ -192,12 +194,12 @@ NormGradients batch_norm2d_backward(const Tensor& dy, const Tensor& x, const Ten
                                     const Tensor& invstd, bool training) {
   const char* const op = backward_table.op;
   const BatchNormInputs inputs = inputs_of(op, x, weight, {});
-  require_operand(op, "the input", x, "the result's gradient", dy, x.shape());
+  require_operand(op, "the input", x, "the result's gradient", dy, x.shape(), x.dtype());
   require_operand(op, "the input", x, "the mean", mean, {inputs.channels});
   require_operand(op, "the input", x, "invstd", invstd, {inputs.channels});
   const Contiguous gradient(dy), means(mean), invstds(invstd);
   const Shape per_channel{inputs.channels};
-  const NormGradients to{empty(x.shape(), DType::f32, x.device()), empty(per_channel, DType::f32, x.device()),
+  const NormGradients to{empty(x.shape(), x.dtype(), x.device()), empty(per_channel, DType::f32, x.device()),
                          empty(per_channel, DType::f32, x.device())};
   const PreparedPtr prepared = prepare(backward_table, inputs.problem(training, false, gradient), state_of(x));
   launch(*prepared, {in(gradient), in(inputs.x), inputs.or_x(inputs.weight), in(means), in(invstds), out(to.x),

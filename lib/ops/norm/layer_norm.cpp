@@ -32,7 +32,7 @@ struct LayerNormInputs {
 
 LayerNormInputs inputs_of(const char* op, const Tensor& x, const Shape& normalized, const Tensor& weight,
                           const Tensor& bias) {
-  require_dtype(op, "the input", x, DType::f32);
+  require_storage(op, "the input", x);
   const int outer = x.dim() - normalized.rank();
   bool fits = normalized.rank() > 0 && outer >= 0;
   for (int i = 0; fits && i < normalized.rank(); ++i) fits = x.shape()[outer + i] == normalized[i];
@@ -46,20 +46,20 @@ LayerNormInputs inputs_of(const char* op, const Tensor& x, const Shape& normaliz
 }
 
 LayerNormProblem problem_of(const LayerNormInputs& inputs, const Shape& normalized, bool parameters) {
-  return {{inputs.row_shape.numel(), normalized.numel(), 1},
+  return {{inputs.row_shape.numel(), normalized.numel(), 1, storage_of(inputs.x.layout())},
           (inputs.weight.defined() ? kernels::AFFINE_WEIGHT : 0) | (inputs.bias.defined() ? kernels::AFFINE_BIAS : 0),
           parameters ? 1 : 0};
 }
 
-runtime::KernelSpec spec_of(const Target& target, const RowGeometry& g, const char* entry) {
-  return {"norm/layer_norm.cl", entry, row_defines(target, g)};
+runtime::KernelSpec spec_of(const LayerNormProblem& p, const Target& target, const RowGeometry& g, const char* entry) {
+  return {"norm/layer_norm.cl", entry, row_defines(target, g, p.type)};
 }
 
 Plan plan_forward(const LayerNormProblem& p, const Target& target, const RowGeometry& g) {
   const auto [x, weight, bias, y, mean, rstd] = operands<6>();
   constexpr CallScalar epsilon{0};
   Plan plan;
-  plan.add(spec_of(target, g, "layer_norm_forward"), g.each_row(target, p.rows, p.length), x, weight, bias, y, mean,
+  plan.add(spec_of(p, target, g, "layer_norm_forward"), g.each_row(target, p.rows, p.length), x, weight, bias, y, mean,
            rstd, p.rows, p.length, epsilon, static_cast<std::int32_t>(p.affine));
   return plan;
 }
@@ -72,14 +72,14 @@ Plan plan_backward(const LayerNormProblem& p, const Target& target, const RowGeo
   const runtime::NdRange range = with_rows ? g.each_row(target, parts, part_rows * p.length) : g.range(p.rows);
   Plan plan;
   const Place partial = plan.workspace(p.parameters != 0 ? 4 * static_cast<std::uint64_t>(parts * 2 * p.length) : 0);
-  plan.add(spec_of(target, g, "layer_norm_backward"), range, dy, x, weight, mean, rstd, dx, partial, p.rows, p.length,
-           part_rows, static_cast<std::int32_t>(p.affine), static_cast<std::int32_t>(p.parameters));
+  plan.add(spec_of(p, target, g, "layer_norm_backward"), range, dy, x, weight, mean, rstd, dx, partial, p.rows,
+           p.length, part_rows, static_cast<std::int32_t>(p.affine), static_cast<std::int32_t>(p.parameters));
   if (p.parameters == 0) return plan;
   if (!with_rows)
-    plan.add(spec_of(target, g, "layer_norm_columns"), g.items(p.length, parts), dy, x, mean, rstd, partial, p.rows,
+    plan.add(spec_of(p, target, g, "layer_norm_columns"), g.items(p.length, parts), dy, x, mean, rstd, partial, p.rows,
              p.length, part_rows);
-  plan.add(spec_of(target, g, "layer_norm_columns_total"), target.flat_range(p.length), partial, dweight, dbias, parts,
-           p.length);
+  plan.add(spec_of(p, target, g, "layer_norm_columns_total"), target.flat_range(p.length), partial, dweight, dbias,
+           parts, p.length);
   return plan;
 }
 
@@ -93,7 +93,7 @@ LayerNormResult normalize_rows(const Tensor& x, const Shape& normalized_shape, c
   const LayerNormInputs inputs = inputs_of(op, x, normalized_shape, weight, bias);
   require(epsilon >= 0, op, "epsilon must not be negative, it is ", epsilon);
   into.require_apart(op);
-  Result y(op, into.y, x.shape(), DType::f32, x.device(), {&x, &weight, &bias}),
+  Result y(op, into.y, x.shape(), x.dtype(), x.device(), {&x, &weight, &bias}),
       mean(op, into.mean, inputs.row_shape, DType::f32, x.device(), {&x, &weight, &bias}),
       rstd(op, into.scale, inputs.row_shape, DType::f32, x.device(), {&x, &weight, &bias});
   const PreparedPtr prepared =
@@ -118,11 +118,11 @@ NormGradients layer_norm_backward(const Tensor& dy, const Tensor& x, const Shape
                                   const Tensor& weight, const Tensor& mean, const Tensor& rstd, bool parameters) {
   const char* const op = layer_norm_backward_table.op;
   const LayerNormInputs inputs = inputs_of(op, x, normalized_shape, weight, {});
-  require_operand(op, "the input", x, "the result's gradient", dy, x.shape());
+  require_operand(op, "the input", x, "the result's gradient", dy, x.shape(), x.dtype());
   require_operand(op, "the input", x, "the mean", mean, inputs.row_shape);
   require_operand(op, "the input", x, "rstd", rstd, inputs.row_shape);
   const Contiguous gradient(dy), means(mean), rstds(rstd);
-  NormGradients to{empty(x.shape(), DType::f32, x.device()), {}, {}};
+  NormGradients to{empty(x.shape(), x.dtype(), x.device()), {}, {}};
   if (parameters) {
     to.weight = empty(normalized_shape, DType::f32, x.device());
     to.bias = empty(normalized_shape, DType::f32, x.device());

@@ -65,7 +65,7 @@ Tensor cross_entropy_backward(const Tensor& dy, const Tensor& logits, const Tens
   require_operand(op, "the input", logits, "the scale", forward.scale, {});
   const Contiguous gradient(dy), scores(logits), classes(labels);
   const Contiguous moments(forward.moments);
-  const Tensor dx = empty(logits.shape(), DType::f32, logits.device());
+  const Tensor dx = empty(logits.shape(), logits.dtype(), logits.device());
   const PreparedPtr prepared = prepare(label_loss_backward_table, p, state_of(logits));
   launch(*prepared, {in(gradient), in(scores), in(classes), in(moments), in(forward.scale), out(dx)},
          {static_cast<float>(options.label_smoothing)});

@@ -8,15 +8,17 @@ namespace crisol::ops {
 
 LabelLossProblem label_loss_problem(const char* op, const Tensor& scores, const Tensor& labels, Reduction reduction,
                                     std::int64_t ignore_index) {
-  require_dtype(op, "the input", scores, DType::f32);
+  require_storage(op, "the input", scores);
   require(scores.dim() == 2, op, "the input must be (N, C), its shape is ", scores.shape());
   const std::int64_t n = scores.shape()[0], classes = scores.shape()[1];
   require(classes > 0, op, "the input has no classes, its shape is ", scores.shape());
   require(is_whole(labels.dtype()), op, "the labels must be ", TypesThat{is_whole}, ", they are ", labels.dtype());
   require_shape(op, "the label tensor", labels, {n});
   require_device(op, "the input", scores, "the labels", labels);
-  return {
-      {n, classes, 1}, static_cast<std::int64_t>(labels.dtype()), static_cast<std::int64_t>(reduction), ignore_index};
+  return {{n, classes, 1, storage_of(scores)},
+          static_cast<std::int64_t>(labels.dtype()),
+          static_cast<std::int64_t>(reduction),
+          ignore_index};
 }
 
 void require_loss_gradient(const char* op, const Tensor& dy, const Tensor& labels, Reduction reduction) {
@@ -26,7 +28,7 @@ void require_loss_gradient(const char* op, const Tensor& dy, const Tensor& label
 
 runtime::KernelSpec label_loss_spec(const LabelLossProblem& p, const Target& target, const RowGeometry& g,
                                     const char* entry) {
-  runtime::Defines defines = row_defines(target, g);
+  runtime::Defines defines = row_defines(target, g, p.type);
   defines.add({"LABEL", number_type(static_cast<DType>(p.label_type))});
   return {"rowwise/label_loss.cl", entry, std::move(defines)};
 }

@@ -17,7 +17,7 @@ struct LabelLossProblem : RowProblem {
   bool reduces() const noexcept { return static_cast<Reduction>(reduction) != Reduction::none; }
 };
 
-/// Checks scores f32 (N, C) and labels (N).
+/// Checks scores (N, C) and labels (N).
 LabelLossProblem label_loss_problem(const char* op, const Tensor& scores, const Tensor& labels, Reduction reduction,
                                     std::int64_t ignore_index);
 

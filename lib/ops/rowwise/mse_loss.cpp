@@ -25,7 +25,7 @@ struct MseProblem : RowProblem {
 };
 
 runtime::KernelSpec spec_of(const MseProblem& p, const Target& target, const RowGeometry& g, const char* entry) {
-  runtime::Defines defines = row_defines(target, g);
+  runtime::Defines defines = row_defines(target, g, p.type);
   defines.add({"EACH", p.reduces() ? 0 : 1});
   return {"rowwise/mse_loss.cl", entry, std::move(defines)};
 }
@@ -54,9 +54,9 @@ const Table<MseProblem> mse_forward_table("mse_loss", row_variants<MseProblem, p
 const Table<MseProblem> mse_backward_table("mse_loss_backward", row_variants<MseProblem, plan_backward>);
 
 MseProblem problem_of(const char* op, const Tensor& x, const Tensor& target, Reduction reduction) {
-  require_dtype(op, "the input", x, DType::f32);
-  require_operand(op, "the input", x, "the target", target, x.shape());
-  return {{1, x.numel(), 1}, static_cast<std::int64_t>(reduction)};
+  require_storage(op, "the input", x);
+  require_operand(op, "the input", x, "the target", target, x.shape(), x.dtype());
+  return {{1, x.numel(), 1, storage_of(x)}, static_cast<std::int64_t>(reduction)};
 }
 
 Shape shape_of_loss(const Tensor& x, Reduction reduction) { return reduction == Reduction::none ? x.shape() : Shape{}; }
@@ -75,7 +75,7 @@ Tensor mse_loss_backward(const Tensor& dy, const Tensor& x, const Tensor& target
   const MseProblem p = problem_of(mse_backward_table.op, x, target, reduction);
   require_operand(mse_backward_table.op, "the input", x, "the loss' gradient", dy, shape_of_loss(x, reduction));
   const Contiguous gradient(dy), values(x), targets(target);
-  Result dx(mse_backward_table.op, into, x.shape(), DType::f32, x.device(), {&dy, &x, &target});
+  Result dx(mse_backward_table.op, into, x.shape(), x.dtype(), x.device(), {&dy, &x, &target});
   const PreparedPtr prepared = prepare(mse_backward_table, p, state_of(x));
   launch(*prepared, {in(gradient), in(values), in(targets), out(dx)});
   return dx.done();

@@ -42,8 +42,9 @@ runtime::NdRange RowGeometry::each_row(const Target& target, std::int64_t rows, 
   return {{std::min(items, rows)}, {1}};
 }
 
-runtime::Defines row_defines(const Target& target, const RowGeometry& g) {
+runtime::Defines row_defines(const Target& target, const RowGeometry& g, std::int64_t type) {
   runtime::Defines defines{{"VW", g.lanes}, {"GROUP", g.group}};
+  define_elements(defines, type);
   dispatch::define_fma(defines, target.info);
   if (g.group > 1) add_shuffle_define(defines, target, g.group);
   return defines;

@@ -11,6 +11,7 @@
 #include "base/ceil_div.h"
 #include "dispatch/choose.h"
 #include "ops/result.h"
+#include "ops/storage.h"
 #include "rowwise/sizes.h"
 
 namespace crisol::ops {
@@ -22,8 +23,9 @@ struct RowProblem {
   std::int64_t rows;
   std::int64_t length;  ///< Elements of a row.
   std::int64_t step;    ///< Distance between elements of a row.
+  std::int64_t type;    ///< The DType of the elements in memory.
 
-  ProblemKey key() const { return {{"rows", rows}, {"length", length}, {"step", step}}; }
+  ProblemKey key() const { return ProblemKey{{"rows", rows}, {"length", length}, {"step", step}}.with_types(type); }
 };
 
 /// The tensors that a caller gives for the three results of a normalisation, or nullptr for new ones.
@@ -57,8 +59,8 @@ struct RowGeometry {
   }
 };
 
-/// The defines that rowwise/rows.h needs.
-runtime::Defines row_defines(const Target& target, const RowGeometry& g);
+/// The defines that rowwise/rows.h needs. `type` is the DType of the elements.
+runtime::Defines row_defines(const Target& target, const RowGeometry& g, std::int64_t type = 0);
 
 RowGeometry vector_rows(const Target& target);
 RowGeometry item_rows(const Target& target);

@@ -1,7 +1,6 @@
 #include "crisol/ops/softmax.h"
 
 #include "base/text.h"
-#include "crisol/dtype_table.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
 #include "ops/result.h"
@@ -18,16 +17,16 @@ struct SoftmaxProblem : RowProblem {
 
 // The layout (outer, n, inner) around the axis.
 SoftmaxProblem problem_of(const char* op, const Tensor& x, int axis, bool log) {
-  require(is_floating(x.dtype()), op, "the input must be ", TypesThat{is_floating}, ", it is ", x.dtype());
+  require_storage(op, "the input", x);
   axis = axis_or_scalar(op, axis, x.dim());
   std::int64_t inner = 1;
   for (int i = axis + 1; i < x.dim(); ++i) inner *= x.shape()[i];
   const std::int64_t n = x.dim() == 0 ? 1 : x.shape()[axis];
-  return {{n == 0 ? 0 : x.numel() / n, n, inner}, log ? 1 : 0};
+  return {{n == 0 ? 0 : x.numel() / n, n, inner, storage_of(x)}, log ? 1 : 0};
 }
 
 runtime::KernelSpec spec_of(const SoftmaxProblem& p, const Target& target, const RowGeometry& g, const char* entry) {
-  runtime::Defines defines = row_defines(target, g);
+  runtime::Defines defines = row_defines(target, g, p.type);
   defines.add({"LOG", p.log});
   return {"rowwise/softmax.cl", entry, std::move(defines)};
 }
@@ -56,8 +55,8 @@ const SoftmaxTable log_softmax_backward_table("log_softmax_backward", row_varian
 
 Tensor forward(const SoftmaxTable& table, const Tensor& x, int axis, bool log, const Tensor* into = nullptr) {
   const SoftmaxProblem p = problem_of(table.op, x, axis, log);
-  Result y(table.op, into, x.shape(), x.dtype(), x.device(), {&x}, Result::Layout::row_major, DType::f32);
-  const Contiguous rows(x, DType::f32);
+  Result y(table.op, into, x.shape(), x.dtype(), x.device(), {&x});
+  const Contiguous rows(x);
   const PreparedPtr prepared = prepare(table, p, state_of(x));
   launch(*prepared, {in(rows), out(y)});
   return y.done();
@@ -69,8 +68,8 @@ Tensor backward(const SoftmaxTable& table, const Tensor& dy, const Tensor& y, in
   require_dtype(table.op, "the gradient", dy, y.dtype());
   require_shape(table.op, "the gradient", dy, y.shape());
   require_device(table.op, "the result", y, "its gradient", dy);
-  Result dx(table.op, into, y.shape(), y.dtype(), y.device(), {&dy, &y}, Result::Layout::row_major, DType::f32);
-  const Contiguous results(y, DType::f32), gradients(dy, DType::f32);
+  Result dx(table.op, into, y.shape(), y.dtype(), y.device(), {&dy, &y});
+  const Contiguous results(y), gradients(dy);
   const PreparedPtr prepared = prepare(table, p, state_of(y));
   launch(*prepared, {in(gradients), in(results), out(dx)});
   return dx.done();

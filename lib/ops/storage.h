@@ -1,0 +1,24 @@
+// The types of elements in memory, for problems and kernels (cl_kernels/common/element.h).
+#pragma once
+
+#include "crisol/dtype_table.h"
+#include "crisol/tensor.h"
+#include "ops/check.h"
+#include "runtime/launch.h"
+
+namespace crisol::ops {
+
+/// The DType of a tensor's elements as the member `type` of a problem. It is 0 for f32.
+inline std::int64_t storage_of(const Tensor& x) noexcept { return static_cast<std::int64_t>(x.dtype()); }
+
+/// Tells a kernel the type of its elements, `STORED`. Kernels take f32 if nothing is said.
+inline void define_elements(runtime::Defines& defines, std::int64_t type) {
+  if (type != 0) defines.add({"STORED", dtype_row(static_cast<DType>(type)).opencl});
+}
+
+/// Checks the operand whose elements have the type of a problem. Kernels read all floating-point types.
+inline void require_storage(const char* op, const char* name, const Tensor& x) {
+  require(is_floating(x.dtype()), op, name, " must be ", TypesThat{is_floating}, ", it is ", x.dtype());
+}
+
+}  // namespace crisol::ops

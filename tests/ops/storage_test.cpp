@@ -1,0 +1,102 @@
+// Kernels read and store f16 as they are, and compute in f32: for each variant, the result is the reference's, rounded
+// once.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "crisol/dtype_table.h"
+#include "crisol/tuning.h"
+#include "doctest/doctest.h"
+#include "rerun/rerun.h"
+#include "support/forced.h"
+
+using namespace crisol;
+using namespace crisol::testing;
+
+namespace {
+
+constexpr const char* problems[] = {
+    "softmax rows=5 length=67 step=1",
+    "softmax rows=10 length=33 step=2",
+    "softmax rows=5 length=3 step=1",
+    "softmax_backward rows=5 length=67 step=1",
+    "log_softmax rows=5 length=67 step=1",
+    "log_softmax_backward rows=5 length=67 step=1",
+    "layer_norm rows=5 length=67 step=1",
+    "layer_norm_backward rows=5 length=67 step=1",
+    "layer_norm_backward rows=5 length=3 step=1",
+    "batch_norm2d images=3 channels=5 spatial=35",
+    "batch_norm2d images=3 channels=5 spatial=36",
+    "batch_norm2d_backward images=3 channels=5 spatial=35",
+    "batch_norm2d_backward images=3 channels=5 spatial=36",
+    "cross_entropy rows=5 length=67 step=1",
+    "cross_entropy_backward rows=5 length=67 step=1",
+    "mse_loss rows=1 length=667 step=1",
+    "mse_loss_backward rows=1 length=667 step=1",
+    "max_pool2d planes=3 h=21 w=40 out_h=11 out_w=20 r=3 s=3 stride_h=2 stride_w=2 pad_h=1 pad_w=1 dil_h=1 dil_w=1",
+    "max_pool2d_backward planes=3 h=21 w=40 out_h=11 out_w=20 r=3 s=3 stride_h=2 stride_w=2 pad_h=1 pad_w=1 dil_h=1 "
+    "dil_w=1",
+    "avg_pool2d planes=3 h=21 w=40 out_h=21 out_w=40 r=3 s=3 stride_h=1 stride_w=1 pad_h=1 pad_w=1 dil_h=1 dil_w=1",
+    "avg_pool2d_backward planes=3 h=21 w=40 out_h=11 out_w=20 r=3 s=3 stride_h=2 stride_w=2 pad_h=1 pad_w=1 dil_h=1 "
+    "dil_w=1",
+    "adaptive_avg_pool2d planes=3 h=21 w=40 out_h=7 out_w=9",
+    "adaptive_avg_pool2d_backward planes=3 h=21 w=40 out_h=7 out_w=9",
+};
+
+/// Half of the distance between an element of the type and the next one.
+double rounding_of(DType dtype, double value) {
+  if (dtype == DType::f32) return 0;
+  const int exponent = value == 0 ? 0 : std::max(std::ilogb(value), dtype == DType::f16 ? -14 : -126);
+  return std::ldexp(epsilon_of(dtype), exponent - 1);
+}
+
+void check_rounded(const Tensor& y, const std::vector<double>& expected, reference::Tolerance tolerance) {
+  const std::vector<double> actual = reference::values_of(y);
+  REQUIRE(actual.size() == expected.size());
+  double largest = 0;
+  for (const double value : expected) largest = std::max(largest, std::abs(value));
+  const double error = tolerance.factor * epsilon_of(DType::f32) * (tolerance.scale == 0 ? largest : tolerance.scale);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double allowed = error + rounding_of(y.dtype(), std::abs(expected[i]) + error);
+    if (std::abs(actual[i] - expected[i]) <= allowed) continue;
+    FAIL_CHECK("element ", i, " is ", actual[i], ", expected ", expected[i], " within ", allowed);
+    return;
+  }
+}
+
+std::vector<std::string> variants_of(const rerun::Rerun& rerun, const std::string& op) {
+  const ProblemLog log;
+  rerun.run();
+  std::vector<std::string> variants;
+  for (const TuningProblem& met : log.problems())
+    for (const TuningCandidate& candidate : met.candidates)
+      if (met.op == op && candidate.refusal.empty() && candidate.variant.find('/') == std::string::npos)
+        variants.push_back(candidate.variant);
+  return variants;
+}
+
+}  // namespace
+
+TEST_CASE("storage: f16 in memory, f32 in registers") {
+  for (const char* text : problems) {
+    CAPTURE(text);
+    const rerun::Problem problem = rerun::parse_problem(std::string(text) + " types=1");
+    const std::optional<rerun::Rerun> rerun = rerun::rerun_of(problem);
+    REQUIRE(rerun.has_value());
+    const std::vector<std::vector<double>> expected = rerun->reference();
+    const std::vector<std::string> variants = variants_of(*rerun, problem.op);
+    CHECK(!variants.empty());
+    for (const std::string& variant : variants) {
+      CAPTURE(variant);
+      CHECK(run_variant(problem.op, variant, [&] {
+        const std::vector<Tensor> results = rerun->run();
+        REQUIRE(results.size() == expected.size());
+        for (std::size_t i = 0; i < results.size(); ++i)
+          check_rounded(results[i], expected[i], rerun->tolerance(variant));
+      }));
+    }
+  }
+}
