@@ -14,7 +14,7 @@ static inline float elements_of_window(const PoolWindow* w, int oh, int ow, int 
   return (float)tall * (float)wide;
 }
 
-static inline float average_of_window(__global const float* plane, const PoolWindow* w, int oh, int ow, int include_pad,
+static inline float average_of_window(__global const STORED* plane, const PoolWindow* w, int oh, int ow, int include_pad,
                                       int divisor) {
   const int h0 = oh * w->stride_h - w->pad_h;
   const int w0 = ow * w->stride_w - w->pad_w;
@@ -22,6 +22,6 @@ static inline float average_of_window(__global const float* plane, const PoolWin
   const int w1 = min(w0 + w->kernel_w, w->width);
   float sum = 0.0f;
   for (int h = max(h0, 0); h < h1; ++h)
-    for (int column = max(w0, 0); column < w1; ++column) sum += plane[h * w->width + column];
+    for (int column = max(w0, 0); column < w1; ++column) sum += LOAD(STORED, plane, h * w->width + column);
   return sum / elements_of_window(w, oh, ow, include_pad, divisor);
 }

@@ -2,7 +2,7 @@
 // or the last NaN if there is one.
 #include "pool/window.h"
 
-static inline float max_of_window(__global const float* plane, const PoolWindow* w, int oh, int ow, int* position) {
+static inline float max_of_window(__global const STORED* plane, const PoolWindow* w, int oh, int ow, int* position) {
   const int h0 = oh * w->stride_h - w->pad_h;
   const int w0 = ow * w->stride_w - w->pad_w;
   const int r0 = first_tap(h0, w->dilation_h);
@@ -14,7 +14,7 @@ static inline float max_of_window(__global const float* plane, const PoolWindow*
   for (int r = r0; r < r1; ++r)
     for (int s = s0; s < s1; ++s) {
       const int here = (h0 + r * w->dilation_h) * w->width + w0 + s * w->dilation_w;
-      const float x = plane[here];
+      const float x = LOAD(STORED, plane, here);
       const bool take = x > best || isnan(x);
       best = take ? x : best;
       at = take ? here : at;

@@ -6,8 +6,8 @@
 #include "pool/adaptive_window.h"
 #include "pool/window.h"
 
-__kernel void adaptive_avg_pool_forward(__global const float* restrict x, const ulong x_offset,
-                                        __global float* restrict y, const ulong y_offset, const long count,
+__kernel void adaptive_avg_pool_forward(__global const STORED* restrict x, const ulong x_offset,
+                                        __global STORED* restrict y, const ulong y_offset, const long count,
                                         const AdaptivePlane p) {
   const long i = get_global_id(0);
   if (i >= count) return;
@@ -20,14 +20,14 @@ __kernel void adaptive_avg_pool_forward(__global const float* restrict x, const 
   float sum = 0.0f;
   for (int h = h0; h < h1; ++h) {
     float row_sum = 0.0f;
-    for (int w = w0; w < w1; ++w) row_sum += x[h * width + w];
+    for (int w = w0; w < w1; ++w) row_sum += LOAD(STORED, x, h * width + w);
     sum += row_sum;
   }
-  y[y_offset + i] = sum / ((float)(h1 - h0) * (float)(w1 - w0));
+  STORE(STORED, y, y_offset + i, sum / ((float)(h1 - h0) * (float)(w1 - w0)));
 }
 
-__kernel void adaptive_avg_pool_backward(__global const float* restrict dy, const ulong dy_offset,
-                                         __global float* restrict dx, const ulong dx_offset, const long count,
+__kernel void adaptive_avg_pool_backward(__global const STORED* restrict dy, const ulong dy_offset,
+                                         __global STORED* restrict dx, const ulong dx_offset, const long count,
                                          const AdaptivePlane p) {
   const long i = get_global_id(0);
   if (i >= count) return;
@@ -42,8 +42,8 @@ __kernel void adaptive_avg_pool_backward(__global const float* restrict dy, cons
     const int tall = range_end(oh, height, out_h) - range_begin(oh, height, out_h);
     for (int ow = range_begin(w, out_w, width); ow < ow1; ++ow) {
       const int wide = range_end(ow, width, out_w) - range_begin(ow, width, out_w);
-      sum += dy[oh * out_w + ow] / ((float)tall * (float)wide);
+      sum += LOAD(STORED, dy, oh * out_w + ow) / ((float)tall * (float)wide);
     }
   }
-  dx[dx_offset + i] = sum;
+  STORE(STORED, dx, dx_offset + i, sum);
 }

@@ -3,10 +3,11 @@
 //   y[p][oh][ow] = mean of x[p] over rows(oh) and columns(ow), see pool/adaptive_window.h
 //   dx[p][h][w] += dy[p][oh][ow] / elements(oh, ow) for all (h, w) of the window, from zero; one item owns the plane
 //
-// VW: lanes of a vector.
-#include "pool/adaptive_window.h"
+// VW: lanes of a vector. The elements of the forward kernel are stored as STORED. The backward kernel adds to its result, so
+// its elements are floats.
 #include "common/vector.h"
-#include "pool/parameters.h"
+#include "pool/adaptive_window.h"
+#include "pool/window.h"
 
 // One window as `count` segments of `length` contiguous elements. Segments are `step` apart. If the window covers whole
 // rows, it is one segment.
@@ -27,17 +28,17 @@ static inline Segments segments_of(int oh, int ow, int height, int width, int ou
   return s;
 }
 
-static inline float sum_of_segment(__global const float* x, int length) {
+static inline float sum_of_segment(__global const STORED* x, int length) {
   float sum = 0.0f;
   int i = 0;
   if (length >= VW) {
     floatv sums = (floatv)(0.0f);
-    for (; i + VW <= length; i += VW) sums += vloadv(0, x + i);
+    for (; i + VW <= length; i += VW) sums += VLOAD(STORED, x + i);
     float lanes[VW];
     vstorev(sums, 0, lanes);
     for (int lane = 0; lane < VW; ++lane) sum += lanes[lane];
   }
-  for (; i < length; ++i) sum += x[i];
+  for (; i < length; ++i) sum += LOAD(STORED, x, i);
   return sum;
 }
 
@@ -48,7 +49,7 @@ static inline void add_to_segment(__global float* x, int length, float value) {
 }
 
 CPU_KERNEL void adaptive_avg_pool_forward_planes(
-    __global const float* restrict x, const ulong x_offset, __global float* restrict y, const ulong y_offset,
+    __global const STORED* restrict x, const ulong x_offset, __global STORED* restrict y, const ulong y_offset,
     const long planes, const AdaptivePlane p) {
   const int height = p.height, width = p.width, out_h = p.out_h, out_w = p.out_w;
   const long item = get_global_id(0);
@@ -57,10 +58,10 @@ CPU_KERNEL void adaptive_avg_pool_forward_planes(
     for (int oh = 0; oh < out_h; ++oh)
       for (int ow = 0; ow < out_w; ++ow) {
         const Segments s = segments_of(oh, ow, height, width, out_h, out_w);
-        __global const float* src = x + x_offset + plane * height * width + s.first;
+        __global const STORED* src = x + x_offset + plane * height * width + s.first;
         float sum = 0.0f;
         for (int i = 0; i < s.count; ++i) sum += sum_of_segment(src + i * s.step, s.length);
-        y[y_offset + (plane * out_h + oh) * out_w + ow] = sum / (float)(s.count * s.length);
+        STORE(STORED, y, y_offset + (plane * out_h + oh) * out_w + ow, sum / (float)(s.count * s.length));
       }
 }
 

@@ -5,13 +5,15 @@
 //   dx[p][h][w] += dy[p][oh][ow] / elements(oh, ow) for the taps of each window, from zero: one work-item owns the
 //                  plane, so the order is fixed
 //
-// VW: lanes of a vector.
+// VW: lanes of a vector. The elements of the forward kernel are stored as STORED. The backward kernel adds to its result, so
+// its elements are floats.
+#include "common/vector.h"
 #include "pool/avg_window.h"
 #include "pool/row_window.h"
 
 // The sums of VW windows of a row. w0 is the input column of the first window's first tap, and `step` is the stride. A
 // caller passes a constant `step` if loads with this stride can be vectors.
-static inline floatv sums_of_windows(__global const float* plane, const PoolWindow* w, int h0, int h1, int w0,
+static inline floatv sums_of_windows(__global const STORED* plane, const PoolWindow* w, int h0, int h1, int w0,
                                      int step) {
   floatv sum = (floatv)(0.0f);
   for (int h = h0; h < h1; ++h)
@@ -20,7 +22,7 @@ static inline floatv sums_of_windows(__global const float* plane, const PoolWind
 }
 
 CPU_KERNEL void avg_pool_forward_rows(
-    __global const float* restrict x, const ulong x_offset, __global float* restrict y, const ulong y_offset,
+    __global const STORED* restrict x, const ulong x_offset, __global STORED* restrict y, const ulong y_offset,
     const long planes, const PoolWindow w, const int include_pad, const int divisor) {
   const InnerColumns inner = inner_columns(&w);
   y += y_offset;
@@ -28,8 +30,8 @@ CPU_KERNEL void avg_pool_forward_rows(
   for (; at.row < at.end; next_output_row(&at, w.out_h)) {
     const int h0 = max(at.oh * w.stride_h - w.pad_h, 0);
     const int h1 = min(at.oh * w.stride_h - w.pad_h + w.kernel_h, w.height);
-    __global const float* src = x + x_offset + at.plane * w.height * w.width;
-    __global float* to = y + at.row * w.out_w;
+    __global const STORED* src = x + x_offset + at.plane * w.height * w.width;
+    __global STORED* to = y + at.row * w.out_w;
     for (int ow = 0; ow < w.out_w;) {
       if (takes_vector(&inner, &w, &at, planes, ow, (long)(h1 - 1) * w.width)) {
         const int w0 = ow * w.stride_w - w.pad_w;
@@ -40,7 +42,7 @@ CPU_KERNEL void avg_pool_forward_rows(
                     lanes_to_store(&inner, &w, &at, ow), to + ow);
         ow += min(VW, inner.end - ow);
       } else {
-        to[ow] = average_of_window(src, &w, at.oh, ow, include_pad, divisor);
+        STORE(STORED, to, ow, average_of_window(src, &w, at.oh, ow, include_pad, divisor));
         ++ow;
       }
     }

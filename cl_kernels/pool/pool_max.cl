@@ -4,20 +4,21 @@
 //   dx[p][h][w]  = sum over the windows (oh, ow) whose index is h * width + w of dy[p][oh][ow]
 #include "pool/max_window.h"
 
-__kernel void max_pool_forward(__global const float* restrict x, const ulong x_offset, __global float* restrict y,
+__kernel void max_pool_forward(__global const STORED* restrict x, const ulong x_offset, __global STORED* restrict y,
                                const ulong y_offset, __global int* restrict index, const ulong index_offset,
                                const long count, const PoolWindow w) {
   const long i = get_global_id(0);
   if (i >= count) return;
   const PlaceInPlanes at = place_in_planes(i, w.out_h, w.out_w);
   int position;
-  y[y_offset + i] = max_of_window(x + x_offset + at.plane * w.height * w.width, &w, at.row, at.column, &position);
+  STORE(STORED, y, y_offset + i,
+        max_of_window(x + x_offset + at.plane * w.height * w.width, &w, at.row, at.column, &position));
   index[index_offset + i] = position;
 }
 
-__kernel void max_pool_backward(__global const float* restrict dy, const ulong dy_offset,
+__kernel void max_pool_backward(__global const STORED* restrict dy, const ulong dy_offset,
                                 __global const int* restrict index, const ulong index_offset,
-                                __global float* restrict dx, const ulong dx_offset, const long count,
+                                __global STORED* restrict dx, const ulong dx_offset, const long count,
                                 const PoolWindow w) {
   const long i = get_global_id(0);
   if (i >= count) return;
@@ -30,7 +31,7 @@ __kernel void max_pool_backward(__global const float* restrict dy, const ulong d
   for (int oh = of.h0; oh < of.h1; ++oh)
     for (int ow = of.w0; ow < of.w1; ++ow) {
       const int o = oh * w.out_w + ow;
-      if (index[o] == position) sum += dy[o];
+      if (index[o] == position) sum += LOAD(STORED, dy, o);
     }
-  dx[dx_offset + i] = sum;
+  STORE(STORED, dx, dx_offset + i, sum);
 }

@@ -4,14 +4,16 @@
 //   y[p][oh][ow] = max over the taps (h, w) of the window of x[p][h][w];  index = h * width + w of the chosen tap
 //   dx[p][index[p][oh][ow]] += dy[p][oh][ow], from zero: one work-item owns the plane, so the order is fixed
 //
-// VW: lanes of a vector.
+// VW: lanes of a vector. The elements of the forward kernel are stored as STORED. The backward kernel adds to its result, so
+// its elements are floats.
+#include "common/vector.h"
 #include "pool/max_window.h"
 #include "pool/row_window.h"
 
 // The maxima of VW outputs of a row, of which `count` are stored. w0 is the input column of the first output's first
 // tap, and `step` is the stride. A caller passes a constant `step` if loads with this stride can be vectors.
-static inline void max_of_vector(__global const float* plane, const PoolWindow* w, int h0, int w0, int step, int count,
-                                 __global float* y, __global int* index) {
+static inline void max_of_vector(__global const STORED* plane, const PoolWindow* w, int h0, int w0, int step, int count,
+                                 __global STORED* y, __global int* index) {
   const int r0 = first_tap(h0, w->dilation_h);
   const int r1 = end_tap(h0, w->dilation_h, w->kernel_h, w->height);
   const intv first = w0 + LANES * step;
@@ -31,7 +33,7 @@ static inline void max_of_vector(__global const float* plane, const PoolWindow* 
 }
 
 CPU_KERNEL void max_pool_forward_rows(
-    __global const float* restrict x, const ulong x_offset, __global float* restrict y, const ulong y_offset,
+    __global const STORED* restrict x, const ulong x_offset, __global STORED* restrict y, const ulong y_offset,
     __global int* restrict index, const ulong index_offset, const long planes, const PoolWindow w) {
   const InnerColumns inner = inner_columns(&w);
   y += y_offset;
@@ -40,7 +42,7 @@ CPU_KERNEL void max_pool_forward_rows(
   for (; at.row < at.end; next_output_row(&at, w.out_h)) {
     const int h0 = at.oh * w.stride_h - w.pad_h;
     const long last_row = (long)min(w.height - 1, h0 + w.dilation_h * (w.kernel_h - 1)) * w.width;
-    __global const float* src = x + x_offset + at.plane * w.height * w.width;
+    __global const STORED* src = x + x_offset + at.plane * w.height * w.width;
     for (int ow = 0; ow < w.out_w;) {
       const long to = at.row * w.out_w + ow;
       if (takes_vector(&inner, &w, &at, planes, ow, last_row)) {
@@ -54,7 +56,7 @@ CPU_KERNEL void max_pool_forward_rows(
         ow += min(VW, inner.end - ow);
       } else {
         int position;
-        y[to] = max_of_window(src, &w, at.oh, ow, &position);
+        STORE(STORED, y, to, max_of_window(src, &w, at.oh, ow, &position));
         index[to] = position;
         ++ow;
       }

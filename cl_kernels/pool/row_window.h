@@ -58,17 +58,17 @@ static inline int lanes_to_store(const InnerColumns* inner, const PoolWindow* w,
 }
 
 // Lane i is p[i * step]. Reads may touch all VW * step elements.
-static inline floatv load_stepped(__global const float* p, int step) {
-  if (step == 1) return vloadv(0, p);
+static inline floatv load_stepped(__global const STORED* p, int step) {
+  if (step == 1) return VLOAD(STORED, p);
   if (step == 2) {
-    const floatv a = vloadv(0, p);
-    const floatv b = vloadv(1, p);
+    const floatv a = VLOAD(STORED, p);
+    const floatv b = VLOAD(STORED, p + VW);
     floatv r;
     r.lo = a.even;
     r.hi = b.even;
     return r;
   }
   float lanes[VW];
-  for (int i = 0; i < VW; ++i) lanes[i] = p[i * step];
+  for (int i = 0; i < VW; ++i) lanes[i] = LOAD(STORED, p, i * step);
   return vloadv(0, lanes);
 }

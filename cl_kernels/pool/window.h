@@ -1,4 +1,5 @@
-// The windows of poolings: their taps, and the elements of planes.
+// The windows of poolings: their taps, and the elements of planes, which are stored as STORED.
+#include "common/element.h"
 #include "pool/parameters.h"
 
 // The taps first … end-1 of a window are inside 0 … size-1. The window starts at `start`, which may be negative.

@@ -13,13 +13,15 @@ namespace {
 
 struct AdaptivePoolProblem {
   std::int64_t planes, height, width, out_h, out_w;
+  std::int64_t type = 0;  ///< The DType of the elements in memory.
 
   kernels::AdaptivePlane sizes() const {
     using kernels::number;
     return {number(height), number(width), number(out_h), number(out_w)};
   }
   ProblemKey key() const {
-    return {{"planes", planes}, {"h", height}, {"w", width}, {"out_h", out_h}, {"out_w", out_w}};
+    const ProblemKey key{{"planes", planes}, {"h", height}, {"w", width}, {"out_h", out_h}, {"out_w", out_w}};
+    return key.with_types(type);
   }
   // The most loop iterations that a plane takes.
   std::int64_t iterations() const {
@@ -45,13 +47,13 @@ AdaptivePoolProblem problem_of(const char* op, const Shape& input, const Shape& 
 
 PlanOr plan_planes(const AdaptivePoolProblem& p, const Target& target, const char* entry) {
   const auto [from, to] = operands<2>();
-  return plan_pool_units(target, "pool/pool_adaptive_avg_planes.cl", entry, p.planes, p.iterations(), from, to,
+  return plan_pool_units(target, "pool/pool_adaptive_avg_planes.cl", entry, p.type, p.planes, p.iterations(), from, to,
                          p.planes, p.sizes());
 }
 
 PlanOr plan_pixel(const AdaptivePoolProblem& p, const Target& target, const char* entry, std::int64_t count) {
   const auto [from, to] = operands<2>();
-  return plan_pool_elements(target, "pool/pool_adaptive_avg.cl", entry, count, from, to, count, p.sizes());
+  return plan_pool_elements(target, "pool/pool_adaptive_avg.cl", entry, p.type, count, from, to, count, p.sizes());
 }
 
 PlanOr plan_forward_planes(const AdaptivePoolProblem& p, const Target& target, std::size_t) {
@@ -61,6 +63,7 @@ PlanOr plan_forward_pixel(const AdaptivePoolProblem& p, const Target& target, st
   return plan_pixel(p, target, "adaptive_avg_pool_forward", p.planes * p.out_h * p.out_w);
 }
 PlanOr plan_backward_planes(const AdaptivePoolProblem& p, const Target& target, std::size_t) {
+  if (const char* reason = against_sums_in_memory(p.type)) return reason;
   return plan_planes(p, target, "adaptive_avg_pool_backward_planes");
 }
 PlanOr plan_backward_pixel(const AdaptivePoolProblem& p, const Target& target, std::size_t) {
@@ -76,7 +79,7 @@ const Table<AdaptivePoolProblem> backward_table("adaptive_avg_pool2d_backward", 
 
 Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output, const Tensor* into) {
   const char* const op = forward_table.op;
-  require_dtype(op, "the input", x, DType::f32);
+  require_storage(op, "the input", x);
   require_images(op, x.shape());
   const Shape shape{x.size(0), x.size(1), output.h, output.w};
   const AdaptivePoolProblem problem = problem_of(op, x.shape(), shape, x.device());
@@ -85,7 +88,7 @@ Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output, const Tensor* into) 
 
 Tensor adaptive_avg_pool2d_backward(const Tensor& dy, const Shape& input_shape, const Tensor* into) {
   const char* const op = backward_table.op;
-  require_dtype(op, "the output's gradient", dy, DType::f32);
+  require_storage(op, "the output's gradient", dy);
   const AdaptivePoolProblem problem = problem_of(op, input_shape, dy.shape(), dy.device());
   return pooled(backward_table, problem, dy, input_shape, into);
 }

@@ -19,14 +19,14 @@ struct AvgPoolProblem : PoolGeometry {
 PlanOr plan_units(const AvgPoolProblem& p, const Target& target, const char* entry, std::int64_t units,
                   std::int64_t iterations) {
   const auto [from, to] = operands<2>();
-  return plan_pool_units(target, "pool/pool_avg_rows.cl", entry, units, iterations, from, to, p.planes,
+  return plan_pool_units(target, "pool/pool_avg_rows.cl", entry, p.type, units, iterations, from, to, p.planes,
                          p.kernel_window(), static_cast<std::int32_t>(p.include_pad),
                          static_cast<std::int32_t>(p.divisor));
 }
 
 Plan plan_elements(const AvgPoolProblem& p, const Target& target, const char* entry, std::int64_t count) {
   const auto [from, to] = operands<2>();
-  return plan_pool_elements(target, "pool/pool_avg.cl", entry, count, from, to, count, p.kernel_window(),
+  return plan_pool_elements(target, "pool/pool_avg.cl", entry, p.type, count, from, to, count, p.kernel_window(),
                             static_cast<std::int32_t>(p.include_pad), static_cast<std::int32_t>(p.divisor));
 }
 
@@ -37,6 +37,7 @@ Plan plan_avg_pixel(const AvgPoolProblem& p, const Target& target) {
   return plan_elements(p, target, "avg_pool_forward", p.outputs());
 }
 PlanOr plan_avg_backward_rows(const AvgPoolProblem& p, const Target& target) {
+  if (const char* reason = against_sums_in_memory(p.type)) return reason;
   return plan_units(p, target, "avg_pool_backward_planes", p.planes, p.iterations_of_plane());
 }
 Plan plan_avg_backward_pixel(const AvgPoolProblem& p, const Target& target) {
@@ -56,7 +57,7 @@ AvgPoolProblem problem_of(const char* op, const Shape& shape, const AvgPool2dOpt
 
 Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options, const Tensor* into) {
   const char* const op = avg_forward_table.op;
-  require_dtype(op, "the input", x, DType::f32);
+  require_storage(op, "the input", x);
   const AvgPoolProblem problem = problem_of(op, x.shape(), options);
   return pooled(avg_forward_table, problem, x, {x.size(0), x.size(1), problem.out_h, problem.out_w}, into);
 }

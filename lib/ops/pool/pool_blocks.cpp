@@ -13,14 +13,16 @@ struct BlockPool {
   PoolGeometry geometry;
   std::int64_t block;
   std::int64_t include_pad;  ///< Of averages.
+  std::int64_t type = 0;     ///< The DType of the elements in memory.
 
   ProblemKey key() const {
     const PoolGeometry& g = geometry;
-    return {{"planes", g.planes},    {"h", g.height},          {"w", g.width},
-            {"out_h", g.out_h},      {"out_w", g.out_w},       {"r", g.kernel_h},
-            {"s", g.kernel_w},       {"stride_h", g.stride_h}, {"stride_w", g.stride_w},
-            {"pad_h", g.pad_h},      {"pad_w", g.pad_w},       {"dil_h", g.dilation_h},
-            {"dil_w", g.dilation_w}, {"block", block},         {"include_pad", include_pad}};
+    const ProblemKey key{{"planes", g.planes},    {"h", g.height},          {"w", g.width},
+                         {"out_h", g.out_h},      {"out_w", g.out_w},       {"r", g.kernel_h},
+                         {"s", g.kernel_w},       {"stride_h", g.stride_h}, {"stride_w", g.stride_w},
+                         {"pad_h", g.pad_h},      {"pad_w", g.pad_w},       {"dil_h", g.dilation_h},
+                         {"dil_w", g.dilation_w}, {"block", block},         {"include_pad", include_pad}};
+    return key.with_types(type);
   }
 };
 
@@ -29,8 +31,8 @@ PlanOr plan_outputs(const BlockPool& p, const Target& target, std::size_t) {
   const auto [x, y] = operands<2>();
   const PoolGeometry& g = p.geometry;
   const runtime::NdRange range = persistent_range(target, g.planes * g.out_h * g.out_w, 2 * g.window() + 2);
-  const runtime::KernelSpec spec{
-      "pool/pool_blocks.cl", is_max ? "max_pool_blocks" : "avg_pool_blocks", {{"VW", p.block}}};
+  runtime::KernelSpec spec{"pool/pool_blocks.cl", is_max ? "max_pool_blocks" : "avg_pool_blocks", {{"VW", p.block}}};
+  define_elements(spec.defines, p.type);
   Plan plan;
   if constexpr (is_max)
     plan.add(spec, range, x, y, g.planes, g.kernel_window());
@@ -46,7 +48,7 @@ const Table<BlockPool> avg_table("avg_pool2d_blocks", avg_variants);
 
 Tensor pool(const Table<BlockPool>& table, const Tensor& x, const PoolGeometry& g, bool include_pad) {
   const char* const op = table.op;
-  require_dtype(op, "the input", x, DType::f32);
+  require_storage(op, "the input", x);
   require(x.dim() == 5, op, "the input must have 5 axes (N, blocks, H, W, block), its shape is ", x.shape());
   const std::int64_t block = x.size(4);
   require(block == 4 || block == 8 || block == 16, op, "a block of ", block, " channels; 4, 8 or 16 is expected");
@@ -55,8 +57,8 @@ Tensor pool(const Table<BlockPool>& table, const Tensor& x, const PoolGeometry& 
   require(g.window() <= max_pool_taps, op, "a window of ", g.kernel_h, " x ", g.kernel_w, ", more than ", max_pool_taps,
           " elements");
   const Shape shape{x.size(0), x.size(1), g.out_h, g.out_w, block};
-  if (shape.numel() == 0) return empty(shape, DType::f32, x.device());
-  return pooled(table, {g, block, include_pad ? 1 : 0}, x, shape);
+  if (shape.numel() == 0) return empty(shape, x.dtype(), x.device());
+  return pooled(table, BlockPool{g, block, include_pad ? 1 : 0}, x, shape);
 }
 
 }  // namespace

@@ -26,9 +26,11 @@ std::int64_t pool_count(const char* op, const char* axis_name, const WindowAxis&
 }
 
 dispatch::ProblemKey PoolGeometry::key() const {
-  return {{"planes", planes}, {"h", height},         {"w", width},           {"out_h", out_h},       {"out_w", out_w},
-          {"r", kernel_h},    {"s", kernel_w},       {"stride_h", stride_h}, {"stride_w", stride_w}, {"pad_h", pad_h},
-          {"pad_w", pad_w},   {"dil_h", dilation_h}, {"dil_w", dilation_w}};
+  const dispatch::ProblemKey key{{"planes", planes},     {"h", height},    {"w", width},     {"out_h", out_h},
+                                 {"out_w", out_w},       {"r", kernel_h},  {"s", kernel_w},  {"stride_h", stride_h},
+                                 {"stride_w", stride_w}, {"pad_h", pad_h}, {"pad_w", pad_w}, {"dil_h", dilation_h},
+                                 {"dil_w", dilation_w}};
+  return key.with_types(type);
 }
 
 kernels::PoolWindow PoolGeometry::kernel_window() const {

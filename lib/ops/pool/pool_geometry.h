@@ -10,6 +10,7 @@
 #include "ops/check.h"
 #include "ops/contiguous.h"
 #include "ops/result.h"
+#include "ops/storage.h"
 #include "ops/window.h"
 #include "pool/parameters.h"
 #include "tensor/kernel_args.h"
@@ -20,6 +21,7 @@ namespace crisol::ops {
 struct PoolGeometry {
   std::int64_t planes, height, width, out_h, out_w;
   std::int64_t kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, dilation_h, dilation_w;
+  std::int64_t type = 0;  ///< The DType of the elements in memory.
 
   std::int64_t inputs() const { return planes * height * width; }
   std::int64_t outputs() const { return planes * out_h * out_w; }
@@ -40,40 +42,49 @@ inline void require_images(const char* op, const Shape& shape) {
 }
 
 inline void require_gradient(const char* op, const Tensor& dy, const Shape& wanted, const Shape& input_shape) {
-  require_dtype(op, "the output's gradient", dy, DType::f32);
+  require_storage(op, "the output's gradient", dy);
   require(dy.shape() == wanted, op, "the output's gradient has shape ", dy.shape(), ", an input of shape ", input_shape,
           " gives ", wanted);
 }
 
-/// Runs an op with one operand x, and returns its result of the given shape. `problem` describes the op for its table.
-/// `into` is the place of the result, or nullptr (ops/result.h).
+/// Runs an op with one operand x, and returns its result of the given shape. `problem` describes the op for its table,
+/// but for the type. `into` is the place of the result, or nullptr (ops/result.h).
 template <class Problem>
-Tensor pooled(const dispatch::Table<Problem>& table, const Problem& problem, const Tensor& x, const Shape& shape,
+Tensor pooled(const dispatch::Table<Problem>& table, Problem problem, const Tensor& x, const Shape& shape,
               const Tensor* into = nullptr) {
   const Contiguous input(x);
-  Result y(table.op, into, shape, DType::f32, x.device(), {&x});
+  problem.type = storage_of(x);
+  Result y(table.op, into, shape, x.dtype(), x.device(), {&x});
   const dispatch::PreparedPtr prepared = dispatch::prepare(table, problem, state_of(x));
   dispatch::launch(*prepared, {in(input), out(y)});
   return y.done();
 }
 
-/// A plan for CPUs. The kernel's work-items loop over `units`, which are rows or planes.
+/// A plan for CPUs. The kernel's work-items loop over `units`, which are rows or planes of elements of a type.
 template <class... Arguments>
-dispatch::PlanOr plan_pool_units(const dispatch::Target& target, const char* file, const char* entry,
+dispatch::PlanOr plan_pool_units(const dispatch::Target& target, const char* file, const char* entry, std::int64_t type,
                                  std::int64_t units, std::int64_t iterations, const Arguments&... arguments) {
   if (const char* reason = target.against_iterations(iterations)) return reason;
+  runtime::Defines defines{{"VW", target.cpu_vector_width()}};
+  define_elements(defines, type);
   dispatch::Plan plan;
-  plan.add({file, entry, {{"VW", target.cpu_vector_width()}}}, dispatch::persistent_range(target, units, iterations),
-           arguments...);
+  plan.add({file, entry, std::move(defines)}, dispatch::persistent_range(target, units, iterations), arguments...);
   return plan;
+}
+
+/// The reason against kernels that add to a result in memory, or nullptr.
+inline const char* against_sums_in_memory(std::int64_t type) {
+  return type == 0 ? nullptr : "it adds to results in memory, which must be f32";
 }
 
 /// A plan whose kernel has a work-item for each of `count` elements of the result.
 template <class... Arguments>
 dispatch::Plan plan_pool_elements(const dispatch::Target& target, const char* file, const char* entry,
-                                  std::int64_t count, const Arguments&... arguments) {
+                                  std::int64_t type, std::int64_t count, const Arguments&... arguments) {
+  runtime::Defines defines;
+  define_elements(defines, type);
   dispatch::Plan plan;
-  plan.add({file, entry}, target.flat_range(count), arguments...);
+  plan.add({file, entry, std::move(defines)}, target.flat_range(count), arguments...);
   return plan;
 }
 

@@ -11,24 +11,26 @@ namespace {
 
 PlanOr plan_max_rows(const PoolGeometry& p, const Target& target) {
   const auto [x, values, indices] = operands<3>();
-  return plan_pool_units(target, "pool/pool_max_rows.cl", "max_pool_forward_rows", p.planes * p.out_h,
+  return plan_pool_units(target, "pool/pool_max_rows.cl", "max_pool_forward_rows", p.type, p.planes * p.out_h,
                          p.iterations_of_row(), x, values, indices, p.planes, p.kernel_window());
 }
 Plan plan_max_pixel(const PoolGeometry& p, const Target& target) {
   const auto [x, values, indices] = operands<3>();
-  return plan_pool_elements(target, "pool/pool_max.cl", "max_pool_forward", p.outputs(), x, values, indices,
+  return plan_pool_elements(target, "pool/pool_max.cl", "max_pool_forward", p.type, p.outputs(), x, values, indices,
                             p.outputs(), p.kernel_window());
 }
 PlanOr plan_max_backward_rows(const PoolGeometry& p, const Target& target) {
+  if (const char* reason = against_sums_in_memory(p.type)) return reason;
   const auto [dy, indices, dx] = operands<3>();
   const std::int64_t area = p.height * p.width, out_area = p.out_h * p.out_w;
-  return plan_pool_units(target, "pool/pool_max_rows.cl", "max_pool_backward_planes", p.planes, area + out_area, dy,
-                         indices, dx, p.planes, static_cast<std::int32_t>(area), static_cast<std::int32_t>(out_area));
+  return plan_pool_units(target, "pool/pool_max_rows.cl", "max_pool_backward_planes", p.type, p.planes, area + out_area,
+                         dy, indices, dx, p.planes, static_cast<std::int32_t>(area),
+                         static_cast<std::int32_t>(out_area));
 }
 Plan plan_max_backward_pixel(const PoolGeometry& p, const Target& target) {
   const auto [dy, indices, dx] = operands<3>();
-  return plan_pool_elements(target, "pool/pool_max.cl", "max_pool_backward", p.inputs(), dy, indices, dx, p.inputs(),
-                            p.kernel_window());
+  return plan_pool_elements(target, "pool/pool_max.cl", "max_pool_backward", p.type, p.inputs(), dy, indices, dx,
+                            p.inputs(), p.kernel_window());
 }
 
 const Table<PoolGeometry> max_forward_table("max_pool2d", pool_variants<PoolGeometry, plan_max_rows, plan_max_pixel>);
@@ -42,12 +44,13 @@ PoolGeometry geometry_of(const char* op, const Shape& shape, const MaxPool2dOpti
 MaxPool2dResult max_pool2d(const Tensor& x, const MaxPool2dOptions& options, const Tensor* values_into,
                            const Tensor* indices_into) {
   const char* const op = max_forward_table.op;
-  require_dtype(op, "the input", x, DType::f32);
-  const PoolGeometry geometry = geometry_of(op, x.shape(), options);
+  require_storage(op, "the input", x);
+  PoolGeometry geometry = geometry_of(op, x.shape(), options);
+  geometry.type = storage_of(x);
   const Shape shape{x.size(0), x.size(1), geometry.out_h, geometry.out_w};
   const Contiguous input(x);
   require_apart(op, values_into, indices_into);
-  Result values(op, values_into, shape, DType::f32, x.device(), {&x}),
+  Result values(op, values_into, shape, x.dtype(), x.device(), {&x}),
       indices(op, indices_into, shape, DType::i32, x.device(), {&x});
   const PreparedPtr prepared = prepare(max_forward_table, geometry, state_of(x));
   launch(*prepared, {in(input), out(values), out(indices)});
@@ -57,7 +60,8 @@ MaxPool2dResult max_pool2d(const Tensor& x, const MaxPool2dOptions& options, con
 Tensor max_pool2d_backward(const Tensor& dy, const Tensor& indices, const Shape& input_shape,
                            const MaxPool2dOptions& options, const Tensor* into) {
   const char* const op = max_backward_table.op;
-  const PoolGeometry geometry = geometry_of(op, input_shape, options);
+  PoolGeometry geometry = geometry_of(op, input_shape, options);
+  geometry.type = storage_of(dy);
   const Shape shape{input_shape[0], input_shape[1], geometry.out_h, geometry.out_w};
   require_gradient(op, dy, shape, input_shape);
   require(indices.dtype() == DType::i32 && indices.shape() == shape, op, "the indices have dtype ", indices.dtype(),
@@ -65,7 +69,7 @@ Tensor max_pool2d_backward(const Tensor& dy, const Tensor& indices, const Shape&
   require(indices.device() == dy.device(), op, "the gradient is on ", dy.device(), ", the indices are on ",
           indices.device());
   const Contiguous gradient(dy), positions(indices);
-  Result dx(op, into, input_shape, DType::f32, dy.device(), {&dy, &indices});
+  Result dx(op, into, input_shape, dy.dtype(), dy.device(), {&dy, &indices});
   const PreparedPtr prepared = prepare(max_backward_table, geometry, state_of(dy));
   launch(*prepared, {in(gradient), in(positions), out(dx)});
   return dx.done();
