@@ -1,4 +1,4 @@
-// The virtual im2col matrix of a batch of images, copied block by block.
+// The virtual im2col matrix of a batch of images of STORED, copied block by block as floats.
 //
 // Row k = (channel, tap), tap = (r, s); column j = (image, oh, ow). The element is
 //
@@ -12,6 +12,7 @@
 // columns takes one load, or two loads if it contains one such end. Its mask depends only on the tap. If step_w is 2 or
 // 4, a load reads 2 or 4 vectors and takes every second or fourth element.
 #include "common/vector.h"
+#include "common/element.h"
 #include "product/parameters.h"
 #include "product/sizes.h"
 
@@ -101,18 +102,18 @@ INLINE void gather_columns(__global int* table, const Gather* g, long first, int
   (GATHER_PANEL(i, tile) * (panel) + ((i) - GATHER_PANEL(i, tile) * (tile)) * VW)
 
 // Elements 0, step, 2 step, …
-INLINE floatv load_stepped(__global const float* from, int step) {
-  if (step == 1) return UNALIGNED_CONST(from);
-  const floatv a = UNALIGNED_CONST(from), b = UNALIGNED_CONST(from + VW);
+INLINE floatv load_stepped(__global const STORED* from, int step) {
+  if (step == 1) return LOAD_MANY(STORED, from);
+  const floatv a = LOAD_MANY(STORED, from), b = LOAD_MANY(STORED, from + VW);
   const floatv low = (floatv)(a.even, b.even);
   if (step == 2) return low;
-  const floatv c = UNALIGNED_CONST(from + 2 * VW), d = UNALIGNED_CONST(from + 3 * VW);
+  const floatv c = LOAD_MANY(STORED, from + 2 * VW), d = LOAD_MANY(STORED, from + 3 * VW);
   const floatv high = (floatv)(c.even, d.even);
   return (floatv)(low.even, high.even);
 }
 
 // Copies some rows of first … end for one vector of columns: the rows k, k + taps, … that have the same tap.
-INLINE void gather_tap(__global float* dst, int tile, long row_panel, __global const float* src, const Gather* g,
+INLINE void gather_tap(__global float* dst, int tile, long row_panel, __global const STORED* src, const Gather* g,
                        __global int* column, int first, int end, int k) {
   const int tap = k % g->taps;
   const int rows = (end - k + g->taps - 1) / g->taps;
@@ -148,7 +149,7 @@ INLINE void gather_tap(__global float* dst, int tile, long row_panel, __global c
       __global float* out = dst + GATHER_ROW(i, tile, row_panel);
       NO_UNROLL
       for (int lane = 0; lane < VW; ++lane)
-        out[lane] = lane_inside[lane] ? src[at + column[COLUMN_REL + lane]] : 0.0f;
+        out[lane] = lane_inside[lane] ? LOAD(STORED, src, at + column[COLUMN_REL + lane]) : 0.0f;
     }
   }
 }
@@ -159,7 +160,7 @@ INLINE void gather_tap(__global float* dst, int tile, long row_panel, __global c
 //
 // This serves panels of columns (tile 1) and panels of rows (group 1). dst and all distances are aligned to vectors.
 INLINE void gather_rows(__global float* dst, int tile, long row_panel, int group, long vector_panel, int vector_step,
-                        __global const float* src, const Gather* g, __global int* table, int vectors, int first,
+                        __global const STORED* src, const Gather* g, __global int* table, int vectors, int first,
                         int end) {
   NO_UNROLL
   for (int k = first; k < min(end, first + g->taps); ++k)

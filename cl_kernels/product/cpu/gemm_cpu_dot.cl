@@ -1,4 +1,4 @@
-// Products of rows with rows for CPUs, fp32, for a large depth and few results:
+// Products of rows of STORED with rows of STORED for CPUs, computed in fp32, for a large depth and few results:
 //
 //   C[i][j] = f(sum over k of A[i][k] * B[j][k] (+ C) (+ bias))        m x n, one problem a batch index
 //
@@ -22,24 +22,24 @@
 #include "product/cpu/part_flags.h"
 #include "product/target.h"
 
-INLINE void copy_rows(__global float* dst, int tile, int vectors, __global const float* src, long row_stride, int rows,
+INLINE void copy_rows(__global float* dst, int tile, int vectors, __global const STORED* src, long row_stride, int rows,
                       int depth) {
   NO_UNROLL
   for (int i = 0; i < rows; ++i, src += row_stride) {
     __global float* out = dst + (i / tile * vectors * tile + i % tile) * VW;
     int k = 0;
     NO_UNROLL
-    for (; k + VW <= depth; k += VW) ALIGNED(out + k * tile) = UNALIGNED_CONST(src + k);
+    for (; k + VW <= depth; k += VW) ALIGNED(out + k * tile) = LOAD_MANY(STORED, src + k);
     if (k < depth) {
       NO_UNROLL
-      for (int lane = 0; lane < VW; ++lane) out[k * tile + lane] = k + lane < depth ? src[k + lane] : 0.0f;
+      for (int lane = 0; lane < VW; ++lane) out[k * tile + lane] = k + lane < depth ? LOAD(STORED, src, k + lane) : 0.0f;
     }
   }
 }
 
 // With GATHERED: copies rows of an operand to panels, `count` rows from `first` on. Of each row it copies the pixels
 // from k_first on, `vectors` vectors. src is `skipped` elements after the first element of the images.
-INLINE void gather_operand(__global float* dst, int tile, __global int* table, __global const float* src, int first,
+INLINE void gather_operand(__global float* dst, int tile, __global int* table, __global const STORED* src, int first,
                            int count, const GatherParameters* images, const ColumnParameters* pixels, long skipped,
                            long k_first, long k_end, int vectors) {
   const Gather gather = GATHER_OF(*images, *pixels, k_end, images->size - skipped);
@@ -69,7 +69,7 @@ INLINE void multiply_block(__global const float* a, __global const float* b, int
   }
 }
 
-CPU_KERNEL void gemm_dot(__global const float* restrict a, const ulong a_offset, __global const float* restrict b,
+CPU_KERNEL void gemm_dot(__global const STORED* restrict a, const ulong a_offset, __global const STORED* restrict b,
                          const ulong b_offset, __global float* restrict c, const ulong c_offset,
                          __global const float* restrict bias, const ulong bias_offset,
                          __global float* restrict scratch, const ulong scratch_offset, EPILOGUE_PARAMETERS,
@@ -110,7 +110,7 @@ CPU_KERNEL void gemm_dot(__global const float* restrict a, const ulong a_offset,
         const int first = side == 0 ? row_first : column_first;
         const int count = side == 0 ? rows : columns;
         __global float* part = side == 0 ? part_a : part_b;
-        __global const float* from = side == 0 ? a + index * from_a.batch : b + index * from_b.batch;
+        __global const STORED* from = side == 0 ? a + index * from_a.batch : b + index * from_b.batch;
         if (flags & GATHERED) {
           gather_operand(part, tile, table, from, first, count, side == 0 ? &images_a : &images_b, &pixels,
                          index * (side == 0 ? from_a.batch : from_b.batch), k_first, k_end, vectors);

@@ -1,4 +1,4 @@
-// Products of a few rows with a packed weight for CPUs, fp32: C = f(A * B (+ C) (+ bias)); f is as in
+// Products of a few rows of STORED with a packed weight for CPUs, computed in fp32: C = f(A * B (+ C) (+ bias)); f is as in
 // product/epilogue.h.
 //
 //   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, m small
@@ -11,7 +11,7 @@
 
 #define ROWS SKINNY_ROWS
 
-CPU_KERNEL void gemm_skinny(__global const float* restrict a, const ulong a_offset, __global const float* restrict b,
+CPU_KERNEL void gemm_skinny(__global const STORED* restrict a, const ulong a_offset, __global const float* restrict b,
                             const ulong b_offset, __global float* restrict c, const ulong c_offset,
                             __global const float* restrict bias, const ulong bias_offset, EPILOGUE_PARAMETERS,
                             const ProductParameters product, const StridedParameters from_a,
@@ -34,7 +34,7 @@ CPU_KERNEL void gemm_skinny(__global const float* restrict a, const ulong a_offs
     vectors = m == 1 && unit % NV == 0 && unit + NV <= end ? NV : 1;
     NO_UNROLL
     for (int row = 0; row < m; row += ROWS) {
-      __global const float* from[ROWS];
+      __global const STORED* from[ROWS];
 #pragma unroll
       for (int i = 0; i < ROWS; ++i) from[i] = a + min(row + i, m - 1) * from_a.row;
       floatv tile[ROWS > NV ? ROWS : NV];

@@ -1,4 +1,5 @@
-// GEMM for CPUs: C = f(A * B (+ C) (+ bias)), fp32; f is as in product/epilogue.h.
+// GEMM for CPUs: C = f(A * B (+ C) (+ bias)), fp32; f is as in product/epilogue.h. STORED is the type of the elements that a
+// kernel packs: gemm_pack those of its matrix, gemm_multiply those of B.
 //
 //   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, one problem per batch index
 //
@@ -25,7 +26,7 @@
 #include "product/cpu/part_flags.h"
 
 // Copies rows of B to panels: `depth` rows from k_first on, and of each row `columns` columns from column_first on.
-INLINE void pack_block(__global float* dst, __global const float* matrix, const Gather* gather, __global int* table,
+INLINE void pack_block(__global float* dst, __global const STORED* matrix, const Gather* gather, __global int* table,
                        const StridedParameters* from_b, int k_first, int depth, long column_first, int columns, int flags) {
   if (flags & GATHERED) {
     const int vectors = (columns + NR - 1) / NR * NV;
@@ -48,7 +49,7 @@ INLINE void multiply_panels(floatv acc[MR * NV], __global const float* a, long a
 }
 
 CPU_KERNEL void gemm_multiply(
-    __global const float* restrict packed, const ulong packed_offset, __global const float* restrict b,
+    __global const float* restrict packed, const ulong packed_offset, __global const STORED* restrict b,
     const ulong b_offset, __global float* restrict c, const ulong c_offset, __global const float* restrict bias,
     const ulong bias_offset, __global float* restrict scratch, const ulong scratch_offset, EPILOGUE_PARAMETERS,
     const CpuProductParameters product, const MatrixParameters from_a, const StridedParameters from_b,
@@ -74,7 +75,7 @@ CPU_KERNEL void gemm_multiply(
     const int columns = (int)min((long)block_n, n - column_first);
     const int vectors = (columns + NR - 1) / NR * NV;
     const long index = unit / blocks_m / blocks_n;
-    __global const float* matrix = b + index * from_b.batch;
+    __global const STORED* matrix = b + index * from_b.batch;
     const Gather gather = GATHER_OF(images, places, n, images.size - index * from_b.batch);
     if (flags & GATHERED) gather_columns(table, &gather, column_first, vectors);
     const Finish finish = FINISH_OF(index);
@@ -82,7 +83,9 @@ CPU_KERNEL void gemm_multiply(
     do {  // Runs once even if k is 0, so that C is written.
       const int depth = min(block_k, k - k_first);
       const bool is_packed = (flags & B_PACKED) != 0;
-      __global const float* block = is_packed ? matrix + (column_first * k + (long)k_first * NR) : scratch_block;
+      // Packed elements are floats.
+      __global const float* block =
+          is_packed ? (__global const float*)matrix + (column_first * k + (long)k_first * NR) : scratch_block;
       const long panel_depth = is_packed ? k : depth;
       if (!is_packed)
         pack_block(scratch_block, matrix, &gather, table, &from_b, k_first, depth, column_first, columns, flags);

@@ -19,9 +19,9 @@ constexpr Variant<GemmProblem> variants[] = {
     {"matrix_packed", DeviceClass::any, of_f32<plan_gemm_matrix_packed>},
     {"matrix", DeviceClass::any, plan_gemm_matrix, matrix_configs},
     {"block", DeviceClass::gpu, plan_gemm_block, block_configs},
-    {"cpu_skinny", DeviceClass::cpu, of_f32<plan_gemm_cpu_skinny>},
-    {"cpu_tiled", DeviceClass::cpu, of_f32<plan_gemm_cpu_tiled>, cpu_tiled_configs},
-    {"cpu_dot", DeviceClass::cpu, of_f32<plan_gemm_cpu_dot>},
+    {"cpu_skinny", DeviceClass::cpu, plan_gemm_cpu_skinny},
+    {"cpu_tiled", DeviceClass::cpu, plan_gemm_cpu_tiled, cpu_tiled_configs},
+    {"cpu_dot", DeviceClass::cpu, plan_gemm_cpu_dot},
     {"clblast", DeviceClass::any, of_f32<plan_gemm_clblast>, nullptr, false, 1, true},
     {"plain", DeviceClass::any, plan_gemm_plain, nullptr, false, 1, false, true}};
 

@@ -1,11 +1,14 @@
 // The matrix product for GPUs: every tile in every layout, split_k, and the plan that is chosen for each device.
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 
 #include "doctest/doctest.h"
 #include "ops/product/gemm_operands.h"
 #include "reference/matmul.h"
 #include "support/compare.h"
+#include "support/forced.h"
 #include "support/skip.h"
 #include "tensor/kernel_args.h"
 
@@ -161,24 +164,37 @@ TEST_CASE("gemm: operands of half precision are read as they are stored") {
   for (std::vector<double>* const values : {&a, &b})
     for (double& value : *values) value /= 8;
   const std::vector<double> expected = reference::matmul(a, {m, k}, b, {k, n}).values;
-  for (const char* const variant : {"block", "plain"}) {
-    const ForcedVariant forced("matmul", variant);
-    for (const int halves : {1, 2, 3}) {
-      CAPTURE(std::string(variant));
-      CAPTURE(halves);
-      const DType a_type = (halves & 1) != 0 ? DType::f16 : DType::f32,
-                  b_type = (halves & 2) != 0 ? DType::f16 : DType::f32;
-      const Tensor left = tensor_of(a, {m, k}, a_type), right = tensor_of(b, {k, n}, b_type);
-      Tensor y = full({m, n}, NAN);
-      ops::gemm({.device = state_of(y),
-                 .m = m,
-                 .n = n,
-                 .k = k,
-                 .a = {in(left), k, 1, 0, a_type},
-                 .b = {in(right), n, 1, 0, b_type},
-                 .c = {out(y), n, 1}});
-      check_close(y, expected, {0});
+  std::map<std::string, int> runs;
+  for (const std::string variant : {"block", "plain", "cpu_tiled", "cpu_dot", "cpu_skinny"})
+    for (int form = 4; form < 16; ++form) {
+      CAPTURE(variant);
+      CAPTURE(form);
+      const bool is_transposed_a = (form & 1) != 0, is_transposed_b = (form & 2) != 0;
+      const DType a_type = (form & 4) != 0 ? DType::f16 : DType::f32,
+                  b_type = (form & 8) != 0 ? DType::f16 : DType::f32;
+      const std::int64_t rows = variant == "cpu_skinny" ? 5 : m;
+      const Tensor first = tensor_of(a, {m, k}, a_type).narrow(0, 0, rows), second = tensor_of(b, {k, n}, b_type);
+      const Tensor left = is_transposed_a ? first.transpose(0, 1).contiguous().transpose(0, 1) : first,
+                   right = is_transposed_b ? second.transpose(0, 1).contiguous().transpose(0, 1) : second;
+      const Tensor y = full({rows, n}, NAN);
+      ops::Gemm product{.device = state_of(y),
+                        .m = rows,
+                        .n = n,
+                        .k = k,
+                        .a = {in(left), left.strides()[0], left.strides()[1], 0, a_type},
+                        .b = {in(right), right.strides()[0], right.strides()[1], 0, b_type},
+                        .c = {out(y), n, 1}};
+      if (variant == "cpu_skinny") product.b_storage = right.impl()->storage.get();
+      if (!testing::run_variant("matmul", variant, [&] { ops::gemm(product); })) continue;
+      ++runs[variant];
+      check_close(y, {rows, n}, {expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(rows * n)}, {0});
     }
+  CHECK(runs["plain"] == 12);
+  CHECK(runs["block"] == 12);
+  if (dispatch::target_of(state_of(zeros({1}))).takes_cpu_kernels()) {
+    CHECK(runs["cpu_tiled"] == 12);
+    CHECK(runs["cpu_dot"] == 1);
+    CHECK(runs["cpu_skinny"] == 12);
   }
   ops::GemmProblem problem = testing::contiguous_problem(64, 64, 64);
   const std::string key = problem.key().text("matmul");
@@ -189,7 +205,7 @@ TEST_CASE("gemm: operands of half precision are read as they are stored") {
       CHECK(candidate.refusal == "it reads f32 alone");
   DeviceInfo cpu = gpu(8);
   cpu.type = DeviceType::cpu;
-  CHECK(ops::choose_gemm(problem, target_of(cpu)).variant == "plain");
+  CHECK(ops::choose_gemm(problem, target_of(cpu)).variant == "cpu_tiled");
 }
 
 }  // namespace crisol

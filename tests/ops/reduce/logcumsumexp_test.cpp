@@ -26,7 +26,8 @@ std::vector<double> expect(const std::vector<double>& x, const Shape& shape, int
   return reference::running(x, shape, axis, log_add_exp);
 }
 
-constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
@@ -49,11 +50,11 @@ TEST_CASE("logcumsumexp: every axis, dtype and layout") {
 
 TEST_CASE("logcumsumexp: infinities, NaN, and sums that exponentials cannot hold") {
   const auto gives = [](const std::vector<double>& x, const std::vector<double>& y) {
-    check_close(ops::logcumsumexp(tensor_of(x), 0), y, {4});
+    check_close(ops::logcumsumexp(tensor_of(x, {static_cast<std::int64_t>(x.size())}), 0), y, {4});
   };
   gives({-infinity, -infinity, 0, -infinity, 0}, {-infinity, -infinity, 0, 0, std::log(2)});
   gives({1, infinity, infinity, 2, -infinity}, {1, infinity, infinity, infinity, infinity});
-  gives({1, nan, 2, infinity}, {1, nan, nan, nan});
+  gives({1, not_a_number, 2, infinity}, {1, not_a_number, not_a_number, not_a_number});
   gives({1000, 1000, -1000, 2000}, {1000, 1000 + std::log(2), 1000 + std::log(2), 2000});
   gives({-1000, -1000}, {-1000, -1000 + std::log(2)});
 }

@@ -6,6 +6,7 @@
 #include "base/ceil_div.h"
 #include "dispatch/device_defines.h"
 #include "dispatch/work_split.h"
+#include "ops/storage.h"
 #include "product/sizes.h"
 
 namespace crisol::ops {
@@ -129,12 +130,14 @@ std::optional<PackSource> b_source(const GemmProblem& p) {
                     .row = p.b.column,
                     .stride0 = p.b.row,
                     .count = p.b.batch == 0 ? 1 : p.batch,
-                    .batch = p.b.batch};
+                    .batch = p.b.batch,
+                    .type = p.b.type};
 }
 
 DerivedKey pack_key(const PackSource& s, std::int64_t width) {
   static constexpr char kind[] = "gemm_pack";
-  return {kind, {s.m, s.k, s.row, s.count1, s.count2, s.stride0, s.stride1, s.stride2, s.count, s.batch, width}};
+  return {kind,
+          {s.m, s.k, s.row, s.count1, s.count2, s.stride0, s.stride1, s.stride2, s.count, s.batch, width, s.type}};
 }
 
 namespace {
@@ -161,8 +164,9 @@ void pack(const Target& target, const runtime::Defines& defines, Place from, con
   const std::int64_t group = grouped ? panels_at_once : 1;
   const std::int64_t units = units_of(group);
   if (units == 0) return;
-  add(runtime::KernelSpec{"product/cpu/gemm_cpu_tiled.cl", "gemm_pack", defines},
-      persistent_range(target, units, PACK_CHUNK * group * (width + 1)), from, to,
+  runtime::KernelSpec spec{"product/cpu/gemm_cpu_tiled.cl", "gemm_pack", defines};
+  define_elements(spec.defines, s.type);
+  add(spec, persistent_range(target, units, PACK_CHUNK * group * (width + 1)), from, to,
       kernels::PanelParameters{.batch = s.batch,
                                .row = s.row,
                                .stride0 = s.stride0,
@@ -200,22 +204,23 @@ Place derive_packed(Plan& plan, const Target& target, const runtime::Defines& de
 void add_cpu_tiles(Plan& plan, const Target& target, const CpuTilePlan& tiles, const CpuTileProduct& p) {
   const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(tiles.items * tiles.slice));
   const EpilogueArgs& e = p.args;
-  plan.add(
-      {"product/cpu/gemm_cpu_tiled.cl", "gemm_multiply", cpu_tile_defines(target, tiles), epilogue_prelude(p.epilogue)},
-      {{tiles.items}, {1}}, p.packed, p.b, p.c, p.bias, scratch, e,
-      kernels::CpuProductParameters{.m = p.m,
-                                    .n = p.n,
-                                    .k = p.k,
-                                    .bias_batch = p.bias_batch,
-                                    .slice = tiles.slice,
-                                    .batch = number(p.batch),
-                                    .split_k = 1,
-                                    .block_m = tiles.block_m,
-                                    .block_n = tiles.block_n,
-                                    .block_k = tiles.block_k,
-                                    .flags = p.flags | epilogue_flags(p.epilogue)},
-      p.a, kernels::StridedParameters{p.b_batch, p.b_row, p.b_column},
-      kernels::ResultParameters{p.c_batch, p.c_row, 1, 0}, p.images, p.places);
+  runtime::KernelSpec spec{"product/cpu/gemm_cpu_tiled.cl", "gemm_multiply", cpu_tile_defines(target, tiles),
+                           epilogue_prelude(p.epilogue)};
+  define_elements(spec.defines, p.b_type);
+  plan.add(spec, {{tiles.items}, {1}}, p.packed, p.b, p.c, p.bias, scratch, e,
+           kernels::CpuProductParameters{.m = p.m,
+                                         .n = p.n,
+                                         .k = p.k,
+                                         .bias_batch = p.bias_batch,
+                                         .slice = tiles.slice,
+                                         .batch = number(p.batch),
+                                         .split_k = 1,
+                                         .block_m = tiles.block_m,
+                                         .block_n = tiles.block_n,
+                                         .block_k = tiles.block_k,
+                                         .flags = p.flags | epilogue_flags(p.epilogue)},
+           p.a, kernels::StridedParameters{p.b_batch, p.b_row, p.b_column},
+           kernels::ResultParameters{p.c_batch, p.c_row, 1, 0}, p.images, p.places);
 }
 
 }  // namespace crisol::ops

@@ -19,6 +19,7 @@ struct PackSource {
   std::int64_t stride0;
   std::int32_t stride1 = 0, stride2 = 0;
   std::int64_t count = 1, batch = 0;  ///< The number of matrices, and the distance between them.
+  std::int64_t type = 0;              ///< The DType of the elements. Packed elements are f32.
 };
 
 /// Choices that the caller makes for a plan.
@@ -75,6 +76,7 @@ dispatch::Place derive_packed(dispatch::Plan& plan, const dispatch::Target& targ
 /// The operands and sizes of gemm_multiply (gemm_cpu_tiled.cl).
 struct CpuTileProduct {
   dispatch::Place packed, b, c, bias;
+  std::int64_t b_type = 0;  ///< The DType of B's elements. Packed elements are f32.
   std::int64_t m, n, k, batch;
   kernels::MatrixParameters a;  ///< Its leading dimension is read only if the flags have a_rows.
   std::int64_t b_batch, c_batch, bias_batch, c_row, b_row = 0, b_column = 0;

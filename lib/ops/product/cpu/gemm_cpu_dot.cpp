@@ -7,6 +7,7 @@
 #include "dispatch/device_defines.h"
 #include "dispatch/work_split.h"
 #include "ops/product/cpu/cpu_tiles.h"
+#include "ops/storage.h"
 #include "product/sizes.h"
 
 namespace crisol::ops {
@@ -85,9 +86,11 @@ std::optional<DotPlan> plan_dot(const Target& target, std::int64_t m, std::int64
 
 namespace {
 
-runtime::KernelSpec spec_of(const DotPlan& cut, const Target& target, const char* entry, const EpilogueLayout& f) {
+runtime::KernelSpec spec_of(const DotPlan& cut, const Target& target, const char* entry, const EpilogueLayout& f,
+                            std::int64_t type = 0) {
   runtime::Defines defines{{"VW", cut.vector_width}, {"DOT_M", cut.tile_m}, {"DOT_N", cut.tile_n}};
   dispatch::define_fma(defines, target.info);
+  define_elements(defines, type);
   return {"product/cpu/gemm_cpu_dot.cl", entry, defines, epilogue_prelude(f)};
 }
 
@@ -114,7 +117,8 @@ void add_dot(Plan& plan, const Target& target, const DotPlan& cut, const DotProd
   const MatrixLayout c = is_split ? MatrixLayout{p.n, 1, p.m * p.n} : p.c;
   const EpilogueArgs e = is_split ? no_epilogue(at.a) : at.epilogue(p, at.a);
   const std::int32_t flags = product.flags | (is_split ? 0 : p.kernel_flags());
-  plan.add(spec_of(cut, target, "gemm_dot", p.epilogue), {{cut.items}, {1}}, at.a, at.b, to, at.bias, scratch, e,
+  plan.add(spec_of(cut, target, "gemm_dot", p.epilogue, p.a.type), {{cut.items}, {1}}, at.a, at.b, to, at.bias, scratch,
+           e,
            kernels::CpuProductParameters{.m = p.m,
                                          .n = p.n,
                                          .k = p.k,
@@ -149,10 +153,12 @@ bool is_deep(const GemmProblem& p, const Target& target) {
 }  // namespace
 
 bool takes_row_products(const GemmProblem& p, const Target& target) {
-  return is_deep(p, target) && has_contiguous_depth(p) && plan_dot(target, p.m, p.n, p.k, p.batch, 0).has_value();
+  return is_deep(p, target) && p.a.type == p.b.type && has_contiguous_depth(p) &&
+         plan_dot(target, p.m, p.n, p.k, p.batch, 0).has_value();
 }
 
 PlanOr plan_gemm_cpu_dot(const GemmProblem& p, const Target& target, std::size_t) {
+  if (p.a.type != p.b.type) return "the operands have different types";
   if (!has_contiguous_depth(p)) return "the depth is not contiguous in both operands";
   const std::optional<DotPlan> cut = plan_dot(target, p.m, p.n, p.k, p.batch, 0);
   if (!cut) return "too large for the kernel's indices or the device's loops";

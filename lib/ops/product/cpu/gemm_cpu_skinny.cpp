@@ -4,6 +4,7 @@
 #include "base/ceil_div.h"
 #include "dispatch/work_split.h"
 #include "ops/product/cpu/cpu_tiles.h"
+#include "ops/storage.h"
 #include "product/sizes.h"
 
 namespace crisol::ops {
@@ -52,9 +53,10 @@ PlanOr plan_gemm_cpu_skinny(const GemmProblem& p, const Target& target, std::siz
   Plan plan;
   const Place packed = derive_packed(plan, target, defines, at.b, *source, columns);
   const EpilogueArgs e = at.epilogue(p, at.a);
-  plan.add({"product/cpu/gemm_cpu_skinny.cl", "gemm_skinny", defines, epilogue_prelude(p.epilogue)},
-           persistent_range(target, vectors_of(p, target), iterations_of_unit(p, target)), at.a, packed, at.c, at.bias,
-           e, p.whole(), p.a.parameters(), kernels::ResultParameters{p.c.batch, p.c.row, p.c.column, 0});
+  runtime::KernelSpec spec{"product/cpu/gemm_cpu_skinny.cl", "gemm_skinny", defines, epilogue_prelude(p.epilogue)};
+  define_elements(spec.defines, p.a.type);
+  plan.add(spec, persistent_range(target, vectors_of(p, target), iterations_of_unit(p, target)), at.a, packed, at.c,
+           at.bias, e, p.whole(), p.a.parameters(), kernels::ResultParameters{p.c.batch, p.c.row, p.c.column, 0});
   return plan;
 }
 

@@ -38,10 +38,10 @@ CpuTileChoice choose_tiles(const GemmProblem& p, const Target& target) {
           .depth = shares_b(p) ? depth_of_panels : CpuTileChoice().depth};
 }
 
-// Contiguous rows are read in place, because packing takes another launch and does not make tiles faster. Without
-// packing, products of size 512, 1024 and 2048 take 0.88 to 0.95 of the time, and 2048 rows with 64 columns take 0.44
-// of it.
-bool reads_rows(const GemmProblem& p) { return p.a.column == 1; }
+// Contiguous rows of f32 are read in place, because packing takes another launch and does not make tiles faster.
+// Without packing, products of size 512, 1024 and 2048 take 0.88 to 0.95 of the time, and 2048 rows with 64 columns
+// take 0.44 of it.
+bool reads_rows(const GemmProblem& p) { return p.a.column == 1 && p.a.type == 0; }
 
 constexpr std::int64_t config_depths[] = {256, 512, 1024};
 
@@ -70,12 +70,16 @@ Plan plan_of(const GemmProblem& p, const GemmPlaces& at, const Target& target, c
   const runtime::Defines defines = cpu_tile_defines(target, tiles);
   const std::int64_t a_count = p.a.batch == 0 ? 1 : p.batch;
   const bool rows = reads_rows(p);
-  const Place a =
-      rows ? at.a
-           : add_packed(
-                 plan, target, defines, at.a,
-                 {.m = p.m, .k = p.k, .row = p.a.row, .stride0 = p.a.column, .count = a_count, .batch = p.a.batch},
-                 tiles.tile_rows);
+  const Place a = rows ? at.a
+                       : add_packed(plan, target, defines, at.a,
+                                    {.m = p.m,
+                                     .k = p.k,
+                                     .row = p.a.row,
+                                     .stride0 = p.a.column,
+                                     .count = a_count,
+                                     .batch = p.a.batch,
+                                     .type = p.a.type},
+                                    tiles.tile_rows);
   const Place b = !choice.b_packed     ? at.b
                   : p.b_is_weight != 0 ? derive_packed(plan, target, defines, at.b, *b_source(p), tiles.tile_columns())
                                        : add_packed(plan, target, defines, at.b, *b_source(p), tiles.tile_columns());
@@ -86,6 +90,7 @@ Plan plan_of(const GemmProblem& p, const GemmPlaces& at, const Target& target, c
                  .b = b,
                  .c = at.c,
                  .bias = at.bias,
+                 .b_type = choice.b_packed ? 0 : p.b.type,
                  .m = p.m,
                  .n = p.n,
                  .k = p.k,
