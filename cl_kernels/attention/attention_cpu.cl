@@ -14,7 +14,7 @@
 //   sums [block][ceil(columns / NR) * NR], and for each row of the block the greatest score and the total weight.
 //
 // block is a multiple of MR, and key_block of NR. Rows of q and y are contiguous. v has contiguous rows or contiguous
-// columns. One of the strides of k is 1.
+// columns. One of the strides of k is 1. q, k, v and y are stored as STORED, the bias as floats.
 #include "product/cpu/gemm_tile.h"
 #include "product/cpu/column_panels.h"
 #include "common/exp.h"
@@ -22,19 +22,24 @@
 #include "common/over_lanes.h"
 #include "attention/heads.h"
 
+#ifdef STORED_IS_FLOAT
+#define multiply_queries tile_multiply_rows
+#else
+DEFINE_MULTIPLY_ROWS(multiply_queries, STORED)
+#endif
 EXP_OF_NEGATIVE(exp_below, floatv, intv)
 
 OVER_LANES(greatest_lane, GREATER, floatv)
 OVER_LANES(sum_of_lanes, PLUS, floatv)
 
 // Scores of MR rows and `keys` keys, rounded up to NR. Row i is scores[i * length].
-INLINE void score_rows(__global float* scores, int length, __global const float* q, long q_row, int rows,
+INLINE void score_rows(__global float* scores, int length, __global const STORED* q, long q_row, int rows,
                        __global const float* panels, int keys, int depth, float scale) {
   NO_UNROLL
   for (int key = 0; key < keys; key += NR) {
     floatv acc[MR * NV];
     tile_clear(acc);
-    tile_multiply_rows(acc, q, q_row, rows, panels + (long)key * depth, depth);
+    multiply_queries(acc, q, q_row, rows, panels + (long)key * depth, depth);
 #pragma unroll
     for (int i = 0; i < MR * NV; ++i) ALIGNED(scores + i / NV * length + key + i % NV * VW) = acc[i] * scale;
   }
@@ -89,7 +94,7 @@ INLINE void add_values(__global float* sums, int width, const float shrink[MR], 
   }
 }
 
-INLINE void store_row(__global float* y, __global const float* sums, int columns, float total) {
+INLINE void store_row(__global STORED* y, __global const float* sums, int columns, float total) {
   const float share = total == 0.0f ? 0.0f : 1.0f / total;
   NO_UNROLL
   for (int column = 0; column < columns; column += VW)
@@ -126,7 +131,7 @@ INLINE void begin_block(const Scratch* s, int rows) {
 }
 
 // Adds the values of the packed keys first … first + count - 1 to the sums of the rows begin … end - 1.
-INLINE void add_keys(const Scratch* s, const AttentionParameters* p, __global const float* q, long q_row,
+INLINE void add_keys(const Scratch* s, const AttentionParameters* p, __global const STORED* q, long q_row,
                      __global const float* bias, const HeadParameters* of_bias, int begin, int end, int first, int count,
                      float scale) {
   NO_UNROLL
@@ -148,9 +153,9 @@ INLINE void add_keys(const Scratch* s, const AttentionParameters* p, __global co
   }
 }
 
-CPU_KERNEL void attention_rows(__global const float* restrict q, const ulong q_offset, __global const float* restrict k,
-                               const ulong k_offset, __global const float* restrict v, const ulong v_offset,
-                               __global const float* restrict bias, const ulong bias_offset, __global float* restrict y,
+CPU_KERNEL void attention_rows(__global const STORED* restrict q, const ulong q_offset, __global const STORED* restrict k,
+                               const ulong k_offset, __global const STORED* restrict v, const ulong v_offset,
+                               __global const float* restrict bias, const ulong bias_offset, __global STORED* restrict y,
                                const ulong y_offset, __global float* restrict scratch, const ulong scratch_offset,
                                const float scale, const AttentionParameters p, const HeadParameters of_q,
                                const HeadParameters of_k, const HeadParameters of_v, const HeadParameters of_bias,
@@ -164,9 +169,9 @@ CPU_KERNEL void attention_rows(__global const float* restrict q, const ulong q_o
     const long head = unit / blocks;
     const int begin = (int)(unit % blocks) * p.block, end = min(p.rows, begin + p.block);
     const int keys_end = p.causal ? min(p.keys, end) : p.keys;
-    __global const float* head_k = k + k_offset + head_start(&of_k, &p, head);
-    __global const float* head_v = v + v_offset + head_start(&of_v, &p, head);
-    __global float* head_y = y + y_offset + head_start(&of_y, &p, head);
+    __global const STORED* head_k = k + k_offset + head_start(&of_k, &p, head);
+    __global const STORED* head_v = v + v_offset + head_start(&of_v, &p, head);
+    __global STORED* head_y = y + y_offset + head_start(&of_y, &p, head);
     begin_block(&s, p.block);
     NO_UNROLL
     for (int first = 0; first < keys_end; first += s.length) {

@@ -6,6 +6,7 @@
 //   B_ALONG_K        1: the rows of k are contiguous, 0: its columns are
 //   V_ALONG_KEYS     1: the columns of v are contiguous, 0: its rows are. Rows of q are always contiguous.
 //   VEC              elements that are read at a time: 4 if everything is aligned to 4 elements, else 1
+//   A_STORAGE, B_STORAGE   how q, and k and v are stored (product/gpu/storage.h). STORED is the same type, also of y.
 #define A_ALONG_K 1
 #ifndef B_ALONG_K
 #define B_ALONG_K 1
@@ -16,11 +17,14 @@
 #ifndef VEC
 #define VEC 1
 #endif
+#ifndef A_STORAGE
 #define A_STORAGE STORAGE_F32
 #define B_STORAGE STORAGE_F32
+#endif
 #include "product/gpu/matrix_operands.h"
 #include "product/gpu/engines/multiply.h"
 #include "attention/heads.h"
+#include "common/element.h"
 
 #define SLOTS (BN / ROW_RUN)
 #if defined(STAGES) && STAGES == 1
@@ -92,18 +96,18 @@ INLINE void weigh(TileSums scores, TileSums out, float greatest[RUNS], const flo
 }
 
 // Begins to read the values of up to SLICE of the `count` keys.
-INLINE MatrixReader values_begin(__global const float* v, const HeadParameters* of_v, int columns, int count) {
+INLINE MatrixReader values_begin(__global const STORED* v, const HeadParameters* of_v, int columns, int count) {
   return matrix_begin((__global const char*)v, V_ALONG_KEYS ? of_v->column : of_v->row, 0, columns, min(SLICE, count), BN,
-                      V_ALONG_KEYS, STORAGE_F32);
+                      V_ALONG_KEYS, B_STORAGE);
 }
 
 // out += weights · values for `count` keys. Each slice of the weights goes through local memory. The slice's values are
 // read while the slice before it is multiplied.
-INLINE void add_values(TileSums out, const TileSums weights, __global const float* v, const HeadParameters* of_v,
+INLINE void add_values(TileSums out, const TileSums weights, __global const STORED* v, const HeadParameters* of_v,
                        int columns, int count, __local StageWord* stages) {
   float values[LOADS(BN)];
   MatrixReader reader = values_begin(v, of_v, columns, count);
-  matrix_load(&reader, values, BN, STORAGE_F32);
+  matrix_load(&reader, values, BN, B_STORAGE);
   for (int slice = 0; slice < count; slice += SLICE) {
     __local StageWord* stage = stages + slice / SLICE % BUFFERS * STAGE;
     if (BUFFERS == 1 && slice > 0) barrier(CLK_LOCAL_MEM_FENCE);
@@ -122,14 +126,14 @@ INLINE void add_values(TileSums out, const TileSums weights, __global const floa
     if (left > SLICE) {
       matrix_move(&reader, SLICE);
       if (left < 2 * SLICE) reader = values_begin(v + (slice + SLICE) * of_v->row, of_v, columns, left - SLICE);
-      matrix_load(&reader, values, BN, STORAGE_F32);
+      matrix_load(&reader, values, BN, B_STORAGE);
     }
     slice_multiply(out, stage);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-INLINE void store_rows(const TileSums out, const float total[RUNS], __global float* y, long y_row, const Rows* r,
+INLINE void store_rows(const TileSums out, const float total[RUNS], __global STORED* y, long y_row, const Rows* r,
                        int columns) {
   UNROLL
   for (int run = 0; run < RUNS; ++run) {
@@ -138,15 +142,15 @@ INLINE void store_rows(const TileSums out, const float total[RUNS], __global flo
     UNROLL
     for (int i = 0; i < ROW_RUN; ++i) {
       const int column = item_column() + run_column(run, i);
-      if (row < r->rows && column < columns) y[row * y_row + column] = out[run * ROW_RUN + i] * share;
+      if (row < r->rows && column < columns) STORE(STORED, y, row * y_row + column, out[run * ROW_RUN + i] * share);
     }
   }
 }
 
-TILE_KERNEL void attention_tiled(__global const float* restrict q, const ulong q_offset,
-                                 __global const float* restrict k, const ulong k_offset,
-                                 __global const float* restrict v, const ulong v_offset,
-                                 __global const float* restrict bias, const ulong bias_offset, __global float* restrict y,
+TILE_KERNEL void attention_tiled(__global const STORED* restrict q, const ulong q_offset,
+                                 __global const STORED* restrict k, const ulong k_offset,
+                                 __global const STORED* restrict v, const ulong v_offset,
+                                 __global const float* restrict bias, const ulong bias_offset, __global STORED* restrict y,
                                  const ulong y_offset, const float scale, const AttentionParameters p,
                                  const HeadParameters of_q, const HeadParameters of_k, const HeadParameters of_v,
                                  const HeadParameters of_bias, const HeadParameters of_y) {
@@ -158,9 +162,9 @@ TILE_KERNEL void attention_tiled(__global const float* restrict q, const ulong q
   const int row = (blocks - 1 - (int)(get_group_id(0) % blocks)) * BM;
   const Rows r = {bias + bias_offset + head_start(&of_bias, &p, head), of_bias.row, of_bias.column, row, p.rows, p.keys,
                   p.causal, p.has_bias, scale};
-  __global const float* head_q = q + q_offset + head_start(&of_q, &p, head);
-  __global const float* head_k = k + k_offset + head_start(&of_k, &p, head);
-  __global const float* head_v = v + v_offset + head_start(&of_v, &p, head);
+  __global const STORED* head_q = q + q_offset + head_start(&of_q, &p, head);
+  __global const STORED* head_k = k + k_offset + head_start(&of_k, &p, head);
+  __global const STORED* head_v = v + v_offset + head_start(&of_v, &p, head);
   TileSums out;
   float greatest[RUNS], total[RUNS];
   sums_clear(out);
@@ -172,9 +176,9 @@ TILE_KERNEL void attention_tiled(__global const float* restrict q, const ulong q
   const int keys_end = p.causal ? min(p.keys, row + BM) : p.keys;
   for (int first = 0; first < keys_end; first += BN) {
     Operands operands;
-    operands.a = matrix_begin((__global const char*)head_q, of_q.row, row, p.rows, p.depth, BM, 1, STORAGE_F32);
+    operands.a = matrix_begin((__global const char*)head_q, of_q.row, row, p.rows, p.depth, BM, 1, A_STORAGE);
     operands.b = matrix_begin((__global const char*)head_k, B_ALONG_K ? of_k.row : of_k.column, first, p.keys,
-                              p.depth, BN, B_ALONG_K, STORAGE_F32);
+                              p.depth, BN, B_ALONG_K, B_STORAGE);
     TileSums scores;
     tile_multiply(scores, &operands, stages, p.depth);
     float largest[RUNS];

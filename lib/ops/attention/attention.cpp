@@ -7,6 +7,7 @@
 #include "ops/collapse.h"
 #include "ops/contiguous.h"
 #include "ops/product/leading_axes.h"
+#include "ops/storage.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -32,10 +33,10 @@ Contiguous with_contiguous_rows(const Tensor& x) {
 Tensor result_like(const Tensor& q, const Shape& shape) {
   const int rank = shape.rank();
   const bool rows_outside = rank >= 3 && q.dim() == rank && q.strides()[rank - 2] > q.strides()[rank - 3];
-  if (!rows_outside) return empty(shape, DType::f32, q.device());
+  if (!rows_outside) return empty(shape, q.dtype(), q.device());
   Shape stored = shape;
   std::swap(stored[rank - 2], stored[rank - 3]);
-  return empty(stored, DType::f32, q.device()).transpose(rank - 2, rank - 3);
+  return empty(stored, q.dtype(), q.device()).transpose(rank - 2, rank - 3);
 }
 
 /// The leading axes to which all operands broadcast.
@@ -149,6 +150,7 @@ Tensor fused_attention(const Attention& a, bool records) {
   p.y = head_strides(loop.strides[4], y);
   if (is_empty(p)) return {};
   p.records = records;
+  p.type = storage_of(q);
   p.aligned = is_aligned(p.q, p.depth, in(queries.layout()).offset) &&
               is_aligned(p.k, p.k.column == 1 ? p.depth : p.keys, in(keys.layout()).offset) &&
               is_aligned(p.v, p.v.column == 1 ? p.columns : p.keys, in(values.layout()).offset);

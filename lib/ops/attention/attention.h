@@ -30,19 +30,21 @@ struct AttentionProblem {
   std::int64_t of_precision;  ///< A Precision to which operands of products may be rounded.
   std::int64_t aligned;       ///< Whether sizes, strides and positions of Q, K and V are multiples of 4.
   HeadStrides q, k, v, bias, y;
+  std::int64_t type;  ///< The DType of the elements in memory. A bias is f32.
 
   std::int64_t head_count() const noexcept { return heads[0] * heads[1] * heads[2]; }
   Precision precision() const noexcept { return static_cast<Precision>(of_precision); }
   /// The arguments of the kernels. `block`, `key_block` and `slice` are 0.
   kernels::AttentionParameters parameters() const;
   dispatch::ProblemKey key() const {
-    return {{"heads", head_count()}, {"rows", rows},       {"keys", keys},
-            {"depth", depth},        {"columns", columns}, {"causal", causal},
-            {"bias", has_bias},      {"grad", records},    {"precision", of_precision}};
+    const dispatch::ProblemKey key{{"heads", head_count()}, {"rows", rows},       {"keys", keys},
+                                   {"depth", depth},        {"columns", columns}, {"causal", causal},
+                                   {"bias", has_bias},      {"grad", records},    {"precision", of_precision}};
+    return key.with_types(type);
   }
 };
 
-/// f32 operands whose leading axes broadcast. The bias is undefined, or broadcasts to the scores.
+/// Operands of one type, whose leading axes broadcast. The bias is undefined, or f32 that broadcasts to the scores.
 struct Attention {
   Tensor q, k, v, bias;
   bool causal;

@@ -5,6 +5,7 @@
 #include "dispatch/device_defines.h"
 #include "ops/attention/attention.h"
 #include "ops/product/cpu/cpu_tiles.h"
+#include "ops/storage.h"
 
 namespace crisol::ops {
 
@@ -47,6 +48,7 @@ PlanOr plan_attention_rows(const AttentionProblem& p, const Target& target, std:
   parameters.block = kernels::number(block);
   parameters.key_block = kernels::number(key_block);
   runtime::Defines defines = cpu_tile_defines(target, vector, tile_rows, tile_vectors);
+  define_elements(defines, p.type);
   plan.add({"attention/attention_cpu.cl", "attention_rows", defines}, range, q, k, v, bias, y, scratch, CallScalar{0},
            parameters, p.q.parameters(), p.k.parameters(), p.v.parameters(), p.bias.parameters(), p.y.parameters());
   if (p.rows < fewest_rows) return PlanOr::only_forced(std::move(plan), "too few rows for packed keys");

@@ -2,6 +2,7 @@
 #include "base/ceil_div.h"
 #include "ops/attention/attention.h"
 #include "ops/product/gpu/tiled_product.h"
+#include "ops/storage.h"
 
 namespace crisol::ops {
 
@@ -51,6 +52,8 @@ Plan plan_attention_on(const Engine& engine, const TileShape& tile, const Attent
   spec.defines.add({"V_ALONG_KEYS", p.v.column == 1 ? 0 : 1});
   spec.defines.add({"VEC", vectors_of(p)});
   define_device(spec.defines, target);
+  define_elements(spec.defines, p.type);
+  for (const char* name : {"A_STORAGE", "B_STORAGE"}) define_storage(spec.defines, name, p.type);
   const auto [q, k, v, bias, y] = operands<5>();
   const auto [across, down] = engine.local_size(tile);
   const std::int64_t groups = p.head_count() * ceil_div(p.rows, tile.rows);
