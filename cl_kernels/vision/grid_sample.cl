@@ -8,13 +8,14 @@
 // where the taps a and the weights w belong to the place grid[n, p] = (across, down, inward). x is (images, channels,
 // depth, height, width), and p is below g.points. Images have depth 1, and their places are (across, down).
 //
-// AXES: 2 images, 3 volumes.
+// AXES: 2 images, 3 volumes. x, y and dy are stored as STORED, places and gradients as floats.
 //
 //   grid_sample_forward   a work-item makes the elements first … first + chunk - 1 of y, counted as (n, block of
 //                         channels, p): an element has `block` channels
 //   grid_sample_backward  a work-item owns the rows first … of a channel of dx, `rows` of them, and adds the places from
 //                         `begin` to `end` in their order; others may follow in another launch
 //   grid_sample_places    a work-item makes `chunk` places of dgrid
+#include "common/element.h"
 #include "vision/grid_taps.h"
 #include "vision/parameters.h"
 
@@ -41,13 +42,13 @@ static inline long row_of(int slice, int row, int height) {
   return slice < 0 || row < 0 ? -1 : (long)slice * height + row;
 }
 
-static inline float read_tap(__global const float* channel, long row, int column, int width) {
-  return row < 0 || column < 0 ? 0.0f : channel[row * width + column];
+static inline float read_tap(__global const STORED* channel, long row, int column, int width) {
+  return row < 0 || column < 0 ? 0.0f : LOAD(STORED, channel, row * width + column);
 }
 
-__kernel void grid_sample_forward(__global const float* restrict x, const ulong x_offset,
+__kernel void grid_sample_forward(__global const STORED* restrict x, const ulong x_offset,
                                   __global const float* restrict grid, const ulong grid_offset,
-                                  __global float* restrict y, const ulong y_offset, const long elements,
+                                  __global STORED* restrict y, const ulong y_offset, const long elements,
                                   const GridParameters g, const int block, const long chunk) {
   const long first = get_global_id(0) * chunk;
   const long end = min(first + chunk, elements);
@@ -62,7 +63,7 @@ __kernel void grid_sample_forward(__global const float* restrict x, const ulong 
     const Taps down = TAPS_OF(place, 1, g.height);
     const Taps inward = INWARD(place);
     for (int c = begin; c < min(begin + block, g.channels); ++c) {
-      __global const float* channel = x + x_offset + (n * g.channels + c) * volume;
+      __global const STORED* channel = x + x_offset + (n * g.channels + c) * volume;
       float sum = 0.0f;
       for (int q = 0; q < DEEP_TAPS; ++q) {
         float slice = 0.0f;
@@ -75,12 +76,12 @@ __kernel void grid_sample_forward(__global const float* restrict x, const ulong 
         }
         sum += inward.weight[q] * slice;
       }
-      y[y_offset + (n * g.channels + c) * g.points + p] = sum;
+      STORE(STORED, y, y_offset + (n * g.channels + c) * g.points + p, sum);
     }
   }
 }
 
-__kernel void grid_sample_backward(__global const float* restrict dy, const ulong dy_offset,
+__kernel void grid_sample_backward(__global const STORED* restrict dy, const ulong dy_offset,
                                    __global const float* restrict grid, const ulong grid_offset,
                                    __global float* restrict dx, const ulong dx_offset, const long planes,
                                    const GridParameters g, const long rows, const long begin, const long end) {
@@ -110,15 +111,15 @@ __kernel void grid_sample_backward(__global const float* restrict dy, const ulon
         const long row = row_of(inward.at[q], down.at[r], g.height);
         if (row < top || row >= bottom) continue;
         __global float* elements = dx + row * g.width;
-        const float d = inward.weight[q] * down.weight[r] * dy[p];
+        const float d = inward.weight[q] * down.weight[r] * LOAD(STORED, dy, p);
         for (int s = 0; s < TAPS; ++s)
           if (across.at[s] >= 0) elements[across.at[s]] += d * across.weight[s];
       }
   }
 }
 
-__kernel void grid_sample_places(__global const float* restrict dy, const ulong dy_offset,
-                                 __global const float* restrict x, const ulong x_offset,
+__kernel void grid_sample_places(__global const STORED* restrict dy, const ulong dy_offset,
+                                 __global const STORED* restrict x, const ulong x_offset,
                                  __global const float* restrict grid, const ulong grid_offset,
                                  __global float* restrict dgrid, const ulong dgrid_offset, const long places,
                                  const GridParameters g, const long chunk) {
@@ -134,8 +135,8 @@ __kernel void grid_sample_places(__global const float* restrict dy, const ulong 
     float sum_down = 0.0f;
     float sum_inward = 0.0f;
     for (int c = 0; c < g.channels; ++c) {
-      __global const float* channel = x + x_offset + (n * g.channels + c) * volume;
-      const float d = dy[dy_offset + (n * g.channels + c) * g.points + i % g.points];
+      __global const STORED* channel = x + x_offset + (n * g.channels + c) * volume;
+      const float d = LOAD(STORED, dy, dy_offset + (n * g.channels + c) * g.points + i % g.points);
       for (int q = 0; q < DEEP_TAPS; ++q)
         for (int r = 0; r < TAPS; ++r) {
           float value = 0.0f;

@@ -2,7 +2,7 @@
 //
 //   y[o, j, i] = sum over e from starts[j] to starts[j + 1] - 1 of weights[e] * x[o, indices[e], i]
 //
-// x is (outer, size, inner), y (outer, count, inner). `table` holds starts[0 … count], then all indices, and then the
+// x is (outer, size, inner), y (outer, count, inner), both of STORED. `table` holds starts[0 … count], then all indices, and then the
 // bits of all weights.
 //
 //   resample_elements  GPU: a work-item makes one element
@@ -12,8 +12,8 @@
 #include "common/lanes.h"
 
 #define RESAMPLE_PARAMETERS                                                                                       \
-  __global const float *restrict x, const ulong x_offset, __global const int *restrict table,                     \
-      const ulong table_offset, __global float *restrict y, const ulong y_offset, const long outer, const int count, \
+  __global const STORED *restrict x, const ulong x_offset, __global const int *restrict table,                         \
+      const ulong table_offset, __global STORED *restrict y, const ulong y_offset, const long outer, const int count,  \
       const long size, const long inner
 #define RESAMPLE_ARGUMENTS x, x_offset, table, table_offset, y, y_offset, outer, count, size, inner
 
@@ -27,8 +27,8 @@ __kernel void resample_elements(RESAMPLE_PARAMETERS) {
   __global const int* weights = indices + table[count];
   x += x_offset + row / count * size * inner + i % inner;
   float sum = 0.0f;
-  for (int e = table[j]; e < table[j + 1]; ++e) sum += as_float(weights[e]) * x[indices[e] * inner];
-  y[y_offset + i] = sum;
+  for (int e = table[j]; e < table[j + 1]; ++e) sum += as_float(weights[e]) * LOAD(STORED, x, indices[e] * inner);
+  STORE(STORED, y, y_offset + i, sum);
 }
 
 CPU_KERNEL void resample_rows(RESAMPLE_PARAMETERS, const long run, const long blocks) {
@@ -43,8 +43,8 @@ CPU_KERNEL void resample_rows(RESAMPLE_PARAMETERS, const long run, const long bl
     const long column = unit % blocks * run;
     const int j = (int)(row % count);
     const long n = min(run, inner - column);
-    __global const float* from = x + x_offset + row / count * size * inner + column;
-    __global float* to = y + y_offset + row * inner + column;
+    __global const STORED* from = x + x_offset + row / count * size * inner + column;
+    __global STORED* to = y + y_offset + row * inner + column;
     // The last vector begins earlier, so that it ends with the row. Some elements are then computed twice.
     for (long c = 0; c < n; c += VW) {
       const long at = n >= VW ? min(c, n - VW) : 0;
@@ -72,8 +72,8 @@ CPU_KERNEL void resample_lines(RESAMPLE_PARAMETERS) {
   for (long i = first; i < end; ++i) {
     const int stop = table[j + 1];
     float sum = 0.0f;
-    for (; e < stop; ++e) sum += as_float(weights[e]) * x[indices[e]];
-    y[i] = sum;
+    for (; e < stop; ++e) sum += as_float(weights[e]) * LOAD(STORED, x, indices[e]);
+    STORE(STORED, y, i, sum);
     if (++j < count) continue;
     j = 0;
     e = 0;

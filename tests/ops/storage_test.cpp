@@ -8,9 +8,13 @@
 #include <vector>
 
 #include "crisol/dtype_table.h"
+#include "crisol/ops/vision.h"
 #include "crisol/tuning.h"
 #include "doctest/doctest.h"
+#include "ops/attention/attention.h"
+#include "ops/vision/resample.h"
 #include "rerun/rerun.h"
+#include "support/compare.h"
 #include "support/forced.h"
 
 using namespace crisol;
@@ -78,6 +82,17 @@ std::vector<std::string> variants_of(const rerun::Rerun& rerun, const std::strin
   return variants;
 }
 
+/// The elements of a result that was computed with f16 in memory are those of f32, rounded.
+void check_same(const Tensor& of_halves, const Tensor& of_floats) {
+  CHECK(of_halves.dtype() == DType::f16);
+  CHECK(of_floats.dtype() == DType::f32);
+  CHECK(reference::values_of(of_halves) == reference::values_of(of_floats.to(DType::f16)));
+}
+
+Tensor halves(std::uint64_t seed, const Shape& shape) {
+  return tensor_of(random_values(seed, shape.numel()), shape, DType::f16);
+}
+
 }  // namespace
 
 TEST_CASE("storage: f16 in memory, f32 in registers") {
@@ -99,4 +114,52 @@ TEST_CASE("storage: f16 in memory, f32 in registers") {
       }));
     }
   }
+}
+
+TEST_CASE("storage: resizing and sampling of f16 have the bits of f32, rounded") {
+  ops::AxisWeights weights;
+  weights.size = 7;
+  for (int j = 0; j < 9; ++j) {
+    weights.add(j / 2, 0.25);
+    weights.add(j / 2 + 1, 0.75);
+    weights.end();
+  }
+  for (const Shape& shape : {Shape{3, 7, 37}, Shape{3, 5, 7}})
+    for (const char* const variant : {"lines", "rows", "elements"}) {
+      CAPTURE(std::string(variant));
+      const Tensor x = halves(1, shape);
+      const int axis = shape[1] == 7 ? 1 : 2;
+      run_variant("resample", variant,
+                  [&] { check_same(ops::resample(x, axis, weights), ops::resample(x.to(DType::f32), axis, weights)); });
+    }
+  for (const Shape& shape : {Shape{2, 3, 5, 7}, Shape{2, 3, 4, 5, 6}}) {
+    CAPTURE(shape);
+    Shape places = shape;
+    places[1] = 3;
+    for (int i = 2; i < shape.rank(); ++i) places[i - 1] = 3;
+    places[shape.rank() - 1] = shape.rank() - 2;
+    const Tensor x = halves(1, shape), grid = tensor_of(random_values(2, places.numel()), places);
+    const Tensor y = ops::grid_sample(x, grid), dy = halves(3, y.shape());
+    const Tensor wide = x.to(DType::f32), dy_wide = dy.to(DType::f32);
+    check_same(y, ops::grid_sample(wide, grid));
+    check_same(ops::grid_sample_backward(dy, grid, shape), ops::grid_sample_backward(dy_wide, grid, shape));
+    check_close(ops::grid_sample_backward_grid(dy, x, grid), places,
+                reference::values_of(ops::grid_sample_backward_grid(dy_wide, wide, grid)), {0});
+  }
+}
+
+TEST_CASE("storage: attention of f16 has the bits of f32, rounded") {
+  for (const Shape& shape : {Shape{2, 3, 13, 20}, Shape{1, 2, 40, 16}})
+    for (const bool causal : {false, true})
+      for (const char* const variant : {"rows", "tiles"}) {
+        CAPTURE(shape);
+        CAPTURE(std::string(variant));
+        const Tensor q = halves(1, shape), k = halves(2, shape), v = halves(3, shape);
+        const Tensor bias = tensor_of(random_values(4, shape[2] * shape[2]), {shape[2], shape[2]});
+        run_variant("attention", variant, [&] {
+          check_same(
+              ops::fused_attention({q, k, v, bias, causal, 0.25}, false),
+              ops::fused_attention({q.to(DType::f32), k.to(DType::f32), v.to(DType::f32), bias, causal, 0.25}, false));
+        });
+      }
 }

@@ -4,6 +4,7 @@
 #include "crisol/functions/vision.h"
 #include "crisol/ops/vision.h"
 #include "functions/traced/traced.h"
+#include "ops/check.h"
 
 namespace crisol {
 
@@ -13,6 +14,7 @@ using autograd::Needs;
 using autograd::Saved;
 
 Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options) {
+  if (x.defined()) ops::require_dtype("grid_sample", "the input", x, DType::f32);
   return call(
       "grid_sample", {x, grid}, ops::grid_sample(x, grid, options),
       [&](Recorder& r, const Tensor& y) { traced::grid_sample(r, x, grid, options, y); },

@@ -10,6 +10,7 @@
 #include "ops/check.h"
 #include "ops/contiguous.h"
 #include "ops/result.h"
+#include "ops/storage.h"
 #include "tensor/kernel_args.h"
 #include "vision/parameters.h"
 
@@ -30,6 +31,7 @@ kernels::Padding padding_of(GridSamplePadding padding) {
 struct Sampling {
   int axes;  ///< 2 for images, 3 for volumes.
   std::int64_t images, channels, depth, height, width, points;
+  std::int64_t type;  ///< The DType of the elements of x, y and dy in memory.
   GridSampleOptions options;
   runtime::DeviceState& device;
   dispatch::Target target = dispatch::target_of(device);
@@ -58,7 +60,9 @@ struct Sampling {
   }
 
   runtime::KernelSpec spec(const char* entry) const {
-    return {"vision/grid_sample.cl", entry, {{"TAPS", taps()}, {"AXES", axes}}};
+    runtime::Defines defines{{"TAPS", taps()}, {"AXES", axes}};
+    define_elements(defines, type);
+    return {"vision/grid_sample.cl", entry, std::move(defines)};
   }
   /// Makes the kernel, for an op that queues other work before it.
   void resolve(const char* entry) const {
@@ -78,7 +82,8 @@ struct Sampling {
   }
 };
 
-Sampling sampling_of(const char* op, const Shape& input, const Tensor& grid, const GridSampleOptions& options) {
+Sampling sampling_of(const char* op, const Shape& input, std::int64_t type, const Tensor& grid,
+                     const GridSampleOptions& options) {
   require(input.rank() == 4 || input.rank() == 5, op,
           "the input must have 4 axes (N, C, H, W) or 5 axes (N, C, D, H, W), its shape is ", input);
   const int axes = input.rank() - 2;
@@ -96,7 +101,7 @@ Sampling sampling_of(const char* op, const Shape& input, const Tensor& grid, con
             ", with too large an axis");
   const std::int64_t depth = axes == 3 ? input[2] : 1,
                      points = (axes == 3 ? grid.size(3) : 1) * grid.size(1) * grid.size(2);
-  return {axes, input[0], input[1], depth, input[axes], input[axes + 1], points, options, state_of(grid)};
+  return {axes, input[0], input[1], depth, input[axes], input[axes + 1], points, type, options, state_of(grid)};
 }
 
 Shape shape_of_result(const Shape& input, const Tensor& grid) {
@@ -108,10 +113,10 @@ Shape shape_of_result(const Shape& input, const Tensor& grid) {
 Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options, const Tensor* into) {
   constexpr const char* op = "grid_sample";
   require(x.defined(), op, "the input is undefined");
-  require_dtype(op, "the input", x, DType::f32);
-  const Sampling s = sampling_of(op, x.shape(), grid, options);
+  require_storage(op, "the input", x);
+  const Sampling s = sampling_of(op, x.shape(), storage_of(x), grid, options);
   require_device(op, "the input", x, "the grid", grid);
-  Result y(op, into, shape_of_result(x.shape(), grid), DType::f32, x.device(), {&x, &grid});
+  Result y(op, into, shape_of_result(x.shape(), grid), x.dtype(), x.device(), {&x, &grid});
   if (y.place().numel() == 0) return y.done();
   const Contiguous image(x), places(grid);
   // A CPU computes the taps of a place once for many channels. A GPU has a work-item for each element.
@@ -127,10 +132,10 @@ Tensor grid_sample_backward_grid(const Tensor& dy, const Tensor& x, const Tensor
                                  const GridSampleOptions& options, const Tensor* into) {
   constexpr const char* op = "grid_sample_backward_grid";
   require(x.defined() && dy.defined(), op, "a tensor is undefined");
-  require_dtype(op, "the input", x, DType::f32);
-  const Sampling s = sampling_of(op, x.shape(), grid, options);
+  require_storage(op, "the input", x);
+  const Sampling s = sampling_of(op, x.shape(), storage_of(x), grid, options);
   require_device(op, "the input", x, "the grid", grid);
-  require_operand(op, "the grid", grid, "the gradient", dy, shape_of_result(x.shape(), grid));
+  require_operand(op, "the grid", grid, "the gradient", dy, shape_of_result(x.shape(), grid), x.dtype());
   Result dgrid(op, into, grid.shape(), DType::f32, grid.device(), {&dy, &x, &grid});
   if (grid.numel() == 0) return dgrid.done();
   const Contiguous gradient(dy), image(x), places(grid);
@@ -153,10 +158,11 @@ void grid_sample_into(const Tensor& y, const Tensor& x, const Tensor& grid, cons
 Tensor grid_sample_backward(const Tensor& dy, const Tensor& grid, const Shape& input,
                             const GridSampleOptions& options) {
   constexpr const char* op = "grid_sample_backward";
-  const Sampling s = sampling_of(op, input, grid, options);
   require(dy.defined(), op, "the gradient is undefined");
-  require_operand(op, "the grid", grid, "the gradient", dy, shape_of_result(input, grid));
-  if (dy.numel() == 0) return zeros(input, DType::f32, dy.device());
+  require_storage(op, "the gradient", dy);
+  const Sampling s = sampling_of(op, input, storage_of(dy), grid, options);
+  require_operand(op, "the grid", grid, "the gradient", dy, shape_of_result(input, grid), dy.dtype());
+  if (dy.numel() == 0) return zeros(input, dy.dtype(), dy.device());
   const Contiguous gradient(dy), places(grid);
   s.resolve(op);
   const Tensor dx = zeros(input, DType::f32, dy.device());
@@ -165,7 +171,7 @@ Tensor grid_sample_backward(const Tensor& dy, const Tensor& grid, const Shape& i
     s.run(op, planes * ceil_div(all_rows, rows), std::tuple(in(gradient), in(places), out(dx)), planes, rows, begin,
           end);
   });
-  return dx;
+  return cast(dx, dy.dtype());
 }
 
 void grid_sample_backward_into(const Tensor& dx, const Tensor& dy, const Tensor& grid, const Shape& input,

@@ -14,6 +14,7 @@
 #include "ops/check.h"
 #include "ops/contiguous.h"
 #include "ops/index/indexing.h"
+#include "ops/storage.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -83,9 +84,12 @@ Tensor uploaded(const AxisWeights& weights, Device device) {
 struct ResampleProblem {
   std::int64_t outer, count, size, inner;
   std::int64_t terms;  ///< The largest number of terms in a sum.
+  std::int64_t type;   ///< The DType of the elements in memory.
 
   dispatch::ProblemKey key() const {
-    return {{"outer", outer}, {"out_size", count}, {"size", size}, {"inner", inner}, {"terms", terms}};
+    const dispatch::ProblemKey key{
+        {"outer", outer}, {"out_size", count}, {"size", size}, {"inner", inner}, {"terms", terms}};
+    return key.with_types(type);
   }
 };
 
@@ -93,8 +97,10 @@ template <class... More>
 Plan plan_of(const ResampleProblem& p, const Target& target, const char* entry, const runtime::NdRange& range,
              More... more) {
   const auto [x, weights, y] = operands<3>();
+  runtime::Defines defines{{"VW", target.cpu_vector_width()}};
+  define_elements(defines, p.type);
   Plan plan;
-  plan.add({"vision/resample.cl", entry, {{"VW", target.cpu_vector_width()}}}, range, x, weights, y, p.outer,
+  plan.add({"vision/resample.cl", entry, std::move(defines)}, range, x, weights, y, p.outer,
            static_cast<std::int32_t>(p.count), p.size, p.inner, more...);
   return plan;
 }
@@ -135,18 +141,19 @@ std::int64_t most_terms(const AxisWeights& weights) {
 
 Tensor resample(const Tensor& x, int axis, const AxisWeights& weights) {
   const char* const op = resample_table.op;
-  require_dtype(op, "the input", x, DType::f32);
+  require_storage(op, "the input", x);
   const int at = normalized_axis(op, axis, x.dim());
   require(x.size(at) == weights.size, op, "the weights are for an axis of ", weights.size, ", the input has shape ",
           x.shape());
   Shape shape = x.shape();
   shape[at] = weights.count();
-  const Tensor y = empty(shape, DType::f32, x.device());
+  const Tensor y = empty(shape, x.dtype(), x.device());
   if (y.numel() == 0) return y;
   const Contiguous from(x);
   const AxisSplit split = split_at(x.shape(), at);
-  const PreparedPtr prepared = prepare(
-      resample_table, {split.outer, weights.count(), split.size, split.inner, most_terms(weights)}, state_of(x));
+  const PreparedPtr prepared =
+      prepare(resample_table,
+              {split.outer, weights.count(), split.size, split.inner, most_terms(weights), storage_of(x)}, state_of(x));
   const Tensor table = uploaded(weights, x.device());
   launch(*prepared, {in(from), in(table), out(y)});
   return y;
