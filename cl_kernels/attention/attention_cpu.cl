@@ -98,7 +98,7 @@ INLINE void store_row(__global STORED* y, __global const float* sums, int column
   const float share = total == 0.0f ? 0.0f : 1.0f / total;
   NO_UNROLL
   for (int column = 0; column < columns; column += VW)
-    store_lanes(ALIGNED_CONST(sums + column) * share, columns - column, y + column);
+    store_elements(ALIGNED_CONST(sums + column) * share, columns - column, y + column);
 }
 
 // The scratch of a work-item.

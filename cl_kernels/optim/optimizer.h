@@ -1,5 +1,6 @@
 // The common part of the optimiser steps. They work on flat buffers (arenas): element i of every buffer belongs to the
-// same parameter element. All formulas are PyTorch's, with the gradient g and the parameter p.
+// same parameter element. All formulas are PyTorch's, with the gradient g and the parameter p. Gradients are stored as STORED,
+// everything else as floats.
 //
 // Values that change from step to step are read from memory, so that a captured step can be replayed:
 //   hyper    = lr, momentum or beta1, 1 - beta1, log(beta1)         written by the host
@@ -26,8 +27,8 @@
     for (long at = block_; at < min(block_ + BLOCK * VW, (count)); at += VW)
 
 // The first n elements of a vector of g, or of -g with MAXIMIZE.
-static inline floatv gradient_at(__global const float* gradients, int n, int flags) {
-  const floatv g = load_lanes(gradients, n);
+static inline floatv gradient_at(__global const STORED* gradients, int n, int flags) {
+  const floatv g = load_elements(gradients, n);
   return flags & MAXIMIZE ? -g : g;
 }
 

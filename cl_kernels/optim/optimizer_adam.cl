@@ -5,7 +5,7 @@
 #include "optim/optimizer.h"
 
 STEP_KERNEL void optimizer_adam(__global float* restrict parameters, const ulong parameters_offset,
-                                __global const float* restrict gradients, const ulong gradients_offset,
+                                __global const STORED* restrict gradients, const ulong gradients_offset,
                                 __global float* restrict means, const ulong means_offset,
                                 __global float* restrict squares, const ulong squares_offset,
                                 __global float* restrict max_squares, const ulong max_squares_offset,

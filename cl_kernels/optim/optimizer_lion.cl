@@ -2,7 +2,7 @@
 #include "optim/optimizer.h"
 
 STEP_KERNEL void optimizer_lion(__global float* restrict parameters, const ulong parameters_offset,
-                                __global const float* restrict gradients, const ulong gradients_offset,
+                                __global const STORED* restrict gradients, const ulong gradients_offset,
                                 __global float* restrict means, const ulong means_offset,
                                 __global const float* restrict hyper, const ulong hyper_offset, const long count,
                                 const float beta2, const float one_minus_beta2, const float decay, const int flags) {

@@ -6,7 +6,7 @@
 #include "optim/optimizer.h"
 
 STEP_KERNEL void optimizer_sgd(__global float* restrict parameters, const ulong parameters_offset,
-                               __global const float* restrict gradients, const ulong gradients_offset,
+                               __global const STORED* restrict gradients, const ulong gradients_offset,
                                __global float* restrict momenta, const ulong momenta_offset,
                                __global const float* restrict hyper, const ulong hyper_offset,
                                __global const float* restrict progress, const ulong progress_offset, const long count,
@@ -31,7 +31,7 @@ STEP_KERNEL void optimizer_sgd(__global float* restrict parameters, const ulong 
 }
 
 STEP_KERNEL void optimizer_rmsprop(__global float* restrict parameters, const ulong parameters_offset,
-                                   __global const float* restrict gradients, const ulong gradients_offset,
+                                   __global const STORED* restrict gradients, const ulong gradients_offset,
                                    __global float* restrict squares, const ulong squares_offset,
                                    __global float* restrict means, const ulong means_offset,
                                    __global float* restrict momenta, const ulong momenta_offset,

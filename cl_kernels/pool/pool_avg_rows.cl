@@ -38,7 +38,7 @@ CPU_KERNEL void avg_pool_forward_rows(
         const floatv sum = w.stride_w == 1   ? sums_of_windows(src, &w, h0, h1, w0, 1)
                            : w.stride_w == 2 ? sums_of_windows(src, &w, h0, h1, w0, 2)
                                              : sums_of_windows(src, &w, h0, h1, w0, w.stride_w);
-        store_lanes(sum / elements_of_window(&w, at.oh, ow, include_pad, divisor),
+        store_elements(sum / elements_of_window(&w, at.oh, ow, include_pad, divisor),
                     lanes_to_store(&inner, &w, &at, ow), to + ow);
         ow += min(VW, inner.end - ow);
       } else {

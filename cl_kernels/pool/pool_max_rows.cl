@@ -28,7 +28,7 @@ static inline void max_of_vector(__global const STORED* plane, const PoolWindow*
       at = select(at, first + row + s * w->dilation_w, take);
     }
   }
-  store_lanes(best, count, y);
+  store_elements(best, count, y);
   store_int_lanes(at, count, index);
 }
 

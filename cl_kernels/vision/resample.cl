@@ -51,8 +51,8 @@ CPU_KERNEL void resample_rows(RESAMPLE_PARAMETERS, const long run, const long bl
       const int lanes = (int)min(n, (long)VW);
       floatv sum = (floatv)(0.0f);
       for (int e = table[j]; e < table[j + 1]; ++e)
-        sum += as_float(weights[e]) * load_lanes(from + indices[e] * inner + at, lanes);
-      store_lanes(sum, lanes, to + at);
+        sum += as_float(weights[e]) * load_elements(from + indices[e] * inner + at, lanes);
+      store_elements(sum, lanes, to + at);
     }
   }
 }

@@ -1,6 +1,7 @@
 // Kernels read and store f16 as they are, and compute in f32: for each variant, the result is the reference's, rounded
 // once.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "crisol/dtype_table.h"
+#include "crisol/ops/optimizer.h"
 #include "crisol/ops/vision.h"
 #include "crisol/tuning.h"
 #include "doctest/doctest.h"
@@ -162,4 +164,31 @@ TEST_CASE("storage: attention of f16 has the bits of f32, rounded") {
               ops::fused_attention({q.to(DType::f32), k.to(DType::f32), v.to(DType::f32), bias, causal, 0.25}, false));
         });
       }
+}
+
+TEST_CASE("storage: optimisers read gradients of f16") {
+  const Tensor hyper = ops::make_hyper(Device()), progress = ops::make_progress(Device());
+  ops::write_hyper(hyper, 0.01, 0.9);
+  ops::advance_step(progress, hyper, 0.99);
+  for (const std::int64_t count : {15, 1003}) {
+    const Tensor g = halves(1, {count}), start = tensor_of(random_values(2, count), {count});
+    // The parameters and two buffers after a step.
+    const auto after = [&](const auto& step, const Tensor& gradients) {
+      const Tensor p = start.clone(), a = start.abs(), b = start.abs();
+      step(p, gradients, a, b);
+      return std::array{reference::values_of(p), reference::values_of(a), reference::values_of(b)};
+    };
+    const auto check = [&](const auto& step) { CHECK(after(step, g) == after(step, g.to(DType::f32))); };
+    check([&](const Tensor& p, const Tensor& d, const Tensor& m, const Tensor& v) {
+      ops::adam_step(p, d, m, v, Tensor(), hyper, progress, {});
+    });
+    check(
+        [&](const Tensor& p, const Tensor& d, const Tensor& m, const Tensor&) { ops::lion_step(p, d, m, hyper, {}); });
+    check([&](const Tensor& p, const Tensor& d, const Tensor& m, const Tensor&) {
+      ops::sgd_step(p, d, m, hyper, progress, {});
+    });
+    check([&](const Tensor& p, const Tensor& d, const Tensor& v, const Tensor& m) {
+      ops::rmsprop_step(p, d, v, m, Tensor(), hyper, {});
+    });
+  }
 }

@@ -9,9 +9,11 @@ void adam_step(const Tensor& parameters, const Tensor& gradients, const Tensor& 
   const bool amsgrad = max_squares.defined();
   // A missing buffer is replaced by an existing buffer, which the kernel does not use in its place.
   const Tensor& largest = amsgrad ? max_squares : parameters;
-  check_flat(
-      op, {"the parameters", parameters},
-      {{"the gradients", gradients}, {"the means", means}, {"the squares", squares}, {"the maximal squares", largest}});
+  check_flat(op, {"the parameters", parameters},
+             {{"the gradients", gradients, true},
+              {"the means", means},
+              {"the squares", squares},
+              {"the maximal squares", largest}});
   check_control(op, {"hyper", hyper}, parameters.device());
   check_control(op, {"progress", progress}, parameters.device());
   check_rate(op, "beta2", rule.beta2);
@@ -19,7 +21,7 @@ void adam_step(const Tensor& parameters, const Tensor& gradients, const Tensor& 
   check_amount(op, "weight_decay", rule.weight_decay);
 
   runtime::DeviceState& device = state_of(parameters);
-  runtime::launch(device, step_kernel(device, "optim/optimizer_adam.cl", "optimizer_adam"),
+  runtime::launch(device, step_kernel(device, "optim/optimizer_adam.cl", "optimizer_adam", gradients),
                   step_range(device, parameters.numel()), out(parameters), in(gradients), out(means), out(squares),
                   amsgrad ? out(largest) : in(largest), in(hyper), in(progress), parameters.numel(),
                   static_cast<float>(rule.beta2), static_cast<float>(1 - rule.beta2), static_cast<float>(rule.eps),
@@ -31,13 +33,13 @@ void adam_step(const Tensor& parameters, const Tensor& gradients, const Tensor& 
 void lion_step(const Tensor& parameters, const Tensor& gradients, const Tensor& means, const Tensor& hyper,
                const LionRule& rule) {
   constexpr const char* op = "lion_step";
-  check_flat(op, {"the parameters", parameters}, {{"the gradients", gradients}, {"the means", means}});
+  check_flat(op, {"the parameters", parameters}, {{"the gradients", gradients, true}, {"the means", means}});
   check_control(op, {"hyper", hyper}, parameters.device());
   check_rate(op, "beta2", rule.beta2);
   check_amount(op, "weight_decay", rule.weight_decay);
 
   runtime::DeviceState& device = state_of(parameters);
-  runtime::launch(device, step_kernel(device, "optim/optimizer_lion.cl", "optimizer_lion"),
+  runtime::launch(device, step_kernel(device, "optim/optimizer_lion.cl", "optimizer_lion", gradients),
                   step_range(device, parameters.numel()), out(parameters), in(gradients), out(means), in(hyper),
                   parameters.numel(), static_cast<float>(rule.beta2), static_cast<float>(1 - rule.beta2),
                   static_cast<float>(rule.weight_decay), rule.maximize ? kernels::MAXIMIZE : 0);

@@ -4,7 +4,9 @@
 
 #include <cmath>
 
+#include "crisol/dtype_table.h"
 #include "dispatch/work_split.h"
+#include "ops/storage.h"
 #include "runtime/memory/transfer.h"
 
 namespace crisol::ops {
@@ -22,12 +24,16 @@ StepGeometry step_geometry_of(const dispatch::Target& target) {
   return {4, 1};
 }
 
+bool is_f32(DType dtype) noexcept { return dtype == DType::f32; }
+
 }  // namespace
 
 void check_flat(const char* op, const StepTensor& first, std::initializer_list<StepTensor> others) {
   const auto check = [&](const StepTensor& t) {
-    require(t.tensor.dtype() == DType::f32 && t.tensor.is_contiguous(), op, t.name, " must be f32 and contiguous, not ",
-            t.tensor.dtype(), " of shape ", t.tensor.shape(), " with strides ", t.tensor.strides());
+    const DType dtype = t.tensor.dtype();
+    require((t.is_gradient ? is_floating(dtype) : dtype == DType::f32) && t.tensor.is_contiguous(), op, t.name,
+            " must be ", t.is_gradient ? TypesThat{is_floating} : TypesThat{is_f32}, " and contiguous, not ", dtype,
+            " of shape ", t.tensor.shape(), " with strides ", t.tensor.strides());
   };
   check(first);
   for (const StepTensor& other : others) {
@@ -56,9 +62,12 @@ void check_amount(const char* op, const char* name, double value) {
   require(value >= 0 && std::isfinite(value), op, name, " is ", value, ", it must be finite and not negative");
 }
 
-runtime::KernelSpec step_kernel(runtime::DeviceState& device, const char* source, const char* entry) {
+runtime::KernelSpec step_kernel(runtime::DeviceState& device, const char* source, const char* entry,
+                                const Tensor& gradients) {
   const StepGeometry geometry = step_geometry_of(dispatch::target_of(device));
-  return {source, entry, {{"VW", geometry.width}, {"BLOCK", geometry.block}}};
+  runtime::Defines defines{{"VW", geometry.width}, {"BLOCK", geometry.block}};
+  if (gradients.defined()) define_elements(defines, storage_of(gradients));
+  return {source, entry, std::move(defines)};
 }
 
 runtime::NdRange step_range(runtime::DeviceState& device, std::int64_t count) {

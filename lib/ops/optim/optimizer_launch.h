@@ -16,9 +16,11 @@ inline constexpr std::int64_t hyper_size = 4;  ///< The number of elements of hy
 struct StepTensor {
   const char* name;
   const Tensor& tensor;
+  bool is_gradient = false;
 };
 
-/// Checks that the tensors are f32, contiguous, on the device of `first` and as large as `first`.
+/// Checks that the tensors are f32, contiguous, on the device of `first` and as large as `first`. Gradients may have
+/// any floating-point type.
 void check_flat(const char* op, const StepTensor& first, std::initializer_list<StepTensor> others);
 /// Checks that the tensor is f32, has 4 elements and is on `device`.
 void check_control(const char* op, const StepTensor& control, Device device);
@@ -27,7 +29,9 @@ void check_rate(const char* op, const char* name, double value);
 /// Checks that the value is finite and not negative.
 void check_amount(const char* op, const char* name, double value);
 
-runtime::KernelSpec step_kernel(runtime::DeviceState& device, const char* source, const char* entry);
+/// A kernel of a step. The gradients are undefined if the kernel has none.
+runtime::KernelSpec step_kernel(runtime::DeviceState& device, const char* source, const char* entry,
+                                const Tensor& gradients = {});
 runtime::NdRange step_range(runtime::DeviceState& device, std::int64_t count);
 
 }  // namespace crisol::ops

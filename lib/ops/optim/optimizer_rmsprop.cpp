@@ -11,15 +11,16 @@ void rmsprop_step(const Tensor& parameters, const Tensor& gradients, const Tenso
   // A missing buffer is replaced by an existing buffer, which the kernel does not use in its place.
   const Tensor& mean = centered ? means : parameters;
   const Tensor& buffer = has_momentum ? momenta : parameters;
-  check_flat(op, {"the parameters", parameters},
-             {{"the gradients", gradients}, {"the squares", squares}, {"the means", mean}, {"the momenta", buffer}});
+  check_flat(
+      op, {"the parameters", parameters},
+      {{"the gradients", gradients, true}, {"the squares", squares}, {"the means", mean}, {"the momenta", buffer}});
   check_control(op, {"hyper", hyper}, parameters.device());
   check_rate(op, "alpha", rule.alpha);
   check_amount(op, "eps", rule.eps);
   check_amount(op, "weight_decay", rule.weight_decay);
 
   runtime::DeviceState& device = state_of(parameters);
-  runtime::launch(device, step_kernel(device, "optim/optimizer_sgd.cl", "optimizer_rmsprop"),
+  runtime::launch(device, step_kernel(device, "optim/optimizer_sgd.cl", "optimizer_rmsprop", gradients),
                   step_range(device, parameters.numel()), out(parameters), in(gradients), out(squares),
                   centered ? out(mean) : in(mean), has_momentum ? out(buffer) : in(buffer), in(hyper),
                   parameters.numel(), static_cast<float>(rule.alpha), static_cast<float>(1 - rule.alpha),
