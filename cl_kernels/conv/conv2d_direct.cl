@@ -4,14 +4,15 @@
 //   dx[n][c][h][w] = sum over k, r, s of dy[n][k][i][j] * w[k][c'][r][s], i stride_h + r dil_h - pad_h = h, …
 //   dw[k][c][r][s] = sum over n, i, j of dy[n][k][i][j] * x[n][gC/G + c][i stride_h + r dil_h - pad_h][…]
 //
-// f is the epilogue of product/epilogue.h. All tensors are contiguous. Each row or channel is summed separately, so
-// that long sums lose few digits.
+// f is the epilogue of product/epilogue.h. All tensors are contiguous. Operands are stored as STORED, results as floats. Each
+// row or channel is summed separately, so that long sums lose few digits.
+#include "common/element.h"
 #include "conv/conv.h"
 #include "product/epilogue.h"
 
 DEFINE_FINISH(float, finish_number)
 
-__kernel void conv2d_direct(__global const float* restrict x, const ulong x_offset, __global const float* restrict w,
+__kernel void conv2d_direct(__global const STORED* restrict x, const ulong x_offset, __global const STORED* restrict w,
                             const ulong w_offset, __global const float* restrict bias, const ulong bias_offset,
                             __global float* restrict y, const ulong y_offset, EPILOGUE_PARAMETERS, const long count,
                             const ConvSizes sizes, const ConvWindow window, const int flags) {
@@ -33,7 +34,8 @@ __kernel void conv2d_direct(__global const float* restrict x, const ulong x_offs
       for (int s = 0; s < window.taps_w; ++s) {
         const long column = j * window.stride_w - window.pad_w + s * window.dilation_w;
         if (column >= 0 && column < sizes.width)
-          part += x[(c * sizes.height + h) * sizes.width + column] * w[(c * window.taps_h + r) * window.taps_w + s];
+          part += LOAD(STORED, x, (c * sizes.height + h) * sizes.width + column) *
+                  LOAD(STORED, w, (c * window.taps_h + r) * window.taps_w + s);
       }
     }
     sum += part;
@@ -46,8 +48,8 @@ __kernel void conv2d_direct(__global const float* restrict x, const ulong x_offs
   y[y_offset + id] = finish_number(sum, first, second, &finish, flags);
 }
 
-__kernel void conv2d_direct_data(__global const float* restrict dy, const ulong dy_offset,
-                                 __global const float* restrict w, const ulong w_offset, __global float* restrict dx,
+__kernel void conv2d_direct_data(__global const STORED* restrict dy, const ulong dy_offset,
+                                 __global const STORED* restrict w, const ulong w_offset, __global float* restrict dx,
                                  const ulong dx_offset, const long count, const ConvSizes sizes,
                                  const ConvWindow window) {
   const long id = get_global_id(0);
@@ -69,8 +71,8 @@ __kernel void conv2d_direct_data(__global const float* restrict dy, const ulong 
       for (int s = 0; s < window.taps_w; ++s) {
         const long j = output_at(column + window.pad_w - s * window.dilation_w, window.stride_w, sizes.out_w);
         if (j >= 0)
-          part += dy[(k * sizes.out_h + i) * sizes.out_w + j] *
-                  w[(k * group_channels * window.taps_h + r) * window.taps_w + s];
+          part += LOAD(STORED, dy, (k * sizes.out_h + i) * sizes.out_w + j) *
+                  LOAD(STORED, w, (k * group_channels * window.taps_h + r) * window.taps_w + s);
       }
     }
     sum += part;
@@ -79,8 +81,8 @@ __kernel void conv2d_direct_data(__global const float* restrict dy, const ulong 
 }
 
 // Adds the output rows first … end of all N * OH rows to dw. With `first` = 0 it overwrites dw.
-__kernel void conv2d_direct_weight(__global const float* restrict dy, const ulong dy_offset,
-                                   __global const float* restrict x, const ulong x_offset, __global float* restrict dw,
+__kernel void conv2d_direct_weight(__global const STORED* restrict dy, const ulong dy_offset,
+                                   __global const STORED* restrict x, const ulong x_offset, __global float* restrict dw,
                                    const ulong dw_offset, const long count, const ConvSizes sizes,
                                    const ConvWindow window, const long first, const long end) {
   const long id = get_global_id(0);
@@ -102,7 +104,7 @@ __kernel void conv2d_direct_weight(__global const float* restrict dy, const ulon
     float part = 0.0f;
     for (long j = 0; j < sizes.out_w; ++j) {
       const long column = j * window.stride_w - window.pad_w + s * window.dilation_w;
-      if (column >= 0 && column < sizes.width) part += dy[dy_row + j] * x[x_row + column];
+      if (column >= 0 && column < sizes.width) part += LOAD(STORED, dy, dy_row + j) * LOAD(STORED, x, x_row + column);
     }
     sum += part;
   }

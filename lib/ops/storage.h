@@ -16,6 +16,13 @@ inline void define_elements(runtime::Defines& defines, std::int64_t type) {
   if (type != 0) defines.add({"STORED", dtype_row(static_cast<DType>(type)).opencl});
 }
 
+/// The defines of a kernel that needs no others.
+inline runtime::Defines elements_of(std::int64_t type) {
+  runtime::Defines defines;
+  define_elements(defines, type);
+  return defines;
+}
+
 /// Checks the operand whose elements have the type of a problem. Kernels read all floating-point types.
 inline void require_storage(const char* op, const char* name, const Tensor& x) {
   require(is_floating(x.dtype()), op, name, " must be ", TypesThat{is_floating}, ", it is ", x.dtype());

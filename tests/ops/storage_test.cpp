@@ -14,10 +14,12 @@
 #include "crisol/tuning.h"
 #include "doctest/doctest.h"
 #include "ops/attention/attention.h"
+#include "ops/conv/conv2d_problem.h"
 #include "ops/vision/resample.h"
 #include "rerun/rerun.h"
 #include "support/compare.h"
 #include "support/forced.h"
+#include "tensor/kernel_args.h"
 
 using namespace crisol;
 using namespace crisol::testing;
@@ -191,4 +193,38 @@ TEST_CASE("storage: optimisers read gradients of f16") {
       ops::rmsprop_step(p, d, v, m, Tensor(), hyper, {});
     });
   }
+}
+
+TEST_CASE("storage: convolutions of f16 have the bits of f32") {
+  struct Op {
+    const char* name;
+    const dispatch::Table<ops::Conv2dProblem>& table;
+    Shape first, second, result;
+    std::vector<const char*> variants;
+  };
+  const Shape x{2, 4, 9, 11}, w{6, 2, 3, 3}, y{2, 6, 5, 6};
+  const std::vector<Op> all{
+      {"conv2d", ops::conv2d_table, x, w, y, {"cpu_gemm", "matrix", "block", "direct"}},
+      {"conv2d_backward_data", ops::conv2d_backward_data_table, y, w, x, {"cpu_gemm", "matrix", "block", "direct"}},
+      {"conv2d_backward_weight", ops::conv2d_backward_weight_table, y, x, w, {"cpu_dot", "matrix", "block", "direct"}}};
+  const ops::Conv2dSizes sizes = ops::conv2d_sizes("conv2d", x, w, {.stride = 2, .padding = 1, .groups = 2});
+  for (const Op& op : all)
+    for (const char* const variant : op.variants) {
+      CAPTURE(std::string(op.name));
+      CAPTURE(std::string(variant));
+      const auto results = [&](const Tensor& a, const Tensor& b) {
+        const Tensor c = full(op.result, 7);
+        const ops::Conv2dProblem problem = ops::conv2d_problem(sizes, {&a, &b, &c});
+        const dispatch::PreparedPtr prepared = dispatch::prepare(op.table, problem, state_of(c));
+        if (std::string(op.name) == "conv2d")
+          ops::launch_conv2d(*prepared, a, in(b), Tensor(), c, nullptr);
+        else
+          dispatch::launch(*prepared, {in(a), in(b), out(c)});
+        return reference::values_of(c);
+      };
+      const Tensor a = halves(1, op.first), b = halves(2, op.second);
+      const bool ran =
+          run_variant(op.name, variant, [&] { CHECK(results(a, b) == results(a.to(DType::f32), b.to(DType::f32))); });
+      CHECK((ran || std::string(variant) != "direct"));
+    }
 }

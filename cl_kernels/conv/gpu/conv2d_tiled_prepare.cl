@@ -1,5 +1,6 @@
 // Computes the tables that the tiles of convolutions read in addition to the tensors. A table is computed once, so that
 // the loops of the tiles need no divisions.
+#include "common/element.h"
 #include "conv/gpu/window.h"
 #include "product/gpu/storage.h"
 
@@ -23,13 +24,13 @@ __kernel void conv2d_tiled_table(__global int2* restrict table, const ulong tabl
   table[table_offset / 2 + id] = (int2)((int)(shift * STORED_BYTES(SRC_STORAGE)), (int)tap_bits(&tap));
 }
 
-// A of conv2d_tiled.cl, for a weight that cannot be read in place. The entries of a row from `entries` on are zeros.
+// A of conv2d_tiled.cl, for a weight of STORED that cannot be read in place. The entries of a row from `entries` on are zeros.
 //
 //   packed[group][i][(entry, j)] =
 //       w[group * p.group + i * p.line + (channel + j) * p.channel + q * p.slice + r * p.row + s * p.column]
 //
 // One work-item for each entry. A group has m rows.
-__kernel void conv2d_tiled_pack(__global const float* restrict w, const ulong w_offset, __global float* restrict packed,
+__kernel void conv2d_tiled_pack(__global const STORED* restrict w, const ulong w_offset, __global float* restrict packed,
                                 const ulong packed_offset, const PackParameters p) {
   const uint id = (uint)get_global_id(0), channel_vector = (uint)p.channel_vector;
   if (id >= (uint)p.count) return;
@@ -44,7 +45,7 @@ __kernel void conv2d_tiled_pack(__global const float* restrict w, const ulong w_
   const uint channels = find_tap(entry, (uint)p.taps_d, (uint)p.taps_h, (uint)p.taps_w, &tap);
   w += w_offset + (long)group * p.group + (long)i * p.line + (long)(channels * channel_vector) * p.channel +
        (long)tap.q * p.slice + (long)tap.r * p.row + (long)tap.s * p.column;
-  for (uint j = 0; j < channel_vector; ++j) packed[j] = w[(long)j * p.channel];
+  for (uint j = 0; j < channel_vector; ++j) packed[j] = LOAD(STORED, w, (long)j * p.channel);
 }
 
 // The table of gpu/pixels.h for `count` pixels of the result, one work-item for each pixel. An entry has the distance

@@ -16,17 +16,17 @@ namespace {
 // The numbers are variant_growth(): Winograd's transforms add numbers up to eight times as large as the products. With
 // tiles of 2 x 2 it is twice.
 constexpr dispatch::Variant<Conv2dProblem> variants[] = {
-    {"depthwise", DeviceClass::gpu, plan_depthwise, nullptr, true},
-    {"gemm", DeviceClass::gpu, plan_conv2d_gemm, nullptr, true},
-    {"winograd_f4", DeviceClass::gpu, plan_winograd_f4, nullptr, true, 8},
-    {"winograd_f2", DeviceClass::gpu, plan_winograd_f2, nullptr, true, 2},
-    {"few_pixels", DeviceClass::cpu, plan_few_pixels, nullptr, true},
-    {"planes", DeviceClass::cpu, plan_planes, nullptr, true},
-    {"winograd", DeviceClass::cpu, plan_winograd, nullptr, true, 8},
+    {"depthwise", DeviceClass::gpu, of_f32<plan_depthwise>, nullptr, true},
+    {"gemm", DeviceClass::gpu, of_f32<plan_conv2d_gemm>, nullptr, true},
+    {"winograd_f4", DeviceClass::gpu, of_f32<plan_winograd_f4>, nullptr, true, 8},
+    {"winograd_f2", DeviceClass::gpu, of_f32<plan_winograd_f2>, nullptr, true, 2},
+    {"few_pixels", DeviceClass::cpu, of_f32<plan_few_pixels>, nullptr, true},
+    {"planes", DeviceClass::cpu, of_f32<plan_planes>, nullptr, true},
+    {"winograd", DeviceClass::cpu, of_f32<plan_winograd>, nullptr, true, 8},
     {"cpu_gemm", DeviceClass::cpu, plan_cpu_gemm, nullptr, true},
     {"matrix", DeviceClass::any, plan_conv2d_matrix, conv2d_matrix_tiles, true},
     {"block", DeviceClass::gpu, plan_conv2d_block, conv2d_block_tiles, true},
-    {"im2col_gemm", DeviceClass::any, plan_im2col},
+    {"im2col_gemm", DeviceClass::any, of_f32<plan_im2col>},
     {"direct", DeviceClass::any, plan_direct, nullptr, true, 1, false, true}};
 
 ProductResult convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,

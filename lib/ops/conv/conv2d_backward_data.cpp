@@ -10,16 +10,16 @@ namespace {
 // The numbers are variant_growth(): Winograd's transforms add numbers up to eight times as large as the products. With
 // tiles of 2 x 2 it is twice.
 constexpr dispatch::Variant<Conv2dProblem> backward_data_variants[] = {
-    {"depthwise", DeviceClass::gpu, plan_depthwise_data},
-    {"gemm", DeviceClass::gpu, plan_conv2d_gemm_data},
-    {"winograd_f4", DeviceClass::gpu, plan_winograd_f4_data, nullptr, false, 8},
-    {"winograd_f2", DeviceClass::gpu, plan_winograd_f2_data, nullptr, false, 2},
-    {"planes", DeviceClass::cpu, plan_planes_data},
-    {"winograd", DeviceClass::cpu, plan_winograd_data, nullptr, false, 8},
+    {"depthwise", DeviceClass::gpu, of_f32<plan_depthwise_data>},
+    {"gemm", DeviceClass::gpu, of_f32<plan_conv2d_gemm_data>},
+    {"winograd_f4", DeviceClass::gpu, of_f32<plan_winograd_f4_data>, nullptr, false, 8},
+    {"winograd_f2", DeviceClass::gpu, of_f32<plan_winograd_f2_data>, nullptr, false, 2},
+    {"planes", DeviceClass::cpu, of_f32<plan_planes_data>},
+    {"winograd", DeviceClass::cpu, of_f32<plan_winograd_data>, nullptr, false, 8},
     {"cpu_gemm", DeviceClass::cpu, plan_cpu_gemm_data},
     {"matrix", DeviceClass::any, plan_conv2d_matrix_data, conv2d_matrix_tiles},
     {"block", DeviceClass::gpu, plan_conv2d_block_data, conv2d_block_tiles},
-    {"im2col_gemm", DeviceClass::any, plan_im2col_data},
+    {"im2col_gemm", DeviceClass::any, of_f32<plan_im2col_data>},
     {"direct", DeviceClass::any, plan_direct_data, nullptr, false, 1, false, true}};
 
 }  // namespace

@@ -10,14 +10,14 @@ namespace {
 // The numbers are variant_growth(): Winograd's transforms add numbers up to eight times as large as the products. With
 // tiles of 2 x 2 it is twice.
 constexpr dispatch::Variant<Conv2dProblem> backward_weight_variants[] = {
-    {"depthwise", DeviceClass::gpu, plan_depthwise_weight},
-    {"gemm", DeviceClass::gpu, plan_conv2d_gemm_weight},
-    {"planes", DeviceClass::cpu, plan_planes_weight},
-    {"winograd", DeviceClass::cpu, plan_winograd_weight, nullptr, false, 8},
+    {"depthwise", DeviceClass::gpu, of_f32<plan_depthwise_weight>},
+    {"gemm", DeviceClass::gpu, of_f32<plan_conv2d_gemm_weight>},
+    {"planes", DeviceClass::cpu, of_f32<plan_planes_weight>},
+    {"winograd", DeviceClass::cpu, of_f32<plan_winograd_weight>, nullptr, false, 8},
     {"cpu_dot", DeviceClass::cpu, plan_cpu_rows},
     {"matrix", DeviceClass::any, plan_conv2d_matrix_weight, conv2d_matrix_weight_tiles},
     {"block", DeviceClass::gpu, plan_conv2d_block_weight, conv2d_block_weight_tiles},
-    {"im2col_gemm", DeviceClass::any, plan_im2col_weight},
+    {"im2col_gemm", DeviceClass::any, of_f32<plan_im2col_weight>},
     {"direct", DeviceClass::any, plan_direct_weight, nullptr, false, 1, false, true}};
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ops/conv/conv2d_variants.h"
+#include "ops/storage.h"
 
 namespace crisol::ops {
 
@@ -10,8 +11,9 @@ PlanOr plan_direct(const Conv2dProblem& p, const Target& target, std::size_t) {
   const std::int64_t count = p.sizes.images * p.sizes.output_image();
   const EpilogueArgs e = p.epilogue_args(weight);
   Plan plan;
-  plan.add({"conv/conv2d_direct.cl", "conv2d_direct", {}, epilogue_prelude(p.epilogue)}, target.flat_range(count), x,
-           weight, p.bias_or(weight), y, e, count, p.sizes.kernel_sizes(), p.sizes.kernel_window(), p.flags());
+  plan.add({"conv/conv2d_direct.cl", "conv2d_direct", elements_of(p.type), epilogue_prelude(p.epilogue)},
+           target.flat_range(count), x, weight, p.bias_or(weight), y, e, count, p.sizes.kernel_sizes(),
+           p.sizes.kernel_window(), p.flags());
   return plan;
 }
 
@@ -19,8 +21,8 @@ PlanOr plan_direct_data(const Conv2dProblem& p, const Target& target, std::size_
   const auto [dy, weight, dx] = operands<3>();
   const std::int64_t count = p.sizes.images * p.sizes.input_image();
   Plan plan;
-  plan.add({"conv/conv2d_direct.cl", "conv2d_direct_data"}, target.flat_range(count), dy, weight, dx, count,
-           p.sizes.kernel_sizes(), p.sizes.kernel_window());
+  plan.add({"conv/conv2d_direct.cl", "conv2d_direct_data", elements_of(p.type)}, target.flat_range(count), dy, weight,
+           dx, count, p.sizes.kernel_sizes(), p.sizes.kernel_window());
   return plan;
 }
 
@@ -33,8 +35,8 @@ PlanOr plan_direct_weight(const Conv2dProblem& p, const Target& target, std::siz
   std::int64_t first = 0;
   do {  // The loop runs once even without images, so that the gradient becomes 0.
     const std::int64_t end = max_rows < rows - first ? first + max_rows : rows;
-    plan.add({"conv/conv2d_direct.cl", "conv2d_direct_weight"}, target.flat_range(count), dy, x, dw, count,
-             s.kernel_sizes(), s.kernel_window(), first, end);
+    plan.add({"conv/conv2d_direct.cl", "conv2d_direct_weight", elements_of(p.type)}, target.flat_range(count), dy, x,
+             dw, count, s.kernel_sizes(), s.kernel_window(), first, end);
     first = end;
   } while (first < rows);
   return plan;

@@ -5,6 +5,7 @@
 #include "ops/check.h"
 #include "ops/contiguous.h"
 #include "ops/result.h"
+#include "ops/storage.h"
 #include "ops/window.h"
 #include "tensor/kernel_args.h"
 
@@ -22,11 +23,12 @@ kernels::ConvWindow Conv2dSizes::kernel_window() const noexcept {
 
 dispatch::ProblemKey Conv2dProblem::key() const {
   const Conv2dSizes& s = sizes;
-  return {{"n", s.images},         {"c", s.channels},        {"h", s.height},
-          {"w", s.width},          {"k", s.outputs},         {"r", s.kernel_h},
-          {"s", s.kernel_w},       {"stride_h", s.stride_h}, {"stride_w", s.stride_w},
-          {"pad_h", s.pad_h},      {"pad_w", s.pad_w},       {"dil_h", s.dilation_h},
-          {"dil_w", s.dilation_w}, {"groups", s.groups},     {"precision", product.precision}};
+  const dispatch::ProblemKey key{{"n", s.images},         {"c", s.channels},        {"h", s.height},
+                                 {"w", s.width},          {"k", s.outputs},         {"r", s.kernel_h},
+                                 {"s", s.kernel_w},       {"stride_h", s.stride_h}, {"stride_w", s.stride_w},
+                                 {"pad_h", s.pad_h},      {"pad_w", s.pad_w},       {"dil_h", s.dilation_h},
+                                 {"dil_w", s.dilation_w}, {"groups", s.groups},     {"precision", product.precision}};
+  return key.with_types(type);
 }
 
 Conv2dProblem conv2d_problem(const Conv2dSizes& sizes) {
@@ -40,6 +42,7 @@ Conv2dProblem conv2d_problem(const Conv2dSizes& sizes, const std::array<const Te
   Conv2dProblem problem = conv2d_problem(sizes);
   for (std::size_t i = 0; i < operands.size(); ++i)
     problem.offsets[i] = static_cast<std::int64_t>(in(*operands[i]).offset % 4);
+  problem.type = storage_of(*operands[0]);
   return problem;
 }
 

@@ -79,6 +79,7 @@ struct Conv2dProblem {
   std::array<std::int64_t, 3> offsets;  ///< Positions of the operands' first elements, modulo 4.
   std::int64_t has_bias;                ///< conv2d only.
   EpilogueLayout epilogue;              ///< Only conv2d has one. The batch of its operands is the group of channels.
+  std::int64_t type;                    ///< The DType of the first two operands in memory. Results are f32.
 
   Precision precision() const noexcept { return static_cast<Precision>(product.precision); }
   /// Flags of the kernels that convolve: bias and epilogue.
@@ -94,6 +95,13 @@ struct Conv2dProblem {
   static constexpr std::uint32_t written_operands = 1u << 2;  // Operand 2: y, dx or dw.
   ProblemKey key() const;
 };
+
+/// The plan of a variant whose kernels read f32 alone.
+template <PlanOr (*plan)(const Conv2dProblem&, const Target&, std::size_t)>
+PlanOr of_f32(const Conv2dProblem& p, const Target& target, std::size_t config) {
+  if (p.type != 0) return "it reads f32 alone";
+  return plan(p, target, config);
+}
 
 /// A matrix product inside the plan of a problem, in its precision.
 GemmProblem inner_product(const Conv2dProblem& problem, std::int64_t m, std::int64_t n, std::int64_t k,

@@ -81,10 +81,8 @@ inline const char* against_sums_in_memory(std::int64_t type) {
 template <class... Arguments>
 dispatch::Plan plan_pool_elements(const dispatch::Target& target, const char* file, const char* entry,
                                   std::int64_t type, std::int64_t count, const Arguments&... arguments) {
-  runtime::Defines defines;
-  define_elements(defines, type);
   dispatch::Plan plan;
-  plan.add({file, entry, std::move(defines)}, target.flat_range(count), arguments...);
+  plan.add({file, entry, elements_of(type)}, target.flat_range(count), arguments...);
   return plan;
 }
 

@@ -30,9 +30,15 @@ std::optional<CpuTilePlan> cut_of(const GatheredProduct& p, const Target& target
 }
 
 // The forward pass reads the rows of the weight as they are. A phase reads only some taps.
-PackSource pack_source(const GatheredProduct& p, bool forward) {
+PackSource pack_source(const GatheredProduct& p, std::int64_t type, bool forward) {
   if (forward)
-    return {.m = p.m, .k = p.depth(), .row = p.depth(), .stride0 = 1, .count = p.groups, .batch = p.weight_strides[0]};
+    return {.m = p.m,
+            .k = p.depth(),
+            .row = p.depth(),
+            .stride0 = 1,
+            .count = p.groups,
+            .batch = p.weight_strides[0],
+            .type = type};
   return {.m = p.m,
           .k = p.depth(),
           .row = p.weight_strides[1],
@@ -42,7 +48,8 @@ PackSource pack_source(const GatheredProduct& p, bool forward) {
           .stride1 = number(p.weight_strides[3]),
           .stride2 = number(p.weight_strides[4]),
           .count = p.groups,
-          .batch = p.weight_strides[0]};
+          .batch = p.weight_strides[0],
+          .type = type};
 }
 
 Plan plan_product(const Conv2dProblem& problem, const Target& target, const GatheredProduct& p, const CpuTilePlan& cut,
@@ -50,12 +57,13 @@ Plan plan_product(const Conv2dProblem& problem, const Target& target, const Gath
   const auto [src, weight, c] = operands<3>();
   Plan plan;
   const Place packed = derive_packed(plan, target, cpu_tile_defines(target, cut), weight.offset_by(p.weight_first),
-                                     pack_source(p, forward), cut.tile_rows);
+                                     pack_source(p, problem.type, forward), cut.tile_rows);
   add_cpu_tiles(plan, target, cut,
                 {.packed = packed,
                  .b = src,
                  .c = c.offset_by(p.c_first),
                  .bias = problem.bias_or(weight),
+                 .b_type = problem.type,
                  .m = p.m,
                  .n = p.n(),
                  .k = p.depth(),
@@ -156,8 +164,8 @@ PlanOr plan_cpu_rows(const Conv2dProblem& p, const Target& target, std::size_t) 
                                                .tap_h = number(s.dilation_h),
                                                .tap_w = number(s.dilation_w)};
   GemmProblem product = inner_product(p, m, n, k, s.groups);
-  product.a = {0, 0, m * s.pixels()};
-  product.b = {0, 0, s.group_channels() * s.plane()};
+  product.a = {0, 0, m * s.pixels(), 0, p.type};
+  product.b = {0, 0, s.group_channels() * s.plane(), 0, p.type};
   product.c = {n, 1, m * n};
   Plan plan;
   add_dot(plan, target, *cut,

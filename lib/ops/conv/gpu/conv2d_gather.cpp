@@ -4,6 +4,7 @@
 
 #include "conv/sizes.h"
 #include "ops/product/indices.h"
+#include "ops/storage.h"
 #include "product/sizes.h"
 
 namespace crisol::ops {
@@ -32,11 +33,11 @@ bool stores_vectors(const GatheredProduct& p, const Conv2dProblem& problem) {
          reads_vectors(problem.epilogue);
 }
 
-DerivedKey key_of(const GatheredProduct& p) {
+DerivedKey key_of(const GatheredProduct& p, std::int64_t type) {
   static constexpr char forward[] = "gathered", transposed[] = "gathered, transposed";
   return {p.is_packed() ? forward : transposed,
           {p.groups, p.m, p.channels, p.taps_h, p.taps_w, p.src_channel, p.tap_h * p.width, p.tap_w,
-           p.weight_strides[1], p.weight_strides[3], p.weight_strides[4]}};
+           p.weight_strides[1], p.weight_strides[3], p.weight_strides[4], type}};
 }
 
 /// The weight in the form that a kernel takes.
@@ -46,20 +47,22 @@ struct PackedWeight {
 
 // Derives a copy with the table. If the weight itself cannot be A, the copy also has A after the table.
 PackedWeight derive_weight(Plan& plan, const Target& target, const GatheredProduct& p, const Place& weight,
-                           bool packs) {
+                           std::int64_t type, bool packs) {
   const std::int64_t count = table_count(p), entries = p.depth() / p.channel_vector();
   const std::int64_t floats = 2 * count + (packs ? packed_floats(p) : 0);
-  const Place derived = plan.derive(weight, key_of(p), 4 * static_cast<std::uint64_t>(floats));
-  plan.add_to_derived(derived, {"conv/gpu/conv2d_tiled_prepare.cl", "conv2d_tiled_table"}, target.flat_range(count),
-                      derived,
+  const Place derived = plan.derive(weight, key_of(p, type), 4 * static_cast<std::uint64_t>(floats));
+  runtime::Defines defines = elements_of(type);
+  define_storage(defines, "SRC_STORAGE", type);
+  plan.add_to_derived(derived, {"conv/gpu/conv2d_tiled_prepare.cl", "conv2d_tiled_table", defines},
+                      target.flat_range(count), derived,
                       kernels::TableParameters{number(count), number(entries), p.channel_vector(), 1, p.taps_h,
                                                p.taps_w, number(p.src_channel), 0, number(p.tap_h * p.width), p.tap_w});
   if (!packs) return {derived, weight};
   const Place a = derived.offset_by(2 * count);
   const std::int64_t packed = p.groups * p.m * row_entries(p);
   const auto& [group, line, channel, row, column] = p.weight_strides;
-  plan.add_to_derived(derived, {"conv/gpu/conv2d_tiled_prepare.cl", "conv2d_tiled_pack"}, target.flat_range(packed),
-                      weight, a,
+  plan.add_to_derived(derived, {"conv/gpu/conv2d_tiled_prepare.cl", "conv2d_tiled_pack", defines},
+                      target.flat_range(packed), weight, a,
                       kernels::PackParameters{number(packed), number(p.m), number(entries), number(row_entries(p)),
                                               p.channel_vector(), 1, p.taps_h, p.taps_w, number(group), number(line),
                                               number(channel), 0, number(row), number(column)});
@@ -97,8 +100,9 @@ void add_gathered(Plan& plan, const Target& target, const Conv2dProblem& problem
   const std::int64_t depth = p.packed_depth(), count = p.groups * p.m * p.n();
   const int split_k = cut.split_k, vectors = stores_vectors(p, problem) ? 4 : 1;
   const bool is_split = split_k > 1;
-  const bool packs = !p.is_packed() || !is_multiple(problem.offsets[1] + p.weight_first);
-  const auto [table, a] = derive_weight(plan, target, p, weight, packs);
+  // A packed weight is f32.
+  const bool packs = !p.is_packed() || problem.type != 0 || !is_multiple(problem.offsets[1] + p.weight_first);
+  const auto [table, a] = derive_weight(plan, target, p, weight, problem.type, packs);
   const Place sums = is_split ? plan.workspace(4 * static_cast<std::uint64_t>(count * split_k)) : c;
   const Place bias = problem.bias_or(weight);
   const EpilogueArgs e = problem.epilogue_args(src);
@@ -107,6 +111,7 @@ void add_gathered(Plan& plan, const Target& target, const Conv2dProblem& problem
   runtime::KernelSpec multiply{"conv/gpu/conv2d_tiled.cl", "conv2d_tiled"};
   engine.define(multiply, cut.tile, target);
   multiply.defines.add({"CHANNEL_VECTOR", p.channel_vector()});
+  define_storage(multiply.defines, "SRC_STORAGE", problem.type);
   const int stored = is_split ? (is_multiple(p.n()) ? 4 : 1) : vectors;
   define_result(multiply, target, is_split ? EpilogueLayout{} : problem.epilogue,
                 std::min(engine.result_run(), stored));

@@ -31,25 +31,30 @@ const char* check_tiled_sizes(const Conv2dSizes& s, const Target& target) {
 }
 
 // Adds the table of the pixels' addresses.
-Place add_table(Plan& plan, const Target& target, const Conv2dSizes& s) {
+Place add_table(Plan& plan, const Target& target, const Conv2dSizes& s, std::int64_t type) {
   const std::int64_t pixels = table_pixels(s);
   const Place table = plan.workspace(16 * static_cast<std::uint64_t>(pixels));
-  plan.add({"conv/gpu/conv2d_tiled_prepare.cl", "conv2d_tiled_pixels"}, target.flat_range(pixels), table,
+  runtime::Defines defines;
+  define_storage(defines, "SRC_STORAGE", type);
+  plan.add({"conv/gpu/conv2d_tiled_prepare.cl", "conv2d_tiled_pixels", defines}, target.flat_range(pixels), table,
            kernels::PatchesParameters{s.input_image(), 0, number(s.pixels()), number(s.pixels()), number(s.out_w), 0},
            forward_product(s).window(), number(s.output_image()), number(pixels));
   return table;
 }
 
-void add_product(Plan& plan, const Target& target, const Conv2dSizes& s, const ConvEngine& with, const TilePlan& cut) {
+void add_product(Plan& plan, const Target& target, const Conv2dProblem& p, const ConvEngine& with,
+                 const TilePlan& cut) {
   const auto [dy, x, dw] = operands<3>();
+  const Conv2dSizes& s = p.sizes;
   const std::int64_t m = s.group_outputs(), n = s.depth();
   const bool is_split = cut.split_k > 1;
   const int vectors = n % 4 == 0 ? 4 : 1;
-  const Place table = add_table(plan, target, s);
+  const Place table = add_table(plan, target, s, p.type);
   const Place c = is_split ? plan.workspace(4 * static_cast<std::uint64_t>(cut.split_k * s.weight_size())) : dw;
   const EpilogueArgs e = no_epilogue(c);
   runtime::KernelSpec spec{"conv/gpu/conv2d_tiled_weight.cl", "conv2d_tiled_weight"};
   with.engine.define(spec, cut.tile, target);
+  define_storage(spec.defines, "SRC_STORAGE", p.type);
   define_result(spec, target, {}, std::min(with.engine.result_run(), vectors));
   plan.add(spec, range_of(with.engine, cut), dy, x, c, table, e,
            kernels::ProductParameters{m, n, s.images * s.pixels(), cut.part_depth, cut.split_k, 0},
@@ -86,7 +91,7 @@ PlanOr plan_weight_product(const Conv2dProblem& p, const Target& target, const C
   const TilePlan cut = plan_tiles(with.engine, with.tiles, target, extent, max_parts);
   if (cut.groups > with.engine.max_groups()) return "too many tiles";
   Plan plan;
-  add_product(plan, target, s, with, cut);
+  add_product(plan, target, p, with, cut);
   return plan;
 }
 
