@@ -153,11 +153,13 @@ INLINE void add_keys(const Scratch* s, const AttentionParameters* p, __global co
   }
 }
 
-CPU_KERNEL void attention_rows(__global const STORED* restrict q, const ulong q_offset, __global const STORED* restrict k,
-                               const ulong k_offset, __global const STORED* restrict v, const ulong v_offset,
-                               __global const float* restrict bias, const ulong bias_offset, __global STORED* restrict y,
-                               const ulong y_offset, __global float* restrict scratch, const ulong scratch_offset,
-                               const float scale, const AttentionParameters p, const HeadParameters of_q,
+CPU_KERNEL void attention_rows(__global const STORED* restrict q, const ulong q_offset,
+                               __global const STORED* restrict k, const ulong k_offset,
+                               __global const STORED* restrict v, const ulong v_offset,
+                               __global const float* restrict bias, const ulong bias_offset,
+                               __global STORED* restrict y, const ulong y_offset, __global float* restrict scratch,
+                               const ulong scratch_offset, const float scale, const AttentionParameters p,
+                               const HeadParameters of_q,
                                const HeadParameters of_k, const HeadParameters of_v, const HeadParameters of_bias,
                                const HeadParameters of_y) {
   const long item = get_global_id(0), items = get_global_size(0);

@@ -150,8 +150,9 @@ INLINE void store_rows(const TileSums out, const float total[RUNS], __global STO
 TILE_KERNEL void attention_tiled(__global const STORED* restrict q, const ulong q_offset,
                                  __global const STORED* restrict k, const ulong k_offset,
                                  __global const STORED* restrict v, const ulong v_offset,
-                                 __global const float* restrict bias, const ulong bias_offset, __global STORED* restrict y,
-                                 const ulong y_offset, const float scale, const AttentionParameters p,
+                                 __global const float* restrict bias, const ulong bias_offset,
+                                 __global STORED* restrict y, const ulong y_offset, const float scale,
+                                 const AttentionParameters p,
                                  const HeadParameters of_q, const HeadParameters of_k, const HeadParameters of_v,
                                  const HeadParameters of_bias, const HeadParameters of_y) {
   LOCAL_STAGES;

@@ -1,6 +1,6 @@
-// In memory, elements have the type float, half, int, long, uchar, boolean (0 or 1 in a uchar) or ushort. Kernels compute
-// with values in registers. STORED is the type of the elements that a kernel reads and stores. The host defines it if it is
-// not float.
+// In memory, elements have the type float, half, int, long, uchar, boolean (0 or 1 in a uchar) or ushort. Kernels
+// compute with values in registers. STORED is the type of the elements that a kernel reads and stores. The host defines
+// it if it is not float.
 //
 //   LOAD(type, p, i)               the value of element i of p, for float and half
 //   STORE(type, p, i, value)       the reverse

@@ -1,8 +1,8 @@
 #include "common/vector.h"
 #include "common/element.h"
 
-// Defines NAME(from, lanes, step): a vector of the first `lanes` elements of an array of `type` whose elements are `step`
-// apart. The other lanes are zero.
+// Defines NAME(from, lanes, step): a vector of the first `lanes` elements of an array of `type` whose elements are
+// `step` apart. The other lanes are zero.
 #define DEFINE_LOAD_SOME(NAME, type)                                                                          \
   INLINE floatv NAME(__global const type* from, int lanes, long step) {                                       \
     float values[VW];                                                                                         \

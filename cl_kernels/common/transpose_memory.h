@@ -24,8 +24,8 @@ INLINE int transpose_private(floatv squares[2][VW]) {
   return from;
 }
 
-// Defines NAME(in, in_row, out, out_row): out[j * out_row + i] = in[i * in_row + j] for an `in` of `type`. The rows of out
-// are aligned to vectors.
+// Defines NAME(in, in_row, out, out_row): out[j * out_row + i] = in[i * in_row + j] for an `in` of `type`. The rows of
+// out are aligned to vectors.
 #define DEFINE_TRANSPOSE_MEMORY(NAME, type)                                                        \
   INLINE void NAME(__global const type* in, long in_row, __global float* out, long out_row) {      \
     floatv squares[2][VW];                                                                         \

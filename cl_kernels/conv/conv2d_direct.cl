@@ -4,8 +4,8 @@
 //   dx[n][c][h][w] = sum over k, r, s of dy[n][k][i][j] * w[k][c'][r][s], i stride_h + r dil_h - pad_h = h, …
 //   dw[k][c][r][s] = sum over n, i, j of dy[n][k][i][j] * x[n][gC/G + c][i stride_h + r dil_h - pad_h][…]
 //
-// f is the epilogue of product/epilogue.h. All tensors are contiguous. Operands are stored as STORED, results as floats. Each
-// row or channel is summed separately, so that long sums lose few digits.
+// f is the epilogue of product/epilogue.h. All tensors are contiguous, of STORED, and results are floats. Each row or
+// channel is summed separately, so that long sums lose few digits.
 #include "common/element.h"
 #include "conv/conv.h"
 #include "product/epilogue.h"

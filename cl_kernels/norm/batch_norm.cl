@@ -1,5 +1,5 @@
-// Batch normalisation of a contiguous x (images, channels, spatial) of STORED. The statistics of a channel are over its M =
-// images * spatial values.
+// Batch normalisation of a contiguous x (images, channels, spatial) of STORED. The statistics of a channel are over its
+// M = images * spatial values.
 //
 //   y = (x - mean) invstd w + b              w = 1 without weight, b = 0 without bias
 //   dbias = sum dy      dweight = sum dy (x - mean) invstd
@@ -210,7 +210,8 @@ ROW_KERNEL void batch_norm_from_running(__global const float* restrict running_m
 EACH_ROW_KERNEL void batch_norm_apply(
     __global const STORED* restrict x, ulong x_offset, __global const float* restrict mean, ulong mean_offset, __global
     const float* restrict invstd, ulong invstd_offset, __global const float* weight, ulong weight_offset, __global const
-    float* bias, ulong bias_offset, __global STORED* restrict y, ulong y_offset, BatchNormParameters sizes, int affine) {
+    float* bias, ulong bias_offset, __global STORED* restrict y, ulong y_offset, BatchNormParameters sizes,
+    int affine) {
   EACH_PIECE
     const long channel = row % sizes.channels;
     const float m = mean[mean_offset + channel];
@@ -227,9 +228,9 @@ EACH_ROW_KERNEL void batch_norm_apply(
 
 // For each part: the sums of dy and of dy (x - mean).
 EACH_ROW_KERNEL void batch_norm_backward_sums(
-    __global const STORED* restrict dy, ulong dy_offset, __global const STORED* restrict x, ulong x_offset, __global const
-    float* restrict mean, ulong mean_offset, __global float* restrict partial, ulong partial_offset, BatchNormParameters
-    sizes) {
+    __global const STORED* restrict dy, ulong dy_offset, __global const STORED* restrict x, ulong x_offset,
+    __global const float* restrict mean, ulong mean_offset, __global float* restrict partial, ulong partial_offset,
+    BatchNormParameters sizes) {
   ROW_SCRATCH;
   x += x_offset;
   dy += dy_offset;

@@ -121,8 +121,9 @@ EACH_ROW_KERNEL void layer_norm_backward(
 }
 
 #if VW == 1
-ROW_KERNEL void layer_norm_columns(__global const STORED* restrict dy, ulong dy_offset, __global const STORED* restrict x,
-                                 ulong x_offset, __global const float* restrict mean, ulong mean_offset,
+ROW_KERNEL void layer_norm_columns(__global const STORED* restrict dy, ulong dy_offset,
+                                 __global const STORED* restrict x, ulong x_offset,
+                                 __global const float* restrict mean, ulong mean_offset,
                                  __global const float* restrict rstd, ulong rstd_offset,
                                  __global float* restrict partial, ulong partial_offset, long rows, long n, long part_rows) {
   const long column = get_global_id(0);

@@ -1,6 +1,6 @@
 // The common part of the optimiser steps. They work on flat buffers (arenas): element i of every buffer belongs to the
-// same parameter element. All formulas are PyTorch's, with the gradient g and the parameter p. Gradients are stored as STORED,
-// everything else as floats.
+// same parameter element. All formulas are PyTorch's, with the gradient g and the parameter p. Gradients are of STORED,
+// everything else is floats.
 //
 // Values that change from step to step are read from memory, so that a captured step can be replayed:
 //   hyper    = lr, momentum or beta1, 1 - beta1, log(beta1)         written by the host

@@ -14,8 +14,8 @@ static inline float elements_of_window(const PoolWindow* w, int oh, int ow, int 
   return (float)tall * (float)wide;
 }
 
-static inline float average_of_window(__global const STORED* plane, const PoolWindow* w, int oh, int ow, int include_pad,
-                                      int divisor) {
+static inline float average_of_window(__global const STORED* plane, const PoolWindow* w, int oh, int ow,
+                                      int include_pad, int divisor) {
   const int h0 = oh * w->stride_h - w->pad_h;
   const int w0 = ow * w->stride_w - w->pad_w;
   const int h1 = min(h0 + w->kernel_h, w->height);

@@ -3,7 +3,7 @@
 //   y[p][oh][ow] = mean of x[p] over rows(oh) and columns(ow), see pool/adaptive_window.h
 //   dx[p][h][w] += dy[p][oh][ow] / elements(oh, ow) for all (h, w) of the window, from zero; one item owns the plane
 //
-// VW: lanes of a vector. The elements of the forward kernel are stored as STORED. The backward kernel adds to its result, so
+// VW: lanes of a vector. The elements of the forward kernel are of STORED. The backward kernel adds to its result, so
 // its elements are floats.
 #include "common/vector.h"
 #include "pool/adaptive_window.h"

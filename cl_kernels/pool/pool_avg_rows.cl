@@ -5,7 +5,7 @@
 //   dx[p][h][w] += dy[p][oh][ow] / elements(oh, ow) for the taps of each window, from zero: one work-item owns the
 //                  plane, so the order is fixed
 //
-// VW: lanes of a vector. The elements of the forward kernel are stored as STORED. The backward kernel adds to its result, so
+// VW: lanes of a vector. The elements of the forward kernel are of STORED. The backward kernel adds to its result, so
 // its elements are floats.
 #include "common/vector.h"
 #include "pool/avg_window.h"

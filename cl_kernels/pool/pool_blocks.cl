@@ -1,4 +1,4 @@
-// Pooling of channels in blocks (conv/cpu/blocks/blocks.h), stored as STORED: x (planes, H, W, VW), y (planes, OH, OW, VW). A
+// Pooling of channels in blocks (conv/cpu/blocks/blocks.h) of STORED: x (planes, H, W, VW), y (planes, OH, OW, VW). A
 // plane holds the pixels of a block of VW channels. A few work-items, each a work-group of its own, take outputs one
 // after the other.
 #include "common/vector.h"

@@ -4,7 +4,7 @@
 //   y[p][oh][ow] = max over the taps (h, w) of the window of x[p][h][w];  index = h * width + w of the chosen tap
 //   dx[p][index[p][oh][ow]] += dy[p][oh][ow], from zero: one work-item owns the plane, so the order is fixed
 //
-// VW: lanes of a vector. The elements of the forward kernel are stored as STORED. The backward kernel adds to its result, so
+// VW: lanes of a vector. The elements of the forward kernel are of STORED. The backward kernel adds to its result, so
 // its elements are floats.
 #include "common/vector.h"
 #include "pool/max_window.h"

@@ -36,8 +36,9 @@ __kernel void logcumsumexp(__global const STORED* restrict x, const ulong x_offs
 }
 
 // `sums` keeps s of each line for the next launch.
-__kernel void logcumsumexp_backward(__global const STORED* restrict dy, const ulong dy_offset, __global const STORED* restrict x,
-                                    const ulong x_offset, __global const STORED* restrict y, const ulong y_offset,
+__kernel void logcumsumexp_backward(__global const STORED* restrict dy, const ulong dy_offset,
+                                    __global const STORED* restrict x, const ulong x_offset,
+                                    __global const STORED* restrict y, const ulong y_offset,
                                     __global STORED* restrict dx, const ulong dx_offset, __global float* restrict sums,
                                     const ulong sums_offset, const LineParameters sizes, const long first,
                                     const long end) {

@@ -1,5 +1,5 @@
-// Losses of contiguous rows of class scores (n, classes) of STORED, with one label for each row. LABEL is the type of the
-// labels. Losses and their gradients dy are floats.
+// Losses of contiguous rows of class scores (n, classes) of STORED, with one label for each row. LABEL is the type of
+// the labels. Losses and their gradients dy are floats.
 //
 // cross_entropy, with m = max x, s = sum exp(x - m) of a row, t its label, e the label smoothing:
 //

@@ -1,5 +1,5 @@
-// Mean squared error of n elements of x and target, both contiguous and of STORED. Losses and their gradients dy are floats.
-// Group r takes part r, which has PART_CHUNKS chunks.
+// Mean squared error of n elements of x and target, both contiguous and of STORED. Losses and their gradients dy are
+// floats. Group r takes part r, which has PART_CHUNKS chunks.
 //
 //   loss = scale sum (x - target)^2       dx = 2 (x - target) scale dy
 //

@@ -8,7 +8,7 @@
 // LANE_ID. If VW does not divide n, the last chunk is the last VW elements of the row. Its first lanes then belong to
 // the chunk before. load_chunk replaces these lanes by a fill value, and store_chunk leaves them out.
 //
-// The elements of a row are stored as STORED. Kernels compute with floats, and keep statistics and parameters as floats.
+// The elements of a row are of STORED. Kernels compute with floats, and keep statistics and parameters as floats.
 #ifndef VW
 #define VW 16
 #endif
@@ -104,7 +104,7 @@ INLINE rowv only_new(const rowv v, const long chunk, const long n, const float f
   return v;
 }
 
-// load(row, chunk, …) is a chunk of a row whose elements are `step` apart (1 unless VW is 1), and store(v, row, chunk, …)
+// load(row, chunk, …) is a chunk of a row whose elements are `step` apart (1 unless VW is 1). store(v, row, chunk, …)
 // stores it.
 #if VW == 1
 #define ROW_ACCESS(load, store, type)                                                                                 \

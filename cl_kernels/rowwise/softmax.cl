@@ -4,8 +4,8 @@
 //   softmax:      y = exp(x - m) / s         dx = y (dy - sum dy y)
 //   log-softmax:  y = (x - m) - log s        dx = dy - exp(y) sum dy
 //
-// A tensor is a contiguous (outer, n, inner) of STORED. Row r = (outer o, inner i) starts at o n inner + i, and its elements
-// are `inner` apart. A row with only -inf gives NaN, and so does a row with +inf or NaN.
+// A tensor is a contiguous (outer, n, inner) of STORED. Row r = (outer o, inner i) starts at o n inner + i, and its
+// elements are `inner` apart. A row with only -inf gives NaN, and so does a row with +inf or NaN.
 #include "rowwise/rows.h"
 #ifndef LOG
 #define LOG 0

@@ -2,8 +2,8 @@
 //
 //   y[o, j, i] = sum over e from starts[j] to starts[j + 1] - 1 of weights[e] * x[o, indices[e], i]
 //
-// x is (outer, size, inner), y (outer, count, inner), both of STORED. `table` holds starts[0 … count], then all indices, and then the
-// bits of all weights.
+// x is (outer, size, inner), y (outer, count, inner), both of STORED. `table` holds starts[0 … count], then all
+// indices, and then the bits of all weights.
 //
 //   resample_elements  GPU: a work-item makes one element
 //   resample_rows      CPU: a work-item makes successive rows of `run` elements, by vectors; a row is a pair (o, j), or

@@ -24,14 +24,15 @@ __kernel void conv2d_tiled_table(__global int2* restrict table, const ulong tabl
   table[table_offset / 2 + id] = (int2)((int)(shift * STORED_BYTES(SRC_STORAGE)), (int)tap_bits(&tap));
 }
 
-// A of conv2d_tiled.cl, for a weight of STORED that cannot be read in place. The entries of a row from `entries` on are zeros.
+// A of conv2d_tiled.cl, for a weight of STORED that cannot be read in place. The entries of a row from `entries` on are
+// zeros.
 //
 //   packed[group][i][(entry, j)] =
 //       w[group * p.group + i * p.line + (channel + j) * p.channel + q * p.slice + r * p.row + s * p.column]
 //
 // One work-item for each entry. A group has m rows.
-__kernel void conv2d_tiled_pack(__global const STORED* restrict w, const ulong w_offset, __global float* restrict packed,
-                                const ulong packed_offset, const PackParameters p) {
+__kernel void conv2d_tiled_pack(__global const STORED* restrict w, const ulong w_offset,
+                                __global float* restrict packed, const ulong packed_offset, const PackParameters p) {
   const uint id = (uint)get_global_id(0), channel_vector = (uint)p.channel_vector;
   if (id >= (uint)p.count) return;
   const uint row = id / (uint)p.row_entries, entry = id - row * (uint)p.row_entries;

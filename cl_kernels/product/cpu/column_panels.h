@@ -1,5 +1,5 @@
-// Packs a matrix of STORED with `depth` rows into column panels [ceil(columns / NR)][depth][NR] of floats. Columns after the
-// last one are zero. Include this file after gemm_tile.h.
+// Packs a matrix of STORED with `depth` rows into column panels [ceil(columns / NR)][depth][NR] of floats. Columns
+// after the last one are zero. Include this file after gemm_tile.h.
 #include "common/load_some.h"
 #include "common/transpose_memory.h"
 #ifdef STORED_IS_FLOAT
@@ -23,7 +23,8 @@ INLINE void pack_rows(__global float* dst, __global const STORED* b, long b_row,
       NO_UNROLL
       for (int v = 0; v < NV; ++v, column += VW)
         ALIGNED(panel + v * VW) =
-            columns - column >= VW ? LOAD_MANY(STORED, b + column) : load_some_elements(b + column, columns - column, 1);
+            columns - column >= VW ? LOAD_MANY(STORED, b + column)
+                                   : load_some_elements(b + column, columns - column, 1);
     }
   }
 }

@@ -32,7 +32,8 @@ INLINE void copy_rows(__global float* dst, int tile, int vectors, __global const
     for (; k + VW <= depth; k += VW) ALIGNED(out + k * tile) = LOAD_MANY(STORED, src + k);
     if (k < depth) {
       NO_UNROLL
-      for (int lane = 0; lane < VW; ++lane) out[k * tile + lane] = k + lane < depth ? LOAD(STORED, src, k + lane) : 0.0f;
+      for (int lane = 0; lane < VW; ++lane)
+        out[k * tile + lane] = k + lane < depth ? LOAD(STORED, src, k + lane) : 0.0f;
     }
   }
 }

@@ -1,5 +1,5 @@
-// Products of a few rows of STORED with a packed weight for CPUs, computed in fp32: C = f(A * B (+ C) (+ bias)); f is as in
-// product/epilogue.h.
+// Products of a few rows of STORED with a packed weight for CPUs, computed in fp32: C = f(A * B (+ C) (+ bias)); f is
+// as in product/epilogue.h.
 //
 //   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, m small
 //

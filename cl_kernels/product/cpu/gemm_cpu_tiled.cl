@@ -1,5 +1,5 @@
-// GEMM for CPUs: C = f(A * B (+ C) (+ bias)), fp32; f is as in product/epilogue.h. STORED is the type of the elements that a
-// kernel packs: gemm_pack those of its matrix, gemm_multiply those of B.
+// GEMM for CPUs: C = f(A * B (+ C) (+ bias)), fp32; f is as in product/epilogue.h. STORED is the type of the elements
+// that a kernel packs: gemm_pack those of its matrix, gemm_multiply those of B.
 //
 //   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, one problem per batch index
 //

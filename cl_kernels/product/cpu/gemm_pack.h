@@ -33,8 +33,8 @@ INLINE void pack_contiguous(__global float* dst, __global const STORED* a, long 
     }
     NO_UNROLL
     for (; k < depth; ++k, out += width)
-      vstore4(as_float4(as_int4((float4)(LOAD(STORED, row0, k), LOAD(STORED, row1, k), LOAD(STORED, row2, k), LOAD(STORED, row3, k))) & valid),
-              0, out);
+      vstore4(as_float4(as_int4((float4)(LOAD(STORED, row0, k), LOAD(STORED, row1, k), LOAD(STORED, row2, k),
+                                         LOAD(STORED, row3, k))) & valid), 0, out);
   }
 }
 
@@ -51,16 +51,17 @@ INLINE void pack_column(__global float* dst, __global const STORED* a, long row_
   NO_UNROLL
   for (; i + 4 <= rows; i += 4) {
     __global const STORED* at = a + i * row_stride;
-    vstore4((float4)(LOAD(STORED, at, 0), LOAD(STORED, at, row_stride), LOAD(STORED, at, 2 * row_stride), LOAD(STORED, at, 3 * row_stride)), 0,
-            dst + i);
+    vstore4((float4)(LOAD(STORED, at, 0), LOAD(STORED, at, row_stride), LOAD(STORED, at, 2 * row_stride),
+                     LOAD(STORED, at, 3 * row_stride)), 0, dst + i);
   }
   NO_UNROLL
   for (; i < width; ++i) dst[i] = i < rows ? LOAD(STORED, a, i * row_stride) : 0.0f;
 }
 
 // Packs with any strides and any number of rows. The panels are `panel` apart, and k starts at `first`.
-INLINE void pack_strided(__global float* dst, long panel, __global const STORED* a, long row_stride, int rows, int width,
-                         int first, int depth, int count1, int count2, long stride0, long stride1, long stride2) {
+INLINE void pack_strided(__global float* dst, long panel, __global const STORED* a, long row_stride, int rows,
+                         int width, int first, int depth, int count1, int count2, long stride0,
+                         long stride1, long stride2) {
   int k2 = first % count2;
   int k1 = first / count2 % count1;
   __global const STORED* at = a + (long)(first / count2 / count1) * stride0 + k1 * stride1 + k2 * stride2;

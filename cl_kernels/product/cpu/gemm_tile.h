@@ -47,8 +47,8 @@ INLINE void tile_multiply(floatv acc[MR * NV], __global const float* a, long a_s
   }
 }
 
-// Defines NAME, the same for an `a` of `type` that is not a panel: a[i * a_row + k] is the element of row i < rows. b_step
-// is NR.
+// Defines NAME, the same for an `a` of `type` that is not a panel: a[i * a_row + k] is the element of row i < rows.
+// b_step is NR.
 #define DEFINE_MULTIPLY_ROWS(NAME, type)                                                                            \
   INLINE void NAME(floatv acc[MR * NV], __global const type* a, long a_row, int rows, __global const float* b,      \
                    int depth) {                                                                                     \
