@@ -14,8 +14,7 @@
 //            PART_CHUNKS. Neighbouring groups take neighbouring channels. QUADS: rows consist of groups of four
 //            elements, which begin at multiples of four elements and are read at once.
 //
-// All parts subtract the channel's first value, so that their means are small numbers. Otherwise, at an offset of 1000
-// deviations, the rounding errors of the means would show in the variance.
+// All parts subtract the channel's first value, so that rounding errors of large means do not show in the variance.
 #ifndef INDEX  // A type that holds the number of elements; used if VW is 1.
 #define INDEX int
 #endif

@@ -5,8 +5,8 @@
 #include "crisol/functions/elementwise.h"
 #include "crisol/ops.h"
 #include "doctest/doctest.h"
+#include "ops/into.h"
 #include "support/compare.h"
-#include "support/into.h"
 
 namespace crisol {
 

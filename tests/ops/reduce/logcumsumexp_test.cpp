@@ -6,10 +6,10 @@
 #include "c_api/handle.h"
 #include "crisol/crisol.h"
 #include "crisol/ops/reduce.h"
+#include "ops/into.h"
 #include "reference/reduce.h"
 #include "support/compare.h"
 #include "support/gradcheck.h"
-#include "support/into.h"
 #include "support/skip.h"
 
 using namespace crisol;

@@ -1,4 +1,4 @@
-#include "support/into.h"
+#include "ops/into.h"
 
 #include <algorithm>
 #include <cstddef>
