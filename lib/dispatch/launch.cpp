@@ -14,7 +14,7 @@ namespace crisol::dispatch {
 
 std::shared_ptr<const Prepared> prepare(Plan plan, runtime::DeviceState& device) {
   auto prepared = std::make_shared<Prepared>(Prepared{std::move(plan), device, {}});
-  if (runtime::needs_no_kernels()) return prepared;
+  if (runtime::in_dry_run()) return prepared;
   prepared->kernels.reserve(prepared->plan.kernels_.size());
   for (const runtime::OwnKernelSpec& kernel : prepared->plan.kernels_)
     prepared->kernels.push_back(&runtime::resolve(device, kernel.view()));

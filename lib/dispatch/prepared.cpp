@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "dispatch/choose.h"
 #include "dispatch/first_use/first_use.h"
-#include "dispatch/rehearsal.h"
 #include "dispatch/requests.h"
 #include "dispatch/stored/problem_log.h"
 #include "dispatch/variant_log.h"
@@ -164,7 +163,7 @@ PreparedPtr prepare(const AnyTable& table, std::span<const std::byte> problem, r
     Plan plan = choose(table, problem.data(), target_of(device)).plan;
     plan.first_use = first_use_of(table, problem, device);
     prepared = prepare(std::move(plan), device);
-    if (prepared->plan.lasting && !runtime::needs_no_kernels()) plans_of(hash).add(key, hash, prepared);
+    if (prepared->plan.lasting && !runtime::in_dry_run()) plans_of(hash).add(key, hash, prepared);
   }
   if (!runtime::in_dry_run()) note_choices(prepared->plan, device);
   return prepared;
@@ -172,7 +171,6 @@ PreparedPtr prepare(const AnyTable& table, std::span<const std::byte> problem, r
 
 void forget_prepared() noexcept {
   generation.fetch_add(1, std::memory_order_relaxed);
-  forget_rehearsed();
   for (PreparedPlans& part : all_plans()) part.clear();
 }
 

@@ -1,22 +1,13 @@
 #include "ops/contiguous.h"
 
-#include "crisol/ops/copy.h"
-
 namespace crisol::ops {
-
-void resolve_copy(const Tensor& dst, const Tensor& src) {
-  if (runtime::in_dry_run()) return;
-  const runtime::DryRun rehearsal(runtime::DryRun::Kernels::all);
-  copy_into(dst, src);
-}
 
 Contiguous::Contiguous(const Tensor& x) : Contiguous(x, x.defined() ? x.dtype() : DType::f32) {}
 
 Contiguous::Contiguous(const Tensor& x, DType dtype) : tensor_(x) {
   if (!x.defined() || (x.is_contiguous() && x.dtype() == dtype)) return;
   tensor_ = empty(x.shape(), dtype, x.device());
-  source_ = x;
-  resolve_copy(tensor_, source_);
+  copy_ = std::make_unique<const std::function<void()>>(prepare_copy(tensor_, x));
 }
 
 Contiguous Contiguous::as_is(const Tensor& x) {
@@ -26,9 +17,9 @@ Contiguous Contiguous::as_is(const Tensor& x) {
 }
 
 const Tensor& Contiguous::filled() const {
-  if (source_.defined()) {
-    copy_into(tensor_, source_);
-    source_ = Tensor();
+  if (copy_) {
+    (*copy_)();
+    copy_ = nullptr;
   }
   return tensor_;
 }

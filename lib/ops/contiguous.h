@@ -1,12 +1,16 @@
 // Operands that kernels read in row-major order.
 #pragma once
 
+#include <functional>
+#include <memory>
+
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
 
-/// Resolves the kernel of a later copy_into, and queues nothing.
-void resolve_copy(const Tensor& dst, const Tensor& src);
+/// Does all of copy_into(dst, src) (crisol/ops/copy.h) that may fail: checks it, and resolves its kernel. The function
+/// that it returns queues the copy.
+std::function<void()> prepare_copy(const Tensor& dst, const Tensor& src);
 
 /// A tensor, or its row-major copy if the tensor has another layout or dtype. The constructor allocates the copy and
 /// resolves the kernel that makes it, and queues nothing. The copy is queued when a launch takes the operand, which is
@@ -29,7 +33,7 @@ class Contiguous {
 
  private:
   Tensor tensor_;
-  mutable Tensor source_;  ///< The tensor to copy. Defined until the copy is queued.
+  mutable std::unique_ptr<const std::function<void()>> copy_;  ///< Not null until the copy is queued.
 };
 
 /// A matrix, or a stack of matrices, whose last or second-to-last axis has stride 1: x itself or its copy.

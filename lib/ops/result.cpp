@@ -1,6 +1,7 @@
 #include "ops/result.h"
 
-#include "crisol/ops/copy.h"
+#include <vector>
+
 #include "ops/check.h"
 #include "ops/collapse.h"
 #include "ops/contiguous.h"
@@ -53,14 +54,14 @@ Result::Result(const char* op, const Tensor* into, const Shape& shape, DType dty
   }
   place_ = empty(shape, computed.value_or(dtype), device);
   if (into == nullptr && !converts) return;
-  copy_ = into != nullptr ? *into : empty(shape, dtype, device);
-  resolve_copy(copy_, place_);
+  result_ = into != nullptr ? *into : empty(shape, dtype, device);
+  copy_ = std::make_unique<const std::function<void()>>(prepare_copy(result_, place_));
 }
 
 Tensor Result::done() {
-  if (!copy_.defined()) return std::move(place_);
-  copy_into(copy_, place_);
-  return std::move(copy_);
+  if (!copy_) return std::move(place_);
+  (*copy_)();
+  return std::move(result_);
 }
 
 void require_apart(const char* op, const Tensor* a, const Tensor* b) {
@@ -76,12 +77,13 @@ void require_writable(const char* op, GivenTensors into, std::initializer_list<c
 }
 
 void copy_results(const char* op, GivenTensors into, std::span<const Tensor> results) {
-  const auto pairs = [&](auto use) {
-    std::size_t i = 0;
-    for (const Tensor* const one : into) use(*one, results[i++]);
-  };
-  pairs([&](const Tensor& one, const Tensor& result) { require_like(op, one, result.shape(), result.dtype()); });
-  pairs([&](const Tensor& one, const Tensor& result) { copy_into(one, result); });
+  std::vector<std::function<void()>> copies;
+  for (const Tensor* const one : into) {
+    const Tensor& result = results[copies.size()];
+    require_like(op, *one, result.shape(), result.dtype());
+    copies.push_back(prepare_copy(*one, result));
+  }
+  for (const auto& copy : copies) copy();
 }
 
 }  // namespace crisol::ops

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -39,7 +41,8 @@ class Result {
   Tensor done();
 
  private:
-  Tensor place_, copy_;  ///< copy_ is defined if the elements are copied.
+  Tensor place_, result_;
+  std::unique_ptr<const std::function<void()>> copy_;  ///< Copies the elements. Null if place_ is the result.
 };
 
 inline runtime::BufferView out(const Result& result) { return out(result.place()); }

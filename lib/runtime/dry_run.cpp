@@ -12,9 +12,7 @@ constexpr char no_op[] = "a dry run";
 
 }  // namespace
 
-DryRun::DryRun(Kernels kernels) noexcept : outer_(thread_context().submission.dry_run), kernels_(kernels) {
-  thread_context().submission.dry_run = this;
-}
+DryRun::DryRun() noexcept : outer_(thread_context().submission.dry_run) { thread_context().submission.dry_run = this; }
 DryRun::~DryRun() { thread_context().submission.dry_run = outer_; }
 
 void note_no_values(Block& block) noexcept { static_cast<PooledBlock&>(block).set_op(no_op); }

@@ -147,9 +147,9 @@ void launch(DeviceState& device, BuiltKernel& kernel, const NdRange& range, cons
 
 template <class... Args>
 void launch(DeviceState& device, const KernelSpec& spec, const NdRange& range, const Args&... args) {
-  // If only dry runs for sizes use a kernel, it may never run. Then its code would never get into the cache, and each
+  // If only dry runs use a kernel, it may never run. Then its code would never get into the cache, and each
   // process would compile it anew.
-  if (!needs_no_kernels()) launch(device, resolve(device, spec), range, args...);
+  if (!in_dry_run()) launch(device, resolve(device, spec), range, args...);
 }
 
 /// The facts on which the choice of variants and geometry depends.

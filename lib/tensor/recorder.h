@@ -1,8 +1,10 @@
 // Gets the computations of a thread's functions as ops of graphs, while lib/graph/trace.h traces.
 //
 //     Tensor softmax(const Tensor& x, int axis) {
-//       const Tensor y = ops::softmax(x, axis);
-//       if (Recorder* r = recorder()) r->note(GraphOp::softmax, {x}, y, {{"axis", axis}});
+//       return call("softmax", {x}, ops::softmax(x, axis),
+//                   [&](Recorder& r, const Tensor& y) { r.note(GraphOp::softmax, {x}, y, {{"axis", axis}}); },
+//                   …);
+//     }
 //
 // If no function notes a tensor, the tensor cannot be an input of a node. The trace then throws, with the name of the
 // op that made the tensor.

@@ -14,7 +14,6 @@
 #include "crisol/ops/view.h"
 #include "ops/check.h"
 #include "ops/conv/conv2d_problem.h"
-#include "ops/rehearsed.h"
 #include "ops/result.h"
 #include "ops/window.h"
 #include "tensor/impl.h"
@@ -61,9 +60,6 @@ class VolumeConvolution {
   Tensor windows_of(const Tensor& padded, const VolumePiece& piece) const;
   /// A piece of the result as (volumes, slices, K, H', W').
   static Tensor piece_of(const Tensor& result, const VolumePiece& piece);
-
-  /// The key of an op with these operands.
-  dispatch::CallKey key(const char* op, std::initializer_list<const Tensor*> operands) const;
 
  private:
   Shape input_, weight_, output_;
@@ -145,16 +141,6 @@ Tensor VolumeConvolution::piece_of(const Tensor& result, const VolumePiece& piec
   return transpose(narrow(volumes, 2, piece.slice, piece.slices), 1, 2);
 }
 
-dispatch::CallKey VolumeConvolution::key(const char* op, std::initializer_list<const Tensor*> operands) const {
-  const Conv3dOptions& o = options_;
-  dispatch::CallKey key = call_key(op, operands,
-                                   {o.stride.d, o.stride.h, o.stride.w, o.padding.d, o.padding.h, o.padding.w,
-                                    o.dilation.d, o.dilation.h, o.dilation.w, o.groups});
-  for (const Shape& shape : {input_, weight_})
-    for (const std::int64_t size : shape) key.add(size);
-  return key;
-}
-
 }  // namespace
 
 Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv3dOptions& options) {
@@ -169,14 +155,12 @@ Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
     return conv2d(reshape(images, c.image_input(count)), filters, bias, c.image_options());
   };
   if (c.is_line()) return reshape(convolve(x, x.size(0)), c.output());
-  return rehearsed(c.key(op, {&x, &weight, &bias}), [&] {
-    const Tensor y = empty(c.output(), DType::f32, x.device()), source = c.padded(x);
-    c.for_pieces(target_of(state_of(x)), [&](const VolumePiece& piece) {
-      const Tensor to = c.piece_of(y, piece);
-      copy_into(to, reshape(convolve(c.windows_of(source, piece), c.images_in(piece)), to.shape()));
-    });
-    return y;
+  const Tensor y = empty(c.output(), DType::f32, x.device()), source = c.padded(x);
+  c.for_pieces(target_of(state_of(x)), [&](const VolumePiece& piece) {
+    const Tensor to = c.piece_of(y, piece);
+    copy_into(to, reshape(convolve(c.windows_of(source, piece), c.images_in(piece)), to.shape()));
   });
+  return y;
 }
 
 Tensor conv3d_backward_data(const Tensor& dy, const Tensor& weight, const Shape& input, const Conv3dOptions& options) {
@@ -190,17 +174,15 @@ Tensor conv3d_backward_data(const Tensor& dy, const Tensor& weight, const Shape&
                                 c.image_options());
   };
   if (c.is_line()) return reshape(gradient(dy, input[0]), input);
-  return rehearsed(c.key(op, {&dy, &weight}), [&] {
-    const Tensor dx = zeros(c.padded_shape(), DType::f32, dy.device());
-    c.for_pieces(target_of(state_of(dy)), [&](const VolumePiece& piece) {
-      const Tensor windows = c.windows_of(dx, piece);
-      const Tensor parts = reshape(gradient(c.piece_of(dy, piece), c.images_in(piece)), windows.shape());
-      // At one tap, the windows share no elements.
-      for (std::int64_t tap = 0; tap < weight.size(2); ++tap)
-        accumulate_into(select(windows, 3, tap), select(parts, 3, tap));
-    });
-    return contiguous(c.without_padding(dx));
+  const Tensor dx = zeros(c.padded_shape(), DType::f32, dy.device());
+  c.for_pieces(target_of(state_of(dy)), [&](const VolumePiece& piece) {
+    const Tensor windows = c.windows_of(dx, piece);
+    const Tensor parts = reshape(gradient(c.piece_of(dy, piece), c.images_in(piece)), windows.shape());
+    // At one tap, the windows share no elements.
+    for (std::int64_t tap = 0; tap < weight.size(2); ++tap)
+      accumulate_into(select(windows, 3, tap), select(parts, 3, tap));
   });
+  return contiguous(c.without_padding(dx));
 }
 
 Tensor conv3d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& weight, const Conv3dOptions& options) {
@@ -214,18 +196,16 @@ Tensor conv3d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& we
                    weight);
   };
   if (c.is_line()) return gradient(dy, x, x.size(0));
-  return rehearsed(c.key(op, {&dy, &x}), [&] {
-    const Tensor source = c.padded(x);
-    Tensor dw;
-    c.for_pieces(target_of(state_of(x)), [&](const VolumePiece& piece) {
-      const Tensor part = gradient(c.piece_of(dy, piece), c.windows_of(source, piece), c.images_in(piece));
-      if (dw.defined())
-        accumulate_into(dw, part);
-      else
-        dw = part;
-    });
-    return dw.defined() ? dw : zeros(weight, DType::f32, x.device());
+  const Tensor source = c.padded(x);
+  Tensor dw;
+  c.for_pieces(target_of(state_of(x)), [&](const VolumePiece& piece) {
+    const Tensor part = gradient(c.piece_of(dy, piece), c.windows_of(source, piece), c.images_in(piece));
+    if (dw.defined())
+      accumulate_into(dw, part);
+    else
+      dw = part;
   });
+  return dw.defined() ? dw : zeros(weight, DType::f32, x.device());
 }
 
 void conv3d_into(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias,

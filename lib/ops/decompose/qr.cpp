@@ -10,7 +10,6 @@
 #include "dispatch/work_split.h"
 #include "ops/decompose/check.h"
 #include "ops/decompose/householder.h"
-#include "ops/rehearsed.h"
 #include "ops/result.h"
 
 namespace crisol::ops {
@@ -64,20 +63,18 @@ Tensor columns_of(const Reflections& reflections, std::int64_t columns) {
 QrResult qr(const Tensor& x, bool complete) {
   require_matrices("qr", x);
   const std::int64_t m = x.size(-2), n = x.size(-1), steps = std::min(m, n), kept = complete ? m : steps;
-  return rehearsed(call_key("qr", {&x}, {complete ? 1 : 0}), [&]() -> QrResult {
-    const Tensor columns = batch_of(x, true);
-    if (x.numel() == 0) {
-      const Tensor unit = eye(m, kept, DType::f32, x.device());
-      return {like_batch(expand(unit, {columns.size(0), m, kept}), x),
-              like_batch(zeros({columns.size(0), kept, n}, DType::f32, x.device()), x)};
-    }
-    const MatrixRows rows = load_rows(columns, false);
-    const Target target = dispatch::target_of(state_of(x));
-    const Reflections made = reflect(rows, sharing_of(target, rows.batch(), n, rows.length()));
-    const Tensor r = triu(transpose(narrow(rows.x, 2, 0, kept), 1, 2));
-    return {like_batch(transpose(columns_of(made, kept), 1, 2), x),
-            like_batch(mul(r, reshape(rows.scales, {rows.batch(), 1, 1})), x)};
-  });
+  const Tensor columns = batch_of(x, true);
+  if (x.numel() == 0) {
+    const Tensor unit = eye(m, kept, DType::f32, x.device());
+    return {like_batch(expand(unit, {columns.size(0), m, kept}), x),
+            like_batch(zeros({columns.size(0), kept, n}, DType::f32, x.device()), x)};
+  }
+  const MatrixRows rows = load_rows(columns, false);
+  const Target target = dispatch::target_of(state_of(x));
+  const Reflections made = reflect(rows, sharing_of(target, rows.batch(), n, rows.length()));
+  const Tensor r = triu(transpose(narrow(rows.x, 2, 0, kept), 1, 2));
+  return {like_batch(transpose(columns_of(made, kept), 1, 2), x),
+          like_batch(mul(r, reshape(rows.scales, {rows.batch(), 1, 1})), x)};
 }
 
 void qr_into(const Tensor& q, const Tensor& r, const Tensor& x, bool complete) {

@@ -13,7 +13,6 @@
 #include "ops/decompose/check.h"
 #include "ops/decompose/householder.h"
 #include "ops/decompose/jacobi.h"
-#include "ops/rehearsed.h"
 #include "ops/result.h"
 
 namespace crisol::ops {
@@ -70,29 +69,25 @@ SvdResult svd(const Tensor& x, bool full_matrices) {
   require_matrices("svd", x);
   const std::int64_t m = x.size(-2), n = x.size(-1), k = std::min(m, n);
   const bool wide = m < n;
-  return rehearsed(call_key("svd", {&x}, {full_matrices ? 1 : 0}), [&]() -> SvdResult {
-    const Tensor columns = batch_of(x, !wide);
-    if (x.numel() == 0) {
-      const std::int64_t batch = columns.size(0), of_u = full_matrices ? m : k, of_v = full_matrices ? n : k;
-      return {like_batch(expand(eye(m, of_u, DType::f32, x.device()), {batch, m, of_u}), x),
-              like_batch(zeros({batch, k}, DType::f32, x.device()), x),
-              like_batch(expand(eye(of_v, n, DType::f32, x.device()), {batch, of_v, n}), x)};
-    }
-    // A wide matrix is transposed, and then U and V are exchanged.
-    const Factors found = factors_of(columns, full_matrices ? Vectors::full : Vectors::reduced);
-    return {like_batch(transpose(wide ? found.v : found.u, 1, 2), x), like_batch(found.s, x),
-            like_batch(wide ? found.u : found.v, x)};
-  });
+  const Tensor columns = batch_of(x, !wide);
+  if (x.numel() == 0) {
+    const std::int64_t batch = columns.size(0), of_u = full_matrices ? m : k, of_v = full_matrices ? n : k;
+    return {like_batch(expand(eye(m, of_u, DType::f32, x.device()), {batch, m, of_u}), x),
+            like_batch(zeros({batch, k}, DType::f32, x.device()), x),
+            like_batch(expand(eye(of_v, n, DType::f32, x.device()), {batch, of_v, n}), x)};
+  }
+  // A wide matrix is transposed, and then U and V are exchanged.
+  const Factors found = factors_of(columns, full_matrices ? Vectors::full : Vectors::reduced);
+  return {like_batch(transpose(wide ? found.v : found.u, 1, 2), x), like_batch(found.s, x),
+          like_batch(wide ? found.u : found.v, x)};
 }
 
 Tensor svdvals(const Tensor& x) {
   require_matrices("svdvals", x);
   const std::int64_t k = std::min(x.size(-2), x.size(-1));
-  return rehearsed(call_key("svdvals", {&x}), [&] {
-    const Tensor columns = batch_of(x, x.size(-2) >= x.size(-1));
-    if (x.numel() == 0) return like_batch(zeros({columns.size(0), k}, DType::f32, x.device()), x);
-    return like_batch(factors_of(columns, Vectors::none).s, x);
-  });
+  const Tensor columns = batch_of(x, x.size(-2) >= x.size(-1));
+  if (x.numel() == 0) return like_batch(zeros({columns.size(0), k}, DType::f32, x.device()), x);
+  return like_batch(factors_of(columns, Vectors::none).s, x);
 }
 
 void svd_into(const Tensor& u, const Tensor& s, const Tensor& vh, const Tensor& x, bool full_matrices) {

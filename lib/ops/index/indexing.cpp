@@ -5,7 +5,6 @@
 
 #include "crisol/dtype_table.h"
 #include "ops/check.h"
-#include "runtime/dry_run.h"
 #include "runtime/verbose.h"
 #include "tensor/recorder.h"
 
@@ -37,7 +36,6 @@ void require_index(const char* op, const Tensor& x, const Tensor& index) {
 void check_indices(const char* op, const Tensor& index, std::int64_t size, std::optional<std::int64_t> ignored) {
   static const std::string wanted = runtime::environment("CRISOL_CHECK_INDICES");
   if (wanted.empty() || wanted == "0") return;
-  if (runtime::in_dry_run() && !runtime::needs_no_kernels()) return;  // Checked when the op runs after the dry run.
   const PauseRecorder pause;
   const std::vector<std::int64_t> values = index.to(DType::i64).to_vector<std::int64_t>();
   for (std::size_t i = 0; i < values.size(); ++i)

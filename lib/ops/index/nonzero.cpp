@@ -1,6 +1,4 @@
 // The positions of elements that are not 0: cl_kernels/index/nonzero.cl.
-#include <utility>
-
 #include "crisol/ops/copy.h"
 #include "crisol/ops/elementwise.h"
 #include "crisol/ops/index.h"
@@ -9,7 +7,6 @@
 #include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/index/indexing.h"
-#include "ops/rehearsed.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -21,10 +18,7 @@ Tensor nonzero(const Tensor& x) {
   if (elements == 0) return empty({0, rank}, DType::i64, x.device());
   runtime::DeviceState& device = state_of(x);
   runtime::BuiltKernel& kernel = runtime::resolve(device, {"index/nonzero.cl", "nonzero", {}});
-  const auto [flags, counts] = rehearsed(call_key("nonzero", {&x}), [&] {
-    const Tensor not_zero = reshape(ne(x, 0), {elements});
-    return std::pair(not_zero, cumsum(not_zero, 0));
-  });
+  const Tensor flags = reshape(ne(x, 0), {elements}), counts = cumsum(flags, 0);
   const auto rows = narrow(counts, 0, elements - 1, 1).item<std::int64_t>();
   const Tensor y = empty({rows, rank}, DType::i64, x.device());
   if (y.numel() == 0) return y;

@@ -12,7 +12,6 @@
 #include "ops/check.h"
 #include "ops/contiguous.h"
 #include "ops/index/indexing.h"
-#include "ops/rehearsed.h"
 #include "ops/sort/sort_rows.h"
 #include "tensor/kernel_args.h"
 
@@ -203,11 +202,9 @@ void run_slices(const ScatterTable& table, const Tensor& y, int at, const Tensor
 Tensor scatter_slices(const ScatterTable& table, const Tensor& x, int axis, const Tensor& index, const Tensor& src,
                       std::int64_t reduction) {
   const int at = check_slices(table.op, x, axis, index, src, reduction);
-  return rehearsed(call_key(table.op, {&x, &index, &src}, {axis, reduction}), [&] {
-    const Tensor y = start_of_result(x, reduction);
-    run_slices(table, y, at, index, src, reduction);
-    return cast(y, x.dtype());
-  });
+  const Tensor y = start_of_result(x, reduction);
+  run_slices(table, y, at, index, src, reduction);
+  return cast(y, x.dtype());
 }
 
 Tensor scatter_elements(const ScatterTable& table, const Tensor& x, int axis, const Tensor& index, const Tensor& src,
@@ -222,18 +219,16 @@ Tensor scatter_elements(const ScatterTable& table, const Tensor& x, int axis, co
             "the index has shape ", index.shape(), ", the source ", src.shape(), ", the tensor ", x.shape(),
             ": along axis ", i, " the index is larger");
   check_indices(op, index, x.shape()[at]);
-  return rehearsed(call_key(op, {&x, &index, &src}, {axis, reduction}), [&] {
-    const Tensor y = start_of_result(x, reduction);
-    Tensor part = y, source = src;
-    for (int i = 0; i < x.dim(); ++i) {
-      if (i != at) part = narrow(part, i, 0, index.shape()[i]);
-      source = narrow(source, i, 0, index.shape()[i]);
-    }
-    const Tensor result = contiguous(part);
-    run(table, result, split_at(part.shape(), at), index, source, index.shape()[at], false, reduction, -1);
-    if (!part.is_contiguous()) copy_into(part, result);
-    return cast(y, x.dtype());
-  });
+  const Tensor y = start_of_result(x, reduction);
+  Tensor part = y, source = src;
+  for (int i = 0; i < x.dim(); ++i) {
+    if (i != at) part = narrow(part, i, 0, index.shape()[i]);
+    source = narrow(source, i, 0, index.shape()[i]);
+  }
+  const Tensor result = contiguous(part);
+  run(table, result, split_at(part.shape(), at), index, source, index.shape()[at], false, reduction, -1);
+  if (!part.is_contiguous()) copy_into(part, result);
+  return cast(y, x.dtype());
 }
 
 }  // namespace
@@ -262,14 +257,11 @@ void index_write(const Tensor& x, int axis, const Tensor& index, const Tensor& s
   const ScatterTable& table = accumulate ? index_add_table : index_copy_table;
   const std::int64_t reduction = accumulate ? adding : ScatterProblem::replaces;
   const int at = check_slices(table.op, x, axis, index, src, reduction);
-  const bool shared = src.shares_storage_with(x);
-  rehearsed(call_key(table.op, {&x, &index, &src}, {axis, reduction, shared ? 1 : 0}), [&] {
-    const Tensor source = shared ? clone(src) : src;
-    const bool direct = x.is_contiguous() && computed_dtype(x.dtype(), reduction) == x.dtype();
-    const Tensor y = direct ? x : start_of_result(x, reduction);
-    run_slices(table, y, at, index, source, reduction);
-    if (!direct) copy_into(x, y);
-  });
+  const Tensor source = src.shares_storage_with(x) ? clone(src) : src;
+  const bool direct = x.is_contiguous() && computed_dtype(x.dtype(), reduction) == x.dtype();
+  const Tensor y = direct ? x : start_of_result(x, reduction);
+  run_slices(table, y, at, index, source, reduction);
+  if (!direct) copy_into(x, y);
 }
 
 Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {

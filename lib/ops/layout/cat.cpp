@@ -2,11 +2,9 @@
 #include "crisol/ops/cat.h"
 
 #include "base/text.h"
-#include "crisol/ops/copy.h"
 #include "crisol/ops/view.h"
-#include "ops/rehearsed.h"
+#include "ops/contiguous.h"
 #include "ops/result.h"
-#include "tensor/impl.h"
 
 namespace crisol::ops {
 
@@ -28,18 +26,19 @@ void check_alike(const char* op, const std::vector<Tensor>& tensors, int axis, i
   }
 }
 
-// The joined tensors, of this shape. `copy` copies them to the tensor that it gets.
-template <class Copy>
-Tensor join(const char* op, const std::vector<Tensor>& tensors, int axis, const Shape& shape, const Tensor* into,
-            Copy copy) {
+// The joined tensors, of this shape. Tensor i goes to place(result, i). All copies are resolved before the first one is
+// queued, because they may write to a given tensor.
+template <class Place>
+Tensor join(const char* op, const std::vector<Tensor>& tensors, const Shape& shape, const Tensor* into, Place place) {
   std::vector<const Tensor*> inputs;
   if (into != nullptr)
     for (const Tensor& tensor : tensors) inputs.push_back(&tensor);
   const Tensor& first = tensors.front();
   Result result(op, into, shape, first.dtype(), first.device(), inputs, Result::Layout::any);
-  dispatch::CallKey key = call_key(op, tensors, {axis});
-  add_tensor(key, result.place());
-  rehearsed(key, [&] { copy(result.place()); });
+  std::vector<std::function<void()>> copies;
+  copies.reserve(tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i) copies.push_back(prepare_copy(place(result.place(), i), tensors[i]));
+  for (const auto& copy : copies) copy();
   return result.done();
 }
 
@@ -50,12 +49,11 @@ Tensor cat(const std::vector<Tensor>& tensors, int axis, const Tensor* into) {
   Shape shape = tensors.front().shape();
   shape[at] = 0;
   for (const Tensor& tensor : tensors) shape[at] += tensor.size(at);
-  return join("cat", tensors, at, shape, into, [&](const Tensor& result) {
-    std::int64_t start = 0;
-    for (const Tensor& tensor : tensors) {
-      copy_into(narrow(result, at, start, tensor.size(at)), tensor);
-      start += tensor.size(at);
-    }
+  std::int64_t end = 0;
+  return join("cat", tensors, shape, into, [&](const Tensor& result, std::size_t i) {
+    const std::int64_t start = end;
+    end += tensors[i].size(at);
+    return narrow(result, at, start, end - start);
   });
 }
 
@@ -66,14 +64,8 @@ Tensor stack(const std::vector<Tensor>& tensors, int axis, const Tensor* into) {
   check_alike("stack", tensors, -1, axis);
   Shape stacked = shape;
   stacked.insert(at, static_cast<std::int64_t>(tensors.size()));
-  return join("stack", tensors, at, stacked, into, [&](const Tensor& result) {
-    const Shape& strides = result.strides();
-    Shape inner = strides;
-    inner.erase(at);
-    for (std::size_t i = 0; i < tensors.size(); ++i)
-      copy_into(make_view(result, shape, inner, result.offset() + static_cast<std::int64_t>(i) * strides[at]),
-                tensors[i]);
-  });
+  return join("stack", tensors, stacked, into,
+              [&](const Tensor& result, std::size_t i) { return select(result, at, static_cast<std::int64_t>(i)); });
 }
 
 }  // namespace

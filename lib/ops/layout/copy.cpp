@@ -11,6 +11,7 @@
 #include "crisol/dtype_table.h"
 #include "ops/check.h"
 #include "ops/collapse.h"
+#include "ops/contiguous.h"
 #include "ops/layout/fill_plan.h"
 #include "ops/layout/transpose_copy.h"
 #include "ops/overlap.h"
@@ -82,25 +83,45 @@ Tensor through_host(const Tensor& src, Device device) {
   return from_bytes(bytes.data(), src.shape(), src.dtype(), device);
 }
 
-}  // namespace
-
-void copy_into(const Tensor& dst, const Tensor& src) {
+// The checks of a copy. Returns whether there is something to copy.
+bool check_copy(const Tensor& dst, const Tensor& src) {
   require(dst.defined() && src.defined(), "copy_into", "a tensor is undefined");
   require_no_overlap("copy_into", dst);
   require(broadcast_shape("copy_into", dst.shape(), src.shape()) == dst.shape(), "copy_into", "shape ", src.shape(),
           " does not broadcast to ", dst.shape());
-  if (src.device() != dst.device()) return copy_into(dst, through_host(src, dst.device()));
+  if (src.device() != dst.device()) return true;
   const Overlap overlap = overlap_of(src, dst);
-  if (overlap == Overlap::same) return;
+  if (overlap == Overlap::same) return false;
   require(overlap == Overlap::none, "copy_into", "source of shape ", src.shape(), " and destination of shape ",
           dst.shape(), " share a part of their elements; clone() the source");
-  if (dst.dtype() == src.dtype()) {
-    const bool in_order = dst.shape() == src.shape() && dst.is_contiguous() && src.is_contiguous();
-    if (in_order && !copies_by_kernel(dst)) return copy_bytes(dst, src);
-    if (!in_order && transpose_copy(dst, src)) return;
-  }
+  return true;
+}
+
+bool in_order(const Tensor& dst, const Tensor& src) {
+  return dst.dtype() == src.dtype() && dst.shape() == src.shape() && dst.is_contiguous() && src.is_contiguous();
+}
+
+}  // namespace
+
+void copy_into(const Tensor& dst, const Tensor& src) {
+  if (!check_copy(dst, src)) return;
+  if (src.device() != dst.device()) return copy_into(dst, through_host(src, dst.device()));
+  const bool same_order = in_order(dst, src);
+  if (same_order && !copies_by_kernel(dst)) return copy_bytes(dst, src);
+  if (const PreparedPtr transposes = same_order ? nullptr : prepare_transposes(dst, src))
+    return launch(*transposes, {in(src), out(dst)});
   const Tensor* input = &src;
   copy_kernels(src.dtype(), dst.dtype()).run_into("copy_into", {&input, 1}, {}, {&dst, 1});
+}
+
+std::function<void()> prepare_copy(const Tensor& dst, const Tensor& src) {
+  if (!check_copy(dst, src)) return [] {};
+  if (src.device() != dst.device()) return prepare_copy(dst, through_host(src, dst.device()));
+  const bool same_order = in_order(dst, src);
+  if (same_order && !copies_by_kernel(dst)) return [dst, src] { copy_bytes(dst, src); };
+  if (PreparedPtr transposes = same_order ? nullptr : prepare_transposes(dst, src))
+    return [dst, src, transposes] { launch(*transposes, {in(src), out(dst)}); };
+  return copy_kernels(src.dtype(), dst.dtype()).prepare("copy_into", src, dst);
 }
 
 Tensor clone(const Tensor& x) {

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/view.h"
-#include "ops/rehearsed.h"
+#include "ops/contiguous.h"
 #include "ops/result.h"
 
 namespace crisol::ops {
@@ -41,10 +41,9 @@ Tensor pad(const Tensor& x, const std::vector<AxisPadding>& paddings, double val
     from = narrow(from, axis, cut_before, kept);
     to = narrow(to, axis, std::max<std::int64_t>(padding.before, 0), kept);
   }
-  rehearsed(call_key("pad", {&from, &to, &result.place()}, {grows ? 1 : 0}), [&] {
-    if (grows) fill_into(result.place(), value);
-    copy_into(to, from);
-  });
+  const auto copy = prepare_copy(to, from);
+  if (grows) fill_into(result.place(), value);
+  copy();
   return result.done();
 }
 

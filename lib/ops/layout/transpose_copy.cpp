@@ -99,12 +99,10 @@ bool is_worth_transposing(const Tensor& x) {
   return x.numel() >= worth_it && x.strides().back() != 1 && as_transposes(x, x.shape(), contiguous_strides(x.shape()));
 }
 
-bool transpose_copy(const Tensor& dst, const Tensor& src) {
+PreparedPtr prepare_transposes(const Tensor& dst, const Tensor& src) {
+  if (dst.dtype() != src.dtype()) return nullptr;
   const std::optional<TransposeProblem> problem = as_transposes(src, dst.shape(), dst.strides());
-  if (!problem) return false;
-  const PreparedPtr prepared = prepare(table, *problem, state_of(dst));
-  launch(*prepared, {in(src), out(dst)});
-  return true;
+  return problem ? prepare(table, *problem, state_of(dst)) : nullptr;
 }
 
 }  // namespace crisol::ops

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "crisol/tensor.h"
-#include "dispatch/plan.h"
+#include "dispatch/choose.h"
 #include "dispatch/problem_key.h"
 #include "dispatch/target.h"
 
@@ -33,9 +33,9 @@ struct TransposeProblem {
 /// The plan that transposes tiles in local memory, as on GPUs.
 dispatch::Plan plan_transposes(const TransposeProblem& problem, const dispatch::Target& target);
 
-/// If the copy is such a transpose and elements have 4 bytes, queues it and returns true. The caller has checked that
-/// the dtypes are equal, that src broadcasts to dst, and devices and overlap.
-bool transpose_copy(const Tensor& dst, const Tensor& src);
+/// The kernel of such a copy of elements of 4 bytes, for the operands src and dst. Null if the copy is no transpose.
+/// The caller has checked that src broadcasts to dst, and devices and overlap.
+dispatch::PreparedPtr prepare_transposes(const Tensor& dst, const Tensor& src);
 
 /// Whether x is large, and contiguous along another axis than the last. Kernels that walk along the last axis read a
 /// contiguous copy many times faster than such a tensor.

@@ -1,6 +1,7 @@
 // The kernels of one expression graph (cl_kernels/pointwise/pointwise.cl) and their launch over tensors.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <span>
@@ -37,6 +38,9 @@ class PointwiseKernels {
   /// Writes to existing tensors. They must have the same shape, to which the inputs broadcast, and the same strides, of
   /// any kind. An input may be an output, but must not overlap an output in another way. Also refuses expanded outputs.
   void run_into(const char* op, Inputs inputs, Scalars scalars, std::span<const Tensor> outputs) const;
+  /// Resolves the kernel of run_into for one input and one output, without numbers. The function that it returns queues
+  /// the launch. The caller has checked the tensors.
+  std::function<void()> prepare(const char* op, const Tensor& x, const Tensor& y) const;
   /// Writes one result to `into`, which must have the shape that the inputs broadcast to, or makes a new tensor if
   /// `into` is nullptr. Gives the result.
   Tensor run_once(const char* op, Inputs inputs, Scalars scalars, const Tensor* into) const;

@@ -55,56 +55,73 @@ bool has_too_many_axes(Inputs inputs, const Tensor& output) {
   return collapse(output.shape(), strides.span()).shape.rank() > runtime::kernel_axes;
 }
 
-void launch(const PointwiseKernels& kernels, Inputs inputs, Scalars scalars, std::span<const Tensor> outputs,
-            bool in_place);
+// A launch over tensors. The constructor resolves its kernels, and queues nothing. The tensors must outlive it.
+class Launch {
+ public:
+  Launch(const PointwiseKernels& kernels, Inputs inputs, std::span<const Tensor> outputs, bool in_place);
+  void queue(Scalars scalars) const;
+
+ private:
+  void queue_slices(Scalars scalars) const;
+
+  const PointwiseKernels& kernels_;
+  const Inputs inputs_;
+  const std::span<const Tensor> outputs_;
+  const bool in_place_;
+  std::vector<Contiguous> copies_;
+  FixedList<const Tensor*, Graph::max_inputs> read_;  ///< The inputs, or their copies.
+  PreparedPtr prepared_;                              ///< Null if one launch cannot walk along all axes.
+};
+
+Launch::Launch(const PointwiseKernels& kernels, Inputs inputs, std::span<const Tensor> outputs, bool in_place)
+    : kernels_(kernels), inputs_(inputs), outputs_(outputs), in_place_(in_place) {
+  const Tensor& first = outputs[0];
+  if (first.numel() == 0 || runtime::in_dry_run() || has_too_many_axes(inputs, first)) return;
+  FixedList<Shape, Loop::max_operands> strides;
+  const std::size_t scalars = kernels.graph().scalar_count();
+  const bool crowded = parameter_bytes(inputs.size(), outputs.size(), scalars, first.dim()) > 1024;
+  for (const Tensor* x : inputs) {
+    const bool expands = crowded && (!x->is_contiguous() || x->shape() != first.shape());
+    if (expands || (!in_place && !x->is_contiguous() && is_worth_transposing(*x))) {
+      copies_.reserve(inputs.size());  // Reserves, because the copies must not move later.
+      x = &copies_.emplace_back(expands ? expand(*x, first.shape()) : *x).layout();
+    }
+    read_.add(x);
+    strides.add(broadcast_strides(*x, first.shape()));
+  }
+  strides.add(first.strides());
+  const PointwiseProblem problem = problem_of(kernels, read_.span(), outputs, strides.span(), in_place);
+  prepared_ = prepare(pointwise_table, problem.key_bytes(strides.count()), state_of(first));
+}
+
+void Launch::queue(Scalars scalars) const {
+  if (outputs_[0].numel() == 0 || runtime::in_dry_run()) return;
+  if (prepared_ == nullptr) return queue_slices(scalars);
+  for (const Contiguous& copy : copies_) copy.filled();
+  FixedList<OperandView, Graph::max_inputs + Graph::max_outputs> views;
+  for (const Tensor* x : read_.span()) views.add(in(*x));
+  for (const Tensor& y : outputs_) views.add(out(y));
+  Numbers numbers;
+  for (std::size_t i = 0; i < scalars.size(); ++i)
+    numbers.add(number_argument(scalars[i], kernels_.graph().scalar_dtype(i)));
+  launch(*prepared_, views.span(), numbers.span());
+}
 
 // One launch for each index of the shortest axis.
-void launch_slices(const PointwiseKernels& kernels, Inputs inputs, Scalars scalars, std::span<const Tensor> outputs,
-                   bool in_place) {
-  const Shape& shape = outputs[0].shape();
+void Launch::queue_slices(Scalars scalars) const {
+  const Shape& shape = outputs_[0].shape();
   int axis = -1;
   for (int i = 0; i < shape.rank(); ++i)
     if (shape[i] > 1 && (axis < 0 || shape[i] < shape[axis])) axis = i;
   for (std::int64_t index = 0; index < shape[axis]; ++index) {
     std::vector<Tensor> parts_of_inputs, parts_of_outputs;
     std::vector<const Tensor*> read;
-    parts_of_inputs.reserve(inputs.size());
-    for (const Tensor* x : inputs)
+    parts_of_inputs.reserve(inputs_.size());
+    for (const Tensor* x : inputs_)
       read.push_back(&parts_of_inputs.emplace_back(select(expand(*x, shape), axis, index)));
-    for (const Tensor& y : outputs) parts_of_outputs.push_back(select(y, axis, index));
-    launch(kernels, read, scalars, parts_of_outputs, in_place);
+    for (const Tensor& y : outputs_) parts_of_outputs.push_back(select(y, axis, index));
+    Launch(kernels_, read, parts_of_outputs, in_place_).queue(scalars);
   }
-}
-
-void launch(const PointwiseKernels& kernels, Inputs inputs, Scalars scalars, std::span<const Tensor> outputs,
-            bool in_place) {
-  const Tensor& first = outputs[0];
-  if (first.numel() == 0 || runtime::needs_no_kernels()) return;
-  if (has_too_many_axes(inputs, first)) return launch_slices(kernels, inputs, scalars, outputs, in_place);
-  std::vector<Contiguous> copies;
-  FixedList<const Tensor*, Graph::max_inputs> read;
-  FixedList<Shape, Loop::max_operands> strides;
-  const bool crowded = parameter_bytes(inputs.size(), outputs.size(), scalars.size(), first.dim()) > 1024;
-  for (const Tensor* x : inputs) {
-    const bool expands = crowded && (!x->is_contiguous() || x->shape() != first.shape());
-    if (expands || (!in_place && !x->is_contiguous() && is_worth_transposing(*x))) {
-      copies.reserve(inputs.size());  // Reserves, because the copies must not move later.
-      x = &copies.emplace_back(expands ? expand(*x, first.shape()) : *x).layout();
-    }
-    read.add(x);
-    strides.add(broadcast_strides(*x, first.shape()));
-  }
-  strides.add(first.strides());
-  const PointwiseProblem problem = problem_of(kernels, read.span(), outputs, strides.span(), in_place);
-  const PreparedPtr prepared = prepare(pointwise_table, problem.key_bytes(strides.count()), state_of(first));
-  for (const Contiguous& copy : copies) copy.filled();
-  FixedList<OperandView, Graph::max_inputs + Graph::max_outputs> views;
-  for (const Tensor* x : read.span()) views.add(in(*x));
-  for (const Tensor& y : outputs) views.add(out(y));
-  Numbers numbers;
-  for (std::size_t i = 0; i < scalars.size(); ++i)
-    numbers.add(number_argument(scalars[i], kernels.graph().scalar_dtype(i)));
-  launch(*prepared, views.span(), numbers.span());
 }
 
 Shape joint_shape(const char* op, Inputs inputs) {
@@ -155,7 +172,7 @@ void PointwiseKernels::run(const char* op, Inputs inputs, Scalars scalars, std::
   const Shape shape = joint_shape(op, inputs);
   for (std::size_t i = 0; i < outputs.size(); ++i)
     outputs[i] = empty(shape, graph_.output_dtype(i), inputs[0]->device());
-  launch(*this, inputs, scalars, outputs, false);
+  Launch(*this, inputs, outputs, false).queue(scalars);
 }
 
 void PointwiseKernels::run_into(const char* op, Inputs inputs, Scalars scalars, std::span<const Tensor> outputs) const {
@@ -185,7 +202,23 @@ void PointwiseKernels::run_into(const char* op, Inputs inputs, Scalars scalars, 
       in_place = in_place || overlap == Overlap::same;
     }
   }
-  launch(*this, inputs, scalars, outputs, in_place);
+  Launch(*this, inputs, outputs, in_place).queue(scalars);
+}
+
+std::function<void()> PointwiseKernels::prepare(const char* op, const Tensor& x, const Tensor& y) const {
+  struct Owned {
+    Owned(const PointwiseKernels& kernels, const Tensor& from, const Tensor& to)
+        : x(from), y(to), input(&x), launch(kernels, {&input, 1}, {&y, 1}, false) {}
+
+    const Tensor x, y;
+    const Tensor* const input;
+    const Launch launch;
+  };
+  const runtime::OpScope scope(op);
+  return [op, owned = std::make_shared<const Owned>(*this, x, y)] {
+    const runtime::OpScope queues(op);
+    owned->launch.queue({});
+  };
 }
 
 Tensor PointwiseKernels::run_once(const char* op, Inputs inputs, Scalars scalars, const Tensor* into) const {

@@ -10,7 +10,6 @@
 #include "ops/check.h"
 #include "ops/index/indexing.h"
 #include "ops/random/draw.h"
-#include "ops/rehearsed.h"
 #include "ops/result.h"
 
 namespace crisol::ops {
@@ -87,11 +86,9 @@ Tensor without_replacement(const Tensor& weights, std::int64_t count, const Gene
 Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replacement, const Generator& generator) {
   check(weights, num_samples, replacement, generator);
   const std::int64_t n = weights.shape().back();
-  const Tensor samples = rehearsed(call_key(op, {&weights}, {num_samples, replacement ? 1 : 0}), [&] {
-    const Tensor rows = contiguous(cast(reshape(weights, {weights.numel() / n, n}), DType::f32));
-    return replacement ? with_replacement(rows, num_samples, generator)
-                       : without_replacement(rows, num_samples, generator);
-  });
+  const Tensor rows = contiguous(cast(reshape(weights, {weights.numel() / n, n}), DType::f32));
+  const Tensor samples =
+      replacement ? with_replacement(rows, num_samples, generator) : without_replacement(rows, num_samples, generator);
   check_indices(op, samples, n);
   return weights.dim() == 1 ? reshape(samples, {num_samples}) : samples;
 }

@@ -11,7 +11,6 @@
 #include "crisol/ops/view.h"
 #include "ops/check.h"
 #include "ops/index/indexing.h"
-#include "ops/rehearsed.h"
 
 namespace crisol::ops {
 
@@ -49,16 +48,14 @@ Tensor sample_logits(const Tensor& logits, double temperature, std::int64_t top_
   const Shape shape = logits.dim() == 1 ? Shape{} : Shape{rows};
   if (rows == 0) return empty(shape, DType::i64, logits.device());
   const bool greedy = temperature < FLT_MIN, all = top_k == 0 || top_k == n;
-  return rehearsed(call_key(table.op, {&logits}, {top_k, greedy ? 1 : 0}), [&] {
-    const Tensor scores = cast(reshape(logits, {rows, n}), DType::f32);
-    if (greedy) return reshape(argmax(scores, {1}), shape);
-    if (all) return reshape(multinomial(probabilities(scores, temperature), 1, true, generator), shape);
-    const SortResult best = topk(scores, top_k);
-    const Tensor picked = multinomial(probabilities(best.values, temperature), 1, true, generator);
-    // -1: the class of a row for which nothing was drawn.
-    constexpr auto none = static_cast<std::uint64_t>(std::int64_t{-1});
-    return reshape(gather_or(table, best.indices, 1, picked, none, 0), shape);
-  });
+  const Tensor scores = cast(reshape(logits, {rows, n}), DType::f32);
+  if (greedy) return reshape(argmax(scores, {1}), shape);
+  if (all) return reshape(multinomial(probabilities(scores, temperature), 1, true, generator), shape);
+  const SortResult best = topk(scores, top_k);
+  const Tensor picked = multinomial(probabilities(best.values, temperature), 1, true, generator);
+  // -1: the class of a row for which nothing was drawn.
+  constexpr auto none = static_cast<std::uint64_t>(std::int64_t{-1});
+  return reshape(gather_or(table, best.indices, 1, picked, none, 0), shape);
 }
 
 Tensor sample_logits(const Tensor& logits, double temperature, std::int64_t top_k) {

@@ -8,7 +8,6 @@
 #include "ops/check.h"
 #include "ops/contiguous.h"
 #include "ops/reduce/lines.h"
-#include "ops/rehearsed.h"
 #include "ops/result.h"
 #include "tensor/kernel_args.h"
 
@@ -47,16 +46,14 @@ Tensor cumprod_backward(const Tensor& dy, const Tensor& x, const Tensor& y, int 
   if (x.dim() == 0) return clone(dy);
   const int at = normalized_axis(op, axis, x.dim());
   if (x.numel() == 0) return clone(dy);
-  return rehearsed(call_key(op, {&dy, &x, &y}, {axis}), [&] {
-    const Contiguous more(dy, DType::f32), factors(x, DType::f32);
-    const Tensor suffixes = empty(x.shape(), DType::f32, x.device());
-    Lines(x, at).backward({"reduce/cumprod.cl", "suffixes", {{"T", "float"}}}, in(more), in(factors), out(suffixes));
-    Shape one = x.shape();
-    one[at] = 1;
-    const Tensor before =
-        cat({ones(one, DType::f32, x.device()), narrow(cast(y, DType::f32), at, 0, x.shape()[at] - 1)}, at);
-    return cast(mul(suffixes, before), dy.dtype());
-  });
+  const Contiguous more(dy, DType::f32), factors(x, DType::f32);
+  const Tensor suffixes = empty(x.shape(), DType::f32, x.device());
+  Lines(x, at).backward({"reduce/cumprod.cl", "suffixes", {{"T", "float"}}}, in(more), in(factors), out(suffixes));
+  Shape one = x.shape();
+  one[at] = 1;
+  const Tensor before =
+      cat({ones(one, DType::f32, x.device()), narrow(cast(y, DType::f32), at, 0, x.shape()[at] - 1)}, at);
+  return cast(mul(suffixes, before), dy.dtype());
 }
 
 }  // namespace crisol::ops

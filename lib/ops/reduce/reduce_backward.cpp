@@ -11,7 +11,6 @@
 #include "ops/pointwise/pointwise.h"
 #include "ops/reduce/reduce_axes.h"
 #include "ops/reduce/reduce_tensor.h"
-#include "ops/rehearsed.h"
 #include "tensor/impl.h"
 
 namespace crisol::ops {
@@ -47,12 +46,6 @@ constexpr PointwiseRow row_of(const char* op, std::array<const char*, 3> inputs,
           forward};
 }
 
-dispatch::CallKey key_of(const char* op, std::initializer_list<const Tensor*> operands, const Shape& axes) {
-  dispatch::CallKey key = call_key(op, operands);
-  for (const std::int64_t axis : axes) key.add(axis);
-  return key;
-}
-
 }  // namespace
 
 Tensor sum_to(const Tensor& x, const Shape& shape) {
@@ -85,12 +78,10 @@ Tensor prod_backward(const Tensor& dy, const Tensor& x, const Shape& axes) {
   // gradient. If there are more, no element has one.
   static const ReduceRule others{op, Combine::prod, ReduceTypes::floating, "(x == (T)(0)) ? (T)(1) : x"};
   static const ReduceRule zeros{op, Combine::sum, ReduceTypes::floating, "(x == (T)(0)) ? (T)(1) : (T)(0)"};
-  return rehearsed(key_of(op, {&dy, &x}, axes), [&] {
-    const Tensor product = reduce(others, x, axes, true).values, count = reduce(zeros, x, axes, true).values;
-    static constexpr PointwiseRow share =
-        row_of(op, {"x", "p", "z"}, "(x == 0.0f) ? ((z == 1.0f) ? p : (T)(0.0f)) : ((z == 0.0f) ? p / x : (T)(0.0f))");
-    return mul(pointwise(share, {x, product, count}), at.dy);
-  });
+  const Tensor product = reduce(others, x, axes, true).values, count = reduce(zeros, x, axes, true).values;
+  static constexpr PointwiseRow share =
+      row_of(op, {"x", "p", "z"}, "(x == 0.0f) ? ((z == 1.0f) ? p : (T)(0.0f)) : ((z == 0.0f) ? p / x : (T)(0.0f))");
+  return mul(pointwise(share, {x, product, count}), at.dy);
 }
 
 Tensor max_backward(const Tensor& dy, const Tensor& x, const Tensor& y, const Shape& axes) {
@@ -98,10 +89,8 @@ Tensor max_backward(const Tensor& dy, const Tensor& x, const Tensor& y, const Sh
   // If the result is NaN, the gradient goes to the elements that are NaN.
   static constexpr PointwiseRow equal =
       row_of("max_backward", {"x", "y"}, "((x == y) | ((x != x) & (y != y))) ? (T)(1.0f) : (T)(0.0f)");
-  return rehearsed(key_of("max_backward", {&dy, &x, &y}, axes), [&] {
-    const Tensor hits = pointwise(equal, {x, at.y});
-    return mul(hits, div(at.dy, sum(hits, axes, true)));
-  });
+  const Tensor hits = pointwise(equal, {x, at.y});
+  return mul(hits, div(at.dy, sum(hits, axes, true)));
 }
 
 Tensor max_with_indices_backward(const Tensor& dy, const Tensor& indices, const Shape& x_shape, int axis) {
@@ -112,29 +101,23 @@ Tensor max_with_indices_backward(const Tensor& dy, const Tensor& indices, const 
   require(at.dtype() == DType::i64, op, "the indices are ", at.dtype(), ", must be i64");
   Shape along = Shape::filled(x_shape.rank(), 1);
   along[axis] = x_shape[axis];
-  return rehearsed(call_key(op, {&dy, &indices}, {axis, x_shape[axis]}), [&] {
-    const Tensor numbers = reshape(arange(0, static_cast<double>(x_shape[axis]), 1, DType::i64, dy.device()), along);
-    return where(eq(numbers, at), gradient, 0);
-  });
+  const Tensor numbers = reshape(arange(0, static_cast<double>(x_shape[axis]), 1, DType::i64, dy.device()), along);
+  return where(eq(numbers, at), gradient, 0);
 }
 
 Tensor var_backward(const Tensor& dy, const Tensor& x, const Shape& axes, double correction) {
   const Spread at = spread_over("var_backward", dy, x, nullptr, axes);
-  return rehearsed(key_of("var_backward", {&dy, &x}, axes), [&] {
-    const Tensor middle = mean(x, axes, true);
-    static constexpr PointwiseRow slope = row_of("var_backward", {"x", "m", "g"}, "(x - m) * g * factor", "factor");
-    const double factor = 2 / std::fmax(0.0, static_cast<double>(at.count) - correction);
-    return pointwise(slope, {x, middle, at.dy}, {factor});
-  });
+  const Tensor middle = mean(x, axes, true);
+  static constexpr PointwiseRow slope = row_of("var_backward", {"x", "m", "g"}, "(x - m) * g * factor", "factor");
+  const double factor = 2 / std::fmax(0.0, static_cast<double>(at.count) - correction);
+  return pointwise(slope, {x, middle, at.dy}, {factor});
 }
 
 Tensor stddev_backward(const Tensor& dy, const Tensor& x, const Tensor& y, const Shape& axes, double correction) {
   const Spread at = spread_over("stddev_backward", dy, x, &y, axes);
   static constexpr PointwiseRow root =
       row_of("stddev_backward", {"g", "y"}, "(y == 0.0f) ? (T)(0.0f) : g / (y * 2.0f)");
-  return rehearsed(key_of("stddev_backward", {&dy, &x, &y}, axes), [&] {
-    return var_backward(pointwise(root, {at.dy, at.y}), x, axes, correction);
-  });
+  return var_backward(pointwise(root, {at.dy, at.y}), x, axes, correction);
 }
 
 Tensor norm_backward(const Tensor& dy, const Tensor& x, const Tensor& y, double p, const Shape& axes) {
@@ -143,11 +126,9 @@ Tensor norm_backward(const Tensor& dy, const Tensor& x, const Tensor& y, double 
   if (p == 0) return full(x.shape(), 0, x.dtype(), x.device());
   if (std::isinf(p)) {
     static constexpr PointwiseRow equal = row_of(op, {"x", "y"}, "(fabs(x) == y) ? sign(x) : (T)(0.0f)");
-    return rehearsed(key_of(op, {&dy, &x, &y}, axes), [&] {
-      const Tensor hits = pointwise(equal, {x, at.y});
-      // The sum of squares is 0 if the norm is 0 or NaN.
-      return mul(hits, div(at.dy, maximum(sum(mul(hits, hits), axes, true), 1)));
-    });
+    const Tensor hits = pointwise(equal, {x, at.y});
+    // The sum of squares is 0 if the norm is 0 or NaN.
+    return mul(hits, div(at.dy, maximum(sum(mul(hits, hits), axes, true), 1)));
   }
   if (p == 1) {
     static constexpr PointwiseRow side = row_of(op, {"x", "g"}, "sign(x) * g");

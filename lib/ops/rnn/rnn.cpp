@@ -7,7 +7,6 @@
 #include "crisol/ops/reduce.h"
 #include "crisol/ops/view.h"
 #include "ops/contiguous.h"
-#include "ops/rehearsed.h"
 #include "ops/rnn/rnn_check.h"
 #include "ops/rnn/rnn_problem.h"
 #include "tensor/kernel_args.h"
@@ -30,17 +29,6 @@ const Table<RnnForward> forward_table("rnn_forward", forward_variants);
 const Table<RnnBackward> backward_table("rnn_backward", backward_variants);
 
 Tensor contiguous_or_none(const Tensor& x) { return x.defined() ? contiguous(x) : x; }
-
-/// The key of a call: the shapes, and the options that do not follow from shapes.
-dispatch::CallKey key_of(const char* op, const RnnInput& input, const RnnWeights& w, const RnnOptions& options,
-                         std::initializer_list<const Tensor*> others, std::initializer_list<std::int64_t> settings) {
-  dispatch::CallKey key = call_key(op,
-                                   {&input.x, &input.h0, &input.c0, &input.lengths, &w.weight_ih, &w.weight_hh,
-                                    &w.bias_ih, &w.bias_hh, &w.weight_hr},
-                                   settings);
-  for (const Tensor* const x : others) add_tensor(key, *x);
-  return key.add(static_cast<std::int64_t>(options.cell)).add(std::int64_t{options.reverse});
-}
 
 /// `wanted`, or `other` if `wanted` is undefined. The plan then does not read it.
 template <class Operand>
@@ -213,14 +201,9 @@ RnnInputGradients rnn_backward(const RnnOutputGradients& dy, const RnnInput& inp
   const char* const op = backward_table.op;
   const RnnSizes s = check_rnn(op, input, weights, options);
   check_rnn_gradients(op, s, dy, input, weights, saved);
-  const auto key =
-      key_of(op, input, weights, options, {&dy.y, &dy.h_n, &dy.c_n, &saved.states},
-             {wanted.x, wanted.weight_ih, wanted.weight_hh, wanted.bias_ih, wanted.bias_hh, wanted.weight_hr});
-  return rehearsed(key, [&] {
-    const Gradients g = gradients_of(s, weights.weight_hr.defined(), input.x.device());
-    if (s.batch > 0) run_backward(s, dy, input, weights, saved, g);
-    return finish_backward(s, input, weights, saved, g, wanted);
-  });
+  const Gradients g = gradients_of(s, weights.weight_hr.defined(), input.x.device());
+  if (s.batch > 0) run_backward(s, dy, input, weights, saved, g);
+  return finish_backward(s, input, weights, saved, g, wanted);
 }
 
 }  // namespace crisol::ops

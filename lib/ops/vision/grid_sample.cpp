@@ -66,7 +66,7 @@ struct Sampling {
   }
   /// Makes the kernel, for an op that queues other work before it.
   void resolve(const char* entry) const {
-    if (!runtime::needs_no_kernels()) static_cast<void>(runtime::resolve(device, spec(entry)));
+    if (!runtime::in_dry_run()) static_cast<void>(runtime::resolve(device, spec(entry)));
   }
 
   template <class... Operands>

@@ -10,7 +10,6 @@
 #include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
-#include "ops/rehearsed.h"
 #include "tensor/kernel_args.h"
 #include "vision/parameters.h"
 
@@ -43,17 +42,14 @@ Tensor non_max_suppression(const Tensor& boxes, const Tensor& scores, const NonM
                                              .unused = 0};
   const Tensor selected = empty({rows, most}, DType::i32, boxes.device());
   const Tensor taken = empty({rows}, DType::i32, boxes.device());
-  const Tensor ends = rehearsed(call_key(op, {&boxes, &scores}), [&] {
-    const SortResult sorted = sort(scores, -1, true);
-    const Contiguous places(boxes), values(sorted.values), order(sorted.indices);
-    in_launches(dispatch::target_of(device), count, most + 1, [&](std::int64_t begin, std::int64_t end) {
-      runtime::launch(device, select, runtime::flat_range(device, rows), in(places), in(values), in(order),
-                      out(selected), out(taken), runtime::KernelArg(&sizes, sizeof sizes),
-                      static_cast<float>(options.iou_threshold), static_cast<float>(options.score_threshold), begin,
-                      end);
-    });
-    return cumsum(cast(taken, DType::i64), 0);
+  const SortResult sorted = sort(scores, -1, true);
+  const Contiguous places(boxes), values(sorted.values), order(sorted.indices);
+  in_launches(dispatch::target_of(device), count, most + 1, [&](std::int64_t begin, std::int64_t end) {
+    runtime::launch(device, select, runtime::flat_range(device, rows), in(places), in(values), in(order), out(selected),
+                    out(taken), runtime::KernelArg(&sizes, sizeof sizes), static_cast<float>(options.iou_threshold),
+                    static_cast<float>(options.score_threshold), begin, end);
   });
+  const Tensor ends = cumsum(cast(taken, DType::i64), 0);
   const auto total = narrow(ends, 0, rows - 1, 1).item<std::int64_t>();
   const Tensor y = empty({total, 3}, DType::i64, boxes.device());
   if (total == 0) return y;
