@@ -91,8 +91,6 @@ class Run {
   /// The output of an op that computes each element by itself. Inputs broadcast. The Expr of an input that is left out
   /// is an arbitrary number.
   using Formula = std::function<Expr(std::span<const Expr> inputs)>;
-  /// The output of an op, followed by an epilogue.
-  using WithEpilogue = std::function<Tensor(const Data& inputs, Device device, const Epilogue& epilogue)>;
 
   Run() = default;
   /// Takes any function with the signature of a run.
@@ -108,7 +106,8 @@ class Run {
 
   // Other forms of the function, which passes may use. They are empty if an op does not have them.
   Formula formula;
-  WithEpilogue with_epilogue;
+  /// The output of the op, followed by an epilogue.
+  std::function<Tensor(const Data& inputs, Device device, const Epilogue& epilogue)> with_epilogue;
   std::shared_ptr<const ops::Conv2dSizes> convolution;  ///< The sizes of a convolution in blocks.
   bool is_random = false;                               ///< Whether each run gives other outputs for the same inputs.
 

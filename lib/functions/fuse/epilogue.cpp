@@ -37,10 +37,11 @@ namespace {
 
 using autograd::Gradients;
 using autograd::Needs;
+using OperandLayout = ops::EpilogueLayout::Operand;
 
 // Describes how an op's kernel reads another tensor together with its result. Returns nothing if the kernel cannot read
 // it.
-std::optional<ops::EpilogueOperand> operand_of(const Tensor& x, const ResultLayout& layout) {
+std::optional<OperandLayout> operand_of(const Tensor& x, const ResultLayout& layout) {
   const Shape& shape = layout.shape;
   if (x.dim() > shape.rank()) return {};
   // Bit i of `has`: the tensor has the result's size along axis i. Bit i of `repeats`: its size there is 1, so it is
@@ -68,53 +69,47 @@ std::optional<ops::EpilogueOperand> operand_of(const Tensor& x, const ResultLayo
   const auto fits = [&](unsigned with, unsigned without) {
     return (has & with) == with && (repeats & without) == without;
   };
-  const runtime::BufferView view = in(x);
-  if (fits(0, all)) return ops::EpilogueOperand{view};
+  const auto offset = static_cast<std::int64_t>(in(x).offset % 4);
+  if (fits(0, all)) return OperandLayout{0, 0, 0, offset};
   if (layout.by_block) {
     const unsigned lanes = 1u << last, blocks = rows | lanes;
     const std::int64_t block = shape[last];
-    if (fits(all, 0)) return ops::EpilogueOperand{view, row_elements, 1, row_elements * product_rows};
-    if (fits(blocks, all & ~blocks)) return ops::EpilogueOperand{view, block, 0, 0};
-    if (fits(blocks | products, columns & ~lanes)) return ops::EpilogueOperand{view, block, 0, block * product_rows};
+    if (fits(all, 0)) return OperandLayout{row_elements, 1, row_elements * product_rows, offset};
+    if (fits(blocks, all & ~blocks)) return OperandLayout{block, 0, 0, offset};
+    if (fits(blocks | products, columns & ~lanes)) return OperandLayout{block, 0, block * product_rows, offset};
     return {};
   }
-  if (fits(all, 0)) return ops::EpilogueOperand{view, row_elements, 1, row_elements * product_rows};
-  if (fits(columns, all & ~columns) && !layout.by_channel) return ops::EpilogueOperand{view, 0, 1, 0};
-  if (fits(rows, all & ~rows)) return ops::EpilogueOperand{view, 1, 0, 0};
+  if (fits(all, 0)) return OperandLayout{row_elements, 1, row_elements * product_rows, offset};
+  if (fits(columns, all & ~columns) && !layout.by_channel) return OperandLayout{0, 1, 0, offset};
+  if (fits(rows, all & ~rows)) return OperandLayout{1, 0, 0, offset};
   if (layout.by_channel) return {};
-  if (fits(rows | products, columns)) return ops::EpilogueOperand{view, 1, 0, product_rows};
-  if (fits(rows | columns, products)) return ops::EpilogueOperand{view, row_elements, 1, 0};
+  if (fits(rows | products, columns)) return OperandLayout{1, 0, product_rows, offset};
+  if (fits(rows | columns, products)) return OperandLayout{row_elements, 1, 0, offset};
   return {};
 }
 
-// The arguments that one call passes to the kernel for an epilogue.
-struct KernelEpilogue {
-  ops::ProductEpilogue epilogue;
-  std::array<Tensor, ops::ProductEpilogue::max_operands> operands;  ///< These keep the buffers of the views alive.
-};
-
-std::optional<KernelEpilogue> for_kernel(const EpilogueForm& form, const FusedValues& values,
-                                         const ResultLayout& layout) {
-  if (form.refusal != nullptr) return {};
-  KernelEpilogue made;
-  made.epilogue.form = form.form;
-  made.epilogue.prelude = form.prelude;
-  made.epilogue.operand_count = form.operands.size();
-  for (std::size_t i = 0; i < form.operands.size(); ++i) {
-    made.operands[i] = ops::contiguous(*values.arguments[form.operands[i]].tensor());
-    const std::optional<ops::EpilogueOperand> operand = operand_of(made.operands[i], layout);
+// The epilogue of one call. Nothing if the kernel cannot apply the formula or cannot read a tensor.
+std::optional<ops::ProductEpilogue> for_kernel(const FusedOp& fused, const FusedValues& values,
+                                               const ResultLayout& layout) {
+  const std::optional<ops::EpilogueLayout>& of_formula = fused.epilogue();
+  if (!of_formula) return {};
+  ops::ProductEpilogue made{.layout = *of_formula, .operands = {}};
+  const FusedGraph& graph = fused.formula().fused;
+  for (std::size_t i = 1; i < graph.tensors.size(); ++i) {
+    const Tensor x = ops::contiguous(*values.arguments[graph.tensors[i].index].tensor());
+    const std::optional<OperandLayout> operand = operand_of(x, layout);
     if (!operand) return {};
-    made.epilogue.operands[i] = *operand;
+    made.operands[i - 1] = x;
+    made.layout.operands[i - 1] = *operand;
   }
-  made.epilogue.scalar_count = form.scalars.size();
-  for (std::size_t i = 0; i < form.scalars.size(); ++i)
-    made.epilogue.scalars[i] = static_cast<float>(values.scalar(form.scalars[i]).as_double());
+  for (std::size_t i = 0; i < graph.scalars.size(); ++i)
+    made.scalars[i] = static_cast<float>(values.scalar(graph.scalars[i]).as_double());
   return made;
 }
 
 // Bit i says whether the gradient of the formula's tensor i is wanted. The gradient of the product is wanted if one
 // of the op's inputs wants a gradient.
-std::uint32_t wanted_tensors(const EpilogueOp& op, const FusedGraph& fused, std::span<const FusedArgument> arguments) {
+std::uint32_t wanted_tensors(const EndingOp& op, const FusedGraph& fused, std::span<const FusedArgument> arguments) {
   std::uint32_t wanted = 0;
   for (std::size_t i = 0; i < fused.tensors.size(); ++i) {
     const std::size_t argument = fused.tensors[i].index;
@@ -124,7 +119,7 @@ std::uint32_t wanted_tensors(const EpilogueOp& op, const FusedGraph& fused, std:
   return wanted;
 }
 
-Tensor record(const EpilogueOp& op, const FusedOp& fused, const FusedBackward& backward, const FusedValues& values) {
+Tensor record(const EndingOp& op, const FusedOp& fused, const FusedBackward& backward, const FusedValues& values) {
   const std::vector<TensorOrigin>& tensors = fused.formula().fused.tensors;
   std::vector<Tensor> inputs = op.inputs;
   for (std::size_t i = 1; i < tensors.size(); ++i) inputs.push_back(values.tensor(tensors[i]));
@@ -142,7 +137,7 @@ Tensor record(const EpilogueOp& op, const FusedOp& fused, const FusedBackward& b
 
 }  // namespace
 
-Tensor run_with_epilogue(const EpilogueOp& op, const Epilogue& epilogue) {
+Tensor run_with_epilogue(const EndingOp& op, const Epilogue& epilogue) {
   if (recorder() != nullptr) return epilogue(op.plain());  // A trace records functions one by one.
   // The result does not exist yet, so the weight represents it here: both are f32 and have axes.
   const std::vector<FusedArgument> types = epilogue.arguments(op.inputs[1]);
@@ -157,7 +152,7 @@ Tensor run_with_epilogue(const EpilogueOp& op, const Epilogue& epilogue) {
   }
 
   FusedValues values{types, op.layout.shape, fused.formula().trailing, op.inputs[1].device()};
-  const std::optional<KernelEpilogue> kernel = for_kernel(fused.epilogue_form(), values, op.layout);
+  const std::optional<ops::ProductEpilogue> kernel = for_kernel(fused, values, op.layout);
   if (!kernel) return epilogue(op.plain());
   const std::uint32_t wanted = wanted_tensors(op, graph, types);
   const FusedBackward* backward = wanted != 0 ? &fused.backward_for(wanted) : nullptr;
@@ -168,7 +163,7 @@ Tensor run_with_epilogue(const EpilogueOp& op, const Epilogue& epilogue) {
     if (std::find(reads.begin(), reads.end(), TensorOrigin{}) != reads.end()) return epilogue(op.plain());
   }
 
-  auto [y, has_epilogue] = op.raw(kernel->epilogue);
+  auto [y, has_epilogue] = op.raw(*kernel);
   const std::vector<FusedArgument> arguments = epilogue.arguments(y);
   values.arguments = arguments;
   if (!has_epilogue) y = fused.forward(values)[0];
@@ -181,10 +176,9 @@ Tensor run_with_epilogue(const EpilogueOp& op, const Epilogue& epilogue) {
 std::optional<ops::ProductEpilogue> function_of_element(const Epilogue& epilogue, const Tensor& like) {
   const std::vector<FusedArgument> arguments = epilogue.arguments(like);
   const FusedOp& fused = epilogue.function().op_for({epilogue.trace(), epilogue.object()}, arguments);
-  if (!fused.epilogue_form().operands.empty()) return {};
+  if (fused.formula().fused.tensors.size() > 1) return {};
   const FusedValues values{arguments, like.shape(), fused.formula().trailing, like.device()};
-  const std::optional<KernelEpilogue> made = for_kernel(fused.epilogue_form(), values, {.shape = like.shape()});
-  return made ? std::optional(made->epilogue) : std::nullopt;
+  return for_kernel(fused, values, {.shape = like.shape()});
 }
 
 namespace {

@@ -20,8 +20,8 @@ struct ResultLayout {
   bool by_block = false;     ///< (N, blocks, …, c): channels in blocks of c; see ops/conv/conv2d_blocks.h.
 };
 
-/// The parts of an op without its epilogue.
-struct EpilogueOp {
+/// An op whose kernel may take an epilogue.
+struct EndingOp {
   const char* name;
   ResultLayout layout;
   std::vector<Tensor> inputs;
@@ -37,11 +37,10 @@ struct EpilogueOp {
 
 /// Runs the op and its epilogue. Forward is one kernel under two conditions. The op's kernel must accept the epilogue,
 /// and backward must be able to compute the wanted gradients from the result.
-Tensor run_with_epilogue(const EpilogueOp& op, const Epilogue& epilogue);
+Tensor run_with_epilogue(const EndingOp& op, const Epilogue& epilogue);
 
-/// The epilogue as a function of single elements, for kernels that compute more after it. It lives as long as the
-/// epilogue. Nothing if it reads other tensors, or if no kernel can compute it. The function's argument has the dtype
-/// and the device of `like`.
+/// The epilogue as a function of single elements, for kernels that compute more after it. Nothing if it reads other
+/// tensors, or if no kernel can compute it. The function's argument has the dtype and the device of `like`.
 std::optional<ops::ProductEpilogue> function_of_element(const Epilogue& epilogue, const Tensor& like);
 
 /// Runs an op and its epilogue as one fused function. The op is itself a pointwise expression of tensors, and the

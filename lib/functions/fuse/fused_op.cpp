@@ -52,12 +52,6 @@ const FusedBackward& FusedOp::backward_for(std::uint32_t wanted) const {
   return backwards_.try_emplace(wanted, op_, formula_, wanted).first->second;
 }
 
-const EpilogueForm& FusedOp::epilogue_form() const {
-  const std::lock_guard lock(mutex_);
-  if (epilogue_form_ == nullptr) epilogue_form_ = std::make_unique<const EpilogueForm>(epilogue_form_of(formula_));
-  return *epilogue_form_;
-}
-
 std::vector<Tensor> FusedOp::forward(const FusedValues& values) const {
   std::vector<Tensor> results(formula_.trailing.size());
   std::array<Tensor, ops::PointwiseGraph::max_outputs> outputs;

@@ -5,13 +5,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "autograd/node.h"
-#include "functions/fuse/epilogue_form.h"
 #include "functions/fuse/fused_backward.h"
+#include "ops/product/epilogue.h"
 
 namespace crisol::detail {
 
@@ -31,8 +32,9 @@ class FusedOp : public std::enable_shared_from_this<FusedOp> {
   const Formula& formula() const noexcept { return formula_; }
   /// The backward function with respect to some of the formula's tensors (bits).
   const FusedBackward& backward_for(std::uint32_t wanted) const;
-  /// The formula as the last step of another op.
-  const EpilogueForm& epilogue_form() const;
+  /// The formula as the epilogue of a product: argument 0 is the product's result, and the formula's other tensors are
+  /// the operands, whose layouts are left open. Nothing if no kernel can apply the formula.
+  const std::optional<ops::EpilogueLayout>& epilogue() const;
   std::string source() const;
 
  private:
@@ -47,7 +49,7 @@ class FusedOp : public std::enable_shared_from_this<FusedOp> {
   std::vector<std::unique_ptr<const FusedReduction>> reductions_;  ///< One entry for each result that is reduced.
   mutable std::mutex mutex_;
   mutable std::map<std::uint32_t, FusedBackward> backwards_;
-  mutable std::unique_ptr<const EpilogueForm> epilogue_form_;
+  mutable std::optional<std::optional<ops::EpilogueLayout>> epilogue_;
 };
 
 /// The data of one call that backward needs: the tensors that it reads, and the numbers.

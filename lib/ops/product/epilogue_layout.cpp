@@ -3,32 +3,13 @@
 #include <algorithm>
 
 #include "base/interned_text.h"
+#include "tensor/kernel_args.h"
 
 namespace crisol::ops {
 
-namespace {
-
-using Form = ProductEpilogue::Form;
-
-Form form_of(const EpilogueLayout& epilogue) { return static_cast<Form>(epilogue.form); }
-
-}  // namespace
-
-EpilogueLayout layout_of(const ProductEpilogue* epilogue) {
-  EpilogueLayout layout;
-  if (epilogue == nullptr) return layout;
-  layout.form = static_cast<std::int64_t>(epilogue->form);
-  layout.snippet = intern(epilogue->prelude);
-  layout.operand_count = static_cast<std::int64_t>(epilogue->operand_count);
-  for (std::size_t i = 0; i < epilogue->operand_count; ++i) {
-    const EpilogueOperand& e = epilogue->operands[i];
-    layout.operands[i] = {e.row, e.column, e.batch, static_cast<std::int64_t>(e.first.offset % 4)};
-  }
-  return layout;
-}
-
 std::int32_t epilogue_flags(const EpilogueLayout& epilogue) {
-  switch (form_of(epilogue)) {
+  using Form = EpilogueLayout::Form;
+  switch (epilogue.form) {
     case Form::none: return 0;
     case Form::relu: return with_relu;
     case Form::add: return add_operand;
@@ -67,7 +48,8 @@ EpilogueArgs epilogue_args(const EpilogueLayout& epilogue, dispatch::Place e0, d
 EpilogueArgs no_epilogue(dispatch::Place any) { return {any, any, {}, NoScalars{}}; }
 
 dispatch::OperandView epilogue_operand(const ProductEpilogue* epilogue, std::size_t i, const runtime::BufferView& any) {
-  return epilogue != nullptr && i < epilogue->operand_count ? epilogue->operands[i].first : any;
+  const bool reads = i < static_cast<std::size_t>(layout_of(epilogue).operand_count);
+  return reads ? in(epilogue->operands[i]) : any;
 }
 
 runtime::KernelArg epilogue_scalars(const ProductEpilogue* epilogue) {

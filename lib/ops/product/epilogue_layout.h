@@ -1,9 +1,11 @@
-// The part of an epilogue that decides a problem's plan, without buffers and values. See ops/product/epilogue.h.
+// What plans and launches pass to a kernel for an epilogue: see ops/product/epilogue.h.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <string_view>
+#include <tuple>
+#include <variant>
 
 #include "dispatch/plan.h"
 #include "ops/product/epilogue.h"
@@ -24,26 +26,6 @@ enum GemmFlag : std::int32_t {
   gathered = kernels::GATHERED,
   a_rows = kernels::A_ROWS,
 };
-
-/// It is a part of a problem, so it consists of whole numbers.
-struct EpilogueLayout {
-  /// The strides of an EpilogueOperand, and the position of its first element modulo 4.
-  struct Operand {
-    std::int64_t row = 0, column = 0, batch = 0, offset = 0;
-  };
-
-  std::int64_t form = 0;     ///< ProductEpilogue::Form.
-  std::int64_t snippet = 0;  ///< The number of the snippet's text (dispatch/interned_text.h), 0 for none.
-  std::int64_t operand_count = 0;
-  std::array<Operand, ProductEpilogue::max_operands> operands{};
-
-  bool empty() const noexcept { return form == 0; }
-  bool is_generic() const noexcept { return form == static_cast<std::int64_t>(ProductEpilogue::Form::generic); }
-};
-
-/// The layout of an epilogue, which may be nullptr. Equal snippets have the same number as long as the process
-/// runs.
-EpilogueLayout layout_of(const ProductEpilogue* epilogue);
 
 /// The epilogue's flags: with_relu, add_operand, with_snippet.
 std::int32_t epilogue_flags(const EpilogueLayout& epilogue);

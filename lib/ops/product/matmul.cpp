@@ -65,9 +65,8 @@ bool run_batches(Gemm product, const Loop& loop) {
 // Whether, in every operand of the epilogue, the rows of product p + 1 follow the rows of product p.
 bool rows_continue(const ProductEpilogue* f, std::int64_t m) {
   if (f == nullptr) return true;
-  for (std::size_t i = 0; i < f->operand_count; ++i)
-    if (f->operands[i].batch != m * f->operands[i].row) return false;
-  return true;
+  return std::all_of(f->layout.operands.begin(), f->layout.operands.begin() + f->layout.operand_count,
+                     [m](const EpilogueLayout::Operand& e) { return e.batch == m * e.row; });
 }
 
 ProductResult multiply(const Tensor& a, const Tensor& b, const ProductEpilogue* f, const Tensor* into = nullptr) {

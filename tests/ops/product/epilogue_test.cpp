@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/interned_text.h"
 #include "crisol/ops/matmul.h"
 #include "doctest/doctest.h"
 #include "ops/product/with_epilogue.h"
@@ -22,6 +23,7 @@ namespace crisol {
 namespace {
 
 using ops::ProductEpilogue;
+using Form = ops::EpilogueLayout::Form;
 using testing::check_close;
 using testing::Expected;
 using testing::for_each_variant;
@@ -49,45 +51,44 @@ struct Result {
 std::int64_t row_of(const Result& y, std::int64_t at) { return at / y.columns % y.rows; }
 
 // The values after the epilogue. `residual` is as large as the result, and `by_row` has one value per row.
-std::vector<double> expected_of(const Result& y, ProductEpilogue::Form form, const std::vector<double>& residual,
+std::vector<double> expected_of(const Result& y, Form form, const std::vector<double>& residual,
                                 const std::vector<double>& by_row) {
   std::vector<double> expected = y.values;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     double& v = expected[i];
-    if (form == ProductEpilogue::Form::generic)
+    if (form == Form::generic)
       v = 2 * v * by_row[static_cast<std::size_t>(row_of(y, static_cast<std::int64_t>(i)))] + residual[i];
-    if (form == ProductEpilogue::Form::add || form == ProductEpilogue::Form::add_relu) v += residual[i];
-    if (form == ProductEpilogue::Form::relu || form == ProductEpilogue::Form::add_relu) v = std::max(v, 0.0);
+    if (form == Form::add || form == Form::add_relu) v += residual[i];
+    if (form == Form::relu || form == Form::add_relu) v = std::max(v, 0.0);
   }
   return expected;
 }
 
-constexpr std::array all_forms{ProductEpilogue::Form::none, ProductEpilogue::Form::relu, ProductEpilogue::Form::add,
-                               ProductEpilogue::Form::add_relu, ProductEpilogue::Form::generic};
+constexpr std::array all_forms{Form::none, Form::relu, Form::add, Form::add_relu, Form::generic};
 
 using Run = std::function<ops::ProductResult(const ProductEpilogue&)>;
 
 /// Runs the forms by each variant. A product of copied windows is a part of a plan, and has no epilogue.
 void check_forms(const MustRun& variants, const Result& y, double scale, const Run& run,
-                 std::span<const ProductEpilogue::Form> forms = all_forms) {
+                 std::span<const Form> forms = all_forms) {
   const std::vector<double> residual = random_values(91, y.shape.numel()), by_row = random_values(92, y.rows);
   const Tensor as_large = tensor_of(residual, y.shape), a_row = tensor_of(by_row, {y.rows});
-  const ops::EpilogueOperand result_operand{in(as_large), y.row_stride, 1, y.product_stride};
-  const ops::EpilogueOperand row_operand{in(a_row), 1, 0, 0};
-  for (const ProductEpilogue::Form form : forms) {
+  const ops::EpilogueLayout::Operand result_operand{y.row_stride, 1, y.product_stride}, row_operand{1, 0, 0};
+  for (const Form form : forms) {
     CAPTURE(static_cast<int>(form));
-    ProductEpilogue f{.form = form};
-    if (f.adds()) f.operands[0] = result_operand, f.operand_count = 1;
-    if (form == ProductEpilogue::Form::generic) {
-      f.prelude = snippet;
-      f.operands = {row_operand, result_operand};
-      f.operand_count = 2;
+    ProductEpilogue f{.layout = {.form = form}, .operands = {as_large}};
+    if (form == Form::add || form == Form::add_relu) f.layout.operand_count = 1;
+    f.layout.operands[0] = result_operand;
+    if (form == Form::generic) {
+      f.layout.snippet = intern(snippet);
+      f.layout.operands = {row_operand, result_operand};
+      f.layout.operand_count = 2;
+      f.operands = {a_row, as_large};
       f.scalars[0] = 2;
-      f.scalar_count = 1;
     }
     for_each_variant(variants, [&](std::string_view variant) {
       const auto [out, has_epilogue] = run(f);
-      if (form != ProductEpilogue::Form::none) CHECK(has_epilogue == (variant != "im2col_gemm"));
+      if (form != Form::none) CHECK(has_epilogue == (variant != "im2col_gemm"));
       check_close(out, y.shape, has_epilogue ? expected_of(y, form, residual, by_row) : y.values, {16, scale});
     });
   }

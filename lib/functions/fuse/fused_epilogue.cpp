@@ -1,8 +1,9 @@
-#include "functions/fuse/epilogue_form.h"
-
+// Converts a formula to the epilogue of a product's kernel.
 #include <algorithm>
 
+#include "base/interned_text.h"
 #include "base/text.h"
+#include "functions/fuse/fused_op.h"
 #include "ops/pointwise/pointwise_source.h"
 
 namespace crisol::detail {
@@ -10,19 +11,21 @@ namespace crisol::detail {
 namespace {
 
 using ops::PointwiseGraph;
-using ops::ProductEpilogue;
+using Form = ops::EpilogueLayout::Form;
 using Kind = PointwiseGraph::Kind;
 
-const char* refuse(const Formula& formula) {
+// The kernels read f32 tensors, and the product among them.
+bool is_taken(const Formula& formula) {
   const FusedGraph& fused = formula.fused;
-  if (fused.outputs.size() != 1 || formula.trailing[0].kind != Trailing::Kind::none) return "it has reduced results";
-  if (fused.graph[fused.outputs[0]].type.dtype != DType::f32) return "its result is not f32";
-  if (fused.tensors[0].index != 0) return "it does not read the product";
-  if (fused.tensors.size() > 1 + ProductEpilogue::max_operands) return "it reads more than two tensors";
-  if (fused.scalars.size() > ProductEpilogue::max_scalars) return "it has more than eight numbers";
-  for (const PointwiseGraph::Node& node : fused.graph.nodes())
-    if (node.kind == Kind::input && node.type.dtype != DType::f32) return "it reads a tensor that is not f32";
-  return nullptr;
+  if (fused.outputs.size() != 1 || formula.trailing[0].kind != Trailing::Kind::none) return false;
+  if (fused.tensors[0].index != 0 || fused.tensors.size() > 1 + ops::EpilogueLayout::max_operands ||
+      fused.scalars.size() > ops::EpilogueLayout::max_scalars)
+    return false;
+  const auto& nodes = fused.graph.nodes();
+  return fused.graph[fused.outputs[0]].type.dtype == DType::f32 &&
+         std::all_of(nodes.begin(), nodes.end(), [](const PointwiseGraph::Node& node) {
+           return node.kind != Kind::input || node.type.dtype == DType::f32;
+         });
 }
 
 // Whether the node adds the product and another tensor.
@@ -33,15 +36,15 @@ bool adds_tensor(const PointwiseGraph& graph, int node) {
   return a.kind == Kind::input && b.kind == Kind::input && a.index != b.index;
 }
 
-ProductEpilogue::Form recognise(const FusedGraph& fused) {
+Form recognise(const FusedGraph& fused) {
   const PointwiseGraph& graph = fused.graph;
   int value = fused.outputs[0];
   const bool relu = graph[value].kind == Kind::apply && graph[value].row == &ops::rows::relu;
   if (relu) value = graph[value].operands[0];
   if (graph[value].kind == Kind::input && graph[value].index == 0)
-    return relu ? ProductEpilogue::Form::relu : ProductEpilogue::Form::none;
-  if (adds_tensor(graph, value)) return relu ? ProductEpilogue::Form::add_relu : ProductEpilogue::Form::add;
-  return ProductEpilogue::Form::generic;
+    return relu ? Form::relu : Form::none;
+  if (adds_tensor(graph, value)) return relu ? Form::add_relu : Form::add;
+  return Form::generic;
 }
 
 // Makes the macros that ops/product/epilogue.h describes, for all vector widths of the kernels.
@@ -68,16 +71,17 @@ std::string prelude_of(const FusedGraph& fused) {
 
 }  // namespace
 
-EpilogueForm epilogue_form_of(const Formula& formula) {
-  EpilogueForm result;
-  result.refusal = refuse(formula);
-  if (result.refusal != nullptr) return result;
-  const FusedGraph& fused = formula.fused;
-  result.form = recognise(fused);
-  for (std::size_t i = 1; i < fused.tensors.size(); ++i) result.operands.push_back(fused.tensors[i].index);
-  result.scalars = fused.scalars;
-  if (result.form == ProductEpilogue::Form::generic) result.prelude = prelude_of(fused);
-  return result;
+const std::optional<ops::EpilogueLayout>& FusedOp::epilogue() const {
+  const std::lock_guard lock(mutex_);
+  if (epilogue_) return *epilogue_;
+  epilogue_.emplace();
+  if (!is_taken(formula_)) return *epilogue_;
+  const FusedGraph& fused = formula_.fused;
+  ops::EpilogueLayout layout{.form = recognise(fused),
+                             .operand_count = static_cast<std::int64_t>(fused.tensors.size()) - 1};
+  if (layout.is_generic()) layout.snippet = intern(prelude_of(fused));
+  *epilogue_ = layout;
+  return *epilogue_;
 }
 
 }  // namespace crisol::detail
