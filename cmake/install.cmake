@@ -70,8 +70,10 @@ endforeach()
 # The prefix is relative to the folder of crisol.pc, so that the whole tree can be moved.
 file(RELATIVE_PATH CRISOL_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 set(CRISOL_PC_STATIC "")
+set(CRISOL_PC_STATIC_OPTION "")
 if(NOT BUILD_SHARED_LIBS)
   set(CRISOL_PC_STATIC " -DCRISOL_STATIC")
+  set(CRISOL_PC_STATIC_OPTION "${CRISOL_STATIC_OPTION} ")
 endif()
 # The C++ libraries that a C compiler does not link by itself.
 set(CRISOL_PC_CXX ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})

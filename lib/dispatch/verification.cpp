@@ -15,7 +15,7 @@
 #include "crisol/tuning.h"
 #include "dispatch/choose.h"
 #include "dispatch/stored/verdicts.h"
-#include "rerun/rerun.h"
+#include "dispatch/trials.h"
 #include "runtime/capture/capture.h"
 #include "runtime/verbose.h"
 
@@ -105,41 +105,29 @@ const char* name_of(Result result) {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// Compares the results of the variant with the results of the reference.
-Found compare(const rerun::Rerun& rerun, const std::vector<Tensor>& results, const std::string& variant) {
-  const std::vector<rerun::Values> expected = rerun.reference();
-  const reference::Tolerance tolerance = rerun.tolerance(variant);
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const rerun::Values got = reference::values_of(results[i]);
-    if (got.size() != expected[i].size())
-      return {Result::disagrees, concat(got.size(), " results instead of ", expected[i].size())};
-    const reference::Difference found = reference::difference(got, expected[i], tolerance, DType::f32);
-    if (found.wrong > 0)
-      return {Result::disagrees, concat(found.wrong, " of ", got.size(), " results, element ", found.worst, " is ",
-                                        got[found.worst], " instead of ", expected[i][found.worst])};
-  }
-  return {Result::agrees};
-}
+/// A problem as CRISOL_PROBLEM_LOG writes it.
+struct ProblemText {
+  std::string text;
+  Device device;
+};
 
-/// The limit for a trial. A reference with more multiply-adds would take too long.
-constexpr double max_operations = 3e7;
-
-Found try_problem(const Unit& unit, const rerun::Problem& problem) {
-  std::optional<rerun::Rerun> rerun;
+Found try_problem(const Unit& unit, const ProblemText& problem, std::int64_t factor, std::int64_t divisor) {
+  std::optional<TrialProblem> made;
   try {
-    rerun = rerun::rerun_of(problem);
-    if (!rerun || rerun->operations > max_operations) return {Result::unknown};
+    made = trials().problem(problem.text, problem.device, factor, divisor);
+    if (!made) return {Result::unknown};
   } catch (const Error& error) {
     return {error.code() == ErrorCode::out_of_memory ? Result::no_memory : Result::unknown};
   }
-  Trial trial{unit, problem.op, false, innermost()};
+  Trial trial{unit, made->op, false, innermost()};
   thread_context().dispatch.trial = &trial;
   const struct Leave {
     ~Leave() { thread_context().dispatch.trial = innermost()->outer; }
   } leave;
   try {
-    const ForcedVariant forced(problem.op, unit.second);
-    return compare(*rerun, rerun->run(), unit.second);
+    const ForcedVariant forced(made->op, unit.second);
+    const std::string difference = made->difference(unit.second);
+    return {difference.empty() ? Result::agrees : Result::disagrees, difference};
   } catch (const Error& error) {
     if (trial.refused) return {Result::refused};
     if (error.code() == ErrorCode::build_failure) return {Result::disagrees, first_line(error.what())};
@@ -153,18 +141,15 @@ Found try_problem(const Unit& unit, const rerun::Problem& problem) {
 
 /// Tries the smallest problem that the variant takes, and larger problems with the same programs. Problems with one
 /// element or with only full groups do not show every error.
-Found try_variant(const Unit& unit, const rerun::Problem& problem) {
+Found try_variant(const Unit& unit, const ProblemText& problem) {
   Found found{Result::refused};
-  for (const std::int64_t factor : {1, 2, 4, 8, 16}) {
-    const std::optional<rerun::Problem> small = rerun::with_sizes(problem, {factor, 0});
-    if (!small) return {Result::unknown};
-    found = try_problem(unit, *small);
+  for (const std::int64_t factor : {1, 2, 4, 8, 16, 0}) {  // 0: the problem's own sizes.
+    found = try_problem(unit, problem, factor, 0);
     if (found.result != Result::refused) break;
   }
-  if (found.result == Result::refused) found = try_problem(unit, problem);
   for (const std::int64_t divisor : {1, 6}) {
     if (found.result != Result::agrees) break;
-    const Found other = try_problem(unit, *rerun::with_sizes(problem, {1, divisor}));
+    const Found other = try_problem(unit, problem, 1, divisor);
     if (other.result == Result::disagrees) found = other;
   }
   return found;
@@ -189,7 +174,7 @@ struct Verdict {
   bool agrees, lasts;
 };
 
-Verdict find_verdict(Device device, const Unit& unit, const rerun::Problem& problem) {
+Verdict find_verdict(const Unit& unit, const std::string& problem, Device device) {
   const std::lock_guard lock(one_at_a_time());
   if (is_within(unit)) return {true, false};
   if (const auto known = find_verification(device, unit.first, unit.second, mode() == Mode::always))
@@ -199,7 +184,7 @@ Verdict find_verdict(Device device, const Unit& unit, const rerun::Problem& prob
   const Untraced untraced;
   device.synchronize();  // Waits first, so that later errors come from the trial.
   const auto start = std::chrono::steady_clock::now();
-  const Found found = try_variant(unit, problem);
+  const Found found = try_variant(unit, {problem, device});
   runtime::log(runtime::Topic::dispatch, unit.first, ": ", unit.second, " tried in ",
                runtime::milliseconds_since(start), " ms: ", name_of(found.result));
   if (found.result == Result::no_memory) return {true, false};
@@ -231,6 +216,11 @@ Remembered& slot_of(const Subject& c) noexcept {
 
 }  // namespace
 
+Trials& trials() noexcept {
+  static Trials of_process;
+  return of_process;
+}
+
 bool needs_verification(const DeviceInfo& info) {
   struct Last {
     const DeviceInfo* info;
@@ -255,10 +245,9 @@ std::optional<bool> remembered_verdict(const Subject& candidate) noexcept {
 bool verify(const Subject& candidate, const std::string& name, const ProblemKey& key) {
   const unsigned now = needs_generation.load(std::memory_order_relaxed);
   const std::optional<Device> device = device_of(*candidate.info);
-  if (!device) return true;
-  const rerun::Problem problem = rerun::parse_problem(key.text(candidate.op), *device);
-  const Verdict verdict =
-      find_verdict(*device, {std::string(rerun::rerun_op(candidate.op)).append(key.program_text()), name}, problem);
+  if (!device || trials().problem == nullptr) return true;
+  const Unit unit{std::string(trials().op_of(candidate.op)).append(key.program_text()), name};
+  const Verdict verdict = find_verdict(unit, key.text(candidate.op), *device);
   if (verdict.lasts) slot_of(candidate) = {candidate, now, verdict.agrees};
   return verdict.agrees;
 }
