@@ -15,13 +15,14 @@ from ._crisol import *
 from ._crisol import Tensor, __version__, device, dtype
 from ._functions import *
 from ._precision import with_precision as with_precision
-from . import amp, array_api, autograd, cuda, data, distributions, fft, linalg, nn, onnx, optim, special, trace, utils
+from . import amp, array_api, autograd, backends, cuda, data, distributions, fft, linalg, nn, onnx, optim, random
+from . import special, testing, trace, utils
 from .array_api import UniqueAll as UniqueAll, UniqueCounts as UniqueCounts, UniqueInverse as UniqueInverse
 from .array_api import broadcast_arrays as broadcast_arrays, conj as conj, imag as imag, real as real
 from .array_api import unique_all as unique_all, unique_counts as unique_counts, unique_inverse as unique_inverse
 from .array_api import unique_values as unique_values, unstack as unstack
 from ._crisol._functional import sample_logits as sample_logits
-from .amp import autocast as autocast
+from .amp import GradScaler as GradScaler, autocast as autocast
 from .autograd import enable_grad as enable_grad, inference_mode as inference_mode, is_grad_enabled as is_grad_enabled
 from .autograd import no_grad as no_grad, set_grad_enabled as set_grad_enabled
 from .linalg import cholesky as cholesky, cholesky_solve as cholesky_solve, det as det, matrix_power as matrix_power

@@ -9,7 +9,7 @@ from typing import Any
 from ._crisol import Generator, _data, randint
 
 __all__ = ["BatchSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler"]
-__all__ += ["WeightedRandomSampler"]
+__all__ += ["DistributedSampler", "WeightedRandomSampler"]
 
 
 class Sampler:
@@ -49,6 +49,43 @@ def _count_of(name: str, data_source: Sized | int) -> int:
     if count < 0:
         raise ValueError(f"[{name}] the number of samples is {count}")
     return count
+
+
+class DistributedSampler(Sampler):
+    """Every num_replicas-th sample, beginning with number `rank`. The first samples are repeated, or with drop_last some
+    are left out, so that all ranks have the same number. The order depends on the seed and on set_epoch()."""
+
+    def __init__(
+        self, dataset: Sized, num_replicas: int | None = None, rank: int | None = None, shuffle: bool = True,
+        seed: int = 0, drop_last: bool = False,
+    ) -> None:  # fmt: skip
+        if num_replicas is None or rank is None:
+            from . import distributed
+
+            num_replicas = distributed.world() if num_replicas is None else num_replicas
+            rank = distributed.rank() if rank is None else rank
+        if not 0 <= rank < num_replicas:
+            raise ValueError(f"[DistributedSampler] rank {rank} is not in [0, {num_replicas})")
+        self.dataset, self.num_replicas, self.rank, self.epoch = dataset, num_replicas, rank, 0
+        self.shuffle, self.seed, self.drop_last = shuffle, seed, drop_last
+        count = len(dataset)
+        self.num_samples = count // num_replicas if drop_last else -(-count // num_replicas)
+        self.total_size = self.num_samples * num_replicas
+
+    def set_epoch(self, epoch: int) -> None:
+        """Sets the epoch, which changes the order."""
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+    def __iter__(self) -> Iterator[int]:
+        order = list(range(len(self.dataset)))
+        if self.shuffle:
+            random.Random(f"{self.seed}, {self.epoch}").shuffle(order)
+        while order and len(order) < self.total_size:
+            order += order[: self.total_size - len(order)]
+        return iter(order[self.rank : self.total_size : self.num_replicas])
 
 
 class SequentialSampler(_Ordered):

@@ -10,7 +10,7 @@ from ._crisol._autograd import is_grad_enabled
 from ._mode import Mode
 
 __all__ = ["Function", "checkpoint", "detect_anomaly", "enable_grad", "grad", "is_grad_enabled", "no_grad"]
-__all__ += ["Variable", "backward", "inference_mode", "set_grad_enabled"]
+__all__ += ["Variable", "backward", "inference_mode", "set_detect_anomaly", "set_grad_enabled"]
 
 
 class no_grad(Mode):
@@ -67,6 +67,27 @@ class detect_anomaly(Mode):
     """Finds NaN and infinity: a function, or a step of backward(), raises if its result has one of them."""
 
     _scope = _autograd.DetectAnomaly
+
+
+_anomaly: list[Any] = []
+
+
+class set_detect_anomaly:
+    """Switches detect_anomaly() on or off on this thread. After `with set_detect_anomaly(True): …` it is off."""
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        if mode and not _anomaly:
+            _anomaly.append(detect_anomaly())
+            _anomaly[0].__enter__()
+        elif not mode and _anomaly:
+            _anomaly.pop().__exit__()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if _anomaly:
+            _anomaly.pop().__exit__()
 
 
 def _tuple_of(tensors):

@@ -21,6 +21,7 @@ from ._datasets import (
 )
 from ._samplers import (
     BatchSampler,
+    DistributedSampler,
     RandomSampler,
     Sampler,
     SequentialSampler,
@@ -32,12 +33,13 @@ from ._samplers import (
 __all__ = ["BatchSampler", "ConcatDataset", "Csv", "DataLoader", "Dataset", "ImageDataset", "ImageFolder"]
 __all__ += ["IterableDataset", "MNIST", "RandomSampler", "Sampler", "SequentialSampler", "ShardedSampler", "Subset"]
 __all__ += ["SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "default_collate", "random_split"]
-__all__ += ["ChainDataset", "StackDataset", "default_convert", "get_worker_info", "read_idx", "read_image"]
+__all__ += ["ChainDataset", "DistributedSampler", "StackDataset", "default_convert", "get_worker_info", "read_idx"]
+__all__ += ["read_image"]
 
 for _value in (
-    Csv, ImageDataset, ImageFolder, ShardedSampler, BatchSampler, RandomSampler, Sampler, SequentialSampler,
-    SubsetRandomSampler, WeightedRandomSampler, default_collate, default_convert, Dataset, IterableDataset,
-    TensorDataset, Subset, ConcatDataset, StackDataset, ChainDataset, random_split,
+    Csv, ImageDataset, ImageFolder, ShardedSampler, BatchSampler, DistributedSampler, RandomSampler, Sampler,
+    SequentialSampler, SubsetRandomSampler, WeightedRandomSampler, default_collate, default_convert, Dataset,
+    IterableDataset, TensorDataset, Subset, ConcatDataset, StackDataset, ChainDataset, random_split,
 ):
     _value.__module__ = "crisol.data"
 

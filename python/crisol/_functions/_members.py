@@ -12,6 +12,7 @@ from .._method import _aliases, _method
 __all__ = ["Size", "channels_last", "channels_last_3d", "contiguous_format", "get_default_device", "get_default_dtype"]
 __all__ += ["compile", "load", "get_float32_matmul_precision", "get_num_threads", "is_inference_mode_enabled", "layout"]
 __all__ += ["memory_format", "preserve_format", "set_default_dtype", "set_float32_matmul_precision", "set_num_threads"]
+__all__ += ["typename"]
 __all__ += ["set_printoptions", "strided", "use_deterministic_algorithms", "BoolTensor", "ByteTensor", "FloatTensor"]
 __all__ += ["HalfTensor", "IntTensor", "LongTensor"]
 
@@ -402,6 +403,14 @@ def set_default_dtype(d: dtype, /) -> None:
 def get_default_device() -> _c.device:
     """The device that new tensors are made on."""
     return _c.device()
+
+
+def typename(obj: Any, /) -> str:
+    """The name of a tensor's class as PyTorch has it, such as "torch.FloatTensor", or of another object's class."""
+    if not isinstance(obj, Tensor):
+        return f"{obj.__class__.__module__}.{obj.__class__.__qualname__}"
+    names = {_c.float32: "Float", _c.float16: "Half", _c.int64: "Long", _c.int32: "Int", _c.uint8: "Byte"}
+    return f"torch.{names.get(obj.dtype, 'Bool')}Tensor"
 
 
 def is_inference_mode_enabled() -> bool:

@@ -209,6 +209,34 @@ def random_(self: Tensor, *ends: int, generator: AnyGenerator = None) -> Tensor:
     return _made(self, _c.randint(low, high, self.shape, device=self.device, generator=generator).to(self.dtype))
 
 
+_restart = Generator.manual_seed
+
+
+def _reseed(self: Generator, seed: int) -> Generator:
+    """Restarts with another seed. Returns this generator."""
+    _restart(self, seed)
+    return self
+
+
+def _seed_of(self: Generator) -> int:
+    """The seed."""
+    return self.get_state()[0]
+
+
+def _seed_anew(self: Generator) -> int:
+    """Restarts with a seed of the operating system, which is the result."""
+    import secrets
+
+    number = secrets.randbits(63)
+    _restart(self, number)
+    return number
+
+
+Generator.manual_seed = _reseed
+Generator.initial_seed = _seed_of
+Generator.seed = _seed_anew
+
+
 def manual_seed(seed: int) -> Generator:
     """Seeds this thread's default generators on all devices, and returns that of the default device."""
     _c.manual_seed(int(seed))

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import _crisol as _c
 from .._crisol import Tensor
-from .._crisol._nn import Module, Parameter
+from .._crisol._nn import BatchNorm2d, Module, Parameter
 from . import functional as F
 
 __all__ = [
@@ -34,7 +34,7 @@ __all__ += [
     "Softsign",
 ]
 __all__ += ["Tanhshrink", "Threshold", "Unflatten", "Unfold", "Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"]
-__all__ += ["ZeroPad1d", "ZeroPad2d", "ZeroPad3d"]
+__all__ += ["DataParallel", "SyncBatchNorm", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d"]
 
 
 class _Function(Module):
@@ -635,6 +635,27 @@ class EmbeddingBag(Module):
     def extra_repr(self) -> str:
         """The sizes and the mode, for printing."""
         return f"{self.num_embeddings}, {self.embedding_dim}, mode={self.mode!r}"
+
+
+class DataParallel(Module):
+    """A module on one device, under the attribute `module`. crisol.distributed uses several devices."""
+
+    def __init__(self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
+        super().__init__()
+        self.module = module
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """The module's result."""
+        return self.module(*inputs, **kwargs)
+
+
+class SyncBatchNorm(BatchNorm2d):
+    """BatchNorm2d, with the statistics of one process."""
+
+    @staticmethod
+    def convert_sync_batchnorm(module: Module, process_group: Any = None) -> Module:
+        """The module itself."""
+        return module
 
 
 class ParameterList(Module):

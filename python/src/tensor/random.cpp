@@ -13,14 +13,20 @@ Generator chosen(const OptionalGenerator& generator, const OptionalDevice& devic
   return default_generator(device ? *device : Device());
 }
 
+/// The seed of PyTorch's generators.
+constexpr std::uint64_t usual_seed = 67280421310721;
+
 void bind_generator(nb::module_& m) {
   nb::class_<Generator>(m, "Generator", "A source of random numbers on one device: Philox 4x32-10.")
       .def(
           "__init__",
-          [](Generator* self, std::uint64_t seed, const OptionalDevice& device) {
-            new (self) Generator(seed, device ? *device : Device());
+          [](Generator* self, const std::variant<std::uint64_t, Device>& seed, const OptionalDevice& device) {
+            // PyTorch's first argument is the device.
+            const Device* const first = std::get_if<Device>(&seed);
+            new (self) Generator(first != nullptr ? usual_seed : std::get<std::uint64_t>(seed),
+                                 first != nullptr ? *first : device ? *device : Device());
           },
-          "seed"_a, "device"_a = nb::none())
+          "seed"_a = usual_seed, "device"_a = nb::none())
       .def_prop_ro("device", &Generator::device, "The device of the generator.")
       .def("manual_seed", &Generator::manual_seed, "seed"_a, Unlocked(), "Restarts with another seed.")
       .def(

@@ -177,3 +177,54 @@ def test_uint8_and_other_dtypes():
 def test_least_squares_by_the_default_driver():
     found = linalg.lstsq(crisol.asarray(drawn(4, 2)), crisol.asarray(drawn(4, 1)))
     assert found.residuals.shape == (0,) and found.singular_values.shape == (0,) and found.rank.item() == 2
+
+
+def test_generators():
+    first = crisol.Generator(5)
+    assert first.manual_seed(7) is first and first.initial_seed() == 7
+    assert crisol.randn(3, generator=first).tolist() == crisol.randn(3, generator=crisol.Generator(7)).tolist()
+    assert isinstance(crisol.manual_seed(3), crisol.Generator) and crisol.initial_seed() == 3
+    assert crisol.Generator().initial_seed() == crisol.Generator("cpu").initial_seed() == 67280421310721
+    with crisol.random.fork_rng():
+        inside = crisol.rand(2).tolist()
+    assert crisol.rand(2).tolist() == inside
+
+
+def test_names_that_programs_read():
+    assert crisol.typename(crisol.ones(2)) == "torch.FloatTensor" and crisol.typename([]) == "builtins.list"
+    crisol.backends.cudnn.benchmark = True
+    assert not crisol.backends.mps.is_available() and not crisol.backends.cudnn.is_available()
+    model = nn.SyncBatchNorm.convert_sync_batchnorm(nn.Linear(2, 2))
+    wrapped = nn.DataParallel(model)
+    assert list(wrapped.state_dict()) == ["module.weight", "module.bias"]
+    assert_close(wrapped(crisol.ones((1, 2))).detach(), model(crisol.ones((1, 2))).detach())
+    zeros = crisol.zeros(2)
+    with crisol.autograd.set_detect_anomaly(True), pytest.raises(crisol.Error):
+        crisol.log(zeros - 1)
+    crisol.log(zeros - 1)
+
+
+def test_assert_close():
+    close = crisol.testing.assert_close
+    close(crisol.asarray([1.0, 2.0]), crisol.asarray([1.0, 2.000001]))
+    close({"a": crisol.ones(2)}, {"a": crisol.ones(2)})
+    for wrong in (crisol.asarray([1.0, 2.1]), crisol.asarray([1, 2]), crisol.ones((2, 1))):
+        with pytest.raises(AssertionError, match="differ"):
+            close(wrong, crisol.asarray([1.0, 2.0]))
+    with pytest.raises(ValueError, match="both"):
+        close(crisol.ones(2), crisol.ones(2), rtol=0.1)
+
+
+def test_distributed_sampler():
+    from crisol.data import DataLoader, DistributedSampler
+
+    parts = [DistributedSampler(range(10), 4, rank, seed=3) for rank in range(4)]
+    orders = [list(part) for part in parts]
+    assert [len(part) for part in parts] == [3] * 4 and set(sum(orders, [])) == set(range(10))
+    parts[0].set_epoch(1)
+    assert list(parts[0]) != orders[0]
+    assert list(DistributedSampler(range(10), 4, 1, shuffle=False, drop_last=True)) == [1, 5]
+    loader = DataLoader(list(range(10)), batch_size=2, sampler=DistributedSampler(range(10), 2, 0, shuffle=False))
+    assert [batch.tolist() for batch in loader] == [[0, 2], [4, 6], [8]]
+    with pytest.raises(ValueError, match="rank 2"):
+        DistributedSampler(range(4), 2, 2)

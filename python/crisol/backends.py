@@ -1,0 +1,19 @@
+"""The names of torch.backends that programs read and set. They change nothing: OpenCL has none of these libraries."""
+
+from types import SimpleNamespace as _Names
+
+__all__ = ["cuda", "cudnn", "mps"]
+
+
+def _never() -> bool:
+    """False"""
+    return False
+
+
+cudnn = _Names(enabled=False, benchmark=False, deterministic=True, allow_tf32=False, is_available=_never)
+cuda = _Names(matmul=_Names(allow_tf32=False), is_built=_never)
+mps = _Names(is_available=_never, is_built=_never)
+
+
+def __dir__():
+    return __all__
