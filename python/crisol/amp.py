@@ -19,8 +19,8 @@ def _warn(name: str) -> None:
 
 
 class autocast:
-    """A scope, or a decorator, that changes nothing. It warns unless enabled is False. crisol.with_precision() computes in
-    other precisions."""
+    """A scope, or a decorator, that changes nothing. It warns unless enabled is False. crisol.with_precision() computes
+    in other precisions."""
 
     def __init__(
         self, device_type: str = "cpu", dtype: Any = None, enabled: bool = True, cache_enabled: bool | None = None

@@ -174,8 +174,8 @@ def _limit(A: Tensor, s: Tensor, atol: Any, rtol: Any) -> Tensor:
 
 
 def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
-    """The pseudo-inverse (…, n, m) of A (…, m, n). Singular values count as 0 if they are at most rtol times the largest, or
-    at most atol. With `hermitian`, only the lower triangles are read."""
+    """The pseudo-inverse (…, n, m) of A (…, m, n). Singular values count as 0 if they are at most rtol times the largest,
+    or at most atol. With `hermitian`, only the lower triangles are read."""
     x, rtol = _symmetric(A) if hermitian else A, rtol if rcond is None else rcond
     if atol is None:
         return _linalg.pinv(x, rtol)

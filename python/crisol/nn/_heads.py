@@ -61,7 +61,7 @@ def multi_head_attention_forward(
     v_proj_weight: Tensor | None = None, static_k: Tensor | None = None, static_v: Tensor | None = None,
     average_attn_weights: bool = True, is_causal: bool = False,
 ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
-    """The result and the weights of nn.MultiheadAttention, for queries (L, N, E), keys (S, N, …) and values (S, N, …)."""
+    """The result and the weights of nn.MultiheadAttention, for queries (L, N, E), keys and values (S, N, …)."""
     if static_k is not None or static_v is not None:
         raise _c.InvalidArgumentError("[multi_head_attention_forward] static_k and static_v are not there")
     batched, n = query.ndim == 3, embed_dim_to_check

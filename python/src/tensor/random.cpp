@@ -23,8 +23,10 @@ void bind_generator(nb::module_& m) {
           [](Generator* self, const std::variant<std::uint64_t, Device>& seed, const OptionalDevice& device) {
             // PyTorch's first argument is the device.
             const Device* const first = std::get_if<Device>(&seed);
-            new (self) Generator(first != nullptr ? usual_seed : std::get<std::uint64_t>(seed),
-                                 first != nullptr ? *first : device ? *device : Device());
+            new (self)
+                Generator(first != nullptr ? usual_seed : std::get<std::uint64_t>(seed), first != nullptr ? *first
+                                                                                         : device         ? *device
+                                                                                                          : Device());
           },
           "seed"_a = usual_seed, "device"_a = nb::none())
       .def_prop_ro("device", &Generator::device, "The device of the generator.")
