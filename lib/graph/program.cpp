@@ -132,8 +132,8 @@ Program::Weight Program::weight_of(const Tensor& x) {
 
 bool Program::fits_weights(const std::vector<Tensor>& weights) const {
   const auto is_there = [](const Tensor& x, const Weight& then) {
-    const Weight now = weight_of(x);
-    return now.storage == then.storage && now.moves == then.moves;
+    const Storage& storage = *x.impl()->storage;
+    return &storage == then.storage.get() && storage.moves == then.moves;
   };
   for (std::size_t i = 0; i < weights.size(); ++i)
     if (!is_there(weights[i], weights_[i]) || weights[i].impl()->storage->version.load() != weights_[i].version)

@@ -41,6 +41,13 @@ const OpSpec* spec_of(Op op) {
 /// The letter of an attribute's type, in the order of the types of Attribute.
 char letter_of(const Attribute& attribute) { return "idsIDSr"[attribute.index()]; }
 
+/// How many values a node has, without those that are left out at the end.
+std::size_t count_of(const std::vector<int>& values) {
+  std::size_t count = values.size();
+  while (count > 0 && values[count - 1] == absent) --count;
+  return count;
+}
+
 class Checker {
  public:
   Checker(const Graph& graph, const char* step) : graph_(graph), step_(step), is_known_(graph.values.size()) {}
@@ -87,10 +94,11 @@ class Checker {
     rule(row == nullptr || node.inputs.size() == row->input_count, node, "has ", node.inputs.size(), " inputs");
     const OpSpec* spec = spec_of(node.op);
     if (spec == nullptr || row != nullptr) return;
-    rule(node.inputs.size() >= spec->least && node.inputs.size() <= spec->most, node, "has ", node.inputs.size(),
+    rule(node.inputs.size() >= spec->least && count_of(node.inputs) <= spec->most, node, "has ", node.inputs.size(),
          " inputs");
-    rule(node.outputs.size() <= spec->outputs, node, "has ", node.outputs.size(), " outputs");
+    rule(count_of(node.outputs) <= spec->outputs, node, "has ", count_of(node.outputs), " outputs");
     for (const auto& [name, attribute] : node.attributes) {
+      if (name == "consumed_inputs") continue;  // All ops of ONNX's version 1 have it.
       const auto letters = spec->attributes.find(name);
       rule(letters != spec->attributes.end() && letters->second.find(letter_of(attribute)) != std::string::npos, node,
            "has an attribute ", name, " of type ", letter_of(attribute));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "crisol/ops/index.h"
+#include "graph/ops/data.h"
 #include "graph/ops/runs.h"
 #include "graph/passes/attributes.h"
 #include "graph/passes/uses.h"
@@ -40,7 +41,7 @@ namespace {
 Run write(const Node& node) {
   return run_of_all([axis = static_cast<int>(integer_of(node, "axis", 0)),
                      adds = text_of(node, "reduction", "none") == "add"](const std::vector<Tensor>& in) {
-    ops::index_write(in[0], axis, counted(in[1], in[0], axis), in[2], adds);
+    ops::index_write(in[0], axis, counted(in[1], in[0].size(axis)), in[2], adds);
     return in[0];
   });
 }

@@ -10,20 +10,13 @@
 #include "crisol/functions/reduce.h"
 #include "crisol/functions/sort.h"
 #include "crisol/functions/triangle.h"
+#include "graph/ops/data.h"
 #include "graph/ops/runs.h"
 #include "graph/passes/attributes.h"
 
 namespace crisol::graph {
 
-Tensor counted(const Tensor& positions, const Tensor& x, int axis) {
-  static const auto from_front =
-      fuse([](const Expr& i, const Expr& n) { return where(i < 0, i + n, i); }, "from_front");
-  return positions.dtype() == DType::u8 ? positions : from_front(positions, x.size(axis));
-}
-
 namespace {
-
-using Numbers = std::vector<std::int64_t>;
 
 int axis_of(const Node& node) { return static_cast<int>(integer_of(node, "axis", 0)); }
 
@@ -56,62 +49,28 @@ Run permute(const Node& node) {
 }
 
 Run squeeze(const Node&) {
-  return with_numbers([](const Tensor& x, const Numbers& axes) {
-    Shape shape;
-    for (int i = 0; i < x.dim(); ++i)
-      if (std::find(axes.begin(), axes.end(), i) == axes.end() &&
-          std::find(axes.begin(), axes.end(), i - x.dim()) == axes.end())
-        shape.push_back(x.size(i));
-    return x.reshape(shape);
-  });
+  return [](const Data& in, Device device) { return Data{squeezed(in[0], in[1].numbers(), device)}; };
 }
 
 Run unsqueeze(const Node&) {
-  return with_numbers([](const Tensor& x, const Numbers& axes) {
-    const int rank = x.dim() + static_cast<int>(axes.size());
-    Shape shape = Shape::filled(rank, 0);
-    for (const std::int64_t axis : axes) shape[static_cast<int>(axis < 0 ? axis + rank : axis)] = 1;
-    int next = 0;
-    for (int i = 0; i < rank; ++i)
-      if (shape[i] == 0) shape[i] = x.size(next++);
-    return x.reshape(shape);
-  });
-}
-
-/// The elements from `first` to before `end` along an axis. With the step -1, the axis is turned.
-Tensor cut(const Tensor& x, int axis, std::int64_t first, std::int64_t end, std::int64_t step) {
-  if (step == -1 && first == -1) return x.flip(axis);
-  const std::int64_t count = end > first ? (end - first + step - 1) / step : 0;
-  if (count <= 1 || step == 1) return x.narrow(axis, count == 0 ? 0 : first, count);
-  const Tensor range = x.narrow(axis, first, (count - 1) * step + 1);
-  const Tensor places =
-      arange(0, static_cast<double>(range.size(axis)), static_cast<double>(step), DType::i64, x.device());
-  return index_select(range, axis, places);
+  return [](const Data& in, Device device) { return Data{unsqueezed(in[0], in[1].numbers(), device)}; };
 }
 
 /// Inputs behind x are the first places, the ends, the axes and the steps.
 Run slice(const Node&) {
   return [](const Data& in, Device device) {
-    Tensor x = in[0].tensor(device);
     const Numbers first = in[1].numbers(), ends = in[2].numbers(), axes = in[3].numbers(),
                   steps = in.size() > 4 ? in[4].numbers() : Numbers(first.size(), 1);
-    for (std::size_t i = 0; i < axes.size(); ++i) x = cut(x, static_cast<int>(axes[i]), first[i], ends[i], steps[i]);
-    return Data{x};
+    // Bounds outside of the axis are errors of narrow(), and not moved to the end.
+    for (std::size_t i = 0; i < axes.size(); ++i)
+      if (!in[0].on_host() && steps[i] > 0 && first[i] < ends[i])
+        in[0].tensor(device).narrow(static_cast<int>(axes[i]), first[i], ends[i] - first[i]);
+    return Data{cut(in[0], first, ends, axes, steps, device)};
   };
 }
 
 Run join(const Node& node) {
-  return [axis = axis_of(node)](const Data& in, Device device) -> Data {
-    if (std::any_of(in.begin(), in.end(), [](const Datum& x) { return !x.on_host(); }))
-      return {cat(tensors_of(in, device), axis)};
-    Numbers all;
-    for (const Datum& x : in) {
-      const Numbers own = x.numbers();
-      all.insert(all.end(), own.begin(), own.end());
-    }
-    const Shape shape(static_cast<std::int64_t>(all.size()));
-    return {Datum(std::move(all), shape)};
-  };
+  return [axis = axis_of(node)](const Data& in, Device device) { return Data{joined(in, axis, device)}; };
 }
 
 Run cut_up(const Node& node) {
@@ -133,21 +92,12 @@ Run surround(const Node&) {
 
 Run pick(const Node& node) {
   return run_of_all([axis = axis_of(node)](const std::vector<Tensor>& in) {
-    return gather(in[0], axis, counted(in[1], in[0], axis));
+    return gather(in[0], axis, counted(in[1], in[0].size(axis)));
   });
 }
 
-/// Slices at the places of an index of any rank.
 Run select(const Node& node) {
-  return run_of_all([given = axis_of(node)](const std::vector<Tensor>& in) {
-    const int axis = given < 0 ? given + in[0].dim() : given;
-    const Tensor &x = in[0], index = counted(in[1], x, axis);
-    Shape sizes;
-    for (int i = 0; i < axis; ++i) sizes.push_back(x.size(i));
-    for (const std::int64_t one : index.shape()) sizes.push_back(one);
-    for (int i = axis + 1; i < x.dim(); ++i) sizes.push_back(x.size(i));
-    return index_select(x, axis, index.reshape(Shape(index.numel()))).reshape(sizes);
-  });
+  return [axis = axis_of(node)](const Data& in, Device device) { return Data{slices_at(in[0], in[1], axis, device)}; };
 }
 
 /// Writes by index: `replace`, or `combine` if the node has a reduction.
@@ -155,7 +105,7 @@ template <auto replace, auto combine>
 Run put(const Node& node) {
   const std::string how = text_of(node, "reduction", "none");
   return run_of_all([how, axis = axis_of(node)](const std::vector<Tensor>& in) {
-    const Tensor index = counted(in[1], in[0], axis);
+    const Tensor index = counted(in[1], in[0].size(axis));
     if (how == "none") return replace(in[0], axis, index, in[2]);
     const auto reduction = how == "add"   ? ScatterReduction::sum
                            : how == "mul" ? ScatterReduction::prod

@@ -22,36 +22,19 @@ const Numbers& numbers_of(const Node& node, const char* name) { return std::get<
 double real_of(const Node& node, const char* name) { return std::get<double>(node.attributes.at(name)); }
 bool is_set(const Node& node, const char* name) { return integer_of(node, name, 0) != 0; }
 
-/// The first entries of a list, one for each axis, as an option.
-void set(int& option, const Numbers& list) { option = static_cast<int>(list[0]); }
-void set(IntPair& option, const Numbers& list) { option = {static_cast<int>(list[0]), static_cast<int>(list[1])}; }
-void set(IntTriple& option, const Numbers& list) {
-  option = {static_cast<int>(list[0]), static_cast<int>(list[1]), static_cast<int>(list[2])};
-}
-
 /// The options of a convolution or of a pool.
 template <class Options>
 Options options_of(const Node& node) {
   Options o;
-  set(o.stride, numbers_of(node, "strides"));
-  set(o.padding, numbers_of(node, "pads"));
-  if constexpr (requires { o.dilation; }) set(o.dilation, numbers_of(node, "dilations"));
+  set_option(o.stride, numbers_of(node, "strides"));
+  set_option(o.padding, numbers_of(node, "pads"));
+  if constexpr (requires { o.dilation; }) set_option(o.dilation, numbers_of(node, "dilations"));
   if constexpr (requires { o.groups; }) o.groups = static_cast<int>(integer_of(node, "group", 1));
-  if constexpr (requires { o.output_padding; }) set(o.output_padding, numbers_of(node, "output_padding"));
-  if constexpr (requires { o.kernel; }) set(o.kernel, numbers_of(node, "kernel_shape"));
+  if constexpr (requires { o.output_padding; }) set_option(o.output_padding, numbers_of(node, "output_padding"));
+  if constexpr (requires { o.kernel; }) set_option(o.kernel, numbers_of(node, "kernel_shape"));
   if constexpr (requires { o.ceil_mode; }) o.ceil_mode = is_set(node, "ceil_mode");
   if constexpr (requires { o.count_include_pad; }) o.count_include_pad = is_set(node, "count_include_pad");
   return o;
-}
-
-/// A run of `compute`, which takes an epilogue or null.
-template <class F>
-Run with_epilogue(F compute) {
-  Run run([compute](const Data& in, Device device) { return Data{compute(tensors_of(in, device), nullptr)}; });
-  run.with_epilogue = [compute](const Data& in, Device device, const Epilogue& epilogue) {
-    return compute(tensors_of(in, device), &epilogue);
-  };
-  return run;
 }
 
 Tensor bias_in(const std::vector<Tensor>& in) { return in.size() > 2 ? in[2] : Tensor(); }
@@ -63,7 +46,8 @@ Run conv(const Node& node) {
       return conv3d(in[0], in[1], bias_in(in), o);
     });
   const auto run_with = [](auto o, auto f, auto f_with_epilogue) {
-    return with_epilogue([=](const std::vector<Tensor>& in, const Epilogue* epilogue) {
+    return with_epilogue([=](const Data& data, Device device, const Epilogue* epilogue) {
+      const std::vector<Tensor> in = tensors_of(data, device);
       return epilogue == nullptr ? f(in[0], in[1], bias_in(in), o)
                                  : f_with_epilogue(in[0], in[1], bias_in(in), o, *epilogue);
     });
@@ -87,7 +71,8 @@ Run conv_transpose(const Node& node) {
 
 /// linear() keeps a packed copy of a right factor that does not change from run to run.
 Run product(const Node&) {
-  return with_epilogue([](const std::vector<Tensor>& in, const Epilogue* epilogue) {
+  return with_epilogue([](const Data& data, Device device, const Epilogue* epilogue) {
+    const std::vector<Tensor> in = tensors_of(data, device);
     const bool is_linear = in[0].dtype() == DType::f32 && in[1].dim() == 2;
     if (epilogue == nullptr) return is_linear ? linear(in[0], in[1].t()) : matmul(in[0], in[1]);
     return is_linear ? linear(in[0], in[1].t(), Tensor(), *epilogue) : matmul(in[0], in[1], *epilogue);
@@ -95,7 +80,8 @@ Run product(const Node&) {
 }
 
 Run product_with_bias(const Node&) {
-  return with_epilogue([](const std::vector<Tensor>& in, const Epilogue* epilogue) {
+  return with_epilogue([](const Data& data, Device device, const Epilogue* epilogue) {
+    const std::vector<Tensor> in = tensors_of(data, device);
     return epilogue == nullptr ? linear(in[0], in[1], in[2]) : linear(in[0], in[1], in[2], *epilogue);
   });
 }

@@ -4,6 +4,8 @@
 #include <map>
 #include <vector>
 
+#include "crisol/options/int_pair.h"
+#include "crisol/options/int_triple.h"
 #include "graph/graph.h"
 
 namespace crisol::graph {
@@ -21,11 +23,6 @@ const Runs& runs_of_layers();
 
 /// The tensors of all inputs; undefined ones for inputs that are left out.
 std::vector<Tensor> tensors_of(const Data& in, Device device);
-/// Input i; undefined if it is left out.
-Tensor input_of(const Data& in, std::size_t i, Device device);
-
-/// The positions along an axis of x, counted from 0. Traced positions may count from the end.
-Tensor counted(const Tensor& positions, const Tensor& x, int axis);
 
 /// A run of a function of one tensor.
 template <class F>
@@ -37,5 +34,20 @@ template <class F>
 Run run_of_all(F f) {
   return [f](const Data& in, Device device) { return Data{f(tensors_of(in, device))}; };
 }
+
+/// A run of `compute`, which takes the data, the device, and an epilogue or null.
+template <class F>
+Run with_epilogue(F compute) {
+  Run run([compute](const Data& in, Device device) { return Data{compute(in, device, nullptr)}; });
+  run.with_epilogue = [compute](const Data& in, Device device, const Epilogue& epilogue) {
+    return compute(in, device, &epilogue);
+  };
+  return run;
+}
+
+/// Sets an option to the first entries of a list, one entry for each axis.
+void set_option(int& option, const std::vector<std::int64_t>& list);
+void set_option(IntPair& option, const std::vector<std::int64_t>& list);
+void set_option(IntTriple& option, const std::vector<std::int64_t>& list);
 
 }  // namespace crisol::graph

@@ -21,6 +21,7 @@ namespace {
 
 using graph::Data;
 using graph::Run;
+using graph::with_epilogue;
 
 /// Products of f16 are computed in f32. The library's matmul() does not take whole numbers. linear() keeps a packed
 /// copy of a right factor that stays the same from run to run.
@@ -38,16 +39,6 @@ Tensor product(const Tensor& a, const Tensor& b) {
   if (b.dim() == 1) y = y.squeeze(-1);
   if (a.dim() == 1) y = y.squeeze(b.dim() == 1 ? -1 : -2);
   return y;
-}
-
-/// A Run that calls `compute` with an epilogue or with null.
-template <class Compute>
-Run with_epilogue(Compute compute) {
-  Run run([compute](const Data& in, Device device) { return Data{compute(in, device, nullptr)}; });
-  run.with_epilogue = [compute](const Data& in, Device device, const Epilogue& epilogue) {
-    return compute(in, device, &epilogue);
-  };
-  return run;
 }
 
 /// Whether the inputs are known to be whole numbers. Throws if the inputs have different types.
@@ -105,9 +96,9 @@ Run gemm(Call& call) {
 template <class Options>
 Options convolution_options(const Windows& w, int groups) {
   Options options{.groups = groups};
-  Windows::set(options.stride, w.strides);
-  Windows::set(options.dilation, w.dilations);
-  if (w.is_symmetric()) Windows::set(options.padding, w.pads);
+  graph::set_option(options.stride, w.strides);
+  graph::set_option(options.dilation, w.dilations);
+  if (w.is_symmetric()) graph::set_option(options.padding, w.pads);
   return options;
 }
 

@@ -4,6 +4,7 @@
 #include "crisol/functions/arrange.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/select.h"
+#include "graph/ops/data.h"
 #include "onnx/ops/axes.h"
 #include "onnx/ops/element_types.h"
 #include "onnx/ops/table.h"
@@ -27,12 +28,6 @@ Reduction reduction_of(Call& call) {
   return ScatterReduction::amin;
 }
 
-/// Positions along an axis of `size` elements, with negative positions counted from the end.
-Tensor from_start(const Tensor& index, std::int64_t size) {
-  const Tensor positions = index.to(DType::i64);
-  return where(positions.lt(0), positions + size, positions);
-}
-
 /// 0, 1, … along one axis. The other of the `rank` axes have size 1.
 Tensor places(std::int64_t count, int axis, int rank, Device device) {
   Shape shape = Shape::filled(rank, 1);
@@ -47,7 +42,7 @@ Run scatter_elements(Call& call) {
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device), updates = in[2].tensor(device);
     const int axis = axis_of(given, x.dim());
-    const Tensor index = from_start(in[1].tensor(device), x.size(axis));
+    const Tensor index = graph::counted(in[1].tensor(device), x.size(axis));
     return Data{reduction ? scatter_reduce(x, axis, index, updates, *reduction) : scatter(x, axis, index, updates)};
   };
 }
@@ -133,7 +128,7 @@ Run one_hot_(Call& call) {
             ", values has shape ", values.shape(), "; one number and two numbers expected");
     const auto depth = in[1].on_host() ? in[1].numbers()[0] : in[1].tensor(device).item<std::int64_t>();
     require(depth >= 0, "onnx", "depth is ", depth);
-    const Tensor index = from_start(in[0].tensor(device), depth);
+    const Tensor index = graph::counted(in[0].tensor(device).to(DType::i64), depth);
     const int axis = axis_of(given, index.dim() + 1);
     const Tensor is_class = eq(index.unsqueeze(axis), places(depth, axis, index.dim() + 1, device));
     return Data{where(is_class, values.select(0, 1), values.select(0, 0))};

@@ -9,6 +9,7 @@
 #include "crisol/functions/index.h"
 #include "crisol/functions/sort.h"
 #include "crisol/functions/triangle.h"
+#include "graph/ops/data.h"
 #include "onnx/ops/host_numbers.h"
 #include "onnx/ops/table.h"
 
@@ -19,36 +20,6 @@ namespace {
 using graph::Data;
 using graph::Datum;
 using graph::Run;
-
-/// Elements start, start + step, … of `size` elements, as in Python's slices, with one exception: if a negative step
-/// starts before the first element, ONNX starts at the first element.
-struct Cut {
-  std::int64_t start, count, step;
-
-  Cut(std::int64_t first, std::int64_t end, std::int64_t by, std::int64_t size) : step(by) {
-    require(by != 0, "onnx", "a step is 0");
-    const auto bound = [&](std::int64_t at, std::int64_t least, std::int64_t most) {
-      return std::clamp(at < 0 ? at + size : at, least, most);
-    };
-    start = by > 0 ? bound(first, 0, size) : bound(first, std::min<std::int64_t>(0, size - 1), size - 1);
-    const std::int64_t stop = by > 0 ? bound(end, 0, size) : bound(end, -1, size - 1);
-    const std::int64_t distance = by > 0 ? stop - start : start - stop;
-    // The magnitude of the step. The step may be -2^63.
-    const std::uint64_t stride =
-        by > 0 ? static_cast<std::uint64_t>(by) : std::uint64_t{0} - static_cast<std::uint64_t>(by);
-    count = distance <= 0 ? 0 : static_cast<std::int64_t>((static_cast<std::uint64_t>(distance) - 1) / stride) + 1;
-  }
-};
-
-Tensor cut(const Tensor& x, int axis, const Cut& c) {
-  if (c.count <= 1 || c.step == 1) return x.narrow(axis, c.count == 0 ? 0 : c.start, c.count);
-  const std::int64_t last = c.start + (c.count - 1) * c.step;
-  const Tensor range =
-      c.step > 0 ? x.narrow(axis, c.start, last - c.start + 1) : x.narrow(axis, last, c.start - last + 1).flip(axis);
-  return index_select(
-      range, axis,
-      arange(0, static_cast<double>(range.size(axis)), static_cast<double>(std::abs(c.step)), DType::i64, x.device()));
-}
 
 /// Starts, ends and axes are attributes before version 10.
 Run slice(Call& call) {
@@ -68,23 +39,7 @@ Run slice(Call& call) {
     if (along.empty())
       for (std::size_t i = 0; i < first.size(); ++i) along.push_back(static_cast<std::int64_t>(i));
     if (steps.empty()) steps.assign(first.size(), 1);
-    require(end.size() == first.size() && along.size() == first.size() && steps.size() == first.size(), "onnx",
-            first.size(), " starts, ", end.size(), " ends, ", along.size(), " axes and ", steps.size(), " steps");
-    const Shape& shape = in[0].shape();
-    if (in[0].on_host() && shape.rank() == 1 && first.size() == 1) {
-      axis_of(along[0], 1);
-      const Cut c(first[0], end[0], steps[0], shape[0]);
-      const Numbers all = in[0].numbers();
-      Numbers part;
-      for (std::int64_t i = 0; i < c.count; ++i) part.push_back(all[static_cast<std::size_t>(c.start + i * c.step)]);
-      return {Datum(std::move(part), Shape(c.count), in[0].dtype())};
-    }
-    Tensor x = in[0].tensor(device);
-    for (std::size_t i = 0; i < first.size(); ++i) {
-      const int axis = axis_of(along[i], x.dim());
-      x = cut(x, axis, Cut(first[i], end[i], steps[i], x.size(axis)));
-    }
-    return {x};
+    return {graph::cut(in[0], first, end, along, steps, device)};
   };
 }
 

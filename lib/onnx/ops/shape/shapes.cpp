@@ -3,10 +3,8 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "crisol/functions/cat.h"
 #include "crisol/functions/elementwise.h"
-#include "crisol/functions/index.h"
-#include "crisol/fuse.h"
+#include "graph/ops/data.h"
 #include "onnx/ops/axes.h"
 #include "onnx/ops/domains/labels.h"
 #include "onnx/ops/element_types.h"
@@ -22,17 +20,6 @@ namespace {
 using graph::Data;
 using graph::Datum;
 using graph::Run;
-
-/// The same elements in another shape.
-Datum reshaped(const Datum& x, const Shape& shape, Device device) {
-  if (x.on_host()) {
-    require(std::all_of(shape.begin(), shape.end(), [](std::int64_t n) { return n >= 0; }) &&
-                shape.numel() == x.shape().numel(),
-            "onnx", "an input of shape ", x.shape(), " does not fit the shape ", shape);
-    return Datum(x.numbers(), shape, x.dtype());
-  }
-  return x.tensor(device).reshape(shape);
-}
 
 Run identity(Call& call) {
   call.takes_sequences();
@@ -88,7 +75,7 @@ Run reshape_(Call& call) {
   const bool knows_rank = sizes_shape && sizes_shape->size() == 1 && sizes_shape->front().size;
   call.gives_type_of(0, knows_rank ? std::optional<int>(rank_of_size(*sizes_shape->front().size)) : std::nullopt);
   return [=](const Data& in, Device device) {
-    return Data{reshaped(in[0], new_shape(in[0].shape(), in[1].numbers(), allows_zero), device)};
+    return Data{graph::reshaped(in[0], new_shape(in[0].shape(), in[1].numbers(), allows_zero), device)};
   };
 }
 
@@ -98,7 +85,7 @@ Run reshape_by_attribute(Call& call) {
   const Numbers sizes = call.integers("shape");
   call.gives_type_of(0, rank_of_size(static_cast<std::int64_t>(sizes.size())));
   return [=](const Data& in, Device device) {
-    return Data{reshaped(in[0], new_shape(in[0].shape(), sizes, false), device)};
+    return Data{graph::reshaped(in[0], new_shape(in[0].shape(), sizes, false), device)};
   };
 }
 
@@ -134,35 +121,13 @@ Run transpose_(Call& call) {
 Run squeeze_(Call& call) {
   const Axes axes(call, 13);
   call.gives_type_of(0);
-  return [=](const Data& in, Device device) {
-    const Shape& old = in[0].shape();
-    std::vector<bool> goes(static_cast<std::size_t>(old.rank()), false);
-    const Numbers given = axes.of(in);
-    for (const std::int64_t axis : given) {
-      const int at = axis_of(axis, old.rank());
-      require(old[at] == 1, "onnx", "axis ", axis, " of shape ", old, " is not of size 1");
-      goes[static_cast<std::size_t>(at)] = true;
-    }
-    Shape sizes;
-    for (int i = 0; i < old.rank(); ++i)
-      if (given.empty() ? old[i] != 1 : !goes[static_cast<std::size_t>(i)]) sizes.push_back(old[i]);
-    return Data{reshaped(in[0], sizes, device)};
-  };
+  return [=](const Data& in, Device device) { return Data{graph::squeezed(in[0], axes.of(in), device)}; };
 }
 
 Run unsqueeze_(Call& call) {
   const Axes axes(call, 13);
   call.gives_type_of(0);
-  return [=](const Data& in, Device device) {
-    Numbers given = axes.of(in);
-    Shape sizes = in[0].shape();
-    const int rank = sizes.rank() + static_cast<int>(given.size());
-    for (std::int64_t& axis : given) axis = axis_of(axis, rank);
-    std::sort(given.begin(), given.end());
-    require(std::adjacent_find(given.begin(), given.end()) == given.end(), "onnx", "an axis is given twice");
-    for (const std::int64_t axis : given) sizes.insert(static_cast<int>(axis), 1);
-    return Data{reshaped(in[0], sizes, device)};
-  };
+  return [=](const Data& in, Device device) { return Data{graph::unsqueezed(in[0], axes.of(in), device)}; };
 }
 
 Run concat_(Call& call) {
@@ -171,26 +136,7 @@ Run concat_(Call& call) {
   const std::int64_t axis = call.integer("axis", 1);
   check_axis(axis, call.rank_of(0));
   call.gives_type_of(0, call.rank_of(0));
-  return [=](const Data& in, Device device) {
-    if (std::all_of(in.begin(), in.end(), [](const Datum& x) { return x.on_host() && x.shape().rank() == 1; })) {
-      Numbers all;
-      for (const Datum& x : in) {
-        const Numbers part = x.numbers();
-        all.insert(all.end(), part.begin(), part.end());
-      }
-      const auto count = static_cast<std::int64_t>(all.size());
-      return Data{Datum(std::move(all), Shape(count), in[0].dtype())};
-    }
-    std::vector<Tensor> tensors;
-    for (const Datum& x : in) tensors.push_back(x.tensor(device));
-    return Data{cat(tensors, axis_of(axis, tensors[0].dim()))};
-  };
-}
-
-/// The position for an index. A negative index counts from the end.
-std::int64_t place_of(std::int64_t index, std::int64_t size) {
-  require(index >= -size && index < size, "onnx", "index ", index, " of ", size, " elements");
-  return index < 0 ? index + size : index;
+  return [=](const Data& in, Device device) { return Data{graph::joined(in, axis, device)}; };
 }
 
 Run gather_(Call& call) {
@@ -199,26 +145,7 @@ Run gather_(Call& call) {
   const auto rank = call.rank_of(0), index_rank = call.rank_of(1);
   check_axis(given, rank);
   call.gives_type_of(0, rank && index_rank ? std::optional<int>(*rank + *index_rank - 1) : std::nullopt);
-  return [=](const Data& in, Device device) -> Data {
-    const int axis = axis_of(given, in[0].shape().rank());
-    const std::int64_t size = in[0].shape()[axis];
-    if (in[0].on_host() && in[1].on_host() && in[0].shape().rank() == 1) {
-      const Numbers from = in[0].numbers();
-      Numbers picked = in[1].numbers();
-      for (std::int64_t& i : picked) i = from[static_cast<std::size_t>(place_of(i, size))];
-      return {Datum(std::move(picked), in[1].shape(), in[0].dtype())};
-    }
-    const Tensor x = in[0].tensor(device);
-    if (in[1].on_host() && in[1].shape().rank() == 0) return {x.select(axis, place_of(in[1].numbers()[0], size))};
-    static const auto from_front =
-        fuse([](const Expr& i, const Expr& n) { return where(i < 0, i + n, i); }, "from_front");
-    const Tensor index = from_front(in[1].tensor(device).to(DType::i64), size);
-    Shape sizes;
-    for (int i = 0; i < axis; ++i) sizes.push_back(x.size(i));
-    for (const std::int64_t one : index.shape()) sizes.push_back(one);
-    for (int i = axis + 1; i < x.dim(); ++i) sizes.push_back(x.size(i));
-    return {index_select(x, axis, index.reshape(Shape(index.numel()))).reshape(sizes)};
-  };
+  return [=](const Data& in, Device device) { return Data{graph::slices_at(in[0], in[1], given, device)}; };
 }
 
 Run cast_to(Call& call, DType dtype) {

@@ -53,8 +53,8 @@ bool fits(const Windows& w) {
 template <class Options>
 Options pool_options(const Windows& w) {
   Options options;
-  Windows::set(options.kernel, w.kernel);
-  Windows::set(options.stride, w.strides);
+  graph::set_option(options.kernel, w.kernel);
+  graph::set_option(options.stride, w.strides);
   return options;
 }
 
@@ -85,8 +85,8 @@ Tensor window_sums(const Tensor& x, const Windows& w) {
   const Tensor planes = x.reshape(with_spatial(x.size(0) * x.size(1), 1, spatial_of(x)));
   const Tensor weight = ones(with_spatial(1, 1, Shape(w.kernel)), DType::f32, x.device());
   const auto with_steps = [&]<class Options>(Options options) {
-    Windows::set(options.stride, w.strides);
-    Windows::set(options.dilation, w.dilations);
+    graph::set_option(options.stride, w.strides);
+    graph::set_option(options.dilation, w.dilations);
     return options;
   };
   const Tensor y = w.over_volumes() ? conv3d(planes, weight, Tensor(), with_steps(Conv3dOptions()))
@@ -120,8 +120,8 @@ Tensor positions_in_tensor(const Tensor& positions, const Tensor& x, const Windo
 template <class Options>
 ExtremeResult largest_of(const Tensor& x, const Windows& w, bool pads, bool ceil_mode, bool has_positions) {
   auto options = pool_options<Options>(w);
-  Windows::set(options.dilation, w.dilations);
-  if (pads) Windows::set(options.padding, w.pads);
+  graph::set_option(options.dilation, w.dilations);
+  if (pads) graph::set_option(options.padding, w.pads);
   options.ceil_mode = ceil_mode;
   if constexpr (std::is_same_v<Options, MaxPool3dOptions>)
     return has_positions ? max_pool3d_with_indices(x, options) : ExtremeResult{max_pool3d(x, options), Tensor()};
@@ -153,7 +153,7 @@ Run max_pool(Call& call) {
 template <class Options>
 Options average_options(const Windows& w, bool ceil_mode, bool counts_padding) {
   auto options = pool_options<Options>(w);
-  Windows::set(options.padding, w.pads);
+  graph::set_option(options.padding, w.pads);
   options.ceil_mode = ceil_mode;
   options.count_include_pad = counts_padding;
   return options;
@@ -201,25 +201,20 @@ Shape spatial_axes(const Tensor& x) {
   return axes;
 }
 
-Run global_average_pool(Call& call) {
+template <Tensor (Tensor::*f)(const Shape&, bool) const>
+Run global_pool(Call& call) {
   call.check_counts(1, 1);
-  call.require_floating(0);
   call.require_rank(0, 3, Shape::max_rank);
   call.gives_type_of(0, call.rank_of(0));
   return [](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
-    return Data{x.mean(spatial_axes(x), true)};
+    return Data{(x.*f)(spatial_axes(x), true)};
   };
 }
 
-Run global_max_pool(Call& call) {
-  call.check_counts(1, 1);
-  call.require_rank(0, 3, Shape::max_rank);
-  call.gives_type_of(0, call.rank_of(0));
-  return [](const Data& in, Device device) {
-    const Tensor x = in[0].tensor(device);
-    return Data{x.max(spatial_axes(x), true)};
-  };
+Run global_average_pool(Call& call) {
+  call.require_floating(0);
+  return global_pool<&Tensor::mean>(call);
 }
 
 Run global_lp_pool(Call& call) {
@@ -289,7 +284,7 @@ std::vector<Row> window_rows() {
       {"AveragePool", 1, newest, average_pool},
       {"GlobalAveragePool", 1, newest, global_average_pool},
       {"GlobalLpPool", 1, newest, global_lp_pool},
-      {"GlobalMaxPool", 1, newest, global_max_pool},
+      {"GlobalMaxPool", 1, newest, global_pool<&Tensor::max>},
       {"LRN", 1, newest, lrn},
       {"LpPool", 1, newest, lp_pool},
       {"MaxPool", 1, newest, max_pool},

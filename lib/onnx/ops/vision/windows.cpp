@@ -69,16 +69,6 @@ bool Windows::has_dilation() const {
   return std::any_of(dilations.begin(), dilations.end(), [](std::int64_t dilation) { return dilation != 1; });
 }
 
-void Windows::set(int& option, const std::vector<std::int64_t>& list) { option = static_cast<int>(list[0]); }
-
-void Windows::set(IntPair& option, const std::vector<std::int64_t>& list) {
-  option = {static_cast<int>(list[0]), static_cast<int>(list[1])};
-}
-
-void Windows::set(IntTriple& option, const std::vector<std::int64_t>& list) {
-  option = {static_cast<int>(list[0]), static_cast<int>(list[1]), static_cast<int>(list[2])};
-}
-
 Shape spatial_of(const Tensor& x) {
   require(x.dim() >= 3 && x.dim() <= 5, "onnx", "an input of shape ", x.shape(),
           " is not supported: (N, C, W), (N, C, H, W) and (N, C, D, H, W) are");

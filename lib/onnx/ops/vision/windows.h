@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "crisol/options/int_pair.h"
-#include "crisol/options/int_triple.h"
 #include "crisol/tensor.h"
+#include "graph/ops/runs.h"
 #include "onnx/ops/table.h"
 
 namespace crisol::onnx {
@@ -32,11 +31,6 @@ struct Windows {
   bool over_volumes() const { return axes() == 3; }
   bool is_symmetric() const;
   bool has_dilation() const;
-
-  /// Sets an option of the library to the first entries of a list, one entry for each axis.
-  static void set(int& option, const std::vector<std::int64_t>& list);
-  static void set(IntPair& option, const std::vector<std::int64_t>& list);
-  static void set(IntTriple& option, const std::vector<std::int64_t>& list);
 };
 
 /// The spatial sizes of an input (N, C, …), which has one to three spatial axes.
