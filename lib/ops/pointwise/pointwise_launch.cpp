@@ -70,7 +70,7 @@ class Launch {
   const bool in_place_;
   std::vector<Contiguous> copies_;
   FixedList<const Tensor*, Graph::max_inputs> read_;  ///< The inputs, or their copies.
-  PreparedPtr prepared_;                              ///< Null if one launch cannot walk along all axes.
+  PreparedPtr prepared_;                              ///< Null if there is nothing to launch, or more than one launch.
 };
 
 Launch::Launch(const PointwiseKernels& kernels, Inputs inputs, std::span<const Tensor> outputs, bool in_place)
@@ -95,7 +95,6 @@ Launch::Launch(const PointwiseKernels& kernels, Inputs inputs, std::span<const T
 }
 
 void Launch::queue(Scalars scalars) const {
-  if (outputs_[0].numel() == 0 || runtime::in_dry_run()) return;
   if (prepared_ == nullptr) return queue_slices(scalars);
   for (const Contiguous& copy : copies_) copy.filled();
   FixedList<OperandView, Graph::max_inputs + Graph::max_outputs> views;
@@ -109,6 +108,7 @@ void Launch::queue(Scalars scalars) const {
 
 // One launch for each index of the shortest axis.
 void Launch::queue_slices(Scalars scalars) const {
+  if (outputs_[0].numel() == 0 || runtime::in_dry_run()) return;
   const Shape& shape = outputs_[0].shape();
   int axis = -1;
   for (int i = 0; i < shape.rank(); ++i)
