@@ -40,12 +40,17 @@
 #define LEAST_SCORE 0.0f
 #endif
 
-// The inverse of the normal distribution, by the approximation that ONNX Runtime uses.
+// The inverse of the normal distribution, by Winitzki's approximation, which ONNX Runtime uses too:
+//
+//   v = 2 p - 1   l = ln(1 - v^2)   a = 2 / (0.147 pi) + l / 2   y = sign(v) sqrt(2) sqrt(sqrt(a^2 - l / 0.147) - a)
+//
+// Near p = 1/2 the last difference and 1 - v^2 would lose most digits, so both have other forms there.
 static inline float probit(const float p) {
   const float v = 2.0f * p - 1.0f;
-  const float l = log((1.0f - v) * (1.0f + v));
-  const float a = 2.0f / (M_PI_F * 0.147f) + 0.5f * l;
-  const float root = sqrt(sqrt(a * a - l / 0.147f) - a);
+  const float l = fabs(v) < 0.5f ? log1p(-v * v) : log(4.0f * p * (1.0f - p));
+  const float a = 2.0f / (M_PI_F * 0.147f) + 0.5f * l, c = l / 0.147f;
+  const float b = sqrt(a * a - c);
+  const float root = sqrt(a > 0.0f ? -c / (a + b) : b - a);
   return 1.41421356f * (v < 0.0f ? -root : root);
 }
 
