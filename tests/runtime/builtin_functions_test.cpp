@@ -44,6 +44,8 @@ TEST_CASE("functions that a source names are declared with all their types, othe
       declares("atomic_xchg(p, 1)", "float __attribute__((overloadable)) atomic_xchg(volatile __local float*,float);"));
   CHECK(declares("barrier(f)", "void __attribute__((overloadable,convergent)) barrier(cl_mem_fence_flags);"));
   CHECK(builtin_declarations("int length = my_function (c);").empty());
+  CHECK(declares("a// step\nb / exp/* any */(c)", "float" + constant + "exp(float);"));
+  CHECK(builtin_declarations("// all\n/* step * any */ a / b // min").empty());
 }
 
 TEST_CASE("names that macros paste together are declared with every width") {

@@ -80,13 +80,19 @@ bool lists(std::string_view words, std::string_view word) {
 
 bool in_name(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
+// Without those in comments, because comments often contain words such as "all" and "step".
 Names names_in(std::string_view source) {
   Names names;
   for (std::size_t at = 0; at < source.size();) {
+    const std::string_view two = source.substr(at, 2);
+    if (two == "//" || two == "/*") {
+      at = std::min(source.find(two == "//" ? "\n" : "*/", at + 2), source.size());
+      continue;
+    }
     std::size_t end = at;
     while (end < source.size() && in_name(source[end])) ++end;
     if (end > at) names.emplace(source.substr(at, end - at));
-    at = end + 1;
+    at = std::max(end, at + 1);
   }
   return names;
 }
