@@ -9,6 +9,7 @@ if(NOT MPI_CXX_FOUND OR NOT BUILD_SHARED_LIBS OR WIN32)
 endif()
 file(GLOB_RECURSE CRISOL_DIST_SOURCES CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/lib/dist/*.cpp
      ${PROJECT_SOURCE_DIR}/lib/c_api/dist/*.cpp)
+crisol_unite(CRISOL_DIST_SOURCES "/dist")
 # The layout of arenas is a value without ties to the rest of the library.
 add_library(crisol_dist SHARED ${CRISOL_DIST_SOURCES} ${PROJECT_SOURCE_DIR}/lib/optim/arena_layout.cpp)
 add_library(crisol::dist ALIAS crisol_dist)

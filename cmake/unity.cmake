@@ -6,14 +6,20 @@ option(CRISOL_UNITY "Compile the files of a folder as one: a whole build takes l
 # Host code that runs once for a shape, a file or a program. At -O3 it takes a third more time to compile.
 set(crisol_runs_once "^lib/(dispatch/stored|graph/passes|measure|onnx|ops/probe|reference|rerun)/")
 
-# crisol_unite(NAME_OF_LIST): replaces the files of each folder in the list by a file that includes them, and sets how
-# well the compiler optimizes the files.
+# crisol_unite(NAME_OF_LIST [JOINED]): replaces the files of each folder in the list by a file that includes them, and
+# sets how well the compiler optimizes the files. Folders that match the regular expression JOINED become one file.
 function(crisol_unite name_of_list)
   set(united "")
   set(folders "")
   foreach(source IN LISTS ${name_of_list})
     file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${source})
     get_filename_component(folder ${path} DIRECTORY)
+    if(ARGC GREATER 1 AND folder MATCHES "${ARGV1}")
+      if(NOT joined_folder)
+        set(joined_folder ${folder})
+      endif()
+      set(folder ${joined_folder})
+    endif()
     set(options "")
     if(NOT MSVC AND path MATCHES "${crisol_runs_once}")
       set(options $<$<CONFIG:Release>:-O1>)

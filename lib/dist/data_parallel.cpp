@@ -13,17 +13,11 @@
 
 namespace crisol::dist {
 
-namespace {
-
-constexpr const char* op = "DataParallel";
-
-}  // namespace
-
 void DataParallelImpl::exchange(std::function<void(DataParallelImpl& own)> part) {
   call_in_replays([self = weak_from_this(), part = std::move(part)](const std::exception_ptr& error) {
     const auto impl = self.lock();
     if (error == nullptr) {
-      require(impl != nullptr, op, "a captured step averages its gradients by an object that was destroyed");
+      require(impl != nullptr, data_parallel, "a captured step averages its gradients by an object that was destroyed");
       part(*impl);
     } else if (impl != nullptr && impl->exchanges) {
       fail("a replay threw: " + text_of(error));  // The other ranks would wait for gradients that never come.
@@ -42,14 +36,14 @@ void DataParallelImpl::begin_exchange(bool with_samples) {
   ++passes;
   sums.clear();
   sums.push_back(session.worker().queue([this, pass = passes, own = with_samples ? weight : 0](Link& link) {
-    weights = gather_weights(op, link, pass, own);
+    weights = gather_weights(data_parallel, link, pass, own);
   }));
 }
 
 void DataParallelImpl::complete(std::size_t parameter) {
   if (!sync) return;
   if (!watch.in_pass) begin_pass();
-  require(watch.present[parameter] == 0, op, "the gradient of ", trained[parameter].first,
+  require(watch.present[parameter] == 0, data_parallel, "the gradient of ", trained[parameter].first,
           " came in two parts within one backward(), which has a backward() within it; set overlap to false");
   watch.present[parameter] = options.overlap ? 1 : 0;
   while (watch.next < buckets.size() && watch.has(buckets[watch.next].first(), buckets[watch.next].last()))
@@ -108,7 +102,7 @@ void DataParallelImpl::end_exchange(const std::vector<char>& its_present) {
   for (std::future<void>& sum : sums) first.run([&] { session.worker().wait(sum); });
   first.rethrow();
   if (std::count(whole.begin(), whole.end(), char{1}) != session.world())
-    require_same_gradients(op, session, trained, its_present);
+    require_same_gradients(data_parallel, session, trained, its_present);
   if (options.check_every > 0 && passes % options.check_every == 0) check_weights();
 }
 
@@ -127,14 +121,14 @@ DataParallel::DataParallel(const NamedTensors& parameters, const NamedTensors& b
 DataParallel::~DataParallel() = default;
 
 Tensor DataParallel::operator()(const Tensor& x) {
-  require(impl_->forward != nullptr, op, "it was made of parameters without a module, and has no forward");
+  require(impl_->forward != nullptr, data_parallel, "it was made of parameters without a module, and has no forward");
   return impl_->forward(x);
 }
 
-void DataParallel::set_weight(double weight) { dist::set_weight(op, impl_->session, impl_->weight, weight); }
+void DataParallel::set_weight(double weight) { dist::set_weight(data_parallel, impl_->session, impl_->weight, weight); }
 
 void DataParallel::backward_without_samples() {
-  require(!impl_->session.shares_statistics, op,
+  require(!impl_->session.shares_statistics, data_parallel,
           "backward_without_samples: sync_batch_norm needs samples on each rank in each step");
   Tensor zero;
   for (const auto& [name, parameter] : impl_->trained) {

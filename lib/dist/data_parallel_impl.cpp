@@ -14,7 +14,6 @@ namespace crisol::dist {
 
 namespace {
 
-constexpr const char* op = "DataParallel";
 // The relative rounding error: weights of ranks on different devices may differ by this times the parameter's largest
 // weight.
 constexpr double rounding = 1e-3;
@@ -31,20 +30,20 @@ double largest(const Tensor& x) { return max(abs(x)).item<double>(); }
 
 DataParallelImpl::DataParallelImpl(const NamedTensors& parameters, const NamedTensors& its_buffers,
                                    const DataParallelOptions& its_options)
-    : session(Session::get(op)), options(its_options), all(parameters), buffers(its_buffers) {
-  require(options.bucket_bytes > 0 && options.first_bucket_bytes > 0 && options.check_every >= 0, op, "bucket_bytes ",
-          options.bucket_bytes, " and first_bucket_bytes ", options.first_bucket_bytes,
+    : session(Session::get(data_parallel)), options(its_options), all(parameters), buffers(its_buffers) {
+  require(options.bucket_bytes > 0 && options.first_bucket_bytes > 0 && options.check_every >= 0, data_parallel,
+          "bucket_bytes ", options.bucket_bytes, " and first_bucket_bytes ", options.first_bucket_bytes,
           " must be positive, and check_every ", options.check_every, " at least 0");
   std::vector<Tensor> wanting;
   std::vector<std::int64_t> sizes;
   for (const auto& [name, parameter] : all) {
-    require_leaf(op, name, parameter, all[0].second);
+    require_leaf(data_parallel, name, parameter, all[0].second);
     if (!parameter.requires_grad()) continue;
     trained.emplace_back(name, parameter);
     wanting.push_back(parameter);
     sizes.push_back(parameter.numel());
   }
-  require(!trained.empty(), op, "none of the ", all.size(), " parameters wants a gradient");
+  require(!trained.empty(), data_parallel, "none of the ", all.size(), " parameters wants a gradient");
   const optim::ArenaLayout layout({sizes});
   for (const auto& bucket : layout.buckets(options.bucket_bytes, options.first_bucket_bytes, sizeof(float)))
     buckets.emplace_back(layout, bucket, wanting);
@@ -52,10 +51,10 @@ DataParallelImpl::DataParallelImpl(const NamedTensors& parameters, const NamedTe
 }
 
 void DataParallelImpl::share_state() {
-  session.require_same(op, "their parameters", descriptions_of(all));
-  session.require_same(op, "their buffers", descriptions_of(buffers));
-  session.require_same(op, "the parameters that want gradients", descriptions_of(trained));
-  session.require_same(op, "their buckets",
+  session.require_same(data_parallel, "their parameters", descriptions_of(all));
+  session.require_same(data_parallel, "their buffers", descriptions_of(buffers));
+  session.require_same(data_parallel, "the parameters that want gradients", descriptions_of(trained));
+  session.require_same(data_parallel, "their buckets",
                        concat(options.bucket_bytes, " bytes, the first ", options.first_bucket_bytes, " bytes"));
   const DeviceInfo& device = all[0].second.device().info();
   std::vector<std::string> devices;
@@ -94,7 +93,7 @@ void DataParallelImpl::check_weights() {
     for (std::size_t i = 0; i < own.size(); ++i)
       if (hashes[r * own.size() + i] != hashes[i])
         differences += concat(differences.empty() ? "" : ", ", all[i].first, " of rank ", r);
-  require(differences.empty(), op, "after ", passes,
+  require(differences.empty(), data_parallel, "after ", passes,
           " backward() passes the weights of the ranks differ from those of rank 0: ", differences);
 }
 

@@ -15,6 +15,9 @@
 
 namespace crisol::dist {
 
+/// The name for messages.
+inline constexpr const char* data_parallel = "DataParallel";
+
 struct DataParallelImpl : std::enable_shared_from_this<DataParallelImpl> {
   DataParallelImpl(const NamedTensors& parameters, const NamedTensors& buffers, const DataParallelOptions& options);
 

@@ -14,7 +14,6 @@ namespace crisol::dist {
 
 namespace {
 
-constexpr const char* op = "ShardedOptimizer";
 // The number of buckets that are exchanged at a time. Each one has memory for the elements of other ranks.
 constexpr std::size_t in_flight = 2;
 
@@ -22,7 +21,7 @@ constexpr std::size_t in_flight = 2;
 
 // Called when the gradient of a parameter is complete.
 void ShardedOptimizerImpl::complete(std::size_t parameter) {
-  require(!averaged, op, "backward() after clip_grad_norm(): call step() or zero_grad() between them");
+  require(!averaged, sharded_optimizer, "backward() after clip_grad_norm(): call step() or zero_grad() between them");
   if (!watch.in_pass) {
     first_pass = averages[0] == nullptr;
     watch.begin_pass(weak_from_this());
@@ -57,7 +56,7 @@ void ShardedOptimizerImpl::begin_average(std::size_t bucket) {
     used_weight = weight;
     step_weights = std::make_shared<std::vector<float>>();
     weighing = session.worker().queue([all = step_weights, pass = ++passes, own = weight](Link& link) {
-      *all = gather_weights(op, link, pass, own);
+      *all = gather_weights(sharded_optimizer, link, pass, own);
     });
   }
   if (bucket >= in_flight) averages[bucket - in_flight]->finish(session.worker());
@@ -103,7 +102,7 @@ void ShardedOptimizerImpl::average() {
   const std::vector<char> again = outdated(finished);
   std::vector<float> weights;
   if (std::count(again.begin(), again.end(), char{1}) > 0)
-    session.worker().run([&](Link& link) { weights = gather_weights(op, link, passes, weight); });
+    session.worker().run([&](Link& link) { weights = gather_weights(sharded_optimizer, link, passes, weight); });
   for (std::size_t b = 0; b < buckets.size(); ++b) {
     Tensor own = finished[b]->own();
     if (again[b] != 0) {

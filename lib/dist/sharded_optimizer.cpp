@@ -14,8 +14,6 @@ namespace crisol::dist {
 
 namespace {
 
-constexpr const char* op = "ShardedOptimizer";
-
 using optim::ArenaLayout;
 
 // The elements of a contiguous tensor in this range.
@@ -28,8 +26,8 @@ Tensor part_of(const Tensor& x, const ArenaLayout::Range& range) {
 ArenaLayout ShardedOptimizerImpl::layout_of(const NamedTensors& parameters) {
   std::vector<std::int64_t> sizes;
   for (const auto& [name, parameter] : parameters) {
-    require_leaf(op, name, parameter, parameters[0].second);
-    require(parameter.requires_grad(), op, "the parameter ", name, " wants no gradient");
+    require_leaf(sharded_optimizer, name, parameter, parameters[0].second);
+    require(parameter.requires_grad(), sharded_optimizer, "the parameter ", name, " wants no gradient");
     sizes.push_back(parameter.numel());
   }
   return ArenaLayout({sizes});
@@ -37,11 +35,11 @@ ArenaLayout ShardedOptimizerImpl::layout_of(const NamedTensors& parameters) {
 
 ShardedOptimizerImpl::ShardedOptimizerImpl(const NamedTensors& given, const ShardedOptimizer::Make& make,
                                            std::int64_t bucket_bytes)
-    : session(Session::get(op)), parameters(given), layout(layout_of(parameters)) {
-  require(!parameters.empty(), op, "there are no parameters");
-  require(bucket_bytes > 0, op, "bucket_bytes is ", bucket_bytes, ", and must be positive");
-  session.require_same(op, "their parameters", descriptions_of(parameters));
-  session.require_same(op, "their buckets", concat(bucket_bytes, " bytes"));
+    : session(Session::get(sharded_optimizer)), parameters(given), layout(layout_of(parameters)) {
+  require(!parameters.empty(), sharded_optimizer, "there are no parameters");
+  require(bucket_bytes > 0, sharded_optimizer, "bucket_bytes is ", bucket_bytes, ", and must be positive");
+  session.require_same(sharded_optimizer, "their parameters", descriptions_of(parameters));
+  session.require_same(sharded_optimizer, "their buckets", concat(bucket_bytes, " bytes"));
   for (const ArenaLayout::Bucket& bucket : layout.buckets(bucket_bytes, bucket_bytes, sizeof(float))) {
     const std::int64_t world = session.world();
     buckets.push_back({bucket.range, bucket.first, bucket.last, (bucket.range.count() + world - 1) / world});
@@ -53,7 +51,7 @@ ShardedOptimizerImpl::ShardedOptimizerImpl(const NamedTensors& given, const Shar
   std::vector<Tensor> leaves;
   for (const Piece& piece : pieces) leaves.push_back(piece.leaf);
   optimizer = make(leaves);
-  require(optimizer != nullptr, op, "the function made no optimiser");
+  require(optimizer != nullptr, sharded_optimizer, "the function made no optimiser");
   averages.resize(buckets.size());
 }
 
@@ -62,8 +60,8 @@ void ShardedOptimizerImpl::check_pieces() const {
   for (int r = 0; r < session.world(); ++r)
     require(std::any_of(buckets.begin(), buckets.end(),
                         [&](const ShardedBucket& bucket) { return !layout.pieces(bucket.part_of(r)).empty(); }),
-            op, "the parameters have ", layout.size(), " elements, too few for a part on each of ", session.world(),
-            " ranks; use an undivided optimiser");
+            sharded_optimizer, "the parameters have ", layout.size(), " elements, too few for a part on each of ",
+            session.world(), " ranks; use an undivided optimiser");
 }
 
 void ShardedOptimizerImpl::cut() {
@@ -115,8 +113,8 @@ int ShardedOptimizerImpl::owner_of(std::size_t parameter) const {
 std::vector<bool> ShardedOptimizerImpl::touched() const {
   std::vector<char> with_gradient;
   for (const auto& [name, parameter] : parameters) with_gradient.push_back(parameter.grad().defined() ? 1 : 0);
-  require_same_gradients(op, session, parameters, with_gradient);
-  require(std::count(with_gradient.begin(), with_gradient.end(), char{1}) > 0, op, "step: none of the ",
+  require_same_gradients(sharded_optimizer, session, parameters, with_gradient);
+  require(std::count(with_gradient.begin(), with_gradient.end(), char{1}) > 0, sharded_optimizer, "step: none of the ",
           parameters.size(), " parameters has a gradient; call backward() between zero_grad() and step()");
   return {with_gradient.begin(), with_gradient.end()};
 }
@@ -144,11 +142,13 @@ void ShardedOptimizer::zero_grad(bool set_to_none) {
 
 optim::Optimizer& ShardedOptimizer::own() { return *impl_->optimizer; }
 
-void ShardedOptimizer::set_weight(double weight) { dist::set_weight(op, impl_->session, impl_->weight, weight); }
+void ShardedOptimizer::set_weight(double weight) {
+  dist::set_weight(sharded_optimizer, impl_->session, impl_->weight, weight);
+}
 
 double ShardedOptimizer::clip_grad_norm(double max_norm) {
   ShardedOptimizerImpl& s = *impl_;
-  require(max_norm > 0, op, "clip_grad_norm: max_norm is ", max_norm, ", and must be positive");
+  require(max_norm > 0, sharded_optimizer, "clip_grad_norm: max_norm is ", max_norm, ", and must be positive");
   const NoGrad no_grad;
   s.average();
   Tensor squares = zeros({}, DType::f32, s.parameters[0].second.device());

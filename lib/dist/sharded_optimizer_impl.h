@@ -16,6 +16,9 @@
 
 namespace crisol::dist {
 
+/// The name for messages.
+inline constexpr const char* sharded_optimizer = "ShardedOptimizer";
+
 /// A range of elements of all parameters. It is cut into one part for each rank.
 struct ShardedBucket {
   optim::ArenaLayout::Range range;

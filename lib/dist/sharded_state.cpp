@@ -8,7 +8,6 @@ namespace crisol::dist {
 
 namespace {
 
-constexpr const char* op = "ShardedOptimizer";
 constexpr const char* progress = "progress";
 
 /// "exp_avg.12" is the state exp_avg of parameter 12. The names of settings have no number, or end in the number of a
@@ -75,16 +74,16 @@ void ShardedOptimizer::load_state_dict(const NamedTensors& state) {
   const std::vector<std::string> names = state_names(own);
   const NamedTensors settings = settings_of(own, s.pieces.size());
   const std::size_t entries = (names.size() + 1) * s.parameters.size() + settings.size();
-  require(state.size() == entries, op, "load_state_dict: the state has ", state.size(), " entries, the state of ",
-          s.parameters.size(), " parameters has ", entries);
+  require(state.size() == entries, sharded_optimizer, "load_state_dict: the state has ", state.size(),
+          " entries, the state of ", s.parameters.size(), " parameters has ", entries);
   NamedTensors parts;
   for (const std::string& name : names)
     for (std::size_t k = 0; k < s.pieces.size(); ++k) {
       const Piece& piece = s.pieces[k];
       const Tensor& whole = state[numbered(name, piece.parameter)];
       const Shape& shape = s.parameters[piece.parameter].second.shape();
-      require(whole.shape() == shape, op, "load_state_dict: ", numbered(name, piece.parameter), " has shape ",
-              whole.shape(), ", the parameter ", s.parameters[piece.parameter].first, " has ", shape);
+      require(whole.shape() == shape, sharded_optimizer, "load_state_dict: ", numbered(name, piece.parameter),
+              " has shape ", whole.shape(), ", the parameter ", s.parameters[piece.parameter].first, " has ", shape);
       parts.emplace_back(numbered(name, k),
                          whole.reshape({-1}).narrow(0, piece.within.begin, piece.within.count()).contiguous());
     }

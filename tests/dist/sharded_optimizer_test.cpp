@@ -16,9 +16,9 @@ using namespace crisol::testing;
 
 namespace {
 
-struct Net : nn::Module {
+struct ShardedNet : nn::Module {
   nn::Linear first{10, 31}, second{31, 17}, third{17, 3};
-  Net() {
+  ShardedNet() {
     register_module("first", first);
     register_module("second", second);
     register_module("third", third);
@@ -26,22 +26,23 @@ struct Net : nn::Module {
   Tensor forward(const Tensor& x) override { return third(relu(second(relu(first(x))))); }
 };
 
-constexpr std::int64_t samples = 14;
+constexpr std::int64_t all_samples = 14;
 
 std::unique_ptr<optim::Optimizer> make_adam(const std::vector<Tensor>& parts) {
   return std::make_unique<optim::AdamW>(parts, optim::AdamWOptions{.lr = 0.02, .weight_decay = 0.1});
 }
 
-void backward(Net& net, bool whole) {
+void backward(ShardedNet& net, bool whole) {
   manual_seed(4);
-  const Tensor x = randn({samples, 10}), target = randn({samples, 3});
-  const std::int64_t begin = whole ? 0 : samples * dist::rank() / dist::world();
-  const std::int64_t end = whole ? samples : samples * (dist::rank() + 1) / dist::world();
+  const Tensor x = randn({all_samples, 10}), target = randn({all_samples, 3});
+  const std::int64_t begin = whole ? 0 : all_samples * dist::rank() / dist::world();
+  const std::int64_t end = whole ? all_samples : all_samples * (dist::rank() + 1) / dist::world();
   mse_loss(net(x.narrow(0, begin, end - begin)), target.narrow(0, begin, end - begin)).backward();
 }
 
 double own_weight() {
-  return static_cast<double>(samples * (dist::rank() + 1) / dist::world() - samples * dist::rank() / dist::world());
+  return static_cast<double>(all_samples * (dist::rank() + 1) / dist::world() -
+                             all_samples * dist::rank() / dist::world());
 }
 
 double difference(const NamedTensors& a, const NamedTensors& b) {
@@ -65,8 +66,8 @@ NamedTensors copy_of(const NamedTensors& state) {
 
 TEST_CASE("dist: a divided optimiser gives the weights and the state of an undivided one") {
   manual_seed(2);
-  Net alone;
-  Net together = nn::clone(alone);
+  ShardedNet alone;
+  ShardedNet together = nn::clone(alone);
   const auto undivided = make_adam(alone.parameters());
   dist::ShardedOptimizer divided(together.named_parameters(), make_adam);
   divided.set_weight(own_weight());
@@ -106,7 +107,7 @@ TEST_CASE("dist: a divided optimiser gives the weights and the state of an undiv
 }
 
 TEST_CASE("dist: what a divided optimiser refuses") {
-  Net net;
+  ShardedNet net;
   dist::ShardedOptimizer optimizer(net.named_parameters(), make_adam);
   check_error([&] { optimizer.step(); }, {"[ShardedOptimizer] step: none of the 6 parameters has a gradient"});
   check_error([&] { dist::ShardedOptimizer(net.named_parameters(), make_adam, 0); }, {"bucket_bytes is 0"});
@@ -135,8 +136,8 @@ TEST_CASE("dist: what a divided optimiser refuses") {
 
 TEST_CASE("dist: a divided optimiser limits the norm of the gradients of all ranks together") {
   manual_seed(6);
-  Net alone;
-  Net together = nn::clone(alone);
+  ShardedNet alone;
+  ShardedNet together = nn::clone(alone);
   const auto undivided = make_adam(alone.parameters());
   dist::ShardedOptimizer divided(together.named_parameters(), make_adam);
   divided.set_weight(own_weight());
@@ -168,18 +169,18 @@ constexpr double rate = 0.5;
 // Three buckets: the last three parameters, second.weight, and the first two parameters.
 constexpr std::int64_t small_buckets = 2000;
 
-dist::ShardedOptimizer make_sgd(const Net& net) {
+dist::ShardedOptimizer make_sgd(const ShardedNet& net) {
   return {net.named_parameters(), [](const auto& parts) { return std::make_shared<optim::SGD>(parts, rate); },
           small_buckets};
 }
 
 /// The gradient of third.bias is `factor` on this rank, and each parameter has a gradient.
-void backward_of_bias(Net& net, const Tensor& factor) {
+void backward_of_bias(ShardedNet& net, const Tensor& factor) {
   (sum(net.third.bias) * factor + 0.0 * sum(net(ones({1, 10})))).backward();
 }
 
 /// What step() subtracted from third.bias, divided by the learning rate.
-double average_of_bias(Net& net, dist::ShardedOptimizer& optimizer) {
+double average_of_bias(ShardedNet& net, dist::ShardedOptimizer& optimizer) {
   const float before = net.third.bias.to_vector<float>()[1];
   optimizer.step();
   return (before - net.third.bias.to_vector<float>()[1]) / rate;
@@ -188,7 +189,7 @@ double average_of_bias(Net& net, dist::ShardedOptimizer& optimizer) {
 }  // namespace
 
 TEST_CASE("dist: a divided optimiser averages the last layer's gradients before backward computes the first layer's") {
-  Net net;
+  ShardedNet net;
   dist::ShardedOptimizer optimizer = make_sgd(net);
   const Tensor factor = full({}, dist::rank() + 2.0);
   const double average = (dist::world() + 3) / 2.0;
@@ -211,7 +212,7 @@ TEST_CASE("dist: a divided optimiser averages the last layer's gradients before 
 }
 
 TEST_CASE("dist: a divided optimiser averages gradients once more that change after backward") {
-  Net net;
+  ShardedNet net;
   dist::ShardedOptimizer optimizer = make_sgd(net);
   const double mean = (dist::world() - 1) / 2.0;
   const Tensor rank = full({}, static_cast<double>(dist::rank()));
@@ -246,7 +247,7 @@ TEST_CASE("dist: a divided optimiser averages gradients once more that change af
 }
 
 TEST_CASE("dist: a divided optimiser averages the gradients of a captured backward") {
-  Net net;
+  ShardedNet net;
   dist::ShardedOptimizer optimizer = make_sgd(net);
   const double mean = (dist::world() - 1) / 2.0;
   Tensor factor = full({}, static_cast<double>(dist::rank()));

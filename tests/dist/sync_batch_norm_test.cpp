@@ -15,11 +15,11 @@ using namespace crisol::testing;
 
 namespace {
 
-struct Net : nn::Module {
+struct NormNet : nn::Module {
   nn::Conv2d conv{3, 5, 3};
   nn::BatchNorm2d norm{5};
   nn::Linear out{5, 2};
-  Net() {
+  NormNet() {
     register_module("conv", conv);
     register_module("norm", norm);
     register_module("out", out);
@@ -41,15 +41,15 @@ std::vector<float> all_of(const NamedTensors& tensors, bool gradients) {
   return all;
 }
 
-constexpr std::int64_t samples = 13;  // Parts of unequal size on two and on three ranks.
+constexpr std::int64_t norm_samples = 13;  // Parts of unequal size on two and on three ranks.
 
 // The samples differ in their means, so that local statistics would be far off.
 Tensor images() {
   manual_seed(3);
-  return randn({samples, 3, 6, 5}) * 2.0 + arange(0, samples).reshape({samples, 1, 1, 1});
+  return randn({norm_samples, 3, 6, 5}) * 2.0 + arange(0, norm_samples).reshape({norm_samples, 1, 1, 1});
 }
 
-Result step(Net& net, const Tensor& x, const Tensor& labels) {
+Result step(NormNet& net, const Tensor& x, const Tensor& labels) {
   Result result;
   const Tensor y = net(x);
   cross_entropy(y, labels).backward();
@@ -64,16 +64,16 @@ Result step(Net& net, const Tensor& x, const Tensor& labels) {
 TEST_CASE("dist: sync_batch_norm gives the gradients and statistics of one process") {
   const Tensor x = images();
   std::vector<std::int64_t> numbers;
-  for (std::int64_t i = 0; i < samples; ++i) numbers.push_back(i % 2);
+  for (std::int64_t i = 0; i < norm_samples; ++i) numbers.push_back(i % 2);
   const Tensor labels = from_vector(numbers);
   manual_seed(8);
-  Net alone;
-  Net together = nn::clone(alone);
+  NormNet alone;
+  NormNet together = nn::clone(alone);
   const Result expected = step(alone, x, labels);
 
   CHECK(dist::sync_batch_norm(together) == 1);
   dist::DataParallel model(together);
-  const Part part(samples);
+  const Part part(norm_samples);
   model.set_weight(static_cast<double>(part.count));
   const Result got = step(together, part.of(x), part.of(labels));
   CHECK(difference(expected.gradients, got.gradients) < 2e-5);

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t slot_bytes = SharedMemory::slot_bytes;
 // Below this size, one round in which each rank sums everything is faster than several rounds with a part for each
 // rank.
-constexpr std::size_t small_bytes = std::size_t{32} << 10;
+constexpr std::size_t small_local_bytes = std::size_t{32} << 10;
 // The number of rounds between two steps of a chunk, if there are many chunks.
 constexpr std::uint32_t usual_distance = 2;
 static_assert(SharedMemory::slots > 2 * usual_distance, "a slot is used again when the last step of its chunk is done");
@@ -73,7 +73,7 @@ void LocalLink::all_reduce(std::byte* data, std::size_t count, ReduceOp op, DTyp
   if (count == 0) return;
   const std::size_t element = size_of(dtype), chunk = slot_bytes / element;
   const int ranks = memory_.ranks(), own = memory_.rank();
-  if (count * element * static_cast<std::size_t>(ranks) <= small_bytes)
+  if (count * element * static_cast<std::size_t>(ranks) <= small_local_bytes)
     return all_reduce_at_once(data, count, op, dtype, weights);
   const auto part = [&](std::size_t number, int rank) {
     return part_of_rank(std::min(chunk, count - number * chunk), rank, ranks);

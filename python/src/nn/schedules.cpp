@@ -98,7 +98,7 @@ nb::class_<S, LRScheduler> schedule(nb::module_& m, const char* name, const char
   return nb::class_<S, LRScheduler>(m, name, nb::dynamic_attr(), text);
 }
 
-void bind_base(nb::module_& m) {
+void bind_schedule_base(nb::module_& m) {
   nb::class_<LRScheduler>(m, "LRScheduler", nb::dynamic_attr(),
                           "The base of the schedules. Make a schedule before the first step of the optimiser, and "
                           "call step() after each step, or after each epoch.")
@@ -154,7 +154,7 @@ void bind_curves(nb::module_& m) {
 }  // namespace
 
 void bind_schedules(nb::module_& m) {
-  bind_base(m);
+  bind_schedule_base(m);
   bind_steps(m);
   bind_curves(m);
   nb::class_<ReduceLROnPlateau>(m, "ReduceLROnPlateau", nb::dynamic_attr(),

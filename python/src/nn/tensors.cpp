@@ -20,7 +20,7 @@ std::vector<std::pair<std::string, nn::Buffer>> named_buffers(const nn::Module& 
 }
 
 /// An object for the state that all handles of a tensor share.
-nb::object place_of(const Tensor& x) {
+nb::object place_of_tensor(const Tensor& x) {
   const OpenclBuffer buffer = opencl_buffer(x);
   return nb::make_tuple(reinterpret_cast<std::uintptr_t>(buffer.memory), buffer.offset);
 }
@@ -43,7 +43,7 @@ void move_layer(nb::handle self, nb::handle device, nb::handle dtype) {
 }
 
 void bind_tensors_of_modules(nb::module_& m, ModuleClass& module) {
-  m.def("_place", &place_of);
+  m.def("_place", &place_of_tensor);
   nb::class_<nn::Parameter, Tensor>(m, "Parameter",
                                     "A tensor that a module trains. As an attribute of a module it is registered "
                                     "under the attribute's name. All its handles are the same parameter.")

@@ -14,11 +14,11 @@ namespace {
 
 using doctor::Json;
 
-struct Options {
+struct DoctorOptions {
   bool json = false, full = false;
 };
 
-int examine(const Options& options, const std::string& device) {
+int examine(const DoctorOptions& options, const std::string& device) {
   doctor::Problems problems;
   Json report{{"format", "crisol doctor"}, {"version", 1}, {"date", today()}};
   report["crisol"] = doctor::build_facts();
@@ -40,7 +40,7 @@ int examine(const Options& options, const std::string& device) {
 }  // namespace
 
 Command add_doctor(CLI::App& program) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<DoctorOptions>();
   CLI::App* command = program.add_subcommand(
       "doctor", "Look for what is wrong with devices, drivers and folders, and print what a bug report needs");
   command->add_flag("--json", options->json, "Print JSON");

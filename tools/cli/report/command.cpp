@@ -17,13 +17,13 @@ namespace crisol::cli {
 
 namespace {
 
-struct Options {
+struct ReportOptions {
   std::string name, html;
   std::vector<std::string> merge;
   bool json = false, quick = false, cards = false;
 };
 
-report::Machine measure_machine(bool one_device, const Options& options) {
+report::Machine measure_machine(bool one_device, const ReportOptions& options) {
   const report::Progress progress = [](const report::Device& device, const std::string& part) {
     std::cerr << device.name << " (" << device.platform << "): " << part << '\n';
   };
@@ -49,7 +49,7 @@ bool anything_measured(const std::vector<report::Machine>& machines) {
   return false;
 }
 
-int run_report(const Options& options, bool one_device) {
+int run_report(const ReportOptions& options, bool one_device) {
   std::ofstream page;
   if (!options.html.empty()) {  // Opened now, so that a bad path fails before the minute of measuring.
     page.open(system::path_of(options.html), std::ios::binary);
@@ -73,7 +73,7 @@ int run_report(const Options& options, bool one_device) {
 }  // namespace
 
 Command add_report(CLI::App& program) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ReportOptions>();
   CLI::App* command = program.add_subcommand(
       "report",
       "Measure every device, or the one of --device: memory, arithmetic, transfers, launches, compiling, networks");

@@ -21,7 +21,7 @@ using selftest::Check;
 using selftest::Op;
 using selftest::Outcome;
 
-struct Options {
+struct SelftestOptions {
   std::vector<std::string> only;
   bool json = false;
 };
@@ -69,7 +69,7 @@ void print_verdict(const DeviceInfo& info, const Totals& totals) {
             << totals.ops << " ops agree with the references, in " << std::round(totals.seconds) << " s\n";
 }
 
-int run(const Options& options) {
+int run(const SelftestOptions& options) {
   const std::vector<Op> ops = chosen(options.only);
   if (ops.empty()) {
     std::cerr << "crisol: no op's name contains";
@@ -108,7 +108,7 @@ int run(const Options& options) {
 }  // namespace
 
 Command add_selftest(CLI::App& program) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SelftestOptions>();
   CLI::App* command = program.add_subcommand(
       "selftest", "Compare every op with a reference on the host: what a bug report wants to know");
   command->add_option("--only", options->only, "Ops whose name has one of these parts, by commas")->delimiter(',');
