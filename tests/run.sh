@@ -5,8 +5,8 @@
 #   gpu                   each GPU that the drivers of this machine show: all tests
 #   pocl                  an OpenCL implementation on the CPU: all tests but three quarters of the long ones. It compiles
 #                         the kernels of three quarters of the test files without optimization
-#   intel                 another implementation on the CPU: all tests of the ops, and half of the test files of the
-#                         layers above the ops. PoCL tests the other half. It does not test commands, samples,
+#   intel                 another implementation on the CPU: half of the test files of the ops and of the layers above the
+#                         ops. PoCL tests all ops, and the other half of the layers. It does not test commands, samples,
 #                         documentation and installation
 #   rusticl               another implementation on the CPU: a sixteenth of the test files
 #   oclgrind              a simulator that reports invalid accesses and races: another sixteenth of the test files
@@ -24,8 +24,8 @@
 #   offline               the vendors' compilers for GPUs that are not here: one target of one vendor, by the commit's hash
 # The commit's hash chooses a part of the tests, so that a run ends soon and a few commits test everything. It chooses a
 # quarter of the long tests, which are the tests of the suite "long" in the test program. It chooses the test files on
-# rusticl, oclgrind, as-nvidia and the implementations of Debian 13, the halves of the layers above the ops and of the
-# Python tests, and the test files whose kernels PoCL compiles with optimization. It chooses one of pocl-6, rusticl-25,
+# rusticl, oclgrind, as-nvidia and the implementations of Debian 13, the halves of the ops, of the layers above them and
+# of the Python tests, and the test files whose kernels PoCL compiles with optimization. It chooses one of pocl-6, rusticl-25,
 # windows and aarch64. The last two are whole builds. With the others, it also chooses one of rusticl and oclgrind.
 # --only NAME,… runs only the implementations of these names. Each runs all its tests, with optimization. Only windows
 # and aarch64 compile kernels without it. as-amd and as-intel run only with --only or --long. So does wheel, which makes
@@ -255,8 +255,9 @@ variables[pocl]=$pocl_cache${plain:+$'\n'CRISOL_TEST_OPTIMIZED=$turn/4}
 variables[windows]="POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable"
 variables[aarch64]="CRISOL_TEST_SLOW=1"$'\n'"${variables[windows]}"
 
-# divide_tests: chooses the tests of pocl and intel in a plain run: a quarter of the long tests, and each test file of
-# the layers above the ops on one of the two. Needs the built programs.
+# divide_tests: chooses the tests of pocl and intel in a plain run: a quarter of the long tests, each test file of the
+# layers above the ops on one of the two, and half of the ops on intel. Matrix units run only on intel, so its half always
+# has the files that test them. Needs the built programs.
 divide_tests() {
   local upper=(tests/{autograd,functions,nn,optim,tensor}) long_tests not_now
   mapfile -t long_tests < <(OCL_ICD_VENDORS=$work/icd/pocl "$crisol_build/bin/crisol_tests" --no-version --list-test-cases \
@@ -266,7 +267,8 @@ divide_tests() {
   # doctest separates names by commas.
   not_now=--test-case-exclude=$(printf '%s\n' "${long_tests[@]}" | awk -v n=$turn 'NR % 4 != n' | tr ',' '?' | paste -sd ,)
   filter[intel]="$not_now
---source-file-exclude=$(printf '*/tests/%s*,' cli/ docs/ samples/ install_test package_test; part_of_files 2 $turn "${upper[@]}")"
+--source-file-exclude=$(printf '*/tests/%s*,' cli/ docs/ samples/ install_test package_test
+    part_of_files 2 $turn "${upper[@]}"; part_of_files 2 $turn tests/ops | sed 's,[^,]*\(matrix\|attention\)_test.cpp\,,,g')"
   filter[pocl]=$not_now
   [ -n "${left_out[intel]:-}" ] || filter[pocl]+="
 --source-file-exclude=$(part_of_files 2 $((turn + 1)) "${upper[@]}")"
@@ -309,9 +311,9 @@ run_tests() {
   mkdir -p -- "$work/cache/$name"
   mapfile -t its_variables < <(grep . <<<"${variables[$name]:-}") # One per line.
   mapfile -t its_filter < <(grep . <<<"${filter[$name]:-}")
-  # A run of PoCL, Intel or a GPU takes all short tests of the ops. These tests must run every variant that the device
-  # could take.
-  if [[ "$name" == pocl || "$name" == intel || -n "${gpu_number[$name]:-}" ]] && [ -z "${doctest_arguments[*]}" ]; then
+  # A run of PoCL or a GPU takes all short tests of the ops, and so does a run of Intel's runtime that is not plain. These
+  # tests must run every variant that the device could take.
+  if [[ "$name" == pocl || "$name$plain" == intel || -n "${gpu_number[$name]:-}" ]] && [ -z "${doctest_arguments[*]}" ]; then
     its_variables+=(CRISOL_TEST_ALL_VARIANTS=1)
   fi
   watched "$work/$name.progress" "${enter[@]}" env "${clean[@]}" "${place[@]}" "CRISOL_CACHE_DIR=$work/cache/$name" \

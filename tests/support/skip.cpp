@@ -33,7 +33,7 @@ Outcome outcome;
 
 void print_slowest() {
   std::sort(outcome.seconds.rbegin(), outcome.seconds.rend());
-  for (std::size_t i = 0; i < std::min<std::size_t>(5, outcome.seconds.size()); ++i) {
+  for (std::size_t i = 0; i < std::min<std::size_t>(20, outcome.seconds.size()); ++i) {
     const auto& [seconds, name] = outcome.seconds[i];
     if (seconds >= 1) std::cout << "[slow] " << name << ": " << static_cast<int>(seconds + 0.5) << " s\n";
   }
