@@ -107,8 +107,11 @@ Tensor call(const char* name, const List& inputs, Tensor y, const Note& note, co
             Order order = Order::every) {
   observe(name, inputs, y, note);
   if (!linked(inputs) || !is_floating(y.dtype())) return y;
+  SavedList saved;
   auto function = gradient_function(backward, std::as_const(y));
-  return record(name, std::move(y), tensors_in(inputs), std::move(function), order);
+  Tensor result = record(name, std::move(y), tensors_in(inputs), std::move(function), order);
+  saved.give_to(result);
+  return result;
 }
 
 /// The same for a list of results. Undefined results stay undefined. The gradient function gets the gradients of all
@@ -117,8 +120,10 @@ template <class Results, class Note, class Backward, class List = Inputs>
 Results call_many(const char* name, const List& inputs, Results y, const Note& note, const Backward& backward) {
   observe(name, inputs, y, note);
   if (!linked(inputs)) return y;
+  SavedList saved;
   auto function = gradient_function(backward, std::as_const(y));
   std::vector<Tensor> results = record_many(name, {y.begin(), y.end()}, tensors_in(inputs), std::move(function));
+  for (const Tensor& result : results) saved.give_to(result);
   std::move(results.begin(), results.end(), y.begin());
   return y;
 }

@@ -99,6 +99,8 @@ class Node : public std::enable_shared_from_this<Node> {
   Backward backward;           ///< Empty after it was used and freed.
   Order order = Order::every;  ///< `first`: the backward function is not recorded.
   std::vector<Watched> watched;
+  /// The tensors with a place in the graph that `backward` owns. They are known if call() made the node.
+  std::vector<std::weak_ptr<TensorImpl>> saved;
   std::weak_ptr<const BackwardFunction> custom;    ///< The function of a custom_function(). `backward` owns it.
   std::weak_ptr<const GradientsFunction> watcher;  ///< The function of a watch_gradients(). `backward` owns it.
 };

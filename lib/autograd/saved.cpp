@@ -17,6 +17,12 @@ Tensor placed(const Tensor& tensor, std::shared_ptr<AutogradSlot> slot) {
 
 }  // namespace
 
+void SavedList::give_to(const Tensor& result) {
+  if (tensors_.empty()) return;
+  const Slot* const slot = slot_of(result);
+  if (slot != nullptr && slot->node != nullptr) slot->node->saved = std::move(tensors_);
+}
+
 void require_version(const Tensor& tensor, std::uint64_t version) {
   const std::uint64_t now = version_of(tensor);
   require(now == version, "backward", "a tensor of shape ", tensor.shape(),
@@ -30,6 +36,7 @@ Saved::Saved(const Tensor& tensor) {
   const Tensor kept = is_overwritten ? ops::clone(tensor) : tensor;
   tensor_ = placed(kept, tensor.impl()->autograd);
   version_ = version_of(kept);
+  SavedList::add(tensor_);
   // A leaf is the user's own tensor. It is kept, so that a change of its elements is noticed.
   if (thread_context().saving.checkpoint == nullptr || (tensor.is_leaf() && tensor.requires_grad())) return;
   recomputed_ = Recomputed::place_for(kept);

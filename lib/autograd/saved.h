@@ -3,11 +3,36 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "autograd/checkpoint.h"
 #include "tensor/impl.h"
 
 namespace crisol::autograd {
+
+/// Lists the tensors that are saved on this thread while it lives and no later list does. The node whose backward
+/// function owns them gets the list.
+class SavedList {
+ public:
+  SavedList() noexcept : outer_(std::exchange(current, this)) {}
+  ~SavedList() { current = outer_; }
+  SavedList(const SavedList&) = delete;
+  SavedList& operator=(const SavedList&) = delete;
+
+  /// Adds a tensor to the latest list of the thread, if there is one.
+  static void add(const Tensor& saved) {
+    if (current != nullptr && saved.impl()->autograd != nullptr) current->tensors_.push_back(saved.impl());
+  }
+  /// Gives the list to the node that made this result.
+  void give_to(const Tensor& result);
+
+ private:
+  static inline constinit thread_local SavedList* current = nullptr;
+
+  std::vector<std::weak_ptr<TensorImpl>> tensors_;
+  SavedList* outer_;
+};
 
 /// An input of an op, or another tensor that the op did not return. It keeps the tensor's place in the graph, so that a
 /// recorded backward function depends on the tensor. It also keeps the version of the elements. Within checkpoint() it

@@ -146,3 +146,22 @@ TEST_CASE("gradients: visit_functions finds what lives only because of a tensor"
   CHECK(functions_of(z).empty());  // The functions were used and freed.
   CHECK(functions_of(Tensor()).empty());
 }
+
+TEST_CASE("gradients: visit_functions goes on where all owners live because of the tensor") {
+  const auto pass = [](const auto& dx) { return dx; };
+  const Tensor x = ones({2}).requires_grad_();
+  Tensor y = watch_gradients({x * 2}, pass)[0];
+  y.register_hook([](const Tensor& gradient) { return gradient; });
+  // Three ops use y, and two of them save it.
+  Tensor z = watch_gradients({y * x + exp(y) * tanh(y)}, pass)[0] * y, other = y * 3;
+  CHECK(functions_of(z) == "w");  // The handle owns y too.
+  y = Tensor();
+  CHECK(functions_of(z) == "w");  // So does the other graph.
+  other = Tensor();
+  CHECK(functions_of(z) == "whw");
+  std::vector<Tensor> parts = split(z, 1, 0);
+  z = Tensor();
+  CHECK(functions_of(parts[0]).empty());
+  parts.pop_back();
+  CHECK(functions_of(parts[0]) == "whw");
+}

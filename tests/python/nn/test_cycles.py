@@ -92,6 +92,31 @@ def hook_that_knows_a_later_result():
     return z
 
 
+def hook_of_a_result_with_several_uses():
+    x = crisol.ones(3).requires_grad_()
+    y = x * 2
+    z = y * y + y.exp() * y.relu()
+    y.register_hook(lambda g, z=z: None)
+    return z
+
+
+def hook_of_a_result_with_views():
+    y = crisol.ones(2, 3).requires_grad_() * 2
+    parts = [y[0], y.reshape(3, 2), (y * y).flatten()]
+    y.register_hook(lambda g, parts=parts: None)
+    return crisol.sum(parts[2]) * parts[0]
+
+
+def backward_hooks_in_a_graph_with_branches():
+    net = Net()
+    net.register_full_backward_hook(net.keep)
+    net.fc.register_full_backward_hook(net.keep)
+    y = net(crisol.ones(1, 3).requires_grad_())
+    y = net(y * y) * y + y
+    net.kept = crisol.softmax(y, 1) * y
+    return net
+
+
 class Keeps(autograd.Function):
     @staticmethod
     def forward(ctx, x):
