@@ -25,7 +25,7 @@ CPU_KERNEL void score_short_rows(__global const float* restrict sums, const ulon
     intv named[MOST_COLUMNS];
     for (int c = 0; c < columns; ++c) {
       const floatv sum = load_column(sums + sums_offset + row * columns + c, count, (int)columns);
-      named[c] = has_base ? (intv)(-1) : as_intv(sum) != as_intv((floatv)(-0.0f));
+      named[c] = has_base ? (intv)(-1) : as_intv(sum) ^ as_intv((floatv)(-0.0f));
       s[c] = sum * scale + (has_base ? base[base_offset + c] : 0.0f);
     }
     score_rows(s, named, count, (int)columns, y + y_offset + row * width, label + label_offset + row,

@@ -92,7 +92,7 @@ INLINE void score_rows(floatv* s, const intv* named, const int count, const int 
   for (int c = 0; c < columns; ++c) {
     intv is_better = (best < 0) | (s[c] > largest);
 #if MARKS_ABSENT
-    is_better &= named[c];
+    is_better &= named[c] != 0;
 #endif
     best = is_better ? (intv)(c) : best;
     largest = is_better ? s[c] : largest;

@@ -91,8 +91,8 @@ TEST_CASE("onnx: a condition in a condition sees the values of both graphs aroun
 }
 
 TEST_CASE("onnx: a loop hands values on, joins rows, and gradients flow through it") {
-  const std::vector<Proto> initializers{number("n", 5), boolean("yes", true), weight("factor", full({3}, 0.5)),
-                                        number("zero", 0)};
+  const std::vector<Proto> initializers{stored_number("n", 5), boolean("yes", true), weight("factor", full({3}, 0.5)),
+                                        stored_number("zero", 0)};
   onnx::Model model = loaded(loop(powers(), {"n", "yes", "x"}, initializers));
   Tensor x = from_vector(std::vector<float>{1, 2, -4}).requires_grad_();
   const onnx::Outputs y = model({{"x", x}});
@@ -112,7 +112,7 @@ TEST_CASE("onnx: a loop hands values on, joins rows, and gradients flow through 
 TEST_CASE("onnx: a loop without a count ends by its condition, and runs a thousand times") {
   of::GraphParts parts = powers();
   parts.nodes[0] = node("Less", {"i", "last_i"}, {"goes"});
-  const std::vector<Proto> initializers{number("last_i", 999), weight("factor", full({3}, 1.001))};
+  const std::vector<Proto> initializers{stored_number("last_i", 999), weight("factor", full({3}, 1.001))};
   onnx::Model model = loaded(loop(parts, {"", "", "x"}, initializers));
   const NoGrad no_grad;
   const onnx::Outputs y = model({{"x", ones({3})}});
@@ -126,8 +126,8 @@ TEST_CASE("onnx: a loop without an end is refused after a limit of iterations") 
   of::GraphParts parts = powers();
   parts.nodes[0] = node("LessOrEqual", {"i", "last_i"}, {"goes"});
   const auto run = [&](std::int64_t last) {
-    const onnx::Outputs y =
-        loaded(loop(parts, {"", "", "x"}, {number("last_i", last - 2), weight("factor", full({3}, 1.0))}))({{"x", x}});
+    const onnx::Outputs y = loaded(
+        loop(parts, {"", "", "x"}, {stored_number("last_i", last - 2), weight("factor", full({3}, 1.0))}))({{"x", x}});
     return y["rows"].size(0);
   };
   CHECK(run(50) == 50);
@@ -184,7 +184,7 @@ TEST_CASE("onnx: gradients of Scan") {
 }
 
 TEST_CASE("onnx: sequences are built, cut, mapped and joined") {
-  const std::vector<Proto> initializers{number("one", 1), number("two", 2), number("last", -1)};
+  const std::vector<Proto> initializers{stored_number("one", 1), stored_number("two", 2), stored_number("last", -1)};
   const Proto file = of::model(of::graph(
       {.nodes = {node("SplitToSequence", {"x", "two"}, {"parts"}, {attribute("axis", std::int64_t{1})}),
                  node("SequenceInsert", {"parts", "x", "one"}, {"longer"}),

@@ -28,7 +28,7 @@ inline Proto numbers(const std::string& name, const std::vector<std::int64_t>& v
   return of::raw_tensor<std::int64_t>(name, of::i64, {static_cast<std::int64_t>(values.size())}, values);
 }
 /// A single number.
-inline Proto number(const std::string& name, std::int64_t value) {
+inline Proto stored_number(const std::string& name, std::int64_t value) {
   return of::raw_tensor<std::int64_t>(name, of::i64, {}, {value});
 }
 

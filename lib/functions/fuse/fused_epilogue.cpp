@@ -41,8 +41,7 @@ Form recognise(const FusedGraph& fused) {
   int value = fused.outputs[0];
   const bool relu = graph[value].kind == Kind::apply && graph[value].row == &ops::rows::relu;
   if (relu) value = graph[value].operands[0];
-  if (graph[value].kind == Kind::input && graph[value].index == 0)
-    return relu ? Form::relu : Form::none;
+  if (graph[value].kind == Kind::input && graph[value].index == 0) return relu ? Form::relu : Form::none;
   if (adds_tensor(graph, value)) return relu ? Form::add_relu : Form::add;
   return Form::generic;
 }

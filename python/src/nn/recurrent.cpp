@@ -127,7 +127,8 @@ void bind_cell(nb::module_& m, const char* name, const char* text) {
   else
     layer.def(
         "forward", [](L& self, const Tensor& x, const OptionalTensor& hx) { return self.forward(x, or_undefined(hx)); },
-        "input"_a, "hx"_a = nb::none(), Unlocked(), "x (B, input_size) and the state hx (B, hidden_size) give the next.");
+        "input"_a, "hx"_a = nb::none(), Unlocked(),
+        "x (B, input_size) and the state hx (B, hidden_size) give the next.");
 }
 
 }  // namespace

@@ -278,7 +278,7 @@ TEST_CASE("onnx: sizes of 1 and other ranks broadcast, as slices that a batch of
         of::graph({.nodes = {node("Shape", {"x"}, {"s"}), node("Gather", {"s", "zero"}, {"n"}),
                              node("Range", {"zero", "n", "one"}, {"rows"}),
                              node("Unsqueeze", {"rows", "last"}, {"column"}), node("Add", {left, right}, {"y"})},
-                   .initializers = {number("zero", 0), number("one", 1), numbers("last", {1}),
+                   .initializers = {stored_number("zero", 0), stored_number("one", 1), numbers("last", {1}),
                                     numbers("columns", {0, 10, 20, 30})},
                    .inputs = {value("x", of::f32, {"N"})},
                    .outputs = {value("y", Proto().message(1, Proto().integer(1, of::i64)))}}));
