@@ -113,7 +113,7 @@ struct type_caster<crisol::Reduction> {
 
 template <>
 struct type_caster<crisol::NamedTensors> {
-  NB_TYPE_CASTER(crisol::NamedTensors, const_name("dict[str, Tensor]"))
+  NB_TYPE_CASTER(crisol::NamedTensors, const_name("dict[str, ") + make_caster<crisol::Tensor>::Name + const_name("]"))
 
   bool from_python(handle source, std::uint32_t, cleanup_list*) noexcept {
     return crisol::python::read_named_tensors(source.ptr(), value);

@@ -151,16 +151,13 @@ namespace {
 
 using Combine = Tensor (*)(const Tensor& before, const Tensor& x);
 
-// Each element combined with the result before it, made of differentiable functions.
+// Each element combined with the result before it, made of differentiable functions. It combines in the order of the
+// op: in another order a product of infinity and 0 may be NaN where the op's is not.
 Tensor composed(const Tensor& x, int axis, Combine combine) {
-  Tensor y = x * 1;
-  if (x.dim() == 0) return y;
-  const std::int64_t n = x.size(axis);
-  for (std::int64_t step = 1; step < n; step *= 2) {
-    const Tensor joined = combine(y.narrow(axis, 0, n - step), y.narrow(axis, step, n - step));
-    y = cat({y.narrow(axis, 0, step), joined}, axis);
-  }
-  return y;
+  if (x.dim() == 0 || x.size(axis) == 0) return x * 1;
+  std::vector<Tensor> results{x.narrow(axis, 0, 1)};
+  for (std::int64_t i = 1; i < x.size(axis); ++i) results.push_back(combine(results.back(), x.narrow(axis, i, 1)));
+  return cat(results, axis);
 }
 
 using RunningBackward = Tensor (*)(const Tensor& dy, const Tensor& x, const Tensor& y, int axis);

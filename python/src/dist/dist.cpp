@@ -96,7 +96,9 @@ void bind_sharded_optimizer(nb::module_& m) {
               return nb::cast<std::shared_ptr<optim::Optimizer>>(make(parts));
             });
           },
-          "parameters"_a, "make"_a)
+          "parameters"_a, "make"_a,
+          nb::sig("def __init__(self, parameters: dict[str, crisol.Tensor], make: "
+                  "collections.abc.Callable[[list[crisol.Tensor]], crisol.optim.Optimizer]) -> None"))
       .def(
           "zero_grad", [](ShardedOptimizer& self, bool set_to_none) { self.zero_grad(set_to_none); },
           "set_to_none"_a = true, Unlocked(),
