@@ -51,7 +51,7 @@ onnx::Model negative_for_two() {
       {.nodes = {node("Equal", {"s", "two"}, {"c"}), node("If", {"c"}, {"y"},
                                                           {branch("then_branch", node("Neg", {"x"}, {"r"})),
                                                            branch("else_branch", node("Exp", {"x"}, {"r"}))})},
-       .initializers = {number("two", 2)},
+       .initializers = {stored_number("two", 2)},
        .inputs = {value("x", of::f32, {"N"}), value("s", of::i64, {})},
        .outputs = {value("y", Proto().message(1, Proto().integer(1, of::f32)))}})));
 }
@@ -62,7 +62,7 @@ ModelFile places_of_many_rows() {
       {node("Shape", {"x"}, {"s"}), node("Gather", {"s", "zero"}, {"n"}), node("Greater", {"n", "two"}, {"many"}),
        node("If", {"many"}, {"y"},
             {branch("then_branch", node("NonZero", {"x"}, {"r"})), branch("else_branch", node("Sign", {"x"}, {"r"}))})},
-      {number("zero", 0), number("two", 2)});
+      {stored_number("zero", 0), stored_number("two", 2)});
 }
 
 }  // namespace
@@ -194,7 +194,7 @@ TEST_CASE("graph: a number that counts for nothing is not computed") {
       of::graph({.nodes = {node("Mul", {"n", "zero"}, {"m"}),
                            node("Cast", {"m"}, {"f"}, {attribute("to", std::int64_t{of::f32})}),
                            node("Exp", {"x"}, {"e"}), node("Add", {"f", "e"}, {"s"}), node("Neg", {"s"}, {"y"})},
-                 .initializers = {number("zero", 0)},
+                 .initializers = {stored_number("zero", 0)},
                  .inputs = {value("x", of::f32, {"N"}), value("n", of::i64, {})},
                  .outputs = {value("y", Proto().message(1, Proto().integer(1, of::f32)))}})));
   const Tensor x = randn({6});
