@@ -96,7 +96,7 @@ template <class F>
 decltype(auto) with_host_type(DType dtype, F&& f) {
   // clang-format off
   switch (dtype) {
-#define CRISOL_DTYPE(name, CODE, text, host, ...) case DType::name: return f(host());
+#define CRISOL_DTYPE(name, CODE, text, host, ...) case DType::name: return f(host());  // NOLINT(bugprone-branch-clone)
 #include "crisol/dtypes.def"
   }
   // clang-format on

@@ -23,7 +23,7 @@ class CRISOL_API Shape {
     for (int i = 0; i < usual_rank; ++i) sizes_[i] = 0;
   }
   Shape(const Shape& other) noexcept { *this = other; }
-  Shape& operator=(const Shape& other) noexcept {
+  Shape& operator=(const Shape& other) noexcept {  // NOLINT(bugprone-unhandled-self-assignment)
     rank_ = other.rank_;
     for (int i = 0; i < usual_rank; ++i) sizes_[i] = other.sizes_[i];
     for (int i = usual_rank; i < rank_; ++i) sizes_[i] = other.sizes_[i];
