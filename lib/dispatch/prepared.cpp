@@ -122,8 +122,8 @@ class PreparedPlans {
 
 /// All plans, divided by ranges of hashes, so that threads which call different ops seldom wait for each other.
 std::array<PreparedPlans, 16>& all_plans() {
-  static auto& all = *new std::array<PreparedPlans, 16>;  // Never destroyed, because threads may outlive static
-                                                          // objects.
+  // Never destroyed, because threads may outlive static objects.
+  static auto& all = *new std::array<PreparedPlans, 16>;
   return all;
 }
 PreparedPlans& plans_of(std::uint64_t hash) { return all_plans()[hash >> 60]; }

@@ -68,8 +68,8 @@ bool is_within(const Unit& unit) {
 
 /// The mutex is recursive, because a trial runs other ops, whose variants are tried within it.
 std::recursive_mutex& one_at_a_time() {
-  static std::recursive_mutex& mutex = *new std::recursive_mutex;  // Never destroyed, because callers may outlive
-                                                                   // static objects.
+  // Never destroyed, because callers may outlive static objects.
+  static std::recursive_mutex& mutex = *new std::recursive_mutex;
   return mutex;
 }
 

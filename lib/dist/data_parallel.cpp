@@ -87,9 +87,8 @@ void DataParallelImpl::end_pass(const std::exception_ptr& error) {
       const NoGrad no_grad;
       gradients->access.join();
       if (gradients->copies) return;
-      for (const Tensor& gradient : all)
-        opencl_buffer_for_writing(gradient);  // The gradient's version must change, although the sums were written
-                                              // through another tensor.
+      // The versions of the gradients must change, although the sums were written through another tensor.
+      for (const Tensor& gradient : all) opencl_buffer_for_writing(gradient);
     });
     bucket.queue_copies();
   }

@@ -76,8 +76,8 @@ bool Worker::next(std::packaged_task<void(Link&)>& job) {
 
 void Worker::loop() {
 #ifdef __linux__
-  prctl(PR_SET_TIMERSLACK, 1);  // By default Linux makes short sleeps up to 50 µs longer, which is more than a small
-                                // exchange takes.
+  // By default Linux makes short sleeps up to 50 µs longer, which is more than a small exchange takes.
+  prctl(PR_SET_TIMERSLACK, 1);
 #endif
   const NoGrad no_grad;
   std::packaged_task<void(Link&)> job;

@@ -95,11 +95,11 @@ void OptimizerImpl::collect(const std::vector<bool>& touched) const {
 void OptimizerImpl::give_back(const std::vector<bool>& touched) const {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (!touched[i]) continue;
+    // Without a copy, the launch wrote to the arena. This counts as a write of the parameter.
     if (copies[i].defined())
       ops::copy_into(parameters[i], copies[i]);
     else
-      parameters[i].impl()->storage->written();  // Counts as a write of the parameter, because the launch wrote to the
-                                                 // arena.
+      parameters[i].impl()->storage->written();
   }
 }
 

@@ -93,8 +93,8 @@ template <class Value>
 Tensor sequence(std::int64_t count, DType dtype, Device device, Value value) {
   const std::size_t size = size_of(dtype);
   const runtime::PauseCapture kept = keep_in_program();
-  Tensor result = empty({count}, dtype, device);  // Allocates first, so that a size that is too large throws before the
-                                                  // host's memory is filled.
+  // Allocates first, so that a size that is too large throws before the host's memory is filled.
+  Tensor result = empty({count}, dtype, device);
   std::vector<std::byte> bytes(static_cast<std::size_t>(count) * size);
   for (std::int64_t i = 0; i < count; ++i)
     detail::encode(value(i), dtype, bytes.data() + static_cast<std::size_t>(i) * size);

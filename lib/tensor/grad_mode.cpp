@@ -19,9 +19,8 @@ void require_in_place_allowed(const char* op, const Tensor& tensor) {
   require(
       !(grad_enabled() && (tensor.requires_grad() || whole_of(tensor).requires_grad())), op,
       "a tensor that wants a gradient is changed in place while ops are recorded; use crisol::NoGrad, or detach() it");
-  if (Recorder* r = recorder())
-    r->made(op, tensor);  // The recorder must refuse this tensor, because a graph cannot
-                          // express its new values.
+  // The recorder must refuse this tensor, because a graph cannot express its new values.
+  if (Recorder* r = recorder()) r->made(op, tensor);
 }
 
 }  // namespace crisol

@@ -40,8 +40,8 @@ struct Kernel::Impl {
     spec.prelude = prelude;
     spec.options = options.build_options;
     spec.title = name;
-    runtime::BuiltKernel& kernel = runtime::resolve(device, spec);  // Compiles without holding the lock, because
-                                                                    // compiling takes long.
+    // Compiles without holding the lock, because compiling takes long.
+    runtime::BuiltKernel& kernel = runtime::resolve(device, spec);
     const std::lock_guard lock(mutex_);
     if (find() == built_.end()) built_.emplace_back(&device, &kernel);
     return kernel;

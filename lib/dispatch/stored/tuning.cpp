@@ -138,8 +138,8 @@ bool TuningTable::knows(const DeviceInfo& info, std::uint64_t problem) const {
 }
 
 TuningTable& tuning_table() {
-  static TuningTable& table = *new TuningTable(tuning_entries());  // Never destroyed, because callers may outlive
-                                                                   // static objects.
+  // Never destroyed, because callers may outlive static objects.
+  static TuningTable& table = *new TuningTable(tuning_entries());
   return table;
 }
 

@@ -47,8 +47,8 @@ std::unique_ptr<SharedMemory> SharedMemory::open(MPI_Comm local, std::string& re
       SharedMapping::open(local, slots_begin(ranks) + static_cast<std::size_t>(ranks) * slots * slot_bytes, reason);
   if (pages == nullptr) return nullptr;
   std::unique_ptr<SharedMemory> result(new SharedMemory(std::move(pages), rank, ranks));
-  check_mpi(MPI_Barrier(local), "MPI_Barrier");  // No rank may read the progress of another rank before it is
-                                                 // initialised.
+  // No rank may read the progress of another rank before it is initialised.
+  check_mpi(MPI_Barrier(local), "MPI_Barrier");
   return result;
 }
 

@@ -100,8 +100,8 @@ std::string ZipFile::read(const ZipEntry& entry) {
 }
 
 std::string ZipFile::inflated(const ZipEntry& entry, const std::string& compressed) const {
-  constexpr std::size_t step = 1 << 20;  // The size of a step. A false size in the file then causes no large
-                                         // allocation.
+  // The size of a step. A false size in the file then causes no large allocation.
+  constexpr std::size_t step = 1 << 20;
   z_stream stream{};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) file_.refuse("zlib has no memory");
   const std::unique_ptr<z_stream, int (*)(z_stream*)> owner(&stream, inflateEnd);

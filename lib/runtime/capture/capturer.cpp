@@ -192,9 +192,9 @@ void Capturer::place_memory() {
       lives.push_back({planned.bytes, planned.first, planned.last});
     }
   }
-  const std::uint64_t alignment = std::max<std::uint64_t>(
-      min_alignment, device_.device().getInfo<CL_DEVICE_MEM_BASE_ADDR_ALIGN>() / 8);  // The driver gives the alignment
-                                                                                      // in bits.
+  // The driver gives its alignment in bits.
+  const std::uint64_t alignment =
+      std::max<std::uint64_t>(min_alignment, device_.device().getInfo<CL_DEVICE_MEM_BASE_ADDR_ALIGN>() / 8);
   const Placement placement = place_together(lives, alignment, device_.info().max_allocation);
   std::vector<_cl_mem*> wholes;
   for (const std::uint64_t bytes : placement.buffers) {

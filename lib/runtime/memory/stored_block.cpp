@@ -9,8 +9,9 @@ BlockPtr StoredBlock::lend() const {
   if (kept_ != nullptr) return kept_;
   BlockPtr block = lent_.lock();
   if (block != nullptr) return block;
-  const PauseCapture pause;  // The read is not captured, because a replay only reads the elements. It also runs in a
-                             // dry run, which may need their values.
+  // The read is not captured, because a replay only reads the elements. It also runs in a dry run, which may need their
+  // values.
+  const PauseCapture pause;
   block = read_();
   lent_ = block;
   return block;

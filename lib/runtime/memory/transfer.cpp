@@ -123,9 +123,8 @@ void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t siz
     if (error != CL_SUCCESS && fault != nullptr) device.fault_flag().abandon(std::exchange(fault, nullptr));
     check_cl(error, finished != CL_SUCCESS ? "clFinish" : "clEnqueueReadBuffer");
     timer.queued("download", size);
-    if (device.profiler().traced())
-      device.profiler().drain(device.index());  // Drains the timed commands, because
-                                                // their events hold memory of the driver.
+    // The events of timed commands hold memory of the driver.
+    if (device.profiler().traced()) device.profiler().drain(device.index());
   }
   device.programs().store_unsaved();
   if (fault != nullptr) device.fault_flag().check(*fault);

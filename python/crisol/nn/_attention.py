@@ -76,6 +76,16 @@ class MultiheadAttention(Module):
         return result.transpose(0, 1) if turned else result, weights
 
 
+def function_of(layer: str, activation: str | Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    """The activation that an argument of a layer of a transformer names."""
+    if not isinstance(activation, str):
+        return activation
+    if activation not in ("relu", "gelu"):
+        raise _c.InvalidArgumentError(f"[{layer}] activation is '{activation}', not 'relu' or 'gelu'")
+    function: Callable[[Tensor], Tensor] = getattr(F, activation)
+    return function
+
+
 class TransformerEncoderLayer(Module):
     """Attention to the input itself and two linear layers, each with dropout, a sum with its input and a norm."""
 
@@ -85,19 +95,14 @@ class TransformerEncoderLayer(Module):
         norm_first: bool = False, bias: bool = True, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        if isinstance(activation, str) and activation not in ("relu", "gelu"):
-            raise _c.InvalidArgumentError(
-                f"[TransformerEncoderLayer] activation is '{activation}', not 'relu' or 'gelu'"
-            )
+        function = function_of("TransformerEncoderLayer", activation)
         self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first)
         self.linear1 = Linear(d_model, dim_feedforward, bias)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias)
         self.norm1, self.norm2 = (LayerNorm(d_model, layer_norm_eps, bias=bias) for _ in range(2))
         self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
-        self.__dict__.update(
-            norm_first=norm_first, activation=getattr(F, activation) if isinstance(activation, str) else activation
-        )
+        self.__dict__.update(norm_first=norm_first, activation=function)
         if device is not None:
             self.to(device)
 

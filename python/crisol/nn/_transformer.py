@@ -12,7 +12,7 @@ from .._crisol import Tensor
 from .._crisol._nn import Dropout, LayerNorm, Linear, Module, ModuleList
 from . import functional as F
 from . import init
-from ._attention import MultiheadAttention, TransformerEncoder, TransformerEncoderLayer
+from ._attention import MultiheadAttention, TransformerEncoder, TransformerEncoderLayer, function_of
 
 __all__ = ["Transformer", "TransformerDecoder", "TransformerDecoderLayer"]
 
@@ -27,19 +27,14 @@ class TransformerDecoderLayer(Module):
         norm_first: bool = False, bias: bool = True, device: Any = None, dtype: Any = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        if isinstance(activation, str) and activation not in ("relu", "gelu"):
-            raise _c.InvalidArgumentError(
-                f"[TransformerDecoderLayer] activation is '{activation}', not 'relu' or 'gelu'"
-            )
+        function = function_of("TransformerDecoderLayer", activation)
         self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first)
         self.multihead_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first)
         self.linear1, self.dropout = Linear(d_model, dim_feedforward, bias), Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias)
         self.norm1, self.norm2, self.norm3 = (LayerNorm(d_model, layer_norm_eps, bias=bias) for _ in range(3))
         self.dropout1, self.dropout2, self.dropout3 = (Dropout(dropout) for _ in range(3))
-        self.__dict__.update(
-            norm_first=norm_first, activation=getattr(F, activation) if isinstance(activation, str) else activation
-        )
+        self.__dict__.update(norm_first=norm_first, activation=function)
         if device is not None:
             self.to(device)
 
