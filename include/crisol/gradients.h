@@ -24,6 +24,9 @@ CRISOL_API void call_after_backward(EndOfBackward function);
 /// undefined tensor discards the grad() of any tensor. Otherwise refuses a leaf that wants no gradient.
 CRISOL_API void set_grad(const Tensor& leaf, const Tensor& gradient);
 
+/// A number that grows with each write to the elements of a tensor or of one of its views.
+CRISOL_API std::uint64_t element_version(const Tensor& x);
+
 /// A function that gets the gradients of tensors (undefined if a tensor has none), and returns the gradients that
 /// replace them.
 using GradientsFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>& gradients)>;

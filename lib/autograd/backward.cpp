@@ -49,6 +49,11 @@ void call_after_backward(EndOfBackward function) {
   running->add(std::move(function));
 }
 
+std::uint64_t element_version(const Tensor& x) {
+  require(x.defined(), "element_version", "the tensor is undefined");
+  return x.impl()->storage->version.load(std::memory_order_relaxed);
+}
+
 void set_grad(const Tensor& leaf, const Tensor& gradient) {
   constexpr const char* op = "set_grad";
   require(leaf.defined(), op, "the tensor is undefined");

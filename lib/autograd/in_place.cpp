@@ -1,5 +1,6 @@
 #include "autograd/in_place.h"
 
+#include <cstring>
 #include <memory>
 
 #include "autograd/call.h"
@@ -99,6 +100,19 @@ void set_place(const Tensor& x, std::shared_ptr<AutogradSlot> place) {
   }
 }
 
+/// Throws for a view that comes from split(), as PyTorch does: the other results would need new places in the graph.
+void refuse_one_of_several(const char* op, const Tensor& x, const Tensor& whole) {
+  const Slot* const slot = slot_of(x);
+  const Slot* const end = slot_of(whole);
+  const Node* node = slot == nullptr ? nullptr : slot->node.get();
+  while (node != nullptr && (end == nullptr || node != end->node.get())) {
+    require(std::strcmp(node->op, "split") != 0, op,
+            "a view that split(), chunk() or unbind() returned, among several, ",
+            "is changed in place while ops are recorded; use an index, such as x[i], or clone() it");
+    node = node->edges.empty() ? nullptr : node->edges[0].node.get();
+  }
+}
+
 }  // namespace
 
 Tensor sum_to_shape(const Tensor& dy, const Shape& shape) {
@@ -123,6 +137,7 @@ bool records_write(const char* op, const Tensor& x, bool value_wants_gradient) {
   if (!records) return false;
   require(whole.impl() == x.impl() || x.impl()->view_of == whole.impl(), op,
           "a view that was made under crisol::NoGrad is changed in place while ops are recorded; make the view again");
+  if (whole.impl() != x.impl()) refuse_one_of_several(op, x, whole);
   const Slot* slot = slot_of(whole);
   require(slot == nullptr || slot->tied.empty(), op,
           "a parameter that is tied to another one is changed in place while ops are recorded; use crisol::NoGrad");

@@ -92,6 +92,28 @@ void Module::register_buffer(const std::string& name, Buffer& buffer) {
     buffer.absent_name_ = name;
 }
 
+namespace {
+
+/// Copies the kept entries into a new list, because an assignment of parameters would tie them.
+template <class List>
+bool remove_entry(List& list, const std::string& name) {
+  List kept;
+  for (const auto& entry : list)
+    if (entry.first != name) kept.push_back(entry);
+  list.swap(kept);
+  return list.size() < kept.size();
+}
+
+}  // namespace
+
+void Module::forget(const std::string& name) {
+  auto& children = state_->children;
+  const auto child = std::find_if(children.begin(), children.end(), [&](const auto& c) { return c.first == name; });
+  if (child != children.end()) state_->copy_child.erase(state_->copy_child.begin() + (child - children.begin()));
+  require(remove_entry(children, name) || remove_entry(state_->parameters, name) || remove_entry(state_->buffers, name),
+          "Module", "there is no parameter, buffer or child '", name, "'");
+}
+
 void Module::check_class(const std::string& name, const Module& child, const std::type_info& type) {
   require(typeid(child) == type, "Module", name, ": the ", child.type_name(),
           " is given as an object of its base class, whose copy would lose a part of it");

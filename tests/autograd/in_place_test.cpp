@@ -260,6 +260,23 @@ TEST_CASE("leaves that want a gradient, and their views, are not written while o
   check_error([&] { view.copy_from(w); }, {"[copy_from]", "made under crisol::NoGrad"});
 }
 
+TEST_CASE("one of several views from one function is not written while ops are recorded") {
+  const Tensor leaf = randn({4, 3}).requires_grad_();
+  Tensor x = leaf * 2;
+  std::vector<Tensor> parts = x.split(2, 0);
+  check_error([&] { parts[0].mul_(2); }, {"[mul_]", "among several", "clone()"});
+  Tensor row = parts[1].select(0, 0);
+  check_error([&] { row.fill_(1); }, {"[fill_]", "among several"});
+  x.narrow(0, 0, 2).mul_(2);  // A single view may be written.
+  {
+    const NoGrad no_grad;
+    parts[0].mul_(1);
+  }
+  std::vector<Tensor> plain = zeros({4}).split(2, 0);
+  plain[0].fill_(3);
+  CHECK(plain[0].to_vector<float>() == std::vector<float>{3, 3});
+}
+
 TEST_CASE("writes that are not recorded refuse tensors of the graph, and views of them") {
   const Tensor w = ones({4}).requires_grad_();
   Tensor x = w * 1, part = x[Slice(0, 2)];

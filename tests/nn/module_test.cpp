@@ -22,6 +22,7 @@ using Names = std::vector<std::string>;
 struct Parts : nn::Module {
   using nn::Module::register_buffer;
   using nn::Module::register_module;
+  using nn::Module::forget;
   using nn::Module::register_parameter;
 };
 
@@ -109,6 +110,29 @@ TEST_CASE("parts three levels deep are named by their path") {
   outer.register_parameter("w", large);
   CHECK(names_of(outer.state_dict()) == Names{"w", "middle.count", "middle.inner.w"});
   CHECK(outer.parameter_count() == 8);
+}
+
+TEST_CASE("a module forgets a part, and registers its name again") {
+  Parts m;
+  nn::Parameter first(ones({3})), second(full({2}, 5));
+  nn::Buffer mean(ones({}));
+  m.register_parameter("first", first);
+  m.register_parameter("second", second);
+  m.register_buffer("mean", mean);
+  m.register_module("layer", Scale(1));
+  m.forget("first");
+  m.forget("mean");
+  m.forget("layer");
+  CHECK(names_of(m.state_dict()) == Names{"second"});
+  CHECK(m.named_children().empty());
+  CHECK(first.to_vector<float>() == std::vector<float>(3, 1));
+  CHECK(second.to_vector<float>() == std::vector<float>(2, 5));  // The others are not tied to what was removed.
+  check_error([&] { m.forget("first"); }, {"[Module]", "no parameter", "first"});
+  nn::Parameter other(ones({7}));
+  m.register_parameter("first", other);
+  m.register_module("layer", Scale(1));
+  CHECK(nn::clone(m).named_children().size() == 1);
+  CHECK(names_of(m.named_parameters()) == Names{"second", "first", "layer.factor"});
 }
 
 TEST_CASE("a module refuses names that are empty, hold a dot or are taken by any of its parts") {

@@ -218,6 +218,9 @@ class CRISOL_API Module {
   void register_parameter(const std::string& name, Parameter& parameter);
   /// Registers a tensor that is part of the state but not trained. An undefined tensor is not listed.
   void register_buffer(const std::string& name, Buffer& buffer);
+  /// Removes a parameter, buffer or child from the lists. A member of the class stays what it is. The class may
+  /// register the name again. Throws invalid_argument if the lists do not have the name.
+  void forget(const std::string& name);
   /// Registers a child, a member or a new layer, and returns it. The registry keeps a copy of the handle, which is the
   /// same module.
   template <class Child>

@@ -59,6 +59,10 @@ int wrapped(const char* op, int axis, int rank) {
 Tensors unstack(const Tensor& x, int axis) {
   const int at = wrapped("unstack", axis, x.dim());
   Tensors parts;
+  if (grad_enabled() && x.requires_grad() && x.shape()[at] > 0) {
+    for (const Tensor& part : split(x, 1, at)) parts.push_back(part.squeeze(at));  // One gradient for all parts.
+    return parts;
+  }
   for (std::int64_t i = 0; i < x.shape()[at]; ++i) parts.push_back(x.select(at, i));
   return parts;
 }

@@ -182,6 +182,7 @@ void bind_gradients(TensorClass& tensor) {
           "Whether this tensor wants a gradient, or depends on a tensor that wants one.")
       .def("requires_grad_", &Tensor::requires_grad_, "requires_grad"_a = true, itself,
            "Makes this leaf want a gradient, or no longer want one. Returns this tensor.")
+      .def_prop_ro("_version", &element_version, "A number that grows with each write to the elements.")
       .def_prop_ro("is_leaf", &Tensor::is_leaf, "Whether this tensor is not the result of a recorded function.")
       .def_prop_rw(
           "grad", [](const Tensor& x) { return if_defined(x.grad()); },
