@@ -2,6 +2,7 @@
 
 from ._arrange import *
 from ._create import *
+from ._files import *
 from ._index import *
 from ._inplace import *
 from ._math import *

@@ -10,7 +10,7 @@ from .._crisol import Tensor, dtype
 from .._method import _aliases, _method
 
 __all__ = ["Size", "channels_last", "channels_last_3d", "contiguous_format", "get_default_device", "get_default_dtype"]
-__all__ += ["compile", "load", "get_float32_matmul_precision", "get_num_threads", "is_inference_mode_enabled", "layout"]
+__all__ += ["compile", "get_float32_matmul_precision", "get_num_threads", "is_inference_mode_enabled", "layout"]
 __all__ += ["memory_format", "preserve_format", "set_default_dtype", "set_float32_matmul_precision", "set_num_threads"]
 __all__ += ["typename"]
 __all__ += ["set_printoptions", "strided", "use_deterministic_algorithms", "BoolTensor", "ByteTensor", "FloatTensor"]
@@ -374,19 +374,6 @@ def compile(
     if example is not None:
         return _c.compile(model, example)
     return (lambda function: function) if model is None else model
-
-
-def load(
-    path: Any,
-    map_location: Any = None,
-    *,
-    device: Any = None,
-    weights_only: bool | None = None,
-    mmap: bool | None = None,
-) -> dict[str, Tensor]:
-    """Reads all tensors of a safetensors file, or of a .npz file of NumPy, as a dict in the file's order."""
-    place = map_location if device is None else device
-    return _c.load(path, device=place if isinstance(place, (str, _c.device)) else None)
 
 
 def get_default_dtype() -> dtype:

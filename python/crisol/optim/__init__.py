@@ -1,17 +1,16 @@
 """Optimisers and learning-rate schedules, under PyTorch's names."""
 
-import struct
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterator, MutableMapping
 from typing import Any
 
-from .._crisol import InvalidArgumentError, Tensor, _optim, asarray, int64
+from .._crisol import Tensor, _optim
 from .._crisol._nn import Parameter
 from .._crisol._optim import EMA, SGD, Adam, AdamW, Lion, Optimizer, RMSprop
-from ..autograd import no_grad
-from ..nn._copies import key_of, one_object, place_of
+from ..nn._copies import key_of, one_object
 from .._method import _method
 from . import lr_scheduler, swa_utils
+from ._state import _own_settings
 
 __all__ = ["ASGD", "EMA", "LBFGS", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Lion", "Muon"]
 __all__ += ["NAdam", "Optimizer", "RAdam", "RMSprop", "Rprop", "SparseAdam", "lr_scheduler", "swa_utils"]
@@ -63,14 +62,6 @@ def _param_groups(self) -> list[ParamGroup]:
 Optimizer.param_groups = property(_param_groups)
 
 
-# An optimiser class written in Python may have any settings. The library stores those settings that schedules change.
-# Attributes of the optimiser store the others, and the parameter objects.
-
-
-def _own_settings(optimizer):
-    return optimizer.__dict__.get("_own_settings", [])
-
-
 def _parts_of(defaults, group):
     """Splits a group into two parts: the library's part, and Python's part."""
     own = {**defaults, **group}
@@ -111,140 +102,6 @@ def add_param_group(self, param_group: dict[str, Any]) -> None:
         own_settings.append(own)
     else:
         self._add_param_group(param_group)
-
-
-class ParameterState(MutableMapping[str, Any]):
-    """The state of a parameter: tensors by name. Assigning to an entry copies the value into the optimiser's tensor."""
-
-    def __init__(self, tensors: dict[str, Tensor]) -> None:
-        self._tensors = tensors
-
-    def __getitem__(self, name: str) -> Tensor:
-        return self._tensors[name]
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        if name not in self._tensors:
-            raise KeyError(f"the optimiser has no state '{name}' for this parameter, only {list(self._tensors)}")
-        with no_grad():
-            self._tensors[name].copy_(asarray(value))
-
-    def __delitem__(self, name: str) -> None:
-        raise TypeError("a state of a parameter cannot be removed")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._tensors)
-
-    def __len__(self) -> int:
-        return len(self._tensors)
-
-    def __repr__(self):
-        return repr(self._tensors)
-
-
-class OptimizerState(Mapping[Tensor, ParameterState]):
-    """The states of the parameters that have taken a step. Other parameters have an empty state."""
-
-    def __init__(self, optimizer: Optimizer) -> None:
-        self._parameters = [one_object(Parameter(p, p.requires_grad)) for p in _parameters_of(optimizer)]
-        self._tensors = optimizer._state_dict()
-
-    def _has_steps(self, number):
-        return self._tensors[f"progress.{number}"][0].item() > 0
-
-    def __getitem__(self, parameter: Tensor) -> ParameterState:
-        for number, own in enumerate(self._parameters):
-            if place_of(own) == place_of(parameter):
-                return ParameterState(self._state_of(number))
-        raise KeyError(parameter)
-
-    def _state_of(self, number):
-        state = {}
-        if self._has_steps(number):
-            state["step"] = self._tensors[f"progress.{number}"][0]
-            for name, tensor in self._tensors.items():
-                kind, _, owner = name.rpartition(".")
-                if owner == str(number) and kind not in ("progress", "lr", "momentum"):
-                    state[kind] = tensor
-        return state
-
-    def __iter__(self) -> Iterator[Tensor]:
-        return (p for number, p in enumerate(self._parameters) if self._has_steps(number))
-
-    def __len__(self) -> int:
-        return sum(map(self._has_steps, range(len(self._parameters))))
-
-    def __repr__(self):
-        return repr(list(self.items()))
-
-
-def _parameters_of(optimizer):
-    return [p for group in optimizer._groups() for p in group["params"]]
-
-
-def _state(self) -> Any:
-    """The states: state[p] is a dict for each parameter, with entries such as state[p]["exp_avg"]. Before the first
-    step it is empty."""
-    return self._own_state if _own_settings(self) else OptimizerState(self)
-
-
-def _defaults(self) -> dict[str, Any]:
-    """The defaults for settings that a group does not give."""
-    return self._own_defaults if _own_settings(self) else self._default_settings()
-
-
-Optimizer.state = property(_state)
-Optimizer.defaults = property(_defaults)
-
-
-def _own_parameters(optimizer):
-    return [p for settings in _own_settings(optimizer) for p in settings["params"]]
-
-
-def _encoded(name, value):
-    """A state entry as a tensor, and the kind that is needed to read it again. Numbers keep all bits."""
-    if isinstance(value, Tensor):
-        return "tensor", value.detach()
-    if isinstance(value, int):
-        return "int", asarray(value, dtype=int64)
-    if isinstance(value, float):
-        return "float", asarray(struct.unpack("<q", struct.pack("<d", value))[0], dtype=int64)
-    raise TypeError(f"[state_dict] the state '{name}' is a {type(value).__name__}, allowed are tensors and numbers")
-
-
-def _decoded(kind, tensor, parameter):
-    if kind == "tensor":
-        return tensor.to(parameter.device).clone()
-    number = tensor.item()
-    return number if kind == "int" else struct.unpack("<d", struct.pack("<q", number))[0]
-
-
-@_method(Optimizer)
-def state_dict(self) -> dict[str, Tensor]:
-    """The state as tensors by name, in the form that crisol.save() stores."""
-    entries = self._state_dict()
-    for number, p in enumerate(_own_parameters(self)):
-        for name, value in self._own_state.get(p, {}).items():
-            kind, tensor = _encoded(name, value)
-            entries[f"{kind}.{number}.{name}"] = tensor
-    return entries
-
-
-@_method(Optimizer)
-def load_state_dict(self, state_dict: Mapping[str, Tensor]) -> None:
-    """Restores a state from state_dict(). Training then continues with exactly the same results."""
-    parameters = _own_parameters(self)
-    entries, state = dict(state_dict), defaultdict(dict)
-    for entry in state_dict:
-        kind, _, rest = entry.partition(".")
-        number, _, name = rest.partition(".")
-        if parameters and kind in ("tensor", "int", "float") and number.isdecimal() and name:
-            if int(number) >= len(parameters):
-                raise InvalidArgumentError(f"[load_state_dict] '{entry}': there are {len(parameters)} parameters")
-            parameter = parameters[int(number)]
-            state[parameter][name] = _decoded(kind, entries.pop(entry), parameter)
-    self._load_state_dict(entries)
-    if parameters:
-        self._own_state = state
 
 
 def _groups_for_copies(optimizer):

@@ -16,9 +16,11 @@ __all__ = ["ASGD", "Adadelta", "Adagrad", "Adamax", "NAdam", "RAdam", "Rprop"]
 
 class _Rule(Optimizer):
     """An optimiser whose _update() changes a parameter, with its gradient, its state and its group. PyTorch's arguments
-    `foreach`, `fused`, `capturable` and `differentiable` have no effect: a step is not recorded for gradients."""
+    `foreach`, `fused` and `capturable` have no effect."""
 
-    def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
+    def __init__(self, params: Iterable[Any], defaults: dict[str, Any], differentiable: bool = False) -> None:
+        if differentiable:
+            raise ValueError("differentiable=True: a step is not recorded for gradients")
         defaults = {name: v.item() if isinstance(v, Tensor) else v for name, v in defaults.items()}
         negative = [name for name, v in defaults.items() if isinstance(v, (int, float)) and v < 0]
         if negative:
@@ -69,7 +71,7 @@ class Adagrad(_Rule):
         differentiable: bool = False, fused: bool | None = None,
     ) -> None:  # fmt: skip
         super().__init__(params, dict(lr=lr, lr_decay=lr_decay, weight_decay=weight_decay, eps=eps, maximize=maximize,
-                                      initial_accumulator_value=initial_accumulator_value))  # fmt: skip
+                                      initial_accumulator_value=initial_accumulator_value), differentiable)  # fmt: skip
 
     def _update(self, parameter: Any, gradient: Tensor, state: Any, group: Any) -> None:
         total = _kept(state, "sum", parameter, group["initial_accumulator_value"])
@@ -85,7 +87,8 @@ class Adadelta(_Rule):
         self, params: Iterable[Any], lr: float = 1.0, rho: float = 0.9, eps: float = 1e-6, weight_decay: float = 0,
         foreach: bool | None = None, *, capturable: bool = False, maximize: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
-        super().__init__(params, dict(lr=lr, rho=rho, eps=eps, weight_decay=weight_decay, maximize=maximize))
+        settings = dict(lr=lr, rho=rho, eps=eps, weight_decay=weight_decay, maximize=maximize)
+        super().__init__(params, settings, differentiable)
 
     def _update(self, parameter: Any, gradient: Tensor, state: Any, group: Any) -> None:
         rho, eps = group["rho"], group["eps"]
@@ -104,7 +107,8 @@ class Adamax(_Rule):
         weight_decay: float = 0, foreach: bool | None = None, *, maximize: bool = False, differentiable: bool = False,
         capturable: bool = False,
     ) -> None:  # fmt: skip
-        super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, maximize=maximize))
+        settings = dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, maximize=maximize)
+        super().__init__(params, settings, differentiable)
 
     def _update(self, parameter: Any, gradient: Tensor, state: Any, group: Any) -> None:
         first, second = group["betas"]
@@ -124,7 +128,7 @@ class NAdam(_Rule):
     ) -> None:  # fmt: skip
         super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, maximize=maximize,
                                       momentum_decay=momentum_decay,
-                                      decoupled_weight_decay=decoupled_weight_decay))  # fmt: skip
+                                      decoupled_weight_decay=decoupled_weight_decay), differentiable)  # fmt: skip
 
     def _update(self, parameter: Any, gradient: Tensor, state: Any, group: Any) -> None:
         (first, second), step, decay = group["betas"], state["step"], group["momentum_decay"]
@@ -147,7 +151,7 @@ class RAdam(_Rule):
         maximize: bool = False, capturable: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, maximize=maximize,
-                                      decoupled_weight_decay=decoupled_weight_decay))  # fmt: skip
+                                      decoupled_weight_decay=decoupled_weight_decay), differentiable)  # fmt: skip
 
     def _update(self, parameter: Any, gradient: Tensor, state: Any, group: Any) -> None:
         (first, second), step = group["betas"], state["step"]
@@ -173,7 +177,7 @@ class ASGD(_Rule):
         capturable: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(params, dict(lr=lr, lambd=lambd, alpha=alpha, t0=t0, weight_decay=weight_decay,
-                                      maximize=maximize))  # fmt: skip
+                                      maximize=maximize), differentiable)  # fmt: skip
 
     def _update(self, parameter: Any, gradient: Tensor, state: Any, group: Any) -> None:
         average, step = _kept(state, "ax", parameter), state["step"]
@@ -193,7 +197,7 @@ class Rprop(_Rule):
         step_sizes: tuple[float, float] = (1e-6, 50), *, capturable: bool = False, foreach: bool | None = None,
         maximize: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
-        super().__init__(params, dict(lr=lr, etas=etas, step_sizes=step_sizes, maximize=maximize))
+        super().__init__(params, dict(lr=lr, etas=etas, step_sizes=step_sizes, maximize=maximize), differentiable)
 
     def _update(self, parameter: Any, gradient: Tensor, state: Any, group: Any) -> None:
         (down, up), (least, most) = group["etas"], group["step_sizes"]

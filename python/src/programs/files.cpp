@@ -67,13 +67,14 @@ void bind_checkpoint(nb::module_& m) {
                          "and data the training continues with the same bits.")
       .def(
           "__init__",
-          [](Checkpoint* self, NamedTensors model, NamedTensors optimizer, NamedTensors schedule, NamedTensors carried,
-             NamedTensors data, const std::optional<std::pair<std::uint64_t, std::uint64_t>>& generator,
-             io::Metadata metadata) {
+          [](Checkpoint* self, NamedTensors model, const nb::dict& optimizer, NamedTensors schedule,
+             NamedTensors carried, NamedTensors data,
+             const std::optional<std::pair<std::uint64_t, std::uint64_t>>& generator, io::Metadata metadata) {
             const GeneratorState state = generator ? state_of(*generator) : default_generator().state();
-            new (self)
-                Checkpoint{std::move(model),    std::move(optimizer), std::move(schedule), std::move(carried), state,
-                           std::move(metadata), std::move(data)};
+            NamedTensors steps =
+                nb::cast<NamedTensors>(nb::module_::import_("crisol._saved").attr("flattened")(optimizer));
+            new (self) Checkpoint{std::move(model),    std::move(steps), std::move(schedule), std::move(carried), state,
+                                  std::move(metadata), std::move(data)};
           },
           nb::kw_only(), "model"_a = nb::dict(), "optimizer"_a = nb::dict(), "schedule"_a = nb::dict(),
           "carried"_a = nb::dict(), "data"_a = nb::dict(), "generator"_a = nb::none(), "metadata"_a = nb::dict())

@@ -1,0 +1,205 @@
+"""The states of optimisers, as objects and as dicts in PyTorch's form.
+
+An optimiser class written in Python may have any settings. The library stores those settings that schedules change.
+Attributes of the optimiser store the others, and the parameter objects.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, MutableMapping
+from typing import Any
+
+from .. import _saved
+from .._crisol import InvalidArgumentError, Tensor, asarray, float32
+from .._crisol._nn import Parameter
+from .._crisol._optim import Optimizer
+from ..autograd import no_grad
+from ..nn._copies import one_object, place_of
+from .._method import _method
+
+
+def _own_settings(optimizer):
+    return optimizer.__dict__.get("_own_settings", [])
+
+
+class ParameterState(MutableMapping[str, Any]):
+    """The state of a parameter: tensors by name. Assigning to an entry copies the value into the optimiser's tensor."""
+
+    def __init__(self, tensors: dict[str, Tensor]) -> None:
+        self._tensors = tensors
+
+    def __getitem__(self, name: str) -> Tensor:
+        return self._tensors[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if name not in self._tensors:
+            raise KeyError(f"the optimiser has no state '{name}' for this parameter, only {list(self._tensors)}")
+        with no_grad():
+            self._tensors[name].copy_(asarray(value))
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError("a state of a parameter cannot be removed")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tensors)
+
+    def __len__(self) -> int:
+        return len(self._tensors)
+
+    def __repr__(self):
+        return repr(self._tensors)
+
+
+class OptimizerState(Mapping[Tensor, ParameterState]):
+    """The states of the parameters that have taken a step. Other parameters have an empty state."""
+
+    def __init__(self, optimizer: Optimizer) -> None:
+        self._parameters = [one_object(Parameter(p, p.requires_grad)) for p in _parameters_of(optimizer)]
+        self._tensors = optimizer._state_dict()
+
+    def _has_steps(self, number):
+        return self._tensors[f"progress.{number}"][0].item() > 0
+
+    def __getitem__(self, parameter: Tensor) -> ParameterState:
+        for number, own in enumerate(self._parameters):
+            if place_of(own) == place_of(parameter):
+                return ParameterState(self._state_of(number))
+        raise KeyError(parameter)
+
+    def _state_of(self, number):
+        state = {}
+        if self._has_steps(number):
+            state["step"] = self._tensors[f"progress.{number}"][0]
+            for name, tensor in self._tensors.items():
+                kind, _, owner = name.rpartition(".")
+                if owner == str(number) and kind not in ("progress", "lr", "momentum"):
+                    state[kind] = tensor
+        return state
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return (p for number, p in enumerate(self._parameters) if self._has_steps(number))
+
+    def __len__(self) -> int:
+        return sum(map(self._has_steps, range(len(self._parameters))))
+
+    def __repr__(self):
+        return repr(list(self.items()))
+
+
+def _parameters_of(optimizer):
+    return [p for group in optimizer._groups() for p in group["params"]]
+
+
+def _state(self) -> Any:
+    """The states: state[p] is a dict for each parameter, with entries such as state[p]["exp_avg"]. Before the first
+    step it is empty."""
+    return self._own_state if _own_settings(self) else OptimizerState(self)
+
+
+def _defaults(self) -> dict[str, Any]:
+    """The defaults for settings that a group does not give."""
+    return self._own_defaults if _own_settings(self) else self._default_settings()
+
+
+Optimizer.state = property(_state)
+Optimizer.defaults = property(_defaults)
+
+
+def _states(optimizer):
+    """The states of the parameters that have one, by number."""
+    if settings := _own_settings(optimizer):
+        parameters = [p for group in settings for p in group["params"]]
+        return {i: dict(optimizer._own_state[p]) for i, p in enumerate(parameters) if p in optimizer._own_state}
+    state = OptimizerState(optimizer)
+    found = {i: state._state_of(i) for i in range(len(state._parameters))}
+    return {i: tensors for i, tensors in found.items() if tensors}
+
+
+def _numbered(groups):
+    """The groups with the numbers of their parameters in place of the parameters."""
+    first, numbered = 0, []
+    for group in groups:
+        count = len(group["params"])
+        settings = {name: value for name, value in group.items() if name != "params"}
+        numbered.append(settings | {"params": list(range(first, first + count))})
+        first += count
+    return numbered
+
+
+@_method(Optimizer)
+def state_dict(self) -> dict[str, Any]:
+    """The state in PyTorch's form: {"state": {0: {"exp_avg": …}, …}, "param_groups": [{"lr": …, "params": [0, …]}, …]}.
+    crisol.save() stores it."""
+    return {"state": _states(self), "param_groups": _numbered(self.param_groups)}
+
+
+@_method(Optimizer)
+def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+    """Restores a state from state_dict(), also one of PyTorch's optimiser with the same rule. Training then continues
+    with exactly the same results."""
+    state_dict = _saved.restored(state_dict)
+    if "param_groups" not in state_dict:
+        return self._load_state_dict(state_dict)  # The form in which version 0.2 stored states.
+    saved = state_dict["param_groups"]
+    numbers = _numbers_of(saved, self.param_groups)
+    unknown = [key for key in state_dict["state"] if key not in numbers]
+    if unknown:
+        raise InvalidArgumentError(f"[load_state_dict] {unknown[0]} is no parameter: there are {len(numbers)}")
+    states = {numbers[key]: entry for key, entry in state_dict["state"].items()}
+    before = [dict(group) for group in self.param_groups]
+    try:
+        for group, settings in zip(self.param_groups, saved):
+            _change(group, settings)
+        _load_states(self, states)
+    except Exception:
+        for group, settings in zip(self.param_groups, before):
+            _change(group, settings)
+        raise
+
+
+def _numbers_of(saved, groups):
+    """The number of the parameter for each key of a saved state."""
+    sizes, own = ([len(group["params"]) for group in all_groups] for all_groups in (saved, groups))
+    if sizes != own:
+        raise InvalidArgumentError(
+            f"[load_state_dict] the saved groups have {sizes} parameters, and the optimiser's groups {own}"
+        )
+    keys = [key for group in saved for key in group["params"]]
+    return {key: number for number, key in enumerate(keys)}
+
+
+def _change(group, settings):
+    for name, value in settings.items():
+        if name != "params" and name in group and group[name] != value:
+            group[name] = value
+
+
+def _load_states(optimizer, states):
+    if settings := _own_settings(optimizer):
+        parameters = [p for group in settings for p in group["params"]]
+        loaded = defaultdict(dict)
+        for number, entry in states.items():
+            place = parameters[number].device
+            copied = {n: v.detach().to(place).clone() if isinstance(v, Tensor) else v for n, v in entry.items()}
+            loaded[parameters[number]] = copied
+        optimizer._own_state = loaded
+        return
+    tensors = optimizer._state_dict()
+    for name, tensor in tensors.items():
+        kind, _, number = name.rpartition(".")
+        if kind and kind not in ("lr", "momentum"):
+            entry = states.get(int(number), {})
+            tensors[name] = _loaded(kind, tensor, dict(entry))
+    for number, entry in states.items():
+        unknown = [n for n, v in entry.items() if n != "step" and v is not None and f"{n}.{number}" not in tensors]
+        if unknown:
+            raise InvalidArgumentError(f"[load_state_dict] the optimiser has no state '{unknown[0]}' with its settings")
+    optimizer._load_state_dict(tensors)
+
+
+def _loaded(kind, tensor, entry):
+    """The new value of an optimiser's tensor. SGD of PyTorch counts no steps."""
+    if kind == "progress":
+        step = float(entry.get("step", 1 if entry else 0))
+        return asarray([step, 0.0, 0.0, 0.0], dtype=float32, device=tensor.device)
+    value = entry.get(kind)
+    return tensor.detach() * 0 if value is None else asarray(value).to(tensor.device)
