@@ -183,7 +183,8 @@ def mend_results(tree):
     """Types of results that the binding cannot say."""
     for owner in (node for node in tree.body if isinstance(node, ast.ClassDef)):
         for node in owner.body:
-            if isinstance(node, ast.FunctionDef) and node.returns and ast.unparse(node.returns) == "Parameter | None":
+            result = ast.unparse(node.returns) if isinstance(node, ast.FunctionDef) and node.returns else ""
+            if result.startswith("Parameter | ") and result.endswith("Tensor | None"):
                 node.returns = Renamer.parse("Parameter | typing.Any")
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.returns and ast.unparse(node.returns) == "object":

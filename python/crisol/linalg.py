@@ -41,6 +41,8 @@ __all__ += [
 __all__ += ["outer", "pinv", "qr", "slogdet", "solve", "solve_ex", "solve_triangular", "svd", "svdvals", "tensordot"]
 __all__ += ["tensorinv", "tensorsolve", "trace", "vander", "vecdot", "vector_norm"]
 
+__all__ += ["eig", "eigvals", "ldl_factor", "ldl_solve", "lu", "lu_factor", "lu_factor_ex", "lu_solve"]
+
 LinAlgError = _c.Error
 Dims = int | Sequence[int] | None
 
@@ -334,6 +336,23 @@ def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None) -> Tens
         A = _c.moveaxis(A, tuple(d % A.ndim for d in dims), tuple(range(A.ndim - len(dims), A.ndim)))
     shape = A.shape[B.ndim :]
     return _c.solve(A.reshape((B.numel(), -1)), B.reshape(-1)).reshape(shape)
+
+
+def _refused(name: str, advice: str) -> Any:
+    def refuse(*args: Any, **named: Any) -> Any:
+        raise NotImplementedError(f"[linalg.{name}] is not there: {advice}")
+
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__doc__ = f"Not there: {advice}."
+    return refuse
+
+
+_INSTEAD_OF_LU = "solve() solves equations, and inv(), det() and slogdet() need no factors"
+_INSTEAD_OF_EIG = "there are no complex tensors. eigh() takes symmetric matrices, and svd() any"
+lu, lu_factor = _refused("lu", _INSTEAD_OF_LU), _refused("lu_factor", _INSTEAD_OF_LU)
+lu_factor_ex, lu_solve = _refused("lu_factor_ex", _INSTEAD_OF_LU), _refused("lu_solve", _INSTEAD_OF_LU)
+ldl_factor, ldl_solve = _refused("ldl_factor", _INSTEAD_OF_LU), _refused("ldl_solve", _INSTEAD_OF_LU)
+eig, eigvals = _refused("eig", _INSTEAD_OF_EIG), _refused("eigvals", _INSTEAD_OF_EIG)
 
 
 def __dir__():

@@ -430,6 +430,8 @@ def diff(
     input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
 ) -> Tensor:
     """The differences x[i + 1] - x[i] along an axis, n times. `prepend` and `append` are joined to the tensor first."""
+    if n == 0:
+        return input.clone()
     return _c.diff(input, n=n, axis=dim, prepend=prepend, append=append)
 
 

@@ -142,8 +142,19 @@ def arange(
         first = given.pop(0) if given else 0 if start is None else start
         last = given.pop(0) if given else end
     by = given[0] if given else 1 if step is None else step
-    made = _c.arange(_number(first), _number(last), _number(by), dtype=dtype, device=device)
+    first, last, by = _number(first), _number(last), _number(by)
+    if _drops_fractions(dtype, first, by) and by:
+        # As in PyTorch, the fractions count for the number of elements, but not for the elements.
+        count = max(math.ceil((last - first) / by), 0)
+        made = (_c.arange(count, device=device) * int(by) + int(first)).to(dtype)
+    else:
+        made = _c.arange(first, last, by, dtype=dtype, device=device)
     return finished(made, requires_grad, out)
+
+
+def _drops_fractions(dtype: Any, *numbers: Any) -> bool:
+    """Whether numbers with fractions are converted to whole ones."""
+    return dtype is not None and _c.isdtype(dtype, "integral") and any(isinstance(n, float) for n in numbers)
 
 
 def range(
@@ -165,7 +176,10 @@ def linspace(
 ) -> Tensor:  # fmt: skip
     """`steps` numbers at equal distances from start to end. Without endpoint, `end` is the next number after them."""
     last, count = stop if end is None else end, num if steps is None else steps
-    made = _c.linspace(_number(start), _number(last), count, dtype=dtype, device=device, endpoint=endpoint)
+    first, last = _number(start), _number(last)
+    if _drops_fractions(dtype, first, last):
+        first, last = int(first), int(last)
+    made = _c.linspace(first, last, count, dtype=dtype, device=device, endpoint=endpoint)
     return finished(made, requires_grad, out)
 
 

@@ -228,7 +228,9 @@ def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
 @_method(Tensor)
 def ldexp(input: Any, other: Any) -> Tensor:
     """x · 2^y, for each element."""
-    return _c.mul(input, _c.pow(2.0, other))
+    found = _c.mul(input, _c.pow(2.0, other))
+    whole = isinstance(other, Tensor) and not _c.isdtype(other.dtype, "real floating")
+    return found.to(_c.float16) if whole and isinstance(input, Tensor) and input.dtype == _c.float16 else found
 
 
 @_method(Tensor)

@@ -1,4 +1,4 @@
-"""Distributions that are made of gamma and normal numbers. Those of gamma numbers have no rsample()."""
+"""Distributions that are made of gamma and normal numbers."""
 
 from __future__ import annotations
 
@@ -11,39 +11,24 @@ from .._functions import digamma, poisson, xlogy
 from ..autograd import no_grad
 from ..linalg import cholesky, solve_triangular
 from ._base import Distribution, Normal, _LocScale, _tensors
+from ._gamma import gamma_numbers
 
 __all__ = ["Beta", "Cauchy", "Chi2", "Dirichlet", "Gamma", "Geometric", "Gumbel", "HalfNormal", "LogNormal"]
 __all__ += ["MultivariateNormal", "Poisson", "StudentT"]
 
 
-def _gamma_numbers(shape: Tensor) -> Tensor:
-    """Numbers of the gamma distribution with rate 1: Marsaglia and Tsang 2000. Waits for the device."""
-    small = _c.lt(shape, 1)
-    d = _c.where(small, shape + 1, shape) - 1 / 3
-    c = 1 / _c.sqrt(9 * d)
-    result, done = _c.zeros_like(shape), _c.zeros_like(shape, dtype=_c.bool)
-    while not _c.all(done).item():
-        x, u = _c.randn(shape.shape, device=shape.device), _c.rand(shape.shape, device=shape.device)
-        v = _c.pow(1 + c * x, 3)
-        bound = 0.5 * _c.square(x) + d - d * v + d * _c.log(_c.maximum(v, 1e-30))
-        taken = _c.logical_and(_c.gt(v, 0), _c.lt(_c.log(u), bound))
-        result = _c.where(_c.logical_and(taken, _c.logical_not(done)), d * v, result)
-        done = _c.logical_or(done, taken)
-    power = _c.pow(1 - _c.rand(shape.shape, device=shape.device), 1 / shape)
-    return _c.where(small, result * power, result)
-
-
 class Gamma(Distribution):
     """The gamma distribution."""
+
+    has_rsample = True
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
         self.concentration, self.rate = _tensors(concentration, rate)
         super().__init__(self.rate.shape)
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Positive numbers, without gradients."""
-        with no_grad():
-            return _gamma_numbers(self.concentration.expand(self._shape(sample_shape))) / self.rate
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        """Positive numbers."""
+        return gamma_numbers(self.concentration.expand(self._shape(sample_shape))) / self.rate
 
     def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of the density."""
@@ -77,15 +62,16 @@ class Chi2(Gamma):
 class Dirichlet(Distribution):
     """Dirichlet's distribution of numbers along the last axis, whose sum is 1."""
 
+    has_rsample = True
+
     def __init__(self, concentration: Tensor, validate_args: bool | None = None) -> None:
         self.concentration = concentration
         super().__init__(concentration.shape[:-1], concentration.shape[-1:])
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Numbers without gradients."""
-        with no_grad():
-            drawn = _gamma_numbers(self.concentration.expand(self._shape(sample_shape)))
-            return drawn / _c.sum(drawn, -1, True)
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        """Gamma numbers, divided by their sum."""
+        drawn = gamma_numbers(self.concentration.expand(self._shape(sample_shape)))
+        return drawn / _c.sum(drawn, -1, True)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of the density."""
@@ -114,6 +100,8 @@ class Dirichlet(Distribution):
 class Beta(Distribution):
     """The beta distribution of numbers in [0, 1]."""
 
+    has_rsample = True
+
     def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
         self.concentration1, self.concentration0 = _tensors(concentration1, concentration0)
         super().__init__(self.concentration1.shape)
@@ -122,9 +110,9 @@ class Beta(Distribution):
         """The distribution of a number and 1 minus the number."""
         return Dirichlet(_c.stack([self.concentration1, self.concentration0], -1))
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
-        """Numbers without gradients."""
-        return self.pair().sample(sample_shape).select(-1, 0)
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        """The first number of pair()."""
+        return self.pair().rsample(sample_shape).select(-1, 0)
 
     def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of the density."""

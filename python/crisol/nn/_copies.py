@@ -56,9 +56,26 @@ def __reduce__(self):
     return rebuild_parameter, (type(self), self.detach())
 
 
+def library_class(module):
+    """The class of the extension from which the module's class comes."""
+    return next(cls for cls in type(module).__mro__ if cls in _LIBRARY)
+
+
+def _computed(module):
+    """The members of a layer that are no parameters, because other tensors or None took their places."""
+    registered = dict(module._named_parameters())
+    members = {name: getattr(library_class(module), name, None) for name in ("weight", "bias")}
+    values = {
+        name: member.__get__(module)
+        for name, member in members.items()
+        if isinstance(member, property) and name not in registered
+    }
+    return {name: value if value is None else value.detach() for name, value in values.items()}
+
+
 def constructor_of(module):
     """The library's class whose constructor made a module, and the constructor's arguments."""
-    base = next(cls for cls in type(module).__mro__ if cls in _LIBRARY)
+    base = library_class(module)
     if base in _CONTAINERS or (base is Module and type(module) is not Module):
         return base, (), {}
     arguments = module.__dict__.get("_arguments")
@@ -96,6 +113,7 @@ def __reduce_ex__(self, protocol):
             for path, tensor in self._named_parameters() + self._named_buffers()
             if path.partition(".")[0] not in attributes
         },
+        "computed": _computed(self),
         "training": [module.training for module in self.modules()],
     }
     return rebuild_module, (type(self), *constructor_of(self)), state
@@ -103,6 +121,10 @@ def __reduce_ex__(self, protocol):
 
 @_method(Module)
 def __setstate__(self, state):
+    for name, value in state.get("computed", {}).items():
+        member = getattr(library_class(self), name)
+        member.__set__(self, None)
+        member.__set__(self, value)
     for name, value in state["attributes"].items():
         setattr(self, name, value)
     for path, tensor in state["tensors"].items():

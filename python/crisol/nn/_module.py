@@ -11,6 +11,7 @@ from .._crisol._nn import Buffer, Parameter
 from .._method import _method
 
 Module = _nn.Module
+lazy_layers = 0  # How many were made.
 
 
 class IncompatibleKeys(NamedTuple):
@@ -23,12 +24,16 @@ class IncompatibleKeys(NamedTuple):
 @_method(Module)
 def parameters(self) -> Iterator[Parameter]:
     """Iterates over the parameters of this module and of all modules below it. Each appears once."""
-    return (parameter for _, parameter in self._named_parameters())
+    return (parameter for _, parameter in self.named_parameters())
 
 
 @_method(Module)
 def named_parameters(self) -> Iterator[tuple[str, Parameter]]:
     """Iterates over the parameters with their names, such as ("features.0.weight", parameter)."""
+    for path, module in self._named_modules() if lazy_layers else ():
+        if "_lazy" in module.__dict__:
+            kind = type(module).__name__
+            raise InvalidArgumentError(f"[parameters] the {kind} '{path}' has none before its first call: call it once")
     return iter(self._named_parameters())
 
 
@@ -253,6 +258,27 @@ def __getitem__(self, name: str) -> Any:
 @_method(ModuleDict)
 def __iter__(self) -> Iterator[str]:
     return self.keys()
+
+
+@_method(ModuleDict)
+def __delitem__(self, name: str) -> None:
+    self.pop(name)
+
+
+@_method(ModuleDict)
+def pop(self, name: str) -> Any:
+    """Removes a module and returns it."""
+    module = self[name]
+    self.__dict__.pop(name, None)
+    self._forget(name)
+    return module
+
+
+@_method(ModuleDict)
+def clear(self) -> None:
+    """Removes all modules."""
+    for name in list(self):
+        del self[name]
 
 
 @_method(ModuleDict)

@@ -61,5 +61,9 @@ def prepare(layer: Any, **attributes: Any) -> None:
     if isinstance(attributes.get("padding"), list):
         attributes["padding"] = tuple(attributes["padding"])
     layer.__dict__.update(attributes, _special=True)
-    if type(layer) in _special:
-        layer.__class__ = _special[type(layer)]
+    layer.__class__ = special_class(layer, type(layer))
+
+
+def special_class(layer: Any, cls: Any) -> Any:
+    """The class of a layer with the class `cls` of the extension, which may have arguments for Python code."""
+    return _special.get(cls, cls) if "_special" in layer.__dict__ else cls

@@ -30,10 +30,14 @@ from .._crisol._functional import (
     sample_logits as sample_logits,
     scaled_dot_product_attention as scaled_dot_product_attention,
 )
+from ._activations import *  # noqa: F403
+from ._fractional import *  # noqa: F403
 from ._heads import *  # noqa: F403
 from ._losses import *  # noqa: F403
+from ._pools import *  # noqa: F403
+from ._pools import adaptive_avg_pool1d
 from ._shapes import *  # noqa: F403
-from ._shapes import adaptive_avg_pool1d, padded, shorten
+from ._shapes import padded, shorten
 
 # PyTorch's activations have `inplace`. It has no effect here: the result is always a new tensor.
 

@@ -10,6 +10,12 @@ namespace {
 
 using OptionalTensor = std::optional<Tensor>;
 
+/// A float16 tensor as float32. Other tensors stay as they are.
+Tensor wide(const Tensor& x) { return x.defined() && x.dtype() == DType::f16 ? x.to(DType::f32) : x; }
+Tensor wide(const OptionalTensor& x) { return x ? wide(*x) : Tensor(); }
+/// The result of a function that computed in float32, in the dtype of its input.
+Tensor like_input(const Tensor& y, const Tensor& x) { return x.dtype() == DType::f16 ? y.to(DType::f16) : y; }
+
 template <class Sizes, class Options, Tensor (*function)(const Tensor&, const Tensor&, const Tensor&, const Options&)>
 void bind_conv(nb::module_& m, const char* name, const char* text) {
   constexpr int axes = std::is_same_v<Sizes, IntSingle> ? 1 : std::is_same_v<Sizes, IntPair> ? 2 : 3;
@@ -29,7 +35,10 @@ void bind_conv(nb::module_& m, const char* name, const char* text) {
         std::vector<AxisPadding> more;  // "same" may need one more zero behind an axis than before it.
         for (int i = axes - 1; i >= 0 && !zeros.is_even(); --i)
           more.push_back({0, zeros.after[static_cast<std::size_t>(i)] - zeros.before[static_cast<std::size_t>(i)]});
-        return unlocked([&] { return function(more.empty() ? x : pad(x, more), weight, or_undefined(bias), options); });
+        return unlocked([&] {
+          const Tensor input = wide(x);
+          return like_input(function(more.empty() ? input : pad(input, more), wide(weight), wide(bias), options), x);
+        });
       },
       "input"_a, "weight"_a, "bias"_a = nb::none(), "stride"_a = 1, "padding"_a = 0, "dilation"_a = 1, "groups"_a = 1,
       text);
@@ -41,7 +50,8 @@ void bind_conv_transpose(nb::module_& m, const char* name, const char* text) {
       name,
       [](const Tensor& x, const Tensor& weight, const OptionalTensor& bias, Sizes stride, Sizes padding,
          Sizes output_padding, int groups, Sizes dilation) {
-        return function(x, weight, or_undefined(bias), {stride, padding, output_padding, dilation, groups});
+        const Options options{stride, padding, output_padding, dilation, groups};
+        return like_input(function(wide(x), wide(weight), wide(bias), options), x);
       },
       "input"_a, "weight"_a, "bias"_a = nb::none(), "stride"_a = 1, "padding"_a = 0, "output_padding"_a = 0,
       "groups"_a = 1, "dilation"_a = 1, Unlocked(), text);
@@ -55,9 +65,9 @@ void bind_max_pool(nb::module_& m, const char* name, const char* text) {
       [](const Tensor& x, Sizes kernel, std::optional<Sizes> stride, Sizes padding, Sizes dilation, bool ceil_mode,
          bool return_indices) -> std::variant<Tensor, std::pair<Tensor, Tensor>> {
         const Options options{kernel, stride.value_or(0), padding, dilation, ceil_mode};
-        if (!return_indices) return function(x, options);
-        const ExtremeResult result = both(x, options);
-        return std::make_pair(result.values, result.indices);
+        if (!return_indices) return like_input(function(wide(x), options), x);
+        const ExtremeResult result = both(wide(x), options);
+        return std::make_pair(like_input(result.values, x), result.indices);
       },
       "input"_a, "kernel_size"_a, "stride"_a = nb::none(), "padding"_a = 0, "dilation"_a = 1, "ceil_mode"_a = false,
       "return_indices"_a = false, Unlocked(), text);
@@ -69,7 +79,8 @@ void bind_avg_pool(nb::module_& m, const char* name, const char* text) {
       name,
       [](const Tensor& x, Sizes kernel, std::optional<Sizes> stride, Sizes padding, bool ceil_mode,
          bool count_include_pad, std::optional<int> divisor) {
-        return function(x, {kernel, stride.value_or(0), padding, ceil_mode, count_include_pad, divisor.value_or(0)});
+        const Options options{kernel, stride.value_or(0), padding, ceil_mode, count_include_pad, divisor.value_or(0)};
+        return like_input(function(wide(x), options), x);
       },
       "input"_a, "kernel_size"_a, "stride"_a = nb::none(), "padding"_a = 0, "ceil_mode"_a = false,
       "count_include_pad"_a = true, "divisor_override"_a = nb::none(), Unlocked(), text);
@@ -84,10 +95,14 @@ void bind_pools(nb::module_& m) {
                                                         "The mean of each window of input (N, C, H, W).");
   bind_avg_pool<IntTriple, AvgPool3dOptions, &avg_pool3d>(m, "avg_pool3d",
                                                           "The mean of each window of input (N, C, D, H, W).");
-  m.def("adaptive_avg_pool2d", &adaptive_avg_pool2d, "input"_a, "output_size"_a, Unlocked(),
-        "The means over output_size windows that divide the images (N, C, H, W).");
-  m.def("adaptive_avg_pool3d", &adaptive_avg_pool3d, "input"_a, "output_size"_a, Unlocked(),
-        "The means over output_size windows that divide the volumes (N, C, D, H, W).");
+  m.def(
+      "adaptive_avg_pool2d",
+      [](const Tensor& x, IntPair size) { return like_input(adaptive_avg_pool2d(wide(x), size), x); }, "input"_a,
+      "output_size"_a, Unlocked(), "The means over output_size windows that divide the images (N, C, H, W).");
+  m.def(
+      "adaptive_avg_pool3d",
+      [](const Tensor& x, IntTriple size) { return like_input(adaptive_avg_pool3d(wide(x), size), x); }, "input"_a,
+      "output_size"_a, Unlocked(), "The means over output_size windows that divide the volumes (N, C, D, H, W).");
 }
 
 void bind_convs(nb::module_& m) {
@@ -112,7 +127,7 @@ void bind_losses(nb::module_& m) {
   m.def(
       "cross_entropy",
       [](const Tensor& x, const Tensor& target, std::int64_t ignore_index, Reduction reduction, double smoothing) {
-        return cross_entropy(x, target, {reduction, smoothing, ignore_index});
+        return like_input(cross_entropy(wide(x), target, {reduction, smoothing, ignore_index}), x);
       },
       "input"_a, "target"_a, nb::kw_only(), "ignore_index"_a = -100, "reduction"_a = Reduction::mean,
       "label_smoothing"_a = 0.0, Unlocked(),
@@ -120,19 +135,26 @@ void bind_losses(nb::module_& m) {
   m.def(
       "nll_loss",
       [](const Tensor& x, const Tensor& target, std::int64_t ignore_index, Reduction reduction) {
-        return nll_loss(x, target, reduction, ignore_index);
+        return like_input(nll_loss(wide(x), target, reduction, ignore_index), x);
       },
       "input"_a, "target"_a, nb::kw_only(), "ignore_index"_a = -100, "reduction"_a = Reduction::mean, Unlocked(),
       "-row[label] of log-probabilities (N, C) and labels (N).");
-  m.def("mse_loss", &mse_loss, "input"_a, "target"_a, nb::kw_only(), "reduction"_a = Reduction::mean, Unlocked(),
-        "(input - target)² of tensors of one shape, or the mean or the sum of it.");
+  m.def(
+      "mse_loss",
+      [](const Tensor& x, const Tensor& target, Reduction reduction) {
+        return like_input(mse_loss(wide(x), wide(target), reduction), x);
+      },
+      "input"_a, "target"_a, nb::kw_only(), "reduction"_a = Reduction::mean, Unlocked(),
+      "(input - target)² of tensors of one shape, or the mean or the sum of it.");
 }
 
 void bind_layers_as_functions(nb::module_& m) {
   m.def(
       "linear",
       [](const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
-        return linear(x, weight, or_undefined(bias));
+        if (is_floating(x.dtype())) return like_input(linear(wide(x), wide(weight), wide(bias)), x);
+        const Tensor y = matmul(x, weight.t());
+        return bias ? y + *bias : y;
       },
       "input"_a, "weight"_a, "bias"_a = nb::none(), Unlocked(),
       "input · weightᵀ + bias: input (…, I), weight (O, I), bias (O) give (…, O).");
@@ -172,8 +194,8 @@ void bind_layers_as_functions(nb::module_& m) {
       "input"_a, "normalized_shape"_a, "weight"_a = nb::none(), "bias"_a = nb::none(), "eps"_a = 1e-5, Unlocked(),
       "(input - mean) / sqrt(var + eps) · weight + bias over the last axes, which have the sizes normalized_shape.");
   m.def(
-      "dropout", [](const Tensor& x, double p, bool training) { return dropout(x, p, training); }, "input"_a,
-      "p"_a = 0.5, "training"_a = true, Unlocked(),
+      "dropout", [](const Tensor& x, double p, bool training) { return like_input(dropout(wide(x), p, training), x); },
+      "input"_a, "p"_a = 0.5, "training"_a = true, Unlocked(),
       "Sets elements to 0 with probability p and divides the others by 1 - p.");
 }
 

@@ -127,10 +127,27 @@ void set_buffer(nb::handle self, nb::handle name, nb::handle value) {
   }
 }
 
-[[noreturn]] void throw_no_removal(nb::handle self, nb::handle name) {
-  PyErr_Format(PyExc_TypeError, "%S: '%S' is a parameter, buffer or module and stays one; assign another one to it",
-               self.type().attr("__name__").ptr(), name.ptr());
+[[noreturn]] void refuse(const char* format, const nn::Module& m, const std::string& name) {
+  PyErr_Format(PyExc_TypeError, format, m.type_name().c_str(), name.c_str());
   throw nb::python_error();
+}
+
+constexpr const char* takes_its_kind = "%s: '%s' is a parameter, buffer or module; assign another one to it, or None";
+constexpr const char* is_member = "%s: '%s' is a part of the library's layer, which computes with it, so it stays";
+
+/// Whether the module itself has a parameter, buffer or child of this name.
+bool is_registered(const nn::Module& m, const std::string& name) {
+  return parameter_of(m, name) || child_of(m, name) != nullptr || buffer_of(m, name);
+}
+
+/// Removes a name from the lists of a module, if it is there. The attribute stays.
+void forget(nb::handle self, nb::handle name) {
+  if (!nb::inst_ready(self)) return;
+  nn::Module& m = *nb::inst_ptr<nn::Module>(self);
+  const std::string text = nb::cast<std::string>(name);
+  if (!is_registered(m, text)) return;
+  if (!kept_attribute(self, name).is_valid()) refuse(is_member, m, text);
+  Registry::remove(m, text);
 }
 
 void setattr(nb::handle self, nb::handle name, nb::handle value) {
@@ -138,23 +155,26 @@ void setattr(nb::handle self, nb::handle name, nb::handle value) {
   if (nb::isinstance<nn::Module>(value)) return set_module(self, name, value);
   if (nb::isinstance<nn::Parameter>(value)) return set_parameter(self, name, value);
   if (nb::isinstance<nn::Buffer>(value)) return set_buffer(self, name, value);
-  if (nb::inst_ready(self)) {
+  if (value.is_none()) {
+    forget(self, name);
+  } else if (nb::inst_ready(self)) {
+    const nn::Module& m = *nb::inst_ptr<nn::Module>(self);
+    const std::string text = nb::cast<std::string>(name);
     if (nb::isinstance<Tensor>(value))
-      if (auto buffer = buffer_of(*nb::inst_ptr<nn::Module>(self), nb::cast<std::string>(name)))
-        return assign_buffer(self, name, *buffer, nb::cast<const Tensor&>(value));
-    const nb::object now = nb::steal(PyObject_GenericGetAttr(self.ptr(), name.ptr()));
-    if (!now.is_valid()) PyErr_Clear();
-    if (now.is_valid() && (nb::isinstance<nn::Module>(now) || nb::isinstance<nn::Parameter>(now)))
-      throw_no_removal(self, name);
+      if (auto buffer = buffer_of(m, text)) return assign_buffer(self, name, *buffer, nb::cast<const Tensor&>(value));
+    const nb::object now = kept_attribute(self, name);
+    if (now.is_valid() && (nb::isinstance<nn::Module>(now) || nb::isinstance<nn::Parameter>(now)) &&
+        is_registered(m, text))
+      refuse(takes_its_kind, m, text);
   }
   set_attribute(self, name, value);
 }
 
 void delattr(nb::handle self, nb::handle name) {
-  const nb::object now = nb::steal(PyObject_GenericGetAttr(self.ptr(), name.ptr()));
-  if (!now.is_valid()) throw nb::python_error();
-  if (nb::isinstance<nn::Module>(now) || nb::isinstance<nn::Parameter>(now) || nb::isinstance<nn::Buffer>(now))
-    throw_no_removal(self, name);
+  if (is_property(self, name) && nb::inst_ready(self) &&
+      parameter_of(*nb::inst_ptr<nn::Module>(self), nb::cast<std::string>(name)))
+    return set_attribute(self, name, nb::none());
+  forget(self, name);
   if (PyObject_GenericSetAttr(self.ptr(), name.ptr(), nullptr) != 0) throw nb::python_error();
 }
 
@@ -213,6 +233,7 @@ void bind_structure(ModuleClass& module) {
           "_named_children", [](const nn::Module& m) { return m.named_children(); }, "The children with their names.")
       .def(
           "_get_name", [](const nn::Module& m) { return m.type_name(); }, "The name of the class.")
+      .def("_forget", &Registry::remove, "Removes a name from the lists.")
       .def("_named_modules", &modules_of, "This module under \"\", and all modules below it under their paths.")
       .def(
           "train", [](nn::Module& m, bool mode) -> nn::Module& { return m.train(mode); }, "mode"_a = true, itself,
@@ -226,6 +247,36 @@ void bind_structure(ModuleClass& module) {
 }
 
 }  // namespace
+
+std::optional<std::variant<nn::Parameter, Tensor>> seen_parameter(const nn::Module& m, const char* name,
+                                                                  const nn::Parameter& member) {
+  if (!member.defined()) return std::nullopt;
+  if (member.is_leaf() && parameter_of(m, name)) return member;
+  return Tensor(member);
+}
+
+void assign_parameter(nn::Module& m, const char* name, nn::Parameter& member, nb::handle value) {
+  const bool is_parameter = nb::isinstance<nn::Parameter>(value), is_registered = parameter_of(m, name).has_value();
+  if (!is_parameter && !value.is_none() && (is_registered || !nb::isinstance<Tensor>(value))) {
+    PyErr_Format(PyExc_TypeError, "%s.%s takes Parameter, not a %S: nn.Parameter(x) makes one, and None removes it",
+                 m.type_name().c_str(), name, value.type().attr("__name__").ptr());
+    throw nb::python_error();
+  }
+  if (is_registered) {
+    if (is_parameter) {
+      member = nb::cast<const nn::Parameter&>(value);
+      return;
+    }
+    if (m.handles() > 1)
+      throw Error(ErrorCode::invalid_argument, "[Module] the " + m.type_name() +
+                                                   " is a part of a model of the library, " +
+                                                   "which computes with its " + name + "; so it stays a parameter");
+    Registry::remove(m, name);
+  }
+  Tensor& shown = member;
+  shown = value.is_none() ? Tensor() : Tensor(nb::cast<const Tensor&>(value));
+  if (is_parameter) Registry::add(m, name, member);
+}
 
 nn::Module& registry_of(nb::handle self) {
   if (nb::inst_ready(self)) return *nb::inst_ptr<nn::Module>(self);

@@ -52,6 +52,7 @@ struct Registry : nn::Module {
   static void replace(nn::Module& m, const std::string& name, const Child& value) {
     (m.*(&Registry::replace_child))(name, nullptr, value, nullptr);
   }
+  static void remove(nn::Module& m, const std::string& name) { (m.*(&Registry::forget))(name); }
   static Tensor call_inside(nn::Module& m, const Tensor& x, const Forward& forward) {
     return (m.*(&Registry::call_inside_wrapper))(x, forward);
   }
@@ -134,17 +135,22 @@ LayerClass<L, Base> bind_layer(nb::module_& m, const char* name, const char* tex
   return layer;
 }
 
-/// Binds a member that is a parameter. It is None if the layer has no bias. An assigned Parameter is tied.
+/// The value of a layer's member for Python. It is None if the layer has none, such as a bias. It is a plain tensor if
+/// a tensor took the place of the parameter.
+std::optional<std::variant<nn::Parameter, Tensor>> seen_parameter(const nn::Module& m, const char* name,
+                                                                  const nn::Parameter& member);
+/// Assigns to a layer's member. A Parameter is tied to the registered one. None ends the registration. Then a tensor,
+/// such as the result of recorded ops, may take the place, and a Parameter is registered again.
+void assign_parameter(nn::Module& m, const char* name, nn::Parameter& member, nb::handle value);
+
+/// Binds a member that is a parameter.
 template <auto member, class Class>
 void bind_parameter(Class& layer, const char* name, const char* text) {
   using L = typename Class::Type;
   layer.def_prop_rw(
-      name,
-      [](const L& self) {
-        const nn::Parameter& p = self.*member;
-        return p.defined() ? std::optional<nn::Parameter>(p) : std::nullopt;
-      },
-      [](L& self, const nn::Parameter& value) { self.*member = value; }, nb::rv_policy::move, text);
+      name, [name](const L& self) { return seen_parameter(self, name, self.*member); },
+      [name](L& self, nb::handle value) { assign_parameter(self, name, self.*member, value); },
+      nb::for_setter("value"_a.none()), text);
 }
 
 /// A buffer as Python gets it: a view that keeps its elements when the buffer is assigned.

@@ -149,8 +149,6 @@ def test_dirichlet():
     drawn = p.sample((5000,))
     assert drawn.shape == (5000, 2)
     assert_close(drawn.sum(-1), np.ones(5000))
-    with pytest.raises(NotImplementedError, match="rsample"):
-        p.rsample()
 
 
 def test_multivariate_normal():
@@ -175,3 +173,32 @@ def test_multivariate_normal():
     assert_close(r.covariance_matrix[0], covariance, 1e-4, 1e-4)
     with pytest.raises(crisol.InvalidArgumentError, match="one of"):
         D.MultivariateNormal(loc)
+
+
+def test_gradients_of_gamma_numbers():
+    # -(dF/da) / (dF/dx) of the distribution function F(x, a).
+    from crisol.distributions._gamma import slope
+
+    # The expected values are those of PyTorch in float64.
+    for a, x, expected in (
+        (0.3, 0.1, 0.789404403), (0.3, 2.0, 3.563822700), (2.0, 0.5, 0.498024108), (2.5, 3.0, 1.169216476),
+        (6.0, 9.0, 1.250657213), (20.0, 19.5, 0.995647520), (20.0, 30.0, 1.226597862), (40.0, 20.0, 0.696008094),
+    ):  # fmt: skip
+        assert abs(slope(crisol.asarray([a]), crisol.asarray([x])).item() / expected - 1) < 1e-5, (a, x)
+    for make in (
+        lambda c: crisol.distributions.Gamma(c, 2.0),
+        lambda c: crisol.distributions.Beta(c, 1.5),
+        lambda c: crisol.distributions.Chi2(c),
+    ):
+        crisol.manual_seed(0)
+        c = crisol.tensor([2.5]).requires_grad_()
+        distribution = make(c)
+        assert distribution.has_rsample
+        distribution.rsample((20000,)).mean().backward()
+        drawn = c.grad.item()
+        c.grad = None
+        make(c).mean.sum().backward()
+        assert abs(drawn - c.grad.item()) < 0.05 * max(0.2, abs(c.grad.item()))
+    c = crisol.tensor([1.0, 2.0, 3.0]).requires_grad_()
+    crisol.distributions.Dirichlet(c).rsample((20000,)).mean(0)[0].backward()
+    np.testing.assert_allclose(np.asarray(c.grad), np.array([5, -1, -1]) / 36, atol=0.01)

@@ -53,10 +53,13 @@ def test_attributes():
     net.extra = None
     net.extra = nn.Linear(1, 1)
     assert "extra.weight" in net.state_dict()
-    with pytest.raises(TypeError, match="stays one"):
-        net.extra = None
-    with pytest.raises(TypeError, match="stays one"):
-        del net.extra
+    with pytest.raises(TypeError, match="or None"):
+        net.extra = 3
+    net.extra = None
+    assert net.extra is None and "extra.weight" not in net.state_dict()
+    net.extra = nn.Linear(1, 1)
+    del net.extra
+    assert not hasattr(net, "extra") and "extra.weight" not in net.state_dict()
     net.plain = 3
     del net.plain
     assert not hasattr(net, "plain")

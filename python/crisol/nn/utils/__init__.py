@@ -1,4 +1,4 @@
-"""Limits for gradients. Call these functions after backward() and before step()."""
+"""Limits for gradients, to be called after backward() and before step(), and norms of weights."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,10 +7,12 @@ from ... import _crisol as _c
 from ..._crisol import Tensor
 from ..._crisol._optim import _clip_grad_norm, _clip_grad_value
 from ...autograd import no_grad
-from . import rnn
+from . import parametrizations, parametrize, rnn
+from ._norms import remove_spectral_norm, remove_weight_norm, spectral_norm, weight_norm
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm", "parameters_to_vector"]
-__all__ += ["rnn", "skip_init", "vector_to_parameters"]
+__all__ += ["parametrizations", "parametrize", "remove_spectral_norm", "remove_weight_norm", "rnn", "skip_init"]
+__all__ += ["spectral_norm", "vector_to_parameters", "weight_norm"]
 
 
 def _list_of(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:

@@ -1,0 +1,94 @@
+"""Pools that few programs use."""
+
+import crisol
+import crisol.nn.functional as F
+import numpy as np
+import pytest
+from crisol import nn
+from numeric import assert_close, check_gradients
+
+
+def test_lp_pool3d():
+    x = np.random.default_rng(1).random((2, 3, 4, 5, 6), dtype=np.float32)
+    expected = np.zeros((2, 3, 2, 2, 3))
+    for d, h, w in np.ndindex(2, 2, 3):
+        window = x[:, :, 2 * d : 2 * d + 2, 2 * h : 2 * h + 2, 2 * w : 2 * w + 2]
+        expected[:, :, d, h, w] = (window**3).sum((2, 3, 4)) ** (1 / 3)
+    assert_close(nn.LPPool3d(3, 2)(crisol.asarray(x)), expected, 1e-4)
+
+
+@pytest.mark.parametrize("axes", [2, 3])
+def test_fractional_max_pool(axes):
+    random = np.random.default_rng(axes)
+    sizes, kernel, counts = (7, 6, 5)[:axes], (2, 3, 2)[:axes], (4, 3, 2)[:axes]
+    x = random.normal(size=(2, 3, *sizes)).astype(np.float32)
+    draws = random.random((2, 3, axes), dtype=np.float32)
+    pool = F.fractional_max_pool2d if axes == 2 else F.fractional_max_pool3d
+    values, places = pool(crisol.asarray(x), kernel, counts, return_indices=True, _random_samples=crisol.asarray(draws))
+
+    def start(draw, size, window, count, i):
+        step = np.float32((size - window) / (count - 1))
+        return size - window if i == count - 1 else int((i + draw) * step) - int(draw * step)
+
+    for n, c, *at in np.ndindex(2, 3, *counts):
+        order = draws[n, c][::-1] if axes == 2 else draws[n, c]
+        first = [start(order[i], sizes[i], kernel[i], counts[i], at[i]) for i in range(axes)]
+        window = x[n, c][tuple(slice(f, f + k) for f, k in zip(first, kernel))]
+        assert np.asarray(values)[(n, c, *at)] == window.max()
+        assert x[n, c].ravel()[np.asarray(places)[(n, c, *at)]] == window.max()
+    assert_close(pool(crisol.asarray(x[0]), kernel, counts, _random_samples=crisol.asarray(draws[0])), values[0])
+    check_gradients(lambda y: pool(y, kernel, counts, _random_samples=crisol.asarray(draws)), x, step=1e-3)
+    layer = nn.FractionalMaxPool2d if axes == 2 else nn.FractionalMaxPool3d
+    assert layer(kernel, output_ratio=0.5)(crisol.asarray(x)).shape[2:] == tuple(int(size * 0.5) for size in sizes)
+    with pytest.raises(ValueError, match="output_size or output_ratio"):
+        layer(kernel)
+    with pytest.raises(crisol.InvalidArgumentError, match="do not fit"):
+        pool(crisol.asarray(x), kernel, sizes)
+
+
+def test_refusals_name_other_functions():
+    for name, advice in (("lu", "solve"), ("lu_factor", "solve"), ("eig", "eigh"), ("eigvals", "eigh")):
+        with pytest.raises(NotImplementedError, match=advice):
+            getattr(crisol.linalg, name)(crisol.eye(3))
+
+
+def test_functions_of_layers_take_float16():
+    random = np.random.default_rng(5)
+    x = random.normal(size=(2, 3, 6, 6)).astype(np.float16)
+    w, b = random.normal(size=(4, 3, 3, 3)).astype(np.float16), random.normal(size=4).astype(np.float16)
+    labels = crisol.asarray([1, 2])
+    functions = (
+        lambda x, w, b: F.conv2d(x, w, b, padding=1),
+        lambda x, w, b: F.conv_transpose2d(x, w.transpose(0, 1), b),
+        lambda x, w, b: F.max_pool2d(x, 2),
+        lambda x, w, b: F.max_pool2d(x, 2, return_indices=True)[0],
+        lambda x, w, b: F.avg_pool2d(x, 2, padding=1),
+        lambda x, w, b: F.adaptive_avg_pool2d(x, (2, 5)),
+        lambda x, w, b: F.linear(x, w[:, 0, 0].repeat(1, 2)),
+        lambda x, w, b: F.mse_loss(x, x * 2),
+        lambda x, w, b: F.cross_entropy(x[:, :, 0, 0], labels),
+        lambda x, w, b: F.nll_loss(x[:, :, 0, 0], labels),
+    )
+    for function in functions:
+        found = function(*map(crisol.asarray, (x, w, b)))
+        expected = function(*(crisol.asarray(a.astype(np.float32)) for a in (x, w, b)))
+        assert found.dtype == crisol.float16
+        assert_close(found.to(crisol.float32), expected, 2e-3, 2e-3)
+    half = crisol.asarray(x).requires_grad_()
+    F.max_pool2d(half, 2).sum().backward()
+    assert half.grad.dtype == crisol.float16 and half.grad.sum().item() == 2 * 3 * 9
+
+
+def test_linear_of_whole_numbers():
+    x, w = np.array([[1, 2], [3, -4]]), np.array([[5, 6], [7, 8], [-1, 0]])
+    found = F.linear(crisol.asarray(x), crisol.asarray(w), crisol.asarray([1, 2, 3]))
+    assert found.dtype == crisol.int64
+    np.testing.assert_array_equal(np.asarray(found), x @ w.T + [1, 2, 3])
+
+
+def test_fractions_of_whole_ranges():
+    # PyTorch counts with the fractions, and computes the elements without them.
+    assert crisol.arange(-0.9, 2.1, 2.0, dtype=crisol.int64).tolist() == [0, 2]
+    assert crisol.linspace(4.3, -3, 50, dtype=crisol.int64)[:3].tolist() == [4, 3, 3]
+    x = crisol.ones((2, 3))
+    assert crisol.diff(x, 0, 0, crisol.ones((1, 3))).shape == (2, 3)
