@@ -12,8 +12,8 @@ _STRUCTURE = "crisol.structure"
 
 
 def flattened(value: Any) -> Any:
-    """The tensors of a nested value by name, such as "state.0.exp_avg", and a tensor of bytes that describes the rest. A
-    dict of tensors stays as it is. Values are dicts, lists, tuples, tensors, arrays, numbers, texts and None."""
+    """The tensors of a nested value by name, such as "state.0.exp_avg", and a tensor of bytes that describes the rest.
+    A dict of tensors stays as it is. Values are dicts, lists, tuples, tensors, arrays, numbers, texts and None."""
     if not isinstance(value, (Mapping, list, tuple)):
         return value  # The extension refuses it.
     if isinstance(value, Mapping) and all(isinstance(part, Tensor) for part in value.values()):

@@ -9,11 +9,11 @@ __all__ = ["load", "save"]
 
 
 def save(tensors: Any, path: Any, metadata: dict[str, str] | None = None) -> None:
-    """Writes tensors by name, such as a state_dict(), to a safetensors file, completely or not at all. metadata are texts
-    by name.
+    """Writes tensors by name, such as a state_dict(), to a safetensors file, completely or not at all. metadata are
+    texts by name.
 
-    The value may be nested: {"model": net.state_dict(), "optimizer": optimizer.state_dict(), "epoch": 3}. It consists of
-    dicts, lists, tuples, tensors, arrays, numbers, texts and None.
+    The value may be nested: {"model": net.state_dict(), "optimizer": optimizer.state_dict(), "epoch": 3}. It consists
+    of dicts, lists, tuples, tensors, arrays, numbers, texts and None.
     """
     _c.save(_saved.flattened(tensors), path, metadata or {})
 

@@ -1,10 +1,11 @@
 """Functions that read and write elements by positions, with PyTorch's meaning."""
 
+import functools
 from typing import Any
 
 from .. import _crisol as _c
 from .._crisol import Tensor
-from .._method import _method, _numpy_names, into, tell_once
+from .._method import F, _method, _numpy_names, into, tell_once
 from ._order import nonzero
 
 __all__ = [
@@ -46,6 +47,24 @@ def _where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
 Tensor.where = _where
 
 
+def _bools_as_numbers(function: F) -> F:
+    """A decorator. The function then takes tensors of bool, too: a sum is "or", and a product is "and"."""
+
+    @functools.wraps(function)
+    def call(input: Tensor, *args: Any, **named: Any) -> Any:
+        if input.dtype != _c.bool:
+            return function(input, *args, **named)
+        values = [_number_of(value) for value in args]
+        found = function(_number_of(input), *values, **{name: _number_of(value) for name, value in named.items()})
+        return _c.ne(found, 0)
+
+    return call  # type: ignore[return-value]
+
+
+def _number_of(value: Any) -> Any:
+    return value.to(_c.int32) if isinstance(value, Tensor) and value.dtype == _c.bool else value
+
+
 @_method(Tensor)
 def take(input: Tensor, index: Tensor, *, axis: int | None = None) -> Tensor:
     """The elements at positions among all elements. The result has the shape of the positions."""
@@ -57,6 +76,7 @@ def take(input: Tensor, index: Tensor, *, axis: int | None = None) -> Tensor:
 
 
 @_method(Tensor)
+@_bools_as_numbers
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """A copy in which elements at positions among all elements are replaced."""
     flat = _c._index_put(input.reshape(-1), [index.reshape(-1)], source.reshape(-1), accumulate)
@@ -104,6 +124,7 @@ _REDUCTIONS = {"add": "sum", "multiply": "prod"}
 
 @_method(Tensor)
 @_numpy_names
+@_bools_as_numbers
 def scatter(
     input: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None, reduce: str | None = None
 ) -> Tensor:
@@ -119,6 +140,7 @@ def scatter(
 
 @_method(Tensor)
 @_numpy_names
+@_bools_as_numbers
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """A copy with y[i, index[i, j, k], k] += src[i, j, k] for axis 1 of rank 3."""
     return _c.scatter_add(input, dim, index, _source(input, index, src))
@@ -149,6 +171,7 @@ def _reduced(
 
 @_method(Tensor)
 @_numpy_names
+@_bools_as_numbers
 def scatter_reduce(
     input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
@@ -173,6 +196,7 @@ def index_reduce(
 
 @_method(Tensor)
 @_numpy_names
+@_bools_as_numbers
 def index_add(
     input: Tensor, dim: int, index: Tensor, source: Tensor | None = None, *, alpha: float = 1, src: Tensor | None = None
 ) -> Tensor:
@@ -209,6 +233,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
 
 
 @_method(Tensor)
+@_bools_as_numbers
 def index_put(input: Tensor, indices: Any, values: Any, accumulate: bool = False) -> Tensor:
     """A copy in which values replace the elements at given positions (one tensor for each axis). With `accumulate` they
     are added."""

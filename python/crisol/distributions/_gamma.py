@@ -11,8 +11,8 @@ from ..autograd import Function, no_grad
 
 
 def gamma_numbers(shape: Tensor) -> Tensor:
-    """Draws numbers by Marsaglia and Tsang 2000. Waits for the device. The gradient says how the number changes with the
-    shape, if its quantile stays."""
+    """Draws numbers by Marsaglia and Tsang 2000. Waits for the device. The gradient says how the number changes with
+    the shape, if its quantile stays."""
     return _Drawn.apply(shape)
 
 
@@ -78,11 +78,14 @@ def _by_saddle_point(a: Tensor, x: Tensor) -> Tensor:
     return _c.where(near, beside_mean, -stirling * x * term / root)
 
 
+# fmt: off
 _RATIO = (
     (0.16009398, -0.094634809, 0.025146376, -0.0030648343, 1.0, 0.32668115, 0.10406089, 0.0014179084),
     (0.53487893, 0.1298071, 0.065735949, -0.0015649758, 0.16639465, 0.020070113, -0.0035938915, -0.00058392623),
-    (0.040121004, -0.0065914022, -0.0026286047, -0.0013441777, 0.017050642, -0.0021309326, 0.00085092367, -1.5247877e-07),
+    (0.040121004, -0.0065914022, -0.0026286047, -0.0013441777, 0.017050642, -0.0021309326, 0.00085092367,
+     -1.5247877e-07),
 )
+# fmt: on
 
 
 def _by_ratio(a: Tensor, x: Tensor) -> Tensor:

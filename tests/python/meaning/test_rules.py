@@ -168,3 +168,17 @@ def test_parameters_as_a_line():
     assert line.shape == (13,) and net[0].weight.sum().item() == 6
     total = nn.utils.get_total_norm(list(net.parameters()))
     assert abs(total.item() - math.sqrt(13)) < 1e-5
+
+
+def test_bools_are_combined():
+    x, index = crisol.tensor([True, False, False]), crisol.tensor([1, 1, 2])
+    source = crisol.tensor([True, True, False])
+    assert x.scatter_add(0, index, source).tolist() == [True, True, False]
+    assert x.index_add(0, index, source).tolist() == [True, True, False]
+    assert x.put(index, source, accumulate=True).tolist() == [True, True, False]
+    assert x.index_put([index], source, accumulate=True).tolist() == [True, True, False]
+    assert x.scatter(0, index, source, reduce="add").tolist() == [True, True, False]
+    for name, expected in (("sum", [True, True, False]), ("prod", [True, False, False]), ("amax", [True, True, False])):
+        found = x.scatter_reduce(0, index, source, name)
+        assert found.dtype == crisol.bool and found.tolist() == expected
+    assert x.scatter(0, index, source).tolist() == [True, True, False]
