@@ -56,14 +56,22 @@ void detail::check_count(std::size_t values, const Shape& shape) {
           " with ", shape.numel(), " elements");
 }
 
-Tensor empty(const Shape& shape, DType dtype, Device device) {
-  const std::uint64_t bytes = checked_bytes("empty", shape, dtype);
+namespace {
+
+Tensor tensor_in(runtime::BlockPtr block, std::uint64_t bytes, const Shape& shape, DType dtype) {
   auto impl = std::make_shared<TensorImpl>();
-  impl->storage = std::make_shared<Storage>(runtime::allocate(device.state(), bytes, shape, dtype), 0, bytes);
+  impl->storage = std::make_shared<Storage>(std::move(block), 0, bytes);
   impl->shape = shape;
   impl->strides = contiguous_strides(shape);
   impl->dtype = dtype;
-  Tensor result(std::move(impl));
+  return Tensor(std::move(impl));
+}
+
+}  // namespace
+
+Tensor empty(const Shape& shape, DType dtype, Device device) {
+  const std::uint64_t bytes = checked_bytes("empty", shape, dtype);
+  Tensor result = tensor_in(runtime::allocate(device.state(), bytes, shape, dtype), bytes, shape, dtype);
   if (Recorder* r = recorder()) r->made("empty", result);
   return result;
 }
@@ -142,8 +150,9 @@ Tensor ones_like(const Tensor& x, std::optional<DType> dtype) { return full_like
 
 Tensor from_bytes(const void* bytes, const Shape& shape, DType dtype, Device device) {
   const runtime::PauseCapture kept = keep_in_program();
-  Tensor result = empty(shape, dtype, device);
-  runtime::write(*result.impl()->storage->block, 0, bytes, static_cast<std::size_t>(result.numel()) * size_of(dtype));
+  const auto size = static_cast<std::size_t>(checked_bytes("empty", shape, dtype));
+  const Tensor result =
+      tensor_in(runtime::copy_to_new_block(device.state(), bytes, size, shape, dtype), size, shape, dtype);
   if (Recorder* r = recorder()) r->bind_constant(result);
   return result;
 }
@@ -200,13 +209,8 @@ Tensor stored_tensor(std::string_view bytes, const Shape& shape, DType dtype, De
     write_in_parts(*block, bytes, read);
     return block;
   };
-  auto impl = std::make_shared<TensorImpl>();
-  impl->storage = std::make_shared<Storage>(std::make_shared<runtime::StoredBlock>(state, bytes.size(), read_block), 0,
-                                            bytes.size());
-  impl->shape = shape;
-  impl->strides = contiguous_strides(shape);
-  impl->dtype = dtype;
-  Tensor result(std::move(impl));
+  const Tensor result =
+      tensor_in(std::make_shared<runtime::StoredBlock>(state, bytes.size(), read_block), bytes.size(), shape, dtype);
   if (Recorder* r = recorder()) r->bind_constant(result);
   return result;
 }

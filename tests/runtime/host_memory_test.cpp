@@ -8,6 +8,8 @@
 
 #include "crisol/crisol.h"
 #include "doctest/doctest.h"
+#include "runtime/device/device_state.h"
+#include "runtime/memory/transfer.h"
 #include "support/compare.h"
 
 using namespace crisol;
@@ -65,4 +67,31 @@ TEST_CASE("a graph that reads host values keeps their memory") {
   CHECK(y[7].item<float>() == 36);
   graph.reset();
   CHECK(other[7].item<float>() == 907);
+}
+
+TEST_CASE("the host writes only to free memory that no queued command uses") {
+  runtime::DeviceState& device = Device().state();
+  runtime::MemoryPool& pool = device.pool();
+  constexpr std::uint64_t bytes = 131'072;
+  const auto is_idle = [&] { return pool.allocate_idle(bytes, {}) != nullptr; };
+  device.finish();
+  pool.release_cached();
+  CHECK_FALSE(is_idle());
+  runtime::allocate(device, bytes).reset();
+  CHECK_FALSE(is_idle());  // Nothing waited since it became free.
+  device.finish();
+  {
+    const runtime::BlockPtr idle = pool.allocate_idle(bytes, {});
+    REQUIRE(idle != nullptr);
+    CHECK(idle->bytes() == bytes);
+    CHECK_FALSE(is_idle());
+  }
+  CHECK_FALSE(is_idle());
+  runtime::BlockPtr block = runtime::allocate(device, bytes);
+  const std::uint64_t wait = pool.begin_wait();
+  block.reset();
+  pool.end_wait(wait);
+  CHECK_FALSE(is_idle());  // The wait began earlier.
+  runtime::read(*runtime::allocate(device, 512), 0, std::vector<char>(4).data(), 4);
+  CHECK(is_idle() == (device.info().type == DeviceType::cpu));
 }

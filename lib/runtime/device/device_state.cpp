@@ -75,7 +75,9 @@ cl_command_queue DeviceState::transfer_queue() {
 void DeviceState::finish() {
   const TraceSlice slice("wait", "wait");
   programs_.progress().wait_for_first_runs(queue());
+  const std::uint64_t wait = pool_.begin_wait();
   check_cl(clFinish(queue()), "clFinish");
+  pool_.end_wait(wait);
   collect_staged();
   profiler_.drain(index_);
   programs_.store_unsaved();

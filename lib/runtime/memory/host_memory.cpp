@@ -86,11 +86,11 @@ cl_mem create_host_buffer(DeviceState& device, std::uint64_t bytes, cl_int& erro
   return nullptr;
 }
 
-const std::byte* host_address(const Block& block) {
+std::byte* host_address(const Block& block) {
   if (!block.pooled() || !block.device().computes_in_host_memory()) return nullptr;
   void* address = nullptr;
   const cl_int error = clGetMemObjectInfo(block.memory(), CL_MEM_HOST_PTR, sizeof address, &address, nullptr);
-  return error == CL_SUCCESS ? static_cast<const std::byte*>(address) : nullptr;
+  return error == CL_SUCCESS ? static_cast<std::byte*>(address) : nullptr;
 }
 
 }  // namespace crisol::runtime

@@ -18,6 +18,6 @@ bool computes_in_host_memory(DeviceState& device);
 cl_mem create_host_buffer(DeviceState& device, std::uint64_t bytes, cl_int& error);
 
 /// The elements of a block of the pool while nothing is queued. Null if the device does not compute in host memory.
-const std::byte* host_address(const Block& block);
+std::byte* host_address(const Block& block);
 
 }  // namespace crisol::runtime

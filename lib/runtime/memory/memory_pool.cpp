@@ -41,7 +41,7 @@ _cl_mem* take_from(FreeMemory& free, std::uint64_t& bytes, std::uint64_t most) {
   for (auto at = free.lower_bound(bytes); at != free.end() && at->first <= most; ++at) {
     auto& [size, list] = *at;
     if (list.empty()) continue;
-    _cl_mem* const memory = list.back();
+    _cl_mem* const memory = list.back().memory;
     list.pop_back();
     bytes = size;
     return memory;
@@ -224,14 +224,14 @@ void MemoryPool::take_back(PooledBlock& block) noexcept {
   stats_.captured += bytes;
   if (capturer == nullptr || block.made_for_ != capturer->number()) return;
   try {
-    capturer->idle[bytes].push_back(memory);
+    capturer->idle[bytes].push_back({memory});
   } catch (...) {  // There is no host memory for the list. So later commands cannot reuse this block.
   }
 }
 
 void MemoryPool::put_free(_cl_mem* memory, std::uint64_t bytes) noexcept {
   try {
-    free_[bytes].push_back(memory);
+    free_[bytes].push_back({memory, begun_waits_});
     stats_.cached += bytes;
   } catch (...) {
     clReleaseMemObject(memory);  // There is no host memory for the list, so the block is released.
@@ -248,7 +248,7 @@ std::uint64_t MemoryPool::release_cached() {
     stats_.cached = 0;
   }
   for (const auto& [size, list] : released)
-    for (_cl_mem* const memory : list) clReleaseMemObject(memory);
+    for (const FreeBuffer& buffer : list) clReleaseMemObject(buffer.memory);
   return bytes;
 }
 

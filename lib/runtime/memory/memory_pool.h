@@ -20,8 +20,12 @@ BlockPtr allocate(DeviceState& device, std::uint64_t bytes);
 /// The same, for the elements of a tensor.
 BlockPtr allocate(DeviceState& device, std::uint64_t bytes, const Shape& shape, DType dtype);
 
+struct FreeBuffer {
+  _cl_mem* memory;
+  std::uint64_t waits = 0;  ///< How many waits for the queue had begun when the memory became free.
+};
 /// Free memory by its size. A list that became empty stays, so that the next entry of the size allocates nothing.
-using FreeMemory = std::map<std::uint64_t, std::vector<_cl_mem*>>;
+using FreeMemory = std::map<std::uint64_t, std::vector<FreeBuffer>>;
 
 class Capturer;
 
@@ -31,6 +35,11 @@ class MemoryPool {
   explicit MemoryPool(DeviceState& device) : device_(device) {}
 
   BlockPtr allocate(std::uint64_t bytes, const BlockContents& contents);
+  /// The same, in free memory that no queued command uses. Null if there is none.
+  BlockPtr allocate_idle(std::uint64_t bytes, const BlockContents& contents);
+  /// Call these around a wait for all work of the queue that succeeds. The first one gives the number of the wait.
+  std::uint64_t begin_wait();
+  void end_wait(std::uint64_t number);
   /// Gives memory to a block that a capture planned.
   void provide(PooledBlock& block);
   /// Takes back the memory of a block that is destroyed.
@@ -72,6 +81,7 @@ class MemoryPool {
   PooledBlock* in_use_ = nullptr;  ///< The block that was given out last: the head of the list.
   MemoryStats stats_;
   std::uint64_t limit_ = 0;
+  std::uint64_t begun_waits_ = 0, ended_wait_ = 0;
 };
 
 }  // namespace crisol::runtime

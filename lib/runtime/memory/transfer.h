@@ -12,6 +12,10 @@ namespace crisol::runtime {
 /// call returns.
 void write(Block& block, std::uint64_t offset, const void* bytes, std::size_t size);
 
+/// A new block with a copy of host bytes. On a CPU device that computes in the host's memory, nothing is queued if the
+/// pool has memory that no queued command uses.
+BlockPtr copy_to_new_block(DeviceState& device, const void* bytes, std::size_t size, const Shape& shape, DType dtype);
+
 /// Like write, but waits for the copy. So the host bytes need not be copied first.
 void write_now(Block& block, std::uint64_t offset, const void* bytes, std::size_t size);
 
