@@ -49,6 +49,7 @@ constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"opencl_interop.h", "tensor"},
     {"host_access.h", "tensor"},
     {"gradients.h", "autograd"},
+    {"graph_parts.h", "autograd"},
     {"capture.h", "tensor"},
     {"replay_calls.h", "tensor"},
     {"kernel.h", "tensor"},

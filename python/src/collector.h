@@ -1,7 +1,9 @@
 // What Python's garbage collector sees of the objects that the library keeps.
 //
-// A type's traverse function visits each reference that the C++ object owns, once. If several owners share a reference,
-// none of them visits it. So the collector may keep an object too long, but never frees it too early.
+// A type's traverse function visits each reference that the C++ object owns, once. If several owners share a part of a
+// graph, a full collection gives the part a stand-in: a Python object that each of them visits, and that visits what
+// the part keeps. In other collections none of them visits it. So the collector may keep an object too long, but never
+// frees it too early.
 #pragma once
 
 #include <atomic>
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include "bindings.h"
+#include "crisol/graph_parts.h"
 
 namespace crisol::python {
 
@@ -54,12 +57,19 @@ nb::list with_none(const std::vector<Tensor>& tensors);
 /// The tensors of a Python sequence. None becomes an undefined tensor.
 std::vector<Tensor> tensors_of(nb::handle sequence);
 
-/// Visits the Python functions that live only because of this tensor. `handles` is the number of its handles.
-int visit_graph(const Tensor& tensor, std::int64_t handles, visitproc visit, void* arg);
+inline GraphPart part_of(const Tensor& tensor) { return {GraphPart::Kind::tensor, tensor.impl()}; }
+/// Visits what lives only because of this number of owners of a part.
+int visit_graph(const GraphPart& part, std::int64_t owners, visitproc visit, void* arg);
+/// Whether parts of graphs with several owners have stand-ins, so that each owner visits only what it owns itself.
+bool counts_owners() noexcept;
+void bind_collector(nb::module_& m);
 
 /// The slots of the type Tensor.
 int traverse_tensor(PyObject* self, visitproc visit, void* arg);
 int clear_tensor(PyObject* self);
+
+/// The slot of the type Optimizer.
+int traverse_optimizer(PyObject* self, visitproc visit, void* arg);
 
 /// The traverse and clear functions of an ordinary class with attributes. The first such class sets them.
 inline traverseproc traverse_attributes = nullptr;

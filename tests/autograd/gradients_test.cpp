@@ -1,11 +1,13 @@
 // Functions for libraries that exchange gradients: the end of backward(), and gradients from elsewhere.
 #include "crisol/gradients.h"
 
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "crisol/crisol.h"
+#include "crisol/graph_parts.h"
 #include "doctest/doctest.h"
 
 using namespace crisol;
@@ -164,4 +166,68 @@ TEST_CASE("gradients: visit_functions goes on where all owners live because of t
   CHECK(functions_of(parts[0]).empty());
   parts.pop_back();
   CHECK(functions_of(parts[0]) == "whw");
+}
+
+namespace {
+
+// The functions and the shared parts below a part, with the owners of each part that the walk met.
+class PartCounter : public PartVisitor {
+ public:
+  void hook(const GradientHook&) override { text += 'h'; }
+  void leaf_hook(const std::function<void(const Tensor&)>&) override { text += 'l'; }
+  void backward(const BackwardFunction&) override { text += 'b'; }
+  void watch(const GradientsFunction&) override { text += 'w'; }
+  void shared(const GraphPart& part, std::int64_t owners) override {
+    names.insert("tpo"[static_cast<int>(part.kind)] + std::to_string(owners));
+    parts.push_back(part);
+  }
+  std::string text;
+  std::set<std::string> names;  ///< Of the parts: tensor, place or op.
+  std::vector<GraphPart> parts;
+};
+
+PartCounter parts_of(const GraphPart& part, std::int64_t owners) {
+  PartCounter counter;
+  visit_part(part, owners, counter);
+  for (const std::string& name : counter.names) counter.text += name;
+  return counter;
+}
+PartCounter parts_of(const Tensor& tensor) { return parts_of({GraphPart::Kind::tensor, tensor.impl()}, 1); }
+
+}  // namespace
+
+TEST_CASE("gradients: visit_part tells which parts have further owners") {
+  const auto pass = [](const auto& dx) { return dx; };
+  const Tensor x = ones({2}).requires_grad_();
+  x.register_hook([](const Tensor& gradient) { return gradient; });
+  Tensor y = watch_gradients({x * x}, pass)[0];
+  CHECK(parts_of(ones({2})).text.empty());
+  const PartCounter below = parts_of(y);
+  // The product has two edges to the place of x, and saved x twice.
+  CHECK(below.text == "wp4");
+  CHECK(parts_of(x).text == "p1");
+  REQUIRE(below.parts.size() == 1);
+  CHECK(parts_of(below.parts[0], below.parts[0].part.use_count()).text == "h");
+  std::vector<Tensor> views = split(y, 1, 0);
+  y = Tensor();
+  CHECK(parts_of(views[0]).text == "o1t1");
+  const Tensor second = views[1];
+  CHECK(parts_of(second).text == "t1");
+  CHECK(parts_of({GraphPart::Kind::tensor, second.impl()}, 2).text == "o1t1");
+  views.clear();
+  CHECK(parts_of(second).text == "wp4");
+}
+
+TEST_CASE("gradients: visit_functions finds what fused functions and epilogues save") {
+  const auto pass = [](const auto& dx) { return dx; };
+  const Tensor x = ones({2, 2}).requires_grad_(), weight = ones({2, 2}).requires_grad_();
+  const auto gated = fuse([](Expr a, Expr b) { return a * tanh(b * a); });
+  Tensor y = watch_gradients({x * 2}, pass)[0];
+  const Tensor z = gated(y, y * 3);
+  y = Tensor();
+  CHECK(functions_of(z) == "w");
+  y = watch_gradients({x * 3}, pass)[0];
+  const Tensor b = linear(y, weight, Tensor(), relu_epilogue());
+  y = Tensor();
+  CHECK(functions_of(b) == "w");
 }

@@ -123,7 +123,8 @@ Tensor record(const EndingOp& op, const FusedOp& fused, const FusedBackward& bac
   const std::vector<TensorOrigin>& tensors = fused.formula().fused.tensors;
   std::vector<Tensor> inputs = op.inputs;
   for (std::size_t i = 1; i < tensors.size(); ++i) inputs.push_back(values.tensor(tensors[i]));
-  return autograd::record(
+  autograd::SavedList saved;
+  Tensor result = autograd::record(
       op.name, values.results[0], inputs,
       [kept = FusedCall(fused, backward, values), product = op.backward(), count = op.inputs.size()](const Tensor& dy,
                                                                                                      Needs needs) {
@@ -133,6 +134,8 @@ Tensor record(const EndingOp& op, const FusedOp& fused, const FusedBackward& bac
         return gradients;
       },
       op.order);
+  saved.give_to(result);
+  return result;
 }
 
 }  // namespace

@@ -103,6 +103,7 @@ std::vector<Tensor> FusedOp::record(std::vector<Tensor> results, const FusedValu
   if (backward.differentiable().empty()) return results;
   FusedValues values = given;
   values.results = results;
+  autograd::SavedList saved;
   FusedCall kept(*this, backward, values);
   std::vector<Tensor> inputs, outputs;
   for (const TensorOrigin& origin : formula_.fused.tensors) inputs.push_back(values.tensor(origin));
@@ -111,6 +112,7 @@ std::vector<Tensor> FusedOp::record(std::vector<Tensor> results, const FusedValu
                                   [kept = std::move(kept)](const autograd::Gradients& gradients, autograd::Needs) {
                                     return kept.gradients(gradients);
                                   });
+  saved.give_to(outputs[0]);
   for (std::size_t i = 0; i < outputs.size(); ++i) results[backward.differentiable()[i]] = std::move(outputs[i]);
   return results;
 }

@@ -114,6 +114,7 @@ void bind_autograd(nb::module_& extension, TensorClass& tensor) {
       "tensors"_a, "function"_a);
   m.def("checkpoint", &call_checkpoint, "function"_a, "inputs"_a);
   bind_hooks_of_tensors(tensor);
+  bind_collector(m);
 }
 
 }  // namespace crisol::python

@@ -79,6 +79,22 @@ int visit_table(const nn::Module& m, std::int64_t handles, visitproc visit, void
   return 0;
 }
 
+/// Visits the hooks of the module's own parameters. The registry owns a parameter, and so does each copy of the layer's
+/// C++ class, which are the module's handles. The attribute of a Python class owns it too. Where owners are counted,
+/// the attribute visits it itself.
+int visit_parameters(const nn::Module& m, PyObject* attributes, std::int64_t copies, visitproc visit, void* arg) {
+  if (!GraphFunction::any() || m.handles() > copies) return 0;
+  for (auto& [name, parameter] : m.named_parameters()) {
+    if (name.find('.') != std::string::npos) continue;
+    PyObject* const attribute = attributes == nullptr ? nullptr : PyDict_GetItemString(attributes, name.c_str());
+    if (attribute != nullptr && !counts_owners() && Py_REFCNT(attribute) != 1) continue;
+    const GraphPart part = part_of(std::exchange(parameter, Tensor()));
+    const std::int64_t others = attribute == nullptr ? copies : counts_owners() ? 0 : 1;
+    if (const int stop = visit_graph(part, 1 + others, visit, arg)) return stop;
+  }
+  return 0;
+}
+
 /// Visits the hooks of children that the library owns. Such a child is a member of the parent's C++ class, with a copy
 /// in the registry.
 int visit_children(const nn::Module& m, visitproc visit, void* arg) {
@@ -86,19 +102,7 @@ int visit_children(const nn::Module& m, visitproc visit, void* arg) {
     if (std::get_deleter<nb::detail::py_deleter>(child) != nullptr || child.use_count() > 1) continue;
     if (const int stop = visit_table(*child, 2, visit, arg)) return stop;
     if (const int stop = visit_children(*child, visit, arg)) return stop;
-  }
-  return 0;
-}
-
-/// Visits the hooks of the module's own parameters, unless something else holds the parameter. A parameter then has
-/// three handles: in the registry, in this list, and in the layer or the Python attribute.
-int visit_parameters(PyObject* self, const nn::Module& m, visitproc visit, void* arg) {
-  PyObject* const attributes = attributes_of(self);
-  for (const auto& [name, parameter] : m.named_parameters()) {
-    if (name.find('.') != std::string::npos) continue;
-    PyObject* const attribute = attributes == nullptr ? nullptr : PyDict_GetItemString(attributes, name.c_str());
-    if (attribute != nullptr && Py_REFCNT(attribute) != 1) continue;
-    if (const int stop = visit_graph(parameter, 3, visit, arg)) return stop;
+    if (const int stop = visit_parameters(*child, nullptr, 2, visit, arg)) return stop;
   }
   return 0;
 }
@@ -117,7 +121,7 @@ int visit_hooks(PyObject* self, visitproc visit, void* arg) {
   const nn::Module& m = *nb::inst_ptr<nn::Module>(self);
   if (const int stop = visit_table(m, 1, visit, arg)) return stop;
   if (const int stop = visit_children(m, visit, arg)) return stop;
-  return GraphFunction::any() ? visit_parameters(self, m, visit, arg) : 0;
+  return visit_parameters(m, attributes_of(self), 1, visit, arg);
 }
 
 void bind_hooks_of_modules(nb::module_&, ModuleClass& module) {

@@ -3,6 +3,7 @@
 
 #include "arguments.h"
 #include "bindings.h"
+#include "collector.h"
 #include "option_casters.h"
 
 namespace crisol::python {
@@ -152,9 +153,15 @@ void construct_own(nb::pointer_and_handle<Optimizer> self, const nb::object& par
   });
 }
 
+int clear_optimizer(PyObject* self) { return clear_attributes(self); }
+
+PyType_Slot optimizer_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse_optimizer)},
+                                 {Py_tp_clear, reinterpret_cast<void*>(&clear_optimizer)},
+                                 {0, nullptr}};
+
 void bind_base(nb::module_& m) {
   nb::class_<Optimizer, OwnOptimizer>(
-      m, "Optimizer", nb::dynamic_attr(), nb::is_weak_referenceable(),
+      m, "Optimizer", nb::dynamic_attr(), nb::is_weak_referenceable(), nb::type_slots(optimizer_slots),
       "The base of the optimisers. An optimiser moves its parameters into one block of memory, so a step is one "
       "launch. Move a model to its device before its optimiser is made.\n\n"
       "A class of your own gives its parameters and the defaults of their settings, among them \"lr\", to "
@@ -201,7 +208,7 @@ void bind_base(nb::module_& m) {
 /// Binds the class of an optimiser. `make` reads its defaults from the keyword arguments.
 template <class O>
 nb::class_<O, Optimizer> bind_optimizer(nb::module_& m, const char* name, const char* text) {
-  return nb::class_<O, Optimizer>(m, name, nb::dynamic_attr(), text);
+  return nb::class_<O, Optimizer>(m, name, nb::dynamic_attr(), nb::type_slots(optimizer_slots), text);
 }
 
 void refuse_differentiable(bool differentiable) {

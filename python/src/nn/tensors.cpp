@@ -44,14 +44,14 @@ void move_layer(nb::handle self, nb::handle device, nb::handle dtype) {
 
 void bind_tensors_of_modules(nb::module_& m, ModuleClass& module) {
   m.def("_place", &place_of_tensor);
-  nb::class_<nn::Parameter, Tensor>(m, "Parameter",
+  nb::class_<nn::Parameter, Tensor>(m, "Parameter", nb::type_slots(tensor_slots),
                                     "A tensor that a module trains. As an attribute of a module it is registered "
                                     "under the attribute's name. All its handles are the same parameter.")
       .def(nb::init<Tensor, bool>(), "data"_a, "requires_grad"_a = true)
       .def("__deepcopy__", [](const nn::Parameter& p, nb::handle) {
         return unlocked([&] { return nn::Parameter(p.detach().clone(), p.requires_grad()); });
       });
-  nb::class_<nn::Buffer, Tensor>(m, "Buffer",
+  nb::class_<nn::Buffer, Tensor>(m, "Buffer", nb::type_slots(tensor_slots),
                                  "A tensor that belongs to the state of a module and is not trained. As an attribute "
                                  "of a module it is registered under the attribute's name.")
       .def(

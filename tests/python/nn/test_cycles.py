@@ -100,11 +100,94 @@ def hook_of_a_result_with_several_uses():
     return z
 
 
-def hook_of_a_result_with_views():
+def hook_of_a_result_with_kept_views():
     y = crisol.ones(2, 3).requires_grad_() * 2
     parts = [y[0], y.reshape(3, 2), (y * y).flatten()]
     y.register_hook(lambda g, parts=parts: None)
-    return crisol.sum(parts[2]) * parts[0]
+    return parts[1]
+
+
+def hook_of_a_result_that_two_objects_keep():
+    y = crisol.ones(3).requires_grad_() * 2
+    owners = Net(), Net()
+    y.register_hook(lambda g, owners=owners: None)
+    owners[0].kept, owners[1].kept = y + 1, [y.exp(), y.detach().requires_grad_()]
+    return owners[1]
+
+
+def hook_of_a_parameter_beside_a_kept_loss():
+    net = Net()
+    net.fc.weight.register_hook(net.keep)
+    net.loss = crisol.sum(net(crisol.ones(1, 3).requires_grad_()))
+    return net
+
+
+def hooks_of_attributes_beside_kept_losses():
+    net = Net()
+    net.own.register_hook(net.keep)
+    net.own.register_post_accumulate_grad_hook(net.keep)
+    net.keep(net.own, crisol.sum(net.own * net(crisol.ones(1, 3))), crisol.relu(net.own))
+    return net
+
+
+def hooks_of_kept_parameters():
+    net = Net()
+    net.parameters_by_name = dict(net.named_parameters())
+    for parameter in net.parameters():
+        parameter.register_hook(net.keep)
+    return net
+
+
+def hook_of_a_kept_gradient():
+    net = Net()
+    x = crisol.ones(3).requires_grad_()
+    (Keeps.apply(x * net.own) ** 3).sum().backward(create_graph=True)
+    net.own.grad.register_hook(net.keep)
+    net.kept = x
+    return net
+
+
+def hook_of_a_parameter_that_a_list_keeps_too():
+    leaf, others = crisol.ones(3).requires_grad_(), []
+    leaf.register_hook(lambda g: others)
+    others.extend([leaf * 2, leaf * leaf, crisol.stack([leaf, leaf]), leaf])
+    return others[1]
+
+
+def hook_that_knows_the_trainer():
+    trainer = Net()
+    trainer.optimizers = [optim.Adam(trainer.fc.parameters()), optim.Adagrad([trainer.own])]
+    trainer.fc.weight.register_hook(trainer.keep)
+    trainer.own.register_hook(trainer.keep)
+    for _ in range(2):
+        trainer.loss = crisol.sum(trainer(crisol.ones(1, 3)) * trainer.own)
+        trainer.loss.backward(retain_graph=True)
+        for optimizer in trainer.optimizers:
+            optimizer.step()
+    return trainer
+
+
+def hook_of_a_parameter_inside_a_model():
+    net = nn.models.SimpleCNN()
+    net.conv1.weight.register_hook(lambda g: net)
+    return net
+
+
+def hook_of_a_fused_result():
+    y = crisol.ones(3).requires_grad_() * 2
+    z = gelu_of(y, y * 3)
+    y.register_hook(lambda g, z=z: None)
+    return z
+
+
+def hook_behind_an_epilogue():
+    net = Net()
+    x = crisol.ones(2, 3).requires_grad_() * 2
+    y = nn.Sequential(net.fc, nn.ReLU())(x)
+    net.fc.weight.register_hook(net.keep)
+    x.register_hook(net.keep)
+    net.kept = y
+    return net
 
 
 def backward_hooks_in_a_graph_with_branches():
@@ -130,6 +213,11 @@ class Keeps(autograd.Function):
 
 def context_with_its_result():
     return Keeps.apply(crisol.ones(3).requires_grad_())
+
+
+@crisol.fuse
+def gelu_of(x, y):
+    return x * crisol.tanh(y * x)
 
 
 def net_with_parent():
@@ -176,12 +264,12 @@ def fused_method():
 
 
 MAKERS = [value for name, value in list(globals().items()) if callable(value) and value.__module__ == __name__]
-MAKERS = [value for value in MAKERS if not isinstance(value, type)]
+MAKERS = [value for value in MAKERS if not isinstance(value, type) and value is not gelu_of]
 
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_a_cycle_is_collected(make):
-    rounds = 10 if make is hook_inside_a_model else ROUNDS
+    rounds = 10 if make in (hook_inside_a_model, hook_of_a_parameter_inside_a_model) else ROUNDS
     references = [weakref.ref(make()) for _ in range(rounds)]
     gc.collect()
     assert sum(reference() is not None for reference in references) == 0
@@ -212,6 +300,45 @@ def test_what_is_used_stays():
     assert calls == [3, 1, 1, 1] and x_handle.grad is not None and net_weight.grad is not None
     assert schedule.get_last_lr() == [0.5]
     schedule.step()
+
+
+@pytest.mark.parametrize("part", ["view", "result", "leaf"])
+def test_what_one_of_several_owners_still_uses_stays(part):
+    calls = []
+
+    def keep(owner):
+        leaf = crisol.ones(2, 3).requires_grad_()
+        y = leaf * 2
+        owners = [y[0], y * y, leaf]
+        for x in (y, leaf):
+            x.register_hook(lambda g, owners=owners: calls.append(len(owners)))
+        owner.kept = {"view": y[0], "result": crisol.exp(y), "leaf": leaf * 3}[part]
+
+    owner = Net()
+    keep(owner)
+    gc.collect()
+    crisol.sum(owner.kept).backward()
+    assert calls == ([3] if part == "leaf" else [3, 3])
+    del owner
+    gc.collect()
+    gc.collect()
+
+
+def test_a_finalizer_that_keeps_a_result():
+    kept, calls = [], []
+
+    class Owner:
+        def __del__(self):
+            kept.append(self.result * 2)
+
+    owner = Owner()
+    owner.result = crisol.ones(3).requires_grad_() * 2
+    owner.result.register_hook(lambda g, owner=owner: calls.append(owner.result.shape))
+    del owner
+    gc.collect()
+    assert len(kept) == 1
+    crisol.sum(kept[0]).backward()
+    assert calls == [(3,)]
 
 
 def test_a_layer_with_hooks_that_only_the_library_holds():
