@@ -64,7 +64,8 @@ def log_ndtr(input: Tensor) -> Tensor:
 
 def ndtri(input: Tensor) -> Tensor:
     """The inverse of ndtr()."""
-    return math.sqrt(2) * erfinv(2 * input - 1)
+    x = input if _c.isdtype(input.dtype, "real floating") else input.to(_c.float32)
+    return math.sqrt(2) * erfinv(2 * x - 1)
 
 
 def multigammaln(input: Tensor, p: int) -> Tensor:

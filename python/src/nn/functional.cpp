@@ -152,8 +152,9 @@ void bind_layers_as_functions(nb::module_& m) {
   m.def(
       "linear",
       [](const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
-        if (is_floating(x.dtype())) return like_input(linear(wide(x), wide(weight), wide(bias)), x);
-        const Tensor y = matmul(x, weight.t());
+        if (is_floating(x.dtype()) && weight.dim() != 1)
+          return like_input(linear(wide(x), wide(weight), wide(bias)), x);
+        const Tensor y = matmul(x, weight.dim() == 1 ? weight : weight.t());
         return bias ? y + *bias : y;
       },
       "input"_a, "weight"_a, "bias"_a = nb::none(), Unlocked(),

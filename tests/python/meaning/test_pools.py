@@ -86,6 +86,13 @@ def test_linear_of_whole_numbers():
     np.testing.assert_array_equal(np.asarray(found), x @ w.T + [1, 2, 3])
 
 
+def test_linear_of_one_output():
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    assert_close(F.linear(crisol.asarray(x), crisol.asarray(x[1]), crisol.tensor(2.0)), x @ x[1] + 2)
+    assert crisol.special.ndtri(crisol.tensor([0, 1], dtype=crisol.uint8)).tolist() == [-np.inf, np.inf]
+    assert crisol.linalg.vander(crisol.tensor([2, 3], dtype=crisol.uint8)).dtype == crisol.int64
+
+
 def test_fractions_of_whole_ranges():
     # PyTorch counts with the fractions, and computes the elements without them.
     assert crisol.arange(-0.9, 2.1, 2.0, dtype=crisol.int64).tolist() == [0, 2]
