@@ -7,7 +7,7 @@
 //   LOAD_QUAD(type, p, i)          the values of elements 4i … 4i+3, which begin at a multiple of four elements
 //   LOAD_FOUR(type, p)             the values of elements 0 … 3 of p
 //
-// With vectors of VW values, which needs vector.h before this file:
+// With vectors of VW values, if vector.h is included before this file:
 //
 //   LOAD_MANY(type, p)             the values of elements 0 … VW-1 of p, for float and half
 //   STORE_MANY(type, p, values)    the reverse
@@ -45,7 +45,7 @@ typedef uchar boolean;
 #define LOAD_FOUR_float(p) vload4(0, p)
 #define LOAD_FOUR_half(p) vload_half4(0, p)
 
-#if VW > 1
+#ifdef floatv
 #define LOAD_MANY(type, p) OF_TYPE(LOAD_MANY_, type)(p)
 #define STORE_MANY(type, p, values) OF_TYPE(STORE_MANY_, type)(p, values)
 #define LOAD_MANY_float(p) UNALIGNED_CONST(p)

@@ -4,7 +4,7 @@
 //   dx[n][c][h][w] = sum over k, r, s of dy[n][k][i][j] * w[k][c'][r][s], i stride_h + r dil_h - pad_h = h, …
 //   dw[k][c][r][s] = sum over n, i, j of dy[n][k][i][j] * x[n][gC/G + c][i stride_h + r dil_h - pad_h][…]
 //
-// f is the epilogue of product/epilogue.h. All tensors are contiguous, of STORED, and results are floats. Each row or
+// f is the epilogue of product/epilogue.h. All tensors are contiguous. Inputs are of STORED, and results of RESULT. Each row or
 // channel is summed separately, so that long sums lose few digits.
 #include "common/element.h"
 #include "conv/conv.h"
@@ -13,8 +13,8 @@
 DEFINE_FINISH(float, finish_number)
 
 __kernel void conv2d_direct(__global const STORED* restrict x, const ulong x_offset, __global const STORED* restrict w,
-                            const ulong w_offset, __global const float* restrict bias, const ulong bias_offset,
-                            __global float* restrict y, const ulong y_offset, EPILOGUE_PARAMETERS, const long count,
+                            const ulong w_offset, __global const RESULT* restrict bias, const ulong bias_offset,
+                            __global RESULT* restrict y, const ulong y_offset, EPILOGUE_PARAMETERS, const long count,
                             const ConvSizes sizes, const ConvWindow window, const int flags) {
   const long id = get_global_id(0);
   if (id >= count) return;
@@ -25,7 +25,7 @@ __kernel void conv2d_direct(__global const STORED* restrict x, const ulong x_off
   const long k = take_index(&n, sizes.outputs);
   x += x_offset + (n * sizes.channels + k / group_outputs * group_channels) * sizes.height * sizes.width;
   w += w_offset + k * group_channels * window.taps_h * window.taps_w;
-  float sum = flags & BIAS_PER_ROW ? bias[bias_offset + k] : 0.0f;
+  float sum = flags & BIAS_PER_ROW ? LOAD(RESULT, bias, bias_offset + k) : 0.0f;
   for (long c = 0; c < group_channels; ++c) {
     float part = 0.0f;
     for (int r = 0; r < window.taps_h; ++r) {
@@ -43,13 +43,13 @@ __kernel void conv2d_direct(__global const STORED* restrict x, const ulong x_off
   const Finish finish = FINISH_OF(0);
   // The position within a row of the result, see lib/ops/product/epilogue.h.
   const long at = n * sizes.outputs * sizes.out_h * sizes.out_w + i * sizes.out_w + j;
-  const float first = READS_E0(flags) ? finish.e0[k * finish.row0 + at * finish.column0] : 0.0f;
-  const float second = READS_E1(flags) ? finish.e1[k * finish.row1 + at * finish.column1] : 0.0f;
-  y[y_offset + id] = finish_number(sum, first, second, &finish, flags);
+  const float first = READS_E0(flags) ? LOAD(RESULT, finish.e0, k * finish.row0 + at * finish.column0) : 0.0f;
+  const float second = READS_E1(flags) ? LOAD(RESULT, finish.e1, k * finish.row1 + at * finish.column1) : 0.0f;
+  STORE(RESULT, y, y_offset + id, finish_number(sum, first, second, &finish, flags));
 }
 
 __kernel void conv2d_direct_data(__global const STORED* restrict dy, const ulong dy_offset,
-                                 __global const STORED* restrict w, const ulong w_offset, __global float* restrict dx,
+                                 __global const STORED* restrict w, const ulong w_offset, __global RESULT* restrict dx,
                                  const ulong dx_offset, const long count, const ConvSizes sizes,
                                  const ConvWindow window) {
   const long id = get_global_id(0);
@@ -77,13 +77,13 @@ __kernel void conv2d_direct_data(__global const STORED* restrict dy, const ulong
     }
     sum += part;
   }
-  dx[dx_offset + id] = sum;
+  STORE(RESULT, dx, dx_offset + id, sum);
 }
 
 // Adds the output rows first … end of all N * OH rows to dw. With `first` = 0 it overwrites dw.
 __kernel void conv2d_direct_weight(__global const STORED* restrict dy, const ulong dy_offset,
-                                   __global const STORED* restrict x, const ulong x_offset, __global float* restrict dw,
-                                   const ulong dw_offset, const long count, const ConvSizes sizes,
+                                   __global const STORED* restrict x, const ulong x_offset,
+                                   __global RESULT* restrict dw, const ulong dw_offset, const long count, const ConvSizes sizes,
                                    const ConvWindow window, const long first, const long end) {
   const long id = get_global_id(0);
   if (id >= count) return;
@@ -93,7 +93,7 @@ __kernel void conv2d_direct_weight(__global const STORED* restrict dy, const ulo
   const int r = (int)take_index(&k, window.taps_h);
   const long c = take_index(&k, group_channels);
   const long channel = k / group_outputs * group_channels + c;
-  float sum = first == 0 ? 0.0f : dw[dw_offset + id];
+  float sum = first == 0 ? 0.0f : LOAD(RESULT, dw, dw_offset + id);
   for (long output_row = first; output_row < end; ++output_row) {
     long n = output_row;
     const long i = take_index(&n, sizes.out_h);
@@ -108,5 +108,5 @@ __kernel void conv2d_direct_weight(__global const STORED* restrict dy, const ulo
     }
     sum += part;
   }
-  dw[dw_offset + id] = sum;
+  STORE(RESULT, dw, dw_offset + id, sum);
 }

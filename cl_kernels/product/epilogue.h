@@ -4,16 +4,24 @@
 // (lib/ops/product/epilogue.h). A prelude gives the macro EPILOGUE(T, name), which defines T name(T v, T e0, T e1,
 // float8 s). For element (i, at) of product p, f gets the element p * batch + i * row + at * column of each operand.
 // `at` is the element's position in a row of the result. `column` is 0 or 1.
+//
+// RESULT is the type of y in memory, and also of the bias and of the operands. The host defines it if it is not float.
+#include "common/element.h"
 #include "product/gemm_flags.h"
 #include "product/parameters.h"
 
+#ifndef RESULT
+#define RESULT float
+#define RESULT_IS_FLOAT
+#endif
+
 #define EPILOGUE_PARAMETERS                                                                    \
-  __global const float *restrict e0, const ulong e0_offset, __global const float *restrict e1, \
+  __global const RESULT *restrict e0, const ulong e0_offset, __global const RESULT *restrict e1, \
       const ulong e1_offset, const EpilogueParameters epilogue, const float8 scalars
 #define EPILOGUE_ARGUMENTS e0, e0_offset, e1, e1_offset, epilogue, scalars
 
 typedef struct {
-  __global const float *e0, *e1;  // The operands, from this product's first element on.
+  __global const RESULT *e0, *e1;  // The operands, from this product's first element on.
   long row0, column0, row1, column1;
   float8 s;
 } Finish;

@@ -46,7 +46,7 @@ static inline void load_tile(__local float tile[GROUP][SIDE + 1], __global const
 
 __kernel __attribute__((reqd_work_group_size(GROUP, GROUP, 1))) void gemm_plain(
     __global const char* restrict a, const ulong a_offset, __global const char* restrict b, const ulong b_offset,
-    __global float* restrict c, const ulong c_offset, __global const float* restrict bias, const ulong bias_offset,
+    __global RESULT* restrict c, const ulong c_offset, __global const RESULT* restrict bias, const ulong bias_offset,
     EPILOGUE_PARAMETERS, const ProductParameters product, const StridedParameters from_a,
     const StridedParameters from_b, const ResultParameters to) {
   __local float tile_a[GROUP][SIDE + 1];

@@ -11,10 +11,16 @@ namespace crisol::ops {
 /// The DType of a tensor's elements as the member `type` of a problem. It is 0 for f32.
 inline std::int64_t storage_of(const Tensor& x) noexcept { return static_cast<std::int64_t>(x.dtype()); }
 
-/// Tells a kernel the type of its elements, `STORED`. Kernels take f32 if nothing is said.
-inline void define_elements(runtime::Defines& defines, std::int64_t type) {
-  if (type != 0) defines.add({"STORED", dtype_row(static_cast<DType>(type)).opencl});
+/// Tells a kernel a type of elements. Kernels take f32 if nothing is said.
+inline void define_type(runtime::Defines& defines, const char* name, std::int64_t type) {
+  if (type != 0) defines.add({name, dtype_row(static_cast<DType>(type)).opencl});
 }
+
+/// The type of the elements that a kernel reads and stores.
+inline void define_elements(runtime::Defines& defines, std::int64_t type) { define_type(defines, "STORED", type); }
+
+/// The type of the results of products, of the bias and of the epilogue's operands (cl_kernels/product/epilogue.h).
+inline void define_result_type(runtime::Defines& defines, std::int64_t type) { define_type(defines, "RESULT", type); }
 
 /// The defines of a kernel that needs no others.
 inline runtime::Defines elements_of(std::int64_t type) {

@@ -31,7 +31,7 @@ struct Matrices {
 
 Matrices operand(const Problem& p, std::uint64_t seed, const Shape& shape, bool transposed) {
   Matrices made{{}, {}, shape, values_for(seed, shape.numel())};
-  made.stored = p.tensor(made.values, shape);
+  made.stored = p.stored(made.values, shape);
   made.matrix = made.stored;
   if (transposed) {
     made.stored = made.stored.transpose(-2, -1).contiguous();
@@ -55,7 +55,8 @@ double rounding_of(Precision precision) {
 std::optional<Rerun> make_matmul(const Problem& p) {
   // Only parts of other ops have transposed results.
   if (p["transc"] != 0) return std::nullopt;
-  if (p.values.count("types") != 0) return std::nullopt;  // The operands are made in f32.
+  const auto types = p.values.find("types");
+  if (types != p.values.end() && types->second % 0x10101 != 0) return std::nullopt;  // C, A and B have several types.
   const std::int64_t m = p["m"], n = p["n"], k = p["k"], batch = p["batch"];
   const Shape lead = batch > 1 ? Shape{batch} : Shape{};
   const auto matrices = [&](std::int64_t rows, std::int64_t columns) {
@@ -80,8 +81,8 @@ std::optional<Rerun> make_matmul(const Problem& p) {
     };
   } else {
     const Matrices weight = operand(p, 2, {n, k}, p["transb"] == 0);
-    const Values biases = values_for(3, n);
-    const Tensor bias = p.tensor(biases, {n});
+    Values biases = values_for(3, n);
+    const Tensor bias = p.stored(biases, {n});
     rerun.run = [=] {
       const WithPrecision allowed(precision);
       return std::vector<Tensor>{ops::linear(a.matrix, weight.matrix, bias)};

@@ -22,7 +22,7 @@ Tensor Problem::tensor(const Values& v, const Shape& shape, DType dtype) const {
 
 Tensor Problem::stored(Values& v, const Shape& shape) const {
   const auto types = values.find("types");
-  const Tensor x = tensor(v, shape, types == values.end() ? DType::f32 : static_cast<DType>(types->second));
+  const Tensor x = tensor(v, shape, types == values.end() ? DType::f32 : static_cast<DType>(types->second & 0xff));
   if (x.dtype() != DType::f32) v = reference::values_of(x);
   return x;
 }

@@ -20,9 +20,9 @@ using Names = std::vector<std::string>;
 
 // A module whose parts a test names.
 struct Parts : nn::Module {
+  using nn::Module::forget;
   using nn::Module::register_buffer;
   using nn::Module::register_module;
-  using nn::Module::forget;
   using nn::Module::register_parameter;
 };
 

@@ -9,6 +9,9 @@
 #include <vector>
 
 #include "crisol/dtype_table.h"
+#include "crisol/functions/conv.h"
+#include "crisol/functions/matmul.h"
+#include "crisol/fuse.h"
 #include "crisol/ops/optimizer.h"
 #include "crisol/ops/vision.h"
 #include "crisol/tuning.h"
@@ -54,6 +57,15 @@ constexpr const char* problems[] = {
     "adaptive_avg_pool2d_backward planes=3 h=21 w=40 out_h=7 out_w=9",
 };
 
+// The types of C, A and B are in three bytes.
+constexpr const char* products[] = {
+    "matmul m=13 n=40 k=67 batch=1 transa=0 transb=0 transc=0 weight=0 precision=0",
+    "matmul m=13 n=43 k=1201 batch=3 transa=1 transb=0 transc=0 weight=0 precision=0",
+    "matmul m=37 n=17 k=1201 batch=1 transa=0 transb=1 transc=0 weight=0 precision=0",
+    "matmul m=5 n=100 k=67 batch=1 transa=0 transb=1 transc=0 weight=1 precision=0",
+    "matmul m=50 n=100 k=1201 batch=1 transa=0 transb=1 transc=0 weight=1 precision=0",
+};
+
 /// Half of the distance between an element of the type and the next one.
 double rounding_of(DType dtype, double value) {
   if (dtype == DType::f32) return 0;
@@ -86,6 +98,25 @@ std::vector<std::string> variants_of(const rerun::Rerun& rerun, const std::strin
   return variants;
 }
 
+void check_variants(const std::string& text) {
+  CAPTURE(text);
+  const rerun::Problem problem = rerun::parse_problem(text);
+  const std::optional<rerun::Rerun> rerun = rerun::rerun_of(problem);
+  REQUIRE(rerun.has_value());
+  const std::vector<std::vector<double>> expected = rerun->reference();
+  const std::vector<std::string> variants = variants_of(*rerun, problem.op);
+  CHECK(!variants.empty());
+  for (const std::string& variant : variants) {
+    CAPTURE(variant);
+    CHECK(run_variant(problem.op, variant, [&] {
+      const std::vector<Tensor> results = rerun->run();
+      REQUIRE(results.size() == expected.size());
+      for (std::size_t i = 0; i < results.size(); ++i)
+        check_rounded(results[i], expected[i], rerun->tolerance(variant));
+    }));
+  }
+}
+
 /// The elements of a result that was computed with f16 in memory are those of f32, rounded.
 void check_same(const Tensor& of_halves, const Tensor& of_floats) {
   CHECK(of_halves.dtype() == DType::f16);
@@ -100,24 +131,8 @@ Tensor halves(std::uint64_t seed, const Shape& shape) {
 }  // namespace
 
 TEST_CASE("storage: f16 in memory, f32 in registers") {
-  for (const char* text : problems) {
-    CAPTURE(text);
-    const rerun::Problem problem = rerun::parse_problem(std::string(text) + " types=1");
-    const std::optional<rerun::Rerun> rerun = rerun::rerun_of(problem);
-    REQUIRE(rerun.has_value());
-    const std::vector<std::vector<double>> expected = rerun->reference();
-    const std::vector<std::string> variants = variants_of(*rerun, problem.op);
-    CHECK(!variants.empty());
-    for (const std::string& variant : variants) {
-      CAPTURE(variant);
-      CHECK(run_variant(problem.op, variant, [&] {
-        const std::vector<Tensor> results = rerun->run();
-        REQUIRE(results.size() == expected.size());
-        for (std::size_t i = 0; i < results.size(); ++i)
-          check_rounded(results[i], expected[i], rerun->tolerance(variant));
-      }));
-    }
-  }
+  for (const char* const text : problems) check_variants(std::string(text) + " types=1");
+  for (const char* const text : products) check_variants(std::string(text) + " types=65793");
 }
 
 TEST_CASE("storage: resizing and sampling of f16 have the bits of f32, rounded") {
@@ -195,38 +210,76 @@ TEST_CASE("storage: optimisers read gradients of f16") {
   }
 }
 
-TEST_CASE("storage: convolutions of f16 have the bits of f32") {
+TEST_CASE("storage: convolutions of f16 have the bits of f32, rounded") {
   struct Op {
     const char* name;
     const dispatch::Table<ops::Conv2dProblem>& table;
     Shape first, second, result;
     std::vector<const char*> variants;
   };
-  const Shape x{2, 4, 9, 11}, w{6, 2, 3, 3}, y{2, 6, 5, 6};
-  const std::vector<Op> all{
-      {"conv2d", ops::conv2d_table, x, w, y, {"cpu_gemm", "matrix", "block", "direct"}},
-      {"conv2d_backward_data", ops::conv2d_backward_data_table, y, w, x, {"cpu_gemm", "matrix", "block", "direct"}},
-      {"conv2d_backward_weight", ops::conv2d_backward_weight_table, y, x, w, {"cpu_dot", "matrix", "block", "direct"}}};
-  const ops::Conv2dSizes sizes = ops::conv2d_sizes("conv2d", x, w, {.stride = 2, .padding = 1, .groups = 2});
-  for (const Op& op : all)
-    for (const char* const variant : op.variants) {
-      CAPTURE(std::string(op.name));
-      CAPTURE(std::string(variant));
-      const auto results = [&](const Tensor& a, const Tensor& b) {
-        const Tensor c = full(op.result, 7);
-        const ops::Conv2dProblem problem = ops::conv2d_problem(sizes, {&a, &b, &c});
-        const dispatch::PreparedPtr prepared = dispatch::prepare(op.table, problem, state_of(c));
-        if (std::string(op.name) == "conv2d")
-          ops::launch_conv2d(*prepared, a, in(b), Tensor(), c, nullptr);
-        else
-          dispatch::launch(*prepared, {in(a), in(b), out(c)});
-        return reference::values_of(c);
-      };
-      const Tensor a = halves(1, op.first), b = halves(2, op.second);
-      const bool ran = run_variant(op.name, variant, [&] {
-        const auto of_halves = results(a, b);
-        CHECK(of_halves == results(a.to(DType::f32), b.to(DType::f32)));
-      });
-      CHECK((ran || std::string(variant) != "direct"));
-    }
+  struct Case {
+    Shape x, weight;
+    Conv2dOptions options;
+  };
+  // CPUs cut the depths of the second case into blocks.
+  const Case cases[] = {{{2, 4, 9, 11}, {6, 2, 3, 3}, {.stride = 2, .padding = 1, .groups = 2}},
+                        {{3, 64, 18, 19}, {60, 64, 3, 3}, {.padding = 1}}};
+  for (const auto& [x, w, options] : cases) {
+    const ops::Conv2dSizes sizes = ops::conv2d_sizes("conv2d", x, w, options);
+    const Shape y = sizes.output_shape();
+    const std::vector<Op> all{
+        {"conv2d", ops::conv2d_table, x, w, y, {"cpu_gemm", "matrix", "block", "direct"}},
+        {"conv2d_backward_data", ops::conv2d_backward_data_table, y, w, x, {"cpu_gemm", "matrix", "block", "direct"}},
+        {"conv2d_backward_weight",
+         ops::conv2d_backward_weight_table,
+         y,
+         x,
+         w,
+         {"cpu_dot", "matrix", "block", "direct"}}};
+    for (const Op& op : all)
+      for (const char* const variant : op.variants) {
+        CAPTURE(std::string(op.name));
+        CAPTURE(std::string(variant));
+        const auto results = [&](const Tensor& a, const Tensor& b) {
+          const Tensor c = full(op.result, 7, a.dtype());
+          const ops::Conv2dProblem problem = ops::conv2d_problem(sizes, {&a, &b, &c});
+          const dispatch::PreparedPtr prepared = dispatch::prepare(op.table, problem, state_of(c));
+          if (std::string(op.name) == "conv2d")
+            ops::launch_conv2d(*prepared, a, in(b), Tensor(), c, nullptr);
+          else
+            dispatch::launch(*prepared, {in(a), in(b), out(c)});
+          return c;
+        };
+        const Tensor a = halves(1, op.first), b = halves(2, op.second);
+        const bool ran = run_variant(op.name, variant,
+                                     [&] { check_same(results(a, b), results(a.to(DType::f32), b.to(DType::f32))); });
+        CHECK((ran || std::string(variant) != "direct"));
+      }
+  }
+}
+
+TEST_CASE("storage: linear and conv2d of f16 have the gradients of f32, rounded") {
+  const auto check = [](const Shape& x, const Shape& weight, const auto& f) {
+    const auto results = [&](DType dtype) {
+      Tensor in = halves(1, x).to(dtype), w = halves(2, weight).to(dtype), bias = halves(3, {weight[0]}).to(dtype);
+      for (Tensor* const each : {&in, &w, &bias}) each->requires_grad_();
+      const Tensor y = f(in, w, bias);
+      y.backward(halves(4, y.shape()).to(dtype));
+      return std::array{y.detach(), in.grad(), w.grad(), bias.grad()};
+    };
+    const auto of_halves = results(DType::f16), of_floats = results(DType::f32);
+    for (std::size_t i = 0; i < of_halves.size(); ++i) check_same(of_halves[i], of_floats[i]);
+  };
+  check({5, 37}, {11, 37}, [](const Tensor& x, const Tensor& w, const Tensor& b) { return linear(x, w, b); });
+  check({2, 4, 9, 11}, {6, 2, 3, 3}, [](const Tensor& x, const Tensor& w, const Tensor& b) {
+    return conv2d(x, w, b, {.stride = 2, .padding = 1, .groups = 2});
+  });
+  // Epilogues run on results of f16.
+  const Tensor x = halves(1, {5, 37}), w = halves(2, {11, 37});
+  const auto positive = fuse([](const Expr& v) { return relu(v); });
+  const Tensor y = linear(x, w, Tensor(), positive.epilogue());
+  check_same(y, linear(x.to(DType::f32), w.to(DType::f32)).relu());
+  const Tensor wide = w.to(DType::f32);
+  check_error([&] { linear(x, wide); }, {"[linear]", "the weight", "f16", "f32"});
+  check_error([&] { conv2d(halves(1, {1, 2, 3, 3}), full({1, 2, 3, 3}, 1)); }, {"[conv2d]", "the weight", "f16"});
 }

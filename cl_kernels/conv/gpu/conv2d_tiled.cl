@@ -50,8 +50,8 @@ INLINE void operands_keep(const Operands* o, const VALUE_TYPE* a, const VALUE_TY
 #include "product/gpu/tile_place.h"
 
 TILE_KERNEL void conv2d_tiled(__global const char* restrict a, const ulong a_offset, __global const char* restrict src,
-                              const ulong src_offset, __global float* restrict c, const ulong c_offset,
-                              __global const float* restrict bias, const ulong bias_offset,
+                              const ulong src_offset, __global RESULT* restrict c, const ulong c_offset,
+                              __global const RESULT* restrict bias, const ulong bias_offset,
                               __global const int* restrict table, const ulong table_offset, EPILOGUE_PARAMETERS,
                               const ProductParameters product, const MatrixParameters from_a,
                               const PatchesParameters patches, const WindowParameters window,

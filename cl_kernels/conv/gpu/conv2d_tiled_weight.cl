@@ -44,7 +44,7 @@ INLINE void operands_keep(const Operands* o, const VALUE_TYPE* a, const VALUE_TY
 #include "product/gpu/tile_place.h"
 
 TILE_KERNEL void conv2d_tiled_weight(__global const char* restrict y, const ulong y_offset,
-                                     __global const char* restrict x, const ulong x_offset, __global float* restrict c,
+                                     __global const char* restrict x, const ulong x_offset, __global RESULT* restrict c,
                                      const ulong c_offset, __global const int4* restrict table,
                                      const ulong table_offset, EPILOGUE_PARAMETERS, const ProductParameters product,
                                      const PixelsParameters pixels) {

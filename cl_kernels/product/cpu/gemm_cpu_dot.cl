@@ -71,8 +71,8 @@ INLINE void multiply_block(__global const float* a, __global const float* b, int
 }
 
 CPU_KERNEL void gemm_dot(__global const STORED* restrict a, const ulong a_offset, __global const STORED* restrict b,
-                         const ulong b_offset, __global float* restrict c, const ulong c_offset,
-                         __global const float* restrict bias, const ulong bias_offset,
+                         const ulong b_offset, __global RESULT* restrict c, const ulong c_offset,
+                         __global const RESULT* restrict bias, const ulong bias_offset,
                          __global float* restrict scratch, const ulong scratch_offset, EPILOGUE_PARAMETERS,
                          const CpuProductParameters product, const MatrixParameters from_a,
                          const MatrixParameters from_b, const ResultParameters to, const GatherParameters images_a,
@@ -131,7 +131,7 @@ CPU_KERNEL void gemm_dot(__global const STORED* restrict a, const ulong a_offset
 
 // C = f(the parts [splits][batch][m][n], added in order, (+ C) (+ bias)). A unit of work is VW neighbouring columns.
 CPU_KERNEL void gemm_dot_parts(__global const float* restrict parts, const ulong parts_offset,
-                                  __global float* restrict c, const ulong c_offset, __global const float* restrict bias,
+                                  __global RESULT* restrict c, const ulong c_offset, __global const RESULT* restrict bias,
                                   const ulong bias_offset, EPILOGUE_PARAMETERS, const PartsParameters p) {
   parts += parts_offset;
   c += c_offset;

@@ -12,8 +12,8 @@
 #define ROWS SKINNY_ROWS
 
 CPU_KERNEL void gemm_skinny(__global const STORED* restrict a, const ulong a_offset, __global const float* restrict b,
-                            const ulong b_offset, __global float* restrict c, const ulong c_offset,
-                            __global const float* restrict bias, const ulong bias_offset, EPILOGUE_PARAMETERS,
+                            const ulong b_offset, __global RESULT* restrict c, const ulong c_offset,
+                            __global const RESULT* restrict bias, const ulong bias_offset, EPILOGUE_PARAMETERS,
                             const ProductParameters product, const StridedParameters from_a,
                             const ResultParameters to) {
   a += a_offset;
@@ -44,7 +44,7 @@ CPU_KERNEL void gemm_skinny(__global const STORED* restrict a, const ulong a_off
         skinny_multiply(tile, from, m - row, from_a.column, panel, k);
       NO_UNROLL
       for (long vector = unit; vector < unit + vectors; ++vector) {
-        __global const float* shift = bias + (flags & BIAS_PER_COLUMN ? vector * VW : row);
+        __global const RESULT* shift = bias + (flags & BIAS_PER_COLUMN ? vector * VW : row);
         const Target target = {c + row * to.row, to.row, row, min(ROWS, m - row), flags, shift};
         store_columns(tile + (vector - unit), 1, &target, &finish, 0, vector * VW, (int)min((long)VW, n - vector * VW),
                       shift);

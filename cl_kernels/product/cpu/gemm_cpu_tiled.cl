@@ -52,7 +52,7 @@ INLINE void multiply_panels(floatv acc[MR * NV], __global const float* a, long a
 
 CPU_KERNEL void gemm_multiply(
     __global const float* restrict packed, const ulong packed_offset, __global const STORED* restrict b,
-    const ulong b_offset, __global float* restrict c, const ulong c_offset, __global const float* restrict bias,
+    const ulong b_offset, __global RESULT* restrict c, const ulong c_offset, __global const RESULT* restrict bias,
     const ulong bias_offset, __global float* restrict scratch, const ulong scratch_offset, EPILOGUE_PARAMETERS,
     const CpuProductParameters product, const MatrixParameters from_a, const StridedParameters from_b,
     const ResultParameters to, const GatherParameters images, const ColumnParameters places) {

@@ -5,31 +5,36 @@
 #include "product/epilogue.h"
 
 DEFINE_FINISH(floatv, finish_vector)
+#ifdef RESULT_IS_FLOAT
+#define load_some_results load_some
+#else
+DEFINE_LOAD_SOME(load_some_results, RESULT)
+#endif
 
 // The destination of a tile of results.
 typedef struct {
-  __global float* c;  // The start of the tile's first row.
+  __global RESULT* c;  // The start of the tile's first row.
   long c_row;
   int row, rows, flags;
-  __global const float* bias;  // The bias of the tile's first row or of the block's first column.
+  __global const RESULT* bias;  // The bias of the tile's first row or of the block's first column.
 } Target;
 
 // Loads VW elements of an operand of the epilogue, from element (row, at) on.
-INLINE floatv load_operand(__global const float* e, long row, long column, const Target* t, int i, long first,
+INLINE floatv load_operand(__global const RESULT* e, long row, long column, const Target* t, int i, long first,
                            const int to[VW], int lanes, bool contiguous) {
   e += (t->row + i) * row;
-  if (column == 0) return (floatv)(*e);
-  if (contiguous) return UNALIGNED_CONST(e + first);
+  if (column == 0) return (floatv)(LOAD(RESULT, e, 0));
+  if (contiguous) return LOAD_MANY(RESULT, e + first);
   float values[VW];
   NO_UNROLL
-  for (int lane = 0; lane < VW; ++lane) values[lane] = e[first + to[min(lane, lanes - 1)]];
+  for (int lane = 0; lane < VW; ++lane) values[lane] = LOAD(RESULT, e, first + to[min(lane, lanes - 1)]);
   return vloadv(0, values);
 }
 
 // Stores one vector of `lanes` columns of a tile. Row i of the tile is tile[i * step] and goes to row i of C. Its
 // elements go to the elements from `first` on, or to the positions in `info`, which product/cpu/gather.h describes.
 INLINE void store_columns(const floatv* tile, int step, const Target* t, const Finish* finish,
-                          __global const int* info, long first, int lanes, __global const float* bias) {
+                          __global const int* info, long first, int lanes, __global const RESULT* bias) {
   const int flags = t->flags;
   bool contiguous = lanes == VW;
   if (flags & GATHERED) {
@@ -37,16 +42,16 @@ INLINE void store_columns(const floatv* tile, int step, const Target* t, const F
     contiguous = contiguous && info[COLUMN_TO_RUN];
   }
   floatv column_bias = (floatv)(0.0f);
-  if (flags & BIAS_PER_COLUMN) column_bias = lanes == VW ? UNALIGNED_CONST(bias) : load_some(bias, lanes, 1);
+  if (flags & BIAS_PER_COLUMN) column_bias = lanes == VW ? LOAD_MANY(RESULT, bias) : load_some_results(bias, lanes, 1);
   if (contiguous && !(flags & (ADD_E0 | SNIPPET))) {  // Most tiles take this branch. A shallow product does little else
                                                       // than this loop.
     const floatv least = (floatv)(flags & RELU ? 0.0f : -INFINITY);
-    __global float* out = t->c + first;
+    __global RESULT* out = t->c + first;
     NO_UNROLL
     for (int i = 0; i < t->rows; ++i, out += t->c_row) {
-      floatv sum = tile[i * step] + column_bias + (flags & BIAS_PER_ROW ? t->bias[i] : 0.0f);
-      if (flags & ADD_TO_C) sum += UNALIGNED(out);
-      UNALIGNED(out) = sum < least ? least : sum;
+      floatv sum = tile[i * step] + column_bias + (flags & BIAS_PER_ROW ? LOAD(RESULT, t->bias, i) : 0.0f);
+      if (flags & ADD_TO_C) sum += LOAD_MANY(RESULT, out);
+      STORE_MANY(RESULT, out, sum < least ? least : sum);
     }
     return;
   }
@@ -54,16 +59,16 @@ INLINE void store_columns(const floatv* tile, int step, const Target* t, const F
   vstorev(flags & GATHERED ? vloadv(0, info + COLUMN_TO) : LANES, 0, to);
   NO_UNROLL
   for (int i = 0; i < t->rows; ++i) {
-    __global float* out = t->c + i * t->c_row + first;
+    __global RESULT* out = t->c + i * t->c_row + first;
     floatv sum = tile[i * step] + column_bias;
-    if (flags & BIAS_PER_ROW) sum += t->bias[i];
+    if (flags & BIAS_PER_ROW) sum += LOAD(RESULT, t->bias, i);
     if (flags & ADD_TO_C) {
       if (contiguous) {
-        sum += UNALIGNED(out);
+        sum += LOAD_MANY(RESULT, out);
       } else {
         float old[VW];
         NO_UNROLL
-        for (int lane = 0; lane < VW; ++lane) old[lane] = out[to[min(lane, lanes - 1)]];
+        for (int lane = 0; lane < VW; ++lane) old[lane] = LOAD(RESULT, out, to[min(lane, lanes - 1)]);
         sum += vloadv(0, old);
       }
     }
@@ -74,18 +79,18 @@ INLINE void store_columns(const floatv* tile, int step, const Target* t, const F
       second_operand = load_operand(finish->e1, finish->row1, finish->column1, t, i, first, to, lanes, contiguous);
     sum = finish_vector(sum, first_operand, second_operand, finish, flags);
     if (contiguous) {
-      UNALIGNED(out) = sum;
+      STORE_MANY(RESULT, out, sum);
     } else {
       float values[VW];
       vstorev(sum, 0, values);
       NO_UNROLL
-      for (int lane = 0; lane < lanes; ++lane) out[to[lane]] = values[lane];
+      for (int lane = 0; lane < lanes; ++lane) STORE(RESULT, out, to[lane], values[lane]);
     }
   }
 }
 
 // Prefetches the first `columns` elements of some rows of C while the tile that is added to them is computed.
-INLINE void prefetch_rows(__global const float* c, long c_row, int rows, int columns) {
+INLINE void prefetch_rows(__global const RESULT* c, long c_row, int rows, int columns) {
   NO_UNROLL
   for (int i = 0; i < rows; ++i, c += c_row)
     NO_UNROLL
@@ -119,11 +124,11 @@ INLINE void store_tile(const floatv acc[MR * NV], const Target* t, const Finish*
     const floatv least = (floatv)(t->flags & RELU ? 0.0f : -INFINITY);
 #pragma unroll
     for (int i = 0; i < MR; ++i) {
-      const floatv shift = (floatv)(t->flags & BIAS_PER_ROW ? t->bias[i] : 0.0f);
+      const floatv shift = (floatv)(t->flags & BIAS_PER_ROW ? LOAD(RESULT, t->bias, i) : 0.0f);
 #pragma unroll
       for (int v = 0; v < NV; ++v) {
         const floatv sum = acc[i * NV + v] + shift;
-        UNALIGNED(t->c + i * t->c_row + to[v]) = sum < least ? least : sum;
+        STORE_MANY(RESULT, t->c + i * t->c_row + to[v], sum < least ? least : sum);
       }
     }
     return;

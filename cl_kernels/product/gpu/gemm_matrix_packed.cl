@@ -41,8 +41,8 @@ INLINE void slice_end(const SliceCopy* copy, __local uint* to) {
 }
 
 TILE_KERNEL void gemm_matrix_packed(__global const uint* restrict a, const ulong a_offset,
-                                    __global const uint* restrict b, const ulong b_offset, __global float* restrict c, const ulong c_offset,
-                                    __global const float* restrict bias, const ulong bias_offset, EPILOGUE_PARAMETERS,
+                                    __global const uint* restrict b, const ulong b_offset, __global RESULT* restrict c, const ulong c_offset,
+                                    __global const RESULT* restrict bias, const ulong bias_offset, EPILOGUE_PARAMETERS,
                                     const ProductParameters product, const long sides_a, const long sides_b,
                                     const long c_row, const int slices) {
   LOCAL_STAGES;

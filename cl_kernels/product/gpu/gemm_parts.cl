@@ -5,8 +5,8 @@
 #include "product/gpu/columns.h"
 #include "product/target.h"
 
-__kernel void gemm_parts(__global const float* restrict sums, const ulong sums_offset, __global float* restrict c,
-                         const ulong c_offset, __global const float* restrict bias, const ulong bias_offset,
+__kernel void gemm_parts(__global const float* restrict sums, const ulong sums_offset, __global RESULT* restrict c,
+                         const ulong c_offset, __global const RESULT* restrict bias, const ulong bias_offset,
                          EPILOGUE_PARAMETERS, const PartsParameters p, const ColumnParameters columns) {
   const long size = p.m * p.n;
   const long at = (long)get_global_id(0) * VEC_C;

@@ -38,8 +38,8 @@
 #include "product/gpu/tile_place.h"
 
 TILE_KERNEL void gemm_tiled(__global const char* restrict a, const ulong a_offset, __global const char* restrict b,
-                            const ulong b_offset, __global float* restrict c, const ulong c_offset,
-                            __global const float* restrict bias, const ulong bias_offset, EPILOGUE_PARAMETERS,
+                            const ulong b_offset, __global RESULT* restrict c, const ulong c_offset,
+                            __global const RESULT* restrict bias, const ulong bias_offset, EPILOGUE_PARAMETERS,
                             const ProductParameters product, const MatrixParameters from_a,
                             const MatrixParameters from_b, const ResultParameters to) {
   LOCAL_STAGES;

@@ -13,10 +13,10 @@ namespace crisol {
 ///                                                     j·stride_w + s·dilation_w - padding_w] · weight[k, c, r, s]
 ///
 /// where G = groups, g = k / (K/G) rounded down, and x is zero outside the image. Shapes: x (N, C, H, W), weight (K,
-/// C/G, R, S), bias (K) or undefined, all f32 and on one device. y is (N, K, H', W') with H' = floor((H + 2·padding_h -
-/// dilation_h·(R - 1) - 1) / stride_h) + 1, and W' likewise. x may also be one image (C, H, W), and y then has no batch
-/// axis. Throws invalid_argument for a wrong rank, dtype or device, channels that do not fit, a bad option, or an
-/// output that would be empty.
+/// C/G, R, S), bias (K) or undefined, all of one floating-point type and on one device. y is (N, K, H', W') with H' =
+/// floor((H + 2·padding_h - dilation_h·(R - 1) - 1) / stride_h) + 1, and W' likewise. x may also be one image (C, H,
+/// W), and y then has no batch axis. Throws invalid_argument for a wrong rank, dtype or device, channels that do not
+/// fit, a bad option, or an output that would be empty.
 CRISOL_API Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(),
                          const Conv2dOptions& options = {});
 
@@ -41,9 +41,9 @@ CRISOL_API Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const 
 ///
 ///     y[n, k, i] = bias[k] + sum over c, s of x[n, g·C/G + c, i·stride + s·dilation - padding] · weight[k, c, s]
 ///
-/// with G and g as in conv2d. Shapes: x (N, C, L), weight (K, C/G, S), bias (K) or undefined, all f32 and on one
-/// device. y is (N, K, L') with L' as H' in conv2d. x may also be one sequence (C, L), and y then has no batch axis.
-/// Throws invalid_argument where conv2d does. It runs as a conv2d of images with one row.
+/// with G and g as in conv2d. Shapes: x (N, C, L), weight (K, C/G, S), bias (K) or undefined, all of one floating-point
+/// type and on one device. y is (N, K, L') with L' as H' in conv2d. x may also be one sequence (C, L), and y then has
+/// no batch axis. Throws invalid_argument where conv2d does. It runs as a conv2d of images with one row.
 CRISOL_API Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(),
                          const Conv1dOptions& options = {});
 

@@ -18,9 +18,10 @@ namespace crisol::ops {
 ///                                                     j·stride_w + s·dilation_w - padding_w] · weight[k, c, r, s]
 ///
 /// where G = groups, g = k / (K/G) rounded down, and x is zero outside the image. Shapes: x (N, C, H, W), weight (K,
-/// C/G, R, S), bias (K) or undefined, all f32 and on one device. y is (N, K, H', W') with H' = floor((H + 2·padding_h -
-/// dilation_h·(R - 1) - 1) / stride_h) + 1, and W' likewise. Throws invalid_argument for a wrong rank, dtype or device,
-/// channels that do not fit, a stride or dilation below 1, a negative padding, or an output that would be empty.
+/// C/G, R, S), bias (K) or undefined, all of one floating-point type and on one device. y is (N, K, H', W') with H' =
+/// floor((H + 2·padding_h - dilation_h·(R - 1) - 1) / stride_h) + 1, and W' likewise. Throws invalid_argument for a
+/// wrong rank, dtype or device, channels that do not fit, a stride or dilation below 1, a negative padding, or an
+/// output that would be empty.
 CRISOL_API Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(),
                          const Conv2dOptions& options = {});
 CRISOL_API void conv2d_into(const Tensor& out, const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor(),

@@ -6,8 +6,8 @@
 #include "crisol/functions/conv.h"
 #include "functions/single_image.h"
 #include "functions/traced/traced.h"
-#include "ops/check.h"
 #include "ops/conv/conv2d_problem.h"
+#include "ops/storage.h"
 #include "ops/window.h"
 
 namespace crisol {
@@ -21,12 +21,12 @@ void check(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv
   require(x.defined() && weight.defined(), op, "a tensor is undefined");
   require(x.dim() == 3, op, "the input must have 3 axes (N, C, L), its shape is ", x.shape());
   require(weight.dim() == 3, op, "the weight must have 3 axes (K, C/groups, S), its shape is ", weight.shape());
-  ops::require_dtype(op, "the input", x, DType::f32);
-  ops::require_dtype(op, "the weight", weight, DType::f32);
+  ops::require_storage(op, "the input", x);
+  ops::require_dtype(op, "the weight", weight, x.dtype());
   ops::require_device(op, "the input", x, "the weight", weight);
   ops::require_channels(op, x.shape(), weight.shape(), o.groups);
   ops::window_count(op, "length", {x.size(2), static_cast<int>(weight.size(2)), o.stride, o.padding, o.dilation});
-  if (bias.defined()) ops::require_operand(op, "the input", x, "the bias", bias, {weight.size(0)});
+  if (bias.defined()) ops::require_operand(op, "the input", x, "the bias", bias, {weight.size(0)}, x.dtype());
 }
 
 Conv2dOptions for_images(const Conv1dOptions& o) {

@@ -7,6 +7,7 @@
 #include "ops/conv/conv2d_variants.h"
 #include "ops/product/with_epilogue.h"
 #include "ops/result.h"
+#include "ops/storage.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -32,14 +33,16 @@ constexpr dispatch::Variant<Conv2dProblem> variants[] = {
 ProductResult convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
                        const ProductEpilogue* f, const Tensor* into = nullptr) {
   const char* const op = conv2d_table.op;
-  require_dtype(op, "the input", x, DType::f32);
-  require_dtype(op, "the weight", weight, DType::f32);
+  require_storage(op, "the input", x);
+  require_dtype(op, "the weight", weight, x.dtype());
   require_device(op, "the input", x, "the weight", weight);
   const Conv2dSizes sizes = conv2d_sizes(op, x.shape(), weight.shape(), options);
-  if (bias.defined()) require_operand(op, "the input", x, "the bias", bias, {sizes.outputs});
-  Result result(op, into, sizes.output_shape(), DType::f32, x.device(), {&x, &weight, &bias});
+  if (bias.defined()) require_operand(op, "the input", x, "the bias", bias, {sizes.outputs}, x.dtype());
+  const bool takes_epilogue = x.dtype() == DType::f32;  // Operands of an epilogue are f32.
+  if (!takes_epilogue) f = nullptr;
+  Result result(op, into, sizes.output_shape(), x.dtype(), x.device(), {&x, &weight, &bias});
   const Tensor& y = result.place();
-  if (y.numel() == 0) return {result.done(), true};
+  if (y.numel() == 0) return {result.done(), takes_epilogue};
   const Contiguous images(x), filters(weight), shift(bias);
   Conv2dProblem problem = conv2d_problem(sizes, {&images.layout(), &filters.layout(), &y});
   problem.has_bias = bias.defined() ? 1 : 0;
@@ -49,7 +52,7 @@ ProductResult convolve(const Tensor& x, const Tensor& weight, const Tensor& bias
   const PreparedPtr prepared = prepare(conv2d_table, problem, state_of(y));
   const bool has_epilogue =
       launch_conv2d(*prepared, images.filled(), in_with_copies(filters.filled()), shift.filled(), y, f);
-  return {result.done(), has_epilogue};
+  return {result.done(), has_epilogue && takes_epilogue};
 }
 
 }  // namespace

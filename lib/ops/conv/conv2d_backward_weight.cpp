@@ -1,7 +1,7 @@
 // Gradient of a convolution's weight: the API and the variants.
 #include "crisol/ops/conv.h"
-#include "ops/check.h"
 #include "ops/conv/conv2d_variants.h"
+#include "ops/storage.h"
 
 namespace crisol::ops {
 
@@ -29,7 +29,7 @@ namespace {
 Tensor backward_weight(const Tensor& dy, const Tensor& x, const Shape& weight, const Conv2dOptions& options,
                        const Tensor* into = nullptr) {
   const char* const op = conv2d_backward_weight_table.op;
-  require_dtype(op, "the input", x, DType::f32);
+  require_storage(op, "the input", x);
   const Conv2dSizes sizes = conv2d_sizes(op, x.shape(), weight, options);
   return conv2d_gradient(conv2d_backward_weight_table, sizes, dy, {weight, "the input", x, false}, into);
 }

@@ -2,18 +2,28 @@
 #include <algorithm>
 
 #include "ops/conv/conv2d_variants.h"
+#include "ops/product/gpu/tiled_product.h"
 #include "ops/storage.h"
 
 namespace crisol::ops {
+
+namespace {
+
+runtime::KernelSpec spec_of(const char* entry, std::int64_t type, std::int64_t result, std::string_view prelude = {}) {
+  runtime::KernelSpec spec{"conv/conv2d_direct.cl", entry, elements_of(type), prelude};
+  define_result_type(spec.defines, result);
+  return spec;
+}
+
+}  // namespace
 
 PlanOr plan_direct(const Conv2dProblem& p, const Target& target, std::size_t) {
   const auto [x, weight, y] = operands<3>();
   const std::int64_t count = p.sizes.images * p.sizes.output_image();
   const EpilogueArgs e = p.epilogue_args(weight);
   Plan plan;
-  plan.add({"conv/conv2d_direct.cl", "conv2d_direct", elements_of(p.type), epilogue_prelude(p.epilogue)},
-           target.flat_range(count), x, weight, p.bias_or(weight), y, e, count, p.sizes.kernel_sizes(),
-           p.sizes.kernel_window(), p.flags());
+  plan.add(spec_of("conv2d_direct", p.type, p.type, epilogue_prelude(p.epilogue)), target.flat_range(count), x, weight,
+           p.bias_or(weight), y, e, count, p.sizes.kernel_sizes(), p.sizes.kernel_window(), p.flags());
   return plan;
 }
 
@@ -21,8 +31,8 @@ PlanOr plan_direct_data(const Conv2dProblem& p, const Target& target, std::size_
   const auto [dy, weight, dx] = operands<3>();
   const std::int64_t count = p.sizes.images * p.sizes.input_image();
   Plan plan;
-  plan.add({"conv/conv2d_direct.cl", "conv2d_direct_data", elements_of(p.type)}, target.flat_range(count), dy, weight,
-           dx, count, p.sizes.kernel_sizes(), p.sizes.kernel_window());
+  plan.add(spec_of("conv2d_direct_data", p.type, p.type), target.flat_range(count), dy, weight, dx, count,
+           p.sizes.kernel_sizes(), p.sizes.kernel_window());
   return plan;
 }
 
@@ -31,14 +41,31 @@ PlanOr plan_direct_weight(const Conv2dProblem& p, const Target& target, std::siz
   const Conv2dSizes& s = p.sizes;
   const std::int64_t count = s.weight_size(), rows = s.images * s.out_h;
   const std::int64_t max_rows = std::max<std::int64_t>(1, target.loop_budget / (s.out_w + 1));
+  // Halves cannot hold the sums of a launch, to which the next launch adds.
+  const bool as_part = p.type != 0 && max_rows < rows;
   Plan plan;
+  const Place sums = as_part ? plan.workspace(4 * static_cast<std::uint64_t>(count)) : dw;
   std::int64_t first = 0;
   do {  // The loop runs once even without images, so that the gradient becomes 0.
     const std::int64_t end = max_rows < rows - first ? first + max_rows : rows;
-    plan.add({"conv/conv2d_direct.cl", "conv2d_direct_weight", elements_of(p.type)}, target.flat_range(count), dy, x,
-             dw, count, s.kernel_sizes(), s.kernel_window(), first, end);
+    plan.add(spec_of("conv2d_direct_weight", p.type, as_part ? 0 : p.type), target.flat_range(count), dy, x, sums,
+             count, s.kernel_sizes(), s.kernel_window(), first, end);
     first = end;
   } while (first < rows);
+  if (as_part)
+    add_parts_sum(plan, target,
+                  {.parts = sums,
+                   .c = dw,
+                   .bias = dw,
+                   .m = 1,
+                   .n = count,
+                   .batch = 1,
+                   .c_batch = count,
+                   .c_row = count,
+                   .c_column = 1,
+                   .c_type = p.type,
+                   .split_k = 1,
+                   .args = no_epilogue(sums)});
   return plan;
 }
 

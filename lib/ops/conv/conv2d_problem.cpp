@@ -60,8 +60,8 @@ bool launch_conv2d(const dispatch::Prepared& prepared, const Tensor& x, const di
 
 Tensor conv2d_gradient(const Table<Conv2dProblem>& table, const Conv2dSizes& sizes, const Tensor& dy,
                        const Conv2dGradient& g, const Tensor* into) {
-  require_operand(table.op, g.name, g.other, "the gradient", dy, sizes.output_shape());
-  Result result(table.op, into, g.shape, DType::f32, dy.device(), {&dy, &g.other});
+  require_operand(table.op, g.name, g.other, "the gradient", dy, sizes.output_shape(), g.other.dtype());
+  Result result(table.op, into, g.shape, dy.dtype(), dy.device(), {&dy, &g.other});
   if (g.shape.numel() == 0) return result.done();
   const Contiguous gradient(dy), other(g.other);
   const Conv2dProblem problem = conv2d_problem(sizes, {&gradient.layout(), &other.layout(), &result.place()});

@@ -79,7 +79,7 @@ struct Conv2dProblem {
   std::array<std::int64_t, 3> offsets;  ///< Positions of the operands' first elements, modulo 4.
   std::int64_t has_bias;                ///< conv2d only.
   EpilogueLayout epilogue;              ///< Only conv2d has one. The batch of its operands is the group of channels.
-  std::int64_t type;                    ///< The DType of the first two operands in memory. Results are f32.
+  std::int64_t type;                    ///< The DType of all operands in memory. Sums are f32.
 
   Precision precision() const noexcept { return static_cast<Precision>(product.precision); }
   /// Flags of the kernels that convolve: bias and epilogue.

@@ -8,21 +8,14 @@ using namespace dispatch;
 
 namespace {
 
-/// The plan of a variant whose kernels read f32 alone.
-template <PlanGemm plan>
-PlanOr of_f32(const GemmProblem& p, const Target& target, std::size_t config) {
-  if (p.types() != 0) return "it reads f32 alone";
-  return plan(p, target, config);
-}
-
 constexpr Variant<GemmProblem> variants[] = {
-    {"matrix_packed", DeviceClass::any, of_f32<plan_gemm_matrix_packed>},
+    {"matrix_packed", DeviceClass::any, plan_gemm_matrix_packed},
     {"matrix", DeviceClass::any, plan_gemm_matrix, matrix_configs},
     {"block", DeviceClass::gpu, plan_gemm_block, block_configs},
     {"cpu_skinny", DeviceClass::cpu, plan_gemm_cpu_skinny},
     {"cpu_tiled", DeviceClass::cpu, plan_gemm_cpu_tiled, cpu_tiled_configs},
     {"cpu_dot", DeviceClass::cpu, plan_gemm_cpu_dot},
-    {"clblast", DeviceClass::any, of_f32<plan_gemm_clblast>, nullptr, false, 1, true},
+    {"clblast", DeviceClass::any, plan_gemm_clblast, nullptr, false, 1, true},
     {"plain", DeviceClass::any, plan_gemm_plain, nullptr, false, 1, false, true}};
 
 }  // namespace

@@ -20,7 +20,7 @@ struct MatrixLayout {
   std::int64_t row, column;
   std::int64_t batch = 0;
   std::int64_t offset = 0;  ///< Position of the first element in its buffer, modulo 4.
-  std::int64_t type = 0;    ///< The DType of the elements in memory. C is f32.
+  std::int64_t type = 0;    ///< The DType of the elements in memory.
 
   MatrixLayout transposed() const noexcept { return {column, row, batch, offset, type}; }
   kernels::StridedParameters parameters() const noexcept { return {batch, row, column}; }
@@ -35,7 +35,8 @@ ProductContext product_context();
 
 /// C = f(A·B (+ C) (+ bias)): `batch` products of m x k with k x n matrices. A plan's operands are A, B, C, the bias,
 /// and the two operands of the epilogue f. The bias has m or n elements, as the flags say, and is the same for the
-/// whole batch. The plan's scalars are the scalars of f. Every variant runs f.
+/// whole batch. The bias and the operands of f have the type of C. Sums are f32, and are rounded to the type of C once.
+/// The plan's scalars are the scalars of f. Every variant runs f.
 struct GemmProblem {
   std::int64_t m, n, k;
   std::int64_t batch = 1;
@@ -47,8 +48,8 @@ struct GemmProblem {
   std::int64_t b_is_weight = 0, b_kept = 0;
   ProductContext context{};
 
-  /// The types of A and B in one number; 0 if both are f32.
-  std::int64_t types() const noexcept { return a.type << 8 | b.type; }
+  /// The types of C, A and B in one number; 0 if all are f32.
+  std::int64_t types() const noexcept { return c.type << 16 | a.type << 8 | b.type; }
   Precision precision() const noexcept { return static_cast<Precision>(context.precision); }
   std::int32_t gemm_flags() const noexcept { return static_cast<std::int32_t>(flags); }
   std::int32_t kernel_flags() const noexcept { return gemm_flags() | epilogue_flags(epilogue); }

@@ -88,6 +88,7 @@ PlanOr plan_rows(const GemmProblem& p, const GemmPlaces& at, const Target& targe
 }  // namespace
 
 PlanOr plan_gemm_clblast(const GemmProblem& p, const Target& target, std::size_t config) {
+  if (p.types() != 0) return "it takes f32 alone";
   if (target.traits.simulated) return "CLBlast frees its programs when the simulator is gone";
   if (p.k == 0) return plan_gemm_plain(p, target, config);
   const bool by_rows = p.c.column == 1;

@@ -5,6 +5,7 @@
 #include "dispatch/device_defines.h"
 #include "ops/product/gemm.h"
 #include "ops/product/gpu/tiled_product.h"
+#include "ops/storage.h"
 
 namespace crisol::ops {
 
@@ -21,6 +22,7 @@ PlanOr plan_gemm_plain(const GemmProblem& p, const Target& target, std::size_t) 
   dispatch::define_fma(spec.defines, target.info);
   define_storage(spec.defines, "A_STORAGE", p.a.type);
   define_storage(spec.defines, "B_STORAGE", p.b.type);
+  define_result_type(spec.defines, p.c.type);
   const GemmPlaces at = gemm_places(p);
   const EpilogueArgs e = at.epilogue(p, at.a);
   Plan plan;

@@ -15,6 +15,7 @@
 #include "ops/product/leading_axes.h"
 #include "ops/product/with_epilogue.h"
 #include "ops/result.h"
+#include "ops/storage.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -32,7 +33,7 @@ bool is_matrix(const Tensor& x) {
 }
 
 Matrix matrix_of(const Tensor& x, runtime::BufferView first) {
-  return {first, x.strides()[x.dim() - 2], x.strides()[x.dim() - 1]};
+  return {first, x.strides()[x.dim() - 2], x.strides()[x.dim() - 1], 0, x.dtype()};
 }
 
 // Products with several batch axes. The innermost batch axis is the kernels' batch. There is one plan for each index of
@@ -85,17 +86,15 @@ ProductResult multiply(const Tensor& a, const Tensor& b, const ProductEpilogue* 
   shape.push_back(m);
   shape.push_back(n);
   if (!is_floating(a.dtype())) return {multiply_whole(a, b, shape), false};
-  // Halves are multiplied and added in f32.
-  const bool halves = a.dtype() == DType::f16;
-  Result result(op, into, shape, a.dtype(), a.device(), {&a, &b}, Result::Layout::matrix, DType::f32);
+  const bool takes_epilogue = a.dtype() == DType::f32;  // Operands of an epilogue are f32.
+  Result result(op, into, shape, a.dtype(), a.device(), {&a, &b}, Result::Layout::matrix);
   const Tensor& y = result.place();
-  if (y.numel() == 0) return {result.done(), !halves};
+  if (y.numel() == 0) return {result.done(), takes_epilogue};
 
-  const auto operand = [&](const Tensor& x) { return halves ? Contiguous(x, DType::f32) : with_unit_stride(x); };
-  const Contiguous left_operand = operand(a), right_operand = operand(b);
+  const Contiguous left_operand = with_unit_stride(a), right_operand = with_unit_stride(b);
   const Tensor &left = left_operand.layout(), &right = right_operand.layout();
   Gemm product{state_of(y), m, n, k, 1, matrix_of(left, in(left)), matrix_of(right, in(right)), matrix_of(y, out(y))};
-  product.epilogue = halves ? nullptr : f;
+  product.epilogue = takes_epilogue ? f : nullptr;
   product.copies = {&left_operand, &right_operand};
   const Shape strides[] = {leading_strides(left, batch), leading_strides(right, batch), leading_strides(y, batch)};
   Loop loop = collapse(batch, strides);
@@ -108,29 +107,30 @@ ProductResult multiply(const Tensor& a, const Tensor& b, const ProductEpilogue* 
     loop.shape[last] = 1;
   }
   const bool has_epilogue = run_batches(product, loop);
-  return {result.done(), has_epilogue && !halves};
+  return {result.done(), has_epilogue && takes_epilogue};
 }
 
 ProductResult multiply_weight(const Tensor& x, const Tensor& weight, const Tensor& bias, const ProductEpilogue* f,
                               const Tensor* into = nullptr) {
   constexpr const char* op = "linear";
-  require_dtype(op, "the input", x, DType::f32);
-  require_dtype(op, "the weight", weight, DType::f32);
+  require_storage(op, "the input", x);
+  require_dtype(op, "the weight", weight, x.dtype());
   require(x.dim() >= 1, op, "the input must have at least 1 axis");
   require(weight.dim() == 2, op, "the weight must have 2 axes, its shape is ", weight.shape());
   require_device(op, "the input", x, "the weight", weight);
   const std::int64_t k = weight.size(1), n = weight.size(0);
   require(x.size(-1) == k, op, "the input's last axis has size ", x.size(-1), ", the weight ", weight.shape(),
           " takes ", k);
-  if (bias.defined()) require_operand(op, "the input", x, "the bias", bias, {n});
+  if (bias.defined()) require_operand(op, "the input", x, "the bias", bias, {n}, x.dtype());
   Shape shape = x.shape();
   shape[shape.rank() - 1] = n;
-  Result result(op, into, shape, DType::f32, x.device(), {&x, &weight, &bias});
+  const bool takes_epilogue = x.dtype() == DType::f32;  // Operands of an epilogue are f32.
+  Result result(op, into, shape, x.dtype(), x.device(), {&x, &weight, &bias});
   const Tensor& y = result.place();
-  if (y.numel() == 0) return {result.done(), true};
+  if (y.numel() == 0) return {result.done(), takes_epilogue};
 
   const Contiguous input = is_matrix(x) ? Contiguous::as_is(x) : Contiguous(x);
-  const Contiguous row_operand = with_unit_stride(k == 0 ? empty({y.numel() / n, 0}, DType::f32, x.device())
+  const Contiguous row_operand = with_unit_stride(k == 0 ? empty({y.numel() / n, 0}, x.dtype(), x.device())
                                                          : reshape(input.layout(), {x.numel() / k, k}));
   const Contiguous column_operand = with_unit_stride(weight), shift(bias);
   const Tensor &rows = row_operand.layout(), &columns = column_operand.layout();
@@ -141,13 +141,13 @@ ProductResult multiply_weight(const Tensor& x, const Tensor& weight, const Tenso
         .k = k,
         .a = matrix_of(rows, in(rows)),
         .b = matrix_of(columns, in(columns)).transposed(),
-        .c = {out(y), n, 1},
+        .c = {out(y), n, 1, 0, x.dtype()},
         .flags = has_bias ? bias_per_column : 0,
         .bias = has_bias ? in(shift.layout()) : runtime::BufferView{nullptr, 0},
-        .epilogue = f,
+        .epilogue = takes_epilogue ? f : nullptr,
         .b_storage = columns.impl()->storage.get(),
         .copies = {&input, &row_operand, &column_operand, &shift}});
-  return {result.done(), true};
+  return {result.done(), takes_epilogue};
 }
 
 }  // namespace

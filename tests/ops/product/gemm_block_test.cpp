@@ -201,11 +201,82 @@ TEST_CASE("gemm: operands of half precision are read as they are stored") {
   problem.b.type = static_cast<std::int64_t>(DType::f16);
   CHECK(problem.key().text("matmul") == key + " types=1");
   for (const TuningCandidate& candidate : describe(ops::gemm_table, &problem, target_of(gpu(108))).candidates)
-    if (candidate.variant == "matrix_packed" || candidate.variant == "clblast")
-      CHECK(candidate.refusal == "it reads f32 alone");
+    if (candidate.variant == "clblast") CHECK(candidate.refusal == "it takes f32 alone");
   DeviceInfo cpu = gpu(8);
   cpu.type = DeviceType::cpu;
   CHECK(ops::choose_gemm(problem, target_of(cpu)).variant == "cpu_tiled");
+  problem.c.type = problem.b.type;
+  CHECK(problem.key().text("matmul") == key + " types=65537");
+}
+
+TEST_CASE("gemm: results of half precision are rounded once, after bias and epilogue") {
+  std::map<std::string, int> runs;
+  for (const std::int64_t k : {41, 1201})  // CPUs cut the second depth into blocks.
+    for (const std::int64_t m : {37, 5}) {
+      const std::int64_t n = 20;
+      const auto eighths = [](std::uint64_t seed, std::int64_t count) {
+        std::vector<double> values = testing::random_integers(seed, count, -8, 8);
+        for (double& value : values) value /= 8;
+        return values;
+      };
+      const std::vector<double> a = eighths(1, m * k), b = eighths(2, k * n), old = eighths(3, m * n),
+                                by_row = eighths(4, m), by_column = eighths(5, n);
+      const std::vector<double> sums = reference::matmul(a, {m, k}, b, {k, n}).values;
+      const Tensor left = tensor_of(a, {m, k}, DType::f16),
+                   right = tensor_of(b, {k, n}, DType::f16).transpose(0, 1).contiguous().transpose(0, 1),
+                   rows = tensor_of(by_row, {m}, DType::f16), columns = tensor_of(by_column, {n}, DType::f16);
+      ops::ProductEpilogue f;
+      f.layout.form = ops::EpilogueLayout::Form::add_relu;
+      f.layout.operand_count = 1;
+      f.layout.operands[0] = {n, 1};
+      f.operands[0] = tensor_of(old, {m, n}, DType::f16);
+      for (const int form : {0, 1, 2, 3}) {
+        std::vector<double> expected = sums;
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+          const std::size_t row = i / static_cast<std::size_t>(n), column = i % static_cast<std::size_t>(n);
+          if (form == 1) expected[i] += old[i] + by_column[column];
+          if (form == 2) expected[i] = std::max(0.0, expected[i] + by_row[row] + old[i]);
+        }
+        expected = reference::values_of(tensor_of(expected, {m, n}, DType::f16));
+        const auto check = [&](const std::string& variant, const auto& run) {
+          CAPTURE(variant);
+          CAPTURE(form);
+          CAPTURE(m);
+          CAPTURE(k);
+          const Tensor stored = form == 3 ? full({n, m}, NAN, DType::f16) : tensor_of(old, {m, n}, DType::f16);
+          const Tensor y = form == 3 ? stored.transpose(0, 1) : stored;
+          ops::Gemm product{.device = state_of(y),
+                            .m = m,
+                            .n = n,
+                            .k = k,
+                            .a = {in(left), k, 1, 0, DType::f16},
+                            .b = {in(right), 1, k, 0, DType::f16},
+                            .c = {out(y), y.strides()[0], y.strides()[1], 0, DType::f16}};
+          if (form == 1) product.flags = ops::add_to_c | ops::bias_per_column, product.bias = in(columns);
+          if (form == 2) product.flags = ops::bias_per_row, product.bias = in(rows), product.epilogue = &f;
+          if (variant == "cpu_skinny") product.b_storage = right.impl()->storage.get();
+          if (!run(product)) return;
+          ++runs[variant];
+          check_close(y, {m, n}, expected, {0});
+        };
+        for (const std::string variant : {"block", "plain", "cpu_tiled", "cpu_dot", "cpu_skinny"})
+          check(variant, [&](const ops::Gemm& product) {
+            return testing::run_variant("matmul", variant, [&] { ops::gemm(product); });
+          });
+        check("parts", [&](const ops::Gemm& product) {
+          testing::run_tiled(product, fma_engine(), fma_engine().tiles().back(), k > 1000 ? 2 : 1);
+          return true;
+        });
+      }
+    }
+  CHECK(runs["plain"] == 16);
+  CHECK(runs["block"] == 16);
+  CHECK(runs["parts"] == 16);
+  if (dispatch::target_of(state_of(zeros({1}))).takes_cpu_kernels()) {
+    CHECK(runs["cpu_tiled"] == 16);
+    CHECK(runs["cpu_dot"] == 16);
+    CHECK(runs["cpu_skinny"] == 6);
+  }
 }
 
 }  // namespace crisol

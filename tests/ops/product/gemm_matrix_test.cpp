@@ -195,6 +195,10 @@ TEST_CASE("gemm matrix: forced with packed operands") {
   testing::for_each_variant(testing::MustRun("matmul", {testing::where(is_emulated, "matrix_packed")}), [&] {
     check_close(ops::matmul(tensor_of(a, {m, k}), tensor_of(b, {k, n})), expected.shape, expected.values,
                 {2, static_cast<double>(k + 1)});
+    // Operands and results of f16 give the bits of f32, rounded once.
+    const Tensor left = tensor_of(a, {m, k}, DType::f16), right = tensor_of(b, {k, n}, DType::f16);
+    CHECK(reference::values_of(ops::matmul(left, right)) ==
+          reference::values_of(ops::matmul(left.to(DType::f32), right.to(DType::f32)).to(DType::f16)));
   });
 }
 

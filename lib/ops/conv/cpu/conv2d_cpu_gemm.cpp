@@ -6,6 +6,7 @@
 #include "ops/conv/conv2d_variants.h"
 #include "ops/product/cpu/cpu_tiles.h"
 #include "ops/product/cpu/gemm_cpu_dot.h"
+#include "ops/product/gpu/tiled_product.h"
 
 namespace crisol::ops {
 
@@ -52,44 +53,74 @@ PackSource pack_source(const GatheredProduct& p, std::int64_t type, bool forward
           .type = type};
 }
 
+kernels::GatherParameters images_of(const GatheredProduct& p) {
+  return {.image = p.src_image,
+          .plane = p.src_channel,
+          .size = p.images * p.src_image,
+          .height = number(p.height),
+          .width = number(p.width),
+          .taps = number(p.taps()),
+          .taps_w = p.taps_w,
+          .step_h = p.step_h,
+          .step_w = p.step_w,
+          .start_h = p.start_h,
+          .start_w = p.start_w,
+          .tap_h = p.tap_h,
+          .tap_w = p.tap_w};
+}
+
 Plan plan_product(const Conv2dProblem& problem, const Target& target, const GatheredProduct& p, const CpuTilePlan& cut,
                   bool forward) {
   const auto [src, weight, c] = operands<3>();
   Plan plan;
   const Place packed = derive_packed(plan, target, cpu_tile_defines(target, cut), weight.offset_by(p.weight_first),
                                      pack_source(p, problem.type, forward), cut.tile_rows);
+  const Place results = c.offset_by(p.c_first), bias = problem.bias_or(weight);
+  const std::int32_t flags = problem.has_bias != 0 ? bias_per_row : 0;
+  // Sums of f32 of the whole depth, one matrix for each group.
+  const bool as_part = !holds_sums({.row = 1, .column = 1, .type = problem.type}, p.depth(), cut.block_k);
+  const Place to = as_part ? plan.workspace(4 * static_cast<std::uint64_t>(p.groups * p.m * p.n())) : results;
+  kernels::ColumnParameters places = p.places();
+  if (as_part) places.to_image = p.pixels(), places.to_row = number(p.columns), places.to_column = 1;
   add_cpu_tiles(plan, target, cut,
                 {.packed = packed,
                  .b = src,
-                 .c = c.offset_by(p.c_first),
-                 .bias = problem.bias_or(weight),
+                 .c = to,
+                 .bias = bias,
                  .b_type = problem.type,
+                 .c_type = as_part ? 0 : problem.type,
                  .m = p.m,
                  .n = p.n(),
                  .k = p.depth(),
                  .batch = p.groups,
                  .a = {cut.packed_size(p.m, p.depth(), 1), 0},
                  .b_batch = p.src_group,
-                 .c_batch = p.c_group,
+                 .c_batch = as_part ? p.m * p.n() : p.c_group,
                  .bias_batch = forward ? p.m : 0,
-                 .c_row = p.c_row,
-                 .flags = gathered | (problem.has_bias != 0 ? bias_per_row : 0),
-                 .epilogue = problem.epilogue,
-                 .args = problem.epilogue_args(packed),
-                 .images = {.image = p.src_image,
-                            .plane = p.src_channel,
-                            .size = p.images * p.src_image,
-                            .height = number(p.height),
-                            .width = number(p.width),
-                            .taps = number(p.taps()),
-                            .taps_w = p.taps_w,
-                            .step_h = p.step_h,
-                            .step_w = p.step_w,
-                            .start_h = p.start_h,
-                            .start_w = p.start_w,
-                            .tap_h = p.tap_h,
-                            .tap_w = p.tap_w},
-                 .places = p.places()});
+                 .c_row = as_part ? p.n() : p.c_row,
+                 .flags = gathered | (as_part ? 0 : flags),
+                 .epilogue = as_part ? EpilogueLayout() : problem.epilogue,
+                 .args = as_part ? no_epilogue(packed) : problem.epilogue_args(packed),
+                 .images = images_of(p),
+                 .places = places});
+  if (as_part)
+    add_parts_sum(plan, target,
+                  {.parts = to,
+                   .c = results,
+                   .bias = bias,
+                   .m = p.m,
+                   .n = p.n(),
+                   .batch = p.groups,
+                   .c_batch = p.c_group,
+                   .c_row = p.c_row,
+                   .c_column = 1,
+                   .c_type = problem.type,
+                   .split_k = 1,
+                   .bias_batch = number(forward ? p.m : 0),
+                   .flags = problem.flags(),
+                   .epilogue = problem.epilogue,
+                   .args = problem.epilogue_args(packed),
+                   .columns = p.places()});
   return plan;
 }
 
@@ -166,7 +197,7 @@ PlanOr plan_cpu_rows(const Conv2dProblem& p, const Target& target, std::size_t) 
   GemmProblem product = inner_product(p, m, n, k, s.groups);
   product.a = {0, 0, m * s.pixels(), 0, p.type};
   product.b = {0, 0, s.group_channels() * s.plane(), 0, p.type};
-  product.c = {n, 1, m * n};
+  product.c = {n, 1, m * n, 0, p.type};
   Plan plan;
   add_dot(plan, target, *cut,
           {.problem = product,

@@ -113,8 +113,8 @@ void add_gathered(Plan& plan, const Target& target, const Conv2dProblem& problem
   multiply.defines.add({"CHANNEL_VECTOR", p.channel_vector()});
   define_storage(multiply.defines, "SRC_STORAGE", problem.type);
   const int stored = is_split ? (is_multiple(p.n()) ? 4 : 1) : vectors;
-  define_result(multiply, target, is_split ? EpilogueLayout{} : problem.epilogue,
-                std::min(engine.result_run(), stored));
+  define_result(multiply, target, is_split ? EpilogueLayout{} : problem.epilogue, std::min(engine.result_run(), stored),
+                is_split ? 0 : problem.type);
   // The sums of each part of the depth go to matrices without gaps between images.
   plan.add(multiply, range_of(engine, cut), a, src, sums, bias, table, e,
            kernels::ProductParameters{p.m, p.n(), depth, cut.part_depth, split_k, is_split ? 0 : problem.flags()},
@@ -136,6 +136,7 @@ void add_gathered(Plan& plan, const Target& target, const Conv2dProblem& problem
                  .c_batch = p.c_group,
                  .c_row = p.c_row,
                  .c_column = 1,
+                 .c_type = problem.type,
                  .split_k = split_k,
                  .bias_batch = number(p.m),
                  .flags = problem.flags(),

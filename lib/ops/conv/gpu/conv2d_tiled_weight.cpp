@@ -55,7 +55,7 @@ void add_product(Plan& plan, const Target& target, const Conv2dProblem& p, const
   runtime::KernelSpec spec{"conv/gpu/conv2d_tiled_weight.cl", "conv2d_tiled_weight"};
   with.engine.define(spec, cut.tile, target);
   define_storage(spec.defines, "SRC_STORAGE", p.type);
-  define_result(spec, target, {}, std::min(with.engine.result_run(), vectors));
+  define_result(spec, target, {}, std::min(with.engine.result_run(), vectors), is_split ? 0 : p.type);
   plan.add(spec, range_of(with.engine, cut), dy, x, c, table, e,
            kernels::ProductParameters{m, n, s.images * s.pixels(), cut.part_depth, cut.split_k, 0},
            kernels::PixelsParameters{
@@ -73,6 +73,7 @@ void add_product(Plan& plan, const Target& target, const Conv2dProblem& p, const
                  .c_batch = m * n,
                  .c_row = n,
                  .c_column = 1,
+                 .c_type = p.type,
                  .split_k = cut.split_k,
                  .args = e,
                  .vectors = vectors});

@@ -207,6 +207,7 @@ void add_cpu_tiles(Plan& plan, const Target& target, const CpuTilePlan& tiles, c
   runtime::KernelSpec spec{"product/cpu/gemm_cpu_tiled.cl", "gemm_multiply", cpu_tile_defines(target, tiles),
                            epilogue_prelude(p.epilogue)};
   define_elements(spec.defines, p.b_type);
+  define_result_type(spec.defines, p.c_type);
   plan.add(spec, {{tiles.items}, {1}}, p.packed, p.b, p.c, p.bias, scratch, e,
            kernels::CpuProductParameters{.m = p.m,
                                          .n = p.n,

@@ -77,6 +77,7 @@ dispatch::Place derive_packed(dispatch::Plan& plan, const dispatch::Target& targ
 struct CpuTileProduct {
   dispatch::Place packed, b, c, bias;
   std::int64_t b_type = 0;  ///< The DType of B's elements. Packed elements are f32.
+  std::int64_t c_type = 0;  ///< The DType of C. It is f32 if the depth is more than a block.
   std::int64_t m, n, k, batch;
   kernels::MatrixParameters a;  ///< Its leading dimension is read only if the flags have a_rows.
   std::int64_t b_batch, c_batch, bias_batch, c_row, b_row = 0, b_column = 0;

@@ -16,6 +16,10 @@ using namespace dispatch;
 
 namespace {
 
+// 24 of 32 registers, or 12 of 16, are accumulators.
+std::int32_t rows_of_dot(const Target& target) { return target.cpu_vector_width() == 16 ? 8 : 4; }
+constexpr std::int32_t columns_of_dot = 3;
+
 // An odd number, so that the distance between panels is not a power of two.
 constexpr std::int64_t vectors_of_block = 55;
 constexpr std::int64_t rows_of_block = 208;  // Rows of A and B take 730 KB, and fit into a usual L2 cache.
@@ -42,8 +46,8 @@ std::optional<DotPlan> plan_dot(const Target& target, std::int64_t m, std::int64
   if (m > max_cpu_size || n > max_cpu_size || batch > max_cpu_size) return std::nullopt;
   DotPlan plan{};
   plan.vector_width = target.cpu_vector_width();
-  plan.tile_m = plan.vector_width == 16 ? 8 : 4;  // 24 of 32 registers, or 12 of 16, are accumulators.
-  plan.tile_n = 3;
+  plan.tile_m = rows_of_dot(target);
+  plan.tile_n = columns_of_dot;
   plan.block_k = static_cast<std::int32_t>(vectors_of_block * 16);
   const std::int64_t tiles_m = ceil_div(m, plan.tile_m);
   const std::int64_t tiles_n = ceil_div(n, plan.tile_n);
@@ -86,39 +90,39 @@ std::optional<DotPlan> plan_dot(const Target& target, std::int64_t m, std::int64
 
 namespace {
 
-runtime::KernelSpec spec_of(const DotPlan& cut, const Target& target, const char* entry, const EpilogueLayout& f,
-                            std::int64_t type = 0) {
-  runtime::Defines defines{{"VW", cut.vector_width}, {"DOT_M", cut.tile_m}, {"DOT_N", cut.tile_n}};
+runtime::KernelSpec spec_of(const Target& target, const char* entry, const EpilogueLayout& f, std::int64_t type,
+                            std::int64_t c_type) {
+  runtime::Defines defines{
+      {"VW", target.cpu_vector_width()}, {"DOT_M", rows_of_dot(target)}, {"DOT_N", columns_of_dot}};
   dispatch::define_fma(defines, target.info);
   define_elements(defines, type);
+  define_result_type(defines, c_type);
   return {"product/cpu/gemm_cpu_dot.cl", entry, defines, epilogue_prelude(f)};
-}
-
-void add_sum(Plan& plan, const Target& target, const DotPlan& cut, const DotProduct& product, Place parts) {
-  const GemmProblem& p = product.problem;
-  const GemmPlaces& at = product.at;
-  const std::int64_t units = p.batch * p.m * ceil_div(p.n, cut.vector_width);
-  const std::int64_t iterations = cut.vector_width * (cut.split_k + 2);
-  const EpilogueArgs e = at.epilogue(p, parts);
-  plan.add(
-      spec_of(cut, target, "gemm_dot_parts", p.epilogue), persistent_range(target, units, iterations), parts, at.c,
-      at.bias, e,
-      kernels::PartsParameters{p.m, p.n, p.batch, p.c.batch, p.c.row, p.c.column, 0, cut.split_k, p.kernel_flags(), 0});
 }
 
 }  // namespace
 
+void add_dot_parts(Plan& plan, const Target& target, const GemmProblem& p, const GemmPlaces& at, Place parts,
+                   std::int32_t splits) {
+  const std::int64_t width = target.cpu_vector_width();
+  const EpilogueArgs e = at.epilogue(p, parts);
+  plan.add(spec_of(target, "gemm_dot_parts", p.epilogue, 0, p.c.type),
+           persistent_range(target, p.batch * p.m * ceil_div(p.n, width), width * (splits + 2)), parts, at.c, at.bias,
+           e,
+           kernels::PartsParameters{p.m, p.n, p.batch, p.c.batch, p.c.row, p.c.column, 0, splits, p.kernel_flags(), 0});
+}
+
 void add_dot(Plan& plan, const Target& target, const DotPlan& cut, const DotProduct& product) {
   const GemmProblem& p = product.problem;
   const GemmPlaces& at = product.at;
-  const bool is_split = cut.split_k > 1;
+  const bool is_split = cut.split_k > 1 || !holds_sums(p.c, p.k, cut.block_k);
   const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(cut.items * cut.slice));
   const Place to = is_split ? plan.workspace(4 * static_cast<std::uint64_t>(cut.split_k * p.batch * p.m * p.n)) : at.c;
   const MatrixLayout c = is_split ? MatrixLayout{p.n, 1, p.m * p.n} : p.c;
   const EpilogueArgs e = is_split ? no_epilogue(at.a) : at.epilogue(p, at.a);
   const std::int32_t flags = product.flags | (is_split ? 0 : p.kernel_flags());
-  plan.add(spec_of(cut, target, "gemm_dot", p.epilogue, p.a.type), {{cut.items}, {1}}, at.a, at.b, to, at.bias, scratch,
-           e,
+  plan.add(spec_of(target, "gemm_dot", p.epilogue, p.a.type, is_split ? 0 : p.c.type), {{cut.items}, {1}}, at.a, at.b,
+           to, at.bias, scratch, e,
            kernels::CpuProductParameters{.m = p.m,
                                          .n = p.n,
                                          .k = p.k,
@@ -133,7 +137,7 @@ void add_dot(Plan& plan, const Target& target, const DotPlan& cut, const DotProd
            kernels::MatrixParameters{p.a.batch, p.a.row}, kernels::MatrixParameters{p.b.batch, p.b.column},
            kernels::ResultParameters{c.batch, c.row, c.column, p.batch * p.m * p.n}, product.images_a, product.images_b,
            product.pixels);
-  if (is_split) add_sum(plan, target, cut, product, to);
+  if (is_split) add_dot_parts(plan, target, p, at, to, cut.split_k);
 }
 
 namespace {

@@ -35,6 +35,14 @@ struct DotProduct {
   kernels::GatherParameters images_a{}, images_b{};
   kernels::ColumnParameters pixels{};
 };
+/// Adds the sum of the parts to a plan: C = f(the sums of `splits` parts, added in order (+ C) (+ bias)).
+void add_dot_parts(dispatch::Plan& plan, const dispatch::Target& target, const GemmProblem& p, const GemmPlaces& at,
+                   dispatch::Place parts, std::int32_t splits);
+/// Whether C can hold the sums of a block of the depth, to which the sums of the next blocks are added. Otherwise f32
+/// sums go to a workspace, as one part.
+inline bool holds_sums(const MatrixLayout& c, std::int64_t depth, std::int64_t block) {
+  return c.type == 0 || depth <= block;
+}
 /// Adds the launches to a plan, with scratch memory and the sum of the parts.
 void add_dot(dispatch::Plan& plan, const dispatch::Target& target, const DotPlan& cut, const DotProduct& product);
 

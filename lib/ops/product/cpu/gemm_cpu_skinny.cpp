@@ -55,6 +55,7 @@ PlanOr plan_gemm_cpu_skinny(const GemmProblem& p, const Target& target, std::siz
   const EpilogueArgs e = at.epilogue(p, at.a);
   runtime::KernelSpec spec{"product/cpu/gemm_cpu_skinny.cl", "gemm_skinny", defines, epilogue_prelude(p.epilogue)};
   define_elements(spec.defines, p.a.type);
+  define_result_type(spec.defines, p.c.type);
   plan.add(spec, persistent_range(target, vectors_of(p, target), iterations_of_unit(p, target)), at.a, packed, at.c,
            at.bias, e, p.whole(), p.a.parameters(), kernels::ResultParameters{p.c.batch, p.c.row, p.c.column, 0});
   return plan;

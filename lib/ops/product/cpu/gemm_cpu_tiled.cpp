@@ -83,14 +83,18 @@ Plan plan_of(const GemmProblem& p, const GemmPlaces& at, const Target& target, c
   const Place b = !choice.b_packed     ? at.b
                   : p.b_is_weight != 0 ? derive_packed(plan, target, defines, at.b, *b_source(p), tiles.tile_columns())
                                        : add_packed(plan, target, defines, at.b, *b_source(p), tiles.tile_columns());
+  const bool as_part = !holds_sums(p.c, p.k, tiles.block_k);
+  const Place c = as_part ? plan.workspace(4 * static_cast<std::uint64_t>(p.batch * p.m * p.n)) : at.c;
+  const MatrixLayout to = as_part ? MatrixLayout{p.n, 1, p.m * p.n} : p.c;
   const std::int64_t columns_batch =
       p.b.batch == 0 ? 0 : ceil_div(p.n, tiles.tile_columns()) * tiles.tile_columns() * p.k;
   add_cpu_tiles(plan, target, tiles,
                 {.packed = a,
                  .b = b,
-                 .c = at.c,
+                 .c = c,
                  .bias = at.bias,
                  .b_type = choice.b_packed ? 0 : p.b.type,
+                 .c_type = to.type,
                  .m = p.m,
                  .n = p.n,
                  .k = p.k,
@@ -100,14 +104,15 @@ Plan plan_of(const GemmProblem& p, const GemmPlaces& at, const Target& target, c
                                     : tiles.packed_size(p.m, p.k, 1),
                        p.a.row},
                  .b_batch = choice.b_packed ? columns_batch : p.b.batch,
-                 .c_batch = p.c.batch,
+                 .c_batch = to.batch,
                  .bias_batch = 0,
-                 .c_row = p.c.row,
+                 .c_row = to.row,
                  .b_row = p.b.row,
                  .b_column = p.b.column,
-                 .flags = p.gemm_flags() | (choice.b_packed ? b_packed : 0) | (rows ? a_rows : 0),
-                 .epilogue = p.epilogue,
-                 .args = at.epilogue(p, a)});
+                 .flags = (as_part ? 0 : p.gemm_flags()) | (choice.b_packed ? b_packed : 0) | (rows ? a_rows : 0),
+                 .epilogue = as_part ? EpilogueLayout() : p.epilogue,
+                 .args = as_part ? no_epilogue(a) : at.epilogue(p, a)});
+  if (as_part) add_dot_parts(plan, target, p, at, c, 1);
   return plan;
 }
 

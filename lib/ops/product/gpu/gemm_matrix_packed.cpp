@@ -44,7 +44,7 @@ runtime::KernelSpec spec_of(const GemmProblem& p, const Target& target, const Ti
 struct Packing {
   Place from;
   OperandLayout layout;
-  std::int64_t rows;
+  std::int64_t rows, type;
 };
 
 // Calls add(spec, range, arguments…) for the launch that packs an operand.
@@ -56,6 +56,7 @@ void pack(const Target& target, const GemmProblem& p, const TileShape& tile, con
   const OperandLayout& layout = of.layout;
   spec.defines.add({"ALONG_K", layout.along_depth ? 1 : 0});
   spec.defines.add({"VEC", layout.vectors ? 4 : 1});
+  define_storage(spec.defines, "STORAGE", of.type);
   if (target.takes_cpu_kernels()) spec.defines.add({"ROLLED", 1});
   const std::int64_t groups = slices_of(p) * packed_rows / tile.rows;
   add(spec, runtime::NdRange{{groups * lanes, tile.parts()}, {lanes, tile.parts()}}, of.from, packed,
@@ -77,7 +78,7 @@ Place derive_packing(Plan& plan, const Target& target, const GemmProblem& p, con
   static constexpr char kind[] = "gemm_matrix_pack";
   const DerivedKey key{
       kind,
-      {of.rows, p.k, of.layout.along_depth, of.layout.leading_dimension, tile.rows,
+      {of.rows, p.k, of.layout.along_depth, of.layout.leading_dimension, tile.rows, of.type,
        static_cast<std::int64_t>(target.unit(p.precision()).kind), static_cast<std::int64_t>(p.precision())}};
   const Place packed = plan.derive(of.from, key, packed_bytes(p, tile, of.rows));
   pack(target, p, tile, of, packed, [&](const auto&... args) { plan.add_to_derived(packed, args...); });
@@ -92,13 +93,13 @@ Plan packed_product(const GemmProblem& problem, const Target& target, const Tile
   const GemmPlaces& at = product.at;
   const MatrixUnitFacts& unit = facts_of(target.unit(p.precision()).kind);
   Plan plan;
-  const Packing of_b{at.b, product.b(), p.n};
-  const Place a = add_packing(plan, target, p, tile, {at.a, product.a(), p.m});
+  const Packing of_b{at.b, product.b(), p.n, p.b.type};
+  const Place a = add_packing(plan, target, p, tile, {at.a, product.a(), p.m, p.a.type});
   const Place b =
       p.b_is_weight != 0 ? derive_packing(plan, target, p, tile, of_b) : add_packing(plan, target, p, tile, of_b);
   runtime::KernelSpec spec = spec_of(p, target, tile, "product/gpu/gemm_matrix_packed.cl", "gemm_matrix_packed");
   spec.defines.add({"STAGES", stages_of(unit.kind)});
-  define_result(spec, target, p.epilogue, std::min(unit.run, product.result_vectors()));
+  define_result(spec, target, p.epilogue, std::min(unit.run, product.result_vectors()), p.c.type);
   const EpilogueArgs e = at.epilogue(p, at.a);
   plan.add(spec, {{tiles_of(p, tile) * unit.lanes, tile.parts()}, {unit.lanes, tile.parts()}}, a, b, at.c, at.bias, e,
            p.whole(), padded(p.m, tile), padded(p.n, tile), p.c.row, static_cast<std::int32_t>(slices_of(p)));

@@ -99,7 +99,7 @@ void add_tiled_product(Plan& plan, const Target& target, const Engine& engine, c
   define_storage(spec.defines, "A_STORAGE", p.a.type);
   define_storage(spec.defines, "B_STORAGE", p.b.type);
   define_result(spec, target, is_split ? EpilogueLayout() : p.epilogue,
-                std::min(engine.result_run(), is_split ? part_vectors(p) : stored));
+                std::min(engine.result_run(), is_split ? part_vectors(p) : stored), is_split ? 0 : p.c.type);
 
   const EpilogueArgs e = at.epilogue(p, at.a);
   const std::int32_t flags = p.gemm_flags() | epilogue_flags(p.epilogue);
@@ -121,6 +121,7 @@ void add_tiled_product(Plan& plan, const Target& target, const Engine& engine, c
                  .c_batch = p.c.batch,
                  .c_row = p.c.row,
                  .c_column = p.c.column,
+                 .c_type = p.c.type,
                  .split_k = cut.split_k,
                  .flags = flags,
                  .epilogue = p.epilogue,

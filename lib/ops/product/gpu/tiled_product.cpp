@@ -5,6 +5,7 @@
 
 #include "base/ceil_div.h"
 #include "dispatch/device_defines.h"
+#include "ops/storage.h"
 
 namespace crisol::ops {
 
@@ -87,15 +88,17 @@ void define_storage(runtime::Defines& defines, const char* name, std::int64_t ty
   if (static_cast<DType>(type) != DType::f32) defines.add({name, storages[type]});
 }
 
-void define_result(runtime::KernelSpec& spec, const Target& target, const EpilogueLayout& epilogue, int vectors) {
+void define_result(runtime::KernelSpec& spec, const Target& target, const EpilogueLayout& epilogue, int vectors,
+                   std::int64_t type) {
   spec.prelude = epilogue_prelude(epilogue);
   spec.defines.add({"VEC_C", vectors});
+  define_result_type(spec.defines, type);
   define_device(spec.defines, target);
 }
 
 void add_parts_sum(Plan& plan, const Target& target, const PartsSum& s) {
   runtime::KernelSpec spec{"product/gpu/gemm_parts.cl", "gemm_parts"};
-  define_result(spec, target, s.epilogue, s.vectors);
+  define_result(spec, target, s.epilogue, s.vectors, s.c_type);
   plan.add(
       spec, target.flat_range(s.m * s.n * s.batch / s.vectors), s.parts, s.c, s.bias, s.args,
       kernels::PartsParameters{s.m, s.n, s.batch, s.c_batch, s.c_row, s.c_column, s.bias_batch, s.split_k, s.flags, 0},

@@ -116,10 +116,10 @@ runtime::NdRange range_of(const Engine& engine, const TilePlan& plan);
 
 /// Adds the defines NO_FMA and ROLLED, which product/gpu/engines/fma_engine.h reads, for this device.
 void define_device(runtime::Defines& defines, const dispatch::Target& target);
-/// Adds the defines of kernels that store results (cl_kernels/product/target.h): the epilogue, VEC_C, and the defines
-/// of define_device().
+/// Adds the defines of kernels that store results of a DType (cl_kernels/product/target.h): the epilogue, VEC_C, and
+/// the defines of define_device().
 void define_result(runtime::KernelSpec& spec, const dispatch::Target& target, const EpilogueLayout& epilogue,
-                   int vectors);
+                   int vectors, std::int64_t type = 0);
 
 /// Tells a kernel how an operand is stored (cl_kernels/product/gpu/storage.h) if it is not f32. `type` is a DType.
 void define_storage(runtime::Defines& defines, const char* name, std::int64_t type);
@@ -129,6 +129,7 @@ struct PartsSum {
   dispatch::Place parts, c, bias;
   std::int64_t m, n, batch;
   std::int64_t c_batch, c_row, c_column;
+  std::int64_t c_type = 0;  ///< The DType of C.
   int split_k;
   std::int32_t bias_batch = 0;  ///< The distance between the biases of products.
   std::int32_t flags = 0;
