@@ -11,9 +11,10 @@ namespace crisol {
 
 /// A part of a graph: a tensor, its place in the graph, or an op. The object does not own the part.
 struct GraphPart {
+  /// What a part is.
   enum class Kind : std::uint8_t { tensor, place, op };
-  Kind kind = Kind::tensor;
-  std::weak_ptr<const void> part;
+  Kind kind = Kind::tensor;        ///< Tells what `part` points to.
+  std::weak_ptr<const void> part;  ///< The part; expired once its last owner is gone.
 };
 
 /// Gets the functions that a part keeps, and the parts that it owns together with others.
