@@ -5,11 +5,11 @@
 //   dweight = sum over rows of dy x^,  dbias = sum over rows of dy
 //
 // The sums over rows go down columns, in parts of `part_rows` rows. Partial results are [part][2][n]. One work-item for
-// each column adds the parts. On CPUs, layer_norm_backward also computes the partial results, so that dy and x are
-// read from memory once. On other devices, layer_norm_columns computes them, with one work-item for each column of a
-// part.
+// each column adds the parts. With WITH_COLUMNS, layer_norm_backward also computes the partial results, so that dy and x
+// are read from memory once. Otherwise layer_norm_columns computes them, with one work-item for each column of a part.
 #include "norm/parameters.h"
 #include "rowwise/rows.h"
+#define WITH_COLUMNS (VW > 1 && !ROW_LANES)
 
 // `affine` holds AffineFlags.
 EACH_ROW_KERNEL void layer_norm_forward(__global const STORED* restrict x, ulong x_offset, __global const float* weight,
@@ -21,36 +21,38 @@ EACH_ROW_KERNEL void layer_norm_forward(__global const STORED* restrict x, ulong
   weight += weight_offset;
   bias += bias_offset;
   EACH_ROW(row, rows) {
+    const int live = live_rows(row, rows, 1);
     __global const STORED* from = x + x_offset + row * n;
     __global STORED* to = y + y_offset + row * n;
     rowv v[BLOCK];
+    KEPT_CHUNKS(kept)
 #define ADD(count) ADD_BLOCK(sum, v, count)
 
     RowSum sum = EMPTY_SUM;
-#define READ(k, c, whole) v[k] = load_chunk(from, c, n, 1, 0.0f, whole);
+#define READ(k, c, whole) v[k] = load_first(kept, from, c, n, 1, 0.0f, whole);
     EACH_CHUNK(n, READ, ADD)
-    const float m = total_of(sum) / n;
+    const rowf m = total_of(sum) / n;
 
     sum.total = sum.lost = 0.0f;
-#define SQUARE(k, c, whole)                                      \
-  {                                                              \
-    const rowv d = load_chunk(from, c, n, 1, m, whole) - m;      \
-    v[k] = d * d;                                                \
+#define SQUARE(k, c, whole)                                       \
+  {                                                               \
+    const rowv d = load_again(kept, from, c, n, 1, m, whole) - m; \
+    v[k] = d * d;                                                 \
   }
     EACH_CHUNK(n, SQUARE, ADD)
-    const float inverse = 1.0f / sqrt(total_of(sum) / n + epsilon);
+    const rowf inverse = 1.0f / sqrt(total_of(sum) / n + epsilon);
 
-#define WRITE(k, c, whole)                                                      \
-  {                                                                             \
-    rowv y_ = (load_chunk(from, c, n, 1, 0.0f, whole) - m) * inverse;           \
-    if (affine & AFFINE_WEIGHT) y_ *= load_floats(weight, c, n, 1, 0.0f, whole); \
-    if (affine & AFFINE_BIAS) y_ += load_floats(bias, c, n, 1, 0.0f, whole);     \
-    store_chunk(y_, to, c, n, 1, whole);                                        \
+#define WRITE(k, c, whole)                                                  \
+  {                                                                         \
+    rowv y_ = (load_again(kept, from, c, n, 1, 0.0f, whole) - m) * inverse; \
+    if (affine & AFFINE_WEIGHT) y_ *= load_shared(weight, c, n, whole);     \
+    if (affine & AFFINE_BIAS) y_ += load_shared(bias, c, n, whole);         \
+    store_chunk(y_, to, c, n, 1, whole);                                    \
   }
     EACH_CHUNK(n, WRITE, NOTHING)
     if (LANE_ID == 0) {
-      mean[mean_offset + row] = m;
-      rstd[rstd_offset + row] = inverse;
+      store_each(m, mean + mean_offset + row, live);
+      store_each(inverse, rstd + rstd_offset + row, live);
     }
   }
 }
@@ -67,7 +69,7 @@ INLINE void add_to_columns(const rowv g, const rowv x_hat, __global float* produ
   store_floats(sum, sums, c, n, 1, whole);
 }
 
-// An item takes a part on CPUs, and a row on other devices. `columns` says whether this kernel computes `partial`.
+// An item takes a part with WITH_COLUMNS. `columns` says whether this kernel then computes `partial`.
 EACH_ROW_KERNEL void layer_norm_backward(
     __global const STORED* restrict dy, ulong dy_offset, __global const STORED* restrict x, ulong x_offset,
     __global const float* weight, ulong weight_offset, __global const float* restrict mean, ulong mean_offset,
@@ -75,7 +77,7 @@ EACH_ROW_KERNEL void layer_norm_backward(
     __global float* partial, ulong partial_offset, long rows, long n, long part_rows, int affine, int columns) {
   ROW_SCRATCH;
   weight += weight_offset;
-#if VW > 1
+#if WITH_COLUMNS
   EACH_ROW(part, (rows + part_rows - 1) / part_rows)
   for (long row = part * part_rows; row < min((part + 1) * part_rows, rows); ++row) {
     __global float* products = partial + partial_offset + 2 * part * n;
@@ -86,41 +88,44 @@ EACH_ROW_KERNEL void layer_norm_backward(
     __global const STORED* g = dy + dy_offset + row * n;
     __global const STORED* from = x + x_offset + row * n;
     __global STORED* to = dx + dx_offset + row * n;
-    const float m = mean[mean_offset + row];
-    const float inverse = rstd[rstd_offset + row];
+    const int live = live_rows(row, rows, 1);
+    const rowf m = load_each(mean + mean_offset + row, live);
+    const rowf inverse = load_each(rstd + rstd_offset + row, live);
     rowv v[BLOCK], w[BLOCK];
+    KEPT_CHUNKS(gradients)
+    KEPT_CHUNKS(inputs)
     RowSum sum = EMPTY_SUM, products_sum = EMPTY_SUM;
-#define TERMS(k, c, whole)                                                      \
-  v[k] = load_chunk(g, c, n, 1, 0.0f, whole);                                   \
-  if (affine & AFFINE_WEIGHT) v[k] *= load_floats(weight, c, n, 1, 0.0f, whole); \
-  w[k] = v[k] * (load_chunk(from, c, n, 1, m, whole) - m);
+#define TERMS(k, c, whole)                                              \
+  v[k] = load_first(gradients, g, c, n, 1, 0.0f, whole);                \
+  if (affine & AFFINE_WEIGHT) v[k] *= load_shared(weight, c, n, whole); \
+  w[k] = v[k] * (load_first(inputs, from, c, n, 1, m, whole) - m);
 #define ADD_TERMS(count)      \
   ADD_BLOCK(sum, v, count)    \
   ADD_BLOCK(products_sum, w, count)
     EACH_CHUNK(n, TERMS, ADD_TERMS)
-    const float level = total_of(sum) / n;
-    const float slope = total_of(products_sum) * inverse / n;
+    const rowf level = total_of(sum) / n;
+    const rowf slope = total_of(products_sum) * inverse / n;
 
-#if VW > 1
+#if WITH_COLUMNS
 #define ADD_TO_COLUMNS(c, whole) \
   if (columns) add_to_columns(g_, x_hat, products, products + n, c, n, first, whole);
 #else
 #define ADD_TO_COLUMNS(c, whole)
 #endif
-#define WRITE_GRADIENT(k, c, whole)                                              \
-  {                                                                              \
-    const rowv g_ = load_chunk(g, c, n, 1, 0.0f, whole);                         \
-    const rowv x_hat = (load_chunk(from, c, n, 1, 0.0f, whole) - m) * inverse;   \
-    rowv dx_ = g_;                                                               \
-    if (affine & AFFINE_WEIGHT) dx_ *= load_floats(weight, c, n, 1, 0.0f, whole); \
-    store_chunk((dx_ - level - x_hat * slope) * inverse, to, c, n, 1, whole);    \
-    ADD_TO_COLUMNS(c, whole)                                                     \
+#define WRITE_GRADIENT(k, c, whole)                                                    \
+  {                                                                                    \
+    const rowv g_ = load_again(gradients, g, c, n, 1, 0.0f, whole);                    \
+    const rowv x_hat = (load_again(inputs, from, c, n, 1, 0.0f, whole) - m) * inverse; \
+    rowv dx_ = g_;                                                                     \
+    if (affine & AFFINE_WEIGHT) dx_ *= load_shared(weight, c, n, whole);               \
+    store_chunk((dx_ - level - x_hat * slope) * inverse, to, c, n, 1, whole);          \
+    ADD_TO_COLUMNS(c, whole)                                                           \
   }
     EACH_CHUNK(n, WRITE_GRADIENT, NOTHING)
   }
 }
 
-#if VW == 1
+#if !WITH_COLUMNS
 ROW_KERNEL void layer_norm_columns(__global const STORED* restrict dy, ulong dy_offset,
                                  __global const STORED* restrict x, ulong x_offset,
                                  __global const float* restrict mean, ulong mean_offset,

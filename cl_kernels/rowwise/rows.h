@@ -1,6 +1,7 @@
 // Rows of numbers. A group of GROUP work-items with VW lanes each works on one row.
 //
 //   CPU              GROUP 1, VW 4 to 16: a work-item takes several rows of at least VW elements, one after the other
+//   CPU, other rows  GROUP 1, ROW_LANES 1: each lane of a work-item's vectors has a row of its own
 //   GPU, long rows   GROUP 128, VW 1: a tree in local memory
 //   otherwise        GROUP 1, VW 1: short rows, or rows whose elements are not neighbours
 //
@@ -8,12 +9,18 @@
 // LANE_ID. If VW does not divide n, the last chunk is the last VW elements of the row. Its first lanes then belong to
 // the chunk before. load_chunk replaces these lanes by a fill value, and store_chunk leaves them out.
 //
+// With ROW_LANES, a group works on VW rows at once (row_lanes.h). So a number for each row at work is a rowf: a vector
+// with ROW_LANES, else a float. live_rows() is the number of rows at work.
+//
 // The elements of a row are of STORED. Kernels compute with floats, and keep statistics and parameters as floats.
 #ifndef VW
 #define VW 16
 #endif
 #ifndef GROUP
 #define GROUP 1
+#endif
+#ifndef ROW_LANES
+#define ROW_LANES 0
 #endif
 
 // A file is included only once. So a file that both branches include comes before the condition.
@@ -52,9 +59,30 @@ EXP_OF_NEGATIVE(exp_below, floatv, intv)
 #define SKIP_ITEMS_FROM(rows) \
   if (GROUP == 1 && ROW_ID >= (rows)) return
 
-// Comes before a block, and runs it for each row of a group.
-#if VW > 1
+#if GROUP > 1
+#define LANE_ID ((long)get_local_id(0))
+#else
+#define LANE_ID 0L
+#endif
+
+#define EACH_OF(k, n) _Pragma("unroll") for (int k = 0; k < n; ++k)
+#define BLOCK 8
+#define NOTHING(count)
 #define ITEM_BEGIN(units, i) ((units) * (i) / (long)get_global_size(0))
+#if ROW_LANES
+#define rowf floatv
+#define rowi intv
+#define ROWS_AT_ONCE VW
+#include "rowwise/row_lanes.h"
+#else
+#define rowf float
+#define rowi int
+#define ROWS_AT_ONCE 1
+#define live_rows(row, rows, inner) 1
+
+// Comes before a block, and runs it for each row of a group. The elements of a row are `inner` apart.
+#define EACH_ROW_BESIDE(row, rows, inner) EACH_ROW(row, rows)
+#if VW > 1
 #define EACH_ROW(row, rows)                                                                                    \
   for (long row = ITEM_BEGIN(rows, (long)get_global_id(0)), row##_end = ITEM_BEGIN(rows, (long)get_global_id(0) + 1); \
        row < row##_end; ++row)
@@ -66,17 +94,9 @@ EXP_OF_NEGATIVE(exp_below, floatv, intv)
 #define EACH_ROW(row, rows) const long row = ROW_ID;
 #endif
 
-#if GROUP > 1
-#define LANE_ID ((long)get_local_id(0))
-#else
-#define LANE_ID 0L
-#endif
-
-#define EACH_OF(k, n) _Pragma("unroll") for (int k = 0; k < n; ++k)
 // Goes through a row in blocks of BLOCK chunks or of one chunk. STEP(k, c, whole) must process chunk c as number k of a
 // block. `whole` is a constant. It is false for a last chunk that overlaps the chunk before. After STEP, DONE(count)
-// processes the block.
-#define BLOCK 8
+// processes the block. With ROW_LANES, `whole` is the variable `live` of the kernel.
 #define EACH_CHUNK(n, STEP, DONE)                                              \
   {                                                                            \
     const long whole_ = (n) / VW;                                              \
@@ -94,7 +114,6 @@ EXP_OF_NEGATIVE(exp_below, floatv, intv)
       DONE(1)                                                                  \
     }                                                                          \
   }
-#define NOTHING(count)
 
 // v, but with `fill` in the lanes of a last chunk that belong to the chunk before.
 INLINE rowv only_new(const rowv v, const long chunk, const long n, const float fill, const int whole) {
@@ -104,8 +123,8 @@ INLINE rowv only_new(const rowv v, const long chunk, const long n, const float f
   return v;
 }
 
-// load(row, chunk, …) is a chunk of a row whose elements are `step` apart (1 unless VW is 1). store(v, row, chunk, …)
-// stores it.
+// load(row, chunk, …) is a chunk of a row whose elements are `step` apart (1 unless VW is 1 or ROW_LANES). store(v, row,
+// chunk, …) stores it.
 #if VW == 1
 #define ROW_ACCESS(load, store, type)                                                                                 \
   INLINE rowv load(__global const type* row, const long chunk, const long n, const long step, const float fill,       \
@@ -134,6 +153,19 @@ INLINE rowv only_new(const rowv v, const long chunk, const long n, const float f
     for (int i = (int)((chunk + 1) * VW - n); i < VW; ++i) STORE(type, row, n - VW + i, lanes[i]);                    \
   }
 #endif
+// load_each(p, live) has the numbers p[0], p[1], … of the rows at work. load_shared has chunk c of numbers that all rows
+// share. ROW_NUMBERS makes an array of a rowf, and rowf_of makes a rowf of an array.
+#define load_each(p, live) (*(p))
+#define store_each(v, p, live) *(p) = v
+#define load_shared(p, c, n, whole) load_floats(p, c, n, 1, 0.0f, whole)
+#define ROW_NUMBERS(numbers, v) const float numbers[1] = {v};
+#define rowf_of(numbers) (numbers)[0]
+
+// load_first loads a chunk of a row for the first time, and load_again for another time.
+#define KEPT_CHUNKS(kept)
+#define load_first(kept, row, chunk, n, step, fill, whole) load_chunk(row, chunk, n, step, fill, whole)
+#define load_again load_first
+#endif
 ROW_ACCESS(load_chunk, store_chunk, STORED)
 #ifdef STORED_IS_FLOAT
 #define load_floats load_chunk
@@ -141,6 +173,7 @@ ROW_ACCESS(load_chunk, store_chunk, STORED)
 #else
 ROW_ACCESS(load_floats, store_floats, float)
 #endif
+
 
 // OVER_BLOCK combines the elements of a block; `count` is BLOCK, four or one.
 #define OVER_BLOCK(name, combine)                                                                      \
@@ -158,6 +191,12 @@ OVER_BLOCK(block_max, GREATER)
 
 // These functions combine all lanes of all work-items of the group. Every item must call them. `scratch` comes from
 // ROW_SCRATCH.
+#if ROW_LANES
+#define ROW_SCRATCH
+#define group_total(v) (v)
+#define row_max(v) (v)
+#define row_sum(v) (v)
+#else
 #if GROUP > 1
 #define ROW_SCRATCH __local float scratch[GROUP]
 GROUP_TREE(group_sum, PLUS)
@@ -170,6 +209,7 @@ GROUP_TREE(group_max, GREATER)
 #define row_max(v) lanes_max(v)
 #endif
 #define row_sum(v) group_total(lanes_sum(v))
+#endif
 
 // The sum of a row. The elements of a block are added as a tree. Adding a block to the sum keeps the rounding error.
 typedef struct {

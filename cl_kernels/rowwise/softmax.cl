@@ -13,7 +13,7 @@
 
 // If one work-item has a whole row, y keeps exp(x - m), because reading it again costs less than computing it again.
 #ifdef STORED_IS_FLOAT
-#define KEEPS (VW > 1 && !LOG)
+#define KEEPS (VW > 1 && !ROW_LANES && !LOG)
 #else
 #define KEEPS 0
 #endif
@@ -25,40 +25,42 @@ INLINE long softmax_row(const long row, const long n, const long inner) {
 EACH_ROW_KERNEL void softmax_forward(__global const STORED* restrict x, ulong x_offset, __global STORED* restrict y,
                               ulong y_offset, long rows, long n, long inner) {
   ROW_SCRATCH;
-  EACH_ROW(row, rows) {
+  EACH_ROW_BESIDE(row, rows, inner) {
+    const int live = live_rows(row, rows, inner);
     __global const STORED* from = x + x_offset + softmax_row(row, n, inner);
     __global STORED* to = y + y_offset + softmax_row(row, n, inner);
     rowv v[BLOCK];
+    KEPT_CHUNKS(kept)
 
     rowv highest = -INFINITY;
-#define READ(k, c, whole) v[k] = load_chunk(from, c, n, inner, -INFINITY, whole);
+#define READ(k, c, whole) v[k] = load_first(kept, from, c, n, inner, -INFINITY, whole);
 #define RAISE(count)                       \
   {                                        \
     const rowv top = block_max(v, count);  \
     highest = GREATER(top, highest);       \
   }
     EACH_CHUNK(n, READ, RAISE)
-    const float m = row_max(highest);
+    const rowf m = row_max(highest);
 
     RowSum sum = EMPTY_SUM;
-#define EXPONENTIATE(k, c, whole)                                          \
-  v[k] = exp_below(load_chunk(from, c, n, inner, -INFINITY, whole) - m);   \
+#define EXPONENTIATE(k, c, whole)                                              \
+  v[k] = exp_below(load_again(kept, from, c, n, inner, -INFINITY, whole) - m); \
   if (KEEPS) store_chunk(v[k], to, c, n, inner, whole);
 #define ADD(count) ADD_BLOCK(sum, v, count)
     EACH_CHUNK(n, EXPONENTIATE, ADD)
-    const float s = total_of(sum);
-    const float share = LOG ? log(s) : 1.0f / s;
+    const rowf s = total_of(sum);
+    const rowf share = LOG ? log(s) : 1.0f / s;
 
-#define WRITE(k, c, whole)                                                                     \
-  {                                                                                            \
-    rowv y_;                                                                                   \
-    if (LOG)                                                                                   \
-      y_ = load_chunk(from, c, n, inner, 0.0f, whole) - m - share;                             \
-    else if (KEEPS)                                                                            \
-      y_ = load_chunk(to, c, n, inner, 0.0f, whole) * share;                                   \
-    else                                                                                       \
-      y_ = exp_below(load_chunk(from, c, n, inner, 0.0f, whole) - m) * share;                  \
-    store_chunk(y_, to, c, n, inner, whole);                                                   \
+#define WRITE(k, c, whole)                                                          \
+  {                                                                                 \
+    rowv y_;                                                                        \
+    if (LOG)                                                                        \
+      y_ = load_again(kept, from, c, n, inner, 0.0f, whole) - m - share;            \
+    else if (KEEPS)                                                                 \
+      y_ = load_chunk(to, c, n, inner, 0.0f, whole) * share;                        \
+    else                                                                            \
+      y_ = exp_below(load_again(kept, from, c, n, inner, 0.0f, whole) - m) * share; \
+    store_chunk(y_, to, c, n, inner, whole);                                        \
   }
     EACH_CHUNK(n, WRITE, NOTHING)
   }
@@ -68,24 +70,27 @@ EACH_ROW_KERNEL void softmax_backward(
     __global const STORED* restrict dy, ulong dy_offset, __global const STORED* restrict y, ulong y_offset,
     __global STORED* restrict dx, ulong dx_offset, long rows, long n, long inner) {
   ROW_SCRATCH;
-  EACH_ROW(row, rows) {
+  EACH_ROW_BESIDE(row, rows, inner) {
+    const int live = live_rows(row, rows, inner);
     __global const STORED* g = dy + dy_offset + softmax_row(row, n, inner);
     __global const STORED* p = y + y_offset + softmax_row(row, n, inner);
     __global STORED* to = dx + dx_offset + softmax_row(row, n, inner);
     rowv v[BLOCK];
+    KEPT_CHUNKS(gradients)
+    KEPT_CHUNKS(results)
 
     RowSum sum = EMPTY_SUM;
-#define TERM(k, c, whole)                                \
-  v[k] = load_chunk(g, c, n, inner, 0.0f, whole);        \
-  if (!LOG) v[k] *= load_chunk(p, c, n, inner, 0.0f, whole);
+#define TERM(k, c, whole)                                    \
+  v[k] = load_first(gradients, g, c, n, inner, 0.0f, whole); \
+  if (!LOG) v[k] *= load_first(results, p, c, n, inner, 0.0f, whole);
     EACH_CHUNK(n, TERM, ADD)
-    const float s = total_of(sum);
+    const rowf s = total_of(sum);
 
-#define WRITE_GRADIENT(k, c, whole)                                             \
-  {                                                                             \
-    const rowv g_ = load_chunk(g, c, n, inner, 0.0f, whole);                    \
-    const rowv p_ = load_chunk(p, c, n, inner, 0.0f, whole);                    \
-    store_chunk(LOG ? g_ - exp_below(p_) * s : p_ * (g_ - s), to, c, n, inner, whole); \
+#define WRITE_GRADIENT(k, c, whole)                                                                                   \
+  {                                                                                                                   \
+    const rowv g_ = load_again(gradients, g, c, n, inner, 0.0f, whole);                                               \
+    const rowv p_ = LOG ? load_chunk(p, c, n, inner, 0.0f, whole) : load_again(results, p, c, n, inner, 0.0f, whole); \
+    store_chunk(LOG ? g_ - exp_below(p_) * s : p_ * (g_ - s), to, c, n, inner, whole);                                \
   }
     EACH_CHUNK(n, WRITE_GRADIENT, NOTHING)
   }

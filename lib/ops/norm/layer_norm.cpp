@@ -66,10 +66,11 @@ Plan plan_forward(const LayerNormProblem& p, const Target& target, const RowGeom
 
 Plan plan_backward(const LayerNormProblem& p, const Target& target, const RowGeometry& g) {
   const auto [dy, x, weight, mean, rstd, dx, dweight, dbias] = operands<8>();
-  const bool with_rows = g.lanes > 1;
+  const bool with_rows = g.lanes > 1 && !g.in_lanes;
   const std::int64_t part_rows = with_rows ? std::min(max_part_rows, g.rows_of_item(target, p.length)) : max_part_rows;
   const std::int64_t parts = ceil_div(p.rows, part_rows);
-  const runtime::NdRange range = with_rows ? g.each_row(target, parts, part_rows * p.length) : g.range(p.rows);
+  const runtime::NdRange range =
+      with_rows ? g.each_row(target, parts, part_rows * p.length) : g.each_row(target, p.rows, p.length);
   Plan plan;
   const Place partial = plan.workspace(p.parameters != 0 ? 4 * static_cast<std::uint64_t>(parts * 2 * p.length) : 0);
   plan.add(spec_of(p, target, g, "layer_norm_backward"), range, dy, x, weight, mean, rstd, dx, partial, p.rows,
@@ -83,9 +84,9 @@ Plan plan_backward(const LayerNormProblem& p, const Target& target, const RowGeo
   return plan;
 }
 
-const Table<LayerNormProblem> layer_norm_forward_table("layer_norm", row_variants<LayerNormProblem, plan_forward>);
+const Table<LayerNormProblem> layer_norm_forward_table("layer_norm", lane_row_variants<LayerNormProblem, plan_forward>);
 const Table<LayerNormProblem> layer_norm_backward_table("layer_norm_backward",
-                                                        row_variants<LayerNormProblem, plan_backward>);
+                                                        lane_row_variants<LayerNormProblem, plan_backward>);
 
 LayerNormResult normalize_rows(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
                                double epsilon, const NormInto& into = {}) {

@@ -29,9 +29,10 @@ Plan plan_backward(const LabelLossProblem& p, const Target& target, const RowGeo
   return plan;
 }
 
-const Table<LabelLossProblem> label_loss_forward_table("cross_entropy", row_variants<LabelLossProblem, plan_forward>);
+const Table<LabelLossProblem> label_loss_forward_table("cross_entropy",
+                                                       lane_row_variants<LabelLossProblem, plan_forward>);
 const Table<LabelLossProblem> label_loss_backward_table("cross_entropy_backward",
-                                                        row_variants<LabelLossProblem, plan_backward>);
+                                                        lane_row_variants<LabelLossProblem, plan_backward>);
 
 LabelLossProblem problem_of(const char* op, const Tensor& logits, const Tensor& labels,
                             const CrossEntropyOptions& options) {

@@ -29,28 +29,34 @@ std::int64_t rounds_of_row(std::int64_t length, std::int64_t elements_a_round) {
 }  // namespace
 
 std::int64_t RowGeometry::rows_of_item(const Target& target, std::int64_t length) const {
-  return std::max<std::int64_t>(1, target.loop_budget / rounds_of_row(length, lanes));
+  return std::max<std::int64_t>(1, target.loop_budget / rounds_of_row(length, in_lanes ? 1 : lanes));
 }
 
-runtime::NdRange RowGeometry::each_row(const Target& target, std::int64_t rows, std::int64_t length) const {
+runtime::NdRange RowGeometry::each_row(const Target& target, std::int64_t rows, std::int64_t length,
+                                       std::int64_t step) const {
   if (lanes == 1) return range(rows);
   const DeviceInfo& info = target.info;
   const double work = static_cast<double>(rows) * static_cast<double>(length);
   const auto worth = static_cast<std::int64_t>(std::min(work / (1 << 14), 32.0 * info.compute_units));
-  const std::int64_t max_rows = rows_of_item(target, length);
-  const std::int64_t items = std::max({std::int64_t{1}, worth, ceil_div(rows, max_rows)});
-  return {{std::min(items, rows)}, {1}};
+  // A vector of rows is a unit, and its rows are neighbours in memory (row_begin in the kernels).
+  const std::int64_t run = std::max<std::int64_t>(1, step > 1 ? step : rows);
+  const std::int64_t units = in_lanes ? rows / run * ceil_div(run, std::int64_t{lanes}) : rows;
+  const std::int64_t items = std::max({std::int64_t{1}, worth, ceil_div(units, rows_of_item(target, length))});
+  return {{std::min(items, units)}, {1}};
 }
 
 runtime::Defines row_defines(const Target& target, const RowGeometry& g, std::int64_t type) {
   runtime::Defines defines{{"VW", g.lanes}, {"GROUP", g.group}};
   define_elements(defines, type);
+  if (g.in_lanes) defines.add({"ROW_LANES", 1});
   dispatch::define_fma(defines, target.info);
   if (g.group > 1) add_shuffle_define(defines, target, g.group);
   return defines;
 }
 
 RowGeometry vector_rows(const Target& target) { return {target.cpu_vector_width(), 1, 1}; }
+
+RowGeometry lane_rows(const Target& target) { return {target.cpu_vector_width(), 1, 1, true}; }
 
 RowGeometry item_rows(const Target& target) { return {1, 1, group_of(target, 64)}; }
 
@@ -73,6 +79,10 @@ const char* against_vector_rows(const RowProblem& problem, const Target& target)
   if (problem.step != 1) return "the elements of a row are not neighbours";
   if (problem.length < vector_rows(target).lanes) return "rows are shorter than a vector";
   return target.against_iterations(rounds_of_row(problem.length, vector_rows(target).lanes));
+}
+
+const char* against_lane_rows(const RowProblem& problem, const Target& target) {
+  return target.against_iterations(rounds_of_row(problem.length, 1));
 }
 
 const char* against_item_rows(const RowProblem& problem, const Target& target) {

@@ -34,24 +34,24 @@ runtime::KernelSpec spec_of(const SoftmaxProblem& p, const Target& target, const
 Plan plan_forward(const SoftmaxProblem& p, const Target& target, const RowGeometry& g) {
   const auto [x, y] = operands<2>();
   Plan plan;
-  plan.add(spec_of(p, target, g, "softmax_forward"), g.each_row(target, p.rows, p.length), x, y, p.rows, p.length,
-           p.step);
+  plan.add(spec_of(p, target, g, "softmax_forward"), g.each_row(target, p.rows, p.length, p.step), x, y, p.rows,
+           p.length, p.step);
   return plan;
 }
 
 Plan plan_backward(const SoftmaxProblem& p, const Target& target, const RowGeometry& g) {
   const auto [dy, y, dx] = operands<3>();
   Plan plan;
-  plan.add(spec_of(p, target, g, "softmax_backward"), g.each_row(target, p.rows, p.length), dy, y, dx, p.rows, p.length,
-           p.step);
+  plan.add(spec_of(p, target, g, "softmax_backward"), g.each_row(target, p.rows, p.length, p.step), dy, y, dx, p.rows,
+           p.length, p.step);
   return plan;
 }
 
 using SoftmaxTable = Table<SoftmaxProblem>;
-const SoftmaxTable softmax_table("softmax", row_variants<SoftmaxProblem, plan_forward>);
-const SoftmaxTable softmax_backward_table("softmax_backward", row_variants<SoftmaxProblem, plan_backward>);
-const SoftmaxTable log_softmax_table("log_softmax", row_variants<SoftmaxProblem, plan_forward>);
-const SoftmaxTable log_softmax_backward_table("log_softmax_backward", row_variants<SoftmaxProblem, plan_backward>);
+const SoftmaxTable softmax_table("softmax", lane_row_variants<SoftmaxProblem, plan_forward>);
+const SoftmaxTable softmax_backward_table("softmax_backward", lane_row_variants<SoftmaxProblem, plan_backward>);
+const SoftmaxTable log_softmax_table("log_softmax", lane_row_variants<SoftmaxProblem, plan_forward>);
+const SoftmaxTable log_softmax_backward_table("log_softmax_backward", lane_row_variants<SoftmaxProblem, plan_backward>);
 
 Tensor forward(const SoftmaxTable& table, const Tensor& x, int axis, bool log, const Tensor* into = nullptr) {
   const SoftmaxProblem p = problem_of(table.op, x, axis, log);

@@ -97,7 +97,8 @@ void check_layer_norm(const MustRun& forward, const MustRun& backward, const Cas
 }  // namespace
 
 TEST_CASE("layer_norm: forward and backward agree with the reference") {
-  const MustRun forward("layer_norm", row_variants(16)), backward("layer_norm_backward", row_variants(16));
+  const MustRun forward("layer_norm", with_lanes(row_variants(16))),
+      backward("layer_norm_backward", with_lanes(row_variants(16)));
   for (const Case& c : cases()) check_layer_norm(forward, backward, c, Layout::contiguous);
   for (const Layout layout : all_layouts) {
     check_layer_norm(forward, backward, {{3, 2, 4, 5}, 2}, layout);

@@ -49,7 +49,7 @@ std::vector<double> loss_gradient(Reduction reduction, const Shape& each) {
 }
 
 struct CrossEntropyVariants {
-  explicit CrossEntropyVariants(const std::vector<Expected>& of_forward = row_variants())
+  explicit CrossEntropyVariants(const std::vector<Expected>& of_forward = with_lanes(row_variants()))
       : CrossEntropyVariants(of_forward, of_forward) {}
   CrossEntropyVariants(const std::vector<Expected>& of_forward, const std::vector<Expected>& of_backward)
       : forward("cross_entropy", of_forward), backward("cross_entropy_backward", of_backward) {}
@@ -79,7 +79,7 @@ void check_cross_entropy(const CrossEntropyVariants& variants, const Tensor& log
 }  // namespace
 
 TEST_CASE("cross_entropy: sizes, reductions, smoothing and ignored rows") {
-  const CrossEntropyVariants variants(row_variants(20), row_variants(60));
+  const CrossEntropyVariants variants(with_lanes(row_variants(20)), with_lanes(row_variants(60)));
   for (const Shape& shape : {Shape{5, 10}, Shape{1, 1}, Shape{3, 16}, Shape{70, 3}, Shape{4, 133}}) {
     if (slow_device() && shape[0] > 5) continue;
     CAPTURE(shape);
@@ -112,7 +112,7 @@ TEST_CASE("cross_entropy: label types and layouts") {
 }
 
 TEST_CASE("cross_entropy: a label that is no class gives NaN in its row alone") {
-  const CrossEntropyVariants variants(long_row_variants());
+  const CrossEntropyVariants variants(with_lanes(long_row_variants()));
   const Shape shape{5, 33};
   const auto x = random_values(5, shape.numel());
   const Labels labels{{3, 33, -1, 32, 1000000000000}};
@@ -124,7 +124,7 @@ TEST_CASE("cross_entropy: a label that is no class gives NaN in its row alone") 
 }
 
 TEST_CASE("cross_entropy: large logits, infinities, nothing to average") {
-  const CrossEntropyVariants variants(row_variants(3), row_variants(6));
+  const CrossEntropyVariants variants(with_lanes(row_variants(3)), with_lanes(row_variants(6)));
   std::vector<double> x(3 * 40, 1e4);
   for (std::size_t j = 0; j < 40; ++j) {
     x[j] += static_cast<double>(j) / 8;

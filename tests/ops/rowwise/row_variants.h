@@ -20,4 +20,10 @@ inline std::vector<Expected> long_row_variants(int contiguous = 0) {
   return {some(contiguous, on_cpus("vector")), on_cpus("item"), "tree"};
 }
 
+/// The same of an op that also has "lanes", which takes all rows on CPUs.
+inline std::vector<Expected> with_lanes(std::vector<Expected> variants) {
+  variants.push_back(on_cpus("lanes"));
+  return variants;
+}
+
 }  // namespace crisol::testing

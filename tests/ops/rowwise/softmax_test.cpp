@@ -25,15 +25,17 @@ struct Case {
   std::int64_t outer() const { return shape.numel() == 0 ? 0 : shape.numel() / n() / inner(); }
 };
 
-const Case cases[] = {{{3, 10}, -1},  {{5, 1}, 1},      {{2, 33}, 1}, {{1, 300}, 1}, {{7, 16}, 1}, {{2, 5, 3}, 1},
-                      {{4, 3, 2}, 0}, {{2, 40, 3}, -2}, {{9}, 0},     {{0, 4}, 1},   {{4, 0}, 1},  {{3, 0, 2}, 2}};
+const Case cases[] = {{{3, 10}, -1},  {{5, 1}, 1},    {{2, 33}, 1},     {{1, 300}, 1},   {{7, 16}, 1},
+                      {{2, 5, 3}, 1}, {{4, 3, 2}, 0}, {{2, 40, 3}, -2}, {{9}, 0},        {{0, 4}, 1},
+                      {{4, 0}, 1},    {{3, 0, 2}, 2}, {{37, 4}, -1},    {{2, 5, 21}, 1}, {{3, 2, 16}, 1}};
 
 }  // namespace
 
 TEST_CASE("softmax: forward and backward agree with the reference") {
-  const MustRun softmax("softmax", row_variants(12)), softmax_backward("softmax_backward", row_variants(12));
-  const MustRun log_softmax("log_softmax", row_variants(12));
-  const MustRun log_softmax_backward("log_softmax_backward", row_variants(12));
+  const MustRun softmax("softmax", with_lanes(row_variants(12))),
+      softmax_backward("softmax_backward", with_lanes(row_variants(12)));
+  const MustRun log_softmax("log_softmax", with_lanes(row_variants(12)));
+  const MustRun log_softmax_backward("log_softmax_backward", with_lanes(row_variants(12)));
   for (const Case& c : cases) {
     CAPTURE(c.shape);
     CAPTURE(c.axis);
@@ -79,7 +81,8 @@ TEST_CASE("softmax: large logits and infinities") {
     CHECK(std::isnan(y[120 + j]));
     y[160 + j] = log_y[160 + j] = NAN;  // std::max in the reference ignores NaN.
   }
-  const MustRun softmax("softmax", long_row_variants(1)), log_softmax("log_softmax", long_row_variants());
+  const MustRun softmax("softmax", with_lanes(long_row_variants(1))),
+      log_softmax("log_softmax", with_lanes(long_row_variants()));
   for_each_variant(softmax, [&] { check_close(ops::softmax(tensor_of(x, {5, 40}), 1), y, {16, 1}); });
   for_each_variant(log_softmax, [&] { check_close(ops::log_softmax(tensor_of(x, {5, 40}), 1), log_y, {4, 40}); });
   // The same rows, stored transposed.
@@ -92,15 +95,19 @@ TEST_CASE("softmax: large logits and infinities") {
 }
 
 TEST_CASE("softmax: f16 is computed in float") {
-  const std::vector<double> x = random_integers(5, 3 * 40, -4, 4), dy = random_integers(6, 3 * 40, -2, 2);
-  const Tensor t = tensor_of(x, {3, 40}, DType::f16), g = tensor_of(dy, {3, 40}, DType::f16);
-  const Tensor y = ops::softmax(t, 1), log_y = ops::log_softmax(t, 1);
-  CHECK(y.dtype() == DType::f16);
-  check_close(y, {3, 40}, reference::softmax(x, 3, 40, 1), {1});
-  check_close(log_y, {3, 40}, reference::log_softmax(x, 3, 40, 1), {1});
-  check_close(ops::softmax_backward(g, y, 1), {3, 40}, reference::softmax_backward(dy, values_of(y), 3, 40, 1), {1});
-  check_close(ops::log_softmax_backward(g, log_y, 1), {3, 40},
-              reference::log_softmax_backward(dy, values_of(log_y), 3, 40, 1), {1});
+  for (const std::int64_t n : {40, 5}) {
+    const std::int64_t rows = 19, count = rows * n;
+    const std::vector<double> x = random_integers(5, count, -4, 4), dy = random_integers(6, count, -2, 2);
+    const Tensor t = tensor_of(x, {rows, n}, DType::f16), g = tensor_of(dy, {rows, n}, DType::f16);
+    const Tensor y = ops::softmax(t, 1), log_y = ops::log_softmax(t, 1);
+    CHECK(y.dtype() == DType::f16);
+    check_close(y, {rows, n}, reference::softmax(x, rows, n, 1), {1});
+    check_close(log_y, {rows, n}, reference::log_softmax(x, rows, n, 1), {1});
+    check_close(ops::softmax_backward(g, y, 1), {rows, n}, reference::softmax_backward(dy, values_of(y), rows, n, 1),
+                {1});
+    check_close(ops::log_softmax_backward(g, log_y, 1), {rows, n},
+                reference::log_softmax_backward(dy, values_of(log_y), rows, n, 1), {1});
+  }
 }
 
 TEST_CASE("softmax: refusals") {
