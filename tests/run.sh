@@ -438,6 +438,7 @@ run_beside() {
 }
 take_results() {
   local name=$1 part
+  local -A its_passed=() its_failed=() its_skipped=() its_note=() its_seconds=()  # A run that ended early leaves none.
   eval "$(sed 's/^declare -A \([a-z]*\)=/declare -A its_\1=/' -- "$work/$name.results" 2>/dev/null)"
   for part in passed failed skipped note seconds; do
     local -n own=$part its=its_$part

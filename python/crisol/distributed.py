@@ -20,12 +20,12 @@ import atexit
 import functools
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from . import Tensor
 from .nn import Module
-from .optim import Optimizer
+from .optim import Optimizer, _state
 
 try:
     from . import _dist
@@ -153,7 +153,23 @@ class ShardedOptimizer(_dist._ShardedOptimizer):
             self.own = make(parts)
             return self.own
 
-        super().__init__(dict(named_parameters), make_own)
+        parameters = dict(named_parameters)
+        super().__init__(parameters, make_own)
+        self._count = len(parameters)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state of all parameters, as the undivided optimiser gives it. All ranks call it."""
+        groups = [dict(group) | {"params": list(range(self._count))} for group in self.own.param_groups]
+        return {"state": _state._states_of(super().state_dict(), self._count), "param_groups": groups}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Restores a state of the undivided optimiser. All ranks call it with the same state."""
+
+        def load_states(states):
+            whole = super(ShardedOptimizer, self)
+            whole.load_state_dict(_state._filled(whole.state_dict(), states))
+
+        _state._load(self.own.param_groups, [self._count], state_dict, load_states)
 
 
 def __dir__():

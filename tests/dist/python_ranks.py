@@ -174,7 +174,14 @@ def check_sharded_optimizer():
     state = optimizer.state_dict()
     assert state.keys() == undivided.state_dict().keys()
     undivided.load_state_dict(state)
+    undivided.param_groups[0]["lr"] = 0.0625
     optimizer.load_state_dict(undivided.state_dict())
+    assert optimizer.own.param_groups[0]["lr"] == 0.0625
+    again, loaded = optimizer.state_dict()["state"], undivided.state_dict()["state"]
+    assert again.keys() == loaded.keys() and len(again) == len(list(net.parameters()))
+    for number, entry in loaded.items():
+        for name, value in entry.items():
+            np.testing.assert_array_equal(again[number][name].numpy(), value.numpy())
 
     def raise_error(parts):
         raise RuntimeError("no optimiser today")

@@ -49,6 +49,28 @@ class ParameterState(MutableMapping[str, Any]):
         return repr(self._tensors)
 
 
+def _has_steps(tensors, number):
+    return tensors[f"progress.{number}"][0].item() > 0
+
+
+def _state_of(tensors, number):
+    """The state of a parameter by PyTorch's names, from the tensors of the library's state."""
+    state = {}
+    if _has_steps(tensors, number):
+        state["step"] = tensors[f"progress.{number}"][0]
+        for name, tensor in tensors.items():
+            kind, _, owner = name.rpartition(".")
+            if owner == str(number) and kind not in ("progress", "lr", "momentum"):
+                state[kind] = tensor
+    return state
+
+
+def _states_of(tensors, count):
+    """The states of those of `count` parameters that have one, by number."""
+    found = {i: _state_of(tensors, i) for i in range(count)}
+    return {i: state for i, state in found.items() if state}
+
+
 class OptimizerState(Mapping[Tensor, ParameterState]):
     """The states of the parameters that have taken a step. Other parameters have an empty state."""
 
@@ -56,30 +78,17 @@ class OptimizerState(Mapping[Tensor, ParameterState]):
         self._parameters = [one_object(Parameter(p, p.requires_grad)) for p in _parameters_of(optimizer)]
         self._tensors = optimizer._state_dict()
 
-    def _has_steps(self, number):
-        return self._tensors[f"progress.{number}"][0].item() > 0
-
     def __getitem__(self, parameter: Tensor) -> ParameterState:
         for number, own in enumerate(self._parameters):
             if place_of(own) == place_of(parameter):
-                return ParameterState(self._state_of(number))
+                return ParameterState(_state_of(self._tensors, number))
         raise KeyError(parameter)
 
-    def _state_of(self, number):
-        state = {}
-        if self._has_steps(number):
-            state["step"] = self._tensors[f"progress.{number}"][0]
-            for name, tensor in self._tensors.items():
-                kind, _, owner = name.rpartition(".")
-                if owner == str(number) and kind not in ("progress", "lr", "momentum"):
-                    state[kind] = tensor
-        return state
-
     def __iter__(self) -> Iterator[Tensor]:
-        return (p for number, p in enumerate(self._parameters) if self._has_steps(number))
+        return (p for number, p in enumerate(self._parameters) if _has_steps(self._tensors, number))
 
     def __len__(self) -> int:
-        return sum(map(self._has_steps, range(len(self._parameters))))
+        return sum(_has_steps(self._tensors, number) for number in range(len(self._parameters)))
 
     def __repr__(self):
         return repr(list(self.items()))
@@ -109,9 +118,7 @@ def _states(optimizer):
     if settings := _own_settings(optimizer):
         parameters = [p for group in settings for p in group["params"]]
         return {i: dict(optimizer._own_state[p]) for i, p in enumerate(parameters) if p in optimizer._own_state}
-    state = OptimizerState(optimizer)
-    found = {i: state._state_of(i) for i in range(len(state._parameters))}
-    return {i: tensors for i, tensors in found.items() if tensors}
+    return _states_of(optimizer._state_dict(), len(_parameters_of(optimizer)))
 
 
 def _numbered(groups):
@@ -139,26 +146,31 @@ def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
     state_dict = _saved.restored(state_dict)
     if "param_groups" not in state_dict:
         return self._load_state_dict(state_dict)  # The form in which version 0.2 stored states.
+    groups = self.param_groups
+    _load(groups, [len(group["params"]) for group in groups], state_dict, lambda states: _load_states(self, states))
+
+
+def _load(groups, sizes, state_dict, load_states):
+    """Loads a state in PyTorch's form: settings into groups of these numbers of parameters, and states by number."""
     saved = state_dict["param_groups"]
-    numbers = _numbers_of(saved, self.param_groups)
+    numbers = _numbers_of(saved, sizes)
     unknown = [key for key in state_dict["state"] if key not in numbers]
     if unknown:
         raise InvalidArgumentError(f"[load_state_dict] {unknown[0]} is no parameter: there are {len(numbers)}")
-    states = {numbers[key]: entry for key, entry in state_dict["state"].items()}
-    before = [dict(group) for group in self.param_groups]
+    before = [dict(group) for group in groups]
     try:
-        for group, settings in zip(self.param_groups, saved):
+        for group, settings in zip(groups, saved):
             _change(group, settings)
-        _load_states(self, states)
+        load_states({numbers[key]: entry for key, entry in state_dict["state"].items()})
     except Exception:
-        for group, settings in zip(self.param_groups, before):
+        for group, settings in zip(groups, before):
             _change(group, settings)
         raise
 
 
-def _numbers_of(saved, groups):
-    """The number of the parameter for each key of a saved state."""
-    sizes, own = ([len(group["params"]) for group in all_groups] for all_groups in (saved, groups))
+def _numbers_of(saved, own):
+    """The number of the parameter for each key of a saved state. `own` has the numbers of parameters of the groups."""
+    sizes = [len(group["params"]) for group in saved]
     if sizes != own:
         raise InvalidArgumentError(
             f"[load_state_dict] the saved groups have {sizes} parameters, and the optimiser's groups {own}"
@@ -183,17 +195,21 @@ def _load_states(optimizer, states):
             loaded[parameters[number]] = copied
         optimizer._own_state = loaded
         return
-    tensors = optimizer._state_dict()
+    optimizer._load_state_dict(_filled(optimizer._state_dict(), states))
+
+
+def _filled(tensors, states):
+    """The tensors of the library's state, with values from states by number."""
+    filled = dict(tensors)
     for name, tensor in tensors.items():
         kind, _, number = name.rpartition(".")
         if kind and kind not in ("lr", "momentum"):
-            entry = states.get(int(number), {})
-            tensors[name] = _loaded(kind, tensor, dict(entry))
+            filled[name] = _loaded(kind, tensor, dict(states.get(int(number), {})))
     for number, entry in states.items():
         unknown = [n for n, v in entry.items() if n != "step" and v is not None and f"{n}.{number}" not in tensors]
         if unknown:
             raise InvalidArgumentError(f"[load_state_dict] the optimiser has no state '{unknown[0]}' with its settings")
-    optimizer._load_state_dict(tensors)
+    return filled
 
 
 def _loaded(kind, tensor, entry):
