@@ -265,35 +265,37 @@ own_schedule = optim.lr_scheduler.StepLR(own, 1)
 """
 
 
-def mypy(tmp_path, program):
-    path = tmp_path / "program.py"
-    path.write_text(program)
-    # An installed package is found without MYPYPATH, and mypy refuses its folder there.
-    return subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--follow-imports=silent", path.name],
-        cwd=tmp_path, env={"MYPYPATH": os.environ.get("PYTHONPATH", ""), "PATH": ""}, capture_output=True, text=True,
-    )
-
-
 README = next(code for *_, language, code in blocks_of(root / "README.md") if language == "python")
+FOR_PYTORCH = {path.stem: path.read_text() for path in sorted((root / "samples/python/from_pytorch").glob("*.py"))}
+MISTAKES = ["wrong: str = crisol.ones((2, 3))", 'crisol.sin("a")', "net.fc(3)"]
+TYPED = {"training": PROGRAM, "readme": README, **FOR_PYTORCH}
 
 
-@pytest.mark.parametrize("program", [PROGRAM, README], ids=["training", "README"])
-def test_types_of_a_program(program, tmp_path):
+@pytest.fixture(scope="module")
+def type_errors(tmp_path_factory):
+    """mypy's lines about each program of TYPED, and about PROGRAM with MISTAKES. One run, because it reads the stubs of
+    the package for three seconds."""
     pytest.importorskip("mypy")
-    result = mypy(tmp_path, program)
-    assert result.returncode == 0, result.stdout
+    folder = tmp_path_factory.mktemp("typed")
+    for name, program in {**TYPED, "mistakes": "\n".join([PROGRAM, *MISTAKES, ""])}.items():
+        (folder / f"{name}.py").write_text(program)
+    # An installed package is found without MYPYPATH, and mypy refuses its folder there.
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--follow-imports=silent",
+         *sorted(path.name for path in folder.iterdir())],
+        cwd=folder, env={"MYPYPATH": os.environ.get("PYTHONPATH", ""), "PATH": ""}, capture_output=True, text=True,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    lines = [line for line in done.stdout.splitlines() if "error:" in line]
+    errors = {name: [line for line in lines if line.startswith(f"{name}.py:")] for name in [*TYPED, "mistakes"]}
+    assert sum(map(len, errors.values())) == len(lines), done.stdout
+    return errors
 
 
-@pytest.mark.parametrize("path", sorted((root / "samples/python/from_pytorch").glob("*.py")), ids=lambda path: path.stem)
-def test_types_of_programs_for_pytorch(path, tmp_path):
-    pytest.importorskip("mypy")
-    result = mypy(tmp_path, path.read_text())
-    assert result.returncode == 0, result.stdout
+@pytest.mark.parametrize("name", TYPED)
+def test_types_of_a_program(name, type_errors):
+    assert not type_errors[name]
 
 
-def test_types_find_a_mistake(tmp_path):
-    pytest.importorskip("mypy")
-    mistakes = ["wrong: str = crisol.ones((2, 3))", 'crisol.sin("a")', "net.fc(3)"]
-    result = mypy(tmp_path, "\n".join([PROGRAM, *mistakes, ""]))
-    assert result.returncode == 1 and result.stdout.count("error:") == len(mistakes), result.stdout
+def test_types_find_a_mistake(type_errors):
+    assert len(type_errors["mistakes"]) == len(MISTAKES), type_errors["mistakes"]
