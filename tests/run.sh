@@ -3,13 +3,13 @@
 #
 # Installs what is missing, builds everything in build/, and runs the tests. A plain run tests:
 #   gpu                   each GPU that the drivers of this machine show: all tests
-#   pocl                  an OpenCL implementation on the CPU: all tests but three quarters of the long ones. It compiles
-#                         the kernels of three quarters of the test files without optimization
-#   intel                 another implementation on the CPU: half of the test files of the ops and of the layers above the
-#                         ops. PoCL tests all ops, and the other half of the layers. It does not test commands, samples,
-#                         documentation and installation
-#   rusticl               another implementation on the CPU: a sixteenth of the test files
-#   oclgrind              a simulator that reports invalid accesses and races: another sixteenth of the test files
+#   pocl                  an OpenCL implementation on the CPU: all ops, half of the layers above the ops, and what no
+#                         driver takes part in. An eighth of the long tests. It compiles the kernels of seven eighths of
+#                         the test files without optimization
+#   intel                 another implementation on the CPU: half of the test files of the ops, the other half of the layers
+#                         above the ops, and what depends on drivers. Another eighth of the long tests
+#   rusticl               another implementation on the CPU: a sixteenth of the test files that run kernels
+#   oclgrind              a simulator that reports invalid accesses and races: another sixteenth of them
 #   pocl-6 rusticl-25     the implementations of Debian 13, in a root below build/: all ops by crisol selftest, and half of
 #                         the test files of products, convolutions, recurrent layers, reductions, softmax and losses
 #   as-nvidia             a CPU that poses as NVIDIA's GPU: a quarter of the test files of the ops
@@ -22,10 +22,12 @@
 #   fuzz-python           random programs of the Python package and random ONNX models, on PoCL; --only and --long run it
 #   windows aarch64       builds for Windows (by Wine) and for 64-bit ARM (by qemu): some ops by crisol selftest
 #   offline               the vendors' compilers for GPUs that are not here: one target of one vendor, by the commit's hash
-# The commit's hash chooses a part of the tests, so that a run ends soon and a few commits test everything. It chooses a
-# quarter of the long tests, which are the tests of the suite "long" in the test program. It chooses the test files on
+# The commit's hash chooses a part of the tests, so that a run ends soon and a few commits test everything. It chooses an
+# eighth of the long tests for pocl and another for intel. They are the tests of the suite "long" in the test program. The
+# other implementations run them with --only and --long. The hash chooses the test files on
 # rusticl, oclgrind, as-nvidia and the implementations of Debian 13, the halves of the ops, of the layers above them and
-# of the Python tests, and the test files whose kernels PoCL compiles with optimization. It chooses one of pocl-6, rusticl-25,
+# of the Python tests, and the test files whose kernels PoCL compiles with optimization. For dist, onnx, onnx-models,
+# onnx-fitted and python, PoCL compiles without it. The hash also chooses one of pocl-6, rusticl-25,
 # windows and aarch64. The last two are whole builds. With the others, it also chooses one of rusticl and oclgrind.
 # --only NAME,… runs only the implementations of these names. Each runs all its tests, with optimization. Only windows
 # and aarch64 compile kernels without it. as-amd and as-intel run only with --only or --long. So does wheel, which makes
@@ -76,6 +78,7 @@ half=$((commit_number / 8 % 2))
 sixteenth=$((commit_number / 16 % 16))
 plain= # Whether this is a plain run, in which some implementations take turns.
 [ -n "$named$long${doctest_arguments[*]}" ] || plain=yes
+caches=$work/cache${plain:+-plain} # Programs of a plain run may be compiled without optimization.
 
 # has_turn NAME: whether this run tests an implementation that takes turns with another one.
 has_turn() {
@@ -97,10 +100,19 @@ part_of_files() {
     awk -v parts="$1" -v number="$2" 'NR % parts == number % parts { printf "*/%s,", $0 }'
 }
 
-stage_start=$SECONDS
+# take_processor_time: sets processor_time to the seconds of processors that this shell and its ended processes used.
+take_processor_time() {
+  local file=$work/times.$BASHPID
+  times >"$file"
+  processor_time=$(tr ms '  ' <"$file" | awk '{ sum += 60 * ($1 + $3) + $2 + $4 } END { printf "%d", sum }')
+  rm -- "$file"
+}
+
+stage_start=$SECONDS stage_processor_time=0
 end_stage() {
-  say "[time] $1: $((SECONDS - stage_start)) s"
-  stage_start=$SECONDS
+  take_processor_time
+  say "[time] $1: $((SECONDS - stage_start)) s, $((processor_time - stage_processor_time)) s of processors"
+  stage_start=$SECONDS stage_processor_time=$processor_time
 }
 
 # ---- The implementations: each prepare_NAME registers one, or fails and says why in `reason` ----------------------------
@@ -238,45 +250,59 @@ variables[intel]="LD_LIBRARY_PATH=$crisol_build/intel-opencl/lib${LD_LIBRARY_PAT
 variables[rusticl]="RUSTICL_ENABLE=llvmpipe"
 variables[oclgrind]="OCLGRIND_DATA_RACES=1"
 if [ -n "$plain" ]; then
-  filter[rusticl]="--source-file=$(part_of_files 16 $sixteenth tests)"
-  filter[oclgrind]="--source-file=$(part_of_files 16 $((sixteenth + 8)) tests)"
+  # Long tests take minutes there. --only and --long run them.
+  kernel_folders=(tests/{autograd,dispatch,functions,graph,nn,ops,optim,runtime,tensor})
+  filter[rusticl]="--test-suite-exclude=long
+--source-file=$(part_of_files 16 $sixteenth "${kernel_folders[@]}")"
+  filter[oclgrind]="--test-suite-exclude=long
+--source-file=$(part_of_files 16 $((sixteenth + 8)) "${kernel_folders[@]}")"
   # "gemm block: every tile" takes five minutes there, and other implementations run it too.
-  filter[as-nvidia]="--source-file=$(part_of_files 4 $((turn + 1)) tests/ops)
+  filter[as-nvidia]="--test-suite-exclude=long
+--source-file=$(part_of_files 4 $((turn + 1)) tests/ops)
 --test-case-exclude=gemm block: every tile*"
   its_files=(matmul rnn softmax conv2d reduce loss)
   for name in pocl-6 rusticl-25; do
-    filter[$name]="--source-file=$(printf '*/%s_test.cpp,' "${its_files[@]:half * 3:3}")"
+    filter[$name]="--test-suite-exclude=long
+--source-file=$(printf '*/%s_test.cpp,' "${its_files[@]:half * 3:3}")"
   done
 fi
-pocl_cache="POCL_CACHE_DIR=$work/pocl-cache" # PoCL shows no device if it cannot write to the home folder.
-variables[pocl]=$pocl_cache${plain:+$'\n'CRISOL_TEST_OPTIMIZED=$turn/4}
 # Without optimization, PoCL compiles in a third of the time. The kernels are tested with optimization elsewhere. A
 # program in Wine cannot change the variables that PoCL sees.
-variables[windows]="POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable"
-variables[aarch64]="CRISOL_TEST_SLOW=1"$'\n'"${variables[windows]}"
+without_optimization="POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable"
+# PoCL shows no device if it cannot write to the home folder, so its cache has a place. All rows on PoCL share it.
+pocl_variables=("POCL_CACHE_DIR=$work/pocl-cache" ${plain:+"$without_optimization"})
+variables[pocl]=$(printf '%s\n' "${pocl_variables[@]}" ${plain:+"CRISOL_TEST_OPTIMIZED=$((commit_number % 8))/8"})
+variables[windows]=$without_optimization
+variables[aarch64]="CRISOL_TEST_SLOW=1"$'\n'"$without_optimization"
 
-# divide_tests: chooses the tests of pocl and intel in a plain run: a quarter of the long tests, each test file of the
+# not_the_long_tests_of NAME NUMBER TEST…: says which eighth of the long tests NAME runs, and prints an argument for doctest
+# that leaves out the others.
+not_the_long_tests_of() {
+  say "Long tests of $1:" "$(printf '%s\n' "${@:3}" | awk -v n="$2" 'NR % 8 == n { print "  " $0 }')"
+  # doctest separates names by commas.
+  printf -- '--test-case-exclude=%s\n' "$(printf '%s\n' "${@:3}" | awk -v n="$2" 'NR % 8 != n' | tr ',' '?' | paste -sd ,)"
+}
+
+# divide_tests: chooses the tests of pocl and intel in a plain run: an eighth of the long tests on each, each test file of the
 # layers above the ops on one of the two, and half of the ops on intel. Matrix units run only on intel, so its half always
-# has the files that test them. Needs the built programs.
+# has the files that test them. What no driver takes part in is tested on pocl alone. Needs the built programs.
 divide_tests() {
-  local upper=(tests/{autograd,functions,nn,optim,tensor}) long_tests not_now
+  local upper=(tests/{autograd,c_api,functions,graph,io,nn,onnx,optim,tensor}) long_tests
   mapfile -t long_tests < <(OCL_ICD_VENDORS=$work/icd/pocl "$crisol_build/bin/crisol_tests" --no-version --list-test-cases \
     --test-suite=long | grep -vE '^(=+$|\[doctest\]|device: )')
   [ ${#long_tests[@]} -gt 0 ] || die "the test program lists no long tests"
-  say "Long tests of this run:" "$(printf '%s\n' "${long_tests[@]}" | awk -v n=$turn 'NR % 4 == n { print "  " $0 }')"
-  # doctest separates names by commas.
-  not_now=--test-case-exclude=$(printf '%s\n' "${long_tests[@]}" | awk -v n=$turn 'NR % 4 != n' | tr ',' '?' | paste -sd ,)
-  filter[intel]="$not_now
---source-file-exclude=$(printf '*/tests/%s*,' cli/ docs/ samples/ install_test package_test
+  filter[pocl]=$(not_the_long_tests_of pocl $((commit_number % 8)) "${long_tests[@]}")
+  filter[intel]="$(not_the_long_tests_of intel $(((commit_number + 4) % 8)) "${long_tests[@]}")
+--source-file-exclude=$(printf '*/tests/%s*,' base/ cli/ docs/ samples/ support/ \
+    {dtypes,exported_symbols,install,layers,lengths,licences,package,type_names}_test.cpp
     part_of_files 2 $turn "${upper[@]}"; part_of_files 2 $turn tests/ops | sed 's,[^,]*\(matrix\|attention\)_test.cpp\,,,g')"
-  filter[pocl]=$not_now
   [ -n "${left_out[intel]:-}" ] || filter[pocl]+="
 --source-file-exclude=$(part_of_files 2 $((turn + 1)) "${upper[@]}")"
 }
 
 # ---- Running ---------------------------------------------------------------------------------------------------------
 
-declare -A passed=() failed=() skipped=() note=() seconds=()
+declare -A passed=() failed=() skipped=() note=() seconds=() used=()
 declare -A test_program=() # Used instead of build/bin/crisol_tests.
 
 # take_counts NAME STATUS START SUMMARY: the counts, the note and the time of a program that began at START and ended with
@@ -307,8 +333,8 @@ run_tests() {
     place=(-u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/$name")
   fi
   [ -z "${debian13_icd[$name]:-}" ] || enter=("${debian13_enter[@]}")
-  rm -rf -- "${work:?}/cache/$name"
-  mkdir -p -- "$work/cache/$name"
+  rm -rf -- "${caches:?}/$name"
+  mkdir -p -- "$caches/$name"
   mapfile -t its_variables < <(grep . <<<"${variables[$name]:-}") # One per line.
   mapfile -t its_filter < <(grep . <<<"${filter[$name]:-}")
   # A run of PoCL or a GPU takes all short tests of the ops, and so does a run of Intel's runtime that is not plain. These
@@ -316,7 +342,7 @@ run_tests() {
   if [[ "$name" == pocl || "$name$plain" == intel || -n "${gpu_number[$name]:-}" ]] && [ -z "${doctest_arguments[*]}" ]; then
     its_variables+=(CRISOL_TEST_ALL_VARIANTS=1)
   fi
-  watched "$work/$name.progress" "${enter[@]}" env "${clean[@]}" "${place[@]}" "CRISOL_CACHE_DIR=$work/cache/$name" \
+  watched "$work/$name.progress" "${enter[@]}" env "${clean[@]}" "${place[@]}" "CRISOL_CACHE_DIR=$caches/$name" \
     "CRISOL_TEST_EXPECT_PLATFORM=${platform[$name]}" "${its_variables[@]}" \
     "${test_program[$name]:-$crisol_build/bin/crisol_tests}" "${its_filter[@]}" \
     "${doctest_arguments[@]}" </dev/null >"$log" 2>&1 || status=$?
@@ -329,7 +355,7 @@ run_selftest() {
   mapfile -t clean < <(foreign_variables)
   mapfile -t its_variables < <(grep . <<<"${variables[$name]:-}")
   watched "$work/$name.progress" env "${clean[@]}" -u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/$name" \
-    "CRISOL_CACHE_DIR=$work/cache/$name" "CRISOL_DEVICE=${platform[$name]}" "${its_variables[@]}" \
+    "CRISOL_CACHE_DIR=$caches/$name" "CRISOL_DEVICE=${platform[$name]}" "${its_variables[@]}" \
     "$2" selftest "${@:3}" </dev/null >"$log" 2>&1 || note[$name]="crisol selftest failed"
   read -r good all < <(sed -nE 's/^(passed|FAILED): ([0-9]+) of ([0-9]+) ops.*/\2 \3/p' -- "$log") || true
   : "${good:=0}" "${all:=1}"
@@ -343,7 +369,7 @@ run_onnx_program() {
   local name=$1 log=$work/$1.log clean start=$SECONDS status=0
   mapfile -t clean < <(foreign_variables)
   watched "$work/$name.progress" env "${clean[@]}" -u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/pocl" \
-    "CRISOL_CACHE_DIR=$work/cache/onnx" "$pocl_cache" "$onnx_python" "$crisol_root/tests/onnx/programs/$2" \
+    "CRISOL_CACHE_DIR=$caches/onnx" "${pocl_variables[@]}" "$onnx_python" "$crisol_root/tests/onnx/programs/$2" \
     --library "$crisol_build/lib/libcrisol.so" --json "$work/$name.json" "${@:3}" </dev/null >"$log" 2>&1 || status=$?
   take_counts "$name" "$status" "$start" onnx
 }
@@ -403,6 +429,7 @@ prepare() {
   done
 }
 
+mkdir -p -- "$work"
 rm -f -- "$work"/*.log
 install_build_tools doctest/doctest.h
 for tool in make pkg-config; do # For programs that are built with the installed library.
@@ -433,14 +460,16 @@ end_stage "build, and install for the tests"
 run_beside() {
   (
     if declare -F "run_$1" >/dev/null; then "run_$1"; else run_tests "$1"; fi
-    declare -p passed failed skipped note seconds >"$work/$1.results"
+    take_processor_time
+    used[$1]=$processor_time
+    declare -p passed failed skipped note seconds used >"$work/$1.results"
   ) >"$work/$1.output" 2>&1
 }
 take_results() {
   local name=$1 part
   local -A its_passed=() its_failed=() its_skipped=() its_note=() its_seconds=()  # A run that ended early leaves none.
   eval "$(sed 's/^declare -A \([a-z]*\)=/declare -A its_\1=/' -- "$work/$name.results" 2>/dev/null)"
-  for part in passed failed skipped note seconds; do
+  for part in passed failed skipped note seconds used; do
     local -n own=$part its=its_$part
     own[$name]=${its[$name]:-}
     unset -n own its
@@ -467,7 +496,7 @@ for name in "${selected[@]}"; do
   [ -z "${left_out[$name]:-}" ] || continue
   cat -- "$work/$name.log" 2>/dev/null || cat -- "$work/$name.output"
   take_results "$name"
-  say "[time] $name: ${seconds[$name]:-?} s"
+  say "[time] $name: ${seconds[$name]:-?} s, ${used[$name]:-?} s of processors"
 done
 end_stage "all tests"
 

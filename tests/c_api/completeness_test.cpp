@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "crisol/c/crisol.h"
-#include "crisol/device.h"
 #include "doctest/doctest.h"
 #include "support/files.h"
 #include "support/processes/commands.h"
@@ -81,7 +80,6 @@ std::string row_of(const std::string& name, const Rows& all) {
 
 TEST_CASE("C: every exported C++ function has a C function, or a reason for none") {
   if (std::string(CRISOL_SHARED_LIBRARY).empty()) CRISOL_SKIP("a static library exports nothing");
-  if (Device().info().platform != "Portable Computing Language") CRISOL_SKIP("the same for all; done on PoCL");
   NEEDS_COMMANDS("nm");
   const Exported names = exported();
   const Rows all = rows();

@@ -17,7 +17,7 @@ on_ranks() {
   shift
   [ "$(id -u)" -ne 0 ] || root=(--allow-run-as-root)
   mapfile -t clean < <(foreign_variables)
-  env "${clean[@]}" -u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/$dist_icd" "CRISOL_CACHE_DIR=$work/cache/dist" "$pocl_cache" \
+  env "${clean[@]}" -u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/$dist_icd" "CRISOL_CACHE_DIR=$caches/dist" "${pocl_variables[@]}" \
     CRISOL_TUNING=0 CRISOL_VERIFY=off "${dist_variables[@]}" \
     timeout --kill-after=5 1800 mpirun "${root[@]}" --oversubscribe -n "$count" "$@" </dev/null 2>&1
 }
@@ -187,7 +187,7 @@ all_of_dist() {
 run_dist() {
   local start=$SECONDS
   passed[dist]=0 failed[dist]=0 skipped[dist]=0
-  mkdir -p -- "$work/cache/dist"
+  mkdir -p -- "$caches/dist"
   if [ ! -x "$crisol_build/bin/crisol_dist_tests" ]; then
     failed[dist]=1 note[dist]="crisol_dist_tests is not built"
   else

@@ -53,7 +53,7 @@ run_from_debian13() {
   [ -n "${filter[$name]:-}" ] || return 0
   mapfile -t clean < <(foreign_variables)
   if watched "$work/$name.progress" "${debian13_enter[@]}" env "${clean[@]}" -u OCL_ICD_FILENAMES \
-    "OCL_ICD_VENDORS=$work/icd/$name" "CRISOL_CACHE_DIR=$work/cache/$name" \
+    "OCL_ICD_VENDORS=$work/icd/$name" "CRISOL_CACHE_DIR=$caches/$name" \
     ${variables[$name]:+"${variables[$name]}"} "$crisol_build/bin/crisol" selftest </dev/null >>"$log" 2>&1; then
     passed[$name]=$((passed[$name] + 1))
   else
