@@ -15,49 +15,51 @@ namespace {
 
 constexpr std::int64_t summarise_above = 1000;
 constexpr std::int64_t edge_items = 3;
+constexpr int line_width = 80;
 
 struct Format {
-  bool floating = false, scientific = false, whole = false;
-  int width = 0;
+  DType dtype{};
+  bool scientific = false, whole = true;
+  int width = 1;
 };
 
-std::string number(double value, const Format& format) {
+std::string text_of(double value, const Format& format) {
+  if (format.dtype == DType::boolean) return value != 0 ? "true" : "false";
+  if (std::isnan(value)) return "nan";
   std::ostringstream out;
-  if (!format.floating || !std::isfinite(value)) {
-    out << value;
+  if (!is_floating(format.dtype)) {
+    out << std::fixed << std::setprecision(0) << value;
   } else if (format.scientific) {
     out << std::scientific << std::setprecision(4) << value;
-  } else if (format.whole) {
-    out << std::fixed << std::setprecision(0) << value << '.';
   } else {
-    out << std::fixed << std::setprecision(4) << value;
+    out << std::fixed << std::setprecision(format.whole ? 0 : 4) << value;
+    if (format.whole && std::isfinite(value)) out << '.';
   }
   return out.str();
 }
 
+/// PyTorch's choice: zeros, NaN and infinity have no part in it.
 Format choose_format(const std::vector<double>& values, DType dtype) {
-  Format format;
-  format.floating = is_floating(dtype);
+  Format format{dtype};
+  const bool floating = is_floating(dtype);
+  const auto counts = [&](double value) { return !floating || (std::isfinite(value) && value != 0); };
   double largest = 0, smallest = HUGE_VAL;
-  format.whole = true;
   for (const double value : values) {
-    if (!std::isfinite(value)) continue;
-    const double magnitude = std::abs(value);
-    largest = std::max(largest, magnitude);
-    if (magnitude > 0) smallest = std::min(smallest, magnitude);
+    if (!floating || !counts(value)) continue;
+    largest = std::max(largest, std::abs(value));
+    smallest = std::min(smallest, std::abs(value));
     format.whole = format.whole && value == std::floor(value);
   }
-  format.scientific = format.floating && largest > 0 && (largest >= 1e8 || smallest < 1e-4 || largest / smallest > 1e5);
-  if (format.scientific) format.whole = false;
+  format.scientific = largest / smallest > 1e3 || largest > 1e8 || (!format.whole && smallest < 1e-4);
   for (const double value : values)
-    format.width = std::max(format.width, static_cast<int>(number(value, format).size()));
+    if (counts(value)) format.width = std::max(format.width, static_cast<int>(text_of(value, format).size()));
   return format;
 }
 
 class Printer {
  public:
   Printer(std::ostream& out, const Shape& shape, const std::vector<double>& values, DType dtype)
-      : out_(out), shape_(shape), values_(values), dtype_(dtype), format_(choose_format(shown_values(), dtype)) {}
+      : out_(out), shape_(shape), values_(values), format_(choose_format(shown_values(), dtype)) {}
 
   void print(int axis, std::int64_t first, int indent) {
     if (axis == shape_.rank()) {
@@ -67,12 +69,14 @@ class Printer {
     std::int64_t step = 1;
     for (int i = axis + 1; i < shape_.rank(); ++i) step *= shape_[i];
     out_ << '[';
-    bool is_first = true;
+    const bool last = axis + 1 == shape_.rank();
+    const int on_line = last ? std::max(1, (line_width - indent) / (format_.width + 2)) : 1;
+    int count = 0;
     visit(shape_[axis], [&](std::int64_t i) {
-      if (!is_first) separate(axis, indent);
-      is_first = false;
+      if (count > 0) separate(last && count % on_line != 0, last ? 1 : shape_.rank() - axis - 1, indent);
+      ++count;
       if (i < 0)
-        out_ << "...";
+        out_ << (last ? " ..." : "...");
       else
         print(axis + 1, first + i * step, indent + 1);
     });
@@ -112,28 +116,20 @@ class Printer {
     });
   }
 
-  void separate(int axis, int indent) {
+  void separate(bool on_line, int lines, int indent) {
     out_ << ',';
-    const int deeper = shape_.rank() - axis - 1;
-    if (deeper == 0) {
+    if (on_line)
       out_ << ' ';
-      return;
-    }
-    for (int i = 0; i < deeper; ++i) out_ << '\n';
-    out_ << std::string(static_cast<std::size_t>(indent) + 1, ' ');
+    else
+      out_ << std::string(static_cast<std::size_t>(lines), '\n')
+           << std::string(static_cast<std::size_t>(indent) + 1, ' ');
   }
 
-  void print_element(double value) {
-    if (dtype_ == DType::boolean)
-      out_ << (value != 0 ? "true" : "false");
-    else
-      out_ << std::setw(format_.width) << number(value, format_);
-  }
+  void print_element(double value) { out_ << std::setw(format_.width) << text_of(value, format_); }
 
   std::ostream& out_;
   const Shape& shape_;
   const std::vector<double>& values_;
-  DType dtype_;
   Format format_;
 };
 
@@ -154,8 +150,10 @@ std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
   const std::vector<double> values = all_values(tensor);
   std::ostringstream text;
   text << "tensor(";
-  Printer(text, tensor.shape(), values, tensor.dtype()).print(0, 0, 7);
-  if (tensor.numel() == 0) text << ", shape=" << tensor.shape();
+  if (tensor.numel() > 0)
+    Printer(text, tensor.shape(), values, tensor.dtype()).print(0, 0, 7);
+  else
+    text << "[], shape=" << tensor.shape();
   if (tensor.dtype() != DType::f32) text << ", dtype=" << tensor.dtype();
   if (tensor.requires_grad()) text << ", requires_grad=true";
   return out << text.str() << ')';

@@ -162,7 +162,18 @@ TEST_CASE("printing is like PyTorch's") {
   CHECK(print(ones({2}, DType::boolean)) == "tensor([true, true], dtype=bool)");
   CHECK(print(empty({0})) == "tensor([], shape=(0))");
   CHECK(print(Tensor()) == "tensor(undefined)");
-  CHECK(print(arange(0, 2000)) == "tensor([   0.,    1.,    2., ..., 1997., 1998., 1999.])");
+  CHECK(print(ones({2}).mul(100000)) == "tensor([100000., 100000.])");
+  CHECK(print(from_vector(std::vector<float>{NAN, 1, -INFINITY, 0})) == "tensor([nan, 1., -inf, 0.])");
+  CHECK(print(arange(0, 2).to(DType::boolean)) == "tensor([false,  true], dtype=bool)");
+  CHECK(print(from_vector(std::vector<std::int64_t>{1000000, 5})) == "tensor([1000000,       5], dtype=i64)");
+  CHECK(print(zeros({2, 0})) == "tensor([], shape=(2, 0))");
+  CHECK(
+      print(arange(0, 30)) ==
+      "tensor([ 0.,  1.,  2.,  3.,  4.,  5.,  6.,  7.,  8.,  9., 10., 11., 12., 13.,\n        14., 15., 16., 17., 18., "
+      "19., 20., 21., 22., 23., 24., 25., 26., 27.,\n        28., 29.])");
+  CHECK(print(arange(0, 2000)) ==
+        "tensor([0.0000e+00, 1.0000e+00, 2.0000e+00,  ..., 1.9970e+03, 1.9980e+03,\n        1.9990e+03])");
+  CHECK(print(arange(0, 2000, 1, DType::i64)) == "tensor([   0,    1,    2,  ..., 1997, 1998, 1999], dtype=i64)");
   CHECK(print(zeros({1, 2, 1})) == "tensor([[[0.],\n         [0.]]])");
   CHECK(print(zeros({2, 1, 1})) == "tensor([[[0.]],\n\n        [[0.]]])");
 }
