@@ -38,11 +38,11 @@ def file(path: str | PathLike[str]) -> Iterator[None]:
 class _Module(types.ModuleType):
     """The class of this module, which programs for PyTorch call as a function."""
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, input: Any) -> Any:
         """The sum of the diagonal of a matrix."""
         from .linalg import trace
 
-        return trace(x)
+        return trace(input)
 
 
 sys.modules[__name__].__class__ = _Module

@@ -1,10 +1,12 @@
-// The texts of the TypeErrors of bound functions. nanobind names the overloads and the classes of the arguments. This
-// file lets crisol/_explain.py say which argument is wrong and what it takes.
+// Other names of arguments, and the texts of the TypeErrors of bound functions. nanobind's errors name the overloads
+// and the classes of the arguments. crisol/_explain.py says which argument is wrong and what it takes.
 //
 // Each function object of nanobind has a pointer to the code that calls it. explain_calls() replaces this pointer by
-// its own function, which calls the original code and improves its error.
+// its own function, which calls the original code. If that refuses the names of the arguments, it is called again with
+// the names that crisol/_keywords.py finds. Each set of names is looked up once.
 #include <cstring>
 #include <unordered_map>
+#include <vector>
 
 #include "arguments.h"
 #include "bindings.h"
@@ -15,9 +17,15 @@ namespace {
 
 using Call = PyObject* (*)(PyObject* self, PyObject* const* arguments, std::size_t count, PyObject* keywords);
 
+/// The names of a call's arguments, and those of the function. An argument with None goes to the function by position.
+struct Names {
+  nb::tuple given, taken;
+};
+
 struct Known {
   Call call;
   std::string name;
+  std::vector<Names> other_names;
 };
 
 /// Lives as long as the process, because the functions do.
@@ -57,14 +65,82 @@ void explain(PyObject* function, const std::string& name, PyObject* const* argum
   PyErr_SetObject(error.type().ptr(), error.ptr());
 }
 
+constexpr std::size_t count_of_flags = ~std::size_t{0} >> 8;  // The highest bits are flags of Python and nanobind.
+
+/// Calls a function with its own names. The arguments without a name come after those that have a position.
+PyObject* call_renamed(const Known& known, const nb::tuple& taken, PyObject* function, PyObject* const* arguments,
+                       std::size_t flags) {
+  const std::size_t count = flags & count_of_flags;
+  std::vector<PyObject*> values(arguments, arguments + count), named;
+  nb::list names;
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    const bool has_name = !taken[i].is_none();
+    (has_name ? named : values).push_back(arguments[count + i]);
+    if (has_name) names.append(taken[i]);
+  }
+  const std::size_t positional = values.size();
+  values.insert(values.end(), named.begin(), named.end());
+  const nb::tuple keywords(names);
+  return known.call(function, values.data(), positional, named.empty() ? nullptr : keywords.ptr());
+}
+
+const nb::tuple* known_names(const Known& known, PyObject* keywords) {
+  for (const Names& names : known.other_names)
+    if (names.given.ptr() == keywords || names.given.equal(nb::handle(keywords))) return &names.taken;
+  return nullptr;
+}
+
+/// The function's own names for the names of a call that failed. Null if it has none for them.
+const nb::tuple* look_up_names(Known& known, PyObject* function, std::size_t count, PyObject* keywords) {
+  const nb::object names =
+      nb::module_::import_("crisol._keywords")
+          .attr("taken")(nb::handle(function).attr("__nb_signature__"), count, nb::handle(keywords));
+  if (names.is_none()) return nullptr;
+  known.other_names.push_back({nb::borrow<nb::tuple>(keywords), nb::borrow<nb::tuple>(names)});
+  return &known.other_names.back().taken;
+}
+
+/// Calls a function that has no argument `out`, and writes its result into the argument `out` of the call.
+PyObject* call_into(PyObject* function, PyObject* const* arguments, std::size_t count, PyObject* keywords) {
+  nb::list positional;
+  nb::dict named;
+  for (std::size_t i = 0; i < count; ++i) positional.append(nb::handle(arguments[i]));
+  for (std::size_t i = 0; i < nb::len(nb::handle(keywords)); ++i)
+    named[nb::handle(keywords)[i]] = nb::handle(arguments[count + i]);
+  return nb::module_::import_("crisol._keywords")
+      .attr("into_out")(nb::handle(function), positional, named)
+      .release()
+      .ptr();
+}
+
+/// Whether a call of a function, not of a method, has an argument `out` that the function lacks.
+bool lacks_out(PyObject* function, PyObject* keywords) {
+  const nb::object all = nb::handle(function).attr("__nb_signature__");
+  const std::string signatures = nb::cast<std::string>(nb::str(all));
+  return PySequence_Contains(keywords, nb::str("out").ptr()) == 1 && signatures.find("out: ") == std::string::npos &&
+         signatures.find("(self") == std::string::npos;
+}
+
 PyObject* explained_call(PyObject* function, PyObject* const* arguments, std::size_t flags, PyObject* keywords) {
-  const Known& known = known_functions().find(function)->second;
-  PyObject* const result = known.call(function, arguments, flags, keywords);
+  Known& known = known_functions().find(function)->second;
+  const nb::tuple* names = keywords == nullptr || known.other_names.empty() ? nullptr : known_names(known, keywords);
+  PyObject* result = names != nullptr ? call_renamed(known, *names, function, arguments, flags)
+                                      : known.call(function, arguments, flags, keywords);
   if (result != nullptr || PyErr_ExceptionMatches(PyExc_TypeError) == 0) return result;
-  constexpr std::size_t numbers = ~std::size_t{0} >> 8;  // Masks out the highest bits, which are flags of Python and
-                                                         // nanobind.
+  const std::size_t count = flags & count_of_flags;
   try {
-    explain(function, known.name, arguments, flags & numbers, keywords);
+    nb::python_error raised;
+    const bool other_names = keywords != nullptr && names == nullptr && is_unexplained(nb::borrow(raised.value()));
+    if (other_names) names = look_up_names(known, function, count, keywords);
+    if (other_names && names != nullptr) {
+      result = call_renamed(known, *names, function, arguments, flags);
+      if (result != nullptr || PyErr_ExceptionMatches(PyExc_TypeError) == 0) return result;
+    } else if (other_names && lacks_out(function, keywords)) {
+      return call_into(function, arguments, count, keywords);
+    } else {
+      raised.restore();
+    }
+    explain(function, known.name, arguments, count, keywords);
   } catch (nb::python_error& failure) {
     failure.restore();
   }
@@ -90,7 +166,7 @@ void explain_function(nb::handle function, const std::string& name) {
   if (known_functions().count(function.ptr()) > 0) return;
   Call* const place = place_of_call(function);
   if (place == nullptr) return;
-  known_functions().emplace(function.ptr(), Known{*place, name});
+  known_functions().emplace(function.ptr(), Known{*place, name, {}});
   *place = &explained_call;
 }
 

@@ -96,17 +96,26 @@ void bind_types(nb::module_& m) {
         "floating\", \"complex floating\", \"numeric\", a dtype, or a tuple of these.");
 }
 
+using AlongAxis = Tensor (*)(const Tensor&, int);
+
+/// With a dtype, as in PyTorch: the elements are converted before.
+template <AlongAxis function>
+void bind_softmax(nb::module_& m, TensorClass& tensor, const char* name, const char* text) {
+  define(m, tensor, name, function, text, "axis"_a = -1);
+  const auto converted = [](const Tensor& x, int dim, DType dtype) { return function(x.to(dtype), dim); };
+  m.def(name, converted, "x"_a, "dim"_a, "dtype"_a, Unlocked(), text);
+  tensor.def(name, converted, "dim"_a, "dtype"_a, Unlocked(), text);
+}
+
 }  // namespace
 
 void bind_functions(nb::module_& m, TensorClass& tensor) {
   bind_types(m);
+  bind_softmax<&softmax>(m, tensor, "softmax", "exp(x) / sum(exp(x)) along an axis, without overflow.");
+  bind_softmax<&log_softmax>(m, tensor, "log_softmax", "x - log(sum(exp(x))) along an axis, without overflow.");
   m.def("_clip", &clip, "x"_a, "min"_a.none(), "max"_a.none(), Unlocked());
   tensor.def("clip", &clip, "min"_a = nb::none(), "max"_a = nb::none(), Unlocked(),
              "min(max(x, min), max), in the dtype of x. The bounds are tensors or numbers.");
-  define(m, tensor, "softmax", static_cast<Tensor (*)(const Tensor&, int)>(&softmax),
-         "exp(x) / sum(exp(x)) along an axis, without overflow.", "axis"_a = -1);
-  define(m, tensor, "log_softmax", static_cast<Tensor (*)(const Tensor&, int)>(&log_softmax),
-         "x - log(sum(exp(x))) along an axis, without overflow.", "axis"_a = -1);
   define(m, tensor, "cumsum", &cumsum, "The running sum along an axis. Integers and bool give int64.", "axis"_a);
   define(m, tensor, "cumprod", &cumprod, "The running product along an axis. Integers and bool give int64.", "axis"_a);
   define(m, tensor, "logcumsumexp", &logcumsumexp, "log(cumsum(exp(x))) along an axis, without overflow.", "axis"_a);
