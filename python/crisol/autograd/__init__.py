@@ -1,0 +1,176 @@
+"""Gradients: recording modes, functions with their own gradient, checkpoints."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Self
+
+from .. import _crisol
+from .._crisol import Tensor, _autograd
+from .._crisol._autograd import is_grad_enabled
+from .._mode import Mode
+from ._function import Context as Context, Function as Function
+
+__all__ = ["Function", "checkpoint", "detect_anomaly", "enable_grad", "grad", "is_grad_enabled", "no_grad"]
+__all__ += ["Variable", "backward", "functional", "gradcheck", "inference_mode", "profiler"]
+__all__ += ["set_detect_anomaly", "set_grad_enabled"]
+
+for _class in (Context, Function):
+    _class.__module__ = "crisol.autograd"
+
+
+class no_grad(Mode):
+    """Switches recording off on this thread: `with no_grad(): …`, or `@no_grad` for a function."""
+
+    _scope = _autograd.NoGrad
+
+
+class enable_grad(Mode):
+    """Switches recording on again inside no_grad()."""
+
+    _scope = _autograd.EnableGrad
+
+
+class inference_mode(Mode):
+    """The same as no_grad(). With mode=False it is the same as enable_grad()."""
+
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__()
+        self._mode = mode
+        self._scope = _autograd.NoGrad if mode else _autograd.EnableGrad
+
+    def _again(self) -> Self:
+        return type(self)(self._mode)
+
+
+class set_grad_enabled(Mode):
+    """Switches recording on or off on this thread. This happens at once: `set_grad_enabled(False)`.
+
+    After `with set_grad_enabled(training): …`, the mode is the same as before the call. As a decorator, it changes the
+    mode only inside the function.
+    """
+
+    def __init__(self, mode: bool) -> None:
+        self._mode, self._before = mode, is_grad_enabled()
+        _autograd.set_grad_enabled(mode)
+
+    def __call__(self, function: Any) -> Any:
+        _autograd.set_grad_enabled(self._before)
+        return super().__call__(function)
+
+    def __enter__(self) -> Self:
+        _autograd.set_grad_enabled(self._mode)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _autograd.set_grad_enabled(self._before)
+
+    def _again(self) -> Self:
+        return type(self)(self._mode)
+
+
+class detect_anomaly(Mode):
+    """Finds NaN and infinity: a function, or a step of backward(), raises if its result has one of them."""
+
+    _scope = _autograd.DetectAnomaly
+
+
+_anomaly: list[Any] = []
+
+
+class set_detect_anomaly:
+    """Switches detect_anomaly() on or off on this thread. After `with set_detect_anomaly(True): …` it is off."""
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        if mode and not _anomaly:
+            _anomaly.append(detect_anomaly())
+            _anomaly[0].__enter__()
+        elif not mode and _anomaly:
+            _anomaly.pop().__exit__()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if _anomaly:
+            _anomaly.pop().__exit__()
+
+
+def _tuple_of(tensors):
+    if isinstance(tensors, Tensor):
+        return (tensors,)
+    if not isinstance(tensors, Iterable):
+        raise TypeError(f"grad() takes a tensor or a sequence of tensors, not a {type(tensors).__name__}")
+    return tuple(tensors)
+
+
+def grad(
+    outputs: Tensor | Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor],
+    grad_outputs: Tensor | Sequence[Tensor] | None = None,
+    retain_graph: bool = False,
+    create_graph: bool = False,
+    allow_unused: bool = False,
+) -> tuple[Any, ...]:
+    """The gradient of the sum of the outputs with respect to each input, as a tuple.
+
+    Does not change the grad of any tensor. grad_outputs are the gradients of the outputs. They may be left out if each
+    output has one element. With create_graph, the gradients have gradients themselves. With allow_unused, the result is
+    None instead of an error if no output depends on an input.
+    """
+    if grad_outputs is not None:
+        grad_outputs = _tuple_of(grad_outputs)
+    return _autograd.grad(
+        _tuple_of(outputs), _tuple_of(inputs), grad_outputs, retain_graph, create_graph, allow_unused
+    )
+
+
+def backward(
+    tensors: Tensor | Sequence[Tensor],
+    grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+) -> None:
+    """Adds the gradients of several tensors to the grad of the leaves that they depend on."""
+    given = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    weights = [grad_tensors] if isinstance(grad_tensors, Tensor) else list(grad_tensors or [None] * len(given))
+    if any(w is None and x.numel() != 1 for x, w in zip(given, weights, strict=True)):
+        raise _crisol.InvalidArgumentError("[backward] a tensor of several elements needs its gradient")
+    parts = [_crisol.sum(x if w is None else x * w) for x, w in zip(given, weights)]
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    total.backward(retain_graph=retain_graph, create_graph=create_graph)
+
+
+def Variable(data: Tensor, requires_grad: bool = False) -> Tensor:
+    """The tensor itself, as a leaf that wants a gradient if it is asked for."""
+    return data.requires_grad_() if requires_grad else data
+
+
+def checkpoint(function: Callable[..., Any], *args: Any) -> Any:
+    """Computes function(*args), and releases the tensors that its ops keep for backward.
+
+    backward() calls the function again to compute these tensors. This takes less memory and more time. The second call
+    draws the same random numbers. The function must compute the same each time.
+    """
+    places = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
+    single = False
+
+    def run(inputs):
+        nonlocal single
+        full = list(args)
+        for place, tensor in zip(places, inputs):
+            full[place] = tensor
+        result = function(*full)
+        single = isinstance(result, Tensor)
+        return (result,) if single else result
+
+    results = _autograd.checkpoint(run, [args[i] for i in places])
+    return results[0] if single else tuple(results)
+
+
+from . import functional, profiler  # noqa: E402
+from ._check import gradcheck as gradcheck  # noqa: E402
+
+
+def __dir__():
+    return __all__

@@ -1,0 +1,49 @@
+"""Gradients of functions beside differences of their values."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .._crisol import Tensor, zeros_like
+from . import grad, no_grad
+from .functional import _tuple
+
+__all__ = ["gradcheck"]
+
+
+def gradcheck(
+    func: Callable[..., Any], inputs: Tensor | Sequence[Any], *, eps: float = 1e-2, atol: float = 1e-2,
+    rtol: float = 1e-2, raise_exception: bool = True, **_: Any,
+) -> bool:  # fmt: skip
+    """Whether the gradients of a function agree with differences of its values at x + eps and x - eps. Raises, or returns
+    False, if they do not. Tensors are float32, so eps and the bounds are larger than PyTorch's for float64."""
+    given = _tuple(inputs)
+    for i, x in enumerate(given):
+        if isinstance(x, Tensor) and x.requires_grad:
+            for k, y in enumerate(_tuple(func(*given))):
+                text = _difference(func, given, i, k, y, (eps, atol, rtol))
+                if text and raise_exception:
+                    raise RuntimeError(text)
+                if text:
+                    return False
+    return True
+
+
+def _difference(func: Any, given: tuple[Any, ...], i: int, k: int, y: Tensor, bounds: tuple[float, float, float]) -> str:
+    eps, atol, rtol = bounds
+    for place in range(y.numel()):
+        found = grad(y.reshape(-1)[place], given[i], retain_graph=True, allow_unused=True)[0]
+        gradient = (zeros_like(given[i]) if found is None else found).reshape(-1).tolist()
+        for j in range(given[i].numel()):
+            wanted = (_value(func, given, i, j, k, place, eps) - _value(func, given, i, j, k, place, -eps)) / (2 * eps)
+            difference = gradient[j] - wanted
+            if not -atol - rtol * max(wanted, -wanted) <= difference <= atol + rtol * max(wanted, -wanted):
+                return f"[gradcheck] result {k}, input {i}: the gradient is {gradient[j]}, the difference {wanted}"
+    return ""
+
+
+def _value(func: Any, given: tuple[Any, ...], i: int, j: int, k: int, place: int, step: float) -> float:
+    with no_grad():
+        moved = given[i].detach().clone()
+        moved.reshape(-1)[j] += step
+        result = _tuple(func(*(moved if n == i else x for n, x in enumerate(given))))[k]
+        return float(result.reshape(-1)[place].item())
