@@ -15,8 +15,8 @@ from ._crisol import *
 from ._crisol import Tensor, __version__, device, dtype
 from ._functions import *
 from ._precision import with_precision as with_precision
-from . import amp, array_api, autograd, backends, cuda, data, distributions, fft, linalg, nn, onnx, optim, random
-from . import special, testing, trace, utils
+from . import amp, array_api, autograd, backends, compiler, cuda, data, distributions, fft, func, jit, linalg, nn, onnx
+from . import optim, profiler, random, special, testing, trace, utils, version
 from .array_api import UniqueAll as UniqueAll, UniqueCounts as UniqueCounts, UniqueInverse as UniqueInverse
 from .array_api import broadcast_arrays as broadcast_arrays, conj as conj, imag as imag, real as real
 from .array_api import unique_all as unique_all, unique_counts as unique_counts, unique_inverse as unique_inverse
@@ -40,7 +40,10 @@ from .nn.functional import max_pool1d as max_pool1d, max_pool2d as max_pool2d, m
 from .nn.functional import pairwise_distance as pairwise_distance, pdist as pdist, pixel_shuffle as pixel_shuffle
 from .nn.functional import pixel_unshuffle as pixel_unshuffle, poisson_nll_loss as poisson_nll_loss
 from .nn.functional import rms_norm as rms_norm, rrelu as rrelu, triplet_margin_loss as triplet_margin_loss
-from .special import multigammaln as mvlgamma
+from .special import i0 as i0, multigammaln as mvlgamma, polygamma as polygamma
+from .func import vmap as vmap
+from .linalg import cholesky_inverse as cholesky_inverse, matrix_exp as matrix_exp
+from .linalg._lu import lu_unpack as lu_unpack
 from .linalg import pinv as pinv, qr as qr, slogdet as slogdet, vecdot as vecdot
 
 newaxis = None

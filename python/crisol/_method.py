@@ -15,7 +15,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # The names that NumPy and the Array API standard have for PyTorch's arguments. PyTorch accepts them too.
 _NUMPY_NAMES = {"axis": "dim", "axes": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input"}
-_NUMPY_NAMES |= {"x2": "other"}
+_NUMPY_NAMES |= {"x2": "other", "tensor": "input", "split_size": "split_size_or_sections"}
 _told: set[str] = set()
 _PACKAGE = os.path.dirname(__file__)
 
@@ -64,7 +64,8 @@ def _written(name: str, function: Callable[..., Tensor]) -> Callable[..., Tensor
 def write_result(name: str, tensor: Tensor, result: Tensor) -> Tensor:
     """Overwrites a tensor with a result of its shape."""
     if result.shape != tensor.shape:
-        raise ValueError(f"[{name}] the result has shape {result.shape}, and the tensor has shape {tensor.shape}")
+        shapes = tuple(result.shape), tuple(tensor.shape)
+        raise ValueError("[{}] the result has shape {}, and the tensor has shape {}".format(name, *shapes))
     return tensor.copy_(result)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,14 +14,17 @@ _STRUCTURE = "crisol.structure"
 
 def flattened(value: Any) -> Any:
     """The tensors of a nested value by name, such as "state.0.exp_avg", and a tensor of bytes that describes the rest.
-    A dict of tensors stays as it is. Values are dicts, lists, tuples, tensors, arrays, numbers, texts and None."""
-    if not isinstance(value, (Mapping, list, tuple)):
-        return value  # The extension refuses it.
+    A dict of tensors stays as it is. Values are dicts, lists, tuples, tensors, arrays, numbers, texts and None. Other
+    objects, such as modules, become pickles."""
     if isinstance(value, Mapping) and all(isinstance(part, Tensor) for part in value.values()):
         return dict(value)
     tensors: dict[str, Tensor] = {}
     text = json.dumps(_described(value, "", tensors))
-    return {**tensors, _STRUCTURE: asarray(list(text.encode()), dtype=uint8)}
+    return {**tensors, _STRUCTURE: _bytes(text.encode())}
+
+
+def _bytes(data: bytes) -> Tensor:
+    return asarray(memoryview(bytearray(data)), dtype=uint8)
 
 
 def _described(value: Any, name: str, tensors: dict[str, Tensor]) -> Any:
@@ -36,7 +40,9 @@ def _described(value: Any, name: str, tensors: dict[str, Tensor]) -> Any:
     if isinstance(value, (list, tuple)):
         parts = [_described(part, _below(name, i), tensors) for i, part in enumerate(value)]
         return {"list" if isinstance(value, list) else "tuple": parts}
-    return {"value": _plain(value, name)}
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return {"value": value}
+    return {"pickle": _described(_bytes(pickle.dumps(value)), name, tensors)["tensor"]}
 
 
 def _below(name: str, key: Any) -> str:
@@ -46,23 +52,28 @@ def _below(name: str, key: Any) -> str:
 def _plain(value: Any, name: str) -> Any:
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    kinds = "dicts, lists, tensors, numbers and texts"
-    raise TypeError(f"[save] '{name}' has a {type(value).__name__}, and what can be stored are {kinds}")
+    raise TypeError(f"[save] '{name}' has a key that is a {type(value).__name__}, and keys are numbers and texts")
 
 
-def restored(tensors: Mapping[str, Any]) -> Any:
-    """The nested value that flattened() took apart. Other tensors by name stay as they are."""
+def restored(tensors: Mapping[str, Any], weights_only: bool = True) -> Any:
+    """The nested value that flattened() took apart. Other tensors by name stay as they are. Pickles are refused with
+    weights_only, because a pickle of a stranger can run any program."""
     if _STRUCTURE not in tensors:
         return tensors
-    return _built(json.loads(bytes(tensors[_STRUCTURE].tolist())), tensors)
+    return _built(json.loads(bytes(tensors[_STRUCTURE].tolist())), tensors, weights_only)
 
 
-def _built(described: Any, tensors: Mapping[str, Any]) -> Any:
+def _built(described: Any, tensors: Mapping[str, Any], weights_only: bool) -> Any:
     ((kind, value),) = described.items()
     if kind == "tensor":
         return tensors[value]
     if kind == "dict":
-        return {key: _built(part, tensors) for key, part in value}
+        return {key: _built(part, tensors, weights_only) for key, part in value}
     if kind == "value":
         return value
-    return (list if kind == "list" else tuple)(_built(part, tensors) for part in value)
+    if kind == "pickle":
+        if weights_only:
+            text = "holds an object, not only tensors, numbers and texts: load(…, weights_only=False) trusts the file"
+            raise pickle.UnpicklingError(f"[load] the file {text}")
+        return pickle.loads(bytes(tensors[value].tolist()))
+    return (list if kind == "list" else tuple)(_built(part, tensors, weights_only) for part in value)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from . import _crisol as _c
+from . import amp as amp
 
 __all__ = ["current_device", "device_count", "empty_cache", "get_device_name", "is_available", "manual_seed"]
-__all__ += ["manual_seed_all", "max_memory_allocated", "memory_allocated", "synchronize"]
+__all__ += ["is_bf16_supported", "is_initialized", "max_memory_reserved", "memory_reserved", "set_device"]
+__all__ += ["reset_peak_memory_stats", "manual_seed_all", "max_memory_allocated", "memory_allocated", "synchronize"]
 
 
 def _gpus() -> list[_c.device]:
@@ -69,6 +71,35 @@ def manual_seed(seed: int) -> None:
 def manual_seed_all(seed: int) -> None:
     """crisol.manual_seed()"""
     _c.manual_seed(seed)
+
+
+def is_initialized() -> bool:
+    """Whether there is a GPU."""
+    return is_available()
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """False: no tensors are bfloat16."""
+    return False
+
+
+def max_memory_reserved(device: Any = None) -> int:
+    """The largest number of bytes that tensors held."""
+    return max_memory_allocated(device)
+
+
+def memory_reserved(device: Any = None) -> int:
+    """The bytes that live tensors hold."""
+    return memory_allocated(device)
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """Has no effect."""
+
+
+def set_device(device: Any) -> None:
+    """Makes a GPU the default device."""
+    _c.set_default_device(_chosen(device))
 
 
 def __dir__():

@@ -34,7 +34,7 @@ def _axis(op: str, dim: int, axes: int) -> int:
 
 def _check_pairs(op: str, x: Tensor) -> None:
     if x.ndim < 2 or x.shape[-1] != 2:
-        raise _c.InvalidArgumentError(f"[{op}] the last axis must hold (real, imaginary), and the shape is {x.shape}")
+        raise _c.InvalidArgumentError(f"[{op}] the last axis must hold (real, imaginary): {tuple(x.shape)}")
 
 
 def _waves(rows: int, columns: int, n: int, scale: float, like: Tensor) -> tuple[Tensor, Tensor]:

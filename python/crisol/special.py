@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from . import _crisol as _c
@@ -37,6 +38,7 @@ __all__ += [
     "xlog1py",
     "xlogy",
 ]
+__all__ += ["i0", "i0e", "i1", "i1e", "polygamma", "zeta"]
 
 gammaln, psi = _c.lgamma, digamma
 
@@ -76,6 +78,87 @@ def multigammaln(input: Tensor, p: int) -> Tensor:
     for j in range(p):
         result = result + _c.lgamma(input - j / 2)
     return result
+
+
+Tensor.mvlgamma = multigammaln
+
+
+def zeta(input: Any, other: Any) -> Tensor:
+    """The sum of (q + k)^-x over k = 0, 1, …: Hurwitz' function for x > 1. It is a sum of nine terms, and the series of
+    Euler and Maclaurin for the rest."""
+    x, q = _c._broadcast_tensors([v if isinstance(v, Tensor) else _c.asarray(float(v)) for v in (input, other)])
+    x, q = (v if _c.isdtype(v.dtype, "real floating") else v.to(_c.float32) for v in (x, q))
+    head = _c.pow(q, -x)
+    for k in range(1, 9):
+        head = head + _c.pow(q + k, -x)
+    end = q + 9
+    power = _c.pow(end, -x)
+    rest, factor = power * end / (x - 1) + 0.5 * power, x * power / end
+    for k, number in enumerate((12.0, -720.0, 30240.0, -1209600.0, 47900160.0)):
+        rest = rest + factor / number
+        factor = factor * (x + (2 * k + 1)) * (x + (2 * k + 2)) / _c.square(end)
+    result = _c.where(x == 1, math.inf, _c.where(_c.lt(x, 1), math.nan, head + rest))
+    below = _c.le(q, 0)
+    undefined = _c.logical_and(below, _c.logical_and(x != _c.floor(x), q != _c.floor(q)))
+    pole = _c.logical_and(_c.logical_and(below, q == _c.floor(q)), _c.gt(x, 1))
+    return _c.where(pole, math.inf, _c.where(undefined, math.nan, result))
+
+
+def polygamma(n: int, input: Tensor) -> Tensor:
+    """The derivative of digamma(), n times."""
+    if n == 0:
+        return digamma(input)
+    return (-1.0) ** (n + 1) * math.factorial(n) * zeta(float(n + 1), input)
+
+
+def _series(t: Tensor, factors: Sequence[float]) -> Tensor:
+    result = _c.full_like(t, factors[-1])
+    for factor in factors[-2::-1]:
+        result = result * t + factor
+    return result
+
+
+# Abramowitz and Stegun 9.8.1 to 9.8.4: polynomials of (x / 3.75)^2, and of 3.75 / x.
+_I0 = (1.0, 3.5156229, 3.0899424, 1.2067492, 0.2659732, 0.0360768, 0.0045813)
+_I0_FAR = (
+    0.39894228, 0.01328592, 0.00225319, -0.00157565, 0.00916281, -0.02057706, 0.02635537, -0.01647633, 0.00392377,
+)  # fmt: skip
+_I1 = (0.5, 0.87890594, 0.51498869, 0.15084934, 0.02658733, 0.00301532, 0.00032411)
+_I1_FAR = (
+    0.39894228, -0.03988024, -0.00362018, 0.00163801, -0.01031555, 0.02282967, -0.02895312, 0.01787654, -0.00420059,
+)  # fmt: skip
+
+
+def _bessel(input: Tensor, near: Sequence[float], far: Sequence[float], odd: bool, scaled: bool) -> Tensor:
+    x = input if _c.isdtype(input.dtype, "real floating") else input.to(_c.float32)
+    magnitude, small = _c.abs(x), _c.lt(_c.abs(x), 3.75)
+    inner = _c.minimum(magnitude, 3.75)
+    result = _series(_c.square(inner / 3.75), near) * (inner if odd else 1.0)
+    outer = _c.maximum(magnitude, 3.75)
+    large = _series(3.75 / outer, far) / _c.sqrt(outer)
+    small_part, large_part = (result * _c.exp(-inner), large) if scaled else (result, large * _c.exp(outer))
+    found = _c.where(small, small_part, large_part)
+    return found * _c.sign(x) if odd else found
+
+
+def i0(input: Tensor) -> Tensor:
+    """The modified Bessel function of order 0."""
+    return _bessel(input, _I0, _I0_FAR, False, False)
+
+
+def i0e(input: Tensor) -> Tensor:
+    """i0(x) exp(-|x|)"""
+    return _bessel(input, _I0, _I0_FAR, False, True)
+
+
+def i1(input: Tensor) -> Tensor:
+    """The modified Bessel function of order 1."""
+    return _bessel(input, _I1, _I1_FAR, True, False)
+
+
+def i1e(input: Tensor) -> Tensor:
+    """i1(x) exp(-|x|)"""
+    return _bessel(input, _I1, _I1_FAR, True, True)
 
 
 def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:

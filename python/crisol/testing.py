@@ -34,7 +34,7 @@ def assert_close(
     x, y = (v if isinstance(v, Tensor) else _c.asarray(v) for v in (actual, expected))
     text = None
     if tuple(x.shape) != tuple(y.shape):
-        text = f"the shapes {x.shape} and {y.shape} differ"
+        text = f"the shapes {tuple(x.shape)} and {tuple(y.shape)} differ"
     elif check_dtype and x.dtype is not y.dtype:
         text = f"the dtypes {x.dtype!r} and {y.dtype!r} differ"
     else:

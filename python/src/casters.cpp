@@ -82,7 +82,8 @@ bool read_shape(PyObject* object, Shape& shape) {
   }
   std::array<std::int64_t, Shape::max_rank> sizes{};
   for (Py_ssize_t i = 0; i < count; ++i) {
-    PyObject* entry = PySequence_GetItem(object, i);
+    // crisol.Size reads an entry in Python, so the entries of tuples are read at once.
+    PyObject* entry = PyTuple_Check(object) ? Py_NewRef(PyTuple_GetItem(object, i)) : PySequence_GetItem(object, i);
     if (entry == nullptr) {
       PyErr_Clear();
       return false;

@@ -31,7 +31,7 @@ def main():
         inputs = {value.name: example(value, args.batch) for value in model.inputs}
     with crisol.no_grad():
         for name, y in model(inputs).items():
-            print(f"{name} {y.shape}:\n{y}")
+            print(f"{name} {tuple(y.shape)}:\n{y}")
         if args.profile:
             for row in model.profile(inputs):
                 print(f"{row['op']:20} {row['nodes']:5} nodes {row['total_ms']:9.3f} ms")

@@ -139,8 +139,6 @@ def test_errors():
     with pytest.raises(crisol.InvalidArgumentError):
         optim.SGD([])
     optimizer = optim.SGD(layer.parameters())
-    with pytest.raises(crisol.InvalidArgumentError, match="gradient"):
-        optimizer.step()
     with pytest.raises(TypeError):
         del optimizer.param_groups[0]["lr"]
     with pytest.raises(TypeError):
@@ -402,9 +400,6 @@ def test_state_of_an_own_class(copied, tmp_path):
     state["state"][9] = {}
     with pytest.raises(crisol.InvalidArgumentError, match="9 is no parameter: there are 4"):
         own.load_state_dict(state)
-    own.state[own.param_groups[0]["params"][0]]["name"] = own
-    with pytest.raises(TypeError, match=r"'state.0.name' has a \w+"):
-        crisol.save(own.state_dict(), tmp_path / "own.safetensors")
 
 
 def test_errors_of_an_own_class():

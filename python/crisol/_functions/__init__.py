@@ -8,6 +8,7 @@ from ._inplace import *
 from ._math import *
 from ._matrix import *
 from ._members import *
+from ._more import *
 from ._order import *
 from ._random import *
 from ._reduce import *

@@ -229,9 +229,9 @@ def tile(input: Tensor, dims: Dims) -> Tensor:
     return _c.tile(input, dims)
 
 
-def _tile(input: Tensor, *dims: Any) -> Tensor:
+def _tile(input: Tensor, *repeats: Any, dims: Any = ()) -> Tensor:
     """Repeats the tensor along its last axes."""
-    return _c.tile(input, _numbers(dims))
+    return _c.tile(input, _numbers(repeats or dims))
 
 
 Tensor.tile = _tile

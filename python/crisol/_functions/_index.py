@@ -250,6 +250,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     return _c.where(full, chosen, input)
 
 
+@_method(Tensor)
 def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """A view of the memory of `input` with any sizes and strides, in elements. It begins where `input` begins, or
     `storage_offset` elements into the memory. Nothing can be written to indices that mean one element."""

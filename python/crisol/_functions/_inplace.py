@@ -27,7 +27,7 @@ _aliases(Tensor, arccosh_="acosh_", arcsinh_="asinh_", arctanh_="atanh_", less_=
 def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
     """Overwrites the diagonal of a matrix with one value. Returns this tensor."""
     if self.ndim != 2 or wrap:
-        raise _c.InvalidArgumentError(f"[fill_diagonal_] takes a matrix without wrap, not shape {self.shape}")
+        raise _c.InvalidArgumentError(f"[fill_diagonal_] takes a matrix without wrap, not shape {tuple(self.shape)}")
     _c.diagonal(self).fill_(fill_value)
     return self
 

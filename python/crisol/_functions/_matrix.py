@@ -40,7 +40,7 @@ __all__ += ["trapezoid", "cumulative_trapezoid", "svd", "trapz"]
 
 def _require(ok: bool, name: str, rule: str, *tensors: Tensor) -> None:
     if not ok:
-        shapes = " and ".join(str(x.shape) for x in tensors)
+        shapes = " and ".join(str(tuple(x.shape)) for x in tensors)
         raise _c.InvalidArgumentError(f"[{name}] takes {rule}, not {shapes}")
 
 
@@ -76,9 +76,9 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
 
 
 @_method(Tensor)
-def vdot(input: Tensor, tensor: Tensor) -> Tensor:
+def vdot(input: Tensor, other: Tensor) -> Tensor:
     """dot(), because there are no complex dtypes."""
-    return dot(input, tensor)
+    return dot(input, other)
 
 
 @_method(Tensor)

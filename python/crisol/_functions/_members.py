@@ -3,7 +3,7 @@
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any, overload
+from typing import Any, SupportsIndex, overload
 
 from .. import _crisol as _c
 from .._crisol import Tensor, dtype
@@ -18,11 +18,37 @@ __all__ += ["HalfTensor", "IntTensor", "LongTensor"]
 
 
 class Size(tuple[int, ...]):
-    """The sizes of a tensor's axes, as a tuple."""
+    """The sizes of a tensor's axes: a tuple whose slices and sums have this type too."""
+
+    __slots__ = ()
 
     def numel(self) -> int:
         """The product of the sizes."""
         return math.prod(self)
+
+    @overload
+    def __getitem__(self, key: SupportsIndex) -> int: ...
+
+    @overload
+    def __getitem__(self, key: slice) -> "Size": ...
+
+    def __getitem__(self, key: SupportsIndex | slice) -> "int | Size":
+        found = tuple.__getitem__(self, key)
+        return Size(found) if isinstance(found, tuple) else found
+
+    def __add__(self, other: tuple[int, ...]) -> "Size":  # type: ignore[override]
+        return Size(tuple.__add__(self, other))
+
+    def __radd__(self, other: tuple[int, ...]) -> "Size":
+        return Size(other + tuple(self))
+
+    def __mul__(self, times: SupportsIndex) -> "Size":
+        return Size(tuple.__mul__(self, times))
+
+    __rmul__ = __mul__
+
+    def __repr__(self) -> str:
+        return f"crisol.Size([{', '.join(map(str, self))}])"
 
 
 class _Named:
@@ -51,7 +77,7 @@ channels_last, channels_last_3d = memory_format("channels_last"), memory_format(
 class ElementCount(int):
     """The number of elements of a tensor. It can be called to get sizes, as in PyTorch: x.size(), x.size(0)."""
 
-    _shape: tuple[int, ...]
+    _shape: Size
 
     @overload
     def __call__(self) -> Size: ...
@@ -62,9 +88,9 @@ class ElementCount(int):
     def __call__(self, dim: int | None = None) -> Size | int:
         """The shape, or the size of one axis."""
         if dim is None:
-            return Size(self._shape)
+            return self._shape
         if not -len(self._shape) <= dim < len(self._shape):
-            raise _c.OutOfRangeError(f"[size] there is no axis {dim} in a tensor of shape {self._shape}")
+            raise _c.OutOfRangeError(f"[size] there is no axis {dim} in a tensor of shape {tuple(self._shape)}")
         return self._shape[dim]
 
     def __reduce__(self) -> tuple[type[int], tuple[int]]:
@@ -88,7 +114,7 @@ def _data(self) -> Tensor:
 
 def _set_data(self: Tensor, value: Tensor) -> None:
     if value.shape != self.shape:
-        raise _c.InvalidArgumentError(f"[data] the tensor has shape {self.shape}, and the new elements {value.shape}")
+        raise _c.InvalidArgumentError(f"[data] the tensor has shape {tuple(self.shape)}, not {tuple(value.shape)}")
     self.detach().copy_(value.detach())
 
 
@@ -246,9 +272,10 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
 
 
 @_method(Tensor)
-def sum_to_size(self: Tensor, *size: Any) -> Tensor:
+def sum_to_size(self: Tensor, *sizes: Any, size: Any = ()) -> Tensor:
     """The sums over the axes along which the tensor was broadcast from this shape."""
-    shape = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
+    given = sizes or (size,)
+    shape = tuple(given[0]) if len(given) == 1 and not isinstance(given[0], int) else given
     if not shape:
         return _c.sum(self)
     extra = self.ndim - len(shape)

@@ -88,7 +88,7 @@ def randint(
 
 
 def randint_like(
-    input: Tensor, low: int, high: int | None = None, *, dtype: Dtype = None, device: Any = None
+    input: Tensor, low: int = 0, high: int | None = None, *, dtype: Dtype = None, device: Any = None
 ) -> Tensor:
     """Whole numbers in [low, high), or in [0, low), with the shape, dtype and device of a tensor."""
     low, high = (0, low) if high is None else (low, high)

@@ -361,7 +361,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     """How often each whole number 0, 1, … occurs in a vector, or the sum of the weights at its positions. Waits for the
     device."""
     if input.ndim != 1 or _c.isdtype(input.dtype, ("real floating", "bool")):
-        raise _c.InvalidArgumentError(f"[bincount] takes a vector of whole numbers, not {input.dtype} {input.shape}")
+        raise _c.InvalidArgumentError(f"[bincount] takes a whole vector, not {input.dtype} {tuple(input.shape)}")
     size = minlength
     if input.numel():
         if _c.min(input).item() < 0:

@@ -26,6 +26,13 @@ class Histogram(NamedTuple):
     bin_edges: Tensor
 
 
+class Frexp(NamedTuple):
+    """The result of frexp()."""
+
+    mantissa: Tensor
+    exponent: Tensor
+
+
 class SVD(NamedTuple):
     """The result of svd()."""
 
@@ -57,3 +64,26 @@ def _refuse_operator(self: ValuesIndices, other: Any) -> Any:
 for _name in ("add", "radd", "mul", "rmul", "sub", "rsub", "truediv", "rtruediv", "matmul", "neg"):
     setattr(ValuesIndices, f"__{_name}__", _refuse_operator)
 setattr(ValuesIndices, "__getattr__", _refuse)
+
+
+class LUFactors(NamedTuple):
+    """Both triangles in one matrix, and for each row the number of the row (from 1) that it was exchanged with."""
+
+    LU: Tensor
+    pivots: Tensor
+
+
+class LUFactorsInfo(NamedTuple):
+    """LUFactors, and for each matrix the number of the first zero on the diagonal of U, or 0."""
+
+    LU: Tensor
+    pivots: Tensor
+    info: Tensor
+
+
+class LUResult(NamedTuple):
+    """The factors of A = P L U."""
+
+    P: Tensor
+    L: Tensor
+    U: Tensor

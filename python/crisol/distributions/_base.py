@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from typing import Any
 
 from .. import _crisol as _c
 from .._crisol import Tensor
-from .._functions import multinomial, xlogy
+from .._functions import Size, multinomial, xlogy
 from ..autograd import no_grad
 from ..nn import functional as F
 
@@ -28,10 +29,24 @@ class Distribution:
     has_rsample = False
 
     def __init__(self, batch_shape: Any = (), event_shape: Any = (), validate_args: bool | None = None) -> None:
-        self.batch_shape, self.event_shape = tuple(batch_shape), tuple(event_shape)
+        self.batch_shape, self.event_shape = Size(batch_shape), Size(event_shape)
 
     def _shape(self, sample_shape: Any) -> tuple[int, ...]:
         return (*sample_shape, *self.batch_shape, *self.event_shape)
+
+    def __repr__(self) -> str:
+        names = [name for name in inspect.signature(type(self).__init__).parameters if name in self.__dict__]
+        shown = [(name, self.__dict__[name]) for name in names if name != "logits" or "probs" not in names]
+        texts = [f"{n}: {v if not isinstance(v, Tensor) else v.item() if v.numel() == 1 else v.shape}" for n, v in shown]
+        return f"{type(self).__name__}({', '.join(texts)})"
+
+    def sample_n(self, n: int) -> Tensor:
+        """n numbers for each distribution."""
+        return self.sample((n,))
+
+    def perplexity(self) -> Tensor:
+        """exp(entropy())"""
+        return _c.exp(self.entropy())
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
         """Numbers through which gradients of the parameters go."""

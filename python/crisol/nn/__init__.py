@@ -1,14 +1,14 @@
 """Layers and models, under PyTorch's names."""
 
 from .._crisol import _nn
-from . import _copies, _hooks, _repr, _settings  # noqa: F401
+from . import _copies, _hooks, _lists, _repr, _settings  # noqa: F401
 from .._crisol._nn import *  # noqa: F403
 
 for _name, _class in vars(_nn).items():
     if isinstance(_class, type):
         _class.__module__ = "crisol.nn"
 
-from . import functional, init, models, utils  # noqa: E402, F401
+from . import functional, init, models, parameter, utils  # noqa: E402, F401
 from . import _recurrent, _special  # noqa: E402, F401
 from . import _activation_layers, _attention, _containers, _layers, _lazy, _padding_layers, _pool_layers  # noqa: E402
 from . import _transformer, loss  # noqa: E402
@@ -29,6 +29,10 @@ for _name in [_name for _source in (*_sources, loss) for _name in _source.__all_
 # mypy treats a list that it can read as all exports of the module. The extension's names would be missing in such a
 # list.
 __all__ = [_name for _name in vars() if not _name.startswith("_")]
+
+from . import modules  # noqa: E402, F401
+
+vars()["__all__"].append("modules")  # mypy would take a plain statement for all exports.
 
 
 def __dir__():

@@ -136,7 +136,7 @@ class _Drop(_Function):
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         if not 0 <= p <= 1:
             raise _c.InvalidArgumentError(f"[dropout] p is {p}, and it must be in [0, 1]")
-        super().__init__(p=p)
+        super().__init__(p=p, inplace=inplace)
 
 
 class Dropout1d(_Drop):

@@ -32,6 +32,10 @@ class SyncBatchNorm(BatchNorm2d):
         return module
 
 
+def _line(name: str, value: Any) -> str:
+    return f"  ({name}): Parameter containing: [{value.dtype.name} of size {'x'.join(map(str, value.shape))}]"
+
+
 class ParameterList(Module):
     """A list of parameters. They belong to the module that holds the list."""
 
@@ -69,6 +73,10 @@ class ParameterList(Module):
     def __setitem__(self, index: int, value: Any) -> None:
         setattr(self, str(index % self._count), value)
 
+    def __repr__(self) -> str:
+        lines = [_line(str(i), value) for i, value in enumerate(self)]
+        return f"ParameterList({chr(10).join(lines)})"
+
 
 class ParameterDict(Module):
     """A dict of parameters. They belong to the module that holds the dict."""
@@ -96,6 +104,10 @@ class ParameterDict(Module):
 
     def __contains__(self, name: object) -> bool:
         return name in self._keys
+
+    def __repr__(self) -> str:
+        lines = [_line(name, value) for name, value in self.items()]
+        return f"ParameterDict({chr(10).join(lines)})"
 
     def __len__(self) -> int:
         return len(self._keys)

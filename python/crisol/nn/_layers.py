@@ -22,6 +22,10 @@ class Upsample(_Function):
         self, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None,
         recompute_scale_factor: bool | None = None,
     ) -> None:  # fmt: skip
+        if isinstance(scale_factor, (tuple, list)):
+            scale_factor = tuple(map(float, scale_factor))
+        elif scale_factor is not None:
+            scale_factor = float(scale_factor)
         super().__init__(size=size, scale_factor=scale_factor, mode=mode, align_corners=align_corners,
                          recompute_scale_factor=recompute_scale_factor)  # fmt: skip
 

@@ -75,7 +75,8 @@ def binary_cross_entropy(
     """-(target log(input) + (1 - target) log(1 - input)) for probabilities `input`. Logarithms are limited to at least
     -100."""
     if input.shape != target.shape:
-        raise _c.InvalidArgumentError(f"[binary_cross_entropy] the shapes {input.shape} and {target.shape} differ")
+        shapes = f"{tuple(input.shape)} and {tuple(target.shape)}"
+        raise _c.InvalidArgumentError(f"[binary_cross_entropy] the shapes {shapes} differ")
     yes, no = _c.maximum(_c.log(input), -100.0), _c.maximum(_c.log1p(-input), -100.0)
     loss = -(target * yes + (1 - target) * no)
     return _reduced(loss if weight is None else loss * weight, reduction, "binary_cross_entropy")
@@ -88,7 +89,7 @@ def binary_cross_entropy_with_logits(
     """binary_cross_entropy() of sigmoid(input), without overflow. pos_weight is a factor of the term for target 1."""
     name = "binary_cross_entropy_with_logits"
     if input.shape != target.shape:
-        raise _c.InvalidArgumentError(f"[{name}] the shapes {input.shape} and {target.shape} differ")
+        raise _c.InvalidArgumentError(f"[{name}] the shapes {tuple(input.shape)} and {tuple(target.shape)} differ")
     if pos_weight is None:
         loss = (1 - target) * input - _c.log_sigmoid(input)
     else:
@@ -300,8 +301,8 @@ def cross_entropy(
         )
     if target.ndim != max(input.ndim - 1, 0) or target.shape != input.shape[:1] * (input.ndim > 1) + input.shape[2:]:
         raise _c.InvalidArgumentError(
-            f"[cross_entropy] logits of shape {input.shape} need labels of shape "
-            f"{input.shape[:1] * (input.ndim > 1) + input.shape[2:]}, not {target.shape}"
+            f"[cross_entropy] logits of shape {tuple(input.shape)} need labels of shape "
+            f"{input.shape[:1] * (input.ndim > 1) + input.shape[2:]}, not {tuple(target.shape)}"
         )
     logs = _c.log_softmax(input, 1 if input.ndim > 1 else 0)
     return _picked(logs, target, weight, ignore_index, reduction, label_smoothing, "cross_entropy")

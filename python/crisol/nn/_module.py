@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 from .. import _crisol
@@ -20,33 +21,48 @@ class IncompatibleKeys(NamedTuple):
     missing_keys: list[str]
     unexpected_keys: list[str]
 
+    def __repr__(self) -> str:
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        return f"IncompatibleKeys(missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys})"
+
 
 @_method(Module)
-def parameters(self) -> Iterator[Parameter]:
-    """Iterates over the parameters of this module and of all modules below it. Each appears once."""
-    return (parameter for _, parameter in self.named_parameters())
+def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+    """Iterates over the parameters of this module and of all modules below it, or without `recurse` over its own. Each
+    appears once."""
+    return (parameter for _, parameter in self.named_parameters("", recurse))
+
+
+def _named(found, prefix, recurse):
+    first = f"{prefix}." if prefix else ""
+    return ((first + name, tensor) for name, tensor in found if recurse or "." not in name)
 
 
 @_method(Module)
-def named_parameters(self) -> Iterator[tuple[str, Parameter]]:
+def named_parameters(
+    self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+) -> Iterator[tuple[str, Parameter]]:
     """Iterates over the parameters with their names, such as ("features.0.weight", parameter)."""
     for path, module in self._named_modules() if lazy_layers else ():
         if "_lazy" in module.__dict__:
             kind = type(module).__name__
             raise InvalidArgumentError(f"[parameters] the {kind} '{path}' has none before its first call: call it once")
-    return iter(self._named_parameters())
+    return _named(self._named_parameters(), prefix, recurse)
 
 
 @_method(Module)
-def buffers(self) -> Iterator[Buffer]:
-    """Iterates over the buffers of this module and of all modules below it."""
-    return (buffer for _, buffer in self._named_buffers())
+def buffers(self, recurse: bool = True) -> Iterator[Buffer]:
+    """Iterates over the buffers of this module and of all modules below it, or without `recurse` over its own."""
+    return (buffer for _, buffer in self.named_buffers("", recurse))
 
 
 @_method(Module)
-def named_buffers(self) -> Iterator[tuple[str, Buffer]]:
+def named_buffers(
+    self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+) -> Iterator[tuple[str, Buffer]]:
     """Iterates over the buffers with their names."""
-    return iter(self._named_buffers())
+    return _named(self._named_buffers(), prefix, recurse)
 
 
 @_method(Module)
@@ -68,9 +84,11 @@ def modules(self) -> Iterator[Module]:
 
 
 @_method(Module)
-def named_modules(self) -> Iterator[tuple[str, Module]]:
+def named_modules(
+    self, memo: Any = None, prefix: str = "", remove_duplicate: bool = True
+) -> Iterator[tuple[str, Module]]:
     """Iterates over this module, with the name "", and all modules below it, with their paths."""
-    return iter(self._named_modules())
+    return ((".".join(filter(None, (prefix, path))), module) for path, module in self._named_modules())
 
 
 @_method(Module)
@@ -113,11 +131,17 @@ def _transient_names(module):
 
 
 @_method(Module)
-def state_dict(self) -> dict[str, Tensor]:
+def state_dict(
+    self, *, destination: dict[str, Tensor] | None = None, prefix: str = "", keep_vars: bool = False
+) -> dict[str, Tensor]:
     """Parameters and buffers by name. The tensors share the memory of the module, but have no gradients. Buffers that
-    were registered with persistent=False are left out."""
-    transient = _transient_names(self)
-    return {name: tensor for name, tensor in self._state_dict().items() if name not in transient}
+    were registered with persistent=False are left out. With keep_vars they are the module's parameters themselves."""
+    transient, found = _transient_names(self), {} if destination is None else destination
+    own = dict(self.named_parameters()) if keep_vars else {}
+    for name, tensor in self._state_dict().items():
+        if name not in transient:
+            found[prefix + name] = own.get(name, tensor)
+    return found
 
 
 @_method(Module)
@@ -127,7 +151,9 @@ def register_module(self, name: str, module: Module) -> None:
 
 
 @_method(Module)
-def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True) -> IncompatibleKeys:
+def load_state_dict(
+    self, state_dict: Mapping[str, Tensor], strict: bool = True, assign: bool = False
+) -> IncompatibleKeys:
     """Copies values into parameters and buffers, and converts them to their dtype and device. Values are tensors or
     arrays.
 
@@ -207,6 +233,17 @@ def _same(self) -> Self:
 Module.float = _same
 
 
+@_method(Module)
+def share_memory(self) -> Self:
+    """Has no effect. Returns this module."""
+    return self
+
+
+@_method(Module)
+def compile(self, *args: Any, **kwargs: Any) -> None:
+    """Has no effect. crisol.compile(module, x) gives a compiled program."""
+
+
 def _names_of(self):
     names = {name for name, _ in self._named_children()}
     for name, _ in self._named_parameters() + self._named_buffers():
@@ -217,90 +254,17 @@ def _names_of(self):
 Module.__dir__ = _names_of  # A function named __dir__ would replace the __dir__ of this Python module.
 
 
-def _numbered(cls):
-    """Adds the methods of a list to a container whose children are named by numbers."""
+def _own(kind):
+    """A property: the module's own entries of one kind by name. A change of it would not reach the module, so it cannot
+    be changed."""
 
-    @_method(cls)
-    def __getitem__(self, index: int | slice) -> Any:
-        if not isinstance(index, slice):
-            return self._child(index)
-        part = cls()
-        for i in range(*index.indices(len(self))):
-            part.append(self._child(i))
-        return part
+    def entries(self) -> Mapping[str, Any]:
+        """The module's own entries, by name."""
+        found = dict(getattr(self, kind)())
+        return MappingProxyType({name: entry for name, entry in found.items() if "." not in name})
 
-    @_method(cls)
-    def __iter__(self) -> Iterator[Any]:
-        return self.children()
-
-    @_method(cls)
-    def extend(self, modules: Iterable[Module]) -> Self:
-        """Adds modules at the end. Returns this container."""
-        for module in modules:
-            self.append(module)
-        return self
+    return property(entries)
 
 
-_numbered(_nn.Sequential)
-_numbered(_nn.ModuleList)
-
-ModuleDict = _nn.ModuleDict
-
-
-@_method(ModuleDict)
-def __getitem__(self, name: str) -> Any:
-    for its_name, child in self._named_children():
-        if its_name == name:
-            return child
-    raise KeyError(name)
-
-
-@_method(ModuleDict)
-def __iter__(self) -> Iterator[str]:
-    return self.keys()
-
-
-@_method(ModuleDict)
-def __delitem__(self, name: str) -> None:
-    self.pop(name)
-
-
-@_method(ModuleDict)
-def pop(self, name: str) -> Any:
-    """Removes a module and returns it."""
-    module = self[name]
-    self.__dict__.pop(name, None)
-    self._forget(name)
-    return module
-
-
-@_method(ModuleDict)
-def clear(self) -> None:
-    """Removes all modules."""
-    for name in list(self):
-        del self[name]
-
-
-@_method(ModuleDict)
-def keys(self) -> Iterator[str]:
-    """Iterates over the names."""
-    return (name for name, _ in self._named_children())
-
-
-@_method(ModuleDict)
-def values(self) -> Iterator[Any]:
-    """Iterates over the modules."""
-    return self.children()
-
-
-@_method(ModuleDict)
-def items(self) -> Iterator[tuple[str, Any]]:
-    """Iterates over the modules with their names."""
-    return self.named_children()
-
-
-@_method(ModuleDict)
-def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
-    """Adds modules by name. A module with the same name is replaced."""
-    for name, module in dict(modules).items():
-        self[name] = module
+Module._modules, Module._parameters = _own("_named_children"), _own("_named_parameters")
+Module._buffers = _own("_named_buffers")

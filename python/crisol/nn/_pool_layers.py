@@ -81,7 +81,7 @@ class FractionalMaxPool2d(_Function):
             raise ValueError(f"[{type(self).__name__}] takes output_size or output_ratio")
         super().__init__(kernel_size=kernel_size, output_size=output_size, output_ratio=output_ratio,
                          return_indices=return_indices)  # fmt: skip
-        self.__dict__["_random_samples"] = _random_samples
+        self.register_buffer("_random_samples", _random_samples)
 
     def forward(self, input: Tensor) -> Any:
         """functional.fractional_max_pool2d()"""

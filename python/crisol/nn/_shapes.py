@@ -81,7 +81,7 @@ def fold(
     places, (height, width), (ph, pw) = _window_places(size, kernel_size, dilation, padding, stride, x.device)
     if x.shape[1] % places.shape[0] or x.shape[2] != places.shape[1]:
         raise _c.InvalidArgumentError(
-            f"[fold] columns of shape {x.shape} do not fit {places.shape[1]} windows of {places.shape[0]}"
+            f"[fold] columns of shape {tuple(x.shape)} do not fit {places.shape[1]} windows of {places.shape[0]}"
         )
     channels = x.shape[1] // places.shape[0]
     zeros = _c.zeros((x.shape[0], channels, height * width), dtype=x.dtype, device=x.device)
@@ -112,7 +112,7 @@ def rms_norm(
     axes = list(range(input.ndim - len(normalized_shape), input.ndim))
     if list(input.shape[axes[0] :]) != list(normalized_shape):
         raise _c.InvalidArgumentError(
-            f"[rms_norm] the last axes of shape {input.shape} are not {tuple(normalized_shape)}"
+            f"[rms_norm] the last axes of shape {tuple(input.shape)} are not {tuple(normalized_shape)}"
         )
     small = (2.0**-10 if input.dtype is _c.float16 else 2.0**-23) if eps is None else eps
     x = input.to(_c.float32)  # Squares of float16 numbers overflow.

@@ -54,6 +54,17 @@ def ones_(tensor: Tensor) -> Tensor:
     return constant_(tensor, 1)
 
 
+def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
+    """The numbers of inputs and of outputs of a layer with this weight."""
+    fan_in, fan_out = _fans(tensor.shape)
+    return int(fan_in), int(fan_out)
+
+
+def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
+    """The number of inputs for mode "fan_in", of outputs for "fan_out"."""
+    return _calculate_fan_in_and_fan_out(tensor)[mode.lower() == "fan_out"]
+
+
 def _deviation(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
     if mode not in ("fan_in", "fan_out"):
         raise ValueError(f"mode is 'fan_in' or 'fan_out', not '{mode}'")
@@ -111,7 +122,7 @@ def trunc_normal_(
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
     """A matrix with orthonormal rows or columns, times the gain. The axes after the first count as one."""
     if tensor.ndim < 2:
-        raise _c.InvalidArgumentError(f"[orthogonal_] takes a tensor of two axes or more, not shape {tensor.shape}")
+        raise _c.InvalidArgumentError(f"[orthogonal_] takes a tensor of 2 axes or more, not shape {tuple(tensor.shape)}")
     rows, columns = tensor.shape[0], tensor.numel() // max(tensor.shape[0], 1)
     drawn = _c.randn((rows, columns), device=tensor.device, generator=generator)
     q, r = _c._linalg.qr(drawn.mT if rows < columns else drawn, False)
@@ -122,7 +133,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
 def eye_(tensor: Tensor) -> Tensor:
     """The unit matrix."""
     if tensor.ndim != 2:
-        raise _c.InvalidArgumentError(f"[eye_] takes a matrix, not shape {tensor.shape}")
+        raise _c.InvalidArgumentError(f"[eye_] takes a matrix, not shape {tuple(tensor.shape)}")
     return _written(tensor, _c.eye(*tensor.shape, dtype=tensor.dtype, device=tensor.device))
 
 
@@ -141,7 +152,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
     """Normal numbers with zeros at random positions. `sparsity` is the share of zeros in each column."""
     if tensor.ndim != 2:
-        raise _c.InvalidArgumentError(f"[sparse_] takes a matrix, not shape {tensor.shape}")
+        raise _c.InvalidArgumentError(f"[sparse_] takes a matrix, not shape {tuple(tensor.shape)}")
     rows = tensor.shape[0]
     rank = _c.argsort(_c.argsort(_c.rand(tensor.shape, device=tensor.device, generator=generator), 0), 0)
     drawn = _c.randn(tensor.shape, device=tensor.device, generator=generator) * std

@@ -62,6 +62,18 @@ def _param_groups(self) -> list[ParamGroup]:
 Optimizer.param_groups = property(_param_groups)
 
 
+def _repr(self) -> str:
+    """The settings of each group, in PyTorch's form."""
+    lines = [f"{type(self).__name__} ("]
+    for number, group in enumerate(self.param_groups):
+        lines.append(f"Parameter Group {number}")
+        lines += [f"    {name}: {group[name]}" for name in sorted(group) if name != "params"]
+    return "\n".join([*lines, ")"])
+
+
+Optimizer.__repr__ = _repr
+
+
 def _parts_of(defaults, group):
     """Splits a group into two parts: the library's part, and Python's part."""
     own = {**defaults, **group}

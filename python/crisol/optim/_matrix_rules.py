@@ -66,7 +66,7 @@ class Muon(_Rule):
         for group in self.param_groups:
             for parameter in group["params"]:
                 if parameter.ndim != 2:
-                    raise _c.InvalidArgumentError(f"[Muon] takes matrices, not a parameter of shape {parameter.shape}")
+                    raise _c.InvalidArgumentError(f"[Muon] takes matrices, not shape {tuple(parameter.shape)}")
 
     def _update(self, parameter: Any, gradient: Tensor, state: Any, group: Any) -> None:
         mean = _kept(state, "momentum_buffer", gradient).lerp_(gradient, 1 - group["momentum"])

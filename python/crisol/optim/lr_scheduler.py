@@ -26,6 +26,32 @@ __all__ += ["LinearLR", "MultiStepLR", "MultiplicativeLR", "OneCycleLR", "Polyno
 __all__ += ["SequentialLR", "StepLR"]
 
 
+_LRScheduler = LRScheduler
+
+
+def _optimizer_of(self) -> Optimizer:
+    """The optimiser whose rates the schedule sets."""
+    return self.__dict__["_optimizer"]
+
+
+def _base_lrs(self) -> list[float]:
+    """The rates at step 0, one for each group."""
+    groups = len(self.get_last_lr())  # Three float32 hold each rate exactly.
+    return [math.fsum(parts) for parts in self.state_dict()["base_lr"].reshape(groups, -1).tolist()]
+
+
+LRScheduler.optimizer = property(_optimizer_of)
+LRScheduler.base_lrs = property(_base_lrs)
+
+
+def _bad_epochs(self) -> int:
+    """The number of calls since the best metric, or since the last change of the rates."""
+    return int(self.state_dict()["bad"].item())
+
+
+ReduceLROnPlateau.num_bad_epochs = property(_bad_epochs)
+
+
 class PolynomialLR(LambdaLR):
     """base_lr · (1 - steps / total_iters)^power, and 0 after total_iters steps."""
 

@@ -1,4 +1,5 @@
 // Optimisers. A group of parameters is a dict with PyTorch's keys.
+#include <algorithm>
 #include <array>
 
 #include "arguments.h"
@@ -179,7 +180,10 @@ void bind_base(nb::module_& m) {
           "step",
           [](Optimizer& self, const nb::object& closure) {
             nb::object loss = closure.is_none() ? nb::none() : closure();
-            unlocked([&] { self.step(); });
+            const auto& all = self.parameters();
+            // As in PyTorch, a step without gradients does nothing.
+            if (std::any_of(all.begin(), all.end(), [](const Tensor& p) { return p.grad().defined(); }))
+              unlocked([&] { self.step(); });
             return loss;
           },
           "closure"_a = nb::none(),

@@ -3,6 +3,7 @@
 
 #include "arguments.h"
 #include "bindings.h"
+#include "crisol/functions/bitwise.h"
 #include "crisol/gradients.h"
 #include "tensor/host.h"
 
@@ -27,8 +28,20 @@ std::string repr_of(const Tensor& x) {
   return text;
 }
 
+/// The shape as a crisol.Size, a class that Python defines.
+nb::object size_of_axes(const Tensor& x) {
+  static const nb::handle type = nb::object(nb::module_::import_("crisol._functions._members").attr("Size")).release();
+  const Shape shape = x.shape();
+  PyObject* size = PyType_GenericAlloc(reinterpret_cast<PyTypeObject*>(type.ptr()), shape.rank());
+  if (size == nullptr) throw nb::python_error();
+  for (int i = 0; i < shape.rank(); ++i) PyTuple_SetItem(size, i, PyLong_FromLongLong(shape[i]));
+  return nb::steal(size);
+}
+
 void bind_properties(TensorClass& tensor) {
-  tensor.def_prop_ro("shape", &Tensor::shape, "The sizes of the axes, outermost first, as a tuple.")
+  tensor
+      .def_prop_ro("shape", &size_of_axes, nb::for_getter(nb::sig("def shape(self) -> Size")),
+                   "The sizes of the axes, outermost first, as a tuple with numel().")
       .def_prop_ro("strides", &Tensor::strides, "The distances between neighbours along each axis, in elements.")
       .def_prop_ro("dtype", &Tensor::dtype, "The element type.")
       .def_prop_ro("device", &Tensor::device, "The device that holds the elements.")
@@ -42,6 +55,7 @@ void bind_properties(TensorClass& tensor) {
       .def_prop_ro("mT", &matrix_transpose, Unlocked(), "A view with the last two axes exchanged.")
       .def("dim", &Tensor::dim, "The number of axes.")
       .def("numel", &Tensor::numel, "The number of elements.")
+      .def("storage_offset", &Tensor::offset, "The number of elements in memory before the first one.")
       .def(
           "is_contiguous", [](const Tensor& x, const nb::object&) { return x.is_contiguous(); }, nb::kw_only(),
           "memory_format"_a = nb::none(), "Whether the elements lie one after another in memory.")
@@ -49,8 +63,10 @@ void bind_properties(TensorClass& tensor) {
            "Whether both tensors use the same memory. They may be different parts of it.");
 }
 
-/// reshape() without a copy. Throws if a copy would be needed.
+/// reshape() without a copy. Throws if a copy would be needed. With a dtype, a copy whose bits count as that type.
 Tensor view_of(const Tensor& x, const nb::args& shape) {
+  if (shape.size() == 1 && shape[0].type().is(nb::handle(dtype_objects[0]).type()))
+    return unlocked([&, dtype = nb::cast<DType>(shape[0])] { return bit_cast(x, dtype); });
   return unlocked([&, wanted = shape_of(shape)] {
     const Tensor y = x.reshape(wanted);
     if (!y.shares_storage_with(x) && x.numel() > 0)
@@ -84,7 +100,7 @@ void bind_views(TensorClass& tensor) {
           },
           nb::sig("def expand(self, *shape: int | collections.abc.Sequence[int]) -> Tensor"),
           "Repeats axes of size 1 without a copy. -1 keeps the size of an axis.")
-      .def("view", &view_of, nb::sig("def view(self, *shape: int | collections.abc.Sequence[int]) -> Tensor"),
+      .def("view", &view_of, nb::sig("def view(self, *shape: int | collections.abc.Sequence[int] | dtype) -> Tensor"),
            "The same elements in another shape, never a copy. One size may be -1.")
       .def("flatten", &Tensor::flatten, "start_dim"_a = 0, "end_dim"_a = -1, Unlocked(),
            "Merges the axes start_dim to end_dim into one axis.")

@@ -58,7 +58,7 @@ class _SpectralNorm(Module):
     def __init__(self, weight: Tensor, n_power_iterations: int, dim: int, eps: float) -> None:
         super().__init__()
         if not -weight.ndim <= dim < weight.ndim:
-            raise IndexError(f"[spectral_norm] there is no axis {dim} in a weight of shape {weight.shape}")
+            raise IndexError(f"[spectral_norm] there is no axis {dim} in a weight of shape {tuple(weight.shape)}")
         if n_power_iterations <= 0:
             raise ValueError(f"[spectral_norm] n_power_iterations is {n_power_iterations}, and it must be positive")
         self.dim, self.eps, self.n_power_iterations = dim % weight.ndim, eps, n_power_iterations
@@ -164,7 +164,7 @@ def orthogonal(
     or "householder"."""
     weight = getattr(module, name)
     if weight.ndim < 2:
-        raise ValueError(f"[orthogonal] takes matrices, not a weight of shape {weight.shape}")
+        raise ValueError(f"[orthogonal] takes matrices, not a weight of shape {tuple(weight.shape)}")
     square = weight.shape[-2] == weight.shape[-1]
     chosen = orthogonal_map or ("matrix_exp" if square else "householder")
     if chosen not in ("matrix_exp", "cayley", "householder"):

@@ -8,11 +8,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from . import _crisol as _c
-from ._crisol import Tensor, _linalg, dtype
-from ._functions._results import LstsqResult
-from ._method import _numpy_names, into
-from .array_api.linalg import EighResult, QRResult, SlogdetResult, SVDResult
+from .. import _crisol as _c
+from .._crisol import Tensor, _linalg, dtype
+from .._functions._results import LstsqResult, LUFactors, LUFactorsInfo, LUResult
+from .._method import into
+from ..array_api.linalg import EighResult, QRResult, SlogdetResult, SVDResult
+from ._lu import householder_product, lu, lu_factor, lu_factor_ex, lu_solve
+from ._norms import matrix_norm, norm, vector_norm
 
 __all__ = ["EighResult", "LinAlgError", "LstsqResult", "QRResult", "SVDResult", "SlogdetResult", "cholesky"]
 __all__ += [
@@ -41,12 +43,10 @@ __all__ += [
 __all__ += ["outer", "pinv", "qr", "slogdet", "solve", "solve_ex", "solve_triangular", "svd", "svdvals", "tensordot"]
 __all__ += ["tensorinv", "tensorsolve", "trace", "vander", "vecdot", "vector_norm"]
 
+__all__ += ["LUFactors", "LUFactorsInfo", "LUResult", "cholesky_inverse", "householder_product"]
 __all__ += ["eig", "eigvals", "ldl_factor", "ldl_solve", "lu", "lu_factor", "lu_factor_ex", "lu_solve"]
 
 LinAlgError = _c.Error
-Dims = int | Sequence[int] | None
-
-
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """The lower triangular L with A = L Lᵀ for symmetric positive definite A (…, n, n), or with `upper` Lᵀ."""
     return _c.cholesky(A, upper=upper)
@@ -62,6 +62,11 @@ def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
     """The solution X of A X = B. L is the result of cholesky() for A."""
     factor = L.mT if upper else L
     return solve_triangular(factor.mT, solve_triangular(factor, B, upper=False), upper=True)
+
+
+def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
+    """The inverse of the matrix whose cholesky() is the input."""
+    return cholesky_solve(_c.eye(input.shape[-1], dtype=input.dtype, device=input.device), input, upper)
 
 
 def det(A: Tensor) -> Tensor:
@@ -217,44 +222,6 @@ def matrix_exp(A: Tensor) -> Tensor:
     return result
 
 
-@_numpy_names
-def vector_norm(
-    x: Tensor, ord: float = 2, dim: Dims = None, keepdim: bool = False, *, dtype: dtype | None = None,
-    out: Tensor | None = None,
-) -> Tensor:  # fmt: skip
-    """The norm (sum |x|^ord)^(1 / ord) over one axis, several axes or all. ord = 0 gives the number of elements that
-    are not 0. inf and -inf give the largest and smallest magnitude."""
-    axes = None if isinstance(dim, (tuple, list)) and not dim else dim
-    return into(out, _c.norm(x if dtype is None else x.to(dtype), p=float(ord), axis=axes, keepdims=keepdim))
-
-
-@_numpy_names
-def matrix_norm(
-    A: Tensor, ord: Any = "fro", dim: Sequence[int] = (-2, -1), keepdim: bool = False, *, dtype: dtype | None = None
-) -> Tensor:
-    """A norm of the matrices along two axes. ord is "fro" (the root of the sum of squares), "nuc" (the sum of the singular
-    values), 2 or -2 (the largest or smallest singular value), 1 or -1 (the largest or smallest sum of the magnitudes of
-    a column), or inf or -inf (of a row)."""
-    x = A if dtype is None else A.to(dtype)
-    first, second = (d % x.ndim for d in dim)
-    y = _linalg.matrix_norm(_c.moveaxis(x, (first, second), (-2, -1)), ord, False)
-    return _c.expand_dims(y, sorted((first, second))) if keepdim else y
-
-
-@_numpy_names
-def norm(
-    A: Tensor, ord: Any = None, dim: Dims = None, keepdim: bool = False, *, dtype: dtype | None = None,
-    out: Tensor | None = None,
-) -> Tensor:  # fmt: skip
-    """vector_norm() of all elements or along one axis. With an `ord` for matrices, or along two axes, matrix_norm()."""
-    if ord is None:
-        return vector_norm(A, 2, dim, keepdim, dtype=dtype, out=out)
-    pair = isinstance(dim, (tuple, list)) and len(dim) == 2
-    if isinstance(ord, str) or pair or (dim is None and A.ndim == 2):
-        return into(out, matrix_norm(A, ord, dim if pair else (-2, -1), keepdim, dtype=dtype))
-    return vector_norm(A, ord, dim, keepdim, dtype=dtype, out=out)
-
-
 def cond(A: Tensor, p: Any = None) -> Tensor:
     """The condition number: the norm of each matrix times the norm of its inverse. With p None or 2, it is the largest
     singular value divided by the smallest. With p -2 it is the reciprocal."""
@@ -312,7 +279,7 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, axis: int | None = None) -> T
 
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, *, axes: Any = None) -> Tensor:
     """The sums of products over the last `dims` axes of a and the first `dims` axes of b, or over two lists of axes."""
-    from ._functions._matrix import tensordot
+    from .._functions._matrix import tensordot
 
     return tensordot(a, b, dims, axes=axes)
 
@@ -348,11 +315,9 @@ def _refused(name: str, advice: str) -> Any:
     return refuse
 
 
-_INSTEAD_OF_LU = "solve() solves equations, and inv(), det() and slogdet() need no factors"
+_INSTEAD_OF_LDL = "lu_factor() and lu_solve() take any matrices, and cholesky() positive definite ones"
 _INSTEAD_OF_EIG = "there are no complex tensors. eigh() takes symmetric matrices, and svd() any"
-lu, lu_factor = _refused("lu", _INSTEAD_OF_LU), _refused("lu_factor", _INSTEAD_OF_LU)
-lu_factor_ex, lu_solve = _refused("lu_factor_ex", _INSTEAD_OF_LU), _refused("lu_solve", _INSTEAD_OF_LU)
-ldl_factor, ldl_solve = _refused("ldl_factor", _INSTEAD_OF_LU), _refused("ldl_solve", _INSTEAD_OF_LU)
+ldl_factor, ldl_solve = _refused("ldl_factor", _INSTEAD_OF_LDL), _refused("ldl_solve", _INSTEAD_OF_LDL)
 eig, eigvals = _refused("eig", _INSTEAD_OF_EIG), _refused("eigvals", _INSTEAD_OF_EIG)
 
 
