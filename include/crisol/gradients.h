@@ -47,6 +47,8 @@ class CRISOL_API FunctionVisitor {
   virtual void backward(const BackwardFunction& function) = 0;
   /// The function of a watch_gradients().
   virtual void watch(const GradientsFunction& function) = 0;
+  /// The function of a checkpoint().
+  virtual void checkpoint(const std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)>& /*function*/) {}
 };
 
 /// Visits the functions that live only because of this tensor: its hooks, and the functions of the graph that it keeps.

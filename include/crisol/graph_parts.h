@@ -9,10 +9,11 @@
 
 namespace crisol {
 
-/// A part of a graph: a tensor, its place in the graph, or an op. The object does not own the part.
+/// A part of a graph: a tensor, its place in the graph, an op, or a call of checkpoint(). The object does
+/// not own the part.
 struct GraphPart {
   /// What a part is.
-  enum class Kind : std::uint8_t { tensor, place, op };
+  enum class Kind : std::uint8_t { tensor, place, op, checkpoint };
   Kind kind = Kind::tensor;        ///< Tells what `part` points to.
   std::weak_ptr<const void> part;  ///< The part; expired once its last owner is gone.
 };

@@ -102,6 +102,9 @@ class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
     return {};
   }
 
+  const Function& function() const noexcept { return function_; }
+  const std::vector<Saved>& inputs() const noexcept { return inputs_; }
+
   void run_again() {
     std::vector<Tensor> inputs;
     for (const Saved& input : inputs_) inputs.push_back(input.get());
@@ -145,6 +148,15 @@ class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
 };
 
 Recomputed Recomputed::place_for(const Tensor& tensor) { return thread_context().saving.checkpoint->place_for(tensor); }
+
+const std::shared_ptr<CheckpointFrame>& frame_of(const Recomputed::Place& place) noexcept { return place.frame; }
+const Function& function_of(const CheckpointFrame& frame) { return frame.function(); }
+std::vector<const TensorImpl*> inputs_of(const CheckpointFrame& frame) {
+  std::vector<const TensorImpl*> inputs;
+  for (const Saved& input : frame.inputs())
+    if (input.impl() != nullptr) inputs.push_back(input.impl());
+  return inputs;
+}
 
 Tensor Recomputed::get() const {
   if (!place_->tensor.defined()) place_->frame->run_again();

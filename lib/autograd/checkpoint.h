@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <vector>
 
 #include "tensor/impl.h"
 
@@ -29,16 +31,25 @@ class Recomputed {
   /// place.
   static Recomputed place_for(const Tensor& tensor);
 
+  struct Place;
+  const std::shared_ptr<Place>& place() const noexcept { return place_; }
+
   explicit operator bool() const noexcept { return place_ != nullptr; }
   /// The tensor, outside of the graph. If the tensor is not there, the function runs again.
   Tensor get() const;
 
  private:
-  struct Place;
   explicit Recomputed(std::shared_ptr<Place> place) : place_(std::move(place)) {}
 
   std::shared_ptr<Place> place_;
   friend class CheckpointFrame;
 };
+
+/// The call of checkpoint() that a place keeps, which all of its places share.
+const std::shared_ptr<CheckpointFrame>& frame_of(const Recomputed::Place& place) noexcept;
+
+/// Such a call keeps its function, and its inputs with their places in the graph.
+const std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)>& function_of(const CheckpointFrame& frame);
+std::vector<const TensorImpl*> inputs_of(const CheckpointFrame& frame);
 
 }  // namespace crisol::autograd

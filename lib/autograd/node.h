@@ -101,6 +101,7 @@ class Node : public std::enable_shared_from_this<Node> {
   std::vector<Watched> watched;
   /// The tensors with a place in the graph that `backward` owns. They are known if call() made the node.
   std::vector<std::weak_ptr<TensorImpl>> saved;
+  std::vector<std::weak_ptr<Recomputed::Place>> recomputed;  ///< The same for tensors of a checkpoint().
   std::weak_ptr<const BackwardFunction> custom;    ///< The function of a custom_function(). `backward` owns it.
   std::weak_ptr<const GradientsFunction> watcher;  ///< The function of a watch_gradients(). `backward` owns it.
 };

@@ -18,9 +18,11 @@ Tensor placed(const Tensor& tensor, std::shared_ptr<AutogradSlot> slot) {
 }  // namespace
 
 void SavedList::give_to(const Tensor& result) {
-  if (tensors_.empty()) return;
+  if (tensors_.empty() && recomputed_.empty()) return;
   const Slot* const slot = slot_of(result);
-  if (slot != nullptr && slot->node != nullptr) slot->node->saved = std::move(tensors_);
+  if (slot == nullptr || slot->node == nullptr) return;
+  slot->node->saved = std::move(tensors_);
+  slot->node->recomputed = std::move(recomputed_);
 }
 
 void require_version(const Tensor& tensor, std::uint64_t version) {
@@ -40,13 +42,15 @@ Saved::Saved(const Tensor& tensor) {
   // A leaf is the user's own tensor. It is kept, so that a change of its elements is noticed.
   if (thread_context().saving.checkpoint == nullptr || (tensor.is_leaf() && tensor.requires_grad())) return;
   recomputed_ = Recomputed::place_for(kept);
-  if (recomputed_) tensor_.impl()->storage = nullptr;
+  if (!recomputed_) return;
+  SavedList::add(recomputed_);
+  tensor_.impl()->storage = nullptr;
 }
 
 const Tensor& Saved::get() const {
   if (!tensor_.defined()) return tensor_;
   if (recomputed_) {
-    if (tensor_.impl()->storage == nullptr) tensor_ = placed(recomputed_.get(), tensor_.impl()->autograd);
+    if (tensor_.impl()->storage == nullptr) replace_storage(tensor_, recomputed_.get());
     return tensor_;
   }
   require_version(tensor_, version_);

@@ -24,6 +24,10 @@ class SavedList {
   static void add(const Tensor& saved) {
     if (current != nullptr && saved.impl()->autograd != nullptr) current->tensors_.push_back(saved.impl());
   }
+  /// The same for a tensor that is computed again.
+  static void add(const Recomputed& saved) {
+    if (current != nullptr) current->recomputed_.push_back(saved.place());
+  }
   /// Gives the list to the node that made this result.
   void give_to(const Tensor& result);
 
@@ -31,6 +35,7 @@ class SavedList {
   static inline constinit thread_local SavedList* current = nullptr;
 
   std::vector<std::weak_ptr<TensorImpl>> tensors_;
+  std::vector<std::weak_ptr<Recomputed::Place>> recomputed_;
   SavedList* outer_;
 };
 
@@ -42,6 +47,8 @@ class Saved {
   explicit Saved(const Tensor& tensor);
   /// Throws invalid_argument when the tensor's elements were changed since it was saved.
   const Tensor& get() const;
+  /// The tensor, whose elements may be absent, or nullptr if it is undefined.
+  const TensorImpl* impl() const noexcept { return tensor_.impl().get(); }
 
  private:
   mutable Tensor tensor_;

@@ -11,6 +11,7 @@ PartVisitor::~PartVisitor() = default;
 
 namespace {
 
+using autograd::CheckpointFrame;
 using autograd::Node;
 using autograd::Slot;
 using Kind = GraphPart::Kind;
@@ -31,6 +32,7 @@ class Walk {
     if (kind == Kind::tensor) inside(*static_cast<const TensorImpl*>(part));
     if (kind == Kind::place) inside(static_cast<const Slot&>(*static_cast<const AutogradSlot*>(part)));
     if (kind == Kind::op) pending_.push_back(static_cast<const Node*>(part));
+    if (kind == Kind::checkpoint) inside(*static_cast<const CheckpointFrame*>(part));
     // A graph may be a chain of thousands of nodes, so this is a loop.
     while (!pending_.empty()) {
       const Node& node = *pending_.back();
@@ -67,10 +69,21 @@ class Walk {
     if (const auto watcher = node.watcher.lock()) visitor_.watch(*watcher);
     for (const std::weak_ptr<TensorImpl>& saved : node.saved)
       if (const auto tensor = saved.lock(); tensor != nullptr && tensor.use_count() == 2) inside(*tensor);
+    for (const std::weak_ptr<autograd::Recomputed::Place>& recomputed : node.recomputed)
+      if (const auto place = recomputed.lock(); place != nullptr && place.use_count() == 2) frame(frame_of(*place));
     for (const Node::Edge& edge : node.edges) {
       if (edge.node != nullptr) this->node(edge.node);
       if (edge.leaf != nullptr) place(edge.leaf);
     }
+  }
+
+  void inside(const CheckpointFrame& frame) {
+    visitor_.checkpoint(function_of(frame));
+    for (const TensorImpl* input : inputs_of(frame)) inside(*input);
+  }
+
+  void frame(const std::shared_ptr<CheckpointFrame>& owned) {
+    if (is_last(Kind::checkpoint, owned)) inside(*owned);
   }
 
   void tensor(const std::shared_ptr<TensorImpl>& owned) {

@@ -42,6 +42,9 @@ class Visitor : public PartVisitor {
   void leaf_hook(const std::function<void(const Tensor&)>& function) override { pass(function.target<LeafCall>()); }
   void backward(const BackwardFunction& function) override { pass(function.target<BackwardCall>()); }
   void watch(const GradientsFunction& function) override { pass(function.target<WatchCall>()); }
+  void checkpoint(const std::function<std::vector<Tensor>(const std::vector<Tensor>&)>& function) override {
+    pass(function.target<CheckpointCall>());
+  }
   void shared(const GraphPart& part, std::int64_t owners) override {
     if (found != nullptr) return make_stand_in(part);
     const auto at = stand_ins.find(part.part);
@@ -156,6 +159,10 @@ std::vector<Tensor> BackwardCall::operator()(const Tensor& dy, const std::vector
 
 std::vector<Tensor> WatchCall::operator()(const std::vector<Tensor>& gradients) const {
   return with_python([&] { return tensors_of(function.get()(with_none(gradients))); });
+}
+
+std::vector<Tensor> CheckpointCall::operator()(const std::vector<Tensor>& inputs) const {
+  return with_python([&] { return tensors_of(function.get()(with_none(inputs))); });
 }
 
 int visit_graph(const GraphPart& part, std::int64_t owners, visitproc visit, void* arg) {

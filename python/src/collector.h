@@ -52,6 +52,12 @@ struct WatchCall {
   std::vector<Tensor> operator()(const std::vector<Tensor>& gradients) const;
 };
 
+/// The function of a checkpoint: function(inputs).
+struct CheckpointCall {
+  GraphFunction function;
+  std::vector<Tensor> operator()(const std::vector<Tensor>& inputs) const;
+};
+
 /// Tensors as a list for Python, with None for undefined ones.
 nb::list with_none(const std::vector<Tensor>& tensors);
 /// The tensors of a Python sequence. None becomes an undefined tensor.

@@ -178,11 +178,11 @@ class PartCounter : public PartVisitor {
   void backward(const BackwardFunction&) override { text += 'b'; }
   void watch(const GradientsFunction&) override { text += 'w'; }
   void shared(const GraphPart& part, std::int64_t owners) override {
-    names.insert("tpo"[static_cast<int>(part.kind)] + std::to_string(owners));
+    names.insert("tpoc"[static_cast<int>(part.kind)] + std::to_string(owners));
     parts.push_back(part);
   }
   std::string text;
-  std::set<std::string> names;  ///< Of the parts: tensor, place or op.
+  std::set<std::string> names;  ///< Of the parts: tensor, place, op or checkpoint.
   std::vector<GraphPart> parts;
 };
 

@@ -58,13 +58,7 @@ Tensor call_custom(const std::string& name, const std::vector<Tensor>& inputs, n
 }
 
 std::vector<Tensor> call_checkpoint(nb::callable function, const std::vector<Tensor>& inputs) {
-  return unlocked([&, kept = Kept(function)] {
-    return checkpoint(
-        [kept](const std::vector<Tensor>& x) {
-          return with_python([&] { return tensors_of(kept.get()(with_none(x))); });
-        },
-        inputs);
-  });
+  return unlocked([&, call = CheckpointCall{GraphFunction(function)}] { return checkpoint(call, inputs); });
 }
 
 void bind_hooks_of_tensors(TensorClass& tensor) {

@@ -200,6 +200,32 @@ def backward_hooks_in_a_graph_with_branches():
     return net
 
 
+def result_of_a_checkpoint():
+    net = Net()
+    net.kept = autograd.checkpoint(net, crisol.ones(1, 3))
+    return net
+
+
+def result_of_a_checkpoint_after_backward():
+    net = Net()
+    net.kept = autograd.checkpoint(lambda x: crisol.relu(net(x) * x), crisol.ones(1, 3).requires_grad_() * 2)
+    crisol.sum(net.kept).backward(retain_graph=True)
+    return net
+
+
+def results_of_a_checkpoint():
+    net = Net()
+    net.kept = autograd.checkpoint(lambda x: (net(x), crisol.exp(net.own * x)), crisol.ones(1, 3))
+    net.sum = crisol.sum(net.kept[0] * net.kept[1])
+    return net
+
+
+def checkpoint_in_a_checkpoint():
+    net = Net()
+    net.kept = autograd.checkpoint(lambda x: autograd.checkpoint(net, x) * net.own, crisol.ones(1, 3).requires_grad_())
+    return net
+
+
 class Keeps(autograd.Function):
     @staticmethod
     def forward(ctx, x):
@@ -300,6 +326,21 @@ def test_what_is_used_stays():
     assert calls == [3, 1, 1, 1] and x_handle.grad is not None and net_weight.grad is not None
     assert schedule.get_last_lr() == [0.5]
     schedule.step()
+
+
+def test_the_function_of_a_checkpoint_that_is_used_stays():
+    calls = []
+
+    class Layer:
+        def run(self, x):
+            calls.append(x.shape)
+            return crisol.exp(x) * x
+
+    x = crisol.ones(3).requires_grad_()
+    y = autograd.checkpoint(Layer().run, x) * 2
+    gc.collect()
+    crisol.sum(y).backward()
+    assert calls == [(3,), (3,)] and x.grad is not None
 
 
 @pytest.mark.parametrize("part", ["view", "result", "leaf"])
