@@ -6,7 +6,7 @@ namespace crisol::reference {
 
 namespace {
 
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
 std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -60,12 +60,12 @@ Step step_forward(const RnnLayer& l, const RnnNumbers& w, const Numbers& x, cons
     if (l.cell == RnnCell::tanh) out = std::tanh(both(0));
     if (l.cell == RnnCell::relu) out = std::fmax(both(0), 0);
     if (l.cell == RnnCell::lstm) {
-      s.next_c[index(j)] = sigmoid(both(1)) * c[index(j)] + sigmoid(both(0)) * std::tanh(both(2));
-      out = sigmoid(both(3)) * std::tanh(s.next_c[index(j)]);
+      s.next_c[index(j)] = logistic(both(1)) * c[index(j)] + logistic(both(0)) * std::tanh(both(2));
+      out = logistic(both(3)) * std::tanh(s.next_c[index(j)]);
     }
     if (l.cell == RnnCell::gru) {
-      const double candidate = std::tanh(s.u[index(2 * n + j)] + sigmoid(both(0)) * s.v[index(2 * n + j)]);
-      out = (1 - sigmoid(both(1))) * candidate + sigmoid(both(1)) * h[index(j)];
+      const double candidate = std::tanh(s.u[index(2 * n + j)] + logistic(both(0)) * s.v[index(2 * n + j)]);
+      out = (1 - logistic(both(1))) * candidate + logistic(both(1)) * h[index(j)];
     }
   }
   s.next_h = s.output;
@@ -87,7 +87,7 @@ void unit_backward(const RnnLayer& l, const Step& s, std::int64_t j, double d, N
   if (l.cell == RnnCell::tanh) set(0, d * (1 - s.output[index(j)] * s.output[index(j)]));
   if (l.cell == RnnCell::relu) set(0, both(0) > 0 ? d : 0);
   if (l.cell == RnnCell::lstm) {
-    const double i = sigmoid(both(0)), f = sigmoid(both(1)), g = std::tanh(both(2)), o = sigmoid(both(3));
+    const double i = logistic(both(0)), f = logistic(both(1)), g = std::tanh(both(2)), o = logistic(both(3));
     const double t = std::tanh(s.next_c[index(j)]);
     const double dcell = dc[index(j)] + d * o * (1 - t * t);
     set(0, dcell * g * i * (1 - i));
@@ -97,7 +97,7 @@ void unit_backward(const RnnLayer& l, const Step& s, std::int64_t j, double d, N
     dc[index(j)] = dcell * f;
   }
   if (l.cell == RnnCell::gru) {
-    const double r = sigmoid(both(0)), z = sigmoid(both(1)), v = s.v[at(2)];
+    const double r = logistic(both(0)), z = logistic(both(1)), v = s.v[at(2)];
     const double candidate = std::tanh(s.u[at(2)] + r * v);
     const double dcandidate = d * (1 - z) * (1 - candidate * candidate);
     set(0, dcandidate * v * r * (1 - r));

@@ -39,7 +39,7 @@ Tensor leaf(const Values& values) { return from_vector(values).requires_grad_();
 
 bool has_gradient(const ops::PointwiseRow& row) {
   for (std::size_t k = 0; k < row.input_count; ++k)
-    if (row.derivatives[k] != nullptr && std::string(row.derivatives[k]) != "0") return true;
+    if (row.has_derivative(k) && !row.is_zero(k)) return true;
   return false;
 }
 

@@ -1,6 +1,5 @@
 // Derivatives of a formula, found by a walk from the results back to the arguments.
 #include <algorithm>
-#include <string_view>
 
 #include "functions/fuse/fused_graph.h"
 
@@ -48,9 +47,8 @@ class Gradient {
   }
 
  private:
-  static const char* derivative_of(const Node& node, std::size_t k) {
-    const char* text = node.row->derivatives[k];
-    return text == nullptr || std::string_view(text) == "0" ? nullptr : text;
+  static bool has_derivative(const Node& node, std::size_t k) {
+    return node.row->has_derivative(k) && !node.row->is_zero(k);
   }
 
   bool depends(const Node& node, std::uint32_t wanted) const {
@@ -59,7 +57,7 @@ class Gradient {
     if (node.kind == Kind::convert) return depends_[static_cast<std::size_t>(node.operands[0])];
     if (node.kind != Kind::apply) return false;
     for (std::size_t k = 0; k < node.row->input_count; ++k)
-      if (derivative_of(node, k) != nullptr && depends_[static_cast<std::size_t>(node.operands[k])]) return true;
+      if (has_derivative(node, k) && depends_[static_cast<std::size_t>(node.operands[k])]) return true;
     return false;
   }
 
@@ -132,10 +130,8 @@ class Gradient {
       add_gradient(node.operands[0], to_.convert(gradient, from_[node.operands[0]].type.dtype));
     if (node.kind != Kind::apply) return;
     for (std::size_t k = 0; k < node.row->input_count; ++k) {
-      const char* text = derivative_of(node, k);
-      if (text == nullptr || !depends_[static_cast<std::size_t>(node.operands[k])]) continue;
-      add_gradient(node.operands[k],
-                   std::string_view(text) == "dy" ? gradient : derivative(node, k, gradient, values_[i]));
+      if (!has_derivative(node, k) || !depends_[static_cast<std::size_t>(node.operands[k])]) continue;
+      add_gradient(node.operands[k], node.row->passes_on(k) ? gradient : derivative(node, k, gradient, values_[i]));
     }
   }
 

@@ -9,8 +9,17 @@ namespace {
 
 // This row is not in the table, because rows of the table compute f16 in float. The next number in float differs from
 // the next number in f16.
-constexpr ops::PointwiseRow row{"nextafter", ops::RowRule::floating, 2,       {"a", "b"},  0,
-                                {},          "nextafter_(a, b)",     nullptr, {"dy", "0"}, ""};
+constexpr ops::PointwiseRow row{
+    "nextafter",
+    ops::RowRule::floating,
+    2,
+    {"a", "b"},
+    0,
+    {},
+    "nextafter_(a, b)",
+    nullptr,
+    {ops::parts_of([] { return ops::RowExpression("dy"); }), ops::parts_of([] { return ops::RowExpression(0); })},
+    ""};
 
 }  // namespace
 

@@ -65,7 +65,7 @@ Record::Record(const PointwiseRow& of, std::span<const Operand> operands, std::s
     : row(&of), scalars(numbers.begin(), numbers.end()) {
   unsigned read = 0;
   for (std::size_t k = 0; k < operands.size(); ++k)
-    if (wants_gradient(operands[k]) && row->derivatives[k] != nullptr) read |= row->derivative_operands(k);
+    if (wants_gradient(operands[k]) && row->has_derivative(k)) read |= row->derivative_operands(k);
   if ((read & PointwiseRow::reads_y) != 0) y = SavedResult(result);
   for (std::size_t i = 0; i < operands.size(); ++i) {
     Input& input = inputs[i];
@@ -100,7 +100,7 @@ auto backward_of(Record kept) {
     Gradients gradients;
     for (std::size_t i = 0; i < record.row->input_count; ++i) {
       if (!record.inputs[i].is_tensor) continue;
-      const bool wanted = needs[gradients.size()] && record.row->derivatives[i] != nullptr;
+      const bool wanted = needs[gradients.size()] && record.row->has_derivative(i);
       gradients.push_back(wanted ? record.gradient(i, dy) : Tensor());
     }
     return gradients;

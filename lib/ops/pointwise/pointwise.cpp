@@ -234,10 +234,8 @@ Tensor pointwise_backward(const PointwiseRow& row, std::size_t k, const Tensor& 
                           Scalars scalars, const Tensor* into) {
   require(dy.defined() && is_floating(dy.dtype()), row.name, "the gradient of the result must be ",
           TypesThat{is_floating});
-  require(k < row.input_count && row.derivatives[k] != nullptr, row.name, "has no derivative by input ", k);
-  const std::string_view derivative = row.derivatives[k];
-  if (derivative == "dy" || derivative == "0") {
-    const bool is_zero = derivative == "0";
+  require(row.has_derivative(k), row.name, "has no derivative by input ", k);
+  if (const bool is_zero = row.is_zero(k); is_zero || row.passes_on(k)) {
     if (into == nullptr) return is_zero ? zeros(dy.shape(), dy.dtype(), dy.device()) : dy;
     Result result(row.name, into, dy.shape(), dy.dtype(), dy.device(), {&dy}, Result::Layout::any);
     is_zero ? fill_into(result.place(), 0) : copy_into(result.place(), dy);

@@ -61,7 +61,7 @@ int PointwiseGraph::apply(const PointwiseRow& row, std::span<const int> operands
 
 int PointwiseGraph::derivative(const PointwiseRow& row, std::size_t k, int dy, std::span<const int> inputs, int y,
                                std::span<const int> scalars) {
-  require(k < row.input_count && row.derivatives[k] != nullptr, row.name, "has no derivative by input ", k);
+  require(row.has_derivative(k), row.name, "has no derivative by input ", k);
   Node node;
   node.kind = Kind::derivative;
   node.type = (*this)[dy].type;

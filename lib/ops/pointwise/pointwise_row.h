@@ -10,7 +10,7 @@
 #include <span>
 
 #include "crisol/tensor.h"
-#include "ops/pointwise/pointwise_text.h"
+#include "ops/pointwise/row_expression.h"
 
 namespace crisol::ops {
 
@@ -43,18 +43,23 @@ struct PointwiseRow {
   const char* scalars[max_scalars];  ///< Names of the scalars: numbers that are arguments of the kernel.
   const char* forward;               ///< The value, as an expression of inputs and scalars.
   const char* integer;               ///< The value for integers. nullptr if it is `forward`.
-  /// dy times the derivative with respect to each input, or nullptr if there is none. The expression may use dy,
-  /// inputs, y (the value) and scalars. "dy" passes dy on, and "0" is zero everywhere. Neither of these two runs a
-  /// kernel.
-  const char* derivatives[max_inputs];
+  /// dy times the derivative with respect to each input, or no parts if there is none. The expression may use dy,
+  /// inputs, y (the value) and scalars.
+  std::array<ExpressionParts, max_inputs> derivatives;
   const char* formula;  ///< For the docs.
-  /// The results of derivative_operands(), computed from the texts when the row is made.
+  /// The results of derivative_operands(), computed when the row is made.
   std::array<std::uint8_t, max_inputs> operands_read{find_operands(0), find_operands(1), find_operands(2)};
 
-  /// Whether the derivative with respect to input k reads a name: "dy", "y", or one of `inputs` or `scalars`.
-  constexpr bool derivative_reads(std::size_t k, const char* operand) const {
-    return derivatives[k] != nullptr && uses(derivatives[k], operand);
+  bool has_derivative(std::size_t k) const noexcept { return k < input_count && derivatives[k].count != 0; }
+  /// Whether the derivative with respect to input k passes dy on, or is zero everywhere. Then no kernel runs.
+  bool passes_on(std::size_t k) const noexcept {
+    return derivatives[k].count == 1 && std::string_view(derivatives[k].first->name) == "dy";
   }
+  bool is_zero(std::size_t k) const noexcept {
+    return derivatives[k].count == 1 && derivatives[k].first->kind == ExpressionPart::Kind::whole;
+  }
+  /// Whether the derivative with respect to input k reads a name: "dy", "y", or one of `inputs` or `scalars`.
+  constexpr bool derivative_reads(std::size_t k, const char* operand) const { return reads(derivatives[k], operand); }
   /// What the derivative with respect to input k reads, as bits: 1 << i for input i, reads_y, reads_scalar << i for
   /// scalar i. A value need not be saved if no needed derivative reads it.
   constexpr unsigned derivative_operands(std::size_t k) const noexcept { return operands_read[k]; }

@@ -12,28 +12,44 @@ namespace crisol::ops {
 #define SCALARS_TWO(name, initial, at, second, second_initial, second_at) \
   2, { #name, #second }
 constexpr const char* SAME = nullptr;
-constexpr const char* NONE = nullptr;
+constexpr RowExpression NONE;
+
+// The derivatives are not in the namespace of the rows, because there `log` is a row.
+namespace {
+
+using Derivatives = std::array<ExpressionParts, PointwiseRow::max_inputs>;
+
+#define NAME(name) [[maybe_unused]] constexpr RowExpression name(#name);
+#define NAMES_NONE
+#define NAMES_ONE(name, initial, at) NAME(name)
+#define NAMES_TWO(name, initial, at, second, second_initial, second_at) NAME(name) NAME(second)
+#define DERIVATIVE(names, derivative) parts_of([]() -> RowExpression { NAME(dy) NAME(y) names return derivative; })
+#define CRISOL_UNARY(name, x, scalars, rule, saved, forward, integer, derivative, ...) \
+  constexpr Derivatives derivatives_of_##name{DERIVATIVE(NAME(x) NAMES_##scalars, derivative)};
+#define CRISOL_BINARY(name, a, b, scalars, rule, forward, integer, derivative_a, derivative_b, ...)      \
+  constexpr Derivatives derivatives_of_##name{DERIVATIVE(NAME(a) NAME(b) NAMES_##scalars, derivative_a), \
+                                              DERIVATIVE(NAME(a) NAME(b) NAMES_##scalars, derivative_b)};
+#define CRISOL_TERNARY(name, a, b, c, scalars, rule, forward, integer, derivative_a, derivative_b, derivative_c, ...) \
+  constexpr Derivatives derivatives_of_##name{DERIVATIVE(NAME(a) NAME(b) NAME(c) NAMES_##scalars, derivative_a),      \
+                                              DERIVATIVE(NAME(a) NAME(b) NAME(c) NAMES_##scalars, derivative_b),      \
+                                              DERIVATIVE(NAME(a) NAME(b) NAME(c) NAMES_##scalars, derivative_c)};
+#include "crisol/ops/pointwise.def"
+
+}  // namespace
 
 namespace rows {
 
-#define CRISOL_UNARY(name, x, scalars, rule, saved, forward, integer, derivative, reference, reference_derivative, \
-                     low, high, ulp, formula)                                                                      \
-  const PointwiseRow name{#name, RowRule::rule, 1, {#x}, SCALARS_##scalars, forward, integer, {derivative}, formula};
-#define CRISOL_BINARY(name, a, b, scalars, rule, forward, integer, derivative_a, derivative_b, reference, reference_a, \
-                      reference_b, low, high, ulp, formula)                                                            \
-  const PointwiseRow name{                                                                                             \
-      #name, RowRule::rule, 2, {#a, #b}, SCALARS_##scalars, forward, integer, {derivative_a, derivative_b}, formula};
+#define ROW(name, rule, inputs, scalars, forward, integer, formula, ...)                                     \
+  const PointwiseRow name{#name,   RowRule::rule,         inputs, {__VA_ARGS__}, SCALARS_##scalars, forward, \
+                          integer, derivatives_of_##name, formula};
+#define CRISOL_UNARY(name, x, scalars, rule, saved, forward, integer, derivative, reference, low, high, ulp, formula) \
+  ROW(name, rule, 1, scalars, forward, integer, formula, #x)
+#define CRISOL_BINARY(name, a, b, scalars, rule, forward, integer, derivative_a, derivative_b, reference, low, high, \
+                      ulp, formula)                                                                                  \
+  ROW(name, rule, 2, scalars, forward, integer, formula, #a, #b)
 #define CRISOL_TERNARY(name, a, b, c, scalars, rule, forward, integer, derivative_a, derivative_b, derivative_c, \
-                       reference, reference_a, reference_b, reference_c, low, high, ulp, formula)                \
-  const PointwiseRow name{#name,                                                                                 \
-                          RowRule::rule,                                                                         \
-                          3,                                                                                     \
-                          {#a, #b, #c},                                                                          \
-                          SCALARS_##scalars,                                                                     \
-                          forward,                                                                               \
-                          integer,                                                                               \
-                          {derivative_a, derivative_b, derivative_c},                                            \
-                          formula};
+                       reference, low, high, ulp, formula)                                                       \
+  ROW(name, rule, 3, scalars, forward, integer, formula, #a, #b, #c)
 #include "crisol/ops/pointwise.def"
 
 }  // namespace rows

@@ -15,9 +15,9 @@ using Kind = Graph::Kind;
 
 bool is_helper(std::string_view name) { return name.size() > 1 && name.back() == '_'; }
 
-const char* expression_of(const Graph::Node& node) {
+std::string expression_of(const Graph::Node& node) {
   const PointwiseRow& row = *node.row;
-  if (node.kind == Kind::derivative) return row.derivatives[node.index];
+  if (node.kind == Kind::derivative) return text_of(row.derivatives[node.index]);
   return row.integer != nullptr && !is_floating(node.computed) ? row.integer : row.forward;
 }
 

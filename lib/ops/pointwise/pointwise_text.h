@@ -28,11 +28,4 @@ constexpr void for_each_piece(std::string_view text, Take take) {
   }
 }
 
-/// Whether an expression uses a name.
-constexpr bool uses(std::string_view text, std::string_view name) {
-  bool found = false;
-  for_each_piece(text, [&](std::string_view piece, bool is_name) { found = found || (is_name && piece == name); });
-  return found;
-}
-
 }  // namespace crisol::ops

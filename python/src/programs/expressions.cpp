@@ -45,19 +45,18 @@ using ExprClass = nb::class_<Traced>;
   , CRISOL_NAMED_(name, initial), CRISOL_NAMED_(name_2, initial_2)
 
 void bind_functions_of_expr(nb::module_& m, ExprClass& expr) {
-#define CRISOL_UNARY(name, x, scalars, rule, saved, forward, integer, derivative, reference, reference_derivative, \
-                     low, high, ulp, formula)                                                                      \
-  m.def(                                                                                                           \
-      #name,                                                                                                       \
-      +[](const Traced& x CRISOL_TERMS_##scalars) {                                                                \
-        return traced(name(x.expr CRISOL_EXPRS_##scalars), #rule, {x.is_truth});                                   \
-      },                                                                                                           \
-      nb::arg(#x) CRISOL_NAMED_##scalars, "The same for an expression of a fused function.");                      \
-  expr.def(                                                                                                        \
-      #name,                                                                                                       \
-      +[](const Traced& x CRISOL_TERMS_##scalars) {                                                                \
-        return traced(name(x.expr CRISOL_EXPRS_##scalars), #rule, {x.is_truth});                                   \
-      } CRISOL_NAMED_##scalars,                                                                                    \
+#define CRISOL_UNARY(name, x, scalars, rule, saved, forward, integer, derivative, reference, low, high, ulp, formula) \
+  m.def(                                                                                                              \
+      #name,                                                                                                          \
+      +[](const Traced& x CRISOL_TERMS_##scalars) {                                                                   \
+        return traced(name(x.expr CRISOL_EXPRS_##scalars), #rule, {x.is_truth});                                      \
+      },                                                                                                              \
+      nb::arg(#x) CRISOL_NAMED_##scalars, "The same for an expression of a fused function.");                         \
+  expr.def(                                                                                                           \
+      #name,                                                                                                          \
+      +[](const Traced& x CRISOL_TERMS_##scalars) {                                                                   \
+        return traced(name(x.expr CRISOL_EXPRS_##scalars), #rule, {x.is_truth});                                      \
+      } CRISOL_NAMED_##scalars,                                                                                       \
       static_cast<const char*>(formula ", for each element."));
 #define CRISOL_BINARY(name, a, b, scalars, rule, ...)                                                          \
   m.def(                                                                                                       \

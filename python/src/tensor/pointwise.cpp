@@ -64,17 +64,16 @@ void define_in_place(TensorClass& tensor, const char* name, Function function, c
 }
 
 void bind_unary(nb::module_& m, TensorClass& tensor) {
-#define CRISOL_UNARY(name, x, scalars, rule, saved, forward, integer, derivative, reference, reference_derivative, \
-                     low, high, ulp, formula)                                                                      \
-  define_with_out(m, #name, CRISOL_UNARY_OF(name, scalars), formula, nb::arg("input") CRISOL_ARGUMENTS_##scalars); \
-  define(tensor, #name, CRISOL_UNARY_OF(name, scalars), formula CRISOL_ARGUMENTS_##scalars);                       \
+#define CRISOL_UNARY(name, x, scalars, rule, saved, forward, integer, derivative, reference, low, high, ulp, formula) \
+  define_with_out(m, #name, CRISOL_UNARY_OF(name, scalars), formula, nb::arg("input") CRISOL_ARGUMENTS_##scalars);    \
+  define(tensor, #name, CRISOL_UNARY_OF(name, scalars), formula CRISOL_ARGUMENTS_##scalars);                          \
   CRISOL_IN_PLACE_##rule(define_in_place(tensor, #name, &Tensor::name##_ CRISOL_ARGUMENTS_##scalars);)
 #include "crisol/ops/pointwise.def"
 }
 
 void bind_binary(nb::module_& m, nb::module_& standard, TensorClass& tensor) {
-#define CRISOL_BINARY(name, a, b, scalars, rule, forward, integer, derivative_a, derivative_b, reference, reference_a, \
-                      reference_b, low, high, ulp, formula)                                                            \
+#define CRISOL_BINARY(name, a, b, scalars, rule, forward, integer, derivative_a, derivative_b, reference, low, high,   \
+                      ulp, formula)                                                                                    \
   define(standard, #name, &promoted<&crisol::name>, formula, nb::arg("x1"), nb::arg("x2") CRISOL_ARGUMENTS_##scalars); \
   define_with_out(m, #name, CRISOL_BINARY_OF(name), formula, nb::arg("input"), CRISOL_OTHER(#b));                      \
   define(tensor, #name, CRISOL_BINARY_OF(name), formula, CRISOL_OTHER(#b));                                            \
@@ -84,7 +83,7 @@ void bind_binary(nb::module_& m, nb::module_& standard, TensorClass& tensor) {
 
 void bind_ternary(nb::module_& m, TensorClass& tensor) {
 #define CRISOL_TERNARY(name, a, b, c, scalars, rule, forward, integer, derivative_a, derivative_b, derivative_c, \
-                       reference, reference_a, reference_b, reference_c, low, high, ulp, formula)                \
+                       reference, low, high, ulp, formula)                                                       \
   define(m, #name, CRISOL_TERNARY_OF(name, scalars), formula, nb::arg(#a), nb::arg(#b),                          \
          nb::arg(#c) CRISOL_ARGUMENTS_##scalars);                                                                \
   CRISOL_IN_PLACE_##rule(                                                                                        \

@@ -299,9 +299,19 @@ TEST_CASE("fuse: rows of the table added up in one function, forward and backwar
 }
 
 TEST_CASE("fuse: a row that is in no table") {
-  static constexpr ops::PointwiseRow row{
-      "bump",  ops::RowRule::floating,     2,          {"a", "b"}, 1, {"k"}, "a * b + k * a",
-      nullptr, {"dy * (b + k)", "dy * a"}, "a b + k a"};
+  using Name = ops::RowExpression;
+  constexpr auto by_a = [] { return Name("dy") * (Name("b") + Name("k")); };
+  constexpr auto by_b = [] { return Name("dy") * Name("a"); };
+  static constexpr ops::PointwiseRow row{"bump",
+                                         ops::RowRule::floating,
+                                         2,
+                                         {"a", "b"},
+                                         1,
+                                         {"k"},
+                                         "a * b + k * a",
+                                         nullptr,
+                                         {ops::parts_of(by_a), ops::parts_of(by_b)},
+                                         "a b + k a"};
   const auto f = fuse([](const Expr& a, const Expr& b) {
     const Expr operands[] = {a, b, 3};
     return square(detail::apply(row, operands));
