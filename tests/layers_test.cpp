@@ -155,7 +155,8 @@ std::string fault_of(const std::string& file, const Include& include) {
   if (!to) return arrow + "no layer is known for it (write paths from the root of lib/)";
   if (starts_with_any(own, {"reference/", "rerun/"})) {
     const bool may = starts_with_any(include.path, {"crisol/", "base/"}) ||
-                     (own.starts_with("rerun/trials/") && include.path == "dispatch/trials.h");
+                     (own.starts_with("rerun/trials/") && include.path == "dispatch/trials.h") ||
+                     (own.starts_with("rerun/") && include.path == "functions/conv/in_blocks.h");
     return may ? "" : arrow + "a reference sees public headers and base";
   }
   if (own.starts_with("null_driver/")) {

@@ -103,4 +103,10 @@ CRISOL_API bool remove_tuning(const std::string& device, std::uint64_t key);
 /// Removes the file. Returns the number of its entries. Throws io, naming the file, if the file cannot be removed.
 CRISOL_API std::int64_t clear_tuning();
 
+namespace detail {
+struct BlockOps;
+/// Used by the command.
+CRISOL_API const BlockOps& block_ops() noexcept;
+}  // namespace detail
+
 }  // namespace crisol

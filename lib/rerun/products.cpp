@@ -5,11 +5,11 @@
 
 #include "base/text.h"
 #include "crisol/functions/attention.h"
-#include "crisol/ops/blocks.h"
 #include "crisol/ops/conv.h"
 #include "crisol/ops/matmul.h"
 #include "crisol/precision.h"
 #include "crisol/tuning.h"
+#include "functions/conv/in_blocks.h"
 #include "reference/images/conv2d.h"
 #include "reference/images/conv2d_cases.h"
 #include "reference/matmul.h"
@@ -183,7 +183,7 @@ std::optional<Rerun> make_conv2d_blocks(const Problem& p) {
   const Values x = values_for(1, c.x.numel()), w = values_for(2, c.weight.numel());
   const Tensor input = p.tensor(x, c.x), weight = p.tensor(w, c.weight);
   Rerun rerun = c.rerun(c.weight.numel() / c.weight[0], [=, block_in = p["block_in"], block = p["block"]] {
-    return ops::conv2d_in_blocks(input, weight, c.options, block_in, block);
+    return detail::block_ops().conv2d(input, weight, c.options, block_in, block);
   });
   rerun.reference = [=] { return std::vector<Values>{reference::conv2d(x, c.x, w, c.weight, {}, c.options)}; };
   return rerun;
@@ -199,7 +199,7 @@ std::optional<Rerun> make_conv2d_separable(const Problem& p) {
                v = values_for(3, pointwise.numel());
   const Tensor input = p.tensor(x, c.x), weights = p.tensor(w, c.weight), second = p.tensor(v, pointwise);
   Rerun rerun = c.rerun(c.weight[2] * c.weight[3] + p["c"], [=, block = p["block"]] {
-    return ops::conv2d_separable_in_blocks(input, weights, second, c.options, block);
+    return detail::block_ops().conv2d_separable(input, weights, second, c.options, block);
   });
   rerun.operations += static_cast<double>(c.y.numel()) * static_cast<double>(p["k"]);
   rerun.reference = [=] {

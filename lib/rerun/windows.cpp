@@ -1,8 +1,8 @@
 // Poolings.
 #include <algorithm>
 
-#include "crisol/ops/blocks.h"
 #include "crisol/ops/pool.h"
+#include "functions/conv/in_blocks.h"
 #include "reference/images/pool.h"
 #include "rerun/rerun.h"
 
@@ -126,7 +126,7 @@ double operations_of_blocks(const Problem& p) { return static_cast<double>(p["bl
 std::optional<Rerun> make_max_blocks(const Problem& p) {
   const Images x(p, 1, blocked_image(p));
   const MaxPool2dOptions options = max_options(p);
-  return rerun_with([=, block = p["block"]] { return ops::max_pool2d_in_blocks(x.tensor, options, block); },
+  return rerun_with([=, block = p["block"]] { return detail::block_ops().max_pool2d(x.tensor, options, block); },
                     [=] { return reference::max_pool2d(x.values, x.shape, options).values; }, operations_of_blocks(p),
                     0, 0);
 }
@@ -135,7 +135,7 @@ std::optional<Rerun> make_avg_blocks(const Problem& p) {
   const Images x(p, 1, blocked_image(p));
   AvgPool2dOptions options = with_window(p, AvgPool2dOptions{1});
   options.count_include_pad = p["include_pad"] != 0;
-  return rerun_with([=, block = p["block"]] { return ops::avg_pool2d_in_blocks(x.tensor, options, block); },
+  return rerun_with([=, block = p["block"]] { return detail::block_ops().avg_pool2d(x.tensor, options, block); },
                     [=] { return reference::avg_pool2d(x.values, x.shape, options).values; }, operations_of_blocks(p),
                     10, 1);
 }

@@ -1,7 +1,7 @@
-// Ops that work with channels in blocks. They convert the input to blocks, and the result back.
+#include "functions/conv/in_blocks.h"
+
 #include "base/ceil_div.h"
 #include "crisol/grad_mode.h"
-#include "crisol/ops/blocks.h"
 #include "functions/conv/conv_blocks.h"
 #include "ops/check.h"
 #include "ops/pool/pool_blocks.h"
@@ -75,3 +75,9 @@ Tensor avg_pool2d_in_blocks(const Tensor& x, const AvgPool2dOptions& options, st
 }
 
 }  // namespace crisol::ops
+
+const crisol::detail::BlockOps& crisol::detail::block_ops() noexcept {
+  static constexpr BlockOps all{ops::conv2d_in_blocks, ops::conv2d_separable_in_blocks, ops::max_pool2d_in_blocks,
+                                ops::avg_pool2d_in_blocks};
+  return all;
+}

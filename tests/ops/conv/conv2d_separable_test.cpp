@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "crisol/crisol.h"
-#include "crisol/ops/blocks.h"
 #include "doctest/doctest.h"
 #include "functions/conv/conv_blocks.h"
+#include "functions/conv/in_blocks.h"
 #include "reference/images/conv2d.h"
 #include "reference/images/conv2d_cases.h"
 #include "support/compare.h"

@@ -3,9 +3,9 @@
 
 #include <limits>
 
-#include "crisol/ops/blocks.h"
 #include "doctest/doctest.h"
 #include "functions/conv/conv_blocks.h"
+#include "functions/conv/in_blocks.h"
 #include "reference/images/pool.h"
 #include "reference/images/pool_cases.h"
 #include "support/compare.h"
