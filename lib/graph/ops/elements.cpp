@@ -32,9 +32,8 @@ std::vector<Scalar> scalars_of(const Node& node) {
   return scalars;
 }
 
-Run run_of_elements(const Node& node) {
-  const ops::PointwiseRow* row = row_of(node);
-  const std::vector<Scalar> scalars = scalars_of(node);
+Run run_of_row(const ops::PointwiseRow& of, const std::vector<Scalar>& scalars) {
+  const ops::PointwiseRow* row = &of;
   Run run([row, scalars](const Data& in, Device device) {
     const std::vector<Tensor> tensors = tensors_of(in, device);
     const std::vector<Operand> operands(tensors.begin(), tensors.end());
@@ -48,5 +47,7 @@ Run run_of_elements(const Node& node) {
     };
   return run;
 }
+
+Run run_of_elements(const Node& node) { return run_of_row(*row_of(node), scalars_of(node)); }
 
 }  // namespace crisol::graph

@@ -12,6 +12,8 @@ namespace crisol::graph {
 const ops::PointwiseRow* row_of(const Node& node);
 /// The numbers of the node's row.
 std::vector<Scalar> scalars_of(const Node& node);
+/// The run of a row with these numbers.
+Run run_of_row(const ops::PointwiseRow& row, const std::vector<Scalar>& scalars = {});
 /// The run of a node that has a row.
 Run run_of_elements(const Node& node);
 

@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "crisol/functions/elementwise.h"
 #include "onnx/ops/axes.h"
-#include "onnx/ops/table.h"
+#include "onnx/ops/math/elements.h"
 
 namespace crisol::onnx {
 
@@ -22,8 +22,8 @@ Run of_elements(Call& call, F f) {
 
 /// Bounds are attributes up to version 10.
 Run clip_attributes(Call& call) {
-  const double lower = call.real("min", -3.4028234663852886e38), upper = call.real("max", 3.4028234663852886e38);
-  return of_elements(call, [=](const auto& x) { return clamp(x, lower, upper); });
+  return run_of_row(call, rows::clamp,
+                    {call.real("min", -3.4028234663852886e38), call.real("max", 3.4028234663852886e38)});
 }
 
 /// Bounds that the file stores behave like numbers in PyTorch's clamp: where x equals a bound, the gradient of x is 0.
@@ -51,14 +51,10 @@ Run clip(Call& call) {
           }};
 }
 
-Run leaky_relu_(Call& call) {
-  const double alpha = call.real("alpha", 0.01f);
-  return of_elements(call, [=](const auto& x) { return leaky_relu(x, alpha); });
-}
-
-Run elu_(Call& call) {
-  const double alpha = call.real("alpha", 1);
-  return of_elements(call, [=](const auto& x) { return elu(x, alpha); });
+/// A row with one number, the attribute alpha. Its default is `percent` hundredths.
+template <const ops::PointwiseRow& row, int percent>
+Run with_alpha(Call& call) {
+  return run_of_row(call, row, {call.real("alpha", percent / 100.0f)});
 }
 
 Run hard_sigmoid_(Call& call) {
@@ -67,13 +63,7 @@ Run hard_sigmoid_(Call& call) {
 }
 
 Run gelu_(Call& call) {
-  const bool by_tanh = call.text_of("approximate", {"none", "tanh"}) == "tanh";
-  return of_elements(call, [=](const auto& x) { return by_tanh ? gelu_tanh(x) : gelu(x); });
-}
-
-Run celu_(Call& call) {
-  const double alpha = call.real("alpha", 1);
-  return of_elements(call, [=](const auto& x) { return celu(x, alpha); });
+  return run_of_row(call, call.text_of("approximate", {"none", "tanh"}) == "tanh" ? rows::gelu_tanh : rows::gelu);
 }
 
 Run selu_(Call& call) {
@@ -137,13 +127,13 @@ Run prelu_of_version_6(Call& call) {
 std::vector<Row> activation_rows() {
   constexpr std::int64_t newest = newest_version;
   return {
-      {"Celu", 12, newest, celu_},
+      {"Celu", 12, newest, with_alpha<rows::celu, 100>},
       {"Clip", 1, 10, clip_attributes},
       {"Clip", 11, newest, clip},
-      {"Elu", 1, newest, elu_},
+      {"Elu", 1, newest, with_alpha<rows::elu, 100>},
       {"Gelu", 20, newest, gelu_},
       {"HardSigmoid", 1, newest, hard_sigmoid_},
-      {"LeakyRelu", 1, newest, leaky_relu_},
+      {"LeakyRelu", 1, newest, with_alpha<rows::leaky_relu, 1>},
       {"PRelu", 1, 6, prelu_of_version_6},
       {"PRelu", 7, newest, prelu_},
       {"Selu", 1, newest, selu_},

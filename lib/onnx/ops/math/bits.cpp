@@ -3,7 +3,8 @@
 #include "base/text.h"
 #include "crisol/functions/bitwise.h"
 #include "onnx/ops/element_types.h"
-#include "onnx/ops/table.h"
+#include "onnx/ops/math/elements.h"
+#include "ops/pointwise/whole_rows.h"
 
 namespace crisol::onnx {
 
@@ -12,22 +13,11 @@ namespace {
 using graph::Data;
 using graph::Run;
 
-template <Tensor (*f)(const Operand&, const Operand&)>
-Run of_two(Call& call) {
-  call.check_counts(2, 2);
-  return [](const Data& in, Device device) { return Data{f(in[0].tensor(device), in[1].tensor(device))}; };
-}
-
-Run bitwise_not_(Call& call) {
-  call.check_counts(1, 1);
-  return [](const Data& in, Device device) { return Data{bitwise_not(in[0].tensor(device))}; };
-}
-
 Run bit_shift(Call& call) {
   const std::string direction = call.text("direction", "");
   require(direction == "LEFT" || direction == "RIGHT", "onnx", "attribute direction is \"", direction,
           "\", LEFT or RIGHT expected");
-  return direction == "LEFT" ? of_two<bitwise_left_shift>(call) : of_two<bitwise_right_shift>(call);
+  return direction == "LEFT" ? elements<rows::bitwise_left_shift>(call) : elements<rows::bitwise_right_shift>(call);
 }
 
 Run bit_cast_(Call& call) {
@@ -47,10 +37,10 @@ std::vector<Row> bit_rows() {
   return {
       {"BitCast", 26, newest, bit_cast_},
       {"BitShift", 11, newest, bit_shift},
-      {"BitwiseAnd", 18, newest, of_two<bitwise_and>},
-      {"BitwiseNot", 18, newest, bitwise_not_},
-      {"BitwiseOr", 18, newest, of_two<bitwise_or>},
-      {"BitwiseXor", 18, newest, of_two<bitwise_xor>},
+      {"BitwiseAnd", 18, newest, elements<rows::bitwise_and>},
+      {"BitwiseNot", 18, newest, elements<rows::bitwise_not>},
+      {"BitwiseOr", 18, newest, elements<rows::bitwise_or>},
+      {"BitwiseXor", 18, newest, elements<rows::bitwise_xor>},
   };
 }
 
