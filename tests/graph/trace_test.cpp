@@ -2,9 +2,12 @@
 #include "graph/trace.h"
 
 #include <algorithm>
+#include <map>
 
 #include "crisol/crisol.h"
 #include "doctest/doctest.h"
+#include "graph/ops/runs.h"
+#include "graph/program.h"
 #include "support/files.h"
 
 using namespace crisol;
@@ -86,4 +89,62 @@ TEST_CASE("trace: constants from before and from the trace, and tied weights") {
   CHECK(traced.graph.values[static_cast<std::size_t>(traced.graph.weights[0])].name == "a");
   CHECK(traced.graph.constants.size() == 2);
   CHECK(ops_of(traced.graph) == std::vector<std::string>{"Mul", "Mul", "Add", "Identity"});
+}
+
+namespace {
+
+/// Makes a program of a function's trace, and compares its outputs with the function's. Returns how many nodes each
+/// pass changed.
+std::map<std::string, std::size_t> changes_of(const graph::TensorFunction& f, const Tensor& x,
+                                              const NamedTensors& state, std::vector<std::string> ops) {
+  Traced traced = graph::trace(f, {x}, state);
+  if (!ops.empty()) {
+    ops.emplace_back("Identity");
+    CHECK(ops_of(traced.graph) == ops);
+  }
+  graph::add_runs(traced.graph);
+  graph::PassChanges changes;
+  CHECK(graph::optimise(traced.graph, {x}, traced.weights, x.device(), &changes).has_value());
+  const graph::Data y = graph::Program(traced.graph, {x}, traced.weights, x.device()).outputs();
+  const Tensor expected = f({x})[0];
+  CHECK(y[0].tensor(x.device()).shape() == expected.shape());
+  CHECK((y[0].tensor(x.device()) - expected).abs().max().item<float>() < 1e-5f);
+  return {changes.begin(), changes.end()};
+}
+
+}  // namespace
+
+TEST_CASE("trace: a linear layer is one node, and those of one value become one") {
+  const NoGrad no_grad;
+  manual_seed(8);
+  nn::Linear a(6, 4), b(6, 5), c(6, 3, {.bias = false}), d(6, 2, {.bias = false});
+  NamedTensors state;
+  for (nn::Linear layer : {a, b, c, d})
+    for (const auto& [name, tensor] : layer.state_dict())
+      state.emplace_back(name + std::to_string(state.size()), tensor);
+  const auto f = [&](const Tensors& in) {
+    Tensors all;
+    for (nn::Linear layer : {a, b, c, d}) all.push_back(softmax(layer(in[0]), -1));
+    return Tensors{cat(all, -1)};
+  };
+  for (const Shape& shape : {Shape{5, 6}, Shape{2, 3, 6}})
+    CHECK(changes_of(f, randn(shape), state,
+                     {"linear", "Softmax", "linear", "Softmax", "linear", "Softmax", "linear", "Softmax", "Concat"})
+              .at("join_products") == 4);
+}
+
+TEST_CASE("trace: adaptive pools, and a linear layer of one-hot rows") {
+  const NoGrad no_grad;
+  manual_seed(9);
+  changes_of(
+      [](const Tensors& in) {
+        return Tensors{adaptive_avg_pool2d(in[0], {3, 4})};
+      },
+      randn({2, 3, 7, 5}), {}, {"adaptive_avg_pool"});
+  nn::Linear layer(7, 4);
+  const Tensor places = arange(0, 7, 1, DType::i64);
+  const auto f = [&](const Tensors& in) { return Tensors{tanh(layer(in[0].unsqueeze(-1).eq(places).to(DType::f32)))}; };
+  const auto changes =
+      changes_of(f, from_vector(std::vector<std::int64_t>{0, 6, 3, 2}, {2, 2}), layer.state_dict(), {});
+  CHECK(changes.at("find_lookups") > 0);
 }

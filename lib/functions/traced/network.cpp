@@ -86,15 +86,6 @@ void avg_pool_of(const char* op, Recorder& r, const Tensor& x, const Options& o,
 
 }  // namespace
 
-Value floats(Recorder& r, const std::vector<float>& values, const Shape& shape, Device device) {
-  Tensor made;
-  {
-    const PauseRecorder pause;
-    made = from_vector(values, shape, device);
-  }
-  return r.of(made);
-}
-
 template <class Options>
 void conv(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Options& options,
           const Tensor& y) {
@@ -121,10 +112,9 @@ template void conv(Recorder&, const Tensor&, const Tensor&, const Tensor&, const
                    const Tensor&);
 
 void linear(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& y) {
-  if (x.dim() == 2 && bias.defined()) return r.note(Op::gemm, {x, weight, bias}, y, {{"transB", 1}});
-  const Value transposed = r.node(Op::permute, {r.of(weight)}, {{"perm", Numbers{1, 0}}});
-  const Value product = r.node(Op::matmul, {r.of(x), transposed});
-  r.bind(y, bias.defined() ? elements(r, ops::rows::add, {product, r.of(bias)}) : product);
+  std::vector<Value> inputs{r.of(x), r.of(weight)};
+  if (bias.defined()) inputs.push_back(r.of(bias));
+  r.bind(y, r.node(Op::linear, inputs));
 }
 
 void batch_norm(Recorder& r, const Tensor& x, const std::vector<Tensor>& of_channels, const BatchNormOptions& options,
@@ -169,18 +159,7 @@ void avg_pool(Recorder& r, const Tensor& x, const AvgPool3dOptions& o, const Ten
 void adaptive_avg_pool(Recorder& r, const Tensor& x, const Tensor& y) {
   if (y.size(2) == 1 && y.size(3) == 1) return r.note(Op::global_avg_pool, {x}, y);
   if (y.shape() == x.shape()) return r.bind(y, r.of(x));
-  // Two products: a matrix of means on the left, and another on the right.
-  const auto means = [&](int axis, bool transposed) {
-    const std::int64_t from = x.size(axis), to = y.size(axis);
-    std::vector<float> values(static_cast<std::size_t>(from * to));
-    for (std::int64_t i = 0; i < to; ++i) {
-      const std::int64_t first = i * from / to, end = ((i + 1) * from + to - 1) / to;
-      for (std::int64_t k = first; k < end; ++k)
-        values[static_cast<std::size_t>(transposed ? k * to + i : i * from + k)] = 1 / static_cast<float>(end - first);
-    }
-    return floats(r, values, transposed ? Shape{from, to} : Shape{to, from}, x.device());
-  };
-  r.bind(y, r.node(Op::matmul, {r.node(Op::matmul, {means(2, false), r.of(x)}), means(3, true)}));
+  r.note(Op::adaptive_avg_pool, {x}, y, {{"size", Numbers{y.size(2), y.size(3)}}});
 }
 
 }  // namespace crisol::traced

@@ -28,9 +28,6 @@ inline Value elements(Recorder& r, const ops::PointwiseRow& row, std::vector<Val
   return r.node(op_of_row(row.name), std::move(values), {{"row", &row}});
 }
 
-/// A constant of f32.
-Value floats(Recorder& r, const std::vector<float>& values, const Shape& shape, Device device);
-
 void reshape(Recorder& r, const Tensor& x, const Tensor& y);
 /// y is x with its axes in this order.
 void permute(Recorder& r, const Tensor& x, const Shape& axes, const Tensor& y);

@@ -79,10 +79,10 @@ Run product(const Node&) {
   });
 }
 
-Run product_with_bias(const Node&) {
+Run linear_(const Node&) {
   return with_epilogue([](const Data& data, Device device, const Epilogue* epilogue) {
     const std::vector<Tensor> in = tensors_of(data, device);
-    return epilogue == nullptr ? linear(in[0], in[1], in[2]) : linear(in[0], in[1], in[2], *epilogue);
+    return epilogue == nullptr ? linear(in[0], in[1], bias_in(in)) : linear(in[0], in[1], bias_in(in), *epilogue);
   });
 }
 
@@ -119,8 +119,10 @@ Run pool(const Node& node, F2 f2, F3 f3) {
 
 Run max_pool(const Node& node) { return pool<MaxPool2dOptions, MaxPool3dOptions>(node, max_pool2d, max_pool3d); }
 Run avg_pool(const Node& node) { return pool<AvgPool2dOptions, AvgPool3dOptions>(node, avg_pool2d, avg_pool3d); }
-Run global_avg_pool(const Node&) {
-  return run_of_one([](const Tensor& x) { return adaptive_avg_pool2d(x, 1); });
+Run adaptive_avg_pool(const Node& node) {
+  IntPair size = 1;
+  if (node.op == Op::adaptive_avg_pool) set_option(size, numbers_of(node, "size"));
+  return run_of_one([size](const Tensor& x) { return adaptive_avg_pool2d(x, size); });
 }
 
 template <Tensor (*f)(const Tensor&, int)>
@@ -185,19 +187,20 @@ Run grid_sample_(const Node& node) {
 
 const Runs& runs_of_layers() {
   static const Runs runs{
+      {Op::adaptive_avg_pool, adaptive_avg_pool},
       {Op::attention, attention},
       {Op::avg_pool, avg_pool},
       {Op::batch_norm, batch_norm},
       {Op::conv, conv},
       {Op::conv_transpose, conv_transpose},
       {Op::enlarge, enlarge},
-      {Op::gemm, product_with_bias},
-      {Op::global_avg_pool, global_avg_pool},
+      {Op::global_avg_pool, adaptive_avg_pool},
       {Op::grid_sample, grid_sample_},
       {Op::group_norm, group_norm_},
       {Op::instance_norm, instance_norm_},
       {Op::interpolate, interpolate_},
       {Op::layer_norm, layer_norm_},
+      {Op::linear, linear_},
       {Op::log_softmax, along_axis<log_softmax>},
       {Op::matmul, product},
       {Op::max_pool, max_pool},

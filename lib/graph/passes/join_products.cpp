@@ -1,4 +1,5 @@
 #include <map>
+#include <tuple>
 
 #include "crisol/functions/cat.h"
 #include "crisol/grad_mode.h"
@@ -9,11 +10,11 @@ namespace crisol::graph {
 
 namespace {
 
-/// A product with a constant matrix, and the sum with a bias that follows it.
+/// A product with a constant matrix and a bias. After a `matmul` a sum adds the bias.
 struct Product {
   std::size_t place;  ///< In Graph::nodes.
   int weight;
-  std::size_t sum = 0;  ///< The position of the sum.
+  std::size_t sum = 0;  ///< The position of the sum, or of the node itself.
   int bias = absent;    ///< Absent if there is no sum.
   int result = absent;  ///< Of both.
   std::int64_t columns = 0;
@@ -24,13 +25,13 @@ class Joiner {
   Joiner(Graph& graph, Device device) : graph_(graph), uses_(graph), gone_(graph.nodes.size()), device_(device) {}
 
   std::size_t join() {
-    // The products, by their left factor and by whether they have a bias.
-    std::map<std::pair<int, bool>, std::vector<Product>> groups;
+    // The products, by their op, their left factor and whether they have a bias.
+    std::map<std::tuple<Op, int, bool>, std::vector<Product>> groups;
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
       if (const std::optional<Product> product = product_at(i))
-        groups[{graph_.nodes[i].inputs[0], product->bias != absent}].push_back(*product);
+        groups[{graph_.nodes[i].op, graph_.nodes[i].inputs[0], product->bias != absent}].push_back(*product);
     std::size_t joined = 0;
-    for (const auto& [input, group] : groups) {
+    for (const auto& [key, group] : groups) {
       if (group.size() < 2) continue;
       joined += group.size();
       replace(group);
@@ -42,15 +43,20 @@ class Joiner {
  private:
   std::optional<Product> product_at(std::size_t place) const {
     const Node& node = graph_.nodes[place];
-    if (node.op != Op::matmul || !is_f32(node.outputs[0])) return {};
+    if ((node.op != Op::matmul && node.op != Op::linear) || !is_f32(node.outputs[0])) return {};
     const std::optional<Shape> left = shape_of(graph_, node.inputs[0]);
     if (!left || left->rank() < 2) return {};
     const Datum* weight = uses_.constant(node.inputs[1]);
     if (weight == nullptr || !weight->defined() || weight->dtype() != DType::f32 || weight->shape().rank() != 2)
       return {};
     Product product{.place = place, .weight = node.inputs[1], .result = node.outputs[0]};
-    product.columns = weight->shape()[1];
-    find_bias(product);
+    product.columns = weight->shape()[node.op == Op::linear ? 0 : 1];
+    if (node.op == Op::matmul)
+      find_bias(product);
+    else if (node.inputs.size() > 2 && is_bias(node.inputs[2], product.columns))
+      product.sum = place, product.bias = node.inputs[2];
+    else if (node.inputs.size() > 2)
+      return {};
     // A product's kernel can compute an op of single elements after the product. A joint product cannot.
     for (const std::size_t user : uses_.users(product.result))
       if (graph_.nodes[user].run.formula) return {};
@@ -64,23 +70,26 @@ class Joiner {
     // A bias of one number may be part of the node already.
     if (user.op != Op::add || user.inputs.size() != 2 || user.inputs[0] == user.inputs[1]) return;
     const int bias = user.inputs[user.inputs[0] == product.result ? 1 : 0];
-    const Datum* datum = uses_.constant(bias);
-    if (datum == nullptr || !datum->defined() || datum->dtype() != DType::f32 ||
-        datum->shape() != Shape(product.columns))
-      return;
+    if (!is_bias(bias, product.columns)) return;
     product.sum = place;
     product.bias = bias;
     product.result = user.outputs[0];
   }
 
+  bool is_bias(int value, std::int64_t columns) const {
+    const Datum* datum = uses_.constant(value);
+    return datum != nullptr && datum->defined() && datum->dtype() == DType::f32 && datum->shape() == Shape(columns);
+  }
+
   bool is_f32(int value) const { return graph_.values[static_cast<std::size_t>(value)].dtype == DType::f32; }
 
-  /// Makes a constant of the group's constants, side by side.
+  /// Makes a constant of the group's constants, side by side. The columns of a `linear` are rows of its weight.
   int side_by_side(const std::vector<Product>& group, int Product::*constant, const std::string& name) {
+    const int axis = graph_.nodes[group[0].place].op == Op::linear ? 0 : -1;
     std::vector<Tensor> parts;
     for (const Product& product : group) parts.push_back(uses_.constant(product.*constant)->tensor(device_));
     for (const Product& product : group) give_back_constant(graph_, uses_, product.*constant);
-    return add_constant(graph_, name, cat(parts, -1));
+    return add_constant(graph_, name, cat(parts, axis));
   }
 
   /// Adds a value that is like the result of one product, but has `columns` columns.
@@ -110,8 +119,11 @@ class Joiner {
     product.outputs = {add_value(first, columns, product.name + "/joint")};
     split.inputs = product.outputs;
     std::vector<Node>& made = made_[first.place];
+    const bool has_sum = first.bias != absent && first.sum != first.place;
+    if (first.bias != absent && !has_sum)
+      product.inputs[2] = side_by_side(group, &Product::bias, product.name + "/biases");
     made.push_back(product);
-    if (first.bias != absent) {
+    if (has_sum) {
       Node sum = graph_.nodes[first.sum];
       sum.inputs = {product.outputs[0], side_by_side(group, &Product::bias, sum.name + "/biases")};
       sum.outputs = {add_value(first, columns, sum.name + "/joint")};

@@ -2,6 +2,7 @@
 
 #include "crisol/dtype_table.h"
 #include "crisol/functions/cat.h"
+#include "crisol/functions/elementwise.h"
 #include "crisol/functions/index.h"
 #include "crisol/fuse.h"
 #include "crisol/grad_mode.h"
@@ -75,14 +76,18 @@ class LookupFinder {
 
   std::optional<Lookup> product_with_one_hot(std::size_t place) const {
     const Node& node = graph_.nodes[place];
-    const Datum* weight = node.op == Op::matmul ? uses_.constant(node.inputs[1]) : nullptr;
+    const bool is_linear = node.op == Op::linear;
+    const Datum* weight = is_linear || node.op == Op::matmul ? uses_.constant(node.inputs[1]) : nullptr;
     if (weight == nullptr || !weight->defined() || weight->dtype() != DType::f32 || weight->shape().rank() != 2 ||
         dtype(node.inputs[0]) != DType::f32)
       return {};
-    const int numbers = numbers_of_one_hot(node.inputs[0], weight->shape()[0]);
+    const Datum* bias = is_linear && node.inputs.size() > 2 ? uses_.constant(node.inputs[2]) : nullptr;
+    if (is_linear && node.inputs.size() > 2 && (bias == nullptr || !bias->defined())) return {};
+    const int numbers = numbers_of_one_hot(node.inputs[0], weight->shape()[is_linear ? 1 : 0]);
     if (numbers == absent) return {};
-    const Tensor none = zeros({1, weight->shape()[1]}, DType::f32, device_);
-    return Lookup{place, numbers, cat({none, weight->tensor(device_), none}, 0)};
+    const Tensor rows = is_linear ? weight->tensor(device_).t() : weight->tensor(device_);
+    const Tensor none = zeros({1, rows.size(1)}, DType::f32, device_), table = cat({none, rows, none}, 0);
+    return Lookup{place, numbers, bias == nullptr ? table : table + bias->tensor(device_)};
   }
 
   /// Finds a node that computes each element by itself, from one lookup and from constants that are equal for all rows.

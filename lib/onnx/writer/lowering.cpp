@@ -25,12 +25,23 @@ std::vector<int> lower_index_copy(Lowering& to, const Node& node) {
   return {to.node("ScatterElements", {node.inputs[0], places, src}, node.attributes)};
 }
 
+/// Gemm multiplies matrices only.
+std::vector<int> lower_linear(Lowering& to, const Node& node) {
+  const int x = node.inputs[0];
+  if (to.rank(x) == 2 && node.inputs.size() > 2) return {to.node("Gemm", node.inputs, {{"transB", 1}})};
+  const int turned = to.node("Transpose", {node.inputs[1]}, {{"perm", std::vector<std::int64_t>{1, 0}}});
+  const int product = to.node("MatMul", {x, turned});
+  return {node.inputs.size() > 2 ? to.node("Add", {product, node.inputs[2]}) : product};
+}
+
 Lower rule_of(const Node& node) {
-  static const std::map<Op, Lower> rules{{Op::attention, lower_attention},
+  static const std::map<Op, Lower> rules{{Op::adaptive_avg_pool, lower_adaptive_avg_pool},
+                                         {Op::attention, lower_attention},
                                          {Op::enlarge, lower_enlarge},
                                          {Op::grid_sample, lower_grid_sample},
                                          {Op::index_copy, lower_index_copy},
                                          {Op::interpolate, lower_interpolate},
+                                         {Op::linear, lower_linear},
                                          {Op::resample, lower_resample},
                                          {Op::rnn, lower_rnn}};
   if (graph::row_of(node) != nullptr) return lower_elements;

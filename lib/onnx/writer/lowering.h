@@ -54,6 +54,7 @@ class Lowering {
 /// Gives the values that stand for a node's outputs.
 using Lower = std::vector<int> (*)(Lowering& to, const graph::Node& node);
 
+std::vector<int> lower_adaptive_avg_pool(Lowering& to, const graph::Node& node);
 std::vector<int> lower_attention(Lowering& to, const graph::Node& node);
 /// A node of a row of single elements.
 std::vector<int> lower_elements(Lowering& to, const graph::Node& node);

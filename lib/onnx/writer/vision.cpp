@@ -38,6 +38,24 @@ int floats(Lowering& to, const std::vector<float>& values, const Shape& shape) {
 
 }  // namespace
 
+/// Two products: a matrix of means on the left, and another on the right.
+std::vector<int> lower_adaptive_avg_pool(Lowering& to, const graph::Node& node) {
+  const int x = node.inputs[0];
+  const auto means = [&](std::size_t axis, bool transposed) {
+    const std::int64_t from = to.size(x, 2 + static_cast<int>(axis)), count = numbers_of(node, "size")[axis];
+    std::vector<float> values(static_cast<std::size_t>(from * count));
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t first = i * from / count, end = ((i + 1) * from + count - 1) / count;
+      for (std::int64_t k = first; k < end; ++k)
+        values[static_cast<std::size_t>(transposed ? k * count + i : i * from + k)] =
+            1 / static_cast<float>(end - first);
+    }
+    return floats(to, values, transposed ? Shape{from, count} : Shape{count, from});
+  };
+  const int rows = to.node("MatMul", {means(0, false), x});
+  return {to.node("MatMul", {rows, means(1, true)})};
+}
+
 std::vector<int> lower_resample(Lowering& to, const graph::Node& node) {
   // A product with a matrix (size, count), where the axis is the last one.
   const int x = node.inputs[0];
