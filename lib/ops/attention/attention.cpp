@@ -20,6 +20,7 @@ namespace {
 PlanOr plan_composed(const AttentionProblem&, const Target&, std::size_t) { return Plan(); }
 
 constexpr Variant<AttentionProblem> variants[] = {{"rows", DeviceClass::cpu, plan_attention_rows},
+                                                  {"single", DeviceClass::cpu, plan_attention_single},
                                                   {"tiles", DeviceClass::gpu, plan_attention_tiles},
                                                   {"composed", DeviceClass::any, plan_composed}};
 const Table<AttentionProblem> attention_table("attention", variants);

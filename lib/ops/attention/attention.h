@@ -61,6 +61,7 @@ bool fuses_attention(const Shape& q, const Shape& k, const Shape& v, bool has_bi
 // ---- The variants ----
 
 dispatch::PlanOr plan_attention_rows(const AttentionProblem& problem, const dispatch::Target& target, std::size_t);
+dispatch::PlanOr plan_attention_single(const AttentionProblem& problem, const dispatch::Target& target, std::size_t);
 dispatch::PlanOr plan_attention_tiles(const AttentionProblem& problem, const dispatch::Target& target, std::size_t);
 /// The plan of the variant "tiles" on an engine. V must have at most as many columns as the tile.
 dispatch::Plan plan_attention_on(const Engine& engine, const TileShape& tile, const AttentionProblem& problem,

@@ -1,4 +1,5 @@
-// The variant "rows": takes a few rows of queries at a time, so that their scores stay in the cache of a core.
+// The variants for CPUs. "rows" takes a few rows of queries at a time, so that their scores stay in the cache of a
+// core. "single" takes the queries one by one.
 #include <algorithm>
 
 #include "base/ceil_div.h"
@@ -20,6 +21,25 @@ constexpr std::int64_t fewest_rows = 4;   // With fewer rows, packing the keys t
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t step) { return ceil_div(value, step) * step; }
 
+// Small units of work, so that no core waits long for another core.
+std::int64_t units_wanted(const Target& target) {
+  return std::max<std::int64_t>(8, 2 * std::int64_t{target.info.compute_units});
+}
+
+/// A plan of one launch. An item has `slice` floats of scratch.
+Plan plan_of(runtime::KernelSpec kernel, const AttentionProblem& p, kernels::AttentionParameters parameters,
+             std::int64_t units, const Target& target, std::int64_t slice) {
+  const auto [q, k, v, bias, y] = operands<5>();
+  Plan plan;
+  const runtime::NdRange range{{std::min(units, 2 * units_wanted(target))}, {1}};
+  const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(range.global[0] * slice));
+  parameters.slice = slice;
+  define_elements(kernel.defines, p.type);
+  plan.add(kernel, range, q, k, v, bias, y, scratch, CallScalar{0}, parameters, p.q.parameters(), p.k.parameters(),
+           p.v.parameters(), p.bias.parameters(), p.y.parameters());
+  return plan;
+}
+
 }  // namespace
 
 PlanOr plan_attention_rows(const AttentionProblem& p, const Target& target, std::size_t) {
@@ -29,8 +49,7 @@ PlanOr plan_attention_rows(const AttentionProblem& p, const Target& target, std:
   const std::int64_t tile_columns = tile_vectors * vector;
   const std::int64_t key_block = std::min(rounded_up(p.keys, tile_columns), most_keys);
   const std::int64_t width = rounded_up(p.columns, tile_columns);
-  const std::int64_t wanted = std::max<std::int64_t>(8, 2 * std::int64_t{target.info.compute_units});
-  const std::int64_t blocks = std::max(ceil_div(p.rows, most_rows), ceil_div(wanted, p.head_count()));
+  const std::int64_t blocks = std::max(ceil_div(p.rows, most_rows), ceil_div(units_wanted(target), p.head_count()));
   const std::int64_t block = rounded_up(ceil_div(p.rows, blocks), tile_rows);
   const std::int64_t units = p.head_count() * ceil_div(p.rows, block);
   const std::int64_t panels = block / tile_rows;
@@ -39,19 +58,28 @@ PlanOr plan_attention_rows(const AttentionProblem& p, const Target& target, std:
   if (const char* reason = target.against_iterations(iterations)) return reason;
   const std::int64_t slice = rounded_up(key_block * (p.depth + width + tile_rows) + block * (width + 2), 16);
 
-  const auto [q, k, v, bias, y] = operands<5>();
-  Plan plan;
-  const runtime::NdRange range{{std::min(units, 2 * wanted)}, {1}};
-  const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(range.global[0] * slice));
   kernels::AttentionParameters parameters = p.parameters();
-  parameters.slice = slice;
   parameters.block = kernels::number(block);
   parameters.key_block = kernels::number(key_block);
-  runtime::Defines defines = cpu_tile_defines(target, vector, tile_rows, tile_vectors);
-  define_elements(defines, p.type);
-  plan.add({"attention/attention_cpu.cl", "attention_rows", defines}, range, q, k, v, bias, y, scratch, CallScalar{0},
-           parameters, p.q.parameters(), p.k.parameters(), p.v.parameters(), p.bias.parameters(), p.y.parameters());
+  Plan plan = plan_of(
+      {"attention/attention_cpu.cl", "attention_rows", cpu_tile_defines(target, vector, tile_rows, tile_vectors)}, p,
+      parameters, units, target, slice);
   if (p.rows < fewest_rows) return PlanOr::only_forced(std::move(plan), "too few rows for packed keys");
+  return unless_kept(p, std::move(plan));
+}
+
+PlanOr plan_attention_single(const AttentionProblem& p, const Target& target, std::size_t) {
+  if (const char* reason = against_operands(p)) return reason;
+  if (p.k.column != 1 || p.v.column != 1) return "the rows of keys or values are not contiguous";
+  const std::int64_t vector = target.cpu_vector_width(), units = p.head_count() * p.rows;
+  const std::int64_t iterations =
+      ceil_div(units, units_wanted(target)) * p.keys * (ceil_div(p.depth, vector) + ceil_div(p.columns, vector) + 1);
+  if (const char* reason = target.against_iterations(iterations)) return reason;
+  runtime::Defines defines{{"VW", vector}};
+  define_fma(defines, target.info);
+  Plan plan = plan_of({"attention/attention_single.cl", "attention_single", defines}, p, p.parameters(), units, target,
+                      rounded_up(p.keys, 16));
+  if (p.rows >= fewest_rows) return PlanOr::only_forced(std::move(plan), "packed keys take less time for many rows");
   return unless_kept(p, std::move(plan));
 }
 

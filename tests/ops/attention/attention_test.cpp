@@ -32,7 +32,7 @@ using Values = std::vector<double>;
 const AttentionSizes cases[] = {{1, 1, 1, 1, 1},     {2, 5, 7, 3, 2},    {1, 13, 33, 32, 32},
                                 {6, 33, 65, 16, 40}, {1, 20, 530, 9, 5}, {3, 70, 40, 13, 35}};
 
-MustRun variants() { return MustRun("attention", {on_cpus("rows"), "tiles", "composed"}); }
+MustRun variants() { return MustRun("attention", {on_cpus("rows"), on_cpus("single"), "tiles", "composed"}); }
 
 struct Example {
   AttentionSizes sizes;
