@@ -1,5 +1,6 @@
-// Convolution on CPUs for outputs of a few pixels, fp32. Usually the pixels are the columns of the product. With few
-// pixels, most lanes would then compute nothing. Here the output channels are the columns:
+// Convolution on CPUs for outputs of a few pixels, in fp32. x is of SOURCE, the bias and y are of RESULT. Usually the
+// pixels are the columns of the product. With few pixels, most lanes would then compute nothing. Here the output
+// channels are the columns:
 //
 //   y[n][o][p] = f(sum over k of patch(n, p)[k] * w[o][k] (+ bias[o]))        k = (channel, r, s)
 //
@@ -9,10 +10,15 @@
 #include "product/cpu/skinny_tile.h"
 #include "conv/parameters.h"
 
+// The type of x. Patches are floats, so STORED is float.
+#ifndef SOURCE
+#define SOURCE float
+#endif
+
 #define ROWS SKINNY_ROWS
 
 // Copies the elements of x that a pixel of y reads, with zeros for elements outside of the image.
-INLINE void copy_patch(__global float* to, __global const float* x, const ConvSizes* sizes, const ConvWindow* window,
+INLINE void copy_patch(__global float* to, __global const SOURCE* x, const ConvSizes* sizes, const ConvWindow* window,
                        int pixel) {
   const int height = (int)sizes->height, width = (int)sizes->width, out_w = (int)sizes->out_w, taps_w = window->taps_w;
   const int top = pixel / out_w * window->stride_h - window->pad_h;
@@ -24,25 +30,26 @@ INLINE void copy_patch(__global float* to, __global const float* x, const ConvSi
     for (int r = 0; r < window->taps_h; ++r, to += taps_w) {
       const int row = top + r * window->dilation_h;
       const bool inside = row >= 0 && row < height;
-      __global const float* line = x + (channel * height + (inside ? row : 0)) * width;
+      __global const SOURCE* line = x + (channel * height + (inside ? row : 0)) * width;
       int s = 0;
       if (inside && whole) {
         NO_UNROLL
-        for (; s + VW <= taps_w; s += VW) UNALIGNED(to + s) = UNALIGNED_CONST(line + left + s);
+        for (; s + VW <= taps_w; s += VW) UNALIGNED(to + s) = LOAD_MANY(SOURCE, line + left + s);
       }
       NO_UNROLL
       for (; s < taps_w; ++s) {
         const int column = left + s * window->dilation_w;
-        to[s] = inside && column >= 0 && column < width ? line[column] : 0.0f;
+        to[s] = inside && column >= 0 && column < width ? LOAD(SOURCE, line, column) : 0.0f;
       }
     }
   }
 }
 
-CPU_KERNEL void conv2d_few_pixels(__global const float* restrict x, const ulong x_offset,
+CPU_KERNEL void conv2d_few_pixels(__global const SOURCE* restrict x, const ulong x_offset,
                                   __global const float* restrict packed, const ulong packed_offset,
-                                  __global float* restrict y, const ulong y_offset, __global const float* restrict bias,
-                                  const ulong bias_offset, __global float* restrict scratch, const ulong scratch_offset,
+                                  __global RESULT* restrict y, const ulong y_offset,
+                                  __global const RESULT* restrict bias, const ulong bias_offset,
+                                  __global float* restrict scratch, const ulong scratch_offset,
                                   EPILOGUE_PARAMETERS, const ConvSizes sizes, const ConvWindow window, const int k,
                                   const long slice, const int flags) {
   x += x_offset;
@@ -64,7 +71,7 @@ CPU_KERNEL void conv2d_few_pixels(__global const float* restrict x, const ulong 
     __global const float* panel = packed + unit / NV * k * NR + unit % NV * VW;
     const int lanes = (int)min((long)VW, sizes.outputs - unit * VW);
     floatv shift = (floatv)(0.0f);
-    if (flags & BIAS_PER_ROW) shift = load_some(bias + unit * VW, lanes, 1);
+    if (flags & BIAS_PER_ROW) shift = load_some_results(bias + unit * VW, lanes, 1);
     NO_UNROLL
     for (int first = 0; first < rows; first += ROWS) {
       __global const float* from[ROWS];
@@ -74,12 +81,12 @@ CPU_KERNEL void conv2d_few_pixels(__global const float* restrict x, const ulong 
       skinny_multiply(tile, from, rows - first, 1, panel, k);
       NO_UNROLL
       for (int row = first; row < min(rows, first + ROWS); ++row) {
-        __global float* to = y + (row / pixels * sizes.outputs + unit * VW) * pixels + row % pixels;
+        __global RESULT* to = y + (row / pixels * sizes.outputs + unit * VW) * pixels + row % pixels;
         const floatv sum = tile[row - first] + shift;
         float values[VW];
         vstorev(finish_vector(sum, sum, sum, &finish, flags), 0, values);
         NO_UNROLL
-        for (int lane = 0; lane < lanes; ++lane) to[(long)lane * pixels] = values[lane];
+        for (int lane = 0; lane < lanes; ++lane) STORE(RESULT, to, (long)lane * pixels, values[lane]);
       }
     }
   }

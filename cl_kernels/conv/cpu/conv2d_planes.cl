@@ -1,6 +1,6 @@
-// Convolution of planes for CPUs, fp32. It is for groups of few channels or few outputs (depthwise layers, first
-// layers, the gradient of an image). For these a GEMM would read its packed panels only a few times, and packing would
-// take longer than it saves.
+// Convolution of planes for CPUs, in fp32. Inputs are of STORED, the bias and results are of RESULT. It is for groups of
+// few channels or few outputs (depthwise layers, first layers, the gradient of an image). For these a GEMM would read
+// its packed panels only a few times, and packing would take longer than it saves.
 //
 //   y[n][k][i][j] = f(bias[k] + sum over c, r, s of x[n][gC + c][i stride_h + r dilation_h - pad_h][…] * w[…])
 //
@@ -31,26 +31,26 @@ INLINE Line line_of(int out_w, int taps_w, int stride_w, int dilation_w, int pad
   return line;
 }
 
-INLINE void copy_row(__global float* to, __global const float* from, int width, const Line* line) {
+INLINE void copy_row(__global float* to, __global const STORED* from, int width, const Line* line) {
   if (line->stride_w == 1 && line->insert_w == 1) {
     to += line->pad_w;
     int w = 0;
     NO_UNROLL
-    for (; w + VW <= width; w += VW) UNALIGNED(to + w) = UNALIGNED_CONST(from + w);
+    for (; w + VW <= width; w += VW) UNALIGNED(to + w) = LOAD_MANY(STORED, from + w);
     NO_UNROLL
-    for (; w < width; ++w) to[w] = from[w];
+    for (; w < width; ++w) to[w] = LOAD(STORED, from, w);
     return;
   }
   if (line->stride_w == 1) {
     NO_UNROLL
-    for (int w = 0; w < width; ++w) to[w * line->insert_w + line->pad_w] = from[w];
+    for (int w = 0; w < width; ++w) to[w * line->insert_w + line->pad_w] = LOAD(STORED, from, w);
     return;
   }
   NO_UNROLL
   for (int p = 0; p < line->stride_w; ++p, to += line->step) {
     NO_UNROLL
     for (int at = 0, w = p - line->pad_w; at < line->step && w < width; ++at, w += line->stride_w)
-      if (w >= 0) to[at] = from[w];
+      if (w >= 0) to[at] = LOAD(STORED, from, w);
   }
 }
 
@@ -61,7 +61,7 @@ INLINE void clear(__global float* to, int count) {
 
 // Copies `rows` rows of a plane, from row `first` on. Copied rows are line->pitch apart. Rows outside of the plane are
 // skipped. The plane's own rows are insert_h apart, with gaps between them.
-INLINE void copy_rows(__global float* to, __global const float* from, int first, int rows, int height, int width,
+INLINE void copy_rows(__global float* to, __global const STORED* from, int first, int rows, int height, int width,
                       int insert_h, const Line* line) {
   NO_UNROLL
   for (int row = 0; row < rows; ++row) {
@@ -79,13 +79,13 @@ INLINE int place_of_column(int s, const ConvWindow* window, const Line* line) {
 
 // Adds the products with one channel to the sums of ROWS rows of outputs, VW columns each. `from` is the first element
 // that the outputs read, and `weight` is their first tap.
-INLINE void add_channel(floatv acc[ROWS], __global const float* from, __global const float* weight, int tap_step,
+INLINE void add_channel(floatv acc[ROWS], __global const float* from, __global const STORED* weight, int tap_step,
                         const ConvWindow* window, const int* places, int pitch) {
   NO_UNROLL
   for (int r = 0; r < window->taps_h; ++r, from += window->dilation_h * pitch) {
     NO_UNROLL
     for (int s = 0; s < window->taps_w; ++s, weight += tap_step) {
-      const floatv tap = (floatv)(*weight);
+      const floatv tap = (floatv)(LOAD(STORED, weight, 0));
 #pragma unroll
       for (int o = 0; o < ROWS; ++o)
         acc[o] = FMA(tap, UNALIGNED_CONST(from + places[s] + o * window->stride_h * pitch), acc[o]);
@@ -105,9 +105,10 @@ INLINE void store_rows(const floatv acc[ROWS], int count, const Target* target, 
     store_columns(sums + o, 0, target, finish, 0, first + (long)o * out_w, lanes, target->bias);
 }
 
-CPU_KERNEL void conv2d_planes(__global const float* restrict x, const ulong x_offset, __global const float* restrict w,
-                              const ulong w_offset, __global const float* restrict bias, const ulong bias_offset,
-                              __global float* restrict y, const ulong y_offset, __global float* restrict scratch,
+CPU_KERNEL void conv2d_planes(__global const STORED* restrict x, const ulong x_offset,
+                              __global const STORED* restrict w, const ulong w_offset,
+                              __global const RESULT* restrict bias, const ulong bias_offset,
+                              __global RESULT* restrict y, const ulong y_offset, __global float* restrict scratch,
                               const ulong scratch_offset, EPILOGUE_PARAMETERS, const ConvSizes sizes,
                               const ConvWindow window, const PlanesParameters steps, const int flags) {
   const int channels = (int)sizes.channels, height = (int)sizes.height, width = (int)sizes.width;
@@ -185,9 +186,9 @@ INLINE floatv tap_products(__global const float* from, __global const float* dy,
 
 // Only for depthwise layers: dw[k][r][s] = sum over n, i, j of dy[n][k][i][j] * x[n][k / outputs][…]. A unit of work is
 // one k.
-CPU_KERNEL void conv2d_planes_weight(__global const float* restrict x, const ulong x_offset,
-                                     __global const float* restrict dy, const ulong dy_offset,
-                                     __global float* restrict dw, const ulong dw_offset,
+CPU_KERNEL void conv2d_planes_weight(__global const STORED* restrict x, const ulong x_offset,
+                                     __global const STORED* restrict dy, const ulong dy_offset,
+                                     __global RESULT* restrict dw, const ulong dw_offset,
                                      __global float* restrict scratch, const ulong scratch_offset,
                                      const ConvSizes sizes, const ConvWindow window, const long slice) {
   const int height = (int)sizes.height, width = (int)sizes.width, outputs = (int)sizes.outputs;
@@ -227,7 +228,7 @@ CPU_KERNEL void conv2d_planes_weight(__global const float* restrict x, const ulo
       float sum = 0.0f;
       NO_UNROLL
       for (int lane = 0; lane < VW; ++lane) sum += sums[tap * VW + lane];
-      dw[dw_offset + k * taps + tap] = sum;
+      STORE(RESULT, dw, dw_offset + k * taps + tap, sum);
     }
   }
 }

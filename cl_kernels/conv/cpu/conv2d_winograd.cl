@@ -1,4 +1,5 @@
-// Convolution with a 3 x 3 kernel, stride 1, by Winograd's minimal filtering F(4 x 4, 3 x 3), for CPUs, fp32:
+// Convolution with a 3 x 3 kernel, stride 1, by Winograd's minimal filtering F(4 x 4, 3 x 3), for CPUs, in fp32. x and
+// the weight are of STORED, y and the bias are of RESULT:
 //
 //   y tile (4 x 4) = A' [sum over c of (G g G') . (B' d B)] A        d: a 6 x 6 piece of x, g: a kernel, .: by elements
 //
@@ -35,7 +36,7 @@
 
 #define LANE_CHANNELS (VW / MR)  // A vector of U holds MR outputs of this many neighbouring channels.
 
-CPU_KERNEL void winograd_weights(__global const float* restrict weight, const ulong weight_offset,
+CPU_KERNEL void winograd_weights(__global const STORED* restrict weight, const ulong weight_offset,
                                  __global float* restrict u, const ulong u_offset, const int outputs,
                                  const int channels, const long output_step, const long channel_step,
                                  const int flipped) {
@@ -55,9 +56,9 @@ CPU_KERNEL void winograd_weights(__global const float* restrict weight, const ul
     for (int lane = 0; lane < VW; ++lane) {
       const int k = panel * MR + lane % MR, c = channel + lane / MR;
       const bool valid = k < outputs && c < channels;
-      __global const float* g = weight + (valid ? k * output_step + c * channel_step : 0);
+      __global const STORED* g = weight + (valid ? k * output_step + c * channel_step : 0);
       NO_UNROLL
-      for (int tap = 0; tap < 9; ++tap) kernels[flipped ? 8 - tap : tap][lane] = valid ? g[tap] : 0.0f;
+      for (int tap = 0; tap < 9; ++tap) kernels[flipped ? 8 - tap : tap][lane] = valid ? LOAD(STORED, g, tap) : 0.0f;
     }
     floatv half_done[18];
     NO_UNROLL
@@ -185,8 +186,9 @@ INLINE void store_strip(__global const float* strip, const Tiles* tiles, const T
 }
 
 CPU_KERNEL void winograd_multiply(__global const float* restrict u, const ulong u_offset,
-                                  __global const float* restrict x, const ulong x_offset, __global float* restrict y,
-                                  const ulong y_offset, __global const float* restrict bias, const ulong bias_offset,
+                                  __global const STORED* restrict x, const ulong x_offset,
+                                  __global RESULT* restrict y, const ulong y_offset,
+                                  __global const RESULT* restrict bias, const ulong bias_offset,
                                   __global float* restrict scratch, const ulong scratch_offset, EPILOGUE_PARAMETERS,
                                   const WinogradParameters p, const int flags) {
   const int channels = p.channels, outputs = p.outputs, out_h = p.out_h, out_w = p.out_w, blocks = p.blocks;

@@ -1,4 +1,5 @@
-// Gradient of 3 x 3 kernels, stride 1, by Winograd's minimal filtering F(3 x 3, 4 x 4), for CPUs, fp32:
+// Gradient of 3 x 3 kernels, stride 1, by Winograd's minimal filtering F(3 x 3, 4 x 4), for CPUs, in fp32. x and dy
+// are of STORED, dw is of RESULT:
 //
 //   dw[k][c] = A' [sum over tiles of (G e G') . (B' d B)] A      e: a 4 x 4 piece of dy[k], d: the 6 x 6 piece of x[c]
 //   that e depends on
@@ -28,8 +29,12 @@
 #include "conv/parameters.h"
 #include "conv/cpu/winograd_lanes.h"
 
-CPU_KERNEL void winograd_pixels(__global const float* restrict x, const ulong x_offset, __global float* restrict pixels,
-                                const ulong pixels_offset, const PaddedParameters p) {
+#ifndef RESULT
+#define RESULT float
+#endif
+
+CPU_KERNEL void winograd_pixels(__global const STORED* restrict x, const ulong x_offset,
+                                __global float* restrict pixels, const ulong pixels_offset, const PaddedParameters p) {
   const int channels = p.channels, width = p.width, rows = p.rows, columns = p.columns;
   const int blocks = (channels + VW - 1) / VW, plane = p.height * width;
   const long units = (long)p.images * blocks;
@@ -38,7 +43,7 @@ CPU_KERNEL void winograd_pixels(__global const float* restrict x, const ulong x_
   NO_UNROLL
   for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
     const int channel = (int)(unit % blocks) * VW, lanes = min(VW, channels - channel);
-    __global const float* from = x + x_offset + (unit / blocks * channels + channel) * plane;
+    __global const STORED* from = x + x_offset + (unit / blocks * channels + channel) * plane;
     __global float* to = pixels + pixels_offset + unit * rows * columns * VW;
     NO_UNROLL
     for (int h = 0; h < rows; ++h) {  // The zeros around the image.
@@ -55,8 +60,8 @@ CPU_KERNEL void winograd_pixels(__global const float* restrict x, const ulong x_
       floatv squares[2][VW];
       NO_UNROLL
       for (int i = 0; i < VW; ++i) {
-        __global const float* line = from + (long)min(i, lanes - 1) * plane + first;
-        const floatv pixel = plane >= VW ? UNALIGNED_CONST(line) : load_lanes(line, plane);
+        __global const STORED* line = from + (long)min(i, lanes - 1) * plane + first;
+        const floatv pixel = plane >= VW ? LOAD_MANY(STORED, line) : load_elements(line, plane);
         squares[0][i] = i < lanes ? pixel : (floatv)(0.0f);
       }
       const int square = transpose_private(squares);
@@ -161,7 +166,7 @@ INLINE void kernels_of_sums(float taps[9 * VW], __global const float* m, long m_
 }
 
 // Writes the block's kernels to dw (outputs, channels, 3, 3).
-INLINE void store_kernels(__global float* dw, __global const float* m, const Problem* p, const Block* block) {
+INLINE void store_kernels(__global RESULT* dw, __global const float* m, const Problem* p, const Block* block) {
   NO_UNROLL
   for (int k = 0; k < min(p->block_k, p->outputs - block->first_k); ++k) {
     NO_UNROLL
@@ -169,19 +174,20 @@ INLINE void store_kernels(__global float* dw, __global const float* m, const Pro
       float taps[9 * VW];
       kernels_of_sums(taps, m + (long)k * p->block_c + c * VW, p->m_step);
       const int channel = block->first_c + c * VW;
-      __global float* to = dw + ((long)(block->first_k + k) * p->channels + channel) * 9;
+      __global RESULT* to = dw + ((long)(block->first_k + k) * p->channels + channel) * 9;
       NO_UNROLL
       for (int lane = 0; lane < min(VW, p->channels - channel); ++lane) {
         NO_UNROLL
-        for (int tap = 0; tap < 9; ++tap) to[lane * 9 + tap] = taps[tap * VW + lane];
+        for (int tap = 0; tap < 9; ++tap) STORE(RESULT, to, lane * 9 + tap, taps[tap * VW + lane]);
       }
     }
   }
 }
 
 CPU_KERNEL void winograd_gradient(__global const float* restrict x, const ulong x_offset,
-                                  __global const float* restrict dy, const ulong dy_offset, __global float* restrict dw,
-                                  const ulong dw_offset, __global float* restrict scratch, const ulong scratch_offset,
+                                  __global const float* restrict dy, const ulong dy_offset,
+                                  __global RESULT* restrict dw, const ulong dw_offset,
+                                  __global float* restrict scratch, const ulong scratch_offset,
                                   const WinogradWeightParameters of) {
   const int block_k = of.block_k, block_c = of.block_c, chunk = of.chunk, parts = of.parts;
   // Each position has an additional vector, so that the distance of the 36 positions is no power of two.
@@ -216,7 +222,7 @@ CPU_KERNEL void winograd_gradient(__global const float* restrict x, const ulong 
 }
 
 CPU_KERNEL void winograd_add_parts(__global const float* restrict sums, const ulong sums_offset,
-                                   __global float* restrict dw, const ulong dw_offset, const long count,
+                                   __global RESULT* restrict dw, const ulong dw_offset, const long count,
                                    const int parts) {
   sums += sums_offset;
   dw += dw_offset;
@@ -230,14 +236,14 @@ CPU_KERNEL void winograd_add_parts(__global const float* restrict sums, const ul
       floatv sum = UNALIGNED_CONST(sums + at);
       NO_UNROLL
       for (int part = 1; part < parts; ++part) sum += UNALIGNED_CONST(sums + part * count + at);
-      UNALIGNED(dw + at) = sum;
+      STORE_MANY(RESULT, dw + at, sum);
     } else {
       NO_UNROLL
       for (long i = at; i < count; ++i) {
         float sum = sums[i];
         NO_UNROLL
         for (int part = 1; part < parts; ++part) sum += sums[part * count + i];
-        dw[i] = sum;
+        STORE(RESULT, dw, i, sum);
       }
     }
   }

@@ -2,6 +2,7 @@
 //
 // Tiles are counted through all images, row by row. A piece of a tile is 6 x 6 pixels, and neighbouring pieces overlap.
 #include "product/cpu/gemm_tile.h"
+#include "common/element.h"
 
 // Distance in floats between the arrays of a channel's sorted pieces. Stores may run over an array's end by a vector.
 #define PIECE (NR + VW)
@@ -46,9 +47,9 @@ INLINE void every_fourth(__global const float* line, floatv columns[4]) {
   columns[3] = (floatv)(odd0.odd, odd1.odd);
 }
 
-// Sorts the pieces of one channel of x. Element (i, j) of all pieces goes to pieces[(i * 6 + j) *
+// Sorts the pieces of one channel of x, which is of STORED. Element (i, j) of all pieces goes to pieces[(i * 6 + j) *
 // PIECE].
-INLINE void sort_channel(__global float* pieces, __global float* line, __global const float* x, const Plane* plane,
+INLINE void sort_channel(__global float* pieces, __global float* line, __global const STORED* x, const Plane* plane,
                          const Tiles* tiles) {
   const int width = plane->width;
   Run run;
@@ -65,16 +66,16 @@ INLINE void sort_channel(__global float* pieces, __global float* line, __global 
           for (int j = 0; j < 6; ++j) UNALIGNED(to + j * PIECE + t) = (floatv)(0.0f);
         continue;
       }
-      __global const float* row = x + run.image * plane->image_step + (long)h * width;
+      __global const STORED* row = x + run.image * plane->image_step + (long)h * width;
       if (width >= VW) {
         NO_UNROLL
         for (int w = 0; w < width; w += VW) {
           const int from = min(w, width - VW);
-          UNALIGNED(line + plane->pad_w + from) = UNALIGNED_CONST(row + from);
+          UNALIGNED(line + plane->pad_w + from) = LOAD_MANY(STORED, row + from);
         }
       } else {
         NO_UNROLL
-        for (int w = 0; w < width; ++w) line[plane->pad_w + w] = row[w];
+        for (int w = 0; w < width; ++w) line[plane->pad_w + w] = LOAD(STORED, row, w);
       }
       NO_UNROLL
       for (int t = 0; t < run.count; t += VW) {

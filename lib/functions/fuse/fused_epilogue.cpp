@@ -3,6 +3,7 @@
 
 #include "base/interned_text.h"
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "functions/fuse/fused_op.h"
 #include "ops/pointwise/pointwise_source.h"
 
@@ -14,7 +15,7 @@ using ops::PointwiseGraph;
 using Form = ops::EpilogueLayout::Form;
 using Kind = PointwiseGraph::Kind;
 
-// The kernels read f32 tensors, and the product among them.
+// The kernels read tensors of the product's type, and the product among them. They compute in f32.
 bool is_taken(const Formula& formula) {
   const FusedGraph& fused = formula.fused;
   if (fused.outputs.size() != 1 || formula.trailing[0].kind != Trailing::Kind::none) return false;
@@ -22,9 +23,10 @@ bool is_taken(const Formula& formula) {
       fused.scalars.size() > ops::EpilogueLayout::max_scalars)
     return false;
   const auto& nodes = fused.graph.nodes();
-  return fused.graph[fused.outputs[0]].type.dtype == DType::f32 &&
-         std::all_of(nodes.begin(), nodes.end(), [](const PointwiseGraph::Node& node) {
-           return node.kind != Kind::input || node.type.dtype == DType::f32;
+  const DType dtype = fused.graph[fused.outputs[0]].type.dtype;
+  return value_type(dtype) == DType::f32 &&
+         std::all_of(nodes.begin(), nodes.end(), [dtype](const PointwiseGraph::Node& node) {
+           return node.kind != Kind::input || node.type.dtype == dtype;
          });
 }
 

@@ -21,9 +21,9 @@ constexpr dispatch::Variant<Conv2dProblem> variants[] = {
     {"gemm", DeviceClass::gpu, of_f32<plan_conv2d_gemm>, nullptr, true},
     {"winograd_f4", DeviceClass::gpu, of_f32<plan_winograd_f4>, nullptr, true, 8},
     {"winograd_f2", DeviceClass::gpu, of_f32<plan_winograd_f2>, nullptr, true, 2},
-    {"few_pixels", DeviceClass::cpu, of_f32<plan_few_pixels>, nullptr, true},
-    {"planes", DeviceClass::cpu, of_f32<plan_planes>, nullptr, true},
-    {"winograd", DeviceClass::cpu, of_f32<plan_winograd>, nullptr, true, 8},
+    {"few_pixels", DeviceClass::cpu, plan_few_pixels, nullptr, true},
+    {"planes", DeviceClass::cpu, plan_planes, nullptr, true},
+    {"winograd", DeviceClass::cpu, plan_winograd, nullptr, true, 8},
     {"cpu_gemm", DeviceClass::cpu, plan_cpu_gemm, nullptr, true},
     {"matrix", DeviceClass::any, plan_conv2d_matrix, conv2d_matrix_tiles, true},
     {"block", DeviceClass::gpu, plan_conv2d_block, conv2d_block_tiles, true},
@@ -38,11 +38,9 @@ ProductResult convolve(const Tensor& x, const Tensor& weight, const Tensor& bias
   require_device(op, "the input", x, "the weight", weight);
   const Conv2dSizes sizes = conv2d_sizes(op, x.shape(), weight.shape(), options);
   if (bias.defined()) require_operand(op, "the input", x, "the bias", bias, {sizes.outputs}, x.dtype());
-  const bool takes_epilogue = x.dtype() == DType::f32;  // Operands of an epilogue are f32.
-  if (!takes_epilogue) f = nullptr;
   Result result(op, into, sizes.output_shape(), x.dtype(), x.device(), {&x, &weight, &bias});
   const Tensor& y = result.place();
-  if (y.numel() == 0) return {result.done(), takes_epilogue};
+  if (y.numel() == 0) return {result.done(), true};
   const Contiguous images(x), filters(weight), shift(bias);
   Conv2dProblem problem = conv2d_problem(sizes, {&images.layout(), &filters.layout(), &y});
   problem.has_bias = bias.defined() ? 1 : 0;
@@ -52,7 +50,7 @@ ProductResult convolve(const Tensor& x, const Tensor& weight, const Tensor& bias
   const PreparedPtr prepared = prepare(conv2d_table, problem, state_of(y));
   const bool has_epilogue =
       launch_conv2d(*prepared, images.filled(), in_with_copies(filters.filled()), shift.filled(), y, f);
-  return {result.done(), has_epilogue && takes_epilogue};
+  return {result.done(), has_epilogue};
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ namespace {
 constexpr dispatch::Variant<Conv2dProblem> backward_weight_variants[] = {
     {"depthwise", DeviceClass::gpu, of_f32<plan_depthwise_weight>},
     {"gemm", DeviceClass::gpu, of_f32<plan_conv2d_gemm_weight>},
-    {"planes", DeviceClass::cpu, of_f32<plan_planes_weight>},
-    {"winograd", DeviceClass::cpu, of_f32<plan_winograd_weight>, nullptr, false, 8},
+    {"planes", DeviceClass::cpu, plan_planes_weight},
+    {"winograd", DeviceClass::cpu, plan_winograd_weight, nullptr, false, 8},
     {"cpu_dot", DeviceClass::cpu, plan_cpu_rows},
     {"matrix", DeviceClass::any, plan_conv2d_matrix_weight, conv2d_matrix_weight_tiles},
     {"block", DeviceClass::gpu, plan_conv2d_block_weight, conv2d_block_weight_tiles},

@@ -70,11 +70,16 @@ bool rows_continue(const ProductEpilogue* f, std::int64_t m) {
                      [m](const EpilogueLayout::Operand& e) { return e.batch == m * e.row; });
 }
 
-ProductResult multiply(const Tensor& a, const Tensor& b, const ProductEpilogue* f, const Tensor* into = nullptr) {
-  const char* const op = gemm_table.op;
-  require(a.defined() && b.defined(), op, "an operand is undefined");
-  require(a.dtype() == b.dtype() && a.dtype() != DType::boolean, op,
+void require_one_type(const Tensor& a, const Tensor& b) {
+  require(a.defined() && b.defined(), gemm_table.op, "an operand is undefined");
+  require(a.dtype() == b.dtype() && a.dtype() != DType::boolean, gemm_table.op,
           "both operands must have one dtype, any but bool; they are ", a.dtype(), " and ", b.dtype());
+}
+
+/// The product of two defined tensors of floating-point types, with a result of `type`, or of two tensors of one type.
+ProductResult multiply(const Tensor& a, const Tensor& b, const ProductEpilogue* f, DType type,
+                       const Tensor* into = nullptr) {
+  const char* const op = gemm_table.op;
   require(a.dim() >= 2 && b.dim() >= 2, op, "both operands must have at least 2 axes, their shapes are ", a.shape(),
           " and ", b.shape());
   require_device(op, "the left operand", a, "the right one", b);
@@ -86,15 +91,14 @@ ProductResult multiply(const Tensor& a, const Tensor& b, const ProductEpilogue* 
   shape.push_back(m);
   shape.push_back(n);
   if (!is_floating(a.dtype())) return {multiply_whole(a, b, shape), false};
-  const bool takes_epilogue = a.dtype() == DType::f32;  // Operands of an epilogue are f32.
-  Result result(op, into, shape, a.dtype(), a.device(), {&a, &b}, Result::Layout::matrix);
+  Result result(op, into, shape, type, a.device(), {&a, &b}, Result::Layout::matrix);
   const Tensor& y = result.place();
-  if (y.numel() == 0) return {result.done(), takes_epilogue};
+  if (y.numel() == 0) return {result.done(), true};
 
   const Contiguous left_operand = with_unit_stride(a), right_operand = with_unit_stride(b);
   const Tensor &left = left_operand.layout(), &right = right_operand.layout();
   Gemm product{state_of(y), m, n, k, 1, matrix_of(left, in(left)), matrix_of(right, in(right)), matrix_of(y, out(y))};
-  product.epilogue = takes_epilogue ? f : nullptr;
+  product.epilogue = f;
   product.copies = {&left_operand, &right_operand};
   const Shape strides[] = {leading_strides(left, batch), leading_strides(right, batch), leading_strides(y, batch)};
   Loop loop = collapse(batch, strides);
@@ -107,7 +111,7 @@ ProductResult multiply(const Tensor& a, const Tensor& b, const ProductEpilogue* 
     loop.shape[last] = 1;
   }
   const bool has_epilogue = run_batches(product, loop);
-  return {result.done(), has_epilogue && takes_epilogue};
+  return {result.done(), has_epilogue};
 }
 
 ProductResult multiply_weight(const Tensor& x, const Tensor& weight, const Tensor& bias, const ProductEpilogue* f,
@@ -124,10 +128,9 @@ ProductResult multiply_weight(const Tensor& x, const Tensor& weight, const Tenso
   if (bias.defined()) require_operand(op, "the input", x, "the bias", bias, {n}, x.dtype());
   Shape shape = x.shape();
   shape[shape.rank() - 1] = n;
-  const bool takes_epilogue = x.dtype() == DType::f32;  // Operands of an epilogue are f32.
   Result result(op, into, shape, x.dtype(), x.device(), {&x, &weight, &bias});
   const Tensor& y = result.place();
-  if (y.numel() == 0) return {result.done(), takes_epilogue};
+  if (y.numel() == 0) return {result.done(), true};
 
   const Contiguous input = is_matrix(x) ? Contiguous::as_is(x) : Contiguous(x);
   const Contiguous row_operand = with_unit_stride(k == 0 ? empty({y.numel() / n, 0}, x.dtype(), x.device())
@@ -144,24 +147,33 @@ ProductResult multiply_weight(const Tensor& x, const Tensor& weight, const Tenso
         .c = {out(y), n, 1, 0, x.dtype()},
         .flags = has_bias ? bias_per_column : 0,
         .bias = has_bias ? in(shift.layout()) : runtime::BufferView{nullptr, 0},
-        .epilogue = takes_epilogue ? f : nullptr,
+        .epilogue = f,
         .b_storage = columns.impl()->storage.get(),
         .copies = {&input, &row_operand, &column_operand, &shift}});
-  return {result.done(), takes_epilogue};
+  return {result.done(), true};
 }
 
 }  // namespace
 
-Tensor matmul(const Tensor& a, const Tensor& b) { return multiply(a, b, nullptr).y; }
+Tensor matmul(const Tensor& a, const Tensor& b) {
+  require_one_type(a, b);
+  return multiply(a, b, nullptr, a.dtype()).y;
+}
+
+Tensor matmul_as(const Tensor& a, const Tensor& b, DType dtype) { return multiply(a, b, nullptr, dtype).y; }
 
 void matmul_into(const Tensor& y, const Tensor& a, const Tensor& b) {
-  if (a.defined() && is_floating(a.dtype()))
-    multiply(a, b, nullptr, &y);
+  require_one_type(a, b);
+  if (is_floating(a.dtype()))
+    multiply(a, b, nullptr, a.dtype(), &y);
   else
     deliver(gemm_table.op, {&y}, {&a, &b}, [&] { return std::array{matmul(a, b)}; });
 }
 
-ProductResult matmul(const Tensor& a, const Tensor& b, const ProductEpilogue& f) { return multiply(a, b, &f); }
+ProductResult matmul(const Tensor& a, const Tensor& b, const ProductEpilogue& f) {
+  require_one_type(a, b);
+  return multiply(a, b, &f, a.dtype());
+}
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   return multiply_weight(x, weight, bias, nullptr).y;

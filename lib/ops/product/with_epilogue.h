@@ -1,4 +1,4 @@
-// The products of crisol/ops/matmul.h and conv.h that end in an epilogue.
+// The products of crisol/ops/matmul.h and conv.h that end in an epilogue, and products of several types.
 #pragma once
 
 #include "crisol/ops/conv.h"
@@ -22,5 +22,8 @@ ProductResult matmul(const Tensor& a, const Tensor& b, const ProductEpilogue& f)
 ProductResult linear(const Tensor& x, const Tensor& weight, const Tensor& bias, const ProductEpilogue& f);
 ProductResult conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
                      const ProductEpilogue& f);
+
+/// a·b of floating-point tensors whose types may differ, with results of `dtype`. Sums are f32.
+Tensor matmul_as(const Tensor& a, const Tensor& b, DType dtype);
 
 }  // namespace crisol::ops

@@ -4,6 +4,7 @@
 #include "base/ceil_div.h"
 #include "ops/conv/conv2d_variants.h"
 #include "ops/product/cpu/cpu_tiles.h"
+#include "ops/storage.h"
 #include "product/sizes.h"
 
 namespace crisol::ops {
@@ -48,13 +49,17 @@ PlanOr plan_few_pixels(const Conv2dProblem& p, const Target& target, std::size_t
 
   const auto [x, weight, y] = operands<3>();
   const std::int64_t columns = panel_columns(target);
-  const runtime::Defines defines = cpu_tile_defines(target, lanes, lanes == 16 ? 8 : 4, columns / lanes);
+  const runtime::Defines packing = cpu_tile_defines(target, lanes, lanes == 16 ? 8 : 4, columns / lanes);
+  runtime::Defines defines = packing;
+  define_type(defines, "SOURCE", p.type);
+  define_result_type(defines, p.type);
   // Every item copies all patches.
   if (items * s.images * s.pixels() * s.depth() > max_copies) return "patches too large for all cores";
   const std::int64_t slice = ceil_div(s.images * s.pixels() * s.depth(), 16) * 16;
   Plan plan;
-  const Place packed = derive_packed(plan, target, defines, weight,
-                                     {.m = s.outputs, .k = s.depth(), .row = s.depth(), .stride0 = 1}, columns);
+  const Place packed =
+      derive_packed(plan, target, packing, weight,
+                    {.m = s.outputs, .k = s.depth(), .row = s.depth(), .stride0 = 1, .type = p.type}, columns);
   const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(items * slice));
   const EpilogueArgs e = p.epilogue_args(weight);
   plan.add({"conv/cpu/conv2d_few_pixels.cl", "conv2d_few_pixels", defines, epilogue_prelude(p.epilogue)},

@@ -6,6 +6,7 @@
 #include "conv/sizes.h"
 #include "dispatch/device_defines.h"
 #include "ops/conv/conv2d_variants.h"
+#include "ops/storage.h"
 
 namespace crisol::ops {
 
@@ -101,9 +102,11 @@ const char* check_planes(const Planes& p, const Target& target) {
   return nullptr;
 }
 
-runtime::Defines defines_of(const Target& target, std::int64_t lanes) {
+runtime::Defines defines_of(const Conv2dProblem& p, const Target& target, std::int64_t lanes) {
   runtime::Defines defines{{"VW", lanes}};
   dispatch::define_fma(defines, target.info);
+  define_elements(defines, p.type);
+  define_result_type(defines, p.type);
   return defines;
 }
 
@@ -116,7 +119,7 @@ PlanOr plan_of(const Conv2dProblem& p, const Planes& s, const Target& target) {
   Plan plan;
   const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(bands.items * slice));
   plan.add(
-      {"conv/cpu/conv2d_planes.cl", "conv2d_planes", defines_of(target, bands.lanes), epilogue_prelude(p.epilogue)},
+      {"conv/cpu/conv2d_planes.cl", "conv2d_planes", defines_of(p, target, bands.lanes), epilogue_prelude(p.epilogue)},
       {{bands.items}, {1}}, from, weight, p.bias_or(weight), to, scratch, e, s.sizes(), s.window,
       kernels::PlanesParameters{s.output_step, s.channel_step, s.group_step, slice, number(s.flipped),
                                 number(s.insert_h), number(s.insert_w), number(bands.band)},
@@ -176,8 +179,8 @@ PlanOr plan_planes_weight(const Conv2dProblem& p, const Target& target, std::siz
   const std::int64_t items = weight_items(s, target);
   Plan plan;
   const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(items * slice));
-  plan.add({"conv/cpu/conv2d_planes.cl", "conv2d_planes_weight", defines_of(target, lanes)}, {{items}, {1}}, x, dy, dw,
-           scratch, s.sizes(), s.window, slice);
+  plan.add({"conv/cpu/conv2d_planes.cl", "conv2d_planes_weight", defines_of(p, target, lanes)}, {{items}, {1}}, x, dy,
+           dw, scratch, s.sizes(), s.window, slice);
   return plan;
 }
 

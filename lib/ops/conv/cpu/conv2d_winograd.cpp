@@ -9,6 +9,7 @@
 #include "dispatch/work_split.h"
 #include "ops/conv/conv2d_variants.h"
 #include "ops/product/cpu/cpu_tiles.h"
+#include "ops/storage.h"
 
 namespace crisol::ops {
 
@@ -88,10 +89,10 @@ const char* check(const WinogradSizes& s, const Cut& cut, const Target& target) 
 }
 
 // Derives the transformed weight.
-Place derive_weight(Plan& plan, const Place& weight, const WinogradSizes& s, const Cut& cut,
+Place derive_weight(Plan& plan, const Place& weight, std::int64_t type, const WinogradSizes& s, const Cut& cut,
                     const runtime::Defines& defines, const Target& target) {
   static constexpr char kind[] = "winograd";
-  const DerivedKey key{kind, {s.outputs, s.channels, s.output_stride(), s.channel_stride(), cut.rows, s.flipped}};
+  const DerivedKey key{kind, {s.outputs, s.channels, s.output_stride(), s.channel_stride(), cut.rows, s.flipped, type}};
   const Place transformed = plan.derive(weight, key, 4 * static_cast<std::uint64_t>(cut.weight_floats(s)));
   const std::int64_t units = ceil_div(s.outputs, cut.rows) * ceil_div(s.channels, cut.width / cut.rows);
   plan.add_to_derived(transformed, {"conv/cpu/conv2d_winograd.cl", "winograd_weights", defines},
@@ -108,9 +109,11 @@ PlanOr plan_of(const Conv2dProblem& p, const Target& target, bool data) {
   if (const char* reason = check(s, cut, target)) return reason;
   runtime::Defines defines{{"VW", cut.width}, {"MR", cut.rows}, {"NV", cut.vectors}};
   dispatch::define_fma(defines, target.info);
+  define_elements(defines, p.type);
+  define_result_type(defines, p.type);
   Plan plan;
   const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(cut.items * cut.slice));
-  const Place transformed = derive_weight(plan, weight, s, cut, defines, target);
+  const Place transformed = derive_weight(plan, weight, p.type, s, cut, defines, target);
   const EpilogueArgs e = p.epilogue_args(transformed);
   plan.add({"conv/cpu/conv2d_winograd.cl", "winograd_multiply", defines, epilogue_prelude(p.epilogue)},
            {{cut.items}, {1}}, transformed, from, to, p.bias_or(transformed), scratch, e,

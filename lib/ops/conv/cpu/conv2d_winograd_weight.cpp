@@ -8,6 +8,7 @@
 #include "dispatch/work_split.h"
 #include "ops/conv/conv2d_variants.h"
 #include "ops/conv/conv2d_winograd.h"
+#include "ops/storage.h"
 
 namespace crisol::ops {
 
@@ -109,6 +110,9 @@ PlanOr plan_winograd_weight(const Conv2dProblem& p, const Target& target, std::s
   if (const char* reason = check(s, cut, target)) return reason;
   runtime::Defines defines{{"VW", cut.width}, {"MR", cut.rows}, {"NV", vectors}};
   dispatch::define_fma(defines, target.info);
+  define_elements(defines, p.type);
+  runtime::Defines rounding = defines;  // Of the kernel that writes dw.
+  define_result_type(rounding, p.type);
   Plan plan;
   const auto workspace = [&](std::int64_t floats) { return plan.workspace(4 * static_cast<std::uint64_t>(floats)); };
   const Place x_pixels = workspace(cut.x_pixels(s)), dy_pixels = workspace(cut.dy_pixels(s));
@@ -118,8 +122,9 @@ PlanOr plan_winograd_weight(const Conv2dProblem& p, const Target& target, std::s
   add_pixels(plan, target, defines, {s.images, s.channels, s.height, s.width}, x, x_pixels,
              {rows + 2, columns + 2, s.pad_h, s.pad_w});
   add_pixels(plan, target, defines, {s.images, s.outputs, s.out_h, s.out_w}, dy, dy_pixels, {rows, columns, 0, 0});
-  plan.add({"conv/cpu/conv2d_winograd_weight.cl", "winograd_gradient", defines}, {{cut.items}, {1}}, x_pixels,
-           dy_pixels, sums, scratch,
+  const bool is_split = cut.split_k > 1;
+  plan.add({"conv/cpu/conv2d_winograd_weight.cl", "winograd_gradient", is_split ? defines : rounding},
+           {{cut.items}, {1}}, x_pixels, dy_pixels, sums, scratch,
            kernels::WinogradWeightParameters{.images = s.images,
                                              .slice = cut.slice,
                                              .channels = number(s.channels),
@@ -130,8 +135,8 @@ PlanOr plan_winograd_weight(const Conv2dProblem& p, const Target& target, std::s
                                              .block_k = number(cut.block_k),
                                              .block_c = number(cut.block_c),
                                              .chunk = number(cut.chunk)});
-  if (cut.split_k == 1) return plan;
-  plan.add({"conv/cpu/conv2d_winograd_weight.cl", "winograd_add_parts", defines},
+  if (!is_split) return plan;
+  plan.add({"conv/cpu/conv2d_winograd_weight.cl", "winograd_add_parts", rounding},
            persistent_range(target, ceil_div(s.weight_size(), cut.width), 2 * cut.width * cut.split_k), sums, dw,
            s.weight_size(), number(cut.split_k));
   return plan;
