@@ -13,7 +13,7 @@
 #include "functions/conv/conv_gradients.h"
 #include "functions/single_image.h"
 #include "functions/traced/traced.h"
-#include "ops/check.h"
+#include "ops/storage.h"
 
 namespace crisol {
 
@@ -56,15 +56,15 @@ Shape transposed_shape(const char* op, const Operands& operands, int groups, std
   require(x.dim() == rank, op, "the input must have ", rank, " axes ", input_axes, ", its shape is ", x.shape());
   require(weight.dim() == rank, op, "the weight must have ", rank, " axes ", weight_axes, ", its shape is ",
           weight.shape());
-  ops::require_dtype(op, "the input", x, DType::f32);
-  ops::require_dtype(op, "the weight", weight, DType::f32);
+  ops::require_storage(op, "the input", x);
+  ops::require_dtype(op, "the weight", weight, x.dtype());
   ops::require_device(op, "the input", x, "the weight", weight);
   require(weight.size(0) == x.size(1), op, "the weight is for ", weight.size(0), " channels, the input has ",
           x.size(1));
   require(groups > 0 && x.size(1) % groups == 0, op, x.size(1), " input channels cannot be divided into ", groups,
           " groups");
   Shape shape{x.size(0), weight.size(1) * groups};
-  if (bias.defined()) ops::require_operand(op, "the input", x, "the bias", bias, {shape[1]});
+  if (bias.defined()) ops::require_operand(op, "the input", x, "the bias", bias, {shape[1]}, x.dtype());
   for (int i = 2; i < rank; ++i)
     shape.push_back(transposed_size(op, axes[static_cast<std::size_t>(i - 2)], x.size(i), weight.size(i)));
   return shape;

@@ -15,6 +15,7 @@
 #include "ops/check.h"
 #include "ops/conv/conv2d_problem.h"
 #include "ops/result.h"
+#include "ops/storage.h"
 #include "ops/window.h"
 #include "tensor/impl.h"
 #include "tensor/kernel_args.h"
@@ -145,17 +146,17 @@ Tensor VolumeConvolution::piece_of(const Tensor& result, const VolumePiece& piec
 
 Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv3dOptions& options) {
   constexpr const char* op = "conv3d";
-  require_dtype(op, "the input", x, DType::f32);
-  require_dtype(op, "the weight", weight, DType::f32);
+  require_storage(op, "the input", x);
+  require_dtype(op, "the weight", weight, x.dtype());
   require_device(op, "the input", x, "the weight", weight);
   const VolumeConvolution c(op, x.shape(), weight.shape(), options);
-  if (bias.defined()) require_operand(op, "the input", x, "the bias", bias, {weight.size(0)});
+  if (bias.defined()) require_operand(op, "the input", x, "the bias", bias, {weight.size(0)}, x.dtype());
   const Tensor filters = reshape(weight, c.image_weight());
   const auto convolve = [&](const Tensor& images, std::int64_t count) {
     return conv2d(reshape(images, c.image_input(count)), filters, bias, c.image_options());
   };
   if (c.is_line()) return reshape(convolve(x, x.size(0)), c.output());
-  const Tensor y = empty(c.output(), DType::f32, x.device()), source = c.padded(x);
+  const Tensor y = empty(c.output(), x.dtype(), x.device()), source = c.padded(x);
   c.for_pieces(target_of(state_of(x)), [&](const VolumePiece& piece) {
     const Tensor to = c.piece_of(y, piece);
     copy_into(to, reshape(convolve(c.windows_of(source, piece), c.images_in(piece)), to.shape()));
@@ -165,31 +166,32 @@ Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
 
 Tensor conv3d_backward_data(const Tensor& dy, const Tensor& weight, const Shape& input, const Conv3dOptions& options) {
   constexpr const char* op = "conv3d_backward_data";
-  require_dtype(op, "the weight", weight, DType::f32);
+  require_storage(op, "the weight", weight);
   const VolumeConvolution c(op, input, weight.shape(), options);
-  require_operand(op, "the weight", weight, "the gradient", dy, c.output());
-  const Tensor filters = reshape(weight, c.image_weight());
-  const auto gradient = [&](const Tensor& images, std::int64_t count) {
-    return conv2d_backward_data(reshape(images, c.image_output(count)), filters, c.image_input(count),
-                                c.image_options());
+  require_operand(op, "the weight", weight, "the gradient", dy, c.output(), weight.dtype());
+  const auto gradient = [&](const Tensor& images, const Tensor& of, std::int64_t count) {
+    return conv2d_backward_data(reshape(images, c.image_output(count)), reshape(of, c.image_weight()),
+                                c.image_input(count), c.image_options());
   };
-  if (c.is_line()) return reshape(gradient(dy, input[0]), input);
-  const Tensor dx = zeros(c.padded_shape(), DType::f32, dy.device());
+  if (c.is_line()) return reshape(gradient(dy, weight, input[0]), input);
+  // The pieces add up in f32. They are copies of dy, so they become f32 without another pass.
+  const Tensor dx = zeros(c.padded_shape(), DType::f32, dy.device()), filters = cast(weight, DType::f32);
   c.for_pieces(target_of(state_of(dy)), [&](const VolumePiece& piece) {
     const Tensor windows = c.windows_of(dx, piece);
-    const Tensor parts = reshape(gradient(c.piece_of(dy, piece), c.images_in(piece)), windows.shape());
+    const Tensor images = cast(c.piece_of(dy, piece), DType::f32);
+    const Tensor parts = reshape(gradient(images, filters, c.images_in(piece)), windows.shape());
     // At one tap, the windows share no elements.
     for (std::int64_t tap = 0; tap < weight.size(2); ++tap)
       accumulate_into(select(windows, 3, tap), select(parts, 3, tap));
   });
-  return contiguous(c.without_padding(dx));
+  return contiguous(cast(c.without_padding(dx), dy.dtype()));
 }
 
 Tensor conv3d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& weight, const Conv3dOptions& options) {
   constexpr const char* op = "conv3d_backward_weight";
-  require_dtype(op, "the input", x, DType::f32);
+  require_storage(op, "the input", x);
   const VolumeConvolution c(op, x.shape(), weight, options);
-  require_operand(op, "the input", x, "the gradient", dy, c.output());
+  require_operand(op, "the input", x, "the gradient", dy, c.output(), x.dtype());
   const auto gradient = [&](const Tensor& dy_images, const Tensor& images, std::int64_t count) {
     return reshape(conv2d_backward_weight(reshape(dy_images, c.image_output(count)),
                                           reshape(images, c.image_input(count)), c.image_weight(), c.image_options()),
@@ -199,13 +201,15 @@ Tensor conv3d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& we
   const Tensor source = c.padded(x);
   Tensor dw;
   c.for_pieces(target_of(state_of(x)), [&](const VolumePiece& piece) {
-    const Tensor part = gradient(c.piece_of(dy, piece), c.windows_of(source, piece), c.images_in(piece));
+    const Tensor dy_images = cast(c.piece_of(dy, piece), DType::f32),
+                 images = cast(c.windows_of(source, piece), DType::f32);
+    const Tensor part = gradient(dy_images, images, c.images_in(piece));
     if (dw.defined())
       accumulate_into(dw, part);
     else
       dw = part;
   });
-  return dw.defined() ? dw : zeros(weight, DType::f32, x.device());
+  return dw.defined() ? cast(dw, x.dtype()) : zeros(weight, x.dtype(), x.device());
 }
 
 void conv3d_into(const Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias,

@@ -104,7 +104,7 @@ TEST_CASE("conv3d refuses what does not fit") {
   check_error([&] { ops::conv3d(x, zeros({6, 4, 3, 3})); }, {"[conv3d]", "weight must have 5 axes", "(6, 4, 3, 3)"});
   check_error([&] { ops::conv3d(x, zeros({6, 4, 0, 3, 3})); }, {"[conv3d]", "kernel's depth is 0"});
   check_error([&] { ops::conv3d(Tensor(), weight); }, {"undefined"});
-  check_error([&] { ops::conv3d(x.to(DType::f16), weight); }, {"[conv3d]", "input", "f16"});
+  check_error([&] { ops::conv3d(x.to(DType::f16), weight); }, {"[conv3d]", "the weight", "f16"});
   check_error([&] { ops::conv3d(x, weight, zeros({5})); }, {"[conv3d]", "bias", "(5)"});
   check_error(
       [&] {
