@@ -15,6 +15,9 @@
 //            elements, which begin at multiples of four elements and are read at once.
 //
 // All parts subtract the channel's first value, so that rounding errors of large means do not show in the variance.
+#ifndef PARAMETER  // The type of w, b and the running statistics in memory.
+#define PARAMETER float
+#endif
 #ifndef INDEX  // A type that holds the number of elements; used if VW is 1.
 #define INDEX int
 #endif
@@ -118,7 +121,6 @@ INLINE rowv block_products(const rowv* v, const rowv* w, const int count) {
   if (count == 1) return v[0] * w[0];
 #define TWO(i) FMA(v[i], w[i], v[i + 1] * w[i + 1])
   return count == 4 ? TWO(0) + TWO(2) : (TWO(0) + TWO(2)) + (TWO(4) + TWO(6));
-#undef TWO
 }
 
 // The number of elements of a part.
@@ -167,56 +169,55 @@ EACH_ROW_KERNEL void batch_norm_moments(__global const STORED* restrict x, ulong
 ROW_KERNEL void batch_norm_statistics(
     __global const STORED* restrict x, ulong x_offset, __global const float* restrict partial, ulong partial_offset,
     __global float* restrict mean, ulong mean_offset, __global float* restrict invstd, ulong invstd_offset, __global
-    float* running_mean, ulong running_mean_offset, __global float* running_var, ulong running_var_offset,
+    PARAMETER* running_mean, ulong running_mean_offset, __global PARAMETER* running_var, ulong running_var_offset,
     BatchNormParameters sizes, float epsilon, float momentum, int running) {
   const long channel = get_global_id(0);
   if (channel >= sizes.channels) return;
   partial += partial_offset + 2 * channel;
   const long images = sizes.rows / sizes.channels;
   const float count = images * sizes.spatial;
-  ExactSum sum = {0.0f, 0.0f};
+  ExactSum sum = {0.0f, 0.0f}, squares = {0.0f, 0.0f};
   for (long p = 0; p < sizes.parts; ++p)
     exact_add(&sum, partial[2 * p * sizes.channels] * part_size(p, images, sizes.spatial, sizes.piece));
   const float m = exact_total(&sum) / count;
-  ExactSum squares = {0.0f, 0.0f};
   for (long p = 0; p < sizes.parts; ++p) {
     const float d = partial[2 * p * sizes.channels] - m;
     exact_add(&squares, partial[2 * p * sizes.channels + 1] + d * d * part_size(p, images, sizes.spatial, sizes.piece));
   }
   const float all = exact_total(&squares);
-  const float whole = LOAD(STORED, x, x_offset + channel * sizes.spatial) + m;
+  const float whole = LOAD(STORED, x, x_offset + channel * sizes.spatial) + m, old = 1.0f - momentum;
   mean[mean_offset + channel] = whole;
   invstd[invstd_offset + channel] = 1.0f / sqrt(all / count + epsilon);
   if (!running) return;
   running_mean += running_mean_offset + channel;
   running_var += running_var_offset + channel;
-  *running_mean = (1.0f - momentum) * *running_mean + momentum * whole;
-  *running_var = (1.0f - momentum) * *running_var + momentum * (all / (count - 1.0f));
+  STORE(PARAMETER, running_mean, 0, old * LOAD(PARAMETER, running_mean, 0) + momentum * whole);
+  STORE(PARAMETER, running_var, 0, old * LOAD(PARAMETER, running_var, 0) + momentum * (all / (count - 1.0f)));
 }
 
 // Mean and invstd of a channel from its running statistics.
-ROW_KERNEL void batch_norm_from_running(__global const float* restrict running_mean, ulong running_mean_offset,
-                                      __global const float* restrict running_var, ulong running_var_offset,
+ROW_KERNEL void batch_norm_from_running(__global const PARAMETER* restrict running_mean, ulong running_mean_offset,
+                                      __global const PARAMETER* restrict running_var, ulong running_var_offset,
                                       __global float* restrict mean, ulong mean_offset, __global float* restrict invstd,
                                       ulong invstd_offset, long channels, float epsilon) {
   const long channel = get_global_id(0);
   if (channel >= channels) return;
-  mean[mean_offset + channel] = running_mean[running_mean_offset + channel];
-  invstd[invstd_offset + channel] = 1.0f / sqrt(running_var[running_var_offset + channel] + epsilon);
+  mean[mean_offset + channel] = LOAD(PARAMETER, running_mean, running_mean_offset + channel);
+  invstd[invstd_offset + channel] = 1.0f / sqrt(LOAD(PARAMETER, running_var, running_var_offset + channel) + epsilon);
 }
 
 // `affine` holds AffineFlags.
 EACH_ROW_KERNEL void batch_norm_apply(
     __global const STORED* restrict x, ulong x_offset, __global const float* restrict mean, ulong mean_offset, __global
-    const float* restrict invstd, ulong invstd_offset, __global const float* weight, ulong weight_offset, __global const
-    float* bias, ulong bias_offset, __global STORED* restrict y, ulong y_offset, BatchNormParameters sizes,
-    int affine) {
+    const float* restrict invstd, ulong invstd_offset, __global const PARAMETER* weight, ulong weight_offset,
+    __global const PARAMETER* bias, ulong bias_offset, __global STORED* restrict y, ulong y_offset,
+    BatchNormParameters sizes, int affine) {
   EACH_PIECE
     const long channel = row % sizes.channels;
     const float m = mean[mean_offset + channel];
-    const float scale =
-        invstd[invstd_offset + channel] * (affine & AFFINE_WEIGHT ? weight[weight_offset + channel] : 1.0f);
-    const float shift = affine & AFFINE_BIAS ? bias[bias_offset + channel] : 0.0f;
+    const float factor = affine & AFFINE_WEIGHT ? LOAD(PARAMETER, weight, weight_offset + channel) : 1.0f;
+    const float scale = invstd[invstd_offset + channel] * factor;
+    const float shift = affine & AFFINE_BIAS ? LOAD(PARAMETER, bias, bias_offset + channel) : 0.0f;
     __global const STORED* from = x + x_offset + row * sizes.spatial + begin;
     __global STORED* to = y + y_offset + row * sizes.spatial + begin;
 #define WRITE(k, c, whole) \
@@ -263,8 +264,7 @@ ROW_KERNEL void batch_norm_backward_total(__global const float* restrict partial
   const long channel = get_global_id(0);
   if (channel >= channels) return;
   partial += partial_offset + 2 * channel;
-  ExactSum sum = {0.0f, 0.0f};
-  ExactSum products = {0.0f, 0.0f};
+  ExactSum sum = {0.0f, 0.0f}, products = {0.0f, 0.0f};
   for (long p = 0; p < parts; ++p) {
     exact_add(&sum, partial[2 * p * channels]);
     exact_add(&products, partial[2 * p * channels + 1]);
@@ -277,14 +277,14 @@ ROW_KERNEL void batch_norm_backward_total(__global const float* restrict partial
 EACH_ROW_KERNEL void batch_norm_backward_apply(
     __global const STORED* restrict dy, ulong dy_offset, __global const STORED* restrict x, ulong x_offset,
     __global const float* restrict mean, ulong mean_offset, __global const float* restrict invstd, ulong invstd_offset,
-    __global const float* weight, ulong weight_offset, __global const float* restrict dweight, ulong dweight_offset,
+    __global const PARAMETER* weight, ulong weight_offset, __global const float* restrict dweight, ulong dweight_offset,
     __global const float* restrict dbias, ulong dbias_offset, __global STORED* restrict dx, ulong dx_offset,
     BatchNormParameters sizes, int affine, float inverse_count) {
   EACH_PIECE
     const long channel = row % sizes.channels;
     const float m = mean[mean_offset + channel];
     const float inv = invstd[invstd_offset + channel];
-    const float scale = inv * (affine & AFFINE_WEIGHT ? weight[weight_offset + channel] : 1.0f);
+    const float scale = inv * (affine & AFFINE_WEIGHT ? LOAD(PARAMETER, weight, weight_offset + channel) : 1.0f);
     const float level = dbias[dbias_offset + channel] * inverse_count;
     const float slope = inv * dweight[dweight_offset + channel] * inverse_count;
     __global const STORED* g = dy + dy_offset + row * sizes.spatial + begin;

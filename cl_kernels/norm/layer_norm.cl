@@ -11,9 +11,21 @@
 #include "rowwise/rows.h"
 #define WITH_COLUMNS (VW > 1 && !ROW_LANES)
 
+// The type of w and b in memory. load_parameters is load_shared for elements of this type.
+#ifndef PARAMETER
+#define PARAMETER float
+#define load_parameters load_shared
+#elif ROW_LANES
+#define load_parameters(p, c, n, whole) (rowv)(LOAD(PARAMETER, p, c))
+#else
+ROW_ACCESS(load_some_parameters, store_parameters, PARAMETER)
+#define load_parameters(p, c, n, whole) load_some_parameters(p, c, n, 1, 0.0f, whole)
+#endif
+
 // `affine` holds AffineFlags.
-EACH_ROW_KERNEL void layer_norm_forward(__global const STORED* restrict x, ulong x_offset, __global const float* weight,
-                                 ulong weight_offset, __global const float* bias, ulong bias_offset,
+EACH_ROW_KERNEL void layer_norm_forward(__global const STORED* restrict x, ulong x_offset,
+                                 __global const PARAMETER* weight, ulong weight_offset, __global const PARAMETER* bias,
+                                 ulong bias_offset,
                                  __global STORED* restrict y, ulong y_offset, __global float* restrict mean,
                                  ulong mean_offset, __global float* restrict rstd, ulong rstd_offset, long rows, long n,
                                  float epsilon, int affine) {
@@ -45,8 +57,8 @@ EACH_ROW_KERNEL void layer_norm_forward(__global const STORED* restrict x, ulong
 #define WRITE(k, c, whole)                                                  \
   {                                                                         \
     rowv y_ = (load_again(kept, from, c, n, 1, 0.0f, whole) - m) * inverse; \
-    if (affine & AFFINE_WEIGHT) y_ *= load_shared(weight, c, n, whole);     \
-    if (affine & AFFINE_BIAS) y_ += load_shared(bias, c, n, whole);         \
+    if (affine & AFFINE_WEIGHT) y_ *= load_parameters(weight, c, n, whole);     \
+    if (affine & AFFINE_BIAS) y_ += load_parameters(bias, c, n, whole);         \
     store_chunk(y_, to, c, n, 1, whole);                                    \
   }
     EACH_CHUNK(n, WRITE, NOTHING)
@@ -72,7 +84,7 @@ INLINE void add_to_columns(const rowv g, const rowv x_hat, __global float* produ
 // An item takes a part with WITH_COLUMNS. `columns` says whether this kernel then computes `partial`.
 EACH_ROW_KERNEL void layer_norm_backward(
     __global const STORED* restrict dy, ulong dy_offset, __global const STORED* restrict x, ulong x_offset,
-    __global const float* weight, ulong weight_offset, __global const float* restrict mean, ulong mean_offset,
+    __global const PARAMETER* weight, ulong weight_offset, __global const float* restrict mean, ulong mean_offset,
     __global const float* restrict rstd, ulong rstd_offset, __global STORED* restrict dx, ulong dx_offset,
     __global float* partial, ulong partial_offset, long rows, long n, long part_rows, int affine, int columns) {
   ROW_SCRATCH;
@@ -97,7 +109,7 @@ EACH_ROW_KERNEL void layer_norm_backward(
     RowSum sum = EMPTY_SUM, products_sum = EMPTY_SUM;
 #define TERMS(k, c, whole)                                              \
   v[k] = load_first(gradients, g, c, n, 1, 0.0f, whole);                \
-  if (affine & AFFINE_WEIGHT) v[k] *= load_shared(weight, c, n, whole); \
+  if (affine & AFFINE_WEIGHT) v[k] *= load_parameters(weight, c, n, whole); \
   w[k] = v[k] * (load_first(inputs, from, c, n, 1, m, whole) - m);
 #define ADD_TERMS(count)      \
   ADD_BLOCK(sum, v, count)    \
@@ -117,7 +129,7 @@ EACH_ROW_KERNEL void layer_norm_backward(
     const rowv g_ = load_again(gradients, g, c, n, 1, 0.0f, whole);                    \
     const rowv x_hat = (load_again(inputs, from, c, n, 1, 0.0f, whole) - m) * inverse; \
     rowv dx_ = g_;                                                                     \
-    if (affine & AFFINE_WEIGHT) dx_ *= load_shared(weight, c, n, whole);               \
+    if (affine & AFFINE_WEIGHT) dx_ *= load_parameters(weight, c, n, whole);               \
     store_chunk((dx_ - level - x_hat * slope) * inverse, to, c, n, 1, whole);          \
     ADD_TO_COLUMNS(c, whole)                                                           \
   }

@@ -161,7 +161,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP, PARTS, 1))) void rnn_persist
 
 // The buffers of the backward pass, from their first elements on.
 typedef struct {
-  __global const float *gates, *states, *dy;
+  __global const float *gates, *states;
+  __global const STORED* dy;
   __global float *dh, *dc, *dinput, *drecurrent;
   __global const long* lengths;
   int batch, hidden, flags;
@@ -179,7 +180,7 @@ INLINE void gradient_of_row(const Gradients* l, __local float* dv, const int t, 
     __global const float* after = l->states + (l->flags & REVERSE ? t : t + 1) * slot;
     float saved[SAVED];
     read_saved(saved, l->gates + ROW_AT(t, batch, b, SAVED * hidden) + j, hidden);
-    const float gradient = l->dh[at] + (l->flags & WITH_DY ? l->dy[t * slot + at] : 0.0f);
+    const float gradient = l->dh[at] + (l->flags & WITH_DY ? LOAD(STORED, l->dy, t * slot + at) : 0.0f);
     cell_backward(&d, saved, before[at], after[at], gradient, read_cell(l->dc + at));
     write_cell(l->dc + at, d.dc);
     l->dh[at] = d.dh;

@@ -25,8 +25,8 @@
 #define ALL_GATES (GATES * UNITS)
 
 // The weight from unit `from` to a gate of unit `to`; 0 if one of the units does not exist.
-INLINE float weight_at(__global const float* weight, const int hidden, const int gate, const int to, const int from) {
-  return to < hidden && from < hidden ? weight[(gate * hidden + to) * hidden + from] : 0.0f;
+INLINE float weight_at(__global const STORED* weight, const int hidden, const int gate, const int to, const int from) {
+  return to < hidden && from < hidden ? LOAD(STORED, weight, (gate * hidden + to) * hidden + from) : 0.0f;
 }
 
 #define FORWARD_WEIGHT(from, to) weight_at(weight + weight_offset, hidden, (to) % GATES, (to) / GATES, from)
@@ -100,7 +100,7 @@ INLINE void sum_gates(float v[GATES], const float of_bias[GATES], __local float 
 // weight (GATES H, H). On entry, gates (T, B, SAVED H) holds W_ih x. states (T + 1, B, H). cells has the same shape, or
 // (1, B, H) with cell_slot 0.
 __kernel __attribute__((reqd_work_group_size(ALL_GATES / 4, SLICES, 1))) void rnn_persistent_weights_forward(
-    __global const float* restrict weight, const ulong weight_offset, __global const float* restrict bias,
+    __global const STORED* restrict weight, const ulong weight_offset, __global const float* restrict bias,
     const ulong bias_offset, FORWARD_PARAMETERS, const int steps, const int batch, const int hidden, const long cell_slot,
     const int flags) {
   __local float h[ROWS][UNITS] __attribute__((aligned(16)));
@@ -169,7 +169,7 @@ INLINE float add_slices(float of_state, __local float (*sums)[ROWS][UNITS], cons
 #define READ_STEP                         \
   {                                       \
     read_saved(saved, gates, hidden);     \
-    if (flags & WITH_DY) of_output = *dy; \
+    if (flags & WITH_DY) of_output = LOAD(STORED, dy, 0); \
     states += back * slot;                \
     before = *states;                     \
   }
@@ -177,7 +177,7 @@ INLINE float add_slices(float of_state, __local float (*sums)[ROWS][UNITS], cons
 // weight (GATES H, H). dinput and drecurrent (T, B, GATES H) are the same buffer unless CELL is GRU. dh and dc (B, H)
 // hold the gradients of the last states on entry, and of the first states on return.
 __kernel __attribute__((reqd_work_group_size(UNITS / 4, GATES * SLICES, 1))) void rnn_persistent_weights_backward(
-    __global const float* restrict weight, const ulong weight_offset, BACKWARD_PARAMETERS) {
+    __global const STORED* restrict weight, const ulong weight_offset, BACKWARD_PARAMETERS) {
   __local float dv[ROWS][ALL_GATES] __attribute__((aligned(16)));
   __local float sums[GATES * SLICES][ROWS][UNITS] __attribute__((aligned(16)));
   const int column = get_local_id(0), slice = get_local_id(1);

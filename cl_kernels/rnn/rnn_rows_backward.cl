@@ -11,7 +11,7 @@ DEFINE_TILES(1)
 DEFINE_TILES(PANEL)
 
 // A unit of work is a vector of columns of a gate.
-CPU_KERNEL void rnn_pack_backward(__global const float* restrict weight, const ulong weight_offset,
+CPU_KERNEL void rnn_pack_backward(__global const STORED* restrict weight, const ulong weight_offset,
                                   __global float* restrict packed, const ulong packed_offset, const int hidden) {
   const int vectors = (hidden + VW - 1) / VW;
   const int in_panels = vectors / PANEL * PANEL;
@@ -23,17 +23,17 @@ CPU_KERNEL void rnn_pack_backward(__global const float* restrict weight, const u
     const int v = unit % vectors;
     const int lanes = hidden - v * VW;
     const int stride = v < in_panels ? PANEL * VW : VW;
-    __global const float* in = weight + weight_offset + (long)gate * hidden * hidden + v * VW;
+    __global const STORED* in = weight + weight_offset + (long)gate * hidden * hidden + v * VW;
     __global float* to = packed + packed_offset + (long)gate * vectors * hidden * VW;
     to += v < in_panels ? (long)(v / PANEL) * PANEL * hidden * VW + v % PANEL * VW : (long)v * hidden * VW;
     NO_UNROLL
-    for (int k = 0; k < hidden; ++k) ALIGNED(to + (long)k * stride) = load_lanes(in + (long)k * hidden, lanes);
+    for (int k = 0; k < hidden; ++k) ALIGNED(to + (long)k * stride) = load_elements(in + (long)k * hidden, lanes);
   }
 }
 
 // The gradients of the gates of one row and one block of units. dh and dc are as in rnn_steps.cl.
 INLINE void unit_backward(__global const float* gates, __global const float* before, __global const float* after,
-                          __global const float* dy, __global float* dh, __global float* dc, __global float* dinput,
+                          __global const STORED* dy, __global float* dh, __global float* dc, __global float* dinput,
                           __global float* drecurrent, int hidden, int lanes, bool over, int flags) {
   if (over) {
     for (int gate = 0; gate < GATES; ++gate) {
@@ -49,7 +49,7 @@ INLINE void unit_backward(__global const float* gates, __global const float* bef
   for (int k = 0; k < SAVED; ++k) saved[k] = load_lanes(gates + k * hidden, lanes);
 #endif
   floatv gradient = load_lanes(dh, lanes);
-  if (flags & WITH_DY) gradient += load_lanes(dy, lanes);
+  if (flags & WITH_DY) gradient += load_elements(dy, lanes);
 #if HAS_CELL_STATE
   const floatv dcell = load_lanes(dc, lanes);
 #else

@@ -8,10 +8,16 @@
 #include "rnn/rnn_rows.h"
 #include "common/transpose_memory.h"
 
+#ifdef STORED_IS_FLOAT
+#define transpose_elements transpose_memory
+#else
+DEFINE_TRANSPOSE_MEMORY(transpose_elements, STORED)
+#endif
+
 DEFINE_TILES(GATES)
 
 // weight (GATES H, depth). A unit of work is a gate of a block of units.
-CPU_KERNEL void rnn_pack_forward(__global const float* restrict weight, const ulong weight_offset,
+CPU_KERNEL void rnn_pack_forward(__global const STORED* restrict weight, const ulong weight_offset,
                                  __global float* restrict packed, const ulong packed_offset, const int hidden,
                                  const int depth) {
   const int blocks = (hidden + VW - 1) / VW;
@@ -22,17 +28,17 @@ CPU_KERNEL void rnn_pack_forward(__global const float* restrict weight, const ul
     const int block = unit / GATES;
     const int gate = unit % GATES;
     const int lanes = min(VW, hidden - block * VW);
-    __global const float* in = weight + weight_offset + ((long)gate * hidden + block * VW) * depth;
+    __global const STORED* in = weight + weight_offset + ((long)gate * hidden + block * VW) * depth;
     __global float* to = packed + packed_offset + ((long)block * depth * GATES + gate) * VW;
     int k = 0;
     if (lanes == VW) {
       NO_UNROLL
-      for (; k + VW <= depth; k += VW) transpose_memory(in + k, depth, to + (long)k * GATES * VW, GATES * VW);
+      for (; k + VW <= depth; k += VW) transpose_elements(in + k, depth, to + (long)k * GATES * VW, GATES * VW);
     }
     NO_UNROLL
     for (; k < depth; ++k) NO_UNROLL
     for (int lane = 0; lane < VW; ++lane)
-      to[(long)k * GATES * VW + lane] = lane < lanes ? in[(long)lane * depth + k] : 0.0f;
+      to[(long)k * GATES * VW + lane] = lane < lanes ? LOAD(STORED, in, (long)lane * depth + k) : 0.0f;
   }
 }
 

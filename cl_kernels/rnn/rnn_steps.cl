@@ -53,7 +53,7 @@ __kernel void rnn_step_forward(__global float* restrict gates, const ulong gates
 __kernel void rnn_step_backward(__global const float* restrict gates, const ulong gates_offset,
                                 __global const float* restrict before, const ulong before_offset,
                                 __global const float* restrict after, const ulong after_offset,
-                                __global const float* restrict dy, const ulong dy_offset, __global float* restrict dh,
+                                __global const STORED* restrict dy, const ulong dy_offset, __global float* restrict dh,
                                 const ulong dh_offset, __global float* restrict dc, const ulong dc_offset,
                                 __global const float* restrict dprojected, const ulong dprojected_offset,
                                 __global float* restrict dinput, const ulong dinput_offset,
@@ -77,7 +77,7 @@ __kernel void rnn_step_backward(__global const float* restrict gates, const ulon
   if (flags & PROJECTS)
     gradient = dprojected[dprojected_offset + at];
   else
-    gradient = dh[dh_offset + at] + (flags & WITH_DY ? dy[dy_offset + at] : 0.0f);
+    gradient = dh[dh_offset + at] + (flags & WITH_DY ? LOAD(STORED, dy, dy_offset + at) : 0.0f);
   const float dcell = read_cell(&dc[dc_offset + at]);
   cell_backward(&d, saved, before[before_offset + at], after[after_offset + at], gradient, dcell);
   write_gradient(dinput, drecurrent, &d, false, hidden);
@@ -87,7 +87,7 @@ __kernel void rnn_step_backward(__global const float* restrict gates, const ulon
 
 // The gradient of a projected output (B, R) is dy + dh, or 0 if the sequence is over. The kernel then sets dh to 0 for
 // the step before.
-__kernel void rnn_output_backward(__global const float* restrict dy, const ulong dy_offset, __global float* restrict dh,
+__kernel void rnn_output_backward(__global const STORED* restrict dy, const ulong dy_offset, __global float* restrict dh,
                                   const ulong dh_offset, __global float* restrict doutput, const ulong doutput_offset,
                                   __global const long* restrict lengths, const ulong lengths_offset, const long batch,
                                   const long outputs, const long t, const int flags) {
@@ -97,6 +97,6 @@ __kernel void rnn_output_backward(__global const float* restrict dy, const ulong
     doutput[doutput_offset + at] = 0.0f;
     return;
   }
-  doutput[doutput_offset + at] = dh[dh_offset + at] + (flags & WITH_DY ? dy[dy_offset + at] : 0.0f);
+  doutput[doutput_offset + at] = dh[dh_offset + at] + (flags & WITH_DY ? LOAD(STORED, dy, dy_offset + at) : 0.0f);
   dh[dh_offset + at] = 0.0f;
 }

@@ -1,5 +1,6 @@
 // Moves the values of one unit of a row between memory and rnn/rnn_cell.h, for the recurrent kernels on GPUs. `gates`,
 // `dinput` and `drecurrent` point to the unit's first gate. Its gates are `hidden` apart.
+#include "common/element.h"
 #include "rnn/sequence.h"
 #include "rnn/rnn_scalar.h"
 #include "common/unroll.h"

@@ -1,4 +1,5 @@
-// The common parts of the kernels that take whole sequences.
+// The common parts of the kernels that take whole sequences. Weights and dy are of STORED, and all other tensors are
+// floats.
 
 // Element 0 of row (t, b) in a buffer (T, B, columns). It has 64 bits, because buffers may hold more than 2^31
 // elements.
@@ -15,7 +16,7 @@
 // All parameters of the backward pass after the weights.
 #define BACKWARD_PARAMETERS                                                                                    \
   __global const float *restrict gates, const ulong gates_offset, __global const float *restrict states,       \
-      const ulong states_offset, __global const float *restrict dy, const ulong dy_offset, __global float *dh, \
+      const ulong states_offset, __global const STORED *restrict dy, const ulong dy_offset, __global float *dh, \
       const ulong dh_offset, __global float *dc, const ulong dc_offset, __global float *dinput,                \
       const ulong dinput_offset, __global float *drecurrent, const ulong drecurrent_offset,                    \
       __global const long *restrict lengths, const ulong lengths_offset, const int steps, const int batch,     \

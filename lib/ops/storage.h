@@ -1,6 +1,9 @@
 // The types of elements in memory, for problems and kernels (cl_kernels/common/element.h).
 #pragma once
 
+#include <initializer_list>
+#include <utility>
+
 #include "crisol/dtype_table.h"
 #include "crisol/tensor.h"
 #include "ops/check.h"
@@ -32,6 +35,25 @@ inline runtime::Defines elements_of(std::int64_t type) {
 /// Checks the operand whose elements have the type of a problem. Kernels read all floating-point types.
 inline void require_storage(const char* op, const char* name, const Tensor& x) {
   require(is_floating(x.dtype()), op, name, " must be ", TypesThat{is_floating}, ", it is ", x.dtype());
+}
+
+/// Checks the parameters of a layer, some of which may be undefined. All have the type of the input, or all are f32.
+/// Returns their type, or f32 if there are none.
+inline DType require_parameters(const char* op, const Tensor& x, const Shape& shape,
+                                std::initializer_list<std::pair<const char*, const Tensor&>> parameters) {
+  DType type = DType::f32;
+  for (bool is_first = true; const auto& [name, p] : parameters) {
+    if (!p.defined()) continue;
+    if (is_first && p.dtype() == x.dtype()) type = x.dtype();
+    is_first = false;
+    require_operand(op, "the input", x, name, p, shape, type);
+  }
+  return type;
+}
+
+/// The types of a problem's elements and of its parameters in one number; 0 if all are f32.
+constexpr std::int64_t types_with_parameters(std::int64_t type, std::int64_t parameter_type) noexcept {
+  return parameter_type << 8 | type;
 }
 
 }  // namespace crisol::ops

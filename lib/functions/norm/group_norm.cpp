@@ -8,17 +8,16 @@
 #include "crisol/ops/copy.h"
 #include "functions/by_channel.h"
 #include "functions/traced/traced.h"
-#include "ops/check.h"
+#include "ops/storage.h"
 
 namespace crisol {
 
 namespace {
 
 void check(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  ops::require_dtype(op, "the input", x, DType::f32);
+  ops::require_storage(op, "the input", x);
   require(x.dim() >= 2, op, "the input must be (N, C) or (N, C, …), its shape is ", x.shape());
-  if (weight.defined()) ops::require_operand(op, "the input", x, "the weight", weight, {x.size(1)});
-  if (bias.defined()) ops::require_operand(op, "the input", x, "the bias", bias, {x.size(1)});
+  ops::require_parameters(op, x, {x.size(1)}, {{"the weight", weight}, {"the bias", bias}});
 }
 
 /// The number of elements in one channel of an instance.
@@ -63,7 +62,7 @@ Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, 
   require(keeps == running_var.defined(), op, "running mean and variance must both be given, or neither");
   if (keeps)
     for (const Tensor& t : {running_mean, running_var})
-      ops::require_operand(op, "the input", x, "a running statistic", t, {x.size(1)});
+      ops::require_parameters(op, x, {x.size(1)}, {{"a running statistic", t}});
   require(options.epsilon >= 0, op, "epsilon must not be negative, it is ", options.epsilon);
   require(options.momentum >= 0 && options.momentum <= 1, op, "momentum must be in [0, 1], it is ", options.momentum);
   if (!options.training) {
@@ -100,7 +99,7 @@ Tensor group_norm(const Tensor& x, std::int64_t num_groups, const Tensor& weight
   const auto compute = [&] {
     const std::int64_t elements = x.size(1) / num_groups * elements_of_channel(x);
     const Tensor rows = layer_norm(x.reshape({x.size(0), num_groups, elements}), elements, Tensor(), Tensor(), epsilon);
-    return scaled(rows.reshape(x.shape()), weight, bias);
+    return scaled(rows.reshape(x.shape()), weight, bias).to(x.dtype());
   };
   return autograd::noted_as_one(compute, [&](Recorder& r, const Tensor& y) {
     traced::norm_of_channels(r, GraphOp::group_norm, x, weight, bias,

@@ -4,8 +4,10 @@
 #include <vector>
 
 #include "autograd/call.h"
+#include "crisol/dtype_table.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/reduce.h"
+#include "crisol/ops/copy.h"
 #include "crisol/ops/norm.h"
 #include "functions/by_channel.h"
 #include "functions/fuse/epilogue.h"
@@ -53,13 +55,18 @@ Tensor composed_batch_norm(const std::vector<Tensor>& in, const Tensor& mean, co
   return scaled_and_shifted(y, of_channels(in[1]), of_channels(in[2]));
 }
 
-Gradients in_order(const ops::NormGradients& gradients) { return {gradients.x, gradients.weight, gradients.bias}; }
+// The gradients of the parameters are sums in f32. They get the types of the parameters here.
+Gradients in_order(const ops::NormGradients& gradients, const Tensor& weight, const Tensor& bias) {
+  const auto like = [](const Tensor& gradient, const Tensor& parameter) {
+    return gradient.defined() && parameter.defined() ? ops::cast(gradient, parameter.dtype()) : gradient;
+  };
+  return {gradients.x, like(gradients.weight, weight), like(gradients.bias, bias)};
+}
 
 }  // namespace
 
 Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                     const Tensor& running_var, const BatchNormOptions& options) {
-  ops::require_dtype("batch_norm2d", "the input", x, DType::f32);
   const ops::BatchNormResult result = ops::batch_norm2d(x, weight, bias, running_mean, running_var, options);
   return call(
       "batch_norm2d", {x, weight, bias}, result.y,
@@ -71,7 +78,8 @@ Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, c
                 invstd = Saved(result.invstd), options](const Tensor& dy, Needs needs) {
           const Tensor &in = x.get(), &w = weight.get(), &b = bias.get(), &m = mean.get(), &s = invstd.get();
           return raw_or_composed(
-              {dy, in, w, b}, [&] { return in_order(ops::batch_norm2d_backward(dy, in, w, m, s, options.training)); },
+              {dy, in, w, b},
+              [&] { return in_order(ops::batch_norm2d_backward(dy, in, w, m, s, options.training), w, b); },
               [&] {
                 const auto composed = [&](const std::vector<Tensor>& inputs) {
                   return Gradients{composed_batch_norm(inputs, m, s, options)};
@@ -84,7 +92,6 @@ Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, c
 
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
                   double epsilon) {
-  ops::require_dtype("layer_norm", "the input", x, DType::f32);
   const ops::LayerNormResult result = ops::layer_norm(x, normalized_shape, weight, bias, epsilon);
   return call(
       "layer_norm", {x, weight, bias}, result.y,
@@ -96,8 +103,9 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& 
           return raw_or_composed(
               {dy, in, w, b},
               [&] {
-                return in_order(ops::layer_norm_backward(dy, in, normalized_shape, w, mean.get(), rstd.get(),
-                                                         needs[1] || needs[2]));
+                return in_order(
+                    ops::layer_norm_backward(dy, in, normalized_shape, w, mean.get(), rstd.get(), needs[1] || needs[2]),
+                    w, b);
               },
               [&] {
                 const auto composed = [&](const std::vector<Tensor>& inputs) {
@@ -116,11 +124,21 @@ const auto& inverse_deviation() {
   return f;
 }
 
-// Whether this is inference with f32 statistics and parameters of the right shape. Then no other check can fail.
+// The norm of elements of a type whose statistics and parameters may be f32.
+template <DType type>
+Expr normalized(const Expr* e) {
+  return ((e[0] - e[1]) * (e[2] * e[3]) + e[4]).to(type);
+}
+
+// Whether this is inference with statistics and parameters of one type and of the right shape. Then no other check can
+// fail.
 bool is_plain_inference(const Tensor& x, const std::vector<Tensor>& of_channels, const BatchNormOptions& options) {
-  if (options.training || options.epsilon < 0 || !x.defined() || x.dim() < 2 || x.dtype() != DType::f32) return false;
+  if (options.training || options.epsilon < 0 || !x.defined() || x.dim() < 2) return false;
+  if (value_type(x.dtype()) != DType::f32) return false;
+  const DType type = of_channels[0].defined() ? of_channels[0].dtype() : DType::f32;
+  if (type != x.dtype() && type != DType::f32) return false;
   return std::all_of(of_channels.begin(), of_channels.end(), [&](const Tensor& t) {
-    return t.defined() && t.dtype() == DType::f32 && t.shape() == Shape{x.size(1)} && t.device() == x.device();
+    return t.defined() && t.dtype() == type && t.shape() == Shape{x.size(1)} && t.device() == x.device();
   });
 }
 
@@ -131,8 +149,10 @@ Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, c
   if (!is_plain_inference(x, {weight, bias, running_mean, running_var}, options) ||
       autograd::recording({x, weight, bias}))
     return epilogue(batch_norm2d(x, weight, bias, running_mean, running_var, options));
-  const Tensor scale = inverse_deviation()(running_var, options.epsilon);
-  return detail::run_behind([](const Expr* e) { return (e[0] - e[1]) * (e[2] * e[3]) + e[4]; },
+  const Tensor scale = inverse_deviation()(running_var.to(DType::f32), options.epsilon);
+  const auto body = with_host_type(
+      x.dtype(), [](auto element) -> Expr (*)(const Expr*) { return normalized<dtype_of<decltype(element)>()>; });
+  return detail::run_behind(body,
                             {x, by_channel(running_mean, x.dim()), by_channel(scale, x.dim()),
                              by_channel(weight, x.dim()), by_channel(bias, x.dim())},
                             epilogue);

@@ -16,22 +16,26 @@ namespace {
 /// x is (images, channels, spatial). A row of the RowProblem is a channel of an image.
 struct BatchNormProblem : RowProblem {
   std::int64_t images, channels, spatial;
-  std::int64_t affine;    ///< AffineFlags of the kernels.
-  std::int64_t training;  ///< Whether the statistics come from the batch.
-  std::int64_t running;   ///< For forward in training: whether running statistics are updated.
-  std::int64_t in_quads;  ///< Whether rows consist of groups of four elements that begin at multiples of four.
+  std::int64_t affine;          ///< AffineFlags of the kernels.
+  std::int64_t training;        ///< Whether the statistics come from the batch.
+  std::int64_t running;         ///< For forward in training: whether running statistics are updated.
+  std::int64_t in_quads;        ///< Whether rows consist of groups of four elements that begin at multiples of four.
+  std::int64_t parameter_type;  ///< The DType of weight, bias and running statistics. Other statistics are f32.
 
   std::int64_t count() const noexcept { return images * spatial; }
   std::int32_t affine_flags() const noexcept { return static_cast<std::int32_t>(affine); }
   dispatch::ProblemKey key() const {
-    return dispatch::ProblemKey{{"images", images}, {"channels", channels}, {"spatial", spatial}}.with_types(type);
+    const dispatch::ProblemKey key{{"images", images}, {"channels", channels}, {"spatial", spatial}};
+    return key.with_types(types_with_parameters(type, parameter_type));
   }
 };
 
 /// Checked.
 struct BatchNormInputs {
   Contiguous x, weight, bias;
-  std::int64_t images, channels, spatial = 1;
+  std::int64_t images, channels;
+  DType parameter_type;
+  std::int64_t spatial = 1;
 
   std::int64_t count() const noexcept { return images * spatial; }
   /// The tensor, or x if it is undefined. The kernel then does not read it.
@@ -46,23 +50,29 @@ struct BatchNormInputs {
             (weight.defined() ? kernels::AFFINE_WEIGHT : 0) | (bias.defined() ? kernels::AFFINE_BIAS : 0),
             training ? 1 : 0,
             running ? 1 : 0,
-            in_quads ? 1 : 0};
+            in_quads ? 1 : 0,
+            static_cast<std::int64_t>(parameter_type)};
   }
 };
 
-BatchNormInputs inputs_of(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias) {
+BatchNormInputs inputs_of(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                          const Tensor& running_mean = {}, const Tensor& running_var = {}) {
   require_storage(op, "the input", x);
   require(x.dim() >= 2, op, "the input must be (N, C) or (N, C, …), its shape is ", x.shape());
   const std::int64_t channels = x.shape()[1];
-  if (weight.defined()) require_operand(op, "the input", x, "the weight", weight, {channels});
-  if (bias.defined()) require_operand(op, "the input", x, "the bias", bias, {channels});
-  BatchNormInputs inputs{Contiguous(x), Contiguous(weight), Contiguous(bias), x.shape()[0], channels};
+  const DType type = require_parameters(op, x, {channels},
+                                        {{"the weight", weight},
+                                         {"the bias", bias},
+                                         {"the running mean", running_mean},
+                                         {"the running variance", running_var}});
+  BatchNormInputs inputs{Contiguous(x), Contiguous(weight), Contiguous(bias), x.shape()[0], channels, type};
   for (int i = 2; i < x.dim(); ++i) inputs.spatial *= x.shape()[i];
   return inputs;
 }
 
 runtime::KernelSpec spec_of(const BatchNormProblem& p, const Target& target, const RowGeometry& g, const char* entry) {
   runtime::Defines defines = row_defines(target, g, p.type);
+  define_type(defines, "PARAMETER", p.parameter_type);
   if (g.lanes == 1 && p.rows * p.spatial > std::numeric_limits<std::int32_t>::max() / 2) defines.add({"INDEX", "long"});
   if (g.group > 1 && p.in_quads != 0) defines.add({"QUADS", 1});
   return {"norm/batch_norm.cl", entry, defines};
@@ -133,22 +143,19 @@ Plan plan_backward(const BatchNormProblem& p, const Target& target, const RowGeo
 const Table<BatchNormProblem> forward_table("batch_norm2d", row_variants<BatchNormProblem, plan_forward>);
 const Table<BatchNormProblem> backward_table("batch_norm2d_backward", row_variants<BatchNormProblem, plan_backward>);
 
-void check_running(const char* op, const BatchNormInputs& inputs, const Tensor& mean, const Tensor& var,
-                   bool training) {
+void check_running(const char* op, const Tensor& mean, const Tensor& var, bool training) {
   require(mean.defined() == var.defined(), op, "running mean and variance must both be given, or neither");
   require(mean.defined() || training, op, "inference needs running statistics");
-  if (!mean.defined()) return;
-  require_operand(op, "the input", inputs.x.layout(), "the running mean", mean, {inputs.channels});
-  require_operand(op, "the input", inputs.x.layout(), "the running variance", var, {inputs.channels});
-  require(mean.is_contiguous() && var.is_contiguous(), op, "the running statistics must be contiguous");
+  require(!mean.defined() || (mean.is_contiguous() && var.is_contiguous()), op,
+          "the running statistics must be contiguous");
 }
 
 BatchNormResult normalize_channels(const Tensor& x, const Tensor& weight, const Tensor& bias,
                                    const Tensor& running_mean, const Tensor& running_var,
                                    const BatchNormOptions& options, const NormInto& into = {}) {
   const char* const op = forward_table.op;
-  const BatchNormInputs inputs = inputs_of(op, x, weight, bias);
-  check_running(op, inputs, running_mean, running_var, options.training);
+  const BatchNormInputs inputs = inputs_of(op, x, weight, bias, running_mean, running_var);
+  check_running(op, running_mean, running_var, options.training);
   require(options.momentum >= 0 && options.momentum <= 1, op, "momentum must be in [0, 1], it is ", options.momentum);
   require(options.epsilon >= 0, op, "epsilon must not be negative, it is ", options.epsilon);
   require(!options.training || inputs.count() != 1, op, "training needs more than one value per channel, shape ",

@@ -17,14 +17,21 @@ namespace {
 constexpr std::int64_t max_part_rows = 64;
 
 struct LayerNormProblem : RowProblem {
-  std::int64_t affine;      ///< AffineFlags of the kernels.
-  std::int64_t parameters;  ///< For backward: whether the gradients of weight and bias are needed.
+  std::int64_t affine;          ///< AffineFlags of the kernels.
+  std::int64_t parameters;      ///< For backward: whether the gradients of weight and bias are needed.
+  std::int64_t parameter_type;  ///< The DType of weight and bias. Statistics and the gradients of both are f32.
+
+  ProblemKey key() const {
+    const ProblemKey key{{"rows", rows}, {"length", length}, {"step", step}};
+    return key.with_types(types_with_parameters(type, parameter_type));
+  }
 };
 
 /// Checked.
 struct LayerNormInputs {
   Contiguous x, weight, bias;
   Shape row_shape;  ///< x's shape without the normalised axes.
+  DType parameter_type;
 
   /// The tensor, or x if it is undefined. The kernel then does not read it.
   ContiguousArg or_x(const Contiguous& t) const { return in(t.defined() ? t : x); }
@@ -38,21 +45,23 @@ LayerNormInputs inputs_of(const char* op, const Tensor& x, const Shape& normaliz
   for (int i = 0; fits && i < normalized.rank(); ++i) fits = x.shape()[outer + i] == normalized[i];
   require(fits, op, "the last sizes of the input, whose shape is ", x.shape(), ", must be normalized_shape ",
           normalized);
-  if (weight.defined()) require_operand(op, "the input", x, "the weight", weight, normalized);
-  if (bias.defined()) require_operand(op, "the input", x, "the bias", bias, normalized);
+  const DType type = require_parameters(op, x, normalized, {{"the weight", weight}, {"the bias", bias}});
   Shape row_shape;
   for (int i = 0; i < outer; ++i) row_shape.push_back(x.shape()[i]);
-  return {Contiguous(x), Contiguous(weight), Contiguous(bias), row_shape};
+  return {Contiguous(x), Contiguous(weight), Contiguous(bias), row_shape, type};
 }
 
 LayerNormProblem problem_of(const LayerNormInputs& inputs, const Shape& normalized, bool parameters) {
   return {{inputs.row_shape.numel(), normalized.numel(), 1, storage_of(inputs.x.layout())},
           (inputs.weight.defined() ? kernels::AFFINE_WEIGHT : 0) | (inputs.bias.defined() ? kernels::AFFINE_BIAS : 0),
-          parameters ? 1 : 0};
+          parameters ? 1 : 0,
+          static_cast<std::int64_t>(inputs.parameter_type)};
 }
 
 runtime::KernelSpec spec_of(const LayerNormProblem& p, const Target& target, const RowGeometry& g, const char* entry) {
-  return {"norm/layer_norm.cl", entry, row_defines(target, g, p.type)};
+  runtime::KernelSpec spec{"norm/layer_norm.cl", entry, row_defines(target, g, p.type)};
+  define_type(spec.defines, "PARAMETER", p.parameter_type);
+  return spec;
 }
 
 Plan plan_forward(const LayerNormProblem& p, const Target& target, const RowGeometry& g) {

@@ -7,8 +7,10 @@
 #include "crisol/ops/reduce.h"
 #include "crisol/ops/view.h"
 #include "ops/contiguous.h"
+#include "ops/product/with_epilogue.h"
 #include "ops/rnn/rnn_check.h"
 #include "ops/rnn/rnn_problem.h"
+#include "ops/storage.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -44,7 +46,7 @@ std::int64_t offset_of(const Tensor& x) {
 // Reshapes (T, B, F) to (T B, F).
 Tensor as_rows(const Tensor& x) { return reshape(x, {x.size(0) * x.size(1), x.size(2)}); }
 
-/// The operands of a forward pass. Absent ones are undefined.
+/// The operands of a forward pass. Absent ones are undefined. Biases have few elements, and kernels read them as f32.
 struct Inputs {
   Inputs(const RnnInput& input, const RnnWeights& w)
       : x(input.x),
@@ -53,8 +55,8 @@ struct Inputs {
         lengths(input.lengths),
         weight_ih(w.weight_ih),
         weight_hh(w.weight_hh),
-        bias_ih(w.bias_ih),
-        bias_hh(w.bias_hh),
+        bias_ih(w.bias_ih, DType::f32),
+        bias_hh(w.bias_hh, DType::f32),
         weight_hr(w.weight_hr) {}
 
   const Contiguous x, h0, c0, lengths, weight_ih, weight_hh, bias_ih, bias_hh, weight_hr;
@@ -66,10 +68,11 @@ RnnProblem problem_of(const RnnSizes& sizes, const Tensor& weight_hh, const Tens
           weight_hr.defined() ? 1 : 0,
           product_context(),
           offset_of(weight_hh),
-          offset_of(weight_hr)};
+          offset_of(weight_hr),
+          storage_of(weight_hh)};
 }
 
-/// The tensors that a forward pass writes.
+/// The tensors that a forward pass writes. The steps compute with f32, whatever the type of the layer is.
 struct Buffers {
   Tensor gates, states, cells, projected;
 };
@@ -139,34 +142,45 @@ void run_backward(const RnnSizes& s, const RnnOutputGradients& dy, const RnnInpu
 Tensor without_padding(const Tensor& x, const Tensor& lengths) {
   const Tensor all = contiguous(x);
   if (!lengths.defined() || x.numel() == 0) return all;
-  const Tensor ends = contiguous(lengths), y = empty(x.shape(), DType::f32, x.device());
+  const Tensor ends = contiguous(lengths), y = empty(x.shape(), x.dtype(), x.device());
   runtime::DeviceState& device = state_of(x);
-  runtime::launch(device, {"rnn/rnn_outputs.cl", "rnn_outputs"}, runtime::flat_range(device, x.numel()), in(all),
-                  in(ends), out(y), x.numel(), x.size(1), x.size(2));
+  runtime::KernelSpec kernel{"rnn/rnn_outputs.cl", "rnn_outputs", elements_of(storage_of(x))};
+  define_type(kernel.defines, "SOURCE", storage_of(x));
+  runtime::launch(device, kernel, runtime::flat_range(device, x.numel()), in(all), in(ends), out(y), x.numel(),
+                  x.size(1), x.size(2));
   return y;
 }
 
 RnnInputGradients finish_backward(const RnnSizes& s, const RnnInput& input, const RnnWeights& weights,
                                   const RnnSaved& saved, const Gradients& from, const RnnWanted& wanted) {
   RnnInputGradients g;
+  const DType type = input.x.dtype();
+  const auto product = [type](const Tensor& a, const Tensor& b) { return matmul_as(a, b, type); };
   const Tensor dinput = as_rows(from.dinput), drecurrent = as_rows(from.drecurrent);
-  if (wanted.x) g.x = reshape(matmul(dinput, weights.weight_ih), input.x.shape());
-  if (wanted.h0) g.h0 = from.dh;
-  if (wanted.c0) g.c0 = from.dc;
+  if (wanted.x) g.x = reshape(product(dinput, weights.weight_ih), input.x.shape());
+  if (wanted.h0) g.h0 = cast(from.dh, type);
+  if (wanted.c0 && from.dc.defined()) g.c0 = cast(from.dc, type);
   if (wanted.weight_ih) {
     const Tensor x = without_padding(input.x, input.lengths);
-    g.weights.weight_ih = matmul(transpose(dinput, 0, 1), as_rows(x));
+    g.weights.weight_ih = product(transpose(dinput, 0, 1), as_rows(x));
   }
   if (wanted.weight_hh) {
     const Tensor before = as_rows(narrow(saved.states, 0, s.slot_before(0), s.steps));
-    g.weights.weight_hh = matmul(transpose(drecurrent, 0, 1), before);
+    g.weights.weight_hh = product(transpose(drecurrent, 0, 1), before);
   }
-  if (wanted.bias_ih && weights.bias_ih.defined()) g.weights.bias_ih = sum(dinput, {0});
-  if (wanted.bias_hh && weights.bias_hh.defined()) g.weights.bias_hh = sum(drecurrent, {0});
+  if (wanted.bias_ih && weights.bias_ih.defined()) g.weights.bias_ih = cast(sum(dinput, {0}), type);
+  if (wanted.bias_hh && weights.bias_hh.defined()) g.weights.bias_hh = cast(sum(drecurrent, {0}), type);
   if (wanted.weight_hr && weights.weight_hr.defined())
     g.weights.weight_hr =
-        matmul(transpose(as_rows(from.dprojected), 0, 1), as_rows(without_padding(saved.projected, input.lengths)));
+        product(transpose(as_rows(from.dprojected), 0, 1), as_rows(without_padding(saved.projected, input.lengths)));
   return g;
+}
+
+/// Results in the type of the layer. Without lengths, kernels leave them in the states, which are f32.
+RnnResult in_type(RnnResult result, DType type) {
+  for (Tensor* const each : {&result.y, &result.h_n, &result.c_n})
+    if (each->defined()) *each = cast(*each, type);
+  return result;
 }
 
 }  // namespace
@@ -179,12 +193,13 @@ RnnResult rnn_forward(const RnnInput& input, const RnnWeights& weights, const Rn
   const Buffers b = buffers_of(s, projects, save, device);
   const std::int64_t last = s.slot_after(s.step(s.steps - 1));
   RnnResult result;
+  const DType type = input.x.dtype();
   result.y =
-      padded ? empty({s.steps, s.batch, s.outputs}, DType::f32, device) : narrow(b.states, 0, s.slot_after(0), s.steps);
+      padded ? empty({s.steps, s.batch, s.outputs}, type, device) : narrow(b.states, 0, s.slot_after(0), s.steps);
   result.h_n = select(b.states, 0, last);
   if (b.cells.defined()) result.c_n = select(b.cells, 0, save ? last : 0);
   if (save) result.saved = {s.kind().saves_gates ? b.gates : Tensor(), b.states, b.cells, b.projected};
-  if (s.batch == 0) return result;
+  if (s.batch == 0) return in_type(result, type);
   const RnnForward p{problem_of(s, inputs.weight_hh.layout(), inputs.weight_hr.layout(), inputs.lengths.layout()),
                      offset_of(inputs.x.layout()),
                      offset_of(inputs.weight_ih.layout()),
@@ -193,7 +208,7 @@ RnnResult rnn_forward(const RnnInput& input, const RnnWeights& weights, const Rn
                      inputs.h0.defined() ? 1 : 0,
                      inputs.c0.defined() ? 1 : 0};
   run_forward(p, inputs, b, result.y);
-  return result;
+  return in_type(result, type);
 }
 
 RnnInputGradients rnn_backward(const RnnOutputGradients& dy, const RnnInput& input, const RnnWeights& weights,

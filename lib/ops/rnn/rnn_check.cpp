@@ -1,6 +1,7 @@
 #include "ops/rnn/rnn_check.h"
 
 #include "ops/check.h"
+#include "ops/storage.h"
 
 namespace crisol::ops {
 
@@ -8,13 +9,18 @@ namespace {
 
 // Checks an operand that may be absent.
 void check_operand(const char* op, const char* name, const Tensor& x, const Tensor& operand, const Shape& shape) {
-  if (operand.defined()) require_operand(op, "the input", x, name, operand, shape);
+  if (operand.defined()) require_operand(op, "the input", x, name, operand, shape, x.dtype());
+}
+
+// Checks what a forward pass saved, which is f32.
+void check_saved(const char* op, const char* name, const Tensor& x, const Tensor& saved, const Shape& shape) {
+  if (saved.defined()) require_operand(op, "the input", x, name, saved, shape);
 }
 
 void check_weights(const char* op, const Tensor& x, const RnnWeights& w, const RnnSizes& s) {
   const std::int64_t rows = s.gate_rows();
-  require_operand(op, "the input", x, "weight_ih", w.weight_ih, {rows, s.inputs});
-  require_operand(op, "the input", x, "weight_hh", w.weight_hh, {rows, s.outputs});
+  require_operand(op, "the input", x, "weight_ih", w.weight_ih, {rows, s.inputs}, x.dtype());
+  require_operand(op, "the input", x, "weight_hh", w.weight_hh, {rows, s.outputs}, x.dtype());
   require(w.bias_ih.defined() == w.bias_hh.defined(), op, w.bias_ih.defined() ? "bias_hh" : "bias_ih",
           " is missing: both biases must be given or none");
   check_operand(op, "bias_ih", x, w.bias_ih, {rows});
@@ -27,7 +33,7 @@ void check_weights(const char* op, const Tensor& x, const RnnWeights& w, const R
 RnnSizes check_rnn(const char* op, const RnnInput& input, const RnnWeights& w, const RnnOptions& options) {
   const Tensor& x = input.x;
   require(x.defined(), op, "the input is undefined");
-  require_dtype(op, "the input", x, DType::f32);
+  require_storage(op, "the input", x);
   require(x.dim() == 3, op, "the input must have 3 axes (steps, batch, size), its shape is ", x.shape());
   require(w.weight_ih.defined() && w.weight_hh.defined(), op, w.weight_ih.defined() ? "weight_hh" : "weight_ih",
           " is undefined");
@@ -73,10 +79,10 @@ void check_rnn_gradients(const char* op, const RnnSizes& s, const RnnOutputGradi
               (saved.cells.defined() || !s.kind().has_cell_state) &&
               (saved.projected.defined() || !weights.weight_hr.defined()),
           op, "what the forward saved is missing: it ran without save, or with another cell");
-  check_operand(op, "what was saved of the gates", x, saved.gates, {s.steps, s.batch, s.saved_columns()});
-  check_operand(op, "what was saved of the states", x, saved.states, {s.steps + 1, s.batch, s.outputs});
-  check_operand(op, "what was saved of the cells", x, saved.cells, {s.steps + 1, s.batch, s.hidden});
-  check_operand(op, "what was saved before weight_hr", x, saved.projected, {s.steps, s.batch, s.hidden});
+  check_saved(op, "what was saved of the gates", x, saved.gates, {s.steps, s.batch, s.saved_columns()});
+  check_saved(op, "what was saved of the states", x, saved.states, {s.steps + 1, s.batch, s.outputs});
+  check_saved(op, "what was saved of the cells", x, saved.cells, {s.steps + 1, s.batch, s.hidden});
+  check_saved(op, "what was saved before weight_hr", x, saved.projected, {s.steps, s.batch, s.hidden});
 }
 
 }  // namespace crisol::ops

@@ -51,6 +51,7 @@ runtime::NdRange groups_of(const RnnProblem& p, const Target& target) {
 const char* reason_against(const RnnProblem& p, const Target& target) {
   const DeviceInfo& info = target.info;
   const RowsSplit split = split_rows(p, target);
+  if (p.type != 0) return "it reads weights of f32 alone";
   if (p.hidden > max_hidden) return "more than 256 hidden units";
   if (4 * p.gate_rows() * p.hidden > max_weight_bytes) return "more than 1 MiB of recurrent weights";
   if (static_cast<std::int64_t>(info.max_work_group) < group * split.parts)

@@ -2,6 +2,7 @@
 
 #include "dispatch/device_defines.h"
 #include "ops/layout/fill_plan.h"
+#include "ops/storage.h"
 #include "rnn/flags.h"
 
 namespace crisol::ops {
@@ -40,13 +41,14 @@ std::int32_t flags_of(const RnnBackward& p) noexcept {
   return common_flags(p) | (p.has_dy != 0 ? kernels::WITH_DY : 0);
 }
 
-runtime::KernelSpec rnn_kernel(const RnnSizes& s, const Target& target, const char* source, const char* entry,
+runtime::KernelSpec rnn_kernel(const RnnProblem& p, const Target& target, const char* source, const char* entry,
                                runtime::Defines defines) {
-  const RnnKind& kind = s.kind();
+  const RnnKind& kind = p.kind();
   defines.add({"CELL", kind.name});
   defines.add({"GATES", kind.gates});
   defines.add({"SAVED", kind.saved});
   dispatch::define_fma(defines, target.info);
+  define_elements(defines, p.type);
   return {source, entry, defines};
 }
 
@@ -68,7 +70,7 @@ void add_masked_outputs(Plan& plan, const RnnForward& p, const Target& target) {
   if (p.padded == 0) return;
   const RnnForwardOperands o;
   const std::int64_t count = p.steps * p.batch * p.outputs;
-  plan.add({"rnn/rnn_outputs.cl", "rnn_outputs"}, target.flat_range(count),
+  plan.add({"rnn/rnn_outputs.cl", "rnn_outputs", elements_of(p.type)}, target.flat_range(count),
            o.states.offset_by(p.slot_after(0) * p.batch * p.outputs), o.lengths, o.y, count, p.batch, p.outputs);
 }
 

@@ -46,6 +46,7 @@ struct RnnProblem : RnnSizes {
   ProductContext products;
   /// The positions of their first elements, modulo offset_period.
   std::int64_t weight_hh_offset, weight_hr_offset;
+  std::int64_t type;  ///< The DType of x, the weights, y and dy. Biases, states and gates are f32.
 
   double multiply_adds() const noexcept {
     return static_cast<double>(steps * batch) * static_cast<double>(gate_rows() * (inputs + outputs));
@@ -53,8 +54,9 @@ struct RnnProblem : RnnSizes {
   /// The problem of a product of m x k with k x n matrices, without their layouts.
   GemmProblem product_of(std::int64_t m, std::int64_t n, std::int64_t k) const noexcept;
   ProblemKey key() const {
-    return {{"cell", cell}, {"reverse", reverse}, {"t", steps},         {"b", batch},
-            {"i", inputs},  {"h", hidden},        {"outputs", outputs}, {"padded", padded}};
+    const ProblemKey key{{"cell", cell}, {"reverse", reverse}, {"t", steps},         {"b", batch},
+                         {"i", inputs},  {"h", hidden},        {"outputs", outputs}, {"padded", padded}};
+    return key.with_types(type);
   }
 };
 
@@ -110,8 +112,8 @@ constexpr float absent_state = 0;
 std::int32_t flags_of(const RnnForward& problem) noexcept;
 std::int32_t flags_of(const RnnBackward& problem) noexcept;
 
-/// A kernel for the cell. Its defines are `defines`, the cell's defines, and FMA.
-runtime::KernelSpec rnn_kernel(const RnnSizes& sizes, const Target& target, const char* source, const char* entry,
+/// A kernel for the cell. Its defines are `defines`, the cell's defines, FMA and the type of the elements.
+runtime::KernelSpec rnn_kernel(const RnnProblem& problem, const Target& target, const char* source, const char* entry,
                                runtime::Defines defines = {});
 
 /// Fills the states that the caller does not write: initial states, or gradients of the last states. Every plan begins

@@ -16,8 +16,8 @@ void append_product(Plan& plan, const Plan& product, Place a, Place b, Place c, 
 void add_input_product(Plan& plan, const RnnForward& p, const Target& target) {
   const RnnForwardOperands o;
   GemmProblem product = p.product_of(p.steps * p.batch, p.gate_rows(), p.inputs);
-  product.a = {p.inputs, 1, 0, p.x_offset};
-  product.b = MatrixLayout{p.inputs, 1, 0, p.weight_ih_offset}.transposed();
+  product.a = {p.inputs, 1, 0, p.x_offset, p.type};
+  product.b = MatrixLayout{p.inputs, 1, 0, p.weight_ih_offset, p.type}.transposed();
   product.c = {p.saved_columns(), 1};
   product.flags = p.biased != 0 ? bias_per_column : 0;
   append_product(plan, choose_gemm(product, target).plan, o.x, o.weight_ih, o.gates, o.bias_ih);

@@ -11,12 +11,12 @@ namespace crisol::ops {
 
 namespace {
 
-runtime::KernelSpec kernel_of(const RnnSizes& s, const Target& target, const char* source, const char* entry) {
+runtime::KernelSpec kernel_of(const RnnProblem& s, const Target& target, const char* source, const char* entry) {
   return rnn_kernel(s, target, source, entry, {{"VW", target.cpu_vector_width()}});
 }
 
 // One work-item for each compute unit, but each has at least a few rows, which share the reads of the weights.
-runtime::NdRange rows_range(const RnnSizes& s, const Target& target) {
+runtime::NdRange rows_range(const RnnProblem& s, const Target& target) {
   constexpr std::int64_t min_rows = 4;
   return {{std::min<std::int64_t>(target.info.compute_units, ceil_div(s.batch, min_rows))}, {1}};
 }
@@ -27,14 +27,15 @@ struct PackedWeight {
   std::int64_t units;  ///< Units of work of the packing kernel: a gate of a block of hidden units.
 };
 
-PackedWeight derive_packed(Plan& plan, const RnnSizes& s, const Target& target, const char* kind, Place weight,
+PackedWeight derive_packed(Plan& plan, const RnnProblem& s, const Target& target, const char* kind, Place weight,
                            std::int64_t depth) {
   const std::int64_t lanes = target.cpu_vector_width(), units = s.kind().gates * ceil_div(s.hidden, lanes);
-  return {plan.derive(weight, {kind, {s.hidden, depth, s.cell}}, 4 * static_cast<std::uint64_t>(units * lanes * depth)),
+  return {plan.derive(weight, {kind, {s.hidden, depth, s.cell, s.type}},
+                      4 * static_cast<std::uint64_t>(units * lanes * depth)),
           units};
 }
 
-Place packed_forward(Plan& plan, const RnnSizes& s, const Target& target, Place weight, std::int64_t depth) {
+Place packed_forward(Plan& plan, const RnnProblem& s, const Target& target, Place weight, std::int64_t depth) {
   static constexpr char kind[] = "rnn_pack_forward";
   const PackedWeight packed = derive_packed(plan, s, target, kind, weight, depth);
   plan.add_to_derived(packed.place, kernel_of(s, target, "rnn/rnn_rows_forward.cl", "rnn_pack_forward"),
@@ -43,7 +44,7 @@ Place packed_forward(Plan& plan, const RnnSizes& s, const Target& target, Place 
   return packed.place;
 }
 
-Place packed_backward(Plan& plan, const RnnSizes& s, const Target& target, Place weight) {
+Place packed_backward(Plan& plan, const RnnProblem& s, const Target& target, Place weight) {
   static constexpr char kind[] = "rnn_pack_backward";
   const PackedWeight packed = derive_packed(plan, s, target, kind, weight, s.outputs);
   plan.add_to_derived(packed.place, kernel_of(s, target, "rnn/rnn_rows_backward.cl", "rnn_pack_backward"),
@@ -54,8 +55,10 @@ Place packed_backward(Plan& plan, const RnnSizes& s, const Target& target, Place
 
 // Whether the step kernel also multiplies the input. This saves writing and reading the products. It saves time if
 // there are few steps, or if several rows share the reads of both weights and the weights fit well into the L2 cache.
-bool multiplies_input(const RnnSizes& s) {
+// The kernel reads an x of f32 alone.
+bool multiplies_input(const RnnProblem& s) {
   constexpr std::int64_t max_bytes = 2 << 20, min_batch = 8, few_steps = 4;
+  if (s.type != 0) return false;
   if (s.steps <= few_steps) return true;
   return s.batch >= min_batch && 4 * s.gate_rows() * (s.inputs + s.hidden) <= max_bytes;
 }
@@ -79,10 +82,10 @@ PlanOr plan_rnn_forward_rows(const RnnForward& p, const Target& target, std::siz
   const Place weight_hh = packed_forward(plan, p, target, o.weight_hh, p.hidden);
   const Place weight_ih = fused ? packed_forward(plan, p, target, o.weight_ih, p.inputs) : weight_hh;
   if (!fused) add_input_product(plan, p, target);
-  plan.add(kernel_of(p, target, "rnn/rnn_rows_forward.cl", "rnn_rows_forward"), rows_range(p, target), o.x, weight_ih,
-           o.bias_ih, weight_hh, o.bias_hh, o.gates, o.states, o.cells, o.lengths, static_cast<std::int32_t>(p.steps),
-           static_cast<std::int32_t>(p.batch), static_cast<std::int32_t>(p.inputs), static_cast<std::int32_t>(p.hidden),
-           p.cell_slot(), flags_of(p) | (fused ? kernels::WITH_INPUT : 0));
+  plan.add(kernel_of(p, target, "rnn/rnn_rows_forward.cl", "rnn_rows_forward"), rows_range(p, target),
+           fused ? o.x : weight_hh, weight_ih, o.bias_ih, weight_hh, o.bias_hh, o.gates, o.states, o.cells, o.lengths,
+           static_cast<std::int32_t>(p.steps), static_cast<std::int32_t>(p.batch), static_cast<std::int32_t>(p.inputs),
+           static_cast<std::int32_t>(p.hidden), p.cell_slot(), flags_of(p) | (fused ? kernels::WITH_INPUT : 0));
   add_masked_outputs(plan, p, target);
   return plan;
 }

@@ -9,7 +9,7 @@ namespace {
 StepProduct recurrent_product(const RnnForward& p, const Target& target, Place weight_hh) {
   GemmProblem product = p.product_of(p.batch, p.gate_rows(), p.outputs);
   product.a = {p.outputs, 1};
-  product.b = MatrixLayout{p.outputs, 1, 0, p.weight_hh_offset}.transposed();
+  product.b = MatrixLayout{p.outputs, 1, 0, p.weight_hh_offset, p.type}.transposed();
   product.c = {p.gate_rows(), 1};
   return {target, product, weight_hh};
 }
@@ -18,7 +18,7 @@ StepProduct recurrent_product(const RnnForward& p, const Target& target, Place w
 StepProduct output_product(const RnnForward& p, const Target& target, Place weight_hr) {
   GemmProblem product = p.product_of(p.batch, p.outputs, p.hidden);
   product.a = {p.hidden, 1};
-  product.b = MatrixLayout{p.hidden, 1, 0, p.weight_hr_offset}.transposed();
+  product.b = MatrixLayout{p.hidden, 1, 0, p.weight_hr_offset, p.type}.transposed();
   product.c = {p.outputs, 1};
   product.flags = add_to_c;
   return {target, product, weight_hr};
@@ -28,7 +28,7 @@ StepProduct output_product(const RnnForward& p, const Target& target, Place weig
 StepProduct recurrent_product(const RnnBackward& p, const Target& target, Place weight_hh) {
   GemmProblem product = p.product_of(p.batch, p.outputs, p.gate_rows());
   product.a = {p.gate_rows(), 1};
-  product.b = {p.outputs, 1, 0, p.weight_hh_offset};
+  product.b = {p.outputs, 1, 0, p.weight_hh_offset, p.type};
   product.c = {p.outputs, 1};
   product.flags = add_to_c;
   return {target, product, weight_hh};
@@ -38,7 +38,7 @@ StepProduct recurrent_product(const RnnBackward& p, const Target& target, Place 
 StepProduct output_product(const RnnBackward& p, const Target& target, Place weight_hr) {
   GemmProblem product = p.product_of(p.batch, p.hidden, p.outputs);
   product.a = {p.outputs, 1};
-  product.b = {p.hidden, 1, 0, p.weight_hr_offset};
+  product.b = {p.hidden, 1, 0, p.weight_hr_offset, p.type};
   product.c = {p.hidden, 1};
   return {target, product, weight_hr};
 }
