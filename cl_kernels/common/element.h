@@ -6,6 +6,7 @@
 //   STORE(type, p, i, value)       the reverse
 //   LOAD_QUAD(type, p, i)          the values of elements 4i … 4i+3, which begin at a multiple of four elements
 //   LOAD_FOUR(type, p)             the values of elements 0 … 3 of p
+//   STORE_FOUR(type, p, values)    the reverse
 //
 // With vectors of VW values, if vector.h is included before this file:
 //
@@ -35,6 +36,7 @@ typedef uchar boolean;
 #define STORE(type, p, i, value) OF_TYPE(STORE_, type)(p, i, value)
 #define LOAD_QUAD(type, p, i) OF_TYPE(LOAD_QUAD_, type)(p, i)
 #define LOAD_FOUR(type, p) OF_TYPE(LOAD_FOUR_, type)(p)
+#define STORE_FOUR(type, p, values) OF_TYPE(STORE_FOUR_, type)(p, values)
 
 #define LOAD_float(p, i) (p)[i]
 #define LOAD_half(p, i) vload_half(i, p)
@@ -44,6 +46,8 @@ typedef uchar boolean;
 #define LOAD_QUAD_half(p, i) vload_half4(i, p)
 #define LOAD_FOUR_float(p) vload4(0, p)
 #define LOAD_FOUR_half(p) vload_half4(0, p)
+#define STORE_FOUR_float(p, values) vstore4(values, 0, p)
+#define STORE_FOUR_half(p, values) vstore_half4(values, 0, p)
 
 #ifdef floatv
 #define LOAD_MANY(type, p) OF_TYPE(LOAD_MANY_, type)(p)

@@ -9,3 +9,15 @@
 #define AMAX(a, b) ((((a) > (b)) | ((a) != (a))) ? (a) : (b))
 #define AMIN(a, b) ((((a) < (b)) | ((a) != (a))) ? (a) : (b))
 #define REPLACE(a, b) (b)
+
+// SOURCE is the type in memory of the elements that are scattered. The host defines it if it is a type of halves. Their
+// values are floats, like T.
+#ifdef SOURCE
+#include "common/element.h"
+#define SOURCE_AT(p, i) LOAD(SOURCE, p, i)
+#define SOURCE_VECTOR(p) LOAD_MANY(SOURCE, p)
+#else
+#define SOURCE T
+#define SOURCE_AT(p, i) (p)[i]
+#define SOURCE_VECTOR(p) vloadv(0, p)
+#endif

@@ -5,8 +5,8 @@
 //   scatter_elements  y[o, index[o, j, c], c] = COMBINE(y[o, index[o, j, c], c], src[o, j, c])
 //   scatter_rows      y[o, index[j], c] = COMBINE(y[o, index[j], c], src[o, j, c])
 //
-// y is (outer, size, inner) and src is (outer, picked, inner), both of type T. An index outside [0, size) changes
-// nothing and is noted. The index `skipped` changes nothing.
+// y is (outer, size, inner) and src is (outer, picked, inner), of type T and of SOURCE. An index outside [0, size)
+// changes nothing and is noted. The index `skipped` changes nothing.
 //
 // `across` units of work share the inner columns of one o, so a unit owns some of these columns. In its columns it owns
 // the destinations that are equal to its `part` modulo `parts` (a power of two). A unit walks through the positions
@@ -21,7 +21,7 @@
 
 #define SCATTER_PARAMETERS                                                                                    \
   __global T *restrict y, const ulong y_offset, __global const INDEX *restrict index, const ulong index_offset, \
-      __global const T *restrict src, const ulong src_offset, const long units, const long size,              \
+      __global const SOURCE *restrict src, const ulong src_offset, const long units, const long size,         \
       const long picked, const long inner, const long across, const long parts, const long skipped,           \
       const long first, const long end, FAULT_PARAMETERS
 
@@ -49,7 +49,7 @@ __kernel void scatter_elements(SCATTER_PARAMETERS) {
       for (long j = first; j < end; ++j) {
         const long to = index[o * picked + j];
         if (OWNS(to))
-          y[o * size + to] = COMBINE(y[o * size + to], src[o * picked + j]);
+          y[o * size + to] = COMBINE(y[o * size + to], SOURCE_AT(src, o * picked + j));
         else if (!IS_INDEX(to, size))
           NOTE_WRONG(to, size);
       }
@@ -61,7 +61,7 @@ __kernel void scatter_elements(SCATTER_PARAMETERS) {
         const long to = index[at + c];
         const long place = (o * size + to) * inner + c;
         if (OWNS(to))
-          y[place] = COMBINE(y[place], src[at + c]);
+          y[place] = COMBINE(y[place], SOURCE_AT(src, at + c));
         else if (!IS_INDEX(to, size))
           NOTE_WRONG(to, size);
       }
@@ -77,15 +77,15 @@ __kernel void scatter_rows(SCATTER_PARAMETERS) {
       if (!IS_INDEX(to, size)) NOTE_WRONG(to, size);
       if (!OWNS(to)) continue;
       __global T* row = y + (o * size + to) * inner;
-      __global const T* more = src + (o * picked + j) * inner;
+      __global const SOURCE* more = src + (o * picked + j) * inner;
       long c = left;
 #ifdef VECTORS
       for (; c + VW <= right; c += VW) {
-        const JOIN(T, VW) old = vloadv(0, row + c), next = vloadv(0, more + c);
+        const JOIN(T, VW) old = vloadv(0, row + c), next = SOURCE_VECTOR(more + c);
         vstorev(COMBINE(old, next), 0, row + c);
       }
 #endif
-      for (; c < right; ++c) row[c] = COMBINE(row[c], more[c]);
+      for (; c < right; ++c) row[c] = COMBINE(row[c], SOURCE_AT(more, c));
     }
   }
 }

@@ -2,7 +2,7 @@
 // and many positions. There a work-item that looked at every position would take too long.
 //
 // An entry of the list is destination * 2^32 + position. The list is sorted, so the positions of a destination follow
-// each other in their order. y is (outer, size, inner) and src is (outer, positions, inner), both of type T.
+// each other in their order. y is (outer, size, inner) of type T, and src is (outer, positions, inner) of SOURCE.
 //
 //   y[o, d, c] = COMBINE(y[o, d, c], sum), where sum combines src[o, p, c] over the entries (d, p)
 //
@@ -38,7 +38,7 @@ __kernel void list_destinations(__global const INDEX* restrict index, const ulon
 }
 
 #define SUM_PARAMETERS                                                                                        \
-  __global const ulong *restrict list, const ulong list_offset, __global const T *restrict src,               \
+  __global const ulong *restrict list, const ulong list_offset, __global const SOURCE *restrict src,          \
       const ulong src_offset, __global T *restrict y, const ulong y_offset, __global T *restrict partial,     \
       const ulong partial_offset, const long outer, const long count, const long size, const long inner,      \
       const long positions
@@ -64,9 +64,9 @@ __kernel void sum_chunks(SUM_PARAMETERS) {
   while (i < end) {
     const long destination = DESTINATION(list[i]);
     if (destination >= size) return;  // From here on, entries change nothing.
-    T sum = src[(long)(uint)list[i] * inner];
+    T sum = SOURCE_AT(src, (long)(uint)list[i] * inner);
     for (++i; i < end && DESTINATION(list[i]) == destination; ++i) {
-      const T next = src[(long)(uint)list[i] * inner];
+      const T next = SOURCE_AT(src, (long)(uint)list[i] * inner);
       sum = COMBINE(sum, next);
     }
     const int goes_on = i == end && end < count && DESTINATION(list[i]) == destination;

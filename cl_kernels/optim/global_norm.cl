@@ -4,8 +4,8 @@
 //   norm = sqrt(sum of all partials)
 //   x[i] *= c with c = max_norm / (norm + 1e-6), or 1 where c is above 1; if the norm is NaN, every x becomes NaN
 //
-// GROUP is the number of work-items of a group, 1 on CPUs. VW is the number of elements of a vector. Neighbouring items
-// read neighbouring vectors.
+// x is of STORED, and the norm is f32. GROUP is the number of work-items of a group, 1 on CPUs. VW is the number of
+// elements of a vector. Neighbouring items read neighbouring vectors.
 #ifndef GROUP
 #define GROUP 64
 #endif
@@ -19,8 +19,8 @@
 OVER_LANES(sum_of_lanes, PLUS, floatv)
 
 // The squares of the elements of vector v. The vectors from `end` on count as zeros.
-static inline floatv square_at(__global const float* x, long v, long end, long count) {
-  const floatv value = v < end ? load_lanes(x + v * VW, (int)min((long)VW, count - v * VW)) : (floatv)(0.0f);
+static inline floatv square_at(__global const STORED* x, long v, long end, long count) {
+  const floatv value = v < end ? load_elements(x + v * VW, (int)min((long)VW, count - v * VW)) : (floatv)(0.0f);
   return value * value;
 }
 
@@ -31,7 +31,7 @@ GROUP_TREE(sum_of_group, PLUS)
 #endif
 
 GROUP_KERNEL(GROUP, 1) void norm_partials(
-    __global const float* restrict x, const ulong x_offset, __global float* restrict partials,
+    __global const STORED* restrict x, const ulong x_offset, __global float* restrict partials,
     const ulong partials_offset, const long first_partial, const long count) {
   __local float sums[GROUP];
   x += x_offset;
@@ -71,7 +71,7 @@ GROUP_KERNEL(GROUP, 1) void norm_of_partials(
 }
 
 GROUP_KERNEL(GROUP, 1) void scale_to_norm(
-    __global float* restrict x, const ulong x_offset, __global const float* restrict norm, const ulong norm_offset,
+    __global STORED* restrict x, const ulong x_offset, __global const float* restrict norm, const ulong norm_offset,
     const long count, const float max_norm) {
   x += x_offset;
   const float wanted = max_norm / (norm[norm_offset] + 1e-6f);
@@ -81,6 +81,6 @@ GROUP_KERNEL(GROUP, 1) void scale_to_norm(
   const long vectors = (count + VW - 1) / VW;
   for (long v = vectors * group / groups + get_local_id(0); v < vectors * (group + 1) / groups; v += GROUP) {
     const int n = (int)min((long)VW, count - v * VW);
-    store_lanes(factor * load_lanes(x + v * VW, n), n, x + v * VW);
+    store_elements(factor * load_elements(x + v * VW, n), n, x + v * VW);
   }
 }

@@ -4,13 +4,14 @@
 //
 // MAXIMUM: y is the largest product weight · element of all samples instead of the mean (ONNX's rule).
 //
-// x is (images, channels, height, width), boxes (count, 4) as (left, top, right, bottom), image (count). A bin has
-// p.ratio samples along each axis. With ratio 0 it has one sample for each element that it covers. Samples more than
-// one element outside the image count as zeros.
+// x, y and dy are of STORED, boxes and dx are floats. x is (images, channels, height, width), boxes (count, 4) as (left,
+// top, right, bottom), image (count). A bin has p.ratio samples along each axis. With ratio 0 it has one sample for
+// each element that it covers. Samples more than one element outside the image count as zeros.
 //
 //   roi_align_forward   a work-item makes the elements first … first + chunk - 1 of y
 //   roi_align_backward  a work-item owns the rows first … of a plane of dx, `rows` of them, and adds the boxes from
 //                       `begin` to `end` in their order; others may follow in another launch
+#include "common/element.h"
 #include "vision/parameters.h"
 
 #ifndef MAXIMUM
@@ -74,8 +75,8 @@ static inline int best_corner(const float* value, const float* weight, float* be
 
 // The largest product of a bin. *place becomes the index of the product's element in the plane, or -1. *share becomes
 // its weight.
-static inline float maximum_of(__global const float* plane, int height, int width, const Line* down, const Line* across,
-                               long* place, float* share) {
+static inline float maximum_of(__global const STORED* plane, int height, int width, const Line* down,
+                               const Line* across, long* place, float* share) {
   // Samples that are left out count as zeros.
   const bool has_zeros = down->first > 0 || across->first > 0 || down->end < down->count || across->end < across->count;
   float result = has_zeros || down->end <= down->first || across->end <= across->first ? 0.0f : -INFINITY;
@@ -88,7 +89,8 @@ static inline float maximum_of(__global const float* plane, int height, int widt
       const long at[4] = {(long)y.low * width + x.low, (long)y.low * width + x.high, (long)y.high * width + x.low,
                           (long)y.high * width + x.high};
       const float weight[4] = {y.below * x.below, y.below * x.above, y.above * x.below, y.above * x.above};
-      const float value[4] = {plane[at[0]], plane[at[1]], plane[at[2]], plane[at[3]]};
+      const float value[4] = {LOAD(STORED, plane, at[0]), LOAD(STORED, plane, at[1]), LOAD(STORED, plane, at[2]),
+                              LOAD(STORED, plane, at[3])};
       float best;
       const int corner = best_corner(value, weight, &best);
       if (!(best > result)) continue;
@@ -100,10 +102,10 @@ static inline float maximum_of(__global const float* plane, int height, int widt
   return result;
 }
 
-__kernel void roi_align_forward(__global const float* restrict x, const ulong x_offset,
+__kernel void roi_align_forward(__global const STORED* restrict x, const ulong x_offset,
                                 __global const float* restrict boxes, const ulong boxes_offset,
                                 __global const long* restrict image, const ulong image_offset,
-                                __global float* restrict y, const ulong y_offset, const long elements,
+                                __global STORED* restrict y, const ulong y_offset, const long elements,
                                 const RoiParameters p, const float scale, const long chunk) {
   const long first = get_global_id(0) * chunk;
   const float shift = p.aligned ? 0.5f : 0.0f;
@@ -112,7 +114,7 @@ __kernel void roi_align_forward(__global const float* restrict x, const ulong x_
     const int c = (int)(i / (p.out_h * p.out_w) % p.channels);
     const long n = image[image_offset + k];
     if (n < 0 || n >= p.images) {
-      y[y_offset + i] = NAN;
+      STORE(STORED, y, y_offset + i, NAN);
       continue;
     }
     __global const float* box = boxes + boxes_offset + 4 * k;
@@ -120,30 +122,30 @@ __kernel void roi_align_forward(__global const float* restrict x, const ulong x_
                                 p.width, p.aligned);
     const Line down = line_of(box[1] * scale - shift, box[3] * scale - shift, (int)(i / p.out_w % p.out_h), p.out_h,
                               p.ratio, p.height, p.aligned);
-    __global const float* plane = x + x_offset + (n * p.channels + c) * p.height * p.width;
+    __global const STORED* plane = x + x_offset + (n * p.channels + c) * p.height * p.width;
 #if MAXIMUM
     long place;
     float share;
-    y[y_offset + i] = maximum_of(plane, p.height, p.width, &down, &across, &place, &share);
+    STORE(STORED, y, y_offset + i, maximum_of(plane, p.height, p.width, &down, &across, &place, &share));
 #else
     float sum = 0.0f;
     for (int r = down.first; r < down.end; ++r) {
       const Neighbours a = neighbours_at(&down, r, p.height);
       for (int s = across.first; s < across.end; ++s) {
         const Neighbours b = neighbours_at(&across, s, p.width);
-        __global const float* low = plane + (long)a.low * p.width;
-        __global const float* high = plane + (long)a.high * p.width;
-        sum += a.below * (b.below * low[b.low] + b.above * low[b.high]) +
-               a.above * (b.below * high[b.low] + b.above * high[b.high]);
+        __global const STORED* low = plane + (long)a.low * p.width;
+        __global const STORED* high = plane + (long)a.high * p.width;
+        sum += a.below * (b.below * LOAD(STORED, low, b.low) + b.above * LOAD(STORED, low, b.high)) +
+               a.above * (b.below * LOAD(STORED, high, b.low) + b.above * LOAD(STORED, high, b.high));
       }
     }
-    y[y_offset + i] = sum / max(down.count * across.count, 1.0f);
+    STORE(STORED, y, y_offset + i, sum / max(down.count * across.count, 1.0f));
 #endif
   }
 }
 
-__kernel void roi_align_backward(__global const float* restrict dy, const ulong dy_offset,
-                                 __global const float* restrict x, const ulong x_offset,
+__kernel void roi_align_backward(__global const STORED* restrict dy, const ulong dy_offset,
+                                 __global const STORED* restrict x, const ulong x_offset,
                                  __global const float* restrict boxes, const ulong boxes_offset,
                                  __global const long* restrict image, const ulong image_offset,
                                  __global float* restrict dx, const ulong dx_offset, const long planes,
@@ -159,7 +161,7 @@ __kernel void roi_align_backward(__global const float* restrict dy, const ulong 
   for (long k = begin; k < end; ++k) {
     if (image[image_offset + k] != plane / p.channels) continue;
     __global const float* box = boxes + boxes_offset + 4 * k;
-    __global const float* d = dy + dy_offset + (k * p.channels + plane % p.channels) * p.out_h * p.out_w;
+    __global const STORED* d = dy + dy_offset + (k * p.channels + plane % p.channels) * p.out_h * p.out_w;
     for (int i = 0; i < p.out_h; ++i) {
       const Line down =
           line_of(box[1] * scale - shift, box[3] * scale - shift, i, p.out_h, p.ratio, p.height, p.aligned);
@@ -170,9 +172,10 @@ __kernel void roi_align_backward(__global const float* restrict dy, const ulong 
         long place;
         float share;
         maximum_of(x + x_offset + plane * p.height * p.width, p.height, p.width, &down, &across, &place, &share);
-        if (place >= (long)top * p.width && place < (long)bottom * p.width) to[place] += share * d[i * p.out_w + j];
+        if (place >= (long)top * p.width && place < (long)bottom * p.width)
+          to[place] += share * LOAD(STORED, d, i * p.out_w + j);
 #else
-        const float part = d[i * p.out_w + j] / max(down.count * across.count, 1.0f);
+        const float part = LOAD(STORED, d, i * p.out_w + j) / max(down.count * across.count, 1.0f);
         for (int r = down.first; r < down.end; ++r) {
           const Neighbours a = neighbours_at(&down, r, p.height);
           if (a.high < top || a.low >= bottom) continue;

@@ -1,5 +1,6 @@
-// Differentiable normalisations, with gradients for x, weight and bias. Tensors are f32. Errors (invalid_argument):
-// shapes, dtypes or devices that do not fit, and options outside their range.
+// Differentiable normalisations, with gradients for x, weight and bias. x is f32 or f16. All other tensors
+// are f32, or all have x's type. Errors (invalid_argument): shapes, dtypes or devices that do not fit, and options
+// outside their range.
 #pragma once
 
 #include "crisol/fuse.h"

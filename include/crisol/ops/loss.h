@@ -18,8 +18,8 @@ struct CrossEntropyResult {
   Tensor scale;    ///< f32 (): `loss` is this factor times the sum of the rows' losses.
 };
 
-/// PyTorch's cross entropy of logits f32 (N, C), C >= 1, and labels i64, i32 or u8 (N). For a row x with label t and
-/// label smoothing e it is
+/// PyTorch's cross entropy of logits (N, C), f32 or f16, C >= 1, and labels i64, i32 or u8 (N). For a row x with label
+/// t and label smoothing e it is
 ///
 ///     loss = (1 - e) (log sum exp x - x_t) + e / C sum_c (log sum exp x - x_c)
 ///
@@ -44,15 +44,16 @@ struct NllResult {
   Tensor scale;  ///< As in CrossEntropyResult.
 };
 
-/// The loss of a row x of log-probabilities f32 (N, C) with label t is -x_t. Reduction, ignore_index and wrong labels
-/// work as in cross_entropy.
+/// The loss of a row x of log-probabilities (N, C), f32 or f16, with label t is -x_t. Reduction, ignore_index and wrong
+/// labels work as in cross_entropy.
 CRISOL_API NllResult nll_loss(const Tensor& x, const Tensor& labels, Reduction reduction = Reduction::mean,
                               std::int64_t ignore_index = -100);
 /// The gradient of x. Its shape is (N, classes).
 CRISOL_API Tensor nll_loss_backward(const Tensor& dy, const Tensor& labels, const Tensor& scale, std::int64_t classes,
                                     Reduction reduction = Reduction::mean, std::int64_t ignore_index = -100);
 
-/// (x - target)^2 of f32 tensors of one shape, or its mean or sum. The mean of no elements is NaN.
+/// (x - target)^2 of tensors of one shape, f32 or f16, or its mean or sum. The loss is f32. The mean of no elements is
+/// NaN.
 CRISOL_API Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::mean);
 CRISOL_API void mse_loss_into(const Tensor& out, const Tensor& x, const Tensor& target,
                               Reduction reduction = Reduction::mean);

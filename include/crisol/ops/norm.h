@@ -14,16 +14,17 @@ struct BatchNormResult {
   Tensor invstd;  ///< 1 / sqrt(variance + epsilon).
 };
 
-/// y = (x - mean) / sqrt(variance + epsilon) * weight + bias for each channel of x, f32 (N, C) or (N, C, …), as in
-/// PyTorch.
+/// y = (x - mean) / sqrt(variance + epsilon) * weight + bias for each channel of x, (N, C) or (N, C, …), f32 or f16,
+/// as in PyTorch.
 ///
 /// In training, mean and (biased) variance are computed from the batch, in two passes. running_mean and
 /// running_var, if defined, then become (1 - momentum) old + momentum new, with the unbiased variance. Outside
 /// training, the running statistics are the mean and the variance, and do not change.
 ///
 /// weight and bias may be undefined, which means 1 and 0. The running statistics may be undefined in training only, and
-/// then both. All are f32 (C), and the running statistics are contiguous. Refuses one value per channel in training. An
-/// empty batch gives an empty y. In training it gives mean and invstd 0, and leaves the running statistics unchanged.
+/// then both. All are (C) and f32, or of x's type, and the running statistics are contiguous. Refuses one value per
+/// channel in training. An empty batch gives an empty y. In training it gives mean and invstd 0, and leaves the running
+/// statistics unchanged.
 CRISOL_API BatchNormResult batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias,
                                         const Tensor& running_mean, const Tensor& running_var,
                                         const BatchNormOptions& options = {});
@@ -54,9 +55,9 @@ struct LayerNormResult {
   Tensor rstd;  ///< 1 / sqrt(variance + epsilon).
 };
 
-/// y = (x - mean) / sqrt(variance + epsilon) * weight + bias over the last axes of x (f32). normalized_shape has rank 1
-/// or more and must be the sizes of these axes. The variance is biased, and computed in two passes. weight and bias are
-/// f32 of normalized_shape, or undefined, which means 1 and 0. Refuses epsilon < 0.
+/// y = (x - mean) / sqrt(variance + epsilon) * weight + bias over the last axes of x (f32 or f16). normalized_shape
+/// has rank 1 or more and must be the sizes of these axes. The variance is biased, and computed in two passes. weight
+/// and bias are f32 or of x's type, of normalized_shape, or undefined, which means 1 and 0. Refuses epsilon < 0.
 CRISOL_API LayerNormResult layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
                                       const Tensor& bias, double epsilon = 1e-5);
 CRISOL_API void layer_norm_into(const Tensor& y, const Tensor& mean, const Tensor& rstd, const Tensor& x,

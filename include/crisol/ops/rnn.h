@@ -10,7 +10,7 @@
 
 namespace crisol::ops {
 
-/// Results of rnn_forward that rnn_backward needs. Programs should only pass them on: their layout may change.
+/// Results of rnn_forward that rnn_backward needs, all f32. Programs should only pass them on: their layout may change.
 struct RnnSaved {
   Tensor gates;      ///< (T, B, S H): the activated gates. Undefined for tanh and relu.
   Tensor states;     ///< (T + 1, B, R): h0 and the state after each step. With `reverse`, h0 comes last.

@@ -1,7 +1,7 @@
 // Raw ops on images, not recorded by autograd. The differentiable functions are in crisol/functions/vision.h.
 //
-// Tensors are f32 with any strides, unless a comment says otherwise. Results are contiguous. Errors (invalid_argument),
-// with all tensors unchanged: an undefined tensor, ranks, sizes, dtypes or devices that do not fit.
+// Tensors are f32 or f16 with any strides, unless a comment says otherwise. Results are contiguous. Errors
+// (invalid_argument), with all tensors unchanged: an undefined tensor, ranks, sizes, dtypes or devices that do not fit.
 #pragma once
 
 #include "crisol/options/vision.h"

@@ -16,6 +16,8 @@
 //   gru    u = W_ih x + b_ih,  v = W_hh h + b_hh
 //          r = s(u[r] + v[r]),  z = s(u[z] + v[z]),  n = tanh(u[n] + r * v[n])
 //          h' = (1 - z) * n + z * h
+//
+// All tensors but the lengths have one type, f32 or f16. Steps compute and keep their states in f32.
 #pragma once
 
 #include <cstdint>

@@ -99,18 +99,25 @@ Tensor probabilities(const Attention& a) {
   return where(sees_none, 0, softmax(scores + where(sees_none, 0, bias), -1));
 }
 
-Tensor composed(const Attention& a, double dropout_p) {
+Attention in_f32(const Attention& a) {
+  return {a.q.to(DType::f32), a.k.to(DType::f32), a.v.to(DType::f32), a.bias, a.causal, a.scale};
+}
+
+Tensor composed(const Attention& given, double dropout_p) {
+  const Attention a = in_f32(given);
   const Tensor weights = probabilities(a);
-  return matmul(dropout_p > 0 ? dropout(weights, dropout_p) : weights, a.v);
+  return matmul(dropout_p > 0 ? dropout(weights, dropout_p) : weights, a.v).to(given.q.dtype());
 }
 
 /// The probabilities are computed again, because the kernel does not store them.
 auto attention_backward(const Attention& a, const Tensor& result) {
   return [q = Saved(a.q), k = Saved(a.k), v = Saved(a.v), bias = Saved(a.bias), y = SavedResult(result),
-          causal = a.causal, scale = a.scale](const Tensor& dy, Needs needs) {
-    const Attention again{q.get(), k.get(), v.get(), bias.get(), causal, scale};
-    const Tensor weights = probabilities(again);
-    const auto like = [](const Tensor& x, const Saved& input) { return autograd::sum_to(x, input.get().shape()); };
+          causal = a.causal, scale = a.scale](const Tensor& of_result, Needs needs) {
+    const Attention again = in_f32({q.get(), k.get(), v.get(), bias.get(), causal, scale});
+    const Tensor weights = probabilities(again), dy = of_result.to(DType::f32);
+    const auto like = [](const Tensor& x, const Saved& input) {
+      return autograd::sum_to(x, input.get().shape()).to(input.get().dtype());
+    };
     Gradients gradients(4);
     if (needs[2]) gradients[2] = like(matmul(weights.transpose(-2, -1), dy), v);
     if (!needs[0] && !needs[1] && !needs[3]) return gradients;
@@ -138,8 +145,7 @@ Tensor attention(const Tensor& query, const Tensor& key, const Tensor& value, co
   check_operands(query, key, value);
   require(options.dropout_p >= 0 && options.dropout_p <= 1, op, "dropout_p is ", options.dropout_p,
           ", it must be in [0, 1]");
-  Attention a{query.to(DType::f32), key.to(DType::f32),      value.to(DType::f32), Tensor(),
-              options.is_causal,    scale_of(query, options)};
+  Attention a{query, key, value, Tensor(), options.is_causal, scale_of(query, options)};
   const std::int64_t group = options.enable_gqa ? group_of(query, key, value) : 1;
   Shape heads = ops::leading_axes(query.shape());
   for (const Tensor& x : {key, value}) {

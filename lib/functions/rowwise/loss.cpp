@@ -6,7 +6,7 @@
 #include "crisol/functions/softmax.h"
 #include "crisol/ops/loss.h"
 #include "functions/gradients.h"
-#include "ops/check.h"
+#include "ops/storage.h"
 
 namespace crisol {
 
@@ -19,13 +19,15 @@ using autograd::unnoted;
 
 namespace {
 
-/// cross_entropy, made of differentiable functions, for gradients of gradients.
+// Kernels add up losses in f32. The functions round the sum to the type of the input.
+
+/// cross_entropy in f32, made of differentiable functions, for gradients of gradients.
 Tensor composed_cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& o) {
-  const Tensor rows = log_softmax(logits, 1);
+  const Tensor rows = log_softmax(logits.to(DType::f32), 1);
   const Tensor of_label = nll_loss(rows, labels, o.reduction, o.ignore_index);
   if (o.label_smoothing == 0) return of_label;
   // The mean over the classes, for the rows that are not ignored.
-  const Tensor counts = ne(labels, o.ignore_index).to(logits.dtype());
+  const Tensor counts = ne(labels, o.ignore_index).to(DType::f32);
   Tensor smooth = neg(mean(rows, {1})) * counts;
   if (o.reduction != Reduction::none) smooth = sum(smooth);
   if (o.reduction == Reduction::mean) smooth = smooth / sum(counts);
@@ -38,7 +40,7 @@ Tensor nll_gradient(const Tensor& dy, const Tensor& labels, const Tensor& scale,
   return call("nll_loss_backward", {dy}, ops::nll_loss_backward(dy, labels, scale, classes, reduction, ignore_index),
               unnoted, [&] {
                 return [labels = Saved(labels), reduction, ignore_index](const Tensor& ddx) {
-                  return nll_loss(ddx, labels.get(), reduction, ignore_index);
+                  return nll_loss(ddx, labels.get(), reduction, ignore_index).to(DType::f32);
                 };
               });
 }
@@ -46,9 +48,9 @@ Tensor nll_gradient(const Tensor& dy, const Tensor& labels, const Tensor& scale,
 }  // namespace
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options) {
-  ops::require_dtype("cross_entropy", "the input", logits, DType::f32);
+  ops::require_storage("cross_entropy", "the input", logits);
   const ops::CrossEntropyResult result = ops::cross_entropy(logits, labels, options);
-  return call("cross_entropy", {logits}, result.loss, unnoted, [&] {
+  const Tensor loss = call("cross_entropy", {logits}, result.loss, unnoted, [&] {
     // Keeps only the parts of the result that backward reads. Keeping the loss too would make a reference cycle.
     const ops::CrossEntropyResult kept{Tensor(), result.moments, result.scale};
     return [logits = Saved(logits), labels = Saved(labels), kept, options](const Tensor& dy, Needs needs) {
@@ -63,17 +65,19 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntr
           });
     };
   });
+  return loss.to(logits.dtype());
 }
 
 Tensor nll_loss(const Tensor& x, const Tensor& labels, Reduction reduction, std::int64_t ignore_index) {
-  ops::require_dtype("nll_loss", "the input", x, DType::f32);
+  ops::require_storage("nll_loss", "the input", x);
   const ops::NllResult result = ops::nll_loss(x, labels, reduction, ignore_index);
-  return call("nll_loss", {x}, result.loss, unnoted, [&] {
-    return [labels = Saved(labels), scale = Saved(result.scale), classes = x.size(1), reduction,
+  const Tensor loss = call("nll_loss", {x}, result.loss, unnoted, [&] {
+    return [labels = Saved(labels), scale = Saved(result.scale), classes = x.size(1), type = x.dtype(), reduction,
             ignore_index](const Tensor& dy) {
-      return nll_gradient(dy, labels.get(), scale.get(), classes, reduction, ignore_index);
+      return nll_gradient(dy, labels.get(), scale.get(), classes, reduction, ignore_index).to(type);
     };
   });
+  return loss.to(x.dtype());
 }
 
 namespace {
@@ -84,15 +88,15 @@ Tensor mse_loss_backward(const Tensor& dy, const Tensor& x, const Tensor& target
       {dy, x, target}, [&] { return ops::mse_loss_backward(dy, x, target, reduction); },
       [&] {
         const double scale = reduction == Reduction::mean ? 2.0 / static_cast<double>(x.numel()) : 2.0;
-        return (x - target) * (dy * scale);
+        return ((x - target) * (dy * scale)).to(x.dtype());
       });
 }
 
 }  // namespace
 
 Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
-  ops::require_dtype("mse_loss", "the input", x, DType::f32);
-  return call("mse_loss", {x, target}, ops::mse_loss(x, target, reduction), unnoted, [&] {
+  ops::require_storage("mse_loss", "the input", x);
+  const Tensor loss = call("mse_loss", {x, target}, ops::mse_loss(x, target, reduction), unnoted, [&] {
     return [x = Saved(x), target = Saved(target), reduction](const Tensor& dy, Needs needs) {
       Gradients gradients(2);
       const Tensor dx = mse_loss_backward(dy, x.get(), target.get(), reduction);
@@ -101,6 +105,7 @@ Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
       return gradients;
     };
   });
+  return loss.to(x.dtype());
 }
 
 }  // namespace crisol

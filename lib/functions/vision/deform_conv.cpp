@@ -3,8 +3,8 @@
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/matmul.h"
 #include "crisol/functions/vision.h"
-#include "ops/check.h"
 #include "ops/conv/conv2d_problem.h"
+#include "ops/storage.h"
 
 namespace crisol {
 
@@ -28,21 +28,22 @@ Tensor window_places(std::int64_t taps, std::int64_t count, int stride, int padd
 Tensor deform_conv2d(const Tensor& x, const Tensor& offset, const Tensor& weight, const Tensor& bias,
                      const Tensor& mask, const Conv2dOptions& options) {
   require(x.defined() && offset.defined() && weight.defined(), op, "a tensor is undefined");
-  ops::require_dtype(op, "the input", x, DType::f32);
-  ops::require_dtype(op, "the weight", weight, DType::f32);
+  ops::require_storage(op, "the input", x);
+  ops::require_dtype(op, "the weight", weight, x.dtype());
   ops::require_device(op, "the input", x, "the weight", weight);
   const ops::Conv2dSizes s = ops::conv2d_sizes(op, x.shape(), weight.shape(), options);
   const std::int64_t taps = s.taps(), pixels = s.pixels();
   require(offset.dim() == 4 && offset.size(1) > 0 && offset.size(1) % (2 * taps) == 0, op, "the offset has shape ",
           offset.shape(), ", it must have two channels for each of the ", taps, " elements of the kernel");
   const std::int64_t parts = offset.size(1) / (2 * taps);
-  ops::require_operand(op, "the input", x, "the offset", offset, {s.images, 2 * parts * taps, s.out_h, s.out_w});
+  ops::require_operand(op, "the input", x, "the offset", offset, {s.images, 2 * parts * taps, s.out_h, s.out_w},
+                       x.dtype());
   require(s.channels % parts == 0, op, s.channels, " channels cannot be divided into ", parts, " groups of offsets");
   if (mask.defined())
-    ops::require_operand(op, "the input", x, "the mask", mask, {s.images, parts * taps, s.out_h, s.out_w});
-  if (bias.defined()) ops::require_operand(op, "the input", x, "the bias", bias, {s.outputs});
+    ops::require_operand(op, "the input", x, "the mask", mask, {s.images, parts * taps, s.out_h, s.out_w}, x.dtype());
+  if (bias.defined()) ops::require_operand(op, "the input", x, "the bias", bias, {s.outputs}, x.dtype());
 
-  const Tensor moves = offset.reshape({s.images * parts, taps, 2, s.out_h, s.out_w});
+  const Tensor moves = offset.to(DType::f32).reshape({s.images * parts, taps, 2, s.out_h, s.out_w});
   const Tensor rows = window_places(
       taps, s.out_h, options.stride.h, options.padding.h, options.dilation.h,
       [&](std::int64_t k) { return k / s.kernel_w; }, {1, taps, s.out_h, 1}, x.device());

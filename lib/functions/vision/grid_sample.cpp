@@ -4,7 +4,7 @@
 #include "crisol/functions/vision.h"
 #include "crisol/ops/vision.h"
 #include "functions/traced/traced.h"
-#include "ops/check.h"
+#include "ops/storage.h"
 
 namespace crisol {
 
@@ -14,7 +14,10 @@ using autograd::Needs;
 using autograd::Saved;
 
 Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options) {
-  if (x.defined()) ops::require_dtype("grid_sample", "the input", x, DType::f32);
+  if (x.defined()) ops::require_storage("grid_sample", "the input", x);
+  // Kernels read places of f32 alone, because the elements of halves are too far apart.
+  if (grid.defined() && is_floating(grid.dtype()) && grid.dtype() != DType::f32)
+    return grid_sample(x, grid.to(DType::f32), options);
   return call(
       "grid_sample", {x, grid}, ops::grid_sample(x, grid, options),
       [&](Recorder& r, const Tensor& y) { traced::grid_sample(r, x, grid, options, y); },
@@ -47,7 +50,7 @@ std::vector<double> coordinates(std::int64_t size, bool align_corners) {
 Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners) {
   constexpr const char* op = "affine_grid";
   require(theta.defined(), op, "theta is undefined");
-  require(theta.dtype() == DType::f32, op, "theta must be f32, it is ", theta.dtype());
+  ops::require_storage(op, "theta", theta);
   require(size.rank() == 4 || size.rank() == 5, op, "the size must be (N, C, H, W) or (N, C, D, H, W), it is ", size);
   const int axes = size.rank() - 2;
   const Shape expected{size[0], axes, axes + 1};
@@ -58,7 +61,7 @@ Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners) {
   Shape of_place = Shape::filled(axes + 2, 1);
   of_place[0] = size[0];
   of_place[axes + 1] = axes;
-  const auto column = [&](int i) { return theta.select(2, i).reshape(of_place); };
+  const auto column = [&, wide = theta.to(DType::f32)](int i) { return wide.select(2, i).reshape(of_place); };
   Tensor places = column(axes);
   for (int i = axes - 1; i >= 0; --i) {  // Coordinate i of a position belongs to axis -1 - i of the image.
     Shape along = Shape::filled(axes + 2, 1);
@@ -66,7 +69,7 @@ Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners) {
     const std::vector<double> at = coordinates(size[axes + 1 - i], align_corners);
     places = from_vector(at, along, DType::f32, theta.device()) * column(i) + places;
   }
-  return places;
+  return places.to(theta.dtype());
 }
 
 }  // namespace crisol

@@ -83,13 +83,16 @@ struct ScatterProblem {
   std::int64_t whole_slices;        ///< 1 for index_add and similar ops, 0 for scatter_add and similar ops.
   std::int64_t dtype, index_dtype;
   std::int64_t reduction;  ///< The ScatterReduction, or `replaces`.
+  std::int64_t source;     ///< The DType of the source, if kernels convert it to `dtype`, which is f32. Otherwise 0.
 
   static constexpr std::int64_t replaces = -1;
 
   ProblemKey key() const {
-    if (reduction <= 0) return key_of_indexed(*this);  // Ops that add and ops that replace have separate tables.
-    return {{"outer", outer},         {"size", size},   {"inner", inner},   {"picked", picked},
-            {"slices", whole_slices}, {"dtype", dtype}, {"kind", reduction}};
+    // Ops that add and ops that replace have separate tables.
+    if (reduction <= 0) return key_of_indexed(*this).with_types(source);
+    const ProblemKey key{{"outer", outer},         {"size", size},   {"inner", inner},   {"picked", picked},
+                         {"slices", whole_slices}, {"dtype", dtype}, {"kind", reduction}};
+    return key.with_types(source);
   }
 };
 

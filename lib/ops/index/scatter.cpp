@@ -13,6 +13,7 @@
 #include "ops/contiguous.h"
 #include "ops/index/indexing.h"
 #include "ops/sort/sort_rows.h"
+#include "ops/storage.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -74,6 +75,7 @@ PlanOr plan_any_owner(const ScatterProblem& p, const Target& target, std::size_t
                             {"COMBINE", combine_of(p)},
                             {"INDEX", number_type(static_cast<DType>(p.index_dtype))},
                             {"VW", target.cpu_vector_width()}}};
+  define_type(spec.defines, "SOURCE", p.source);
   if (cpu) spec.defines.add({"VECTORS", 1});
   // A launch uses at most half of the loop budget. The next launch continues the sums.
   const std::int64_t step = std::clamp<std::int64_t>(target.loop_budget / 2 / (width + 1), 1, p.picked);
@@ -104,12 +106,14 @@ PlanOr plan_sorted(const ScatterProblem& p, const Target& target, std::size_t) {
   if (size > longest_sorted_row || count > longest_sorted_row)
     return "destinations or positions have more than 32 bits";
   const auto spec_of = [&](const char* entry) {
-    return runtime::KernelSpec{"index/segment_sum.cl",
-                               entry,
-                               {{"T", type_of_result(p)},
-                                {"COMBINE", combine_of(p)},
-                                {"INDEX", number_type(static_cast<DType>(p.index_dtype))},
-                                {"CHUNK", chunk}}};
+    runtime::KernelSpec spec{"index/segment_sum.cl",
+                             entry,
+                             {{"T", type_of_result(p)},
+                              {"COMBINE", combine_of(p)},
+                              {"INDEX", number_type(static_cast<DType>(p.index_dtype))},
+                              {"CHUNK", chunk}}};
+    define_type(spec.defines, "SOURCE", p.source);
+    return spec;
   };
   const std::int64_t outer = slices ? p.outer : 1, inner = slices ? p.inner : 1;
   const std::int64_t chunks = ceil_div(count, chunk);
@@ -143,6 +147,7 @@ void run(const ScatterTable& table, const Tensor& y, const AxisSplit& split, con
          std::int64_t picked, bool whole_slices, std::int64_t reduction, std::int64_t skipped_destination) {
   if (index.numel() == 0 || split.outer * split.inner == 0 || split.size == 0) return;
   const bool moves = reduction == ScatterProblem::replaces;
+  const bool reads_halves = y.dtype() == DType::f32 && value_type(src.dtype()) == DType::f32;
   const ScatterProblem problem{split.outer,
                                split.size,
                                split.inner,
@@ -150,8 +155,9 @@ void run(const ScatterTable& table, const Tensor& y, const AxisSplit& split, con
                                whole_slices ? 1 : 0,
                                static_cast<std::int64_t>(moves ? moved_as(y.dtype()) : y.dtype()),
                                static_cast<std::int64_t>(index.dtype()),
-                               reduction};
-  const Contiguous positions(index), source(src, y.dtype());
+                               reduction,
+                               reads_halves ? storage_of(src) : 0};
+  const Contiguous positions(index), source(src, reads_halves ? src.dtype() : y.dtype());
   const PreparedPtr prepared = prepare(table, problem, state_of(y));
   runtime::FaultFlag& fault = fault_flag_of(state_of(y));
   launch(*prepared, {out(y), in(positions), in(source), fault.words()}, {skipped_destination, fault_number(table.op)});

@@ -4,6 +4,7 @@
 #include "dispatch/target.h"
 #include "ops/optim/optimizer_launch.h"
 #include "ops/probe/shuffle.h"
+#include "ops/storage.h"
 
 namespace crisol::ops {
 
@@ -27,8 +28,10 @@ NormGeometry geometry_of(const dispatch::Target& target) {
   return {4, 64, 1024};
 }
 
-runtime::KernelSpec kernel_of(const dispatch::Target& target, const NormGeometry& geometry, const char* entry) {
+runtime::KernelSpec kernel_of(const dispatch::Target& target, const NormGeometry& geometry, const char* entry,
+                              const Tensor& x) {
   runtime::KernelSpec spec{"optim/global_norm.cl", entry, {{"VW", geometry.width}, {"GROUP", geometry.group}}};
+  define_elements(spec.defines, storage_of(x));
   add_shuffle_define(spec.defines, target, geometry.group);
   return spec;
 }
@@ -47,20 +50,23 @@ Tensor global_norm(const std::vector<Tensor>& parts) {
   const NormGeometry geometry = geometry_of(target);
   std::int64_t partial_count = 0;
   for (const Tensor& part : parts) {
-    check_flat(op, {"the tensors", part}, {});
+    check_flat(op, {"the tensors", part, true}, {});
     require(part.device() == parts.front().device(), op, "the tensors are on ", parts.front().device(), " and on ",
             part.device());
     partial_count += geometry.groups(part.numel());
   }
-  runtime::BuiltKernel& sum_part = runtime::resolve(device, kernel_of(target, geometry, "norm_partials"));
-  runtime::BuiltKernel& sum_all = runtime::resolve(device, kernel_of(target, geometry, "norm_of_partials"));
+  std::vector<runtime::BuiltKernel*> sum_part;
+  for (const Tensor& part : parts)
+    sum_part.push_back(&runtime::resolve(device, kernel_of(target, geometry, "norm_partials", part)));
   const Tensor partials = empty({partial_count}, DType::f32, parts.front().device());
   const Tensor norm = empty({}, DType::f32, parts.front().device());
+  runtime::BuiltKernel& sum_all = runtime::resolve(device, kernel_of(target, geometry, "norm_of_partials", partials));
 
   std::int64_t first = 0;
-  for (const Tensor& part : parts) {
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Tensor& part = parts[i];
     const std::int64_t groups = geometry.groups(part.numel());
-    runtime::launch(device, sum_part, range_of(geometry, groups), in(part), out(partials), first, part.numel());
+    runtime::launch(device, *sum_part[i], range_of(geometry, groups), in(part), out(partials), first, part.numel());
     first += groups;
   }
   runtime::launch(device, sum_all, range_of(geometry, 1), in(partials), out(norm), partial_count);
@@ -69,7 +75,7 @@ Tensor global_norm(const std::vector<Tensor>& parts) {
 
 void scale_by_clip(const Tensor& x, const Tensor& norm, double max_norm) {
   constexpr const char* op = "scale_by_clip";
-  check_flat(op, {"the tensors", x}, {});
+  check_flat(op, {"the tensors", x, true}, {});
   require(norm.numel() == 1, op, "the norm has shape ", norm.shape(), ", it must be one element");
   check_flat(op, {"the norm", norm}, {});
   require(norm.device() == x.device(), op, "the norm is on ", norm.device(), ", the tensor on ", x.device());
@@ -77,8 +83,9 @@ void scale_by_clip(const Tensor& x, const Tensor& norm, double max_norm) {
   runtime::DeviceState& device = state_of(x);
   const dispatch::Target target = dispatch::target_of(device);
   const NormGeometry geometry = geometry_of(target);
-  runtime::launch(device, kernel_of(target, geometry, "scale_to_norm"), range_of(geometry, geometry.groups(x.numel())),
-                  out(x), in(norm), x.numel(), static_cast<float>(max_norm));
+  runtime::launch(device, kernel_of(target, geometry, "scale_to_norm", x),
+                  range_of(geometry, geometry.groups(x.numel())), out(x), in(norm), x.numel(),
+                  static_cast<float>(max_norm));
 }
 
 }  // namespace crisol::ops

@@ -5,6 +5,7 @@
 #include "ops/contiguous.h"
 #include "ops/random/draw.h"
 #include "ops/result.h"
+#include "ops/storage.h"
 
 namespace crisol::ops {
 
@@ -19,13 +20,14 @@ DropoutResult dropout(const Tensor& x, double p, const Generator& generator, con
                       const Tensor* mask_into) {
   constexpr const char* op = "dropout";
   const float scale = scale_of(op, p);
-  require_dtype(op, "the input", x, DType::f32);
+  require_storage(op, "the input", x);
   require(x.device() == generator.device(), op, "the input is on ", x.device(), ", the generator on ",
           generator.device());
-  runtime::BuiltKernel& kernel = runtime::resolve(state_of(x), {"random/dropout.cl", "dropout_forward"});
+  runtime::BuiltKernel& kernel =
+      runtime::resolve(state_of(x), {"random/dropout.cl", "dropout_forward", elements_of(storage_of(x))});
   const Contiguous input(x);
   require_apart(op, y_into, mask_into);
-  Result y(op, y_into, x.shape(), DType::f32, x.device(), {&x}),
+  Result y(op, y_into, x.shape(), x.dtype(), x.device(), {&x}),
       mask(op, mask_into, x.shape(), DType::u8, x.device(), {&x});
   draw(generator, kernel, x.numel(), in(input), out(y), out(mask), x.numel(), probability_bound(p), scale);
   return {y.done(), mask.done()};
@@ -35,9 +37,10 @@ Tensor dropout_backward(const Tensor& dy, const Tensor& mask, double p, const Te
   constexpr const char* op = "dropout_backward";
   const float scale = scale_of(op, p);
   require_dtype(op, "the mask", mask, DType::u8);
-  require_operand(op, "the mask", mask, "the result's gradient", dy, mask.shape());
-  Result dx(op, into, dy.shape(), DType::f32, dy.device(), {&dy, &mask});
-  runtime::launch(state_of(dy), {"random/dropout.cl", "dropout_backward"},
+  require_storage(op, "the result's gradient", dy);
+  require_operand(op, "the mask", mask, "the result's gradient", dy, mask.shape(), dy.dtype());
+  Result dx(op, into, dy.shape(), dy.dtype(), dy.device(), {&dy, &mask});
+  runtime::launch(state_of(dy), {"random/dropout.cl", "dropout_backward", elements_of(storage_of(dy))},
                   runtime::flat_range(state_of(dy), dy.numel()), in(Contiguous(dy)), in(Contiguous(mask)), out(dx),
                   dy.numel(), scale);
   return dx.done();

@@ -10,6 +10,7 @@
 #include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
+#include "ops/storage.h"
 #include "tensor/kernel_args.h"
 #include "vision/parameters.h"
 
@@ -18,8 +19,8 @@ namespace crisol::ops {
 Tensor non_max_suppression(const Tensor& boxes, const Tensor& scores, const NonMaxSuppressionOptions& options) {
   constexpr const char* op = "non_max_suppression";
   require(boxes.defined() && scores.defined(), op, "a tensor is undefined");
-  require_dtype(op, "the boxes", boxes, DType::f32);
-  require_dtype(op, "the scores", scores, DType::f32);
+  require_storage(op, "the boxes", boxes);
+  require_storage(op, "the scores", scores);
   require_device(op, "the boxes", boxes, "the scores", scores);
   require(boxes.dim() == 3 && boxes.size(2) == 4, op, "the boxes have shape ", boxes.shape(), ", it must be (N, K, 4)");
   require(scores.dim() == 3 && scores.size(0) == boxes.size(0) && scores.size(2) == boxes.size(1), op,
@@ -43,7 +44,7 @@ Tensor non_max_suppression(const Tensor& boxes, const Tensor& scores, const NonM
   const Tensor selected = empty({rows, most}, DType::i32, boxes.device());
   const Tensor taken = empty({rows}, DType::i32, boxes.device());
   const SortResult sorted = sort(scores, -1, true);
-  const Contiguous places(boxes), values(sorted.values), order(sorted.indices);
+  const Contiguous places(boxes, DType::f32), values(sorted.values, DType::f32), order(sorted.indices);
   in_launches(dispatch::target_of(device), count, most + 1, [&](std::int64_t begin, std::int64_t end) {
     runtime::launch(device, select, runtime::flat_range(device, rows), in(places), in(values), in(order), out(selected),
                     out(taken), runtime::KernelArg(&sizes, sizeof sizes), static_cast<float>(options.iou_threshold),

@@ -9,6 +9,7 @@
 #include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
+#include "ops/storage.h"
 #include "tensor/kernel_args.h"
 #include "vision/parameters.h"
 
@@ -20,6 +21,7 @@ namespace {
 struct Alignment {
   Shape input;
   std::int64_t boxes;
+  std::int64_t type;
   RoiAlignOptions options;
   runtime::DeviceState& device;
   dispatch::Target target = dispatch::target_of(device);
@@ -34,7 +36,9 @@ struct Alignment {
   }
 
   runtime::KernelSpec spec(const char* entry) const {
-    return {"vision/roi_align.cl", entry, {{"MAXIMUM", options.maximum ? 1 : 0}}};
+    runtime::Defines defines{{"MAXIMUM", options.maximum ? 1 : 0}};
+    define_elements(defines, type);
+    return {"vision/roi_align.cl", entry, defines};
   }
   /// Makes the kernel, for an op that queues other work before it.
   void resolve(const char* entry) const {
@@ -66,8 +70,8 @@ struct Alignment {
 Alignment alignment_of(const char* op, const Tensor& x, const Tensor& boxes, const Tensor& images,
                        const RoiAlignOptions& o) {
   require(x.defined() && boxes.defined() && images.defined(), op, "a tensor is undefined");
-  require_dtype(op, "the input", x, DType::f32);
-  require_dtype(op, "the boxes", boxes, DType::f32);
+  require_storage(op, "the input", x);
+  require_storage(op, "the boxes", boxes);
   require_dtype(op, "the images", images, DType::i64);
   require_device(op, "the input", x, "the boxes", boxes);
   require_device(op, "the input", x, "the images", images);
@@ -81,16 +85,16 @@ Alignment alignment_of(const char* op, const Tensor& x, const Tensor& boxes, con
   require(o.spatial_scale > 0, op, "spatial_scale is ", o.spatial_scale, ", it must be positive");
   require(x.size(2) > 0 && x.size(3) > 0 && std::max({x.size(1), x.size(2), x.size(3)}) < INT32_MAX, op,
           "the input has shape ", x.shape(), ", which has no elements to read or too large an axis");
-  return {x.shape(), boxes.size(0), o, state_of(x)};
+  return {x.shape(), boxes.size(0), storage_of(x), o, state_of(x)};
 }
 
 }  // namespace
 
 Tensor roi_align(const Tensor& x, const Tensor& boxes, const Tensor& images, const RoiAlignOptions& options) {
   const Alignment a = alignment_of("roi_align", x, boxes, images, options);
-  const Tensor y = empty(a.result(), DType::f32, x.device());
+  const Tensor y = empty(a.result(), x.dtype(), x.device());
   if (y.numel() == 0) return y;
-  const Contiguous input(x), places(boxes), owners(images);
+  const Contiguous input(x), places(boxes, DType::f32), owners(images);
   const dispatch::WorkSplit split = split_for(a.target, y.numel(), 64, 1, a.iterations());
   a.run("roi_align_forward", split.items, std::tuple(in(input), in(places), in(owners), out(y)), y.numel(),
         split.chunk);
@@ -102,9 +106,9 @@ Tensor roi_align_backward(const Tensor& dy, const Tensor& x, const Tensor& boxes
   constexpr const char* op = "roi_align_backward";
   const Alignment a = alignment_of(op, x, boxes, images, options);
   require(dy.defined(), op, "the gradient is undefined");
-  require_operand(op, "the input", x, "the gradient", dy, a.result());
-  if (x.numel() == 0 || dy.numel() == 0) return zeros(x.shape(), DType::f32, x.device());
-  const Contiguous gradient(dy), input(x), places(boxes), owners(images);
+  require_operand(op, "the input", x, "the gradient", dy, a.result(), x.dtype());
+  if (x.numel() == 0 || dy.numel() == 0) return zeros(x.shape(), x.dtype(), x.device());
+  const Contiguous gradient(dy), input(x), places(boxes, DType::f32), owners(images);
   a.resolve(op);
   const Tensor dx = zeros(x.shape(), DType::f32, x.device());
   const std::int64_t planes = x.size(0) * x.size(1), rows = a.target.takes_cpu_kernels() ? x.size(2) : 1;
@@ -113,7 +117,7 @@ Tensor roi_align_backward(const Tensor& dy, const Tensor& x, const Tensor& boxes
     a.run(op, planes * ceil_div(x.size(2), rows), std::tuple(in(gradient), in(input), in(places), in(owners), out(dx)),
           planes, static_cast<std::int32_t>(rows), begin, end);
   });
-  return dx;
+  return cast(dx, x.dtype());
 }
 
 }  // namespace crisol::ops
