@@ -5,6 +5,7 @@
 
 #include "autograd/node.h"
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "crisol/ops/copy.h"
 #include "nn/module_state.h"
 
@@ -134,17 +135,19 @@ StateDifference Module::load_state_dict(const NamedTensors& state, const LoadSta
   return difference;
 }
 
-Module& Module::to(Device device) {
+namespace {
+
+/// Puts copies in the place of tensors and their gradients: copies on another device or of another dtype.
+template <class To>
+void replace(const std::vector<Tensor>& tensors, To to) {
   struct Copy {
     Tensor tensor, value, gradient;
   };
   // All copies are made first. So if memory runs out, every tensor is still in its old place.
   std::vector<Copy> copies;
-  for (const Entry& entry : entries(true, true)) {
-    if (entry.tensor.device() == device) continue;
-    const Tensor gradient = entry.tensor.grad();
-    copies.push_back(
-        {entry.tensor, entry.tensor.detach().to(device), gradient.defined() ? gradient.detach().to(device) : gradient});
+  for (const Tensor& tensor : tensors) {
+    const Tensor gradient = tensor.grad();
+    copies.push_back({tensor, tensor.detach().to(to), gradient.defined() ? gradient.detach().to(to) : gradient});
   }
   for (const Copy& copy : copies) {
     if (autograd::Slot* slot = autograd::slot_of(copy.tensor)) {
@@ -153,6 +156,24 @@ Module& Module::to(Device device) {
     }
     autograd::replace_leaf(copy.tensor, copy.value);
   }
+}
+
+}  // namespace
+
+Module& Module::to(Device device) {
+  std::vector<Tensor> others;
+  for (const Entry& entry : entries(true, true))
+    if (entry.tensor.device() != device) others.push_back(entry.tensor);
+  replace(others, device);
+  return *this;
+}
+
+Module& Module::to(DType dtype) {
+  require(is_floating(dtype), "to", "the dtype of a module must be ", TypesThat{is_floating}, ", it is ", dtype);
+  std::vector<Tensor> others;
+  for (const Entry& entry : entries(true, true))
+    if (is_floating(entry.tensor.dtype()) && entry.tensor.dtype() != dtype) others.push_back(entry.tensor);
+  replace(others, dtype);
   return *this;
 }
 

@@ -153,6 +153,8 @@ class CRISOL_API Module {
   /// state_dict() that were taken before keep the old memory. Make the optimiser after this call. Nothing changes for
   /// tensors that are on the device already.
   Module& to(Device device);
+  /// Converts all floating-point parameters, their gradients and buffers to a floating-point dtype, in the same way.
+  Module& to(DType dtype);
 
   /// Discards the gradients of all parameters.
   void zero_grad() const;

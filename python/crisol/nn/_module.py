@@ -200,15 +200,16 @@ def to(
     self, device: Any = None, dtype: Any = None, non_blocking: bool = False, *, memory_format: Any = None
 ) -> Self:
     """Moves parameters, their gradients and buffers to a device. Views, detach() and state_dict() that were taken before
-    keep the old memory. Make the optimiser after this call. The dtype of parameters is float32. Returns this module."""
+    keep the old memory. Make the optimiser after this call. A floating-point dtype converts them too. Returns this
+    module."""
     if isinstance(device, Tensor):
         device, dtype = device.device, device.dtype
     elif device is not None and not isinstance(device, (str, _crisol.device)):
         device, dtype = None, device
     if dtype is not None and not isinstance(dtype, _crisol.dtype):
         raise TypeError(f"Module.to(): dtype is {dtype!r}, which no tensor has")
-    if dtype not in (None, _crisol.float32):
-        raise InvalidArgumentError(f"[to] parameters are float32, not {dtype!r}: with_precision() computes in others")
+    if dtype is not None:
+        self._to_dtype(dtype)
     return self if device is None else _to_device(self, device)
 
 
@@ -225,12 +226,18 @@ def cuda(self, device: Any = None) -> Self:
     return self.to("gpu" if device is None or isinstance(device, int) else device)
 
 
-def _same(self) -> Self:
-    """This module: its parameters are float32."""
-    return self
+def _float32(self) -> Self:
+    """Converts floating-point parameters and buffers to float32."""
+    return self.to(_crisol.float32)
 
 
-Module.float = _same
+Module.float = _float32
+
+
+@_method(Module)
+def half(self) -> Self:
+    """Converts floating-point parameters and buffers to float16."""
+    return self.to(_crisol.float16)
 
 
 @_method(Module)

@@ -10,12 +10,6 @@ namespace {
 
 using OptionalTensor = std::optional<Tensor>;
 
-/// A float16 tensor as float32. Other tensors stay as they are.
-Tensor wide(const Tensor& x) { return x.defined() && x.dtype() == DType::f16 ? x.to(DType::f32) : x; }
-Tensor wide(const OptionalTensor& x) { return x ? wide(*x) : Tensor(); }
-/// The result of a function that computed in float32, in the dtype of its input.
-Tensor like_input(const Tensor& y, const Tensor& x) { return x.dtype() == DType::f16 ? y.to(DType::f16) : y; }
-
 template <class Sizes, class Options, Tensor (*function)(const Tensor&, const Tensor&, const Tensor&, const Options&)>
 void bind_conv(nb::module_& m, const char* name, const char* text) {
   constexpr int axes = std::is_same_v<Sizes, IntSingle> ? 1 : std::is_same_v<Sizes, IntPair> ? 2 : 3;
@@ -35,10 +29,7 @@ void bind_conv(nb::module_& m, const char* name, const char* text) {
         std::vector<AxisPadding> more;  // "same" may need one more zero behind an axis than before it.
         for (int i = axes - 1; i >= 0 && !zeros.is_even(); --i)
           more.push_back({0, zeros.after[static_cast<std::size_t>(i)] - zeros.before[static_cast<std::size_t>(i)]});
-        return unlocked([&] {
-          const Tensor input = wide(x);
-          return like_input(function(more.empty() ? input : pad(input, more), wide(weight), wide(bias), options), x);
-        });
+        return unlocked([&] { return function(more.empty() ? x : pad(x, more), weight, or_undefined(bias), options); });
       },
       "input"_a, "weight"_a, "bias"_a = nb::none(), "stride"_a = 1, "padding"_a = 0, "dilation"_a = 1, "groups"_a = 1,
       text);
@@ -51,7 +42,7 @@ void bind_conv_transpose(nb::module_& m, const char* name, const char* text) {
       [](const Tensor& x, const Tensor& weight, const OptionalTensor& bias, Sizes stride, Sizes padding,
          Sizes output_padding, int groups, Sizes dilation) {
         const Options options{stride, padding, output_padding, dilation, groups};
-        return like_input(function(wide(x), wide(weight), wide(bias), options), x);
+        return function(x, weight, or_undefined(bias), options);
       },
       "input"_a, "weight"_a, "bias"_a = nb::none(), "stride"_a = 1, "padding"_a = 0, "output_padding"_a = 0,
       "groups"_a = 1, "dilation"_a = 1, Unlocked(), text);
@@ -65,9 +56,9 @@ void bind_max_pool(nb::module_& m, const char* name, const char* text) {
       [](const Tensor& x, Sizes kernel, std::optional<Sizes> stride, Sizes padding, Sizes dilation, bool ceil_mode,
          bool return_indices) -> std::variant<Tensor, std::pair<Tensor, Tensor>> {
         const Options options{kernel, stride.value_or(0), padding, dilation, ceil_mode};
-        if (!return_indices) return like_input(function(wide(x), options), x);
-        const ExtremeResult result = both(wide(x), options);
-        return std::make_pair(like_input(result.values, x), result.indices);
+        if (!return_indices) return function(x, options);
+        const ExtremeResult result = both(x, options);
+        return std::make_pair(result.values, result.indices);
       },
       "input"_a, "kernel_size"_a, "stride"_a = nb::none(), "padding"_a = 0, "dilation"_a = 1, "ceil_mode"_a = false,
       "return_indices"_a = false, Unlocked(), text);
@@ -80,7 +71,7 @@ void bind_avg_pool(nb::module_& m, const char* name, const char* text) {
       [](const Tensor& x, Sizes kernel, std::optional<Sizes> stride, Sizes padding, bool ceil_mode,
          bool count_include_pad, std::optional<int> divisor) {
         const Options options{kernel, stride.value_or(0), padding, ceil_mode, count_include_pad, divisor.value_or(0)};
-        return like_input(function(wide(x), options), x);
+        return function(x, options);
       },
       "input"_a, "kernel_size"_a, "stride"_a = nb::none(), "padding"_a = 0, "ceil_mode"_a = false,
       "count_include_pad"_a = true, "divisor_override"_a = nb::none(), Unlocked(), text);
@@ -96,12 +87,10 @@ void bind_pools(nb::module_& m) {
   bind_avg_pool<IntTriple, AvgPool3dOptions, &avg_pool3d>(m, "avg_pool3d",
                                                           "The mean of each window of input (N, C, D, H, W).");
   m.def(
-      "adaptive_avg_pool2d",
-      [](const Tensor& x, IntPair size) { return like_input(adaptive_avg_pool2d(wide(x), size), x); }, "input"_a,
+      "adaptive_avg_pool2d", [](const Tensor& x, IntPair size) { return adaptive_avg_pool2d(x, size); }, "input"_a,
       "output_size"_a, Unlocked(), "The means over output_size windows that divide the images (N, C, H, W).");
   m.def(
-      "adaptive_avg_pool3d",
-      [](const Tensor& x, IntTriple size) { return like_input(adaptive_avg_pool3d(wide(x), size), x); }, "input"_a,
+      "adaptive_avg_pool3d", [](const Tensor& x, IntTriple size) { return adaptive_avg_pool3d(x, size); }, "input"_a,
       "output_size"_a, Unlocked(), "The means over output_size windows that divide the volumes (N, C, D, H, W).");
 }
 
@@ -127,7 +116,7 @@ void bind_losses(nb::module_& m) {
   m.def(
       "cross_entropy",
       [](const Tensor& x, const Tensor& target, std::int64_t ignore_index, Reduction reduction, double smoothing) {
-        return like_input(cross_entropy(wide(x), target, {reduction, smoothing, ignore_index}), x);
+        return cross_entropy(x, target, {reduction, smoothing, ignore_index});
       },
       "input"_a, "target"_a, nb::kw_only(), "ignore_index"_a = -100, "reduction"_a = Reduction::mean,
       "label_smoothing"_a = 0.0, Unlocked(),
@@ -135,15 +124,13 @@ void bind_losses(nb::module_& m) {
   m.def(
       "nll_loss",
       [](const Tensor& x, const Tensor& target, std::int64_t ignore_index, Reduction reduction) {
-        return like_input(nll_loss(wide(x), target, reduction, ignore_index), x);
+        return nll_loss(x, target, reduction, ignore_index);
       },
       "input"_a, "target"_a, nb::kw_only(), "ignore_index"_a = -100, "reduction"_a = Reduction::mean, Unlocked(),
       "-row[label] of log-probabilities (N, C) and labels (N).");
   m.def(
       "mse_loss",
-      [](const Tensor& x, const Tensor& target, Reduction reduction) {
-        return like_input(mse_loss(wide(x), wide(target), reduction), x);
-      },
+      [](const Tensor& x, const Tensor& target, Reduction reduction) { return mse_loss(x, target, reduction); },
       "input"_a, "target"_a, nb::kw_only(), "reduction"_a = Reduction::mean, Unlocked(),
       "(input - target)² of tensors of one shape, or the mean or the sum of it.");
 }
@@ -152,8 +139,7 @@ void bind_layers_as_functions(nb::module_& m) {
   m.def(
       "linear",
       [](const Tensor& x, const Tensor& weight, const OptionalTensor& bias) {
-        if (is_floating(x.dtype()) && weight.dim() != 1)
-          return like_input(linear(wide(x), wide(weight), wide(bias)), x);
+        if (is_floating(x.dtype()) && weight.dim() != 1) return linear(x, weight, or_undefined(bias));
         const Tensor y = matmul(x, weight.dim() == 1 ? weight : weight.t());
         return bias ? y + *bias : y;
       },
@@ -195,8 +181,8 @@ void bind_layers_as_functions(nb::module_& m) {
       "input"_a, "normalized_shape"_a, "weight"_a = nb::none(), "bias"_a = nb::none(), "eps"_a = 1e-5, Unlocked(),
       "(input - mean) / sqrt(var + eps) · weight + bias over the last axes, which have the sizes normalized_shape.");
   m.def(
-      "dropout", [](const Tensor& x, double p, bool training) { return like_input(dropout(wide(x), p, training), x); },
-      "input"_a, "p"_a = 0.5, "training"_a = true, Unlocked(),
+      "dropout", [](const Tensor& x, double p, bool training) { return dropout(x, p, training); }, "input"_a,
+      "p"_a = 0.5, "training"_a = true, Unlocked(),
       "Sets elements to 0 with probability p and divides the others by 1 - p.");
 }
 

@@ -36,9 +36,9 @@ void keep_arguments(nb::handle self, PyObject** arguments, std::size_t count, st
 
 void move_layer(nb::handle self, nb::handle device, nb::handle dtype) {
   DType wanted = DType::f32;
-  if (!dtype.is_none() && (!nb::try_cast(dtype, wanted) || wanted != DType::f32))
-    throw Error(ErrorCode::invalid_argument,
-                "[to] parameters are float32, not " + std::string(nb::repr(dtype).c_str()));
+  if (!dtype.is_none() && !nb::try_cast(dtype, wanted))
+    throw Error(ErrorCode::invalid_argument, "[to] no tensor has dtype " + std::string(nb::repr(dtype).c_str()));
+  if (!dtype.is_none()) nb::inst_ptr<nn::Module>(self)->to(wanted);
   if (!device.is_none()) nb::inst_ptr<nn::Module>(self)->to(nb::cast<Device>(device));
 }
 
@@ -80,7 +80,11 @@ void bind_tensors_of_modules(nb::module_& m, ModuleClass& module) {
           },
           "state_dict"_a, "strict"_a = true)
       .def(
-          "to", &nn::Module::to, "device"_a, Unlocked(), itself, nb::sig("def to(self, device: device) -> typing.Self"),
+          "_to_dtype", [](nn::Module& self, DType dtype) -> nn::Module& { return self.to(dtype); }, "dtype"_a,
+          Unlocked(), itself)
+      .def(
+          "to", [](nn::Module& self, Device device) -> nn::Module& { return self.to(device); }, "device"_a, Unlocked(),
+          itself, nb::sig("def to(self, device: device) -> typing.Self"),
           "Moves parameters, their gradients and buffers to a device. Views, detach() and state_dict() that were taken "
           "before keep the old memory. Make the optimiser after this call. Returns this module.")
       .def(

@@ -58,10 +58,11 @@ def test_device_and_dtype(name):
 
 
 @pytest.mark.parametrize("name", ["Linear", "Conv2d", "LayerNorm", "LSTM"])
-def test_another_dtype_is_refused(name):
-    for dtype in (crisol.float16, crisol.float64):
-        with pytest.raises((crisol.InvalidArgumentError, TypeError), match="float"):
-            getattr(nn, name)(*LAYERS[name], dtype=dtype)
+def test_layers_are_made_in_a_dtype(name):
+    layer = getattr(nn, name)(*LAYERS[name], dtype=crisol.float16)
+    assert {p.dtype for p in layer.parameters()} == {crisol.float16}
+    with pytest.raises(crisol.InvalidArgumentError, match="dtype of a module"):
+        getattr(nn, name)(*LAYERS[name], dtype=crisol.int32)
 
 
 @pytest.mark.parametrize(
