@@ -41,8 +41,8 @@ std::optional<Rerun> make_resample(const Problem& p) {
   const std::int64_t outer = p["outer"], out_size = p["out_size"], size = p["size"], inner = p["inner"];
   if (p["terms"] != 2 || size == out_size || size < 2 || std::min({outer, out_size, inner}) < 1) return std::nullopt;
   const Shape shape{1, outer, size, inner};
-  const Values values = values_for(1, shape.numel());
-  const Tensor x = p.tensor(values, shape);
+  Values values = values_for(1, shape.numel());
+  const Tensor x = p.stored(values, shape);
   const InterpolateOptions options{.size = {out_size, inner}, .mode = InterpolateMode::linear};
   return Rerun{.run = [=] { return std::vector<Tensor>{interpolate(x, options)}; },
                .reference =

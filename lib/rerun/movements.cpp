@@ -23,8 +23,8 @@ struct Indexed {
         x(values_for(1, shape.numel())),
         src(values_for(2, picked_shape.numel())),
         index(reference::random_integers(3, index_shape.numel(), 0, p["size"] - 1)),
-        tensor(p.tensor(x, shape)),
-        added(p.tensor(src, picked_shape)),
+        tensor(p.stored(x, shape)),
+        added(p.stored(src, picked_shape)),
         positions(p.tensor(index, index_shape, DType::i64)) {}
 };
 

@@ -98,8 +98,8 @@ std::optional<Rerun> make_matmul(const Problem& p) {
 std::optional<Rerun> make_attention(const Problem& p) {
   const std::int64_t heads = p["heads"], rows = p["rows"], keys = p["keys"], depth = p["depth"], columns = p["columns"];
   const Precision precision = precision_of(p);
-  const Values q = values_for(1, heads * rows * depth), k = values_for(2, heads * keys * depth),
-               v = values_for(3, heads * keys * columns);
+  Values q = values_for(1, heads * rows * depth), k = values_for(2, heads * keys * depth),
+         v = values_for(3, heads * keys * columns);
   Values bias =
       p["bias"] != 0 ? values_for(4, heads * rows * keys) : Values(static_cast<std::size_t>(heads * rows * keys));
   const Tensor mask = p["bias"] != 0 ? p.tensor(bias, {heads, rows, keys}) : Tensor();
@@ -107,8 +107,8 @@ std::optional<Rerun> make_attention(const Problem& p) {
     for (std::int64_t i = 0; i < heads * rows; ++i)
       for (std::int64_t j = i % rows + 1; j < keys; ++j)
         bias[static_cast<std::size_t>(i * keys + j)] = -std::numeric_limits<double>::infinity();
-  Tensor from_q = p.tensor(q, {heads, rows, depth});
-  const Tensor from_k = p.tensor(k, {heads, keys, depth}), from_v = p.tensor(v, {heads, keys, columns});
+  Tensor from_q = p.stored(q, {heads, rows, depth});
+  const Tensor from_k = p.stored(k, {heads, keys, depth}), from_v = p.stored(v, {heads, keys, columns});
   if (p["grad"] != 0) from_q.requires_grad_();
   Rerun rerun;
   rerun.operations = static_cast<double>(heads * rows) * static_cast<double>(keys * (depth + columns));
@@ -161,8 +161,8 @@ struct Convolution {
 
 std::optional<Rerun> make_conv2d(const Problem& p) {
   const Convolution c(p);
-  const Values x = values_for(1, c.x.numel()), w = values_for(2, c.weight.numel()), b = values_for(3, c.weight[0]);
-  const Tensor input = p.tensor(x, c.x), weight = p.tensor(w, c.weight), bias = p.tensor(b, {c.weight[0]});
+  Values x = values_for(1, c.x.numel()), w = values_for(2, c.weight.numel()), b = values_for(3, c.weight[0]);
+  const Tensor input = p.stored(x, c.x), weight = p.stored(w, c.weight), bias = p.stored(b, {c.weight[0]});
   Rerun rerun =
       c.rerun(c.weight.numel() / c.weight[0] + 1, [=] { return ops::conv2d(input, weight, bias, c.options); });
   rerun.renew = [=] { touch(weight); };
@@ -211,8 +211,8 @@ std::optional<Rerun> make_conv2d_separable(const Problem& p) {
 
 std::optional<Rerun> make_data(const Problem& p) {
   const Convolution c(p);
-  const Values dy = values_for(1, c.y.numel()), w = values_for(2, c.weight.numel());
-  const Tensor gradient = p.tensor(dy, c.y), weight = p.tensor(w, c.weight);
+  Values dy = values_for(1, c.y.numel()), w = values_for(2, c.weight.numel());
+  const Tensor gradient = p.stored(dy, c.y), weight = p.stored(w, c.weight);
   Rerun rerun = c.rerun(c.weight[0] / c.options.groups * c.weight[2] * c.weight[3],
                         [=] { return ops::conv2d_backward_data(gradient, weight, c.x, c.options); });
   rerun.renew = [=] { touch(weight); };
@@ -224,8 +224,8 @@ std::optional<Rerun> make_data(const Problem& p) {
 
 std::optional<Rerun> make_weight(const Problem& p) {
   const Convolution c(p);
-  const Values dy = values_for(1, c.y.numel()), x = values_for(2, c.x.numel());
-  const Tensor gradient = p.tensor(dy, c.y), input = p.tensor(x, c.x);
+  Values dy = values_for(1, c.y.numel()), x = values_for(2, c.x.numel());
+  const Tensor gradient = p.stored(dy, c.y), input = p.stored(x, c.x);
   Rerun rerun = c.rerun(c.y[0] * c.y[2] * c.y[3],
                         [=] { return ops::conv2d_backward_weight(gradient, input, c.weight, c.options); });
   rerun.reference = [=] {

@@ -26,14 +26,14 @@ struct Layer {
     const auto weight = [&](std::uint64_t seed, const Shape& shape, Values& values) {
       const double bound = 1 / std::sqrt(static_cast<double>(h));
       values = reference::random_values(seed, shape.numel(), -bound, bound);
-      return p.tensor(values, shape);
+      return p.stored(values, shape);
     };
     sizes = {options.cell, options.reverse, t, b, i, h};
     inputs.x = values_for(1, t * b * i);
     inputs.h0 = values_for(7, b * h);
     if (options.cell == RnnCell::lstm) inputs.c0 = values_for(8, b * h);
-    input = {p.tensor(inputs.x, {t, b, i}), p.tensor(inputs.h0, {b, h}),
-             inputs.c0.empty() ? Tensor() : p.tensor(inputs.c0, {b, h}), Tensor()};
+    input = {p.stored(inputs.x, {t, b, i}), p.stored(inputs.h0, {b, h}),
+             inputs.c0.empty() ? Tensor() : p.stored(inputs.c0, {b, h}), Tensor()};
     weights.weight_ih = weight(2, {rows, i}, numbers.weight_ih);
     weights.weight_hh = weight(3, {rows, h}, numbers.weight_hh);
     weights.bias_ih = weight(4, {rows}, numbers.bias_ih);
@@ -73,10 +73,10 @@ std::optional<Rerun> make_backward(const Problem& p) {
   const Layer l(p);
   const ops::RnnResult forward = ops::rnn_forward(l.input, l.weights, l.options);
   reference::RnnOutputs dout{values_for(6, forward.y.numel()), values_for(9, forward.h_n.numel()), {}};
-  ops::RnnOutputGradients gradients{p.tensor(dout.y, forward.y.shape()), p.tensor(dout.h_n, forward.h_n.shape()), {}};
+  ops::RnnOutputGradients gradients{p.stored(dout.y, forward.y.shape()), p.stored(dout.h_n, forward.h_n.shape()), {}};
   if (l.options.cell == RnnCell::lstm) {
     dout.c_n = values_for(10, forward.h_n.numel());
-    gradients.c_n = p.tensor(dout.c_n, forward.h_n.shape());
+    gradients.c_n = p.stored(dout.c_n, forward.h_n.shape());
   }
   return Rerun{.run =
                    [=] {

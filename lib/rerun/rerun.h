@@ -37,8 +37,9 @@ struct Problem {
   int small(const char* name) const { return static_cast<int>((*this)[name]); }
   /// A contiguous tensor with these values, on the problem's device.
   Tensor tensor(const Values& values, const Shape& shape, DType dtype = DType::f32) const;
-  /// The same in the type in which the problem's operands are stored. The values become what the tensor holds.
-  Tensor stored(Values& values, const Shape& shape) const;
+  /// The same in a type of the problem: the one in which its operands are stored, or the other one in byte `place` of
+  /// its types. The values become what the tensor holds.
+  Tensor stored(Values& values, const Shape& shape, int place = 0) const;
 };
 /// Throws ProblemError for a text in another format.
 Problem parse_problem(const std::string& line, Device device = Device());

@@ -84,8 +84,8 @@ std::optional<Rerun> make_layer_norm(const Problem& p) {
   const std::int64_t rows = p["rows"], n = p["length"];
   if (p["step"] != 1) return std::nullopt;
   Values x = values_for(1, rows * n);
-  const Values weight = values_for(2, n), bias = values_for(3, n);
-  const Tensor input = p.stored(x, {rows, n}), w = p.tensor(weight, {n}), b = p.tensor(bias, {n});
+  Values weight = values_for(2, n), bias = values_for(3, n);
+  const Tensor input = p.stored(x, {rows, n}), w = p.stored(weight, {n}, 1), b = p.stored(bias, {n}, 1);
   Rerun rerun;
   rerun.operations = static_cast<double>(x.size());
   rerun.run = [=] { return std::vector<Tensor>{ops::layer_norm(input, {n}, w, b, epsilon).y}; };
@@ -100,10 +100,10 @@ std::optional<Rerun> make_layer_norm_backward(const Problem& p) {
   const std::int64_t rows = p["rows"], n = p["length"];
   if (p["step"] != 1) return std::nullopt;
   Values xs = values_for(1, rows * n), dys = values_for(2, rows * n);
-  const Values ws = values_for(3, n);
-  const Tensor x = p.stored(xs, {rows, n}), dy = p.stored(dys, {rows, n});
+  Values ws = values_for(3, n);
+  const Tensor x = p.stored(xs, {rows, n}), dy = p.stored(dys, {rows, n}), w = p.stored(ws, {n}, 1);
   const reference::NormForward f = reference::layer_norm(xs, rows, n, ws, ws, epsilon);
-  const Tensor w = p.tensor(ws, {n}), mean = p.tensor(f.mean, {rows}), rstd = p.tensor(inverse_roots(f.var), {rows});
+  const Tensor mean = p.tensor(f.mean, {rows}), rstd = p.tensor(inverse_roots(f.var), {rows});
   Rerun rerun;
   rerun.operations = static_cast<double>(xs.size());
   rerun.run = [=] {
@@ -118,9 +118,9 @@ std::optional<Rerun> make_layer_norm_backward(const Problem& p) {
   return rerun;
 }
 
-Tensor stored_values(const Problem& p, std::uint64_t seed, const Shape& shape) {
+Tensor stored_values(const Problem& p, std::uint64_t seed, const Shape& shape, int place = 0) {
   Values values = values_for(seed, shape.numel());
-  return p.stored(values, shape);
+  return p.stored(values, shape, place);
 }
 
 /// A batch of images and the other operands of its normalisation.
@@ -133,10 +133,10 @@ struct NormImages {
         row{p["channels"]},
         x(stored_values(p, 1, shape)),
         dy(stored_values(p, 2, shape)),
-        weight(p.tensor(values_for(3, row[0]), row)),
-        bias(p.tensor(values_for(4, row[0]), row)),
-        mean(zeros(row, DType::f32, p.device)),
-        var(ones(row, DType::f32, p.device)) {}
+        weight(stored_values(p, 3, row, 1)),
+        bias(stored_values(p, 4, row, 1)),
+        mean(zeros(row, weight.dtype(), p.device)),
+        var(ones(row, weight.dtype(), p.device)) {}
 };
 
 std::optional<Rerun> make_batch_norm(const Problem& p) {

@@ -2,6 +2,7 @@
 #include "dispatch/trials.h"
 
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "rerun/rerun.h"
 
 namespace crisol::rerun {
@@ -18,7 +19,8 @@ std::string difference_of(const Rerun& rerun, std::string_view variant) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Values got = reference::values_of(results[i]);
     if (got.size() != expected[i].size()) return concat(got.size(), " results instead of ", expected[i].size());
-    const reference::Difference found = reference::difference(got, expected[i], tolerance, DType::f32);
+    const DType rounded_to = is_floating(results[i].dtype()) ? results[i].dtype() : DType::f32;
+    const reference::Difference found = reference::difference(got, expected[i], tolerance, rounded_to);
     if (found.wrong > 0)
       return concat(found.wrong, " of ", got.size(), " results, element ", found.worst, " is ", got[found.worst],
                     " instead of ", expected[i][found.worst]);
