@@ -1,7 +1,6 @@
 #include "crisol/functions/attention.h"
 #include "cli/bench/groups.h"
 #include "crisol/autograd.h"
-#include "crisol/random.h"
 
 namespace crisol::cli::bench {
 
@@ -12,11 +11,11 @@ Work prepare_attention(const Values& v) {
   const bool trains = v.is("dir", "train");
   // (N, L, H, D) in memory, as layers make them.
   const auto operand = [&](std::int64_t length) {
-    Tensor x = randn({batch, length, heads, depth}).transpose(1, 2);
+    Tensor x = numbers(v, {batch, length, heads, depth}).transpose(1, 2);
     return trains ? x.requires_grad_() : x;
   };
   const std::int64_t rows = v.number("rows"), keys = v.number("keys");
-  const Tensor query = operand(rows), key = operand(keys), value = operand(keys), gradient = randn(query.shape());
+  const Tensor query = operand(rows), key = operand(keys), value = operand(keys), gradient = numbers(v, query.shape());
   const AttentionOptions options{.is_causal = v.on("causal")};
   Work work;
   work.flops = (trains ? 14.0 : 4.0) * static_cast<double>(batch * heads * depth) * static_cast<double>(rows * keys);
@@ -38,6 +37,7 @@ const Case attention_case{"attention",
                            {"depth", "64", ">=1", "elements of a query, a key and a value"},
                            {"causal", "0", "0|1", "1: query i sees the keys 0 to i"},
                            precision_key(),
+                           dtype_key(),
                            {"dir", "fwd", "fwd|train", ""}},
                           prepare_attention};
 

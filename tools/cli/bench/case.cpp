@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "cli/bench/groups.h"
 #include "cli/suggest.h"
+#include "crisol/dtype_table.h"
+#include "crisol/random.h"
 
 namespace crisol::cli::bench {
 
@@ -114,6 +116,14 @@ Precision precision_of(const Values& values) {
     if (values.is("precision", name_of(known))) return known;
   return precision();
 }
+
+Key dtype_key() { return {"dtype", "f32", "f32|f16", "of operands and results in memory; sums are f32"}; }
+
+DType dtype_of(const Values& values) { return values.is("dtype", "f16") ? DType::f16 : DType::f32; }
+
+Tensor numbers(const Values& values, const Shape& shape) { return randn(shape).to(dtype_of(values)); }
+
+double element_bytes(const Values& values) { return static_cast<double>(size_of(dtype_of(values))); }
 
 std::function<void()> in_precision(Precision precision, std::function<void()> run) {
   return [precision, run = std::move(run)] {

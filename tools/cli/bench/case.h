@@ -83,6 +83,13 @@ Key precision_key();
 Precision precision_of(const Values& values);
 std::function<void()> in_precision(Precision precision, std::function<void()> run);
 
+/// dtype_key() is the key "dtype" of a case: the type of its operands and results in memory. dtype_of() reads it.
+/// numbers() makes a random operand. element_bytes() is the size of an element.
+Key dtype_key();
+DType dtype_of(const Values& values);
+Tensor numbers(const Values& values, const Shape& shape);
+double element_bytes(const Values& values);
+
 struct Case {
   const char* name;
   const char* help;

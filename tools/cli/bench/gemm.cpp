@@ -1,6 +1,5 @@
 #include "cli/bench/groups.h"
 #include "crisol/ops/matmul.h"
-#include "crisol/random.h"
 
 namespace crisol::cli::bench {
 
@@ -11,16 +10,16 @@ struct Operand {
   Tensor stored, matrix;
 };
 
-Operand operand(std::int64_t batch, std::int64_t rows, std::int64_t columns, bool transposed) {
+Operand operand(const Values& v, std::int64_t batch, std::int64_t rows, std::int64_t columns, bool transposed) {
   Shape shape = transposed ? Shape{columns, rows} : Shape{rows, columns};
   if (batch > 1) shape = {batch, shape[0], shape[1]};
-  const Tensor stored = randn(shape);
+  const Tensor stored = numbers(v, shape);
   return {stored, transposed ? stored.transpose(-2, -1) : stored};
 }
 
 Work prepare_gemm(const Values& v) {
   const std::int64_t m = v.number("m"), n = v.number("n"), k = v.number("k"), batch = v.number("batch");
-  const Operand a = operand(batch, m, k, v.on("transa")), b = operand(batch, k, n, v.on("transb"));
+  const Operand a = operand(v, batch, m, k, v.on("transa")), b = operand(v, batch, k, n, v.on("transb"));
   Work work;
   work.flops = 2.0 * static_cast<double>(m * n) * static_cast<double>(k * batch);
   work.run = in_precision(precision_of(v), [=] { ops::matmul(a.matrix, b.matrix); });
@@ -43,6 +42,7 @@ const Case gemm_case{"gemm",
                       {"transb", "0", "0|1", "1: b lies transposed in memory"},
                       {"batch", "1", ">=1", "products in one call"},
                       precision_key(),
+                      dtype_key(),
                       {"kept", "0", "0|1", "0: both are written in between, so all packing is included; 1: they stay"}},
                      prepare_gemm};
 

@@ -22,7 +22,7 @@ Shape image_shape(const Values& v) { return {v.number("n"), v.number("c"), v.num
 /// Runs forward, then backward to all inputs. The inputs are leaves that have no gradient before each run.
 template <class Forward>
 std::function<void()> training(const std::vector<Tensor>& inputs, const Forward& forward) {
-  const Tensor dy = randn(forward(inputs).shape());
+  const Tensor made = forward(inputs), dy = randn(made.shape()).to(made.dtype());
   return [=] {
     std::vector<Tensor> leaves;
     leaves.reserve(inputs.size());
@@ -37,12 +37,12 @@ Work prepare_conv2d(const Values& v) {
   options.padding = v.small("pad");
   options.dilation = v.small("dilation");
   options.groups = v.small("groups");
-  const Tensor x = randn(image_shape(v));
-  const Tensor weight = randn({v.number("k"), v.number("c") / v.number("groups"), v.number("r"), v.number("s")});
-  const Tensor bias = v.on("bias") ? randn({v.number("k")}) : Tensor();
+  const Tensor x = numbers(v, image_shape(v));
+  const Tensor weight = numbers(v, {v.number("k"), v.number("c") / v.number("groups"), v.number("r"), v.number("s")});
+  const Tensor bias = v.on("bias") ? numbers(v, {v.number("k")}) : Tensor();
   const WithPrecision same(precision_of(v));
   const Tensor y = ops::conv2d(x, weight, bias, options);
-  const Tensor dy = randn(y.shape());
+  const Tensor dy = numbers(v, y.shape());
   Work work;
   work.flops = 2 * elements(y) * static_cast<double>(weight.numel()) / static_cast<double>(v.number("k"));
   if (v.is("dir", "fwd")) {
@@ -63,9 +63,11 @@ Work prepare_conv2d(const Values& v) {
 
 Work prepare_max_pool(const Values& v, const Tensor& x, const MaxPool2dOptions& options) {
   const ops::MaxPool2dResult forward = ops::max_pool2d(x, options);
-  const Tensor dy = randn(forward.values.shape());
+  const Tensor dy = numbers(v, forward.values.shape());
   Work work;
-  const double once = 4 * (elements(x) + 2 * elements(forward.values));  // The image, the maxima, the indices.
+  const double size = element_bytes(v);
+  const double once = size * (elements(x) + elements(forward.values)) +
+                      4 * elements(forward.values);  // The image, the maxima, the indices.
   work.bytes = v.is("dir", "train") ? 2 * once : once;
   if (v.is("dir", "fwd"))
     work.run = [=] { ops::max_pool2d(x, options); };
@@ -78,9 +80,9 @@ Work prepare_max_pool(const Values& v, const Tensor& x, const MaxPool2dOptions& 
 
 Work prepare_avg_pool(const Values& v, const Tensor& x, const AvgPool2dOptions& options) {
   const Tensor y = ops::avg_pool2d(x, options);
-  const Tensor dy = randn(y.shape());
+  const Tensor dy = numbers(v, y.shape());
   Work work;
-  const double once = 4 * (elements(x) + elements(y));
+  const double once = element_bytes(v) * (elements(x) + elements(y));
   work.bytes = v.is("dir", "train") ? 2 * once : once;
   if (v.is("dir", "fwd"))
     work.run = [=] { ops::avg_pool2d(x, options); };
@@ -92,28 +94,30 @@ Work prepare_avg_pool(const Values& v, const Tensor& x, const AvgPool2dOptions& 
 }
 
 Work prepare_pool(const Values& v) {
-  const Tensor x = randn(image_shape(v));
+  const Tensor x = numbers(v, image_shape(v));
   const IntPair kernel = v.small("r"), stride = v.small("stride"), padding = v.small("pad");
   if (v.is("kind", "max")) return prepare_max_pool(v, x, {kernel, stride, padding});
   return prepare_avg_pool(v, x, {kernel, stride, padding});
 }
 
 Work prepare_batch_norm(const Values& v) {
-  const Tensor x = randn(image_shape(v));
+  const Tensor x = numbers(v, image_shape(v));
   const Shape channels{v.number("c")};
-  const Tensor weight = ones(channels), bias = zeros(channels), mean = zeros(channels), var = ones(channels);
+  const DType dtype = dtype_of(v);
+  const Tensor weight = ones(channels, dtype), bias = zeros(channels, dtype), mean = zeros(channels, dtype),
+               var = ones(channels, dtype);
   const BatchNormOptions options;
-  const Tensor dy = randn(x.shape());
+  const Tensor dy = numbers(v, x.shape());
   Work work;
-  work.bytes = 4 * 2 * elements(x);
+  work.bytes = element_bytes(v) * 2 * elements(x);
   if (v.is("dir", "fwd")) {
     work.run = [=] { ops::batch_norm2d(x, weight, bias, mean, var, options); };
   } else if (v.is("dir", "bwd")) {
     const ops::BatchNormResult result = ops::batch_norm2d(x, weight, bias, mean, var, options);
-    work.bytes = 4 * 3 * elements(x);
+    work.bytes = element_bytes(v) * 3 * elements(x);
     work.run = [=] { ops::batch_norm2d_backward(dy, x, weight, result.mean, result.invstd, true); };
   } else {
-    work.bytes = 4 * 5 * elements(x);
+    work.bytes = element_bytes(v) * 5 * elements(x);
     work.run = training({x, weight, bias}, [=](const std::vector<Tensor>& in) {
       return batch_norm2d(in[0], in[1], in[2], mean, var, options);
     });
@@ -122,19 +126,19 @@ Work prepare_batch_norm(const Values& v) {
 }
 
 Work prepare_layer_norm(const Values& v) {
-  const Tensor x = randn({v.number("rows"), v.number("cols")});
+  const Tensor x = numbers(v, {v.number("rows"), v.number("cols")});
   const Shape row{v.number("cols")};
-  const Tensor weight = ones(row), bias = zeros(row), dy = randn(x.shape());
+  const Tensor weight = ones(row, dtype_of(v)), bias = zeros(row, dtype_of(v)), dy = numbers(v, x.shape());
   Work work;
-  work.bytes = 4 * 2 * elements(x);
+  work.bytes = element_bytes(v) * 2 * elements(x);
   if (v.is("dir", "fwd")) {
     work.run = [=] { ops::layer_norm(x, row, weight, bias); };
   } else if (v.is("dir", "bwd")) {
     const ops::LayerNormResult result = ops::layer_norm(x, row, weight, bias);
-    work.bytes = 4 * 3 * elements(x);
+    work.bytes = element_bytes(v) * 3 * elements(x);
     work.run = [=] { ops::layer_norm_backward(dy, x, row, weight, result.mean, result.rstd); };
   } else {
-    work.bytes = 4 * 5 * elements(x);
+    work.bytes = element_bytes(v) * 5 * elements(x);
     work.run = training({x, weight, bias},
                         [=](const std::vector<Tensor>& in) { return layer_norm(in[0], row, in[1], in[2]); });
   }
@@ -162,7 +166,8 @@ const Case conv2d_case{
      {"bias", "0", "0|1", ""},
      {"kept", "0", "0|1", "0: the weight is written in between, so all packing is included"},
      {"dir", "fwd", "fwd|bwd_data|bwd_weights|train", "train: forward, and backward to input, weight and bias"},
-     precision_key()},
+     precision_key(),
+     dtype_key()},
     prepare_conv2d};
 
 const Case pool_case{"pool",
@@ -175,7 +180,8 @@ const Case pool_case{"pool",
                       {"r", "2", ">=1", "window, r by r"},
                       {"stride", "2", ">=1", ""},
                       {"pad", "0", ">=0", "on all sides, at most r / 2"},
-                      {"dir", "fwd", directions, "train: forward and backward"}},
+                      {"dir", "fwd", directions, "train: forward and backward"},
+                      dtype_key()},
                      prepare_pool};
 
 const Case norm_case{"norm",
@@ -187,7 +193,8 @@ const Case norm_case{"norm",
                       {"w", "56", ">=1", "width"},
                       {"rows", "4096", ">=1", "of layer norm"},
                       {"cols", "1024", ">=1", "of layer norm"},
-                      {"dir", "fwd", directions, "train: forward, and backward to input, weight and bias"}},
+                      {"dir", "fwd", directions, "train: forward, and backward to input, weight and bias"},
+                      dtype_key()},
                      prepare_norm};
 
 }  // namespace crisol::cli::bench

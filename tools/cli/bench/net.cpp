@@ -13,7 +13,6 @@
 #include "crisol/nn/models/vgg.h"
 #include "crisol/onnx.h"
 #include "crisol/optim.h"
-#include "crisol/random.h"
 
 namespace crisol::cli::bench {
 
@@ -67,25 +66,28 @@ std::function<void()> training(const std::shared_ptr<nn::Module>& model, const T
 /// or written. A training step counts the activations three times: forward, gradients of inputs, gradients of weights.
 /// It also counts two reads of the parameters by products and one write of their gradients. Adam reads parameters,
 /// gradients and two moments, and writes all of these except the gradient.
-double bytes_of(const Net& net, const nn::Module& model, double images, bool training) {
+double bytes_of(const Net& net, const nn::Module& model, double images, bool training, double element) {
   double parameters = 0;
   for (const Tensor& parameter : model.parameters()) parameters += static_cast<double>(parameter.numel());
   const double activations = net.activations * images;
-  return 4 * (training ? 3 * activations + (2 + 1 + 7) * parameters : activations + parameters);
+  return element * (training ? 3 * activations + (2 + 1 + 7) * parameters : activations + parameters);
 }
 
 Work prepare_net(const Values& v) {
   const Net& net = entry_of(nets, v.text("net"));
   const std::int64_t batch = v.number("batch");
   const std::shared_ptr<nn::Module> model = net.make();
-  const Tensor images = randn({batch, net.channels, net.size, net.size});
+  const bool trains = v.is("mode", "train");
+  if (trains && dtype_of(v) != DType::f32) throw UsageError("net: training takes dtype=f32, as Adam does");
+  model->to(dtype_of(v));
+  const Tensor images = numbers(v, {batch, net.channels, net.size, net.size});
   Work work;
   work.items = static_cast<double>(batch);
   work.item = "images";
   work.flops = 2 * net.multiply_adds * work.items;
-  work.bytes = bytes_of(net, *model, work.items, v.is("mode", "train"));
+  work.bytes = bytes_of(net, *model, work.items, trains, element_bytes(v));
   work.save_onnx = [=](const std::string& path) { onnx::save(path, *model, {images}); };
-  if (!v.is("mode", "train")) {
+  if (!trains) {
     work.run = inference(model, images, v.is("mode", "infer"));
   } else {
     std::vector<std::int64_t> labels;
@@ -111,7 +113,8 @@ const Case net_case{
      {"mode", "train", "infer|eager|train",
       "infer: a compiled module; eager: the module itself; train: forward, loss, backward and Adam's step"},
      {"replay", "0", "0|1", "1: a capture of it is replayed"},
-     precision_key()},
+     precision_key(),
+     dtype_key()},
     prepare_net};
 
 }  // namespace crisol::cli::bench

@@ -9,7 +9,6 @@
 #include "crisol/ops/copy.h"
 #include "crisol/ops/reduce.h"
 #include "crisol/ops/softmax.h"
-#include "crisol/random.h"
 
 namespace crisol::cli::bench {
 
@@ -60,22 +59,23 @@ const Chain chains[] = {
 };
 
 /// bias_relu takes images (n, 64, h, w). Their number and width are chosen to come near the wanted number of elements.
-std::vector<Tensor> bias_inputs(std::int64_t wanted) {
+std::vector<Tensor> bias_inputs(const Values& v) {
   constexpr std::int64_t channels = 64, plane = 64 * 64;
+  const std::int64_t wanted = v.number("elements");
   const std::int64_t images = std::max<std::int64_t>(1, wanted / (channels * plane));
   const std::int64_t width = std::clamp<std::int64_t>(wanted / (images * channels * 64), 1, 64);
-  return {randn({images, channels, 64, width}), randn({channels, 1, 1})};
+  return {numbers(v, {images, channels, 64, width}), numbers(v, {channels, 1, 1})};
 }
 
 Work prepare_eltwise(const Values& v) {
   const Chain& chain = entry_of(chains, v.text("chain"));
   std::vector<Tensor> inputs;
   if (v.is("chain", "bias_relu"))
-    inputs = bias_inputs(v.number("elements"));
+    inputs = bias_inputs(v);
   else
-    for (int i = 0; i < chain.inputs; ++i) inputs.push_back(randn({v.number("elements")}));
+    for (int i = 0; i < chain.inputs; ++i) inputs.push_back(numbers(v, {v.number("elements")}));
   Work work;
-  work.bytes = 4.0 * static_cast<double>(inputs[0].numel()) * (chain.inputs + 1);
+  work.bytes = element_bytes(v) * static_cast<double>(inputs[0].numel()) * (chain.inputs + 1);
   work.run = [inputs, run = v.on("fused") ? chain.fused : chain.eager] { run(inputs); };
   return work;
 }
@@ -103,26 +103,26 @@ const ReduceCase reductions[] = {
      [](const Tensor& x, const Shape& axes, bool) { return ops::cumsum(x, static_cast<int>(axes[axes.rank() - 1])); }}};
 
 Work prepare_reduce(const Values& v) {
-  const Tensor x = randn({v.number("rows"), v.number("cols")});
+  const Tensor x = numbers(v, {v.number("rows"), v.number("cols")});
   const Shape axes = v.is("over", "all") ? Shape{0, 1} : v.is("over", "rows") ? Shape{0} : Shape{1};
   const auto function = entry_of(reductions, v.text("op")).function;
   Work work;
-  work.bytes = 4.0 * static_cast<double>(x.numel()) * (v.is("op", "cumsum") ? 2 : 1);
+  work.bytes = element_bytes(v) * static_cast<double>(x.numel()) * (v.is("op", "cumsum") ? 2 : 1);
   work.run = [=] { function(x, axes, false); };
   return work;
 }
 
 Work prepare_softmax(const Values& v) {
-  const Tensor x = randn({v.number("rows"), v.number("cols")});
+  const Tensor x = numbers(v, {v.number("rows"), v.number("cols")});
   const bool log = v.on("log");
   Work work;
-  work.bytes = 4.0 * static_cast<double>(x.numel());
+  work.bytes = element_bytes(v) * static_cast<double>(x.numel());
   if (v.is("dir", "fwd")) {
     work.bytes *= 2;
     work.run = [=] { log ? ops::log_softmax(x, 1) : ops::softmax(x, 1); };
   } else {
     work.bytes *= 3;
-    const Tensor y = log ? ops::log_softmax(x, 1) : ops::softmax(x, 1), dy = randn(x.shape());
+    const Tensor y = log ? ops::log_softmax(x, 1) : ops::softmax(x, 1), dy = numbers(v, x.shape());
     work.run = [=] { log ? ops::log_softmax_backward(dy, y, 1) : ops::softmax_backward(dy, y, 1); };
   }
   return work;
@@ -136,7 +136,8 @@ const Case eltwise_case{
     "for each of 64 channels of images",
     {{"chain", "add", names_of(chains), ""},
      {"elements", "16777216", ">=1", "of each input"},
-     {"fused", "0", "0|1", "1: one kernel for the chain"}},
+     {"fused", "0", "0|1", "1: one kernel for the chain"},
+     dtype_key()},
     prepare_eltwise};
 
 const Case reduce_case{"reduce",
@@ -144,7 +145,8 @@ const Case reduce_case{"reduce",
                        {{"op", "sum", names_of(reductions), ""},
                         {"rows", "4096", ">=1", ""},
                         {"cols", "4096", ">=1", ""},
-                        {"over", "all", "all|rows|cols", "the axis that disappears: cols leaves a value for each row"}},
+                        {"over", "all", "all|rows|cols", "the axis that disappears: cols leaves a value for each row"},
+                        dtype_key()},
                        prepare_reduce};
 
 const Case softmax_case{"softmax",
@@ -152,7 +154,8 @@ const Case softmax_case{"softmax",
                         {{"rows", "4096", ">=1", ""},
                          {"cols", "1024", ">=1", ""},
                          {"log", "0", "0|1", "1: log-softmax"},
-                         {"dir", "fwd", "fwd|bwd", ""}},
+                         {"dir", "fwd", "fwd|bwd", ""},
+                         dtype_key()},
                         prepare_softmax};
 
 }  // namespace crisol::cli::bench

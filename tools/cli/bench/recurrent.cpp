@@ -4,7 +4,6 @@
 #include "cli/bench/groups.h"
 #include "crisol/autograd.h"
 #include "crisol/nn/rnn.h"
-#include "crisol/random.h"
 
 namespace crisol::cli::bench {
 
@@ -27,7 +26,8 @@ double gates_of(const std::string& kind) { return kind == "lstm" ? 4 : kind == "
 
 Work prepare_rnn(const Values& v) {
   const std::shared_ptr<nn::Module> network = make_network(v);
-  const Tensor x = randn({v.number("t"), v.number("b"), v.number("i")});
+  network->to(dtype_of(v));
+  const Tensor x = numbers(v, {v.number("t"), v.number("b"), v.number("i")});
   const auto h = static_cast<double>(v.number("h")), layers = static_cast<double>(v.number("layers"));
   const double inputs = static_cast<double>(v.number("i")) + (layers - 1) * h;  // The sum over all layers.
   Work work;
@@ -38,15 +38,16 @@ Work prepare_rnn(const Values& v) {
   // The least number of bytes: inputs, gates and outputs of every step once, and the weights once. Training counts all
   // of these three times.
   const double gates = gates_of(v.text("kind"));
-  work.bytes = 4 * (static_cast<double>(v.number("t")) * work.items * (inputs + layers * (2 * gates + 1) * h) +
-                    gates * h * (inputs + layers * h));
+  work.bytes =
+      element_bytes(v) * (static_cast<double>(v.number("t")) * work.items * (inputs + layers * (2 * gates + 1) * h) +
+                          gates * h * (inputs + layers * h));
   if (v.is("dir", "fwd")) {
     work.run = [=] {
       const NoGrad no_grad;
       (*network)(x);
     };
   } else {
-    const Tensor dy = randn({v.number("t"), v.number("b"), v.number("h")});
+    const Tensor dy = numbers(v, {v.number("t"), v.number("b"), v.number("h")});
     work.flops *= 3;
     work.bytes *= 3;
     work.run = [=] {
@@ -67,7 +68,8 @@ const Case rnn_case{"rnn",
                      {"i", "256", ">=1", "inputs of a step"},
                      {"h", "512", ">=1", "hidden units"},
                      {"layers", "1", ">=1", ""},
-                     {"dir", "fwd", "fwd|train", "train: forward, and backward to inputs and all weights"}},
+                     {"dir", "fwd", "fwd|train", "train: forward, and backward to inputs and all weights"},
+                     dtype_key()},
                     prepare_rnn};
 
 }  // namespace crisol::cli::bench
