@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tests/run.sh [--cross] [--long] [--only NAME,…] [-- arguments of doctest]
+# tests/run.sh [--long] [--only NAME,…] [-- arguments of doctest]
 #
 # Installs what is missing, builds everything in build/, and runs the tests. A plain run tests:
 #   gpu                   each GPU that the drivers of this machine show: all tests
@@ -12,7 +12,7 @@
 #   oclgrind              a simulator that reports invalid accesses and races: another sixteenth of them
 #   pocl-6 rusticl-25     the implementations of Debian 13, in a root below build/: all ops by crisol selftest, and half of
 #                         the test files of products, convolutions, recurrent layers, reductions, softmax and losses
-#   as-nvidia             a CPU that poses as NVIDIA's GPU: an eighth of the test files of the ops
+#   as-nvidia             a CPU that poses as NVIDIA's GPU: a quarter of the test files of the ops
 #   dist                  training on two and three ranks of MPI, on PoCL (tests/dist/run.sh)
 #   onnx                  ONNX's own tests on PoCL, from its Python package (tests/onnx/run.sh)
 #   onnx-models           models that packages of PyPI bring, compared with ONNX Runtime (tests/onnx/run.sh --real)
@@ -20,17 +20,15 @@
 #   python python-intel   the Python package (tests/python): half of the test files on PoCL, the others on Intel's runtime
 #   array-api             the Array API standard's own tests on Intel's runtime, where CRISOL_ARRAY_API_TESTS names them
 #   fuzz-python           random programs of the Python package and random ONNX models, on PoCL; --only and --long run it
-#   windows aarch64       builds for Windows (by Wine) and for 64-bit ARM (by qemu): some ops by crisol selftest (--cross)
+#   windows aarch64       builds for Windows (by Wine) and for 64-bit ARM (by qemu): some ops by crisol selftest
 #   offline               the vendors' compilers for GPUs that are not here: one target of one vendor, by the commit's hash
 # The commit's hash chooses a part of the tests, so that a run ends soon and a few commits test everything. It chooses an
 # eighth of the long tests for pocl and another for intel. They are the tests of the suite "long" in the test program. The
 # other implementations run them with --only and --long. The hash chooses the test files on
 # rusticl, oclgrind, as-nvidia and the implementations of Debian 13, the halves of the ops, of the layers above them and
 # of the Python tests, and the test files whose kernels PoCL compiles with optimization. For dist, onnx, onnx-models,
-# onnx-fitted and python, PoCL compiles without it. The hash also chooses one of pocl-6 and rusticl-25, and one of rusticl
-# and oclgrind.
-# --cross, which CI gives, also chooses windows or aarch64 for every second commit, in the place of these four. Both are
-# whole builds.
+# onnx-fitted and python, PoCL compiles without it. The hash also chooses one of pocl-6, rusticl-25,
+# windows and aarch64. The last two are whole builds. With the others, it also chooses one of rusticl and oclgrind.
 # --only NAME,… runs only the implementations of these names. Each runs all its tests, with optimization. Only windows
 # and aarch64 compile kernels without it. as-amd and as-intel run only with --only or --long. So does wheel, which makes
 # the Python wheels and tests them in roots of Debian 12 and 13.
@@ -56,7 +54,6 @@ work=$crisol_build/tests # Logs, caches, and for each implementation a folder of
 selected=("${all_implementations[@]}")
 named= # Whether the user names what to test.
 long=  # Whether the user wants the slow parts too.
-cross= # Whether the user wants a build for another system, when its turn comes.
 doctest_arguments=()
 while [ $# -gt 0 ]; do
   case $1 in
@@ -64,7 +61,6 @@ while [ $# -gt 0 ]; do
       IFS=, read -ra selected <<<"$2"; named=yes; shift 2 ;;
     --only=*) IFS=, read -ra selected <<<"${1#*=}"; named=yes; shift ;;
     --long) long=yes; shift ;;
-    --cross) cross=yes; shift ;;
     --) shift; doctest_arguments=("$@"); break ;;
     -h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' -- "${BASH_SOURCE[0]}"; exit 0 ;;
     *) die "unknown argument $1 (see --help)" ;;
@@ -80,8 +76,6 @@ commit_number=$((16#${commit:0:6}))
 turn=$((commit_number % 4))
 half=$((commit_number / 8 % 2))
 sixteenth=$((commit_number / 16 % 16))
-other_system= # The build for another system that this run makes in its turn.
-if [ -n "$cross" ] && [ $turn -ge 2 ]; then other_system=$([ $turn -eq 2 ] && echo windows || echo aarch64); fi
 plain= # Whether this is a plain run, in which some implementations take turns.
 [ -n "$named$long${doctest_arguments[*]}" ] || plain=yes
 caches=$work/cache${plain:+-plain} # Programs of a plain run may be compiled without optimization.
@@ -91,13 +85,12 @@ has_turn() {
   [ -n "$plain" ] || return 0
   reason="takes turns by the commit's hash; --only and --long test it"
   case $1 in
-    windows | aarch64)
-      [ -n "$cross" ] || reason="a whole build; --cross makes it in its turn, --only and --long always"
-      [ "$other_system" = "$1" ] ;;
-    pocl-6) [ -z "$other_system" ] && [ $((turn % 2)) -eq 0 ] ;;
-    rusticl-25) [ -z "$other_system" ] && [ $((turn % 2)) -eq 1 ] ;;
-    rusticl) [ -z "$other_system" ] && [ $half -eq 0 ] ;;
-    oclgrind) [ -z "$other_system" ] && [ $half -eq 1 ] ;;
+    pocl-6) [ $turn -eq 0 ] ;;
+    rusticl-25) [ $turn -eq 1 ] ;;
+    windows) [ $turn -eq 2 ] ;;
+    aarch64) [ $turn -eq 3 ] ;;
+    rusticl) [ $turn -lt 2 ] && [ $half -eq 0 ] ;;
+    oclgrind) [ $turn -lt 2 ] && [ $half -eq 1 ] ;;
   esac
 }
 
@@ -265,7 +258,7 @@ if [ -n "$plain" ]; then
 --source-file=$(part_of_files 16 $((sixteenth + 8)) "${kernel_folders[@]}")"
   # "gemm block: every tile" takes five minutes there, and other implementations run it too.
   filter[as-nvidia]="--test-suite-exclude=long
---source-file=$(part_of_files 8 $((commit_number % 8 + 1)) tests/ops)
+--source-file=$(part_of_files 4 $((turn + 1)) tests/ops)
 --test-case-exclude=gemm block: every tile*"
   its_files=(matmul rnn softmax conv2d reduce loss)
   for name in pocl-6 rusticl-25; do

@@ -8,12 +8,20 @@
 #include <string>
 #include <vector>
 
+#include "crisol/autograd.h"
 #include "crisol/dtype_table.h"
 #include "crisol/functions/conv.h"
+#include "crisol/functions/dropout.h"
+#include "crisol/functions/loss.h"
 #include "crisol/functions/matmul.h"
+#include "crisol/functions/rnn.h"
 #include "crisol/fuse.h"
+#include "crisol/nn/conv.h"
+#include "crisol/nn/norm.h"
+#include "crisol/nn/sequential.h"
 #include "crisol/ops/optimizer.h"
 #include "crisol/ops/vision.h"
+#include "crisol/random.h"
 #include "crisol/tuning.h"
 #include "doctest/doctest.h"
 #include "ops/attention/attention.h"
@@ -55,6 +63,32 @@ constexpr const char* problems[] = {
     "dil_w=1",
     "adaptive_avg_pool2d planes=3 h=21 w=40 out_h=7 out_w=9",
     "adaptive_avg_pool2d_backward planes=3 h=21 w=40 out_h=7 out_w=9",
+};
+
+// The parameters of norms, and running statistics, may have the type of the elements.
+constexpr const char* norms[] = {
+    "layer_norm rows=5 length=67 step=1",          "layer_norm rows=5 length=3 step=1",
+    "layer_norm_backward rows=5 length=67 step=1", "batch_norm2d images=3 channels=5 spatial=35",
+    "batch_norm2d images=3 channels=5 spatial=36", "batch_norm2d_backward images=3 channels=5 spatial=36",
+};
+
+// The numbers of cells are those of RnnCell.
+constexpr const char* recurrent[] = {
+    "rnn_forward cell=0 reverse=0 t=3 b=5 i=11 h=13 outputs=13 padded=0",
+    "rnn_forward cell=1 reverse=1 t=3 b=2 i=3 h=37 outputs=37 padded=0",
+    "rnn_forward cell=2 reverse=0 t=6 b=9 i=11 h=32 outputs=32 padded=0",
+    "rnn_forward cell=3 reverse=1 t=2 b=3 i=11 h=13 outputs=13 padded=0",
+    "rnn_backward cell=0 reverse=0 t=3 b=5 i=11 h=13 outputs=13 padded=0",
+    "rnn_backward cell=1 reverse=1 t=3 b=2 i=3 h=37 outputs=37 padded=0",
+    "rnn_backward cell=2 reverse=0 t=6 b=9 i=11 h=32 outputs=32 padded=0",
+    "rnn_backward cell=3 reverse=1 t=2 b=3 i=11 h=13 outputs=13 padded=0",
+};
+
+// Sums are f32, and are rounded at the end.
+constexpr const char* scattered[] = {
+    "index_add outer=3 size=5 inner=37 picked=70 slices=1 dtype=0",
+    "scatter_add outer=2 size=5 inner=37 picked=41 slices=0 dtype=0",
+    "index_reduce outer=2 size=3 inner=5 picked=13 slices=1 dtype=0 kind=1",
 };
 
 // The types of C, A and B are in three bytes.
@@ -124,6 +158,13 @@ void check_same(const Tensor& of_halves, const Tensor& of_floats) {
   CHECK(reference::values_of(of_halves) == reference::values_of(of_floats.to(DType::f16)));
 }
 
+/// The same, up to sums in another order.
+void check_near(const Tensor& of_halves, const Tensor& of_floats, double roundings = 0) {
+  CHECK(of_halves.dtype() == DType::f16);
+  CHECK(of_floats.dtype() == DType::f32);
+  check_rounded(of_halves, reference::values_of(of_floats), {64 + roundings * std::ldexp(1.0, 13)});
+}
+
 Tensor halves(std::uint64_t seed, const Shape& shape) {
   return tensor_of(random_values(seed, shape.numel()), shape, DType::f16);
 }
@@ -133,6 +174,37 @@ Tensor halves(std::uint64_t seed, const Shape& shape) {
 TEST_CASE("storage: f16 in memory, f32 in registers") {
   for (const char* const text : problems) check_variants(std::string(text) + " types=1");
   for (const char* const text : products) check_variants(std::string(text) + " types=65793");
+  for (const char* const text : norms) check_variants(std::string(text) + " types=257");
+  for (const char* const text : scattered) check_variants(std::string(text) + " types=1");
+}
+
+TEST_CASE("storage: recurrent layers keep their states in f32") {
+  for (const char* const text : recurrent) check_variants(std::string(text) + " types=1");
+  // Lengths and a projection: the padding of x holds NaN, and no gradient sees it.
+  for (const RnnCell cell : {RnnCell::lstm, RnnCell::gru}) {
+    const std::int64_t gates = gates_of(cell) * 12, outputs = cell == RnnCell::lstm ? 5 : 12;
+    std::vector<double> x = random_values(1, 4 * 3 * 7);
+    for (std::size_t i = 2 * 3 * 7; i < x.size(); ++i)
+      if (i / 7 % 3 == 1) x[i] = std::numeric_limits<double>::quiet_NaN();
+    const auto results = [&](DType dtype) {
+      const auto leaf = [dtype](std::uint64_t seed, const Shape& shape) {
+        return halves(seed, shape).to(dtype).requires_grad_();
+      };
+      const Tensor in = tensor_of(x, {4, 3, 7}, DType::f16).to(dtype).requires_grad_();
+      const Tensor h0 = leaf(2, {3, outputs}), c0 = cell == RnnCell::lstm ? leaf(3, {3, 12}) : Tensor();
+      const RnnWeights w{leaf(4, {gates, 7}), leaf(5, {gates, outputs}), leaf(6, {gates}), leaf(7, {gates}),
+                         cell == RnnCell::lstm ? leaf(8, {outputs, 12}) : Tensor()};
+      const RnnOutput out = rnn({in, h0, c0, from_vector(std::vector<std::int64_t>{4, 2, 3})}, w, {cell, false});
+      std::vector<Tensor> all =
+          grad({out.y, out.h_n}, {in, h0, w.weight_ih, w.weight_hh, w.bias_ih, w.bias_hh},
+               {.grad_outputs = {halves(9, out.y.shape()).to(dtype), halves(10, out.h_n.shape()).to(dtype)}});
+      all.push_back(out.y.detach());
+      all.push_back(out.h_n.detach());
+      return all;
+    };
+    const std::vector<Tensor> of_halves = results(DType::f16), of_floats = results(DType::f32);
+    for (std::size_t i = 0; i < of_halves.size(); ++i) check_near(of_halves[i], of_floats[i]);
+  }
 }
 
 TEST_CASE("storage: resizing and sampling of f16 have the bits of f32, rounded") {
@@ -223,19 +295,30 @@ TEST_CASE("storage: convolutions of f16 have the bits of f32, rounded") {
   };
   // CPUs cut the depths of the second case into blocks.
   const Case cases[] = {{{2, 4, 9, 11}, {6, 2, 3, 3}, {.stride = 2, .padding = 1, .groups = 2}},
-                        {{3, 64, 18, 19}, {60, 64, 3, 3}, {.padding = 1}}};
+                        {{3, 64, 18, 19}, {60, 64, 3, 3}, {.padding = 1}},
+                        {{2, 6, 9, 11}, {6, 1, 3, 3}, {.stride = 2, .padding = 1, .groups = 6}},
+                        {{1, 8, 5, 5}, {40, 8, 3, 3}, {}}};
   for (const auto& [x, w, options] : cases) {
     const ops::Conv2dSizes sizes = ops::conv2d_sizes("conv2d", x, w, options);
     const Shape y = sizes.output_shape();
-    const std::vector<Op> all{
-        {"conv2d", ops::conv2d_table, x, w, y, {"cpu_gemm", "matrix", "block", "direct"}},
-        {"conv2d_backward_data", ops::conv2d_backward_data_table, y, w, x, {"cpu_gemm", "matrix", "block", "direct"}},
-        {"conv2d_backward_weight",
-         ops::conv2d_backward_weight_table,
-         y,
-         x,
-         w,
-         {"cpu_dot", "matrix", "block", "direct"}}};
+    const std::vector<Op> all{{"conv2d",
+                               ops::conv2d_table,
+                               x,
+                               w,
+                               y,
+                               {"cpu_gemm", "matrix", "block", "direct", "winograd", "planes", "few_pixels"}},
+                              {"conv2d_backward_data",
+                               ops::conv2d_backward_data_table,
+                               y,
+                               w,
+                               x,
+                               {"cpu_gemm", "matrix", "block", "direct", "winograd", "planes"}},
+                              {"conv2d_backward_weight",
+                               ops::conv2d_backward_weight_table,
+                               y,
+                               x,
+                               w,
+                               {"cpu_dot", "matrix", "block", "direct", "winograd", "planes"}}};
     for (const Op& op : all)
       for (const char* const variant : op.variants) {
         CAPTURE(std::string(op.name));
@@ -279,7 +362,87 @@ TEST_CASE("storage: linear and conv2d of f16 have the gradients of f32, rounded"
   const auto positive = fuse([](const Expr& v) { return relu(v); });
   const Tensor y = linear(x, w, Tensor(), positive.epilogue());
   check_same(y, linear(x.to(DType::f32), w.to(DType::f32)).relu());
+  // The kernels read another operand of f16, and do not round the result of the product before.
+  const auto gate = fuse([](const Expr& v, const Expr& other) { return sigmoid(v) * other - 0.5; });
+  const Tensor other = halves(5, {5, 11}), plane = halves(6, {1, 6, 5, 6});
+  check_near(linear(x, w, Tensor(), gate.epilogue(other)),
+             linear(x.to(DType::f32), w.to(DType::f32), Tensor(), gate.epilogue(other.to(DType::f32))));
+  const Tensor image = halves(7, {1, 4, 5, 6}), filter = halves(8, {6, 4, 3, 3});
+  check_near(conv2d(image, filter, Tensor(), {.padding = 1}, gate.epilogue(plane)),
+             conv2d(image.to(DType::f32), filter.to(DType::f32), Tensor(), {.padding = 1},
+                    gate.epilogue(plane.to(DType::f32))));
   const Tensor wide = w.to(DType::f32);
   check_error([&] { linear(x, wide); }, {"[linear]", "the weight", "f16", "f32"});
   check_error([&] { conv2d(halves(1, {1, 2, 3, 3}), full({1, 2, 3, 3}, 1)); }, {"[conv2d]", "the weight", "f16"});
+}
+
+TEST_CASE("storage: convolutions of volumes and transposed convolutions of f16") {
+  const auto check = [](const Shape& x, const Shape& weight, const auto& f) {
+    const auto results = [&](DType dtype) {
+      const Tensor in = halves(1, x).to(dtype).requires_grad_(), w = halves(2, weight).to(dtype).requires_grad_();
+      const Tensor y = f(in, w);
+      y.backward(halves(3, y.shape()).to(dtype));
+      return std::array{y.detach(), in.grad(), w.grad()};
+    };
+    const auto of_halves = results(DType::f16), of_floats = results(DType::f32);
+    for (std::size_t i = 0; i < of_halves.size(); ++i) check_near(of_halves[i], of_floats[i]);
+  };
+  check({2, 4, 5, 6, 7}, {6, 2, 3, 2, 3}, [](const Tensor& x, const Tensor& w) {
+    return conv3d(x, w, Tensor(), {.stride = {2, 1, 1}, .padding = 1, .groups = 2});
+  });
+  check({2, 4, 7, 3, 3}, {6, 4, 3, 1, 1}, [](const Tensor& x, const Tensor& w) { return conv3d(x, w); });
+  check({2, 4, 11}, {4, 3, 3}, [](const Tensor& x, const Tensor& w) {
+    return conv_transpose1d(x, w, Tensor(), {.stride = 2, .padding = 1, .output_padding = 1});
+  });
+  check({2, 4, 5, 7}, {4, 3, 3, 3},
+        [](const Tensor& x, const Tensor& w) { return conv_transpose2d(x, w, Tensor(), {.stride = 2, .groups = 2}); });
+  check({1, 4, 3, 4, 5}, {4, 3, 2, 2, 2},
+        [](const Tensor& x, const Tensor& w) { return conv_transpose3d(x, w, Tensor(), {.stride = 2}); });
+  check_error([&] { conv_transpose2d(halves(1, {1, 2, 3, 3}), full({2, 1, 3, 3}, 1)); }, {"the weight", "f16", "f32"});
+}
+
+TEST_CASE("storage: norms of gradients, dropout and losses of f16") {
+  for (const std::int64_t count : {15, 1003}) {
+    const Tensor g = halves(1, {count}), more = tensor_of(random_values(2, count), {count});
+    const Tensor norm = ops::global_norm({g, more}), expected = ops::global_norm({g.to(DType::f32), more});
+    CHECK(norm.dtype() == DType::f32);
+    check_close(norm, reference::values_of(expected), {4});
+    const Tensor scaled = g.clone(), wide = g.to(DType::f32).clone();
+    ops::scale_by_clip(scaled, norm, 0.5);
+    ops::scale_by_clip(wide, norm, 0.5);
+    check_same(scaled, wide);
+    // The same words of the generator drop the same elements.
+    const auto dropped = [&](DType dtype) {
+      const Tensor x = g.to(dtype).clone().requires_grad_();
+      Generator generator(7);
+      const Tensor y = dropout(x, 0.25, true, generator);
+      y.backward(g.to(dtype));
+      return std::array{y.detach(), x.grad()};
+    };
+    const auto of_halves = dropped(DType::f16), of_floats = dropped(DType::f32);
+    for (std::size_t i = 0; i < of_halves.size(); ++i) check_same(of_halves[i], of_floats[i]);
+  }
+  // A sum of squares of 2^16 overflows.
+  CHECK(std::isinf(mse_loss(full({4}, 250, DType::f16), full({4}, -6, DType::f16), Reduction::sum).item()));
+  CHECK(mse_loss(full({4}, 3, DType::f16), full({4}, 1, DType::f16)).item() == 4);
+}
+
+TEST_CASE("storage: a module of f16 trains like one of f32") {
+  const auto results = [](DType dtype) {
+    manual_seed(3);
+    nn::Sequential net(nn::Conv2d(3, 8, 3, {.bias = false}), nn::BatchNorm2d(8), nn::Conv2d(8, 4, 1));
+    net.to(DType::f16).to(dtype);
+    const Tensor y = net(halves(1, {2, 3, 6, 7}).to(dtype));
+    y.backward(halves(2, y.shape()).to(dtype));
+    std::vector<Tensor> all{y.detach()};
+    for (const Tensor& parameter : net.parameters()) all.push_back(parameter.grad());
+    for (const auto& [name, buffer] : net.named_buffers())
+      if (is_floating(buffer.dtype())) all.push_back(buffer.detach());
+    return all;
+  };
+  const std::vector<Tensor> of_halves = results(DType::f16), of_floats = results(DType::f32);
+  REQUIRE(of_halves.size() == of_floats.size());
+  for (std::size_t i = 0; i < of_halves.size(); ++i) check_near(of_halves[i], of_floats[i], 8);
+  nn::BatchNorm2d norm(2);
+  check_error([&] { norm.to(DType::i32); }, {"[to]", "i32"});
 }

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Sourced by tests/run.sh: "aarch64", the build for 64-bit ARM, run by qemu on the PoCL of a Debian 12 for arm64. With
 # --only it runs the tests of ops, recurrent layers and files at small sizes. It also installs the Debian package in a
-# Debian for arm64. --cross does crisol selftest with some of the ops in its turn, and counts ops.
+# Debian for arm64. A plain run does crisol selftest with some of the ops, and counts ops.
 source "$crisol_root/tools/cross/common.sh"
 
 aarch64_build=$work/aarch64 # Apart from build/aarch64, which is optimised more.
