@@ -125,7 +125,7 @@ class DataLoader::Iterator {
   /// The batch.
   const Batch* operator->() const noexcept { return &batch_; }
   /// The epoch and the number of the batch.
-  DataPosition position() const;
+  CRISOL_API DataPosition position() const;
   /// Goes to the next batch. Throws what DataLoader::next throws.
   Iterator& operator++() {
     batch_ = {};  // This frees the memory of the batch for the next one.
