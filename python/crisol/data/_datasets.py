@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ._collate import tensor_of
-from ._crisol import Generator, InvalidArgumentError, Tensor, _data
+from .._crisol import Generator, InvalidArgumentError, Tensor, _data
 from ._samplers import RandomSampler
 
 __all__ = ["ChainDataset", "ConcatDataset", "Dataset", "IterableDataset", "StackDataset", "Subset", "TensorDataset"]

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ._collate import batch_of, default_collate, default_convert, is_flat, layout_of, leaves_of
-from ._crisol import Generator, InvalidArgumentError, Tensor, _data
-from ._crisol import device as _device
-from ._crisol._data import MNIST, Csv, ImageDataset, ImageFolder, ShardedSampler, read_idx, read_image
+from .._crisol import Generator, InvalidArgumentError, Tensor, _data
+from .._crisol import device as _device
+from .._crisol._data import MNIST, Csv, ImageDataset, ImageFolder, ShardedSampler, read_idx, read_image
 from ._datasets import (
     ChainDataset,
     ConcatDataset,

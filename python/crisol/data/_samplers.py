@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any
 
-from ._crisol import Generator, _data, randint
+from .._crisol import Generator, _data, randint
 
 __all__ = ["BatchSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler"]
 __all__ += ["DistributedSampler", "WeightedRandomSampler"]
@@ -60,7 +60,7 @@ class DistributedSampler(Sampler):
         seed: int = 0, drop_last: bool = False,
     ) -> None:  # fmt: skip
         if num_replicas is None or rank is None:
-            from . import distributed
+            from .. import distributed
 
             num_replicas = distributed.world() if num_replicas is None else num_replicas
             rank = distributed.rank() if rank is None else rank

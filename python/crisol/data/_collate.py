@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from . import _crisol
-from ._crisol import Tensor
+from .. import _crisol
+from .._crisol import Tensor
 
 _LEAF = "a tensor or number"
 
