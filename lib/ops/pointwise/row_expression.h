@@ -13,21 +13,34 @@
 namespace crisol::ops {
 
 // Operators in C++, in kernels, how strongly they bind, and their rows.
-#define CRISOL_OPERATORS(OPERATOR)                                                                          \
-  OPERATOR(||, "|", 1, logical_or)                                                                          \
-  OPERATOR(&&, "&", 2, logical_and)                                                                         \
-  OPERATOR(==, "==", 3, eq) OPERATOR(!=, "!=", 3, ne) OPERATOR(<, "<", 4, lt) OPERATOR(>, ">", 4, gt)       \
-      OPERATOR(<=, "<=", 4, le) OPERATOR(>=, ">=", 4, ge) OPERATOR(+, "+", 5, add) OPERATOR(-, "-", 5, sub) \
-          OPERATOR(*, "*", 6, mul) OPERATOR(/, "/", 6, div)
+#define CRISOL_OPERATORS(OPERATOR)  \
+  OPERATOR(||, "|", 1, logical_or)  \
+  OPERATOR(&&, "&", 2, logical_and) \
+  OPERATOR(==, "==", 3, eq)         \
+  OPERATOR(!=, "!=", 3, ne)         \
+  OPERATOR(<, "<", 4, lt)           \
+  OPERATOR(>, ">", 4, gt)           \
+  OPERATOR(<=, "<=", 4, le)         \
+  OPERATOR(>=, ">=", 4, ge)         \
+  OPERATOR(+, "+", 5, add) OPERATOR(-, "-", 5, sub) OPERATOR(*, "*", 6, mul) OPERATOR(/, "/", 6, div)
 // Functions in C++ and in kernels.
-#define CRISOL_FUNCTIONS(FUNCTION)                                                                                   \
-  FUNCTION(abs, "fabs")                                                                                              \
-  FUNCTION(cos, "cos_")                                                                                              \
-  FUNCTION(cosh, "cosh") FUNCTION(digamma, "digamma_") FUNCTION(exp, "exp_") FUNCTION(floor_divide, "floor_divide_") \
-      FUNCTION(fma, "fma") FUNCTION(gelu_slope, "gelu_slope_") FUNCTION(hypot, "hypot") FUNCTION(log, "log_")        \
-          FUNCTION(pow, "pow") FUNCTION(rsqrt, "rsqrt") FUNCTION(sigmoid, "sigmoid_") FUNCTION(sin, "sin_")          \
-              FUNCTION(sinh, "sinh") FUNCTION(tanh_softplus, "tanh_softplus_") FUNCTION(trigamma, "trigamma_")       \
-                  FUNCTION(trunc, "trunc")
+#define CRISOL_FUNCTIONS(FUNCTION)        \
+  FUNCTION(abs, "fabs")                   \
+  FUNCTION(cos, "cos_")                   \
+  FUNCTION(cosh, "cosh")                  \
+  FUNCTION(digamma, "digamma_")           \
+  FUNCTION(exp, "exp_")                   \
+  FUNCTION(floor_divide, "floor_divide_") \
+  FUNCTION(fma, "fma")                    \
+  FUNCTION(gelu_slope, "gelu_slope_")     \
+  FUNCTION(hypot, "hypot")                \
+  FUNCTION(log, "log_")                   \
+  FUNCTION(pow, "pow")                    \
+  FUNCTION(rsqrt, "rsqrt")                \
+  FUNCTION(sigmoid, "sigmoid_")           \
+  FUNCTION(sin, "sin_")                   \
+  FUNCTION(sinh, "sinh")                  \
+  FUNCTION(tanh_softplus, "tanh_softplus_") FUNCTION(trigamma, "trigamma_") FUNCTION(trunc, "trunc")
 
 /// A part of an expression. The parts of its operands follow it, one operand after the other.
 struct ExpressionPart {
