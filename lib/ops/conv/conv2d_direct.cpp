@@ -52,20 +52,7 @@ PlanOr plan_direct_weight(const Conv2dProblem& p, const Target& target, std::siz
              count, s.kernel_sizes(), s.kernel_window(), first, end);
     first = end;
   } while (first < rows);
-  if (as_part)
-    add_parts_sum(plan, target,
-                  {.parts = sums,
-                   .c = dw,
-                   .bias = dw,
-                   .m = 1,
-                   .n = count,
-                   .batch = 1,
-                   .c_batch = count,
-                   .c_row = count,
-                   .c_column = 1,
-                   .c_type = p.type,
-                   .split_k = 1,
-                   .args = no_epilogue(sums)});
+  if (as_part) add_numbers_sum(plan, target, sums, dw, count, 1, p.type);
   return plan;
 }
 

@@ -142,4 +142,24 @@ std::vector<GatheredProduct> phase_products(const Conv2dSizes& s) {
   return products;
 }
 
+PartsSum sum_of_parts(const Conv2dProblem& problem, const GatheredProduct& p, dispatch::Place parts, dispatch::Place c,
+                      dispatch::Place bias, int split_k, const EpilogueArgs& args) {
+  return {.parts = parts,
+          .c = c,
+          .bias = bias,
+          .m = p.m,
+          .n = p.n(),
+          .batch = p.groups,
+          .c_batch = p.c_group,
+          .c_row = p.c_row,
+          .c_column = 1,
+          .c_type = problem.type,
+          .split_k = split_k,
+          .bias_batch = number(p.m),
+          .flags = problem.flags(),
+          .epilogue = problem.epilogue,
+          .args = args,
+          .columns = p.places()};
+}
+
 }  // namespace crisol::ops

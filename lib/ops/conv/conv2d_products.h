@@ -9,6 +9,7 @@
 
 #include "conv/parameters.h"
 #include "ops/conv/conv2d_problem.h"
+#include "ops/product/gpu/tiled_product.h"
 
 namespace crisol::ops {
 
@@ -49,5 +50,8 @@ struct GatheredProduct {
 GatheredProduct forward_product(const Conv2dSizes& sizes);
 /// The products of the gradient of the input: one for each remainder of a position modulo the stride.
 std::vector<GatheredProduct> phase_products(const Conv2dSizes& sizes);
+/// The sum of the parts of such a product, into the result `c` of the convolution.
+PartsSum sum_of_parts(const Conv2dProblem& problem, const GatheredProduct& product, dispatch::Place parts,
+                      dispatch::Place c, dispatch::Place bias, int split_k, const EpilogueArgs& args);
 
 }  // namespace crisol::ops

@@ -104,23 +104,7 @@ Plan plan_product(const Conv2dProblem& problem, const Target& target, const Gath
                  .images = images_of(p),
                  .places = places});
   if (as_part)
-    add_parts_sum(plan, target,
-                  {.parts = to,
-                   .c = results,
-                   .bias = bias,
-                   .m = p.m,
-                   .n = p.n(),
-                   .batch = p.groups,
-                   .c_batch = p.c_group,
-                   .c_row = p.c_row,
-                   .c_column = 1,
-                   .c_type = problem.type,
-                   .split_k = 1,
-                   .bias_batch = number(forward ? p.m : 0),
-                   .flags = problem.flags(),
-                   .epilogue = problem.epilogue,
-                   .args = problem.epilogue_args(packed),
-                   .columns = p.places()});
+    add_parts_sum(plan, target, sum_of_parts(problem, p, to, results, bias, 1, problem.epilogue_args(packed)));
   return plan;
 }
 

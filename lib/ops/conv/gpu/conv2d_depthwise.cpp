@@ -124,19 +124,7 @@ PlanOr plan_depthwise_weight(const Conv2dProblem& p, const Target& target, std::
   plan.add({"conv/gpu/conv2d_depthwise_weight.cl", "conv2d_depthwise_weight", defines_of(s, target, false)},
            {{split_k * s.outputs * DEPTHWISE_ITEMS}, {DEPTHWISE_ITEMS}}, x, dy, to, forward_parameters(s),
            static_cast<std::uint32_t>(s.images), static_cast<std::uint32_t>(split_k));
-  if (split_k == 1) return plan;
-  add_parts_sum(plan, target,
-                {.parts = to,
-                 .c = dw,
-                 .bias = dw,
-                 .m = 1,
-                 .n = count,
-                 .batch = 1,
-                 .c_batch = count,
-                 .c_row = count,
-                 .c_column = 1,
-                 .split_k = number(split_k),
-                 .args = no_epilogue(to)});
+  if (split_k > 1) add_numbers_sum(plan, target, to, dw, count, number(split_k));
   return plan;
 }
 

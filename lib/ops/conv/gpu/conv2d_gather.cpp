@@ -126,24 +126,9 @@ void add_gathered(Plan& plan, const Target& target, const Conv2dProblem& problem
                     : kernels::ResultParameters{p.c_group, p.c_row, 1, 0},
            is_split ? kernels::ColumnParameters{} : p.places());
   if (!is_split) return;
-  add_parts_sum(plan, target,
-                {.parts = sums,
-                 .c = c,
-                 .bias = bias,
-                 .m = p.m,
-                 .n = p.n(),
-                 .batch = p.groups,
-                 .c_batch = p.c_group,
-                 .c_row = p.c_row,
-                 .c_column = 1,
-                 .c_type = problem.type,
-                 .split_k = split_k,
-                 .bias_batch = number(p.m),
-                 .flags = problem.flags(),
-                 .epilogue = problem.epilogue,
-                 .args = e,
-                 .vectors = vectors,
-                 .columns = p.places()});
+  PartsSum sum = sum_of_parts(problem, p, sums, c, bias, split_k, e);
+  sum.vectors = vectors;
+  add_parts_sum(plan, target, sum);
 }
 
 }  // namespace crisol::ops

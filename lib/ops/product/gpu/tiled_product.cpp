@@ -105,4 +105,21 @@ void add_parts_sum(Plan& plan, const Target& target, const PartsSum& s) {
       s.columns);
 }
 
+void add_numbers_sum(Plan& plan, const Target& target, Place parts, Place c, std::int64_t count, int split_k,
+                     std::int64_t type) {
+  add_parts_sum(plan, target,
+                {.parts = parts,
+                 .c = c,
+                 .bias = c,
+                 .m = 1,
+                 .n = count,
+                 .batch = 1,
+                 .c_batch = count,
+                 .c_row = count,
+                 .c_column = 1,
+                 .c_type = type,
+                 .split_k = split_k,
+                 .args = no_epilogue(parts)});
+}
+
 }  // namespace crisol::ops

@@ -139,5 +139,8 @@ struct PartsSum {
   kernels::ColumnParameters columns{};
 };
 void add_parts_sum(dispatch::Plan& plan, const dispatch::Target& target, const PartsSum& sum);
+/// The same for parts of `count` numbers, which go to `count` neighbours of a DType.
+void add_numbers_sum(dispatch::Plan& plan, const dispatch::Target& target, dispatch::Place parts, dispatch::Place c,
+                     std::int64_t count, int split_k, std::int64_t type = 0);
 
 }  // namespace crisol::ops
