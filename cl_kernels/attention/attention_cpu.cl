@@ -17,20 +17,15 @@
 // columns. One of the strides of k is 1. q, k, v and y are stored as STORED, the bias as floats.
 #include "product/cpu/gemm_tile.h"
 #include "product/cpu/column_panels.h"
-#include "common/exp.h"
-#include "common/lanes.h"
-#include "common/over_lanes.h"
 #include "attention/heads.h"
+#include "attention/weights.h"
 
 #ifdef STORED_IS_FLOAT
 #define multiply_queries tile_multiply_rows
 #else
 DEFINE_MULTIPLY_ROWS(multiply_queries, STORED)
 #endif
-EXP_OF_NEGATIVE(exp_below, floatv, intv)
-
 OVER_LANES(greatest_lane, GREATER, floatv)
-OVER_LANES(sum_of_lanes, PLUS, floatv)
 
 // Scores of MR rows and `keys` keys, rounded up to NR. Row i is scores[i * length].
 INLINE void score_rows(__global float* scores, int length, __global const STORED* q, long q_row, int rows,
@@ -66,16 +61,9 @@ INLINE float weigh_row(__global float* row, int seen, int keys, __global const f
   }
   const float before = *greatest, now = GREATER(greatest_lane(high), before);
   const float base = now == -INFINITY ? 0.0f : now;
-  floatv sum = (floatv)(0.0f);
-  NO_UNROLL
-  for (int j = 0; j < keys; j += VW) {
-    const floatv weight = exp_below(ALIGNED(row + j) - base);
-    ALIGNED(row + j) = weight;
-    sum += weight;
-  }
   const float shrink = before == -INFINITY ? 0.0f : exp(before - base);
   *greatest = now;
-  *total = *total * shrink + sum_of_lanes(sum);
+  *total = *total * shrink + weigh(row, keys, base);
   return shrink;
 }
 

@@ -7,35 +7,14 @@
 // first to the last one that the bias allows. So a step with a cache that is filled in part takes the time for the
 // filled part. The item's own slice of `scratch` has a score for each key. Rows of q, k, v and y are contiguous. These
 // are stored as STORED, the bias as floats.
-#include "common/lanes.h"
-#include "common/exp.h"
-#include "common/over_lanes.h"
 #include "attention/heads.h"
-
-EXP_OF_NEGATIVE(exp_below, floatv, intv)
-
-OVER_LANES(sum_of_lanes, PLUS, floatv)
+#include "attention/weights.h"
 
 INLINE float product_of_rows(__global const STORED* a, __global const STORED* b, int count) {
   floatv sum = (floatv)(0.0f);
   NO_UNROLL
   for (int i = 0; i < count; i += VW)
     sum = FMA(load_elements(a + i, count - i), load_elements(b + i, count - i), sum);
-  return sum_of_lanes(sum);
-}
-
-// Replaces scores by weights, and returns their sum. The weights behind the last key are 0, up to the end of a vector.
-INLINE float weigh(__global float* scores, int keys, float greatest) {
-  const float base = greatest == -INFINITY ? 0.0f : greatest;
-  FEW_TIMES
-  for (int j = keys; j % VW != 0; ++j) scores[j] = -INFINITY;
-  floatv sum = (floatv)(0.0f);
-  NO_UNROLL
-  for (int j = 0; j < keys; j += VW) {
-    const floatv weight = exp_below(ALIGNED(scores + j) - base);
-    ALIGNED(scores + j) = weight;
-    sum += weight;
-  }
   return sum_of_lanes(sum);
 }
 
@@ -96,7 +75,9 @@ CPU_KERNEL void attention_single(__global const STORED* restrict q, const ulong 
       scores[j - first] = score;
       greatest = GREATER(score, greatest);
     }
-    const float total = weigh(scores, end - first, greatest);
+    FEW_TIMES
+    for (int j = end - first; j % VW != 0; ++j) scores[j] = -INFINITY;
+    const float total = weigh(scores, end - first, greatest == -INFINITY ? 0.0f : greatest);
     store_sums(y + y_offset + head_start(&of_y, &p, head) + row * of_y.row, scores, end - first,
                head_v + first * of_v.row, of_v.row, p.columns, total == 0.0f ? 0.0f : 1.0f / total);
   }
