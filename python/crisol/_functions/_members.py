@@ -8,6 +8,7 @@ from typing import Any, SupportsIndex, overload
 from .. import _crisol as _c
 from .._crisol import Tensor, dtype
 from .._method import _aliases, _method
+from ._arrange import _numbers
 
 __all__ = ["Size", "channels_last", "channels_last_3d", "contiguous_format", "get_default_device", "get_default_dtype"]
 __all__ += ["compile", "get_float32_matmul_precision", "get_num_threads", "is_inference_mode_enabled", "layout"]
@@ -274,8 +275,7 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
 @_method(Tensor)
 def sum_to_size(self: Tensor, *sizes: Any, size: Any = ()) -> Tensor:
     """The sums over the axes along which the tensor was broadcast from this shape."""
-    given = sizes or (size,)
-    shape = tuple(given[0]) if len(given) == 1 and not isinstance(given[0], int) else given
+    shape = _numbers(sizes or (size,))
     if not shape:
         return _c.sum(self)
     extra = self.ndim - len(shape)

@@ -9,7 +9,7 @@ from typing import Any
 from .. import _crisol as _c
 from .._crisol import Tensor
 from .._method import _aliases, _method
-from ._arrange import swapaxes
+from ._arrange import _numbers, swapaxes
 from ._inplace import _moved
 from ._results import Frexp
 
@@ -112,8 +112,7 @@ _aliases(Tensor, swapdims_="swapaxes_")
 def resize_(self: Tensor, *sizes: Any, size: Any = (), memory_format: Any = None) -> Tensor:
     """Makes this object refer to a tensor of another shape: the first elements in memory, and zeros where there are
     none. Returns this object."""
-    given = sizes or (size,)
-    shape = tuple(given[0]) if len(given) == 1 and not isinstance(given[0], int) else given
+    shape = _numbers(sizes or (size,))
     count, line = math.prod(shape), self.reshape(-1)
     if count > line.numel():
         line = _c.cat([line, _c.zeros(count - line.numel(), dtype=self.dtype, device=self.device)])

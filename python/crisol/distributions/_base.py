@@ -34,6 +34,10 @@ class Distribution:
     def _shape(self, sample_shape: Any) -> tuple[int, ...]:
         return (*sample_shape, *self.batch_shape, *self.event_shape)
 
+    def _uniform(self, sample_shape: Any, device: Any, least: float = 2.0**-126, most: float = 1 - 2.0**-24) -> Tensor:
+        """Uniform numbers between 0 and 1 whose logarithms are finite."""
+        return _c._clip(_c.rand(self._shape(sample_shape), device=device), least, most)
+
     def __repr__(self) -> str:
         names = [name for name in inspect.signature(type(self).__init__).parameters if name in self.__dict__]
         shown = [(name, self.__dict__[name]) for name in names if name != "logits" or "probs" not in names]

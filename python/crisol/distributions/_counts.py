@@ -1,4 +1,4 @@
-"""Distributions of counts, of powers of uniform numbers, of angles, mixtures, and soft choices."""
+"""Distributions of counts, of powers of uniform numbers and of angles, and mixtures."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from ..special import i0e, i1e
 from ._base import Bernoulli, Categorical, Distribution, _tensors
 from ._gamma import gamma_numbers
 
-__all__ = ["Binomial", "MixtureSameFamily", "Multinomial", "NegativeBinomial", "Pareto", "RelaxedBernoulli"]
-__all__ += ["RelaxedOneHotCategorical", "VonMises", "Weibull"]
+__all__ = ["Binomial", "MixtureSameFamily", "Multinomial", "NegativeBinomial", "Pareto", "VonMises", "Weibull"]
 
 
 class Binomial(Distribution):
@@ -132,7 +131,7 @@ class Weibull(Distribution):
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
         """Positive numbers."""
-        u = _c._clip(_c.rand(self._shape(sample_shape), device=self.scale.device), 2.0**-126, 1 - 2.0**-24)
+        u = self._uniform(sample_shape, self.scale.device)
         return self.scale * _c.pow(-_c.log(u), 1 / self.concentration)
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -276,55 +275,3 @@ class MixtureSameFamily(Distribution):
         axis, weights = -1 - len(self.event_shape), self._weights()
         of_means = _c.square(self.component_distribution.mean - self.mean.unsqueeze(axis))
         return _c.sum(weights * (self.component_distribution.variance + of_means), axis)
-
-
-class RelaxedBernoulli(Distribution):
-    """Numbers between 0 and 1 that are close to a Bernoulli's for small temperatures. Gradients go through them."""
-
-    has_rsample = True
-
-    def __init__(
-        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
-    ) -> None:
-        each = Bernoulli(probs, logits)
-        self.temperature, self.probs, self.logits = temperature, each.probs, each.logits
-        super().__init__(self.probs.shape)
-
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """sigmoid((logits + logistic noise) / temperature)"""
-        u = _c._clip(_c.rand(self._shape(sample_shape), device=self.probs.device), 2.0**-23, 1 - 2.0**-23)
-        return _c.sigmoid((self.logits + _c.log(u) - _c.log1p(-u)) / self.temperature)
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        """The logarithm of the density."""
-        t = self.temperature
-        x = _c.log(value) - _c.log1p(-value)
-        change = self.logits - x * t
-        scale = _c.log(t) if isinstance(t, Tensor) else math.log(t)
-        return scale + change - 2 * F.softplus(change) + F.softplus(-x) + F.softplus(x)
-
-
-class RelaxedOneHotCategorical(Distribution):
-    """Rows of sum 1 that are close to a OneHotCategorical's for small temperatures. Gradients go through them."""
-
-    has_rsample = True
-
-    def __init__(
-        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
-    ) -> None:
-        each = Categorical(probs, logits)
-        self.temperature, self.probs, self.logits = temperature, each.probs, each.logits
-        super().__init__(self.probs.shape[:-1], self.probs.shape[-1:])
-
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """softmax((logits + Gumbel's noise) / temperature)"""
-        u = _c._clip(_c.rand(self._shape(sample_shape), device=self.probs.device), 2.0**-126, 1 - 2.0**-24)
-        return _c.softmax((self.logits - _c.log(-_c.log(u))) / self.temperature, -1)
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        """The logarithm of the density."""
-        n, t = self.event_shape[0], self.temperature
-        scale = _c.log(t) if isinstance(t, Tensor) else math.log(t)
-        score = self.logits - _c.log(value) * t
-        score = _c.sum(score - _c.logsumexp(score, -1, True) - _c.log(value), -1)
-        return score + math.lgamma(n) + scale * (n - 1)

@@ -284,7 +284,7 @@ class Gumbel(_LocScale):
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
         """loc - scale · log(-log(noise))"""
-        drawn = _c._clip(_c.rand(self._shape(sample_shape), device=self.loc.device), 2.0**-25, 1 - 2.0**-24)
+        drawn = self._uniform(sample_shape, self.loc.device, 2.0**-25)
         return self.loc - self.scale * _c.log(-_c.log(drawn))
 
     def log_prob(self, value: Tensor) -> Tensor:
