@@ -285,7 +285,7 @@ not_the_long_tests_of() {
 
 # divide_tests: chooses the tests of pocl and intel in a plain run: an eighth of the long tests on each, each test file of the
 # layers above the ops on one of the two, and half of the ops on intel. Matrix units run only on intel, so its half always
-# has the files that test them. What no driver takes part in is tested on pocl alone. Needs the built programs.
+# has the files that test them. Files that use no driver run on pocl alone. Needs the built programs.
 divide_tests() {
   local upper=(tests/{autograd,c_api,functions,graph,io,nn,onnx,optim,tensor}) long_tests
   mapfile -t long_tests < <(OCL_ICD_VENDORS=$work/icd/pocl "$crisol_build/bin/crisol_tests" --no-version --list-test-cases \

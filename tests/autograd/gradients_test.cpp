@@ -182,7 +182,8 @@ class PartCounter : public PartVisitor {
     parts.push_back(part);
   }
   std::string text;
-  std::set<std::string> names;  ///< Of the parts: tensor, place, op or checkpoint.
+  std::set<std::string>
+      names;  ///< A letter for the kind of each part (tensor, place, op, checkpoint), and the number of its owners.
   std::vector<GraphPart> parts;
 };
 

@@ -72,7 +72,7 @@ constexpr const char* norms[] = {
     "batch_norm2d images=3 channels=5 spatial=36", "batch_norm2d_backward images=3 channels=5 spatial=36",
 };
 
-// The numbers of cells are those of RnnCell.
+// `cell` is a number of RnnCell.
 constexpr const char* recurrent[] = {
     "rnn_forward cell=0 reverse=0 t=3 b=5 i=11 h=13 outputs=13 padded=0",
     "rnn_forward cell=1 reverse=1 t=3 b=2 i=3 h=37 outputs=37 padded=0",

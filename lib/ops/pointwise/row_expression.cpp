@@ -10,7 +10,7 @@ namespace {
 
 using PartKind = ExpressionPart::Kind;
 
-// Levels, beside those of CRISOL_OPERATORS.
+// Levels of operators. CRISOL_OPERATORS has the others.
 constexpr int any = 0, either = 1, equal = 3, sign = 7;
 
 // Nine digits tell all floats apart.
