@@ -142,6 +142,7 @@ class Computation {
 
   Value apply(const PointwiseRow& row, const std::vector<Value>& values) const {
     std::vector<Operand> operands;
+    operands.reserve(values.size());
     for (const Value& value : values) operands.push_back(value.operand());
     // A row needs at least one tensor among its operands.
     if (std::all_of(values.begin(), values.end(), [](const Value& value) { return value.is_number(); }))
