@@ -84,20 +84,24 @@ Tensor.mvlgamma = multigammaln
 
 
 def zeta(input: Any, other: Any) -> Tensor:
-    """The sum of (q + k)^-x over k = 0, 1, …: Hurwitz' function for x > 1. It is a sum of nine terms, and the series of
-    Euler and Maclaurin for the rest."""
-    x, q = _c._broadcast_tensors([v if isinstance(v, Tensor) else _c.asarray(float(v)) for v in (input, other)])
-    x, q = (v if _c.isdtype(v.dtype, "real floating") else v.to(_c.float32) for v in (x, q))
+    """The sum of (q + k)^-x over k = 0, 1, …: Hurwitz' function for x > 1. It is a sum of the terms with q + k < 9, and
+    the series of Euler and Maclaurin for the rest. Waits for the device, which tells the least q."""
+    of_type = [v.dtype for v in (input, other) if isinstance(v, Tensor) and _c.isdtype(v.dtype, "real floating")]
+    of_type.append(_c.float32)
+    made = [v if isinstance(v, Tensor) else _c.asarray(float(v)) for v in (input, other)]
+    x, q = _c._broadcast_tensors([v if v.dtype in of_type[:-1] and v.ndim else v.to(of_type[0]) for v in made])
+    least = float(_c.min(_c.where(_c.isfinite(q), q.detach(), 0.0))) if q.numel() else 0.0
+    count = 9 + min(math.ceil(max(-least, 0.0)), 10000)
     head = _c.pow(q, -x)
-    for k in range(1, 9):
+    for k in range(1, count):
         head = head + _c.pow(q + k, -x)
-    end = q + 9
+    end = q + count
     power = _c.pow(end, -x)
     rest, factor = power * end / (x - 1) + 0.5 * power, x * power / end
     for k, number in enumerate((12.0, -720.0, 30240.0, -1209600.0, 47900160.0)):
         rest = rest + factor / number
         factor = factor * (x + (2 * k + 1)) * (x + (2 * k + 2)) / _c.square(end)
-    result = _c.where(x == 1, math.inf, _c.where(_c.lt(x, 1), math.nan, head + rest))
+    result = _c.where(x == 1, math.inf, _c.where(_c.lt(x, 1), math.nan, head + _c.where(x == math.inf, 0.0, rest)))
     below = _c.le(q, 0)
     undefined = _c.logical_and(below, _c.logical_and(x != _c.floor(x), q != _c.floor(q)))
     pole = _c.logical_and(_c.logical_and(below, q == _c.floor(q)), _c.gt(x, 1))

@@ -63,8 +63,6 @@ Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, 
   if (keeps)
     for (const Tensor& t : {running_mean, running_var})
       ops::require_parameters(op, x, {x.size(1)}, {{"a running statistic", t}});
-  require(options.epsilon >= 0, op, "epsilon must not be negative, it is ", options.epsilon);
-  require(options.momentum >= 0 && options.momentum <= 1, op, "momentum must be in [0, 1], it is ", options.momentum);
   if (!options.training) {
     require(keeps, op, "inference needs running statistics");
     return batch_norm2d(x, weight, bias, running_mean, running_var, options);
@@ -94,7 +92,6 @@ Tensor group_norm(const Tensor& x, std::int64_t num_groups, const Tensor& weight
   check(op, x, weight, bias);
   require(num_groups > 0 && x.size(1) % num_groups == 0, op, x.size(1), " channels cannot be divided into ", num_groups,
           " groups");
-  require(epsilon >= 0, op, "epsilon must not be negative, it is ", epsilon);
   if (x.numel() == 0) return x.clone();
   const auto compute = [&] {
     const std::int64_t elements = x.size(1) / num_groups * elements_of_channel(x);

@@ -118,7 +118,7 @@ Tensor slices_as_rows(const Tensor& slices, const Tensor& x) {
 /// Whether a pool's result is its input.
 bool is_trivial(const MaxPool2dOptions& o) { return o.kernel == IntPair(1) && o.stride == IntPair(1); }
 bool is_trivial(const AvgPool2dOptions& o) {
-  return o.kernel == IntPair(1) && o.stride == IntPair(1) && o.divisor <= 1;
+  return o.kernel == IntPair(1) && o.stride == IntPair(1) && (o.divisor == 0 || o.divisor == 1);
 }
 
 /// A pool of volumes: a pool of slices, then one along the depth.
@@ -176,7 +176,6 @@ Tensor avg_pool3d(const Tensor& x, const AvgPool3dOptions& o) {
   if (is_single_volume(x)) return avg_pool3d(x.unsqueeze(0), o).squeeze(0);
   const IntTriple step = step_of(o.stride, o.kernel);
   require_windows(op, x, o, step, 1);
-  require(o.divisor >= 0, op, "the divisor is ", o.divisor, ", it must be positive, or 0 for the count");
   // The number of elements in a window is the product of the two pools' numbers. A given divisor divides sums, so the
   // first pool adds up and the second pool divides.
   const AvgPool2dOptions slices{{o.kernel.h, o.kernel.w},   {step.h, step.w},

@@ -156,8 +156,6 @@ BatchNormResult normalize_channels(const Tensor& x, const Tensor& weight, const 
   const char* const op = forward_table.op;
   const BatchNormInputs inputs = inputs_of(op, x, weight, bias, running_mean, running_var);
   check_running(op, running_mean, running_var, options.training);
-  require(options.momentum >= 0 && options.momentum <= 1, op, "momentum must be in [0, 1], it is ", options.momentum);
-  require(options.epsilon >= 0, op, "epsilon must not be negative, it is ", options.epsilon);
   require(!options.training || inputs.count() != 1, op, "training needs more than one value per channel, shape ",
           x.shape(), " has one");
   const Shape per_channel{inputs.channels};

@@ -50,7 +50,6 @@ const Table<AvgPoolProblem> avg_backward_table(
     "avg_pool2d_backward", pool_variants<AvgPoolProblem, plan_avg_backward_rows, plan_avg_backward_pixel>);
 
 AvgPoolProblem problem_of(const char* op, const Shape& shape, const AvgPool2dOptions& options) {
-  require(options.divisor >= 0, op, "the divisor is ", options.divisor, ", it must be positive, or 0 for the count");
   return {pool_geometry(op, shape, options.kernel, options.stride, options.padding, 1, options.ceil_mode),
           options.count_include_pad ? 1 : 0, options.divisor};
 }

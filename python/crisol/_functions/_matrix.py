@@ -137,7 +137,7 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, a
 @_method(Tensor)
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """beta · input + alpha · the sum of bmm(batch1, batch2) over the batch."""
-    return _added(input, _c.sum(bmm(batch1, batch2), axis=0), beta, alpha)
+    return _added(input, _c.sum(bmm(batch1, batch2), axis=0, dtype=batch1.dtype), beta, alpha)
 
 
 def chain_matmul(*matrices: Tensor) -> Tensor:

@@ -36,7 +36,7 @@ def _slope(x: Tensor, places: Any, axis: int, edge_order: int) -> Tensor:
     n = x.shape[-1]
     if n < edge_order + 1:
         raise _c.InvalidArgumentError(f"[gradient] axis {axis} has {n} elements, and it takes {edge_order + 1} or more")
-    steps = places[1:] - places[:-1] if isinstance(places, Tensor) else _c.full(n - 1, places, device=x.device)
+    steps = places[1:] - places[:-1] if isinstance(places, Tensor) else _c.full(n - 1, places, dtype=x.dtype, device=x.device)
     differences = (x[..., 1:] - x[..., :-1]) / steps
     left, right = steps[:-1], steps[1:]
     inner = (differences[..., :-1] * right + differences[..., 1:] * left) / (left + right)

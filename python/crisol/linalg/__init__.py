@@ -211,14 +211,16 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
 
 def matrix_exp(A: Tensor) -> Tensor:
     """The exponential of each matrix (…, n, n). The series is computed for the matrix divided by a power of 2, and the
-    result is squared repeatedly. Waits for the device."""
-    scale = max(0, int(_c.max(_c.norm(A, p=2, axis=(-2, -1))).item()).bit_length() + 2)
-    x, unit = A / 2.0**scale, _c.eye(A.shape[-1], dtype=A.dtype, device=A.device)
-    result = unit
-    for i in range(10, 0, -1):
+    result is squared repeatedly. The power is as small as the series allows, because each square doubles the error.
+    Waits for the device."""
+    norms = _c.max(_c.sum(_c.abs(A.detach()), -2, True), -1, True) if A.numel() else _c.zeros((1, 1))
+    halvings = _c.maximum(_c.ceil(_c.log2(_c.where(_c.isfinite(norms), norms, 1.0) / 3)), 0.0)
+    x, unit = A * _c.exp2(-halvings), _c.eye(A.shape[-1], dtype=A.dtype, device=A.device)
+    result = unit.expand(A.shape)
+    for i in range(18, 0, -1):
         result = unit + x @ result / i
-    for _ in range(scale):
-        result = result @ result
+    for step in range(int(_c.max(halvings).item())):
+        result = _c.where(_c.gt(halvings, step), result @ result, result)
     return result
 
 

@@ -22,7 +22,7 @@ def _starts(draw: Tensor, size: int, kernel: int, count: int) -> Tensor:
         return last
     step, draw = (size - kernel) / (count - 1), draw.unsqueeze(-1)
     numbers = _c.arange(count - 1, device=draw.device).to(draw.dtype)
-    first = _c.floor((numbers + draw) * step) - _c.floor(draw * step)
+    first = _c.trunc((numbers + draw) * step) - _c.trunc(draw * step)
     return _c.concat([first.to(_c.int64), last], axis=-1)
 
 

@@ -214,7 +214,8 @@ class EmbeddingBag(Module):
     ) -> None:  # fmt: skip
         super().__init__()
         self.__dict__.update(num_embeddings=num_embeddings, embedding_dim=embedding_dim, mode=mode, max_norm=max_norm)
-        self.__dict__.update(padding_idx=padding_idx, include_last_offset=include_last_offset)
+        self.__dict__.update(padding_idx=padding_idx, include_last_offset=include_last_offset, norm_type=norm_type)
+        self.scale_grad_by_freq = scale_grad_by_freq
         table = _c.randn((num_embeddings, embedding_dim), device=device) if _weight is None else _weight
         if padding_idx is not None and _weight is None:
             table[padding_idx] = 0
@@ -222,9 +223,9 @@ class EmbeddingBag(Module):
 
     def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
         """functional.embedding_bag()"""
-        return F.embedding_bag(input, self.weight, offsets, self.max_norm, mode=self.mode, padding_idx=self.padding_idx,
-                               per_sample_weights=per_sample_weights,
-                               include_last_offset=self.include_last_offset)  # fmt: skip
+        return F.embedding_bag(input, self.weight, offsets, self.max_norm, self.norm_type, self.scale_grad_by_freq,
+                               self.mode, False, per_sample_weights, self.include_last_offset,
+                               self.padding_idx)  # fmt: skip
 
     def extra_repr(self) -> str:
         """The sizes and the mode, for printing."""

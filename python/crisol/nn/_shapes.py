@@ -8,10 +8,9 @@ from typing import Any
 
 from .. import _crisol as _c
 from .._crisol import Tensor, _functional
-from ..autograd import no_grad
 from ._pools import _pair
 
-__all__ = ["bilinear", "channel_shuffle", "embedding_bag", "fold", "local_response_norm", "rms_norm", "unfold"]
+__all__ = ["bilinear", "channel_shuffle", "fold", "local_response_norm", "rms_norm", "unfold"]
 __all__ += ["upsample", "upsample_bilinear", "upsample_nearest"]
 
 
@@ -146,53 +145,3 @@ def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) 
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
     """interpolate() of images, with mode "bilinear" and align_corners."""
     return upsample(input, size, scale_factor, "bilinear", True)
-
-
-def shorten(table: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
-    """Scales the rows of a table with these indices, in place, to a norm of at most max_norm."""
-    with no_grad():
-        used = _c.zeros(table.shape[0], dtype=_c.bool, device=table.device)
-        used[indices.reshape(-1)] = True
-        norms = _c.norm(table, p=float(norm_type), dim=1, keepdim=True)
-        too_long = used.unsqueeze(1) & _c.gt(norms, max_norm)
-        table.copy_(_c.where(too_long, table * (max_norm / (norms + 1e-7)), table))
-
-
-def embedding_bag(
-    input: Tensor, weight: Tensor, offsets: Tensor | None = None, max_norm: float | None = None, norm_type: float = 2,
-    scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
-    per_sample_weights: Tensor | None = None, include_last_offset: bool = False, padding_idx: int | None = None,
-) -> Tensor:  # fmt: skip
-    """The sums, means or largest elements of the table's rows in each bag. input is (B, N), or (N) with the offsets of
-    the bags."""
-    if scale_grad_by_freq:
-        raise _c.InvalidArgumentError("[embedding_bag] scale_grad_by_freq is not there")
-    if max_norm is not None:
-        shorten(weight, input, max_norm, norm_type)
-    if mode not in ("sum", "mean", "max"):
-        raise _c.InvalidArgumentError(f"[embedding_bag] mode is '{mode}', allowed are 'sum', 'mean' and 'max'")
-    flat = input.reshape(-1)
-    if offsets is None:
-        bag = _c.repeat(_c.arange(input.shape[0], device=input.device), input.shape[1], axis=0)
-        count = input.shape[0]
-    else:
-        starts = offsets[:-1] if include_last_offset else offsets
-        count = starts.shape[0]
-        bag = _c.searchsorted(starts, _c.arange(flat.shape[0], device=input.device).to(starts.dtype), side="right") - 1
-    rows = _functional.embedding(flat, weight, padding_idx)
-    if per_sample_weights is not None:
-        rows = rows * per_sample_weights.reshape((-1, 1))
-    used = _c.ones_like(flat, dtype=weight.dtype)
-    if padding_idx is not None:
-        used = _c.ne(flat, padding_idx % weight.shape[0]).to(weight.dtype)
-        rows = rows * used.unsqueeze(1)
-    zeros = _c.zeros((count, weight.shape[1]), dtype=weight.dtype, device=weight.device)
-    if mode == "max":
-        from .._functions._index import index_reduce
-
-        return index_reduce(zeros, 0, bag, rows, "amax", include_self=False)
-    total = _c.index_add(zeros, 0, bag, rows)
-    if mode == "sum":
-        return total
-    sizes = _c.index_add(_c.zeros(count, dtype=weight.dtype, device=weight.device), 0, bag, used)
-    return total / _c.maximum(sizes, 1.0).unsqueeze(1)

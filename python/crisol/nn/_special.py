@@ -36,7 +36,9 @@ _RULES: dict[Any, Callable[[Any, Any, Tensor], Any]] = {
     _nn.GELU: lambda self, plain, x: F.gelu(x, approximate=self.approximate),
     _nn.Softmax: lambda self, plain, x: F.softmax(x, self.dim),
     _nn.LogSoftmax: lambda self, plain, x: F.log_softmax(x, self.dim),
-    _nn.Embedding: lambda self, plain, x: F.embedding(x, self.weight, self.padding_idx, self.max_norm, self.norm_type),
+    _nn.Embedding: lambda self, plain, x: F.embedding(
+        x, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq
+    ),
 }
 _special: dict[Any, Any] = {}
 

@@ -37,7 +37,9 @@ from ._losses import *  # noqa: F403
 from ._pools import *  # noqa: F403
 from ._pools import adaptive_avg_pool1d
 from ._shapes import *  # noqa: F403
-from ._shapes import padded, shorten
+from ._shapes import padded
+from ._tables import *  # noqa: F403
+from ._tables import by_frequency, shorten
 
 # PyTorch's activations have `inplace`. It has no effect here: the result is always a new tensor.
 
@@ -147,12 +149,12 @@ def embedding(
     norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
 ) -> Tensor:  # fmt: skip
     """Rows of weight (V, D) by indices input (…), as (…, D). Row padding_idx gets no gradient. max_norm scales the rows
-    that are read, in place, to at most this norm. `sparse` has no effect."""
-    if scale_grad_by_freq:
-        raise _c.InvalidArgumentError("[embedding] scale_grad_by_freq is not there")
+    that are read, in place, to at most this norm. With scale_grad_by_freq the gradient of a row is divided by the number
+    of its places in the input. `sparse` has no effect."""
     if max_norm is not None:
         shorten(weight, input, max_norm, norm_type)
-    return _functional.embedding(input, weight, padding_idx)
+    rows = _functional.embedding(input, weight, padding_idx)
+    return by_frequency(rows, input, weight.shape[0]) if scale_grad_by_freq else rows
 
 
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
@@ -204,9 +206,8 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
     return _functional.affine_grid(theta, size, bool(align_corners))
 
 
-__all__ = [
-    _name for _name in vars() if not _name.startswith("_") and _name not in ("Sequence", "Tensor", "padded", "shorten")
-]
+_OTHERS = ("Sequence", "Tensor", "by_frequency", "padded", "shorten")
+__all__ = [_name for _name in vars() if not _name.startswith("_") and _name not in _OTHERS]
 
 
 def __dir__():

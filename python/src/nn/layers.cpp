@@ -46,8 +46,9 @@ void bind_linear(nb::module_& m) {
       [](nb::pointer_and_handle<nn::Embedding> self, std::int64_t count, std::int64_t size,
          std::optional<std::int64_t> padding, std::optional<double> max_norm, double norm_type, bool by_frequency, bool,
          const std::optional<Tensor>& weight, bool freeze, nb::handle, nb::handle) {
-        if (by_frequency) throw nb::value_error("[Embedding] scale_grad_by_freq is not there");
-        if (max_norm) make_special(self.h, "max_norm"_a = *max_norm, "norm_type"_a = norm_type);
+        if (max_norm || by_frequency)
+          make_special(self.h, "max_norm"_a = max_norm, "norm_type"_a = norm_type,
+                       "scale_grad_by_freq"_a = by_frequency);
         construct(self, count, size, nn::EmbeddingOptions{padding});
         if (weight) self.p->weight = nn::Parameter(*weight, !freeze);
       },

@@ -1,6 +1,7 @@
 """Names and forms of everyday programs."""
 
 import io
+import math
 import pickle
 
 import crisol
@@ -160,6 +161,17 @@ def test_special_functions():
     close(crisol.special.i1(x), [0.25789431, 3.9533702, 1030.9147], 2e-5)
     close(crisol.polygamma(1, x), [4.9348022, 0.39493407, 0.11751201], 2e-5)
     close(crisol.special.zeta(2.0, crisol.asarray([1.0, 2.0])), [1.6449341, 0.64493407], 2e-5)
+    close(crisol.polygamma(2, crisol.asarray([-8.9, -100.3, -3.2])), [-1998.6481, 68.835098, 246.97598], 2e-5)
+    assert crisol.polygamma(2, x.half()).dtype is crisol.float16
+    assert crisol.special.zeta(x * crisol.inf, 1.0).tolist() == [1, 1, 1]
+
+
+def test_the_exponential_of_a_matrix_has_the_error_of_its_own_size_only():
+    turns = numpy.array([[[0, -t], [t, 0]] for t in (0.5, 6.0, 80.0)], numpy.float32)
+    wanted = [[[math.cos(t), -math.sin(t)], [math.sin(t), math.cos(t)]] for t in (0.5, 6.0)]
+    close(crisol.linalg.matrix_exp(crisol.asarray(turns))[:2], wanted, 4e-6)
+    assert crisol.linalg.matrix_exp(crisol.zeros(0, 3, 3)).shape == (0, 3, 3)
+    assert crisol.linalg.matrix_exp(crisol.tensor([[crisol.nan, 1.0], [0.0, 1.0]])).isnan().all()
 
 
 def test_changes_of_the_object():

@@ -182,5 +182,48 @@ def test_embedding():
     wanted = np.where(norms > 1, table / (norms + 1e-7), table)
     assert_close(y, wanted[[[1, 2], [2, 1]]])
     assert_close(layer.weight[0], table[0])  # Rows that are not read stay.
-    with pytest.raises(ValueError, match="scale_grad_by_freq"):
-        nn.Embedding(5, 3, scale_grad_by_freq=True)
+
+
+def test_gradients_of_rows_are_divided_by_the_number_of_their_places():
+    table, weights = drawn(5, 3), drawn(2, 3, 3)
+    indices = np.array([[1, 2, 1], [1, 0, 4]])
+    wanted = np.zeros((5, 3))
+    np.add.at(wanted, indices, weights)
+    wanted[1] /= 3
+    layer = nn.Embedding(5, 3, padding_idx=4, scale_grad_by_freq=True, _weight=crisol.asarray(table))
+    (layer(crisol.asarray(indices)) * crisol.asarray(weights)).sum().backward()
+    assert_close(layer.weight.grad[:4], wanted[:4])
+    assert_close(layer.weight.grad[4], np.zeros(3))
+    bag = nn.EmbeddingBag(5, 3, mode="sum", scale_grad_by_freq=True, _weight=crisol.asarray(table))
+    (bag(crisol.asarray(indices)) * crisol.asarray(weights[:, 0])).sum().backward()
+    wanted = np.zeros((5, 3))
+    np.add.at(wanted, indices, np.broadcast_to(weights[:, :1], (2, 3, 3)))
+    wanted[1] /= 3
+    assert_close(bag.weight.grad, wanted)
+
+
+def test_a_bag_limits_the_norm_that_it_is_given():
+    table = drawn(5, 3) * 4
+    bag = nn.EmbeddingBag(5, 3, max_norm=1.0, norm_type=1.0, mode="sum", _weight=crisol.asarray(table))
+    wanted = table[1] / (np.abs(table[1]).sum() + 1e-7)
+    assert_close(bag(crisol.asarray([[1]]))[0], wanted)
+
+
+def test_epsilons_momenta_and_divisors_may_be_negative():
+    x = drawn(3, 2, 4)
+    centred = x - x.mean((0, 2), keepdims=True)
+    assert_close(nn.functional.batch_norm(crisol.asarray(x), None, None, training=True, eps=-0.01),
+                 centred / np.sqrt(x.var((0, 2), keepdims=True) - 0.01), atol=1e-4)  # fmt: skip
+    mean, var = crisol.zeros(2), crisol.ones(2)
+    nn.functional.batch_norm(crisol.asarray(x), mean, var, training=True, momentum=-1.5)
+    assert_close(mean, -1.5 * x.mean((0, 2)), atol=1e-5)
+    centred = x - x.mean(-1, keepdims=True)
+    wanted = centred / np.sqrt(np.maximum(x.var(-1, keepdims=True) - 0.02, 0))
+    assert_close(nn.functional.layer_norm(crisol.asarray(x), (4,), eps=-0.02), wanted, atol=1e-4)
+    assert_close(nn.functional.group_norm(crisol.asarray(x), 2, eps=-0.02), wanted, atol=1e-4)
+    assert np.isnan(np.asarray(nn.functional.layer_norm(crisol.asarray(x), (4,), eps=-50.0))).all()
+    plane = drawn(1, 1, 4, 4)
+    sums = plane.reshape(1, 1, 2, 2, 2, 2).sum((3, 5))
+    assert_close(nn.functional.avg_pool2d(crisol.asarray(plane), 2, divisor_override=-2), sums / -2, atol=1e-5)
+    volume = drawn(1, 1, 2, 2, 2)
+    assert_close(nn.functional.avg_pool3d(crisol.asarray(volume), 1, divisor_override=-2), volume / -2, atol=1e-5)

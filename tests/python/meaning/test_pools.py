@@ -46,6 +46,13 @@ def test_fractional_max_pool(axes):
         pool(crisol.asarray(x), kernel, sizes)
 
 
+def test_places_of_fractional_pools_are_rounded_toward_zero():
+    x = crisol.arange(16.0).reshape(1, 1, 16, 1).expand(1, 1, 16, 16)
+    draws = crisol.tensor([[[4.9624, -0.713]]])
+    y = F.fractional_max_pool2d(x, 1, output_ratio=0.5, _random_samples=draws)
+    assert y[0, 0, :, 0].tolist() == [0, 1, 3, 5, 8, 10, 12, 15]
+
+
 def test_refusals_name_other_functions():
     for name, advice in (("ldl_factor", "lu_factor"), ("eig", "eigh"), ("eigvals", "eigh")):
         with pytest.raises(NotImplementedError, match=advice):
