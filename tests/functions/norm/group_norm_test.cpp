@@ -113,7 +113,6 @@ TEST_CASE("group_norm and instance_norm refuse what does not fit") {
   check_error([&] { instance_norm(x, {}, zeros({5})); }, {"[instance_norm]", "bias", "(5)"});
   check_error([&] { instance_norm(x, {}, {}, zeros({6})); }, {"[instance_norm]", "both"});
   check_error([&] { instance_norm(x, {}, {}, {}, {}, {.training = false}); }, {"[instance_norm]", "running"});
-  check_error([&] { instance_norm(x, {}, {}, {}, {}, {.momentum = 2}); }, {"[instance_norm]", "momentum", "2"});
 }
 
 TEST_CASE("InstanceNorm1d to 3d and GroupNorm: state, modes, text, refusals") {
