@@ -40,7 +40,8 @@ from .nn.functional import max_pool1d as max_pool1d, max_pool2d as max_pool2d, m
 from .nn.functional import pairwise_distance as pairwise_distance, pdist as pdist, pixel_shuffle as pixel_shuffle
 from .nn.functional import pixel_unshuffle as pixel_unshuffle, poisson_nll_loss as poisson_nll_loss
 from .nn.functional import rms_norm as rms_norm, rrelu as rrelu, triplet_margin_loss as triplet_margin_loss
-from .special import i0 as i0, multigammaln as mvlgamma, polygamma as polygamma
+from .special import gammainc as igamma, gammaincc as igammac, i0 as i0, multigammaln as mvlgamma
+from .special import polygamma as polygamma
 from .func import vmap as vmap
 from .linalg import cholesky_inverse as cholesky_inverse, matrix_exp as matrix_exp
 from .linalg._lu import lu_unpack as lu_unpack

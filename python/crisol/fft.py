@@ -13,7 +13,8 @@ from typing import Any
 from . import _crisol as _c
 from ._crisol import Tensor
 
-__all__ = ["fftfreq", "fftshift", "ifftshift", "irfft", "irfft2", "rfft", "rfft2", "rfftfreq"]
+__all__ = ["fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft"]
+__all__ += ["irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn"]
 
 _POWERS = {None: (0.0, 1.0), "backward": (0.0, 1.0), "ortho": (0.5, 0.5), "forward": (1.0, 0.0)}
 
@@ -49,6 +50,7 @@ def _waves(rows: int, columns: int, n: int, scale: float, like: Tensor) -> tuple
 
 def _forward(op: str, x: Tensor, n: int | None, dim: int, norm: str | None) -> Tensor:
     dim = _axis(op, dim, x.ndim)
+    x = x if _c.isdtype(x.dtype, "real floating") else x.to(_c.float32)
     n = x.shape[dim] if n is None else n
     scale = _scale(op, n, norm, False)
     x = _c.moveaxis(x, dim, -1)[..., :n]
@@ -99,24 +101,82 @@ def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
     return _backward("irfft", input, n, _axis("irfft", dim, input.ndim - 1), norm)
 
 
-def _pair(op: str, s: Any, dim: Any, axes: int) -> tuple[Any, int, int]:
-    if len(dim) != 2 or (s is not None and len(s) != 2):
-        raise _c.InvalidArgumentError(f"[{op}] s and dim have two entries each, and they are {s} and {dim}")
-    sizes = (None, None) if s is None else tuple(None if size == -1 else size for size in s)
-    return sizes, _axis(op, dim[0], axes), _axis(op, dim[1], axes)
+def _axes(op: str, s: Any, dim: Any, axes: int) -> list[tuple[int, int | None]]:
+    """The axes of a transform with their lengths. Without dim these are the last len(s) axes, or all."""
+    sizes = None if s is None else [s] if isinstance(s, int) else list(s)
+    if dim is None:
+        dim = range(axes - (axes if sizes is None else len(sizes)), axes)
+    places = [_axis(op, d, axes) for d in ([dim] if isinstance(dim, int) else dim)]
+    if not places or (sizes is not None and len(sizes) != len(places)):
+        raise _c.InvalidArgumentError(f"[{op}] s and dim have one entry for each axis, and they are {s} and {dim}")
+    return [(d, None if sizes is None or sizes[i] == -1 else sizes[i]) for i, d in enumerate(places)]
+
+
+def _forward_axes(op: str, x: Tensor, s: Any, dim: Any, norm: str | None) -> Tensor:
+    *others, (last, n) = _axes(op, s, dim, x.ndim)
+    x = _forward(op, x, n, last, norm)
+    for axis, n in reversed(others):
+        x = _complex(op, x, n, axis, norm, False)
+    return x
+
+
+def _backward_axes(op: str, x: Tensor, s: Any, dim: Any, norm: str | None) -> Tensor:
+    _check_pairs(op, x)
+    *others, (last, n) = _axes(op, s, dim, x.ndim - 1)
+    for axis, size in others:
+        x = _complex(op, x, size, axis, norm, True)
+    return _backward(op, x, n, last, norm)
 
 
 def rfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """rfft() along dim[1], then the complex transform along dim[0]. s holds both lengths."""
-    sizes, first, second = _pair("rfft2", s, dim, input.ndim)
-    return _complex("rfft2", _forward("rfft2", input, sizes[1], second, norm), sizes[0], first, norm, False)
+    return _forward_axes("rfft2", input, s, dim, norm)
 
 
 def irfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
     """The inverse of rfft2(). s holds both lengths of the result."""
-    _check_pairs("irfft2", input)
-    sizes, first, second = _pair("irfft2", s, dim, input.ndim - 1)
-    return _backward("irfft2", _complex("irfft2", input, sizes[0], first, norm, True), sizes[1], second, norm)
+    return _backward_axes("irfft2", input, s, dim, norm)
+
+
+def rfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
+    """rfft() along the last of the axes `dim`, then complex transforms along the others. Without dim it takes all axes,
+    or the last len(s)."""
+    return _forward_axes("rfftn", input, s, dim, norm)
+
+
+def irfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
+    """The inverse of rfftn()."""
+    return _backward_axes("irfftn", input, s, dim, norm)
+
+
+_OTHER_NORM = {None: "forward", "backward": "forward", "forward": "backward"}
+
+
+def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The real transform of a complex tensor (…, m, 2), which is the first half of a signal that equals its mirrored
+    conjugate."""
+    _check_pairs("hfft", input)
+    mirrored = _c.stack([input[..., 0], -input[..., 1]], axis=-1)
+    return _backward("hfft", mirrored, n, _axis("hfft", dim, input.ndim - 1), _OTHER_NORM.get(norm, norm))
+
+
+def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The inverse of hfft()."""
+    found = _forward("ihfft", input, n, dim, _OTHER_NORM.get(norm, norm))
+    return _c.stack([found[..., 0], -found[..., 1]], axis=-1)
+
+
+def _refused(name: str, other: str) -> Any:
+    def refuse(*args: Any, **named: Any) -> Any:
+        raise NotImplementedError(f"[fft.{name}] is not there, because there are no complex tensors: {other}() is")
+
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__doc__ = f"Not there, because there are no complex tensors: {other}() is."
+    return refuse
+
+
+fft, fft2, fftn = _refused("fft", "rfft"), _refused("fft2", "rfft2"), _refused("fftn", "rfftn")
+ifft, ifft2, ifftn = _refused("ifft", "irfft"), _refused("ifft2", "irfft2"), _refused("ifftn", "irfftn")
 
 
 def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None) -> Tensor:

@@ -13,3 +13,4 @@ from ._order import *
 from ._random import *
 from ._reduce import *
 from ._types import *
+from ._waves import *

@@ -20,6 +20,7 @@ _in_place(Tensor, "index_fill", "index_put", "index_reduce", "masked_scatter", "
 _in_place(Tensor, "bitwise_xor", "bitwise_not", "bitwise_left_shift", "bitwise_right_shift")
 _in_place(Tensor, "eq", "ne", "lt", "le", "gt", "ge")
 _aliases(Tensor, fix_="trunc_", sgn_="sign_", arccos_="acos_", arcsin_="asin_", arctan_="atan_", greater_="gt_")
+_aliases(Tensor, greater_equal_="ge_", less_equal_="le_")
 _aliases(Tensor, arccosh_="acosh_", arcsinh_="asinh_", arctanh_="atanh_", less_="lt_", not_equal_="ne_")
 
 

@@ -119,6 +119,10 @@ def _set_data(self: Tensor, value: Tensor) -> None:
     self.detach().copy_(value.detach())
 
 
+def _name(self) -> None:
+    """None, as PyTorch's tensors have no name."""
+
+
 Tensor.data = property(_data, _set_data)
 
 
@@ -169,6 +173,7 @@ def _output_nr(self) -> int:
 
 
 Tensor.grad_fn = property(_grad_fn)
+Tensor.name = property(_name)
 Tensor.is_cuda = property(_is_cuda)
 Tensor.is_cpu = property(_is_cpu)
 Tensor.is_meta = property(_false)

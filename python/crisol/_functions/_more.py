@@ -14,7 +14,51 @@ from ._inplace import _moved
 from ._results import Frexp
 
 __all__ = ["frexp", "gradient", "is_nonzero", "is_storage", "resolve_conj", "resolve_neg"]
-__all__ += ["are_deterministic_algorithms_enabled"]
+__all__ += ["SymBool", "SymFloat", "SymInt", "are_deterministic_algorithms_enabled", "empty_strided", "fill"]
+__all__ += ["get_device_module", "while_loop"]
+
+
+class SymInt:
+    """The type of no value, because sizes are ints. It exists because programs compare types with it."""
+
+
+class SymFloat:
+    """The type of no value."""
+
+
+class SymBool:
+    """The type of no value."""
+
+
+def get_device_module(device: Any = None) -> Any:
+    """The module of GPU functions, crisol.cuda."""
+    from .. import cuda
+
+    return cuda
+
+
+def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: Any) -> Any:
+    """Calls body_fn with its own results while cond_fn gives true. Waits for the device in each step."""
+    carried = tuple(carried_inputs)
+    while bool(cond_fn(*carried)):
+        found = body_fn(*carried)
+        carried = tuple(found) if isinstance(found, (tuple, list)) else (found,)
+    return carried
+
+
+def fill(input: Tensor, value: Any) -> Tensor:
+    """A tensor like the input, with one value."""
+    return input.clone().fill_(value)
+
+
+def empty_strided(
+    size: Sequence[int], stride: Sequence[int], *, dtype: Any = None, layout: Any = None, device: Any = None,
+    requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """A tensor of any values with these strides."""
+    count = 1 + sum((n - 1) * step for n, step in zip(size, stride)) if math.prod(size) else 0
+    made = _c.empty(count, dtype=dtype, device=device).as_strided(tuple(size), tuple(stride))
+    return made.requires_grad_() if requires_grad else made
 
 
 @_method(Tensor)

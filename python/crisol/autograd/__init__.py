@@ -10,8 +10,8 @@ from .._mode import Mode
 from ._function import Context as Context, Function as Function
 
 __all__ = ["Function", "checkpoint", "detect_anomaly", "enable_grad", "grad", "is_grad_enabled", "no_grad"]
-__all__ += ["Variable", "backward", "functional", "gradcheck", "inference_mode", "profiler"]
-__all__ += ["set_detect_anomaly", "set_grad_enabled"]
+__all__ += ["Variable", "backward", "functional", "gradcheck", "gradgradcheck", "inference_mode", "profiler"]
+__all__ += ["set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled", "variable"]
 
 for _class in (Context, Function):
     _class.__module__ = "crisol.autograd"
@@ -94,6 +94,19 @@ class set_detect_anomaly:
             _anomaly.pop().__exit__()
 
 
+class set_multithreading_enabled:
+    """Has no effect: the device decides how much of a graph runs at once."""
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
 def _tuple_of(tensors):
     if isinstance(tensors, Tensor):
         return (tensors,)
@@ -169,7 +182,8 @@ def checkpoint(function: Callable[..., Any], *args: Any) -> Any:
 
 
 from . import functional, profiler  # noqa: E402
-from ._check import gradcheck as gradcheck  # noqa: E402
+from ._check import gradcheck as gradcheck, gradgradcheck as gradgradcheck  # noqa: E402
+from . import variable as variable  # noqa: E402
 
 
 def __dir__():

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._crisol import Tensor, zeros_like
-from . import grad, no_grad
+from .._crisol import Tensor, ones_like, zeros_like
+from . import enable_grad, grad, no_grad
 from .functional import _tuple
 
-__all__ = ["gradcheck"]
+__all__ = ["gradcheck", "gradgradcheck"]
 
 
 def gradcheck(
@@ -28,10 +28,29 @@ def gradcheck(
     return True
 
 
+def gradgradcheck(
+    func: Callable[..., Any], inputs: Tensor | Sequence[Any], grad_outputs: Tensor | Sequence[Tensor] | None = None, *,
+    eps: float = 1e-2, atol: float = 1e-2, rtol: float = 1e-2, raise_exception: bool = True, **_: Any,
+) -> bool:  # fmt: skip
+    """gradcheck() of the gradients of a function, with weights of its results that are 1 or given."""
+    given = _tuple(inputs)
+    weights = [ones_like(y) for y in _tuple(func(*given))] if grad_outputs is None else list(_tuple(grad_outputs))
+
+    def gradients(*values: Any) -> tuple[Tensor, ...]:
+        with enable_grad():  # gradcheck() moves copies of the inputs, without gradients.
+            wanted = [isinstance(x, Tensor) and x.requires_grad for x in given]
+            inputs = [x.requires_grad_() if want and not x.requires_grad else x for x, want in zip(values, wanted)]
+            of = [x for x, want in zip(inputs, wanted) if want]
+            return grad(list(_tuple(func(*inputs))), of, weights, create_graph=True)
+
+    return gradcheck(gradients, given, eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception)
+
+
 def _difference(func: Any, given: tuple[Any, ...], i: int, k: int, y: Tensor, bounds: tuple[float, float, float]) -> str:
     eps, atol, rtol = bounds
     for place in range(y.numel()):
-        found = grad(y.reshape(-1)[place], given[i], retain_graph=True, allow_unused=True)[0]
+        one = y.reshape(-1)[place]
+        found = grad(one, given[i], retain_graph=True, allow_unused=True)[0] if one.requires_grad else None
         gradient = (zeros_like(given[i]) if found is None else found).reshape(-1).tolist()
         for j in range(given[i].numel()):
             wanted = (_value(func, given, i, j, k, place, eps) - _value(func, given, i, j, k, place, -eps)) / (2 * eps)

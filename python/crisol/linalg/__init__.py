@@ -11,7 +11,7 @@ from typing import Any
 from .. import _crisol as _c
 from .._crisol import Tensor, _linalg, dtype
 from .._functions._results import LstsqResult, LUFactors, LUFactorsInfo, LUResult
-from .._method import into
+from .._method import _method, into
 from ..array_api.linalg import EighResult, QRResult, SlogdetResult, SVDResult
 from ._lu import householder_product, lu, lu_factor, lu_factor_ex, lu_solve
 from ._norms import matrix_norm, norm, vector_norm
@@ -36,6 +36,7 @@ __all__ += [
     "matrix_norm",
     "matrix_power",
     "matrix_rank",
+    "matrix_sqrth",
     "matrix_transpose",
     "multi_dot",
     "norm",
@@ -45,6 +46,7 @@ __all__ += ["tensorinv", "tensorsolve", "trace", "vander", "vecdot", "vector_nor
 
 __all__ += ["LUFactors", "LUFactorsInfo", "LUResult", "cholesky_inverse", "householder_product"]
 __all__ += ["eig", "eigvals", "ldl_factor", "ldl_solve", "lu", "lu_factor", "lu_factor_ex", "lu_solve"]
+__all__ += ["ldl_factor_ex"]
 
 LinAlgError = _c.Error
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
@@ -58,12 +60,14 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
     return found, _c.any(_c.isnan(found), axis=(-2, -1)).to(_c.int32)
 
 
+@_method(Tensor)
 def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Tensor:
     """The solution X of A X = B. L is the result of cholesky() for A."""
     factor = L.mT if upper else L
     return solve_triangular(factor.mT, solve_triangular(factor, B, upper=False), upper=True)
 
 
+@_method(Tensor)
 def cholesky_inverse(input: Tensor, upper: bool = False) -> Tensor:
     """The inverse of the matrix whose cholesky() is the input."""
     return cholesky_solve(_c.eye(input.shape[-1], dtype=input.dtype, device=input.device), input, upper)
@@ -74,6 +78,7 @@ def det(A: Tensor) -> Tensor:
     return _c.det(A)
 
 
+@_method(Tensor)
 def slogdet(A: Tensor) -> SlogdetResult:
     """The sign and the logarithm of the magnitude of the determinants of A (…, n, n), in the shape (…)."""
     return SlogdetResult(*_c.slogdet(A))
@@ -204,11 +209,13 @@ def matrix_rank(
     return _c.sum(_c.gt(s, _limit(x, s, atol if tol is None else tol, rtol)), axis=-1)
 
 
+@_method(Tensor)
 def matrix_power(A: Tensor, n: int) -> Tensor:
     """The product of n matrices A (…, m, m). n = 0 gives the unit matrix, n < 0 the product of -n inverses."""
     return _linalg.matrix_power(A, n)
 
 
+@_method(Tensor)
 def matrix_exp(A: Tensor) -> Tensor:
     """The exponential of each matrix (…, n, n). The series is computed for the matrix divided by a power of 2, and the
     result is squared repeatedly. The power is as small as the series allows, because each square doubles the error.
@@ -222,6 +229,12 @@ def matrix_exp(A: Tensor) -> Tensor:
     for step in range(int(_c.max(halvings).item())):
         result = _c.where(_c.gt(halvings, step), result @ result, result)
     return result
+
+
+def matrix_sqrth(A: Tensor) -> Tensor:
+    """The symmetric root of each symmetric positive definite matrix. Only the lower triangles are read."""
+    values, vectors = eigh(A)
+    return (vectors * _c.sqrt(values).unsqueeze(-2)) @ vectors.mT
 
 
 def cond(A: Tensor, p: Any = None) -> Tensor:
@@ -320,6 +333,7 @@ def _refused(name: str, advice: str) -> Any:
 _INSTEAD_OF_LDL = "lu_factor() and lu_solve() take any matrices, and cholesky() positive definite ones"
 _INSTEAD_OF_EIG = "there are no complex tensors. eigh() takes symmetric matrices, and svd() any"
 ldl_factor, ldl_solve = _refused("ldl_factor", _INSTEAD_OF_LDL), _refused("ldl_solve", _INSTEAD_OF_LDL)
+ldl_factor_ex = _refused("ldl_factor_ex", _INSTEAD_OF_LDL)
 eig, eigvals = _refused("eig", _INSTEAD_OF_EIG), _refused("eigvals", _INSTEAD_OF_EIG)
 
 

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from typing import Any
 
 from .._crisol import Tensor, _nn
 from .utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+
+
+__all__ = ["RNNBase", "RNNCellBase"]
+
+
+class RNNBase(ABC):
+    """RNN, LSTM and GRU, for isinstance()."""
+
+
+class RNNCellBase(ABC):
+    """RNNCell, LSTMCell and GRUCell, for isinstance()."""
 
 
 def _each(state: Any, function: Any) -> Any:
@@ -56,8 +68,10 @@ def _flatten_parameters(self) -> None:
 
 for _class in (_nn.RNN, _nn.LSTM, _nn.GRU):
     _install_network(_class)
+    RNNBase.register(_class)
 for _class in (_nn.RNNCell, _nn.LSTMCell, _nn.GRUCell):
     _install_cell(_class)
+    RNNCellBase.register(_class)
 _nn.RNN.flatten_parameters = _flatten_parameters
 _nn.LSTM.flatten_parameters = _flatten_parameters
 _nn.GRU.flatten_parameters = _flatten_parameters

@@ -10,7 +10,7 @@ from .. import _crisol as _c
 from .._crisol import Tensor, _functional
 from ._pools import _pair
 
-__all__ = ["bilinear", "channel_shuffle", "fold", "local_response_norm", "rms_norm", "unfold"]
+__all__ = ["channel_shuffle", "fold", "local_response_norm", "rms_norm", "unfold"]
 __all__ += ["upsample", "upsample_bilinear", "upsample_nearest"]
 
 
@@ -93,15 +93,6 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     """Reorders the channels of input (N, C, …), by taking one channel of each group in turn."""
     n, channels, *rest = input.shape
     return input.reshape((n, groups, channels // groups, *rest)).transpose(1, 2).reshape(input.shape)
-
-
-def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """x1 · W · x2 + bias for input1 (…, I), input2 (…, J) and weight (O, I, J): (…, O)."""
-    y = _c.einsum(
-        "ni,oij,nj->no", input1.reshape((-1, input1.shape[-1])), weight, input2.reshape((-1, input2.shape[-1]))
-    )
-    y = y.reshape((*input1.shape[:-1], weight.shape[0]))
-    return y if bias is None else y + bias
 
 
 def rms_norm(

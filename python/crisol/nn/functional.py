@@ -36,6 +36,7 @@ from ._heads import *  # noqa: F403
 from ._losses import *  # noqa: F403
 from ._pools import *  # noqa: F403
 from ._pools import adaptive_avg_pool1d
+from ._products import *  # noqa: F403
 from ._shapes import *  # noqa: F403
 from ._shapes import padded
 from ._tables import *  # noqa: F403

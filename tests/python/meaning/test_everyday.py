@@ -222,3 +222,73 @@ def test_gradcheck():
     assert not crisol.autograd.gradcheck(lambda x: x.detach() * x, x, raise_exception=False)
     with pytest.raises(RuntimeError, match=r"\[gradcheck\] result 0, input 0"):
         crisol.autograd.gradcheck(lambda x: x.detach() * x, (x,))
+
+
+def test_names_of_programs_that_test_types():
+    assert isinstance(nn.LSTM(2, 3), nn.RNNBase) and isinstance(nn.GRUCell(2, 3), nn.RNNCellBase)
+    assert not isinstance(nn.Linear(2, 3), nn.RNNBase) and not isinstance(3, crisol.SymInt)
+    assert not isinstance(nn.Linear(2, 3).weight, nn.parameter.UninitializedParameter)
+    assert crisol.zeros(2).name is None and crisol.get_device_module("cuda") is crisol.cuda
+
+
+def test_loops_filled_and_strided_tensors():
+    i, total = crisol.while_loop(lambda i, s: i < 5, lambda i, s: (i + 1, s * 2), (crisol.tensor(0), crisol.tensor(1)))
+    assert (i.item(), total.item()) == (5, 32)
+    x = crisol.zeros(2)
+    assert crisol.fill(x, 3).tolist() == [3, 3] and x.tolist() == [0, 0]
+    strided = crisol.empty_strided((2, 3), (1, 2))
+    assert strided.shape == (2, 3) and strided.stride() == (1, 2)
+
+
+def test_a_norm_is_part_of_the_layer_before():
+    x = crisol.randn(2, 3, 5, 5)
+    conv, norm = nn.Conv2d(3, 4, 3).eval(), nn.BatchNorm2d(4)
+    norm(crisol.randn(8, 4, 3, 3) * 2 + 1)
+    norm.eval()
+    close(nn.utils.fuse_conv_bn_eval(conv, norm)(x).detach(), norm(conv(x)).detach(), 1e-4)
+    up = nn.ConvTranspose2d(3, 4, 2, bias=False).eval()
+    close(nn.utils.fuse_conv_bn_eval(up, norm, transpose=True)(x).detach(), norm(up(x)).detach(), 1e-4)
+    linear, flat = nn.Linear(3, 2).eval(), nn.BatchNorm1d(2, affine=False)
+    flat(crisol.randn(9, 2) * 2)
+    flat.eval()
+    rows = crisol.randn(4, 3)
+    close(nn.utils.fuse_linear_bn_eval(linear, flat)(rows).detach(), flat(linear(rows)).detach(), 1e-4)
+    with pytest.raises(crisol.InvalidArgumentError, match="eval"):
+        nn.utils.fuse_linear_bn_eval(linear.train(), flat)
+
+
+def test_adaptive_softmax():
+    layer = nn.AdaptiveLogSoftmaxWithLoss(8, 20, [5, 11], div_value=2.0)
+    x, labels = crisol.randn(6, 8), crisol.tensor([0, 4, 5, 12, 19, 10])
+    every = layer.log_prob(x).detach()
+    close(every.exp().sum(1), numpy.ones(6), 1e-5)
+    found = layer(x, labels)
+    close(found.output.detach(), every.gather(1, labels.unsqueeze(1)).squeeze(1), 1e-5)
+    close(found.loss.detach(), -found.output.detach().mean())
+    assert layer.predict(x).tolist() == every.argmax(1).tolist()
+    found.loss.backward()
+    assert all(p.grad is not None and bool(p.grad.isfinite().all()) for p in layer.parameters())
+    assert [tuple(tail[0].weight.shape) for tail in layer.tail] == [(4, 8), (2, 8)]
+    with pytest.raises(ValueError, match="cutoffs"):
+        nn.AdaptiveLogSoftmaxWithLoss(8, 20, [5, 20])
+
+
+def test_products_of_groups():
+    a, b, ends = crisol.randn(6, 4), crisol.randn(3, 4, 5), crisol.tensor([1, 4, 6], dtype=crisol.int32)
+    rows = nn.functional.grouped_mm(a, b, offs=ends)
+    close(rows[1:4], a[1:4] @ b[1])
+    close(nn.functional.grouped_mm(a.T, crisol.ones(6, 2), offs=ends)[1], a[1:4].sum(0).unsqueeze(1).expand(4, 2), 1e-5)
+    close(nn.functional.grouped_mm(b.mT, a.T, offs=ends)[:, 1:4], b[1].T @ a[1:4].T)
+
+
+def test_second_derivatives_are_checked():
+    x = crisol.tensor([1.0, 2.0], requires_grad=True)
+    assert crisol.autograd.gradgradcheck(lambda t: t**3, x)
+    with pytest.raises(RuntimeError, match="difference"):
+        crisol.autograd.gradgradcheck(lambda t: t.detach() ** 2 * t, x)
+
+
+def test_methods_of_matrices():
+    x = crisol.tensor([[2.0, 1.0], [1.0, 3.0]])
+    assert (x.matrix_power(2) == x @ x).all() and x.slogdet().logabsdet.exp().item() == pytest.approx(5)
+    close(crisol.linalg.matrix_sqrth(x) @ crisol.linalg.matrix_sqrth(x), x)

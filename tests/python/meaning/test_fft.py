@@ -62,3 +62,38 @@ def test_errors_name_the_value():
         fft.irfft(x)
     with pytest.raises(crisol.Error, match=r"\[rfft\] the length is 0"):
         fft.rfft(x, 0)
+
+
+def complex_of(shape):
+    z = rng.standard_normal((*shape, 2)).astype(np.float32)
+    return crisol.asarray(z), z[..., 0] + 1j * z[..., 1]
+
+
+@pytest.mark.parametrize("norm", [None, "ortho", "forward"])
+def test_transforms_of_several_axes_and_hermitian_ones(norm):
+    x = rng.standard_normal((3, 4, 5)).astype(np.float32)
+    close(fft.rfftn(crisol.asarray(x), norm=norm), np.fft.rfftn(x, norm=norm))
+    close(fft.rfftn(crisol.asarray(x), (6, 3), (0, 2), norm), np.fft.rfftn(x, (6, 3), (0, 2), norm))
+    z, values = complex_of((3, 4, 5))
+    close(fft.irfftn(z, norm=norm), np.fft.irfftn(values, norm=norm))
+    for n in (None, 7, 8):
+        close(fft.hfft(z, n, 1, norm), np.fft.hfft(values, n, 1, norm))
+        close(fft.ihfft(crisol.asarray(x), n, -1, norm), np.fft.ihfft(x, n, -1, norm))
+    close(fft.rfft(crisol.asarray([True, False, True])), np.fft.rfft([1.0, 0.0, 1.0]))
+    with pytest.raises(NotImplementedError, match="rfft"):
+        fft.fft(crisol.asarray(x))
+
+
+def test_short_windows_of_a_signal():
+    x = rng.standard_normal((2, 50)).astype(np.float32)
+    window = np.hanning(10).astype(np.float32) + 0.1
+    found = crisol.stft(crisol.asarray(x), 12, 5, 10, crisol.asarray(window), return_complex=False)
+    padded = np.pad(x, ((0, 0), (6, 6)), mode="reflect")
+    wide = np.pad(window, 1)
+    frames = np.stack([padded[:, i : i + 12] * wide for i in range(0, 51, 5)], 1)
+    close(found, np.fft.rfft(frames).swapaxes(1, 2))
+    close(crisol.istft(found, 12, 5, 10, crisol.asarray(window)), x)
+    close(crisol.asarray(x[0]).stft(8, center=False, normalized=True),
+          np.fft.rfft(np.stack([x[0, i : i + 8] for i in range(0, 43, 2)]), norm="ortho").T)  # fmt: skip
+    with pytest.raises(crisol.InvalidArgumentError, match="return_complex"):
+        crisol.stft(crisol.asarray(x), 8, return_complex=True)

@@ -1,0 +1,107 @@
+"""Special functions, with PyTorch's names."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import _crisol as _c
+from .._crisol import Tensor, erf, erfc, exp2, expm1, log1p
+from .._functions import digamma, erfinv, expit, logit, round, sinc, xlog1py, xlogy
+from .._method import _numpy_names
+from . import _bessel, _gamma, _polynomials
+from ._bessel import *  # noqa: F403
+from ._gamma import *  # noqa: F403
+from ._polynomials import *  # noqa: F403
+
+__all__ = [
+    "digamma",
+    "entr",
+    "erf",
+    "erfc",
+    "erfinv",
+    "exp2",
+    "expit",
+    "expm1",
+    "gammaln",
+    "log1p",
+    "log_ndtr",
+    "log_softmax",
+]
+__all__ += [
+    "logit",
+    "logsumexp",
+    "multigammaln",
+    "ndtr",
+    "ndtri",
+    "psi",
+    "round",
+    "sinc",
+    "softmax",
+    "xlog1py",
+    "xlogy",
+]
+__all__ += [*_bessel.__all__, *_gamma.__all__, *_polynomials.__all__]
+
+gammaln, psi = _c.lgamma, digamma
+
+
+def entr(input: Tensor) -> Tensor:
+    """-x log(x), 0 at 0, and -inf below."""
+    below = _c.lt(input, 0)
+    return _c.where(below, -math.inf, -xlogy(input, _c.where(below, 1.0, input)))
+
+
+def ndtr(input: Tensor) -> Tensor:
+    """The part of a normal distribution below x."""
+    return _c.erfc(input * -math.sqrt(0.5)) * 0.5
+
+
+def log_ndtr(input: Tensor) -> Tensor:
+    """The logarithm of ndtr(), also far below 0."""
+    far_below = _c.lt(input, -5)
+    x = _c.where(far_below, input, -5.0)
+    # The asymptotic series of the error function.
+    inverse = 1 / _c.square(x)
+    series = 1 - inverse * (1 - 3 * inverse * (1 - 5 * inverse * (1 - 7 * inverse)))
+    far = -0.5 * _c.square(x) - _c.log(-x) - 0.5 * math.log(2 * math.pi) + _c.log(series)
+    return _c.where(far_below, far, _c.log(ndtr(_c.where(far_below, -5.0, input))))
+
+
+def ndtri(input: Tensor) -> Tensor:
+    """The inverse of ndtr()."""
+    x = input if _c.isdtype(input.dtype, "real floating") else input.to(_c.float32)
+    return math.sqrt(2) * erfinv(2 * x - 1)
+
+
+def multigammaln(input: Tensor, p: int) -> Tensor:
+    """The logarithm of the gamma function of p variables."""
+    if not _c.isdtype(input.dtype, "real floating"):
+        input = input.to(_c.float32)
+    result = _c.full_like(input, p * (p - 1) / 4 * math.log(math.pi))
+    for j in range(p):
+        result = result + _c.lgamma(input - j / 2)
+    return result
+
+
+Tensor.mvlgamma = multigammaln
+
+
+def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """exp(x) / sum(exp(x)) along an axis."""
+    return _c.softmax(input if dtype is None else input.to(dtype), dim)
+
+
+def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
+    """x - log(sum(exp(x))) along an axis."""
+    return _c.log_softmax(input if dtype is None else input.to(dtype), dim)
+
+
+@_numpy_names
+def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
+    """log(sum(exp(x))) along axes, without overflow."""
+    return _c.logsumexp(input, dim, keepdim)
+
+
+def __dir__():
+    return __all__

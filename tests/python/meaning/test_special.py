@@ -1,0 +1,82 @@
+"""Special functions beside tabulated values, series and sums in double."""
+
+import math
+
+import crisol
+import numpy as np
+import pytest
+from crisol import special
+from numeric import check_gradients
+
+# Abramowitz and Stegun: tables 9.1, 9.8, 10.11 and 7.1, and the values at the borders of the approximations.
+VALUES = {
+    "bessel_j0": {0.0: 1.0, 1.0: 0.7651976866, 3.0: -0.2600519549, -7.5: 0.2663396579, 15.0: -0.0142244728},
+    "bessel_j1": {0.0: 0.0, 1.0: 0.4400505857, 3.0: 0.3390589585, -7.5: -0.1352484276, 15.0: 0.2051040386},
+    "bessel_y0": {0.0: -math.inf, 0.5: -0.4445187335, 3.0: 0.3768500100, 9.0: 0.2499366983, -1.0: math.nan},
+    "bessel_y1": {0.0: -math.inf, 0.5: -1.4714723927, 3.0: 0.3246744248, 9.0: 0.1043145752, -1.0: math.nan},
+    "modified_bessel_i0": {0.0: 1.0, 2.0: 2.2795853023, -4.0: 11.301921952},
+    "modified_bessel_i1": {0.0: 0.0, 2.0: 1.5906368546, -4.0: -9.7594651537},
+    "modified_bessel_k0": {0.0: math.inf, 0.5: 0.9244190712, 2.0: 0.1138938727, 5.0: 0.0036910983, -1.0: math.nan},
+    "modified_bessel_k1": {0.0: math.inf, 0.5: 1.6564411200, 2.0: 0.1398658818, 5.0: 0.0040446134, -1.0: math.nan},
+    "scaled_modified_bessel_k0": {0.5: 1.5241093857, 50.0: 0.1768071585},
+    "scaled_modified_bessel_k1": {0.5: 2.7310097082, 50.0: 0.1785664788},
+    "spherical_bessel_j0": {0.0: 1.0, 2.0: 0.4546487134, -2.0: 0.4546487134, math.inf: 0.0},
+    "airy_ai": {-10.0: 0.0402412385, -2.0: 0.2274074283, 0.0: 0.3550280539, 1.0: 0.1352924163, 5.0: 1.083444281e-4},
+    "erfcx": {-1.0: 5.0089800801, 0.0: 1.0, 2.0: 0.2553956763, 50.0: 0.0112815362, 1e4: 5.641895807e-5},
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_values(name):
+    points = np.array(list(VALUES[name]), np.float32)
+    found = np.asarray(getattr(special, name)(crisol.asarray(points)))
+    np.testing.assert_allclose(found, list(VALUES[name].values()), rtol=3e-6, atol=3e-7)
+    inside = np.array([x for x, value in VALUES[name].items() if 0.4 < abs(x) < 16 and value == value], np.float32)
+    check_gradients(getattr(special, name), inside, step=1e-2)
+
+
+def shares(a, x):
+    """gammainc() of single numbers, as the sum of its series."""
+    term = total = 1 / a
+    for n in range(1, 4000):
+        term *= x / (a + n)
+        total += term
+    return total * math.exp(a * math.log(x) - x - math.lgamma(a))
+
+
+def test_incomplete_gamma():
+    a, x = np.meshgrid([0.1, 0.5, 2.5, 9.0, 20.0, 300.0], [1e-3, 0.3, 1.0, 4.0, 9.5, 25.0, 290.0, 310.0], indexing="ij")
+    wanted = np.vectorize(shares)(a, x)
+    a, x = (crisol.asarray(v.astype(np.float32)) for v in (a, x))
+    np.testing.assert_allclose(np.asarray(special.gammainc(a, x)), wanted, rtol=3e-5, atol=2e-7)
+    np.testing.assert_allclose(np.asarray(special.gammaincc(a, x)), 1 - wanted, rtol=3e-4, atol=2e-6)
+    edges = special.gammainc(crisol.tensor([0.0, 0.0, 1.0, 1.0, -1.0]), crisol.tensor([1.0, 0.0, 0.0, math.inf, 1.0]))
+    np.testing.assert_array_equal(np.asarray(edges), [1, math.nan, 0, 1, math.nan])
+    assert crisol.igammac(a, x).shape == a.shape
+
+
+POLYNOMIALS = {
+    "chebyshev_polynomial_t": lambda x: 8 * x**4 - 8 * x**2 + 1,
+    "chebyshev_polynomial_u": lambda x: 16 * x**4 - 12 * x**2 + 1,
+    "chebyshev_polynomial_v": lambda x: 16 * x**4 - 8 * x**3 - 12 * x**2 + 4 * x + 1,
+    "chebyshev_polynomial_w": lambda x: 16 * x**4 + 8 * x**3 - 12 * x**2 - 4 * x + 1,
+    "hermite_polynomial_h": lambda x: 16 * x**4 - 48 * x**2 + 12,
+    "hermite_polynomial_he": lambda x: x**4 - 6 * x**2 + 3,
+    "laguerre_polynomial_l": lambda x: (x**4 - 16 * x**3 + 72 * x**2 - 96 * x + 24) / 24,
+    "legendre_polynomial_p": lambda x: (35 * x**4 - 30 * x**2 + 3) / 8,
+}
+
+
+@pytest.mark.parametrize("name", POLYNOMIALS)
+def test_polynomials(name):
+    x = np.linspace(-1.5, 1.5, 13).astype(np.float32)
+    function = getattr(special, name)
+    wanted = POLYNOMIALS[name](x.astype(np.float64))
+    np.testing.assert_allclose(np.asarray(function(crisol.asarray(x), 4)), wanted, rtol=1e-5, atol=1e-5)
+    rows = np.asarray(function(crisol.asarray(x).unsqueeze(1), crisol.tensor([-1, 0, 4])))
+    np.testing.assert_allclose(rows, np.stack([0 * x, 0 * x + 1, wanted], 1), rtol=1e-5, atol=1e-5)
+    assert function(2.0, crisol.tensor([0])).tolist() == [1]
+    check_gradients(lambda t: function(t, 4), x, step=1e-2)
+    if name.startswith("chebyshev"):
+        shifted = getattr(special, f"shifted_{name}")(crisol.asarray((x + 1) / 2), 4)
+        np.testing.assert_allclose(np.asarray(shifted), wanted, rtol=1e-4, atol=1e-4)
