@@ -1,16 +1,22 @@
 """Distributions of random numbers, with PyTorch's names: samples, log-probabilities, entropies and divergences."""
 
-from . import _base, _counts, _divergences, _more, _relaxed, transforms
+from . import _base, _counts, _divergences, _events, _matrices, _more, _powers, _relaxed, _sets, _values  # noqa: F401
+from . import constraints, transforms
 from . import _divergences as kl
 from ._base import *
 from ._counts import *
 from ._divergences import *
+from ._events import *
+from ._matrices import *
 from ._more import *
+from ._powers import *
 from ._relaxed import *
+from ._sets import *
 from .transforms import *
 
-__all__ = [*_base.__all__, *_counts.__all__, *_divergences.__all__, *_more.__all__, *_relaxed.__all__]
-__all__ += [*transforms.__all__, "kl", "transforms"]
+__all__ = [*_base.__all__, *_counts.__all__, *_divergences.__all__, *_events.__all__, *_matrices.__all__]
+__all__ += [*_more.__all__, *_powers.__all__, *_relaxed.__all__, *_sets.__all__]
+__all__ += [*transforms.__all__, "constraints", "kl", "transforms"]
 
 for _value in list(vars().values()):
     if isinstance(_value, type):

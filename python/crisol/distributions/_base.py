@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import math
 from typing import Any
@@ -26,7 +27,7 @@ def _tensors(*values: Any) -> list[Tensor]:
 class Distribution:
     """A batch of distributions: batch_shape distributions of elements of event_shape."""
 
-    has_rsample = False
+    has_rsample = has_enumerate_support = False
 
     def __init__(self, batch_shape: Any = (), event_shape: Any = (), validate_args: bool | None = None) -> None:
         self.batch_shape, self.event_shape = Size(batch_shape), Size(event_shape)
@@ -43,6 +44,38 @@ class Distribution:
         shown = [(name, self.__dict__[name]) for name in names if name != "logits" or "probs" not in names]
         texts = [f"{n}: {v if not isinstance(v, Tensor) else v.item() if v.numel() == 1 else v.shape}" for n, v in shown]
         return f"{type(self).__name__}({', '.join(texts)})"
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        """The same distribution for each entry of a larger batch."""
+        made, before = copy.copy(self), len(self.batch_shape)
+        made.batch_shape = Size(batch_shape)
+        for name, value in vars(self).items():
+            if isinstance(value, Tensor) and value.ndim >= before:
+                setattr(made, name, value.expand((*batch_shape, *value.shape[before:])))
+            elif isinstance(value, Distribution):
+                setattr(made, name, value.expand((*batch_shape, *value.batch_shape[before:])))
+        return made
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """The probability of a smaller number."""
+        raise NotImplementedError(f"{type(self).__name__} has no cdf()")
+
+    def icdf(self, value: Tensor) -> Tensor:
+        """The inverse of cdf()."""
+        raise NotImplementedError(f"{type(self).__name__} has no icdf()")
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """All values, along a new first axis."""
+        raise NotImplementedError(f"{type(self).__name__} has no enumerate_support()")
+
+    @property
+    def mode(self) -> Tensor:
+        """The most probable value."""
+        raise NotImplementedError(f"{type(self).__name__} has no mode")
+
+    @staticmethod
+    def set_default_validate_args(value: bool) -> None:
+        """Has no effect: parameters are not checked, because that would wait for the device."""
 
     def sample_n(self, n: int) -> Tensor:
         """n numbers for each distribution."""
@@ -112,10 +145,6 @@ class Normal(_LocScale):
     def entropy(self) -> Tensor:
         """log(scale) + log(2πe) / 2"""
         return _c.log(self.scale) + 0.5 * math.log(2 * math.pi * math.e)
-
-    def cdf(self, value: Tensor) -> Tensor:
-        """The probability of a smaller number."""
-        return 0.5 * (1 + _c.erf((value - self.loc) / (self.scale * math.sqrt(2))))
 
     @property
     def variance(self) -> Tensor:
@@ -286,6 +315,13 @@ class Categorical(Distribution):
         """The sum of -p log(p)."""
         return -_c.sum(xlogy(self.probs, self.probs), -1)
 
+    @property
+    def mean(self) -> Tensor:
+        """NaN, because the numbers are names of classes."""
+        return _c.full(self.batch_shape, math.nan, dtype=self.probs.dtype, device=self.probs.device)
+
+    variance = mean
+
 
 class OneHotCategorical(Distribution):
     """Categorical, with a 1 at the number in place of the number."""
@@ -306,6 +342,16 @@ class OneHotCategorical(Distribution):
     def entropy(self) -> Tensor:
         """The sum of -p log(p)."""
         return self._numbers.entropy()
+
+    @property
+    def mean(self) -> Tensor:
+        """probs"""
+        return self.probs
+
+    @property
+    def variance(self) -> Tensor:
+        """probs · (1 - probs)"""
+        return self.probs * (1 - self.probs)
 
 
 class Independent(Distribution):

@@ -17,8 +17,8 @@ from ._gamma import gamma_numbers
 __all__ = ["Binomial", "MixtureSameFamily", "Multinomial", "NegativeBinomial", "Pareto", "VonMises", "Weibull"]
 
 
-class Binomial(Distribution):
-    """The number of ones among total_count numbers, each 1 with probability probs."""
+class _Repeated(Distribution):
+    """Counts of ones among numbers that are 1 with probability probs."""
 
     def __init__(
         self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
@@ -26,6 +26,10 @@ class Binomial(Distribution):
         each = Bernoulli(probs, logits)
         self.total_count, self.probs, self.logits = _tensors(total_count, each.probs, each.logits)
         super().__init__(self.probs.shape)
+
+
+class Binomial(_Repeated):
+    """The number of ones among total_count numbers, each 1 with probability probs."""
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """Counts."""
@@ -53,15 +57,8 @@ class Binomial(Distribution):
         return self.mean * (1 - self.probs)
 
 
-class NegativeBinomial(Distribution):
+class NegativeBinomial(_Repeated):
     """The number of ones before total_count zeros, where each number is 1 with probability probs."""
-
-    def __init__(
-        self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
-    ) -> None:
-        each = Bernoulli(probs, logits)
-        self.total_count, self.probs, self.logits = _tensors(total_count, each.probs, each.logits)
-        super().__init__(self.probs.shape)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """Counts."""

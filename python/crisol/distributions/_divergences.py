@@ -13,7 +13,7 @@ from ..nn import functional as F
 from ._base import Bernoulli, Categorical, Distribution, Exponential, Independent, Normal, OneHotCategorical, Uniform
 from ._more import Beta, Dirichlet, Gamma, MultivariateNormal, Poisson, inside
 
-__all__ = ["kl_divergence"]
+__all__ = ["kl_divergence", "register_kl"]
 
 
 def _normals(p: Any, q: Any) -> Tensor:
@@ -77,10 +77,26 @@ _DIVERGENCES |= {MultivariateNormal: _multivariate}
 _DIVERGENCES |= {OneHotCategorical: _categories, Bernoulli: _bernoullis, Exponential: _exponentials}
 
 
+def register_kl(type_p: type, type_q: type) -> Callable[[Any], Any]:
+    """A decorator for a function that gives the divergence of distributions of two classes. The last one counts."""
+
+    def store(function: Any) -> Any:
+        _REGISTERED.insert(0, (type_p, type_q, function))
+        return function
+
+    return store
+
+
+_REGISTERED: list[tuple[type, type, Callable[[Any, Any], Tensor]]] = []
+
+
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
     """The mean of p.log_prob() - q.log_prob() under p, for two distributions of one kind."""
     if isinstance(p, Independent) and isinstance(q, Independent) and p._axes == q._axes:
         return p._summed(kl_divergence(p.base_dist, q.base_dist))
+    for of_p, of_q, function in _REGISTERED:
+        if isinstance(p, of_p) and isinstance(q, of_q):
+            return function(p, q)
     for kind, function in _DIVERGENCES.items():
         if isinstance(p, kind) and isinstance(q, kind):
             return function(p, q)

@@ -327,6 +327,12 @@ class StudentT(Distribution):
         scale = scale + _c.lgamma(0.5 * df) - _c.lgamma(0.5 * (df + 1))
         return -0.5 * (df + 1) * _c.log1p(_c.square(y) / df) - scale
 
+    def entropy(self) -> Tensor:
+        """The mean of -log_prob()."""
+        half, more = self.df / 2, (self.df + 1) / 2
+        log_beta = 0.5 * math.log(math.pi) + _c.lgamma(half) - _c.lgamma(more)
+        return _c.log(self.scale) + more * (digamma(more) - digamma(half)) + 0.5 * _c.log(self.df) + log_beta
+
     @property
     def mean(self) -> Tensor:
         """loc, or NaN if df is at most 1."""
