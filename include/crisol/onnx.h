@@ -19,6 +19,10 @@
 
 namespace crisol::onnx {
 
+namespace file {
+class ModelFile;
+}
+
 /// One size of a shape: a number, a name, or neither.
 struct Dimension {
   std::int64_t size = -1;  ///< -1 if the file does not fix the size.
@@ -180,7 +184,7 @@ class CRISOL_API Model : public nn::Module {
   Tensor forward(const Tensor& x) override;
 
  private:
-  friend CRISOL_API Model load(const std::string& path, Device device);
+  friend Model make_model(file::ModelFile& file, Device device);
   struct State;
   explicit Model(std::unique_ptr<State> state);
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "crisol/onnx_parts.h"
 #include "onnx/import.h"
 #include "onnx/problems.h"
 #include "onnx/scope.h"
@@ -23,6 +24,8 @@ class Importer {
   Importer(file::ModelFile& file, Device device) : file_(file), device_(device), tensors_(file, device) {}
 
   Imported import();
+  /// Imports the graph as far as possible, and returns the nodes that import() would refuse.
+  std::vector<RefusedNode> survey();
 
  private:
   class Bodies;
@@ -60,6 +63,8 @@ class Importer {
                   const Values& inputs);
 
   void add_nodes(NameScope& scope, const std::vector<file::Node>& nodes);
+  /// Why a node of the model's graph is refused if its values have other types than the library's. Else empty.
+  std::string foreign_type_of(const NameScope& scope, const file::Node& node) const;
   /// Adds a node, and returns the positions of its outputs.
   std::vector<int> add_node(const NameScope& scope, const file::Node& node, const std::string& name,
                             const std::vector<int>& inputs);
@@ -92,6 +97,7 @@ class Importer {
   Problems problems_;
   std::map<std::pair<std::string_view, std::string_view>, std::vector<std::vector<std::int64_t>>> weights_of_;
   std::set<std::string> narrowed_;  ///< Names of the nodes and constants of f64, which are computed in f32.
+  std::vector<RefusedNode>* refused_ = nullptr;  ///< Of a survey.
   std::size_t parts_ = 0;
 };
 

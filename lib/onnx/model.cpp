@@ -12,6 +12,7 @@
 #include "onnx/import.h"
 #include "onnx/info.h"
 #include "onnx/inputs.h"
+#include "onnx/make_model.h"
 #include "onnx/names.h"
 
 namespace crisol::onnx {
@@ -233,8 +234,7 @@ Tensor Model::forward(const Tensor& x) {
   return (*this)({{state_->inputs[0].name, x}})[state_->outputs[0].name];
 }
 
-Model load(const std::string& path, Device device) {
-  file::ModelFile file(path);
+Model make_model(file::ModelFile& file, Device device) {
   Imported imported = import_model(file, device);
   auto state = std::make_unique<Model::State>();
   std::tie(state->inputs, state->outputs) = values_of(file.model().graph);
@@ -282,6 +282,11 @@ Model load(const std::string& path, Device device) {
       add(part_of(place.first, part_of));
   }
   return model;
+}
+
+Model load(const std::string& path, Device device) {
+  file::ModelFile file(path);
+  return make_model(file, device);
 }
 
 }  // namespace crisol::onnx

@@ -12,6 +12,8 @@ constexpr std::size_t max_nodes = 5, max_problems = 1000;
 }  // namespace
 
 void Problems::add(const std::string& what, const std::string& node) {
+  ++added_;
+  last_ = what;
   if (problems_.size() >= max_problems && problems_.count(what) == 0) {
     ++more_;
     return;

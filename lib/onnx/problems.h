@@ -16,6 +16,9 @@ class Problems {
   /// Adds the text of an Error about an unsupported node. Rethrows the current exception if it is another kind of
   /// error.
   void add_from(const Error& error, const std::string& op, const std::string& node);
+  /// How many were added, and the text of the last one.
+  std::size_t added() const noexcept { return added_; }
+  const std::string& last() const noexcept { return last_; }
   /// Throws Error (invalid_argument) with all problems. Does nothing if there are none.
   void refuse(const std::string& path) const;
 
@@ -25,6 +28,8 @@ class Problems {
     std::size_t count = 0;
   };
   std::map<std::string, Nodes> problems_;
+  std::size_t added_ = 0;
+  std::string last_;
   std::size_t more_ = 0;  ///< The number of problems that are not listed.
 };
 

@@ -113,10 +113,10 @@ Datum Tensors::read(const file::TensorProto& tensor) {
   if (tensor.type == file::ElementType::f64) return made_of(narrowed(elements.bytes()), shape, dtype);
   if (graph::may_be_shape(shape, dtype)) return Datum(numbers_of(elements.bytes(), dtype), shape, dtype);
   constexpr std::size_t least_in_file = 4096;  // A page.
-  if (is_floating(dtype) && elements.file != nullptr && elements.mapped.size() >= least_in_file &&
+  if (is_floating(dtype) && elements.file != nullptr && elements.stored.size() >= least_in_file &&
       io::MappedFile::may_be_replaced())
     return stored_tensor(
-        elements.mapped, shape, dtype, device_, [file = elements.file] { file->require_unchanged("onnx"); },
+        elements.stored, shape, dtype, device_, [file = elements.file] { file->require_unchanged("onnx"); },
         io::MappedFile::give_back);
   // The tensor is uploaded in parts. So for a large model, memory never holds both the file and the tensors.
   Tensor made = upload_in_parts(elements.bytes(), shape, dtype, device_, [&](std::string_view part) {

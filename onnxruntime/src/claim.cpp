@@ -1,0 +1,117 @@
+#include "claim.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <string>
+
+#include "graph_parts.h"
+
+namespace crisol::ort {
+
+namespace {
+
+// A set costs a submission and copies of its inputs and outputs. A product is worth that, and so are several small ops.
+constexpr std::size_t least_nodes = 5;
+constexpr const char* heavy_ops[] = {"Attention",
+                                     "Conv",
+                                     "ConvTranspose",
+                                     "DeformConv",
+                                     "Einsum",
+                                     "FusedConv",
+                                     "FusedGemm",
+                                     "FusedMatMul",
+                                     "Gemm",
+                                     "GRU",
+                                     "LSTM",
+                                     "MatMul",
+                                     "MatMulNBits",
+                                     "MultiHeadAttention",
+                                     "RNN",
+                                     "SVMClassifier",
+                                     "SVMRegressor",
+                                     "TreeEnsemble",
+                                     "TreeEnsembleClassifier",
+                                     "TreeEnsembleRegressor"};
+
+bool is_heavy(const std::string& op) {
+  return std::find(std::begin(heavy_ops), std::end(heavy_ops), op) != std::end(heavy_ops);
+}
+
+/// Why each node is refused, or an empty text.
+std::vector<std::string> refusals(const OrtGraph* graph, std::size_t nodes, Device device) {
+  std::vector<std::string> reasons(nodes);
+  GraphReader reader(graph);
+  for (onnx::RefusedNode& refused : onnx::refused_nodes(std::move(reader).take(), device))
+    reasons[refused.node] = std::move(refused.reason);
+  return reasons;
+}
+
+/// The values that a node uses, also in the graphs within it.
+std::vector<const OrtValueInfo*> used_by(const OrtNode* node) {
+  std::vector<const OrtValueInfo*> values = inputs_of(node);
+  for (const OrtValueInfo* value : captured_by(node)) values.push_back(value);
+  return values;
+}
+
+/// The nodes in sets. Along a path, a node's number grows where the path goes from a claimed node to a node that is
+/// left, or back. So a path between claimed nodes of one number has no node that is left. Of the nodes with one number,
+/// those that exchange values are a set.
+std::vector<std::vector<std::size_t>> sets_of(const std::vector<const OrtNode*>& nodes,
+                                              const std::vector<std::string>& reasons) {
+  std::map<std::string, std::size_t> source;  // From a value's name to the node that makes it.
+  std::vector<int> number(nodes.size());
+  std::vector<std::size_t> leader(nodes.size());
+  std::iota(leader.begin(), leader.end(), std::size_t{0});
+  const auto find = [&](std::size_t i) {
+    while (leader[i] != i) i = leader[i] = leader[leader[i]];
+    return i;
+  };
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    std::vector<std::size_t> before;
+    for (const OrtValueInfo* value : used_by(nodes[i]))
+      if (const auto at = source.find(name_of(value)); at != source.end()) before.push_back(at->second);
+    for (const std::size_t k : before)
+      number[i] = std::max(number[i], number[k] + (reasons[k].empty() == reasons[i].empty() ? 0 : 1));
+    for (const std::size_t k : before)
+      if (number[k] == number[i]) leader[find(k)] = find(i);
+    for (const OrtValueInfo* value : outputs_of(nodes[i]))
+      if (value != nullptr) source[name_of(value)] = i;
+  }
+  std::map<std::size_t, std::vector<std::size_t>> by_leader;
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (reasons[i].empty()) by_leader[find(i)].push_back(i);
+  std::vector<std::vector<std::size_t>> sets;
+  for (auto& [leading, set] : by_leader) sets.push_back(std::move(set));
+  return sets;
+}
+
+}  // namespace
+
+std::vector<std::vector<const OrtNode*>> claimed_sets(const OrtGraph* graph, Device device, const Logger& logger) {
+  const std::vector<const OrtNode*> nodes = nodes_of(graph);
+  // A node with graphs is claimed as a whole or not at all, so ONNX Runtime keeps the graphs within the others.
+  if (nodes.empty() || get<const OrtNode*>(api().Graph_GetParentNode, graph) != nullptr) return {};
+  const std::vector<std::string> reasons = refusals(graph, nodes.size(), device);
+  const auto tell = [&](std::size_t i, const std::string& reason) {
+    logger.log(level_verbose, "crisol leaves node " + std::to_string(i) + " \"" +
+                                  get<const char*>(api().Node_GetName, nodes[i]) + "\" (" + op_of(nodes[i]) +
+                                  "): " + reason);
+  };
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (!reasons[i].empty()) tell(i, reasons[i]);
+  std::vector<std::vector<const OrtNode*>> claimed;
+  for (const std::vector<std::size_t>& set : sets_of(nodes, reasons)) {
+    const bool is_worth = set.size() >= std::min(least_nodes, nodes.size()) ||
+                          std::any_of(set.begin(), set.end(), [&](std::size_t i) { return is_heavy(op_of(nodes[i])); });
+    if (!is_worth) {
+      for (const std::size_t i : set) tell(i, "too little work between nodes that are left");
+      continue;
+    }
+    std::vector<const OrtNode*>& own = claimed.emplace_back();
+    for (const std::size_t i : set) own.push_back(nodes[i]);
+  }
+  return claimed;
+}
+
+}  // namespace crisol::ort

@@ -1,0 +1,74 @@
+#include "compiled.h"
+
+#include "crisol/dtype_table.h"
+#include "crisol/grad_mode.h"
+#include "crisol/tensor.h"
+#include "graph_parts.h"
+
+namespace crisol::ort {
+
+namespace {
+
+onnx::Model model_of(const OrtGraph* graph, Device device) {
+  GraphReader reader(graph);
+  return onnx::load(std::move(reader).take(), device);
+}
+
+DType dtype_of_number(int number) {
+  for (const DType dtype : all_dtypes)
+    if (dtype_row(dtype).onnx == number) return dtype;
+  throw RuntimeError("[crisol] an input has the element type " + std::to_string(number) +
+                     " of ONNX, which is not supported");
+}
+
+/// Copies an input to the device.
+Tensor tensor_of(const OrtValue* value, Device device) {
+  const Layout layout = layout_of(value);
+  void* elements = nullptr;
+  check(api().GetTensorMutableData(const_cast<OrtValue*>(value), &elements));
+  return from_bytes(elements, Shape(layout.sizes), dtype_of_number(layout.type), device);
+}
+
+/// Copies an output into the memory that ONNX Runtime has for it.
+void give(OrtKernelContext* context, std::size_t index, const Tensor& tensor) {
+  const std::vector<std::int64_t> sizes(tensor.shape().begin(), tensor.shape().end());
+  OrtValue* value = nullptr;
+  check(api().KernelContext_GetOutput(context, index, sizes.data(), sizes.size(), &value));
+  void* elements = nullptr;
+  check(api().GetTensorMutableData(value, &elements));
+  if (tensor.numel() > 0) tensor.read_bytes(elements);
+}
+
+}  // namespace
+
+Compiled::Compiled(const OrtGraph* graph, const OrtNode* fused, Options options)
+    : OrtNodeComputeInfo{}, options_(options), model_(model_of(graph, options.device)) {
+  for (const OrtValueInfo* value : inputs_of(fused)) inputs_.push_back(is_constant(value) ? "" : name_of(value));
+  for (const OrtValueInfo* value : outputs_of(fused)) outputs_.push_back(name_of(value));
+  version = api_version;
+  CreateState = [](OrtNodeComputeInfo* self, OrtNodeComputeContext*, void** state) -> OrtStatus* {
+    *state = self;
+    return nullptr;
+  };
+  Compute = [](OrtNodeComputeInfo* self, void*, OrtKernelContext* context) {
+    return guarded([&] { static_cast<const Compiled*>(self)->run(context); });
+  };
+  ReleaseState = [](OrtNodeComputeInfo*, void*) {};
+}
+
+void Compiled::run(OrtKernelContext* context) const {
+  const NoGrad no_grad;
+  const WithPrecision precision(options_.precision);
+  NamedTensors inputs;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    if (inputs_[i].empty()) continue;
+    const auto* value =
+        get<const OrtValue*>(api().KernelContext_GetInput, static_cast<const OrtKernelContext*>(context), i);
+    if (value != nullptr) inputs.emplace_back(inputs_[i], tensor_of(value, options_.device));
+  }
+  const onnx::Outputs outputs = model_(inputs);
+  for (std::size_t i = 0; i < outputs_.size(); ++i)
+    if (!outputs_[i].empty()) give(context, i, outputs[outputs_[i]]);
+}
+
+}  // namespace crisol::ort

@@ -1,0 +1,144 @@
+// The entry points of the plugin: ONNX Runtime gets a factory, and the factory lists devices and makes providers.
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "crisol/device.h"
+#include "crisol/version.h"
+#include "options.h"
+#include "provider.h"
+
+#ifdef _WIN32
+#define CRISOL_ORT_EXPORT extern "C" __declspec(dllexport)
+#else
+#define CRISOL_ORT_EXPORT extern "C" __attribute__((visibility("default")))
+#endif
+
+namespace crisol::ort {
+
+namespace {
+
+/// Texts by key, for ONNX Runtime.
+class KeyValuePairs {
+ public:
+  KeyValuePairs() { api().CreateKeyValuePairs(&pairs_); }
+  ~KeyValuePairs() { api().ReleaseKeyValuePairs(pairs_); }
+  KeyValuePairs(const KeyValuePairs&) = delete;
+  KeyValuePairs& operator=(const KeyValuePairs&) = delete;
+
+  void add(const char* key, const std::string& value) { api().AddKeyValuePair(pairs_, key, value.c_str()); }
+  const OrtKeyValuePairs* get() const noexcept { return pairs_; }
+
+ private:
+  OrtKeyValuePairs* pairs_ = nullptr;
+};
+
+class Factory : public OrtEpFactory {
+ public:
+  explicit Factory(const OrtLogger* logger) : OrtEpFactory{}, logger_(logger) {
+    version = api_version;
+    GetName = [](const OrtEpFactory*) { return provider_name; };
+    GetVendor = [](const OrtEpFactory*) { return "crisol"; };
+    GetVendorId = [](const OrtEpFactory*) { return std::uint32_t{0}; };
+    GetVersion = [](const OrtEpFactory*) { return crisol::version(); };
+    GetSupportedDevices = [](OrtEpFactory* self, const OrtHardwareDevice* const* hardware, std::size_t count,
+                             OrtEpDevice** made, std::size_t most, std::size_t* number) {
+      return guarded([&] {
+        *number = static_cast<Factory*>(self)->list_devices({hardware, hardware + count}, made, most);
+      });
+    };
+    CreateEp = [](OrtEpFactory*, const OrtHardwareDevice* const*, const OrtKeyValuePairs* const* metadata,
+                  std::size_t count, const OrtSessionOptions* options, const OrtLogger* logger, OrtEp** provider) {
+      return guarded([&] {
+        if (count != 1)
+          throw RuntimeError("[crisol] a session takes one device of " + std::string(provider_name) + ", and " +
+                             std::to_string(count) + " were given");
+        const char* device = api().GetKeyValue(metadata[0], device_key);
+        *provider = std::make_unique<Provider>(options_of(options, device), logger).release();
+      });
+    };
+    ReleaseEp = [](OrtEpFactory*, OrtEp* provider) { delete static_cast<Provider*>(provider); };
+    // Inputs and outputs are in ONNX Runtime's own memory.
+    CreateAllocator = [](OrtEpFactory*, const OrtMemoryInfo*, const OrtKeyValuePairs*,
+                         OrtAllocator** allocator) -> OrtStatus* {
+      *allocator = nullptr;
+      return nullptr;
+    };
+    ReleaseAllocator = [](OrtEpFactory*, OrtAllocator*) {};
+    CreateDataTransfer = [](OrtEpFactory*, OrtDataTransferImpl** transfer) -> OrtStatus* {
+      *transfer = nullptr;
+      return nullptr;
+    };
+    IsStreamAware = [](const OrtEpFactory*) { return false; };
+  }
+
+ private:
+  /// Makes a provider device for each OpenCL device, the default device first. Returns how many.
+  std::size_t list_devices(const std::vector<const OrtHardwareDevice*>& hardware, OrtEpDevice** made, std::size_t most);
+
+  Logger logger_;
+};
+
+/// ONNX Runtime's device for an OpenCL device: of its type and vendor, else of its type, else any.
+const OrtHardwareDevice* hardware_of(Device device, const std::vector<const OrtHardwareDevice*>& all) {
+  const int type = device.info().type == DeviceType::cpu ? hardware_cpu : hardware_gpu;
+  const OrtHardwareDevice* best = nullptr;
+  int best_score = -1;
+  for (const OrtHardwareDevice* one : all) {
+    const bool has_type = api().HardwareDevice_Type(one) == type,
+               has_vendor = api().HardwareDevice_VendorId(one) == device.info().vendor_id;
+    const int score = (has_type ? 2 : 0) + (has_vendor ? 1 : 0);
+    if (score > best_score) {
+      best = one;
+      best_score = score;
+    }
+  }
+  return best;
+}
+
+std::size_t Factory::list_devices(const std::vector<const OrtHardwareDevice*>& hardware, OrtEpDevice** made,
+                                  std::size_t most) {
+  std::vector<Device> all = devices();
+  if (all.empty()) {
+    logger_.log(level_warning,
+                "crisol finds no OpenCL device, so ONNX Runtime goes on without it. `crisol doctor` "
+                "says what is missing.");
+    return 0;
+  }
+  const Device first;
+  std::stable_partition(all.begin(), all.end(), [&](Device device) { return device == first; });
+  std::size_t count = 0;
+  for (const Device device : all) {
+    const OrtHardwareDevice* own = hardware_of(device, hardware);
+    if (own == nullptr || count == most) break;
+    KeyValuePairs metadata;
+    metadata.add(device_key, std::to_string(device.index()));
+    metadata.add("device", device.name());
+    metadata.add("platform", device.info().platform);
+    metadata.add("driver_version", device.info().driver_version);
+    check(api().GetEpApi()->CreateEpDevice(this, own, metadata.get(), nullptr, &made[count]));
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+}  // namespace crisol::ort
+
+CRISOL_ORT_EXPORT OrtStatus* CreateEpFactories(const char*, const OrtApiBase* base, const OrtLogger* logger,
+                                               OrtEpFactory** factories, std::size_t most, std::size_t* count) {
+  using namespace crisol::ort;
+  *count = 0;
+  if (OrtStatus* failure = set_api(*base)) return failure;
+  return guarded([&] {
+    if (most == 0) throw RuntimeError("[crisol] ONNX Runtime has no room for a factory");
+    factories[0] = std::make_unique<Factory>(logger).release();
+    *count = 1;
+  });
+}
+
+CRISOL_ORT_EXPORT OrtStatus* ReleaseEpFactory(OrtEpFactory* factory) {
+  delete static_cast<crisol::ort::Factory*>(factory);
+  return nullptr;
+}

@@ -1,0 +1,49 @@
+#include "options.h"
+
+#include <cctype>
+#include <charconv>
+
+namespace crisol::ort {
+
+namespace {
+
+/// An option of the session. ONNX Runtime puts the provider's name in small letters before the name.
+std::string option(const OrtSessionOptions* session, const std::string& name, const std::string& otherwise) {
+  std::string key = "ep.";
+  for (const char* c = provider_name; *c != '\0'; ++c)
+    key += static_cast<char>(std::tolower(static_cast<unsigned char>(*c)));
+  key += '.' + name;
+  if (get<int>(api().HasSessionConfigEntry, session, key.c_str()) == 0) return otherwise;
+  std::size_t size = 0;
+  if (OrtStatus* status = api().GetSessionConfigEntry(session, key.c_str(), nullptr, &size))
+    api().ReleaseStatus(status);
+  std::string value(size, '\0');
+  check(api().GetSessionConfigEntry(session, key.c_str(), value.data(), &size));
+  while (!value.empty() && value.back() == '\0') value.pop_back();
+  return value;
+}
+
+Device device_at(const std::string& text) {
+  const std::vector<Device> all = devices();
+  std::size_t index = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+  if (error != std::errc() || end != text.data() + text.size() || index >= all.size())
+    throw RuntimeError("[crisol] the option device_id is \"" + text + "\", and there are " +
+                       std::to_string(all.size()) + " devices: 0 is the first");
+  return all[index];
+}
+
+}  // namespace
+
+Options options_of(const OrtSessionOptions* session, const std::string& chosen) {
+  Options options{device_at(option(session, "device_id", chosen))};
+  const std::string precision = option(session, "precision", "fp32");
+  const Precision known[] = {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16};
+  for (const Precision one : known) {
+    options.precision = one;
+    if (precision == crisol::name_of(one)) return options;
+  }
+  throw RuntimeError("[crisol] the option precision is \"" + precision + "\": it takes fp32, tf32, fp16 or bf16");
+}
+
+}  // namespace crisol::ort
