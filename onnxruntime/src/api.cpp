@@ -5,6 +5,7 @@ namespace crisol::ort {
 namespace {
 
 Functions functions;
+bool is_newer_than_1_23 = false;
 
 }  // namespace
 
@@ -20,8 +21,11 @@ OrtStatus* set_api(const OrtApiBase& base) {
   functions.name = reinterpret_cast<decltype(functions.name)>(table->functions[position]);
 #include "functions.def"
 #undef ORT_FUNCTION
+  is_newer_than_1_23 = base.GetApi(api_version + 1) != nullptr;
   return nullptr;
 }
+
+bool can_share_graphs() noexcept { return is_newer_than_1_23; }
 
 const Functions& api() noexcept { return functions; }
 

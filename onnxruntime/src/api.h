@@ -21,6 +21,9 @@ struct Functions {
 OrtStatus* set_api(const OrtApiBase& base);
 /// The functions. set_api() was called before.
 const Functions& api() noexcept;
+/// Whether the runtime can compute a part of a graph by the provider and another part by itself. Version 1.23 cannot:
+/// it asks each provider but its own for kernels that copy, and takes none from plugins.
+bool can_share_graphs() noexcept;
 
 /// A failure that ONNX Runtime reported.
 struct RuntimeError : std::runtime_error {

@@ -111,6 +111,12 @@ std::vector<std::vector<const OrtNode*>> claimed_sets(const OrtGraph* graph, Dev
     std::vector<const OrtNode*>& own = claimed.emplace_back();
     for (const std::size_t i : set) own.push_back(nodes[i]);
   }
+  const bool has_whole_graph = claimed.size() == 1 && claimed[0].size() == nodes.size();
+  if (!claimed.empty() && !has_whole_graph && !can_share_graphs()) {
+    logger.log(level_warning,
+               "crisol leaves the whole graph, because ONNX Runtime 1.23 cannot share one with a plugin");
+    return {};
+  }
   return claimed;
 }
 

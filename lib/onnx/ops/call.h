@@ -93,6 +93,9 @@ class Call {
   /// Null if the attribute is missing.
   const file::Type* type(std::string_view name);
 
+  /// Accepts attributes with any values, because they do not change the result.
+  void ignore(std::initializer_list<std::string_view> names) { known_.insert(names.begin(), names.end()); }
+
   /// The attributes that have a form for nodes of a graph.
   std::map<std::string, graph::Attribute> attributes() const;
 

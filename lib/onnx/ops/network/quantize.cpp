@@ -67,7 +67,7 @@ struct Granularity {
 Run quantize_linear(Call& call) {
   call.check_counts(2, 3);
   const Granularity granularity(call);
-  if (call.version() >= 19) call.integer("saturate", 1);  // It matters only for other types than u8.
+  if (call.version() >= 19) call.ignore({"saturate"});  // It matters only for other types than u8.
   const std::int64_t type = call.version() >= 21 ? call.integer("output_dtype", 0) : 0;
   require(type == 0 || dtype_of_number(type) == DType::u8, "onnx", "output_dtype ", type, " is not supported, u8 is");
   const std::int64_t precision_number = call.version() >= 23 ? call.integer("precision", 0) : 0;

@@ -136,7 +136,7 @@ Run cast_like(Call& call) {
   graph::Value value = call.input(0);
   value.dtype = call.dtype_of(1);
   call.gives(0, value);
-  call.integer("saturate", 1);  // It matters only for types that the library does not have.
+  call.ignore({"saturate", "round_mode"});  // They matter only for types that the library does not have.
   return [](const Data& in, Device device) { return Data{converted(in[0], in[1].dtype(), device)}; };
 }
 

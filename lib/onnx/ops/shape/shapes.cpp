@@ -160,7 +160,7 @@ Run cast_to(Call& call, DType dtype) {
 
 Run cast(Call& call) {
   require(call.has("to"), "onnx", "attribute to is missing");
-  call.integer("saturate", 1);  // It matters only for types that the library does not have.
+  call.ignore({"saturate", "round_mode"});  // They matter only for types that the library does not have.
   const std::int64_t to = call.integer("to", 0);
   const graph::Texts texts = call.texts_of_input();
   if (texts == nullptr) return cast_to(call, dtype_of_number(to));

@@ -1,0 +1,238 @@
+"""Tests how ONNX Runtime's sessions use crisol's provider: tests/onnxruntime/run.sh starts this program.
+
+Options, sizes that change, threads, memory, what the provider leaves to ONNX Runtime, and machines without a device.
+"""
+import argparse
+import gc
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import traceback
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper
+
+from provider import CPU, PROVIDER, nodes_by_provider, register, session_of
+
+RANDOM = np.random.default_rng(0)
+
+
+def model_of(nodes, inputs, outputs, constants=(), opset=17):
+    """A serialized model. Inputs and outputs are (name, type, shape)."""
+    graph = helper.make_graph(nodes, "net", [helper.make_tensor_value_info(*one) for one in inputs],
+                              [helper.make_tensor_value_info(*one) for one in outputs],
+                              [onnx.numpy_helper.from_array(array, name) for name, array in constants])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    model.ir_version = 9
+    return model.SerializeToString()
+
+
+def small_net():
+    """A convolution, a mean and a product, for images of (N, 3, H, W)."""
+    weights = [("w", RANDOM.standard_normal((8, 3, 3, 3)).astype(np.float32)),
+               ("v", RANDOM.standard_normal((8, 5)).astype(np.float32))]
+    nodes = [helper.make_node("Conv", ["x", "w"], ["c"], pads=[1, 1, 1, 1]), helper.make_node("Relu", ["c"], ["r"]),
+             helper.make_node("ReduceMean", ["r"], ["m"], axes=[2, 3], keepdims=0),
+             helper.make_node("MatMul", ["m", "v"], ["y"])]
+    return model_of(nodes, [("x", TensorProto.FLOAT, ["N", 3, "H", "W"])], [("y", TensorProto.FLOAT, ["N", 5])], weights)
+
+
+def image(n=2, height=9, width=7):
+    return RANDOM.standard_normal((n, 3, height, width)).astype(np.float32)
+
+
+def check_same(model, devices, inputs):
+    """The provider's outputs are those of ONNX Runtime's CPU. Returns the provider's session."""
+    session = session_of(model, devices)
+    for found, expected in zip(session.run(None, inputs), session_of(model, []).run(None, inputs)):
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+    return session
+
+
+def refusal_of(call):
+    try:
+        call()
+    except Exception as error:  # ONNX Runtime raises many kinds.
+        return str(error)
+    raise AssertionError("nothing was refused")
+
+
+def test_devices_have_the_facts_of_their_opencl_devices(devices):
+    for device in devices:
+        metadata = dict(device.ep_metadata)
+        assert metadata["device"] and metadata["platform"] and metadata["device_id"].isdigit(), metadata
+        assert device.ep_vendor == "crisol"
+
+
+def test_a_whole_net_is_one_node_for_any_batch_and_size(devices):
+    model = small_net()
+    session, alone = session_of(model, devices), session_of(model, [])
+    nodes = nodes_by_provider(session)
+    assert not nodes or nodes == {PROVIDER: 4}, nodes
+    for _ in range(12):
+        x = image(*RANDOM.integers(1, 9, 3))
+        np.testing.assert_allclose(session.run(None, {"x": x})[0], alone.run(None, {"x": x})[0], rtol=1e-4, atol=1e-5)
+
+
+def test_one_name_for_sizes_that_differ(devices):
+    model = model_of([helper.make_node("Relu", ["x"], ["y"])], [("x", TensorProto.FLOAT, ["?", "?"])],
+                     [("y", TensorProto.FLOAT, None)])
+    check_same(model, devices, {"x": RANDOM.standard_normal((2, 3)).astype(np.float32)})
+
+
+def test_nodes_that_crisol_does_not_have_stay_with_onnx_runtime(devices):
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["a"]), helper.make_node("StringConcat", ["words", "words"], ["twice"]),
+             helper.make_node("Cast", ["a"], ["wide"], to=TensorProto.DOUBLE),
+             helper.make_node("Erf", ["a"], ["e"]), helper.make_node("MatMul", ["e", "w"], ["y"])]
+    model = model_of(nodes, [("x", TensorProto.FLOAT, [3, 4]), ("words", TensorProto.STRING, [2])],
+                     [("y", TensorProto.FLOAT, None), ("twice", TensorProto.STRING, None), ("wide", TensorProto.DOUBLE, None)],
+                     [("w", RANDOM.standard_normal((4, 4)).astype(np.float32))], opset=20)
+    inputs = {"x": RANDOM.standard_normal((3, 4)).astype(np.float32), "words": np.array(["One", "TWO"], object)}
+    session, alone = session_of(model, devices), session_of(model, [])
+    found, expected = session.run(None, inputs), alone.run(None, inputs)
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-4, atol=1e-5)
+    assert list(found[1]) == list(expected[1])
+    np.testing.assert_allclose(found[2], expected[2], rtol=1e-4, atol=1e-5)
+    nodes = nodes_by_provider(session)
+    assert not nodes or (nodes[PROVIDER] >= 3 and nodes[CPU] >= 1), nodes
+
+
+def test_branches_and_loops(devices):
+    f32, i64, boolean = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+    step = helper.make_graph([helper.make_node("MatMul", ["h", "w"], ["p"]), helper.make_node("Tanh", ["p"], ["h2"]),
+                              helper.make_node("Identity", ["go"], ["go2"])], "step",
+                             [helper.make_tensor_value_info("i", i64, []), helper.make_tensor_value_info("go", boolean, []),
+                              helper.make_tensor_value_info("h", f32, None)],
+                             [helper.make_tensor_value_info("go2", boolean, []), helper.make_tensor_value_info("h2", f32, None)])
+    halves = [helper.make_graph([helper.make_node(op, ["last"], [op])], op, [], [helper.make_tensor_value_info(op, f32, None)])
+              for op in ("Abs", "Neg")]
+    nodes = [helper.make_node("Loop", ["count", "", "x"], ["last"], body=step),
+             helper.make_node("If", ["c"], ["y"], then_branch=halves[0], else_branch=halves[1])]
+    model = model_of(nodes, [("x", f32, [2, 4]), ("count", i64, []), ("c", boolean, [])], [("y", f32, None)],
+                     [("w", RANDOM.standard_normal((4, 4)).astype(np.float32))])
+    x = RANDOM.standard_normal((2, 4)).astype(np.float32)
+    for count, condition in ((3, True), (0, False), (5, False)):
+        check_same(model, devices, {"x": x, "count": np.array(count), "c": np.array(condition)})
+
+
+def test_options(devices):
+    model = small_net()
+    x = image()
+    expected = session_of(model, []).run(None, {"x": x})[0]
+    for options in ({"precision": "fp16"}, {"device_id": dict(devices[0].ep_metadata)["device_id"]}):
+        np.testing.assert_allclose(session_of(model, devices, options).run(None, {"x": x})[0], expected, rtol=2e-2, atol=2e-2)
+    assert '"fast"' in refusal_of(lambda: session_of(model, devices, {"precision": "fast"}))
+    assert '"99"' in refusal_of(lambda: session_of(model, devices, {"device_id": "99"}))
+
+
+def test_outputs_bound_by_the_caller(devices):
+    model = small_net()
+    x = image()
+    session = session_of(model, devices)
+    binding = session.io_binding()
+    binding.bind_cpu_input("x", x)
+    binding.bind_output("y")
+    session.run_with_iobinding(binding)
+    expected = session_of(model, []).run(None, {"x": x})[0]
+    np.testing.assert_allclose(binding.copy_outputs_to_cpu()[0], expected, rtol=1e-4, atol=1e-5)
+
+
+def test_threads_share_sessions(devices):
+    model = small_net()
+    sessions, alone = [session_of(model, devices) for _ in range(2)], session_of(model, [])
+    faults = []
+
+    def work(seed):
+        random = np.random.default_rng(seed)
+        for i in range(25):
+            x = random.standard_normal((1 + i % 3, 3, 6, 6)).astype(np.float32)
+            found, expected = sessions[(seed + i) % 2].run(None, {"x": x})[0], alone.run(None, {"x": x})[0]
+            if not np.allclose(found, expected, rtol=1e-4, atol=1e-5):
+                faults.append((seed, i))
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not faults, faults
+
+
+def test_a_session_outlives_another(devices):
+    model = small_net()
+    x = image()
+    first, second = session_of(model, devices), session_of(model, devices)
+    expected = first.run(None, {"x": x})[0]
+    del first
+    gc.collect()
+    assert np.array_equal(second.run(None, {"x": x})[0], expected)
+
+
+def resident_bytes():
+    pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_sessions_do_not_leak(devices, sessions=150):
+    model = small_net()
+    x = image()
+
+    def use(times):
+        for _ in range(times):
+            session_of(model, devices).run(None, {"x": x})
+        gc.collect()
+
+    use(50)
+    before = resident_bytes()
+    use(sessions)
+    growth = (resident_bytes() - before) / sessions
+    assert growth < 20e3, f"{growth:.0f} bytes for each session"
+
+
+def test_a_machine_without_devices(devices, library):
+    program = ("import sys, onnxruntime as ort\n"
+               "ort.register_execution_provider_library('crisol', sys.argv[1])\n"
+               f"assert not [d for d in ort.get_ep_devices() if d.ep_name == '{PROVIDER}']\n"
+               "ort.InferenceSession(sys.stdin.buffer.read(), providers=['CPUExecutionProvider'])\n")
+    with tempfile.TemporaryDirectory() as empty:
+        clean = {name: text for name, text in os.environ.items() if not name.startswith("OCL_ICD_")}
+        result = subprocess.run([sys.executable, "-c", program, str(pathlib.Path(library).resolve())], input=small_net(),
+                                env=clean | {"OCL_ICD_VENDORS": empty}, capture_output=True)
+    text = result.stderr.decode()
+    assert result.returncode == 0, text
+    assert text.count("crisol finds no OpenCL device") == 1, text
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--library", required=True, help="libcrisol_ort.so")
+    parser.add_argument("--only", default="", help="tests whose names contain this text")
+    parser.add_argument("--sessions", type=int, default=150, help="for the test of leaks")
+    options = parser.parse_args()
+    devices = register(options.library)
+    assert devices, "the provider has no device"
+    passed = failed = 0
+    for name, test in sorted(globals().items()):
+        if not name.startswith("test_") or options.only not in name:
+            continue
+        if progress := os.environ.get("CRISOL_TEST_PROGRESS"):
+            pathlib.Path(progress).write_text(name)  # For tests/watch.sh.
+        more = {"library": options.library} if name.endswith("without_devices") else {}
+        more |= {"sessions": options.sessions} if name.endswith("leak") else {}
+        try:
+            test(devices, **more)
+            passed += 1
+        except Exception:
+            failed += 1
+            print(f"[failed] {name}\n{traceback.format_exc()}", flush=True)
+    print(f"ort {onnxruntime.__version__}: {passed} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
