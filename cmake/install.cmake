@@ -50,6 +50,11 @@ if(TARGET crisol_dist)
           EXCLUDE_FROM_ALL)
 endif()
 
+if(TARGET crisol_ort)
+  set_target_properties(crisol_ort PROPERTIES INSTALL_RPATH $ORIGIN)
+  install(TARGETS crisol_ort LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
+endif()
+
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/crisolConfig.cmake.in
                               ${PROJECT_BINARY_DIR}/generated/crisolConfig.cmake
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/crisol)

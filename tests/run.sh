@@ -17,6 +17,8 @@
 #   onnx                  ONNX's own tests on PoCL, from its Python package (tests/onnx/run.sh)
 #   onnx-models           models that packages of PyPI bring, compared with ONNX Runtime (tests/onnx/run.sh --real)
 #   onnx-fitted           models that scikit-learn, LightGBM and XGBoost fit, compared likewise (tests/onnx/run.sh --fitted)
+#   ort                   ONNX Runtime with crisol's provider, on PoCL: sessions in its oldest and its newest version, and an
+#                         eighth of ONNX's own tests (tests/onnxruntime/run.sh)
 #   python python-intel   the Python package (tests/python): half of the test files on PoCL, the others on Intel's runtime
 #   array-api             the Array API standard's own tests on Intel's runtime, where CRISOL_ARRAY_API_TESTS names them
 #   fuzz-python           random programs of the Python package and random ONNX models, on PoCL; --only and --long run it
@@ -43,11 +45,11 @@
 set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/../tools/setup.sh"
 
-all_implementations=(gpu pocl intel rusticl oclgrind pocl-6 rusticl-25 as-nvidia as-amd as-intel dist onnx onnx-models onnx-fitted python python-intel array-api fuzz-python wheel windows aarch64 offline)
+all_implementations=(gpu pocl intel rusticl oclgrind pocl-6 rusticl-25 as-nvidia as-amd as-intel dist onnx onnx-models onnx-fitted ort python python-intel array-api fuzz-python wheel windows aarch64 offline)
 declare -A platform=([pocl]="Portable Computing Language" [intel]="Intel(R) OpenCL" [rusticl]="rusticl"
   [oclgrind]="Oclgrind" [offline]="none" [gpu]="of each GPU" [aarch64]="Portable Computing Language"
   [windows]="Portable Computing Language" [onnx]="Portable Computing Language" [onnx-models]="Portable Computing Language"
-  [onnx-fitted]="Portable Computing Language")
+  [onnx-fitted]="Portable Computing Language" [ort]="Portable Computing Language")
 declare -A filter=() # doctest arguments, one per line, for implementations on which a plain run does not run all tests.
 work=$crisol_build/tests # Logs, caches, and for each implementation a folder of .icd files that names only it.
 
@@ -246,6 +248,11 @@ prepare_onnx-fitted() {
   prepare_onnx && install_python_packages "${onnx_fitted_packages[@]}"
 }
 
+prepare_ort() {
+  prepare_onnx && onnx_python=$oldest_onnx_python install_python_packages "onnx==$onnx_version" \
+    "onnxruntime==$oldest_onnxruntime_version"
+}
+
 variables[intel]="LD_LIBRARY_PATH=$crisol_build/intel-opencl/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 variables[rusticl]="RUSTICL_ENABLE=llvmpipe"
 variables[oclgrind]="OCLGRIND_DATA_RACES=1"
@@ -364,18 +371,37 @@ run_selftest() {
   seconds[$name]=$((SECONDS - start))
 }
 
+# run_onnx_python NAME PROGRAM ARGUMENT…: a Python program on PoCL. Its output is appended to NAME.log.
+run_onnx_python() {
+  local clean
+  mapfile -t clean < <(foreign_variables)
+  watched "$work/$1.progress" env "${clean[@]}" -u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/pocl" \
+    "CRISOL_CACHE_DIR=$caches/onnx" "${pocl_variables[@]}" "$onnx_python" "$crisol_root/tests/$2" "${@:3}" \
+    </dev/null >>"$work/$1.log" 2>&1
+}
+
 # run_onnx_program NAME PROGRAM ARGUMENT…: a program of tests/onnx/programs on PoCL.
 run_onnx_program() {
-  local name=$1 log=$work/$1.log clean start=$SECONDS status=0
-  mapfile -t clean < <(foreign_variables)
-  watched "$work/$name.progress" env "${clean[@]}" -u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/pocl" \
-    "CRISOL_CACHE_DIR=$caches/onnx" "${pocl_variables[@]}" "$onnx_python" "$crisol_root/tests/onnx/programs/$2" \
-    --library "$crisol_build/lib/libcrisol.so" --json "$work/$name.json" "${@:3}" </dev/null >"$log" 2>&1 || status=$?
-  take_counts "$name" "$status" "$start" onnx
+  local start=$SECONDS status=0
+  run_onnx_python "$1" "onnx/programs/$2" --library "$crisol_build/lib/libcrisol.so" --json "$work/$1.json" "${@:3}" ||
+    status=$?
+  take_counts "$1" "$status" "$start" onnx
 }
 run_onnx() { run_onnx_program onnx conformance.py --least "$onnx_least_passed"; }
 run_onnx-models() { run_onnx_program onnx-models real_models.py --least "$onnx_least_models"; }
 run_onnx-fitted() { run_onnx_program onnx-fitted fitted_models.py --least "$onnx_least_fitted"; }
+run_ort() {
+  local start=$SECONDS status=0 library=$crisol_build/lib/libcrisol_ort.so part=0/1
+  [ -z "$plain" ] || part=$((commit_number % 8))/8
+  run_onnx_python ort onnxruntime/sessions.py --library "$library" || status=$?
+  onnx_python=$oldest_onnx_python run_onnx_python ort onnxruntime/sessions.py --library "$library" || status=$?
+  run_onnx_python ort onnxruntime/conformance_with_provider.py --library "$library" --part "$part" \
+    --least-share 0.8 || status=$?
+  # Three programs, three lines of counts.
+  awk '/^ort: [0-9]+ passed, [0-9]+ failed/ { p += $2; f += $4; s += $6 } END { printf "all-ort: %d passed, %d failed, %d skipped\n", p, f, s }' \
+    "$work/ort.log" >>"$work/ort.log"
+  take_counts ort "$status" "$start" all-ort
+}
 
 # Oclgrind reports invalid accesses and races and continues, so any report is a failure. Its log is a pipe, so that
 # processes started by the tests write to the same place.
@@ -480,7 +506,7 @@ take_results() {
 # Tests mostly wait for a driver's compiler, which uses one core. So as many implementations as there are cores run at a
 # time. The slowest ones start first.
 running=0
-for name in "${!gpu_number[@]}" windows aarch64 pocl rusticl rusticl-25 oclgrind "${!posed_file[@]}" intel wheel fuzz-python dist onnx onnx-models onnx-fitted python python-intel array-api pocl-6 offline; do
+for name in "${!gpu_number[@]}" windows aarch64 pocl rusticl rusticl-25 oclgrind "${!posed_file[@]}" intel wheel fuzz-python dist onnx onnx-models onnx-fitted ort python python-intel array-api pocl-6 offline; do
   [[ " ${selected[*]} " == *" $name "* && -z "${left_out[$name]:-}" ]] || continue
   if [ $running -ge "$(nproc 2>/dev/null || echo 2)" ]; then
     wait -n || true

@@ -1,5 +1,7 @@
 #include "api.h"
 
+#include <string_view>
+
 namespace crisol::ort {
 
 namespace {
@@ -21,7 +23,7 @@ OrtStatus* set_api(const OrtApiBase& base) {
   functions.name = reinterpret_cast<decltype(functions.name)>(table->functions[position]);
 #include "functions.def"
 #undef ORT_FUNCTION
-  is_newer_than_1_23 = base.GetApi(api_version + 1) != nullptr;
+  is_newer_than_1_23 = std::string_view(base.GetVersionString()).substr(0, 5) != "1.23.";
   return nullptr;
 }
 

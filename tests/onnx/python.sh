@@ -5,13 +5,16 @@ onnx_version=1.23.2
 onnxruntime_version=1.31.1
 onnx_fitted_packages=("scikit-learn==1.9.1" "skl2onnx==1.20.0" "onnxmltools==1.16.0" "lightgbm==4.7.0" "xgboost-cpu==3.2.0")
 onnx_python=$crisol_build/onnx/bin/python
+# The oldest version of ONNX Runtime that loads crisol's provider.
+oldest_onnxruntime_version=1.23.2
+oldest_onnx_python=$crisol_build/onnx-oldest/bin/python
 # Fewer tests of ONNX that pass, and fewer runs of models that agree with ONNX Runtime, are a failure. Raise the numbers
 # when more pass.
 onnx_least_passed=1613
 onnx_least_models=24
 onnx_least_fitted=47
 
-# has_python_packages PACKAGE==VERSION…: whether build/onnx has them.
+# has_python_packages PACKAGE==VERSION…: whether the folder of $onnx_python has them.
 has_python_packages() {
   "$onnx_python" - "$@" 2>/dev/null <<'END'
 import importlib.metadata, sys
@@ -19,7 +22,7 @@ sys.exit(any(importlib.metadata.version(name) != version for name, version in (o
 END
 }
 
-# install_python_packages PACKAGE==VERSION…: installs them in build/onnx, from PyPI. Fails without Python or network, and
+# install_python_packages PACKAGE==VERSION…: installs them in the folder of $onnx_python, from PyPI. Fails without Python or network, and
 # says why in `reason`.
 install_python_packages() {
   has_python_packages "$@" && return 0
@@ -27,7 +30,7 @@ install_python_packages() {
   python3 -c 'import ensurepip, venv' 2>/dev/null || return 1
   reason="python3 -m venv failed"
   [ -x "$onnx_python" ] || run_logged onnx-venv "Making a Python environment for ONNX's tests" \
-    python3 -m venv -- "$crisol_build/onnx" || return 1
+    python3 -m venv -- "${onnx_python%/bin/python}" || return 1
   reason="$* cannot be installed from PyPI"
   run_logged onnx-pip "Installing $* from PyPI" \
     "$onnx_python" -m pip install --disable-pip-version-check "$@"

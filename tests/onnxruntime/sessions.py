@@ -230,7 +230,8 @@ def main():
         except Exception:
             failed += 1
             print(f"[failed] {name}\n{traceback.format_exc()}", flush=True)
-    print(f"ort {onnxruntime.__version__}: {passed} passed, {failed} failed, 0 skipped")
+    print(f"ONNX Runtime {onnxruntime.__version__}")
+    print(f"ort: {passed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 
 

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# tests/onnxruntime/run.sh [--oldest] [--only TEXT] [--sets LIST] [--part K/N] [--verbose]
+# tests/onnxruntime/run.sh --sessions [--oldest] [--only TEXT] [--sessions NUMBER]
+#
+# Runs ONNX's own tests through ONNX Runtime, once with its CPU alone and once with crisol's provider first. What passes
+# without the provider must pass with it. --only takes tests whose names contain a text, --sets some of
+# node,simple,light,pytorch-converted,pytorch-operator. --part takes every Nth test, from the Kth. --verbose names the
+# tests of which ONNX Runtime computes nodes itself.
+# --sessions tests options, threads, memory and what the provider leaves to ONNX Runtime. Its leak test makes --sessions
+# sessions, 150 if nothing is said.
+# --oldest takes the oldest version of ONNX Runtime that loads plugins, and not the newest.
+# Installs Python's packages in build/onnx/ or build/onnx-oldest/. Ends with 1 if a test failed, and with 3 if Python or a
+# package is missing and cannot be installed.
+set -euo pipefail
+source "$(dirname -- "${BASH_SOURCE[0]}")/../../tools/setup.sh"
+source "$crisol_root/tests/onnx/python.sh"
+
+program=conformance_with_provider.py version=$onnxruntime_version
+while :; do
+  case ${1:-} in
+    -h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' -- "${BASH_SOURCE[0]}"; exit 0 ;;
+    --sessions) [[ ${2:-} =~ ^[0-9]+$ ]] && break; shift; program=sessions.py ;;
+    --oldest) shift; version=$oldest_onnxruntime_version onnx_python=$oldest_onnx_python ;;
+    *) break ;;
+  esac
+done
+if ! install_python_packages "onnx==$onnx_version" "onnxruntime==$version"; then
+  say "no tests of the provider: $reason"
+  exit 3
+fi
+install_build_tools
+install_any_opencl
+configure
+build crisol_ort
+exec "$onnx_python" "$crisol_root/tests/onnxruntime/$program" --library "$crisol_build/lib/libcrisol_ort.so" "$@"
