@@ -66,6 +66,7 @@ constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"optim/", "optim"},
     {"io/", "io"},
     {"onnx.h", "onnx"},
+    {"onnx_parts.h", "onnx"},
     {"compile.h", "onnx"},
     {"training.h", "io"},
     {"dist.h", "dist"},

@@ -18,7 +18,7 @@ namespace crisol::onnx {
 /// A tensor whose elements lie in the caller's memory: contiguous, outermost axis first, little-endian. The elements
 /// are only read while a function takes the parts.
 struct TensorParts {
-  std::string name;
+  std::string name;                 ///< The name of the value. Empty in attributes.
   int type = 0;                     ///< The number of the element type: TensorProto.DataType in onnx.proto.
   std::vector<std::int64_t> sizes;  ///< Outermost axis first.
   const void* elements = nullptr;   ///< May be null if there are no elements.
@@ -27,7 +27,7 @@ struct TensorParts {
 
 /// A tensor that is known by its name, such as an input. Type 0 stands for a value that is no tensor.
 struct ValueParts {
-  std::string name;
+  std::string name;                             ///< The name by which nodes use it.
   int type = 0;                                 ///< The number of the element type, as in TensorParts.
   std::optional<std::vector<Dimension>> shape;  ///< Nothing if not even the number of axes is known.
 };
@@ -36,7 +36,8 @@ struct GraphParts;
 
 /// A setting of a node.
 struct AttributeParts {
-  std::string name;
+  std::string name;  ///< Such as "kernel_shape".
+  /// The setting. The type of the attribute follows from the type of this value.
   std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, std::vector<float>,
                std::vector<std::string>, TensorParts, std::shared_ptr<const GraphParts>>
       value;
@@ -44,27 +45,29 @@ struct AttributeParts {
 
 /// A node. An empty name of an input or output means that an optional value is left out.
 struct NodeParts {
-  std::string name;    ///< May be empty.
-  std::string op;      ///< Such as "Conv".
-  std::string domain;  ///< Empty for ONNX's own ops.
-  std::vector<std::string> inputs, outputs;
-  std::vector<AttributeParts> attributes;
+  std::string name;                        ///< May be empty.
+  std::string op;                          ///< Such as "Conv".
+  std::string domain;                      ///< Empty for ONNX's own ops.
+  std::vector<std::string> inputs;         ///< Names of values.
+  std::vector<std::string> outputs;        ///< Names of values.
+  std::vector<AttributeParts> attributes;  ///< In any order.
 };
 
 /// A graph: of a model, or in an attribute of a node.
 struct GraphParts {
-  std::string name;
-  std::vector<NodeParts> nodes;
-  std::vector<TensorParts> initializers;
-  std::vector<ValueParts> inputs, outputs;
-  std::vector<ValueParts> values;  ///< What is known about values between nodes. May be empty.
+  std::string name;                       ///< For messages.
+  std::vector<NodeParts> nodes;           ///< In any order.
+  std::vector<TensorParts> initializers;  ///< Constants, such as weights.
+  std::vector<ValueParts> inputs;         ///< In the order in which a run gets them.
+  std::vector<ValueParts> outputs;        ///< In the order in which a run gives them.
+  std::vector<ValueParts> values;         ///< What is known about values between nodes. May be empty.
 };
 
 /// A model.
 struct ModelParts {
   std::string name;                        ///< For messages.
   std::vector<OperatorSet> operator_sets;  ///< With "" or "ai.onnx" for ONNX's own ops.
-  GraphParts graph;
+  GraphParts graph;                        ///< Its nodes, values and constants.
 };
 
 /// A node that load() would refuse.

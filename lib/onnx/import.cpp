@@ -31,24 +31,6 @@ Imported Importer::import() {
   return {std::move(model_.graph), std::move(weights_), std::move(defaults_)};
 }
 
-std::vector<RefusedNode> Importer::survey() {
-  std::vector<RefusedNode> refused;
-  refused_ = &refused;
-  NameScope scope{.level = &model_, .operator_sets = &file_.model().operator_sets};
-  add_graph(scope, file_.model().graph, nullptr);
-  return refused;
-}
-
-std::string Importer::foreign_type_of(const NameScope& scope, const file::Node& node) const {
-  for (const auto* names : {&node.inputs, &node.outputs})
-    for (const std::string_view name : *names) {
-      const auto type = scope.types.find(name);
-      if (type != scope.types.end() && !dtype_of(type->second->element))
-        return concat("the value ", in_quotes(name), " is of ", name_of(type->second->element));
-    }
-  return {};
-}
-
 void Importer::charge(std::size_t parts) {
   parts_ += parts;
   require_io(parts_ <= max_parts, "the model has more than ", max_parts,

@@ -118,14 +118,9 @@ void Importer::add_nodes(NameScope& scope, const std::vector<file::Node>& nodes)
     inputs.reserve(node.inputs.size());
     for (const std::string_view input : node.inputs)
       inputs.push_back(input.empty() ? graph::absent : find_value(scope, input, "node ", name));
-    const std::size_t problems = problems_.added(), narrowed = narrowed_.size();
+    const Faults before{problems_.added(), narrowed_.size()};
     const std::vector<int> outputs = add_node(scope, node, name, inputs);
-    if (refused_ != nullptr && scope.calls == 0 && scope.bodies == 0) {
-      std::string reason = foreign_type_of(scope, node);
-      if (problems_.added() > problems) reason = problems_.last();
-      if (narrowed_.size() > narrowed) reason = "f64 would be computed in f32";
-      if (!reason.empty()) refused_->push_back({i, std::move(reason)});
-    }
+    note_if_refused(scope, node, i, before);
     for (std::size_t k = 0; k < node.outputs.size(); ++k)
       if (!node.outputs[k].empty()) define(scope, node.outputs[k], outputs[k]);
   }

@@ -63,8 +63,13 @@ class Importer {
                   const Values& inputs);
 
   void add_nodes(NameScope& scope, const std::vector<file::Node>& nodes);
-  /// Why a node of the model's graph is refused if its values have other types than the library's. Else empty.
-  std::string foreign_type_of(const NameScope& scope, const file::Node& node) const;
+  /// How many faults were found so far.
+  struct Faults {
+    std::size_t problems, narrowed;
+  };
+  /// In a survey: notes a node of the model's graph if faults were found since `before`, or if its values have other
+  /// types than the library's.
+  void note_if_refused(const NameScope& scope, const file::Node& node, std::size_t position, const Faults& before);
   /// Adds a node, and returns the positions of its outputs.
   std::vector<int> add_node(const NameScope& scope, const file::Node& node, const std::string& name,
                             const std::vector<int>& inputs);

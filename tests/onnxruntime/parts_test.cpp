@@ -1,6 +1,6 @@
 // Models from parts in memory (crisol/onnx_parts.h).
 #include "crisol/onnx_parts.h"
-#include "models.h"
+#include "onnx/models.h"
 
 namespace {
 
