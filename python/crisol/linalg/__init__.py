@@ -78,10 +78,17 @@ def det(A: Tensor) -> Tensor:
     return _c.det(A)
 
 
-@_method(Tensor)
 def slogdet(A: Tensor) -> SlogdetResult:
     """The sign and the logarithm of the magnitude of the determinants of A (…, n, n), in the shape (…)."""
     return SlogdetResult(*_c.slogdet(A))
+
+
+def _slogdet(self: Tensor) -> Any:
+    """linalg.slogdet()"""
+    return slogdet(self)
+
+
+Tensor.slogdet = _slogdet
 
 
 def inv(A: Tensor) -> Tensor:
