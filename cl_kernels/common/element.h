@@ -126,17 +126,20 @@ typedef uchar boolean;
     for (int lane = 0; lane < (count); ++lane) STORE_S(type, p, (i) + lane * (step), lanes[lane]); \
   }
 
-// The vector goes through an aligned array, because PoCL 3.1 moves half vectors as if they were always aligned. The
-// compiler removes the array.
+// PoCL 3.1 moves half vectors as if they were always aligned, and splits vload and vstore of ushort into elements.
+// So the bits are moved as a vector that is aligned to an element, and converted in a register.
+typedef JOIN(ushort, VW) unaligned_ushortv __attribute__((aligned(2)));
+
 INLINE floatv load_halves(__global const half* p) {
-  ushort lanes[VW] __attribute__((aligned(VW * 2)));
-  vstorev(JOIN(vload, VW)(0, (__global const ushort*)p), 0, lanes);
-  return JOIN(vload_half, VW)(0, (const half*)lanes);
+  const JOIN(ushort, VW) bits = *(__global const unaligned_ushortv*)p;
+  return JOIN(vload_half, VW)(0, (const half*)&bits);
 }
 
-INLINE void store_halves(__global half* p, floatv v) {
-  ushort lanes[VW] __attribute__((aligned(VW * 2)));
-  JOIN(vstore_half, VW)(v, 0, (half*)lanes);
-  vstorev(vloadv(0, lanes), 0, (__global ushort*)p);
+INLINE JOIN(ushort, VW) half_bits(const floatv v) {
+  JOIN(ushort, VW) bits;
+  JOIN(vstore_half, VW)(v, 0, (half*)&bits);
+  return bits;
 }
+
+INLINE void store_halves(__global half* p, const floatv v) { *(__global unaligned_ushortv*)p = half_bits(v); }
 #endif

@@ -74,7 +74,7 @@ INLINE void of_one(const float x0, float* y0) { *y0 = x0; }
 #undef STREAM
 #endif
 #endif
-// Stores that bypass the caches; p is a multiple of whole vectors. Halves are stored in the usual way.
+// Stores that bypass the caches; p is a multiple of whole vectors.
 #define STREAM_V(type, p, v) OF_TYPE(STREAM_, type)(p, v)
 #define STREAM_AS(type, p, v) __builtin_nontemporal_store(TO_V(type, v), (__global OF_TYPE(type, VW)*)(p))
 #define STREAM_float(p, v) STREAM_AS(float, p, v)
@@ -83,7 +83,7 @@ INLINE void of_one(const float x0, float* y0) { *y0 = x0; }
 #define STREAM_uchar(p, v) STREAM_AS(uchar, p, v)
 #define STREAM_ushort(p, v) STREAM_AS(ushort, p, v)
 #define STREAM_boolean(p, v) STREAM_AS(uchar, p, v)
-#define STREAM_half(p, v) store_halves(p, v)
+#define STREAM_half(p, v) __builtin_nontemporal_store(half_bits(v), (__global OF_TYPE(ushort, VW)*)(p))
 
 #if !defined(ROWS) && !defined(SHORT_ROWS) && !defined(ITEMS) && !defined(ITEM_VECTORS)
 
