@@ -66,7 +66,8 @@ def _density(a: Tensor, x: Tensor) -> Tensor:
 
 def _incomplete(input: Any, other: Any, upper: bool) -> Tensor:
     a, x = (floats(v) if isinstance(v, Tensor) else _c.asarray(float(v)) for v in (input, other))
-    a, x = _c._broadcast_tensors([a, x])
+    dtype = _c.result_type(a, x)
+    a, x = _c._broadcast_tensors([a.to(_c.float32), x.to(_c.float32)])
     regular = _c.logical_and(_c.logical_and(_c.gt(a, 0), _c.gt(x, 0)), _c.logical_and(a < math.inf, x < math.inf))
     a0, x0 = _c.where(regular, a, 1.0), _c.where(regular, x, 1.0)
     by_series = _c.lt(x0, a0 + 1)
@@ -90,7 +91,7 @@ def _incomplete(input: Any, other: Any, upper: bool) -> Tensor:
     at_end = _c.where(_c.logical_or(x == math.inf, a == 0), 0.0 if upper else 1.0, 1.0 if upper else 0.0)
     undefined = _c.logical_or(_c.logical_or(_c.lt(a, 0), _c.lt(x, 0)), _c.logical_or(_c.isnan(a), _c.isnan(x)))
     undefined = _c.logical_or(undefined, _c.logical_and(a == x, _c.logical_or(a == 0, a == math.inf)))
-    return _c.where(regular, found, _c.where(undefined, math.nan, at_end))
+    return _c.where(regular, found, _c.where(undefined, math.nan, at_end)).to(dtype)
 
 
 def gammainc(input: Any, other: Any) -> Tensor:

@@ -39,6 +39,10 @@ def _polynomial(input: Any, n: Any, first: _First, following: _Next) -> Tensor:
     return now if result is None else result
 
 
+def _shifted(input: Any) -> Any:
+    return 2 * (floats(input) if isinstance(input, Tensor) else input) - 1
+
+
 def _twice(x: Tensor, k: int, p: Tensor, q: Tensor) -> Tensor:
     return 2 * x * p - q
 
@@ -85,19 +89,19 @@ def legendre_polynomial_p(input: Any, n: Any) -> Tensor:
 
 def shifted_chebyshev_polynomial_t(input: Any, n: Any) -> Tensor:
     """chebyshev_polynomial_t() of 2x - 1."""
-    return chebyshev_polynomial_t(2 * input - 1, n)
+    return chebyshev_polynomial_t(_shifted(input), n)
 
 
 def shifted_chebyshev_polynomial_u(input: Any, n: Any) -> Tensor:
     """chebyshev_polynomial_u() of 2x - 1."""
-    return chebyshev_polynomial_u(2 * input - 1, n)
+    return chebyshev_polynomial_u(_shifted(input), n)
 
 
 def shifted_chebyshev_polynomial_v(input: Any, n: Any) -> Tensor:
     """chebyshev_polynomial_v() of 2x - 1."""
-    return chebyshev_polynomial_v(2 * input - 1, n)
+    return chebyshev_polynomial_v(_shifted(input), n)
 
 
 def shifted_chebyshev_polynomial_w(input: Any, n: Any) -> Tensor:
     """chebyshev_polynomial_w() of 2x - 1."""
-    return chebyshev_polynomial_w(2 * input - 1, n)
+    return chebyshev_polynomial_w(_shifted(input), n)

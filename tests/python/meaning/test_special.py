@@ -52,7 +52,7 @@ def test_incomplete_gamma():
     np.testing.assert_allclose(np.asarray(special.gammaincc(a, x)), 1 - wanted, rtol=3e-4, atol=2e-6)
     edges = special.gammainc(crisol.tensor([0.0, 0.0, 1.0, 1.0, -1.0]), crisol.tensor([1.0, 0.0, 0.0, math.inf, 1.0]))
     np.testing.assert_array_equal(np.asarray(edges), [1, math.nan, 0, 1, math.nan])
-    assert crisol.igammac(a, x).shape == a.shape
+    assert crisol.igammac(a, x).shape == a.shape and crisol.igamma(a.half(), x.half()).dtype is crisol.float16
 
 
 POLYNOMIALS = {
@@ -80,3 +80,5 @@ def test_polynomials(name):
     if name.startswith("chebyshev"):
         shifted = getattr(special, f"shifted_{name}")(crisol.asarray((x + 1) / 2), 4)
         np.testing.assert_allclose(np.asarray(shifted), wanted, rtol=1e-4, atol=1e-4)
+        of_bytes = getattr(special, f"shifted_{name}")(crisol.tensor([0], dtype=crisol.uint8), 4)
+        assert of_bytes.item() == pytest.approx(POLYNOMIALS[name](-1.0), abs=1e-5)
