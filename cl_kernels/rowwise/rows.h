@@ -41,7 +41,9 @@ EXP_OF_NEGATIVE(exp_below, floatv, intv)
 #include "rowwise/sizes.h"
 
 // Starts a kernel that may call row_sum and similar functions.
-#ifdef INTEL_SUBGROUPS
+#if VW > 1
+#define ROW_KERNEL CPU_KERNEL
+#elif defined(INTEL_SUBGROUPS)
 #define ROW_KERNEL __kernel __attribute__((intel_reqd_sub_group_size(16)))
 #else
 #define ROW_KERNEL __kernel

@@ -8,15 +8,16 @@ namespace crisol::ops {
 
 namespace {
 
+constexpr const char* cross_entropy_source = "rowwise/cross_entropy.cl";
 constexpr CallScalar smoothing{0};
 
 Plan plan_forward(const LabelLossProblem& p, const Target& target, const RowGeometry& g) {
   const auto [logits, labels, rows, moments, loss, scale, fault] = operands<7>();
   Plan plan;
-  plan.add(label_loss_spec(p, target, g, "cross_entropy_rows"), g.each_row(target, p.rows, p.length), logits, labels,
-           rows, moments, fault, p.rows, p.length, p.ignore_index,
+  plan.add(label_loss_spec(p, target, g, cross_entropy_source, "cross_entropy_rows"),
+           g.each_row(target, p.rows, p.length), logits, labels, rows, moments, fault, p.rows, p.length, p.ignore_index,
            runtime::fault_number("cross_entropy", runtime::FaultKind::label), smoothing);
-  add_total(plan, p, target, g, rows, labels, loss, scale);
+  add_total(plan, p, target, g, cross_entropy_source, rows, labels, loss, scale);
   return plan;
 }
 
@@ -24,8 +25,9 @@ Plan plan_backward(const LabelLossProblem& p, const Target& target, const RowGeo
   const auto [dy, logits, labels, moments, scale, dx] = operands<6>();
   const std::int64_t dy_step = p.reduces() ? 0 : 1;
   Plan plan;
-  plan.add(label_loss_spec(p, target, g, "cross_entropy_backward"), g.each_row(target, p.rows, p.length), dy, logits,
-           labels, moments, scale, dx, p.rows, p.length, p.ignore_index, smoothing, dy_step);
+  plan.add(label_loss_spec(p, target, g, cross_entropy_source, "cross_entropy_backward"),
+           g.each_row(target, p.rows, p.length), dy, logits, labels, moments, scale, dx, p.rows, p.length,
+           p.ignore_index, smoothing, dy_step);
   return plan;
 }
 

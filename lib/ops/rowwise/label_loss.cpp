@@ -27,10 +27,10 @@ void require_loss_gradient(const char* op, const Tensor& dy, const Tensor& label
 }
 
 runtime::KernelSpec label_loss_spec(const LabelLossProblem& p, const Target& target, const RowGeometry& g,
-                                    const char* entry) {
+                                    const char* source, const char* entry) {
   runtime::Defines defines = row_defines(target, g, p.type);
   defines.add({"LABEL", number_type(static_cast<DType>(p.label_type))});
-  return {"rowwise/label_loss.cl", entry, std::move(defines)};
+  return {source, entry, std::move(defines)};
 }
 
 LabelLossOutput make_label_loss_output(const LabelLossProblem& p, Device device) {
@@ -39,13 +39,13 @@ LabelLossOutput make_label_loss_output(const LabelLossProblem& p, Device device)
   return {rows, empty({}, DType::f32, device), empty({}, DType::f32, device)};
 }
 
-void add_total(Plan& plan, const LabelLossProblem& p, const Target& target, const RowGeometry& g, Place rows,
-               Place labels, Place loss, Place scale) {
+void add_total(Plan& plan, const LabelLossProblem& p, const Target& target, const RowGeometry& g, const char* source,
+               Place rows, Place labels, Place loss, Place scale) {
   if (!p.reduces()) return;
   const RowGeometry total = total_row(target, g, p.rows);
   const std::int32_t mean = static_cast<Reduction>(p.reduction) == Reduction::mean ? 1 : 0;
-  plan.add(label_loss_spec(p, target, total, "label_loss_total"), total.range(1), rows, labels, loss, scale, p.rows,
-           p.ignore_index, mean);
+  plan.add(label_loss_spec(p, target, total, source, "label_loss_total"), total.range(1), rows, labels, loss, scale,
+           p.rows, p.ignore_index, mean);
 }
 
 }  // namespace crisol::ops

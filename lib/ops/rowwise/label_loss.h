@@ -24,9 +24,9 @@ LabelLossProblem label_loss_problem(const char* op, const Tensor& scores, const 
 /// Checks the gradient of a loss.
 void require_loss_gradient(const char* op, const Tensor& dy, const Tensor& labels, Reduction reduction);
 
-/// A kernel of label_loss.cl.
+/// A kernel of `source`, which includes rowwise/label_loss.h.
 runtime::KernelSpec label_loss_spec(const LabelLossProblem& p, const Target& target, const RowGeometry& g,
-                                    const char* entry);
+                                    const char* source, const char* entry);
 
 /// The results of a loss: the rows' losses, the loss itself (without reduction it is the same tensor), and the scale.
 struct LabelLossOutput {
@@ -35,7 +35,7 @@ struct LabelLossOutput {
 LabelLossOutput make_label_loss_output(const LabelLossProblem& p, Device device);
 
 /// Adds the launch that reduces the rows' losses, if there is a reduction.
-void add_total(Plan& plan, const LabelLossProblem& p, const Target& target, const RowGeometry& g, Place rows,
-               Place labels, Place loss, Place scale);
+void add_total(Plan& plan, const LabelLossProblem& p, const Target& target, const RowGeometry& g, const char* source,
+               Place rows, Place labels, Place loss, Place scale);
 
 }  // namespace crisol::ops

@@ -8,6 +8,8 @@ namespace crisol::ops {
 
 namespace {
 
+constexpr const char* nll_loss_source = "rowwise/nll_loss.cl";
+
 /// It has no key, because there is one variant and nothing to tune.
 struct NllProblem {
   LabelLossProblem loss;
@@ -18,9 +20,9 @@ PlanOr plan_forward(const NllProblem& problem, const Target& target, std::size_t
   const auto [scores, labels, rows, loss, scale, fault] = operands<6>();
   const RowGeometry g = item_rows(target);
   Plan plan;
-  plan.add(label_loss_spec(p, target, g, "nll_rows"), g.items(p.rows), scores, labels, rows, fault, p.rows, p.length,
-           p.ignore_index, runtime::fault_number("nll_loss", runtime::FaultKind::label));
-  add_total(plan, p, target, g, rows, labels, loss, scale);
+  plan.add(label_loss_spec(p, target, g, nll_loss_source, "nll_rows"), g.items(p.rows), scores, labels, rows, fault,
+           p.rows, p.length, p.ignore_index, runtime::fault_number("nll_loss", runtime::FaultKind::label));
+  add_total(plan, p, target, g, nll_loss_source, rows, labels, loss, scale);
   return plan;
 }
 
@@ -30,8 +32,8 @@ PlanOr plan_backward(const NllProblem& problem, const Target& target, std::size_
   const RowGeometry g = item_rows(target);
   const std::int64_t dy_step = p.reduces() ? 0 : 1;
   Plan plan;
-  plan.add(label_loss_spec(p, target, g, "nll_backward"), g.items(p.rows * p.length), dy, labels, scale, dx, p.rows,
-           p.length, p.ignore_index, dy_step);
+  plan.add(label_loss_spec(p, target, g, nll_loss_source, "nll_backward"), g.items(p.rows * p.length), dy, labels,
+           scale, dx, p.rows, p.length, p.ignore_index, dy_step);
   return plan;
 }
 

@@ -1,22 +1,11 @@
-// Losses of contiguous rows of class scores (n, classes) of STORED, with one label for each row. LABEL is the type of
-// the labels. Losses and their gradients dy are floats.
-//
-// cross_entropy, with m = max x, s = sum exp(x - m) of a row, t its label, e the label smoothing:
+// Cross-entropy of contiguous rows of class scores (n, classes) of STORED, with one label for each row. With m = max x,
+// s = sum exp(x - m) of a row, t its label, e the label smoothing:
 //
 //   loss = (1 - e) (log s - (x_t - m)) + e / classes sum_c (log s - (x_c - m))
 //   dx_c = (exp(x_c - m - log s) - (1 - e) [c = t] - e / classes) scale dy
 //
-// nll: loss = -x_t, dx_c = -[c = t] scale dy. A row whose label is `ignored` has loss and gradient 0. A row whose label
-// is not a class has NaN as loss and as gradient, and the forward kernels note the label and `op` in `fault` for the
-// host. m and log s are stored separately for backward, because their sum would lose digits if scores are large.
-#include "rowwise/rows.h"
-#include "common/fault.h"
-#ifndef LABEL
-#define LABEL long
-#endif
-
-// Compares only once, as ulong. With the test label >= 0, rusticl 22 accepts a negative int that was converted to long.
-static inline int is_class(long label, long classes) { return (ulong)label < (ulong)classes; }
+// m and log s are stored separately for backward, because their sum would lose digits if scores are large.
+#include "rowwise/label_loss.h"
 
 EACH_ROW_KERNEL void cross_entropy_rows(
     __global const STORED* restrict x, ulong x_offset, __global const LABEL* restrict labels, ulong labels_offset,
@@ -115,58 +104,4 @@ EACH_ROW_KERNEL void cross_entropy_backward(
     }
 #endif
   }
-}
-
-// One work-item for each row.
-ROW_KERNEL void nll_rows(__global const STORED* restrict x, ulong x_offset, __global const LABEL* restrict labels,
-                       ulong labels_offset, __global float* restrict losses, ulong losses_offset,
-                       __global long* fault, ulong fault_offset, long rows, long classes, long ignored,
-                       int op) {
-  const long row = get_global_id(0);
-  if (row >= rows) return;
-  const long label = labels[labels_offset + row];
-  float loss = 0.0f;
-  if (label != ignored) {
-    if (!is_class(label, classes)) note_wrong_index(fault + fault_offset, op, label, classes);
-    loss = is_class(label, classes) ? -LOAD(STORED, x, x_offset + row * classes + label) : NAN;
-  }
-  losses[losses_offset + row] = loss;
-}
-
-// One work-item for each element.
-ROW_KERNEL void nll_backward(__global const float* restrict dy, ulong dy_offset, __global const LABEL* restrict labels,
-                           ulong labels_offset, __global const float* restrict scale, ulong scale_offset,
-                           __global STORED* restrict dx, ulong dx_offset, long rows, long classes, long ignored,
-                           long dy_step) {
-  const long i = get_global_id(0);
-  if (i >= rows * classes) return;
-  const long row = i / classes;
-  const long label = labels[labels_offset + row];
-  float g = 0.0f;
-  if (label != ignored) {
-    if (!is_class(label, classes)) g = NAN;
-    if (label == i % classes) g = -dy[dy_offset + row * dy_step] * scale[scale_offset];
-  }
-  STORE(STORED, dx, dx_offset + i, g);
-}
-
-// Runs as one group. total[0] is the sum of the losses. With `mean`, the sum is divided by the number of rows that are
-// not ignored. scale[0] is the factor of the sum.
-ROW_KERNEL void label_loss_total(__global const float* restrict losses, ulong losses_offset,
-                               __global const LABEL* restrict labels, ulong labels_offset, __global float* restrict total,
-                               ulong total_offset, __global float* restrict scale, ulong scale_offset, long rows,
-                               long ignored, int mean) {
-  ROW_SCRATCH;
-  SKIP_ITEMS_FROM(1);
-  ExactSum sum = {0.0f, 0.0f};
-  float used = 0.0f;  // A float counts exactly, because a work-item has less than 2^24 rows.
-  for (long row = LANE_ID; row < rows; row += GROUP) {
-    exact_add(&sum, losses[losses_offset + row]);
-    used += labels[labels_offset + row] != ignored ? 1.0f : 0.0f;
-  }
-  const float all = group_total(exact_total(&sum));
-  const float count = group_total(used);
-  if (LANE_ID != 0) return;
-  total[total_offset] = mean ? all / count : all;
-  scale[scale_offset] = mean ? 1.0f / count : 1.0f;
 }
