@@ -4,38 +4,10 @@
 #define VW 8
 #define MARKS_ABSENT 0
 #include "estimators/score_rows.h"
+#include "common/row_products.h"
 #ifndef SCORES
 #define SCORES 1
 #endif
-
-// The sum of neighbours: those of a, and then those of b.
-#define NEIGHBOURS(a, b) ((floatv)((a).even + (a).odd, (b).even + (b).odd))
-
-// The products of the rows with a column of the weight.
-INLINE floatv products(__global const float* const* from, __global const float* w, const long features) {
-  floatv sum[VW];
-  UNROLL
-  for (int r = 0; r < VW; ++r) sum[r] = 0.0f;
-  long f = 0;
-  for (; f + VW <= features; f += VW) {
-    const floatv at = vloadv(0, w + f);
-    UNROLL
-    for (int r = 0; r < VW; ++r) sum[r] = FMA(vloadv(0, from[r] + f), at, sum[r]);
-  }
-  if (f + 4 <= features) {
-    const float4 at = vload4(0, w + f);
-    UNROLL
-    for (int r = 0; r < VW; ++r) sum[r].lo = FMA(vload4(0, from[r] + f), at, sum[r].lo);
-    f += 4;
-  }
-  for (; f < features; ++f) {
-    UNROLL
-    for (int r = 0; r < VW; ++r) sum[r].s0 = FMA(from[r][f], w[f], sum[r].s0);
-  }
-  const floatv a = NEIGHBOURS(NEIGHBOURS(sum[0], sum[1]), NEIGHBOURS(sum[2], sum[3]));
-  const floatv b = NEIGHBOURS(NEIGHBOURS(sum[4], sum[5]), NEIGHBOURS(sum[6], sum[7]));
-  return NEIGHBOURS(a, b);
-}
 
 CPU_KERNEL void linear_score(__global const float* restrict x, const ulong x_offset, __global const float* restrict weight,
                              const ulong weight_offset, __global const float* restrict bias, const ulong bias_offset,
@@ -53,7 +25,7 @@ CPU_KERNEL void linear_score(__global const float* restrict x, const ulong x_off
       from[r] = x + x_offset + min(row + r, end - 1) * features;  // A row behind the last one is that one.
     floatv s[MOST_COLUMNS];
     for (int c = 0; c < columns; ++c)
-      s[c] = products(from, weight + weight_offset + c * features, features) + bias[bias_offset + c];
+      s[c] = row_products(from, weight + weight_offset + c * features, features) + bias[bias_offset + c];
 #if SCORES
     score_rows(s, 0, count, columns, y + y_offset + row * width, label + label_offset + row, labels + labels_offset);
 #else

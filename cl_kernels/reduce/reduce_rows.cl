@@ -147,6 +147,39 @@ INLINE void reduce_short_rows(ROWS_FORMAL, OUTPUT_FORMAL, SOURCE_FORMAL, AXES_FO
     put(&all, o, lanes, r, sizes, y, y_offset, positions, part, parts);
   }
 }
+#define IS_SHORT(n) (ALONG_IS_UNIT && REDUCED_RANK == 1 && (n) <= 8 * VW && (n) > 0)
+#else
+// Reduces rows of up to 8 elements: lane i has row i from the start, so no lanes are merged.
+INLINE void reduce_short_rows(ROWS_FORMAL, OUTPUT_FORMAL, SOURCE_FORMAL, AXES_FORMAL) {
+  NO_UNROLL
+  for (long o = first; o < end; o += VW) {
+    const int lanes = (int)min((long)VW, end - o);
+    CURSOR rows[VW];
+    one firsts[VW];
+    NO_UNROLL
+    for (int i = 0; i < VW; ++i) {
+      CURSOR row;
+      SEEK(row, o + min(i, lanes - 1))
+      MOVE(rows[i], row, r)
+      if (KIND == KIND_MOMENTS) firsts[i] = READ_ONE_ALONG(row, 0);
+    }
+    many base;
+    if (KIND == KIND_MOMENTS) base = map_many(JOIN(vload, VW)(0, firsts), PARAMETER);
+    many_state s;
+    START(many, s, 0)
+    NO_UNROLL
+    for (long k = 0; k < r_end - r; ++k) {
+      one next[VW];
+      NO_UNROLL
+      for (int i = 0; i < VW; ++i) next[i] = READ_ONE_ALONG(rows[i], k);
+      const many v = FROM_BASE(map_many(JOIN(vload, VW)(0, next), PARAMETER), base);
+      FOLD(many, s, v, (many_index)((lane_index)k))
+    }
+    SETTLE(many, s)
+    put(&s, o, lanes, r, sizes, y, y_offset, positions, part, parts);
+  }
+}
+#define IS_SHORT(n) (REDUCED_RANK == 1 && (n) <= 8 && (n) > 0)
 #endif
 
 // A work-item takes SPLIT_A outputs.
@@ -155,10 +188,8 @@ CPU_KERNEL void rows(REDUCE_PARAMETERS) {
   const long r = PART_BEGIN(part, parts), r_end = PART_BEGIN(part + 1, parts);
   const long first = get_global_id(0) * SPLIT_A;
   const long end = min(first + SPLIT_A, OUTPUTS);
-#ifdef PAIR
-  if (ALONG_IS_UNIT && REDUCED_RANK == 1 && r_end - r <= 8 * VW && r_end > r)
+  if (IS_SHORT(r_end - r))
     reduce_short_rows(first, end, r, r_end, OUTPUT, SOURCE, AXES);
   else
-#endif
     reduce_rows(first, end, r, r_end, OUTPUT, SOURCE, AXES);
 }

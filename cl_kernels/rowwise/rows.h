@@ -42,7 +42,7 @@ EXP_OF_NEGATIVE(exp_below, floatv, intv)
 
 // Starts a kernel that may call row_sum and similar functions.
 #if VW > 1
-#define ROW_KERNEL CPU_KERNEL
+#define ROW_KERNEL VECTOR_KERNEL
 #elif defined(INTEL_SUBGROUPS)
 #define ROW_KERNEL __kernel __attribute__((intel_reqd_sub_group_size(16)))
 #else

@@ -13,6 +13,7 @@ constexpr Variant<GemmProblem> variants[] = {
     {"matrix", DeviceClass::any, plan_gemm_matrix, matrix_configs},
     {"block", DeviceClass::gpu, plan_gemm_block, block_configs},
     {"cpu_skinny", DeviceClass::cpu, plan_gemm_cpu_skinny},
+    {"cpu_narrow", DeviceClass::cpu, plan_gemm_cpu_narrow},
     {"cpu_tiled", DeviceClass::cpu, plan_gemm_cpu_tiled, cpu_tiled_configs},
     {"cpu_dot", DeviceClass::cpu, plan_gemm_cpu_dot},
     {"clblast", DeviceClass::any, plan_gemm_clblast, nullptr, false, 1, true},

@@ -140,11 +140,11 @@ GemmProblem transposed(const GemmProblem& problem);
 GemmPlaces transposed(const GemmPlaces& places);
 
 using PlanGemm = dispatch::PlanOr(const GemmProblem&, const dispatch::Target&, std::size_t config);
-PlanGemm plan_gemm_matrix_packed, plan_gemm_matrix, plan_gemm_block;    // GPUs
-PlanGemm plan_gemm_cpu_skinny, plan_gemm_cpu_tiled, plan_gemm_cpu_dot;  // CPUs
-PlanGemm plan_gemm_clblast, plan_gemm_plain;                            // Any device
-std::span<const std::string> block_configs();                           // "64x64", "64x64/4"
-std::span<const std::string> matrix_configs();                          // The same.
-std::span<const std::string> cpu_tiled_configs();                       // "wide/512/packed"
+PlanGemm plan_gemm_matrix_packed, plan_gemm_matrix, plan_gemm_block;                          // GPUs
+PlanGemm plan_gemm_cpu_skinny, plan_gemm_cpu_narrow, plan_gemm_cpu_tiled, plan_gemm_cpu_dot;  // CPUs
+PlanGemm plan_gemm_clblast, plan_gemm_plain;                                                  // Any device
+std::span<const std::string> block_configs();                                                 // "64x64", "64x64/4"
+std::span<const std::string> matrix_configs();                                                // The same.
+std::span<const std::string> cpu_tiled_configs();                                             // "wide/512/packed"
 
 }  // namespace crisol::ops

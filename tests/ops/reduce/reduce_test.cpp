@@ -107,6 +107,21 @@ void check_op(const Op& op, const ReduceCase& c, const Tensor& t, const std::vec
 
 }  // namespace
 
+TEST_CASE("reduce: short rows, with ties and NaN") {
+  for (const std::int64_t n : {1, 2, 3, 5, 8, 9}) {
+    const ReduceCase c{{70, n}, {1}, {70}, {70, 1}};
+    // Quarters of whole numbers, so that many elements of a row are equal.
+    std::vector<double> x = testing::random_integers(static_cast<std::uint64_t>(n), 70 * n, 2, 5);
+    for (double& value : x) value /= 4;
+    for (const Layout layout : all_layouts)
+      for (const Op& op : kinds) check_op(op, c, view_of(x, c.shape, layout), x, false);
+    x[static_cast<std::size_t>(n)] = x[static_cast<std::size_t>(20 * n - 1)] = NAN;
+    const Tensor found = ops::argmax(tensor_of(x, c.shape), {1});
+    CHECK(found.to_vector<std::int64_t>()[1] == 0);
+    CHECK(found.to_vector<std::int64_t>()[19] == n - 1);
+  }
+}
+
 TEST_CASE("reduce: every kind over every set of axes, layout and variant") {
   const std::vector<ReduceCase> cases = all_cases();
   // GPU kernels are compiled separately for each number of axes and each vector width. So each kind runs only a part of
