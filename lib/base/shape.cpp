@@ -1,5 +1,6 @@
 #include "crisol/shape.h"
 
+#include <algorithm>
 #include <ostream>
 
 #include "base/text.h"
@@ -13,8 +14,10 @@ Shape::Shape(const std::int64_t* sizes, std::size_t count) : Shape() {
 }
 
 Shape Shape::filled(int count, std::int64_t value) {
+  require(count <= max_rank, "Shape", "at most ", max_rank, " dimensions, got ", count);
   Shape shape;
-  for (int i = 0; i < count; ++i) shape.push_back(value);
+  for (int i = 0; i < count; ++i) shape[i] = value;
+  shape.rank_ = count;
   return shape;
 }
 
@@ -24,7 +27,10 @@ std::int64_t Shape::numel() const noexcept {
   return product;
 }
 
-void Shape::push_back(std::int64_t size) { insert(rank_, size); }
+void Shape::push_back(std::int64_t size) {
+  require(rank_ < max_rank, "Shape", "at most ", max_rank, " dimensions, got ", rank_ + 1);
+  (*this)[rank_++] = size;
+}
 
 void Shape::erase(int axis) noexcept {
   for (int i = axis; i + 1 < rank_; ++i) (*this)[i] = (*this)[i + 1];
@@ -32,10 +38,8 @@ void Shape::erase(int axis) noexcept {
 }
 
 void Shape::insert(int axis, std::int64_t size) {
-  require(rank_ < max_rank, "Shape", "at most ", max_rank, " dimensions, got ", rank_ + 1);
-  for (int i = rank_; i > axis; --i) (*this)[i] = (*this)[i - 1];
-  (*this)[axis] = size;
-  ++rank_;
+  push_back(size);
+  std::rotate(sizes_ + axis, sizes_ + rank_ - 1, sizes_ + rank_);
 }
 
 std::ostream& operator<<(std::ostream& out, const Shape& shape) {

@@ -1,13 +1,25 @@
 #include "ops/contiguous.h"
 
+#include <utility>
+
 namespace crisol::ops {
 
-Contiguous::Contiguous(const Tensor& x) : Contiguous(x, x.defined() ? x.dtype() : DType::f32) {}
+namespace {
+
+/// Puts a new contiguous tensor in the place of x. The function that it returns copies the elements.
+std::unique_ptr<const std::function<void()>> replace_by_copy(Tensor& x, DType dtype) {
+  const Tensor from = std::exchange(x, empty(x.shape(), dtype, x.device()));
+  return std::make_unique<const std::function<void()>>(prepare_copy(x, from));
+}
+
+}  // namespace
+
+Contiguous::Contiguous(const Tensor& x) : tensor_(x) {
+  if (x.defined() && !x.is_contiguous()) copy_ = replace_by_copy(tensor_, x.dtype());
+}
 
 Contiguous::Contiguous(const Tensor& x, DType dtype) : tensor_(x) {
-  if (!x.defined() || (x.is_contiguous() && x.dtype() == dtype)) return;
-  tensor_ = empty(x.shape(), dtype, x.device());
-  copy_ = std::make_unique<const std::function<void()>>(prepare_copy(tensor_, x));
+  if (x.defined() && (x.dtype() != dtype || !x.is_contiguous())) copy_ = replace_by_copy(tensor_, dtype);
 }
 
 Contiguous Contiguous::as_is(const Tensor& x) {

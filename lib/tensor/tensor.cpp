@@ -153,16 +153,23 @@ int normalized_axis(const char* op, std::int64_t axis, int rank) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
-TensorImpl& Tensor::get() const {
-  require(defined(), "tensor", "the tensor is undefined");
-  return *impl_;
+namespace {
+
+// get() is exported, so compilers do not inline it.
+TensorImpl& impl_of(const Tensor& x) {
+  require(x.defined(), "tensor", "the tensor is undefined");
+  return *x.impl();
 }
 
-const Shape& Tensor::shape() const { return get().shape; }
-const Shape& Tensor::strides() const { return get().strides; }
-DType Tensor::dtype() const { return get().dtype; }
-Device Tensor::device() const { return Device(get().storage->block->device()); }
-std::int64_t Tensor::offset() const { return get().offset; }
+}  // namespace
+
+TensorImpl& Tensor::get() const { return impl_of(*this); }
+
+const Shape& Tensor::shape() const { return impl_of(*this).shape; }
+const Shape& Tensor::strides() const { return impl_of(*this).strides; }
+DType Tensor::dtype() const { return impl_of(*this).dtype; }
+Device Tensor::device() const { return Device(impl_of(*this).storage->block->device()); }
+std::int64_t Tensor::offset() const { return impl_of(*this).offset; }
 std::int64_t Tensor::size(int axis) const { return shape()[normalized_axis("size", axis, dim())]; }
 
 bool Tensor::shares_storage_with(const Tensor& other) const {
@@ -170,7 +177,7 @@ bool Tensor::shares_storage_with(const Tensor& other) const {
 }
 
 bool Tensor::is_contiguous() const {
-  const TensorImpl& impl = get();
+  const TensorImpl& impl = impl_of(*this);
   std::int64_t step = 1;
   for (int i = impl.shape.rank() - 1; i >= 0; --i) {
     // The stride of an axis of size 1 does not matter, because it is never used.

@@ -32,8 +32,17 @@ std::size_t parameter_bytes(std::size_t inputs, std::size_t outputs, std::size_t
   return 16 * (inputs + outputs) + 8 * (scalars + 3) + 8 * lanes * (inputs + 2);
 }
 
+bool is_flat(const Tensor& x, const Shape& shape) { return x.is_contiguous() && x.shape() == shape; }
+
+Loop loop_of(Inputs inputs, const Tensor& output) {
+  FixedList<Shape, Loop::max_operands> strides;
+  for (const Tensor* x : inputs) strides.add(broadcast_strides(*x, output.shape()));
+  strides.add(output.strides());
+  return collapse(output.shape(), strides.span());
+}
+
 PointwiseProblem problem_of(const PointwiseKernels& kernels, Inputs inputs, std::span<const Tensor> outputs,
-                            std::span<const Shape> strides, bool in_place) {
+                            bool in_place) {
   PointwiseProblem problem;
   problem.kernels = kernels.number();
   problem.in_place = in_place ? 1 : 0;
@@ -42,17 +51,19 @@ PointwiseProblem problem_of(const PointwiseKernels& kernels, Inputs inputs, std:
   for (const Tensor* x : inputs) of_inputs |= in(*x).offset;
   problem.starts_gpu_vectors = (of_inputs | of_outputs) % PointwiseProblem::gpu_vector == 0 ? 1 : 0;
   problem.outputs_start_cpu_vectors = of_outputs % PointwiseProblem::cpu_vector == 0 ? 1 : 0;
-  problem.set_loop(collapse(outputs[0].shape(), strides));
+  const Shape& shape = outputs[0].shape();
+  const bool flat = is_flat(outputs[0], shape) &&
+                    std::all_of(inputs.begin(), inputs.end(), [&](const Tensor* x) { return is_flat(*x, shape); });
+  if (flat)  // Most calls end here, and need no search for axes that merge.
+    problem.set_flat(shape.numel(), inputs.size() + 1);
+  else
+    problem.set_loop(loop_of(inputs, outputs[0]));
   return problem;
 }
 
 // Whether more axes than a kernel can walk remain after merging.
 bool has_too_many_axes(Inputs inputs, const Tensor& output) {
-  if (output.dim() <= runtime::kernel_axes) return false;
-  FixedList<Shape, Loop::max_operands> strides;
-  for (const Tensor* x : inputs) strides.add(broadcast_strides(*x, output.shape()));
-  strides.add(output.strides());
-  return collapse(output.shape(), strides.span()).shape.rank() > runtime::kernel_axes;
+  return output.dim() > runtime::kernel_axes && loop_of(inputs, output).shape.rank() > runtime::kernel_axes;
 }
 
 // A launch over tensors. The constructor resolves its kernels, and queues nothing. The tensors must outlive it.
@@ -77,21 +88,18 @@ Launch::Launch(const PointwiseKernels& kernels, Inputs inputs, std::span<const T
     : kernels_(kernels), inputs_(inputs), outputs_(outputs), in_place_(in_place) {
   const Tensor& first = outputs[0];
   if (first.numel() == 0 || runtime::in_dry_run() || has_too_many_axes(inputs, first)) return;
-  FixedList<Shape, Loop::max_operands> strides;
   const std::size_t scalars = kernels.graph().scalar_count();
   const bool crowded = parameter_bytes(inputs.size(), outputs.size(), scalars, first.dim()) > 1024;
   for (const Tensor* x : inputs) {
-    const bool expands = crowded && (!x->is_contiguous() || x->shape() != first.shape());
+    const bool expands = crowded && !is_flat(*x, first.shape());
     if (expands || (!in_place && !x->is_contiguous() && is_worth_transposing(*x))) {
       copies_.reserve(inputs.size());  // Reserves, because the copies must not move later.
       x = &copies_.emplace_back(expands ? expand(*x, first.shape()) : *x).layout();
     }
     read_.add(x);
-    strides.add(broadcast_strides(*x, first.shape()));
   }
-  strides.add(first.strides());
-  const PointwiseProblem problem = problem_of(kernels, read_.span(), outputs, strides.span(), in_place);
-  prepared_ = prepare(pointwise_table, problem.key_bytes(strides.count()), state_of(first));
+  const PointwiseProblem problem = problem_of(kernels, read_.span(), outputs, in_place);
+  prepared_ = prepare(pointwise_table, problem.key_bytes(inputs.size() + 1), state_of(first));
 }
 
 void Launch::queue(Scalars scalars) const {

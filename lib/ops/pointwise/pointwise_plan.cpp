@@ -20,6 +20,12 @@ void PointwiseProblem::set_loop(const Loop& loop) noexcept {
   for (int k = 0; k < loop.operands; ++k) write(loop.strides[static_cast<std::size_t>(k)]);
 }
 
+void PointwiseProblem::set_flat(std::int64_t count, std::size_t operands) noexcept {
+  rank = 1;
+  axes[0] = count;
+  std::fill_n(axes.begin() + 1, operands, 1);
+}
+
 Loop PointwiseProblem::loop(std::size_t operands) const {
   Loop loop;
   loop.operands = static_cast<int>(operands);

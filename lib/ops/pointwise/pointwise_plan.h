@@ -28,6 +28,8 @@ struct PointwiseProblem {
   static constexpr std::int64_t gpu_vector = 4, cpu_vector = 16;
 
   void set_loop(const Loop& loop) noexcept;
+  /// The loop over `operands` operands that are contiguous and have `count` elements each.
+  void set_flat(std::int64_t count, std::size_t operands) noexcept;
   /// The loop over `operands` operands.
   Loop loop(std::size_t operands) const;
   /// The bytes that decide the plan, which are the key of prepared plans.
