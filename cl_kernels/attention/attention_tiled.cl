@@ -59,6 +59,26 @@ typedef struct {
   float scale;
 } Rows;
 
+// The keys from the first to the last one that the bias lets a row of the group see, in `seen`. A group that has few
+// rows, with a cache that is filled in part, then takes the time for the filled part.
+INLINE void find_seen(__local int* seen, const Rows* r, int keys_end) {
+  if (tile_item() == 0) {
+    seen[0] = keys_end;
+    seen[1] = 0;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  int low = keys_end, high = 0;
+  for (int row = 0; row < r->rows; ++row)
+    for (int key = tile_item(); key < keys_end; key += ITEMS) {
+      if (r->bias[row * r->bias_row + key * r->bias_column] == -INFINITY) continue;
+      low = min(low, key);
+      high = max(high, key + 1);
+    }
+  atomic_min(seen, low);
+  atomic_max(seen + 1, high);
+  barrier(CLK_LOCAL_MEM_FENCE);
+}
+
 // Turns products into scores, and returns the greatest score of each run. `first` is the first key.
 INLINE void scores_of(TileSums scores, float largest[RUNS], const Rows* r, int first) {
   UNROLL
@@ -157,6 +177,7 @@ TILE_KERNEL void attention_tiled(__global const STORED* restrict q, const ulong 
                                  const HeadParameters of_bias, const HeadParameters of_y) {
   LOCAL_STAGES;
   __local float of_rows[BM * SLOTS];
+  __local int seen[2];
   const int blocks = (p.rows + BM - 1) / BM;
   const long head = get_group_id(0) / blocks;
   // Causal rows that see many keys come first, because they take longest.
@@ -174,8 +195,13 @@ TILE_KERNEL void attention_tiled(__global const STORED* restrict q, const ulong 
     greatest[run] = -INFINITY;
     total[run] = 0.0f;
   }
-  const int keys_end = p.causal ? min(p.keys, row + BM) : p.keys;
-  for (int first = 0; first < keys_end; first += BN) {
+  int first_key = 0, keys_end = p.causal ? min(p.keys, row + BM) : p.keys;
+  if (p.has_bias && p.rows <= BM) {
+    find_seen(seen, &r, keys_end);
+    first_key = seen[0] / BN * BN;
+    keys_end = seen[1];
+  }
+  for (int first = first_key; first < keys_end; first += BN) {
     Operands operands;
     operands.a = matrix_begin((__global const char*)head_q, of_q.row, row, p.rows, p.depth, BM, 1, A_STORAGE);
     operands.b = matrix_begin((__global const char*)head_k, B_ALONG_K ? of_k.row : of_k.column, first, p.keys,

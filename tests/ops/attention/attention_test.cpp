@@ -118,6 +118,28 @@ TEST_CASE("attention: masks broadcast, and a query that sees no key gets zeros")
   }
 }
 
+TEST_CASE("attention: few queries read the keys from the first to the last one that the mask allows") {
+  const AttentionSizes sizes{2, 2, 600, 4, 4};
+  Example example(sizes);
+  Values bias(example.scores(), -inf), conditions(example.scores(), 0);
+  for (const std::size_t seen : {130, 139, 600 + 201, 1200 + 190, 1800 + 129, 1800 + 131}) {
+    bias[seen] = 0;
+    conditions[seen] = 1;
+  }
+  const Tensor mask = tensor_of(conditions, {sizes.heads, sizes.rows, sizes.keys}).ne(0);
+  example.check(bias, mask, {}, Layout::contiguous);
+  // The variants take blocks of at most 128 keys. NaN in keys outside would reach the result, also with a weight of 0.
+  const Tensor q = tensor_of(example.q, example.shape_of_q());
+  Tensor k = tensor_of(example.k, example.shape_of_k()), v = tensor_of(example.v, example.shape_of_v());
+  const Tensor expected = scaled_dot_product_attention(q, k, v, mask);
+  for (Tensor* const x : {&k, &v}) {
+    x->narrow(1, 0, 128).fill_(std::nan(""));
+    x->narrow(1, 256, 344).fill_(std::nan(""));
+  }
+  for_each_variant(MustRun("attention", {on_cpus("single"), "tiles"}),
+                   [&] { CHECK(scaled_dot_product_attention(q, k, v, mask).allclose(expected, 1e-5, 1e-6)); });
+}
+
 TEST_CASE("attention: leading axes broadcast, and heads share keys with enable_gqa") {
   // (N, L, H, D) in memory, as layers make them.
   const Tensor q = randn({2, 9, 4, 8}).transpose(1, 2), k = randn({2, 11, 2, 8}).transpose(1, 2),
