@@ -12,7 +12,7 @@ namespace crisol::detail {
 namespace {
 
 using ops::PointwiseGraph;
-using Form = ops::EpilogueLayout::Form;
+using Function = ops::EpilogueLayout::Function;
 using Kind = PointwiseGraph::Kind;
 
 // The kernels read tensors of the product's type, and the product among them. They compute in f32.
@@ -38,14 +38,14 @@ bool adds_tensor(const PointwiseGraph& graph, int node) {
   return a.kind == Kind::input && b.kind == Kind::input && a.index != b.index;
 }
 
-Form recognise(const FusedGraph& fused) {
+Function recognise(const FusedGraph& fused) {
   const PointwiseGraph& graph = fused.graph;
   int value = fused.outputs[0];
   const bool relu = graph[value].kind == Kind::apply && graph[value].row == &ops::rows::relu;
   if (relu) value = graph[value].operands[0];
-  if (graph[value].kind == Kind::input && graph[value].index == 0) return relu ? Form::relu : Form::none;
-  if (adds_tensor(graph, value)) return relu ? Form::add_relu : Form::add;
-  return Form::generic;
+  if (graph[value].kind == Kind::input && graph[value].index == 0) return relu ? Function::relu : Function::none;
+  if (adds_tensor(graph, value)) return relu ? Function::add_relu : Function::add;
+  return Function::generic;
 }
 
 // Makes the macros that ops/product/epilogue.h describes, for all vector widths of the kernels.
@@ -78,7 +78,7 @@ const std::optional<ops::EpilogueLayout>& FusedOp::epilogue() const {
   epilogue_.emplace();
   if (!is_taken(formula_)) return *epilogue_;
   const FusedGraph& fused = formula_.fused;
-  ops::EpilogueLayout layout{.form = recognise(fused),
+  ops::EpilogueLayout layout{.function = recognise(fused),
                              .operand_count = static_cast<std::int64_t>(fused.tensors.size()) - 1};
   if (layout.is_generic()) layout.snippet = intern(prelude_of(fused));
   *epilogue_ = layout;

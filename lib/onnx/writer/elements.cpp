@@ -45,12 +45,12 @@ class Elements {
 
 using Inputs = std::vector<Elements>;
 using Scalars = std::span<const Scalar>;
-using Form = std::function<Elements(const Inputs& in, Scalars scalars)>;
+using Writer = std::function<Elements(const Inputs& in, Scalars scalars)>;
 
 double real(Scalars scalars, std::size_t i) { return scalars[i].as_double(); }
 
 /// One node with the inputs of the row.
-Form same(const char* op, const Attributes& attributes = {}) {
+Writer same(const char* op, const Attributes& attributes = {}) {
   return [op, attributes](const Inputs& in, Scalars) {
     if (in.size() == 1) return in[0].node(op, attributes);
     return in.size() == 2 ? in[0].node(op, attributes, in[1]) : in[0].node(op, attributes, in[1], in[2]);
@@ -58,11 +58,11 @@ Form same(const char* op, const Attributes& attributes = {}) {
 }
 
 /// One node with the row's number as an attribute.
-Form with_attribute(const char* op, const char* attribute) {
+Writer with_attribute(const char* op, const char* attribute) {
   return [=](const Inputs& in, Scalars scalars) { return in[0].node(op, {{attribute, real(scalars, 0)}}); };
 }
 
-Form clip() {
+Writer clip() {
   return [](const Inputs& in, Scalars s) {
     // NaN is no bound.
     if (std::isnan(real(s, 0))) return in[0]("Min", in[0].number(s[1]));
@@ -71,7 +71,7 @@ Form clip() {
   };
 }
 
-std::map<std::string_view, Form> activations() {
+std::map<std::string_view, Writer> activations() {
   constexpr double sixth = 1.0 / 6;
   return {
       {"relu", same("Relu")},
@@ -141,7 +141,7 @@ Elements floor_divide(const Elements& a, const Elements& b) {
   return (a - a("Mod", b)) / b;  // Div of whole numbers cuts off.
 }
 
-std::map<std::string_view, Form> arithmetic() {
+std::map<std::string_view, Writer> arithmetic() {
   return {
       {"expm1", [](const Inputs& in, Scalars) { return expm1(in[0]); }},
       {"log1p", [](const Inputs& in, Scalars) { return log1p(in[0]); }},
@@ -186,7 +186,7 @@ std::map<std::string_view, Form> arithmetic() {
   };
 }
 
-std::map<std::string_view, Form> others() {
+std::map<std::string_view, Writer> others() {
   return {
       {"sin", same("Sin")},
       {"cos", same("Cos")},
@@ -226,12 +226,12 @@ std::map<std::string_view, Form> others() {
 
 /// The ONNX nodes for each row, by its name. A row is left out if ONNX has no nodes for it, or if they would lose
 /// digits.
-const std::map<std::string_view, Form>& forms() {
-  static const std::map<std::string_view, Form> all = [] {
-    std::map<std::string_view, Form> forms = activations();
-    forms.merge(arithmetic());
-    forms.merge(others());
-    return forms;
+const std::map<std::string_view, Writer>& writers() {
+  static const std::map<std::string_view, Writer> all = [] {
+    std::map<std::string_view, Writer> writers = activations();
+    writers.merge(arithmetic());
+    writers.merge(others());
+    return writers;
   }();
   return all;
 }
@@ -255,13 +255,13 @@ std::vector<int> lower_elements(Lowering& to, const graph::Node& node) {
     inputs.emplace_back(to, node.inputs[i], to.dtype(node.inputs[i]));
     if (!row.is_condition(i)) computed = inputs.back().dtype();
   }
-  const auto form = forms().find(row.name);
-  if (form == forms().end() || (computed == DType::boolean && !takes_bool(row)))
+  const auto writer = writers().find(row.name);
+  if (writer == writers().end() || (computed == DType::boolean && !takes_bool(row)))
     fail(ErrorCode::invalid_argument, "trace", "a tensor of shape ", to.shape(node.outputs[0]), " comes from ",
          row.name, ", which has no form in ONNX");
   // Rounding leaves whole numbers as they are, and ONNX rounds only floats.
   if (!is_floating(computed) && rounds(row.name)) return {node.inputs[0]};
-  return {form->second(inputs, graph::scalars_of(node)).value()};
+  return {writer->second(inputs, graph::scalars_of(node)).value()};
 }
 
 }  // namespace crisol::onnx

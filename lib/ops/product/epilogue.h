@@ -20,7 +20,7 @@ struct EpilogueLayout {
   static constexpr std::size_t max_operands = 2, max_scalars = 8;
 
   /// The cases without a snippet, and `generic` with a snippet.
-  enum class Form : std::int64_t {
+  enum class Function : std::int64_t {
     none,      ///< y = v
     relu,      ///< y = v <= 0 ? 0 : v; NaN stays
     add,       ///< y = v + e0, where e0 has the result's shape and layout
@@ -41,7 +41,7 @@ struct EpilogueLayout {
     std::int64_t offset = 0;  ///< The position of the first element, modulo 4.
   };
 
-  Form form = Form::none;
+  Function function = Function::none;
   /// The number (base/interned_text.h) of the text for `generic`. The text is OpenCL C. It defines EPILOGUE_OPERANDS
   /// and EPILOGUE_SCALARS as numbers, and the macro EPILOGUE(T, name), which defines a function
   ///
@@ -53,8 +53,8 @@ struct EpilogueLayout {
   std::int64_t operand_count = 0;
   std::array<Operand, max_operands> operands{};
 
-  bool empty() const noexcept { return form == Form::none; }
-  bool is_generic() const noexcept { return form == Form::generic; }
+  bool empty() const noexcept { return function == Function::none; }
+  bool is_generic() const noexcept { return function == Function::generic; }
 };
 
 /// An epilogue with the tensors and numbers of one call.

@@ -8,13 +8,13 @@
 namespace crisol::ops {
 
 std::int32_t epilogue_flags(const EpilogueLayout& epilogue) {
-  using Form = EpilogueLayout::Form;
-  switch (epilogue.form) {
-    case Form::none: return 0;
-    case Form::relu: return with_relu;
-    case Form::add: return add_operand;
-    case Form::add_relu: return with_relu | add_operand;
-    case Form::generic: return with_snippet;
+  using Function = EpilogueLayout::Function;
+  switch (epilogue.function) {
+    case Function::none: return 0;
+    case Function::relu: return with_relu;
+    case Function::add: return add_operand;
+    case Function::add_relu: return with_relu | add_operand;
+    case Function::generic: return with_snippet;
   }
   return 0;
 }

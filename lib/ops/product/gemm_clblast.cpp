@@ -42,7 +42,7 @@ PlacedMatrix contiguous_copy(Plan& plan, const PlacedMatrix& from, std::int64_t 
   const bool shared = is.batch == 0;
   GemmProblem copy{.m = rows, .n = columns, .k = 0, .batch = shared ? 1 : batch};
   copy.c = {columns, 1, shared ? 0 : rows * columns};
-  copy.epilogue = {EpilogueLayout::Form::add, 0, 1, {}};
+  copy.epilogue = {EpilogueLayout::Function::add, 0, 1, {}};
   copy.epilogue.operands[0] = {is.row, is.column, is.batch, is.offset};
   const Place to = plan.workspace(sizeof(float) * static_cast<std::uint64_t>(rows * columns * copy.batch));
   plan.append(plan_gemm_plain(copy, target, own_config).plan(),

@@ -1,4 +1,4 @@
-// Products that end in an epilogue: every form and variant, compared with the plain result.
+// Products that end in an epilogue: every function and variant, compared with the plain result.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -23,7 +23,7 @@ namespace crisol {
 namespace {
 
 using ops::ProductEpilogue;
-using Form = ops::EpilogueLayout::Form;
+using Function = ops::EpilogueLayout::Function;
 using testing::check_close;
 using testing::Expected;
 using testing::for_each_variant;
@@ -51,35 +51,36 @@ struct Result {
 std::int64_t row_of(const Result& y, std::int64_t at) { return at / y.columns % y.rows; }
 
 // The values after the epilogue. `residual` is as large as the result, and `by_row` has one value per row.
-std::vector<double> expected_of(const Result& y, Form form, const std::vector<double>& residual,
+std::vector<double> expected_of(const Result& y, Function function, const std::vector<double>& residual,
                                 const std::vector<double>& by_row) {
   std::vector<double> expected = y.values;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     double& v = expected[i];
-    if (form == Form::generic)
+    if (function == Function::generic)
       v = 2 * v * by_row[static_cast<std::size_t>(row_of(y, static_cast<std::int64_t>(i)))] + residual[i];
-    if (form == Form::add || form == Form::add_relu) v += residual[i];
-    if (form == Form::relu || form == Form::add_relu) v = std::max(v, 0.0);
+    if (function == Function::add || function == Function::add_relu) v += residual[i];
+    if (function == Function::relu || function == Function::add_relu) v = std::max(v, 0.0);
   }
   return expected;
 }
 
-constexpr std::array all_forms{Form::none, Form::relu, Form::add, Form::add_relu, Form::generic};
+constexpr std::array all_functions{Function::none, Function::relu, Function::add, Function::add_relu,
+                                   Function::generic};
 
 using Run = std::function<ops::ProductResult(const ProductEpilogue&)>;
 
-/// Runs the forms by each variant. A product of copied windows is a part of a plan, and has no epilogue.
+/// Runs the functions by each variant. A product of copied windows is a part of a plan, and has no epilogue.
 void check_forms(const MustRun& variants, const Result& y, double scale, const Run& run,
-                 std::span<const Form> forms = all_forms) {
+                 std::span<const Function> functions = all_functions) {
   const std::vector<double> residual = random_values(91, y.shape.numel()), by_row = random_values(92, y.rows);
   const Tensor as_large = tensor_of(residual, y.shape), a_row = tensor_of(by_row, {y.rows});
   const ops::EpilogueLayout::Operand result_operand{y.row_stride, 1, y.product_stride}, row_operand{1, 0, 0};
-  for (const Form form : forms) {
-    CAPTURE(static_cast<int>(form));
-    ProductEpilogue f{.layout = {.form = form}, .operands = {as_large}};
-    if (form == Form::add || form == Form::add_relu) f.layout.operand_count = 1;
+  for (const Function function : functions) {
+    CAPTURE(static_cast<int>(function));
+    ProductEpilogue f{.layout = {.function = function}, .operands = {as_large}};
+    if (function == Function::add || function == Function::add_relu) f.layout.operand_count = 1;
     f.layout.operands[0] = result_operand;
-    if (form == Form::generic) {
+    if (function == Function::generic) {
       f.layout.snippet = intern(snippet);
       f.layout.operands = {row_operand, result_operand};
       f.layout.operand_count = 2;
@@ -88,15 +89,15 @@ void check_forms(const MustRun& variants, const Result& y, double scale, const R
     }
     for_each_variant(variants, [&](std::string_view variant) {
       const auto [out, has_epilogue] = run(f);
-      if (form != Form::none) CHECK(has_epilogue == (variant != "im2col_gemm"));
-      check_close(out, y.shape, has_epilogue ? expected_of(y, form, residual, by_row) : y.values, {16, scale});
+      if (function != Function::none) CHECK(has_epilogue == (variant != "im2col_gemm"));
+      check_close(out, y.shape, has_epilogue ? expected_of(y, function, residual, by_row) : y.values, {16, scale});
     });
   }
 }
 
 }  // namespace
 
-TEST_CASE("matmul and linear end in every form of epilogue") {
+TEST_CASE("matmul and linear end in every function of epilogue") {
   const struct { std::int64_t m, n, k; } sizes[] = {{5, 13, 7}, {50, 70, 9}, {3, 5, 1100}, {9, 60, 1030}};
   const MustRun without_block("matmul", {on_cpus("cpu_dot"), on_cpus("cpu_tiled"), "plain"});
   const MustRun variants("matmul",
@@ -128,7 +129,7 @@ TEST_CASE("products of batches end in an epilogue") {
   });
 }
 
-TEST_CASE("conv2d ends in every form of epilogue") {
+TEST_CASE("conv2d ends in every function of epilogue") {
   const struct {
     Shape x, weight;
     Conv2dOptions options;
@@ -156,7 +157,7 @@ TEST_CASE("conv2d ends in every form of epilogue") {
         [&](const ProductEpilogue& f) {
           return ops::conv2d(tensor_of(x, c.x), tensor_of(w, c.weight), tensor_of(bias, {shape[1]}), c.options, f);
         },
-        slow ? std::span(all_forms).last(2) : all_forms);
+        slow ? std::span(all_functions).last(2) : all_functions);
   }
 }
 

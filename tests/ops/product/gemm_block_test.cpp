@@ -226,7 +226,7 @@ TEST_CASE("gemm: results of half precision are rounded once, after bias and epil
                    right = tensor_of(b, {k, n}, DType::f16).transpose(0, 1).contiguous().transpose(0, 1),
                    rows = tensor_of(by_row, {m}, DType::f16), columns = tensor_of(by_column, {n}, DType::f16);
       ops::ProductEpilogue f;
-      f.layout.form = ops::EpilogueLayout::Form::add_relu;
+      f.layout.function = ops::EpilogueLayout::Function::add_relu;
       f.layout.operand_count = 1;
       f.layout.operands[0] = {n, 1};
       f.operands[0] = tensor_of(old, {m, n}, DType::f16);
