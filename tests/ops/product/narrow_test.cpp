@@ -51,7 +51,7 @@ TEST_CASE("gemm: few columns with any depth, layout, type and epilogue") {
                         .b = {in(right), right.strides()[0], right.strides()[1], 0, type},
                         .c = {out(y), y.strides()[0], y.strides()[1], 0, type}};
       ops::ProductEpilogue f;
-      f.layout.form = ops::EpilogueLayout::Form::add_relu;
+      f.layout.function = ops::EpilogueLayout::Function::add_relu;
       f.layout.operand_count = 1;
       f.layout.operands[0] = {n, 1};
       f.operands[0] = first;
