@@ -1,9 +1,10 @@
 """Distributions of random numbers, with PyTorch's names: samples, log-probabilities, entropies and divergences."""
 
-from . import _base, _counts, _divergences, _events, _matrices, _more, _powers, _relaxed, _sets, _values  # noqa: F401
-from . import constraints, transforms
+from . import _base, _choices, _counts, _divergences, _events, _matrices, _more, _powers, _relaxed, _sets
+from . import _values, constraints, transforms  # noqa: F401
 from . import _divergences as kl
 from ._base import *
+from ._choices import *
 from ._counts import *
 from ._divergences import *
 from ._events import *
@@ -14,8 +15,8 @@ from ._relaxed import *
 from ._sets import *
 from .transforms import *
 
-__all__ = [*_base.__all__, *_counts.__all__, *_divergences.__all__, *_events.__all__, *_matrices.__all__]
-__all__ += [*_more.__all__, *_powers.__all__, *_relaxed.__all__, *_sets.__all__]
+__all__ = [*_base.__all__, *_choices.__all__, *_counts.__all__, *_divergences.__all__, *_events.__all__]
+__all__ += [*_matrices.__all__, *_more.__all__, *_powers.__all__, *_relaxed.__all__, *_sets.__all__]
 __all__ += [*transforms.__all__, "constraints", "kl", "transforms"]
 
 for _value in list(vars().values()):

@@ -7,11 +7,12 @@ from typing import Any
 
 from .. import _crisol as _c
 from .._crisol import Tensor
-from .._functions import multinomial, poisson, xlogy
+from .._functions import multinomial, poisson
 from ..autograd import no_grad
 from ..nn import functional as F
 from ..special import i0e, i1e
-from ._base import Bernoulli, Categorical, Distribution, _tensors
+from ._base import Distribution, _tensors
+from ._choices import Bernoulli, Categorical
 from ._gamma import gamma_numbers
 
 __all__ = ["Binomial", "MixtureSameFamily", "Multinomial", "NegativeBinomial", "Pareto", "VonMises", "Weibull"]

@@ -10,8 +10,10 @@ from .. import _crisol as _c
 from .._crisol import Tensor
 from .._functions import digamma
 from ..nn import functional as F
-from ._base import Bernoulli, Categorical, Distribution, Exponential, Independent, Normal, OneHotCategorical, Uniform
-from ._more import Beta, Dirichlet, Gamma, MultivariateNormal, Poisson, inside
+from ._base import Distribution, Exponential, Independent, Normal, Uniform
+from ._choices import Bernoulli, Categorical, OneHotCategorical
+from ._matrices import MultivariateNormal, inside
+from ._more import Beta, Dirichlet, Gamma, Poisson
 
 __all__ = ["kl_divergence", "register_kl"]
 

@@ -42,7 +42,7 @@ class ReshapeTransform(Transform):
     def __init__(self, in_shape: Sequence[int], out_shape: Sequence[int], cache_size: int = 0) -> None:
         super().__init__()
         if math.prod(in_shape) != math.prod(out_shape):
-            raise ValueError(f"in_shape {tuple(in_shape)}, out_shape {tuple(out_shape)} have different numbers of elements")
+            raise ValueError(f"in_shape {tuple(in_shape)} and out_shape {tuple(out_shape)} differ in their elements")
         self.in_shape, self.out_shape = tuple(in_shape), tuple(out_shape)
         self._event_axes = max(len(self.in_shape), len(self.out_shape))
 

@@ -1,4 +1,4 @@
-"""Distributions of vectors with a covariance of low rank, and of matrices."""
+"""Distributions of vectors with covariances, and of matrices."""
 
 from __future__ import annotations
 
@@ -8,14 +8,84 @@ from typing import Any
 from .. import _crisol as _c
 from .._crisol import Tensor
 from .._functions import digamma
-from ..linalg import cholesky
+from ..linalg import cholesky, solve_triangular
 from ..nn import functional as F
 from ..special import multigammaln
 from ._base import Distribution, _tensors
 from ._gamma import gamma_numbers
-from ._more import Beta, inside
+from ._more import Beta
 
-__all__ = ["LKJCholesky", "LowRankMultivariateNormal", "Wishart"]
+__all__ = ["LKJCholesky", "LowRankMultivariateNormal", "MultivariateNormal", "Wishart"]
+
+
+def inside(triangle: Tensor, x: Tensor) -> Tensor:
+    """The solution of triangle · y = x."""
+    shape = _c.broadcast_shapes(triangle.shape[:-2], x.shape[:-2])
+    return solve_triangular(
+        triangle.expand((*shape, *triangle.shape[-2:])), x.expand((*shape, *x.shape[-2:])), upper=False
+    )
+
+
+class MultivariateNormal(Distribution):
+    """The normal distribution of vectors, with a covariance matrix, its inverse, or its Cholesky factor."""
+
+    has_rsample = True
+
+    def __init__(
+        self, loc: Tensor, covariance_matrix: Tensor | None = None, precision_matrix: Tensor | None = None,
+        scale_tril: Tensor | None = None, validate_args: bool | None = None,
+    ) -> None:  # fmt: skip
+        if sum(m is not None for m in (covariance_matrix, precision_matrix, scale_tril)) != 1:
+            raise _c.InvalidArgumentError(
+                "[MultivariateNormal] takes one of covariance_matrix, precision_matrix and scale_tril"
+            )
+        if precision_matrix is not None:
+            covariance_matrix = _c.inv(precision_matrix)
+        factor = scale_tril if covariance_matrix is None else cholesky(covariance_matrix)
+        assert factor is not None
+        batch = _c.broadcast_shapes(loc.shape[:-1], factor.shape[:-2])
+        self.loc = loc.expand((*batch, loc.shape[-1]))
+        self.scale_tril = factor.expand((*batch, *factor.shape[-2:]))
+        super().__init__(batch, loc.shape[-1:])
+
+    @property
+    def covariance_matrix(self) -> Tensor:
+        """The covariances."""
+        return self.scale_tril @ self.scale_tril.mT
+
+    @property
+    def precision_matrix(self) -> Tensor:
+        """The inverse of the covariances."""
+        return _c.inv(self.covariance_matrix)
+
+    def half_log_det(self) -> Tensor:
+        """Half the logarithm of the determinant of the covariances."""
+        return _c.sum(_c.log(self.scale_tril.diagonal(0, -2, -1)), -1)
+
+    def rsample(self, sample_shape: Any = ()) -> Tensor:
+        """loc + scale_tril · noise"""
+        noise = _c.randn(self._shape(sample_shape), device=self.loc.device)
+        return self.loc + (self.scale_tril @ noise.unsqueeze(-1)).squeeze(-1)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """The logarithm of the density."""
+        moved = inside(self.scale_tril, (value - self.loc).unsqueeze(-1)).squeeze(-1)
+        constant = 0.5 * self.event_shape[0] * math.log(2 * math.pi)
+        return -0.5 * _c.sum(_c.square(moved), -1) - self.half_log_det() - constant
+
+    def entropy(self) -> Tensor:
+        """The mean of -log_prob()."""
+        return self.half_log_det() + 0.5 * self.event_shape[0] * (1 + math.log(2 * math.pi))
+
+    @property
+    def mean(self) -> Tensor:
+        """loc"""
+        return self.loc
+
+    @property
+    def variance(self) -> Tensor:
+        """The diagonal of the covariances."""
+        return _c.sum(_c.square(self.scale_tril), -1)
 
 
 class LowRankMultivariateNormal(Distribution):
@@ -27,7 +97,7 @@ class LowRankMultivariateNormal(Distribution):
         n = loc.shape[-1]
         if tuple(cov_factor.shape[-2:-1]) != (n,) or tuple(cov_diag.shape[-1:]) != (n,):
             raise ValueError(
-                f"cov_factor {tuple(cov_factor.shape)} and cov_diag {tuple(cov_diag.shape)} do not fit loc with {n} elements"
+                f"cov_factor {tuple(cov_factor.shape)} and cov_diag {tuple(cov_diag.shape)} do not fit {n} elements of loc"
             )
         batch = _c.broadcast_shapes(loc.shape[:-1], cov_factor.shape[:-2], cov_diag.shape[:-1])
         self.loc, self.cov_diag = loc.expand((*batch, n)), cov_diag.expand((*batch, n))

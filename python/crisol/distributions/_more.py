@@ -9,12 +9,11 @@ from .. import _crisol as _c
 from .._crisol import Tensor
 from .._functions import digamma, poisson, xlogy
 from ..autograd import no_grad
-from ..linalg import cholesky, solve_triangular
 from ._base import Distribution, Normal, _LocScale, _tensors
 from ._gamma import gamma_numbers
 
 __all__ = ["Beta", "Cauchy", "Chi2", "Dirichlet", "Gamma", "Geometric", "Gumbel", "HalfNormal", "LogNormal"]
-__all__ += ["MultivariateNormal", "Poisson", "StudentT"]
+__all__ += ["Poisson", "StudentT"]
 
 
 class Gamma(Distribution):
@@ -343,73 +342,3 @@ class StudentT(Distribution):
         """scale² df / (df - 2), or infinity if df is at most 2, or NaN if it is at most 1."""
         finite = _c.square(self.scale) * self.df / _c.where(_c.gt(self.df, 2), self.df - 2, 1.0)
         return _c.where(_c.gt(self.df, 2), finite, _c.where(_c.gt(self.df, 1), math.inf, math.nan))
-
-
-def inside(triangle: Tensor, x: Tensor) -> Tensor:
-    """The solution of triangle · y = x."""
-    shape = _c.broadcast_shapes(triangle.shape[:-2], x.shape[:-2])
-    return solve_triangular(
-        triangle.expand((*shape, *triangle.shape[-2:])), x.expand((*shape, *x.shape[-2:])), upper=False
-    )
-
-
-class MultivariateNormal(Distribution):
-    """The normal distribution of vectors, with a covariance matrix, its inverse, or its Cholesky factor."""
-
-    has_rsample = True
-
-    def __init__(
-        self, loc: Tensor, covariance_matrix: Tensor | None = None, precision_matrix: Tensor | None = None,
-        scale_tril: Tensor | None = None, validate_args: bool | None = None,
-    ) -> None:  # fmt: skip
-        if sum(m is not None for m in (covariance_matrix, precision_matrix, scale_tril)) != 1:
-            raise _c.InvalidArgumentError(
-                "[MultivariateNormal] takes one of covariance_matrix, precision_matrix and scale_tril"
-            )
-        if precision_matrix is not None:
-            covariance_matrix = _c.inv(precision_matrix)
-        factor = scale_tril if covariance_matrix is None else cholesky(covariance_matrix)
-        assert factor is not None
-        batch = _c.broadcast_shapes(loc.shape[:-1], factor.shape[:-2])
-        self.loc = loc.expand((*batch, loc.shape[-1]))
-        self.scale_tril = factor.expand((*batch, *factor.shape[-2:]))
-        super().__init__(batch, loc.shape[-1:])
-
-    @property
-    def covariance_matrix(self) -> Tensor:
-        """The covariances."""
-        return self.scale_tril @ self.scale_tril.mT
-
-    @property
-    def precision_matrix(self) -> Tensor:
-        """The inverse of the covariances."""
-        return _c.inv(self.covariance_matrix)
-
-    def half_log_det(self) -> Tensor:
-        """Half the logarithm of the determinant of the covariances."""
-        return _c.sum(_c.log(self.scale_tril.diagonal(0, -2, -1)), -1)
-
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
-        """loc + scale_tril · noise"""
-        noise = _c.randn(self._shape(sample_shape), device=self.loc.device)
-        return self.loc + (self.scale_tril @ noise.unsqueeze(-1)).squeeze(-1)
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        """The logarithm of the density."""
-        moved = inside(self.scale_tril, (value - self.loc).unsqueeze(-1)).squeeze(-1)
-        constant = 0.5 * self.event_shape[0] * math.log(2 * math.pi)
-        return -0.5 * _c.sum(_c.square(moved), -1) - self.half_log_det() - constant
-
-    def entropy(self) -> Tensor:
-        """The mean of -log_prob()."""
-        return self.half_log_det() + 0.5 * self.event_shape[0] * (1 + math.log(2 * math.pi))
-
-    @property
-    def mean(self) -> Tensor:
-        """loc"""
-        return self.loc
-
-    @property
-    def variance(self) -> Tensor:
-        """The diagonal of the covariances."""
-        return _c.sum(_c.square(self.scale_tril), -1)

@@ -10,7 +10,8 @@ from .._crisol import Tensor
 from .._functions import digamma
 from ..autograd import no_grad
 from ..nn import functional as F
-from ._base import Bernoulli, Distribution, Normal, OneHotCategorical, _tensors
+from ._base import Distribution, Normal, _tensors
+from ._choices import Bernoulli, OneHotCategorical
 from ._events import StickBreakingTransform
 from ._gamma import gamma_numbers
 from ._more import Cauchy, Gamma

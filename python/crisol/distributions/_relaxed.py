@@ -8,7 +8,8 @@ from typing import Any
 from .. import _crisol as _c
 from .._crisol import Tensor
 from ..nn import functional as F
-from ._base import Bernoulli, Categorical, Distribution
+from ._base import Distribution
+from ._choices import Bernoulli, Categorical
 
 __all__ = ["RelaxedBernoulli", "RelaxedOneHotCategorical"]
 

@@ -64,29 +64,24 @@ def _above(constraint: Any) -> Transform:
     return ComposeTransform([ExpTransform(), AffineTransform(low, 1.0)])
 
 
+def _below(constraint: Any) -> Transform:
+    return ComposeTransform([ExpTransform(), AffineTransform(constraint.upper_bound, -1.0)])
+
+
 def _register(registry: ConstraintRegistry) -> None:
     registry.register(c.real, lambda constraint: identity_transform)
     registry.register(c.greater_than(0), _above)
     registry.register(c.greater_than_eq(0), _above)
-    registry.register(
-        c.less_than(0), lambda constraint: ComposeTransform([ExpTransform(), AffineTransform(constraint.upper_bound, -1.0)])
-    )
+    registry.register(c.less_than(0), _below)
     registry.register(c.interval(0, 1), _to_interval)
     registry.register(c.half_open_interval(0, 1), _to_interval)
     registry.register(c.lower_cholesky, lambda constraint: LowerCholeskyTransform())
     registry.register(c.positive_definite, lambda constraint: PositiveDefiniteTransform())
     registry.register(c.positive_semidefinite, lambda constraint: PositiveDefiniteTransform())
     registry.register(c.corr_cholesky, lambda constraint: CorrCholeskyTransform())
-    registry.register(
-        c.independent(c.real, 1), lambda constraint: IndependentTransform(registry(constraint.base_constraint), constraint.count)
-    )
-    registry.register(
-        c.cat([c.real]),
-        lambda constraint: CatTransform([registry(part) for part in constraint.cseq], constraint.dim, constraint.lengths),
-    )
-    registry.register(
-        c.stack([c.real]), lambda constraint: StackTransform([registry(part) for part in constraint.cseq], constraint.dim)
-    )
+    registry.register(c.independent(c.real, 1), lambda s: IndependentTransform(registry(s.base_constraint), s.count))
+    registry.register(c.cat([c.real]), lambda s: CatTransform([registry(each) for each in s.cseq], s.dim, s.lengths))
+    registry.register(c.stack([c.real]), lambda s: StackTransform([registry(each) for each in s.cseq], s.dim))
 
 
 _register(biject_to)

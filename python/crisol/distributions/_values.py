@@ -11,6 +11,7 @@ from .. import _crisol as _c
 from .._crisol import Tensor
 from ..special import gammainc
 from . import _base as b
+from . import _choices as h
 from . import _counts as n
 from . import _matrices as x
 from . import _more as m
@@ -101,9 +102,9 @@ def _wishart_mode(d: Any) -> Tensor:
 
 
 _MODES: dict[Any, Callable[[Any], Tensor]] = {
-    b.Bernoulli: lambda d: _c.where(d.probs == 0.5, math.nan, _c.ge(d.probs, 0.5).to(d.probs.dtype)),
-    b.Categorical: lambda d: _c.argmax(d.probs, -1),
-    b.OneHotCategorical: _best,
+    h.Bernoulli: lambda d: _c.where(d.probs == 0.5, math.nan, _c.ge(d.probs, 0.5).to(d.probs.dtype)),
+    h.Categorical: lambda d: _c.argmax(d.probs, -1),
+    h.OneHotCategorical: _best,
     b.Exponential: lambda d: _c.zeros_like(d.rate),
     b.Uniform: lambda d: d.high * math.nan,
     b.Independent: lambda d: d.base_dist.mode,
@@ -125,7 +126,7 @@ _MODES: dict[Any, Callable[[Any], Tensor]] = {
     p.Kumaraswamy: lambda d: _kumaraswamy_mode(d.concentration1, d.concentration0),
     x.Wishart: _wishart_mode,
 }
-for _class in (b.Normal, b.Laplace, m.Cauchy, m.Gumbel, m.StudentT, m.MultivariateNormal, n.VonMises):
+for _class in (b.Normal, b.Laplace, m.Cauchy, m.Gumbel, m.StudentT, x.MultivariateNormal, n.VonMises):
     _MODES[_class] = lambda d: d.loc
 _MODES[x.LowRankMultivariateNormal] = lambda d: d.loc
 for _class in (m.HalfNormal, p.HalfCauchy):
@@ -152,9 +153,9 @@ def _one_hots(d: Any, expand: bool) -> Tensor:
 
 
 _EVERY: dict[Any, Callable[[Any, bool], Tensor]] = {
-    b.Bernoulli: lambda d, expand: _all_of(d, 2, expand).to(d.probs.dtype),
-    b.Categorical: lambda d, expand: _all_of(d, d.probs.shape[-1], expand),
-    b.OneHotCategorical: _one_hots,
+    h.Bernoulli: lambda d, expand: _all_of(d, 2, expand).to(d.probs.dtype),
+    h.Categorical: lambda d, expand: _all_of(d, d.probs.shape[-1], expand),
+    h.OneHotCategorical: _one_hots,
     n.Binomial: lambda d, expand: _all_of(d, int(_c.max(d.total_count).item()) + 1, expand).to(d.probs.dtype),
 }
 
@@ -169,9 +170,9 @@ _SETS: dict[Any, tuple[Any, dict[str, Any]]] = {
     b.Laplace: (c.real, _LOC_SCALE),
     b.Uniform: (lambda d: c.interval(d.low, d.high), {"low": c.real, "high": c.real}),
     b.Exponential: (c.nonnegative, {"rate": c.positive}),
-    b.Bernoulli: (c.boolean, _PROBS),
-    b.Categorical: (lambda d: c.integer_interval(0, d.probs.shape[-1] - 1), _SHARES),
-    b.OneHotCategorical: (c.one_hot, _SHARES),
+    h.Bernoulli: (c.boolean, _PROBS),
+    h.Categorical: (lambda d: c.integer_interval(0, d.probs.shape[-1] - 1), _SHARES),
+    h.OneHotCategorical: (c.one_hot, _SHARES),
     b.Independent: (lambda d: c.independent(d.base_dist.support, d._axes), {}),
     m.Gamma: (c.nonnegative, _GAMMA),
     m.Chi2: (c.nonnegative, {"df": c.positive}),
@@ -184,7 +185,7 @@ _SETS: dict[Any, tuple[Any, dict[str, Any]]] = {
     m.Cauchy: (c.real, _LOC_SCALE),
     m.Gumbel: (c.real, _LOC_SCALE),
     m.StudentT: (c.real, {"df": c.positive, **_LOC_SCALE}),
-    m.MultivariateNormal: (c.real_vector, {**_VECTOR, "scale_tril": c.lower_cholesky}),
+    x.MultivariateNormal: (c.real_vector, {**_VECTOR, "scale_tril": c.lower_cholesky}),
     n.Binomial: (lambda d: c.integer_interval(0, d.total_count), {**_COUNT, **_PROBS}),
     n.NegativeBinomial: (c.nonnegative_integer, {"total_count": c.nonnegative, **_PROBS}),
     n.Multinomial: (lambda d: c.multinomial(d.total_count), _SHARES),

@@ -28,7 +28,8 @@ def _starts(draw: Tensor, size: int, kernel: int, count: int) -> Tensor:
 
 def _pool(name: str, axes: int, input: Tensor, kernel_size: Any, output_size: Any, ratio: Any, draws: Any) -> Any:
     if input.ndim == axes + 1:
-        draws = draws if draws is None or draws.ndim == 3 else draws.unsqueeze(0)
+        if draws is not None:  # Of a batch of draws, the first ones count.
+            draws = draws[:1] if draws.ndim == 3 else draws.unsqueeze(0)
         values, places = _pool(name, axes, input.unsqueeze(0), kernel_size, output_size, ratio, draws)
         return values.squeeze(0), places.squeeze(0)
     if (output_size is None) == (ratio is None):
