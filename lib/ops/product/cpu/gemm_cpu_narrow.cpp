@@ -12,8 +12,8 @@ using namespace dispatch;
 namespace {
 
 constexpr std::int64_t narrow_columns = 8, fewest_narrow_rows = 64, rows_of_unit = 8;
-// Each item copies the right operand, which should stay in the cache.
-constexpr std::int64_t largest_right = std::int64_t{1} << 15;
+// Each item copies the right operand, which should stay in the cache. The copies should take less than the products.
+constexpr std::int64_t largest_right = std::int64_t{1} << 15, copied_for_row = 16;
 
 }  // namespace
 
@@ -24,6 +24,7 @@ PlanOr plan_gemm_cpu_narrow(const GemmProblem& p, const Target& target, std::siz
   if (p.a.type != p.b.type) return "the operands have different types";
   if (p.a.column != 1) return "the rows of the left operand are not contiguous";
   if (p.n * p.k > largest_right) return "the right operand is too large for the cache";
+  if (p.n * p.k > copied_for_row * p.m) return "few rows would use the copies of the right operand";
   const std::int64_t copied = p.n * p.k, of_unit = p.n * (p.k + rows_of_unit);
   if (copied + of_unit > target.loop_budget) return "too deep for the device's loops";
 
