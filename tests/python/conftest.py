@@ -1,9 +1,16 @@
 """What all tests of the Python package share."""
 
+import gc
+
 import crisol
 import pytest
 
 DTYPES = [crisol.bool, crisol.uint8, crisol.int32, crisol.int64, crisol.float16, crisol.float32]
+
+
+def pytest_collection_finish():
+    """The collector need not go through what pytest has made so far each time that a test calls it."""
+    gc.freeze()
 
 
 @pytest.fixture(params=DTYPES, ids=lambda dt: dt.name)

@@ -3,6 +3,7 @@
 
 python_tests=$crisol_build/python-tests
 python_of_tests=$python_tests/bin/python
+python_bytecode=$python_tests/bytecode # None is written beside the sources.
 
 have_python_headers() {
   python3 -c 'import os, sys, sysconfig
@@ -11,7 +12,7 @@ sys.exit(sys.version_info < (3, 11) or not os.path.exists(os.path.join(sysconfig
 have_python_venv() { python3 -c 'import ensurepip, venv' 2>/dev/null; }
 
 # install_python: Python with headers, and an environment with the packages of requirements.txt. Fails without one of them,
-# and says why in `reason`.
+# and says why in `reason`. Python compiles the modules that it imports. To compile all takes half of the time of pip.
 install_python() {
   local requirements=$crisol_root/tests/python/requirements.txt package
   cmp -s -- "$requirements" "$python_tests/installed.txt" && return 0
@@ -27,7 +28,7 @@ install_python() {
     python3 -m venv -- "$python_tests" || return 1
   reason="the packages of tests/python/requirements.txt cannot be installed from PyPI"
   run_logged python-pip "Installing packages for the Python tests from PyPI" \
-    "$python_of_tests" -m pip install --disable-pip-version-check -r "$requirements" || return 1
+    "$python_of_tests" -m pip install --disable-pip-version-check --no-compile -r "$requirements" || return 1
   cp -- "$requirements" "$python_tests/installed.txt"
 }
 

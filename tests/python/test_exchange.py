@@ -85,12 +85,12 @@ def test_neighbours_of_shared_memory_stay():
     assert np.array_equal(array, expected)
 
 
-def is_freed(reference):
-    """Whether an object goes, at last when the driver has given its buffer back."""
+def are_freed(references):
+    """Whether the objects go, at last when the driver has given their buffers back."""
     for _ in range(1000):
         gc.collect()
         (crisol.ones(8)[2:] * 2).tolist()  # A driver may keep what a kernel used until it has other arguments.
-        if reference() is None:
+        if all(reference() is None for reference in references):
             return True
     return False
 
@@ -110,7 +110,7 @@ def test_an_array_lives_as_long_as_its_tensor(copy):
     shared = copy is None and crisol.device().type == "cpu"
     assert all((reference() is not None) == shared for reference in references)
     del tensors
-    assert all(is_freed(reference) for reference in references)
+    assert are_freed(references)
     assert all(y.tolist() == [0] * 6 for y in results)
 
 
