@@ -91,9 +91,12 @@ same_training() {
     grep -q 'resumed after step' && [ -s "$folder/other" ]
 }
 
+with_optimization=(POCL_EXTRA_BUILD_FLAGS=) # These trainings run for longer than PoCL compiles.
+
 # mnist_works: the sample prints once, and ends with the loss and the accuracy of a single process.
 mnist_works() {
-  local output alone mnist=("$crisol_build/bin/mnist" train --digits 1280 --epochs 2)
+  local dist_variables=("${dist_variables[@]}" "${with_optimization[@]}") output alone
+  local mnist=("$crisol_build/bin/mnist" train --digits 1280 --epochs 2)
   output=$(on_ranks 2 "${mnist[@]}") && alone=$(on_ranks 1 "${mnist[@]}") || { printf '%s\n' "$output" "$alone"; return 1; }
   printf '%s\n' "$output" "$alone"
   [ "$(grep -c 'rank 0 of 2' <<<"$output")" -eq 1 ] && [ "$(grep -c 'test accuracy' <<<"$output")" -eq 2 ] || return 1
@@ -128,7 +131,7 @@ slow_network() {
 
 # python_learns: the Python sample prints once, and reaches the accuracy of a single process.
 python_learns() {
-  local output
+  local dist_variables=("${dist_variables[@]}" "${with_optimization[@]}") output
   output=$(on_ranks 2 "$python_of_tests" "$crisol_root/samples/python/mnist.py" --digits 1500 --epochs 2) ||
     { printf '%s\n' "$output"; return 1; }
   printf '%s\n' "$output"

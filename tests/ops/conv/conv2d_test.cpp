@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "crisol/device.h"
 #include "crisol/ops/conv.h"
 #include "crisol/tuning.h"
 #include "doctest/doctest.h"
@@ -44,16 +45,16 @@ testing::Tolerance tolerance(std::int64_t terms, std::string_view variant = "") 
 struct Variants {
   MustRun forward, data, weight;
 
-  /// Layers of all kinds: how many are depthwise, and how many Winograd's filtering takes on GPUs and on CPUs. On
-  /// devices with slow launches, the cases leave out the layers that are plain products.
-  Variants(int depthwise, int filtered_on_gpus, int filtered_on_cpus)
-      : Variants({some(depthwise, "depthwise"), some(1, where(!testing::slow_launches(), "gemm")),
-                  some(filtered_on_gpus, "winograd_f4"), some(filtered_on_gpus, "winograd_f2"),
-                  some(depthwise, on_cpus("planes")), some(filtered_on_cpus, on_cpus("winograd", 100'000)),
-                  on_cpus("cpu_gemm"), "block", "im2col_gemm", "direct"},
-                 {some(depthwise, "depthwise"), some(1, where(!testing::slow_launches(), "gemm")),
-                  some(depthwise, on_cpus("planes")), some(filtered_on_cpus, on_cpus("winograd", 100'000)),
-                  on_cpus("cpu_dot"), "block", "im2col_gemm", "direct"}) {}
+  /// Layers of all kinds: how many are depthwise, and how many Winograd's filtering takes on GPUs and on CPUs. Where
+  /// the variants for GPUs run few layers, these are no plain products.
+  Variants(int depthwise, int filtered_on_gpus, int filtered_on_cpus, bool products)
+      : Variants({some(depthwise, "depthwise"), some(1, where(products, "gemm")), some(filtered_on_gpus, "winograd_f4"),
+                  some(filtered_on_gpus, "winograd_f2"), some(depthwise, on_cpus("planes")),
+                  some(filtered_on_cpus, on_cpus("winograd", 100'000)), on_cpus("cpu_gemm"), "block", "im2col_gemm",
+                  "direct"},
+                 {some(depthwise, "depthwise"), some(1, where(products, "gemm")), some(depthwise, on_cpus("planes")),
+                  some(filtered_on_cpus, on_cpus("winograd", 100'000)), on_cpus("cpu_dot"), "block", "im2col_gemm",
+                  "direct"}) {}
   Variants(const std::vector<Expected>& of_images, const std::vector<Expected>& of_weight)
       : forward("conv2d", of_images),
         data("conv2d_backward_data", of_images),
@@ -135,6 +136,15 @@ void check_case(const Variants& variants, const Case& c, bool gpus = true) {
   check_gradients(variants, c, gpus);
 }
 
+/// `few`: the variants for GPUs run every third layer.
+void check_layers(bool few) {
+  const Variants variants(few ? 1 : 2, few ? 4 : 9, 6, !few);
+  std::size_t i = 0;
+  for (const Case& c : reference::large_conv2d_cases) check_case(variants, c, !few || i++ % 3 == 0);
+}
+
+bool on_a_cpu() { return Device().info().type == DeviceType::cpu; }
+
 }  // namespace
 
 TEST_CASE("conv2d: values and gradients of odd windows") {
@@ -150,10 +160,12 @@ TEST_CASE("conv2d: values and gradients of odd windows") {
 
 TEST_CASE("conv2d: values and gradients of layers") {
   if (testing::slow_device()) CRISOL_SKIP("100 million multiply-adds");
-  const bool slow = testing::slow_launches();  // rusticl is slow with GPU variants, and runs them for every third case.
-  const Variants variants(slow ? 1 : 2, slow ? 4 : 9, 6);
-  std::size_t i = 0;
-  for (const Case& c : reference::large_conv2d_cases) check_case(variants, c, !slow || i++ % 3 == 0);
+  check_layers(testing::slow_launches() || on_a_cpu());  // CPUs are slow with the variants for GPUs.
+}
+
+TEST_CASE("conv2d: all layers by the variants for GPUs, on CPUs" * doctest::test_suite("long")) {
+  if (testing::slow_launches() || !on_a_cpu()) CRISOL_SKIP("too slow here, or a GPU that runs all layers anyway");
+  check_layers(false);
 }
 
 TEST_CASE("conv2d: outputs of a few pixels") {
@@ -199,7 +211,7 @@ TEST_CASE("conv2d: every tile of the products for GPUs") {
 }
 
 TEST_CASE("child: conv2d of layers, for one vector width" * doctest::skip()) {
-  const Variants variants(1, 1, 1);
+  const Variants variants(1, 1, 1, !testing::slow_launches());
   for (const Case& c : {Case{{2, 33, 9, 9}, {20, 33, 3, 3}, {1, 1}}, Case{{2, 3, 21, 19}, {10, 3, 5, 5}, {2, 2}},
                         Case{{2, 6, 11, 9}, {6, 1, 3, 3}, {1, 1, 1, 6}}, Case{{1, 12, 6, 7}, {9, 12, 1, 1}, {}},
                         Case{{1, 32, 8, 9}, {20, 32, 3, 3}, {1, 1}}})
