@@ -490,6 +490,10 @@ end_stage "build, and install for the tests"
 if is_selected gpu; then find_gpus; fi
 [ -z "$plain" ] || divide_tests
 
+# Python keeps what it compiles of packages and tests, but not beside the sources.
+unset PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX=$python_bytecode
+
 # run_beside NAME: runs tests in a separate process. Its results come back through a file. The tests' output goes to
 # NAME.log. The output before the tests, for example of a failed build, goes to NAME.output.
 run_beside() {

@@ -146,7 +146,7 @@ python_of_dist() {
     echo "[skipped] crisol.distributed of Python: $dist_without_python"
     return
   fi
-  dist_variables=("PYTHONPATH=$crisol_build/python" "PYTHONPYCACHEPREFIX=$python_bytecode")
+  dist_variables=("PYTHONPATH=$crisol_build/python")
   dist_passes "python on 2 ranks" on_ranks 2 "$python_of_tests" "$folder/python_ranks.py"
   dist_passes "python beside mpi4py on 3 ranks" on_ranks 3 "$python_of_tests" "$folder/python_ranks.py" --mpi4py
   dist_passes "python's mnist" python_learns

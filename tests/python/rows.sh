@@ -33,7 +33,7 @@ run_python_command() {
   mkdir -p -- "$caches/$name"
   watched "$work/$name.progress" env "${clean[@]}" -u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/$icd" \
     "CRISOL_CACHE_DIR=$caches/$name" "CRISOL_TEST_EXPECT_PLATFORM=${platform[$name]:-}" "${its_variables[@]}" \
-    "PYTHONPATH=$crisol_build/python:$crisol_root/tests/python" "PYTHONPYCACHEPREFIX=$python_bytecode" "${@:3}" </dev/null >"$log" 2>&1 || status=$?
+    "PYTHONPATH=$crisol_build/python:$crisol_root/tests/python" "${@:3}" </dev/null >"$log" 2>&1 || status=$?
   take_counts "$name" "$status" "$start" python
 }
 
