@@ -1,6 +1,7 @@
 // The whole library for users. crisol/ops.h (raw ops) and crisol/opencl_interop.h are for special needs.
 #pragma once
 
+#include "crisol/autocast.h"
 #include "crisol/autograd.h"
 #include "crisol/capture.h"
 #include "crisol/compile.h"

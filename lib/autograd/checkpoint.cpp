@@ -6,6 +6,8 @@
 
 #include "autograd/node.h"
 #include "base/text.h"
+#include "base/thread_context.h"
+#include "crisol/autocast.h"
 #include "crisol/ops/copy.h"
 #include "crisol/random.h"
 #include "tensor/generator.h"
@@ -74,7 +76,7 @@ struct Recomputed::Place {
 class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
  public:
   CheckpointFrame(Function function, const std::vector<Tensor>& inputs)
-      : function_(std::move(function)), precision_(crisol::precision()) {
+      : function_(std::move(function)), precision_(crisol::precision()), autocast_(thread_context().grad.autocast) {
     for (const Tensor& input : inputs) inputs_.emplace_back(input);
   }
 
@@ -110,6 +112,7 @@ class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
     for (const Saved& input : inputs_) inputs.push_back(input.get());
     const EnableGrad enable_grad;
     const WithPrecision same(precision_);
+    const Autocast types(autocast_.dtype, autocast_.enabled, autocast_.caches);
     const Scope scope(this);
     const Draws replay(&draws_);
     again_ = true;
@@ -140,6 +143,7 @@ class CheckpointFrame : public std::enable_shared_from_this<CheckpointFrame> {
 
   const Function function_;
   const Precision precision_;
+  const AutocastMode autocast_;
   std::vector<Saved> inputs_;
   Draws draws_;
   std::vector<Kept> kept_;

@@ -6,6 +6,7 @@
 #include "autograd/accumulate.h"
 #include "autograd/after_backward.h"
 #include "autograd/anomaly.h"
+#include "autograd/autocast.h"
 #include "base/text.h"
 #include "runtime/trace/timeline.h"
 
@@ -104,6 +105,7 @@ void Engine::expect(const Node::Edge& edge) {
 std::vector<Tensor> Engine::run(const std::vector<Tensor>& outputs, std::vector<Tensor> gradients) {
   const runtime::TraceSlice slice("backward", op_);
   const runtime::BackwardRow second_row;
+  const PauseAutocast types_of_forward;
   collect(outputs);
   find_needed();
   for (const Tensor& output : outputs) expect(Node::edge_of(output));

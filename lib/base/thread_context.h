@@ -1,10 +1,12 @@
 // The ambient state of a thread: everything on which a call of the library depends, except for its arguments. Scopes
-// (NoGrad, WithPrecision, ForcedVariant, the logs) change it and put it back.
+// (NoGrad, Autocast, WithPrecision, ForcedVariant, the logs) change it and put it back.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "crisol/dtype.h"
 
 namespace crisol {
 
@@ -58,10 +60,18 @@ struct DispatchRequests {
   void* trial = nullptr;                         ///< The innermost trial of dispatch/verification.cpp.
 };
 
+/// The settings of the innermost Autocast.
+struct AutocastMode {
+  bool enabled = false;
+  DType dtype = DType::f16;
+  bool caches = true;  ///< Whether a parameter is converted once.
+};
+
 /// The modes of autograd that a user sets.
 struct GradModes {
   bool enabled = true;           ///< Whether ops are recorded.
   bool detects_anomaly = false;  ///< Whether the thread has a DetectAnomaly.
+  AutocastMode autocast;
 };
 
 /// The backward() that runs.

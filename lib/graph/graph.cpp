@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "autograd/autocast.h"
 #include "base/text.h"
 #include "base/thread_context.h"
 #include "crisol/dtype_table.h"
@@ -200,6 +201,7 @@ Data run(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weig
 Data walk(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights, Device device,
           std::vector<std::pair<int, Datum>> replaced, const RunNode& run_node) {
   const Packing scope;
+  const autograd::PauseAutocast types_of_nodes;
   return Walk(graph).run(inputs, weights, device, std::move(replaced), run_node);
 }
 

@@ -1,6 +1,7 @@
 #include "crisol/nn/rnn.h"
 
 #include "base/text.h"
+#include "crisol/autocast.h"
 #include "crisol/dtype_table.h"
 #include "crisol/functions/cat.h"
 #include "crisol/functions/dropout.h"
@@ -73,7 +74,8 @@ void RecurrentNetwork::check_state(const char* what, const Tensor& state, const 
   const Shape expected{static_cast<std::int64_t>(weights_.size()), x.size(options_.batch_first ? 0 : 1), units};
   require(state.shape() == expected, name_, what, " must have shape ", expected, " for x of shape ", x.shape(),
           ", it has ", state.shape());
-  require(state.dtype() == x.dtype(), name_, what, " must be ", x.dtype(), ", it is ", state.dtype());
+  // Autocast converts both.
+  require(state.dtype() == x.dtype() || autocast_enabled(), name_, what, " must be ", x.dtype(), ", it is ", state.dtype());
   require(state.device() == x.device(), name_, "x is on ", x.device(), ", ", what, " on ", state.device());
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "autograd/autocast.h"
 #include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/dtype_table.h"
@@ -174,6 +175,8 @@ Tensor attention(const Tensor& query, const Tensor& key, const Tensor& value, co
 
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
                                     const AttentionOptions& options) {
+  if (const autograd::Autocasts casts(op); casts)
+    return scaled_dot_product_attention(casts(query), casts(key), casts(value), mask, options);
   const auto compute = [&] { return attention(query, key, value, mask, options); };
   if (options.dropout_p > 0) return compute();
   return autograd::noted_as_one(compute, [&](Recorder& r, const Tensor& y) {

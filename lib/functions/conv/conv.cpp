@@ -1,5 +1,6 @@
 #include "crisol/functions/conv.h"
 
+#include "autograd/autocast.h"
 #include "autograd/call.h"
 #include "crisol/functions/reduce.h"
 #include "functions/conv/conv_gradients.h"
@@ -39,6 +40,7 @@ auto conv2d_backward(const Tensor& input, const Tensor& filter, const Conv2dOpti
 }  // namespace
 
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options) {
+  if (const autograd::Autocasts casts("conv2d"); casts) return conv2d(casts(x), casts(weight), casts(bias), options);
   if (is_single(x)) return conv2d(x.unsqueeze(0), weight, bias, options).squeeze(0);
   return call(
       "conv2d", {x, weight, bias}, ops::conv2d(x, weight, bias, options),
@@ -48,6 +50,8 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
 
 Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
               const Epilogue& epilogue) {
+  if (const autograd::Autocasts casts("conv2d"); casts)
+    return conv2d(casts(x), casts(weight), casts(bias), options, epilogue);
   if (is_single(x)) return conv2d(x.unsqueeze(0), weight, bias, options, epilogue).squeeze(0);
   const ops::Conv2dSizes sizes = ops::conv2d_sizes("conv2d", x.shape(), weight.shape(), options);
   return detail::run_with_epilogue(
@@ -61,6 +65,7 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
 }
 
 Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv3dOptions& options) {
+  if (const autograd::Autocasts casts("conv3d"); casts) return conv3d(casts(x), casts(weight), casts(bias), options);
   if (is_single_volume(x)) return conv3d(x.unsqueeze(0), weight, bias, options).squeeze(0);
   return call(
       "conv3d", {x, weight, bias}, ops::conv3d(x, weight, bias, options),

@@ -1,6 +1,7 @@
 // Convolution of sequences, computed as a convolution of images with one row.
 #include <algorithm>
 
+#include "autograd/autocast.h"
 #include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/functions/conv.h"
@@ -43,6 +44,7 @@ bool takes_axis(const Epilogue& epilogue, const Tensor& any) {
 }  // namespace
 
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv1dOptions& options) {
+  if (const autograd::Autocasts casts("conv1d"); casts) return conv1d(casts(x), casts(weight), casts(bias), options);
   if (is_single_sequence(x)) return conv1d(x.unsqueeze(0), weight, bias, options).squeeze(0);
   check(x, weight, bias, options);
   return autograd::noted_as_one(
@@ -52,6 +54,8 @@ Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
 
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv1dOptions& options,
               const Epilogue& epilogue) {
+  if (const autograd::Autocasts casts("conv1d"); casts)
+    return conv1d(casts(x), casts(weight), casts(bias), options, epilogue);
   if (is_single_sequence(x)) return conv1d(x.unsqueeze(0), weight, bias, options, epilogue).squeeze(0);
   check(x, weight, bias, options);
   if (recorder() != nullptr || !takes_axis(epilogue, x)) return epilogue(conv1d(x, weight, bias, options));

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "autograd/autocast.h"
 #include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/functions/conv.h"
@@ -111,6 +112,7 @@ Tensor transposed(const char* op, const Operands& operands, const Shape& shape, 
 
 Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvTranspose1dOptions& o) {
   constexpr const char* op = "conv_transpose1d";
+  if (const autograd::Autocasts casts(op); casts) return conv_transpose1d(casts(x), casts(weight), casts(bias), o);
   if (is_single_sequence(x)) return conv_transpose1d(x.unsqueeze(0), weight, bias, o).squeeze(0);
   const std::array<TransposedAxis, 1> axes{{{"length", o.stride, o.padding, o.output_padding, o.dilation}}};
   transposed_shape(op, {x, weight, bias}, o.groups, axes, "(N, C, L)", "(C, K/groups, S)");
@@ -126,6 +128,7 @@ Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bia
 
 Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvTranspose2dOptions& o) {
   constexpr const char* op = "conv_transpose2d";
+  if (const autograd::Autocasts casts(op); casts) return conv_transpose2d(casts(x), casts(weight), casts(bias), o);
   if (is_single(x)) return conv_transpose2d(x.unsqueeze(0), weight, bias, o).squeeze(0);
   const std::array<TransposedAxis, 2> axes{{{"height", o.stride.h, o.padding.h, o.output_padding.h, o.dilation.h},
                                             {"width", o.stride.w, o.padding.w, o.output_padding.w, o.dilation.w}}};
@@ -136,6 +139,7 @@ Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bia
 
 Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvTranspose3dOptions& o) {
   constexpr const char* op = "conv_transpose3d";
+  if (const autograd::Autocasts casts(op); casts) return conv_transpose3d(casts(x), casts(weight), casts(bias), o);
   if (is_single_volume(x)) return conv_transpose3d(x.unsqueeze(0), weight, bias, o).squeeze(0);
   const std::array<TransposedAxis, 3> axes{{{"depth", o.stride.d, o.padding.d, o.output_padding.d, o.dilation.d},
                                             {"height", o.stride.h, o.padding.h, o.output_padding.h, o.dilation.h},

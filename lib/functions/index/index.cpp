@@ -1,6 +1,7 @@
 // Reading and adding by index. The gradient of one is the other.
 #include "crisol/functions/index.h"
 
+#include "autograd/autocast.h"
 #include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/functions/elementwise.h"
@@ -77,6 +78,8 @@ Tensor index_select(const Tensor& x, int axis, const Tensor& index) {
 }
 
 Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
+  if (const autograd::Autocasts casts("scatter_add", {x, src}); casts)
+    return scatter_add(casts(x), axis, index, casts(src));
   if (scalars_and_lines(x, index, src)) return scatter_add(line(x), axis, line(index), line(src)).reshape(x.shape());
   return call(
       "scatter_add", {x, src}, ops::scatter_add(x, axis, index, src),
@@ -89,6 +92,8 @@ Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor&
 }
 
 Tensor index_add(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
+  if (const autograd::Autocasts casts("index_add", {x, src}); casts)
+    return index_add(casts(x), axis, index, casts(src));
   if (scalars_and_lines(x, src)) return index_add(line(x), axis, index, line(src)).reshape(x.shape());
   return call(
       "index_add", {x, src}, ops::index_add(x, axis, index, src),

@@ -2,6 +2,7 @@
 #include <array>
 #include <vector>
 
+#include "autograd/autocast.h"
 #include "autograd/call.h"
 #include "autograd/in_place.h"
 #include "base/text.h"
@@ -205,6 +206,10 @@ Tensor put(const char* op, const Tensor& x, const std::vector<Tensor>& indices, 
 Tensor index_get(const Tensor& x, const std::vector<Tensor>& indices) { return read("index_get", x, indices); }
 
 Tensor index_put(const Tensor& x, const std::vector<Tensor>& indices, const Operand& value, bool accumulate) {
+  const std::array<Operand, 2> operands{x, value};
+  if (const autograd::Autocasts casts("index_put", operands); casts)
+    return index_put(casts(x), indices, value.tensor() != nullptr ? Operand(casts(*value.tensor())) : value,
+                     accumulate);
   return put("index_put", x, indices, value, accumulate);
 }
 

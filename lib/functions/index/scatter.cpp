@@ -1,6 +1,7 @@
 // Writing by index: replacing elements, and combining elements.
 #include <algorithm>
 
+#include "autograd/autocast.h"
 #include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/dtype_table.h"
@@ -149,6 +150,7 @@ void check_tuples(const char* op, const Tensor& x, const Tensor& index, int batc
 }  // namespace
 
 Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
+  if (const autograd::Autocasts casts("scatter", {x, src}); casts) return scatter(casts(x), axis, index, casts(src));
   if (scalars_and_lines(x, index, src)) return scatter(line(x), axis, line(index), line(src)).reshape(x.shape());
   return call(
       "scatter", {x, src}, ops::scatter(x, axis, index, src),
@@ -178,6 +180,8 @@ Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tens
 }
 
 Tensor index_copy(const Tensor& x, int axis, const Tensor& index, const Tensor& src) {
+  if (const autograd::Autocasts casts("index_copy", {x, src}); casts)
+    return index_copy(casts(x), axis, index, casts(src));
   if (scalars_and_lines(x, src)) return index_copy(line(x), axis, index, line(src)).reshape(x.shape());
   const auto note = [&](Recorder& r, const Tensor& y) { traced::index_copy(r, x, axis, index, src, "none", y); };
   return call("index_copy", {x, src}, ops::index_copy(x, axis, index, src), note, [&] {

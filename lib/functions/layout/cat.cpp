@@ -1,6 +1,7 @@
 // Joining and splitting. The gradient of one is the other.
 #include "crisol/functions/cat.h"
 
+#include "autograd/autocast.h"
 #include "autograd/call.h"
 #include "crisol/ops/cat.h"
 #include "functions/traced/traced.h"
@@ -13,6 +14,7 @@ using autograd::Gradients;
 using autograd::Needs;
 
 Tensor cat(const std::vector<Tensor>& tensors, int axis) {
+  if (const autograd::Autocasts casts("cat", tensors); casts) return cat(casts(tensors), axis);
   return call(
       "cat", tensors, ops::cat(tensors, axis), [&](Recorder& r, const Tensor& y) { traced::cat(r, tensors, axis, y); },
       [&] {
@@ -23,6 +25,7 @@ Tensor cat(const std::vector<Tensor>& tensors, int axis) {
 }
 
 Tensor stack(const std::vector<Tensor>& tensors, int axis) {
+  if (const autograd::Autocasts casts("stack", tensors); casts) return stack(casts(tensors), axis);
   return call(
       "stack", tensors, ops::stack(tensors, axis),
       [&](Recorder& r, const Tensor& y) { traced::stack(r, tensors, axis, y); },

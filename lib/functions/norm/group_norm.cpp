@@ -1,4 +1,5 @@
 // Normalisation of the channels of each instance: each channel alone, or in groups.
+#include "autograd/autocast.h"
 #include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/functions/elementwise.h"
@@ -89,6 +90,8 @@ Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, 
 
 Tensor group_norm(const Tensor& x, std::int64_t num_groups, const Tensor& weight, const Tensor& bias, double epsilon) {
   constexpr const char* op = "group_norm";
+  if (const autograd::Autocasts casts(op); casts)
+    return group_norm(casts(x), num_groups, casts(weight), casts(bias), epsilon);
   check(op, x, weight, bias);
   require(num_groups > 0 && x.size(1) % num_groups == 0, op, x.size(1), " channels cannot be divided into ", num_groups,
           " groups");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "autograd/autocast.h"
 #include "autograd/call.h"
 #include "crisol/dtype_table.h"
 #include "crisol/functions/elementwise.h"
@@ -92,6 +93,8 @@ Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, c
 
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
                   double epsilon) {
+  if (const autograd::Autocasts casts("layer_norm"); casts)
+    return layer_norm(casts(x), normalized_shape, casts(weight), casts(bias), epsilon);
   const ops::LayerNormResult result = ops::layer_norm(x, normalized_shape, weight, bias, epsilon);
   return call(
       "layer_norm", {x, weight, bias}, result.y,

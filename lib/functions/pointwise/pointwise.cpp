@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "autograd/autocast.h"
 #include "autograd/call.h"
 #include "autograd/in_place.h"
 #include "base/text.h"
@@ -110,6 +111,15 @@ auto backward_of(Record kept) {
 }  // namespace
 
 Tensor pointwise(const PointwiseRow& row, std::span<const Operand> inputs, std::span<const Scalar> scalars) {
+  if (const Autocasts casts(row.name); casts) {
+    std::array<Tensor, max_inputs> converted;
+    std::array<Operand, max_inputs> operands{0, 0, 0};
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (const Tensor* const x = inputs[i].tensor()) converted[i] = casts(*x);
+      operands[i] = inputs[i].tensor() != nullptr ? Operand(converted[i]) : inputs[i];
+    }
+    return autograd::pointwise(row, std::span<const Operand>(operands.data(), inputs.size()), scalars);
+  }
   return call(
       row.name, inputs, ops::pointwise(row, inputs, scalars),
       [&](Recorder& r, const Tensor& y) { traced::pointwise(r, row, inputs, scalars, y); },

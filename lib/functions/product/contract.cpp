@@ -1,4 +1,5 @@
 // Diagonals, and products of vectors and tensors, made of views, sums and matmul.
+#include "autograd/autocast.h"
 #include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/dtype_table.h"
@@ -111,6 +112,7 @@ Tensor tensordot(const Tensor& a, const Tensor& b, int axes) {
 }
 
 Tensor tensordot(const Tensor& a, const Tensor& b, const Shape& a_axes, const Shape& b_axes) {
+  if (const autograd::Autocasts casts("tensordot", {a, b}); casts) return tensordot(casts(a), casts(b), a_axes, b_axes);
   constexpr const char* op = "tensordot";
   require_two(op, a, b);
   require(a_axes.rank() == b_axes.rank(), op, a_axes.rank(), " axes ", a_axes, " of the left operand and ",

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "autograd/autocast.h"
 #include "base/text.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/matmul.h"
@@ -231,6 +232,7 @@ Labels result_of(const Equation& equation, const std::vector<Labelled>& operands
 }  // namespace
 
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands) {
+  if (const autograd::Autocasts casts("einsum"); casts) return einsum(equation, casts(operands));
   const Equation parsed(equation);
   int hidden = 0;
   const std::vector<Labelled> terms = labelled(parsed, operands, hidden);

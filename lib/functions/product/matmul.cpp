@@ -1,5 +1,6 @@
 #include "crisol/functions/matmul.h"
 
+#include "autograd/autocast.h"
 #include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/functions/reduce.h"
@@ -70,6 +71,7 @@ Tensor multiply_vector(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b) {
+  if (const autograd::Autocasts casts("matmul"); casts) return matmul(casts(a), casts(b));
   if (has_vector(a, b)) return multiply_vector(a, b);
   return call(
       "matmul", {a, b}, ops::matmul(a, b),
@@ -80,6 +82,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b, const Epilogue& epilogue) {
+  if (const autograd::Autocasts casts("matmul"); casts) return matmul(casts(a), casts(b), epilogue);
   if (has_vector(a, b)) return epilogue(matmul(a, b));
   if (a.dim() < 2 || b.dim() < 2) return matmul(a, b);  // matmul throws.
   Shape shape = ops::broadcast_shape("matmul", leading_axes(a), leading_axes(b));
@@ -95,6 +98,7 @@ Tensor matmul(const Tensor& a, const Tensor& b, const Epilogue& epilogue) {
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  if (const autograd::Autocasts casts("linear"); casts) return linear(casts(x), casts(weight), casts(bias));
   return call(
       "linear", {x, weight, bias}, ops::linear(x, weight, bias),
       [&](Recorder& r, const Tensor& y) { traced::linear(r, x, weight, bias, y); },
@@ -102,6 +106,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, const Epilogue& epilogue) {
+  if (const autograd::Autocasts casts("linear"); casts) return linear(casts(x), casts(weight), casts(bias), epilogue);
   if (x.dim() < 1 || weight.dim() != 2) return linear(x, weight, bias);  // linear throws.
   Shape shape = x.shape();
   shape[shape.rank() - 1] = weight.size(0);

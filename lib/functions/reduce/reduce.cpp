@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "autograd/autocast.h"
 #include "autograd/call.h"
 #include "crisol/functions/cat.h"
 #include "crisol/functions/elementwise.h"
@@ -53,6 +54,7 @@ ExtremeResult indexed_extreme(const char* op, const ExtremeNodes& nodes, const E
 }  // namespace
 
 Tensor sum(const Tensor& x, const Shape& axes, bool keepdim) {
+  if (const autograd::Autocasts casts("sum"); casts) return sum(casts(x), axes, keepdim);
   return call(
       "sum", {x}, ops::sum(x, axes, keepdim),
       [&](Recorder& r, const Tensor& y) { traced::reduce(r, GraphOp::sum, x, axes, keepdim, y); },
@@ -67,6 +69,7 @@ Tensor mean(const Tensor& x, const Shape& axes, bool keepdim) {
 }
 
 Tensor prod(const Tensor& x, const Shape& axes, bool keepdim) {
+  if (const autograd::Autocasts casts("prod"); casts) return prod(casts(x), axes, keepdim);
   return call(
       "prod", {x}, ops::prod(x, axes, keepdim),
       [&](Recorder& r, const Tensor& y) { traced::reduce(r, GraphOp::prod, x, axes, keepdim, y); },
@@ -114,6 +117,7 @@ Tensor stddev(const Tensor& x, const Shape& axes, bool keepdim, double correctio
 }
 
 Tensor norm(const Tensor& x, double p, const Shape& axes, bool keepdim) {
+  if (const autograd::Autocasts casts("norm"); casts) return norm(casts(x), p, axes, keepdim);
   return call(
       "norm", {x}, ops::norm(x, p, axes, keepdim),
       [&](Recorder& r, const Tensor& y) {
@@ -127,6 +131,7 @@ Tensor norm(const Tensor& x, double p, const Shape& axes, bool keepdim) {
 }
 
 Tensor logsumexp(const Tensor& x, const Shape& axes, bool keepdim) {
+  if (const autograd::Autocasts casts("logsumexp"); casts) return logsumexp(casts(x), axes, keepdim);
   return call(
       "logsumexp", {x}, ops::logsumexp(x, axes, keepdim),
       [&](Recorder& r, const Tensor& y) { traced::reduce(r, GraphOp::logsumexp, x, axes, keepdim, y); },
@@ -138,6 +143,7 @@ Tensor logsumexp(const Tensor& x, const Shape& axes, bool keepdim) {
 }
 
 Tensor cumsum(const Tensor& x, int axis) {
+  if (const autograd::Autocasts casts("cumsum"); casts) return cumsum(casts(x), axis);
   return call(
       "cumsum", {x}, ops::cumsum(x, axis),
       [&](Recorder& r, const Tensor& y) {
@@ -183,6 +189,7 @@ Tensor running(const char* op, Tensor y, const Tensor& x, int axis, RunningBackw
 }  // namespace
 
 Tensor cumprod(const Tensor& x, int axis) {
+  if (const autograd::Autocasts casts("cumprod"); casts) return cumprod(casts(x), axis);
   return running("cumprod", ops::cumprod(x, axis), x, axis, ops::cumprod_backward,
                  [](const Tensor& before, const Tensor& x) { return before * x; });
 }

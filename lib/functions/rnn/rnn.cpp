@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "autograd/autocast.h"
 #include "autograd/call.h"
 #include "crisol/ops/rnn.h"
 #include "functions/gradients.h"
@@ -67,6 +68,10 @@ auto backward_of(const RnnInput& input, const RnnWeights& weights, const RnnOpti
 
 RnnOutput rnn(const RnnInput& input, const RnnWeights& weights, const RnnOptions& options) {
   const RnnWeights& w = weights;
+  if (const autograd::Autocasts casts("rnn"); casts)
+    return rnn({casts(input.x), casts(input.h0), casts(input.c0), input.lengths},
+               {casts(w.weight_ih), casts(w.weight_hh), casts(w.bias_ih), casts(w.bias_hh), casts(w.weight_hr)},
+               options);
   const std::array<std::reference_wrapper<const Tensor>, 8> inputs{input.x,     input.h0,  input.c0,  w.weight_ih,
                                                                    w.weight_hh, w.bias_ih, w.bias_hh, w.weight_hr};
   ops::RnnResult result = ops::rnn_forward(input, weights, options, autograd::linked(inputs));

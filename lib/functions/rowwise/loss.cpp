@@ -1,5 +1,6 @@
 #include "crisol/functions/loss.h"
 
+#include "autograd/autocast.h"
 #include "autograd/call.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/reduce.h"
@@ -48,6 +49,7 @@ Tensor nll_gradient(const Tensor& dy, const Tensor& labels, const Tensor& scale,
 }  // namespace
 
 Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options) {
+  if (const autograd::Autocasts casts("cross_entropy"); casts) return cross_entropy(casts(logits), labels, options);
   ops::require_storage("cross_entropy", "the input", logits);
   const ops::CrossEntropyResult result = ops::cross_entropy(logits, labels, options);
   const Tensor loss = call("cross_entropy", {logits}, result.loss, unnoted, [&] {
@@ -69,6 +71,7 @@ Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntr
 }
 
 Tensor nll_loss(const Tensor& x, const Tensor& labels, Reduction reduction, std::int64_t ignore_index) {
+  if (const autograd::Autocasts casts("nll_loss"); casts) return nll_loss(casts(x), labels, reduction, ignore_index);
   ops::require_storage("nll_loss", "the input", x);
   const ops::NllResult result = ops::nll_loss(x, labels, reduction, ignore_index);
   const Tensor loss = call("nll_loss", {x}, result.loss, unnoted, [&] {
@@ -95,6 +98,7 @@ Tensor mse_loss_backward(const Tensor& dy, const Tensor& x, const Tensor& target
 }  // namespace
 
 Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
+  if (const autograd::Autocasts casts("mse_loss"); casts) return mse_loss(casts(x), casts(target), reduction);
   ops::require_storage("mse_loss", "the input", x);
   const Tensor loss = call("mse_loss", {x, target}, ops::mse_loss(x, target, reduction), unnoted, [&] {
     return [x = Saved(x), target = Saved(target), reduction](const Tensor& dy, Needs needs) {

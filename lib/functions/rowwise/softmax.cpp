@@ -1,5 +1,6 @@
 #include "crisol/functions/softmax.h"
 
+#include "autograd/autocast.h"
 #include "autograd/call.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/reduce.h"
@@ -29,6 +30,7 @@ Tensor log_softmax_backward(const Tensor& dy, const Tensor& y, int axis) {
 }  // namespace
 
 Tensor softmax(const Tensor& x, int axis) {
+  if (const autograd::Autocasts casts("softmax"); casts) return softmax(casts(x), axis);
   return call(
       "softmax", {x}, ops::softmax(x, axis),
       [&](Recorder& r, const Tensor& y) {
@@ -40,6 +42,7 @@ Tensor softmax(const Tensor& x, int axis) {
 }
 
 Tensor log_softmax(const Tensor& x, int axis) {
+  if (const autograd::Autocasts casts("log_softmax"); casts) return log_softmax(casts(x), axis);
   return call(
       "log_softmax", {x}, ops::log_softmax(x, axis),
       [&](Recorder& r, const Tensor& y) {

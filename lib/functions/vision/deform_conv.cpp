@@ -1,3 +1,4 @@
+#include "autograd/autocast.h"
 #include "base/text.h"
 #include "crisol/functions/cat.h"
 #include "crisol/functions/elementwise.h"
@@ -27,6 +28,8 @@ Tensor window_places(std::int64_t taps, std::int64_t count, int stride, int padd
 
 Tensor deform_conv2d(const Tensor& x, const Tensor& offset, const Tensor& weight, const Tensor& bias,
                      const Tensor& mask, const Conv2dOptions& options) {
+  if (const autograd::Autocasts casts(op); casts)
+    return deform_conv2d(casts(x), casts(offset), casts(weight), casts(bias), casts(mask), options);
   require(x.defined() && offset.defined() && weight.defined(), op, "a tensor is undefined");
   ops::require_storage(op, "the input", x);
   ops::require_dtype(op, "the weight", weight, x.dtype());

@@ -1,3 +1,4 @@
+#include "autograd/autocast.h"
 #include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/functions/elementwise.h"
@@ -14,6 +15,8 @@ using autograd::Needs;
 using autograd::Saved;
 
 Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options) {
+  if (const autograd::Autocasts casts("grid_sample", {x, grid}); casts)
+    return grid_sample(casts(x), casts(grid), options);
   if (x.defined()) ops::require_storage("grid_sample", "the input", x);
   // Kernels read places of f32 alone, because the elements of halves are too far apart.
   if (grid.defined() && is_floating(grid.dtype()) && grid.dtype() != DType::f32)

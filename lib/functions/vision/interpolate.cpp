@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "autograd/autocast.h"
 #include "autograd/call.h"
 #include "base/text.h"
 #include "crisol/functions/vision.h"
@@ -54,6 +55,7 @@ ResampledAxis resampled(const Tensor& x, int axis, const InterpolateOptions& opt
 }  // namespace
 
 Tensor interpolate(const Tensor& x, const InterpolateOptions& options) {
+  if (const autograd::Autocasts casts("interpolate"); casts) return interpolate(casts(x), options);
   require(x.defined(), interpolate_op, "the input is undefined");
   require(x.dim() >= 3, interpolate_op, "the input has shape ", x.shape(), ", (N, C, …) expected");
   const auto axes = static_cast<std::size_t>(x.dim() - 2), sizes = static_cast<std::size_t>(options.size.rank()),

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _crisol as _c
+from .._autocast import autocasts
 from .._crisol import Tensor
 from .._method import _method, _numpy_names, into, tell_once
 
@@ -446,6 +447,7 @@ def unravel_index(indices: Tensor, shape: Dims) -> tuple[Tensor, ...]:
 
 
 @_method(Tensor)
+@autocasts
 def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     """Scales each part along an axis so that its p-norm is at most maxnorm."""
     others = [i for i in range(input.ndim) if i != dim % input.ndim]

@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from .. import _crisol as _c
+from .._autocast import autocasts
 from .._crisol import Tensor, mul, sub
 from .._method import _aliases, _method, into, tell_once
 
@@ -366,6 +367,7 @@ def can_cast(from_: Any, to: Any) -> bool:
 
 
 @_method(Tensor)
+@autocasts
 def erfinv(input: Tensor) -> Tensor:
     """The inverse of erf(), with a relative error of at most 1e-6."""
     x = input.detach()

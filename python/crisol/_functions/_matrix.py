@@ -3,6 +3,7 @@
 from typing import Any
 
 from .. import _crisol as _c
+from .._autocast import autocasts
 from .._crisol import Tensor
 from .._method import _method, into, tell_once
 from ._results import SVD
@@ -67,6 +68,7 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
 
 
 @_method(Tensor)
+@autocasts
 def dot(input: Tensor, tensor: Tensor) -> Tensor:
     """The sum of the products of two vectors of one size."""
     _require(
@@ -76,6 +78,7 @@ def dot(input: Tensor, tensor: Tensor) -> Tensor:
 
 
 @_method(Tensor)
+@autocasts
 def vdot(input: Tensor, other: Tensor) -> Tensor:
     """dot(), because there are no complex dtypes."""
     return dot(input, other)
@@ -111,30 +114,35 @@ def _added(input: Tensor, product: Tensor, beta: float, alpha: float) -> Tensor:
 
 
 @_method(Tensor)
+@autocasts
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """beta · input + alpha · mat1 · mat2."""
     return _added(input, mm(mat1, mat2), beta, alpha)
 
 
 @_method(Tensor)
+@autocasts
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """beta · input + alpha · mat · vec."""
     return _added(input, mv(mat, vec), beta, alpha)
 
 
 @_method(Tensor)
+@autocasts
 def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """beta · input + alpha · outer(vec1, vec2)."""
     return _added(input, _c.outer(vec1, vec2), beta, alpha)
 
 
 @_method(Tensor)
+@autocasts
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """beta · input + alpha · bmm(batch1, batch2)."""
     return _added(input, bmm(batch1, batch2), beta, alpha)
 
 
 @_method(Tensor)
+@autocasts
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
     """beta · input + alpha · the sum of bmm(batch1, batch2) over the batch."""
     return _added(input, _c.sum(bmm(batch1, batch2), axis=0, dtype=batch1.dtype), beta, alpha)

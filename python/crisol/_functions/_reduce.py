@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _crisol as _c
+from .._autocast import autocasts
 from .._crisol import Tensor, dtype
 from .._method import _method, _numpy_names, into, tell_once
 from ._results import Histogram, MinMax, ValuesIndices
@@ -146,11 +147,13 @@ def norm(
 
 
 @_method(Tensor)
+@autocasts
 def dist(input: Tensor, other: Tensor, p: float = 2.0) -> Tensor:
     """The p-norm of input - other."""
     return _c.norm(input - other, p=float(p))
 
 
+@autocasts
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
     """The p-norm of the difference between each row of x1 (…, P, M) and each row of x2 (…, R, M), as (…, P, R).
     compute_mode has no effect: the differences themselves are summed."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _crisol as _c
+from .._autocast import autocasts
 from .._crisol import Tensor, _linalg, dtype
 from .._method import _numpy_names, into
 
@@ -24,6 +25,7 @@ def vector_norm(
 
 
 @_numpy_names
+@autocasts
 def matrix_norm(
     input: Tensor, ord: Any = "fro", dim: Sequence[int] = (-2, -1), keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Tensor:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _crisol as _c
-from .._crisol import Tensor, _functional
+from .._autocast import autocasts
+from .._crisol import Tensor, _autograd, _functional
 
 __all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "cosine_similarity"]
 __all__ += ["cross_entropy", "ctc_loss", "gaussian_nll_loss", "hinge_embedding_loss", "huber_loss", "kl_div", "l1_loss"]
@@ -32,11 +33,13 @@ def _reduced(loss: Tensor, reduction: str, name: str) -> Tensor:
     return loss
 
 
+@autocasts
 def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
     """|input - target|, or its mean or sum."""
     return _weighted(_c.abs(input - target), weight, reduction, "l1_loss")
 
 
+@autocasts
 def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
     """(input - target)², or its mean or sum."""
     if weight is None and input.shape == target.shape:
@@ -51,6 +54,7 @@ def _weighted(loss: Tensor, weight: Tensor | None, reduction: str, name: str) ->
     return _c.sum(loss) / _c.sum(weight.expand(loss.shape)) if reduction == "mean" else _reduced(loss, reduction, name)
 
 
+@autocasts
 def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", beta: float = 1.0) -> Tensor:
     """d² / (2 beta) if d = |input - target| is below beta, otherwise d - beta / 2."""
     if beta < 0:
@@ -60,6 +64,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", be
     return _reduced(loss, reduction, "smooth_l1_loss")
 
 
+@autocasts
 def huber_loss(
     input: Tensor, target: Tensor, *, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
@@ -73,7 +78,12 @@ def binary_cross_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean"
 ) -> Tensor:
     """-(target log(input) + (1 - target) log(1 - input)) for probabilities `input`. Logarithms are limited to at least
-    -100."""
+    -100. It is refused under autocast, because f16 cannot hold probabilities near 1 exactly enough."""
+    if _autograd.is_autocast_enabled():
+        raise _c.InvalidArgumentError(
+            "[binary_cross_entropy] binary_cross_entropy and BCELoss are unsafe under autocast: leave out the sigmoid "
+            "before them, and use binary_cross_entropy_with_logits or BCEWithLogitsLoss, which are safe"
+        )
     if input.shape != target.shape:
         shapes = f"{tuple(input.shape)} and {tuple(target.shape)}"
         raise _c.InvalidArgumentError(f"[binary_cross_entropy] the shapes {shapes} differ")
@@ -82,6 +92,7 @@ def binary_cross_entropy(
     return _reduced(loss if weight is None else loss * weight, reduction, "binary_cross_entropy")
 
 
+@autocasts
 def binary_cross_entropy_with_logits(
     input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean",
     pos_weight: Tensor | None = None,
@@ -97,6 +108,7 @@ def binary_cross_entropy_with_logits(
     return _reduced(loss if weight is None else loss * weight, reduction, name)
 
 
+@autocasts
 def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target: bool = False) -> Tensor:
     """target (log(target) - input) for log-probabilities `input`. "batchmean" divides the sum by the first size."""
     if log_target:
@@ -109,6 +121,7 @@ def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target
     return _reduced(loss, reduction, "kl_div")
 
 
+@autocasts
 def poisson_nll_loss(
     input: Tensor, target: Tensor, *, log_input: bool = True, full: bool = False, eps: float = 1e-8,
     reduction: str = "mean",
@@ -122,6 +135,7 @@ def poisson_nll_loss(
     return _reduced(loss, reduction, "poisson_nll_loss")
 
 
+@autocasts
 def gaussian_nll_loss(
     input: Tensor, target: Tensor, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
@@ -135,6 +149,7 @@ def gaussian_nll_loss(
     return _reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction, "gaussian_nll_loss")
 
 
+@autocasts
 def hinge_embedding_loss(input: Tensor, target: Tensor, *, margin: float = 1.0, reduction: str = "mean") -> Tensor:
     """input where the target is 1, and max(margin - input, 0) where it is -1."""
     near = _c.where(_c.eq(target, -1), 0.0, input)
@@ -142,11 +157,13 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, *, margin: float = 1.0, 
     return _reduced(near + far, reduction, "hinge_embedding_loss")
 
 
+@autocasts
 def soft_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """log(1 + exp(-target · input))."""
     return _reduced(-_c.log_sigmoid(target * input), reduction, "soft_margin_loss")
 
 
+@autocasts
 def margin_ranking_loss(
     input1: Tensor, input2: Tensor, target: Tensor, *, margin: float = 0.0, reduction: str = "mean"
 ) -> Tensor:
@@ -155,6 +172,7 @@ def margin_ranking_loss(
     return _reduced(loss, reduction, "margin_ranking_loss")
 
 
+@autocasts
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """x1 · x2 / (max(|x1|, eps) max(|x2|, eps)) along an axis."""
     shape = _c.broadcast_shapes(x1.shape, x2.shape)
@@ -168,6 +186,7 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
     return _c.norm(x1 - x2 + eps, p=float(p), axis=-1, keepdims=keepdim)
 
 
+@autocasts
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     """The p-norms of the differences of all pairs of rows."""
     pairs = [(i, j) for i in range(input.shape[0]) for j in range(i + 1, input.shape[0])]
@@ -176,6 +195,7 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     return found if pairs else found[:0]
 
 
+@autocasts
 def cosine_embedding_loss(
     input1: Tensor, input2: Tensor, target: Tensor, *, margin: float = 0.0, reduction: str = "mean"
 ) -> Tensor:
@@ -188,6 +208,7 @@ def cosine_embedding_loss(
     return _reduced(loss, reduction, "cosine_embedding_loss")
 
 
+@autocasts
 def triplet_margin_loss(
     anchor: Tensor, positive: Tensor, negative: Tensor, *, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6,
     swap: bool = False, reduction: str = "mean",
@@ -212,6 +233,7 @@ def triplet_margin_with_distance_loss(
     return _reduced(_c.maximum(distance(anchor, positive) - far + margin, 0.0), reduction, "triplet_margin_loss")
 
 
+@autocasts
 def multi_margin_loss(
     input: Tensor, target: Tensor, *, p: int = 1, margin: float = 1.0, weight: Tensor | None = None,
     reduction: str = "mean",
@@ -228,6 +250,7 @@ def multi_margin_loss(
     return _reduced(loss if input.ndim > 1 else loss.squeeze(0), reduction, "multi_margin_loss")
 
 
+@autocasts
 def multilabel_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """The sum over pairs of a label and another class of max(1 - input[label] + input[class], 0), divided by the number of
     classes. The labels of a row end at the first -1."""
@@ -241,6 +264,7 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "m
     return _reduced(loss if input.ndim > 1 else loss.squeeze(0), reduction, "multilabel_margin_loss")
 
 
+@autocasts
 def multilabel_soft_margin_loss(
     input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean"
 ) -> Tensor:
@@ -277,6 +301,7 @@ def _picked(
     return _reduced(loss, reduction, name)
 
 
+@autocasts
 def nll_loss(
     input: Tensor, target: Tensor, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean"
 ) -> Tensor:
@@ -287,6 +312,7 @@ def nll_loss(
     return _picked(input, target, weight, ignore_index, reduction, 0.0, "nll_loss")
 
 
+@autocasts
 def cross_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean",
     label_smoothing: float = 0.0,

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _crisol as _c
+from .._autocast import autocasts
 from .._crisol import Tensor
 
 __all__ = ["bilinear", "grouped_mm"]
 
 
+@autocasts
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x1 · W · x2 + bias for input1 (…, I), input2 (…, J) and weight (O, I, J): (…, O)."""
     y = _c.einsum(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from .. import _crisol as _c
+from .._autocast import autocasts
 from .._crisol import Tensor, _functional
 from .._crisol._functional import (
     avg_pool2d as avg_pool2d,
@@ -168,6 +169,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     return _functional.pad(input, list(pad), 0.0 if value is None else value)
 
 
+@autocasts
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
     """input / max(norm, eps), where norm is the p-norm along an axis."""
     return input / _c.maximum(_c.norm(input, p=p, dim=dim, keepdim=True), eps)

@@ -61,6 +61,35 @@ std::vector<Tensor> call_checkpoint(nb::callable function, const std::vector<Ten
   return unlocked([&, call = CheckpointCall{GraphFunction(function)}] { return checkpoint(call, inputs); });
 }
 
+/// A part of a program in which functions convert their operands, or do not.
+class AutocastScope {
+ public:
+  AutocastScope(DType dtype, bool enabled, bool caches) : dtype_(dtype), enabled_(enabled), caches_(caches) {
+    const Autocast checked(dtype, enabled, caches);
+  }
+  void enter() { scope_.emplace(dtype_, enabled_, caches_); }
+  void leave() { scope_.reset(); }
+
+ private:
+  DType dtype_;
+  bool enabled_, caches_;
+  std::optional<Autocast> scope_;
+};
+
+void bind_autocast(nb::module_& m) {
+  nb::class_<AutocastScope>(m, "AutocastScope")
+      .def(nb::init<DType, bool, bool>(), "dtype"_a, "enabled"_a, "cache_enabled"_a)
+      .def("enter", &AutocastScope::enter, Unlocked())
+      .def("leave", &AutocastScope::leave, Unlocked());
+  m.def("is_autocast_enabled", &autocast_enabled);
+  m.def("get_autocast_dtype", &autocast_dtype);
+  m.def("is_autocast_cache_enabled", &autocast_cache_enabled);
+  m.def(
+      "autocast_operands",
+      [](const std::string& op, const std::vector<Tensor>& tensors) { return autocast_operands(op.c_str(), tensors); },
+      "op"_a, "tensors"_a, Unlocked());
+}
+
 void bind_hooks_of_tensors(TensorClass& tensor) {
   tensor
       .def(
@@ -107,6 +136,7 @@ void bind_autograd(nb::module_& extension, TensorClass& tensor) {
       },
       "tensors"_a, "function"_a);
   m.def("checkpoint", &call_checkpoint, "function"_a, "inputs"_a);
+  bind_autocast(m);
   bind_hooks_of_tensors(tensor);
   bind_collector(m);
 }

@@ -1,0 +1,169 @@
+#include "autograd/autocast.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/per_thread.h"
+#include "base/text.h"
+#include "crisol/autocast.h"
+#include "crisol/dtype_table.h"
+#include "crisol/ops/copy.h"
+
+namespace crisol {
+
+namespace autograd {
+
+namespace {
+
+// PyTorch's lists for CUDA, with the names of this library and of its Python package. Names of PyTorch's functions that
+// call a listed function are not in the lists.
+
+constexpr std::string_view half_ops =
+    "addbmm addmm addmv addr baddbmm conv1d conv2d conv3d conv_transpose1d conv_transpose2d "
+    "conv_transpose3d einsum linear matmul prelu rnn scaled_dot_product_attention";
+
+constexpr std::string_view f32_ops =
+    "acos asin binary_cross_entropy_with_logits cdist cosh cosine_embedding_loss cosine_similarity "
+    "cross_entropy cumprod cumsum deform_conv2d dist erfinv exp expm1 gaussian_nll_loss group_norm "
+    "hinge_embedding_loss huber_loss interpolate kl_div l1_loss layer_norm log log10 log1p log2 "
+    "log_softmax logsumexp margin_ranking_loss matrix_norm mse_loss multi_margin_loss "
+    "multilabel_margin_loss multilabel_soft_margin_loss nll_loss norm normalize pdist poisson_nll_loss "
+    "pow prod reciprocal renorm rsqrt sinh smooth_l1_loss soft_margin_loss softmax softmin softplus sum "
+    "tan triplet_margin_loss";
+
+constexpr std::string_view widest_ops =
+    "bilinear cat dot grid_sample index_add index_copy index_put scatter scatter_add stack tensordot "
+    "vdot";
+
+enum class Rule : std::uint8_t { half, f32, widest };
+
+using Rules = std::unordered_map<std::string_view, Rule>;
+
+void add(Rules& rules, std::string_view names, Rule rule) {
+  while (!names.empty()) {
+    const std::size_t end = std::min(names.find(' '), names.size());
+    rules.emplace(names.substr(0, end), rule);
+    names.remove_prefix(std::min(end + 1, names.size()));
+  }
+}
+
+const Rules& rules() {
+  static const Rules table = [] {
+    Rules made;
+    add(made, half_ops, Rule::half);
+    add(made, f32_ops, Rule::f32);
+    add(made, widest_ops, Rule::widest);
+    return made;
+  }();
+  return table;
+}
+
+/// What the thread's work is for. A converted tensor serves only the capture and the trace that it was made in.
+struct Work {
+  const void *capturer, *dry_run, *recorder;
+
+  static Work now() noexcept {
+    const ThreadContext& context = thread_context();
+    return {context.submission.capturer, context.submission.dry_run, context.recorder};
+  }
+  bool operator==(const Work&) const = default;
+};
+
+/// The converted parameters of a thread.
+struct KeptCasts {
+  struct Kept {
+    Tensor parameter, cast;
+    std::uint64_t version;
+  };
+
+  int scopes = 0;  ///< The number of Autocast objects of the thread.
+  Work work = {};  ///< The work of the thread when the outermost scope began.
+  std::unordered_map<const Storage*, Kept> kept;
+};
+
+bool is_leaf(const Tensor& x) {
+  const Slot* const slot = slot_of(x);
+  return slot != nullptr && slot->wanted && slot->node == nullptr;
+}
+
+bool same_elements(const Tensor& a, const Tensor& b) {
+  return a.shape() == b.shape() && a.strides() == b.strides() && a.offset() == b.offset() && a.dtype() == b.dtype();
+}
+
+/// The leaf in another type. Each use gets a place of its own in the graph, so backward() through one use leaves the
+/// others, and gradients are added in the leaf's type.
+Tensor kept_cast(const Tensor& leaf, DType type) {
+  KeptCasts& casts = per_thread<KeptCasts>();
+  KeptCasts::Kept& kept = casts.kept[leaf.impl()->storage.get()];
+  const std::uint64_t version = version_of(leaf);
+  if (!kept.cast.defined() || kept.cast.dtype() != type || kept.version != version ||
+      !same_elements(kept.parameter, leaf))
+    kept = {leaf.detach(), ops::cast(leaf, type), version};
+  return call("to", {leaf}, kept.cast.detach(), unnoted,
+              [&] { return [own = leaf.dtype()](const Tensor& dy) { return dy.to(own); }; });
+}
+
+bool keeps(const Tensor& x, DType type) {
+  if (!thread_context().grad.autocast.caches || x.dtype() != DType::f32 || type == DType::f32) return false;
+  return is_leaf(x) && per_thread<KeptCasts>().work == Work::now() && recorder() == nullptr;
+}
+
+}  // namespace
+
+std::optional<DType> autocast_type(const char* op, DType widest) {
+  const auto found = rules().find(op);
+  if (found == rules().end()) return std::nullopt;
+  switch (found->second) {
+    case Rule::half: return thread_context().grad.autocast.dtype;
+    case Rule::f32: return DType::f32;
+    case Rule::widest: return widest;
+  }
+  return std::nullopt;
+}
+
+bool Autocasts::converts(const Tensor& x) noexcept {
+  return x.defined() && is_floating(x.dtype()) && value_type(x.dtype()) == DType::f32;
+}
+
+Tensor Autocasts::operator()(const Tensor& x) const {
+  if (!converts(x) || x.dtype() == *type_) return x;
+  return keeps(x, *type_) ? kept_cast(x, *type_) : x.to(*type_);
+}
+
+std::vector<Tensor> Autocasts::operator()(const std::vector<Tensor>& tensors) const {
+  std::vector<Tensor> converted;
+  converted.reserve(tensors.size());
+  for (const Tensor& x : tensors) converted.push_back((*this)(x));
+  return converted;
+}
+
+}  // namespace autograd
+
+Autocast::Autocast(DType dtype, bool enabled, bool cache_enabled)
+    : enabled_before_(autocast_enabled()), dtype_before_(autocast_dtype()), caches_before_(autocast_cache_enabled()) {
+  require(!enabled || (is_floating(dtype) && size_of(dtype) == 2), "Autocast",
+          "the dtype must be a floating-point type of two bytes, it is ", dtype);
+  autograd::KeptCasts& casts = per_thread<autograd::KeptCasts>();
+  if (casts.scopes++ == 0) casts.work = autograd::Work::now();
+  thread_context().grad.autocast = {enabled, dtype, cache_enabled};
+}
+
+Autocast::~Autocast() {
+  thread_context().grad.autocast = {enabled_before_, dtype_before_, caches_before_};
+  autograd::KeptCasts& casts = per_thread<autograd::KeptCasts>();
+  if (--casts.scopes == 0) casts.kept.clear();
+}
+
+bool autocast_enabled() noexcept { return thread_context().grad.autocast.enabled; }
+
+DType autocast_dtype() noexcept { return thread_context().grad.autocast.dtype; }
+
+bool autocast_cache_enabled() noexcept { return thread_context().grad.autocast.caches; }
+
+std::vector<Tensor> autocast_operands(const char* op, const std::vector<Tensor>& tensors) {
+  const autograd::Autocasts casts(op, tensors);
+  return casts ? casts(tensors) : tensors;
+}
+
+}  // namespace crisol
