@@ -3,7 +3,7 @@
 // everything else is floats.
 //
 // Values that change from step to step are read from memory, so that a captured step can be replayed:
-//   hyper    = lr, momentum or beta1, 1 - beta1, log(beta1)         written by the host
+//   hyper    = lr, momentum or beta1, 1 - beta1, log(beta1), skip   written by the host; skip on the device
 //   progress = t, bias1 = 1 - beta1^t, bias2 = sqrt(1 - beta2^t), -  advanced on the device
 //
 // Vectors have VW elements, and BLOCK neighbouring vectors are a block. Item i takes the blocks i, i + items, … BLOCK 1
@@ -26,6 +26,9 @@
        block_ += (long)get_global_size(0) * BLOCK * VW)                      \
     for (long at = block_; at < min(block_ + BLOCK * VW, (count)); at += VW)
 
+// Whether the step must change nothing, because gradients overflowed.
+#define SKIPS(hyper) ((hyper)[4] != 0.0f)
+
 // The first n elements of a vector of g, or of -g with MAXIMIZE.
 static inline floatv gradient_at(__global const STORED* gradients, int n, int flags) {
   const floatv g = load_elements(gradients, n);
@@ -37,7 +40,7 @@ static inline floatv gradient_at(__global const STORED* gradients, int n, int fl
 STEP_KERNEL void optimizer_advance(__global const float* restrict hyper, const ulong hyper_offset,
                                    __global float* restrict progress, const ulong progress_offset,
                                    const float log_beta2) {
-  if (get_global_id(0) != 0) return;
+  if (get_global_id(0) != 0 || SKIPS(hyper + hyper_offset)) return;
   progress += progress_offset;
   const float t = progress[0] + 1.0f;
   progress[0] = t;

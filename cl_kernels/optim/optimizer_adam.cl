@@ -13,6 +13,7 @@ STEP_KERNEL void optimizer_adam(__global float* restrict parameters, const ulong
                                 __global const float* restrict progress, const ulong progress_offset, const long count,
                                 const float beta2, const float one_minus_beta2, const float eps, const float decay,
                                 const int flags) {
+  if (SKIPS(hyper + hyper_offset)) return;
   parameters += parameters_offset;
   gradients += gradients_offset;
   means += means_offset;

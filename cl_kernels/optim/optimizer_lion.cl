@@ -6,6 +6,7 @@ STEP_KERNEL void optimizer_lion(__global float* restrict parameters, const ulong
                                 __global float* restrict means, const ulong means_offset,
                                 __global const float* restrict hyper, const ulong hyper_offset, const long count,
                                 const float beta2, const float one_minus_beta2, const float decay, const int flags) {
+  if (SKIPS(hyper + hyper_offset)) return;
   parameters += parameters_offset;
   gradients += gradients_offset;
   means += means_offset;

@@ -11,6 +11,7 @@ STEP_KERNEL void optimizer_sgd(__global float* restrict parameters, const ulong 
                                __global const float* restrict hyper, const ulong hyper_offset,
                                __global const float* restrict progress, const ulong progress_offset, const long count,
                                const float decay, const float undamped, const int flags) {
+  if (SKIPS(hyper + hyper_offset)) return;
   parameters += parameters_offset;
   gradients += gradients_offset;
   momenta += momenta_offset;
@@ -38,6 +39,7 @@ STEP_KERNEL void optimizer_rmsprop(__global float* restrict parameters, const ul
                                    __global const float* restrict hyper, const ulong hyper_offset, const long count,
                                    const float alpha, const float one_minus_alpha, const float eps, const float decay,
                                    const int flags) {
+  if (SKIPS(hyper + hyper_offset)) return;
   parameters += parameters_offset;
   gradients += gradients_offset;
   squares += squares_offset;

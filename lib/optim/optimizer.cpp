@@ -5,6 +5,10 @@
 
 #include "autograd/node.h"
 #include "base/text.h"
+#include "crisol/functions/compare.h"
+#include "crisol/functions/elementwise.h"
+#include "crisol/fuse.h"
+#include "crisol/grad_mode.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/optimizer.h"
 #include "optim/optimizer_impl.h"
@@ -81,11 +85,26 @@ std::int64_t OptimizerImpl::place_of(const GroupMemory& group, std::size_t param
   return group.range.begin + elements(group, parameter, parameter).begin;
 }
 
+namespace {
+
+/// Reads a parameter into the arena. The f32 value of a parameter of another type stays where it is rounded to the
+/// parameter. Elsewhere a program changed the parameter since the last step.
+void read_parameter(const Tensor& copy, const Tensor& p) {
+  if (p.dtype() == copy.dtype()) return ops::copy_into(copy, p);
+  static const auto choose =
+      fuse([](const Expr& value, const Expr& rounded, const Expr& p) { return where(eq(rounded, p), value, p); },
+           "master_weights");
+  const NoGrad no_grad;
+  ops::copy_into(copy, choose(copy, ops::cast(copy, p.dtype()), p));
+}
+
+}  // namespace
+
 void OptimizerImpl::collect(const std::vector<bool>& touched) const {
   for (const GroupMemory& group : groups)
     for (std::size_t i = group.first; i < group.last; ++i) {
       if (!touched[i]) continue;
-      if (copies[i].defined()) ops::copy_into(copies[i], parameters[i]);
+      if (copies[i].defined()) read_parameter(copies[i], parameters[i]);
       const Tensor &gradients = group.arena->gradients, gradient = parameters[i].grad();
       if (const std::int64_t place = place_of(group, i); !is_in_arena(gradient, gradients, place))
         ops::copy_into(make_slice_of_arena(gradients, place, gradient.shape()), gradient);
@@ -132,12 +151,16 @@ void OptimizerImpl::split_progress(const std::vector<bool>& touched) {
   }
 }
 
-void Optimizer::step() {
+void Optimizer::step() { step_unless(Tensor()); }
+
+void Optimizer::step_unless(const Tensor& overflow) {
   OptimizerImpl& s = *impl_;
   s.check_parameters_in_place();
   const std::vector<bool> touched = s.touched_parameters();
   s.split_progress(touched);
   s.collect(touched);
+  if (overflow.defined())
+    for (const GroupMemory& group : s.groups) ops::set_skip(group.hyper, overflow);
   for (std::size_t g = 0; g < s.groups.size(); ++g) {
     const GroupMemory& group = s.groups[g];
     std::set<std::size_t> advancing;
@@ -154,6 +177,8 @@ void Optimizer::step() {
       s.method.update(s.range_of(g, first, last));
     }
   }
+  if (overflow.defined())
+    for (const GroupMemory& group : s.groups) ops::set_skip(group.hyper, Tensor());
   s.give_back(touched);
 }
 

@@ -5,6 +5,8 @@
 
 #include "autograd/node.h"
 #include "base/text.h"
+#include "crisol/dtype_table.h"
+#include "crisol/ops/copy.h"
 #include "crisol/ops/optimizer.h"
 #include "optim/optimizer_impl.h"
 #include "optim/settings.h"
@@ -17,7 +19,8 @@ using GroupOf = std::map<const autograd::Slot*, std::size_t>;
 
 /// Checks a parameter and returns its slot. Tied parameters share a slot.
 autograd::Slot& checked_slot(const char* op, const Tensor& p, const std::string& text) {
-  require(p.defined() && p.is_leaf() && p.dtype() == DType::f32, op, text, " is not an f32 leaf");
+  require(p.defined() && p.is_leaf() && is_floating(p.dtype()) && value_type(p.dtype()) == DType::f32, op, text,
+          " is not a leaf of f32, or of a type whose numbers f32 holds");
   return autograd::ensure_slot(p);
 }
 
@@ -38,14 +41,16 @@ void take_parameters(const char* op, std::vector<Tensor>& params, std::size_t gr
 
 /// Moves a parameter into the arena. If it cannot move, returns the place of its copy there.
 Tensor take_values(const Tensor& p, const Tensor& place) {
+  if (p.dtype() != place.dtype()) return ops::copy_into(place, p), place;
   if (!can_move_elements(p)) return place;
   move_elements(p, place);
   return {};
 }
 
-/// From now on, backward() writes the gradient of a parameter into the arena. An existing gradient moves there, or
+/// From now on, backward() writes the gradient of an f32 parameter into the arena. An existing gradient moves there, or
 /// stays outside until it is discarded.
-void take_gradient(autograd::Slot& slot, const Tensor& place) {
+void take_gradient(const Tensor& like, autograd::Slot& slot, const Tensor& place) {
+  if (like.dtype() != place.dtype()) return;
   place.impl()->storage->is_known_outside = false;  // The optimiser does not use the place while there is no gradient.
   slot.gradient_buffer = place;
   if (!slot.gradient.defined() || !can_move_elements(slot.gradient)) return;
@@ -113,7 +118,7 @@ void OptimizerImpl::add(std::vector<ParamGroup> added) {
       const std::int64_t begin = arena.layout.parameter(made[k].first_in_arena + i).begin;
       autograd::Slot& slot = *autograd::slot_of(p);
       all_copies.push_back(take_values(p, make_slice_of_arena(arena.values, begin, p.shape())));
-      take_gradient(slot, make_slice_of_arena(arena.gradients, begin, p.shape()));
+      take_gradient(p, slot, make_slice_of_arena(arena.gradients, begin, p.shape()));
       slot.optimizer = holder;
       all.push_back(p);
       count_of.push_back(counts.size() - 1);

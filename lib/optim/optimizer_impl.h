@@ -45,7 +45,7 @@ struct OptimizerImpl {
   std::vector<GroupMemory> groups;
   std::vector<Tensor> parameters;
   /// By parameter: its place in the arena, if its own memory cannot move there. A step copies the parameter. Else
-  /// undefined.
+  /// undefined. It is f32 for each type of parameters.
   std::vector<Tensor> copies;
   std::vector<Tensor> progress;          ///< Step counts. Parameters of a group that took the same steps share one.
   std::vector<std::size_t> progress_of;  ///< By parameter: the index of its step count.
@@ -54,6 +54,11 @@ struct OptimizerImpl {
   /// The setting from which the first decay of `hyper` comes.
   std::optional<double> ParamGroup::*momentum_member() const noexcept {
     return defaults.beta1.has_value() ? &ParamGroup::beta1 : &ParamGroup::momentum;
+  }
+
+  /// Whether the copy of a parameter is an f32 value that a step updates and rounds to the parameter.
+  bool has_master(std::size_t parameter) const {
+    return copies[parameter].defined() && copies[parameter].dtype() != parameters[parameter].dtype();
   }
 
   /// Adds groups, which share a new arena. Throws before anything is changed.

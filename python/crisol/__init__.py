@@ -22,7 +22,13 @@ from .array_api import broadcast_arrays as broadcast_arrays, conj as conj, imag 
 from .array_api import unique_all as unique_all, unique_counts as unique_counts, unique_inverse as unique_inverse
 from .array_api import unique_values as unique_values, unstack as unstack
 from ._crisol._functional import sample_logits as sample_logits
-from .amp import GradScaler as GradScaler, autocast as autocast
+from .amp import (
+    GradScaler as GradScaler,
+    autocast as autocast,
+    get_autocast_dtype as get_autocast_dtype,
+    is_autocast_cache_enabled as is_autocast_cache_enabled,
+    is_autocast_enabled as is_autocast_enabled,
+)
 from .autograd import enable_grad as enable_grad, inference_mode as inference_mode, is_grad_enabled as is_grad_enabled
 from .autograd import no_grad as no_grad, set_grad_enabled as set_grad_enabled
 from .linalg import cholesky as cholesky, cholesky_solve as cholesky_solve, det as det, matrix_power as matrix_power

@@ -5,12 +5,14 @@
 // elements. One call is one launch, for a whole arena or a part of an arena. Numbers that change from step to step are
 // in device memory, so that a captured step can be replayed:
 //
-//   hyper     (4): lr, momentum or beta1, 1 - beta1, log(beta1); written by the host with write_hyper
+//   hyper     (5): lr, momentum or beta1, 1 - beta1, log(beta1); written by the host with write_hyper;
+//                  skip: a step with a value other than 0 changes nothing, and advance_step does not count it
 //   progress  (4): t, 1 - beta1^t, sqrt(1 - beta2^t), unused; zeros at first, advanced on the device
 //
 // Every function throws Error (invalid_argument) for a wrong dtype, size, device or number, before anything is written.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "crisol/export.h"
@@ -23,6 +25,9 @@ CRISOL_API Tensor make_hyper(Device device);
 /// Writes the learning rate and the momentum (for Adam, beta1) to `hyper`. Refuses lr < 0, and a momentum outside [0,
 /// 1).
 CRISOL_API void write_hyper(const Tensor& hyper, double lr, double momentum);
+
+/// Sets the value `skip` of `hyper` to the only element of `value`, on the device. An undefined tensor sets it to 0.
+CRISOL_API void set_skip(const Tensor& hyper, const Tensor& value);
 
 /// Makes a `progress` tensor with t = 0.
 CRISOL_API Tensor make_progress(Device device);
@@ -99,6 +104,21 @@ CRISOL_API void rmsprop_step(const Tensor& parameters, const Tensor& gradients, 
 /// averages. The lr in `hyper` is 1 - decay.
 CRISOL_API void average_step(const Tensor& averages, const Tensor& parameters, const Tensor& hyper,
                              const Tensor& progress);
+
+/// Divides gradients by the first element of `scale`, in place. Sets the only element of `overflow` to 1 if a gradient
+/// is infinite or NaN. Otherwise it stays as it is.
+CRISOL_API void unscale(const Tensor& gradients, const Tensor& scale, const Tensor& overflow);
+
+/// How a scale grows and shrinks.
+struct ScaleRule {
+  double growth_factor = 2;             ///< The scale is multiplied by it after `growth_interval` steps.
+  double backoff_factor = 0.5;          ///< The scale is multiplied by it after an overflow.
+  std::int64_t growth_interval = 2000;  ///< The number of steps without an overflow after which the scale grows.
+};
+
+/// Updates `scale` (2), the scale and the number of steps since it changed, as PyTorch does: if `overflow` is not 0,
+/// the scale shrinks. A scale that would become infinite does not grow. Sets `overflow` to 0.
+CRISOL_API void update_scale(const Tensor& scale, const Tensor& overflow, const ScaleRule& rule = {});
 
 /// The Euclidean norm of all elements of all parts (f32 or f16), as an f32 tensor without axes. Every run gives the
 /// same bits. The relative error is below 2e-6 for up to 10^8 elements. f32 overflows if the norm exceeds 1.8e19.

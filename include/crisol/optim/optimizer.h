@@ -33,6 +33,7 @@ struct ParamGroup {
   std::optional<bool> maximize = {};        ///< Every optimiser.
 };
 
+class GradScaler;
 class LRScheduler;
 class ReduceLROnPlateau;
 struct OptimizerImpl;
@@ -40,8 +41,10 @@ struct OptimizerImpl;
 /// The base of the optimisers. An optimiser moves its parameters into one flat block of memory (an arena), and their
 /// gradients into another. So a step over a group of parameters is one launch. Handles, views and values of the
 /// parameters stay valid. Memory that others know cannot move: an array of NumPy, a user's OpenCL buffer, a part of a
-/// larger tensor, commands of a capture. Such a parameter is copied to the arena and back in each step. Parameters must
-/// be f32 leaves on one device, so move a model to its device first.
+/// larger tensor, commands of a capture. Such a parameter is copied to the arena and back in each step. Parameters are
+/// leaves on one device, so move a model to its device first. They are f32, or have two bytes (f16). For these, the
+/// arena holds f32 values, which the step updates and rounds to the parameters. So small steps are not lost. A value
+/// that a program gives such a parameter replaces the f32 value.
 ///
 ///     optim::SGD optimizer({{.params = net.body.parameters()}, {.params = net.head.parameters(), .lr = 0.1}},
 ///                          {.lr = 0.01, .momentum = 0.9});
@@ -92,7 +95,8 @@ class CRISOL_API Optimizer {
   /// The parameters of all groups, in order, each once.
   const std::vector<Tensor>& parameters() const noexcept;
 
-  /// The state of parameter i under names "NAME.i": "exp_avg.0", and "progress.0" with its number of steps. Then follow
+  /// The state of parameter i under names "NAME.i": "exp_avg.0", "progress.0" with its number of steps, and "master.0"
+  /// with the f32 values of a parameter of two bytes. Then follow
   /// "lr" and "momentum" of the first group, "lr.1" and "momentum.1" of the second, and so on. Each of these numbers is
   /// stored as three f32. Their sum in double is the exact number.
   NamedTensors state_dict() const;
@@ -134,8 +138,11 @@ class CRISOL_API Optimizer {
 
  private:
   friend struct OptimizerImpl;
+  friend class GradScaler;
   friend class LRScheduler;
   friend class ReduceLROnPlateau;
+  /// step(), which changes nothing if the only element of `overflow` is not 0 on the device.
+  void step_unless(const Tensor& overflow);
   /// For schedules: the rates that the groups had when the first schedule asked for them.
   std::vector<double> base_rates() const;
   void set_base_rates(const std::vector<double>& rates);

@@ -14,8 +14,8 @@ void adam_step(const Tensor& parameters, const Tensor& gradients, const Tensor& 
               {"the means", means},
               {"the squares", squares},
               {"the maximal squares", largest}});
-  check_control(op, {"hyper", hyper}, parameters.device());
-  check_control(op, {"progress", progress}, parameters.device());
+  check_control(op, {"hyper", hyper}, parameters.device(), hyper_size);
+  check_control(op, {"progress", progress}, parameters.device(), progress_size);
   check_rate(op, "beta2", rule.beta2);
   check_amount(op, "eps", rule.eps);
   check_amount(op, "weight_decay", rule.weight_decay);
@@ -34,7 +34,7 @@ void lion_step(const Tensor& parameters, const Tensor& gradients, const Tensor& 
                const LionRule& rule) {
   constexpr const char* op = "lion_step";
   check_flat(op, {"the parameters", parameters}, {{"the gradients", gradients, true}, {"the means", means}});
-  check_control(op, {"hyper", hyper}, parameters.device());
+  check_control(op, {"hyper", hyper}, parameters.device(), hyper_size);
   check_rate(op, "beta2", rule.beta2);
   check_amount(op, "weight_decay", rule.weight_decay);
 

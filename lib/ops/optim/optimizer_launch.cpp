@@ -45,11 +45,11 @@ void check_flat(const char* op, const StepTensor& first, std::initializer_list<S
   }
 }
 
-void check_control(const char* op, const StepTensor& control, Device device) {
-  require(control.tensor.dtype() == DType::f32 && control.tensor.shape() == Shape{hyper_size} &&
-              control.tensor.is_contiguous(),
-          op, control.name, " must be f32 of shape (4), not ", control.tensor.dtype(), " of shape ",
-          control.tensor.shape());
+void check_control(const char* op, const StepTensor& control, Device device, std::int64_t size) {
+  require(
+      control.tensor.dtype() == DType::f32 && control.tensor.shape() == Shape{size} && control.tensor.is_contiguous(),
+      op, control.name, " must be f32 of shape (", size, "), not ", control.tensor.dtype(), " of shape ",
+      control.tensor.shape());
   require(control.tensor.device() == device, op, control.name, " is on ", control.tensor.device(),
           ", the parameters are on ", device);
 }
@@ -82,22 +82,22 @@ runtime::NdRange step_range(runtime::DeviceState& device, std::int64_t count) {
 }
 
 Tensor make_hyper(Device device) { return empty({hyper_size}, DType::f32, device); }
-Tensor make_progress(Device device) { return zeros({hyper_size}, DType::f32, device); }
+Tensor make_progress(Device device) { return zeros({progress_size}, DType::f32, device); }
 
 void write_hyper(const Tensor& hyper, double lr, double momentum) {
-  check_control("write_hyper", {"hyper", hyper}, hyper.device());
+  check_control("write_hyper", {"hyper", hyper}, hyper.device(), hyper_size);
   check_amount("write_hyper", "the learning rate", lr);
   check_rate("write_hyper", "the momentum (beta1)", momentum);
   // Computed in double, because in float 1 - beta and its logarithm would lose digits.
   const float values[hyper_size] = {static_cast<float>(lr), static_cast<float>(momentum),
-                                    static_cast<float>(1 - momentum), static_cast<float>(std::log(momentum))};
+                                    static_cast<float>(1 - momentum), static_cast<float>(std::log(momentum)), 0};
   const runtime::BufferView view = out(hyper);
   runtime::write(*hyper.impl()->storage->block, view.offset * sizeof(float), values, sizeof values);
 }
 
 void advance_step(const Tensor& progress, const Tensor& hyper, double beta2) {
-  check_control("advance_step", {"progress", progress}, progress.device());
-  check_control("advance_step", {"hyper", hyper}, progress.device());
+  check_control("advance_step", {"progress", progress}, progress.device(), progress_size);
+  check_control("advance_step", {"hyper", hyper}, progress.device(), hyper_size);
   check_rate("advance_step", "beta2", beta2);
   runtime::DeviceState& device = state_of(progress);
   runtime::launch(

@@ -10,7 +10,7 @@
 
 namespace crisol::ops {
 
-inline constexpr std::int64_t hyper_size = 4;  ///< The number of elements of hyper and of progress.
+inline constexpr std::int64_t hyper_size = 5, progress_size = 4;  ///< The numbers of elements.
 
 /// A tensor that a step reads or writes, for the checks.
 struct StepTensor {
@@ -22,8 +22,8 @@ struct StepTensor {
 /// Checks that the tensors are f32, contiguous, on the device of `first` and as large as `first`. Gradients may have
 /// any floating-point type.
 void check_flat(const char* op, const StepTensor& first, std::initializer_list<StepTensor> others);
-/// Checks that the tensor is f32, has 4 elements and is on `device`.
-void check_control(const char* op, const StepTensor& control, Device device);
+/// Checks that the tensor is f32, has so many elements and is on `device`.
+void check_control(const char* op, const StepTensor& control, Device device, std::int64_t size);
 /// Checks that the value is in [0, 1).
 void check_rate(const char* op, const char* name, double value);
 /// Checks that the value is finite and not negative.

@@ -14,7 +14,7 @@ void rmsprop_step(const Tensor& parameters, const Tensor& gradients, const Tenso
   check_flat(
       op, {"the parameters", parameters},
       {{"the gradients", gradients, true}, {"the squares", squares}, {"the means", mean}, {"the momenta", buffer}});
-  check_control(op, {"hyper", hyper}, parameters.device());
+  check_control(op, {"hyper", hyper}, parameters.device(), hyper_size);
   check_rate(op, "alpha", rule.alpha);
   check_amount(op, "eps", rule.eps);
   check_amount(op, "weight_decay", rule.weight_decay);

@@ -10,8 +10,8 @@ void sgd_step(const Tensor& parameters, const Tensor& gradients, const Tensor& m
   // A missing buffer is replaced by an existing buffer, which the kernel does not use in its place.
   const Tensor& buffer = has_momentum ? momenta : parameters;
   check_flat(op, {"the parameters", parameters}, {{"the gradients", gradients, true}, {"the momenta", buffer}});
-  check_control(op, {"hyper", hyper}, parameters.device());
-  check_control(op, {"progress", progress}, parameters.device());
+  check_control(op, {"hyper", hyper}, parameters.device(), hyper_size);
+  check_control(op, {"progress", progress}, parameters.device(), progress_size);
   check_amount(op, "weight_decay", rule.weight_decay);
   require(rule.dampening >= 0 && rule.dampening <= 1, op, "dampening is ", rule.dampening, ", it must be in 0 … 1");
   require(!rule.nesterov || (has_momentum && rule.dampening == 0), op,
@@ -29,8 +29,8 @@ void sgd_step(const Tensor& parameters, const Tensor& gradients, const Tensor& m
 void average_step(const Tensor& averages, const Tensor& parameters, const Tensor& hyper, const Tensor& progress) {
   constexpr const char* op = "average_step";
   check_flat(op, {"the averages", averages}, {{"the parameters", parameters}});
-  check_control(op, {"hyper", hyper}, averages.device());
-  check_control(op, {"progress", progress}, averages.device());
+  check_control(op, {"hyper", hyper}, averages.device(), hyper_size);
+  check_control(op, {"progress", progress}, averages.device(), progress_size);
   runtime::DeviceState& device = state_of(averages);
   runtime::launch(device, step_kernel(device, "optim/optimizer_sgd.cl", "optimizer_average"),
                   step_range(device, averages.numel()), out(averages), in(parameters), in(hyper), in(progress),

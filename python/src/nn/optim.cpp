@@ -298,6 +298,39 @@ void bind_average(nb::module_& m) {
       .def("load_state_dict", &EMA::load_state_dict, "state_dict"_a, Unlocked(), "Restores a state.");
 }
 
+void bind_scaler(nb::module_& m) {
+  using optim::GradScaler;
+  nb::class_<GradScaler>(m, "GradScaler", "The scale of a loss. crisol.amp.GradScaler uses it.")
+      .def(
+          "__init__",
+          [](GradScaler* self, double init_scale, double growth, double backoff, std::int64_t interval,
+             const std::optional<Device>& device) {
+            unlocked([&] {
+              new (self) GradScaler({init_scale, growth, backoff, interval}, device.value_or(Device()));
+            });
+          },
+          "init_scale"_a, "growth_factor"_a, "backoff_factor"_a, "growth_interval"_a, "device"_a.none())
+      .def("scale", &GradScaler::scale, "loss"_a, Unlocked())
+      .def("unscale_", &GradScaler::unscale_, "optimizer"_a, Unlocked())
+      .def("step", &GradScaler::step, "optimizer"_a, Unlocked())
+      .def("update", static_cast<void (GradScaler::*)()>(&GradScaler::update), Unlocked())
+      .def("update", static_cast<void (GradScaler::*)(double)>(&GradScaler::update), "new_scale"_a, Unlocked())
+      .def(
+          "overflow",
+          [](const GradScaler& self, const Optimizer& optimizer) {
+            const Tensor overflow = self.overflow(optimizer);
+            return overflow.defined() ? std::optional(overflow) : std::nullopt;
+          },
+          "optimizer"_a)
+      .def("get_scale", &GradScaler::get_scale, Unlocked())
+      .def_prop_ro("device", &GradScaler::device)
+      .def_prop_rw("growth_factor", &GradScaler::get_growth_factor, &GradScaler::set_growth_factor)
+      .def_prop_rw("backoff_factor", &GradScaler::get_backoff_factor, &GradScaler::set_backoff_factor)
+      .def_prop_rw("growth_interval", &GradScaler::get_growth_interval, &GradScaler::set_growth_interval)
+      .def("state_dict", &GradScaler::state_dict, Unlocked())
+      .def("load_state_dict", &GradScaler::load_state_dict, "state_dict"_a, Unlocked());
+}
+
 }  // namespace
 
 void bind_optim(nb::module_& extension) {
@@ -305,6 +338,7 @@ void bind_optim(nb::module_& extension) {
   bind_base(m);
   bind_methods(m);
   bind_average(m);
+  bind_scaler(m);
   bind_schedules(m);
   using ClipNorm = Tensor (*)(const std::vector<Tensor>&, double, double, bool);
   m.def("_clip_grad_norm", static_cast<ClipNorm>(&optim::clip_grad_norm), "parameters"_a, "max_norm"_a, "norm_type"_a,
