@@ -74,7 +74,7 @@ class Gradient {
   // Finds the result that stores the value of a node unchanged. Backward can then read the value instead of computing
   // it again.
   int stored_result(std::size_t node) const {
-    if (from_.nodes()[node].kind != Kind::apply || from_.nodes()[node].type.dtype != DType::f32) return none;
+    if (from_.nodes()[node].kind != Kind::apply || !is_floating(from_.nodes()[node].type.dtype)) return none;
     for (std::size_t r = 0; r < formula_.trailing.size(); ++r)
       if (formula_.trailing[r].kind == Trailing::Kind::none && formula_.fused.outputs[r] == static_cast<int>(node))
         return static_cast<int>(r);
