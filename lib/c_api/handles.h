@@ -45,6 +45,10 @@ struct crisol_ema {
   std::unique_ptr<crisol::optim::EMA> value;
 };
 
+struct crisol_grad_scaler {
+  std::unique_ptr<crisol::optim::GradScaler> value;
+};
+
 /// Either `value` or `plateau` is set.
 struct crisol_schedule {
   std::shared_ptr<crisol::optim::LRScheduler> value;

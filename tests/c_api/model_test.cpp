@@ -1,5 +1,6 @@
 // The C interface: models and optimizers.
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "c_api/handle.h"
@@ -250,6 +251,46 @@ TEST_CASE("C: schedules set rates") {
   crisol_schedule_destroy(plateau);
   crisol_schedule_destroy(parts[0]);
   crisol_schedule_destroy(parts[1]);
+  crisol_optimizer_destroy(sgd);
+}
+
+TEST_CASE("C: a step in mixed precision, whose overflow is skipped") {
+  Handle p({1, 2}, {2}), x({3, 4}, {2}), infinite({std::numeric_limits<float>::infinity(), 1}, {2});
+  OK(crisol_set_requires_grad(p.get(), 1));
+  const crisol_tensor* list[] = {p.get()};
+  crisol_optimizer* sgd = nullptr;
+  OK(crisol_optimizer_create("sgd", 1, list, 0, nullptr, &sgd));
+  OK(crisol_optimizer_set_lr(sgd, 0.5));
+  crisol_grad_scaler* scaler = nullptr;
+  crisol_device device = -1;
+  OK(crisol_default_device(&device));
+  OK(crisol_grad_scaler_create(device, 8, 2, 0.5, 1, &scaler));
+  for (const Handle* factor : {&x, &infinite}) {
+    int before = 2;
+    OK(crisol_set_autocast(1, CRISOL_F16, &before));
+    CHECK(before == 0);
+    Handle loss, scaled;
+    OK(crisol_matmul(p.get(), factor->get(), loss.place()));
+    OK(crisol_set_autocast(0, CRISOL_F16, &before));
+    CHECK(before == 1);
+    OK(crisol_grad_scaler_scale(scaler, loss.get(), scaled.place()));
+    OK(crisol_optimizer_zero_grad(sgd));
+    OK(crisol_backward(scaled.get(), nullptr, 0));
+    OK(crisol_grad_scaler_unscale(scaler, sgd));
+    OK(crisol_grad_scaler_step(scaler, sgd));
+    OK(crisol_grad_scaler_update(scaler));
+    CHECK(values_of(p.get()) == Floats{-0.5f, 0});
+  }
+  double scale = 0;
+  OK(crisol_grad_scaler_get_scale(scaler, &scale));
+  CHECK(scale == 8);  // It grew once, and shrank once.
+  crisol_named_tensors* state = nullptr;
+  OK(crisol_grad_scaler_state_dict(scaler, &state));
+  OK(crisol_grad_scaler_load_state_dict(scaler, state));
+  crisol_named_tensors_destroy(state);
+  refused(crisol_grad_scaler_update(scaler), CRISOL_INVALID_ARGUMENT, {"unscaled"});
+  refused(crisol_set_autocast(1, CRISOL_F32, nullptr), CRISOL_INVALID_ARGUMENT, {"f32"});
+  crisol_grad_scaler_destroy(scaler);
   crisol_optimizer_destroy(sgd);
 }
 

@@ -304,6 +304,10 @@ CRISOL_API void crisol_set_detect_anomaly(int enabled);
 CRISOL_API crisol_status crisol_detach(const crisol_tensor* x, crisol_tensor** result);
 /** Sets whether ops on this thread are recorded for backward (1 at first). Returns the previous value. */
 CRISOL_API int crisol_set_grad_enabled(int enabled);
+/** Sets whether functions on this thread convert their operands (0 at first), and the dtype of two bytes of those that
+ * compute in two bytes. crisol/autocast.h says more. Each use of a parameter converts it. Stores the previous value in
+ * `before`, unless that is null. */
+CRISOL_API crisol_status crisol_set_autocast(int enabled, crisol_dtype dtype, int* before);
 
 /* ---- Precision of products --------------------------------------------------------------------------------------- */
 
@@ -985,6 +989,31 @@ CRISOL_API crisol_status crisol_ema_state_dict(const crisol_ema* ema, crisol_nam
 /** Restores a state that crisol_ema_state_dict gave for parameters of the same shapes. Fails for another state, and
  * lists all differences. */
 CRISOL_API crisol_status crisol_ema_load_state_dict(crisol_ema* ema, const crisol_named_tensors* state);
+
+/** The scale of a loss in mixed precision: crisol::optim::GradScaler. */
+typedef struct crisol_grad_scaler crisol_grad_scaler;
+/** Makes a scaler for parameters on a device. PyTorch's settings are 65536, 2, 0.5 and 2000. */
+CRISOL_API crisol_status crisol_grad_scaler_create(crisol_device device, double init_scale, double growth_factor,
+                                                   double backoff_factor, int64_t growth_interval,
+                                                   crisol_grad_scaler** result);
+/** Destroys a scaler. */
+CRISOL_API void crisol_grad_scaler_destroy(crisol_grad_scaler* scaler);
+/** The loss times the scale. */
+CRISOL_API crisol_status crisol_grad_scaler_scale(const crisol_grad_scaler* scaler, const crisol_tensor* loss,
+                                                  crisol_tensor** result);
+/** Divides the optimiser's gradients by the scale. crisol_grad_scaler_step does it otherwise. */
+CRISOL_API crisol_status crisol_grad_scaler_unscale(crisol_grad_scaler* scaler, crisol_optimizer* optimizer);
+/** The optimiser's step, if no gradient overflowed. */
+CRISOL_API crisol_status crisol_grad_scaler_step(crisol_grad_scaler* scaler, crisol_optimizer* optimizer);
+/** Changes the scale for the next step. */
+CRISOL_API crisol_status crisol_grad_scaler_update(crisol_grad_scaler* scaler);
+/** The scale. Waits for the device. */
+CRISOL_API crisol_status crisol_grad_scaler_get_scale(const crisol_grad_scaler* scaler, double* result);
+/** The scale and its settings. */
+CRISOL_API crisol_status crisol_grad_scaler_state_dict(const crisol_grad_scaler* scaler, crisol_named_tensors** result);
+/** Restores a state that crisol_grad_scaler_state_dict gave. */
+CRISOL_API crisol_status crisol_grad_scaler_load_state_dict(crisol_grad_scaler* scaler,
+                                                            const crisol_named_tensors* state);
 
 /* ---- Kernels of your own ----------------------------------------------------------------------------------------- */
 
