@@ -5,6 +5,7 @@
 
 #include "classify.h"
 #include "common/json_output.h"
+#include "common/mixed_precision.h"
 #include "common/options.h"
 #include "common/ranks.h"
 #include "compare.h"
@@ -34,6 +35,7 @@ void add_train(CLI::App& app, mnist::TrainOptions& options) {
   train->add_option("--optimizer", options.optimizer, "adam, adamw, sgd (Nesterov momentum 0.9) or rmsprop")
       ->capture_default_str()
       ->check(CLI::IsMember({"adam", "adamw", "sgd", "rmsprop"}));
+  samples::add_dtype(*train, options.dtype);
   train
       ->add_option("--seed", options.seed,
                    "Determines the initial weights, the order of the images and the rendered digits")

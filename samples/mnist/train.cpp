@@ -89,7 +89,8 @@ Batches batches_of(const crisol::io::ImageDataset& images, const TrainOptions& o
 
 }  // namespace
 
-Trainer::Trainer(const TrainOptions& options, std::int64_t steps, const samples::Ranks& ranks) {
+Trainer::Trainer(const TrainOptions& options, std::int64_t steps, const samples::Ranks& ranks)
+    : precision_(options.dtype) {
   crisol::manual_seed(options.seed);
   model_ = make_model(options.model);
   optimizer_ = make_optimizer(options.optimizer, model_->parameters(), highest_lr(options));
@@ -98,20 +99,29 @@ Trainer::Trainer(const TrainOptions& options, std::int64_t steps, const samples:
 }
 
 Tensor Trainer::step(const crisol::io::Batch& batch) {
-  const Tensor loss = crisol::cross_entropy((*model_)(batch.input), batch.target);
+  const Tensor loss = loss_of(batch);
   optimizer_->zero_grad();
   parallel_->set_weight(static_cast<double>(batch.size()));
-  loss.backward();
-  optimizer_->step();
-  schedule_->step();
+  precision_.scaler().scale(loss).backward();
+  finish_step();
   return loss.detach();
+}
+
+Tensor Trainer::loss_of(const crisol::io::Batch& batch) {
+  const crisol::Autocast autocast = precision_.autocast();
+  return crisol::cross_entropy((*model_)(batch.input), batch.target);
+}
+
+void Trainer::finish_step() {
+  precision_.scaler().step(*optimizer_);
+  precision_.scaler().update();
+  schedule_->step();
 }
 
 void Trainer::step_without_samples() {
   optimizer_->zero_grad();
   parallel_->backward_without_samples();
-  optimizer_->step();
-  schedule_->step();
+  finish_step();
 }
 
 int train(const TrainOptions& given, const samples::Ranks& ranks) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "common/mixed_precision.h"
 #include "common/ranks.h"
 #include "crisol/io/data_loader.h"
 #include "crisol/nn/module.h"
@@ -20,6 +21,7 @@ struct TrainOptions {
   std::int64_t batch = 64;
   double lr = 0;                   ///< Highest rate of the one-cycle schedule; 0: a default for the optimiser.
   std::string optimizer = "adam";  ///< adam, adamw, sgd (Nesterov momentum 0.9) or rmsprop.
+  std::string dtype = "f32";       ///< f32 or f16: mixed precision.
   std::uint64_t seed = 0;
   std::string weights;  ///< Path for the state dict; empty: not saved.
   std::string json;     ///< Path for the metrics; empty: not written.
@@ -40,10 +42,16 @@ class Trainer {
   samples::Ranks::Parallel& parallel() { return *parallel_; }
 
  private:
+  /// A forward pass in the type of the training.
+  crisol::Tensor loss_of(const crisol::io::Batch& batch);
+  /// The optimiser's step with the gradients of the scaled loss.
+  void finish_step();
+
   std::unique_ptr<crisol::nn::Module> model_;
   std::unique_ptr<crisol::optim::Optimizer> optimizer_;
   std::unique_ptr<crisol::optim::OneCycleLR> schedule_;
   std::unique_ptr<samples::Ranks::Parallel> parallel_;
+  samples::MixedPrecision precision_;
 };
 
 }  // namespace mnist

@@ -86,7 +86,7 @@ def accuracy(net, batches, count, ranks):
     return ranks.total(right) / count
 
 
-def train_epoch(net, optimizer, schedule, batches, parallel):
+def train_epoch(net, optimizer, schedule, batches, parallel, scaler):
     """Returns the sum of the losses of this rank's samples."""
     losses = crisol.zeros(())
     for batch in batches():
@@ -97,10 +97,12 @@ def train_epoch(net, optimizer, schedule, batches, parallel):
             images, labels = batch
             if parallel:
                 parallel.set_weight(len(images))
-            loss = F.cross_entropy(net(images), labels)
-            loss.backward()
+            with crisol.autocast("cuda", crisol.float16, enabled=scaler.is_enabled()):
+                loss = F.cross_entropy(net(images), labels)
+            scaler.scale(loss).backward()
             losses = losses + loss.detach() * len(images)
-        optimizer.step()
+        scaler.step(optimizer)
+        scaler.update()
         schedule.step()
     return losses
 
@@ -112,6 +114,7 @@ def main():
     parser.add_argument("--epochs", type=int, default=3, help="passes over the images (default: %(default)s)")
     parser.add_argument("--batch", type=int, default=64, help="images in a step (default: %(default)s)")
     parser.add_argument("--lr", type=float, default=2e-3, help="highest learning rate (default: %(default)s)")
+    parser.add_argument("--dtype", choices=["f32", "f16"], default="f32", help="f16: mixed precision (default: f32)")
     parser.add_argument("--seed", type=int, default=1, help="of weights and order (default: %(default)s)")
     parser.add_argument("--out", help="file for the trained weights, in the safetensors format")
     args = parser.parse_args()
@@ -127,9 +130,10 @@ def main():
     steps = -(-len(train) // args.batch)
     schedule = crisol.optim.lr_scheduler.OneCycleLR(optimizer, args.lr, epochs=args.epochs, steps_per_epoch=steps)
     parallel = ranks.dist.DataParallel(net) if ranks.dist else None
+    scaler = crisol.amp.GradScaler(enabled=args.dtype == "f16")
     for epoch in range(1, args.epochs + 1):
         start = time.perf_counter()
-        loss = ranks.total(train_epoch(net, optimizer, schedule, batches, parallel)) / len(train)
+        loss = ranks.total(train_epoch(net, optimizer, schedule, batches, parallel, scaler)) / len(train)
         speed = len(train) / (time.perf_counter() - start)
         right = accuracy(net, test_batches, len(test), ranks)
         ranks.print(f"epoch {epoch}: loss {loss:.4f}, {speed:,.0f} images/s, test {right:.2%}")

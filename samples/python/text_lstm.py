@@ -26,17 +26,21 @@ def train(model, codes, args):
     columns = len(codes) // args.batch
     table = crisol.asarray(codes[: columns * args.batch]).reshape(args.batch, columns).T.contiguous()
     optimizer = crisol.optim.AdamW(model.parameters(), lr=args.lr)
+    scaler = crisol.amp.GradScaler(enabled=args.dtype == "f16")
     state, at = None, 0
     for step in range(1, args.steps + 1):
         if at + args.length + 1 > columns:
             state, at = None, 0
-        logits, state = model(table[at : at + args.length], state)
+        with crisol.autocast("cuda", crisol.float16, enabled=scaler.is_enabled()):
+            logits, state = model(table[at : at + args.length], state)
+            loss = F.cross_entropy(logits, table[at + 1 : at + args.length + 1].flatten())
         state = tuple(part.detach() for part in state)  # Back-propagation ends at the start of the next step.
-        loss = F.cross_entropy(logits, table[at + 1 : at + args.length + 1].flatten())
         optimizer.zero_grad()
-        loss.backward()
+        scaler.scale(loss).backward()
+        scaler.unscale_(optimizer)
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
+        scaler.step(optimizer)
+        scaler.update()
         at += args.length
         if step % 50 == 0 or step == args.steps:
             print(f"step {step}: loss {loss.item():.3f} per character")
@@ -62,6 +66,7 @@ def main():
     parser.add_argument("--lr", type=float, default=1e-2, help="learning rate (default: %(default)s)")
     parser.add_argument("--write", type=int, default=200, help="characters to write (default: %(default)s)")
     parser.add_argument("--temperature", type=float, default=0.5, help="0: the likeliest one (default: %(default)s)")
+    parser.add_argument("--dtype", choices=["f32", "f16"], default="f32", help="f16: mixed precision (default: f32)")
     parser.add_argument("--seed", type=int, default=1, help="of weights and draws (default: %(default)s)")
     args = parser.parse_args()
 

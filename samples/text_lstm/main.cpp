@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/json_output.h"
+#include "common/mixed_precision.h"
 #include "common/options.h"
 #include "common/ranks.h"
 #include "common/system.h"
@@ -54,6 +55,7 @@ void add_train(CLI::App& app, text_lstm::TrainOptions& options) {
   train->add_option("--clip", s.clip, "Largest norm of all gradients together")
       ->capture_default_str()
       ->check(samples::check_rate);
+  samples::add_dtype(*train, s.dtype);
   train->add_option("--seed", s.seed, "Determines the initial weights and dropout")
       ->capture_default_str()
       ->check(samples::check_seed);

@@ -16,16 +16,18 @@ std::string all_digits(double value) {
 }  // namespace
 
 crisol::io::Metadata describe(const Settings& s) {
-  return {{"layers", std::to_string(s.layers)},
-          {"hidden", std::to_string(s.hidden)},
-          {"embedding", std::to_string(s.embedding)},
-          {"dropout", all_digits(s.dropout)},
-          {"batch", std::to_string(s.batch)},
-          {"window", std::to_string(s.window)},
-          {"steps", std::to_string(s.steps)},
-          {"lr", all_digits(s.lr)},
-          {"clip", all_digits(s.clip)},
-          {"seed", std::to_string(s.seed)}};
+  crisol::io::Metadata all{{"layers", std::to_string(s.layers)},
+                           {"hidden", std::to_string(s.hidden)},
+                           {"embedding", std::to_string(s.embedding)},
+                           {"dropout", all_digits(s.dropout)},
+                           {"batch", std::to_string(s.batch)},
+                           {"window", std::to_string(s.window)},
+                           {"steps", std::to_string(s.steps)},
+                           {"lr", all_digits(s.lr)},
+                           {"clip", all_digits(s.clip)},
+                           {"seed", std::to_string(s.seed)}};
+  if (s.dtype != "f32") all["dtype"] = s.dtype;  // Checkpoints of 0.2 are f32, and do not tell it.
+  return all;
 }
 
 void require_same(const std::string& path, const crisol::io::Metadata& ours, const crisol::io::Metadata& theirs) {

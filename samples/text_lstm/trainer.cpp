@@ -83,6 +83,7 @@ Trainer::Trainer(const Text& text, const Settings& settings, const samples::Rank
       optimizer_(model_.parameters(), settings.lr),
       schedule_(optimizer_, settings.lr, settings.steps, {.pct_start = 0.1, .cycle_momentum = false}),
       parallel_(ranks, model_),
+      precision_(settings.dtype),
       train_(Streams(text.characters, 0, text.train_end, settings.batch)
                  .part(ranks.first_of(settings.batch), ranks.part_of(settings.batch))),
       validation_(own_validation(text, ranks).first),
@@ -101,17 +102,24 @@ void Trainer::set_generator(crisol::GeneratorState state) {
 void Trainer::step() {
   const std::int64_t window = steps_done() % (train_.length() / settings_.window);
   if (window == 0) state_ = {};
-  const std::int64_t first = window * settings_.window;
-  const auto [logits, last] = model_.run(train_.inputs(first, settings_.window), state_);
-  state_ = last.detach();  // Gradients do not flow back beyond a window.
-  const Tensor loss = crisol::cross_entropy(logits, train_.targets(first, settings_.window));
+  const Tensor loss = loss_of(window * settings_.window);
+  crisol::optim::GradScaler& scaler = precision_.scaler();
   optimizer_.zero_grad();
-  loss.backward();
+  scaler.scale(loss).backward();
+  scaler.unscale_(optimizer_);
   crisol::optim::clip_grad_norm(optimizer_.parameters(), settings_.clip);
-  optimizer_.step();
+  scaler.step(optimizer_);
+  scaler.update();
   schedule_.step();
   loss_sum_.add_(loss.detach());
   ++losses_;
+}
+
+Tensor Trainer::loss_of(std::int64_t first) {
+  const crisol::Autocast autocast = precision_.autocast();
+  const auto [logits, last] = model_.run(train_.inputs(first, settings_.window), state_);
+  state_ = last.detach();  // Gradients do not flow back beyond a window.
+  return crisol::cross_entropy(logits, train_.targets(first, settings_.window));
 }
 
 double Trainer::loss() const {
@@ -143,7 +151,7 @@ double Trainer::validate() {
 
 // The states of all streams (layers, batch, hidden).
 Tensor Trainer::state_of_all(const Tensor& own) const {
-  if (ranks_.world() == 1) return own;
+  if (ranks_.world() == 1) return own.to(DType::f32);
   Tensor all = crisol::zeros({settings_.layers, settings_.batch, settings_.hidden});
   all.narrow(1, ranks_.first_of(settings_.batch), streams()).copy_from(own);
   ranks_.add_up(all);
@@ -162,15 +170,13 @@ void Trainer::save(const std::string& path, const std::string& notes) {
   crisol::io::Metadata metadata = describe(settings_);
   metadata["text"] = fingerprint_;
   metadata["notes"] = notes;
-  crisol::io::save_checkpoint(path, {model_.state_dict(),
-                                     optimizer_.state_dict(),
-                                     schedule_.state_dict(),
-                                     {{"h", h},
-                                      {"c", c},
-                                      {"loss_sum", loss_sum_},
-                                      {"losses", crisol::full({}, static_cast<double>(losses_), DType::i64)}},
-                                     generator,
-                                     metadata});
+  crisol::NamedTensors carried{{"h", h},
+                               {"c", c},
+                               {"loss_sum", loss_sum_},
+                               {"losses", crisol::full({}, static_cast<double>(losses_), DType::i64)}};
+  for (const auto& [name, tensor] : precision_.scaler().state_dict()) carried.emplace_back("scaler." + name, tensor);
+  crisol::io::save_checkpoint(
+      path, {model_.state_dict(), optimizer_.state_dict(), schedule_.state_dict(), carried, generator, metadata});
 }
 
 std::string Trainer::load(const std::string& path) {
@@ -191,6 +197,10 @@ std::string Trainer::load(const std::string& path) {
   state_ = {own(carried("h", state, DType::f32)), own(carried("c", state, DType::f32))};
   loss_sum_ = carried("loss_sum", {}, DType::f32);
   losses_ = carried("losses", {}, DType::i64).item<std::int64_t>();
+  crisol::NamedTensors scaler;
+  for (const auto& [name, tensor] : checkpoint.carried)
+    if (name.rfind("scaler.", 0) == 0) scaler.emplace_back(name.substr(7), tensor);
+  precision_.scaler().load_state_dict(scaler);
   model_.load_state_dict(checkpoint.model);
   optimizer_.load_state_dict(checkpoint.optimizer);
   schedule_.load_state_dict(checkpoint.schedule);

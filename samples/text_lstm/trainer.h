@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "common/mixed_precision.h"
 #include "common/ranks.h"
 #include "crisol/optim.h"
 #include "crisol/random.h"
@@ -65,6 +66,8 @@ class Trainer {
   /// A rank's share of the streams, and so of a mean.
   double share() const { return static_cast<double>(streams()) / static_cast<double>(settings_.batch); }
   crisol::Tensor state_of_all(const crisol::Tensor& own) const;
+  /// The loss of a window of the training text. Keeps the state behind it.
+  crisol::Tensor loss_of(std::int64_t first);
   void set_generator(crisol::GeneratorState state);
 
   const samples::Ranks& ranks_;
@@ -74,6 +77,7 @@ class Trainer {
   crisol::optim::Adam optimizer_;
   crisol::optim::OneCycleLR schedule_;
   samples::Ranks::Parallel parallel_;
+  samples::MixedPrecision precision_;
   Streams train_, validation_;
   double validation_share_;
   crisol::nn::LSTMState state_;

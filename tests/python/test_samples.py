@@ -48,6 +48,11 @@ def test_mnist(tmp_path):
     model.load_state_dict(crisol.load(tmp_path / "net.safetensors"))
 
 
+def test_mnist_in_mixed_precision():
+    text = run(SAMPLES / "mnist.py", "--digits", 1500, "--epochs", 2, "--dtype", "f16")
+    assert float(re.findall(r"test ([\d.]+)%", text)[-1]) > 90
+
+
 @pytest.mark.skipif("CRISOL_TEST_DATA" not in os.environ, reason="CRISOL_TEST_DATA names no folder with MNIST")
 def test_mnist_with_its_files(tmp_path):
     for part, images in ("train", 6000), ("t10k", 2000):
@@ -61,8 +66,9 @@ def test_mnist_with_its_files(tmp_path):
     assert float(re.findall(r"test ([\d.]+)%", text)[-1]) > 88
 
 
-def test_text_lstm():
-    text = run(SAMPLES / "text_lstm.py", "--steps", 60, "--write", 40, "--temperature", 0)
+@pytest.mark.parametrize("dtype", ["f32", "f16"])
+def test_text_lstm(dtype):
+    text = run(SAMPLES / "text_lstm.py", "--steps", 60, "--write", 40, "--temperature", 0, "--dtype", dtype)
     losses = [float(loss) for loss in re.findall(r"loss ([\d.]+)", text)]
     assert losses[-1] < 3.2  # An even guess among 70 characters is 4.2.
     assert len(text.split("per character\n")[-1]) >= 40

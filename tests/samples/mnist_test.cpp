@@ -95,7 +95,8 @@ TEST_CASE("mnist trains the network that --model names, and classify finds it by
   const TemporaryFolder folder;
   const std::string weights = folder.path() + "/weights";
   const ProcessResult result =
-      run_mnist(short_training("0") + std::vector<std::string>{"--model", "lstm", "--weights", weights, "--json", "-"});
+      run_mnist(short_training("0") +
+                std::vector<std::string>{"--model", "lstm", "--dtype", "f16", "--weights", weights, "--json", "-"});
   REQUIRE_MESSAGE(result.status == 0, result.output);
   CHECK(contains(result.errors, "model: lstm, 82186 parameters"));
   CHECK(nlohmann::json::parse(result.out)["model"] == "lstm");  // Standard output holds nothing else.

@@ -135,11 +135,12 @@ TEST_CASE("text_lstm learns more of Shakespeare than which character follows whi
   CHECK(nlohmann::json::parse(read_file(json))["validations"].back()["validation_loss"] < 2.35);
 }
 
-TEST_CASE("text_lstm train goes on after kill -9 as if nothing had happened") {
-  NEEDS_SAMPLE("text_lstm");
+namespace {
+
+void check_resumed(const std::string& dtype) {
   const Small small;
   const Arguments training =
-      small.training(steps_of(150)) +
+      small.training(steps_of(150), {{"--dtype", dtype}}) +
       Arguments{"--dropout", "0.2", "--validate-every", few_images_only() ? "15" : "25", "--checkpoint-every", "7"};
   const auto results = [&](const std::string& name) {
     return Arguments{"--weights", small.path(name), "--json", small.path(name + ".json")};
@@ -174,6 +175,13 @@ TEST_CASE("text_lstm train goes on after kill -9 as if nothing had happened") {
   std::filesystem::remove(small.path("resumed"));
   CHECK(run_text_lstm(resumed).status == 0);
   CHECK(read_file(small.path("resumed")) == read_file(small.path("whole")));
+}
+
+}  // namespace
+
+TEST_CASE("text_lstm train goes on after kill -9 as if nothing had happened, also in mixed precision") {
+  NEEDS_SAMPLE("text_lstm");
+  for (const char* dtype : {"f32", "f16"}) check_resumed(dtype);
 }
 
 TEST_CASE("text_lstm train refuses checkpoints of other trainings, and leaves them as they are") {
