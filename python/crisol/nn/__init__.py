@@ -11,7 +11,7 @@ for _name, _class in vars(_nn).items():
 from . import functional, init, models, parameter, utils  # noqa: E402, F401
 from . import _recurrent, _special  # noqa: E402, F401
 from . import _activation_layers, _adaptive, _attention, _containers, _layers, _lazy, _padding_layers  # noqa: E402
-from . import _pool_layers, _transformer, loss  # noqa: E402
+from . import _pooling, _transformer, loss  # noqa: E402
 from ._activation_layers import *  # noqa: E402, F403
 from ._adaptive import *  # noqa: E402, F403
 from ._attention import *  # noqa: E402, F403
@@ -19,13 +19,13 @@ from ._containers import *  # noqa: E402, F403
 from ._layers import *  # noqa: E402, F403
 from ._lazy import *  # noqa: E402, F403
 from ._padding_layers import *  # noqa: E402, F403
+from ._pooling._layers import *  # noqa: E402, F403
 from ._recurrent import *  # noqa: E402, F403
 from .parameter import UninitializedBuffer, UninitializedParameter  # noqa: E402, F401
-from ._pool_layers import *  # noqa: E402, F403
 from ._transformer import *  # noqa: E402, F403
 from .loss import *  # noqa: E402, F403
 
-_sources = [_activation_layers, _adaptive, _attention, _containers, _layers, _lazy, _padding_layers, _pool_layers]
+_sources = [_activation_layers, _adaptive, _attention, _containers, _layers, _lazy, _padding_layers, _pooling._layers]
 for _name in [_name for _source in (*_sources, _transformer, loss) for _name in _source.__all__]:
     vars()[_name].__module__ = "crisol.nn"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import _crisol as _c
 from .._crisol import Tensor, _functional
-from ._pools import _pair
+from ._pooling._functions import _pair
 
 __all__ = ["channel_shuffle", "fold", "local_response_norm", "rms_norm", "unfold"]
 __all__ += ["upsample", "upsample_bilinear", "upsample_nearest"]

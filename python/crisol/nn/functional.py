@@ -32,11 +32,11 @@ from .._crisol._functional import (
     scaled_dot_product_attention as scaled_dot_product_attention,
 )
 from ._activations import *  # noqa: F403
-from ._fractional import *  # noqa: F403
+from ._pooling._fractional import *  # noqa: F403
 from ._heads import *  # noqa: F403
 from ._losses import *  # noqa: F403
-from ._pools import *  # noqa: F403
-from ._pools import adaptive_avg_pool1d
+from ._pooling._functions import *  # noqa: F403
+from ._pooling._functions import adaptive_avg_pool1d
 from ._products import *  # noqa: F403
 from ._shapes import *  # noqa: F403
 from ._shapes import padded

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .. import _crisol as _c
-from .._crisol import Tensor, _functional
+from ... import _crisol as _c
+from ..._crisol import Tensor, _functional
 
 __all__ = ["adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d"]
 __all__ += ["adaptive_max_pool2d", "adaptive_max_pool3d", "avg_pool1d", "lp_pool1d", "lp_pool2d", "lp_pool3d"]

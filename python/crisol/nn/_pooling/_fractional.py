@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .. import _crisol as _c
-from .._crisol import Tensor
+from ... import _crisol as _c
+from ..._crisol import Tensor
 
 __all__ = ["fractional_max_pool2d", "fractional_max_pool3d"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._crisol import Tensor
-from . import functional as F
-from ._function import _Function
+from ..._crisol import Tensor
+from .. import functional as F
+from .._function import _Function
 
 __all__ = ["AdaptiveAvgPool1d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "AvgPool1d"]
 __all__ += ["FractionalMaxPool2d", "FractionalMaxPool3d", "LPPool1d", "LPPool2d", "LPPool3d", "MaxPool1d"]

@@ -1,0 +1,1 @@
+"""Pooling: the functions and the layers."""
