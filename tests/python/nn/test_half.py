@@ -104,6 +104,7 @@ LAYERS = [
     (nn.BCEWithLogitsLoss(), ROWS, MASK, 8),
     (nn.CTCLoss(), np.log(numbers(6, 2, 4, low=0.1, high=0.9)), indices(3, 2, 2) + 1, np.full(2, 6), np.full(2, 2), 32),
     (nn.CosineEmbeddingLoss(), ROWS, numbers(3, 5), SIGNS, 16),
+    (nn.AdaptiveLogSoftmaxWithLoss(5, 8, [3]), ROWS, indices(8, 3), 16),
     (nn.CrossEntropyLoss(label_smoothing=0.1), ROWS, indices(5, 3)),
     (nn.CrossEntropyLoss(weight=crisol.asarray(numbers(5, low=0.5))), ROWS, indices(5, 3), 8),
     (nn.GaussianNLLLoss(), ROWS, numbers(3, 5), numbers(3, 5, low=0.5), 16),
