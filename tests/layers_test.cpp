@@ -61,6 +61,7 @@ constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"functions/", "functions"},
     {"expr.h", "functions"},
     {"fuse.h", "functions"},
+    {"quantized_weight.h", "ops"},
     {"nn/", "nn"},
     {"optim.h", "optim"},
     {"optim/", "optim"},
@@ -149,7 +150,7 @@ std::string fault_of(const std::string& file, const Include& include) {
   // Headers of cl_kernels/ that the host shares.
   if (starts_with_any(include.path,
                       {"attention/", "common/", "conv/", "decompose/", "layout/", "norm/", "optim/flags.h", "pool/",
-                       "product/", "reduce/", "rnn/", "rowwise/", "sort/", "vision/"})) {
+                       "product/", "quantized/", "reduce/", "rnn/", "rowwise/", "sort/", "vision/"})) {
     return starts_with_any(own, {"dispatch/", "ops/"}) ? "" : arrow + "the kernels' headers are for dispatch and ops";
   }
   const auto to = rank_of_include(include.path);

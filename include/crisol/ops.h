@@ -35,6 +35,7 @@
 #include "crisol/ops/pad.h"
 #include "crisol/ops/pool.h"
 #include "crisol/ops/probe.h"
+#include "crisol/ops/quantized.h"
 #include "crisol/ops/random.h"
 #include "crisol/ops/reduce.h"
 #include "crisol/ops/rnn.h"

@@ -89,3 +89,44 @@ TEST_CASE("onnx: products of ONNX Runtime with an activation, and with factors w
   for (const DType dtype : {DType::f32, DType::f16})
     CHECK(run_op({"FusedMatMul", {}, 17, domain}, {a.to(dtype), b.t().to(dtype)})[0].dtype() == dtype);
 }
+
+TEST_CASE("onnx: MatMulNBits") {
+  const std::int64_t columns = 40, rows = 3;
+  manual_seed(5);
+  const Tensor x = randn({2, columns}), bias = randn({rows});
+  for (const std::int64_t bits : {4, 8})
+    for (const std::int64_t block : {16, 32}) {
+      CAPTURE(bits);
+      CAPTURE(block);
+      const std::int64_t blocks = (columns + block - 1) / block, bytes = block * bits / 8;
+      std::vector<std::uint8_t> codes, zeros;
+      for (std::int64_t i = 0; i < rows * blocks * bytes; ++i) codes.push_back(static_cast<std::uint8_t>(i * 89 + 7));
+      for (std::int64_t i = 0; i < rows * ((blocks * bits + 7) / 8); ++i)
+        zeros.push_back(static_cast<std::uint8_t>(i * 53 + 11));
+      const Tensor scales = rand({rows * blocks}) + 0.5;
+      const auto of = [bits](const std::vector<std::uint8_t>& from, std::int64_t first, std::int64_t i) {
+        const int byte = from[static_cast<std::size_t>(first + i * bits / 8)];
+        return bits == 8 ? byte : i % 2 == 0 ? byte % 16 : byte / 16;
+      };
+      const std::vector<float> factors = scales.to_vector<float>();
+      for (const bool has_zeros : {false, true}) {
+        std::vector<float> weight;
+        for (std::int64_t r = 0; r < rows; ++r)
+          for (std::int64_t c = 0; c < columns; ++c) {
+            const std::int64_t b = r * blocks + c / block;
+            const int zero = has_zeros ? of(zeros, r * ((blocks * bits + 7) / 8), c / block) : 1 << (bits - 1);
+            weight.push_back(factors[static_cast<std::size_t>(b)] *
+                             static_cast<float>(of(codes, b * bytes, c % block) - zero));
+          }
+        const Tensor y = linear(x, from_vector(weight, {rows, columns}), bias);
+        const OnnxOp op{"MatMulNBits",
+                        {number("K", columns), number("N", rows), number("bits", bits), number("block_size", block)},
+                        17,
+                        "com.microsoft"};
+        const Tensor packed = from_vector(codes, {rows, blocks, bytes});
+        const Tensor points = has_zeros ? from_vector(zeros, {static_cast<std::int64_t>(zeros.size())}) : Tensor();
+        CHECK(allclose(run_op(op, {x, packed, scales, points, Tensor(), bias})[0], y, 1e-4, 1e-3));
+        CHECK(refusal_of_op(op, {x, packed, scales, points, ones({columns}), bias}) == Contains("g_idx"));
+      }
+    }
+}

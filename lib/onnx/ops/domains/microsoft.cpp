@@ -6,7 +6,9 @@
 #include "crisol/functions/matmul.h"
 #include "crisol/functions/norm.h"
 #include "crisol/functions/reduce.h"
+#include "crisol/quantized_weight.h"
 #include "onnx/ops/axes.h"
+#include "onnx/ops/domains/device_parts.h"
 #include "onnx/ops/domains/fused.h"
 #include "onnx/ops/half.h"
 #include "onnx/ops/network/convolution.h"
@@ -71,6 +73,67 @@ Run fused_mat_mul(Call& call) {
   });
 }
 
+/// The format of the weight of a MatMulNBits.
+struct PackedFormat {
+  std::int64_t columns, rows, bits, block;
+
+  std::int64_t blocks() const { return (columns + block - 1) / block; }
+
+  /// The numbers of a row of packed bytes. The first of two numbers of 4 bits is in the low half.
+  std::uint8_t number(const std::vector<std::uint8_t>& bytes, std::int64_t first, std::int64_t i) const {
+    const int byte = bytes[static_cast<std::size_t>(first + (bits == 4 ? i / 2 : i))];
+    return static_cast<std::uint8_t>(bits == 8 ? byte : i % 2 == 0 ? byte & 15 : byte >> 4);
+  }
+
+  QuantizedWeight read(const Tensor& packed, const Tensor& scales, const Tensor& zeros, Device device) const {
+    const std::int64_t in_block = block * bits / 8, of_zeros = (blocks() * bits + 7) / 8;
+    require(packed.dtype() == DType::u8 && packed.numel() == rows * blocks() * in_block, "onnx", "codes of ",
+            packed.dtype(), " with shape ", packed.shape(), ", u8 (", rows, ", ", blocks(), ", ", in_block,
+            ") expected");
+    require(scales.numel() == rows * blocks(), "onnx", "scales of shape ", scales.shape(), ", ", rows * blocks(),
+            " numbers expected");
+    if (zeros.defined())
+      require(zeros.dtype() == DType::u8 && zeros.numel() == rows * of_zeros, "onnx", "zero points of ", zeros.dtype(),
+              " with shape ", zeros.shape(), ", ", rows * of_zeros, " bytes of u8 expected");
+    const std::vector<std::uint8_t> bytes = packed.to_vector<std::uint8_t>();
+    const std::vector<std::uint8_t> zero_bytes =
+        zeros.defined() ? zeros.to_vector<std::uint8_t>() : std::vector<std::uint8_t>();
+    std::vector<std::uint8_t> codes, zero_points;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      for (std::int64_t c = 0; c < columns; ++c)
+        codes.push_back(number(bytes, (r * blocks() + c / block) * in_block, c % block));
+      for (std::int64_t b = 0; zeros.defined() && b < blocks(); ++b)
+        zero_points.push_back(number(zero_bytes, r * of_zeros, b));
+    }
+    return QuantizedWeight::from_codes(codes, scales.to(DType::f32).to_vector<float>(), zero_points, {rows, columns},
+                                       static_cast<int>(bits), block, device);
+  }
+};
+
+/// The product with a weight of 4 or 8 bits. A weight that the file stores is converted once.
+Run mat_mul_n_bits(Call& call) {
+  call.check_counts(3, 6);
+  const PackedFormat format{call.integer("K", 0), call.integer("N", 0), call.integer("bits", 4),
+                            call.integer("block_size", 128)};
+  call.integer("accuracy_level", 0);  // A permission to round the input, which is not used.
+  require(call.integer("weight_prepacked", 0) == 0, "onnx", "weight_prepacked is not supported");
+  require(!call.has_input(4), "onnx", "g_idx is not supported");
+  require(format.bits == 4 || format.bits == 8, "onnx", "bits is ", format.bits, ", 4 and 8 are supported");
+  require(format.block == 16 || (format.block > 0 && format.block % 32 == 0), "onnx", "block_size is ", format.block);
+  require(format.columns > 0 && format.rows > 0, "onnx", "K is ", format.columns, " and N ", format.rows);
+  const Datum codes = call.stored(1), scales = call.stored(2), zeros = call.stored(3);
+  const bool is_stored = codes.defined() && scales.defined() && zeros.defined() == call.has_input(3);
+  const DeviceParts<QuantizedWeight> kept([=](Device device) {
+    return format.read(codes.tensor(device), scales.tensor(device), zeros.tensor(device), device);
+  });
+  return [=](const Data& in, Device device) {
+    const QuantizedWeight weight =
+        is_stored ? kept.on(device)
+                  : format.read(in[1].tensor(device), in[2].tensor(device), input_of(in, 3, device), device);
+    return Data{linear(in[0].tensor(device), weight, input_of(in, 5, device))};
+  };
+}
+
 /// An activation of x, or of the sum of x and a bias.
 template <Tensor (*f)(const Tensor&), bool needs_bias>
 Run biased(Call& call) {
@@ -123,6 +186,7 @@ std::vector<Row> microsoft_rows() {
       {"FusedGemm", 1, 1, fused_gemm, domain},
       {"FusedMatMul", 1, 1, fused_mat_mul, domain},
       {"Gelu", 1, 1, gelu_, domain},
+      {"MatMulNBits", 1, 1, mat_mul_n_bits, domain},
       {"QuickGelu", 1, 1, quick_gelu, domain},
       {"SkipLayerNormalization", 1, 1, skip_normalization<true>, domain},
       {"SkipSimplifiedLayerNormalization", 1, 1, skip_normalization<false>, domain},

@@ -1,0 +1,19 @@
+// The sizes of a quantised weight, for C++ and kernels.
+#ifndef CRISOL_QUANTIZED_PARAMETERS_H
+#define CRISOL_QUANTIZED_PARAMETERS_H
+#include "common/parameters.h"
+
+PARAMETERS_BEGIN
+
+typedef struct {
+  Long rows;             // The number of results, which are rows of the weight.
+  Long inputs;           // The number of rows of x.
+  Long groups;           // Groups of 32 columns in a row.
+  Long blocks;           // Scales of a row.
+  Long groups_of_block;  // Groups that share a scale. 0 if a group has two scales.
+  Long has_bias;         // Whether y gets a bias.
+} QuantizedParameters;
+CHECK_PARAMETERS(QuantizedParameters, 48);
+
+PARAMETERS_END
+#endif
