@@ -1,15 +1,15 @@
 // Convolution of channels in blocks (conv/cpu/blocks/blocks.h) by plain loops. It accepts every problem. A work-item
-// computes one element of the result. Tensors and sizes are those of conv2d_blocks.cl. With `depthwise` they are those
+// computes one element of the result. x is of STORED, y of RESULT. Tensors and sizes are those of conv2d_blocks.cl. With `depthwise` they are those
 // of conv2d_blocks_depthwise.cl. VW is the block size of y, and `block_in` is the block size of x.
 #include "conv/conv.h"
 #include "product/epilogue.h"
 
 DEFINE_FINISH(float, finish_number)
 
-__kernel void conv2d_blocks_direct(__global const float* restrict x, const ulong x_offset,
+__kernel void conv2d_blocks_direct(__global const STORED* restrict x, const ulong x_offset,
                                    __global const float* restrict w, const ulong w_offset,
                                    __global const float* restrict bias, const ulong bias_offset,
-                                   __global float* restrict y, const ulong y_offset, EPILOGUE_PARAMETERS,
+                                   __global RESULT* restrict y, const ulong y_offset, EPILOGUE_PARAMETERS,
                                    const long count, const BlocksParameters sizes, const ConvWindow window,
                                    const int block_in, const int blocks_of_group, const int depthwise,
                                    const int flags) {
@@ -38,7 +38,8 @@ __kernel void conv2d_blocks_direct(__global const float* restrict x, const ulong
         const long at = depthwise != 0 ? (block * taps + tap) * VW + lane
                                        : ((((block / blocks_of_group * in_blocks + c / block_in) * taps + tap) * block_in +
                                            c % block_in) * blocks_of_group + block % blocks_of_group) * VW + lane;
-        part += x[((c / block_in * sizes.height + h) * sizes.width + column) * block_in + c % block_in] * w[at];
+        part += LOAD(STORED, x, ((c / block_in * sizes.height + h) * sizes.width + column) * block_in + c % block_in) *
+                w[at];
       }
     }
     sum += part;
@@ -48,9 +49,11 @@ __kernel void conv2d_blocks_direct(__global const float* restrict x, const ulong
   const long at = pixel * VW + lane;
   const float first =
       READS_E0(flags)
-          ? finish.e0[finish.row0 == 0 ? 0 : block * finish.row0 + (finish.column0 != 0 ? at : lane)] : 0.0f;
+          ? LOAD(RESULT, finish.e0, finish.row0 == 0 ? 0 : block * finish.row0 + (finish.column0 != 0 ? at : lane))
+          : 0.0f;
   const float second =
       READS_E1(flags)
-          ? finish.e1[finish.row1 == 0 ? 0 : block * finish.row1 + (finish.column1 != 0 ? at : lane)] : 0.0f;
-  y[y_offset + id] = finish_number(sum, first, second, &finish, flags);
+          ? LOAD(RESULT, finish.e1, finish.row1 == 0 ? 0 : block * finish.row1 + (finish.column1 != 0 ? at : lane))
+          : 0.0f;
+  STORE(RESULT, y, y_offset + id, finish_number(sum, first, second, &finish, flags));
 }

@@ -1,11 +1,13 @@
-// Transposes a square of VW x VW floats in registers: lane j of rows[i] becomes what lane i of rows[j] was.
+// Transposes a square of VW x VW elements of MOVED in registers: lane j of rows[i] becomes what lane i of rows[j] was.
 #include "common/vector.h"
 
-INLINE void transpose_square(floatv rows[VW]) {
+#define movedv JOIN(MOVED, VW)
+
+INLINE void transpose_square(movedv rows[VW]) {
   // Each pass interleaves row i with row i + VW/2 (a perfect shuffle). log2(VW) passes transpose the square.
 #pragma unroll
   for (int pass = 1; pass < VW; pass *= 2) {
-    floatv next[VW];
+    movedv next[VW];
 #pragma unroll
     for (int i = 0; i < VW / 2; ++i) {
       next[2 * i].even = rows[i].lo;

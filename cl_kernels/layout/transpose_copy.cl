@@ -1,5 +1,5 @@
-// dst[b, i, j] = src[b, i, j], where dst is contiguous along j and src is contiguous along i. Elements have 4 bytes.
-// They are only moved, as floats.
+// dst[b, i, j] = src[b, i, j], where dst is contiguous along j and src is contiguous along i. Elements are only
+// moved, as MOVED. The host defines it if it is not float: a whole number with as many bytes as an element.
 //
 //   dst[b, i, j] at dst_batch(b) + i * dst_step + j,  src[b, i, j] at src_batch(b) + i + j * src_step
 //
@@ -12,6 +12,10 @@
 //          memory has one column more than the tile, so that both a row and a column of the tile use different banks.
 #ifndef VW
 #define VW 16
+#endif
+
+#ifndef MOVED
+#define MOVED float
 #endif
 
 #include "layout/sizes.h"
@@ -37,7 +41,7 @@ long position(const long8 shape, const long8 strides, const int rank, uint numbe
 }
 
 #define PARAMETERS                                                                                          \
-  __global const float *restrict src, const ulong src_offset, __global float *restrict dst,                 \
+  __global const MOVED *restrict src, const ulong src_offset, __global MOVED *restrict dst,                 \
       const ulong dst_offset, const long8 batch_shape, const long8 src_batch, const long8 dst_batch,        \
       const int batch_rank, const long rows, const long columns, const long src_step, const long dst_step
 // Finds tile `number` of H x W elements. `down` and `across` are the numbers of tiles along i and j.
@@ -45,8 +49,8 @@ long position(const long8 shape, const long8 strides, const int rank, uint numbe
   const uint down = (uint)((ulong)(rows + H - 1) / (H)), across = (uint)((ulong)(columns + W - 1) / (W)); \
   const uint tile_line = number / across, b = tile_line / down;                        \
   const long i = (long)(tile_line - b * down) * (H), j = (long)(number - tile_line * across) * (W); \
-  __global const float* from = src + src_offset + position(batch_shape, src_batch, batch_rank, b) + i + j * src_step; \
-  __global float* to = dst + dst_offset + position(batch_shape, dst_batch, batch_rank, b) + i * dst_step + j;
+  __global const MOVED* from = src + src_offset + position(batch_shape, src_batch, batch_rank, b) + i + j * src_step; \
+  __global MOVED* to = dst + dst_offset + position(batch_shape, dst_batch, batch_rank, b) + i * dst_step + j;
 
 __kernel void squares(PARAMETERS, const long tiles, const long chunk) {
   const long first = get_global_id(0) * chunk;
@@ -57,7 +61,7 @@ __kernel void squares(PARAMETERS, const long tiles, const long chunk) {
     int done = 0;
     if (width == VW) {
       for (; done + VW <= height; done += VW) {
-        floatv square[VW];
+        movedv square[VW];
 #pragma unroll
         for (int k = 0; k < VW; ++k) square[k] = vloadv(0, from + done + k * src_step);
         transpose_square(square);
@@ -77,7 +81,7 @@ __kernel void squares(PARAMETERS, const long tiles, const long chunk) {
 
 __kernel __attribute__((reqd_work_group_size(T, LINES, 1)))
 void tiles(PARAMETERS) {
-  __local float tile[T][T + 1];
+  __local MOVED tile[T][T + 1];
   FIND_TILE(T, T, (uint)get_group_id(0))
   const int x = get_local_id(0), line = get_local_id(1);
   for (int c = line; c < T; c += LINES)

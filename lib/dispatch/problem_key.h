@@ -21,7 +21,7 @@ struct KeyField {
 
 class ProblemKey {
  public:
-  static constexpr std::size_t max_fields = 18;
+  static constexpr std::size_t max_fields = 19;
 
   ProblemKey(std::initializer_list<KeyField> fields);
   /// The same key with the field "types", the types of operands in one number. Operands of f32 alone, whose number is

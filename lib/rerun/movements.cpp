@@ -106,8 +106,8 @@ void resize_indexed(Problem& p, const Sizes& sizes) {
 std::optional<Rerun> make_transpose_copy(const Problem& p) {
   // Neighbouring rows of the problem are neighbouring elements in the source, and neighbouring columns in the copy.
   const std::int64_t batch = p["batch"], rows = p["columns"], columns = p["rows"];
-  const Values values = values_for(1, batch * rows * columns);
-  const Tensor x = p.tensor(values, {batch, rows, columns});
+  Values values = values_for(1, batch * rows * columns);
+  const Tensor x = p.stored(values, {batch, rows, columns});
   return Rerun{.run = [=] { return std::vector<Tensor>{x.transpose(1, 2).contiguous()}; },
                .reference =
                    [=] {

@@ -180,8 +180,9 @@ Problem as_conv2d(const Problem& blocks) {
 
 std::optional<Rerun> make_conv2d_blocks(const Problem& p) {
   const Convolution c(as_conv2d(p));
-  const Values x = values_for(1, c.x.numel()), w = values_for(2, c.weight.numel());
-  const Tensor input = p.tensor(x, c.x), weight = p.tensor(w, c.weight);
+  Values x = values_for(1, c.x.numel());
+  const Values w = values_for(2, c.weight.numel());
+  const Tensor input = p.stored(x, c.x), weight = p.tensor(w, c.weight);
   Rerun rerun = c.rerun(c.weight.numel() / c.weight[0], [=, block_in = p["block_in"], block = p["block"]] {
     return detail::block_ops().conv2d(input, weight, c.options, block_in, block);
   });
@@ -195,9 +196,9 @@ std::optional<Rerun> make_conv2d_separable(const Problem& p) {
   first.values["k"] = p["c"];
   const Convolution c(as_conv2d(first));
   const Shape pointwise{p["k"], p["c"], 1, 1};
-  const Values x = values_for(1, c.x.numel()), w = values_for(2, c.weight.numel()),
-               v = values_for(3, pointwise.numel());
-  const Tensor input = p.tensor(x, c.x), weights = p.tensor(w, c.weight), second = p.tensor(v, pointwise);
+  Values x = values_for(1, c.x.numel());
+  const Values w = values_for(2, c.weight.numel()), v = values_for(3, pointwise.numel());
+  const Tensor input = p.stored(x, c.x), weights = p.tensor(w, c.weight), second = p.tensor(v, pointwise);
   Rerun rerun = c.rerun(c.weight[2] * c.weight[3] + p["c"], [=, block = p["block"]] {
     return detail::block_ops().conv2d_separable(input, weights, second, c.options, block);
   });

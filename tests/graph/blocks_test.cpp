@@ -1,6 +1,7 @@
 // Channels in blocks: models with every kind of node give the same results as the walk over their nodes.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "dispatch/target.h"
 #include "graph/model_file.h"
@@ -174,6 +175,35 @@ TEST_CASE("blocks: convolutions that stay as they are") {
   check(squares, randn({1, 64, 24, 24}), 1, 1);
   const ModelFile lines({conv("x", "w", "c"), conv("c", "w", "y")}, {weight("w", randn({18, 18, 1}))});
   check(lines, randn({1, 18, 6}), 0, 0);
+}
+
+TEST_CASE("blocks: modules of f16 run in blocks, and their norms become parts of weights") {
+  manual_seed(19);
+  const Conv2dOptions strided{.stride = 2, .padding = 1}, depthwise{.padding = 1, .groups = 20};
+  nn::Sequential net(nn::Conv2d(3, 20, 3, strided), nn::BatchNorm2d(20), nn::ReLU(), nn::MaxPool2d(2),
+                     nn::Conv2d(20, 20, 3, depthwise), nn::BatchNorm2d(20), nn::ReLU(), nn::Conv2d(20, 33, 1),
+                     nn::ReLU(), nn::BatchNorm2d(33), nn::Conv2d(33, 21, 3, strided));
+  const Tensor x = randn({2, 3, 29, 23}).to(DType::f16);
+  net(x.to(DType::f32));  // Training changes the means and the variances of the norms.
+  net.eval();
+  net.to(DType::f16);
+  nn::Sequential wide = nn::clone(net);
+  wide.to(DType::f32);
+  Compiled fast = compile(net, x);
+  const NoGrad no_grad;
+  const Tensor expected = wide(x.to(DType::f32));
+  fast(x);
+  const Profile profile;
+  const Tensor y = fast(x);
+  CHECK(y.dtype() == DType::f16);
+  // Each of four layers rounds its weight, its bias and its result, and relative errors of terms below the maximum add.
+  check_close(y, values_of(expected), {16});
+  if (ops::channel_block(dispatch::target_of(Device().state())) == 0) return;
+  std::map<std::string, std::int64_t> launches;
+  for (const ProfileRow& row : profile.rows()) launches[row.kernel] += row.launches;
+  CHECK(launches["conv2d_blocks"] + launches["conv2d_blocks_separable"] >= 3);
+  CHECK(launches["max_pool_blocks"] == 1);
+  CHECK(launches["batch_norm_apply"] == 0);
 }
 
 TEST_CASE("child: a model without channels in blocks" * doctest::skip()) {

@@ -1,4 +1,5 @@
 // Products of one value with several weights, such as the queries, keys and values of attention.
+#include "crisol/dtype_table.h"
 #include "graph/model_file.h"
 
 namespace {
@@ -79,4 +80,25 @@ TEST_CASE("graph: a joint product follows its weights") {
     const NoGrad no_grad;
     for (Tensor& parameter : model.parameters()) parameter.mul_(-0.5);
   }
+}
+
+TEST_CASE("graph: products of f16 become one") {
+  manual_seed(4);
+  const auto half = [](const std::string& name, const Tensor& t) {
+    return of::raw_tensor<Half>(name, of::f16, Sizes(t.shape().begin(), t.shape().end()),
+                                t.to(DType::f16).to_vector<Half>());
+  };
+  const ModelFile file(
+      {node("Cast", {"x"}, {"h"}, {attribute("to", std::int64_t{of::f16})}), node("MatMul", {"h", "wa"}, {"pa"}),
+       node("Add", {"pa", "ba"}, {"sa"}), node("MatMul", {"h", "wb"}, {"pb"}), node("Add", {"bb", "pb"}, {"sb"}),
+       node("Concat", {"sb", "sa"}, {"c"}, {attribute("axis", std::int64_t{-1})}),
+       node("Cast", {"c"}, {"y"}, {attribute("to", std::int64_t{of::f32})})},
+      {half("wa", randn({6, 4})), half("ba", randn({4})), half("wb", randn({6, 5})), half("bb", randn({5}))});
+  const Tensor x = randn({5, 6});
+  CHECK(file.changes(x).at("join_products") == 2);
+  onnx::Model model = file.load();
+  const std::vector<double> walked = values_of(model(x).detach());
+  const NoGrad no_grad;
+  // The walk rounds the product before the sum, the joint product does not.
+  check_close(model(x), {5, 9}, walked, {2 * epsilon_of(DType::f16) / epsilon_of(DType::f32)});
 }

@@ -61,6 +61,19 @@ constexpr const char* problems[] = {
     "avg_pool2d planes=3 h=21 w=40 out_h=21 out_w=40 r=3 s=3 stride_h=1 stride_w=1 pad_h=1 pad_w=1 dil_h=1 dil_w=1",
     "avg_pool2d_backward planes=3 h=21 w=40 out_h=11 out_w=20 r=3 s=3 stride_h=2 stride_w=2 pad_h=1 pad_w=1 dil_h=1 "
     "dil_w=1",
+    "max_pool2d_blocks planes=3 h=9 w=8 out_h=5 out_w=4 r=3 s=3 stride_h=2 stride_w=2 pad_h=1 pad_w=1 dil_h=1 dil_w=1 "
+    "block=8 include_pad=0",
+    // Channels in blocks: the weights are f32, and so is what is between two convolutions.
+    "conv2d_blocks n=2 c=21 h=9 w=17 k=35 r=3 s=3 stride_h=1 stride_w=1 pad_h=1 pad_w=1 dil_h=1 dil_w=1 out_h=9 "
+    "out_w=17 block_in=8 block=8 kind=0",
+    "conv2d_blocks n=2 c=3 h=11 w=23 k=35 r=7 s=7 stride_h=2 stride_w=2 pad_h=3 pad_w=3 dil_h=1 dil_w=1 out_h=6 "
+    "out_w=12 block_in=1 block=16 kind=0",
+    "conv2d_blocks n=1 c=33 h=7 w=5 k=20 r=1 s=1 stride_h=1 stride_w=1 pad_h=0 pad_w=0 dil_h=1 dil_w=1 out_h=7 "
+    "out_w=5 block_in=16 block=16 kind=0",
+    "conv2d_blocks n=2 c=21 h=9 w=17 k=21 r=5 s=3 stride_h=2 stride_w=2 pad_h=2 pad_w=1 dil_h=1 dil_w=2 out_h=5 "
+    "out_w=8 block_in=8 block=8 kind=1",
+    "conv2d_separable n=2 c=21 h=19 w=17 k=35 r=3 s=3 stride_h=1 stride_w=1 pad_h=1 pad_w=1 dil_h=1 dil_w=1 out_h=19 "
+    "out_w=17 block=8",
     "adaptive_avg_pool2d planes=3 h=21 w=40 out_h=7 out_w=9",
     "adaptive_avg_pool2d_backward planes=3 h=21 w=40 out_h=7 out_w=9",
 };

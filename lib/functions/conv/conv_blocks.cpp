@@ -35,13 +35,13 @@ Tensor from_blocks(const Tensor& x, std::int64_t channels) {
 
 Tensor channels_in_blocks(const Tensor& numbers, std::int64_t block) {
   const std::int64_t blocks = ceil_div(numbers.size(0), block);
-  return filled_up(numbers, 0, blocks * block).reshape({blocks, block});
+  return filled_up(numbers.to(DType::f32), 0, blocks * block).reshape({blocks, block});
 }
 
 Tensor weight_in_blocks(const Tensor& weight, std::int64_t block_in, std::int64_t block) {
   const std::int64_t tile = ops::blocks_of_tile(weight.size(0), block);
   const std::int64_t groups = ceil_div(weight.size(0), tile * block), in_blocks = ceil_div(weight.size(1), block_in);
-  return filled_up(filled_up(weight, 0, groups * tile * block), 1, in_blocks * block_in)
+  return filled_up(filled_up(weight.to(DType::f32), 0, groups * tile * block), 1, in_blocks * block_in)
       .reshape({groups, tile, block, in_blocks, block_in, weight.size(2), weight.size(3)})
       .permute({0, 3, 5, 6, 4, 1, 2})
       .contiguous();
@@ -49,7 +49,7 @@ Tensor weight_in_blocks(const Tensor& weight, std::int64_t block_in, std::int64_
 
 Tensor depthwise_weight_in_blocks(const Tensor& weight, std::int64_t block) {
   const std::int64_t blocks = ceil_div(weight.size(0), block);
-  return filled_up(weight, 0, blocks * block)
+  return filled_up(weight.to(DType::f32), 0, blocks * block)
       .reshape({blocks, block, weight.size(2), weight.size(3)})
       .permute({0, 2, 3, 1})
       .contiguous();

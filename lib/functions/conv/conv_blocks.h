@@ -11,10 +11,10 @@ namespace crisol::detail {
 Tensor to_blocks(const Tensor& x, std::int64_t block);
 /// The first `channels` channels of a tensor in blocks, as (N, channels, H, W).
 Tensor from_blocks(const Tensor& x, std::int64_t channels);
-/// One number for each channel: (C) as (ceil(C / block), block).
+/// One number for each channel: (C) as (ceil(C / block), block) of f32.
 Tensor channels_in_blocks(const Tensor& numbers, std::int64_t block);
 
-/// The weight (K, C, R, S) of a convolution, as ops::conv2d_blocks takes it for inputs in blocks of `block_in`.
+/// The weight (K, C, R, S) of a convolution, as ops::conv2d_blocks takes it for inputs in blocks of `block_in`, in f32.
 Tensor weight_in_blocks(const Tensor& weight, std::int64_t block_in, std::int64_t block);
 /// The same for a depthwise convolution, whose weight is (C, 1, R, S).
 Tensor depthwise_weight_in_blocks(const Tensor& weight, std::int64_t block);

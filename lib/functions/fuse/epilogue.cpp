@@ -142,19 +142,19 @@ Tensor record(const EndingOp& op, const FusedOp& fused, const FusedBackward& bac
 
 Tensor run_with_epilogue(const EndingOp& op, const Epilogue& epilogue) {
   if (recorder() != nullptr) return epilogue(op.plain());  // A trace records functions one by one.
-  // The result does not exist yet, so the weight represents it here: both are f32 and have axes.
-  const std::vector<FusedArgument> types = epilogue.arguments(op.inputs[1]);
+  // The result does not exist yet, so the first operand represents it here: both have one type and axes.
+  const std::vector<FusedArgument> types = epilogue.arguments(op.inputs[0]);
   const UserFunction user{epilogue.trace(), epilogue.object()};
   const FusedOp& fused = epilogue.function().op_for(user, types);
   const FusedGraph& graph = fused.formula().fused;
   require(fused.formula().trailing[0].kind == Trailing::Kind::none, op.name, "an epilogue cannot end in a reduction");
   for (const TensorOrigin& origin : graph.tensors) {
     const Tensor& x = *types[origin.index].tensor();
-    require(x.device() == op.inputs[1].device(), op.name, "the epilogue's argument ", origin.index, " is on ",
-            x.device(), ", the weight on ", op.inputs[1].device());
+    require(x.device() == op.inputs[0].device(), op.name, "the epilogue's argument ", origin.index, " is on ",
+            x.device(), ", the first operand on ", op.inputs[0].device());
   }
 
-  FusedValues values{types, op.layout.shape, fused.formula().trailing, op.inputs[1].device()};
+  FusedValues values{types, op.layout.shape, fused.formula().trailing, op.inputs[0].device()};
   const std::optional<ops::ProductEpilogue> kernel = for_kernel(fused, values, op.layout);
   if (!kernel) return epilogue(op.plain());
   const std::uint32_t wanted = wanted_tensors(op, graph, types);

@@ -129,11 +129,11 @@ class Blocker {
     return true;
   }
 
-  /// The shape of a formula's input, with as many axes as an image. Nothing unless it is an f32 tensor with at most
-  /// four axes.
+  /// The shape of a formula's input, with as many axes as an image. Nothing unless kernels compute it in f32 and it
+  /// has at most four axes.
   std::optional<Shape> as_image(int value) const {
     const std::optional<Shape> given = shape_of(graph_, value);
-    if (!given || given->rank() > 4 || graph_.values[static_cast<std::size_t>(value)].dtype != DType::f32) return {};
+    if (!given || given->rank() > 4 || !is_of_floats(graph_, value)) return {};
     Shape full = Shape::filled(4, 1);
     for (int i = 0; i < given->rank(); ++i) full[4 - given->rank() + i] = (*given)[i];
     return full;

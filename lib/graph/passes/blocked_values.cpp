@@ -22,8 +22,7 @@ int add_value(Graph& graph, int image, std::int64_t block) {
 bool BlockedValues::is_image(int value) const {
   if (value == absent) return false;
   const std::optional<Shape> shape = shape_of(graph_, value);
-  return shape && shape->rank() == 4 && shape->numel() > 0 &&
-         graph_.values[static_cast<std::size_t>(value)].dtype == DType::f32;
+  return shape && shape->rank() == 4 && shape->numel() > 0 && is_of_floats(graph_, value);
 }
 
 void BlockedValues::add_reorder(Op op, int from, int to, Run run) {

@@ -16,7 +16,7 @@ class BlockedValues {
  public:
   BlockedValues(Graph& graph, std::int64_t block) : graph_(graph), block_(block) {}
 
-  /// Whether the value is an f32 tensor (N, C, H, W).
+  /// Whether the value is a tensor (N, C, H, W) that kernels compute in f32.
   bool is_image(int value) const;
   bool is_in_blocks(int value) const { return in_blocks_.count(value) > 0; }
   /// The value that is the image in blocks.

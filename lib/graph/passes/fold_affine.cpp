@@ -44,17 +44,19 @@ class Folder {
   }
 
  private:
-  /// The constant as (C) or (), if it has one number for each channel of the value, or one number.
+  /// The constant as (C) or () of f32, if it has one number for each channel of the value, or one number.
   std::optional<Tensor> per_channel(int constant, int value) const {
     const Datum* datum = uses_.constant(constant);
     const std::optional<Shape> shape = shape_of(graph_, value);
-    if (datum == nullptr || !datum->defined() || datum->dtype() != DType::f32 || !shape || shape->rank() < 2) return {};
+    if (datum == nullptr || !datum->defined() || !is_of_floats(graph_, constant) || !shape || shape->rank() < 2)
+      return {};
     const Shape& sizes = datum->shape();
-    if (sizes.numel() == 1 && sizes.rank() <= shape->rank()) return datum->tensor(device_).reshape(Shape());
+    if (sizes.numel() == 1 && sizes.rank() <= shape->rank())
+      return datum->tensor(device_).to(DType::f32).reshape(Shape());
     if (sizes.rank() > shape->rank() || sizes.numel() != (*shape)[1]) return {};
     const int channels = sizes.rank() - shape->rank() + 1;
     if (channels < 0 || sizes[channels] != sizes.numel()) return {};
-    return datum->tensor(device_).reshape(Shape(sizes.numel()));
+    return datum->tensor(device_).to(DType::f32).reshape(Shape(sizes.numel()));
   }
 
   std::optional<Affine> affine_of(const Node& node) const {
@@ -80,7 +82,7 @@ class Folder {
     for (std::size_t i = 0; i < 4; ++i) {
       const Datum* datum = uses_.constant(node.inputs[i + 1]);
       if (datum == nullptr) return {};
-      p[i] = datum->tensor(device_);
+      p[i] = datum->tensor(device_).to(DType::f32);
     }
     const auto epsilon = node.attributes.find("epsilon");
     const double e = epsilon == node.attributes.end() ? 1e-5 : std::get<double>(epsilon->second);
@@ -113,19 +115,20 @@ class Folder {
     graph_.nodes[place].outputs[0] = node.outputs[0];
   }
 
+  /// The new weight and bias are computed in f32, and rounded once.
   void change_conv(Node& conv, const Affine& affine) {
     const runtime::BorrowedBlocks borrowed;  // The memory of this weight can serve for the next convolution's weight.
     const std::string name = graph_.values[static_cast<std::size_t>(conv.inputs[1])].name;
     const Tensor weight = uses_.constant(conv.inputs[1])->tensor(device_);
-    const std::int64_t channels = weight.size(0);
+    const DType dtype = weight.dtype();
     Tensor shift = affine.shift;
     if (conv.inputs.size() > 2 && conv.inputs[2] != absent)
-      shift = uses_.constant(conv.inputs[2])->tensor(device_) * affine.scale + shift;
+      shift = uses_.constant(conv.inputs[2])->tensor(device_).to(DType::f32) * affine.scale + shift;
     Shape sizes = Shape::filled(weight.dim(), 1);
-    if (affine.scale.dim() > 0) sizes[0] = channels;
+    if (affine.scale.dim() > 0) sizes[0] = weight.size(0);
     conv.inputs.resize(3, absent);
-    conv.inputs[1] = add_constant(graph_, name + "/scaled", weight * affine.scale.reshape(sizes));
-    conv.inputs[2] = add_constant(graph_, name + "/shift", shift.expand({channels}).contiguous());
+    conv.inputs[1] = add_constant(graph_, name + "/scaled", (weight * affine.scale.reshape(sizes)).to(dtype));
+    conv.inputs[2] = add_constant(graph_, name + "/shift", shift.expand({weight.size(0)}).contiguous().to(dtype));
   }
 
   /// If no convolution comes before the node, it becomes a product and a sum.
@@ -136,7 +139,8 @@ class Folder {
     const int shift = add_constant(graph_, node.name + "/shift", affine.shift.reshape(sizes));
     node.inputs = {node.inputs[0], scale, shift};
     node.is_joined = true;
-    node.run = run_of([](std::span<const Expr> in) { return in[0] * in[1] + in[2]; });
+    const DType dtype = *graph_.values[static_cast<std::size_t>(node.outputs[0])].dtype;
+    node.run = run_of([dtype](std::span<const Expr> in) { return (in[0] * in[1] + in[2]).to(dtype); });
   }
 
   Graph& graph_;

@@ -10,13 +10,12 @@ namespace {
 /// made last. Absent if there is none.
 int input_with_kernel(const Graph& graph, const Uses& uses, const Node& node) {
   int best = absent;
+  const auto dtype_of = [&](int value) { return graph.values[static_cast<std::size_t>(value)].dtype; };
   if (!node.run.formula || node.outputs.size() != 1) return best;
   for (const int input : node.inputs) {
     const Node* maker = input == absent ? nullptr : uses.maker(input);
-    if (maker == nullptr || !maker->run.with_epilogue || !uses.has_one_user(input) ||
-        graph.values[static_cast<std::size_t>(input)].dtype != DType::f32 ||
-        graph.values[static_cast<std::size_t>(node.outputs[0])].dtype != DType::f32 ||
-        shape_of(graph, input) != shape_of(graph, node.outputs[0]))
+    if (maker == nullptr || !maker->run.with_epilogue || !uses.has_one_user(input) || !is_of_floats(graph, input) ||
+        dtype_of(input) != dtype_of(node.outputs[0]) || shape_of(graph, input) != shape_of(graph, node.outputs[0]))
       continue;
     if (best == absent || uses.place(input) > uses.place(best)) best = input;
   }

@@ -43,17 +43,18 @@ class Joiner {
  private:
   std::optional<Product> product_at(std::size_t place) const {
     const Node& node = graph_.nodes[place];
-    if ((node.op != Op::matmul && node.op != Op::linear) || !is_f32(node.outputs[0])) return {};
+    if ((node.op != Op::matmul && node.op != Op::linear) || !is_of_floats(graph_, node.outputs[0])) return {};
     const std::optional<Shape> left = shape_of(graph_, node.inputs[0]);
     if (!left || left->rank() < 2) return {};
     const Datum* weight = uses_.constant(node.inputs[1]);
-    if (weight == nullptr || !weight->defined() || weight->dtype() != DType::f32 || weight->shape().rank() != 2)
+    if (weight == nullptr || !weight->defined() || weight->dtype() != dtype(node.outputs[0]) ||
+        weight->shape().rank() != 2)
       return {};
     Product product{.place = place, .weight = node.inputs[1], .result = node.outputs[0]};
     product.columns = weight->shape()[node.op == Op::linear ? 0 : 1];
     if (node.op == Op::matmul)
       find_bias(product);
-    else if (node.inputs.size() > 2 && is_bias(node.inputs[2], product.columns))
+    else if (node.inputs.size() > 2 && is_bias(node.inputs[2], product))
       product.sum = place, product.bias = node.inputs[2];
     else if (node.inputs.size() > 2)
       return {};
@@ -70,18 +71,19 @@ class Joiner {
     // A bias of one number may be part of the node already.
     if (user.op != Op::add || user.inputs.size() != 2 || user.inputs[0] == user.inputs[1]) return;
     const int bias = user.inputs[user.inputs[0] == product.result ? 1 : 0];
-    if (!is_bias(bias, product.columns)) return;
+    if (!is_bias(bias, product)) return;
     product.sum = place;
     product.bias = bias;
     product.result = user.outputs[0];
   }
 
-  bool is_bias(int value, std::int64_t columns) const {
+  bool is_bias(int value, const Product& product) const {
     const Datum* datum = uses_.constant(value);
-    return datum != nullptr && datum->defined() && datum->dtype() == DType::f32 && datum->shape() == Shape(columns);
+    return datum != nullptr && datum->defined() && datum->dtype() == dtype(product.result) &&
+           datum->shape() == Shape(product.columns);
   }
 
-  bool is_f32(int value) const { return graph_.values[static_cast<std::size_t>(value)].dtype == DType::f32; }
+  std::optional<DType> dtype(int value) const { return graph_.values[static_cast<std::size_t>(value)].dtype; }
 
   /// Makes a constant of the group's constants, side by side. The columns of a `linear` are rows of its weight.
   int side_by_side(const std::vector<Product>& group, int Product::*constant, const std::string& name) {
@@ -96,7 +98,7 @@ class Joiner {
   int add_value(const Product& like, std::int64_t columns, const std::string& name) {
     Shape shape = *shape_of(graph_, like.result);
     shape[shape.rank() - 1] = columns;
-    graph_.values.push_back({.name = name, .dtype = DType::f32, .shape = sizes_of(shape)});
+    graph_.values.push_back({.name = name, .dtype = dtype(like.result), .shape = sizes_of(shape)});
     return static_cast<int>(graph_.values.size()) - 1;
   }
 

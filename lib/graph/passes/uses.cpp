@@ -1,5 +1,7 @@
 #include "graph/passes/uses.h"
 
+#include "crisol/dtype_table.h"
+
 namespace crisol::graph {
 
 Uses::Uses(const Graph& graph)
@@ -56,6 +58,11 @@ std::optional<Shape> shape_of(const Graph& graph, int value) {
   Shape shape;
   for (const SymbolicSize& s : *sizes) shape.push_back(s.size.value_or(-1));
   return shape;
+}
+
+bool is_of_floats(const Graph& graph, int value) {
+  const std::optional<DType>& dtype = graph.values[static_cast<std::size_t>(value)].dtype;
+  return dtype && value_type(*dtype) == DType::f32;
 }
 
 void give_back_constant(Graph& graph, const Uses& uses, int value) {

@@ -89,6 +89,9 @@ void remove_marked(Graph& graph, const std::vector<bool>& marked);
 /// The sizes of a value of a specialised graph. Nothing for an undefined value.
 std::optional<Shape> shape_of(const Graph& graph, int value);
 
+/// Whether kernels compute the value's elements in f32: it is f32 or a half type.
+bool is_of_floats(const Graph& graph, int value);
+
 /// Empties a constant, because its only user now gets another constant. So memory never holds two copies of all
 /// weights.
 void give_back_constant(Graph& graph, const Uses& uses, int value);

@@ -9,6 +9,7 @@
 #include "base/ceil_div.h"
 #include "crisol/ops/copy.h"
 #include "ops/check.h"
+#include "ops/storage.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -100,6 +101,8 @@ PlanOr plan_tiles(const Conv2dBlocksProblem& p, const Target& target, std::size_
     spec.defines.add({"OB", p.tile_blocks});
   }
   dispatch::define_fma(spec.defines, target.info);
+  define_elements(spec.defines, p.type);
+  define_result_type(spec.defines, p.result_type);
   const runtime::NdRange range{{groups_of(p), cut.pieces(), s.images}, {1, 1, 1}};
   const std::int64_t slice = ceil_div(cut.seen * p.block_in, std::int64_t{16}) * 16;
   const EpilogueArgs e = epilogue_args(p.epilogue, conv2d_e0, conv2d_e1, weight);
@@ -127,7 +130,7 @@ Conv2dBlocksProblem problem_of(const Tensor& x, const Tensor& weight, const Tens
   const bool depthwise = s.groups > 1;
   require(s.groups == 1 || (s.groups == s.channels && s.groups == s.outputs), op, s.groups, " groups of ", s.channels,
           " channels and ", s.outputs, " outputs; one group, or one for each channel and output, is expected");
-  require_dtype(op, "the input", x, DType::f32);
+  require_storage(op, "the input", x);
   require(x.dim() == 5, op, "the input must have 5 axes (N, blocks, H, W, block), its shape is ", x.shape());
   require(weight.dim() == (depthwise ? 4 : 7), op, "the weight must have ", depthwise ? 4 : 7, " axes, its shape is ",
           weight.shape());
@@ -136,7 +139,9 @@ Conv2dBlocksProblem problem_of(const Tensor& x, const Tensor& weight, const Tens
                         .block = weight.size(-1),
                         .tile_blocks = depthwise ? 1 : weight.size(5),
                         .has_bias = bias.defined() ? 1 : 0,
-                        .epilogue = {}};
+                        .epilogue = {},
+                        .type = storage_of(x),
+                        .result_type = storage_of(x)};
   require(p.block == 4 || p.block == 8 || p.block == 16, op, "a block of ", p.block,
           " outputs; 4, 8 or 16 is expected");
   require_shape(op, "the input", x, {s.images, p.in_blocks(), s.height, s.width, p.block_in});
@@ -156,19 +161,23 @@ const Table<Conv2dBlocksProblem> conv2d_blocks_table(op, blocks_variants);
 
 dispatch::ProblemKey Conv2dBlocksProblem::key() const {
   const Conv2dSizes& s = sizes;
-  return {{"n", s.images},         {"c", s.channels},        {"h", s.height},
-          {"w", s.width},          {"k", s.outputs},         {"r", s.kernel_h},
-          {"s", s.kernel_w},       {"stride_h", s.stride_h}, {"stride_w", s.stride_w},
-          {"pad_h", s.pad_h},      {"pad_w", s.pad_w},       {"dil_h", s.dilation_h},
-          {"dil_w", s.dilation_w}, {"out_h", s.out_h},       {"out_w", s.out_w},
-          {"block_in", block_in},  {"block", block},         {"kind", is_depthwise() ? 1 : 0}};
+  const dispatch::ProblemKey key{{"n", s.images},         {"c", s.channels},        {"h", s.height},
+                                 {"w", s.width},          {"k", s.outputs},         {"r", s.kernel_h},
+                                 {"s", s.kernel_w},       {"stride_h", s.stride_h}, {"stride_w", s.stride_w},
+                                 {"pad_h", s.pad_h},      {"pad_w", s.pad_w},       {"dil_h", s.dilation_h},
+                                 {"dil_w", s.dilation_w}, {"out_h", s.out_h},       {"out_w", s.out_w},
+                                 {"block_in", block_in},  {"block", block},         {"kind", is_depthwise() ? 1 : 0}};
+  return key.with_types(type);
 }
 
 void add_blocks_direct(Plan& plan, const Conv2dBlocksProblem& p, const Target& target, const BlocksOperands& o,
                        const EpilogueArgs& e) {
   const Conv2dSizes& s = p.sizes;
   const std::int64_t count = s.images * p.blocks() * s.pixels() * p.block;
-  plan.add({"conv/conv2d_blocks_direct.cl", "conv2d_blocks_direct", {{"VW", p.block}}, epilogue_prelude(p.epilogue)},
+  runtime::Defines defines{{"VW", p.block}};
+  define_elements(defines, p.type);
+  define_result_type(defines, p.result_type);
+  plan.add({"conv/conv2d_blocks_direct.cl", "conv2d_blocks_direct", defines, epilogue_prelude(p.epilogue)},
            target.flat_range(count), o.x, o.weight, o.bias, o.y, e, count, kernel_sizes(p, s), s.kernel_window(),
            kernels::number(p.block_in), kernels::number(p.tile_blocks), kernels::number(p.is_depthwise() ? 1 : 0),
            p.flags());
@@ -210,7 +219,7 @@ ProductResult conv2d_blocks(const Tensor& x, const Tensor& weight, const Tensor&
                             const ProductEpilogue* f) {
   Conv2dBlocksProblem problem = problem_of(x, weight, bias, sizes);
   const Tensor y =
-      empty({sizes.images, problem.blocks(), sizes.out_h, sizes.out_w, problem.block}, DType::f32, x.device());
+      empty({sizes.images, problem.blocks(), sizes.out_h, sizes.out_w, problem.block}, x.dtype(), x.device());
   if (y.numel() == 0) return {y, true};
   problem.epilogue = layout_of(f);
   const Contiguous images(x), filters(weight), shift(bias);

@@ -37,8 +37,9 @@ std::int64_t tile_width(std::int64_t out_w, std::int64_t tile_blocks, std::int64
 ///
 ///     x (N, ceil(C / c), H, W, c)   weight (ceil(C / c), R, S, c)   y (N, ceil(C / c), H', W', c)
 ///
-/// The bias is undefined, or (ceil(K / c), c). All tensors are f32 and on one device. The epilogue's operands have a
-/// ResultLayout with blocks; `f` may be nullptr. Throws invalid_argument for shapes that do not fit each other, and for
+/// The bias is undefined, or (ceil(K / c), c). The weight and the bias are f32; x, y and the epilogue's operands have a
+/// type that kernels compute in f32. All tensors are on one device. The epilogue's operands have a ResultLayout with
+/// blocks; `f` may be nullptr. Throws invalid_argument for shapes that do not fit each other, and for
 /// other groups.
 ProductResult conv2d_blocks(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dSizes& sizes,
                             const ProductEpilogue* f);
@@ -49,6 +50,7 @@ struct Conv2dBlocksProblem {
   std::int64_t block_in, block, tile_blocks;  ///< The block sizes b and c, and t, as above.
   std::int64_t has_bias;
   EpilogueLayout epilogue;
+  std::int64_t type, result_type;  ///< The DTypes of x and y in memory. They differ only inside of a separable one.
 
   bool is_depthwise() const noexcept { return sizes.groups > 1; }
   std::int64_t in_blocks() const noexcept { return (sizes.channels + block_in - 1) / block_in; }

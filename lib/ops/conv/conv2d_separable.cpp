@@ -9,6 +9,7 @@
 #include "dispatch/device_defines.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
+#include "ops/storage.h"
 #include "tensor/kernel_args.h"
 
 namespace crisol::ops {
@@ -66,6 +67,8 @@ PlanOr plan_bands(const SeparableProblem& p, const Target& target, std::size_t) 
   spec.defines.add({"TAPS_W", s.kernel_w});
   spec.defines.add({"DILATION_W", s.dilation_w});
   dispatch::define_fma(spec.defines, target.info);
+  define_elements(spec.defines, p.type);
+  define_result_type(spec.defines, p.type);
   const std::int64_t seen = (columns - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1;
   const std::int64_t between = p.first().blocks() * bands.rows * s.out_w * p.block;
   const std::int64_t slice = ceil_div(between + seen * p.block, std::int64_t{16}) * 16;
@@ -96,7 +99,7 @@ constexpr dispatch::Variant<SeparableProblem> separable_variants[] = {
 
 SeparableProblem problem_of(const Tensor& input, const SeparableWeights& w, const Conv2dSizes& s,
                             std::int64_t outputs) {
-  require_dtype(separable_op, "the input", input, DType::f32);
+  require_storage(separable_op, "the input", input);
   require(w.depthwise.dim() == 4 && w.pointwise.dim() == 7, separable_op,
           "the weights must have 4 and 7 axes, their shapes are ", w.depthwise.shape(), " and ", w.pointwise.shape());
   const SeparableProblem p{.sizes = s,
@@ -106,7 +109,8 @@ SeparableProblem problem_of(const Tensor& input, const SeparableWeights& w, cons
                            .has_shift = w.shift.defined() ? 1 : 0,
                            .has_bias = w.bias.defined() ? 1 : 0,
                            .middle = {},
-                           .epilogue = {}};
+                           .epilogue = {},
+                           .type = storage_of(input)};
   require(p.block == 4 || p.block == 8 || p.block == 16, separable_op, "a block of ", p.block,
           " channels; 4, 8 or 16 is expected");
   require_shape(separable_op, "the input", input, {s.images, p.first().blocks(), s.height, s.width, p.block});
@@ -127,10 +131,12 @@ const Table<SeparableProblem> conv2d_separable_table(separable_op, separable_var
 
 dispatch::ProblemKey SeparableProblem::key() const {
   const Conv2dSizes& s = sizes;
-  return {{"n", s.images},          {"c", s.channels},  {"h", s.height},    {"w", s.width},
-          {"k", outputs},           {"r", s.kernel_h},  {"s", s.kernel_w},  {"stride_h", s.stride_h},
-          {"stride_w", s.stride_w}, {"pad_h", s.pad_h}, {"pad_w", s.pad_w}, {"dil_h", s.dilation_h},
-          {"dil_w", s.dilation_w},  {"out_h", s.out_h}, {"out_w", s.out_w}, {"block", block}};
+  const dispatch::ProblemKey key{
+      {"n", s.images},          {"c", s.channels},  {"h", s.height},    {"w", s.width},
+      {"k", outputs},           {"r", s.kernel_h},  {"s", s.kernel_w},  {"stride_h", s.stride_h},
+      {"stride_w", s.stride_w}, {"pad_h", s.pad_h}, {"pad_w", s.pad_w}, {"dil_h", s.dilation_h},
+      {"dil_w", s.dilation_w},  {"out_h", s.out_h}, {"out_w", s.out_w}, {"block", block}};
+  return key.with_types(type);
 }
 
 Conv2dSizes pointwise_sizes(const Conv2dSizes& s, std::int64_t outputs) {
@@ -161,7 +167,7 @@ ProductResult conv2d_separable(const Tensor& input, const SeparableWeights& weig
                                std::int64_t outputs, const ProductEpilogue* g, const ProductEpilogue* f) {
   SeparableProblem problem = problem_of(input, weights, sizes, outputs);
   const Tensor result = empty({sizes.images, problem.second().blocks(), sizes.out_h, sizes.out_w, problem.block},
-                              DType::f32, input.device());
+                              input.dtype(), input.device());
   if (result.numel() == 0) return {result, true};
   problem.middle = layout_of(g);
   problem.epilogue = layout_of(f);

@@ -23,8 +23,8 @@ Conv2dSizes pointwise_sizes(const Conv2dSizes& depthwise, std::int64_t outputs);
 ///
 ///     x (N, ceil(C / c), H, W, c)   y (N, ceil(outputs / c), H', W', c)
 ///
-/// Both g and f may be nullptr, and g reads no operands. All tensors are f32 and on one device. Throws invalid_argument
-/// for shapes that do not fit each other.
+/// Both g and f may be nullptr, and g reads no operands. Types are those of ops::conv2d_blocks, and what is between the
+/// two is f32. All tensors are on one device. Throws invalid_argument for shapes that do not fit each other.
 ProductResult conv2d_separable(const Tensor& x, const SeparableWeights& weights, const Conv2dSizes& sizes,
                                std::int64_t outputs, const ProductEpilogue* g, const ProductEpilogue* f);
 
@@ -33,10 +33,11 @@ struct SeparableProblem {
   std::int64_t outputs, block, tile_blocks;
   std::int64_t has_shift, has_bias;
   EpilogueLayout middle, epilogue;  ///< Layouts of g and f.
+  std::int64_t type;                ///< The DType of x and y in memory.
 
-  Conv2dBlocksProblem first() const noexcept { return {sizes, block, block, 1, has_shift, middle}; }
+  Conv2dBlocksProblem first() const noexcept { return {sizes, block, block, 1, has_shift, middle, type, 0}; }
   Conv2dBlocksProblem second() const {
-    return {pointwise_sizes(sizes, outputs), block, block, tile_blocks, has_bias, epilogue};
+    return {pointwise_sizes(sizes, outputs), block, block, tile_blocks, has_bias, epilogue, 0, type};
   }
 
   /// Leaves out the biases and the functions.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/ceil_div.h"
+#include "crisol/dtype_table.h"
 #include "dispatch/choose.h"
 #include "dispatch/work_split.h"
 #include "layout/sizes.h"
@@ -24,7 +25,7 @@ std::int64_t tiles_of(const TransposeProblem& p, std::int64_t height, std::int64
 // Describes the copy as a batch of transposes. Returns nothing if it is no transpose, or is too small for tiles to
 // help.
 std::optional<TransposeProblem> as_transposes(const Tensor& src, const Shape& shape, const Shape& dst_strides) {
-  if (size_of(src.dtype()) != 4 || shape.numel() == 0) return std::nullopt;
+  if ((size_of(src.dtype()) != 4 && size_of(src.dtype()) != 2) || shape.numel() == 0) return std::nullopt;
   const std::array<Shape, 2> strides{broadcast_strides(src, shape), dst_strides};
   for (const std::int64_t stride : strides[0])
     if (stride < 0) return std::nullopt;  // ops::flip reads with negative strides.
@@ -37,6 +38,7 @@ std::optional<TransposeProblem> as_transposes(const Tensor& src, const Shape& sh
   }
   if (row_axis < 0 || column_axis < 0 || loop.shape[row_axis] < 4 || loop.shape[column_axis] < 4) return std::nullopt;
   TransposeProblem problem;
+  problem.type = static_cast<std::int64_t>(moved_as(src.dtype()));
   for (int i = 0; i < loop.shape.rank(); ++i)
     if (i != row_axis && i != column_axis) problem.add_axis(loop.shape[i], loop.strides[0][i], loop.strides[1][i]);
   problem.rows = loop.shape[row_axis];
@@ -55,10 +57,12 @@ template <class... More>
 Plan plan_tiles_of(const TransposeProblem& p, const Target& target, const char* entry, const runtime::NdRange& range,
                    More... more) {
   const auto [src, dst] = operands<2>();
+  runtime::Defines defines{{"VW", target.cpu_vector_width()}, {"LINES", lines_of(target)}};
+  if (size_of(static_cast<DType>(p.type)) == 2) defines.add({"MOVED", "ushort"});
   Plan plan;
-  plan.add({"layout/transpose_copy.cl", entry, {{"VW", target.cpu_vector_width()}, {"LINES", lines_of(target)}}}, range,
-           src, dst, p.shape_of(p.batch), p.shape_of(p.src_batch), p.shape_of(p.dst_batch),
-           static_cast<std::int32_t>(p.batch_rank), p.rows, p.columns, p.src_ld, p.dst_ld, more...);
+  plan.add({"layout/transpose_copy.cl", entry, defines}, range, src, dst, p.shape_of(p.batch), p.shape_of(p.src_batch),
+           p.shape_of(p.dst_batch), static_cast<std::int32_t>(p.batch_rank), p.rows, p.columns, p.src_ld, p.dst_ld,
+           more...);
   return plan;
 }
 

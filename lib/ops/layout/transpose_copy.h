@@ -22,19 +22,22 @@ struct TransposeProblem {
   std::int64_t rows = 0, columns = 0;
   std::int64_t src_ld = 0, dst_ld = 0;  ///< Leading dimensions: between columns of the source, and between rows of the
                                         /// destination.
+  std::int64_t type = 0;                ///< The type as which elements are moved: a DType of 4 or 2 bytes.
 
   Shape shape_of(const Axes& axes) const;
   void add_axis(std::int64_t size, std::int64_t src_stride, std::int64_t dst_stride);
   std::int64_t batches() const { return shape_of(batch).numel(); }
 
-  dispatch::ProblemKey key() const { return {{"batch", batches()}, {"rows", rows}, {"columns", columns}}; }
+  dispatch::ProblemKey key() const {
+    return dispatch::ProblemKey{{"batch", batches()}, {"rows", rows}, {"columns", columns}}.with_types(type);
+  }
 };
 
 /// The plan that transposes tiles in local memory, as on GPUs.
 dispatch::Plan plan_transposes(const TransposeProblem& problem, const dispatch::Target& target);
 
-/// The kernel of such a copy of elements of 4 bytes, for the operands src and dst. Null if the copy is no transpose.
-/// The caller has checked that src broadcasts to dst, and devices and overlap.
+/// The kernel of such a copy of elements of 4 or 2 bytes, for the operands src and dst. Null if the copy is no
+/// transpose. The caller has checked that src broadcasts to dst, and devices and overlap.
 dispatch::PreparedPtr prepare_transposes(const Tensor& dst, const Tensor& src);
 
 /// Whether x is large, and contiguous along another axis than the last. Kernels that walk along the last axis read a

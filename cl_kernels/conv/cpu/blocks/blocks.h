@@ -1,6 +1,6 @@
 // The common parts of kernels for the layout "channels in blocks". It stores an image (C, H, W) as (ceil(C / VW), H, W,
 // VW), so that one vector holds VW neighbouring channels of a pixel. Lanes of the last block without a channel may hold
-// anything.
+// anything. Images x are of STORED, results y and the epilogue's operands of RESULT; weights and biases are floats.
 //
 // The host defines T and STRIDE. T columns of y are computed at a time. STRIDE is their distance in columns of x.
 #include "common/vector.h"
@@ -21,22 +21,25 @@ INLINE BlockTile block_tile(int tile, int out_w) {
   return at;
 }
 
-// Copies `count` columns of `block` floats, or writes zeros if `from` is null. `block` is a constant.
-INLINE void copy_columns(__global float* to, __global const float* from, int count, int block) {
-  if (block == VW) {  // Copies of single floats made small depthwise layers two to four times slower.
-    NO_UNROLL
-    for (int i = 0; i < count; ++i) UNALIGNED(to + i * VW) = from ? UNALIGNED_CONST(from + i * VW) : (floatv)(0.0f);
-    return;
-  }
+// Copies `count` columns of `block` elements as floats, or writes zeros if `from` is null. `block` is a constant. Copies
+// of single floats made small depthwise layers two to four times slower than vectors.
+INLINE void copy_columns(__global float* to, __global const STORED* from, int count, int block) {
+  const int elements = count * block;
+  int i = 0;
   NO_UNROLL
-  for (int i = 0; i < count * block; ++i) to[i] = from ? from[i] : 0.0f;
+  for (; i + VW <= elements; i += VW) UNALIGNED(to + i) = from ? LOAD_MANY(STORED, from + i) : (floatv)(0.0f);
+  NO_UNROLL
+  for (; i < elements; ++i) to[i] = from ? LOAD(STORED, from, i) : 0.0f;
 }
 
-// `count` columns of a line of x from column `start` on, with `block` floats for each column. If the columns reach
-// beyond the image, they are copied to `scratch`, with zeros outside of the image.
-INLINE __global const float* columns_of_line(__global const float* line, int start, int count, int width, int block,
+// `count` columns of a line of x from column `start` on, with `block` elements for each column. If they are no floats,
+// or reach beyond the image, they are copied to `scratch`, with zeros outside of the image. A conversion here is one for
+// each load of a column; add_tap reads each number of x many times.
+INLINE __global const float* columns_of_line(__global const STORED* line, int start, int count, int width, int block,
                                              __global float* scratch) {
+#ifdef STORED_IS_FLOAT
   if (start >= 0 && start + count <= width) return line + start * block;
+#endif
   const int first = clamp(-start, 0, count), last = clamp(width - start, first, count);
   copy_columns(scratch, 0, first, block);
   copy_columns(scratch + first * block, line + (start + first) * block, last - first, block);
@@ -45,20 +48,20 @@ INLINE __global const float* columns_of_line(__global const float* line, int sta
 }
 
 // The vector of the epilogue's operand e at pixel `pixel` of a block. An operand with row stride 0 is one number.
-INLINE floatv block_operand(__global const float* e, long row, long column, int block, long pixel) {
-  if (row == 0) return (floatv)(*e);
-  return UNALIGNED_CONST(e + block * row + (column != 0 ? pixel * VW : 0));
+INLINE floatv block_operand(__global const RESULT* e, long row, long column, int block, long pixel) {
+  if (row == 0) return (floatv)(LOAD(RESULT, e, 0));
+  return LOAD_MANY(RESULT, e + block * row + (column != 0 ? pixel * VW : 0));
 }
 
 // Stores f(sums + bias) at `count` neighbouring pixels of a block, from `pixel` on. y points to the block's first
 // pixel.
-INLINE void store_pixels(__global float* y, const floatv* sums, int count, floatv bias, int block, long pixel,
+INLINE void store_pixels(__global RESULT* y, const floatv* sums, int count, floatv bias, int block, long pixel,
                          const Finish* finish, int flags) {
   NO_UNROLL
   for (int t = 0; t < count; ++t, ++pixel) {
     floatv sum = sums[t] + bias, first = sum, second = sum;
     if (READS_E0(flags)) first = block_operand(finish->e0, finish->row0, finish->column0, block, pixel);
     if (READS_E1(flags)) second = block_operand(finish->e1, finish->row1, finish->column1, block, pixel);
-    UNALIGNED(y + pixel * VW) = finish_vector(sum, first, second, finish, flags);
+    STORE_MANY(RESULT, y + pixel * VW, finish_vector(sum, first, second, finish, flags));
   }
 }

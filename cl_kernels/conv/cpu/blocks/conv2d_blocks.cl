@@ -1,4 +1,4 @@
-// Convolution of channels in blocks (conv/cpu/blocks/blocks.h) for CPUs, fp32, one group.
+// Convolution of channels in blocks (conv/cpu/blocks/blocks.h) for CPUs, in fp32, one group.
 //
 //   x (N, ceil(C / XB), H, W, XB)   w (groups, ceil(C / XB), R, S, XB, OB, VW)   y (N, blocks, OH, OW, VW)
 //
@@ -11,9 +11,9 @@
 #include "conv/cpu/blocks/blocks.h"
 #include "conv/cpu/blocks/sums.h"
 
-CPU_KERNEL void conv2d_blocks(__global const float* restrict x, const ulong x_offset, __global const float* restrict w,
+CPU_KERNEL void conv2d_blocks(__global const STORED* restrict x, const ulong x_offset, __global const float* restrict w,
                               const ulong w_offset, __global const float* restrict bias, const ulong bias_offset,
-                              __global float* restrict y, const ulong y_offset, __global float* restrict scratch,
+                              __global RESULT* restrict y, const ulong y_offset, __global float* restrict scratch,
                               const ulong scratch_offset, EPILOGUE_PARAMETERS, const BlocksParameters sizes,
                               const ConvWindow window, const int tiles_of_item, const long slice, const int flags) {
   const int channels = (int)sizes.channels, height = (int)sizes.height, width = (int)sizes.width;

@@ -1,4 +1,4 @@
-// Depthwise convolution of channels in blocks (conv/cpu/blocks/blocks.h) for CPUs, fp32.
+// Depthwise convolution of channels in blocks (conv/cpu/blocks/blocks.h) for CPUs, in fp32.
 //
 //   x (N, blocks, H, W, VW)   w (blocks, R, TAPS_W, VW)   y (N, blocks, OH, OW, VW)
 //
@@ -7,10 +7,10 @@
 #include "conv/cpu/blocks/blocks.h"
 #include "conv/cpu/blocks/sums.h"
 
-CPU_KERNEL void conv2d_blocks_depthwise(__global const float* restrict x, const ulong x_offset,
+CPU_KERNEL void conv2d_blocks_depthwise(__global const STORED* restrict x, const ulong x_offset,
                                         __global const float* restrict w, const ulong w_offset,
                                         __global const float* restrict bias, const ulong bias_offset,
-                                        __global float* restrict y, const ulong y_offset,
+                                        __global RESULT* restrict y, const ulong y_offset,
                                         __global float* restrict scratch, const ulong scratch_offset,
                                         EPILOGUE_PARAMETERS, const BlocksParameters sizes, const ConvWindow window,
                                         const int tiles_of_item, const long slice, const int flags) {

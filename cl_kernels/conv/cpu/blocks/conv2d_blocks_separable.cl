@@ -29,7 +29,7 @@ INLINE floatv between_value(const floatv v, const int flags, const float8 s) {
 
 // Computes the rows of a band from `row` on: g(depthwise + shift). A block has `pixels` pixels. x points to the band's
 // image.
-INLINE void fill_band(__global float* between, __global const float* x, __global const float* w,
+INLINE void fill_band(__global float* between, __global const STORED* x, __global const float* w,
                       __global const float* shift, const float8 middle, int flags, const ConvWindow* window,
                       const BlocksParameters* sizes, int row, int pixels, __global float* line) {
   const int height = (int)sizes->height, width = (int)sizes->width, out_w = (int)sizes->out_w;
@@ -51,10 +51,10 @@ INLINE void fill_band(__global float* between, __global const float* x, __global
 }
 
 CPU_KERNEL void conv2d_blocks_separable(
-    __global const float* restrict x, const ulong x_offset, __global const float* restrict w, const ulong w_offset,
+    __global const STORED* restrict x, const ulong x_offset, __global const float* restrict w, const ulong w_offset,
     __global const float* restrict shift, const ulong shift_offset, const float8 middle,
     __global const float* restrict pointwise, const ulong pointwise_offset, __global const float* restrict bias,
-    const ulong bias_offset, __global float* restrict y, const ulong y_offset, __global float* restrict scratch,
+    const ulong bias_offset, __global RESULT* restrict y, const ulong y_offset, __global float* restrict scratch,
     const ulong scratch_offset, EPILOGUE_PARAMETERS, const BlocksParameters sizes, const ConvWindow window,
     const int rows, const int bands_of_item, const long slice, const int middle_flags, const int flags) {
   const int channels = (int)sizes.channels, in_blocks = (channels + VW - 1) / VW;

@@ -4,7 +4,7 @@
 
 #ifdef OB
 // Adds the products of one tap with `depth` channels to the sums of a tile. `from` points to the tile's first column of
-// x, and the next columns are `step` floats apart. `weight` points to the tap's weights.
+// x as floats, and the next columns are `step` floats apart. `weight` points to the tap's weights.
 INLINE void add_tap(floatv acc[OB * T], __global const float* from, int step, __global const float* weight,
                     int depth) {
   NO_UNROLL
@@ -25,7 +25,7 @@ INLINE void add_tap(floatv acc[OB * T], __global const float* from, int step, __
 // blocks have `plane` pixels each. Blocks that y does not have are left out. The caller gives a copy of its sums,
 // because sums stay in registers only if every loop over them is unrolled. Without the copy, MobileNetV2 took a third
 // longer.
-INLINE void store_blocks(__global float* y, const floatv sums[OB * T], int first, int blocks, int count,
+INLINE void store_blocks(__global RESULT* y, const floatv sums[OB * T], int first, int blocks, int count,
                          __global const float* bias, long plane, long pixel, const Finish* finish, int flags) {
   NO_UNROLL
   for (int b = 0; b < min(OB, blocks - first); ++b) {
@@ -40,7 +40,7 @@ INLINE void store_blocks(__global float* y, const floatv sums[OB * T], int first
 #define SEEN ((T - 1) * STRIDE + (TAPS_W - 1) * DILATION_W + 1)
 
 // Computes the sums of T columns of one block, from `column` of `row` on. x and w point to this block.
-INLINE void depthwise_sums(floatv sums[T], __global const float* x, __global const float* w, int row, int column,
+INLINE void depthwise_sums(floatv sums[T], __global const STORED* x, __global const float* w, int row, int column,
                            const ConvWindow* window, int height, int width, __global float* scratch) {
   floatv acc[T];
 #pragma unroll
