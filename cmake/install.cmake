@@ -52,7 +52,8 @@ endif()
 
 if(TARGET crisol_ort)
   set_target_properties(crisol_ort PROPERTIES INSTALL_RPATH $ORIGIN)
-  install(TARGETS crisol_ort LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
+  # Who builds the library alone installs it without the provider.
+  install(TARGETS crisol_ort LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime OPTIONAL)
 endif()
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/crisolConfig.cmake.in

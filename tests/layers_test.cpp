@@ -57,6 +57,7 @@ constexpr std::pair<std::string_view, std::string_view> public_layers[]{
     {"ops/pointwise.def", "base"},  // Data, from which members of Tensor are made too.
     {"ops/pointwise_parameters.h", "base"},
     {"ops/", "ops"},
+    {"autocast.h", "autograd"},
     {"autograd.h", "autograd"},
     {"functions/", "functions"},
     {"expr.h", "functions"},

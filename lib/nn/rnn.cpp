@@ -75,7 +75,8 @@ void RecurrentNetwork::check_state(const char* what, const Tensor& state, const 
   require(state.shape() == expected, name_, what, " must have shape ", expected, " for x of shape ", x.shape(),
           ", it has ", state.shape());
   // Autocast converts both.
-  require(state.dtype() == x.dtype() || autocast_enabled(), name_, what, " must be ", x.dtype(), ", it is ", state.dtype());
+  require(state.dtype() == x.dtype() || autocast_enabled(), name_, what, " must be ", x.dtype(), ", it is ",
+          state.dtype());
   require(state.device() == x.device(), name_, "x is on ", x.device(), ", ", what, " on ", state.device());
 }
 

@@ -56,15 +56,15 @@ class CRISOL_API GradScaler {
   Tensor overflow(const Optimizer& optimizer) const;
   /// The scale. Waits for the device.
   double get_scale() const;
-  bool is_enabled() const noexcept;
+  bool is_enabled() const noexcept;  ///< GradScalerOptions::enabled.
   /// The device of the parameters.
   Device device() const;
-  double get_growth_factor() const noexcept;
-  void set_growth_factor(double factor);
-  double get_backoff_factor() const noexcept;
-  void set_backoff_factor(double factor);
-  std::int64_t get_growth_interval() const noexcept;
-  void set_growth_interval(std::int64_t interval);
+  double get_growth_factor() const noexcept;          ///< GradScalerOptions::growth_factor.
+  void set_growth_factor(double factor);              ///< It must be above 1.
+  double get_backoff_factor() const noexcept;         ///< GradScalerOptions::backoff_factor.
+  void set_backoff_factor(double factor);             ///< It must be above 0 and below 1.
+  std::int64_t get_growth_interval() const noexcept;  ///< GradScalerOptions::growth_interval.
+  void set_growth_interval(std::int64_t interval);    ///< It must be positive.
 
   /// "scale", "growth_tracker", "growth_factor", "backoff_factor" and "growth_interval". Empty if the scaler is not
   /// enabled.
