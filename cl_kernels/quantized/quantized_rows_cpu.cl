@@ -39,6 +39,44 @@ INLINE float sum_of_lanes(float16 v) {
   return (b.x + b.z) + (b.y + b.w);
 }
 
+/// The 32 elements of each row of x that a group of codes multiplies.
+INLINE void read_group(float16* low, float16* high, __global const float* const* from, const long group) {
+#pragma unroll
+  for (int i = 0; i < INPUTS; ++i) {
+    low[i] = VECTOR_AT(from[i] + group * 32);
+    high[i] = VECTOR_AT(from[i] + group * 32 + 16);
+  }
+}
+
+/// The scales of a block in OUTPUTS rows, and the numbers that the decoded codes need. `row` has the rows' positions.
+INLINE void read_block(float* scale, float* zero, float* zero_of_high, __global const float* scales,
+                       __global const uchar* zeros, const long* row, const long blocks, const long block) {
+#pragma unroll
+  for (int r = 0; r < OUTPUTS; ++r) {
+    const long at = row[r] * blocks + block;
+    scale[r] = GROUPS_OF_BLOCK == 0 ? 1.0f : scales[at];
+    zero[r] = FROM_END(ZERO_AT(zeros, at));
+    zero_of_high[r] = ZERO_OF_HIGH(ZERO_AT(zeros, at + SCALES_OF_GROUP - 1));
+  }
+}
+
+/// Stores the results of a unit.
+INLINE void store_sums(__global float* y, const float16* sums, __global const float* bias, const long unit,
+                       const QuantizedParameters* sizes) {
+#pragma unroll
+  for (int s = 0; s < OUTPUTS * INPUTS; ++s) {
+    const long i = s % INPUTS, j = unit * OUTPUTS + s / INPUTS;
+    if (i < sizes->inputs && j < sizes->rows)
+      y[i * sizes->rows + j] = sum_of_lanes(sums[s]) + (sizes->has_bias ? bias[j] : 0.0f);
+  }
+}
+
+/// Adds the sums of a block, which are without its scale.
+INLINE void add_block(float16* sums, const float16* part, const float* scale) {
+#pragma unroll
+  for (int s = 0; s < OUTPUTS * INPUTS; ++s) sums[s] = FMA((float16)(scale[s / INPUTS]), part[s], sums[s]);
+}
+
 CPU_KERNEL void quantized_rows_cpu(__global const float* restrict x, const ulong x_offset,
                                    __global const uchar* restrict codes, const ulong codes_offset,
                                    __global const float* restrict scales, const ulong scales_offset,
@@ -67,25 +105,16 @@ CPU_KERNEL void quantized_rows_cpu(__global const float* restrict x, const ulong
     for (int s = 0; s < OUTPUTS * INPUTS; ++s) sums[s] = (float16)(0.0f);
     NO_UNROLL
     for (long block = 0; block < blocks; block += SCALES_OF_GROUP) {
-      float zero[OUTPUTS], zero_of_high[OUTPUTS];
+      float zero[OUTPUTS], zero_of_high[OUTPUTS], scale[OUTPUTS];
       float16 part[OUTPUTS * INPUTS];
-#pragma unroll
-      for (int r = 0; r < OUTPUTS; ++r) {
-        const long at = row[r] * blocks + block;
-        zero[r] = FROM_END(ZERO_AT(zeros, at));
-        zero_of_high[r] = ZERO_OF_HIGH(ZERO_AT(zeros, at + SCALES_OF_GROUP - 1));
-      }
+      read_block(scale, zero, zero_of_high, scales, zeros, row, blocks, block);
 #pragma unroll
       for (int s = 0; s < OUTPUTS * INPUTS; ++s) part[s] = (float16)(0.0f);
       const long first = block / SCALES_OF_GROUP * BLOCK_GROUPS(sizes);
       EACH_GROUP
       for (long group = first; group < first + BLOCK_GROUPS(sizes); ++group) {
         float16 low[INPUTS], high[INPUTS];
-#pragma unroll
-        for (int i = 0; i < INPUTS; ++i) {
-          low[i] = VECTOR_AT(from[i] + group * 32);
-          high[i] = VECTOR_AT(from[i] + group * 32 + 16);
-        }
+        read_group(low, high, from, group);
 #pragma unroll
         for (int r = 0; r < OUTPUTS; ++r) {
           float16 w0, w1;
@@ -101,16 +130,8 @@ CPU_KERNEL void quantized_rows_cpu(__global const float* restrict x, const ulong
           }
         }
       }
-#pragma unroll
-      for (int s = 0; s < OUTPUTS * INPUTS; ++s) {
-        const float scale = GROUPS_OF_BLOCK == 0 ? 1.0f : scales[row[s / INPUTS] * blocks + block];
-        sums[s] = FMA((float16)(scale), part[s], sums[s]);
-      }
+      add_block(sums, part, scale);
     }
-#pragma unroll
-    for (int s = 0; s < OUTPUTS * INPUTS; ++s) {
-      const long i = s % INPUTS, j = unit * OUTPUTS + s / INPUTS;
-      if (i < sizes.inputs && j < rows) y[i * rows + j] = sum_of_lanes(sums[s]) + (sizes.has_bias ? bias[j] : 0.0f);
-    }
+    store_sums(y, sums, bias, unit, &sizes);
   }
 }

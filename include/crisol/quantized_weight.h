@@ -43,13 +43,13 @@ class CRISOL_API QuantizedWeight {
                                     const std::vector<std::uint8_t>& zero_points, const Shape& shape, int bits,
                                     std::int64_t block, Device device = Device());
 
-  bool defined() const noexcept { return codes_.defined(); }
-  std::int64_t rows() const { return codes_.size(0); }
-  std::int64_t columns() const noexcept { return columns_; }
-  int bits() const noexcept { return bits_; }
-  std::int64_t block() const noexcept { return block_; }  ///< 0: a whole row.
-  const Tensor& codes() const noexcept { return codes_; }
-  const Tensor& scales() const noexcept { return scales_; }
+  bool defined() const noexcept { return codes_.defined(); }           ///< Whether it holds a weight.
+  std::int64_t rows() const { return codes_.size(0); }                 ///< Outputs of the product.
+  std::int64_t columns() const noexcept { return columns_; }           ///< Inputs of the product.
+  int bits() const noexcept { return bits_; }                          ///< 8 or 4.
+  std::int64_t block() const noexcept { return block_; }               ///< 0: a whole row.
+  const Tensor& codes() const noexcept { return codes_; }              ///< As the constructor takes them.
+  const Tensor& scales() const noexcept { return scales_; }            ///< As the constructor takes them.
   const Tensor& zero_points() const noexcept { return zero_points_; }  ///< May be undefined.
 
   /// The matrix in f32.

@@ -72,6 +72,7 @@ def test_module(copied):
 LAYERS = [
     nn.Linear(3, 2, bias=False),
     nn.Embedding(4, 3, padding_idx=1),
+    nn.AdaptiveLogSoftmaxWithLoss(8, 6, [2, 4], div_value=2.0),
     nn.Conv2d(2, 4, (3, 1), stride=2, padding="valid", groups=2),
     nn.Conv1d(2, 4, 3, padding=1, groups=2),
     nn.ConvTranspose1d(2, 4, 3, 2, output_padding=1),

@@ -2,8 +2,9 @@
 // and for reruns, which try and measure variants.
 //
 // Each function puts the channels of x (N, C, H, W) into blocks of `block`, runs the op named after it (without "in_"),
-// and returns an ordinary tensor of the type of x. All tensors have types that kernels compute in f32, with any strides. There are no gradients. Errors
-// (invalid_argument): a block other than 4, 8 and 16, and what conv2d and the poolings refuse.
+// and returns an ordinary tensor of the type of x. All tensors have types that kernels compute in f32, with any
+// strides. There are no gradients. Errors (invalid_argument): a block other than 4, 8 and 16, and what conv2d and the
+// poolings refuse.
 #pragma once
 
 #include "crisol/options/conv.h"

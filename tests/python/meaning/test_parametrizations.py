@@ -92,13 +92,14 @@ def test_weight_norm_trains():
 @pytest.mark.parametrize("newer", [False, True])
 @pytest.mark.parametrize("make", [Own, lambda: nn.Linear(3, 4), lambda: nn.ConvTranspose1d(3, 4, 2)])
 def test_spectral_norm(make, newer):
+    crisol.manual_seed(0)  # The iteration takes longer for two large singular values that are nearly equal.
     layer = make()
     before = array(layer.weight).copy()
     rows = before.swapaxes(0, 1) if before.ndim == 3 else before
     largest = np.linalg.svd(rows.reshape(rows.shape[0], -1), compute_uv=False)[0]
     (parametrizations.spectral_norm if newer else spectral_norm)(layer)
     x = crisol.randn(2, 3, 5) if before.ndim == 3 else crisol.asarray(X)
-    for _ in range(60):
+    for _ in range(150):
         layer(x)
     assert_close(layer.weight, before / largest, 1e-3)
     layer.eval()
