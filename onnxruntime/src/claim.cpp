@@ -47,13 +47,6 @@ std::vector<std::string> refusals(const OrtGraph* graph, std::size_t nodes, Devi
   return reasons;
 }
 
-/// The values that a node uses, also in the graphs within it.
-std::vector<const OrtValueInfo*> used_by(const OrtNode* node) {
-  std::vector<const OrtValueInfo*> values = inputs_of(node);
-  for (const OrtValueInfo* value : captured_by(node)) values.push_back(value);
-  return values;
-}
-
 /// The nodes in sets. Along a path, a node's number grows where the path goes from a claimed node to a node that is
 /// left, or back. So a path between claimed nodes of one number has no node that is left. Of the nodes with one number,
 /// those that exchange values are a set.

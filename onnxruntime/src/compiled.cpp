@@ -24,9 +24,7 @@ DType dtype_of_number(int number) {
 /// Copies an input to the device.
 Tensor tensor_of(const OrtValue* value, Device device) {
   const Layout layout = layout_of(value);
-  void* elements = nullptr;
-  check(api().GetTensorMutableData(const_cast<OrtValue*>(value), &elements));
-  return from_bytes(elements, Shape(layout.sizes), dtype_of_number(layout.type), device);
+  return from_bytes(data_of(value), Shape(layout.sizes), dtype_of_number(layout.type), device);
 }
 
 /// Copies an output into the memory that ONNX Runtime has for it.
@@ -34,9 +32,7 @@ void give(OrtKernelContext* context, std::size_t index, const Tensor& tensor) {
   const std::vector<std::int64_t> sizes(tensor.shape().begin(), tensor.shape().end());
   OrtValue* value = nullptr;
   check(api().KernelContext_GetOutput(context, index, sizes.data(), sizes.size(), &value));
-  void* elements = nullptr;
-  check(api().GetTensorMutableData(value, &elements));
-  if (tensor.numel() > 0) tensor.read_bytes(elements);
+  if (tensor.numel() > 0) tensor.read_bytes(data_of(value));
 }
 
 }  // namespace

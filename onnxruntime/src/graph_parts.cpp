@@ -6,7 +6,7 @@ namespace crisol::ort {
 
 namespace {
 
-constexpr int text = 8;  // The number of texts among the element types.
+constexpr int type_of_texts = 8;
 
 }  // namespace
 
@@ -25,8 +25,11 @@ std::vector<const OrtValueInfo*> outputs_of(const OrtNode* node) {
   return list(api().Node_GetNumOutputs, api().Node_GetOutputs, node);
 }
 
-std::vector<const OrtValueInfo*> captured_by(const OrtNode* node) {
-  return list(api().Node_GetNumImplicitInputs, api().Node_GetImplicitInputs, node);
+std::vector<const OrtValueInfo*> used_by(const OrtNode* node) {
+  std::vector<const OrtValueInfo*> values = inputs_of(node);
+  for (const OrtValueInfo* value : list(api().Node_GetNumImplicitInputs, api().Node_GetImplicitInputs, node))
+    values.push_back(value);
+  return values;
 }
 
 std::vector<const OrtNode*> nodes_of(const OrtGraph* graph) {
@@ -46,6 +49,8 @@ Layout layout_of(const OrtValue* value) {
   api().ReleaseTensorTypeAndShapeInfo(info);
   return layout;
 }
+
+void* data_of(const OrtValue* value) { return get<void*>(api().GetTensorMutableData, const_cast<OrtValue*>(value)); }
 
 onnx::ValueParts value_of(const OrtValueInfo* value) {
   onnx::ValueParts parts;
@@ -78,25 +83,24 @@ void GraphReader::fill(onnx::GraphParts& parts, const OrtGraph* graph) {
   parts.name = get<const char*>(api().Graph_GetName, graph);
   for (const OrtValueInfo* value : list(api().Graph_GetNumInputs, api().Graph_GetInputs, graph))
     if (!is_constant(value)) parts.inputs.push_back(value_of(value));
-  for (const OrtValueInfo* value : list(api().Graph_GetNumOutputs, api().Graph_GetOutputs, graph))
+  for (const OrtValueInfo* value : list(api().Graph_GetNumOutputs, api().Graph_GetOutputs, graph)) {
     parts.outputs.push_back(value_of(value));
+    if (is_constant(value)) add_constant(value);
+  }
   for (const OrtNode* node : nodes_of(graph)) {
-    for (const auto& values : {inputs_of(node), captured_by(node)})
-      for (const OrtValueInfo* value : values)
-        if (is_constant(value)) add_constant(value);
+    for (const OrtValueInfo* value : used_by(node))
+      if (is_constant(value)) add_constant(value);
     for (const OrtValueInfo* value : outputs_of(node))
       if (value != nullptr) parts.values.push_back(value_of(value));
     parts.nodes.push_back(node_of(node));
   }
-  for (const OrtValueInfo* value : list(api().Graph_GetNumOutputs, api().Graph_GetOutputs, graph))
-    if (is_constant(value)) add_constant(value);
 }
 
 /// All constants become initializers of the model's graph, also those of graphs within nodes: names are unique.
 void GraphReader::add_constant(const OrtValueInfo* value) {
   const std::string name = name_of(value);
   if (!constants_.insert(name).second) return;
-  if (value_of(value).type == text)  // An input of texts, so that the nodes that use it are refused.
+  if (value_of(value).type == type_of_texts)  // An input of texts, so that the nodes that use it are refused.
     parts_.graph.inputs.push_back(value_of(value));
   else
     parts_.graph.initializers.push_back(
@@ -109,9 +113,7 @@ onnx::TensorParts GraphReader::tensor_of(const std::string& name, const OrtValue
   parts.name = name;
   parts.type = layout.type;
   parts.sizes = layout.sizes;
-  void* elements = nullptr;
-  check(api().GetTensorMutableData(const_cast<OrtValue*>(value), &elements));
-  parts.elements = elements;
+  parts.elements = data_of(value);
   parts.bytes = get<std::size_t>(api().GetTensorSizeInBytes, value);
   return parts;
 }
@@ -181,7 +183,7 @@ void GraphReader::add_attributes(onnx::NodeParts& parts, const OrtNode* node) {
       case AttributeType::tensor: {
         OrtValue* value = get<OrtValue*>(api().OpAttr_GetTensorAttributeAsOrtValue, attribute);
         owned_.push_back(value);
-        if (layout_of(value).type != text) add(tensor_of("", value));
+        if (layout_of(value).type != type_of_texts) add(tensor_of("", value));
         break;
       }
       case AttributeType::graph:  // Node_GetSubgraphs has the graphs.

@@ -16,8 +16,8 @@ std::string domain_of(const OrtNode* node);
 /// A value that is left out is null.
 std::vector<const OrtValueInfo*> inputs_of(const OrtNode* node);
 std::vector<const OrtValueInfo*> outputs_of(const OrtNode* node);
-/// The values of the surrounding graph that the graphs within a node use.
-std::vector<const OrtValueInfo*> captured_by(const OrtNode* node);
+/// The inputs, and the values of the surrounding graph that the graphs within a node use.
+std::vector<const OrtValueInfo*> used_by(const OrtNode* node);
 std::vector<const OrtNode*> nodes_of(const OrtGraph* graph);
 /// Whether a value has the same elements in all runs.
 bool is_constant(const OrtValueInfo* value);
@@ -56,5 +56,8 @@ struct Layout {
   std::vector<std::int64_t> sizes;
 };
 Layout layout_of(const OrtValue* value);
+
+/// The memory of a tensor.
+void* data_of(const OrtValue* value);
 
 }  // namespace crisol::ort
