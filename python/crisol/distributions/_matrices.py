@@ -26,27 +26,25 @@ def inside(triangle: Tensor, x: Tensor) -> Tensor:
     )
 
 
-class MultivariateNormal(Distribution):
-    """The normal distribution of vectors, with a covariance matrix, its inverse, or its Cholesky factor."""
+class _WithCovariances(Distribution):
+    """A distribution with a covariance matrix, which is kept as its Cholesky factor."""
 
     has_rsample = True
+    scale_tril: Tensor
 
-    def __init__(
-        self, loc: Tensor, covariance_matrix: Tensor | None = None, precision_matrix: Tensor | None = None,
-        scale_tril: Tensor | None = None, validate_args: bool | None = None,
-    ) -> None:  # fmt: skip
+    def _factor_of(
+        self, covariance_matrix: Tensor | None, precision_matrix: Tensor | None, scale_tril: Tensor | None
+    ) -> Tensor:
+        """The Cholesky factor, from the one of the three that is given."""
         if sum(m is not None for m in (covariance_matrix, precision_matrix, scale_tril)) != 1:
             raise _c.InvalidArgumentError(
-                "[MultivariateNormal] takes one of covariance_matrix, precision_matrix and scale_tril"
+                f"[{type(self).__name__}] takes one of covariance_matrix, precision_matrix and scale_tril"
             )
         if precision_matrix is not None:
             covariance_matrix = _c.inv(precision_matrix)
         factor = scale_tril if covariance_matrix is None else cholesky(covariance_matrix)
         assert factor is not None
-        batch = _c.broadcast_shapes(loc.shape[:-1], factor.shape[:-2])
-        self.loc = loc.expand((*batch, loc.shape[-1]))
-        self.scale_tril = factor.expand((*batch, *factor.shape[-2:]))
-        super().__init__(batch, loc.shape[-1:])
+        return factor
 
     @property
     def covariance_matrix(self) -> Tensor:
@@ -57,6 +55,20 @@ class MultivariateNormal(Distribution):
     def precision_matrix(self) -> Tensor:
         """The inverse of the covariances."""
         return _c.inv(self.covariance_matrix)
+
+
+class MultivariateNormal(_WithCovariances):
+    """The normal distribution of vectors, with a covariance matrix, its inverse, or its Cholesky factor."""
+
+    def __init__(
+        self, loc: Tensor, covariance_matrix: Tensor | None = None, precision_matrix: Tensor | None = None,
+        scale_tril: Tensor | None = None, validate_args: bool | None = None,
+    ) -> None:  # fmt: skip
+        factor = self._factor_of(covariance_matrix, precision_matrix, scale_tril)
+        batch = _c.broadcast_shapes(loc.shape[:-1], factor.shape[:-2])
+        self.loc = loc.expand((*batch, loc.shape[-1]))
+        self.scale_tril = factor.expand((*batch, *factor.shape[-2:]))
+        super().__init__(batch, loc.shape[-1:])
 
     def half_log_det(self) -> Tensor:
         """Half the logarithm of the determinant of the covariances."""
@@ -160,35 +172,18 @@ class LowRankMultivariateNormal(Distribution):
         return cholesky(self.covariance_matrix)
 
 
-class Wishart(Distribution):
+class Wishart(_WithCovariances):
     """The sum of df products x xᵀ of normal vectors."""
-
-    has_rsample = True
 
     def __init__(
         self, df: Any, covariance_matrix: Tensor | None = None, precision_matrix: Tensor | None = None,
         scale_tril: Tensor | None = None, validate_args: bool | None = None,
     ) -> None:  # fmt: skip
-        if sum(m is not None for m in (covariance_matrix, precision_matrix, scale_tril)) != 1:
-            raise _c.InvalidArgumentError("[Wishart] takes one of covariance_matrix, precision_matrix and scale_tril")
-        if precision_matrix is not None:
-            covariance_matrix = _c.inv(precision_matrix)
-        factor = scale_tril if covariance_matrix is None else cholesky(covariance_matrix)
-        assert factor is not None
+        factor = self._factor_of(covariance_matrix, precision_matrix, scale_tril)
         (df,) = _tensors(df)
         batch = _c.broadcast_shapes(df.shape, factor.shape[:-2])
         self.df, self.scale_tril = df.expand(batch), factor.expand((*batch, *factor.shape[-2:]))
         super().__init__(batch, factor.shape[-2:])
-
-    @property
-    def covariance_matrix(self) -> Tensor:
-        """The covariances of the vectors."""
-        return self.scale_tril @ self.scale_tril.mT
-
-    @property
-    def precision_matrix(self) -> Tensor:
-        """Their inverse."""
-        return _c.inv(self.covariance_matrix)
 
     def _half_log_det(self, triangle: Tensor) -> Tensor:
         return _c.sum(_c.log(triangle.diagonal(0, -2, -1)), axis=-1)
