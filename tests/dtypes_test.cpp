@@ -125,6 +125,7 @@ TEST_CASE("dtypes: the rows of the table agree with each other") {
   CHECK(CRISOL_BOOL == static_cast<int>(DType::boolean));
   CHECK(epsilon_of(DType::f32) == 0x1p-23);
   CHECK(epsilon_of(DType::f16) == 0x1p-10);
+  CHECK(epsilon_of(DType::f64) == 0x1p-52);
 }
 
 TEST_CASE("dtypes: a promotion is a type that holds both, and the order of a chain does not matter") {
@@ -145,7 +146,7 @@ TEST_CASE("dtypes: a promotion is a type that holds both, and the order of a cha
 
 TEST_CASE("dtypes: the narrowest type that holds the numbers of a type of C++") {
   CHECK(nearest_dtype<float>() == DType::f32);
-  CHECK(nearest_dtype<double>() == DType::f32);
+  CHECK(nearest_dtype<double>() == DType::f64);
   CHECK(nearest_dtype<bool>() == DType::boolean);
   CHECK(nearest_dtype<std::uint8_t>() == DType::u8);
   CHECK(nearest_dtype<std::int8_t>() == DType::i32);

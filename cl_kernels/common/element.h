@@ -1,8 +1,8 @@
-// In memory, elements have the type float, half, int, long, uchar, boolean (0 or 1 in a uchar) or ushort. Kernels
-// compute with values in registers. STORED is the type of the elements that a kernel reads and stores. The host defines
-// it if it is not float.
+// In memory, elements have the type float, half, double, int, long, uchar, boolean (0 or 1 in a uchar) or ushort.
+// Kernels compute with values in registers. STORED is the type of the elements that a kernel reads and stores. The host
+// defines it if it is not float.
 //
-//   LOAD(type, p, i)               the value of element i of p, for float and half
+//   LOAD(type, p, i)               the value of element i of p, for float, half and double
 //   STORE(type, p, i, value)       the reverse
 //   LOAD_QUAD(type, p, i)          the values of elements 4i … 4i+3, which begin at a multiple of four elements
 //   LOAD_FOUR(type, p)             the values of elements 0 … 3 of p
@@ -14,7 +14,7 @@
 //   STORE_MANY(type, p, values)    the reverse
 //   VLOAD(type, p), VSTORE(type, p, values)    the same by vload and vstore, which PoCL splits (vector.h)
 //
-// Kernels in which values of several types meet choose the type R of a register, which is float, int or long:
+// Kernels in which values of several types meet choose the type R of a register, which is float, double, int or long:
 //
 //   LOAD_S(type, R, p, i)  LOAD_V(type, R, p, i)          element i, or elements i … i+VW-1, of p
 //   STORE_S(type, p, i, s)  STORE_V(type, p, i, v)        the reverse: stores s, or stores v
@@ -40,8 +40,10 @@ typedef uchar boolean;
 
 #define LOAD_float(p, i) (p)[i]
 #define LOAD_half(p, i) vload_half(i, p)
+#define LOAD_double(p, i) (p)[i]
 #define STORE_float(p, i, value) (p)[i] = value
 #define STORE_half(p, i, value) vstore_half(value, i, p)
+#define STORE_double(p, i, value) (p)[i] = value
 #define LOAD_QUAD_float(p, i) ((__global const float4*)(p))[i]
 #define LOAD_QUAD_half(p, i) vload_half4(i, p)
 #define LOAD_FOUR_float(p) vload4(0, p)
@@ -82,6 +84,7 @@ typedef uchar boolean;
 #define TO_V(R, x) OF_TYPE(OF_TYPE(convert_, R), VW)(x)
 
 #define LOAD_S_float(R, p, i) TO_S(R, (p)[i])
+#define LOAD_S_double(R, p, i) TO_S(R, (p)[i])
 #define LOAD_S_int(R, p, i) TO_S(R, (p)[i])
 #define LOAD_S_long(R, p, i) TO_S(R, (p)[i])
 #define LOAD_S_uchar(R, p, i) TO_S(R, (p)[i])
@@ -89,6 +92,7 @@ typedef uchar boolean;
 #define LOAD_S_boolean(R, p, i) TO_S(R, (p)[i])
 #define LOAD_S_half(R, p, i) vload_half(i, p)
 #define LOAD_V_float(R, p, i) TO_V(R, READ_V(float, p, i))
+#define LOAD_V_double(R, p, i) TO_V(R, READ_V(double, p, i))
 #define LOAD_V_int(R, p, i) TO_V(R, READ_V(int, p, i))
 #define LOAD_V_long(R, p, i) TO_V(R, READ_V(long, p, i))
 #define LOAD_V_uchar(R, p, i) TO_V(R, READ_V(uchar, p, i))
@@ -97,6 +101,7 @@ typedef uchar boolean;
 #define LOAD_V_half(R, p, i) load_halves((p) + (i))
 
 #define STORE_S_float(p, i, s) (p)[i] = convert_float(s)
+#define STORE_S_double(p, i, s) (p)[i] = convert_double(s)
 #define STORE_S_int(p, i, s) (p)[i] = convert_int(s)
 #define STORE_S_long(p, i, s) (p)[i] = convert_long(s)
 #define STORE_S_uchar(p, i, s) (p)[i] = convert_uchar(s)
@@ -105,6 +110,7 @@ typedef uchar boolean;
 #define STORE_S_boolean(p, i, s) (p)[i] = convert_uchar(s) & (uchar)1
 #define STORE_S_half(p, i, s) vstore_half(s, i, p)
 #define STORE_V_float(p, i, v) WRITE_V(float, p, i, JOIN(convert_float, VW)(v))
+#define STORE_V_double(p, i, v) WRITE_V(double, p, i, JOIN(convert_double, VW)(v))
 #define STORE_V_int(p, i, v) WRITE_V(int, p, i, JOIN(convert_int, VW)(v))
 #define STORE_V_long(p, i, v) WRITE_V(long, p, i, JOIN(convert_long, VW)(v))
 #define STORE_V_uchar(p, i, v) WRITE_V(uchar, p, i, JOIN(convert_uchar, VW)(v))

@@ -78,6 +78,7 @@ INLINE void of_one(const float x0, float* y0) { *y0 = x0; }
 #define STREAM_V(type, p, v) OF_TYPE(STREAM_, type)(p, v)
 #define STREAM_AS(type, p, v) __builtin_nontemporal_store(TO_V(type, v), (__global OF_TYPE(type, VW)*)(p))
 #define STREAM_float(p, v) STREAM_AS(float, p, v)
+#define STREAM_double(p, v) STREAM_AS(double, p, v)
 #define STREAM_int(p, v) STREAM_AS(int, p, v)
 #define STREAM_long(p, v) STREAM_AS(long, p, v)
 #define STREAM_uchar(p, v) STREAM_AS(uchar, p, v)

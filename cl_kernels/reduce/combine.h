@@ -1,5 +1,6 @@
 // How a reduction treats its elements: one block of macros for each KIND. Include this file after element.h and exp.h.
-// S is float, int or long. INTEGER is defined if S is not float, and WIDE if S is long.
+// S is float, double, int or long. INTEGER is defined if S is int or long, and WIDE if S has 8 bytes. `real` is double for
+// a wide S, else float.
 //
 //   one, many             a scalar S; a vector of VW of them, whose lanes are independent
 //   one_state, many_state what has been seen: a, b and c, as the kind needs them; d, what additions lost; `at`, an
@@ -29,6 +30,13 @@
 #define V JOIN(S, VW)
 typedef S one;
 typedef V many;
+#if defined(WIDE) && !defined(INTEGER)
+typedef double real;
+#define LARGEST DBL_MAX
+#else
+typedef float real;
+#define LARGEST FLT_MAX
+#endif
 #ifdef WIDE
 typedef long lane_index;
 typedef JOIN(long, VW) many_index;
@@ -110,7 +118,7 @@ typedef struct {
 #define IDENTITY LOWEST
 #define HIGHER(x, y) ((x) > (y) ? (x) : (y))
 // Replaces infinity by a number, so that it can be subtracted from itself.
-#define NUMBER(T, x) ((x) < -FLT_MAX ? (T)(-FLT_MAX) : (x) > FLT_MAX ? (T)(FLT_MAX) : (x))
+#define NUMBER(T, x) ((x) < -LARGEST ? (T)(-LARGEST) : (x) > LARGEST ? (T)(LARGEST) : (x))
 // Multiplies s.b by `share` and adds `more` to it.
 #define ADD_TO_(T, s, share, more)  \
   {                                 \

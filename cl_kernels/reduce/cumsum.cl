@@ -1,5 +1,5 @@
 // y[j] = x[0] + … + x[j] along the middle axis of a contiguous (outer, n, inner). With REVERSE, y[j] = x[j] + … +
-// x[n-1]. S is the type, float or long.
+// x[n-1]. S is the type: float, double or long.
 //
 //   The axis is cut into `blocks` blocks of `length` positions, counted from the start of the sum. A reduction and a
 //   scan compute offsets[outer][b][inner] before: the sum over all blocks up to b. Blocks are numbered in the order of

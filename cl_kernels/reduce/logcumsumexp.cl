@@ -9,27 +9,32 @@
 #include "common/two_sum.h"
 #include "reduce/lines.h"
 
+// T is the type of the computation: float, or double if the elements are double.
+#ifndef T
+#define T float
+#endif
+
 __kernel void logcumsumexp(__global const STORED* restrict x, const ulong x_offset, __global STORED* restrict y,
                            const ulong y_offset, const LineParameters sizes, const long first, const long end) {
   FOR_LINES {
     __global const STORED* from = x + x_offset + START_OF_LINE;
     __global STORED* to = y + y_offset + START_OF_LINE;
     // The sum of the exponentials is exp(top) (sum + lost).
-    float top = -INFINITY, sum = 0.0f, lost = 0.0f;
+    T top = -INFINITY, sum = 0, lost = 0;
     if (first > 0) {
       top = LOAD(STORED, to, (first - 1) * inner);
-      sum = 1.0f;
+      sum = 1;
     }
     for (long j = first; j < end; ++j) {
-      const float value = LOAD(STORED, from, j * inner);
-      float term = value == top ? 1.0f : exp(-fabs(value - top));  // Infinities may be equal.
+      const T value = LOAD(STORED, from, j * inner);
+      T term = value == top ? (T)1 : exp(-fabs(value - top));  // Infinities may be equal.
       if (!(value <= top)) {
         sum *= term;
         lost *= term;
         top = value;
-        term = 1.0f;
+        term = 1;
       }
-      TWO_SUM(float, sum, lost, term)
+      TWO_SUM(T, sum, lost, term)
       STORE(STORED, to, j * inner, top + log(WITH_LOST(sum, lost)));
     }
   }
@@ -39,19 +44,19 @@ __kernel void logcumsumexp(__global const STORED* restrict x, const ulong x_offs
 __kernel void logcumsumexp_backward(__global const STORED* restrict dy, const ulong dy_offset,
                                     __global const STORED* restrict x, const ulong x_offset,
                                     __global const STORED* restrict y, const ulong y_offset,
-                                    __global STORED* restrict dx, const ulong dx_offset, __global float* restrict sums,
+                                    __global STORED* restrict dx, const ulong dx_offset, __global T* restrict sums,
                                     const ulong sums_offset, const LineParameters sizes, const long first,
                                     const long end) {
   FOR_LINES {
     const long start = START_OF_LINE;
-    float sum = 0.0f, next = INFINITY;
+    T sum = 0, next = INFINITY;
     if (end < n) {
       sum = sums[sums_offset + line];
       next = LOAD(STORED, y + y_offset + start, end * inner);
     }
     for (long j = end - 1; j >= first; --j) {
-      const float at = LOAD(STORED, y + y_offset + start, j * inner);
-      const float more = LOAD(STORED, dy + dy_offset + start, j * inner);
+      const T at = LOAD(STORED, y + y_offset + start, j * inner);
+      const T more = LOAD(STORED, dy + dy_offset + start, j * inner);
       sum = j + 1 < n ? more + exp(at - next) * sum : more;
       next = at;
       STORE(STORED, dx + dx_offset + start, j * inner, sum * exp(LOAD(STORED, x + x_offset + start, j * inner) - at));

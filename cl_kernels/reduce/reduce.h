@@ -107,7 +107,11 @@ INLINE long position(const long8 shape, const long8 strides, const int rank, con
 #define SPLIT_A sizes.s4          // Two numbers that say how the work is split.
 #define SPLIT_B sizes.s5
 #define SOURCE_END sizes.s6       // Elements of x from here on must not be read.
+#if defined(WIDE) && !defined(INTEGER)
+#define PARAMETER as_double(sizes.s7)
+#else
 #define PARAMETER as_float((int)sizes.s7)
+#endif
 
 // y holds the results, or the states of the parts if there are several parts.
 #if KIND >= KIND_ARG_MAX
@@ -126,22 +130,29 @@ INLINE long position(const long8 shape, const long8 strides, const int rank, con
 #define STATES ((__global S*)y + y_offset)
 #define PART_BEGIN(part, parts) (REDUCED / (parts) * (part) + min((long)(part), REDUCED % (parts)))
 
-INLINE one map_one(const one x, const float parameter) {
+// x^y. Vectors of doubles are computed lane by lane, because PoCL's function is wrong for them.
+#define POW pow
+INLINE one map_one(const one x, const real parameter) {
   typedef one T;
   return MAP;
 }
-INLINE many map_many(const many x, const float parameter) {
-  typedef many T;
-  return MAP;
-}
-INLINE one finish_one(const one a, const long elements, const float parameter) {
+INLINE one finish_one(const one a, const long elements, const real parameter) {
   typedef one T;
-  const float count = elements;
+  const real count = elements;
   return FINISH;
 }
-INLINE many finish_many(const many a, const long elements, const float parameter) {
+#if defined(WIDE) && !defined(INTEGER)
+#include "common/math/doubles.h"
+#undef POW
+#define POW JOIN(pow_, V)
+#endif
+INLINE many map_many(const many x, const real parameter) {
   typedef many T;
-  const float count = elements;
+  return MAP;
+}
+INLINE many finish_many(const many a, const long elements, const real parameter) {
+  typedef many T;
+  const real count = elements;
   return FINISH;
 }
 

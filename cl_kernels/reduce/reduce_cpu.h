@@ -3,8 +3,13 @@
 #include "common/element.h"
 #include "common/exp.h"
 
+#if defined(WIDE) && !defined(INTEGER)
+#define exp_one exp
+#define exp_many exp
+#else
 EXP_OF_NEGATIVE(exp_one, float, int)
 EXP_OF_NEGATIVE(exp_many, floatv, intv)
+#endif
 
 #include "reduce/combine.h"
 #include "reduce/reduce.h"

@@ -46,7 +46,6 @@
 #define OUTLINE INLINE  // A function call would need a stack in every work-item.
 #include "reduce/reduce.h"
 #include "common/subgroup_shuffle.h"
-
 #define EACH(k, n) _Pragma("unroll") for (int k = 0; k < n; ++k)
 
 // The type that holds what is read at once.
@@ -188,7 +187,9 @@ __kernel void items(REDUCE_PARAMETERS) {
 
 // ---- Combines the states of the SPAN items of a row. Every item of the group must execute this ----
 
-#ifndef INTEGER
+#if defined(WIDE) && !defined(INTEGER)
+#define SHUFFLE_ONE(v, mask) as_double(SHUFFLE_XOR_LONG(as_long(v), mask))
+#elif !defined(INTEGER)
 #define SHUFFLE_ONE(v, mask) SHUFFLE_XOR(float, v, mask)
 #elif defined(WIDE)
 #define SHUFFLE_ONE(v, mask) SHUFFLE_XOR_LONG(v, mask)

@@ -1,7 +1,8 @@
 // Unsigned keys of 32 bits that have the order of the elements. -0 equals 0. NaN comes last, whatever its bits are.
 //
 // KEY(p, i) is the key of element i of p, whose type in memory is MEMORY. TYPE is float, half, int or uchar. long_low
-// and long_high give the halves of a 64-bit key. Elements with such keys are sorted twice, once by each half.
+// and long_high give the halves of a 64-bit key, and double_low and double_high those of the key of a double, whose
+// bits are read as a long. Elements with such keys are sorted twice, once by each half.
 #ifndef TYPE
 #define TYPE float
 #endif
@@ -9,6 +10,11 @@
 static inline uint key_of_float(const float x) {
   const uint bits = x == 0.0f ? 0u : as_uint(x);
   return isnan(x) ? 0xffffffffu : bits ^ (bits >> 31 ? 0xffffffffu : 0x80000000u);
+}
+
+static inline ulong key_of_double(const ulong x) {
+  const ulong sign = (ulong)1 << 63, size = x & ~sign, bits = size == 0 ? 0 : x;
+  return size > (ulong)0x7ff << 52 ? ~(ulong)0 : bits ^ (bits >> 63 ? ~(ulong)0 : sign);
 }
 
 static inline uint16 keys_of_floats(const float16 x) {
@@ -31,6 +37,8 @@ static inline float16 load_16_halves(__global const half* p) {
 #define MEMORY_uchar uchar
 #define MEMORY_long_low long
 #define MEMORY_long_high long
+#define MEMORY_double_low ulong
+#define MEMORY_double_high ulong
 
 // The types with which elements are moved. Without fp16, kernels cannot load and store the type half.
 #define MOVED_float uint
@@ -39,6 +47,8 @@ static inline float16 load_16_halves(__global const half* p) {
 #define MOVED_uchar uchar
 #define MOVED_long_low ulong
 #define MOVED_long_high ulong
+#define MOVED_double_low ulong
+#define MOVED_double_high ulong
 
 #define KEY_float(p, i) key_of_float((p)[i])
 #define KEY_half(p, i) key_of_float(vload_half(i, p))
@@ -46,6 +56,8 @@ static inline float16 load_16_halves(__global const half* p) {
 #define KEY_uchar(p, i) ((uint)(p)[i])
 #define KEY_long_low(p, i) ((uint)(p)[i])
 #define KEY_long_high(p, i) ((uint)((ulong)(p)[i] >> 32) ^ 0x80000000u)
+#define KEY_double_low(p, i) ((uint)key_of_double((p)[i]))
+#define KEY_double_high(p, i) ((uint)(key_of_double((p)[i]) >> 32))
 
 // The keys of elements i … i + 15.
 #define KEYS_float(p, i) keys_of_floats(vload16(0, (p) + (i)))

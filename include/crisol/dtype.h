@@ -9,8 +9,9 @@
 
 namespace crisol {
 
-/// The element types. All have storage, copies, casts, elementwise functions and reductions. Layers, products and
-/// losses compute in f32. The table crisol/dtypes.def has one row for each type.
+/// The element types. All have storage, copies, casts, elementwise functions and reductions. Most layers compute in
+/// f32. Ops compute in f64 where the device has double precision. The table crisol/dtypes.def has one row for each
+/// type.
 enum class DType : std::uint8_t {
 #define CRISOL_DTYPE(name, ...) name,
 #include "crisol/dtypes.def"
@@ -26,7 +27,7 @@ CRISOL_API std::size_t size_of(DType dtype) noexcept;
 CRISOL_API const char* name_of(DType dtype) noexcept;
 
 /// The dtype that both dtypes convert to in an op, by PyTorch's table: the later of the two in the order bool < u8 <
-/// i32 < i64 < f16 < f32.
+/// i32 < i64 < f16 < f32 < f64.
 CRISOL_API DType promote_types(DType a, DType b) noexcept;
 
 /// @cond
@@ -66,8 +67,8 @@ struct CRISOL_API Half {
 template <class T>
 constexpr DType dtype_of() noexcept {
   static_assert(sizeof(T) == 0,
-                "crisol has no element type for this C++ type: use float, crisol::Half, std::int32_t, std::int64_t, "
-                "std::uint8_t or bool. Other numbers, like double, are converted when a dtype is given: "
+                "crisol has no element type for this C++ type: use float, double, crisol::Half, std::int32_t, "
+                "std::int64_t, std::uint8_t or bool. Other numbers are converted when a dtype is given: "
                 "from_vector(values, shape, DType::f32)");
   return DType::f32;
 }

@@ -47,6 +47,9 @@ constexpr const DTypeRow& dtype_row(DType dtype) noexcept { return dtype_rows[st
 /// The type in which kernels compute with elements of a type.
 constexpr DType value_type(DType dtype) noexcept { return dtype_row(dtype).value; }
 
+/// Whether kernels compute in f32 with elements of a type.
+constexpr bool computes_in_f32(DType dtype) noexcept { return value_type(dtype) == DType::f32; }
+
 /// The first type whose elements have as many bytes. Ops that only move elements treat each type as this one, so types
 /// of one size share their kernels.
 constexpr DType moved_as(DType dtype) noexcept {

@@ -90,13 +90,15 @@ CRISOL_API Tensor randperm(std::int64_t n, const Generator& generator);
 /// The same from the default generator.
 CRISOL_API Tensor randperm(std::int64_t n, Device device = Device());
 
-/// Overwrites an f32 tensor with uniform numbers in [low, high): low + (high - low) u, with u from rand. If low = high,
-/// all elements get this value. Refuses low > high, and bounds that are not finite.
+/// Overwrites a tensor of f32 or f64 with uniform numbers in [low, high): low + (high - low) u, with u from rand. If
+/// low = high, all elements get this value. The bounds and the numbers are f32, also in a tensor of f64. Refuses
+/// low > high, and bounds that are not finite.
 CRISOL_API Tensor& uniform_(Tensor& t, double low, double high, const Generator& generator);
 /// The same from the default generator.
 CRISOL_API Tensor& uniform_(Tensor& t, double low = 0, double high = 1);
 
-/// Overwrites an f32 tensor with normal numbers: mean + deviation z, with z from randn. Refuses a negative deviation.
+/// Overwrites a tensor of f32 or f64 with normal numbers of f32: mean + deviation z, with z from randn. Refuses a
+/// negative deviation.
 CRISOL_API Tensor& normal_(Tensor& t, double mean, double deviation, const Generator& generator);
 /// The same from the default generator.
 CRISOL_API Tensor& normal_(Tensor& t, double mean = 0, double deviation = 1);

@@ -105,7 +105,7 @@ class CRISOL_API Tensor {
   // --- To and from the host -------------------------------------------------------------------------------------
 
   /// Waits for all queued work and returns all elements, outermost axis first. T must be the tensor's element type:
-  /// float, Half, int32_t, int64_t, uint8_t (which also reads booleans) or bool.
+  /// float, double, Half, int32_t, int64_t, uint8_t (which also reads booleans) or bool.
   template <class T>
   std::vector<T> to_vector() const {
     check_host_type(dtype_of<T>());
@@ -382,7 +382,7 @@ CRISOL_API std::size_t encode(const Scalar& value, DType dtype, void* bytes);
 
 /// A tensor from host values, outermost axis first, each converted to the dtype like in Tensor::to. There must be
 /// shape.numel() values. T may be any arithmetic type: from_vector(values, shape, DType::f32) converts a vector of
-/// double.
+/// any of them.
 template <class T, class Type, class = std::enable_if_t<std::is_same_v<Type, DType>>>  // {} is no dtype.
 Tensor from_vector(const std::vector<T>& values, const Shape& shape, Type dtype, Device device = Device()) {
   static_assert(std::is_arithmetic_v<T>, "from_vector converts numbers of C++'s arithmetic types");
@@ -399,7 +399,7 @@ Tensor from_vector(const std::vector<T>& values, Type dtype, Device device = Dev
 }
 
 /// A tensor from host values, outermost axis first. There must be shape.numel() values. T determines the dtype, and
-/// must be float, Half, int32_t, int64_t, uint8_t or bool. There is no f64, so double needs a dtype, as above.
+/// must be float, double, Half, int32_t, int64_t, uint8_t or bool.
 template <class T>
 Tensor from_vector(const std::vector<T>& values, const Shape& shape, Device device = Device()) {
   if constexpr (std::is_same_v<T, bool>) {

@@ -2,6 +2,7 @@
 #include "autograd/call.h"
 #include "autograd/in_place.h"
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "crisol/ops/copy.h"
 #include "ops/collapse.h"
 
@@ -21,8 +22,8 @@ bool Tensor::is_leaf() const noexcept {
 }
 
 Tensor& Tensor::requires_grad_(bool wanted) {
-  require(is_floating(dtype()) || !wanted, "requires_grad_", "only f32 and f16 tensors have gradients, this one is ",
-          dtype());
+  require(is_floating(dtype()) || !wanted, "requires_grad_", "only tensors of ", TypesThat{is_floating},
+          " have gradients, this one is ", dtype());
   require(is_leaf(), "requires_grad_", "the tensor is the result of a recorded op; detach() it first");
   autograd::ensure_slot(*this).wanted = wanted;
   return *this;

@@ -1,5 +1,6 @@
 #include "dist/collectives.h"
 
+#include "crisol/dtype_table.h"
 #include "crisol/host_access.h"
 #include "crisol/opencl_interop.h"
 
@@ -20,8 +21,8 @@ const char* name_of(ReduceOp op) noexcept {
 void require_defined(const char* op, const Tensor& x) { require(x.defined(), op, "the tensor is undefined"); }
 
 void require_combines(const char* op, const Tensor& x, ReduceOp how) {
-  require(how != ReduceOp::mean || is_floating(x.dtype()), op, "a mean of ", x.dtype(),
-          "; only f32 and f16 have means");
+  require(how != ReduceOp::mean || is_floating(x.dtype()), op, "a mean of ", x.dtype(), "; only ",
+          TypesThat{is_floating}, " have means");
 }
 
 /// Runs `exchange` on the elements of x, on the worker's thread. With `writes`, x gets the elements that the exchange

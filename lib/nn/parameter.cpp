@@ -3,6 +3,7 @@
 #include "autograd/in_place.h"
 #include "autograd/node.h"
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "crisol/ops/copy.h"
 #include "nn/clone_context.h"
 #include "runtime/capture/capture.h"
@@ -67,8 +68,8 @@ Parameter& Parameter::operator=(const Tensor& value) {
     Tensor::operator=(Parameter(value));
     return *this;
   }
-  require(is_floating(value.dtype()) || !requires_grad(), "Parameter", "only f32 and f16 tensors have gradients, the ",
-          "value is ", value.dtype());
+  require(is_floating(value.dtype()) || !requires_grad(), "Parameter", "only tensors of ", TypesThat{is_floating},
+          " have gradients, the ", "value is ", value.dtype());
   fits(value, *this) ? copy_values(*this, value) : take_new_memory(*this, value);
   return *this;
 }

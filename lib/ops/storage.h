@@ -32,9 +32,9 @@ inline runtime::Defines elements_of(std::int64_t type) {
   return defines;
 }
 
-/// Checks the operand whose elements have the type of a problem. Kernels read all floating-point types.
+/// Checks the operand whose elements have the type of a problem. Kernels read all types with which they compute in f32.
 inline void require_storage(const char* op, const char* name, const Tensor& x) {
-  require(is_floating(x.dtype()), op, name, " must be ", TypesThat{is_floating}, ", it is ", x.dtype());
+  require(computes_in_f32(x.dtype()), op, name, " must be ", TypesThat{computes_in_f32}, ", it is ", x.dtype());
 }
 
 /// Checks the parameters of a layer, some of which may be undefined. All have the type of the input, or all are f32.

@@ -98,7 +98,13 @@ class KernelArg {
   KernelArg(float value) { set(value); }
   KernelArg(const std::array<float, 8>& value) { set(value); }  ///< A float8.
   KernelArg(double) = delete;                                   // Devices need not support double. Write a float.
-  KernelArg(bool) = delete;                                     // Not a legal kernel parameter type.
+  /// A double, for kernels that compute in f64.
+  static KernelArg of_f64(double value) {
+    KernelArg arg;
+    arg.set(value);
+    return arg;
+  }
+  KernelArg(bool) = delete;  // Not a legal kernel parameter type.
   KernelArg(const Shape& shape, int lanes = kernel_axes);
   /// A scalar or vector of these bytes. The bytes are not copied, so they must live until the kernel is queued.
   KernelArg(const void* bytes, std::size_t size) : size_(size), elsewhere_(bytes) {}

@@ -142,8 +142,8 @@ def _described(value):
 def _advice(arg, value):
     wanted = _taken(arg)
     kind = type(value).__name__
-    if kind == "_MissingDtype" or (isinstance(value, str) and value == "float64"):
-        return f": there is no float64; the dtypes are {_listed_dtypes()}"
+    if kind == "_MissingDtype":
+        return f": there is no {value.name}; the dtypes are {_listed_dtypes()}"
     if "dtype" in wanted.split(" | "):
         return f": the dtypes are {_listed_dtypes()}"
     if "Parameter" in wanted and _is(value, "Tensor"):

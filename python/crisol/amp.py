@@ -183,7 +183,7 @@ def is_autocast_cache_enabled() -> bool:
 
 def _cast(value: Any, dtype: Any) -> Any:
     if isinstance(value, Tensor):
-        wanted = value.dtype != _c.float64 if hasattr(_c, "float64") else True
+        wanted = value.dtype != _c.float64
         return value.to(dtype) if wanted and _c.isdtype(value.dtype, "real floating") else value
     if isinstance(value, Mapping):
         return {_cast(k, dtype): _cast(v, dtype) for k, v in value.items()}

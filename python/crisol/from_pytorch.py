@@ -121,8 +121,8 @@ def convert(source: str | PathLike[str], target: str | PathLike[str]) -> list[st
     arrays = named(read(source))
     if not arrays:
         raise ValueError(f"{source} holds no tensors")
-    # The library does not have float64, int16 and int8.
-    wider = {"float64": np.float32, "int16": np.int32, "int8": np.int32}
+    # The library does not have int16 and int8.
+    wider = {"int16": np.int32, "int8": np.int32}
     tensors = {name: asarray(a.astype(wider.get(a.dtype.name, a.dtype))) for name, a in arrays.items()}
     save(tensors, target, metadata={"format": "pt"})
     return list(tensors)

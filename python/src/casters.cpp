@@ -102,7 +102,8 @@ bool read_dtype(PyObject* object, DType& dtype) {
     return PyUnicode_Check(object) && PyUnicode_CompareWithASCIIString(object, name.c_str()) == 0;
   };
   for (const DType one : all_dtypes)
-    if (object == dtype_objects[static_cast<std::size_t>(one)] || has_name(dtype_row(one).python)) {
+    if (object == dtype_objects[static_cast<std::size_t>(one)] || has_name(dtype_row(one).python) ||
+        (one == DType::f64 && has_name("double"))) {
       dtype = one;
       return true;
     }
@@ -110,8 +111,6 @@ bool read_dtype(PyObject* object, DType& dtype) {
   if (is_type(PyBool_Type)) return dtype = DType::boolean, true;
   if (is_type(PyLong_Type)) return dtype = DType::i64, true;
   if (is_type(PyFloat_Type)) return dtype = DType::f32, true;
-  // Throws, because otherwise the next overload would take the text for a device.
-  if (has_name("float64")) throw nb::type_error(wrong_part);
   return false;
 }
 

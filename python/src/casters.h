@@ -40,7 +40,7 @@ bool is_numpy_array(PyObject* object) noexcept;
 /// Reads an int, or a sequence of at most Shape::max_rank. Throws for a longer tuple or list.
 bool read_shape(PyObject* object, Shape& shape);
 
-/// The DType of a dtype object, of its name, or of Python's types bool, int and float. Throws for "float64".
+/// The DType of a dtype object, of its name, or of Python's types bool, int and float.
 bool read_dtype(PyObject* object, DType& dtype);
 
 }  // namespace crisol::python

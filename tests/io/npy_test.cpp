@@ -119,8 +119,8 @@ void check_type(const std::string& descr, const std::string& data, const std::ve
 TEST_CASE("npy: every element type, in both byte orders") {
   check_type<float>("<f4", bytes_of<float>({1.5f, -2, 3e30f}), {1.5f, -2, 3e30f});
   check_type<float>(">f4", swapped<float>({1.5f, -2, 3e30f}), {1.5f, -2, 3e30f});
-  check_type<float>("<f8", bytes_of<double>({0.1, -2, 1e-3}), {0.1f, -2, 1e-3f});
-  check_type<float>(">f8", swapped<double>({0.1, -2, 1e-3}), {0.1f, -2, 1e-3f});
+  check_type<double>("<f8", bytes_of<double>({0.1, -2, 1e-3}), {0.1, -2, 1e-3});
+  check_type<double>(">f8", swapped<double>({0.1, -2, 1e-3}), {0.1, -2, 1e-3});
   check_type<std::int32_t>("|i1", bytes_of<std::int8_t>({-128, 0, 127}), {-128, 0, 127});
   check_type<std::int32_t>("<i2", bytes_of<std::int16_t>({-32768, 0, 5}), {-32768, 0, 5});
   check_type<std::int32_t>(">i4", swapped<std::int32_t>({-70000, 0, 5}), {-70000, 0, 5});

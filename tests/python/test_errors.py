@@ -258,16 +258,15 @@ def test_dtypes_by_name():
     lambda dtype: crisol.asarray([1.0], dtype=dtype),
     lambda dtype: crisol.sum(crisol.ones(2), dtype=dtype),
 ])
-@pytest.mark.parametrize("dtype", [crisol.float64, "float64"])
-def test_error_of_float64(call, dtype):
-    with pytest.raises(TypeError, match="there is no float64; the dtypes are bool, .* and float32"):
-        call(dtype)
+def test_error_of_a_dtype_that_does_not_exist(call):
+    with pytest.raises(TypeError, match="the dtypes are bool, "):
+        call("float128")
 
 
 def test_no_message_of_the_binding_on_stderr(capfd):
     crisol.ones(2).to("float16")
     with pytest.raises(TypeError):
-        crisol.ones(2).to("float64")
+        crisol.ones(2).to("float128")
     assert capfd.readouterr().err == ""
 
 

@@ -190,12 +190,19 @@ def test_conversion_to_half_numbers():
     assert crisol.asarray([1.5], dtype=crisol.float16).numpy().dtype == np.float16
 
 
-def test_float64_is_a_name_alone():
-    assert crisol.ones((2,)).dtype != crisol.float64
-    assert "float64" not in crisol.array_api.__array_namespace_info__().dtypes()
+def test_float64():
+    third = 1 / 3
+    x = crisol.asarray(np.array([third, 1e300]))
+    assert x.dtype is crisol.float64 and x.numpy().dtype == np.float64 and x.tolist() == [third, 1e300]
+    assert crisol.asarray(third).dtype is crisol.asarray([third]).dtype is crisol.float32
+    assert crisol.zeros(2, dtype="double").dtype is crisol.double is crisol.float64
+    assert crisol.full(2, third, dtype=crisol.float64).tolist() == [third] * 2
+    assert crisol.asarray([third]).double().dtype is crisol.float64
+    assert (x + crisol.ones(2)).dtype is (x[0] + crisol.ones(2)).dtype is (x * 2.5).dtype is crisol.float64
+    assert (x / 3).tolist() == [third / 3, 1e300 / 3] and x.sum().item() == 1e300
+    assert crisol.finfo(x).eps == np.finfo(np.float64).eps and crisol.finfo(x).max == np.finfo(np.float64).max
+    assert "float64" in crisol.array_api.__array_namespace_info__().dtypes()
     assert pickle.loads(pickle.dumps(crisol.float64)) is crisol.float64
-    with pytest.raises(TypeError):
-        crisol.ones((2,), dtype=crisol.float64)
 
 
 def test_shapes():

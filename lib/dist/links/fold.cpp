@@ -14,16 +14,19 @@ namespace {
 /// The number of elements that are combined at a time, so that the sums stay in the L1 cache.
 constexpr std::size_t block = 2048;
 
-/// The type in which elements are combined. Unsigned numbers wrap around.
+/// The type of a combination of elements. Halves are combined in float.
+template <class T>
+using ValueOf = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
+/// The type of a sum. Unsigned numbers wrap around.
 template <class T>
 using Sum = std::conditional_t<std::is_integral_v<T>,
-                               std::make_unsigned_t<std::conditional_t<std::is_integral_v<T>, T, int>>, float>;
+                               std::make_unsigned_t<std::conditional_t<std::is_integral_v<T>, T, int>>, ValueOf<T>>;
 
 template <class T, class Combine>
 void fold_blocks(std::size_t count, const std::vector<const std::byte*>& parts, float scale,
                  const std::vector<float>& weights, const Combine& combine, const std::vector<std::byte*>& results) {
   T* const to = reinterpret_cast<T*>(results[0]);
-  using Value = std::conditional_t<std::is_integral_v<T>, T, float>;
+  using Value = ValueOf<T>;
   std::array<Value, block> sums;
   for (std::size_t first = 0; first < count; first += block) {
     const std::size_t size = std::min(block, count - first);
@@ -50,7 +53,7 @@ void fold_blocks(std::size_t count, const std::vector<const std::byte*>& parts, 
 template <class T>
 void fold_of(ReduceOp op, std::size_t count, const std::vector<const std::byte*>& parts,
              const std::vector<float>& weights, const std::vector<std::byte*>& results) {
-  using Value = std::conditional_t<std::is_integral_v<T>, T, float>;
+  using Value = ValueOf<T>;
   const float scale = op == ReduceOp::mean ? static_cast<float>(parts.size()) : 1.0f;
   const auto run = [&](const auto& combine) { fold_blocks<T>(count, parts, scale, weights, combine, results); };
   if (op == ReduceOp::min) return run([](Value a, Value b) { return b < a || b != b ? b : a; });

@@ -37,8 +37,8 @@ using ops::Attention;
 void check_operands(const Tensor& query, const Tensor& key, const Tensor& value) {
   require(query.defined() && key.defined() && value.defined(), op, "an operand is undefined");
   for (const Tensor& x : {query, key, value}) {
-    require(is_floating(x.dtype()) && x.dtype() == query.dtype(), op, "the operands must have one dtype, ",
-            TypesThat{is_floating}, "; ", "they are ", query.dtype(), ", ", key.dtype(), " and ", value.dtype());
+    require(computes_in_f32(x.dtype()) && x.dtype() == query.dtype(), op, "the operands must have one dtype, ",
+            TypesThat{computes_in_f32}, "; ", "they are ", query.dtype(), ", ", key.dtype(), " and ", value.dtype());
     require(x.dim() >= 2, op, "the operands must have at least 2 axes, their shapes are ", query.shape(), ", ",
             key.shape(), " and ", value.shape());
     ops::require_device(op, "the query", query, "another operand", x);

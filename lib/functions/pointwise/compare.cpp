@@ -1,6 +1,7 @@
 #include "crisol/functions/compare.h"
 
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/elementwise.h"
 #include "crisol/ops/reduce.h"
@@ -16,9 +17,10 @@ Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool 
   if (is_floating(a.dtype()) && equal_nan)
     close = ops::logical_or(close, ops::logical_and(ops::isnan(a), ops::isnan(b)));
   if (rtol == 0 && atol == 0) return close;
-  const DType wide = is_floating(a.dtype()) ? DType::f32 : DType::i64;
-  const Tensor difference = ops::cast(ops::sub(ops::cast(a, wide), ops::cast(b, wide)), DType::f32);
-  const Tensor allowed = ops::add(ops::mul(ops::abs(ops::cast(b, DType::f32)), rtol), atol);
+  const DType real = is_floating(a.dtype()) ? value_type(a.dtype()) : DType::f32;
+  const DType wide = is_floating(a.dtype()) ? real : DType::i64;
+  const Tensor difference = ops::cast(ops::sub(ops::cast(a, wide), ops::cast(b, wide)), real);
+  const Tensor allowed = ops::add(ops::mul(ops::abs(ops::cast(b, real)), rtol), atol);
   // An infinity is close only to itself, although its tolerance is infinite and every distance is below it.
   const Tensor within = ops::logical_and(ops::le(ops::abs(difference), allowed), ops::isfinite(allowed));
   return ops::logical_or(close, within);

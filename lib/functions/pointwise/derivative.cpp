@@ -7,6 +7,7 @@
 
 #include "autograd/refusal.h"
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "crisol/functions/elementwise.h"
 #include "functions/pointwise/pointwise.h"
 #include "ops/pointwise/pointwise.h"
@@ -146,7 +147,7 @@ class Computation {
     for (const Value& value : values) operands.push_back(value.operand());
     // A row needs at least one tensor among its operands.
     if (std::all_of(values.begin(), values.end(), [](const Value& value) { return value.is_number(); }))
-      operands[0] = full({}, values[0].number, DType::f32, names_.dy.tensor.device());
+      operands[0] = full({}, values[0].number, value_type(names_.dy.tensor.dtype()), names_.dy.tensor.device());
     return {autograd::pointwise(row, operands, std::span<const Scalar>())};
   }
 
@@ -182,7 +183,7 @@ Tensor unrecorded_derivative(const Names& names, std::size_t k, std::span<const 
 Value value_of(const Operand& operand) {
   const Tensor* tensor = operand.tensor();
   if (tensor == nullptr) return {{}, operand.number().as_double()};
-  return {tensor->defined() && tensor->dtype() == DType::f16 ? tensor->to(DType::f32) : *tensor};
+  return {tensor->defined() && is_floating(tensor->dtype()) ? tensor->to(value_type(tensor->dtype())) : *tensor};
 }
 
 }  // namespace
@@ -194,7 +195,7 @@ Tensor derivative(const PointwiseRow& row, std::size_t k, const Tensor& dy, std:
   for (const Scalar& scalar : scalars) names.scalars.push_back({{}, scalar.as_double()});
   if (!is_known(row.derivatives[k])) return unrecorded_derivative(names, k, scalars);
   const Value value = Computation(row.derivatives[k], names).next();
-  return value.is_number() ? full(dy.shape(), value.number, DType::f32, dy.device()) : value.tensor;
+  return value.is_number() ? full(dy.shape(), value.number, value_type(dy.dtype()), dy.device()) : value.tensor;
 }
 
 }  // namespace crisol::autograd

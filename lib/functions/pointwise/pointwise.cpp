@@ -7,6 +7,7 @@
 #include "autograd/call.h"
 #include "autograd/in_place.h"
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "crisol/ops/copy.h"
 #include "functions/gradients.h"
 #include "functions/pointwise/derivative.h"
@@ -48,8 +49,8 @@ struct Record {
   Tensor gradient(std::size_t k, const Tensor& dy) const {
     const Input& input = inputs[k];
     const bool sums = dy.shape() != input.broadcast;
-    // Sums are computed in f32, because f16 is too inexact.
-    const Tensor wide = sums ? dy.to(DType::f32) : dy;
+    // Sums of f16 are computed in f32, because f16 is too inexact.
+    const Tensor wide = sums ? dy.to(value_type(dy.dtype())) : dy;
     std::array<Operand, max_inputs> operands{0, 0, 0};
     for (std::size_t i = 0; i < row->input_count; ++i)
       operands[i] = inputs[i].is_tensor ? Operand(inputs[i].saved.get()) : Operand(inputs[i].number);

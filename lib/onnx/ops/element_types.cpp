@@ -6,6 +6,7 @@
 namespace crisol::onnx {
 
 std::optional<DType> dtype_of(file::ElementType type) noexcept {
+  if (type == file::ElementType::f64) return std::nullopt;  // Nodes and constants compute f64 in f32.
   return dtype_of_onnx_element(static_cast<std::int64_t>(type));
 }
 

@@ -50,7 +50,7 @@ Tensor embedding_backward(const Tensor& dy, const Tensor& indices, std::int64_t 
   require(!padding_idx || (*padding_idx >= 0 && *padding_idx < num_embeddings), op, "padding_idx ",
           padding_idx.value_or(0), " is not in [0, ", num_embeddings, ")");
   check_indices(op, indices, num_embeddings);
-  const Tensor sums = zeros({num_embeddings, width}, DType::f32, dy.device());
+  const Tensor sums = zeros({num_embeddings, width}, value_type(dy.dtype()), dy.device());
   add_at(backward_table, sums, {1, num_embeddings, width}, reshape(indices, {indices.numel()}), dy, padding_idx);
   return cast(sums, dy.dtype());
 }

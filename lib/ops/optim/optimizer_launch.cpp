@@ -31,8 +31,8 @@ bool is_f32(DType dtype) noexcept { return dtype == DType::f32; }
 void check_flat(const char* op, const StepTensor& first, std::initializer_list<StepTensor> others) {
   const auto check = [&](const StepTensor& t) {
     const DType dtype = t.tensor.dtype();
-    require((t.is_gradient ? is_floating(dtype) : dtype == DType::f32) && t.tensor.is_contiguous(), op, t.name,
-            " must be ", t.is_gradient ? TypesThat{is_floating} : TypesThat{is_f32}, " and contiguous, not ", dtype,
+    require((t.is_gradient ? computes_in_f32(dtype) : dtype == DType::f32) && t.tensor.is_contiguous(), op, t.name,
+            " must be ", t.is_gradient ? TypesThat{computes_in_f32} : TypesThat{is_f32}, " and contiguous, not ", dtype,
             " of shape ", t.tensor.shape(), " with strides ", t.tensor.strides());
   };
   check(first);

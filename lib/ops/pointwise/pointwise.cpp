@@ -160,12 +160,12 @@ Graph derivative_graph(const PointwiseRow& row, std::size_t k, std::span<const O
   Graph graph;
   const unsigned read = row.derivative_operands(k);
   std::size_t next = 0;
+  const OperandType dy = types[next++];
   const auto node = [&](unsigned bit) {
     if ((read & bit) == 0) return Graph::none;
     const OperandType type = types[next++];
-    return type.kind == OperandKind::number ? graph.scalar(DType::f32) : graph.input(type.dtype, type.kind);
+    return type.kind == OperandKind::number ? graph.scalar(value_type(dy.dtype)) : graph.input(type.dtype, type.kind);
   };
-  const OperandType dy = types[next++];
   const int of_dy = graph.input(dy.dtype, dy.kind);
   std::array<int, PointwiseRow::max_inputs> inputs{};
   for (std::size_t i = 0; i < row.input_count; ++i) inputs[i] = node(1u << i);

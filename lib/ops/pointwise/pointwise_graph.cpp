@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 
 namespace crisol::ops {
 
@@ -11,6 +12,7 @@ int PointwiseGraph::add(const Node& node) {
   if (known != nodes_.end()) return static_cast<int>(known - nodes_.begin());
   require(nodes_.size() < max_nodes, "pointwise", "an expression can have ", max_nodes, " values, it has more");
   nodes_.push_back(node);
+  has_f64_ = has_f64_ || node.type.dtype == DType::f64;
   return static_cast<int>(nodes_.size()) - 1;
 }
 
@@ -53,7 +55,7 @@ int PointwiseGraph::apply(const PointwiseRow& row, std::span<const int> operands
   for (std::size_t i = 0; i < operands.size(); ++i) {
     // A condition must have the same element width as the vectors between which it selects.
     const int operand = row.is_condition(i) ? convert(operands[i], DType::boolean) : operands[i];
-    const bool stays = row.is_condition(i) && row_types.computed != DType::i64;
+    const bool stays = row.is_condition(i) && size_of(value_type(row_types.computed)) == size_of(DType::i32);
     node.operands[i] = static_cast<std::int16_t>(stays ? operand : as_computed(operand, row_types.computed));
   }
   return add(node);
@@ -65,13 +67,16 @@ int PointwiseGraph::derivative(const PointwiseRow& row, std::size_t k, int dy, s
   Node node;
   node.kind = Kind::derivative;
   node.type = (*this)[dy].type;
+  node.computed = value_type(node.type.dtype);
   node.row = &row;
   node.index = static_cast<std::int16_t>(k);
   std::size_t at = 0;
   const auto put = [&](int value, bool read, bool is_condition) {
-    if (value != none && read)
-      node.operands[at] =
-          static_cast<std::int16_t>(is_condition ? convert(value, DType::boolean) : as_computed(value, DType::f32));
+    if (value != none && read) {
+      const int operand = is_condition ? convert(value, DType::boolean) : value;
+      const bool stays = is_condition && node.computed == DType::f32;
+      node.operands[at] = static_cast<std::int16_t>(stays ? operand : as_computed(operand, node.computed));
+    }
     ++at;
   };
   put(dy, true, false);

@@ -4,9 +4,9 @@
 //     const int a = graph.input(DType::f32), b = graph.input(DType::f32), two = graph.scalar(DType::f32);
 //     graph.output(graph.apply(rows::relu, {graph.apply(rows::add, {graph.apply(rows::mul, {a, b}), two})}));
 //
-// An eager op is a graph of one row. Values are in registers of type float (f32, f16), int (i32, u8, bool) or
-// long (i64), or vectors of these. An f16 value is rounded to f16 when it is stored. A u8 value is kept modulo
-// 256.
+// An eager op is a graph of one row. Values are in registers of type float (f32, f16), double (f64), int
+// (i32, u8, bool) or long (i64), or vectors of these. An f16 value is rounded to f16 when it is stored. A u8 value is
+// kept modulo 256.
 #pragma once
 
 #include <array>
@@ -32,7 +32,8 @@ class PointwiseGraph {
   struct Node {
     Kind kind = Kind::input;
     OperandType type{DType::f32};       ///< The type of the value.
-    DType computed = DType::f32;        ///< For apply: see RowTypes. The operands have been converted to it.
+    DType computed = DType::f32;        ///< For apply: see RowTypes. For derivative: f32 or f64. The operands have been
+                                        ///< converted to it.
     const PointwiseRow* row = nullptr;  ///< apply, derivative
     std::int16_t index = 0;  ///< For input and scalar: its number. For derivative: the row's input that the derivative
                              /// is with respect to.
@@ -47,7 +48,7 @@ class PointwiseGraph {
 
   /// Adds the next tensor.
   int input(DType dtype, OperandKind kind = OperandKind::tensor);
-  /// Adds the next number. It is an argument of the kernel: a float (f32), int (i32, bool) or long (i64).
+  /// Adds the next number. It is an argument of the kernel: a float (f32), double (f64), int (i32, bool) or long (i64).
   int scalar(DType dtype);
   /// Applies a row to its inputs and then its scalars. Refuses the same dtypes as types_of.
   int apply(const PointwiseRow& row, std::span<const int> operands);
@@ -55,7 +56,7 @@ class PointwiseGraph {
     return apply(row, std::span<const int>(operands.begin(), operands.size()));
   }
   /// dy times the derivative of a row with respect to its input k, which must have one. y and inputs may be `none` if
-  /// the derivative does not read them. It is computed in float, and has the dtype of dy.
+  /// the derivative does not read them. It is computed in float, or in double if dy is f64, and has the dtype of dy.
   int derivative(const PointwiseRow& row, std::size_t k, int dy, std::span<const int> inputs, int y,
                  std::span<const int> scalars);
   /// Converts a value. Floats are rounded toward zero to integers, and a bool is value != 0. Returns the node itself if
@@ -72,7 +73,11 @@ class PointwiseGraph {
   std::size_t input_count() const noexcept { return inputs_.size(); }
   std::size_t scalar_count() const noexcept { return scalars_.size(); }
   DType input_dtype(std::size_t i) const noexcept { return (*this)[inputs_[i]].type.dtype; }
-  DType scalar_dtype(std::size_t i) const noexcept { return (*this)[scalars_[i]].type.dtype; }
+  /// The dtype of a number as an argument. In a graph with f64, f32 numbers are f64, so that they keep their digits.
+  DType scalar_dtype(std::size_t i) const noexcept {
+    const DType dtype = (*this)[scalars_[i]].type.dtype;
+    return has_f64_ && dtype == DType::f32 ? DType::f64 : dtype;
+  }
   DType output_dtype(std::size_t i) const noexcept { return (*this)[outputs_[i]].type.dtype; }
   /// Whether every output is an unchanged input. Then a kernel moves elements and computes nothing.
   bool only_moves() const noexcept;
@@ -86,6 +91,7 @@ class PointwiseGraph {
 
   std::vector<Node> nodes_;
   std::vector<int> outputs_, inputs_, scalars_;
+  bool has_f64_ = false;
 };
 
 }  // namespace crisol::ops

@@ -146,7 +146,8 @@ runtime::KernelArg number_argument(const Scalar& value, DType dtype) {
   return with_value_type(dtype, [&](auto number) -> runtime::KernelArg {
     using T = decltype(number);
     if constexpr (std::is_integral_v<T>) return static_cast<T>(value.as_int());
-    return static_cast<T>(value.as_double());
+    if constexpr (std::is_same_v<T, double>) return runtime::KernelArg::of_f64(value.as_double());
+    return static_cast<float>(value.as_double());
   });
 }
 

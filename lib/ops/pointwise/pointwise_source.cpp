@@ -13,6 +13,9 @@ namespace {
 using Graph = PointwiseGraph;
 using Kind = Graph::Kind;
 
+/// Whether a function of OpenCL is called for each lane of a vector of doubles (cl_kernels/common/math/doubles.h).
+bool takes_lanes(std::string_view name) { return name == "pow" || name == "fmod"; }
+
 bool is_helper(std::string_view name) { return name.size() > 1 && name.back() == '_'; }
 
 std::string expression_of(const Graph::Node& node) {
@@ -46,7 +49,7 @@ class Writer {
   std::string type(DType dtype) const { return concat(register_type(dtype), width_); }
 
   // Whether registers of a type have 64 bits.
-  static bool is_long(DType dtype) { return size_of(value_type(dtype)) == 8; }
+  static bool has_64_bits(DType dtype) { return size_of(value_type(dtype)) == 8; }
   // Whether registers hold more whole numbers than a type without a sign does. Its numbers are then cut to its bits.
   static bool wraps(DType dtype) {
     return kind_of(dtype) == DTypeKind::unsigned_integer && size_of(dtype) < size_of(value_type(dtype));
@@ -83,7 +86,8 @@ class Writer {
     if (node.kind == Kind::input) return concat('x', node.index);
     if (is_alias(node)) return value(node.operands[0], dtype);
     if (node.kind != Kind::scalar) return concat('v', id);
-    const bool as_it_is = std::string_view(register_type(dtype)) == register_type(node.type.dtype);
+    const DType own = graph_.scalar_dtype(static_cast<std::size_t>(node.index));
+    const bool as_it_is = std::string_view(register_type(dtype)) == register_type(own);
     const std::string one = as_it_is ? concat('s', node.index) : concat('(', register_type(dtype), ")s", node.index);
     return concat('(', type(dtype), ")(", one, ')');
   }
@@ -95,29 +99,36 @@ class Writer {
     const auto convert = [&](const std::string& what) {
       return from_register == to_register ? what : concat("convert_", type(to), '(', what, ')');
     };
+    // Otherwise a double would be rounded twice.
+    if (from == DType::f64 && size_of(to) < size_of(DType::f32) && is_floating(to))
+      return concat("odd_float_", type(from), '(', x, ')');
     if (to == DType::boolean) {
       // A comparison of floats already gives ints.
       const std::string holds = concat('(', x, " != (", type(from), ")(0)) & 1");
-      return is_long(from) ? convert(holds) : holds;
+      return has_64_bits(from) ? convert(holds) : holds;
     }
     // Without this, Oclgrind would convert a vector condition's 1 to 255 (docs/implementations.md).
-    if (from == DType::boolean && is_floating(to))
-      return concat(x, " != (", type(from), ")(0) ? (", type(to), ")(1.0f) : (", type(to), ")(0.0f)");
+    if (from == DType::boolean && is_floating(to)) {
+      const std::string flag = has_64_bits(to) ? concat("convert_", type(DType::i64), '(', x, ')') : x;
+      const std::string zero = concat('(', type(has_64_bits(to) ? DType::i64 : from), ")(0)");
+      return concat(flag, " != ", zero, " ? (", type(to), ")(1.0f) : (", type(to), ")(0.0f)");
+    }
     if (!wraps(to)) return convert(x);
-    return is_long(from) && !is_floating(from) ? convert(wrapped(x, to)) : wrapped(convert(x), to);
+    return has_64_bits(from) && !is_floating(from) ? convert(wrapped(x, to)) : wrapped(convert(x), to);
   }
 
   std::string applied(const Graph::Node& node) const {
-    const DType computed = node.kind == Kind::derivative ? DType::f32 : node.computed;
+    const DType computed = node.computed;
     std::string text;
     for_each_piece(expression_of(node), [&](std::string_view piece, bool is_name) {
+      if (!is_name && computed == DType::f64 && piece.back() == 'f') piece.remove_suffix(1);
       text += is_name ? named(node, computed, piece) : std::string(piece);
     });
     if (node.kind == Kind::derivative) return text;
     if (node.row->is_predicate()) {
       // A comparison of longs gives longs.
       text = concat('(', text, ") & 1");
-      return is_long(computed) ? concat("convert_", type(DType::boolean), '(', text, ')') : text;
+      return has_64_bits(computed) ? concat("convert_", type(DType::boolean), '(', text, ')') : text;
     }
     if (node.type.dtype == DType::boolean) return concat("((", text, ") != 0) & 1");
     return wraps(node.type.dtype) ? wrapped(concat('(', text, ')'), node.type.dtype) : text;
@@ -126,7 +137,7 @@ class Writer {
   // The text for a name in a row's expression.
   std::string named(const Graph::Node& node, DType computed, std::string_view name) const {
     const PointwiseRow& row = *node.row;
-    const char* of_unsigned = is_long(computed) ? "ulong" : "uint";
+    const char* of_unsigned = has_64_bits(computed) ? "ulong" : "uint";
     if (name == "T") return type(computed);
     if (name == "U") return concat(of_unsigned, width_);
     if (name == "as_T") return concat("as_", type(computed));
@@ -134,17 +145,18 @@ class Writer {
     std::size_t at = 0;
     const auto operand = [&](DType dtype) { return value(node.operands[at], dtype); };
     if (node.kind == Kind::derivative) {
-      if (name == "dy") return operand(DType::f32);
+      if (name == "dy") return operand(computed);
       ++at;
     }
     for (std::size_t i = 0; i < row.input_count; ++i, ++at)
       if (name == row.inputs[i]) return operand(computed);
     if (node.kind == Kind::derivative) {
-      if (name == "y") return operand(DType::f32);
+      if (name == "y") return operand(computed);
       ++at;
     }
     for (std::size_t i = 0; i < row.scalar_count; ++i, ++at)
       if (name == row.scalars[i]) return operand(computed);
+    if (computed == DType::f64 && takes_lanes(name)) return concat(name, '_', type(computed));
     return is_helper(name) ? concat(name, type(computed)) : std::string(name);
   }
 
@@ -176,7 +188,8 @@ std::size_t function_calls(const PointwiseGraph& graph, std::string_view of) {
 std::string includes_of(const PointwiseGraph& graph) {
   std::set<std::string, std::less<>> names;
   for (const Graph::Node& node : graph.nodes()) {
-    if (node.row == nullptr) continue;
+    if (node.type.dtype == DType::f64 || node.computed == DType::f64) names.emplace("doubles");
+    if (node.row == nullptr || node.computed == DType::f64) continue;
     for_each_piece(expression_of(node), [&](std::string_view piece, bool is_name) {
       if (is_name && is_helper(piece)) names.emplace(piece.substr(0, piece.size() - 1));
     });

@@ -13,10 +13,10 @@ using PartKind = ExpressionPart::Kind;
 // Levels of operators. CRISOL_OPERATORS has the others.
 constexpr int any = 0, either = 1, equal = 3, sign = 7;
 
-// Nine digits tell all floats apart.
+// The shortest text that gives the number again.
 std::string number_text(const ExpressionPart& part) {
   char text[32];
-  char* const end = std::to_chars(text, text + sizeof text, part.number, std::chars_format::general, 9).ptr;
+  char* const end = std::to_chars(text, text + sizeof text, part.number).ptr;
   const std::string digits(text, end);
   if (part.kind == PartKind::whole) return digits;
   return digits + (digits.find_first_of(".e") == std::string::npos ? ".0f" : "f");

@@ -146,7 +146,7 @@ Tensor quantized_linear(const Tensor& x, const QuantizedWeight& weight, const Te
   const char* const op = quantized_table.op;
   require(weight.defined(), op, "the weight is undefined");
   require(x.defined(), op, "the input is undefined");
-  require(is_floating(x.dtype()), op, "the input must be ", TypesThat{is_floating}, ", it is ", x.dtype());
+  require(computes_in_f32(x.dtype()), op, "the input must be ", TypesThat{computes_in_f32}, ", it is ", x.dtype());
   require(x.dim() >= 1 && x.size(-1) == weight.columns(), op, "the input has shape ", x.shape(), ", the weight takes ",
           weight.columns(), " columns");
   require_device(op, "the input", x, "the weight", weight.codes());

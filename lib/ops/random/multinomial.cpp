@@ -35,7 +35,7 @@ runtime::BuiltKernel& kernel_of(const Tensor& x, const char* entry) {
 void check(const Tensor& weights, std::int64_t num_samples, bool replacement, const Generator& generator) {
   constexpr std::int64_t most = std::int64_t{1} << 24;
   require(weights.defined(), op, "the weights are undefined");
-  require(is_floating(weights.dtype()), op, "the weights must be ", TypesThat{is_floating}, ", they are ",
+  require(computes_in_f32(weights.dtype()), op, "the weights must be ", TypesThat{computes_in_f32}, ", they are ",
           weights.dtype());
   require(weights.dim() == 1 || weights.dim() == 2, op, "the weights must be (C) or (N, C), their shape is ",
           weights.shape());

@@ -66,10 +66,11 @@ Tensor events(double p, const Shape& shape, const Generator& generator, const Te
   return result.done();
 }
 
-// A result of f32 in a tensor that a caller gives.
+// A result of f32 in a tensor that a caller gives. A tensor of f64 gets numbers of f32.
 Result result_in(const char* op, const Tensor& given, const Generator& generator) {
   require(given.defined(), op, "the tensor is undefined");
-  return Result(op, &given, given.shape(), DType::f32, generator.device(), {});
+  const DType dtype = promote_types(given.dtype(), DType::f32) == given.dtype() ? given.dtype() : DType::f32;
+  return Result(op, &given, given.shape(), dtype, generator.device(), {}, Result::Layout::row_major, DType::f32);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ const Table<GatherProblem> table("sample_logits", gather_variants());
 void check(const Tensor& logits, double temperature, std::int64_t top_k, const Generator& generator) {
   const char* const op = table.op;
   require(logits.defined(), op, "the logits are undefined");
-  require(is_floating(logits.dtype()), op, "the logits must be ", TypesThat{is_floating}, ", they are ",
+  require(computes_in_f32(logits.dtype()), op, "the logits must be ", TypesThat{computes_in_f32}, ", they are ",
           logits.dtype());
   require(logits.dim() == 1 || logits.dim() == 2, op, "the logits must be (C) or (N, C), their shape is ",
           logits.shape());

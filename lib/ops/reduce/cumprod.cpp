@@ -8,6 +8,7 @@
 #include "ops/check.h"
 #include "ops/contiguous.h"
 #include "ops/reduce/lines.h"
+#include "ops/reduce/reduction.h"
 #include "ops/result.h"
 #include "tensor/kernel_args.h"
 
@@ -21,11 +22,12 @@ Tensor running_product(const Tensor& x, int axis, const Tensor* into = nullptr) 
   const int at = axis_or_scalar(op, axis, x.dim());
   // Integers are multiplied as i64. Unsigned products wrap around.
   const bool floating = is_floating(x.dtype());
-  const DType computed = floating ? DType::f32 : DType::i64;
+  const DType computed = accumulator(ReduceTypes::total, x.dtype());
   Result y(op, into, x.shape(), floating ? x.dtype() : computed, x.device(), {&x}, Result::Layout::row_major, computed);
   if (x.numel() > 0) {
     const Contiguous from(x, computed);
-    Lines(x, at).forward({"reduce/cumprod.cl", "products", {{"T", floating ? "float" : "ulong"}}}, in(from), out(y));
+    Lines(x, at).forward({"reduce/cumprod.cl", "products", {{"T", floating ? dtype_row(computed).opencl : "ulong"}}},
+                         in(from), out(y));
   }
   return y.done();
 }
@@ -46,13 +48,14 @@ Tensor cumprod_backward(const Tensor& dy, const Tensor& x, const Tensor& y, int 
   if (x.dim() == 0) return clone(dy);
   const int at = normalized_axis(op, axis, x.dim());
   if (x.numel() == 0) return clone(dy);
-  const Contiguous more(dy, DType::f32), factors(x, DType::f32);
-  const Tensor suffixes = empty(x.shape(), DType::f32, x.device());
-  Lines(x, at).backward({"reduce/cumprod.cl", "suffixes", {{"T", "float"}}}, in(more), in(factors), out(suffixes));
+  const DType computed = value_type(x.dtype());
+  const Contiguous more(dy, computed), factors(x, computed);
+  const Tensor suffixes = empty(x.shape(), computed, x.device());
+  Lines(x, at).backward({"reduce/cumprod.cl", "suffixes", {{"T", dtype_row(computed).opencl}}}, in(more), in(factors),
+                        out(suffixes));
   Shape one = x.shape();
   one[at] = 1;
-  const Tensor before =
-      cat({ones(one, DType::f32, x.device()), narrow(cast(y, DType::f32), at, 0, x.shape()[at] - 1)}, at);
+  const Tensor before = cat({ones(one, computed, x.device()), narrow(cast(y, computed), at, 0, x.shape()[at] - 1)}, at);
   return cast(mul(suffixes, before), dy.dtype());
 }
 

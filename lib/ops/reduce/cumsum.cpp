@@ -4,6 +4,7 @@
 
 #include "base/ceil_div.h"
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/reduce.h"
 #include "dispatch/work_split.h"
@@ -20,16 +21,16 @@ using namespace dispatch;
 
 namespace {
 
-/// x is (outer, n, inner), contiguous, f32 or i64.
+/// x is (outer, n, inner), contiguous, f32, f64 or i64.
 struct CumsumProblem {
   std::int64_t outer, n, inner;
-  std::int64_t wide;  ///< i64.
+  std::int64_t dtype;  ///< A DType.
   std::int64_t reverse;
   std::int64_t offset;  ///< The offset of x's first element. The plan of the blocks' reduction depends on it.
 
-  DType type() const { return wide != 0 ? DType::i64 : DType::f32; }
+  DType type() const { return static_cast<DType>(dtype); }
   ProblemKey key() const {
-    return {{"outer", outer}, {"length", n}, {"inner", inner}, {"i64", wide}, {"reverse", reverse}};
+    return {{"outer", outer}, {"length", n}, {"inner", inner}, {"dtype", dtype}, {"reverse", reverse}};
   }
 };
 
@@ -43,8 +44,8 @@ std::int64_t block_length(const CumsumProblem& p, std::int64_t pieces, std::int6
 }
 
 runtime::KernelSpec spec_of(const CumsumProblem& p, const Target& target, const char* entry, std::int64_t local) {
-  runtime::KernelSpec spec{"reduce/cumsum.cl", entry, {{"S", p.wide != 0 ? "long" : "float"}, {"REVERSE", p.reverse}}};
-  if (p.wide != 0) spec.defines.add({"INTEGER", 1});
+  runtime::KernelSpec spec{"reduce/cumsum.cl", entry, {{"S", dtype_row(p.type()).opencl}, {"REVERSE", p.reverse}}};
+  if (!is_floating(p.type())) spec.defines.add({"INTEGER", 1});
   spec.defines.add({"VW", target.cpu_vector_width()});
   spec.defines.add({"LOCAL", local});
   return spec;
@@ -59,7 +60,7 @@ Place add_offsets(Plan& plan, const CumsumProblem& p, const Target& target, Plac
   // x split along the axis.
   const Shape shape{p.outer, blocks - 1, length, p.inner}, strides{p.n * p.inner, length * p.inner, p.inner, 1};
   const ReduceView in_blocks{p.type(), shape, strides, static_cast<std::uint64_t>(p.offset + first)};
-  const CumsumProblem scan{p.outer, blocks - 1, p.inner, p.wide, p.reverse, 0};
+  const CumsumProblem scan{p.outer, blocks - 1, p.inner, p.dtype, p.reverse, 0};
   const std::uint64_t bytes = size_of(p.type()) * static_cast<std::uint64_t>(scan.outer * scan.n * scan.inner);
   const Place sums = plan.workspace(bytes), offsets = plan.workspace(bytes);
   const ReduceProblem block_sums = reduce_problem(sum_reduction(p.type()), in_blocks, 1u << 2, 1);
@@ -134,15 +135,15 @@ const Table<CumsumProblem> cumsum_table("cumsum", variants);
 Tensor running_sum(const char* op, const Tensor& x, int axis, bool reverse, const Tensor* into = nullptr) {
   require(x.defined(), op, "the tensor is undefined");
   axis = axis_or_scalar(op, axis, x.dim());
-  // Integers are added up as i64.
   const bool floating = is_floating(x.dtype());
-  const DType computed = floating ? DType::f32 : DType::i64;
+  const DType computed = accumulator(ReduceTypes::total, x.dtype());
   Result y(op, into, x.shape(), floating ? x.dtype() : computed, x.device(), {&x}, Result::Layout::row_major, computed);
   if (x.numel() > 0) {
     const auto [outer, n, inner] = split_at(x.shape(), axis);
     const Contiguous input(x, computed);
-    const CumsumProblem problem{
-        outer, n, inner, floating ? 0 : 1, reverse ? 1 : 0, static_cast<std::int64_t>(in(input.layout()).offset)};
+    const CumsumProblem problem{outer,           n,
+                                inner,           static_cast<std::int64_t>(computed),
+                                reverse ? 1 : 0, static_cast<std::int64_t>(in(input.layout()).offset)};
     const PreparedPtr prepared = prepare(cumsum_table, problem, state_of(x));
     launch(*prepared, {in(input), out(y)});
   }

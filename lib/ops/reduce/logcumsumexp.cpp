@@ -19,7 +19,9 @@ int axis_of_exponentials(const char* op, const Tensor& x, int axis) {
 }
 
 runtime::KernelSpec exponential_kernel(const char* entry, const Tensor& x) {
-  return {"reduce/logcumsumexp.cl", entry, {{"STORED", dtype_row(x.dtype()).opencl}}};
+  return {"reduce/logcumsumexp.cl",
+          entry,
+          {{"STORED", dtype_row(x.dtype()).opencl}, {"T", dtype_row(value_type(x.dtype())).opencl}}};
 }
 
 Tensor running_exponentials(const Tensor& x, int axis, const Tensor* into = nullptr) {
@@ -51,7 +53,7 @@ Tensor logcumsumexp_backward(const Tensor& dy, const Tensor& x, const Tensor& y,
   if (x.numel() == 0) return dx;
   const Contiguous gradients(dy), inputs(x), results(y);
   const Lines lines(x, at);
-  const Tensor sums = empty({lines.count()}, DType::f32, x.device());
+  const Tensor sums = empty({lines.count()}, value_type(x.dtype()), x.device());
   lines.backward(exponential_kernel(op, x), in(gradients), in(inputs), in(results), out(dx), out(sums));
   return dx;
 }

@@ -15,7 +15,7 @@ using enum ReduceTypes;
 
 constexpr const char* truth_of_x = "(x != (T)(0)) ? (T)(1) : (T)(0)";
 constexpr const char* truth_of_a = "(a > (T)(0)) ? (T)(1) : (T)(0)";
-constexpr const char* mean_square = "a / (T)(fmax(count - parameter, 0.0f))";
+constexpr const char* mean_square = "a / (T)(fmax(count - parameter, (real)(0)))";
 
 // Sums and means of floats use the same program.
 const ReduceRule sum_row{"sum", Combine::sum, total};
@@ -29,14 +29,15 @@ const ReduceRule argmin_row{"argmin", Combine::arg_min, element, "x", "a", true}
 const ReduceRule any_row{"any", Combine::max, truth, truth_of_x, truth_of_a};
 const ReduceRule all_row{"all", Combine::min, truth, truth_of_x, truth_of_a};
 const ReduceRule var_row{"var", Combine::moments, floating, "x", mean_square};
-const ReduceRule stddev_row{"stddev", Combine::moments, floating, "x", "sqrt(a / (T)(fmax(count - parameter, 0.0f)))"};
+const ReduceRule stddev_row{"stddev", Combine::moments, floating, "x",
+                            "sqrt(a / (T)(fmax(count - parameter, (real)(0))))"};
 const ReduceRule logsumexp_row{"logsumexp", Combine::log_sum_exp, floating};
 
 const ReduceRule norm_0_row{"norm", Combine::sum, floating, truth_of_x};
 const ReduceRule norm_1_row{"norm", Combine::sum, floating, "fabs(x)"};
 const ReduceRule norm_2_row{"norm", Combine::sum, floating, "x * x", "sqrt(a)"};
-const ReduceRule norm_p_row{"norm", Combine::sum, floating, "pow(fabs(x), (T)(parameter))",
-                            "pow(a, (T)(1.0f / parameter))"};
+const ReduceRule norm_p_row{"norm", Combine::sum, floating, "POW(fabs(x), (T)(parameter))",
+                            "POW(a, (T)((real)(1) / parameter))"};
 const ReduceRule norm_inf_row{"norm", Combine::max, floating, "fabs(x)", "a", true};
 const ReduceRule norm_minus_inf_row{"norm", Combine::min, floating, "fabs(x)", "a", true};
 

@@ -34,17 +34,19 @@ dispatch::ProblemKey ReduceProblem::key() const {
 }
 
 ReduceProblem reduce_problem(const ReduceRule& reduction, const ReduceSource& source, const ReduceLoop& loop,
-                             float parameter) {
+                             double parameter) {
+  const DType computed = accumulator(reduction.types, static_cast<DType>(source.type));
   return {source,
           loop,
           static_cast<std::int64_t>(reduction.combine),
           static_cast<std::int64_t>(reduction.types),
           reduction.map.number,
           reduction.finish.number,
-          std::bit_cast<std::int32_t>(parameter)};
+          computed == DType::f64 ? std::bit_cast<std::int64_t>(parameter)
+                                 : std::bit_cast<std::int32_t>(static_cast<float>(parameter))};
 }
 
-ReduceProblem reduce_problem(const ReduceRule& reduction, const ReduceView& x, unsigned reduced, float parameter) {
+ReduceProblem reduce_problem(const ReduceRule& reduction, const ReduceView& x, unsigned reduced, double parameter) {
   const ReduceAxes axes = split_axes(x.shape, x.strides, reduced, finds_positions(reduction.combine));
   const bool across = axes.kept_strides.back() == 1, along = axes.reduced_strides.back() == 1;
   const bool whole_across =

@@ -50,7 +50,7 @@ struct ReduceProblem {
   ReduceSource source;
   ReduceLoop loop;
   std::int64_t combine, types, map, finish;  ///< The members of the ReduceRule.
-  std::int64_t parameter;                    ///< The bits of a float.
+  std::int64_t parameter;  ///< The bits of a double if the reduction computes in f64, else of a float.
 
   Combine kind() const { return static_cast<Combine>(combine); }
   DType type() const { return static_cast<DType>(source.type); }
@@ -61,7 +61,7 @@ struct ReduceProblem {
   dispatch::ProblemKey key() const;
 };
 ReduceProblem reduce_problem(const ReduceRule& reduction, const ReduceSource& source, const ReduceLoop& loop,
-                             float parameter = 0);
+                             double parameter = 0);
 
 /// How a tensor is stored. A tensor inside of an op's plan does not exist yet.
 struct ReduceView {
@@ -70,7 +70,7 @@ struct ReduceView {
   std::uint64_t offset;  ///< The offset of the first element.
 };
 /// The problem of reducing the axes whose bits are set in `reduced`.
-ReduceProblem reduce_problem(const ReduceRule& reduction, const ReduceView& x, unsigned reduced, float parameter);
+ReduceProblem reduce_problem(const ReduceRule& reduction, const ReduceView& x, unsigned reduced, double parameter);
 
 /// The operands of a plan are the source's operands, the result, and the positions if the reduction finds them.
 extern const dispatch::Table<ReduceProblem> reduce_table;

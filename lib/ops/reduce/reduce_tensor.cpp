@@ -37,8 +37,8 @@ ReduceResult reduce(const ReduceRule& reduction, const Tensor& x, const Shape& a
   if (finds_positions(reduction.combine)) positions = Result(op, into.positions, shape, DType::i64, x.device(), {&x});
   const auto done = [&] { return ReduceResult{values.done(), positions.done()}; };
   if (shape.numel() == 0) return done();
-  const ReduceProblem problem = reduce_problem(reduction, {x.dtype(), x.shape(), x.strides(), in(x).offset}, reduced,
-                                               static_cast<float>(parameter));
+  const ReduceProblem problem =
+      reduce_problem(reduction, {x.dtype(), x.shape(), x.strides(), in(x).offset}, reduced, parameter);
   const PreparedPtr prepared = prepare(reduce_table, problem, state_of(x));
   if (positions.place().defined())
     launch(*prepared, {in(x), out(values), out(positions)});

@@ -23,13 +23,14 @@ enum class Combine : std::uint8_t {
 
 /// Which dtypes a reduction takes, in which it computes, and which it gives.
 enum class ReduceTypes : std::uint8_t {
-  floating,  ///< Takes f32 and f16, computes in float, gives the same dtype.
-  total,     ///< f32 and f16 as in `floating`. Integers and bool are computed in long, and give i64.
+  floating,  ///< Takes floating-point numbers, computes in their value type, gives the same dtype.
+  total,     ///< Floating-point numbers as in `floating`. Integers and bool are computed in long, and give i64.
   element,   ///< Takes any dtype, gives the same dtype.
   truth,     ///< Takes any dtype, gives bool.
 };
 
-/// One reduction. The texts are expressions in OpenCL C of a scalar or vector type T.
+/// One reduction. The texts are expressions in OpenCL C of a scalar or vector type T. POW(x, y) is x^y, and `real` is
+/// float or double.
 struct ReduceRule {
   const char* op;
   Combine combine;

@@ -17,7 +17,11 @@ void add_chunks(const EntrySteps& steps, const char* type, const char* entry, st
 
 }  // namespace
 
-const char* key_type(DType dtype) { return dtype == DType::i64 ? "long_low" : number_type(dtype); }
+const char* key_type(DType dtype, bool upper) {
+  if (!has_two_keys(dtype)) return number_type(dtype);
+  if (is_floating(dtype)) return upper ? "double_high" : "double_low";
+  return upper ? "long_high" : "long_low";
+}
 
 void EntrySteps::make(const Place& x, const Place& entries) const {
   const std::int64_t count = rows * n;
@@ -26,19 +30,19 @@ void EntrySteps::make(const Place& x, const Place& entries) const {
 
 void EntrySteps::make_next(const Place& x, const Place& sorted, const Place& entries) const {
   const std::int64_t count = rows * n;
-  add_chunks(*this, "long_high", "make_next_entries", count, x, sorted, entries, count, n, flip_of(descending));
+  add_chunks(*this, key_type(dtype, true), "make_next_entries", count, x, sorted, entries, count, n,
+             flip_of(descending));
 }
 
 void EntrySteps::join(const Place& sorted, const Place& entries) const {
   const std::int64_t count = rows * n;
-  add_chunks(*this, "long_high", "join_orders", count, sorted, entries, count, n);
+  add_chunks(*this, key_type(dtype, true), "join_orders", count, sorted, entries, count, n);
 }
 
 void EntrySteps::take(const Place& x, const Place& entries, std::int64_t width, const Place& values,
                       const Place& indices, std::int64_t k) const {
   const std::int64_t count = rows * k;
-  add_chunks(*this, dtype == DType::i64 ? "long_high" : key_type(dtype), "take_elements", count, x, entries, values,
-             indices, count, k, width, n);
+  add_chunks(*this, key_type(dtype, true), "take_elements", count, x, entries, values, indices, count, k, width, n);
 }
 
 }  // namespace crisol::ops

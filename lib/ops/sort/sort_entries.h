@@ -11,8 +11,11 @@ namespace crisol::ops {
 
 using namespace dispatch;
 
-/// TYPE of sort/sort_key.h. i64 has two keys, and the result is for the key of the lower half.
-const char* key_type(DType dtype);
+/// Whether elements have keys of 64 bits. They are sorted by the lower halves first, then by the upper ones.
+inline bool has_two_keys(DType dtype) { return size_of(dtype) == 8; }
+
+/// TYPE of sort/sort_key.h. Of two keys it is the lower half, or the upper one if `upper`.
+const char* key_type(DType dtype, bool upper = false);
 
 /// All ones for descending order, otherwise 0.
 inline std::uint32_t flip_of(bool descending) { return descending ? 0xffffffffu : 0u; }
@@ -25,11 +28,11 @@ struct EntrySteps {
   bool descending;
   std::int64_t rows, n;
 
-  /// Makes the entries of the elements. For i64 the keys are the lower halves.
+  /// Makes the entries of the elements. Of two keys, the keys are the lower halves.
   void make(const Place& x, const Place& entries) const;
-  /// For i64: makes entries whose keys are the upper halves, in the order of `sorted`.
+  /// For two keys: makes entries whose keys are the upper halves, in the order of `sorted`.
   void make_next(const Place& x, const Place& sorted, const Place& entries) const;
-  /// For i64: turns indices in `sorted` into positions in x.
+  /// For two keys: turns indices in `sorted` into positions in x.
   void join(const Place& sorted, const Place& entries) const;
   /// Takes the values and positions of the elements to which the first k entries of each row belong. A row has `width`
   /// entries.

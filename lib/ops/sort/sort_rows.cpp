@@ -113,7 +113,7 @@ PlanOr plan_sort(const SortProblem& p, const Target& target, std::size_t) {
   const Place entries = buffers.take();
   steps.make(x, entries);
   Place sorted = add_sort(plan, p, target, entries, buffers);
-  if (dtype == DType::i64) {
+  if (has_two_keys(dtype)) {
     // Sorts by the lower half first, then, with a stable sort, by the upper half.
     const Place again = buffers.take();
     steps.make_next(x, sorted, again);

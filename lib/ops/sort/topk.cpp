@@ -44,7 +44,7 @@ PlanOr plan_select(const TopkProblem& p, const Target& target, std::size_t) {
   constexpr std::uint64_t max_scratch = std::uint64_t{1} << 28;
   // For counting, listing and sorting all elements of a row.
   const std::int64_t iterations = 8 * p.length + p.k + 4 * BINS;
-  if (p.dtype() == DType::i64) return two_keys;
+  if (has_two_keys(p.dtype())) return two_keys;
   if (const char* reason = target.against_iterations(iterations)) return reason;
   const runtime::NdRange range = persistent_range(target, p.rows, iterations);
   const std::uint64_t items = range.global[0], bytes_of_lists = 16 * items * static_cast<std::uint64_t>(p.length);
@@ -60,7 +60,7 @@ PlanOr plan_group_select(const TopkProblem& p, const Target& target, std::size_t
   constexpr std::int64_t max_selected = 1024;
   const auto group =
       static_cast<std::int64_t>(std::bit_floor(std::min<std::uint64_t>(256, target.info.max_work_group)));
-  if (p.dtype() == DType::i64) return two_keys;
+  if (has_two_keys(p.dtype())) return two_keys;
   if (p.k > max_selected) return "more than 1024 elements are wanted";
   if (const char* reason = target.against_iterations(9 * (p.length / group) + 16384)) return reason;
   // The kernel has two tile sizes. Most calls ask for few elements and use the small one.

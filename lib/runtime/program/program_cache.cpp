@@ -9,6 +9,7 @@
 #include "base/system.h"
 #include "base/text.h"
 #include "runtime/device/device_state.h"
+#include "runtime/op_scope.h"
 #include "runtime/program/builtin_functions.h"
 #include "runtime/program/driver_cache.h"
 #include "runtime/program/kernel_calls.h"
@@ -34,8 +35,15 @@ std::uint64_t hash_of_spec(const KernelSpec& spec) noexcept {
   return hash.value();
 }
 
+/// Whether one of the library's kernels computes in double.
+bool needs_double(const KernelSpec& spec) {
+  const auto names_double = [](const Define& define) { return define.text == "double"; };
+  return std::any_of(spec.defines.begin(), spec.defines.end(), names_double) ||
+         (!spec.source.empty() && spec.prelude.find("double") != std::string_view::npos);
+}
+
 std::string source_text(const KernelSpec& spec, const DeviceInfo& info) {
-  std::string text;
+  std::string text = needs_double(spec) ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "";
   for (const Define& define : spec.defines)
     text += define.text.empty() ? concat("#define ", define.name, ' ', define.number, '\n')
                                 : concat("#define ", define.name, ' ', define.text, '\n');
@@ -125,6 +133,12 @@ BuiltKernel& ProgramCache::resolve(const KernelSpec& spec) {
 
 std::shared_ptr<Program> ProgramCache::program_for(const KernelSpec& spec) {
   const DeviceInfo& info = device_.info();
+  if (needs_double(spec) && !info.fp64) {
+    const std::string entry(spec.entry);
+    fail(ErrorCode::invalid_argument, current_op() != nullptr ? current_op() : entry.c_str(),
+         "computes in f64, and the device ", info.name,
+         " has no double precision (cl_khr_fp64); convert the tensors with to(DType::f32)");
+  }
   const std::string source = source_text(spec, info);
   const std::string key =
       digest_of(concat(info.platform, '\n', info.name, '\n', info.driver_version, '\n', info.device_version, '\n',

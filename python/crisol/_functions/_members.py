@@ -204,8 +204,8 @@ def cuda(self: Tensor, device: Any = None, non_blocking: bool = False) -> Tensor
 
 @_method(Tensor)
 def double(self: Tensor, memory_format: Any = None) -> Tensor:
-    """Raises an error: float64 is a type that no tensor has."""
-    raise TypeError("[double] there is no float64; the dtypes are bool, uint8, int32, int64, float16 and float32")
+    """The elements as float64."""
+    return self.to(_c.float64)
 
 
 @_method(Tensor)

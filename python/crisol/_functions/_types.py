@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import _crisol as _c
-from .._crisol import Tensor, dtype, float16, float32, int32, int64
+from .._crisol import Tensor, dtype, float16, float32, float64, int32, int64
 
 __all__ = ["bfloat16", "double", "finfo", "float", "float64", "half", "iinfo", "int", "int16", "int8", "long", "short"]
 
@@ -31,7 +31,6 @@ def _missing(name: str, itemsize: builtins.int) -> Any:
     return missing
 
 
-float64: Any = _missing("float64", 8)
 bfloat16: Any = _missing("bfloat16", 2)
 int8: Any = _missing("int8", 1)
 int16: Any = _missing("int16", 2)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._crisol import Tensor, ones_like, zeros_like
+from .._crisol import Tensor, float64, ones_like, zeros_like
 from . import enable_grad, grad, no_grad
 from .functional import _tuple
 
@@ -11,12 +11,14 @@ __all__ = ["gradcheck", "gradgradcheck"]
 
 
 def gradcheck(
-    func: Callable[..., Any], inputs: Tensor | Sequence[Any], *, eps: float = 1e-2, atol: float = 1e-2,
-    rtol: float = 1e-2, raise_exception: bool = True, **_: Any,
+    func: Callable[..., Any], inputs: Tensor | Sequence[Any], *, eps: float | None = None, atol: float | None = None,
+    rtol: float | None = None, raise_exception: bool = True, **_: Any,
 ) -> bool:  # fmt: skip
     """Whether the gradients of a function agree with differences of its values at x + eps and x - eps. Raises, or returns
-    False, if they do not. Tensors are float32, so eps and the bounds are larger than PyTorch's for float64."""
+    False, if they do not. The defaults are 1e-6, 1e-5 and 1e-3, as in PyTorch, if all inputs with gradients are float64,
+    and otherwise 1e-2 each."""
     given = _tuple(inputs)
+    eps, atol, rtol = _bounds(given, eps, atol, rtol)
     for i, x in enumerate(given):
         if isinstance(x, Tensor) and x.requires_grad:
             for k, y in enumerate(_tuple(func(*given))):
@@ -30,7 +32,8 @@ def gradcheck(
 
 def gradgradcheck(
     func: Callable[..., Any], inputs: Tensor | Sequence[Any], grad_outputs: Tensor | Sequence[Tensor] | None = None, *,
-    eps: float = 1e-2, atol: float = 1e-2, rtol: float = 1e-2, raise_exception: bool = True, **_: Any,
+    eps: float | None = None, atol: float | None = None, rtol: float | None = None, raise_exception: bool = True,
+    **_: Any,
 ) -> bool:  # fmt: skip
     """gradcheck() of the gradients of a function, with weights of its results that are 1 or given."""
     given = _tuple(inputs)
@@ -46,7 +49,14 @@ def gradgradcheck(
     return gradcheck(gradients, given, eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception)
 
 
-def _difference(func: Any, given: tuple[Any, ...], i: int, k: int, y: Tensor, bounds: tuple[float, float, float]) -> str:
+def _bounds(given: tuple[Any, ...], *wanted: float | None) -> list[float]:
+    moved = [x.dtype for x in given if isinstance(x, Tensor) and x.requires_grad]
+    exact = bool(moved) and all(dtype is float64 for dtype in moved)
+    usual = (1e-6, 1e-5, 1e-3) if exact else (1e-2, 1e-2, 1e-2)
+    return [number if one is None else one for one, number in zip(wanted, usual)]
+
+
+def _difference(func: Any, given: tuple[Any, ...], i: int, k: int, y: Tensor, bounds: Sequence[float]) -> str:
     eps, atol, rtol = bounds
     for place in range(y.numel()):
         one = y.reshape(-1)[place]

@@ -80,9 +80,8 @@ def _like(kind, keys, values):
 
 
 def tensor_of(value, device=None):
-    """An array as a tensor. An array of float64 becomes float32, because no tensor has float64."""
-    array = value.astype("float32") if str(getattr(value, "dtype", "")) == "float64" else value
-    return _crisol.asarray(array, device=device)
+    """An array as a tensor."""
+    return _crisol.asarray(value, device=device)
 
 
 def default_collate(batch: list[Any], *, device: Any = None) -> Any:

@@ -27,8 +27,7 @@ std::vector<nb::object> arrays_of(nb::handle sample) {
   std::vector<nb::object> arrays;
   const auto add = [&](nb::handle field) {
     nb::object array = asarray(nb::isinstance<Tensor>(field) ? field.attr("numpy")() : nb::borrow(field));
-    if (nb::cast<std::string>(array.attr("dtype").attr("name")) == "float64")
-      array = array.attr("astype")("float32");  // The library has no float64.
+    if (PyFloat_Check(field.ptr())) array = array.attr("astype")("float32");
     if (PyLong_Check(field.ptr()) && !PyBool_Check(field.ptr())) array = array.attr("astype")("int64");
     arrays.push_back(array);
   };
@@ -41,10 +40,10 @@ std::vector<nb::object> arrays_of(nb::handle sample) {
 
 io::Field field_of(nb::handle array) {
   const std::string name = nb::cast<std::string>(array.attr("dtype").attr("name"));
-  std::string allowed = "float64";
+  std::string allowed;
   for (const DType dtype : all_dtypes) {
     if (name == name_in_python(dtype)) return {nb::cast<Shape>(array.attr("shape")), dtype};
-    allowed += (dtype == all_dtypes.back() ? " and " : ", ") + name_in_python(dtype);
+    allowed += (allowed.empty() ? "" : dtype == all_dtypes.back() ? " and " : ", ") + name_in_python(dtype);
   }
   throw nb::type_error(("[DataLoader] a sample has elements of the type " + name + ", allowed are " + allowed).c_str());
 }

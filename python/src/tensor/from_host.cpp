@@ -133,7 +133,7 @@ struct Format {
   DType dtype;
 };
 
-// float64 becomes float32, because the library has no float64. For uint64 the caller must name a dtype, because int64
+// For uint64 the caller must name a dtype, because int64
 // holds only half of its values.
 template <class T>
 constexpr Format format_of_numbers(char code) {
@@ -275,8 +275,8 @@ Tensor from_host(nb::handle object, Device device) { return to_device(object, st
 void bind_from_host(nb::module_& m) {
   const char* text =
       "A tensor of the elements of `obj`: a tensor, a number, nested sequences, or an object with a buffer, such as a "
-      "NumPy array. Without a dtype, bool, whole and other numbers become bool, int64 and float32. float64 becomes "
-      "float32. copy=False gives a tensor over the same memory, as from_dlpack() does, or raises ValueError.";
+      "NumPy array. Without a dtype, bool, whole and other numbers become bool, int64 and float32. "
+      "copy=False gives a tensor over the same memory, as from_dlpack() does, or raises ValueError.";
   m.def("asarray", &asarray, "obj"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(),
         "copy"_a = nb::none(), text);
   m.def(

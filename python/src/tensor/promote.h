@@ -1,7 +1,9 @@
 // The element types of results by the Array API standard: the types of the operands alone decide. In the library, as in
 // PyTorch, a tensor of rank 0 counts less than others. So whole numbers are converted before the call where the rules
-// differ. The standard has no rule for float16, so it follows PyTorch's.
+// differ. The standard has no rule for float16, nor for whole numbers with others, so they follow PyTorch's.
 #pragma once
+
+#include <algorithm>
 
 #include "crisol/functions/matmul.h"
 #include "crisol/tensor.h"
@@ -15,7 +17,8 @@ class Promoted {
     if (a.tensor() == nullptr || b.tensor() == nullptr) return;
     const Tensor &x = *a.tensor(), &y = *b.tensor();
     if (!x.defined() || !y.defined() || x.dtype() == y.dtype() || (x.dim() > 0 && y.dim() > 0)) return;
-    if (is_floating(x.dtype()) || is_floating(y.dtype())) return;
+    if (is_floating(x.dtype()) != is_floating(y.dtype())) return;
+    if (is_floating(x.dtype()) && std::min(size_of(x.dtype()), size_of(y.dtype())) < size_of(DType::f32)) return;
     const DType wanted = promote_types(x.dtype(), y.dtype());
     if (result_type(x, y) == wanted) return;
     a_ = Operand(held_a_ = x.to(wanted));
