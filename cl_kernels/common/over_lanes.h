@@ -1,12 +1,13 @@
 // OVER_LANES(name, combine, type) defines a function that combines the VW lanes of a vector of `type`.
 #include "common/inline.h"
+#include "common/real.h"
 
 #define PLUS(x, y) ((x) + (y))
 #define GREATER(x, y) ((x) > (y) ? (x) : (y))
 
 #if VW == 1
 #define OVER_LANES(name, combine, type) \
-  INLINE float name(const type v) { return v; }
+  INLINE REAL name(const type v) { return v; }
 #elif VW == 4
 #define OVER_LANES(name, combine, type) \
   INLINE float name(const type v) { return combine(combine(v.x, v.z), combine(v.y, v.w)); }

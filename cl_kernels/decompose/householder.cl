@@ -6,7 +6,7 @@
 #include "decompose/rows.h"
 
 // Chunk c of a column, with zeros above place t and with `at` in place t.
-INLINE rowv chunk_from(__global const float* column, const long c, const long t, const float at) {
+INLINE rowv chunk_from(__global const REAL* column, const long c, const long t, const REAL at) {
   const rowv v = CHUNK_OF(column, c);
 #if VW > 1
   if (c != t / VW) return v;
@@ -20,29 +20,29 @@ INLINE rowv chunk_from(__global const float* column, const long c, const long t,
 // to -= tau u (u to), with the vector u of reflection t.
 #define REFLECT(column, t, tau, to)                                                                   \
   {                                                                                                   \
-    __global const float* column_ = column;                                                           \
-    __global float* to_ = to;                                                                         \
+    __global const REAL* column_ = column;                                                           \
+    __global REAL* to_ = to;                                                                         \
     rowv part_ = 0.0f;                                                                                \
     EACH_ROW_CHUNK(c_, (t) / VW, chunks)                                                              \
       part_ = ROW_FMA(chunk_from(column_, c_, t, 1.0f), CHUNK_OF(to_, c_), part_);                    \
-    const float factor_ = (tau) * row_sum(part_);                                                     \
+    const REAL factor_ = (tau) * row_sum(part_);                                                     \
     EACH_ROW_CHUNK(c_, (t) / VW, chunks) CHUNK_OF(to_, c_) -= factor_ * chunk_from(column_, c_, t, 1.0f); \
   }
 
 // Computes reflection t from a column: tau goes to *tau, R[t, t] to place t, and the rest of u to the places after it.
 #define MAKE_REFLECTION(column, t, tau)                                                              \
   {                                                                                                  \
-    __global float* column_ = column;                                                                \
+    __global REAL* column_ = column;                                                                \
     rowv part_ = 0.0f;                                                                               \
     EACH_ROW_CHUNK(c_, (t) / VW, chunks) {                                                           \
       const rowv v_ = chunk_from(column_, c_, t, 0.0f);                                              \
       part_ = ROW_FMA(v_, v_, part_);                                                                \
     }                                                                                                \
-    const float below_ = row_sum(part_), top_ = TOP(column_, t);                                     \
+    const REAL below_ = row_sum(part_), top_ = TOP(column_, t);                                     \
     /* A column whose rest is zero, or NaN, gets no reflection. 0 * top is NaN if top is NaN. */     \
     const bool turns_ = below_ > 0.0f;                                                               \
-    const float r_ = turns_ ? -copysign(sqrt(top_ * top_ + below_), top_) : top_;                    \
-    const float factor_ = turns_ ? 1.0f / (top_ - r_) : 1.0f;                                        \
+    const REAL r_ = turns_ ? -copysign(sqrt(top_ * top_ + below_), top_) : top_;                    \
+    const REAL factor_ = turns_ ? 1.0f / (top_ - r_) : 1.0f;                                        \
     EACH_ROW_CHUNK(c_, (t) / VW + 1, chunks) CHUNK_OF(column_, c_) *= factor_;                       \
     if (LANE_ID == (t) / VW % GROUP) {                                                               \
       for (long i_ = (t) + 1; i_ < ((t) / VW + 1) * VW; ++i_) column_[i_] *= factor_;                \
@@ -59,7 +59,7 @@ INLINE rowv chunk_from(__global const float* column, const long c, const long t,
 
 // Steps begin … end - 1. Step t applies reflection t - 1 to the columns from t on, and computes reflection t from
 // column t.
-ROW_KERNEL void householder_steps(__global float* restrict x, const ulong x_offset, __global float* restrict taus,
+ROW_KERNEL void householder_steps(__global REAL* restrict x, const ulong x_offset, __global REAL* restrict taus,
                                   const ulong taus_offset, const ReflectionParameters sizes, const long begin,
                                   const long end) {
   ROW_SCRATCH;
@@ -78,9 +78,9 @@ ROW_KERNEL void householder_steps(__global float* restrict x, const ulong x_offs
 
 // The first `slots` columns of Q, as rows q (batch, slots, m). A group applies the reflections begin … end - 1, counted
 // from the last one, to one column. The columns start as unit vectors.
-ROW_KERNEL void householder_columns(__global const float* restrict x, const ulong x_offset,
-                                    __global const float* restrict taus, const ulong taus_offset,
-                                    __global float* restrict q, const ulong q_offset,
+ROW_KERNEL void householder_columns(__global const REAL* restrict x, const ulong x_offset,
+                                    __global const REAL* restrict taus, const ulong taus_offset,
+                                    __global REAL* restrict q, const ulong q_offset,
                                     const ReflectionParameters sizes, const long begin, const long end) {
   ROW_SCRATCH;
   SKIP_ITEMS_FROM(sizes.matrices * sizes.slots);

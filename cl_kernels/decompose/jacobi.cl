@@ -22,9 +22,13 @@
 #endif
 
 // A row below this norm counts as zero. The largest element of w0 is between 1 and 2.
+#ifdef REAL_IS_DOUBLE
+#define TINY 1e-100
+#else
 #define TINY 1e-15f
+#endif
 
-INLINE void turn(__global float* p, __global float* q, const long chunks, const float s, const float tau) {
+INLINE void turn(__global REAL* p, __global REAL* q, const long chunks, const REAL s, const REAL tau) {
   EACH_ROW_CHUNK(c, 0, chunks) {
     const rowv at_p = CHUNK_OF(p, c), at_q = CHUNK_OF(q, c);
     CHUNK_OF(p, c) = at_p - s * (at_q + tau * at_p);
@@ -34,12 +38,12 @@ INLINE void turn(__global float* p, __global float* q, const long chunks, const 
 
 // Rotates the rows if their product is too large, and returns whether it was. Products up to `least` count as 0.
 // `least` is a factor of both norms, or an absolute number with SYMMETRIC.
-INLINE bool rotate(__global float* p, __global float* q, const long w_chunks, const long chunks, const float least
+INLINE bool rotate(__global REAL* p, __global REAL* q, const long w_chunks, const long chunks, const REAL least
 #if GROUP > 1
-                   , __local float* scratch
+                   , __local REAL* scratch
 #endif
 ) {
-  __global const float *left_p = p, *left_q = q;
+  __global const REAL *left_p = p, *left_q = q;
   if (SYMMETRIC) {
     left_p += w_chunks * VW;
     left_q += w_chunks * VW;
@@ -51,14 +55,14 @@ INLINE bool rotate(__global float* p, __global float* q, const long w_chunks, co
     of_q = ROW_FMA(CHUNK_OF(left_q, c), right_q, of_q);
     of_both = ROW_FMA(from_p, right_q, of_both);
   }
-  const float a = row_sum(of_p), b = row_sum(of_q), g = row_sum(of_both);
+  const REAL a = row_sum(of_p), b = row_sum(of_q), g = row_sum(of_both);
   const bool moves = SYMMETRIC ? fabs(g) > least
                                : min(a, b) > TINY * TINY && fabs(g) > least * sqrt(a) * sqrt(b);
   if (moves) {
-    const float z = (b - a) / (2.0f * g);
-    const float t = fabs(z) > 1e9f ? 0.5f / z : copysign(1.0f, z) / (fabs(z) + sqrt(1.0f + z * z));
+    const REAL z = (b - a) / (2.0f * g);
+    const REAL t = fabs(z) > 1e9f ? 0.5f / z : copysign((REAL)1.0f, z) / (fabs(z) + sqrt(1.0f + z * z));
     // c = 1 - s tau. Written with tau, a small rotation keeps the rows' length to more digits than c has.
-    const float c = 1.0f / sqrt(1.0f + t * t), s = c * t, tau = s / (1.0f + c);
+    const REAL c = 1.0f / sqrt(1.0f + t * t), s = c * t, tau = s / (1.0f + c);
     turn(p, q, w_chunks, s, tau);
     turn(p + w_chunks * VW, q + w_chunks * VW, chunks - w_chunks, s, tau);
   }
@@ -72,14 +76,14 @@ INLINE bool rotate(__global float* p, __global float* q, const long w_chunks, co
 #endif
 
 // Rounds begin … end - 1 of all sweeps. With SYMMETRIC `least` is a factor of `norms` (batch).
-ROW_KERNEL void jacobi_rounds(__global float* restrict x, const ulong x_offset, __global const float* restrict norms,
+ROW_KERNEL void jacobi_rounds(__global REAL* restrict x, const ulong x_offset, __global const REAL* restrict norms,
                               const ulong norms_offset, __global int* restrict moved, const ulong moved_offset,
-                              const JacobiParameters sizes, const float tolerance, const long begin, const long end) {
+                              const JacobiParameters sizes, const REAL tolerance, const long begin, const long end) {
   ROW_SCRATCH;
   SKIP_ITEMS_FROM(sizes.matrices * sizes.slots);
   const long matrix = ROW_ID / sizes.slots, slot = ROW_ID % sizes.slots, n = sizes.n;
   const long players = n + n % 2, rounds = players - 1, row_size = sizes.chunks * VW;
-  const float least = SYMMETRIC ? tolerance * norms[norms_offset + matrix] : tolerance;
+  const REAL least = SYMMETRIC ? tolerance * norms[norms_offset + matrix] : tolerance;
   x += x_offset + matrix * n * row_size;
   moved += moved_offset + matrix * sizes.sweeps;
   for (long t = begin; t < end && (t < rounds || moved[t / rounds - 1] != 0); ++t) {
@@ -96,19 +100,19 @@ ROW_KERNEL void jacobi_rounds(__global float* restrict x, const ulong x_offset, 
 
 // Makes w[i] and v[i] of length 1. values (batch, n) gets the singular values |w| / |v|, or the eigenvalues w v / v v,
 // times scales (batch). Rows that are too short become zero. If there is no v (w_chunks is chunks), |v| counts as 1.
-ROW_KERNEL void jacobi_values(__global float* restrict x, const ulong x_offset, __global const float* restrict scales,
-                              const ulong scales_offset, __global float* restrict values, const ulong values_offset,
+ROW_KERNEL void jacobi_values(__global REAL* restrict x, const ulong x_offset, __global const REAL* restrict scales,
+                              const ulong scales_offset, __global REAL* restrict values, const ulong values_offset,
                               const long rows, const long n, const long w_chunks, const long chunks) {
   ROW_SCRATCH;
   SKIP_ITEMS_FROM(rows);
-  __global float* w = x + x_offset + ROW_ID * chunks * VW;
-  __global float* v = w + w_chunks * VW;
-  float of_w, of_v, of_both = 0.0f;
+  __global REAL* w = x + x_offset + ROW_ID * chunks * VW;
+  __global REAL* v = w + w_chunks * VW;
+  REAL of_w, of_v, of_both = 0.0f;
   ROW_DOT(of_w, w, w, w_chunks)
   ROW_DOT(of_v, v, v, chunks - w_chunks)
   if (SYMMETRIC) ROW_DOT(of_both, w, v, w_chunks)
-  const float length = chunks > w_chunks ? sqrt(of_v) : 1.0f, norm = sqrt(of_w), scale = scales[scales_offset + ROW_ID / n];
-  const float w_factor = norm <= TINY ? 0.0f : 1.0f / norm, v_factor = 1.0f / length;
+  const REAL length = chunks > w_chunks ? sqrt(of_v) : 1.0f, norm = sqrt(of_w), scale = scales[scales_offset + ROW_ID / n];
+  const REAL w_factor = norm <= TINY ? 0.0f : 1.0f / norm, v_factor = 1.0f / length;
   EACH_ROW_CHUNK(c, 0, w_chunks) CHUNK_OF(w, c) *= w_factor;
   EACH_ROW_CHUNK(c, 0, chunks - w_chunks) CHUNK_OF(v, c) *= v_factor;
   if (LANE_ID == 0) values[values_offset + ROW_ID] = scale * (SYMMETRIC ? of_both / of_v : norm * v_factor);

@@ -1,5 +1,5 @@
-// Products of integer matrices: y[p, i, j] = sum over k of a[p, i, k] b[p, k, j]. The sums are computed in the unsigned
-// type U, so overflow wraps around.
+// Products of matrices of integers or doubles: y[p, i, j] = sum over k of a[p, i, k] b[p, k, j]. The sums have the type
+// U. For integers it is unsigned, so overflow wraps around.
 //
 // y (products, rows, columns) is contiguous, and so are the rows of b. a has any strides. The products have p.axes axes
 // with the given sizes, along which a and b have the given strides. A work-item computes a block of ROWS rows and

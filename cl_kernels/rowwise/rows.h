@@ -25,13 +25,14 @@
 
 // A file is included only once. So a file that both branches include comes before the condition.
 #include "common/inline.h"
+#include "common/real.h"
 #if VW > 1
 #include "common/vector.h"
 #include "common/exp.h"
 #define rowv floatv
 EXP_OF_NEGATIVE(exp_below, floatv, intv)
 #else
-#define rowv float
+#define rowv REAL
 #define exp_below exp  // Only for x <= 0.
 #endif
 #include "common/element.h"
@@ -200,7 +201,7 @@ OVER_BLOCK(block_max, GREATER)
 #define row_sum(v) (v)
 #else
 #if GROUP > 1
-#define ROW_SCRATCH __local float scratch[GROUP]
+#define ROW_SCRATCH __local REAL scratch[GROUP]
 GROUP_TREE(group_sum, PLUS)
 GROUP_TREE(group_max, GREATER)
 #define group_total(v) group_sum(v, scratch)

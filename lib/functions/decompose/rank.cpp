@@ -37,7 +37,9 @@ Tensor counted(const char* op, const Tensor& x, const Tensor& s, const Tensor& r
   return s.gt(largest * rtol.unsqueeze(-1));
 }
 
-Tensor as_rtol(const Tensor& x, double rtol) { return full({}, rtol, DType::f32, x.device()); }
+Tensor as_rtol(const Tensor& x, double rtol) {
+  return full({}, rtol, promote_types(x.dtype(), DType::f32), x.device());
+}
 
 }  // namespace
 

@@ -149,8 +149,9 @@ Labelled product(const Labelled& left, const Labelled& right, const Labels& kept
   for (std::size_t i = 0; i < rows + of_a.size(); ++i) sizes.push_back(x.size(static_cast<int>(i)));
   for (std::size_t i = columns; i < columns + of_b.size(); ++i) sizes.push_back(y.size(static_cast<int>(i)));
   const std::int64_t depth = numel_of(y, rows, columns), batches = numel_of(x, 0, rows);
-  const Tensor z = matmul(x.reshape({batches, numel_of(x, rows, rows + of_a.size()), depth}).to(DType::f32),
-                          y.reshape({batches, depth, numel_of(y, columns, columns + of_b.size())}).to(DType::f32));
+  const DType wide = promote_types(a.tensor.dtype(), DType::f32);
+  const Tensor z = matmul(x.reshape({batches, numel_of(x, rows, rows + of_a.size()), depth}).to(wide),
+                          y.reshape({batches, depth, numel_of(y, columns, columns + of_b.size())}).to(wide));
   return {z.reshape(sizes).to(a.tensor.dtype()), result};
 }
 

@@ -38,8 +38,11 @@ Tensor with_first(const Tensor& x, int axis, const Tensor& other) {
 
 Shape leading(const Tensor& x) { return ops::leading_axes(x.shape()); }
 
-/// x as f32 (B, rows, columns).
-Tensor as_batch(const Tensor& x) { return x.to(DType::f32).reshape({leading(x).numel(), x.size(-2), x.size(-1)}); }
+/// The type in which matrices are decomposed: f32, or f64 for f64.
+DType computed(const Tensor& x) { return promote_types(x.dtype(), DType::f32); }
+
+/// x as (B, rows, columns) of the computed type.
+Tensor as_batch(const Tensor& x) { return x.to(computed(x)).reshape({leading(x).numel(), x.size(-2), x.size(-1)}); }
 
 /// Calls take(pivot) n times, where `pivot` (B) is the next pivot of each matrix. The product of a matrix's pivots is
 /// its determinant. Each pivot is the largest element of the rest of the matrix, so only the last pivots of a singular
@@ -87,7 +90,7 @@ Tensor solved(const Tensor& a, const Tensor& b) {
 Tensor factor(const Tensor& x) {
   const NoGrad unrecorded;
   const std::int64_t n = x.size(1);
-  Tensor l = zeros(x.shape(), DType::f32, x.device());
+  Tensor l = zeros(x.shape(), x.dtype(), x.device());
   for (std::int64_t j = 0; j < n; ++j) {
     Tensor column = x[{Slice(), Slice(j), Slice(j, j + 1)}];
     if (j > 0)
@@ -102,7 +105,7 @@ Tensor factor(const Tensor& x) {
 
 Tensor det(const Tensor& x) {
   require_square("det", x);
-  Tensor result = ones({leading(x).numel()}, DType::f32, x.device());
+  Tensor result = ones({leading(x).numel()}, computed(x), x.device());
   eliminate(x, [&](const Tensor& pivot) { result = result * pivot; });
   return result.reshape(leading(x)).to(x.dtype());
 }
@@ -110,7 +113,7 @@ Tensor det(const Tensor& x) {
 SlogdetResult slogdet(const Tensor& x) {
   constexpr const char* op = "slogdet";
   require_square(op, x);
-  Tensor signs = ones({leading(x).numel()}, DType::f32, x.device()), logs = zeros_like(signs);
+  Tensor signs = ones({leading(x).numel()}, computed(x), x.device()), logs = zeros_like(signs);
   {
     const NoGrad unrecorded;
     eliminate(x, [&](const Tensor& pivot) {

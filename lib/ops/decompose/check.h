@@ -8,7 +8,7 @@
 
 namespace crisol::ops {
 
-/// Throws if x is undefined, of another dtype than f32 and f16, or of rank below 2.
+/// Throws if x is undefined, of another dtype than a floating-point one, or of rank below 2.
 inline void require_matrices(const char* op, const Tensor& x) {
   require(x.defined(), op, "the tensor is undefined");
   require(is_floating(x.dtype()), op, "the tensor must be ", TypesThat{is_floating}, ", it is ", x.dtype());

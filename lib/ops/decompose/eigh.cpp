@@ -12,7 +12,7 @@ EighResult eigh(const Tensor& x) {
   require_square("eigh", x);
   const Tensor matrices = batch_of(x, false);
   if (x.numel() == 0) {
-    const Tensor values = zeros(Shape{matrices.size(0), matrices.size(1)}, DType::f32, x.device());
+    const Tensor values = zeros(Shape{matrices.size(0), matrices.size(1)}, matrices.dtype(), x.device());
     return {like_batch(values, x), like_batch(matrices, x)};
   }
   const MatrixRows rows = load_rows(matrices, true, true);

@@ -16,9 +16,11 @@ namespace crisol::ops {
 
 namespace {
 
-runtime::BuiltKernel& kernel_of(const Target& target, runtime::DeviceState& device, const RowGeometry& g,
+runtime::BuiltKernel& kernel_of(const Target& target, runtime::DeviceState& device, const RowGeometry& g, DType type,
                                 const char* entry) {
-  return runtime::resolve(device, {"decompose/householder.cl", entry, row_defines(target, g)});
+  runtime::Defines defines = row_defines(target, g);
+  define_real(defines, type);
+  return runtime::resolve(device, {"decompose/householder.cl", entry, defines});
 }
 
 }  // namespace
@@ -28,8 +30,8 @@ Reflections reflect(const MatrixRows& rows, const RowSharing& sharing) {
   const Target target = dispatch::target_of(device);
   const RowGeometry& g = sharing.geometry;
   const std::int64_t n = rows.count(), steps = std::min(rows.m, n), chunks = rows.length() / g.lanes;
-  const Reflections made{rows, g, empty({rows.batch(), steps}, DType::f32, rows.x.device())};
-  runtime::BuiltKernel& kernel = kernel_of(target, device, g, "householder_steps");
+  const Reflections made{rows, g, empty({rows.batch(), steps}, rows.x.dtype(), rows.x.device())};
+  runtime::BuiltKernel& kernel = kernel_of(target, device, g, rows.x.dtype(), "householder_steps");
   // Wide matrices have further columns after the last reflection.
   const std::int64_t all = steps < n ? steps + 1 : steps;
   in_steps(target, sharing, all, n * (2 * ceil_div(chunks, g.group) + 8), [&](std::int64_t begin, std::int64_t end) {
@@ -48,9 +50,9 @@ Tensor columns_of(const Reflections& reflections, std::int64_t columns) {
   const Target target = dispatch::target_of(device);
   const RowGeometry& g = reflections.geometry;
   const std::int64_t steps = reflections.taus.size(1), chunks = rows.length() / g.lanes;
-  const Tensor q = empty({rows.batch(), columns, rows.length()}, DType::f32, rows.x.device());
+  const Tensor q = empty({rows.batch(), columns, rows.length()}, rows.x.dtype(), rows.x.device());
   if (q.numel() == 0) return narrow(q, 2, 0, rows.m);
-  runtime::BuiltKernel& kernel = kernel_of(target, device, g, "householder_columns");
+  runtime::BuiltKernel& kernel = kernel_of(target, device, g, rows.x.dtype(), "householder_columns");
   const kernels::ReflectionParameters sizes{
       .matrices = rows.batch(), .slots = columns, .n = rows.count(), .steps = steps, .chunks = chunks};
   in_launches(target, steps, 2 * ceil_div(chunks, g.group) + 8, [&](std::int64_t begin, std::int64_t end) {
@@ -65,13 +67,13 @@ QrResult qr(const Tensor& x, bool complete) {
   const std::int64_t m = x.size(-2), n = x.size(-1), steps = std::min(m, n), kept = complete ? m : steps;
   const Tensor columns = batch_of(x, true);
   if (x.numel() == 0) {
-    const Tensor unit = eye(m, kept, DType::f32, x.device());
+    const Tensor unit = eye(m, kept, columns.dtype(), x.device());
     return {like_batch(expand(unit, {columns.size(0), m, kept}), x),
-            like_batch(zeros({columns.size(0), kept, n}, DType::f32, x.device()), x)};
+            like_batch(zeros({columns.size(0), kept, n}, columns.dtype(), x.device()), x)};
   }
   const MatrixRows rows = load_rows(columns, false);
   const Target target = dispatch::target_of(state_of(x));
-  const Reflections made = reflect(rows, sharing_of(target, rows.batch(), n, rows.length()));
+  const Reflections made = reflect(rows, sharing_of(target, rows.x.dtype(), rows.batch(), n, rows.length()));
   const Tensor r = triu(transpose(narrow(rows.x, 2, 0, kept), 1, 2));
   return {like_batch(transpose(columns_of(made, kept), 1, 2), x),
           like_batch(mul(r, reshape(rows.scales, {rows.batch(), 1, 1})), x)};

@@ -1,5 +1,6 @@
 #include "ops/decompose/rows.h"
 
+#include "crisol/dtype_table.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/elementwise.h"
 #include "crisol/ops/reduce.h"
@@ -18,21 +19,29 @@ std::int64_t aligned(std::int64_t elements) { return ceil_div(elements, ROW_ALIG
 
 std::int64_t MatrixRows::start() const { return aligned(m); }
 
+void define_real(runtime::Defines& defines, DType type) {
+  if (type == DType::f32) return;
+  defines.add({"REAL", dtype_row(type).opencl});
+  defines.add({"REAL_IS_DOUBLE", 1});
+}
+
 MatrixRows load_rows(const Tensor& matrices, bool with_unit, bool symmetric) {
   const std::int64_t batch = matrices.size(0), n = matrices.size(1), m = matrices.size(2);
   runtime::DeviceState& device = state_of(matrices);
   const Tensor largest = max(abs(symmetric ? tril(matrices) : matrices), {1, 2});
   const std::int64_t start = aligned(m), length = start + (with_unit ? aligned(n) : 0);
-  const MatrixRows rows{empty({batch, n, length}, DType::f32, matrices.device()),
-                        empty({batch}, DType::f32, matrices.device()), m};
-  runtime::launch(device, {"decompose/load.cl", "load_rows", {{"SYMMETRIC", symmetric ? 1 : 0}}},
-                  runtime::flat_range(device, rows.x.numel()), in(matrices), in(largest), out(rows.x), out(rows.scales),
-                  rows.x.numel(), n, m, start, length);
+  const MatrixRows rows{empty({batch, n, length}, matrices.dtype(), matrices.device()),
+                        empty({batch}, matrices.dtype(), matrices.device()), m};
+  runtime::Defines defines{{"SYMMETRIC", symmetric ? 1 : 0}};
+  define_real(defines, matrices.dtype());
+  runtime::launch(device, {"decompose/load.cl", "load_rows", defines}, runtime::flat_range(device, rows.x.numel()),
+                  in(matrices), in(largest), out(rows.x), out(rows.scales), rows.x.numel(), n, m, start, length);
   return rows;
 }
 
-RowSharing sharing_of(const Target& target, std::int64_t matrices, std::int64_t units, std::int64_t length) {
-  const RowGeometry alone = vector_rows(target);
+RowSharing sharing_of(const Target& target, DType type, std::int64_t matrices, std::int64_t units,
+                      std::int64_t length) {
+  const RowGeometry alone = type == DType::f32 ? vector_rows(target) : RowGeometry{1, 1, 1};
   const std::int64_t iterations = 2 * (length / alone.lanes + 8);
   if (!target.takes_cpu_kernels() || iterations > target.loop_budget) {
     require_tree_rows({matrices, length, 1}, target);
@@ -46,7 +55,7 @@ RowSharing sharing_of(const Target& target, std::int64_t matrices, std::int64_t 
 
 Tensor batch_of(const Tensor& x, bool transposed) {
   const Tensor matrices = transposed ? transpose(x, -1, -2) : x;
-  return reshape(contiguous(cast(matrices, DType::f32)),
+  return reshape(contiguous(cast(matrices, promote_types(x.dtype(), DType::f32))),
                  {leading_axes(x.shape()).numel(), matrices.size(-2), matrices.size(-1)});
 }
 

@@ -21,7 +21,10 @@ struct MatrixRows {
   std::int64_t start() const;  ///< Where the second vector of a row begins, if there is one.
 };
 
-/// Makes the rows of a contiguous f32 tensor (batch, n, m), which must have elements.
+/// Tells a kernel the type in which it computes: f32, or f64.
+void define_real(runtime::Defines& defines, DType type);
+
+/// Makes the rows of a contiguous tensor (batch, n, m) of f32 or f64, which must have elements.
 MatrixRows load_rows(const Tensor& matrices, bool with_unit, bool symmetric = false);
 
 /// How the groups of a launch share the work on a matrix.
@@ -32,8 +35,8 @@ struct RowSharing {
 };
 
 /// A step of a matrix has `units` units of `length` elements each. On a GPU each unit has a group. On a CPU each matrix
-/// has a work-item, unless the matrices are few and large.
-RowSharing sharing_of(const Target& target, std::int64_t matrices, std::int64_t units, std::int64_t length);
+/// has a work-item, unless the matrices are few and large. For f64 a CPU takes single elements.
+RowSharing sharing_of(const Target& target, DType type, std::int64_t matrices, std::int64_t units, std::int64_t length);
 
 /// Calls launch(begin, end) for all steps, in order. A whole step takes `iterations` loop iterations.
 template <class Launch>
@@ -45,7 +48,7 @@ void in_steps(const Target& target, const RowSharing& sharing, std::int64_t step
   for (std::int64_t begin = 0; begin < steps; begin += together) launch(begin, std::min(begin + together, steps));
 }
 
-/// x as a contiguous f32 tensor (batch, m, n), or (batch, n, m) if `transposed`.
+/// x as a contiguous tensor of f32 or f64 (batch, m, n), or (batch, n, m) if `transposed`.
 Tensor batch_of(const Tensor& x, bool transposed);
 
 /// Gives y (batch, …) the leading axes and the dtype of x.

@@ -29,7 +29,7 @@ enum class Vectors { none, reduced, full };
 
 Reflections reflections_of(const MatrixRows& rows) {
   const Target target = dispatch::target_of(state_of(rows.x));
-  return reflect(rows, sharing_of(target, rows.batch(), rows.count(), rows.length()));
+  return reflect(rows, sharing_of(target, rows.x.dtype(), rows.batch(), rows.count(), rows.length()));
 }
 
 /// `count` orthonormal rows. The first ones are `rows`, but rows of zeros are replaced.
@@ -72,9 +72,9 @@ SvdResult svd(const Tensor& x, bool full_matrices) {
   const Tensor columns = batch_of(x, !wide);
   if (x.numel() == 0) {
     const std::int64_t batch = columns.size(0), of_u = full_matrices ? m : k, of_v = full_matrices ? n : k;
-    return {like_batch(expand(eye(m, of_u, DType::f32, x.device()), {batch, m, of_u}), x),
-            like_batch(zeros({batch, k}, DType::f32, x.device()), x),
-            like_batch(expand(eye(of_v, n, DType::f32, x.device()), {batch, of_v, n}), x)};
+    return {like_batch(expand(eye(m, of_u, columns.dtype(), x.device()), {batch, m, of_u}), x),
+            like_batch(zeros({batch, k}, columns.dtype(), x.device()), x),
+            like_batch(expand(eye(of_v, n, columns.dtype(), x.device()), {batch, of_v, n}), x)};
   }
   // A wide matrix is transposed, and then U and V are exchanged.
   const Factors found = factors_of(columns, full_matrices ? Vectors::full : Vectors::reduced);
@@ -86,7 +86,7 @@ Tensor svdvals(const Tensor& x) {
   require_matrices("svdvals", x);
   const std::int64_t k = std::min(x.size(-2), x.size(-1));
   const Tensor columns = batch_of(x, x.size(-2) >= x.size(-1));
-  if (x.numel() == 0) return like_batch(zeros({columns.size(0), k}, DType::f32, x.device()), x);
+  if (x.numel() == 0) return like_batch(zeros({columns.size(0), k}, columns.dtype(), x.device()), x);
   return like_batch(factors_of(columns, Vectors::none).s, x);
 }
 

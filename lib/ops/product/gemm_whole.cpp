@@ -1,4 +1,4 @@
-// Products of integer matrices: cl_kernels/product/gemm_whole.cl.
+// Products of matrices of integers and of f64: cl_kernels/product/gemm_whole.cl.
 #include "ops/product/gemm_whole.h"
 #include "crisol/dtype_table.h"
 #include "ops/contiguous.h"
@@ -26,11 +26,10 @@ Tensor multiply_whole(const Tensor& a, const Tensor& b, const Shape& shape) {
   const bool cpu = target.takes_cpu_kernels();
   const std::int64_t rows = 4, columns = cpu ? 16 : 1;
   const std::int64_t blocks = leading.numel() * ceil_div(y.size(-2), rows) * ceil_div(y.size(-1), columns);
-  const bool wide = size_of(a.dtype()) == 8;
-  const runtime::KernelSpec spec{
-      "product/gemm_whole.cl",
-      "multiply_whole",
-      {{"T", number_type(a.dtype())}, {"U", wide ? "ulong" : "uint"}, {"ROWS", rows}, {"COLUMNS", columns}}};
+  const char* const sums = is_floating(a.dtype()) ? number_type(a.dtype()) : size_of(a.dtype()) == 8 ? "ulong" : "uint";
+  const runtime::KernelSpec spec{"product/gemm_whole.cl",
+                                 "multiply_whole",
+                                 {{"T", number_type(a.dtype())}, {"U", sums}, {"ROWS", rows}, {"COLUMNS", columns}}};
   const Shape a_strides = leading_strides(a, leading), b_strides = leading_strides(right.layout(), leading);
   const kernels::WholeParameters parameters{.blocks = blocks,
                                             .rows = y.size(-2),

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "crisol/ops/copy.h"
+#include "crisol/ops/elementwise.h"
 #include "crisol/ops/view.h"
 #include "ops/check.h"
 #include "ops/collapse.h"
@@ -76,6 +77,9 @@ void require_one_type(const Tensor& a, const Tensor& b) {
           "both operands must have one dtype, any but bool; they are ", a.dtype(), " and ", b.dtype());
 }
 
+/// Whether products are computed by multiply_whole(), which has one type for operands, sums and results.
+bool is_of_one_type(DType dtype) { return !computes_in_f32(dtype); }
+
 /// The product of two defined tensors of floating-point types, with a result of `type`, or of two tensors of one type.
 ProductResult multiply(const Tensor& a, const Tensor& b, const ProductEpilogue* f, DType type,
                        const Tensor* into = nullptr) {
@@ -90,7 +94,7 @@ ProductResult multiply(const Tensor& a, const Tensor& b, const ProductEpilogue* 
   Shape shape = batch;
   shape.push_back(m);
   shape.push_back(n);
-  if (!is_floating(a.dtype())) return {multiply_whole(a, b, shape), false};
+  if (is_of_one_type(a.dtype())) return {multiply_whole(a, b, shape), false};
   Result result(op, into, shape, type, a.device(), {&a, &b}, Result::Layout::matrix);
   const Tensor& y = result.place();
   if (y.numel() == 0) return {result.done(), true};
@@ -117,7 +121,7 @@ ProductResult multiply(const Tensor& a, const Tensor& b, const ProductEpilogue* 
 ProductResult multiply_weight(const Tensor& x, const Tensor& weight, const Tensor& bias, const ProductEpilogue* f,
                               const Tensor* into = nullptr) {
   constexpr const char* op = "linear";
-  require_storage(op, "the input", x);
+  require(is_floating(x.dtype()), op, "the input must be ", TypesThat{is_floating}, ", it is ", x.dtype());
   require_dtype(op, "the weight", weight, x.dtype());
   require(x.dim() >= 1, op, "the input must have at least 1 axis");
   require(weight.dim() == 2, op, "the weight must have 2 axes, its shape is ", weight.shape());
@@ -131,6 +135,12 @@ ProductResult multiply_weight(const Tensor& x, const Tensor& weight, const Tenso
   Result result(op, into, shape, x.dtype(), x.device(), {&x, &weight, &bias});
   const Tensor& y = result.place();
   if (y.numel() == 0) return {result.done(), true};
+  if (is_of_one_type(x.dtype())) {
+    const Tensor rows = reshape(contiguous(x), {y.numel() / n, k});
+    const Tensor product = reshape(multiply_whole(rows, transpose(weight, 0, 1), {y.numel() / n, n}), shape);
+    copy_into(y, bias.defined() ? add(product, bias) : product);
+    return {result.done(), false};
+  }
 
   const Contiguous input = is_matrix(x) ? Contiguous::as_is(x) : Contiguous(x);
   const Contiguous row_operand = with_unit_stride(k == 0 ? empty({y.numel() / n, 0}, x.dtype(), x.device())
@@ -164,7 +174,7 @@ Tensor matmul_as(const Tensor& a, const Tensor& b, DType dtype) { return multipl
 
 void matmul_into(const Tensor& y, const Tensor& a, const Tensor& b) {
   require_one_type(a, b);
-  if (is_floating(a.dtype()))
+  if (!is_of_one_type(a.dtype()))
     multiply(a, b, nullptr, a.dtype(), &y);
   else
     deliver(gemm_table.op, {&y}, {&a, &b}, [&] { return std::array{matmul(a, b)}; });

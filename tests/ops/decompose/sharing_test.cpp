@@ -54,11 +54,11 @@ TEST_CASE("decompositions: groups have no longer loops than the device runs") {
     for (const std::int64_t length : {16, 1600, 16000}) {
       CAPTURE(units);
       CAPTURE(length);
-      const ops::RowSharing sharing = ops::sharing_of(target, 100, units, length);
+      const ops::RowSharing sharing = ops::sharing_of(target, DType::f32, 100, units, length);
       const std::int64_t chunks = length / sharing.geometry.lanes / sharing.geometry.group;
       CHECK((units / sharing.slots) * 2 * chunks <= target.loop_budget);
     }
-  check_error([&] { ops::sharing_of(target, 1, 1, 1 << 20); }, {"1048576"});
+  check_error([&] { ops::sharing_of(target, DType::f32, 1, 1, 1 << 20); }, {"1048576"});
 }
 
 TEST_CASE("jacobi: every sharing gives the values of the reference") {
