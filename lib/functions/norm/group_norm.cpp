@@ -16,7 +16,7 @@ namespace crisol {
 namespace {
 
 void check(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  ops::require_storage(op, "the input", x);
+  require(is_floating(x.dtype()), op, "the input must be ", TypesThat{is_floating}, ", it is ", x.dtype());
   require(x.dim() >= 2, op, "the input must be (N, C) or (N, C, …), its shape is ", x.shape());
   ops::require_parameters(op, x, {x.size(1)}, {{"the weight", weight}, {"the bias", bias}});
 }

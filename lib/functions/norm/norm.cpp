@@ -8,6 +8,7 @@
 #include "crisol/dtype_table.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/reduce.h"
+#include "crisol/grad_mode.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/norm.h"
 #include "functions/by_channel.h"
@@ -66,8 +67,48 @@ Gradients in_order(const ops::NormGradients& gradients, const Tensor& weight, co
 
 }  // namespace
 
+namespace {
+
+/// Whether a norm is made of other functions, because its kernels compute in f32 alone.
+bool is_composed(const Tensor& x) { return x.defined() && is_floating(x.dtype()) && !computes_in_f32(x.dtype()); }
+
+/// batch_norm2d of f64.
+Tensor batch_norm_of_f64(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
+                         const Tensor& running_var, const BatchNormOptions& options) {
+  constexpr const char* op = "batch_norm2d";
+  require(x.dim() >= 2, op, "the input must be (N, C) or (N, C, …), its shape is ", x.shape());
+  const Shape channels{x.size(1)};
+  for (const auto& [name, t] :
+       {std::pair("the weight", weight), std::pair("the bias", bias), std::pair("the running mean", running_mean),
+        std::pair("the running variance", running_var)})
+    if (t.defined()) ops::require_operand(op, "the input", x, name, t, channels, x.dtype());
+  require(running_mean.defined() == running_var.defined(), op,
+          "running mean and variance must both be given, or neither");
+  const std::vector<Tensor> in{x, weight, bias};
+  if (!options.training) {
+    require(running_mean.defined(), op, "inference needs running statistics");
+    return composed_batch_norm(in, running_mean, rsqrt(running_var + options.epsilon), options);
+  }
+  const std::int64_t count = x.numel() / std::max<std::int64_t>(1, x.size(1));
+  require(count > 1 || x.numel() == 0, op, "training needs more than one element per channel, the shape is ",
+          x.shape());
+  const Tensor y = composed_batch_norm(in, {}, {}, options);
+  if (running_mean.defined()) {
+    const NoGrad unrecorded;
+    Shape others{0};
+    for (int i = 2; i < x.dim(); ++i) others.push_back(i);
+    const double kept = 1 - options.momentum;
+    ops::copy_into(running_mean, running_mean * kept + mean(x, others) * options.momentum);
+    ops::copy_into(running_var, running_var * kept + var(x, others) * options.momentum);
+  }
+  return y;
+}
+
+}  // namespace
+
 Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                     const Tensor& running_var, const BatchNormOptions& options) {
+  if (is_composed(x)) return batch_norm_of_f64(x, weight, bias, running_mean, running_var, options);
   const ops::BatchNormResult result = ops::batch_norm2d(x, weight, bias, running_mean, running_var, options);
   return call(
       "batch_norm2d", {x, weight, bias}, result.y,
@@ -95,6 +136,16 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& 
                   double epsilon) {
   if (const autograd::Autocasts casts("layer_norm"); casts)
     return layer_norm(casts(x), normalized_shape, casts(weight), casts(bias), epsilon);
+  if (is_composed(x)) {
+    const int outer = x.dim() - normalized_shape.rank();
+    bool fits = normalized_shape.rank() > 0 && outer >= 0;
+    for (int i = 0; fits && i < normalized_shape.rank(); ++i) fits = x.size(outer + i) == normalized_shape[i];
+    require(fits, "layer_norm", "the last sizes of the input, whose shape is ", x.shape(), ", must be ",
+            "normalized_shape ", normalized_shape);
+    for (const auto& [name, t] : {std::pair("the weight", weight), std::pair("the bias", bias)})
+      if (t.defined()) ops::require_operand("layer_norm", "the input", x, name, t, normalized_shape, x.dtype());
+    return composed_layer_norm({x, weight, bias}, normalized_shape.rank(), epsilon);
+  }
   const ops::LayerNormResult result = ops::layer_norm(x, normalized_shape, weight, bias, epsilon);
   return call(
       "layer_norm", {x, weight, bias}, result.y,

@@ -1,6 +1,9 @@
 #include "crisol/ops/softmax.h"
 
 #include "base/text.h"
+#include "crisol/ops/copy.h"
+#include "crisol/ops/elementwise.h"
+#include "crisol/ops/reduce.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
 #include "ops/result.h"
@@ -17,7 +20,6 @@ struct SoftmaxProblem : RowProblem {
 
 // The layout (outer, n, inner) around the axis.
 SoftmaxProblem problem_of(const char* op, const Tensor& x, int axis, bool log) {
-  require_storage(op, "the input", x);
   axis = axis_or_scalar(op, axis, x.dim());
   std::int64_t inner = 1;
   for (int i = axis + 1; i < x.dim(); ++i) inner *= x.shape()[i];
@@ -53,9 +55,19 @@ const SoftmaxTable softmax_backward_table("softmax_backward", lane_row_variants<
 const SoftmaxTable log_softmax_table("log_softmax", lane_row_variants<SoftmaxProblem, plan_forward>);
 const SoftmaxTable log_softmax_backward_table("log_softmax_backward", lane_row_variants<SoftmaxProblem, plan_backward>);
 
+void require_floating(const char* op, const Tensor& x) {
+  require(is_floating(x.dtype()), op, "the input must be ", TypesThat{is_floating}, ", it is ", x.dtype());
+}
+
 Tensor forward(const SoftmaxTable& table, const Tensor& x, int axis, bool log, const Tensor* into = nullptr) {
+  require_floating(table.op, x);
   const SoftmaxProblem p = problem_of(table.op, x, axis, log);
   Result y(table.op, into, x.shape(), x.dtype(), x.device(), {&x});
+  if (!computes_in_f32(x.dtype())) {
+    const Tensor logarithms = sub(x, logsumexp(x, {axis}, true));
+    copy_into(y.place(), log ? logarithms : exp(logarithms));
+    return y.done();
+  }
   const Contiguous rows(x);
   const PreparedPtr prepared = prepare(table, p, state_of(x));
   launch(*prepared, {in(rows), out(y)});
@@ -64,11 +76,17 @@ Tensor forward(const SoftmaxTable& table, const Tensor& x, int axis, bool log, c
 
 Tensor backward(const SoftmaxTable& table, const Tensor& dy, const Tensor& y, int axis, bool log,
                 const Tensor* into = nullptr) {
+  require_floating(table.op, y);
   const SoftmaxProblem p = problem_of(table.op, y, axis, log);
   require_dtype(table.op, "the gradient", dy, y.dtype());
   require_shape(table.op, "the gradient", dy, y.shape());
   require_device(table.op, "the result", y, "its gradient", dy);
   Result dx(table.op, into, y.shape(), y.dtype(), y.device(), {&dy, &y});
+  if (!computes_in_f32(y.dtype())) {
+    copy_into(dx.place(),
+              log ? sub(dy, mul(exp(y), sum(dy, {axis}, true))) : mul(y, sub(dy, sum(mul(dy, y), {axis}, true))));
+    return dx.done();
+  }
   const Contiguous results(y), gradients(dy);
   const PreparedPtr prepared = prepare(table, p, state_of(y));
   launch(*prepared, {in(gradients), in(results), out(dx)});
