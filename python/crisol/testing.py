@@ -12,7 +12,7 @@ from ._crisol import Tensor
 
 __all__ = ["assert_close"]
 
-_TOLERANCES = {_c.float32: (1.3e-6, 1e-5), _c.float16: (1e-3, 1e-5)}
+_TOLERANCES = {_c.float64: (1e-7, 1e-7), _c.float32: (1.3e-6, 1e-5), _c.float16: (1e-3, 1e-5)}
 
 
 def assert_close(

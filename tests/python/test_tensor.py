@@ -68,7 +68,7 @@ def test_defaults_of_asarray():
     assert crisol.asarray([1, True]).dtype is crisol.int64
     assert crisol.asarray([1, 2.0]).dtype is crisol.float32
     assert crisol.asarray([crisol.asarray(1), 2]).tolist() == [1, 2]
-    assert crisol.asarray(np.float64(1)).dtype is crisol.float32
+    assert crisol.asarray(np.float64(1)).dtype is crisol.float64
     assert crisol.asarray(np.zeros((2, 3), np.int16)).dtype is crisol.int32
     with pytest.raises(TypeError, match="uint64"):
         crisol.asarray(np.zeros(2, np.uint64))

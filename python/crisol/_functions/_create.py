@@ -279,8 +279,8 @@ def asarray(
     obj: Any, *, dtype: Dtype = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
 ) -> Tensor:
     """A tensor of the elements of `obj`: a tensor, a number, nested sequences, or an object with a buffer, such as a
-    NumPy array. Without a dtype, bool, whole and other numbers become bool, int64 and float32. float64 becomes
-    float32. copy=False gives a tensor over the same memory, as from_dlpack() does, or raises ValueError."""
+    NumPy array. Without a dtype, bool, whole and other numbers become bool, int64 and float32, and an
+    array keeps its type. copy=False gives a tensor over the same memory, as from_dlpack() does, or raises ValueError."""
     return finished(_c.asarray(_plain(obj), dtype=dtype, device=device, copy=copy), requires_grad)
 
 

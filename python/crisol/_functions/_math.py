@@ -200,7 +200,8 @@ def nan_to_num(
     """The elements, with NaN replaced by 0, and infinity by the largest finite number."""
     if not _c.isdtype(input.dtype, "real floating"):
         return input.clone()
-    largest = 65504.0 if input.dtype is _c.float16 else (2 - 2.0**-23) * 2.0**127
+    digits, exponent = _c._digits_and_exponent(input.dtype)
+    largest = (2 - 2.0 ** (1 - digits)) * 2.0 ** (exponent - 1)
     x = _c.where(_c.isnan(input), 0.0 if nan is None else nan, input)
     x = _c.where(_c.eq(x, math.inf), largest if posinf is None else posinf, x)
     return _c.where(_c.eq(x, -math.inf), -largest if neginf is None else neginf, x)

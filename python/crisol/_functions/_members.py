@@ -214,7 +214,8 @@ def byte(self: Tensor, memory_format: Any = None) -> Tensor:
     return self.to(_c.uint8)
 
 
-_KINDS = {"Float": _c.float32, "Half": _c.float16, "Long": _c.int64, "Int": _c.int32, "Byte": _c.uint8, "Bool": _c.bool}
+_KINDS = {"Float": _c.float32, "Double": _c.float64, "Half": _c.float16, "Long": _c.int64, "Int": _c.int32,
+          "Byte": _c.uint8, "Bool": _c.bool}  # fmt: skip
 
 
 @_method(Tensor)
@@ -428,8 +429,7 @@ def typename(obj: Any, /) -> str:
     """The name of a tensor's class as PyTorch has it, such as "torch.FloatTensor", or of another object's class."""
     if not isinstance(obj, Tensor):
         return f"{obj.__class__.__module__}.{obj.__class__.__qualname__}"
-    names = {_c.float32: "Float", _c.float16: "Half", _c.int64: "Long", _c.int32: "Int", _c.uint8: "Byte"}
-    return f"torch.{names.get(obj.dtype, 'Bool')}Tensor"
+    return f"torch.{next(name for name, kind in _KINDS.items() if kind is obj.dtype)}Tensor"
 
 
 def is_inference_mode_enabled() -> bool:

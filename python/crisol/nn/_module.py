@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 from .. import _crisol
-from .._crisol import InvalidArgumentError, Tensor, _nn, asarray
+from .._crisol import InvalidArgumentError, Tensor, _nn, asarray, float64, isdtype
 from .._crisol._nn import Buffer, Parameter
 from .._method import _method
 
@@ -171,6 +171,10 @@ def load_state_dict(
     if strict and unexpected:
         raise InvalidArgumentError(f"[load_state_dict] the buffers {unexpected} are not persistent")
     given = {name: asarray(value) if hasattr(value, "__array__") else value for name, value in state_dict.items()}
+    for name, tensor in self._state_dict().items():  # As in PyTorch, tensors keep their dtype.
+        value = given.get(name)
+        if isinstance(value, Tensor) and value.dtype is float64 and isdtype(tensor.dtype, "real floating"):
+            given[name] = value.to(tensor.dtype)
     missing, others = self._load_state_dict({**given, **own}, strict)
     return IncompatibleKeys(missing, unexpected + others)
 

@@ -104,8 +104,8 @@ def rms_norm(
         raise _c.InvalidArgumentError(
             f"[rms_norm] the last axes of shape {tuple(input.shape)} are not {tuple(normalized_shape)}"
         )
-    small = (2.0**-10 if input.dtype is _c.float16 else 2.0**-23) if eps is None else eps
-    x = input.to(_c.float32)  # Squares of float16 numbers overflow.
+    small = 2.0 ** (1 - _c._digits_and_exponent(input.dtype)[0]) if eps is None else eps
+    x = input.to(_c.promote_types(input.dtype, _c.float32))  # Squares of float16 numbers overflow.
     y = (x * _c.rsqrt(_c.mean(_c.square(x), axes, True) + small)).to(input.dtype)
     return y if weight is None else y * weight
 
