@@ -75,8 +75,11 @@ CPU_KERNEL void max_pool_backward_planes(
     __global const float* src = dy + dy_offset + plane * out_area;
     __global const int* at = index + index_offset + plane * out_area;
     int i = 0;
+    NO_UNROLL
     for (; i + VW <= area; i += VW) vstorev((floatv)(0.0f), 0, dst + i);
+    NO_UNROLL
     for (; i < area; ++i) dst[i] = 0.0f;
+    NO_UNROLL
     for (int o = 0; o < out_area; ++o)
       if ((uint)at[o] < (uint)area) dst[at[o]] += src[o];
   }
