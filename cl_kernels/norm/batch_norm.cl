@@ -6,7 +6,8 @@
 //   dx = w invstd (dy - (dbias + (x - mean) invstd dweight) / M)    or w invstd dy where mean and invstd are constants
 //
 // There are three launches. In the first, a group computes the statistics of one part of a channel. In the second, one
-// work-item combines the parts of a channel. The third computes the elements. Partial results are [part][channel][2].
+// work-item combines the parts of a channel (norm/batch_norm_channels.h). The third computes the elements. Partial
+// results are [part][channel][2].
 //
 //   VW > 1   a row (a channel of an image) has `pieces` pieces of `piece` elements. Part p is piece p % pieces of image
 //            p / pieces. A work-item takes pieces in the order of memory.
@@ -15,22 +16,17 @@
 //            elements, which begin at multiples of four elements and are read at once.
 //
 // All parts subtract the channel's first value, so that rounding errors of large means do not show in the variance.
-#ifndef PARAMETER  // The type of w, b and the running statistics in memory.
-#define PARAMETER float
-#endif
 #ifndef INDEX  // A type that holds the number of elements; used if VW is 1.
 #define INDEX int
 #endif
 #include "common/fma.h"
-#include "norm/parameters.h"
-#include "rowwise/rows.h"
+#include "norm/batch_norm_channels.h"
 
 // EACH_PIECE comes before a block and runs it for each piece: `n` elements of `row` from `begin` on.
 #define PIECE_OF_ROW(index)                    \
   const long begin = (index) * sizes.piece;    \
   const long n = min(sizes.piece, sizes.spatial - begin);
 #if VW > 1
-#define PIECES(spatial, piece) (((spatial) + (piece) - 1) / (piece))
 #define PIECES_OF_ROW PIECES(sizes.spatial, sizes.piece)
 #define EACH_PIECE                                  \
   EACH_ROW(unit, sizes.rows * PIECES_OF_ROW) {      \
@@ -123,15 +119,6 @@ INLINE rowv block_products(const rowv* v, const rowv* w, const int count) {
   return count == 4 ? TWO(0) + TWO(2) : (TWO(0) + TWO(2)) + (TWO(4) + TWO(6));
 }
 
-// The number of elements of a part.
-INLINE long part_size(const long part, const long images, const long spatial, const long piece) {
-#if VW > 1
-  return min(piece, spatial - part % PIECES(spatial, piece) * piece);
-#else
-  return min(piece, images * spatial - part * piece);
-#endif
-}
-
 // For each part: the mean minus the channel's first value, and the sum of squared distances from the mean.
 EACH_ROW_KERNEL void batch_norm_moments(__global const STORED* restrict x, ulong x_offset,
     __global float* restrict partial, ulong partial_offset, BatchNormParameters sizes) {
@@ -162,48 +149,6 @@ EACH_ROW_KERNEL void batch_norm_moments(__global const STORED* restrict x, ulong
       to[1] = all;
     }
   END_EACH
-}
-
-// One work-item for each channel. With `running`, running_* become (1 - momentum) old + momentum new. The new variance
-// is divided by M - 1.
-ROW_KERNEL void batch_norm_statistics(
-    __global const STORED* restrict x, ulong x_offset, __global const float* restrict partial, ulong partial_offset,
-    __global float* restrict mean, ulong mean_offset, __global float* restrict invstd, ulong invstd_offset, __global
-    PARAMETER* running_mean, ulong running_mean_offset, __global PARAMETER* running_var, ulong running_var_offset,
-    BatchNormParameters sizes, float epsilon, float momentum, int running) {
-  const long channel = get_global_id(0);
-  if (channel >= sizes.channels) return;
-  partial += partial_offset + 2 * channel;
-  const long images = sizes.rows / sizes.channels;
-  const float count = images * sizes.spatial;
-  ExactSum sum = {0.0f, 0.0f}, squares = {0.0f, 0.0f};
-  for (long p = 0; p < sizes.parts; ++p)
-    exact_add(&sum, partial[2 * p * sizes.channels] * part_size(p, images, sizes.spatial, sizes.piece));
-  const float m = exact_total(&sum) / count;
-  for (long p = 0; p < sizes.parts; ++p) {
-    const float d = partial[2 * p * sizes.channels] - m;
-    exact_add(&squares, partial[2 * p * sizes.channels + 1] + d * d * part_size(p, images, sizes.spatial, sizes.piece));
-  }
-  const float all = exact_total(&squares);
-  const float whole = LOAD(STORED, x, x_offset + channel * sizes.spatial) + m, old = 1.0f - momentum;
-  mean[mean_offset + channel] = whole;
-  invstd[invstd_offset + channel] = 1.0f / sqrt(all / count + epsilon);
-  if (!running) return;
-  running_mean += running_mean_offset + channel;
-  running_var += running_var_offset + channel;
-  STORE(PARAMETER, running_mean, 0, old * LOAD(PARAMETER, running_mean, 0) + momentum * whole);
-  STORE(PARAMETER, running_var, 0, old * LOAD(PARAMETER, running_var, 0) + momentum * (all / (count - 1.0f)));
-}
-
-// Mean and invstd of a channel from its running statistics.
-ROW_KERNEL void batch_norm_from_running(__global const PARAMETER* restrict running_mean, ulong running_mean_offset,
-                                      __global const PARAMETER* restrict running_var, ulong running_var_offset,
-                                      __global float* restrict mean, ulong mean_offset, __global float* restrict invstd,
-                                      ulong invstd_offset, long channels, float epsilon) {
-  const long channel = get_global_id(0);
-  if (channel >= channels) return;
-  mean[mean_offset + channel] = LOAD(PARAMETER, running_mean, running_mean_offset + channel);
-  invstd[invstd_offset + channel] = 1.0f / sqrt(LOAD(PARAMETER, running_var, running_var_offset + channel) + epsilon);
 }
 
 // `affine` holds AffineFlags.
@@ -254,23 +199,6 @@ EACH_ROW_KERNEL void batch_norm_backward_sums(
       to[1] = all_products;
     }
   END_EACH
-}
-
-// One work-item for each channel.
-ROW_KERNEL void batch_norm_backward_total(__global const float* restrict partial, ulong partial_offset,
-                                        __global const float* restrict invstd, ulong invstd_offset,
-                                        __global float* restrict dweight, ulong dweight_offset,
-                                        __global float* restrict dbias, ulong dbias_offset, long channels, long parts) {
-  const long channel = get_global_id(0);
-  if (channel >= channels) return;
-  partial += partial_offset + 2 * channel;
-  ExactSum sum = {0.0f, 0.0f}, products = {0.0f, 0.0f};
-  for (long p = 0; p < parts; ++p) {
-    exact_add(&sum, partial[2 * p * channels]);
-    exact_add(&products, partial[2 * p * channels + 1]);
-  }
-  dbias[dbias_offset + channel] = exact_total(&sum);
-  dweight[dweight_offset + channel] = exact_total(&products) * invstd[invstd_offset + channel];
 }
 
 // Like batch_norm_apply. inverse_count is 1 / M, or 0 if mean and invstd are constants.

@@ -1,21 +1,57 @@
 // Sorts entries, key * 2^32 + position, by their keys. The least digit comes first, so that equal keys keep their
-// order.
+// order. Short rows are sorted by merging.
 
 #include "sort/sizes.h"
 
-// Shorter rows are sorted by insertion, because the 256 counts of each digit would take longer than the row.
-#define SHORT_ROW 24
+// In shorter rows, clearing and adding up the 256 counts of each digit would take longer than merging.
+#define SHORT_ROW 320
+#define RUN 8
+
+static inline void sort_by_insertion(__global ulong* a, const long n) {
+  for (long i = 1; i < n; ++i) {
+    const ulong entry = a[i];
+    long at = i;
+    for (; at > 0 && a[at - 1] > entry; --at) a[at] = a[at - 1];
+    a[at] = entry;
+  }
+}
+
+// Merges a[first … middle-1] and a[middle … end-1] into b[first … end-1].
+static inline void merge_into(__global ulong* b, __global const ulong* a, const long first, const long middle,
+                              const long end) {
+  long i = first, j = middle, k = first;
+  while (i < middle && j < end) {
+    const ulong x = a[i], y = a[j];
+    const int is_x = x < y;
+    b[k++] = is_x ? x : y;
+    i += is_x;
+    j += !is_x;
+  }
+  while (i < middle) b[k++] = a[i++];
+  while (j < end) b[k++] = a[j++];
+}
+
+// Sorts a[0 … n-1]. b has room for n entries.
+static inline void merge_sort(__global ulong* a, __global ulong* b, const long n) {
+  for (long first = 0; first < n; first += RUN) sort_by_insertion(a + first, min((long)RUN, n - first));
+  __global ulong* from = a;
+  __global ulong* to = b;
+  for (long run = RUN; run < n; run *= 2) {
+    for (long first = 0; first < n; first += 2 * run)
+      merge_into(to, from, first, min(first + run, n), min(first + 2 * run, n));
+    __global ulong* other = from;
+    from = to;
+    to = other;
+  }
+  if (from == b)
+    for (long i = 0; i < n; ++i) a[i] = b[i];
+}
 
 // Sorts a[0 … n-1]. Equal keys must be in the order of their positions. b has room for n entries, and counts has room
 // for RADIX_COUNTS numbers.
 static inline void radix_sort(__global ulong* a, __global ulong* b, const long n, __global uint* counts) {
   if (n < SHORT_ROW) {
-    for (long i = 1; i < n; ++i) {
-      const ulong entry = a[i];
-      long at = i;
-      for (; at > 0 && a[at - 1] > entry; --at) a[at] = a[at - 1];
-      a[at] = entry;
-    }
+    merge_sort(a, b, n);
     return;
   }
   for (int i = 0; i < RADIX_COUNTS; ++i) counts[i] = 0;

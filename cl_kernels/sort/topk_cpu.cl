@@ -4,13 +4,40 @@
 // Elements are counted by the upper 11 bits of their keys (for floats: sign, exponent and two more bits). In a long row
 // only the first elements are counted. The counts tell in which bin the k-th entry is. All entries up to this bin go
 // into a list, and the list is sorted. It has a few more than k entries, unless many keys have the same upper bits. In
-// a short row, all entries go into the list.
+// a short row, all entries go into the list. A few entries of a row that is not long are inserted one by one.
 #include "sort/radix.h"
 #include "sort/sort_key.h"
 
 #define MIN_COUNTED 200
 #define MAX_COUNTED 4096L
+#define MAX_INSERTED 16
+#define MAX_INSERTED_ROW 4096
 #define BIN(key) ((key) >> (32 - BIN_BITS))
+
+// Inserts an entry into a sorted list of at most k entries, of which `found` exist. Returns how many exist then.
+static inline long insert_entry(__global ulong* list, const long found, const long k, const ulong entry) {
+  if (found == k && entry > list[k - 1]) return found;
+  long at = min(found, k - 1);
+  for (; at > 0 && list[at - 1] > entry; --at) list[at] = list[at - 1];
+  list[at] = entry;
+  return min(found + 1, k);
+}
+
+// Finds the first k entries of a row, in order.
+static inline void insert_entries(__global const MEMORY* from, const long n, const long k, const uint flip,
+                                  __global ulong* list) {
+  long found = 0;
+  long i = 0;
+  for (; i + 16 <= n; i += 16) {
+    const uint16 some = KEYS(from, i) ^ flip;
+    // Of equal keys, the first position comes first.
+    if (found == k && !any(some < (uint)(list[k - 1] >> 32))) continue;
+    uint keys[16];
+    vstore16(some, 0, keys);
+    for (int lane = 0; lane < 16; ++lane) found = insert_entry(list, found, k, ENTRY(keys[lane], i + lane));
+  }
+  for (; i < n; ++i) found = insert_entry(list, found, k, ENTRY(KEY(from, i) ^ flip, i));
+}
 
 // Lists the entries whose keys are not above `limit`, and returns their number.
 static inline long list_entries(__global const MEMORY* from, const long n, const uint flip, const uint limit,
@@ -49,6 +76,10 @@ void select_rows(__global const MEMORY* restrict x, const ulong x_offset, __glob
   const long end = rows * (item + 1) / (long)get_global_size(0);
   for (long row = rows * item / (long)get_global_size(0); row < end; ++row) {
     __global const MEMORY* from = x + x_offset + row * n;
+    if (k <= MAX_INSERTED && n <= MAX_INSERTED_ROW) {
+      insert_entries(from, n, k, flip, entries + entries_offset + row * k);
+      continue;
+    }
     int last = BINS - 1;
     if (n >= MIN_COUNTED) {
       for (int i = 0; i < BINS; ++i) counts[i] = 0;

@@ -70,17 +70,10 @@ BatchNormInputs inputs_of(const char* op, const Tensor& x, const Tensor& weight,
   return inputs;
 }
 
-runtime::KernelSpec spec_of(const BatchNormProblem& p, const Target& target, const RowGeometry& g, const char* entry) {
-  runtime::Defines defines = row_defines(target, g, p.type);
-  define_type(defines, "PARAMETER", p.parameter_type);
-  if (g.lanes == 1 && p.rows * p.spatial > std::numeric_limits<std::int32_t>::max() / 2) defines.add({"INDEX", "long"});
-  if (g.group > 1 && p.in_quads != 0) defines.add({"QUADS", 1});
-  return {"norm/batch_norm.cl", entry, defines};
-}
-
-/// How the kernels cut rows and channels. A channel has `parts` parts, which are reduced separately.
+/// How the kernels of `source` cut rows and channels. A channel has `parts` parts, which are reduced separately.
 struct Cut {
-  std::int64_t piece, pieces, parts;
+  const char* source;
+  std::int64_t piece, parts;
   runtime::NdRange of_rows, of_channels;
 
   kernels::BatchNormParameters sizes(const BatchNormProblem& p) const {
@@ -90,11 +83,25 @@ struct Cut {
   std::uint64_t partial_bytes(std::int64_t channels) const { return 8 * static_cast<std::uint64_t>(parts * channels); }
 };
 
-Cut cut_of(const BatchNormProblem& p, const Target& target, const RowGeometry& g) {
+runtime::KernelSpec spec_of(const BatchNormProblem& p, const Target& target, const RowGeometry& g, const Cut& cut,
+                            const char* entry) {
+  runtime::Defines defines = row_defines(target, g, p.type);
+  define_type(defines, "PARAMETER", p.parameter_type);
+  if (g.lanes == 1 && p.rows * p.spatial > std::numeric_limits<std::int32_t>::max() / 2) defines.add({"INDEX", "long"});
+  if (g.group > 1 && p.in_quads != 0) defines.add({"QUADS", 1});
+  return {cut.source, entry, defines};
+}
+
+/// How a method cuts the work.
+using CutOf = Cut (*)(const BatchNormProblem&, const Target&, const RowGeometry&);
+
+constexpr const char* rows_source = "norm/batch_norm.cl";
+
+Cut cut_rows(const BatchNormProblem& p, const Target& target, const RowGeometry& g) {
   if (g.lanes == 1) {
     const std::int64_t piece = 64 * g.group;
     const std::int64_t pieces = ceil_div(p.spatial, piece), parts = ceil_div(p.count(), piece);
-    return {piece, pieces, parts, g.range(p.rows, pieces), g.range(p.channels, parts)};
+    return {rows_source, piece, parts, g.range(p.rows, pieces), g.range(p.channels, parts)};
   }
   // If there are few rows, they are cut into pieces of 64 vectors or more, so that all work-items have work.
   const std::int64_t min_piece = std::int64_t{64} * g.lanes, wanted = 8 * target.info.compute_units;
@@ -103,9 +110,18 @@ Cut cut_of(const BatchNormProblem& p, const Target& target, const RowGeometry& g
   const std::int64_t piece = g.chunks_of(ceil_div(p.spatial, each)) * g.lanes;
   const std::int64_t pieces = ceil_div(p.spatial, piece);
   const runtime::NdRange range = g.each_row(target, p.rows * pieces, piece);
-  return {piece, pieces, p.images * pieces, range, range};
+  return {rows_source, piece, p.images * pieces, range, range};
 }
 
+/// A unit of work is a strip of channels in at most 64 images, so a plain sum is exact enough.
+Cut cut_columns(const BatchNormProblem& p, const Target& target, const RowGeometry& g) {
+  constexpr std::int64_t piece = 64, strip_vectors = 8;
+  const std::int64_t parts = ceil_div(p.images, piece), strip = strip_vectors * g.lanes;
+  const runtime::NdRange range = g.each_row(target, parts * ceil_div(p.channels, strip), piece * strip);
+  return {"norm/batch_norm_columns.cl", piece, parts, range, range};
+}
+
+template <CutOf cut_of>
 Plan plan_forward(const BatchNormProblem& p, const Target& target, const RowGeometry& g) {
   const auto [x, weight, bias, y, mean, invstd, running_mean, running_var] = operands<8>();
   constexpr CallScalar epsilon{0}, momentum{1};
@@ -114,34 +130,53 @@ Plan plan_forward(const BatchNormProblem& p, const Target& target, const RowGeom
   Plan plan;
   if (p.training != 0) {
     const Place partial = plan.workspace(cut.partial_bytes(p.channels));
-    plan.add(spec_of(p, target, g, "batch_norm_moments"), cut.of_channels, x, partial, sizes);
-    plan.add(spec_of(p, target, g, "batch_norm_statistics"), target.flat_range(p.channels), x, partial, mean, invstd,
-             running_mean, running_var, sizes, epsilon, momentum, static_cast<std::int32_t>(p.running));
+    plan.add(spec_of(p, target, g, cut, "batch_norm_moments"), cut.of_channels, x, partial, sizes);
+    plan.add(spec_of(p, target, g, cut, "batch_norm_statistics"), target.flat_range(p.channels), x, partial, mean,
+             invstd, running_mean, running_var, sizes, epsilon, momentum, static_cast<std::int32_t>(p.running));
   } else {
-    plan.add(spec_of(p, target, g, "batch_norm_from_running"), target.flat_range(p.channels), running_mean, running_var,
-             mean, invstd, p.channels, epsilon);
+    plan.add(spec_of(p, target, g, cut, "batch_norm_from_running"), target.flat_range(p.channels), running_mean,
+             running_var, mean, invstd, p.channels, epsilon);
   }
-  plan.add(spec_of(p, target, g, "batch_norm_apply"), cut.of_rows, x, mean, invstd, weight, bias, y, sizes,
+  plan.add(spec_of(p, target, g, cut, "batch_norm_apply"), cut.of_rows, x, mean, invstd, weight, bias, y, sizes,
            p.affine_flags());
   return plan;
 }
 
+template <CutOf cut_of>
 Plan plan_backward(const BatchNormProblem& p, const Target& target, const RowGeometry& g) {
   const auto [dy, x, weight, mean, invstd, dx, dweight, dbias] = operands<8>();
   const Cut cut = cut_of(p, target, g);
   const kernels::BatchNormParameters sizes = cut.sizes(p);
   Plan plan;
   const Place partial = plan.workspace(cut.partial_bytes(p.channels));
-  plan.add(spec_of(p, target, g, "batch_norm_backward_sums"), cut.of_channels, dy, x, mean, partial, sizes);
-  plan.add(spec_of(p, target, g, "batch_norm_backward_total"), target.flat_range(p.channels), partial, invstd, dweight,
-           dbias, p.channels, cut.parts);
-  plan.add(spec_of(p, target, g, "batch_norm_backward_apply"), cut.of_rows, dy, x, mean, invstd, weight, dweight, dbias,
-           dx, sizes, p.affine_flags(), p.training != 0 ? 1.0f / static_cast<float>(p.count()) : 0.0f);
+  plan.add(spec_of(p, target, g, cut, "batch_norm_backward_sums"), cut.of_channels, dy, x, mean, partial, sizes);
+  plan.add(spec_of(p, target, g, cut, "batch_norm_backward_total"), target.flat_range(p.channels), partial, invstd,
+           dweight, dbias, p.channels, cut.parts);
+  plan.add(spec_of(p, target, g, cut, "batch_norm_backward_apply"), cut.of_rows, dy, x, mean, invstd, weight, dweight,
+           dbias, dx, sizes, p.affine_flags(), p.training != 0 ? 1.0f / static_cast<float>(p.count()) : 0.0f);
   return plan;
 }
 
-const Table<BatchNormProblem> forward_table("batch_norm2d", row_variants<BatchNormProblem, plan_forward>);
-const Table<BatchNormProblem> backward_table("batch_norm2d_backward", row_variants<BatchNormProblem, plan_backward>);
+/// The variant for x (N, C), whose channels are columns. Other variants read such columns number by number.
+template <Plan (*plan)(const BatchNormProblem&, const Target&, const RowGeometry&)>
+PlanOr plan_columns(const BatchNormProblem& p, const Target& target, std::size_t) {
+  const RowGeometry g = vector_rows(target);
+  if (p.spatial != 1) return "an image has several values of a channel";
+  if (p.channels < g.lanes) return "there are fewer channels than a vector has lanes";
+  return plan(p, target, g);
+}
+
+template <Plan (*by_columns)(const BatchNormProblem&, const Target&, const RowGeometry&),
+          Plan (*by_rows)(const BatchNormProblem&, const Target&, const RowGeometry&)>
+constexpr Variant<BatchNormProblem> variants[] = {{"columns", DeviceClass::cpu, plan_columns<by_columns>},
+                                                  row_variants<BatchNormProblem, by_rows>[0],
+                                                  row_variants<BatchNormProblem, by_rows>[1],
+                                                  row_variants<BatchNormProblem, by_rows>[2]};
+
+const Table<BatchNormProblem> forward_table("batch_norm2d",
+                                            variants<plan_forward<cut_columns>, plan_forward<cut_rows>>);
+const Table<BatchNormProblem> backward_table("batch_norm2d_backward",
+                                             variants<plan_backward<cut_columns>, plan_backward<cut_rows>>);
 
 void check_running(const char* op, const Tensor& mean, const Tensor& var, bool training) {
   require(mean.defined() == var.defined(), op, "running mean and variance must both be given, or neither");
