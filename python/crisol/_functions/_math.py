@@ -181,9 +181,9 @@ def xlog1py(input: Any, other: Any) -> Tensor:
 def _times_log(input: Any, other: Any, log: Any) -> Tensor:
     device = (input if isinstance(input, Tensor) else other).device
     x, y = (v if isinstance(v, Tensor) else _c.asarray(float(v), device=device) for v in (input, other))
-    zero = _c.logical_and(_c.eq(x, 0), _c.logical_not(_c.isnan(y)))
-    safe = _c.where(zero, 1.0, y if _c.isdtype(y.dtype, "real floating") else y.float())
-    return _c.where(zero, 0.0, x * log(safe))
+    y = y if _c.isdtype(y.dtype, "real floating") else y.float()
+    zero = _c.logical_and(_c.eq(x, 0), _c.logical_not(_c.logical_or(_c.isfinite(log(y)), _c.isnan(y))))
+    return _c.where(zero, 0.0, x * log(_c.where(zero, 1.0, y)))
 
 
 @_method(Tensor)

@@ -80,7 +80,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """x moved by lambd towards 0. The result is 0 if |x| is at most lambd."""
-    return _c.where(_c.gt(input, lambd), input - lambd, _c.where(_c.lt(input, -lambd), input + lambd, 0.0))
+    return _c.where(_c.le(_c.abs(input), lambd), 0.0, input - lambd * _c.sign(input))
 
 
 def rrelu(

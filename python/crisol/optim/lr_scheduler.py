@@ -68,6 +68,20 @@ class MultiplicativeLR(LambdaLR):
         given = isinstance(lr_lambda, (list, tuple))
         functions = [_product(function) for function in (lr_lambda if given else [lr_lambda])]
         super().__init__(optimizer, functions if given else functions[0], last_epoch)
+        self._each = lr_lambda if given else [lr_lambda] * len(optimizer.param_groups)
+
+    def step(self, epoch: int | None = None) -> None:
+        """Changes the rates for the next step."""
+        groups = self.optimizer.param_groups
+        rates = [group["lr"] for group in groups]
+        super().step(epoch)
+        if epoch is None:  # A rate that was set by hand stays the start of what follows.
+            for group, rate, function in zip(groups, rates, self._each):
+                group["lr"] = rate * function(self.last_epoch)
+
+    def get_last_lr(self) -> list[float]:
+        """The present rates, one for each group."""
+        return [group["lr"] for group in self.optimizer.param_groups]
 
 
 class ChainedScheduler:

@@ -51,7 +51,7 @@ double resized_at(const Axis& x, const std::vector<double>& line, std::int64_t j
   const auto last = static_cast<double>(x.size - 1);
   const auto element = [&](double at) { return line[static_cast<std::size_t>(std::clamp(at, 0.0, last))]; };
   if (x.mode == "nearest") {
-    const double down = std::floor(place), rest = place - down;
+    const double down = std::floor(place), rest = std::abs(place - down - 0.5) < 1e-6 ? 0.5 : place - down;
     if (rest == 0 || x.nearest == "floor") return element(down);
     const bool up = x.nearest == "ceil" || (x.nearest == "round_prefer_ceil" ? rest >= 0.5 : rest > 0.5);
     return element(up ? down + 1 : down);
@@ -173,6 +173,11 @@ TEST_CASE("onnx Resize: factors are numbers of f32, and so are sizes and places"
               floor = attribute("nearest_mode", "floor");
   CHECK(by(0.7f, 10, {asymmetric, floor}) == std::vector<float>{0, 1, 2, 4, 5, 7, 8});  // 0.7 x 10 is 7.
   CHECK(by(0.6f, 7, {asymmetric, floor}) == std::vector<float>{0, 1, 3, 5});            // 3 / 0.6 is 5.
+  // 2 / (4 / 7) is 3.4999998 in f32 and counts as 3.5.
+  const Proto to_four = one_node(
+      node("Resize", {"x", "", "", "sizes"}, {"y"}, {asymmetric, attribute("nearest_mode", "round_prefer_ceil")}),
+      {numbers("sizes", {1, 1, 4})}, 14);
+  CHECK(result(to_four, arange(0, 7).reshape({1, 1, 7})).to_vector<float>() == std::vector<float>{0, 2, 4, 5});
   const Proto aligned = attribute("coordinate_transformation_mode", "align_corners");
   CHECK(by(1.5f, 3, {aligned}) == std::vector<float>{0, 1, 1, 2});
   const std::vector<float> linear = by(1.5f, 3, {aligned, attribute("mode", "linear")});

@@ -205,6 +205,28 @@ def test_elements(x):
     same(crisol.xlogy(x.relu(), x.relu()), np.where(A > 0, A * np.log(np.maximum(A, 1e-9)), 0))
 
 
+def test_xlogy_at_zero():
+    x = crisol.tensor([0.0, 0.0, 0.0, 0.0, 2.0], requires_grad=True)
+    y = crisol.tensor([4.0, 0.0, -1.0, math.inf, 4.0])
+    crisol.xlogy(x, y).sum().backward()
+    same(crisol.xlogy(x, y), [0, 0, 0, 0, 2 * math.log(4)])
+    same(x.grad, [math.log(4), 0, 0, 0, math.log(4)])
+    assert math.isnan(crisol.xlogy(0.0, crisol.tensor(math.nan)))
+    z = crisol.tensor([0.0, 0.0], requires_grad=True)
+    crisol.special.xlog1py(z, crisol.tensor([4.0, -1.0])).sum().backward()
+    same(z.grad, [math.log(5), 0])
+
+
+def test_shrinking_keeps_nan():
+    x = crisol.tensor([math.nan, -2.0, -0.5, 0.0, 0.5, math.inf], requires_grad=True)
+    for shrink, right in ((crisol.nn.functional.softshrink, -1.5), (crisol.nn.functional.hardshrink, -2.0)):
+        x.grad = None
+        y = shrink(x)
+        y.sum().backward()
+        same(y, [math.nan, right, 0, 0, 0, math.inf])
+        same(x.grad, [1, 1, 0, 0, 0, 1])
+
+
 def test_gradients_of_composed_functions():
     values = (A / 3 + 0.05 * np.arange(12).reshape(3, 4)).astype(np.float32)
     check_gradients(lambda t: t.std(1), values)

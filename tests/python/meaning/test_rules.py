@@ -136,6 +136,16 @@ def test_schedules(make, rate):
         schedule.step()
 
 
+def test_factors_multiply_a_rate_that_was_set_by_hand():
+    optimizer = optim.SGD([nn.Parameter(crisol.ones(2))], 0.1)
+    schedule = optim.lr_scheduler.MultiplicativeLR(optimizer, lambda t: 0.5)
+    schedule.step()
+    optimizer.param_groups[0]["lr"] = 0.8
+    schedule.step()
+    assert optimizer.param_groups[0]["lr"] == pytest.approx(0.4)
+    assert schedule.get_last_lr() == pytest.approx([0.4])
+
+
 def test_a_cycle_turns_the_momentum():
     optimizer = optim.SGD([nn.Parameter(crisol.ones(2))], 0.1, momentum=0.5)
     schedule = optim.lr_scheduler.CyclicLR(optimizer, 0.01, 0.1, 2)

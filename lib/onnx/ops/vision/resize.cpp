@@ -53,10 +53,13 @@ float place_of(const Resizing& r, const ResizedAxis& a, float j) {
   return place < 0 || place > n - 1 ? std::numeric_limits<float>::quiet_NaN() : place;
 }
 
+/// Rounding errors of f32 move a position such as 2 / (4 / 7) away from the middle between two pixels. A position that
+/// is nearer to the middle than 1e-6 counts as the middle, as in ONNX Runtime 1.31.
 float rounded(const Resizing& r, const ResizedAxis& a, float place) {
-  const float down = std::floor(place), up = std::ceil(place);
-  if (r.nearest == "round_prefer_floor") return place - down <= 0.5f ? down : up;
-  if (r.nearest == "round_prefer_ceil") return place - down < 0.5f ? down : up;
+  const float down = std::floor(place), up = std::ceil(place), above_middle = place - down - 0.5f;
+  constexpr float in_the_middle = 1e-6f;
+  if (r.nearest == "round_prefer_floor") return above_middle <= in_the_middle ? down : up;
+  if (r.nearest == "round_prefer_ceil") return above_middle < -in_the_middle ? down : up;
   return r.nearest == "ceil" || (r.rounds_up_if_smaller && a.scale < 1) ? up : down;
 }
 
