@@ -305,8 +305,8 @@ def equal(input: Tensor, other: Tensor) -> bool:
 
 
 def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
-    """x where it is above the threshold, else the value."""
-    return _c.where(_c.gt(input, threshold), input, value)
+    """x, and the value where x is at most the threshold."""
+    return _c.where(_c.le(input, threshold), value, input)
 
 
 def is_tensor(obj: object) -> bool:

@@ -59,8 +59,8 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """x where it is above the threshold, else the value."""
-    return _c.where(_c.gt(input, threshold), input, value)
+    """x, and the value where x is at most the threshold."""
+    return _c.where(_c.le(input, threshold), value, input)
 
 
 def softsign(input: Tensor) -> Tensor:
@@ -89,8 +89,8 @@ def rrelu(
     """x. Negative x are multiplied by a random number in [lower, upper), and in evaluation by the mean of lower and
     upper."""
     if not training:
-        return _c.where(_c.ge(input, 0), input, input * ((lower + upper) / 2))
-    return _c.where(_c.ge(input, 0), input, input * (rand_like(input) * (upper - lower) + lower))
+        return _c.where(_c.gt(input, 0), input, input * ((lower + upper) / 2))
+    return _c.where(_c.gt(input, 0), input, input * (rand_like(input) * (upper - lower) + lower))
 
 
 def relu_(input: Tensor) -> Tensor:

@@ -218,13 +218,26 @@ def test_xlogy_at_zero():
 
 
 def test_shrinking_keeps_nan():
+    def above(x):
+        return crisol.nn.functional.threshold(x, 0.5, 0.0) + crisol.threshold(-x, 0.5, 0.0) * -1
+
     x = crisol.tensor([math.nan, -2.0, -0.5, 0.0, 0.5, math.inf], requires_grad=True)
-    for shrink, right in ((crisol.nn.functional.softshrink, -1.5), (crisol.nn.functional.hardshrink, -2.0)):
+    functions = crisol.nn.functional
+    for shrink, right in ((functions.softshrink, -1.5), (functions.hardshrink, -2.0), (above, -2.0)):
         x.grad = None
         y = shrink(x)
         y.sum().backward()
         same(y, [math.nan, right, 0, 0, 0, math.inf])
-        same(x.grad, [1, 1, 0, 0, 0, 1])
+        same(x.grad, [2 if shrink is above else 1, 1, 0, 0, 0, 1])
+
+
+def test_rrelu_has_the_left_slope_at_zero():
+    x = crisol.tensor([-1.0, 0.0, 1.0], requires_grad=True)
+    crisol.nn.functional.rrelu(x, 0.25, 0.25).sum().backward()
+    same(x.grad, [0.25, 0.25, 1])
+    x.grad = None
+    crisol.nn.functional.rrelu(x, 0.25, 0.25, training=True).sum().backward()
+    same(x.grad, [0.25, 0.25, 1])
 
 
 def test_gradients_of_composed_functions():
