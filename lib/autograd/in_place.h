@@ -36,12 +36,12 @@ bool noted_write(const char* op, const Tensor& x, const Result& result, const Wr
   if (r == nullptr) return false;
   require_written(op, x);
   r->writes(op, x);
-  const Recorder::Value value = r->of(result());
+  r->replaces(x, result());
   {
     const PauseRecorder pause;
     write();
   }
-  r->wrote(x, value);
+  r->wrote(x);
   return true;
 }
 

@@ -9,14 +9,6 @@
 
 namespace crisol::graph {
 
-namespace {
-
-constexpr const char* op_name = "trace";
-
-std::size_t at(int value) { return static_cast<std::size_t>(value); }
-
-}  // namespace
-
 Tracer::Tracer(const NamedTensors& state) {
   require(recorder() == nullptr, op_name, "a function that is traced cannot trace another one");
   for (const auto& [name, tensor] : state) {
@@ -71,7 +63,7 @@ void Tracer::add_input(const Tensor& x, const std::string& name) {
   const Value value = add_value(name, x);
   is_given_.back() = true;
   graph_.inputs.push_back(value);
-  bound_[key_of(x)] = {value, x.impl()->storage->version.load(), x.impl()->storage};
+  set(x, value);
 }
 
 void Tracer::add_output(const Tensor& y, const std::string& name) {
@@ -101,8 +93,8 @@ void Tracer::check_versions(const std::vector<bool>& used, bool has_states) cons
       continue;  // The view has the elements from before a write.
     }
     // Constants and weights are read after the run. So they must still have the values that they had during the run.
-    require(!used[at(bound.value)] || !is_known_[at(bound.value)], op_name, "the function reads ", name(bound.value),
-            " and writes to it later; a graph has no such step");
+    require(!used[at(bound.value)] || !is_given_[at(bound.value)] || !is_known_[at(bound.value)], op_name,
+            "the function reads ", name(bound.value), " and writes to it later; a graph has no such step");
   }
   for (const auto& [place, written] : written_)
     require(has_states || !used[at(graph_.weights[place])], op_name, "the function reads ", name(graph_.weights[place]),
@@ -132,6 +124,7 @@ std::pair<Graph, std::vector<Tensor>> Tracer::finish(bool has_states) {
 Tracer::Value Tracer::of(const Tensor& x) {
   if (!x.defined()) return Recorder::absent;
   if (const Bound* bound = find(x)) return bound->value;
+  if (const Value part = value_of_part(x); part != absent) return part;
   const Storage* storage = x.impl()->storage.get();
   require(bound_.count(key_of(x)) == 0, op_name, "a tensor of shape ", x.shape(),
           " was written to after it was made; a graph has no such step");
@@ -142,8 +135,13 @@ Tracer::Value Tracer::of(const Tensor& x) {
   const bool is_view = std::any_of(bound_.begin(), bound_.end(),
                                    [&](const auto& entry) { return entry.second.storage.get() == storage; });
   require(!is_view, op_name, "a tensor of shape ", x.shape(), " is a view that no traced function made");
-  bind_constant(x);
+  add_constant(x, true);
   return find(x)->value;
+}
+
+void Tracer::set(const Tensor& x, Value value) {
+  bound_[key_of(x)] = {value, x.impl()->storage->version.load(), x.impl()->storage};
+  wholes_.try_emplace(x.impl()->storage.get(), x);
 }
 
 Tracer::Value Tracer::numbers(std::vector<std::int64_t> values) {
@@ -197,33 +195,8 @@ std::vector<Tracer::Value> Tracer::node(GraphOp op, std::vector<Value> inputs, A
 
 void Tracer::bind(const Tensor& x, Value value) {
   if (find(x) != nullptr) return;
-  bound_[key_of(x)] = {value, x.impl()->storage->version.load(), x.impl()->storage};
+  set(x, value);
   if (!graph_.values[at(value)].shape) name_after(value, x);
-}
-
-void Tracer::writes(const char* op, const Tensor& x) {
-  const std::optional<std::size_t> place = weight_of(x.impl()->storage.get());
-  if (!place) return made(op, x);
-  const Value weight = graph_.weights[*place];
-  const std::string& name = graph_.values[at(weight)].name;
-  require(key_of(x) == key_of(weights_[*place]), op_name, op, " writes to a part of ", name,
-          ", which a graph does not have; use index_put_ with tensors of positions");
-  require(read_.count(weight) == 0, op_name, op, " writes to ", name,
-          ", whose elements the function reads on the host");
-  if (written_.count(*place) > 0) return;
-  const PauseRecorder pause;
-  written_[*place] = {weight, x.clone()};
-}
-
-void Tracer::wrote(const Tensor& x, Value value) {
-  const Storage* storage = x.impl()->storage.get();
-  const auto bound = bound_.find(key_of(x));
-  if (const std::optional<std::size_t> place = weight_of(storage))
-    written_[*place].value = value;
-  else if (bound == bound_.end() || is_given_[at(bound->second.value)])
-    return;  // The tensor is older than the trace and no part of the state, so a graph cannot write to it.
-  bound->second.value = value;
-  bound->second.version = storage->version.load();
 }
 
 std::optional<std::size_t> Tracer::weight_of(const Storage* storage) const {
@@ -240,10 +213,12 @@ std::set<Tracer::Value> Tracer::values_behind(Value value) const {
   return all;
 }
 
-void Tracer::bind_constant(const Tensor& x) {
+void Tracer::bind_constant(const Tensor& x) { add_constant(x, false); }
+
+void Tracer::add_constant(const Tensor& x, bool is_given) {
   const Value value = add_value(concat("constant_", graph_.values.size()), x);
   is_known_.back() = true;
-  is_given_.back() = true;
+  is_given_.back() = is_given;
   graph_.constants.emplace_back(value, x);
   bind(x, value);
 }

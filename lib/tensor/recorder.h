@@ -51,10 +51,12 @@ class Recorder {
   virtual std::vector<Value> node(GraphOp op, std::vector<Value> inputs, Attributes attributes, int outputs) = 0;
   /// From now on tensor `x` has this value. A tensor that already has a value keeps it.
   virtual void bind(const Tensor& x, Value value) = 0;
-  /// Called before the elements of x are replaced.
+  /// Called before an op replaces the elements of x. Throws invalid_argument if a graph has no such step.
   virtual void writes(const char* op, const Tensor& x) = 0;
-  /// Notes that the elements of x were replaced: x now has this value.
-  virtual void wrote(const Tensor& x, Value value) = 0;
+  /// Called after writes(), still before the elements of x are replaced: they become the elements of y.
+  virtual void replaces(const Tensor& x, const Tensor& y) = 0;
+  /// Called after the elements of x were replaced.
+  virtual void wrote(const Tensor& x) = 0;
   /// Notes that `x` is a new tensor whose elements came from the host.
   virtual void bind_constant(const Tensor& x) = 0;
   /// Notes the name of the op that made the tensor. If the trace knows nothing else about the tensor, its message has
