@@ -95,7 +95,7 @@ inline Expr operator-(const Expr& x) { return neg(x); }
 /// The sum. A reduction ends a fused function: its result can only be returned. `axes` is empty (all axes) or {-1} (the
 /// last axis). The result lacks the reduced axes, or with keepdim has size 1 there.
 CRISOL_API Expr sum(const Expr& x, const Shape& axes = {}, bool keepdim = false);
-/// The mean, of f32 and f16 only. NaN for no elements.
+/// The mean, of f32, f16 and f64 only. NaN for no elements.
 CRISOL_API Expr mean(const Expr& x, const Shape& axes = {}, bool keepdim = false);
 /// The largest value, or NaN if a value is NaN. Equal values get equal parts of the gradient. Refuses to reduce no
 /// elements.

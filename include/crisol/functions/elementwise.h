@@ -6,7 +6,7 @@
 //
 // An Operand is a tensor or a number. At least one operand must be a tensor. Inputs broadcast: shapes are aligned at
 // the last axis, and an axis of size 1 is repeated. Dtypes are promoted as in PyTorch (result_type). f16 is computed in
-// float, and integers wrap around when they overflow. Inputs of f32 and f16 have gradients, in their own shapes.
+// float, and integers wrap around when they overflow. Inputs of f32, f16 and f64 have gradients, in their own shapes.
 // Functions that give bool have no gradients.
 //
 // Errors (invalid_argument): an undefined tensor, a dtype that the function does not take, two devices, shapes that do

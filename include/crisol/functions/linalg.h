@@ -66,9 +66,9 @@ CRISOL_API SvdResult svd(const Tensor& x, bool full_matrices = true);
 CRISOL_API Tensor svdvals(const Tensor& x);
 
 /// The pseudo-inverse of x (…, m, n) by Moore and Penrose, (…, n, m): V diag(1 / S) Uᵀ. Singular values that are at
-/// most rtol times the largest count as 0. rtol is f32 or f16 and broadcasts to (…). An undefined rtol is max(m, n)
-/// times the epsilon of the dtype, as in the array API standard. The gradient is right for matrices near x of the same
-/// rank.
+/// most rtol times the largest count as 0. rtol is f32, f16 or f64 and broadcasts to (…). An undefined rtol is max(m,
+/// n) times the epsilon of the dtype, as in the array API standard. The gradient is right for matrices near x of the
+/// same rank.
 CRISOL_API Tensor pinv(const Tensor& x, const Tensor& rtol = Tensor());
 /// As above, with one rtol for all matrices.
 CRISOL_API Tensor pinv(const Tensor& x, double rtol);

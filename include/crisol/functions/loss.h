@@ -9,8 +9,8 @@
 
 namespace crisol {
 
-/// PyTorch's cross entropy of logits (N, C), f32 or f16, C >= 1, and labels i64, i32 or u8 (N). For a row x with label
-/// t and label smoothing e it is
+/// PyTorch's cross entropy of logits (N, C), f32, f16 or f64, C >= 1, and labels i64, i32 or u8 (N). For a row x with
+/// label t and label smoothing e it is
 ///
 ///     (1 - e) (log sum exp x - x_t) + e / C sum_c (log sum exp x - x_c)
 ///
@@ -23,12 +23,12 @@ namespace crisol {
 /// With the environment variable CRISOL_CHECK_INDICES=1 the call itself waits and throws.
 CRISOL_API Tensor cross_entropy(const Tensor& logits, const Tensor& labels, const CrossEntropyOptions& options = {});
 
-/// The loss of a row x of log-probabilities (N, C), f32 or f16, with label t is -x_t. Reduction, ignore_index and wrong
-/// labels work as in cross_entropy.
+/// The loss of a row x of log-probabilities (N, C), f32, f16 or f64, with label t is -x_t. Reduction, ignore_index and
+/// wrong labels work as in cross_entropy.
 CRISOL_API Tensor nll_loss(const Tensor& x, const Tensor& labels, Reduction reduction = Reduction::mean,
                            std::int64_t ignore_index = -100);
 
-/// (x - target)^2 of tensors of one shape, f32 or f16, or its mean or sum. The mean of no elements is NaN.
+/// (x - target)^2 of tensors of one shape, f32, f16 or f64, or its mean or sum. The mean of no elements is NaN.
 CRISOL_API Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::mean);
 
 }  // namespace crisol

@@ -1,4 +1,4 @@
-// Differentiable normalisations, with gradients for x, weight and bias. x is f32 or f16. All other tensors
+// Differentiable normalisations, with gradients for x, weight and bias. x is f32, f16 or f64. All other tensors
 // are f32, or all have x's type. Errors (invalid_argument): shapes, dtypes or devices that do not fit, and options
 // outside their range.
 #pragma once

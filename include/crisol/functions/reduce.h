@@ -16,7 +16,7 @@ namespace crisol {
 /// The sum; 0 for no elements. Integers and bool are added as i64.
 CRISOL_API Tensor sum(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
-/// The mean of f32 or f16; NaN for no elements, because 0 / 0 has no value.
+/// The mean of f32, f16 or f64; NaN for no elements, because 0 / 0 has no value.
 CRISOL_API Tensor mean(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
 /// The product; 1 for no elements. Integers and bool are multiplied as i64.
@@ -36,20 +36,20 @@ CRISOL_API ExtremeResult max_with_indices(const Tensor& x, int axis, bool keepdi
 /// The smallest elements along one axis and their positions. The elements at these positions get the gradient.
 CRISOL_API ExtremeResult min_with_indices(const Tensor& x, int axis, bool keepdim = false);
 
-/// The variance of f32 or f16: sum (x - mean)^2 / max(0, n - correction), where n is the number of elements. Correction
-/// 0 gives the variance of the elements. Correction 1 estimates the variance of the distribution that they were drawn
-/// from.
+/// The variance of f32, f16 or f64: sum (x - mean)^2 / max(0, n - correction), where n is the number of elements.
+/// Correction 0 gives the variance of the elements. Correction 1 estimates the variance of the distribution that they
+/// were drawn from.
 CRISOL_API Tensor var(const Tensor& x, const Shape& axes = {}, bool keepdim = false, double correction = 1);
 
 /// The square root of var. PyTorch calls it std, which is a namespace in C++. Its gradient is 0 if the result is 0.
 CRISOL_API Tensor stddev(const Tensor& x, const Shape& axes = {}, bool keepdim = false, double correction = 1);
 
-/// The p-norm of f32 or f16: (sum |x|^p)^(1/p). p = 0 gives the number of elements that are not 0. p = infinity gives
-/// max |x|, p = -infinity min |x|; both refuse to reduce no elements. Its gradient is 0 if the result is 0. Refuses p =
-/// NaN.
+/// The p-norm of f32, f16 or f64: (sum |x|^p)^(1/p). p = 0 gives the number of elements that are not 0. p = infinity
+/// gives max |x|, p = -infinity min |x|; both refuse to reduce no elements. Its gradient is 0 if the result is 0.
+/// Refuses p = NaN.
 CRISOL_API Tensor norm(const Tensor& x, double p = 2, const Shape& axes = {}, bool keepdim = false);
 
-/// log sum exp x of f32 or f16, without overflow. -inf for no elements, and if all elements are -inf.
+/// log sum exp x of f32, f16 or f64, without overflow. -inf for no elements, and if all elements are -inf.
 CRISOL_API Tensor logsumexp(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
 /// The running sum y[i] = x[0] + … + x[i] along an axis, in the shape of x. Integers and bool give i64.
@@ -59,7 +59,8 @@ CRISOL_API Tensor cumsum(const Tensor& x, int axis);
 /// exact even if elements are 0. The gradient itself has no gradient.
 CRISOL_API Tensor cumprod(const Tensor& x, int axis);
 
-/// The running sum of exponentials y[i] = log(exp x[0] + … + exp x[i]) of f32 or f16 along an axis, without overflow.
+/// The running sum of exponentials y[i] = log(exp x[0] + … + exp x[i]) of f32, f16 or f64 along an axis, without
+/// overflow.
 CRISOL_API Tensor logcumsumexp(const Tensor& x, int axis);
 
 /// The array API's cumulative_sum: like cumsum, with a 0 in front if include_initial is true.

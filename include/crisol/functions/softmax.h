@@ -1,4 +1,4 @@
-// Differentiable softmax and log-softmax of f32 or f16, computed in float. Results have the shape and dtype of x. A
+// Differentiable softmax and log-softmax of f32, f16 or f64. Results have the shape and dtype of x. A
 // scalar has the axes 0 and -1. Errors (invalid_argument): an undefined tensor, another dtype, an axis out of range.
 #pragma once
 

@@ -81,7 +81,7 @@ CRISOL_API Tensor nonzero(const Tensor& x);
 CRISOL_API Tensor embedding(const Tensor& weight, const Tensor& indices);
 CRISOL_API void embedding_into(const Tensor& out, const Tensor& weight, const Tensor& indices);
 /// The gradient of the table, (V, D) with V = num_embeddings. Row v is the sum of all rows of dy (…, D) whose index is
-/// v, added in a fixed order. Row `padding_idx` is zero. dy is f32 or f16.
+/// v, added in a fixed order. Row `padding_idx` is zero. dy is f32, f16 or f64.
 CRISOL_API Tensor embedding_backward(const Tensor& dy, const Tensor& indices, std::int64_t num_embeddings,
                                      std::optional<std::int64_t> padding_idx = std::nullopt);
 CRISOL_API void embedding_backward_into(const Tensor& out, const Tensor& dy, const Tensor& indices,

@@ -18,7 +18,7 @@ namespace crisol::ops {
 CRISOL_API Tensor sum(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 CRISOL_API void sum_into(const Tensor& out, const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
-/// The mean of f32 or f16; NaN for no elements, because 0 / 0 has no value.
+/// The mean of f32, f16 or f64; NaN for no elements, because 0 / 0 has no value.
 CRISOL_API Tensor mean(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 CRISOL_API void mean_into(const Tensor& out, const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
@@ -61,10 +61,10 @@ CRISOL_API void any_into(const Tensor& out, const Tensor& x, const Shape& axes =
 CRISOL_API Tensor all(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 CRISOL_API void all_into(const Tensor& out, const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
-/// The variance of f32 or f16: sum (x - mean)^2 / max(0, n - correction), where n is the number of elements. Correction
-/// 0 gives the variance of the elements. Correction 1 estimates the variance of the distribution that they were drawn
-/// from. The result is accurate even if the mean is large, because the means and squares of blocks are merged (Chan,
-/// Golub and LeVeque 1983).
+/// The variance of f32, f16 or f64: sum (x - mean)^2 / max(0, n - correction), where n is the number of elements.
+/// Correction 0 gives the variance of the elements. Correction 1 estimates the variance of the distribution that they
+/// were drawn from. The result is accurate even if the mean is large, because the means and squares of blocks are
+/// merged (Chan, Golub and LeVeque 1983).
 CRISOL_API Tensor var(const Tensor& x, const Shape& axes = {}, bool keepdim = false, double correction = 1);
 CRISOL_API void var_into(const Tensor& out, const Tensor& x, const Shape& axes = {}, bool keepdim = false,
                          double correction = 1);
@@ -74,13 +74,13 @@ CRISOL_API Tensor stddev(const Tensor& x, const Shape& axes = {}, bool keepdim =
 CRISOL_API void stddev_into(const Tensor& out, const Tensor& x, const Shape& axes = {}, bool keepdim = false,
                             double correction = 1);
 
-/// The p-norm of f32 or f16: (sum |x|^p)^(1/p). p = 0 gives the number of elements that are not 0. p = infinity gives
-/// max |x|, p = -infinity min |x|; both refuse to reduce no elements. Refuses p = NaN.
+/// The p-norm of f32, f16 or f64: (sum |x|^p)^(1/p). p = 0 gives the number of elements that are not 0. p = infinity
+/// gives max |x|, p = -infinity min |x|; both refuse to reduce no elements. Refuses p = NaN.
 CRISOL_API Tensor norm(const Tensor& x, double p = 2, const Shape& axes = {}, bool keepdim = false);
 CRISOL_API void norm_into(const Tensor& out, const Tensor& x, double p = 2, const Shape& axes = {},
                           bool keepdim = false);
 
-/// log sum exp x of f32 or f16, without overflow. -inf for no elements, and if all elements are -inf.
+/// log sum exp x of f32, f16 or f64, without overflow. -inf for no elements, and if all elements are -inf.
 CRISOL_API Tensor logsumexp(const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 CRISOL_API void logsumexp_into(const Tensor& out, const Tensor& x, const Shape& axes = {}, bool keepdim = false);
 
@@ -92,7 +92,8 @@ CRISOL_API void cumsum_into(const Tensor& out, const Tensor& x, int axis);
 CRISOL_API Tensor cumprod(const Tensor& x, int axis);
 CRISOL_API void cumprod_into(const Tensor& out, const Tensor& x, int axis);
 
-/// The running sum of exponentials y[i] = log(exp x[0] + … + exp x[i]) of f32 or f16 along an axis, without overflow.
+/// The running sum of exponentials y[i] = log(exp x[0] + … + exp x[i]) of f32, f16 or f64 along an axis, without
+/// overflow.
 CRISOL_API Tensor logcumsumexp(const Tensor& x, int axis);
 CRISOL_API void logcumsumexp_into(const Tensor& out, const Tensor& x, int axis);
 

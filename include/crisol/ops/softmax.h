@@ -5,8 +5,8 @@
 
 namespace crisol::ops {
 
-/// exp(x - max x) / sum exp(x - max x) along an axis. x is f32 or f16, computed in float. The result has the shape and
-/// dtype of x. A scalar has the axes 0 and -1. A row with +inf or NaN, or with -inf only, gives NaN.
+/// exp(x - max x) / sum exp(x - max x) along an axis. x is f32, f16 or f64, computed in its value type. The result has
+/// the shape and dtype of x. A scalar has the axes 0 and -1. A row with +inf or NaN, or with -inf only, gives NaN.
 CRISOL_API Tensor softmax(const Tensor& x, int axis);
 CRISOL_API void softmax_into(const Tensor& out, const Tensor& x, int axis);
 /// The gradient of x: y (dy - sum dy y), where y is the result of softmax. dy and y have the same shape and dtype.
