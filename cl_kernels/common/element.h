@@ -1,8 +1,8 @@
-// In memory, elements have the type float, half, double, int, long, uchar, boolean (0 or 1 in a uchar) or ushort.
-// Kernels compute with values in registers. STORED is the type of the elements that a kernel reads and stores. The host
-// defines it if it is not float.
+// In memory, elements have the type float, half, double, bfloat (the upper half of a float), int, long, uchar, boolean
+// (0 or 1 in a uchar) or ushort. Kernels compute with values in registers. STORED is the type of the elements that a
+// kernel reads and stores. The host defines it if it is not float.
 //
-//   LOAD(type, p, i)               the value of element i of p, for float, half and double
+//   LOAD(type, p, i)               the value of element i of p, for float, half, bfloat and double
 //   STORE(type, p, i, value)       the reverse
 //   LOAD_QUAD(type, p, i)          the values of elements 4i … 4i+3, which begin at a multiple of four elements
 //   LOAD_FOUR(type, p)             the values of elements 0 … 3 of p
@@ -10,7 +10,7 @@
 //
 // With vectors of VW values, if vector.h is included before this file:
 //
-//   LOAD_MANY(type, p)             the values of elements 0 … VW-1 of p, for float and half
+//   LOAD_MANY(type, p)             the values of elements 0 … VW-1 of p, for float, half and bfloat
 //   STORE_MANY(type, p, values)    the reverse
 //   VLOAD(type, p), VSTORE(type, p, values)    the same by vload and vstore, which PoCL splits (vector.h)
 //
@@ -21,7 +21,9 @@
 //   LOAD_LANES(type, R, v, p, i, step, count)             v = elements i, i+step, … : count of them, then zeros
 //   STORE_LANES(type, R, p, i, step, count, v)            the first count lanes to elements i, i+step, …
 //
-// Conversions follow C: floats become integers by rounding toward zero. half is rounded to nearest even.
+// Conversions follow C: floats become integers by rounding toward zero. half and bfloat are rounded to
+// nearest even.
+#include "common/inline.h"
 
 #ifndef STORED
 #define STORED float
@@ -29,6 +31,7 @@
 #endif
 
 typedef uchar boolean;
+typedef ushort bfloat;
 
 #define OF_TYPE_(a, b) a##b
 #define OF_TYPE(a, b) OF_TYPE_(a, b)
@@ -38,32 +41,62 @@ typedef uchar boolean;
 #define LOAD_FOUR(type, p) OF_TYPE(LOAD_FOUR_, type)(p)
 #define STORE_FOUR(type, p, values) OF_TYPE(STORE_FOUR_, type)(p, values)
 
+// A carry from the rounded bits makes the exponent larger, so overflow becomes infinity. Rounding could turn a NaN into
+// infinity, so a NaN gets a bit that stays.
+INLINE ushort bfloat_bits(const float v) {
+  const uint bits = as_uint(v);
+  return (ushort)(((bits & 0x7fffffffu) > 0x7f800000u ? bits | 0x400000u : bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+#define DEFINE_BFLOATS(width)                                                                             \
+  INLINE float##width floats_of##width(const ushort##width bits) {                                        \
+    return as_float##width(convert_uint##width(bits) << 16);                                              \
+  }                                                                                                       \
+  INLINE ushort##width bfloat_bits##width(const float##width v) {                                         \
+    const uint##width bits = as_uint##width(v);                                                           \
+    const uint##width rounded =                                                                           \
+        select(bits + 0x7fffu + (bits >> 16 & 1u), bits | 0x400000u, (bits & 0x7fffffffu) > 0x7f800000u); \
+    return convert_ushort##width(rounded >> 16);                                                          \
+  }
+DEFINE_BFLOATS(2)
+DEFINE_BFLOATS(4)
+DEFINE_BFLOATS(8)
+DEFINE_BFLOATS(16)
+
 #define LOAD_float(p, i) (p)[i]
 #define LOAD_half(p, i) vload_half(i, p)
+#define LOAD_bfloat(p, i) as_float((uint)(p)[i] << 16)
 #define LOAD_double(p, i) (p)[i]
 #define STORE_float(p, i, value) (p)[i] = value
 #define STORE_half(p, i, value) vstore_half(value, i, p)
+#define STORE_bfloat(p, i, value) (p)[i] = bfloat_bits(value)
 #define STORE_double(p, i, value) (p)[i] = value
 #define LOAD_QUAD_float(p, i) ((__global const float4*)(p))[i]
 #define LOAD_QUAD_half(p, i) vload_half4(i, p)
+#define LOAD_QUAD_bfloat(p, i) floats_of4(((__global const ushort4*)(p))[i])
 #define LOAD_FOUR_float(p) vload4(0, p)
 #define LOAD_FOUR_half(p) vload_half4(0, p)
+#define LOAD_FOUR_bfloat(p) floats_of4(vload4(0, p))
 #define STORE_FOUR_float(p, values) vstore4(values, 0, p)
 #define STORE_FOUR_half(p, values) vstore_half4(values, 0, p)
+#define STORE_FOUR_bfloat(p, values) vstore4(bfloat_bits4(values), 0, p)
 
 #ifdef floatv
 #define LOAD_MANY(type, p) OF_TYPE(LOAD_MANY_, type)(p)
 #define STORE_MANY(type, p, values) OF_TYPE(STORE_MANY_, type)(p, values)
 #define LOAD_MANY_float(p) UNALIGNED_CONST(p)
 #define LOAD_MANY_half(p) load_halves(p)
+#define LOAD_MANY_bfloat(p) load_bfloats(p)
 #define STORE_MANY_float(p, values) UNALIGNED(p) = values
 #define STORE_MANY_half(p, values) store_halves(p, values)
+#define STORE_MANY_bfloat(p, values) store_bfloats(p, values)
 #define VLOAD(type, p) OF_TYPE(VLOAD_, type)(p)
 #define VSTORE(type, p, values) OF_TYPE(VSTORE_, type)(p, values)
 #define VLOAD_float(p) vloadv(0, p)
 #define VLOAD_half(p) load_halves(p)
+#define VLOAD_bfloat(p) load_bfloats(p)
 #define VSTORE_float(p, values) vstorev(values, 0, p)
 #define VSTORE_half(p, values) store_halves(p, values)
+#define VSTORE_bfloat(p, values) store_bfloats(p, values)
 
 // WHOLE_VECTORS means that every pointer is a multiple of whole vectors. A GPU then moves a vector with one
 // instruction.
@@ -91,6 +124,7 @@ typedef uchar boolean;
 #define LOAD_S_ushort(R, p, i) TO_S(R, (p)[i])
 #define LOAD_S_boolean(R, p, i) TO_S(R, (p)[i])
 #define LOAD_S_half(R, p, i) vload_half(i, p)
+#define LOAD_S_bfloat(R, p, i) LOAD_bfloat(p, i)
 #define LOAD_V_float(R, p, i) TO_V(R, READ_V(float, p, i))
 #define LOAD_V_double(R, p, i) TO_V(R, READ_V(double, p, i))
 #define LOAD_V_int(R, p, i) TO_V(R, READ_V(int, p, i))
@@ -99,6 +133,7 @@ typedef uchar boolean;
 #define LOAD_V_ushort(R, p, i) TO_V(R, READ_V(ushort, p, i))
 #define LOAD_V_boolean(R, p, i) TO_V(R, READ_V(uchar, p, i))
 #define LOAD_V_half(R, p, i) load_halves((p) + (i))
+#define LOAD_V_bfloat(R, p, i) load_bfloats((p) + (i))
 
 #define STORE_S_float(p, i, s) (p)[i] = convert_float(s)
 #define STORE_S_double(p, i, s) (p)[i] = convert_double(s)
@@ -109,6 +144,7 @@ typedef uchar boolean;
 // A vector's true condition is -1. The store masks it, because oclgrind keeps -1 even if earlier code turned it into 1.
 #define STORE_S_boolean(p, i, s) (p)[i] = convert_uchar(s) & (uchar)1
 #define STORE_S_half(p, i, s) vstore_half(s, i, p)
+#define STORE_S_bfloat(p, i, s) STORE_bfloat(p, i, s)
 #define STORE_V_float(p, i, v) WRITE_V(float, p, i, JOIN(convert_float, VW)(v))
 #define STORE_V_double(p, i, v) WRITE_V(double, p, i, JOIN(convert_double, VW)(v))
 #define STORE_V_int(p, i, v) WRITE_V(int, p, i, JOIN(convert_int, VW)(v))
@@ -117,6 +153,7 @@ typedef uchar boolean;
 #define STORE_V_ushort(p, i, v) WRITE_V(ushort, p, i, JOIN(convert_ushort, VW)(v))
 #define STORE_V_boolean(p, i, v) WRITE_V(uchar, p, i, JOIN(convert_uchar, VW)(v) & (uchar)1)
 #define STORE_V_half(p, i, v) store_halves((p) + (i), v)
+#define STORE_V_bfloat(p, i, v) store_bfloats((p) + (i), v)
 
 #define LOAD_LANES(type, R, v, p, i, step, count)                                    \
   {                                                                                  \
@@ -148,4 +185,12 @@ INLINE JOIN(ushort, VW) half_bits(const floatv v) {
 }
 
 INLINE void store_halves(__global half* p, const floatv v) { *(__global unaligned_ushortv*)p = half_bits(v); }
+
+INLINE floatv load_bfloats(__global const bfloat* p) {
+  return JOIN(floats_of, VW)(*(__global const unaligned_ushortv*)p);
+}
+
+INLINE void store_bfloats(__global bfloat* p, const floatv v) {
+  *(__global unaligned_ushortv*)p = JOIN(bfloat_bits, VW)(v);
+}
 #endif

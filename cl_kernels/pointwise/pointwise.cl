@@ -85,6 +85,7 @@ INLINE void of_one(const float x0, float* y0) { *y0 = x0; }
 #define STREAM_ushort(p, v) STREAM_AS(ushort, p, v)
 #define STREAM_boolean(p, v) STREAM_AS(uchar, p, v)
 #define STREAM_half(p, v) __builtin_nontemporal_store(half_bits(v), (__global OF_TYPE(ushort, VW)*)(p))
+#define STREAM_bfloat(p, v) __builtin_nontemporal_store(JOIN(bfloat_bits, VW)(v), (__global OF_TYPE(ushort, VW)*)(p))
 
 #if !defined(ROWS) && !defined(SHORT_ROWS) && !defined(ITEMS) && !defined(ITEM_VECTORS)
 

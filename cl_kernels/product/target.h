@@ -16,12 +16,15 @@
 #define LOAD_NEIGHBOURS(p) OF_TYPE(LOAD_NEIGHBOURS_, RESULT)(p)
 #define LOAD_NEIGHBOURS_float(p) (*(__global const SUMS*)(p))
 #define LOAD_NEIGHBOURS_half(p) OF_TYPE(vloada_half, VEC_C)(0, p)
+#define LOAD_NEIGHBOURS_bfloat(p) OF_TYPE(floats_of, VEC_C)(*(__global const OF_TYPE(ushort, VEC_C)*)(p))
 #define STORE_NEIGHBOURS(p, sums) OF_TYPE(STORE_NEIGHBOURS_, RESULT)(p, sums)
 #define STORE_NEIGHBOURS_float(p, sums) *(__global SUMS*)(p) = sums
 #define STORE_NEIGHBOURS_half(p, sums) OF_TYPE(vstorea_half, VEC_C)(sums, 0, p)
+#define STORE_NEIGHBOURS_bfloat(p, sums) *(__global OF_TYPE(ushort, VEC_C)*)(p) = OF_TYPE(bfloat_bits, VEC_C)(sums)
 #define LOAD_BIAS(p) OF_TYPE(LOAD_BIAS_, RESULT)(p)
 #define LOAD_BIAS_float(p) LOAD_SUMS(0, p)
 #define LOAD_BIAS_half(p) OF_TYPE(vload_half, VEC_C)(0, p)
+#define LOAD_BIAS_bfloat(p) OF_TYPE(floats_of, VEC_C)(LOAD_SUMS(0, p))
 #else
 #define SUMS float
 #endif

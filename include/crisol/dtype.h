@@ -27,7 +27,7 @@ CRISOL_API std::size_t size_of(DType dtype) noexcept;
 CRISOL_API const char* name_of(DType dtype) noexcept;
 
 /// The dtype that both dtypes convert to in an op, by PyTorch's table: the later of the two in the order bool < u8 <
-/// i32 < i64 < f16 < f32 < f64.
+/// i32 < i64 < f16, bf16 < f32 < f64. f16 with bf16 gives f32.
 CRISOL_API DType promote_types(DType a, DType b) noexcept;
 
 /// @cond
@@ -63,12 +63,23 @@ struct CRISOL_API Half {
   explicit operator float() const noexcept;
 };
 
+/// The upper half of a float on the host: storage and conversion only, no arithmetic.
+struct CRISOL_API BFloat16 {
+  std::uint16_t bits = 0;  ///< 1 bit of sign, 8 of exponent, 7 of mantissa.
+
+  BFloat16() = default;
+  /// Rounds to nearest, ties to even. Overflow gives infinity. NaN stays NaN.
+  explicit BFloat16(float value) noexcept;
+  /// Exact.
+  explicit operator float() const noexcept;
+};
+
 /// The DType of a host element type: dtype_of<float>() is DType::f32.
 template <class T>
 constexpr DType dtype_of() noexcept {
   static_assert(sizeof(T) == 0,
-                "crisol has no element type for this C++ type: use float, double, crisol::Half, std::int32_t, "
-                "std::int64_t, std::uint8_t or bool. Other numbers are converted when a dtype is given: "
+                "crisol has no element type for this C++ type: use float, double, crisol::Half, crisol::BFloat16, "
+                "std::int32_t, std::int64_t, std::uint8_t or bool. Other numbers are converted when a dtype is given: "
                 "from_vector(values, shape, DType::f32)");
   return DType::f32;
 }

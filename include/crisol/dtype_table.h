@@ -23,7 +23,7 @@ struct DTypeRow {
   DType value;          ///< The type that kernels compute in.
   const char* opencl;   ///< The type in OpenCL C.
   const char* python;   ///< The name in Python.
-  char format;          ///< The letter of Python's struct module.
+  char format;          ///< The letter of Python's buffer protocol, or '\0'.
   std::uint8_t dlpack;  ///< The kind of DLPack.
   std::int64_t onnx;    ///< The number of ONNX.
 };
@@ -57,6 +57,9 @@ constexpr DType moved_as(DType dtype) noexcept {
     if (dtype_row(first).size == dtype_row(dtype).size) return first;
   return dtype;
 }
+
+/// Whether a type is a floating-point type of two bytes.
+constexpr bool is_half(DType dtype) noexcept { return is_floating(dtype) && dtype_row(dtype).size == 2; }
 
 /// The OpenCL type of an element, in which a boolean is a number of one byte.
 constexpr const char* number_type(DType dtype) noexcept {
@@ -121,7 +124,7 @@ decltype(auto) with_value_type(DType dtype, F&& f) {
 /// An element as a double.
 template <class T>
 double as_double(T element) noexcept {
-  if constexpr (std::is_same_v<T, Half>)
+  if constexpr (std::is_class_v<T>)  // A half.
     return static_cast<double>(static_cast<float>(element));
   else
     return static_cast<double>(element);
@@ -132,8 +135,8 @@ template <class T>
 T element_of(double number) noexcept {
   if constexpr (std::is_same_v<T, bool>)
     return number != 0;
-  else if constexpr (std::is_same_v<T, Half>)
-    return Half(static_cast<float>(number));
+  else if constexpr (std::is_class_v<T>)
+    return T(static_cast<float>(number));
   else
     return static_cast<T>(number);
 }

@@ -73,4 +73,19 @@ Half::operator float() const noexcept {
   return value;
 }
 
+BFloat16::BFloat16(float value) noexcept {
+  std::uint32_t f;
+  std::memcpy(&f, &value, sizeof f);
+  const bool is_nan = (f & 0x7fffffffu) > 0x7f800000u;
+  // A carry from the mantissa makes the exponent larger, so overflow becomes infinity.
+  bits = static_cast<std::uint16_t>(is_nan ? f >> 16 | 0x40u : (f + 0x7fffu + (f >> 16 & 1u)) >> 16);
+}
+
+BFloat16::operator float() const noexcept {
+  const std::uint32_t f = static_cast<std::uint32_t>(bits) << 16;
+  float value;
+  std::memcpy(&value, &f, sizeof value);
+  return value;
+}
+
 }  // namespace crisol

@@ -67,8 +67,8 @@ void require_of(bool rule_holds, const Kernel& kernel, const KernelParameter& pa
 
 void check_tensor(const Kernel& kernel, const KernelParameter& parameter, const Tensor& x, const Tensor& first) {
   require_of(x.defined(), kernel, parameter, "the tensor is undefined");
-  require_of(parameter.type == number_type(x.dtype()), kernel, parameter, "the tensor has elements of ", x.dtype(),
-             ", which is ", number_type(x.dtype()));
+  const char* const type = x.dtype() == DType::bf16 ? "ushort" : number_type(x.dtype());  // OpenCL C has no bf16.
+  require_of(parameter.type == type, kernel, parameter, "the tensor has elements of ", x.dtype(), ", which is ", type);
   require_of(x.is_contiguous(), kernel, parameter, "the tensor of shape ", x.shape(), " and strides ", x.strides(),
              " is not contiguous; call contiguous()");
   require_of(x.numel() % parameter.lanes == 0, kernel, parameter, "the tensor has ", x.numel(),

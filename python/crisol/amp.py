@@ -17,7 +17,7 @@ __all__ += ["is_autocast_cache_enabled", "is_autocast_enabled"]
 
 def _default_dtype(device_type: str) -> Any:
     """PyTorch's: bfloat16 on CPUs, float16 elsewhere."""
-    return getattr(_c, "bfloat16", _c.float16) if str(device_type).startswith("cpu") else _c.float16
+    return _c.bfloat16 if str(device_type).startswith("cpu") else _c.float16
 
 
 class autocast(Mode):

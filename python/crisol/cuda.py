@@ -79,8 +79,8 @@ def is_initialized() -> bool:
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """False: no tensors are bfloat16."""
-    return False
+    """True: every device stores bfloat16, and computes in float32."""
+    return True
 
 
 def max_memory_reserved(device: Any = None) -> int:

@@ -13,6 +13,7 @@ from ._crisol import Tensor
 __all__ = ["assert_close"]
 
 _TOLERANCES = {_c.float64: (1e-7, 1e-7), _c.float32: (1.3e-6, 1e-5), _c.float16: (1e-3, 1e-5)}
+_TOLERANCES |= {_c.bfloat16: (1.6e-2, 1e-5)}
 
 
 def assert_close(
@@ -40,7 +41,7 @@ def assert_close(
     else:
         usual = _TOLERANCES.get(y.dtype, (0.0, 0.0))
         relative, absolute = usual if rtol is None or atol is None else (rtol, atol)
-        a, b = np.asarray(x.detach()).astype(np.float64), np.asarray(y.detach()).astype(np.float64)
+        a, b = (np.array(v.tolist(), np.float64) for v in (x.detach(), y.detach()))
         wrong = ~np.isclose(a, b, rtol=relative, atol=absolute, equal_nan=equal_nan)
         if wrong.any():
             largest = np.nanmax(np.abs(a - b))

@@ -60,19 +60,19 @@ TEST_CASE("C: a timeline") {
 TEST_CASE("C: the precision of products") {
   crisol_precision precision = -5;
   OK(crisol_get_precision(&precision));
-  CHECK(precision == CRISOL_FP32);
-  OK(crisol_set_precision(CRISOL_BF16));
+  CHECK(precision == CRISOL_PRECISION_FP32);
+  OK(crisol_set_precision(CRISOL_PRECISION_BF16));
   CHECK(crisol::precision() == Precision::bf16);
   OK(crisol_get_precision(&precision));
-  CHECK(precision == CRISOL_BF16);
-  OK(crisol_set_precision(CRISOL_FP32));
+  CHECK(precision == CRISOL_PRECISION_BF16);
+  OK(crisol_set_precision(CRISOL_PRECISION_FP32));
   const char* unit = nullptr;
-  OK(crisol_matrix_units(here, CRISOL_FP16, &unit));
+  OK(crisol_matrix_units(here, CRISOL_PRECISION_FP16, &unit));
   CHECK(unit == ops::matrix_units(Device(), Precision::fp16).unit);
   refused(crisol_set_precision(4), CRISOL_INVALID_ARGUMENT, {"[set_precision]", "precision 4"});
   refused(crisol_set_precision(-1), CRISOL_INVALID_ARGUMENT, {"precision -1"});
   refused(crisol_get_precision(nullptr), CRISOL_INVALID_ARGUMENT, {"precision is null"});
-  refused(crisol_matrix_units(here, CRISOL_FP16, nullptr), CRISOL_INVALID_ARGUMENT, {"unit is null"});
+  refused(crisol_matrix_units(here, CRISOL_PRECISION_FP16, nullptr), CRISOL_INVALID_ARGUMENT, {"unit is null"});
 }
 
 TEST_CASE("C: OpenCL's objects") {

@@ -71,7 +71,7 @@ TEST_CASE("onnx: attention with groups of heads, masks and earlier keys") {
   CHECK(refusal_of_op({"Attention"}, {q, k, v, Tensor(), k}) == Contains("past_key and past_value belong together"));
   CHECK(refusal_of_op({"Attention"}, {q, randn({2, 3, 5, 8}), randn({2, 3, 5, 6})}) ==
         Contains("4 heads of queries for 3 heads of keys"));
-  CHECK(refusal_of_op({"Attention", {number("softmax_precision", 16)}}, {q, k, v}) == Contains("elements of bf16"));
+  CHECK(refusal_of_op({"Attention", {number("softmax_precision", 17)}}, {q, k, v}) == Contains("elements of f8e4m3fn"));
   CHECK(refusal_of_op({"Attention", {number("left_window_size", 1)}, 24}, {q, k, v}) ==
         Contains("attribute \"left_window_size\" is not supported"));
   CHECK(refusal_of_op({"Attention"}, {q, k, v, ones({3, 5}).to(DType::i64)}) == Contains("a mask of i64"));

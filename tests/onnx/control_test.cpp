@@ -284,7 +284,7 @@ TEST_CASE("onnx: element types and numbers of axes are known through the graph, 
                                         .outputs = {value("y", of::f32, {})}})));
   };
   CHECK(text({node("Neg", {"x"}, {"a"}), node("Sqrt", {"a"}, {"y"}).text(3, "root")}) ==
-        Contains("Sqrt: input 0 of i64 is not supported, f32, f16 or f64 is: \"root\""));
+        Contains("Sqrt: input 0 of i64 is not supported, f32, f16, f64 or bf16 is: \"root\""));
   CHECK(text({node("Cast", {"x"}, {"a"}, {attribute("to", std::int64_t{1})}), node("Softmax", {"a"}, {"b"}),
               node("Concat", {"b", "b"}, {"y"}, {attribute("axis", std::int64_t{2})})}) ==
         Contains("Concat: axis 2 of 2 axes"));

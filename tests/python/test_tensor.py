@@ -190,6 +190,26 @@ def test_conversion_to_half_numbers():
     assert crisol.asarray([1.5], dtype=crisol.float16).numpy().dtype == np.float16
 
 
+def test_bfloat16():
+    x = crisol.asarray([1.0, 1 + 3 / 256, -2.5], dtype=crisol.bfloat16)
+    assert x.dtype is crisol.bfloat16 and x.tolist() == [1, 1.015625, -2.5]
+    assert x.float().dtype is crisol.float32 and crisol.ones(2).bfloat16().dtype is crisol.bfloat16
+    assert (x + x.half()).dtype is crisol.float32 and (x * 2).dtype is (x + crisol.ones(3, dtype="int32")).dtype is x.dtype
+    assert crisol.finfo(x).eps == 2.0**-7 and crisol.finfo(x).tiny == 2.0**-126 and crisol.finfo(x).resolution == 0.01
+    assert x.type() == "crisol.BFloat16Tensor" and crisol.promote_types(crisol.bfloat16, crisol.int64) is x.dtype
+    assert crisol.nan_to_num(x / 0).tolist() == [crisol.finfo(x).max] * 2 + [-crisol.finfo(x).max]
+    assert crisol.nn.Linear(2, 3).bfloat16().weight.dtype is x.dtype
+    assert pickle.loads(pickle.dumps(x)).tolist() == x.tolist() and "bfloat16" in repr(x)
+    shared = crisol.from_dlpack(x)
+    assert shared.dtype is x.dtype and shared.tolist() == x.tolist()
+    with pytest.raises(TypeError, match=r"NumPy has no bfloat16; convert with .float\(\)"):
+        x.numpy()
+    with pytest.raises(BufferError, match=r"bfloat16; convert with .float\(\)"):
+        memoryview(x)
+    with crisol.autocast("cpu"):
+        assert crisol.nn.functional.linear(crisol.ones(1, 2), crisol.ones(3, 2)).dtype is crisol.bfloat16
+
+
 def test_float64():
     third = 1 / 3
     x = crisol.asarray(np.array([third, 1e300]))

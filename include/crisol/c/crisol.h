@@ -97,8 +97,8 @@ CRISOL_API crisol_status crisol_trace_stop(void);
 /** A tensor: crisol::Tensor. */
 typedef struct crisol_tensor crisol_tensor;
 
-/** An element type: CRISOL_F32, CRISOL_F16, CRISOL_I32, CRISOL_I64, CRISOL_U8, CRISOL_F64, or CRISOL_BOOL, which
- * is one byte, 0 or 1. The numbers count from 0 in the order of the rows of crisol/dtypes.def. */
+/** An element type: CRISOL_F32, CRISOL_F16, CRISOL_I32, CRISOL_I64, CRISOL_U8, CRISOL_F64, CRISOL_BF16, or
+ * CRISOL_BOOL, which is one byte, 0 or 1. The numbers count from 0 in the order of the rows of crisol/dtypes.def. */
 typedef int32_t crisol_dtype;
 enum {
 /** \cond */
@@ -313,9 +313,9 @@ CRISOL_API crisol_status crisol_set_autocast(int enabled, crisol_dtype dtype, in
 
 /** The precision of matrix products, and of layers and convolutions that use them. crisol/precision.h says more. */
 typedef int32_t crisol_precision;
-enum { CRISOL_FP32 = 0, CRISOL_TF32 = 1, CRISOL_FP16 = 2, CRISOL_BF16 = 3 };
+enum { CRISOL_PRECISION_FP32 = 0, CRISOL_PRECISION_TF32 = 1, CRISOL_PRECISION_FP16 = 2, CRISOL_PRECISION_BF16 = 3 };
 
-/** Sets the precision of all threads. At first it is CRISOL_FP32, or the precision that the variable
+/** Sets the precision of all threads. At first it is CRISOL_PRECISION_FP32, or the precision that the variable
  * CRISOL_PRECISION names. */
 CRISOL_API crisol_status crisol_set_precision(crisol_precision precision);
 /** The precision that crisol_set_precision set. */

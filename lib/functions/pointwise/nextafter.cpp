@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "crisol/functions/elementwise.h"
 #include "functions/pointwise/pointwise.h"
 #include "ops/pointwise/pointwise_row.h"
@@ -7,8 +8,8 @@ namespace crisol {
 
 namespace {
 
-// This row is not in the table, because rows of the table compute f16 in float. The next number in float differs from
-// the next number in f16.
+// This row is not in the table, because rows of the table compute halves in float. The next number in float differs
+// from the next half.
 constexpr ops::PointwiseRow row{
     "nextafter",
     ops::RowRule::floating,
@@ -26,7 +27,8 @@ constexpr ops::PointwiseRow row{
 Tensor nextafter(const Operand& a, const Operand& b) {
   for (const Operand* operand : {&a, &b}) {
     const Tensor* x = operand->tensor();
-    require(x == nullptr || !x->defined() || x->dtype() != DType::f16, row.name, "an operand is f16; convert to f32");
+    const DType dtype = x != nullptr && x->defined() ? x->dtype() : DType::f32;
+    require(!is_half(dtype), row.name, "an operand is ", dtype, "; convert to f32");
   }
   return autograd::pointwise(row, {a, b});
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "crisol/dtype_table.h"
 #include "crisol/functions/elementwise.h"
 
 namespace crisol::onnx {
@@ -12,11 +13,11 @@ using graph::Datum;
 graph::Run in_f32(Call& call, graph::Run run) {
   for (std::size_t i = 0; i < call.inputs(); ++i) call.require_floating(i);
   graph::Run converted = [run](const Data& in, Device device) {
-    const auto is_half = [](const Datum& datum) { return datum.defined() && datum.dtype() == DType::f16; };
-    if (std::none_of(in.begin(), in.end(), is_half)) return run(in, device);
+    const auto has_halves = [](const Datum& datum) { return datum.defined() && is_half(datum.dtype()); };
+    if (std::none_of(in.begin(), in.end(), has_halves)) return run(in, device);
     Data wide = in;
     for (Datum& datum : wide)
-      if (is_half(datum)) datum = datum.tensor(device).to(DType::f32);
+      if (has_halves(datum)) datum = datum.tensor(device).to(DType::f32);
     Data results = run(wide, device);
     results[0] = results[0].tensor(device).to(in[0].dtype());
     return results;

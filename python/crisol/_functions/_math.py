@@ -7,6 +7,7 @@ from .. import _crisol as _c
 from .._autocast import autocasts
 from .._crisol import Tensor, mul, sub
 from .._method import _aliases, _method, into, tell_once
+from ._types import finfo
 
 __all__ = ["absolute", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "bitwise_not", "clamp"]
 __all__ += [
@@ -200,8 +201,7 @@ def nan_to_num(
     """The elements, with NaN replaced by 0, and infinity by the largest finite number."""
     if not _c.isdtype(input.dtype, "real floating"):
         return input.clone()
-    digits, exponent = _c._digits_and_exponent(input.dtype)
-    largest = (2 - 2.0 ** (1 - digits)) * 2.0 ** (exponent - 1)
+    largest = finfo(input.dtype).max
     x = _c.where(_c.isnan(input), 0.0 if nan is None else nan, input)
     x = _c.where(_c.eq(x, math.inf), largest if posinf is None else posinf, x)
     return _c.where(_c.eq(x, -math.inf), -largest if neginf is None else neginf, x)
@@ -232,7 +232,8 @@ def ldexp(input: Any, other: Any) -> Tensor:
     """x · 2^y, for each element."""
     found = _c.mul(input, _c.pow(2.0, other))
     whole = isinstance(other, Tensor) and not _c.isdtype(other.dtype, "real floating")
-    return found.to(_c.float16) if whole and isinstance(input, Tensor) and input.dtype == _c.float16 else found
+    half = isinstance(input, Tensor) and _c.isdtype(input.dtype, "real floating") and input.dtype.itemsize == 2
+    return found.to(input.dtype) if whole and half else found
 
 
 @_method(Tensor)

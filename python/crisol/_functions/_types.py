@@ -8,7 +8,7 @@ from typing import Any
 from .. import _crisol as _c
 from .._crisol import Tensor, dtype, float16, float32, float64, int32, int64
 
-__all__ = ["bfloat16", "double", "finfo", "float", "float64", "half", "iinfo", "int", "int16", "int8", "long", "short"]
+__all__ = ["double", "finfo", "float", "float64", "half", "iinfo", "int", "int16", "int8", "long", "short"]
 
 
 class _MissingDtype:
@@ -31,7 +31,6 @@ def _missing(name: str, itemsize: builtins.int) -> Any:
     return missing
 
 
-bfloat16: Any = _missing("bfloat16", 2)
 int8: Any = _missing("int8", 1)
 int16: Any = _missing("int16", 2)
 double, short = float64, int16

@@ -245,6 +245,12 @@ def half(self) -> Self:
 
 
 @_method(Module)
+def bfloat16(self) -> Self:
+    """Converts floating-point parameters and buffers to bfloat16."""
+    return self.to(_crisol.bfloat16)
+
+
+@_method(Module)
 def share_memory(self) -> Self:
     """Has no effect. Returns this module."""
     return self

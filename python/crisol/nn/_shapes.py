@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import _crisol as _c
 from .._crisol import Tensor, _functional
+from .._functions._types import finfo
 from ._pooling._functions import _pair
 
 __all__ = ["channel_shuffle", "fold", "local_response_norm", "rms_norm", "unfold"]
@@ -104,7 +105,7 @@ def rms_norm(
         raise _c.InvalidArgumentError(
             f"[rms_norm] the last axes of shape {tuple(input.shape)} are not {tuple(normalized_shape)}"
         )
-    small = 2.0 ** (1 - _c._digits_and_exponent(input.dtype)[0]) if eps is None else eps
+    small = finfo(input.dtype).eps if eps is None else eps
     x = input.to(_c.promote_types(input.dtype, _c.float32))  # Squares of float16 numbers overflow.
     y = (x * _c.rsqrt(_c.mean(_c.square(x), axes, True) + small)).to(input.dtype)
     return y if weight is None else y * weight

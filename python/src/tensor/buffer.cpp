@@ -9,7 +9,7 @@ namespace crisol::python {
 
 namespace {
 
-/// The letters of all types, each as a text.
+/// The letters of all types, each as a text. It is empty if the protocol does not have the type.
 constexpr char formats[][2]{
 #define CRISOL_DTYPE(name, CODE, text, host, kind, digits, exponent, value, opencl, python, format, ...) {format},
 #include "crisol/dtypes.def"
@@ -52,6 +52,11 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
       return -1;
     }
     const Tensor& x = *nb::inst_ptr<Tensor>(self);
+    if (*formats[static_cast<std::size_t>(x.dtype())] == '\0') {
+      const std::string text = "there are no buffers and NumPy arrays of " + name_in_python(x.dtype());
+      PyErr_SetString(PyExc_BufferError, (text + "; convert with .float()").c_str());
+      return -1;
+    }
     const std::size_t bytes = rounded_up(static_cast<std::size_t>(x.numel()) * size_of(x.dtype())) + axes_bytes;
     nb::bytes copy = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bytes)));
     if (!copy.is_valid()) throw nb::python_error();

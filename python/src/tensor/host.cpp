@@ -50,6 +50,8 @@ nb::object to_list(const Tensor& x) {
 }
 
 nb::object to_numpy(const Tensor& x) {
+  if (dtype_row(x.dtype()).format == '\0')
+    throw nb::type_error(("[numpy] NumPy has no " + name_in_python(x.dtype()) + "; convert with .float()").c_str());
   const nb::object array =
       nb::module_::import_("numpy").attr("empty")(nb::cast(x.shape()), "dtype"_a = nb::cast(x.dtype()).attr("name"));
   Py_buffer view;

@@ -15,7 +15,7 @@ using namespace crisol::testing;
 
 namespace {
 
-constexpr DType all_dtypes[] = {DType::f32, DType::f16, DType::i32, DType::i64, DType::u8, DType::boolean};
+constexpr DType all_dtypes[] = {DType::f32, DType::f16, DType::i32, DType::i64, DType::u8, DType::boolean, DType::bf16};
 
 // Whole numbers, converted to a dtype.
 std::vector<double> as_dtype(std::vector<double> values, DType dtype) {

@@ -37,14 +37,14 @@ lt, le, gt, ge and the in-place forms.
 
 | dtypes | |
 |---|---|
-| any | f32, f16, i32, i64, u8 and bool, promoted; the result has the promoted dtype. For bools, add is "or", mul is "and" |
+| any | f64, f32, f16, bf16, i32, i64, u8 and bool, promoted; the result has the promoted dtype. For bools, add is "or", mul is "and" |
 | numbers | the same without bool |
 | numbers, as x | the same, but only tensors are promoted; the limits are converted to that dtype, toward zero |
 | to float | integers and bool become f32 first |
 | gives bool | any dtypes, compared in the promoted dtype |
 | condition | any dtype; what is not 0 (NaN is not) is true |
 
-f16 is computed in float and rounded when it is stored. Integers are kept modulo their size (u8: 256). For integers,
+f16 and bf16 are computed in float and rounded when they are stored. Integers are kept modulo their size (u8: 256). For integers,
 remainder and fmod by 0 give 0, and pow gives 0 for a negative exponent unless the base is 1 or -1.
 
 **Error** is the largest distance from the exact value over all inputs, in units of the last place of an f32 result. It is
@@ -129,9 +129,10 @@ std::string page() {
     text << ")` | " << escaped(row->formula) << " |\n";
   }
   text << promotion << '|';
-  constexpr DType all[] = {DType::boolean, DType::u8, DType::i32, DType::i64, DType::f16, DType::f32};
+  constexpr DType all[] = {DType::boolean, DType::u8,   DType::i32, DType::i64,
+                           DType::f16,     DType::bf16, DType::f32, DType::f64};
   for (const DType b : all) text << " | " << b;
-  text << " |\n|---|---|---|---|---|---|---|\n";
+  text << " |\n|---|---|---|---|---|---|---|---|---|\n";
   for (const DType a : all) {
     text << "| **" << a << "**";
     for (const DType b : all) text << " | " << promote_types(a, b);

@@ -16,7 +16,7 @@ using namespace crisol::testing;
 
 namespace {
 
-constexpr DType all_dtypes[] = {DType::f32, DType::f16, DType::i32, DType::i64, DType::u8, DType::boolean};
+constexpr DType all_dtypes[] = {DType::f32, DType::f16, DType::i32, DType::i64, DType::u8, DType::boolean, DType::bf16};
 
 bool accepts(const RowUnderTest& row, DType dtype) {
   std::vector<ops::OperandType> types;

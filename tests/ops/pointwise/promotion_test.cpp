@@ -1,4 +1,5 @@
 // dtypes of results, by PyTorch's rules.
+#include <iterator>
 #include <vector>
 
 #include "crisol/ops/elementwise.h"
@@ -11,21 +12,29 @@ using namespace crisol::testing;
 
 namespace {
 
-constexpr DType f32 = DType::f32, f16 = DType::f16, i32 = DType::i32, i64 = DType::i64, u8 = DType::u8,
-                boolean = DType::boolean;
-constexpr DType all[] = {f32, f16, i32, i64, u8, boolean};
+constexpr DType f64 = DType::f64, f32 = DType::f32, f16 = DType::f16, bf16 = DType::bf16, i32 = DType::i32,
+                i64 = DType::i64, u8 = DType::u8, boolean = DType::boolean;
+constexpr DType all[] = {f64, f32, f16, bf16, i32, i64, u8, boolean};
 
 }  // namespace
 
 TEST_CASE("promotion: two tensors, as PyTorch's table has it") {
-  // torch.promote_types of float32, float16, int32, int64, uint8, bool.
-  constexpr DType table[6][6] = {{f32, f32, f32, f32, f32, f32}, {f32, f16, f16, f16, f16, f16},
-                                 {f32, f16, i32, i64, i32, i32}, {f32, f16, i64, i64, i64, i64},
-                                 {f32, f16, i32, i64, u8, u8},   {f32, f16, i32, i64, u8, boolean}};
+  // torch.promote_types of float64, float32, float16, bfloat16, int32, int64, uint8, bool.
+  constexpr std::size_t count = std::size(all);
+  // clang-format off
+  constexpr DType table[count][count] = {{f64, f64, f64, f64, f64, f64, f64, f64},
+                                         {f64, f32, f32, f32, f32, f32, f32, f32},
+                                         {f64, f32, f16, f32, f16, f16, f16, f16},
+                                         {f64, f32, f32, bf16, bf16, bf16, bf16, bf16},
+                                         {f64, f32, f16, bf16, i32, i64, i32, i32},
+                                         {f64, f32, f16, bf16, i64, i64, i64, i64},
+                                         {f64, f32, f16, bf16, i32, i64, u8, u8},
+                                         {f64, f32, f16, bf16, i32, i64, u8, boolean}};
+  // clang-format on
   std::vector<Tensor> ones_of;
   for (const DType dtype : all) ones_of.push_back(ones({1}, dtype));
-  for (std::size_t a = 0; a < 6; ++a) {
-    for (std::size_t b = 0; b < 6; ++b) {
+  for (std::size_t a = 0; a < count; ++a) {
+    for (std::size_t b = 0; b < count; ++b) {
       CAPTURE(all[a]);
       CAPTURE(all[b]);
       CHECK(promote_types(all[a], all[b]) == table[a][b]);
