@@ -13,12 +13,15 @@ using namespace crisol::c_api;
 namespace {
 
 Precision precision_of(crisol_precision precision, const char* op) {
-  require(precision >= CRISOL_PRECISION_FP32 && precision <= CRISOL_PRECISION_BF16, op, "precision ", precision, " is none");
+  require(precision >= CRISOL_PRECISION_FP32 && precision <= CRISOL_PRECISION_BF16, op, "precision ", precision,
+          " is none");
   return static_cast<Precision>(precision);
 }
 
-static_assert(static_cast<int>(Precision::fp32) == CRISOL_PRECISION_FP32 && static_cast<int>(Precision::tf32) == CRISOL_PRECISION_TF32 &&
-              static_cast<int>(Precision::fp16) == CRISOL_PRECISION_FP16 && static_cast<int>(Precision::bf16) == CRISOL_PRECISION_BF16);
+static_assert(static_cast<int>(Precision::fp32) == CRISOL_PRECISION_FP32 &&
+              static_cast<int>(Precision::tf32) == CRISOL_PRECISION_TF32 &&
+              static_cast<int>(Precision::fp16) == CRISOL_PRECISION_FP16 &&
+              static_cast<int>(Precision::bf16) == CRISOL_PRECISION_BF16);
 
 }  // namespace
 

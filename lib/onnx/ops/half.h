@@ -5,8 +5,8 @@
 
 namespace crisol::onnx {
 
-/// Throws for inputs that are no floating-point numbers. Converts inputs of f16 and bf16 to f32, runs `run`, and converts the
-/// first output to the type of the first input.
+/// Throws for inputs that are no floating-point numbers. Converts inputs of f16 and bf16 to f32, runs `run`, and
+/// converts the first output to the type of the first input.
 graph::Run in_f32(Call& call, graph::Run run);
 
 }  // namespace crisol::onnx
