@@ -49,11 +49,11 @@ INLINE Unit unit_at(const long number, const BatchNormParameters* sizes) {
 #define END_EACH }
 
 // Stores two sums of each channel.
-INLINE void store_partial(const floatv* a, const floatv* b, const Unit unit, const long channels,
+INLINE void store_partial(const floatv* a, const floatv* b, const Unit* unit, const long channels,
                           __global float* partial) {
-  partial += 2 * (unit.part * channels + unit.first);
+  partial += 2 * (unit->part * channels + unit->first);
   NO_UNROLL
-  for (int c = 0; c < unit.channels; ++c) {
+  for (int c = 0; c < unit->channels; ++c) {
     partial[2 * c] = ((const float*)a)[c];
     partial[2 * c + 1] = ((const float*)b)[c];
   }
@@ -78,7 +78,7 @@ CPU_KERNEL void batch_norm_moments(__global const STORED* restrict x, ulong x_of
       const floatv d = load_elements(x + at, lanes) - base[w];
       squares[w] = FMA(d, d, squares[w]);
     END_EACH
-    store_partial(mean, squares, unit, sizes.channels, partial + partial_offset);
+    store_partial(mean, squares, &unit, sizes.channels, partial + partial_offset);
   END_EACH
 }
 
@@ -119,7 +119,7 @@ CPU_KERNEL void batch_norm_backward_sums(
       sum[w] += g;
       products[w] = FMA(g, load_elements(x + at, lanes) - m[w], products[w]);
     END_EACH
-    store_partial(sum, products, unit, sizes.channels, partial + partial_offset);
+    store_partial(sum, products, &unit, sizes.channels, partial + partial_offset);
   END_EACH
 }
 

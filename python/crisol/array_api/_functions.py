@@ -35,6 +35,21 @@ def clip(x: Tensor, /, min: Tensor | float | None = None, max: Tensor | float | 
     return _c._clip(x, min, max)
 
 
+# scikit-learn asks for the arguments of these two. Python cannot tell the arguments of a function of the extension.
+def sum(
+    x: Tensor, /, *, axis: int | tuple[int, ...] | None = None, dtype: dtype | None = None, keepdims: bool = False
+) -> Tensor:
+    """The sum; 0 for no elements. Integers and bool are added as int64 if no dtype is given."""
+    return _c.sum(x, axis=axis, dtype=dtype, keepdims=keepdims)
+
+
+def prod(
+    x: Tensor, /, *, axis: int | tuple[int, ...] | None = None, dtype: dtype | None = None, keepdims: bool = False
+) -> Tensor:
+    """The product; 1 for no elements. Integers and bool are multiplied as int64 if no dtype is given."""
+    return _c.prod(x, axis=axis, dtype=dtype, keepdims=keepdims)
+
+
 def reshape(x: Tensor, /, shape: int | Sequence[int], *, copy: bool | None = None) -> Tensor:
     """The elements of x in another shape. One size may be -1. Without `copy`, the result is a view if the strides allow
     it."""

@@ -44,7 +44,7 @@ def test_kinds_of_samples():
         ([1.5, 2.5], crisol.float32, (2,)),
         ([True, False], crisol.bool, (2,)),
         ([np.uint8(1), np.uint8(2)], crisol.uint8, (2,)),
-        ([np.ones((3, 2)).T, np.ones((2, 3))], crisol.float32, (2, 2, 3)),
+        ([np.ones((3, 2)).T, np.ones((2, 3))], crisol.float64, (2, 2, 3)),
         ([crisol.zeros(2), crisol.ones(2)], crisol.float32, (2, 2)),
     ]:
         batch = next(iter(data.DataLoader(samples, batch_size=2)))
@@ -199,7 +199,7 @@ def test_batches_are_nested_as_samples():
     with pytest.raises(ValueError, match="sample 1 has no tuple of 2 parts"):
         list(data.DataLoader([(1, (2, 3)), (1, (2, 3, 4))], batch_size=2))
     (x,) = next(iter(data.DataLoader(data.TensorDataset(np.ones((4, 3))), batch_size=4)))
-    assert x.shape == (4, 3) and x.dtype is crisol.float32
+    assert x.shape == (4, 3) and x.dtype is crisol.float64
 
 
 def test_default_collate():
