@@ -122,7 +122,7 @@ def test_copy():
     read_only = array_of(4)
     read_only.flags.writeable = False
     unaligned = np.zeros(9, np.uint8)[1:].view(np.float32)
-    for source in (array.T, array[:, ::2], read_only, unaligned, array[:0], np.zeros(2, np.float64)):
+    for source in (array.T, array[:, ::2], read_only, unaligned, array[:0], np.zeros(2, np.complex64)):
         with pytest.raises(BufferError):
             crisol.from_dlpack(source, copy=False)
     for source in (array.T, array[:, ::2], read_only, unaligned, array[:0]):

@@ -218,4 +218,4 @@ def _loaded(kind, tensor, entry):
         step = float(entry.get("step", 1 if entry else 0))
         return asarray([step, 0.0, 0.0, 0.0], dtype=float32, device=tensor.device)
     value = entry.get(kind)
-    return tensor.detach() * 0 if value is None else asarray(value).to(tensor.device)
+    return tensor.detach() * 0 if value is None else asarray(value).to(tensor.device).to(tensor.dtype)
