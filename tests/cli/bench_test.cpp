@@ -53,6 +53,9 @@ void check_usage_error(const std::string& line, std::initializer_list<const char
 TEST_CASE("bench: cases that count operations") {
   NEEDS_BENCH();
   CHECK(work_of(measured("gemm m=3 n=5 k=7"), "gflops") == doctest::Approx(2 * 3 * 5 * 7));
+  for (const char* format : {"q8", "q4", "q4 block=0"})
+    CHECK(work_of(measured(std::string("gemm m=3 n=5 k=7 dtype=") + format), "gflops") ==
+          doctest::Approx(2 * 3 * 5 * 7));
   CHECK(work_of(measured("gemm m=3 n=5 k=7 transa=1 transb=1 batch=2"), "gflops") == doctest::Approx(4 * 3 * 5 * 7));
   for (const char* direction : {"fwd", "bwd_data", "bwd_weights", "train"}) {
     const std::string line = "conv2d n=1 c=2 h=5 w=5 k=4 groups=2 dir=" + std::string(direction);
@@ -136,6 +139,8 @@ TEST_CASE("bench: a wrong word is answered with the right ones") {
                     {"'gem'", "gemm", "conv2d", "pool", "norm", "softmax", "eltwise", "reduce", "net", "launch"});
   check_usage_error("gemm q=3", {"'q'", "m=1024", "transa=0", "wait=0"});
   check_usage_error("gemm 64", {"'64'", "key=value", "m=1024"});
+  check_usage_error("gemm dtype=q4 block=33", {"block cannot be '33'", "multiple of 32"});
+  check_usage_error("gemm dtype=q8 transb=1", {"transposed"});
   check_usage_error("gemm m=0", {"m cannot be '0'", ">=1"});
   check_usage_error("gemm m=-4", {"m cannot be '-4'"});
   check_usage_error("gemm m=12x", {"m cannot be '12x'"});
