@@ -40,19 +40,17 @@ void define_zeros(runtime::Defines& defines, const QuantizedProblem& p) {
 PlanOr plan_rows_cpu(const QuantizedProblem& p, const Target& target, std::size_t) {
   if (p.m > most_rows) return "more than 8 rows";
   const auto [x, codes, scales, zeros, bias, y] = operands<6>();
-  const std::int64_t inputs = inputs_of(p), outputs = inputs <= 2 ? 4 : 8 / inputs;
   const std::int64_t in_block = p.block / group_columns;
   const std::int64_t iterations = p.groups + p.blocks;
   if (iterations > target.loop_budget) return "too deep for the device's loops";
   runtime::KernelSpec spec{
       "quantized/quantized_rows_cpu.cl",
       "quantized_rows_cpu",
-      {{"BITS", p.bits}, {"INPUTS", inputs}, {"OUTPUTS", outputs}, {"GROUPS_OF_BLOCK", in_block <= 4 ? in_block : -1}}};
+      {{"BITS", p.bits}, {"INPUTS", inputs_of(p)}, {"GROUPS_OF_BLOCK", in_block <= 4 ? in_block : -1}}};
   define_zeros(spec.defines, p);
   define_fma(spec.defines, target.info);
   Plan plan;
-  plan.add(spec, persistent_range(target, ceil_div(p.n, outputs), iterations), x, codes, scales, zeros, bias, y,
-           p.parameters(p.n));
+  plan.add(spec, persistent_range(target, p.n, iterations), x, codes, scales, zeros, bias, y, p.parameters(p.n));
   return plan;
 }
 
