@@ -53,6 +53,8 @@ void bind_select(nb::module_& m, TensorClass& tensor);
 void bind_random(nb::module_& m, TensorClass& tensor);
 void bind_autograd(nb::module_& m, TensorClass& tensor);
 void bind_modules(nb::module_& m);
+/// Adds QuantizedWeight and quantize() to `m`, and the layer to `modules`.
+void bind_quantized(nb::module_& m, nb::module_& modules);
 void bind_functional(nb::module_& m);
 void bind_vision(nb::module_& m);
 void bind_sampling(nb::module_& m);

@@ -126,7 +126,7 @@ LAYERS = [
     nn.MultiheadAttention(4, 2), nn.TransformerEncoderLayer(4, 2, 8),
     nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8), 2), nn.TransformerDecoderLayer(4, 2, 8),
     nn.TransformerDecoder(nn.TransformerDecoderLayer(4, 2, 8), 2), nn.Transformer(4, 2, 1, 1, 8),
-    nn.DataParallel(nn.Linear(2, 2)), nn.SyncBatchNorm(2),
+    nn.DataParallel(nn.Linear(2, 2)), nn.SyncBatchNorm(2), nn.QuantizedLinear(32, 2, bits=4, block=32),
     nn.UpsamplingBilinear2d(4), nn.UpsamplingNearest2d(4), nn.ZeroPad1d(1), nn.ZeroPad2d(1), nn.ZeroPad3d(1),
     nn.models.SimpleCNN(2, 5),
     nn.models.RowLSTM(4, 8, 3),

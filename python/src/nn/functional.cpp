@@ -146,6 +146,13 @@ void bind_layers_as_functions(nb::module_& m) {
       "input"_a, "weight"_a, "bias"_a = nb::none(), Unlocked(),
       "input · weightᵀ + bias: input (…, I), weight (O, I), bias (O) give (…, O).");
   m.def(
+      "linear",
+      [](const Tensor& x, const QuantizedWeight& weight, const OptionalTensor& bias) {
+        return linear(x, weight, or_undefined(bias));
+      },
+      "input"_a, "weight"_a, "bias"_a = nb::none(), Unlocked(),
+      "input · weightᵀ + bias with a weight in 8 or 4 bits. input and bias have gradients.");
+  m.def(
       "batch_norm",
       [](const Tensor& x, const OptionalTensor& mean, const OptionalTensor& var, const OptionalTensor& weight,
          const OptionalTensor& bias, bool training, double momentum, double eps) {

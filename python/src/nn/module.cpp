@@ -322,6 +322,7 @@ void bind_modules(nb::module_& extension) {
   bind_containers(m);
   bind_models(m);
   bind_init(m);
+  bind_quantized(extension, m);
 }
 
 }  // namespace crisol::python
