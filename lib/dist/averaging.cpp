@@ -4,9 +4,13 @@
 #include <cmath>
 #include <numeric>
 
+#include "crisol/dtype_table.h"
+
 namespace crisol::dist {
 
 namespace {
+
+constexpr bool sums_in_f32(DType dtype) noexcept { return value_type(dtype) == DType::f32; }
 
 /// The message of a rank to the others when its pass begins.
 struct PassHeader {
@@ -27,8 +31,8 @@ std::vector<float> normalised_weights(const char* op, const std::vector<double>&
 }  // namespace
 
 void require_leaf(const char* op, const std::string& name, const Tensor& parameter, const Tensor& first) {
-  require(parameter.defined() && parameter.is_leaf() && parameter.dtype() == DType::f32, op, "the parameter ", name,
-          " is no f32 leaf");
+  require(parameter.defined() && parameter.is_leaf() && sums_in_f32(parameter.dtype()), op, "the parameter ", name,
+          " is no leaf of ", TypesThat{sums_in_f32});
   require(parameter.device() == first.device(), op, "the parameter ", name, " is on ", parameter.device(),
           ", the first one on ", first.device());
 }

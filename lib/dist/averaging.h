@@ -84,7 +84,7 @@ class FirstError {
   std::exception_ptr error_;
 };
 
-/// Checks a parameter whose gradients are averaged. `first` is the first parameter.
+/// Checks a parameter whose gradients are averaged in f32. `first` is the first parameter.
 void require_leaf(const char* op, const std::string& name, const Tensor& parameter, const Tensor& first);
 
 /// Checks and sets the weight of this rank's gradients.

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "crisol/device.h"
+#include "crisol/dtype_table.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/grad_mode.h"
@@ -76,7 +77,8 @@ std::uint64_t DataParallelImpl::approach_first(Tensor parameter) const {
   const NoGrad no_grad;
   Tensor first = parameter.clone();
   broadcast_unchecked(session, first, 0);
-  if (!(largest(parameter - first) <= rounding * largest(first))) return 1;
+  const double allowed = std::max(rounding, epsilon_of(parameter.dtype()));
+  if (!(largest(parameter - first) <= allowed * largest(first))) return 1;
   if (session.rank() > 0) parameter.copy_from(first);
   return 0;
 }

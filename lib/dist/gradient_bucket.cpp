@@ -18,14 +18,15 @@ Tensor GradientBucket::part_of(std::size_t index) const {
   return gradients_->flat.narrow(0, places_[index], parameters_[index].numel()).reshape(parameters_[index].shape());
 }
 
-// Whether the gradients are one range of a buffer, in the order of the bucket. An optimiser's arena has this layout.
+// Whether the gradients are one range of a buffer of f32, in the order of the bucket. An optimiser's arena has this
+// layout.
 bool GradientBucket::gradients_are_one_range() const {
   const Tensor first = parameters_[0].grad();
   if (!first.defined()) return false;
   const OpenclBuffer begin = opencl_buffer(first);
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     const Tensor gradient = parameters_[i].grad();
-    if (!gradient.defined() || !gradient.is_contiguous()) return false;
+    if (!gradient.defined() || !gradient.is_contiguous() || gradient.dtype() != DType::f32) return false;
     const OpenclBuffer own = opencl_buffer(gradient);
     if (own.memory != begin.memory || own.offset != begin.offset + static_cast<std::size_t>(places_[i]) * sizeof(float))
       return false;

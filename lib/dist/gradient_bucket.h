@@ -11,8 +11,8 @@
 
 namespace crisol::dist {
 
-/// Gradients in one flat tensor. If an optimiser keeps the gradients in its arena, the tensor is a part of the arena,
-/// and the device copies nothing. Otherwise it is a separate tensor.
+/// Gradients in one flat tensor of f32. If an optimiser keeps the gradients in its arena, the tensor is a part of the
+/// arena, and the device copies nothing. Otherwise it is a separate tensor, which converts f16.
 struct FlatGradients {
   FlatGradients(const Tensor& its_flat, bool is_copy) : flat(its_flat), copies(is_copy), access(flat) {}
 

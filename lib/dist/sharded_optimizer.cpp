@@ -27,6 +27,8 @@ ArenaLayout ShardedOptimizerImpl::layout_of(const NamedTensors& parameters) {
   std::vector<std::int64_t> sizes;
   for (const auto& [name, parameter] : parameters) {
     require_leaf(sharded_optimizer, name, parameter, parameters[0].second);
+    require(parameter.dtype() == DType::f32, sharded_optimizer, "the parameter ", name, " is ", parameter.dtype(),
+            ", and must be f32");
     require(parameter.requires_grad(), sharded_optimizer, "the parameter ", name, " wants no gradient");
     sizes.push_back(parameter.numel());
   }

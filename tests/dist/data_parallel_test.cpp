@@ -285,7 +285,22 @@ TEST_CASE("dist: other models, buckets and passes are refused") {
       [&] {
         const dist::DataParallel ints(NamedTensors{{"x", zeros({3}, DType::i32)}}, {});
       },
-      {"the parameter x is no f32 leaf"});
+      {"the parameter x is no leaf of f32"});
+}
+
+TEST_CASE("dist: gradients of f16 are summed in f32 and rounded once") {
+  const int world = dist::world();
+  std::vector<Tensor> of_ranks;
+  for (int r = 0; r < world; ++r) of_ranks.push_back((arange(0, 40) / 1024.0 * (r + 1) + 1).to(DType::f16));
+  Tensor mean = of_ranks[0].to(DType::f32);
+  for (int r = 1; r < world; ++r) mean = mean + of_ranks[static_cast<std::size_t>(r)].to(DType::f32);
+  mean = mean / static_cast<double>(world);
+  const nn::Parameter w(zeros({40}, DType::f16));
+  dist::DataParallel model(NamedTensors{{"w", w}}, {});
+  (w * of_ranks[static_cast<std::size_t>(dist::rank())]).sum().backward();
+  CHECK(w.grad().dtype() == DType::f16);
+  CHECK(difference(w.grad().to(DType::f32).to_vector<float>(), mean.to_vector<float>()) <= 0.51 / 1024);
+  model.check_weights();
 }
 
 TEST_CASE("dist: buffers come from rank 0") {
