@@ -4,9 +4,11 @@ import contextlib
 import ctypes
 import json
 
+import ml_dtypes
 import numpy as np
 
-DTYPES = [np.float32, np.float16, np.int32, np.int64, np.uint8, np.bool_]  # By crisol_dtype.
+# By crisol_dtype.
+DTYPES = [np.float32, np.float16, np.int32, np.int64, np.uint8, np.bool_, np.float64, ml_dtypes.bfloat16]
 DEFAULT_DEVICE = ctypes.c_int32(-1)
 
 
