@@ -71,8 +71,8 @@ class Tracer final : public Recorder {
   Value value_of_part(const Tensor& x);
   void set(const Tensor& x, Value value);
   void add_constant(const Tensor& x, bool is_given);
-  /// If the value is a constant of the graph, gives the constant memory of its own.
-  void keep_constant(Value value);
+  /// If the value, which `x` has, is a constant of the graph, gives the constant memory of its own.
+  void keep_constant(Value value, const Tensor& x);
   /// The position among weights_ of the tensor of which x shows elements.
   std::optional<std::size_t> weight_of(const Storage* storage) const;
   /// The value and all values that it depends on.

@@ -42,7 +42,7 @@ void Tracer::replaces(const Tensor& x, const Tensor& y) {
   const Bound* const bound = whole.defined() ? find(whole) : nullptr;
   // A graph cannot write to a tensor that is older than the trace and no part of the state.
   if (bound == nullptr || (is_given_[at(bound->value)] && !weight_of(x.impl()->storage.get()))) return;
-  keep_constant(bound->value);
+  keep_constant(bound->value, whole);
   if (key_of(x) == key_of(whole)) {
     pending_.whole = pending_.value;
   } else if (const std::optional<Region> region = Region::of(x, whole)) {
@@ -58,10 +58,10 @@ void Tracer::wrote(const Tensor& x) {
   set(x, pending_.value);
 }
 
-void Tracer::keep_constant(Value value) {
+void Tracer::keep_constant(Value value, const Tensor& x) {
   const PauseRecorder pause;
   for (auto& [constant, datum] : graph_.constants)
-    if (constant == value && !datum.on_host()) datum = datum.tensor(Device()).clone();
+    if (constant == value && !datum.on_host()) datum = x.clone();
 }
 
 }  // namespace crisol::graph

@@ -65,10 +65,6 @@ Gradients in_order(const ops::NormGradients& gradients, const Tensor& weight, co
   return {gradients.x, like(gradients.weight, weight), like(gradients.bias, bias)};
 }
 
-}  // namespace
-
-namespace {
-
 /// Whether a norm is made of other functions, because its kernels compute in f32 alone.
 bool is_composed(const Tensor& x) { return x.defined() && is_floating(x.dtype()) && !computes_in_f32(x.dtype()); }
 
