@@ -136,6 +136,7 @@ LAYERS += [
     for kind, more in {"Circular": (), "Constant": (0.5,), "Reflection": (), "Replication": (), "Zero": ()}.items()
     for axes in (1, 2, 3)
 ]
+LAYERS += [(crisol.quantize(nn.Linear(5, 7), bits=bits), ROWS) for bits in (4, 8)]
 LISTED = {type(case[0]).__name__ for case in LAYERS}  # A lazy layer changes its class at its first call.
 # Their results are random.
 RANDOM_LAYERS = {"Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout"}
