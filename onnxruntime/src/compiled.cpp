@@ -39,7 +39,10 @@ void give(OrtKernelContext* context, std::size_t index, const Tensor& tensor) {
 
 Compiled::Compiled(const OrtGraph* graph, const OrtNode* fused, Options options)
     : OrtNodeComputeInfo{}, options_(options), model_(model_of(graph, options.device)) {
-  for (const OrtValueInfo* value : inputs_of(fused)) inputs_.push_back(is_constant(value) ? "" : name_of(value));
+  for (const OrtValueInfo* value : inputs_of(fused)) {
+    inputs_.push_back(is_constant(value) ? "" : name_of(value));
+    if (!inputs_.back().empty()) other_sizes_.add_input(value);
+  }
   for (const OrtValueInfo* value : outputs_of(fused)) outputs_.push_back(name_of(value));
   version = api_version;
   CreateState = [](OrtNodeComputeInfo* self, OrtNodeComputeContext*, void** state) -> OrtStatus* {
@@ -47,12 +50,13 @@ Compiled::Compiled(const OrtGraph* graph, const OrtNode* fused, Options options)
     return nullptr;
   };
   Compute = [](OrtNodeComputeInfo* self, void*, OrtKernelContext* context) {
-    return guarded([&] { static_cast<const Compiled*>(self)->run(context); });
+    return guarded([&] { static_cast<Compiled*>(self)->run(context); });
   };
   ReleaseState = [](OrtNodeComputeInfo*, void*) {};
 }
 
-void Compiled::run(OrtKernelContext* context) const {
+void Compiled::run(OrtKernelContext* context) {
+  const auto start = OtherSizes::Clock::now();
   const NoGrad no_grad;
   const WithPrecision precision(options_.precision);
   NamedTensors inputs;
@@ -65,6 +69,7 @@ void Compiled::run(OrtKernelContext* context) const {
   const onnx::Outputs outputs = model_(inputs);
   for (std::size_t i = 0; i < outputs_.size(); ++i)
     if (!outputs_[i].empty()) give(context, i, outputs[outputs_[i]]);
+  other_sizes_.after_run(model_, inputs, OtherSizes::Clock::now() - start);
 }
 
 }  // namespace crisol::ort

@@ -7,6 +7,7 @@
 #include "api.h"
 #include "crisol/onnx_parts.h"
 #include "options.h"
+#include "other_sizes.h"
 
 namespace crisol::ort {
 
@@ -17,10 +18,11 @@ class Compiled : public OrtNodeComputeInfo {
 
  private:
   /// Runs the model on the inputs of a run, and gives its outputs.
-  void run(OrtKernelContext* context) const;
+  void run(OrtKernelContext* context);
 
   Options options_;
   onnx::Model model_;
+  OtherSizes other_sizes_;
   std::vector<std::string> inputs_;   ///< Names, in the order of the fused node. Empty for constants.
   std::vector<std::string> outputs_;  ///< The same for the outputs.
 };

@@ -52,12 +52,35 @@ Layout layout_of(const OrtValue* value) {
 
 void* data_of(const OrtValue* value) { return get<void*>(api().GetTensorMutableData, const_cast<OrtValue*>(value)); }
 
+namespace {
+
+/// Null if the value is no tensor, or if nothing is known about it.
+const OrtTensorTypeAndShapeInfo* tensor_info_of(const OrtValueInfo* value) {
+  const auto* type = get<const OrtTypeInfo*>(api().GetValueInfoTypeInfo, value);
+  return type == nullptr ? nullptr : get<const OrtTensorTypeAndShapeInfo*>(api().CastTypeInfoToTensorInfo, type);
+}
+
+}  // namespace
+
+std::vector<std::string> axes_of(const OrtValueInfo* value) {
+  const OrtTensorTypeAndShapeInfo* tensor = tensor_info_of(value);
+  if (tensor == nullptr) return {};
+  std::vector<std::int64_t> sizes(get<std::size_t>(api().GetDimensionsCount, tensor));
+  std::vector<const char*> names(sizes.size());
+  check(api().GetDimensions(tensor, sizes.data(), sizes.size()));
+  check(api().GetSymbolicDimensions(tensor, names.data(), names.size()));
+  std::vector<std::string> axes(sizes.size());
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (sizes[i] < 0) axes[i] = names[i];
+    if (sizes[i] < 0 && axes[i].empty()) axes[i] = name_of(value) + "/" + std::to_string(i);
+  }
+  return axes;
+}
+
 onnx::ValueParts value_of(const OrtValueInfo* value) {
   onnx::ValueParts parts;
   parts.name = name_of(value);
-  const auto* type = get<const OrtTypeInfo*>(api().GetValueInfoTypeInfo, value);
-  const auto* tensor =
-      type == nullptr ? nullptr : get<const OrtTensorTypeAndShapeInfo*>(api().CastTypeInfoToTensorInfo, type);
+  const OrtTensorTypeAndShapeInfo* tensor = tensor_info_of(value);
   if (tensor == nullptr) return parts;
   parts.type = get<int>(api().GetTensorElementType, tensor);
   // The number of axes alone. ONNX Runtime runs models whose files have the sizes of another batch, or one name for

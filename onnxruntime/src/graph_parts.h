@@ -50,6 +50,9 @@ class GraphReader {
 /// What ONNX Runtime knows about a value.
 onnx::ValueParts value_of(const OrtValueInfo* value);
 
+/// The names of a tensor's axes. An axis with a fixed size has none, and one without a name in the model gets one.
+std::vector<std::string> axes_of(const OrtValueInfo* value);
+
 /// The element type and the sizes of a tensor.
 struct Layout {
   int type = 0;

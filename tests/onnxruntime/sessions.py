@@ -79,6 +79,26 @@ def test_a_whole_net_is_one_node_for_any_batch_and_size(devices):
         np.testing.assert_allclose(session.run(None, {"x": x})[0], alone.run(None, {"x": x})[0], rtol=1e-4, atol=1e-5)
 
 
+def test_later_sizes_compile_nothing(devices, library):
+    """The first two sizes compile, also what other sizes need."""
+    program = ("import sys, numpy as np\n"
+               "from provider import register, session_of\n"
+               "session, random = session_of(sys.stdin.buffer.read(), register(sys.argv[1])), np.random.default_rng(0)\n"
+               "for i in range(30):\n"
+               "    print(f'run {i}', file=sys.stderr, flush=True)\n"
+               "    n, height, width = random.integers(1, [6, 60, 60])\n"
+               "    session.run(None, {'x': np.ones((n, 3, height, width), np.float32)})\n")
+    with tempfile.TemporaryDirectory() as empty:
+        caches = {"CRISOL_CACHE_DIR": empty, "POCL_CACHE_DIR": empty, "CRISOL_VERBOSE": "build"}
+        result = subprocess.run([sys.executable, "-c", program, str(pathlib.Path(library).resolve())], input=small_net(),
+                                env=os.environ | caches | {"PYTHONPATH": str(pathlib.Path(__file__).parent)},
+                                capture_output=True)
+    text = result.stderr.decode()
+    assert result.returncode == 0, text
+    before, after = text.split("run 2\n")
+    assert "compiled" in before and "compiled" not in after, text
+
+
 def test_one_name_for_sizes_that_differ(devices):
     model = model_of([helper.make_node("Relu", ["x"], ["y"])], [("x", TensorProto.FLOAT, ["?", "?"])],
                      [("y", TensorProto.FLOAT, None)])
@@ -222,7 +242,7 @@ def main():
             continue
         if progress := os.environ.get("CRISOL_TEST_PROGRESS"):
             pathlib.Path(progress).write_text(name)  # For tests/watch.sh.
-        more = {"library": options.library} if name.endswith("without_devices") else {}
+        more = {"library": options.library} if "library" in test.__code__.co_varnames[:test.__code__.co_argcount] else {}
         more |= {"sessions": options.sessions} if name.endswith("leak") else {}
         try:
             test(devices, **more)

@@ -1,0 +1,77 @@
+#include "other_sizes.h"
+
+#include <algorithm>
+
+#include "graph_parts.h"
+
+namespace crisol::ort {
+
+namespace {
+
+/// Sizes from 1 to twice the largest one: dense enough to meet each kernel that an op chooses for a range of sizes.
+std::vector<std::int64_t> ladder(std::int64_t largest) {
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t size = 1; size <= 2 * largest; size += 1 + size / 4) sizes.push_back(size);
+  return sizes;
+}
+
+}  // namespace
+
+void OtherSizes::add_input(const OrtValueInfo* value) { axes_[name_of(value)] = axes_of(value); }
+
+OtherSizes::Sizes OtherSizes::sizes_of(const NamedTensors& inputs) const {
+  Sizes sizes;
+  for (const auto& [name, tensor] : inputs) {
+    const std::vector<std::string>& axes = axes_.at(name);
+    const std::vector<std::int64_t> shape(tensor.shape().begin(), tensor.shape().end());
+    for (std::size_t i = 0; i < axes.size() && i < shape.size(); ++i)
+      if (!axes[i].empty()) sizes.emplace(axes[i], shape[i]);
+  }
+  return sizes;
+}
+
+void OtherSizes::run(const onnx::Model& model, const NamedTensors& inputs, const Sizes& sizes) const {
+  NamedTensors others;
+  for (const auto& [name, tensor] : inputs) {
+    const std::vector<std::string>& axes = axes_.at(name);
+    std::vector<std::int64_t> shape(tensor.shape().begin(), tensor.shape().end());
+    for (std::size_t i = 0; i < axes.size() && i < shape.size(); ++i)
+      if (!axes[i].empty()) shape[i] = sizes.at(axes[i]);
+    const bool is_same = std::equal(shape.begin(), shape.end(), tensor.shape().begin());
+    others.emplace_back(name, is_same ? tensor : zeros(Shape(shape), tensor.dtype(), tensor.device()));
+  }
+  try {
+    model(others);
+    others.front().second.device().synchronize();
+  } catch (const std::exception&) {
+    // The model does not take these sizes.
+  }
+}
+
+void OtherSizes::after_run(const onnx::Model& model, const NamedTensors& inputs, Clock::duration spent) {
+  const std::lock_guard lock(mutex_);
+  if (is_done_) return;
+  Sizes largest = sizes_of(inputs);
+  if (first_.empty() || largest == first_) {
+    is_done_ = largest.empty();
+    if (first_.empty()) spent_ = spent;
+    first_ = std::move(largest);
+    return;
+  }
+  is_done_ = true;
+  const Clock::time_point end = Clock::now() + spent_ + spent;
+  for (auto& [axis, size] : largest) size = std::max(size, first_[axis]);
+  const onnx::Model own(model);  // The programs of the other sizes go with it.
+  for (const auto& [axis, most] : largest)
+    for (const std::int64_t size : ladder(most))
+      for (const bool others_are_large : {true, false}) {
+        if (Clock::now() > end) return;
+        Sizes sizes = largest;
+        for (auto& [other, value] : sizes)
+          if (!others_are_large) value = 1;
+        sizes[axis] = size;
+        run(own, inputs, sizes);
+      }
+}
+
+}  // namespace crisol::ort
