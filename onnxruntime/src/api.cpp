@@ -1,5 +1,7 @@
 #include "api.h"
 
+#include <algorithm>
+#include <charconv>
 #include <string_view>
 
 namespace crisol::ort {
@@ -7,7 +9,7 @@ namespace crisol::ort {
 namespace {
 
 Functions functions;
-bool is_newer_than_1_23 = false;
+int minor_version = 0;  ///< 23 for version 1.23.2.
 
 }  // namespace
 
@@ -23,11 +25,14 @@ OrtStatus* set_api(const OrtApiBase& base) {
   functions.name = reinterpret_cast<decltype(functions.name)>(table->functions[position]);
 #include "functions.def"
 #undef ORT_FUNCTION
-  is_newer_than_1_23 = std::string_view(base.GetVersionString()).substr(0, 5) != "1.23.";
+  std::string_view text = base.GetVersionString();
+  text.remove_prefix(std::min(text.find('.') + 1, text.size()));
+  std::from_chars(text.data(), text.data() + text.size(), minor_version);
   return nullptr;
 }
 
-bool can_share_graphs() noexcept { return is_newer_than_1_23; }
+bool can_share_graphs() noexcept { return minor_version > 23; }
+bool gives_values_of_inner_graphs() noexcept { return minor_version > 26; }
 
 const Functions& api() noexcept { return functions; }
 

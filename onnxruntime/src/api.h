@@ -24,6 +24,8 @@ const Functions& api() noexcept;
 /// Whether the runtime can compute a part of a graph by the provider and another part by itself. Version 1.23 cannot:
 /// it asks each provider but its own for kernels that copy, and takes none from plugins.
 bool can_share_graphs() noexcept;
+/// Whether a set of nodes gets the values that only the graphs within its nodes use. Older versions do not give them.
+bool gives_values_of_inner_graphs() noexcept;
 
 /// A failure that ONNX Runtime reported.
 struct RuntimeError : std::runtime_error {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string>
 
 #include "graph_parts.h"
@@ -79,13 +80,48 @@ std::vector<std::vector<std::size_t>> sets_of(const std::vector<const OrtNode*>&
   return sets;
 }
 
+/// The nodes of a set whose graphs use a value that no node of the set makes or has as an input.
+std::vector<std::size_t> nodes_with_hidden_values(const std::vector<const OrtNode*>& nodes,
+                                                  const std::vector<std::size_t>& set) {
+  std::set<std::string> seen;
+  for (const std::size_t i : set) {
+    for (const OrtValueInfo* value : inputs_of(nodes[i])) seen.insert(name_of(value));
+    for (const OrtValueInfo* value : outputs_of(nodes[i])) seen.insert(name_of(value));
+  }
+  std::vector<std::size_t> found;
+  for (const std::size_t i : set) {
+    const std::vector<const OrtValueInfo*> used = used_by(nodes[i]);
+    if (std::any_of(used.begin(), used.end(),
+                    [&](const OrtValueInfo* value) { return !is_constant(value) && seen.count(name_of(value)) == 0; }))
+      found.push_back(i);
+  }
+  return found;
+}
+
+/// The sets that ONNX Runtime gives all values. Adds the reasons of nodes that no set can take.
+std::vector<std::vector<std::size_t>> complete_sets(const std::vector<const OrtNode*>& nodes,
+                                                    std::vector<std::string>& reasons) {
+  std::vector<std::vector<std::size_t>> sets = sets_of(nodes, reasons);
+  if (gives_values_of_inner_graphs()) return sets;
+  std::vector<std::size_t> left;
+  do {
+    left.clear();
+    for (const std::vector<std::size_t>& set : sets)
+      for (const std::size_t i : nodes_with_hidden_values(nodes, set)) left.push_back(i);
+    for (const std::size_t i : left) reasons[i] = "this version of ONNX Runtime does not tell what its graphs use";
+    if (!left.empty()) sets = sets_of(nodes, reasons);
+  } while (!left.empty());
+  return sets;
+}
+
 }  // namespace
 
 std::vector<std::vector<const OrtNode*>> claimed_sets(const OrtGraph* graph, Device device, const Logger& logger) {
   const std::vector<const OrtNode*> nodes = nodes_of(graph);
   // A node with graphs is claimed as a whole or not at all, so ONNX Runtime keeps the graphs within the others.
   if (nodes.empty() || get<const OrtNode*>(api().Graph_GetParentNode, graph) != nullptr) return {};
-  const std::vector<std::string> reasons = refusals(graph, nodes.size(), device);
+  std::vector<std::string> reasons = refusals(graph, nodes.size(), device);
+  const std::vector<std::vector<std::size_t>> sets = complete_sets(nodes, reasons);
   const auto tell = [&](std::size_t i, const std::string& reason) {
     logger.log(level_verbose, "crisol leaves node " + std::to_string(i) + " \"" +
                                   get<const char*>(api().Node_GetName, nodes[i]) + "\" (" + op_of(nodes[i]) +
@@ -94,7 +130,7 @@ std::vector<std::vector<const OrtNode*>> claimed_sets(const OrtGraph* graph, Dev
   for (std::size_t i = 0; i < nodes.size(); ++i)
     if (!reasons[i].empty()) tell(i, reasons[i]);
   std::vector<std::vector<const OrtNode*>> claimed;
-  for (const std::vector<std::size_t>& set : sets_of(nodes, reasons)) {
+  for (const std::vector<std::size_t>& set : sets) {
     const bool is_worth = set.size() >= std::min(least_nodes, nodes.size()) ||
                           std::any_of(set.begin(), set.end(), [&](std::size_t i) { return is_heavy(op_of(nodes[i])); });
     if (!is_worth) {

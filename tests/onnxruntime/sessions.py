@@ -140,6 +140,21 @@ def test_branches_and_loops(devices):
         check_same(model, devices, {"x": x, "count": np.array(count), "c": np.array(condition)})
 
 
+def test_branches_that_alone_use_an_input(devices):
+    f32 = TensorProto.FLOAT
+    branches = [helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["a" + op]), helper.make_node(op, ["a" + op], [op])],
+                                  op, [], [helper.make_tensor_value_info(op, f32, None)]) for op in ("Abs", "Neg")]
+    nodes = [helper.make_node("If", ["c"], ["p"], then_branch=branches[0], else_branch=branches[1]),
+             helper.make_node("MatMul", ["p", "w"], ["q"]), helper.make_node("Tanh", ["q"], ["y"])]
+    model = model_of(nodes, [("x", f32, [2, 4]), ("c", TensorProto.BOOL, [])], [("y", f32, None)],
+                     [("w", RANDOM.standard_normal((4, 4)).astype(np.float32))])
+    for condition in (True, False):
+        session = check_same(model, devices, {"x": RANDOM.standard_normal((2, 4)).astype(np.float32),
+                                              "c": np.array(condition)})
+    nodes = nodes_by_provider(session)
+    assert not nodes or nodes[PROVIDER] >= 2, nodes
+
+
 def test_options(devices):
     model = small_net()
     x = image()
