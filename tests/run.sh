@@ -250,8 +250,8 @@ prepare_onnx-fitted() {
 }
 
 prepare_ort() {
-  prepare_onnx && onnx_python=$oldest_onnx_python install_python_packages "onnx==$onnx_version" \
-    "onnxruntime==$oldest_onnxruntime_version"
+  prepare_onnx && install_python_packages "pillow==$pillow_version" &&
+    onnx_python=$oldest_onnx_python install_python_packages "onnx==$onnx_version" "onnxruntime==$oldest_onnxruntime_version"
 }
 
 variables[intel]="LD_LIBRARY_PATH=$crisol_build/intel-opencl/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"

@@ -7,6 +7,7 @@ onnx_fitted_packages=("scikit-learn==1.9.1" "skl2onnx==1.20.0" "onnxmltools==1.1
 onnx_python=$crisol_build/onnx/bin/python
 # The oldest version of ONNX Runtime that loads crisol's provider.
 oldest_onnxruntime_version=1.23.2
+pillow_version=13.0.0  # For a sample.
 oldest_onnx_python=$crisol_build/onnx-oldest/bin/python
 # Fewer tests of ONNX that pass, and fewer runs of models that agree with ONNX Runtime, are a failure. Raise the numbers
 # when more pass.

@@ -24,7 +24,7 @@ while :; do
     *) break ;;
   esac
 done
-if ! install_python_packages "onnx==$onnx_version" "onnxruntime==$version"; then
+if ! install_python_packages "onnx==$onnx_version" "onnxruntime==$version" "pillow==$pillow_version"; then
   say "no tests of the provider: $reason"
   exit 3
 fi
