@@ -1,10 +1,10 @@
 """Names what is in pictures: an ONNX classifier runs in ONNX Runtime on any OpenCL device."""
 
 import argparse
+import pathlib
 
 import numpy as np
 from PIL import Image
-
 from session import add_arguments, session_of
 
 
@@ -26,7 +26,7 @@ def main():
     add_arguments(parser)
     args = parser.parse_args()
 
-    labels = open(args.labels).read().splitlines() if args.labels else []
+    labels = pathlib.Path(args.labels).read_text().splitlines() if args.labels else []
     session = session_of(args.model, args)
     (images, *_) = session.get_inputs()
     height, width = (size if isinstance(size, int) else 224 for size in images.shape[2:])

@@ -7,7 +7,6 @@ import argparse
 import wave
 
 import numpy as np
-
 from session import add_arguments, session_of
 
 RATE = 16000

@@ -7,7 +7,7 @@
 # node,simple,light,pytorch-converted,pytorch-operator. --part takes every Nth test, from the Kth. --verbose names the
 # tests of which ONNX Runtime computes nodes itself.
 # --sessions tests options, threads, memory and what the provider leaves to ONNX Runtime. Its leak test makes --sessions
-# sessions, 150 if nothing is said.
+# sessions, 1,000 if nothing is said.
 # --oldest takes the oldest version of ONNX Runtime that loads plugins, and not the newest.
 # Installs Python's packages in build/onnx/ or build/onnx-oldest/. Ends with 1 if a test failed, and with 3 if Python or a
 # package is missing and cannot be installed.
