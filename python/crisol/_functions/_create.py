@@ -143,6 +143,8 @@ def arange(
         last = given.pop(0) if given else end
     by = given[0] if given else 1 if step is None else step
     first, last, by = _number(first), _number(last), _number(by)
+    if (last - first) * by < 0:
+        raise _c.InvalidArgumentError(f"[arange] the step {by} does not lead from {first} to {last}")
     if _drops_fractions(dtype, first, by) and by:
         # As in PyTorch, the fractions count for the number of elements, but not for the elements.
         count = max(math.ceil((last - first) / by), 0)
@@ -188,7 +190,10 @@ def logspace(
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """base to the power of `steps` numbers at equal distances from start to end."""
-    made = _c.pow(float(base), _c.linspace(_number(start), _number(end), steps, device=device))
+    first, last = _number(start), _number(end)
+    if dtype is not None and not _c.isdtype(dtype, "real floating"):
+        first, last = int(first), int(last)  # As in PyTorch, the bounds have the dtype too.
+    made = _c.pow(float(base), _c.linspace(first, last, steps, device=device))
     return finished(made if dtype is None else made.to(dtype), requires_grad)
 
 
@@ -286,6 +291,8 @@ def asarray(
 
 def as_tensor(data: Any, dtype: Dtype = None, device: Any = None) -> Tensor:
     """A tensor of the elements of `data`. It is `data` itself if this is such a tensor."""
+    if isinstance(data, Tensor) and dtype in (None, data.dtype) and device is None:
+        return data
     return _c.asarray(_plain(data), dtype=dtype, device=device)
 
 

@@ -7,6 +7,7 @@ from .. import _crisol as _c
 from .._autocast import autocasts
 from .._crisol import Tensor, mul, sub
 from .._method import _aliases, _method, into, tell_once
+from ._sloped import sloped
 from ._types import finfo
 
 __all__ = ["absolute", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "bitwise_not", "clamp"]
@@ -37,7 +38,7 @@ __all__ += [
 __all__ += ["is_same_size", "is_signed", "is_tensor", "isneginf", "isposinf", "isreal", "lcm", "ldexp", "less"]
 __all__ += ["less_equal", "logaddexp2", "logit", "multiply", "nan_to_num", "negative", "not_equal", "numel", "positive"]
 __all__ += ["rad2deg", "round", "rsub", "sgn", "sinc", "subtract", "true_divide", "xlogy", "xlog1py", "threshold"]
-__all__ += ["erfinv", "digamma", "can_cast", "clone", "detach", "pow"]
+__all__ += ["nextafter", "erfinv", "digamma", "can_cast", "clone", "detach", "pow"]
 
 absolute, negative, multiply, subtract = _c.abs, _c.neg, mul, sub
 arccos, arcsin, arctan, arccosh, arcsinh, arctanh = _c.acos, _c.asin, _c.atan, _c.acosh, _c.asinh, _c.atanh
@@ -209,12 +210,12 @@ def nan_to_num(
 
 def fmax(input: Tensor, other: Tensor) -> Tensor:
     """The larger of both numbers. If one is NaN, the result is the other."""
-    return _c.where(_c.isnan(input), other, _c.where(_c.isnan(other), input, _c.maximum(input, other)))
+    return _c.where(_c.isnan(other), input, _c.where(_c.isnan(input), other, _c.maximum(input, other)))
 
 
 def fmin(input: Tensor, other: Tensor) -> Tensor:
     """The smaller of both numbers. If one is NaN, the result is the other."""
-    return _c.where(_c.isnan(input), other, _c.where(_c.isnan(other), input, _c.minimum(input, other)))
+    return _c.where(_c.isnan(other), input, _c.where(_c.isnan(input), other, _c.minimum(input, other)))
 
 
 _method(Tensor)(fmax)
@@ -238,12 +239,14 @@ def ldexp(input: Any, other: Any) -> Tensor:
 
 @_method(Tensor)
 def float_power(input: Any, exponent: Any) -> Tensor:
-    """pow() of floating-point numbers."""
-    x, y = (
-        v.float() if isinstance(v, Tensor) and not _c.isdtype(v.dtype, "real floating") else v
-        for v in (input, exponent)
-    )
-    return _c.pow(x, y)
+    """pow() in float64."""
+    return _c.pow(*(v.to(_c.float64) if isinstance(v, Tensor) else float(v) for v in (input, exponent)))
+
+
+@_method(Tensor)
+def nextafter(input: Tensor, other: Tensor) -> Tensor:
+    """The number next to `input` in the direction of `other`."""
+    return _c.nextafter(input, other)
 
 
 def rsub(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
@@ -372,7 +375,10 @@ def can_cast(from_: Any, to: Any) -> bool:
 @autocasts
 def erfinv(input: Tensor) -> Tensor:
     """The inverse of erf(), with a relative error of at most 1e-6."""
-    x = input.detach()
+    return sloped(input, _erfinv, lambda x: _c.exp(_c.square(erfinv(x))) * (math.sqrt(math.pi) / 2))
+
+
+def _erfinv(x: Tensor) -> Tensor:
     w = -_c.log((1 - x) * (1 + x))
     central, tail = w - 2.5, _c.sqrt(_c.maximum(w, 5.0)) - 3.0
     # M. Giles, Approximating the erfinv function, 2010.
@@ -383,19 +389,21 @@ def erfinv(input: Tensor) -> Tensor:
     p, q = _c.full_like(x, inner[0]), _c.full_like(x, outer[0])
     for a, b in zip(inner[1:], outer[1:]):
         p, q = p * central + a, q * tail + b
-    y = _c.where(_c.eq(_c.abs(x), 1), x * math.inf, _c.where(_c.lt(w, 5), p, q) * x)
-    if not input.requires_grad:
-        return y
-    slope = _c.exp(y * y) * (math.sqrt(math.pi) / 2)
-    return y + (input - x) * slope  # The value of y, with its derivative.
+    return _c.where(_c.eq(_c.abs(x), 1), x * math.inf, _c.where(_c.lt(w, 5), p, q) * x)
 
 
 @_method(Tensor)
 def digamma(input: Tensor) -> Tensor:
-    """The derivative of lgamma(). It has no gradient."""
+    """The derivative of lgamma()."""
+    from ..special import polygamma
+
+    x = input if _c.isdtype(input.dtype, "real floating") else input.to(_c.float32)
+    return sloped(x, _digamma, lambda x: polygamma(1, x))
+
+
+def _digamma(input: Tensor) -> Tensor:
     from ..autograd import enable_grad, grad
 
     with enable_grad():
-        x = input.detach() if _c.isdtype(input.dtype, "real floating") else input.to(_c.float32)
-        x = x.clone().requires_grad_()
+        x = input.detach().clone().requires_grad_()
         return grad(_c.sum(_c.lgamma(x)), x)[0]

@@ -80,7 +80,7 @@ def unique_consecutive(
     n = x.shape[0]
     changed = _c.ne(x[1:], x[:-1]) if n else _c.zeros(0, dtype=_c.bool, device=x.device)
     if changed.ndim > 1:
-        changed = _c.any(changed.reshape(n - 1, -1), axis=1)
+        changed = _c.any(changed, axis=tuple(range(1, changed.ndim)))
     first = _c.concat([_c.ones(min(n, 1), dtype=_c.bool, device=x.device), changed])
     (places,) = _c.nonzero(first)
     values = _c.index_select(x, 0, places)

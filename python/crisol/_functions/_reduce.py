@@ -12,7 +12,7 @@ from ._results import Histogram, MinMax, ValuesIndices
 
 __all__ = ["amax", "amin", "aminmax", "bincount", "cdist", "cummax", "cummin", "cumprod", "cumsum", "dist", "histc"]
 __all__ += ["histogram", "kthvalue", "max", "median", "min", "mode", "nanmean", "nanmedian", "nanquantile", "nansum"]
-__all__ += ["norm", "quantile", "std", "std_mean", "var", "var_mean", "logcumsumexp"]
+__all__ += ["norm", "quantile", "std", "std_mean", "var", "var_mean", "logcumsumexp", "logsumexp"]
 
 Dims = int | Sequence[int] | None
 
@@ -48,6 +48,14 @@ def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
     """The smallest element, or NaN if there is one. With `dim`, the smallest elements along an axis and their
     positions: (values, indices). If `dim` is a tensor, the smaller element of both tensors."""
     return _extreme("min", input, dim, keepdim, other, out)
+
+
+@_method(Tensor)
+@_numpy_names
+def logsumexp(input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
+    """log(sum(exp(x))) along axes, without overflow."""
+    x = input if _c.isdtype(input.dtype, "real floating") else input.to(_c.float32)
+    return into(out, _c.logsumexp(x, _or_none(dim), keepdim))
 
 
 def _or_none(dim: Dims) -> Any:
@@ -371,6 +379,8 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
             raise _c.InvalidArgumentError(f"[bincount] the element {_c.min(input).item()} is negative")
         size = builtins.max(size, int(_c.max(input).item()) + 1)
     ones = _c.ones_like(input, dtype=_c.int64) if weights is None else weights
+    if weights is not None and weights.dtype is not _c.float32:
+        ones = weights.to(_c.float64)
     zeros = _c.zeros(size, dtype=ones.dtype, device=input.device)
     return _c.scatter_add(zeros, 0, input.to(_c.int64), ones) if input.numel() else zeros
 
@@ -382,8 +392,10 @@ def _bins(
     x = input.reshape(-1)
     if low == high and x.numel():
         low, high = float(_c.min(x).item()), float(_c.max(x).item())
-    if low == high:
+    if low == high and x.numel():
         low, high = low - around, high + around
+    elif low == high:
+        high = low + 1
     place = _c._clip(_c.floor((x - low) * (bins / (high - low))), 0, bins - 1)
     return place.to(_c.int64), _c.logical_and(_c.ge(x, low), _c.le(x, high)), low, high
 

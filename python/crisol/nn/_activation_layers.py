@@ -56,6 +56,8 @@ class Hardtanh(_Function):
 class Hardshrink(_Function):
     """functional.hardshrink()"""
 
+    _printed = "{lambd}"
+
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__(lambd=lambd)
 
@@ -66,6 +68,8 @@ class Hardshrink(_Function):
 
 class Softshrink(_Function):
     """functional.softshrink()"""
+
+    _printed = "{lambd}"
 
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__(lambd=lambd)

@@ -32,8 +32,8 @@ class SyncBatchNorm(BatchNorm2d):
         return module
 
 
-def _line(name: str, value: Any) -> str:
-    return f"  ({name}): Parameter containing: [{value.dtype.name} of size {'x'.join(map(str, value.shape))}]"
+def _line(name: str, value: Any, kind: str) -> str:
+    return f"  ({name}): Parameter containing: [{kind} of size {'x'.join(map(str, value.shape))}]"
 
 
 class ParameterList(Module):
@@ -74,7 +74,7 @@ class ParameterList(Module):
         setattr(self, str(index % self._count), value)
 
     def __repr__(self) -> str:
-        lines = [_line(str(i), value) for i, value in enumerate(self)]
+        lines = [_line(str(i), value, repr(value.dtype)) for i, value in enumerate(self)]
         return f"ParameterList({chr(10).join(lines)})"
 
 
@@ -106,7 +106,7 @@ class ParameterDict(Module):
         return name in self._keys
 
     def __repr__(self) -> str:
-        lines = [_line(name, value) for name, value in self.items()]
+        lines = [_line(name, value, value.type()) for name, value in self.items()]
         return f"ParameterDict({chr(10).join(lines)})"
 
     def __len__(self) -> int:

@@ -146,6 +146,8 @@ class RMSNorm(Module):
 class LocalResponseNorm(_Function):
     """functional.local_response_norm()"""
 
+    _printed = "{size}, alpha={alpha}, beta={beta}, k={k}"
+
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
         super().__init__(size=size, alpha=alpha, beta=beta, k=k)
 
@@ -157,6 +159,8 @@ class LocalResponseNorm(_Function):
 class CosineSimilarity(_Function):
     """functional.cosine_similarity()"""
 
+    _printed = ""
+
     def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
         super().__init__(dim=dim, eps=eps)
 
@@ -167,6 +171,8 @@ class CosineSimilarity(_Function):
 
 class PairwiseDistance(_Function):
     """functional.pairwise_distance()"""
+
+    _printed = ""
 
     def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
         super().__init__(p=p, eps=eps, keepdim=keepdim)

@@ -59,8 +59,12 @@ def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", be
     """d² / (2 beta) if d = |input - target| is below beta, otherwise d - beta / 2."""
     if beta < 0:
         raise _c.InvalidArgumentError(f"[smooth_l1_loss] beta is {beta}, and it must not be negative")
-    d = _c.abs(input - target)
-    loss = d if beta == 0 else _c.where(_c.lt(d, beta), _c.square(d) * (0.5 / beta), d - 0.5 * beta)
+    difference = input - target
+    d = _c.abs(difference)
+    far = _c.ge(d, beta)
+    # NaN is near, so that it has the gradient NaN.
+    near = _c.square(_c.where(far, 0.0, difference))
+    loss = d if beta == 0 else _c.where(far, d - 0.5 * beta, near * (0.5 / beta))
     return _reduced(loss, reduction, "smooth_l1_loss")
 
 
@@ -69,8 +73,11 @@ def huber_loss(
     input: Tensor, target: Tensor, *, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
     """d² / 2 if d = |input - target| is at most delta, otherwise delta (d - delta / 2)."""
-    d = _c.abs(input - target)
-    loss = _c.where(_c.le(d, delta), _c.square(d) * 0.5, (d - 0.5 * delta) * delta)
+    difference = input - target
+    d = _c.abs(difference)
+    far = _c.gt(d, delta)
+    near = _c.square(_c.where(far, 0.0, difference))
+    loss = _c.where(far, (d - 0.5 * delta) * delta, near * 0.5)
     return _weighted(loss, weight, reduction, "huber_loss")
 
 

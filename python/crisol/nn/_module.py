@@ -239,6 +239,12 @@ Module.float = _float32
 
 
 @_method(Module)
+def double(self) -> Self:
+    """Converts floating-point parameters and buffers to float64."""
+    return self.to(_crisol.float64)
+
+
+@_method(Module)
 def half(self) -> Self:
     """Converts floating-point parameters and buffers to float16."""
     return self.to(_crisol.float16)

@@ -2,7 +2,7 @@
 
 import re
 
-from .._crisol import _nn
+from .._crisol import Tensor, _nn
 from .._method import _method
 from ._module import Module
 
@@ -34,6 +34,11 @@ def __repr__(self) -> str:
         return f"{self._get_name()}({extra})"
     lines = extra.split("\n") if extra else []
     return f"{self._get_name()}(\n  " + "\n  ".join(lines + children) + "\n)"
+
+
+@_method(_nn.Parameter)
+def __repr__(self) -> str:
+    return f"Parameter containing:\n{Tensor.__repr__(self)}"
 
 
 # PyTorch prints the arguments of these layers in the form in which they were given.

@@ -52,3 +52,13 @@ for _class in list(vars(_nn).values()):
         for _place, _name in enumerate(names_of_arguments(_class)):
             if not hasattr(_class, _name) and not _name.startswith("_"):
                 setattr(_class, _name, Setting(_class, _name, _place))
+
+
+def _statistic(self, name):
+    """The statistics that a norm does not keep are None."""
+    if name in ("running_mean", "running_var", "num_batches_tracked") and not self.track_running_stats:
+        return None
+    return _nn.Module.__getattr__(self, name)
+
+
+_nn.BatchNorm2d.__getattr__ = _nn.InstanceNorm2d.__getattr__ = _statistic

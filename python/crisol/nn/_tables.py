@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .. import _crisol as _c
@@ -67,13 +68,15 @@ def embedding_bag(
         rows = rows * per_sample_weights.reshape((-1, 1))
     used = _c.ones_like(flat, dtype=weight.dtype)
     if padding_idx is not None:
-        used = _c.ne(flat, padding_idx % weight.shape[0]).to(weight.dtype)
-        rows = rows * used.unsqueeze(1)
+        kept = _c.ne(flat, padding_idx % weight.shape[0])
+        used = kept.to(weight.dtype)
+        rows = _c.where(kept.unsqueeze(1), rows, -math.inf if mode == "max" else 0.0)
     zeros = _c.zeros((count, weight.shape[1]), dtype=weight.dtype, device=weight.device)
     if mode == "max":
         from .._functions._index import index_reduce
 
-        return index_reduce(zeros, 0, bag, rows, "amax", include_self=False)
+        largest = index_reduce(zeros, 0, bag, rows, "amax", include_self=False)
+        return largest if padding_idx is None else _c.where(_c.eq(largest, -math.inf), 0.0, largest)
     total = _c.index_add(zeros, 0, bag, rows)
     if mode == "sum":
         return total

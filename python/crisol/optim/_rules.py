@@ -87,6 +87,8 @@ class Adadelta(_Rule):
         self, params: Iterable[Any], lr: float = 1.0, rho: float = 0.9, eps: float = 1e-6, weight_decay: float = 0,
         foreach: bool | None = None, *, capturable: bool = False, maximize: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
+        if not 0 <= rho <= 1:
+            raise ValueError(f"[Adadelta] rho is {rho}, and it must be from 0 to 1")
         settings = dict(lr=lr, rho=rho, eps=eps, weight_decay=weight_decay, maximize=maximize)
         super().__init__(params, settings, differentiable)
 
@@ -197,6 +199,8 @@ class Rprop(_Rule):
         step_sizes: tuple[float, float] = (1e-6, 50), *, capturable: bool = False, foreach: bool | None = None,
         maximize: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
+        if not 0 < etas[0] < 1 < etas[1]:
+            raise ValueError(f"[Rprop] etas are {etas}, and they must be below 1 and above 1")
         super().__init__(params, dict(lr=lr, etas=etas, step_sizes=step_sizes, maximize=maximize), differentiable)
 
     def _update(self, parameter: Any, gradient: Tensor, state: Any, group: Any) -> None:

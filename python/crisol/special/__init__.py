@@ -7,8 +7,7 @@ from typing import Any
 
 from .. import _crisol as _c
 from .._crisol import Tensor, erf, erfc, exp2, expm1, log1p
-from .._functions import digamma, erfinv, expit, logit, round, sinc, xlog1py, xlogy
-from .._method import _numpy_names
+from .._functions import digamma, erfinv, expit, logit, logsumexp, round, sinc, xlog1py, xlogy
 from . import _bessel, _gamma, _polynomials
 from ._bessel import *  # noqa: F403
 from ._gamma import *  # noqa: F403
@@ -95,12 +94,6 @@ def softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
 def log_softmax(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     """x - log(sum(exp(x))) along an axis."""
     return _c.log_softmax(input if dtype is None else input.to(dtype), dim)
-
-
-@_numpy_names
-def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
-    """log(sum(exp(x))) along axes, without overflow."""
-    return _c.logsumexp(input, dim, keepdim)
 
 
 def __dir__():

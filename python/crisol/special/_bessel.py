@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from .. import _crisol as _c
 from .._crisol import Tensor
+from .._functions._sloped import sloped
 from .._method import _method
 
 __all__ = ["airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "i0", "i0e", "i1", "i1e"]
@@ -49,10 +50,16 @@ def _bessel(input: Tensor, near: Sequence[float], far: Sequence[float], odd: boo
     return found * _c.sign(x) if odd else found
 
 
+def _by(y: Tensor, x: Tensor) -> Tensor:
+    """i1(x) / x, which is 1/2 at 0."""
+    zero = _c.eq(x, 0)
+    return _c.where(zero, 0.5, y / _c.where(zero, 1.0, x))
+
+
 @_method(Tensor)
 def i0(input: Tensor) -> Tensor:
     """The modified Bessel function of order 0."""
-    return _bessel(input, _I0, _I0_FAR, False, False)
+    return sloped(floats(input), lambda x: _bessel(x, _I0, _I0_FAR, False, False), i1)
 
 
 def i0e(input: Tensor) -> Tensor:
@@ -62,12 +69,16 @@ def i0e(input: Tensor) -> Tensor:
 
 def i1(input: Tensor) -> Tensor:
     """The modified Bessel function of order 1."""
-    return _bessel(input, _I1, _I1_FAR, True, False)
+    return sloped(floats(input), lambda x: _bessel(x, _I1, _I1_FAR, True, False), lambda x: i0(x) - _by(i1(x), x))
 
 
 def i1e(input: Tensor) -> Tensor:
     """i1(x) exp(-|x|)"""
-    return _bessel(input, _I1, _I1_FAR, True, True)
+    return sloped(
+        floats(input),
+        lambda x: _bessel(x, _I1, _I1_FAR, True, True),
+        lambda x: i0e(x) - _c.sign(x) * i1e(x) - _by(i1e(x), x),
+    )
 
 
 modified_bessel_i0, modified_bessel_i1 = i0, i1
@@ -79,7 +90,9 @@ _K1 = (1.0, 0.15443144, -0.67278579, -0.18156897, -0.01919402, -0.00110404, -0.0
 _K1_FAR = (1.25331414, 0.23498619, -0.03655620, 0.01504268, -0.00780353, 0.00325614, -0.00068245)
 
 
-def _of_positive(input: Tensor, at_zero: float, limit: float, near: Callable[..., Tensor], far: Callable[..., Tensor]) -> Tensor:
+def _of_positive(
+    input: Tensor, at_zero: float, limit: float, near: Callable[..., Tensor], far: Callable[..., Tensor]
+) -> Tensor:
     """A function with a pole at 0, and NaN below: near(x) up to a limit, and far(x) above."""
     x = floats(input)
     positive, beyond = _c.gt(x, 0), _c.gt(x, limit)

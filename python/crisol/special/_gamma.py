@@ -8,6 +8,7 @@ from typing import Any
 from .. import _crisol as _c
 from .._crisol import Tensor
 from .._functions import digamma
+from .._functions._sloped import sloped
 from ._bessel import floats
 
 __all__ = ["erfcx", "gammainc", "gammaincc", "polygamma", "zeta"]
@@ -112,7 +113,10 @@ _ERFCX += (-0.82215223, 0.17087277)
 
 def erfcx(input: Tensor) -> Tensor:
     """exp(x²) erfc(x)"""
-    x = floats(input)
+    return sloped(floats(input), _erfcx, lambda x: 2 * x * erfcx(x) - 2 / math.sqrt(math.pi))
+
+
+def _erfcx(x: Tensor) -> Tensor:
     t = 1 / (1 + _c.abs(x) / 2)
     power = _c.full_like(t, _ERFCX[-1])
     for factor in _ERFCX[-2::-1]:

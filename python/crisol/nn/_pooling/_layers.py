@@ -13,8 +13,17 @@ __all__ += ["FractionalMaxPool2d", "FractionalMaxPool3d", "LPPool1d", "LPPool2d"
 __all__ += ["MaxUnpool2d"]
 
 
+def _one(size: Any) -> tuple[int]:
+    """A size of a sequence, as PyTorch keeps it."""
+    return (size,) if isinstance(size, int) else tuple(size)
+
+
 class MaxPool1d(_Function):
     """functional.max_pool1d()"""
+
+    _printed = (
+        "kernel_size={kernel_size}, stride={stride}, padding={padding}, dilation={dilation}, ceil_mode={ceil_mode}"
+    )
 
     def __init__(
         self, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, return_indices: bool = False,
@@ -31,12 +40,14 @@ class MaxPool1d(_Function):
 class AvgPool1d(_Function):
     """functional.avg_pool1d()"""
 
+    _printed = "kernel_size={kernel_size}, stride={stride}, padding={padding}"
+
     def __init__(
         self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
         count_include_pad: bool = True,
     ) -> None:  # fmt: skip
-        super().__init__(kernel_size=kernel_size, stride=kernel_size if stride is None else stride, padding=padding,
-                         ceil_mode=ceil_mode, count_include_pad=count_include_pad)  # fmt: skip
+        super().__init__(kernel_size=_one(kernel_size), stride=_one(kernel_size if stride is None else stride),
+                         padding=_one(padding), ceil_mode=ceil_mode, count_include_pad=count_include_pad)  # fmt: skip
 
     def forward(self, input: Tensor) -> Tensor:
         """functional.avg_pool1d()"""
@@ -72,6 +83,8 @@ class LPPool3d(LPPool1d):
 
 class FractionalMaxPool2d(_Function):
     """functional.fractional_max_pool2d()"""
+
+    _printed = ""
 
     def __init__(
         self, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False,
@@ -120,6 +133,8 @@ class AdaptiveAvgPool1d(_Function):
 
 class AdaptiveMaxPool1d(_Function):
     """functional.adaptive_max_pool1d()"""
+
+    _printed = "output_size={output_size}"
 
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
         super().__init__(output_size=output_size, return_indices=return_indices)

@@ -1,0 +1,153 @@
+"""Dtypes, limits and texts that differ easily."""
+
+import crisol
+import numpy
+import pytest
+from crisol import nn, optim
+from crisol.nn import functional as F
+
+
+def test_float_power_is_computed_in_float64():
+    found = crisol.float_power(crisol.tensor([2, 3]), 0.5)
+    assert found.dtype is crisol.float64
+    numpy.testing.assert_allclose(found, numpy.sqrt([2.0, 3.0]), rtol=1e-12)
+    assert crisol.tensor([2.0]).float_power(crisol.tensor([3])).tolist() == [8.0]
+
+
+@pytest.mark.parametrize("dtype, wanted", [("float32", "float32"), ("int64", "float64"), ("bool", "float64")])
+def test_weights_of_bincount(dtype, wanted):
+    weights = crisol.ones(4, dtype=getattr(crisol, dtype))
+    found = crisol.bincount(crisol.tensor([0, 2, 2, 1]), weights)
+    assert found.dtype is getattr(crisol, wanted) and found.tolist() == [1.0, 1.0, 2.0]
+
+
+def test_bounds_of_logspace_have_the_dtype():
+    assert crisol.logspace(0, 1.2, 2, dtype=crisol.int64).tolist() == [1, 10]
+    assert crisol.logspace(4.3, 0, 2, base=2.0, dtype=crisol.uint8).tolist() == [16, 1]
+
+
+@pytest.mark.parametrize("arguments", [(0, 5, -1), (5, 0), (0.0, 1.0, -0.5)])
+def test_a_step_of_arange_leads_to_the_end(arguments):
+    with pytest.raises(ValueError, match="does not lead from"):
+        crisol.arange(*arguments)
+    assert crisol.arange(2, 2).shape == (0,) and crisol.arange(5, 0, -2).tolist() == [5, 3, 1]
+
+
+def test_logsumexp_of_whole_numbers():
+    x = crisol.tensor([[1, 2], [3, -1]])
+    expected = numpy.log(numpy.exp(numpy.array([[1, 2], [3, -1.0]])).sum(1))
+    for found in (crisol.logsumexp(x, 1), x.logsumexp(dim=1), crisol.special.logsumexp(x, 1)):
+        numpy.testing.assert_allclose(found, expected, rtol=1e-6)
+    assert crisol.logsumexp(x > 0, (0, 1), keepdim=True).shape == (1, 1)
+
+
+def test_no_elements():
+    counts, edges = crisol.histogram(crisol.zeros(0), 2)
+    assert counts.tolist() == [0.0, 0.0] and edges.tolist() == [0.0, 0.5, 1.0]
+    values, inverse = crisol.unique_consecutive(crisol.zeros(5, 1, 3), return_inverse=True, dim=1)
+    assert values.shape == (5, 1, 3) and inverse.tolist() == [0]
+
+
+def test_the_largest_rows_of_bags_with_padding():
+    table = crisol.tensor([[1.0, 9.0], [-2.0, -3.0], [-4.0, 5.0]])
+    indices = crisol.tensor([[0, 1], [1, 2], [0, 0]])
+    found = F.embedding_bag(indices, table, mode="max", padding_idx=0)
+    assert found.tolist() == [[-2.0, -3.0], [-2.0, 5.0], [0.0, 0.0]]
+
+
+def test_as_tensor_gives_a_tensor_itself():
+    x = crisol.ones(2)
+    assert crisol.as_tensor(x) is x and crisol.as_tensor(x, dtype=crisol.float32) is x
+    assert crisol.as_tensor(x, dtype=crisol.int64).dtype is crisol.int64
+
+
+def test_nextafter():
+    x = crisol.tensor([1.0, 0.0])
+    expected = numpy.nextafter(numpy.float32([1, 0]), numpy.float32([2, -1]))
+    assert numpy.array_equal(x.nextafter(crisol.tensor([2.0, -1.0])), expected)
+
+
+def test_statistics_that_a_norm_does_not_keep():
+    for layer in (nn.BatchNorm2d(3, track_running_stats=False), nn.BatchNorm1d(3, track_running_stats=False),
+                  nn.InstanceNorm2d(3)):  # fmt: skip
+        assert layer.running_mean is layer.running_var is layer.num_batches_tracked is None
+    assert nn.BatchNorm2d(3).running_mean.shape == (3,)
+    with pytest.raises(AttributeError, match="no attribute 'running_means'"):
+        nn.BatchNorm2d(3).running_means
+
+
+@pytest.mark.parametrize("make", [
+    lambda p: optim.Adadelta(p, rho=2), lambda p: optim.Adadelta(p, rho=-1), lambda p: optim.Rprop(p, etas=(2, 3)),
+    lambda p: optim.Rprop(p, etas=(0.5, 0.9)),
+])  # fmt: skip
+def test_arguments_of_optimisers(make):
+    with pytest.raises(ValueError, match="must be"):
+        make([nn.Parameter(crisol.ones(1))])
+
+
+TEXTS = [
+    (lambda: nn.Parameter(crisol.ones(2)), "Parameter containing:\ntensor([1., 1.], requires_grad=True)"),
+    (lambda: nn.ParameterList([nn.Parameter(crisol.ones(2, 3))]),
+     "ParameterList(  (0): Parameter containing: [crisol.float32 of size 2x3])"),
+    (lambda: nn.ParameterDict({"a": nn.Parameter(crisol.ones(2))}),
+     "ParameterDict(  (a): Parameter containing: [crisol.FloatTensor of size 2])"),
+    (lambda: nn.AdaptiveMaxPool2d((2, 3)), "AdaptiveMaxPool2d(output_size=(2, 3))"),
+    (lambda: nn.AvgPool1d(2), "AvgPool1d(kernel_size=(2,), stride=(2,), padding=(0,))"),
+    (lambda: nn.MaxPool1d(2), "MaxPool1d(kernel_size=2, stride=2, padding=0, dilation=1, ceil_mode=False)"),
+    (lambda: nn.FractionalMaxPool2d(2, 3), "FractionalMaxPool2d()"),
+    (lambda: nn.CosineSimilarity(), "CosineSimilarity()"),
+    (lambda: nn.PairwiseDistance(), "PairwiseDistance()"),
+    (lambda: nn.Hardshrink(), "Hardshrink(0.5)"),
+    (lambda: nn.Softshrink(0.1), "Softshrink(0.1)"),
+    (lambda: nn.LocalResponseNorm(2), "LocalResponseNorm(2, alpha=0.0001, beta=0.75, k=1.0)"),
+    (lambda: nn.GLU(), "GLU(dim=-1)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(TEXTS)))
+def test_texts(number):
+    make, text = TEXTS[number]
+    assert repr(make()) == text
+
+
+def slope(function, values):
+    x = crisol.tensor(values, requires_grad=True)
+    function(x).sum().backward()
+    return x.grad
+
+
+SLOPES = [
+    (crisol.digamma, [1.0, 2.5], [1.644934, 0.490358]),
+    (crisol.erfinv, [0.0, 0.5, 1.0], [0.886227, 1.112585, float("inf")]),
+    (crisol.special.i0, [0.0, 1.0, -100.0], [0.0, 0.565159, -float("inf")]),
+    (crisol.special.i1, [0.0, 1.0, -2.0], [0.5, 0.700907, 1.484269]),
+    (crisol.special.i1e, [0.0, 1.0, -2.0], [0.5, 0.049939, -0.014396]),
+    (crisol.special.erfcx, [0.0, 1.0, -1.0], [-1.128379, -0.273212, -11.146339]),
+]
+
+
+@pytest.mark.parametrize("number", range(len(SLOPES)))
+def test_derivatives_at_limits(number):
+    function, values, expected = SLOPES[number]
+    numpy.testing.assert_allclose(slope(function, values), expected, rtol=2e-5, atol=1e-6)
+
+
+def test_erfinv_keeps_its_limits_under_autograd():
+    assert crisol.erfinv(crisol.tensor([1.0, -1.0], requires_grad=True)).tolist() == [float("inf"), -float("inf")]
+
+
+@pytest.mark.parametrize("function", [crisol.fmax, crisol.fmin])
+def test_nan_in_one_of_two_numbers_or_in_both(function):
+    nan = float("nan")
+    x, y = crisol.tensor([nan, nan, 1.0], requires_grad=True), crisol.tensor([nan, 2.0, nan], requires_grad=True)
+    found = function(x, y)
+    numpy.testing.assert_array_equal(found.detach(), [nan, 2.0, 1.0])
+    found.sum().backward()
+    assert x.grad.tolist() == [1.0, 0.0, 1.0] and y.grad.tolist() == [0.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("loss", [F.huber_loss, F.smooth_l1_loss])
+def test_losses_of_nan_and_infinity(loss):
+    y = crisol.zeros(5)
+    found = slope(lambda x: loss(x, y, reduction="sum"), [float("nan"), float("inf"), -float("inf"), 0.5, 3.0])
+    numpy.testing.assert_array_equal(found, [float("nan"), 1.0, -1.0, 0.5, 1.0])
