@@ -4,6 +4,7 @@
 #include "autograd/node.h"
 #include "base/text.h"
 #include "crisol/dtype_table.h"
+#include "crisol/nn/identity.h"
 #include "crisol/ops/copy.h"
 #include "nn/clone_context.h"
 #include "runtime/capture/capture.h"
@@ -73,6 +74,8 @@ Parameter& Parameter::operator=(const Tensor& value) {
   fits(value, *this) ? copy_values(*this, value) : take_new_memory(*this, value);
   return *this;
 }
+
+const void* identity_of(const Tensor& parameter) noexcept { return autograd::identity_of(parameter); }
 
 Buffer::Buffer(const Buffer& other) : Tensor(tensor_for_copy(other)), absent_name_(other.absent_name_) {}
 

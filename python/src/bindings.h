@@ -30,6 +30,9 @@ std::string name_in_python(DType dtype);
 
 using TensorClass = nb::class_<Tensor>;
 
+/// The Python object of a parameter, or None if it has none. Tied parameters have one object.
+nb::object known_object(const Tensor& parameter);
+
 /// The buffer protocol of Tensor, and its slots for the garbage collector.
 extern PyType_Slot tensor_slots[];
 

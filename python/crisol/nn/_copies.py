@@ -100,7 +100,7 @@ def rebuild_module(cls, base, arguments, keywords):
 
 @_method(Module)
 def __reduce_ex__(self, protocol):
-    attributes = {name: value for name, value in self.__dict__.items() if name != "_arguments"}
+    attributes = {name: value for name, value in self.__dict__.items() if name not in ("_arguments", "_objects")}
     for name, value in attributes.items():
         if isinstance(value, (_nn.Parameter, _nn.Buffer)):
             attributes[name] = one_object(value)

@@ -5,12 +5,11 @@ from collections.abc import Iterator, MutableMapping
 from typing import Any
 
 from .._crisol import Tensor, _optim
-from .._crisol._nn import Parameter
 from .._crisol._optim import EMA, SGD, Adam, AdamW, Lion, Optimizer, RMSprop
-from ..nn._copies import key_of, one_object
+from ..nn._copies import key_of
 from .._method import _method
 from . import lr_scheduler, swa_utils
-from ._state import _own_settings
+from ._state import _own_settings, parameter_of
 
 __all__ = ["ASGD", "EMA", "LBFGS", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Lion", "Muon"]
 __all__ += ["NAdam", "Optimizer", "RAdam", "RMSprop", "Rprop", "SparseAdam", "lr_scheduler", "swa_utils"]
@@ -120,7 +119,7 @@ def _groups_for_copies(optimizer):
     """The groups with the same parameter objects that copies of modules use. So copies of an optimiser and its module
     share parameters."""
     for group in optimizer.param_groups:
-        yield dict(group) | {"params": [one_object(Parameter(p, p.requires_grad)) for p in group["params"]]}
+        yield dict(group) | {"params": [parameter_of(p) for p in group["params"]]}
 
 
 def _rebuild(cls, groups, defaults):

@@ -13,7 +13,7 @@ from .._crisol import InvalidArgumentError, Tensor, asarray, float32
 from .._crisol._nn import Parameter
 from .._crisol._optim import Optimizer
 from ..autograd import no_grad
-from ..nn._copies import one_object, place_of
+from ..nn._copies import place_of
 from .._method import _method
 
 
@@ -75,7 +75,7 @@ class OptimizerState(Mapping[Tensor, ParameterState]):
     """The states of the parameters that have taken a step. Other parameters have an empty state."""
 
     def __init__(self, optimizer: Optimizer) -> None:
-        self._parameters = [one_object(Parameter(p, p.requires_grad)) for p in _parameters_of(optimizer)]
+        self._parameters = [parameter_of(p) for p in _parameters_of(optimizer)]
         self._tensors = optimizer._state_dict()
 
     def __getitem__(self, parameter: Tensor) -> ParameterState:
@@ -92,6 +92,11 @@ class OptimizerState(Mapping[Tensor, ParameterState]):
 
     def __repr__(self):
         return repr(list(self.items()))
+
+
+def parameter_of(tensor):
+    """The parameter of which a tensor is a handle."""
+    return tensor if isinstance(tensor, Parameter) else Parameter(tensor, tensor.requires_grad)
 
 
 def _parameters_of(optimizer):

@@ -4,6 +4,7 @@
 
 #include "arguments.h"
 #include "collector.h"
+#include "crisol/nn/identity.h"
 
 namespace crisol::python {
 
@@ -78,12 +79,10 @@ nb::object kept_attribute(nb::handle self, nb::handle name) {
   return attributes.contains(name) ? nb::borrow(attributes[name]) : nb::object();
 }
 
-/// Makes a Python object refer to `other` from now on. It referred to the module's parameter or buffer, which is about
-/// to change.
-template <class Kind>
-void show_instead(const nb::object& object, const Kind& registered, const Tensor& other) {
-  if (!object.is_valid() || !nb::isinstance<Kind>(object)) return;
-  Tensor& shown = nb::cast<Kind&>(object);
+/// Makes a Python object refer to `other` from now on. It referred to the module's buffer, which is about to change.
+void show_instead(const nb::object& object, const nn::Buffer& registered, const Tensor& other) {
+  if (!object.is_valid() || !nb::isinstance<nn::Buffer>(object)) return;
+  Tensor& shown = nb::cast<nn::Buffer&>(object);
   if (shown.impl() == registered.impl()) shown = other;
 }
 
@@ -92,12 +91,10 @@ void set_parameter(nb::handle self, nb::handle name, nb::handle value) {
   nn::Module& m = registry_of(self);
   const std::string text = nb::cast<std::string>(name);
   auto now = parameter_of(m, text);
+  remember_object(parameter, value);
   if (now && now->impl() == parameter.impl()) return;  // For p += 1, Python assigns the parameter itself.
   if (now) {
-    // A program that keeps the old parameter gets a parameter with its values and its gradient.
-    nn::Parameter old(now->detach(), now->requires_grad());
-    old = *now;
-    show_instead(kept_attribute(self, name), *now, old);
+    part_with_object(*now);
     *now = parameter;
   } else {
     Registry::add(m, text, parameter);
@@ -184,7 +181,7 @@ nb::object getattr(nb::handle self, const std::string& name) {
   if (nb::inst_ready(self) && name.compare(0, 2, "__") != 0) {
     const nn::Module& m = *nb::inst_ptr<nn::Module>(self);
     if (const Child child = child_of(m, name)) return nb::cast(child);
-    if (const auto parameter = parameter_of(m, name)) return nb::cast(*parameter);
+    if (const auto parameter = parameter_of(m, name)) return kept_object(self, name, *parameter);
     if (const auto buffer = buffer_of(m, name)) return nb::cast(seen_buffer(*buffer));
   }
   PyErr_Format(PyExc_AttributeError, "'%S' object has no attribute '%s'", self.type().attr("__name__").ptr(),
@@ -248,14 +245,14 @@ void bind_structure(ModuleClass& module) {
 
 }  // namespace
 
-std::optional<std::variant<nn::Parameter, Tensor>> seen_parameter(const nn::Module& m, const char* name,
-                                                                  const nn::Parameter& member) {
-  if (!member.defined()) return std::nullopt;
-  if (member.is_leaf() && parameter_of(m, name)) return member;
-  return Tensor(member);
+SeenParameter seen_parameter(nb::handle self, const char* name, const nn::Parameter& member) {
+  if (!member.defined()) return nb::none();
+  if (member.is_leaf() && parameter_of(registry_of(self), name)) return kept_object(self, name, member);
+  return nb::cast(Tensor(member));
 }
 
-void assign_parameter(nn::Module& m, const char* name, nn::Parameter& member, nb::handle value) {
+void assign_parameter(nb::handle self, const char* name, nn::Parameter& member, nb::handle value) {
+  nn::Module& m = registry_of(self);
   const bool is_parameter = nb::isinstance<nn::Parameter>(value), is_registered = parameter_of(m, name).has_value();
   if (!is_parameter && !value.is_none() && (is_registered || !nb::isinstance<Tensor>(value))) {
     PyErr_Format(PyExc_TypeError, "%s.%s takes Parameter, not a %S: nn.Parameter(x) makes one, and None removes it",
@@ -264,7 +261,12 @@ void assign_parameter(nn::Module& m, const char* name, nn::Parameter& member, nb
   }
   if (is_registered) {
     if (is_parameter) {
-      member = nb::cast<const nn::Parameter&>(value);
+      const nn::Parameter& other = nb::cast<const nn::Parameter&>(value);
+      if (nn::identity_of(member) == nn::identity_of(other)) return;
+      part_with_object(member);
+      member = other;
+      remember_object(other, value);
+      kept_object(self, name, member);
       return;
     }
     if (m.handles() > 1)
@@ -275,7 +277,9 @@ void assign_parameter(nn::Module& m, const char* name, nn::Parameter& member, nb
   }
   Tensor& shown = member;
   shown = value.is_none() ? Tensor() : Tensor(nb::cast<const Tensor&>(value));
-  if (is_parameter) Registry::add(m, name, member);
+  if (!is_parameter) return;
+  Registry::add(m, name, member);
+  remember_object(member, value);
 }
 
 nn::Module& registry_of(nb::handle self) {

@@ -135,21 +135,31 @@ LayerClass<L, Base> bind_layer(nb::module_& m, const char* name, const char* tex
   return layer;
 }
 
+/// Makes `object` the object of a parameter, unless the parameter has an object.
+void remember_object(const Tensor& parameter, nb::handle object);
+/// The object of a parameter. Makes one if there is none.
+nb::object object_of(const nn::Parameter& parameter);
+/// The object of a parameter, which a module keeps from now on under a name.
+nb::object kept_object(nb::handle module, const std::string& name, const nn::Parameter& parameter);
+/// Is called before a parameter is tied to another one. A program that keeps the object gets a parameter with the
+/// values and the gradient that the parameter has now.
+void part_with_object(const nn::Parameter& parameter);
+
 /// The value of a layer's member for Python. It is None if the layer has none, such as a bias. It is a plain tensor if
 /// a tensor took the place of the parameter.
-std::optional<std::variant<nn::Parameter, Tensor>> seen_parameter(const nn::Module& m, const char* name,
-                                                                  const nn::Parameter& member);
+using SeenParameter = nb::typed<nb::object, std::optional<std::variant<nn::Parameter, Tensor>>>;
+SeenParameter seen_parameter(nb::handle self, const char* name, const nn::Parameter& member);
 /// Assigns to a layer's member. A Parameter is tied to the registered one. None ends the registration. Then a tensor,
 /// such as the result of recorded ops, may take the place, and a Parameter is registered again.
-void assign_parameter(nn::Module& m, const char* name, nn::Parameter& member, nb::handle value);
+void assign_parameter(nb::handle self, const char* name, nn::Parameter& member, nb::handle value);
 
 /// Binds a member that is a parameter.
 template <auto member, class Class>
 void bind_parameter(Class& layer, const char* name, const char* text) {
   using L = typename Class::Type;
   layer.def_prop_rw(
-      name, [name](const L& self) { return seen_parameter(self, name, self.*member); },
-      [name](L& self, nb::handle value) { assign_parameter(self, name, self.*member, value); },
+      name, [name](nb::handle self) { return seen_parameter(self, name, nb::cast<const L&>(self).*member); },
+      [name](nb::handle self, nb::handle value) { assign_parameter(self, name, nb::cast<L&>(self).*member, value); },
       nb::for_setter("value"_a.none()), text);
 }
 

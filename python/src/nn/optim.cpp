@@ -108,7 +108,12 @@ nb::dict dict_of_settings(const ParamGroup& group) {
 
 nb::dict dict_of_group(const ParamGroup& group) {
   nb::dict dict;
-  dict["params"] = group.params;
+  nb::list params;
+  for (const Tensor& parameter : group.params) {
+    const nb::object known = known_object(parameter);
+    params.append(known.is_none() ? nb::cast(parameter) : known);
+  }
+  dict["params"] = params;
   dict.update(dict_of_settings(group));
   return dict;
 }

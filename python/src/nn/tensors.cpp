@@ -7,9 +7,13 @@ namespace crisol::python {
 
 namespace {
 
-std::vector<std::pair<std::string, nn::Parameter>> named_parameters(const nn::Module& m) {
-  std::vector<std::pair<std::string, nn::Parameter>> all;
-  for (const auto& [name, tensor] : m.named_parameters()) all.emplace_back(name, m.parameter(name));
+using NamedParameters = nb::typed<nb::list, std::pair<std::string, nn::Parameter>>;
+
+NamedParameters named_parameters(nb::handle self) {
+  const nn::Module& m = registry_of(self);
+  nb::list all;
+  for (const auto& [name, tensor] : m.named_parameters())
+    all.append(nb::make_tuple(name, kept_object(self, name, m.parameter(name))));
   return all;
 }
 
@@ -47,7 +51,12 @@ void bind_tensors_of_modules(nb::module_& m, ModuleClass& module) {
   nb::class_<nn::Parameter, Tensor>(m, "Parameter", nb::type_slots(tensor_slots),
                                     "A tensor that a module trains. As an attribute of a module it is registered "
                                     "under the attribute's name. All its handles are the same parameter.")
-      .def(nb::init<Tensor, bool>(), "data"_a, "requires_grad"_a = true)
+      .def(
+          "__init__",
+          [](nb::pointer_and_handle<nn::Parameter> self, const Tensor& data, bool requires_grad) {
+            remember_object(*new (static_cast<void*>(self.p)) nn::Parameter(data, requires_grad), self.h);
+          },
+          "data"_a, "requires_grad"_a = true)
       .def("__deepcopy__", [](const nn::Parameter& p, nb::handle) {
         return unlocked([&] { return nn::Parameter(p.detach().clone(), p.requires_grad()); });
       });
@@ -64,8 +73,12 @@ void bind_tensors_of_modules(nb::module_& m, ModuleClass& module) {
            "The parameters of this module and of all modules below it, with their names. Each is listed once.")
       .def("_named_buffers", &named_buffers, "The buffers, with names as in named_parameters().")
       .def("parameter_count", &nn::Module::parameter_count, "The number of elements of all parameters.")
-      .def("get_parameter", &nn::Module::parameter, "target"_a,
-           "The parameter of this name, such as \"features.0.weight\".")
+      .def(
+          "get_parameter",
+          [](nb::handle self, const std::string& name) -> nb::typed<nb::object, nn::Parameter> {
+            return kept_object(self, name, registry_of(self).parameter(name));
+          },
+          "target"_a, "The parameter of this name, such as \"features.0.weight\".")
       .def(
           "get_buffer", [](const nn::Module& self, const std::string& name) { return seen_buffer(self.buffer(name)); },
           "target"_a, "The buffer of this name, such as \"bn.running_mean\".")
