@@ -269,8 +269,9 @@ def cov(
     """The covariances of variables, which are rows."""
     x = input.reshape((1, -1)) if input.ndim < 2 else input
     x = x if _c.isdtype(x.dtype, "real floating") else x.to(_c.float32)
-    if any(w is not None and w.dtype == _c.float32 for w in (fweights, aweights)):
-        x = x.to(_c.float32)
+    for w in (fweights, aweights):
+        if w is not None and _c.isdtype(w.dtype, "real floating"):
+            x = x.to(_c.promote_types(x.dtype, w.dtype))
     weights = [w.to(x.dtype) for w in (fweights, aweights) if w is not None]
     if not weights:
         centred = x - _c.mean(x, 1, True)

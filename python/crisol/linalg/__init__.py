@@ -161,18 +161,23 @@ def svdvals(A: Tensor) -> Tensor:
     return _linalg.svdvals(A)
 
 
+def _rounding(A: Tensor) -> float:
+    """max(m, n) times the epsilon of the dtype in which matrices are decomposed."""
+    return max(A.shape[-2:]) * (2.0**-52 if A.dtype is _c.float64 else 2.0**-23)
+
+
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> LstsqResult:
     """The X for which |A X - B| is smallest, for A (…, m, n) and B (…, m, k)."""
     u, s, vh = svd(A, False)
-    limit = rcond if rcond is not None else max(A.shape[-2:]) * 2.0**-23
+    limit = rcond if rcond is not None else _rounding(A)
     kept = _c.gt(s, limit * s[..., :1])
     inverse = _c.where(kept, 1 / _c.where(kept, s, 1.0), 0.0)
     x = vh.mT @ (inverse.unsqueeze(-1) * (u.mT @ B))
-    residuals = _c.empty(0)
+    residuals = _c.empty(0, dtype=x.dtype)
     if driver not in (None, "gelsy") and A.shape[-2] > A.shape[-1]:
         residuals = _c.sum(_c.square(A @ x - B), axis=-2)
     if driver in (None, "gels", "gelsy"):  # LAPACK's drivers of these names compute no singular values.
-        s = _c.empty(0)
+        s = _c.empty(0, dtype=x.dtype)
     rank = _c.empty(0, dtype=_c.int64) if driver == "gels" else _c.sum(kept, axis=-1)
     return LstsqResult(x, residuals, rank, s)
 
@@ -183,11 +188,11 @@ def _symmetric(A: Tensor) -> Tensor:
 
 
 def _limit(A: Tensor, s: Tensor, atol: Any, rtol: Any) -> Tensor:
-    """The largest singular value that counts as 0, for each matrix. Without limits rtol is max(m, n) 2^-23."""
+    """The largest singular value that counts as 0, for each matrix. Without limits rtol is _rounding()."""
     if rtol is None:
-        rtol = max(A.shape[-2:]) * 2.0**-23 if atol is None else 0.0
+        rtol = _rounding(A) if atol is None else 0.0
     if isinstance(atol, Tensor) and not isinstance(rtol, Tensor) and rtol == 0.0:
-        rtol = _c.where(_c.gt(atol, 0), 0.0, max(A.shape[-2:]) * 2.0**-23)
+        rtol = _c.where(_c.gt(atol, 0), 0.0, _rounding(A))
     least, share = (v.unsqueeze(-1) if isinstance(v, Tensor) else v for v in (0.0 if atol is None else atol, rtol))
     return _c.maximum(s[..., :1] * share, least)
 

@@ -222,7 +222,13 @@ void bind_over_axis(nb::module_& m, const char* name, const char* text) {
 }
 
 void bind_activations(nb::module_& m) {
-  bind_activation<nn::Identity>(m, "Identity");
+  bind_layer<nn::Identity>(m, "Identity", "The input itself. As in PyTorch, arguments have no meaning.")
+      .def("__init__",
+           [](nb::pointer_and_handle<nn::Identity> self, const nb::args&, const nb::kwargs&) {
+             construct(self);
+             keep_arguments(self.h, nullptr, 0);
+           })
+      .def("_made_with", [](const nn::Identity&) { return nb::make_tuple(); });
   bind_activation<nn::ReLU>(m, "ReLU");
   bind_activation<nn::Sigmoid>(m, "Sigmoid");
   bind_activation<nn::Tanh>(m, "Tanh");

@@ -149,10 +149,10 @@ void bind_moves(TensorClass& tensor) {
           "memory_format"_a = none, text)
       .def(
           "to",
-          [](const Tensor& x, const Tensor& other, bool, bool copy) {
-            return moved(x, other.device(), other.dtype(), copy);
+          [](const Tensor& x, const Tensor& other, bool, bool copy, const nb::object&) {
+            return unlocked([&] { return moved(x, other.device(), other.dtype(), copy); });
           },
-          "other"_a, "non_blocking"_a = false, "copy"_a = false, Unlocked(),
+          "other"_a, "non_blocking"_a = false, "copy"_a = false, nb::kw_only(), "memory_format"_a = none,
           "The same with the device and dtype of other.")
       .def(
           "to_device",

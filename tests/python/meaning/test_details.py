@@ -1,5 +1,7 @@
 """Dtypes, limits and texts that differ easily."""
 
+import copy
+
 import crisol
 import numpy
 import pytest
@@ -151,3 +153,26 @@ def test_losses_of_nan_and_infinity(loss):
     y = crisol.zeros(5)
     found = slope(lambda x: loss(x, y, reduction="sum"), [float("nan"), float("inf"), -float("inf"), 0.5, 3.0])
     numpy.testing.assert_array_equal(found, [float("nan"), 1.0, -1.0, 0.5, 1.0])
+
+
+def test_identity_takes_any_arguments():
+    x = crisol.ones(2)
+    assert nn.Identity(54, unused=0.1)(x).tolist() == [1.0, 1.0] and repr(nn.Identity(3)) == "Identity()"
+    assert copy.deepcopy(nn.Identity(3))(x).tolist() == [1.0, 1.0]
+
+
+def test_to_another_tensor():
+    x, other = crisol.ones(2), crisol.zeros(1, dtype=crisol.int64)
+    found = x.to(other, True, copy=True, memory_format=crisol.preserve_format)
+    assert found.dtype is crisol.int64 and x.to(crisol.zeros(1)) is not None
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_matrices_keep_their_dtype(dtype):
+    wanted = getattr(crisol, dtype)
+    a = crisol.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]], dtype=wanted)
+    found = crisol.linalg.lstsq(a, crisol.ones(3, 1, dtype=wanted), driver="gels")
+    assert found.residuals.dtype is found.singular_values.dtype is found.solution.dtype is wanted
+    small = crisol.tensor([[1.0, 0.0], [0.0, 1e-10]], dtype=crisol.float64)
+    assert abs(crisol.linalg.lstsq(small, crisol.ones(2, 1, dtype=crisol.float64)).solution[1].item() - 1e10) < 10
+    assert crisol.cov(a.mT, aweights=crisol.ones(3)).dtype is wanted
