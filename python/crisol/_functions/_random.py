@@ -142,6 +142,7 @@ def multinomial(
 ) -> Tensor:
     """Draws categories from a row of weights (C), or from each row (N, C), as int64 (…, num_samples)."""
     rows = input.reshape((1, -1)) if input.ndim == 1 else input
+    rows = rows.float() if rows.dtype is _c.float64 else rows
     drawn = _c._functional.multinomial(rows, num_samples, replacement, generator=generator)
     return drawn.squeeze(0) if input.ndim == 1 else drawn
 

@@ -42,7 +42,7 @@ def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: T
 @autocasts
 def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
     """(input - target)², or its mean or sum."""
-    if weight is None and input.shape == target.shape:
+    if weight is None and input.shape == target.shape and input.dtype is target.dtype:
         return _functional.mse_loss(input, target, reduction=reduction)
     return _weighted(_c.square(input - target), weight, reduction, "mse_loss")
 

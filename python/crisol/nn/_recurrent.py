@@ -66,8 +66,17 @@ def _flatten_parameters(self) -> None:
     """Has no effect: the library lays the weights out itself."""
 
 
+def _all_weights(self) -> list[list[_nn.Parameter]]:
+    """The parameters of each layer and direction."""
+    found: dict[str, list[_nn.Parameter]] = {}
+    for name, parameter in self.named_parameters():
+        found.setdefault(name[name.rindex("_l") :], []).append(parameter)
+    return list(found.values())
+
+
 for _class in (_nn.RNN, _nn.LSTM, _nn.GRU):
     _install_network(_class)
+    _class.all_weights = property(_all_weights)
     RNNBase.register(_class)
 for _class in (_nn.RNNCell, _nn.LSTMCell, _nn.GRUCell):
     _install_cell(_class)

@@ -31,28 +31,27 @@ __all__ += ["TripletMarginLoss", "TripletMarginWithDistanceLoss"]
 
 
 class _Loss(Module):
-    """A loss whose options are keywords of a function. A class weight is a buffer."""
+    """A loss whose options are keywords of a function, and attributes. A class weight is a buffer."""
+
+    reduction: str
 
     def __init__(
         self, function: Callable[..., Tensor], weights: dict[str, Tensor | None], options: dict[str, Any]
     ) -> None:
         super().__init__()
         self._function, self._weights = function, list(weights)
-        self.options = options
+        self._options = list(options)
+        self.__dict__.update(options)
         for name, weight in weights.items():
             if weight is None:
                 self.__dict__[name] = None
             else:
                 self.register_buffer(name, weight)
 
-    @property
-    def reduction(self) -> str:
-        """ "mean", "sum" or "none"."""
-        return self.options["reduction"]
-
     def _loss(self, *tensors: Any) -> Tensor:
         weights = {name: getattr(self, name) for name in self._weights}
-        return self._function(*tensors, **self.options, **{k: w for k, w in weights.items() if w is not None})
+        options = {name: self.__dict__[name] for name in self._options}
+        return self._function(*tensors, **options, **{k: w for k, w in weights.items() if w is not None})
 
 
 class CrossEntropyLoss(_Loss):

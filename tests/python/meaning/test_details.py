@@ -176,3 +176,38 @@ def test_matrices_keep_their_dtype(dtype):
     small = crisol.tensor([[1.0, 0.0], [0.0, 1e-10]], dtype=crisol.float64)
     assert abs(crisol.linalg.lstsq(small, crisol.ones(2, 1, dtype=crisol.float64)).solution[1].item() - 1e10) < 10
     assert crisol.cov(a.mT, aweights=crisol.ones(3)).dtype is wanted
+
+
+def test_two_dtypes_in_mse_loss():
+    x, y = crisol.tensor([1.0, 2.0], requires_grad=True), crisol.tensor([0.0, 4.0])
+    for target, wanted in (
+        (y.double(), crisol.float64),
+        (y.to(crisol.int64), crisol.float32),
+        (y.half(), crisol.float32),
+    ):
+        found = F.mse_loss(x, target)
+        assert found.dtype is wanted and found.item() == 2.5
+        (gradient,) = crisol.autograd.grad(found, x)
+        assert gradient.dtype is crisol.float32 and gradient.tolist() == [1.0, -2.0]
+
+
+def test_options_of_losses_are_attributes():
+    loss = nn.CrossEntropyLoss(ignore_index=3, label_smoothing=0.5)
+    assert (loss.ignore_index, loss.label_smoothing, loss.reduction, loss.weight) == (3, 0.5, "mean", None)
+    loss.reduction, loss.label_smoothing = "sum", 0.0
+    x, y = crisol.tensor([[1.0, 2.0], [0.0, 3.0]]), crisol.tensor([0, 1])
+    assert loss(x, y).item() == F.cross_entropy(x, y, reduction="sum").item()
+    assert list(nn.NLLLoss(crisol.ones(2)).state_dict()) == ["weight"]
+
+
+def test_all_weights():
+    net = nn.LSTM(4, 3, 2, bidirectional=True)
+    assert [len(each) for each in net.all_weights] == [4] * 4 and net.all_weights[2][0] is net.weight_ih_l1
+    assert net.all_weights[3][3] is net.bias_hh_l1_reverse and nn.GRU(2, 2, bias=False).all_weights[0][1].shape == (
+        6,
+        2,
+    )
+
+
+def test_multinomial_of_float64():
+    assert crisol.multinomial(crisol.tensor([0.0, 1.0], dtype=crisol.float64), 1).tolist() == [1]
