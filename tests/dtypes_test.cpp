@@ -151,9 +151,10 @@ TEST_CASE("dtypes: the narrowest type that holds the numbers of a type of C++") 
   CHECK(nearest_dtype<double>() == DType::f64);
   CHECK(nearest_dtype<bool>() == DType::boolean);
   CHECK(nearest_dtype<std::uint8_t>() == DType::u8);
-  CHECK(nearest_dtype<std::int8_t>() == DType::i32);
-  CHECK(nearest_dtype<std::uint16_t>() == DType::i32);
+  CHECK(nearest_dtype<std::int8_t>() == DType::i8);
+  CHECK(nearest_dtype<std::int16_t>() == DType::i16);
+  CHECK(nearest_dtype<std::uint16_t>() == DType::u16);
   CHECK(nearest_dtype<std::int32_t>() == DType::i32);
-  CHECK(nearest_dtype<std::uint32_t>() == DType::i64);
+  CHECK(nearest_dtype<std::uint32_t>() == DType::u32);
   CHECK(nearest_dtype<std::uint64_t>() == DType::i64);
 }

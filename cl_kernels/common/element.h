@@ -1,6 +1,6 @@
-// In memory, elements have the type float, half, double, bfloat (the upper half of a float), int, long, uchar, boolean
-// (0 or 1 in a uchar) or ushort. Kernels compute with values in registers. STORED is the type of the elements that a
-// kernel reads and stores. The host defines it if it is not float.
+// In memory, elements have the type float, half, double, bfloat (the upper half of a float), char, short, int, long,
+// uchar, ushort, uint or boolean (0 or 1 in a uchar). Kernels compute with values in registers. STORED is the type of
+// the elements that a kernel reads and stores. The host defines it if it is not float.
 //
 //   LOAD(type, p, i)               the value of element i of p, for float, half, bfloat and double
 //   STORE(type, p, i, value)       the reverse
@@ -120,6 +120,9 @@ DEFINE_BFLOATS(16)
 #define LOAD_S_double(R, p, i) TO_S(R, (p)[i])
 #define LOAD_S_int(R, p, i) TO_S(R, (p)[i])
 #define LOAD_S_long(R, p, i) TO_S(R, (p)[i])
+#define LOAD_S_char(R, p, i) TO_S(R, (p)[i])
+#define LOAD_S_short(R, p, i) TO_S(R, (p)[i])
+#define LOAD_S_uint(R, p, i) TO_S(R, (p)[i])
 #define LOAD_S_uchar(R, p, i) TO_S(R, (p)[i])
 #define LOAD_S_ushort(R, p, i) TO_S(R, (p)[i])
 #define LOAD_S_boolean(R, p, i) TO_S(R, (p)[i])
@@ -129,6 +132,9 @@ DEFINE_BFLOATS(16)
 #define LOAD_V_double(R, p, i) TO_V(R, READ_V(double, p, i))
 #define LOAD_V_int(R, p, i) TO_V(R, READ_V(int, p, i))
 #define LOAD_V_long(R, p, i) TO_V(R, READ_V(long, p, i))
+#define LOAD_V_char(R, p, i) TO_V(R, READ_V(char, p, i))
+#define LOAD_V_short(R, p, i) TO_V(R, READ_V(short, p, i))
+#define LOAD_V_uint(R, p, i) TO_V(R, READ_V(uint, p, i))
 #define LOAD_V_uchar(R, p, i) TO_V(R, READ_V(uchar, p, i))
 #define LOAD_V_ushort(R, p, i) TO_V(R, READ_V(ushort, p, i))
 #define LOAD_V_boolean(R, p, i) TO_V(R, READ_V(uchar, p, i))
@@ -139,6 +145,9 @@ DEFINE_BFLOATS(16)
 #define STORE_S_double(p, i, s) (p)[i] = convert_double(s)
 #define STORE_S_int(p, i, s) (p)[i] = convert_int(s)
 #define STORE_S_long(p, i, s) (p)[i] = convert_long(s)
+#define STORE_S_char(p, i, s) (p)[i] = convert_char(s)
+#define STORE_S_short(p, i, s) (p)[i] = convert_short(s)
+#define STORE_S_uint(p, i, s) (p)[i] = convert_uint(s)
 #define STORE_S_uchar(p, i, s) (p)[i] = convert_uchar(s)
 #define STORE_S_ushort(p, i, s) (p)[i] = convert_ushort(s)
 // A vector's true condition is -1. The store masks it, because oclgrind keeps -1 even if earlier code turned it into 1.
@@ -149,6 +158,9 @@ DEFINE_BFLOATS(16)
 #define STORE_V_double(p, i, v) WRITE_V(double, p, i, JOIN(convert_double, VW)(v))
 #define STORE_V_int(p, i, v) WRITE_V(int, p, i, JOIN(convert_int, VW)(v))
 #define STORE_V_long(p, i, v) WRITE_V(long, p, i, JOIN(convert_long, VW)(v))
+#define STORE_V_char(p, i, v) WRITE_V(char, p, i, JOIN(convert_char, VW)(v))
+#define STORE_V_short(p, i, v) WRITE_V(short, p, i, JOIN(convert_short, VW)(v))
+#define STORE_V_uint(p, i, v) WRITE_V(uint, p, i, JOIN(convert_uint, VW)(v))
 #define STORE_V_uchar(p, i, v) WRITE_V(uchar, p, i, JOIN(convert_uchar, VW)(v))
 #define STORE_V_ushort(p, i, v) WRITE_V(ushort, p, i, JOIN(convert_ushort, VW)(v))
 #define STORE_V_boolean(p, i, v) WRITE_V(uchar, p, i, JOIN(convert_uchar, VW)(v) & (uchar)1)

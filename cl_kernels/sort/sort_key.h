@@ -1,8 +1,8 @@
 // Unsigned keys of 32 bits that have the order of the elements. -0 equals 0. NaN comes last, whatever its bits are.
 //
-// KEY(p, i) is the key of element i of p, whose type in memory is MEMORY. TYPE is float, half, bfloat, int or uchar.
-// long_low and long_high give the halves of a 64-bit key, and double_low and double_high those of the key of a double,
-// whose bits are read as a long. Elements with such keys are sorted twice, once by each half.
+// KEY(p, i) is the key of element i of p, whose type in memory is MEMORY. TYPE is float, half, bfloat, char, short,
+// int, uchar, ushort or uint. long_low and long_high give the halves of a 64-bit key, and double_low and double_high
+// those of the key of a double, whose bits are read as a long. Elements with such keys are sorted twice, once by each half.
 #ifndef TYPE
 #define TYPE float
 #endif
@@ -35,6 +35,10 @@ static inline float16 load_16_halves(__global const half* p) {
 #define MEMORY_half half
 #define MEMORY_bfloat ushort
 #define MEMORY_int int
+#define MEMORY_char char
+#define MEMORY_short short
+#define MEMORY_ushort ushort
+#define MEMORY_uint uint
 #define MEMORY_uchar uchar
 #define MEMORY_long_low long
 #define MEMORY_long_high long
@@ -46,6 +50,10 @@ static inline float16 load_16_halves(__global const half* p) {
 #define MOVED_half ushort
 #define MOVED_bfloat ushort
 #define MOVED_int uint
+#define MOVED_char uchar
+#define MOVED_short ushort
+#define MOVED_ushort ushort
+#define MOVED_uint uint
 #define MOVED_uchar uchar
 #define MOVED_long_low ulong
 #define MOVED_long_high ulong
@@ -56,6 +64,10 @@ static inline float16 load_16_halves(__global const half* p) {
 #define KEY_half(p, i) key_of_float(vload_half(i, p))
 #define KEY_bfloat(p, i) key_of_float(as_float((uint)(p)[i] << 16))
 #define KEY_int(p, i) ((uint)(p)[i] ^ 0x80000000u)
+#define KEY_char(p, i) ((uint)(p)[i] ^ 0x80000000u)
+#define KEY_short(p, i) ((uint)(p)[i] ^ 0x80000000u)
+#define KEY_ushort(p, i) ((uint)(p)[i])
+#define KEY_uint(p, i) ((uint)(p)[i])
 #define KEY_uchar(p, i) ((uint)(p)[i])
 #define KEY_long_low(p, i) ((uint)(p)[i])
 #define KEY_long_high(p, i) ((uint)((ulong)(p)[i] >> 32) ^ 0x80000000u)
@@ -67,6 +79,10 @@ static inline float16 load_16_halves(__global const half* p) {
 #define KEYS_half(p, i) keys_of_floats(load_16_halves((p) + (i)))
 #define KEYS_bfloat(p, i) keys_of_floats(as_float16(convert_uint16(vload16(0, (p) + (i))) << 16))
 #define KEYS_int(p, i) (as_uint16(vload16(0, (p) + (i))) ^ 0x80000000u)
+#define KEYS_char(p, i) (as_uint16(convert_int16(vload16(0, (p) + (i)))) ^ 0x80000000u)
+#define KEYS_short(p, i) (as_uint16(convert_int16(vload16(0, (p) + (i)))) ^ 0x80000000u)
+#define KEYS_ushort(p, i) convert_uint16(vload16(0, (p) + (i)))
+#define KEYS_uint(p, i) convert_uint16(vload16(0, (p) + (i)))
 #define KEYS_uchar(p, i) convert_uint16(vload16(0, (p) + (i)))
 
 #define SORT_PASTE_(a, b) a##b

@@ -26,8 +26,9 @@ CRISOL_API std::size_t size_of(DType dtype) noexcept;
 /// Such as "f32", "i64" and "bool".
 CRISOL_API const char* name_of(DType dtype) noexcept;
 
-/// The dtype that both dtypes convert to in an op, by PyTorch's table: the later of the two in the order bool < u8 <
-/// i32 < i64 < f16, bf16 < f32 < f64. f16 with bf16 gives f32.
+/// The dtype that both dtypes convert to in an op, by PyTorch's table: bool, then whole numbers, then floating-point
+/// numbers, and of one kind the larger type. f16 with bf16 gives f32. A type without a sign and a type with a sign give
+/// the smallest type with a sign that holds both, or i64.
 CRISOL_API DType promote_types(DType a, DType b) noexcept;
 
 /// @cond

@@ -46,7 +46,7 @@ class TensorIndex {
   TensorIndex(const Slice& slice) noexcept : kind_(Kind::slice), slice_(slice) {}
   /// Ellipsis or NewAxis.
   TensorIndex(AxisMark mark) noexcept : kind_(mark == Ellipsis ? Kind::ellipsis : Kind::new_axis) {}
-  /// The elements at these positions: u8, i32 or i64, and negative ones count from the end. The axes of `positions`
+  /// The elements at these positions: whole numbers, and negative ones count from the end. The axes of `positions`
   /// replace the axis. A mask (bool) stands for the positions of its true elements, and takes as many axes as it has.
   /// Several such tensors broadcast: see index_get in crisol/functions/index.h.
   TensorIndex(const Tensor& positions) noexcept : kind_(Kind::positions), positions_(&positions) {}

@@ -105,7 +105,7 @@ class CRISOL_API Tensor {
   // --- To and from the host -------------------------------------------------------------------------------------
 
   /// Waits for all queued work and returns all elements, outermost axis first. T must be the tensor's element type:
-  /// float, double, Half, int32_t, int64_t, uint8_t (which also reads booleans) or bool.
+  /// float, double, Half, BFloat16, a whole number of 8 to 64 bits or bool. uint8_t also reads booleans.
   template <class T>
   std::vector<T> to_vector() const {
     check_host_type(dtype_of<T>());
@@ -399,7 +399,7 @@ Tensor from_vector(const std::vector<T>& values, Type dtype, Device device = Dev
 }
 
 /// A tensor from host values, outermost axis first. There must be shape.numel() values. T determines the dtype, and
-/// must be float, double, Half, int32_t, int64_t, uint8_t or bool.
+/// must be float, double, Half, BFloat16, a whole number of 8 to 64 bits or bool.
 template <class T>
 Tensor from_vector(const std::vector<T>& values, const Shape& shape, Device device = Device()) {
   if constexpr (std::is_same_v<T, bool>) {

@@ -16,7 +16,7 @@ struct WholeFunction {
   /// The function's value for a dtype with `bits` bits.
   std::int64_t (*value)(std::int64_t a, std::int64_t b, int bits);
 
-  /// The values that the dtype (i32, i64 or u8) stores for these inputs.
+  /// The values that the dtype of whole numbers stores for these inputs.
   std::vector<std::int64_t> expected(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b,
                                      DType dtype) const;
 };

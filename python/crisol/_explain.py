@@ -133,17 +133,12 @@ def _described(value):
         for key, part in value.items():
             if not isinstance(key, str) or not _is(part, "Tensor"):
                 return f"a {kind} whose {key!r} is {_described(part)}"
-    if kind == "_MissingDtype":
-        return f"{value!r}, which no tensor has"
     module = type(value).__module__.partition(".")[0]
     return f"a {kind}" if module in ("builtins", "crisol", "__main__") else f"a {module}.{kind}"
 
 
 def _advice(arg, value):
     wanted = _taken(arg)
-    kind = type(value).__name__
-    if kind == "_MissingDtype":
-        return f": there is no {value.name}; the dtypes are {_listed_dtypes()}"
     if "dtype" in wanted.split(" | "):
         return f": the dtypes are {_listed_dtypes()}"
     if "Parameter" in wanted and _is(value, "Tensor"):

@@ -121,11 +121,8 @@ def convert(source: str | PathLike[str], target: str | PathLike[str]) -> list[st
     arrays = named(read(source))
     if not arrays:
         raise ValueError(f"{source} holds no tensors")
-    # The library does not have int16 and int8.
-    wider = {"int16": np.int32, "int8": np.int32}
-    tensors = {name: asarray(a.astype(wider.get(a.dtype.name, a.dtype))) for name, a in arrays.items()}
-    save(tensors, target, metadata={"format": "pt"})
-    return list(tensors)
+    save({name: asarray(array) for name, array in arrays.items()}, target, metadata={"format": "pt"})
+    return list(arrays)
 
 
 def main() -> None:

@@ -121,14 +121,14 @@ TEST_CASE("npy: every element type, in both byte orders") {
   check_type<float>(">f4", swapped<float>({1.5f, -2, 3e30f}), {1.5f, -2, 3e30f});
   check_type<double>("<f8", bytes_of<double>({0.1, -2, 1e-3}), {0.1, -2, 1e-3});
   check_type<double>(">f8", swapped<double>({0.1, -2, 1e-3}), {0.1, -2, 1e-3});
-  check_type<std::int32_t>("|i1", bytes_of<std::int8_t>({-128, 0, 127}), {-128, 0, 127});
-  check_type<std::int32_t>("<i2", bytes_of<std::int16_t>({-32768, 0, 5}), {-32768, 0, 5});
+  check_type<std::int8_t>("|i1", bytes_of<std::int8_t>({-128, 0, 127}), {-128, 0, 127});
+  check_type<std::int16_t>("<i2", bytes_of<std::int16_t>({-32768, 0, 5}), {-32768, 0, 5});
   check_type<std::int32_t>(">i4", swapped<std::int32_t>({-70000, 0, 5}), {-70000, 0, 5});
   check_type<std::int64_t>("<i8", bytes_of<std::int64_t>({-(std::int64_t{1} << 60), 0, 5}),
                            {-(std::int64_t{1} << 60), 0, 5});
   check_type<std::uint8_t>("|u1", bytes_of<std::uint8_t>({0, 5, 255}), {0, 5, 255});
-  check_type<std::int32_t>("<u2", bytes_of<std::uint16_t>({0, 5, 65535}), {0, 5, 65535});
-  check_type<std::int64_t>(">u4", swapped<std::uint32_t>({0, 5, 4294967295u}), {0, 5, 4294967295});
+  check_type<std::uint16_t>("<u2", bytes_of<std::uint16_t>({0, 5, 65535}), {0, 5, 65535});
+  check_type<std::uint32_t>(">u4", swapped<std::uint32_t>({0, 5, 4294967295u}), {0, 5, 4294967295u});
   const File half(npy("<f2", "(2,)", bytes_of<std::uint16_t>({0x3c00, 0xc000})));
   CHECK(io::load_npy(half.path).dtype() == DType::f16);
   CHECK(io::load_npy(half.path).to(DType::f32).to_vector<float>() == std::vector<float>{1, -2});

@@ -69,7 +69,7 @@ def test_defaults_of_asarray():
     assert crisol.asarray([1, 2.0]).dtype is crisol.float32
     assert crisol.asarray([crisol.asarray(1), 2]).tolist() == [1, 2]
     assert crisol.asarray(np.float64(1)).dtype is crisol.float64
-    assert crisol.asarray(np.zeros((2, 3), np.int16)).dtype is crisol.int32
+    assert crisol.asarray(np.zeros((2, 3), np.int16)).dtype is crisol.int16
     with pytest.raises(TypeError, match="uint64"):
         crisol.asarray(np.zeros(2, np.uint64))
     assert crisol.asarray(np.ones(2, np.uint64), dtype=crisol.int64).tolist() == [1, 1]
@@ -208,6 +208,25 @@ def test_bfloat16():
         memoryview(x)
     with crisol.autocast("cpu"):
         assert crisol.nn.functional.linear(crisol.ones(1, 2), crisol.ones(3, 2)).dtype is crisol.bfloat16
+
+
+@pytest.mark.parametrize("name", ["int8", "int16", "uint16", "uint32"])
+def test_whole_numbers_of_fewer_bits(name):
+    dtype, limits = getattr(crisol, name), np.iinfo(name)
+    array = np.array([0, 1, limits.max, limits.min], name)
+    x = crisol.asarray(array)
+    assert x.dtype is dtype and x.tolist() == array.tolist() and x.numpy().dtype == array.dtype
+    assert crisol.iinfo(x).max == limits.max and crisol.iinfo(x).min == limits.min and crisol.iinfo(x).bits == limits.bits
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal((x + 1).numpy(), array + array.dtype.type(1))
+        np.testing.assert_array_equal((x * x).numpy(), array * array)
+    for other in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64"):
+        assert (x + crisol.ones(4, dtype=other)).numpy().dtype == np.promote_types(name, other)
+    assert x.sum().dtype is crisol.int64 and x.max().item() == limits.max and x.sort().values[0].item() == limits.min
+    assert np.from_dlpack(x, device="cpu").dtype == array.dtype and crisol.from_dlpack(array).dtype is dtype
+    assert pickle.loads(pickle.dumps(x)).tolist() == x.tolist() and memoryview(x).tolist() == x.tolist()
+    with pytest.raises(OverflowError, match=f"does not fit in {name}"):
+        crisol.asarray([int(limits.max) + 1], dtype=dtype)
 
 
 def test_float64():

@@ -1,5 +1,5 @@
 // Element types that kernels compute in another type: conversion, rounding, and the ops on them.
-#include <array>
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -142,4 +142,189 @@ TEST_CASE("bf16: numbers, texts and files") {
   const Tensor loaded = io::load_safetensors(path)["x"];
   CHECK(loaded.dtype() == DType::bf16);
   check_close(loaded, values_of(x), {0});
+}
+
+namespace {
+
+constexpr DType narrow_types[] = {DType::i8, DType::i16, DType::u16, DType::u32};
+
+using Whole = std::vector<std::int64_t>;
+
+/// What an element of a type holds after a whole number was stored in it: the last bits.
+std::int64_t stored(std::int64_t value, DType dtype) {
+  return with_host_type(dtype, [&](auto element) {
+    if constexpr (std::is_integral_v<decltype(element)>) return static_cast<std::int64_t>(decltype(element)(value));
+    return value;
+  });
+}
+
+std::int64_t largest(DType dtype) { return (std::int64_t{1} << dtype_row(dtype).digits) - 1; }
+std::int64_t least(DType dtype) { return kind_of(dtype) == DTypeKind::integer ? -largest(dtype) - 1 : 0; }
+
+/// Whole numbers of the whole range of a type, its ends among them.
+Whole range_of(DType dtype, std::uint64_t seed, std::size_t count) {
+  Whole values{0, 1, 2, largest(dtype), least(dtype), largest(dtype) / 2 + 1};
+  std::uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
+  while (values.size() < count) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    values.push_back(stored(static_cast<std::int64_t>(state >> 31), dtype));
+  }
+  return values;
+}
+
+Tensor whole_tensor(const Whole& values, DType dtype) { return from_vector(values, dtype); }
+
+Whole whole_values(const Tensor& x) { return x.to(DType::i64).to_vector<std::int64_t>(); }
+
+void check_whole(const Tensor& x, DType dtype, const Whole& expected) {
+  CHECK(x.dtype() == dtype);
+  CHECK(whole_values(x) == expected);
+}
+
+template <class F>
+Whole each(const Whole& a, const Whole& b, DType dtype, const F& f) {
+  Whole results;
+  for (std::size_t i = 0; i < a.size(); ++i) results.push_back(stored(f(a[i], b[i]), dtype));
+  return results;
+}
+
+std::int64_t floored(std::int64_t a, std::int64_t b) { return b == 0 ? 0 : a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+
+}  // namespace
+
+TEST_CASE("whole numbers of fewer bits: conversions keep the last bits") {
+  const Whole all{0,     1,      -1,     127,   128,   -128,  -129,       255,        256,        32767,
+                  32768, -32768, -32769, 65535, 65536, 70000, 2147483647, 2147483648, 4294967295, 4294967296 + 5};
+  const Tensor source = from_vector(all);
+  for (const DType dtype : narrow_types) {
+    CAPTURE(dtype);
+    Whole expected;
+    for (const std::int64_t value : all) expected.push_back(stored(value, dtype));
+    const Tensor x = source.to(dtype);
+    CHECK(x.dtype() == dtype);
+    check_close(x, std::vector<double>(expected.begin(), expected.end()), {0});
+    for (const DType to : all_dtypes) {
+      CAPTURE(to);
+      std::vector<double> converted;
+      for (const std::int64_t value : expected) {
+        const double real = static_cast<double>(value);
+        converted.push_back(to == DType::boolean ? value != 0
+                            : is_whole(to)       ? static_cast<double>(stored(value, to))
+                                                 : real);
+      }
+      if (to == DType::f16)
+        for (double& value : converted) value = static_cast<float>(Half(static_cast<float>(value)));
+      if (to == DType::bf16) converted = as_bf16(converted);
+      if (to == DType::f32)
+        for (double& value : converted) value = static_cast<float>(value);
+      check_close(x.to(to), converted, {0});
+    }
+    // Numbers with a fraction are cut toward zero.
+    const double low = kind_of(dtype) == DTypeKind::integer ? -3 : 3;
+    check_close(from_vector(std::vector<double>{low - 0.75 * (low < 0 ? 1 : -1), 0.5, 100.99}, DType::f32).to(dtype),
+                {low, 0, 100}, {0});
+    check_close(full({3}, largest(dtype), dtype), std::vector<double>(3, static_cast<double>(largest(dtype))), {0});
+    CHECK(full({}, least(dtype), dtype).item<std::int64_t>() == least(dtype));
+    check_whole(x.clone().fill_(7), dtype, Whole(all.size(), 7));
+    check_whole(view_of({1, 2, 3, 4, 5, 6}, {2, 3}, Layout::strided, dtype).transpose(0, 1).contiguous(), dtype,
+                {1, 4, 2, 5, 3, 6});
+  }
+}
+
+TEST_CASE("whole numbers of fewer bits: pointwise functions wrap around") {
+  for (const DType dtype : narrow_types) {
+    CAPTURE(dtype);
+    const Whole a = range_of(dtype, 1, 67), b = [&] {
+      Whole values = range_of(dtype, 2, 67);
+      std::reverse(values.begin(), values.end());
+      return values;
+    }();
+    const Tensor x = whole_tensor(a, dtype), y = whole_tensor(b, dtype);
+    const auto check = [&](const Tensor& result, const auto& f) { check_whole(result, dtype, each(a, b, dtype, f)); };
+    using Int = std::int64_t;
+    check(x + y, [](Int p, Int q) { return p + q; });
+    check(x - y, [](Int p, Int q) { return p - q; });
+    check(x * y,
+          [](Int p, Int q) { return static_cast<Int>(static_cast<std::uint64_t>(p) * static_cast<std::uint64_t>(q)); });
+    check(neg(x), [](Int p, Int) { return -p; });
+    check(abs(x), [](Int p, Int) { return p < 0 ? -p : p; });
+    check(x + 1000, [](Int p, Int) { return p + 1000; });
+    check(maximum(x, y), [](Int p, Int q) { return std::max(p, q); });
+    check(minimum(x, 5), [](Int p, Int) { return std::min<Int>(p, 5); });
+    check(floor_divide(x, y), floored);
+    check(remainder(x, y), [](Int p, Int q) { return q == 0 ? 0 : p - q * floored(p, q); });
+    check(bitwise_not(x), [](Int p, Int) { return ~p; });
+    check(bitwise_xor(x, y), [](Int p, Int q) { return p ^ q; });
+    const int bits = static_cast<int>(8 * size_of(dtype));
+    check(bitwise_left_shift(x, full({}, 3, dtype)), [](Int p, Int) { return p << 3; });
+    check(bitwise_left_shift(x, full({}, bits, dtype)), [](Int, Int) { return 0; });
+    check(bitwise_right_shift(x, full({}, 3, dtype)), [](Int p, Int) { return p >> 3; });
+    check(where(lt(x, y), x, y), [](Int p, Int q) { return p < q ? p : q; });
+    // In one kernel too, each value is one of the type.
+    const auto both = fuse([](const Expr& p, const Expr& q) { return maximum(p * q + p, q); });
+    check(both(x, y), [&](Int p, Int q) {
+      const auto product = static_cast<std::uint64_t>(p) * static_cast<std::uint64_t>(q);
+      return std::max(stored(stored(static_cast<Int>(product), dtype) + p, dtype), q);
+    });
+    // Numbers that the type does not hold are compared as they are.
+    CHECK(whole_values(gt(x, -1000000)) == Whole(67, 1));
+    CHECK(whole_values(eq(x, largest(dtype) + 1 + stored(1, dtype))) == Whole(67, 0));
+    Tensor in_place = x.clone();
+    in_place.add_(y);
+    check(in_place, [](Int p, Int q) { return p + q; });
+    CHECK(div(x, 2).dtype() == DType::f32);
+    check_close(sqrt(full({2}, 49, dtype)), {7, 7}, {1});
+  }
+}
+
+TEST_CASE("whole numbers of fewer bits: reductions, order, indices, products and files") {
+  NamedTensors files;
+  for (const DType dtype : narrow_types) {
+    CAPTURE(dtype);
+    const Whole a = range_of(dtype, 3, 131);
+    const Tensor x = whole_tensor(a, dtype);
+    std::int64_t total = 0;
+    Whole running, sorted = a;
+    for (const std::int64_t value : a) running.push_back(total += value);
+    std::sort(sorted.begin(), sorted.end());
+    check_whole(sum(x), DType::i64, {total});
+    check_whole(cumsum(x, 0), DType::i64, running);
+    check_whole(prod(x.narrow(0, 1, 4)), DType::i64,
+                {static_cast<std::int64_t>(2 * static_cast<std::uint64_t>(largest(dtype)) *
+                                           static_cast<std::uint64_t>(least(dtype)))});
+    check_whole(max(x), dtype, {largest(dtype)});
+    check_whole(min(x), dtype, {least(dtype)});
+    check_whole(argmax(x), DType::i64, {std::max_element(a.begin(), a.end()) - a.begin()});
+    check_whole(any(x), DType::boolean, {1});
+    check_whole(all(x), DType::boolean, {0});
+    check_whole(ops::sort(x).values, dtype, sorted);
+    check_whole(gather(x, 0, ops::argsort(x)), dtype, sorted);
+    check_whole(ops::topk(x, 5).values, dtype, Whole(sorted.rbegin(), sorted.rbegin() + 5));
+    check_whole(ops::searchsorted(whole_tensor({1, 3, 5}, dtype), whole_tensor({0, 3, 100}, dtype)), DType::i64,
+                {0, 1, 3});
+    const Tensor index = whole_tensor({2, 0, 2}, dtype), row = whole_tensor({100, 50, 25}, dtype);
+    check_whole(index_select(row, 0, index), dtype, {25, 100, 25});
+    check_whole(gather(row, 0, index), dtype, {25, 100, 25});
+    check_whole(scatter_add(zeros({3}, dtype), 0, index, row), dtype, {50, 0, stored(125, dtype)});
+    check_whole(one_hot(index, 3).sum({0}), DType::i64, {1, 0, 2});
+    check_whole(nonzero(row - 50).flatten(), DType::i64, {0, 2});
+    check_whole(cat({row, index}, 0), dtype, {100, 50, 25, 2, 0, 2});
+    check_whole(matmul(x.narrow(0, 0, 12).reshape({3, 4}), whole_tensor({1, 2, 3, 4}, dtype)), dtype, [&] {
+      Whole products;
+      for (std::size_t i = 0; i < 12; i += 4)
+        products.push_back(stored(a[i] + 2 * a[i + 1] + 3 * a[i + 2] + 4 * a[i + 3], dtype));
+      return products;
+    }());
+    check_whole(arange(0, 4, 1, dtype), dtype, {0, 1, 2, 3});
+    std::ostringstream text;
+    text << whole_tensor({1, 2}, dtype);
+    CHECK(text.str().find(name_of(dtype)) != std::string::npos);
+    files.emplace_back(name_of(dtype), x);
+  }
+  // A negative position counts from the end.
+  check_whole(index_select(full({200}, 1, DType::i16), 0, whole_tensor({3}, DType::i8)), DType::i16, {1});
+  const TemporaryFolder folder;
+  io::save_safetensors(folder.path() + "/whole.safetensors", files);
+  const NamedTensors loaded = io::load_safetensors(folder.path() + "/whole.safetensors");
+  for (const auto& [name, x] : files) check_whole(loaded[name], x.dtype(), whole_values(x));
 }

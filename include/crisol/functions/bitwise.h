@@ -1,7 +1,7 @@
 // Functions on whole numbers and on the bits of elements. They have no gradient.
 //
 // Operands are tensors or numbers, and at least one operand is a tensor. They broadcast, and their dtypes are promoted,
-// as in crisol/functions/elementwise.h. The promoted dtype must be i32, i64 or u8, and the result has it. Errors
+// as in crisol/functions/elementwise.h. The promoted dtype must have whole numbers, and the result has it. Errors
 // (invalid_argument): an undefined tensor, a floating-point or bool operand, two devices, shapes that do not broadcast,
 // a number that the dtype cannot hold.
 #pragma once

@@ -1,4 +1,4 @@
-// Differentiable functions that read or write elements by index. Indices are i64, i32 or u8 and count from 0. A
+// Differentiable functions that read or write elements by index. Indices are whole numbers and count from 0. A
 // negative axis counts from the end. Errors (invalid_argument), with all tensors unchanged: an undefined tensor, two
 // devices, another index dtype, ranks or sizes that do not fit, an axis out of range.
 //
@@ -8,9 +8,9 @@
 // The host does not wait for the device, so it does not see at once that an index is wrong: outside the axis, or
 // negative where this is not allowed. The device never reads or writes out of bounds. It notes the first wrong index,
 // and the next read to the host throws invalid_argument with the op, the index and the range: to_vector(), item(),
-// printing, save(). Until then, a read with a wrong index gives NaN for floats, the smallest value for i32 and i64, 255
-// for u8 and true for bool. A write or an addition with a wrong index is left out. With the environment variable
-// CRISOL_CHECK_INDICES=1, each function waits for its indices and throws itself.
+// printing, save(). Until then, a read with a wrong index gives NaN for floats, the smallest value for types with a
+// sign, the largest for types without, and true for bool. A write or an addition with a wrong index is left out. With
+// the environment variable CRISOL_CHECK_INDICES=1, each function waits for its indices and throws itself.
 #pragma once
 
 #include <cstdint>
@@ -81,8 +81,8 @@ CRISOL_API Tensor take_along_axis(const Tensor& x, const Tensor& index, int axis
 /// an axis x counts as a tensor of one axis. Negative positions count from the end. Differentiable in x.
 CRISOL_API Tensor take(const Tensor& x, const Tensor& index, std::optional<int> axis = std::nullopt);
 
-/// x[indices[0], indices[1], …] as in NumPy, where an undefined tensor takes a whole axis. Positions are u8, i32 or
-/// i64, and negative ones count from the end. All tensors of positions broadcast to one shape (I…): element i of the
+/// x[indices[0], indices[1], …] as in NumPy, where an undefined tensor takes a whole axis. Positions are whole
+/// numbers, and negative ones count from the end. All tensors of positions broadcast to one shape (I…): element i of the
 /// result is x at the positions indices[0][i], indices[1][i], …. The axes I… take the place of the indexed axes if
 /// these follow each other, and are the first axes otherwise. A mask (bool) stands for the positions of its true
 /// elements. It indexes as many axes as it has, of the same sizes, and the call waits. Differentiable in x.

@@ -9,7 +9,7 @@
 
 namespace crisol {
 
-/// PyTorch's cross entropy of logits (N, C), f32, f16 or f64, C >= 1, and labels i64, i32 or u8 (N). For a row x with
+/// PyTorch's cross entropy of logits (N, C), f32, f16 or f64, C >= 1, and labels of whole numbers (N). For a row x with
 /// label t and label smoothing e it is
 ///
 ///     (1 - e) (log sum exp x - x_t) + e / C sum_c (log sum exp x - x_c)

@@ -7,7 +7,7 @@
 namespace crisol {
 
 /// The product of matrices: a (…, M, K) times b (…, K, N) gives (…, M, N). The leading axes broadcast. Both have one
-/// dtype, any but bool, and are on one device. f16 is computed in f32. i32, i64 and u8 are exact modulo their size, and
+/// dtype, any but bool, and are on one device. f16 is computed in f32. Whole numbers are exact modulo their size, and
 /// have no gradient. An operand is used without a copy if one of its last two strides is 1, as in a transpose. Both
 /// operands have gradients.
 ///

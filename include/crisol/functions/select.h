@@ -22,7 +22,7 @@ CRISOL_API Tensor masked_select(const Tensor& x, const Tensor& mask);
 /// PyTorch's repeat_interleave, NumPy's repeat. Differentiable in x. Does not wait. Refuses a negative count.
 CRISOL_API Tensor repeat_interleave(const Tensor& x, std::int64_t count, std::optional<int> axis = std::nullopt);
 
-/// Repeats slice i of x along an axis counts[i] times. counts is u8, i32 or i64, of rank 1 with a count for each slice,
+/// Repeats slice i of x along an axis counts[i] times. counts has whole numbers, rank 1 with a count for each slice,
 /// or with one count for all. Refuses negative counts.
 CRISOL_API Tensor repeat_interleave(const Tensor& x, const Tensor& counts, std::optional<int> axis = std::nullopt);
 

@@ -1,9 +1,9 @@
 // NumPy's files: .npy (one array) and .npz (named arrays).
 //
-// float32 becomes f32, float64 f64, and float16 f16. int8, int16, int32 and uint16 become i32. int64 and uint32 become
-// i64. uint8 becomes u8. bool stays bool. Both byte orders and both orders of axes (C and Fortran) are read. uint64,
-// complex numbers, text and Python objects are refused. All functions throw Error (ErrorCode::io), with file and
-// reason, for a file that is missing, unreadable, of another kind, too short, too long or damaged.
+// Elements keep their types: floating-point numbers, whole numbers and bool. Both byte orders and both orders of axes
+// (C and Fortran) are read. uint64, complex numbers, text and Python objects are refused. All functions throw Error
+// (ErrorCode::io), with file and reason, for a file that is missing, unreadable, of another kind, too short, too long
+// or damaged.
 #pragma once
 
 #include <string>

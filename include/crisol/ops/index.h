@@ -1,16 +1,16 @@
 // Raw ops that read or write elements by index, not recorded by autograd. The differentiable functions are in
 // crisol/functions/index.h.
 //
-// Tensors may have any strides. Results are contiguous. A negative axis counts from the end. Indices are i64, i32 or u8
+// Tensors may have any strides. Results are contiguous. A negative axis counts from the end. Indices are whole numbers
 // and count from 0. Errors (invalid_argument), with all tensors unchanged: an undefined tensor, two devices, another
 // index dtype, ranks or sizes that do not fit, an axis out of range.
 //
 // The host does not wait for the device, so it does not see at once that an index is wrong: outside the axis, or
 // negative. The device never reads or writes out of bounds. It notes the first wrong index, and the next read to the
 // host throws invalid_argument with the op, the index and the range. Until then, a read with a wrong index gives NaN
-// for floats, the smallest value for i32 and i64, 255 for u8 and true for bool. An element for a wrong index is left
-// out of the result. With the environment variable CRISOL_CHECK_INDICES=1, every op of this header waits for its
-// indices. It throws invalid_argument with the first wrong index, its position and the range.
+// for floats, the smallest value for types with a sign, the largest for types without, and true for bool. An element
+// for a wrong index is left out of the result. With the environment variable CRISOL_CHECK_INDICES=1, every op of this
+// header waits for its indices. It throws invalid_argument with the first wrong index, its position and the range.
 #pragma once
 
 #include <cstdint>

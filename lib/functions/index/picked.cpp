@@ -26,8 +26,9 @@ namespace {
 /// index.
 Tensor positions_of(const char* op, const Tensor& index, std::int64_t size) {
   require(is_whole(index.dtype()), op, "the positions must be ", TypesThat{is_whole}, ", they are ", index.dtype());
-  if (index.dtype() == DType::u8) return index;
-  return autograd::noted(counted_from_0(size > INT32_MAX ? ops::cast(index, DType::i64) : index, size),
+  if (kind_of(index.dtype()) == DTypeKind::unsigned_integer) return index;
+  const bool widens = size > INT32_MAX || !holds_counts(index.dtype());
+  return autograd::noted(counted_from_0(widens ? ops::cast(index, DType::i64) : index, size),
                          [&](Recorder& r, const Tensor& counted) { r.bind(counted, r.of(index)); });
 }
 

@@ -115,7 +115,7 @@ namespace {
 
 /// The positions, converted to a type that ONNX takes.
 Value positions(Recorder& r, const Tensor& index) {
-  return cast(r, r.of(index), index.dtype(), index.dtype() == DType::u8 ? DType::i64 : index.dtype());
+  return cast(r, r.of(index), index.dtype(), holds_counts(index.dtype()) ? index.dtype() : DType::i64);
 }
 
 }  // namespace

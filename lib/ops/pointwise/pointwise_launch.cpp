@@ -168,9 +168,10 @@ void PointwiseKernels::check(const char* op, Inputs inputs, Scalars scalars) con
   for (std::size_t i = 0; i < scalars.size(); ++i) {
     const DType dtype = graph_.scalar_dtype(i);
     if (is_floating(dtype)) continue;
-    if (dtype == DType::i64 && !is_floating(scalars[i].dtype())) continue;
+    const bool is_long = value_type(dtype) == DType::i64;
+    if (is_long && !is_floating(scalars[i].dtype())) continue;
     const double value = scalars[i].as_double();
-    const double limit = dtype == DType::i64 ? 0x1p63 : 0x1p31;
+    const double limit = is_long ? 0x1p63 : 0x1p31;
     require(value >= -limit && value < limit, op, "the number ", value, " does not fit ", dtype);
   }
 }

@@ -50,12 +50,13 @@ class Writer {
 
   // Whether registers of a type have 64 bits.
   static bool has_64_bits(DType dtype) { return size_of(value_type(dtype)) == 8; }
-  // Whether registers hold more whole numbers than a type without a sign does. Its numbers are then cut to its bits.
-  static bool wraps(DType dtype) {
-    return kind_of(dtype) == DTypeKind::unsigned_integer && size_of(dtype) < size_of(value_type(dtype));
-  }
-  static std::string wrapped(const std::string& x, DType dtype) {
-    return concat(x, " & ", (1 << dtype_row(dtype).digits) - 1);
+  // Whether registers hold more whole numbers than a type does. Its numbers are then cut to its bits.
+  static bool wraps(DType dtype) { return is_whole(dtype) && size_of(dtype) < size_of(value_type(dtype)); }
+  // x, which is in a register of the type or of a longer type.
+  std::string wrapped(const std::string& x, DType dtype) const {
+    if (kind_of(dtype) == DTypeKind::integer)
+      return concat("convert_", type(dtype), "(convert_", memory_type(dtype), width_, '(', x, "))");
+    return concat(x, " & ", (std::int64_t{1} << dtype_row(dtype).digits) - 1);
   }
 
   std::string parameters() const {
@@ -114,7 +115,8 @@ class Writer {
       return concat(flag, " != ", zero, " ? (", type(to), ")(1.0f) : (", type(to), ")(0.0f)");
     }
     if (!wraps(to)) return convert(x);
-    return has_64_bits(from) && !is_floating(from) ? convert(wrapped(x, to)) : wrapped(convert(x), to);
+    if (!has_64_bits(from) || is_floating(from)) return wrapped(convert(x), to);
+    return kind_of(to) == DTypeKind::integer ? wrapped(x, to) : convert(wrapped(x, to));
   }
 
   std::string applied(const Graph::Node& node) const {

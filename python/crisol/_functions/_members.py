@@ -15,7 +15,7 @@ __all__ += ["compile", "get_float32_matmul_precision", "get_num_threads", "is_in
 __all__ += ["memory_format", "preserve_format", "set_default_dtype", "set_float32_matmul_precision", "set_num_threads"]
 __all__ += ["typename"]
 __all__ += ["set_printoptions", "strided", "use_deterministic_algorithms", "BoolTensor", "ByteTensor", "FloatTensor"]
-__all__ += ["BFloat16Tensor", "HalfTensor", "IntTensor", "LongTensor"]
+__all__ += ["BFloat16Tensor", "CharTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor"]
 
 
 class Size(tuple[int, ...]):
@@ -215,13 +215,26 @@ def bfloat16(self: Tensor, memory_format: Any = None) -> Tensor:
 
 
 @_method(Tensor)
+def char(self: Tensor, memory_format: Any = None) -> Tensor:
+    """The elements as int8."""
+    return self.to(_c.int8)
+
+
+@_method(Tensor)
+def short(self: Tensor, memory_format: Any = None) -> Tensor:
+    """The elements as int16."""
+    return self.to(_c.int16)
+
+
+@_method(Tensor)
 def byte(self: Tensor, memory_format: Any = None) -> Tensor:
     """The elements as uint8."""
     return self.to(_c.uint8)
 
 
 _KINDS = {"Float": _c.float32, "Double": _c.float64, "Half": _c.float16, "BFloat16": _c.bfloat16, "Long": _c.int64}
-_KINDS |= {"Int": _c.int32, "Byte": _c.uint8, "Bool": _c.bool}
+_KINDS |= {"Int": _c.int32, "Short": _c.int16, "Char": _c.int8, "Byte": _c.uint8, "Bool": _c.bool}
+_KINDS |= {"UInt16": _c.uint16, "UInt32": _c.uint32}
 
 
 @_method(Tensor)
@@ -506,4 +519,5 @@ class _Typed:
 FloatTensor, HalfTensor = _Typed("FloatTensor", _c.float32), _Typed("HalfTensor", _c.float16)
 BFloat16Tensor = _Typed("BFloat16Tensor", _c.bfloat16)
 LongTensor, IntTensor = _Typed("LongTensor", _c.int64), _Typed("IntTensor", _c.int32)
+CharTensor, ShortTensor = _Typed("CharTensor", _c.int8), _Typed("ShortTensor", _c.int16)
 ByteTensor, BoolTensor = _Typed("ByteTensor", _c.uint8), _Typed("BoolTensor", _c.bool)

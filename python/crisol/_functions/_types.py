@@ -6,33 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import _crisol as _c
-from .._crisol import Tensor, dtype, float16, float32, float64, int32, int64
+from .._crisol import Tensor, dtype, float16, float32, float64, int16, int32, int64
 
-__all__ = ["double", "finfo", "float", "float64", "half", "iinfo", "int", "int16", "int8", "long", "short"]
+__all__ = ["double", "finfo", "float", "float64", "half", "iinfo", "int", "long", "short"]
 
-
-class _MissingDtype:
-    """An element type that no tensor has. No function takes it. It exists because programs compare dtypes with it."""
-
-    def __init__(self, name: str, itemsize: builtins.int) -> None:
-        self.name = name
-        self.itemsize = itemsize
-
-    def __repr__(self) -> str:
-        return f"crisol.{self.name}"
-
-    def __reduce__(self) -> str:
-        return self.name
-
-
-def _missing(name: str, itemsize: builtins.int) -> Any:
-    missing = _MissingDtype(name, itemsize)
-    missing.__module__ = "crisol"  # The module by which pickles find it.
-    return missing
-
-
-int8: Any = _missing("int8", 1)
-int16: Any = _missing("int16", 2)
 double, short = float64, int16
 float, half, long, int = float32, float16, int64, int32
 

@@ -110,7 +110,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
         raise _c.InvalidArgumentError("[hardtanh] the input must not be bool")
     if not _c.isdtype(input.dtype, "integral"):
         return _c.hard_tanh(input, min_val, max_val)
-    least = 0 if input.dtype == _c.uint8 else int(min_val)
+    least = 0 if not input.dtype.is_signed else int(min_val)
     return _c.clamp(input, max(int(min_val), least), int(max_val))
 
 
