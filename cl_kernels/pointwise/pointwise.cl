@@ -43,9 +43,7 @@ INLINE void of_one(const float x0, float* y0) { *y0 = x0; }
 #ifndef INDEX
 #define INDEX ulong
 #endif
-
 #include "common/element.h"
-
 #ifdef IN_PLACE
 #define RESTRICT
 #else

@@ -2,7 +2,7 @@
 //
 // KEY(p, i) is the key of element i of p, whose type in memory is MEMORY. TYPE is float, half, bfloat, char, short,
 // int, uchar, ushort or uint. long_low and long_high give the halves of a 64-bit key, and double_low and double_high
-// those of the key of a double, whose bits are read as a long. Elements with such keys are sorted twice, once by each half.
+// those of the key of a double, whose bits are read as a long. Elements with such keys are sorted twice, by each half.
 #ifndef TYPE
 #define TYPE float
 #endif

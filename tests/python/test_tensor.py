@@ -216,7 +216,8 @@ def test_whole_numbers_of_fewer_bits(name):
     array = np.array([0, 1, limits.max, limits.min], name)
     x = crisol.asarray(array)
     assert x.dtype is dtype and x.tolist() == array.tolist() and x.numpy().dtype == array.dtype
-    assert crisol.iinfo(x).max == limits.max and crisol.iinfo(x).min == limits.min and crisol.iinfo(x).bits == limits.bits
+    found = crisol.iinfo(x)
+    assert (found.min, found.max, found.bits) == (limits.min, limits.max, limits.bits)
     with np.errstate(over="ignore"):
         np.testing.assert_array_equal((x + 1).numpy(), array + array.dtype.type(1))
         np.testing.assert_array_equal((x * x).numpy(), array * array)

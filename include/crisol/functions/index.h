@@ -82,8 +82,8 @@ CRISOL_API Tensor take_along_axis(const Tensor& x, const Tensor& index, int axis
 CRISOL_API Tensor take(const Tensor& x, const Tensor& index, std::optional<int> axis = std::nullopt);
 
 /// x[indices[0], indices[1], …] as in NumPy, where an undefined tensor takes a whole axis. Positions are whole
-/// numbers, and negative ones count from the end. All tensors of positions broadcast to one shape (I…): element i of the
-/// result is x at the positions indices[0][i], indices[1][i], …. The axes I… take the place of the indexed axes if
+/// numbers, and negative ones count from the end. All tensors of positions broadcast to one shape (I…): element i of
+/// the result is x at the positions indices[0][i], indices[1][i], …. The axes I… take the place of the indexed axes if
 /// these follow each other, and are the first axes otherwise. A mask (bool) stands for the positions of its true
 /// elements. It indexes as many axes as it has, of the same sizes, and the call waits. Differentiable in x.
 CRISOL_API Tensor index_get(const Tensor& x, const std::vector<Tensor>& indices);

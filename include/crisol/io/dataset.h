@@ -20,7 +20,7 @@ namespace crisol::io {
 /// Shape and element type of one tensor of a sample. All samples of a data set have the same fields.
 struct Field {
   Shape shape;               ///< Sizes, outermost axis first; {} for a single number, such as a class.
-  DType dtype = DType::f32;  ///< f32, f16, i32, i64, u8 or bool.
+  DType dtype = DType::f32;  ///< Any.
 };
 
 /// The memory into which a data set writes one sample. A DataLoader gives places in the memory of the batch, so the

@@ -9,7 +9,7 @@
 // rules is broken:
 // - The header is at most 100 MB long, fits in the file, begins with '{', and is the expected JSON.
 // - A name appears once.
-// - A dtype is F32, F16, I32, I64, U8, BOOL or F64.
+// - A dtype is one of the names of element types in crisol/dtypes.def, such as F32.
 // - Sizes are not negative, and their product does not overflow.
 // - A range fits dtype and shape. Ranges do not overlap and leave no holes. The last range ends at the end of the file.
 #pragma once
@@ -33,7 +33,7 @@ using Metadata = std::map<std::string, std::string>;
 /// One tensor of a file. Its bytes are begin … end-1, counted from the start of the data.
 struct SafetensorsEntry {
   std::string name;          ///< Unique in the file.
-  DType dtype = DType::f32;  ///< F32, F16, I32, I64, U8, BOOL or F64 in the file.
+  DType dtype = DType::f32;  ///< In the file the name in crisol/dtypes.def, such as F32.
   Shape shape;               ///< Outermost axis first.
   std::uint64_t begin = 0;   ///< Position of its first byte.
   std::uint64_t end = 0;     ///< Position after its last byte.

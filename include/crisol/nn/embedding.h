@@ -13,9 +13,9 @@ struct EmbeddingOptions {
   std::optional<std::int64_t> padding_idx = std::nullopt;  ///< A row that stays zero, counted from the end if negative.
 };
 
-/// y[…] = weight[x[…]]: one row of weight for each index. x (…) is i64, i32 or u8, and y (…, embedding_dim). weight
-/// starts with normal numbers of mean 0 and deviation 1, as in PyTorch. Row padding_idx starts as zero and gets no
-/// gradient. An index out of range, also a negative one, is an error (see crisol/functions/index.h).
+/// y[…] = weight[x[…]]: one row of weight for each index. x (…) has whole numbers, and y is (…, embedding_dim).
+/// weight starts with normal numbers of mean 0 and deviation 1, as in PyTorch. Row padding_idx starts as zero and gets
+/// no gradient. An index out of range, also a negative one, is an error (see crisol/functions/index.h).
 class CRISOL_API Embedding : public Module {
  public:
   Embedding(std::int64_t num_embeddings, std::int64_t embedding_dim, const EmbeddingOptions& options = {});

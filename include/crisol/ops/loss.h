@@ -18,8 +18,8 @@ struct CrossEntropyResult {
   Tensor scale;    ///< f32 (): `loss` is this factor times the sum of the rows' losses.
 };
 
-/// PyTorch's cross entropy of logits (N, C), f32 or f16, C >= 1, and labels of whole numbers (N). For a row x with label
-/// t and label smoothing e it is
+/// PyTorch's cross entropy of logits (N, C), f32 or f16, C >= 1, and labels of whole numbers (N). For a row x with
+/// label t and label smoothing e it is
 ///
 ///     loss = (1 - e) (log sum exp x - x_t) + e / C sum_c (log sum exp x - x_c)
 ///

@@ -4,9 +4,9 @@
 //     const int a = graph.input(DType::f32), b = graph.input(DType::f32), two = graph.scalar(DType::f32);
 //     graph.output(graph.apply(rows::relu, {graph.apply(rows::add, {graph.apply(rows::mul, {a, b}), two})}));
 //
-// An eager op is a graph of one row. Values are in registers of type float (f32, f16), double (f64), int
-// (i32, u8, bool) or long (i64), or vectors of these. An f16 value is rounded to f16 when it is stored. A u8 value is
-// kept modulo 256.
+// An eager op is a graph of one row. Values are in registers of type float (f32, f16, bf16), double (f64), long (i64,
+// u32) or int (shorter whole numbers and bool), or vectors of these. A value of f16 or bf16 is rounded when it is
+// stored. A whole number that is shorter than its register always has the bits of its type.
 #pragma once
 
 #include <array>
@@ -48,7 +48,7 @@ class PointwiseGraph {
 
   /// Adds the next tensor.
   int input(DType dtype, OperandKind kind = OperandKind::tensor);
-  /// Adds the next number. It is an argument of the kernel: a float (f32), double (f64), int (i32, bool) or long (i64).
+  /// Adds the next number. It is an argument of the kernel: a float (f32), double (f64), int or long.
   int scalar(DType dtype);
   /// Applies a row to its inputs and then its scalars. Refuses the same dtypes as types_of.
   int apply(const PointwiseRow& row, std::span<const int> operands);

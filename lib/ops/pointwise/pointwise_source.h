@@ -8,10 +8,10 @@
 
 namespace crisol::ops {
 
-/// The type of a value in a kernel: "float" (f32, f16), "double" (f64), "int" (i32, u8, bool) or "long" (i64).
+/// The type of a value in a kernel: "float", "double", "int" or "long". See PointwiseGraph.
 const char* register_type(DType dtype) noexcept;
-/// The type of an element in memory, as common/element.h names it: "float", "half", "double", "int", "long", "uchar"
-/// or "boolean".
+/// The type of an element in memory, as common/element.h names it: "float", "half", "bfloat", "double", "char" and so
+/// on.
 const char* memory_type(DType dtype) noexcept;
 
 /// How often the graph's expressions call the function `of`. By default it counts all functions of OpenCL and of

@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 import onnxruntime
 
-DTYPES = {"F32": np.float32, "F16": np.float16, "I32": np.int32, "I64": np.int64, "U8": np.uint8, "BOOL": np.bool_}
+from crisol_c import TYPES
 
 
 def load(path):
@@ -21,7 +21,7 @@ def load(path):
     header.pop("__metadata__", None)
     return {
         name: np.frombuffer(content[start + entry["data_offsets"][0]:start + entry["data_offsets"][1]],
-                            DTYPES[entry["dtype"]]).reshape(entry["shape"])
+                            TYPES[entry["dtype"].lower()]).reshape(entry["shape"])
         for name, entry in header.items()
     }
 

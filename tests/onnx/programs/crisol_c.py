@@ -3,12 +3,16 @@ import collections
 import contextlib
 import ctypes
 import json
+import pathlib
+import re
 
-import ml_dtypes
+import ml_dtypes  # noqa: F401  NumPy gets bfloat16.
 import numpy as np
 
-# By crisol_dtype.
-DTYPES = [np.float32, np.float16, np.int32, np.int64, np.uint8, np.bool_, np.float64, ml_dtypes.bfloat16]
+ROWS = (pathlib.Path(__file__).parents[3] / "include/crisol/dtypes.def").read_text()
+# The element types by crisol's name, in the order of crisol_dtype.
+TYPES = {name: np.dtype(numpy) for name, numpy in re.findall(r"""^CRISOL_DTYPE\(.*?"(\w+)".*"(\w+)", '""", ROWS, re.M)}
+DTYPES = list(TYPES.values())
 DEFAULT_DEVICE = ctypes.c_int32(-1)
 
 
