@@ -82,7 +82,7 @@ CRISOL_API Model load(const ModelParts& parts, Device device = Device());
 
 /// The nodes of the model's own graph that load() would refuse, in order. Nodes behind a refused node are judged by
 /// what the parts say about its outputs, so `values` should describe them. A node counts as refused too if it has an
-/// input or output of a type that the library does not compute with, such as f64, a text or a sequence. Throws like
+/// input or output of a type that load() would not compute as it is, such as a text or a sequence. Throws like
 /// load() for parts that contradict each other.
 CRISOL_API std::vector<RefusedNode> refused_nodes(const ModelParts& parts, Device device = Device());
 

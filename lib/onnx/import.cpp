@@ -65,7 +65,7 @@ void Importer::add_graph(NameScope& scope, const file::Graph& graph, const Value
   }
   add_nodes(scope, graph.nodes);
   for (const file::ValueInfoProto& output : graph.outputs) {
-    if (known == nullptr) check_model_output(output);
+    if (known == nullptr) check_model_value(output, "an output");
     const int value = find_value(scope, output.name, "the graph's output", "");
     scope.level->graph.outputs.push_back(value);
     const bool is_text =
@@ -82,6 +82,7 @@ void Importer::add_model_input(NameScope& scope, const file::ValueInfoProto& inp
   } catch (const Error& error) {
     problems_.add_from(error, "an input", in_quotes(input.name));
   }
+  check_model_value(input, "an input");
   value.name = input.name;
   if (initializers.count(input.name) > 0) {
     defaults_.push_back({scope.values.at(input.name), std::move(value)});
@@ -95,7 +96,7 @@ void Importer::add_model_input(NameScope& scope, const file::ValueInfoProto& inp
 void Importer::add_body_input(NameScope& scope, const file::ValueInfoProto& input, const Value& known) {
   Value value = known;
   value.name = scope.full_name(input.name);
-  add_declared(declared_by(input.type), value);
+  add_declared(kept(declared_by(input.type)), value);
   const int at = scope.level->add(std::move(value));
   scope.level->graph.inputs.push_back(at);
   define(scope, input.name, at);
@@ -129,8 +130,8 @@ Importer::Initializers Importer::add_initializers(NameScope& scope, const file::
 /// A function's body is imported once for each call, but its initializers are stored only once.
 int Importer::add_initializer(const NameScope& scope, const file::TensorProto& tensor,
                               const std::function<Datum()>& read) {
-  const auto dtype = dtype_in_graph(tensor.type);
-  if (tensor.type == file::ElementType::f64) narrowed_.insert(in_quotes(tensor.name));
+  const auto dtype = dtype_of(tensor.type);
+  if (narrows_ && tensor.type == file::ElementType::f64) narrowed_.insert(in_quotes(tensor.name));
   if (dtype && is_floating(*dtype)) return capture_from_model(*scope.level, add_weight(scope, tensor, read));
   Datum datum = read();
   Value value = value_of(datum);

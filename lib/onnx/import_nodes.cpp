@@ -61,7 +61,7 @@ class Importer::Bodies final : public Call::Context {
   Datum load(const file::TensorProto& tensor) override { return importer_.tensors_.shared(tensor); }
   graph::Texts texts_of(const file::TensorProto& tensor) override { return importer_.tensors_.texts_of(tensor); }
   Datum stored(int place) override { return importer_.stored(*scope_.level, place); }
-  Value declared(std::size_t output) override { return scope_.declared(node_.outputs[output]); }
+  Value declared(std::size_t output) override { return importer_.kept(scope_.declared(node_.outputs[output])); }
 
   Values add_body(const file::Graph& graph, const Values& inputs) override {
     levels_.push_back(std::make_unique<Level>());
@@ -150,10 +150,10 @@ std::vector<Call::Attribute> Importer::attributes_of(const NameScope& scope, con
 
 std::vector<int> Importer::add_node(const NameScope& scope, const file::Node& node, const std::string& name,
                                     const std::vector<int>& inputs) {
-  const std::vector<Call::Attribute> attributes = attributes_of(scope, node);
+  std::vector<Call::Attribute> attributes = attributes_of(scope, node);
   const auto function = functions_.find({node.domain, node.op, node.overload});
   if (function != functions_.end()) return inline_function(scope, node, *function->second, attributes, name, inputs);
-  note_narrowed(attributes, name);
+  if (narrows_) narrow(attributes, name);
   Values outputs(node.outputs.size());
   std::optional<Datum> constant;
   graph::Node made;
@@ -177,7 +177,7 @@ std::vector<int> Importer::add_node(const NameScope& scope, const file::Node& no
     made.outputs.push_back(graph::absent);
     if (node.outputs[k].empty()) continue;
     outputs[k].name = scope.full_name(node.outputs[k]);
-    add_declared(scope.declared(node.outputs[k]), outputs[k]);
+    add_declared(kept(scope.declared(node.outputs[k])), outputs[k]);
     made.outputs.back() = scope.level->add(std::move(outputs[k]));
   }
   std::vector<int> places = made.outputs;

@@ -1,6 +1,7 @@
 // Importer does the work of import_model. One object imports one model.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -21,7 +22,8 @@ namespace crisol::onnx {
 
 class Importer {
  public:
-  Importer(file::ModelFile& file, Device device) : file_(file), device_(device), tensors_(file, device) {}
+  Importer(file::ModelFile& file, Device device)
+      : file_(file), device_(device), narrows_(narrows(file.model(), device)), tensors_(file, device, narrows_) {}
 
   Imported import();
   /// Imports the graph as far as possible, and returns the nodes that import() would refuse.
@@ -41,10 +43,14 @@ class Importer {
   void define(NameScope& scope, std::string_view name, int value) const;
   int find_value(const NameScope& scope, std::string_view name, const char* user, const std::string& user_name);
 
-  /// Throws for an output of f64, because the graph gives f32.
-  void check_model_output(const file::ValueInfoProto& output);
-  /// Remembers a node whose attributes ask for f64.
-  void note_narrowed(const std::vector<Call::Attribute>& attributes, const std::string& node);
+  /// Whether the graph computes f64 in f32: the device has no double precision, or an op does not compute f64.
+  static bool narrows(const file::ModelProto& model, Device device);
+  /// Notes an input or output of f64 as a problem, if the graph gives f32.
+  void check_model_value(const file::ValueInfoProto& value, const char* what);
+  /// What the file says about a value, without an element type that the graph does not compute.
+  graph::Value kept(graph::Value declared) const;
+  /// Remembers a node whose attributes ask for f64. An attribute that names the type then names f32.
+  void narrow(std::vector<Call::Attribute>& attributes, const std::string& node);
   /// Prints to standard error what is computed in f32 although the file has f64.
   void warn_of_narrowed() const;
 
@@ -92,6 +98,7 @@ class Importer {
 
   file::ModelFile& file_;
   Device device_;
+  const bool narrows_;
   Tensors tensors_;
   Level model_;
   std::vector<Imported::Weight> weights_;
@@ -101,7 +108,8 @@ class Importer {
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>, const file::Function*> functions_;
   Problems problems_;
   std::map<std::pair<std::string_view, std::string_view>, std::vector<std::vector<std::int64_t>>> weights_of_;
-  std::set<std::string> narrowed_;  ///< Names of the nodes and constants of f64, which are computed in f32.
+  std::deque<file::Attribute> changed_;  ///< Attributes of the file that named f64.
+  std::set<std::string> narrowed_;       ///< Names of the nodes and constants of f64, which are computed in f32.
   std::vector<RefusedNode>* refused_ = nullptr;  ///< Of a survey.
   std::size_t parts_ = 0;
 };

@@ -1,14 +1,16 @@
-// Nodes and constants of f64, which the library computes in f32.
+// Models with f64 that are computed in f32.
 #include <algorithm>
 #include <iostream>
 
 #include "base/text.h"
 #include "onnx/importer.h"
+#include "onnx/ops/table.h"
 
 namespace crisol::onnx {
 
 using file::ElementType;
 using file::in_quotes;
+using graph::Value;
 
 namespace {
 
@@ -16,22 +18,56 @@ bool has_f64(const file::Type& type) {
   return type.element == ElementType::f64 || std::any_of(type.inner.begin(), type.inner.end(), has_f64);
 }
 
-bool asks_for_f64(const Call::Attribute& attribute) {
+bool names_f64(const Call::Attribute& attribute) {
   const file::Attribute& value = *attribute.value;
-  const auto is_f64 = [](const file::TensorProto& tensor) { return tensor.type == ElementType::f64; };
   const bool names_type = attribute.name == "to" || attribute.name == "dtype" || attribute.name == "output_datatype";
-  return (names_type && value.integers == std::vector<std::int64_t>{static_cast<std::int64_t>(ElementType::f64)}) ||
-         std::any_of(value.tensors.begin(), value.tensors.end(), is_f64);
+  return names_type && (value.integers == std::vector<std::int64_t>{static_cast<std::int64_t>(ElementType::f64)} ||
+                        value.strings == std::vector<std::string_view>{"DOUBLE"});
+}
+
+bool holds_f64(const Call::Attribute& attribute) {
+  const auto is_f64 = [](const file::TensorProto& tensor) { return tensor.type == ElementType::f64; };
+  return std::any_of(attribute.value->tensors.begin(), attribute.value->tensors.end(), is_f64);
+}
+
+/// Whether all nodes, and those of their bodies, compute f64 as it is.
+bool compute_f64(const std::vector<file::Node>& nodes) {
+  return std::all_of(nodes.begin(), nodes.end(), [](const file::Node& node) {
+    return computes_f64(node.domain, node.op) &&
+           std::all_of(node.attributes.begin(), node.attributes.end(), [](const file::Attribute& attribute) {
+             return std::all_of(attribute.graphs.begin(), attribute.graphs.end(),
+                                [](const file::Graph& graph) { return compute_f64(graph.nodes); });
+           });
+  });
 }
 
 }  // namespace
 
-void Importer::check_model_output(const file::ValueInfoProto& output) {
-  if (has_f64(output.type)) problems_.add("an output: elements of f64 are not supported", in_quotes(output.name));
+bool Importer::narrows(const file::ModelProto& model, Device device) {
+  return !device.info().fp64 || !compute_f64(model.graph.nodes) ||
+         !std::all_of(model.functions.begin(), model.functions.end(),
+                      [](const file::Function& function) { return compute_f64(function.nodes); });
 }
 
-void Importer::note_narrowed(const std::vector<Call::Attribute>& attributes, const std::string& node) {
-  if (std::any_of(attributes.begin(), attributes.end(), asks_for_f64)) narrowed_.insert(node);
+void Importer::check_model_value(const file::ValueInfoProto& value, const char* what) {
+  if (narrows_ && has_f64(value.type))
+    problems_.add(concat(what, ": elements of f64 are not supported"), in_quotes(value.name));
+}
+
+Value Importer::kept(Value declared) const {
+  if (narrows_ && declared.dtype == DType::f64) declared.dtype.reset();
+  return declared;
+}
+
+void Importer::narrow(std::vector<Call::Attribute>& attributes, const std::string& node) {
+  for (Call::Attribute& attribute : attributes) {
+    if (names_f64(attribute) || holds_f64(attribute)) narrowed_.insert(node);
+    if (!names_f64(attribute)) continue;
+    file::Attribute& f32 = changed_.emplace_back(*attribute.value);
+    if (!f32.integers.empty()) f32.integers = {static_cast<std::int64_t>(ElementType::f32)};
+    if (!f32.strings.empty()) f32.strings = {"FLOAT"};
+    attribute.value = &f32;
+  }
 }
 
 void Importer::warn_of_narrowed() const {

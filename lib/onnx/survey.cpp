@@ -5,6 +5,7 @@
 
 namespace crisol::onnx {
 
+using file::ElementType;
 using file::in_quotes;
 
 std::vector<RefusedNode> Importer::survey() {
@@ -21,7 +22,9 @@ void Importer::note_if_refused(const NameScope& scope, const file::Node& node, s
   std::string reason;
   for (const auto* names : {&node.inputs, &node.outputs})
     for (const std::string_view name : *names)
-      if (const auto type = scope.types.find(name); type != scope.types.end() && !dtype_of(type->second->element))
+      if (const auto type = scope.types.find(name);
+          type != scope.types.end() &&
+          (!dtype_of(type->second->element) || (narrows_ && type->second->element == ElementType::f64)))
         reason = concat("the value ", in_quotes(name), " is of ", name_of(type->second->element));
   if (narrowed_.size() > before.narrowed) reason = "f64 would be computed in f32";
   if (problems_.added() > before.problems) reason = problems_.last();

@@ -106,11 +106,17 @@ Datum Tensors::positions_of(const file::TensorProto& tensor) {
   return from_vector(positions, shape, device_);
 }
 
+std::pair<DType, Shape> Tensors::layout_of(const file::TensorProto& tensor) const {
+  auto layout = onnx::layout_of(tensor);
+  if (narrows_ && layout.first == DType::f64) layout.first = DType::f32;
+  return layout;
+}
+
 Datum Tensors::read(const file::TensorProto& tensor) {
   if (tensor.type == file::ElementType::string) return positions_of(tensor);
-  const auto [dtype, shape] = constant_layout_of(tensor);
+  const auto [dtype, shape] = layout_of(tensor);
   const file::Elements elements = file_.elements_of(tensor);
-  if (tensor.type == file::ElementType::f64) return made_of(narrowed(elements.bytes()), shape, dtype);
+  if (narrows_ && tensor.type == file::ElementType::f64) return made_of(narrowed(elements.bytes()), shape, dtype);
   if (graph::may_be_shape(shape, dtype)) return Datum(numbers_of(elements.bytes(), dtype), shape, dtype);
   constexpr std::size_t least_in_file = 4096;  // A page.
   if (is_floating(dtype) && elements.file != nullptr && elements.stored.size() >= least_in_file &&
@@ -134,7 +140,7 @@ Datum Tensors::made_of(std::string_view bytes, const Shape& shape, DType dtype) 
 }
 
 Datum Tensors::dense(const file::SparseTensor& tensor) {
-  const DType dtype = constant_layout_of(tensor.values).first;
+  const DType dtype = layout_of(tensor.values).first;
   require(tensor.sizes.size() <= Shape::max_rank, "onnx", "a tensor has ", tensor.sizes.size(), " axes, at most ",
           Shape::max_rank, " allowed");
   const Shape shape(tensor.sizes);
@@ -145,7 +151,7 @@ Datum Tensors::dense(const file::SparseTensor& tensor) {
           " takes more than ", most, " bytes, which is not supported");
   const file::Elements found = file_.elements_of(tensor.values);
   const std::string elements =
-      tensor.values.type == file::ElementType::f64 ? narrowed(found.bytes()) : std::string(found.bytes());
+      narrows_ && tensor.values.type == file::ElementType::f64 ? narrowed(found.bytes()) : std::string(found.bytes());
   const std::vector<std::int64_t> indices = numbers_of(file_.elements_of(tensor.indices).bytes(), DType::i64),
                                   places = places_of(indices, tensor.indices.sizes.size() == 2, shape);
   std::string bytes(static_cast<std::size_t>(shape.numel()) * width, '\0');

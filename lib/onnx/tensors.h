@@ -11,7 +11,8 @@ namespace crisol::onnx {
 
 class Tensors {
  public:
-  Tensors(file::ModelFile& file, Device device) : file_(file), device_(device) {}
+  /// `narrows`: elements of f64 become f32.
+  Tensors(file::ModelFile& file, Device device, bool narrows) : file_(file), device_(device), narrows_(narrows) {}
 
   /// Reads a tensor. Texts become positions in texts_of(). The result is on the host if it may be a shape, otherwise on
   /// the device. Large floating-point tensors stay in the file until their values are needed. Throws Error: io for
@@ -34,8 +35,12 @@ class Tensors {
   graph::Datum positions_of(const file::TensorProto& tensor);
   graph::Datum made_of(std::string_view bytes, const Shape& shape, DType dtype);
 
+  /// The type of a constant, and its shape.
+  std::pair<DType, Shape> layout_of(const file::TensorProto& tensor) const;
+
   file::ModelFile& file_;
   Device device_;
+  bool narrows_;
   std::map<const file::TensorProto*, graph::Datum> known_;
   std::map<const file::TensorProto*, graph::Texts> texts_;
 };

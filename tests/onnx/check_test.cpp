@@ -63,8 +63,8 @@ TEST_CASE("onnx::load_tensor: elements in each place, and refusals") {
   CHECK(fields.to_vector<std::uint8_t>() == std::vector<std::uint8_t>{1, 2, 255});
   CHECK(load(of::raw_tensor<std::int64_t>("", of::i64, {}, {7})).second.item<int>() == 7);
   CHECK(load(of::raw_tensor<float>("", of::f32, {2, 0}, {})).second.shape() == Shape{2, 0});
-  CHECK(refusal(ErrorCode::invalid_argument, [&] { load(of::raw_tensor<double>("", of::f64, {1}, {1})); }) ==
-        "[onnx] elements of f64 are not supported");
+  CHECK(refusal(ErrorCode::invalid_argument, [&] { load(of::raw_tensor<double>("", of::c64, {1}, {1})); }) ==
+        "[onnx] elements of c64 are not supported");
   CHECK(refusal(ErrorCode::io, [&] { load(of::raw_tensor<float>("", of::f32, {2}, {1})); }) ==
         Contains("raw_data has 4 bytes, 2 elements of f32 take 8"));
   CHECK(refusal(ErrorCode::io, [&] { onnx::load_tensor(folder.path() + "/none.pb"); }) == Contains("none.pb"));
@@ -94,9 +94,9 @@ TEST_CASE("onnx::check: outputs that are right, wrong and refused") {
   CHECK(data.result().reason == R"(output "n": 1 of 2 elements differ, the first at 0: 0, 1 expected)");
   data.write("output_1", of::raw_tensor<std::int64_t>("n", of::i64, {2}, {0, 1}));
   CHECK(data.result().reason == R"(output "n": elements of bool, i64 expected)");
-  data.write("output_1", of::raw_tensor<double>("n", of::f64, {2}, {0, 1}));
+  data.write("output_1", of::raw_tensor<double>("n", of::c64, {2}, {0, 1}));
   CHECK(data.result().state == onnx::CheckState::refused);
-  CHECK(data.result().reason == "[onnx] elements of f64 are not supported");
+  CHECK(data.result().reason == "[onnx] elements of c64 are not supported");
   data.write("output_1", of::raw_tensor<char>("n", of::boolean, {2}, {0, 1}));
   data.write("input_2", of::raw_tensor<float>("c", of::f32, {2}, {0, 0}));
   CHECK(doctest::String(data.result().reason.c_str()) == Contains("input_2.pb: the model has 2 inputs"));

@@ -122,27 +122,6 @@ TEST_CASE("onnx: nodes may come before those whose results they need") {
   CHECK(refused(circle, ErrorCode::io) == Contains("uses the value \"b\", which nothing before it makes"));
 }
 
-TEST_CASE("onnx: f64 within a model is computed in f32, and inputs and outputs of f64 are refused") {
-  const std::vector<double> three{3};
-  const Proto constant = of::tensor_attribute("value", of::raw_tensor<double>("", of::f64, {1}, three));
-  const auto file = [&](int type) {
-    return of::model(of::graph({.nodes = {node("Constant", {}, {"d"}, {constant}),
-                                          node("Cast", {"x"}, {"wide"}, {attribute("to", std::int64_t{of::f64})}),
-                                          node("Mul", {"wide", "d"}, {"m"}), node("Add", {"m", "w"}, {"s"}),
-                                          node("Cast", {"s"}, {"y"}, {attribute("to", std::int64_t{type})})},
-                                .initializers = {of::raw_tensor<double>("w", of::f64, {1}, {0.5})},
-                                .inputs = {value("x", of::f32, {"N"})},
-                                .outputs = {value("y", type, {"N"})}}));
-  };
-  const Tensor x = from_vector(std::vector<float>{1, -2});
-  CHECK(same(result(file(of::f32), x), x * 3.0 + 0.5));
-  CHECK(refused(file(of::f64)) == Contains("an output: elements of f64 are not supported: \"y\""));
-  CHECK(refused(of::model(of::graph({.nodes = {node("BitCast", {"x"}, {"y"}, {attribute("to", std::int64_t{of::f64})})},
-                                     .inputs = {value("x", of::i64, {"N"})},
-                                     .outputs = {value("y", of::f32, {"N"})}}),
-                          26)) == Contains("BitCast: elements of f64 are not supported"));
-}
-
 TEST_CASE("onnx: the bodies of a function's nodes see the function's values and attributes") {
   const Proto graph =
       of::graph({.nodes = {node("LeakyRelu", {"a"}, {"t"}, {Proto().text(1, "alpha").text(21, "slope").integer(20, 1)}),

@@ -4,7 +4,7 @@
 
 namespace {
 
-constexpr int f32 = 1, i64 = 7, text = 8, f64 = 11;
+constexpr int f32 = 1, i64 = 7, text = 8, c64 = 14;
 
 onnx::ValueParts value_parts(const std::string& name, int type, const std::vector<onnx::Dimension>& shape) {
   return {name, type, shape};
@@ -72,10 +72,10 @@ TEST_CASE("refused_nodes names the nodes that load refuses, and judges the other
   model.graph.nodes = {{"", "Relu", "", {"x"}, {"a"}, {}},
                        {"", "NoSuchOp", "some.domain", {"a"}, {"u"}, {}},
                        {"", "Gemm", "", {"u", "w", "b"}, {"y"}, {}},
-                       {"", "Cast", "", {"y"}, {"wide"}, {{"to", std::int64_t{f64}}}},
+                       {"", "Cast", "", {"y"}, {"wide"}, {{"to", std::int64_t{c64}}}},
                        {"", "Shape", "", {"words"}, {"count"}, {}}};
   model.graph.inputs.push_back(value_parts("words", text, {{-1, ""}}));
-  model.graph.values = {value_parts("u", f32, {{-1, "N"}, {3, ""}}), value_parts("wide", f64, {{-1, "N"}, {2, ""}}),
+  model.graph.values = {value_parts("u", f32, {{-1, "N"}, {3, ""}}), value_parts("wide", c64, {{-1, "N"}, {2, ""}}),
                         value_parts("count", i64, {{1, ""}})};
   std::vector<std::size_t> positions;
   for (const onnx::RefusedNode& node : onnx::refused_nodes(model)) {

@@ -46,7 +46,7 @@ class Proto {
 };
 
 /// Numbers of element types in files.
-enum Number : int { f32 = 1, u8 = 2, i8 = 3, i32 = 6, i64 = 7, string = 8, boolean = 9, f16 = 10, f64 = 11 };
+enum Number : int { f32 = 1, u8 = 2, i8 = 3, i32 = 6, i64 = 7, string = 8, boolean = 9, f16 = 10, f64 = 11, c64 = 14 };
 
 using Sizes = std::vector<std::int64_t>;
 

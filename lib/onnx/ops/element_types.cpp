@@ -6,18 +6,13 @@
 namespace crisol::onnx {
 
 std::optional<DType> dtype_of(file::ElementType type) noexcept {
-  if (type == file::ElementType::f64) return std::nullopt;  // Nodes and constants compute f64 in f32.
   return dtype_of_onnx_element(static_cast<std::int64_t>(type));
-}
-
-std::optional<DType> dtype_in_graph(file::ElementType type) noexcept {
-  return type == file::ElementType::f64 ? DType::f32 : dtype_of(type);
 }
 
 DType dtype_of_number(std::int64_t number) {
   const auto type = file::element_type_of(number);
   require(type.has_value(), "onnx", "element type ", number, " is unknown");
-  const auto dtype = dtype_in_graph(*type);
+  const auto dtype = dtype_of(*type);
   require(dtype.has_value(), "onnx", "elements of ", name_of(*type), " are not supported");
   return *dtype;
 }
@@ -52,23 +47,12 @@ graph::Value value_of_type(const file::Type& type) {
   return value;
 }
 
-namespace {
-
-std::pair<DType, Shape> layout_with(std::optional<DType> dtype, const file::TensorProto& tensor) {
+std::pair<DType, Shape> layout_of(const file::TensorProto& tensor) {
+  const auto dtype = dtype_of(tensor.type);
   require(dtype.has_value(), "onnx", "elements of ", name_of(tensor.type), " are not supported");
   require(tensor.sizes.size() <= Shape::max_rank, "onnx", "a tensor has ", tensor.sizes.size(), " axes, at most ",
           Shape::max_rank, " allowed");
   return {*dtype, Shape(tensor.sizes)};
-}
-
-}  // namespace
-
-std::pair<DType, Shape> layout_of(const file::TensorProto& tensor) {
-  return layout_with(dtype_of(tensor.type), tensor);
-}
-
-std::pair<DType, Shape> constant_layout_of(const file::TensorProto& tensor) {
-  return layout_with(dtype_in_graph(tensor.type), tensor);
 }
 
 }  // namespace crisol::onnx

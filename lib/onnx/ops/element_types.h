@@ -13,16 +13,12 @@ namespace crisol::onnx {
 
 /// The library's type. Nothing if the library does not have it.
 std::optional<DType> dtype_of(file::ElementType type) noexcept;
-/// The type in which nodes and constants compute a type of the file. f64 becomes f32. Nothing if the library has none.
-std::optional<DType> dtype_in_graph(file::ElementType type) noexcept;
-/// The library's type for a number in an attribute. Nodes and constants compute f64 in f32. Throws Error
-/// (invalid_argument) for other types that the library does not have.
+/// The library's type for a number in an attribute. Throws Error (invalid_argument) if the library does not have the
+/// type.
 DType dtype_of_number(std::int64_t number);
 /// The library's type and shape for a tensor of the file. Throws Error (invalid_argument) if the library does not have
 /// the type.
 std::pair<DType, Shape> layout_of(const file::TensorProto& tensor);
-/// The same for a constant of a graph, for which f64 becomes f32.
-std::pair<DType, Shape> constant_layout_of(const file::TensorProto& tensor);
 
 /// What a type in the file says about a value: a tensor, a sequence of tensors, or an optional value of either. A
 /// missing type says nothing. Throws Error (invalid_argument) for other types, for elements that the library does not

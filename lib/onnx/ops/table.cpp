@@ -1,5 +1,6 @@
 #include "onnx/ops/table.h"
 
+#include <algorithm>
 #include <map>
 
 #include "base/text.h"
@@ -9,30 +10,52 @@ namespace crisol::onnx {
 const std::vector<Row>& all_rows() {
   static const std::vector<Row> rows = [] {
     std::vector<Row> all;
-    for (const auto& family :
-         {pointwise_rows(),     unary_rows(),          activation_rows(),   network_rows(),   shape_rows(),
-          reduce_rows(),        select_rows(),         pad_rows(),          control_rows(),   sequence_rows(),
-          loss_rows(),          attention_rows(),      token_rows(),        normalize_rows(), recurrent_rows(),
-          signal_rows(),        quantize_rows(),       microsoft_rows(),    nchwc_rows(),     resize_rows(),
-          vision_rows(),        window_rows(),         detection_rows(),    bit_rows(),       index_rows(),
-          algebra_rows(),       random_rows(),         feature_rows(),      training_rows(),  tree_rows(),
-          tree_ensemble_rows(), support_vector_rows(), linear_model_rows(), label_rows()})
-      all.insert(all.end(), family.begin(), family.end());
+    const auto add = [&](const std::vector<std::vector<Row>>& families, bool computes_f64) {
+      for (const auto& family : families)
+        for (Row row : family) {
+          row.computes_f64 = computes_f64;
+          all.push_back(row);
+        }
+    };
+    add({pointwise_rows(), unary_rows(), activation_rows(), bit_rows(), reduce_rows(), algebra_rows(), product_rows(),
+         random_rows(), shape_rows(), select_rows(), index_rows(), pad_rows(), control_rows(), sequence_rows()},
+        true);
+    add({network_rows(),   loss_rows(),   attention_rows(),     token_rows(),          normalize_rows(),
+         recurrent_rows(), signal_rows(), quantize_rows(),      microsoft_rows(),      nchwc_rows(),
+         resize_rows(),    vision_rows(), window_rows(),        detection_rows(),      feature_rows(),
+         training_rows(),  tree_rows(),   tree_ensemble_rows(), support_vector_rows(), linear_model_rows(),
+         label_rows()},
+        false);
     return all;
   }();
   return rows;
 }
 
-const Row* find_row(std::string_view domain, std::string_view op, std::int64_t version) {
+namespace {
+
+/// The rows of all ops with a name.
+auto rows_named(std::string_view op) {
   static const std::multimap<std::string_view, const Row*> rows = [] {
     std::multimap<std::string_view, const Row*> by_name;
     for (const Row& row : all_rows()) by_name.emplace(row.name, &row);
     return by_name;
   }();
-  const auto [begin, end] = rows.equal_range(op);
+  return rows.equal_range(op);
+}
+
+}  // namespace
+
+const Row* find_row(std::string_view domain, std::string_view op, std::int64_t version) {
+  const auto [begin, end] = rows_named(op);
   for (auto at = begin; at != end; ++at)
     if (at->second->domain == domain && at->second->first <= version && version <= at->second->last) return at->second;
   return nullptr;
+}
+
+bool computes_f64(std::string_view domain, std::string_view op) {
+  const auto [begin, end] = rows_named(op);
+  return std::none_of(begin, end,
+                      [&](const auto& row) { return row.second->domain == domain && !row.second->computes_f64; });
 }
 
 std::string versions_of(std::string_view domain, std::string_view op) {

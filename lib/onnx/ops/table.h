@@ -25,7 +25,8 @@ struct Row {
   std::int64_t first, last;  ///< The versions of the operator set, from first to last.
   /// Makes the function that runs a node. For nodes with bodies it makes none, and calls Call::set_control instead.
   graph::Run (*build)(Call& call);
-  const char* domain = "";  ///< Empty for ONNX's own ops.
+  const char* domain = "";    ///< Empty for ONNX's own ops.
+  bool computes_f64 = false;  ///< Whether nodes compute f64 as it is. table.cpp sets it for a family.
 };
 
 /// The rows of each family of ops, each in a file of its own.
@@ -33,6 +34,7 @@ std::vector<Row> pointwise_rows();
 std::vector<Row> unary_rows();
 std::vector<Row> activation_rows();
 std::vector<Row> network_rows();
+std::vector<Row> product_rows();
 std::vector<Row> shape_rows();
 std::vector<Row> reduce_rows();
 std::vector<Row> select_rows();
@@ -69,6 +71,8 @@ const std::vector<Row>& all_rows();
 
 /// The row of an op in a domain and version. Null if there is none.
 const Row* find_row(std::string_view domain, std::string_view op, std::int64_t version);
+/// Whether nodes of an op compute f64 as it is. True for a name that no row has.
+bool computes_f64(std::string_view domain, std::string_view op);
 /// The versions of an op that rows cover, such as "7 to 28". Empty if no row has the op.
 std::string versions_of(std::string_view domain, std::string_view op);
 

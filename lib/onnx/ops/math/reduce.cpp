@@ -126,8 +126,8 @@ Shape last_axes(const Tensor& x, std::int64_t axis) {
 void add_statistics(Data& results, const Tensor& x, std::int64_t axis, double epsilon) {
   Shape axes;
   for (int i = axis_of(axis, x.dim()); i < x.dim(); ++i) axes.push_back(i);
-  results.emplace_back(mean(x, axes, true));
-  results.emplace_back(rsqrt(var(x, axes, true, 0) + epsilon));
+  results.emplace_back(mean(x, axes, true).to(DType::f32));
+  results.emplace_back(rsqrt(var(x, axes, true, 0) + epsilon).to(DType::f32));
 }
 
 Run layer_normalization(Call& call) {

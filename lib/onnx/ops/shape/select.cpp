@@ -167,7 +167,8 @@ Run range(Call& call) {
     const DType dtype = in[0].dtype();
     if (!is_floating(dtype)) return {whole_range(in, device)};
     const double start = in[0].number(), step = in[2].number();
-    const double steps = std::ceil(static_cast<double>(static_cast<float>(in[1].number() - start)) / step);
+    const double way = in[1].number() - start;
+    const double steps = std::ceil((dtype == DType::f64 ? way : static_cast<double>(static_cast<float>(way))) / step);
     require(step != 0 && steps <= INT32_MAX, "onnx", "a range from ", start, " to ", in[1].number(), " by ", step);
     if (!(steps > 0)) return {empty(Shape(0), dtype, device)};
     return {arange(start, start + (steps - 0.5) * step, step, dtype, device)};
