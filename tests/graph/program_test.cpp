@@ -7,6 +7,7 @@
 #include <regex>
 #include <thread>
 
+#include "crisol/dtype_table.h"
 #include "graph/model_file.h"
 #include "io/files/mapped_file.h"
 #include "support/skip.h"
@@ -60,6 +61,35 @@ TEST_CASE("graph: a residual block becomes two convolutions") {
   check_program(model, randn({2, 3, 9, 7}));
   check_program(model, randn({1, 3, 5, 5}));
   check_program(model, randn({2, 3, 9, 7}));
+}
+
+TEST_CASE("graph: rounding to quantised numbers joins the convolution before it") {
+  manual_seed(2);
+  const auto q = [](const std::string& name, const Sizes& sizes) {
+    const Tensor numbers = (rand(Shape(sizes)) * 256 - 128).to(DType::i8);
+    return of::raw_tensor<std::int8_t>(name, static_cast<int>(dtype_row(DType::i8).onnx), sizes,
+                                       numbers.to_vector<std::int8_t>());
+  };
+  const Proto zero = of::raw_tensor<std::uint8_t>("z", static_cast<int>(dtype_row(DType::u8).onnx), {}, {20});
+  const ModelFile file(
+      {node("DequantizeLinear", {"w1", "s"}, {"v1"}), node("DequantizeLinear", {"w2", "s"}, {"v2"}),
+       node("Conv", {"x", "v1"}, {"c1"}, {attribute("pads", Sizes{1, 1, 1, 1})}), node("Relu", {"c1"}, {"r1"}),
+       node("QuantizeLinear", {"r1", "t", "z"}, {"q1"}), node("DequantizeLinear", {"q1", "t", "z"}, {"d1"}),
+       node("Conv", {"d1", "v2"}, {"c2"}), node("QuantizeLinear", {"c2", "t", "z"}, {"q2"}),
+       node("DequantizeLinear", {"q2", "t", "z"}, {"y"})},
+      {q("w1", {4, 3, 3, 3}), q("w2", {5, 4, 1, 1}), weight("s", full({}, 0.01)), weight("t", full({}, 0.05)), zero});
+  std::map<std::string, std::size_t> changes = file.changes(randn({2, 3, 9, 7}));
+  CHECK(changes["fold_constants"] == 2);
+  CHECK(changes["fuse_elements"] == 3);
+  CHECK(changes["fuse_epilogues"] == 2);
+  onnx::Model model = file.load();
+  const Tensor x = randn({2, 3, 9, 7});
+  const Tensor right = model(x).detach();
+  const NoGrad no_grad;
+  const Tensor found = model(x);
+  // Rounding of sums may move a number to its neighbour.
+  CHECK((found - right).abs().max().item() <= 0.051);
+  CHECK((found - right).abs().mean().item() < 0.001);
 }
 
 TEST_CASE("graph: programs follow the weights, and state_dict stays") {

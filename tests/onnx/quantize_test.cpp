@@ -1,5 +1,6 @@
 // Quantised numbers from ONNX files.
 #include "crisol/crisol.h"
+#include "crisol/dtype_table.h"
 #include "doctest/doctest.h"
 #include "support/onnx_op.h"
 
@@ -14,9 +15,14 @@ namespace {
 /// Whole numbers from 0 to 255.
 Tensor bytes(const Shape& shape) { return (rand(shape) * 256).to(DType::u8); }
 
+/// Whole numbers from -128 to 127.
+Tensor signed_bytes(const Shape& shape) { return (rand(shape) * 256 - 128).to(DType::i8); }
+
+std::vector<std::int64_t> whole(const Tensor& t) { return t.to(DType::i64).to_vector<std::int64_t>(); }
+
 /// The product of matrices of whole numbers, on the host.
 Tensor host_product(const Tensor& a, std::int32_t za, const Tensor& b, std::int32_t zb) {
-  const auto x = a.to_vector<std::uint8_t>(), y = b.to_vector<std::uint8_t>();
+  const auto x = a.to(DType::i32).to_vector<std::int32_t>(), y = b.to(DType::i32).to_vector<std::int32_t>();
   const auto rows = static_cast<std::size_t>(a.size(0)), length = static_cast<std::size_t>(a.size(1)),
              columns = static_cast<std::size_t>(b.size(1));
   std::vector<std::int32_t> sums(rows * columns);
@@ -37,6 +43,9 @@ TEST_CASE("onnx: products of u8 are exact at any length") {
     const Tensor found = run_op({"MatMulInteger"}, {a, b, zero_a, zero_b})[0];
     CHECK(found.to_vector<std::int32_t>() == host_product(a, 3, b, 250).to_vector<std::int32_t>());
   }
+  const Tensor signed_b = signed_bytes({700, 3}), long_a = bytes({5, 700}), zero_c = full({}, -5, DType::i8);
+  CHECK(run_op({"MatMulInteger"}, {long_a, signed_b, zero_a, zero_c})[0].to_vector<std::int32_t>() ==
+        host_product(long_a, 3, signed_b, -5).to_vector<std::int32_t>());
   const Tensor largest = full({1, 512}, 255, DType::u8);
   CHECK(run_op({"MatMulInteger"}, {largest, largest.t()})[0].item<int>() == 512 * 255 * 255);
 
@@ -55,8 +64,18 @@ TEST_CASE("onnx: products of u8 are exact at any length") {
       run_op({"QLinearConv", attributes}, {x, scale, zero_a, w, rand({6}) + 0.5, zeros_w, scale * 100, zero_b})[0];
   CHECK(quantised.dtype() == DType::u8);
   CHECK(quantised.shape() == found.shape());
-  CHECK(refusal_of_op({"ConvInteger"}, {x, w}) ==
-        Contains("images of shape (2, 4, 6, 5) and a weight of shape (6, 2, 3, 2) in 1 groups"));
+  CHECK(refusal_of_op({"ConvInteger"}, {x, w}) == Contains("conv2d"));
+  // One, two, three and eight digits. The largest filters have sums of nearly 2^31.
+  for (const std::int64_t channels : {28, 29, 457, 458, 1828, 3600}) {
+    const Tensor image = bytes({1, channels, 3, 3}), filters = signed_bytes({2, channels, 3, 3});
+    const Tensor sums = run_op({"ConvInteger"}, {image, filters, zero_b, zero_c})[0];
+    const Tensor expected = host_product(image.reshape({1, -1}), 250, filters.reshape({2, -1}).t(), -5);
+    CHECK(whole(sums) == whole(expected));
+  }
+  const Tensor white = full({1, 3600, 3, 3}, 255, DType::u8);
+  CHECK(run_op({"ConvInteger"}, {white, white})[0].item<int>() == 32400 * 65025);
+  CHECK(refusal_of_op({"ConvInteger"}, {full({1, 3700, 3, 3}, 1, DType::u8), full({1, 3700, 3, 3}, 1, DType::u8)}) ==
+        Contains("sums of 33300 products, at most 32896 are supported"));
   CHECK(refusal_of_op({"MatMulInteger"}, {x.to(DType::i32), w}) ==
         Contains("quantised elements of i32 are not supported"));
 }
@@ -76,12 +95,82 @@ TEST_CASE("onnx: quantisation for all, for an axis and for blocks") {
   CHECK(values(run_op({"QuantizeLinear", {number("block_size", 2)}}, {x, blocks})[0]) == Bytes{0, 1, 2, 2, 100, 150});
   CHECK(values(run_op({"QuantizeLinear", {number("block_size", INT64_MAX)}}, {x, scales.unsqueeze(1)})[0]) ==
         Bytes{0, 1, 3, 1, 50, 150});
-  CHECK(refusal_of_op({"QuantizeLinear", {number("output_dtype", 3)}}, {x, scales}) ==
-        Contains("output_dtype 3 is not supported, u8 is"));
+  CHECK(refusal_of_op({"QuantizeLinear", {number("output_dtype", 1)}}, {x, scales}) ==
+        Contains("quantised elements of f32 are not supported"));
+  for (const DType dtype : {DType::i8, DType::i16, DType::u16}) {
+    const Tensor wide = from_vector(std::vector<float>{-1e6f, -3.5f, 2.5f, 1e6f}), three = full({}, 3, dtype);
+    const bool has_sign = dtype != DType::u16;
+    const std::int64_t greatest = dtype == DType::i8 ? 127 : dtype == DType::i16 ? 32767 : 65535;
+    const Tensor q = run_op({"QuantizeLinear"}, {wide, full({}, 1.0), three})[0];
+    CHECK(q.dtype() == dtype);
+    CHECK(whole(q) == std::vector<std::int64_t>{has_sign ? -greatest - 1 : 0, has_sign ? -1 : 0, 5, greatest});
+    CHECK(
+        run_op({"QuantizeLinear", {number("output_dtype", dtype_row(dtype).onnx)}}, {wide, full({}, 1.0)})[0].dtype() ==
+        dtype);
+    CHECK(nearly(run_op({"DequantizeLinear"}, {q, full({}, 2.0), three})[0], (q.to(DType::f32) - 3) * 2));
+  }
   CHECK(refusal_of_op({"QuantizeLinear"}, {x, scales}) == Contains("a scale or zero point of shape (2) for axis 1"));
   const Tensors dynamic = run_op({"DynamicQuantizeLinear", {}, 28, "", {"y", "scale", "zero"}}, {x});
   const Tensor restored = (dynamic[0].to(DType::f32) - dynamic[2].to(DType::f32)) * dynamic[1];
   CHECK((restored - x).abs().max().item() <= dynamic[1].item());
   CHECK(values(run_op({"DynamicQuantizeLinear", {}, 28, "", {"y", "scale", "zero"}}, {zeros({3})})[0]) ==
         Bytes{0, 0, 0});
+}
+
+TEST_CASE("onnx: quantised ops of ONNX Runtime") {
+  manual_seed(5);
+  const auto run = [](const char* op, const Tensors& in, std::vector<onnx_file::Proto> attributes = {}) {
+    return run_op({op, std::move(attributes), 28, "com.microsoft"}, in)[0];
+  };
+  const auto scalar = [](double value) { return full({}, value); };
+  const auto real = [](const Tensor& q, const Tensor& scale, const Tensor& zero) {
+    return (q.to(DType::f32) - zero.to(DType::f32)) * scale;
+  };
+  for (const DType dtype : {DType::u8, DType::i8}) {
+    const double low = dtype == DType::u8 ? 0 : -128;
+    const auto zero = [&](int place) { return full({}, low + place, dtype); };
+    const auto random = [&](const Shape& shape) { return (rand(shape) * 256 + low).to(dtype); };
+    const Tensor a = random({2, 3, 4, 5}), b = random({4, 5}), sa = scalar(0.02), za = zero(100), sb = scalar(0.03),
+                 zb = zero(130), sy = scalar(0.05), zy = zero(128);
+    const Tensor x = real(a, sa, za), y = real(b, sb, zb);
+    // The nearest numbers. Where the exact value is nearly in the middle, both neighbours are right.
+    const auto is_right = [&](const Tensor& found, const Tensor& exact) {
+      const Tensor expected = clamp(exact / sy + zy.to(DType::f32), low, low + 255);
+      return found.dtype() == dtype && found.shape() == exact.shape() &&
+             (found.to(DType::f32) - expected).abs().max().item() < 0.501;
+    };
+    CHECK(is_right(run("QLinearAdd", {a, sa, za, b, sb, zb, sy, zy}), x + y));
+    CHECK(is_right(run("QLinearMul", {a, sa, za, b, sb, zb, sy, zy}), x * y));
+    CHECK(is_right(run("QLinearSigmoid", {a, sa, za, sy, zy}), sigmoid(x)));
+    CHECK(is_right(run("QLinearLeakyRelu", {a, sa, za, sy, zy}, {attribute("alpha", 0.2f)}), leaky_relu(x, 0.2f)));
+    CHECK(
+        is_right(run("QLinearSoftmax", {a, sa, za, sy, zy}, {number("axis", -1), number("opset", 13)}), softmax(x, 3)));
+    CHECK(is_right(run("QLinearSoftmax", {a, sa, za, sy, zy}, {number("axis", 2), number("opset", 12)}),
+                   softmax(x.flatten(2, -1), 2).reshape(x.shape())));
+    CHECK(is_right(run("QLinearGlobalAveragePool", {a, sa, za, sy, zy}), mean(x, {2, 3}, true)));
+    CHECK(is_right(run("QLinearGlobalAveragePool", {a, sa, za, sy, zy}, {number("channels_last", 1)}),
+                   mean(x, {1, 2}, true)));
+    CHECK(is_right(run("QLinearConcat", {sy, zy, a, sa, za, a, sb, zb}, {number("axis", 1)}),
+                   cat({x, real(a, sb, zb)}, 1)));
+
+    const Tensor left = random({6, 40}), right = random({40, 7}), bias = (rand({7}) * 200 - 100).to(DType::i32),
+                 scales = rand({7}) * 0.01 + 0.001;
+    const Tensor product = matmul(real(left, sa, za), real(right, scalar(1), zb) * scales);
+    const Tensor of_bias = bias.to(DType::f32) * (sa * scales);
+    CHECK(is_right(run("QGemm", {left, sa, za, right, scales, zb, bias, sy, zy}), product + of_bias));
+    CHECK(nearly(run("QGemm", {left, sa, za, right, scales, zb, bias}), product + of_bias));
+    CHECK(nearly(run("QGemm", {left, sa, za, right.t(), scales, zb.expand({7}), bias}, {number("transB", 1)}),
+                 product + of_bias));
+    CHECK(is_right(run("QGemm", {left.t(), sa, za, right.t(), scales, zb, bias, sy, zy},
+                       {number("transA", 1), number("transB", 1), attribute("alpha", 0.5f)}),
+                   (product + of_bias) * 0.5));
+    CHECK(nearly(run("MatMulIntegerToFloat", {left, right, sa, scales, za, zb, rand({7})}).sub(product).min().lt(1),
+                 full({}, 1, DType::boolean)));
+    CHECK(nearly(run("MatMulIntegerToFloat", {left, right, sa, scales, za, zb}), product));
+    CHECK(is_right(run("QuantizeLinear", {x, sy, zy}), x));
+    CHECK(nearly(run("DequantizeLinear", {a, sa, za}), x));
+    const Tensor given = randn({6, 40}), dynamic = run("DynamicQuantizeMatMul", {given, right, scales, zb});
+    const Tensor exact = matmul(given, real(right, scalar(1), zb) * scales);
+    CHECK((dynamic - exact).abs().max().item() < 0.02 * exact.abs().max().item());
+  }
 }

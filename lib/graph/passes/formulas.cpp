@@ -40,10 +40,14 @@ std::size_t numbers_of(const Run::Formula& formula, std::size_t inputs) {
   return numbers;
 }
 
-bool is_of_elements(const Graph& graph, const Node& node) {
+bool has_formula(const Graph& graph, const Node& node) {
   if (!node.run.formula || node.outputs.size() != 1 || node.outputs[0] == absent) return false;
   const Value& value = graph.values[static_cast<std::size_t>(node.outputs[0])];
-  return value.dtype && is_floating(*value.dtype) && value.shape;
+  return value.dtype && value.shape;
+}
+
+bool is_of_elements(const Graph& graph, const Node& node) {
+  return has_formula(graph, node) && is_floating(*graph.values[static_cast<std::size_t>(node.outputs[0])].dtype);
 }
 
 FormulaKernel::FormulaKernel(Run::Formula formula)

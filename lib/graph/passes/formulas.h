@@ -5,6 +5,9 @@
 
 namespace crisol::graph {
 
+/// Whether the node has a formula, and the type and shape of its output are known.
+bool has_formula(const Graph& graph, const Node& node);
+
 /// Whether a kernel can compute the node's formula: there is a formula, and the output is floating-point.
 bool is_of_elements(const Graph& graph, const Node& node);
 

@@ -13,6 +13,14 @@ namespace {
 /// elements.
 constexpr std::int64_t max_repeats = 4096;
 
+/// Whether the elements of a value may be computed in a kernel: floating-point numbers, or numbers of one byte, which
+/// mean quantised numbers. Longer whole numbers may be shapes on the host.
+bool may_be_fused(const Graph& graph, const Node& node) {
+  if (!has_formula(graph, node)) return false;
+  const DType dtype = *graph.values[static_cast<std::size_t>(node.outputs[0])].dtype;
+  return is_floating(dtype) || (is_whole(dtype) && size_of(dtype) == 1);
+}
+
 /// Nodes whose elements one kernel computes. The last node gives the result.
 class Group {
  public:
@@ -85,7 +93,7 @@ class Group {
     for (const std::size_t member : before)
       for (const int input : graph_.nodes[member].inputs) {
         const Node* maker = input == absent ? nullptr : uses_.maker(input);
-        if (maker == nullptr || !is_of_elements(graph_, *maker) || uses_.is_output(input)) continue;
+        if (maker == nullptr || !may_be_fused(graph_, *maker) || uses_.is_output(input)) continue;
         const std::size_t place = uses_.place(input);
         const std::vector<std::size_t>& users = uses_.users(input);
         if (taken_[place] || members_.count(place) > 0 || !repeats(*shape_of(graph_, input)) ||
@@ -101,8 +109,9 @@ class Group {
   /// The number of a constant with one element.
   std::optional<double> number_of(int value) const {
     const Datum* datum = uses_.constant(value);
-    if (datum == nullptr || !datum->defined() || datum->shape().numel() != 1 || datum->dtype() != DType::f32) return {};
-    return datum->number();
+    if (datum == nullptr || !datum->defined() || datum->shape().numel() != 1) return {};
+    const bool is_quantized = is_whole(datum->dtype()) && size_of(datum->dtype()) == 1;
+    return is_quantized || datum->dtype() == DType::f32 ? std::optional(datum->number()) : std::nullopt;
   }
 
   Parts parts() const {
@@ -163,7 +172,7 @@ std::size_t fuse_elements(Graph& graph, Device) {
   std::vector<std::pair<std::size_t, Node>> joined;
   std::size_t removed = 0;
   for (std::size_t i = graph.nodes.size(); i-- > 0;) {
-    if (taken[i] || !is_of_elements(graph, graph.nodes[i])) continue;
+    if (taken[i] || !may_be_fused(graph, graph.nodes[i])) continue;
     const Group group(graph, uses, taken, i);
     for (const std::size_t member : group.members()) taken[member] = true;
     if (!group.is_useful()) continue;

@@ -49,6 +49,7 @@ std::vector<Row> recurrent_rows();
 std::vector<Row> signal_rows();
 std::vector<Row> quantize_rows();
 std::vector<Row> microsoft_rows();
+std::vector<Row> quantized_node_rows();
 std::vector<Row> nchwc_rows();
 std::vector<Row> resize_rows();
 std::vector<Row> vision_rows();

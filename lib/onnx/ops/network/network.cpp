@@ -105,11 +105,10 @@ Options convolution_options(const Windows& w, int groups) {
 
 }  // namespace
 
-Run convolution(Call& call) {
+Run convolution_of_f32(Call& call) {
   const Windows given(call, 3);
   const std::int64_t groups = call.integer("group", 1);
   require(groups >= 1 && groups <= std::numeric_limits<int>::max(), "onnx", "group is ", groups);
-  call.gives_type_of(0, call.rank_of(0));
   const auto compute = [given, groups = static_cast<int>(groups)](const Data& in, Device device,
                                                                   const Epilogue* epilogue) {
     Tensor x = in[0].tensor(device);
@@ -127,7 +126,12 @@ Run convolution(Call& call) {
     const auto options = convolution_options<Conv2dOptions>(w, groups);
     return epilogue == nullptr ? conv2d(x, weight, bias, options) : conv2d(x, weight, bias, options, *epilogue);
   };
-  return in_f32(call, with_epilogue(compute));
+  return with_epilogue(compute);
+}
+
+Run convolution(Call& call) {
+  call.gives_type_of(0, call.rank_of(0));
+  return in_f32(call, convolution_of_f32(call));
 }
 
 namespace {
