@@ -53,7 +53,7 @@ void check_usage_error(const std::string& line, std::initializer_list<const char
 TEST_CASE("bench: cases that count operations") {
   NEEDS_BENCH();
   CHECK(work_of(measured("gemm m=3 n=5 k=7"), "gflops") == doctest::Approx(2 * 3 * 5 * 7));
-  for (const char* format : {"q8", "q4", "q4 block=0"})
+  for (const char* format : {"f16", "bf16", "q8", "q4", "q4 block=0"})
     CHECK(work_of(measured(std::string("gemm m=3 n=5 k=7 dtype=") + format), "gflops") ==
           doctest::Approx(2 * 3 * 5 * 7));
   CHECK(work_of(measured("gemm m=3 n=5 k=7 transa=1 transb=1 batch=2"), "gflops") == doctest::Approx(4 * 3 * 5 * 7));

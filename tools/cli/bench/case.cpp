@@ -117,9 +117,13 @@ Precision precision_of(const Values& values) {
   return precision();
 }
 
-Key dtype_key() { return {"dtype", "f32", "f32|f16", "of operands and results in memory; sums are f32"}; }
+Key dtype_key() { return {"dtype", "f32", "f32|f16|bf16", "of operands and results in memory; sums are f32"}; }
 
-DType dtype_of(const Values& values) { return values.is("dtype", "f16") ? DType::f16 : DType::f32; }
+DType dtype_of(const Values& values) {
+  for (const DType dtype : {DType::f16, DType::bf16})
+    if (values.is("dtype", dtype_row(dtype).name)) return dtype;
+  return DType::f32;
+}
 
 Tensor numbers(const Values& values, const Shape& shape) { return randn(shape).to(dtype_of(values)); }
 
