@@ -6,6 +6,7 @@
 #include "crisol/functions/loss.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/nn/embedding.h"
+#include "crisol/nn/identity.h"
 #include "crisol/nn/linear.h"
 #include "crisol/nn/norm.h"
 #include "crisol/nn/rnn.h"
@@ -217,6 +218,23 @@ TEST_CASE("a parameter of another layer can be registered") {
   Shared shared(layer);
   layer.weight = ones({4, 3});
   CHECK(shared.parameters()[0].shape() == Shape{4, 3});
+}
+
+TEST_CASE("handles of one parameter and of tied parameters have one identity") {
+  nn::Linear layer(3, 2), other(3, 2);
+  const void* identity = nn::identity_of(layer.weight);
+  CHECK(nn::identity_of(layer.parameters()[0]) == identity);
+  CHECK(nn::identity_of(nn::Parameter(layer.weight)) == identity);
+  CHECK(nn::identity_of(layer.bias) != identity);
+  CHECK(nn::identity_of(layer.weight.detach()) != identity);
+  layer.weight = ones({4, 3});
+  layer.to(DType::f16);
+  layer.weight.requires_grad_(false);
+  CHECK(nn::identity_of(layer.weight) == identity);
+  other.weight = zeros({4, 3});
+  CHECK(nn::identity_of(other.weight) != identity);
+  other.weight = layer.weight;
+  CHECK(nn::identity_of(other.weight) == identity);
 }
 
 TEST_CASE("the parameters of a recurrent network can be assigned") {

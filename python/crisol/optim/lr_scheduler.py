@@ -52,36 +52,46 @@ def _bad_epochs(self) -> int:
 ReduceLROnPlateau.num_bad_epochs = property(_bad_epochs)
 
 
-class PolynomialLR(LambdaLR):
-    """base_lr · (1 - steps / total_iters)^power, and 0 after total_iters steps."""
+class _Chained(LambdaLR):
+    """Each step multiplies the present rate of a group by a factor. So a rate that was set by hand, or by another
+    schedule, is the start of what follows."""
 
-    def __init__(
-        self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1
-    ) -> None:
-        super().__init__(optimizer, lambda steps: (1 - min(steps, total_iters) / total_iters) ** power, last_epoch)
-
-
-class MultiplicativeLR(LambdaLR):
-    """Each step multiplies the rate by f(steps), with one function for all groups or a list for each."""
-
-    def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
-        given = isinstance(lr_lambda, (list, tuple))
-        functions = [_product(function) for function in (lr_lambda if given else [lr_lambda])]
-        super().__init__(optimizer, functions if given else functions[0], last_epoch)
-        self._each = lr_lambda if given else [lr_lambda] * len(optimizer.param_groups)
+    def __init__(self, optimizer: Optimizer, factors: Sequence[Callable[[int], float]], last_epoch: int) -> None:
+        super().__init__(optimizer, [_product(factor) for factor in factors], last_epoch)
+        self._factors = list(factors)
+        self._rates = [group["lr"] for group in optimizer.param_groups]
 
     def step(self, epoch: int | None = None) -> None:
         """Changes the rates for the next step."""
         groups = self.optimizer.param_groups
         rates = [group["lr"] for group in groups]
         super().step(epoch)
-        if epoch is None:  # A rate that was set by hand stays the start of what follows.
-            for group, rate, function in zip(groups, rates, self._each):
-                group["lr"] = rate * function(self.last_epoch)
+        for group, rate, factor in zip(groups if epoch is None else (), rates, self._factors):
+            group["lr"] = rate * factor(self.last_epoch)
+        self._rates = [group["lr"] for group in groups]
 
     def get_last_lr(self) -> list[float]:
-        """The present rates, one for each group."""
-        return [group["lr"] for group in self.optimizer.param_groups]
+        """The rates after the last step, one for each group."""
+        return list(self._rates)
+
+
+class PolynomialLR(_Chained):
+    """base_lr · (1 - steps / total_iters)^power, and 0 after total_iters steps."""
+
+    def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
+        def factor(step: int) -> float:
+            rest = total_iters - step
+            return 1.0 if rest < 0 else (rest / (rest + 1)) ** power
+
+        super().__init__(optimizer, [factor] * len(optimizer.param_groups), last_epoch)
+
+
+class MultiplicativeLR(_Chained):
+    """Each step multiplies the rate by f(steps), with one function for all groups or a list for each."""
+
+    def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
+        given = isinstance(lr_lambda, (list, tuple))
+        super().__init__(optimizer, lr_lambda if given else [lr_lambda] * len(optimizer.param_groups), last_epoch)
 
 
 class ChainedScheduler:

@@ -211,3 +211,19 @@ def test_all_weights():
 
 def test_multinomial_of_float64():
     assert crisol.multinomial(crisol.tensor([0.0, 1.0], dtype=crisol.float64), 1).tolist() == [1]
+
+
+def test_a_polynomial_continues_from_a_rate_that_was_set_by_hand():
+    optimizer = optim.SGD([nn.Parameter(crisol.ones(2))], 0.8)
+    schedule = optim.lr_scheduler.PolynomialLR(optimizer, 4)
+    schedule.step()
+    optimizer.param_groups[0]["lr"] = 0.3
+    assert schedule.get_last_lr() == pytest.approx([0.6])  # As in PyTorch, the rate that the schedule set.
+    found = []
+    for _ in range(4):
+        schedule.step()
+        found.append(optimizer.param_groups[0]["lr"])
+    assert found == pytest.approx([0.2, 0.1, 0.0, 0.0])
+    optimizer.param_groups[0]["lr"] = 0.5
+    schedule.step()
+    assert optimizer.param_groups[0]["lr"] == 0.5
