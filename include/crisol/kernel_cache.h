@@ -16,9 +16,14 @@ struct CacheEntry {
   std::uint64_t bytes = 0;  ///< Size of the file.
 };
 
-/// The folder: CRISOL_CACHE_DIR, otherwise $XDG_CACHE_HOME/crisol, otherwise ~/.cache/crisol (on Windows
-/// LOCALAPPDATA/crisol). If none of these is set, the result is empty, and nothing is stored.
+/// The folder: that of set_kernel_cache_folder, otherwise CRISOL_CACHE_DIR, otherwise $XDG_CACHE_HOME/crisol, otherwise
+/// ~/.cache/crisol (on Windows LOCALAPPDATA/crisol). If none of these is set, the result is empty, and nothing is
+/// stored.
 CRISOL_API std::string kernel_cache_folder();
+
+/// Uses another folder from now on, in the whole process. Kernels that are loaded already stay. An empty text goes back
+/// to the folder of the environment.
+CRISOL_API void set_kernel_cache_folder(const std::string& folder);
 
 /// Why the folder is not used, and what to do about it. A folder is not used if another user owns it or can write to
 /// it: such a user could put programs there that this process would run. The result is empty if the folder is used,

@@ -3,16 +3,14 @@
 #include <cctype>
 #include <charconv>
 
+#include "crisol/kernel_cache.h"
+
 namespace crisol::ort {
 
 namespace {
 
-/// An option of the session. ONNX Runtime puts the provider's name in small letters before the name.
-std::string option(const OrtSessionOptions* session, const std::string& name, const std::string& otherwise) {
-  std::string key = "ep.";
-  for (const char* c = provider_name; *c != '\0'; ++c)
-    key += static_cast<char>(std::tolower(static_cast<unsigned char>(*c)));
-  key += '.' + name;
+/// A setting of the session.
+std::string setting(const OrtSessionOptions* session, const std::string& key, const std::string& otherwise) {
   if (get<int>(api().HasSessionConfigEntry, session, key.c_str()) == 0) return otherwise;
   std::size_t size = 0;
   if (OrtStatus* status = api().GetSessionConfigEntry(session, key.c_str(), nullptr, &size))
@@ -21,6 +19,14 @@ std::string option(const OrtSessionOptions* session, const std::string& name, co
   check(api().GetSessionConfigEntry(session, key.c_str(), value.data(), &size));
   while (!value.empty() && value.back() == '\0') value.pop_back();
   return value;
+}
+
+/// An option of the session. ONNX Runtime puts the provider's name in small letters before the name.
+std::string option(const OrtSessionOptions* session, const std::string& name, const std::string& otherwise) {
+  std::string key = "ep.";
+  for (const char* c = provider_name; *c != '\0'; ++c)
+    key += static_cast<char>(std::tolower(static_cast<unsigned char>(*c)));
+  return setting(session, key + '.' + name, otherwise);
 }
 
 Device device_at(const std::string& text) {
@@ -36,12 +42,18 @@ Device device_at(const std::string& text) {
 }  // namespace
 
 Options options_of(const OrtSessionOptions* session, const std::string& chosen) {
+  if (setting(session, "ep.context_enable", "0") == "1")
+    throw RuntimeError(
+        "[crisol] ep.context_enable is 1, and the provider stores no models: the option cache_dir keeps "
+        "compiled kernels");
   Options options{device_at(option(session, "device_id", chosen))};
   const std::string precision = option(session, "precision", "fp32");
   const Precision known[] = {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16};
   for (const Precision one : known) {
     options.precision = one;
-    if (precision == crisol::name_of(one)) return options;
+    if (precision != crisol::name_of(one)) continue;
+    if (const std::string folder = option(session, "cache_dir", ""); !folder.empty()) set_kernel_cache_folder(folder);
+    return options;
   }
   throw RuntimeError("[crisol] the option precision is \"" + precision + "\": it takes fp32, tf32, fp16 or bf16");
 }

@@ -270,3 +270,12 @@ TEST_CASE("two processes storing the same program at once leave a whole one") {
   // No temporary file remains.
   for (const auto& entry : fs::directory_iterator(folder.path())) CHECK(entry.path().extension() == ".bin");
 }
+
+TEST_CASE("a program can choose the folder, and go back to the one of the environment") {
+  const std::string before = crisol::kernel_cache_folder();
+  crisol::set_kernel_cache_folder("/somewhere/else");
+  CHECK(crisol::kernel_cache_folder() == "/somewhere/else");
+  CHECK(DiskCache::default_folder() == "/somewhere/else");
+  crisol::set_kernel_cache_folder("");
+  CHECK(crisol::kernel_cache_folder() == before);
+}

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <random>
 #include <sstream>
 #include <tuple>
@@ -90,9 +91,23 @@ void remove_abandoned(const fs::path& folder) {
     if (entry.path().extension() == ".tmp" && entry.last_write_time(ignored) < limit) fs::remove(entry.path(), ignored);
 }
 
+struct ChosenFolder {
+  std::mutex mutex;
+  std::string folder;
+};
+
+ChosenFolder& chosen_folder() {
+  static ChosenFolder& one = *new ChosenFolder;  // Threads may use it while the process ends.
+  return one;
+}
+
 }  // namespace
 
 std::string DiskCache::default_folder() {
+  {
+    const std::lock_guard lock(chosen_folder().mutex);
+    if (!chosen_folder().folder.empty()) return chosen_folder().folder;
+  }
   if (const std::string chosen = environment("CRISOL_CACHE_DIR"); !chosen.empty()) return chosen;
   return system::cache_folder();
 }
@@ -194,6 +209,11 @@ runtime::DiskCache cache() { return runtime::DiskCache(runtime::DiskCache::defau
 }  // namespace
 
 std::string kernel_cache_folder() { return runtime::DiskCache::default_folder(); }
+
+void set_kernel_cache_folder(const std::string& folder) {
+  const std::lock_guard lock(runtime::chosen_folder().mutex);
+  runtime::chosen_folder().folder = folder;
+}
 std::vector<CacheEntry> kernel_cache_entries() { return cache().entries(); }
 std::int64_t clear_kernel_cache() { return cache().clear(); }
 std::string kernel_cache_fault() {

@@ -23,7 +23,7 @@ class DiskCache {
   /// `folder` is the folder of the cache. With an empty name the cache holds nothing.
   explicit DiskCache(std::string folder) : folder_(std::move(folder)) {}
 
-  /// The value of CRISOL_CACHE_DIR, or else system::cache_folder().
+  /// The folder that the program chose, or else the value of CRISOL_CACHE_DIR, or else system::cache_folder().
   static std::string default_folder();
 
   /// `key` identifies a program completely: source, options, platform, device, driver.

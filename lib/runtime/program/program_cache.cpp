@@ -109,7 +109,7 @@ std::string title_of(const Program& program, const DeviceInfo& info) {
 BuiltKernel::BuiltKernel(const KernelSpec& own, std::shared_ptr<Program> built, cl::Kernel kernel)
     : handle(std::move(kernel)), name(own.entry), spec(own), program(std::move(built)) {}
 
-ProgramCache::ProgramCache(DeviceState& device) : device_(device), disk_(DiskCache::default_folder()) {}
+ProgramCache::ProgramCache(DeviceState& device) : device_(device) {}
 
 BuiltKernel& ProgramCache::resolve(const KernelSpec& spec) {
   const std::uint64_t hash = hash_of_spec(spec);
@@ -231,7 +231,8 @@ void ProgramCache::build(Program& program, const KernelSpec& spec, const std::st
   TraceSlice slice("compile", program.name);
   slice.note("kernel", spec.entry);
   device_.context();
-  std::optional<CachedProgram> cached = disk_.load(program.key);
+  const DiskCache disk(DiskCache::default_folder());
+  std::optional<CachedProgram> cached = disk.load(program.key);
   const char* from = "the disk cache";
   if (!cached || !build_from_binary(program, *cached)) {
     const bool kept =
@@ -240,7 +241,7 @@ void ProgramCache::build(Program& program, const KernelSpec& spec, const std::st
     from = kept ? "the disk cache of the driver" : "source";
     if (!kept) {
       cached.reset();  // Somebody may have removed the released program's file.
-      progress_.add_program(start, disk_.folder());
+      progress_.add_program(start, disk.folder());
     }
   }
   program.stored = cached.has_value();
@@ -267,6 +268,7 @@ void ProgramCache::store_unsaved() {
       if (program->unsaved) unsaved.push_back(program);
     }
   }
+  const DiskCache disk(DiskCache::default_folder());
   const bool note = driver_keeps_programs(device_.info());
   for (const std::shared_ptr<Program>& program : unsaved) {
     const std::lock_guard lock(program->mutex);
@@ -274,7 +276,7 @@ void ProgramCache::store_unsaved() {
     const TraceSlice slice("compile", "store program");
     const std::vector<unsigned char> binary = note ? std::vector<unsigned char>() : binary_of(program->handle);
     program->stored = (note || !binary.empty()) &&
-                      disk_.store(program->key, {title_of(*program, device_.info()), binary, program->warmed});
+                      disk.store(program->key, {title_of(*program, device_.info()), binary, program->warmed});
   }
   progress_.keep();
 }

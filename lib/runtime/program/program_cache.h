@@ -89,7 +89,6 @@ class ProgramCache {
   std::atomic<bool> full_declarations_{false};  ///< Set when a program did not build with short declarations.
   std::mutex storing_mutex_;                    ///< Held while files are stored.
   CompileProgress progress_;
-  DiskCache disk_;
   std::mutex mutex_;
   std::unordered_multimap<std::uint64_t, std::unique_ptr<BuiltKernel>> kernels_;
   std::unordered_map<std::string_view, std::shared_ptr<Program>> programs_;  ///< The map's key is Program::key.
