@@ -1,6 +1,8 @@
 #include "compiled.h"
 
-#include "crisol/dtype_table.h"
+#include <optional>
+
+#include "base/element_number.h"
 #include "crisol/grad_mode.h"
 #include "crisol/tensor.h"
 #include "graph_parts.h"
@@ -14,17 +16,14 @@ onnx::Model model_of(const OrtGraph* graph, Device device) {
   return onnx::load(std::move(reader).take(), device);
 }
 
-DType dtype_of_number(int number) {
-  for (const DType dtype : all_dtypes)
-    if (dtype_row(dtype).onnx == number) return dtype;
-  throw RuntimeError("[crisol] an input has the element type " + std::to_string(number) +
-                     " of ONNX, which is not supported");
-}
-
 /// Copies an input to the device.
 Tensor tensor_of(const OrtValue* value, Device device) {
   const Layout layout = layout_of(value);
-  return from_bytes(data_of(value), Shape(layout.sizes), dtype_of_number(layout.type), device);
+  const std::optional<DType> dtype = dtype_of_onnx_element(layout.type);
+  if (!dtype)
+    throw RuntimeError("[crisol] an input has the element type " + std::to_string(layout.type) +
+                       " of ONNX, which is not supported");
+  return from_bytes(data_of(value), Shape(layout.sizes), *dtype, device);
 }
 
 /// Copies an output into the memory that ONNX Runtime has for it.
