@@ -1,6 +1,7 @@
 """Functions that make tensors, with PyTorch's arguments. `layout`, `pin_memory` and `memory_format` have no effect."""
 
 import builtins
+import functools
 import math
 from typing import Any
 
@@ -273,27 +274,55 @@ def _plain(data: Any) -> Any:
     return data
 
 
+_PYTHON = {bool: _c.bool, int: _c.int64, float: _c.float32}
+
+
+def _dtypes_in(data: Any, found: set[Any]) -> None:
+    """Adds the dtypes of the elements of nested sequences. Elements of Python have their type instead."""
+    for kind in set(map(type, data)):
+        if kind in _PYTHON:
+            found.add(kind)
+        elif issubclass(kind, (list, tuple)):
+            for part in data:
+                if type(part) is kind:
+                    _dtypes_in(part, found)
+        else:
+            found.update(getattr(part, "dtype", None) for part in data if type(part) is kind)
+
+
+def _dtype_of(data: Any, dtype: Dtype) -> Any:
+    """The given dtype, or for sequences with elements of NumPy or with tensors the common dtype of all elements."""
+    if dtype is not None or not isinstance(data, (list, tuple)):
+        return dtype
+    found: set[Any] = set()
+    _dtypes_in(data, found)
+    if found <= _PYTHON.keys():
+        return None
+    known = [_PYTHON.get(kind) or getattr(_c, getattr(kind, "name", ""), None) for kind in found]
+    return None if None in known else functools.reduce(_c.promote_types, known)
+
+
 def tensor(
     data: Any, *, dtype: Dtype = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> Tensor:
     """A new tensor of the elements of `data`, as asarray() reads them."""
-    return _c.tensor(_plain(data), dtype=dtype, device=device, requires_grad=requires_grad)
+    return _c.tensor(_plain(data), dtype=_dtype_of(data, dtype), device=device, requires_grad=requires_grad)
 
 
 def asarray(
     obj: Any, *, dtype: Dtype = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
 ) -> Tensor:
     """A tensor of the elements of `obj`: a tensor, a number, nested sequences, or an object with a buffer, such as a
-    NumPy array. Without a dtype, bool, whole and other numbers become bool, int64 and float32, and an
-    array keeps its type. copy=False gives a tensor over the same memory, as from_dlpack() does, or raises ValueError."""
-    return finished(_c.asarray(_plain(obj), dtype=dtype, device=device, copy=copy), requires_grad)
+    NumPy array. Without a dtype, bool, whole and other numbers of Python become bool, int64 and float32, and
+    arrays and elements of NumPy keep their type. copy=False gives a tensor over the same memory, as from_dlpack() does, or raises ValueError."""
+    return finished(_c.asarray(_plain(obj), dtype=_dtype_of(obj, dtype), device=device, copy=copy), requires_grad)
 
 
 def as_tensor(data: Any, dtype: Dtype = None, device: Any = None) -> Tensor:
     """A tensor of the elements of `data`. It is `data` itself if this is such a tensor."""
     if isinstance(data, Tensor) and dtype in (None, data.dtype) and device is None:
         return data
-    return _c.asarray(_plain(data), dtype=dtype, device=device)
+    return _c.asarray(_plain(data), dtype=_dtype_of(data, dtype), device=device)
 
 
 def scalar_tensor(

@@ -227,3 +227,26 @@ def test_a_polynomial_continues_from_a_rate_that_was_set_by_hand():
     optimizer.param_groups[0]["lr"] = 0.5
     schedule.step()
     assert optimizer.param_groups[0]["lr"] == 0.5
+
+
+LISTS = [
+    ([numpy.float64(1), 2.0], "float64"),
+    ([[numpy.float32(1), 2], [3, 4]], "float32"),
+    ([numpy.int32(1)], "int32"),
+    ([numpy.int32(1), 2], "int64"),
+    ([numpy.int32(1), 2.0], "float32"),
+    ([numpy.bool_(True), False], "bool"),
+    ((numpy.uint8(1), numpy.int32(2)), "int32"),
+    ([numpy.ones(2), numpy.ones(2)], "float64"),
+    ([crisol.tensor(1), crisol.tensor(2, dtype=crisol.int32)], "int64"),
+    ([1, 2.5, True], "float32"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(LISTS)))
+def test_dtypes_of_lists(number):
+    values, name = LISTS[number]
+    for make in (crisol.tensor, crisol.asarray, crisol.as_tensor):
+        found = make(values)
+        assert found.dtype is getattr(crisol, name) and make(values, dtype=crisol.float16).dtype is crisol.float16
+        assert found.tolist() == [v.tolist() if hasattr(v, "tolist") else v for v in values]
