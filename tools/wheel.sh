@@ -4,7 +4,8 @@
 # Makes the Python wheels in FOLDER, by default in build/wheels:
 #   crisol-…-cp311-cp311-manylinux_….whl   for Python 3.11, with the headers of python3 of this machine
 #   crisol-…-cp312-abi3-manylinux_….whl    for Python 3.12 and later, with the headers of Debian 13's Python 3.13
-# Both are built by this machine's compiler, so they run where the C and C++ libraries are as new as here. Debian 12 gives
+#   onnxruntime_ep_crisol-…-py3-none-manylinux_….whl    the provider for ONNX Runtime, for every Python
+# All are built by this machine's compiler, so they run where the C and C++ libraries are as new as here. Debian 12 gives
 # manylinux_2_36 or older. The second wheel needs root for debootstrap, which makes a root of Debian 13 in build/wheel.
 # They leave crisol.distributed out, because it would fit one MPI only. Checks the files in the wheels, their size (at most 15
 # MB), and their platform (by auditwheel). Needs network for PyPI. Ends with 3 if something is missing that cannot be
@@ -68,29 +69,32 @@ END
   chmod +x -- "$python313"
 }
 
-# make_wheel PYTHON NAME: builds one wheel in $work/NAME. Both have one build folder, so the library is compiled once. It
-# would be compiled twice if each Python had its own scikit-build-core, or named the compiler that built itself (CXX).
+# make_wheel PYTHON NAME FOLDER: builds the wheel of a folder in $work/NAME. All have one build folder, so the library is
+# compiled once. It would be compiled twice if each Python had its own scikit-build-core, or named the compiler that
+# built itself (CXX).
 make_wheel() {
   rm -rf -- "${work:?}/$2"
   CXX=${CXX:-c++} PYTHONPATH=$work/backend run_logged "wheel-$2" "Building the wheel for $2 (log: build/wheel-$2.log)" \
     "$venv/bin/python" -m pip --disable-pip-version-check --python "$1" wheel --verbose --no-deps --no-build-isolation \
     --wheel-dir "$work/$2" --config-settings build-dir="$work/build" \
-    --config-settings cmake.define.CRISOL_WITH_MPI=OFF "$crisol_root" || exit 1
+    --config-settings cmake.define.CRISOL_WITH_MPI=OFF "$3" || exit 1
 }
 
-# check_wheel FILE: its contents, size and platform. Gives it the name of the platform, and moves it to $wheels.
+# check_wheel FILE NEEDED…: its contents, size and platform. Gives it the name of the platform, and moves it to $wheels. The
+# provider needs a library of another wheel, so auditwheel knows no platform for it. But it says what its symbols allow.
 check_wheel() {
-  local size contents platform needed
+  local size contents report platform needed
   size=$(stat -c %s -- "$1")
   [ "$size" -le 15000000 ] || die "$1 has $size bytes, more than 15 MB"
   contents=$("$venv/bin/python" -m zipfile --list "$1")
-  for needed in crisol/__init__.py crisol/py.typed crisol/_crisol/__init__.pyi crisol/libcrisol.so.0.2 \
-    crisol/opencl/libOpenCL.so.1 crisol/bin/crisol crisol/__main__.py entry_points.txt licenses/LICENSE \
-    licenses/licences/{cli11,nanobind,ocl-icd,robin-map,stb}.txt; do
+  for needed in "${@:2}" licenses/LICENSE; do
     grep -qF -- "$needed" <<<"$contents" || die "$1 does not contain $needed"
   done
   ! grep -q 'libcrisol_dist\|crisol/_dist' <<<"$contents" || die "$1 contains libcrisol_dist, which fits one MPI only"
-  platform=$("$venv/bin/auditwheel" show "$1" | tr '\n' ' ' | sed -nE 's/.*following platform tag: *"([^"]+)".*/\1/p')
+  report=$("$venv/bin/auditwheel" show "$1" | tr '\n' ' ')
+  platform=$(sed -nE 's/.*following platform tag: *"([^"]+)".*/\1/p' <<<"$report")
+  [[ "$1" != */onnxruntime_ep_* ]] ||
+    platform=$(sed -nE 's/.*constrains the platform tag to "([^"]+)".*/\1/p' <<<"$report")
   [[ "$platform" =~ ^manylinux_2_([0-9]+)_x86_64$ && ${BASH_REMATCH[1]} -le 36 ]] ||
     die "$1 is for ${platform:-no platform that auditwheel knows}, which is newer than manylinux_2_36"
   "$venv/bin/python" -m wheel tags --remove --platform-tag "$platform" "$1" >/dev/null
@@ -100,7 +104,13 @@ check_wheel() {
 }
 
 prepare_python313
-make_wheel "$venv/bin/python" cp311
-make_wheel "$python313" abi3
-rm -f -- "$wheels"/crisol-*.whl
-for name in cp311 abi3; do check_wheel "$work/$name"/*.whl; done
+make_wheel "$venv/bin/python" cp311 "$crisol_root"
+make_wheel "$venv/bin/python" onnxruntime "$crisol_root/onnxruntime"
+make_wheel "$python313" abi3 "$crisol_root"
+rm -f -- "$wheels"/crisol-*.whl "$wheels"/onnxruntime_ep_crisol-*.whl
+for name in cp311 abi3; do
+  check_wheel "$work/$name"/*.whl crisol/__init__.py crisol/py.typed crisol/_crisol/__init__.pyi crisol/libcrisol.so.0.2 \
+    crisol/opencl/libOpenCL.so.1 crisol/bin/crisol crisol/__main__.py entry_points.txt \
+    licenses/licences/{cli11,nanobind,ocl-icd,robin-map,stb}.txt
+done
+check_wheel "$work/onnxruntime"/*.whl onnxruntime_ep_crisol/__init__.py onnxruntime_ep_crisol/libcrisol_ort.so

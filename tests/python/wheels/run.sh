@@ -8,12 +8,14 @@
 #   3. With PoCL and the loader of Debian, both PoCL and Intel's runtime show their devices.
 #   4. Without the extra, the wheel runs on PoCL.
 #   5. The command `crisol` of the environment runs.
-#   6. All Python tests pass on Intel's runtime, with the installed wheel.
+#   6. ONNX Runtime from PyPI computes with the provider's wheel.
+#   7. All Python tests pass on Intel's runtime, with the installed wheel.
 # --no-build tests the wheels that build/wheels holds. Ends with "python: N passed, N failed, N skipped", and with 3 if
 # something is missing.
 set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/../../../tools/setup.sh"
 source "$crisol_root/tests/python/python.sh"
+source "$crisol_root/tests/onnx/python.sh"
 wheels=$crisol_build/wheels
 work=$crisol_build/wheel
 case ${1:-} in
@@ -54,7 +56,7 @@ download() {
   mkdir -p -- "$2"
   run_logged "wheel-download-$1" "Downloading packages for Python $1 from PyPI" \
     "$python_of_tests" -m pip download --disable-pip-version-check --only-binary=:all: --python-version "$1" \
-    --dest "$2" intel-opencl-rt intel-cmplr-lib-rt -r "$crisol_root/tests/python/requirements.txt" || exit 3
+    --dest "$2" intel-opencl-rt intel-cmplr-lib-rt "onnxruntime==$onnxruntime_version" -r "$crisol_root/tests/python/requirements.txt" || exit 3
   : >"$2/complete"
 }
 
@@ -94,6 +96,8 @@ test_root() {
   check "$suite: Intel's runtime beside PoCL" show "$root" cpu "Intel(R) OpenCL" "Portable Computing Language"
   check "$suite: PoCL alone" show "$root" plain "Portable Computing Language"
   check "$suite: the command" as_user "$root" /home/user/plain/bin/crisol devices
+  check "$suite: installing ONNX Runtime and the provider" environment "$root" ort onnxruntime onnxruntime-ep-crisol "crisol[cpu]"
+  check "$suite: ONNX Runtime with the provider" as_user "$root" /home/user/ort/bin/python /crisol/tests/python/wheels/provider_program.py
   check "$suite: installing what the tests need" environment "$root" full "crisol[cpu]" -r /crisol/tests/python/requirements.txt
   check "$suite: all Python tests" test_suite "$root"
 }
