@@ -112,6 +112,7 @@ def normal(
     if tensors and size is None:
         size = _c.broadcast_shapes(*(value.shape for value in tensors))
         device = tensors[0].device
+        dtype = tensors[0].dtype if dtype is None else dtype
     drawn = _c.randn(size, device=device, generator=generator) * std + mean
     return _drawn(drawn, dtype, requires_grad, out)
 

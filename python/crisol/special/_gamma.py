@@ -21,6 +21,8 @@ def zeta(input: Any, other: Any) -> Tensor:
     of_type.append(_c.float32)
     made = [v if isinstance(v, Tensor) else _c.asarray(float(v)) for v in (input, other)]
     x, q = _c._broadcast_tensors([v if v.dtype in of_type[:-1] and v.ndim else v.to(of_type[0]) for v in made])
+    if x.dtype.itemsize == 2 or q.dtype.itemsize == 2:  # Two bytes are too few for the terms of a sum.
+        return zeta(x.float(), q.float()).to(_c.promote_types(x.dtype, q.dtype))
     least = float(_c.min(_c.where(_c.isfinite(q), q.detach(), 0.0))) if q.numel() else 0.0
     count = 9 + min(math.ceil(max(-least, 0.0)), 10000)
     head = _c.pow(q, -x)

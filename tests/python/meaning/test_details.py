@@ -250,3 +250,18 @@ def test_dtypes_of_lists(number):
         found = make(values)
         assert found.dtype is getattr(crisol, name) and make(values, dtype=crisol.float16).dtype is crisol.float16
         assert found.tolist() == [v.tolist() if hasattr(v, "tolist") else v for v in values]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
+def test_polygamma_of_halves_is_rounded_once(dtype):
+    wanted = getattr(crisol, dtype)
+    found = crisol.special.polygamma(2, crisol.tensor([-8.5, 2.0, 0.5], dtype=wanted))
+    assert found.dtype is wanted
+    numpy.testing.assert_allclose(found.double(), [-0.0123078, -0.4041138, -16.8287966], rtol=4e-3)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
+def test_normal_has_the_dtype_of_its_tensors(dtype):
+    std = crisol.ones(3, dtype=getattr(crisol, dtype))
+    for found in (crisol.normal(2.5, std), crisol.normal(std, 1.0), crisol.normal(std, std)):
+        assert found.dtype is std.dtype and found.shape == (3,)
