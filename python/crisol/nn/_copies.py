@@ -145,3 +145,24 @@ def __deepcopy__(self, memo):
     for module, other in zip(self.modules(), copied.modules()):
         copy_hooks(module, other, memo)
     return copied
+
+
+def _reset_parameters(self) -> None:
+    """New initial values for the parameters and buffers."""
+    base, arguments, keywords = constructor_of(self)
+    self.load_state_dict(base(*arguments, **keywords).state_dict(), strict=False)
+
+
+def _reset_running_stats(self) -> None:
+    """The initial mean and variance of a norm that keeps them."""
+    fresh = library_class(self)(self.num_features, track_running_stats=True).state_dict()
+    self.load_state_dict({name: fresh[name] for name, _ in self.named_buffers()}, strict=False)
+
+
+for _class in (
+    _nn.Linear, _nn.Conv1d, _nn.Conv2d, _nn.Conv3d, _nn.ConvTranspose1d, _nn.ConvTranspose2d, _nn.ConvTranspose3d,
+    _nn.Embedding, _nn.BatchNorm2d, _nn.InstanceNorm2d, _nn.LayerNorm, _nn.GroupNorm, _nn.RNN, _nn.LSTM, _nn.GRU,
+    _nn.RNNCell, _nn.LSTMCell, _nn.GRUCell,
+):  # fmt: skip
+    _class.reset_parameters = _reset_parameters
+_nn.BatchNorm2d.reset_running_stats = _nn.InstanceNorm2d.reset_running_stats = _reset_running_stats

@@ -265,3 +265,29 @@ def test_normal_has_the_dtype_of_its_tensors(dtype):
     std = crisol.ones(3, dtype=getattr(crisol, dtype))
     for found in (crisol.normal(2.5, std), crisol.normal(std, 1.0), crisol.normal(std, std)):
         assert found.dtype is std.dtype and found.shape == (3,)
+
+
+def test_layers_get_new_initial_values():
+    layers = [nn.Linear(4, 2), nn.Conv2d(4, 2, 3, padding=1, padding_mode="reflect"), nn.Embedding(5, 3, padding_idx=1)]
+    for layer in (*layers, nn.LSTM(2, 3), nn.LayerNorm(4)):
+        before = list(layer.parameters())
+        for parameter in before:
+            parameter.data.fill_(9.0)
+        layer.reset_parameters()
+        assert all(p is q and p.abs().max().item() < 9 for p, q in zip(before, layer.parameters(), strict=True))
+    assert layers[2].weight[1].tolist() == [0.0] * 3 and not hasattr(nn.ReLU(), "reset_parameters")
+
+
+@pytest.mark.parametrize(
+    "make", [nn.BatchNorm2d, lambda n: nn.InstanceNorm2d(n, affine=True, track_running_stats=True)]
+)
+def test_norms_forget_their_statistics(make):
+    norm = make(2)
+    norm.weight.data.fill_(3.0)
+    norm(crisol.randn(4, 2, 3, 3) + 5)
+    norm.reset_running_stats()
+    assert norm.running_mean.tolist() == [0.0, 0.0] and norm.running_var.tolist() == [1.0, 1.0]
+    assert norm.weight.tolist() == [3.0, 3.0] and norm.num_batches_tracked.item() == 0
+    norm.reset_parameters()
+    assert norm.weight.tolist() == [1.0, 1.0]
+    nn.InstanceNorm2d(2).reset_running_stats()
