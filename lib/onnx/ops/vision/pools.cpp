@@ -136,7 +136,8 @@ Run max_pool(Call& call) {
       call,
       [=](const Tensor& given, const Windows& w) -> Tensors {
         const DType dtype = given.dtype();
-        require(is_floating(dtype) || (is_whole(dtype) && size_of(dtype) == 1), "onnx", "elements of ", dtype, " are not supported");
+        require(is_floating(dtype) || (is_whole(dtype) && size_of(dtype) == 1), "onnx", "elements of ", dtype,
+                " are not supported");
         const Tensor x = given.to(DType::f32);
         const bool is_direct = fits(w);
         Windows all = ceil_mode && !is_direct ? with_last_windows(w, x) : w;
