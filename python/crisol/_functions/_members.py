@@ -114,9 +114,12 @@ def _data(self) -> Tensor:
 
 
 def _set_data(self: Tensor, value: Tensor) -> None:
-    if value.shape != self.shape:
+    if value.shape == self.shape:
+        self.detach().copy_(value.detach())
+    elif isinstance(self, _c._nn.Parameter):
+        _c._nn._assign(self, value.detach())
+    else:
         raise _c.InvalidArgumentError(f"[data] the tensor has shape {tuple(self.shape)}, not {tuple(value.shape)}")
-    self.detach().copy_(value.detach())
 
 
 def _name(self) -> None:

@@ -86,6 +86,16 @@ void show_instead(const nb::object& object, const nn::Buffer& registered, const 
   if (shown.impl() == registered.impl()) shown = other;
 }
 
+/// Ties a registered parameter to another one, which may have another shape. Its other ties end.
+void tie_to(nn::Parameter& registered, const nn::Parameter& other) {
+  part_with_object(registered);
+  if (registered.shape() != other.shape()) {
+    registered = nn::Parameter(registered.detach(), false);
+    registered = other.detach();
+  }
+  registered = other;
+}
+
 void set_parameter(nb::handle self, nb::handle name, nb::handle value) {
   nn::Parameter& parameter = nb::cast<nn::Parameter&>(value);
   nn::Module& m = registry_of(self);
@@ -94,8 +104,7 @@ void set_parameter(nb::handle self, nb::handle name, nb::handle value) {
   remember_object(parameter, value);
   if (now && now->impl() == parameter.impl()) return;  // For p += 1, Python assigns the parameter itself.
   if (now) {
-    part_with_object(*now);
-    *now = parameter;
+    tie_to(*now, parameter);
   } else {
     Registry::add(m, text, parameter);
   }
@@ -263,8 +272,7 @@ void assign_parameter(nb::handle self, const char* name, nn::Parameter& member, 
     if (is_parameter) {
       const nn::Parameter& other = nb::cast<const nn::Parameter&>(value);
       if (nn::identity_of(member) == nn::identity_of(other)) return;
-      part_with_object(member);
-      member = other;
+      tie_to(member, other);
       remember_object(other, value);
       kept_object(self, name, member);
       return;

@@ -111,3 +111,26 @@ def test_many_parameters():
     net = nn.Module()
     net.kept = kept
     assert next(net.parameters()) is kept
+
+
+def test_a_parameter_of_another_shape_takes_the_place():
+    net = Net()
+    net.tied = net.scale
+    old, other = net.scale, nn.Parameter(crisol.zeros(2, 2))
+    net.scale = other
+    assert net.scale is other and net.tied is old and old.tolist() == [1.0] * 3
+    assert [p.shape for p in net.parameters()][0] == (2, 2) and net.state_dict()["scale"].shape == (2, 2)
+    layer = net.layers[0]
+    before, layer.weight, layer.bias = layer.weight, nn.Parameter(crisol.ones(5, 3)), nn.Parameter(crisol.zeros(5))
+    assert layer(crisol.ones(1, 3)).tolist() == [[3.0] * 5] and before.shape == (4, 3)
+    layer(crisol.ones(1, 3)).sum().backward()
+    assert layer.weight.grad.shape == (5, 3) and layer.weight in set(net.parameters())
+
+
+def test_data_of_another_shape():
+    layer = nn.Linear(3, 4)
+    weight = layer.weight
+    weight.data, layer.bias.data = crisol.ones(2, 3), crisol.zeros(2)
+    assert layer(crisol.ones(1, 3)).tolist() == [[3.0, 3.0]] and layer.weight is weight and weight.shape == (2, 3)
+    with pytest.raises(ValueError, match="has shape"):
+        crisol.ones(2).data = crisol.ones(3)
