@@ -15,10 +15,10 @@ namespace fs = std::filesystem;
 
 const std::string root = CRISOL_SOURCE_DIR;
 
-/// Headers that come with an operating system, a compiler, CUDA or MPI. No package contains them.
+/// Headers that come with an operating system, a compiler, CUDA, MPI or ONNX Runtime. No package contains them.
 bool is_of_system(const std::string& header) {
   static const std::regex system(
-      R"((sys|linux)/.*|windows\.h|io\.h|share\.h|cxxabi\.h|corecrt_startup\.h|unistd\.h|fcntl\.h|dlfcn\.h|pthread\.h|poll\.h|sched\.h|mpi\.h|std(io|int|lib|def|arg)\.h|string\.h|math\.h|signal\.h|cu(blas_v2|da_runtime|da_fp16|dnn)\.h)");
+      R"((sys|linux)/.*|windows\.h|io\.h|share\.h|cxxabi\.h|corecrt_startup\.h|unistd\.h|fcntl\.h|dlfcn\.h|pthread\.h|poll\.h|sched\.h|mpi\.h|std(io|int|lib|def|arg)\.h|string\.h|math\.h|signal\.h|onnxruntime_c_api\.h|cu(blas_v2|da_runtime|da_fp16|dnn)\.h)");
   return std::regex_match(header, system);
 }
 

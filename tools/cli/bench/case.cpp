@@ -120,7 +120,7 @@ Precision precision_of(const Values& values) {
 Key dtype_key() { return {"dtype", "f32", "f32|f16|bf16", "of operands and results in memory; sums are f32"}; }
 
 DType dtype_of(const Values& values) {
-  for (const DType dtype : {DType::f16, DType::bf16})
+  for (const DType dtype : all_dtypes)
     if (values.is("dtype", dtype_row(dtype).name)) return dtype;
   return DType::f32;
 }

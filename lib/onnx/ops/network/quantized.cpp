@@ -52,10 +52,11 @@ Tensor requantized_as(const Tensor& numbers, const Tensor& factor, const Tensor&
 }  // namespace
 
 Tensor requantized(const Tensor& numbers, const Tensor& factor, const Tensor& zero) {
-  require(zero.dtype() == DType::u8 || zero.dtype() == DType::i8, "onnx", "quantised results of ", zero.dtype(),
+  require(is_whole(zero.dtype()) && size_of(zero.dtype()) == 1, "onnx", "quantised results of ", zero.dtype(),
           " are not supported, u8 and i8 are");
-  return zero.dtype() == DType::u8 ? requantized_as<DType::u8>(numbers, factor, zero)
-                                   : requantized_as<DType::i8>(numbers, factor, zero);
+  const bool has_sign = kind_of(zero.dtype()) != DTypeKind::unsigned_integer;
+  const auto as_quantized = has_sign ? requantized_as<DType::i8> : requantized_as<DType::u8>;
+  return as_quantized(numbers, factor, zero);
 }
 
 Tensor for_rows(const Tensor& parameters) {
