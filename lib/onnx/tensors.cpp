@@ -21,7 +21,7 @@ std::vector<std::int64_t> numbers_of(std::string_view bytes, DType dtype) {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       std::memcpy(&element, bytes.data() + i * sizeof element, sizeof element);
       if constexpr (std::is_integral_v<decltype(element)>)
-        numbers[i] = element;
+        numbers[i] = static_cast<std::int64_t>(element);
       else
         numbers[i] = whole_part(as_double(element));
     }

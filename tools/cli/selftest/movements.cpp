@@ -76,6 +76,7 @@ void check_dtypes(Check& check) {
     check.equal(x * y, {n}, products);
   }
   std::vector<double> roots;
+  roots.reserve(a.size());
   for (const double value : a) roots.push_back(std::sqrt(value));
   check.close(sqrt(tensor_of(a, {n}, DType::f16)), {n}, roots, {1});
 }

@@ -69,6 +69,7 @@ Run of_elements(Call& call, std::initializer_list<std::size_t> positions, std::s
   call.gives(0, y);
   const auto compute = [=]<class Value>(std::span<const Value> in) {
     std::vector<Value> reals;
+    reals.reserve(triples.size());
     for (const Triple& triple : triples) reals.push_back(triple.real(in));
     return pair.quantize(f(std::span<const Value>(reals)), in, dtype);
   };
@@ -147,6 +148,7 @@ Run q_linear_concat(Call& call) {
     const std::vector<Tensor> tensors = tensors_of(in, device);
     const std::span<const Tensor> all(tensors);
     std::vector<Tensor> parts;
+    parts.reserve(triples.size());
     for (const Triple& triple : triples) parts.push_back(triple.real(all));
     return Data{result.quantize(cat(parts, axis_of(axis, parts[0].dim())), all, all[2].dtype())};
   };

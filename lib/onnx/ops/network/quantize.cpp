@@ -12,7 +12,6 @@ namespace crisol::onnx {
 namespace {
 
 using graph::Data;
-using graph::Datum;
 using graph::Run;
 
 /// Which elements of x share a scale and a zero point: all elements, the elements at one position of an axis, or the
