@@ -1,7 +1,9 @@
 #include "options.h"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <iterator>
 
 #include "crisol/kernel_cache.h"
 
@@ -49,13 +51,13 @@ Options options_of(const OrtSessionOptions* session, const std::string& chosen) 
   Options options{device_at(option(session, "device_id", chosen))};
   const std::string precision = option(session, "precision", "fp32");
   const Precision known[] = {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16};
-  for (const Precision one : known) {
-    options.precision = one;
-    if (precision != crisol::name_of(one)) continue;
-    if (const std::string folder = option(session, "cache_dir", ""); !folder.empty()) set_kernel_cache_folder(folder);
-    return options;
-  }
-  throw RuntimeError("[crisol] the option precision is \"" + precision + "\": it takes fp32, tf32, fp16 or bf16");
+  const auto* const found = std::find_if(std::begin(known), std::end(known),
+                                         [&](Precision one) { return precision == crisol::name_of(one); });
+  if (found == std::end(known))
+    throw RuntimeError("[crisol] the option precision is \"" + precision + "\": it takes fp32, tf32, fp16 or bf16");
+  options.precision = *found;
+  if (const std::string folder = option(session, "cache_dir", ""); !folder.empty()) set_kernel_cache_folder(folder);
+  return options;
 }
 
 }  // namespace crisol::ort

@@ -13,12 +13,14 @@ namespace {
 /// elements.
 constexpr std::int64_t max_repeats = 4096;
 
-/// Whether the elements of a value may be computed in a kernel: floating-point numbers, or numbers of one byte, which
-/// mean quantised numbers. Longer whole numbers may be shapes on the host.
+/// Whether a type may hold quantised numbers. Longer whole numbers may be shapes on the host.
+bool is_of_bytes(DType dtype) { return is_whole(dtype) && size_of(dtype) == 1; }
+
+/// Whether the elements of a value may be computed in a kernel: floating-point or quantised numbers.
 bool may_be_fused(const Graph& graph, const Node& node) {
   if (!has_formula(graph, node)) return false;
   const DType dtype = *graph.values[static_cast<std::size_t>(node.outputs[0])].dtype;
-  return is_floating(dtype) || (is_whole(dtype) && size_of(dtype) == 1);
+  return is_floating(dtype) || is_of_bytes(dtype);
 }
 
 /// Nodes whose elements one kernel computes. The last node gives the result.
@@ -110,8 +112,8 @@ class Group {
   std::optional<double> number_of(int value) const {
     const Datum* datum = uses_.constant(value);
     if (datum == nullptr || !datum->defined() || datum->shape().numel() != 1) return {};
-    const bool is_quantized = is_whole(datum->dtype()) && size_of(datum->dtype()) == 1;
-    return is_quantized || datum->dtype() == DType::f32 ? std::optional(datum->number()) : std::nullopt;
+    if (!is_of_bytes(datum->dtype()) && datum->dtype() != DType::f32) return {};
+    return datum->number();
   }
 
   Parts parts() const {

@@ -17,6 +17,13 @@ int axis_of(std::int64_t axis, int rank);
 /// Throws for an axis that does not exist, if the number of axes is known.
 void check_axis(std::int64_t axis, std::optional<int> rank);
 
+/// f(x, axis). If `merges`, the axes from `axis` on count as one, as in older versions of some ops.
+template <class F>
+Tensor over_axes(const Tensor& x, int axis, bool merges, F f) {
+  if (!merges || axis == x.dim() - 1) return f(x, axis);
+  return f(x.flatten(axis, -1), axis).reshape(x.shape());
+}
+
 /// Whether a node has input i, and the input has a value.
 bool has_input(const graph::Data& in, std::size_t i);
 /// Input i on the device. Undefined if the node leaves it out.

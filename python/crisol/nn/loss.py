@@ -7,7 +7,7 @@ from typing import Any
 
 from . import functional as F
 from .._crisol import Tensor
-from .._crisol._nn import Module
+from ._function import _Function
 
 __all__ = ["BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss", "GaussianNLLLoss"]
 __all__ += [
@@ -30,18 +30,17 @@ __all__ += [
 __all__ += ["TripletMarginLoss", "TripletMarginWithDistanceLoss"]
 
 
-class _Loss(Module):
+class _Loss(_Function):
     """A loss whose options are keywords of a function, and attributes. A class weight is a buffer."""
 
     reduction: str
+    _printed = ""
 
     def __init__(
         self, function: Callable[..., Tensor], weights: dict[str, Tensor | None], options: dict[str, Any]
     ) -> None:
-        super().__init__()
+        super().__init__(**options)
         self._function, self._weights = function, list(weights)
-        self._options = list(options)
-        self.__dict__.update(options)
         for name, weight in weights.items():
             if weight is None:
                 self.__dict__[name] = None
@@ -50,8 +49,7 @@ class _Loss(Module):
 
     def _loss(self, *tensors: Any) -> Tensor:
         weights = {name: getattr(self, name) for name in self._weights}
-        options = {name: self.__dict__[name] for name in self._options}
-        return self._function(*tensors, **options, **{k: w for k, w in weights.items() if w is not None})
+        return self._function(*tensors, **self._given(), **{k: w for k, w in weights.items() if w is not None})
 
 
 class CrossEntropyLoss(_Loss):

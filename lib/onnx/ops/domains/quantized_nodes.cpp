@@ -120,8 +120,7 @@ Run q_linear_softmax(Call& call) {
   const bool merges = call.integer("opset", 0) < 13;  // Before version 13, softmax runs over all axes from `axis` on.
   check_axis(axis, call.rank_of(0));
   return of_tensor(call, [=](const Tensor& x) {
-    const int first = axis_of(axis, x.dim());
-    return merges ? softmax(x.flatten(first, -1), first).reshape(x.shape()) : softmax(x, first);
+    return over_axes(x, axis_of(axis, x.dim()), merges, [](const Tensor& t, int along) { return softmax(t, along); });
   });
 }
 

@@ -179,9 +179,7 @@ Run softmax_(Call& call) {
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     require(axis >= -x.dim() && axis < x.dim(), "onnx", "axis ", axis, " of an input of shape ", x.shape());
-    const int first = static_cast<int>(axis < 0 ? axis + x.dim() : axis);
-    if (!merges || first == x.dim() - 1) return Data{f(x, first)};
-    return Data{f(x.flatten(first, -1), first).reshape(x.shape())};
+    return Data{over_axes(x, axis_of(axis, x.dim()), merges, f)};
   };
 }
 
