@@ -1,6 +1,6 @@
 // In memory, elements have the type float, half, double, bfloat (the upper half of a float), char, short, int, long,
-// uchar, ushort, uint or boolean (0 or 1 in a uchar). Kernels compute with values in registers. STORED is the type of
-// the elements that a kernel reads and stores. The host defines it if it is not float.
+// uchar, ushort, uint, ulong or boolean (0 or 1 in a uchar). Kernels compute with values in registers. STORED is the
+// type of the elements that a kernel reads and stores. The host defines it if it is not float.
 //
 //   LOAD(type, p, i)               the value of element i of p, for float, half, bfloat and double
 //   STORE(type, p, i, value)       the reverse
@@ -14,7 +14,7 @@
 //   STORE_MANY(type, p, values)    the reverse
 //   VLOAD(type, p), VSTORE(type, p, values)    the same by vload and vstore, which PoCL splits (vector.h)
 //
-// Kernels in which values of several types meet choose the type R of a register, which is float, double, int or long:
+// Kernels in which values of several types meet choose the type R of a register: float, double, int, long or ulong.
 //
 //   LOAD_S(type, R, p, i)  LOAD_V(type, R, p, i)          element i, or elements i … i+VW-1, of p
 //   STORE_S(type, p, i, s)  STORE_V(type, p, i, v)        the reverse: stores s, or stores v
@@ -123,6 +123,7 @@ DEFINE_BFLOATS(16)
 #define LOAD_S_char(R, p, i) TO_S(R, (p)[i])
 #define LOAD_S_short(R, p, i) TO_S(R, (p)[i])
 #define LOAD_S_uint(R, p, i) TO_S(R, (p)[i])
+#define LOAD_S_ulong(R, p, i) TO_S(R, (p)[i])
 #define LOAD_S_uchar(R, p, i) TO_S(R, (p)[i])
 #define LOAD_S_ushort(R, p, i) TO_S(R, (p)[i])
 #define LOAD_S_boolean(R, p, i) TO_S(R, (p)[i])
@@ -135,6 +136,7 @@ DEFINE_BFLOATS(16)
 #define LOAD_V_char(R, p, i) TO_V(R, READ_V(char, p, i))
 #define LOAD_V_short(R, p, i) TO_V(R, READ_V(short, p, i))
 #define LOAD_V_uint(R, p, i) TO_V(R, READ_V(uint, p, i))
+#define LOAD_V_ulong(R, p, i) TO_V(R, READ_V(ulong, p, i))
 #define LOAD_V_uchar(R, p, i) TO_V(R, READ_V(uchar, p, i))
 #define LOAD_V_ushort(R, p, i) TO_V(R, READ_V(ushort, p, i))
 #define LOAD_V_boolean(R, p, i) TO_V(R, READ_V(uchar, p, i))
@@ -148,6 +150,7 @@ DEFINE_BFLOATS(16)
 #define STORE_S_char(p, i, s) (p)[i] = convert_char(s)
 #define STORE_S_short(p, i, s) (p)[i] = convert_short(s)
 #define STORE_S_uint(p, i, s) (p)[i] = convert_uint(s)
+#define STORE_S_ulong(p, i, s) (p)[i] = convert_ulong(s)
 #define STORE_S_uchar(p, i, s) (p)[i] = convert_uchar(s)
 #define STORE_S_ushort(p, i, s) (p)[i] = convert_ushort(s)
 // A vector's true condition is -1. The store masks it, because oclgrind keeps -1 even if earlier code turned it into 1.
@@ -161,6 +164,7 @@ DEFINE_BFLOATS(16)
 #define STORE_V_char(p, i, v) WRITE_V(char, p, i, JOIN(convert_char, VW)(v))
 #define STORE_V_short(p, i, v) WRITE_V(short, p, i, JOIN(convert_short, VW)(v))
 #define STORE_V_uint(p, i, v) WRITE_V(uint, p, i, JOIN(convert_uint, VW)(v))
+#define STORE_V_ulong(p, i, v) WRITE_V(ulong, p, i, JOIN(convert_ulong, VW)(v))
 #define STORE_V_uchar(p, i, v) WRITE_V(uchar, p, i, JOIN(convert_uchar, VW)(v))
 #define STORE_V_ushort(p, i, v) WRITE_V(ushort, p, i, JOIN(convert_ushort, VW)(v))
 #define STORE_V_boolean(p, i, v) WRITE_V(uchar, p, i, JOIN(convert_uchar, VW)(v) & (uchar)1)

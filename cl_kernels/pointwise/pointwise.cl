@@ -82,6 +82,7 @@ INLINE void of_one(const float x0, float* y0) { *y0 = x0; }
 #define STREAM_char(p, v) STREAM_AS(char, p, v)
 #define STREAM_short(p, v) STREAM_AS(short, p, v)
 #define STREAM_uint(p, v) STREAM_AS(uint, p, v)
+#define STREAM_ulong(p, v) STREAM_AS(ulong, p, v)
 #define STREAM_uchar(p, v) STREAM_AS(uchar, p, v)
 #define STREAM_ushort(p, v) STREAM_AS(ushort, p, v)
 #define STREAM_boolean(p, v) STREAM_AS(uchar, p, v)

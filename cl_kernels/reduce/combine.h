@@ -1,6 +1,6 @@
 // How a reduction treats its elements: one block of macros for each KIND. Include this file after element.h and exp.h.
-// S is float, double, int or long. INTEGER is defined if S is int or long, and WIDE if S has 8 bytes. `real` is double for
-// a wide S, else float.
+// S is float, double, int, long or ulong. INTEGER is defined if S has whole numbers, UNSIGNED if S is ulong, and WIDE
+// if S has 8 bytes. `real` is double for a wide S with fractions, else float.
 //
 //   one, many             a scalar S; a vector of VW of them, whose lanes are independent
 //   one_state, many_state what has been seen: a, b and c, as the kind needs them; d, what additions lost; `at`, an
@@ -59,6 +59,9 @@ typedef struct {
 #ifndef INTEGER
 #define LOWEST (-INFINITY)
 #define HIGHEST INFINITY
+#elif defined(UNSIGNED)
+#define LOWEST 0
+#define HIGHEST ULONG_MAX
 #elif defined(WIDE)
 #define LOWEST LONG_MIN
 #define HIGHEST LONG_MAX

@@ -192,7 +192,7 @@ __kernel void items(REDUCE_PARAMETERS) {
 #elif !defined(INTEGER)
 #define SHUFFLE_ONE(v, mask) SHUFFLE_XOR(float, v, mask)
 #elif defined(WIDE)
-#define SHUFFLE_ONE(v, mask) SHUFFLE_XOR_LONG(v, mask)
+#define SHUFFLE_ONE(v, mask) OF_TYPE(as_, S)(SHUFFLE_XOR_LONG(v, mask))
 #else
 #define SHUFFLE_ONE(v, mask) SHUFFLE_XOR(int, v, mask)
 #endif

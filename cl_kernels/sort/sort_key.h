@@ -42,6 +42,8 @@ static inline float16 load_16_halves(__global const half* p) {
 #define MEMORY_uchar uchar
 #define MEMORY_long_low long
 #define MEMORY_long_high long
+#define MEMORY_ulong_low ulong
+#define MEMORY_ulong_high ulong
 #define MEMORY_double_low ulong
 #define MEMORY_double_high ulong
 
@@ -57,6 +59,8 @@ static inline float16 load_16_halves(__global const half* p) {
 #define MOVED_uchar uchar
 #define MOVED_long_low ulong
 #define MOVED_long_high ulong
+#define MOVED_ulong_low ulong
+#define MOVED_ulong_high ulong
 #define MOVED_double_low ulong
 #define MOVED_double_high ulong
 
@@ -71,6 +75,8 @@ static inline float16 load_16_halves(__global const half* p) {
 #define KEY_uchar(p, i) ((uint)(p)[i])
 #define KEY_long_low(p, i) ((uint)(p)[i])
 #define KEY_long_high(p, i) ((uint)((ulong)(p)[i] >> 32) ^ 0x80000000u)
+#define KEY_ulong_low(p, i) ((uint)(p)[i])
+#define KEY_ulong_high(p, i) ((uint)((p)[i] >> 32))
 #define KEY_double_low(p, i) ((uint)key_of_double((p)[i]))
 #define KEY_double_high(p, i) ((uint)(key_of_double((p)[i]) >> 32))
 

@@ -28,7 +28,8 @@ CRISOL_API const char* name_of(DType dtype) noexcept;
 
 /// The dtype that both dtypes convert to in an op, by PyTorch's table: bool, then whole numbers, then floating-point
 /// numbers, and of one kind the larger type. f16 with bf16 gives f32. A type without a sign and a type with a sign give
-/// the smallest type with a sign that holds both, or i64.
+/// the smallest type with a sign that holds both. No type of whole numbers holds u64 and negative numbers, so u64 with
+/// a type that has a sign gives f64.
 CRISOL_API DType promote_types(DType a, DType b) noexcept;
 
 /// @cond

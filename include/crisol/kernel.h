@@ -64,7 +64,7 @@ class CRISOL_API Kernel {
   /// - a wrong count of arguments, a tensor for a number, or a number for a tensor,
   /// - a tensor that is undefined, not contiguous, on another device, or of another element type
   ///   (f32 is float, f64 double, f16 half, bf16 ushort, i8 char, i16 short, i32 int, i64 long, u8 and bool uchar,
-  ///   u16 ushort, u32 uint),
+  ///   u16 ushort, u32 uint, u64 ulong),
   /// - a number that the parameter's type does not hold: 2.5 or 1e10 for an int,
   /// - a tensor that wants a gradient while ops are recorded,
   /// - a range that is negative, or not a multiple of the group size.

@@ -58,6 +58,7 @@ constexpr ElementType element_types[]{
     numbers<std::uint8_t>("u1"),
     numbers<std::uint16_t>("u2"),
     numbers<std::uint32_t>("u4"),
+    numbers<std::uint64_t>("u8"),
     {"b1", DType::boolean, convert<std::uint8_t, DType::boolean>},
 };
 

@@ -16,19 +16,11 @@
 
 namespace crisol {
 
-namespace {
-
-std::int64_t whole_value(const Scalar& value) {
-  return is_floating(value.dtype()) ? whole_part(value.as_double()) : value.as_int();
-}
-
-}  // namespace
-
 std::size_t detail::encode(const Scalar& value, DType dtype, void* bytes) {
   return with_host_type(dtype, [&](auto element) {
     using T = decltype(element);
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>)
-      element = static_cast<T>(whole_value(value));
+      element = static_cast<T>(is_floating(value.dtype()) ? whole_bits(value.as_double(), dtype) : value.as_int());
     else
       element = element_of<T>(value.as_double());
     std::memcpy(bytes, &element, sizeof element);

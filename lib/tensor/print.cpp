@@ -23,13 +23,14 @@ struct Format {
   int width = 1;
 };
 
-std::string text_of(double value, const Format& format) {
+std::string text_of(const Scalar& number, const Format& format) {
+  if (number.dtype() == DType::u64) return std::to_string(static_cast<std::uint64_t>(number.as_int()));
+  if (is_whole(format.dtype)) return std::to_string(number.as_int());
+  const double value = number.as_double();
   if (format.dtype == DType::boolean) return value != 0 ? "true" : "false";
   if (std::isnan(value)) return "nan";
   std::ostringstream out;
-  if (!is_floating(format.dtype)) {
-    out << std::fixed << std::setprecision(0) << value;
-  } else if (format.scientific) {
+  if (format.scientific) {
     out << std::scientific << std::setprecision(4) << value;
   } else {
     out << std::fixed << std::setprecision(format.whole ? 0 : 4) << value;
@@ -39,26 +40,28 @@ std::string text_of(double value, const Format& format) {
 }
 
 /// PyTorch's choice: zeros, NaN and infinity have no part in it.
-Format choose_format(const std::vector<double>& values, DType dtype) {
+Format choose_format(const std::vector<Scalar>& values, DType dtype) {
   Format format{dtype};
   const bool floating = is_floating(dtype);
   const auto counts = [&](double value) { return !floating || (std::isfinite(value) && value != 0); };
   double largest = 0, smallest = HUGE_VAL;
-  for (const double value : values) {
+  for (const Scalar& number : values) {
+    const double value = number.as_double();
     if (!floating || !counts(value)) continue;
     largest = std::max(largest, std::abs(value));
     smallest = std::min(smallest, std::abs(value));
     format.whole = format.whole && value == std::floor(value);
   }
   format.scientific = largest / smallest > 1e3 || largest > 1e8 || (!format.whole && smallest < 1e-4);
-  for (const double value : values)
-    if (counts(value)) format.width = std::max(format.width, static_cast<int>(text_of(value, format).size()));
+  for (const Scalar& number : values)
+    if (counts(number.as_double()))
+      format.width = std::max(format.width, static_cast<int>(text_of(number, format).size()));
   return format;
 }
 
 class Printer {
  public:
-  Printer(std::ostream& out, const Shape& shape, const std::vector<double>& values, DType dtype)
+  Printer(std::ostream& out, const Shape& shape, const std::vector<Scalar>& values, DType dtype)
       : out_(out), shape_(shape), values_(values), format_(choose_format(shown_values(), dtype)) {}
 
   void print(int axis, std::int64_t first, int indent) {
@@ -98,13 +101,13 @@ class Printer {
     }
   }
 
-  std::vector<double> shown_values() const {
-    std::vector<double> shown;
+  std::vector<Scalar> shown_values() const {
+    std::vector<Scalar> shown;
     collect(0, 0, shown);
     return shown;
   }
 
-  void collect(int axis, std::int64_t first, std::vector<double>& shown) const {
+  void collect(int axis, std::int64_t first, std::vector<Scalar>& shown) const {
     if (axis == shape_.rank()) {
       shown.push_back(values_[static_cast<std::size_t>(first)]);
       return;
@@ -125,20 +128,25 @@ class Printer {
            << std::string(static_cast<std::size_t>(indent) + 1, ' ');
   }
 
-  void print_element(double value) { out_ << std::setw(format_.width) << text_of(value, format_); }
+  void print_element(const Scalar& number) { out_ << std::setw(format_.width) << text_of(number, format_); }
 
   std::ostream& out_;
   const Shape& shape_;
-  const std::vector<double>& values_;
+  const std::vector<Scalar>& values_;
   Format format_;
 };
 
-std::vector<double> all_values(const Tensor& tensor) {
+std::vector<Scalar> all_values(const Tensor& tensor) {
   return with_host_type(tensor.dtype(), [&](auto element) {
     const auto elements = tensor.to_vector<decltype(element)>();
-    std::vector<double> values(elements.size());
-    std::transform(elements.begin(), elements.end(), values.begin(),
-                   [](decltype(element) one) { return as_double(one); });
+    std::vector<Scalar> values;
+    values.reserve(elements.size());
+    for (const auto one : elements) {
+      if constexpr (std::is_integral_v<decltype(element)>)
+        values.emplace_back(static_cast<decltype(element)>(one));
+      else
+        values.emplace_back(as_double(one));
+    }
     return values;
   });
 }
@@ -147,7 +155,7 @@ std::vector<double> all_values(const Tensor& tensor) {
 
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
   if (!tensor.defined()) return out << "tensor(undefined)";
-  const std::vector<double> values = all_values(tensor);
+  const std::vector<Scalar> values = all_values(tensor);
   std::ostringstream text;
   text << "tensor(";
   if (tensor.numel() > 0)

@@ -231,7 +231,7 @@ double Tensor::item_as_double() const {
 }
 
 std::int64_t Tensor::item_as_int() const {
-  if (dtype() != DType::i64) return static_cast<std::int64_t>(item_as_double());
+  if (!is_whole(dtype()) || size_of(dtype()) < sizeof(std::int64_t)) return static_cast<std::int64_t>(item_as_double());
   require(numel() == 1, "item", "the tensor has ", numel(), " elements, not 1; shape ", shape());
   std::int64_t value = 0;
   read_bytes(&value);

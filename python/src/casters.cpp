@@ -8,6 +8,13 @@ namespace {
 bool read_whole(PyObject* object, Scalar& scalar) noexcept {
   int overflow = 0;
   const long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow > 0) {
+    const unsigned long long natural = PyLong_AsUnsignedLongLong(object);
+    if (PyErr_Occurred() == nullptr) {
+      scalar = Scalar(static_cast<std::uint64_t>(natural));
+      return true;
+    }
+  }
   if (overflow != 0 || (number == -1 && PyErr_Occurred() != nullptr)) {
     PyErr_Clear();
     return false;
@@ -66,7 +73,7 @@ bool is_numpy_array(PyObject* object) noexcept {
 bool read_shape(PyObject* object, Shape& shape) {
   Scalar size = 0;
   if (PyIndex_Check(object) != 0) {
-    if (PyBool_Check(object) || !read_scalar(object, size)) return false;
+    if (PyBool_Check(object) || !read_scalar(object, size) || size.dtype() == DType::u64) return false;
     shape = Shape(size.as_int());
     return true;
   }
@@ -88,7 +95,7 @@ bool read_shape(PyObject* object, Shape& shape) {
       PyErr_Clear();
       return false;
     }
-    const bool read = PyIndex_Check(entry) != 0 && read_scalar(entry, size);
+    const bool read = PyIndex_Check(entry) != 0 && read_scalar(entry, size) && size.dtype() != DType::u64;
     Py_DECREF(entry);
     if (!read) return false;
     sizes[static_cast<std::size_t>(i)] = size.as_int();

@@ -5,7 +5,7 @@ import gc
 import crisol
 import pytest
 
-DTYPES = [crisol.bool, crisol.uint8, crisol.int8, crisol.uint32, crisol.int32, crisol.int64]
+DTYPES = [crisol.bool, crisol.uint8, crisol.int8, crisol.uint32, crisol.uint64, crisol.int32, crisol.int64]
 DTYPES += [crisol.float16, crisol.float32, crisol.float64]
 
 

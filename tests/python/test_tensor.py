@@ -70,8 +70,7 @@ def test_defaults_of_asarray():
     assert crisol.asarray([crisol.asarray(1), 2]).tolist() == [1, 2]
     assert crisol.asarray(np.float64(1)).dtype is crisol.float64
     assert crisol.asarray(np.zeros((2, 3), np.int16)).dtype is crisol.int16
-    with pytest.raises(TypeError, match="uint64"):
-        crisol.asarray(np.zeros(2, np.uint64))
+    assert crisol.asarray(np.zeros(2, np.uint64)).dtype is crisol.uint64
     assert crisol.asarray(np.ones(2, np.uint64), dtype=crisol.int64).tolist() == [1, 1]
 
 
@@ -210,8 +209,8 @@ def test_bfloat16():
         assert crisol.nn.functional.linear(crisol.ones(1, 2), crisol.ones(3, 2)).dtype is crisol.bfloat16
 
 
-@pytest.mark.parametrize("name", ["int8", "int16", "uint16", "uint32"])
-def test_whole_numbers_of_fewer_bits(name):
+@pytest.mark.parametrize("name", ["int8", "int16", "uint16", "uint32", "uint64"])
+def test_other_whole_numbers(name):
     dtype, limits = getattr(crisol, name), np.iinfo(name)
     array = np.array([0, 1, limits.max, limits.min], name)
     x = crisol.asarray(array)
@@ -221,13 +220,37 @@ def test_whole_numbers_of_fewer_bits(name):
     with np.errstate(over="ignore"):
         np.testing.assert_array_equal((x + 1).numpy(), array + array.dtype.type(1))
         np.testing.assert_array_equal((x * x).numpy(), array * array)
-    for other in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64"):
+    for other in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"):
         assert (x + crisol.ones(4, dtype=other)).numpy().dtype == np.promote_types(name, other)
-    assert x.sum().dtype is crisol.int64 and x.max().item() == limits.max and x.sort().values[0].item() == limits.min
+    total = crisol.uint64 if name == "uint64" else crisol.int64
+    assert x.sum().dtype is x.cumsum(0).dtype is total and int(x[2:].sum()) == int(limits.max) + int(limits.min)
+    assert x.max().item() == limits.max and x.sort().values[0].item() == limits.min
     assert np.from_dlpack(x, device="cpu").dtype == array.dtype and crisol.from_dlpack(array).dtype is dtype
     assert pickle.loads(pickle.dumps(x)).tolist() == x.tolist() and memoryview(x).tolist() == x.tolist()
-    with pytest.raises(OverflowError, match=f"does not fit in {name}"):
+    with pytest.raises(OverflowError, match=f"does not fit in {'64 bits' if name == 'uint64' else name}"):
         crisol.asarray([int(limits.max) + 1], dtype=dtype)
+
+
+def test_uint64():
+    top = 2**63 + 5
+    x = crisol.asarray([1, top], dtype=crisol.uint64)
+    assert x.tolist() == [1, top] and x[1].item() == int(x[1]) == top and x.max().item() == top
+    assert (x == top).tolist() == [False, True] and (x + top).tolist() == [top + 1, 2 * top % 2**64]
+    assert crisol.full((2,), top, dtype=crisol.uint64).tolist() == [top] * 2
+    assert repr(x) == "tensor([                  1, 9223372036854775813], dtype=crisol.uint64)"
+    assert x.type() == "crisol.UInt64Tensor" and x.dtype.itemsize == 8 and not x.dtype.is_signed
+    assert crisol.iinfo(crisol.uint64).max == 2**64 - 1 and crisol.can_cast(crisol.uint32, crisol.uint64)
+    assert crisol.from_numpy(x.numpy()).tolist() == x.tolist() and crisol.arange(3, dtype=x.dtype).tolist() == [0, 1, 2]
+    with pytest.raises(OverflowError, match="-1 does not fit in uint64"):
+        crisol.asarray([-1], dtype=crisol.uint64)
+    with pytest.raises(OverflowError, match=f"{top} does not fit in int64"):
+        crisol.asarray([top])
+    with pytest.raises(OverflowError, match="64 bits"):
+        crisol.asarray([2**64])
+    with pytest.raises(crisol.InvalidArgumentError, match="does not fit uint64"):
+        x > -1  # noqa: B015
+    with pytest.raises(TypeError):
+        crisol.zeros(2**63)
 
 
 def test_float64():

@@ -209,6 +209,7 @@ TEST_CASE("whole numbers of fewer bits: conversions keep the last bits") {
       for (const std::int64_t value : expected) {
         const double real = static_cast<double>(value);
         converted.push_back(to == DType::boolean ? value != 0
+                            : to == DType::u64   ? static_cast<double>(static_cast<std::uint64_t>(value))
                             : is_whole(to)       ? static_cast<double>(stored(value, to))
                                                  : real);
       }
@@ -327,4 +328,199 @@ TEST_CASE("whole numbers of fewer bits: reductions, order, indices, products and
   io::save_safetensors(folder.path() + "/whole.safetensors", files);
   const NamedTensors loaded = io::load_safetensors(folder.path() + "/whole.safetensors");
   for (const auto& [name, x] : files) check_whole(loaded[name], x.dtype(), whole_values(x));
+}
+
+namespace {
+
+using Natural = std::vector<std::uint64_t>;
+
+bool computes_doubles() { return Device().info().fp64; }
+
+constexpr std::uint64_t top = std::uint64_t{1} << 63, all_bits = ~std::uint64_t{0};
+
+/// Numbers of the whole range of u64, its ends among them.
+Natural naturals(std::uint64_t seed, std::size_t count) {
+  Natural values{0, 1, 2, all_bits, top, top - 1, top + 1, (std::uint64_t{1} << 53) + 1};
+  std::uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
+  while (values.size() < count) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    values.push_back(state >> state % 64);
+  }
+  return values;
+}
+
+void check_natural(const Tensor& x, const Natural& expected) {
+  REQUIRE(x.dtype() == DType::u64);
+  CHECK(x.to_vector<std::uint64_t>() == expected);
+}
+
+template <class F>
+Natural each_natural(const Natural& a, const Natural& b, const F& f) {
+  Natural results;
+  for (std::size_t i = 0; i < a.size(); ++i) results.push_back(f(a[i], b[i]));
+  return results;
+}
+
+}  // namespace
+
+TEST_CASE("u64: numbers, conversions and texts are exact") {
+  constexpr Scalar number(top + 5);
+  CHECK((number.dtype() == DType::u64 && number.as_double() == 0x1p63));
+  CHECK(static_cast<std::uint64_t>(number.as_int()) == top + 5);
+  CHECK((Scalar(std::uint64_t{5}).dtype() == DType::i64 && Scalar(top - 1).dtype() == DType::i64));
+  CHECK(result_type(from_vector(Natural{1}), number) == DType::u64);
+  CHECK(result_type(zeros({1}, DType::boolean), number) == DType::u64);
+  check_natural(full({3}, number, DType::u64), Natural(3, top + 5));
+  check_natural(full({2}, 0x1p63, DType::u64), Natural(2, top));
+  check_natural(full({2}, 1e30, DType::u64), Natural(2, all_bits));
+  CHECK(full({}, all_bits, DType::u64).item<std::uint64_t>() == all_bits);
+  CHECK(full({}, all_bits, DType::u64).item<double>() == 0x1p64);
+  check_natural(zeros({2, 2}, DType::u64).transpose(0, 1).fill_(top + 7), Natural(4, top + 7));
+  check_natural(zeros({3}, DType::u64).fill_(-1), Natural(3, all_bits));
+
+  const Natural a = naturals(1, 67);
+  const Tensor x = from_vector(a);
+  CHECK(x.dtype() == DType::u64);
+  for (const DType to : all_dtypes) {
+    CAPTURE(to);
+    if (to == DType::f64 && !computes_doubles()) continue;
+    const Tensor y = x.to(to);
+    with_host_type(to, [&](auto element) {
+      using T = decltype(element);
+      std::vector<double> expected;
+      for (const std::uint64_t value : a) {
+        if constexpr (std::is_same_v<T, bool>)
+          expected.push_back(value != 0);
+        else if constexpr (std::is_integral_v<T>)
+          expected.push_back(static_cast<double>(static_cast<T>(value)));
+        else if constexpr (std::is_class_v<T>)
+          expected.push_back(static_cast<float>(T(static_cast<float>(value))));
+        else
+          expected.push_back(static_cast<T>(value));
+      }
+      check_close(y, expected, {0});
+    });
+  }
+  check_natural(from_vector(std::vector<std::int64_t>{-1, 5}).to(DType::u64), {all_bits, 5});
+  check_natural(from_vector(std::vector<std::int32_t>{-1, 5}).to(DType::u64), {all_bits, 5});
+  // Numbers with a fraction are cut toward zero, and negative ones wrap around.
+  const std::vector<float> real{0.5f, 3.99f, 0x1p63f, 0x1.fffffep63f, -1.5f, -0.0f, 1e9f, 7.0f, 0x1p40f};
+  const Natural cut{0, 3, top, all_bits << 40, all_bits, 0, 1'000'000'000, 7, std::uint64_t{1} << 40};
+  check_natural(from_vector(real).to(DType::u64), cut);
+  if (computes_doubles()) check_natural(from_vector(real).to(DType::f64).to(DType::u64), cut);
+  std::ostringstream text;
+  text << from_vector(Natural{1, top + 5}) << from_vector(std::vector<std::int64_t>{top - 1});
+  CHECK(text.str() ==
+        "tensor([                  1, 9223372036854775813], dtype=u64)tensor([9223372036854775807], dtype=i64)");
+  check_natural(from_vector(Natural{1, 2, 3, 4, 5, top}, {2, 3}).transpose(0, 1).contiguous(), {1, 4, 2, 5, 3, top});
+}
+
+TEST_CASE("u64: pointwise functions have no sign and wrap around") {
+  const Natural a = naturals(1, 67), b = [] {
+    Natural values = naturals(2, 67);
+    std::reverse(values.begin(), values.end());
+    values[9] = 3;
+    return values;
+  }();
+  const Tensor x = from_vector(a), y = from_vector(b);
+  const auto check = [&](const Tensor& result, const auto& f) { check_natural(result, each_natural(a, b, f)); };
+  using U = std::uint64_t;
+  const auto power = [](U p, U q) {
+    U result = 1;
+    for (; q != 0; q /= 2, p *= p)
+      if (q % 2 != 0) result *= p;
+    return result;
+  };
+  const auto rest = [](U p, U q) { return q == 0 ? 0 : p % q; };
+  check(x + y, [](U p, U q) { return p + q; });
+  check(x - y, [](U p, U q) { return p - q; });
+  check(x * y, [](U p, U q) { return p * q; });
+  check(x + top, [](U p, U) { return p + top; });
+  check(neg(x), [](U p, U) { return -p; });
+  check(abs(x), [](U p, U) { return p; });
+  check(relu(x), [](U p, U) { return p; });
+  check(sign(x), [](U p, U) { return U{p != 0}; });
+  check(square(x), [](U p, U) { return p * p; });
+  check(maximum(x, y), [](U p, U q) { return std::max(p, q); });
+  check(minimum(x, top + 3), [](U p, U) { return std::min(p, top + 3); });
+  check(clamp(x, 5, top), [](U p, U) { return std::clamp(p, U{5}, top); });
+  check(floor_divide(x, y), [](U p, U q) { return q == 0 ? 0 : p / q; });
+  check(trunc_divide(x, y), [](U p, U q) { return q == 0 ? 0 : p / q; });
+  check(remainder(x, y), rest);
+  check(fmod(x, y), rest);
+  check(pow(x, y), power);
+  check(bitwise_not(x), [](U p, U) { return ~p; });
+  check(bitwise_xor(x, y), [](U p, U q) { return p ^ q; });
+  check(bitwise_and(x, top), [](U p, U) { return p & top; });
+  for (const U by : {U{0}, U{3}, U{63}, U{64}, all_bits}) {
+    check(bitwise_left_shift(x, full({}, by, DType::u64)), [&](U p, U) { return by > 63 ? 0 : p << by; });
+    check(bitwise_right_shift(x, full({}, by, DType::u64)), [&](U p, U) { return by > 63 ? 0 : p >> by; });
+  }
+  check(where(lt(x, y), x, y), [](U p, U q) { return p < q ? p : q; });
+  check(lt(x, y).to(DType::u64), [](U p, U q) { return U{p < q}; });
+  check(ge(x, top).to(DType::u64), [](U p, U) { return U{p >= top}; });
+  check(eq(x, top + 1).to(DType::u64), [](U p, U) { return U{p == top + 1}; });
+  check(logical_not(x).to(DType::u64), [](U p, U) { return U{p == 0}; });
+  const auto both = fuse([](const Expr& p, const Expr& q) { return maximum(p * q + p, q); });
+  check(both(x, y), [](U p, U q) { return std::max(p * q + p, q); });
+  check(x.clone().add_(y), [](U p, U q) { return p + q; });
+  std::vector<double> quotients;
+  for (const U value : a) quotients.push_back(static_cast<float>(value) / 2);
+  check_close(div(x, 2), quotients, {0});
+  check_close(sqrt(full({2}, 49, DType::u64)), {7, 7}, {1});
+  CHECK(isclose(from_vector(Natural{all_bits, 5, 5}), from_vector(Natural{all_bits - 4, 0, 3}), 0, 4)
+            .to(DType::i64)
+            .to_vector<std::int64_t>() == std::vector<std::int64_t>{1, 0, 1});
+  if (computes_doubles()) CHECK((x + from_vector(std::vector<std::int32_t>{-1})).dtype() == DType::f64);
+  // Numbers that the type does not hold.
+  check_error([&] { gt(x, -1); }, {"[gt]", "-1", "does not fit u64"});
+  check_error([&] { add(x.to(DType::i64), top); }, {"[add]", "does not fit i64"});
+  check_error([&] { add(x.to(DType::i32), top); }, {"[add]", "does not fit i32"});
+}
+
+TEST_CASE("u64: reductions, order, indices, products and files") {
+  for (const std::size_t count : {131u, 5000u}) {
+    const Natural a = naturals(3, count);
+    const Tensor x = from_vector(a);
+    std::uint64_t total = 0, product = 1;
+    Natural running, products, sorted = a;
+    for (const std::uint64_t value : a) running.push_back(total += value);
+    for (const std::uint64_t value : a) products.push_back(product *= value | 1);
+    std::sort(sorted.begin(), sorted.end());
+    check_natural(sum(x), {total});
+    check_natural(cumsum(x, 0), running);
+    check_natural(prod(bitwise_or(x, 1)), {product});
+    check_natural(cumprod(bitwise_or(x, 1), 0), products);
+    check_natural(max(x), {all_bits});
+    check_natural(min(x), {0});
+    check_natural(min(maximum(x, 7)), {7});
+    check_natural(max(x.reshape({1, -1}).expand({3, static_cast<std::int64_t>(count)}).contiguous(), {0}), a);
+    check_whole(argmax(x), DType::i64, {std::max_element(a.begin(), a.end()) - a.begin()});
+    check_whole(argmin(x), DType::i64, {std::min_element(a.begin(), a.end()) - a.begin()});
+    check_whole(any(x), DType::boolean, {1});
+    check_whole(all(x), DType::boolean, {0});
+    check_whole(all(maximum(x, 1)), DType::boolean, {1});
+    check_natural(ops::sort(x).values, sorted);
+    check_natural(gather(x, 0, ops::argsort(x)), sorted);
+    check_natural(ops::sort(x, 0, true).values, Natural(sorted.rbegin(), sorted.rend()));
+    check_natural(ops::topk(x, 5).values, Natural(sorted.rbegin(), sorted.rbegin() + 5));
+  }
+  const auto of = [](Natural values) { return from_vector(values); };
+  check_whole(ops::searchsorted(of({1, 3, top}), of({0, 3, all_bits})), DType::i64, {0, 1, 3});
+  const Tensor index = of({2, 0, 2}), row = of({100, 50, top + 25});
+  check_natural(index_select(row, 0, index), {top + 25, 100, top + 25});
+  check_natural(gather(row, 0, index), {top + 25, 100, top + 25});
+  check_natural(scatter_add(zeros({3}, DType::u64), 0, index, row), {50, 0, top + 125});
+  check_natural(index_reduce(zeros({3}, DType::u64), 0, index, row, ScatterReduction::amax), {50, 0, top + 25});
+  check_whole(one_hot(index, 3).sum({0}), DType::i64, {1, 0, 2});
+  check_whole(nonzero(row - 50).flatten(), DType::i64, {0, 2});
+  check_natural(cat({row, index}, 0), {100, 50, top + 25, 2, 0, 2});
+  check_natural(masked_select(row, gt(row, 60)), {100, top + 25});
+  check_natural(matmul(of({1, 2, top, 3}).reshape({2, 2}), of({5, 7})), {19, 5 * top + 21});
+  check_natural(arange(0, 4, 1, DType::u64), {0, 1, 2, 3});
+  check_error([&] { index_select(row, 0, of({top})).to_vector<std::uint64_t>(); }, {"index_select"});
+  const TemporaryFolder folder;
+  const Tensor x = from_vector(naturals(5, 20));
+  io::save_safetensors(folder.path() + "/natural.safetensors", {{"x", x}});
+  check_natural(io::load_safetensors(folder.path() + "/natural.safetensors")["x"], naturals(5, 20));
 }

@@ -2,7 +2,7 @@
 // smallest number divided by -1 is itself, because it wraps around.
 #include "common/math/dividei.h"
 
-#define DEFINE_FLOOR_DIVIDEI(T, U, bits)                                                      \
+#define DEFINE_FLOOR_DIVIDEI(T, U, last)                                                      \
   INLINE T JOIN(floor_dividei_, T)(const T a, const T b) {                                    \
     const T quotient = JOIN(dividei_, T)(a, b);                                               \
     const T rest = JOIN(as_, T)(JOIN(as_, U)(a) - JOIN(as_, U)(quotient) * JOIN(as_, U)(b));  \

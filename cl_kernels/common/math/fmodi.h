@@ -2,6 +2,8 @@
 // dividing the smallest number by -1.
 #include "common/math/parts/types.h"
 
-#define DEFINE_FMODI(T, U, bits) \
-  INLINE T JOIN(fmodi_, T)(const T a, const T b) { return a % (((b == 0) | (b == -1)) ? (T)(1) : b); }
+#define DEFINE_FMODI(T, U, last)                                \
+  INLINE T JOIN(fmodi_, T)(const T a, const T b) {              \
+    return a % (((b == 0) | ((b < 0) & (b == -1))) ? (T)(1) : b); \
+  }
 ON_INTEGERS(DEFINE_FMODI)

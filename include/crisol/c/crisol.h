@@ -97,7 +97,7 @@ CRISOL_API crisol_status crisol_trace_stop(void);
 /** A tensor: crisol::Tensor. */
 typedef struct crisol_tensor crisol_tensor;
 
-/** An element type, such as CRISOL_F32, CRISOL_BF16, CRISOL_I8 or CRISOL_U32. CRISOL_BOOL is one byte, 0 or 1. The
+/** An element type, such as CRISOL_F32, CRISOL_BF16, CRISOL_I8 or CRISOL_U64. CRISOL_BOOL is one byte, 0 or 1. The
  * numbers count from 0 in the order of the rows of crisol/dtypes.def. */
 typedef int32_t crisol_dtype;
 enum {

@@ -1,7 +1,7 @@
 // NumPy's files: .npy (one array) and .npz (named arrays).
 //
 // Elements keep their types: floating-point numbers, whole numbers and bool. Both byte orders and both orders of axes
-// (C and Fortran) are read. uint64, complex numbers, text and Python objects are refused. All functions throw Error
+// (C and Fortran) are read. Complex numbers, text and Python objects are refused. All functions throw Error
 // (ErrorCode::io), with file and reason, for a file that is missing, unreadable, of another kind, too short, too long
 // or damaged.
 #pragma once

@@ -63,12 +63,11 @@ class Evaluation {
   static Scalar converted(const Scalar& number, DType dtype) {
     if (is_floating(dtype)) return number.as_double();
     if (dtype == DType::boolean) return number.as_double() != 0;
+    if (dtype == DType::u64) return static_cast<std::uint64_t>(number.as_int());
     return number.as_int();
   }
 
-  Tensor scalar_tensor(const Scalar& number) const {
-    return full({}, number.as_double(), number.dtype(), values_.device);
-  }
+  Tensor scalar_tensor(const Scalar& number) const { return full({}, number, number.dtype(), values_.device); }
 
   Value value_of(const Node& node) const {
     const auto index = static_cast<std::size_t>(node.index);

@@ -18,8 +18,12 @@ Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool 
     close = ops::logical_or(close, ops::logical_and(ops::isnan(a), ops::isnan(b)));
   if (rtol == 0 && atol == 0) return close;
   const DType real = is_floating(a.dtype()) ? value_type(a.dtype()) : DType::f32;
-  const DType wide = is_floating(a.dtype()) ? real : DType::i64;
-  const Tensor difference = ops::cast(ops::sub(ops::cast(a, wide), ops::cast(b, wide)), real);
+  // The larger number minus the smaller one has no overflow as a number without a sign.
+  const Tensor difference =
+      is_floating(a.dtype())
+          ? ops::sub(ops::cast(a, real), ops::cast(b, real))
+          : ops::cast(ops::sub(ops::cast(ops::maximum(a, b), DType::u64), ops::cast(ops::minimum(a, b), DType::u64)),
+                      real);
   const Tensor allowed = ops::add(ops::mul(ops::abs(ops::cast(b, real)), rtol), atol);
   // An infinity is close only to itself, although its tolerance is infinite and every distance is below it.
   const Tensor within = ops::logical_and(ops::le(ops::abs(difference), allowed), ops::isfinite(allowed));

@@ -143,7 +143,7 @@ Datum slices_at(const Datum& from, const Datum& places, std::int64_t given, Devi
 Tensor counted(const Tensor& positions, std::int64_t size) {
   static const auto from_front =
       fuse([](const Expr& i, const Expr& n) { return where(i < 0, i + n, i); }, "from_front");
-  return positions.dtype() == DType::u8 ? positions : from_front(positions, size);
+  return kind_of(positions.dtype()) == DTypeKind::unsigned_integer ? positions : from_front(positions, size);
 }
 
 }  // namespace crisol::graph

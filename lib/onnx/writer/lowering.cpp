@@ -20,7 +20,7 @@ std::vector<int> lower_index_copy(Lowering& to, const Node& node) {
   line[static_cast<std::size_t>(std::get<std::int64_t>(node.attributes.at("axis")))] = to.shape(index).numel();
   for (const std::int64_t size : to.shape(src)) sizes.push_back(size);
   const DType dtype = to.dtype(index);
-  const int positions = to.cast(index, dtype, dtype == DType::u8 ? DType::i64 : dtype);
+  const int positions = to.cast(index, dtype, holds_counts(dtype) ? dtype : DType::i64);
   const int places = to.node("Expand", {to.node("Reshape", {positions, to.numbers(line)}), to.numbers(sizes)});
   return {to.node("ScatterElements", {node.inputs[0], places, src}, node.attributes)};
 }

@@ -172,8 +172,8 @@ void fill_into(const Tensor& dst, const Scalar& value) {
   Scalar number = value;
   if (dst.dtype() == DType::boolean)
     number = value.as_double() != 0 ? 1 : 0;
-  else if (!is_floating(dst.dtype()) && is_floating(value.dtype()))
-    number = whole_part(value.as_double());
+  else if (!is_floating(dst.dtype()))
+    number = is_floating(value.dtype()) ? whole_bits(value.as_double(), dst.dtype()) : value.as_int();
   fill_kernels(dst.dtype()).run_into("fill_into", {}, {&number, 1}, {&dst, 1});
 }
 

@@ -1,5 +1,6 @@
 // From tensors to the launch of pointwise kernels: checks, broadcasting, operands.
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "base/text.h"
@@ -151,6 +152,20 @@ runtime::KernelArg number_argument(const Scalar& value, DType dtype) {
   });
 }
 
+namespace {
+
+// Whether a type of whole numbers in registers holds a number, without its fraction.
+bool fits(const Scalar& number, DType type) {
+  const bool has_sign = kind_of(type) == DTypeKind::integer;
+  // A double does not tell 2^63 - 1 from 2^63.
+  if (size_of(type) == 8 && number.dtype() == DType::u64) return !has_sign;
+  if (size_of(type) == 8 && !is_floating(number.dtype())) return has_sign || number.as_int() >= 0;
+  const double value = number.as_double(), limit = std::ldexp(1.0, dtype_row(type).digits);
+  return value >= (has_sign ? -limit : 0) && value < limit;
+}
+
+}  // namespace
+
 void PointwiseKernels::check(const char* op, Inputs inputs, Scalars scalars) const {
   require(inputs.size() == graph_.input_count() && scalars.size() == graph_.scalar_count(), op, graph_.input_count(),
           " tensors and ", graph_.scalar_count(), " numbers wanted, ", inputs.size(), " and ", scalars.size(),
@@ -167,12 +182,8 @@ void PointwiseKernels::check(const char* op, Inputs inputs, Scalars scalars) con
   }
   for (std::size_t i = 0; i < scalars.size(); ++i) {
     const DType dtype = graph_.scalar_dtype(i);
-    if (is_floating(dtype)) continue;
-    const bool is_long = value_type(dtype) == DType::i64;
-    if (is_long && !is_floating(scalars[i].dtype())) continue;
-    const double value = scalars[i].as_double();
-    const double limit = is_long ? 0x1p63 : 0x1p31;
-    require(value >= -limit && value < limit, op, "the number ", value, " does not fit ", dtype);
+    if (!is_floating(dtype))
+      require(fits(scalars[i], value_type(dtype)), op, "the number ", scalars[i].as_double(), " does not fit ", dtype);
   }
 }
 

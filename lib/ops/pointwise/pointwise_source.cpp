@@ -98,6 +98,10 @@ class Writer {
     const std::string x = value(node.operands[0], from);
     const std::string_view from_register = register_type(from), to_register = register_type(to);
     const auto convert = [&](const std::string& what) {
+      // OpenCL does not define the conversion of a negative number. Here it wraps around, as for the other types.
+      if (is_floating(from) && value_type(to) == DType::u64)
+        return concat("convert_", type(to), "(fmax(", what, ", (", type(from), ")(0))) + convert_", type(to),
+                      "(convert_", type(DType::i64), "(fmin(", what, ", (", type(from), ")(0))))");
       return from_register == to_register ? what : concat("convert_", type(to), '(', what, ')');
     };
     // Otherwise a double would be rounded twice.

@@ -35,7 +35,10 @@ OperandType promoted(std::span<const OperandType> operands) {
   OperandKind highest = OperandKind::number;
   for (const OperandType& operand : operands) {
     Promotion& one = of_kind[static_cast<std::size_t>(operand.kind)];
-    one = {true, one.any ? promote_types(one.dtype, operand.dtype) : operand.dtype};
+    // Of whole numbers, those of at least 2^63 are u64. No type holds them and negative numbers, so all must fit u64.
+    const bool are_whole = operand.kind == OperandKind::number && is_whole(operand.dtype) && is_whole(one.dtype);
+    const DType joint = are_whole && operand.dtype != one.dtype ? DType::u64 : promote_types(one.dtype, operand.dtype);
+    one = {true, one.any ? joint : operand.dtype};
     highest = std::max(highest, operand.kind);
   }
   const Promotion all = join(of_kind[2], join(of_kind[1], of_kind[0]));

@@ -30,6 +30,7 @@ runtime::KernelSpec spec_of(const ReduceProblem& p, const Target& target, const 
   defines.add({"S", memory_type(computed)});
   defines.add({"OUT", memory_type(p.result())});
   if (!is_floating(computed)) defines.add({"INTEGER", 1});
+  if (kind_of(computed) == DTypeKind::unsigned_integer) defines.add({"UNSIGNED", 1});
   if (size_of(computed) == 8) defines.add({"WIDE", 1});
   if (type == computed) defines.add({"TYPE_IS_S", 1});
   if (p.result() == computed) defines.add({"OUT_IS_S", 1});

@@ -10,13 +10,20 @@ void check_reduce_type(const ReduceRule& reduction, DType type) {
           ", must be ", TypesThat{is_floating}, "; convert it with to(dtype)");
 }
 
+namespace {
+
+/// The type of a sum of elements of a type without fractions: i64, which holds all values of the other types, or u64.
+DType total_type(DType type) { return value_type(type) == DType::u64 ? DType::u64 : DType::i64; }
+
+}  // namespace
+
 DType accumulator(ReduceTypes types, DType type) {
-  return !is_floating(type) && types == ReduceTypes::total ? DType::i64 : value_type(type);
+  return !is_floating(type) && types == ReduceTypes::total ? total_type(type) : value_type(type);
 }
 
 DType result_type(ReduceTypes types, DType type) {
   if (types == ReduceTypes::truth) return DType::boolean;
-  return types == ReduceTypes::total && !is_floating(type) ? DType::i64 : type;
+  return types == ReduceTypes::total && !is_floating(type) ? total_type(type) : type;
 }
 
 }  // namespace crisol::ops

@@ -20,6 +20,7 @@ void add_chunks(const EntrySteps& steps, const char* type, const char* entry, st
 const char* key_type(DType dtype, bool upper) {
   if (!has_two_keys(dtype)) return number_type(dtype);
   if (is_floating(dtype)) return upper ? "double_high" : "double_low";
+  if (kind_of(dtype) == DTypeKind::unsigned_integer) return upper ? "ulong_high" : "ulong_low";
   return upper ? "long_high" : "long_low";
 }
 

@@ -237,7 +237,7 @@ def byte(self: Tensor, memory_format: Any = None) -> Tensor:
 
 _KINDS = {"Float": _c.float32, "Double": _c.float64, "Half": _c.float16, "BFloat16": _c.bfloat16, "Long": _c.int64}
 _KINDS |= {"Int": _c.int32, "Short": _c.int16, "Char": _c.int8, "Byte": _c.uint8, "Bool": _c.bool}
-_KINDS |= {"UInt16": _c.uint16, "UInt32": _c.uint32}
+_KINDS |= {"UInt16": _c.uint16, "UInt32": _c.uint32, "UInt64": _c.uint64}
 
 
 @_method(Tensor)

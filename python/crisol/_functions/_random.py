@@ -208,7 +208,7 @@ def random_(self: Tensor, *ends: int, generator: AnyGenerator = None) -> Tensor:
     represents exactly. Returns this tensor."""
     largest = {_c.float64: 2**32, _c.float32: 2**24 + 1, _c.float16: 2**11 + 1, _c.bfloat16: 2**8 + 1}
     largest |= {_c.int64: 2**63 - 1, _c.int32: 2**31 - 1, _c.uint8: 2**8, _c.int8: 2**7, _c.int16: 2**15}
-    largest |= {_c.uint16: 2**16, _c.uint32: 2**32}
+    largest |= {_c.uint16: 2**16, _c.uint32: 2**32, _c.uint64: 2**63 - 1}
     low, high = ends if len(ends) == 2 else (0, ends[0] if ends else largest.get(self.dtype, 2))
     return _made(self, _c.randint(low, high, self.shape, device=self.device, generator=generator).to(self.dtype))
 

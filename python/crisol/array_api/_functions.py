@@ -35,19 +35,40 @@ def clip(x: Tensor, /, min: Tensor | float | None = None, max: Tensor | float | 
     return _c._clip(x, min, max)
 
 
+def total_dtype(x: Tensor, dtype: dtype | None) -> dtype | None:
+    """The dtype of a sum of x: the standard adds numbers without a sign as uint64, where PyTorch adds them as int64."""
+    return _c.uint64 if dtype is None and _c.isdtype(x.dtype, "unsigned integer") else dtype
+
+
 # scikit-learn asks for the arguments of these two. Python cannot tell the arguments of a function of the extension.
 def sum(
     x: Tensor, /, *, axis: int | tuple[int, ...] | None = None, dtype: dtype | None = None, keepdims: bool = False
 ) -> Tensor:
-    """The sum; 0 for no elements. Integers and bool are added as int64 if no dtype is given."""
-    return _c.sum(x, axis=axis, dtype=dtype, keepdims=keepdims)
+    """The sum; 0 for no elements. Integers and bool are added as int64, or as uint64 without a sign, if no dtype is
+    given."""
+    return _c.sum(x, axis=axis, dtype=total_dtype(x, dtype), keepdims=keepdims)
 
 
 def prod(
     x: Tensor, /, *, axis: int | tuple[int, ...] | None = None, dtype: dtype | None = None, keepdims: bool = False
 ) -> Tensor:
-    """The product; 1 for no elements. Integers and bool are multiplied as int64 if no dtype is given."""
-    return _c.prod(x, axis=axis, dtype=dtype, keepdims=keepdims)
+    """The product; 1 for no elements. Integers and bool are multiplied as int64, or as uint64 without a sign, if no
+    dtype is given."""
+    return _c.prod(x, axis=axis, dtype=total_dtype(x, dtype), keepdims=keepdims)
+
+
+def cumulative_sum(
+    x: Tensor, /, *, axis: int | None = None, dtype: dtype | None = None, include_initial: bool = False
+) -> Tensor:
+    """The running sum along an axis, in the dtype of sum()."""
+    return _c.cumulative_sum(x, axis=axis, dtype=total_dtype(x, dtype), include_initial=include_initial)
+
+
+def cumulative_prod(
+    x: Tensor, /, *, axis: int | None = None, dtype: dtype | None = None, include_initial: bool = False
+) -> Tensor:
+    """The running product along an axis, in the dtype of prod()."""
+    return _c.cumulative_prod(x, axis=axis, dtype=total_dtype(x, dtype), include_initial=include_initial)
 
 
 def reshape(x: Tensor, /, shape: int | Sequence[int], *, copy: bool | None = None) -> Tensor:

@@ -19,6 +19,7 @@ from .._crisol import (
     tensordot,
     vecdot,
 )
+from ._functions import total_dtype
 
 __all__ = [
     "EighResult",
@@ -140,8 +141,9 @@ def svdvals(x: Tensor, /) -> Tensor:
 
 
 def trace(x: Tensor, /, *, offset: int = 0, dtype: _c.dtype | None = None) -> Tensor:
-    """The sum of a diagonal of each matrix of x (…, m, n), in the shape (…). Whole numbers are added as int64, unless
-    dtype names another type."""
+    """The sum of a diagonal of each matrix of x (…, m, n), in the shape (…). Whole numbers are added as int64, or as
+    uint64 without a sign, unless dtype names another type."""
+    dtype = total_dtype(x, dtype)
     y = _c.matrix_trace(x if dtype is None else x.to(dtype), offset=offset)
     return y if dtype is None else y.to(dtype)
 

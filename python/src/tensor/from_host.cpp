@@ -64,16 +64,18 @@ void flatten(Flat& flat, nb::handle object, int depth, int& rank) {
 }
 
 void check_range(const Scalar& number, DType dtype) {
-  if (number.dtype() != DType::i64) return;
+  if (!is_whole(number.dtype()) || !is_whole(dtype)) return;
   const std::int64_t value = number.as_int();
+  const bool is_natural = number.dtype() == DType::u64;
   const bool fits = with_host_type(dtype, [&](auto element) {
     using T = decltype(element);
-    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) return value == static_cast<T>(value);
+    if constexpr (std::is_same_v<T, std::uint64_t>) return is_natural || value >= 0;
+    if constexpr (std::is_integral_v<T>) return !is_natural && value == static_cast<T>(value);
     return true;
   });
   if (fits) return;
-  PyErr_SetString(PyExc_OverflowError,
-                  ("[asarray] " + std::to_string(value) + " does not fit in " + name_in_python(dtype)).c_str());
+  const std::string text = is_natural ? std::to_string(static_cast<std::uint64_t>(value)) : std::to_string(value);
+  PyErr_SetString(PyExc_OverflowError, ("[asarray] " + text + " does not fit in " + name_in_python(dtype)).c_str());
   throw nb::python_error();
 }
 
@@ -133,8 +135,6 @@ struct Format {
   DType dtype;
 };
 
-// For uint64 the caller must name a dtype, because int64
-// holds only half of its values.
 template <class T>
 constexpr Format format_of_numbers(char code) {
   return {code, &read_as<T>, nearest_dtype<T>()};
@@ -182,8 +182,6 @@ class Elements {
  public:
   Elements(nb::handle object, const std::optional<DType>& wanted)
       : buffer_(object), format_(format_of(view())), dtype_(wanted.value_or(format_.dtype)) {
-    if (!wanted && (format_.code == 'Q' || (format_.code == 'L' && sizeof(long) == 8)))
-      throw nb::type_error("[asarray] there is no uint64: give a dtype to convert the elements to");
     if (view().ndim > Shape::max_rank) throw nb::value_error("[asarray] the array has more than 25 axes");
     for (int i = 0; i < view().ndim; ++i) shape_.push_back(view().shape[i]);
   }

@@ -111,7 +111,7 @@ class Reader {
 
   void read_position(nb::handle entry) {
     Scalar number = 0;
-    if (PyIndex_Check(entry.ptr()) == 0 || !read_scalar(entry.ptr(), number))
+    if (PyIndex_Check(entry.ptr()) == 0 || !read_scalar(entry.ptr(), number) || number.dtype() == DType::u64)
       raise_key("an entry is a " + nb::cast<std::string>(nb::repr(entry.type())) +
                 ", allowed are whole numbers, slices, Ellipsis, None, and tensors or lists of whole numbers or bool");
     check_position(number.as_int(), x_.shape()[axis_], axis_);

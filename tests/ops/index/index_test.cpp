@@ -331,7 +331,7 @@ TEST_CASE("large picks and sums: beyond one work-item's share") {
 TEST_CASE("indexing refuses what does not fit") {
   const Tensor x = ones({3, 4}), index = zeros({3, 4}, DType::i64), row = zeros({2}, DType::i64);
   check_error([&] { ops::gather(Tensor(), 0, index); }, {"[gather]", "undefined"});
-  check_error([&] { ops::gather(x, 0, x); }, {"[gather]", "i32, i64, u8, i8, i16, u16 or u32", "f32"});
+  check_error([&] { ops::gather(x, 0, x); }, {"[gather]", "i32, i64, u8, i8, i16, u16, u32 or u64", "f32"});
   check_error([&] { ops::gather(x, 2, index); }, {"[gather]", "axis 2", "rank 2"});
   check_error([&] { ops::gather(x, 0, row); }, {"[gather]", "(2)", "(3, 4)", "ranks"});
   check_error([&] { ops::gather(x, 0, zeros({3, 5}, DType::i64)); }, {"[gather]", "(3, 5)", "(3, 4)", "axis 1"});

@@ -37,7 +37,7 @@ lt, le, gt, ge and the in-place forms.
 
 | dtypes | |
 |---|---|
-| any | f64, f32, f16, bf16, i8, i16, i32, i64, u8, u16, u32 and bool, promoted; the result has the promoted dtype. For bools, add is "or", mul is "and" |
+| any | f64, f32, f16, bf16, i8, i16, i32, i64, u8, u16, u32, u64 and bool, promoted; the result has the promoted dtype. For bools, add is "or", mul is "and" |
 | numbers | the same without bool |
 | numbers, as x | the same, but only tensors are promoted; the limits are converted to that dtype, toward zero |
 | to float | integers and bool become f32 first |
@@ -129,10 +129,10 @@ std::string page() {
     text << ")` | " << escaped(row->formula) << " |\n";
   }
   text << promotion << '|';
-  constexpr DType all[] = {DType::boolean, DType::u8,  DType::i8,  DType::u16,  DType::i16, DType::u32,
-                           DType::i32,     DType::i64, DType::f16, DType::bf16, DType::f32, DType::f64};
+  constexpr DType all[] = {DType::boolean, DType::u8,  DType::i8,  DType::u16,  DType::i16, DType::u32, DType::i32,
+                           DType::i64,     DType::u64, DType::f16, DType::bf16, DType::f32, DType::f64};
   for (const DType b : all) text << " | " << b;
-  text << " |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+  text << " |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   for (const DType a : all) {
     text << "| **" << a << "**";
     for (const DType b : all) text << " | " << promote_types(a, b);

@@ -14,28 +14,29 @@ namespace {
 
 constexpr DType f64 = DType::f64, f32 = DType::f32, f16 = DType::f16, bf16 = DType::bf16, i32 = DType::i32,
                 i64 = DType::i64, u8 = DType::u8, boolean = DType::boolean, i8 = DType::i8, i16 = DType::i16,
-                u16 = DType::u16, u32 = DType::u32;
-constexpr DType all[] = {f64, f32, f16, bf16, i32, i64, u8, boolean, i8, i16, u16, u32};
+                u16 = DType::u16, u32 = DType::u32, u64 = DType::u64;
+constexpr DType all[] = {f64, f32, f16, bf16, i32, i64, u8, boolean, i8, i16, u16, u32, u64};
 
 }  // namespace
 
 TEST_CASE("promotion: two tensors, as PyTorch's table has it") {
   // torch.promote_types of float64, float32, float16, bfloat16, int32, int64, uint8, bool, int8, int16. PyTorch does
-  // not promote uint16 and uint32 with types that have a sign. Their rows are numpy.promote_types.
+  // not promote uint16, uint32 and uint64 with types that have a sign. Their rows are numpy.promote_types.
   constexpr std::size_t count = std::size(all);
   // clang-format off
-  constexpr DType table[count][count] = {{f64, f64, f64, f64, f64, f64, f64, f64, f64, f64, f64, f64},
-                                         {f64, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32},
-                                         {f64, f32, f16, f32, f16, f16, f16, f16, f16, f16, f16, f16},
-                                         {f64, f32, f32, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16},
-                                         {f64, f32, f16, bf16, i32, i64, i32, i32, i32, i32, i32, i64},
-                                         {f64, f32, f16, bf16, i64, i64, i64, i64, i64, i64, i64, i64},
-                                         {f64, f32, f16, bf16, i32, i64, u8, u8, i16, i16, u16, u32},
-                                         {f64, f32, f16, bf16, i32, i64, u8, boolean, i8, i16, u16, u32},
-                                         {f64, f32, f16, bf16, i32, i64, i16, i8, i8, i16, i32, i64},
-                                         {f64, f32, f16, bf16, i32, i64, i16, i16, i16, i16, i32, i64},
-                                         {f64, f32, f16, bf16, i32, i64, u16, u16, i32, i32, u16, u32},
-                                         {f64, f32, f16, bf16, i64, i64, u32, u32, i64, i64, u32, u32}};
+  constexpr DType table[count][count] = {{f64, f64, f64, f64, f64, f64, f64, f64, f64, f64, f64, f64, f64},
+                                         {f64, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32},
+                                         {f64, f32, f16, f32, f16, f16, f16, f16, f16, f16, f16, f16, f16},
+                                         {f64, f32, f32, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16},
+                                         {f64, f32, f16, bf16, i32, i64, i32, i32, i32, i32, i32, i64, f64},
+                                         {f64, f32, f16, bf16, i64, i64, i64, i64, i64, i64, i64, i64, f64},
+                                         {f64, f32, f16, bf16, i32, i64, u8, u8, i16, i16, u16, u32, u64},
+                                         {f64, f32, f16, bf16, i32, i64, u8, boolean, i8, i16, u16, u32, u64},
+                                         {f64, f32, f16, bf16, i32, i64, i16, i8, i8, i16, i32, i64, f64},
+                                         {f64, f32, f16, bf16, i32, i64, i16, i16, i16, i16, i32, i64, f64},
+                                         {f64, f32, f16, bf16, i32, i64, u16, u16, i32, i32, u16, u32, u64},
+                                         {f64, f32, f16, bf16, i64, i64, u32, u32, i64, i64, u32, u32, u64},
+                                         {f64, f32, f16, bf16, f64, f64, u64, u64, f64, f64, u64, u64, u64}};
   // clang-format on
   std::vector<Tensor> ones_of;
   for (const DType dtype : all) ones_of.push_back(ones({1}, dtype));
