@@ -37,6 +37,11 @@ inline void require_storage(const char* op, const char* name, const Tensor& x) {
   require(computes_in_f32(x.dtype()), op, name, " must be ", TypesThat{computes_in_f32}, ", it is ", x.dtype());
 }
 
+/// Checks an operand of an op that takes all floating-point types.
+inline void require_floating(const char* op, const char* name, const Tensor& x) {
+  require(is_floating(x.dtype()), op, name, " must be ", TypesThat{is_floating}, ", it is ", x.dtype());
+}
+
 /// Checks the parameters of a layer, some of which may be undefined. All have the type of the input, or all are f32.
 /// Returns their type, or f32 if there are none.
 inline DType require_parameters(const char* op, const Tensor& x, const Shape& shape,

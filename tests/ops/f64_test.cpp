@@ -15,7 +15,6 @@
 #include "crisol/functions/loss.h"
 #include "crisol/functions/matmul.h"
 #include "crisol/functions/norm.h"
-#include "crisol/functions/pool.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/functions/softmax.h"
 #include "crisol/fuse.h"
@@ -321,7 +320,6 @@ TEST_CASE("f64: softmax, losses, norms and their gradients") {
   check_close(batch_norm2d(x, {}, {}, running_mean, running_var, {.training = false}),
               ((x - running_mean) / sqrt(running_var + 1e-5)).to_vector<double>(), {16, 4});
   check_error([&] { batch_norm2d(x, weight, {}, zeros({4}), ones({4})); }, {"[batch_norm2d]", "the running mean"});
-  check_error([&] { max_pool2d(zeros({1, 1, 4, 4}, DType::f64), {.kernel = 2}); }, {"max_pool2d", "f64"});
   const auto weighted = [&](const Tensor& t) { return (t * doubles(fine_values(15, 12), shape)).sum(); };
   check_gradient("softmax", values, shape, [&](const Tensor& t) { return weighted(softmax(t, 1)); });
   check_gradient("log_softmax", values, shape, [&](const Tensor& t) { return weighted(log_softmax(t, 0)); });

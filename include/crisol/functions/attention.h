@@ -7,8 +7,8 @@
 namespace crisol {
 
 /// softmax(scale · query · keyᵀ + mask) · value, as in PyTorch. query is (…, L, E), key (…, S, E), value (…, S, V), and
-/// the result (…, L, V). The leading axes broadcast. All have one dtype, f32 or f16, and are on one device. f16 is
-/// computed in f32.
+/// the result (…, L, V). The leading axes broadcast. All have one floating-point type, and are on one device. f16
+/// and bf16 are computed in f32.
 ///
 /// The mask may be undefined. Its shape broadcasts to (…, L, S). A mask of bools says which keys a query sees. A mask
 /// of floating-point numbers is added to the scores. A query that sees no key gets zeros.

@@ -1,4 +1,4 @@
-// Differentiable dropout. Refuses p outside [0, 1], a dtype other than f32 and f16, and a generator on another device.
+// Differentiable dropout. Refuses p outside [0, 1], a dtype without fractions, and a generator on another device.
 #pragma once
 
 #include "crisol/random.h"

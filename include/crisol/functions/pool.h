@@ -1,6 +1,6 @@
-// Differentiable pooling in f32 or f16 of images x (N, C, H, W) and of volumes x (N, C, D, H, W). x may also be one
-// image (C, H, W) or one volume (C, D, H, W), and the result then has no batch axis. Errors (invalid_argument): another
-// rank or dtype, a window that does not fit or is not positive.
+// Differentiable pooling, in any floating-point type, of images x (N, C, H, W) and of volumes x (N, C, D, H, W). x may
+// also be one image (C, H, W) or one volume (C, D, H, W), and the result then has no batch axis. Errors
+// (invalid_argument): another rank or dtype, a window that does not fit or is not positive.
 #pragma once
 
 #include "crisol/options/pool.h"

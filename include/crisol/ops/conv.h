@@ -55,8 +55,8 @@ CRISOL_API Conv2dChoice conv2d_choice(Conv2dPass pass, const Shape& input, const
                                       const Conv2dOptions& options = {}, Device device = Device());
 
 /// Cross-correlation of volumes, as in PyTorch's conv3d: conv2d with one more axis in front of height and width.
-/// Shapes: x (N, C, D, H, W), weight (K, C/G, Q, R, S), bias (K) or undefined, all f32 or all f16, and on one device. y
-/// is (N, K, D', H', W'), and the errors are the same as for conv2d.
+/// Shapes: x (N, C, D, H, W), weight (K, C/G, Q, R, S), bias (K) or undefined, all of one floating-point type, and on
+/// one device. y is (N, K, D', H', W'), and the errors are the same as for conv2d.
 ///
 /// conv2d and its variants compute it: a slice of y is a convolution of images with the channels of Q slices of x.
 /// So x is copied Q / stride_d times, at most 256 MB or ops::workspace_limit() but at least one image at a time, and

@@ -12,8 +12,8 @@ struct DropoutResult {
   Tensor mask;  ///< u8 in y's shape: 1 if the element was kept, else 0.
 };
 
-/// Sets each element of x (f32 or f16) to 0 with probability p, and divides the others by 1 - p. With p = 1 all are 0.
-/// p is rounded up to a multiple of 2^-24. Every device drops the same elements: an element is dropped if
+/// Sets each element of x (floating-point numbers) to 0 with probability p, and divides the others by 1 - p. With p = 1
+/// all are 0. p is rounded up to a multiple of 2^-24. Every device drops the same elements: an element is dropped if
 /// rand(x.shape(), generator) would be below p at its position. Refuses p outside [0, 1] and a generator on another
 /// device.
 CRISOL_API DropoutResult dropout(const Tensor& x, double p, const Generator& generator);

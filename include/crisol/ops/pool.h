@@ -1,9 +1,9 @@
 // Raw pooling over images, forward and backward, not recorded by autograd. The differentiable functions of the same
 // names are in crisol/functions/pool.h.
 //
-// Images are (N, C, H, W) in f32 or f16, with any strides. Results are contiguous. Every function throws Error
-// (invalid_argument) for another rank or dtype, and for a window that does not fit or is not positive. All tensors are
-// then unchanged.
+// Images are (N, C, H, W) in a floating-point type, with any strides. Results are contiguous. Every function throws
+// Error (invalid_argument) for another rank or dtype, and for a window that does not fit or is not positive. All
+// tensors are then unchanged.
 #pragma once
 
 #include "crisol/export.h"

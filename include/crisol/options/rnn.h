@@ -17,7 +17,7 @@
 //          r = s(u[r] + v[r]),  z = s(u[z] + v[z]),  n = tanh(u[n] + r * v[n])
 //          h' = (1 - z) * n + z * h
 //
-// All tensors but the lengths have one type, f32 or f16. Steps compute and keep their states in f32.
+// All tensors but the lengths have one floating-point type. Steps compute and keep their states in f32, or in f64.
 #pragma once
 
 #include <cstdint>

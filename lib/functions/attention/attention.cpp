@@ -37,8 +37,8 @@ using ops::Attention;
 void check_operands(const Tensor& query, const Tensor& key, const Tensor& value) {
   require(query.defined() && key.defined() && value.defined(), op, "an operand is undefined");
   for (const Tensor& x : {query, key, value}) {
-    require(computes_in_f32(x.dtype()) && x.dtype() == query.dtype(), op, "the operands must have one dtype, ",
-            TypesThat{computes_in_f32}, "; ", "they are ", query.dtype(), ", ", key.dtype(), " and ", value.dtype());
+    require(is_floating(x.dtype()) && x.dtype() == query.dtype(), op, "the operands must have one dtype, ",
+            TypesThat{is_floating}, "; ", "they are ", query.dtype(), ", ", key.dtype(), " and ", value.dtype());
     require(x.dim() >= 2, op, "the operands must have at least 2 axes, their shapes are ", query.shape(), ", ",
             key.shape(), " and ", value.shape());
     ops::require_device(op, "the query", query, "another operand", x);
@@ -69,14 +69,14 @@ std::int64_t group_of(const Tensor& query, const Tensor& key, const Tensor& valu
   return query.size(-3) / heads;
 }
 
-/// The numbers that a mask adds to the scores.
-Tensor bias_of(const Tensor& mask, const Shape& scores) {
+/// The numbers that a mask adds to the scores, in the type of the scores.
+Tensor bias_of(const Tensor& mask, const Shape& scores, DType type) {
   require(mask.dtype() == DType::boolean || is_floating(mask.dtype()), op, "the mask must be bool, ",
           TypesThat{is_floating}, ", it is ", mask.dtype());
   require(ops::broadcast_shape(op, mask.shape(), scores) == scores, op, "a mask of shape ", mask.shape(),
           " for scores of shape ", scores);
-  if (mask.dtype() != DType::boolean) return mask.to(DType::f32);
-  return where(mask, zeros(Shape(), DType::f32, mask.device()), -infinity);
+  if (mask.dtype() != DType::boolean) return mask.to(type);
+  return where(mask, zeros(Shape(), type, mask.device()), -infinity);
 }
 
 /// The mask, with -inf where a query must not see a key because of `causal`.
@@ -86,7 +86,7 @@ Tensor full_bias(const Attention& a) {
     return arange(0, static_cast<double>(x.size(-2)), 1, DType::i64, x.device());
   };
   const Tensor seen = places(a.k).le(places(a.q).unsqueeze(1));
-  return where(seen, a.bias.defined() ? a.bias : zeros(Shape(), DType::f32, a.q.device()), -infinity);
+  return where(seen, a.bias.defined() ? a.bias : zeros(Shape(), value_type(a.q.dtype()), a.q.device()), -infinity);
 }
 
 /// The weights of the values for each query: softmax of the scores.
@@ -100,12 +100,14 @@ Tensor probabilities(const Attention& a) {
   return where(sees_none, 0, softmax(scores + where(sees_none, 0, bias), -1));
 }
 
-Attention in_f32(const Attention& a) {
-  return {a.q.to(DType::f32), a.k.to(DType::f32), a.v.to(DType::f32), a.bias, a.causal, a.scale};
+/// The operands in the type of the computation.
+Attention widened(const Attention& a) {
+  const DType type = value_type(a.q.dtype());
+  return {a.q.to(type), a.k.to(type), a.v.to(type), a.bias, a.causal, a.scale};
 }
 
 Tensor composed(const Attention& given, double dropout_p) {
-  const Attention a = in_f32(given);
+  const Attention a = widened(given);
   const Tensor weights = probabilities(a);
   return matmul(dropout_p > 0 ? dropout(weights, dropout_p) : weights, a.v).to(given.q.dtype());
 }
@@ -114,8 +116,8 @@ Tensor composed(const Attention& given, double dropout_p) {
 auto attention_backward(const Attention& a, const Tensor& result) {
   return [q = Saved(a.q), k = Saved(a.k), v = Saved(a.v), bias = Saved(a.bias), y = SavedResult(result),
           causal = a.causal, scale = a.scale](const Tensor& of_result, Needs needs) {
-    const Attention again = in_f32({q.get(), k.get(), v.get(), bias.get(), causal, scale});
-    const Tensor weights = probabilities(again), dy = of_result.to(DType::f32);
+    const Attention again = widened({q.get(), k.get(), v.get(), bias.get(), causal, scale});
+    const Tensor weights = probabilities(again), dy = of_result.to(weights.dtype());
     const auto like = [](const Tensor& x, const Saved& input) {
       return autograd::sum_to(x, input.get().shape()).to(input.get().dtype());
     };
@@ -132,7 +134,8 @@ auto attention_backward(const Attention& a, const Tensor& result) {
 
 Tensor attend(const Attention& a, double dropout_p) {
   if (dropout_p > 0) return composed(a, dropout_p);
-  const Tensor y = ops::fused_attention(a, autograd::linked({a.q, a.k, a.v, a.bias}));
+  const Tensor y =
+      computes_in_f32(a.q.dtype()) ? ops::fused_attention(a, autograd::linked({a.q, a.k, a.v, a.bias})) : Tensor();
   if (!y.defined()) return composed(a, 0);
   return call(op, {a.q, a.k, a.v, a.bias}, y, unnoted, [&] { return attention_backward(a, y); });
 }
@@ -159,7 +162,7 @@ Tensor attention(const Tensor& query, const Tensor& key, const Tensor& value, co
   scores.push_back(key.size(-2));
   if (mask.defined()) {
     ops::require_device(op, "the query", query, "the mask", mask);
-    a.bias = bias_of(mask, scores);
+    a.bias = bias_of(mask, scores, value_type(query.dtype()));
   }
   if (!options.enable_gqa) return attend(a, options.dropout_p).to(query.dtype());
   a.q = in_groups(a.q, group);

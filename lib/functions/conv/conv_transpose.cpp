@@ -57,7 +57,7 @@ Shape transposed_shape(const char* op, const Operands& operands, int groups, std
   require(x.dim() == rank, op, "the input must have ", rank, " axes ", input_axes, ", its shape is ", x.shape());
   require(weight.dim() == rank, op, "the weight must have ", rank, " axes ", weight_axes, ", its shape is ",
           weight.shape());
-  ops::require_storage(op, "the input", x);
+  ops::require_floating(op, "the input", x);
   ops::require_dtype(op, "the weight", weight, x.dtype());
   ops::require_device(op, "the input", x, "the weight", weight);
   require(weight.size(0) == x.size(1), op, "the weight is for ", weight.size(0), " channels, the input has ",

@@ -54,7 +54,7 @@ Tensor recorded(const Tensor& x, const ops::MaxPool2dResult& result, const MaxPo
 
 Tensor max_pool2d(const Tensor& x, const MaxPool2dOptions& options) {
   if (is_single(x)) return max_pool2d(x.unsqueeze(0), options).squeeze(0);
-  ops::require_storage("max_pool2d", "the input", x);
+  ops::require_floating("max_pool2d", "the input", x);
   return recorded(x, ops::max_pool2d(x, options), options);
 }
 
@@ -63,14 +63,14 @@ ExtremeResult max_pool2d_with_indices(const Tensor& x, const MaxPool2dOptions& o
     const ExtremeResult batch = max_pool2d_with_indices(x.unsqueeze(0), options);
     return {batch.values.squeeze(0), batch.indices.squeeze(0)};
   }
-  ops::require_storage("max_pool2d", "the input", x);
+  ops::require_floating("max_pool2d", "the input", x);
   const ops::MaxPool2dResult result = ops::max_pool2d(x, options);
   return {recorded(x, result, options), result.indices.to(DType::i64)};
 }
 
 Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options) {
   if (is_single(x)) return avg_pool2d(x.unsqueeze(0), options).squeeze(0);
-  ops::require_storage("avg_pool2d", "the input", x);
+  ops::require_floating("avg_pool2d", "the input", x);
   return call(
       "avg_pool2d", {x}, ops::avg_pool2d(x, options),
       [&](Recorder& r, const Tensor& y) { traced::avg_pool(r, x, options, y); },
@@ -79,7 +79,7 @@ Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options) {
 
 Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output) {
   if (is_single(x)) return adaptive_avg_pool2d(x.unsqueeze(0), output).squeeze(0);
-  ops::require_storage("adaptive_avg_pool2d", "the input", x);
+  ops::require_floating("adaptive_avg_pool2d", "the input", x);
   return call(
       "adaptive_avg_pool2d", {x}, ops::adaptive_avg_pool2d(x, output),
       [&](Recorder& r, const Tensor& y) { traced::adaptive_avg_pool(r, x, y); },
@@ -88,9 +88,9 @@ Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output) {
 
 namespace {
 
-/// Checks that x is volumes (N, C, D, H, W) in f32, and that positions in a volume fit into 32 bits.
+/// Checks that x is volumes (N, C, D, H, W), and that positions in a volume fit into 32 bits.
 void require_volumes(const char* op, const Tensor& x) {
-  ops::require_storage(op, "the input", x);
+  ops::require_floating(op, "the input", x);
   require(x.dim() == 5, op, "the input has shape ", x.shape(), ", it must have rank 5: (N, C, D, H, W)");
   const Shape volume{x.size(2), x.size(3), x.size(4)};
   require(volume.numel() <= std::numeric_limits<std::int32_t>::max(), op, "the volumes of input shape ", x.shape(),

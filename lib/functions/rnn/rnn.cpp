@@ -6,10 +6,12 @@
 
 #include "autograd/autocast.h"
 #include "autograd/call.h"
+#include "crisol/dtype_table.h"
 #include "crisol/ops/rnn.h"
 #include "functions/gradients.h"
 #include "functions/rnn/composed_rnn.h"
 #include "functions/traced/traced.h"
+#include "ops/rnn/rnn_check.h"
 
 namespace crisol {
 
@@ -72,6 +74,11 @@ RnnOutput rnn(const RnnInput& input, const RnnWeights& weights, const RnnOptions
     return rnn({casts(input.x), casts(input.h0), casts(input.c0), input.lengths},
                {casts(w.weight_ih), casts(w.weight_hh), casts(w.bias_ih), casts(w.bias_hh), casts(w.weight_hr)},
                options);
+  if (input.x.defined() && is_floating(input.x.dtype()) && !computes_in_f32(input.x.dtype())) {
+    ops::check_rnn("rnn", input, weights, options);
+    const std::vector<Tensor> results = composed_rnn(inputs_of(input, weights), input.lengths, options);
+    return {results[0], results[1], results.size() > 2 ? results[2] : Tensor()};
+  }
   const std::array<std::reference_wrapper<const Tensor>, 8> inputs{input.x,     input.h0,  input.c0,  w.weight_ih,
                                                                    w.weight_hh, w.bias_ih, w.bias_hh, w.weight_hr};
   ops::RnnResult result = ops::rnn_forward(input, weights, options, autograd::linked(inputs));

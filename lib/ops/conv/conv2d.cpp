@@ -2,9 +2,12 @@
 #include "crisol/ops/conv.h"
 
 #include "crisol/ops/copy.h"
+#include "crisol/ops/elementwise.h"
+#include "crisol/ops/view.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
 #include "ops/conv/conv2d_variants.h"
+#include "ops/conv/conv2d_wide.h"
 #include "ops/product/with_epilogue.h"
 #include "ops/result.h"
 #include "ops/storage.h"
@@ -33,7 +36,7 @@ constexpr dispatch::Variant<Conv2dProblem> variants[] = {
 ProductResult convolve(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv2dOptions& options,
                        const ProductEpilogue* f, const Tensor* into = nullptr) {
   const char* const op = conv2d_table.op;
-  require_storage(op, "the input", x);
+  require_floating(op, "the input", x);
   require_dtype(op, "the weight", weight, x.dtype());
   require_device(op, "the input", x, "the weight", weight);
   const Conv2dSizes sizes = conv2d_sizes(op, x.shape(), weight.shape(), options);
@@ -41,6 +44,11 @@ ProductResult convolve(const Tensor& x, const Tensor& weight, const Tensor& bias
   Result result(op, into, sizes.output_shape(), x.dtype(), x.device(), {&x, &weight, &bias});
   const Tensor& y = result.place();
   if (y.numel() == 0) return {result.done(), true};
+  if (!computes_in_f32(x.dtype())) {
+    const Tensor products = wide_conv2d(sizes, x, weight);
+    copy_into(y, bias.defined() ? add(products, reshape(bias, {sizes.outputs, 1, 1})) : products);
+    return {result.done(), false};
+  }
   const Contiguous images(x), filters(weight), shift(bias);
   Conv2dProblem problem = conv2d_problem(sizes, {&images.layout(), &filters.layout(), &y});
   problem.has_bias = bias.defined() ? 1 : 0;

@@ -31,7 +31,7 @@ namespace {
 Tensor backward_data(const Tensor& dy, const Tensor& weight, const Shape& input, const Conv2dOptions& options,
                      const Tensor* into = nullptr) {
   const char* const op = conv2d_backward_data_table.op;
-  require_storage(op, "the weight", weight);
+  require_floating(op, "the weight", weight);
   const Conv2dSizes sizes = conv2d_sizes(op, input, weight.shape(), options);
   return conv2d_gradient(conv2d_backward_data_table, sizes, dy, {input, "the weight", weight, true}, into);
 }

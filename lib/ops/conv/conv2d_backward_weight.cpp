@@ -29,7 +29,7 @@ namespace {
 Tensor backward_weight(const Tensor& dy, const Tensor& x, const Shape& weight, const Conv2dOptions& options,
                        const Tensor* into = nullptr) {
   const char* const op = conv2d_backward_weight_table.op;
-  require_storage(op, "the input", x);
+  require_floating(op, "the input", x);
   const Conv2dSizes sizes = conv2d_sizes(op, x.shape(), weight, options);
   return conv2d_gradient(conv2d_backward_weight_table, sizes, dy, {weight, "the input", x, false}, into);
 }

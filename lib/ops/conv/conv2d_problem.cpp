@@ -63,6 +63,11 @@ Tensor conv2d_gradient(const Table<Conv2dProblem>& table, const Conv2dSizes& siz
   require_operand(table.op, g.name, g.other, "the gradient", dy, sizes.output_shape(), g.other.dtype());
   Result result(table.op, into, g.shape, dy.dtype(), dy.device(), {&dy, &g.other});
   if (g.shape.numel() == 0) return result.done();
+  if (!computes_in_f32(dy.dtype())) {
+    copy_into(result.place(), g.is_weight ? wide_conv2d_backward_data(sizes, dy, g.other)
+                                          : wide_conv2d_backward_weight(sizes, dy, g.other));
+    return result.done();
+  }
   const Contiguous gradient(dy), other(g.other);
   const Conv2dProblem problem = conv2d_problem(sizes, {&gradient.layout(), &other.layout(), &result.place()});
   const PreparedPtr prepared = prepare(table, problem, state_of(dy));

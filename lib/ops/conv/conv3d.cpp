@@ -146,7 +146,7 @@ Tensor VolumeConvolution::piece_of(const Tensor& result, const VolumePiece& piec
 
 Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv3dOptions& options) {
   constexpr const char* op = "conv3d";
-  require_storage(op, "the input", x);
+  require_floating(op, "the input", x);
   require_dtype(op, "the weight", weight, x.dtype());
   require_device(op, "the input", x, "the weight", weight);
   const VolumeConvolution c(op, x.shape(), weight.shape(), options);
@@ -166,7 +166,7 @@ Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
 
 Tensor conv3d_backward_data(const Tensor& dy, const Tensor& weight, const Shape& input, const Conv3dOptions& options) {
   constexpr const char* op = "conv3d_backward_data";
-  require_storage(op, "the weight", weight);
+  require_floating(op, "the weight", weight);
   const VolumeConvolution c(op, input, weight.shape(), options);
   require_operand(op, "the weight", weight, "the gradient", dy, c.output(), weight.dtype());
   const auto gradient = [&](const Tensor& images, const Tensor& of, std::int64_t count) {
@@ -174,11 +174,13 @@ Tensor conv3d_backward_data(const Tensor& dy, const Tensor& weight, const Shape&
                                 c.image_input(count), c.image_options());
   };
   if (c.is_line()) return reshape(gradient(dy, weight, input[0]), input);
-  // The pieces add up in f32. They are copies of dy, so they become f32 without another pass.
-  const Tensor dx = zeros(c.padded_shape(), DType::f32, dy.device()), filters = cast(weight, DType::f32);
+  // The pieces add up in the type of the computation. They are copies of dy, so they become this type without another
+  // pass.
+  const DType computed = value_type(dy.dtype());
+  const Tensor dx = zeros(c.padded_shape(), computed, dy.device()), filters = cast(weight, computed);
   c.for_pieces(target_of(state_of(dy)), [&](const VolumePiece& piece) {
     const Tensor windows = c.windows_of(dx, piece);
-    const Tensor images = cast(c.piece_of(dy, piece), DType::f32);
+    const Tensor images = cast(c.piece_of(dy, piece), computed);
     const Tensor parts = reshape(gradient(images, filters, c.images_in(piece)), windows.shape());
     // At one tap, the windows share no elements.
     for (std::int64_t tap = 0; tap < weight.size(2); ++tap)
@@ -189,7 +191,7 @@ Tensor conv3d_backward_data(const Tensor& dy, const Tensor& weight, const Shape&
 
 Tensor conv3d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& weight, const Conv3dOptions& options) {
   constexpr const char* op = "conv3d_backward_weight";
-  require_storage(op, "the input", x);
+  require_floating(op, "the input", x);
   const VolumeConvolution c(op, x.shape(), weight, options);
   require_operand(op, "the input", x, "the gradient", dy, c.output(), x.dtype());
   const auto gradient = [&](const Tensor& dy_images, const Tensor& images, std::int64_t count) {
@@ -198,11 +200,12 @@ Tensor conv3d_backward_weight(const Tensor& dy, const Tensor& x, const Shape& we
                    weight);
   };
   if (c.is_line()) return gradient(dy, x, x.size(0));
+  const DType computed = value_type(x.dtype());
   const Tensor source = c.padded(x);
   Tensor dw;
   c.for_pieces(target_of(state_of(x)), [&](const VolumePiece& piece) {
-    const Tensor dy_images = cast(c.piece_of(dy, piece), DType::f32),
-                 images = cast(c.windows_of(source, piece), DType::f32);
+    const Tensor dy_images = cast(c.piece_of(dy, piece), computed),
+                 images = cast(c.windows_of(source, piece), computed);
     const Tensor part = gradient(dy_images, images, c.images_in(piece));
     if (dw.defined())
       accumulate_into(dw, part);

@@ -4,6 +4,7 @@
 #include "crisol/ops/pool.h"
 #include "ops/check.h"
 #include "ops/pool/pool_geometry.h"
+#include "ops/pool/pool_wide.h"
 
 namespace crisol::ops {
 
@@ -79,17 +80,23 @@ const Table<AdaptivePoolProblem> backward_table("adaptive_avg_pool2d_backward", 
 
 Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output, const Tensor* into) {
   const char* const op = forward_table.op;
-  require_storage(op, "the input", x);
+  require_floating(op, "the input", x);
   require_images(op, x.shape());
   const Shape shape{x.size(0), x.size(1), output.h, output.w};
   const AdaptivePoolProblem problem = problem_of(op, x.shape(), shape, x.device());
+  if (!computes_in_f32(x.dtype()))
+    return delivered(
+        op, x, shape, [&] { return wide_adaptive_avg_pool2d(x, shape); }, into);
   return pooled(forward_table, problem, x, shape, into);
 }
 
 Tensor adaptive_avg_pool2d_backward(const Tensor& dy, const Shape& input_shape, const Tensor* into) {
   const char* const op = backward_table.op;
-  require_storage(op, "the output's gradient", dy);
+  require_floating(op, "the output's gradient", dy);
   const AdaptivePoolProblem problem = problem_of(op, input_shape, dy.shape(), dy.device());
+  if (!computes_in_f32(dy.dtype()))
+    return delivered(
+        op, dy, input_shape, [&] { return wide_adaptive_avg_pool2d_backward(dy, input_shape); }, into);
   return pooled(backward_table, problem, dy, input_shape, into);
 }
 

@@ -2,6 +2,7 @@
 #include "crisol/ops/pool.h"
 #include "ops/check.h"
 #include "ops/pool/pool_geometry.h"
+#include "ops/pool/pool_wide.h"
 
 namespace crisol::ops {
 
@@ -54,11 +55,17 @@ AvgPoolProblem problem_of(const char* op, const Shape& shape, const AvgPool2dOpt
           options.count_include_pad ? 1 : 0, options.divisor};
 }
 
+PoolDivisor divisor_of(const AvgPool2dOptions& options) { return {options.count_include_pad, options.divisor}; }
+
 Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options, const Tensor* into) {
   const char* const op = avg_forward_table.op;
-  require_storage(op, "the input", x);
+  require_floating(op, "the input", x);
   const AvgPoolProblem problem = problem_of(op, x.shape(), options);
-  return pooled(avg_forward_table, problem, x, {x.size(0), x.size(1), problem.out_h, problem.out_w}, into);
+  const Shape shape{x.size(0), x.size(1), problem.out_h, problem.out_w};
+  if (!computes_in_f32(x.dtype()))
+    return delivered(
+        op, x, shape, [&] { return wide_avg_pool2d(problem, x, divisor_of(options)); }, into);
+  return pooled(avg_forward_table, problem, x, shape, into);
 }
 
 Tensor avg_pool2d_backward(const Tensor& dy, const Shape& input_shape, const AvgPool2dOptions& options,
@@ -66,6 +73,10 @@ Tensor avg_pool2d_backward(const Tensor& dy, const Shape& input_shape, const Avg
   const char* const op = avg_backward_table.op;
   const AvgPoolProblem problem = problem_of(op, input_shape, options);
   require_gradient(op, dy, {input_shape[0], input_shape[1], problem.out_h, problem.out_w}, input_shape);
+  if (!computes_in_f32(dy.dtype()))
+    return delivered(
+        op, dy, input_shape, [&] { return wide_avg_pool2d_backward(problem, dy, input_shape, divisor_of(options)); },
+        into);
   return pooled(avg_backward_table, problem, dy, input_shape, into);
 }
 

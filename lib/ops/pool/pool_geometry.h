@@ -42,7 +42,7 @@ inline void require_images(const char* op, const Shape& shape) {
 }
 
 inline void require_gradient(const char* op, const Tensor& dy, const Shape& wanted, const Shape& input_shape) {
-  require_storage(op, "the output's gradient", dy);
+  require_floating(op, "the output's gradient", dy);
   require(dy.shape() == wanted, op, "the output's gradient has shape ", dy.shape(), ", an input of shape ", input_shape,
           " gives ", wanted);
 }
@@ -57,6 +57,14 @@ Tensor pooled(const dispatch::Table<Problem>& table, Problem problem, const Tens
   Result y(table.op, into, shape, x.dtype(), x.device(), {&x});
   const dispatch::PreparedPtr prepared = dispatch::prepare(table, problem, state_of(x));
   dispatch::launch(*prepared, {in(input), out(y)});
+  return y.done();
+}
+
+/// The result of an op with one operand x, which make() computes by other ops. `into` is as for pooled().
+template <class Make>
+Tensor delivered(const char* op, const Tensor& x, const Shape& shape, Make make, const Tensor* into) {
+  Result y(op, into, shape, x.dtype(), x.device(), {&x});
+  if (shape.numel() > 0) copy_into(y.place(), make());
   return y.done();
 }
 

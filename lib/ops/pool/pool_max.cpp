@@ -2,6 +2,7 @@
 #include "crisol/ops/pool.h"
 #include "ops/check.h"
 #include "ops/pool/pool_geometry.h"
+#include "ops/pool/pool_wide.h"
 
 namespace crisol::ops {
 
@@ -44,7 +45,7 @@ PoolGeometry geometry_of(const char* op, const Shape& shape, const MaxPool2dOpti
 MaxPool2dResult max_pool2d(const Tensor& x, const MaxPool2dOptions& options, const Tensor* values_into,
                            const Tensor* indices_into) {
   const char* const op = max_forward_table.op;
-  require_storage(op, "the input", x);
+  require_floating(op, "the input", x);
   PoolGeometry geometry = geometry_of(op, x.shape(), options);
   geometry.type = storage_of(x);
   const Shape shape{x.size(0), x.size(1), geometry.out_h, geometry.out_w};
@@ -52,6 +53,12 @@ MaxPool2dResult max_pool2d(const Tensor& x, const MaxPool2dOptions& options, con
   require_apart(op, values_into, indices_into);
   Result values(op, values_into, shape, x.dtype(), x.device(), {&x}),
       indices(op, indices_into, shape, DType::i32, x.device(), {&x});
+  if (!computes_in_f32(x.dtype())) {
+    const MaxPool2dResult result = wide_max_pool2d(geometry, x);
+    copy_into(values.place(), result.values);
+    copy_into(indices.place(), result.indices);
+    return {values.done(), indices.done()};
+  }
   const PreparedPtr prepared = prepare(max_forward_table, geometry, state_of(x));
   launch(*prepared, {in(input), out(values), out(indices)});
   return {values.done(), indices.done()};
@@ -70,6 +77,10 @@ Tensor max_pool2d_backward(const Tensor& dy, const Tensor& indices, const Shape&
           indices.device());
   const Contiguous gradient(dy), positions(indices);
   Result dx(op, into, input_shape, dy.dtype(), dy.device(), {&dy, &indices});
+  if (!computes_in_f32(dy.dtype())) {
+    copy_into(dx.place(), wide_max_pool2d_backward(dy, indices, input_shape));
+    return dx.done();
+  }
   const PreparedPtr prepared = prepare(max_backward_table, geometry, state_of(dy));
   launch(*prepared, {in(gradient), in(positions), out(dx)});
   return dx.done();

@@ -187,6 +187,7 @@ RnnResult in_type(RnnResult result, DType type) {
 
 RnnResult rnn_forward(const RnnInput& input, const RnnWeights& weights, const RnnOptions& options, bool save) {
   const RnnSizes s = check_rnn(forward_table.op, input, weights, options);
+  require_storage(forward_table.op, "the input", input.x);
   const Device device = input.x.device();
   const Inputs inputs(input, weights);
   const bool projects = weights.weight_hr.defined(), padded = input.lengths.defined();
@@ -215,6 +216,7 @@ RnnInputGradients rnn_backward(const RnnOutputGradients& dy, const RnnInput& inp
                                const RnnOptions& options, const RnnSaved& saved, const RnnWanted& wanted) {
   const char* const op = backward_table.op;
   const RnnSizes s = check_rnn(op, input, weights, options);
+  require_storage(op, "the input", input.x);
   check_rnn_gradients(op, s, dy, input, weights, saved);
   const Gradients g = gradients_of(s, weights.weight_hr.defined(), input.x.device());
   if (s.batch > 0) run_backward(s, dy, input, weights, saved, g);

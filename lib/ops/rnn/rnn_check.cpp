@@ -33,7 +33,7 @@ void check_weights(const char* op, const Tensor& x, const RnnWeights& w, const R
 RnnSizes check_rnn(const char* op, const RnnInput& input, const RnnWeights& w, const RnnOptions& options) {
   const Tensor& x = input.x;
   require(x.defined(), op, "the input is undefined");
-  require_storage(op, "the input", x);
+  require_floating(op, "the input", x);
   require(x.dim() == 3, op, "the input must have 3 axes (steps, batch, size), its shape is ", x.shape());
   require(w.weight_ih.defined() && w.weight_hh.defined(), op, w.weight_ih.defined() ? "weight_hh" : "weight_ih",
           " is undefined");
