@@ -23,12 +23,13 @@ std::vector<FlatPart> join_neighbours(const std::vector<Tensor>& parameters, con
                           storage->bytes == static_cast<std::uint64_t>(tensor.numel()) * size_of(tensor.dtype());
     const bool follows = last != nullptr && in_arena && storage->block == last->block &&
                          storage->base >= last->base + last->bytes &&
-                         storage->base - (last->base + last->bytes) < ArenaLayout::alignment * sizeof(float);
+                         storage->base - (last->base + last->bytes) < ArenaLayout::alignment * size_of(tensor.dtype());
     if (follows) {
       FlatPart& part = parts.back();
       const std::uint64_t first = part.elements.impl()->storage->base;
       part.elements = make_slice_of_arena(
-          part.elements, 0, {static_cast<std::int64_t>((storage->base + storage->bytes - first) / sizeof(float))});
+          part.elements, 0,
+          {static_cast<std::int64_t>((storage->base + storage->bytes - first) / size_of(tensor.dtype()))});
       part.last = i + 1;
     } else {
       parts.push_back({in_arena ? tensor.reshape({tensor.numel()}) : tensor, i, i + 1});

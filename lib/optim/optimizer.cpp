@@ -61,7 +61,7 @@ Optimizer::Range OptimizerImpl::range_of(std::size_t index, std::size_t first, s
 bool is_in_arena(const Tensor& x, const Tensor& arena, std::int64_t begin) {
   const Storage &own = *x.impl()->storage, &all = *arena.impl()->storage;
   return x.offset() == 0 && x.is_contiguous() && own.block == all.block &&
-         own.base == all.base + static_cast<std::uint64_t>(begin) * sizeof(float);
+         own.base == all.base + static_cast<std::uint64_t>(begin) * size_of(arena.dtype());
 }
 
 void OptimizerImpl::check_parameters_in_place() const {

@@ -8,6 +8,7 @@
 #include "crisol/dtype_table.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/optimizer.h"
+#include "ops/optim/optimizer_launch.h"
 #include "optim/optimizer_impl.h"
 #include "optim/settings.h"
 
@@ -19,8 +20,7 @@ using GroupOf = std::map<const autograd::Slot*, std::size_t>;
 
 /// Checks a parameter and returns its slot. Tied parameters share a slot.
 autograd::Slot& checked_slot(const char* op, const Tensor& p, const std::string& text) {
-  require(p.defined() && p.is_leaf() && is_floating(p.dtype()) && value_type(p.dtype()) == DType::f32, op, text,
-          " is not a leaf of f32, or of a type whose numbers f32 holds");
+  require(p.defined() && p.is_leaf() && is_floating(p.dtype()), op, text, " is not a leaf of floating-point numbers");
   return autograd::ensure_slot(p);
 }
 
@@ -39,6 +39,14 @@ void take_parameters(const char* op, std::vector<Tensor>& params, std::size_t gr
   params = std::move(kept);
 }
 
+/// The type of an arena: f32, or f64 if a parameter is f64.
+DType type_of(const std::vector<ParamGroup>& added) {
+  DType type = DType::f32;
+  for (const ParamGroup& group : added)
+    for (const Tensor& p : group.params) type = promote_types(type, p.dtype());
+  return type;
+}
+
 /// Moves a parameter into the arena. If it cannot move, returns the place of its copy there.
 Tensor take_values(const Tensor& p, const Tensor& place) {
   if (p.dtype() != place.dtype()) return ops::copy_into(place, p), place;
@@ -47,8 +55,8 @@ Tensor take_values(const Tensor& p, const Tensor& place) {
   return {};
 }
 
-/// From now on, backward() writes the gradient of an f32 parameter into the arena. An existing gradient moves there, or
-/// stays outside until it is discarded.
+/// From now on, backward() writes the gradient of a parameter of the arena's type into the arena. An existing gradient
+/// moves there, or stays outside until it is discarded.
 void take_gradient(const Tensor& like, autograd::Slot& slot, const Tensor& place) {
   if (like.dtype() != place.dtype()) return;
   place.impl()->storage->is_known_outside = false;  // The optimiser does not use the place while there is no gradient.
@@ -80,7 +88,8 @@ std::vector<GroupMemory> OptimizerImpl::memory_of(const std::vector<ParamGroup>&
   for (std::size_t k = 0; k < added.size(); ++k)
     for (const Tensor& p : added[k].params) sizes[k].push_back(p.numel());
   const ArenaLayout layout(sizes);
-  const auto flat = [&](std::int64_t size) { return zeros({size}, DType::f32, device); };
+  const DType type = type_of(added);
+  const auto flat = [&](std::int64_t size) { return zeros({size}, type, device); };
   const auto arena = std::make_shared<const Arena>(Arena{layout, flat(layout.size()), flat(layout.size())});
   std::vector<GroupMemory> made;
   std::size_t first = 0;
@@ -94,7 +103,7 @@ std::vector<GroupMemory> OptimizerImpl::memory_of(const std::vector<ParamGroup>&
     group.last = parameters.size() + first;
     for (const std::string& state : method.state_names(added[k]))
       group.states.emplace_back(state, flat(group.range.count()));
-    group.hyper = ops::make_hyper(device);
+    group.hyper = ops::make_hyper(device, type);
     ops::write_hyper(group.hyper, added[k].lr.value_or(0), (added[k].*momentum_member()).value_or(0));
     made.push_back(std::move(group));
   }
@@ -111,7 +120,7 @@ void OptimizerImpl::add(std::vector<ParamGroup> added) {
   std::vector<Tensor> all = parameters, all_copies = copies, counts = progress;
   std::vector<std::size_t> count_of = progress_of;
   for (std::size_t k = 0; k < added.size(); ++k) {
-    counts.push_back(ops::make_progress(device));
+    counts.push_back(ops::make_progress(device, made[k].hyper.dtype()));
     const Arena& arena = *made[k].arena;
     for (std::size_t i = 0; i < added[k].params.size(); ++i) {
       Tensor& p = added[k].params[i];

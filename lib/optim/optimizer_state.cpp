@@ -17,12 +17,18 @@ std::string progress_name(std::size_t parameter) { return concat("progress.", pa
 
 std::string master_name(std::size_t parameter) { return concat("master.", parameter); }
 
+std::vector<double> values_of(const Tensor& x) {
+  if (x.dtype() == DType::f64) return x.to_vector<double>();
+  const std::vector<float> values = x.to_vector<float>();
+  return {values.begin(), values.end()};
+}
+
 // The saved step counts of all parameters.
-std::vector<std::vector<float>> read_progress(const std::map<std::string, Tensor>& given, std::size_t parameters) {
-  std::vector<std::vector<float>> progress;
+std::vector<std::vector<double>> read_progress(const std::map<std::string, Tensor>& given, std::size_t parameters) {
+  std::vector<std::vector<double>> progress;
   for (std::size_t i = 0; i < parameters; ++i) {
-    progress.push_back(given.at(progress_name(i)).to_vector<float>());
-    const float steps = progress.back()[0];
+    progress.push_back(values_of(given.at(progress_name(i))));
+    const double steps = progress.back()[0];
     require(steps >= 0 && steps == std::floor(steps), "load_state_dict", progress_name(i), " counts ", steps, " steps");
   }
   return progress;
@@ -67,12 +73,12 @@ void Optimizer::load_state_dict(const NamedTensors& state) {
   // Parameters of a group with equal step counts share one count again.
   std::vector<Tensor> progress;
   std::vector<std::size_t> progress_of;
-  const std::vector<std::vector<float>> counts = read_progress(given, s.parameters.size());
+  const std::vector<std::vector<double>> counts = read_progress(given, s.parameters.size());
   for (const GroupMemory& group : s.groups) {
-    std::map<std::vector<float>, std::size_t> known;
+    std::map<std::vector<double>, std::size_t> known;
     for (std::size_t i = group.first; i < group.last; ++i) {
       const auto [at, is_new] = known.emplace(counts[i], progress.size());
-      if (is_new) progress.push_back(from_vector(counts[i], s.parameters[0].device()));
+      if (is_new) progress.push_back(from_vector(counts[i], group.hyper.dtype(), s.parameters[0].device()));
       progress_of.push_back(at->second);
     }
   }

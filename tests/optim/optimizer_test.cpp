@@ -12,6 +12,7 @@
 #include "doctest/doctest.h"
 #include "reference/optimizer.h"
 #include "support/compare.h"
+#include "support/skip.h"
 
 namespace crisol {
 
@@ -28,10 +29,10 @@ const Shape shapes[] = {{5, 3}, {7}, {1}, {2, 3, 11}};
 
 std::vector<double> start_of(std::size_t i) { return random_values(100 + i, shapes[i].numel()); }
 
-std::vector<Tensor> make_parameters() {
+std::vector<Tensor> make_parameters(DType dtype = DType::f32) {
   std::vector<Tensor> parameters;
   for (std::size_t i = 0; i < std::size(shapes); ++i)
-    parameters.push_back(tensor_of(start_of(i), shapes[i]).requires_grad_());
+    parameters.push_back(tensor_of(start_of(i), shapes[i], dtype).requires_grad_());
   return parameters;
 }
 
@@ -47,7 +48,7 @@ std::vector<double> gradient_of(int step, std::size_t i) {
 
 // Gives a parameter a gradient by backward. The loss is the sum of the parameter times the gradient.
 void give_gradient(const Tensor& parameter, const std::vector<double>& gradient) {
-  sum(mul(parameter, tensor_of(gradient, parameter.shape()))).backward();
+  sum(mul(parameter, tensor_of(gradient, parameter.shape(), parameter.dtype()))).backward();
 }
 
 void train(optim::Optimizer& optimizer, int first, int steps) {
@@ -77,10 +78,7 @@ void check_training(optim::Optimizer& optimizer, const std::vector<Tensor>& held
   for (std::size_t i = 0; i < states.size(); ++i) check_close(held[i], shapes[i], states[i].parameters, {64, 1});
 }
 
-}  // namespace
-
-TEST_CASE("optimisers follow PyTorch's formulas over several steps") {
-  std::vector<Tensor> p = make_parameters();
+void check_methods(const std::vector<Tensor>& p) {
   SUBCASE("SGD") {
     optim::SGD optimizer(p, {0.1});
     check_training(optimizer, p, [](auto& s, const auto& g) { reference::sgd_step(s, g, 0.1, 0, {}); });
@@ -137,6 +135,47 @@ TEST_CASE("optimisers follow PyTorch's formulas over several steps") {
       reference::rmsprop_step(s, g, 0.01, 0.5, true, {0.9, 0.1, 0.1, true});
     });
   }
+}
+
+}  // namespace
+
+TEST_CASE("optimisers follow PyTorch's formulas over several steps") { check_methods(make_parameters()); }
+
+TEST_CASE("optimisers of f64 follow PyTorch's formulas in f64") {
+  if (!Device().info().fp64) return testing::note_skip("needs double precision");
+  check_methods(make_parameters(DType::f64));
+}
+
+TEST_CASE("optimisers of f64: states, parameters of two types, and clipping") {
+  if (!Device().info().fp64) return testing::note_skip("needs double precision");
+  const std::vector<Tensor> p = make_parameters(DType::f64);
+  optim::Adam optimizer(p, {.lr = 0.05, .amsgrad = true});
+  train(optimizer, 0, 2);
+  const NamedTensors saved = copy_of(optimizer.state_dict());
+  const std::vector<Tensor> again = make_parameters(DType::f64);
+  for (std::size_t i = 0; i < p.size(); ++i) again[i].detach().copy_from(p[i].detach());
+  optim::Adam loaded(again, {.lr = 0.05, .amsgrad = true});
+  loaded.load_state_dict(saved);
+  train(optimizer, 2, 3);
+  train(loaded, 2, 3);
+  for (std::size_t i = 0; i < p.size(); ++i) check_close(again[i], values_of(p[i]), {0});
+
+  const Tensor wide = make_parameters(DType::f64)[0], narrow = make_parameters()[1];
+  optim::SGD both({wide, narrow}, {0.1});
+  give_gradient(wide, gradient_of(1, 0));
+  give_gradient(narrow, gradient_of(1, 1));
+  both.step();
+  for (std::size_t i = 0; i < 2; ++i) {
+    std::vector<double> expected = start_of(i);
+    for (std::size_t e = 0; e < expected.size(); ++e) expected[e] -= 0.1 * gradient_of(1, i)[e];
+    check_close(i == 0 ? wide : narrow, expected, {2, 1});
+  }
+  double squares = 0;
+  for (const double g : gradient_of(1, 0)) squares += g * g;
+  check_close(optim::clip_grad_norm({wide}, 0.5), {std::sqrt(squares)}, {8});
+  std::vector<double> clipped = gradient_of(1, 0);
+  for (double& g : clipped) g *= 0.5 / (std::sqrt(squares) + 1e-6);
+  check_close(wide.grad(), clipped, {8});
 }
 
 TEST_CASE("making an optimiser keeps values and gradients") {

@@ -494,3 +494,39 @@ def test_clip_grad_norm():
     with pytest.raises(crisol.InvalidArgumentError, match="nonfinite"):
         clip(p, 1.0, error_if_nonfinite=True)
     assert p.grad.tolist() == [np.inf, 1, 0]
+
+
+def test_networks_of_float64():
+    crisol.manual_seed(1)
+    net = nn.Sequential(nn.Conv2d(1, 3, 3, padding=1), nn.BatchNorm2d(3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten())
+    net = nn.Sequential(net, nn.Linear(12, 2), nn.Dropout(0.0)).double()
+    assert all(p.dtype is crisol.float64 for p in net.parameters())
+    x, y = crisol.randn(5, 1, 4, 4).double(), crisol.asarray([0, 1, 0, 1, 1])
+    optimizer = optim.AdamW(net.parameters(), lr=0.05)
+    losses = []
+    for _ in range(20):
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(net(x), y)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert loss.dtype is crisol.float64 and losses[-1] < 0.5 * losses[0]
+    w = nn.Parameter(crisol.asarray([1 / 3, 2 / 3], dtype=crisol.float64))
+    method = optim.SGD([w], lr=0.1, momentum=0.9)
+    for _ in range(2):
+        method.zero_grad()
+        (w * w).sum().backward()
+        method.step()
+    expected, b = np.array([1 / 3, 2 / 3]), 0.0
+    for _ in range(2):
+        b = 0.9 * b + 2 * expected
+        expected = expected - 0.1 * b
+    np.testing.assert_allclose(w.numpy(force=True), expected, rtol=1e-15)
+    lstm, attention = nn.LSTM(3, 4).double(), nn.MultiheadAttention(4, 2).double()
+    out = lstm(crisol.randn(5, 2, 3).double())[0]
+    assert attention(out, out, out)[0].dtype is crisol.float64
+    convolved = crisol.autograd.gradcheck(
+        lambda a, b: nn.functional.conv2d(a, b, stride=2).tanh(),
+        [crisol.randn(1, 2, 5, 5).double().requires_grad_(), crisol.randn(2, 2, 3, 3).double().requires_grad_()],
+    )
+    assert convolved

@@ -1,9 +1,9 @@
 // Raw optimiser steps over flat tensors, and clipping of gradients, not recorded by autograd. Users call
 // crisol/optim.h.
 //
-// All tensors of a call are f32 (gradients may be f16), contiguous, on one device, and have the same number of
-// elements. One call is one launch, for a whole arena or a part of an arena. Numbers that change from step to step are
-// in device memory, so that a captured step can be replayed:
+// All tensors of a call are f32 (gradients may be f16 or bf16) or all are f64, contiguous, on one device, and have the
+// same number of elements. One call is one launch, for a whole arena or a part of an arena. Numbers that change from
+// step to step are in device memory, so that a captured step can be replayed:
 //
 //   hyper     (5): lr, momentum or beta1, 1 - beta1, log(beta1); written by the host with write_hyper;
 //                  skip: a step with a value other than 0 changes nothing, and advance_step does not count it
@@ -120,8 +120,9 @@ struct ScaleRule {
 /// the scale shrinks. A scale that would become infinite does not grow. Sets `overflow` to 0.
 CRISOL_API void update_scale(const Tensor& scale, const Tensor& overflow, const ScaleRule& rule = {});
 
-/// The Euclidean norm of all elements of all parts (f32 or f16), as an f32 tensor without axes. Every run gives the
-/// same bits. The relative error is below 2e-6 for up to 10^8 elements. f32 overflows if the norm exceeds 1.8e19.
+/// The Euclidean norm of all elements of all parts, as an f32 tensor without axes, or f64 if a part is f64. Every run
+/// gives the same bits. The relative error is below 2e-6 for up to 10^8 elements. f32 overflows if the norm
+/// exceeds 1.8e19.
 CRISOL_API Tensor global_norm(const std::vector<Tensor>& parts);
 
 /// x *= min(1, max_norm / (norm + 1e-6)), in place. The device reads `norm`, so nothing waits. A NaN norm gives NaN.

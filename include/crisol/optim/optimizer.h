@@ -42,7 +42,7 @@ struct OptimizerImpl;
 /// gradients into another. So a step over a group of parameters is one launch. Handles, views and values of the
 /// parameters stay valid. Memory that others know cannot move: an array of NumPy, a user's OpenCL buffer, a part of a
 /// larger tensor, commands of a capture. Such a parameter is copied to the arena and back in each step. Parameters are
-/// leaves on one device, so move a model to its device first. They are f32, or have two bytes (f16). For these, the
+/// leaves on one device, so move a model to its device first. They are f32, f64, or have two bytes. For these, the
 /// arena holds f32 values, which the step updates and rounds to the parameters. So small steps are not lost. A value
 /// that a program gives such a parameter replaces the f32 value.
 ///

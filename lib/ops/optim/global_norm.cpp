@@ -1,8 +1,11 @@
 // The norm of many tensors, and clipping by this norm, without a wait.
 #include <algorithm>
 
+#include "crisol/ops/copy.h"
+#include "crisol/ops/elementwise.h"
 #include "dispatch/target.h"
 #include "ops/optim/optimizer_launch.h"
+#include "ops/optim/wide_steps.h"
 #include "ops/probe/shuffle.h"
 #include "ops/storage.h"
 
@@ -45,6 +48,8 @@ runtime::NdRange range_of(const NormGeometry& geometry, std::int64_t groups) {
 Tensor global_norm(const std::vector<Tensor>& parts) {
   constexpr const char* op = "global_norm";
   require(!parts.empty(), op, "there are no tensors");
+  if (std::any_of(parts.begin(), parts.end(), [](const Tensor& part) { return is_wide(part.dtype()); }))
+    return wide_global_norm(parts);
   runtime::DeviceState& device = state_of(parts.front());
   const dispatch::Target target = dispatch::target_of(device);
   const NormGeometry geometry = geometry_of(target);
@@ -80,6 +85,10 @@ void scale_by_clip(const Tensor& x, const Tensor& norm, double max_norm) {
   check_flat(op, {"the norm", norm}, {});
   require(norm.device() == x.device(), op, "the norm is on ", norm.device(), ", the tensor on ", x.device());
   check_amount(op, "max_norm", max_norm);
+  if (is_wide(norm.dtype()) || is_wide(x.dtype())) {
+    copy_into(x, mul(x, minimum(div(max_norm, add(norm, 1e-6)), 1.0)));
+    return;
+  }
   runtime::DeviceState& device = state_of(x);
   const dispatch::Target target = dispatch::target_of(device);
   const NormGeometry geometry = geometry_of(target);

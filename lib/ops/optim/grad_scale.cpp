@@ -3,6 +3,7 @@
 
 #include "crisol/ops/copy.h"
 #include "ops/optim/optimizer_launch.h"
+#include "ops/storage.h"
 
 namespace crisol::ops {
 
@@ -14,13 +15,14 @@ constexpr std::int64_t scale_size = 2;
 }  // namespace
 
 void set_skip(const Tensor& hyper, const Tensor& value) {
-  check_control("set_skip", {"hyper", hyper}, hyper.device(), hyper_size);
+  check_control("set_skip", {"hyper", hyper}, hyper.device(), hyper_size, hyper.dtype());
   const Tensor skip = make_view(hyper, {1}, {1}, hyper.offset() + hyper_size - 1);
   value.defined() ? copy_into(skip, value) : fill_into(skip, 0);
 }
 
 void unscale(const Tensor& gradients, const Tensor& scale, const Tensor& overflow) {
   constexpr const char* op = "unscale";
+  require_storage(op, "the gradients", gradients);
   check_flat(op, {"the gradients", gradients, true}, {});
   check_control(op, {"scale", scale}, gradients.device(), scale_size);
   check_control(op, {"overflow", overflow}, gradients.device(), 1);

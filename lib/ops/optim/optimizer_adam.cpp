@@ -1,5 +1,6 @@
 // Adam, AdamW and Lion.
 #include "ops/optim/optimizer_launch.h"
+#include "ops/optim/wide_steps.h"
 
 namespace crisol::ops {
 
@@ -14,12 +15,14 @@ void adam_step(const Tensor& parameters, const Tensor& gradients, const Tensor& 
               {"the means", means},
               {"the squares", squares},
               {"the maximal squares", largest}});
-  check_control(op, {"hyper", hyper}, parameters.device(), hyper_size);
-  check_control(op, {"progress", progress}, parameters.device(), progress_size);
+  check_control(op, {"hyper", hyper}, parameters.device(), hyper_size, parameters.dtype());
+  check_control(op, {"progress", progress}, parameters.device(), progress_size, parameters.dtype());
   check_rate(op, "beta2", rule.beta2);
   check_amount(op, "eps", rule.eps);
   check_amount(op, "weight_decay", rule.weight_decay);
 
+  if (is_wide(parameters.dtype()))
+    return wide_adam_step(parameters, gradients, means, squares, max_squares, hyper, progress, rule);
   runtime::DeviceState& device = state_of(parameters);
   runtime::launch(device, step_kernel(device, "optim/optimizer_adam.cl", "optimizer_adam", gradients),
                   step_range(device, parameters.numel()), out(parameters), in(gradients), out(means), out(squares),
@@ -34,10 +37,11 @@ void lion_step(const Tensor& parameters, const Tensor& gradients, const Tensor& 
                const LionRule& rule) {
   constexpr const char* op = "lion_step";
   check_flat(op, {"the parameters", parameters}, {{"the gradients", gradients, true}, {"the means", means}});
-  check_control(op, {"hyper", hyper}, parameters.device(), hyper_size);
+  check_control(op, {"hyper", hyper}, parameters.device(), hyper_size, parameters.dtype());
   check_rate(op, "beta2", rule.beta2);
   check_amount(op, "weight_decay", rule.weight_decay);
 
+  if (is_wide(parameters.dtype())) return wide_lion_step(parameters, gradients, means, hyper, rule);
   runtime::DeviceState& device = state_of(parameters);
   runtime::launch(device, step_kernel(device, "optim/optimizer_lion.cl", "optimizer_lion", gradients),
                   step_range(device, parameters.numel()), out(parameters), in(gradients), out(means), in(hyper),

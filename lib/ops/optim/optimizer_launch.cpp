@@ -6,6 +6,7 @@
 
 #include "crisol/dtype_table.h"
 #include "dispatch/work_split.h"
+#include "ops/optim/wide_steps.h"
 #include "ops/storage.h"
 #include "runtime/memory/transfer.h"
 
@@ -25,15 +26,20 @@ StepGeometry step_geometry_of(const dispatch::Target& target) {
 }
 
 bool is_f32(DType dtype) noexcept { return dtype == DType::f32; }
+bool is_f64(DType dtype) noexcept { return dtype == DType::f64; }
+
+/// The type that `hyper` and `progress` should have, if one of them is x.
+DType step_type(const Tensor& x) { return x.dtype() == DType::f64 ? DType::f64 : DType::f32; }
 
 }  // namespace
 
 void check_flat(const char* op, const StepTensor& first, std::initializer_list<StepTensor> others) {
+  const bool wide = is_wide(first.tensor.dtype());
   const auto check = [&](const StepTensor& t) {
     const DType dtype = t.tensor.dtype();
-    require((t.is_gradient ? computes_in_f32(dtype) : dtype == DType::f32) && t.tensor.is_contiguous(), op, t.name,
-            " must be ", t.is_gradient ? TypesThat{computes_in_f32} : TypesThat{is_f32}, " and contiguous, not ", dtype,
-            " of shape ", t.tensor.shape(), " with strides ", t.tensor.strides());
+    const TypesThat types{wide ? is_f64 : t.is_gradient ? computes_in_f32 : is_f32};
+    require(types.hold(dtype) && t.tensor.is_contiguous(), op, t.name, " must be ", types, " and contiguous, not ",
+            dtype, " of shape ", t.tensor.shape(), " with strides ", t.tensor.strides());
   };
   check(first);
   for (const StepTensor& other : others) {
@@ -45,11 +51,10 @@ void check_flat(const char* op, const StepTensor& first, std::initializer_list<S
   }
 }
 
-void check_control(const char* op, const StepTensor& control, Device device, std::int64_t size) {
-  require(
-      control.tensor.dtype() == DType::f32 && control.tensor.shape() == Shape{size} && control.tensor.is_contiguous(),
-      op, control.name, " must be f32 of shape (", size, "), not ", control.tensor.dtype(), " of shape ",
-      control.tensor.shape());
+void check_control(const char* op, const StepTensor& control, Device device, std::int64_t size, DType dtype) {
+  require(control.tensor.dtype() == dtype && control.tensor.shape() == Shape{size} && control.tensor.is_contiguous(),
+          op, control.name, " must be ", dtype, " of shape (", size, "), not ", control.tensor.dtype(), " of shape ",
+          control.tensor.shape());
   require(control.tensor.device() == device, op, control.name, " is on ", control.tensor.device(),
           ", the parameters are on ", device);
 }
@@ -81,24 +86,30 @@ runtime::NdRange step_range(runtime::DeviceState& device, std::int64_t count) {
   return target.flat_range(std::min(blocks, most));
 }
 
-Tensor make_hyper(Device device) { return empty({hyper_size}, DType::f32, device); }
-Tensor make_progress(Device device) { return zeros({progress_size}, DType::f32, device); }
+Tensor make_hyper(Device device) { return make_hyper(device, DType::f32); }
+Tensor make_hyper(Device device, DType dtype) { return empty({hyper_size}, dtype, device); }
+Tensor make_progress(Device device) { return make_progress(device, DType::f32); }
+Tensor make_progress(Device device, DType dtype) { return zeros({progress_size}, dtype, device); }
 
 void write_hyper(const Tensor& hyper, double lr, double momentum) {
-  check_control("write_hyper", {"hyper", hyper}, hyper.device(), hyper_size);
+  check_control("write_hyper", {"hyper", hyper}, hyper.device(), hyper_size, step_type(hyper));
   check_amount("write_hyper", "the learning rate", lr);
   check_rate("write_hyper", "the momentum (beta1)", momentum);
   // Computed in double, because in float 1 - beta and its logarithm would lose digits.
-  const float values[hyper_size] = {static_cast<float>(lr), static_cast<float>(momentum),
-                                    static_cast<float>(1 - momentum), static_cast<float>(std::log(momentum)), 0};
+  const double values[hyper_size] = {lr, momentum, 1 - momentum, std::log(momentum), 0};
+  unsigned char bytes[sizeof values];
+  std::size_t count = 0;
+  for (const double value : values) count += detail::encode(value, hyper.dtype(), bytes + count);
   const runtime::BufferView view = out(hyper);
-  runtime::write(*hyper.impl()->storage->block, view.offset * sizeof(float), values, sizeof values);
+  runtime::write(*hyper.impl()->storage->block, view.offset * size_of(hyper.dtype()), bytes, count);
 }
 
 void advance_step(const Tensor& progress, const Tensor& hyper, double beta2) {
-  check_control("advance_step", {"progress", progress}, progress.device(), progress_size);
-  check_control("advance_step", {"hyper", hyper}, progress.device(), hyper_size);
+  const DType dtype = step_type(progress);
+  check_control("advance_step", {"progress", progress}, progress.device(), progress_size, dtype);
+  check_control("advance_step", {"hyper", hyper}, progress.device(), hyper_size, dtype);
   check_rate("advance_step", "beta2", beta2);
+  if (is_wide(dtype)) return wide_advance_step(progress, hyper, beta2);
   runtime::DeviceState& device = state_of(progress);
   runtime::launch(
       device,

@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "crisol/ops/optimizer.h"
 #include "optim/flags.h"
 #include "tensor/kernel_args.h"
@@ -19,15 +20,23 @@ struct StepTensor {
   bool is_gradient = false;
 };
 
-/// Checks that the tensors are f32, contiguous, on the device of `first` and as large as `first`. Gradients may have
-/// any floating-point type.
+/// Whether steps of parameters of a type are made of other ops (ops/optim/wide_steps.h): those of f64.
+constexpr bool is_wide(DType dtype) noexcept { return !computes_in_f32(dtype); }
+
+/// Checks that the tensors are f32 or all of them f64, contiguous, on the device of `first` and as large as `first`.
+/// Gradients of f32 parameters may have any type whose numbers f32 holds.
 void check_flat(const char* op, const StepTensor& first, std::initializer_list<StepTensor> others);
-/// Checks that the tensor is f32, has so many elements and is on `device`.
-void check_control(const char* op, const StepTensor& control, Device device, std::int64_t size);
+/// Checks that the tensor has a type, so many elements and is on `device`.
+void check_control(const char* op, const StepTensor& control, Device device, std::int64_t size,
+                   DType dtype = DType::f32);
 /// Checks that the value is in [0, 1).
 void check_rate(const char* op, const char* name, double value);
 /// Checks that the value is finite and not negative.
 void check_amount(const char* op, const char* name, double value);
+
+/// `hyper` and `progress` for parameters of f32, or of f64.
+Tensor make_hyper(Device device, DType dtype);
+Tensor make_progress(Device device, DType dtype);
 
 /// A kernel of a step. The gradients are undefined if the kernel has none.
 runtime::KernelSpec step_kernel(runtime::DeviceState& device, const char* source, const char* entry,

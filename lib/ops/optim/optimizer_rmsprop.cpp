@@ -1,5 +1,6 @@
 // RMSprop.
 #include "ops/optim/optimizer_launch.h"
+#include "ops/optim/wide_steps.h"
 
 namespace crisol::ops {
 
@@ -14,11 +15,13 @@ void rmsprop_step(const Tensor& parameters, const Tensor& gradients, const Tenso
   check_flat(
       op, {"the parameters", parameters},
       {{"the gradients", gradients, true}, {"the squares", squares}, {"the means", mean}, {"the momenta", buffer}});
-  check_control(op, {"hyper", hyper}, parameters.device(), hyper_size);
+  check_control(op, {"hyper", hyper}, parameters.device(), hyper_size, parameters.dtype());
   check_rate(op, "alpha", rule.alpha);
   check_amount(op, "eps", rule.eps);
   check_amount(op, "weight_decay", rule.weight_decay);
 
+  if (is_wide(parameters.dtype()))
+    return wide_rmsprop_step(parameters, gradients, squares, means, momenta, hyper, rule);
   runtime::DeviceState& device = state_of(parameters);
   runtime::launch(device, step_kernel(device, "optim/optimizer_sgd.cl", "optimizer_rmsprop", gradients),
                   step_range(device, parameters.numel()), out(parameters), in(gradients), out(squares),

@@ -1,5 +1,6 @@
 // Stochastic gradient descent, and the moving average of parameters.
 #include "ops/optim/optimizer_launch.h"
+#include "ops/optim/wide_steps.h"
 
 namespace crisol::ops {
 
@@ -10,13 +11,14 @@ void sgd_step(const Tensor& parameters, const Tensor& gradients, const Tensor& m
   // A missing buffer is replaced by an existing buffer, which the kernel does not use in its place.
   const Tensor& buffer = has_momentum ? momenta : parameters;
   check_flat(op, {"the parameters", parameters}, {{"the gradients", gradients, true}, {"the momenta", buffer}});
-  check_control(op, {"hyper", hyper}, parameters.device(), hyper_size);
-  check_control(op, {"progress", progress}, parameters.device(), progress_size);
+  check_control(op, {"hyper", hyper}, parameters.device(), hyper_size, parameters.dtype());
+  check_control(op, {"progress", progress}, parameters.device(), progress_size, parameters.dtype());
   check_amount(op, "weight_decay", rule.weight_decay);
   require(rule.dampening >= 0 && rule.dampening <= 1, op, "dampening is ", rule.dampening, ", it must be in 0 … 1");
   require(!rule.nesterov || (has_momentum && rule.dampening == 0), op,
           "Nesterov's momentum needs a momentum and no dampening, dampening is ", rule.dampening);
 
+  if (is_wide(parameters.dtype())) return wide_sgd_step(parameters, gradients, momenta, hyper, progress, rule);
   runtime::DeviceState& device = state_of(parameters);
   runtime::launch(device, step_kernel(device, "optim/optimizer_sgd.cl", "optimizer_sgd", gradients),
                   step_range(device, parameters.numel()), out(parameters), in(gradients),
