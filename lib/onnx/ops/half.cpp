@@ -10,6 +10,8 @@ namespace crisol::onnx {
 using graph::Data;
 using graph::Datum;
 
+Tensor widened(const Tensor& x) { return x.to(promote_types(x.dtype(), DType::f32)); }
+
 graph::Run in_f32(Call& call, graph::Run run) {
   for (std::size_t i = 0; i < call.inputs(); ++i) call.require_floating(i);
   graph::Run converted = [run](const Data& in, Device device) {

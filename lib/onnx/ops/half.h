@@ -9,4 +9,7 @@ namespace crisol::onnx {
 /// converts the first output to the type of the first input.
 graph::Run in_f32(Call& call, graph::Run run);
 
+/// x in f32, or in f64 if x is f64.
+Tensor widened(const Tensor& x);
+
 }  // namespace crisol::onnx

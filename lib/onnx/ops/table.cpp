@@ -18,13 +18,12 @@ const std::vector<Row>& all_rows() {
         }
     };
     add({pointwise_rows(), unary_rows(), activation_rows(), bit_rows(), reduce_rows(), algebra_rows(), product_rows(),
-         random_rows(), shape_rows(), select_rows(), index_rows(), pad_rows(), control_rows(), sequence_rows()},
+         random_rows(), shape_rows(), select_rows(), index_rows(), pad_rows(), control_rows(), sequence_rows(),
+         network_rows(), normalize_rows(), recurrent_rows(), window_rows()},
         true);
-    add({network_rows(),      loss_rows(),     attention_rows(), token_rows(),         normalize_rows(),
-         recurrent_rows(),    signal_rows(),   quantize_rows(),  microsoft_rows(),     quantized_node_rows(),
-         nchwc_rows(),        resize_rows(),   vision_rows(),    window_rows(),        detection_rows(),
-         feature_rows(),      training_rows(), tree_rows(),      tree_ensemble_rows(), support_vector_rows(),
-         linear_model_rows(), label_rows()},
+    add({loss_rows(), attention_rows(), token_rows(), signal_rows(), quantize_rows(), microsoft_rows(),
+         quantized_node_rows(), nchwc_rows(), resize_rows(), vision_rows(), detection_rows(), feature_rows(),
+         training_rows(), tree_rows(), tree_ensemble_rows(), support_vector_rows(), linear_model_rows(), label_rows()},
         false);
     return all;
   }();

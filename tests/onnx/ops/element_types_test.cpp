@@ -18,7 +18,7 @@ Proto f64_line(int type, bool has_layer, int x = of::f32) {
                            node("Cast", {"x"}, {"wide"}, {attribute("to", std::int64_t{of::f64})}),
                            node("Mul", {"wide", "d"}, {"m"}), node("Add", {"m", "w"}, {"s"}),
                            node("Cast", {"s"}, {"y"}, {attribute("to", std::int64_t{type})})};
-  if (has_layer) nodes.push_back(node("GlobalAveragePool", {"image"}, {"unused"}));
+  if (has_layer) nodes.push_back(node("DFT", {"image"}, {"unused"}));
   return of::model(of::graph({.nodes = nodes,
                               .initializers = {of::raw_tensor<double>("w", of::f64, {1}, {0.1}),
                                                of::raw_tensor<float>("image", of::f32, {1, 1, 1, 1}, {1})},
@@ -60,6 +60,42 @@ TEST_CASE("onnx: f64 is computed in f64 where the device has it") {
   const Tensor a = from_vector(Doubles{1.0 / 3, 1e-9}, {1, 2}), b = from_vector(Doubles{1, 1}, {2, 1});
   const NoGrad no_grad;
   for (int i = 0; i < 2; ++i) check_close(model({{"a", a}, {"b", b}})["y"], Doubles{std::exp(1.0 / 3 + 1e-9)}, {4});
+}
+
+TEST_CASE("onnx: layers compute f64") {
+  if (!computes_doubles()) return;
+  const Shape of_x{2, 3, 6, 5}, of_w{4, 3, 3, 3};
+  const Tensor x = from_vector(testing::random_values(1, of_x.numel()), of_x),
+               w = from_vector(testing::random_values(2, of_w.numel()), of_w);
+  const Proto kernel = attribute("kernel_shape", Sizes{2, 2});
+  const std::vector<Proto> images{node("Conv", {"x", "w"}, {"c"}, {attribute("pads", Sizes{1, 1, 1, 1})}),
+                                  node("LRN", {"c"}, {"l"}, {attribute("size", std::int64_t{3})}),
+                                  node("MaxPool", {"l"}, {"m"}, {kernel}), node("AveragePool", {"m"}, {"a"}, {kernel}),
+                                  node("LpNormalization", {"a"}, {"y"})};
+  const NoGrad no_grad;
+  const onnx::Model of_images = loaded(of::model(
+      of::graph({.nodes = images,
+                 .inputs = {value("x", of::f64, {"N", "C", "H", "W"}), value("w", of::f64, {"K", "C", "R", "S"})},
+                 .outputs = {value("y", of::f64, {"N", "K", "P", "Q"})}})));
+  const Tensor c = conv2d(x, w, {}, {1, 1});
+  const Tensor squares = pad(c.square().reshape({2, 1, 4, -1}), {{0, 0}, {1, 1}});
+  const Tensor sums = (squares.narrow(2, 0, 4) + squares.narrow(2, 1, 4) + squares.narrow(2, 2, 4)).reshape(c.shape());
+  const Tensor l = c / (sums * (static_cast<double>(1e-4f) / 3) + 1).pow(0.75);
+  const Tensor a = avg_pool2d(max_pool2d(l, {2, 1}), {2, 1});
+  const Tensor expected = a / norm(a, 2, 3, true);
+  for (int i = 0; i < 2; ++i) check_close(of_images({{"x", x}, {"w", w}})["y"], expected.to_vector<double>(), {1e3, 1});
+
+  const Tensor steps = from_vector(testing::random_values(3, 4 * 2 * 3), {4, 2, 3}),
+               ih = from_vector(testing::random_values(4, 5 * 3), {1, 5, 3}),
+               hh = from_vector(testing::random_values(5, 5 * 5), {1, 5, 5});
+  const onnx::Model of_steps = loaded(
+      of::model(of::graph({.nodes = {node("RNN", {"x", "w", "r"}, {"y"}, {attribute("hidden_size", std::int64_t{5})})},
+                           .inputs = {value("x", of::f64, {"T", "B", "I"}), value("w", of::f64, {"D", "H", "I"}),
+                                      value("r", of::f64, {"D", "H", "R"})},
+                           .outputs = {value("y", of::f64, {"T", "D", "B", "H"})}})));
+  const Tensor y = rnn({steps, {}, {}, {}}, {ih.select(0, 0), hh.select(0, 0), {}, {}, {}}, {.cell = RnnCell::tanh}).y;
+  for (int i = 0; i < 2; ++i)
+    check_close(of_steps({{"x", steps}, {"w", ih}, {"r", hh}})["y"], y.to_vector<double>(), {8, 1});
 }
 
 TEST_CASE("onnx: f64 is computed in f32 beside ops that do not compute f64, or without double precision") {

@@ -4,6 +4,7 @@
 #include "crisol/functions/norm.h"
 #include "crisol/functions/reduce.h"
 #include "onnx/ops/axes.h"
+#include "onnx/ops/half.h"
 #include "onnx/ops/table.h"
 
 namespace crisol::onnx {
@@ -28,8 +29,7 @@ Run group_normalization(Call& call) {
     const auto of_channels = [&](const Tensor& t) {
       return by_channel ? t : t.unsqueeze(1).expand({groups, x.size(1) / groups}).flatten();
     };
-    const Tensor y = group_norm(x.to(DType::f32), groups, of_channels(scale.to(DType::f32)),
-                                of_channels(bias.to(DType::f32)), epsilon);
+    const Tensor y = group_norm(widened(x), groups, of_channels(widened(scale)), of_channels(widened(bias)), epsilon);
     return Data{y.to(x.dtype())};
   };
 }
@@ -41,7 +41,7 @@ Run lp_normalization(Call& call) {
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     // f16 cannot hold a length above 65504.
-    const Tensor length = norm(x.to(DType::f32), static_cast<double>(p), axis_of(axis, x.dim()), true);
+    const Tensor length = norm(widened(x), static_cast<double>(p), axis_of(axis, x.dim()), true);
     return Data{(x / where(length.eq(0), 1, length)).to(x.dtype())};  // A row of zeros does not change.
   };
 }
@@ -50,7 +50,7 @@ Run mean_variance_normalization(Call& call) {
   call.check_counts(1, 1);
   const Shape axes(call.integers("axes", {0, 2, 3}));
   return [=](const Data& in, Device device) {
-    const Tensor x = in[0].tensor(device), wide = x.to(DType::f32);  // f16 cannot hold squares above 65504.
+    const Tensor x = in[0].tensor(device), wide = widened(x);  // f16 cannot hold squares above 65504.
     const Tensor centred = wide - mean(wide, axes, true);
     // In ONNX, the body of this function adds 1e-9 to the standard deviation.
     return Data{(centred / (sqrt(mean(centred * centred, axes, true)) + 1e-9)).to(x.dtype())};

@@ -7,6 +7,7 @@
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/matmul.h"
 #include "onnx/ops/axes.h"
+#include "onnx/ops/half.h"
 #include "onnx/ops/network/gates.h"
 #include "onnx/ops/network/kept_weights.h"
 #include "onnx/ops/table.h"
@@ -90,22 +91,22 @@ RnnWeights for_cell(RnnCell cell, const RnnWeights& w) {
   return result;
 }
 
-/// The tensors of a node. The axis of directions comes first, then the steps, then the batch. All are f32, except for
-/// W, R and B. These three are converted when kept weights are made of them.
+/// The tensors of a node. The axis of directions comes first, then the steps, then the batch. All are f32, or f64,
+/// except for W, R and B. These three are converted when kept weights are made of them.
 struct Inputs {
   Inputs(const Layer& layer, const Data& in, Device device) {
-    const auto f32 = [&](std::size_t i) {
+    const auto wide = [&](std::size_t i) {
       const Tensor t = input_of(in, i, device);
-      return t.defined() ? t.to(DType::f32) : t;
+      return t.defined() ? widened(t) : t;
     };
-    x = f32(0);
+    x = wide(0);
     w = in[1].tensor(device);
     r = in[2].tensor(device);
     b = input_of(in, 3, device);
     lengths = input_of(in, 4, device);
-    h0 = f32(5);
-    c0 = f32(6);
-    p = f32(7);
+    h0 = wide(5);
+    c0 = wide(6);
+    p = wide(7);
     require(x.dim() == 3 && w.dim() == 3 && r.dim() == 3, "onnx", "shapes ", x.shape(), ", ", w.shape(), " and ",
             r.shape(), " of X, W and R, three axes expected");
     const std::int64_t directions = layer.directions, hidden = r.size(2), gates = gates_of(layer.kind);
@@ -139,11 +140,11 @@ struct Inputs {
 
   RnnWeights weights(int direction) const {
     RnnWeights weights;
-    weights.weight_ih = part(w, direction).to(DType::f32);
-    weights.weight_hh = part(r, direction).to(DType::f32);
+    weights.weight_ih = widened(part(w, direction));
+    weights.weight_hh = widened(part(r, direction));
     if (!b.defined()) return weights;
     const std::int64_t rows = w.size(1);
-    const Tensor biases = part(b, direction).to(DType::f32);
+    const Tensor biases = widened(part(b, direction));
     weights.bias_ih = biases.narrow(0, 0, rows);
     weights.bias_hh = biases.narrow(0, rows, rows);
     return weights;
@@ -166,9 +167,10 @@ std::vector<RnnWeights> weights_of(const Layer& layer, const Inputs& inputs) {
 RnnOutput unchanged(const Inputs& inputs, int direction) {
   const std::int64_t steps = inputs.x.size(0), batch = inputs.x.size(1), hidden = inputs.r.size(2);
   const auto state = [&](const Tensor& given) {
-    return given.defined() ? Inputs::part(given, direction) : zeros({batch, hidden}, DType::f32, inputs.x.device());
+    return given.defined() ? Inputs::part(given, direction)
+                           : zeros({batch, hidden}, inputs.x.dtype(), inputs.x.device());
   };
-  return {zeros({steps, batch, hidden}, DType::f32, inputs.x.device()), state(inputs.h0), state(inputs.c0)};
+  return {zeros({steps, batch, hidden}, inputs.x.dtype(), inputs.x.device()), state(inputs.h0), state(inputs.c0)};
 }
 
 RnnOutput run_direction(const Layer& layer, const Inputs& inputs, const RnnWeights& weights, int direction) {

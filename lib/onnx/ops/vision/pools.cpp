@@ -83,7 +83,7 @@ Tensor window_sums(const Tensor& x, const Windows& w) {
     return w.over_volumes() ? avg_pool3d(x, of_windows(pool_options<AvgPool3dOptions>(w)))
                             : avg_pool2d(x, of_windows(pool_options<AvgPool2dOptions>(w)));
   const Tensor planes = x.reshape(with_spatial(x.size(0) * x.size(1), 1, spatial_of(x)));
-  const Tensor weight = ones(with_spatial(1, 1, Shape(w.kernel)), DType::f32, x.device());
+  const Tensor weight = ones(with_spatial(1, 1, Shape(w.kernel)), x.dtype(), x.device());
   const auto with_steps = [&]<class Options>(Options options) {
     graph::set_option(options.stride, w.strides);
     graph::set_option(options.dilation, w.dilations);
@@ -138,7 +138,7 @@ Run max_pool(Call& call) {
         const DType dtype = given.dtype();
         require(is_floating(dtype) || (is_whole(dtype) && size_of(dtype) == 1), "onnx", "elements of ", dtype,
                 " are not supported");
-        const Tensor x = given.to(DType::f32);
+        const Tensor x = widened(given);
         const bool is_direct = fits(w);
         Windows all = ceil_mode && !is_direct ? with_last_windows(w, x) : w;
         const Tensor input = is_direct ? x : padded(x, all, -std::numeric_limits<double>::infinity());
@@ -270,7 +270,7 @@ Run lrn(Call& call) {
     require(x.dim() >= 2, "onnx", "an input of shape ", x.shape(), ", (N, C, …) expected");
     if (x.numel() == 0) return Data{x};
     // f16 cannot hold squares above 65504.
-    const Tensor squares = x.to(DType::f32).square().reshape({x.size(0), 1, x.size(1), -1});
+    const Tensor squares = widened(x).square().reshape({x.size(0), 1, x.size(1), -1});
     const Tensor around = pad(squares, {{0, 0}, {(size - 1) / 2, size / 2}});
     const Tensor sums = avg_pool2d(around, {.kernel = {static_cast<int>(size), 1}, .stride = 1, .divisor = 1});
     return Data{(x / (sums.reshape(x.shape()) * (alpha / static_cast<double>(size)) + bias).pow(beta)).to(x.dtype())};
