@@ -241,3 +241,26 @@ TEST_CASE("f64 layers: recurrent layers, attention, dropout and embedding") {
   const Tensor words = from_vector<std::int64_t>({2, 0, 2});
   check_differences("embedding", {{4, 3}}, [&](const std::vector<Tensor>& in) { return embedding(in[0], words); });
 }
+
+TEST_CASE("f64 layers: resized images and their gradients") {
+  if (!has_f64()) return;
+  std::vector<double> line, longer, shorter;
+  for (int i = 0; i < 7; ++i) line.push_back(i / 3.0);
+  for (int i = 0; i < 19; ++i) longer.push_back(i / 9.0);
+  for (int i = 0; i < 4; ++i) shorter.push_back(2 * i / 3.0);
+  const Tensor x = from_vector(line, {1, 1, 7});
+  const auto resized = [&](std::int64_t size, InterpolateMode mode) {
+    return interpolate(x, {.size = Shape{size}, .mode = mode, .align_corners = true});
+  };
+  check_close(resized(19, InterpolateMode::linear), longer, {4});
+  check_close(resized(4, InterpolateMode::linear), shorter, {4});
+  const Tensor ends = from_vector(std::vector<double>{1, 2, std::numeric_limits<double>::infinity()}, {1, 1, 3});
+  check_close(interpolate(ends, {.size = Shape{2}, .mode = InterpolateMode::nearest}), {1, 2}, {0});
+  for (const bool antialias : {false, true})
+    check_differences("interpolate", {{2, 2, 5, 6}}, [&](const std::vector<Tensor>& in) {
+      return interpolate(in[0], {.size = Shape{3, 9}, .mode = InterpolateMode::cubic, .antialias = antialias});
+    });
+  const Tensor images = fine(41, {1, 2, 6, 5});
+  const InterpolateOptions cubic{.size = Shape{9, 4}, .mode = InterpolateMode::cubic};
+  check_close(interpolate(images.to(DType::f32), cubic), interpolate(images, cubic).to_vector<double>(), {64, 4});
+}

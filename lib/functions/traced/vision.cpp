@@ -15,7 +15,7 @@ void resample(Recorder& r, const Tensor& x, int axis, const ops::AxisWeights& w,
           {"size", w.size},
           {"starts", Numbers(w.starts.begin(), w.starts.end())},
           {"indices", Numbers(w.indices.begin(), w.indices.end())},
-          {"weights", std::vector<double>(w.weights.begin(), w.weights.end())}});
+          {"weights", w.weights}});
 }
 
 void enlarge(Recorder& r, const Tensor& x, std::int64_t down, std::int64_t across, const Tensor& y) {

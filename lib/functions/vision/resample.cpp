@@ -128,7 +128,7 @@ Tensor resample_axes(const char* op, const Tensor& x, std::vector<ResampledAxis>
   });
   Tensor y = x;
   const bool computes = is_floating(x.dtype()) && !axes.empty();
-  if (computes && axes.size() > 1) y = y.to(DType::f32);  // The values between two axes are not rounded.
+  if (computes && axes.size() > 1) y = y.to(value_type(y.dtype()));  // The values between two axes are not rounded.
   for (const ResampledAxis& a : axes) y = computes ? resized(y, a.axis, a.weights) : picked(y, a.axis, a.weights);
   y = y.to(x.dtype());
   return repeats[0] * repeats[1] > 1 ? enlarged(y, repeats[0], repeats[1]) : y;

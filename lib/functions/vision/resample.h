@@ -35,7 +35,8 @@ struct ResampledAxis {
   ops::AxisWeights weights;
 };
 
-/// Resizes axes one after another. x is f32 or f16. It may have any dtype if all weights only pick elements.
+/// Resizes axes one after another. x has floating-point numbers. It may have any dtype if all weights only pick
+/// elements.
 Tensor resample_axes(const char* op, const Tensor& x, std::vector<ResampledAxis> axes);
 
 }  // namespace crisol

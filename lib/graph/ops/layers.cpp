@@ -159,11 +159,10 @@ Run interpolate_(const Node& node) {
 
 Run resample(const Node& node) {
   const auto narrowed = [](const auto& from, auto to) { return to.assign(from.begin(), from.end()), to; };
-  const ops::AxisWeights weights{
-      .size = integer_of(node, "size", 0),
-      .starts = narrowed(numbers_of(node, "starts"), std::vector<std::int32_t>()),
-      .indices = narrowed(numbers_of(node, "indices"), std::vector<std::int32_t>()),
-      .weights = narrowed(std::get<std::vector<double>>(node.attributes.at("weights")), std::vector<float>())};
+  const ops::AxisWeights weights{.size = integer_of(node, "size", 0),
+                                 .starts = narrowed(numbers_of(node, "starts"), std::vector<std::int32_t>()),
+                                 .indices = narrowed(numbers_of(node, "indices"), std::vector<std::int32_t>()),
+                                 .weights = std::get<std::vector<double>>(node.attributes.at("weights"))};
   return run_of_one([weights, axis = static_cast<int>(integer_of(node, "axis", 0))](const Tensor& x) {
     return ops::resample(x, axis, weights);
   });

@@ -10,6 +10,9 @@
 
 #include "base/ceil_div.h"
 #include "crisol/ops/copy.h"
+#include "crisol/ops/elementwise.h"
+#include "crisol/ops/index.h"
+#include "crisol/ops/view.h"
 #include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
@@ -21,17 +24,17 @@ namespace crisol::ops {
 
 void AxisWeights::add(std::int64_t index, double weight) {
   if (indices.size() > static_cast<std::size_t>(starts.back()) && indices.back() == index) {
-    weights.back() += static_cast<float>(weight);
+    weights.back() += weight;
     return;
   }
   indices.push_back(static_cast<std::int32_t>(index));
-  weights.push_back(static_cast<float>(weight));
+  weights.push_back(weight);
 }
 
 bool AxisWeights::only_picks() const {
   if (indices.size() != static_cast<std::size_t>(count())) return false;
   for (std::size_t j = 0; j < indices.size(); ++j)
-    if (starts[j + 1] != starts[j] + 1 || weights[j] != 1) return false;
+    if (starts[j + 1] != starts[j] + 1 || static_cast<float>(weights[j]) != 1) return false;
   return true;
 }
 
@@ -59,7 +62,7 @@ namespace {
 std::vector<std::int32_t> table_of(const AxisWeights& weights) {
   std::vector<std::int32_t> table(weights.starts);
   table.insert(table.end(), weights.indices.begin(), weights.indices.end());
-  for (const float weight : weights.weights) table.push_back(std::bit_cast<std::int32_t>(weight));
+  for (const double weight : weights.weights) table.push_back(std::bit_cast<std::int32_t>(static_cast<float>(weight)));
   return table;
 }
 
@@ -137,11 +140,32 @@ std::int64_t most_terms(const AxisWeights& weights) {
   return most;
 }
 
+/// The sums for f64, made of other ops. Term k of all sums is one tensor. `y` has the result's shape.
+Tensor wide_resample(const Tensor& x, int axis, const AxisWeights& weights, const Tensor& y) {
+  Shape along = Shape::filled(x.dim(), 1);
+  along[axis] = weights.count();
+  fill_into(y, 0);
+  for (std::int64_t k = 0; k < most_terms(weights); ++k) {
+    std::vector<std::int32_t> indices;
+    std::vector<double> factors;
+    for (std::size_t j = 0; j + 1 < weights.starts.size(); ++j) {
+      const auto entry = static_cast<std::size_t>(weights.starts[j] + k);
+      const bool exists = entry < static_cast<std::size_t>(weights.starts[j + 1]);
+      indices.push_back(exists ? weights.indices[entry] : 0);
+      factors.push_back(exists ? weights.weights[entry] : 0);
+    }
+    const Tensor factor = reshape(from_vector(factors, x.dtype(), x.device()), along);
+    const Tensor terms = mul(index_select(x, axis, from_vector(indices, x.device())), factor);
+    accumulate_into(y, where(ne(factor, 0), terms, 0));
+  }
+  return y;
+}
+
 }  // namespace
 
 Tensor resample(const Tensor& x, int axis, const AxisWeights& weights) {
   const char* const op = resample_table.op;
-  require_storage(op, "the input", x);
+  require_floating(op, "the input", x);
   const int at = normalized_axis(op, axis, x.dim());
   require(x.size(at) == weights.size, op, "the weights are for an axis of ", weights.size, ", the input has shape ",
           x.shape());
@@ -149,6 +173,7 @@ Tensor resample(const Tensor& x, int axis, const AxisWeights& weights) {
   shape[at] = weights.count();
   const Tensor y = empty(shape, x.dtype(), x.device());
   if (y.numel() == 0) return y;
+  if (!computes_in_f32(x.dtype())) return wide_resample(x, at, weights, y);
   const Contiguous from(x);
   const AxisSplit split = split_at(x.shape(), at);
   const PreparedPtr prepared =

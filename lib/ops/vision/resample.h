@@ -13,7 +13,7 @@ namespace crisol::ops {
 struct AxisWeights {
   std::int64_t size = 0;  ///< The size of the input along the axis.
   std::vector<std::int32_t> starts{0}, indices;
-  std::vector<float> weights;
+  std::vector<double> weights;
 
   /// Whether each element of the result is one element of the input.
   bool only_picks() const;
@@ -28,7 +28,8 @@ struct AxisWeights {
   AxisWeights transposed() const;
 };
 
-/// The weighted sums along an axis of x, f32. The result is contiguous. The sums have a fixed order.
+/// The weighted sums along an axis of x. Types other than f64 are summed in f32 with weights of f32. The result is
+/// contiguous. The sums have a fixed order.
 Tensor resample(const Tensor& x, int axis, const AxisWeights& weights);
 
 }  // namespace crisol::ops

@@ -92,13 +92,13 @@ TEST_CASE("AxisWeights: equal neighbours are one term, and the transposed weight
   weights.end();
   CHECK(weights.count() == 3);
   CHECK(weights.indices == std::vector<std::int32_t>{0, 2, 2});
-  CHECK(weights.weights == std::vector<float>{0.75f, 1, 2});
+  CHECK(weights.weights == std::vector<double>{0.75, 1, 2});
   CHECK_FALSE(weights.only_picks());
   const AxisWeights transposed = weights.transposed();
   CHECK(transposed.size == 3);
   CHECK(transposed.starts == std::vector<std::int32_t>{0, 1, 1, 3});
   CHECK(transposed.indices == std::vector<std::int32_t>{0, 0, 2});
-  CHECK(transposed.weights == std::vector<float>{0.75f, 1, 2});
+  CHECK(transposed.weights == std::vector<double>{0.75, 1, 2});
 }
 
 TEST_CASE("resample refuses what does not fit") {
