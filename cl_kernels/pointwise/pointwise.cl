@@ -19,8 +19,7 @@
 //   STREAM          for flat and rows: stores bypass the caches. The outputs begin with whole vectors, and the chunks
 //                   are whole vectors too. In rows, the rows of the outputs are whole vectors, one row after another.
 //
-// flat         a work-item takes `chunk` elements. On a CPU few items take long chunks. On a GPU a chunk is one vector,
-//              so that neighbouring items touch neighbouring vectors.
+// flat         a work-item takes `chunk` elements. On a CPU few items take long chunks. On a GPU a chunk is one vector.
 // rows         a work-item takes `chunk` elements, row by row (along the last axis), and computes indices once a row.
 //              If a row does not end with a whole vector, the last vector starts earlier and computes some elements
 //              again. This does no harm unless the op works in place.
