@@ -83,6 +83,12 @@ void OptimizerImpl::complete(std::vector<ParamGroup>& added, Device device) cons
   }
 }
 
+void OptimizerImpl::add_states(GroupMemory& group, const ParamGroup& group_settings) const {
+  for (const std::string& state : method.state_names(group_settings))
+    if (!group.states.contains(state))
+      group.states.emplace_back(state, zeros({group.range.count()}, group.arena->values.dtype(), group.hyper.device()));
+}
+
 std::vector<GroupMemory> OptimizerImpl::memory_of(const std::vector<ParamGroup>& added, Device device) const {
   std::vector<std::vector<std::int64_t>> sizes(added.size());
   for (std::size_t k = 0; k < added.size(); ++k)
@@ -101,9 +107,8 @@ std::vector<GroupMemory> OptimizerImpl::memory_of(const std::vector<ParamGroup>&
     group.first = parameters.size() + first;
     first += added[k].params.size();
     group.last = parameters.size() + first;
-    for (const std::string& state : method.state_names(added[k]))
-      group.states.emplace_back(state, flat(group.range.count()));
     group.hyper = ops::make_hyper(device, type);
+    add_states(group, added[k]);
     ops::write_hyper(group.hyper, added[k].lr.value_or(0), (added[k].*momentum_member()).value_or(0));
     made.push_back(std::move(group));
   }
@@ -147,15 +152,11 @@ ParamGroup OptimizerImpl::changed(std::size_t group, const ParamGroup& changes) 
   ParamGroup after = merge_settings(method.name, settings[group], changes);
   check_settings(method.name, after);
   method.check(after);
-  for (const std::string& needed : method.state_names(after)) {
-    const NamedTensors& states = groups[group].states;
-    require(std::any_of(states.begin(), states.end(), [&](const auto& state) { return state.first == needed; }), op(),
-            "group ", group, " was made without the state ", needed, ", which the new settings need");
-  }
   return after;
 }
 
 void OptimizerImpl::store(std::size_t group, const ParamGroup& after) {
+  add_states(groups[group], after);
   const auto momentum = momentum_member();
   ParamGroup& own = settings[group];
   if (own.lr != after.lr || own.*momentum != after.*momentum)
@@ -188,15 +189,15 @@ void Optimizer::set_momentum(double momentum) {
 std::vector<double> Optimizer::base_rates() const {
   std::vector<double> rates;
   for (std::size_t g = 0; g < impl_->groups.size(); ++g) {
-    std::optional<double>& base_lr = impl_->groups[g].base_lr;
-    if (!base_lr) base_lr = impl_->settings[g].lr.value_or(0);
-    rates.push_back(*base_lr);
+    ParamGroup& group = impl_->settings[g];
+    if (!group.initial_lr) group.initial_lr = group.lr.value_or(0);
+    rates.push_back(*group.initial_lr);
   }
   return rates;
 }
 
 void Optimizer::set_base_rates(const std::vector<double>& rates) {
-  for (std::size_t g = 0; g < rates.size(); ++g) impl_->groups[g].base_lr = rates[g];
+  for (std::size_t g = 0; g < rates.size(); ++g) impl_->settings[g].initial_lr = rates[g];
 }
 
 void Optimizer::schedule_rates(const std::vector<double>& rates) {

@@ -28,7 +28,6 @@ struct GroupMemory {
   std::size_t first = 0, last = 0;  ///< The group's parameters, as indices among all parameters of the optimiser.
   NamedTensors states;              ///< Flat tensors with the size of the range.
   Tensor hyper;                     ///< Learning rate and momentum (see ops/optimizer.h).
-  std::optional<double> base_lr;    ///< The rate when the first schedule was made.
 };
 
 struct OptimizerImpl {
@@ -84,6 +83,8 @@ struct OptimizerImpl {
 
   /// The settings of a group after a change. Throws for an invalid change.
   ParamGroup changed(std::size_t group, const ParamGroup& changes) const;
+  /// Makes those states of a group that the settings need and that the group lacks.
+  void add_states(GroupMemory& group, const ParamGroup& group_settings) const;
   /// Stores settings that changed() returned.
   void store(std::size_t group, const ParamGroup& settings);
 };

@@ -1,6 +1,7 @@
 #include "optim/settings.h"
 
 #include <cmath>
+#include <string_view>
 
 #include "base/text.h"
 
@@ -11,8 +12,8 @@ ParamGroup merge_settings(const std::string& op, const ParamGroup& base, const P
   merged.params.clear();
   for_each_setting([&](const char* name, auto member) {
     if (!(changes.*member).has_value()) return;
-    require((base.*member).has_value(), op.c_str(), op, " has no setting ", name, "; it was set to ",
-            *(changes.*member));
+    require((base.*member).has_value() || std::string_view(name) == "initial_lr", op.c_str(), op, " has no setting ",
+            name, "; it was set to ", *(changes.*member));
     merged.*member = changes.*member;
   });
   return merged;
@@ -28,6 +29,7 @@ void check_settings(const std::string& op, const ParamGroup& settings) {
             ", it must be at least 0 and below 1");
   };
   amount("the learning rate", settings.lr);
+  amount("initial_lr", settings.initial_lr);
   amount("weight_decay", settings.weight_decay);
   amount("eps", settings.eps);
   rate("momentum", settings.momentum);

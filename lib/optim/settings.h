@@ -23,10 +23,11 @@ void for_each_setting(const Visit& visit) {
   visit("amsgrad", &ParamGroup::amsgrad);
   visit("centered", &ParamGroup::centered);
   visit("maximize", &ParamGroup::maximize);
+  visit("initial_lr", &ParamGroup::initial_lr);
 }
 
 /// The settings of `base`, overwritten by the values that `changes` has. The result has no parameters. Throws
-/// invalid_argument, "[op] …", for a setting that has no value in `base`.
+/// invalid_argument, "[op] …", for a setting that has no value in `base`. Each optimiser has initial_lr.
 ParamGroup merge_settings(const std::string& op, const ParamGroup& base, const ParamGroup& changes);
 
 /// Throws invalid_argument for a number outside its range.

@@ -116,8 +116,6 @@ TEST_CASE("groups refuse what does not go together, and change nothing then") {
   check_error([&] { optimizer.set_param_group(2, {.lr = 1}); }, {"[SGD]", "group 2 of 2"});
   check_error([&] { optimizer.set_param_group(0, {.params = {p[2]}}); }, {"[SGD]", "add_param_group"});
   check_error([&] { optimizer.set_param_group(0, {.lr = 1, .weight_decay = -1}); }, {"[SGD]", "weight_decay is -1"});
-  check_error([&] { optimizer.set_param_group(1, {.momentum = 0.5}); }, {"[SGD]", "group 1", "momentum_buffer"});
-  check_error([&] { optimizer.set_momentum(0.5); }, {"[SGD]", "group 1"});
   check_error([&] { optimizer.add_param_group({.params = {p[1]}}); }, {"[SGD]", "in group 1 too"});
   check_error([&] { optimizer.add_param_group({}); }, {"[SGD]", "no parameters"});
   CHECK(optimizer.param_groups().size() == 2);

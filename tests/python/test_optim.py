@@ -1,5 +1,6 @@
 """crisol.optim: steps against NumPy, groups, states, schedules, clipping, averages."""
 
+import copy
 import math
 import pickle
 
@@ -128,10 +129,71 @@ def test_groups():
     assert adam.param_groups[0]["betas"] == (0.5, 0.6)
 
 
+@pytest.mark.parametrize("kind", [optim.SGD, optim.Adagrad])
+def test_groups_keep_entries_of_programs(kind):
+    p, q, r = (nn.Parameter(crisol.zeros(2)) for _ in range(3))
+    optimizer = kind([{"params": [p], "name": "head", "lr_scale": 0.5}, {"params": [q]}], lr=0.1)
+    optimizer.add_param_group({"params": [r], "name": "late"})
+    first, second, third = optimizer.param_groups
+    assert (first["name"], first["lr_scale"], third["name"]) == ("head", 0.5, "late") and "name" not in second
+    second["note"] = [1, 2]
+    assert optimizer.param_groups[1].pop("note") == [1, 2] and "note" not in second
+    assert second.setdefault("depth", 3) == 3
+    for group in optimizer.param_groups:
+        group["lr"] = 0.1 * group.get("lr_scale", 1.0)
+    assert [group["lr"] for group in optimizer.param_groups] == pytest.approx([0.05, 0.1, 0.1])
+
+    state = optimizer.state_dict()
+    assert state["param_groups"][0]["name"] == "head"
+    loaded = kind([{"params": [nn.Parameter(crisol.zeros(2))]} for _ in range(3)], lr=1.0)
+    loaded.load_state_dict(state)
+    assert loaded.param_groups[1]["depth"] == 3 and loaded.param_groups[0]["lr"] == pytest.approx(0.05)
+    assert copy.deepcopy(optimizer).param_groups[2]["name"] == "late"
+    with pytest.raises(TypeError, match="'lr' of a group cannot be removed"):
+        del first["lr"]
+
+
+@pytest.mark.parametrize("kind", [optim.SGD, optim.Adagrad])
+def test_groups_have_the_initial_rate_of_schedules(kind):
+    p = nn.Parameter(crisol.zeros(2))
+    optimizer = kind([p], lr=0.5)
+    assert "initial_lr" not in optimizer.param_groups[0]
+    schedule = optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
+    p.grad = crisol.ones(2)
+    optimizer.step()
+    schedule.step()
+    assert (optimizer.param_groups[0]["initial_lr"], optimizer.param_groups[0]["lr"]) == (0.5, 0.25)
+    resumed = kind([{"params": [p], "initial_lr": 0.8}], lr=0.1)
+    schedule = optim.lr_scheduler.LambdaLR(resumed, lambda step: 0.5**step, last_epoch=1)
+    assert schedule.get_last_lr() == pytest.approx([0.8 * 0.25])
+
+
+def test_momentum_that_comes_later():
+    """The values are PyTorch's."""
+    p = nn.Parameter(crisol.zeros(1))
+    optimizer = optim.SGD([p], lr=0.5)
+    schedule = optim.lr_scheduler.CyclicLR(optimizer, base_lr=0.5, max_lr=1.0, step_size_up=2)
+    assert optimizer.param_groups[0]["momentum"] == pytest.approx(0.9)
+    seen = []
+    for _ in range(3):
+        p.grad = crisol.ones(1)
+        optimizer.step()
+        schedule.step()
+        seen.append(p.item())
+    assert seen == pytest.approx([-0.5, -1.8875, -4.3675])
+
+    adam = optim.Adam([p], lr=0.1)
+    p.grad = crisol.ones(1)
+    adam.step()
+    adam.param_groups[0]["amsgrad"] = True
+    adam.step()
+    assert "max_exp_avg_sq" in adam.state[p]
+
+
 def test_errors():
     layer = nn.Linear(2, 2)
-    with pytest.raises(ValueError, match="no setting 'rate'"):
-        optim.SGD([{"params": layer.parameters(), "rate": 1}])
+    with pytest.raises(crisol.InvalidArgumentError, match="no setting amsgrad"):
+        optim.SGD([{"params": layer.parameters(), "amsgrad": True}])
     with pytest.raises(TypeError, match="tensors or dicts"):
         optim.SGD([{"params": []}, layer.weight])
     with pytest.raises(crisol.InvalidArgumentError):

@@ -204,6 +204,7 @@ TEST_CASE("whole numbers of fewer bits: conversions keep the last bits") {
     CHECK(x.dtype() == dtype);
     check_close(x, std::vector<double>(expected.begin(), expected.end()), {0});
     for (const DType to : all_dtypes) {
+      if (to == DType::f64 && !Device().info().fp64) continue;
       CAPTURE(to);
       std::vector<double> converted;
       for (const std::int64_t value : expected) {

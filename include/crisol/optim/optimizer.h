@@ -31,6 +31,7 @@ struct ParamGroup {
   std::optional<bool> amsgrad = {};         ///< Adam, AdamW.
   std::optional<bool> centered = {};        ///< RMSprop.
   std::optional<bool> maximize = {};        ///< Every optimiser.
+  std::optional<double> initial_lr = {};  ///< The rate from which schedules compute theirs. The first schedule sets it.
 };
 
 class GradScaler;
@@ -76,8 +77,8 @@ class CRISOL_API Optimizer {
   const ParamGroup& defaults() const noexcept;
   /// Changes the settings of a group that have a value in `settings`; its params must be empty. A captured step reads
   /// lr and momentum (Adam, AdamW, Lion: beta1) at each replay, and keeps the other settings that it was captured with.
-  /// Throws invalid_argument, and changes nothing, for a bad setting. momentum, amsgrad and centered need a state. They
-  /// are refused if the group was made without this state.
+  /// Throws invalid_argument, and changes nothing, for a bad setting. momentum, amsgrad and centered need a state. If
+  /// the group has none yet, it gets one of zeros.
   void set_param_group(std::size_t group, const ParamGroup& settings);
   /// Adds a group. Settings without a value come from the options of the constructor.
   void add_param_group(ParamGroup group);
@@ -88,8 +89,7 @@ class CRISOL_API Optimizer {
   void set_lr(double lr);
   /// The momentum of the first group (Adam, AdamW, Lion: beta1).
   double momentum() const noexcept;
-  /// Sets the momentum of every group. Throws invalid_argument for a momentum outside [0, 1), and for a momentum above
-  /// 0 if a group was made without momentum.
+  /// Sets the momentum of every group. Throws invalid_argument for a momentum outside [0, 1).
   void set_momentum(double momentum);
 
   /// The parameters of all groups, in order, each once.

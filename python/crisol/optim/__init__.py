@@ -9,7 +9,7 @@ from .._crisol._optim import EMA, SGD, Adam, AdamW, Lion, Optimizer, RMSprop
 from ..nn._copies import key_of
 from .._method import _method
 from . import lr_scheduler, swa_utils
-from ._state import _own_settings, parameter_of
+from ._state import _entries, _own_settings, parameter_of
 
 __all__ = ["ASGD", "EMA", "LBFGS", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Lion", "Muon"]
 __all__ += ["NAdam", "Optimizer", "RAdam", "RMSprop", "Rprop", "SparseAdam", "lr_scheduler", "swa_utils"]
@@ -20,28 +20,29 @@ for _class in vars(_optim).values():
 
 
 class ParamGroup(MutableMapping[str, Any]):
-    """The parameters and settings of a group. Assigning to a setting changes it in the optimiser."""
+    """The parameters and settings of a group. Assigning to a setting changes it in the optimiser. Other entries are kept
+    with the group, and change nothing."""
 
     def __init__(self, optimizer: Optimizer, number: int) -> None:
         self._optimizer, self._number = optimizer, number
 
     def _settings(self) -> dict[str, Any]:
-        settings = self._optimizer._group(self._number)
-        own = _own_settings(self._optimizer)
-        return settings | own[self._number] if own else settings
+        return self._optimizer._group(self._number) | _entries(self._optimizer, self._number)
 
     def __getitem__(self, key: str) -> Any:
         return self._settings()[key]
 
     def __setitem__(self, key: str, value: Any) -> None:
-        own = _own_settings(self._optimizer)
-        if own and key not in self._optimizer._group(self._number):
-            own[self._number][key] = value
+        entries = _entries(self._optimizer, self._number)
+        if _own_settings(self._optimizer) and key not in self._optimizer._group(self._number):
+            entries[key] = value
         else:
-            self._optimizer._set_group(self._number, {key: value})
+            entries.update(self._optimizer._set_group(self._number, {key: value}))
 
     def __delitem__(self, key: str) -> None:
-        raise TypeError("a setting of a group cannot be removed")
+        if key in self._optimizer._group(self._number):
+            raise TypeError(f"the setting '{key}' of a group cannot be removed")
+        del _entries(self._optimizer, self._number)[key]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._settings())
@@ -78,7 +79,7 @@ def _parts_of(defaults, group):
     own = {**defaults, **group}
     params = own["params"]
     params = [params] if isinstance(params, Tensor) else [p[1] if isinstance(p, tuple) else p for p in params]
-    kept = {name: own.pop(name) for name in _scheduled(defaults)}
+    kept = {name: own.pop(name) for name in (*_scheduled(defaults), "initial_lr") if name in own}
     own["params"] = list({key_of(p): p for p in params}.values())
     return {**kept, "params": own["params"]}, own
 
@@ -112,7 +113,8 @@ def add_param_group(self, param_group: dict[str, Any]) -> None:
         self._add_param_group(param_group)
         own_settings.append(own)
     else:
-        self._add_param_group(param_group)
+        entries = self._add_param_group(param_group)
+        _entries(self, len(self._groups()) - 1).update(entries)
 
 
 def _groups_for_copies(optimizer):

@@ -21,6 +21,13 @@ def _own_settings(optimizer):
     return optimizer.__dict__.get("_own_settings", [])
 
 
+def _entries(optimizer, number):
+    """The entries of a group that the library does not keep."""
+    if settings := _own_settings(optimizer):
+        return settings[number]
+    return optimizer.__dict__.setdefault("_own_entries", {}).setdefault(number, {})
+
+
 class ParameterState(MutableMapping[str, Any]):
     """The state of a parameter: tensors by name. Assigning to an entry copies the value into the optimiser's tensor."""
 
@@ -186,7 +193,7 @@ def _numbers_of(saved, own):
 
 def _change(group, settings):
     for name, value in settings.items():
-        if name != "params" and name in group and group[name] != value:
+        if name != "params" and (name not in group or group[name] != value):
             group[name] = value
 
 

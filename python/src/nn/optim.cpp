@@ -25,6 +25,7 @@ constexpr NumberSetting numbers[]{
     {"weight_decay", &ParamGroup::weight_decay},
     {"eps", &ParamGroup::eps},
     {"alpha", &ParamGroup::alpha},
+    {"initial_lr", &ParamGroup::initial_lr},
 };
 
 struct FlagSetting {
@@ -76,10 +77,8 @@ bool set_flag(ParamGroup& group, const std::string& key, nb::handle value) {
   return false;
 }
 
-/// Whether a setting of PyTorch only selects how a step is computed.
-bool has_no_effect(const std::string& key) { return key == "foreach" || key == "fused" || key == "capturable"; }
-
-ParamGroup group_of(const nb::dict& dict) {
+/// Reads a group. `others` gets the entries that are no settings of the library. Python keeps them.
+ParamGroup group_of(const nb::dict& dict, nb::dict& others) {
   ParamGroup group;
   for (const auto& [key_object, value] : dict) {
     const std::string key = nb::cast<std::string>(key_object);
@@ -89,8 +88,8 @@ ParamGroup group_of(const nb::dict& dict) {
       const auto [beta1, beta2] = nb::cast<std::pair<double, double>>(value);
       group.beta1 = beta1;
       group.beta2 = beta2;
-    } else if (!set_number(group, key, value) && !set_flag(group, key, value) && !has_no_effect(key)) {
-      throw nb::value_error(("a group of parameters has no setting '" + key + "'").c_str());
+    } else if (!set_number(group, key, value) && !set_flag(group, key, value)) {
+      others[key_object] = value;
     }
   }
   return group;
@@ -118,14 +117,17 @@ nb::dict dict_of_group(const ParamGroup& group) {
   return dict;
 }
 
-/// Reads PyTorch's argument `params`: tensors, or dicts for groups.
-std::vector<ParamGroup> groups_of(const nb::object& params) {
+/// Reads PyTorch's argument `params`: tensors, or dicts for groups. `others` gets the entries of group_of() by the
+/// number of their group.
+std::vector<ParamGroup> groups_of(const nb::object& params, nb::dict& others) {
   std::vector<ParamGroup> groups;
   ParamGroup plain;
   bool has_tensors = false;
   for (const nb::handle entry : iterator_of(params)) {
     if (nb::isinstance<nb::dict>(entry)) {
-      groups.push_back(group_of(nb::cast<nb::dict>(entry)));
+      nb::dict own;
+      others[nb::int_(groups.size())] = own;
+      groups.push_back(group_of(nb::cast<nb::dict>(entry), own));
     } else {
       plain.params.push_back(parameter_of(entry));
       has_tensors = true;
@@ -154,7 +156,8 @@ void construct_own(nb::pointer_and_handle<Optimizer> self, const nb::object& par
   if (!nb::inst_python_derived(self.h)) throw nb::type_error("Optimizer is a base: derive a class that defines step()");
   const nb::object parts = nb::module_::import_("crisol.optim").attr("_prepare")(self.h, params, defaults);
   const std::string name = nb::cast<std::string>(self.h.type().attr("__name__"));
-  unlocked([&, groups = groups_of(parts[0]), settings = group_of(nb::cast<nb::dict>(parts[1]))] {
+  nb::dict others;  // None, because _prepare() keeps them.
+  unlocked([&, groups = groups_of(parts[0], others), settings = group_of(nb::cast<nb::dict>(parts[1]), others)] {
     new (static_cast<void*>(self.p)) OwnOptimizer(name, groups, settings);
   });
 }
@@ -202,11 +205,17 @@ void bind_base(nb::module_& m) {
            })
       .def("_default_settings", [](const Optimizer& self) { return dict_of_settings(self.defaults()); })
       .def("_group", [](const Optimizer& self, std::size_t i) { return dict_of_group(self.param_groups().at(i)); })
-      .def("_set_group", [](Optimizer& self, std::size_t i,
-                            const nb::dict& settings) { self.set_param_group(i, group_of(settings)); })
+      .def("_set_group",
+           [](Optimizer& self, std::size_t i, const nb::dict& settings) {
+             nb::dict others;
+             self.set_param_group(i, group_of(settings, others));
+             return others;
+           })
       .def("_add_param_group",
            [](Optimizer& self, const nb::dict& group) {
-             unlocked([&, g = group_of(group)] { self.add_param_group(g); });
+             nb::dict others;
+             unlocked([&, g = group_of(group, others)] { self.add_param_group(g); });
+             return others;
            })
       .def("_state_dict", &Optimizer::state_dict, Unlocked())
       .def(
@@ -225,9 +234,11 @@ void refuse_differentiable(bool differentiable) {
 }
 
 template <class O, class Options>
-void make(O* self, const nb::object& params, const Options& options) {
-  const std::vector<ParamGroup> groups = groups_of(params);
-  unlocked([&] { new (self) O(groups, options); });
+void make(const nb::pointer_and_handle<O>& self, const nb::object& params, const Options& options) {
+  nb::dict others;
+  const std::vector<ParamGroup> groups = groups_of(params, others);
+  unlocked([&] { new (static_cast<void*>(self.p)) O(groups, options); });
+  self.h.attr("_own_entries") = others;
 }
 
 template <class O, class Options>
@@ -235,8 +246,9 @@ void bind_adam(nb::module_& m, const char* name, double weight_decay, const char
   bind_optimizer<O>(m, name, text)
       .def(
           "__init__",
-          [](O* self, const nb::object& params, double lr, std::pair<double, double> betas, double eps, double decay,
-             Truth amsgrad, Truth maximize, nb::handle, nb::handle, bool differentiable, nb::handle, bool decoupled) {
+          [](const nb::pointer_and_handle<O>& self, const nb::object& params, double lr,
+             std::pair<double, double> betas, double eps, double decay, Truth amsgrad, Truth maximize, nb::handle,
+             nb::handle, bool differentiable, nb::handle, bool decoupled) {
             refuse_differentiable(differentiable);
             if (decoupled) throw nb::value_error("decoupled_weight_decay=True is AdamW");
             make(self, params, Options{lr, betas.first, betas.second, eps, decay, amsgrad, maximize});
@@ -251,8 +263,9 @@ void bind_methods(nb::module_& m) {
   bind_optimizer<optim::SGD>(m, "SGD", "Stochastic gradient descent, with momentum: p -= lr · g.")
       .def(
           "__init__",
-          [](optim::SGD* self, const nb::object& params, double lr, double momentum, double dampening, double decay,
-             Truth nesterov, Truth maximize, nb::handle, bool differentiable, nb::handle) {
+          [](const nb::pointer_and_handle<optim::SGD>& self, const nb::object& params, double lr, double momentum,
+             double dampening, double decay, Truth nesterov, Truth maximize, nb::handle, bool differentiable,
+             nb::handle) {
             refuse_differentiable(differentiable);
             make(self, params, optim::SGDOptions{lr, momentum, dampening, decay, nesterov, maximize});
           },
@@ -265,8 +278,9 @@ void bind_methods(nb::module_& m) {
   bind_optimizer<optim::RMSprop>(m, "RMSprop", "RMSprop: divides gradients by the root of their mean square.")
       .def(
           "__init__",
-          [](optim::RMSprop* self, const nb::object& params, double lr, double alpha, double eps, double decay,
-             double momentum, Truth centered, nb::handle, nb::handle, Truth maximize, bool differentiable) {
+          [](const nb::pointer_and_handle<optim::RMSprop>& self, const nb::object& params, double lr, double alpha,
+             double eps, double decay, double momentum, Truth centered, nb::handle, nb::handle, Truth maximize,
+             bool differentiable) {
             refuse_differentiable(differentiable);
             make(self, params, optim::RMSpropOptions{lr, alpha, eps, decay, momentum, centered, maximize});
           },
@@ -276,8 +290,8 @@ void bind_methods(nb::module_& m) {
   bind_optimizer<optim::Lion>(m, "Lion", "Lion: Chen et al. 2023. Its state is half as large as Adam's.")
       .def(
           "__init__",
-          [](optim::Lion* self, const nb::object& params, double lr, std::pair<double, double> betas, double decay,
-             bool maximize) {
+          [](const nb::pointer_and_handle<optim::Lion>& self, const nb::object& params, double lr,
+             std::pair<double, double> betas, double decay, bool maximize) {
             make(self, params, optim::LionOptions{lr, betas.first, betas.second, decay, maximize});
           },
           "params"_a, "lr"_a = 1e-4, "betas"_a = std::make_pair(0.9, 0.99), "weight_decay"_a = 0.0, nb::kw_only(),

@@ -11,6 +11,18 @@ namespace crisol::python {
 
 namespace {
 
+/// Returns the first argument itself if the result is the same tensor.
+struct ReturnSameObject {
+  static void precall(PyObject**, std::size_t, nb::detail::cleanup_list*) {}
+  template <std::size_t count>
+  static void postcall(PyObject** arguments, std::integral_constant<std::size_t, count>, PyObject*& result) {
+    if (nb::inst_ptr<Tensor>(arguments[0])->impl() != nb::inst_ptr<Tensor>(result)->impl()) return;
+    const nb::object other_handle = nb::steal(result);
+    result = nb::borrow(arguments[0]).release().ptr();
+  }
+};
+inline constexpr nb::call_policy<ReturnSameObject> same_object;
+
 /// The library's text, with Python's words for bool and Python's names of dtypes.
 std::string repr_of(const Tensor& x) {
   if (!x.defined()) return "tensor(undefined)";
@@ -115,7 +127,8 @@ void bind_views(TensorClass& tensor) {
   tensor
       .def(
           "contiguous", [](const Tensor& x, const nb::object&) { return unlocked([&] { return x.contiguous(); }); },
-          nb::kw_only(), "memory_format"_a = nb::none(), "This tensor if it is contiguous, otherwise a copy.")
+          nb::kw_only(), "memory_format"_a = nb::none(), same_object,
+          "This tensor if it is contiguous, otherwise a copy.")
       .def(
           "clone", [](const Tensor& x, const nb::object&) { return unlocked([&] { return x.clone(); }); },
           nb::kw_only(), "memory_format"_a = nb::none(), "A contiguous copy.");
@@ -140,40 +153,41 @@ void bind_moves(TensorClass& tensor) {
           [](const Tensor& x, DType dtype, bool, bool copy, const nb::object&) {
             return unlocked([&] { return moved(x, {}, dtype, copy); });
           },
-          "dtype"_a, "non_blocking"_a = false, "copy"_a = false, nb::kw_only(), "memory_format"_a = none, text)
+          "dtype"_a, "non_blocking"_a = false, "copy"_a = false, nb::kw_only(), "memory_format"_a = none, same_object,
+          text)
       .def(
           "to",
           [](const Tensor& x, const std::optional<Device>& device, const std::optional<DType>& dtype, bool, bool copy,
              const nb::object&) { return unlocked([&] { return moved(x, device, dtype, copy); }); },
           "device"_a = none, "dtype"_a = none, "non_blocking"_a = false, "copy"_a = false, nb::kw_only(),
-          "memory_format"_a = none, text)
+          "memory_format"_a = none, same_object, text)
       .def(
           "to",
           [](const Tensor& x, const Tensor& other, bool, bool copy, const nb::object&) {
             return unlocked([&] { return moved(x, other.device(), other.dtype(), copy); });
           },
-          "other"_a, "non_blocking"_a = false, "copy"_a = false, nb::kw_only(), "memory_format"_a = none,
+          "other"_a, "non_blocking"_a = false, "copy"_a = false, nb::kw_only(), "memory_format"_a = none, same_object,
           "The same with the device and dtype of other.")
       .def(
           "to_device",
           [](const Tensor& x, Device device, nb::handle) { return unlocked([&] { return x.to(device); }); }, "device"_a,
-          nb::kw_only(), "stream"_a = nb::none(),
+          nb::kw_only(), "stream"_a = nb::none(), same_object,
           "This tensor if it is on the device, otherwise a copy there. `stream` has no meaning here.")
       .def(
           "float", [](const Tensor& x, nb::handle) { return unlocked([&] { return x.to(DType::f32); }); },
-          "memory_format"_a = nb::none(), "The elements as float32.")
+          "memory_format"_a = nb::none(), same_object, "The elements as float32.")
       .def(
           "half", [](const Tensor& x, nb::handle) { return unlocked([&] { return x.to(DType::f16); }); },
-          "memory_format"_a = nb::none(), "The elements as float16.")
+          "memory_format"_a = nb::none(), same_object, "The elements as float16.")
       .def(
           "int", [](const Tensor& x, nb::handle) { return unlocked([&] { return x.to(DType::i32); }); },
-          "memory_format"_a = nb::none(), "The elements as int32.")
+          "memory_format"_a = nb::none(), same_object, "The elements as int32.")
       .def(
           "long", [](const Tensor& x, nb::handle) { return unlocked([&] { return x.to(DType::i64); }); },
-          "memory_format"_a = nb::none(), "The elements as int64.")
+          "memory_format"_a = nb::none(), same_object, "The elements as int64.")
       .def(
           "bool", [](const Tensor& x, nb::handle) { return unlocked([&] { return x.to(DType::boolean); }); },
-          "memory_format"_a = nb::none(), "Whether the elements are not 0.");
+          "memory_format"_a = nb::none(), same_object, "Whether the elements are not 0.");
 }
 
 void bind_writes(TensorClass& tensor) {
