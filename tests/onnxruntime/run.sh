@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # tests/onnxruntime/run.sh [--oldest] [--only TEXT] [--sets LIST] [--part K/N] [--verbose]
 # tests/onnxruntime/run.sh --sessions [--oldest] [--only TEXT] [--sessions NUMBER]
+# tests/onnxruntime/run.sh --models [--only TEXT] [--time SECONDS] [--torchvision FOLDER]
 #
 # Runs ONNX's own tests through ONNX Runtime, once with its CPU alone and once with crisol's provider first. What passes
 # without the provider must pass with it. --only takes tests whose names contain a text, --sets some of
@@ -8,6 +9,8 @@
 # tests of which ONNX Runtime computes nodes itself.
 # --sessions tests options, threads, memory and what the provider leaves to ONNX Runtime. Its leak test makes --sessions
 # sessions, 1,000 if nothing is said.
+# --models compares real models with ONNX Runtime's CPU, and fails if a node with multiply-adds stays there. --time measures
+# them too, and --torchvision adds the networks in a folder.
 # --oldest takes the oldest version of ONNX Runtime that loads plugins, and not the newest.
 # Installs Python's packages in build/onnx/ or build/onnx-oldest/. Ends with 1 if a test failed, and with 3 if Python or a
 # package is missing and cannot be installed.
@@ -20,6 +23,7 @@ while :; do
   case ${1:-} in
     -h | --help) sed -n '2,/^set /s/^# \{0,1\}//p' -- "${BASH_SOURCE[0]}"; exit 0 ;;
     --sessions) [[ ${2:-} =~ ^[0-9]+$ ]] && break; shift; program=sessions.py ;;
+    --models) shift; program=models_with_provider.py ;;
     --oldest) shift; version=$oldest_onnxruntime_version onnx_python=$oldest_onnx_python ;;
     *) break ;;
   esac
