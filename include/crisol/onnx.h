@@ -138,6 +138,10 @@ CRISOL_API std::string to_json(const std::vector<OpTime>& rows);
 /// A table for people: op, nodes, times and share of the time.
 CRISOL_API std::ostream& operator<<(std::ostream& out, const std::vector<OpTime>& rows);
 
+/// Gives memory for an output: a contiguous tensor of this shape and dtype on the model's device. An undefined tensor
+/// leaves the choice to the library.
+using OutputMemory = std::function<Tensor(const std::string& name, const Shape& shape, DType dtype)>;
+
 /// A model from an ONNX file, as a module:
 ///
 ///     onnx::Model model = onnx::load("net.onnx");
@@ -171,6 +175,9 @@ class CRISOL_API Model : public nn::Module {
   /// A sequence is given as tensors of one name, in order. An optional input may be left out. An initializer that the
   /// file also lists as an input may be given, and replaces the initializer in this run.
   Outputs operator()(const NamedTensors& inputs) const;
+  /// The same, with outputs in the caller's memory. The call asks for it, and uses it where a program for these inputs
+  /// was made before. Other outputs, and those whose memory does not begin at a multiple of 64 bytes, are new tensors.
+  Outputs operator()(const NamedTensors& inputs, const OutputMemory& memory) const;
   /// Runs the model and measures each node. Without gradients these are the nodes that are left after the passes (see
   /// optimized()). Returns a row for each op, the longest total_ms first. Every node waits for the device, so the sum
   /// is longer than an ordinary run. Throws like a run.

@@ -47,6 +47,12 @@ CRISOL_API _cl_command_queue* opencl_queue(Device device);
 CRISOL_API Tensor from_opencl(_cl_mem* memory, const Shape& shape, DType dtype = DType::f32, Device device = Device(),
                               std::size_t offset = 0);
 
+/// Makes a contiguous tensor over your host memory, on a device that computes in the host's memory, as CPUs do. On
+/// other devices the result is undefined. Keep the memory until the last tensor over it is gone and the device has
+/// finished its work. Before the host reads what the device wrote, call synchronize() or read the tensor.
+CRISOL_API Tensor from_host_memory(void* memory, const Shape& shape, DType dtype = DType::f32,
+                                   Device device = Device());
+
 /// The place of a tensor in OpenCL memory.
 struct OpenclBuffer {
   _cl_mem* memory;     ///< The tensor retains it. It is not retained for the caller.

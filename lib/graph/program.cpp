@@ -141,7 +141,7 @@ bool Program::fits_weights(const std::vector<Tensor>& weights) const {
   return std::equal(states_.begin(), states_.end(), places_.begin(), is_there);
 }
 
-Data Program::run(const Data& inputs) {
+Data Program::run(const Data& inputs, const OutputMemory& memory) {
   const NoGrad no_grad;
   const std::lock_guard lock(mutex_);
   // Without a capture, a result may be a constant or an input.
@@ -151,7 +151,7 @@ Data Program::run(const Data& inputs) {
     return copies_of(std::move(outputs), device_);
   }
   memory_->set_inputs(inputs, inputs_);
-  Data results = memory_->new_outputs(outputs_);
+  Data results = memory_->new_outputs(outputs_, memory);
   captured_->replay();
   for (std::size_t i = 0; i < results.size(); ++i)
     if (!results[i].defined()) results[i] = copies_of({outputs_[i]}, device_).front();
@@ -188,14 +188,14 @@ std::optional<Graph> Programs::graph_of(const Graph& graph, const std::vector<Te
 }
 
 std::optional<Data> Programs::run(const Graph& graph, const std::vector<Tensor>& inputs,
-                                  const std::vector<Tensor>& weights, Device device) {
+                                  const std::vector<Tensor>& weights, Device device, const OutputMemory& memory) {
   if (needs_nodes(inputs, weights) || autograd::recording(graph.states)) return {};
   std::unique_lock lock(mutex_);
   if (!has_programs_) return {};
   const Data data = known(inputs);
   if (const std::shared_ptr<Program> program = find(data, weights)) {
     lock.unlock();
-    return program->run(data);
+    return program->run(data, memory);
   }
   Layouts layouts;
   for (const Tensor& input : inputs) layouts.emplace_back(input.dtype(), input.shape());

@@ -48,8 +48,8 @@ class Program {
   bool fits_weights(const std::vector<Tensor>& weights) const;
   /// Whether the program can run. It cannot if a size or a branch depends on values of inputs that are not on the host.
   bool can_run() const noexcept { return captured_ || graph_; }
-  /// Runs the program, and returns the outputs. Several threads may call it.
-  Data run(const Data& inputs);
+  /// Runs the program, and returns the outputs, in the given memory where it is possible. Several threads may call it.
+  Data run(const Data& inputs, const OutputMemory& memory = {});
   /// The outputs of the last run.
   Data outputs() const;
   /// How many operands the commands read from packed copies.
@@ -89,8 +89,9 @@ class Programs {
   /// first few different numbers. Nothing if there is no program for inputs of these shapes. If this happens for
   /// several shapes in a row, the graph counts as without programs for all shapes. Also nothing while gradients are
   /// wanted, or while the thread traces or captures, because all three must see the nodes.
+  /// `memory` is for outputs of a program that was made before.
   std::optional<Data> run(const Graph& graph, const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights,
-                          Device device);
+                          Device device, const OutputMemory& memory = {});
   /// How many programs were made so far.
   std::size_t made() const noexcept { return made_; }
   /// The graph that run() would run, after the passes. Its weights are constants. Nothing if run() would give nothing.

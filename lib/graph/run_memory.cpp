@@ -2,6 +2,7 @@
 
 #include "runtime/capture/capture.h"
 #include "runtime/memory/block.h"
+#include "runtime/memory/host_memory.h"
 #include "tensor/impl.h"
 
 namespace crisol::graph {
@@ -18,6 +19,18 @@ bool is_whole(const Tensor& x) {
   return storage.block->pooled() && storage.base == 0 && x.offset() == 0 && x.is_contiguous() && x.numel() > 0 &&
          static_cast<std::uint64_t>(x.numel()) * size_of(x.dtype()) == storage.bytes;
 }
+
+/// Whether kernels that were chosen for whole memory of the pool can use the memory of x: it is such memory, or other
+/// memory that begins at a multiple of `alignment` bytes.
+bool can_replace(const Tensor& x, std::uint64_t alignment) {
+  const Storage& storage = *x.impl()->storage;
+  return is_whole(x) || (!storage.block->from_pool() && x.offset() == 0 && x.is_contiguous() && x.numel() > 0 &&
+                         runtime::begins_aligned(*storage.block, alignment));
+}
+
+// Kernels of CPUs store aligned vectors, of up to 64 bytes. They load vectors from any element, but ops choose kernels
+// by the position of the first element within four.
+constexpr std::uint64_t output_alignment = 64, input_alignment = 16;
 
 /// How many of the values have their elements in this block.
 int count_in(const Data& data, const runtime::Block& block, Device device) {
@@ -73,17 +86,19 @@ void RunMemory::set_inputs(const Data& inputs, const Data& own) const {
     if (!is_tensor(inputs[i])) continue;
     const Tensor given = inputs[i].tensor(device_);
     Tensor captured = own[i].tensor(device_);
-    const bool is_shared = inputs_[i] && is_whole(given);
+    const bool is_shared = inputs_[i] && can_replace(given, input_alignment);
     if (!is_shared) captured.copy_from(given);
     if (inputs_[i]) runtime::set_parameter(commands_, *inputs_[i], block_of(is_shared ? given : captured));
   }
 }
 
-Data RunMemory::new_outputs(const Data& own) const {
+Data RunMemory::new_outputs(const Data& own, const OutputMemory& memory) const {
   Data outputs(own.size());
   for (std::size_t i = 0; i < own.size(); ++i) {
     if (!outputs_[i]) continue;
-    const Tensor output = empty(own[i].shape(), own[i].dtype(), device_);
+    Tensor output = memory ? memory(i, own[i].shape(), own[i].dtype()) : Tensor();
+    if (!output.defined() || !can_replace(output, output_alignment))
+      output = empty(own[i].shape(), own[i].dtype(), device_);
     runtime::name_block(block_of(output), "graph");
     runtime::set_parameter(commands_, *outputs_[i], block_of(output));
     outputs[i] = output;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -13,6 +14,9 @@ class Capturer;
 }
 
 namespace crisol::graph {
+
+/// Memory for an output of a run, by its index. It may be undefined, and then the run chooses the memory.
+using OutputMemory = std::function<Tensor(std::size_t output, const Shape& shape, DType dtype)>;
 
 /// Copies that later runs do not write.
 Data copies_of(Data data, Device device);
@@ -30,8 +34,9 @@ class RunMemory {
 
   /// Lets the next replay read the inputs of a run, in place of `own`, the captured ones.
   void set_inputs(const Data& inputs, const Data& own) const;
-  /// New memory for the outputs of the next replay. Those that have to be copied from `own` are undefined.
-  Data new_outputs(const Data& own) const;
+  /// Memory for the outputs of the next replay: what `memory` gives if kernels can use it, else new memory. Those that
+  /// have to be copied from `own` are undefined.
+  Data new_outputs(const Data& own, const OutputMemory& memory) const;
 
  private:
   using Parameters = std::vector<std::optional<std::size_t>>;

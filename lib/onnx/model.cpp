@@ -16,7 +16,6 @@
 #include "onnx/names.h"
 
 namespace crisol::onnx {
-
 namespace {
 
 /// A module without computation. It holds the parameters whose names begin with the module's name.
@@ -124,10 +123,10 @@ Outputs named(const std::vector<ValueInfo>& infos, const graph::Data& results, D
 
 /// Computes the results with a program if there is one. Otherwise runs node by node.
 template <class State>
-graph::Data results_of(const State& state, const RunInputs& own, Device device) {
+graph::Data results_of(const State& state, const RunInputs& own, Device device, const graph::OutputMemory& memory) {
   const std::vector<Tensor> weights = weights_of(state);
   if (own.fit_programs())
-    if (auto results = state.programs->run(*state.graph, own.tensors(device), weights, device))
+    if (auto results = state.programs->run(*state.graph, own.tensors(device), weights, device, memory))
       return std::move(*results);
   return graph::run(*state.graph, own.data, weights, device, own.replaced);
 }
@@ -175,10 +174,19 @@ graph::Data measure(OpTime& row, Device device, const Compute& compute) {
 
 }  // namespace
 
-Outputs Model::operator()(const NamedTensors& inputs) const {
+Outputs Model::operator()(const NamedTensors& inputs) const { return (*this)(inputs, {}); }
+
+Outputs Model::operator()(const NamedTensors& inputs, const OutputMemory& memory) const {
   const RunInputs own(*state_->graph, state_->defaults, inputs);
   const Device device = place_of(*state_);
-  return named(state_->outputs, results_of(*state_, own, device), device);
+  const auto memory_of = [&](std::size_t output, const Shape& shape, DType dtype) {
+    const std::string& name = state_->outputs[output].name;
+    Tensor given = memory ? memory(name, shape, dtype) : Tensor();
+    require(!given.defined() || (given.shape() == shape && given.dtype() == dtype && given.device() == device), "onnx",
+            "the memory for output ", file::in_quotes(name), " is not of ", shape, ' ', dtype, " on ", device.name());
+    return given;
+  };
+  return named(state_->outputs, results_of(*state_, own, device, memory_of), device);
 }
 
 std::string Model::optimized(const NamedTensors& inputs) const {

@@ -1,6 +1,7 @@
 // Tensors over the user's OpenCL buffers, and the buffers of tensors.
 #include "runtime/interop.h"
 #include "runtime/capture/capture.h"
+#include "runtime/memory/host_memory.h"
 
 #include "base/text.h"
 #include "crisol/opencl_interop.h"
@@ -23,6 +24,30 @@ void wait_for_opencl(Device device, _cl_event* event) {
   runtime::wait_for(device.state(), event);
 }
 
+namespace {
+
+/// A contiguous tensor whose first element is `offset` bytes into the block.
+Tensor over(const runtime::BlockPtr& block, const Shape& shape, DType dtype, std::size_t offset) {
+  auto impl = std::make_shared<TensorImpl>();
+  impl->storage = std::make_shared<Storage>(block, 0, block->bytes());
+  impl->offset = static_cast<std::int64_t>(offset / size_of(dtype));
+  impl->shape = shape;
+  impl->strides = contiguous_strides(shape);
+  impl->dtype = dtype;
+  return Tensor(std::move(impl));
+}
+
+}  // namespace
+
+Tensor from_host_memory(void* memory, const Shape& shape, DType dtype, Device device) {
+  constexpr const char* op = "from_host_memory";
+  require(memory != nullptr, op, "the memory is null");
+  require(reinterpret_cast<std::uintptr_t>(memory) % size_of(dtype) == 0, op, "the address ", memory,
+          " is no multiple of ", size_of(dtype), " bytes of ", dtype);
+  const runtime::BlockPtr block = runtime::block_over(device.state(), memory, checked_bytes(op, shape, dtype));
+  return block == nullptr ? Tensor() : over(block, shape, dtype, 0);
+}
+
 Tensor from_opencl(_cl_mem* memory, const Shape& shape, DType dtype, Device device, std::size_t offset) {
   constexpr const char* op = "from_opencl";
   require(memory != nullptr, op, "the buffer is null");
@@ -32,13 +57,7 @@ Tensor from_opencl(_cl_mem* memory, const Shape& shape, DType dtype, Device devi
   const runtime::BlockPtr block = runtime::share_buffer(device.state(), memory);
   require(offset <= block->bytes() && bytes <= block->bytes() - offset, op, "shape ", shape, " of ", dtype,
           " at offset ", offset, " needs more than the buffer's ", block->bytes(), " bytes");
-  auto impl = std::make_shared<TensorImpl>();
-  impl->storage = std::make_shared<Storage>(block, 0, block->bytes());
-  impl->offset = static_cast<std::int64_t>(offset / size_of(dtype));
-  impl->shape = shape;
-  impl->strides = contiguous_strides(shape);
-  impl->dtype = dtype;
-  return Tensor(std::move(impl));
+  return over(block, shape, dtype, offset);
 }
 
 OpenclBuffer opencl_buffer(const Tensor& x) {

@@ -1,9 +1,11 @@
 #include "compiled.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "base/element_number.h"
 #include "crisol/grad_mode.h"
+#include "crisol/opencl_interop.h"
 #include "crisol/tensor.h"
 #include "graph_parts.h"
 
@@ -16,22 +18,47 @@ onnx::Model model_of(const OrtGraph* graph, Device device) {
   return onnx::load(std::move(reader).take(), device);
 }
 
-/// Copies an input to the device.
+/// A tensor over memory of ONNX Runtime if the device computes there and if kernels take the address. Otherwise
+/// undefined.
+Tensor shared(void* memory, const Shape& shape, DType dtype, Device device) {
+  constexpr std::uintptr_t alignment = 16;
+  const bool is_aligned = shape.numel() > 0 && reinterpret_cast<std::uintptr_t>(memory) % alignment == 0;
+  return is_aligned ? from_host_memory(memory, shape, dtype, device) : Tensor();
+}
+
+/// An input in the memory where it is, if the device computes there. Otherwise a copy.
 Tensor tensor_of(const OrtValue* value, Device device) {
   const Layout layout = layout_of(value);
   const std::optional<DType> dtype = dtype_of_onnx_element(layout.type);
   if (!dtype)
     throw RuntimeError("[crisol] an input has the element type " + std::to_string(layout.type) +
                        " of ONNX, which is not supported");
-  return from_bytes(data_of(value), Shape(layout.sizes), *dtype, device);
+  const Shape shape(layout.sizes);
+  const Tensor in_place = shared(data_of(value), shape, *dtype, device);
+  return in_place.defined() ? in_place : from_bytes(data_of(value), shape, *dtype, device);
 }
 
-/// Copies an output into the memory that ONNX Runtime has for it.
-void give(OrtKernelContext* context, std::size_t index, const Tensor& tensor) {
-  const std::vector<std::int64_t> sizes(tensor.shape().begin(), tensor.shape().end());
+/// The memory that ONNX Runtime has for an output.
+void* output_of(OrtKernelContext* context, std::size_t index, const Shape& shape) {
+  const std::vector<std::int64_t> sizes(shape.begin(), shape.end());
   OrtValue* value = nullptr;
   check(api().KernelContext_GetOutput(context, index, sizes.data(), sizes.size(), &value));
-  if (tensor.numel() > 0) tensor.read_bytes(data_of(value));
+  return data_of(value);
+}
+
+/// Whether a tensor of this shape at this address would have bytes in common with an input. A program may bind one
+/// memory to an input and to an output.
+bool meets_an_input(const void* memory, const Shape& shape, DType dtype, const OrtKernelContext* context) {
+  const auto* const first = static_cast<const std::byte*>(memory);
+  const std::uint64_t bytes = static_cast<std::uint64_t>(shape.numel()) * size_of(dtype);
+  const auto count = get<std::size_t>(api().KernelContext_GetInputCount, context);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto* value = get<const OrtValue*>(api().KernelContext_GetInput, context, i);
+    if (value == nullptr) continue;
+    const auto* const input = static_cast<const std::byte*>(data_of(value));
+    if (input < first + bytes && first < input + get<std::size_t>(api().GetTensorSizeInBytes, value)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -65,9 +92,24 @@ void Compiled::run(OrtKernelContext* context) {
         get<const OrtValue*>(api().KernelContext_GetInput, static_cast<const OrtKernelContext*>(context), i);
     if (value != nullptr) inputs.emplace_back(inputs_[i], tensor_of(value, options_.device));
   }
-  const onnx::Outputs outputs = model_(inputs);
-  for (std::size_t i = 0; i < outputs_.size(); ++i)
-    if (!outputs_[i].empty()) give(context, i, outputs[outputs_[i]]);
+  const auto output_memory = [&](const std::string& name, const Shape& shape, DType dtype) {
+    const auto index = static_cast<std::size_t>(std::find(outputs_.begin(), outputs_.end(), name) - outputs_.begin());
+    if (index == outputs_.size()) return Tensor();
+    void* const memory = output_of(context, index, shape);
+    return meets_an_input(memory, shape, dtype, context) ? Tensor() : shared(memory, shape, dtype, options_.device);
+  };
+  try {
+    const onnx::Outputs outputs = model_(inputs, output_memory);
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      if (outputs_[i].empty()) continue;
+      const Tensor output = outputs[outputs_[i]];
+      void* const memory = output_of(context, i, output.shape());
+      if (output.numel() > 0) output.read_bytes(memory);  // Waits. Copies nothing if the output is there.
+    }
+  } catch (...) {
+    options_.device.synchronize();  // ONNX Runtime may release its memory.
+    throw;
+  }
   other_sizes_.after_run(model_, inputs, OtherSizes::Clock::now() - start);
 }
 

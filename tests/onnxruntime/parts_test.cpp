@@ -1,5 +1,10 @@
 // Models from parts in memory (crisol/onnx_parts.h).
 #include "crisol/onnx_parts.h"
+
+#include <algorithm>
+#include <array>
+
+#include "crisol/opencl_interop.h"
 #include "onnx/models.h"
 
 namespace {
@@ -39,6 +44,36 @@ TEST_CASE("a model of parts computes what its file would, with several batch siz
   const Tensor x = from_vector<float>({1, 0, 2, 0, 1, 0}, {2, 3});
   CHECK(same(model({{"x", x}})["y"], from_vector<float>({12, 29, 0, 9}, {2, 2})));
   CHECK(same(model({{"x", x.narrow(0, 1, 1)}})["y"], from_vector<float>({0, 9}, {1, 2})));
+}
+
+TEST_CASE("outputs go to the caller's memory, also where its address or the model does not allow that") {
+  const NoGrad no_grad;
+  Net net;
+  onnx::ModelParts parts = net.parts();
+  parts.graph.nodes.push_back({"", "Identity", "", {"x"}, {"same"}, {}});
+  parts.graph.outputs.push_back(value_parts("same", f32, {{-1, "N"}, {3, ""}}));
+  const onnx::Model model = onnx::load(parts);
+  alignas(64) std::array<float, 64> memory{};
+  for (const std::size_t first : {0, 0, 1, 16}) {  // The first call makes the program.
+    const Tensor x = from_vector<float>({1, 0, 2, 0, 1, static_cast<float>(first)}, {2, 3});
+    std::vector<std::string> asked;
+    const onnx::Outputs outputs =
+        model({{"x", x}}, [&](const std::string& name, const Shape& shape, DType dtype) -> Tensor {
+          asked.push_back(name);
+          CHECK(shape == Shape{2, name == "y" ? 2 : 3});
+          return name == "y" ? from_host_memory(memory.data() + first, shape, dtype) : Tensor();
+        });
+    CHECK(same(outputs["y"], model({{"x", x}})["y"]));
+    CHECK(same(outputs["same"], x));
+    const std::vector<float> expected = outputs["y"].to_vector<float>();
+    outputs["y"].read_bytes(memory.data() + first);
+    CHECK(std::equal(expected.begin(), expected.end(), memory.begin() + static_cast<std::ptrdiff_t>(first)));
+    if (!asked.empty()) CHECK(asked.front() == "y");
+  }
+  const auto wrong = [](const std::string&, const Shape&, DType) { return zeros({3}); };
+  CHECK(refusal(ErrorCode::invalid_argument, [&] {
+          model({{"x", zeros({2, 3})}}, wrong);
+        }) == doctest::Contains("output \"y\" is not of (2, 2) f32"));
 }
 
 TEST_CASE("parts may have graphs in nodes, tensors in attributes, and lists") {

@@ -229,6 +229,77 @@ def test_outputs_bound_by_the_caller(devices):
         np.testing.assert_allclose(own, expected, rtol=1e-4, atol=1e-5)
 
 
+def floats_at(distance, shape):
+    """Random numbers whose first one lies `distance` bytes behind a multiple of 64."""
+    count = int(np.prod(shape))
+    memory = np.empty(4 * count + 192, np.uint8)
+    start = -memory.ctypes.data % 64 + distance
+    array = memory[start:start + 4 * count].view(np.float32).reshape(shape)
+    array[:] = RANDOM.standard_normal(shape)
+    return array
+
+
+def wide_net():
+    """y = (x w + 1) rounded to whole numbers, t = y transposed; x of (N, 128)."""
+    f32 = TensorProto.FLOAT
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["p"]), helper.make_node("Round", ["p"], ["y"]),
+             helper.make_node("Transpose", ["y"], ["t"])]
+    return model_of(nodes, [("x", f32, ["N", 128])], [("y", f32, ["N", 128]), ("t", f32, [128, "N"])],
+                    [("w", RANDOM.integers(-2, 3, (128, 128)).astype(np.float32))])
+
+
+def test_memory_at_any_address(devices):
+    """Large inputs and outputs are used where they are, if their addresses allow it."""
+    model = wide_net()
+    session, alone = session_of(model, devices), session_of(model, [])
+    for n in (64, 129):
+        for distance in (0, 4, 16, 32, 60):
+            x, y, t = floats_at(distance, (n, 128)), floats_at(64 - distance, (n, 128)), floats_at(distance, (128, n))
+            x[:] = np.round(4 * x)
+            before, expected = x.copy(), alone.run(None, {"x": x})
+            binding = session.io_binding()
+            binding.bind_cpu_input("x", x)
+            for name, own in (("y", y), ("t", t)):
+                binding.bind_output(name, "cpu", 0, np.float32, own.shape, own.ctypes.data)
+            for _ in range(2):
+                session.run_with_iobinding(binding)
+                for found, value in zip((y, t), expected):
+                    assert np.array_equal(found, value), (n, distance)
+                y[:] = t[:] = 0
+            for found, value in zip(session.run(None, {"x": x}), expected):
+                assert np.array_equal(found, value), (n, distance)
+            assert np.array_equal(x, before)
+
+
+def test_an_output_in_the_memory_of_an_input(devices):
+    model = wide_net()
+    session, alone = session_of(model, devices), session_of(model, [])
+    for shift in (0, 64):  # In rows: the second output begins within the input.
+        memory = floats_at(0, (192, 128))
+        memory[:] = np.round(4 * memory)
+        x = memory[:128]
+        binding = session.io_binding()
+        binding.bind_input("x", "cpu", 0, np.float32, x.shape, x.ctypes.data)
+        binding.bind_output("y", "cpu", 0, np.float32, x.shape, memory[shift:].ctypes.data)
+        binding.bind_output("t")
+        for _ in range(3):
+            expected = alone.run(None, {"x": x.copy()})[0] % 7
+            session.run_with_iobinding(binding)
+            assert np.array_equal(memory[shift:shift + 128] % 7, expected)
+            memory[:] = np.round(4 * RANDOM.standard_normal(memory.shape))
+
+
+def test_outputs_outlive_their_session(devices):
+    model, x = wide_net(), np.ones((64, 128), np.float32)
+    session = session_of(model, devices)
+    kept = [session.run(None, {"x": x * k}) for k in range(4)]
+    del session
+    gc.collect()
+    for k, outputs in enumerate(kept):
+        for found, expected in zip(outputs, session_of(model, []).run(None, {"x": x * k})):
+            assert np.array_equal(found, expected), k
+
+
 def test_threads_share_sessions(devices):
     model = small_net()
     sessions, alone = [session_of(model, devices) for _ in range(2)], session_of(model, [])

@@ -1,5 +1,7 @@
 #include "crisol/opencl_interop.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <thread>
 
@@ -107,6 +109,31 @@ TEST_CASE("a buffer of the user's is a tensor, without a copy, and outlives its 
   const Tensor y = layer(from_opencl(memory, {2, 3}, DType::f32, device));
   CHECK(y.to(Device()).to_vector<float>() == y.to_vector<float>());
   check_error([&] { add(y, ones({2, 2})); }, {"device"});
+}
+
+TEST_CASE("a tensor over memory of the host: both sides see each other's writes") {
+  constexpr std::size_t count = 5000;
+  alignas(64) static std::array<float, count + 16> memory{};
+  for (const std::size_t first : {0, 1, 4, 16}) {
+    float* const values = memory.data() + first;
+    std::fill(memory.begin(), memory.end(), 3.0F);
+    Tensor x = from_host_memory(values, {50, 100});
+    if (!x.defined()) {
+      CHECK(!Device().info().unified_memory);
+      return;
+    }
+    CHECK(x.to_vector<float>() == std::vector<float>(count, 3));
+    values[7] = 5;
+    CHECK((x + 1).to_vector<float>()[7] == 6);
+    x.add_(1);
+    x.read_bytes(values);  // Waits, and finds the elements where they belong.
+    CHECK(values[7] == 6);
+    CHECK(values[count - 1] == 4);
+    if (first < 16) CHECK(memory[first + count] == 3);
+    CHECK(x.matmul(x.transpose(0, 1)).shape() == Shape{50, 50});
+  }
+  check_error([&] { from_host_memory(nullptr, {3}); }, {"[from_host_memory]", "null"});
+  check_error([&] { from_host_memory(reinterpret_cast<char*>(memory.data()) + 2, {3}); }, {"4 bytes of f32"});
 }
 
 TEST_CASE("events order the library's queue and others") {

@@ -86,11 +86,35 @@ cl_mem create_host_buffer(DeviceState& device, std::uint64_t bytes, cl_int& erro
   return nullptr;
 }
 
-std::byte* host_address(const Block& block) {
-  if (!block.pooled() || !block.device().computes_in_host_memory()) return nullptr;
+namespace {
+
+/// The memory that a program gave to the block's buffer. Null if the driver allocated it.
+std::byte* given_memory(const Block& block) {
   void* address = nullptr;
   const cl_int error = clGetMemObjectInfo(block.memory(), CL_MEM_HOST_PTR, sizeof address, &address, nullptr);
   return error == CL_SUCCESS ? static_cast<std::byte*>(address) : nullptr;
+}
+
+}  // namespace
+
+std::byte* host_address(const Block& block) {
+  return block.device().computes_in_host_memory() ? given_memory(block) : nullptr;
+}
+
+BlockPtr block_over(DeviceState& device, void* memory, std::uint64_t bytes) {
+  if (bytes == 0 || !device.computes_in_host_memory()) return nullptr;
+  cl_int error = CL_SUCCESS;
+  cl::Memory buffer(clCreateBuffer(device.context()(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, memory, &error),
+                    false);
+  check_cl(error, "clCreateBuffer");
+  BlockPtr block = std::make_shared<Block>(device, buffer(), bytes);
+  buffer() = nullptr;  // The block now owns this reference.
+  return block;
+}
+
+bool begins_aligned(const Block& block, std::uint64_t alignment) {
+  // A driver's own memory is aligned to the largest vector.
+  return reinterpret_cast<std::uintptr_t>(given_memory(block)) % alignment == 0;
 }
 
 }  // namespace crisol::runtime

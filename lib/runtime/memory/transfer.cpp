@@ -132,11 +132,11 @@ void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t siz
     const std::byte* const elements =
         finished == CL_SUCCESS && timer.event() == nullptr ? host_address(block) : nullptr;
     cl_int error = finished;
-    if (elements != nullptr)
-      std::memcpy(bytes, elements + offset, size);
-    else if (finished == CL_SUCCESS)
+    if (elements == nullptr && finished == CL_SUCCESS)
       error =
           clEnqueueReadBuffer(device.queue(), block.memory(), CL_TRUE, offset, size, bytes, 0, nullptr, timer.event());
+    else if (elements != nullptr && elements + offset != bytes)
+      std::memcpy(bytes, elements + offset, size);
     if (error != CL_SUCCESS && fault != nullptr) device.fault_flag().abandon(std::exchange(fault, nullptr));
     check_cl(error, finished != CL_SUCCESS ? "clFinish" : "clEnqueueReadBuffer");
     timer.queued("download", size);
