@@ -7,6 +7,7 @@
 #include "crisol/grad_mode.h"
 #include "crisol/opencl_interop.h"
 #include "crisol/tensor.h"
+#include "device_memory.h"
 #include "graph_parts.h"
 
 namespace crisol::ort {
@@ -34,16 +35,27 @@ Tensor tensor_of(const OrtValue* value, Device device) {
     throw RuntimeError("[crisol] an input has the element type " + std::to_string(layout.type) +
                        " of ONNX, which is not supported");
   const Shape shape(layout.sizes);
+  if (is_on_device(value)) return tensor_on_device(value, shape, *dtype).to(device);
   const Tensor in_place = shared(data_of(value), shape, *dtype, device);
   return in_place.defined() ? in_place : from_bytes(data_of(value), shape, *dtype, device);
 }
 
-/// The memory that ONNX Runtime has for an output.
-void* output_of(OrtKernelContext* context, std::size_t index, const Shape& shape) {
+OrtValue* output_of(OrtKernelContext* context, std::size_t index, const Shape& shape) {
   const std::vector<std::int64_t> sizes(shape.begin(), shape.end());
   OrtValue* value = nullptr;
   check(api().KernelContext_GetOutput(context, index, sizes.data(), sizes.size(), &value));
-  return data_of(value);
+  return value;
+}
+
+/// Puts an output where ONNX Runtime wants it. The output may be there already.
+void give(OrtValue* value, const Tensor& output) {
+  if (output.numel() == 0) return;
+  if (!is_on_device(value)) {
+    output.read_bytes(data_of(value));  // Waits. Copies nothing if the output is there.
+    return;
+  }
+  Tensor target = tensor_on_device(value, output.shape(), output.dtype());
+  if (opencl_buffer(target).memory != opencl_buffer(output).memory) target.copy_from(output);
 }
 
 /// Whether a tensor of this shape at this address would have bytes in common with an input. A program may bind one
@@ -95,22 +107,24 @@ void Compiled::run(OrtKernelContext* context) {
   const auto output_memory = [&](const std::string& name, const Shape& shape, DType dtype) {
     const auto index = static_cast<std::size_t>(std::find(outputs_.begin(), outputs_.end(), name) - outputs_.begin());
     if (index == outputs_.size()) return Tensor();
-    void* const memory = output_of(context, index, shape);
-    return meets_an_input(memory, shape, dtype, context) ? Tensor() : shared(memory, shape, dtype, options_.device);
+    const OrtValue* value = output_of(context, index, shape);
+    if (meets_an_input(data_of(value), shape, dtype, context)) return Tensor();
+    if (!is_on_device(value)) return shared(data_of(value), shape, dtype, options_.device);
+    const Tensor place = tensor_on_device(value, shape, dtype);
+    return place.device() == options_.device ? place : Tensor();
   };
   try {
     const onnx::Outputs outputs = model_(inputs, output_memory);
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       if (outputs_[i].empty()) continue;
       const Tensor output = outputs[outputs_[i]];
-      void* const memory = output_of(context, i, output.shape());
-      if (output.numel() > 0) output.read_bytes(memory);  // Waits. Copies nothing if the output is there.
+      give(output_of(context, i, output.shape()), output);
     }
   } catch (...) {
     options_.device.synchronize();  // ONNX Runtime may release its memory.
     throw;
   }
-  other_sizes_.after_run(model_, inputs, OtherSizes::Clock::now() - start);
+  other_sizes_.after_run(model_, inputs, start);
 }
 
 }  // namespace crisol::ort

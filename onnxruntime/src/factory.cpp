@@ -5,6 +5,7 @@
 
 #include "crisol/device.h"
 #include "crisol/version.h"
+#include "device_memory.h"
 #include "options.h"
 #include "provider.h"
 
@@ -58,16 +59,11 @@ class Factory : public OrtEpFactory {
       });
     };
     ReleaseEp = [](OrtEpFactory*, OrtEp* provider) { delete static_cast<Provider*>(provider); };
-    // Inputs and outputs are in ONNX Runtime's own memory.
-    CreateAllocator = [](OrtEpFactory*, const OrtMemoryInfo*, const OrtKeyValuePairs*,
-                         OrtAllocator** allocator) -> OrtStatus* {
-      *allocator = nullptr;
-      return nullptr;
-    };
-    ReleaseAllocator = [](OrtEpFactory*, OrtAllocator*) {};
-    CreateDataTransfer = [](OrtEpFactory*, OrtDataTransferImpl** transfer) -> OrtStatus* {
-      *transfer = nullptr;
-      return nullptr;
+    CreateAllocator = [](OrtEpFactory*, const OrtMemoryInfo* memory, const OrtKeyValuePairs*,
+                         OrtAllocator** allocator) { return guarded([&] { *allocator = make_allocator(memory); }); };
+    ReleaseAllocator = [](OrtEpFactory*, OrtAllocator* allocator) { release_allocator(allocator); };
+    CreateDataTransfer = [](OrtEpFactory*, OrtDataTransferImpl** transfer) {
+      return guarded([&] { *transfer = make_data_transfer(); });
     };
     IsStreamAware = [](const OrtEpFactory*) { return false; };
   }
@@ -77,6 +73,7 @@ class Factory : public OrtEpFactory {
   std::size_t list_devices(const std::vector<const OrtHardwareDevice*>& hardware, OrtEpDevice** made, std::size_t most);
 
   Logger logger_;
+  std::vector<std::unique_ptr<MemoryInfo>> memory_;  ///< ONNX Runtime's devices point to them.
 };
 
 /// ONNX Runtime's device for an OpenCL device: of its type and vendor, else of its type, else any.
@@ -118,6 +115,9 @@ std::size_t Factory::list_devices(const std::vector<const OrtHardwareDevice*>& h
     metadata.add("driver_version", device.info().driver_version);
     check(api().GetEpApi()->CreateEpDevice(this, own, metadata.get(), nullptr, &made[count]));
     ++count;
+    if (!has_own_memory(device)) continue;
+    memory_.push_back(std::make_unique<MemoryInfo>(device));
+    check(api().GetEpApi()->EpDevice_AddAllocatorInfo(made[count - 1], memory_.back()->get()));
   }
   return count;
 }

@@ -6,8 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 
-struct OrtAllocator;
-struct OrtDataTransferImpl;
 struct OrtEpDevice;
 struct OrtEpGraphSupportInfo;
 struct OrtGraph;
@@ -23,6 +21,7 @@ struct OrtOpAttr;
 struct OrtRunOptions;
 struct OrtSessionOptions;
 struct OrtStatus;
+struct OrtSyncStream;
 struct OrtSyncStreamImpl;
 struct OrtTensorTypeAndShapeInfo;
 struct OrtTypeInfo;
@@ -64,6 +63,33 @@ struct OrtEpApi {
   void (*ReleaseEpDevice)(OrtEpDevice* device);
   OrtStatus* (*EpGraphSupportInfo_AddNodesToFuse)(OrtEpGraphSupportInfo* info, const OrtNode* const* nodes,
                                                   std::size_t count, const OrtNodeFusionOptions* options);
+  OrtFunction EpGraphSupportInfo_AddSingleNode, NodeComputeContext_NodeName;
+  OrtStatus* (*EpDevice_AddAllocatorInfo)(OrtEpDevice* device, const OrtMemoryInfo* memory);
+  OrtFunction MemoryInfo_GetMemoryDevice;
+  const OrtMemoryDevice* (*Value_GetMemoryDevice)(const OrtValue* value);
+  OrtFunction MemoryDevice_AreEqual;
+  int (*MemoryDevice_GetDeviceType)(const OrtMemoryDevice* memory);
+  OrtFunction MemoryDevice_GetMemoryType;
+  std::uint32_t (*MemoryDevice_GetVendorId)(const OrtMemoryDevice* memory);
+};
+
+/// Allocates memory. GetStats and AllocOnStream are optional.
+struct OrtAllocator {
+  std::uint32_t version;
+  void* (*Alloc)(OrtAllocator* self, std::size_t bytes);
+  void (*Free)(OrtAllocator* self, void* address);
+  const OrtMemoryInfo* (*Info)(const OrtAllocator* self);
+  void* (*Reserve)(OrtAllocator* self, std::size_t bytes);
+  OrtFunction GetStats, AllocOnStream;
+};
+
+/// Copies tensors between two kinds of memory.
+struct OrtDataTransferImpl {
+  std::uint32_t version;
+  void (*Release)(OrtDataTransferImpl* self);
+  bool (*CanCopy)(const OrtDataTransferImpl* self, const OrtMemoryDevice* from, const OrtMemoryDevice* to);
+  OrtStatus* (*CopyTensors)(OrtDataTransferImpl* self, const OrtValue** from, OrtValue** to, OrtSyncStream** streams,
+                            std::size_t count);
 };
 
 /// How a set of nodes that became one node is computed.

@@ -48,9 +48,11 @@ void OtherSizes::run(const onnx::Model& model, const NamedTensors& inputs, const
   }
 }
 
-void OtherSizes::after_run(const onnx::Model& model, const NamedTensors& inputs, Clock::duration spent) {
+void OtherSizes::after_run(const onnx::Model& model, const NamedTensors& inputs, Clock::time_point start) {
   const std::lock_guard lock(mutex_);
   if (is_done_) return;
+  if (!inputs.empty()) inputs.front().second.device().synchronize();
+  const Clock::duration spent = Clock::now() - start;
   Sizes largest = sizes_of(inputs);
   if (first_.empty() || largest == first_) {
     is_done_ = largest.empty();

@@ -24,8 +24,9 @@ class OtherSizes {
 
   /// Adds an input of the model.
   void add_input(const OrtValueInfo* value);
-  /// Call it after each run. Other sizes do not matter for the results, so failures are ignored.
-  void after_run(const onnx::Model& model, const NamedTensors& inputs, Clock::duration spent);
+  /// Call it after each run, which began at `start`. Other sizes do not matter for the results, so failures are
+  /// ignored.
+  void after_run(const onnx::Model& model, const NamedTensors& inputs, Clock::time_point start);
 
  private:
   using Sizes = std::map<std::string, std::int64_t>;  // By the names of axes.

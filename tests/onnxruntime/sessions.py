@@ -21,6 +21,7 @@ from onnx import TensorProto, helper
 from provider import CPU, PROVIDER, nodes_by_provider, register, session_of
 
 RANDOM = np.random.default_rng(0)
+MEMORY_VENDOR = 0xC1501  # Of the provider's memory.
 SAMPLES = pathlib.Path(__file__).parents[2] / "samples/onnxruntime"
 
 
@@ -298,6 +299,90 @@ def test_outputs_outlive_their_session(devices):
     for k, outputs in enumerate(kept):
         for found, expected in zip(outputs, session_of(model, []).run(None, {"x": x * k})):
             assert np.array_equal(found, expected), k
+
+
+def on_gpu(devices, array):
+    """A value in the memory of the provider's device."""
+    index = int(dict(devices[0].ep_metadata)["device_id"])
+    return onnxruntime.OrtValue.ortvalue_from_numpy(array, "gpu", index, MEMORY_VENDOR)
+
+
+def require_gpu(devices):
+    if not hasattr(devices[0], "memory_info"):
+        raise Skipped("this version does not tell which memory a device has")
+    if devices[0].memory_info(onnxruntime.OrtDeviceMemoryType.DEFAULT) is None:
+        raise Skipped("a CPU has no memory of its own; test_a_cpu_that_poses_as_a_gpu runs it")
+
+
+def test_gpu_memory_between_runs(devices):
+    """Outputs stay on the device, and are the inputs of the next run."""
+    require_gpu(devices)
+    model = wide_net()
+    session, alone = session_of(model, devices), session_of(model, [])
+    for n in (2, 64):
+        x = np.round(4 * RANDOM.standard_normal((n, 128))).astype(np.float32)
+        value, expected = on_gpu(devices, x), x
+        for _ in range(4):
+            binding = session.io_binding()
+            binding.bind_ortvalue_input("x", value)
+            result = on_gpu(devices, np.zeros_like(x))
+            binding.bind_ortvalue_output("y", result)
+            binding.bind_output("t", "cpu")
+            session.run_with_iobinding(binding)
+            expected, turned = alone.run(None, {"x": expected})
+            assert np.array_equal(binding.copy_outputs_to_cpu()[1], turned)
+            value = result
+        assert np.array_equal(value.numpy(), expected)
+        value.update_inplace(x)
+        assert np.array_equal(value.numpy(), x)
+
+
+def test_gpu_memory_for_plain_runs(devices):
+    require_gpu(devices)
+    for make, name in ((wide_net, "x"), (small_net, "x")):
+        model = make()
+        session, alone = session_of(model, devices), session_of(model, [])
+        for n in (1, 5, 70, 5):
+            x = np.round(4 * RANDOM.standard_normal((n, 128) if make is wide_net else (n, 3, 9, 7))).astype(np.float32)
+            for found, expected in zip(session.run(None, {name: x}), alone.run(None, {name: x})):
+                np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_gpu_memory_beside_nodes_of_onnx_runtime(devices):
+    require_gpu(devices)
+    test_nodes_that_crisol_does_not_have_stay_with_onnx_runtime(devices)
+    test_branches_that_alone_use_an_input(devices)
+
+
+def test_gpu_memory_is_given_back(devices):
+    require_gpu(devices)
+    x, session = np.ones((64, 128), np.float32), session_of(wide_net(), devices)
+    kept = [session.run(None, {"x": k * x})[0] for k in range(4)]
+    del session
+    gc.collect()
+    again = session_of(wide_net(), devices)
+    for _ in range(50):
+        again.run(None, {"x": x})
+    assert all(np.isfinite(one).all() for one in kept)
+
+
+def test_a_cpu_that_poses_as_a_gpu(devices, library):
+    """Runs the tests of GPU memory on a driver that reports another device: see docs/testing.md."""
+    driver = pathlib.Path(library).resolve().with_name("libcrisol_fault_driver.so")
+    vendors = sorted(pathlib.Path(os.environ.get("OCL_ICD_VENDORS", "/etc/OpenCL/vendors")).glob("*.icd"))
+    if not hasattr(devices[0], "memory_info"):
+        raise Skipped("this version does not tell which memory a device has")
+    if not driver.exists() or not vendors:
+        raise Skipped("the driver that poses is not built, or no driver is registered")
+    if devices[0].memory_info(onnxruntime.OrtDeviceMemoryType.DEFAULT) is not None:
+        raise Skipped("the device is a GPU")
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "posed.icd").write_text(f"{driver}\n")
+        posed = {"OCL_ICD_VENDORS": folder, "CRISOL_FAULT_DRIVER": vendors[0].read_text().strip(),
+                 "CRISOL_POSE_DEVICE": str(SAMPLES.parents[1] / "devices/nvidia-rtx-4090.json")}
+        result = subprocess.run([sys.executable, __file__, "--library", library, "--only", "gpu_memory_be"],
+                                env=os.environ | posed, capture_output=True, text=True)
+    assert result.returncode == 0 and ", 0 failed, 0 skipped" in result.stdout, result.stdout + result.stderr
 
 
 def test_threads_share_sessions(devices):
