@@ -25,6 +25,10 @@ CRISOL_API Tensor cast(const Tensor& x, DType dtype);
 /// expanded axis, because its elements share memory. dst and src must not overlap, unless they are the same elements.
 CRISOL_API void copy_into(const Tensor& dst, const Tensor& src);
 
+/// Writes elements of host memory to dst, in dst's dtype, outermost axis first. dst may have any strides. The caller
+/// may change the host memory as soon as the call returns. Refuses a dst with an expanded axis.
+CRISOL_API void write_bytes(const Tensor& dst, const void* bytes);
+
 /// Sets every element of dst to `value`, converted to dst's dtype. dst may have any strides.
 CRISOL_API void fill_into(const Tensor& dst, const Scalar& value);
 

@@ -21,6 +21,10 @@ CRISOL_API Tensor reshape(const Tensor& x, const Shape& shape);
 CRISOL_API Tensor as_strided(const Tensor& x, const Shape& shape, const Shape& strides,
                              std::optional<std::int64_t> offset = std::nullopt);
 
+/// The same view with elements of another dtype. The strides and the offset count elements of `dtype`.
+CRISOL_API Tensor reinterpret(const Tensor& x, DType dtype, const Shape& shape, const Shape& strides,
+                              std::int64_t offset);
+
 /// Merges the axes first to last into one axis. A scalar becomes a tensor of shape (1).
 CRISOL_API Tensor flatten(const Tensor& x, int first = 0, int last = -1);
 

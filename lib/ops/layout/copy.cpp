@@ -166,6 +166,15 @@ Tensor flip(const Tensor& x, const Shape& axes, const Tensor* into) {
 Tensor flip(const Tensor& x, const Shape& axes) { return flip(x, axes, nullptr); }
 void flip_into(const Tensor& y, const Tensor& x, const Shape& axes) { flip(x, axes, &y); }
 
+void write_bytes(const Tensor& dst, const void* bytes) {
+  require(dst.defined(), "write_bytes", "the tensor is undefined");
+  if (!dst.is_contiguous()) return copy_into(dst, from_bytes(bytes, dst.shape(), dst.dtype(), dst.device()));
+  if (dst.numel() == 0) return;
+  dst.impl()->storage->written();
+  runtime::write(*dst.impl()->storage->block, byte_position(dst), bytes,
+                 static_cast<std::size_t>(dst.numel()) * size_of(dst.dtype()));
+}
+
 void fill_into(const Tensor& dst, const Scalar& value) {
   require(dst.defined(), "fill_into", "the tensor is undefined");
   require_no_overlap("fill_into", dst);

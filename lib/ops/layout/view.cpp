@@ -62,22 +62,12 @@ std::optional<Shape> strides_for(const Tensor& x, const Shape& shape) {
   return strides;
 }
 
-}  // namespace
-
-Tensor reshape(const Tensor& x, const Shape& wanted) {
-  require_defined("reshape", x);
-  const Shape shape = full_shape(x, wanted);
-  if (const std::optional<Shape> strides = strides_for(x, shape)) return make_view(x, shape, *strides, x.offset());
-  return make_view(clone(x), shape, contiguous_strides(shape), 0);
-}
-
-Tensor as_strided(const Tensor& x, const Shape& shape, const Shape& strides, std::optional<std::int64_t> offset) {
-  constexpr const char* op = "as_strided";
-  require_defined(op, x);
+// A view of the memory of x that begins at element `first` of the dtype.
+Tensor strided_view(const char* op, const Tensor& x, DType dtype, const Shape& shape, const Shape& strides,
+                    std::int64_t first) {
   require(strides.rank() == shape.rank(), op, strides.rank(), " strides ", strides, " for shape ", shape);
-  checked_bytes(op, shape, x.dtype());
-  const std::int64_t first = offset.value_or(x.offset());
-  const auto elements = static_cast<std::int64_t>(x.impl()->storage->bytes / size_of(x.dtype()));
+  checked_bytes(op, shape, dtype);
+  const auto elements = static_cast<std::int64_t>(x.impl()->storage->bytes / size_of(dtype));
   require(first >= 0 && first <= elements, op, "offset ", first, " in a memory of ", elements, " elements");
   std::int64_t room = shape.numel() == 0 ? elements : elements - first - 1;  // Elements behind the first one.
   for (int i = 0; i < shape.rank(); ++i) {
@@ -88,7 +78,28 @@ Tensor as_strided(const Tensor& x, const Shape& shape, const Shape& strides, std
     room -= strides[i] * (shape[i] - 1);
   }
   require(room >= 0, op, "the view begins behind the memory, which has ", elements, " elements");
-  return make_view(x, shape, strides, first);
+  Tensor view = make_view(x, shape, strides, first);
+  view.impl()->dtype = dtype;
+  return view;
+}
+
+}  // namespace
+
+Tensor reshape(const Tensor& x, const Shape& wanted) {
+  require_defined("reshape", x);
+  const Shape shape = full_shape(x, wanted);
+  if (const std::optional<Shape> strides = strides_for(x, shape)) return make_view(x, shape, *strides, x.offset());
+  return make_view(clone(x), shape, contiguous_strides(shape), 0);
+}
+
+Tensor as_strided(const Tensor& x, const Shape& shape, const Shape& strides, std::optional<std::int64_t> offset) {
+  require_defined("as_strided", x);
+  return strided_view("as_strided", x, x.dtype(), shape, strides, offset.value_or(x.offset()));
+}
+
+Tensor reinterpret(const Tensor& x, DType dtype, const Shape& shape, const Shape& strides, std::int64_t offset) {
+  require_defined("reinterpret", x);
+  return strided_view("reinterpret", x, dtype, shape, strides, offset);
 }
 
 Tensor flatten(const Tensor& x, int first, int last) {

@@ -198,3 +198,21 @@ TEST_CASE("copy: versions rise and refusals change nothing") {
   ops::fill_into(x, 1);
   CHECK(version(x) > copied);
 }
+
+TEST_CASE("write_bytes: every layout, and the caller's memory is free at once") {
+  const std::vector<double> values = random_values(13, 24);
+  for (const Layout layout : all_layouts) {
+    CAPTURE(name_of(layout));
+    const Tensor x = view_of(std::vector<double>(24, 0), {2, 3, 4}, layout);
+    std::vector<float> bytes(values.begin(), values.end());
+    const auto before = x.impl()->storage->version.load();
+    ops::write_bytes(x, bytes.data());
+    std::fill(bytes.begin(), bytes.end(), 7.0f);
+    check_close(x, {2, 3, 4}, std::vector<double>(values.begin(), values.end()), {1e-7});
+    CHECK(x.impl()->storage->version.load() > before);
+  }
+  ops::write_bytes(zeros({0, 3}), nullptr);
+  const float number = 1;
+  check_error([&] { ops::write_bytes(make_view(zeros({1}), {3}, {0}, 0), &number); }, {"expanded"});
+  check_error([&] { ops::write_bytes(Tensor(), &number); }, {"[write_bytes]", "undefined"});
+}

@@ -124,3 +124,20 @@ TEST_CASE("view: expand, squeeze, unsqueeze") {
   check_error([&] { ops::squeeze(x, 2); }, {"[squeeze]", "axis 2"});
   check_error([&] { ops::unsqueeze(x, 4); }, {"[unsqueeze]", "axis 4"});
 }
+
+TEST_CASE("view: reinterpret shows the same bytes as elements of another type") {
+  const Tensor x = tensor_of({1, 2, 3, 4, 5, 6}, {2, 3});
+  const Tensor bits = ops::reinterpret(x, DType::i32, {3, 2}, {1, 3}, 0);
+  CHECK(bits.shares_storage_with(x));
+  CHECK(bits.to_vector<std::int32_t>() ==
+        std::vector<std::int32_t>{0x3f800000, 0x40800000, 0x40000000, 0x40a00000, 0x40400000, 0x40c00000});
+  const Tensor halves = ops::reinterpret(x, DType::u16, {6}, {2}, 1);
+  ops::fill_into(halves, 0x4100);  // The upper half of 8.
+  check_close(x, {8, 8, 8, 8, 8, 8}, {0});
+  // The elements behind the last whole one of another type belong to no view.
+  CHECK(ops::reinterpret(ops::reinterpret(x, DType::u8, {7}, {1}, 0), DType::f32, {6}, {1}, 0).numel() == 6);
+  check_error([&] { ops::reinterpret(x, DType::f16, {13}, {1}, 0); }, {"[reinterpret]", "13", "12 elements"});
+  check_error([&] { ops::reinterpret(x, DType::f16, {2}, {1, 1}, 0); }, {"[reinterpret]", "(1, 1)"});
+  check_error([&] { ops::reinterpret(x, DType::f16, {2}, {1}, 13); }, {"[reinterpret]", "offset 13"});
+  check_error([] { ops::reinterpret(Tensor(), DType::f16, {2}, {1}, 0); }, {"[reinterpret]", "undefined"});
+}
