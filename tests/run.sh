@@ -20,6 +20,7 @@
 #   ort                   ONNX Runtime with crisol's provider, on PoCL: sessions in its oldest and its newest version, and an
 #                         eighth of ONNX's own tests (tests/onnxruntime/run.sh)
 #   python python-intel   the Python package (tests/python): half of the test files on PoCL, the others on Intel's runtime
+#   torch                 the device of PyTorch on PoCL, where CRISOL_TORCH_PYTHON names a Python that has PyTorch
 #   array-api             the Array API standard's own tests on Intel's runtime, where CRISOL_ARRAY_API_TESTS names them
 #   fuzz-python           random programs of the Python package and random ONNX models, on PoCL; --only and --long run it
 #   windows aarch64       builds for Windows (by Wine) and for 64-bit ARM (by qemu): some ops by crisol selftest
@@ -45,7 +46,7 @@
 set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/../tools/setup.sh"
 
-all_implementations=(gpu pocl intel rusticl oclgrind pocl-6 rusticl-25 as-nvidia as-amd as-intel dist onnx onnx-models onnx-fitted ort python python-intel array-api fuzz-python wheel windows aarch64 offline)
+all_implementations=(gpu pocl intel rusticl oclgrind pocl-6 rusticl-25 as-nvidia as-amd as-intel dist onnx onnx-models onnx-fitted ort python python-intel torch array-api fuzz-python wheel windows aarch64 offline)
 declare -A platform=([pocl]="Portable Computing Language" [intel]="Intel(R) OpenCL" [rusticl]="rusticl"
   [oclgrind]="Oclgrind" [offline]="none" [gpu]="of each GPU" [aarch64]="Portable Computing Language"
   [windows]="Portable Computing Language" [onnx]="Portable Computing Language" [onnx-models]="Portable Computing Language"
@@ -238,6 +239,7 @@ source "$crisol_root/tests/platforms/pose.sh"
 source "$crisol_root/tests/dist/run.sh"
 source "$crisol_root/tests/onnx/python.sh"
 source "$crisol_root/tests/python/rows.sh"
+source "$crisol_root/tests/torch/rows.sh"
 
 prepare_onnx() {
   prepare_pocl && install_python_packages "onnx==$onnx_version" "onnxruntime==$onnxruntime_version"
@@ -474,9 +476,10 @@ for tool in make pkg-config; do # For programs that are built with the installed
 done
 # What is built depends on MPI and on Python's packages. Everything else is installed during the build.
 if is_selected dist; then install_mpi || true; fi
-if is_selected dist python python-intel array-api fuzz-python wheel; then install_python || true; fi
+if is_selected dist python python-intel torch array-api fuzz-python wheel; then install_python || true; fi
 build_options=(CRISOL_BUILD_TESTS=ON CRISOL_BUILD_CLI=ON CRISOL_BUILD_SAMPLES=ON)
 if [ -e "$python_tests/installed.txt" ]; then build_options+=("${python_options[@]}"); else build_options+=(CRISOL_BUILD_PYTHON=OFF); fi
+if is_selected torch; then mapfile -t -O ${#build_options[@]} build_options < <(torch_options); fi
 configure "${build_options[@]}"
 end_stage "install for the build"
 build &

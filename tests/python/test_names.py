@@ -21,7 +21,8 @@ def modules():
     for module in pkgutil.walk_packages(crisol.__path__, "crisol."):
         if any(part.startswith("_") for part in module.name.split(".")):
             continue
-        if module.name != "crisol.distributed" or importlib.util.find_spec("crisol._dist"):  # A wheel leaves it out.
+        needs = {"crisol.distributed": "crisol._dist", "crisol.torch": "torch_crisol"}  # A wheel leaves both out.
+        if module.name not in needs or importlib.util.find_spec(needs[module.name]):
             yield module.name
 
 

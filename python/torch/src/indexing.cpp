@@ -1,0 +1,139 @@
+// Reading and writing by positions, sorting, and searching.
+#include "call.h"
+#include "crisol/functions/index.h"
+#include "crisol/functions/select.h"
+
+namespace crisol_torch {
+
+namespace {
+
+namespace ops = crisol::ops;
+using crisol::ScatterReduction;
+using crisol::Shape;
+using crisol::Tensor;
+
+// The positions of x[a, :, b]: an undefined tensor takes a whole axis. PyTorch also takes positions on the CPU.
+std::vector<Tensor> positions(const Call& c, std::size_t i, const at::Tensor& x) {
+  std::vector<Tensor> list;
+  for (const c10::IValue& one : c.value(i).toListRef()) {
+    const at::Tensor index = one.isNone() ? at::Tensor() : one.toTensor();
+    if (!index.defined()) {
+      list.emplace_back();
+      continue;
+    }
+    Tensor at = tensor_of(index.to(x.device()));
+    // PyTorch counts u8 as a mask.
+    list.push_back(at.dtype() == crisol::DType::u8 ? ops::cast(at, crisol::DType::boolean) : at);
+  }
+  return list;
+}
+
+Tensor index(const Call& c) { return crisol::index_get(c.tensor(0), positions(c, 1, c.torch(0))); }
+
+void index_put(const Call& c, const Tensor& target) {
+  Tensor x = target;
+  x.index_put_(positions(c, 1, c.torch(0)), c.operand(2), c.flag(3));
+}
+
+// One number in the shape of the index.
+Tensor filled_like(const Tensor& index, const crisol::Scalar& number, crisol::DType dtype) {
+  return ops::expand(crisol::full({}, number, dtype, index.device()), index.shape());
+}
+
+ScatterReduction reduction(const std::string& name) {
+  if (name == "sum" || name == "add") return ScatterReduction::sum;
+  if (name == "prod" || name == "multiply") return ScatterReduction::prod;
+  if (name == "amax") return ScatterReduction::amax;
+  need(name == "amin", "a mean of scattered elements");
+  return ScatterReduction::amin;
+}
+
+// (x, axis, index, source, alpha, out)
+void index_add(const Call& c, const Tensor& out) {
+  Tensor source = c.tensor(3);
+  if (c.number(4) != 1) source = ops::mul(source, c.scalar(4));
+  ops::index_add_into(out, c.tensor(0), c.axis(1), c.tensor(2), source);
+}
+
+// (x, axis, index, number). Negative positions count from the end.
+void index_fill(const Call& c, const Tensor& target) {
+  Tensor x = target;
+  const int axis = c.axis(1);
+  need(x.dim() > 0, "index_fill of a scalar");
+  std::vector<Tensor> places(static_cast<std::size_t>(axis < 0 ? axis + x.dim() : axis));
+  places.push_back(c.tensor(2));
+  x.index_put_(places, c.value(3).isScalar() ? c.scalar(3) : number_of(c.torch(3)));
+}
+
+// NAME(x, axis, index) with an index of one axis.
+Tensor index_select(const Call& c) {
+  const Tensor x = c.tensor(0), index = c.tensor(2);
+  need(x.dim() > 0, "index_select of a scalar");
+  return ops::index_select(x, c.axis(1), index);
+}
+
+}  // namespace
+
+Rows index_rows() {
+  return {
+      {"index.Tensor", gives(index)},
+      {"_index_put_impl_", in_place(index_put)},
+      {"index_select", gives(index_select)},
+      {"index_select.out", into([](const Call& c, const Tensor& out) { ops::copy_into(out, index_select(c)); })},
+      {"index_add.out", into(index_add)},
+      {"index_copy.out", into([](const Call& c, const Tensor& out) {
+         ops::index_copy_into(out, c.tensor(0), c.axis(1), c.tensor(2), c.tensor(3));
+       })},
+      {"index_fill_.int_Scalar", in_place(index_fill)},
+      {"index_fill_.int_Tensor", in_place(index_fill)},
+      {"gather.out",
+       into([](const Call& c, const Tensor& out) { ops::gather_into(out, c.tensor(0), c.axis(1), c.tensor(2)); })},
+      {"scatter.src_out", into([](const Call& c, const Tensor& out) {
+         ops::scatter_into(out, c.tensor(0), c.axis(1), c.tensor(2), c.tensor(3));
+       })},
+      {"scatter.value_out", into([](const Call& c, const Tensor& out) {
+         const Tensor index = c.tensor(2);
+         ops::scatter_into(out, c.tensor(0), c.axis(1), index, filled_like(index, c.scalar(3), out.dtype()));
+       })},
+      {"scatter.reduce_out", into([](const Call& c, const Tensor& out) {
+         ops::scatter_reduce_into(out, c.tensor(0), c.axis(1), c.tensor(2), c.tensor(3),
+                                  reduction(c.value(4).toStringRef()));
+       })},
+      {"scatter.value_reduce_out", into([](const Call& c, const Tensor& out) {
+         const Tensor index = c.tensor(2);
+         ops::scatter_reduce_into(out, c.tensor(0), c.axis(1), index, filled_like(index, c.scalar(3), out.dtype()),
+                                  reduction(c.value(4).toStringRef()));
+       })},
+      {"scatter_add.out", into([](const Call& c, const Tensor& out) {
+         ops::scatter_add_into(out, c.tensor(0), c.axis(1), c.tensor(2), c.tensor(3));
+       })},
+      {"scatter_reduce.two_out", into([](const Call& c, const Tensor& out) {
+         need(c.flag(5), "scatter_reduce without the old elements");
+         ops::scatter_reduce_into(out, c.tensor(0), c.axis(1), c.tensor(2), c.tensor(3),
+                                  reduction(c.value(4).toStringRef()));
+       })},
+      {"masked_select", gives([](const Call& c) { return crisol::masked_select(c.tensor(0), c.tensor(1)); })},
+      {"nonzero", gives([](const Call& c) { return ops::nonzero(c.tensor(0)); })},
+      {"sort.values_stable",
+       [](const Call& c) {
+         ops::sort_into(c.tensor(4), c.tensor(5), c.tensor(0), c.axis(2), c.flag(3));
+         return Results{c.value(4), c.value(5)};
+       }},
+      {"topk.values",
+       [](const Call& c) {
+         ops::topk_into(c.tensor(5), c.tensor(6), c.tensor(0), c.whole(1), c.axis(2), c.flag(3));
+         return Results{c.value(5), c.value(6)};
+       }},
+      {"searchsorted.Tensor", gives([](const Call& c) {
+         const bool right = c.flag(3) || (!c.is_none(4) && c.value(4).toStringRef() == "right");
+         need(!c.flag(2) && c.is_none(5), "searchsorted with i32 or a sorter");
+         return ops::searchsorted(c.tensor(0), c.tensor(1), right);
+       })},
+      {"bucketize.Tensor", gives([](const Call& c) {
+         need(!c.flag(2), "bucketize with i32");
+         return ops::searchsorted(c.tensor(1), c.tensor(0), c.flag(3));
+       })},
+  };
+}
+
+}  // namespace crisol_torch

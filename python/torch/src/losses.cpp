@@ -1,0 +1,159 @@
+// Losses.
+#include "call.h"
+
+namespace crisol_torch {
+
+namespace {
+
+namespace ops = crisol::ops;
+using crisol::DType;
+using crisol::Reduction;
+using crisol::Shape;
+using crisol::Tensor;
+
+Reduction reduction(const Call& c, std::size_t i) {
+  switch (c.whole(i)) {
+    case at::Reduction::None: return Reduction::none;
+    case at::Reduction::Mean: return Reduction::mean;
+    default: return Reduction::sum;
+  }
+}
+
+// Writes a result of another floating-point type, too.
+void deliver(const Tensor& out, const Tensor& result) { ops::copy_into(out, ops::reshape(result, out.shape())); }
+
+// Images (N, C, H, W) as rows (N H W, C), and rows as they are.
+Tensor as_rows(const Tensor& x) {
+  return x.dim() == 4 ? ops::reshape(ops::permute(x, {0, 2, 3, 1}), {-1, x.size(1)}) : x;
+}
+
+// (x, labels, weight, reduction, ignore_index, loss, total weight)
+Results nll_loss(const Call& c) {
+  need(c.is_none(2) || !c.torch(2).defined(), "a loss with weights of classes");
+  const Tensor x = c.tensor(0), labels = c.tensor(1), loss = c.tensor(5), total = c.tensor(6);
+  need(x.dim() == 2 || x.dim() == 4, "a loss without a batch");
+  const Reduction kind = reduction(c, 3);
+  const ops::NllResult result = ops::nll_loss(as_rows(x), ops::reshape(labels, {-1}), kind, c.whole(4));
+  deliver(loss, result.loss);
+  // The gradient reads only the total weight of a mean. PyTorch's CPU gives 0 for no reduction.
+  if (kind == Reduction::mean)
+    deliver(total, ops::reciprocal(result.scale));
+  else if (kind == Reduction::sum)
+    deliver(total, ops::sum(ops::cast(ops::ne(labels, c.scalar(4)), DType::f32)));
+  else
+    ops::fill_into(total, 0);
+  return {c.value(5), c.value(6)};
+}
+
+// (dy, x, labels, weight, reduction, ignore_index, total weight, dx)
+void nll_loss_backward(const Call& c, const Tensor& dx) {
+  need(c.is_none(3) || !c.torch(3).defined(), "a loss with weights of classes");
+  const Tensor x = c.tensor(1), labels = ops::reshape(c.tensor(2), {-1});
+  need(x.dim() == 2 || x.dim() == 4, "a loss without a batch");
+  const Reduction kind = reduction(c, 4);
+  const Tensor total = c.tensor(6);
+  const Tensor scale = kind == Reduction::mean ? ops::reciprocal(ops::cast(total, DType::f32))
+                                               : crisol::ones({}, DType::f32, x.device());
+  Tensor dy = c.tensor(0);
+  if (kind == Reduction::none) dy = ops::reshape(dy, {-1});
+  const Tensor rows = ops::nll_loss_backward(ops::cast(dy, x.dtype()), labels, scale, x.size(1), kind, c.whole(5));
+  if (x.dim() == 2) return ops::copy_into(dx, rows);
+  ops::copy_into(dx, ops::permute(ops::reshape(rows, {x.size(0), x.size(2), x.size(3), x.size(1)}), {0, 3, 1, 2}));
+}
+
+// (x, target, reduction, loss)
+void mse_loss(const Call& c, const Tensor& loss) {
+  deliver(loss, ops::mse_loss(c.tensor(0), c.tensor(1), reduction(c, 2)));
+}
+Tensor mse_loss_backward(const Call& c) {
+  return ops::mse_loss_backward(c.tensor(0), c.tensor(1), c.tensor(2), reduction(c, 3));
+}
+
+Tensor reduced(const Tensor& losses, Reduction kind) {
+  return kind == Reduction::none ? losses : kind == Reduction::mean ? ops::mean(losses) : ops::sum(losses);
+}
+// The gradient of the losses from the gradient of the result.
+Tensor spread(const Tensor& dy, Reduction kind, std::int64_t elements) {
+  return kind == Reduction::mean ? ops::mul(dy, 1.0 / static_cast<double>(elements)) : dy;
+}
+
+// (x, target, reduction, delta): delta² / 2 times the square of d / delta within delta, else delta (|d| - delta / 2).
+Tensor huber(const Tensor& x, const Tensor& target, double delta) {
+  const Tensor distance = ops::abs(ops::sub(x, target));
+  return ops::where(ops::lt(distance, delta), ops::mul(ops::square(distance), 0.5),
+                    ops::mul(ops::sub(distance, 0.5 * delta), delta));
+}
+void huber_loss(const Call& c, const Tensor& loss) {
+  deliver(loss, reduced(huber(c.tensor(0), c.tensor(1), c.number(3)), reduction(c, 2)));
+}
+void smooth_l1_loss(const Call& c, const Tensor& loss) {
+  need(c.number(3) > 0, "smooth_l1_loss with beta 0");
+  const Tensor losses = huber(c.tensor(0), c.tensor(1), c.number(3));
+  deliver(loss, reduced(ops::mul(losses, 1 / c.number(3)), reduction(c, 2)));
+}
+// (dy, x, target, reduction, delta, dx): the gradient of huber times `factor`.
+void huber_backward(const Call& c, const Tensor& dx, double factor) {
+  const Tensor x = c.tensor(1);
+  const double delta = c.number(4);
+  const Tensor slope = ops::clamp(ops::sub(x, c.tensor(2)), -delta, delta);
+  const Tensor dy = spread(c.tensor(0), reduction(c, 3), slope.numel());
+  ops::mul_into(dx, ops::mul(slope, factor), dy);
+}
+
+// (x, target, weight, reduction): PyTorch bounds the logarithms by -100.
+Tensor binary_cross_entropy(const Call& c) {
+  const Tensor x = c.tensor(0), target = c.tensor(1);
+  const Tensor hit = ops::maximum(ops::log(x), -100.0), miss = ops::maximum(ops::log1p(ops::neg(x)), -100.0);
+  Tensor losses = ops::sub(ops::mul(ops::sub(target, 1.0), miss), ops::mul(target, hit));
+  if (const Tensor weight = c.tensor(2); weight.defined()) losses = ops::mul(losses, weight);
+  return reduced(losses, reduction(c, 3));
+}
+// (dy, x, target, weight, reduction)
+Tensor binary_cross_entropy_backward(const Call& c) {
+  const Tensor x = c.tensor(1), target = c.tensor(2);
+  const Tensor square = ops::maximum(ops::mul(ops::sub(1.0, x), x), 1e-12);
+  Tensor dx = ops::mul(ops::div(ops::sub(x, target), square), spread(c.tensor(0), reduction(c, 4), x.numel()));
+  if (const Tensor weight = c.tensor(3); weight.defined()) dx = ops::mul(dx, weight);
+  return dx;
+}
+
+}  // namespace
+
+Rows loss_rows() {
+  return {
+      {"nll_loss_forward.output", nll_loss},
+      {"nll_loss_backward.grad_input", into(nll_loss_backward)},
+      {"nll_loss2d_forward",
+       [](const Call& c) {
+         const at::Tensor x = c.torch(0), labels = c.torch(1);
+         const bool rows = c.whole(3) == at::Reduction::None;
+         c10::IValue loss = rows ? at::empty(labels.sizes(), x.options()) : at::empty({}, x.options());
+         std::vector<c10::IValue> arguments{
+             x, labels, c.value(2), c.value(3), c.value(4), loss, at::empty({}, x.options())};
+         return nll_loss(Call(arguments));
+       }},
+      {"nll_loss2d_backward",
+       [](const Call& c) {
+         const at::Tensor dx = at::empty_like(c.torch(1));
+         nll_loss_backward(c, tensor_of(dx));
+         return Results{dx};
+       }},
+      {"mse_loss.out", into(mse_loss)},
+      {"mse_loss_backward", gives(mse_loss_backward)},
+      {"mse_loss_backward.grad_input",
+       into([](const Call& c, const Tensor& out) { deliver(out, mse_loss_backward(c)); })},
+      {"huber_loss.out", into(huber_loss)},
+      {"huber_loss",
+       gives([](const Call& c) { return reduced(huber(c.tensor(0), c.tensor(1), c.number(3)), reduction(c, 2)); })},
+      {"huber_loss_backward.out", into([](const Call& c, const Tensor& dx) { huber_backward(c, dx, 1); })},
+      {"smooth_l1_loss.out", into(smooth_l1_loss)},
+      {"smooth_l1_loss_backward.grad_input", into([](const Call& c, const Tensor& dx) {
+         need(c.number(4) > 0, "smooth_l1_loss with beta 0");
+         huber_backward(c, dx, 1 / c.number(4));
+       })},
+      {"binary_cross_entropy", gives(binary_cross_entropy)},
+      {"binary_cross_entropy_backward", gives(binary_cross_entropy_backward)},
+  };
+}
+
+}  // namespace crisol_torch

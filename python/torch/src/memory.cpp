@@ -1,0 +1,143 @@
+#include "memory.h"
+
+#include <array>
+
+#include "addresses.h"
+#include "call.h"
+#include "crisol/dtype_table.h"
+#include "device.h"
+
+namespace crisol_torch {
+
+namespace {
+
+using crisol::DType;
+
+/// What the context of a storage's DataPtr points to.
+struct Allocation {
+  crisol::Tensor bytes;  ///< u8.
+  void* address;
+  int device;
+};
+
+void release(void* context) {
+  auto* const allocation = static_cast<Allocation*>(context);
+  Addresses::of_process().give_back(allocation->device, allocation->address,
+                                    static_cast<std::size_t>(allocation->bytes.numel()));
+  delete allocation;
+}
+
+at::DataPtr data_ptr_of(crisol::Tensor bytes, int device) {
+  if (bytes.numel() == 0) return {nullptr, torch_device(device)};
+  const auto size = static_cast<std::size_t>(bytes.numel());
+  auto allocation = std::make_unique<Allocation>(Allocation{std::move(bytes), nullptr, device});
+  allocation->address = Addresses::of_process().take(device, size, allocation.get());
+  void* const address = allocation->address;
+  return {address, allocation.release(), &release, torch_device(device)};
+}
+
+class DeviceAllocator final : public c10::Allocator {
+ public:
+  at::DataPtr allocate(std::size_t size) override {
+    const int device = current_device();
+    return guarded([&] {
+      return data_ptr_of(crisol::empty({static_cast<std::int64_t>(size)}, DType::u8, device_at(device)), device);
+    });
+  }
+  at::DeleterFnPtr raw_deleter() const override { return nullptr; }
+  void copy_data(void* to, const void* from, std::size_t count) const override {
+    const auto part = [count](const void* address) {
+      const Addresses::Found found = Addresses::of_process().find(address);
+      TORCH_CHECK(found.owner != nullptr, "crisol: an address belongs to no tensor");
+      return crisol::ops::narrow(static_cast<Allocation*>(found.owner)->bytes, 0,
+                                 static_cast<std::int64_t>(found.offset), static_cast<std::int64_t>(count));
+    };
+    guarded([&] { crisol::ops::copy_into(part(to), part(from)); });
+  }
+};
+
+// By the number of a dtype of PyTorch. Both sides call a dtype by its name in Python.
+struct DTypes {
+  std::array<std::optional<DType>, static_cast<std::size_t>(at::ScalarType::NumOptions)> of_torch;
+  std::array<at::ScalarType, crisol::dtype_rows.size()> of_library{};
+
+  DTypes() {
+    for (std::size_t i = 0; i < of_torch.size(); ++i) {
+      const auto type = static_cast<at::ScalarType>(i);
+      if (type == at::ScalarType::Undefined) continue;
+      for (const DType dtype : crisol::all_dtypes) {
+        if (c10::getDtypeNames(type).first != crisol::dtype_row(dtype).python) continue;
+        of_torch[i] = dtype;
+        of_library[static_cast<std::size_t>(dtype)] = type;
+      }
+    }
+  }
+};
+
+const DTypes& dtypes() {
+  static const DTypes table;
+  return table;
+}
+
+}  // namespace
+
+std::optional<DType> dtype_of(at::ScalarType type) noexcept {
+  return dtypes().of_torch[static_cast<std::size_t>(type)];
+}
+at::ScalarType scalar_type_of(DType dtype) noexcept { return dtypes().of_library[static_cast<std::size_t>(dtype)]; }
+
+c10::Allocator* device_allocator() {
+  static DeviceAllocator allocator;
+  return &allocator;
+}
+REGISTER_ALLOCATOR(c10::DeviceType::PrivateUse1, device_allocator())
+
+crisol::Tensor bytes_of(const c10::Storage& storage) {
+  const at::DataPtr& data = storage.data_ptr();
+  if (data.get() == nullptr) return crisol::empty({0}, DType::u8, device_at(storage.device().index()));
+  if (data.get_deleter() == &release) return static_cast<const Allocation*>(data.get_context())->bytes;
+  // Somebody made a storage of an address.
+  const Addresses::Found found = Addresses::of_process().find(data.get());
+  TORCH_CHECK(found.owner != nullptr, "crisol: the storage's address belongs to no tensor of this device");
+  const crisol::Tensor& whole = static_cast<const Allocation*>(found.owner)->bytes;
+  TORCH_CHECK(found.offset % 64 == 0, "crisol: a storage begins ", found.offset,
+              " bytes behind the begin of a tensor, and this number must be a multiple of 64");
+  return crisol::ops::narrow(whole, 0, static_cast<std::int64_t>(found.offset),
+                             whole.numel() - static_cast<std::int64_t>(found.offset));
+}
+
+crisol::Tensor tensor_of(const at::Tensor& x) {
+  if (!x.is_privateuseone()) throw Refusal("a tensor is not on the device");
+  const std::optional<DType> dtype = dtype_of(x.scalar_type());
+  if (!dtype || x.is_neg() || x.is_conj()) throw Refusal("the library has no dtype for a tensor");
+  const crisol::Tensor bytes = bytes_of(x.storage());
+  const std::int64_t first = bytes.offset() / static_cast<std::int64_t>(crisol::size_of(*dtype));
+  return crisol::ops::reinterpret(bytes, *dtype, shape_of(x.sizes()), shape_of(x.strides()),
+                                  first + (x.numel() == 0 ? 0 : x.storage_offset()));
+}
+
+at::Tensor wrap(const crisol::Tensor& x) {
+  const int device = index_of(x.device());
+  const auto size = static_cast<std::int64_t>(crisol::size_of(x.dtype()));
+  // The storage ends with the last element of x, because PyTorch tells users the size of a storage.
+  std::int64_t elements = x.numel() == 0 ? 0 : x.offset() + 1;
+  for (int i = 0; i < x.dim() && x.numel() != 0; ++i) elements += (x.shape()[i] - 1) * x.strides()[i];
+  const std::int64_t bytes = elements * size;
+  c10::Storage storage(c10::Storage::use_byte_size_t(), static_cast<std::size_t>(bytes),
+                       data_ptr_of(crisol::ops::reinterpret(x, DType::u8, {bytes}, {1}, 0), device), device_allocator(),
+                       /*resizable=*/true);
+  at::Tensor result =
+      at::detail::make_tensor<c10::TensorImpl>(std::move(storage), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1),
+                                               c10::scalarTypeToTypeMeta(scalar_type_of(x.dtype())));
+  result.unsafeGetTensorImpl()->set_sizes_and_strides(sizes_of(x.shape()), sizes_of(x.strides()),
+                                                      x.numel() == 0 ? 0 : x.offset());
+  return result;
+}
+
+at::Tensor empty_tensor(at::IntArrayRef sizes, at::IntArrayRef strides, at::ScalarType type, int device) {
+  const at::DeviceGuard guard(torch_device(device));
+  return at::detail::empty_strided_generic(sizes, strides, device_allocator(),
+                                           c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), type);
+}
+
+}  // namespace crisol_torch

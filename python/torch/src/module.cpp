@@ -1,0 +1,74 @@
+// The extension torch_crisol._device: what the module torch_crisol needs beside PyTorch's own functions.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <torch/csrc/Generator.h>
+
+#include "call.h"
+#include "crisol/device.h"
+#include "device.h"
+#include "generator.h"
+
+namespace crisol_torch {
+
+namespace {
+
+namespace py = pybind11;
+
+py::dict properties(int device) {
+  const crisol::DeviceInfo& info = device_at(device).info();
+  py::dict facts;
+  facts["name"] = info.name;
+  facts["vendor"] = info.vendor;
+  facts["platform"] = info.platform;
+  facts["driver_version"] = info.driver_version;
+  facts["total_memory"] = info.global_memory;
+  facts["multi_processor_count"] = info.compute_units;
+  facts["has_fp16"] = info.fp16;
+  facts["has_fp64"] = info.fp64;
+  return facts;
+}
+
+py::dict memory_stats(int device) {
+  const crisol::MemoryStats stats = device_at(device).memory_stats();
+  py::dict facts;
+  facts["allocated"] = stats.in_use;
+  facts["reserved"] = stats.in_use + stats.cached;
+  facts["peak"] = stats.peak;
+  facts["allocations"] = stats.allocations;
+  return facts;
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_device, m) {
+  register_device();
+  register_rows();
+  m.def("device_count", &device_count);
+  m.def("current_device", &current_device);
+  m.def("exchange_device", &exchange_device);
+  m.def(
+      "synchronize", [](int device) { guarded([&] { device_at(device).synchronize(); }); },
+      py::call_guard<py::gil_scoped_release>());
+  m.def("default_generator",
+        [](int device) { return py::reinterpret_steal<py::object>(THPGenerator_Wrap(default_generator(device))); });
+  m.def("properties", &properties);
+  m.def("memory_stats", &memory_stats);
+  m.def("reset_peak_memory", [](int device) { device_at(device).reset_peak_memory(); });
+  m.def("empty_cache", [](int device) { device_at(device).release_cached_memory(); });
+  m.def("set_memory_limit", [](int device, std::uint64_t bytes) { device_at(device).set_memory_limit(bytes); });
+  m.def("set_whole_sequences", &set_whole_sequences);
+  m.def("row_names", &row_names);
+  m.def("clear_fallback_notes", &clear_fallback_notes);
+  m.def("fallback_notes", [] {
+    py::dict notes;
+    for (const auto& [name, note] : fallback_notes()) notes[py::str(name)] = py::make_tuple(note.calls, note.reason);
+    return notes;
+  });
+  m.def("set_fallback", [](const std::string& name) {
+    TORCH_CHECK_VALUE(name == "error" || name == "warn" || name == "silent",
+                      "crisol: the fallback is \"error\", \"warn\" or \"silent\", not \"", name, "\"");
+    set_fallback(name == "error" ? Fallback::error : name == "warn" ? Fallback::warn : Fallback::silent);
+  });
+}
+
+}  // namespace crisol_torch

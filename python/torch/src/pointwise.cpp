@@ -1,0 +1,332 @@
+// Elementwise ops.
+#include <cmath>
+
+#include "call.h"
+#include "crisol/functions/bitwise.h"
+#include "memory.h"
+
+namespace crisol_torch {
+
+namespace {
+
+namespace ops = crisol::ops;
+using crisol::DType;
+using crisol::Operand;
+using crisol::Tensor;
+
+using UnaryInto = void (*)(const Tensor&, const Tensor&);
+using BinaryInto = void (*)(const Tensor&, const Operand&, const Operand&);
+
+// The result of "NAME.out". PyTorch gives some ops an empty one, which gets the shape of the elements.
+Tensor sized(const Call& c, at::IntArrayRef sizes) {
+  const at::Tensor out = c.torch(c.size() - 1);
+  if (out.numel() == 0 && out.sizes() != sizes) out.resize_(sizes);
+  return tensor_of(out);
+}
+
+at::IntArrayRef sizes_at(const Call& c, std::size_t i) {
+  return c.value(i).isTensor() ? c.value(i).toTensor().sizes() : at::IntArrayRef();
+}
+
+// NAME.out(x, out)
+Run unary(UnaryInto f) {
+  return [f](const Call& c) {
+    f(sized(c, sizes_at(c, 0)), c.tensor(0));
+    return Results{c.value(1)};
+  };
+}
+// NAME.out(a, b, out)
+Run binary(BinaryInto f) {
+  return [f](const Call& c) {
+    f(sized(c, at::infer_size(sizes_at(c, 0), sizes_at(c, 1))), c.operand(0), c.operand(1));
+    return Results{c.value(2)};
+  };
+}
+// NAME_backward.grad_input(dy, x or y, dx)
+Run gradient(void (*f)(const Tensor&, const Tensor&, const Tensor&)) {
+  return into([f](const Call& c, const Tensor& out) { f(out, c.tensor(0), c.tensor(1)); });
+}
+
+// NAME.Tensor_out(a, b, out)
+Run bitwise(Tensor (*f)(const Operand&, const Operand&), BinaryInto of_bool = nullptr) {
+  return into([f, of_bool](const Call& c, const Tensor& out) {
+    if (out.dtype() == DType::boolean && of_bool != nullptr) return of_bool(out, c.operand(0), c.operand(1));
+    ops::copy_into(out, f(c.operand(0), c.operand(1)));
+  });
+}
+
+bool is_one(const crisol::Scalar& number) { return number.as_double() == 1; }
+
+// a + alpha b
+void add_scaled(const Tensor& out, const Operand& a, const Operand& b, const crisol::Scalar& alpha) {
+  if (is_one(alpha))
+    ops::add_into(out, a, b);
+  else
+    ops::addcmul_into(out, a, b, 1, alpha);
+}
+
+void subtract(const Call& c, const Tensor& out) {
+  const crisol::Scalar alpha = c.scalar(2);
+  if (is_one(alpha)) return ops::sub_into(out, c.operand(0), c.operand(1));
+  add_scaled(out, c.operand(0), c.operand(1),
+             is_floating(alpha.dtype()) ? crisol::Scalar(-alpha.as_double()) : crisol::Scalar(-alpha.as_int()));
+}
+
+void divide(const Call& c, const Tensor& out) {
+  if (c.is_none(2)) return ops::div_into(out, c.operand(0), c.operand(1));
+  if (c.value(2).toStringRef() == "floor") return ops::floor_divide_into(out, c.operand(0), c.operand(1));
+  if (!is_floating(out.dtype())) return ops::copy_into(out, crisol::trunc_divide(c.operand(0), c.operand(1)));
+  ops::trunc_into(out, ops::div(c.operand(0), c.operand(1)));
+}
+
+void clamp(const Tensor& out, const Tensor& x, const std::optional<Argument>& low,
+           const std::optional<Argument>& high) {
+  if (low && high)
+    ops::minimum_into(out, ops::maximum(x, *low), *high);
+  else if (low)
+    ops::maximum_into(out, x, *low);
+  else if (high)
+    ops::minimum_into(out, x, *high);
+  else
+    ops::copy_into(out, x);
+}
+
+std::optional<Argument> bound(const Call& c, std::size_t i) {
+  if (c.is_none(i)) return std::nullopt;
+  return c.operand(i);
+}
+
+Run clamps(int low, int high) {
+  return into([low, high](const Call& c, const Tensor& out) {
+    const auto at = [&](int i) { return i < 0 ? std::nullopt : bound(c, static_cast<std::size_t>(i)); };
+    clamp(out, c.tensor(0), at(low), at(high));
+  });
+}
+
+// scale (x where positive, else alpha (e^(input_scale x) - 1)) is PyTorch's formula for elu, selu and celu.
+void elu(const Call& c, const Tensor& out) {
+  const double alpha = c.number(1), scale = c.number(2), input_scale = c.number(3);
+  if (input_scale != 1) {
+    need(scale == 1 && alpha * input_scale == 1, "the factors of elu");
+    return ops::celu_into(out, c.tensor(0), alpha);
+  }
+  if (scale == 1) return ops::elu_into(out, c.tensor(0), alpha);
+  ops::mul_into(out, ops::elu(c.tensor(0), alpha), scale);
+}
+
+void elu_backward(const Call& c, const Tensor& out) {
+  const double alpha = c.number(1), scale = c.number(2), input_scale = c.number(3);
+  need(!c.flag(4), "the gradient of elu in place");
+  if (input_scale != 1) {
+    need(scale == 1 && alpha * input_scale == 1, "the factors of elu");
+    return ops::celu_backward_into(out, c.tensor(0), c.tensor(5), alpha);
+  }
+  if (scale == 1) return ops::elu_backward_into(out, c.tensor(0), c.tensor(5), alpha);
+  ops::mul_into(out, ops::elu_backward(c.tensor(0), c.tensor(5), alpha), scale);
+}
+
+bool is_tanh(const Call& c, std::size_t i) { return c.value(i).toStringRef() == "tanh"; }
+
+void threshold_backward(const Call& c, const Tensor& out) {
+  if (c.number(2) == 0) return ops::relu_backward_into(out, c.tensor(0), c.tensor(1));
+  ops::masked_fill_into(out, c.tensor(0), ops::le(c.tensor(1), c.scalar(2)), 0);
+}
+
+void masked_fill(const Call& c, const Tensor& x) {
+  const Tensor mask = c.tensor(1);
+  need(mask.dtype() == DType::boolean, "the mask is not bool");
+  ops::masked_fill_into(x, x, mask, c.operand(2));
+}
+
+Tensor where(const Call& c) {
+  const Tensor condition = c.tensor(0);
+  return ops::where(condition, c.operand(1), c.operand(2));
+}
+
+Rows arithmetic() {
+  return {
+      {"add.out",
+       into([](const Call& c, const Tensor& out) { add_scaled(out, c.operand(0), c.operand(1), c.scalar(2)); })},
+      {"sub.out", into(subtract)},
+      {"mul.out", binary(ops::mul_into)},
+      {"div.out", binary(ops::div_into)},
+      {"div.out_mode", into(divide)},
+      {"floor_divide", gives([](const Call& c) { return ops::floor_divide(c.operand(0), c.operand(1)); })},
+      {"floor_divide.out", binary(ops::floor_divide_into)},
+      {"remainder.Tensor_out", binary(ops::remainder_into)},
+      {"fmod.Tensor_out", binary(ops::fmod_into)},
+      {"pow.Tensor_Tensor_out", binary(ops::pow_into)},
+      {"pow.Tensor_Scalar_out", binary(ops::pow_into)},
+      {"pow.Scalar_out", binary(ops::pow_into)},
+      {"maximum.out", binary(ops::maximum_into)},
+      {"minimum.out", binary(ops::minimum_into)},
+      {"atan2.out", binary(ops::atan2_into)},
+      {"hypot.out", binary(ops::hypot_into)},
+      {"logaddexp.out", binary(ops::logaddexp_into)},
+      {"copysign.out", binary(ops::copysign_into)},
+      {"addcmul.out", into([](const Call& c, const Tensor& out) {
+         ops::addcmul_into(out, c.operand(0), c.operand(1), c.operand(2), c.scalar(3));
+       })},
+      {"addcdiv.out", into([](const Call& c, const Tensor& out) {
+         ops::addcdiv_into(out, c.operand(0), c.operand(1), c.operand(2), c.scalar(3));
+       })},
+      {"lerp.Scalar_out",
+       into([](const Call& c, const Tensor& out) { ops::lerp_into(out, c.operand(0), c.operand(1), c.operand(2)); })},
+      {"lerp.Tensor_out",
+       into([](const Call& c, const Tensor& out) { ops::lerp_into(out, c.operand(0), c.operand(1), c.operand(2)); })},
+      {"clamp.out", clamps(1, 2)},
+      {"clamp.Tensor_out", clamps(1, 2)},
+      {"clamp_min.out", clamps(1, -1)},
+      {"clamp_min.Tensor_out", clamps(1, -1)},
+      {"clamp_max.out", clamps(-1, 1)},
+      {"clamp_max.Tensor_out", clamps(-1, 1)},
+  };
+}
+
+Rows unary_functions() {
+  return {
+      {"neg.out", unary(ops::neg_into)},
+      {"abs.out", unary(ops::abs_into)},
+      {"sign.out", unary(ops::sign_into)},
+      {"sgn.out", unary(ops::sign_into)},
+      {"reciprocal.out", unary(ops::reciprocal_into)},
+      {"floor.out", unary(ops::floor_into)},
+      {"ceil.out", unary(ops::ceil_into)},
+      {"round.out", unary(ops::round_into)},
+      {"trunc.out", unary(ops::trunc_into)},
+      {"sqrt.out", unary(ops::sqrt_into)},
+      {"rsqrt.out", unary(ops::rsqrt_into)},
+      {"exp.out", unary(ops::exp_into)},
+      {"exp2.out", unary(ops::exp2_into)},
+      {"expm1.out", unary(ops::expm1_into)},
+      {"log.out", unary(ops::log_into)},
+      {"log2.out", unary(ops::log2_into)},
+      {"log10.out", unary(ops::log10_into)},
+      {"log1p.out", unary(ops::log1p_into)},
+      {"sin.out", unary(ops::sin_into)},
+      {"cos.out", unary(ops::cos_into)},
+      {"tan.out", unary(ops::tan_into)},
+      {"asin.out", unary(ops::asin_into)},
+      {"acos.out", unary(ops::acos_into)},
+      {"atan.out", unary(ops::atan_into)},
+      {"sinh.out", unary(ops::sinh_into)},
+      {"cosh.out", unary(ops::cosh_into)},
+      {"tanh.out", unary(ops::tanh_into)},
+      {"asinh.out", unary(ops::asinh_into)},
+      {"acosh.out", unary(ops::acosh_into)},
+      {"atanh.out", unary(ops::atanh_into)},
+      {"erf.out", unary(ops::erf_into)},
+      {"erfc.out", unary(ops::erfc_into)},
+      {"lgamma.out", unary(ops::lgamma_into)},
+      {"signbit.out", unary(ops::signbit_into)},
+      {"isnan", gives([](const Call& c) { return ops::isnan(c.tensor(0)); })},
+      {"isposinf.out", into([](const Call& c, const Tensor& out) { ops::eq_into(out, c.tensor(0), INFINITY); })},
+      {"isneginf.out", into([](const Call& c, const Tensor& out) { ops::eq_into(out, c.tensor(0), -INFINITY); })},
+      {"isinf", gives([](const Call& c) { return ops::isinf(c.tensor(0)); })},
+  };
+}
+
+Rows comparisons() {
+  return {
+      {"eq.Tensor_out", binary(ops::eq_into)},
+      {"ne.Tensor_out", binary(ops::ne_into)},
+      {"lt.Tensor_out", binary(ops::lt_into)},
+      {"le.Tensor_out", binary(ops::le_into)},
+      {"gt.Tensor_out", binary(ops::gt_into)},
+      {"ge.Tensor_out", binary(ops::ge_into)},
+      {"eq.Scalar_out", binary(ops::eq_into)},
+      {"ne.Scalar_out", binary(ops::ne_into)},
+      {"lt.Scalar_out", binary(ops::lt_into)},
+      {"le.Scalar_out", binary(ops::le_into)},
+      {"gt.Scalar_out", binary(ops::gt_into)},
+      {"ge.Scalar_out", binary(ops::ge_into)},
+      {"logical_and.out", binary(ops::logical_and_into)},
+      {"logical_or.out", binary(ops::logical_or_into)},
+      {"logical_xor.out", binary(ops::logical_xor_into)},
+      {"logical_not.out", unary(ops::logical_not_into)},
+      {"bitwise_and.Tensor_out", bitwise(crisol::bitwise_and, ops::logical_and_into)},
+      {"bitwise_or.Tensor_out", bitwise(crisol::bitwise_or, ops::logical_or_into)},
+      {"bitwise_xor.Tensor_out", bitwise(crisol::bitwise_xor, ops::logical_xor_into)},
+      {"bitwise_not.out", into([](const Call& c, const Tensor& out) {
+         if (out.dtype() == DType::boolean) return ops::logical_not_into(out, c.tensor(0));
+         ops::copy_into(out, crisol::bitwise_not(c.tensor(0)));
+       })},
+      {"bitwise_left_shift.Tensor_out", bitwise(crisol::bitwise_left_shift)},
+      {"bitwise_right_shift.Tensor_out", bitwise(crisol::bitwise_right_shift)},
+      {"where.self", gives(where)},
+      {"where.self_out",
+       into([](const Call& c, const Tensor& out) { ops::where_into(out, c.tensor(0), c.operand(1), c.operand(2)); })},
+      {"masked_fill_.Scalar", in_place(masked_fill)},
+      {"masked_fill_.Tensor", in_place(masked_fill)},
+  };
+}
+
+Rows activations() {
+  return {
+      {"relu", gives([](const Call& c) { return ops::relu(c.tensor(0)); })},
+      {"relu_", in_place([](const Call&, const Tensor& x) { ops::relu_into(x, x); })},
+      {"threshold.out", into([](const Call& c, const Tensor& out) {
+         const Tensor x = c.tensor(0);
+         ops::masked_fill_into(out, x, ops::le(x, c.scalar(1)), c.scalar(2));
+       })},
+      {"threshold_backward.grad_input", into(threshold_backward)},
+      {"sigmoid.out", unary(ops::sigmoid_into)},
+      {"sigmoid_backward.grad_input", gradient(ops::sigmoid_backward_into)},
+      {"tanh_backward.grad_input", gradient(ops::tanh_backward_into)},
+      {"gelu.out", into([](const Call& c, const Tensor& out) {
+         (is_tanh(c, 1) ? ops::gelu_tanh_into : ops::gelu_into)(out, c.tensor(0));
+       })},
+      {"gelu_backward.grad_input", into([](const Call& c, const Tensor& out) {
+         (is_tanh(c, 2) ? ops::gelu_tanh_backward_into : ops::gelu_backward_into)(out, c.tensor(0), c.tensor(1));
+       })},
+      {"silu.out", unary(ops::silu_into)},
+      {"silu_backward.grad_input", gradient(ops::silu_backward_into)},
+      {"mish.out", unary(ops::mish_into)},
+      {"mish_backward", gives([](const Call& c) { return ops::mish_backward(c.tensor(0), c.tensor(1)); })},
+      {"elu.out", into(elu)},
+      {"elu_backward.grad_input", into(elu_backward)},
+      {"leaky_relu.out",
+       into([](const Call& c, const Tensor& out) { ops::leaky_relu_into(out, c.tensor(0), c.scalar(1)); })},
+      // The sign of the result is the sign of the input, because PyTorch refuses a negative slope in place.
+      {"leaky_relu_backward.grad_input", into([](const Call& c, const Tensor& out) {
+         ops::leaky_relu_backward_into(out, c.tensor(0), c.tensor(1), c.scalar(2));
+       })},
+      {"hardtanh", gives([](const Call& c) { return ops::hard_tanh(c.tensor(0), c.scalar(1), c.scalar(2)); })},
+      {"hardtanh_",
+       in_place([](const Call& c, const Tensor& x) { ops::hard_tanh_into(x, x, c.scalar(1), c.scalar(2)); })},
+      {"hardtanh.out",
+       into([](const Call& c, const Tensor& out) { ops::hard_tanh_into(out, c.tensor(0), c.scalar(1), c.scalar(2)); })},
+      {"hardtanh_backward", gives([](const Call& c) {
+         return ops::hard_tanh_backward(c.tensor(0), c.tensor(1), c.scalar(2), c.scalar(3));
+       })},
+      {"hardswish", gives([](const Call& c) { return ops::hard_swish(c.tensor(0)); })},
+      {"hardswish_", in_place([](const Call&, const Tensor& x) { ops::hard_swish_into(x, x); })},
+      {"hardswish.out", unary(ops::hard_swish_into)},
+      {"hardswish_backward", gives([](const Call& c) { return ops::hard_swish_backward(c.tensor(0), c.tensor(1)); })},
+      {"hardsigmoid.out", unary(ops::hard_sigmoid_into)},
+      {"hardsigmoid_backward.grad_input", gradient(ops::hard_sigmoid_backward_into)},
+      {"softplus.out",
+       into([](const Call& c, const Tensor& out) { ops::softplus_into(out, c.tensor(0), c.scalar(1), c.scalar(2)); })},
+      {"softplus_backward.grad_input", into([](const Call& c, const Tensor& out) {
+         ops::softplus_backward_into(out, c.tensor(0), c.tensor(1), c.scalar(2), c.scalar(3));
+       })},
+      {"log_sigmoid_forward",
+       [](const Call& c) {
+         return Results{wrap(ops::log_sigmoid(c.tensor(0))), at::empty({0}, c.torch(0).options())};
+       }},
+      {"log_sigmoid_backward",
+       gives([](const Call& c) { return ops::log_sigmoid_backward(c.tensor(0), c.tensor(1)); })},
+      {"_prelu_kernel", gives([](const Call& c) { return ops::prelu(c.tensor(0), c.tensor(1)); })},
+  };
+}
+
+}  // namespace
+
+Rows pointwise_rows() {
+  Rows rows;
+  for (const auto part : {arithmetic, unary_functions, comparisons, activations})
+    for (Row& row : part()) rows.push_back(std::move(row));
+  return rows;
+}
+
+}  // namespace crisol_torch

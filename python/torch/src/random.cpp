@@ -1,0 +1,98 @@
+// Random numbers, by the library's Philox stream.
+#include "call.h"
+#include "generator.h"
+
+namespace crisol_torch {
+
+namespace {
+
+namespace ops = crisol::ops;
+using crisol::DType;
+using crisol::Generator;
+using crisol::Tensor;
+
+// Draws to x by a function for f32. Other floating-point types get the converted numbers.
+template <class Draw>
+void draw(const Tensor& x, Draw f) {
+  if (x.dtype() == DType::f32) return f(x);
+  const Tensor numbers = crisol::empty(x.shape(), DType::f32, x.device());
+  f(numbers);
+  ops::copy_into(x, numbers);
+}
+
+Generator generator_at(const Call& c, std::size_t i, const Tensor& x) {
+  return generator_of(c.generator(i), x.device());
+}
+
+void uniform(const Call& c, const Tensor& x) {
+  draw(x, [&](const Tensor& to) { ops::uniform_into(to, c.number(1), c.number(2), generator_at(c, 3, x)); });
+}
+void normal(const Call& c, const Tensor& x) {
+  draw(x, [&](const Tensor& to) { ops::normal_into(to, c.number(1), c.number(2), generator_at(c, 3, x)); });
+}
+void bernoulli(const Call& c, const Tensor& x) {
+  draw(x, [&](const Tensor& to) { ops::bernoulli_into(to, c.number(1), generator_at(c, 2, x)); });
+}
+// 1 with the probability that an element of p tells.
+void bernoulli_of(const Tensor& x, const Tensor& p, const Generator& generator) {
+  const Tensor numbers = crisol::empty(x.shape(), DType::f32, x.device());
+  ops::uniform_into(numbers, 0, 1, generator);
+  ops::copy_into(x, ops::lt(numbers, p));
+}
+void exponential(const Call& c, const Tensor& x) {
+  draw(x, [&](const Tensor& to) {
+    ops::uniform_into(to, 0, 1, generator_at(c, 2, x));
+    ops::mul_into(to, ops::log1p(ops::neg(to)), -1 / c.number(1));
+  });
+}
+
+void random_between(const Tensor& x, std::int64_t low, std::int64_t high, const Generator& generator) {
+  need(low < high, "an empty range");
+  const Tensor numbers = crisol::empty(x.shape(), DType::i64, x.device());
+  ops::randint_into(numbers, low, high, generator);
+  ops::copy_into(x, numbers);
+}
+
+// (n, generator, out)
+Results permutation(const Call& c) {
+  const at::Tensor out = c.torch(2);
+  const std::int64_t count = c.whole(0);
+  need(count >= 0, "a negative size");
+  if (out.dim() != 1 || out.numel() != count) out.resize_({count});
+  const Tensor target = tensor_of(out);
+  const Generator generator = generator_of(c.generator(1), target.device());
+  if (target.dtype() == DType::i64) {
+    ops::randperm_into(target, generator);
+  } else {
+    ops::copy_into(target, crisol::randperm(count, generator));
+  }
+  return {c.value(2)};
+}
+
+}  // namespace
+
+Rows random_rows() {
+  return {
+      {"uniform_", in_place(uniform)},
+      {"normal_", in_place(normal)},
+      {"bernoulli_.float", in_place(bernoulli)},
+      {"bernoulli_.Tensor",
+       in_place([](const Call& c, const Tensor& x) { bernoulli_of(x, c.tensor(1), generator_at(c, 2, x)); })},
+      {"bernoulli.out",
+       into([](const Call& c, const Tensor& out) { bernoulli_of(out, c.tensor(0), generator_at(c, 1, out)); })},
+      {"exponential_", in_place(exponential)},
+      {"random_.from", in_place([](const Call& c, const Tensor& x) {
+         need(!c.is_none(2), "a range without an end");
+         random_between(x, c.whole(1), c.whole(2), generator_at(c, 3, x));
+       })},
+      {"random_.to",
+       in_place([](const Call& c, const Tensor& x) { random_between(x, 0, c.whole(1), generator_at(c, 2, x)); })},
+      {"randperm.generator_out", permutation},
+      {"multinomial", gives([](const Call& c) {
+         const Tensor weights = c.tensor(0);
+         return ops::multinomial(weights, c.whole(1), c.flag(2), generator_at(c, 3, weights));
+       })},
+  };
+}
+
+}  // namespace crisol_torch

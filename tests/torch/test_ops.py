@@ -1,0 +1,203 @@
+"""Ops on the device against the CPU, with the samples of PyTorch's own op_db."""
+
+import pytest
+import torch
+from compare import DEVICE, assert_same, check_sample, native, quiet
+from torch.testing._internal.common_methods_invocations import op_db
+
+# Each of these entries runs on the device alone, with all its samples of f32, and so do its gradients.
+NATIVE = """
+abs acos acosh add addcdiv addcmul addmm addmv amax amin argmax argmin asin asinh atan atan2 atanh baddbmm bmm cat ceil
+chunk clamp clone copysign cos cosh cumsum eq erf erfc exp exp2 expand expm1 fill flip floor fmod full_like ge
+gt hypot isfinite isinf isnan le lerp log log10 log1p log2 log_softmax logaddexp logsumexp lt masked_fill
+matmul maximum mean minimum mm mul narrow ne neg nn.functional.adaptive_avg_pool2d nn.functional.avg_pool2d
+nn.functional.conv2d nn.functional.elu nn.functional.embedding nn.functional.gelu nn.functional.hardswish
+nn.functional.layer_norm nn.functional.leaky_relu nn.functional.linear nn.functional.max_pool2d nn.functional.mish
+nn.functional.mse_loss nn.functional.relu nn.functional.silu nn.functional.softplus permute pow reciprocal remainder
+reshape roll round rsqrt select sigmoid sign sin sinh softmax sort split sqrt squeeze stack std sub sum t tan tanh
+transpose tril triu trunc unbind unsqueeze var view where zeros_like
+""".split()
+ENTRIES = [op for op in op_db if op.name in NATIVE and not op.variant_test_name]
+
+
+def test_every_name_has_an_entry():
+    assert set(NATIVE) == {op.name for op in ENTRIES}
+
+
+@pytest.mark.parametrize("op", ENTRIES, ids=lambda op: op.name)
+def test_forward_and_gradient(op):
+    with quiet():
+        samples = list(op.sample_inputs("cpu", torch.float32, requires_grad=op.supports_autograd))
+    with native():
+        ran = sum(check_sample(op, sample, op.supports_autograd) for sample in samples[:: max(1, len(samples) // 12)])
+    assert ran > 0
+
+
+UNARY = ["exp", "tanh", "sigmoid", "neg", "relu", "abs", "sqrt"]
+BINARY = ["add", "sub", "mul", "div", "maximum", "pow"]
+LAYOUTS = {
+    "transposed": lambda x: x.t(),
+    "every second": lambda x: x[:, ::2],
+    "expanded": lambda x: x[:, :1].expand(-1, 5),
+    "offset": lambda x: x[2:, 1:],
+    "channels last": lambda x: x[None, :, :, None].to(memory_format=torch.channels_last),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", UNARY + BINARY)
+def test_layouts(name, layout):
+    x = torch.rand(6, 8) + 0.5
+    view, twin = LAYOUTS[layout](x), LAYOUTS[layout](x.to(DEVICE))
+    function = getattr(torch, name)
+    with native():
+        if name in UNARY:
+            assert_same(function(twin), function(view))
+        else:
+            assert_same(function(twin, twin.flip(0)), function(view, view.flip(0)))
+            if name != "maximum":
+                assert_same(function(twin, 2), function(view, 2))
+                assert_same(
+                    torch.rsub(twin, 3) if name == "sub" else function(twin, 1.5),
+                    torch.rsub(view, 3) if name == "sub" else function(view, 1.5),
+                )
+
+
+@pytest.mark.parametrize("layout", ["transposed", "every second", "offset"])
+@pytest.mark.parametrize(
+    "name", ["add_", "mul_", "div_", "sub_", "clamp_", "relu_", "exp_", "masked_fill_", "fill_", "copy_"]
+)
+def test_in_place_on_views(name, layout):
+    x = torch.rand(6, 8) + 0.5
+    y = x.to(DEVICE)
+    with native():
+        for a in (x, y):
+            view = LAYOUTS[layout](a)
+            other = torch.full(view.shape, 1.25, device=a.device)
+            arguments = {
+                "clamp_": (0.6, 1.1),
+                "relu_": (),
+                "exp_": (),
+                "masked_fill_": (view > 1, 7.0),
+                "fill_": (3.0,),
+            }
+            getattr(view, name)(*arguments.get(name, (other,)))
+    assert_same(y, x)
+
+
+@pytest.mark.parametrize("name", ["add", "mul", "matmul", "maximum"])
+def test_out(name):
+    a, b = torch.rand(5, 5), torch.rand(5, 5)
+    function = getattr(torch, name)
+    for out in (torch.empty(5, 5), torch.empty(5, 5).t(), torch.empty(10, 10)[::2, 1:6], torch.empty(0)):
+        result = torch.empty_strided(out.shape, out.stride(), device=DEVICE)
+        function(a, b, out=out)
+        given = function(a.to(DEVICE), b.to(DEVICE), out=result)
+        assert given is result
+        assert_same(result, out)
+
+
+PAIRS = [torch.float32, torch.float16, torch.int64, torch.uint8, torch.bool]
+
+
+@pytest.mark.parametrize("right", PAIRS, ids=str)
+@pytest.mark.parametrize("left", PAIRS, ids=str)
+def test_promotion(left, right):
+    a, b = (torch.tensor([[0, 1, 2], [3, 4, 5]]).to(left), torch.tensor([1, 1, 2]).to(right))
+    for function in (torch.add, torch.mul, torch.true_divide, torch.eq, torch.lt, torch.maximum, torch.logical_and):
+        expected = function(a, b)
+        actual = function(a.to(DEVICE), b.to(DEVICE))
+        assert actual.dtype == expected.dtype
+        assert_same(actual, expected)
+        assert_same(function(a.to(DEVICE), b[2].to(DEVICE)), function(a, b[2]))
+    for number in (2, 2.5, True):
+        assert_same(a.to(DEVICE) + number, a + number)
+        assert_same(number * a.to(DEVICE), number * a)
+        assert_same(a.to(DEVICE) > number, a > number)
+
+
+def test_indexing():
+    x = torch.arange(60.0).reshape(3, 4, 5)
+    y = x.to(DEVICE)
+    rows, mask = torch.tensor([2, 0, -1]), x % 3 == 0
+    with native():
+        for a, i, m in ((x, rows, mask), (y, rows.to(DEVICE), mask.to(DEVICE))):
+            a.results = [
+                a[i],
+                a[:, i],
+                a[i, i],
+                a[i, :, i],
+                a[m],
+                a[..., None, i],
+                a[0, m[0]],
+                a[:, torch.tensor([1, 3])],
+            ]
+            b = a.clone()
+            b[i] = 1.0
+            b[:, i, 2] += 5
+            b[m] = -1.0
+            b[m] = b[m] * 2
+            b.index_put_((i,), torch.ones(4, 5, device=a.device), accumulate=True)
+            b.index_add_(1, i.abs(), torch.ones(3, 3, 5, device=a.device), alpha=2)
+            b.index_fill_(2, i.abs(), 9.0)
+            a.results += [b, a.nonzero(), a.masked_select(m), a.take_along_dim(i.abs().view(3, 1, 1), 1)]
+    for actual, expected in zip(y.results, x.results, strict=True):
+        assert_same(actual, expected)
+
+
+def test_gradients_of_views_and_indexing():
+    values = {}
+    for device in ("cpu", DEVICE):
+        torch.manual_seed(0)
+        x = torch.randn(4, 6).to(device).requires_grad_()
+        y = x.view(2, 12)[:, ::3].t() * 2
+        z = torch.cat([y.flatten(), x[torch.tensor([1, 1, 3]).to(device)].flatten(), x.unfold(1, 3, 2).flatten()])
+        w = z.clone()
+        w[2:5] = w[2:5].exp()
+        w.pow(2).sum().backward()
+        values[device] = x.grad
+    assert_same(values[DEVICE], values["cpu"])
+
+
+def test_second_gradients():
+    values = {}
+    for device in ("cpu", DEVICE):
+        x = torch.linspace(0.1, 1, 12).reshape(3, 4).to(device).requires_grad_()
+        (first,) = torch.autograd.grad((x.tanh() @ x.t()).exp().sum(), x, create_graph=True)
+        (second,) = torch.autograd.grad(first.pow(2).sum(), x)
+        values[device] = second
+    assert_same(values[DEVICE], values["cpu"])
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("axes", [1, 2, 3])
+@pytest.mark.parametrize("settings", [{}, {"stride": 2, "padding": 1}, {"groups": 2, "dilation": 2}], ids=str)
+def test_convolutions(axes, transposed, settings):
+    if transposed and settings.get("stride"):
+        settings = settings | {"output_padding": 1}
+    kind = getattr(torch.nn, f"Conv{'Transpose' if transposed else ''}{axes}d")
+    torch.manual_seed(0)
+    layer = kind(4, 6, 3, **settings)
+    x = torch.randn(2, 4, *[7, 8, 6][:axes])
+    values = {}
+    for device in ("cpu", DEVICE):
+        moved = x.to(device).requires_grad_()
+        model = layer.to(device)
+        with native():
+            y = model(moved)
+            gradients = torch.autograd.grad(y.sin().sum(), [moved, *model.parameters()])
+        values[device] = [y.detach().cpu(), *[g.cpu() for g in gradients]]
+    assert_same(values[DEVICE], values["cpu"])
+
+
+def test_convolution_of_a_type_that_the_device_does_not_take():
+    x, weight = (torch.randn(1, 1, 5, 5, dtype=torch.complex64), torch.randn(1, 1, 3, 3, dtype=torch.complex64))
+    expected = torch.conv2d(x, weight)
+    assert_same(torch.conv2d(x.to(DEVICE), weight.to(DEVICE)), expected)
+
+
+def test_wrong_index_is_an_error():
+    x = torch.arange(4.0, device=DEVICE)
+    with pytest.raises(IndexError, match="9"):
+        x[torch.tensor([1, 9], device=DEVICE)].cpu()
+    assert_same(x[1:], torch.arange(1.0, 4.0))

@@ -1,0 +1,165 @@
+"""Training on the device and on the CPU from the same weights."""
+
+import copy
+
+import pytest
+import torch
+from compare import DEVICE, assert_same, native
+from torch import nn
+from torch_crisol import fallbacks
+
+
+def losses(model, optimizer, batches, device):
+    result = []
+    for x, labels in batches:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x.to(device)), labels.to(device))
+        loss.backward()
+        optimizer.step()
+        result.append(loss.item())
+    return result
+
+
+def images(count, size, channels=1):
+    generator = torch.Generator().manual_seed(1)
+    means = torch.randn(10, channels, size, size, generator=generator)
+    for _ in range(count):
+        labels = torch.randint(10, (16,), generator=generator)
+        yield (means[labels] + 0.5 * torch.randn(16, channels, size, size, generator=generator), labels)
+
+
+def small_cnn():
+    return nn.Sequential(
+        nn.Conv2d(1, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(8, 16, 3), nn.GELU(),
+        nn.AdaptiveAvgPool2d(3), nn.Flatten(), nn.Linear(144, 32), nn.LayerNorm(32), nn.Tanh(), nn.Linear(32, 10),
+    )  # fmt: skip
+
+
+OPTIMIZERS = {
+    "sgd": lambda p: torch.optim.SGD(p, lr=0.05, momentum=0.9, weight_decay=1e-4),
+    "sgd fused": lambda p: torch.optim.SGD(p, lr=0.05, momentum=0.9, weight_decay=1e-4, fused=True),
+    "adam": lambda p: torch.optim.Adam(p, lr=2e-3),
+    "adam fused": lambda p: torch.optim.Adam(p, lr=2e-3, fused=True),
+    "adamw fused": lambda p: torch.optim.AdamW(p, lr=2e-3, fused=True),
+    "rmsprop": lambda p: torch.optim.RMSprop(p, lr=1e-3),
+}
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_cnn_learns_as_on_the_cpu(name):
+    torch.manual_seed(0)
+    model = small_cnn()
+    twin = copy.deepcopy(model).to(DEVICE)
+    expected = losses(model, OPTIMIZERS[name](model.parameters()), images(12, 12), "cpu")
+    with native():
+        actual = losses(twin, OPTIMIZERS[name](twin.parameters()), images(12, 12), DEVICE)
+    assert actual == pytest.approx(expected, rel=1e-4, abs=1e-5)
+    assert expected[-1] < expected[0]
+    assert_same(twin[1].running_var, model[1].running_var)
+
+
+class Sequences(nn.Module):
+    def __init__(self, kind, **settings):
+        super().__init__()
+        self.embedding = nn.Embedding(20, 12, padding_idx=0)
+        self.layer = getattr(nn, kind)(12, 16, batch_first=True, **settings)
+        self.head = nn.Linear(32 if settings.get("bidirectional") else 16, 10)
+
+    def forward(self, tokens):
+        return self.head(self.layer(self.embedding(tokens))[0][:, -1])
+
+
+def tokens(count):
+    generator = torch.Generator().manual_seed(2)
+    for _ in range(count):
+        x = torch.randint(20, (8, 7), generator=generator)
+        yield x, x.sum(1) % 10
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+@pytest.mark.parametrize(
+    "settings", [{}, {"num_layers": 2, "bidirectional": True}], ids=["one layer", "two, both ways"]
+)
+def test_recurrent_nets_learn_as_on_the_cpu(kind, settings):
+    torch.manual_seed(0)
+    model = Sequences(kind, **settings)
+    twin = copy.deepcopy(model).to(DEVICE)
+    expected = losses(model, torch.optim.Adam(model.parameters(), lr=5e-3), tokens(8), "cpu")
+    with native():
+        actual = losses(twin, torch.optim.Adam(twin.parameters(), lr=5e-3), tokens(8), DEVICE)
+    assert actual == pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
+class Cell(nn.Module):
+    """An LSTM cell as tutorials write it."""
+
+    def __init__(self, inputs, hidden):
+        super().__init__()
+        self.from_input, self.from_state = (nn.Linear(inputs, 4 * hidden), nn.Linear(hidden, 4 * hidden))
+
+    def forward(self, x, state):
+        h, c = state
+        i, f, g, o = (self.from_input(x) + self.from_state(h)).chunk(4, 1)
+        c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+        return torch.sigmoid(o) * torch.tanh(c), c
+
+
+class Stack(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cells = nn.ModuleList([Cell(5, 8), Cell(8, 8)])
+        self.head = nn.Linear(8, 10)
+
+    def forward(self, x):
+        states = [(torch.zeros(x.shape[0], 8), torch.zeros(x.shape[0], 8)) for _ in self.cells]
+        for step in range(x.shape[1]):
+            value = x[:, step]
+            for number, cell in enumerate(self.cells):
+                states[number] = cell(value, states[number])
+                value = nn.functional.dropout(states[number][0], 0.0)
+        return self.head(value)
+
+
+def test_cells_of_tutorials_learn_as_on_the_cpu():
+    torch.manual_seed(0)
+    generator = torch.Generator().manual_seed(3)
+    batches = [
+        (torch.randn(6, 4, 5, generator=generator), torch.randint(10, (6,), generator=generator)) for _ in range(6)
+    ]
+    model = Stack()
+    twin = copy.deepcopy(model).to(DEVICE)
+    expected = losses(model, torch.optim.SGD(model.parameters(), lr=0.1), batches, "cpu")
+    with native(), torch.device(DEVICE):
+        actual = losses(twin, torch.optim.SGD(twin.parameters(), lr=0.1), batches, DEVICE)
+    assert actual == pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
+def test_transformer_learns_as_on_the_cpu():
+    torch.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(16, 4, 32, dropout=0.0, batch_first=True, activation="gelu")
+    model = nn.Sequential(nn.Embedding(20, 16), nn.TransformerEncoder(layer, 2), nn.Flatten(), nn.Linear(7 * 16, 10))
+    twin = copy.deepcopy(model).to(DEVICE)
+    expected = losses(model, torch.optim.AdamW(model.parameters(), lr=3e-3), tokens(6), "cpu")
+    with fallbacks() as notes:
+        actual = losses(twin, torch.optim.AdamW(twin.parameters(), lr=3e-3), tokens(6), DEVICE)
+    assert actual == pytest.approx(expected, rel=1e-4, abs=1e-5)
+    assert set(notes) <= {"aten::isneginf.out"}
+
+
+def test_mixed_precision():
+    torch.manual_seed(0)
+    model = small_cnn().to(DEVICE)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.02)
+    scaler = torch.amp.GradScaler(DEVICE)
+    result = []
+    for x, labels in images(8, 12):
+        optimizer.zero_grad()
+        with torch.autocast(DEVICE, dtype=torch.float16):
+            output = model(x.to(DEVICE))
+            loss = nn.functional.cross_entropy(output.float(), labels.to(DEVICE))
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        result.append(loss.item())
+    assert output.dtype == torch.float16
+    assert result[-1] < result[0]
