@@ -79,10 +79,13 @@ INLINE rowf load_each(__global const float* p, const int live) {
   FOR_LIVE(lanes[i] = p[i])
   return vloadv(0, lanes);
 }
+// The indices are constants: Mesa 22.3 exchanges the arrays of two stores with loops of a variable length.
 INLINE void store_each(const rowf v, __global float* p, const int live) {
   float lanes[VW];
   vstorev(v, 0, lanes);
-  FOR_LIVE(p[i] = lanes[i])
+  UNROLL
+  for (int i = 0; i < VW; ++i)
+    if (i < live) p[i] = lanes[i];
 }
 #define load_shared(p, c, n, whole) (rowv)((p)[c])
 #define ROW_NUMBERS(numbers, v) \
