@@ -239,7 +239,7 @@ source "$crisol_root/tests/platforms/pose.sh"
 source "$crisol_root/tests/dist/run.sh"
 source "$crisol_root/tests/onnx/python.sh"
 source "$crisol_root/tests/python/rows.sh"
-source "$crisol_root/tests/torch/rows.sh"
+source "$crisol_root/tests/torch_device/rows.sh"
 
 prepare_onnx() {
   prepare_pocl && install_python_packages "onnx==$onnx_version" "onnxruntime==$onnxruntime_version"

@@ -21,8 +21,9 @@ def modules():
     for module in pkgutil.walk_packages(crisol.__path__, "crisol."):
         if any(part.startswith("_") for part in module.name.split(".")):
             continue
-        needs = {"crisol.distributed": "crisol._dist", "crisol.torch": "torch_crisol"}  # A wheel leaves both out.
-        if module.name not in needs or importlib.util.find_spec(needs[module.name]):
+        # A wheel leaves these out. The last one needs PyTorch too.
+        needs = {"crisol.distributed": ["crisol._dist"], "crisol.torch": ["torch_crisol", "torch"]}
+        if all(importlib.util.find_spec(needed) for needed in needs.get(module.name, [])):
             yield module.name
 
 

@@ -95,10 +95,19 @@ std::byte* given_memory(const Block& block) {
   return error == CL_SUCCESS ? static_cast<std::byte*>(address) : nullptr;
 }
 
+/// Whether the buffer is a part of another one. Drivers give different addresses for such a part.
+bool is_sub_buffer(const Block& block) {
+  cl_mem whole = nullptr;
+  const cl_int error = clGetMemObjectInfo(block.memory(), CL_MEM_ASSOCIATED_MEMOBJECT, sizeof whole,
+                                          static_cast<void*>(&whole), nullptr);
+  return error != CL_SUCCESS || whole != nullptr;
+}
+
 }  // namespace
 
 std::byte* host_address(const Block& block) {
-  return block.device().computes_in_host_memory() ? given_memory(block) : nullptr;
+  if (!block.device().computes_in_host_memory() || (!block.pooled() && is_sub_buffer(block))) return nullptr;
+  return given_memory(block);
 }
 
 BlockPtr block_over(DeviceState& device, void* memory, std::uint64_t bytes) {

@@ -19,6 +19,6 @@ prepare_torch() {
   prepare_pocl && install_python
 }
 run_torch() {
-  run_python_command torch pocl "PYTHONPATH=$crisol_build/python:$crisol_root/tests/python:$crisol_root/tests/torch" \
-    "$torch_python" "${pytest_arguments[@]}" "$crisol_root/tests/torch"
+  run_python_command torch pocl "PYTHONPATH=$crisol_build/python:$crisol_root/tests/python:$crisol_root/tests/torch_device" \
+    "$torch_python" "${pytest_arguments[@]}" "$crisol_root/tests/torch_device"
 }
