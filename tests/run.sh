@@ -522,7 +522,7 @@ take_results() {
 # Tests mostly wait for a driver's compiler, which uses one core, and now and then for other processes. So one
 # implementation more than there are cores runs at a time. The slowest ones start first.
 running=0
-for name in "${!gpu_number[@]}" windows aarch64 pocl rusticl rusticl-25 oclgrind "${!posed_file[@]}" intel wheel fuzz-python dist onnx onnx-models onnx-fitted ort python python-intel array-api pocl-6 offline; do
+for name in "${!gpu_number[@]}" windows aarch64 pocl rusticl rusticl-25 oclgrind "${!posed_file[@]}" intel wheel fuzz-python dist onnx onnx-models onnx-fitted ort torch python python-intel array-api pocl-6 offline; do
   is_selected "$name" && [ -z "${left_out[$name]:-}" ] || continue
   if [ $running -gt "$(nproc 2>/dev/null || echo 2)" ]; then
     wait -n || true
