@@ -1,24 +1,15 @@
 #include "ops/conv/conv2d_wide.h"
 
 #include "crisol/ops/copy.h"
-#include "crisol/ops/elementwise.h"
 #include "crisol/ops/matmul.h"
 #include "crisol/ops/pad.h"
 #include "crisol/ops/reduce.h"
 #include "crisol/ops/view.h"
-#include "tensor/impl.h"
+#include "ops/windows.h"
 
 namespace crisol::ops {
 
 namespace {
-
-/// The windows of a padded image as a view (N, C, R, S, OH, OW), in which windows share elements.
-Tensor windows_of(const Tensor& padded, const Conv2dSizes& s) {
-  const Shape& at = padded.strides();
-  return make_view(padded, {s.images, s.channels, s.kernel_h, s.kernel_w, s.out_h, s.out_w},
-                   {at[0], at[1], at[2] * s.dilation_h, at[3] * s.dilation_w, at[2] * s.stride_h, at[3] * s.stride_w},
-                   padded.offset());
-}
 
 /// The windows as the columns of matrices (N, groups, C/groups R S, OH OW).
 Tensor columns_of(const Tensor& x, const Conv2dSizes& s) {
@@ -31,7 +22,7 @@ Tensor filters_of(const Tensor& weight, const Conv2dSizes& s) {
   return reshape(contiguous(weight), {s.groups, s.group_outputs(), s.depth()});
 }
 
-/// An output, or its gradient, as matrices (N, groups, K/groups, OH OW).
+/// An output as matrices (N, groups, K/groups, OH OW). The gradient of an output becomes the same.
 Tensor rows_of(const Tensor& y, const Conv2dSizes& s) {
   return reshape(contiguous(y), {s.images, s.groups, s.group_outputs(), s.pixels()});
 }
@@ -47,10 +38,7 @@ Tensor wide_conv2d_backward_data(const Conv2dSizes& s, const Tensor& dy, const T
   const Tensor dx =
       zeros({s.images, s.channels, s.height + 2 * s.pad_h, s.width + 2 * s.pad_w}, dy.dtype(), dy.device());
   const Tensor to = windows_of(dx, s), parts = reshape(columns, to.shape());
-  // At one tap, the windows share no elements.
-  for (std::int64_t r = 0; r < s.kernel_h; ++r)
-    for (std::int64_t c = 0; c < s.kernel_w; ++c)
-      accumulate_into(select(select(to, 3, c), 2, r), select(select(parts, 3, c), 2, r));
+  add_to_windows(to, [&](std::int64_t r, std::int64_t c) { return select(select(parts, 3, c), 2, r); });
   return narrow(narrow(dx, 2, s.pad_h, s.height), 3, s.pad_w, s.width);
 }
 

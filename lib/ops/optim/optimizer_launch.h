@@ -20,7 +20,7 @@ struct StepTensor {
   bool is_gradient = false;
 };
 
-/// Whether steps of parameters of a type are made of other ops (ops/optim/wide_steps.h): those of f64.
+/// Whether steps of parameters of a type are made of other ops (ops/optim/wide_steps.h). Steps of f64 are.
 constexpr bool is_wide(DType dtype) noexcept { return !computes_in_f32(dtype); }
 
 /// Checks that the tensors are f32 or all of them f64, contiguous, on the device of `first` and as large as `first`.

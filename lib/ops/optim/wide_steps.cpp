@@ -114,7 +114,7 @@ void wide_advance_step(const Tensor& progress, const Tensor& hyper, double beta2
 Tensor wide_global_norm(const std::vector<Tensor>& parts) {
   Tensor squares;
   for (const Tensor& part : parts) {
-    const Tensor one = sum(square(cast(part, promote_types(part.dtype(), DType::f32))));
+    const Tensor one = sum(square(cast(part, value_type(part.dtype()))));
     squares = squares.defined() ? add(squares, one) : one;
   }
   return sqrt(squares);

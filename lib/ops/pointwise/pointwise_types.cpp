@@ -35,7 +35,7 @@ OperandType promoted(std::span<const OperandType> operands) {
   OperandKind highest = OperandKind::number;
   for (const OperandType& operand : operands) {
     Promotion& one = of_kind[static_cast<std::size_t>(operand.kind)];
-    // Of whole numbers, those of at least 2^63 are u64. No type holds them and negative numbers, so all must fit u64.
+    // Numbers of at least 2^63 are u64. No type holds them and negative numbers, so all numbers must fit u64.
     const bool are_whole = operand.kind == OperandKind::number && is_whole(operand.dtype) && is_whole(one.dtype);
     const DType joint = are_whole && operand.dtype != one.dtype ? DType::u64 : promote_types(one.dtype, operand.dtype);
     one = {true, one.any ? joint : operand.dtype};

@@ -11,7 +11,7 @@
 #include "crisol/ops/pad.h"
 #include "crisol/ops/reduce.h"
 #include "crisol/ops/view.h"
-#include "tensor/impl.h"
+#include "ops/windows.h"
 
 namespace crisol::ops {
 
@@ -29,14 +29,6 @@ AxisPadding rows_of(const PoolGeometry& g) {
 }
 AxisPadding columns_of(const PoolGeometry& g) {
   return padding_of(g.width, g.out_w, g.kernel_w, g.stride_w, g.pad_w, g.dilation_w);
-}
-
-/// The windows of padded images as a view (N, C, OH, OW, R, S), in which windows share elements.
-Tensor windows_of(const Tensor& padded, const PoolGeometry& g) {
-  const Shape& at = padded.strides();
-  return make_view(padded, {padded.size(0), padded.size(1), g.out_h, g.out_w, g.kernel_h, g.kernel_w},
-                   {at[0], at[1], at[2] * g.stride_h, at[3] * g.stride_w, at[2] * g.dilation_h, at[3] * g.dilation_w},
-                   padded.offset());
 }
 
 /// The positions along an axis that the taps of the windows have. A tap in the padding gets the position at the border.
@@ -101,8 +93,8 @@ Tensor means_along_backward(const Tensor& dy, int axis, std::int64_t size) {
 MaxPool2dResult wide_max_pool2d(const PoolGeometry& g, const Tensor& x) {
   const Tensor padded = pad(x, {columns_of(g), rows_of(g)}, -std::numeric_limits<double>::infinity());
   const Tensor windows =
-      reshape(contiguous(windows_of(padded, g)), {x.size(0), x.size(1), g.out_h, g.out_w, g.window()});
-  const ExtremeResult result = max_with_indices(windows, 4);
+      reshape(contiguous(windows_of(padded, g)), {x.size(0), x.size(1), g.window(), g.out_h, g.out_w});
+  const ExtremeResult result = max_with_indices(windows, 2);
   const Tensor row = floor_divide(result.indices, g.kernel_w), column = remainder(result.indices, g.kernel_w);
   const Tensor position = add(mul(places(row, 2, g.stride_h, g.pad_h, g.dilation_h, g.height), g.width),
                               places(column, 3, g.stride_w, g.pad_w, g.dilation_w, g.width));
@@ -119,7 +111,7 @@ Tensor wide_max_pool2d_backward(const Tensor& dy, const Tensor& indices, const S
 }
 
 Tensor wide_avg_pool2d(const PoolGeometry& g, const Tensor& x, const PoolDivisor& divisor) {
-  return divided(g, sum(contiguous(windows_of(pad(x, {columns_of(g), rows_of(g)}), g)), {4, 5}), divisor);
+  return divided(g, sum(contiguous(windows_of(pad(x, {columns_of(g), rows_of(g)}), g)), {2, 3}), divisor);
 }
 
 Tensor wide_avg_pool2d_backward(const PoolGeometry& g, const Tensor& dy, const Shape& shape,
@@ -128,10 +120,8 @@ Tensor wide_avg_pool2d_backward(const PoolGeometry& g, const Tensor& dy, const S
   const Tensor dx =
       zeros({shape[0], shape[1], rows.before + g.height + rows.after, columns.before + g.width + columns.after},
             dy.dtype(), dy.device());
-  const Tensor windows = windows_of(dx, g), shares = divided(g, dy, divisor);
-  // At one tap, the windows share no elements.
-  for (std::int64_t r = 0; r < g.kernel_h; ++r)
-    for (std::int64_t c = 0; c < g.kernel_w; ++c) accumulate_into(select(select(windows, 5, c), 4, r), shares);
+  const Tensor shares = divided(g, dy, divisor);
+  add_to_windows(windows_of(dx, g), [&](std::int64_t, std::int64_t) { return shares; });
   return narrow(narrow(dx, 2, rows.before, g.height), 3, columns.before, g.width);
 }
 
