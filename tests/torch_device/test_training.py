@@ -4,6 +4,7 @@ import copy
 
 import pytest
 import torch
+import torch_crisol
 from compare import DEVICE, assert_same, native
 from torch import nn
 from torch_crisol import fallbacks
@@ -56,6 +57,22 @@ def test_cnn_learns_as_on_the_cpu(name):
     assert actual == pytest.approx(expected, rel=1e-4, abs=1e-5)
     assert expected[-1] < expected[0]
     assert_same(twin[1].running_var, model[1].running_var)
+
+
+@pytest.mark.parametrize("kind", [torch.optim.SGD, torch.optim.Adam])
+def test_a_fused_step_on_the_cpu_starts_anew(kind):
+    """The device refuses the second parameter, so the CPU takes the step of both."""
+    results = []
+    for device in ("cpu", DEVICE):
+        first = torch.ones(3, device=device, requires_grad=True)
+        second = torch.ones(4, 3, device=device).t().requires_grad_()
+        for p in (first, second):
+            p.grad = torch.full_like(p, 0.5)
+        torch_crisol.set_fallback("silent")
+        kind([first, second], lr=0.1, fused=True).step()
+        torch_crisol.set_fallback("warn")
+        results.append((first.detach().cpu(), second.detach().cpu()))
+    torch.testing.assert_close(results[1], results[0])
 
 
 class Sequences(nn.Module):

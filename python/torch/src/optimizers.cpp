@@ -11,30 +11,41 @@ using crisol::Tensor;
 
 Tensor list_element(const std::vector<Tensor>& list, std::size_t i) { return list.empty() ? Tensor() : list[i]; }
 
-// Every tensor of a step is flat.
-Tensor flat(const Tensor& x) {
-  need(!x.defined() || x.is_contiguous(), "a parameter that is not contiguous");
-  return x.defined() ? ops::reshape(x, {-1}) : x;
+// The tensors of a list, flat. A step asks for all its lists before it changes a parameter, because a refused call runs
+// on the CPU from the start.
+std::vector<Tensor> flat(const Call& c, std::size_t i) {
+  std::vector<Tensor> list = c.tensors(i);
+  for (Tensor& x : list) {
+    need(x.is_contiguous(), "a parameter that is not contiguous");
+    x = ops::reshape(x, {-1});
+  }
+  return list;
 }
 
 double rate(const c10::IValue& lr) { return lr.isTensor() ? lr.toTensor().item<double>() : lr.toDouble(); }
+
+// The numbers of a step. PyTorch calls a step for the parameters of one device.
+Tensor make_hyper(const Tensor& parameter, double lr, double momentum, const Tensor& skip) {
+  const Tensor hyper = ops::make_hyper(parameter.device());
+  ops::write_hyper(hyper, lr, momentum);
+  ops::set_skip(hyper, skip);
+  return hyper;
+}
 
 // (parameters, gradients, means, squares, largest squares, steps, lr, beta1, beta2, weight decay, eps, amsgrad,
 // maximize, scale, found_inf). PyTorch has counted the step before the call.
 Results adam(const Call& c, bool decoupled) {
   need(c.is_none(13), "a scale of gradients");
-  const std::vector<Tensor> parameters = c.tensors(0), gradients = c.tensors(1), means = c.tensors(2),
-                            squares = c.tensors(3), largest = c.tensors(4), steps = c.tensors(5);
+  const std::vector<Tensor> parameters = flat(c, 0), gradients = flat(c, 1), means = flat(c, 2), squares = flat(c, 3),
+                            largest = flat(c, 4), steps = flat(c, 5);
   const ops::AdamRule rule{c.number(8), c.number(10), c.number(9), decoupled, c.flag(12)};
+  if (parameters.empty()) return {};
+  const Tensor hyper = make_hyper(parameters[0], rate(c.value(6)), c.number(7), c.tensor(14));
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const crisol::Device device = parameters[i].device();
-    const Tensor hyper = ops::make_hyper(device), progress = ops::make_progress(device);
-    ops::write_hyper(hyper, rate(c.value(6)), c.number(7));
-    ops::set_skip(hyper, c.tensor(14));
-    ops::sub_into(ops::narrow(progress, 0, 0, 1), ops::reshape(steps[i], {1}), 1.0);
+    const Tensor progress = ops::make_progress(hyper.device());
+    ops::sub_into(ops::narrow(progress, 0, 0, 1), steps[i], 1.0);
     ops::advance_step(progress, hyper, rule.beta2);
-    ops::adam_step(flat(parameters[i]), flat(gradients[i]), flat(means[i]), flat(squares[i]),
-                   flat(list_element(largest, i)), hyper, progress, rule);
+    ops::adam_step(parameters[i], gradients[i], means[i], squares[i], list_element(largest, i), hyper, progress, rule);
   }
   return {};
 }
@@ -43,19 +54,17 @@ Results adam(const Call& c, bool decoupled) {
 // found_inf)
 Results sgd(const Call& c) {
   need(c.is_none(10), "a scale of gradients");
-  const std::vector<Tensor> parameters = c.tensors(0), gradients = c.tensors(1), momenta = c.tensors(2);
+  const std::vector<Tensor> parameters = flat(c, 0), gradients = flat(c, 1), momenta = flat(c, 2);
   const ops::SgdRule rule{c.number(6), c.number(3), c.flag(7), c.flag(8)};
   const double momentum = c.number(4);
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const crisol::Device device = parameters[i].device();
-    const Tensor hyper = ops::make_hyper(device), progress = ops::make_progress(device);
-    ops::write_hyper(hyper, rate(c.value(5)), momentum);
-    ops::set_skip(hyper, c.tensor(11));
-    if (!c.flag(9)) ops::fill_into(ops::narrow(progress, 0, 0, 1), 1);
-    ops::advance_step(progress, hyper);
-    ops::sgd_step(flat(parameters[i]), flat(gradients[i]), momentum == 0 ? Tensor() : flat(list_element(momenta, i)),
-                  hyper, progress, rule);
-  }
+  if (parameters.empty()) return {};
+  const Tensor hyper = make_hyper(parameters[0], rate(c.value(5)), momentum, c.tensor(11));
+  const Tensor progress = ops::make_progress(hyper.device());
+  if (!c.flag(9)) ops::fill_into(ops::narrow(progress, 0, 0, 1), 1);
+  ops::advance_step(progress, hyper);
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    ops::sgd_step(parameters[i], gradients[i], momentum == 0 ? Tensor() : list_element(momenta, i), hyper, progress,
+                  rule);
   return {};
 }
 
