@@ -6,6 +6,8 @@
 #include <sstream>
 
 #include "base/text.h"
+#include "crisol/device.h"
+#include "crisol/dtype_table.h"
 #include "crisol/error.h"
 #include "crisol/profile.h"
 #include "crisol/shape.h"
@@ -32,6 +34,12 @@ Outcome outcome_of(const Op& op) {
   for (const VariantChoice& choice : log.choices())
     check.outcome.variants += (check.outcome.variants.empty() ? "" : ", ") + choice.op + ':' + choice.variant;
   return check.outcome;
+}
+
+std::vector<DType> computed_dtypes() {
+  std::vector<DType> all(all_dtypes.begin(), all_dtypes.end());
+  if (!Device().info().fp64) all.erase(std::find(all.begin(), all.end(), DType::f64));
+  return all;
 }
 
 Tensor tensor_of(const std::vector<double>& values, const Shape& shape, DType dtype) {

@@ -73,6 +73,9 @@ std::vector<Op> all_ops();
 /// Checks an op on the default device.
 Outcome outcome_of(const Op& op);
 
+/// The types that the default device computes with: all but f64, which wants double precision.
+std::vector<DType> computed_dtypes();
+
 /// A contiguous tensor of values.
 Tensor tensor_of(const std::vector<double>& values, const Shape& shape, DType dtype = DType::f32);
 
