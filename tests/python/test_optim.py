@@ -119,11 +119,17 @@ def test_groups():
         group["lr"] = 0.25
     assert optimizer.param_groups[0]["lr"] == optimizer.param_groups[1]["lr"] == 0.25
     assert "lr" in optimizer.param_groups[0] and "lr" in repr(optimizer.param_groups[0])
+    appended = nn.Parameter(crisol.ones(2))
+    optimizer.param_groups.append({"params": [appended], "lr": 0.5, "momentum": 0.0, "note": "mine"})
+    appended.sum().backward()
+    optimizer.step()
+    assert_close(appended, [0.5, 0.5])
+    assert len(optimizer.param_groups) == 3 and optimizer.param_groups[2]["note"] == "mine"
     extra = nn.Linear(1, 1)
     optimizer.add_param_group({"params": extra.parameters(), "weight_decay": 0.5})
-    assert len(optimizer.param_groups) == 3 and dict(optimizer.param_groups[2])["weight_decay"] == 0.5
-    optimizer.param_groups[2].update(lr=0.75, nesterov=False)
-    assert optimizer.param_groups[2]["lr"] == 0.75
+    assert len(optimizer.param_groups) == 4 and dict(optimizer.param_groups[3])["weight_decay"] == 0.5
+    optimizer.param_groups[3].update(lr=0.75, nesterov=False)
+    assert optimizer.param_groups[3]["lr"] == 0.75
     adam = optim.Adam(nn.Linear(1, 1).parameters())
     adam.param_groups[0]["betas"] = (0.5, 0.6)
     assert adam.param_groups[0]["betas"] == (0.5, 0.6)

@@ -32,6 +32,7 @@ __all__ += [
     "moveaxis",
     "movedim",
     "narrow",
+    "narrow_copy",
     "permute",
     "ravel",
 ]
@@ -169,6 +170,13 @@ def squeeze(input: Tensor, dim: Dims | None = None) -> Tensor:
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """A view of the elements start to start + length - 1 along an axis."""
     return input.narrow(dim, start, length)
+
+
+@_method(Tensor)
+@_numpy_names
+def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """A copy of narrow()."""
+    return input.narrow(dim, start, length).clone()
 
 
 @_numpy_names

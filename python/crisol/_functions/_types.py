@@ -31,6 +31,10 @@ class _Finfo:
         """smallest_normal"""
         return self.smallest_normal
 
+    def __repr__(self) -> str:
+        names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+        return f"finfo({', '.join(f'{name}={getattr(self, name):g}' for name in names)}, dtype={_name(self.dtype)})"
+
 
 @dataclass(frozen=True)
 class _Iinfo:
@@ -40,6 +44,13 @@ class _Iinfo:
     max: builtins.int
     min: builtins.int
     dtype: dtype
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min}, max={self.max}, dtype={_name(self.dtype)})"
+
+
+def _name(dtype: dtype) -> str:
+    return repr(dtype).removeprefix("crisol.")
 
 
 def _finfo_of(dtype: dtype) -> _Finfo:

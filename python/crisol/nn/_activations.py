@@ -8,6 +8,7 @@ from typing import Any
 from .. import _crisol as _c
 from .._crisol import Tensor, _functional
 from .._functions._random import rand_like
+from .._method import _method
 
 __all__ = ["alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "elu_", "feature_alpha_dropout", "glu"]
 __all__ += ["gumbel_softmax", "hardshrink", "leaky_relu_", "log_softmax", "relu_", "rrelu", "softmax", "softmin"]
@@ -73,6 +74,7 @@ def tanhshrink(input: Tensor) -> Tensor:
     return input - _c.tanh(input)
 
 
+@_method(Tensor)
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """x, and 0 where |x| is at most lambd."""
     return _c.where(_c.le(_c.abs(input), lambd), 0.0, input)

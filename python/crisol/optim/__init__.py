@@ -54,9 +54,22 @@ class ParamGroup(MutableMapping[str, Any]):
         return repr(self._settings())
 
 
+class _ParamGroups(list[ParamGroup]):
+    """The groups of an optimiser. A group that is appended becomes one of the optimiser's."""
+
+    def __init__(self, optimizer: Optimizer) -> None:
+        super().__init__(ParamGroup(optimizer, number) for number in range(len(optimizer._groups())))
+        self._optimizer = optimizer
+
+    def append(self, group: Any) -> None:
+        """optimizer.add_param_group(group)"""
+        self._optimizer.add_param_group(group)
+        super().append(ParamGroup(self._optimizer, len(self)))
+
+
 def _param_groups(self) -> list[ParamGroup]:
     """The groups, in order. Each is a dict of its parameters and settings: `optimizer.param_groups[0]["lr"] = 0.1`."""
-    return [ParamGroup(self, i) for i in range(len(self._groups()))]
+    return _ParamGroups(self)
 
 
 Optimizer.param_groups = property(_param_groups)

@@ -280,6 +280,10 @@ def test_members(x):
     y = crisol.ones(2, 3)
     assert y.t_() is y and y.shape == (3, 2) and y.unsqueeze_(0).shape == (1, 3, 2) and y.squeeze_(0).shape == (3, 2)
     assert crisol.float is crisol.float32 and crisol.long is crisol.int64 and isinstance(crisol.ones(1), crisol.Tensor)
+    limits = "resolution=0.001, min=-65504, max=65504, eps=0.000976562, smallest_normal=6.10352e-05, tiny=6.10352e-05"
+    assert repr(crisol.finfo(crisol.float16)) == f"finfo({limits}, dtype=float16)"
+    assert repr(crisol.iinfo(crisol.int8)) == "iinfo(min=-128, max=127, dtype=int8)"
+    assert crisol.narrow_copy(x, 0, 1, 2).tolist() == x[1:3].tolist() and x.hardshrink(9).tolist() == (x * 0).tolist()
     assert crisol.finfo(crisol.float32).tiny == 2.0**-126 and crisol.is_tensor(x) and crisol.is_floating_point(x)
     state = crisol.get_rng_state()
     first = crisol.rand(3).tolist()
