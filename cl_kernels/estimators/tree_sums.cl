@@ -95,6 +95,7 @@ __kernel void tree_sums(__global const float* restrict x, const ulong x_offset, 
       int moved = 1;
       while (moved) {
         moved = 0;
+#pragma unroll
         for (int lane = 0; lane < LANES; ++lane) {
           const int next = successor(nodes, at[lane], x + (row + lane) * features);
           moved |= next ^ at[lane];

@@ -101,6 +101,17 @@ crisol_status crisol_tensor_from_opencl(crisol_device device, void* memory, size
   });
 }
 
+crisol_status crisol_tensor_from_host_memory(crisol_device device, crisol_dtype dtype, int rank, const int64_t* sizes,
+                                             void* memory, crisol_tensor** result) {
+  constexpr const char* op = "from_host_memory";
+  return guarded([&] {
+    crisol_tensor*& place = need(result, op, "result");
+    const Tensor tensor =
+        from_host_memory(memory, shape_of(sizes, rank, op, "sizes"), dtype_of(dtype, op), device_of(device, op));
+    place = tensor.defined() ? new crisol_tensor{tensor} : nullptr;
+  });
+}
+
 crisol_status crisol_tensor_opencl(const crisol_tensor* x, void** memory, size_t* offset) {
   constexpr const char* op = "opencl_buffer";
   return guarded([&] {

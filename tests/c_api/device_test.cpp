@@ -91,6 +91,15 @@ TEST_CASE("C: OpenCL's objects") {
   OK(crisol_tensor_written(view.get()));
   refused(crisol_tensor_from_opencl(here, nullptr, 0, CRISOL_F32, 1, &two, view.place()), CRISOL_INVALID_ARGUMENT,
           {"[from_opencl]", "null"});
+  alignas(64) static Floats host{5, 6};
+  Handle own;
+  OK(crisol_tensor_from_host_memory(here, CRISOL_F32, 1, &two, host.data(), own.place()));
+  if (own.get() == nullptr)
+    CHECK(!Device().info().unified_memory);
+  else
+    CHECK(values_of(own.get()) == host);
+  refused(crisol_tensor_from_host_memory(here, CRISOL_F32, 1, &two, nullptr, own.place()), CRISOL_INVALID_ARGUMENT,
+          {"[from_host_memory]", "null"});
   crisol_device device = -5;
   refused(crisol_device_from_opencl(nullptr, context, queue, &device), CRISOL_INVALID_ARGUMENT, {"[adopt_opencl]"});
 }

@@ -206,6 +206,11 @@ CRISOL_API crisol_status crisol_to_dtype(const crisol_tensor* x, crisol_dtype dt
 CRISOL_API crisol_status crisol_tensor_from_opencl(crisol_device device, void* memory, size_t offset,
                                                    crisol_dtype dtype, int rank, const int64_t* sizes,
                                                    crisol_tensor** result);
+/** Makes a tensor over memory of the host, without a copy. The device must compute in the host's memory, as CPUs do. On
+ * other devices *result is null: use crisol_tensor_create. Keep the memory until the last handle is destroyed and the
+ * device has finished its work. */
+CRISOL_API crisol_status crisol_tensor_from_host_memory(crisol_device device, crisol_dtype dtype, int rank,
+                                                        const int64_t* sizes, void* memory, crisol_tensor** result);
 /** The tensor's cl_mem, and the byte at which its first element starts. Both are valid as long as the handle. */
 CRISOL_API crisol_status crisol_tensor_opencl(const crisol_tensor* x, void** memory, size_t* offset);
 /** The cl_context of a device. */

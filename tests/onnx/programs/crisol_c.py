@@ -120,8 +120,9 @@ class Library:
         return sum(row["launches"] for row in json.loads(text.value))
 
     def prepared_run(self, model, inputs):
-        """A function that copies the same arrays to the device, runs the model and copies its results back. It only
-        calls the library: everything else that run_all() does is done here."""
+        """A function that runs the model with the same arrays and copies its results back. The device reads the arrays in
+        their memory, or in copies if it has memory of its own. The function only calls the library: everything else that
+        run_all() does is done here."""
         c = self.c
         outputs = [array for arrays in self.run_all(model, inputs).values() for array in arrays]
         arrays = [np.ascontiguousarray(array).reshape(np.shape(array)) for array in inputs.values()]
@@ -135,10 +136,15 @@ class Library:
                 for i, array in enumerate(outputs)]
         to_results, to_result, to_name = ctypes.byref(results), ctypes.byref(result), ctypes.byref(name)
 
+        make = c.crisol_tensor_from_host_memory
+        if made and (make(*made[0]) or not tensors[0]):
+            make = c.crisol_tensor_create
+        c.crisol_tensor_destroy(tensors[0])
+
         def run():
             failed = 0
             for arguments in made:
-                failed |= c.crisol_tensor_create(*arguments)
+                failed |= make(*arguments)
             failed |= c.crisol_onnx_run_all(model, len(made), names, tensors, to_results)
             for i, to, size in read:
                 failed |= c.crisol_named_tensors_item(results, i, to_name, to_result)
