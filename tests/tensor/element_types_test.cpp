@@ -233,7 +233,7 @@ TEST_CASE("whole numbers of fewer bits: conversions keep the last bits") {
   }
 }
 
-TEST_CASE("whole numbers of fewer bits: pointwise functions wrap around") {
+TEST_CASE("whole numbers of fewer bits: pointwise functions wrap around" * doctest::test_suite("long")) {
   for (const DType dtype : narrow_types) {
     CAPTURE(dtype);
     const Whole a = range_of(dtype, 1, 67), b = [&] {
@@ -279,7 +279,7 @@ TEST_CASE("whole numbers of fewer bits: pointwise functions wrap around") {
   }
 }
 
-TEST_CASE("whole numbers of fewer bits: reductions, order, indices, products and files") {
+TEST_CASE("whole numbers of fewer bits: reductions, order, indices, products and files" * doctest::test_suite("long")) {
   NamedTensors files;
   for (const DType dtype : narrow_types) {
     CAPTURE(dtype);
@@ -416,7 +416,7 @@ TEST_CASE("u64: numbers, conversions and texts are exact") {
   check_natural(from_vector(Natural{1, 2, 3, 4, 5, top}, {2, 3}).transpose(0, 1).contiguous(), {1, 4, 2, 5, 3, top});
 }
 
-TEST_CASE("u64: pointwise functions have no sign and wrap around") {
+TEST_CASE("u64: pointwise functions have no sign and wrap around" * doctest::test_suite("long")) {
   const Natural a = naturals(1, 67), b = [] {
     Natural values = naturals(2, 67);
     std::reverse(values.begin(), values.end());
@@ -479,7 +479,7 @@ TEST_CASE("u64: pointwise functions have no sign and wrap around") {
   check_error([&] { add(x.to(DType::i32), top); }, {"[add]", "does not fit i32"});
 }
 
-TEST_CASE("u64: reductions, order, indices, products and files") {
+TEST_CASE("u64: reductions, order, indices, products and files" * doctest::test_suite("long")) {
   for (const std::size_t count : {131u, 5000u}) {
     const Natural a = naturals(3, count);
     const Tensor x = from_vector(a);
