@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 
 #include "autograd/node.h"
 #include "base/text.h"
@@ -47,6 +48,17 @@ DType type_of(const std::vector<ParamGroup>& added) {
   return type;
 }
 
+/// The type of an arena's gradients: the type of all parameters. If they differ, the type of their values.
+DType gradient_type_of(const std::vector<ParamGroup>& added, DType values) {
+  std::optional<DType> type;
+  for (const ParamGroup& group : added)
+    for (const Tensor& p : group.params) {
+      if (type.value_or(p.dtype()) != p.dtype()) return values;
+      type = p.dtype();
+    }
+  return type.value_or(values);
+}
+
 /// Moves a parameter into the arena. If it cannot move, returns the place of its copy there.
 Tensor take_values(const Tensor& p, const Tensor& place) {
   if (p.dtype() != place.dtype()) return ops::copy_into(place, p), place;
@@ -55,8 +67,8 @@ Tensor take_values(const Tensor& p, const Tensor& place) {
   return {};
 }
 
-/// From now on, backward() writes the gradient of a parameter of the arena's type into the arena. An existing gradient
-/// moves there, or stays outside until it is discarded.
+/// From now on, backward() writes the gradient of a parameter into the arena, if the arena's gradients have its type.
+/// An existing gradient moves there, or stays outside until it is discarded.
 void take_gradient(const Tensor& like, autograd::Slot& slot, const Tensor& place) {
   if (like.dtype() != place.dtype()) return;
   place.impl()->storage->is_known_outside = false;  // The optimiser does not use the place while there is no gradient.
@@ -95,8 +107,9 @@ std::vector<GroupMemory> OptimizerImpl::memory_of(const std::vector<ParamGroup>&
     for (const Tensor& p : added[k].params) sizes[k].push_back(p.numel());
   const ArenaLayout layout(sizes);
   const DType type = type_of(added);
-  const auto flat = [&](std::int64_t size) { return zeros({size}, type, device); };
-  const auto arena = std::make_shared<const Arena>(Arena{layout, flat(layout.size()), flat(layout.size())});
+  const Shape size{layout.size()};
+  const auto arena = std::make_shared<const Arena>(
+      Arena{layout, zeros(size, type, device), zeros(size, gradient_type_of(added, type), device)});
   std::vector<GroupMemory> made;
   std::size_t first = 0;
   for (std::size_t k = 0; k < added.size(); ++k) {
