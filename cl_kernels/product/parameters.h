@@ -88,5 +88,27 @@ typedef struct {
 } WholeParameters;
 CHECK_PARAMETERS(WholeParameters, 56);
 
+// `batch` products of pairs (product/pairs/multiply_pairs.cl) with m x n results. A unit of work has `block` rows.
+typedef struct {
+  Long batch_a, batch_b, batch_y;
+  Int batch, m, n, pairs, block, unused;
+} PairParameters;
+CHECK_PARAMETERS(PairParameters, 48);
+
+// What the sums of pairs become (product/pairs/result.h). The rows of a result are `row` elements apart. Its columns
+// are in images of `width` elements, which are `image` elements apart. The flags are those of the epilogue.
+typedef struct {
+  Long row, image;
+  Int width, left_row, right_column, bias_row, bias_column, has_real_bias, has_factors, has_over, has_zero, flags;
+} ScaledParameters;
+CHECK_PARAMETERS(ScaledParameters, 56);
+
+// `count` matrices that product/pairs/pack_pairs.cl packs as pairs. `batch`, `line` and `step` are distances.
+typedef struct {
+  Long batch, line, step;
+  Int count, lines, depth, zero_step, has_zero, unused;
+} PackPairsParameters;
+CHECK_PARAMETERS(PackPairsParameters, 48);
+
 PARAMETERS_END
 #endif

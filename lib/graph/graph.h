@@ -108,6 +108,8 @@ class Run {
   Formula formula;
   /// The output of the op, followed by an epilogue.
   std::function<Tensor(const Data& inputs, Device device, const Epilogue& epilogue)> with_epilogue;
+  /// The output of an op of whole numbers, converted to f32, and followed by an epilogue, which may be null.
+  std::function<Tensor(const Data& inputs, Device device, const Epilogue* epilogue)> in_f32;
   std::shared_ptr<const ops::Conv2dSizes> convolution;  ///< The sizes of a convolution in blocks.
   bool is_random = false;                               ///< Whether each run gives other outputs for the same inputs.
 

@@ -98,6 +98,18 @@ ModelFile one_hot_rows() {
        weight("w", randn({4, 5})), weight("b", randn({5}))});
 }
 
+/// A product of whole numbers that becomes f32 and is scaled.
+ModelFile quantized() {
+  manual_seed(35);
+  std::vector<std::int8_t> codes(40);
+  for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<std::int8_t>(i * 37 % 256 - 128);
+  return ModelFile(
+      {node("DynamicQuantizeLinear", {"x"}, {"q", "s", "z"}), node("MatMulInteger", {"q", "w", "z"}, {"p"}),
+       node("Cast", {"p"}, {"c"}, {attribute("to", std::int64_t{of::f32})}), node("Mul", {"c", "s"}, {"m"}),
+       node("Mul", {"m", "t"}, {"o"}), node("Softmax", {"o"}, {"y"}, {attribute("axis", std::int64_t{-1})})},
+      {of::raw_tensor<std::int8_t>("w", of::i8, {5, 8}, codes), weight("t", rand({8}) * 0.01)});
+}
+
 struct Example {
   const char* name;
   ModelFile (*file)();
@@ -108,6 +120,7 @@ std::vector<Example> examples() {
   return {{"images", images, randn({2, 5, 6, 3})},
           {"separable", separable, images_for_all_cores()},
           {"tokens", tokens, randn({2, 5, 6})},
+          {"quantized", quantized, randn({2, 3, 5})},
           {"one-hot rows", one_hot_rows, floor(rand({2, 3}) * 4)}};
 }
 

@@ -28,6 +28,8 @@ std::size_t fold_affine(Graph& graph, Device device);
 /// (N, C / c, H, W, c). Nodes that convert the layout remain where another node needs it. See
 /// functions/conv/conv_blocks.h.
 std::size_t block_channels(Graph& graph, Device device);
+/// Joins products of whole numbers with the casts to f32 that follow, so that epilogues may follow.
+std::size_t join_casts(Graph& graph, Device device);
 /// Joins nodes that compute each element by itself, so that one kernel computes all of them.
 std::size_t fuse_elements(Graph& graph, Device device);
 /// Joins depthwise convolutions of channels in blocks with the pointwise convolutions that follow: both run in one pass

@@ -2,6 +2,7 @@
 #include "crisol/ops/matmul.h"
 #include "crisol/ops/probe.h"
 #include "ops/probe/shuffle.h"
+#include "ops/product/pairs.h"
 
 namespace crisol::ops {
 
@@ -11,6 +12,8 @@ std::vector<ProbeResult> probe_results(Device device) {
     const MatrixUnits units = matrix_units(device, precision);
     all.push_back({concat("matrix_", name_of(precision)), units.unit.empty() ? "none" : units.unit, units.reason});
   }
+  const dispatch::ProbeOutcome pairs = found_pairs(device.state());
+  all.push_back({"pairs", pairs.found, pairs.reason});
   const dispatch::ProbeOutcome shuffles = found_shuffles(device.state());
   all.push_back({"shuffle", shuffles.found, shuffles.reason});
   return all;

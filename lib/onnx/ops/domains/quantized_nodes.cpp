@@ -46,12 +46,6 @@ struct ResultPair {
   std::optional<DType> dtype;
 };
 
-std::vector<Tensor> tensors_of(const Data& in, Device device) {
-  std::vector<Tensor> list;
-  for (std::size_t i = 0; i < in.size(); ++i) list.push_back(input_of(in, i, device));
-  return list;
-}
-
 /// A node with quantised inputs at these positions. `f` gets the numbers that the inputs mean, and computes each
 /// element by itself. The result has the type of the first input.
 template <class F>
@@ -153,15 +147,6 @@ Run q_linear_concat(Call& call) {
   };
 }
 
-/// Scale times the sums of a product, plus a bias that may be undefined.
-Tensor scaled_sums(const Tensor& sums, const Tensor& left, const Tensor& right, const Tensor& bias) {
-  static const auto without =
-      fuse([](const Expr& s, const Expr& a, const Expr& b) { return s * (a * b); }, "scaled_sums");
-  static const auto with =
-      fuse([](const Expr& s, const Expr& a, const Expr& b, const Expr& c) { return s * (a * b) + c; }, "scaled_sums");
-  return bias.defined() ? with(sums, left, right, bias) : without(sums, left, right);
-}
-
 /// The bias has whole numbers that are added to the sums.
 Run q_gemm(Call& call) {
   call.check_counts(6, 9);
@@ -171,12 +156,17 @@ Run q_gemm(Call& call) {
   return [=](const Data& in, Device device) {
     const std::vector<Tensor> t = tensors_of(in, device);
     const auto given = [&](std::size_t i) { return i < t.size() ? t[i] : Tensor(); };
-    const Tensor a = centred(t[0], for_rows(t[2])), bias = given(6), scale = given(7), zero = given(8);
-    const Tensor sums = right.product(turns ? a.t() : a, in, device);
-    const Tensor all = bias.defined() ? sums + bias.to(DType::f32) : sums;
-    const Tensor factor = for_rows(t[1]) * t[4] * alpha;
-    if (!scale.defined()) return Data{all * factor};
-    return Data{requantized(all, factor / scale, zero.defined() ? zero : zeros({}, t[0].dtype(), device))};
+    const Tensor zero = given(8);
+    ops::Scaling by{.result = DType::f32,
+                    .left = t[1],
+                    .right = alpha == 1 ? t[4] : t[4] * alpha,
+                    .over = given(7),
+                    .bias = given(6)};
+    if (by.over.defined()) {
+      by.zero = zero.defined() ? zero : zeros({}, t[0].dtype(), device);
+      by.result = by.zero.dtype();
+    }
+    return Data{right.product(turns ? t[0].t() : t[0], for_rows(t[2]), by, in, device)};
   };
 }
 
@@ -184,9 +174,11 @@ Run mat_mul_integer_to_float(Call& call) {
   call.check_counts(4, 7);
   const WholeFactor right(call, 1, 5, Sums::rounded);
   return [=](const Data& in, Device device) {
-    const Tensor a = centred(in[0].tensor(device), for_rows(input_of(in, 4, device)));
-    return Data{scaled_sums(right.product(a, in, device), for_rows(in[2].tensor(device)), in[3].tensor(device),
-                            input_of(in, 6, device))};
+    const ops::Scaling by{.result = DType::f32,
+                          .left = in[2].tensor(device),
+                          .right = in[3].tensor(device),
+                          .bias = input_of(in, 6, device)};
+    return Data{right.product(in[0].tensor(device), for_rows(input_of(in, 4, device)), by, in, device)};
   };
 }
 
@@ -196,8 +188,9 @@ Run dynamic_quantize_mat_mul(Call& call) {
   const WholeFactor right(call, 1, 3, Sums::rounded);
   return [=](const Data& in, Device device) {
     const Quantized a = dynamically_quantized(in[0].tensor(device));
-    return Data{scaled_sums(right.product(centred(a.numbers, a.zero), in, device), a.scale, in[2].tensor(device),
-                            input_of(in, 4, device))};
+    const ops::Scaling by{
+        .result = DType::f32, .left = a.scale, .right = in[2].tensor(device), .bias = input_of(in, 4, device)};
+    return Data{right.product(a.numbers, a.zero, by, in, device)};
   };
 }
 

@@ -123,9 +123,13 @@ Run dynamic_quantize_linear(Call& call) {
 Run mat_mul_integer(Call& call) {
   call.check_counts(2, 4);
   const WholeFactor right(call, 1, 3, Sums::exact);
-  return [right](const Data& in, Device device) {
-    return Data{right.product(centred(in[0].tensor(device), for_rows(input_of(in, 2, device))), in, device)};
+  Run run([right](const Data& in, Device device) {
+    return Data{right.product(in[0].tensor(device), for_rows(input_of(in, 2, device)), ops::Scaling(), in, device)};
+  });
+  run.in_f32 = [right](const Data& in, Device device, const Epilogue* epilogue) {
+    return right.product(in[0].tensor(device), for_rows(input_of(in, 2, device)), epilogue, in, device);
   };
+  return run;
 }
 
 Run q_linear_mat_mul(Call& call) {
@@ -133,18 +137,25 @@ Run q_linear_mat_mul(Call& call) {
   const WholeFactor right(call, 3, 5, Sums::rounded);
   return [right](const Data& in, Device device) {
     const auto t = [&](std::size_t i) { return in[i].tensor(device); };
-    const Tensor sums = right.product(centred(t(0), for_rows(t(2))), in, device);
-    const Tensor factor = for_rows(t(1)).to(DType::f32) * t(4).to(DType::f32) / for_rows(t(6)).to(DType::f32);
-    return Data{requantized(sums, factor, for_rows(t(7)))};
+    const ops::Scaling by{.result = t(7).dtype(),
+                          .left = t(1).to(DType::f32),
+                          .right = t(4).to(DType::f32),
+                          .over = t(6).to(DType::f32),
+                          .zero = t(7)};
+    return Data{right.product(t(0), for_rows(t(2)), by, in, device)};
   };
 }
 
 Run conv_integer(Call& call) {
   call.check_counts(2, 4);
   const WholeFilters filters(call, 1, 3, Sums::exact);
-  return [filters](const Data& in, Device device) {
-    return Data{filters.convolution(centred(in[0].tensor(device), input_of(in, 2, device)), Tensor(), in, device)};
+  Run run([filters](const Data& in, Device device) {
+    return Data{filters.convolution(in[0].tensor(device), input_of(in, 2, device), ops::Scaling(), in, device)};
+  });
+  run.in_f32 = [filters](const Data& in, Device device, const Epilogue* epilogue) {
+    return filters.convolution(in[0].tensor(device), input_of(in, 2, device), epilogue, in, device);
   };
+  return run;
 }
 
 Run q_linear_conv(Call& call) {
@@ -152,9 +163,14 @@ Run q_linear_conv(Call& call) {
   const WholeFilters filters(call, 3, 5, Sums::rounded);
   return [filters](const Data& in, Device device) {
     const auto t = [&](std::size_t i) { return in[i].tensor(device); };
-    const Tensor x = t(0), bias = input_of(in, 8, device);
-    const Tensor sums = filters.convolution(centred(x, t(2)), bias.defined() ? bias.to(DType::f32) : bias, in, device);
-    return Data{requantized(sums, t(1) * for_filters(t(4), x.dim() - 1) / t(6), t(7))};
+    const ops::Scaling by{.result = t(7).dtype(),
+                          .left = t(4),
+                          .right = t(1),
+                          .over = t(6),
+                          .bias = input_of(in, 8, device),
+                          .bias_of_rows = true,
+                          .zero = t(7)};
+    return Data{filters.convolution(t(0), t(2), by, in, device)};
   };
 }
 

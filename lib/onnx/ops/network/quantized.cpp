@@ -1,13 +1,13 @@
 #include "onnx/ops/network/quantized.h"
 
 #include <algorithm>
-#include <cmath>
-#include <iterator>
 
 #include "base/text.h"
 #include "crisol/functions/matmul.h"
+#include "functions/fuse/epilogue.h"
 #include "onnx/ops/axes.h"
-#include "onnx/ops/network/convolution.h"
+#include "ops/collapse.h"
+#include "ops/product/leading_axes.h"
 
 namespace crisol::onnx {
 
@@ -83,12 +83,14 @@ std::vector<Tensor> KeptNumbers::of(const Data& in, Device device) const {
 
 namespace {
 
-/// The matrices b - zero, cut into pieces of rows. Products of numbers from -255 to 255 are at most 65025, and f32 adds
-/// 256 of them exactly.
+/// The matrices b - zero, packed as pairs, or cut into pieces of rows. Products of numbers from -255 to 255 are at most
+/// 65025, and f32 adds 256 of them exactly.
 KeptNumbers::Make pieces(Sums sums, bool turns) {
   return [=](const Tensor& b, const Tensor& zero) {
     constexpr std::int64_t most = 256;
     require(b.dim() >= 2, "onnx", "a factor of shape ", b.shape(), ", matrices expected");
+    if (ops::is_of_bytes(b.dtype()) && ops::prefers_pairs(b.device()))
+      return std::vector<Tensor>{ops::pack_panels(turns ? b.t() : b, zero)};
     const Tensor numbers = centred(turns ? b.t() : b, zero);
     const std::int64_t length = numbers.size(-2);
     if (sums == Sums::rounded || length <= most) return std::vector<Tensor>{numbers};
@@ -99,48 +101,69 @@ KeptNumbers::Make pieces(Sums sums, bool turns) {
   };
 }
 
-/// Digits of whole numbers from -255 to 255, from the highest. The numbers are the sums of digits times powers of the
-/// base. f32 adds `taps` products of a digit and a number up to 255 exactly.
-struct Digits {
-  std::int64_t taps;
-  int base, count;
-};
-constexpr Digits digits_of_filters[] = {{257, 256, 1}, {4112, 16, 2}, {16448, 8, 3}, {32896, 2, 8}};
+}  // namespace
 
-const Digits& digits_for(std::int64_t taps) {
-  for (const Digits& digits : digits_of_filters)
-    if (taps <= digits.taps) return digits;
-  fail(ErrorCode::invalid_argument, "onnx", "sums of ", taps, " products, at most ",
-       std::rbegin(digits_of_filters)->taps, " are supported");
+Tensor scaled(const Tensor& sums, const ops::Scaling& by) {
+  if (by.result == DType::i32) return sums;
+  static const auto with_factors =
+      fuse([](const Expr& s, const Expr& a, const Expr& b) { return s.to(DType::f32) * (a * b); }, "scaled_sums");
+  static const auto with_bias =
+      fuse([](const Expr& s, const Expr& a, const Expr& b, const Expr& c) { return s.to(DType::f32) * (a * b) + c; },
+           "scaled_sums");
+  const bool adds_first = by.bias.defined() && is_whole(by.bias.dtype());
+  const Tensor all = adds_first ? sums + by.bias.to(sums.dtype()) : sums;
+  if (by.result == DType::f32)
+    return by.bias.defined() && !adds_first ? with_bias(all, by.left, by.right, by.bias)
+                                            : with_factors(all, by.left, by.right);
+  const Tensor factor = by.left * by.right;
+  return requantized(all, by.over.defined() ? factor / by.over : factor, by.zero);
 }
 
-KeptNumbers::Make digits(Sums sums) {
-  return [=](const Tensor& weight, const Tensor& zero) {
-    require(weight.dim() >= 3, "onnx", "filters of shape ", weight.shape());
-    Tensor rest = centred(weight, for_filters(zero, weight.dim()));
-    if (sums == Sums::rounded || weight.numel() == 0) return std::vector<Tensor>{rest};
-    const Digits& chosen = digits_for(weight.numel() / weight.size(0));
-    std::vector<Tensor> list;
-    for (int i = chosen.count; i-- > 0;) {
-      const double power = std::pow(chosen.base, i);
-      list.push_back(i == 0 ? rest : round(rest / power));
-      rest = rest - list.back() * power;
-    }
-    return list;
-  };
+Tensor with_epilogue_of_pairs(const detail::ResultLayout& layout, Device device, const Epilogue& epilogue,
+                              const std::function<Tensor(const ops::ProductEpilogue*)>& f) {
+  return detail::run_with_epilogue(
+      {.name = "multiply_pairs",
+       .layout = layout,
+       .inputs = {empty(Shape::filled(layout.shape.rank(), 1), DType::f32, device)},  // It has the type of the sums.
+       .plain = [&] { return f(nullptr); },
+       .raw = [&](const ops::ProductEpilogue& with) -> ops::ProductResult {
+         return {f(&with), true};
+       },
+       .backward = {}},
+      epilogue);
+}
+
+bool is_packed(const std::vector<Tensor>& pieces) { return pieces[0].dtype() == DType::i32; }
+
+namespace {
+
+/// The same with the parameters of rows as columns.
+ops::Scaling with_columns(ops::Scaling by) {
+  for (Tensor* const of_rows : {&by.left, &by.over, &by.zero}) *of_rows = for_rows(*of_rows);
+  return by;
+}
+
+/// Whether a kernel of pairs can scale like this. Results may have a scale or a zero point for each row.
+bool pairs_scale(const ops::Scaling& by) {
+  const auto is_one = [](const Tensor& x) { return !x.defined() || x.numel() == 1; };
+  return is_one(by.over) && is_one(by.zero);
 }
 
 }  // namespace
 
 WholeFactor::WholeFactor(const Call& call, std::size_t b, std::size_t zero, Sums sums, bool turns)
-    : sums_(sums), pieces_(call, b, zero, pieces(sums, turns)) {}
+    : sums_(sums), b_(b), turns_(turns), pieces_(call, b, zero, pieces(sums, turns)) {}
 
-Tensor WholeFactor::product(const Tensor& a, const Data& in, Device device) const {
-  const std::vector<Tensor> right = pieces_.of(in, device);
-  std::int64_t length = 0;
-  for (const Tensor& piece : right) length += piece.size(-2);
-  require(a.dim() >= 2 && a.size(-1) == length, "onnx", "a factor of shape ", a.shape(), " times matrices with ",
-          length, " rows");
+Shape WholeFactor::shape_of_b(const Tensor& a, const Data& in) const {
+  require_quantized(a);
+  Shape b = in[b_].shape();
+  if (turns_) std::swap(b[b.rank() - 2], b[b.rank() - 1]);
+  require(a.dim() >= 2 && a.size(-1) == b[b.rank() - 2], "onnx", "a factor of shape ", a.shape(),
+          " times matrices with ", b[b.rank() - 2], " rows");
+  return b;
+}
+
+Tensor WholeFactor::sums_in_f32(const Tensor& a, const std::vector<Tensor>& right) const {
   static const auto add = fuse([](const Expr& sum, const Expr& part) { return sum + part.to(DType::i32); }, "add_part");
   Tensor result;
   std::int64_t at = 0;
@@ -154,24 +177,56 @@ Tensor WholeFactor::product(const Tensor& a, const Data& in, Device device) cons
   return result;
 }
 
-WholeFilters::WholeFilters(Call& call, std::size_t weight, std::size_t zero, Sums sums)
-    : sums_(sums), digits_(call, weight, zero, digits(sums)), convolve_(convolution_of_f32(call)) {}
+namespace {
 
-Tensor WholeFilters::convolution(const Tensor& x, const Tensor& bias, const Data& in, Device device) const {
-  const std::vector<Tensor> filters = digits_.of(in, device);
-  require(x.dim() == filters[0].dim(), "onnx", "an input of shape ", x.shape(), " and filters of shape ",
-          filters[0].shape());
-  static const auto add = fuse([](const Expr& sum, const Expr& base,
-                                  const Expr& part) { return sum * base.to(DType::i32) + part.to(DType::i32); },
-                               "add_digit");
-  Tensor result;
-  for (const Tensor& digit : filters) {
-    const Tensor part = convolve_({x, digit, bias}, device)[0].tensor(device);
-    if (sums_ == Sums::rounded) return part;
-    result =
-        !result.defined() ? part.to(DType::i32) : add(result, digits_for(digit.numel() / digit.size(0)).base, part);
+/// The leading axes of a product of matrices of these shapes.
+Shape axes_of_products(const Shape& a, const Shape& b) {
+  return ops::broadcast_shape("onnx", ops::leading_axes(a), ops::leading_axes(b));
+}
+
+Shape with_matrix(Shape leading, std::int64_t rows, std::int64_t columns) {
+  leading.push_back(rows);
+  leading.push_back(columns);
+  return leading;
+}
+
+}  // namespace
+
+Tensor WholeFactor::of_pairs(const Tensor& a, const Tensor& a_zero, const Tensor& panels, const ops::Scaling& by,
+                             const Shape& b, const ops::ProductEpilogue* epilogue) const {
+  const Shape leading = axes_of_products(a.shape(), b), shape = with_matrix(leading, a.size(-2), b.back());
+  const bool repeats_a = ops::leading_axes(a.shape()).numel() != 1 && ops::leading_axes(a.shape()) != leading;
+  Tensor rows = ops::pack_rows(repeats_a ? a.expand(with_matrix(leading, a.size(-2), a.size(-1))) : a, a_zero);
+  // Rows of all products with one right factor are the rows of one product, unless each row has its own factor.
+  if (panels.size(0) == 1 && (!by.left.defined() || by.left.numel() == 1))
+    rows = rows.reshape({1, rows.size(0) * rows.size(1), rows.size(2)});
+  return ops::multiply_pairs(rows, panels, b.back(), by, epilogue).reshape(shape);
+}
+
+Tensor WholeFactor::product(const Tensor& a, const Tensor& a_zero, const ops::Scaling& by, const Data& in,
+                            Device device) const {
+  const std::vector<Tensor> right = pieces_.of(in, device);
+  const Shape b = shape_of_b(a, in);
+  if (!is_packed(right)) return scaled(sums_in_f32(centred(a, a_zero), right), with_columns(by));
+  if (!pairs_scale(by)) return scaled(of_pairs(a, a_zero, right[0], {}, b), with_columns(by));
+  return of_pairs(a, a_zero, right[0], by, b);
+}
+
+Tensor WholeFactor::product(const Tensor& a, const Tensor& a_zero, const Epilogue* epilogue, const Data& in,
+                            Device device) const {
+  const std::vector<Tensor> right = pieces_.of(in, device);
+  const Shape b = shape_of_b(a, in);
+  if (!is_packed(right)) {
+    const Tensor sums = sums_in_f32(centred(a, a_zero), right).to(DType::f32);
+    return epilogue == nullptr ? sums : (*epilogue)(sums);
   }
-  return result;
+  const ops::Scaling as_f32{.result = DType::f32};
+  if (epilogue == nullptr) return of_pairs(a, a_zero, right[0], as_f32, b);
+  const Shape shape = with_matrix(axes_of_products(a.shape(), b), a.size(-2), b.back());
+  const detail::ResultLayout layout{.shape = shape, .in_products = right[0].size(0) != 1};
+  return with_epilogue_of_pairs(layout, device, *epilogue, [&](const ops::ProductEpilogue* f) {
+    return of_pairs(a, a_zero, right[0], as_f32, b, f);
+  });
 }
 
 }  // namespace crisol::onnx

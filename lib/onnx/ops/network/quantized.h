@@ -7,8 +7,11 @@
 
 #include "crisol/functions/elementwise.h"
 #include "crisol/fuse.h"
+#include "functions/fuse/epilogue.h"
 #include "onnx/ops/domains/device_parts.h"
 #include "onnx/ops/table.h"
+#include "onnx/ops/vision/windows.h"
+#include "ops/conv/conv_pairs.h"
 
 namespace crisol::onnx {
 
@@ -76,32 +79,67 @@ class KeptNumbers {
   std::optional<DeviceParts<std::vector<Tensor>>> kept_;
 };
 
-/// A right factor b (…, K, N) of quantised numbers.
+/// Scales the sums of a product by factors that broadcast to them.
+Tensor scaled(const Tensor& sums, const ops::Scaling& by);
+
+/// Whether a weight is packed as pairs. Otherwise it has parts of f32.
+bool is_packed(const std::vector<Tensor>& parts);
+
+/// The sums of pairs in f32, followed by an epilogue. `f` computes them, and then an epilogue if it is not null.
+Tensor with_epilogue_of_pairs(const detail::ResultLayout& layout, Device device, const Epilogue& epilogue,
+                              const std::function<Tensor(const ops::ProductEpilogue*)>& f);
+
+/// A right factor b (…, K, N) of quantised numbers. On devices that prefer products of pairs, its packed form is kept.
+/// Elsewhere products are computed in f32.
 class WholeFactor {
  public:
   /// The positions of b and its zero point among the inputs. If `turns`, the input is (N, K).
   WholeFactor(const Call& call, std::size_t b, std::size_t zero, Sums sums, bool turns = false);
 
-  /// a times (b - zero), for whole numbers a (…, M, K) from -255 to 255 in f32.
-  Tensor product(const Tensor& a, const graph::Data& in, Device device) const;
+  /// (a - a_zero) times (b - zero), scaled, for a (…, M, K). Factors of rows are vectors of M numbers.
+  Tensor product(const Tensor& a, const Tensor& a_zero, const ops::Scaling& by, const graph::Data& in,
+                 Device device) const;
+  /// The sums in f32, followed by an epilogue, which may be null.
+  Tensor product(const Tensor& a, const Tensor& a_zero, const Epilogue* epilogue, const graph::Data& in,
+                 Device device) const;
 
  private:
+  /// The shape of b, which must have as many rows as `a` has columns.
+  Shape shape_of_b(const Tensor& a, const graph::Data& in) const;
+  Tensor sums_in_f32(const Tensor& a, const std::vector<Tensor>& pieces) const;
+  Tensor of_pairs(const Tensor& a, const Tensor& a_zero, const Tensor& panels, const ops::Scaling& by, const Shape& b,
+                  const ops::ProductEpilogue* epilogue = nullptr) const;
+
   Sums sums_;
+  std::size_t b_;
+  bool turns_;
   KeptNumbers pieces_;
 };
 
-/// Filters of quantised numbers. The node has the attributes of a convolution.
+/// Filters of quantised numbers. The node has the attributes of a convolution. On devices that prefer products of
+/// pairs, the packed form of the filters is kept. Elsewhere convolutions are computed in f32.
 class WholeFilters {
  public:
   /// The positions of the filters and their zero points among the inputs.
   WholeFilters(Call& call, std::size_t weight, std::size_t zero, Sums sums);
 
-  /// The convolution of x with (filters - zero points), for whole numbers x from -255 to 255 in f32. The bias is f32 or
-  /// undefined, and only for rounded sums.
-  Tensor convolution(const Tensor& x, const Tensor& bias, const graph::Data& in, Device device) const;
+  /// The convolution of (x - x_zero) with (filters - zero points), scaled. `left` and the bias are for filters.
+  Tensor convolution(const Tensor& x, const Tensor& x_zero, const ops::Scaling& by, const graph::Data& in,
+                     Device device) const;
+  /// The sums in f32, followed by an epilogue, which may be null.
+  Tensor convolution(const Tensor& x, const Tensor& x_zero, const Epilogue* epilogue, const graph::Data& in,
+                     Device device) const;
 
  private:
+  ops::PairWindows windows_of(const Tensor& x, const graph::Data& in) const;
+  Tensor sums_in_f32(const Tensor& x, const Tensor& bias, const std::vector<Tensor>& digits, Device device) const;
+  Tensor of_pairs(const Tensor& x, const Tensor& x_zero, const Tensor& filters, const ops::Scaling& by,
+                  const graph::Data& in, const ops::ProductEpilogue* epilogue = nullptr) const;
+
   Sums sums_;
+  std::size_t weight_;
+  Windows windows_;
+  std::int64_t groups_;
   KeptNumbers digits_;
   graph::Run convolve_;
 };

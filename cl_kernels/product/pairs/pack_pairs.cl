@@ -1,0 +1,73 @@
+// Packs matrices of whole numbers of one byte, minus their zero point, as pairs (product/pairs/pairs.h). A line is a
+// row of A or a column of B. The numbers of a line are `step` elements apart. There are `count` matrices.
+//
+// zero has one number, or one for each line of all matrices (zero_step is 0 or 1).
+#include "product/pairs/pairs.h"
+
+#ifndef T
+#define T uchar
+#endif
+
+INLINE int zero_of(__global const T* zero, long line, const PackPairsParameters* p) {
+  return p->has_zero != 0 ? (int)zero[line * p->zero_step] : 0;
+}
+
+// Pair t of a line.
+INLINE int pair_at(__global const T* line, int t, int zero, const PackPairsParameters* p) {
+  const int first = line[2 * t * p->step] - zero;
+  const int second = 2 * t + 1 < p->depth ? line[(2 * t + 1) * p->step] - zero : 0;
+  return (first & 0xffff) | second << 16;
+}
+
+// A: (count, lines, pairs). A unit of work is a line.
+CPU_KERNEL void pack_rows(__global const T* restrict x, const ulong x_offset, __global const T* restrict zero,
+                          const ulong zero_offset, __global int* restrict y, const ulong y_offset,
+                          const PackPairsParameters p) {
+  const int pairs = (p.depth + 1) / 2;
+  const long units = (long)p.count * p.lines, item = get_global_id(0), items = get_global_size(0);
+  NO_UNROLL
+  for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
+    const long line = unit % p.lines;
+    __global const T* from = x + x_offset + unit / p.lines * p.batch + line * p.line;
+    __global int* to = y + y_offset + unit * pairs;
+    const int point = zero_of(zero + zero_offset, unit, &p);
+    int t = 0;
+    if (p.step == 1)
+      for (; 2 * t + 16 <= p.depth; t += 8)
+        vstore8(as_int8(convert_short16(vload16(0, from + 2 * t)) - (short)point), 0, to + t);
+    NO_UNROLL
+    for (; t < pairs; ++t) to[t] = pair_at(from, t, point, &p);
+  }
+}
+
+// B: (count, panels, pairs, 16). A unit of work is a panel.
+CPU_KERNEL void pack_panels(__global const T* restrict x, const ulong x_offset, __global const T* restrict zero,
+                            const ulong zero_offset, __global int* restrict y, const ulong y_offset,
+                            const PackPairsParameters p) {
+  const int pairs = (p.depth + 1) / 2, panels = (p.lines + 15) / 16;
+  const long units = (long)p.count * panels, item = get_global_id(0), items = get_global_size(0);
+  NO_UNROLL
+  for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
+    const long first = unit % panels * 16;
+    __global const T* from = x + x_offset + unit / panels * p.batch + first * p.line;
+    __global int* to = y + y_offset + unit * pairs * 16;
+    int points[16];
+    NO_UNROLL
+    for (int lane = 0; lane < 16; ++lane)
+      points[lane] = zero_of(zero + zero_offset, unit / panels * p.lines + min(first + lane, (long)p.lines - 1), &p);
+    const int16 point = vload16(0, points);
+    const bool whole = p.line == 1 && first + 16 <= p.lines;
+    NO_UNROLL
+    for (int t = 0; t < pairs; ++t) {
+      if (whole && 2 * t + 1 < p.depth) {
+        __global const T* at = from + 2 * t * p.step;
+        vstore16(pairs_of(convert_int16(vload16(0, at)) - point, convert_int16(vload16(0, at + p.step)) - point), 0,
+                 to + t * 16);
+        continue;
+      }
+      NO_UNROLL
+      for (int lane = 0; lane < 16; ++lane)
+        to[t * 16 + lane] = first + lane < p.lines ? pair_at(from + lane * p.line, t, points[lane], &p) : 0;
+    }
+  }
+}

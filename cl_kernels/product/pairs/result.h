@@ -1,0 +1,138 @@
+// The results of products of pairs, made of the i32 sums of a tile.
+//
+// RESULT is int for the sums themselves, which a bias is added to. For float, a sum may be multiplied by the factor
+// left[i] * right[j] / over[0] of its row and column, and an epilogue follows (product/epilogue.h). For uchar and char,
+// the sum times the factor is rounded, zero[0] is added, and the result saturates. A bias has one number for each row,
+// or for each column. Each step is 0 or 1.
+#include "product/pairs/pairs.h"
+
+#ifndef RESULT
+#define RESULT int
+#endif
+#include "product/epilogue.h"
+
+#define KIND_int 0
+#define KIND_float 1
+#define KIND_uchar 2
+#define KIND_char 3
+#define KIND JOIN(KIND_, RESULT)
+
+// What each sum becomes, and where it goes. Column j of the result is at place j % width of image j / width.
+typedef struct {
+  __global RESULT* y;
+  __global const float *left, *right, *over;
+  __global const int* bias;
+  __global const RESULT* zero;
+  const ScaledParameters* by;
+  const Finish* finish;
+} Scaled;
+
+// The place of a column in a row of the result.
+INLINE long place_of(int column, const ScaledParameters* by) {
+  return column / by->width * by->image + column % by->width;
+}
+
+// 16 elements of an array whose elements are `step` apart, 0 or 1. Only the first `count` columns exist.
+INLINE int16 columns_of(__global const int* from, int column, int count, int step) {
+  if (step == 0) return from[0];
+  if (count == 16) return vload16(0, from + column);
+  int some[16];
+  NO_UNROLL
+  for (int lane = 0; lane < 16; ++lane) some[lane] = from[column + min(lane, count - 1)];
+  return vload16(0, some);
+}
+
+#if KIND == KIND_float
+#define RESULTS float16
+#define RESULTS_OF(scaled, zero) (scaled)
+// On eight lanes, because functions of sixteen need more than 16 registers.
+DEFINE_FINISH(float8, finish_sums)
+
+// An operand of the epilogue for the columns of a tile in one row, which are at `place` on if they are together.
+INLINE float16 operand_of(__global const float* e, long column_step, int column, int count, long place, bool together,
+                          const ScaledParameters* by) {
+  if (column_step == 0) return e[0];
+  if (together) return vload16(0, e + place);
+  float some[16];
+  NO_UNROLL
+  for (int lane = 0; lane < 16; ++lane) some[lane] = e[place_of(column + min(lane, count - 1), by)];
+  return vload16(0, some);
+}
+#elif KIND == KIND_uchar
+#define RESULTS uchar16
+#define RESULTS_OF(scaled, zero) convert_uchar16(clamp(rint(scaled) + (float)(zero), 0.0f, 255.0f))
+#elif KIND == KIND_char
+#define RESULTS char16
+#define RESULTS_OF(scaled, zero) convert_char16(clamp(rint(scaled) + (float)(zero), -128.0f, 127.0f))
+#else
+#define RESULTS int16
+#endif
+
+#if KIND != KIND_int
+INLINE float16 factor_of(const Scaled* to, int row, float16 right) {
+  const float16 factor = to->left[row * to->by->left_row] * right;
+  return to->by->has_over != 0 ? factor / to->over[0] : factor;
+}
+#endif
+
+// Stores the first `rows` rows and `count` columns of a tile, whose first row and column are given.
+INLINE void store_scaled(int8 sums[TILE_ROWS][2], int row, int rows, int column, int count, const Scaled* to) {
+  const ScaledParameters* by = to->by;
+  const int16 column_bias = by->bias_column != 0 ? columns_of(to->bias, column, count, 1) : (int16)(0);
+#if KIND != KIND_int
+  const bool has_factors = by->has_factors != 0;
+  float16 right = 0.0f, factor = 1.0f;
+  if (has_factors) {
+    right = as_float16(columns_of((__global const int*)to->right, column, count, by->right_column));
+    factor = factor_of(to, row, right);
+  }
+#endif
+  const long place = place_of(column, by);
+  const bool together = count == 16 && column % by->width + 16 <= by->width;
+  NO_UNROLL
+  for (int r = 0; r < rows; ++r) {
+    int16 sum = (int16)(sums[r][0], sums[r][1]);
+    const int16 bias = by->bias_row != 0 ? (int16)(to->bias[row + r]) : column_bias;
+#if KIND == KIND_int
+    const RESULTS result = sum + bias;
+#else
+    if (has_factors && by->left_row != 0) factor = factor_of(to, row + r, right);
+    if (by->has_real_bias == 0) sum += bias;
+    float16 scaled = convert_float16(sum) * factor;
+    if (by->has_real_bias != 0) scaled += as_float16(bias);
+#if KIND == KIND_float
+    const Finish* f = to->finish;
+    float16 first = 0.0f, second = 0.0f;
+    if (READS_E0(by->flags))
+      first = operand_of(f->e0 + (row + r) * f->row0, f->column0, column, count, place, together, by);
+    if (READS_E1(by->flags))
+      second = operand_of(f->e1 + (row + r) * f->row1, f->column1, column, count, place, together, by);
+    scaled = (float16)(finish_sums(scaled.lo, first.lo, second.lo, f, by->flags),
+                       finish_sums(scaled.hi, first.hi, second.hi, f, by->flags));
+#endif
+    const RESULTS result = RESULTS_OF(scaled, by->has_zero != 0 ? to->zero[0] : 0);
+#endif
+    __global RESULT* y = to->y + (row + r) * by->row;
+    if (together) {
+      vstore16(result, 0, y + place);
+      continue;
+    }
+    RESULT some[16];
+    vstore16(result, 0, some);
+    NO_UNROLL
+    for (int lane = 0; lane < count; ++lane) y[place_of(column + lane, by)] = some[lane];
+  }
+}
+
+#define SCALED_PARAMETERS                                                                                          \
+  __global RESULT *restrict y, const ulong y_offset, __global const float *restrict left, const ulong left_offset, \
+      __global const float *restrict right, const ulong right_offset, __global const float *restrict over,         \
+      const ulong over_offset, __global const int *restrict bias, const ulong bias_offset,                         \
+      __global const RESULT *restrict zero, const ulong zero_offset
+#define SCALED_ARGUMENTS \
+  y, y_offset, left, left_offset, right, right_offset, over, over_offset, bias, bias_offset, zero, zero_offset
+#define SCALED_OF(by, finish)                                                                       \
+  {                                                                                                 \
+    y + y_offset, left + left_offset, right + right_offset, over + over_offset, bias + bias_offset, \
+        zero + zero_offset, by, finish                                                              \
+  }

@@ -1,0 +1,117 @@
+#include "ops/conv/conv_pairs.h"
+
+#include <algorithm>
+
+#include "base/ceil_div.h"
+#include "conv/parameters.h"
+#include "crisol/dtype_table.h"
+#include "dispatch/work_split.h"
+#include "ops/check.h"
+#include "ops/contiguous.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol::ops {
+
+using kernels::number;
+
+namespace {
+
+constexpr const char* of_windows = "convolve_pairs";
+
+/// How many neighbours of a result's row the kernel reads together.
+std::int32_t run_of(std::int64_t width) {
+  for (const std::int32_t run : {16, 8, 4})
+    if (width % run == 0) return run;
+  return 1;
+}
+
+/// The padded phases of x: i16 (planes, phases, phase_h, phase_w).
+Tensor phases_of(const Tensor& x, const Tensor& zero, const PairWindows& w, std::int64_t phase_h,
+                 std::int64_t phase_w) {
+  const std::int64_t planes = x.size(0) * x.size(1);
+  const Contiguous images(x);
+  const Tensor y = empty({planes, w.strides[0] * w.strides[1], phase_h, phase_w}, DType::i16, x.device());
+  const kernels::PairImageParameters parameters{.planes = planes,
+                                                .height = number(x.size(2)),
+                                                .width = number(x.size(3)),
+                                                .pad_h = number(w.pads[0]),
+                                                .pad_w = number(w.pads[1]),
+                                                .stride_h = number(w.strides[0]),
+                                                .stride_w = number(w.strides[1]),
+                                                .phase_h = number(phase_h),
+                                                .phase_w = number(phase_w),
+                                                .has_zero = zero.defined() ? 1 : 0,
+                                                .unused = 0};
+  runtime::DeviceState& device = state_of(y);
+  runtime::launch(device, {"conv/cpu/pair_images.cl", "pair_images", {{"T", number_type(x.dtype())}}},
+                  dispatch::persistent_range(dispatch::target_of(device), planes, y.numel() / planes), in(images),
+                  zero.defined() ? in(zero) : runtime::BufferView(in(images)), out(y), struct_arg(parameters));
+  return y;
+}
+
+}  // namespace
+
+Shape shape_of_pairs(const Tensor& x, std::int64_t filters, const PairWindows& w) {
+  Shape shape{x.size(0), filters};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::int64_t size = x.size(2 + static_cast<int>(i)) + w.pads[i] + w.pads_after[i];
+    const std::int64_t window = (w.taps[i] - 1) * w.dilations[i] + 1;
+    require(size >= window, of_windows, "a window of ", window, " elements is larger than a padded image of ", size);
+    shape.push_back((size - window) / w.strides[i] + 1);
+  }
+  return shape;
+}
+
+Tensor convolve_pairs(const Tensor& x, const Tensor& zero, const Tensor& filters, const PairWindows& w,
+                      const Scaling& by, const ProductEpilogue* f) {
+  require(x.dim() == 4 && is_of_bytes(x.dtype()), of_windows, "images of u8 or i8 expected");
+  require(!zero.defined() || (zero.dtype() == x.dtype() && zero.numel() == 1), of_windows,
+          "a zero point of one number of ", x.dtype(), " expected");
+  const std::int64_t depth = x.size(1) * w.taps[0] * w.taps[1], pairs = ceil_div(depth, 2), m = filters.size(1);
+  require(filters.size(2) == pairs, of_windows, "filters of ", filters.size(2), " pairs, ", pairs, " pairs expected");
+  const Tensor y = empty(shape_of_pairs(x, m, w), by.result, x.device());
+  if (y.numel() == 0) return y;
+  const std::int64_t width = y.size(3), pixels = y.size(2) * width, columns = y.size(0) * pixels;
+  const auto phase_size = [&](std::size_t i) {
+    return y.size(2 + static_cast<int>(i)) + (w.taps[i] - 1) * w.dilations[i] / w.strides[i];
+  };
+  const std::int64_t phase_h = phase_size(0), phase_w = phase_size(1);
+  require(columns < INT32_MAX && 16 * x.size(1) * w.strides[0] * w.strides[1] * phase_h * phase_w < INT32_MAX,
+          of_windows, "images of shape ", x.shape(), " are too large");
+
+  runtime::DeviceState& device = state_of(y);
+  const dispatch::Target target = dispatch::target_of(device);
+  const std::int64_t panels = ceil_div(columns, std::int64_t{16}), tiles = ceil_div(m, std::int64_t{pair_rows});
+  const std::int64_t wanted = std::max<std::int64_t>(8, 2 * std::int64_t{target.info.compute_units});
+  // With few panels the filters are cut too, although each block packs the windows again.
+  const std::int64_t block = ceil_div(tiles, std::min(tiles, std::max<std::int64_t>(1, wanted / panels))) * pair_rows;
+  const std::int64_t units = panels * ceil_div(m, block);
+  const runtime::NdRange range = dispatch::persistent_range(target, units, (block / pair_rows + 2) * (pairs + 32));
+  const Tensor images = phases_of(x, zero, w, phase_h, phase_w);
+  const Tensor scratch = empty({static_cast<std::int64_t>(range.global[0]), pairs, 16}, DType::i32, x.device());
+  const kernels::PairConvolutionParameters parameters{.images = number(x.size(0)),
+                                                      .channels = number(x.size(1)),
+                                                      .filters = number(m),
+                                                      .block = number(block),
+                                                      .taps_h = number(w.taps[0]),
+                                                      .taps_w = number(w.taps[1]),
+                                                      .stride_h = number(w.strides[0]),
+                                                      .stride_w = number(w.strides[1]),
+                                                      .dilation_h = number(w.dilations[0]),
+                                                      .dilation_w = number(w.dilations[1]),
+                                                      .phase = number(phase_h * phase_w),
+                                                      .phase_w = number(phase_w),
+                                                      .pixels = number(pixels),
+                                                      .width = number(width),
+                                                      .run = run_of(width),
+                                                      .unused = 0};
+  const ScaledArgs scaled(of_windows, by, y, m, columns, {.row = pixels, .width = pixels, .image = m * pixels}, f);
+  runtime::launch(device,
+                  {"conv/cpu/convolve_pairs.cl", "convolve_pairs", pair_defines(device, by.result), scaled.prelude},
+                  range, in(filters), in(images), out(scratch), scaled.y, scaled.left, scaled.right, scaled.over,
+                  scaled.bias, scaled.zero, struct_arg(parameters), struct_arg(scaled.parameters), scaled.e0, scaled.e1,
+                  struct_arg(scaled.strides), scaled.scalars);
+  return y;
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,175 @@
+#include "ops/product/pairs.h"
+
+#include <algorithm>
+
+#include "base/ceil_div.h"
+#include "crisol/dtype_table.h"
+#include "crisol/ops/copy.h"
+#include "crisol/ops/view.h"
+#include "dispatch/work_split.h"
+#include "ops/check.h"
+#include "ops/collapse.h"
+#include "ops/contiguous.h"
+#include "ops/probe/device_probe.h"
+#include "ops/product/leading_axes.h"
+#include "tensor/kernel_args.h"
+
+namespace crisol::ops {
+
+using kernels::number;
+
+namespace {
+
+constexpr const char* of_pairs = "multiply_pairs";
+constexpr std::int64_t panel = 16;
+
+/// The zero point as one number, or as one number for each line of x. `along` is the axis of the depth.
+Tensor zeros_of_lines(const Tensor& x, const Tensor& zero, int along) {
+  if (!zero.defined()) return zero;
+  require(zero.dtype() == x.dtype(), of_pairs, "a zero point of ", zero.dtype(), " for numbers of ", x.dtype());
+  if (zero.numel() == 1) return zero;
+  Shape lines = x.shape();
+  lines[lines.rank() + along] = 1;
+  require(broadcast_shape(of_pairs, zero.shape(), lines) == lines, of_pairs, "a zero point of shape ", zero.shape(),
+          " for lines ", lines);
+  return contiguous(zero.expand(lines));
+}
+
+/// A packed tensor of x. `axis` is the axis of the lines, counted from the last.
+Tensor pack(const char* entry, const Tensor& x, const Tensor& zero, int axis, std::int64_t lines_at_once) {
+  require(x.defined() && x.dim() >= 2 && is_of_bytes(x.dtype()), of_pairs, "matrices of u8 or i8 expected");
+  const std::int64_t lines = x.size(axis), depth = x.size(axis == -1 ? -2 : -1);
+  const Tensor points = zeros_of_lines(x, zero, axis == -1 ? -2 : -1);
+  require(lines <= INT32_MAX && depth < INT32_MAX, of_pairs, "matrices of shape ", x.shape(), " are too large");
+  const std::int64_t count = leading_axes(x.shape()).numel();
+  const std::int64_t pairs = ceil_div(depth, 2), units = count * ceil_div(lines, lines_at_once);
+  const Tensor y = axis == -1 ? empty({count, ceil_div(lines, panel), pairs, panel}, DType::i32, x.device())
+                              : empty({count, lines, pairs}, DType::i32, x.device());
+  if (y.numel() == 0) return y;
+  const Contiguous matrices = x.dim() == 2 ? Contiguous::as_is(x) : Contiguous(x);
+  const Tensor& layout = matrices.layout();
+  const int last = x.dim() - 1, line_axis = x.dim() + axis;
+  const kernels::PackPairsParameters parameters{.batch = lines * depth,
+                                                .line = layout.strides()[line_axis],
+                                                .step = layout.strides()[2 * last - 1 - line_axis],
+                                                .count = number(count),
+                                                .lines = number(lines),
+                                                .depth = number(depth),
+                                                .zero_step = points.defined() && points.numel() > 1 ? 1 : 0,
+                                                .has_zero = points.defined() ? 1 : 0,
+                                                .unused = 0};
+  runtime::DeviceState& device = state_of(y);
+  const dispatch::Target target = dispatch::target_of(device);
+  runtime::launch(device, {"product/pairs/pack_pairs.cl", entry, {{"T", number_type(x.dtype())}}},
+                  dispatch::persistent_range(target, units, pairs * lines_at_once), in(matrices),
+                  points.defined() ? in(points) : runtime::BufferView(in(matrices)), out(y), struct_arg(parameters));
+  return y;
+}
+
+/// A defined operand of so many numbers, or of one number.
+bool has_one_each(const char* name, const Tensor& x, std::int64_t lines, DType dtype) {
+  require(x.dtype() == dtype && (x.numel() == 1 || x.numel() == lines) && x.is_contiguous(), name, "an operand of ",
+          x.dtype(), " and shape ", x.shape(), " for ", lines, " lines, ", dtype, " expected");
+  return x.numel() > 1;
+}
+
+}  // namespace
+
+dispatch::ProbeOutcome found_pairs(runtime::DeviceState& device) {
+  if (runtime::info_of(device).type != DeviceType::cpu || dispatch::traits_of(device).simulated)
+    return {"none", "the device is no CPU"};
+  return probe_outcome(device, "pairs", "product/pairs/pairs_probe.cl", [&] {
+    return probe_one("pmaddwd", [&] {
+      const Tensor y = empty({8}, DType::i32, Device(device));
+      runtime::launch(device, {"product/pairs/pairs_probe.cl", "pairs_probe", {{"PMADDWD", 1}}}, {{1}, {1}}, out(y));
+      return y.to_vector<std::int32_t>() == std::vector<std::int32_t>{0, -128, -258, -390, -524, -660, -798, -938};
+    });
+  });
+}
+
+bool prefers_pairs(Device device) { return found_pairs(device.state()).found != "none"; }
+
+runtime::Defines pair_defines(runtime::DeviceState& device, DType result) {
+  runtime::Defines defines{{"VW", 8}, {"RESULT", number_type(result)}};
+  if (found_pairs(device).found != "none") defines.add({"PMADDWD", 1});
+  return defines;
+}
+
+bool is_of_bytes(DType dtype) { return is_whole(dtype) && size_of(dtype) == 1; }
+
+Tensor pack_rows(const Tensor& x, const Tensor& zero) { return pack("pack_rows", x, zero, -2, 1); }
+
+Tensor pack_panels(const Tensor& x, const Tensor& zero) { return pack("pack_panels", x, zero, -1, panel); }
+
+ScaledArgs::ScaledArgs(const char* name, const Scaling& by, const Tensor& result, std::int64_t rows,
+                       std::int64_t columns, const ResultPlaces& places, const ProductEpilogue* epilogue)
+    : y(out(result)), parameters{}, scalars(epilogue_scalars(epilogue)) {
+  const EpilogueLayout layout = layout_of(epilogue);
+  const auto& [a, b] = layout.operands;
+  e0 = epilogue_operand(epilogue, 0, y).view, e1 = epilogue_operand(epilogue, 1, y).view;
+  strides = {a.row, a.column, a.batch, b.row, b.column, b.batch};
+  prelude = epilogue_prelude(layout);
+  parameters.flags = epilogue_flags(layout);
+  const runtime::BufferView any = in(result);
+  const auto view = [&](const Tensor& x) { return x.defined() ? in(x) : any; };
+  left = view(by.left), right = view(by.right), over = view(by.over), bias = view(by.bias), zero = view(by.zero);
+  parameters.row = places.row, parameters.image = places.image, parameters.width = number(places.width);
+  require(by.left.defined() == by.right.defined() && (by.left.defined() || !is_of_bytes(by.result)), name,
+          "a factor is missing");
+  if (by.left.defined()) {
+    parameters.has_factors = 1;
+    parameters.left_row = has_one_each(name, by.left, rows, DType::f32) ? 1 : 0;
+    parameters.right_column = has_one_each(name, by.right, columns, DType::f32) ? 1 : 0;
+  }
+  if (by.bias.defined()) {
+    const bool is_real = is_floating(by.bias.dtype());
+    require(by.bias.numel() == (by.bias_of_rows ? rows : columns) && by.bias.is_contiguous() &&
+                (by.bias.dtype() == DType::i32 || (by.bias.dtype() == DType::f32 && by.result == DType::f32)),
+            name, "a bias of ", by.bias.dtype(), " and shape ", by.bias.shape());
+    (by.bias_of_rows ? parameters.bias_row : parameters.bias_column) = 1;
+    parameters.has_real_bias = is_real ? 1 : 0;
+  }
+  if (by.over.defined()) has_one_each(name, by.over, 1, DType::f32);
+  if (by.zero.defined()) has_one_each(name, by.zero, 1, by.result);
+  parameters.has_over = by.over.defined() ? 1 : 0;
+  parameters.has_zero = by.zero.defined() ? 1 : 0;
+}
+
+Tensor multiply_pairs(const Tensor& rows, const Tensor& panels, std::int64_t n, const Scaling& by,
+                      const ProductEpilogue* f) {
+  require(rows.dim() == 3 && panels.dim() == 4 && rows.size(2) == panels.size(2), of_pairs,
+          "packed operands of shapes ", rows.shape(), " and ", panels.shape(), " do not fit");
+  const std::int64_t batch = std::max(rows.size(0), panels.size(0)), m = rows.size(1), pairs = rows.size(2);
+  require((rows.size(0) == batch || rows.size(0) == 1) && (panels.size(0) == batch || panels.size(0) == 1), of_pairs,
+          rows.size(0), " left and ", panels.size(0), " right factors do not fit");
+  const Tensor y = empty({batch, m, n}, by.result, rows.device());
+  if (y.numel() == 0) return y;
+  constexpr std::int64_t block_bytes = 192 * 1024;
+  const std::int64_t fit = std::max<std::int64_t>(1, block_bytes / (4 * std::max<std::int64_t>(1, pairs)) / pair_rows);
+  runtime::DeviceState& device = state_of(y);
+  const dispatch::Target target = dispatch::target_of(device);
+  const std::int64_t tiles = ceil_div(m, pair_rows), across = ceil_div(n, panel);
+  // Few panels leave the cores without work unless the rows are cut too.
+  const std::int64_t wanted = std::max<std::int64_t>(8, 2 * std::int64_t{target.info.compute_units});
+  const std::int64_t blocks = std::min(tiles, std::max(ceil_div(tiles, fit), ceil_div(wanted, batch * across)));
+  const std::int64_t block = ceil_div(tiles, blocks) * pair_rows;
+  const kernels::PairParameters parameters{.batch_a = rows.size(0) == 1 ? 0 : m * pairs,
+                                           .batch_b = panels.size(0) == 1 ? 0 : across * pairs * panel,
+                                           .batch_y = m * n,
+                                           .batch = number(batch),
+                                           .m = number(m),
+                                           .n = number(n),
+                                           .pairs = number(pairs),
+                                           .block = number(block),
+                                           .unused = 0};
+  const ScaledArgs scaled(of_pairs, by, y, m, n, {.row = n, .width = n, .image = 0}, f);
+  runtime::launch(
+      device, {"product/pairs/multiply_pairs.cl", "multiply_pairs_of", pair_defines(device, by.result), scaled.prelude},
+      dispatch::persistent_range(target, batch * across * ceil_div(m, block), block / pair_rows * (pairs + 32)),
+      in(rows), in(panels), scaled.y, scaled.left, scaled.right, scaled.over, scaled.bias, scaled.zero,
+      struct_arg(parameters), struct_arg(scaled.parameters), scaled.e0, scaled.e1, struct_arg(scaled.strides),
+      scaled.scalars);
+  return y;
+}
+
+}  // namespace crisol::ops

@@ -1,0 +1,74 @@
+// Products of whole numbers of one byte with sums of i32: cl_kernels/product/pairs/.
+#pragma once
+
+#include "crisol/tensor.h"
+#include "dispatch/stored/probe_store.h"
+#include "ops/product/epilogue_layout.h"
+#include "product/parameters.h"
+#include "runtime/launch.h"
+
+namespace crisol::ops {
+
+/// The outcome of the probe for the builtin that multiplies pairs: "pmaddwd" or "none". It runs on CPUs only.
+dispatch::ProbeOutcome found_pairs(runtime::DeviceState& device);
+
+/// Whether products of pairs are the fastest products of whole numbers on the device. They are where the builtin is.
+/// They are right on every device.
+bool prefers_pairs(Device device);
+
+/// Whether the type is u8 or i8.
+bool is_of_bytes(DType dtype);
+
+/// The numbers of x, minus their zero point, as pairs (product/pairs/pairs.h). x and zero have one dtype, u8 or i8.
+/// Rows are the lines of x (…, m, k), with the result (count, m, pairs). Columns are the lines of x (…, k, n), with the
+/// result (count, panels, pairs, 16). The zero point broadcasts to x and has one number for a line. It may be
+/// undefined.
+Tensor pack_rows(const Tensor& x, const Tensor& zero);
+Tensor pack_panels(const Tensor& x, const Tensor& zero);
+
+/// What becomes of the sums. Tensors may be undefined. left has a number for each row or one number, and right for each
+/// column or one number. Results of bytes need both.
+struct Scaling {
+  DType result = DType::i32;  ///< i32, f32, u8 or i8.
+  Tensor left{}, right{};     ///< f32 factors of a sum.
+  Tensor over{};              ///< One number of f32 that divides the factors.
+  Tensor bias{};              ///< i32, added to the sums; or f32, added after the factors.
+  bool bias_of_rows = false;  ///< Whether the bias is for rows, not for columns.
+  Tensor zero{};              ///< One number of the result's dtype, which is added to a rounded result.
+};
+
+/// Where the columns of a result are: see ScaledParameters.
+struct ResultPlaces {
+  std::int64_t row, width, image;
+};
+
+/// The arguments for SCALED_PARAMETERS, ScaledParameters and EPILOGUE_PARAMETERS of kernels, and the prelude.
+struct ScaledArgs {
+  ScaledArgs(const char* op, const Scaling& by, const Tensor& y, std::int64_t rows, std::int64_t columns,
+             const ResultPlaces& places, const ProductEpilogue* epilogue);
+
+  runtime::BufferView y, left, right, over, bias, zero, e0, e1;
+  kernels::ScaledParameters parameters;
+  kernels::EpilogueParameters strides;
+  runtime::KernelArg scalars;
+  std::string_view prelude;
+};
+
+/// The rows of a register tile.
+constexpr std::int64_t pair_rows = 6;
+
+/// Defines of the programs of a device, for results of a dtype.
+runtime::Defines pair_defines(runtime::DeviceState& device, DType result);
+
+/// A struct as an argument. It must live until the kernel is queued.
+template <class Parameters>
+runtime::KernelArg struct_arg(const Parameters& parameters) {
+  return {&parameters, sizeof parameters};
+}
+
+/// (count, m, n) from packed rows and panels, scaled. Either may have one matrix for all products. Results of f32 may
+/// go through an epilogue.
+Tensor multiply_pairs(const Tensor& rows, const Tensor& panels, std::int64_t n, const Scaling& by = {},
+                      const ProductEpilogue* epilogue = nullptr);
+
+}  // namespace crisol::ops

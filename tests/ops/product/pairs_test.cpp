@@ -1,0 +1,176 @@
+// Products of whole numbers of one byte, against sums in i64.
+#include "ops/product/pairs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "doctest/doctest.h"
+#include "support/compare.h"
+
+using namespace crisol;
+
+namespace {
+
+using Numbers = std::vector<std::int64_t>;
+
+/// Numbers of a dtype, with its least and its greatest number among them.
+Numbers numbers(std::int64_t count, DType dtype, std::uint32_t seed, bool extreme) {
+  const std::int64_t least = dtype == DType::u8 ? 0 : -128, greatest = least + 255;
+  std::mt19937 random(seed);
+  Numbers list(static_cast<std::size_t>(count));
+  for (auto& x : list)
+    x = extreme ? (random() % 2 != 0 ? least : greatest) : least + static_cast<std::int64_t>(random() % 256);
+  return list;
+}
+
+Tensor tensor(const Numbers& list, const Shape& shape, DType dtype) {
+  std::vector<std::int32_t> narrow(list.begin(), list.end());
+  return from_vector(narrow, shape).to(dtype);
+}
+
+std::int64_t zero_of(const Numbers& zero, std::int64_t line) {
+  return zero.empty() ? 0 : zero[zero.size() == 1 ? 0 : static_cast<std::size_t>(line)];
+}
+
+/// (m, k) times (k, n), minus the zero points.
+Numbers product(const Numbers& a, const Numbers& a_zero, const Numbers& b, const Numbers& b_zero, std::int64_t m,
+                std::int64_t k, std::int64_t n) {
+  Numbers y(static_cast<std::size_t>(m * n));
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t t = 0; t < k; ++t)
+      for (std::int64_t j = 0; j < n; ++j)
+        y[static_cast<std::size_t>(i * n + j)] += (a[static_cast<std::size_t>(i * k + t)] - zero_of(a_zero, i)) *
+                                                  (b[static_cast<std::size_t>(t * n + j)] - zero_of(b_zero, j));
+  return y;
+}
+
+Numbers numbers_of(const Tensor& x) {
+  const auto list = x.to(DType::i32).to_vector<std::int32_t>();
+  return Numbers(list.begin(), list.end());
+}
+
+struct Operands {
+  Operands(DType a_type, DType b_type, std::int64_t rows, std::int64_t depth, std::int64_t columns,
+           std::int64_t a_zeros, std::int64_t b_zeros, bool extreme = false)
+      : m(rows),
+        k(depth),
+        n(columns),
+        a(numbers(m * k, a_type, 1, extreme)),
+        b(numbers(k * n, b_type, 2, extreme)),
+        a_zero(numbers(a_zeros, a_type, 3, extreme)),
+        b_zero(numbers(b_zeros, b_type, 4, extreme)),
+        left(tensor(a, {m, k}, a_type)),
+        right(tensor(b, {k, n}, b_type)),
+        left_zero(a_zeros == 0 ? Tensor() : tensor(a_zero, {a_zeros, 1}, a_type)),
+        right_zero(b_zeros == 0 ? Tensor() : tensor(b_zero, {b_zeros}, b_type)) {}
+
+  Numbers expected() const { return product(a, a_zero, b, b_zero, m, k, n); }
+  Tensor scaled(const ops::Scaling& by) const {
+    return ops::multiply_pairs(ops::pack_rows(left, left_zero), ops::pack_panels(right, right_zero), n, by);
+  }
+
+  std::int64_t m, k, n;
+  Numbers a, b, a_zero, b_zero;
+  Tensor left, right, left_zero, right_zero;
+};
+
+void check_sums(const Operands& o) { CHECK(numbers_of(o.scaled({})) == o.expected()); }
+
+}  // namespace
+
+TEST_CASE("pairs: all types of bytes, odd sizes and zero points") {
+  for (const DType a : {DType::u8, DType::i8})
+    for (const DType b : {DType::u8, DType::i8}) {
+      CAPTURE(name_of(a));
+      CAPTURE(name_of(b));
+      check_sums({a, b, 1, 1, 1, 0, 0});
+      check_sums({a, b, 7, 33, 17, 1, 0});
+      check_sums({a, b, 13, 40, 35, 13, 35});
+      check_sums({a, b, 6, 70, 16, 0, 1});
+      check_sums({a, b, 9, 131, 50, 1, 50, true});
+    }
+}
+
+TEST_CASE("pairs: sums of a long depth are exact") {
+  check_sums({DType::u8, DType::u8, 2, 4099, 3, 0, 0, true});
+  check_sums({DType::i8, DType::u8, 3, 2048, 18, 1, 1, true});
+}
+
+TEST_CASE("pairs: many rows are cut into blocks, and an empty depth gives zeros") {
+  check_sums({DType::u8, DType::i8, 150, 20, 20, 1, 0});
+  const Tensor y = ops::multiply_pairs(ops::pack_rows(zeros({2, 0}, DType::u8), {}),
+                                       ops::pack_panels(zeros({0, 3}, DType::i8), {}), 3);
+  CHECK(y.shape() == Shape{1, 2, 3});
+}
+
+TEST_CASE("pairs: matrices of any layout, and several products") {
+  const Operands o(DType::u8, DType::i8, 5, 19, 21, 1, 21);
+  const Tensor left = o.left.t().contiguous().t(), right = o.right.t().contiguous().t();
+  const Tensor rows = ops::pack_rows(left, o.left_zero), panels = ops::pack_panels(right, o.right_zero);
+  CHECK(numbers_of(ops::multiply_pairs(rows, panels, o.n)) == o.expected());
+
+  Numbers twice = o.expected();
+  twice.insert(twice.end(), twice.begin(), twice.begin() + o.m * o.n);
+  const Tensor lefts = ops::pack_rows(o.left.expand({2, o.m, o.k}), o.left_zero),
+               rights = ops::pack_panels(o.right.expand({2, o.k, o.n}), o.right_zero);
+  CHECK(numbers_of(ops::multiply_pairs(lefts, rights, o.n)) == twice);
+  CHECK(numbers_of(ops::multiply_pairs(lefts, panels, o.n)) == twice);
+  CHECK(numbers_of(ops::multiply_pairs(rows, rights, o.n)) == twice);
+}
+
+TEST_CASE("pairs: scaled sums in f32") {
+  const Operands o(DType::u8, DType::i8, 11, 25, 37, 1, 0);
+  const Numbers sums = o.expected();
+  std::vector<float> scales(37), bias(37), rows(11);
+  for (std::size_t j = 0; j < 37; ++j) scales[j] = 0.01f * static_cast<float>(j + 1), bias[j] = static_cast<float>(j);
+  for (std::size_t i = 0; i < 11; ++i) rows[i] = 0.5f + static_cast<float>(i);
+  const ops::Scaling by{.result = DType::f32,
+                        .left = from_vector(rows, {11}),
+                        .right = from_vector(scales, {37}),
+                        .bias = from_vector(bias, {37})};
+  const std::vector<float> y = o.scaled(by).to_vector<float>();
+  for (std::size_t i = 0; i < 11; ++i)
+    for (std::size_t j = 0; j < 37; ++j) {
+      const double right = static_cast<double>(sums[i * 37 + j]) * rows[i] * scales[j] + bias[j];
+      CHECK(std::abs(y[i * 37 + j] - right) <= 1e-5 * (std::abs(right) + 100));
+    }
+}
+
+TEST_CASE("pairs: results are rounded and saturate") {
+  for (const DType dtype : {DType::u8, DType::i8}) {
+    const Operands o(DType::i8, DType::i8, 8, 14, 20, 1, 1);
+    const Numbers sums = o.expected();
+    std::vector<std::int32_t> bias(20);
+    for (std::size_t j = 0; j < 20; ++j) bias[j] = static_cast<std::int32_t>(j) * 100 - 1000;
+    for (const bool of_rows : {false, true}) {
+      const ops::Scaling by{.result = dtype,
+                            .left = from_vector(std::vector<float>{0.25f}, {1}),
+                            .right = from_vector(std::vector<float>{0.5f}, {1}),
+                            .over = from_vector(std::vector<float>{16.0f}, {1}),
+                            .bias = from_vector(bias, {20}).narrow(0, 0, of_rows ? 8 : 20),
+                            .bias_of_rows = of_rows,
+                            .zero = tensor({dtype == DType::u8 ? 100 : -3}, {1}, dtype)};
+      const Numbers y = numbers_of(o.scaled(by));
+      std::int64_t saturated = 0;
+      for (std::size_t i = 0; i < 8; ++i)
+        for (std::size_t j = 0; j < 20; ++j) {
+          const double number = std::nearbyint(static_cast<double>(sums[i * 20 + j] + bias[of_rows ? i : j]) / 128) +
+                                (dtype == DType::u8 ? 100 : -3);
+          const double least = dtype == DType::u8 ? 0 : -128, right = std::clamp(number, least, least + 255);
+          saturated += right != number ? 1 : 0;
+          CHECK(y[i * 20 + j] == right);
+        }
+      CHECK(saturated > 0);
+    }
+  }
+}
+
+TEST_CASE("pairs: bad operands are refused") {
+  const Tensor bytes = zeros({4, 6}, DType::u8);
+  testing::check_error([&] { ops::pack_rows(bytes.to(DType::i32), {}); }, {"[multiply_pairs]", "u8 or i8"});
+  testing::check_error([&] { ops::pack_rows(bytes, zeros({3, 1}, DType::u8)); }, {"(3, 1)"});
+  testing::check_error([&] { ops::pack_panels(bytes, zeros({6}, DType::i8)); }, {"zero point of i8"});
+  testing::check_error([&] { ops::multiply_pairs(ops::pack_rows(bytes, {}), ops::pack_panels(bytes, {}), 6); },
+                       {"do not fit"});
+}
