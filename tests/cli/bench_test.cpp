@@ -53,7 +53,7 @@ void check_usage_error(const std::string& line, std::initializer_list<const char
 TEST_CASE("bench: cases that count operations") {
   NEEDS_BENCH();
   CHECK(work_of(measured("gemm m=3 n=5 k=7"), "gflops") == doctest::Approx(2 * 3 * 5 * 7));
-  for (const char* format : {"f16", "bf16", "q8", "q4", "q4 block=0"})
+  for (const char* format : {"f16", "bf16", "i8", "q8", "q4", "q4 block=0"})
     CHECK(work_of(measured(std::string("gemm m=3 n=5 k=7 dtype=") + format), "gflops") ==
           doctest::Approx(2 * 3 * 5 * 7));
   CHECK(work_of(measured("gemm m=3 n=5 k=7 transa=1 transb=1 batch=2"), "gflops") == doctest::Approx(4 * 3 * 5 * 7));
@@ -141,6 +141,7 @@ TEST_CASE("bench: a wrong word is answered with the right ones") {
   check_usage_error("gemm 64", {"'64'", "key=value", "m=1024"});
   check_usage_error("gemm dtype=q4 block=33", {"block cannot be '33'", "multiple of 32"});
   check_usage_error("gemm dtype=q8 transb=1", {"transposed"});
+  check_usage_error("gemm dtype=i8 batch=2", {"dtype=i8"});
   check_usage_error("gemm m=0", {"m cannot be '0'", ">=1"});
   check_usage_error("gemm m=-4", {"m cannot be '-4'"});
   check_usage_error("gemm m=12x", {"m cannot be '12x'"});

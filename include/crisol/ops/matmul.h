@@ -17,6 +17,9 @@ namespace crisol::ops {
 CRISOL_API Tensor matmul(const Tensor& a, const Tensor& b);
 CRISOL_API void matmul_into(const Tensor& out, const Tensor& a, const Tensor& b);
 
+/// a (M, K) times b (K, N), each of u8 or i8. The sums are i32, whose overflow wraps around.
+CRISOL_API Tensor matmul_of_bytes(const Tensor& a, const Tensor& b);
+
 /// y = x · weightᵀ + bias. x is (…, I), weight (O, I), bias (O) or undefined, and y (…, O).
 CRISOL_API Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor());
 CRISOL_API void linear_into(const Tensor& out, const Tensor& x, const Tensor& weight, const Tensor& bias = Tensor());

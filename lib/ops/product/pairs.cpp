@@ -5,12 +5,14 @@
 #include "base/ceil_div.h"
 #include "crisol/dtype_table.h"
 #include "crisol/ops/copy.h"
+#include "crisol/ops/matmul.h"
 #include "crisol/ops/view.h"
 #include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/collapse.h"
 #include "ops/contiguous.h"
 #include "ops/probe/device_probe.h"
+#include "ops/product/gemm_whole.h"
 #include "ops/product/leading_axes.h"
 #include "tensor/kernel_args.h"
 
@@ -170,6 +172,19 @@ Tensor multiply_pairs(const Tensor& rows, const Tensor& panels, std::int64_t n, 
       struct_arg(parameters), struct_arg(scaled.parameters), scaled.e0, scaled.e1, struct_arg(scaled.strides),
       scaled.scalars);
   return y;
+}
+
+Tensor matmul_of_bytes(const Tensor& a, const Tensor& b) {
+  constexpr const char* name = "matmul_of_bytes";
+  require(a.defined() && b.defined() && is_of_bytes(a.dtype()) && is_of_bytes(b.dtype()), name,
+          "both operands must be u8 or i8");
+  require(a.dim() == 2 && b.dim() == 2 && a.size(1) == b.size(0), name, "shapes ", a.shape(), " and ", b.shape(),
+          " do not fit");
+  require_device(name, "the left operand", a, "the right one", b);
+  const Shape shape{a.size(0), b.size(1)};
+  if (!dispatch::target_of(state_of(a)).takes_cpu_kernels())
+    return multiply_whole(Contiguous(a, DType::i32).filled(), Contiguous(b, DType::i32).filled(), shape);
+  return reshape(multiply_pairs(pack_rows(a, {}), pack_panels(b, {}), b.size(1)), shape);
 }
 
 }  // namespace crisol::ops

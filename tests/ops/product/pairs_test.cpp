@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "crisol/ops/matmul.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"
 
@@ -117,6 +118,14 @@ TEST_CASE("pairs: matrices of any layout, and several products") {
   CHECK(numbers_of(ops::multiply_pairs(lefts, rights, o.n)) == twice);
   CHECK(numbers_of(ops::multiply_pairs(lefts, panels, o.n)) == twice);
   CHECK(numbers_of(ops::multiply_pairs(rows, rights, o.n)) == twice);
+}
+
+TEST_CASE("pairs: matmul_of_bytes") {
+  const Operands o(DType::u8, DType::i8, 7, 21, 18, 0, 0, true);
+  CHECK(numbers_of(ops::matmul_of_bytes(o.left, o.right)) == o.expected());
+  CHECK(numbers_of(ops::matmul_of_bytes(o.left.t().contiguous().t(), o.right)) == o.expected());
+  testing::check_error([&] { ops::matmul_of_bytes(o.left, o.left); }, {"[matmul_of_bytes]", "(7, 21) and (7, 21)"});
+  testing::check_error([&] { ops::matmul_of_bytes(o.left, o.right.to(DType::f32)); }, {"u8 or i8"});
 }
 
 TEST_CASE("pairs: scaled sums in f32") {

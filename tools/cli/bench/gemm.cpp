@@ -1,4 +1,5 @@
 #include "cli/bench/groups.h"
+#include "crisol/functions/elementwise.h"
 #include "crisol/ops/matmul.h"
 #include "crisol/ops/quantized.h"
 #include "crisol/random.h"
@@ -30,12 +31,28 @@ std::function<void()> quantized_product(const Values& v) {
   return [b, a = randn({v.number("m"), v.number("k")})] { ops::quantized_linear(a, b); };
 }
 
+/// Whole numbers of one byte.
+Tensor bytes(std::int64_t rows, std::int64_t columns) { return (rand({rows, columns}) * 256 - 128).to(DType::i8); }
+
+/// A product of whole numbers. Both operands are packed in each call.
+std::function<void()> product_of_bytes(const Values& v) {
+  if (v.number("batch") != 1 || v.on("transa") || v.on("transb"))
+    throw UsageError("gemm: with dtype=i8, batch is 1 and nothing is transposed");
+  return [a = bytes(v.number("m"), v.number("k")), b = bytes(v.number("k"), v.number("n"))] {
+    ops::matmul_of_bytes(a, b);
+  };
+}
+
 Work prepare_gemm(const Values& v) {
   const std::int64_t m = v.number("m"), n = v.number("n"), k = v.number("k"), batch = v.number("batch");
   Work work;
   work.flops = 2.0 * static_cast<double>(m * n) * static_cast<double>(k * batch);
   if (v.is("dtype", "q8") || v.is("dtype", "q4")) {
     work.run = in_precision(precision_of(v), quantized_product(v));
+    return work;
+  }
+  if (v.is("dtype", "i8")) {
+    work.run = product_of_bytes(v);
     return work;
   }
   const Operand a = operand(v, batch, m, k, v.on("transa")), b = operand(v, batch, k, n, v.on("transb"));
@@ -48,11 +65,13 @@ Work prepare_gemm(const Values& v) {
   return work;
 }
 
-/// The types of other cases, and weights in 8 and 4 bits.
+/// The types of other cases, i8, and weights in 8 and 4 bits.
 Key dtype_of_gemm() {
   Key key = dtype_key();
-  key.allowed += "|q8|q4";
-  key.help = "of operands and results in memory; q8, q4: b has codes of 8 or 4 bits, the others are f32; sums are f32";
+  key.allowed += "|i8|q8|q4";
+  key.help =
+      "of operands and results in memory; q8, q4: b has codes of 8 or 4 bits, the others are f32; sums are f32, of i8 "
+      "i32";
   return key;
 }
 
