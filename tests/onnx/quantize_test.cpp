@@ -85,6 +85,21 @@ TEST_CASE("onnx: products of u8 are exact at any length") {
         Contains("quantised elements of i32 are not supported"));
 }
 
+TEST_CASE("onnx: products of u8 with scales for rows, and for products") {
+  manual_seed(12);
+  const Tensor a = bytes({7, 7, 20}), b = signed_bytes({20, 9}), zero_a = full({}, 255, DType::u8),
+               zero_b = full({9}, -128, DType::i8), zero_y = full({}, 128, DType::u8), over = full({}, 5000.0);
+  const Tensor sums = matmul(a.to(DType::f32) - 255, b.to(DType::f32) + 128), scales = rand({9}) + 0.5;
+  // The vector is for the rows of each product. The others are for the products, and for all rows of all products.
+  for (const Shape& shape : {Shape{7}, Shape{7, 1, 1}, Shape{7, 7, 1}}) {
+    const Tensor by = rand(shape) + 0.5;
+    const Tensor y = run_op({"QLinearMatMul"}, {a, by, zero_a, b, scales, zero_b, over, zero_y})[0];
+    const Tensor columns = by.dim() == 1 ? by.unsqueeze(1) : by;
+    const Tensor exact = clamp(sums * columns * scales / over + 128, 0, 255);
+    CHECK((y.to(DType::f32) - exact).abs().max().item() < 0.501);
+  }
+}
+
 TEST_CASE("onnx: quantisation for all, for an axis and for blocks") {
   const Tensor x = from_vector(std::vector<float>{-1, 0.5f, 1.5f, 2.5f, 100, 300}, {2, 3});
   const auto values = [](const Tensor& t) { return t.to_vector<std::uint8_t>(); };
@@ -171,7 +186,16 @@ TEST_CASE("onnx: quantised ops of ONNX Runtime") {
                    (product + of_bias) * 0.5));
     CHECK(nearly(run("MatMulIntegerToFloat", {left, right, sa, scales, za, zb, rand({7})}).sub(product).min().lt(1),
                  full({}, 1, DType::boolean)));
+    for (const Shape& shape : {Shape{6, 7}, Shape{1, 7}, Shape{6, 1}, Shape{}}) {
+      const Tensor wide = (rand(shape) * 200 - 100).to(DType::i32);
+      CHECK(
+          nearly(run("QGemm", {left, sa, za, right, scales, zb, wide}), product + wide.to(DType::f32) * (sa * scales)));
+    }
     CHECK(nearly(run("MatMulIntegerToFloat", {left, right, sa, scales, za, zb}), product));
+    const auto half = [](const Tensor& x) { return x.to(DType::f16); };
+    const Tensor in_half = run("MatMulIntegerToFloat", {left, right, half(sa), half(scales), za, zb});
+    CHECK(in_half.dtype() == DType::f16);
+    CHECK((in_half.to(DType::f32) - product).abs().max().item() < 0.01 * product.abs().max().item());
     CHECK(is_right(run("QuantizeLinear", {x, sy, zy}), x));
     CHECK(nearly(run("DequantizeLinear", {a, sa, za}), x));
     const Tensor given = randn({6, 40}), dynamic = run("DynamicQuantizeMatMul", {given, right, scales, zb});

@@ -71,6 +71,7 @@ Tensor convolve_pairs(const Tensor& x, const Tensor& zero, const Tensor& filters
   require(filters.size(2) == pairs, of_windows, "filters of ", filters.size(2), " pairs, ", pairs, " pairs expected");
   const Tensor y = empty(shape_of_pairs(x, m, w), by.result, x.device());
   if (y.numel() == 0) return y;
+  require(x.size(1) > 0, of_windows, "images without channels");
   const std::int64_t width = y.size(3), pixels = y.size(2) * width, columns = y.size(0) * pixels;
   const auto phase_size = [&](std::size_t i) {
     return y.size(2 + static_cast<int>(i)) + (w.taps[i] - 1) * w.dilations[i] / w.strides[i];

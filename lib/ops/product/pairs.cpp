@@ -25,6 +25,11 @@ namespace {
 constexpr const char* of_pairs = "multiply_pairs";
 constexpr std::int64_t panel = 16;
 
+/// Whether a work-item may pack so many lines at once.
+bool may_pack(const dispatch::Target& target, std::int64_t depth, std::int64_t lines) {
+  return ceil_div(depth, 2) * lines <= target.loop_budget;
+}
+
 /// The zero point as one number, or as one number for each line of x. `along` is the axis of the depth.
 Tensor zeros_of_lines(const Tensor& x, const Tensor& zero, int along) {
   if (!zero.defined()) return zero;
@@ -62,6 +67,8 @@ Tensor pack(const char* entry, const Tensor& x, const Tensor& zero, int axis, st
                                                 .unused = 0};
   runtime::DeviceState& device = state_of(y);
   const dispatch::Target target = dispatch::target_of(device);
+  require(may_pack(target, depth, lines_at_once), of_pairs, "a depth of ", depth,
+          " is too large for the device's loops");
   runtime::launch(device, {"product/pairs/pack_pairs.cl", entry, {{"T", number_type(x.dtype())}}},
                   dispatch::persistent_range(target, units, pairs * lines_at_once), in(matrices),
                   points.defined() ? in(points) : runtime::BufferView(in(matrices)), out(y), struct_arg(parameters));
@@ -70,8 +77,8 @@ Tensor pack(const char* entry, const Tensor& x, const Tensor& zero, int axis, st
 
 /// A defined operand of so many numbers, or of one number.
 bool has_one_each(const char* name, const Tensor& x, std::int64_t lines, DType dtype) {
-  require(x.dtype() == dtype && (x.numel() == 1 || x.numel() == lines) && x.is_contiguous(), name, "an operand of ",
-          x.dtype(), " and shape ", x.shape(), " for ", lines, " lines, ", dtype, " expected");
+  require(x.dtype() == dtype && (x.numel() == 1 || x.numel() == lines), name, "an operand of ", x.dtype(),
+          " and shape ", x.shape(), " for ", lines, " lines, ", dtype, " expected");
   return x.numel() > 1;
 }
 
@@ -103,9 +110,9 @@ Tensor pack_rows(const Tensor& x, const Tensor& zero) { return pack("pack_rows",
 
 Tensor pack_panels(const Tensor& x, const Tensor& zero) { return pack("pack_panels", x, zero, -1, panel); }
 
-ScaledArgs::ScaledArgs(const char* name, const Scaling& by, const Tensor& result, std::int64_t rows,
+ScaledArgs::ScaledArgs(const char* name, const Scaling& given, const Tensor& result, std::int64_t rows,
                        std::int64_t columns, const ResultPlaces& places, const ProductEpilogue* epilogue)
-    : y(out(result)), parameters{}, scalars(epilogue_scalars(epilogue)) {
+    : by(given), y(out(result)), parameters{}, scalars(epilogue_scalars(epilogue)) {
   const EpilogueLayout layout = layout_of(epilogue);
   const auto& [a, b] = layout.operands;
   e0 = epilogue_operand(epilogue, 0, y).view, e1 = epilogue_operand(epilogue, 1, y).view;
@@ -113,7 +120,11 @@ ScaledArgs::ScaledArgs(const char* name, const Scaling& by, const Tensor& result
   prelude = epilogue_prelude(layout);
   parameters.flags = epilogue_flags(layout);
   const runtime::BufferView any = in(result);
-  const auto view = [&](const Tensor& x) { return x.defined() ? in(x) : any; };
+  const auto view = [&](Tensor& x) {
+    if (!x.defined()) return any;
+    x = contiguous(x);
+    return in(x);
+  };
   left = view(by.left), right = view(by.right), over = view(by.over), bias = view(by.bias), zero = view(by.zero);
   parameters.row = places.row, parameters.image = places.image, parameters.width = number(places.width);
   require(by.left.defined() == by.right.defined() && (by.left.defined() || !is_of_bytes(by.result)), name,
@@ -125,9 +136,9 @@ ScaledArgs::ScaledArgs(const char* name, const Scaling& by, const Tensor& result
   }
   if (by.bias.defined()) {
     const bool is_real = is_floating(by.bias.dtype());
-    require(by.bias.numel() == (by.bias_of_rows ? rows : columns) && by.bias.is_contiguous() &&
-                (by.bias.dtype() == DType::i32 || (by.bias.dtype() == DType::f32 && by.result == DType::f32)),
-            name, "a bias of ", by.bias.dtype(), " and shape ", by.bias.shape());
+    require(
+        by.bias.numel() == (by.bias_of_rows ? rows : columns) && by.bias.dtype() == (is_real ? by.result : DType::i32),
+        name, "a bias of ", by.bias.dtype(), " and shape ", by.bias.shape());
     (by.bias_of_rows ? parameters.bias_row : parameters.bias_column) = 1;
     parameters.has_real_bias = is_real ? 1 : 0;
   }
@@ -182,7 +193,8 @@ Tensor matmul_of_bytes(const Tensor& a, const Tensor& b) {
           " do not fit");
   require_device(name, "the left operand", a, "the right one", b);
   const Shape shape{a.size(0), b.size(1)};
-  if (!dispatch::target_of(state_of(a)).takes_cpu_kernels())
+  const dispatch::Target target = dispatch::target_of(state_of(a));
+  if (!target.takes_cpu_kernels() || !may_pack(target, a.size(1), panel))
     return multiply_whole(Contiguous(a, DType::i32).filled(), Contiguous(b, DType::i32).filled(), shape);
   return reshape(multiply_pairs(pack_rows(a, {}), pack_panels(b, {}), b.size(1)), shape);
 }

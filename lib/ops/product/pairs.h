@@ -13,7 +13,7 @@ namespace crisol::ops {
 dispatch::ProbeOutcome found_pairs(runtime::DeviceState& device);
 
 /// Whether products of pairs are the fastest products of whole numbers on the device. They are where the builtin is.
-/// They are right on every device.
+/// They are right on every device whose loops may be as long as the products are deep.
 bool prefers_pairs(Device device);
 
 /// Whether the type is u8 or i8.
@@ -44,9 +44,10 @@ struct ResultPlaces {
 
 /// The arguments for SCALED_PARAMETERS, ScaledParameters and EPILOGUE_PARAMETERS of kernels, and the prelude.
 struct ScaledArgs {
-  ScaledArgs(const char* op, const Scaling& by, const Tensor& y, std::int64_t rows, std::int64_t columns,
+  ScaledArgs(const char* op, const Scaling& given, const Tensor& y, std::int64_t rows, std::int64_t columns,
              const ResultPlaces& places, const ProductEpilogue* epilogue);
 
+  Scaling by;  ///< The given tensors in row-major order.
   runtime::BufferView y, left, right, over, bias, zero, e0, e1;
   kernels::ScaledParameters parameters;
   kernels::EpilogueParameters strides;

@@ -108,6 +108,16 @@ TEST_CASE("conv pairs: windows of all kinds") {
   check_sums({DType::u8, {2, 1, 12, 30}, 13, {{5, 2}, {1, 3}, {1, 1}, {0, 4}, {2, 0}}});
 }
 
+TEST_CASE("conv pairs: zero points at the ends of the range") {
+  for (const std::int64_t zero : {0, 255, -128, 127}) {
+    CAPTURE(zero);
+    const bool has_sign = zero == -128 || zero == 127;
+    Operands o(has_sign ? DType::i8 : DType::u8, {1, 3, 6, 9}, 4, {{3, 2}, {1, 2}, {1, 1}, {1, 1}, {2, 0}});
+    o.x_zero = zero;
+    check_sums(o);
+  }
+}
+
 TEST_CASE("conv pairs: results are scaled by filter, rounded and saturate") {
   const Operands o(DType::u8, {2, 3, 6, 10}, 8, {{3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}});
   std::vector<float> scales(8);
@@ -148,6 +158,8 @@ TEST_CASE("conv pairs: bad operands are refused") {
   testing::check_error([&] { ops::convolve_pairs(x.to(DType::f32), {}, filters, three, {}); }, {"u8 or i8"});
   testing::check_error([&] { ops::convolve_pairs(x, zeros({2}, DType::u8), filters, three, {}); },
                        {"one number of u8"});
+  const Tensor nothing = zeros({1, 0, 4, 4}, DType::u8), no_filters = ops::pack_rows(zeros({3, 0}, DType::i8), {});
+  testing::check_error([&] { ops::convolve_pairs(nothing, {}, no_filters, three, {}); }, {"without channels"});
   testing::check_error([&] { ops::convolve_pairs(x, {}, filters, five, {}); }, {"9 pairs, 25 pairs expected"});
   testing::check_error(
       [&] {

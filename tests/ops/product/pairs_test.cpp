@@ -6,6 +6,7 @@
 #include <random>
 
 #include "crisol/ops/matmul.h"
+#include "dispatch/target.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"
 
@@ -94,8 +95,43 @@ TEST_CASE("pairs: all types of bytes, odd sizes and zero points") {
 }
 
 TEST_CASE("pairs: sums of a long depth are exact") {
-  check_sums({DType::u8, DType::u8, 2, 4099, 3, 0, 0, true});
+  check_sums({DType::u8, DType::u8, 2, 3999, 3, 0, 0, true});
   check_sums({DType::i8, DType::u8, 3, 2048, 18, 1, 1, true});
+}
+
+TEST_CASE("pairs: sums near the ends of i32") {
+  // 33025 products of 255 and 255. One more would not fit.
+  constexpr std::int64_t depth = 33025, greatest = depth * 255 * 255;
+  const auto line = [](std::int64_t number, DType dtype) { return full({1, depth}, number, dtype); };
+  const auto zero = [](std::int64_t number, DType dtype) { return full({}, number, dtype); };
+  CHECK(numbers_of(ops::matmul_of_bytes(line(255, DType::u8), line(255, DType::u8).t())) == Numbers{greatest});
+  if (dispatch::traits_of(Device().state()).loop_budget < 8 * depth) {
+    testing::check_error([&] { ops::pack_panels(line(0, DType::u8).t(), {}); }, {"a depth of 33025"});
+    return;
+  }
+  const Tensor above = ops::pack_rows(line(255, DType::u8), zero(0, DType::u8)),
+               below = ops::pack_rows(line(-128, DType::i8), zero(127, DType::i8)),
+               panels = ops::pack_panels(line(0, DType::u8).t(), zero(255, DType::u8));
+  CHECK(numbers_of(ops::multiply_pairs(above, panels, 1)) == Numbers{-greatest});
+  CHECK(numbers_of(ops::multiply_pairs(below, panels, 1)) == Numbers{greatest});
+  CHECK(ops::multiply_pairs(below, panels, 1, {.result = DType::f32}).item() == static_cast<float>(greatest));
+  const Tensor one = full({}, 1.0);
+  for (const DType dtype : {DType::u8, DType::i8}) {
+    const ops::Scaling by{.result = dtype, .left = one, .right = one, .zero = zero(100, dtype)};
+    const std::int64_t least = dtype == DType::u8 ? 0 : -128;
+    CHECK(numbers_of(ops::multiply_pairs(above, panels, 1, by)) == Numbers{least});
+    CHECK(numbers_of(ops::multiply_pairs(below, panels, 1, by)) == Numbers{least + 255});
+  }
+}
+
+TEST_CASE("pairs: scales in any layout") {
+  const Operands o(DType::u8, DType::i8, 5, 18, 20, 1, 0);
+  const Tensor rows = arange(1, 11).reshape({5, 2}).narrow(1, 1, 1), columns = full({1}, 0.5).expand({20});
+  const Tensor y = o.scaled({.result = DType::f32, .left = rows, .right = columns});
+  const Numbers sums = o.expected();
+  const auto found = y.to_vector<float>();
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    CHECK(found[i] == static_cast<float>(sums[i]) * static_cast<float>(i / 20 * 2 + 2) * 0.5f);
 }
 
 TEST_CASE("pairs: many rows are cut into blocks, and an empty depth gives zeros") {

@@ -174,11 +174,13 @@ Run mat_mul_integer_to_float(Call& call) {
   call.check_counts(4, 7);
   const WholeFactor right(call, 1, 5, Sums::rounded);
   return [=](const Data& in, Device device) {
+    const Tensor scale = in[2].tensor(device), bias = input_of(in, 6, device);
     const ops::Scaling by{.result = DType::f32,
-                          .left = in[2].tensor(device),
-                          .right = in[3].tensor(device),
-                          .bias = input_of(in, 6, device)};
-    return Data{right.product(in[0].tensor(device), for_rows(input_of(in, 4, device)), by, in, device)};
+                          .left = scale.to(DType::f32),
+                          .right = in[3].tensor(device).to(DType::f32),
+                          .bias = bias.defined() ? bias.to(DType::f32) : bias};
+    const Tensor y = right.product(in[0].tensor(device), for_rows(input_of(in, 4, device)), by, in, device);
+    return Data{y.to(scale.dtype())};
   };
 }
 

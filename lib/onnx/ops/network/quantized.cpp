@@ -143,10 +143,13 @@ ops::Scaling with_columns(ops::Scaling by) {
   return by;
 }
 
-/// Whether a kernel of pairs can scale like this. Results may have a scale or a zero point for each row.
-bool pairs_scale(const ops::Scaling& by) {
+/// Whether a kernel of pairs can scale `rows` x `columns` sums like this. Other scales, zero points and biases
+/// broadcast to the sums.
+bool pairs_scale(const ops::Scaling& by, std::int64_t rows, std::int64_t columns) {
   const auto is_one = [](const Tensor& x) { return !x.defined() || x.numel() == 1; };
-  return is_one(by.over) && is_one(by.zero);
+  return is_one(by.over) && is_one(by.zero) && (is_one(by.left) || by.left.shape() == Shape{rows}) &&
+         (is_one(by.right) || by.right.shape() == Shape{columns}) &&
+         (!by.bias.defined() || by.bias.shape() == Shape{columns});
 }
 
 }  // namespace
@@ -208,7 +211,7 @@ Tensor WholeFactor::product(const Tensor& a, const Tensor& a_zero, const ops::Sc
   const std::vector<Tensor> right = pieces_.of(in, device);
   const Shape b = shape_of_b(a, in);
   if (!is_packed(right)) return scaled(sums_in_f32(centred(a, a_zero), right), with_columns(by));
-  if (!pairs_scale(by)) return scaled(of_pairs(a, a_zero, right[0], {}, b), with_columns(by));
+  if (!pairs_scale(by, a.size(-2), b.back())) return scaled(of_pairs(a, a_zero, right[0], {}, b), with_columns(by));
   return of_pairs(a, a_zero, right[0], by, b);
 }
 
