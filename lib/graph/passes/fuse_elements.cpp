@@ -54,7 +54,7 @@ class Group {
   struct Source {
     enum From { input, result, number_alone } from;
     std::size_t place = 0;
-    double number = 0;
+    Scalar number = 0;
   };
   struct Step {
     Run::Formula formula;
@@ -108,12 +108,14 @@ class Group {
     return false;
   }
 
-  /// The number of a constant with one element.
-  std::optional<double> number_of(int value) const {
+  /// The number of a constant with one element. It is whole if the constant is, because a real number would turn whole
+  /// numbers into f32.
+  std::optional<Scalar> number_of(int value) const {
     const Datum* datum = uses_.constant(value);
     if (datum == nullptr || !datum->defined() || datum->shape().numel() != 1) return {};
     if (!is_of_bytes(datum->dtype()) && datum->dtype() != DType::f32) return {};
-    return datum->number();
+    const double number = datum->number();
+    return is_whole(datum->dtype()) ? Scalar(static_cast<std::int64_t>(number)) : Scalar(number);
   }
 
   Parts parts() const {
@@ -128,7 +130,7 @@ class Group {
           step.sources.push_back({Source::number_alone});
         else if (result != made.end())
           step.sources.push_back({Source::result, static_cast<std::size_t>(result - made.begin())});
-        else if (const std::optional<double> number = number_of(input)) {
+        else if (const std::optional<Scalar> number = number_of(input)) {
           step.sources.push_back({Source::number_alone, 0, *number});
           ++parts.numbers;
         } else {

@@ -136,3 +136,17 @@ TEST_CASE("onnx: whole numbers of 8, 16 and 32 bits are computed as they are") {
           {largest, 7, least, 100, b[0], b[1], b[2], b[3]}, dtype);
   }
 }
+
+TEST_CASE("onnx: bytes stay bytes where a constant joins a chain of nodes") {
+  // The sums wrap around.
+  const auto check = [](int type, DType dtype, const Proto& constant, const std::vector<float>& expected) {
+    const std::vector<Proto> nodes{node("Constant", {}, {"c"}, {of::tensor_attribute("value", constant)}),
+                                   node("Max", {"x", "c"}, {"m"}), node("Add", {"m", "m"}, {"s"}),
+                                   node("Add", {"s", "c"}, {"y"})};
+    const Tensor y = run_twice(nodes, type, {{"x", from_vector<float>({1, 100, 5}).to(dtype)}}, type);
+    CHECK(y.dtype() == dtype);
+    CHECK(y.to(DType::f32).to_vector<float>() == expected);
+  };
+  check(of::u8, DType::u8, of::raw_tensor<std::uint8_t>("", of::u8, {}, {90}), {14, 34, 14});
+  check(of::i8, DType::i8, of::raw_tensor<std::int8_t>("", of::i8, {}, {60}), {-76, 4, -76});
+}
