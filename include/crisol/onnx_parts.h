@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -79,6 +80,14 @@ struct RefusedNode {
 /// Makes a model of parts. Throws like load() for a file. Elements are copied to the device, so the caller may release
 /// them after the call.
 CRISOL_API Model load(const ModelParts& parts, Device device = Device());
+
+/// The bytes of an ONNX file with these parts, without `values`. Throws invalid_argument if the elements take more than
+/// 2 GiB, the most that a file of ONNX may have.
+CRISOL_API std::string file_of(const ModelParts& parts);
+
+/// Makes a model of the bytes of an ONNX file. `name` stands in messages, and data in other files are looked for in its
+/// folder. Throws like load() for a file. The caller may release the bytes after the call.
+CRISOL_API Model load_bytes(const std::string& name, std::string_view bytes, Device device = Device());
 
 /// The nodes of the model's own graph that load() would refuse, in order. Nodes behind a refused node are judged by
 /// what the parts say about its outputs, so `values` should describe them. A node counts as refused too if it has an

@@ -128,6 +128,11 @@ Model load(const ModelParts& parts, Device device) {
   return make_model(model, device);
 }
 
+Model load_bytes(const std::string& name, std::string_view bytes, Device device) {
+  file::ModelFile model(name, bytes);
+  return make_model(model, device);
+}
+
 std::vector<RefusedNode> refused_nodes(const ModelParts& parts, Device device) {
   file::ModelFile model = model_of(parts);
   return Importer(model, device).survey();

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "context.h"
 #include "graph_parts.h"
 
 namespace crisol::ort {
@@ -40,10 +41,9 @@ bool is_heavy(const std::string& op) {
 }
 
 /// Why each node is refused, or an empty text.
-std::vector<std::string> refusals(const OrtGraph* graph, std::size_t nodes, Device device) {
-  std::vector<std::string> reasons(nodes);
-  GraphReader reader(graph);
-  for (onnx::RefusedNode& refused : onnx::refused_nodes(std::move(reader).take(), device))
+std::vector<std::string> refusals(const onnx::ModelParts& parts, Device device) {
+  std::vector<std::string> reasons(parts.graph.nodes.size());
+  for (onnx::RefusedNode& refused : onnx::refused_nodes(parts, device))
     reasons[refused.node] = std::move(refused.reason);
   return reasons;
 }
@@ -120,16 +120,21 @@ std::vector<std::vector<const OrtNode*>> claimed_sets(const OrtGraph* graph, Dev
   const std::vector<const OrtNode*> nodes = nodes_of(graph);
   // A node with graphs is claimed as a whole or not at all, so ONNX Runtime keeps the graphs within the others.
   if (nodes.empty() || get<const OrtNode*>(api().Graph_GetParentNode, graph) != nullptr) return {};
-  std::vector<std::string> reasons = refusals(graph, nodes.size(), device);
+  GraphReader reader(graph);
+  const onnx::ModelParts parts = std::move(reader).take();
+  std::vector<std::string> reasons = refusals(parts, device);
   const std::vector<std::vector<std::size_t>> sets = complete_sets(nodes, reasons);
   const auto tell = [&](std::size_t i, const std::string& reason) {
     logger.log(level_verbose, "crisol leaves node " + std::to_string(i) + " \"" +
                                   get<const char*>(api().Node_GetName, nodes[i]) + "\" (" + op_of(nodes[i]) +
                                   "): " + reason);
   };
-  for (std::size_t i = 0; i < nodes.size(); ++i)
-    if (!reasons[i].empty()) tell(i, reasons[i]);
   std::vector<std::vector<const OrtNode*>> claimed;
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    if (is_context(parts.graph.nodes[i]))
+      claimed.push_back({nodes[i]});
+    else if (!reasons[i].empty())
+      tell(i, reasons[i]);
   for (const std::vector<std::size_t>& set : sets) {
     const bool is_worth = set.size() >= std::min(least_nodes, nodes.size()) ||
                           std::any_of(set.begin(), set.end(), [&](std::size_t i) { return is_heavy(op_of(nodes[i])); });

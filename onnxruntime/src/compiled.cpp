@@ -14,11 +14,6 @@ namespace crisol::ort {
 
 namespace {
 
-onnx::Model model_of(const OrtGraph* graph, Device device) {
-  GraphReader reader(graph);
-  return onnx::load(std::move(reader).take(), device);
-}
-
 /// A tensor over memory of ONNX Runtime if the device computes there and if kernels take the address. Otherwise
 /// undefined.
 Tensor shared(void* memory, const Shape& shape, DType dtype, Device device) {
@@ -75,13 +70,16 @@ bool meets_an_input(const void* memory, const Shape& shape, DType dtype, const O
 
 }  // namespace
 
-Compiled::Compiled(const OrtGraph* graph, const OrtNode* fused, Options options)
-    : OrtNodeComputeInfo{}, options_(options), model_(model_of(graph, options.device)) {
-  for (const OrtValueInfo* value : inputs_of(fused)) {
-    inputs_.push_back(is_constant(value) ? "" : name_of(value));
-    if (!inputs_.back().empty()) other_sizes_.add_input(value);
-  }
-  for (const OrtValueInfo* value : outputs_of(fused)) outputs_.push_back(name_of(value));
+Compiled::Compiled(onnx::Model model, const OrtNode* fused, std::vector<std::string> inputs,
+                   std::vector<std::string> outputs, Options options)
+    : OrtNodeComputeInfo{},
+      options_(std::move(options)),
+      model_(std::move(model)),
+      inputs_(std::move(inputs)),
+      outputs_(std::move(outputs)) {
+  const std::vector<const OrtValueInfo*> values = inputs_of(fused);
+  for (std::size_t i = 0; i < inputs_.size(); ++i)
+    if (!inputs_[i].empty()) other_sizes_.add_input(inputs_[i], values.at(i));
   version = api_version;
   CreateState = [](OrtNodeComputeInfo* self, OrtNodeComputeContext*, void** state) -> OrtStatus* {
     *state = self;

@@ -13,8 +13,10 @@ namespace crisol::ort {
 
 class Compiled : public OrtNodeComputeInfo {
  public:
-  /// Makes the model of a graph. `fused` is the node that ONNX Runtime runs in its place.
-  Compiled(const OrtGraph* graph, const OrtNode* fused, Options options);
+  /// Takes the model of a graph. `fused` is the node that ONNX Runtime runs in its place. `inputs` and `outputs` are
+  /// the model's names for this node's. An empty name stands for a constant that the model has.
+  Compiled(onnx::Model model, const OrtNode* fused, std::vector<std::string> inputs, std::vector<std::string> outputs,
+           Options options);
 
  private:
   /// Runs the model on the inputs of a run, and gives its outputs.
@@ -23,8 +25,7 @@ class Compiled : public OrtNodeComputeInfo {
   Options options_;
   onnx::Model model_;
   OtherSizes other_sizes_;
-  std::vector<std::string> inputs_;   ///< Names, in the order of the fused node. Empty for constants.
-  std::vector<std::string> outputs_;  ///< The same for the outputs.
+  std::vector<std::string> inputs_, outputs_;
 };
 
 }  // namespace crisol::ort

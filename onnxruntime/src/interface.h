@@ -73,6 +73,15 @@ struct OrtEpApi {
   std::uint32_t (*MemoryDevice_GetVendorId)(const OrtMemoryDevice* memory);
 };
 
+/// The functions that make parts of models.
+struct OrtModelEditorApi {
+  OrtFunction CreateTensorTypeInfo, CreateSparseTensorTypeInfo, CreateMapTypeInfo, CreateSequenceTypeInfo,
+      CreateOptionalTypeInfo, CreateValueInfo;
+  OrtStatus* (*CreateNode)(const char* op, const char* domain, const char* name, const char* const* inputs,
+                           std::size_t input_count, const char* const* outputs, std::size_t output_count,
+                           OrtOpAttr** attributes, std::size_t attribute_count, OrtNode** node);
+};
+
 /// Allocates memory. GetStats and AllocOnStream are optional.
 struct OrtAllocator {
   std::uint32_t version;

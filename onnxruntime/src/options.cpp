@@ -44,11 +44,10 @@ Device device_at(const std::string& text) {
 }  // namespace
 
 Options options_of(const OrtSessionOptions* session, const std::string& chosen) {
-  if (setting(session, "ep.context_enable", "0") == "1")
-    throw RuntimeError(
-        "[crisol] ep.context_enable is 1, and the provider stores no models: the option cache_dir keeps "
-        "compiled kernels");
   Options options{device_at(option(session, "device_id", chosen))};
+  options.context = {setting(session, "ep.context_enable", "0") == "1",
+                     setting(session, "ep.context_embed_mode", "0") == "1",
+                     setting(session, "ep.context_file_path", "")};
   const std::string precision = option(session, "precision", "fp32");
   const Precision known[] = {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16};
   const auto* const found = std::find_if(std::begin(known), std::end(known),

@@ -17,7 +17,7 @@ std::vector<std::int64_t> ladder(std::int64_t largest) {
 
 }  // namespace
 
-void OtherSizes::add_input(const OrtValueInfo* value) { axes_[name_of(value)] = axes_of(value); }
+void OtherSizes::add_input(const std::string& name, const OrtValueInfo* value) { axes_[name] = axes_of(value); }
 
 OtherSizes::Sizes OtherSizes::sizes_of(const NamedTensors& inputs) const {
   Sizes sizes;

@@ -22,8 +22,8 @@ class OtherSizes {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Adds an input of the model.
-  void add_input(const OrtValueInfo* value);
+  /// Adds an input of the model, and what ONNX Runtime knows about it.
+  void add_input(const std::string& name, const OrtValueInfo* value);
   /// Call it after each run, which began at `start`. Other sizes do not matter for the results, so failures are
   /// ignored.
   void after_run(const onnx::Model& model, const NamedTensors& inputs, Clock::time_point start);

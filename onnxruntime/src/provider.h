@@ -11,6 +11,8 @@ class Provider : public OrtEp {
   Provider(Options options, const OrtLogger* logger);
 
  private:
+  /// Makes what computes a set of nodes. If the session stores its model, also makes the node for it.
+  OrtNodeComputeInfo* compile(const OrtGraph* graph, const OrtNode* fused, OrtNode** context_node) const;
   void claim(const OrtGraph* graph, OrtEpGraphSupportInfo* info) const;
 
   Options options_;

@@ -92,11 +92,39 @@ TEST_CASE("parts may have graphs in nodes, tensors in attributes, and lists") {
   model.graph.inputs = {value_parts("x", f32, {{2, ""}, {2, ""}}), value_parts("c", 9, {})};
   model.graph.outputs = {{"y", f32, {}}};
   model.graph.nodes = {{"", "If", "", {"c"}, {"y"}, {{"then_branch", then_branch}, {"else_branch", else_branch}}}};
-  const onnx::Model loaded = onnx::load(model);
   const Tensor x = from_vector<float>({1, 2, 3, 4}, {2, 2});
-  const auto run = [&](bool condition) { return loaded({{"x", x}, {"c", full({}, condition, DType::boolean)}})["y"]; };
-  CHECK(same(run(true), x * 2));
-  CHECK(same(run(false), x.transpose(0, 1)));
+  for (const onnx::Model& loaded : {onnx::load(model), onnx::load_bytes("a branch", onnx::file_of(model))}) {
+    const auto run = [&](bool condition) {
+      return loaded({{"x", x}, {"c", full({}, condition, DType::boolean)}})["y"];
+    };
+    CHECK(same(run(true), x * 2));
+    CHECK(same(run(false), x.transpose(0, 1)));
+  }
+}
+
+TEST_CASE("the file of parts is the same model") {
+  Net net;
+  onnx::ModelParts parts = net.parts();
+  parts.graph.nodes.push_back({"", "ReduceSum", "", {"y", ""}, {"sum"}, {{"keepdims", std::int64_t{0}}}});
+  parts.graph.outputs.push_back(value_parts("sum", f32, {}));  // Rank 0.
+  parts.graph.outputs.push_back({"z", f32, {}});               // An unknown rank.
+  std::string bytes = onnx::file_of(parts);
+  const onnx::Model model = onnx::load_bytes("bytes", bytes), expected = onnx::load(parts);
+  bytes.assign(bytes.size(), 'x');
+  REQUIRE(model.inputs().size() == 1);
+  CHECK(model.inputs()[0].shape[0].name == "N");
+  CHECK(model.inputs()[0].shape[1].size == 3);
+  REQUIRE(model.outputs().size() == 3);
+  CHECK(model.outputs()[1].has_shape);
+  CHECK(model.outputs()[1].shape.empty());
+  CHECK(!model.outputs()[2].has_shape);
+  const Tensor x = from_vector<float>({1, 0, 2, 0, 1, 0}, {2, 3});
+  CHECK(same(model({{"x", x}})["y"], expected({{"x", x}})["y"]));
+  CHECK(model({{"x", x}})["sum"].item() == 50);
+  CHECK(refusal(ErrorCode::io, [&] { onnx::load_bytes("some bytes", bytes); }) == doctest::Contains("some bytes"));
+  parts.graph.initializers[0].bytes = std::size_t{3} << 30;
+  CHECK(refusal(ErrorCode::invalid_argument, [&] { onnx::file_of(parts); }) ==
+        doctest::Contains("the constants of \"a net in memory\" take 3221225480 bytes"));
 }
 
 TEST_CASE("refused_nodes names the nodes that load refuses, and judges the others by the described values") {

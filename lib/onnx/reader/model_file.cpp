@@ -86,7 +86,15 @@ ProtoFile::ProtoFile(const std::string& path, const char* what)
   if (const std::string kind = start.kind(); !kind.empty()) start.refuse("this is ", kind, ", not ", what);
 }
 
+ProtoFile::ProtoFile(const std::string& name, std::string_view bytes)
+    : document_{name, bytes, budget_for(bytes.size())}, external_(name) {}
+
 ModelFile::ModelFile(const std::string& path) : ProtoFile(path, "an ONNX model") {
+  Message in(document(), document().bytes);
+  model_ = decode_model(in);
+}
+
+ModelFile::ModelFile(const std::string& name, std::string_view bytes) : ProtoFile(name, bytes) {
   Message in(document(), document().bytes);
   model_ = decode_model(in);
 }

@@ -39,6 +39,8 @@ class ProtoFile {
  protected:
   /// `what` says in messages what the file should be, such as "an ONNX model".
   ProtoFile(const std::string& path, const char* what);
+  /// The bytes of a file that a program holds in memory, with a name for messages.
+  ProtoFile(const std::string& name, std::string_view bytes);
   /// A message that a program holds decoded in memory, with a name for messages.
   explicit ProtoFile(const std::string& name) : document_{name, {}, 0}, external_(name) {}
 
@@ -54,6 +56,7 @@ class ProtoFile {
 class ModelFile : public ProtoFile {
  public:
   explicit ModelFile(const std::string& path);
+  ModelFile(const std::string& name, std::string_view bytes);
   /// A model in memory. Its tensors have their elements in memory too (Place::raw).
   ModelFile(const std::string& name, ModelProto model) : ProtoFile(name), model_(std::move(model)) {}
   const ModelProto& model() const noexcept { return model_; }
