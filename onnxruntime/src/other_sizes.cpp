@@ -15,6 +15,17 @@ std::vector<std::int64_t> ladder(std::int64_t largest) {
   return sizes;
 }
 
+/// Sizes with all remainders, for kernels that an op chooses by the remainder of a size, such as tiles of an image's
+/// rows. If not all sizes are taken, distances vary, so that no remainder is left out.
+std::vector<std::int64_t> steps(std::int64_t largest) {
+  constexpr std::int64_t most = 128;
+  const double distance = largest <= most ? 1 : static_cast<double>(largest / most) + 0.618;
+  std::vector<std::int64_t> sizes;
+  for (double size = 1; size <= static_cast<double>(largest); size += distance)
+    sizes.push_back(static_cast<std::int64_t>(size));
+  return sizes;
+}
+
 }  // namespace
 
 void OtherSizes::add_input(const std::string& name, const OrtValueInfo* value) { axes_[name] = axes_of(value); }
@@ -49,31 +60,43 @@ void OtherSizes::run(const onnx::Model& model, const NamedTensors& inputs, const
 }
 
 void OtherSizes::after_run(const onnx::Model& model, const NamedTensors& inputs, Clock::time_point start) {
-  const std::lock_guard lock(mutex_);
-  if (is_done_) return;
-  if (!inputs.empty()) inputs.front().second.device().synchronize();
-  const Clock::duration spent = Clock::now() - start;
   Sizes largest = sizes_of(inputs);
-  if (first_.empty() || largest == first_) {
-    is_done_ = largest.empty();
-    if (first_.empty()) spent_ = spent;
-    first_ = std::move(largest);
-    return;
+  Clock::duration budget{};
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_done_) return;
+    if (!inputs.empty()) inputs.front().second.device().synchronize();
+    const Clock::duration spent = Clock::now() - start;
+    if (first_.empty() || largest == first_) {
+      is_done_ = largest.empty();
+      if (first_.empty()) spent_ = spent;
+      first_ = std::move(largest);
+      return;
+    }
+    is_done_ = true;
+    budget = spent_ + spent;
+    for (auto& [axis, size] : largest) size = std::max(size, first_[axis]);
   }
-  is_done_ = true;
-  const Clock::time_point end = Clock::now() + spent_ + spent;
-  for (auto& [axis, size] : largest) size = std::max(size, first_[axis]);
+  run_others(model, inputs, largest, Clock::now() + budget);  // Without the lock: other threads may run meanwhile.
+}
+
+void OtherSizes::run_others(const onnx::Model& model, const NamedTensors& inputs, const Sizes& largest,
+                            Clock::time_point end) const {
   const onnx::Model own(model);  // The programs of the other sizes go with it.
-  for (const auto& [axis, most] : largest)
-    for (const std::int64_t size : ladder(most))
-      for (const bool others_are_large : {true, false}) {
-        if (Clock::now() > end) return;
-        Sizes sizes = largest;
-        for (auto& [other, value] : sizes)
-          if (!others_are_large) value = 1;
-        sizes[axis] = size;
-        run(own, inputs, sizes);
-      }
+  const auto run_all = [&](const std::string& axis, const std::vector<std::int64_t>& own_sizes, bool others_are_large) {
+    for (const std::int64_t size : own_sizes) {
+      if (Clock::now() > end) return;
+      Sizes sizes = largest;
+      for (auto& [other, value] : sizes)
+        if (!others_are_large) value = 1;
+      sizes[axis] = size;
+      run(own, inputs, sizes);
+    }
+  };
+  // Short runs come first: a kernel compiles as long for a small tensor as for a large one.
+  for (const auto& [axis, most] : largest) run_all(axis, steps(most), false);
+  for (const bool others_are_large : {false, true})
+    for (const auto& [axis, most] : largest) run_all(axis, ladder(most), others_are_large);
 }
 
 }  // namespace crisol::ort

@@ -33,6 +33,9 @@ class OtherSizes {
 
   /// The sizes of the axes that may change.
   Sizes sizes_of(const NamedTensors& inputs) const;
+  /// Runs the model with zeros in many sizes up to `largest`, until `end`.
+  void run_others(const onnx::Model& model, const NamedTensors& inputs, const Sizes& largest,
+                  Clock::time_point end) const;
   /// Runs the model with zeros of these sizes.
   void run(const onnx::Model& model, const NamedTensors& inputs, const Sizes& sizes) const;
 
