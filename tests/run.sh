@@ -17,8 +17,9 @@
 #   onnx                  ONNX's own tests on PoCL, from its Python package (tests/onnx/run.sh)
 #   onnx-models           models that packages of PyPI bring, compared with ONNX Runtime (tests/onnx/run.sh --real)
 #   onnx-fitted           models that scikit-learn, LightGBM and XGBoost fit, compared likewise (tests/onnx/run.sh --fitted)
-#   ort                   ONNX Runtime with crisol's provider, on PoCL: sessions in its oldest and its newest version, and an
-#                         eighth of ONNX's own tests (tests/onnxruntime/run.sh)
+#   ort                   ONNX Runtime with crisol's provider, on PoCL (tests/onnxruntime/run.sh): sessions in its oldest and
+#                         its newest version, and a sixteenth of ONNX's own tests. --only and --long run all of these tests,
+#                         and 1,000 sessions in the test of leaks instead of 200
 #   python python-intel   the Python package (tests/python): half of the test files on PoCL, the others on Intel's runtime
 #   torch                 the device of PyTorch on PoCL, where CRISOL_TORCH_PYTHON names a Python that has PyTorch
 #   array-api             the Array API standard's own tests on Intel's runtime, where CRISOL_ARRAY_API_TESTS names them
@@ -395,10 +396,14 @@ run_onnx() { run_onnx_program onnx conformance.py --least "$onnx_least_passed"; 
 run_onnx-models() { run_onnx_program onnx-models real_models.py --least "$onnx_least_models"; }
 run_onnx-fitted() { run_onnx_program onnx-fitted fitted_models.py --least "$onnx_least_fitted"; }
 run_ort() {
-  local start=$SECONDS status=0 library=$crisol_build/lib/libcrisol_ort.so part=0/1
-  [ -z "$plain" ] || part=$((commit_number % 8))/8
-  run_onnx_python ort onnxruntime/sessions.py --library "$library" || status=$?
-  onnx_python=$oldest_onnx_python run_onnx_python ort onnxruntime/sessions.py --library "$library" || status=$?
+  local start=$SECONDS status=0 library=$crisol_build/lib/libcrisol_ort.so part=0/1 sessions=1000
+  if [ -n "$plain" ]; then
+    part=$((commit_number % 16))/16 sessions=200
+    say "ort: part $part of ONNX's own tests, $sessions sessions; --only ort and --long run all, and 1,000 sessions"
+  fi
+  run_onnx_python ort onnxruntime/sessions.py --library "$library" --sessions "$sessions" || status=$?
+  onnx_python=$oldest_onnx_python run_onnx_python ort onnxruntime/sessions.py --library "$library" \
+    --sessions "$sessions" || status=$?
   run_onnx_python ort onnxruntime/conformance_with_provider.py --library "$library" --part "$part" \
     --least-share 0.8 || status=$?
   # Three programs, three lines of counts.

@@ -3,17 +3,26 @@
 # tests/onnxruntime/run.sh --sessions [--oldest] [--only TEXT] [--sessions NUMBER]
 # tests/onnxruntime/run.sh --models [--only TEXT] [--time SECONDS] [--torchvision FOLDER]
 #
-# Runs ONNX's own tests through ONNX Runtime, once with its CPU alone and once with crisol's provider first. What passes
-# without the provider must pass with it. --only takes tests whose names contain a text, --sets some of
-# node,simple,light,pytorch-converted,pytorch-operator. --part takes every Nth test, from the Kth. --verbose names the
-# tests of which ONNX Runtime computes nodes itself.
-# --sessions tests options, threads, memory and what the provider leaves to ONNX Runtime. Its leak test makes --sessions
-# sessions, 1,000 if nothing is said.
-# --models compares real models with ONNX Runtime's CPU, and fails if a node with multiply-adds stays there. --time measures
-# them too, and --torchvision adds the networks in a folder.
-# --oldest takes the oldest version of ONNX Runtime that loads plugins, and not the newest.
-# Installs Python's packages in build/onnx/ or build/onnx-oldest/. Ends with 1 if a test failed, and with 3 if Python or a
-# package is missing and cannot be installed.
+# Tests ONNX Runtime with crisol's provider. There are three programs.
+#
+# Without --sessions and --models, ONNX's own tests run twice: with ONNX Runtime's CPU alone, and with the provider first.
+# A test that passes without the provider must pass with it.
+#   --only TEXT     takes tests whose names contain the text
+#   --sets LIST     takes some of node,simple,light,pytorch-converted,pytorch-operator
+#   --part K/N      takes every Nth test, from the Kth
+#   --verbose       names the tests of which ONNX Runtime computes nodes itself
+#
+# --sessions tests options, threads, memory, stored models, and what the provider leaves to ONNX Runtime.
+#   --sessions N    the number of sessions in the test of leaks: 1,000 if nothing is said
+#
+# --models compares real models with ONNX Runtime's CPU. It fails if a node with multiply-adds stays there.
+#   --time SECONDS  measures the models too
+#   --torchvision FOLDER  adds the networks in a folder
+#
+# --oldest takes the oldest version of ONNX Runtime that loads plugins. Otherwise the newest one is taken.
+#
+# Python's packages are installed in build/onnx/ or build/onnx-oldest/. The exit status is 1 if a test failed. It is 3 if
+# Python or a package is missing and cannot be installed.
 set -euo pipefail
 source "$(dirname -- "${BASH_SOURCE[0]}")/../../tools/setup.sh"
 source "$crisol_root/tests/onnx/python.sh"
