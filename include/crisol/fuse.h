@@ -3,7 +3,7 @@
 //     const auto gate = crisol::fuse([](const Expr& a, const Expr& b) { return tanh(a * b + b) * sigmoid(a); });
 //     Tensor y = gate(a, b);          // One pass over memory. backward() takes one pass too.
 //
-// docs/fusion.md says when a function is recorded and compiled.
+// docs/fusion.md says when a function is called and compiled.
 #pragma once
 
 #include <array>
@@ -40,13 +40,13 @@ class FusedArgument {
 };
 
 /// Appends the results of the function to the list.
-using Trace = void (*)(const void* function, const Expr* arguments, std::vector<Expr>& results);
+using FusedBody = void (*)(const void* function, const Expr* arguments, std::vector<Expr>& results);
 
 class FusedFunction;
 CRISOL_API std::shared_ptr<FusedFunction> make_fused(const char* op);
-CRISOL_API std::vector<Tensor> run_fused(FusedFunction& fused, Trace trace, const void* function,
+CRISOL_API std::vector<Tensor> run_fused(FusedFunction& fused, FusedBody body, const void* function,
                                          const FusedArgument* arguments, std::size_t count);
-CRISOL_API std::string fused_source(FusedFunction& fused, Trace trace, const void* function,
+CRISOL_API std::string fused_source(FusedFunction& fused, FusedBody body, const void* function,
                                     const FusedArgument* arguments, std::size_t count);
 
 // Maps the result type of the given function to the result type of the fused function.
@@ -113,10 +113,10 @@ struct FusedResult<std::vector<Expr>> {
 /// that f reads must then be f32 and broadcast to the result. Otherwise f runs as a separate kernel after the op.
 class CRISOL_API Epilogue {
  public:
-  Epilogue(std::shared_ptr<detail::FusedFunction> function, detail::Trace calls, std::shared_ptr<const void> object,
+  Epilogue(std::shared_ptr<detail::FusedFunction> function, detail::FusedBody calls, std::shared_ptr<const void> object,
            std::vector<Tensor> tensors, std::vector<Scalar> numbers)
       : function_(std::move(function)),
-        trace_(calls),
+        body_(calls),
         object_(std::move(object)),
         tensors_(std::move(tensors)),
         numbers_(std::move(numbers)) {}
@@ -127,7 +127,7 @@ class CRISOL_API Epilogue {
   /// Used by the library, like the next three functions.
   detail::FusedFunction& function() const noexcept { return *function_; }
   /// The function that calls f with expressions.
-  detail::Trace trace() const noexcept { return trace_; }
+  detail::FusedBody body() const noexcept { return body_; }
   /// f itself.
   const void* object() const noexcept { return object_.get(); }
   /// The arguments of f, with this result as the first.
@@ -135,7 +135,7 @@ class CRISOL_API Epilogue {
 
  private:
   std::shared_ptr<detail::FusedFunction> function_;
-  detail::Trace trace_;
+  detail::FusedBody body_;
   std::shared_ptr<const void> object_;
   std::vector<Tensor> tensors_;  ///< The arguments of f after the result. For a number the tensor is undefined,
   std::vector<Scalar> numbers_;  ///< and this list has the number.
@@ -161,7 +161,7 @@ class Fused {
     } else {
       const detail::FusedArgument list[] = {detail::FusedArgument(args)...};
       return detail::FusedResult<ResultOf<Args...>>::take(
-          detail::run_fused(*core_, &trace<Args...>, function_.get(), list, sizeof...(Args)));
+          detail::run_fused(*core_, &evaluate<Args...>, function_.get(), list, sizeof...(Args)));
     }
   }
 
@@ -169,7 +169,7 @@ class Fused {
   template <class... Args>
   std::string source(const Args&... args) const {
     const detail::FusedArgument list[] = {detail::FusedArgument(args)...};
-    return detail::fused_source(*core_, &trace<Args...>, function_.get(), list, sizeof...(Args));
+    return detail::fused_source(*core_, &evaluate<Args...>, function_.get(), list, sizeof...(Args));
   }
 
   /// This function as the last step of another op. The result of the op is its first argument, and `args` are the
@@ -187,7 +187,7 @@ class Fused {
       tensors.push_back(list[i].tensor() != nullptr ? *list[i].tensor() : Tensor());
       numbers.push_back(list[i].value());
     }
-    return Epilogue(core_, &trace<Tensor, Args...>, function_, std::move(tensors), std::move(numbers));
+    return Epilogue(core_, &evaluate<Tensor, Args...>, function_, std::move(tensors), std::move(numbers));
   }
 
  private:
@@ -195,12 +195,12 @@ class Fused {
   using ResultOf = std::decay_t<std::invoke_result_t<const F&, typename detail::Repeated<Args, const Expr&>::type...>>;
 
   template <class... Args>
-  static void trace(const void* function, const Expr* arguments, std::vector<Expr>& results) {
-    trace_with<Args...>(*static_cast<const F*>(function), arguments, results, std::index_sequence_for<Args...>());
+  static void evaluate(const void* function, const Expr* arguments, std::vector<Expr>& results) {
+    evaluate_with<Args...>(*static_cast<const F*>(function), arguments, results, std::index_sequence_for<Args...>());
   }
   template <class... Args, std::size_t... i>
-  static void trace_with(const F& function, const Expr* arguments, std::vector<Expr>& results,
-                         std::index_sequence<i...>) {
+  static void evaluate_with(const F& function, const Expr* arguments, std::vector<Expr>& results,
+                            std::index_sequence<i...>) {
     detail::FusedResult<ResultOf<Args...>>::append(function(arguments[i]...), results);
   }
 

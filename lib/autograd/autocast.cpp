@@ -61,11 +61,11 @@ const Rules& rules() {
 
 /// What the thread's work is for. A converted tensor serves only the capture and the trace that it was made in.
 struct Work {
-  const void *capturer, *dry_run, *recorder;
+  const void *capturer, *dry_run, *trace;
 
   static Work now() noexcept {
     const ThreadContext& context = thread_context();
-    return {context.submission.capturer, context.submission.dry_run, context.recorder};
+    return {context.submission.capturer, context.submission.dry_run, context.trace};
   }
   bool operator==(const Work&) const = default;
 };
@@ -106,7 +106,7 @@ Tensor kept_cast(const Tensor& leaf, DType type) {
 
 bool keeps(const Tensor& x, DType type) {
   if (!thread_context().grad.autocast.caches || x.dtype() != DType::f32 || type == DType::f32) return false;
-  return is_leaf(x) && per_thread<KeptCasts>().work == Work::now() && recorder() == nullptr;
+  return is_leaf(x) && per_thread<KeptCasts>().work == Work::now() && current_trace() == nullptr;
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 //
 //     Tensor flip(const Tensor& x, const Shape& axes) {
 //       return call("flip", {x}, ops::flip(x, axes),
-//                   [&](Recorder& r, const Tensor& y) { traced::flip(r, x, axes, y); },
+//                   [&](Trace& trace, const Tensor& y) { traced::flip(trace, x, axes, y); },
 //                   [&] { return [axes](const Tensor& dy) { return flip(dy, axes); }; });
 //     }
 //
@@ -53,8 +53,8 @@ bool linked(const List& inputs) noexcept {
 
 /// Whether the thread wants anything in addition to the function's result.
 template <class List = Inputs>
-bool recording(const List& inputs) noexcept {
-  return linked(inputs) || detects_anomaly() || recorder() != nullptr;
+bool observed(const List& inputs) noexcept {
+  return linked(inputs) || detects_anomaly() || current_trace() != nullptr;
 }
 
 template <class List>
@@ -75,16 +75,16 @@ inline constexpr Unnoted unnoted;
 template <class Results, class Note, class List = Inputs>
 void observe(const char* name, const List& inputs, const Results& y, const Note& note) {
   constexpr bool is_one = std::is_same_v<Results, Tensor>;
-  if (Recorder* const r = recorder()) {
-    if constexpr (std::is_invocable_v<const Note&, Recorder&, const Results&>)
-      note(*r, y);
-    else if constexpr (std::is_invocable_v<const Note&, Recorder&>)
-      note(*r);
+  if (Trace* const trace = current_trace()) {
+    if constexpr (std::is_invocable_v<const Note&, Trace&, const Results&>)
+      note(*trace, y);
+    else if constexpr (std::is_invocable_v<const Note&, Trace&>)
+      note(*trace);
     if constexpr (is_one)
-      r->made(name, y);
+      trace->made(name, y);
     else
       for (const Tensor& one : y)
-        if (one.defined()) r->made(name, one);
+        if (one.defined()) trace->made(name, one);
   }
   if (!detects_anomaly()) return;
   if constexpr (is_one)
@@ -131,21 +131,21 @@ Results call_many(const char* name, const List& inputs, Results y, const Note& n
 /// Notes the result of a function without a gradient, and returns it.
 template <class Note>
 Tensor noted(Tensor y, const Note& note) {
-  if (Recorder* const r = recorder()) note(*r, std::as_const(y));
+  if (Trace* const trace = current_trace()) note(*trace, std::as_const(y));
   return y;
 }
 
 /// The result of `work`, which consists of several functions. In a trace it is one node.
 template <class Work, class Note>
 Tensor noted_as_one(const Work& work, const Note& note) {
-  Recorder* const r = recorder();
-  if (r == nullptr) return work();
+  Trace* const trace = current_trace();
+  if (trace == nullptr) return work();
   Tensor y;
   {
-    const PauseRecorder pause;
+    const PauseTrace pause;
     y = work();
   }
-  note(*r, std::as_const(y));
+  note(*trace, std::as_const(y));
   return y;
 }
 

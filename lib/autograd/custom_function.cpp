@@ -58,7 +58,7 @@ Tensor custom_function(const std::string& name, const std::vector<Tensor>& input
   }
   require(y.defined(), name.c_str(), "the function gave an undefined tensor");
   autograd::note_view(y, inputs);
-  if (!autograd::recording(inputs)) return y;
+  if (!autograd::observed(inputs)) return y;
 
   // The record and the timeline keep pointers to the name.
   const char* const op = interned(intern(name)).c_str();

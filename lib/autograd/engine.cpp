@@ -8,7 +8,7 @@
 #include "autograd/anomaly.h"
 #include "autograd/autocast.h"
 #include "base/text.h"
-#include "runtime/trace/timeline.h"
+#include "runtime/timeline/timeline.h"
 
 namespace crisol::autograd {
 
@@ -103,7 +103,7 @@ void Engine::expect(const Node::Edge& edge) {
 }
 
 std::vector<Tensor> Engine::run(const std::vector<Tensor>& outputs, std::vector<Tensor> gradients) {
-  const runtime::TraceSlice slice("backward", op_);
+  const runtime::TimelineSlice slice("backward", op_);
   const runtime::BackwardRow second_row;
   const PauseAutocast types_of_forward;
   collect(outputs);
@@ -183,8 +183,8 @@ Gradients Engine::run_node(Node& node, const Gradients& own) {
   const bool recorded = options_.create_graph && node.order == Order::every;
   const NodeScope scope(&node, recorded);
   const WithPrecision same(node.precision);
-  const runtime::TraceSlice slice("backward", node.op);
-  if (slice) runtime::trace_flow_end("backward", node.sequence, runtime::host_row(), runtime::trace_clock());
+  const runtime::TimelineSlice slice("backward", node.op);
+  if (slice) runtime::timeline_flow_end("backward", node.sequence, runtime::host_row(), runtime::timeline_clock());
   Gradients results = node.backward(own, Needs(needed_));
   require(results.size() == node.edges.size(), node.op, "backward gave ", results.size(), " gradients for ",
           node.edges.size(), " inputs");

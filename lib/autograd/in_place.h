@@ -16,7 +16,7 @@
 #include "base/thread_context.h"
 #include "crisol/tensor.h"
 #include "tensor/impl.h"
-#include "tensor/recorder.h"
+#include "tensor/trace.h"
 
 namespace crisol::autograd {
 
@@ -32,16 +32,16 @@ bool records_write(const char* op, const Tensor& x, bool value_wants_gradient);
 /// x, and notes the new elements: result() computes them, with the shape and dtype of x.
 template <class Result, class Write>
 bool noted_write(const char* op, const Tensor& x, const Result& result, const Write& write) {
-  Recorder* const r = recorder();
-  if (r == nullptr) return false;
+  Trace* const trace = current_trace();
+  if (trace == nullptr) return false;
   require_written(op, x);
-  r->writes(op, x);
-  r->replaces(x, result());
+  trace->writes(op, x);
+  trace->replaces(x, result());
   {
-    const PauseRecorder pause;
+    const PauseTrace pause;
     write();
   }
-  r->wrote(x);
+  trace->wrote(x);
   return true;
 }
 

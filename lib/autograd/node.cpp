@@ -6,7 +6,7 @@
 #include "autograd/anomaly.h"
 #include "autograd/in_place.h"
 #include "crisol/ops/copy.h"
-#include "runtime/trace/timeline.h"
+#include "runtime/timeline/timeline.h"
 
 namespace crisol::autograd {
 
@@ -89,7 +89,7 @@ Slot::~Slot() {
 
 std::vector<Tensor> record_many(const char* op, std::vector<Tensor> outputs, const std::vector<Tensor>& inputs,
                                 Node::Backward backward, Order order) {
-  const runtime::TraceSlice slice("autograd", op);
+  const runtime::TimelineSlice slice("autograd", op);
   auto node = std::make_shared<Node>(op, outputs.size(), inputs, std::move(backward));
   node->order = order;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -104,7 +104,7 @@ std::vector<Tensor> record_many(const char* op, std::vector<Tensor> outputs, con
     slot.node = node;
     slot.output = i;
   }
-  if (slice) runtime::trace_flow_start("backward", node->sequence, runtime::trace_clock());
+  if (slice) runtime::timeline_flow_start("backward", node->sequence, runtime::timeline_clock());
   return outputs;
 }
 

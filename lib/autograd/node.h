@@ -13,7 +13,7 @@
 #include "crisol/autograd.h"
 #include "crisol/precision.h"
 #include "tensor/impl.h"
-#include "tensor/recorder.h"
+#include "tensor/trace.h"
 
 namespace crisol::autograd {
 

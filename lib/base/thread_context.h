@@ -12,7 +12,7 @@ namespace crisol {
 
 class ProblemLog;
 class CapturedUses;
-class Recorder;
+class Trace;
 class VariantLog;
 struct DrawObserver;
 namespace autograd {
@@ -95,7 +95,7 @@ struct ThreadContext {
   GradModes grad;
   const char* op = nullptr;  ///< The op that runs. See runtime/op_scope.h.
   Submission submission;
-  Recorder* recorder = nullptr;  ///< Notes the functions that a trace runs. See tensor/recorder.h.
+  Trace* trace = nullptr;  ///< Notes the functions that a trace runs. See tensor/trace.h.
   ProgramRun program;
   DispatchRequests dispatch;
   BackwardRun backward;

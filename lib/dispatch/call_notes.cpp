@@ -5,7 +5,7 @@
 
 namespace crisol::dispatch {
 
-void note_call(const Plan& plan, std::span<const OperandView> operands, runtime::TraceSlice& slice) {
+void note_call(const Plan& plan, std::span<const OperandView> operands, runtime::TimelineSlice& slice) {
   if (!plan.choices.empty()) {
     const Plan::Choice& choice = plan.choices.front();
     slice.note("variant", choice.variant);

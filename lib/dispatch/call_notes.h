@@ -4,11 +4,11 @@
 #include <span>
 
 #include "dispatch/plan.h"
-#include "runtime/trace/timeline.h"
+#include "runtime/timeline/timeline.h"
 
 namespace crisol::dispatch {
 
 /// Adds the variant, the problem and the operands to the slice of a call.
-void note_call(const Plan& plan, std::span<const OperandView> operands, runtime::TraceSlice& slice);
+void note_call(const Plan& plan, std::span<const OperandView> operands, runtime::TimelineSlice& slice);
 
 }  // namespace crisol::dispatch

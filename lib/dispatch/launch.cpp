@@ -8,7 +8,7 @@
 #include "runtime/capture/capture.h"
 #include "runtime/dry_run.h"
 #include "runtime/op_scope.h"
-#include "runtime/trace/timeline.h"
+#include "runtime/timeline/timeline.h"
 
 namespace crisol::dispatch {
 
@@ -105,7 +105,7 @@ void launch(const Prepared& prepared, std::span<const OperandView> operands,
   const Plan& plan = prepared.plan;
   if (plan.first_use != nullptr) plan.first_use->proceed(operands, scalars);
   const runtime::OpScope scope(plan.choices.empty() ? nullptr : plan.choices.front().table->op);
-  runtime::TraceSlice slice("op", runtime::current_op() == nullptr ? "plan" : runtime::current_op());
+  runtime::TimelineSlice slice("op", runtime::current_op() == nullptr ? "plan" : runtime::current_op());
   if (slice) note_call(plan, operands, slice);
   Memory memory{operands, plan.workspaces_.size(), {}};
   memory.blocks.reserve(plan.workspaces_.size() + plan.derived_.size());

@@ -17,7 +17,7 @@
 #include "dispatch/variant_log.h"
 #include "dispatch/verification.h"
 #include "runtime/dry_run.h"
-#include "runtime/trace/timeline.h"
+#include "runtime/timeline/timeline.h"
 #include "runtime/verbose.h"
 
 namespace crisol::dispatch {
@@ -159,7 +159,7 @@ PreparedPtr prepare(const AnyTable& table, std::span<const std::byte> problem, r
   const std::uint64_t hash = key.hash();
   PreparedPtr prepared = plans_of(hash).find(key, hash);
   if (prepared == nullptr) {
-    const runtime::TraceSlice slice("prepare", table.op);
+    const runtime::TimelineSlice slice("prepare", table.op);
     Plan plan = choose(table, problem.data(), target_of(device)).plan;
     plan.first_use = first_use_of(table, problem, device);
     prepared = prepare(std::move(plan), device);

@@ -164,9 +164,9 @@ void log_disagreement(const DeviceInfo& info, const Verification& v) {
 
 /// While it lives, the thread's computations are not traced.
 struct Untraced {
-  Recorder* const recorder = std::exchange(thread_context().recorder, nullptr);
+  Trace* const trace = std::exchange(thread_context().trace, nullptr);
 
-  ~Untraced() { thread_context().recorder = recorder; }
+  ~Untraced() { thread_context().trace = trace; }
 };
 
 /// The verdict, and whether it stays valid for this process.

@@ -16,7 +16,7 @@
 #include "crisol/fuse.h"
 #include "crisol/tensor.h"
 #include "tensor/graph_op.h"
-#include "tensor/recorder.h"
+#include "tensor/trace.h"
 
 namespace crisol::ops {
 struct Conv2dSizes;
@@ -118,7 +118,7 @@ class Run {
 };
 
 /// A setting of a node.
-using Attribute = Recorder::Attribute;
+using Attribute = Trace::Attribute;
 
 /// Runs one of a node's bodies, by its position, with values for its own inputs.
 using RunBody = std::function<Data(std::size_t body, Data inputs)>;

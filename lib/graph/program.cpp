@@ -16,7 +16,7 @@
 #include "runtime/program/idle_programs.h"
 #include "tensor/capture_planned.h"
 #include "tensor/impl.h"
-#include "tensor/recorder.h"
+#include "tensor/trace.h"
 
 namespace crisol::graph {
 
@@ -163,7 +163,7 @@ Data Program::outputs() const { return copies_of(outputs_, device_); }
 namespace {
 
 bool needs_nodes(const std::vector<Tensor>& inputs, const std::vector<Tensor>& weights) {
-  return autograd::recording(inputs) || autograd::recording(weights) || runtime::current_capturer() != nullptr;
+  return autograd::observed(inputs) || autograd::observed(weights) || runtime::current_capturer() != nullptr;
 }
 
 }  // namespace
@@ -189,7 +189,7 @@ std::optional<Graph> Programs::graph_of(const Graph& graph, const std::vector<Te
 
 std::optional<Data> Programs::run(const Graph& graph, const std::vector<Tensor>& inputs,
                                   const std::vector<Tensor>& weights, Device device, const OutputMemory& memory) {
-  if (needs_nodes(inputs, weights) || autograd::recording(graph.states)) return {};
+  if (needs_nodes(inputs, weights) || autograd::observed(graph.states)) return {};
   std::unique_lock lock(mutex_);
   if (!has_programs_) return {};
   const Data data = known(inputs);

@@ -14,9 +14,9 @@ class Region {
   /// `whole`, in their order. Axes of size 1 may be missing and added.
   static std::optional<Region> of(const Tensor& x, const Tensor& whole);
 
-  /// The elements of the part, with the shape of x. Recorders note the ops.
+  /// The elements of the part, with the shape of x. A trace notes the ops.
   Tensor take(const Tensor& whole) const;
-  /// `whole` with the elements of y, which has the shape of x, in this part. Recorders note the ops.
+  /// `whole` with the elements of y, which has the shape of x, in this part. A trace notes the ops.
   Tensor replace(const Tensor& whole, const Tensor& y) const;
 
  private:

@@ -10,7 +10,7 @@
 namespace crisol::graph {
 
 Tracer::Tracer(const NamedTensors& state) {
-  require(recorder() == nullptr, op_name, "a function that is traced cannot trace another one");
+  require(current_trace() == nullptr, op_name, "a function that is traced cannot trace another one");
   for (const auto& [name, tensor] : state) {
     if (find(tensor) != nullptr) continue;  // A tied parameter keeps the first of its names.
     const Value value = add_value(name, tensor);
@@ -20,11 +20,11 @@ Tracer::Tracer(const NamedTensors& state) {
     graph_.weights.push_back(value);
     weights_.push_back(tensor);
   }
-  thread_context().recorder = this;
+  thread_context().trace = this;
 }
 
 Tracer::~Tracer() {
-  thread_context().recorder = nullptr;
+  thread_context().trace = nullptr;
   for (const auto& [place, written] : written_) weights_[place].copy_from(written.before);
 }
 
@@ -122,7 +122,7 @@ std::pair<Graph, std::vector<Tensor>> Tracer::finish(bool has_states) {
 }
 
 Tracer::Value Tracer::of(const Tensor& x) {
-  if (!x.defined()) return Recorder::absent;
+  if (!x.defined()) return Trace::absent;
   if (const Bound* bound = find(x)) return bound->value;
   if (const Value part = value_of_part(x); part != absent) return part;
   const Storage* storage = x.impl()->storage.get();
@@ -154,7 +154,7 @@ Tracer::Value Tracer::numbers(std::vector<std::int64_t> values) {
 }
 
 Tracer::Value Tracer::number(const Scalar& value, DType dtype, Device device) {
-  const PauseRecorder pause;
+  const PauseTrace pause;
   if (dtype == DType::i64) {
     // The number is on the host, because it may be an axis.
     const Value made = add_value(concat("number_", graph_.values.size()), Tensor());
@@ -172,7 +172,7 @@ Tracer::Value Tracer::number(const Scalar& value, DType dtype, Device device) {
 
 std::vector<Tracer::Value> Tracer::node(GraphOp op, std::vector<Value> inputs, Attributes attributes, int outputs) {
   const bool known = std::all_of(inputs.begin(), inputs.end(),
-                                 [&](Value input) { return input == Recorder::absent || is_known_[at(input)]; });
+                                 [&](Value input) { return input == Trace::absent || is_known_[at(input)]; });
   const std::string name = concat(name_of(op), '_', graph_.nodes.size());
   std::vector<Value> values;
   for (int i = 0; i < outputs; ++i) {
@@ -181,7 +181,7 @@ std::vector<Tracer::Value> Tracer::node(GraphOp op, std::vector<Value> inputs, A
     // Until the value is that of a tensor.
     if (op == GraphOp::cast)
       graph_.values.back().dtype = dtype_of_onnx_element(std::get<std::int64_t>(attributes.at("to")));
-    else if (!inputs.empty() && inputs[0] != Recorder::absent)
+    else if (!inputs.empty() && inputs[0] != Trace::absent)
       graph_.values.back().dtype = graph_.values[at(inputs[0])].dtype;
   }
   Node& node = graph_.nodes.emplace_back();

@@ -1,4 +1,4 @@
-// Records the functions of one run as a graph.
+// Notes the functions of one run as nodes of a graph.
 #pragma once
 
 #include <map>
@@ -14,9 +14,9 @@
 
 namespace crisol::graph {
 
-class Tracer final : public Recorder {
+class Tracer final : public Trace {
  public:
-  /// The object records this thread's functions as long as it lives.
+  /// The object notes this thread's functions as long as it lives.
   explicit Tracer(const NamedTensors& state);
   ~Tracer() override;
   Tracer(const Tracer&) = delete;
@@ -28,7 +28,7 @@ class Tracer final : public Recorder {
   /// Graph::states. Otherwise such writes have no effect on the graph.
   std::pair<Graph, std::vector<Tensor>> finish(bool has_states);
 
-  using Recorder::node;
+  using Trace::node;
   Value of(const Tensor& x) override;
   Value numbers(std::vector<std::int64_t> values) override;
   Value number(const Scalar& value, DType dtype, Device device) override;

@@ -32,7 +32,7 @@ void Tracer::writes(const char* op, const Tensor& x) {
   require(read_.count(weight) == 0, op_name, op, " writes to ", name,
           ", whose elements the function reads on the host");
   if (written_.count(*place) > 0) return;
-  const PauseRecorder pause;
+  const PauseTrace pause;
   written_[*place] = {weight, whole.clone()};
 }
 
@@ -59,7 +59,7 @@ void Tracer::wrote(const Tensor& x) {
 }
 
 void Tracer::keep_constant(Value value, const Tensor& x) {
-  const PauseRecorder pause;
+  const PauseTrace pause;
   for (auto& [constant, datum] : graph_.constants)
     if (constant == value && !datum.on_host()) datum = x.clone();
 }

@@ -8,7 +8,7 @@
 #include "crisol/ops/copy.h"
 #include "nn/clone_context.h"
 #include "runtime/capture/capture.h"
-#include "tensor/recorder.h"
+#include "tensor/trace.h"
 
 namespace crisol::nn {
 
@@ -89,7 +89,7 @@ Buffer& Buffer::operator=(const Tensor& value) {
   if (!defined()) {
     check_present("Buffer", absent_name_);
     Tensor::operator=(value);
-  } else if (recorder() != nullptr && fits(value, *this)) {
+  } else if (current_trace() != nullptr && fits(value, *this)) {
     copy_from(value.shares_storage_with(*this) ? value.clone() : value);
   } else if (runtime::current_capturer() != nullptr && fits(value, *this)) {
     copy_values(*this, value);

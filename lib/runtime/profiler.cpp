@@ -37,7 +37,7 @@ void Profiler::record(TimedCommand command) {
 
 void Profiler::drain(int device_index) {
   const std::lock_guard lock(mutex_);
-  std::vector<const TimedCommand*> traced;
+  std::vector<const TimedCommand*> of_timeline;
   std::vector<DeviceClock::Command> times;
   for (const TimedCommand& p : pending_) {
     // The queue is empty, but rusticl marks events as complete a little later.
@@ -50,17 +50,17 @@ void Profiler::drain(int device_index) {
     const std::int64_t start = time(CL_PROFILING_COMMAND_START), end = time(CL_PROFILING_COMMAND_END);
     if (start < 0 || end < start) continue;
     if (p.profiled) timed_.push_back({p.name, static_cast<double>(end - start) * 1e-6});
-    if (!p.traced) continue;
-    traced.push_back(&p);
+    if (!p.in_timeline) continue;
+    of_timeline.push_back(&p);
     times.push_back({p.before, p.after, std::max<std::int64_t>(0, time(CL_PROFILING_COMMAND_QUEUED)), start, end});
   }
-  trace(device_index, traced, times);
+  write_timeline(device_index, of_timeline, times);
   pending_.clear();
 }
 
-void Profiler::trace(int device_index, const std::vector<const TimedCommand*>& commands,
-                     const std::vector<DeviceClock::Command>& times) {
-  clock_.fit(times, trace_clock());
+void Profiler::write_timeline(int device_index, const std::vector<const TimedCommand*>& commands,
+                              const std::vector<DeviceClock::Command>& times) {
+  clock_.fit(times, timeline_clock());
   std::vector<std::size_t> order(commands.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   // Threads may note their commands in another order than they have in the queue.
@@ -72,12 +72,12 @@ void Profiler::trace(int device_index, const std::vector<const TimedCommand*>& c
     // The clocks' difference may have changed a little since the last command.
     const std::int64_t start = std::max(last, clock_.host_time(times[i].start));
     last = std::max(start, clock_.host_time(times[i].end));
-    TraceNotes notes;
+    TimelineNotes notes;
     if (command.op != nullptr) notes.add("op", command.op);
     if (command.bytes != 0) notes.add("bytes", command.bytes);
-    const TraceRow row = device_row(device_index, command.row);
-    trace_slice(row, command.kind, command.name, start, last, notes);
-    trace_flow_end("launch", command.flow, row, start);
+    const TimelineRow row = device_row(device_index, command.row);
+    timeline_slice(row, command.kind, command.name, start, last, notes);
+    timeline_flow_end("launch", command.flow, row, start);
   }
 }
 
@@ -86,8 +86,8 @@ CommandTimer::CommandTimer(DeviceState& device, const char* kind, std::uint32_t 
   const Profiler& profiler = device.profiler();
   if (!profiler.active() || capture_is_paused()) return;
   profiled_ = profiler.profiles() && kind_ == std::string_view("kernel");
-  traced_ = profiler.traced() && tracing();
-  if (traced_) before_ = trace_clock();
+  in_timeline_ = profiler.in_timeline() && has_timeline();
+  if (in_timeline_) before_ = timeline_clock();
 }
 
 void CommandTimer::queued(std::string_view name, std::uint64_t bytes) {
@@ -97,14 +97,15 @@ void CommandTimer::queued(std::string_view name, std::uint64_t bytes) {
 }
 
 void CommandTimer::queued(std::string_view name, std::uint64_t bytes, const cl::Event& event) {
-  if (!profiled_ && !traced_) return;
-  TimedCommand command{std::string(name), event, profiled_, traced_, kind_, current_op(), row_, bytes, 0, before_, 0};
-  if (traced_) {
-    command.after = trace_clock();
+  if (!profiled_ && !in_timeline_) return;
+  TimedCommand command{std::string(name), event, profiled_, in_timeline_, kind_, current_op(), row_, bytes, 0,
+                       before_,           0};
+  if (in_timeline_) {
+    command.after = timeline_clock();
     command.flow = new_flow();
-    trace_flow_start("launch", command.flow, before_);
+    timeline_flow_start("launch", command.flow, before_);
     // Every arrow must start in a slice. Without an op, the call itself becomes a slice.
-    if (command.op == nullptr) trace_slice(host_row(), "launch", name, before_, trace_clock());
+    if (command.op == nullptr) timeline_slice(host_row(), "launch", name, before_, timeline_clock());
   }
   device_.profiler().record(std::move(command));
 }

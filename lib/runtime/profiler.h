@@ -10,17 +10,17 @@
 
 #include "crisol/profile.h"
 #include "runtime/cl.h"
-#include "runtime/trace/timeline.h"
+#include "runtime/timeline/timeline.h"
 
 namespace crisol::runtime {
 
 class DeviceState;
 
-/// A command with the event that times it. The members after `traced` are for the timeline.
+/// A command with the event that times it. The members after `in_timeline` are for the timeline.
 struct TimedCommand {
   std::string name;
   cl::Event event;
-  bool profiled = false, traced = false;
+  bool profiled = false, in_timeline = false;
   const char* kind = "";
   const char* op = nullptr;            ///< The op that queued it, or null.
   std::uint32_t row = 0;               ///< The row of the queue.
@@ -49,15 +49,15 @@ class DeviceClock {
 class Profiler {
  public:
   /// Whether commands get events: for a profile or for the timeline.
-  bool active() const noexcept { return profiles() || traced(); }
+  bool active() const noexcept { return profiles() || in_timeline(); }
   bool profiles() const noexcept { return users_.load(std::memory_order_relaxed) > 0; }
-  bool traced() const noexcept { return traced_.load(std::memory_order_relaxed); }
+  bool in_timeline() const noexcept { return in_timeline_.load(std::memory_order_relaxed); }
 
   /// Called when a profile or the timeline begins or ends. Returns true if events become necessary or unnecessary.
-  bool start() noexcept { return users_.fetch_add(1) == 0 && !traced(); }
-  bool stop() noexcept { return users_.fetch_sub(1) == 1 && !traced(); }
-  bool start_trace() noexcept { return !traced_.exchange(true) && !profiles(); }
-  bool stop_trace() noexcept { return traced_.exchange(false) && !profiles(); }
+  bool start() noexcept { return users_.fetch_add(1) == 0 && !in_timeline(); }
+  bool stop() noexcept { return users_.fetch_sub(1) == 1 && !in_timeline(); }
+  bool start_timeline() noexcept { return !in_timeline_.exchange(true) && !profiles(); }
+  bool stop_timeline() noexcept { return in_timeline_.exchange(false) && !profiles(); }
 
   void record(TimedCommand command);
   /// Converts events to times; call it when the queue is empty. `device_index` is for the timeline.
@@ -73,11 +73,11 @@ class Profiler {
     double ms;
   };
   /// Adds a command to the timeline. `commands` and DeviceClock's list have the same order.
-  void trace(int device_index, const std::vector<const TimedCommand*>& commands,
-             const std::vector<DeviceClock::Command>& times);
+  void write_timeline(int device_index, const std::vector<const TimedCommand*>& commands,
+                      const std::vector<DeviceClock::Command>& times);
 
   std::atomic<int> users_{0};
-  std::atomic<bool> traced_{false};
+  std::atomic<bool> in_timeline_{false};
   mutable std::mutex mutex_;
   std::vector<TimedCommand> pending_;
   std::vector<Timed> timed_;
@@ -92,7 +92,7 @@ class CommandTimer {
   CommandTimer(DeviceState& device, const char* kind, std::uint32_t row = work_queue_row) noexcept;
 
   /// The place where clEnqueue… puts the event, or null.
-  cl_event* event() noexcept { return profiled_ || traced_ ? &event_ : nullptr; }
+  cl_event* event() noexcept { return profiled_ || in_timeline_ ? &event_ : nullptr; }
   /// Call it when the command was queued. `name` is a kernel or a kind.
   void queued(std::string_view name, std::uint64_t bytes = 0);
   /// The same for a command whose event the caller has.
@@ -102,7 +102,7 @@ class CommandTimer {
   DeviceState& device_;
   const char* kind_;
   std::uint32_t row_;
-  bool profiled_ = false, traced_ = false;
+  bool profiled_ = false, in_timeline_ = false;
   std::int64_t before_ = 0;
   cl_event event_ = nullptr;
 };

@@ -11,7 +11,7 @@
 #include "runtime/memory/stored_block.h"
 #include "runtime/memory/transfer.h"
 #include "tensor/impl.h"
-#include "tensor/recorder.h"
+#include "tensor/trace.h"
 #include "tensor/upload.h"
 
 namespace crisol {
@@ -64,7 +64,7 @@ Tensor tensor_in(runtime::BlockPtr block, std::uint64_t bytes, const Shape& shap
 Tensor empty(const Shape& shape, DType dtype, Device device) {
   const std::uint64_t bytes = checked_bytes("empty", shape, dtype);
   Tensor result = tensor_in(runtime::allocate(device.state(), bytes, shape, dtype), bytes, shape, dtype);
-  if (Recorder* r = recorder()) r->made("empty", result);
+  if (Trace* trace = current_trace()) trace->made("empty", result);
   return result;
 }
 
@@ -73,9 +73,9 @@ Tensor full(const Shape& shape, const Scalar& value, DType dtype, Device device)
   unsigned char pattern[8];
   const std::size_t size = detail::encode(value, dtype, pattern);
   runtime::fill(*result.impl()->storage->block, 0, static_cast<std::size_t>(result.numel()) * size, pattern, size);
-  if (Recorder* r = recorder())
-    r->bind(result, r->node(GraphOp::expand, {r->number(value, dtype, device),
-                                              r->numbers({result.shape().begin(), result.shape().end()})}));
+  if (Trace* trace = current_trace())
+    trace->bind(result, trace->node(GraphOp::expand, {trace->number(value, dtype, device),
+                                                      trace->numbers({result.shape().begin(), result.shape().end()})}));
   return result;
 }
 
@@ -99,7 +99,7 @@ Tensor sequence(std::int64_t count, DType dtype, Device device, Value value) {
   for (std::int64_t i = 0; i < count; ++i)
     detail::encode(value(i), dtype, bytes.data() + static_cast<std::size_t>(i) * size);
   runtime::write(*result.impl()->storage->block, 0, bytes.data(), bytes.size());
-  if (Recorder* r = recorder()) r->bind_constant(result);
+  if (Trace* trace = current_trace()) trace->bind_constant(result);
   return result;
 }
 
@@ -145,7 +145,7 @@ Tensor from_bytes(const void* bytes, const Shape& shape, DType dtype, Device dev
   const auto size = static_cast<std::size_t>(checked_bytes("empty", shape, dtype));
   const Tensor result =
       tensor_in(runtime::copy_to_new_block(device.state(), bytes, size, shape, dtype), size, shape, dtype);
-  if (Recorder* r = recorder()) r->bind_constant(result);
+  if (Trace* trace = current_trace()) trace->bind_constant(result);
   return result;
 }
 
@@ -187,7 +187,7 @@ Tensor upload_in_parts(std::string_view bytes, const Shape& shape, DType dtype, 
   const runtime::PauseCapture kept = keep_in_program();
   Tensor result = empty(shape, dtype, device);
   write_in_parts(*result.impl()->storage->block, bytes, read);
-  if (Recorder* r = recorder()) r->bind_constant(result);
+  if (Trace* trace = current_trace()) trace->bind_constant(result);
   return result;
 }
 
@@ -203,7 +203,7 @@ Tensor stored_tensor(std::string_view bytes, const Shape& shape, DType dtype, De
   };
   const Tensor result =
       tensor_in(std::make_shared<runtime::StoredBlock>(state, bytes.size(), read_block), bytes.size(), shape, dtype);
-  if (Recorder* r = recorder()) r->bind_constant(result);
+  if (Trace* trace = current_trace()) trace->bind_constant(result);
   return result;
 }
 

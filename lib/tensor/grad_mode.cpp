@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "base/thread_context.h"
 #include "tensor/impl.h"
-#include "tensor/recorder.h"
+#include "tensor/trace.h"
 
 namespace crisol {
 
@@ -19,8 +19,8 @@ void require_in_place_allowed(const char* op, const Tensor& tensor) {
   require(
       !(grad_enabled() && (tensor.requires_grad() || whole_of(tensor).requires_grad())), op,
       "a tensor that wants a gradient is changed in place while ops are recorded; use crisol::NoGrad, or detach() it");
-  // The recorder must refuse this tensor, because a graph cannot express its new values.
-  if (Recorder* r = recorder()) r->made(op, tensor);
+  // The trace must refuse this tensor, because a graph cannot express its new values.
+  if (Trace* trace = current_trace()) trace->made(op, tensor);
 }
 
 }  // namespace crisol

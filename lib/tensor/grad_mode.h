@@ -7,7 +7,7 @@
 namespace crisol {
 
 /// For writes that autograd cannot record. Throws if ops are recorded and the tensor, or its base if it is a view,
-/// requires a gradient. Tells a Recorder of the change.
+/// requires a gradient. Tells a Trace of the change.
 void require_in_place_allowed(const char* op, const Tensor& tensor);
 
 }  // namespace crisol

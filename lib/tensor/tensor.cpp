@@ -12,7 +12,7 @@
 #include "tensor/captured_uses.h"
 #include "tensor/grad_mode.h"
 #include "tensor/impl.h"
-#include "tensor/recorder.h"
+#include "tensor/trace.h"
 
 namespace crisol {
 
@@ -195,7 +195,7 @@ void Tensor::check_host_type(DType wanted) const {
 void Tensor::read_bytes(void* bytes) const {
   const TensorImpl& impl = get();
   const std::size_t size = size_of(impl.dtype);
-  if (Recorder* r = recorder()) r->read(*this);
+  if (Trace* trace = current_trace()) trace->read(*this);
   if (impl.shape.numel() == 0) return;
   if (is_contiguous()) {
     runtime::read(*impl.storage->block, byte_position(impl), bytes, static_cast<std::size_t>(numel()) * size);

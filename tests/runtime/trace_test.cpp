@@ -35,9 +35,9 @@ struct Slice {
 /// Times in the file have three digits after the point, so sums are a little inexact.
 constexpr double rounding = 0.002;
 
-class Trace {
+class WrittenTimeline {
  public:
-  explicit Trace(const std::string& path) : events_(json::parse(read_file(path))) {
+  explicit WrittenTimeline(const std::string& path) : events_(json::parse(read_file(path))) {
     for (const json& event : events_)
       if (event.at("ph") == "X")
         rows_[row_of(event)].push_back(
@@ -141,7 +141,7 @@ TEST_CASE("trace: each op with its variant, its kernels and arrows to them") {
     for (const ProfileRow& row : profile.rows()) launches += row.launches;
   }
   CHECK_FALSE(trace::active());
-  const Trace trace(folder.path() + "/trace.json");
+  const WrittenTimeline trace(folder.path() + "/trace.json");
   trace.check_form();
   CHECK(trace.select("X", "scope", "the \"step\" of é").size() == 1);
 
@@ -171,7 +171,7 @@ TEST_CASE("trace: backward has a row of its own, with arrows from the ops") {
     const trace::File file(folder.path() + "/trace.json");
     step.run();
   }
-  const Trace trace(folder.path() + "/trace.json");
+  const WrittenTimeline trace(folder.path() + "/trace.json");
   trace.check_form();
   const std::vector<json> whole = trace.select("X", "backward", "backward");
   REQUIRE(whole.size() == 1);
@@ -198,7 +198,7 @@ TEST_CASE("trace: threads, uploads, copies and compilations") {
     Device().release_cached_memory();
     const Tensor large = empty({12345678 + ++unique});
   }
-  const Trace trace(folder.path() + "/trace.json");
+  const WrittenTimeline trace(folder.path() + "/trace.json");
   trace.check_form();
   CHECK(trace.select("X", "upload").size() == 1);
   CHECK(trace.select("X", "transfer", "upload").size() == 1);
@@ -206,7 +206,7 @@ TEST_CASE("trace: threads, uploads, copies and compilations") {
   CHECK(trace.select("X", "memory", "new buffer").size() >= 1);
   const std::vector<json> calls = trace.select("X", "op", "exp");
   REQUIRE(calls.size() == 1);
-  CHECK(Trace::row_of(calls[0]) != Trace::row_of(trace.select("X", "transfer", "upload")[0]));
+  CHECK(WrittenTimeline::row_of(calls[0]) != WrittenTimeline::row_of(trace.select("X", "transfer", "upload")[0]));
 }
 
 TEST_CASE("trace: a replay shows its kernels") {
@@ -220,7 +220,7 @@ TEST_CASE("trace: a replay shows its kernels") {
     graph.replay();
     graph.replay();
   }
-  const Trace trace(folder.path() + "/trace.json");
+  const WrittenTimeline trace(folder.path() + "/trace.json");
   trace.check_form();
   CHECK(trace.select("X", "replay", "replay").size() == 2);
   CHECK(trace.select("X", "kernel").size() + trace.select("X", "copy").size() + trace.select("X", "fill").size() ==
@@ -246,7 +246,7 @@ TEST_CASE("trace: one at a time, to a file that can be written") {
     const trace::Scope without_a_timeline("nothing");
     const trace::File again(path);
   }
-  const Trace trace(path);
+  const WrittenTimeline trace(path);
   CHECK(trace.select("X", "op").empty());
   CHECK(trace.select("X", "scope").empty());
 }
@@ -270,7 +270,7 @@ TEST_CASE("trace: CRISOL_TRACE, also when the process ends early") {
     const testing::ProcessResult result = testing::run_child(child, {{"CRISOL_TRACE", path}});
     CHECK(result.status != 0);
     REQUIRE_MESSAGE(std::filesystem::exists(path), result.output);
-    const Trace trace(path);
+    const WrittenTimeline trace(path);
     trace.check_form();
     CHECK(trace.select("X", "op", "relu").size() == 1);
     CHECK(trace.select("X", "kernel").size() >= 1);

@@ -18,7 +18,7 @@
 #include "dispatch/verification.h"
 #include "runtime/capture/capture.h"
 #include "runtime/memory/transfer.h"
-#include "runtime/trace/timeline.h"
+#include "runtime/timeline/timeline.h"
 #include "runtime/verbose.h"
 
 namespace crisol::dispatch {
@@ -67,9 +67,9 @@ Shared& shared() {
 /// While it lives, the thread's work is no part of a traced function, of a capture or of a profile.
 struct Aside {
   const runtime::PauseCapture pause;
-  Recorder* const recorder = std::exchange(thread_context().recorder, nullptr);
+  Trace* const trace = std::exchange(thread_context().trace, nullptr);
 
-  ~Aside() { thread_context().recorder = recorder; }
+  ~Aside() { thread_context().trace = trace; }
 };
 
 class TunedProblem final : public FirstUse {
@@ -91,7 +91,7 @@ class TunedProblem final : public FirstUse {
     if (is_settled_ || is_first_of_inference() || !may_go_on()) return;
     runtime::finish(device_);  // Waits first, so that errors and times belong to the contest.
     const Aside aside;
-    const runtime::TraceSlice slice("tune", table_.op);
+    const runtime::TimelineSlice slice("tune", table_.op);
     double start = tuning_clock();
     try {
       if (!contest_) contest_.emplace(table_, problem_, device_);

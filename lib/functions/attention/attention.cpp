@@ -182,11 +182,11 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
     return scaled_dot_product_attention(casts(query), casts(key), casts(value), mask, options);
   const auto compute = [&] { return attention(query, key, value, mask, options); };
   if (options.dropout_p > 0) return compute();
-  return autograd::noted_as_one(compute, [&](Recorder& r, const Tensor& y) {
-    r.note(GraphOp::attention, {query, key, value, mask}, y,
-           {{"scale", scale_of(query, options)},
-            {"is_causal", options.is_causal ? 1 : 0},
-            {"enable_gqa", options.enable_gqa ? 1 : 0}});
+  return autograd::noted_as_one(compute, [&](Trace& trace, const Tensor& y) {
+    trace.note(GraphOp::attention, {query, key, value, mask}, y,
+               {{"scale", scale_of(query, options)},
+                {"is_causal", options.is_causal ? 1 : 0},
+                {"enable_gqa", options.enable_gqa ? 1 : 0}});
   });
 }
 

@@ -44,7 +44,7 @@ Tensor conv2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
   if (is_single(x)) return conv2d(x.unsqueeze(0), weight, bias, options).squeeze(0);
   return call(
       "conv2d", {x, weight, bias}, ops::conv2d(x, weight, bias, options),
-      [&](Recorder& r, const Tensor& y) { traced::conv(r, x, weight, bias, options, y); },
+      [&](Trace& trace, const Tensor& y) { traced::conv(trace, x, weight, bias, options, y); },
       [&] { return conv2d_backward(x, weight, options); });
 }
 
@@ -69,7 +69,7 @@ Tensor conv3d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
   if (is_single_volume(x)) return conv3d(x.unsqueeze(0), weight, bias, options).squeeze(0);
   return call(
       "conv3d", {x, weight, bias}, ops::conv3d(x, weight, bias, options),
-      [&](Recorder& r, const Tensor& y) { traced::conv(r, x, weight, bias, options, y); },
+      [&](Trace& trace, const Tensor& y) { traced::conv(trace, x, weight, bias, options, y); },
       [&] {
         return conv_backward("conv3d", x, weight, options, {0, 2, 3, 4});
       });

@@ -49,7 +49,7 @@ Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
   check(x, weight, bias, options);
   return autograd::noted_as_one(
       [&] { return conv2d(x.unsqueeze(2), weight.unsqueeze(2), bias, for_images(options)).squeeze(2); },
-      [&](Recorder& r, const Tensor& y) { traced::conv(r, x, weight, bias, options, y); });
+      [&](Trace& trace, const Tensor& y) { traced::conv(trace, x, weight, bias, options, y); });
 }
 
 Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Conv1dOptions& options,
@@ -58,7 +58,7 @@ Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
     return conv1d(casts(x), casts(weight), casts(bias), options, epilogue);
   if (is_single_sequence(x)) return conv1d(x.unsqueeze(0), weight, bias, options, epilogue).squeeze(0);
   check(x, weight, bias, options);
-  if (recorder() != nullptr || !takes_axis(epilogue, x)) return epilogue(conv1d(x, weight, bias, options));
+  if (current_trace() != nullptr || !takes_axis(epilogue, x)) return epilogue(conv1d(x, weight, bias, options));
   return conv2d(x.unsqueeze(2), weight.unsqueeze(2), bias, for_images(options), epilogue).squeeze(2);
 }
 

@@ -105,7 +105,8 @@ Tensor transposed(const char* op, const Operands& operands, const Shape& shape, 
     if (cuts) y = cut(y, axes);
     return bias.defined() ? y + by_channel(bias, y.dim()) : y;
   };
-  return autograd::noted_as_one(compute, [&](Recorder& r, const Tensor& y) { traced::conv(r, x, weight, bias, o, y); });
+  return autograd::noted_as_one(compute,
+                                [&](Trace& trace, const Tensor& y) { traced::conv(trace, x, weight, bias, o, y); });
 }
 
 }  // namespace
@@ -123,7 +124,7 @@ Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bia
                                          .groups = o.groups};
   return autograd::noted_as_one(
       [&] { return conv_transpose2d(x.unsqueeze(2), weight.unsqueeze(2), bias, of_images).squeeze(2); },
-      [&](Recorder& r, const Tensor& y) { traced::conv(r, x, weight, bias, o, y); });
+      [&](Trace& trace, const Tensor& y) { traced::conv(trace, x, weight, bias, o, y); });
 }
 
 Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvTranspose2dOptions& o) {

@@ -139,7 +139,7 @@ SvdResult svd(const Tensor& x, bool full_matrices) {
 }
 
 Tensor svdvals(const Tensor& x) {
-  if (x.defined() && autograd::recording({x})) return svd(x, false).s;
+  if (x.defined() && autograd::observed({x})) return svd(x, false).s;
   return ops::svdvals(x);
 }
 

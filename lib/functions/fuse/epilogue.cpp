@@ -8,7 +8,7 @@
 #include "crisol/ops/copy.h"
 #include "functions/fuse/fused_function.h"
 #include "tensor/kernel_args.h"
-#include "tensor/recorder.h"
+#include "tensor/trace.h"
 
 namespace crisol {
 
@@ -23,7 +23,7 @@ std::vector<FusedArgument> Epilogue::arguments(const Tensor& result) const {
 
 Tensor Epilogue::operator()(const Tensor& result) const {
   const std::vector<FusedArgument> list = arguments(result);
-  return detail::run_fused(function(), trace(), object(), list.data(), list.size())[0];
+  return detail::run_fused(function(), body(), object(), list.data(), list.size())[0];
 }
 
 const Epilogue& relu_epilogue() {
@@ -141,10 +141,10 @@ Tensor record(const EndingOp& op, const FusedOp& fused, const FusedBackward& bac
 }  // namespace
 
 Tensor run_with_epilogue(const EndingOp& op, const Epilogue& epilogue) {
-  if (recorder() != nullptr) return epilogue(op.plain());  // A trace records functions one by one.
+  if (current_trace() != nullptr) return epilogue(op.plain());  // A trace notes functions one by one.
   // The result does not exist yet, so the first operand represents it here: both have one type and axes.
   const std::vector<FusedArgument> types = epilogue.arguments(op.inputs[0]);
-  const UserFunction user{epilogue.trace(), epilogue.object()};
+  const UserFunction user{epilogue.body(), epilogue.object()};
   const FusedOp& fused = epilogue.function().op_for(user, types);
   const FusedGraph& graph = fused.formula().fused;
   require(fused.formula().trailing[0].kind == Trailing::Kind::none, op.name, "an epilogue cannot end in a reduction");
@@ -178,7 +178,7 @@ Tensor run_with_epilogue(const EndingOp& op, const Epilogue& epilogue) {
 
 std::optional<ops::ProductEpilogue> function_of_element(const Epilogue& epilogue, const Tensor& like) {
   const std::vector<FusedArgument> arguments = epilogue.arguments(like);
-  const FusedOp& fused = epilogue.function().op_for({epilogue.trace(), epilogue.object()}, arguments);
+  const FusedOp& fused = epilogue.function().op_for({epilogue.body(), epilogue.object()}, arguments);
   if (fused.formula().fused.tensors.size() > 1) return {};
   const FusedValues values{arguments, like.shape(), fused.formula().trailing, like.device()};
   return for_kernel(fused, values, {.shape = like.shape()});
@@ -193,11 +193,11 @@ struct Behind {
   std::size_t tensors, arguments;
   const Epilogue& epilogue;
 
-  static void trace(const void* function, const Expr* arguments, std::vector<Expr>& results) {
+  static void evaluate(const void* function, const Expr* arguments, std::vector<Expr>& results) {
     const Behind& behind = *static_cast<const Behind*>(function);
     std::vector<Expr> list{behind.body(arguments)};
     list.insert(list.end(), arguments + behind.tensors, arguments + behind.arguments);
-    behind.epilogue.trace()(behind.epilogue.object(), list.data(), results);
+    behind.epilogue.body()(behind.epilogue.object(), list.data(), results);
   }
 };
 
@@ -208,7 +208,7 @@ Tensor run_behind(Expr (*body)(const Expr*), const std::vector<Tensor>& tensors,
   const std::vector<FusedArgument> own = epilogue.arguments(tensors[0]);
   arguments.insert(arguments.end(), own.begin() + 1, own.end());
   const Behind behind{body, tensors.size(), arguments.size(), epilogue};
-  return epilogue.function().behind(body).run({&Behind::trace, &behind}, arguments)[0];
+  return epilogue.function().behind(body).run({&Behind::evaluate, &behind}, arguments)[0];
 }
 
 }  // namespace detail

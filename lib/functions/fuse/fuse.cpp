@@ -8,7 +8,7 @@
 #include "autograd/call.h"
 #include "base/text.h"
 #include "functions/fuse/fused_function.h"
-#include "tensor/recorder.h"
+#include "tensor/trace.h"
 
 namespace crisol::detail {
 
@@ -156,7 +156,7 @@ const FusedFunction::Instance& FusedFunction::instance_for(const UserFunction& u
 }
 
 std::vector<Tensor> FusedFunction::run(const UserFunction& user, std::span<const FusedArgument> arguments) {
-  if (recorder() != nullptr) return op_for(user, arguments).run_as_functions(arguments);
+  if (current_trace() != nullptr) return op_for(user, arguments).run_as_functions(arguments);
   return instance_for(user, arguments).run(arguments);
 }
 
@@ -177,20 +177,20 @@ std::vector<Expr> UserFunction::operator()(std::span<const FusedArgument> argume
     const bool is_tensor = arguments[i].tensor() != nullptr;
     inputs.push_back(make_expr({.kind = is_tensor ? ExprNode::Kind::tensor : ExprNode::Kind::scalar, .argument = i}));
   }
-  trace(function, inputs.data(), results);
+  body(function, inputs.data(), results);
   return results;
 }
 
 std::shared_ptr<FusedFunction> make_fused(const char* op) { return std::make_shared<FusedFunction>(op); }
 
-std::vector<Tensor> run_fused(FusedFunction& fused, Trace trace, const void* function, const FusedArgument* arguments,
-                              std::size_t count) {
-  return fused.run({trace, function}, {arguments, count});
+std::vector<Tensor> run_fused(FusedFunction& fused, FusedBody body, const void* function,
+                              const FusedArgument* arguments, std::size_t count) {
+  return fused.run({body, function}, {arguments, count});
 }
 
-std::string fused_source(FusedFunction& fused, Trace trace, const void* function, const FusedArgument* arguments,
+std::string fused_source(FusedFunction& fused, FusedBody body, const void* function, const FusedArgument* arguments,
                          std::size_t count) {
-  return fused.op_for({trace, function}, {arguments, count}).source();
+  return fused.op_for({body, function}, {arguments, count}).source();
 }
 
 }  // namespace crisol::detail

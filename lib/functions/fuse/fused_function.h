@@ -14,7 +14,7 @@ namespace crisol::detail {
 
 /// The user's function.
 struct UserFunction {
-  Trace trace;
+  FusedBody body;
   const void* function;
 
   /// Calls the function with expressions in place of these arguments, and returns its results.

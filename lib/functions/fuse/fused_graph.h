@@ -1,4 +1,4 @@
-// Graphs of rows that fuse() records: lowering, splitting, gradients.
+// Graphs of rows that fuse() makes: lowering, splitting, gradients.
 #pragma once
 
 #include <cstdint>

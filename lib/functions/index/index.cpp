@@ -49,8 +49,8 @@ Tensor gather(const Tensor& x, int axis, const Tensor& index) {
   if (scalars_and_lines(x, index)) return gather(line(x), axis, line(index)).reshape(index.shape());
   return call(
       "gather", {x}, ops::gather(x, axis, index),
-      [&](Recorder& r, const Tensor& y) {
-        r.note(GraphOp::gather, {x, index}, y, {{"axis", axis}});
+      [&](Trace& trace, const Tensor& y) {
+        trace.note(GraphOp::gather, {x, index}, y, {{"axis", axis}});
       },
       [&] {
         return [index = Saved(index), shape = x.shape(), axis](const Tensor& dy) {
@@ -67,8 +67,8 @@ Tensor index_select(const Tensor& x, int axis, const Tensor& index) {
   }
   return call(
       "index_select", {x}, ops::index_select(x, axis, index),
-      [&](Recorder& r, const Tensor& y) {
-        r.note(GraphOp::index_select, {x, index}, y, {{"axis", axis}});
+      [&](Trace& trace, const Tensor& y) {
+        trace.note(GraphOp::index_select, {x, index}, y, {{"axis", axis}});
       },
       [&] {
         return [index = Saved(index), shape = x.shape(), axis](const Tensor& dy) {
@@ -83,7 +83,7 @@ Tensor scatter_add(const Tensor& x, int axis, const Tensor& index, const Tensor&
   if (scalars_and_lines(x, index, src)) return scatter_add(line(x), axis, line(index), line(src)).reshape(x.shape());
   return call(
       "scatter_add", {x, src}, ops::scatter_add(x, axis, index, src),
-      [&](Recorder& r, const Tensor& y) { traced::scatter(r, x, axis, index, src, "add", y); },
+      [&](Trace& trace, const Tensor& y) { traced::scatter(trace, x, axis, index, src, "add", y); },
       [&] {
         return [index = Saved(index), shape = src.shape(), axis](const Tensor& dy, Needs needs) {
           return Gradients{dy, needs[1] ? grown_to(gather(dy, axis, index.get()), shape) : Tensor()};
@@ -97,7 +97,7 @@ Tensor index_add(const Tensor& x, int axis, const Tensor& index, const Tensor& s
   if (scalars_and_lines(x, src)) return index_add(line(x), axis, index, line(src)).reshape(x.shape());
   return call(
       "index_add", {x, src}, ops::index_add(x, axis, index, src),
-      [&](Recorder& r, const Tensor& y) { traced::index_copy(r, x, axis, index, src, "add", y); },
+      [&](Trace& trace, const Tensor& y) { traced::index_copy(trace, x, axis, index, src, "add", y); },
       [&] {
         return [index = Saved(index), axis](const Tensor& dy, Needs needs) {
           return Gradients{dy, needs[1] ? index_select(dy, axis, index.get()) : Tensor()};
@@ -116,8 +116,8 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, std::optional<std:
   }
   return call(
       "embedding", {weight}, y,
-      [&](Recorder& r) {
-        r.note(GraphOp::index_select, {weight, indices}, y, {{"axis", 0}});
+      [&](Trace& trace) {
+        trace.note(GraphOp::index_select, {weight, indices}, y, {{"axis", 0}});
       },
       [&] {
         return [indices = Saved(indices), count, padding](const Tensor& dy) {
@@ -128,7 +128,7 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, std::optional<std:
 
 Tensor one_hot(const Tensor& indices, std::int64_t num_classes, DType dtype) {
   return autograd::noted(ops::one_hot(indices, num_classes, dtype),
-                         [&](Recorder& r, const Tensor& y) { traced::one_hot(r, indices, y.size(-1), y); });
+                         [&](Trace& trace, const Tensor& y) { traced::one_hot(trace, indices, y.size(-1), y); });
 }
 
 }  // namespace crisol

@@ -168,7 +168,8 @@ class Reader {
 // The view of x, with a gradient.
 Tensor recorded_view(const Tensor& x, const Parts& parts) {
   return call(
-      op, {x}, parts.view_of(x), [&](Recorder& r, const Tensor& part) { traced::part(r, x, parts.in_onnx(x), part); },
+      op, {x}, parts.view_of(x),
+      [&](Trace& trace, const Tensor& part) { traced::part(trace, x, parts.in_onnx(x), part); },
       [&] {
         return [parts, shape = x.shape()](const Tensor& dy) {
           return autograd::view_backward(dy, shape,

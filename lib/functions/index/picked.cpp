@@ -29,7 +29,7 @@ Tensor positions_of(const char* op, const Tensor& index, std::int64_t size) {
   if (kind_of(index.dtype()) == DTypeKind::unsigned_integer) return index;
   const bool widens = size > INT32_MAX || !holds_counts(index.dtype());
   return autograd::noted(counted_from_0(widens ? ops::cast(index, DType::i64) : index, size),
-                         [&](Recorder& r, const Tensor& counted) { r.bind(counted, r.of(index)); });
+                         [&](Trace& trace, const Tensor& counted) { trace.bind(counted, trace.of(index)); });
 }
 
 /// Axes [axis, axis + count) of a tensor, seen as one axis, and positions along this axis.

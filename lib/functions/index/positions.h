@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/ops/elementwise.h"
-#include "tensor/recorder.h"
+#include "tensor/trace.h"
 
 namespace crisol {
 
@@ -20,8 +20,8 @@ class JoinedPositions {
  public:
   void add(const Tensor& along_axis, std::int64_t size) {
     Tensor position = along_axis.to(DType::i64);
-    // A trace records the positions as they were given, so negative positions are converted here.
-    if (recorder() != nullptr) position = where(lt(position, 0), position + size, position);
+    // A trace gets the positions as they were given, so negative positions are converted here.
+    if (current_trace() != nullptr) position = where(lt(position, 0), position + size, position);
     const Tensor wrong = logical_or(lt(position, 0), ge(position, size));
     outside_ = outside_.defined() ? logical_or(outside_, wrong) : wrong;
     joined_ = joined_.defined() ? joined_ * size + position : position;

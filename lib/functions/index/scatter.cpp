@@ -154,7 +154,7 @@ Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& src
   if (scalars_and_lines(x, index, src)) return scatter(line(x), axis, line(index), line(src)).reshape(x.shape());
   return call(
       "scatter", {x, src}, ops::scatter(x, axis, index, src),
-      [&](Recorder& r, const Tensor& y) { traced::scatter(r, x, axis, index, src, "none", y); },
+      [&](Trace& trace, const Tensor& y) { traced::scatter(trace, x, axis, index, src, "none", y); },
       [&] {
         return [index = Saved(index), shape = src.shape(), axis](const Tensor& dy, Needs needs) {
           Gradients gradients(2);
@@ -172,8 +172,8 @@ Tensor scatter_reduce(const Tensor& x, int axis, const Tensor& index, const Tens
   if (reduction == ScatterReduction::sum) return scatter_add(x, axis, index, src);
   if (scalars_and_lines(x, index, src))
     return scatter_reduce(line(x), axis, line(index), line(src), reduction).reshape(x.shape());
-  const auto note = [&](Recorder& r, const Tensor& y) {
-    traced::scatter(r, x, axis, index, src, name_of(reduction), y);
+  const auto note = [&](Trace& trace, const Tensor& y) {
+    traced::scatter(trace, x, axis, index, src, name_of(reduction), y);
   };
   return call("scatter_reduce", {x, src}, ops::scatter_reduce(x, axis, index, src, reduction), note,
               reduction_backward(x, src, reduction, {index, axis, false}));
@@ -183,7 +183,7 @@ Tensor index_copy(const Tensor& x, int axis, const Tensor& index, const Tensor& 
   if (const autograd::Autocasts casts("index_copy", {x, src}); casts)
     return index_copy(casts(x), axis, index, casts(src));
   if (scalars_and_lines(x, src)) return index_copy(line(x), axis, index, line(src)).reshape(x.shape());
-  const auto note = [&](Recorder& r, const Tensor& y) { traced::index_copy(r, x, axis, index, src, "none", y); };
+  const auto note = [&](Trace& trace, const Tensor& y) { traced::index_copy(trace, x, axis, index, src, "none", y); };
   return call("index_copy", {x, src}, ops::index_copy(x, axis, index, src), note, [&] {
     return [index = Saved(index), shape = src.shape(), axis](const Tensor& dy, Needs needs) {
       Gradients gradients(2);
@@ -198,8 +198,8 @@ Tensor index_copy(const Tensor& x, int axis, const Tensor& index, const Tensor& 
 Tensor index_reduce(const Tensor& x, int axis, const Tensor& index, const Tensor& src, ScatterReduction reduction) {
   if (reduction == ScatterReduction::sum) return index_add(x, axis, index, src);
   if (scalars_and_lines(x, src)) return index_reduce(line(x), axis, index, line(src), reduction).reshape(x.shape());
-  const auto note = [&](Recorder& r, const Tensor& y) {
-    traced::index_copy(r, x, axis, index, src, name_of(reduction), y);
+  const auto note = [&](Trace& trace, const Tensor& y) {
+    traced::index_copy(trace, x, axis, index, src, name_of(reduction), y);
   };
   return call("index_reduce", {x, src}, ops::index_reduce(x, axis, index, src, reduction), note,
               reduction_backward(x, src, reduction, {index, axis, true}));

@@ -33,7 +33,7 @@ Tensor roll_axis(const Tensor& x, std::int64_t shift, int axis) {
 
 Tensor flip(const Tensor& x, const Shape& axes) {
   return call(
-      "flip", {x}, ops::flip(x, axes), [&](Recorder& r, const Tensor& y) { traced::flip(r, x, axes, y); },
+      "flip", {x}, ops::flip(x, axes), [&](Trace& trace, const Tensor& y) { traced::flip(trace, x, axes, y); },
       [&] { return [axes](const Tensor& dy) { return flip(dy, axes); }; });
 }
 
@@ -108,7 +108,7 @@ std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, bool xy_indexin
 Tensor eye(std::int64_t rows, std::optional<std::int64_t> columns, DType dtype, Device device) {
   const std::int64_t width = columns.value_or(rows);
   require(rows >= 0 && width >= 0, "eye", "sizes ", rows, " and ", width, " must not be negative");
-  const PauseRecorder pause;  // A trace records the result as a constant.
+  const PauseTrace pause;  // For a trace the result is a constant.
   const Tensor y = zeros({rows, width}, dtype, device);
   ops::fill_into(make_view(y, {std::min(rows, width)}, {width + 1}, 0), 1);
   return y;

@@ -16,7 +16,8 @@ using autograd::Needs;
 Tensor cat(const std::vector<Tensor>& tensors, int axis) {
   if (const autograd::Autocasts casts("cat", tensors); casts) return cat(casts(tensors), axis);
   return call(
-      "cat", tensors, ops::cat(tensors, axis), [&](Recorder& r, const Tensor& y) { traced::cat(r, tensors, axis, y); },
+      "cat", tensors, ops::cat(tensors, axis),
+      [&](Trace& trace, const Tensor& y) { traced::cat(trace, tensors, axis, y); },
       [&] {
         std::vector<std::int64_t> sizes;
         for (const Tensor& tensor : tensors) sizes.push_back(tensor.size(axis));
@@ -28,7 +29,7 @@ Tensor stack(const std::vector<Tensor>& tensors, int axis) {
   if (const autograd::Autocasts casts("stack", tensors); casts) return stack(casts(tensors), axis);
   return call(
       "stack", tensors, ops::stack(tensors, axis),
-      [&](Recorder& r, const Tensor& y) { traced::stack(r, tensors, axis, y); },
+      [&](Trace& trace, const Tensor& y) { traced::stack(trace, tensors, axis, y); },
       [&](const Tensor& y) {
         const int at = normalized_axis("stack", axis, y.dim());
         return [at, count = tensors.size()](const Tensor& dy) {
@@ -45,7 +46,7 @@ Tensor stack(const std::vector<Tensor>& tensors, int axis) {
 std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& sizes, int axis) {
   std::vector<Tensor> pieces = ops::split(x, sizes, axis);
   if (pieces.empty()) return pieces;
-  const auto note = [&](Recorder& r, const std::vector<Tensor>& all) { traced::split(r, x, sizes, axis, all); };
+  const auto note = [&](Trace& trace, const std::vector<Tensor>& all) { traced::split(trace, x, sizes, axis, all); };
   return call_many("split", {x}, std::move(pieces), note, [&](const std::vector<Tensor>& all) {
     std::vector<Shape> shapes;
     for (const Tensor& piece : all) shapes.push_back(piece.shape());

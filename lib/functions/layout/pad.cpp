@@ -11,7 +11,7 @@ using autograd::call;
 Tensor pad(const Tensor& x, const std::vector<AxisPadding>& paddings, double value) {
   return call(
       "pad", {x}, ops::pad(x, paddings, value),
-      [&](Recorder& r, const Tensor& y) { traced::pad(r, x, paddings, value, y); },
+      [&](Trace& trace, const Tensor& y) { traced::pad(trace, x, paddings, value, y); },
       [&] {
         // The gradient leaves out the elements that were added. The gradient of elements that were cut off is 0.
         std::vector<AxisPadding> inverse = paddings;

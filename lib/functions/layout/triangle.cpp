@@ -2,7 +2,7 @@
 
 #include "autograd/call.h"
 #include "crisol/ops/triangle.h"
-#include "tensor/recorder.h"
+#include "tensor/trace.h"
 
 namespace crisol {
 
@@ -11,8 +11,9 @@ using autograd::call;
 Tensor tril(const Tensor& x, std::int64_t diagonal) {
   return call(
       "tril", {x}, ops::tril(x, diagonal),
-      [&](Recorder& r, const Tensor& y) {
-        r.bind(y, r.node(GraphOp::triangle, {r.of(x), r.number(diagonal, DType::i64, x.device())}, {{"upper", 0}}));
+      [&](Trace& trace, const Tensor& y) {
+        trace.bind(y, trace.node(GraphOp::triangle, {trace.of(x), trace.number(diagonal, DType::i64, x.device())},
+                                 {{"upper", 0}}));
       },
       [&] { return [diagonal](const Tensor& dy) { return tril(dy, diagonal); }; });
 }
@@ -20,8 +21,9 @@ Tensor tril(const Tensor& x, std::int64_t diagonal) {
 Tensor triu(const Tensor& x, std::int64_t diagonal) {
   return call(
       "triu", {x}, ops::triu(x, diagonal),
-      [&](Recorder& r, const Tensor& y) {
-        r.bind(y, r.node(GraphOp::triangle, {r.of(x), r.number(diagonal, DType::i64, x.device())}, {{"upper", 1}}));
+      [&](Trace& trace, const Tensor& y) {
+        trace.bind(y, trace.node(GraphOp::triangle, {trace.of(x), trace.number(diagonal, DType::i64, x.device())},
+                                 {{"upper", 1}}));
       },
       [&] { return [diagonal](const Tensor& dy) { return triu(dy, diagonal); }; });
 }

@@ -16,7 +16,7 @@ using autograd::unnoted;
 Tensor Tensor::reshape(const Shape& wanted) const {
   return call(
       "reshape", {*this}, ops::reshape(*this, wanted),
-      [&](Recorder& r, const Tensor& y) { traced::reshape(r, *this, y); },
+      [&](Trace& trace, const Tensor& y) { traced::reshape(trace, *this, y); },
       [&] { return [shape = shape()](const Tensor& dy) { return dy.reshape(shape); }; });
 }
 
@@ -36,7 +36,7 @@ Tensor Tensor::flatten(int first, int last) const {
 Tensor Tensor::permute(const Shape& axes) const {
   return call(
       "permute", {*this}, ops::permute(*this, axes),
-      [&](Recorder& r, const Tensor& y) { traced::permute(r, *this, axes, y); },
+      [&](Trace& trace, const Tensor& y) { traced::permute(trace, *this, axes, y); },
       [&] {
         Shape inverse = axes;
         for (int i = 0; i < axes.rank(); ++i) inverse[normalized_axis("permute", axes[i], dim())] = i;
@@ -47,7 +47,7 @@ Tensor Tensor::permute(const Shape& axes) const {
 Tensor Tensor::transpose(int axis_a, int axis_b) const {
   return call(
       "transpose", {*this}, ops::transpose(*this, axis_a, axis_b),
-      [&](Recorder& r, const Tensor& y) { traced::transpose(r, *this, axis_a, axis_b, y); },
+      [&](Trace& trace, const Tensor& y) { traced::transpose(trace, *this, axis_a, axis_b, y); },
       [&] { return [axis_a, axis_b](const Tensor& dy) { return dy.transpose(axis_a, axis_b); }; });
 }
 
@@ -65,7 +65,7 @@ Tensor Tensor::T() const {
 Tensor Tensor::narrow(int axis, std::int64_t start, std::int64_t length) const {
   return call(
       "narrow", {*this}, ops::narrow(*this, axis, start, length),
-      [&](Recorder& r, const Tensor& y) { traced::narrow(r, *this, axis, start, length, y); },
+      [&](Trace& trace, const Tensor& y) { traced::narrow(trace, *this, axis, start, length, y); },
       [&] {
         return [shape = shape(), axis, start, length](const Tensor& dy) {
           const auto view = [axis, start, length](const Tensor& x) { return x.narrow(axis, start, length); };
@@ -84,7 +84,8 @@ Tensor Tensor::select(int axis, std::int64_t index) const {
 
 Tensor Tensor::expand(const Shape& wanted) const {
   return call(
-      "expand", {*this}, ops::expand(*this, wanted), [&](Recorder& r, const Tensor& y) { traced::expand(r, *this, y); },
+      "expand", {*this}, ops::expand(*this, wanted),
+      [&](Trace& trace, const Tensor& y) { traced::expand(trace, *this, y); },
       [&] { return [shape = shape()](const Tensor& dy) { return autograd::sum_to(dy, shape); }; });
 }
 
@@ -109,7 +110,7 @@ Tensor Tensor::contiguous() const {
 
 Tensor Tensor::clone() const {
   return call(
-      "clone", {*this}, ops::clone(*this), [&](Recorder& r, const Tensor& y) { r.bind(y, r.of(*this)); },
+      "clone", {*this}, ops::clone(*this), [&](Trace& trace, const Tensor& y) { trace.bind(y, trace.of(*this)); },
       [&] { return [](const Tensor& dy) { return dy; }; });
 }
 
@@ -124,7 +125,7 @@ Tensor Tensor::to(Device target) const {
 Tensor Tensor::to(DType target) const {
   if (target == dtype()) return *this;
   return call(
-      "to", {*this}, ops::cast(*this, target), [&](Recorder& r, const Tensor& y) { traced::to(r, *this, y); },
+      "to", {*this}, ops::cast(*this, target), [&](Trace& trace, const Tensor& y) { traced::to(trace, *this, y); },
       [&] { return [source = dtype()](const Tensor& dy) { return dy.to(source); }; });
 }
 

@@ -70,7 +70,7 @@ Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, 
   }
   require(elements_of_channel(x) != 1, op, "training needs more than one element per channel, the shape is ",
           x.shape());
-  require(!keeps || recorder() == nullptr, "trace", op,
+  require(!keeps || current_trace() == nullptr, "trace", op,
           " that updates running statistics has no form in ONNX; call eval()");
   if (x.numel() == 0) return x.clone();
   const auto compute = [&] {
@@ -83,8 +83,8 @@ Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, 
     }
     return y;
   };
-  return autograd::noted_as_one(compute, [&](Recorder& r, const Tensor& y) {
-    traced::norm_of_channels(r, GraphOp::instance_norm, x, weight, bias, {{"epsilon", options.epsilon}}, y);
+  return autograd::noted_as_one(compute, [&](Trace& trace, const Tensor& y) {
+    traced::norm_of_channels(trace, GraphOp::instance_norm, x, weight, bias, {{"epsilon", options.epsilon}}, y);
   });
 }
 
@@ -101,8 +101,8 @@ Tensor group_norm(const Tensor& x, std::int64_t num_groups, const Tensor& weight
     const Tensor rows = layer_norm(x.reshape({x.size(0), num_groups, elements}), elements, Tensor(), Tensor(), epsilon);
     return scaled(rows.reshape(x.shape()), weight, bias).to(x.dtype());
   };
-  return autograd::noted_as_one(compute, [&](Recorder& r, const Tensor& y) {
-    traced::norm_of_channels(r, GraphOp::group_norm, x, weight, bias,
+  return autograd::noted_as_one(compute, [&](Trace& trace, const Tensor& y) {
+    traced::norm_of_channels(trace, GraphOp::group_norm, x, weight, bias,
                              {{"epsilon", epsilon}, {"num_groups", num_groups}}, y);
   });
 }

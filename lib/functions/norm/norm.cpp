@@ -108,8 +108,8 @@ Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, c
   const ops::BatchNormResult result = ops::batch_norm2d(x, weight, bias, running_mean, running_var, options);
   return call(
       "batch_norm2d", {x, weight, bias}, result.y,
-      [&](Recorder& r) {
-        traced::batch_norm(r, x, {weight, bias, running_mean, running_var}, options, result.y);
+      [&](Trace& trace) {
+        traced::batch_norm(trace, x, {weight, bias, running_mean, running_var}, options, result.y);
       },
       [&] {
         return [x = Saved(x), weight = Saved(weight), bias = Saved(bias), mean = Saved(result.mean),
@@ -145,7 +145,7 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& 
   const ops::LayerNormResult result = ops::layer_norm(x, normalized_shape, weight, bias, epsilon);
   return call(
       "layer_norm", {x, weight, bias}, result.y,
-      [&](Recorder& r) { traced::layer_norm(r, x, normalized_shape, weight, bias, epsilon, result.y); },
+      [&](Trace& trace) { traced::layer_norm(trace, x, normalized_shape, weight, bias, epsilon, result.y); },
       [&] {
         return [x = Saved(x), weight = Saved(weight), bias = Saved(bias), mean = Saved(result.mean),
                 rstd = Saved(result.rstd), normalized_shape, epsilon](const Tensor& dy, Needs needs) {
@@ -197,7 +197,7 @@ bool is_plain_inference(const Tensor& x, const std::vector<Tensor>& of_channels,
 Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                     const Tensor& running_var, const BatchNormOptions& options, const Epilogue& epilogue) {
   if (!is_plain_inference(x, {weight, bias, running_mean, running_var}, options) ||
-      autograd::recording({x, weight, bias}))
+      autograd::observed({x, weight, bias}))
     return epilogue(batch_norm2d(x, weight, bias, running_mean, running_var, options));
   const Tensor scale = inverse_deviation()(running_var.to(DType::f32), options.epsilon);
   const auto body = with_host_type(

@@ -123,7 +123,7 @@ Tensor pointwise(const PointwiseRow& row, std::span<const Operand> inputs, std::
   }
   return call(
       row.name, inputs, ops::pointwise(row, inputs, scalars),
-      [&](Recorder& r, const Tensor& y) { traced::pointwise(r, row, inputs, scalars, y); },
+      [&](Trace& trace, const Tensor& y) { traced::pointwise(trace, row, inputs, scalars, y); },
       [&](const Tensor& y) { return backward_of(Record(row, inputs, scalars, y)); });
 }
 

@@ -42,7 +42,7 @@ Tensor adaptive_gradient(const Tensor& dy, const Shape& shape) {
 /// The values of a pool, recorded with their gradient.
 Tensor recorded(const Tensor& x, const ops::MaxPool2dResult& result, const MaxPool2dOptions& options) {
   return call(
-      "max_pool2d", {x}, result.values, [&](Recorder& r) { traced::max_pool(r, x, options, result.values); },
+      "max_pool2d", {x}, result.values, [&](Trace& trace) { traced::max_pool(trace, x, options, result.values); },
       [&] {
         return [indices = Saved(result.indices), shape = x.shape(), options](const Tensor& dy) {
           return max_pool_gradient(dy, indices.get(), shape, options);
@@ -73,7 +73,7 @@ Tensor avg_pool2d(const Tensor& x, const AvgPool2dOptions& options) {
   ops::require_floating("avg_pool2d", "the input", x);
   return call(
       "avg_pool2d", {x}, ops::avg_pool2d(x, options),
-      [&](Recorder& r, const Tensor& y) { traced::avg_pool(r, x, options, y); },
+      [&](Trace& trace, const Tensor& y) { traced::avg_pool(trace, x, options, y); },
       [&] { return [shape = x.shape(), options](const Tensor& dy) { return avg_pool_gradient(dy, shape, options); }; });
 }
 
@@ -82,7 +82,7 @@ Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output) {
   ops::require_floating("adaptive_avg_pool2d", "the input", x);
   return call(
       "adaptive_avg_pool2d", {x}, ops::adaptive_avg_pool2d(x, output),
-      [&](Recorder& r, const Tensor& y) { traced::adaptive_avg_pool(r, x, y); },
+      [&](Trace& trace, const Tensor& y) { traced::adaptive_avg_pool(trace, x, y); },
       [&] { return [shape = x.shape()](const Tensor& dy) { return adaptive_gradient(dy, shape); }; });
 }
 
@@ -153,7 +153,7 @@ Tensor max_pool3d(const Tensor& x, const MaxPool3dOptions& options) {
   if (is_single_volume(x)) return max_pool3d(x.unsqueeze(0), options).squeeze(0);
   const MaxPools pools(x, options, "max_pool3d");
   return autograd::noted_as_one([&] { return pooled_in_turn(x, max_pool2d, pools.slices, pools.depth); },
-                                [&](Recorder& r, const Tensor& y) { traced::max_pool(r, x, options, y); });
+                                [&](Trace& trace, const Tensor& y) { traced::max_pool(trace, x, options, y); });
 }
 
 ExtremeResult max_pool3d_with_indices(const Tensor& x, const MaxPool3dOptions& options) {
@@ -184,7 +184,7 @@ Tensor avg_pool3d(const Tensor& x, const AvgPool3dOptions& o) {
   const AvgPool2dOptions depth{{o.kernel.d, 1}, {step.d, 1},         {o.padding.d, 0},
                                o.ceil_mode,     o.count_include_pad, o.divisor};
   return autograd::noted_as_one([&] { return pooled_in_turn(x, avg_pool2d, slices, depth); },
-                                [&](Recorder& r, const Tensor& y) { traced::avg_pool(r, x, o, y); });
+                                [&](Trace& trace, const Tensor& y) { traced::avg_pool(trace, x, o, y); });
 }
 
 Tensor adaptive_avg_pool3d(const Tensor& x, IntTriple output) {

@@ -11,7 +11,7 @@
 #include "functions/gradients.h"
 #include "ops/check.h"
 #include "ops/collapse.h"
-#include "tensor/recorder.h"
+#include "tensor/trace.h"
 
 namespace crisol {
 
@@ -54,7 +54,7 @@ Tensor diagonal(const Tensor& x, std::int64_t offset, int axis_a, int axis_b) {
   const std::int64_t start = offset < 0 ? -offset * x.strides()[a] : offset * x.strides()[b];
   return call(
       op, {x}, make_view(x, shape, strides, x.offset() + (length > 0 ? start : 0)),
-      [&](Recorder& r, const Tensor& y) { r.made(op, y); },
+      [&](Trace& trace, const Tensor& y) { trace.made(op, y); },
       [&] {
         return [shape = x.shape(), offset, a, b](const Tensor& dy) {
           return autograd::view_backward(dy, shape, [=](const Tensor& other) { return diagonal(other, offset, a, b); });

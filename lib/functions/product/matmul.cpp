@@ -75,8 +75,8 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
   if (has_vector(a, b)) return multiply_vector(a, b);
   return call(
       "matmul", {a, b}, ops::matmul(a, b),
-      [&](Recorder& r, const Tensor& y) {
-        r.note(GraphOp::matmul, {a, b}, y);
+      [&](Trace& trace, const Tensor& y) {
+        trace.note(GraphOp::matmul, {a, b}, y);
       },
       [&] { return matmul_backward(a, b); });
 }
@@ -101,7 +101,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   if (const autograd::Autocasts casts("linear"); casts) return linear(casts(x), casts(weight), casts(bias));
   return call(
       "linear", {x, weight, bias}, ops::linear(x, weight, bias),
-      [&](Recorder& r, const Tensor& y) { traced::linear(r, x, weight, bias, y); },
+      [&](Trace& trace, const Tensor& y) { traced::linear(trace, x, weight, bias, y); },
       [&] { return linear_backward(x, weight); });
 }
 

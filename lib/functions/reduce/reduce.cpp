@@ -25,7 +25,8 @@ namespace {
 
 Tensor extreme(const char* op, GraphOp node, Tensor result, const Tensor& x, const Shape& axes, bool keepdim) {
   return call(
-      op, {x}, std::move(result), [&](Recorder& r, const Tensor& y) { traced::reduce(r, node, x, axes, keepdim, y); },
+      op, {x}, std::move(result),
+      [&](Trace& trace, const Tensor& y) { traced::reduce(trace, node, x, axes, keepdim, y); },
       [&](const Tensor& y) {
         return [x = Saved(x), y = SavedResult(y), axes](const Tensor& dy) {
           return autograd::max_backward(dy, x.get(), y.get(), axes);
@@ -39,9 +40,9 @@ struct ExtremeNodes {
 
 ExtremeResult indexed_extreme(const char* op, const ExtremeNodes& nodes, const ExtremeResult& result, const Tensor& x,
                               int axis, bool keepdim) {
-  const auto note = [&](Recorder& r) {
-    traced::reduce(r, nodes.value, x, {axis}, keepdim, result.values);
-    traced::extreme_place(r, nodes.place, x, {axis}, keepdim, result.indices);
+  const auto note = [&](Trace& trace) {
+    traced::reduce(trace, nodes.value, x, {axis}, keepdim, result.values);
+    traced::extreme_place(trace, nodes.place, x, {axis}, keepdim, result.indices);
   };
   const Tensor values = call(op, {x}, result.values, note, [&] {
     return [shape = x.shape(), indices = Saved(result.indices), axis](const Tensor& dy) {
@@ -57,14 +58,14 @@ Tensor sum(const Tensor& x, const Shape& axes, bool keepdim) {
   if (const autograd::Autocasts casts("sum"); casts) return sum(casts(x), axes, keepdim);
   return call(
       "sum", {x}, ops::sum(x, axes, keepdim),
-      [&](Recorder& r, const Tensor& y) { traced::reduce(r, GraphOp::sum, x, axes, keepdim, y); },
+      [&](Trace& trace, const Tensor& y) { traced::reduce(trace, GraphOp::sum, x, axes, keepdim, y); },
       [&] { return [shape = x.shape(), axes](const Tensor& dy) { return autograd::sum_backward(dy, shape, axes); }; });
 }
 
 Tensor mean(const Tensor& x, const Shape& axes, bool keepdim) {
   return call(
       "mean", {x}, ops::mean(x, axes, keepdim),
-      [&](Recorder& r, const Tensor& y) { traced::reduce(r, GraphOp::mean, x, axes, keepdim, y); },
+      [&](Trace& trace, const Tensor& y) { traced::reduce(trace, GraphOp::mean, x, axes, keepdim, y); },
       [&] { return [shape = x.shape(), axes](const Tensor& dy) { return autograd::mean_backward(dy, shape, axes); }; });
 }
 
@@ -72,7 +73,7 @@ Tensor prod(const Tensor& x, const Shape& axes, bool keepdim) {
   if (const autograd::Autocasts casts("prod"); casts) return prod(casts(x), axes, keepdim);
   return call(
       "prod", {x}, ops::prod(x, axes, keepdim),
-      [&](Recorder& r, const Tensor& y) { traced::reduce(r, GraphOp::prod, x, axes, keepdim, y); },
+      [&](Trace& trace, const Tensor& y) { traced::reduce(trace, GraphOp::prod, x, axes, keepdim, y); },
       [&] { return [x = Saved(x), axes](const Tensor& dy) { return autograd::prod_backward(dy, x.get(), axes); }; });
 }
 
@@ -97,7 +98,7 @@ ExtremeResult min_with_indices(const Tensor& x, int axis, bool keepdim) {
 Tensor var(const Tensor& x, const Shape& axes, bool keepdim, double correction) {
   return call(
       "var", {x}, ops::var(x, axes, keepdim, correction),
-      [&](Recorder& r, const Tensor& y) { traced::variance(r, x, axes, keepdim, correction, false, y); },
+      [&](Trace& trace, const Tensor& y) { traced::variance(trace, x, axes, keepdim, correction, false, y); },
       [&] {
         return [x = Saved(x), axes, correction](const Tensor& dy) {
           return autograd::var_backward(dy, x.get(), axes, correction);
@@ -108,7 +109,7 @@ Tensor var(const Tensor& x, const Shape& axes, bool keepdim, double correction) 
 Tensor stddev(const Tensor& x, const Shape& axes, bool keepdim, double correction) {
   return call(
       "stddev", {x}, ops::stddev(x, axes, keepdim, correction),
-      [&](Recorder& r, const Tensor& y) { traced::variance(r, x, axes, keepdim, correction, true, y); },
+      [&](Trace& trace, const Tensor& y) { traced::variance(trace, x, axes, keepdim, correction, true, y); },
       [&](const Tensor& y) {
         return [x = Saved(x), y = SavedResult(y), axes, correction](const Tensor& dy) {
           return autograd::stddev_backward(dy, x.get(), y.get(), axes, correction);
@@ -120,8 +121,8 @@ Tensor norm(const Tensor& x, double p, const Shape& axes, bool keepdim) {
   if (const autograd::Autocasts casts("norm"); casts) return norm(casts(x), p, axes, keepdim);
   return call(
       "norm", {x}, ops::norm(x, p, axes, keepdim),
-      [&](Recorder& r, const Tensor& y) {
-        if (p == 1 || p == 2) traced::reduce(r, p == 1 ? GraphOp::l1_norm : GraphOp::l2_norm, x, axes, keepdim, y);
+      [&](Trace& trace, const Tensor& y) {
+        if (p == 1 || p == 2) traced::reduce(trace, p == 1 ? GraphOp::l1_norm : GraphOp::l2_norm, x, axes, keepdim, y);
       },
       [&](const Tensor& y) {
         return [x = Saved(x), y = SavedResult(y), p, axes](const Tensor& dy) {
@@ -134,7 +135,7 @@ Tensor logsumexp(const Tensor& x, const Shape& axes, bool keepdim) {
   if (const autograd::Autocasts casts("logsumexp"); casts) return logsumexp(casts(x), axes, keepdim);
   return call(
       "logsumexp", {x}, ops::logsumexp(x, axes, keepdim),
-      [&](Recorder& r, const Tensor& y) { traced::reduce(r, GraphOp::logsumexp, x, axes, keepdim, y); },
+      [&](Trace& trace, const Tensor& y) { traced::reduce(trace, GraphOp::logsumexp, x, axes, keepdim, y); },
       [&](const Tensor& y) {
         return [x = Saved(x), y = SavedResult(y), axes](const Tensor& dy) {
           return autograd::logsumexp_backward(dy, x.get(), y.get(), axes);
@@ -146,9 +147,9 @@ Tensor cumsum(const Tensor& x, int axis) {
   if (const autograd::Autocasts casts("cumsum"); casts) return cumsum(casts(x), axis);
   return call(
       "cumsum", {x}, ops::cumsum(x, axis),
-      [&](Recorder& r, const Tensor& y) {
-        const Recorder::Value value = traced::cast(r, r.of(x), x.dtype(), y.dtype());
-        r.bind(y, r.node(GraphOp::cumsum, {value, r.number(axis, DType::i64, x.device())}));
+      [&](Trace& trace, const Tensor& y) {
+        const Trace::Value value = traced::cast(trace, trace.of(x), x.dtype(), y.dtype());
+        trace.bind(y, trace.node(GraphOp::cumsum, {value, trace.number(axis, DType::i64, x.device())}));
       },
       [&] { return [axis](const Tensor& dy) { return autograd::cumsum_backward(dy, axis); }; });
 }
@@ -200,23 +201,25 @@ Tensor logcumsumexp(const Tensor& x, int axis) {
 }
 
 Tensor argmax(const Tensor& x, const Shape& axes, bool keepdim) {
-  return noted(ops::argmax(x, axes, keepdim),
-               [&](Recorder& r, const Tensor& y) { traced::extreme_place(r, GraphOp::argmax, x, axes, keepdim, y); });
+  return noted(ops::argmax(x, axes, keepdim), [&](Trace& trace, const Tensor& y) {
+    traced::extreme_place(trace, GraphOp::argmax, x, axes, keepdim, y);
+  });
 }
 
 Tensor argmin(const Tensor& x, const Shape& axes, bool keepdim) {
-  return noted(ops::argmin(x, axes, keepdim),
-               [&](Recorder& r, const Tensor& y) { traced::extreme_place(r, GraphOp::argmin, x, axes, keepdim, y); });
+  return noted(ops::argmin(x, axes, keepdim), [&](Trace& trace, const Tensor& y) {
+    traced::extreme_place(trace, GraphOp::argmin, x, axes, keepdim, y);
+  });
 }
 
 Tensor any(const Tensor& x, const Shape& axes, bool keepdim) {
   return noted(ops::any(x, axes, keepdim),
-               [&](Recorder& r, const Tensor& y) { traced::truth(r, false, x, axes, keepdim, y); });
+               [&](Trace& trace, const Tensor& y) { traced::truth(trace, false, x, axes, keepdim, y); });
 }
 
 Tensor all(const Tensor& x, const Shape& axes, bool keepdim) {
   return noted(ops::all(x, axes, keepdim),
-               [&](Recorder& r, const Tensor& y) { traced::truth(r, true, x, axes, keepdim, y); });
+               [&](Trace& trace, const Tensor& y) { traced::truth(trace, true, x, axes, keepdim, y); });
 }
 
 }  // namespace crisol

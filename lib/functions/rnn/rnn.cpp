@@ -84,8 +84,8 @@ RnnOutput rnn(const RnnInput& input, const RnnWeights& weights, const RnnOptions
   ops::RnnResult result = ops::rnn_forward(input, weights, options, autograd::linked(inputs));
   auto [y, h_n, c_n] = autograd::call_many(
       "rnn", inputs, std::array{std::move(result.y), std::move(result.h_n), std::move(result.c_n)},
-      [&](Recorder& r, const auto& outputs) {
-        traced::rnn(r, input, weights, options, {outputs[0], outputs[1], outputs[2]});
+      [&](Trace& trace, const auto& outputs) {
+        traced::rnn(trace, input, weights, options, {outputs[0], outputs[1], outputs[2]});
       },
       [&] { return backward_of(input, weights, options, result.saved); });
   return {std::move(y), std::move(h_n), std::move(c_n)};

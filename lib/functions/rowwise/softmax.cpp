@@ -5,7 +5,7 @@
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/ops/softmax.h"
-#include "tensor/recorder.h"
+#include "tensor/trace.h"
 
 namespace crisol {
 
@@ -33,8 +33,8 @@ Tensor softmax(const Tensor& x, int axis) {
   if (const autograd::Autocasts casts("softmax"); casts) return softmax(casts(x), axis);
   return call(
       "softmax", {x}, ops::softmax(x, axis),
-      [&](Recorder& r, const Tensor& y) {
-        r.note(GraphOp::softmax, {x}, y, {{"axis", axis}});
+      [&](Trace& trace, const Tensor& y) {
+        trace.note(GraphOp::softmax, {x}, y, {{"axis", axis}});
       },
       [&](const Tensor& y) {
         return [y = SavedResult(y), axis](const Tensor& dy) { return softmax_backward(dy, y.get(), axis); };
@@ -45,8 +45,8 @@ Tensor log_softmax(const Tensor& x, int axis) {
   if (const autograd::Autocasts casts("log_softmax"); casts) return log_softmax(casts(x), axis);
   return call(
       "log_softmax", {x}, ops::log_softmax(x, axis),
-      [&](Recorder& r, const Tensor& y) {
-        r.note(GraphOp::log_softmax, {x}, y, {{"axis", axis}});
+      [&](Trace& trace, const Tensor& y) {
+        trace.note(GraphOp::log_softmax, {x}, y, {{"axis", axis}});
       },
       [&](const Tensor& y) {
         return [y = SavedResult(y), axis](const Tensor& dy) { return log_softmax_backward(dy, y.get(), axis); };

@@ -8,7 +8,7 @@
 #include "crisol/ops/index.h"
 #include "crisol/ops/sort.h"
 #include "ops/check.h"
-#include "tensor/recorder.h"
+#include "tensor/trace.h"
 
 namespace crisol {
 
@@ -17,19 +17,18 @@ using autograd::Saved;
 
 namespace {
 
-/// Records the values and the positions of the first elements in order.
-std::vector<Recorder::Value> note_order(Recorder& r, const Tensor& x, const Tensor& indices, int axis,
-                                        bool descending) {
+/// Notes the values and the positions of the first elements in order.
+std::vector<Trace::Value> note_order(Trace& trace, const Tensor& x, const Tensor& indices, int axis, bool descending) {
   const std::int64_t count = x.dim() == 0 ? 1 : indices.size(axis);
-  std::vector<Recorder::Value> made =
-      r.node(GraphOp::topk, {r.of(x), r.numbers({count})}, {{"axis", axis}, {"largest", descending ? 1 : 0}}, 2);
-  r.bind(indices, made[1]);
+  std::vector<Trace::Value> made = trace.node(GraphOp::topk, {trace.of(x), trace.numbers({count})},
+                                              {{"axis", axis}, {"largest", descending ? 1 : 0}}, 2);
+  trace.bind(indices, made[1]);
   return made;
 }
 
 SortResult ordered(const char* op, const Tensor& x, const SortResult& result, int axis, bool descending) {
-  const auto note = [&](Recorder& r, const Tensor& values) {
-    r.bind(values, note_order(r, x, result.indices, axis, descending)[0]);
+  const auto note = [&](Trace& trace, const Tensor& values) {
+    trace.bind(values, note_order(trace, x, result.indices, axis, descending)[0]);
   };
   const Tensor values = call(op, {x}, result.values, note, [&] {
     return [indices = Saved(result.indices), shape = x.shape(), axis](const Tensor& dy) {
@@ -52,7 +51,7 @@ SortResult topk(const Tensor& x, std::int64_t k, int axis, bool largest) {
 
 Tensor argsort(const Tensor& x, int axis, bool descending) {
   return autograd::noted(ops::argsort(x, axis, descending),
-                         [&](Recorder& r, const Tensor& y) { note_order(r, x, y, axis, descending); });
+                         [&](Trace& trace, const Tensor& y) { note_order(trace, x, y, axis, descending); });
 }
 
 Tensor searchsorted(const Tensor& sorted, const Tensor& values, bool right, const Tensor& sorter) {

@@ -21,13 +21,13 @@ Numbers pads(Extent padding) {
   return both;
 }
 
-Value filled(Recorder& r, const Shape& shape, double value, Device device) {
+Value filled(Trace& trace, const Shape& shape, double value, Device device) {
   Tensor made;
   {
-    const PauseRecorder pause;
+    const PauseTrace pause;
     made = full(shape, value, DType::f32, device);
   }
-  return r.of(made);
+  return trace.of(made);
 }
 
 /// The number of windows of a pool. With `ceil`, the last window may begin inside of the input and end outside of its
@@ -60,106 +60,104 @@ Extent stride_of(Extent stride, Extent kernel) {
 }
 
 template <class Options>
-void max_pool_of(const char* op, Recorder& r, const Tensor& x, const Options& o, const Tensor& y) {
+void max_pool_of(const char* op, Trace& trace, const Tensor& x, const Options& o, const Tensor& y) {
   const Numbers kernel = numbers(o.kernel), strides = numbers(stride_of(o.stride, o.kernel));
   const bool ceil = needs_ceil(op, x, y, kernel, strides, numbers(o.padding), numbers(o.dilation));
-  r.note(Op::max_pool, {x}, y,
-         {{"kernel_shape", kernel},
-          {"strides", strides},
-          {"pads", pads(o.padding)},
-          {"dilations", numbers(o.dilation)},
-          {"ceil_mode", ceil ? 1 : 0}});
+  trace.note(Op::max_pool, {x}, y,
+             {{"kernel_shape", kernel},
+              {"strides", strides},
+              {"pads", pads(o.padding)},
+              {"dilations", numbers(o.dilation)},
+              {"ceil_mode", ceil ? 1 : 0}});
 }
 
 template <class Options>
-void avg_pool_of(const char* op, Recorder& r, const Tensor& x, const Options& o, const Tensor& y) {
+void avg_pool_of(const char* op, Trace& trace, const Tensor& x, const Options& o, const Tensor& y) {
   require(o.divisor == 0, "trace", op, " with divisor ", o.divisor, " has no form in ONNX");
   const Numbers kernel = numbers(o.kernel), strides = numbers(stride_of(o.stride, o.kernel));
   const bool ceil = needs_ceil(op, x, y, kernel, strides, numbers(o.padding), Numbers(kernel.size(), 1));
-  r.note(Op::avg_pool, {x}, y,
-         {{"kernel_shape", kernel},
-          {"strides", strides},
-          {"pads", pads(o.padding)},
-          {"ceil_mode", ceil ? 1 : 0},
-          {"count_include_pad", o.count_include_pad ? 1 : 0}});
+  trace.note(Op::avg_pool, {x}, y,
+             {{"kernel_shape", kernel},
+              {"strides", strides},
+              {"pads", pads(o.padding)},
+              {"ceil_mode", ceil ? 1 : 0},
+              {"count_include_pad", o.count_include_pad ? 1 : 0}});
 }
 
 }  // namespace
 
 template <class Options>
-void conv(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Options& options,
+void conv(Trace& trace, const Tensor& x, const Tensor& weight, const Tensor& bias, const Options& options,
           const Tensor& y) {
-  std::vector<Value> inputs{r.of(x), r.of(weight)};
-  if (bias.defined()) inputs.push_back(r.of(bias));
-  Recorder::Attributes attributes{{"kernel_shape", Numbers(weight.shape().begin() + 2, weight.shape().end())},
-                                  {"strides", numbers(options.stride)},
-                                  {"pads", pads(options.padding)},
-                                  {"dilations", numbers(options.dilation)},
-                                  {"group", options.groups}};
+  std::vector<Value> inputs{trace.of(x), trace.of(weight)};
+  if (bias.defined()) inputs.push_back(trace.of(bias));
+  Trace::Attributes attributes{{"kernel_shape", Numbers(weight.shape().begin() + 2, weight.shape().end())},
+                               {"strides", numbers(options.stride)},
+                               {"pads", pads(options.padding)},
+                               {"dilations", numbers(options.dilation)},
+                               {"group", options.groups}};
   constexpr bool transposed = requires { options.output_padding; };
   if constexpr (transposed) attributes.emplace("output_padding", numbers(options.output_padding));
-  r.bind(y, r.node(transposed ? Op::conv_transpose : Op::conv, inputs, attributes));
+  trace.bind(y, trace.node(transposed ? Op::conv_transpose : Op::conv, inputs, attributes));
 }
 
-template void conv(Recorder&, const Tensor&, const Tensor&, const Tensor&, const Conv1dOptions&, const Tensor&);
-template void conv(Recorder&, const Tensor&, const Tensor&, const Tensor&, const Conv2dOptions&, const Tensor&);
-template void conv(Recorder&, const Tensor&, const Tensor&, const Tensor&, const Conv3dOptions&, const Tensor&);
-template void conv(Recorder&, const Tensor&, const Tensor&, const Tensor&, const ConvTranspose1dOptions&,
-                   const Tensor&);
-template void conv(Recorder&, const Tensor&, const Tensor&, const Tensor&, const ConvTranspose2dOptions&,
-                   const Tensor&);
-template void conv(Recorder&, const Tensor&, const Tensor&, const Tensor&, const ConvTranspose3dOptions&,
-                   const Tensor&);
+template void conv(Trace&, const Tensor&, const Tensor&, const Tensor&, const Conv1dOptions&, const Tensor&);
+template void conv(Trace&, const Tensor&, const Tensor&, const Tensor&, const Conv2dOptions&, const Tensor&);
+template void conv(Trace&, const Tensor&, const Tensor&, const Tensor&, const Conv3dOptions&, const Tensor&);
+template void conv(Trace&, const Tensor&, const Tensor&, const Tensor&, const ConvTranspose1dOptions&, const Tensor&);
+template void conv(Trace&, const Tensor&, const Tensor&, const Tensor&, const ConvTranspose2dOptions&, const Tensor&);
+template void conv(Trace&, const Tensor&, const Tensor&, const Tensor&, const ConvTranspose3dOptions&, const Tensor&);
 
-void linear(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& y) {
-  std::vector<Value> inputs{r.of(x), r.of(weight)};
-  if (bias.defined()) inputs.push_back(r.of(bias));
-  r.bind(y, r.node(Op::linear, inputs));
+void linear(Trace& trace, const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& y) {
+  std::vector<Value> inputs{trace.of(x), trace.of(weight)};
+  if (bias.defined()) inputs.push_back(trace.of(bias));
+  trace.bind(y, trace.node(Op::linear, inputs));
 }
 
-void batch_norm(Recorder& r, const Tensor& x, const std::vector<Tensor>& of_channels, const BatchNormOptions& options,
+void batch_norm(Trace& trace, const Tensor& x, const std::vector<Tensor>& of_channels, const BatchNormOptions& options,
                 const Tensor& y) {
   require(!options.training, "trace", "batch_norm2d with the statistics of the batch has no form in ONNX; call eval()");
-  std::vector<Value> inputs{r.of(x)};
+  std::vector<Value> inputs{trace.of(x)};
   for (std::size_t i = 0; i < 4; ++i) {
     const Tensor& given = of_channels[i];
-    inputs.push_back(given.defined() ? r.of(given) : filled(r, {x.size(1)}, i == 0 ? 1 : 0, x.device()));
+    inputs.push_back(given.defined() ? trace.of(given) : filled(trace, {x.size(1)}, i == 0 ? 1 : 0, x.device()));
   }
-  r.bind(y, r.node(Op::batch_norm, inputs, {{"epsilon", options.epsilon}}));
+  trace.bind(y, trace.node(Op::batch_norm, inputs, {{"epsilon", options.epsilon}}));
 }
 
-void layer_norm(Recorder& r, const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
+void layer_norm(Trace& trace, const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
                 double epsilon, const Tensor& y) {
-  std::vector<Value> inputs{r.of(x), weight.defined() ? r.of(weight) : filled(r, normalized_shape, 1, x.device())};
-  if (bias.defined()) inputs.push_back(r.of(bias));
-  r.bind(y, r.node(Op::layer_norm, inputs, {{"axis", -normalized_shape.rank()}, {"epsilon", epsilon}}));
+  std::vector<Value> inputs{trace.of(x),
+                            weight.defined() ? trace.of(weight) : filled(trace, normalized_shape, 1, x.device())};
+  if (bias.defined()) inputs.push_back(trace.of(bias));
+  trace.bind(y, trace.node(Op::layer_norm, inputs, {{"axis", -normalized_shape.rank()}, {"epsilon", epsilon}}));
 }
 
-void norm_of_channels(Recorder& r, Op op, const Tensor& x, const Tensor& weight, const Tensor& bias,
-                      const Recorder::Attributes& attributes, const Tensor& y) {
+void norm_of_channels(Trace& trace, Op op, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                      const Trace::Attributes& attributes, const Tensor& y) {
   const auto given_or = [&](const Tensor& given, double value) {
-    return given.defined() ? r.of(given) : filled(r, {x.size(1)}, value, x.device());
+    return given.defined() ? trace.of(given) : filled(trace, {x.size(1)}, value, x.device());
   };
-  r.bind(y, r.node(op, {r.of(x), given_or(weight, 1), given_or(bias, 0)}, attributes));
+  trace.bind(y, trace.node(op, {trace.of(x), given_or(weight, 1), given_or(bias, 0)}, attributes));
 }
 
-void max_pool(Recorder& r, const Tensor& x, const MaxPool2dOptions& o, const Tensor& y) {
-  max_pool_of("max_pool2d", r, x, o, y);
+void max_pool(Trace& trace, const Tensor& x, const MaxPool2dOptions& o, const Tensor& y) {
+  max_pool_of("max_pool2d", trace, x, o, y);
 }
-void max_pool(Recorder& r, const Tensor& x, const MaxPool3dOptions& o, const Tensor& y) {
-  max_pool_of("max_pool3d", r, x, o, y);
+void max_pool(Trace& trace, const Tensor& x, const MaxPool3dOptions& o, const Tensor& y) {
+  max_pool_of("max_pool3d", trace, x, o, y);
 }
-void avg_pool(Recorder& r, const Tensor& x, const AvgPool2dOptions& o, const Tensor& y) {
-  avg_pool_of("avg_pool2d", r, x, o, y);
+void avg_pool(Trace& trace, const Tensor& x, const AvgPool2dOptions& o, const Tensor& y) {
+  avg_pool_of("avg_pool2d", trace, x, o, y);
 }
-void avg_pool(Recorder& r, const Tensor& x, const AvgPool3dOptions& o, const Tensor& y) {
-  avg_pool_of("avg_pool3d", r, x, o, y);
+void avg_pool(Trace& trace, const Tensor& x, const AvgPool3dOptions& o, const Tensor& y) {
+  avg_pool_of("avg_pool3d", trace, x, o, y);
 }
 
-void adaptive_avg_pool(Recorder& r, const Tensor& x, const Tensor& y) {
-  if (y.size(2) == 1 && y.size(3) == 1) return r.note(Op::global_avg_pool, {x}, y);
-  if (y.shape() == x.shape()) return r.bind(y, r.of(x));
-  r.note(Op::adaptive_avg_pool, {x}, y, {{"size", Numbers{y.size(2), y.size(3)}}});
+void adaptive_avg_pool(Trace& trace, const Tensor& x, const Tensor& y) {
+  if (y.size(2) == 1 && y.size(3) == 1) return trace.note(Op::global_avg_pool, {x}, y);
+  if (y.shape() == x.shape()) return trace.bind(y, trace.of(x));
+  trace.note(Op::adaptive_avg_pool, {x}, y, {{"size", Numbers{y.size(2), y.size(3)}}});
 }
 
 }  // namespace crisol::traced

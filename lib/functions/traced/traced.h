@@ -1,4 +1,4 @@
-// Records the library's functions as ONNX's ops, for a trace (tensor/recorder.h). A function that is one node with
+// Records the library's functions as ONNX's ops, for a trace (tensor/trace.h). A function that is one node with
 // plain attributes records itself. Other functions call the functions below, with their arguments and their results.
 #pragma once
 
@@ -13,91 +13,91 @@
 #include "crisol/options/vision.h"
 #include "ops/pointwise/pointwise_row.h"
 #include "ops/vision/resample.h"
-#include "tensor/recorder.h"
+#include "tensor/trace.h"
 
 namespace crisol::traced {
 
-using Value = Recorder::Value;
+using Value = Trace::Value;
 using Op = GraphOp;
 
 /// The value, converted to another dtype.
-Value cast(Recorder& r, Value x, DType from, DType to);
+Value cast(Trace& trace, Value x, DType from, DType to);
 
 /// A function of single elements, of values of one dtype.
-inline Value elements(Recorder& r, const ops::PointwiseRow& row, std::vector<Value> values) {
-  return r.node(op_of_row(row.name), std::move(values), {{"row", &row}});
+inline Value elements(Trace& trace, const ops::PointwiseRow& row, std::vector<Value> values) {
+  return trace.node(op_of_row(row.name), std::move(values), {{"row", &row}});
 }
 
-void reshape(Recorder& r, const Tensor& x, const Tensor& y);
+void reshape(Trace& trace, const Tensor& x, const Tensor& y);
 /// y is x with its axes in this order.
-void permute(Recorder& r, const Tensor& x, const Shape& axes, const Tensor& y);
-void transpose(Recorder& r, const Tensor& x, int axis_a, int axis_b, const Tensor& y);
-void narrow(Recorder& r, const Tensor& x, int axis, std::int64_t start, std::int64_t length, const Tensor& y);
-void expand(Recorder& r, const Tensor& x, const Tensor& y);
-void to(Recorder& r, const Tensor& x, const Tensor& y);
-void flip(Recorder& r, const Tensor& x, const Shape& axes, const Tensor& y);
+void permute(Trace& trace, const Tensor& x, const Shape& axes, const Tensor& y);
+void transpose(Trace& trace, const Tensor& x, int axis_a, int axis_b, const Tensor& y);
+void narrow(Trace& trace, const Tensor& x, int axis, std::int64_t start, std::int64_t length, const Tensor& y);
+void expand(Trace& trace, const Tensor& x, const Tensor& y);
+void to(Trace& trace, const Tensor& x, const Tensor& y);
+void flip(Trace& trace, const Tensor& x, const Shape& axes, const Tensor& y);
 /// A part of a tensor. `size` holds the sizes of the part.
 struct Part {
   Shape axes, first, step, size;
   Shape dropped;  ///< Axes of x that y does not have.
   Shape added;    ///< Axes of y that x does not have.
 };
-void part(Recorder& r, const Tensor& x, const Part& part, const Tensor& y);
-void stack(Recorder& r, const std::vector<Tensor>& tensors, int axis, const Tensor& y);
-void cat(Recorder& r, const std::vector<Tensor>& tensors, int axis, const Tensor& y);
-void split(Recorder& r, const Tensor& x, const std::vector<std::int64_t>& sizes, int axis,
+void part(Trace& trace, const Tensor& x, const Part& part, const Tensor& y);
+void stack(Trace& trace, const std::vector<Tensor>& tensors, int axis, const Tensor& y);
+void cat(Trace& trace, const std::vector<Tensor>& tensors, int axis, const Tensor& y);
+void split(Trace& trace, const Tensor& x, const std::vector<std::int64_t>& sizes, int axis,
            const std::vector<Tensor>& pieces);
-void pad(Recorder& r, const Tensor& x, const std::vector<AxisPadding>& paddings, double value, const Tensor& y);
+void pad(Trace& trace, const Tensor& x, const std::vector<AxisPadding>& paddings, double value, const Tensor& y);
 /// At the positions of an index, elements of src replace the elements, or are combined with them.
-void scatter(Recorder& r, const Tensor& x, int axis, const Tensor& index, const Tensor& src, const char* reduction,
+void scatter(Trace& trace, const Tensor& x, int axis, const Tensor& index, const Tensor& src, const char* reduction,
              const Tensor& y);
 /// The same for slices along the axis.
-void index_copy(Recorder& r, const Tensor& x, int axis, const Tensor& index, const Tensor& src, const char* reduction,
+void index_copy(Trace& trace, const Tensor& x, int axis, const Tensor& index, const Tensor& src, const char* reduction,
                 const Tensor& y);
-void one_hot(Recorder& r, const Tensor& indices, std::int64_t num_classes, const Tensor& y);
+void one_hot(Trace& trace, const Tensor& indices, std::int64_t num_classes, const Tensor& y);
 
 /// Conv, or ConvTranspose if the options have an output padding. `Options` are the options of conv1d to
 /// conv_transpose3d.
 template <class Options>
-void conv(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Options& options,
+void conv(Trace& trace, const Tensor& x, const Tensor& weight, const Tensor& bias, const Options& options,
           const Tensor& y);
-void linear(Recorder& r, const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& y);
-void batch_norm(Recorder& r, const Tensor& x, const std::vector<Tensor>& of_channels, const BatchNormOptions& options,
+void linear(Trace& trace, const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& y);
+void batch_norm(Trace& trace, const Tensor& x, const std::vector<Tensor>& of_channels, const BatchNormOptions& options,
                 const Tensor& y);
-void layer_norm(Recorder& r, const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
+void layer_norm(Trace& trace, const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
                 double epsilon, const Tensor& y);
 /// InstanceNormalization or GroupNormalization.
-void norm_of_channels(Recorder& r, Op op, const Tensor& x, const Tensor& weight, const Tensor& bias,
-                      const Recorder::Attributes& attributes, const Tensor& y);
-void max_pool(Recorder& r, const Tensor& x, const MaxPool2dOptions& options, const Tensor& y);
-void max_pool(Recorder& r, const Tensor& x, const MaxPool3dOptions& options, const Tensor& y);
-void avg_pool(Recorder& r, const Tensor& x, const AvgPool2dOptions& options, const Tensor& y);
-void avg_pool(Recorder& r, const Tensor& x, const AvgPool3dOptions& options, const Tensor& y);
-void adaptive_avg_pool(Recorder& r, const Tensor& x, const Tensor& y);
-void rnn(Recorder& r, const RnnInput& input, const RnnWeights& weights, const RnnOptions& options,
+void norm_of_channels(Trace& trace, Op op, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                      const Trace::Attributes& attributes, const Tensor& y);
+void max_pool(Trace& trace, const Tensor& x, const MaxPool2dOptions& options, const Tensor& y);
+void max_pool(Trace& trace, const Tensor& x, const MaxPool3dOptions& options, const Tensor& y);
+void avg_pool(Trace& trace, const Tensor& x, const AvgPool2dOptions& options, const Tensor& y);
+void avg_pool(Trace& trace, const Tensor& x, const AvgPool3dOptions& options, const Tensor& y);
+void adaptive_avg_pool(Trace& trace, const Tensor& x, const Tensor& y);
+void rnn(Trace& trace, const RnnInput& input, const RnnWeights& weights, const RnnOptions& options,
          const RnnOutput& output);
 
 /// Weighted sums along an axis, as ops::resample computes them.
-void resample(Recorder& r, const Tensor& x, int axis, const ops::AxisWeights& weights, const Tensor& y);
+void resample(Trace& trace, const Tensor& x, int axis, const ops::AxisWeights& weights, const Tensor& y);
 /// Repeats each element along the last two axes.
-void enlarge(Recorder& r, const Tensor& x, std::int64_t down, std::int64_t across, const Tensor& y);
+void enlarge(Trace& trace, const Tensor& x, std::int64_t down, std::int64_t across, const Tensor& y);
 /// Resize for the modes linear and cubic, of sequences, images and, if the mode is linear, volumes.
-void interpolate(Recorder& r, const Tensor& x, const InterpolateOptions& options, const Tensor& y);
-void grid_sample(Recorder& r, const Tensor& x, const Tensor& grid, const GridSampleOptions& options, const Tensor& y);
+void interpolate(Trace& trace, const Tensor& x, const InterpolateOptions& options, const Tensor& y);
+void grid_sample(Trace& trace, const Tensor& x, const Tensor& grid, const GridSampleOptions& options, const Tensor& y);
 
 /// A reduction over axes. No axes means all axes. The elements are first converted to the dtype of y.
-void reduce(Recorder& r, Op op, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y);
+void reduce(Trace& trace, Op op, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y);
 /// ArgMax or ArgMin.
-void extreme_place(Recorder& r, Op op, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y);
+void extreme_place(Trace& trace, Op op, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y);
 /// The functions any, or all if `every`.
-void truth(Recorder& r, bool every, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y);
+void truth(Trace& trace, bool every, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y);
 /// The variance or, with `root`, its square root.
-void variance(Recorder& r, const Tensor& x, const Shape& axes, bool keepdim, double correction, bool root,
+void variance(Trace& trace, const Tensor& x, const Shape& axes, bool keepdim, double correction, bool root,
               const Tensor& y);
 
 /// A function of single elements. The inputs get the dtype of the computation first. The attribute "row" is the row,
 /// and its numbers are attributes under their names.
-void pointwise(Recorder& r, const ops::PointwiseRow& row, std::span<const Operand> inputs,
+void pointwise(Trace& trace, const ops::PointwiseRow& row, std::span<const Operand> inputs,
                std::span<const Scalar> scalars, const Tensor& y);
 
 }  // namespace crisol::traced

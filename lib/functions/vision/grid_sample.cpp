@@ -23,7 +23,7 @@ Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions&
     return grid_sample(x, grid.to(DType::f32), options);
   return call(
       "grid_sample", {x, grid}, ops::grid_sample(x, grid, options),
-      [&](Recorder& r, const Tensor& y) { traced::grid_sample(r, x, grid, options, y); },
+      [&](Trace& trace, const Tensor& y) { traced::grid_sample(trace, x, grid, options, y); },
       [&] {
         return [x = Saved(x), grid = Saved(grid), options](const Tensor& dy, Needs needs) {
           Gradients gradients(2);

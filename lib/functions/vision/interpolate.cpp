@@ -77,7 +77,8 @@ Tensor interpolate(const Tensor& x, const InterpolateOptions& options) {
   const bool is_one_node = !picks && x.dim() <= (is_cubic ? 4 : 5) && (is_cubic || !options.antialias);
   const auto compute = [&] { return resample_axes(interpolate_op, x, std::move(resampled_axes)); };
   if (!is_one_node) return compute();
-  return autograd::noted_as_one(compute, [&](Recorder& r, const Tensor& y) { traced::interpolate(r, x, options, y); });
+  return autograd::noted_as_one(compute,
+                                [&](Trace& trace, const Tensor& y) { traced::interpolate(trace, x, options, y); });
 }
 
 Tensor pixel_shuffle(const Tensor& x, std::int64_t factor) {

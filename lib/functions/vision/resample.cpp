@@ -30,7 +30,7 @@ Tensor resized(const Tensor& x, int axis, const ops::AxisWeights& weights) {
   // The trace has one node for the op, so the op's tables, which it may keep, are no constants of the trace.
   const Tensor y =
       autograd::noted_as_one([&] { return ops::resample(x, axis, weights); },
-                             [&](Recorder& r, const Tensor& y) { traced::resample(r, x, axis, weights, y); });
+                             [&](Trace& trace, const Tensor& y) { traced::resample(trace, x, axis, weights, y); });
   return call("resample", {x}, y, unnoted,
               [&] { return [axis, weights](const Tensor& dy) { return resized(dy, axis, weights.transposed()); }; });
 }
@@ -48,7 +48,7 @@ std::int64_t repeats_of(const ops::AxisWeights& weights) {
 Tensor enlarged(const Tensor& x, std::int64_t down, std::int64_t across) {
   return call(
       "enlarge", {x}, ops::enlarge(x, down, across),
-      [&](Recorder& r, const Tensor& y) { traced::enlarge(r, x, down, across, y); },
+      [&](Trace& trace, const Tensor& y) { traced::enlarge(trace, x, down, across, y); },
       [&] {
         return [=, shape = x.shape()](const Tensor& dy) {
           // Each of the two axes becomes two axes here, and all axes before them become one.

@@ -8,15 +8,15 @@ namespace crisol::graph {
 
 namespace {
 
-/// A formula, and its recording as a fused function.
-struct Recorded {
+/// A formula, and the number of its arguments.
+struct Counted {
   std::shared_ptr<const Run::Formula> formula;
   std::size_t arguments;
 };
 
-void record(const void* object, const Expr* arguments, std::vector<Expr>& results) {
-  const auto& recorded = *static_cast<const Recorded*>(object);
-  results.push_back((*recorded.formula)({arguments, recorded.arguments}));
+void evaluate(const void* object, const Expr* arguments, std::vector<Expr>& results) {
+  const auto& counted = *static_cast<const Counted*>(object);
+  results.push_back((*counted.formula)({arguments, counted.arguments}));
 }
 
 }  // namespace
@@ -55,14 +55,14 @@ FormulaKernel::FormulaKernel(Run::Formula formula)
 
 Tensor FormulaKernel::operator()(const std::vector<Tensor>& inputs) const {
   const std::vector<detail::FusedArgument> arguments(inputs.begin(), inputs.end());
-  const Recorded recorded{formula_, inputs.size()};
-  return detail::run_fused(*function_, record, &recorded, arguments.data(), arguments.size())[0];
+  const Counted counted{formula_, inputs.size()};
+  return detail::run_fused(*function_, evaluate, &counted, arguments.data(), arguments.size())[0];
 }
 
 Epilogue FormulaKernel::epilogue(std::vector<Tensor> other_inputs) const {
-  auto recorded = std::make_shared<const Recorded>(Recorded{formula_, other_inputs.size() + 1});
+  auto counted = std::make_shared<const Counted>(Counted{formula_, other_inputs.size() + 1});
   std::vector<Scalar> numbers(other_inputs.size(), Scalar(0));
-  return Epilogue(function_, record, std::move(recorded), std::move(other_inputs), std::move(numbers));
+  return Epilogue(function_, evaluate, std::move(counted), std::move(other_inputs), std::move(numbers));
 }
 
 Run run_of(Run::Formula formula) {

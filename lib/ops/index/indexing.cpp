@@ -6,7 +6,7 @@
 #include "crisol/dtype_table.h"
 #include "ops/check.h"
 #include "runtime/verbose.h"
-#include "tensor/recorder.h"
+#include "tensor/trace.h"
 
 namespace crisol::ops {
 
@@ -36,7 +36,7 @@ void require_index(const char* op, const Tensor& x, const Tensor& index) {
 void check_indices(const char* op, const Tensor& index, std::int64_t size, std::optional<std::int64_t> ignored) {
   static const std::string wanted = runtime::environment("CRISOL_CHECK_INDICES");
   if (wanted.empty() || wanted == "0") return;
-  const PauseRecorder pause;
+  const PauseTrace pause;
   const std::vector<std::int64_t> values = index.to(DType::i64).to_vector<std::int64_t>();
   for (std::size_t i = 0; i < values.size(); ++i)
     require((values[i] >= 0 && values[i] < size) || values[i] == ignored, op, "index ", values[i], " at position ", i,

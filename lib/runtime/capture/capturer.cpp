@@ -275,7 +275,7 @@ void Capturer::queue(CapturedPart& part) {
 
 void Capturer::replay() {
   const std::lock_guard lock(mutex_);
-  TraceSlice slice("replay", "replay");
+  TimelineSlice slice("replay", "replay");
   slice.note("commands", std::uint64_t{size()});
   try {
     for (CapturedPart& part : parts_) queue(part);

@@ -122,16 +122,16 @@ struct FinishWithThread {
 
 }  // namespace
 
-void runtime::start_tracing_devices() {
+void runtime::start_timeline_of_devices() {
   if (!listed) return;
   for (DeviceState* state : all_states())
-    if (state->used()) state->start_tracing();
+    if (state->used()) state->start_timeline();
 }
 
-void runtime::stop_tracing_devices(bool ending) {
+void runtime::stop_timeline_of_devices(bool ending) {
   if (!listed) return;
   for (DeviceState* state : all_states())
-    if (state->used() && !(ending && state->info().platform == "Oclgrind")) state->stop_tracing(ending);
+    if (state->used() && !(ending && state->info().platform == "Oclgrind")) state->stop_timeline(ending);
 }
 
 void runtime::finish_before_exit() { static_cast<void>(per_thread<FinishWithThread>()); }

@@ -23,7 +23,7 @@ DeviceState::DeviceState(cl::Device device, int index, cl::Context context, cl::
     queue_ = std::move(queue);
     adopted_ = true;
     begin();
-    if (tracing()) start_tracing();
+    if (has_timeline()) start_timeline();
   });
 }
 
@@ -32,7 +32,7 @@ void DeviceState::open() {
   context_ = cl::Context(device_, nullptr, nullptr, nullptr, &error);
   check_cl(error, "clCreateContext");
   if (!environment("CRISOL_PROFILE").empty() && environment("CRISOL_PROFILE") != "0") profiler_.start();
-  if (tracing()) profiler_.start_trace();
+  if (has_timeline()) profiler_.start_timeline();
   queue_ = make_queue();
   begin();
 }
@@ -45,7 +45,7 @@ cl::CommandQueue DeviceState::make_queue() {
 }
 
 void DeviceState::begin() {
-  if (tracing()) trace_device(index_, concat(info_.name, " (", info_.platform, ')'));
+  if (has_timeline()) timeline_device(index_, concat(info_.name, " (", info_.platform, ')'));
   used_.store(true, std::memory_order_release);
   finish_before_exit();
   log(Topic::device, "using ", info_.name, " (", info_.platform, ", driver ", info_.driver_version, ")");
@@ -73,7 +73,7 @@ cl_command_queue DeviceState::transfer_queue() {
 }
 
 void DeviceState::finish() {
-  const TraceSlice slice("wait", "wait");
+  const TimelineSlice slice("wait", "wait");
   programs_.progress().wait_for_first_runs(queue());
   const std::uint64_t wait = pool_.begin_wait();
   check_cl(clFinish(queue()), "clFinish");
@@ -98,20 +98,20 @@ void DeviceState::set_profiling() {
   if (transfer_queue_() != nullptr) transfer_queue_ = make_queue();
 }
 
-void DeviceState::start_tracing() {
-  trace_device(index_, concat(info_.name, " (", info_.platform, ')'));
+void DeviceState::start_timeline() {
+  timeline_device(index_, concat(info_.name, " (", info_.platform, ')'));
   cl_command_queue_properties properties = 0;
   check_cl(clGetCommandQueueInfo(queue(), CL_QUEUE_PROPERTIES, sizeof properties, &properties, nullptr),
            "clGetCommandQueueInfo");
   if (adopted_ && (properties & CL_QUEUE_PROFILING_ENABLE) == 0) return;
   finish();  // Waits for earlier work, which belongs only to profiles.
-  if (profiler_.start_trace() && !adopted_) set_profiling();
+  if (profiler_.start_timeline() && !adopted_) set_profiling();
 }
 
-void DeviceState::stop_tracing(bool ending) {
-  if (!profiler_.traced()) return;
+void DeviceState::stop_timeline(bool ending) {
+  if (!profiler_.in_timeline()) return;
   finish();
-  if (profiler_.stop_trace() && !adopted_ && !ending) set_profiling();
+  if (profiler_.stop_timeline() && !adopted_ && !ending) set_profiling();
 }
 
 bool DeviceState::computes_in_host_memory() {

@@ -84,8 +84,8 @@ class DeviceState {
   /// Starts or stops the timing of the device's commands for the timeline. Waits for the queued work. A user's queue
   /// without profiling stays as it is, and then the timeline has no rows of the device. If the process is `ending`, the
   /// queues stay too.
-  void start_tracing();
-  void stop_tracing(bool ending);
+  void start_timeline();
+  void stop_timeline(bool ending);
 
   /// Host bytes for keep_until. A part of them may be of an earlier use, because the system's work for new memory takes
   /// longer than a copy.
@@ -133,9 +133,9 @@ class DeviceState {
 /// Adds a device that works in this context and queue. It comes after the devices that were found.
 DeviceState& add_device(cl::Device device, cl::Context context, cl::CommandQueue queue);
 
-/// Starts the timing on every device that was used (see DeviceState::start_tracing). Does not look for devices.
-void start_tracing_devices();
-void stop_tracing_devices(bool ending);
+/// Starts the timing on every device that was used (see DeviceState::start_timeline). Does not look for devices.
+void start_timeline_of_devices();
+void stop_timeline_of_devices(bool ending);
 
 /// Makes this thread wait for the queued work of all devices when the thread ends. Mesa's rusticl crashes if the
 /// process ends while work is queued, and its exit handlers run before ours. So the thread that opens a device, usually

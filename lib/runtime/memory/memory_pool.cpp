@@ -12,7 +12,7 @@
 #include "runtime/dry_run.h"
 #include "runtime/memory/large_pages.h"
 #include "runtime/op_scope.h"
-#include "runtime/trace/timeline.h"
+#include "runtime/timeline/timeline.h"
 #include "runtime/verbose.h"
 
 namespace crisol::runtime {
@@ -166,7 +166,7 @@ void MemoryPool::give(PooledBlock& block, _cl_mem* memory, std::uint64_t bytes) 
   in_use_ = &block;
   stats_.in_use += bytes;
   stats_.peak = std::max(stats_.peak, stats_.in_use);
-  trace_memory(device_.index(), stats_);
+  timeline_memory(device_.index(), stats_);
 }
 
 void MemoryPool::reserve(_cl_mem* memory) {
@@ -192,7 +192,7 @@ bool MemoryPool::create(PooledBlock& block, std::uint64_t bytes) {
     if (taken + bytes > total_limit(limit_, device_.info())) return false;
   }
   cl_int error = CL_SUCCESS;
-  TraceSlice slice("memory", "new buffer");
+  TimelineSlice slice("memory", "new buffer");
   slice.note("bytes", bytes);
   _cl_mem* const memory = create_buffer(device_, bytes, error);
   if (error != CL_SUCCESS) {
@@ -214,7 +214,7 @@ void MemoryPool::take_back(PooledBlock& block) noexcept {
   (block.before_ == nullptr ? in_use_ : block.before_->after_) = block.after_;
   if (block.after_ != nullptr) block.after_->before_ = block.before_;
   stats_.in_use -= bytes;
-  trace_memory(device_.index(), stats_);
+  timeline_memory(device_.index(), stats_);
   const auto reserved = reserved_.find(memory);
   if (reserved == reserved_.end()) {
     put_free(memory, bytes);

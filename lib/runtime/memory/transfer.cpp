@@ -38,7 +38,7 @@ class HostWrite {
     return block.device();
   }
 
-  TraceSlice slice_;
+  TimelineSlice slice_;
 };
 
 }  // namespace
@@ -115,7 +115,7 @@ void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t siz
   check_not_capturing("the host reads the values of a tensor");
   check_has_values(block);
   DeviceState& device = block.device();
-  TraceSlice slice("transfer", "download");
+  TimelineSlice slice("transfer", "download");
   slice.note("bytes", std::uint64_t{size});
   std::unique_ptr<FaultFlag::Words> fault;
   if (size != 0) {
@@ -141,7 +141,7 @@ void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t siz
     check_cl(error, finished != CL_SUCCESS ? "clFinish" : "clEnqueueReadBuffer");
     timer.queued("download", size);
     // The events of timed commands hold memory of the driver.
-    if (device.profiler().traced()) device.profiler().drain(device.index());
+    if (device.profiler().in_timeline()) device.profiler().drain(device.index());
   }
   device.programs().store_unsaved();
   if (fault != nullptr) device.fault_flag().check(*fault);
@@ -150,7 +150,7 @@ void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t siz
 void copy(const Block& from, std::uint64_t from_offset, Block& to, std::uint64_t to_offset, std::size_t size) {
   if (size == 0 || in_dry_run()) return;
   const OpScope scope("copy");
-  const TraceSlice slice("op", "copy");
+  const TimelineSlice slice("op", "copy");
   name_block(to, "copy");
   Capturer* const capturer = capturer_of(to.device());
   if (capturer != nullptr) capturer->add_copy(from, from_offset, to, to_offset, size);
@@ -197,7 +197,7 @@ std::size_t fill_words(Block& block, std::uint64_t offset, std::size_t size, con
 void fill(Block& block, std::uint64_t offset, std::size_t size, const void* pattern, std::size_t pattern_size) {
   if (in_dry_run()) return;
   const OpScope scope("fill");
-  const TraceSlice slice("op", "fill");
+  const TimelineSlice slice("op", "fill");
   name_block(block, "fill");
   const std::size_t filled = fill_words(block, offset, size, pattern, pattern_size);
   if (size == filled) return;

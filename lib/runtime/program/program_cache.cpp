@@ -228,7 +228,7 @@ void ProgramCache::build_from_source(Program& program, const KernelSpec& spec, c
 
 void ProgramCache::build(Program& program, const KernelSpec& spec, const std::string& source) {
   const auto start = CompileProgress::Clock::now();
-  TraceSlice slice("compile", program.name);
+  TimelineSlice slice("compile", program.name);
   slice.note("kernel", spec.entry);
   device_.context();
   const DiskCache disk(DiskCache::default_folder());
@@ -273,7 +273,7 @@ void ProgramCache::store_unsaved() {
   for (const std::shared_ptr<Program>& program : unsaved) {
     const std::lock_guard lock(program->mutex);
     program->unsaved = false;
-    const TraceSlice slice("compile", "store program");
+    const TimelineSlice slice("compile", "store program");
     const std::vector<unsigned char> binary = note ? std::vector<unsigned char>() : binary_of(program->handle);
     program->stored = (note || !binary.empty()) &&
                       disk.store(program->key, {title_of(*program, device_.info()), binary, program->warmed});

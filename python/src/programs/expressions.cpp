@@ -9,27 +9,27 @@ namespace crisol::python {
 namespace {
 
 /// An operand: an expression or a number.
-using Term = std::variant<Traced, Scalar>;
+using Term = std::variant<TypedExpr, Scalar>;
 
 Expr expr_of(const Term& term) {
-  if (const Traced* traced = std::get_if<Traced>(&term)) return traced->expr;
+  if (const TypedExpr* traced = std::get_if<TypedExpr>(&term)) return traced->expr;
   return std::get<Scalar>(term);
 }
 
 bool is_truth(const Term& term) {
-  if (const Traced* traced = std::get_if<Traced>(&term)) return traced->is_truth;
+  if (const TypedExpr* traced = std::get_if<TypedExpr>(&term)) return traced->is_truth;
   return std::get<Scalar>(term).dtype() == DType::boolean;
 }
 
 /// The result of a function, and whether it is bool. The rule of the function's row decides, together with `inputs`:
 /// whether each input is bool.
-Traced traced(const Expr& expr, std::string_view rule, std::initializer_list<bool> inputs) {
+TypedExpr typed(const Expr& expr, std::string_view rule, std::initializer_list<bool> inputs) {
   const bool gives_truth = rule == "comparison" || rule == "test" || rule == "logical";
   const bool keeps_dtype = rule == "any" || rule == "choice";
   return {expr, gives_truth || (keeps_dtype && std::all_of(inputs.begin(), inputs.end(), [](bool x) { return x; }))};
 }
 
-using ExprClass = nb::class_<Traced>;
+using ExprClass = nb::class_<TypedExpr>;
 
 // All functions of a kind have one signature, so that nanobind's templates are compiled once for each kind.
 #define CRISOL_TERMS_NONE
@@ -48,30 +48,30 @@ void bind_functions_of_expr(nb::module_& m, ExprClass& expr) {
 #define CRISOL_UNARY(name, x, scalars, rule, saved, forward, integer, derivative, reference, low, high, ulp, formula) \
   m.def(                                                                                                              \
       #name,                                                                                                          \
-      +[](const Traced& x CRISOL_TERMS_##scalars) {                                                                   \
-        return traced(name(x.expr CRISOL_EXPRS_##scalars), #rule, {x.is_truth});                                      \
+      +[](const TypedExpr& x CRISOL_TERMS_##scalars) {                                                                \
+        return typed(name(x.expr CRISOL_EXPRS_##scalars), #rule, {x.is_truth});                                       \
       },                                                                                                              \
       nb::arg(#x) CRISOL_NAMED_##scalars, "The same for an expression of a fused function.");                         \
   expr.def(                                                                                                           \
       #name,                                                                                                          \
-      +[](const Traced& x CRISOL_TERMS_##scalars) {                                                                   \
-        return traced(name(x.expr CRISOL_EXPRS_##scalars), #rule, {x.is_truth});                                      \
+      +[](const TypedExpr& x CRISOL_TERMS_##scalars) {                                                                \
+        return typed(name(x.expr CRISOL_EXPRS_##scalars), #rule, {x.is_truth});                                       \
       } CRISOL_NAMED_##scalars,                                                                                       \
       static_cast<const char*>(formula ", for each element."));
-#define CRISOL_BINARY(name, a, b, scalars, rule, ...)                                                          \
-  m.def(                                                                                                       \
-      #name,                                                                                                   \
-      +[](const Term& a, const Term& b CRISOL_TERMS_##scalars) {                                               \
-        return traced(name(expr_of(a), expr_of(b) CRISOL_EXPRS_##scalars), #rule, {is_truth(a), is_truth(b)}); \
-      },                                                                                                       \
+#define CRISOL_BINARY(name, a, b, scalars, rule, ...)                                                         \
+  m.def(                                                                                                      \
+      #name,                                                                                                  \
+      +[](const Term& a, const Term& b CRISOL_TERMS_##scalars) {                                              \
+        return typed(name(expr_of(a), expr_of(b) CRISOL_EXPRS_##scalars), #rule, {is_truth(a), is_truth(b)}); \
+      },                                                                                                      \
       nb::arg(#a), nb::arg(#b) CRISOL_NAMED_##scalars, "The same for expressions of a fused function.");
-#define CRISOL_TERNARY(name, a, b, c, scalars, rule, ...)                                     \
-  m.def(                                                                                      \
-      #name,                                                                                  \
-      +[](const Term& a, const Term& b, const Term& c CRISOL_TERMS_##scalars) {               \
-        return traced(name(expr_of(a), expr_of(b), expr_of(c) CRISOL_EXPRS_##scalars), #rule, \
-                      {is_truth(b), is_truth(c)});                                            \
-      },                                                                                      \
+#define CRISOL_TERNARY(name, a, b, c, scalars, rule, ...)                                    \
+  m.def(                                                                                     \
+      #name,                                                                                 \
+      +[](const Term& a, const Term& b, const Term& c CRISOL_TERMS_##scalars) {              \
+        return typed(name(expr_of(a), expr_of(b), expr_of(c) CRISOL_EXPRS_##scalars), #rule, \
+                     {is_truth(b), is_truth(c)});                                            \
+      },                                                                                     \
       nb::arg(#a), nb::arg(#b), nb::arg(#c) CRISOL_NAMED_##scalars, "The same for expressions of a fused function.");
 #include "crisol/ops/pointwise.def"
 }
@@ -116,13 +116,13 @@ void require_truth(bool is_truth) {
         "are true unless they are 0 there are crisol.logical_and, logical_or, logical_xor and logical_not");
 }
 
-Traced apply(const Operator& row, const Term& a, const Term& b) {
+TypedExpr apply(const Operator& row, const Term& a, const Term& b) {
   const bool both = is_truth(a) && is_truth(b);
   if (row.rule == "logical") require_truth(both);
-  return traced(row.function(expr_of(a), expr_of(b)), row.rule, {both});
+  return typed(row.function(expr_of(a), expr_of(b)), row.rule, {both});
 }
 
-bool refuse_truth_value(const Traced&) {
+bool refuse_truth_value(const TypedExpr&) {
   throw nb::type_error(
       "[fuse] an expression stands for all elements, so it is neither true nor false: use crisol.where instead of if, "
       "and & | ~ with parentheses instead of and, or and not");
@@ -131,23 +131,23 @@ bool refuse_truth_value(const Traced&) {
 void bind_operators_of_expr(ExprClass& expr) {
   for (const Operator& row : operators) {
     expr.def(
-        row.name, [row](const Traced& a, const Term& b) { return apply(row, a, b); }, nb::is_operator());
+        row.name, [row](const TypedExpr& a, const Term& b) { return apply(row, a, b); }, nb::is_operator());
     if (row.reflected != nullptr)
       expr.def(
-          row.reflected, [row](const Traced& b, const Term& a) { return apply(row, a, b); }, nb::is_operator());
+          row.reflected, [row](const TypedExpr& b, const Term& a) { return apply(row, a, b); }, nb::is_operator());
   }
   expr.def("__neg__",
-           [](const Traced& x) {
-             return Traced{neg(x.expr), false};
+           [](const TypedExpr& x) {
+             return TypedExpr{neg(x.expr), false};
            })
       .def("__abs__",
-           [](const Traced& x) {
-             return Traced{abs(x.expr), x.is_truth};
+           [](const TypedExpr& x) {
+             return TypedExpr{abs(x.expr), x.is_truth};
            })
       .def("__invert__",
-           [](const Traced& x) {
+           [](const TypedExpr& x) {
              require_truth(x.is_truth);
-             return Traced{logical_not(x.expr), true};
+             return TypedExpr{logical_not(x.expr), true};
            })
       .def("__bool__", &refuse_truth_value, nb::sig("def __bool__(self) -> typing.NoReturn"));
 }
@@ -164,8 +164,8 @@ void bind_expressions(nb::module_& m) {
   ExprClass expr(m, "Expr", "An expression that a fused kernel computes for each element; see fuse().");
   expr.def(
       "to",
-      [](const Traced& x, DType dtype) {
-        return Traced{x.expr.to(dtype), dtype == DType::boolean};
+      [](const TypedExpr& x, DType dtype) {
+        return TypedExpr{x.expr.to(dtype), dtype == DType::boolean};
       },
       "dtype"_a, "The value converted to another dtype.");
   bind_functions_of_expr(m, expr);
@@ -173,8 +173,8 @@ void bind_expressions(nb::module_& m) {
   for (const Reduction& row : reductions)
     expr.def(
         row.name,
-        [row](const Traced& x, const std::optional<Shape>& axis, bool keepdims) {
-          return Traced{row.function(x.expr, axis.value_or(Shape()), keepdims), false};
+        [row](const TypedExpr& x, const std::optional<Shape>& axis, bool keepdims) {
+          return TypedExpr{row.function(x.expr, axis.value_or(Shape()), keepdims), false};
         },
         "axis"_a = nb::none(), "keepdims"_a = false,
         "A reduction, which ends a fused function: of all axes, or of -1.");

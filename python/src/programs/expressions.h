@@ -6,7 +6,7 @@
 namespace crisol::python {
 
 /// An expression that is being traced.
-struct Traced {
+struct TypedExpr {
   Expr expr;
   bool is_truth;  ///< Whether it is known to be bool. A trace knows the dtypes of the arguments.
 };

@@ -28,10 +28,10 @@ void append(nb::handle result, std::vector<Expr>& results) {
   if (nb::isinstance<nb::tuple>(result) || nb::isinstance<nb::list>(result))
     for (const nb::handle part : result) append(part, results);
   else
-    results.push_back(nb::cast<const Traced&>(result).expr);
+    results.push_back(nb::cast<const TypedExpr&>(result).expr);
 }
 
-void trace(const void* function, const Expr* arguments, std::vector<Expr>& results) {
+void evaluate(const void* function, const Expr* arguments, std::vector<Expr>& results) {
   with_python([&] {
     const Call& call = *static_cast<const Call*>(function);
     nb::list args;
@@ -39,7 +39,7 @@ void trace(const void* function, const Expr* arguments, std::vector<Expr>& resul
     if (call.instance.is_valid()) args.append(call.instance);
     const std::size_t positional = call.operands.size() - call.keywords.size();
     for (std::size_t i = 0; i < call.operands.size(); ++i) {
-      const nb::object argument = nb::cast(Traced{arguments[i], dtype_of(call.operands[i]) == DType::boolean});
+      const nb::object argument = nb::cast(TypedExpr{arguments[i], dtype_of(call.operands[i]) == DType::boolean});
       if (i < positional)
         args.append(argument);
       else
@@ -65,7 +65,8 @@ std::vector<detail::FusedArgument> arguments_of(const std::vector<Operand>& oper
 using Recordings = std::map<std::vector<std::string>, std::shared_ptr<detail::FusedFunction>>;
 
 template <class Result>
-using Run = Result (*)(detail::FusedFunction&, detail::Trace, const void*, const detail::FusedArgument*, std::size_t);
+using Run = Result (*)(detail::FusedFunction&, detail::FusedBody, const void*, const detail::FusedArgument*,
+                       std::size_t);
 
 /// A fused Python function. For a method it also has the instance.
 class PythonFused {
@@ -114,7 +115,7 @@ class PythonFused {
 
   static bool has_expr(nb::handle values) {
     for (const nb::handle value : values)
-      if (nb::isinstance<Traced>(value)) return true;
+      if (nb::isinstance<TypedExpr>(value)) return true;
     return false;
   }
 
@@ -136,7 +137,7 @@ class PythonFused {
     const Call call{function_, instance_, operands, keywords};
     return unlocked([&, kept = recording] {
       const std::vector<detail::FusedArgument> list = arguments_of(operands);
-      return run(*kept, &trace, &call, list.data(), list.size());
+      return run(*kept, &evaluate, &call, list.data(), list.size());
     });
   }
 

@@ -69,7 +69,7 @@ Run normalizer(Call& call) {
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device).to(DType::f32);
     require(x.dim() >= 1, "onnx", "the input has no axis");
-    if (x.dim() == 2 && !autograd::recording({x}))
+    if (x.dim() == 2 && !autograd::observed({x}))
       return Data{ops::divide_rows(x, name == "MAX"  ? ops::RowNorm::largest
                                       : name == "L1" ? ops::RowNorm::l1
                                                      : ops::RowNorm::l2)};

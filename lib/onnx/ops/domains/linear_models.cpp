@@ -33,10 +33,10 @@ class LinearModel {
   ops::Scores operator()(const Tensor& features, Device device) const {
     const Parts parts = parts_.on(device);
     const Tensor x = rows_of(features);
-    if (parts.few && !autograd::recording({x})) return ops::linear_scores(x, *parts.few, parts.labels, rule_);
+    if (parts.few && !autograd::observed({x})) return ops::linear_scores(x, *parts.few, parts.labels, rule_);
     const Tensor sums = linear(x, parts.weight, parts.bias);
     const ops::Scores scores = ops::row_scores(sums.detach(), {}, parts.labels, rule_);
-    return {autograd::recording({sums}) ? with_gradients(sums) : scores.values, scores.labels};
+    return {autograd::observed({sums}) ? with_gradients(sums) : scores.values, scores.labels};
   }
 
  private:

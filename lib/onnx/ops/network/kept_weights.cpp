@@ -27,7 +27,7 @@ bool KeptWeights::Source::operator==(const Source& other) const {
 
 std::vector<RnnWeights> KeptWeights::get(const std::vector<Tensor>& tensors,
                                          const std::function<std::vector<RnnWeights>()>& make) {
-  if (autograd::recording(tensors) || runtime::in_dry_run() || !thread_context().program.reads_packed) return make();
+  if (autograd::observed(tensors) || runtime::in_dry_run() || !thread_context().program.reads_packed) return make();
   const CapturedUses* const captured = thread_context().submission.uses;
   const auto is_computed = [&](const Tensor& tensor) {
     return tensor.defined() && captured->computes(*tensor.impl()->storage);

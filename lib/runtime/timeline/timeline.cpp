@@ -1,5 +1,5 @@
 // The file of a timeline: a JSON array with one event in each line. Readers accept an array without its end.
-#include "runtime/trace/timeline.h"
+#include "runtime/timeline/timeline.h"
 
 #include <cerrno>
 #include <charconv>
@@ -28,7 +28,7 @@ struct Event {
   Phase phase;
   const char* category;
   std::string name;
-  TraceRow row;
+  TimelineRow row;
   std::int64_t start, duration;  ///< Nanoseconds.
   std::uint64_t flow;
   std::string notes;
@@ -66,7 +66,7 @@ class Timeline {
   std::mutex mutex;
 
   void open(const std::string& path) {
-    require(!tracing(), "trace", "a timeline is being written to ", path_, " already; stop it first");
+    require(!has_timeline(), "trace", "a timeline is being written to ", path_, " already; stop it first");
     file_.close();  // In a child of fork() this may be the parent's file.
     file_.clear();
     events_.clear();
@@ -78,7 +78,7 @@ class Timeline {
            errno == 0 ? "the file cannot be opened" : std::strerror(errno));
     path_ = own;
     first_ = true;
-    origin_ = last_write_ = trace_clock();
+    origin_ = last_write_ = timeline_clock();
     names_.clear();
     named_.clear();
     text_.assign(1, '[');
@@ -90,7 +90,7 @@ class Timeline {
   void add(Event event) {
     if (!file_.is_open()) return;
     events_.push_back(std::move(event));
-    if (events_.size() < events_in_memory && trace_clock() - last_write_ < longest_unwritten) return;
+    if (events_.size() < events_in_memory && timeline_clock() - last_write_ < longest_unwritten) return;
     write();
   }
 
@@ -127,11 +127,11 @@ class Timeline {
     file_.write(text_.data(), static_cast<std::streamsize>(text_.size()));
     file_.flush();  // Flushes, because a child of fork() must not inherit unwritten text in the stream.
     text_.clear();
-    last_write_ = trace_clock();
+    last_write_ = timeline_clock();
   }
 
   /// Names the event's process and row, if this is their first event.
-  void name_row(TraceRow row) {
+  void name_row(TimelineRow row) {
     const auto name = [&](const char* what, std::uint32_t in_row, const std::string& text) {
       Event event{Phase::metadata, "", what, {row.process, in_row}, 0, 0, 0, "\"name\":"};
       append_quoted(event.notes, text);
@@ -197,16 +197,16 @@ void add(Event event) {
 
 }  // namespace
 
-std::int64_t trace_clock() noexcept {
+std::int64_t timeline_clock() noexcept {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
 }
 
-TraceRow device_row(int device_index, std::uint32_t row) noexcept {
+TimelineRow device_row(int device_index, std::uint32_t row) noexcept {
   return {1 + static_cast<std::uint32_t>(device_index), row};
 }
 
-TraceRow host_row() noexcept {
+TimelineRow host_row() noexcept {
   static std::atomic<std::uint32_t> threads{0};
   thread_local const std::uint32_t number = ++threads;  // From 1 on.
   return {0, 2 * number - (thread_context().backward.in_timeline ? 0 : 1)};
@@ -217,33 +217,33 @@ BackwardRow::BackwardRow() noexcept : outer_(thread_context().backward.in_timeli
 }
 BackwardRow::~BackwardRow() { thread_context().backward.in_timeline = outer_; }
 
-void TraceNotes::add_key(std::string_view key) {
+void TimelineNotes::add_key(std::string_view key) {
   if (!text_.empty()) text_ += ',';
   append_quoted(text_, key);
   text_ += ':';
 }
 
-void TraceNotes::add(std::string_view key, std::string_view text) {
+void TimelineNotes::add(std::string_view key, std::string_view text) {
   add_key(key);
   append_quoted(text_, text);
 }
 
-void TraceNotes::add(std::string_view key, std::uint64_t number) {
+void TimelineNotes::add(std::string_view key, std::uint64_t number) {
   add_key(key);
   append_number(text_, number);
 }
 
-void trace_slice(TraceRow row, const char* category, std::string_view name, std::int64_t start, std::int64_t end,
-                 const TraceNotes& notes) {
-  if (tracing()) add({Phase::slice, category, std::string(name), row, start, end - start, 0, notes.text()});
+void timeline_slice(TimelineRow row, const char* category, std::string_view name, std::int64_t start, std::int64_t end,
+                    const TimelineNotes& notes) {
+  if (has_timeline()) add({Phase::slice, category, std::string(name), row, start, end - start, 0, notes.text()});
 }
 
-void trace_flow_start(const char* name, std::uint64_t id, std::int64_t at) {
-  if (tracing()) add({Phase::flow_start, "flow", name, host_row(), at, 0, id, {}});
+void timeline_flow_start(const char* name, std::uint64_t id, std::int64_t at) {
+  if (has_timeline()) add({Phase::flow_start, "flow", name, host_row(), at, 0, id, {}});
 }
 
-void trace_flow_end(const char* name, std::uint64_t id, TraceRow row, std::int64_t at) {
-  if (tracing()) add({Phase::flow_end, "flow", name, row, at, 0, id, {}});
+void timeline_flow_end(const char* name, std::uint64_t id, TimelineRow row, std::int64_t at) {
+  if (has_timeline()) add({Phase::flow_end, "flow", name, row, at, 0, id, {}});
 }
 
 std::uint64_t new_flow() noexcept {
@@ -251,26 +251,26 @@ std::uint64_t new_flow() noexcept {
   return ++last;
 }
 
-void trace_memory(int device_index, const MemoryStats& stats) noexcept {
-  if (!tracing()) return;
+void timeline_memory(int device_index, const MemoryStats& stats) noexcept {
+  if (!has_timeline()) return;
   try {
-    TraceNotes notes;
+    TimelineNotes notes;
     notes.add("bytes", stats.in_use);
-    add({Phase::counter, "memory", "memory in use", device_row(device_index, work_queue_row), trace_clock(), 0, 0,
+    add({Phase::counter, "memory", "memory in use", device_row(device_index, work_queue_row), timeline_clock(), 0, 0,
          notes.text()});
   } catch (const std::exception&) {
     // The host has no memory left. The timeline lacks a value.
   }
 }
 
-void trace_device(int device_index, const std::string& name) {
+void timeline_device(int device_index, const std::string& name) {
   const std::lock_guard lock(timeline().mutex);
   timeline().name_process(device_row(device_index, 0).process, name);
 }
 
-void TraceSlice::end() noexcept {
+void TimelineSlice::end() noexcept {
   try {
-    trace_slice(host_row(), category_, name_, start_, trace_clock(), notes_);
+    timeline_slice(host_row(), category_, name_, start_, timeline_clock(), notes_);
   } catch (const std::exception&) {
     // The host has no memory left. The timeline lacks a slice.
   }
@@ -283,7 +283,7 @@ void open_timeline(const std::string& path) {
 }
 
 void close_timeline() noexcept {
-  if (!tracing()) return;
+  if (!has_timeline()) return;
   const std::lock_guard lock(timeline().mutex);
   timeline_is_on = false;
   if (timeline().is_open()) timeline().close();

@@ -2,7 +2,7 @@
 //
 //     Tensor softmax(const Tensor& x, int axis) {
 //       return call("softmax", {x}, ops::softmax(x, axis),
-//                   [&](Recorder& r, const Tensor& y) { r.note(GraphOp::softmax, {x}, y, {{"axis", axis}}); },
+//                   [&](Trace& trace, const Tensor& y) { trace.note(GraphOp::softmax, {x}, y, {{"axis", axis}}); },
 //                   …);
 //     }
 //
@@ -28,7 +28,7 @@ namespace ops {
 struct PointwiseRow;
 }
 
-class Recorder {
+class Trace {
  public:
   /// A value of the trace: its index among the values of a graph.
   using Value = int;
@@ -38,7 +38,7 @@ class Recorder {
                                  std::vector<std::string>, const ops::PointwiseRow*>;
   using Attributes = std::map<std::string, Attribute>;
 
-  virtual ~Recorder() = default;
+  virtual ~Trace() = default;
 
   /// The value of a tensor. `absent` for an undefined tensor. A tensor from before the trace becomes a constant. Throws
   /// invalid_argument for a tensor that no function noted.
@@ -77,20 +77,20 @@ class Recorder {
   }
 };
 
-/// The recorder of the calling thread, or null.
-inline Recorder* recorder() noexcept { return thread_context().recorder; }
+/// The trace of the calling thread, or null.
+inline Trace* current_trace() noexcept { return thread_context().trace; }
 
-/// While this object lives, no recorder gets the thread's computations. Tensors made meanwhile are constants of the
+/// While this object lives, no trace gets the thread's computations. Tensors made meanwhile are constants of the
 /// trace.
-class PauseRecorder {
+class PauseTrace {
  public:
-  PauseRecorder() noexcept : recorder_(recorder()) { thread_context().recorder = nullptr; }
-  ~PauseRecorder() { thread_context().recorder = recorder_; }
-  PauseRecorder(const PauseRecorder&) = delete;
-  PauseRecorder& operator=(const PauseRecorder&) = delete;
+  PauseTrace() noexcept : trace_(current_trace()) { thread_context().trace = nullptr; }
+  ~PauseTrace() { thread_context().trace = trace_; }
+  PauseTrace(const PauseTrace&) = delete;
+  PauseTrace& operator=(const PauseTrace&) = delete;
 
  private:
-  Recorder* recorder_;
+  Trace* trace_;
 };
 
 }  // namespace crisol

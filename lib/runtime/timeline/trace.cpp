@@ -6,7 +6,7 @@
 #include "base/forked.h"
 #include "base/system.h"
 #include "runtime/device/device_state.h"
-#include "runtime/trace/timeline.h"
+#include "runtime/timeline/timeline.h"
 
 namespace crisol::trace {
 
@@ -15,9 +15,9 @@ namespace {
 std::terminate_handler terminate_before = nullptr;
 
 void stop_quietly(bool ending) noexcept {
-  if (!runtime::tracing()) return;
+  if (!runtime::has_timeline()) return;
   try {
-    runtime::stop_tracing_devices(ending);
+    runtime::stop_timeline_of_devices(ending);
   } catch (const std::exception&) {
     // A device failed. The timeline ends with the commands that were timed before. The next use of the device reports
     // the error.
@@ -51,7 +51,7 @@ void start(const std::string& path) {
   runtime::open_timeline(path);
   try {
     prepare_for_the_end();
-    runtime::start_tracing_devices();
+    runtime::start_timeline_of_devices();
   } catch (...) {
     stop_quietly(false);
     throw;
@@ -62,7 +62,7 @@ void stop() {
   if (!active()) return;
   system::check_not_forked();
   try {
-    runtime::stop_tracing_devices(false);
+    runtime::stop_timeline_of_devices(false);
   } catch (...) {
     runtime::close_timeline();
     throw;
@@ -70,20 +70,20 @@ void stop() {
   runtime::close_timeline();
 }
 
-bool active() noexcept { return runtime::tracing(); }
+bool active() noexcept { return runtime::has_timeline(); }
 
 File::~File() { stop_quietly(false); }
 
 Scope::Scope(std::string_view name) {
-  if (!runtime::tracing()) return;
+  if (!runtime::has_timeline()) return;
   name_ = name;
-  start_ = runtime::trace_clock();
+  start_ = runtime::timeline_clock();
 }
 
 Scope::~Scope() {
   if (start_ == 0) return;
   try {
-    runtime::trace_slice(runtime::host_row(), "scope", name_, start_, runtime::trace_clock());
+    runtime::timeline_slice(runtime::host_row(), "scope", name_, start_, runtime::timeline_clock());
   } catch (const std::exception&) {
     // The host has no memory left. The timeline lacks this scope.
   }
