@@ -3,11 +3,11 @@
 #
 # Installs what is missing, builds everything in build/, and runs the tests. A plain run tests:
 #   gpu                   each GPU that the drivers of this machine show: all tests
-#   pocl                  an OpenCL implementation on the CPU: all ops, half of the layers above the ops, and what no
-#                         driver takes part in. A sixteenth of the long tests. It compiles the kernels of fifteen of
-#                         sixteen test files without optimization
+#   pocl                  an OpenCL implementation on the CPU: all ops, half of the layers above the ops, a sixteenth of
+#                         the long tests, and the tests that need no driver. For fifteen of sixteen test files it compiles
+#                         kernels without optimization
 #   intel                 another implementation on the CPU: a quarter of the test files of the ops, the other half of the
-#                         layers above the ops, and what depends on drivers. Another sixteenth of the long tests
+#                         layers above the ops, another sixteenth of the long tests, and the tests of drivers
 #   rusticl               another implementation on the CPU: a sixteenth of the test files that run kernels
 #   oclgrind              a simulator that reports invalid accesses and races: another sixteenth of them
 #   pocl-6 rusticl-25     the implementations of Debian 13, in a root below build/: all ops by crisol selftest, and half of
@@ -26,16 +26,14 @@
 #   fuzz-python           random programs of the Python package and random ONNX models, on PoCL; --only and --long run it
 #   windows aarch64       builds for Windows (by Wine) and for 64-bit ARM (by qemu): some ops by crisol selftest
 #   offline               the vendors' compilers for GPUs that are not here: one target of one vendor, by the commit's hash
-# The commit's hash chooses a part of the tests, so that a run ends soon and a few commits test everything. It chooses a
-# sixteenth of the long tests for pocl and another for intel. They are the tests of the suite "long" in the test program. The
-# other implementations run them with --only and --long. The hash chooses the test files on
-# rusticl, oclgrind, as-nvidia and the implementations of Debian 13, the quarter of the ops on intel, the halves of the
-# layers above them and of the Python tests, and the test files whose kernels PoCL compiles with optimization. For dist,
-# onnx, onnx-models, onnx-fitted and python, PoCL compiles without it. The hash also chooses one of pocl-6, rusticl-25,
-# windows and aarch64. The last two are whole builds. With the others, it also chooses one of rusticl and oclgrind.
-# --only NAME,… runs only the implementations of these names. Each runs all its tests, with optimization. Only windows
-# and aarch64 compile kernels without it. as-amd and as-intel run only with --only or --long. So does wheel, which makes
-# the Python wheels and tests them in roots of Debian 12 and 13.
+# The commit's hash chooses the parts and the sixteenths above. So a run ends soon, and a few commits test everything. The
+# long tests are the suite "long" of the test program. The hash also chooses which kernels PoCL compiles with
+# optimization: those of a sixteenth of the test files. For dist, onnx, onnx-models, onnx-fitted and python, PoCL compiles
+# all kernels without it. Of pocl-6, rusticl-25, windows and aarch64 the hash chooses one. windows and aarch64 are whole
+# builds. If it is none of these two, the hash also chooses one of rusticl and oclgrind.
+# --only NAME,… runs only the implementations of these names. Each runs all its tests, long ones too, with optimization.
+# Only windows and aarch64 compile kernels without it. as-amd, as-intel and wheel run only with --only or --long. wheel
+# makes the Python wheels, and tests them in roots of Debian 12 and 13.
 # --long runs all tests on intel, rusticl, oclgrind, pocl-6, rusticl-25 and the posing CPUs, all ops on windows, some on
 # aarch64, and all offline targets. A release needs such a run.
 #

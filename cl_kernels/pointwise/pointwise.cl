@@ -164,7 +164,7 @@ VECTOR_KERNEL void flat(FLAT_PARAMETERS) {
 #define SPLIT_LANES(k, type, R) vstorev(y##k, 0, q##k##_lanes);
 #define STORE_LANE(k, type, R) STORE_S(type, q##k, q_at[lane], q##k##_lanes[lane]);
 
-// Whether the last vector of a row may compute elements again that the previous vector computed.
+// Whether the last vector of a row may overlap the previous one. It then computes some elements a second time.
 #ifdef IN_PLACE
 #define MAY_OVERLAP 0
 #else

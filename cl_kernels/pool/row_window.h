@@ -50,7 +50,7 @@ static inline bool takes_vector(const InnerColumns* inner, const PoolWindow* w, 
   return ow >= inner->begin && ow < inner->end && last_row + ow * w->stride_w - w->pad_w + inner->reach <= left;
 }
 
-// The number of outputs from column ow on that a vector may store. It may store lanes beyond the end of the row if this
+// How many lanes of a vector may be stored from column ow on. Lanes beyond the end of the row may be stored if this
 // work-item writes the next row later.
 static inline int lanes_to_store(const InnerColumns* inner, const PoolWindow* w, const OutputRow* at, int ow) {
   const long room = inner->end < w->out_w ? inner->end - ow : (at->end - at->row) * w->out_w - ow;

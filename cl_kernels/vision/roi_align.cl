@@ -2,7 +2,8 @@
 //
 //   y[k, c, i, j] = the mean over the samples of bin (i, j) of box k of image[k], read bilinearly from channel c
 //
-// MAXIMUM: y is the largest product weight · element of all samples instead of the mean (ONNX's rule).
+// With MAXIMUM, y is a maximum instead of the mean. A bilinear read is a sum of products weight · element. The maximum
+// is taken over the products of all samples (ONNX's rule).
 //
 // x, y and dy are of STORED, boxes and dx are floats. x is (images, channels, height, width), boxes (count, 4) as (left,
 // top, right, bottom), image (count). A bin has p.ratio samples along each axis. With ratio 0 it has one sample for

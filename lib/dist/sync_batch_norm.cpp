@@ -57,8 +57,8 @@ Statistics merged(const Tensor& x, Session& session) {
   return all;
 }
 
-// The gradient of x. Sums run over the samples of all ranks. A rank's sum has the weight that the rank's gradients have
-// in the average.
+// The gradient of x. It needs sums over the samples of all ranks. The gradients of a rank have a weight in the average,
+// and the sums of the rank have the same weight.
 Tensor gradient_of_input(const ops::NormGradients& own, const Tensor& x, const Tensor& weight, const Tensor& mean,
                          const Tensor& invstd, double count, Session& session) {
   Tensor sums = cat({own.bias, own.weight}, 0) * session.weight;

@@ -47,8 +47,8 @@ struct Operands {
   const Tensor &x, &weight, &bias;
 };
 
-/// The shape of the result. Checks everything that the convolution's gradient would check, because the gradient's
-/// messages name another function. The axes have names for messages.
+/// The shape of the result. Checks all operands. The op that computes the result would check them too, but its messages
+/// name another function. `input_axes` and `weight_axes` are for messages.
 Shape transposed_shape(const char* op, const Operands& operands, int groups, std::span<const TransposedAxis> axes,
                        const char* input_axes, const char* weight_axes) {
   const auto& [x, weight, bias] = operands;

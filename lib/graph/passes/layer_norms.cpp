@@ -37,8 +37,8 @@ class LayerNormFinder {
 
   bool is_number(int value, double expected) const { return uses_.number(value) == expected; }
 
-  /// If the value is a mean over the last axes, which stay with size 1: the value of which it is the mean, and the
-  /// number of axes.
+  /// If the value is the mean of another value over its last axes, and these axes keep the size 1: the other value, and
+  /// the number of axes.
   std::optional<std::pair<int, int>> mean(int value) const {
     const Node* node = uses_.maker(value, Op::mean);
     if (node == nullptr) return {};

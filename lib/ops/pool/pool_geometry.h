@@ -47,8 +47,8 @@ inline void require_gradient(const char* op, const Tensor& dy, const Shape& want
           " gives ", wanted);
 }
 
-/// Runs an op with one operand x, and returns its result of the given shape. `problem` describes the op for its table,
-/// but for the type. `into` is the place of the result, or nullptr (ops/result.h).
+/// Runs an op with one operand x, and returns its result of the given shape. `problem` describes the op for its table;
+/// the type of x is filled in here. `into` is the place of the result, or nullptr (ops/result.h).
 template <class Problem>
 Tensor pooled(const dispatch::Table<Problem>& table, Problem problem, const Tensor& x, const Shape& shape,
               const Tensor* into = nullptr) {

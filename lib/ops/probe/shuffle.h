@@ -13,8 +13,8 @@ namespace crisol::ops {
 /// Shuffle::assembly.
 dispatch::ProbeOutcome found_shuffles(runtime::DeviceState& device);
 
-/// For a kernel whose work-groups are `items` wide. The define says that functions for sub-groups of 16 exist, or that
-/// shuffles in inline assembly work. Other shuffles are known to the kernel by its compiler's macros.
+/// Adds a define if the kernel may use the functions for sub-groups of 16, or shuffles in inline assembly. The kernel's
+/// work-groups are `items` wide. The define says nothing of other shuffles: macros of the compiler tell of them.
 void add_shuffle_define(runtime::Defines& defines, const dispatch::Target& target, std::int64_t items);
 
 }  // namespace crisol::ops

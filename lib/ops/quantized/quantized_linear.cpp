@@ -24,7 +24,8 @@ using namespace dispatch;
 
 namespace {
 
-constexpr std::int64_t most_rows = 8;  // Of x, for kernels that read codes only.
+// Kernels that read the codes themselves take so many rows of x at the most.
+constexpr std::int64_t most_rows = 8;
 
 // The rows of x that a kernel computes: 1, 2, 4 or 8.
 std::int64_t inputs_of(const QuantizedProblem& p) {

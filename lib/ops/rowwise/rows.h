@@ -68,8 +68,9 @@ RowGeometry vector_rows(const Target& target);
 RowGeometry lane_rows(const Target& target);
 RowGeometry item_rows(const Target& target);
 RowGeometry tree_rows(const Target& target);
-/// The geometry for one row of `length` numbers that kernels of geometry `g` made. A work-item of llvmpipe silently
-/// ends its loops after 65535 rounds in all. So a tree shares more than a few thousand numbers, even on a CPU.
+/// The geometry for one row of `length` numbers that kernels of geometry `g` made. Many work-items share a row of more
+/// than a few thousand numbers, even on a CPU, because a work-item of llvmpipe silently ends its loops after 65535
+/// rounds in all.
 RowGeometry total_row(const Target& target, const RowGeometry& g, std::int64_t length);
 
 /// The reason why these rows cannot have the geometry "vector", or nullptr.

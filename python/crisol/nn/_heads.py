@@ -26,7 +26,7 @@ def _widened(mask: Tensor | None, more: int) -> Tensor | None:
 
 
 def _longer(x: Tensor, last: Tensor | None, zeros: bool) -> Tensor:
-    """Keys or values (N, S, E) with one more that is the same for all sequences, and one of zeros."""
+    """Appends to keys or values (N, S, E) the entry `last`, the same for all sequences, and with `zeros` a zero."""
     batch, _, n = x.shape
     parts = [x] if last is None else [x, last.reshape((1, 1, n)).expand((batch, 1, n))]
     if zeros:

@@ -25,7 +25,7 @@ def padded(input: Tensor, pad: Sequence[int], mode: str) -> Tensor:
         raise _c.InvalidArgumentError(f"[pad] {len(pad)} numbers do not fit a tensor of rank {input.ndim}")
     for i in range(len(pad) // 2):
         before, after, axis = int(pad[2 * i]), int(pad[2 * i + 1]), input.ndim - 1 - i
-        if mode == "circular" and min(before, after) < 0:  # The elements that remain are repeated.
+        if mode == "circular" and min(before, after) < 0:  # Cut first: the rest is what repeats.
             cut = max(-before, 0)
             input = input.narrow(axis, cut, input.shape[axis] - cut - max(-after, 0))
             before, after = max(before, 0), max(after, 0)
