@@ -161,6 +161,22 @@ TEST_CASE("states: running statistics, counters and assigned buffers, for every 
   CHECK(net.b.item<int>() == 4);
 }
 
+TEST_CASE("states: running statistics of norms") {
+  const NoGrad no_grad;
+  manual_seed(7);
+  const Tensor weight = randn({4}), bias = randn({4});
+  check_runs(zeros({4}), ones({4}),
+             [&](WithBuffers& own, const Tensor& x) {
+               return batch_norm2d(x, weight, bias, own.a, own.b, {.training = true, .momentum = 0.3});
+             },
+             {3, 4, 5});
+  check_runs(zeros({4}), ones({4}),
+             [&](WithBuffers& own, const Tensor& x) {
+               return instance_norm(x, weight, bias, own.a, own.b, {.training = true, .momentum = 0.3});
+             },
+             {3, 4, 5});
+}
+
 TEST_CASE("states: values from before a write stay, and states may exchange their elements") {
   const NoGrad no_grad;
   manual_seed(7);

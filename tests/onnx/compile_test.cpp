@@ -107,6 +107,29 @@ TEST_CASE("compile: elements at places that count from either end, and functions
   CHECK(close(fast(x * 2), Picks()(x * 2)));
 }
 
+TEST_CASE("compile: settings that ONNX's ops do not have") {
+  manual_seed(5);
+  const NoGrad no_grad;
+  struct Settings : nn::Module {
+    nn::BatchNorm2d norm{3, {.track_running_stats = false}};
+    Tensor forward(const Tensor& x) override {
+      const Tensor y = norm(x);
+      // Windows that begin in the padding after the rows do not count, in the way of PyTorch.
+      const Tensor large = max_pool2d(y, {.kernel = 2, .stride = 3, .padding = {1, 0}, .ceil_mode = true});
+      const Tensor sums = avg_pool2d(y, {.kernel = 2, .stride = 3, .padding = {1, 0}, .ceil_mode = true, .divisor = 3});
+      const Tensor places = argmax(y, {1, 3}, true) + argmin(y, {-1, 2}).unsqueeze(2).unsqueeze(3);
+      return cat({large.flatten(1), sums.flatten(1), places.to(DType::f32).flatten(1)}, 1) + argmax(y, {}, true)[0][0];
+    }
+  };
+  Compiled fast = compile(Settings(), zeros({2, 3, 5, 7}));
+  fast.eval();
+  for (const std::int64_t batch : {2, 5}) {
+    const Tensor x = randn({batch, 3, 5, 7});
+    CHECK(close(fast(x), Settings()(x)));
+  }
+  CHECK(fast.programs() == 2);
+}
+
 TEST_CASE("compile: what differs from the example, and what has no graph") {
   manual_seed(3);
   const NoGrad no_grad;

@@ -292,9 +292,17 @@ TEST_CASE("onnx::save: functions one by one") {
     return cat({max_pool2d(x, {.kernel = 3, .stride = 2, .padding = 1}).flatten(1),
                 avg_pool2d(x, {.kernel = {2, 3}, .padding = {1, 1}}).flatten(1),
                 avg_pool2d(x, {.kernel = 3, .stride = 1, .padding = 1, .count_include_pad = false}).flatten(1),
+                avg_pool2d(x, {.kernel = {2, 3}, .padding = 1, .divisor = 5}).flatten(1),
+                max_pool2d(x, {.kernel = 2, .stride = 3, .ceil_mode = true}).flatten(1),
+                avg_pool2d(x, {.kernel = 2, .stride = 3, .ceil_mode = true, .count_include_pad = false}).flatten(1),
+                avg_pool2d(x, {.kernel = 2, .stride = {3, 2}, .ceil_mode = true}).flatten(1),
                 adaptive_avg_pool2d(x, {3, 4}).flatten(1), adaptive_avg_pool2d(x, 1).flatten(1)},
                1);
   });
+  add("batch_statistics", [](const Tensor& x) {
+    return batch_norm2d(x, arange(1, 4), arange(0, 3), Tensor(), Tensor(), {.training = true});
+  });
+  add("places", [](const Tensor& x) { return (argmax(x, {3, 1}) + argmin(x, {1, 2, 3}, true)).to(DType::f32); });
   add("products",
       [](const Tensor& x) { return matmul(x, x.transpose(2, 3)) + x.matmul(arange(0, 6) * 0.1).unsqueeze(-1); });
   add("attention", [](const Tensor& x) {
@@ -448,6 +456,16 @@ TEST_CASE("onnx::save: refuses what a file cannot express") {
   CHECK(refused(one([](const Tensor& x) { return cross_entropy(x, zeros({x.size(0)}, DType::i64)); })) ==
         Contains("comes from cross_entropy"));
   CHECK(refused(one([](const Tensor& x) { return cumprod(x, 1); })) == Contains("comes from cumprod"));
+  const auto pooled = [&](IntPair stride, int divisor) {
+    return refused(one([=](const Tensor& x) {
+      const Tensor images = x.unsqueeze(1).unsqueeze(2).expand({x.size(0), 1, 5, 3});
+      return avg_pool2d(images,
+                        {.kernel = 2, .stride = stride, .padding = {1, 0}, .ceil_mode = true, .divisor = divisor});
+    }));
+  };
+  CHECK(pooled({1, 2}, 3) == Contains("avg_pool2d with ceil_mode and divisor 3 has no form in ONNX"));
+  CHECK(pooled({3, 2}, 0) ==
+        Contains("avg_pool2d's ceil_mode gives an image of (2, 2) here, which ONNX computes as (3, 2)"));
   CHECK(refused(one([](const Tensor& x) { return dropout(x, 0.5, true); })) == Contains("comes from dropout"));
   CHECK(refused(one([](const Tensor& x) { return ops::relu(x); })) == Contains("comes from"));
   CHECK(refused(one([](const Tensor& x) { return ops::permute(x, {1, 0}); })) == Contains("a view that no"));
@@ -483,8 +501,4 @@ TEST_CASE("onnx::save: refuses what a file cannot express") {
   CHECK(refused(same, {}, {.outputs = {"input"}}) == Contains("two values of the graph have the name \"input\""));
   CHECK(refused(same, {}, {.inputs = {"a", "b"}}) == Contains("2 names for 1 inputs"));
   CHECK(refused(same, {}, {.batch_axis = 2}) == Contains("no axis 2 for the batch"));
-  nn::BatchNorm2d norm(3, {.track_running_stats = false});
-  CHECK(refused([&](const Tensors& in) {
-          return Tensors{norm(in[0].reshape({-1, 3, 1, 1}))};
-        }) == Contains("statistics of the batch"));
 }

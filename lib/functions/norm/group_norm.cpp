@@ -6,7 +6,6 @@
 #include "crisol/functions/norm.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/fuse.h"
-#include "crisol/ops/copy.h"
 #include "functions/by_channel.h"
 #include "functions/traced/traced.h"
 #include "ops/storage.h"
@@ -70,19 +69,18 @@ Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, 
   }
   require(elements_of_channel(x) != 1, op, "training needs more than one element per channel, the shape is ",
           x.shape());
-  require(!keeps || current_trace() == nullptr, "trace", op,
-          " that updates running statistics has no form in ONNX; call eval()");
   if (x.numel() == 0) return x.clone();
   const auto compute = [&] {
     const auto copied = [&](const Tensor& t) { return t.defined() ? for_each_instance(t.detach(), x).clone() : t; };
     const Tensor means = copied(running_mean), vars = copied(running_var);
     Tensor y = by_instance(x, for_each_instance(weight, x), for_each_instance(bias, x), means, vars, options);
     if (keeps) {
-      ops::copy_into(running_mean, mean(means, {0}));
-      ops::copy_into(running_var, mean(vars, {0}));
+      Tensor(running_mean).copy_from(mean(means, {0}));
+      Tensor(running_var).copy_from(mean(vars, {0}));
     }
     return y;
   };
+  if (keeps && current_trace() != nullptr) return compute();  // A node of a graph writes no running statistics.
   return autograd::noted_as_one(compute, [&](Trace& trace, const Tensor& y) {
     traced::norm_of_channels(trace, GraphOp::instance_norm, x, weight, bias, {{"epsilon", options.epsilon}}, y);
   });

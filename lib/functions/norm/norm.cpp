@@ -15,7 +15,7 @@
 #include "functions/fuse/epilogue.h"
 #include "functions/gradients.h"
 #include "functions/traced/traced.h"
-#include "ops/check.h"
+#include "ops/storage.h"
 
 namespace crisol {
 
@@ -68,34 +68,36 @@ Gradients in_order(const ops::NormGradients& gradients, const Tensor& weight, co
 /// Whether a norm is made of other functions, because its kernels compute in f32 alone.
 bool is_composed(const Tensor& x) { return x.defined() && is_floating(x.dtype()) && !computes_in_f32(x.dtype()); }
 
-/// batch_norm2d of f64.
-Tensor batch_norm_of_f64(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
-                         const Tensor& running_var, const BatchNormOptions& options) {
+/// batch_norm2d, made of differentiable functions.
+Tensor composed_batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
+                             const Tensor& running_var, const BatchNormOptions& options) {
   constexpr const char* op = "batch_norm2d";
+  ops::require_floating(op, "the input", x);
   require(x.dim() >= 2, op, "the input must be (N, C) or (N, C, …), its shape is ", x.shape());
-  const Shape channels{x.size(1)};
-  for (const auto& [name, t] :
-       {std::pair("the weight", weight), std::pair("the bias", bias), std::pair("the running mean", running_mean),
-        std::pair("the running variance", running_var)})
-    if (t.defined()) ops::require_operand(op, "the input", x, name, t, channels, x.dtype());
+  ops::require_parameters(op, x, {x.size(1)},
+                          {{"the weight", weight},
+                           {"the bias", bias},
+                           {"the running mean", running_mean},
+                           {"the running variance", running_var}});
   require(running_mean.defined() == running_var.defined(), op,
           "running mean and variance must both be given, or neither");
-  const std::vector<Tensor> in{x, weight, bias};
+  const Tensor wide = x.to(value_type(x.dtype()));
+  const std::vector<Tensor> in{wide, weight, bias};
   if (!options.training) {
     require(running_mean.defined(), op, "inference needs running statistics");
-    return composed_batch_norm(in, running_mean, rsqrt(running_var + options.epsilon), options);
+    return composed_batch_norm(in, running_mean, rsqrt(running_var + options.epsilon), options).to(x.dtype());
   }
   const std::int64_t count = x.numel() / std::max<std::int64_t>(1, x.size(1));
   require(count > 1 || x.numel() == 0, op, "training needs more than one element per channel, the shape is ",
           x.shape());
-  const Tensor y = composed_batch_norm(in, {}, {}, options);
+  const Tensor y = composed_batch_norm(in, {}, {}, options).to(x.dtype());
   if (running_mean.defined()) {
     const NoGrad unrecorded;
     Shape others{0};
     for (int i = 2; i < x.dim(); ++i) others.push_back(i);
     const double kept = 1 - options.momentum;
-    ops::copy_into(running_mean, running_mean * kept + mean(x, others) * options.momentum);
-    ops::copy_into(running_var, running_var * kept + var(x, others) * options.momentum);
+    Tensor(running_mean).copy_from(running_mean * kept + mean(wide, others) * options.momentum);
+    Tensor(running_var).copy_from(running_var * kept + var(wide, others) * options.momentum);
   }
   return y;
 }
@@ -104,12 +106,14 @@ Tensor batch_norm_of_f64(const Tensor& x, const Tensor& weight, const Tensor& bi
 
 Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                     const Tensor& running_var, const BatchNormOptions& options) {
-  if (is_composed(x)) return batch_norm_of_f64(x, weight, bias, running_mean, running_var, options);
+  // A node of a graph has no statistics of the batch.
+  if (is_composed(x) || (x.defined() && options.training && current_trace() != nullptr))
+    return composed_batch_norm2d(x, weight, bias, running_mean, running_var, options);
   const ops::BatchNormResult result = ops::batch_norm2d(x, weight, bias, running_mean, running_var, options);
   return call(
       "batch_norm2d", {x, weight, bias}, result.y,
       [&](Trace& trace) {
-        traced::batch_norm(trace, x, {weight, bias, running_mean, running_var}, options, result.y);
+        traced::batch_norm(trace, x, {weight, bias, running_mean, running_var}, options.epsilon, result.y);
       },
       [&] {
         return [x = Saved(x), weight = Saved(weight), bias = Saved(bias), mean = Saved(result.mean),

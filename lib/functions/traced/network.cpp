@@ -1,5 +1,4 @@
-// The ONNX nodes of convolutions, products, normalisations and pools.
-#include "base/text.h"
+// The nodes of convolutions, products, normalisations and pools.
 #include "functions/traced/traced.h"
 
 namespace crisol::traced {
@@ -30,29 +29,6 @@ Value filled(Trace& trace, const Shape& shape, double value, Device device) {
   return trace.of(made);
 }
 
-/// The number of windows of a pool. With `ceil`, the last window may begin inside of the input and end outside of its
-/// padding.
-std::int64_t windows(std::int64_t size, std::int64_t kernel, std::int64_t stride, std::int64_t padding,
-                     std::int64_t dilation, bool ceil) {
-  const std::int64_t rest = size + 2 * padding - dilation * (kernel - 1) - 1;
-  return (rest + (ceil ? stride - 1 : 0)) / stride + 1;
-}
-
-/// Whether ceil_mode changes the shape. ONNX's formula also counts a last window that covers only padding.
-bool needs_ceil(const char* op, const Tensor& x, const Tensor& y, const Numbers& kernel, const Numbers& stride,
-                const Numbers& padding, const Numbers& dilation) {
-  const auto of = [&](bool ceil) {
-    Shape sizes;
-    for (std::size_t i = 0; i < kernel.size(); ++i)
-      sizes.push_back(windows(x.size(2 + static_cast<int>(i)), kernel[i], stride[i], padding[i], dilation[i], ceil));
-    return sizes;
-  };
-  const Shape image(y.shape().begin() + 2, kernel.size());
-  if (image == of(false)) return false;
-  require(image == of(true), op, "ceil_mode gives an image of ", image, " here, which ONNX computes as ", of(true));
-  return true;
-}
-
 /// The stride of a pool. A stride of 0 means the size of the kernel.
 template <class Extent>
 Extent stride_of(Extent stride, Extent kernel) {
@@ -60,28 +36,17 @@ Extent stride_of(Extent stride, Extent kernel) {
 }
 
 template <class Options>
-void max_pool_of(const char* op, Trace& trace, const Tensor& x, const Options& o, const Tensor& y) {
-  const Numbers kernel = numbers(o.kernel), strides = numbers(stride_of(o.stride, o.kernel));
-  const bool ceil = needs_ceil(op, x, y, kernel, strides, numbers(o.padding), numbers(o.dilation));
-  trace.note(Op::max_pool, {x}, y,
-             {{"kernel_shape", kernel},
-              {"strides", strides},
-              {"pads", pads(o.padding)},
-              {"dilations", numbers(o.dilation)},
-              {"ceil_mode", ceil ? 1 : 0}});
-}
-
-template <class Options>
-void avg_pool_of(const char* op, Trace& trace, const Tensor& x, const Options& o, const Tensor& y) {
-  require(o.divisor == 0, "trace", op, " with divisor ", o.divisor, " has no form in ONNX");
-  const Numbers kernel = numbers(o.kernel), strides = numbers(stride_of(o.stride, o.kernel));
-  const bool ceil = needs_ceil(op, x, y, kernel, strides, numbers(o.padding), Numbers(kernel.size(), 1));
-  trace.note(Op::avg_pool, {x}, y,
-             {{"kernel_shape", kernel},
-              {"strides", strides},
-              {"pads", pads(o.padding)},
-              {"ceil_mode", ceil ? 1 : 0},
-              {"count_include_pad", o.count_include_pad ? 1 : 0}});
+void pool(Trace& trace, Op op, const Tensor& x, const Options& o, const Tensor& y) {
+  Trace::Attributes attributes{{"kernel_shape", numbers(o.kernel)},
+                               {"strides", numbers(stride_of(o.stride, o.kernel))},
+                               {"pads", pads(o.padding)},
+                               {"ceil_mode", o.ceil_mode ? 1 : 0}};
+  if constexpr (requires { o.dilation; }) attributes.emplace("dilations", numbers(o.dilation));
+  if constexpr (requires { o.divisor; }) {
+    attributes.emplace("count_include_pad", o.count_include_pad ? 1 : 0);
+    attributes.emplace("divisor", o.divisor);
+  }
+  trace.note(op, {x}, y, std::move(attributes));
 }
 
 }  // namespace
@@ -114,15 +79,14 @@ void linear(Trace& trace, const Tensor& x, const Tensor& weight, const Tensor& b
   trace.bind(y, trace.node(Op::linear, inputs));
 }
 
-void batch_norm(Trace& trace, const Tensor& x, const std::vector<Tensor>& of_channels, const BatchNormOptions& options,
+void batch_norm(Trace& trace, const Tensor& x, const std::vector<Tensor>& of_channels, double epsilon,
                 const Tensor& y) {
-  require(!options.training, "trace", "batch_norm2d with the statistics of the batch has no form in ONNX; call eval()");
   std::vector<Value> inputs{trace.of(x)};
   for (std::size_t i = 0; i < 4; ++i) {
     const Tensor& given = of_channels[i];
     inputs.push_back(given.defined() ? trace.of(given) : filled(trace, {x.size(1)}, i == 0 ? 1 : 0, x.device()));
   }
-  trace.bind(y, trace.node(Op::batch_norm, inputs, {{"epsilon", options.epsilon}}));
+  trace.bind(y, trace.node(Op::batch_norm, inputs, {{"epsilon", epsilon}}));
 }
 
 void layer_norm(Trace& trace, const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
@@ -142,16 +106,16 @@ void norm_of_channels(Trace& trace, Op op, const Tensor& x, const Tensor& weight
 }
 
 void max_pool(Trace& trace, const Tensor& x, const MaxPool2dOptions& o, const Tensor& y) {
-  max_pool_of("max_pool2d", trace, x, o, y);
+  pool(trace, Op::max_pool, x, o, y);
 }
 void max_pool(Trace& trace, const Tensor& x, const MaxPool3dOptions& o, const Tensor& y) {
-  max_pool_of("max_pool3d", trace, x, o, y);
+  pool(trace, Op::max_pool, x, o, y);
 }
 void avg_pool(Trace& trace, const Tensor& x, const AvgPool2dOptions& o, const Tensor& y) {
-  avg_pool_of("avg_pool2d", trace, x, o, y);
+  pool(trace, Op::avg_pool, x, o, y);
 }
 void avg_pool(Trace& trace, const Tensor& x, const AvgPool3dOptions& o, const Tensor& y) {
-  avg_pool_of("avg_pool3d", trace, x, o, y);
+  pool(trace, Op::avg_pool, x, o, y);
 }
 
 void adaptive_avg_pool(Trace& trace, const Tensor& x, const Tensor& y) {

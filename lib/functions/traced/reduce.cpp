@@ -1,9 +1,8 @@
-// The ONNX nodes of reductions over axes.
+// The nodes of reductions over axes.
 #include <algorithm>
 
-#include "base/text.h"
 #include "functions/traced/traced.h"
-#include "tensor/impl.h"
+#include "ops/reduce/reduce_axes.h"
 
 namespace crisol::traced {
 
@@ -28,11 +27,25 @@ void reduce(Trace& trace, Op op, const Tensor& x, const Shape& axes, bool keepdi
 }
 
 void extreme_place(Trace& trace, Op op, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y) {
-  require(axes.rank() == 1 || (axes.empty() && !keepdim), "trace", "the place of an extreme over the axes ", axes,
-          " has no form in ONNX");
   if (axes.rank() == 1) return trace.note(op, {x}, y, {{"axis", axes[0]}, {"keepdims", keepdim ? 1 : 0}});
-  const Value line = trace.node(Op::reshape, {trace.of(x), trace.numbers({-1})});
-  trace.bind(y, trace.node(op, {line}, {{"axis", 0}, {"keepdims", 0}}));
+  // The axes go to the end, and become one axis there.
+  const unsigned mask = ops::reduced_axes("argmax", x.dim(), axes);
+  Shape kept, taken;
+  std::int64_t count = 1;
+  for (int i = 0; i < x.dim(); ++i) {
+    const bool is_taken = (mask >> i & 1) != 0;
+    (is_taken ? taken : kept).push_back(i);
+    if (is_taken) count *= x.size(i);
+  }
+  std::vector<std::int64_t> order(kept.begin(), kept.end()), sizes;
+  order.insert(order.end(), taken.begin(), taken.end());
+  for (const std::int64_t axis : kept) sizes.push_back(x.size(static_cast<int>(axis)));
+  sizes.push_back(count);
+  const Value moved = kept.empty() ? trace.of(x) : trace.node(Op::permute, {trace.of(x)}, {{"perm", order}});
+  const Value rows = trace.node(Op::reshape, {moved, trace.numbers(sizes)});
+  const Value places = trace.node(op, {rows}, {{"axis", kept.rank()}, {"keepdims", 0}});
+  trace.bind(y,
+             keepdim ? trace.node(Op::reshape, {places, trace.numbers({y.shape().begin(), y.shape().end()})}) : places);
 }
 
 void truth(Trace& trace, bool every, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y) {
@@ -48,12 +61,9 @@ void variance(Trace& trace, const Tensor& x, const Shape& axes, bool keepdim, do
   Value value = reduced(trace, Op::mean, elements(trace, ops::rows::mul, {difference, difference}), axes, keepdim);
   if (correction != 0) {
     double count = 1;
-    for (int i = 0; i < x.dim(); ++i) {
-      const bool taken = axes.empty() || std::any_of(axes.begin(), axes.end(), [&](std::int64_t axis) {
-                           return normalized_axis("var", axis, x.dim()) == i;
-                         });
-      if (taken) count *= static_cast<double>(x.size(i));
-    }
+    const unsigned taken = ops::reduced_axes("var", x.dim(), axes);
+    for (int i = 0; i < x.dim(); ++i)
+      if ((taken >> i & 1) != 0) count *= static_cast<double>(x.size(i));
     const double factor = count / std::max(0.0, count - correction);
     value = elements(trace, ops::rows::mul, {value, trace.number(factor, x.dtype(), x.device())});
   }

@@ -1,5 +1,5 @@
-// Records the library's functions as ONNX's ops, for a trace (tensor/trace.h). A function that is one node with
-// plain attributes records itself. Other functions call the functions below, with their arguments and their results.
+// Notes the library's functions as nodes of a graph, for a trace (tensor/trace.h). A function that is one node with
+// plain attributes notes itself. Other functions call the functions below, with their arguments and their results.
 #pragma once
 
 #include <span>
@@ -56,17 +56,16 @@ void index_copy(Trace& trace, const Tensor& x, int axis, const Tensor& index, co
                 const Tensor& y);
 void one_hot(Trace& trace, const Tensor& indices, std::int64_t num_classes, const Tensor& y);
 
-/// Conv, or ConvTranspose if the options have an output padding. `Options` are the options of conv1d to
+/// conv, or conv_transpose if the options have an output padding. `Options` are the options of conv1d to
 /// conv_transpose3d.
 template <class Options>
 void conv(Trace& trace, const Tensor& x, const Tensor& weight, const Tensor& bias, const Options& options,
           const Tensor& y);
 void linear(Trace& trace, const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& y);
-void batch_norm(Trace& trace, const Tensor& x, const std::vector<Tensor>& of_channels, const BatchNormOptions& options,
-                const Tensor& y);
+void batch_norm(Trace& trace, const Tensor& x, const std::vector<Tensor>& of_channels, double epsilon, const Tensor& y);
 void layer_norm(Trace& trace, const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
                 double epsilon, const Tensor& y);
-/// InstanceNormalization or GroupNormalization.
+/// instance_norm or group_norm.
 void norm_of_channels(Trace& trace, Op op, const Tensor& x, const Tensor& weight, const Tensor& bias,
                       const Trace::Attributes& attributes, const Tensor& y);
 void max_pool(Trace& trace, const Tensor& x, const MaxPool2dOptions& options, const Tensor& y);
@@ -81,13 +80,13 @@ void rnn(Trace& trace, const RnnInput& input, const RnnWeights& weights, const R
 void resample(Trace& trace, const Tensor& x, int axis, const ops::AxisWeights& weights, const Tensor& y);
 /// Repeats each element along the last two axes.
 void enlarge(Trace& trace, const Tensor& x, std::int64_t down, std::int64_t across, const Tensor& y);
-/// Resize for the modes linear and cubic, of sequences, images and, if the mode is linear, volumes.
+/// interpolate() for the modes linear and cubic, of sequences, images and, if the mode is linear, volumes.
 void interpolate(Trace& trace, const Tensor& x, const InterpolateOptions& options, const Tensor& y);
 void grid_sample(Trace& trace, const Tensor& x, const Tensor& grid, const GridSampleOptions& options, const Tensor& y);
 
 /// A reduction over axes. No axes means all axes. The elements are first converted to the dtype of y.
 void reduce(Trace& trace, Op op, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y);
-/// ArgMax or ArgMin.
+/// argmax or argmin.
 void extreme_place(Trace& trace, Op op, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y);
 /// The functions any, or all if `every`.
 void truth(Trace& trace, bool every, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y);

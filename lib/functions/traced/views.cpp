@@ -1,4 +1,4 @@
-// The ONNX nodes of views, copies and parts.
+// The nodes of views, copies and parts.
 #include <cstdint>
 #include <numeric>
 

@@ -33,6 +33,7 @@ Options options_of(const Node& node) {
   if constexpr (requires { o.output_padding; }) set_option(o.output_padding, numbers_of(node, "output_padding"));
   if constexpr (requires { o.kernel; }) set_option(o.kernel, numbers_of(node, "kernel_shape"));
   if constexpr (requires { o.ceil_mode; }) o.ceil_mode = is_set(node, "ceil_mode");
+  if constexpr (requires { o.divisor; }) o.divisor = static_cast<int>(integer_of(node, "divisor", 0));
   if constexpr (requires { o.count_include_pad; }) o.count_include_pad = is_set(node, "count_include_pad");
   return o;
 }

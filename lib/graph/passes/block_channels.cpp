@@ -210,7 +210,9 @@ class Blocker {
     if (node.op == Op::max_pool)
       return add_of_one(node, [geometry](const Tensor& t) { return ops::max_pool2d_blocks(t, geometry); });
     const bool include_pad = integer_of(node, "count_include_pad", 0) != 0;
-    if (w.dilations != std::array<std::int64_t, 2>{1, 1} || (include_pad && !w.is_symmetric)) return false;
+    if (w.dilations != std::array<std::int64_t, 2>{1, 1} || (include_pad && !w.is_symmetric) ||
+        integer_of(node, "divisor", 0) != 0)
+      return false;
     return add_of_one(node, [=](const Tensor& t) { return ops::avg_pool2d_blocks(t, geometry, include_pad); });
   }
 

@@ -37,11 +37,13 @@ std::vector<int> lower_linear(Lowering& to, const Node& node) {
 Lower rule_of(const Node& node) {
   static const std::map<Op, Lower> rules{{Op::adaptive_avg_pool, lower_adaptive_avg_pool},
                                          {Op::attention, lower_attention},
+                                         {Op::avg_pool, lower_pool},
                                          {Op::enlarge, lower_enlarge},
                                          {Op::grid_sample, lower_grid_sample},
                                          {Op::index_copy, lower_index_copy},
                                          {Op::interpolate, lower_interpolate},
                                          {Op::linear, lower_linear},
+                                         {Op::max_pool, lower_pool},
                                          {Op::resample, lower_resample},
                                          {Op::rnn, lower_rnn}};
   if (graph::row_of(node) != nullptr) return lower_elements;

@@ -58,6 +58,7 @@ std::vector<int> lower_adaptive_avg_pool(Lowering& to, const graph::Node& node);
 std::vector<int> lower_attention(Lowering& to, const graph::Node& node);
 /// A node of a row of single elements.
 std::vector<int> lower_elements(Lowering& to, const graph::Node& node);
+std::vector<int> lower_pool(Lowering& to, const graph::Node& node);
 std::vector<int> lower_rnn(Lowering& to, const graph::Node& node);
 std::vector<int> lower_resample(Lowering& to, const graph::Node& node);
 std::vector<int> lower_enlarge(Lowering& to, const graph::Node& node);

@@ -1,4 +1,4 @@
-// Resizing and sampling of images.
+// Pools, and resizing and sampling of images.
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -54,6 +54,44 @@ std::vector<int> lower_adaptive_avg_pool(Lowering& to, const graph::Node& node) 
   };
   const int rows = to.node("MatMul", {means(0, false), x});
   return {to.node("MatMul", {rows, means(1, true)})};
+}
+
+/// ONNX has no divisor, so it becomes a factor. The last windows of ceil_mode get more padding if the padding does not
+/// count. Otherwise they need ONNX's ceil_mode, which also counts a window that covers only padding.
+std::vector<int> lower_pool(Lowering& to, const graph::Node& node) {
+  const bool is_max = node.op == graph::Op::max_pool;
+  const int x = node.inputs[0];
+  const Numbers &kernel = numbers_of(node, "kernel_shape"), &strides = numbers_of(node, "strides");
+  const std::string op = concat(is_max ? "max_pool" : "avg_pool", kernel.size(), 'd');
+  Attributes attributes = node.attributes;
+  attributes.erase("divisor");
+  auto& pads = std::get<Numbers>(attributes.at("pads"));
+  const bool counts_padding = !is_max && number_of(node, "count_include_pad") != 0;
+  const std::int64_t divisor = is_max ? 0 : number_of(node, "divisor");
+  Shape image, ceiled;
+  bool has_more = false;
+  double taps = 1;
+  for (std::size_t i = 0; i < kernel.size(); ++i) {
+    const int axis = 2 + static_cast<int>(i);
+    const std::int64_t dilation = is_max ? numbers_of(node, "dilations")[i] : 1;
+    const std::int64_t room = to.size(x, axis) + 2 * pads[i] - dilation * (kernel[i] - 1) - 1;
+    image.push_back(to.size(node.outputs[0], axis));
+    ceiled.push_back((room + strides[i] - 1) / strides[i] + 1);
+    const std::int64_t more = (image.back() - 1) * strides[i] - room;
+    has_more = has_more || more > 0;
+    if (more > 0 && !counts_padding) pads[kernel.size() + i] += more;
+    taps *= static_cast<double>(kernel[i]);
+  }
+  const bool rounds_up = has_more && (counts_padding || divisor != 0);
+  require(!rounds_up || divisor == 0, "trace", op, " with ceil_mode and divisor ", divisor, " has no form in ONNX");
+  require(!rounds_up || image == ceiled, "trace", op, "'s ceil_mode gives an image of ", image,
+          " here, which ONNX computes as ", ceiled);
+  attributes["ceil_mode"] = rounds_up ? 1 : 0;
+  if (is_max) return {to.node("MaxPool", {x}, attributes)};
+  if (divisor == 0) return {to.node("AveragePool", {x}, attributes)};
+  attributes["count_include_pad"] = 1;
+  const int mean = to.node("AveragePool", {x}, attributes);
+  return {to.node("Mul", {mean, to.number(taps / static_cast<double>(divisor), to.dtype(x))})};
 }
 
 std::vector<int> lower_resample(Lowering& to, const graph::Node& node) {
