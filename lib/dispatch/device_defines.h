@@ -5,9 +5,11 @@
 
 namespace crisol::dispatch {
 
-/// Adds NO_FMA, which cl_kernels/common/fma.h reads, on a device that computes fma() in software.
-inline void define_fma(runtime::Defines& defines, const DeviceInfo& info) {
+/// Adds NO_FMA, which cl_kernels/common/fma.h reads, on a device that computes fma() in software. Adds CPU on CPUs,
+/// where kernels take the functions of cl_kernels/common/math/. The drivers' own functions of vectors are slow there.
+inline void define_math(runtime::Defines& defines, const DeviceInfo& info) {
   if (!info.fast_fma) defines.add({"NO_FMA", 1});
+  if (info.type == DeviceType::cpu) defines.add({"CPU", 1});
 }
 
 }  // namespace crisol::dispatch

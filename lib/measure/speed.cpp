@@ -51,7 +51,7 @@ class Probe {
   BuiltKernel& kernel(const char* entry) {
     runtime::KernelSpec spec{"measure/probe.cl", entry, {{"VW", width_}, {"VECTORS", vectors()}}};
     if (!cpu_) spec.defines.add({"INTERLEAVED", 1});
-    dispatch::define_fma(spec.defines, info_);
+    dispatch::define_math(spec.defines, info_);
     return runtime::resolve(device_, spec);
   }
 

@@ -76,7 +76,7 @@ PlanOr plan_attention_single(const AttentionProblem& p, const Target& target, st
       ceil_div(units, units_wanted(target)) * p.keys * (ceil_div(p.depth, vector) + ceil_div(p.columns, vector) + 1);
   if (const char* reason = target.against_iterations(iterations)) return reason;
   runtime::Defines defines{{"VW", vector}};
-  define_fma(defines, target.info);
+  define_math(defines, target.info);
   Plan plan = plan_of({"attention/attention_single.cl", "attention_single", defines}, p, p.parameters(), units, target,
                       rounded_up(p.keys, 16));
   if (p.rows >= fewest_rows) return PlanOr::only_forced(std::move(plan), "packed keys take less time for many rows");

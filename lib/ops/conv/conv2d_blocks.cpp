@@ -100,7 +100,7 @@ PlanOr plan_tiles(const Conv2dBlocksProblem& p, const Target& target, std::size_
     spec.defines.add({"XB", p.block_in});
     spec.defines.add({"OB", p.tile_blocks});
   }
-  dispatch::define_fma(spec.defines, target.info);
+  dispatch::define_math(spec.defines, target.info);
   define_elements(spec.defines, p.type);
   define_result_type(spec.defines, p.result_type);
   const runtime::NdRange range{{groups_of(p), cut.pieces(), s.images}, {1, 1, 1}};

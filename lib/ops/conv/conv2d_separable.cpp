@@ -66,7 +66,7 @@ PlanOr plan_bands(const SeparableProblem& p, const Target& target, std::size_t) 
   spec.defines.add({"OB", p.tile_blocks});
   spec.defines.add({"TAPS_W", s.kernel_w});
   spec.defines.add({"DILATION_W", s.dilation_w});
-  dispatch::define_fma(spec.defines, target.info);
+  dispatch::define_math(spec.defines, target.info);
   define_elements(spec.defines, p.type);
   define_result_type(spec.defines, p.type);
   const std::int64_t seen = (columns - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1;

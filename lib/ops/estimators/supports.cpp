@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/ceil_div.h"
+#include "dispatch/device_defines.h"
 #include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"
@@ -62,7 +63,7 @@ Tensor support_sums(const Tensor& x, const DeviceSupports& supports) {
                            {{"KIND", static_cast<std::int64_t>(supports.kernel)},
                             {"DEGREE", is_small ? degree : 0},
                             {"ROWS", target.takes_cpu_kernels() ? rows_at_once : 1}}};
-  if (target.info.type == DeviceType::cpu) spec.defines.add({"CPU", 1});
+  dispatch::define_math(spec.defines, target.info);
   const runtime::NdRange range = range_of(target, split.items);
   dispatch::in_launches(target, supports.blocks, split.chunk * iterations, [&](std::int64_t begin, std::int64_t end) {
     runtime::launch(device, spec, range, in(from), in(supports.vectors), in(supports.coefficients), in(supports.rho),

@@ -118,8 +118,7 @@ runtime::KernelSpec PointwiseKernels::spec(const Target& target, Form form, bool
   spec.exact_division = info.type != DeviceType::cpu;  // CPUs divide exactly by default.
   spec.defines.add({"VW", width_of(target, form)});
   if (in_place) spec.defines.add({"IN_PLACE", 1});
-  dispatch::define_fma(spec.defines, info);
-  if (info.type == DeviceType::cpu) spec.defines.add({"CPU", 1});
+  dispatch::define_math(spec.defines, info);
   if (form == Form::flat_stream || form == Form::rows_stream_4) spec.defines.add({"STREAM", 1});
   if (form >= Form::flat_whole_vectors && form < Form::items_2) spec.defines.add({"WHOLE_VECTORS", 1});
   const bool rows = form == Form::rows_4 || form == Form::rows_stream_4 || form == Form::rows_8;

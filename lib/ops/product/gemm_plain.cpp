@@ -19,7 +19,7 @@ PlanOr plan_gemm_plain(const GemmProblem& p, const Target& target, std::size_t) 
   const std::int64_t tiles = ceil_div(p.m, side) * ceil_div(p.n, side) * p.batch;
   runtime::KernelSpec spec{
       "product/gemm_plain.cl", "gemm_plain", {{"GROUP", group}, {"PER", per}}, epilogue_prelude(p.epilogue)};
-  dispatch::define_fma(spec.defines, target.info);
+  dispatch::define_math(spec.defines, target.info);
   define_storage(spec.defines, "A_STORAGE", p.a.type);
   define_storage(spec.defines, "B_STORAGE", p.b.type);
   define_result_type(spec.defines, p.c.type);

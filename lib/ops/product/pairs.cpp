@@ -7,6 +7,7 @@
 #include "crisol/ops/copy.h"
 #include "crisol/ops/matmul.h"
 #include "crisol/ops/view.h"
+#include "dispatch/device_defines.h"
 #include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/collapse.h"
@@ -101,6 +102,7 @@ bool prefers_pairs(Device device) { return found_pairs(device.state()).found != 
 runtime::Defines pair_defines(runtime::DeviceState& device, DType result) {
   runtime::Defines defines{{"VW", 8}, {"RESULT", number_type(result)}};
   if (found_pairs(device).found != "none") defines.add({"PMADDWD", 1});
+  dispatch::define_math(defines, runtime::info_of(device));
   return defines;
 }
 

@@ -49,7 +49,7 @@ PlanOr plan_rows_cpu(const QuantizedProblem& p, const Target& target, std::size_
       "quantized_rows_cpu",
       {{"BITS", p.bits}, {"INPUTS", inputs_of(p)}, {"GROUPS_OF_BLOCK", in_block <= 4 ? in_block : -1}}};
   define_zeros(spec.defines, p);
-  define_fma(spec.defines, target.info);
+  define_math(spec.defines, target.info);
   Plan plan;
   plan.add(spec, persistent_range(target, p.n, iterations), x, codes, scales, zeros, bias, y, p.parameters(p.n));
   return plan;

@@ -47,7 +47,7 @@ runtime::KernelSpec rnn_kernel(const RnnProblem& p, const Target& target, const 
   defines.add({"CELL", kind.name});
   defines.add({"GATES", kind.gates});
   defines.add({"SAVED", kind.saved});
-  dispatch::define_fma(defines, target.info);
+  dispatch::define_math(defines, target.info);
   define_elements(defines, p.type);
   return {source, entry, defines};
 }

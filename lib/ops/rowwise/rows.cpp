@@ -49,7 +49,7 @@ runtime::Defines row_defines(const Target& target, const RowGeometry& g, std::in
   runtime::Defines defines{{"VW", g.lanes}, {"GROUP", g.group}};
   define_elements(defines, type);
   if (g.in_lanes) defines.add({"ROW_LANES", 1});
-  dispatch::define_fma(defines, target.info);
+  dispatch::define_math(defines, target.info);
   if (g.group > 1) add_shuffle_define(defines, target, g.group);
   return defines;
 }

@@ -104,7 +104,7 @@ const char* check_planes(const Planes& p, const Target& target) {
 
 runtime::Defines defines_of(const Conv2dProblem& p, const Target& target, std::int64_t lanes) {
   runtime::Defines defines{{"VW", lanes}};
-  dispatch::define_fma(defines, target.info);
+  dispatch::define_math(defines, target.info);
   define_elements(defines, p.type);
   define_result_type(defines, p.type);
   return defines;

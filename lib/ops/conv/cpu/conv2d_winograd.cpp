@@ -108,7 +108,7 @@ PlanOr plan_of(const Conv2dProblem& p, const Target& target, bool data) {
   const Cut cut = cut_of(s, target);
   if (const char* reason = check(s, cut, target)) return reason;
   runtime::Defines defines{{"VW", cut.width}, {"MR", cut.rows}, {"NV", cut.vectors}};
-  dispatch::define_fma(defines, target.info);
+  dispatch::define_math(defines, target.info);
   define_elements(defines, p.type);
   define_result_type(defines, p.type);
   Plan plan;

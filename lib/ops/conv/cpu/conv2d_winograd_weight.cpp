@@ -109,7 +109,7 @@ PlanOr plan_winograd_weight(const Conv2dProblem& p, const Target& target, std::s
   const WeightCut cut = cut_of(s, target);
   if (const char* reason = check(s, cut, target)) return reason;
   runtime::Defines defines{{"VW", cut.width}, {"MR", cut.rows}, {"NV", vectors}};
-  dispatch::define_fma(defines, target.info);
+  dispatch::define_math(defines, target.info);
   define_elements(defines, p.type);
   runtime::Defines rounding = defines;  // Of the kernel that writes dw.
   define_result_type(rounding, p.type);

@@ -109,7 +109,7 @@ std::int32_t cpu_tile_vectors(const Target& target, std::int64_t m, std::int64_t
 runtime::Defines cpu_tile_defines(const Target& target, std::int64_t vector_width, std::int64_t rows,
                                   std::int64_t vectors) {
   runtime::Defines defines{{"VW", vector_width}, {"MR", rows}, {"NV", vectors}};
-  dispatch::define_fma(defines, target.info);
+  dispatch::define_math(defines, target.info);
   return defines;
 }
 

@@ -94,7 +94,7 @@ runtime::KernelSpec spec_of(const Target& target, const char* entry, const Epilo
                             std::int64_t c_type) {
   runtime::Defines defines{
       {"VW", target.cpu_vector_width()}, {"DOT_M", rows_of_dot(target)}, {"DOT_N", columns_of_dot}};
-  dispatch::define_fma(defines, target.info);
+  dispatch::define_math(defines, target.info);
   define_elements(defines, type);
   define_result_type(defines, c_type);
   return {"product/cpu/gemm_cpu_dot.cl", entry, defines, epilogue_prelude(f)};

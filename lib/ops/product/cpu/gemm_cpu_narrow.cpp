@@ -34,7 +34,7 @@ PlanOr plan_gemm_cpu_narrow(const GemmProblem& p, const Target& target, std::siz
   const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(range.global[0] * p.n * p.k));
   runtime::KernelSpec spec{
       "product/cpu/gemm_cpu_narrow.cl", "gemm_narrow", {{"VW", rows_of_unit}}, epilogue_prelude(p.epilogue)};
-  define_fma(spec.defines, target.info);
+  define_math(spec.defines, target.info);
   define_elements(spec.defines, p.a.type);
   define_result_type(spec.defines, p.c.type);
   const EpilogueArgs e = at.epilogue(p, at.a);

@@ -76,7 +76,7 @@ runtime::NdRange range_of(const Engine& engine, const TilePlan& plan) {
 }
 
 void define_device(runtime::Defines& defines, const Target& target) {
-  dispatch::define_fma(defines, target.info);
+  dispatch::define_math(defines, target.info);
   if (target.takes_cpu_kernels()) defines.add({"ROLLED", 1});
 }
 
