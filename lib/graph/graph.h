@@ -108,8 +108,10 @@ class Run {
   Formula formula;
   /// The output of the op, followed by an epilogue.
   std::function<Tensor(const Data& inputs, Device device, const Epilogue& epilogue)> with_epilogue;
-  /// The output of an op of whole numbers, converted to f32, and followed by an epilogue, which may be null.
-  std::function<Tensor(const Data& inputs, Device device, const Epilogue* epilogue)> in_f32;
+  /// The output of an op of whole numbers, converted to f32. It is multiplied by the product of two factors of f32, if
+  /// there are two: one number, and one number or a vector for the last axis. An epilogue follows, which may be null.
+  std::function<Tensor(const Data& inputs, Device device, const std::vector<Tensor>& factors, const Epilogue* epilogue)>
+      in_f32;
   std::shared_ptr<const ops::Conv2dSizes> convolution;  ///< The sizes of a convolution in blocks.
   bool is_random = false;                               ///< Whether each run gives other outputs for the same inputs.
 

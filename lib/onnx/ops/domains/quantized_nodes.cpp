@@ -189,7 +189,7 @@ Run dynamic_quantize_mat_mul(Call& call) {
   call.require_dtype(0, DType::f32);
   const WholeFactor right(call, 1, 3, Sums::rounded);
   return [=](const Data& in, Device device) {
-    const Quantized a = dynamically_quantized(in[0].tensor(device));
+    const ops::RangeQuantized a = dynamically_quantized(in[0].tensor(device));
     const ops::Scaling by{
         .result = DType::f32, .left = a.scale, .right = in[2].tensor(device), .bias = input_of(in, 4, device)};
     return Data{right.product(a.numbers, a.zero, by, in, device)};

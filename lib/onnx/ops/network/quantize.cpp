@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "crisol/functions/reduce.h"
+#include "dispatch/target.h"
 #include "onnx/ops/axes.h"
 #include "onnx/ops/element_types.h"
 #include "onnx/ops/network/quantized.h"
@@ -126,8 +127,8 @@ Run mat_mul_integer(Call& call) {
   Run run([right](const Data& in, Device device) {
     return Data{right.product(in[0].tensor(device), for_rows(input_of(in, 2, device)), ops::Scaling(), in, device)};
   });
-  run.in_f32 = [right](const Data& in, Device device, const Epilogue* epilogue) {
-    return right.product(in[0].tensor(device), for_rows(input_of(in, 2, device)), epilogue, in, device);
+  run.in_f32 = [right](const Data& in, Device device, const std::vector<Tensor>& factors, const Epilogue* epilogue) {
+    return right.product(in[0].tensor(device), for_rows(input_of(in, 2, device)), factors, epilogue, in, device);
   };
   return run;
 }
@@ -152,8 +153,8 @@ Run conv_integer(Call& call) {
   Run run([filters](const Data& in, Device device) {
     return Data{filters.convolution(in[0].tensor(device), input_of(in, 2, device), ops::Scaling(), in, device)};
   });
-  run.in_f32 = [filters](const Data& in, Device device, const Epilogue* epilogue) {
-    return filters.convolution(in[0].tensor(device), input_of(in, 2, device), epilogue, in, device);
+  run.in_f32 = [filters](const Data& in, Device device, const std::vector<Tensor>& factors, const Epilogue* epilogue) {
+    return filters.convolution(in[0].tensor(device), input_of(in, 2, device), factors, epilogue, in, device);
   };
   return run;
 }
@@ -176,7 +177,8 @@ Run q_linear_conv(Call& call) {
 
 }  // namespace
 
-Quantized dynamically_quantized(const Tensor& x) {
+ops::RangeQuantized dynamically_quantized(const Tensor& x) {
+  if (dispatch::target_of(x.device().state()).takes_cpu_kernels()) return ops::quantize_range(x);
   static const auto parameters = fuse(
       [](const Expr& least, const Expr& greatest) {
         const Expr low = minimum(least, 0), range = maximum(greatest, 0) - low;

@@ -104,7 +104,7 @@ KeptNumbers::Make pieces(Sums sums, bool turns) {
 }  // namespace
 
 Tensor scaled(const Tensor& sums, const ops::Scaling& by) {
-  if (by.result == DType::i32) return sums;
+  if (!by.left.defined()) return sums.to(by.result);
   static const auto with_factors =
       fuse([](const Expr& s, const Expr& a, const Expr& b) { return s.to(DType::f32) * (a * b); }, "scaled_sums");
   static const auto with_bias =
@@ -131,6 +131,12 @@ Tensor with_epilogue_of_pairs(const detail::ResultLayout& layout, Device device,
        },
        .backward = {}},
       epilogue);
+}
+
+ops::Scaling as_f32(const std::vector<Tensor>& factors) {
+  ops::Scaling by{.result = DType::f32};
+  if (!factors.empty()) by.left = factors[0], by.right = factors[1];
+  return by;
 }
 
 bool is_packed(const std::vector<Tensor>& pieces) { return pieces[0].dtype() == DType::i32; }
@@ -215,21 +221,18 @@ Tensor WholeFactor::product(const Tensor& a, const Tensor& a_zero, const ops::Sc
   return of_pairs(a, a_zero, right[0], by, b);
 }
 
-Tensor WholeFactor::product(const Tensor& a, const Tensor& a_zero, const Epilogue* epilogue, const Data& in,
-                            Device device) const {
+Tensor WholeFactor::product(const Tensor& a, const Tensor& a_zero, const std::vector<Tensor>& factors,
+                            const Epilogue* epilogue, const Data& in, Device device) const {
+  const ops::Scaling by = as_f32(factors);
   const std::vector<Tensor> right = pieces_.of(in, device);
   const Shape b = shape_of_b(a, in);
-  if (!is_packed(right)) {
-    const Tensor sums = sums_in_f32(centred(a, a_zero), right).to(DType::f32);
-    return epilogue == nullptr ? sums : (*epilogue)(sums);
-  }
-  const ops::Scaling as_f32{.result = DType::f32};
-  if (epilogue == nullptr) return of_pairs(a, a_zero, right[0], as_f32, b);
+  if (epilogue == nullptr) return product(a, a_zero, by, in, device);
+  if (!is_packed(right) || !pairs_scale(by, a.size(-2), b.back()))
+    return (*epilogue)(product(a, a_zero, by, in, device));
   const Shape shape = with_matrix(axes_of_products(a.shape(), b), a.size(-2), b.back());
   const detail::ResultLayout layout{.shape = shape, .in_products = right[0].size(0) != 1};
-  return with_epilogue_of_pairs(layout, device, *epilogue, [&](const ops::ProductEpilogue* f) {
-    return of_pairs(a, a_zero, right[0], as_f32, b, f);
-  });
+  return with_epilogue_of_pairs(layout, device, *epilogue,
+                                [&](const ops::ProductEpilogue* f) { return of_pairs(a, a_zero, right[0], by, b, f); });
 }
 
 }  // namespace crisol::onnx

@@ -12,6 +12,7 @@
 #include "onnx/ops/table.h"
 #include "onnx/ops/vision/windows.h"
 #include "ops/conv/conv_pairs.h"
+#include "ops/quantized/quantize_range.h"
 
 namespace crisol::onnx {
 
@@ -47,12 +48,8 @@ Tensor centred(const Tensor& x, const Tensor& zero);
 /// Quantises whole numbers times `factor`. The result has the type of `zero`.
 Tensor requantized(const Tensor& numbers, const Tensor& factor, const Tensor& zero);
 
-/// Numbers of u8 with their scale and zero point.
-struct Quantized {
-  Tensor numbers, scale, zero;
-};
 /// Quantises x of f32. The range of x, extended to include 0, becomes 0 to 255.
-Quantized dynamically_quantized(const Tensor& x);
+ops::RangeQuantized dynamically_quantized(const Tensor& x);
 
 /// Parameters of rows: a vector becomes a column, and a single number is for all rows. They may be undefined.
 Tensor for_rows(const Tensor& parameters);
@@ -79,8 +76,12 @@ class KeptNumbers {
   std::optional<DeviceParts<std::vector<Tensor>>> kept_;
 };
 
-/// Scales the sums of a product by factors that broadcast to them.
+/// Scales the sums of a product by factors that broadcast to them. Without factors, the sums only get the result's
+/// type.
 Tensor scaled(const Tensor& sums, const ops::Scaling& by);
+
+/// Scales sums to f32, by two factors or none. The first one is one number.
+ops::Scaling as_f32(const std::vector<Tensor>& factors);
 
 /// Whether a weight is packed as pairs. Otherwise it has parts of f32.
 bool is_packed(const std::vector<Tensor>& parts);
@@ -99,9 +100,10 @@ class WholeFactor {
   /// (a - a_zero) times (b - zero), scaled, for a (…, M, K). Factors of rows are vectors of M numbers.
   Tensor product(const Tensor& a, const Tensor& a_zero, const ops::Scaling& by, const graph::Data& in,
                  Device device) const;
-  /// The sums in f32, followed by an epilogue, which may be null.
-  Tensor product(const Tensor& a, const Tensor& a_zero, const Epilogue* epilogue, const graph::Data& in,
-                 Device device) const;
+  /// The sums in f32 times the product of two factors, of which there may be none. An epilogue follows, which may be
+  /// null.
+  Tensor product(const Tensor& a, const Tensor& a_zero, const std::vector<Tensor>& factors, const Epilogue* epilogue,
+                 const graph::Data& in, Device device) const;
 
  private:
   /// The shape of b, which must have as many rows as `a` has columns.
@@ -126,9 +128,10 @@ class WholeFilters {
   /// The convolution of (x - x_zero) with (filters - zero points), scaled. `left` and the bias are for filters.
   Tensor convolution(const Tensor& x, const Tensor& x_zero, const ops::Scaling& by, const graph::Data& in,
                      Device device) const;
-  /// The sums in f32, followed by an epilogue, which may be null.
-  Tensor convolution(const Tensor& x, const Tensor& x_zero, const Epilogue* epilogue, const graph::Data& in,
-                     Device device) const;
+  /// The sums in f32 times the product of two factors, of which there may be none. An epilogue follows, which may be
+  /// null.
+  Tensor convolution(const Tensor& x, const Tensor& x_zero, const std::vector<Tensor>& factors,
+                     const Epilogue* epilogue, const graph::Data& in, Device device) const;
 
  private:
   ops::PairWindows windows_of(const Tensor& x, const graph::Data& in) const;

@@ -105,19 +105,20 @@ Tensor WholeFilters::convolution(const Tensor& x, const Tensor& x_zero, const op
                 rest);
 }
 
-Tensor WholeFilters::convolution(const Tensor& x, const Tensor& x_zero, const Epilogue* epilogue, const Data& in,
-                                 Device device) const {
+Tensor WholeFilters::convolution(const Tensor& x, const Tensor& x_zero, const std::vector<Tensor>& factors,
+                                 const Epilogue* epilogue, const Data& in, Device device) const {
   const std::vector<Tensor> filters = digits_.of(in, device);
-  if (!is_packed(filters)) {
-    const Tensor sums = sums_in_f32(centred(x, x_zero), Tensor(), filters, device).to(DType::f32);
-    return epilogue == nullptr ? sums : (*epilogue)(sums);
+  const bool are_numbers = factors.empty() || factors[1].numel() == 1;
+  const ops::Scaling by = as_f32(are_numbers ? factors : std::vector<Tensor>());
+  if (epilogue == nullptr || !is_packed(filters) || !are_numbers) {
+    Tensor y = convolution(x, x_zero, by, in, device);
+    if (!are_numbers) y = y * (factors[0] * factors[1]);
+    return epilogue == nullptr ? y : (*epilogue)(y);
   }
-  const ops::Scaling as_f32{.result = DType::f32};
-  if (epilogue == nullptr) return of_pairs(x, x_zero, filters[0], as_f32, in);
   Shape shape = ops::shape_of_pairs(x.dim() == 3 ? x.unsqueeze(2) : x, filters[0].size(1), windows_of(x, in));
   if (x.dim() == 3) shape.erase(2);
   return with_epilogue_of_pairs({shape, true}, device, *epilogue, [&](const ops::ProductEpilogue* f) {
-    return of_pairs(x, x_zero, filters[0], as_f32, in, f);
+    return of_pairs(x, x_zero, filters[0], by, in, f);
   });
 }
 
