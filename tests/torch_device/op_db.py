@@ -1,9 +1,10 @@
 """All entries of PyTorch's op_db on the device against the CPU: forward and gradient.
 
-    op_db.py [--dtype float32] [--samples 8] [NAME…]
+    op_db.py [--dtype float32] [--samples 8] [--variants] [NAME…]
 
 Prints a line for each entry that is wrong, and at the end how many entries are native (no op runs on the CPU), run by
-fallback, or are wrong. Entries that the CPU refuses for this dtype are left out.
+fallback, or are wrong. Entries that the CPU refuses for this dtype are left out. --variants runs the samples with
+non-contiguous tensors, in place, and with out=, too.
 """
 
 import argparse
@@ -12,11 +13,11 @@ import time
 
 import torch
 import torch_crisol
-from compare import check_sample, quiet
+from compare import check_sample, quiet, variants
 from torch.testing._internal.common_methods_invocations import op_db
 
 
-def outcome(op, dtype, limit):
+def outcome(op, dtype, limit, with_variants):
     with quiet():
         try:
             with_gradient = op.supports_autograd and dtype.is_floating_point
@@ -26,10 +27,13 @@ def outcome(op, dtype, limit):
     ran = 0
     with torch_crisol.fallbacks() as notes:
         for sample in samples[:: max(1, len(samples) // limit)]:
+            form = "plain"
             try:
                 ran += check_sample(op, sample, with_gradient)
+                for form, other, function in variants(op, sample) if with_variants else ():
+                    check_sample(op, other, with_gradient and function is op, function)
             except Exception as error:
-                return "wrong", f"{type(error).__name__}: {error}"
+                return "wrong", f"{form}: {type(error).__name__}: {error}"
     if not ran:
         return None, ""
     return ("fallback", ", ".join(sorted(notes))) if notes else ("native", "")
@@ -39,6 +43,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dtype", default="float32", help="the dtype of the samples")
     parser.add_argument("--samples", type=int, default=8, help="about how many samples of each entry run")
+    parser.add_argument("--variants", action="store_true", help="runs the samples in other forms too")
     parser.add_argument("--verbose", action="store_true", help="prints a line for each entry")
     parser.add_argument("names", nargs="*", help="the entries to run; all if there are none")
     options = parser.parse_args()
@@ -50,7 +55,7 @@ def main():
         if dtype not in op.dtypes:
             continue
         start = time.monotonic()
-        result, text = outcome(op, dtype, options.samples)
+        result, text = outcome(op, dtype, options.samples, options.variants)
         if result is None:
             continue
         counts[result] += 1

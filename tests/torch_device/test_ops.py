@@ -2,19 +2,25 @@
 
 import pytest
 import torch
-from compare import DEVICE, assert_same, check_sample, native, quiet
+from compare import DEVICE, REFUSED, UNDEFINED, assert_same, check_sample, native, quiet, to_device, variants
 from torch.testing._internal.common_methods_invocations import op_db
 
 # Each of these entries runs on the device alone, with all its samples of f32, and so do its gradients.
 NATIVE = """
 abs acos acosh add addcdiv addcmul addmm addmv amax amin argmax argmin asin asinh atan atan2 atanh baddbmm bmm cat ceil
-chunk clamp clone copysign cos cosh cumsum eq erf erfc exp exp2 expand expm1 fill flip floor fmod full_like ge
+chunk clamp clone copysign cos cosh cumsum eq equal erf erfc exp exp2 expand expm1 fill flip floor fmax fmin fmod
+full_like ge
 gt hypot isfinite isinf isnan le lerp log log10 log1p log2 log_softmax logaddexp logsumexp lt masked_fill
-matmul maximum mean minimum mm mul narrow ne neg nn.functional.adaptive_avg_pool2d nn.functional.avg_pool2d
-nn.functional.conv2d nn.functional.elu nn.functional.embedding nn.functional.gelu nn.functional.hardswish
-nn.functional.layer_norm nn.functional.leaky_relu nn.functional.linear nn.functional.max_pool2d nn.functional.mish
-nn.functional.mse_loss nn.functional.relu nn.functional.silu nn.functional.softplus permute pow reciprocal remainder
-reshape roll round rsqrt select sigmoid sign sin sinh softmax sort split sqrt squeeze stack std sub sum t tan tanh
+matmul maximum mean minimum mm mul narrow ne neg nn.functional.adaptive_avg_pool2d nn.functional.adaptive_avg_pool3d
+nn.functional.avg_pool2d nn.functional.avg_pool3d
+nn.functional.conv2d nn.functional.elu nn.functional.embedding nn.functional.gelu nn.functional.glu
+nn.functional.group_norm nn.functional.hardshrink nn.functional.hardswish
+nn.functional.layer_norm nn.functional.leaky_relu nn.functional.linear nn.functional.max_pool2d
+nn.functional.max_pool3d nn.functional.mish
+nn.functional.mse_loss nn.functional.prelu nn.functional.relu nn.functional.scaled_dot_product_attention
+nn.functional.silu nn.functional.softplus nn.functional.softshrink nn.functional.upsample_bilinear
+nn.functional.upsample_nearest permute pow reciprocal remainder
+reshape roll round rsqrt rsub select sigmoid sign sin sinh softmax sort split sqrt squeeze stack std sub sum t tan tanh
 transpose tril triu trunc unbind unsqueeze var view where zeros_like
 """.split()
 ENTRIES = [op for op in op_db if op.name in NATIVE and not op.variant_test_name]
@@ -31,6 +37,47 @@ def test_forward_and_gradient(op):
     with native():
         ran = sum(check_sample(op, sample, op.supports_autograd) for sample in samples[:: max(1, len(samples) // 12)])
     assert ran > 0
+
+
+def entries(name):
+    return [op for op in op_db if op.name == name]
+
+
+@pytest.mark.parametrize("mode", ["nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area"])
+def test_interpolate(mode):
+    (op,) = [op for op in entries("nn.functional.interpolate") if op.variant_test_name == mode]
+    with native():
+        assert sum(check_sample(op, sample, True) for sample in op.sample_inputs("cpu", torch.float32, True)) > 0
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED))
+def test_samples_that_pytorch_refuses_on_other_devices(name):
+    """The entry's other samples are right, and there is an error for at least one sample."""
+    errors = 0
+    for op in entries(name):
+        for sample in op.sample_inputs("cpu", torch.float32):
+            check_sample(op, sample, False)
+            with quiet():
+                try:
+                    op(*to_device((sample.input, *sample.args)), **to_device(sample.kwargs))
+                except Exception as error:
+                    errors += REFUSED[name] in str(error)
+    assert errors > 0
+
+
+@pytest.mark.parametrize("name", sorted(UNDEFINED) + ["exponential", "multinomial", "normal", "randint", "uniform"])
+def test_undefined_and_random_results_have_the_right_shapes(name):
+    for op in entries(name):
+        assert sum(check_sample(op, sample, False) for sample in op.sample_inputs("cpu", torch.float32)) > 0
+
+
+@pytest.mark.parametrize("name", ["abs", "add", "addmm", "clamp", "cumsum", "exp", "masked_fill", "mul", "sort", "sum"])
+def test_variants(name):
+    """Non-contiguous samples, in place, in place in a view, and with out=."""
+    for op in entries(name):
+        for sample in list(op.sample_inputs("cpu", torch.float32, requires_grad=True))[:3]:
+            for _, other, function in variants(op, sample):
+                check_sample(op, other, function is op, function)
 
 
 UNARY = ["exp", "tanh", "sigmoid", "neg", "relu", "abs", "sqrt"]

@@ -75,6 +75,51 @@ def test_a_fused_step_on_the_cpu_starts_anew(kind):
     torch.testing.assert_close(results[1], results[0])
 
 
+def step_of(kind, device, dtype):
+    """The two parameters after a step. The second one has another type."""
+    types = ((3, torch.float32), (4, dtype))
+    first, second = (torch.ones(n, device=device, dtype=t, requires_grad=True) for n, t in types)
+    for p in (first, second):
+        p.grad = torch.full_like(p, 0.5)
+    kind([first, second], lr=0.1, fused=True).step()
+    return first.detach().cpu(), second.detach().cpu()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("kind", [torch.optim.SGD, torch.optim.Adam])
+def test_a_fused_step_of_types_that_the_device_does_not_take_changes_each_parameter_once(kind, dtype):
+    torch.testing.assert_close(step_of(kind, DEVICE, dtype), step_of(kind, "cpu", dtype))
+
+
+class UNet(nn.Module):
+    """What nets of diffusion have: group norms, attention, and a way down and up again."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.down = nn.Conv2d(1, 8, 3, padding=1), nn.Conv2d(8, 16, 3, 2, padding=1)
+        self.norms = nn.ModuleList([nn.GroupNorm(2, 8), nn.GroupNorm(4, 16), nn.GroupNorm(1, 24)])
+        self.qkv, self.up = nn.Conv2d(16, 48, 1), nn.Upsample(scale_factor=2, mode="bilinear")
+        self.last, self.head = nn.Conv2d(24, 4, 3, padding=1), nn.Linear(4 * 144, 10)
+
+    def forward(self, x):
+        a = nn.functional.silu(self.norms[0](self.first(x)))
+        b = self.norms[1](self.down(a))
+        q, k, v = self.qkv(b).flatten(2).unflatten(1, (3, 2, 8)).transpose(3, 4).unbind(1)
+        b = b + nn.functional.scaled_dot_product_attention(q, k, v).transpose(2, 3).reshape(b.shape)
+        c = self.norms[2](torch.cat([a, self.up(b)], 1))
+        return self.head(nn.functional.hardtanh(self.last(c)).flatten(1))
+
+
+def test_a_net_with_group_norms_and_attention_learns_as_on_the_cpu():
+    torch.manual_seed(0)
+    model = UNet()
+    twin = copy.deepcopy(model).to(DEVICE)
+    expected = losses(model, torch.optim.Adam(model.parameters(), lr=2e-3), images(6, 12), "cpu")
+    with native():
+        actual = losses(twin, torch.optim.Adam(twin.parameters(), lr=2e-3), images(6, 12), DEVICE)
+    assert actual == pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
 class Sequences(nn.Module):
     def __init__(self, kind, **settings):
         super().__init__()

@@ -48,6 +48,15 @@ Argument Call::operand(std::size_t i) const {
   return tensor_of(x);
 }
 
+c10::IValue wrap_or_none(const crisol::Tensor& x) { return x.defined() ? wrap(x) : at::Tensor(); }
+
+std::vector<crisol::Tensor> gradients(const crisol::ForwardFunction& f, std::vector<crisol::Tensor> inputs,
+                                      const crisol::Tensor& dy) {
+  for (crisol::Tensor& x : inputs) x = x.detach().requires_grad_();
+  const crisol::EnableGrad recording;
+  return crisol::grad({f(inputs)}, inputs, {.grad_outputs = {dy}});
+}
+
 crisol::Scalar Call::scalar(std::size_t i) const { return scalar_of(arguments_[i].toScalar()); }
 
 namespace {
@@ -130,7 +139,7 @@ class Kernel final : public c10::OperatorKernel {
 Rows all_rows() {
   Rows rows;
   for (const auto family : {pointwise_rows, reduction_rows, product_rows, layer_rows, loss_rows, index_rows,
-                            layout_rows, random_rows, optimizer_rows})
+                            layout_rows, random_rows, optimizer_rows, vision_rows})
     for (Row& row : family()) rows.push_back(std::move(row));
   return rows;
 }

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "crisol/autograd.h"
 #include "crisol/error.h"
 #include "crisol/ops.h"
 #include "memory.h"
@@ -130,6 +131,14 @@ Run gives(F run) {
   return [run](const Call& call) { return Results{wrap(run(call))}; };
 }
 
+/// A tensor of PyTorch, or an undefined one for an undefined tensor.
+c10::IValue wrap_or_none(const crisol::Tensor& x);
+
+/// The gradients of f's inputs by the library's autograd, which calls f again. For functions whose backward is no op of
+/// the library.
+std::vector<crisol::Tensor> gradients(const crisol::ForwardFunction& f, std::vector<crisol::Tensor> inputs,
+                                      const crisol::Tensor& dy);
+
 /// The rows of a family. Each function is in a file of its own.
 Rows pointwise_rows();
 Rows reduction_rows();
@@ -141,6 +150,7 @@ Rows index_rows();
 Rows layout_rows();
 Rows random_rows();
 Rows optimizer_rows();
+Rows vision_rows();
 
 /// What to do when an op runs on the CPU: an error, a warning for the first call of each op (the default), or nothing.
 enum class Fallback { error, warn, silent };

@@ -13,8 +13,6 @@ using crisol::IntTriple;
 using crisol::Shape;
 using crisol::Tensor;
 
-c10::IValue wrapped(const Tensor& x) { return x.defined() ? c10::IValue(wrap(x)) : c10::IValue(at::Tensor()); }
-
 // ---- Convolutions
 
 IntPair pair(const std::vector<std::int64_t>& sizes) {
@@ -108,7 +106,7 @@ Results convolve_backward(const Call& c) {
     dw = settings.transposed ? Space::weight(x, dy, weight.shape(), settings.options)
                              : Space::weight(dy, x, weight.shape(), settings.options);
   if (wanted[2]) db = ops::sum(dy, dy.dim() == 5 ? Shape{0, 2, 3, 4} : Shape{0, 2, 3});
-  return {wrapped(dx), wrapped(dw), wrapped(db)};
+  return {wrap_or_none(dx), wrap_or_none(dw), wrap_or_none(db)};
 }
 
 Results convolution_backward(const Call& c) {
@@ -180,7 +178,9 @@ Results batch_norm(const Call& c, const Tensor& mean, const Tensor& variance, st
   const crisol::BatchNormOptions options{c.flag(training), c.number(training + 1), c.number(training + 2)};
   const crisol::ops::BatchNormResult result =
       ops::batch_norm2d(c.tensor(0), c.tensor(1), c.tensor(2), mean, variance, options);
-  return {wrap(result.y), wrap(result.mean), wrap(result.invstd)};
+  if (options.training) return {wrap(result.y), wrap(result.mean), wrap(result.invstd)};
+  const at::Tensor none = at::empty({0}, c.torch(0).options().dtype(at::kFloat));
+  return {wrap(result.y), none, none};
 }
 
 Results batch_norm_backward(const Call& c) {
@@ -192,7 +192,7 @@ Results batch_norm_backward(const Call& c) {
   }
   const ops::NormGradients gradients =
       ops::batch_norm2d_backward(c.tensor(0), c.tensor(1), c.tensor(2), mean, invstd, training);
-  return {wrapped(gradients.x), wrapped(gradients.weight), wrapped(gradients.bias)};
+  return {wrap_or_none(gradients.x), wrap_or_none(gradients.weight), wrap_or_none(gradients.bias)};
 }
 
 // PyTorch's statistics have axes of size 1 in place of the normalised axes.
@@ -219,7 +219,35 @@ Results layer_norm_backward(const Call& c) {
   const ops::NormGradients gradients =
       ops::layer_norm_backward(c.tensor(0), x, axes, weight, ops::reshape(c.tensor(3), rows),
                                ops::reshape(c.tensor(4), rows), wanted[1] || wanted[2]);
-  return {wrapped(gradients.x), wrapped(gradients.weight), wrapped(gradients.bias)};
+  return {wrap_or_none(gradients.x), wrap_or_none(gradients.weight), wrap_or_none(gradients.bias)};
+}
+
+// (dy, x, mean, rstd, weight, N, C, elements of a channel, groups, wanted). Each group of an instance is a row.
+Results group_norm_backward(const Call& c) {
+  const Tensor dy = c.tensor(0), x = c.tensor(1), mean = c.tensor(2), rstd = c.tensor(3), weight = c.tensor(4);
+  const std::int64_t count = c.whole(5), channels = c.whole(6), elements = c.whole(7), groups = c.whole(8);
+  const auto wanted = c.value(9).toBoolList();
+  const std::int64_t width = channels / groups * elements;
+  Tensor dx, dw, db;
+  if (wanted[0]) {
+    const Tensor g = weight.defined() ? ops::mul(dy, along_channels(weight, dy.dim())) : dy;
+    const Shape rows{count * groups, width};
+    dx = ops::layer_norm_backward(ops::reshape(g, rows), ops::reshape(x, rows), Shape(width), Tensor(),
+                                  ops::reshape(mean, {-1}), ops::reshape(rstd, {-1}), false)
+             .x;
+    dx = ops::reshape(dx, x.shape());
+  }
+  const auto by_channel = [&](const Tensor& t) {
+    return ops::sum(ops::reshape(t, {count, channels, elements}), {0, 2});
+  };
+  if (wanted[1]) {
+    const Shape statistics{count, groups, 1}, rows{count, groups, width};
+    const Tensor centred = ops::sub(ops::reshape(x, rows), ops::reshape(mean, statistics));
+    const Tensor normalized = ops::mul(centred, ops::reshape(rstd, statistics));
+    dw = ops::cast(by_channel(ops::mul(normalized, ops::reshape(dy, rows))), weight.dtype());
+  }
+  if (wanted[2]) db = by_channel(dy);
+  return {wrap_or_none(dx), wrap_or_none(dw), wrap_or_none(db)};
 }
 
 // ---- Softmax, dropout, embedding
@@ -282,6 +310,7 @@ Rows layer_rows() {
       {"native_batch_norm_backward", batch_norm_backward},
       {"native_layer_norm", layer_norm},
       {"native_layer_norm_backward", layer_norm_backward},
+      {"native_group_norm_backward", group_norm_backward},
       {"_softmax.out", row_function(ops::softmax_into)},
       {"_log_softmax.out", row_function(ops::log_softmax_into)},
       {"_softmax_backward_data.out", row_gradient(ops::softmax_backward_into)},

@@ -34,14 +34,13 @@ Results nll_loss(const Call& c) {
   need(x.dim() == 2 || x.dim() == 4, "a loss without a batch");
   const Reduction kind = reduction(c, 3);
   const ops::NllResult result = ops::nll_loss(as_rows(x), ops::reshape(labels, {-1}), kind, c.whole(4));
-  deliver(loss, result.loss);
   // The gradient reads only the total weight of a mean. PyTorch's CPU gives 0 for no reduction.
-  if (kind == Reduction::mean)
-    deliver(total, ops::reciprocal(result.scale));
-  else if (kind == Reduction::sum)
-    deliver(total, ops::sum(ops::cast(ops::ne(labels, c.scalar(4)), DType::f32)));
-  else
-    ops::fill_into(total, 0);
+  const Tensor weights = kind == Reduction::mean  ? ops::reciprocal(result.scale)
+                         : kind == Reduction::sum ? ops::sum(ops::cast(ops::ne(labels, c.scalar(4)), DType::f32))
+                                                  : crisol::zeros({}, DType::f32, x.device());
+  need(total.numel() == 1 && loss.numel() == result.loss.numel(), "the sizes of the results");
+  deliver(loss, result.loss);
+  deliver(total, weights);
   return {c.value(5), c.value(6)};
 }
 

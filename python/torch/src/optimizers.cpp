@@ -22,6 +22,24 @@ std::vector<Tensor> flat(const Call& c, std::size_t i) {
   return list;
 }
 
+// Refuses what a step of the library refuses: the library takes f32 with gradients of any size, or f64.
+void check_step(const std::vector<Tensor>& parameters, const std::vector<Tensor>& gradients,
+                std::initializer_list<const std::vector<Tensor>*> states) {
+  need(gradients.size() == parameters.size(), "a gradient for each parameter");
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const Tensor& x = parameters[i];
+    const bool is_double = x.dtype() == DType::f64;
+    need(is_double || x.dtype() == DType::f32, "a parameter that is neither float32 nor float64");
+    need(is_floating(gradients[i].dtype()) && (gradients[i].dtype() == DType::f64) == is_double &&
+             gradients[i].shape() == x.shape(),
+         "a gradient that does not fit its parameter");
+    for (const std::vector<Tensor>* state : states)
+      need(state->empty() || (state->size() == parameters.size() && (*state)[i].dtype() == x.dtype() &&
+                              (*state)[i].shape() == x.shape()),
+           "a state that does not fit its parameter");
+  }
+}
+
 double rate(const c10::IValue& lr) { return lr.isTensor() ? lr.toTensor().item<double>() : lr.toDouble(); }
 
 // The numbers of a step. PyTorch calls a step for the parameters of one device.
@@ -39,6 +57,8 @@ Results adam(const Call& c, bool decoupled) {
   const std::vector<Tensor> parameters = flat(c, 0), gradients = flat(c, 1), means = flat(c, 2), squares = flat(c, 3),
                             largest = flat(c, 4), steps = flat(c, 5);
   const ops::AdamRule rule{c.number(8), c.number(10), c.number(9), decoupled, c.flag(12)};
+  check_step(parameters, gradients, {&means, &squares, &largest});
+  need(steps.size() == parameters.size(), "a number of steps for each parameter");
   if (parameters.empty()) return {};
   const Tensor hyper = make_hyper(parameters[0], rate(c.value(6)), c.number(7), c.tensor(14));
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -57,6 +77,7 @@ Results sgd(const Call& c) {
   const std::vector<Tensor> parameters = flat(c, 0), gradients = flat(c, 1), momenta = flat(c, 2);
   const ops::SgdRule rule{c.number(6), c.number(3), c.flag(7), c.flag(8)};
   const double momentum = c.number(4);
+  check_step(parameters, gradients, {&momenta});
   if (parameters.empty()) return {};
   const Tensor hyper = make_hyper(parameters[0], rate(c.value(5)), momentum, c.tensor(11));
   const Tensor progress = ops::make_progress(hyper.device());
@@ -71,7 +92,9 @@ Results sgd(const Call& c) {
 // (gradients, found_inf, inverse scale)
 Results unscale(const Call& c) {
   const Tensor found = ops::reshape(c.tensor(1), {1}), inverse = c.tensor(2);
-  for (const Tensor& gradient : c.tensors(0)) {
+  const std::vector<Tensor> gradients = c.tensors(0);
+  for (const Tensor& gradient : gradients) need(is_floating(gradient.dtype()), "a gradient of whole numbers");
+  for (const Tensor& gradient : gradients) {
     const Tensor bad = ops::logical_not(ops::all(ops::isfinite(gradient)));
     ops::maximum_into(found, found, ops::cast(ops::reshape(bad, {1}), DType::f32));
     ops::copy_into(gradient, ops::mul(gradient, inverse));

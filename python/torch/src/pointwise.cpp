@@ -138,6 +138,58 @@ void masked_fill(const Call& c, const Tensor& x) {
   ops::masked_fill_into(x, x, mask, c.operand(2));
 }
 
+// Zero where |x| is at most the number.
+void zero_within(const Tensor& out, const Tensor& values, const Tensor& x, const crisol::Scalar& bound) {
+  ops::masked_fill_into(out, values, ops::le(ops::abs(x), bound), 0);
+}
+
+// (x, bound, out): x moves towards 0 by the bound.
+void softshrink(const Call& c, const Tensor& out) {
+  const Tensor x = c.tensor(0);
+  const double bound = c.number(1);
+  need(bound >= 0, "softshrink with a negative number");
+  ops::sub_into(out, x, ops::clamp(x, -bound, bound));
+}
+
+// The halves of x along an axis.
+std::array<Tensor, 2> halves(const Tensor& x, int axis) {
+  need(x.dim() > 0 && x.size(axis) % 2 == 0, "an odd axis");
+  const std::int64_t half = x.size(axis) / 2;
+  return {ops::narrow(x, axis, 0, half), ops::narrow(x, axis, half, half)};
+}
+// (x, axis, out)
+void glu(const Call& c, const Tensor& out) {
+  const auto [value, gate] = halves(c.tensor(0), c.axis(1));
+  ops::mul_into(out, value, ops::sigmoid(gate));
+}
+// (dy, x, axis)
+Tensor glu_backward(const Call& c) {
+  const Tensor dy = c.tensor(0);
+  const auto [value, gate] = halves(c.tensor(1), c.axis(2));
+  const Tensor open = ops::sigmoid(gate);
+  return ops::cat({ops::mul(dy, open), ops::sigmoid_backward(ops::mul(dy, value), open)}, c.axis(2));
+}
+
+// (dy, x, weight). The gradient of the weight is still one number for each element.
+Results prelu_backward(const Call& c) {
+  const Tensor dy = c.tensor(0), x = c.tensor(1), positive = ops::gt(x, 0);
+  return {wrap(ops::where(positive, dy, ops::mul(c.tensor(2), dy))),
+          wrap(ops::masked_fill(ops::mul(x, dy), positive, 0))};
+}
+
+// The extreme of two numbers, or the number beside a NaN.
+template <BinaryInto f>
+void extreme_number(const Call& c, const Tensor& out) {
+  const Tensor a = c.tensor(0), b = c.tensor(1);
+  const Tensor left = ops::where(ops::isnan(a), b, a), right = ops::where(ops::isnan(b), a, b);
+  f(out, left, right);
+}
+
+Results equal(const Call& c) {
+  if (c.torch(0).sizes() != c.torch(1).sizes()) return {false};
+  return {ops::all(ops::eq(c.tensor(0), c.tensor(1))).item<bool>()};
+}
+
 Tensor where(const Call& c) {
   const Tensor condition = c.tensor(0);
   return ops::where(condition, c.operand(1), c.operand(2));
@@ -149,6 +201,7 @@ Rows arithmetic() {
        into([](const Call& c, const Tensor& out) { add_scaled(out, c.operand(0), c.operand(1), c.scalar(2)); })},
       {"sub.out", into(subtract)},
       {"mul.out", binary(ops::mul_into)},
+      {"rsub.Tensor", [](const Call& c) { return Results{at::sub(c.torch(1), c.torch(0), c.value(2).toScalar())}; }},
       {"div.out", binary(ops::div_into)},
       {"div.out_mode", into(divide)},
       {"floor_divide", gives([](const Call& c) { return ops::floor_divide(c.operand(0), c.operand(1)); })},
@@ -160,6 +213,8 @@ Rows arithmetic() {
       {"pow.Scalar_out", binary(ops::pow_into)},
       {"maximum.out", binary(ops::maximum_into)},
       {"minimum.out", binary(ops::minimum_into)},
+      {"fmax.out", into(extreme_number<ops::maximum_into>)},
+      {"fmin.out", into(extreme_number<ops::minimum_into>)},
       {"atan2.out", binary(ops::atan2_into)},
       {"hypot.out", binary(ops::hypot_into)},
       {"logaddexp.out", binary(ops::logaddexp_into)},
@@ -228,6 +283,7 @@ Rows unary_functions() {
 
 Rows comparisons() {
   return {
+      {"equal", equal},
       {"eq.Tensor_out", binary(ops::eq_into)},
       {"ne.Tensor_out", binary(ops::ne_into)},
       {"lt.Tensor_out", binary(ops::lt_into)},
@@ -317,6 +373,19 @@ Rows activations() {
       {"log_sigmoid_backward",
        gives([](const Call& c) { return ops::log_sigmoid_backward(c.tensor(0), c.tensor(1)); })},
       {"_prelu_kernel", gives([](const Call& c) { return ops::prelu(c.tensor(0), c.tensor(1)); })},
+      {"_prelu_kernel_backward", prelu_backward},
+      {"glu.out", into(glu)},
+      {"glu_backward", gives(glu_backward)},
+      {"glu_backward.grad_input", into([](const Call& c, const Tensor& out) { ops::copy_into(out, glu_backward(c)); })},
+      {"hardshrink.out", into([](const Call& c, const Tensor& out) {
+         const Tensor x = c.tensor(0);
+         zero_within(out, x, x, c.scalar(1));
+       })},
+      {"softshrink.out", into(softshrink)},
+      {"hardshrink_backward.grad_input",
+       into([](const Call& c, const Tensor& out) { zero_within(out, c.tensor(0), c.tensor(1), c.scalar(2)); })},
+      {"softshrink_backward.grad_input",
+       into([](const Call& c, const Tensor& out) { zero_within(out, c.tensor(0), c.tensor(1), c.scalar(2)); })},
   };
 }
 

@@ -1,0 +1,229 @@
+// Resampling of images, pools of volumes, and attention.
+#include "crisol/functions/vision.h"
+
+#include <ATen/SDPBackend.h>
+#include <ATen/native/transformers/attention.h>
+
+#include "call.h"
+#include "crisol/functions/attention.h"
+#include "crisol/functions/pool.h"
+
+namespace crisol_torch {
+
+namespace {
+
+namespace ops = crisol::ops;
+using crisol::InterpolateMode;
+using crisol::InterpolateOptions;
+using crisol::IntTriple;
+using crisol::Shape;
+using crisol::Tensor;
+
+// ---- Resizing
+
+// (size, align_corners if `aligns`, a factor for each axis) from argument 1 on.
+InterpolateOptions resize_options(const Call& c, InterpolateMode mode, bool antialias, std::size_t factors) {
+  const bool aligns = mode == InterpolateMode::linear || mode == InterpolateMode::cubic;
+  InterpolateOptions options{.mode = mode, .align_corners = aligns && c.flag(factors - 1), .antialias = antialias};
+  const std::size_t axes = c.wholes(1).size();
+  for (std::size_t i = 0; i < axes; ++i)
+    if (!c.is_none(factors + i)) options.scale_factor.push_back(c.number(factors + i));
+  if (options.scale_factor.size() == axes) return options;
+  need(options.scale_factor.empty(), "factors of some axes");
+  options.size = c.shape(1);
+  return options;
+}
+
+// NAME.out(x, size, …, out)
+Run resize(InterpolateMode mode, bool antialias = false) {
+  return into([=](const Call& c, const Tensor& out) {
+    const std::size_t factors = c.size() - 1 - c.wholes(1).size();
+    const Tensor y = crisol::interpolate(c.tensor(0), resize_options(c, mode, antialias, factors));
+    need(y.shape() == out.shape(), "a size that differs from the factors");
+    ops::copy_into(out, y);
+  });
+}
+
+// NAME.grad_input(dy, size, input size, …, dx). The function is linear, so the input does not matter.
+Run resize_backward(InterpolateMode mode, bool antialias = false) {
+  return into([=](const Call& c, const Tensor& dx) {
+    const std::size_t factors = c.size() - 1 - c.wholes(1).size();
+    const InterpolateOptions options = resize_options(c, mode, antialias, factors);
+    const Tensor dy = c.tensor(0), x = ops::expand(crisol::zeros({}, dy.dtype(), dy.device()), c.shape(2));
+    const auto f = [&](const std::vector<Tensor>& inputs) { return crisol::interpolate(inputs[0], options); };
+    ops::copy_into(dx, gradients(f, {x}, dy)[0]);
+  });
+}
+
+crisol::GridSampleOptions grid_options(const Call& c, std::size_t first) {
+  constexpr std::array modes{crisol::GridSampleMode::bilinear, crisol::GridSampleMode::nearest,
+                             crisol::GridSampleMode::bicubic};
+  constexpr std::array paddings{crisol::GridSamplePadding::zeros, crisol::GridSamplePadding::border,
+                                crisol::GridSamplePadding::reflection};
+  return {modes.at(static_cast<std::size_t>(c.whole(first))), paddings.at(static_cast<std::size_t>(c.whole(first + 1))),
+          c.flag(first + 2)};
+}
+
+// (x, grid, mode, padding, align_corners)
+Tensor grid_sample(const Call& c) { return ops::grid_sample(c.tensor(0), c.tensor(1), grid_options(c, 2)); }
+
+// (dy, x, grid, mode, padding, align_corners, wanted)
+Results grid_sample_backward(const Call& c) {
+  const Tensor dy = c.tensor(0), x = c.tensor(1), grid = c.tensor(2);
+  const crisol::GridSampleOptions options = grid_options(c, 3);
+  const bool wants_x = c.value(6).toBoolList()[0];
+  return {wrap_or_none(wants_x ? ops::grid_sample_backward(dy, grid, x.shape(), options) : Tensor()),
+          wrap(ops::grid_sample_backward_grid(dy, x, grid, options))};
+}
+
+// ---- Pools of volumes
+
+IntTriple triple(const std::vector<std::int64_t>& sizes) {
+  need(sizes.size() == 3 || sizes.size() == 1, "a list of sizes");
+  const auto at = [&](std::size_t i) { return static_cast<int>(sizes[std::min(i, sizes.size() - 1)]); };
+  return {at(0), at(1), at(2)};
+}
+IntTriple stride_or_kernel(const Call& c, std::size_t i) {
+  return c.wholes(i).empty() ? IntTriple(0) : triple(c.wholes(i));
+}
+
+// A volume without a batch is a batch of one volume.
+Tensor batched(const Tensor& x) { return x.dim() == 4 ? ops::unsqueeze(x, 0) : x; }
+Tensor like_input(const Tensor& y, const Tensor& x) { return x.dim() == 4 ? ops::select(y, 0, 0) : y; }
+
+// (kernel, stride, padding, dilation, ceil_mode) from an argument on.
+crisol::MaxPool3dOptions max_options(const Call& c, std::size_t first) {
+  return {triple(c.wholes(first)), stride_or_kernel(c, first + 1), triple(c.wholes(first + 2)),
+          triple(c.wholes(first + 3)), c.flag(first + 4)};
+}
+// (kernel, stride, padding, ceil_mode, count_include_pad, divisor) from an argument on.
+crisol::AvgPool3dOptions mean_options(const Call& c, std::size_t first) {
+  return {triple(c.wholes(first)),     stride_or_kernel(c, first + 1),
+          triple(c.wholes(first + 2)), c.flag(first + 3),
+          c.flag(first + 4),           c.is_none(first + 5) ? 0 : static_cast<int>(c.whole(first + 5))};
+}
+
+Results max_pool(const Call& c) {
+  const Tensor x = c.tensor(0);
+  const crisol::ExtremeResult result = crisol::max_pool3d_with_indices(batched(x), max_options(c, 1));
+  return {wrap(like_input(result.values, x)), wrap(like_input(result.indices, x))};
+}
+
+// The gradient of a pool f of x.
+Tensor pool_gradient(const Tensor& dy, const Tensor& x, const std::function<Tensor(const Tensor&)>& f) {
+  const auto of_list = [&](const std::vector<Tensor>& inputs) { return f(inputs[0]); };
+  return like_input(gradients(of_list, {batched(x)}, batched(dy))[0], x);
+}
+// (dy, x, kernel, stride, padding, dilation, ceil_mode, indices)
+Tensor max_pool_backward(const Call& c) {
+  const auto options = max_options(c, 2);
+  return pool_gradient(c.tensor(0), c.tensor(1), [&](const Tensor& x) { return crisol::max_pool3d(x, options); });
+}
+void avg_pool_backward(const Call& c, const Tensor& dx) {
+  const auto options = mean_options(c, 2);
+  ops::copy_into(
+      dx, pool_gradient(c.tensor(0), c.tensor(1), [&](const Tensor& x) { return crisol::avg_pool3d(x, options); }));
+}
+Tensor adaptive_avg_pool(const Call& c) {
+  const Tensor x = c.tensor(0);
+  return like_input(crisol::adaptive_avg_pool3d(batched(x), triple(c.wholes(1))), x);
+}
+Tensor adaptive_avg_pool_backward(const Call& c) {
+  const Tensor dy = c.tensor(0);
+  const auto size = [&](int axis) { return static_cast<int>(dy.size(axis)); };
+  return pool_gradient(dy, c.tensor(1), [&](const Tensor& x) {
+    return crisol::adaptive_avg_pool3d(x, {size(-3), size(-2), size(-1)});
+  });
+}
+
+// ---- Attention
+
+// Attention in one call, for what the library takes: PyTorch asks for each call of scaled_dot_product_attention.
+std::int64_t choose_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                              const std::optional<at::Tensor>& mask, double dropout, bool, std::optional<double> scale,
+                              bool) {
+  const at::ScalarType type = query.scalar_type();
+  const bool takes = (type == at::kFloat || type == at::kHalf || type == at::kBFloat16) && dropout == 0 &&
+                     query.dim() == 4 && key.dim() == 4 && value.dim() == 4 && query.numel() != 0 && key.numel() != 0 &&
+                     value.numel() != 0 && query.size(1) == key.size(1) && query.size(0) == key.size(0) &&
+                     !(mask && mask->defined()) && scale.value_or(1) > 0;
+  return static_cast<std::int64_t>(takes ? at::SDPBackend::overrideable : at::SDPBackend::math);
+}
+
+crisol::AttentionOptions attention_options(const Call& c, std::size_t causal) {
+  return {.is_causal = c.flag(causal),
+          .scale = c.is_none(c.size() - 1) ? std::nullopt : std::optional(c.number(c.size() - 1))};
+}
+
+// (query, key, value, mask, dropout, is_causal, return_debug_mask, scale). The gradient computes the scores again, so
+// the results beside the first one are empty.
+Results attention(const Call& c) {
+  need(c.is_none(3), "attention with a mask");
+  const Tensor y =
+      crisol::scaled_dot_product_attention(c.tensor(0), c.tensor(1), c.tensor(2), Tensor(), attention_options(c, 5));
+  const at::Tensor none = at::empty({0}, c.torch(0).options());
+  return {wrap(y), none, none, none, c.torch(0).sym_size(2), c.torch(1).sym_size(2), none, none, none};
+}
+
+// (dy, query, key, value, mask, wanted, y, logsumexp, …, dropout at 12, is_causal at 13, …, scale)
+Results attention_backward(const Call& c) {
+  const crisol::AttentionOptions options = attention_options(c, 13);
+  const auto f = [&](const std::vector<Tensor>& x) {
+    return crisol::scaled_dot_product_attention(x[0], x[1], x[2], Tensor(), options);
+  };
+  const std::vector<Tensor> dx = gradients(f, {c.tensor(1), c.tensor(2), c.tensor(3)}, c.tensor(0));
+  return {wrap(dx[0]), wrap(dx[1]), wrap(dx[2]), at::Tensor()};
+}
+
+}  // namespace
+
+Rows vision_rows() {
+  constexpr auto nearest = InterpolateMode::nearest, exact = InterpolateMode::nearest_exact,
+                 linear = InterpolateMode::linear, cubic = InterpolateMode::cubic;
+  return {
+      {"upsample_nearest1d.out", resize(nearest)},
+      {"upsample_nearest2d.out", resize(nearest)},
+      {"upsample_nearest3d.out", resize(nearest)},
+      {"_upsample_nearest_exact1d.out", resize(exact)},
+      {"_upsample_nearest_exact2d.out", resize(exact)},
+      {"_upsample_nearest_exact3d.out", resize(exact)},
+      {"upsample_linear1d.out", resize(linear)},
+      {"upsample_bilinear2d.out", resize(linear)},
+      {"upsample_trilinear3d.out", resize(linear)},
+      {"upsample_bicubic2d.out", resize(cubic)},
+      {"_upsample_bilinear2d_aa.out", resize(linear, true)},
+      {"_upsample_bicubic2d_aa.out", resize(cubic, true)},
+      {"upsample_nearest1d_backward.grad_input", resize_backward(nearest)},
+      {"upsample_nearest2d_backward.grad_input", resize_backward(nearest)},
+      {"upsample_nearest3d_backward.grad_input", resize_backward(nearest)},
+      {"_upsample_nearest_exact1d_backward.grad_input", resize_backward(exact)},
+      {"_upsample_nearest_exact2d_backward.grad_input", resize_backward(exact)},
+      {"_upsample_nearest_exact3d_backward.grad_input", resize_backward(exact)},
+      {"upsample_linear1d_backward.grad_input", resize_backward(linear)},
+      {"upsample_bilinear2d_backward.grad_input", resize_backward(linear)},
+      {"upsample_trilinear3d_backward.grad_input", resize_backward(linear)},
+      {"upsample_bicubic2d_backward.grad_input", resize_backward(cubic)},
+      {"_upsample_bilinear2d_aa_backward.grad_input", resize_backward(linear, true)},
+      {"_upsample_bicubic2d_aa_backward.grad_input", resize_backward(cubic, true)},
+      {"grid_sampler_2d", gives(grid_sample)},
+      {"grid_sampler_3d", gives(grid_sample)},
+      {"grid_sampler_2d_backward", grid_sample_backward},
+      {"grid_sampler_3d_backward", grid_sample_backward},
+      {"max_pool3d_with_indices", max_pool},
+      {"max_pool3d_with_indices_backward", gives(max_pool_backward)},
+      {"avg_pool3d.out", into([](const Call& c, const Tensor& out) {
+         ops::copy_into(batched(out), crisol::avg_pool3d(batched(c.tensor(0)), mean_options(c, 1)));
+       })},
+      {"avg_pool3d_backward.grad_input", into(avg_pool_backward)},
+      {"_adaptive_avg_pool3d", gives(adaptive_avg_pool)},
+      {"_adaptive_avg_pool3d_backward", gives(adaptive_avg_pool_backward)},
+      {"_scaled_dot_product_fused_attention_overrideable", attention},
+      {"_scaled_dot_product_fused_attention_overrideable_backward", attention_backward},
+  };
+}
+
+}  // namespace crisol_torch
+
+namespace at::native {
+REGISTER_PRIVATEUSE1_DISPATCH(_fused_sdp_choice_stub, &crisol_torch::choose_attention)
+}  // namespace at::native
