@@ -268,6 +268,12 @@ def test_a_forked_child_is_refused():
     assert result.stdout.strip() == "7", result.stdout + result.stderr
 
 
+@pytest.mark.parametrize("first", ["torch", "torch_crisol"])
+def test_importing_torch_finds_the_device(first):
+    result = run(f"import {first}, torch; print(torch.ones(2, device='crisol').sum().item())")
+    assert (result.stdout, result.returncode) == ("2.0\n", 0), result.stderr
+
+
 def test_exit_with_queued_work():
     program = "import torch, torch_crisol\nx = torch.randn(500, 500, device='crisol')\nfor _ in range(20): x = x @ x\n"
     result = run(program)

@@ -2,10 +2,12 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 #include <torch/csrc/Generator.h>
+#include <torch/csrc/utils/pybind.h>
 
 #include "call.h"
 #include "crisol/device.h"
 #include "device.h"
+#include "fusion.h"
 #include "generator.h"
 
 namespace crisol_torch {
@@ -38,6 +40,22 @@ py::dict memory_stats(int device) {
   return facts;
 }
 
+// A step of a chain is (function, operands). An operand is a number, or a tuple of the index of a value.
+std::vector<ChainStep> steps_of(const std::vector<std::pair<std::string, std::vector<py::object>>>& given) {
+  std::vector<ChainStep> steps;
+  for (const auto& [function, operands] : given) {
+    ChainStep step{function, {}};
+    for (const py::object& one : operands) {
+      if (py::isinstance<py::tuple>(one))
+        step.operands.push_back({py::cast<std::int64_t>(py::cast<py::tuple>(one)[0])});
+      else
+        step.operands.push_back({-1, py::cast<double>(one), py::isinstance<py::int_>(one)});
+    }
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_device, m) {
@@ -64,6 +82,13 @@ PYBIND11_MODULE(_device, m) {
     for (const auto& [name, note] : fallback_notes()) notes[py::str(name)] = py::make_tuple(note.calls, note.reason);
     return notes;
   });
+  py::class_<Chain>(m, "Chain")
+      .def(py::init([](const std::vector<std::pair<std::string, std::vector<py::object>>>& steps,
+                       std::vector<std::int64_t> results,
+                       std::size_t inputs) { return Chain(steps_of(steps), std::move(results), inputs); }),
+           py::arg("steps"), py::arg("results"), py::arg("inputs"))
+      .def("__call__", &Chain::operator(), py::call_guard<py::gil_scoped_release>());
+  m.def("chain_functions", &chain_functions);
   m.def("set_fallback", [](const std::string& name) {
     TORCH_CHECK_VALUE(name == "error" || name == "warn" || name == "silent",
                       "crisol: the fallback is \"error\", \"warn\" or \"silent\", not \"", name, "\"");

@@ -348,8 +348,4 @@ def _register() -> None:
     torch.utils.generate_methods_for_privateuse1_backend(for_tensor=True, for_module=True, for_storage=True)
 
 
-def _autoload() -> None:
-    """PyTorch calls this function when it is imported (the entry point "torch.backends")."""
-
-
 _register()
