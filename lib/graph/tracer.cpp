@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/element_number.h"
 #include "base/text.h"
 #include "graph/passes/passes.h"
 #include "ops/index/indexing.h"
@@ -180,7 +179,7 @@ std::vector<Tracer::Value> Tracer::node(GraphOp op, std::vector<Value> inputs, A
     is_known_.back() = known;
     // Until the value is that of a tensor.
     if (op == GraphOp::cast)
-      graph_.values.back().dtype = dtype_of_onnx_element(std::get<std::int64_t>(attributes.at("to")));
+      graph_.values.back().dtype = static_cast<DType>(std::get<std::int64_t>(attributes.at("dtype")));
     else if (!inputs.empty() && inputs[0] != Trace::absent)
       graph_.values.back().dtype = graph_.values[at(inputs[0])].dtype;
   }

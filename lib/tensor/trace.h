@@ -1,4 +1,4 @@
-// Gets the computations of a thread's functions as ops of graphs, while lib/graph/trace.h traces.
+// The trace of a function: while lib/graph/trace.h runs it, the functions that it calls note themselves as graph ops.
 //
 //     Tensor softmax(const Tensor& x, int axis) {
 //       return call("softmax", {x}, ops::softmax(x, axis),
@@ -80,8 +80,8 @@ class Trace {
 /// The trace of the calling thread, or null.
 inline Trace* current_trace() noexcept { return thread_context().trace; }
 
-/// While this object lives, no trace gets the thread's computations. Tensors made meanwhile are constants of the
-/// trace.
+/// While this object lives, functions note nothing in the thread's trace. Tensors that are made meanwhile are constants
+/// of the trace.
 class PauseTrace {
  public:
   PauseTrace() noexcept : trace_(current_trace()) { thread_context().trace = nullptr; }

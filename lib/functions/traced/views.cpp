@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <numeric>
 
-#include "base/element_number.h"
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "crisol/ops/view.h"
 #include "functions/traced/traced.h"
 #include "ops/check.h"
@@ -19,7 +19,7 @@ Numbers list(const Shape& shape) { return {shape.begin(), shape.end()}; }
 }  // namespace
 
 Value cast(Trace& trace, Value x, DType from, DType to) {
-  return from == to ? x : trace.node(Op::cast, {x}, {{"to", onnx_element_number(to)}});
+  return from == to ? x : trace.node(Op::cast, {x}, {{"dtype", static_cast<std::int64_t>(to)}});
 }
 
 void reshape(Trace& trace, const Tensor& x, const Tensor& y) {

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/element_number.h"
 #include "base/text.h"
 #include "crisol/functions/cat.h"
 #include "crisol/functions/index.h"
@@ -25,7 +24,7 @@ Run identity(const Node&) {
 }
 
 Run cast(const Node& node) {
-  const DType dtype = *dtype_of_onnx_element(integer_of(node, "to", 0));
+  const auto dtype = static_cast<DType>(integer_of(node, "dtype", 0));
   return run_of_one([dtype](const Tensor& x) { return x.to(dtype); });
 }
 

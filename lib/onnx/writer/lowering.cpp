@@ -25,6 +25,11 @@ std::vector<int> lower_index_copy(Lowering& to, const Node& node) {
   return {to.node("ScatterElements", {node.inputs[0], places, src}, node.attributes)};
 }
 
+std::vector<int> lower_cast(Lowering& to, const Node& node) {
+  const auto dtype = static_cast<DType>(std::get<std::int64_t>(node.attributes.at("dtype")));
+  return {to.node("Cast", {node.inputs[0]}, {{"to", onnx_element_number(dtype)}})};
+}
+
 /// Gemm multiplies matrices only.
 std::vector<int> lower_linear(Lowering& to, const Node& node) {
   const int x = node.inputs[0];
@@ -38,6 +43,7 @@ Lower rule_of(const Node& node) {
   static const std::map<Op, Lower> rules{{Op::adaptive_avg_pool, lower_adaptive_avg_pool},
                                          {Op::attention, lower_attention},
                                          {Op::avg_pool, lower_pool},
+                                         {Op::cast, lower_cast},
                                          {Op::enlarge, lower_enlarge},
                                          {Op::grid_sample, lower_grid_sample},
                                          {Op::index_copy, lower_index_copy},
