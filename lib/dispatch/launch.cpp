@@ -111,7 +111,7 @@ void launch(const Prepared& prepared, std::span<const OperandView> operands,
   memory.blocks.reserve(plan.workspaces_.size() + plan.derived_.size());
   for (const std::uint64_t bytes : plan.workspaces_) memory.blocks.push_back(runtime::allocate(prepared.device, bytes));
   std::vector<Missing> missing;
-  // If the work is captured, a kept copy is made outside of the capture, because a replay only reads it.
+  // If the work is captured, a derived copy is made outside of the capture, because a replay only reads it.
   const bool is_captured = runtime::current_capturer() != nullptr;
   for (const Plan::Derived& derived : plan.derived_) {
     DerivedOwner::Found found = find_derived(derived.key, derived.source, operands);

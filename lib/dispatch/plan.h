@@ -281,8 +281,8 @@ struct OperandView {
   OperandView(const runtime::BufferView& v, DerivedOwner* o, std::uint64_t at) : view(v), owner(o), version(at) {}
 };
 
-/// Whether the owner of the operand keeps this copy, or the copy will save time from this call on. Ops whose plan
-/// depends on a kept copy call this function, because choose() does not see operands.
+/// Whether the owner of the operand keeps this derived copy, or the copy will save time from this call on. Ops whose
+/// plan depends on a derived copy call this function, because choose() does not see operands.
 bool keeps_copy(const OperandView& operand, const DerivedKey& key);
 
 /// Queues the plan with the operands and scalars of one call. All of its memory is allocated before its first launch.
