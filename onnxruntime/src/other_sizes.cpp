@@ -64,13 +64,13 @@ void OtherSizes::after_run(const onnx::Model& model, const NamedTensors& inputs,
   Clock::duration budget{};
   {
     const std::lock_guard lock(mutex_);
-    if (is_done_) return;
-    if (!inputs.empty()) inputs.front().second.device().synchronize();
+    is_done_ = is_done_ || largest.empty();
+    if (is_done_ || largest == first_) return;
+    inputs.front().second.device().synchronize();
     const Clock::duration spent = Clock::now() - start;
-    if (first_.empty() || largest == first_) {
-      is_done_ = largest.empty();
-      if (first_.empty()) spent_ = spent;
+    if (first_.empty()) {
       first_ = std::move(largest);
+      spent_ = spent;
       return;
     }
     is_done_ = true;
