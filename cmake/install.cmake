@@ -52,8 +52,9 @@ endif()
 
 if(TARGET crisol_ort)
   set_target_properties(crisol_ort PROPERTIES INSTALL_RPATH $ORIGIN)
-  # Who builds the library alone installs it without the provider.
-  install(TARGETS crisol_ort LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime OPTIONAL)
+  # Beside the library: Windows looks for it there. Who builds the library alone installs it without the provider.
+  install(TARGETS crisol_ort COMPONENT runtime OPTIONAL
+          LIBRARY DESTINATION $<IF:$<BOOL:${WIN32}>,${CMAKE_INSTALL_BINDIR},${CMAKE_INSTALL_LIBDIR}>)
 endif()
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/crisolConfig.cmake.in

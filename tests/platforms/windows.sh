@@ -48,7 +48,8 @@ fault_of_threads() {
     echo "libcrisol.dll has a thread_local object with a destructor (lib/base/per_thread.h)"
 }
 
-# What is wrong with the zip of `cpack -G ZIP`: its command has to run in the folder that it is unpacked to.
+# What is wrong with the zip of `cpack -G ZIP`: its command has to run in the folder that it is unpacked to, and it has
+# the provider for ONNX Runtime.
 fault_of_zip() {
   local folder=$work/windows-zip log=$work/windows-zip.log root
   rm -rf -- "$folder" "$windows_build"/crisol-*.zip
@@ -57,6 +58,8 @@ fault_of_zip() {
   (cd -- "$folder" && cmake -E tar xf "$windows_build"/crisol-*.zip) >>"$log" 2>&1
   root=$(echo "$folder"/crisol-*)
   [ -s "$root/LICENSE.txt" ] && [ -s "$root/include/crisol/crisol.h" ] || echo "the zip lacks files"
+  x86_64-w64-mingw32-objdump -p "$root/bin/libcrisol_ort.dll" 2>>"$log" | grep -q CreateEpFactories ||
+    echo "the zip lacks the provider for ONNX Runtime"
   OCL_ICD_VENDORS=$work/icd/windows wine "$root/bin/crisol.exe" devices >>"$log" 2>&1 ||
     echo "crisol.exe from the zip does not run ($log)"
 }
