@@ -33,6 +33,7 @@ OrtStatus* set_api(const OrtApiBase& base) {
 
 bool can_share_graphs() noexcept { return minor_version > 23; }
 bool gives_values_of_inner_graphs() noexcept { return minor_version > 26; }
+bool names_sets_of_inner_graphs() noexcept { return minor_version > 30; }
 
 const Functions& api() noexcept { return functions; }
 

@@ -26,6 +26,9 @@ const Functions& api() noexcept;
 bool can_share_graphs() noexcept;
 /// Whether a set of nodes gets the values that only the graphs within its nodes use. Older versions do not give them.
 bool gives_values_of_inner_graphs() noexcept;
+/// Whether sets of nodes in several graphs of a session get names that differ. Version 1.24 gives one name to all, and
+/// then makes no session. Version 1.31 is the oldest one that was tried.
+bool names_sets_of_inner_graphs() noexcept;
 
 /// A failure that ONNX Runtime reported.
 struct RuntimeError : std::runtime_error {

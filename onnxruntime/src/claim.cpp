@@ -116,13 +116,18 @@ std::vector<std::vector<std::size_t>> complete_sets(const std::vector<const OrtN
 
 }  // namespace
 
-std::vector<std::vector<const OrtNode*>> claimed_sets(const OrtGraph* graph, Device device, const Logger& logger) {
+std::vector<std::vector<const OrtNode*>> claimed_sets(const OrtGraph* graph, const Options& options,
+                                                      const Logger& logger) {
   const std::vector<const OrtNode*> nodes = nodes_of(graph);
-  // A node with graphs is claimed as a whole or not at all, so ONNX Runtime keeps the graphs within the others.
-  if (nodes.empty() || get<const OrtNode*>(api().Graph_GetParentNode, graph) != nullptr) return {};
+  if (nodes.empty()) return {};
   GraphReader reader(graph);
   const onnx::ModelParts parts = std::move(reader).take();
-  std::vector<std::string> reasons = refusals(parts, device);
+  std::vector<std::string> reasons = refusals(parts, options.device);
+  // The graphs within a node come first. If no node of such a graph is refused, the whole outer node may be claimed
+  // later. A stored model has EPContext nodes in its own graph alone.
+  const bool is_within = get<const OrtNode*>(api().Graph_GetParentNode, graph) != nullptr;
+  const bool is_taken = std::all_of(reasons.begin(), reasons.end(), [](const std::string& one) { return one.empty(); });
+  if (is_within && (is_taken || options.context.is_stored || !names_sets_of_inner_graphs())) return {};
   const std::vector<std::vector<std::size_t>> sets = complete_sets(nodes, reasons);
   const auto tell = [&](std::size_t i, const std::string& reason) {
     logger.log(level_verbose, "crisol leaves node " + std::to_string(i) + " \"" +

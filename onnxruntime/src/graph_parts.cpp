@@ -96,6 +96,7 @@ GraphReader::GraphReader(const OrtGraph* graph) {
   check(api().Graph_GetOperatorSets(graph, domains.data(), versions.data(), domains.size()));
   for (std::size_t i = 0; i < domains.size(); ++i) parts_.operator_sets.push_back({domains[i], versions[i]});
   fill(parts_.graph, graph);
+  if (get<const OrtNode*>(api().Graph_GetParentNode, graph) != nullptr) add_outer_values(graph);
 }
 
 GraphReader::~GraphReader() {
@@ -117,6 +118,15 @@ void GraphReader::fill(onnx::GraphParts& parts, const OrtGraph* graph) {
       if (value != nullptr) parts.values.push_back(value_of(value));
     parts.nodes.push_back(node_of(node));
   }
+}
+
+void GraphReader::add_outer_values(const OrtGraph* graph) {
+  std::set<std::string> own{""};  // The name of a value that is left out.
+  for (const onnx::ValueParts& input : parts_.graph.inputs) own.insert(input.name);
+  for (const onnx::NodeParts& node : parts_.graph.nodes) own.insert(node.outputs.begin(), node.outputs.end());
+  for (const OrtNode* node : nodes_of(graph))
+    for (const OrtValueInfo* value : used_by(node))
+      if (!is_constant(value) && own.insert(name_of(value)).second) parts_.graph.inputs.push_back(value_of(value));
 }
 
 /// All constants become initializers of the model's graph, also those of graphs within nodes: names are unique.

@@ -31,12 +31,14 @@ class GraphReader {
   GraphReader(const GraphReader&) = delete;
   GraphReader& operator=(const GraphReader&) = delete;
 
-  /// The parts. Inputs are those of the graph that are no constants.
+  /// The parts. Inputs are those of the graph that are no constants. For a graph within a node they are also the values
+  /// of the surrounding graphs.
   onnx::ModelParts take() && { return std::move(parts_); }
 
  private:
   /// Adds the nodes, and what they use.
   void fill(onnx::GraphParts& parts, const OrtGraph* graph);
+  void add_outer_values(const OrtGraph* graph);
   onnx::NodeParts node_of(const OrtNode* node);
   void add_attributes(onnx::NodeParts& parts, const OrtNode* node);
   void add_constant(const OrtValueInfo* value);

@@ -49,7 +49,7 @@ OrtNodeComputeInfo* Provider::compile(const OrtGraph* graph, const OrtNode* fuse
 void Provider::claim(const OrtGraph* graph, OrtEpGraphSupportInfo* info) const {
   std::vector<std::vector<const OrtNode*>> sets;
   try {
-    sets = claimed_sets(graph, options_.device, logger_);
+    sets = claimed_sets(graph, options_, logger_);
   } catch (const Error& error) {
     logger_.log(level_warning, std::string("crisol leaves the whole graph: ") + error.what());
   }

@@ -164,6 +164,39 @@ def test_branches_that_alone_use_an_input(devices):
     assert not nodes or (nodes == {PROVIDER: 3} if gives_all else nodes[PROVIDER] >= 2), nodes
 
 
+def test_nodes_within_a_node_that_stays_with_onnx_runtime(devices):
+    """Texts keep a branch and a loop with ONNX Runtime, and their products are crisol's."""
+    f32, i64, boolean, text = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL, TensorProto.STRING
+
+    def through_text(value, result):
+        return [helper.make_node("Cast", [value], [result + "_text"], to=text),
+                helper.make_node("Cast", [result + "_text"], [result], to=f32)]
+
+    step = helper.make_graph([helper.make_node("MatMul", ["h", "w"], ["p"]), helper.make_node("Add", ["p", "outer"], ["a"]),
+                              helper.make_node("Tanh", ["a"], ["t"]), *through_text("t", "r"),
+                              helper.make_node("MatMul", ["r", "outer"], ["h2"]), helper.make_node("Identity", ["go"], ["go2"])],
+                             "step", [helper.make_tensor_value_info("i", i64, []),
+                                      helper.make_tensor_value_info("go", boolean, []),
+                                      helper.make_tensor_value_info("h", f32, [4, 4])],
+                             [helper.make_tensor_value_info("go2", boolean, []),
+                              helper.make_tensor_value_info("h2", f32, [4, 4])])
+    inner = helper.make_node("Loop", ["count", "", "x"], ["looped"], body=step)
+    then_branch = helper.make_graph([inner], "then", [], [helper.make_tensor_value_info("looped", f32, [4, 4])])
+    else_branch = helper.make_graph([helper.make_node("MatMul", ["outer", "w"], ["m"]), *through_text("m", "e")], "else", [],
+                                    [helper.make_tensor_value_info("e", f32, [4, 4])])
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["outer"]),
+             helper.make_node("If", ["c"], ["y"], then_branch=then_branch, else_branch=else_branch)]
+    model = model_of(nodes, [("x", f32, [4, 4]), ("count", i64, []), ("c", boolean, [])], [("y", f32, [4, 4])],
+                     [("w", RANDOM.standard_normal((4, 4)).astype(np.float32))])
+    x = RANDOM.standard_normal((4, 4)).astype(np.float32)
+    for count, condition in ((3, True), (0, True), (1, False)):
+        session = check_same(model, devices, {"x": x, "count": np.array(count), "c": np.array(condition)})
+    nodes = nodes_by_provider(session)
+    # Before 1.31 only sets of the model's own graph are claimed.
+    is_new = int(onnxruntime.__version__.split(".")[1]) >= 31
+    assert not nodes or nodes[PROVIDER] >= (5 if is_new else 1), nodes  # The products, and what is beside them.
+
+
 def test_options(devices):
     model = small_net()
     x = image()
