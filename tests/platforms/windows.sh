@@ -58,7 +58,7 @@ fault_of_zip() {
   (cd -- "$folder" && cmake -E tar xf "$windows_build"/crisol-*.zip) >>"$log" 2>&1
   root=$(echo "$folder"/crisol-*)
   [ -s "$root/LICENSE.txt" ] && [ -s "$root/include/crisol/crisol.h" ] || echo "the zip lacks files"
-  x86_64-w64-mingw32-objdump -p "$root/bin/libcrisol_ort.dll" 2>>"$log" | grep -q CreateEpFactories ||
+  x86_64-w64-mingw32-objdump -p "$root/bin/libcrisol_ort.dll" 2>>"$log" | grep CreateEpFactories >/dev/null ||
     echo "the zip lacks the provider for ONNX Runtime"
   OCL_ICD_VENDORS=$work/icd/windows wine "$root/bin/crisol.exe" devices >>"$log" 2>&1 ||
     echo "crisol.exe from the zip does not run ($log)"
