@@ -71,6 +71,17 @@ def test_undefined_and_random_results_have_the_right_shapes(name):
         assert sum(check_sample(op, sample, False) for sample in op.sample_inputs("cpu", torch.float32)) > 0
 
 
+@pytest.mark.parametrize("dtype", [torch.int64, torch.float32])
+def test_equal_elements(dtype):
+    (op,) = entries("topk")
+    assert all(check_sample(op, sample, False) for sample in op.sample_inputs("cpu", dtype))
+    x = torch.tensor([[3, 1, 3, 2, 3]]).to(dtype)
+    values, indices = x.to(DEVICE).topk(2)
+    assert_same(values, torch.tensor([[3, 3]]).to(dtype))
+    assert_same(x.to(DEVICE).gather(1, indices), values.cpu())
+    assert indices[0, 0].item() != indices[0, 1].item()
+
+
 @pytest.mark.parametrize("name", ["abs", "add", "addmm", "clamp", "cumsum", "exp", "masked_fill", "mul", "sort", "sum"])
 def test_variants(name):
     """Non-contiguous samples, in place, in place in a view, and with out=."""
