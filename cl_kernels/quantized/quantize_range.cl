@@ -1,6 +1,9 @@
 // Quantises f32 to u8: the range of all numbers, extended to include 0, becomes 0 to 255. A unit of work is 1024
 // numbers.
+#include "common/bytes.h"
 #include "common/vector.h"
+
+typedef uchar16 unaligned_uchar16 __attribute__((aligned(1)));
 
 // The first number of a work-item's part, or of the part of the item behind it.
 INLINE ulong part_of(ulong count, long item) {
@@ -40,8 +43,6 @@ CPU_KERNEL void part_ranges(__global const float* restrict x, const ulong x_offs
   ranges[ranges_offset + 2 * item + 1] = high[0];
 }
 
-INLINE float8 quantized(float8 x, float scale, float zero) { return clamp(rint(x / scale) + zero, 0.0f, 255.0f); }
-
 // The launch has as many work-items as there are parts.
 CPU_KERNEL void quantize_range(__global const float* restrict x, const ulong x_offset,
                                __global const float* restrict ranges, const ulong ranges_offset,
@@ -67,9 +68,9 @@ CPU_KERNEL void quantize_range(__global const float* restrict x, const ulong x_o
   ulong i = part_of(count, item);
   NO_UNROLL
   for (; i + 16 <= end; i += 16) {
-    const float8 first = quantized(vload8(0, x + i), scale, zero);
-    const float8 second = quantized(vload8(0, x + i + 8), scale, zero);
-    vstore16((uchar16)(convert_uchar8(convert_int8(first)), convert_uchar8(convert_int8(second))), 0, y + i);
+    const int8 first = byte_of(vload8(0, x + i) / scale, zero, 0.0f);
+    const int8 second = byte_of(vload8(0, x + i + 8) / scale, zero, 0.0f);
+    *(__global unaligned_uchar16*)(y + i) = (uchar16)(convert_uchar8(first), convert_uchar8(second));
   }
   NO_UNROLL
   for (; i < end; ++i) y[i] = (uchar)clamp(rint(x[i] / scale) + zero, 0.0f, 255.0f);

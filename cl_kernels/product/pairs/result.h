@@ -4,6 +4,7 @@
 // left[i] * right[j] / over[0] of its row and column, and an epilogue follows (product/epilogue.h). For uchar and char,
 // the sum times the factor is rounded, zero[0] is added, and the result saturates. A bias has one number for each row,
 // or for each column. Each step is 0 or 1.
+#include "common/bytes.h"
 #include "product/pairs/pairs.h"
 
 #ifndef RESULT
@@ -60,13 +61,18 @@ INLINE float16 operand_of(__global const float* e, long column_step, int column,
 }
 #elif KIND == KIND_uchar
 #define RESULTS uchar16
-#define RESULTS_OF(scaled, zero) convert_uchar16(clamp(rint(scaled) + (float)(zero), 0.0f, 255.0f))
+#define RESULTS_OF(scaled, zero) \
+  (uchar16)(convert_uchar8(byte_of(scaled.lo, zero, 0.0f)), convert_uchar8(byte_of(scaled.hi, zero, 0.0f)))
 #elif KIND == KIND_char
 #define RESULTS char16
-#define RESULTS_OF(scaled, zero) convert_char16(clamp(rint(scaled) + (float)(zero), -128.0f, 127.0f))
+#define RESULTS_OF(scaled, zero) \
+  (char16)(convert_char8(byte_of(scaled.lo, zero, -128.0f)), convert_char8(byte_of(scaled.hi, zero, -128.0f)))
 #else
 #define RESULTS int16
 #endif
+
+// PoCL splits vstore16 of these types.
+typedef RESULTS unaligned_results __attribute__((aligned(sizeof(RESULT))));
 
 #if KIND != KIND_int
 INLINE float16 factor_of(const Scaled* to, int row, float16 right) {
@@ -114,7 +120,7 @@ INLINE void store_scaled(int8 sums[TILE_ROWS][2], int row, int rows, int column,
 #endif
     __global RESULT* y = to->y + (row + r) * by->row;
     if (together) {
-      vstore16(result, 0, y + place);
+      *(__global unaligned_results*)(y + place) = result;
       continue;
     }
     RESULT some[16];
