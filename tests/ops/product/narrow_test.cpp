@@ -6,7 +6,7 @@
 #include "ops/product/gemm_operands.h"
 #include "reference/compare.h"
 #include "reference/matmul.h"
-#include "support/forced.h"
+#include "support/coverage.h"
 
 namespace crisol {
 
@@ -22,6 +22,7 @@ std::vector<double> small_eighths(std::uint64_t seed, std::int64_t count) {
 
 TEST_CASE("gemm: few columns with any depth, layout, type and epilogue") {
   if (!dispatch::target_of(state_of(zeros({1}))).takes_cpu_kernels()) return;
+  const testing::MustRun variants("matmul", {testing::on_cpus("cpu_narrow")});
   const struct {
     std::int64_t m, n, k;
   } sizes[] = {{64, 1, 1}, {65, 2, 3}, {66, 3, 8}, {71, 4, 13}, {100, 8, 100}, {79, 5, 6}, {64, 3, 0}, {500, 7, 31}};
@@ -64,7 +65,7 @@ TEST_CASE("gemm: few columns with any depth, layout, type and epilogue") {
         if (form == 4 || form == 5) expected[i] += old[i];
         if (form >= 10) expected[i] = std::max(0.0, expected[i] + old[i]);
       }
-      CHECK(testing::run_variant("matmul", "cpu_narrow", [&] { ops::gemm(product); }));
+      testing::for_each_variant(variants, [&] { ops::gemm(product); });
       testing::check_close(
           y, {m, n}, type == DType::f32 ? expected : reference::values_of(testing::tensor_of(expected, {m, n}, type)),
           {0});
