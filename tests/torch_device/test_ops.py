@@ -71,6 +71,21 @@ def test_undefined_and_random_results_have_the_right_shapes(name):
         assert sum(check_sample(op, sample, False) for sample in op.sample_inputs("cpu", torch.float32)) > 0
 
 
+@pytest.mark.parametrize("training", [False, True])
+def test_batch_norm_of_halves(training):
+    """The running statistics are halves too."""
+    values = {}
+    for device in ("cpu", DEVICE):
+        x = (torch.arange(24.0).reshape(3, 2, 4) / 8).half().to(device).requires_grad_()
+        mean, var, weight = (torch.tensor(v).half().to(device) for v in ([0.5, 1.0], [2.0, 0.5], [1.5, 0.75]))
+        weight.requires_grad_()
+        with native():
+            y = torch.nn.functional.batch_norm(x, mean, var, weight, weight.detach(), training=training)
+            dy = torch.linspace(0, 1, 24).reshape(3, 2, 4).half().to(device)
+            values[device] = [y.detach(), *torch.autograd.grad(y, [x, weight], dy)]
+    assert_same(values[DEVICE], values["cpu"])
+
+
 @pytest.mark.parametrize("dtype", [torch.int64, torch.float32])
 def test_equal_elements(dtype):
     (op,) = entries("topk")

@@ -187,8 +187,8 @@ Results batch_norm_backward(const Call& c) {
   const bool training = c.flag(7);
   Tensor mean = c.tensor(5), invstd = c.tensor(6);
   if (!training) {
-    mean = c.tensor(3);
-    invstd = ops::rsqrt(ops::add(c.tensor(4), c.number(8)));
+    mean = ops::cast(c.tensor(3), DType::f32);
+    invstd = ops::rsqrt(ops::add(ops::cast(c.tensor(4), DType::f32), c.number(8)));
   }
   const ops::NormGradients gradients =
       ops::batch_norm2d_backward(c.tensor(0), c.tensor(1), c.tensor(2), mean, invstd, training);
