@@ -27,12 +27,17 @@ def read_idx(path: Path) -> torch.Tensor:
     return torch.frombuffer(bytearray(data[4 + 4 * len(sizes) :]), dtype=torch.uint8).reshape(sizes)
 
 
+def file_of(folder: Path, name: str) -> Path:
+    """The file of this name, gzipped or not."""
+    found = sorted(folder.glob(f"{name}*"))
+    if not found:
+        raise SystemExit(f"--data: {folder} has no file {name} or {name}.gz")
+    return found[0]
+
+
 def dataset(folder: Path, part: str) -> TensorDataset:
     """The images with mean 0 and deviation 1, and their labels."""
-    images, labels = (
-        read_idx(next(path for path in sorted(folder.glob(f"{part}-{kind}-ubyte*"))))
-        for kind in ("images-idx3", "labels-idx1")
-    )
+    images, labels = (read_idx(file_of(folder, f"{part}-{kind}-ubyte")) for kind in ("images-idx3", "labels-idx1"))
     return TensorDataset((images[:, None] / 255 - 0.1307) / 0.3081, labels.long())
 
 
