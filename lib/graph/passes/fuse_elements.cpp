@@ -1,5 +1,6 @@
 #include <set>
 
+#include "base/byte_dtype.h"
 #include "functions/fuse/fused_graph.h"
 #include "graph/passes/formulas.h"
 #include "graph/passes/passes.h"
@@ -13,10 +14,8 @@ namespace {
 /// elements.
 constexpr std::int64_t max_repeats = 4096;
 
-/// Whether a type may hold quantised numbers. Longer whole numbers may be shapes on the host.
-bool is_of_bytes(DType dtype) { return is_whole(dtype) && size_of(dtype) == 1; }
-
-/// Whether the elements of a value may be computed in a kernel: floating-point or quantised numbers.
+/// Whether the elements of a value may be computed in a kernel: floating-point or quantised numbers. Whole numbers of
+/// more bytes may be shapes on the host.
 bool may_be_fused(const Graph& graph, const Node& node) {
   if (!has_formula(graph, node)) return false;
   const DType dtype = *graph.values[static_cast<std::size_t>(node.outputs[0])].dtype;

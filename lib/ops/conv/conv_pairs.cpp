@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "base/byte_dtype.h"
 #include "base/ceil_div.h"
 #include "conv/parameters.h"
-#include "crisol/dtype_table.h"
 #include "dispatch/work_split.h"
 #include "ops/check.h"
 #include "ops/contiguous.h"

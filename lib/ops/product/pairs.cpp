@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/byte_dtype.h"
 #include "base/ceil_div.h"
 #include "crisol/dtype_table.h"
 #include "crisol/ops/copy.h"
@@ -105,8 +106,6 @@ runtime::Defines pair_defines(runtime::DeviceState& device, DType result) {
   dispatch::define_math(defines, runtime::info_of(device));
   return defines;
 }
-
-bool is_of_bytes(DType dtype) { return is_whole(dtype) && size_of(dtype) == 1; }
 
 Tensor pack_rows(const Tensor& x, const Tensor& zero) { return pack("pack_rows", x, zero, -2, 1); }
 

@@ -16,9 +16,6 @@ dispatch::ProbeOutcome found_pairs(runtime::DeviceState& device);
 /// They are right on every device whose loops may be as long as the products are deep.
 bool prefers_pairs(Device device);
 
-/// Whether the type is u8 or i8.
-bool is_of_bytes(DType dtype);
-
 /// The numbers of x, minus their zero point, as pairs (product/pairs/pairs.h). x and zero have one dtype, u8 or i8.
 /// Rows are the lines of x (…, m, k), with the result (count, m, pairs). Columns are the lines of x (…, k, n), with the
 /// result (count, panels, pairs, 16). The zero point broadcasts to x and has one number for a line. It may be

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/byte_dtype.h"
 #include "base/text.h"
 #include "crisol/functions/matmul.h"
 #include "functions/fuse/epilogue.h"
@@ -52,7 +53,7 @@ Tensor requantized_as(const Tensor& numbers, const Tensor& factor, const Tensor&
 }  // namespace
 
 Tensor requantized(const Tensor& numbers, const Tensor& factor, const Tensor& zero) {
-  require(is_whole(zero.dtype()) && size_of(zero.dtype()) == 1, "onnx", "quantised results of ", zero.dtype(),
+  require(is_of_bytes(zero.dtype()), "onnx", "quantised results of ", zero.dtype(),
           " are not supported, u8 and i8 are");
   const bool has_sign = kind_of(zero.dtype()) != DTypeKind::unsigned_integer;
   const auto as_quantized = has_sign ? requantized_as<DType::i8> : requantized_as<DType::u8>;
@@ -89,7 +90,7 @@ KeptNumbers::Make pieces(Sums sums, bool turns) {
   return [=](const Tensor& b, const Tensor& zero) {
     constexpr std::int64_t most = 256;
     require(b.dim() >= 2, "onnx", "a factor of shape ", b.shape(), ", matrices expected");
-    if (ops::is_of_bytes(b.dtype()) && ops::prefers_pairs(b.device()))
+    if (is_of_bytes(b.dtype()) && ops::prefers_pairs(b.device()))
       return std::vector<Tensor>{ops::pack_panels(turns ? b.t() : b, zero)};
     const Tensor numbers = centred(turns ? b.t() : b, zero);
     const std::int64_t length = numbers.size(-2);

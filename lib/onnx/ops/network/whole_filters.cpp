@@ -2,6 +2,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/byte_dtype.h"
 #include "base/text.h"
 #include "crisol/functions/elementwise.h"
 #include "onnx/ops/axes.h"
@@ -32,7 +33,7 @@ const Digits& digits_for(std::int64_t taps) {
 KeptNumbers::Make digits(Sums sums, std::int64_t groups) {
   return [=](const Tensor& weight, const Tensor& zero) {
     require(weight.dim() >= 3, "onnx", "filters of shape ", weight.shape());
-    if (groups == 1 && weight.dim() <= 4 && ops::is_of_bytes(weight.dtype()) && ops::prefers_pairs(weight.device()))
+    if (groups == 1 && weight.dim() <= 4 && is_of_bytes(weight.dtype()) && ops::prefers_pairs(weight.device()))
       return std::vector<Tensor>{ops::pack_rows(weight.flatten(1, -1), for_filters(zero, 2))};
     Tensor rest = centred(weight, for_filters(zero, weight.dim()));
     if (sums == Sums::rounded || weight.numel() == 0) return std::vector<Tensor>{rest};

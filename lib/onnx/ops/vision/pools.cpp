@@ -3,6 +3,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/byte_dtype.h"
 #include "base/text.h"
 #include "crisol/functions/conv.h"
 #include "crisol/functions/elementwise.h"
@@ -136,8 +137,7 @@ Run max_pool(Call& call) {
       call,
       [=](const Tensor& given, const Windows& w) -> Tensors {
         const DType dtype = given.dtype();
-        require(is_floating(dtype) || (is_whole(dtype) && size_of(dtype) == 1), "onnx", "elements of ", dtype,
-                " are not supported");
+        require(is_floating(dtype) || is_of_bytes(dtype), "onnx", "elements of ", dtype, " are not supported");
         const Tensor x = widened(given);
         const bool is_direct = fits(w);
         Windows all = ceil_mode && !is_direct ? with_last_windows(w, x) : w;
