@@ -44,12 +44,12 @@ missing_exports() {
 # GCC for Windows frees a thread_local object before it calls the object's destructor. lib/base/per_thread.h has no such
 # object there, so no other part of the library may have one.
 fault_of_threads() {
-  ! x86_64-w64-mingw32-objdump -p "$windows_build/bin/libcrisol.dll" | grep -q __cxa_thread_atexit ||
+  ! x86_64-w64-mingw32-objdump -p "$windows_build/bin/libcrisol.dll" | grep __cxa_thread_atexit >/dev/null ||
     echo "libcrisol.dll has a thread_local object with a destructor (lib/base/per_thread.h)"
 }
 
-# What is wrong with the zip of `cpack -G ZIP`: its command has to run in the folder that it is unpacked to, and it has
-# the provider for ONNX Runtime.
+# Prints what is wrong with the zip of `cpack -G ZIP`. Its command must run in the folder of the unpacked zip. The zip
+# must have the provider for ONNX Runtime.
 fault_of_zip() {
   local folder=$work/windows-zip log=$work/windows-zip.log root
   rm -rf -- "$folder" "$windows_build"/crisol-*.zip
