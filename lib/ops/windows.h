@@ -17,8 +17,8 @@ Tensor windows_of(const Tensor& padded, const Geometry& g) {
                    padded.offset());
 }
 
-/// Adds to the images of such a view, tap by tap, because the windows share no elements at one tap. part(r, c) is what
-/// tap (r, c) of each window gets: (N, C, OH, OW).
+/// Adds to the images that a view of windows shows. part(r, c) is added at tap (r, c) of each window: (N, C, OH, OW).
+/// Windows share elements, but not at one tap, so the taps are added one after the other.
 template <class Part>
 void add_to_windows(const Tensor& windows, const Part& part) {
   for (std::int64_t r = 0; r < windows.size(2); ++r)

@@ -90,7 +90,7 @@ TEST_CASE("a training that keeps no gradient uses one memory for all steps") {
     const OpenclBuffer first = place_after_a_step(), second = place_after_a_step();
     CHECK(first.memory == second.memory);
     CHECK(first.offset == second.offset);
-    // The gradients of both parameters lie in one arena.
+    // One arena has the gradients of both parameters.
     CHECK(opencl_buffer(net.bias.grad()).memory == second.memory);
   }
 }

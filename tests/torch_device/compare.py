@@ -14,7 +14,7 @@ TOLERANCES = {torch.float16: (2e-2, 2e-3), torch.bfloat16: (4e-2, 2e-2), torch.f
 TOLERANCES[torch.complex64] = (1e-5, 1e-5)
 
 
-# The elements of these entries' results are undefined, so only shapes are compared.
+# The results of these entries have undefined elements, so only shapes are compared.
 UNDEFINED = {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided"}
 # PyTorch does not say which one of equal elements topk chooses, so only the values are compared.
 WITH_TIES = {"topk"}
