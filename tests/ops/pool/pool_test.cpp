@@ -121,8 +121,8 @@ TEST_CASE("adaptive_avg_pool2d: values and gradient") {
   const struct {
     Shape shape;
     IntPair output;
-  } cases[] = {{{2, 3, 7, 7}, 1}, {{1, 2, 10, 7}, {3, 5}},  {{1, 1, 4, 6}, {4, 6}}, {{2, 1, 2, 3}, {5, 7}},
-               {{1, 2, 1, 1}, 3}, {{1, 2, 20, 70}, {3, 2}}, {{2, 1, 9, 20}, {3, 1}}};
+  } cases[] = {{{2, 3, 7, 7}, {1, 2}}, {{1, 2, 10, 7}, {3, 5}},  {{1, 1, 4, 6}, {4, 6}}, {{2, 1, 2, 3}, {5, 7}},
+               {{1, 2, 1, 1}, 3},      {{1, 2, 20, 70}, {3, 2}}, {{2, 1, 9, 20}, {3, 1}}};
   for (const auto& c : cases) {
     CAPTURE(c.shape);
     CAPTURE(c.output);
@@ -137,6 +137,18 @@ TEST_CASE("adaptive_avg_pool2d: values and gradient") {
       check_close(ops::adaptive_avg_pool2d_backward(tensor_of(dy, expected.shape), c.shape), c.shape,
                   reference::adaptive_avg_pool2d_backward(dy, c.shape, c.output), {8, 35});
     });
+  }
+}
+
+TEST_CASE("adaptive_avg_pool2d: the mean of a whole plane") {
+  for (const Shape& shape : {Shape{2, 3, 7, 7}, {1, 1, 1, 1}, {1, 2, 61, 67}}) {
+    CAPTURE(shape);
+    const std::vector<double> x = random_values(5, shape.numel());
+    const reference::AvgPool expected = reference::adaptive_avg_pool2d(x, shape, 1);
+    check_close(ops::adaptive_avg_pool2d(tensor_of(x, shape), 1), expected.shape, expected.values, {12, 1});
+    const std::vector<double> dy = random_values(6, expected.shape.numel());
+    check_close(ops::adaptive_avg_pool2d_backward(tensor_of(dy, expected.shape), shape), shape,
+                reference::adaptive_avg_pool2d_backward(dy, shape, 1), {2, 1});
   }
 }
 
