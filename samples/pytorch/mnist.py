@@ -1,16 +1,16 @@
-"""Trains a small CNN on MNIST with PyTorch, on an OpenCL device of any vendor. Only the name of the device differs from a
-program for another device:
+"""Trains a small CNN on MNIST with PyTorch, on an OpenCL device of any vendor. Only the name of the device differs from
+a program for another device:
 
     python mnist.py --device crisol
     python mnist.py --device cpu
 """
 
 import argparse
-import gzip
 import time
 from pathlib import Path
 
 import torch
+from mnist_images import images, labels
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -20,25 +20,9 @@ except ImportError:
     print("torch_crisol is not installed, so there is no device crisol")
 
 
-def read_idx(path: Path) -> torch.Tensor:
-    """The bytes of an IDX file, with their shape."""
-    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    sizes = [int.from_bytes(data[4 + 4 * i : 8 + 4 * i], "big") for i in range(data[3])]
-    return torch.frombuffer(bytearray(data[4 + 4 * len(sizes) :]), dtype=torch.uint8).reshape(sizes)
-
-
-def file_of(folder: Path, name: str) -> Path:
-    """The file of this name, gzipped or not."""
-    found = sorted(folder.glob(f"{name}*"))
-    if not found:
-        raise SystemExit(f"--data: {folder} has no file {name} or {name}.gz")
-    return found[0]
-
-
-def dataset(folder: Path, part: str) -> TensorDataset:
-    """The images with mean 0 and deviation 1, and their labels."""
-    images, labels = (read_idx(file_of(folder, f"{part}-{kind}-ubyte")) for kind in ("images-idx3", "labels-idx1"))
-    return TensorDataset((images[:, None] / 255 - 0.1307) / 0.3081, labels.long())
+def dataset(folder: Path, part: str, count: int) -> TensorDataset:
+    """The first `count` images with mean 0 and deviation 1, and their labels."""
+    return TensorDataset((images(folder, part)[:count] - 0.1307) / 0.3081, labels(folder, part)[:count])
 
 
 def net() -> nn.Module:
@@ -53,9 +37,9 @@ def train(model: nn.Module, loader: DataLoader, optimizer: torch.optim.Optimizer
     """One epoch. Returns the mean loss."""
     model.train()
     total = torch.zeros((), device=device)
-    for images, labels in loader:
+    for x, y in loader:
         optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(images.to(device)), labels.to(device))
+        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
         loss.backward()
         optimizer.step()
         total += loss.detach()
@@ -67,8 +51,8 @@ def accuracy(model: nn.Module, loader: DataLoader, device: str) -> float:
     """The share of images that get the right label."""
     model.eval()
     right = torch.zeros((), dtype=torch.int64, device=device)
-    for images, labels in loader:
-        right += (model(images.to(device)).argmax(1) == labels.to(device)).sum()
+    for x, y in loader:
+        right += (model(x.to(device)).argmax(1) == y.to(device)).sum()
     return right.item() / len(loader.dataset)
 
 
@@ -79,12 +63,13 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--lr", type=float, default=1e-3)
+    parser.add_argument("--images", type=int, default=60000, help="how many of the training images to use")
     options = parser.parse_args()
     torch.manual_seed(1)
     model = net().to(options.device)
     optimizer = torch.optim.Adam(model.parameters(), lr=options.lr)
-    training = DataLoader(dataset(options.data, "train"), options.batch_size, shuffle=True)
-    tests = DataLoader(dataset(options.data, "t10k"), 1000)
+    training = DataLoader(dataset(options.data, "train", options.images), options.batch_size, shuffle=True)
+    tests = DataLoader(dataset(options.data, "t10k", 10000), 1000)
     for epoch in range(options.epochs):
         start = time.monotonic()
         loss = train(model, training, optimizer, options.device)
