@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "onnx/importer.h"
 #include "onnx/ops/element_types.h"
+#include "onnx/ops/network/quantized_groups.h"
 
 namespace crisol::onnx {
 
@@ -63,7 +64,9 @@ void Importer::add_graph(NameScope& scope, const file::Graph& graph, const Value
     else
       add_body_input(scope, graph.inputs[i], (*known)[i]);
   }
-  add_nodes(scope, graph.nodes);
+  const bool is_imported_model = known == nullptr && refused_ == nullptr && problems_.added() == 0;
+  if (is_imported_model) nodes_ = with_quantized_groups(file_.model(), tensors_, device_);
+  add_nodes(scope, is_imported_model ? nodes_ : graph.nodes);
   for (const file::ValueInfoProto& output : graph.outputs) {
     if (known == nullptr) check_model_value(output, "an output");
     const int value = find_value(scope, output.name, "the graph's output", "");

@@ -25,26 +25,6 @@ std::size_t parts_of(const graph::Graph& graph) {
   return parts;
 }
 
-/// Whether an op only moves or picks elements of its first input.
-bool moves_elements(const file::Node& node) {
-  constexpr std::string_view all[] = {"ArrayFeatureExtractor",
-                                      "Compress",
-                                      "Expand",
-                                      "Flatten",
-                                      "Gather",
-                                      "GatherElements",
-                                      "GatherND",
-                                      "Identity",
-                                      "Reshape",
-                                      "Slice",
-                                      "Split",
-                                      "Squeeze",
-                                      "Tile",
-                                      "Transpose",
-                                      "Unsqueeze"};
-  return std::find(std::begin(all), std::end(all), node.op) != std::end(all);
-}
-
 std::string op_of(const file::Node& node) {
   constexpr std::size_t longest = 80;
   return concat(node.domain.substr(0, longest), node.domain.empty() ? "" : ".", node.op.substr(0, longest));

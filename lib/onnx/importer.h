@@ -110,6 +110,7 @@ class Importer {
   std::map<std::pair<std::string_view, std::string_view>, std::vector<std::vector<std::int64_t>>> weights_of_;
   std::deque<file::Attribute> changed_;  ///< Attributes of the file that named f64.
   std::set<std::string> narrowed_;       ///< Names of the nodes and constants of f64, which are computed in f32.
+  std::vector<file::Node> nodes_;        ///< The nodes of the model's graph, with groups of quantised numbers joined.
   std::vector<RefusedNode>* refused_ = nullptr;  ///< Of a survey.
   std::size_t parts_ = 0;
 };

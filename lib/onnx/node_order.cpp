@@ -1,19 +1,14 @@
 #include "onnx/node_order.h"
 
-#include <functional>
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <queue>
-#include <string_view>
 
 namespace crisol::onnx {
 
-namespace {
-
-using Use = std::function<void(std::string_view)>;
-
-/// Calls `use` with each name that the node reads, and with each name that the graphs in the node read or give.
-void visit_uses(const file::Node& node, const Use& use) {
+void visit_uses(const file::Node& node, const std::function<void(std::string_view)>& use) {
   for (const std::string_view input : node.inputs) use(input);
   for (const file::Attribute& attribute : node.attributes)
     for (const file::Graph& graph : attribute.graphs) {
@@ -22,7 +17,24 @@ void visit_uses(const file::Node& node, const Use& use) {
     }
 }
 
-}  // namespace
+bool moves_elements(const file::Node& node) {
+  constexpr std::string_view all[] = {"ArrayFeatureExtractor",
+                                      "Compress",
+                                      "Expand",
+                                      "Flatten",
+                                      "Gather",
+                                      "GatherElements",
+                                      "GatherND",
+                                      "Identity",
+                                      "Reshape",
+                                      "Slice",
+                                      "Split",
+                                      "Squeeze",
+                                      "Tile",
+                                      "Transpose",
+                                      "Unsqueeze"};
+  return std::find(std::begin(all), std::end(all), node.op) != std::end(all);
+}
 
 std::vector<std::size_t> order_of(const std::vector<file::Node>& nodes) {
   std::map<std::string_view, std::size_t> makers;

@@ -49,6 +49,11 @@ TEST_CASE("onnx: products of u8 are exact at any length") {
         host_product(long_a, 3, signed_b, -5).to_vector<std::int32_t>());
   const Tensor largest = full({1, 512}, 255, DType::u8);
   CHECK(run_op({"MatMulInteger"}, {largest, largest.t()})[0].item<int>() == 512 * 255 * 255);
+  const Tensor row = largest.reshape(-1);
+  for (const Tensor& sum : {run_op({"MatMulInteger"}, {row, row})[0], run_op({"MatMulInteger"}, {row, largest.t()})[0],
+                            run_op({"MatMulInteger"}, {largest, row})[0]})
+    CHECK(sum.item<int>() == 512 * 255 * 255);
+  CHECK(run_op({"MatMulInteger"}, {row, largest.t()})[0].shape() == Shape{1});
 
   // A convolution in two groups, each filter with its zero point.
   const Tensor x = bytes({2, 4, 6, 5}), w = bytes({6, 2, 3, 2}), zeros_w = bytes({6});

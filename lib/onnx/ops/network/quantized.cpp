@@ -89,10 +89,11 @@ namespace {
 KeptNumbers::Make pieces(Sums sums, bool turns) {
   return [=](const Tensor& b, const Tensor& zero) {
     constexpr std::int64_t most = 256;
-    require(b.dim() >= 2, "onnx", "a factor of shape ", b.shape(), ", matrices expected");
+    require(b.dim() >= 1, "onnx", "a factor of shape ", b.shape(), ", a vector or matrices expected");
+    const Tensor matrices = b.dim() == 1 ? b.unsqueeze(1) : turns ? b.t() : b;
     if (is_of_bytes(b.dtype()) && ops::prefers_pairs(b.device()))
-      return std::vector<Tensor>{ops::pack_panels(turns ? b.t() : b, zero)};
-    const Tensor numbers = centred(turns ? b.t() : b, zero);
+      return std::vector<Tensor>{ops::pack_panels(matrices, zero)};
+    const Tensor numbers = centred(matrices, zero);
     const std::int64_t length = numbers.size(-2);
     if (sums == Sums::rounded || length <= most) return std::vector<Tensor>{numbers};
     std::vector<Tensor> list;
@@ -167,6 +168,7 @@ WholeFactor::WholeFactor(const Call& call, std::size_t b, std::size_t zero, Sums
 Shape WholeFactor::shape_of_b(const Tensor& a, const Data& in) const {
   require_quantized(a);
   Shape b = in[b_].shape();
+  if (b.rank() == 1) b.push_back(1);
   if (turns_) std::swap(b[b.rank() - 2], b[b.rank() - 1]);
   require(a.dim() >= 2 && a.size(-1) == b[b.rank() - 2], "onnx", "a factor of shape ", a.shape(),
           " times matrices with ", b[b.rank() - 2], " rows");
@@ -215,6 +217,14 @@ Tensor WholeFactor::of_pairs(const Tensor& a, const Tensor& a_zero, const Tensor
 
 Tensor WholeFactor::product(const Tensor& a, const Tensor& a_zero, const ops::Scaling& by, const Data& in,
                             Device device) const {
+  const bool is_column = in[b_].shape().rank() == 1;
+  if (a.dim() == 1) return product(a.unsqueeze(0), a_zero, by, in, device).squeeze(is_column ? -1 : -2);
+  const Tensor y = of_matrices(a, a_zero, by, in, device);
+  return is_column ? y.squeeze(-1) : y;
+}
+
+Tensor WholeFactor::of_matrices(const Tensor& a, const Tensor& a_zero, const ops::Scaling& by, const Data& in,
+                                Device device) const {
   const std::vector<Tensor> right = pieces_.of(in, device);
   const Shape b = shape_of_b(a, in);
   if (!is_packed(right)) return scaled(sums_in_f32(centred(a, a_zero), right), with_columns(by));
@@ -225,9 +235,11 @@ Tensor WholeFactor::product(const Tensor& a, const Tensor& a_zero, const ops::Sc
 Tensor WholeFactor::product(const Tensor& a, const Tensor& a_zero, const std::vector<Tensor>& factors,
                             const Epilogue* epilogue, const Data& in, Device device) const {
   const ops::Scaling by = as_f32(factors);
+  if (epilogue == nullptr) return product(a, a_zero, by, in, device);
+  const bool has_vector = a.dim() == 1 || in[b_].shape().rank() == 1;
+  if (has_vector) return (*epilogue)(product(a, a_zero, by, in, device));
   const std::vector<Tensor> right = pieces_.of(in, device);
   const Shape b = shape_of_b(a, in);
-  if (epilogue == nullptr) return product(a, a_zero, by, in, device);
   if (!is_packed(right) || !pairs_scale(by, a.size(-2), b.back()))
     return (*epilogue)(product(a, a_zero, by, in, device));
   const Shape shape = with_matrix(axes_of_products(a.shape(), b), a.size(-2), b.back());

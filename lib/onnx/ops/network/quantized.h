@@ -90,14 +90,15 @@ bool is_packed(const std::vector<Tensor>& parts);
 Tensor with_epilogue_of_pairs(const detail::ResultLayout& layout, Device device, const Epilogue& epilogue,
                               const std::function<Tensor(const ops::ProductEpilogue*)>& f);
 
-/// A right factor b (…, K, N) of quantised numbers. On devices that prefer products of pairs, its packed form is kept.
-/// Elsewhere products are computed in f32.
+/// A right factor b (…, K, N) of quantised numbers, or a vector of K numbers. On devices that prefer products of pairs,
+/// its packed form is kept. Elsewhere products are computed in f32.
 class WholeFactor {
  public:
   /// The positions of b and its zero point among the inputs. If `turns`, the input is (N, K).
   WholeFactor(const Call& call, std::size_t b, std::size_t zero, Sums sums, bool turns = false);
 
-  /// (a - a_zero) times (b - zero), scaled, for a (…, M, K). Factors of rows are vectors of M numbers.
+  /// (a - a_zero) times (b - zero), scaled, for a (…, M, K) or a vector of K numbers. Factors of rows are vectors of M
+  /// numbers.
   Tensor product(const Tensor& a, const Tensor& a_zero, const ops::Scaling& by, const graph::Data& in,
                  Device device) const;
   /// The sums in f32 times the product of two factors, of which there may be none. An epilogue follows, which may be
@@ -108,6 +109,8 @@ class WholeFactor {
  private:
   /// The shape of b, which must have as many rows as `a` has columns.
   Shape shape_of_b(const Tensor& a, const graph::Data& in) const;
+  Tensor of_matrices(const Tensor& a, const Tensor& a_zero, const ops::Scaling& by, const graph::Data& in,
+                     Device device) const;
   Tensor sums_in_f32(const Tensor& a, const std::vector<Tensor>& pieces) const;
   Tensor of_pairs(const Tensor& a, const Tensor& a_zero, const Tensor& panels, const ops::Scaling& by, const Shape& b,
                   const ops::ProductEpilogue* epilogue = nullptr) const;
