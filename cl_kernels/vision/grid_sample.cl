@@ -8,7 +8,7 @@
 // where the taps a and the weights w belong to the place grid[n, p] = (across, down, inward). x is (images, channels,
 // depth, height, width), and p is below g.points. Images have depth 1, and their places are (across, down).
 //
-// AXES: 2 images, 3 volumes. x, y and dy are stored as STORED, places and gradients as floats.
+// AXES: 2 images, 3 volumes. x, y and dy are stored as STORED, places and gradients as REAL.
 //
 //   grid_sample_forward   a work-item makes the elements first … first + chunk - 1 of y, counted as (n, block of
 //                         channels, p): an element has `block` channels
@@ -42,12 +42,12 @@ static inline long row_of(int slice, int row, int height) {
   return slice < 0 || row < 0 ? -1 : (long)slice * height + row;
 }
 
-static inline float read_tap(__global const STORED* channel, long row, int column, int width) {
-  return row < 0 || column < 0 ? 0.0f : LOAD(STORED, channel, row * width + column);
+static inline REAL read_tap(__global const STORED* channel, long row, int column, int width) {
+  return row < 0 || column < 0 ? (REAL)0 : LOAD(STORED, channel, row * width + column);
 }
 
 __kernel void grid_sample_forward(__global const STORED* restrict x, const ulong x_offset,
-                                  __global const float* restrict grid, const ulong grid_offset,
+                                  __global const REAL* restrict grid, const ulong grid_offset,
                                   __global STORED* restrict y, const ulong y_offset, const long elements,
                                   const GridParameters g, const int block, const long chunk) {
   const long first = get_global_id(0) * chunk;
@@ -58,20 +58,20 @@ __kernel void grid_sample_forward(__global const STORED* restrict x, const ulong
     const long p = i % g.points;
     const long n = i / g.points / blocks;
     const int begin = (int)(i / g.points % blocks) * block;
-    __global const float* place = grid + grid_offset + (n * g.points + p) * AXES;
+    __global const REAL* place = grid + grid_offset + (n * g.points + p) * AXES;
     const Taps across = TAPS_OF(place, 0, g.width);
     const Taps down = TAPS_OF(place, 1, g.height);
     const Taps inward = INWARD(place);
     for (int c = begin; c < min(begin + block, g.channels); ++c) {
       __global const STORED* channel = x + x_offset + (n * g.channels + c) * volume;
-      float sum = 0.0f;
+      REAL sum = 0.0f;
       for (int q = 0; q < DEEP_TAPS; ++q) {
-        float slice = 0.0f;
+        REAL slice = 0.0f;
         for (int r = 0; r < TAPS; ++r) {
-          float row = 0.0f;
+          REAL row = 0.0f;
           for (int s = 0; s < TAPS; ++s)
-            row += across.weight[s] *
-                   read_tap(channel, row_of(inward.at[q], down.at[r], g.height), across.at[s], g.width);
+            row +=
+                across.weight[s] * read_tap(channel, row_of(inward.at[q], down.at[r], g.height), across.at[s], g.width);
           slice += down.weight[r] * row;
         }
         sum += inward.weight[q] * slice;
@@ -82,8 +82,8 @@ __kernel void grid_sample_forward(__global const STORED* restrict x, const ulong
 }
 
 __kernel void grid_sample_backward(__global const STORED* restrict dy, const ulong dy_offset,
-                                   __global const float* restrict grid, const ulong grid_offset,
-                                   __global float* restrict dx, const ulong dx_offset, const long planes,
+                                   __global const REAL* restrict grid, const ulong grid_offset,
+                                   __global REAL* restrict dx, const ulong dx_offset, const long planes,
                                    const GridParameters g, const long rows, const long begin, const long end) {
   const long all_rows = (long)g.depth * g.height;
   const long strips = (all_rows + rows - 1) / rows;
@@ -110,8 +110,8 @@ __kernel void grid_sample_backward(__global const STORED* restrict dy, const ulo
       for (int r = 0; r < TAPS; ++r) {
         const long row = row_of(inward.at[q], down.at[r], g.height);
         if (row < top || row >= bottom) continue;
-        __global float* elements = dx + row * g.width;
-        const float d = inward.weight[q] * down.weight[r] * LOAD(STORED, dy, p);
+        __global REAL* elements = dx + row * g.width;
+        const REAL d = inward.weight[q] * down.weight[r] * LOAD(STORED, dy, p);
         for (int s = 0; s < TAPS; ++s)
           if (across.at[s] >= 0) elements[across.at[s]] += d * across.weight[s];
       }
@@ -120,30 +120,29 @@ __kernel void grid_sample_backward(__global const STORED* restrict dy, const ulo
 
 __kernel void grid_sample_places(__global const STORED* restrict dy, const ulong dy_offset,
                                  __global const STORED* restrict x, const ulong x_offset,
-                                 __global const float* restrict grid, const ulong grid_offset,
-                                 __global float* restrict dgrid, const ulong dgrid_offset, const long places,
+                                 __global const REAL* restrict grid, const ulong grid_offset,
+                                 __global REAL* restrict dgrid, const ulong dgrid_offset, const long places,
                                  const GridParameters g, const long chunk) {
   const long first = get_global_id(0) * chunk;
   const long volume = (long)g.depth * g.height * g.width;
   for (long i = first; i < min(first + chunk, places); ++i) {
     const long n = i / g.points;
-    __global const float* place = grid + grid_offset + i * AXES;
+    __global const REAL* place = grid + grid_offset + i * AXES;
     const Taps across = TAPS_OF(place, 0, g.width);
     const Taps down = TAPS_OF(place, 1, g.height);
     const Taps inward = INWARD(place);
-    float sum_across = 0.0f;
-    float sum_down = 0.0f;
-    float sum_inward = 0.0f;
+    REAL sum_across = 0.0f;
+    REAL sum_down = 0.0f;
+    REAL sum_inward = 0.0f;
     for (int c = 0; c < g.channels; ++c) {
       __global const STORED* channel = x + x_offset + (n * g.channels + c) * volume;
-      const float d = LOAD(STORED, dy, dy_offset + (n * g.channels + c) * g.points + i % g.points);
+      const REAL d = LOAD(STORED, dy, dy_offset + (n * g.channels + c) * g.points + i % g.points);
       for (int q = 0; q < DEEP_TAPS; ++q)
         for (int r = 0; r < TAPS; ++r) {
-          float value = 0.0f;
-          float change = 0.0f;
+          REAL value = 0.0f;
+          REAL change = 0.0f;
           for (int s = 0; s < TAPS; ++s) {
-            const float tap =
-                read_tap(channel, row_of(inward.at[q], down.at[r], g.height), across.at[s], g.width);
+            const REAL tap = read_tap(channel, row_of(inward.at[q], down.at[r], g.height), across.at[s], g.width);
             value += across.weight[s] * tap;
             change += across.slope[s] * tap;
           }
@@ -152,7 +151,7 @@ __kernel void grid_sample_places(__global const STORED* restrict dy, const ulong
           sum_inward += d * inward.slope[q] * down.weight[r] * value;
         }
     }
-    __global float* result = dgrid + dgrid_offset + i * AXES;
+    __global REAL* result = dgrid + dgrid_offset + i * AXES;
     result[0] = sum_across;
     result[1] = sum_down;
 #if AXES == 3

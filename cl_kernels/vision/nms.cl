@@ -9,37 +9,41 @@
 //   nms_collect  a work-item writes the rows (image, class, box) of its class; ends (images, classes) has the number of
 //                the row after them
 //
-// p.centered: a box is (x, y, width, height) of its centre. Otherwise it is two opposite corners (y, x, y, x).
+// Boxes and scores are of REAL. p.centered: a box is (x, y, width, height) of its centre. Otherwise it is two opposite
+// corners (y, x, y, x).
+#include "common/element.h"
+#include "common/real.h"
 #include "vision/parameters.h"
 
-// A box as (top, left, bottom, right).
-static inline float4 box_at(__global const float* p, int centered) {
+// (top, left, bottom, right).
+typedef OF_TYPE(REAL, 4) Box;
+
+static inline Box box_at(__global const REAL* p, int centered) {
   if (centered) {
-    const float2 half_size = 0.5f * (float2)(p[3], p[2]);
-    const float2 centre = (float2)(p[1], p[0]);
-    return (float4)(centre - half_size, centre + half_size);
+    const REAL above = 0.5f * p[3], before = 0.5f * p[2];
+    return (Box)(p[1] - above, p[0] - before, p[1] + above, p[0] + before);
   }
-  return (float4)(min(p[0], p[2]), min(p[1], p[3]), max(p[0], p[2]), max(p[1], p[3]));
+  return (Box)(min(p[0], p[2]), min(p[1], p[3]), max(p[0], p[2]), max(p[1], p[3]));
 }
 
-static inline float area_of(float4 box) { return (box.s2 - box.s0) * (box.s3 - box.s1); }
+static inline REAL area_of(Box box) { return (box.s2 - box.s0) * (box.s3 - box.s1); }
 
 // Whether the area of the intersection is more than `threshold` times the area of the union.
-static inline bool overlap(float4 a, float4 b, float threshold) {
-  const float height = min(a.s2, b.s2) - max(a.s0, b.s0);
-  const float width = min(a.s3, b.s3) - max(a.s1, b.s1);
+static inline bool overlap(Box a, Box b, REAL threshold) {
+  const REAL height = min(a.s2, b.s2) - max(a.s0, b.s0);
+  const REAL width = min(a.s3, b.s3) - max(a.s1, b.s1);
   if (!(height > 0.0f && width > 0.0f)) return false;
-  const float common = height * width;
-  const float together = area_of(a) + area_of(b) - common;
+  const REAL common = height * width;
+  const REAL together = area_of(a) + area_of(b) - common;
   return together > 0.0f && common / together > threshold;
 }
 
-__kernel void nms_select(__global const float* restrict boxes, const ulong boxes_offset,
-                         __global const float* restrict scores, const ulong scores_offset,
+__kernel void nms_select(__global const REAL* restrict boxes, const ulong boxes_offset,
+                         __global const REAL* restrict scores, const ulong scores_offset,
                          __global const long* restrict order, const ulong order_offset, __global int* restrict selected,
                          const ulong selected_offset, __global int* restrict taken, const ulong taken_offset,
-                         const SuppressionParameters p, const float threshold, const float min_score,
-                         const long begin, const long end) {
+                         const SuppressionParameters p, const REAL threshold, const REAL min_score, const long begin,
+                         const long end) {
   const long row = get_global_id(0);
   if (row >= p.rows) return;
   boxes += boxes_offset + row / p.classes * p.count * 4;
@@ -49,7 +53,7 @@ __kernel void nms_select(__global const float* restrict boxes, const ulong boxes
   int found = begin == 0 ? 0 : taken[taken_offset + row];
   for (long k = begin; k < end && found < p.most; ++k) {
     if (!(scores[k] > min_score || min_score == -INFINITY)) continue;
-    const float4 box = box_at(boxes + order[k] * 4, p.centered);
+    const Box box = box_at(boxes + order[k] * 4, p.centered);
     bool keep = true;
     for (int i = 0; i < found && keep; ++i)
       keep = !overlap(box, box_at(boxes + (long)selected[i] * 4, p.centered), threshold);

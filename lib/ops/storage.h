@@ -25,6 +25,18 @@ inline void define_elements(runtime::Defines& defines, std::int64_t type) { defi
 /// The type of the results of products, of the bias and of the epilogue's operands (cl_kernels/product/epilogue.h).
 inline void define_result_type(runtime::Defines& defines, std::int64_t type) { define_type(defines, "RESULT", type); }
 
+/// Tells a kernel the type in which it computes (cl_kernels/common/real.h): f64 for elements of f64, else f32.
+inline void define_real(runtime::Defines& defines, DType type) {
+  if (computes_in_f32(type)) return;
+  defines.add({"REAL", dtype_row(type).opencl});
+  defines.add({"REAL_IS_DOUBLE", 1});
+}
+
+/// A number as an argument of a kernel that computes in this type, f32 or f64.
+inline runtime::KernelArg real_arg(double number, DType type) {
+  return type == DType::f64 ? runtime::KernelArg::of_f64(number) : runtime::KernelArg(static_cast<float>(number));
+}
+
 /// The defines of a kernel that needs no others.
 inline runtime::Defines elements_of(std::int64_t type) {
   runtime::Defines defines;

@@ -12,6 +12,7 @@
 #include "reference/images/conv2d_cases.h"
 #include "reference/images/pool.h"
 #include "reference/images/pool_cases.h"
+#include "reference/images/vision.h"
 #include "reference/rnn.h"
 #include "support/compare.h"
 #include "support/skip.h"
@@ -263,4 +264,55 @@ TEST_CASE("f64 layers: resized images and their gradients") {
   const Tensor images = fine(41, {1, 2, 6, 5});
   const InterpolateOptions cubic{.size = Shape{9, 4}, .mode = InterpolateMode::cubic};
   check_close(interpolate(images.to(DType::f32), cubic), interpolate(images, cubic).to_vector<double>(), {64, 4});
+}
+
+TEST_CASE("f64 layers: images at places and in boxes, and their gradients") {
+  if (!has_f64()) return;
+  const Shape shape{2, 2, 5, 6}, of_grid{2, 3, 4, 2};
+  const reference::Values x{shape, fractions(51, shape)}, grid{of_grid, fractions(52, of_grid)};
+  const Tensor images = from_vector(x.values, shape), places = from_vector(grid.values, of_grid);
+  for (const GridSampleMode mode : {GridSampleMode::bilinear, GridSampleMode::nearest, GridSampleMode::bicubic})
+    for (const GridSamplePadding padding :
+         {GridSamplePadding::zeros, GridSamplePadding::border, GridSamplePadding::reflection}) {
+      const GridSampleOptions options{mode, padding};
+      const reference::Values y = reference::grid_sample(x, grid, options);
+      check_close(grid_sample(images, places, options), y.shape, y.values, {128, 4});
+      const reference::Values dy{y.shape, fractions(53, y.shape)};
+      check_close(ops::grid_sample_backward(from_vector(dy.values, dy.shape), places, shape, options), shape,
+                  reference::grid_sample_backward(dy, shape, grid, options).values, {256, 8});
+      if (mode != GridSampleMode::nearest)
+        check_differences("grid_sample", {shape, of_grid},
+                          [&](const std::vector<Tensor>& in) { return grid_sample(in[0], in[1] * 0.7, options); });
+    }
+  check_differences("affine_grid", {{2, 2, 3}}, [](const std::vector<Tensor>& in) {
+    return affine_grid(in[0], {2, 1, 3, 4});
+  });
+  check_differences("deform_conv2d", {{1, 4, 4, 5}, {1, 16, 5, 6}, {3, 4, 2, 2}, {3}, {1, 8, 5, 6}},
+                    [](const std::vector<Tensor>& in) {
+                      return deform_conv2d(in[0], in[1] * 0.1 + 0.35, in[2], in[3], in[4], {.padding = 1});
+                    });
+  const reference::Values boxes{{4, 4}, {1.2, 0.7, 5.3, 4.1, -3, -2.5, 4.4, 3.3, 4.9, 3.1, 12.7, 9.6, 3, 3, 3, 3}};
+  const std::vector<std::int64_t> owners{0, 1, 0, 1};
+  const Tensor corners = from_vector(boxes.values, boxes.shape), of_image = from_vector(owners);
+  for (RoiAlignOptions options :
+       {RoiAlignOptions{.height = 2, .width = 3},
+        RoiAlignOptions{.height = 2, .width = 1, .spatial_scale = 0.7, .sampling_ratio = 3}}) {
+    const reference::Values y = reference::roi_align(x, boxes, owners, options);
+    check_close(roi_align(images, corners, of_image, options), y.shape, y.values, {256, 4});
+    for (const bool maximum : {false, true}) {
+      options.maximum = maximum;
+      check_differences("roi_align", {shape},
+                        [&](const std::vector<Tensor>& in) { return roi_align(in[0], corners, of_image, options); });
+    }
+  }
+  // Boxes and scores that are equal in f32.
+  const Tensor pair = from_vector(std::vector<double>{0, 0, 1, 1, 0, 0, 1, 1 + 0x1p-30}, {1, 2, 4});
+  const Tensor scores = from_vector(std::vector<double>{0.5, 0.5 + 0x1p-30}, {1, 1, 2});
+  using Rows = std::vector<std::int64_t>;
+  const auto selected = [&](const NonMaxSuppressionOptions& options) {
+    return non_max_suppression(pair, scores, options).to_vector<std::int64_t>();
+  };
+  CHECK(selected({.iou_threshold = 1 - 0x1p-29}) == Rows{0, 0, 1});
+  CHECK(selected({.iou_threshold = 1 - 0x1p-31}) == Rows{0, 0, 1, 0, 0, 0});
+  CHECK(selected({.iou_threshold = 1, .score_threshold = 0.5}) == Rows{0, 0, 1});
 }

@@ -23,16 +23,16 @@ CRISOL_API Tensor interpolate(const Tensor& x, const InterpolateOptions& options
 
 /// Reads x (N, C, H, W) at the places of grid (N, OH, OW, 2), as PyTorch's grid_sample. The result is (N, C, OH, OW).
 /// A place is (across, down). -1 and 1 are the edges of the image, or the centres of its corner elements with
-/// align_corners. Both tensors are f32 or f16. Differentiable in x and grid.
+/// align_corners. Differentiable in x and grid. Places of halves are converted to f32.
 ///
 /// A volume x (N, C, D, H, W) is read at the places of grid (N, OD, OH, OW, 3), and the result is (N, C, OD, OH, OW). A
 /// place is (across, down, inward), along W, H and D. Bilinear then reads two neighbours along each of the three axes.
 /// Bicubic is refused.
 CRISOL_API Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options = {});
 
-/// The places for grid_sample that an affine map gives: theta (N, 2, 3), f32 or f16, times (across, down, 1) for every
-/// element of an image of shape size = (N, C, H, W). The result is (N, H, W, 2). For a volume of shape (N, C, D, H, W),
-/// theta (N, 3, 4) times (across, down, inward, 1) gives (N, D, H, W, 3).
+/// The places for grid_sample that an affine map gives: theta (N, 2, 3) times (across, down, 1) for every element of an
+/// image of shape size = (N, C, H, W). The result is (N, H, W, 2). For a volume of shape (N, C, D, H, W), theta (N, 3,
+/// 4) times (across, down, inward, 1) gives (N, D, H, W, 3).
 CRISOL_API Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners = false);
 
 /// (N, C · factor², H, W) becomes (N, C, H · factor, W · factor): channel c · factor² + i · factor + j becomes the
@@ -46,7 +46,7 @@ CRISOL_API Tensor pixel_unshuffle(const Tensor& x, std::int64_t factor);
 /// read bilinearly at its place plus an offset, and multiplied by a mask. Outside x are zeros. Shapes: x (N, C, H, W),
 /// weight (K, C/groups, R, S), bias (K) or undefined, offset (N, 2·G·R·S, H', W') for any number G of groups of
 /// channels that have their own offsets, and mask (N, G·R·S, H', W') or undefined. Channels 2k and 2k + 1 of the offset
-/// are (down, across) for element k of the window. All are f32 or all f16, and all have gradients.
+/// are (down, across) for element k of the window. All have one dtype and gradients.
 CRISOL_API Tensor deform_conv2d(const Tensor& x, const Tensor& offset, const Tensor& weight,
                                 const Tensor& bias = Tensor(), const Tensor& mask = Tensor(),
                                 const Conv2dOptions& options = {});
@@ -54,12 +54,12 @@ CRISOL_API Tensor deform_conv2d(const Tensor& x, const Tensor& offset, const Ten
 /// The features of boxes (regions of interest), as torchvision's roi_align: for x (N, C, H, W), boxes (K, 4) as (left,
 /// top, right, bottom) and images (K), i64, the result is (K, C, height, width). Each element is the mean of samples in
 /// a bin of the box of image images[k]. x is read bilinearly between its elements. Samples more than one element
-/// outside the image are zeros. A missing image gives NaN. x and boxes are f32 or f16. Differentiable in x.
+/// outside the image are zeros. A missing image gives NaN. Differentiable in x.
 CRISOL_API Tensor roi_align(const Tensor& x, const Tensor& boxes, const Tensor& images,
                             const RoiAlignOptions& options = {});
 
 /// Selects boxes with high scores that overlap little, for each class of each image: boxes (N, K, 4) and scores (N, C,
-/// K), f32 or f16. The result has a row (image, class, box), i64, for each selected box. The rows of a class begin with
+/// K). The result has a row (image, class, box), i64, for each selected box. The rows of a class begin with
 /// the highest score. Among boxes of equal score, the earlier one comes first. Waits for the number of rows. Has no
 /// gradient.
 CRISOL_API Tensor non_max_suppression(const Tensor& boxes, const Tensor& scores,

@@ -31,7 +31,7 @@ Tensor deform_conv2d(const Tensor& x, const Tensor& offset, const Tensor& weight
   if (const autograd::Autocasts casts(op); casts)
     return deform_conv2d(casts(x), casts(offset), casts(weight), casts(bias), casts(mask), options);
   require(x.defined() && offset.defined() && weight.defined(), op, "a tensor is undefined");
-  ops::require_storage(op, "the input", x);
+  ops::require_floating(op, "the input", x);
   ops::require_dtype(op, "the weight", weight, x.dtype());
   ops::require_device(op, "the input", x, "the weight", weight);
   const ops::Conv2dSizes s = ops::conv2d_sizes(op, x.shape(), weight.shape(), options);
@@ -46,7 +46,8 @@ Tensor deform_conv2d(const Tensor& x, const Tensor& offset, const Tensor& weight
     ops::require_operand(op, "the input", x, "the mask", mask, {s.images, parts * taps, s.out_h, s.out_w}, x.dtype());
   if (bias.defined()) ops::require_operand(op, "the input", x, "the bias", bias, {s.outputs}, x.dtype());
 
-  const Tensor moves = offset.to(DType::f32).reshape({s.images * parts, taps, 2, s.out_h, s.out_w});
+  const Tensor moves =
+      offset.to(promote_types(x.dtype(), DType::f32)).reshape({s.images * parts, taps, 2, s.out_h, s.out_w});
   const Tensor rows = window_places(
       taps, s.out_h, options.stride.h, options.padding.h, options.dilation.h,
       [&](std::int64_t k) { return k / s.kernel_w; }, {1, taps, s.out_h, 1}, x.device());

@@ -17,10 +17,11 @@ using autograd::Saved;
 Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options) {
   if (const autograd::Autocasts casts("grid_sample", {x, grid}); casts)
     return grid_sample(casts(x), casts(grid), options);
-  if (x.defined()) ops::require_storage("grid_sample", "the input", x);
-  // Kernels read places of f32 alone, because the elements of halves are too far apart.
-  if (grid.defined() && is_floating(grid.dtype()) && grid.dtype() != DType::f32)
-    return grid_sample(x, grid.to(DType::f32), options);
+  if (x.defined()) ops::require_floating("grid_sample", "the input", x);
+  // Kernels read no places of halves, because the elements of halves are too far apart.
+  const DType of_places = x.defined() ? promote_types(x.dtype(), DType::f32) : DType::f32;
+  if (grid.defined() && is_floating(grid.dtype()) && grid.dtype() != of_places)
+    return grid_sample(x, grid.to(of_places), options);
   return call(
       "grid_sample", {x, grid}, ops::grid_sample(x, grid, options),
       [&](Trace& trace, const Tensor& y) { traced::grid_sample(trace, x, grid, options, y); },
@@ -53,7 +54,7 @@ std::vector<double> coordinates(std::int64_t size, bool align_corners) {
 Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners) {
   constexpr const char* op = "affine_grid";
   require(theta.defined(), op, "theta is undefined");
-  ops::require_storage(op, "theta", theta);
+  ops::require_floating(op, "theta", theta);
   require(size.rank() == 4 || size.rank() == 5, op, "the size must be (N, C, H, W) or (N, C, D, H, W), it is ", size);
   const int axes = size.rank() - 2;
   const Shape expected{size[0], axes, axes + 1};
@@ -64,13 +65,14 @@ Tensor affine_grid(const Tensor& theta, const Shape& size, bool align_corners) {
   Shape of_place = Shape::filled(axes + 2, 1);
   of_place[0] = size[0];
   of_place[axes + 1] = axes;
-  const auto column = [&, wide = theta.to(DType::f32)](int i) { return wide.select(2, i).reshape(of_place); };
+  const DType real = promote_types(theta.dtype(), DType::f32);
+  const auto column = [&, wide = theta.to(real)](int i) { return wide.select(2, i).reshape(of_place); };
   Tensor places = column(axes);
   for (int i = axes - 1; i >= 0; --i) {  // Coordinate i of a position belongs to axis -1 - i of the image.
     Shape along = Shape::filled(axes + 2, 1);
     along[axes - i] = size[axes + 1 - i];
     const std::vector<double> at = coordinates(size[axes + 1 - i], align_corners);
-    places = from_vector(at, along, DType::f32, theta.device()) * column(i) + places;
+    places = from_vector(at, along, real, theta.device()) * column(i) + places;
   }
   return places.to(theta.dtype());
 }

@@ -8,6 +8,7 @@
 #include "crisol/ops/reduce.h"
 #include "crisol/ops/view.h"
 #include "decompose/parameters.h"
+#include "ops/storage.h"
 
 namespace crisol::ops {
 

@@ -11,6 +11,7 @@
 #include "ops/decompose/check.h"
 #include "ops/decompose/householder.h"
 #include "ops/result.h"
+#include "ops/storage.h"
 
 namespace crisol::ops {
 

@@ -8,6 +8,7 @@
 #include "crisol/ops/view.h"
 #include "decompose/sizes.h"
 #include "ops/product/leading_axes.h"
+#include "ops/storage.h"
 
 namespace crisol::ops {
 
@@ -18,12 +19,6 @@ std::int64_t aligned(std::int64_t elements) { return ceil_div(elements, ROW_ALIG
 }  // namespace
 
 std::int64_t MatrixRows::start() const { return aligned(m); }
-
-void define_real(runtime::Defines& defines, DType type) {
-  if (type == DType::f32) return;
-  defines.add({"REAL", dtype_row(type).opencl});
-  defines.add({"REAL_IS_DOUBLE", 1});
-}
 
 MatrixRows load_rows(const Tensor& matrices, bool with_unit, bool symmetric) {
   const std::int64_t batch = matrices.size(0), n = matrices.size(1), m = matrices.size(2);

@@ -21,9 +21,6 @@ struct MatrixRows {
   std::int64_t start() const;  ///< Where the second vector of a row begins, if there is one.
 };
 
-/// Tells a kernel the type in which it computes: f32, or f64.
-void define_real(runtime::Defines& defines, DType type);
-
 /// Makes the rows of a contiguous tensor (batch, n, m) of f32 or f64, which must have elements.
 MatrixRows load_rows(const Tensor& matrices, bool with_unit, bool symmetric = false);
 

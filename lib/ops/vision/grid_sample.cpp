@@ -62,6 +62,7 @@ struct Sampling {
   runtime::KernelSpec spec(const char* entry) const {
     runtime::Defines defines{{"TAPS", taps()}, {"AXES", axes}};
     define_elements(defines, type);
+    define_real(defines, static_cast<DType>(type));
     return {"vision/grid_sample.cl", entry, std::move(defines)};
   }
   /// Makes the kernel, for an op that queues other work before it.
@@ -88,7 +89,7 @@ Sampling sampling_of(const char* op, const Shape& input, std::int64_t type, cons
           "the input must have 4 axes (N, C, H, W) or 5 axes (N, C, D, H, W), its shape is ", input);
   const int axes = input.rank() - 2;
   require(grid.defined(), op, "the grid is undefined");
-  require_dtype(op, "the grid", grid, DType::f32);
+  require_dtype(op, "the grid", grid, promote_types(static_cast<DType>(type), DType::f32));
   require(grid.dim() == axes + 2 && grid.size(0) == input[0] && grid.size(axes + 1) == axes, op, "the grid has shape ",
           grid.shape(), ", for an input of shape ", input, " it must be (", input[0],
           axes == 3 ? ", OD, OH, OW, 3)" : ", OH, OW, 2)");
@@ -113,7 +114,7 @@ Shape shape_of_result(const Shape& input, const Tensor& grid) {
 Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options, const Tensor* into) {
   constexpr const char* op = "grid_sample";
   require(x.defined(), op, "the input is undefined");
-  require_storage(op, "the input", x);
+  require_floating(op, "the input", x);
   const Sampling s = sampling_of(op, x.shape(), storage_of(x), grid, options);
   require_device(op, "the input", x, "the grid", grid);
   Result y(op, into, shape_of_result(x.shape(), grid), x.dtype(), x.device(), {&x, &grid});
@@ -132,11 +133,11 @@ Tensor grid_sample_backward_grid(const Tensor& dy, const Tensor& x, const Tensor
                                  const GridSampleOptions& options, const Tensor* into) {
   constexpr const char* op = "grid_sample_backward_grid";
   require(x.defined() && dy.defined(), op, "a tensor is undefined");
-  require_storage(op, "the input", x);
+  require_floating(op, "the input", x);
   const Sampling s = sampling_of(op, x.shape(), storage_of(x), grid, options);
   require_device(op, "the input", x, "the grid", grid);
   require_operand(op, "the grid", grid, "the gradient", dy, shape_of_result(x.shape(), grid), x.dtype());
-  Result dgrid(op, into, grid.shape(), DType::f32, grid.device(), {&dy, &x, &grid});
+  Result dgrid(op, into, grid.shape(), grid.dtype(), grid.device(), {&dy, &x, &grid});
   if (grid.numel() == 0) return dgrid.done();
   const Contiguous gradient(dy), image(x), places(grid);
   const std::int64_t count = s.images * s.points;
@@ -159,13 +160,13 @@ Tensor grid_sample_backward(const Tensor& dy, const Tensor& grid, const Shape& i
                             const GridSampleOptions& options) {
   constexpr const char* op = "grid_sample_backward";
   require(dy.defined(), op, "the gradient is undefined");
-  require_storage(op, "the gradient", dy);
+  require_floating(op, "the gradient", dy);
   const Sampling s = sampling_of(op, input, storage_of(dy), grid, options);
   require_operand(op, "the grid", grid, "the gradient", dy, shape_of_result(input, grid), dy.dtype());
   if (dy.numel() == 0) return zeros(input, dy.dtype(), dy.device());
   const Contiguous gradient(dy), places(grid);
   s.resolve(op);
-  const Tensor dx = zeros(input, DType::f32, dy.device());
+  const Tensor dx = zeros(input, grid.dtype(), dy.device());
   const std::int64_t planes = s.images * s.channels, all_rows = s.depth * s.height, rows = s.on_cpu() ? all_rows : 1;
   in_launches(s.target, s.points, s.iterations(), [&](std::int64_t begin, std::int64_t end) {
     s.run(op, planes * ceil_div(all_rows, rows), std::tuple(in(gradient), in(places), out(dx)), planes, rows, begin,

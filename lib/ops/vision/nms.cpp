@@ -19,8 +19,8 @@ namespace crisol::ops {
 Tensor non_max_suppression(const Tensor& boxes, const Tensor& scores, const NonMaxSuppressionOptions& options) {
   constexpr const char* op = "non_max_suppression";
   require(boxes.defined() && scores.defined(), op, "a tensor is undefined");
-  require_storage(op, "the boxes", boxes);
-  require_storage(op, "the scores", scores);
+  require_floating(op, "the boxes", boxes);
+  require_floating(op, "the scores", scores);
   require_device(op, "the boxes", boxes, "the scores", scores);
   require(boxes.dim() == 3 && boxes.size(2) == 4, op, "the boxes have shape ", boxes.shape(), ", it must be (N, K, 4)");
   require(scores.dim() == 3 && scores.size(0) == boxes.size(0) && scores.size(2) == boxes.size(1), op,
@@ -33,7 +33,10 @@ Tensor non_max_suppression(const Tensor& boxes, const Tensor& scores, const NonM
   if (rows == 0 || most == 0) return empty({0, 3}, DType::i64, boxes.device());
 
   runtime::DeviceState& device = state_of(boxes);
-  runtime::BuiltKernel& select = runtime::resolve(device, {"vision/nms.cl", "nms_select", {}});
+  const DType real = promote_types(promote_types(boxes.dtype(), DType::f32), scores.dtype());
+  runtime::Defines defines;
+  define_real(defines, real);
+  runtime::BuiltKernel& select = runtime::resolve(device, {"vision/nms.cl", "nms_select", defines});
   runtime::BuiltKernel& collect = runtime::resolve(device, {"vision/nms.cl", "nms_collect", {}});
   const kernels::SuppressionParameters sizes{.rows = rows,
                                              .count = count,
@@ -44,11 +47,11 @@ Tensor non_max_suppression(const Tensor& boxes, const Tensor& scores, const NonM
   const Tensor selected = empty({rows, most}, DType::i32, boxes.device());
   const Tensor taken = empty({rows}, DType::i32, boxes.device());
   const SortResult sorted = sort(scores, -1, true);
-  const Contiguous places(boxes, DType::f32), values(sorted.values, DType::f32), order(sorted.indices);
+  const Contiguous places(boxes, real), values(sorted.values, real), order(sorted.indices);
   in_launches(dispatch::target_of(device), count, most + 1, [&](std::int64_t begin, std::int64_t end) {
     runtime::launch(device, select, runtime::flat_range(device, rows), in(places), in(values), in(order), out(selected),
-                    out(taken), runtime::KernelArg(&sizes, sizeof sizes), static_cast<float>(options.iou_threshold),
-                    static_cast<float>(options.score_threshold), begin, end);
+                    out(taken), runtime::KernelArg(&sizes, sizeof sizes), real_arg(options.iou_threshold, real),
+                    real_arg(options.score_threshold, real), begin, end);
   });
   const Tensor ends = cumsum(cast(taken, DType::i64), 0);
   const auto total = narrow(ends, 0, rows - 1, 1).item<std::int64_t>();

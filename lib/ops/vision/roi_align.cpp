@@ -26,6 +26,8 @@ struct Alignment {
   runtime::DeviceState& device;
   dispatch::Target target = dispatch::target_of(device);
 
+  /// The type in which kernels compute.
+  DType real() const { return promote_types(static_cast<DType>(type), DType::f32); }
   Shape result() const { return {boxes, input[1], options.height, options.width}; }
   /// The most loop iterations that one bin takes.
   std::int64_t iterations() const {
@@ -38,6 +40,7 @@ struct Alignment {
   runtime::KernelSpec spec(const char* entry) const {
     runtime::Defines defines{{"MAXIMUM", options.maximum ? 1 : 0}};
     define_elements(defines, type);
+    define_real(defines, static_cast<DType>(type));
     return {"vision/roi_align.cl", entry, defines};
   }
   /// Makes the kernel, for an op that queues other work before it.
@@ -61,7 +64,7 @@ struct Alignment {
     std::apply(
         [&](const auto&... operand) {
           runtime::launch(device, spec(entry), range_of(target, items), operand..., count,
-                          runtime::KernelArg(&sizes, sizeof sizes), static_cast<float>(options.spatial_scale), more...);
+                          runtime::KernelArg(&sizes, sizeof sizes), real_arg(options.spatial_scale, real()), more...);
         },
         operands);
   }
@@ -70,8 +73,8 @@ struct Alignment {
 Alignment alignment_of(const char* op, const Tensor& x, const Tensor& boxes, const Tensor& images,
                        const RoiAlignOptions& o) {
   require(x.defined() && boxes.defined() && images.defined(), op, "a tensor is undefined");
-  require_storage(op, "the input", x);
-  require_storage(op, "the boxes", boxes);
+  require_floating(op, "the input", x);
+  require_floating(op, "the boxes", boxes);
   require_dtype(op, "the images", images, DType::i64);
   require_device(op, "the input", x, "the boxes", boxes);
   require_device(op, "the input", x, "the images", images);
@@ -94,7 +97,7 @@ Tensor roi_align(const Tensor& x, const Tensor& boxes, const Tensor& images, con
   const Alignment a = alignment_of("roi_align", x, boxes, images, options);
   const Tensor y = empty(a.result(), x.dtype(), x.device());
   if (y.numel() == 0) return y;
-  const Contiguous input(x), places(boxes, DType::f32), owners(images);
+  const Contiguous input(x), places(boxes, a.real()), owners(images);
   const dispatch::WorkSplit split = split_for(a.target, y.numel(), 64, 1, a.iterations());
   a.run("roi_align_forward", split.items, std::tuple(in(input), in(places), in(owners), out(y)), y.numel(),
         split.chunk);
@@ -108,9 +111,9 @@ Tensor roi_align_backward(const Tensor& dy, const Tensor& x, const Tensor& boxes
   require(dy.defined(), op, "the gradient is undefined");
   require_operand(op, "the input", x, "the gradient", dy, a.result(), x.dtype());
   if (x.numel() == 0 || dy.numel() == 0) return zeros(x.shape(), x.dtype(), x.device());
-  const Contiguous gradient(dy), input(x), places(boxes, DType::f32), owners(images);
+  const Contiguous gradient(dy), input(x), places(boxes, a.real()), owners(images);
   a.resolve(op);
-  const Tensor dx = zeros(x.shape(), DType::f32, x.device());
+  const Tensor dx = zeros(x.shape(), a.real(), x.device());
   const std::int64_t planes = x.size(0) * x.size(1), rows = a.target.takes_cpu_kernels() ? x.size(2) : 1;
   const std::int64_t of_box = a.iterations() * options.height * options.width;
   in_launches(a.target, a.boxes, of_box, [&](std::int64_t begin, std::int64_t end) {
