@@ -70,7 +70,7 @@ STEP_KERNEL void optimizer_rmsprop(__global float* restrict parameters, const ul
 }
 
 STEP_KERNEL void optimizer_average(__global float* restrict averages, const ulong averages_offset,
-                                   __global const float* restrict parameters, const ulong parameters_offset,
+                                   __global const STORED* restrict parameters, const ulong parameters_offset,
                                    __global const float* restrict hyper, const ulong hyper_offset,
                                    __global const float* restrict progress, const ulong progress_offset,
                                    const long count) {
@@ -80,7 +80,7 @@ STEP_KERNEL void optimizer_average(__global float* restrict averages, const ulon
   const int is_first = progress[progress_offset] <= 1.0f;
   FOR_EACH_VECTOR(at, count) {
     const int n = (int)min((long)VW, count - at);
-    const floatv p = load_lanes(parameters + at, n);
+    const floatv p = load_elements(parameters + at, n);
     const floatv a = load_lanes(averages + at, n);
     store_lanes(is_first ? p : a + share * (p - a), n, averages + at);
   }

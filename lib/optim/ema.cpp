@@ -6,6 +6,7 @@
 
 #include "autograd/node.h"
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/optimizer.h"
 #include "optim/arena_layout.h"
@@ -43,8 +44,8 @@ std::vector<Tensor> checked_parameters(const std::vector<Tensor>& parameters) {
   std::vector<Tensor> kept;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const Tensor& p = parameters[i];
-    require(p.defined() && p.dtype() == DType::f32 && p.is_contiguous(), "EMA", "parameter ", i,
-            " is not an f32 tensor, or not contiguous");
+    require(p.defined() && computes_in_f32(p.dtype()) && p.is_contiguous(), "EMA", "parameter ", i,
+            " is not a tensor of ", TypesThat{computes_in_f32}, ", or not contiguous");
     require(p.device() == parameters[0].device(), "EMA", "parameter ", i, " is on ", p.device(), ", the first on ",
             parameters[0].device());
     if (seen.insert(&autograd::ensure_slot(p)).second) kept.push_back(p);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "crisol/dtype_table.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/grad_mode.h"
 #include "crisol/ops/copy.h"
@@ -18,6 +19,9 @@ namespace crisol::optim {
 namespace {
 
 constexpr const char* op = "GradScaler";
+
+/// Whether a gradient may be divided by a scale. Gradients of f16 have overflows and zeros that no division undoes.
+constexpr bool is_scalable(DType dtype) noexcept { return is_floating(dtype) && dtype != DType::f16; }
 
 void check(const GradScalerOptions& o) {
   require(o.init_scale > 0 && std::isfinite(o.init_scale), op, "the scale is ", o.init_scale,
@@ -77,8 +81,8 @@ void GradScaler::unscale_(Optimizer& optimizer) {
           "unscale_: the optimiser's gradients were already unscaled since the last update()");
   const std::vector<Tensor> gradients = flat_gradients(optimizer.parameters());
   for (const Tensor& gradient : gradients)
-    require(gradient.dtype() == DType::f32, op, "unscale_: a gradient is ", gradient.dtype(),
-            ", it must be f32: keep the parameters in f32, and compute with an Autocast");
+    require(is_scalable(gradient.dtype()), op, "unscale_: a gradient is ", gradient.dtype(), ", it must be ",
+            TypesThat{is_scalable}, ": keep the parameters in f32, and compute with an Autocast");
   if (!progress.overflow.defined()) progress.overflow = zeros({1}, DType::f32, impl_->scale.device());
   for (const Tensor& gradient : gradients) ops::unscale(gradient, impl_->scale, progress.overflow);
   progress.is_unscaled = true;

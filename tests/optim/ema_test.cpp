@@ -53,6 +53,29 @@ std::vector<double> average(std::size_t i, int updates, double decay) {
 
 }  // namespace
 
+TEST_CASE("EMA keeps averages of two-byte parameters in f32") {
+  for (const DType dtype : {DType::f16, DType::bf16}) {
+    Tensor p = tensor_of(values_at(0, 1), shapes[1], dtype).requires_grad_();
+    optim::EMA ema({p}, {.decay = 0.7});
+    std::vector<double> expected;
+    for (int step = 1; step <= 4; ++step) {
+      const NoGrad no_grad;
+      p.copy_from(tensor_of(values_at(step, 1), shapes[1], dtype));
+      const std::vector<double> values = values_of(p);
+      if (step == 1) expected = values;
+      for (std::size_t k = 0; k < values.size(); ++k) expected[k] = 0.7 * expected[k] + 0.3 * values[k];
+      ema.update();
+    }
+    CHECK(ema.averages()[0].dtype() == DType::f32);
+    check_close(ema.averages()[0], shapes[1], expected, {8, 1});
+    const std::vector<double> own = values_of(p);
+    ema.apply();
+    CHECK(values_of(p) == values_of(ema.averages()[0].to(dtype)));
+    ema.restore();
+    CHECK(values_of(p) == own);
+  }
+}
+
 TEST_CASE("EMA averages parameters in and outside of an optimiser's arena") {
   for (const bool in_arena : {false, true}) {
     CAPTURE(in_arena);

@@ -62,31 +62,34 @@ std::vector<std::vector<double>> all_values(const Parameters& parameters, const 
 }  // namespace
 
 TEST_CASE("GradScaler: a step has the result of the optimiser alone, and an overflow skips it") {
-  for (const MakeOptimizer& make : optimizers) {
-    const Parameters plain = scaled_parameters(), scaled = scaled_parameters();
-    const auto alone = make(plain), with_scaler = make(scaled);
-    INFO(alone->state_dict().size());
-    optim::GradScaler scaler({.init_scale = 1024});
-    for (const double factor : {0.5, infinite, -0.25, std::nan(""), 2.0}) {
-      const bool is_finite = std::isfinite(factor);
-      if (is_finite) {
-        alone->zero_grad();
-        linear_loss(plain, factor).backward();
-        alone->step();
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f64})
+    for (const MakeOptimizer& make : optimizers) {
+      if (dtype == DType::f64 && !Device().info().fp64) continue;
+      CAPTURE(dtype);
+      const Parameters plain = scaled_parameters(dtype), scaled = scaled_parameters(dtype);
+      const auto alone = make(plain), with_scaler = make(scaled);
+      INFO(alone->state_dict().size());
+      optim::GradScaler scaler({.init_scale = 1024});
+      for (const double factor : {0.5, infinite, -0.25, std::nan(""), 2.0}) {
+        const bool is_finite = std::isfinite(factor);
+        if (is_finite) {
+          alone->zero_grad();
+          linear_loss(plain, factor).backward();
+          alone->step();
+        }
+        with_scaler->zero_grad();
+        scaler.scale(linear_loss(scaled, factor)).backward();
+        scaler.step(*with_scaler);
+        CHECK(values_of(scaler.overflow(*with_scaler)) == std::vector<double>{is_finite ? 0.0 : 1.0});
+        scaler.update();
+        CHECK(all_values(scaled, *with_scaler) == all_values(plain, *alone));
       }
-      with_scaler->zero_grad();
-      scaler.scale(linear_loss(scaled, factor)).backward();
-      scaler.step(*with_scaler);
-      CHECK(values_of(scaler.overflow(*with_scaler)) == std::vector<double>{is_finite ? 0.0 : 1.0});
-      scaler.update();
+      CHECK(scaler.get_scale() == 256);
+      // Without the scaler, the same optimiser steps again.
+      alone->step();
+      with_scaler->step();
       CHECK(all_values(scaled, *with_scaler) == all_values(plain, *alone));
     }
-    CHECK(scaler.get_scale() == 256);
-    // Without the scaler, the same optimiser steps again.
-    alone->step();
-    with_scaler->step();
-    CHECK(all_values(scaled, *with_scaler) == all_values(plain, *alone));
-  }
 }
 
 TEST_CASE("GradScaler: the scale grows after an interval, and shrinks after an overflow") {

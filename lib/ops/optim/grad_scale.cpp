@@ -2,6 +2,9 @@
 #include <cmath>
 
 #include "crisol/ops/copy.h"
+#include "crisol/ops/elementwise.h"
+#include "crisol/ops/reduce.h"
+#include "crisol/ops/view.h"
 #include "ops/optim/optimizer_launch.h"
 #include "ops/storage.h"
 
@@ -22,10 +25,16 @@ void set_skip(const Tensor& hyper, const Tensor& value) {
 
 void unscale(const Tensor& gradients, const Tensor& scale, const Tensor& overflow) {
   constexpr const char* op = "unscale";
-  require_storage(op, "the gradients", gradients);
+  require_floating(op, "the gradients", gradients);
   check_flat(op, {"the gradients", gradients, true}, {});
   check_control(op, {"scale", scale}, gradients.device(), scale_size);
   check_control(op, {"overflow", overflow}, gradients.device(), 1);
+  if (!computes_in_f32(gradients.dtype())) {
+    const Tensor wrong = cast(reshape(any(logical_not(isfinite(gradients))), {1}), overflow.dtype());
+    const Tensor found = maximum(overflow, wrong);
+    copy_into(gradients, div(gradients, select(scale, 0, 0)));
+    return copy_into(overflow, found);
+  }
   runtime::DeviceState& device = state_of(gradients);
   runtime::launch(device, step_kernel(device, source, "grad_unscale", gradients), step_range(device, gradients.numel()),
                   out(gradients), in(scale), out(overflow), gradients.numel());

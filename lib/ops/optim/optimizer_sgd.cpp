@@ -30,11 +30,11 @@ void sgd_step(const Tensor& parameters, const Tensor& gradients, const Tensor& m
 
 void average_step(const Tensor& averages, const Tensor& parameters, const Tensor& hyper, const Tensor& progress) {
   constexpr const char* op = "average_step";
-  check_flat(op, {"the averages", averages}, {{"the parameters", parameters}});
+  check_flat(op, {"the averages", averages}, {{"the parameters", parameters, true}});
   check_control(op, {"hyper", hyper}, averages.device(), hyper_size);
   check_control(op, {"progress", progress}, averages.device(), progress_size);
   runtime::DeviceState& device = state_of(averages);
-  runtime::launch(device, step_kernel(device, "optim/optimizer_sgd.cl", "optimizer_average"),
+  runtime::launch(device, step_kernel(device, "optim/optimizer_sgd.cl", "optimizer_average", parameters),
                   step_range(device, averages.numel()), out(averages), in(parameters), in(hyper), in(progress),
                   averages.numel());
 }
