@@ -197,12 +197,14 @@ std::int64_t channel_block(const Target& target) {
 
 std::int64_t tile_width(std::int64_t out_w, std::int64_t tile_blocks, std::int64_t block, const Target& target) {
   const std::int64_t registers = target.cpu_vector_width() == 16 && block == 16 ? 28 : 12;  // For sums.
+  // Each width is a program. So a narrower tile must save something, and all wide rows have one program.
+  constexpr double worth = 0.92;
   std::int64_t best = 0;
   double least = 0;
   for (const std::int64_t columns : tile_columns) {
     if (columns > std::max<std::int64_t>(registers / tile_blocks, 4)) continue;
     const double cost = static_cast<double>(ceil_div(out_w, columns)) * (static_cast<double>(columns) + 1);
-    if (best == 0 || cost < least) {
+    if (best == 0 || cost < worth * least) {
       best = columns;
       least = cost;
     }

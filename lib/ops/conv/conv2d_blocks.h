@@ -22,8 +22,8 @@ bool tiles_take(const Conv2dSizes& sizes, std::int64_t block);
 /// The number of blocks of outputs that one tile computes. The layout of weights depends on it.
 std::int64_t blocks_of_tile(std::int64_t outputs, std::int64_t block);
 
-/// The number of columns of a tile for rows of out_w columns: the width with the fewest columns that are computed twice
-/// or not used. Wide tiles load a weight less often.
+/// The number of columns of a tile for rows of out_w columns: the widest tile, because wide tiles load a weight less
+/// often. Of short rows a wide tile would leave too many columns unused, so they have narrower tiles.
 std::int64_t tile_width(std::int64_t out_w, std::int64_t tile_blocks, std::int64_t block,
                         const dispatch::Target& target);
 

@@ -129,6 +129,22 @@ TEST_CASE("conv2d_blocks: every width of a tile") {
   CHECK((ran > 0 || ops::channel_block(dispatch::target_of(Device().state())) == 0));
 }
 
+TEST_CASE("conv2d_blocks: rows that are wide have tiles of one width") {
+  dispatch::Target target = dispatch::target_of(Device().state());
+  for (const int width : {4, 8, 16}) {
+    target.vector_width = width;
+    const std::int64_t block = target.cpu_vector_width() == 16 ? 16 : 8;
+    for (const std::int64_t tile_blocks : {1, 2, 3}) {
+      const std::int64_t widest = ops::tile_width(1'000'000, tile_blocks, block, target);
+      for (std::int64_t out_w = 8 * widest; out_w < 1000; ++out_w)
+        REQUIRE(ops::tile_width(out_w, tile_blocks, block, target) == widest);
+    }
+    // Four tiles of 4 columns leave 2 unused, and three of 5 leave 1.
+    if (block == 8) CHECK(ops::tile_width(14, 2, block, target) == 5);
+    if (block == 8) CHECK(ops::tile_width(7, 2, block, target) == 4);
+  }
+}
+
 TEST_CASE("conv2d_blocks: epilogues run in the kernel") {
   manual_seed(3);
   const MustRun variants("conv2d_blocks", {on_cpus("tiles", 10'000), "direct"});
