@@ -3,15 +3,17 @@
 //
 //   y tile (4 x 4) = A' [sum over c of (G g G') . (B' d B)] A        d: a 6 x 6 piece of x, g: a kernel, .: by elements
 //
-// This takes 36 products a tile. The direct sum takes 144. The matrices for the points 0, 1, -1, 2, -2 are:
+// This takes 36 products a tile. The direct sum takes 144. The matrices for the points 0, a, -a, b, -b and infinity,
+// with C = a^2, D = b^2, E = C + D, F = 1 / (2 C (C - D)) and H = 1 / (2 D (D - C)), are:
 //
-//        | 4  0 -5  0  1  0 |        |  1/4    0     0  |        | 1  1  1  1  1  0 |
-//        | 0 -4 -4  1  1  0 |        | -1/6  -1/6  -1/6 |   A' = | 0  1 -1  2 -2  0 |
-//   B' = | 0  4 -4 -1  1  0 |    G = | -1/6   1/6  -1/6 |        | 0  1  1  4  4  0 |
-//        | 0 -2 -1  2  1  0 |        | 1/24  1/12   1/6 |        | 0  1 -1  8 -8  1 |
-//        | 0  2 -1 -2  1  0 |        | 1/24 -1/12   1/6 |
-//        | 0  4  0 -5  0  1 |        |   0     0     1  |
+//        | CD   0  -E   0   1   0 |        | 1/CD   0    0 |
+//        |  0 -aD  -D   a   1   0 |        |   F   aF   CF |        | 1   1   1   1   1   0 |
+//   B' = |  0  aD  -D  -a   1   0 |    G = |   F  -aF   CF |   A' = | 0   a  -a   b  -b   0 |
+//        |  0 -bC  -C   b   1   0 |        |   H   bH   DH |        | 0   C   C   D   D   0 |
+//        |  0  bC  -C  -b   1   0 |        |   H  -bH   DH |        | 0  aC -aC  bD -bD   1 |
+//        |  0  CD   0  -E   0   1 |        |   0    0    1 |
 //
+// The points are in conv/winograd.h.
 // (Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, 2015.)
 //
 // winograd_weights   U[ceil(outputs / MR)][36][channels][MR] = G g G'. There is a gap after each position. So the
@@ -148,19 +150,30 @@ INLINE void make_strip(__global float* strip, __global const float* m) {
   }
 }
 
-// Computes M for the output panels panel … panel + count - 1.
+// Computes M for the output panels panel … panel + count - 1. A sum over the channels consists of the sums of CHUNK
+// channels, which makes the rounding errors of 512 channels half as large.
+#define CHUNK 64
 INLINE void multiply_panels(__global float* m, __global const float* u, __global const float* v, int channels,
                             int panel, int count) {
   NO_UNROLL
   for (int position = 0; position < 36; ++position) {
     NO_UNROLL
     for (int p = 0; p < count; ++p) {
-      floatv acc[MR * NV];
-      tile_clear(acc);
-      tile_multiply(acc, u + ((panel + p) * 36 + position) * POSITION_STEP(channels), MR,
-                    v + (long)position * channels * NR, NR, channels);
+      __global float* to = m + position * M_STEP + p * MR * NR;
+      __global const float* a = u + ((panel + p) * 36 + position) * POSITION_STEP(channels);
+      __global const float* b = v + (long)position * channels * NR;
+      NO_UNROLL
+      for (int first = 0; first < channels; first += CHUNK) {
+        floatv acc[MR * NV];
+        tile_clear(acc);
+        tile_multiply(acc, a + first * MR, MR, b + first * NR, NR, min(CHUNK, channels - first));
+        if (first > 0) {
 #pragma unroll
-      for (int i = 0; i < MR * NV; ++i) ALIGNED(m + position * M_STEP + (p * MR * NV + i) * VW) = acc[i];
+          for (int i = 0; i < MR * NV; ++i) acc[i] += ALIGNED_CONST(to + i * VW);
+        }
+#pragma unroll
+        for (int i = 0; i < MR * NV; ++i) ALIGNED(to + i * VW) = acc[i];
+      }
     }
   }
 }

@@ -4,15 +4,16 @@
 //   dw[k][c] = A' [sum over tiles of (G e G') . (B' d B)] A      e: a 4 x 4 piece of dy[k], d: the 6 x 6 piece of x[c]
 //   that e depends on
 //
-// This takes 36 products a tile. The direct sum takes 144. B is the matrix of cl_kernels/conv/cpu/conv2d_winograd.cl. e
-// takes the place of the kernel in that formula, so G has four columns and A has three:
+// This takes 36 products a tile. The direct sum takes 144. B and the letters are those of
+// cl_kernels/conv/cpu/conv2d_winograd.cl. e takes the place of the kernel in that formula, so G has four columns and A
+// has three:
 //
-//        |  1/4    0     0     0  |
-//        | -1/6  -1/6  -1/6  -1/6 |        | 1  1  1  1  1  0 |
-//    G = | -1/6   1/6  -1/6   1/6 |   A' = | 0  1 -1  2 -2  0 |
-//        | 1/24  1/12   1/6   1/3 |        | 0  1  1  4  4  1 |
-//        | 1/24 -1/12   1/6  -1/3 |
-//        |   0     0     0     1  |
+//        | 1/CD   0    0     0 |
+//        |   F   aF   CF   aCF |        | 1   1   1   1   1   0 |
+//    G = |   F  -aF   CF  -aCF |   A' = | 0   a  -a   b  -b   0 |
+//        |   H   bH   DH   bDH |        | 0   C   C   D   D   1 |
+//        |   H  -bH   DH  -bDH |
+//        |   0    0    0     1 |
 //
 // winograd_pixels    Copies x and dy to (images, ceil(channels / VW), rows, columns, VW), with zeros around them for
 //                    the tiles at the edges. A vector holds one pixel of VW channels, so any width of the image is
@@ -129,12 +130,12 @@ INLINE void add_products(__global float* m, __global const float* u, __global co
         __global float* sums = m + position * p->m_step + (long)panel * MR * p->block_c + column * NR;
         floatv acc[MR * NV];
         tile_clear(acc);
-        if (begun) {
-#pragma unroll
-          for (int i = 0; i < MR * NV; ++i) acc[i] = ALIGNED_CONST(sums + i / NV * p->block_c + i % NV * VW);
-        }
         tile_multiply(acc, u + position * p->u_step + panel * MR, p->block_k, v + position * p->v_step + column * NR,
                       p->block_c, count);
+        if (begun) {  // Sums of sums have smaller rounding errors.
+#pragma unroll
+          for (int i = 0; i < MR * NV; ++i) acc[i] += ALIGNED_CONST(sums + i / NV * p->block_c + i % NV * VW);
+        }
 #pragma unroll
         for (int i = 0; i < MR * NV; ++i) ALIGNED(sums + i / NV * p->block_c + i % NV * VW) = acc[i];
       }

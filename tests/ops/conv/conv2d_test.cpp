@@ -257,6 +257,26 @@ TEST_CASE("conv2d: the error of Winograd's filtering stays within its bound") {
   });
 }
 
+TEST_CASE("conv2d: Winograd's filtering is nearly as exact as a direct sum") {
+  if (testing::slow_device()) CRISOL_SKIP("2 million multiply-adds");
+  // The number of channels is no multiple of the channels that a sum takes at a time.
+  const Shape shape{1, 200, 12, 12}, kernel{16, 200, 3, 3};
+  const std::vector<double> x = random_values(17, shape.numel()), w = random_values(18, kernel.numel());
+  const std::vector<double> expected = reference::conv2d(x, shape, w, kernel, {}, {1, 1});
+  for_each_variant(MustRun("conv2d", {on_cpus("winograd", 100'000), "winograd_f4", "winograd_f2"}),
+                   [&](std::string_view variant) {
+                     const std::vector<double> y =
+                         testing::values_of(ops::conv2d(tensor_of(x, shape), tensor_of(w, kernel), {}, {1, 1}));
+                     double errors = 0, squares = 0;
+                     for (std::size_t i = 0; i < y.size(); ++i) {
+                       errors += (y[i] - expected[i]) * (y[i] - expected[i]);
+                       squares += expected[i] * expected[i];
+                     }
+                     MESSAGE("relative error of ", std::string(variant), ": ", std::sqrt(errors / squares));
+                     CHECK(std::sqrt(errors / squares) < (variant == "winograd" ? 1.2e-6 : 2e-6));
+                   });
+}
+
 TEST_CASE("conv2d keeps to the limit on its workspace, and says what it takes") {
   struct Lift {
     ~Lift() { ops::set_workspace_limit(0); }
