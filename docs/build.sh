@@ -23,7 +23,7 @@ if command -v doxygen >/dev/null; then doxygen docs/Doxyfile; fi
 python=build/python-tests/bin/python
 if [ -x "$python" ] && [ -e build/python/crisol/_crisol/__init__.pyi ]; then
   # Modules that crisol itself does not import are named.
-  modules="crisol crisol.from_pytorch"
+  modules="crisol crisol.from_pytorch crisol.gguf"
   if compgen -G "build/python/crisol/_dist*" >/dev/null; then modules="$modules crisol.distributed"; fi
   # shellcheck disable=SC2086
   PYTHONPATH=build/python "$python" -m pdoc --docformat restructuredtext --output-directory build/api/python $modules \
