@@ -10,8 +10,8 @@ static inline long take_index(long* rest, long size) {
   return index;
 }
 
-// The output whose window has a tap at `position` = output * stride. It is -1 if none of the outputs 0 … count-1 has
-// this position.
+// The output whose window begins at `position`: position / stride. It is -1 if no window begins there, or if the output
+// is not one of 0 … count-1.
 static inline long output_at(long position, int stride, long count) {
   if (position < 0) return -1;
   long output = position;

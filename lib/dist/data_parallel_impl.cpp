@@ -15,8 +15,8 @@ namespace crisol::dist {
 
 namespace {
 
-// The relative rounding error: weights of ranks on different devices may differ by this times the parameter's largest
-// weight.
+// Ranks on different devices round differently. Their weights may differ by the parameter's largest weight times this
+// number.
 constexpr double rounding = 1e-3;
 
 std::uint64_t hash_of_elements(const Tensor& x) {

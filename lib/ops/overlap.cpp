@@ -91,8 +91,8 @@ bool repeats_elements(const Tensor& x) {
   if (x.numel() <= 1 || x.is_contiguous()) return false;
   for (int i = 0; i < x.dim(); ++i)
     if (x.strides()[i] == 0 && x.shape()[i] > 1) return true;
-  // Two indices mean one element if k steps of some axis are as far as steps of the axes behind it. In most layouts the
-  // axes behind it do not reach that far.
+  // Two indices mean one element if k steps of an axis lead as far as some steps of the axes behind it. In most layouts
+  // the axes behind it reach less far than one step.
   const Walk walk(x);
   std::int64_t reach = 0;
   for (int axis = walk.rank - 1; axis >= 0; --axis) {

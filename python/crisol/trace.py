@@ -36,7 +36,7 @@ def file(path: str | PathLike[str]) -> Iterator[None]:
 
 
 class _Module(types.ModuleType):
-    """The class of this module, which programs for PyTorch call as a function."""
+    """Makes this module callable, because torch.trace is a function."""
 
     def __call__(self, input: Any) -> Any:
         """The sum of the diagonal of a matrix."""

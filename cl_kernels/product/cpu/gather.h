@@ -36,7 +36,7 @@ typedef struct {
    (places).to_column}
 
 // The data about VW neighbouring columns: vectors of int, then a few scalars. The defines are their positions.
-#define COLUMN_H 0             // source row at tap 0; far outside for columns past the end
+#define COLUMN_H 0             // the source row of tap 0; for columns after the last one, a row far outside
 #define COLUMN_W VW            // source column at tap 0
 #define COLUMN_REL (2 * VW)    // source offset relative to the first lane
 #define COLUMN_TO (3 * VW)     // like COLUMN_REL, in the result

@@ -23,7 +23,7 @@ struct WinogradSizes {
   std::int64_t tiles_w() const noexcept { return ceil_div(out_w, tile); }
   std::int64_t tiles_of(std::int64_t some_images) const noexcept { return some_images * tiles_h() * tiles_w(); }
   std::int64_t tiles() const noexcept { return tiles_of(images); }
-  /// Distances in the weight: between kernels of neighbouring outputs, and between kernels of neighbouring channels.
+  /// The distance in the weight between the kernels of neighbouring outputs, and of neighbouring channels.
   std::int64_t output_stride() const noexcept { return flipped ? 9 : 9 * channels; }
   std::int64_t channel_stride() const noexcept { return flipped ? 9 * outputs : 9; }
 };

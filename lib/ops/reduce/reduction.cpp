@@ -12,7 +12,7 @@ void check_reduce_type(const ReduceRule& reduction, DType type) {
 
 namespace {
 
-/// The type of a sum of elements of a type without fractions: i64, which holds all values of the other types, or u64.
+/// The type of a sum of whole numbers or bools: u64 for u64, and i64 for the others, because it holds all their values.
 DType total_type(DType type) { return value_type(type) == DType::u64 ? DType::u64 : DType::i64; }
 
 }  // namespace

@@ -68,8 +68,8 @@ Ranges adaptive_ranges(const Shape& input, IntTriple output) {
           adaptive_ranges(input[4], output.w)};
 }
 
-// Calls visit(element of x, output, divisor of the window's sum) for every element of every window. If the divisor is
-// 0, it is the window's count.
+// Calls visit(element of x, output, divisor of the window's sum) for every element of every window. With a `divisor` of
+// 0, the sum is divided by the number of elements in the window.
 template <class Visit>
 void for_each_cell(const Shape& input, const Ranges& ranges, int divisor, Visit&& visit) {
   std::size_t output = 0;

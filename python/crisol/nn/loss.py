@@ -236,7 +236,7 @@ class MultiLabelMarginLoss(_Loss):
 
 
 class MultiLabelSoftMarginLoss(_Loss):
-    """functional.multilabel_soft_margin_loss against 0 and 1."""
+    """functional.multilabel_soft_margin_loss. A target is 1 for each class of the sample, and 0 elsewhere."""
 
     def __init__(self, weight: Tensor | None = None, *, reduction: str = "mean") -> None:
         super().__init__(F.multilabel_soft_margin_loss, {"weight": weight}, {"reduction": reduction})

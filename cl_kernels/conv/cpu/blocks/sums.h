@@ -22,9 +22,9 @@ INLINE void add_tap(floatv acc[OB * T], __global const float* from, int step, __
 }
 
 // Stores f(sums + bias) of OB blocks from `first` on, at `count` pixels from `pixel` on. y points to an image whose
-// blocks have `plane` pixels each. Blocks that y does not have are left out. The caller gives a copy of its sums,
-// because sums stay in registers only if every loop over them is unrolled. Without the copy, MobileNetV2 took a third
-// longer.
+// blocks have `plane` pixels each. Blocks that y does not have are left out. The loop below is not unrolled, so `sums`
+// is in memory. The caller therefore gives a copy, and keeps its own sums in registers. Without the copy, MobileNetV2
+// took a third longer.
 INLINE void store_blocks(__global RESULT* y, const floatv sums[OB * T], int first, int blocks, int count,
                          __global const float* bias, long plane, long pixel, const Finish* finish, int flags) {
   NO_UNROLL

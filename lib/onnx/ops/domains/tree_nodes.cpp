@@ -106,8 +106,8 @@ class Packer {
 
   void add_questions(const TreeNode& node, std::vector<std::size_t>& if_true, std::vector<std::size_t>& if_false) {
     const auto ask = [&](float threshold, bool is_turned) {
-      // "x >= t" is asked as "x < t" with exchanged answers. For NaN both comparisons are false, so its answer is
-      // exchanged too.
+      // "x >= t" is asked as "x < t" with exchanged answers. Both comparisons are false for NaN, so the answer for NaN
+      // is exchanged too.
       const std::size_t slot = add_question(node.feature, threshold, node.nan_is_true != is_turned);
       (is_turned ? if_false : if_true).push_back(slot);
       (is_turned ? if_true : if_false).push_back(slot + 1);
