@@ -12,5 +12,7 @@ from ._more import *
 from ._order import *
 from ._random import *
 from ._reduce import *
+from ._settings import *
+from ._statistics import *
 from ._types import *
 from ._waves import *
