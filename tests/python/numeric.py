@@ -2,11 +2,16 @@
 
 import crisol
 import numpy as np
+from crisol import nn
 
 
 def tensor(values, requires_grad=False):
     """A float32 tensor."""
     return crisol.asarray(np.asarray(values, dtype=np.float32)).requires_grad_(requires_grad)
+
+
+def parameter(values):
+    return nn.Parameter(tensor(values))
 
 
 def assert_close(x, expected, rtol=1e-5, atol=1e-5):

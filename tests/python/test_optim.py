@@ -1,19 +1,12 @@
-"""crisol.optim: steps against NumPy, groups, states, schedules, clipping, averages."""
+"""crisol.optim: steps against NumPy, groups, states, clipping, averages."""
 
 import copy
-import math
-import pickle
 
 import crisol
 import numpy as np
 import pytest
 from crisol import nn, optim
-from crisol.optim import lr_scheduler
-from numeric import assert_close, tensor
-
-
-def parameter(values):
-    return nn.Parameter(tensor(values))
+from numeric import assert_close, parameter, tensor
 
 
 def give_gradient(p, gradient):
@@ -238,89 +231,6 @@ def test_state_continues_with_the_same_bits(tmp_path):
         again.load_state_dict({"a": x})
 
 
-RATES = {
-    "step": (lambda o: lr_scheduler.StepLR(o, step_size=2, gamma=0.5), lambda t: 0.5 ** (t // 2)),
-    "multi": (lambda o: lr_scheduler.MultiStepLR(o, milestones=[1, 3]), lambda t: 0.1 ** ((t >= 1) + (t >= 3))),
-    "exponential": (lambda o: lr_scheduler.ExponentialLR(o, gamma=0.9), lambda t: 0.9**t),
-    "constant": (lambda o: lr_scheduler.ConstantLR(o, 0.5, 2), lambda t: 0.5 if t < 2 else 1),
-    "linear": (lambda o: lr_scheduler.LinearLR(o, 0.2, total_iters=4), lambda t: 0.2 + 0.8 * min(t / 4, 1)),
-    "lambda": (lambda o: lr_scheduler.LambdaLR(o, lambda t: 1 / (t + 1)), lambda t: 1 / (t + 1)),
-    "lambdas": (lambda o: lr_scheduler.LambdaLR(o, lr_lambda=[lambda t: 2.0**t]), lambda t: 2.0**t),
-    "cosine": (lambda o: lr_scheduler.CosineAnnealingLR(o, T_max=4), lambda t: (1 + math.cos(math.pi * t / 4)) / 2),
-    "restarts": (
-        lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, T_0=2),
-        lambda t: (1 + math.cos(math.pi * (t % 2) / 2)) / 2,
-    ),
-    "sequence": (
-        lambda o: lr_scheduler.SequentialLR(
-            o, [lr_scheduler.ConstantLR(o, 0.5, 9), lr_scheduler.ExponentialLR(o, 0.5)], [2]
-        ),
-        lambda t: 0.5 if t < 2 else 0.5 ** (t - 2),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", RATES)
-def test_schedules(name):
-    make, factor = RATES[name]
-    optimizer = optim.SGD([parameter([1.0])], lr=0.4)
-    schedule = make(optimizer)
-    for t in range(5):
-        assert optimizer.param_groups[0]["lr"] == pytest.approx(0.4 * factor(t))
-        assert schedule.get_last_lr() == [optimizer.param_groups[0]["lr"]] and schedule.last_epoch == t
-        schedule.step()
-    state = schedule.state_dict()
-    schedule.step()
-    schedule.load_state_dict(state)
-    assert schedule.last_epoch == 5
-
-
-def test_one_cycle():
-    optimizer = optim.SGD([parameter([1.0])], lr=1, momentum=0.9)
-    schedule = lr_scheduler.OneCycleLR(optimizer, max_lr=0.5, epochs=2, steps_per_epoch=5, pct_start=0.4)
-    rates, momenta = [], []
-    for _ in range(9):
-        rates.append(optimizer.param_groups[0]["lr"])
-        momenta.append(optimizer.param_groups[0]["momentum"])
-        schedule.step()
-    assert rates[0] == pytest.approx(0.02) and max(rates) == rates[3] == pytest.approx(0.5)
-    assert momenta[0] == 0.95 and min(momenta) == momenta[3] == pytest.approx(0.85)
-    with pytest.raises(ValueError, match="total_steps"):
-        lr_scheduler.OneCycleLR(optimizer, max_lr=0.5)
-    schedule.step()
-    with pytest.raises(crisol.InvalidArgumentError):
-        schedule.step()
-
-
-def test_plateau():
-    optimizer = optim.SGD([parameter([1.0])], lr=1)
-    schedule = lr_scheduler.ReduceLROnPlateau(optimizer, mode="max", factor=0.5, patience=1)
-    for metric in (1.0, 2.0, 2.0, 2.0):
-        schedule.step(metric)
-    assert optimizer.param_groups[0]["lr"] == 0.5 and schedule.best == 2 and schedule.get_last_lr() == [0.5]
-    with pytest.raises(crisol.InvalidArgumentError):
-        lr_scheduler.ReduceLROnPlateau(optimizer, mode="middle")
-
-
-def test_schedule_keeps_its_optimizer():
-    schedule = lr_scheduler.StepLR(optim.SGD([parameter([1.0])], lr=1), 1)
-    schedule.step()
-    assert schedule.get_last_lr() == [pytest.approx(0.1)]
-
-
-def test_exception_in_a_lambda():
-    optimizer = optim.SGD([parameter([1.0])], lr=1)
-
-    def fails(t):
-        if t == 1:
-            raise KeyError("mine")
-        return 1.0
-
-    schedule = lr_scheduler.LambdaLR(optimizer, fails)
-    with pytest.raises(KeyError, match="mine"):
-        schedule.step()
-
-
 def test_clipping():
     layer = nn.Linear(2, 1, bias=False)
     optim.SGD(layer.parameters())
@@ -364,156 +274,6 @@ def test_a_newer_optimiser_takes_parameters_over():
         older.step()
     newer.step()
     assert net.weight.tolist() == before and net.bias.item() != bias
-
-
-class OwnSGD(optim.Optimizer):
-    """SGD with momentum, as users of PyTorch write it."""
-
-    def __init__(self, params, lr, momentum=0.0, tag="a"):
-        super().__init__(params, {"lr": lr, "momentum": momentum, "tag": tag})
-
-    def step(self, closure=None):
-        for group in self.param_groups:
-            for p in group["params"]:
-                if p.grad is None:
-                    continue
-                state = self.state[p]
-                state["step"] = state.get("step", 0) + 1
-                state["share"] = 1 / 3
-                b = state.get("buffer")
-                state["buffer"] = p.grad.clone() if b is None else b * group["momentum"] + p.grad
-                with crisol.no_grad():
-                    p -= group["lr"] * state["buffer"]
-
-
-def own_and_library(lr=0.1, momentum=0.9):
-    for make in (OwnSGD, optim.SGD):
-        crisol.manual_seed(1)
-        net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
-        yield net, make([{"params": net[0].parameters(), "lr": 2 * lr}, {"params": net[2].parameters()}], lr, momentum)
-
-
-def train(net, optimizer, steps=3, schedule=None):
-    x = crisol.randn((5, 3), generator=crisol.Generator(2))
-    for _ in range(steps):
-        optimizer.zero_grad()
-        crisol.mean(crisol.square(net(x) - 1)).backward()
-        optimizer.step()
-        if schedule is not None:
-            schedule.step()
-    return [np.asarray(p) for p in net.parameters()]
-
-
-def test_own_class_takes_the_steps_of_sgd():
-    (net, own), (expected, library) = own_and_library()
-    before = [p.tolist() for p in net.parameters()]
-    for mine, wanted in zip(train(net, own), train(expected, library), strict=True):
-        assert_close(mine, wanted)
-    assert [p.tolist() for p in net.parameters()] != before
-    assert [own.state[p]["step"] for group in own.param_groups for p in group["params"]] == [3, 3, 3, 3]
-    own.zero_grad()
-    assert all(p.grad is None for p in net.parameters())
-
-
-@pytest.mark.parametrize("make", [
-    lambda o: lr_scheduler.StepLR(o, 1, gamma=0.5),
-    lambda o: lr_scheduler.OneCycleLR(o, max_lr=0.2, total_steps=9),
-])
-def test_schedules_of_an_own_class(make):
-    (net, own), (expected, library) = own_and_library()
-    for mine, wanted in zip(
-        train(net, own, 4, make(own)), train(expected, library, 4, make(library)), strict=True
-    ):
-        assert_close(mine, wanted)
-    for mine, wanted in zip(own.param_groups, library.param_groups, strict=True):
-        assert (mine["lr"], mine["momentum"]) == (wanted["lr"], wanted["momentum"])
-
-
-def test_groups_of_an_own_class():
-    layer, other = nn.Linear(2, 1), nn.Linear(2, 1)
-    own = OwnSGD(layer.parameters(), lr=0.1, tag="b")
-    assert isinstance(own, optim.Optimizer) and own.defaults == {"lr": 0.1, "momentum": 0.0, "tag": "b"}
-    assert own.param_groups[0]["params"][0] is own.param_groups[0]["params"][0]
-    other_weight = other.weight
-    own.add_param_group({"params": other_weight, "tag": "c", "lr": 0.2})
-    first, second = own.param_groups
-    assert [first["tag"], second["tag"]] == ["b", "c"] and [first["lr"], second["lr"]] == [0.1, 0.2]
-    second["tag"], second["lr"], second["new"] = "d", 0.3, (1, 2)
-    settings = dict(own.param_groups[1])
-    assert settings.pop("params")[0] is other_weight
-    assert settings == {"lr": 0.3, "momentum": 0.0, "tag": "d", "new": (1, 2)}
-    with pytest.raises(crisol.InvalidArgumentError, match="cannot be changed"):
-        second["params"] = [other.bias]
-    with pytest.raises(crisol.InvalidArgumentError, match="group 0 too"):
-        own.add_param_group({"params": [layer.weight]})
-    assert len(own.param_groups) == 2
-
-
-@pytest.mark.parametrize("copied", [False, True], ids=["state_dict", "pickle"])
-def test_state_of_an_own_class(copied, tmp_path):
-    (net, own), _ = own_and_library()
-    train(net, own)
-    if copied:
-        other, again = pickle.loads(pickle.dumps((net, own)))
-    else:
-        crisol.save(own.state_dict(), tmp_path / "own.safetensors")
-        (other, again), _ = own_and_library(0.7, 0.8)
-        other.load_state_dict(net.state_dict())
-        again.load_state_dict(crisol.load(tmp_path / "own.safetensors"))
-    for p in again.param_groups[0]["params"]:
-        assert again.state[p]["step"] == 3 and again.state[p]["share"] == 1 / 3
-    for mine, wanted in zip(train(other, again), train(net, own), strict=True):
-        assert (mine == wanted).all()
-    state = own.state_dict()
-    state["state"][9] = {}
-    with pytest.raises(crisol.InvalidArgumentError, match="9 is no parameter: there are 4"):
-        own.load_state_dict(state)
-
-
-def test_errors_of_an_own_class():
-    layer = nn.Linear(2, 1)
-    with pytest.raises(TypeError, match="derive a class"):
-        optim.Optimizer(layer.parameters(), {"lr": 0.1})
-
-    class WithoutStep(optim.Optimizer):
-        pass
-
-    with pytest.raises(ValueError, match='"lr"'):
-        WithoutStep(layer.parameters(), {})
-    with pytest.raises(TypeError, match="tensors or dicts"):
-        WithoutStep([layer.weight, {"params": [layer.bias]}], {"lr": 0.1})
-    with pytest.raises(TypeError):
-        WithoutStep([1], {"lr": 0.1})
-    own = WithoutStep(layer.parameters(), {"lr": 0.1})
-    layer(crisol.ones(1, 2)).sum().backward()
-    with pytest.raises(crisol.InvalidArgumentError, match=r"\[WithoutStep\] the class defines no step"):
-        own.step()
-
-
-def test_schedules_multiply_the_rate():
-    p = nn.Parameter(crisol.ones((1,)))
-    optimizer = optim.SGD([p], 0.1)
-    first, second = lr_scheduler.ExponentialLR(optimizer, 0.9), lr_scheduler.MultiStepLR(optimizer, [2], 0.1)
-    rates = []
-    for _ in range(4):
-        first.step()
-        second.step()
-        rates.append(optimizer.param_groups[0]["lr"])
-    assert np.allclose(rates, [0.09, 0.0081, 0.00729, 0.006561], rtol=1e-12)
-    optimizer = optim.SGD([p], 0.1)
-    schedule = lr_scheduler.StepLR(optimizer, 2, 0.5)
-    rates = []
-    for step in range(5):
-        if step == 2:
-            optimizer.param_groups[0]["lr"] = 0.8
-        schedule.step()
-        rates.append(optimizer.param_groups[0]["lr"])
-    assert rates == [0.1, 0.05, 0.8, 0.4, 0.4]
-    schedule.step(4)  # The formula.
-    assert np.isclose(optimizer.param_groups[0]["lr"], 0.025) and schedule.last_epoch == 4
-    schedule = lr_scheduler.MultiStepLR(optimizer, [1, 1], 0.5)
-    schedule.step()
-    assert np.isclose(optimizer.param_groups[0]["lr"], 0.025 / 4)
 
 
 def test_states_and_defaults():
