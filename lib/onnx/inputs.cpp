@@ -19,12 +19,14 @@ std::string shape_text(const std::vector<graph::SymbolicSize>& shape) {
 namespace {
 
 /// Checks a tensor against the file's description of an input. `sizes` has the known sizes of names. New sizes are
-/// added.
+/// added. Texts are made only for failures, because they take longer than a small model's run.
 void check_input(const graph::Value& value, const Tensor& tensor, std::map<std::string, std::int64_t>& sizes) {
-  const std::string input = "input " + file::in_quotes(value.name);
-  require(tensor.defined(), "onnx", input, " is undefined");
-  require(!value.dtype || tensor.dtype() == *value.dtype, "onnx", input, " has elements of ", tensor.dtype(), ", ",
-          name_of(value.dtype.value_or(DType::f32)), " expected");
+  const auto refuse = [&](const auto&... why) {
+    fail(ErrorCode::invalid_argument, "onnx", "input ", file::in_quotes(value.name), why...);
+  };
+  if (!tensor.defined()) refuse(" is undefined");
+  if (value.dtype && tensor.dtype() != *value.dtype)
+    refuse(" has elements of ", tensor.dtype(), ", ", name_of(*value.dtype), " expected");
   if (!value.shape) return;
   bool fits = tensor.dim() == static_cast<int>(value.shape->size());
   for (int i = 0; fits && i < tensor.dim(); ++i) {
@@ -32,10 +34,10 @@ void check_input(const graph::Value& value, const Tensor& tensor, std::map<std::
     if (d.size) fits = tensor.size(i) == *d.size;
     if (d.name.empty()) continue;
     const std::int64_t size = sizes.try_emplace(d.name, tensor.size(i)).first->second;
-    require(size == tensor.size(i), "onnx", input, " has shape ", tensor.shape(), ", and ", file::in_quotes(d.name),
-            " is ", size, " already");
+    if (size != tensor.size(i))
+      refuse(" has shape ", tensor.shape(), ", and ", file::in_quotes(d.name), " is ", size, " already");
   }
-  require(fits, "onnx", input, " has shape ", tensor.shape(), ", ", shape_text(*value.shape), " expected");
+  if (!fits) refuse(" has shape ", tensor.shape(), ", ", shape_text(*value.shape), " expected");
 }
 
 }  // namespace
@@ -49,8 +51,8 @@ RunInputs::RunInputs(const graph::Graph& graph, const std::vector<Imported::Defa
     const graph::Value& value = value_at(input);
     const auto own = sequences.find(value.name);
     const bool is_there = own != sequences.end();
-    require(is_there || value.is_sequence || value.is_optional, "onnx", "input ", file::in_quotes(value.name),
-            " is missing");
+    if (!is_there && !value.is_sequence && !value.is_optional)
+      fail(ErrorCode::invalid_argument, "onnx", "input ", file::in_quotes(value.name), " is missing");
     if (!is_there)
       data.push_back(value.is_optional ? graph::Datum() : graph::Datum::sequence({}));
     else
@@ -76,10 +78,12 @@ void RunInputs::add(const std::string& name, const Tensor& tensor, std::map<std:
   const auto usual =
       std::find_if(defaults_.begin(), defaults_.end(), [&](const auto& d) { return d.input.name == name; });
   const bool has_default = input == graph_.inputs.end() && usual != defaults_.end();
-  require(has_default || input != graph_.inputs.end(), "onnx", "the model has no input ", file::in_quotes(name));
+  if (!has_default && input == graph_.inputs.end())
+    fail(ErrorCode::invalid_argument, "onnx", "the model has no input ", file::in_quotes(name));
   const graph::Value& value = has_default ? usual->input : value_at(*input);
   graph::Data& elements = sequences[value.name];
-  require(elements.empty() || value.is_sequence, "onnx", "input ", file::in_quotes(name), " is given twice");
+  if (!elements.empty() && !value.is_sequence)
+    fail(ErrorCode::invalid_argument, "onnx", "input ", file::in_quotes(name), " is given twice");
   // The elements of a sequence may have different sizes for one name.
   std::map<std::string, std::int64_t> own_sizes;
   check_input(value, tensor, value.is_sequence ? own_sizes : sizes_);

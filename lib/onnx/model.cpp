@@ -72,16 +72,18 @@ std::vector<std::string> Model::texts(const std::string& output) const {
 
 Tensor Outputs::operator[](const std::string& name) const {
   const std::vector<Tensor> tensors = sequence(name);
-  require(tensors.size() == 1, "onnx", "output ", file::in_quotes(name), " has ", tensors.size(),
-          " tensors: it is a sequence or optional, take it by sequence()");
+  if (tensors.size() != 1)
+    fail(ErrorCode::invalid_argument, "onnx", "output ", file::in_quotes(name), " has ", tensors.size(),
+         " tensors: it is a sequence or optional, take it by sequence()");
   return tensors.front();
 }
 
 std::vector<Tensor> Outputs::sequence(const std::string& name) const {
-  std::string names;
-  for (const std::string& known : names_) names += concat(names.empty() ? "" : ", ", file::in_quotes(known));
-  require(std::find(names_.begin(), names_.end(), name) != names_.end(), "onnx", "there is no output ",
-          file::in_quotes(name), "; there are: ", names);
+  if (std::find(names_.begin(), names_.end(), name) == names_.end()) {
+    std::string names;
+    for (const std::string& known : names_) names += concat(names.empty() ? "" : ", ", file::in_quotes(known));
+    fail(ErrorCode::invalid_argument, "onnx", "there is no output ", file::in_quotes(name), "; there are: ", names);
+  }
   std::vector<Tensor> tensors;
   for (const auto& [known, tensor] : tensors_)
     if (known == name) tensors.push_back(tensor);
@@ -182,8 +184,9 @@ Outputs Model::operator()(const NamedTensors& inputs, const OutputMemory& memory
   const auto memory_of = [&](std::size_t output, const Shape& shape, DType dtype) {
     const std::string& name = state_->outputs[output].name;
     Tensor given = memory ? memory(name, shape, dtype) : Tensor();
-    require(!given.defined() || (given.shape() == shape && given.dtype() == dtype && given.device() == device), "onnx",
-            "the memory for output ", file::in_quotes(name), " is not of ", shape, ' ', dtype, " on ", device.name());
+    if (given.defined() && (given.shape() != shape || given.dtype() != dtype || given.device() != device))
+      fail(ErrorCode::invalid_argument, "onnx", "the memory for output ", file::in_quotes(name), " is not of ", shape,
+           ' ', dtype, " on ", device.name());
     return given;
   };
   return named(state_->outputs, results_of(*state_, own, device, memory_of), device);
