@@ -34,8 +34,18 @@ class KeyValuePairs {
   OrtKeyValuePairs* pairs_ = nullptr;
 };
 
-class Factory : public OrtEpFactory {
+/// Providers share the factory. A program may unregister the library while sessions live.
+class Factory : public OrtEpFactory, public std::enable_shared_from_this<Factory> {
  public:
+  /// Makes a factory that ONNX Runtime owns.
+  static OrtEpFactory* make(const OrtLogger* logger) {
+    const auto made = std::make_shared<Factory>(logger);
+    made->own_ = made;
+    return made.get();
+  }
+  /// ONNX Runtime gives its factory back.
+  static void release(OrtEpFactory* factory) { const auto last = std::move(static_cast<Factory*>(factory)->own_); }
+
   explicit Factory(const OrtLogger* logger) : OrtEpFactory{}, logger_(logger) {
     version = api_version;
     GetName = [](const OrtEpFactory*) { return provider_name; };
@@ -48,14 +58,16 @@ class Factory : public OrtEpFactory {
         *number = static_cast<Factory*>(self)->list_devices({hardware, hardware + count}, made, most);
       });
     };
-    CreateEp = [](OrtEpFactory*, const OrtHardwareDevice* const*, const OrtKeyValuePairs* const* metadata,
+    CreateEp = [](OrtEpFactory* self, const OrtHardwareDevice* const*, const OrtKeyValuePairs* const* metadata,
                   std::size_t count, const OrtSessionOptions* options, const OrtLogger* logger, OrtEp** provider) {
       return guarded([&] {
         if (count != 1)
           throw RuntimeError("[crisol] a session takes one device of " + std::string(provider_name) + ", and " +
                              std::to_string(count) + " were given");
         const char* device = api().GetKeyValue(metadata[0], device_key);
-        *provider = std::make_unique<Provider>(options_of(options, device), logger).release();
+        *provider = std::make_unique<Provider>(options_of(options, device), logger,
+                                               static_cast<Factory*>(self)->shared_from_this())
+                        .release();
       });
     };
     ReleaseEp = [](OrtEpFactory*, OrtEp* provider) { delete static_cast<Provider*>(provider); };
@@ -74,6 +86,7 @@ class Factory : public OrtEpFactory {
 
   Logger logger_;
   std::vector<std::unique_ptr<MemoryInfo>> memory_;  ///< ONNX Runtime's devices point to them.
+  std::shared_ptr<Factory> own_;                     ///< ONNX Runtime's share.
 };
 
 /// ONNX Runtime's device for an OpenCL device: of its type and vendor, else of its type, else any.
@@ -133,12 +146,12 @@ CRISOL_ORT_EXPORT OrtStatus* CreateEpFactories(const char*, const OrtApiBase* ba
   if (OrtStatus* failure = set_api(*base)) return failure;
   return guarded([&] {
     if (most == 0) throw RuntimeError("[crisol] ONNX Runtime has no room for a factory");
-    factories[0] = std::make_unique<Factory>(logger).release();
+    factories[0] = Factory::make(logger);
     *count = 1;
   });
 }
 
 CRISOL_ORT_EXPORT OrtStatus* ReleaseEpFactory(OrtEpFactory* factory) {
-  delete static_cast<crisol::ort::Factory*>(factory);
+  crisol::ort::Factory::release(factory);
   return nullptr;
 }

@@ -10,7 +10,8 @@
 
 namespace crisol::ort {
 
-Provider::Provider(Options options, const OrtLogger* logger) : OrtEp{}, options_(std::move(options)), logger_(logger) {
+Provider::Provider(Options options, const OrtLogger* logger, std::shared_ptr<const void> owner)
+    : OrtEp{}, options_(std::move(options)), logger_(logger), owner_(std::move(owner)) {
   version = api_version;
   GetName = [](const OrtEp*) { return provider_name; };
   GetCapability = [](OrtEp* self, const OrtGraph* graph, OrtEpGraphSupportInfo* info) {

@@ -1,6 +1,8 @@
 // The provider of one session.
 #pragma once
 
+#include <memory>
+
 #include "api.h"
 #include "options.h"
 
@@ -8,7 +10,8 @@ namespace crisol::ort {
 
 class Provider : public OrtEp {
  public:
-  Provider(Options options, const OrtLogger* logger);
+  /// Keeps `owner`, which ONNX Runtime calls to release the provider.
+  Provider(Options options, const OrtLogger* logger, std::shared_ptr<const void> owner);
 
  private:
   /// Makes what computes a set of nodes. If the session stores its model, also makes the node for it.
@@ -17,6 +20,7 @@ class Provider : public OrtEp {
 
   Options options_;
   Logger logger_;
+  std::shared_ptr<const void> owner_;
 };
 
 }  // namespace crisol::ort
