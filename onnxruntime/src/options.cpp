@@ -4,6 +4,8 @@
 #include <cctype>
 #include <charconv>
 #include <iterator>
+#include <memory>
+#include <string_view>
 
 #include "crisol/kernel_cache.h"
 
@@ -23,12 +25,36 @@ std::string setting(const OrtSessionOptions* session, const std::string& key, co
   return value;
 }
 
-/// An option of the session. ONNX Runtime puts the provider's name in small letters before the name.
-std::string option(const OrtSessionOptions* session, const std::string& name, const std::string& otherwise) {
-  std::string key = "ep.";
+/// What ONNX Runtime puts before the name of an option: the provider's name in small letters.
+std::string prefix() {
+  std::string text = "ep.";
   for (const char* c = provider_name; *c != '\0'; ++c)
-    key += static_cast<char>(std::tolower(static_cast<unsigned char>(*c)));
-  return setting(session, key + '.' + name, otherwise);
+    text += static_cast<char>(std::tolower(static_cast<unsigned char>(*c)));
+  return text + '.';
+}
+
+/// An option of the session.
+std::string option(const OrtSessionOptions* session, const std::string& name, const std::string& otherwise) {
+  return setting(session, prefix() + name, otherwise);
+}
+
+void refuse_unknown_options(const OrtSessionOptions* session) {
+  constexpr std::string_view known[] = {"device_id", "precision", "cache_dir"};
+  const std::unique_ptr<OrtKeyValuePairs, decltype(api().ReleaseKeyValuePairs)> entries(
+      get<OrtKeyValuePairs*>(api().GetSessionOptionsConfigEntries, session), api().ReleaseKeyValuePairs);
+  const char* const* keys = nullptr;
+  const char* const* values = nullptr;
+  std::size_t count = 0;
+  api().GetKeyValuePairs(entries.get(), &keys, &values, &count);
+  const std::string own = prefix();
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string_view name(keys[i]);
+    if (name.substr(0, own.size()) != own) continue;
+    name.remove_prefix(own.size());
+    if (std::find(std::begin(known), std::end(known), name) == std::end(known))
+      throw RuntimeError("[crisol] there is no option \"" + std::string(name) +
+                         "\": the options are device_id, precision and cache_dir");
+  }
 }
 
 Device device_at(const std::string& text) {
@@ -44,6 +70,7 @@ Device device_at(const std::string& text) {
 }  // namespace
 
 Options options_of(const OrtSessionOptions* session, const std::string& chosen) {
+  refuse_unknown_options(session);
   Options options{device_at(option(session, "device_id", chosen))};
   options.context = {setting(session, "ep.context_enable", "0") == "1",
                      setting(session, "ep.context_embed_mode", "0") == "1",
