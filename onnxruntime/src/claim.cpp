@@ -40,11 +40,24 @@ bool is_heavy(const std::string& op) {
   return std::find(std::begin(heavy_ops), std::end(heavy_ops), op) != std::end(heavy_ops);
 }
 
+/// Whether the node draws random numbers from a seed. crisol draws the same numbers in every run, and ONNX Runtime goes
+/// on from run to run.
+bool draws_from_seed(const onnx::NodeParts& node) {
+  constexpr const char* ops[] = {"Bernoulli",        "Multinomial",   "RandomNormal",
+                                 "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
+  return node.domain.empty() && std::find(std::begin(ops), std::end(ops), node.op) != std::end(ops) &&
+         std::any_of(node.attributes.begin(), node.attributes.end(),
+                     [](const onnx::AttributeParts& one) { return one.name == "seed"; });
+}
+
 /// Why each node is refused, or an empty text.
 std::vector<std::string> refusals(const onnx::ModelParts& parts, Device device) {
   std::vector<std::string> reasons(parts.graph.nodes.size());
   for (onnx::RefusedNode& refused : onnx::refused_nodes(parts, device))
     reasons[refused.node] = std::move(refused.reason);
+  for (std::size_t i = 0; i < reasons.size(); ++i)
+    if (can_share_graphs() && draws_from_seed(parts.graph.nodes[i]))
+      reasons[i] = "ONNX Runtime draws other numbers in each run";
   return reasons;
 }
 
