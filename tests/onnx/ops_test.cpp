@@ -1,6 +1,7 @@
 // Ops of ONNX, as far as the node tests do not cover them: other element types, other versions, random numbers, the
 // domain ai.onnx.ml, and refusals.
 #include <cmath>
+#include <limits>
 
 #include "crisol/crisol.h"
 #include "doctest/doctest.h"
@@ -286,6 +287,21 @@ TEST_CASE("onnx: encoders and the linear classifier of ai.onnx.ml") {
                   {reals("keys_floats", {3, NAN}), attribute("values_int64s", Sizes{std::int64_t{1} << 40, 6})}, {"y"}),
                {tensor_of({NAN, 3, 4}, {3})}),
         DType::i64, {3}, {6, static_cast<double>(std::int64_t{1} << 40), -1});
+  // Keys far apart, the least and the largest number, and a key that is there twice.
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(), most = -(least + 1);
+  for (const Sizes& keys :
+       {Sizes{7, least, -3, most, 7, 0}, Sizes{7, 5000, -3, -10000, 7, 0}, Sizes{7, 6, -3, -2, 7, 0}}) {
+    const OnnxOp op = ml("LabelEncoder",
+                         {attribute("keys_int64s", keys), attribute("values_int64s", Sizes{1, 2, 3, 4, 5, 6})}, {"y"});
+    check(result(op, {whole({-3, keys[3], 7, keys[1], 0, 8, -4, most - 1, least + 1}, {3, 3})}), DType::i64, {3, 3},
+          {3, 4, 1, 2, 6, -1, -1, -1, -1});
+    check(result(op, {whole({}, {0, 2})}), DType::i64, {0, 2}, {});
+  }
+  check(result(ml("LabelEncoder",
+                  {reals("keys_floats", {2.5f, -INFINITY, 0, INFINITY, 2.5f}), reals("values_floats", {1, 2, 3, 4, 5})},
+                  {"y"}),
+               {tensor_of({INFINITY, -0.0f, 2.5f, 2.4999998f, NAN, -INFINITY, 3}, {7})}),
+        DType::f32, {7}, {4, 3, 1, 0, 0, 2, 0});
   CHECK(refusal_of_op(ml("LabelEncoder", {from, reals("values_floats", {1})}, {"y"}), {places}) ==
         Contains("2 keys and 1 values"));
   CHECK(refusal_of_op(ml("LabelEncoder", {from}, {"y"}), {places}) == Contains("values_tensor must have elements"));

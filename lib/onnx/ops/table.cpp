@@ -23,7 +23,8 @@ const std::vector<Row>& all_rows() {
         true);
     add({loss_rows(), attention_rows(), token_rows(), signal_rows(), quantize_rows(), microsoft_rows(),
          quantized_node_rows(), nchwc_rows(), resize_rows(), vision_rows(), detection_rows(), feature_rows(),
-         training_rows(), tree_rows(), tree_ensemble_rows(), support_vector_rows(), linear_model_rows(), label_rows()},
+         training_rows(), tree_rows(), tree_ensemble_rows(), support_vector_rows(), linear_model_rows(), label_rows(),
+         label_encoder_rows()},
         false);
     return all;
   }();

@@ -66,6 +66,7 @@ std::vector<Row> tree_ensemble_rows();
 std::vector<Row> support_vector_rows();
 std::vector<Row> linear_model_rows();
 std::vector<Row> label_rows();
+std::vector<Row> label_encoder_rows();
 
 /// All rows.
 const std::vector<Row>& all_rows();

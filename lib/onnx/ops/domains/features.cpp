@@ -145,7 +145,7 @@ Run one_hot_encoder(Call& call) {
   call.gives(0, value_of(DType::f32, call.rank_of(0) ? std::optional<int>(*call.rank_of(0) + 1) : std::nullopt));
   return [=](const Data& in, Device device) {
     const Tensor keys = from_vector(categories, device);
-    const Tensor x = in[0].tensor(device).to(DType::i64), found = matches(x, keys).to(DType::f32);
+    const Tensor x = in[0].tensor(device).to(DType::i64), found = is_same(x.unsqueeze(-1), keys).to(DType::f32);
     if (!takes_others && x.numel() > 0) {
       const Tensor known = found.sum({-1}).reshape({x.numel()});
       require(known.min().item() > 0, "onnx", "with zeros 0 each element must be a category, ",

@@ -21,8 +21,7 @@ ClassLabels class_labels(Call& call, const char* ints, const char* strings);
 /// A node Cast from texts to numbers. Each text is converted once, at import.
 graph::Run cast_texts(Call& call, const std::vector<std::string>& texts, DType dtype);
 
-/// Compares each element of x with all `keys`: the result has a bool for each key, along a new last axis. NaN equals
-/// NaN.
-Tensor matches(const Tensor& x, const Tensor& keys);
+/// Whether elements of the same type are equal, where NaN equals NaN. The tensors broadcast.
+Tensor is_same(const Tensor& a, const Tensor& b);
 
 }  // namespace crisol::onnx
