@@ -1,9 +1,10 @@
 // Trees of decisions.
 //
-// A node is four ints: feature, threshold, the node for true and the node for false. A row x goes to the node for true
-// if x[feature] <= threshold (STRICT: <). NaN goes to the node for false, or to the node for true if the sign bit of
-// the feature is set. A leaf is its own successor. In place of a threshold, a leaf has its weight (SINGLE), or the
-// number of its list of weights: list i begins at lists[i] of `weights` and ends before lists[i + 1].
+// A node is four ints: feature, threshold, the node for true and the node for false. The position of its first int names
+// it. A row x goes to the node for true if x[feature] <= threshold (STRICT: <). NaN goes to the node for false, or to the
+// node for true if the sign bit of the feature is set. Some node has this bit only with NAN_IS_TRUE. A leaf is its own
+// successor. In place of a threshold, a leaf has its weight (SINGLE), or the number of its list of weights: list i begins
+// at lists[i] of `weights` and ends before lists[i + 1].
 //
 // sums[row, targets[k]] = the sum (COMBINE 0), the least (1) or the largest (2) of the weights of the leaves that the row
 // reaches. With MARKS_ABSENT, -0 says that no leaf has the target. With HALVES, the trees from `middle` on have
@@ -29,14 +30,22 @@
 #ifndef HALVES
 #define HALVES 1
 #endif
+#ifndef NAN_IS_TRUE
+#define NAN_IS_TRUE 1
+#endif
 
 // It has no branch, because no processor could predict the branch.
 static inline int successor(__global const int* nodes, const int at, __global const float* row) {
-  const int4 node = vload4(at, nodes);
-  const float value = row[node.x & 0x7fffffff];
-  const int is_below = STRICT ? value < as_float(node.y) : value <= as_float(node.y);
-  const int goes = is_below | ((node.x < 0) & isnan(value));
-  return node.w ^ ((node.z ^ node.w) & -goes);
+  __global const int* node = nodes + at;
+#if NAN_IS_TRUE
+  const float value = row[node[0] & 0x7fffffff];
+  const int from_nan = (node[0] < 0) & isnan(value);
+#else
+  const float value = row[node[0]];
+  const int from_nan = 0;
+#endif
+  const int is_below = STRICT ? value < as_float(node[1]) : value <= as_float(node[1]);
+  return node[3 - (is_below | from_nan)];
 }
 
 static inline void clear(__global float* sums, const long begin, const long end) {
@@ -56,7 +65,7 @@ static inline void combine(__global float* sum, const float weight) {
 static inline void add_leaf(__global float* sums, const int leaf, __global const int* nodes,
                             __global const int* lists, __global const int* targets,
                             __global const float* weights) {
-  const int place = nodes[4 * (ulong)leaf + 1];
+  const int place = nodes[leaf + 1];
 #if SINGLE
   combine(sums, as_float(place));
 #else

@@ -19,6 +19,7 @@ DeviceTrees::DeviceTrees(const PackedTrees& packed, Device device)
       strict(packed.strict),
       single(packed.single),
       combine(packed.combine) {
+  for (std::size_t i = 0; i < packed.nodes.size(); i += 4) nan_is_true = nan_is_true || packed.nodes[i] < 0;
   // Every argument of a kernel needs a buffer, even a list that the kernel does not read.
   const auto or_one = [](auto list) {
     if (list.empty()) list.push_back(0);
@@ -52,6 +53,7 @@ Tensor tree_sums(const Tensor& x, const DeviceTrees& trees, bool marks_absent) {
                                   {"STRICT", trees.strict ? 1 : 0},
                                   {"SINGLE", trees.single ? 1 : 0},
                                   {"HALVES", has_halves ? 1 : 0},
+                                  {"NAN_IS_TRUE", trees.nan_is_true ? 1 : 0},
                                   {"MARKS_ABSENT", marks_absent || trees.combine != TreeCombine::sum ? 1 : 0}}};
   const runtime::NdRange range = range_of(target, split.items);
   dispatch::in_launches(target, count, split.chunk * iterations, [&](std::int64_t begin, std::int64_t end) {

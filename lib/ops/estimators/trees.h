@@ -14,7 +14,7 @@ enum class TreeCombine : std::uint8_t { sum, least, largest };
 /// Trees in the layout of cl_kernels/estimators/tree_sums.cl. Every successor is a node, no path has a cycle, features
 /// are at least 0, and each target is below `columns`.
 struct PackedTrees {
-  std::vector<std::int32_t> nodes;  ///< Four numbers for each node.
+  std::vector<std::int32_t> nodes;  ///< Four numbers for each node. The position of the first one names the node.
   std::vector<std::int32_t> roots;  ///< The first node of each tree.
   bool strict = false;              ///< Nodes compare x < threshold instead of x <= threshold.
   bool single = false;              ///< Whether there is one target, and each leaf stores its only weight in its node.
@@ -35,6 +35,7 @@ struct DeviceTrees {
   Tensor nodes, roots, lists, targets, weights;
   std::int64_t columns = 1, features = 0, depth = 1;
   bool strict = false, single = false;
+  bool nan_is_true = false;  ///< Whether some node sends NaN to its node for true.
   TreeCombine combine = TreeCombine::sum;
 };
 

@@ -58,7 +58,7 @@ class Packer {
     std::int64_t depth;
   };
 
-  std::int32_t next_place() const { return static_cast<std::int32_t>(packed_.nodes.size() / 4); }
+  std::int32_t next_place() const { return static_cast<std::int32_t>(packed_.nodes.size()); }
 
   /// Adds a question "x <= threshold", and returns the slots of its two successors.
   std::size_t add_question(std::int64_t feature, float threshold, bool nan_is_true) {
