@@ -83,6 +83,16 @@ plain= # Whether this is a plain run, in which some implementations take turns.
 [ -n "$named$long${doctest_arguments[*]}" ] || plain=yes
 caches=$work/cache${plain:+-plain} # Programs of a plain run may be compiled without optimization.
 
+# cache_of NAME: the folder in which a row keeps programs. The rows on Intel's runtime share one, because half of the
+# programs of python-intel and array-api are those of intel too. PoCL has a cache of its own for all rows.
+cache_of() {
+  case $1 in
+    python-intel | array-api) echo "$caches/intel" ;;
+    onnx-* | ort) echo "$caches/onnx" ;;
+    *) echo "$caches/$1" ;;
+  esac
+}
+
 # has_turn NAME: whether this run tests an implementation that takes turns with another one.
 has_turn() {
   [ -n "$plain" ] || return 0
@@ -343,8 +353,6 @@ run_tests() {
     place=(-u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/$name")
   fi
   [ -z "${debian13_icd[$name]:-}" ] || enter=("${debian13_enter[@]}")
-  rm -rf -- "${caches:?}/$name"
-  mkdir -p -- "$caches/$name"
   mapfile -t its_variables < <(grep . <<<"${variables[$name]:-}") # One per line.
   mapfile -t its_filter < <(grep . <<<"${filter[$name]:-}")
   # A run of PoCL or a GPU takes all short tests of the ops, and so does a run of Intel's runtime that is not plain. These
@@ -352,7 +360,7 @@ run_tests() {
   if [[ "$name" == pocl || "$name$plain" == intel || -n "${gpu_number[$name]:-}" ]] && [ -z "${doctest_arguments[*]}" ]; then
     its_variables+=(CRISOL_TEST_ALL_VARIANTS=1)
   fi
-  watched "$work/$name.progress" "${enter[@]}" env "${clean[@]}" "${place[@]}" "CRISOL_CACHE_DIR=$caches/$name" \
+  watched "$work/$name.progress" "${enter[@]}" env "${clean[@]}" "${place[@]}" "CRISOL_CACHE_DIR=$(cache_of "$name")" \
     "CRISOL_TEST_EXPECT_PLATFORM=${platform[$name]}" "${its_variables[@]}" \
     "${test_program[$name]:-$crisol_build/bin/crisol_tests}" "${its_filter[@]}" \
     "${doctest_arguments[@]}" </dev/null >"$log" 2>&1 || status=$?
@@ -365,7 +373,7 @@ run_selftest() {
   mapfile -t clean < <(foreign_variables)
   mapfile -t its_variables < <(grep . <<<"${variables[$name]:-}")
   watched "$work/$name.progress" env "${clean[@]}" -u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/$name" \
-    "CRISOL_CACHE_DIR=$caches/$name" "CRISOL_DEVICE=${platform[$name]}" "${its_variables[@]}" \
+    "CRISOL_CACHE_DIR=$(cache_of "$name")" "CRISOL_DEVICE=${platform[$name]}" "${its_variables[@]}" \
     "$2" selftest "${@:3}" </dev/null >"$log" 2>&1 || note[$name]="crisol selftest failed"
   read -r good all < <(sed -nE 's/^(passed|FAILED): ([0-9]+) of ([0-9]+) ops.*/\2 \3/p' -- "$log") || true
   : "${good:=0}" "${all:=1}"
@@ -379,7 +387,7 @@ run_onnx_python() {
   local clean
   mapfile -t clean < <(foreign_variables)
   watched "$work/$1.progress" env "${clean[@]}" -u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/pocl" \
-    "CRISOL_CACHE_DIR=$caches/onnx" "${pocl_variables[@]}" "$onnx_python" "$crisol_root/tests/$2" "${@:3}" \
+    "CRISOL_CACHE_DIR=$(cache_of "$1")" "${pocl_variables[@]}" "$onnx_python" "$crisol_root/tests/$2" "${@:3}" \
     </dev/null >>"$work/$1.log" 2>&1
 }
 
@@ -521,6 +529,11 @@ take_results() {
   done
   [ -n "${passed[$name]}" ] || { failed[$name]=1 note[$name]="no results"; }
 }
+
+for name in "${selected[@]}"; do
+  rm -rf -- "$(cache_of "$name")"
+  mkdir -p -- "$(cache_of "$name")"
+done
 
 # Tests mostly wait for a driver's compiler, which uses one core, and now and then for other processes. So one
 # implementation more than there are cores runs at a time. The slowest ones start first.

@@ -29,10 +29,8 @@ run_python_command() {
   local name=$1 icd=$2 log=$work/$1.log clean its_variables start=$SECONDS status=0
   mapfile -t clean < <(foreign_variables)
   mapfile -t its_variables < <(grep . <<<"${variables[$icd]:-}")
-  rm -rf -- "${caches:?}/$name"
-  mkdir -p -- "$caches/$name"
   watched "$work/$name.progress" env "${clean[@]}" -u OCL_ICD_FILENAMES "OCL_ICD_VENDORS=$work/icd/$icd" \
-    "CRISOL_CACHE_DIR=$caches/$name" "CRISOL_TEST_EXPECT_PLATFORM=${platform[$name]:-}" "${its_variables[@]}" \
+    "CRISOL_CACHE_DIR=$(cache_of "$name")" "CRISOL_TEST_EXPECT_PLATFORM=${platform[$name]:-}" "${its_variables[@]}" \
     "PYTHONPATH=$crisol_build/python:$crisol_root/tests/python" "${@:3}" </dev/null >"$log" 2>&1 || status=$?
   take_counts "$name" "$status" "$start" python
 }
