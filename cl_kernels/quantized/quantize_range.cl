@@ -1,9 +1,15 @@
 // Quantises f32 to u8: the range of all numbers, extended to include 0, becomes 0 to 255. A unit of work is 1024
-// numbers.
+// numbers. NUMBER is uchar, or short for numbers minus their zero point.
 #include "common/bytes.h"
 #include "common/vector.h"
 
-typedef uchar16 unaligned_uchar16 __attribute__((aligned(1)));
+#ifndef NUMBER
+#define NUMBER uchar
+#endif
+#define NUMBER_OF(x) JOIN(convert_, NUMBER)(x)
+#define NUMBERS_OF(x) JOIN(JOIN(convert_, NUMBER), 8)(x)
+
+typedef JOIN(NUMBER, 16) unaligned_numbers __attribute__((aligned(sizeof(NUMBER))));
 
 // The first number of a work-item's part, or of the part of the item behind it.
 INLINE ulong part_of(ulong count, long item) {
@@ -46,7 +52,7 @@ CPU_KERNEL void part_ranges(__global const float* restrict x, const ulong x_offs
 // The launch has as many work-items as there are parts.
 CPU_KERNEL void quantize_range(__global const float* restrict x, const ulong x_offset,
                                __global const float* restrict ranges, const ulong ranges_offset,
-                               __global uchar* restrict y, const ulong y_offset, __global float* restrict scale_of_y,
+                               __global NUMBER* restrict y, const ulong y_offset, __global float* restrict scale_of_y,
                                const ulong scale_offset, __global uchar* restrict zero_of_y, const ulong zero_offset,
                                const ulong count) {
   const long item = get_global_id(0);
@@ -63,6 +69,7 @@ CPU_KERNEL void quantize_range(__global const float* restrict x, const ulong x_o
     scale_of_y[scale_offset] = scale;
     zero_of_y[zero_offset] = (uchar)zero;
   }
+  const int point = sizeof(NUMBER) == 1 ? 0 : (int)zero;  // What is subtracted.
   x += x_offset;
   y += y_offset;
   ulong i = part_of(count, item);
@@ -70,8 +77,8 @@ CPU_KERNEL void quantize_range(__global const float* restrict x, const ulong x_o
   for (; i + 16 <= end; i += 16) {
     const int8 first = byte_of(vload8(0, x + i) / scale, zero, 0.0f);
     const int8 second = byte_of(vload8(0, x + i + 8) / scale, zero, 0.0f);
-    *(__global unaligned_uchar16*)(y + i) = (uchar16)(convert_uchar8(first), convert_uchar8(second));
+    *(__global unaligned_numbers*)(y + i) = (JOIN(NUMBER, 16))(NUMBERS_OF(first - point), NUMBERS_OF(second - point));
   }
   NO_UNROLL
-  for (; i < end; ++i) y[i] = (uchar)clamp(rint(x[i] / scale) + zero, 0.0f, 255.0f);
+  for (; i < end; ++i) y[i] = NUMBER_OF((int)clamp(rint(x[i] / scale) + zero, 0.0f, 255.0f) - point);
 }

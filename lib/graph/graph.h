@@ -112,6 +112,10 @@ class Run {
   /// there are two: one number, and one number or a vector for the last axis. An epilogue follows, which may be null.
   std::function<Tensor(const Data& inputs, Device device, const std::vector<Tensor>& factors, const Epilogue* epilogue)>
       in_f32;
+  /// The outputs of quantisation, with numbers minus their zero point in i16, and without the zero point.
+  Function centred;
+  /// Whether input 0 may be such numbers, if the zero point (input 2) is left out.
+  bool takes_centred = false;
   std::shared_ptr<const ops::Conv2dSizes> convolution;  ///< The sizes of a convolution in blocks.
   bool is_random = false;                               ///< Whether each run gives other outputs for the same inputs.
 

@@ -19,6 +19,7 @@ std::span<const Pass> all_passes() {
       Pass{"fold_affine", fold_affine},
       Pass{"remove_dead_nodes", remove_dead_nodes},
       Pass{"block_channels", block_channels},
+      Pass{"centre_numbers", centre_numbers},
       Pass{"join_casts", join_casts},
       Pass{"fuse_elements", fuse_elements},
       Pass{"join_separable", join_separable},

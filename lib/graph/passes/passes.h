@@ -28,6 +28,9 @@ std::size_t fold_affine(Graph& graph, Device device);
 /// (N, C / c, H, W, c). Nodes that convert the layout remain where another node needs it. See
 /// functions/conv/conv_blocks.h.
 std::size_t block_channels(Graph& graph, Device device);
+/// Lets quantisation subtract the zero point from its numbers, if only products of pairs use the numbers. They are
+/// pairs then.
+std::size_t centre_numbers(Graph& graph, Device device);
 /// Joins products of whole numbers with the casts to f32 that follow, so that epilogues may follow.
 std::size_t join_casts(Graph& graph, Device device);
 /// Joins nodes that compute each element by itself, so that one kernel computes all of them.

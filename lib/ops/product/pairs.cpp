@@ -7,6 +7,7 @@
 #include "crisol/dtype_table.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/matmul.h"
+#include "crisol/ops/pad.h"
 #include "crisol/ops/view.h"
 #include "dispatch/device_defines.h"
 #include "dispatch/work_split.h"
@@ -107,7 +108,13 @@ runtime::Defines pair_defines(runtime::DeviceState& device, DType result) {
   return defines;
 }
 
-Tensor pack_rows(const Tensor& x, const Tensor& zero) { return pack("pack_rows", x, zero, -2, 1); }
+Tensor pack_rows(const Tensor& x, const Tensor& zero) {
+  if (x.dtype() != DType::i16) return pack("pack_rows", x, zero, -2, 1);
+  require(!zero.defined() && x.dim() >= 2, of_pairs, "matrices of i16 without a zero point expected");
+  const std::int64_t count = leading_axes(x.shape()).numel(), lines = x.size(-2), pairs = ceil_div(x.size(-1), 2);
+  const Tensor numbers = contiguous(x.size(-1) % 2 == 0 ? x : pad(x, {{0, 1}}));
+  return reinterpret(numbers, DType::i32, {count, lines, pairs}, {lines * pairs, pairs, 1}, numbers.offset() / 2);
+}
 
 Tensor pack_panels(const Tensor& x, const Tensor& zero) { return pack("pack_panels", x, zero, -1, panel); }
 

@@ -20,6 +20,9 @@ bool prefers_pairs(Device device);
 /// Rows are the lines of x (…, m, k), with the result (count, m, pairs). Columns are the lines of x (…, k, n), with the
 /// result (count, panels, pairs, 16). The zero point broadcasts to x and has one number for a line. It may be
 /// undefined.
+///
+/// Numbers of i16 for pack_rows have no zero point, and lie between -32767 and 32767. They are pairs as they are, if
+/// rows have an even length.
 Tensor pack_rows(const Tensor& x, const Tensor& zero);
 Tensor pack_panels(const Tensor& x, const Tensor& zero);
 

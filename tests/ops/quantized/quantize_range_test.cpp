@@ -32,6 +32,12 @@ void check(const Tensor& x) {
   for (std::size_t i = 0; i < values.size(); ++i)
     are_right = are_right && std::abs(numbers[i] - std::clamp(values[i] / scale + zero, 0.0f, 255.0f)) < 0.5001f;
   CHECK(are_right);
+  const ops::RangeQuantized centred = ops::quantize_range(x, true);
+  CHECK(centred.numbers.dtype() == DType::i16);
+  const auto differences = centred.numbers.to_vector<std::int16_t>();
+  bool are_equal = true;
+  for (std::size_t i = 0; i < values.size(); ++i) are_equal = are_equal && differences[i] == numbers[i] - zero;
+  CHECK(are_equal);
 }
 
 }  // namespace

@@ -115,10 +115,15 @@ Run dynamic_quantize_linear(Call& call) {
   graph::Value y = call.input(0);
   y.dtype = DType::u8;
   call.gives(0, y);
-  return [](const Data& in, Device device) {
+  Run run([](const Data& in, Device device) {
     const auto [y, scale, zero] = dynamically_quantized(in[0].tensor(device));
     return Data{y, scale, zero};
+  });
+  run.centred = [](const Data& in, Device device) {
+    const ops::RangeQuantized y = ops::quantize_range(in[0].tensor(device), true);
+    return Data{y.numbers, y.scale, graph::Datum()};
   };
+  return run;
 }
 
 Run mat_mul_integer(Call& call) {
@@ -127,6 +132,7 @@ Run mat_mul_integer(Call& call) {
   Run run([right](const Data& in, Device device) {
     return Data{right.product(in[0].tensor(device), for_rows(input_of(in, 2, device)), ops::Scaling(), in, device)};
   });
+  run.takes_centred = true;
   run.in_f32 = [right](const Data& in, Device device, const std::vector<Tensor>& factors, const Epilogue* epilogue) {
     return right.product(in[0].tensor(device), for_rows(input_of(in, 2, device)), factors, epilogue, in, device);
   };
