@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 from .. import _crisol
-from .._crisol import InvalidArgumentError, Tensor, _nn, asarray, float64, isdtype
+from .._crisol import InvalidArgumentError, Tensor, _nn, asarray, float64, from_dlpack, from_torch, isdtype
 from .._crisol._nn import Buffer, Parameter
 from .._method import _method
 
@@ -150,12 +150,23 @@ def register_module(self, name: str, module: Module) -> None:
     self.add_module(name, module)
 
 
+def _value(value):
+    """A value of a state dict as a tensor: a tensor of crisol or of PyTorch, or an array."""
+    if isinstance(value, Tensor):
+        return value
+    if hasattr(value, "__dlpack__") and hasattr(value, "detach"):  # A tensor of PyTorch.
+        value = value.detach()
+        # PyTorch may change memory of the host before the device has read it, so that memory is copied.
+        return from_torch(value) if value.device.type == "crisol" else from_dlpack(value.cpu(), copy=True)
+    return asarray(value) if hasattr(value, "__array__") else value
+
+
 @_method(Module)
 def load_state_dict(
     self, state_dict: Mapping[str, Tensor], strict: bool = True, assign: bool = False
 ) -> IncompatibleKeys:
-    """Copies values into parameters and buffers, and converts them to their dtype and device. Values are tensors or
-    arrays.
+    """Copies values into parameters and buffers, and converts them to their dtype and device. Values are tensors,
+    tensors of PyTorch, or arrays.
 
     `state_dict` must have every name of this module, with the same shape, and no other name. Otherwise this raises
     InvalidArgumentError with all differences, and changes nothing. Without `strict`, missing and unexpected names are
@@ -170,7 +181,7 @@ def load_state_dict(
     unexpected = sorted(transient.intersection(state_dict))
     if strict and unexpected:
         raise InvalidArgumentError(f"[load_state_dict] the buffers {unexpected} are not persistent")
-    given = {name: asarray(value) if hasattr(value, "__array__") else value for name, value in state_dict.items()}
+    given = {name: _value(value) for name, value in state_dict.items()}
     for name, tensor in self._state_dict().items():  # As in PyTorch, tensors keep their dtype.
         value = given.get(name)
         if isinstance(value, Tensor) and value.dtype is float64 and isdtype(tensor.dtype, "real floating"):

@@ -113,6 +113,13 @@ using Pair = std::pair<int, int>;
 
 nb::object to_dlpack(const Tensor& x, nb::handle, const std::optional<Pair>& max_version,
                      const std::optional<Pair>& dl_device, const std::optional<bool>& copy) {
+  if (dl_device && dl_device->first == dlpack::extension) {
+    const nb::object own = to_torch(copy == true ? x.clone() : x.detach());
+    if (nb::cast<int>(own.attr("device").attr("index")) != dl_device->second)
+      dlpack::refuse("a tensor on " + x.device().name() +
+                     " is not on PyTorch's device crisol:" + std::to_string(dl_device->second));
+    return max_version ? own.attr("__dlpack__")("max_version"_a = *max_version) : own.attr("__dlpack__")();
+  }
   const dlpack::Device own = device_of(x);
   const Pair wanted = dl_device.value_or(Pair(own.type, own.id));
   const bool as_buffer = wanted.first == dlpack::opencl;
@@ -152,7 +159,9 @@ void bind_dlpack(nb::module_& m, TensorClass& tensor) {
           "__dlpack__", &to_dlpack, nb::kw_only(), "stream"_a = nb::none(), "max_version"_a = nb::none(),
           "dl_device"_a = nb::none(), "copy"_a = nb::none(),
           "A DLPack capsule. The elements go to host memory (1, 0) as a copy, or with copy=False without one where the "
-          "device's memory is the host's. dl_device=(4, index) gives the OpenCL buffer.")
+          "device's memory is the host's. dl_device=(4, index) gives the OpenCL buffer, and (12, index) the memory as "
+          "a "
+          "tensor of PyTorch's device crisol:index.")
       .def(
           "__dlpack_device__",
           [](const Tensor& x) {
@@ -161,6 +170,7 @@ void bind_dlpack(nb::module_& m, TensorClass& tensor) {
           },
           "(1, 0) for a CPU, otherwise (4, index): OpenCL memory.");
   bind_from_dlpack(m);
+  bind_torch(m);
 }
 
 }  // namespace crisol::python

@@ -11,12 +11,20 @@ namespace crisol::python {
 
 /// from_dlpack().
 void bind_from_dlpack(nb::module_& m);
+/// The exchange with PyTorch's device, whose tensors share a Tensor with this module by a capsule.
+void bind_torch(nb::module_& m);
+/// Whether an object is a tensor of PyTorch on the device of torch_crisol.
+bool is_on_torch_device(nb::handle object);
+/// crisol.from_torch() and crisol.to_torch().
+Tensor from_torch(nb::handle x);
+nb::object to_torch(const Tensor& x);
 
 }  // namespace crisol::python
 
 namespace crisol::python::dlpack {
 
-enum DeviceType : std::int32_t { cpu = 1, opencl = 4 };
+/// `extension` is the device of torch_crisol in PyTorch.
+enum DeviceType : std::int32_t { cpu = 1, opencl = 4, extension = 12 };
 
 struct Device {
   std::int32_t type, id;

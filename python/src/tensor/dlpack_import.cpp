@@ -260,6 +260,7 @@ Tensor from_own(const Tensor& x, const std::optional<Device>& device, const std:
 
 Tensor from_dlpack(nb::handle source, const std::optional<Device>& device, const std::optional<bool>& copy) {
   if (nb::isinstance<Tensor>(source)) return from_own(nb::cast<const Tensor&>(source), device, copy);
+  if (is_on_torch_device(source)) return from_own(from_torch(source), device, copy);
   Unused::give_back(nullptr);  // Gives back arrays for which Python's list of pending calls was full.
   const nb::object capsule = capsule_of(source, copy);
   const bool versioned = PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned") != 0;

@@ -9,6 +9,7 @@
 #include "device.h"
 #include "fusion.h"
 #include "generator.h"
+#include "memory.h"
 
 namespace crisol_torch {
 
@@ -56,6 +57,26 @@ std::vector<ChainStep> steps_of(const std::vector<std::pair<std::string, std::ve
   return steps;
 }
 
+// The package crisol gives and takes tensors by capsules with this name.
+constexpr const char* capsule_name = "crisol.Tensor";
+
+py::capsule share(const at::Tensor& x) {
+  TORCH_CHECK(x.is_privateuseone() && x.layout() == at::kStrided, "crisol: a tensor on ", x.device(),
+              " is not on this device");
+  TORCH_CHECK(!x.requires_grad(), "crisol: a tensor that wants a gradient cannot be shared: x.detach() can");
+  TORCH_CHECK_TYPE(dtype_of(x.scalar_type()), "crisol: the library has no dtype for ", x.dtype());
+  TORCH_CHECK(!x.is_neg(), "crisol: a lazy negative cannot be shared: x.resolve_neg() can");
+  return py::capsule(new crisol::Tensor(tensor_of(x)), capsule_name, [](PyObject* self) {
+    delete static_cast<crisol::Tensor*>(PyCapsule_GetPointer(self, capsule_name));
+  });
+}
+
+at::Tensor adopt(const py::capsule& capsule) {
+  const auto* const x = static_cast<const crisol::Tensor*>(PyCapsule_GetPointer(capsule.ptr(), capsule_name));
+  if (x == nullptr) throw py::error_already_set();
+  return wrap(*x);
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_device, m) {
@@ -74,6 +95,8 @@ PYBIND11_MODULE(_device, m) {
   m.def("reset_peak_memory", [](int device) { device_at(device).reset_peak_memory(); });
   m.def("empty_cache", [](int device) { device_at(device).release_cached_memory(); });
   m.def("set_memory_limit", [](int device, std::uint64_t bytes) { device_at(device).set_memory_limit(bytes); });
+  m.def("share", &share);
+  m.def("adopt", &adopt);
   m.def("set_whole_sequences", &set_whole_sequences);
   m.def("row_names", &row_names);
   m.def("clear_fallback_notes", &clear_fallback_notes);
