@@ -5,6 +5,8 @@
 #   crisol-…-cp311-cp311-manylinux_….whl   for Python 3.11, with the headers of python3 of this machine
 #   crisol-…-cp312-abi3-manylinux_….whl    for Python 3.12 and later, with the headers of Debian 13's Python 3.13
 #   onnxruntime_ep_crisol-…-py3-none-manylinux_….whl    the provider for ONNX Runtime, for every Python
+#   torch_crisol-…-cp311-cp311-manylinux_….whl    the device of PyTorch for Python 3.11, if CRISOL_TORCH_PYTHON names one
+#     or several Pythons that have PyTorch, separated by semicolons
 # All are built by this machine's compiler, so they run where the C and C++ libraries are as new as here. Debian 12 gives
 # manylinux_2_36 or older. The second wheel needs root for debootstrap, which makes a root of Debian 13 in build/wheel.
 # They leave crisol.distributed out, because it would fit one MPI only. Checks the files in the wheels, their size (at most 15
@@ -81,7 +83,8 @@ make_wheel() {
 }
 
 # check_wheel FILE NEEDED…: its contents, size and platform. Gives it the name of the platform, and moves it to $wheels. The
-# provider needs a library of another wheel, so auditwheel knows no platform for it. But it says what its symbols allow.
+# provider and the device of PyTorch need a library of another wheel, so auditwheel knows no platform for them. But it says
+# what their symbols allow.
 check_wheel() {
   local size contents report platform needed
   size=$(stat -c %s -- "$1")
@@ -93,7 +96,7 @@ check_wheel() {
   ! grep -q 'libcrisol_dist\|crisol/_dist' <<<"$contents" || die "$1 contains libcrisol_dist, which fits one MPI only"
   report=$("$venv/bin/auditwheel" show "$1" | tr '\n' ' ')
   platform=$(sed -nE 's/.*following platform tag: *"([^"]+)".*/\1/p' <<<"$report")
-  [[ "$1" != */onnxruntime_ep_* ]] ||
+  [[ "$1" != */@(onnxruntime_ep|torch)_crisol-* ]] ||
     platform=$(sed -nE 's/.*constrains the platform tag to "([^"]+)".*/\1/p' <<<"$report")
   [[ "$platform" =~ ^manylinux_2_([0-9]+)_x86_64$ && ${BASH_REMATCH[1]} -le 36 ]] ||
     die "$1 is for ${platform:-no platform that auditwheel knows}, which is newer than manylinux_2_36"
@@ -114,3 +117,8 @@ for name in cp311 abi3; do
     licenses/licences/{cli11,nanobind,ocl-icd,robin-map,stb}.txt
 done
 check_wheel "$work/onnxruntime"/*.whl onnxruntime_ep_crisol/__init__.py onnxruntime_ep_crisol/libcrisol_ort.so
+if [ -n "${CRISOL_TORCH_PYTHON:-}" ]; then
+  make_wheel "$venv/bin/python" torch "$crisol_root/python/torch"
+  rm -f -- "$wheels"/torch_crisol-*.whl
+  check_wheel "$work/torch"/*.whl torch_crisol/__init__.py torch_crisol_autoload.py /_device.cpython-311 entry_points.txt
+fi

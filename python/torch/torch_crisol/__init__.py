@@ -5,8 +5,8 @@
 
     x = torch.ones(3, device="crisol")
 
-This module is also torch.crisol. Its functions have the names and the meaning of torch.cuda. A device is "crisol:0" (the
-library's default device, which the environment variable CRISOL_DEVICE chooses), "crisol:1", and so on.
+This module is also torch.crisol. Its functions have the names and the meaning of torch.cuda. A device is "crisol:0"
+(the library's default device, which the environment variable CRISOL_DEVICE chooses), "crisol:1", and so on.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 from typing import Any
 
 import torch
 
-from . import _device as _c
+from . import _versions
+
+_device = _c = _versions.load(torch.__version__)  # The extension.
 
 __all__ = ["Event", "Stream", "amp", "current_device", "current_stream", "default_stream", "device", "device_count"]
 __all__ += ["device_of", "empty_cache", "fallbacks", "get_amp_supported_dtype", "get_device_capability"]
@@ -62,7 +64,9 @@ def is_initialized() -> bool:
 
 
 def init() -> None:
-    """Nothing. Importing the module initialises it."""
+    """Importing the module initialises it. A child of fork() gets an error."""
+    if _is_in_bad_fork():
+        raise RuntimeError("crisol: a child of fork() cannot use the device. Start processes by the method 'spawn'")
 
 
 def _lazy_init() -> None:
@@ -118,11 +122,11 @@ def synchronize(device: Any = None) -> None:
     _c.synchronize(_index(device))
 
 
-# ---- Streams and events. A device has one queue, so all its streams are one.
+# ---- Streams and events. A device has one queue, so work of all its streams runs in order.
 
 
 def Stream(device: Any = None, priority: int = 0) -> torch.Stream:
-    """The queue of a device. All streams of a device are its only queue."""
+    """A new stream. All streams of a device are its only queue."""
     return torch.Stream(device=torch.device("crisol", _index(device)), priority=priority)
 
 
@@ -132,19 +136,21 @@ def Event(enable_timing: bool = False, blocking: bool = False, interprocess: boo
 
 
 def current_stream(device: Any = None) -> torch.Stream:
-    """The stream of a device."""
-    return Stream(device)
+    """The stream of a device that this thread made the current one."""
+    return torch.accelerator.current_stream(_index(device))
 
 
 def default_stream(device: Any = None) -> torch.Stream:
-    """The stream of a device."""
-    return Stream(device)
+    """The first stream of a device."""
+    kind = torch.Stream(device="crisol").device_type
+    return torch.Stream(stream_id=0, device_index=_index(device), device_type=kind)
 
 
 @contextmanager
 def stream(stream: torch.Stream | None) -> Iterator[None]:
-    """A context with another current stream, which is the same queue."""
-    yield
+    """A context with another current stream. None changes nothing."""
+    with stream or nullcontext():
+        yield
 
 
 # ---- Facts about devices
