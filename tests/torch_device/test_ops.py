@@ -50,6 +50,29 @@ def test_interpolate(mode):
         assert sum(check_sample(op, sample, True) for sample in op.sample_inputs("cpu", torch.float32, True)) > 0
 
 
+SAMPLED = [("pad", "reflect"), ("pad", "replicate"), ("pad", "replicate_negative"), ("cross_entropy", "")]
+
+
+@pytest.mark.parametrize("name, variant", SAMPLED)
+def test_all_samples_are_native(name, variant):
+    (op,) = [op for op in entries(f"nn.functional.{name}") if op.variant_test_name == variant]
+    with native():
+        assert sum(check_sample(op, sample, True) for sample in op.sample_inputs("cpu", torch.float32, True)) > 0
+
+
+def test_fold():
+    settings = {"output_size": (7, 6), "kernel_size": (3, 2), "padding": 1, "stride": 2, "dilation": (1, 2)}
+    x = torch.randn(2, 12, 12)
+    values = {}
+    for device in ("cpu", DEVICE):
+        given = x.to(device).requires_grad_()
+        with native():
+            y = torch.nn.functional.fold(given, **settings)
+            values[device] = [y.detach(), torch.nn.functional.fold(given[0], **settings).detach()]
+            values[device] += torch.autograd.grad(y.sin().sum(), given)
+    assert_same(values[DEVICE], values["cpu"])
+
+
 @pytest.mark.parametrize("name", sorted(REFUSED))
 def test_samples_that_pytorch_refuses_on_other_devices(name):
     """The entry's other samples are right, and there is an error for at least one sample."""

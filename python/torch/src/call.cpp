@@ -92,7 +92,26 @@ void note_fallback(const c10::OperatorHandle& op, const char* reason) {
     TORCH_WARN("crisol: ", name, " runs on the CPU (", reason, "). CRISOL_TORCH_FALLBACK=silent hides this warning");
 }
 
+// Throws PyTorch's error if the tensors of a call are on several devices. A tensor on the CPU may be a single number,
+// or one of several indices.
+void check_devices(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
+  const at::ArrayRef<c10::IValue> arguments = torch::jit::last(stack, op.schema().arguments().size());
+  std::optional<at::Device> common;
+  const auto check = [&](const at::Tensor& x) {
+    if (!x.defined() || (x.is_cpu() && x.dim() == 0)) return;
+    TORCH_CHECK(!common || *common == x.device(), "Expected all tensors to be on the same device, but found at least ",
+                "two devices, ", *common, " and ", x.device(), "! (", op.schema().operator_name(), ")");
+    common = x.device();
+  };
+  for (const c10::IValue& value : arguments) {
+    if (value.isTensor()) check(value.toTensor());
+    if (value.isTensorList())
+      for (const at::Tensor& x : value.toTensorVector()) check(x);
+  }
+}
+
 void fall_back(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  check_devices(op, *stack);
   note_fallback(op, "it has no kernel on the device");
   at::native::cpu_fallback(op, stack);
 }
@@ -126,6 +145,7 @@ class Kernel final : public c10::OperatorKernel {
     for (c10::IValue& result : results) stack->push_back(std::move(result));
   }
   void leave(const c10::OperatorHandle& op, torch::jit::Stack* stack, std::size_t count, const char* reason) const {
+    check_devices(op, *stack);
     note_fallback(op, reason);
     if (row_.on_cpu)
       run(row_.on_cpu, stack, count);
@@ -139,7 +159,7 @@ class Kernel final : public c10::OperatorKernel {
 Rows all_rows() {
   Rows rows;
   for (const auto family : {pointwise_rows, reduction_rows, product_rows, layer_rows, loss_rows, index_rows,
-                            layout_rows, random_rows, optimizer_rows, vision_rows})
+                            layout_rows, random_rows, optimizer_rows, vision_rows, padding_rows})
     for (Row& row : family()) rows.push_back(std::move(row));
   return rows;
 }

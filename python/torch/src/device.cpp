@@ -3,6 +3,7 @@
 #include <ATen/detail/PrivateUse1HooksInterface.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -77,9 +78,30 @@ class PinnedAllocator final : public c10::Allocator {
   std::map<std::uintptr_t, std::size_t> ranges_;
 };
 
-c10::Stream stream_of(int device) { return c10::Stream(c10::Stream::DEFAULT, torch_device(device)); }
+// A device has one queue. Its streams are numbers for this queue, so that a program finds the stream again that it made
+// the current one.
+class Streams {
+ public:
+  static c10::Stream current(int device) { return stream(device, current_id(device)); }
+  static c10::Stream first(int device) { return stream(device, 0); }
+  static c10::Stream made(int device) {
+    static std::atomic<c10::StreamId> last = 0;
+    return stream(device, ++last);
+  }
+  static c10::Stream exchange(c10::Stream wanted) {
+    return stream(wanted.device_index(), std::exchange(current_id(wanted.device_index()), wanted.id()));
+  }
 
-// A device has one queue, so it has one stream.
+ private:
+  static c10::Stream stream(int device, c10::StreamId id) {
+    return c10::Stream(c10::Stream::UNSAFE, torch_device(device), id);
+  }
+  static c10::StreamId& current_id(int device) {
+    thread_local std::map<int, c10::StreamId> ids;
+    return ids[device];
+  }
+};
+
 struct Guard final : c10::impl::DeviceGuardImplInterface {
   c10::DeviceType type() const override { return at::kPrivateUse1; }
   at::Device exchangeDevice(at::Device device) const override {
@@ -91,12 +113,19 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
     if (device.has_index()) current = device.index();
   }
   c10::DeviceIndex deviceCount() const noexcept override { return static_cast<c10::DeviceIndex>(device_count()); }
+  c10::DeviceCapability getDeviceCapability(at::Device) const override {
+    c10::DeviceCapability capability;
+    capability.capability_data.capability_bits = 0;
+    for (std::size_t i = 0; i < c10::NUMBER_OF_DEVICE_CAPABILITIES; ++i)
+      if (holds(static_cast<at::ScalarType>(i))) capability.capability_data.capability_bits |= std::uint64_t{1} << i;
+    return capability;
+  }
 
-  c10::Stream getStream(at::Device device) const override { return stream_of(index(device)); }
-  c10::Stream getDefaultStream(at::Device device) const override { return stream_of(index(device)); }
-  c10::Stream getStreamFromGlobalPool(at::Device device, bool) const override { return stream_of(index(device)); }
-  c10::Stream getNewStream(at::Device device, int) const override { return stream_of(index(device)); }
-  c10::Stream exchangeStream(c10::Stream stream) const override { return stream_of(stream.device_index()); }
+  c10::Stream getStream(at::Device device) const override { return Streams::current(index(device)); }
+  c10::Stream getDefaultStream(at::Device device) const override { return Streams::first(index(device)); }
+  c10::Stream getStreamFromGlobalPool(at::Device device, bool) const override { return Streams::made(index(device)); }
+  c10::Stream getNewStream(at::Device device, int) const override { return Streams::made(index(device)); }
+  c10::Stream exchangeStream(c10::Stream stream) const override { return Streams::exchange(stream); }
   bool queryStream(const c10::Stream& stream) const override {
     return Event(device_at(stream.device_index())).is_done();
   }

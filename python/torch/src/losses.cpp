@@ -27,11 +27,32 @@ Tensor as_rows(const Tensor& x) {
   return x.dim() == 4 ? ops::reshape(ops::permute(x, {0, 2, 3, 1}), {-1, x.size(1)}) : x;
 }
 
+// The weight of each label, which is 0 for an ignored label. The second result has 0 in place of ignored labels.
+std::pair<Tensor, Tensor> weights_of(const Tensor& weight, const Tensor& labels, const crisol::Scalar& ignored) {
+  const Tensor counts = ops::ne(labels, ignored);
+  const Tensor safe = ops::where(counts, labels, crisol::Scalar(0));
+  return {ops::where(counts, ops::index_select(weight, 0, safe), 0.0), safe};
+}
+
+// nll_loss with a weight for each class.
+Results weighted_nll_loss(const Call& c) {
+  const Tensor x = as_rows(c.tensor(0)), labels = ops::reshape(c.tensor(1), {-1});
+  const auto [weights, safe] = weights_of(c.tensor(2), labels, c.scalar(4));
+  const Tensor picked = ops::reshape(ops::gather(x, 1, ops::unsqueeze(safe, 1)), {-1});
+  const Tensor losses = ops::neg(ops::mul(picked, weights)), sum = ops::sum(weights);
+  const Reduction kind = reduction(c, 3);
+  deliver(c.tensor(5), kind == Reduction::none   ? losses
+                       : kind == Reduction::mean ? ops::div(ops::sum(losses), sum)
+                                                 : ops::sum(losses));
+  deliver(c.tensor(6), kind == Reduction::none ? crisol::zeros({}, x.dtype(), x.device()) : sum);
+  return {c.value(5), c.value(6)};
+}
+
 // (x, labels, weight, reduction, ignore_index, loss, total weight)
 Results nll_loss(const Call& c) {
-  need(c.is_none(2) || !c.torch(2).defined(), "a loss with weights of classes");
   const Tensor x = c.tensor(0), labels = c.tensor(1), loss = c.tensor(5), total = c.tensor(6);
   need(x.dim() == 2 || x.dim() == 4, "a loss without a batch");
+  if (!c.is_none(2) && c.torch(2).defined()) return weighted_nll_loss(c);
   const Reduction kind = reduction(c, 3);
   const ops::NllResult result = ops::nll_loss(as_rows(x), ops::reshape(labels, {-1}), kind, c.whole(4));
   // The gradient reads only the total weight of a mean. PyTorch's CPU gives 0 for no reduction.
@@ -46,7 +67,6 @@ Results nll_loss(const Call& c) {
 
 // (dy, x, labels, weight, reduction, ignore_index, total weight, dx)
 void nll_loss_backward(const Call& c, const Tensor& dx) {
-  need(c.is_none(3) || !c.torch(3).defined(), "a loss with weights of classes");
   const Tensor x = c.tensor(1), labels = ops::reshape(c.tensor(2), {-1});
   need(x.dim() == 2 || x.dim() == 4, "a loss without a batch");
   const Reduction kind = reduction(c, 4);
@@ -55,7 +75,15 @@ void nll_loss_backward(const Call& c, const Tensor& dx) {
                                                : crisol::ones({}, DType::f32, x.device());
   Tensor dy = c.tensor(0);
   if (kind == Reduction::none) dy = ops::reshape(dy, {-1});
-  const Tensor rows = ops::nll_loss_backward(ops::cast(dy, x.dtype()), labels, scale, x.size(1), kind, c.whole(5));
+  Tensor rows;
+  if (c.is_none(3) || !c.torch(3).defined()) {
+    rows = ops::nll_loss_backward(ops::cast(dy, x.dtype()), labels, scale, x.size(1), kind, c.whole(5));
+  } else {
+    const auto [weights, safe] = weights_of(c.tensor(3), labels, c.scalar(5));
+    const Tensor slopes = ops::neg(ops::mul(ops::mul(weights, dy), ops::cast(scale, x.dtype())));
+    rows = ops::scatter(crisol::zeros({labels.numel(), x.size(1)}, x.dtype(), x.device()), 1, ops::unsqueeze(safe, 1),
+                        ops::unsqueeze(slopes, 1));
+  }
   if (x.dim() == 2) return ops::copy_into(dx, rows);
   ops::copy_into(dx, ops::permute(ops::reshape(rows, {x.size(0), x.size(2), x.size(3), x.size(1)}), {0, 3, 1, 2}));
 }

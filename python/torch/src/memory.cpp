@@ -1,5 +1,8 @@
 #include "memory.h"
 
+#include <c10/core/CachingDeviceAllocator.h>
+
+#include <algorithm>
 #include <array>
 
 #include "addresses.h"
@@ -36,7 +39,7 @@ at::DataPtr data_ptr_of(crisol::Tensor bytes, int device) {
   return {address, allocation.release(), &release, torch_device(device)};
 }
 
-class DeviceAllocator final : public c10::Allocator {
+class DeviceAllocator final : public c10::DeviceAllocator {
  public:
   at::DataPtr allocate(std::size_t size) override {
     const int device = current_device();
@@ -53,6 +56,34 @@ class DeviceAllocator final : public c10::Allocator {
                                  static_cast<std::int64_t>(found.offset), static_cast<std::int64_t>(count));
     };
     guarded([&] { crisol::ops::copy_into(part(to), part(from)); });
+  }
+
+  bool initialized() override { return true; }
+  void emptyCache(c10::MempoolId_t) override {
+    for (int device = 0; device < device_count(); ++device) device_at(device).release_cached_memory();
+  }
+  void recordStream(const c10::DataPtr&, c10::Stream) override {}  // A device has one queue.
+  c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex device) override {
+    const crisol::MemoryStats pool = device_at(device).memory_stats();
+    constexpr auto all = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+    c10::CachingDeviceAllocator::DeviceStats stats;
+    const auto bytes_of = [](std::uint64_t current, std::uint64_t peak) {
+      c10::CachingAllocator::Stat stat;
+      stat.current = static_cast<std::int64_t>(current);
+      stat.peak = static_cast<std::int64_t>(peak);
+      return stat;
+    };
+    stats.allocated_bytes[all] = stats.active_bytes[all] = bytes_of(pool.in_use, pool.peak);
+    const std::uint64_t reserved = pool.in_use + pool.cached;
+    stats.reserved_bytes[all] = bytes_of(reserved, std::max(reserved, pool.peak));
+    stats.num_device_alloc = static_cast<std::int64_t>(pool.allocations);
+    return stats;
+  }
+  void resetAccumulatedStats(c10::DeviceIndex) override {}  // The pool counts from the start of the process.
+  void resetPeakStats(c10::DeviceIndex device) override { device_at(device).reset_peak_memory(); }
+  std::pair<std::size_t, std::size_t> getMemoryInfo(c10::DeviceIndex device) override {
+    const std::uint64_t total = device_at(device).info().global_memory, used = device_at(device).memory_stats().in_use;
+    return {total - std::min(total, used), total};
   }
 };
 
@@ -85,6 +116,8 @@ std::optional<DType> dtype_of(at::ScalarType type) noexcept {
   return dtypes().of_torch[static_cast<std::size_t>(type)];
 }
 at::ScalarType scalar_type_of(DType dtype) noexcept { return dtypes().of_library[static_cast<std::size_t>(dtype)]; }
+
+bool holds(at::ScalarType type) noexcept { return dtype_of(type) || at::isComplexType(type) || at::isFloat8Type(type); }
 
 c10::Allocator* device_allocator() {
   static DeviceAllocator allocator;

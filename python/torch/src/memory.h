@@ -15,6 +15,9 @@ std::optional<crisol::DType> dtype_of(at::ScalarType type) noexcept;
 /// PyTorch's dtype.
 at::ScalarType scalar_type_of(crisol::DType dtype) noexcept;
 
+/// Whether tensors of a type can be on the device. Ops of types that the library does not have run on the CPU.
+bool holds(at::ScalarType type) noexcept;
+
 /// PyTorch's allocator of the device.
 c10::Allocator* device_allocator();
 

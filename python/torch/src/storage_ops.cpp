@@ -48,18 +48,33 @@ at::Tensor empty_strided(at::IntArrayRef sizes, at::IntArrayRef strides, std::op
   return at::detail::empty_strided_generic(sizes, strides, device_allocator(), keys, type_or_default(type));
 }
 
-void grow(const at::Tensor& x) {
-  const c10::Storage& storage = x.storage();
+// Changes the layout of x, and lets its storage grow. x stays as it was if there is no memory.
+template <class F>
+void change_layout(const at::Tensor& x, F change) {
+  c10::TensorImpl* const impl = x.unsafeGetTensorImpl();
+  const std::vector<std::int64_t> sizes = x.sizes().vec(), strides = x.strides().vec();
+  const std::int64_t offset = x.storage_offset();
+  const c10::Storage before = x.storage();
+  change(impl);
+  const c10::Storage storage = x.storage();
   const std::size_t bytes =
       at::detail::computeStorageNbytes(x.sizes(), x.strides(), x.dtype().itemsize(), x.storage_offset());
-  if (x.numel() != 0 && bytes > storage.nbytes()) resize_storage(storage, bytes);
+  if (x.numel() == 0 || bytes <= storage.nbytes()) return;
+  try {
+    resize_storage(storage, bytes);
+  } catch (...) {
+    impl->set_storage_keep_dtype(before);
+    impl->set_sizes_and_strides(sizes, strides, offset);
+    throw;
+  }
 }
 
 const at::Tensor& resize_(const at::Tensor& x, at::IntArrayRef sizes, std::optional<at::MemoryFormat> format) {
   if (x.sizes() == sizes && !format) return x;
-  x.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);
-  if (format && *format != at::MemoryFormat::Preserve) x.unsafeGetTensorImpl()->empty_tensor_restride(*format);
-  grow(x);
+  change_layout(x, [&](c10::TensorImpl* impl) {
+    impl->set_sizes_contiguous(sizes);
+    if (format && *format != at::MemoryFormat::Preserve) impl->empty_tensor_restride(*format);
+  });
   return x;
 }
 
@@ -68,14 +83,14 @@ at::Tensor& set_storage_at(at::Tensor& x, at::Storage source, std::int64_t offse
   TORCH_CHECK(source.device() == x.device(), "crisol: set_ wants a storage on ", x.device(), ", it is on ",
               source.device());
   TORCH_CHECK(offset >= 0, "Tensor: invalid storage offset ", offset);
-  c10::TensorImpl* const impl = x.unsafeGetTensorImpl();
-  impl->set_storage_keep_dtype(std::move(source));
-  impl->set_storage_offset(offset);
-  if (strides.data() == nullptr || strides.size() != sizes.size())
-    impl->set_sizes_contiguous(sizes);
-  else
-    impl->set_sizes_and_strides(sizes, strides);
-  grow(x);
+  change_layout(x, [&](c10::TensorImpl* impl) {
+    impl->set_storage_keep_dtype(std::move(source));
+    impl->set_storage_offset(offset);
+    if (strides.data() == nullptr || strides.size() != sizes.size())
+      impl->set_sizes_contiguous(sizes);
+    else
+      impl->set_sizes_and_strides(sizes, strides);
+  });
   return x;
 }
 
@@ -120,7 +135,8 @@ void copy_on_device(const at::Tensor& to, const at::Tensor& from) {
   }
   const crisol::Tensor target = movable(to);
   crisol::Tensor source = movable(from);
-  if (to.storage().is_alias_of(from.storage())) source = crisol::ops::clone(source);
+  if (from.device() != to.device()) source = source.to(target.device());
+  if (target.shares_storage_with(source)) source = crisol::ops::clone(source);
   crisol::ops::copy_into(target, source);
 }
 

@@ -224,6 +224,9 @@ Rows vision_rows() {
 
 }  // namespace crisol_torch
 
+// For programs that ask themselves.
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { m.impl("_fused_sdp_choice", crisol_torch::choose_attention); }
+
 namespace at::native {
 REGISTER_PRIVATEUSE1_DISPATCH(_fused_sdp_choice_stub, &crisol_torch::choose_attention)
 }  // namespace at::native

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import fx
 
-from . import _device as _c
+from . import _device as _c, _interface as _interface
 
 _FLOATING = (torch.float32, torch.float16, torch.bfloat16)
 # The most tensors that a chain reads and returns, and the most ops. A kernel has a limited number of arguments.
