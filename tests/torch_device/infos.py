@@ -156,7 +156,7 @@ def main():
                     text = f"{type(error).__name__}: {error}"
             result = "wrong" if text else "not run" if not ran else "fallback" if notes else "native"
             counts[result] += 1
-            missing.update(notes)
+            missing.update(notes.keys())
             if result != "native":
                 print(f"{result}: {name} {', '.join(sorted(notes))} {' '.join(text.split())[:600]}", flush=True)
         print(", ".join(f"{op.removeprefix('aten::')} {count}" for op, count in missing.most_common()))

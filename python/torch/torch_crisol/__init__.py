@@ -19,10 +19,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
+from torch import __version__ as _torch_version
 
 from . import _versions
 
-_device = _c = _versions.load(torch.__version__)  # The extension.
+_device = _c = _versions.load(_torch_version)  # The extension.
 
 __all__ = ["Event", "Stream", "amp", "current_device", "current_stream", "default_stream", "device", "device_count"]
 __all__ += ["device_of", "empty_cache", "fallbacks", "get_amp_supported_dtype", "get_device_capability"]
