@@ -267,11 +267,44 @@ def test_a_function_with_several_results():
     assert_close(only, np.array([[3.0], [3.0]]))
 
 
-def test_results_of_several_dtypes_are_refused():
+class Largest(autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        value, place = x.max(dim=0)
+        half = x / 2
+        ctx.mark_non_differentiable(half)
+        ctx.save_for_backward(place, half)
+        return value, place, half
+
+    @staticmethod
+    def backward(ctx, dy, dplace, dhalf):
+        place, half = ctx.saved_tensors
+        assert dplace.tolist() == 0 and dplace.dtype == crisol.int64 and dhalf.tolist() == [0, 0, 0]
+        assert half.tolist() == [0.5, 2, 1]
+        return crisol.zeros_like(half).scatter(0, place.unsqueeze(0), dy.unsqueeze(0))
+
+
+def test_results_without_a_gradient():
+    x = tensor([1.0, 4.0, 2.0]).requires_grad_()
+    value, place, half = Largest.apply(x)
+    assert place.dtype == crisol.int64 and place.item() == 1 and half.tolist() == [0.5, 2, 1]
+    assert value.requires_grad and not place.requires_grad and not half.requires_grad
+    (3 * value).backward()
+    assert x.grad.tolist() == [0, 3, 0]
+
+    class Place(autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.argmax()
+
+    assert Place.apply(x).item() == 1 and not Place.apply(x).requires_grad
+
+
+def test_gradients_of_several_dtypes_are_refused():
     class Mixed(autograd.Function):
         @staticmethod
         def forward(ctx, x):
-            return x * 1, x.int()
+            return x * 1, x.half()
 
     with pytest.raises(TypeError, match="tensors of one dtype"):
         Mixed.apply(tensor([1.0]).requires_grad_())

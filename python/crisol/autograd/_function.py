@@ -49,20 +49,48 @@ class Context:
         return self._results[tensor.result] if tensor.input is None else self._inputs[tensor.input]
 
 
-class _Joined:
-    """Several results joined into one vector, because the library records one tensor for each function."""
+class _Results:
+    """The results of forward(), which may be several tensors. The library records one tensor for each function, so
+    results with a gradient are joined into one vector. Other results are whole numbers, bools, or tensors that
+    mark_non_differentiable() got."""
 
-    def __init__(self, name, results):
-        dtypes = {result.dtype if isinstance(result, Tensor) else type(result).__name__ for result in results}
-        if len(dtypes) != 1 or not isinstance(results[0], Tensor):
-            raise TypeError(f"{name}.forward() must return tensors of one dtype, not {list(dtypes)}")
+    def __init__(self, name, results, fixed):
+        for result in results:
+            if not isinstance(result, Tensor):
+                kind = type(result).__name__
+                raise TypeError(f"{name}.forward() must return a tensor or a tuple of tensors, not {kind}")
+        constant = [not r.dtype.is_floating_point or any(r is tensor for tensor in fixed) for r in results]
+        joined = [result for result, stays in zip(results, constant) if not stays]
+        if len({result.dtype for result in joined}) > 1:
+            dtypes = [result.dtype for result in joined]
+            raise TypeError(f"{name}.forward() must return tensors of one dtype, not {dtypes}")
         self._shapes = [result.shape for result in results]
-        self.line = _crisol.concat([result.flatten() for result in results])
+        self._constants = [result.detach() if stays else None for result, stays in zip(results, constant)]
+        self._joined = joined
+
+    def is_one(self):
+        """Whether the only result has a gradient."""
+        return len(self._shapes) == len(self._joined) == 1
+
+    def line(self):
+        """The results with a gradient as one vector."""
+        joined, self._joined = self._joined, []
+        return _crisol.concat([result.flatten() for result in joined]) if joined else _crisol.zeros(0)
 
     def parts(self, line):
-        """The results, or gradients of the results, as views of a joined vector."""
+        """The results, from the joined vector."""
+        return self._parts(line, self._constants)
+
+    def gradients(self, line):
+        """A gradient for each result, from the joined vector. It is 0 for a result without a gradient."""
+        return self._parts(line, [None if c is None else _crisol.zeros_like(c) for c in self._constants])
+
+    def _parts(self, line, others):
         parts, first = [], 0
-        for shape in self._shapes:
+        for shape, other in zip(self._shapes, others):
+            if other is not None:
+                parts.append(other)
+                continue
             size = math.prod(shape)
             parts.append(line.narrow(0, first, size).reshape(shape))
             first += size
@@ -84,8 +112,9 @@ class Function:
 
         y = Double.apply(x)
 
-    forward() gets the arguments. Its result is a tensor, or a tuple of tensors of one dtype. The ops in forward() are
-    not recorded. backward() gets a gradient for each result. It returns a gradient or None for each argument.
+    forward() gets the arguments. Its result is a tensor, or a tuple of tensors. Those that have a gradient have one
+    dtype. The ops in forward() are not recorded. backward() gets a gradient for each result. It returns a gradient or
+    None for each argument.
     """
 
     @classmethod
@@ -95,34 +124,31 @@ class Function:
         ctx = Context(tuple(isinstance(a, Tensor) and a.requires_grad for a in args))
         number = len(args)
         others = [None if isinstance(a, Tensor) else a for a in args]
-        joined = None
+        joined, is_tuple = None, False
 
         def forward(inputs):
             full = list(others)
             for place, tensor in zip(places, inputs):
                 full[place] = tensor
-            nonlocal joined
+            nonlocal joined, is_tuple
             if cls.setup_context is Function.setup_context:
                 result = cls.forward(ctx, *full)
             else:
                 result = cls.forward(*full)
                 cls.setup_context(ctx, tuple(full), result)
-            if isinstance(result, tuple) and result:
-                joined = _Joined(cls.__name__, result)
-            elif not isinstance(result, Tensor):
-                kind = type(result).__name__
-                raise TypeError(f"{cls.__name__}.forward() must return a tensor or a tuple of tensors, not {kind}")
-            results = (result,) if joined is None else result
+            results = result if isinstance(result, tuple) and result else (result,)
+            is_tuple = results is result
+            own = _Results(cls.__name__, results, ctx._fixed)
             ctx._saved = tuple(_place_of(tensor, inputs, results) for tensor in ctx._saved)
-            return result if joined is None else joined.line
-
-        def parts(tensor):
-            return (tensor,) if joined is None else joined.parts(tensor)
+            if own.is_one() and not is_tuple:
+                return result
+            joined = own
+            return joined.line()
 
         def backward(dy, inputs, result):
-            ctx._inputs, ctx._results = inputs, parts(result)
+            ctx._inputs, ctx._results = inputs, (result,) if joined is None else joined.parts(result)
             try:
-                gradients = cls.backward(ctx, *parts(dy))
+                gradients = cls.backward(ctx, *((dy,) if joined is None else joined.gradients(dy)))
             finally:
                 ctx._inputs = ctx._results = None
             if not isinstance(gradients, tuple):
@@ -138,7 +164,9 @@ class Function:
             return [gradients[place] for place in places]
 
         result = _autograd.custom_function(cls.__name__, [args[i] for i in places], forward, backward)
-        return result if joined is None else parts(result)
+        if joined is None:
+            return result
+        return joined.parts(result) if is_tuple else joined.parts(result)[0]
 
     @staticmethod
     def forward(ctx: Any, *args: Any) -> Any:
