@@ -142,6 +142,42 @@ def test_a_product_in_place():
             assert start.grad.tolist() == [[6, 6, 6]] * 3
 
 
+@pytest.mark.parametrize("overwritten", [lambda x: x.add_(1), lambda x: x.copy_(x * 3)])
+def test_the_other_operand_of_a_frozen_weight_may_be_overwritten(overwritten):
+    matrix, kernel = crisol.full((3, 3), 5.0), crisol.full((3, 3, 1, 1), 5.0)
+    for product in (
+        lambda x: x @ matrix,
+        lambda x: matrix @ x,
+        lambda x: nn.functional.linear(x, matrix),
+        lambda x: nn.functional.conv2d(x.reshape(1, 3, 3, 1), kernel),
+        lambda x: x.matmul(matrix[0]),
+        lambda x: x * matrix,
+    ):
+        wanted = crisol.ones((3, 3)).requires_grad_()
+        product(wanted).sum().backward()
+        w = crisol.ones((3, 3)).requires_grad_()
+        x = w * 1
+        y = product(x)
+        overwritten(x)
+        y.sum().backward()
+        assert w.grad.tolist() == wanted.grad.tolist()
+    w = crisol.ones((3, 3)).requires_grad_()
+    x = w * 1
+    x @= matrix
+    x.sum().backward()
+    assert w.grad.tolist() == [[15, 15, 15]] * 3
+
+
+def test_an_operand_that_a_gradient_reads_may_not_be_overwritten():
+    weight = crisol.ones((3, 3)).requires_grad_()
+    for product in (lambda x: x @ weight, lambda x: weight @ x, lambda x: nn.functional.linear(x, weight)):
+        x = crisol.ones((3, 3)) * 2
+        y = product(x)
+        x += 1
+        with pytest.raises(crisol.InvalidArgumentError, match="changed in place"):
+            y.sum().backward()
+
+
 def test_whole_numbers_take_no_gradient():
     w = crisol.ones((3,)).requires_grad_()
     for write in (lambda x: x.copy_(w * 2), lambda x: x.__setitem__(slice(None), w * 2)):

@@ -2,6 +2,7 @@
 
 #include "autograd/autocast.h"
 #include "autograd/call.h"
+#include "autograd/saved_for.h"
 #include "crisol/functions/reduce.h"
 #include "functions/conv/conv_gradients.h"
 #include "functions/fuse/epilogue.h"
@@ -15,7 +16,7 @@ namespace crisol {
 using autograd::call;
 using autograd::Gradients;
 using autograd::Needs;
-using autograd::Saved;
+using autograd::saved_for;
 
 namespace {
 
@@ -23,11 +24,11 @@ namespace {
 template <class Options>
 auto conv_backward(const char* op, const Tensor& input, const Tensor& filter, const Options& options,
                    const Shape& summed) {
-  return [op, x = Saved(input), weight = Saved(filter), options, summed](const Tensor& dy, Needs needs) {
-    const Tensor &in = x.get(), &w = weight.get();
+  return [op, x = saved_for(filter, input), weight = saved_for(input, filter), options, summed, of_x = input.shape(),
+          of_weight = filter.shape()](const Tensor& dy, Needs needs) {
     Gradients gradients(3);
-    if (needs[0]) gradients[0] = autograd::conv_gradient_of_input(op, dy, w, in.shape(), options);
-    if (needs[1]) gradients[1] = autograd::conv_gradient_of_weight(op, dy, in, w.shape(), options);
+    if (needs[0]) gradients[0] = autograd::conv_gradient_of_input(op, dy, weight.get(), of_x, options);
+    if (needs[1]) gradients[1] = autograd::conv_gradient_of_weight(op, dy, x.get(), of_weight, options);
     if (needs[2]) gradients[2] = sum(dy, summed);
     return gradients;
   };

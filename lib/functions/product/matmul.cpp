@@ -2,6 +2,7 @@
 
 #include "autograd/autocast.h"
 #include "autograd/call.h"
+#include "autograd/saved_for.h"
 #include "base/text.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/ops/matmul.h"
@@ -16,7 +17,7 @@ namespace crisol {
 using autograd::call;
 using autograd::Gradients;
 using autograd::Needs;
-using autograd::Saved;
+using autograd::saved_for;
 
 namespace {
 
@@ -30,20 +31,22 @@ Tensor as_rows(const Tensor& x) {
 }
 
 auto matmul_backward(const Tensor& left, const Tensor& right) {
-  return [a = Saved(left), b = Saved(right)](const Tensor& dy, Needs needs) {
+  return [a = saved_for(right, left), b = saved_for(left, right), of_a = left.shape(), of_b = right.shape()](
+             const Tensor& dy, Needs needs) {
     Gradients gradients(2);
     // If a leading axis was broadcast, its gradient is the sum over the copies.
-    if (needs[0]) gradients[0] = autograd::sum_to(matmul(dy, transposed(b.get())), a.get().shape());
-    if (needs[1]) gradients[1] = autograd::sum_to(matmul(transposed(a.get()), dy), b.get().shape());
+    if (needs[0]) gradients[0] = autograd::sum_to(matmul(dy, transposed(b.get())), of_a);
+    if (needs[1]) gradients[1] = autograd::sum_to(matmul(transposed(a.get()), dy), of_b);
     return gradients;
   };
 }
 
 auto linear_backward(const Tensor& input, const Tensor& matrix) {
-  return [x = Saved(input), weight = Saved(matrix)](const Tensor& dy, Needs needs) {
+  return [x = saved_for(matrix, input), weight = saved_for(input, matrix), shape = input.shape()](const Tensor& dy,
+                                                                                                  Needs needs) {
     Gradients gradients(3);
     const Tensor rows = as_rows(dy);
-    if (needs[0]) gradients[0] = matmul(rows, weight.get()).reshape(x.get().shape());
+    if (needs[0]) gradients[0] = matmul(rows, weight.get()).reshape(shape);
     if (needs[1]) gradients[1] = matmul(transposed(rows), as_rows(x.get()));
     if (needs[2]) gradients[2] = sum(rows, {0});
     return gradients;
