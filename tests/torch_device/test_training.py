@@ -225,3 +225,50 @@ def test_mixed_precision():
         result.append(loss.item())
     assert output.dtype == torch.float16
     assert result[-1] < result[0]
+
+
+LISTS = {
+    "add number": lambda x, a, b: torch._foreach_add_(x, 0.5),
+    "add": lambda x, a, b: torch._foreach_add_(x, a, alpha=-0.25),
+    "mul": lambda x, a, b: torch._foreach_mul_(x, 0.75),
+    "div": lambda x, a, b: torch._foreach_div_(x, [2.0, 3.0, 4.0]),
+    "lerp": lambda x, a, b: torch._foreach_lerp_(x, a, 0.125),
+    "addcmul": lambda x, a, b: torch._foreach_addcmul_(x, a, b, 0.5),
+    "addcdiv": lambda x, a, b: torch._foreach_addcdiv_(x, a, b, [0.5, -1.0, 2.0]),
+}
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
+@pytest.mark.parametrize("name", LISTS)
+def test_ops_on_lists(name, dtype):
+    """Tensors of several shapes, one of them with other strides and one a part of another tensor."""
+    shapes = [(3,), (4, 5), ()]
+    generator = torch.Generator().manual_seed(2)
+    lists = [[torch.rand(shape, generator=generator).add(0.5).to(dtype) for shape in shapes] for _ in range(3)]
+    on_device = [[torch.stack([x, x]).to(DEVICE)[1] if x.dim() < 2 else x.t().to(DEVICE).t() for x in y] for y in lists]
+    roots = torch._foreach_sqrt(on_device[0])
+    for x, root in zip(lists[0], roots, strict=True):
+        assert_same(root, x.sqrt())
+    LISTS[name](*lists)
+    LISTS[name](*on_device)
+    for expected, actual in zip(lists[0], on_device[0], strict=True):
+        assert_same(actual, expected)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int64, torch.bool])
+def test_arithmetic_of_two_tensors(dtype):
+    """Two tensors of one layout take a shorter way than others."""
+    x = torch.arange(12).reshape(3, 4).sub(5).to(dtype)
+    y = torch.tensor([[3, 1, 2, 4]]).expand(3, 4).contiguous().to(dtype)
+    cases = [(x, y), (x.t(), y.t()), (x, y[:1]), (x, y.float()), (x[:, 1:3], y[:, 2:]), (x[:0], y[:0])]
+    for a, b in cases:
+        for function in (torch.add, torch.sub, torch.mul, torch.div):
+            if dtype == torch.bool and function is torch.sub:
+                continue
+            expected, actual = function(a, b), function(a.to(DEVICE), b.to(DEVICE))
+            assert (actual.dtype, actual.stride()) == (expected.dtype, expected.stride())
+            assert_same(actual, expected)
+    if dtype != torch.bool:
+        assert_same(torch.add(x.to(DEVICE), y.to(DEVICE), alpha=3), torch.add(x, y, alpha=3))
+    with pytest.raises(RuntimeError, match="must match the size"):
+        torch.add(x.to(DEVICE), torch.zeros(5, dtype=dtype, device=DEVICE))

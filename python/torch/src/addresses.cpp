@@ -53,11 +53,12 @@ void* Addresses::take(int device, std::size_t bytes, void* owner) {
   return reinterpret_cast<void*>(first);
 }
 
-void Addresses::give_back(int device, void* address, std::size_t bytes) noexcept {
+void Addresses::give_back(int device, void* address) noexcept {
   const auto first = reinterpret_cast<std::uintptr_t>(address);
   const std::lock_guard lock(mutex_);
-  ranges_.erase(first);
-  parts_[static_cast<std::size_t>(device)].free[rounded(bytes)].push_back(first);
+  auto& [size, owner] = ranges_.find(first)->second;
+  owner = nullptr;
+  parts_[static_cast<std::size_t>(device)].free[size].push_back(first);
 }
 
 int Addresses::device_of(const void* address) const noexcept {

@@ -19,7 +19,7 @@ class Addresses {
   /// A range of `bytes` for a device. No other range overlaps it until give_back. Throws std::bad_alloc if no
   /// addresses are left.
   void* take(int device, std::size_t bytes, void* owner);
-  void give_back(int device, void* address, std::size_t bytes) noexcept;
+  void give_back(int device, void* address) noexcept;
 
   /// The device of an address, or -1 for other addresses.
   int device_of(const void* address) const noexcept;
@@ -45,7 +45,9 @@ class Addresses {
   std::uintptr_t base_ = 0;
   std::uintptr_t part_bytes_ = 0;
   std::vector<Part> parts_;
-  std::map<std::uintptr_t, std::pair<std::size_t, void*>> ranges_;  ///< Size and owner, by the first address.
+  /// Size and owner, by the first address. A range that was given back stays, without an owner, so that the next one
+  /// of its size allocates nothing.
+  std::map<std::uintptr_t, std::pair<std::size_t, void*>> ranges_;
 };
 
 }  // namespace crisol_torch

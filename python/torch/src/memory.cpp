@@ -18,33 +18,43 @@ using crisol::DType;
 
 /// What the context of a storage's DataPtr points to.
 struct Allocation {
-  crisol::Tensor bytes;  ///< u8.
+  crisol::Tensor whole;  ///< The tensor that the library made, which begins with the storage.
+  std::int64_t bytes;    ///< The size of the storage.
   void* address;
   int device;
+
+  crisol::Tensor as_bytes() const { return crisol::ops::reinterpret(whole, DType::u8, {bytes}, {1}, 0); }
 };
 
 void release(void* context) {
   auto* const allocation = static_cast<Allocation*>(context);
-  Addresses::of_process().give_back(allocation->device, allocation->address,
-                                    static_cast<std::size_t>(allocation->bytes.numel()));
+  Addresses::of_process().give_back(allocation->device, allocation->address);
   delete allocation;
 }
 
-at::DataPtr data_ptr_of(crisol::Tensor bytes, int device) {
-  if (bytes.numel() == 0) return {nullptr, torch_device(device)};
-  const auto size = static_cast<std::size_t>(bytes.numel());
-  auto allocation = std::make_unique<Allocation>(Allocation{std::move(bytes), nullptr, device});
-  allocation->address = Addresses::of_process().take(device, size, allocation.get());
+at::DataPtr data_ptr_of(crisol::Tensor whole, std::int64_t bytes, int device) {
+  if (bytes == 0) return {nullptr, torch_device(device)};
+  auto allocation = std::make_unique<Allocation>(Allocation{std::move(whole), bytes, nullptr, device});
+  allocation->address = Addresses::of_process().take(device, static_cast<std::size_t>(bytes), allocation.get());
   void* const address = allocation->address;
   return {address, allocation.release(), &release, torch_device(device)};
 }
+
+// The allocation of a storage, or null if the storage has none of its own.
+const Allocation* allocation_of(const c10::Storage& storage) {
+  const at::DataPtr& data = storage.data_ptr();
+  return data.get_deleter() == &release ? static_cast<const Allocation*>(data.get_context()) : nullptr;
+}
+
+bool equal(const crisol::Shape& sizes, at::IntArrayRef others) { return sizes_of(sizes) == others; }
 
 class DeviceAllocator final : public c10::DeviceAllocator {
  public:
   at::DataPtr allocate(std::size_t size) override {
     const int device = current_device();
     return guarded([&] {
-      return data_ptr_of(crisol::empty({static_cast<std::int64_t>(size)}, DType::u8, device_at(device)), device);
+      const auto bytes = static_cast<std::int64_t>(size);
+      return data_ptr_of(crisol::empty({bytes}, DType::u8, device_at(device)), bytes, device);
     });
   }
   at::DeleterFnPtr raw_deleter() const override { return nullptr; }
@@ -52,7 +62,7 @@ class DeviceAllocator final : public c10::DeviceAllocator {
     const auto part = [count](const void* address) {
       const Addresses::Found found = Addresses::of_process().find(address);
       TORCH_CHECK(found.owner != nullptr, "crisol: an address belongs to no tensor");
-      return crisol::ops::narrow(static_cast<Allocation*>(found.owner)->bytes, 0,
+      return crisol::ops::narrow(static_cast<Allocation*>(found.owner)->as_bytes(), 0,
                                  static_cast<std::int64_t>(found.offset), static_cast<std::int64_t>(count));
     };
     guarded([&] { crisol::ops::copy_into(part(to), part(from)); });
@@ -128,11 +138,11 @@ REGISTER_ALLOCATOR(c10::DeviceType::PrivateUse1, device_allocator())
 crisol::Tensor bytes_of(const c10::Storage& storage) {
   const at::DataPtr& data = storage.data_ptr();
   if (data.get() == nullptr) return crisol::empty({0}, DType::u8, device_at(storage.device().index()));
-  if (data.get_deleter() == &release) return static_cast<const Allocation*>(data.get_context())->bytes;
+  if (const Allocation* const own = allocation_of(storage)) return own->as_bytes();
   // Somebody made a storage of an address.
   const Addresses::Found found = Addresses::of_process().find(data.get());
   TORCH_CHECK(found.owner != nullptr, "crisol: the storage's address belongs to no tensor of this device");
-  const crisol::Tensor& whole = static_cast<const Allocation*>(found.owner)->bytes;
+  const crisol::Tensor whole = static_cast<const Allocation*>(found.owner)->as_bytes();
   TORCH_CHECK(found.offset % 64 == 0, "crisol: a storage begins ", found.offset,
               " bytes behind the begin of a tensor, and this number must be a multiple of 64");
   return crisol::ops::narrow(whole, 0, static_cast<std::int64_t>(found.offset),
@@ -143,6 +153,13 @@ crisol::Tensor tensor_of(const at::Tensor& x) {
   if (!x.is_privateuseone()) throw Refusal("a tensor is not on the device");
   const std::optional<DType> dtype = dtype_of(x.scalar_type());
   if (!dtype || x.is_neg() || x.is_conj()) throw Refusal("the library has no dtype for a tensor");
+  const Allocation* const own = allocation_of(x.storage());
+  if (own != nullptr) {  // A result of an op is mostly used as the op made it.
+    const crisol::Tensor& whole = own->whole;
+    if (whole.dtype() == *dtype && whole.offset() == x.storage_offset() && equal(whole.shape(), x.sizes()) &&
+        equal(whole.strides(), x.strides()))
+      return whole;
+  }
   const crisol::Tensor bytes = bytes_of(x.storage());
   const std::int64_t first = bytes.offset() / static_cast<std::int64_t>(crisol::size_of(*dtype));
   return crisol::ops::reinterpret(bytes, *dtype, shape_of(x.sizes()), shape_of(x.strides()),
@@ -156,9 +173,8 @@ at::Tensor wrap(const crisol::Tensor& x) {
   std::int64_t elements = x.numel() == 0 ? 0 : x.offset() + 1;
   for (int i = 0; i < x.dim() && x.numel() != 0; ++i) elements += (x.shape()[i] - 1) * x.strides()[i];
   const std::int64_t bytes = elements * size;
-  c10::Storage storage(c10::Storage::use_byte_size_t(), static_cast<std::size_t>(bytes),
-                       data_ptr_of(crisol::ops::reinterpret(x, DType::u8, {bytes}, {1}, 0), device), device_allocator(),
-                       /*resizable=*/true);
+  c10::Storage storage(c10::Storage::use_byte_size_t(), static_cast<std::size_t>(bytes), data_ptr_of(x, bytes, device),
+                       device_allocator(), /*resizable=*/true);
   at::Tensor result =
       at::detail::make_tensor<c10::TensorImpl>(std::move(storage), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1),
                                                c10::scalarTypeToTypeMeta(scalar_type_of(x.dtype())));

@@ -1,5 +1,9 @@
-// Steps of optimisers with fused=True, and the ops of GradScaler.
+// Steps of optimisers with fused=True, the ops on lists of other optimisers, and the ops of GradScaler.
+#include <ATen/CompositeExplicitAutogradFunctions.h>
+
 #include "call.h"
+#include "crisol/dtype_table.h"
+#include "memory.h"
 
 namespace crisol_torch {
 
@@ -100,6 +104,87 @@ Results unscale(const Call& c) {
     ops::copy_into(gradient, ops::mul(gradient, inverse));
   }
   return {};
+}
+
+// ---- Lists. PyTorch's own form of these ops calls the dispatcher for each tensor of a list.
+
+namespace generic = at::compositeexplicitautograd;
+using at::Scalar;
+using at::TensorList;
+
+// Whether the tensors at each place of the lists have one shape and one dtype that the device computes in f32.
+bool fit(TensorList first, std::initializer_list<TensorList> others) {
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const std::optional<crisol::DType> dtype = dtype_of(first[i].scalar_type());
+    if (!first[i].is_privateuseone() || first[i].is_neg() || !dtype || !crisol::computes_in_f32(*dtype)) return false;
+    for (const TensorList& list : others)
+      if (list.size() != first.size() || list[i].device() != first[i].device() || list[i].is_neg() ||
+          list[i].scalar_type() != first[i].scalar_type() || list[i].sizes() != first[i].sizes())
+        return false;
+  }
+  return true;
+}
+bool fit(TensorList first, std::initializer_list<TensorList> others, at::ArrayRef<Scalar> numbers, std::size_t count) {
+  return numbers.size() == count && fit(first, others) &&
+         std::none_of(numbers.begin(), numbers.end(), [](const Scalar& number) { return number.isComplex(); });
+}
+
+// Calls f(i, tensor i of the list).
+template <class F>
+void each(TensorList list, F f) {
+  guarded([&] {
+    for (std::size_t i = 0; i < list.size(); ++i) f(i, tensor_of(list[i]));
+  });
+}
+
+void add_number(TensorList x, const Scalar& number) {
+  if (!fit(x, {}, number, 1)) return generic::_foreach_add_(x, number);
+  each(x, [&](std::size_t, const Tensor& t) { ops::add_into(t, t, scalar_of(number)); });
+}
+void add_list(TensorList x, TensorList other, const Scalar& alpha) {
+  if (!fit(x, {other}, alpha, 1)) return generic::_foreach_add_(x, other, alpha);
+  each(x, [&](std::size_t i, const Tensor& t) { ops::addcmul_into(t, t, tensor_of(other[i]), 1, scalar_of(alpha)); });
+}
+void multiply(TensorList x, const Scalar& number) {
+  if (!fit(x, {}, number, 1)) return generic::_foreach_mul_(x, number);
+  each(x, [&](std::size_t, const Tensor& t) { ops::mul_into(t, t, scalar_of(number)); });
+}
+void divide(TensorList x, at::ArrayRef<Scalar> numbers) {
+  if (!fit(x, {}, numbers, x.size())) return generic::_foreach_div_(x, numbers);
+  each(x, [&](std::size_t i, const Tensor& t) { ops::div_into(t, t, scalar_of(numbers[i])); });
+}
+void lerp(TensorList x, TensorList other, const Scalar& weight) {
+  if (!fit(x, {other}, weight, 1)) return generic::_foreach_lerp_(x, other, weight);
+  each(x, [&](std::size_t i, const Tensor& t) { ops::lerp_into(t, t, tensor_of(other[i]), scalar_of(weight)); });
+}
+void add_product(TensorList x, TensorList a, TensorList b, const Scalar& factor) {
+  if (!fit(x, {a, b}, factor, 1)) return generic::_foreach_addcmul_(x, a, b, factor);
+  each(x, [&](std::size_t i, const Tensor& t) {
+    ops::addcmul_into(t, t, tensor_of(a[i]), tensor_of(b[i]), scalar_of(factor));
+  });
+}
+void add_quotient(TensorList x, TensorList a, TensorList b, at::ArrayRef<Scalar> factors) {
+  if (!fit(x, {a, b}, factors, x.size())) return generic::_foreach_addcdiv_(x, a, b, factors);
+  each(x, [&](std::size_t i, const Tensor& t) {
+    ops::addcdiv_into(t, t, tensor_of(a[i]), tensor_of(b[i]), scalar_of(factors[i]));
+  });
+}
+std::vector<at::Tensor> square_root(TensorList x) {
+  if (!fit(x, {})) return generic::_foreach_sqrt(x);
+  std::vector<at::Tensor> results;
+  each(x, [&](std::size_t, const Tensor& t) { results.push_back(wrap(ops::sqrt(t))); });
+  return results;
+}
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("_foreach_add_.Scalar", add_number);
+  m.impl("_foreach_add_.List", add_list);
+  m.impl("_foreach_mul_.Scalar", multiply);
+  m.impl("_foreach_div_.ScalarList", divide);
+  m.impl("_foreach_lerp_.Scalar", lerp);
+  m.impl("_foreach_addcmul_.Scalar", add_product);
+  m.impl("_foreach_addcdiv_.ScalarList", add_quotient);
+  m.impl("_foreach_sqrt", square_root);
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 // Elementwise ops.
+#include <ATen/CompositeExplicitAutogradNonFunctionalFunctions.h>
+
 #include <cmath>
 
 #include "call.h"
+#include "crisol/dtype_table.h"
 #include "crisol/functions/bitwise.h"
 #include "memory.h"
 
@@ -387,6 +390,42 @@ Rows activations() {
       {"softshrink_backward.grad_input",
        into([](const Call& c, const Tensor& out) { zero_within(out, c.tensor(0), c.tensor(1), c.scalar(2)); })},
   };
+}
+
+// ---- Two tensors of one shape and dtype
+
+// PyTorch makes the result of these ops with an iterator, and calls the dispatcher again. Tensors of one layout need
+// neither.
+bool have_one_layout(const at::Tensor& a, const at::Tensor& b) {
+  return a.is_privateuseone() && a.device() == b.device() && a.scalar_type() == b.scalar_type() &&
+         a.sizes() == b.sizes() && a.is_contiguous() && b.is_contiguous() && !a.is_neg() && !b.is_neg();
+}
+bool computes_in_f32(const at::Tensor& x) {
+  const std::optional<DType> dtype = dtype_of(x.scalar_type());
+  return dtype && crisol::computes_in_f32(*dtype);
+}
+
+template <Tensor (*f)(const Operand&, const Operand&)>
+at::Tensor combine(const at::Tensor& a, const at::Tensor& b) {
+  return guarded([&] { return wrap(f(tensor_of(a), tensor_of(b))); });
+}
+template <Tensor (*f)(const Operand&, const Operand&), at::Tensor (*otherwise)(const at::Tensor&, const at::Tensor&)>
+at::Tensor pair(const at::Tensor& a, const at::Tensor& b) {
+  return have_one_layout(a, b) && computes_in_f32(a) ? combine<f>(a, b) : otherwise(a, b);
+}
+template <Tensor (*f)(const Operand&, const Operand&),
+          at::Tensor (*otherwise)(const at::Tensor&, const at::Tensor&, const at::Scalar&)>
+at::Tensor scaled_pair(const at::Tensor& a, const at::Tensor& b, const at::Scalar& alpha) {
+  return have_one_layout(a, b) && computes_in_f32(a) && alpha.equal(1) ? combine<f>(a, b) : otherwise(a, b, alpha);
+}
+
+namespace generic = at::compositeexplicitautogradnonfunctional;
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("add.Tensor", scaled_pair<ops::add, generic::add>);
+  m.impl("sub.Tensor", scaled_pair<ops::sub, generic::sub>);
+  m.impl("mul.Tensor", pair<ops::mul, generic::mul>);
+  m.impl("div.Tensor", pair<ops::div, generic::div>);
 }
 
 }  // namespace
