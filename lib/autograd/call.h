@@ -135,10 +135,11 @@ Tensor noted(Tensor y, const Note& note) {
   return y;
 }
 
-/// The result of `work`, which consists of several functions. In a trace it is one node.
+/// The result of `work`, which consists of several functions. In a trace it is one node, unless graphs have no node for
+/// it: then it is the nodes of these functions.
 template <class Work, class Note>
-Tensor noted_as_one(const Work& work, const Note& note) {
-  Trace* const trace = current_trace();
+Tensor noted_as_one(const Work& work, const Note& note, bool has_node = true) {
+  Trace* const trace = has_node ? current_trace() : nullptr;
   if (trace == nullptr) return work();
   Tensor y;
   {

@@ -80,10 +80,10 @@ Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, 
     }
     return y;
   };
-  if (keeps && current_trace() != nullptr) return compute();  // A node of a graph writes no running statistics.
-  return autograd::noted_as_one(compute, [&](Trace& trace, const Tensor& y) {
+  const auto note = [&](Trace& trace, const Tensor& y) {
     traced::norm_of_channels(trace, GraphOp::instance_norm, x, weight, bias, {{"epsilon", options.epsilon}}, y);
-  });
+  };
+  return autograd::noted_as_one(compute, note, !keeps);  // A node of a graph writes no running statistics.
 }
 
 Tensor group_norm(const Tensor& x, std::int64_t num_groups, const Tensor& weight, const Tensor& bias, double epsilon) {

@@ -76,9 +76,8 @@ Tensor interpolate(const Tensor& x, const InterpolateOptions& options) {
   const bool is_cubic = options.mode == InterpolateMode::cubic;
   const bool is_one_node = !picks && x.dim() <= (is_cubic ? 4 : 5) && (is_cubic || !options.antialias);
   const auto compute = [&] { return resample_axes(interpolate_op, x, std::move(resampled_axes)); };
-  if (!is_one_node) return compute();
-  return autograd::noted_as_one(compute,
-                                [&](Trace& trace, const Tensor& y) { traced::interpolate(trace, x, options, y); });
+  const auto note = [&](Trace& trace, const Tensor& y) { traced::interpolate(trace, x, options, y); };
+  return autograd::noted_as_one(compute, note, is_one_node);
 }
 
 Tensor pixel_shuffle(const Tensor& x, std::int64_t factor) {
