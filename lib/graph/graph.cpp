@@ -166,21 +166,13 @@ Data run_bodies(const Node& node, Data inputs, Device device) {
   return node.control(inputs, run_body, device);
 }
 
-/// The number under which kernels note wrong indices of the node.
-std::int32_t fault_of(const Node& node, bool is_of_file) {
-  if (!is_of_file) return node.fault;
-  // Names in the table live as long as the process.
-  return node.op == Op::other ? 0 : runtime::fault_number(name_of(node.op).data(), runtime::FaultKind::index);
-}
-
 Data Walk::compute_node(const Node& node, Data inputs, Device device) const {
-  const ops::IndexScope scope(fault_of(node, graph_.is_of_file));
+  const ops::IndexScope scope(node.fault);
   try {
     return node.control ? run_bodies(node, std::move(inputs), device) : node.run(inputs, device);
   } catch (const Error& error) {
-    // The functions that a traced node runs name themselves, as the user knows them.
-    if (!graph_.is_of_file) throw;
-    throw Error(error.code(), concat("[onnx] node ", node.name, " (", node.op_name(), "): ", error.what()));
+    if (graph_.names_in_errors == nullptr) throw;
+    throw Error(error.code(), concat(graph_.names_in_errors(node), ": ", error.what()));
   }
 }
 

@@ -174,9 +174,11 @@ struct Node {
   /// Whether the run also does the work of other nodes, or has numbers in place of inputs. The inputs are then not
   /// those of the op.
   bool is_joined = false;
-  /// The ops::fault_number of the function that the user called, for a node of a trace.
+  /// The number under which kernels note wrong indices of the node (ops::fault_number): that of the function which the
+  /// user called, or of the file's op.
   std::int32_t fault = 0;
 
+  /// The op as the library names it, or as the file does if the op has no id.
   std::string_view op_name() const { return op == Op::other ? other_op : name_of(op); }
 };
 
@@ -192,7 +194,9 @@ struct Graph {
   std::vector<std::pair<int, Datum>> constants;  ///< Other values that are known before the run.
   /// Tensors that a run updates in place. The last inputs are their elements, and the last outputs the new elements.
   std::vector<Tensor> states;
-  bool is_of_file = false;  ///< Whether an Error of a node gets the node's name and op.
+  /// Gives the words that begin errors of a node. Null in a traced graph, whose functions name themselves as the user
+  /// knows them.
+  std::string (*names_in_errors)(const Node& node) = nullptr;
 };
 
 /// Whether each run of the node gives other outputs. This is also true if a node in its bodies does.

@@ -30,7 +30,7 @@ std::map<std::string, std::string> attributes_of(const char* text) {
 
 const OpSpec* spec_of(Op op) {
   static const std::map<Op, OpSpec> specs{
-#define CRISOL_GRAPH_OP(id, name, least, most, outputs, attributes) \
+#define CRISOL_GRAPH_OP(id, least, most, outputs, attributes) \
   {Op::id, {least, most, outputs, attributes_of(attributes)}},
 #include "tensor/graph_ops.def"
   };
@@ -98,7 +98,6 @@ class Checker {
          " inputs");
     rule(count_of(node.outputs) <= spec->outputs, node, "has ", count_of(node.outputs), " outputs");
     for (const auto& [name, attribute] : node.attributes) {
-      if (name == "consumed_inputs") continue;  // All ops of ONNX's version 1 have it.
       const auto letters = spec->attributes.find(name);
       rule(letters != spec->attributes.end() && letters->second.find(letter_of(attribute)) != std::string::npos, node,
            "has an attribute ", name, " of type ", letter_of(attribute));

@@ -26,7 +26,7 @@ class Specialiser {
   explicit Specialiser(Device device) : device_(device) {}
 
   Graph specialise(const Graph& graph, const Data& inputs, const std::vector<Tensor>& weights) {
-    fixed_.is_of_file = graph.is_of_file;
+    fixed_.names_in_errors = graph.names_in_errors;
     fixed_.states = graph.states;
     Places places = new_places(graph);
     for (std::size_t i = 0; i < inputs.size(); ++i) add_input(place_in(places, graph.inputs[i]), inputs[i]);

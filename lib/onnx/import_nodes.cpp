@@ -5,7 +5,9 @@
 #include "base/text.h"
 #include "onnx/importer.h"
 #include "onnx/node_order.h"
+#include "onnx/ops/op_names.h"
 #include "onnx/ops/table.h"
+#include "runtime/memory/fault_flag.h"
 
 namespace crisol::onnx {
 
@@ -151,7 +153,7 @@ std::vector<int> Importer::add_node(const NameScope& scope, const file::Node& no
       build(scope, node, attributes, made, outputs);
     }
   } catch (const Error& error) {
-    problems_.add_from(error, file::printable(made.op_name()), name);
+    problems_.add_from(error, file::printable(onnx_name(made)), name);
   }
   for (std::size_t k = 0; k < node.outputs.size(); ++k) {
     made.outputs.push_back(graph::absent);
@@ -174,7 +176,7 @@ void Importer::build(const NameScope& scope, const file::Node& node, const std::
   const Row* row = find_row(node.domain, node.op, version);
   if (row == nullptr) {
     const std::string covered = versions_of(node.domain, node.op);
-    problems_.add(concat(file::printable(made.op_name()),
+    problems_.add(concat(file::printable(onnx_name(made)),
                          version == 0 ? " of no imported version" : concat(" of version ", version),
                          covered.empty() ? "" : concat(" (versions ", covered, " are supported)")),
                   made.name);
@@ -190,21 +192,22 @@ void Importer::build(const NameScope& scope, const file::Node& node, const std::
   Bodies bodies(*this, scope, node, made.name);
   Call call(node, attributes, version, made.inputs, std::move(inputs), bodies);
   graph::Run run = row->build(call);
-  // This op gets another name, because a pass removes Cast to the same type. Here the numbers change, because they
-  // stand for texts.
-  if (made.op == GraphOp::cast && call.input(0).texts) {
+  // A pass removes casts to the same type. But where numbers stand for texts, they change.
+  if (call.is_different() || (made.op == GraphOp::cast && call.input(0).texts)) {
     made.op = GraphOp::other;
-    made.other_op = "Cast of texts";
+    made.other_op = op_of(node);
   }
   const graph::Texts moved = moves_elements(node) ? call.texts_of_input() : nullptr;
   call.check_all_known();
-  mark_untrained(*scope.level, made);
+  mark_untrained(*scope.level, node, made.inputs);
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     outputs[k] = std::move(call.output(k));
     if (moved) outputs[k].texts = moved;
   }
   bodies.move_to(made);
-  made.attributes = call.attributes();
+  made.attributes = std::move(call.described());
+  if (made.op != GraphOp::other)
+    made.fault = runtime::fault_number(onnx_name(made.op).data(), runtime::FaultKind::index);
   made.run = std::move(run);
   made.control = std::move(call.control());
 }
@@ -249,7 +252,7 @@ const std::vector<std::vector<std::int64_t>>& Importer::weights_of(std::string_v
   return found->second;
 }
 
-void Importer::mark_untrained(const Level& level, const graph::Node& node) {
+void Importer::mark_untrained(const Level& level, const file::Node& node, const std::vector<int>& inputs) {
   struct Inputs {
     const char* op;
     std::size_t first, last;
@@ -257,8 +260,8 @@ void Importer::mark_untrained(const Level& level, const graph::Node& node) {
   constexpr Inputs all[] = {{"BatchNormalization", 3, 4}, {"Resize", 1, 2}, {"Upsample", 1, 1}};
   for (const Inputs& untrained : all)
     for (std::size_t i = untrained.first;
-         node.op_name() == untrained.op && i <= untrained.last && i < node.inputs.size(); ++i) {
-      const auto value = level.in_model(node.inputs[i]);
+         node.domain.empty() && node.op == untrained.op && i <= untrained.last && i < inputs.size(); ++i) {
+      const auto value = level.in_model(inputs[i]);
       const auto at = value ? place_of_weight_.find(*value) : place_of_weight_.end();
       if (at != place_of_weight_.end()) weights_[at->second].is_trained = false;
     }

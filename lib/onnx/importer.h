@@ -92,7 +92,7 @@ class Importer {
   /// inputs.
   const std::vector<std::vector<std::int64_t>>& weights_of(std::string_view domain, std::string_view op);
   /// Marks inputs that are no parameters: the mean and variance of BatchNormalization.
-  void mark_untrained(const Level& level, const graph::Node& node);
+  void mark_untrained(const Level& level, const file::Node& node, const std::vector<int>& inputs);
   /// The value of a constant or a weight, also if a body captures it. Undefined for a value that nodes compute.
   graph::Datum stored(const Level& level, int place) const;
 

@@ -14,6 +14,7 @@
 #include "onnx/inputs.h"
 #include "onnx/make_model.h"
 #include "onnx/names.h"
+#include "onnx/ops/op_names.h"
 
 namespace crisol::onnx {
 namespace {
@@ -28,9 +29,8 @@ class Part final : public nn::Module {
 
 /// Splits "a.b.c" into "a.b" and "c".
 std::pair<std::string, std::string> split(const std::string& name) {
-  const std::size_t dot = name.rfind('.');
-  if (dot == std::string::npos) return {"", name};
-  return {name.substr(0, dot), name.substr(dot + 1)};
+  const std::size_t end = name.rfind('.') + 1;  // 0 without a dot.
+  return {name.substr(0, end == 0 ? 0 : end - 1), name.substr(end)};
 }
 
 }  // namespace
@@ -153,7 +153,7 @@ std::string listed(const graph::Graph& graph) {
   };
   std::string text;
   for (const graph::Node& node : graph.nodes)
-    text += concat(node.op_name(), ' ', node.name, ": ", shapes(node.inputs), " -> ", shapes(node.outputs), '\n');
+    text += concat(onnx_name(node), ' ', node.name, ": ", shapes(node.inputs), " -> ", shapes(node.outputs), '\n');
   return text;
 }
 
@@ -219,7 +219,7 @@ std::vector<OpTime> Model::profile(const NamedTensors& inputs) const {
   for (int i = 0; i < 2; ++i) graph::run(measured, own.data, weights, device, own.replaced);
   std::map<std::string, OpTime> by_op;
   for (graph::Node& node : measured.nodes) {
-    OpTime& row = by_op[std::string(node.op_name())];
+    OpTime& row = by_op[std::string(onnx_name(node))];
     node.run = [&row, compute = std::move(node.run)](const graph::Data& in, Device place) {
       return measure(row, place, [&] { return compute(in, place); });
     };

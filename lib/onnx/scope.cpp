@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "onnx/ops/element_types.h"
+#include "onnx/ops/op_names.h"
 #include "onnx/reader/message.h"
 
 namespace crisol::onnx {
@@ -13,7 +14,13 @@ namespace {
 
 constexpr std::size_t longest_name = 80, longest_prefix = 200;
 
+std::string name_in_errors(const graph::Node& node) {
+  return concat("[onnx] node ", node.name, " (", onnx_name(node), ")");
+}
+
 }  // namespace
+
+Level::Level() { graph.names_in_errors = name_in_errors; }
 
 int Level::add(graph::Value value) {
   graph.values.push_back(std::move(value));

@@ -15,7 +15,7 @@ namespace crisol::onnx {
 
 /// A graph that is being made: the model's graph, or a body of a node in the outer level.
 struct Level {
-  Level() { graph.is_of_file = true; }
+  Level();
 
   graph::Graph graph;
   Level* outer = nullptr;

@@ -16,10 +16,8 @@ enum class GraphOp : std::uint8_t {
 #include "tensor/graph_ops.def"
 };
 
-/// The op's name: ONNX's, or else the library's. Empty for `other`.
+/// The op's name. Empty for `other`.
 std::string_view name_of(GraphOp op);
-/// The op that ONNX gives this name; `other` if there is none.
-GraphOp op_of_name(std::string_view name);
 /// The op of a function of single elements, by the name of its row.
 GraphOp op_of_row(std::string_view row);
 

@@ -47,15 +47,15 @@ doctest::String refused(const Change& change) {
 TEST_CASE("graph: each rule of the spec refuses a graph that breaks it") {
   graph::check_graph(good(), "nothing");
   CHECK(refused([](Graph& g) { std::swap(g.nodes[0], g.nodes[1]); }) ==
-        Contains("after a pass: node n (Softmax) uses value 2, which no earlier node makes"));
-  CHECK(refused([](Graph& g) { g.nodes[0].inputs[1] = 9; }) == Contains("(MatMul) uses value 9"));
+        Contains("after a pass: node n (softmax) uses value 2, which no earlier node makes"));
+  CHECK(refused([](Graph& g) { g.nodes[0].inputs[1] = 9; }) == Contains("(matmul) uses value 9"));
   CHECK(refused([](Graph& g) { g.nodes[1].outputs[0] = 2; }) == Contains("value 2 has a second source: n"));
   CHECK(refused([](Graph& g) { g.constants.push_back(g.constants[0]); }) == Contains("value 1 has a second source"));
   CHECK(refused([](Graph& g) { g.nodes.pop_back(); }) == Contains("nothing makes output 3"));
   CHECK(refused([](Graph& g) { g.nodes[0].run = {}; }) == Contains("has no run, or two"));
   CHECK(refused([](Graph& g) { g.nodes[0].captures = 3; }) == Contains("captures more values"));
-  CHECK(refused([](Graph& g) { g.nodes[0].inputs.push_back(0); }) == Contains("(MatMul) has 3 inputs"));
-  CHECK(refused([](Graph& g) { g.nodes[1].inputs.clear(); }) == Contains("(Softmax) has 0 inputs"));
+  CHECK(refused([](Graph& g) { g.nodes[0].inputs.push_back(0); }) == Contains("(matmul) has 3 inputs"));
+  CHECK(refused([](Graph& g) { g.nodes[1].inputs.clear(); }) == Contains("(softmax) has 0 inputs"));
   CHECK(refused([](Graph& g) {
           g.values.resize(5);
           g.nodes[0].outputs.push_back(4);

@@ -44,15 +44,15 @@ TEST_CASE("trace: nodes, attributes and weights") {
       graph::trace([&](const Tensors& in) { return Tensors{max_pool2d(conv(in[0], relu_epilogue()), {2}).flatten(1)}; },
                    {ones({1, 2, 8, 6})}, conv.state_dict());
   const Graph& graph = traced.graph;
-  CHECK(ops_of(graph) == std::vector<std::string>{"Conv", "Relu", "MaxPool", "Reshape", "Identity"});
+  CHECK(ops_of(graph) == std::vector<std::string>{"conv", "relu", "max_pool", "reshape", "identity"});
   using Numbers = std::vector<std::int64_t>;
-  const auto& attributes = node_of(graph, "Conv").attributes;
-  CHECK(std::get<Numbers>(attributes.at("strides")) == Numbers{2, 1});
-  CHECK(std::get<Numbers>(attributes.at("pads")) == Numbers{1, 0, 1, 0});
-  CHECK(std::get<std::int64_t>(attributes.at("group")) == 2);
+  const auto& attributes = node_of(graph, "conv").attributes;
+  CHECK(std::get<Numbers>(attributes.at("stride")) == Numbers{2, 1});
+  CHECK(std::get<Numbers>(attributes.at("padding")) == Numbers{1, 0, 1, 0});
+  CHECK(std::get<std::int64_t>(attributes.at("groups")) == 2);
   REQUIRE(traced.weights.size() == 2);
   CHECK(graph.values[static_cast<std::size_t>(graph.weights[0])].name == "weight");
-  CHECK(numbers_of(graph, node_of(graph, "Reshape"), 1) == Numbers{-1, 24});
+  CHECK(numbers_of(graph, node_of(graph, "reshape"), 1) == Numbers{-1, 24});
   const auto& output = graph.values[static_cast<std::size_t>(graph.outputs[0])];
   CHECK(output.name == "output");
   CHECK((*output.shape)[0].name == "batch");
@@ -70,7 +70,7 @@ TEST_CASE("trace: numbers that grow with the batch come from the input's shape")
   CHECK(graph.nodes[0].op == GraphOp::shape);
   CHECK(graph.nodes[0].inputs[0] == graph.inputs[0]);
   const std::vector<std::string> ops = ops_of(graph);
-  CHECK(std::count(ops.begin(), ops.end(), "Shape") == 1);
+  CHECK(std::count(ops.begin(), ops.end(), "shape") == 1);
   const auto& first = *graph.values[static_cast<std::size_t>(graph.outputs[0])].shape;
   CHECK(!first[0].size);
   CHECK(first[0].name.empty());
@@ -88,7 +88,7 @@ TEST_CASE("trace: constants from before and from the trace, and tied weights") {
   CHECK(traced.weights.size() == 1);
   CHECK(traced.graph.values[static_cast<std::size_t>(traced.graph.weights[0])].name == "a");
   CHECK(traced.graph.constants.size() == 2);
-  CHECK(ops_of(traced.graph) == std::vector<std::string>{"Mul", "Mul", "Add", "Identity"});
+  CHECK(ops_of(traced.graph) == std::vector<std::string>{"mul", "mul", "add", "identity"});
 }
 
 namespace {
@@ -99,7 +99,7 @@ std::map<std::string, std::size_t> changes_of(const graph::TensorFunction& f, co
                                               const NamedTensors& state, std::vector<std::string> ops) {
   Traced traced = graph::trace(f, {x}, state);
   if (!ops.empty()) {
-    ops.emplace_back("Identity");
+    ops.emplace_back("identity");
     CHECK(ops_of(traced.graph) == ops);
   }
   graph::add_runs(traced.graph);
@@ -129,7 +129,7 @@ TEST_CASE("trace: a linear layer is one node, and those of one value become one"
   };
   for (const Shape& shape : {Shape{5, 6}, Shape{2, 3, 6}})
     CHECK(changes_of(f, randn(shape), state,
-                     {"linear", "Softmax", "linear", "Softmax", "linear", "Softmax", "linear", "Softmax", "Concat"})
+                     {"linear", "softmax", "linear", "softmax", "linear", "softmax", "linear", "softmax", "cat"})
               .at("join_products") == 4);
 }
 

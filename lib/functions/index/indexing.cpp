@@ -46,7 +46,7 @@ struct Parts {
     return make_view(x, shape, strides, offset);
   }
 
-  traced::Part in_onnx(const Tensor& x) const {
+  traced::Part traced_part(const Tensor& x) const {
     traced::Part part;
     std::array<bool, Shape::max_rank> stays{};
     const auto take = [&](int axis, std::int64_t step, std::int64_t size) {
@@ -169,7 +169,7 @@ class Reader {
 Tensor recorded_view(const Tensor& x, const Parts& parts) {
   return call(
       op, {x}, parts.view_of(x),
-      [&](Trace& trace, const Tensor& part) { traced::part(trace, x, parts.in_onnx(x), part); },
+      [&](Trace& trace, const Tensor& part) { traced::part(trace, x, parts.traced_part(x), part); },
       [&] {
         return [parts, shape = x.shape()](const Tensor& dy) {
           return autograd::view_backward(dy, shape,

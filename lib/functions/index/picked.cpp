@@ -22,8 +22,8 @@ namespace crisol {
 
 namespace {
 
-/// The positions, with negative positions counted from the end. ONNX's ops count in the same way, so a trace keeps the
-/// index.
+/// The positions, with negative positions counted from the end. The ops of graphs count in the same way, so a trace
+/// keeps the index.
 Tensor positions_of(const char* op, const Tensor& index, std::int64_t size) {
   require(is_whole(index.dtype()), op, "the positions must be ", TypesThat{is_whole}, ", they are ", index.dtype());
   if (kind_of(index.dtype()) == DTypeKind::unsigned_integer) return index;

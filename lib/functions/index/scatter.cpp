@@ -117,7 +117,7 @@ Tensor places_of_tuples(const char* op, const Shape& shape, int first, const Ten
   return joined.get();
 }
 
-/// The name of a reduction in graphs, which is ONNX's.
+/// The name of a reduction in graphs.
 const char* name_of(ScatterReduction reduction) {
   return reduction == ScatterReduction::prod ? "mul" : (reduction == ScatterReduction::amax ? "max" : "min");
 }

@@ -101,7 +101,7 @@ Tensor group_norm(const Tensor& x, std::int64_t num_groups, const Tensor& weight
   };
   return autograd::noted_as_one(compute, [&](Trace& trace, const Tensor& y) {
     traced::norm_of_channels(trace, GraphOp::group_norm, x, weight, bias,
-                             {{"epsilon", epsilon}, {"num_groups", num_groups}}, y);
+                             {{"epsilon", epsilon}, {"groups", num_groups}}, y);
   });
 }
 

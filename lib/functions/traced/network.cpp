@@ -13,7 +13,7 @@ Numbers numbers(IntTriple triple) { return {triple.d, triple.h, triple.w}; }
 
 /// The same padding at both ends of all axes.
 template <class Extent>
-Numbers pads(Extent padding) {
+Numbers at_both_ends(Extent padding) {
   const Numbers begins = numbers(padding);
   Numbers both = begins;
   both.insert(both.end(), begins.begin(), begins.end());
@@ -37,11 +37,11 @@ Extent stride_of(Extent stride, Extent kernel) {
 
 template <class Options>
 void pool(Trace& trace, Op op, const Tensor& x, const Options& o, const Tensor& y) {
-  Trace::Attributes attributes{{"kernel_shape", numbers(o.kernel)},
-                               {"strides", numbers(stride_of(o.stride, o.kernel))},
-                               {"pads", pads(o.padding)},
+  Trace::Attributes attributes{{"kernel", numbers(o.kernel)},
+                               {"stride", numbers(stride_of(o.stride, o.kernel))},
+                               {"padding", at_both_ends(o.padding)},
                                {"ceil_mode", o.ceil_mode ? 1 : 0}};
-  if constexpr (requires { o.dilation; }) attributes.emplace("dilations", numbers(o.dilation));
+  if constexpr (requires { o.dilation; }) attributes.emplace("dilation", numbers(o.dilation));
   if constexpr (requires { o.divisor; }) {
     attributes.emplace("count_include_pad", o.count_include_pad ? 1 : 0);
     attributes.emplace("divisor", o.divisor);
@@ -56,11 +56,10 @@ void conv(Trace& trace, const Tensor& x, const Tensor& weight, const Tensor& bia
           const Tensor& y) {
   std::vector<Value> inputs{trace.of(x), trace.of(weight)};
   if (bias.defined()) inputs.push_back(trace.of(bias));
-  Trace::Attributes attributes{{"kernel_shape", Numbers(weight.shape().begin() + 2, weight.shape().end())},
-                               {"strides", numbers(options.stride)},
-                               {"pads", pads(options.padding)},
-                               {"dilations", numbers(options.dilation)},
-                               {"group", options.groups}};
+  Trace::Attributes attributes{{"stride", numbers(options.stride)},
+                               {"padding", at_both_ends(options.padding)},
+                               {"dilation", numbers(options.dilation)},
+                               {"groups", options.groups}};
   constexpr bool transposed = requires { options.output_padding; };
   if constexpr (transposed) attributes.emplace("output_padding", numbers(options.output_padding));
   trace.bind(y, trace.node(transposed ? Op::conv_transpose : Op::conv, inputs, attributes));

@@ -8,15 +8,9 @@ namespace crisol::traced {
 
 namespace {
 
-/// The reduced axes as an input of a node. All axes are no input.
-Value axes_value(Trace& trace, const Shape& axes) {
-  return axes.empty() ? Trace::absent : trace.numbers({axes.begin(), axes.end()});
-}
-
 Value reduced(Trace& trace, Op op, Value x, const Shape& axes, bool keepdim) {
-  std::vector<Value> inputs{x};
-  if (!axes.empty()) inputs.push_back(axes_value(trace, axes));
-  return trace.node(op, inputs, {{"keepdims", keepdim ? 1 : 0}});
+  return trace.node(op, {x},
+                    {{"axes", std::vector<std::int64_t>(axes.begin(), axes.end())}, {"keepdim", keepdim ? 1 : 0}});
 }
 
 }  // namespace
@@ -27,7 +21,7 @@ void reduce(Trace& trace, Op op, const Tensor& x, const Shape& axes, bool keepdi
 }
 
 void extreme_place(Trace& trace, Op op, const Tensor& x, const Shape& axes, bool keepdim, const Tensor& y) {
-  if (axes.rank() == 1) return trace.note(op, {x}, y, {{"axis", axes[0]}, {"keepdims", keepdim ? 1 : 0}});
+  if (axes.rank() == 1) return trace.note(op, {x}, y, {{"axis", axes[0]}, {"keepdim", keepdim ? 1 : 0}});
   // The axes go to the end, and become one axis there.
   const unsigned mask = ops::reduced_axes("argmax", x.dim(), axes);
   Shape kept, taken;
@@ -41,9 +35,9 @@ void extreme_place(Trace& trace, Op op, const Tensor& x, const Shape& axes, bool
   order.insert(order.end(), taken.begin(), taken.end());
   for (const std::int64_t axis : kept) sizes.push_back(x.size(static_cast<int>(axis)));
   sizes.push_back(count);
-  const Value moved = kept.empty() ? trace.of(x) : trace.node(Op::permute, {trace.of(x)}, {{"perm", order}});
+  const Value moved = kept.empty() ? trace.of(x) : trace.node(Op::permute, {trace.of(x)}, {{"axes", order}});
   const Value rows = trace.node(Op::reshape, {moved, trace.numbers(sizes)});
-  const Value places = trace.node(op, {rows}, {{"axis", kept.rank()}, {"keepdims", 0}});
+  const Value places = trace.node(op, {rows}, {{"axis", kept.rank()}, {"keepdim", 0}});
   trace.bind(y,
              keepdim ? trace.node(Op::reshape, {places, trace.numbers({y.shape().begin(), y.shape().end()})}) : places);
 }

@@ -24,10 +24,7 @@ Value cast(Trace& trace, Value x, DType from, DType to) {
 
 void reshape(Trace& trace, const Tensor& x, const Tensor& y) {
   if (x.shape() == y.shape()) return trace.bind(y, trace.of(x));
-  const Value shape = trace.numbers(list(y.shape()));
-  // Without allowzero, ONNX would replace a size of 0 by the input's size.
-  if (y.numel() == 0) return trace.bind(y, trace.node(Op::reshape, {trace.of(x), shape}, {{"allowzero", 1}}));
-  trace.bind(y, trace.node(Op::reshape, {trace.of(x), shape}));
+  trace.bind(y, trace.node(Op::reshape, {trace.of(x), trace.numbers(list(y.shape()))}));
 }
 
 void permute(Trace& trace, const Tensor& x, const Shape& axes, const Tensor& y) {
@@ -36,7 +33,7 @@ void permute(Trace& trace, const Tensor& x, const Shape& axes, const Tensor& y) 
   Numbers same(order.size());
   std::iota(same.begin(), same.end(), 0);
   if (order == same) return trace.bind(y, trace.of(x));
-  trace.note(Op::permute, {x}, y, {{"perm", order}});
+  trace.note(Op::permute, {x}, y, {{"axes", order}});
 }
 
 void transpose(Trace& trace, const Tensor& x, int axis_a, int axis_b, const Tensor& y) {
@@ -116,7 +113,7 @@ void pad(Trace& trace, const Tensor& x, const std::vector<AxisPadding>& paddings
 
 namespace {
 
-/// The positions, converted to a type that ONNX takes.
+/// The positions as i32 or i64.
 Value positions(Trace& trace, const Tensor& index) {
   return cast(trace, trace.of(index), index.dtype(), holds_counts(index.dtype()) ? index.dtype() : DType::i64);
 }

@@ -43,7 +43,7 @@ Run expand(const Node&) {
 }
 
 Run permute(const Node& node) {
-  const Shape axes(std::get<Numbers>(node.attributes.at("perm")));
+  const Shape axes(integers_of(node, "axes"));
   return run_of_one([axes](const Tensor& x) { return x.permute(axes); });
 }
 
@@ -142,10 +142,9 @@ Run product_of_sizes(const Node&) {
 
 template <Tensor (*f)(const Tensor&, const Shape&, bool)>
 Run reduce(const Node& node) {
-  const bool keepdim = integer_of(node, "keepdims", 1) != 0;
-  return [keepdim](const Data& in, Device device) {
-    return Data{f(in[0].tensor(device), in.size() > 1 ? Shape(in[1].numbers()) : Shape(), keepdim)};
-  };
+  const bool keepdim = integer_of(node, "keepdim", 1) != 0;
+  return run_of_one(
+      [keepdim, axes = Shape(integers_of(node, "axes"))](const Tensor& x) { return f(x, axes, keepdim); });
 }
 
 template <int p>
@@ -155,7 +154,7 @@ Tensor length(const Tensor& x, const Shape& axes, bool keepdim) {
 
 template <Tensor (Tensor::*f)(const Shape&, bool) const>
 Run place(const Node& node) {
-  const bool keepdim = integer_of(node, "keepdims", 1) != 0;
+  const bool keepdim = integer_of(node, "keepdim", 1) != 0;
   return run_of_one([keepdim, axis = axis_of(node)](const Tensor& x) { return (x.*f)(axis, keepdim); });
 }
 

@@ -26,12 +26,12 @@ bool is_set(const Node& node, const char* name) { return integer_of(node, name, 
 template <class Options>
 Options options_of(const Node& node) {
   Options o;
-  set_option(o.stride, numbers_of(node, "strides"));
-  set_option(o.padding, numbers_of(node, "pads"));
-  if constexpr (requires { o.dilation; }) set_option(o.dilation, numbers_of(node, "dilations"));
-  if constexpr (requires { o.groups; }) o.groups = static_cast<int>(integer_of(node, "group", 1));
+  set_option(o.stride, numbers_of(node, "stride"));
+  set_option(o.padding, numbers_of(node, "padding"));
+  if constexpr (requires { o.dilation; }) set_option(o.dilation, numbers_of(node, "dilation"));
+  if constexpr (requires { o.groups; }) o.groups = static_cast<int>(integer_of(node, "groups", 1));
   if constexpr (requires { o.output_padding; }) set_option(o.output_padding, numbers_of(node, "output_padding"));
-  if constexpr (requires { o.kernel; }) set_option(o.kernel, numbers_of(node, "kernel_shape"));
+  if constexpr (requires { o.kernel; }) set_option(o.kernel, numbers_of(node, "kernel"));
   if constexpr (requires { o.ceil_mode; }) o.ceil_mode = is_set(node, "ceil_mode");
   if constexpr (requires { o.divisor; }) o.divisor = static_cast<int>(integer_of(node, "divisor", 0));
   if constexpr (requires { o.count_include_pad; }) o.count_include_pad = is_set(node, "count_include_pad");
@@ -41,7 +41,7 @@ Options options_of(const Node& node) {
 Tensor bias_in(const std::vector<Tensor>& in) { return in.size() > 2 ? in[2] : Tensor(); }
 
 Run conv(const Node& node) {
-  const std::size_t axes = numbers_of(node, "strides").size();
+  const std::size_t axes = numbers_of(node, "stride").size();
   if (axes == 3)
     return run_of_all([o = options_of<Conv3dOptions>(node)](const std::vector<Tensor>& in) {
       return conv3d(in[0], in[1], bias_in(in), o);
@@ -63,7 +63,7 @@ Run conv_transpose(const Node& node) {
   const auto run_with = [](auto o, auto f) {
     return run_of_all([=](const std::vector<Tensor>& in) { return f(in[0], in[1], bias_in(in), o); });
   };
-  switch (numbers_of(node, "strides").size()) {
+  switch (numbers_of(node, "stride").size()) {
     case 1: return run_with(options_of<ConvTranspose1dOptions>(node), conv_transpose1d);
     case 2: return run_with(options_of<ConvTranspose2dOptions>(node), conv_transpose2d);
     default: return run_with(options_of<ConvTranspose3dOptions>(node), conv_transpose3d);
@@ -107,13 +107,13 @@ Run instance_norm_(const Node& node) {
 }
 
 Run group_norm_(const Node& node) {
-  return run_of_all([epsilon = real_of(node, "epsilon"), groups = integer_of(node, "num_groups", 1)](
+  return run_of_all([epsilon = real_of(node, "epsilon"), groups = integer_of(node, "groups", 1)](
                         const std::vector<Tensor>& in) { return group_norm(in[0], groups, in[1], in[2], epsilon); });
 }
 
 template <class Of2, class Of3, class F2, class F3>
 Run pool(const Node& node, F2 f2, F3 f3) {
-  if (numbers_of(node, "strides").size() == 3)
+  if (numbers_of(node, "stride").size() == 3)
     return run_of_one([=, o = options_of<Of3>(node)](const Tensor& x) { return f3(x, o); });
   return run_of_one([=, o = options_of<Of2>(node)](const Tensor& x) { return f2(x, o); });
 }

@@ -137,9 +137,9 @@ class AttentionFinder {
     AttentionParts parts{.v = product.inputs[1]};
     const Node* softmax = softmax_of(product.inputs[0], parts);
     const int last = shape(product.inputs[0]).rank() - 1;
-    // The default axis depends on ONNX's version.
-    const std::int64_t axis = softmax == nullptr ? 0 : integer_of(*softmax, "axis", 0);
-    if (softmax == nullptr || (axis != -1 && axis != last) || !is_matrix(softmax->inputs[0])) return {};
+    if (softmax == nullptr || !is_matrix(softmax->inputs[0])) return {};
+    const std::int64_t axis = integer_of(*softmax, "axis", 0);
+    if (axis != -1 && axis != last) return {};
     const int scores = without_factor(without_sum(without_choice(softmax->inputs[0], parts), parts), parts.scale);
     const Node* keys = own_maker(scores, Op::matmul);
     if (keys == nullptr || !is_matrix(keys->inputs[0]) || !is_matrix(keys->inputs[1])) return {};

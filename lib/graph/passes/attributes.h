@@ -11,6 +11,8 @@ namespace crisol::graph {
 
 /// The attribute's value, or `otherwise` if the node does not have the attribute.
 std::int64_t integer_of(const Node& node, const char* attribute, std::int64_t otherwise);
+std::vector<std::int64_t> integers_of(const Node& node, const char* attribute,
+                                      const std::vector<std::int64_t>& otherwise = {});
 std::string text_of(const Node& node, const char* attribute, const char* otherwise);
 
 /// The windows of a convolution or a pool, for the height and the width of an image.

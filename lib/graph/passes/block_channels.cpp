@@ -12,7 +12,6 @@
 #include "graph/passes/blocked_values.h"
 #include "graph/passes/formulas.h"
 #include "graph/passes/passes.h"
-#include "graph/passes/resize_factors.h"
 #include "graph/passes/uses.h"
 #include "ops/conv/conv2d_winograd.h"
 #include "ops/pool/pool_blocks.h"
@@ -175,11 +174,7 @@ class Blocker {
   bool average(const Node& node) {
     if (!is_of_blocks(node)) return false;
     if (node.op == Op::mean) {
-      const Datum* given = node.inputs.size() > 1 ? constant(node.inputs[1]) : nullptr;
-      const auto attribute = node.attributes.find("axes");
-      std::vector<std::int64_t> axes;
-      if (given != nullptr) axes = given->numbers();
-      if (attribute != node.attributes.end()) axes = std::get<std::vector<std::int64_t>>(attribute->second);
+      std::vector<std::int64_t> axes = integers_of(node, "axes");
       for (std::int64_t& axis : axes) axis += axis < 0 ? 4 : 0;
       if (axes != std::vector<std::int64_t>{2, 3}) return false;
     } else if (node.op != Op::global_avg_pool) {
@@ -256,10 +251,23 @@ class Blocker {
     return true;
   }
 
-  /// Repeats pixels: a Resize to the nearest pixel with whole factors.
+  /// How often each row and each column is repeated; nothing if not all are repeated equally often.
+  std::optional<std::array<std::int64_t, 2>> repeats_of(const Node& node) const {
+    const Shape x = shape(node.inputs[0]), y = shape(node.outputs[0]);
+    if (x[0] != y[0] || x[1] != y[1] || y[2] % x[2] != 0 || y[3] % x[3] != 0) return {};
+    if (const std::int64_t input = integer_of(node, "factors", absent); input != absent) {
+      const Datum* factors = constant(node.inputs[static_cast<std::size_t>(input)]);
+      if (factors == nullptr || factors->shape() != Shape{4}) return {};
+      const std::vector<float> by = factors->tensor(device_).to_vector<float>();
+      for (int i = 0; i < 4; ++i)
+        if (double{by[static_cast<unsigned>(i)]} * static_cast<double>(x[i]) != static_cast<double>(y[i])) return {};
+    }
+    return std::array{y[2] / x[2], y[3] / x[3]};
+  }
+
   bool enlarge(const Node& node) {
-    if (!is_of_blocks(node)) return false;
-    const auto repeats = repeats_of(graph_, uses_, node, device_);
+    if (node.op != Op::enlarge || !is_of_blocks(node)) return false;
+    const auto repeats = repeats_of(node);
     if (!repeats) return false;
     return add_of_one(node, [rows = (*repeats)[0], columns = (*repeats)[1]](const Tensor& t) {
       const Shape s = t.shape();

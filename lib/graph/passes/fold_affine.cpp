@@ -76,17 +76,13 @@ class Folder {
   }
 
   std::optional<Affine> affine_of_batch_norm(const Node& node) const {
-    const auto trains = node.attributes.find("training_mode");
-    if (trains != node.attributes.end() && std::get<std::int64_t>(trains->second) != 0) return {};
     std::array<Tensor, 4> p;
     for (std::size_t i = 0; i < 4; ++i) {
       const Datum* datum = uses_.constant(node.inputs[i + 1]);
       if (datum == nullptr) return {};
       p[i] = datum->tensor(device_).to(DType::f32);
     }
-    const auto epsilon = node.attributes.find("epsilon");
-    const double e = epsilon == node.attributes.end() ? 1e-5 : std::get<double>(epsilon->second);
-    const Tensor scale = p[0] * rsqrt(p[3] + e);
+    const Tensor scale = p[0] * rsqrt(p[3] + std::get<double>(node.attributes.at("epsilon")));
     return Affine{scale, p[1] - p[2] * scale};
   }
 

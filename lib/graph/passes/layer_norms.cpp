@@ -2,6 +2,7 @@
 #include <map>
 
 #include "crisol/functions/norm.h"
+#include "graph/passes/attributes.h"
 #include "graph/passes/passes.h"
 #include "graph/passes/uses.h"
 
@@ -44,23 +45,14 @@ class LayerNormFinder {
     if (node == nullptr) return {};
     const int x = node->inputs[0];
     const Shape before = shape(x), after = shape(value);
-    std::optional<std::vector<std::int64_t>> axes = axes_of(*node);
-    if (!axes || before.rank() != after.rank()) return {};
-    for (std::int64_t& axis : *axes) axis += axis < 0 ? before.rank() : 0;
-    std::sort(axes->begin(), axes->end());
-    const int count = static_cast<int>(axes->size());
+    std::vector<std::int64_t> axes = integers_of(*node, "axes");
+    if (axes.empty() || before.rank() != after.rank()) return {};
+    for (std::int64_t& axis : axes) axis += axis < 0 ? before.rank() : 0;
+    std::sort(axes.begin(), axes.end());
+    const int count = static_cast<int>(axes.size());
     for (int i = 0; i < count; ++i)
-      if ((*axes)[static_cast<std::size_t>(i)] != before.rank() - count + i) return {};
+      if (axes[static_cast<std::size_t>(i)] != before.rank() - count + i) return {};
     return std::pair{x, count};
-  }
-
-  /// The axes from an attribute or, since version 18, from an input. Nothing for all axes, or if they are not constant.
-  std::optional<std::vector<std::int64_t>> axes_of(const Node& node) const {
-    const auto given = node.attributes.find("axes");
-    if (given != node.attributes.end()) return std::get<std::vector<std::int64_t>>(given->second);
-    const Datum* datum = node.inputs.size() > 1 && node.inputs[1] != absent ? uses_.constant(node.inputs[1]) : nullptr;
-    if (datum == nullptr || datum->shape().numel() == 0) return {};
-    return datum->numbers();
   }
 
   /// If the value is x - mean(x): x and the number of axes.

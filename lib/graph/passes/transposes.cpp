@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "crisol/grad_mode.h"
+#include "graph/passes/attributes.h"
 #include "graph/passes/formulas.h"
 #include "graph/passes/passes.h"
 #include "graph/passes/uses.h"
@@ -14,8 +15,7 @@ namespace {
 using Permutation = std::vector<std::int64_t>;
 
 Permutation permutation_of(const Node& transpose, int rank) {
-  const auto given = transpose.attributes.find("perm");
-  if (given != transpose.attributes.end()) return std::get<Permutation>(given->second);
+  if (const Permutation given = integers_of(transpose, "axes"); !given.empty()) return given;
   Permutation p(static_cast<std::size_t>(rank));
   std::iota(p.rbegin(), p.rend(), 0);
   return p;
@@ -61,7 +61,7 @@ class Mover {
     Node node;
     node.name = name;
     node.op = Op::permute;
-    node.attributes = {{"perm", p}};
+    node.attributes = {{"axes", p}};
     node.inputs = {x};
     node.outputs = {y};
     node.run = [p](const Data& in, Device device) { return Data{in[0].tensor(device).permute(Shape(p))}; };

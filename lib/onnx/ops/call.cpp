@@ -177,23 +177,6 @@ void Call::gives(std::size_t output, Value value) {
   if (output < outputs_.size()) outputs_[output] = std::move(value);
 }
 
-std::map<std::string, graph::Attribute> Call::attributes() const {
-  std::map<std::string, graph::Attribute> all;
-  for (const auto& [name, value] : attributes_) {
-    const std::string key(name);
-    switch (value->kind) {
-      case Kind::f32: all[key] = static_cast<double>(value->floats.front()); break;
-      case Kind::integer: all[key] = value->integers.front(); break;
-      case Kind::string: all[key] = std::string(value->strings.front()); break;
-      case Kind::floats: all[key] = std::vector<double>(value->floats.begin(), value->floats.end()); break;
-      case Kind::integers: all[key] = value->integers; break;
-      case Kind::strings: all[key] = std::vector<std::string>(value->strings.begin(), value->strings.end()); break;
-      default: break;
-    }
-  }
-  return all;
-}
-
 void Call::check_counts(std::size_t min_inputs, std::size_t max_inputs, std::size_t max_outputs) const {
   require(inputs() <= max_inputs, "onnx", inputs(), " inputs, at most ", max_inputs, " allowed");
   for (std::size_t i = 0; i < min_inputs; ++i) require(has_input(i), "onnx", "input ", i, " is missing");

@@ -17,6 +17,9 @@
 
 namespace crisol::onnx {
 
+/// The attributes of a node of a graph.
+using Attributes = std::map<std::string, graph::Attribute>;
+
 /// The known facts about several values. Their names are empty.
 using Values = std::vector<graph::Value>;
 
@@ -96,8 +99,11 @@ class Call {
   /// Accepts attributes with any values, because they do not change the result.
   void ignore(std::initializer_list<std::string_view> names) { known_.insert(names.begin(), names.end()); }
 
-  /// The attributes that have a form for nodes of a graph.
-  std::map<std::string, graph::Attribute> attributes() const;
+  /// Sets the attributes of the graph's node, which passes read (lib/tensor/graph_ops.def).
+  void describe(Attributes attributes) { described_ = std::move(attributes); }
+  /// Declares that graphs have no op for what this node computes, although they have one for the newest version of the
+  /// node's op or for other attributes.
+  void differs() noexcept { differs_ = true; }
 
   /// Imports the graph of an attribute as the node's next body. Throws if the graph has another number of inputs.
   /// Returns the known facts about the graph's outputs.
@@ -156,6 +162,8 @@ class Call {
   /// For the importer: the facts that builders declared.
   graph::Value& output(std::size_t i) { return outputs_[i]; }
   graph::Control& control() noexcept { return control_; }
+  Attributes& described() noexcept { return described_; }
+  bool is_different() const noexcept { return differs_; }
 
  private:
   bool is_hint_of_version_1(std::string_view attribute) const;
@@ -170,7 +178,8 @@ class Call {
   Context& context_;
   graph::Control control_;
   std::set<std::string_view> known_;
-  bool takes_sequences_ = false, takes_texts_ = false;
+  Attributes described_;
+  bool takes_sequences_ = false, takes_texts_ = false, differs_ = false;
 };
 
 }  // namespace crisol::onnx

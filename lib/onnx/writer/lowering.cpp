@@ -5,6 +5,7 @@
 #include "base/element_number.h"
 #include "base/text.h"
 #include "graph/ops/elements.h"
+#include "onnx/ops/op_names.h"
 
 namespace crisol::onnx {
 
@@ -12,6 +13,33 @@ using graph::Node;
 using graph::Op;
 
 namespace {
+
+std::string name_of_op(const Node& node) { return std::string(onnx_name(node.op)); }
+
+/// The same node, whose attributes have other names in ONNX.
+std::vector<int> lower_names(Lowering& to, const Node& node) {
+  static const std::map<std::string, std::string> names{
+      {"axes", "perm"}, {"groups", "num_groups"}, {"keepdim", "keepdims"}};
+  Attributes attributes;
+  for (const auto& [name, value] : node.attributes) {
+    const auto other = names.find(name);
+    attributes.emplace(other == names.end() ? name : other->second, value);
+  }
+  return {to.node(name_of_op(node), node.inputs, attributes)};
+}
+
+/// The axes are an input in ONNX.
+std::vector<int> lower_reduction(Lowering& to, const Node& node) {
+  std::vector<int> inputs{node.inputs[0]};
+  if (const auto& axes = std::get<std::vector<std::int64_t>>(node.attributes.at("axes")); !axes.empty())
+    inputs.push_back(to.numbers(axes));
+  return {to.node(name_of_op(node), inputs, {{"keepdims", node.attributes.at("keepdim")}})};
+}
+
+/// Without allowzero, ONNX would replace a size of 0 by the input's size.
+std::vector<int> lower_reshape(Lowering& to, const Node& node) {
+  return {to.node("Reshape", node.inputs, to.is_empty(node.outputs[0]) ? Attributes{{"allowzero", 1}} : Attributes())};
+}
 
 /// ScatterElements takes a position for each element of a slice.
 std::vector<int> lower_index_copy(Lowering& to, const Node& node) {
@@ -41,17 +69,32 @@ std::vector<int> lower_linear(Lowering& to, const Node& node) {
 
 Lower rule_of(const Node& node) {
   static const std::map<Op, Lower> rules{{Op::adaptive_avg_pool, lower_adaptive_avg_pool},
+                                         {Op::argmax, lower_names},
+                                         {Op::argmin, lower_names},
                                          {Op::attention, lower_attention},
                                          {Op::avg_pool, lower_pool},
                                          {Op::cast, lower_cast},
+                                         {Op::conv, lower_conv},
+                                         {Op::conv_transpose, lower_conv},
                                          {Op::enlarge, lower_enlarge},
                                          {Op::grid_sample, lower_grid_sample},
+                                         {Op::group_norm, lower_names},
                                          {Op::index_copy, lower_index_copy},
                                          {Op::interpolate, lower_interpolate},
+                                         {Op::l1_norm, lower_reduction},
+                                         {Op::l2_norm, lower_reduction},
                                          {Op::linear, lower_linear},
+                                         {Op::logsumexp, lower_reduction},
+                                         {Op::max, lower_reduction},
                                          {Op::max_pool, lower_pool},
+                                         {Op::mean, lower_reduction},
+                                         {Op::min, lower_reduction},
+                                         {Op::permute, lower_names},
+                                         {Op::prod, lower_reduction},
                                          {Op::resample, lower_resample},
-                                         {Op::rnn, lower_rnn}};
+                                         {Op::reshape, lower_reshape},
+                                         {Op::rnn, lower_rnn},
+                                         {Op::sum, lower_reduction}};
   if (graph::row_of(node) != nullptr) return lower_elements;
   const auto rule = rules.find(node.op);
   return rule == rules.end() ? nullptr : rule->second;
@@ -92,7 +135,7 @@ int Lowering::add_value(const std::string& what) {
   return static_cast<int>(graph_.values.size()) - 1;
 }
 
-std::vector<int> Lowering::nodes(const char* op, std::vector<int> inputs, Attributes attributes, int outputs) {
+std::vector<int> Lowering::nodes(const std::string& op, std::vector<int> inputs, Attributes attributes, int outputs) {
   std::vector<int> made;
   for (int i = 0; i < outputs; ++i) made.push_back(add_value(concat(op, "_output")));
   Node& node = nodes_.emplace_back();

@@ -1,15 +1,13 @@
 // Traced graphs in ONNX's ops.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "graph/graph.h"
+#include "onnx/ops/call.h"
 
 namespace crisol::onnx {
-
-using Attributes = std::map<std::string, graph::Attribute>;
 
 /// Replaces the nodes of a traced graph that ONNX writes in another way. All sizes of the graph are known.
 class Lowering {
@@ -20,9 +18,9 @@ class Lowering {
   void apply();
 
   /// Adds a node of ONNX, and gives its outputs.
-  std::vector<int> nodes(const char* op, std::vector<int> inputs, Attributes attributes, int outputs);
+  std::vector<int> nodes(const std::string& op, std::vector<int> inputs, Attributes attributes, int outputs);
   /// A node with one output.
-  int node(const char* op, std::vector<int> inputs, Attributes attributes = {}) {
+  int node(const std::string& op, std::vector<int> inputs, Attributes attributes = {}) {
     return nodes(op, std::move(inputs), std::move(attributes), 1)[0];
   }
   /// A constant of whole numbers.
@@ -38,6 +36,10 @@ class Lowering {
     for (const graph::SymbolicSize& size : *graph_.values[static_cast<std::size_t>(value)].shape)
       shape.push_back(*size.size);
     return shape;
+  }
+  /// Whether the value is known to have no elements.
+  bool is_empty(int value) const {
+    return graph_.values[static_cast<std::size_t>(value)].shape && shape(value).numel() == 0;
   }
   int rank(int value) const { return shape(value).rank(); }
   /// The size of an axis, which may count from the end.
@@ -56,6 +58,7 @@ using Lower = std::vector<int> (*)(Lowering& to, const graph::Node& node);
 
 std::vector<int> lower_adaptive_avg_pool(Lowering& to, const graph::Node& node);
 std::vector<int> lower_attention(Lowering& to, const graph::Node& node);
+std::vector<int> lower_conv(Lowering& to, const graph::Node& node);
 /// A node of a row of single elements.
 std::vector<int> lower_elements(Lowering& to, const graph::Node& node);
 std::vector<int> lower_pool(Lowering& to, const graph::Node& node);

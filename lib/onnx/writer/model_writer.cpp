@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "crisol/version.h"
 #include "io/files/atomic_file.h"
+#include "onnx/ops/op_names.h"
 #include "onnx/reader/message.h"
 
 namespace crisol::onnx {
@@ -71,11 +72,12 @@ std::int64_t version_for(const graph::Graph& graph) {
   for (const graph::Node& node : graph.nodes) {
     if (const auto at = newer.find(node.op); at != newer.end()) version = std::max(version, at->second);
     // ReduceSum has its axes as an input since version 13, other reductions since version 18.
-    const bool reduces = node.op_name().starts_with("Reduce") && node.op != Op::sum && node.inputs.size() > 1;
+    const std::string_view name = onnx_name(node);
+    const bool reduces = name.starts_with("Reduce") && node.op != Op::sum && node.inputs.size() > 1;
     const auto reduction = node.attributes.find("reduction");
-    const auto is = [&](const char* name) { return reduction->second == graph::Attribute(std::string(name)); };
+    const auto is = [&](const char* kind) { return reduction->second == graph::Attribute(std::string(kind)); };
     const bool takes_extreme = reduction != node.attributes.end() && (is("max") || is("min"));
-    if (reduces || takes_extreme || node.op_name().starts_with("Bitwise") || node.attributes.count("antialias") > 0)
+    if (reduces || takes_extreme || name.starts_with("Bitwise") || node.attributes.count("antialias") > 0)
       version = std::max<std::int64_t>(version, 18);
   }
   return version;
@@ -118,7 +120,7 @@ void write_node(pbf_writer& graph, const graph::Graph& from, const graph::Node& 
   for (const int input : node.inputs) out.add_string(1, name(input));
   for (const int output : node.outputs) out.add_string(2, name(output));
   out.add_string(3, node.name);
-  out.add_string(4, std::string(node.op_name()));
+  out.add_string(4, std::string(onnx_name(node)));
   for (const auto& [attribute, value] : node.attributes) write_attribute(out, attribute, value);
 }
 

@@ -56,16 +56,26 @@ std::vector<int> lower_adaptive_avg_pool(Lowering& to, const graph::Node& node) 
   return {to.node("MatMul", {rows, means(1, true)})};
 }
 
+std::vector<int> lower_conv(Lowering& to, const graph::Node& node) {
+  const Shape weight = to.shape(node.inputs[1]);
+  Attributes attributes{{"kernel_shape", Numbers(weight.begin() + 2, weight.end())},
+                        {"strides", numbers_of(node, "stride")},
+                        {"pads", numbers_of(node, "padding")},
+                        {"dilations", numbers_of(node, "dilation")},
+                        {"group", number_of(node, "groups")}};
+  if (node.op == graph::Op::conv) return {to.node("Conv", node.inputs, attributes)};
+  attributes.emplace("output_padding", numbers_of(node, "output_padding"));
+  return {to.node("ConvTranspose", node.inputs, attributes)};
+}
+
 /// ONNX has no divisor, so it becomes a factor. The last windows of ceil_mode get more padding if the padding does not
 /// count. Otherwise they need ONNX's ceil_mode, which also counts a window that covers only padding.
 std::vector<int> lower_pool(Lowering& to, const graph::Node& node) {
   const bool is_max = node.op == graph::Op::max_pool;
   const int x = node.inputs[0];
-  const Numbers &kernel = numbers_of(node, "kernel_shape"), &strides = numbers_of(node, "strides");
+  const Numbers &kernel = numbers_of(node, "kernel"), &strides = numbers_of(node, "stride");
   const std::string op = concat(is_max ? "max_pool" : "avg_pool", kernel.size(), 'd');
-  Attributes attributes = node.attributes;
-  attributes.erase("divisor");
-  auto& pads = std::get<Numbers>(attributes.at("pads"));
+  Numbers pads = numbers_of(node, "padding");
   const bool counts_padding = !is_max && number_of(node, "count_include_pad") != 0;
   const std::int64_t divisor = is_max ? 0 : number_of(node, "divisor");
   Shape image, ceiled;
@@ -73,7 +83,7 @@ std::vector<int> lower_pool(Lowering& to, const graph::Node& node) {
   double taps = 1;
   for (std::size_t i = 0; i < kernel.size(); ++i) {
     const int axis = 2 + static_cast<int>(i);
-    const std::int64_t dilation = is_max ? numbers_of(node, "dilations")[i] : 1;
+    const std::int64_t dilation = is_max ? numbers_of(node, "dilation")[i] : 1;
     const std::int64_t room = to.size(x, axis) + 2 * pads[i] - dilation * (kernel[i] - 1) - 1;
     image.push_back(to.size(node.outputs[0], axis));
     ceiled.push_back((room + strides[i] - 1) / strides[i] + 1);
@@ -86,10 +96,14 @@ std::vector<int> lower_pool(Lowering& to, const graph::Node& node) {
   require(!rounds_up || divisor == 0, "trace", op, " with ceil_mode and divisor ", divisor, " has no form in ONNX");
   require(!rounds_up || image == ceiled, "trace", op, "'s ceil_mode gives an image of ", image,
           " here, which ONNX computes as ", ceiled);
-  attributes["ceil_mode"] = rounds_up ? 1 : 0;
-  if (is_max) return {to.node("MaxPool", {x}, attributes)};
+  Attributes attributes{
+      {"kernel_shape", kernel}, {"strides", strides}, {"pads", pads}, {"ceil_mode", rounds_up ? 1 : 0}};
+  if (is_max) {
+    attributes.emplace("dilations", numbers_of(node, "dilation"));
+    return {to.node("MaxPool", {x}, attributes)};
+  }
+  attributes.emplace("count_include_pad", counts_padding || divisor != 0 ? 1 : 0);
   if (divisor == 0) return {to.node("AveragePool", {x}, attributes)};
-  attributes["count_include_pad"] = 1;
   const int mean = to.node("AveragePool", {x}, attributes);
   return {to.node("Mul", {mean, to.number(taps / static_cast<double>(divisor), to.dtype(x))})};
 }

@@ -26,6 +26,8 @@ Run reduce(Call& call) {
   const bool does_nothing = axes.is_input && call.integer("noop_with_empty_axes", 0) != 0;
   for (const std::int64_t axis : axes.numbers) check_axis(axis, call.rank_of(0));
   call.gives_type_of(0, keeps ? call.rank_of(0) : std::nullopt);
+  const graph::Datum stored = axes.is_input ? call.stored(1) : graph::Datum();
+  call.describe({{"axes", stored.defined() ? stored.numbers() : axes.numbers}});
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     const Numbers given = axes.of(in);

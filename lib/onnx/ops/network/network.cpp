@@ -109,6 +109,10 @@ Run convolution_of_f32(Call& call) {
   const Windows given(call, 3);
   const std::int64_t groups = call.integer("group", 1);
   require(groups >= 1 && groups <= std::numeric_limits<int>::max(), "onnx", "group is ", groups);
+  Attributes attributes = given.attributes();
+  attributes.erase("kernel");
+  attributes.emplace("groups", groups);
+  call.describe(std::move(attributes));
   const auto compute = [given, groups = static_cast<int>(groups)](const Data& in, Device device,
                                                                   const Epilogue* epilogue) {
     Tensor x = in[0].tensor(device);
@@ -153,6 +157,8 @@ Run batch_normalization(Call& call) {
   if (trains)
     for (std::size_t i = 0; i < 5; ++i) call.require_dtype(i, DType::f32);
   call.gives_same();
+  call.describe({{"epsilon", epsilon}});
+  if (trains) call.differs();
   for (const std::size_t i : {1, 2}) call.gives(i, call.input(2 + i));
   return in_f32(call, [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
@@ -176,6 +182,8 @@ Run softmax_(Call& call) {
   call.require_floating(0);
   check_axis(axis, call.rank_of(0));
   call.gives_same();
+  call.describe({{"axis", axis}});
+  if (merges && axis != -1 && axis + 1 != call.rank_of(0)) call.differs();
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     require(axis >= -x.dim() && axis < x.dim(), "onnx", "axis ", axis, " of an input of shape ", x.shape());

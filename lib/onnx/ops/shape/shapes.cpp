@@ -112,6 +112,7 @@ Run transpose_(Call& call) {
   require(!rank || order.empty() || static_cast<int>(order.size()) == *rank, "onnx", "perm has ", order.size(),
           " axes, the input ", rank.value_or(0));
   call.gives_type_of(0, rank);
+  call.describe({{"axes", order}});
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     return Data{order.empty() ? x.T() : x.permute(Shape(order))};
@@ -136,6 +137,7 @@ Run concat_(Call& call) {
   const std::int64_t axis = call.integer("axis", 1);
   check_axis(axis, call.rank_of(0));
   call.gives_type_of(0, call.rank_of(0));
+  call.describe({{"axis", axis}});
   return [=](const Data& in, Device device) { return Data{graph::joined(in, axis, device)}; };
 }
 

@@ -30,6 +30,7 @@ Run pool(Call& call, Pool pool_image, std::size_t outputs = 1) {
   const Windows given(call, 3);
   require(!given.kernel.empty(), "onnx", "attribute kernel_shape is missing");
   call.gives_type_of(0, call.rank_of(0));
+  call.describe(given.attributes());
   return [=](const Data& in, Device device) {
     const Tensor x = in[0].tensor(device);
     const bool one_axis = spatial_of(x).rank() == 1;
@@ -163,22 +164,23 @@ Options average_options(const Windows& w, bool ceil_mode, bool counts_padding) {
 Run average_pool(Call& call) {
   const bool ceil_mode = call.integer("ceil_mode", 0) != 0;
   const bool counts_padding = call.integer("count_include_pad", 0) != 0;
-  return in_f32(call, pool(call, [=](const Tensor& x, const Windows& w) -> Tensors {
-                  if (fits(w) && !w.has_dilation())
-                    return {w.over_volumes()
-                                ? avg_pool3d(x, average_options<AvgPool3dOptions>(w, ceil_mode, counts_padding))
-                                : avg_pool2d(x, average_options<AvgPool2dOptions>(w, ceil_mode, counts_padding))};
-                  // The elements that ceil_mode adds after the padding are never counted.
-                  const Windows all = ceil_mode ? with_last_windows(w, x) : w;
-                  Windows behind = all;
-                  Shape counted = with_spatial(1, 1, spatial_of(x));
-                  for (std::size_t i = 0; counts_padding && i < w.pads.size(); ++i) {
-                    behind.pads[i] -= w.pads[i];
-                    counted[2 + static_cast<int>(i % w.axes())] += w.pads[i];
-                  }
-                  const Tensor elements = padded(ones(counted, x.dtype(), x.device()), behind, 0);
-                  return {window_sums(padded(x, all, 0), all) / window_sums(elements, all)};
-                }));
+  const Run run = pool(call, [=](const Tensor& x, const Windows& w) -> Tensors {
+    if (fits(w) && !w.has_dilation())
+      return {w.over_volumes() ? avg_pool3d(x, average_options<AvgPool3dOptions>(w, ceil_mode, counts_padding))
+                               : avg_pool2d(x, average_options<AvgPool2dOptions>(w, ceil_mode, counts_padding))};
+    // The elements that ceil_mode adds after the padding are never counted.
+    const Windows all = ceil_mode ? with_last_windows(w, x) : w;
+    Windows behind = all;
+    Shape counted = with_spatial(1, 1, spatial_of(x));
+    for (std::size_t i = 0; counts_padding && i < w.pads.size(); ++i) {
+      behind.pads[i] -= w.pads[i];
+      counted[2 + static_cast<int>(i % w.axes())] += w.pads[i];
+    }
+    const Tensor elements = padded(ones(counted, x.dtype(), x.device()), behind, 0);
+    return {window_sums(padded(x, all, 0), all) / window_sums(elements, all)};
+  });
+  call.described().emplace("count_include_pad", counts_padding ? 1 : 0);
+  return in_f32(call, run);
 }
 
 /// (sum of |x|^p)^(1/p) over each window.

@@ -175,8 +175,19 @@ struct Inputs {
 /// Waits for the device.
 Reals floats_of(const Datum& input, Device device) { return input.tensor(device).to(DType::f32).to_vector<float>(); }
 
+/// Describes a node that repeats each pixel if the factors are whole numbers. Other nodes are no op of graphs.
+void describe_repeats(Call& call, const Resizing& r, const Inputs& inputs) {
+  const bool is_half =
+      r.places == "half_pixel" && (r.nearest == "round_prefer_floor" || r.nearest == "round_prefer_ceil");
+  const bool repeats = is_half || (r.places == "asymmetric" && r.nearest == "floor");
+  if (r.mode != "nearest" || !repeats || r.axes || r.policy != "stretch") return call.differs();
+  const bool has_sizes = inputs.sizes > 0 && call.has_input(inputs.sizes);
+  if (!has_sizes) call.describe({{"factors", static_cast<std::int64_t>(inputs.scales)}});
+}
+
 /// `fixed` are the factors, if the node has them as an attribute.
 Run resize_by(Call& call, const Resizing& r, const Inputs& inputs, const Reals& fixed = {}) {
+  describe_repeats(call, r, inputs);
   const auto stored = [&](std::size_t input) {
     const Datum datum = input == 0 ? Datum() : call.stored(input);
     return datum.defined() ? floats_of(datum, Device()) : Reals();

@@ -60,6 +60,17 @@ Windows Windows::as_image() const {
   return w;
 }
 
+Attributes Windows::attributes() const {
+  Attributes all;
+  for (const auto& [name, list] :
+       {std::pair{"kernel", &kernel}, std::pair{"stride", &strides}, std::pair{"dilation", &dilations}})
+    if (!list->empty()) all.emplace(name, *list);
+  if (auto_pad == "NOTSET" && !pads.empty()) all.emplace("padding", pads);
+  if (auto_pad == "SAME_UPPER") all.emplace("same", "end");
+  if (auto_pad == "SAME_LOWER") all.emplace("same", "beginning");
+  return all;
+}
+
 bool Windows::is_symmetric() const {
   const auto half = static_cast<std::ptrdiff_t>(pads.size() / 2);
   return std::equal(pads.begin(), pads.begin() + half, pads.begin() + half, pads.end());

@@ -29,6 +29,8 @@ struct Windows {
   std::size_t axes() const { return kernel.size(); }
   /// Whether the windows move along depth, height and width.
   bool over_volumes() const { return axes() == 3; }
+  /// The attributes of a node of a graph. Those that the file leaves out are missing.
+  Attributes attributes() const;
   bool is_symmetric() const;
   bool has_dilation() const;
 };
