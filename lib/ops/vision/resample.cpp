@@ -66,7 +66,7 @@ std::vector<std::int32_t> table_of(const AxisWeights& weights) {
   return table;
 }
 
-/// The table on a device. The last tables are kept. So the second run of a network uploads nothing, and can be captured.
+/// The table on a device. The last tables are kept. So the second run of a network uploads nothing and can be captured.
 Tensor uploaded(const AxisWeights& weights, Device device) {
   constexpr std::size_t longest = 65536, most = 64;
   using Key = std::pair<int, std::vector<std::int32_t>>;
