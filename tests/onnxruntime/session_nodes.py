@@ -1,0 +1,153 @@
+"""Which nodes the provider takes, and their results for inputs of several sizes."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnxruntime
+from onnx import TensorProto, helper
+
+from provider import CPU, PROVIDER, nodes_by_provider, session_of
+from session_nets import RANDOM, check_same, image, model_of, small_net
+
+
+def test_devices_have_the_facts_of_their_opencl_devices(devices):
+    for device in devices:
+        metadata = dict(device.ep_metadata)
+        assert metadata["device"] and metadata["platform"] and metadata["device_id"].isdigit(), metadata
+        assert device.ep_vendor == "crisol"
+
+
+def test_a_whole_net_is_one_node_for_any_batch_and_size(devices):
+    model = small_net()
+    session, alone = session_of(model, devices), session_of(model, [])
+    nodes = nodes_by_provider(session)
+    assert not nodes or nodes == {PROVIDER: 4}, nodes
+    for _ in range(12):
+        x = image(*RANDOM.integers(1, 9, 3))
+        np.testing.assert_allclose(session.run(None, {"x": x})[0], alone.run(None, {"x": x})[0], rtol=1e-4, atol=1e-5)
+
+
+def test_later_sizes_compile_nothing(devices, library):
+    """The first two sizes compile, also what other sizes need."""
+    program = ("import sys, numpy as np\n"
+               "from provider import register, session_of\n"
+               "session, random = session_of(sys.stdin.buffer.read(), register(sys.argv[1])), np.random.default_rng(0)\n"
+               "for i in range(30):\n"
+               "    print(f'run {i}', file=sys.stderr, flush=True)\n"
+               "    n, height, width = random.integers(1, [6, 60, 60])\n"
+               "    session.run(None, {'x': np.ones((n, 3, height, width), np.float32)})\n")
+    with tempfile.TemporaryDirectory() as empty:
+        caches = {"CRISOL_CACHE_DIR": empty, "POCL_CACHE_DIR": empty, "CRISOL_VERBOSE": "build"}
+        result = subprocess.run([sys.executable, "-c", program, str(pathlib.Path(library).resolve())], input=small_net(),
+                                env=os.environ | caches | {"PYTHONPATH": str(pathlib.Path(__file__).parent)},
+                                capture_output=True)
+    text = result.stderr.decode()
+    assert result.returncode == 0, text
+    before, after = text.split("run 2\n")
+    assert "compiled" in before and "compiled" not in after, text
+
+
+def test_one_name_for_sizes_that_differ(devices):
+    model = model_of([helper.make_node("Relu", ["x"], ["y"])], [("x", TensorProto.FLOAT, ["?", "?"])],
+                     [("y", TensorProto.FLOAT, None)])
+    check_same(model, devices, {"x": RANDOM.standard_normal((2, 3)).astype(np.float32)})
+
+
+def test_nodes_that_crisol_does_not_have_stay_with_onnx_runtime(devices):
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["a"]), helper.make_node("StringConcat", ["words", "words"], ["twice"]),
+             helper.make_node("Cast", ["a"], ["wide"], to=TensorProto.DOUBLE),
+             helper.make_node("Erf", ["a"], ["e"]), helper.make_node("MatMul", ["e", "w"], ["y"])]
+    model = model_of(nodes, [("x", TensorProto.FLOAT, [3, 4]), ("words", TensorProto.STRING, [2])],
+                     [("y", TensorProto.FLOAT, None), ("twice", TensorProto.STRING, None), ("wide", TensorProto.DOUBLE, None)],
+                     [("w", RANDOM.standard_normal((4, 4)).astype(np.float32))], opset=20)
+    inputs = {"x": RANDOM.standard_normal((3, 4)).astype(np.float32), "words": np.array(["One", "TWO"], object)}
+    session, alone = session_of(model, devices), session_of(model, [])
+    found, expected = session.run(None, inputs), alone.run(None, inputs)
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-4, atol=1e-5)
+    assert list(found[1]) == list(expected[1])
+    np.testing.assert_allclose(found[2], expected[2], rtol=1e-4, atol=1e-5)
+    nodes = nodes_by_provider(session)
+    assert not nodes or (nodes[PROVIDER] >= 3 and nodes[CPU] >= 1), nodes
+
+
+def test_random_numbers_of_a_seed_are_those_of_onnx_runtime(devices):
+    f32 = TensorProto.FLOAT
+    nodes = [helper.make_node("RandomNormal", [], ["r"], shape=[3, 4], seed=5.0), helper.make_node("Add", ["x", "r"], ["s"]),
+             helper.make_node("MatMul", ["s", "w"], ["y"])]
+    model = model_of(nodes, [("x", f32, [3, 4])], [("y", f32, None)], [("w", np.eye(4, dtype=np.float32))])
+    x, session = {"x": np.zeros((3, 4), np.float32)}, session_of(model, devices)
+    if nodes_by_provider(session):  # Before 1.24 the provider claims the whole model.
+        alone = session_of(model, [])
+        for _ in range(2):
+            np.testing.assert_allclose(session.run(None, x)[0], alone.run(None, x)[0], rtol=1e-4, atol=1e-5)
+
+
+def test_branches_and_loops(devices):
+    f32, i64, boolean = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+    step = helper.make_graph([helper.make_node("MatMul", ["h", "w"], ["p"]), helper.make_node("Tanh", ["p"], ["h2"]),
+                              helper.make_node("Identity", ["go"], ["go2"])], "step",
+                             [helper.make_tensor_value_info("i", i64, []), helper.make_tensor_value_info("go", boolean, []),
+                              helper.make_tensor_value_info("h", f32, None)],
+                             [helper.make_tensor_value_info("go2", boolean, []), helper.make_tensor_value_info("h2", f32, None)])
+    halves = [helper.make_graph([helper.make_node(op, ["last"], [op])], op, [], [helper.make_tensor_value_info(op, f32, None)])
+              for op in ("Abs", "Neg")]
+    nodes = [helper.make_node("Loop", ["count", "", "x"], ["last"], body=step),
+             helper.make_node("If", ["c"], ["y"], then_branch=halves[0], else_branch=halves[1])]
+    model = model_of(nodes, [("x", f32, [2, 4]), ("count", i64, []), ("c", boolean, [])], [("y", f32, None)],
+                     [("w", RANDOM.standard_normal((4, 4)).astype(np.float32))])
+    x = RANDOM.standard_normal((2, 4)).astype(np.float32)
+    for count, condition in ((3, True), (0, False), (5, False)):
+        check_same(model, devices, {"x": x, "count": np.array(count), "c": np.array(condition)})
+
+
+def test_branches_that_alone_use_an_input(devices):
+    f32 = TensorProto.FLOAT
+    branches = [helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["a" + op]), helper.make_node(op, ["a" + op], [op])],
+                                  op, [], [helper.make_tensor_value_info(op, f32, None)]) for op in ("Abs", "Neg")]
+    nodes = [helper.make_node("If", ["c"], ["p"], then_branch=branches[0], else_branch=branches[1]),
+             helper.make_node("MatMul", ["p", "w"], ["q"]), helper.make_node("Tanh", ["q"], ["y"])]
+    model = model_of(nodes, [("x", f32, [2, 4]), ("c", TensorProto.BOOL, [])], [("y", f32, None)],
+                     [("w", RANDOM.standard_normal((4, 4)).astype(np.float32))])
+    for condition in (True, False):
+        session = check_same(model, devices, {"x": RANDOM.standard_normal((2, 4)).astype(np.float32),
+                                              "c": np.array(condition)})
+    nodes = nodes_by_provider(session)
+    # Before 1.27 a set of nodes does not get what only graphs within its nodes use.
+    gives_all = int(onnxruntime.__version__.split(".")[1]) >= 27
+    assert not nodes or (nodes == {PROVIDER: 3} if gives_all else nodes[PROVIDER] >= 2), nodes
+
+
+def test_nodes_within_a_node_that_stays_with_onnx_runtime(devices):
+    """Texts keep a branch and a loop with ONNX Runtime, and their products are crisol's."""
+    f32, i64, boolean, text = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL, TensorProto.STRING
+
+    def through_text(value, result):
+        return [helper.make_node("Cast", [value], [result + "_text"], to=text),
+                helper.make_node("Cast", [result + "_text"], [result], to=f32)]
+
+    step = helper.make_graph([helper.make_node("MatMul", ["h", "w"], ["p"]), helper.make_node("Add", ["p", "outer"], ["a"]),
+                              helper.make_node("Tanh", ["a"], ["t"]), *through_text("t", "r"),
+                              helper.make_node("MatMul", ["r", "outer"], ["h2"]), helper.make_node("Identity", ["go"], ["go2"])],
+                             "step", [helper.make_tensor_value_info("i", i64, []),
+                                      helper.make_tensor_value_info("go", boolean, []),
+                                      helper.make_tensor_value_info("h", f32, [4, 4])],
+                             [helper.make_tensor_value_info("go2", boolean, []),
+                              helper.make_tensor_value_info("h2", f32, [4, 4])])
+    inner = helper.make_node("Loop", ["count", "", "x"], ["looped"], body=step)
+    then_branch = helper.make_graph([inner], "then", [], [helper.make_tensor_value_info("looped", f32, [4, 4])])
+    else_branch = helper.make_graph([helper.make_node("MatMul", ["outer", "w"], ["m"]), *through_text("m", "e")], "else", [],
+                                    [helper.make_tensor_value_info("e", f32, [4, 4])])
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["outer"]),
+             helper.make_node("If", ["c"], ["y"], then_branch=then_branch, else_branch=else_branch)]
+    model = model_of(nodes, [("x", f32, [4, 4]), ("count", i64, []), ("c", boolean, [])], [("y", f32, [4, 4])],
+                     [("w", RANDOM.standard_normal((4, 4)).astype(np.float32))])
+    x = RANDOM.standard_normal((4, 4)).astype(np.float32)
+    for count, condition in ((3, True), (0, True), (1, False)):
+        session = check_same(model, devices, {"x": x, "count": np.array(count), "c": np.array(condition)})
+    nodes = nodes_by_provider(session)
+    # Before 1.31 only sets of the model's own graph are claimed.
+    is_new = int(onnxruntime.__version__.split(".")[1]) >= 31
+    assert not nodes or nodes[PROVIDER] >= (5 if is_new else 1), nodes  # The products, and what is beside them.
