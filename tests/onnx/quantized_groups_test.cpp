@@ -4,6 +4,7 @@
 #include "crisol/crisol.h"
 #include "doctest/doctest.h"
 #include "onnx/import.h"
+#include "onnx/ops/op_names.h"
 #include "ops/product/pairs.h"
 #include "support/files.h"
 #include "support/onnx_writer.h"
@@ -73,7 +74,8 @@ class Writer {
 Names ops_of(const std::string& bytes) {
   onnx::file::ModelFile file("groups", bytes);
   Names names;
-  for (const graph::Node& node : onnx::import_model(file, Device()).graph.nodes) names.emplace_back(node.op_name());
+  for (const graph::Node& node : onnx::import_model(file, Device()).graph.nodes)
+    names.emplace_back(onnx::onnx_name(node));
   return names;
 }
 
