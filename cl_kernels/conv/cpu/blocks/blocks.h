@@ -47,6 +47,19 @@ INLINE __global const float* columns_of_line(__global const STORED* line, int st
   return scratch;
 }
 
+// Asks for elements of x before they are needed. The processor does not see the distance between blocks of channels as
+// a pattern. On PoCL with AVX2, ResNet-50 took 1.3 to 1.6 times as long without it. The builtin is the compiler's. So
+// it is left out if the compiler makes code for another machine than the processor, such as SPIR.
+#if defined(__x86_64__) || defined(__aarch64__)
+#define FETCH_COLUMNS(from, elements) fetch_columns(from, elements)
+INLINE void fetch_columns(__global const float* from, int elements) {
+#pragma unroll
+  for (int i = 0; i < elements; i += 16) __builtin_prefetch((const __private void*)(size_t)(from + i), 0, 3);
+}
+#else
+#define FETCH_COLUMNS(from, elements)
+#endif
+
 // The vector of the epilogue's operand e at pixel `pixel` of a block. An operand with row stride 0 is one number.
 INLINE floatv block_operand(__global const RESULT* e, long row, long column, int block, long pixel) {
   if (row == 0) return (floatv)(LOAD(RESULT, e, 0));

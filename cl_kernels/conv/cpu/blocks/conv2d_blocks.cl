@@ -45,6 +45,7 @@ CPU_KERNEL void conv2d_blocks(__global const STORED* restrict x, const ulong x_o
         if (h < 0 || h >= height) continue;
         __global const float* from = columns_of_line(x + ((long)ib * height + h) * width * XB, at.column * STRIDE - pad_w,
                                                      seen, width, XB, scratch);
+        FETCH_COLUMNS(from + (long)height * width * XB, T * STRIDE * XB);
         __global const float* weight = w + ((long)ib * taps_h + r) * taps_w * XB * OB * VW;
         NO_UNROLL
         for (int s = 0; s < taps_w; ++s, from += dilation_w * XB, weight += XB * OB * VW)
