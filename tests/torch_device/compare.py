@@ -28,11 +28,14 @@ REFUSED = {
 
 
 def to_device(value):
-    """Tensors of any structure on the device, with the same storage, strides and wish for a gradient."""
+    """Tensors of any structure on the device, with the same storage, strides and wish for a gradient. A tensor that
+    appears twice stays one tensor."""
+    known = {}
 
     def move(x):
-        if not isinstance(x, torch.Tensor):
-            return x
+        return known.setdefault(id(x), moved_tensor(x)) if isinstance(x, torch.Tensor) else x
+
+    def moved_tensor(x):
         with torch.no_grad():
             if x.layout != torch.strided or x.is_conj() or x.is_neg():
                 return x.detach().to(DEVICE).requires_grad_(x.requires_grad)
