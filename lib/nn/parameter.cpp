@@ -77,6 +77,19 @@ Parameter& Parameter::operator=(const Tensor& value) {
 
 const void* identity_of(const Tensor& parameter) noexcept { return autograd::identity_of(parameter); }
 
+void replace_elements(const Tensor& x, const Tensor& value) {
+  constexpr const char* op = "replace_elements";
+  require(x.defined() && value.defined(), op, "a tensor is undefined");
+  require(fits(value, x), op, "the value is ", value.dtype(), ' ', value.shape(), " on ", value.device(), ", ",
+          x.dtype(), ' ', x.shape(), " on ", x.device(), " expected");
+  const Tensor alias = x.detach(), kept = value.shares_storage_with(x) ? ops::clone(value) : value.detach();
+  // The old elements move, so that x keeps its place in an optimiser's memory.
+  autograd::replace_leaf(x, can_move_elements(x) ? take_place(alias) : empty(x.shape(), x.dtype(), x.device()));
+  x.impl()->view_of = nullptr;
+  x.impl()->unrecorded_view_of.reset();
+  ops::copy_into(x.detach(), kept);
+}
+
 Buffer::Buffer(const Buffer& other) : Tensor(tensor_for_copy(other)), absent_name_(other.absent_name_) {}
 
 Buffer& Buffer::operator=(const Tensor& value) {

@@ -237,6 +237,25 @@ TEST_CASE("handles of one parameter and of tied parameters have one identity") {
   CHECK(nn::identity_of(other.weight) == identity);
 }
 
+TEST_CASE("replaced elements reach tied parameters, and views keep the old ones") {
+  nn::Linear layer(3, 2, {.bias = false}), other(3, 2, {.bias = false});
+  layer.weight = ones({2, 3});
+  other.weight = layer.weight;
+  const Tensor alias = layer.weight.detach(), view = layer.weight.reshape({6});
+  optim::SGD optimizer(layer.parameters(), 1);
+  nn::replace_elements(layer.weight, full({2, 3}, 5));
+  check_close(other.weight, {2, 3}, std::vector<double>(6, 5), {0});
+  check_close(alias, {2, 3}, std::vector<double>(6, 1), {0});
+  check_close(view, {6}, std::vector<double>(6, 1), {0});
+  nn::replace_elements(layer.weight, alias);
+  sum(layer.weight).backward();
+  optimizer.step();
+  check_close(other.weight, {2, 3}, std::vector<double>(6, 0), {0});
+  check_close(alias, {2, 3}, std::vector<double>(6, 1), {0});
+  check_error([&] { nn::replace_elements(layer.weight, ones({3, 2})); }, {"[replace_elements]", "(3, 2)", "(2, 3)"});
+  check_close(layer.weight, {2, 3}, std::vector<double>(6, 0), {0});
+}
+
 TEST_CASE("the parameters of a recurrent network can be assigned") {
   nn::GRU gru(2, 3);
   gru.weights(0).weight_hh = zeros({9, 3});

@@ -422,3 +422,73 @@ def test_memory_does_not_grow():
 
     before = [step() for _ in range(3)][-1]
     assert [step() for _ in range(5)][-1] <= before
+
+
+@pytest.mark.parametrize("make", [None, optim.SGD, optim.Adam])
+def test_data_gives_the_elements_back(make):
+    """Programs compute with averaged weights for a while, and take the own ones back."""
+    net = nn.Sequential(nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False))
+    nn.init.ones_(net[0].weight)
+    net[1].weight = net[0].weight
+    optimizer = None if make is None else make(net.parameters(), 1.0)
+    weight = net[0].weight
+    kept, view, state = weight.data, weight.view(1), net.state_dict()
+    weight.data = crisol.full((1, 1), 5.0)
+    assert weight.tolist() == net[1].weight.tolist() == [[5]] and net(crisol.ones(1, 1)).tolist() == [[25]]
+    assert kept.tolist() == state["0.weight"].tolist() == [[1]] and view.tolist() == [1]
+    weight.data = kept
+    assert weight.tolist() == [[1]] and net(crisol.ones(1, 1)).tolist() == [[1]]
+    if optimizer is not None:
+        net(crisol.ones(1, 1)).sum().backward()
+        assert weight.grad.tolist() == [[2]]
+        optimizer.step()
+        assert weight.item() < 0.5 and net[1].weight.tolist() == weight.tolist() and kept.tolist() == [[1]]
+        before = weight.item()
+        optimizer.zero_grad()
+        net(crisol.ones(1, 1)).sum().backward()
+        optimizer.step()
+        assert weight.item() != before and kept.tolist() == [[1]]
+
+
+def test_data_of_other_tensors():
+    x = crisol.ones(2).requires_grad_()
+    y, old = x * x, x.data
+    x.data = crisol.full((2,), 3.0)
+    y.sum().backward()
+    assert x.tolist() == [3, 3] and old.tolist() == [1, 1] and x.grad.tolist() == [2, 2]
+    kept = x.grad
+    x.grad.data = crisol.zeros(2)
+    assert x.grad.tolist() == [0, 0] and kept is not None
+    whole = crisol.arange(4.0)
+    part = whole[1:3]
+    part.data = crisol.zeros(2)
+    assert whole.tolist() == [0, 1, 2, 3] and part.tolist() == [0, 0]
+    norm = nn.BatchNorm1d(2)
+    norm.running_mean.data = crisol.ones(2)
+    assert norm.running_mean.tolist() == [1, 1]
+    assert norm.state_dict()["running_mean"].tolist() == [1, 1]
+    layer = nn.Linear(1, 1, bias=False)
+    layer.weight.data = layer.weight.data.half()
+    assert layer.weight.dtype is crisol.float16
+    whole.data = whole
+    assert whole.tolist() == [0, 1, 2, 3]
+    with pytest.raises(ValueError, match="the tensor is crisol.float32"):
+        whole.data = whole.half()
+
+
+def test_a_buffer_that_was_none():
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("table", None)
+            self.register_buffer("other", crisol.ones(1), persistent=False)
+
+    net = Net()
+    assert net.table is None and "table" not in net.state_dict()
+    net.table = crisol.ones(2)
+    assert sorted(name for name, _ in net.named_buffers()) == ["other", "table"]
+    assert net.state_dict()["table"].tolist() == [1, 1] and list(net.state_dict()) == ["table"]
+    net.table = None
+    assert net.state_dict() == {} and net.table is None
+    net.table = crisol.zeros(3)
+    assert net.half().table.dtype is crisol.float16

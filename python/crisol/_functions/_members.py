@@ -105,17 +105,21 @@ Tensor.size = property(_size)
 
 
 def _data(self) -> Tensor:
-    """The same elements, outside the graph. An assignment overwrites the elements."""
+    """The same elements, outside the graph. An assignment gives the tensor other elements. Views, and what `data` gave
+    before, keep the old elements. Elements of a buffer are overwritten."""
     return self.detach()
 
 
 def _set_data(self: Tensor, value: Tensor) -> None:
-    if value.shape == self.shape:
+    if value.shape == self.shape and isinstance(self, _c._nn.Buffer):  # The module has another handle.
         self.detach().copy_(value.detach())
+    elif value.shape == self.shape and value.dtype == self.dtype:
+        _c._nn._replace_elements(self, value.to(self.device))
     elif isinstance(self, _c._nn.Parameter):
         _c._nn._assign(self, value.detach())
     else:
-        raise _c.InvalidArgumentError(f"[data] the tensor has shape {tuple(self.shape)}, not {tuple(value.shape)}")
+        own, other = (f"{x.dtype} {tuple(x.shape)}" for x in (self, value))
+        raise _c.InvalidArgumentError(f"[data] the tensor is {own}, not {other}")
 
 
 def _name(self) -> None:

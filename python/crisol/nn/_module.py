@@ -118,6 +118,8 @@ def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = T
     if tensor is not None and not isinstance(tensor, Tensor):
         raise TypeError(f"register_buffer(): '{name}' is a {type(tensor).__name__}, and it takes a tensor or None")
     setattr(self, name, tensor if tensor is None or isinstance(tensor, _nn.Buffer) else _nn.Buffer(tensor))
+    if tensor is None:
+        self._note_absent_buffer(name)
     transient = self.__dict__.get("_transient", frozenset())
     self._transient = transient - {name} if persistent else transient | {name}
 

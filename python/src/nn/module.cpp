@@ -133,6 +133,20 @@ void set_buffer(nb::handle self, nb::handle name, nb::handle value) {
   }
 }
 
+/// The names of buffers that are None. A tensor that is assigned to such a name becomes the buffer.
+constexpr const char* absent_buffers = "_absent_buffers";
+
+bool is_absent_buffer(nb::handle self, nb::handle name) {
+  const nb::object names = kept_attribute(self, nb::str(absent_buffers));
+  return names.is_valid() && nb::cast<bool>(names.attr("__contains__")(name));
+}
+
+void note_absent_buffer(nb::handle self, nb::handle name) {
+  const nb::object names = kept_attribute(self, nb::str(absent_buffers));
+  const nb::object own = nb::frozenset(nb::make_tuple(name));
+  set_attribute(self, nb::str(absent_buffers), names.is_valid() ? nb::object(names.attr("union")(own)) : own);
+}
+
 [[noreturn]] void refuse(const char* format, const nn::Module& m, const std::string& name) {
   PyErr_Format(PyExc_TypeError, format, m.type_name().c_str(), name.c_str());
   throw nb::python_error();
@@ -162,12 +176,17 @@ void setattr(nb::handle self, nb::handle name, nb::handle value) {
   if (nb::isinstance<nn::Parameter>(value)) return set_parameter(self, name, value);
   if (nb::isinstance<nn::Buffer>(value)) return set_buffer(self, name, value);
   if (value.is_none()) {
+    if (nb::inst_ready(self) && buffer_of(*nb::inst_ptr<nn::Module>(self), nb::cast<std::string>(name)))
+      note_absent_buffer(self, name);
     forget(self, name);
   } else if (nb::inst_ready(self)) {
     const nn::Module& m = *nb::inst_ptr<nn::Module>(self);
     const std::string text = nb::cast<std::string>(name);
-    if (nb::isinstance<Tensor>(value))
-      if (auto buffer = buffer_of(m, text)) return assign_buffer(self, name, *buffer, nb::cast<const Tensor&>(value));
+    if (nb::isinstance<Tensor>(value)) {
+      const Tensor& tensor = nb::cast<const Tensor&>(value);
+      if (auto buffer = buffer_of(m, text)) return assign_buffer(self, name, *buffer, tensor);
+      if (is_absent_buffer(self, name)) return set_buffer(self, name, nb::cast(nn::Buffer(tensor.detach())));
+    }
     const nb::object now = kept_attribute(self, name);
     if (now.is_valid() && (nb::isinstance<nn::Module>(now) || nb::isinstance<nn::Parameter>(now)) &&
         is_registered(m, text))
@@ -240,6 +259,7 @@ void bind_structure(ModuleClass& module) {
       .def(
           "_get_name", [](const nn::Module& m) { return m.type_name(); }, "The name of the class.")
       .def("_forget", &Registry::remove, "Removes a name from the lists.")
+      .def("_note_absent_buffer", &note_absent_buffer, "Makes a later tensor of this name a buffer.")
       .def("_named_modules", &modules_of, "This module under \"\", and all modules below it under their paths.")
       .def(
           "train", [](nn::Module& m, bool mode) -> nn::Module& { return m.train(mode); }, "mode"_a = true, itself,
