@@ -50,7 +50,8 @@ def test_interpolate(mode):
         assert sum(check_sample(op, sample, True) for sample in op.sample_inputs("cpu", torch.float32, True)) > 0
 
 
-SAMPLED = [("pad", "reflect"), ("pad", "replicate"), ("pad", "replicate_negative"), ("cross_entropy", "")]
+SAMPLED = [("pad", "reflect"), ("pad", "replicate"), ("pad", "replicate_negative"), ("nll_loss", "")]
+SAMPLED += [("kl_div", ""), ("cross_entropy", ""), ("adaptive_max_pool1d", ""), ("adaptive_max_pool2d", "")]
 
 
 @pytest.mark.parametrize("name, variant", SAMPLED)

@@ -127,7 +127,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   c10::Stream getNewStream(at::Device device, int) const override { return Streams::made(index(device)); }
   c10::Stream exchangeStream(c10::Stream stream) const override { return Streams::exchange(stream); }
   bool queryStream(const c10::Stream& stream) const override {
-    return Event(device_at(stream.device_index())).is_done();
+    return Event(device_at(stream.device_index())).is_done_within(10);
   }
   void synchronizeStream(const c10::Stream& stream) const override { synchronizeDevice(stream.device_index()); }
   void synchronizeDevice(const c10::DeviceIndex device) const override {

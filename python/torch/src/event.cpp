@@ -53,6 +53,11 @@ bool Event::is_done() const {
   return state_->done;
 }
 
+bool Event::is_done_within(int milliseconds) const {
+  std::unique_lock lock(state_->mutex);
+  return state_->changed.wait_for(lock, std::chrono::milliseconds(milliseconds), [&] { return state_->done; });
+}
+
 void Event::wait() const {
   std::unique_lock lock(state_->mutex);
   state_->changed.wait(lock, [&] { return state_->done; });

@@ -16,6 +16,8 @@ class Event {
   Event& operator=(const Event&) = delete;
 
   bool is_done() const;
+  /// The same after up to `milliseconds`, because even an idle queue takes a moment.
+  bool is_done_within(int milliseconds) const;
   void wait() const;
   /// Waits, and returns the time of the moment by the host's clock.
   double milliseconds() const;

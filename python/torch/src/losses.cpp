@@ -22,8 +22,9 @@ Reduction reduction(const Call& c, std::size_t i) {
 // Writes a result of another floating-point type, too.
 void deliver(const Tensor& out, const Tensor& result) { ops::copy_into(out, ops::reshape(result, out.shape())); }
 
-// Images (N, C, H, W) as rows (N H W, C), and rows as they are.
+// Images (N, C, H, W) as rows (N H W, C), and (C) as one row.
 Tensor as_rows(const Tensor& x) {
+  if (x.dim() == 1) return ops::unsqueeze(x, 0);
   return x.dim() == 4 ? ops::reshape(ops::permute(x, {0, 2, 3, 1}), {-1, x.size(1)}) : x;
 }
 
@@ -51,7 +52,6 @@ Results weighted_nll_loss(const Call& c) {
 // (x, labels, weight, reduction, ignore_index, loss, total weight)
 Results nll_loss(const Call& c) {
   const Tensor x = c.tensor(0), labels = c.tensor(1), loss = c.tensor(5), total = c.tensor(6);
-  need(x.dim() == 2 || x.dim() == 4, "a loss without a batch");
   if (!c.is_none(2) && c.torch(2).defined()) return weighted_nll_loss(c);
   const Reduction kind = reduction(c, 3);
   const ops::NllResult result = ops::nll_loss(as_rows(x), ops::reshape(labels, {-1}), kind, c.whole(4));
@@ -68,7 +68,7 @@ Results nll_loss(const Call& c) {
 // (dy, x, labels, weight, reduction, ignore_index, total weight, dx)
 void nll_loss_backward(const Call& c, const Tensor& dx) {
   const Tensor x = c.tensor(1), labels = ops::reshape(c.tensor(2), {-1});
-  need(x.dim() == 2 || x.dim() == 4, "a loss without a batch");
+  const std::int64_t classes = x.size(x.dim() == 1 ? 0 : 1);
   const Reduction kind = reduction(c, 4);
   const Tensor total = c.tensor(6);
   const Tensor scale = kind == Reduction::mean ? ops::reciprocal(ops::cast(total, DType::f32))
@@ -77,14 +77,14 @@ void nll_loss_backward(const Call& c, const Tensor& dx) {
   if (kind == Reduction::none) dy = ops::reshape(dy, {-1});
   Tensor rows;
   if (c.is_none(3) || !c.torch(3).defined()) {
-    rows = ops::nll_loss_backward(ops::cast(dy, x.dtype()), labels, scale, x.size(1), kind, c.whole(5));
+    rows = ops::nll_loss_backward(ops::cast(dy, x.dtype()), labels, scale, classes, kind, c.whole(5));
   } else {
     const auto [weights, safe] = weights_of(c.tensor(3), labels, c.scalar(5));
     const Tensor slopes = ops::neg(ops::mul(ops::mul(weights, dy), ops::cast(scale, x.dtype())));
-    rows = ops::scatter(crisol::zeros({labels.numel(), x.size(1)}, x.dtype(), x.device()), 1, ops::unsqueeze(safe, 1),
+    rows = ops::scatter(crisol::zeros({labels.numel(), classes}, x.dtype(), x.device()), 1, ops::unsqueeze(safe, 1),
                         ops::unsqueeze(slopes, 1));
   }
-  if (x.dim() == 2) return ops::copy_into(dx, rows);
+  if (x.dim() != 4) return ops::copy_into(dx, ops::reshape(rows, x.shape()));
   ops::copy_into(dx, ops::permute(ops::reshape(rows, {x.size(0), x.size(2), x.size(3), x.size(1)}), {0, 3, 1, 2}));
 }
 

@@ -71,17 +71,18 @@ Tensor columns(const Tensor& x, const Windows& w) {
     return (size - reach) / w.stride[i] + 1;
   };
   const std::int64_t rows = count(0), across = count(1);
+  const crisol::Shape result{y.size(0), y.size(1) * w.kernel[0] * w.kernel[1], rows * across};
+  if (result.numel() == 0) return crisol::zeros(result, x.dtype(), x.device());
   const crisol::Shape& s = y.strides();
   const Tensor view = crisol::as_strided(
       y, {y.size(0), y.size(1), w.kernel[0], w.kernel[1], rows, across},
       {s[0], s[1], w.dilation[0] * s[2], w.dilation[1] * s[3], w.stride[0] * s[2], w.stride[1] * s[3]});
-  return view.reshape({y.size(0), y.size(1) * w.kernel[0] * w.kernel[1], rows * across});
+  return view.reshape(result);
 }
 
 // (x, kernel, dilation, padding, stride)
 Tensor im2col(const Call& c) {
   const Tensor x = c.tensor(0);
-  need(x.numel() != 0, "an image without elements");
   if (x.dim() == 4) return columns(x, windows_of(c, 1));
   need(x.dim() == 3, "an image without channels");
   return ops::select(columns(ops::unsqueeze(x, 0), windows_of(c, 1)), 0, 0);

@@ -141,6 +141,13 @@ void masked_fill(const Call& c, const Tensor& x) {
   ops::masked_fill_into(x, x, mask, c.operand(2));
 }
 
+// (x, y, out): x log y, which is 0 where x is 0 and y is a number.
+void xlogy(const Call& c, const Tensor& out) {
+  const Tensor x = c.tensor(0), y = c.tensor(1);
+  need(is_floating(x.dtype()) && is_floating(y.dtype()), "whole numbers");
+  ops::masked_fill_into(out, ops::mul(x, ops::log(y)), ops::logical_and(ops::eq(x, 0), ops::eq(y, y)), 0);
+}
+
 // Zero where |x| is at most the number.
 void zero_within(const Tensor& out, const Tensor& values, const Tensor& x, const crisol::Scalar& bound) {
   ops::masked_fill_into(out, values, ops::le(ops::abs(x), bound), 0);
@@ -220,6 +227,7 @@ Rows arithmetic() {
       {"fmin.out", into(extreme_number<ops::minimum_into>)},
       {"atan2.out", binary(ops::atan2_into)},
       {"hypot.out", binary(ops::hypot_into)},
+      {"xlogy.OutTensor", into(xlogy)},
       {"logaddexp.out", binary(ops::logaddexp_into)},
       {"copysign.out", binary(ops::copysign_into)},
       {"addcmul.out", into([](const Call& c, const Tensor& out) {

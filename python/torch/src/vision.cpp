@@ -76,6 +76,54 @@ Results grid_sample_backward(const Call& c) {
           wrap(ops::grid_sample_backward_grid(dy, x, grid, options))};
 }
 
+// ---- Adaptive maxima of images
+
+// The positions of the bins of an axis. All bins get the size of the largest one, and repeat their last position.
+std::vector<std::int64_t> bins_of(std::int64_t size, std::int64_t count) {
+  const auto begin = [&](std::int64_t i) { return i * size / count; };
+  const auto end = [&](std::int64_t i) { return ((i + 1) * size + count - 1) / count; };
+  std::int64_t largest = 0;
+  for (std::int64_t i = 0; i < count; ++i) largest = std::max(largest, end(i) - begin(i));
+  std::vector<std::int64_t> positions;
+  for (std::int64_t i = 0; i < count; ++i)
+    for (std::int64_t k = 0; k < largest; ++k) positions.push_back(std::min(begin(i) + k, end(i) - 1));
+  return positions;
+}
+
+// (x, size, out, indices)
+Results adaptive_max_pool(const Call& c) {
+  const Tensor given = c.tensor(0);
+  const Tensor x = given.dim() == 3 ? ops::unsqueeze(given, 0) : given;
+  const std::vector<std::int64_t> size = c.wholes(1);
+  need(x.numel() != 0 && size.size() == 2 && size[0] > 0 && size[1] > 0, "a pool without elements");
+  const auto rows = bins_of(x.size(2), size[0]), columns = bins_of(x.size(3), size[1]);
+  const auto on_device = [&](const std::vector<std::int64_t>& list) {
+    return crisol::from_vector(list, crisol::DType::i64, x.device());
+  };
+  const Tensor spread = ops::index_select(ops::index_select(x, 2, on_device(rows)), 3, on_device(columns));
+  const crisol::IntPair kernel{static_cast<int>(rows.size()) / static_cast<int>(size[0]),
+                               static_cast<int>(columns.size()) / static_cast<int>(size[1])};
+  const crisol::ExtremeResult found = crisol::max_pool2d_with_indices(spread, {.kernel = kernel});
+  std::vector<std::int64_t> places;  // In x, for each element of a plane of `spread`.
+  for (const std::int64_t row : rows)
+    for (const std::int64_t column : columns) places.push_back(row * x.size(3) + column);
+  const Tensor indices = ops::index_select(on_device(places), 0, ops::reshape(found.indices, {-1}));
+  const Tensor values_out = c.tensor(2), indices_out = c.tensor(3);
+  ops::copy_into(values_out, ops::reshape(found.values, values_out.shape()));
+  ops::copy_into(indices_out, ops::reshape(indices, indices_out.shape()));
+  return {c.value(2), c.value(3)};
+}
+
+// (dy, x, indices, dx)
+void adaptive_max_pool_backward(const Call& c, const Tensor& dx) {
+  const Tensor dy = c.tensor(0), indices = c.tensor(2);
+  need(dy.numel() != 0, "a pool without elements");
+  const std::int64_t plane = dx.size(-1) * dx.size(-2), planes = dx.numel() / plane;
+  const Tensor sums = ops::scatter_add(crisol::zeros({planes, plane}, dy.dtype(), dy.device()), 1,
+                                       ops::reshape(indices, {planes, -1}), ops::reshape(dy, {planes, -1}));
+  ops::copy_into(dx, ops::reshape(sums, dx.shape()));
+}
+
 // ---- Pools of volumes
 
 IntTriple triple(const std::vector<std::int64_t>& sizes) {
@@ -217,6 +265,8 @@ Rows vision_rows() {
       {"avg_pool3d_backward.grad_input", into(avg_pool_backward)},
       {"_adaptive_avg_pool3d", gives(adaptive_avg_pool)},
       {"_adaptive_avg_pool3d_backward", gives(adaptive_avg_pool_backward)},
+      {"adaptive_max_pool2d.out", adaptive_max_pool},
+      {"adaptive_max_pool2d_backward.grad_input", into(adaptive_max_pool_backward)},
       {"_scaled_dot_product_fused_attention_overrideable", attention},
       {"_scaled_dot_product_fused_attention_overrideable_backward", attention_backward},
   };
