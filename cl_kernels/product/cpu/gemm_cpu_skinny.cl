@@ -3,15 +3,15 @@
 //
 //   C[i][j] = sum over k of A[i][k] * B[k][j]        m x n, depth k, m small
 //
-// B is in the column panels [ceil(n / NR)][k][NR] of gemm_pack, and A[i][k] = a[i * from_a.row + k * from_a.column]. A
-// unit of work is one vector of columns over the whole depth, so that few columns still give every core its share. If A
-// has one row and an item has all vectors of a panel, it multiplies the whole panel at once. So it reads the panel from
-// start to end.
+// B is in the column panels [ceil(n / NR)][k][NR] of gemm_pack, whose elements are PACKED. A[i][k] = a[i * from_a.row +
+// k * from_a.column]. A unit of work is one vector of columns over the whole depth, so that few columns still give every
+// core its share. If A has one row and an item has all vectors of a panel, it multiplies the whole panel at once. So it
+// reads the panel from start to end.
 #include "product/cpu/skinny_tile.h"
 
 #define ROWS SKINNY_ROWS
 
-CPU_KERNEL void gemm_skinny(__global const STORED* restrict a, const ulong a_offset, __global const float* restrict b,
+CPU_KERNEL void gemm_skinny(__global const STORED* restrict a, const ulong a_offset, __global const PACKED* restrict b,
                             const ulong b_offset, __global RESULT* restrict c, const ulong c_offset,
                             __global const RESULT* restrict bias, const ulong bias_offset, EPILOGUE_PARAMETERS,
                             const ProductParameters product, const StridedParameters from_a,
@@ -30,7 +30,7 @@ CPU_KERNEL void gemm_skinny(__global const STORED* restrict a, const ulong a_off
   int vectors;
   NO_UNROLL
   for (long unit = units * item / items; unit < end; unit += vectors) {
-    __global const float* panel = b + unit / NV * k * NR + unit % NV * VW;
+    __global const PACKED* panel = b + unit / NV * k * NR + unit % NV * VW;
     vectors = m == 1 && unit % NV == 0 && unit + NV <= end ? NV : 1;
     NO_UNROLL
     for (int row = 0; row < m; row += ROWS) {

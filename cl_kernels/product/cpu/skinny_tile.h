@@ -8,16 +8,24 @@
 #include "product/cpu/gemm_store.h"
 #include "product/sizes.h"
 
+// The type of the elements in panels. Panels of halves take half the bytes of panels of floats.
+#ifdef PACKED
+#define LOAD_PACKED(p) LOAD_MANY(PACKED, p)
+#else
+#define PACKED float
+#define LOAD_PACKED(p) ALIGNED_CONST(p)
+#endif
+
 // Defines the product of m rows with v vectors.
 #define DEFINE_SKINNY(NAME, m, v)                                                                                    \
-  INLINE void NAME(floatv tile[(m) * (v)], __global const STORED* const from[m], long step, __global const float* b, \
+  INLINE void NAME(floatv tile[(m) * (v)], __global const STORED* const from[m], long step, __global const PACKED* b, \
                    int k) {                                                                                          \
     floatv even[(m) * (v)], odd[(m) * (v)];                                                                          \
     _Pragma("unroll") for (int i = 0; i < (m) * (v); ++i) even[i] = odd[i] = (floatv)(0.0f);                         \
     NO_UNROLL                                                                                                        \
     for (int at = 0; at + 2 <= k; at += 2, b += 2 * NR) {                                                            \
       _Pragma("unroll") for (int c = 0; c < v; ++c) {                                                                \
-        const floatv first = ALIGNED_CONST(b + c * VW), second = ALIGNED_CONST(b + NR + c * VW);                     \
+        const floatv first = LOAD_PACKED(b + c * VW), second = LOAD_PACKED(b + NR + c * VW);                     \
         _Pragma("unroll") for (int i = 0; i < m; ++i) {                                                              \
           even[i * (v) + c] = FMA((floatv)(LOAD(STORED, from[i], at * step)), first, even[i * (v) + c]); \
           odd[i * (v) + c] = FMA((floatv)(LOAD(STORED, from[i], (at + 1) * step)), second, odd[i * (v) + c]); \
@@ -28,7 +36,7 @@
       const floatv last = (floatv)(k % 2 != 0 ? LOAD(STORED, from[i], (k - 1) * step) : 0.0f); \
       _Pragma("unroll") for (int c = 0; c < v; ++c) {                                                                \
         floatv* const sum = &even[i * (v) + c];                                                                      \
-        if (k % 2 != 0) *sum = FMA(last, ALIGNED_CONST(b + c * VW), *sum);                                           \
+        if (k % 2 != 0) *sum = FMA(last, LOAD_PACKED(b + c * VW), *sum);                                           \
         tile[i * (v) + c] = *sum + odd[i * (v) + c];                                                                 \
       }                                                                                                              \
     }                                                                                                                \
@@ -40,7 +48,7 @@ DEFINE_SKINNY(skinny_row_of_panel, 1, NV)
 
 // The sums of SKINNY_ROWS rows for one vector of columns. If `rows` is 1, only the first sum is computed.
 INLINE void skinny_multiply(floatv tile[SKINNY_ROWS], __global const STORED* const from[SKINNY_ROWS], int rows,
-                            long step, __global const float* b, int k) {
+                            long step, __global const PACKED* b, int k) {
   if (rows == 1)
     skinny_row(tile, from, step, b, k);
   else

@@ -137,13 +137,15 @@ std::optional<PackSource> b_source(const GemmProblem& p) {
 DerivedKey pack_key(const PackSource& s, std::int64_t width) {
   static constexpr char kind[] = "gemm_pack";
   return {kind,
-          {s.m, s.k, s.row, s.count1, s.count2, s.stride0, s.stride1, s.stride2, s.count, s.batch, width, s.type}};
+          {s.m, s.k, s.row, s.count1, s.count2, s.stride0, s.stride1, s.stride2, s.count, s.batch, width,
+           s.type | s.packed_type << 8}};
 }
 
 namespace {
 
 std::uint64_t packed_bytes(const PackSource& s, std::int64_t width) {
-  return 4 * static_cast<std::uint64_t>(s.count * ceil_div(s.m, width) * width * s.k);
+  return size_of(static_cast<DType>(s.packed_type)) *
+         static_cast<std::uint64_t>(s.count * ceil_div(s.m, width) * width * s.k);
 }
 
 // Calls add(spec, range, arguments…) for the launch of gemm_pack, if there is something to pack.
@@ -166,6 +168,7 @@ void pack(const Target& target, const runtime::Defines& defines, Place from, con
   if (units == 0) return;
   runtime::KernelSpec spec{"product/cpu/gemm_cpu_tiled.cl", "gemm_pack", defines};
   define_elements(spec.defines, s.type);
+  define_type(spec.defines, "PACKED", s.packed_type);
   add(spec, persistent_range(target, units, PACK_CHUNK * group * (width + 1)), from, to,
       kernels::PanelParameters{.batch = s.batch,
                                .row = s.row,

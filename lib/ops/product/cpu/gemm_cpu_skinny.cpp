@@ -39,7 +39,7 @@ std::int64_t iterations_of_unit(const GemmProblem& p, const Target& target) {
 
 PlanOr plan_gemm_cpu_skinny(const GemmProblem& p, const Target& target, std::size_t) {
   if (p.m > max_rows) return "more than 16 rows";
-  const std::optional<PackSource> source = b_source(p);
+  std::optional<PackSource> source = b_source(p);
   if (p.b_is_weight == 0 || !source) return "the right operand is not known as a weight";
   if (fits_tiles(p, target)) return "tiles give all cores work";
   if (p.c.column != 1) return "the rows of the result are not contiguous";
@@ -47,6 +47,7 @@ PlanOr plan_gemm_cpu_skinny(const GemmProblem& p, const Target& target, std::siz
   if (p.k > max_depth_of_few_columns && vectors_of(p, target) < 16) return "too deep for so few columns";
   if (iterations_of_unit(p, target) > target.loop_budget) return "too deep for the device's loops";
 
+  source->packed_type = source->type;  // Memory limits the product, so the copy of halves consists of halves.
   const GemmPlaces at = gemm_places(p);
   const std::int64_t width = target.cpu_vector_width(), columns = panel_columns(target);
   const runtime::Defines defines = cpu_tile_defines(target, width, width == 16 ? 8 : 4, columns / width);
@@ -56,6 +57,7 @@ PlanOr plan_gemm_cpu_skinny(const GemmProblem& p, const Target& target, std::siz
   runtime::KernelSpec spec{"product/cpu/gemm_cpu_skinny.cl", "gemm_skinny", defines, epilogue_prelude(p.epilogue)};
   define_elements(spec.defines, p.a.type);
   define_result_type(spec.defines, p.c.type);
+  define_type(spec.defines, "PACKED", source->packed_type);
   plan.add(spec, persistent_range(target, vectors_of(p, target), iterations_of_unit(p, target)), at.a, packed, at.c,
            at.bias, e, p.whole(), p.a.parameters(), kernels::ResultParameters{p.c.batch, p.c.row, p.c.column, 0});
   return plan;
