@@ -30,7 +30,7 @@ void DeviceClock::fit(const std::vector<Command>& commands, std::int64_t now) no
   known_ = true;
 }
 
-void Profiler::record(TimedCommand command) {
+void Profiler::add(TimedCommand command) {
   const std::lock_guard lock(mutex_);
   pending_.push_back(std::move(command));
 }
@@ -107,7 +107,7 @@ void CommandTimer::queued(std::string_view name, std::uint64_t bytes, const cl::
     // Every arrow must start in a slice. Without an op, the call itself becomes a slice.
     if (command.op == nullptr) timeline_slice(host_row(), "launch", name, before_, timeline_clock());
   }
-  device_.profiler().record(std::move(command));
+  device_.profiler().add(std::move(command));
 }
 
 std::size_t Profiler::count() const {

@@ -59,7 +59,7 @@ class Profiler {
   bool start_timeline() noexcept { return !in_timeline_.exchange(true) && !profiles(); }
   bool stop_timeline() noexcept { return in_timeline_.exchange(false) && !profiles(); }
 
-  void record(TimedCommand command);
+  void add(TimedCommand command);
   /// Converts events to times; call it when the queue is empty. `device_index` is for the timeline.
   void drain(int device_index);
 
