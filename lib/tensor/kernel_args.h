@@ -32,4 +32,10 @@ inline dispatch::OperandView in_with_copies(const Tensor& x) {
   return {in(x), &storage, storage.version.load(std::memory_order_relaxed)};
 }
 
+/// A struct as an argument. It must live until the kernel is queued.
+template <class Parameters>
+runtime::KernelArg struct_arg(const Parameters& parameters) {
+  return {&parameters, sizeof parameters};
+}
+
 }  // namespace crisol

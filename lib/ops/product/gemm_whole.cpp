@@ -40,8 +40,8 @@ Tensor multiply_whole(const Tensor& a, const Tensor& b, const Shape& shape) {
                                             .axes = leading.rank(),
                                             .unused = 0};
   in_launches(target, a.size(-1), 2 * rows * columns, [&](std::int64_t first, std::int64_t end) {
-    runtime::launch(device, spec, range_of(target, blocks), in(a), in(right), out(y),
-                    runtime::KernelArg(&parameters, sizeof parameters), first, end, leading, a_strides, b_strides);
+    runtime::launch(device, spec, range_of(target, blocks), in(a), in(right), out(y), struct_arg(parameters), first,
+                    end, leading, a_strides, b_strides);
   });
   return y;
 }

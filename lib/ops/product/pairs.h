@@ -12,8 +12,8 @@ namespace crisol::ops {
 /// The outcome of the probe for the builtin that multiplies pairs: "pmaddwd" or "none". It runs on CPUs only.
 dispatch::ProbeOutcome found_pairs(runtime::DeviceState& device);
 
-/// Whether products of pairs are the fastest products of whole numbers on the device. They are where the builtin is.
-/// They are right on every device whose loops may be as long as the products are deep.
+/// Whether products of pairs are the fastest products of whole numbers on the device. They are the fastest if the
+/// device has the builtin. They are right on every device that runs loops of the product's depth to the end.
 bool prefers_pairs(Device device);
 
 /// The numbers of x, minus their zero point, as pairs (product/pairs/pairs.h). x and zero have one dtype, u8 or i8.
@@ -60,12 +60,6 @@ constexpr std::int64_t pair_rows = 6;
 
 /// Defines of the programs of a device, for results of a dtype.
 runtime::Defines pair_defines(runtime::DeviceState& device, DType result);
-
-/// A struct as an argument. It must live until the kernel is queued.
-template <class Parameters>
-runtime::KernelArg struct_arg(const Parameters& parameters) {
-  return {&parameters, sizeof parameters};
-}
 
 /// (count, m, n) from packed rows and panels, scaled. Either may have one matrix for all products. Results of f32 may
 /// go through an epilogue.

@@ -40,8 +40,8 @@ class Lines {
   void launch(const runtime::KernelSpec& kernel, std::int64_t first, const Tensors&... tensors) const {
     const kernels::LineParameters sizes{
         .lines = count(), .n = split_.size, .inner = split_.inner, .chunk = work_.chunk};
-    runtime::launch(device_, kernel, range_of(target_, work_.items), tensors...,
-                    runtime::KernelArg(&sizes, sizeof sizes), first, std::min(first + step_, split_.size));
+    runtime::launch(device_, kernel, range_of(target_, work_.items), tensors..., struct_arg(sizes), first,
+                    std::min(first + step_, split_.size));
   }
 
   runtime::DeviceState& device_;
