@@ -77,7 +77,7 @@ two_vendors() {
 # same_training RANKS: a training of text_lstm that goes on from a checkpoint ends with the bits of an undisturbed one.
 # Another number of ranks can go on from it too.
 same_training() {
-  local ranks=$1 folder=$work/dist.files lstm=$crisol_build/bin/text_lstm run options
+  local ranks=$1 folder=$work/dist.files lstm=$crisol_build/bin/text_lstm run options output
   options=(train --steps 12 --batch 7 --window 8 --hidden 16 --layers 1 --dropout 0.2 --validate-every 6
     --text "$crisol_root/LICENSE" --checkpoint-every 5)
   rm -rf -- "$folder" && mkdir -p -- "$folder"
@@ -87,8 +87,10 @@ same_training() {
   cp -- "$folder/whole.ckpt" "$folder/early.ckpt" && cp -- "$folder/early.ckpt" "$folder/other.ckpt" && wait $run || return 1
   on_ranks "$ranks" "$lstm" "${options[@]}" --checkpoint "$folder/early.ckpt" --resume --weights "$folder/resumed" || return 1
   cmp -- "$folder/whole" "$folder/resumed" || return 1
-  on_ranks $((5 - ranks)) "$lstm" "${options[@]}" --checkpoint "$folder/other.ckpt" --resume --weights "$folder/other" |
-    grep -q 'resumed after step' && [ -s "$folder/other" ]
+  # The whole output is read: mpirun may crash when nobody reads what it writes.
+  output=$(on_ranks $((5 - ranks)) "$lstm" "${options[@]}" --checkpoint "$folder/other.ckpt" --resume \
+    --weights "$folder/other") || { printf '%s\n' "$output"; return 1; }
+  grep -q 'resumed after step' <<<"$output" && [ -s "$folder/other" ]
 }
 
 with_optimization=(POCL_EXTRA_BUILD_FLAGS=) # These trainings run for longer than PoCL compiles.
