@@ -212,6 +212,19 @@ TEST_CASE("graph: attention of shapes that ONNX does not have is found again in 
       }
 }
 
+TEST_CASE("graph: before version 13, a softmax over the last of four axes is attention's if the file has no rank") {
+  if (!has_kernel()) CRISOL_SKIP("the device has no kernel for attention");
+  const ModelFile file(
+      {node("ReduceMean", {"x"}, {"u"}, {attribute("axes", Sizes{2})}), node("Add", {"u", "k"}, {"k2"}),
+       node("Transpose", {"k2"}, {"t"}, {attribute("perm", Sizes{0, 1, 3, 2})}), node("MatMul", {"x", "t"}, {"s"}),
+       node("Softmax", {"s"}, {"p"}, {attribute("axis", std::int64_t{3})}), node("MatMul", {"p", "v"}, {"y"})},
+      {weight("k", randn({1, heads, keys, depth})), weight("v", randn({heads, keys, 5}))}, 11);
+  const Tensor x = randn({3, heads, rows, depth});
+  CHECK(file.changes(x)["find_attention"] > 0);
+  onnx::Model model = file.load();
+  check_program(model, x);
+}
+
 TEST_CASE("graph: what is almost attention stays") {
   const Tensor x = randn({3, rows, heads, depth});
   const Proto last = node("MatMul", {"p", "v"}, {"z"});

@@ -10,15 +10,15 @@
 #include "onnx/import.h"
 #include "onnx/models.h"
 
-/// A file with one input "x" of any shape and one output "y".
+/// A file with one input "x" of any shape and one output "y", for a version of ONNX's operator set.
 class ModelFile {
  public:
-  ModelFile(const std::vector<Proto>& nodes, const std::vector<Proto>& initializers) {
+  ModelFile(const std::vector<Proto>& nodes, const std::vector<Proto>& initializers, std::int64_t version = 17) {
     write_file(path(), of::model(of::graph({.nodes = nodes,
                                             .initializers = initializers,
                                             .inputs = {value("x", Proto().message(1, Proto().integer(1, of::f32)))},
                                             .outputs = {value("y", Proto().message(1, Proto().integer(1, of::f32)))}}),
-                                 17)
+                                 version)
                            .bytes());
   }
   std::string path() const { return folder_.path() + "/net.onnx"; }
