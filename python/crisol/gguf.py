@@ -27,3 +27,7 @@ def load(path: str | os.PathLike[str]) -> dict[str, Tensor | QuantizedWeight]:
             values = tensor.data if is_plain else gguf.quants.dequantize(tensor.data, kind)
             tensors[tensor.name] = asarray(values.copy()).reshape(shape)
     return tensors
+
+
+def __dir__() -> list[str]:
+    return __all__

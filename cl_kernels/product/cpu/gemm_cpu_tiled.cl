@@ -25,7 +25,7 @@
 #include "product/cpu/gemm_store.h"
 #include "product/cpu/part_flags.h"
 
-#define PACKED(matrix) ((__global const float*)(matrix))  // Packed elements are floats.
+#define FLOATS(matrix) ((__global const float*)(matrix))  // Packed elements are floats.
 
 // Copies rows of B to panels: `depth` rows from k_first on, and of each row `columns` columns from column_first on.
 INLINE void pack_block(__global float* dst, __global const STORED* matrix, const Gather* gather, __global int* table,
@@ -85,7 +85,7 @@ CPU_KERNEL void gemm_multiply(
     do {  // Runs once even if k is 0, so that C is written.
       const int depth = min(block_k, k - k_first);
       const bool is_packed = (flags & B_PACKED) != 0;
-      __global const float* block = is_packed ? PACKED(matrix) + (column_first * k + (long)k_first * NR) : scratch_block;
+      __global const float* block = is_packed ? FLOATS(matrix) + (column_first * k + (long)k_first * NR) : scratch_block;
       const long panel_depth = is_packed ? k : depth;
       if (!is_packed)
         pack_block(scratch_block, matrix, &gather, table, &from_b, k_first, depth, column_first, columns, flags);
