@@ -1,13 +1,13 @@
 // Trees of decisions.
 //
-// A node is four ints: feature, threshold, the node for true and the node for false. The position of its first int names
-// it. A row x goes to the node for true if x[feature] <= threshold (STRICT: <). NaN goes to the node for false, or to the
-// node for true if the sign bit of the feature is set. Some node has this bit only with NAN_IS_TRUE. A leaf is its own
-// successor. In place of a threshold, a leaf has its weight (SINGLE), or the number of its list of weights: list i begins
-// at lists[i] of `weights` and ends before lists[i + 1].
+// A node is four ints: feature, threshold, the node for true and the node for false. The position of its first int
+// names it. A row x goes to the node for true if x[feature] <= threshold (STRICT: <). NaN goes to the node for false,
+// or to the node for true if the sign bit of the feature is set. Some node has this bit only with NAN_IS_TRUE. A leaf
+// is its own successor. In place of a threshold, a leaf has its weight (SINGLE), or the number of its list of weights:
+// list i begins at lists[i] of `weights` and ends before lists[i + 1].
 //
-// sums[row, targets[k]] = the sum (COMBINE 0), the least (1) or the largest (2) of the weights of the leaves that the row
-// reaches. With MARKS_ABSENT, -0 says that no leaf has the target. With HALVES, the trees from `middle` on have
+// sums[row, targets[k]] = the sum (COMBINE 0), the least (1) or the largest (2) of the weights of the leaves that the
+// row reaches. With MARKS_ABSENT, -0 says that no leaf has the target. With HALVES, the trees from `middle` on have
 // separate sums (`second`), which are added at the end. ONNX Runtime does the same with two threads. So equal votes of
 // trees are rounded in the same way as there.
 //
@@ -34,18 +34,19 @@
 #define NAN_IS_TRUE 1
 #endif
 
-// It has no branch, because no processor could predict the branch.
+// It has no branch, because no processor could predict the branch. Both successors are loaded before the comparison is
+// known. On PoCL, trees of LightGBM took 1.4 times as long with a load by the result of the comparison.
 static inline int successor(__global const int* nodes, const int at, __global const float* row) {
-  __global const int* node = nodes + at;
+  const int4 node = vload4(0, nodes + at);
 #if NAN_IS_TRUE
-  const float value = row[node[0] & 0x7fffffff];
-  const int from_nan = (node[0] < 0) & isnan(value);
+  const float value = row[node.x & 0x7fffffff];
+  const int from_nan = (node.x < 0) & isnan(value);
 #else
-  const float value = row[node[0]];
+  const float value = row[node.x];
   const int from_nan = 0;
 #endif
-  const int is_below = STRICT ? value < as_float(node[1]) : value <= as_float(node[1]);
-  return node[3 - (is_below | from_nan)];
+  const int is_below = STRICT ? value < as_float(node.y) : value <= as_float(node.y);
+  return node.w ^ ((node.z ^ node.w) & -(is_below | from_nan));
 }
 
 static inline void clear(__global float* sums, const long begin, const long end) {
