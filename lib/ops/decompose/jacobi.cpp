@@ -52,7 +52,7 @@ Tensor rotate_rows(const MatrixRows& rows, bool symmetric, const RowSharing& sha
   const std::int64_t iterations = pairs * (ceil_div(w_chunks, g.group) + ceil_div(chunks, g.group) + 8);
   in_steps(target, sharing, rounds * max_sweeps, iterations, [&](std::int64_t begin, std::int64_t end) {
     runtime::launch(device, kernel, g.range(batch * sharing.slots), out(rows.x), in(norms), out(moved),
-                    runtime::KernelArg(&sizes, sizeof sizes), tolerance_of(rows.x.dtype()), begin, end);
+                    struct_arg(sizes), tolerance_of(rows.x.dtype()), begin, end);
   });
   runtime::launch(device, last, g.range(batch * n), out(rows.x), in(rows.scales), out(values), batch * n, n, w_chunks,
                   chunks);

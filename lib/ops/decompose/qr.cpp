@@ -39,8 +39,8 @@ Reflections reflect(const MatrixRows& rows, const RowSharing& sharing) {
     const std::int64_t slots = std::clamp<std::int64_t>(n - begin, 1, sharing.slots);
     const kernels::ReflectionParameters sizes{
         .matrices = rows.batch(), .slots = slots, .n = n, .steps = steps, .chunks = chunks};
-    runtime::launch(device, kernel, g.range(rows.batch() * slots), out(rows.x), out(made.taus),
-                    runtime::KernelArg(&sizes, sizeof sizes), begin, end);
+    runtime::launch(device, kernel, g.range(rows.batch() * slots), out(rows.x), out(made.taus), struct_arg(sizes),
+                    begin, end);
   });
   return made;
 }
@@ -58,7 +58,7 @@ Tensor columns_of(const Reflections& reflections, std::int64_t columns) {
       .matrices = rows.batch(), .slots = columns, .n = rows.count(), .steps = steps, .chunks = chunks};
   in_launches(target, steps, 2 * ceil_div(chunks, g.group) + 8, [&](std::int64_t begin, std::int64_t end) {
     runtime::launch(device, kernel, g.range(rows.batch() * columns), in(rows.x), in(reflections.taus), out(q),
-                    runtime::KernelArg(&sizes, sizeof sizes), begin, end);
+                    struct_arg(sizes), begin, end);
   });
   return narrow(q, 2, 0, rows.m);
 }

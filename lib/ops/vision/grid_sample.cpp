@@ -76,8 +76,7 @@ struct Sampling {
     const kernels::GridParameters sizes = parameters();
     std::apply(
         [&](const auto&... operand) {
-          runtime::launch(device, spec(entry), range_of(target, items), operand..., count,
-                          runtime::KernelArg(&sizes, sizeof sizes), more...);
+          runtime::launch(device, spec(entry), range_of(target, items), operand..., count, struct_arg(sizes), more...);
         },
         operands);
   }

@@ -50,7 +50,7 @@ Tensor non_max_suppression(const Tensor& boxes, const Tensor& scores, const NonM
   const Contiguous places(boxes, real), values(sorted.values, real), order(sorted.indices);
   in_launches(dispatch::target_of(device), count, most + 1, [&](std::int64_t begin, std::int64_t end) {
     runtime::launch(device, select, runtime::flat_range(device, rows), in(places), in(values), in(order), out(selected),
-                    out(taken), runtime::KernelArg(&sizes, sizeof sizes), real_arg(options.iou_threshold, real),
+                    out(taken), struct_arg(sizes), real_arg(options.iou_threshold, real),
                     real_arg(options.score_threshold, real), begin, end);
   });
   const Tensor ends = cumsum(cast(taken, DType::i64), 0);
@@ -58,7 +58,7 @@ Tensor non_max_suppression(const Tensor& boxes, const Tensor& scores, const NonM
   const Tensor y = empty({total, 3}, DType::i64, boxes.device());
   if (total == 0) return y;
   runtime::launch(device, collect, runtime::flat_range(device, rows), in(selected), in(taken), in(ends), out(y),
-                  runtime::KernelArg(&sizes, sizeof sizes));
+                  struct_arg(sizes));
   return y;
 }
 

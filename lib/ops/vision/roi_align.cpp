@@ -63,8 +63,8 @@ struct Alignment {
                                        .unused = 0};
     std::apply(
         [&](const auto&... operand) {
-          runtime::launch(device, spec(entry), range_of(target, items), operand..., count,
-                          runtime::KernelArg(&sizes, sizeof sizes), real_arg(options.spatial_scale, real()), more...);
+          runtime::launch(device, spec(entry), range_of(target, items), operand..., count, struct_arg(sizes),
+                          real_arg(options.spatial_scale, real()), more...);
         },
         operands);
   }
