@@ -127,6 +127,11 @@ std::optional<DType> dtype_of(at::ScalarType type) noexcept {
 }
 at::ScalarType scalar_type_of(DType dtype) noexcept { return dtypes().of_library[static_cast<std::size_t>(dtype)]; }
 
+bool computes_in_f32(at::ScalarType type) noexcept {
+  const std::optional<DType> dtype = dtype_of(type);
+  return dtype && crisol::computes_in_f32(*dtype);
+}
+
 bool holds(at::ScalarType type) noexcept { return dtype_of(type) || at::isComplexType(type) || at::isFloat8Type(type); }
 
 c10::Allocator* device_allocator() {

@@ -18,6 +18,9 @@ at::ScalarType scalar_type_of(crisol::DType dtype) noexcept;
 /// Whether tensors of a type can be on the device. Ops of types that the library does not have run on the CPU.
 bool holds(at::ScalarType type) noexcept;
 
+/// Whether the library has the type, and computes it in f32.
+bool computes_in_f32(at::ScalarType type) noexcept;
+
 /// PyTorch's allocator of the device.
 c10::Allocator* device_allocator();
 

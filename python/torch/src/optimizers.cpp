@@ -2,7 +2,6 @@
 #include <ATen/CompositeExplicitAutogradFunctions.h>
 
 #include "call.h"
-#include "crisol/dtype_table.h"
 #include "memory.h"
 
 namespace crisol_torch {
@@ -115,8 +114,7 @@ using at::TensorList;
 // Whether the tensors at each place of the lists have one shape and one dtype that the device computes in f32.
 bool fit(TensorList first, std::initializer_list<TensorList> others) {
   for (std::size_t i = 0; i < first.size(); ++i) {
-    const std::optional<crisol::DType> dtype = dtype_of(first[i].scalar_type());
-    if (!first[i].is_privateuseone() || first[i].is_neg() || !dtype || !crisol::computes_in_f32(*dtype)) return false;
+    if (!first[i].is_privateuseone() || first[i].is_neg() || !computes_in_f32(first[i].scalar_type())) return false;
     for (const TensorList& list : others)
       if (list.size() != first.size() || list[i].device() != first[i].device() || list[i].is_neg() ||
           list[i].scalar_type() != first[i].scalar_type() || list[i].sizes() != first[i].sizes())

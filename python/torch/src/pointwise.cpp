@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "call.h"
-#include "crisol/dtype_table.h"
 #include "crisol/functions/bitwise.h"
 #include "memory.h"
 
@@ -408,10 +407,6 @@ bool have_one_layout(const at::Tensor& a, const at::Tensor& b) {
   return a.is_privateuseone() && a.device() == b.device() && a.scalar_type() == b.scalar_type() &&
          a.sizes() == b.sizes() && a.is_contiguous() && b.is_contiguous() && !a.is_neg() && !b.is_neg();
 }
-bool computes_in_f32(const at::Tensor& x) {
-  const std::optional<DType> dtype = dtype_of(x.scalar_type());
-  return dtype && crisol::computes_in_f32(*dtype);
-}
 
 template <Tensor (*f)(const Operand&, const Operand&)>
 at::Tensor combine(const at::Tensor& a, const at::Tensor& b) {
@@ -419,12 +414,13 @@ at::Tensor combine(const at::Tensor& a, const at::Tensor& b) {
 }
 template <Tensor (*f)(const Operand&, const Operand&), at::Tensor (*otherwise)(const at::Tensor&, const at::Tensor&)>
 at::Tensor pair(const at::Tensor& a, const at::Tensor& b) {
-  return have_one_layout(a, b) && computes_in_f32(a) ? combine<f>(a, b) : otherwise(a, b);
+  return have_one_layout(a, b) && computes_in_f32(a.scalar_type()) ? combine<f>(a, b) : otherwise(a, b);
 }
 template <Tensor (*f)(const Operand&, const Operand&),
           at::Tensor (*otherwise)(const at::Tensor&, const at::Tensor&, const at::Scalar&)>
 at::Tensor scaled_pair(const at::Tensor& a, const at::Tensor& b, const at::Scalar& alpha) {
-  return have_one_layout(a, b) && computes_in_f32(a) && alpha.equal(1) ? combine<f>(a, b) : otherwise(a, b, alpha);
+  return have_one_layout(a, b) && computes_in_f32(a.scalar_type()) && alpha.equal(1) ? combine<f>(a, b)
+                                                                                     : otherwise(a, b, alpha);
 }
 
 namespace generic = at::compositeexplicitautogradnonfunctional;
