@@ -83,8 +83,8 @@ plain= # Whether this is a plain run, in which some implementations take turns.
 [ -n "$named$long${doctest_arguments[*]}" ] || plain=yes
 caches=$work/cache${plain:+-plain} # Programs of a plain run may be compiled without optimization.
 
-# cache_of NAME: the folder in which a row keeps programs. The rows on Intel's runtime share one, because half of the
-# programs of python-intel and array-api are those of intel too. PoCL has a cache of its own for all rows.
+# cache_of NAME: the folder in which a row keeps programs. The rows on Intel's runtime share one, because the row
+# intel compiles half of the programs of python-intel and array-api. PoCL has a cache of its own for all rows.
 cache_of() {
   case $1 in
     python-intel | array-api) echo "$caches/intel" ;;

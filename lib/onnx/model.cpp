@@ -29,8 +29,9 @@ class Part final : public nn::Module {
 
 /// Splits "a.b.c" into "a.b" and "c".
 std::pair<std::string, std::string> split(const std::string& name) {
-  const std::size_t end = name.rfind('.') + 1;  // 0 without a dot.
-  return {name.substr(0, end == 0 ? 0 : end - 1), name.substr(end)};
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string::npos) return {"", name};
+  return {name.substr(0, dot), name.substr(dot + 1)};
 }
 
 }  // namespace

@@ -86,8 +86,7 @@ Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output, const Tensor* into) 
   const Shape shape{x.size(0), x.size(1), output.h, output.w};
   const AdaptivePoolProblem problem = problem_of(op, x.shape(), shape, x.device());
   if (output == IntPair(1) && shape.numel() > 0) {
-    // A window that is the whole plane: reductions share its sum among work-items, and are 1.5 to 2.5 times as fast on
-    // CPUs.
+    // The window is the whole plane. A reduction shares the sum among work-items, and "pixel" leaves it to one.
     Result y(op, into, shape, x.dtype(), x.device(), {&x});
     mean_into(y.place(), x, {2, 3}, true);
     return y.done();

@@ -159,9 +159,8 @@ void bind_dlpack(nb::module_& m, TensorClass& tensor) {
           "__dlpack__", &to_dlpack, nb::kw_only(), "stream"_a = nb::none(), "max_version"_a = nb::none(),
           "dl_device"_a = nb::none(), "copy"_a = nb::none(),
           "A DLPack capsule. The elements go to host memory (1, 0) as a copy, or with copy=False without one where the "
-          "device's memory is the host's. dl_device=(4, index) gives the OpenCL buffer, and (12, index) the memory as "
-          "a "
-          "tensor of PyTorch's device crisol:index.")
+          "device's memory is the host's. dl_device=(4, index) gives the OpenCL buffer. dl_device=(12, index) gives "
+          "the memory as a tensor of PyTorch's device crisol:index.")
       .def(
           "__dlpack_device__",
           [](const Tensor& x) {

@@ -20,7 +20,7 @@ struct PackSource {
   std::int32_t stride1 = 0, stride2 = 0;
   std::int64_t count = 1, batch = 0;  ///< The number of matrices, and the distance between them.
   std::int64_t type = 0;              ///< The DType of the elements.
-  std::int64_t packed_type = 0;       ///< The DType of the packed elements: f32, or that of the elements.
+  std::int64_t packed_type = 0;       ///< The DType of the packed elements: f32, or `type`.
 };
 
 /// Choices that the caller makes for a plan.
