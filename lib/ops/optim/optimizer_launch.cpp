@@ -72,7 +72,7 @@ runtime::KernelSpec step_kernel(runtime::DeviceState& device, const char* source
   const StepGeometry geometry = step_geometry_of(dispatch::target_of(device));
   runtime::Defines defines{{"VW", geometry.width}, {"BLOCK", geometry.block}};
   if (gradients.defined()) define_elements(defines, storage_of(gradients));
-  return {source, entry, std::move(defines)};
+  return {source, entry, defines};
 }
 
 runtime::NdRange step_range(runtime::DeviceState& device, std::int64_t count) {

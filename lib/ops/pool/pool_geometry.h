@@ -76,7 +76,7 @@ dispatch::PlanOr plan_pool_units(const dispatch::Target& target, const char* fil
   runtime::Defines defines{{"VW", target.cpu_vector_width()}};
   define_elements(defines, type);
   dispatch::Plan plan;
-  plan.add({file, entry, std::move(defines)}, dispatch::persistent_range(target, units, iterations), arguments...);
+  plan.add({file, entry, defines}, dispatch::persistent_range(target, units, iterations), arguments...);
   return plan;
 }
 

@@ -30,7 +30,7 @@ runtime::KernelSpec label_loss_spec(const LabelLossProblem& p, const Target& tar
                                     const char* source, const char* entry) {
   runtime::Defines defines = row_defines(target, g, p.type);
   defines.add({"LABEL", number_type(static_cast<DType>(p.label_type))});
-  return {source, entry, std::move(defines)};
+  return {source, entry, defines};
 }
 
 LabelLossOutput make_label_loss_output(const LabelLossProblem& p, Device device) {

@@ -27,7 +27,7 @@ struct MseProblem : RowProblem {
 runtime::KernelSpec spec_of(const MseProblem& p, const Target& target, const RowGeometry& g, const char* entry) {
   runtime::Defines defines = row_defines(target, g, p.type);
   defines.add({"EACH", p.reduces() ? 0 : 1});
-  return {"rowwise/mse_loss.cl", entry, std::move(defines)};
+  return {"rowwise/mse_loss.cl", entry, defines};
 }
 
 Plan plan_forward(const MseProblem& p, const Target& device, const RowGeometry& g) {

@@ -30,7 +30,7 @@ SoftmaxProblem problem_of(const char* op, const Tensor& x, int axis, bool log) {
 runtime::KernelSpec spec_of(const SoftmaxProblem& p, const Target& target, const RowGeometry& g, const char* entry) {
   runtime::Defines defines = row_defines(target, g, p.type);
   defines.add({"LOG", p.log});
-  return {"rowwise/softmax.cl", entry, std::move(defines)};
+  return {"rowwise/softmax.cl", entry, defines};
 }
 
 Plan plan_forward(const SoftmaxProblem& p, const Target& target, const RowGeometry& g) {

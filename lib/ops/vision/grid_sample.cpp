@@ -63,7 +63,7 @@ struct Sampling {
     runtime::Defines defines{{"TAPS", taps()}, {"AXES", axes}};
     define_elements(defines, type);
     define_real(defines, static_cast<DType>(type));
-    return {"vision/grid_sample.cl", entry, std::move(defines)};
+    return {"vision/grid_sample.cl", entry, defines};
   }
   /// Makes the kernel, for an op that queues other work before it.
   void resolve(const char* entry) const {
