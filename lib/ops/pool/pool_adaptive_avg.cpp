@@ -1,6 +1,4 @@
 // Adaptive average pooling. The variants are "planes" (CPUs) and "pixel". A pool to 1 x 1 is a reduction.
-#include <algorithm>
-
 #include "crisol/ops/pool.h"
 #include "crisol/ops/reduce.h"
 #include "ops/check.h"
@@ -35,16 +33,19 @@ struct AdaptivePoolProblem {
 // The size of the largest window: how many elements of shape `from` contribute to one element of shape `to`.
 std::int64_t window_of(const Shape& from, const Shape& to) { return (from[2] / to[2] + 2) * (from[3] / to[3] + 2); }
 
-AdaptivePoolProblem problem_of(const char* op, const Shape& input, const Shape& output, const Device& device) {
+AdaptivePoolProblem problem_of(const char* op, const Shape& input, const Shape& output) {
   require_images(op, input);
   require_images(op, output);
   require(
       input[0] == output[0] && input[1] == output[1] && input[2] > 0 && input[3] > 0 && output[2] > 0 && output[3] > 0,
       op, "no pooling of an input of shape ", input, " gives shape ", output, "; planes must have elements");
-  // Limits the window, because one work-item sums a whole window.
-  require(std::max(window_of(input, output), window_of(output, input)) <= traits_of(device.state()).loop_budget, op,
-          device.name(), " does not run loops over windows as large as from shape ", input, " to ", output);
   return {input[0] * input[1], input[2], input[3], output[2], output[3]};
+}
+
+// Limits the window, because one work-item sums a whole window.
+void require_short_window(const char* op, const Shape& from, const Shape& to, const Device& device) {
+  require(window_of(from, to) <= traits_of(device.state()).loop_budget, op, device.name(),
+          " does not run loops over windows as large as from shape ", from, " to ", to);
 }
 
 PlanOr plan_planes(const AdaptivePoolProblem& p, const Target& target, const char* entry) {
@@ -84,13 +85,14 @@ Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output, const Tensor* into) 
   require_floating(op, "the input", x);
   require_images(op, x.shape());
   const Shape shape{x.size(0), x.size(1), output.h, output.w};
-  const AdaptivePoolProblem problem = problem_of(op, x.shape(), shape, x.device());
+  const AdaptivePoolProblem problem = problem_of(op, x.shape(), shape);
   if (output == IntPair(1) && shape.numel() > 0) {
     // The window is the whole plane. A reduction shares the sum among work-items, and "pixel" leaves it to one.
     Result y(op, into, shape, x.dtype(), x.device(), {&x});
     mean_into(y.place(), x, {2, 3}, true);
     return y.done();
   }
+  require_short_window(op, x.shape(), shape, x.device());
   if (!computes_in_f32(x.dtype()))
     return delivered(
         op, x, shape, [&] { return wide_adaptive_avg_pool2d(x, shape); }, into);
@@ -100,7 +102,8 @@ Tensor adaptive_avg_pool2d(const Tensor& x, IntPair output, const Tensor* into) 
 Tensor adaptive_avg_pool2d_backward(const Tensor& dy, const Shape& input_shape, const Tensor* into) {
   const char* const op = backward_table.op;
   require_floating(op, "the output's gradient", dy);
-  const AdaptivePoolProblem problem = problem_of(op, input_shape, dy.shape(), dy.device());
+  const AdaptivePoolProblem problem = problem_of(op, input_shape, dy.shape());
+  require_short_window(op, dy.shape(), input_shape, dy.device());
   if (!computes_in_f32(dy.dtype()))
     return delivered(
         op, dy, input_shape, [&] { return wide_adaptive_avg_pool2d_backward(dy, input_shape); }, into);

@@ -141,7 +141,7 @@ TEST_CASE("adaptive_avg_pool2d: values and gradient") {
 }
 
 TEST_CASE("adaptive_avg_pool2d: the mean of a whole plane") {
-  for (const Shape& shape : {Shape{2, 3, 7, 7}, {1, 1, 1, 1}, {1, 2, 61, 67}}) {
+  for (const Shape& shape : {Shape{2, 3, 7, 7}, {1, 1, 1, 1}, {1, 2, 61, 67}, {1, 1, 181, 191}}) {
     CAPTURE(shape);
     const std::vector<double> x = random_values(5, shape.numel());
     const reference::AvgPool expected = reference::adaptive_avg_pool2d(x, shape, 1);
