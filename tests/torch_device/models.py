@@ -1,6 +1,6 @@
 """Trains nets of torchvision, timm, transformers and diffusers on the device and on the CPU, from the same weights.
 
-    models.py [--steps 20] [--only TEXT] [--double] [torchvision] [timm] [transformers] [diffusers]
+    models.py [--steps 20] [--only TEXT,TEXT] [--double] [torchvision] [timm] [transformers] [diffusers]
 
 Prints for each net the largest relative difference of a loss, and the ops that ran on the CPU. --double also compares
 both with the CPU in float64, which shows how much rounding a net enlarges. A package that is not installed is left out.
@@ -182,6 +182,8 @@ def check(make, options):
             module.p = 0.0
         if type(module).__name__ in ("StochasticDepth", "DropPath"):
             module.p = module.drop_prob = 0.0
+        if isinstance(getattr(module, "drop_rate", None), float):  # timm calls functional.dropout with it.
+            module.drop_rate = 0.0
     twin, third = copy.deepcopy(model).to(DEVICE), copy.deepcopy(model).double() if options.double else None
     expected = losses(model, loss_of, "cpu", options.steps)
     with torch_crisol.fallbacks() as notes:
@@ -211,7 +213,7 @@ def main():
             print(f"{group}: {error}")
             continue
         for name, make in nets:
-            if options.only not in name:
+            if not any(text in name for text in options.only.split(",")):
                 continue
             start = time.monotonic()
             try:

@@ -46,6 +46,40 @@ OPTIMIZERS = {
 }
 
 
+def test_a_module_moves_in_place():
+    """Weights that two modules share stay one tensor, and an optimiser that was made before keeps its parameters."""
+
+    def tied():
+        torch.manual_seed(0)
+        model = nn.Sequential(nn.Embedding(10, 6), nn.Tanh(), nn.Linear(6, 10, bias=False))
+        model[2].weight = model[0].weight
+        return model, torch.optim.SGD(model.parameters(), lr=0.5, momentum=0.9)
+
+    batches = [(torch.arange(10), torch.arange(10).roll(1))] * 3
+    (model, optimizer), (twin, of_twin) = tied(), tied()
+    twin.to(DEVICE)
+    assert twin[0].weight is twin[2].weight
+    assert twin[0].weight.device.type == DEVICE
+    expected = losses(model, optimizer, batches, "cpu")
+    assert losses(twin, of_twin, batches, DEVICE) == pytest.approx(expected, rel=1e-5)
+    assert_same(of_twin.state[twin[0].weight]["momentum_buffer"], optimizer.state[model[0].weight]["momentum_buffer"])
+    twin.cpu()
+    assert twin[0].weight is twin[2].weight
+    assert twin[0].weight.grad.is_cpu
+    assert_same(twin[0].weight, model[0].weight)
+
+
+def test_data_moves_to_the_device_and_back():
+    x = torch.zeros(3, requires_grad=True)
+    x.data = torch.ones(2, device=DEVICE)
+    (2 * x).sum().backward()
+    assert_same(x.grad, torch.full((2,), 2.0))
+    y = torch.zeros(3, device=DEVICE)
+    y.data = torch.ones(2)
+    assert y.is_cpu
+    assert y.tolist() == [1.0, 1.0]
+
+
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_cnn_learns_as_on_the_cpu(name):
     torch.manual_seed(0)

@@ -189,6 +189,16 @@ at::Scalar local_scalar_dense(const at::Tensor& x) { return at::native::_local_s
 
 void record_stream(at::Tensor&, at::Stream) {}  // A device has one queue.
 
+// Whether `to.data = from` may be. nn.Module.to asks this: then a parameter moves between the CPU and the device in
+// place, so weights that two modules share stay one tensor, and an optimiser keeps its parameters.
+bool has_compatible_shallow_copy_type(const at::Tensor& to, const at::Tensor& from) {
+  constexpr c10::DispatchKeySet backends({c10::BackendComponent::CPUBit, c10::BackendComponent::PrivateUse1Bit});
+  const auto is_dense = [&](c10::DispatchKeySet set) {
+    return set.has_any(c10::DispatchKeySet(c10::DispatchKey::Dense)) && set.has_any(backends);
+  };
+  return to.key_set() == from.key_set() || (is_dense(to.key_set()) && is_dense(from.key_set()));
+}
+
 }  // namespace
 
 void resize_storage(const c10::Storage& storage, std::size_t bytes) {
@@ -220,6 +230,12 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("unfold", at::native::unfold);
   m.impl("view_as_real", at::native::view_as_real);
   m.impl("view_as_complex", at::native::view_as_complex);
+  m.impl("_has_compatible_shallow_copy_type", has_compatible_shallow_copy_type);
+}
+
+// Else a CPU tensor that wants a gradient would ask PyTorch's own function.
+TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, m) {
+  m.impl("_has_compatible_shallow_copy_type", has_compatible_shallow_copy_type);
 }
 
 // copy_from takes care of the lazy bits itself.
