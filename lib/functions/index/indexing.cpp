@@ -196,7 +196,7 @@ Tensor Tensor::operator[](std::initializer_list<TensorIndex> indices) const {
 
 Tensor Tensor::operator[](const TensorIndex& index) const { return (*this)[std::initializer_list<TensorIndex>{index}]; }
 
-void Tensor::operator=(const Operand& value) && {
+void Tensor::operator=(const Operand& value) && {  // NOLINT(misc-unconventional-assign-operator)
   const std::shared_ptr<const IndexedPlace> place = get().copied_from;
   const std::shared_ptr<TensorImpl> whole = place == nullptr ? nullptr : place->tensor.lock();
   require(place == nullptr || whole != nullptr, op, "the tensor x of x[index] is gone, nothing can be written to it");

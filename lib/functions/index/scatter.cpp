@@ -158,7 +158,8 @@ Tensor scatter(const Tensor& x, int axis, const Tensor& index, const Tensor& src
       [&] {
         return [index = Saved(index), shape = src.shape(), axis](const Tensor& dy, Needs needs) {
           Gradients gradients(2);
-          const Tensor at = index.get(), nothing = zeros(at.shape(), dy.dtype(), dy.device());
+          const Tensor& at = index.get();
+          const Tensor nothing = zeros(at.shape(), dy.dtype(), dy.device());
           if (needs[0]) gradients[0] = scatter(dy, axis, at, nothing);
           if (needs[1])
             gradients[1] =
@@ -187,7 +188,8 @@ Tensor index_copy(const Tensor& x, int axis, const Tensor& index, const Tensor& 
   return call("index_copy", {x, src}, ops::index_copy(x, axis, index, src), note, [&] {
     return [index = Saved(index), shape = src.shape(), axis](const Tensor& dy, Needs needs) {
       Gradients gradients(2);
-      const Tensor at = index.get(), nothing = zeros(shape, dy.dtype(), dy.device());
+      const Tensor& at = index.get();
+      const Tensor nothing = zeros(shape, dy.dtype(), dy.device());
       if (needs[0]) gradients[0] = index_copy(dy, axis, at, nothing);
       if (needs[1]) gradients[1] = where(slices_that_stay(dy.shape(), axis, at), index_select(dy, axis, at), nothing);
       return gradients;
