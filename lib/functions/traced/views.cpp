@@ -89,6 +89,7 @@ void stack(Trace& trace, const std::vector<Tensor>& tensors, int axis, const Ten
 
 void cat(Trace& trace, const std::vector<Tensor>& tensors, int axis, const Tensor& y) {
   std::vector<Value> values;
+  values.reserve(tensors.size());
   for (const Tensor& tensor : tensors) values.push_back(trace.of(tensor));
   trace.bind(y, trace.node(Op::cat, values, {{"axis", normalized_axis("cat", axis, y.dim())}}));
 }
