@@ -3,14 +3,23 @@
 //   y[i][j] = sum over k of x[i][k] * weight[j][k] (+ bias[j])        at most INPUTS rows i
 //
 // x has 32 * groups columns, and y has `rows` columns. A unit of work is one row of the weight. The kernel reads codes
-// only, once. It sums a block without the scale, and then multiplies the sum. Several rows at a time share reads of x,
-// but their sums do not fit into 16 registers: that takes 1.2 to 1.6 times as long.
+// only, once.
+//
+// Conversions of codes limit the speed, so the kernel spends three instructions on eight codes. It takes codes as words
+// of 32 bits, eight words at a time. Code p of a word stays where it is, with s = BITS * p bits below it. So as a whole
+// number it is code * 2^s, and the kernel multiplies it with x[k] / 2^s. The code at the upper end of a word is shifted
+// down. Elements of x below 2^-100 lose digits, because x[k] / 2^s is subnormal then. Zero points are subtracted from a
+// sum: -zero * (sum of x) is where the sum starts.
+//
+// Each work-item first arranges x for this in its own slice of `scratch`. For each vector of words a row of x has
+// PLANES vectors of elements, and then SUMS vectors of sums. Vector p has the elements for code p of each word.
 //
 // INPUTS is the number of rows of x that the kernel computes. GROUPS_OF_BLOCK is the number of groups that share a
-// scale. It is 0 for two scales in a group, and -1 for a number that is an argument. A row has whole blocks.
+// scale. It is 0 for two scales in a group, and -1 for one scale in a row.
 #include "common/vector.h"
+#include "product/cpu/prefetch.h"
+#include "quantized/codes.h"
 #include "quantized/parameters.h"
-#include "quantized/vectors.h"
 
 #ifndef INPUTS
 #define INPUTS 1
@@ -19,22 +28,123 @@
 #define GROUPS_OF_BLOCK 1
 #endif
 
+#define PLANES (32 / BITS)
+// A vector of 8 words has the codes of two groups of 16 bytes, or of one group of 32 bytes. Each half of a vector has
+// RUNS runs of 16 neighbouring columns.
+#define RUNS (8 / BITS)
+// If the columns of a half have two scales, even and odd planes have their own sums.
+#define SUMS ARRANGED_SUMS(BITS, GROUPS_OF_BLOCK)
+#define VECTOR_FLOATS ARRANGED_FLOATS(BITS, GROUPS_OF_BLOCK)
+// One chain of additions would be slower than memory.
+#define CHAINS (INPUTS <= 2 ? 2 : SUMS)
+
+// The block of a half of a vector, within its row. `part` tells the two scales of a half apart.
 #if GROUPS_OF_BLOCK < 0
-#define BLOCK_GROUPS(sizes) (sizes).groups_of_block
-#define EACH_GROUP NO_UNROLL
+#define BLOCK_OF(side, part) 0
+#elif GROUPS_OF_BLOCK == 0
+#define BLOCK_OF(side, part) (RUNS * (side) + (part))
 #else
-#define BLOCK_GROUPS(sizes) (GROUPS_OF_BLOCK == 0 ? 1 : GROUPS_OF_BLOCK)
-#define EACH_GROUP _Pragma("unroll")
+#define BLOCK_OF(side, part) ((side)*RUNS / 2 / GROUPS_OF_BLOCK)
 #endif
-#define SCALES_OF_GROUP (GROUPS_OF_BLOCK == 0 ? 2 : 1)
+
+#if defined(__clang__) && defined(__has_builtin)
+#if __has_builtin(__builtin_convertvector)
+#define AS_FLOATS(bits) __builtin_convertvector(bits, float8)
+#endif
+#endif
+#ifndef AS_FLOATS
+#define AS_FLOATS(bits) convert_float8(bits)
+#endif
+
+// How many bytes before their use codes are asked for. Without this, 8 bits take 1.15 times as long with AVX2.
+#define PREFETCH_BYTES 2048
+
+#define HALVES(low, high) ((float8)((float4)(low), (float4)(high)))
 
 typedef float16 unaligned_float16 __attribute__((aligned(4)));
-#define VECTOR_AT(p) (*(__global const unaligned_float16*)(p))
+typedef uint8 unaligned_uint8 __attribute__((aligned(16)));
 
-INLINE float sum_of_lanes(float16 v) {
-  const float8 a = v.lo + v.hi;
-  const float4 b = a.lo + a.hi;
-  return (b.x + b.z) + (b.y + b.w);
+INLINE float sum_of_lanes(float8 v) {
+  const float4 a = v.lo + v.hi;
+  return (a.x + a.z) + (a.y + a.w);
+}
+
+// Code p of each word, times 2^(BITS * p) for all but the last one.
+INLINE float8 codes_of_plane(uint8 words, int p) {
+  const uint code = (1u << BITS) - 1;
+  return AS_FLOATS(as_int8(p == PLANES - 1 ? words >> (32 - BITS) : words & code << BITS * p));
+}
+
+// The first one of the two halves of a vector, counted from the start of a row. If a row has an odd number of halves,
+// its last vector begins one half earlier.
+INLINE ulong first_half(ulong vector, ulong sides) { return min(2 * vector, sides - 2); }
+
+// Arranges a row of x with so many halves of vectors.
+INLINE void arrange(__global float* to, __global const float* x, ulong sides, ulong vectors) {
+  const float factor_of_sum =
+#ifdef HAS_ZEROS
+      -1.0f;
+#else
+      -ZERO_AT(x, 0);
+#endif
+  NO_UNROLL
+  for (ulong i = 0; i < 2 * vectors; ++i) {
+    const ulong side = first_half(i / 2, sides) + i % 2;
+    __global float* const place = to + i / 2 * VECTOR_FLOATS + i % 2 * 4;
+    float4 sums[2] = {(float4)(0.0f), (float4)(0.0f)};
+#pragma unroll
+    for (int run = 0; run < RUNS; ++run) {
+      float16 v = *(__global const unaligned_float16*)(x + (side * RUNS + run) * 16);
+      if (side < i / 2 * 2) v = (float16)(0.0f);  // The vector before this one has this half.
+      const float4 columns[4] = {v.s048c, v.s159d, v.s26ae, v.s37bf};
+#pragma unroll
+      for (int byte = 0; byte < 4; ++byte) {
+        const int p = byte * RUNS + run;
+        sums[run % SUMS] += columns[byte];
+        *(__global float4*)(place + p * 8) = columns[byte] * (p == PLANES - 1 ? 1.0f : 1.0f / (float)(1 << BITS * p));
+      }
+    }
+#pragma unroll
+    for (int part = 0; part < SUMS; ++part)
+      *(__global float4*)(place + (PLANES + part) * 8) = sums[part] * factor_of_sum;
+  }
+}
+
+// Adds the products of a vector of words to the sums of each row of x. `columns` are the elements and sums of the first
+// row of x, and those of the next row are `step` vectors behind them. `low` is the first half of the vector.
+INLINE void add_products(float8 sums[INPUTS], uint8 words, __global const float8* columns, ulong step, ulong low,
+                         __global const float* scales, __global const uchar* zeros) {
+  const ulong high = low + 1;
+  float8 part[INPUTS * CHAINS];
+#pragma unroll
+  for (int i = 0; i < INPUTS * CHAINS; ++i) {
+    part[i] = (float8)(0.0f);
+    if (i % CHAINS < SUMS) {
+      part[i] = columns[i / CHAINS * step + PLANES + i % CHAINS];
+#ifdef HAS_ZEROS
+      part[i] *= HALVES((float)zeros[BLOCK_OF(low, i % CHAINS)], (float)zeros[BLOCK_OF(high, i % CHAINS)]);
+#endif
+    }
+  }
+#pragma unroll
+  for (int p = 0; p < PLANES; ++p) {
+    const float8 plane = codes_of_plane(words, p);
+#pragma unroll
+    for (int i = 0; i < INPUTS; ++i)
+      part[i * CHAINS + p % CHAINS] = FMA(plane, columns[i * step + p], part[i * CHAINS + p % CHAINS]);
+  }
+  const float8 scale = HALVES(scales[BLOCK_OF(low, 0)], scales[BLOCK_OF(high, 0)]);
+#pragma unroll
+  for (int i = 0; i < INPUTS; ++i) {
+#if SUMS == 2
+    sums[i] = FMA(HALVES(scales[BLOCK_OF(low, 1)], scales[BLOCK_OF(high, 1)]), part[2 * i + 1], sums[i]);
+    sums[i] = FMA(scale, part[2 * i], sums[i]);
+#elif CHAINS == 2
+    sums[i] = FMA(scale, part[2 * i] + part[2 * i + 1], sums[i]);
+#else
+    sums[i] = FMA(scale, part[i], sums[i]);
+#endif
+  }
 }
 
 CPU_KERNEL void quantized_rows_cpu(__global const float* restrict x, const ulong x_offset,
@@ -42,7 +152,8 @@ CPU_KERNEL void quantized_rows_cpu(__global const float* restrict x, const ulong
                                    __global const float* restrict scales, const ulong scales_offset,
                                    __global const uchar* restrict zeros, const ulong zeros_offset,
                                    __global const float* restrict bias, const ulong bias_offset,
-                                   __global float* restrict y, const ulong y_offset, const QuantizedParameters sizes) {
+                                   __global float* restrict y, const ulong y_offset, __global float* restrict scratch,
+                                   const ulong scratch_offset, const QuantizedParameters sizes) {
   x += x_offset;
   codes += codes_offset;
   scales += scales_offset;
@@ -51,40 +162,26 @@ CPU_KERNEL void quantized_rows_cpu(__global const float* restrict x, const ulong
   y += y_offset;
   const long rows = sizes.rows, groups = sizes.groups, blocks = sizes.blocks;
   const long item = get_global_id(0), items = get_global_size(0);
-  __global const float* from[INPUTS];
-#pragma unroll
-  for (int i = 0; i < INPUTS; ++i) from[i] = x + min((long)i, sizes.inputs - 1) * groups * 32;
+  const ulong sides = groups * 2 / RUNS, vectors = (sides + 1) / 2, row_floats = vectors * VECTOR_FLOATS;
+  __global float* const arranged = scratch + scratch_offset + item * INPUTS * row_floats;
+  NO_UNROLL
+  for (int i = 0; i < INPUTS; ++i)
+    arrange(arranged + i * row_floats, x + min((long)i, sizes.inputs - 1) * groups * 32, sides, vectors);
   NO_UNROLL
   for (long row = rows * item / items; row < rows * (item + 1) / items; ++row) {
-    float16 sums[INPUTS];
+    __global const uchar* const row_codes = codes + row * groups * GROUP_BYTES;
+    __global const float* const row_scales = scales + row * blocks;
+    __global const uchar* const row_zeros = zeros + row * blocks;
+    float8 sums[INPUTS];
 #pragma unroll
-    for (int i = 0; i < INPUTS; ++i) sums[i] = (float16)(0.0f);
+    for (int i = 0; i < INPUTS; ++i) sums[i] = (float8)(0.0f);
     NO_UNROLL
-    for (long block = 0; block < blocks; block += SCALES_OF_GROUP) {
-      const long at = row * blocks + block;
-      const float zero = FROM_END(ZERO_AT(zeros, at));
-      const float zero_of_high = ZERO_OF_HIGH(ZERO_AT(zeros, at + SCALES_OF_GROUP - 1));
-      float16 part[INPUTS];
-#pragma unroll
-      for (int i = 0; i < INPUTS; ++i) part[i] = (float16)(0.0f);
-      const long first = block / SCALES_OF_GROUP * BLOCK_GROUPS(sizes);
-      EACH_GROUP
-      for (long group = first; group < first + BLOCK_GROUPS(sizes); ++group) {
-        float16 low, high;
-        decode_group(&low, &high, codes + (row * groups + group) * GROUP_BYTES, zero, zero_of_high);
-#if GROUPS_OF_BLOCK == 0
-        low *= scales[at];
-        high *= scales[at + 1];
-#endif
-#pragma unroll
-        for (int i = 0; i < INPUTS; ++i) {
-          part[i] = FMA(low, VECTOR_AT(from[i] + group * 32), part[i]);
-          part[i] = FMA(high, VECTOR_AT(from[i] + group * 32 + 16), part[i]);
-        }
-      }
-      const float scale = GROUPS_OF_BLOCK == 0 ? 1.0f : scales[at];
-#pragma unroll
-      for (int i = 0; i < INPUTS; ++i) sums[i] = FMA((float16)(scale), part[i], sums[i]);
+    for (ulong vector = 0; vector < vectors; ++vector) {
+      const ulong low = first_half(vector, sides);
+      PREFETCH(row_codes + low * 16 + PREFETCH_BYTES);
+      const uint8 words = *(__global const unaligned_uint8*)(row_codes + low * 16);
+      add_products(sums, words, (__global const float8*)(arranged + vector * VECTOR_FLOATS), row_floats / 8, low,
+                   row_scales, row_zeros);
     }
 #pragma unroll
     for (int i = 0; i < INPUTS; ++i)
