@@ -6,6 +6,7 @@
 // summed separately in every tile, because one chain of additions would be slower than memory. So the sums have the
 // same bits in every tile.
 #include "product/cpu/gemm_store.h"
+#include "product/cpu/prefetch.h"
 #include "product/sizes.h"
 
 // The type of the elements in panels. Panels of halves take half the bytes of panels of floats.
@@ -14,32 +15,43 @@
 #else
 #define PACKED float
 #define LOAD_PACKED(p) ALIGNED_CONST(p)
+#define PACKED_IS_FLOAT
 #endif
 
+// Asks for two rows of a panel of halves, 2048 bytes ahead. Without this, a row times bf16 takes 1.3 times as long with
+// AVX2. Panels of floats do not gain.
+INLINE void prefetch_panel(__global const PACKED* b) {
+#ifndef PACKED_IS_FLOAT
+#pragma unroll
+  for (int byte = 0; byte < 2 * NR * (int)sizeof(PACKED); byte += 64) PREFETCH((__global const uchar*)b + 2048 + byte);
+#endif
+}
+
 // Defines the product of m rows with v vectors.
-#define DEFINE_SKINNY(NAME, m, v)                                                                                    \
+#define DEFINE_SKINNY(NAME, m, v)                                                                                     \
   INLINE void NAME(floatv tile[(m) * (v)], __global const STORED* const from[m], long step, __global const PACKED* b, \
-                   int k) {                                                                                          \
-    floatv even[(m) * (v)], odd[(m) * (v)];                                                                          \
-    _Pragma("unroll") for (int i = 0; i < (m) * (v); ++i) even[i] = odd[i] = (floatv)(0.0f);                         \
-    NO_UNROLL                                                                                                        \
-    for (int at = 0; at + 2 <= k; at += 2, b += 2 * NR) {                                                            \
-      _Pragma("unroll") for (int c = 0; c < v; ++c) {                                                                \
-        const floatv first = LOAD_PACKED(b + c * VW), second = LOAD_PACKED(b + NR + c * VW);                     \
-        _Pragma("unroll") for (int i = 0; i < m; ++i) {                                                              \
-          even[i * (v) + c] = FMA((floatv)(LOAD(STORED, from[i], at * step)), first, even[i * (v) + c]); \
-          odd[i * (v) + c] = FMA((floatv)(LOAD(STORED, from[i], (at + 1) * step)), second, odd[i * (v) + c]); \
-        }                                                                                                            \
-      }                                                                                                              \
-    }                                                                                                                \
-    _Pragma("unroll") for (int i = 0; i < m; ++i) {                                                                  \
-      const floatv last = (floatv)(k % 2 != 0 ? LOAD(STORED, from[i], (k - 1) * step) : 0.0f); \
-      _Pragma("unroll") for (int c = 0; c < v; ++c) {                                                                \
-        floatv* const sum = &even[i * (v) + c];                                                                      \
-        if (k % 2 != 0) *sum = FMA(last, LOAD_PACKED(b + c * VW), *sum);                                           \
-        tile[i * (v) + c] = *sum + odd[i * (v) + c];                                                                 \
-      }                                                                                                              \
-    }                                                                                                                \
+                   int k) {                                                                                           \
+    floatv even[(m) * (v)], odd[(m) * (v)];                                                                           \
+    _Pragma("unroll") for (int i = 0; i < (m) * (v); ++i) even[i] = odd[i] = (floatv)(0.0f);                          \
+    NO_UNROLL                                                                                                         \
+    for (int at = 0; at + 2 <= k; at += 2, b += 2 * NR) {                                                             \
+      if ((v) == NV) prefetch_panel(b);                                                                               \
+      _Pragma("unroll") for (int c = 0; c < v; ++c) {                                                                 \
+        const floatv first = LOAD_PACKED(b + c * VW), second = LOAD_PACKED(b + NR + c * VW);                          \
+        _Pragma("unroll") for (int i = 0; i < m; ++i) {                                                               \
+          even[i * (v) + c] = FMA((floatv)(LOAD(STORED, from[i], at * step)), first, even[i * (v) + c]);              \
+          odd[i * (v) + c] = FMA((floatv)(LOAD(STORED, from[i], (at + 1) * step)), second, odd[i * (v) + c]);         \
+        }                                                                                                             \
+      }                                                                                                               \
+    }                                                                                                                 \
+    _Pragma("unroll") for (int i = 0; i < m; ++i) {                                                                   \
+      const floatv last = (floatv)(k % 2 != 0 ? LOAD(STORED, from[i], (k - 1) * step) : 0.0f);                        \
+      _Pragma("unroll") for (int c = 0; c < v; ++c) {                                                                 \
+        floatv* const sum = &even[i * (v) + c];                                                                       \
+        if (k % 2 != 0) *sum = FMA(last, LOAD_PACKED(b + c * VW), *sum);                                              \
+        tile[i * (v) + c] = *sum + odd[i * (v) + c];                                                                  \
+      }                                                                                                               \
+    }                                                                                                                 \
   }
 
 DEFINE_SKINNY(skinny_rows, SKINNY_ROWS, 1)
