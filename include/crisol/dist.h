@@ -96,8 +96,8 @@ struct DataParallelImpl;
 /// Averages the gradients of a module over all ranks in each backward(). While such an object lives, every backward()
 /// through the parameters is a step of all ranks together. All ranks make it with the same parameters. Their names,
 /// shapes and order are compared. Its constructor gives all ranks the parameters and buffers of rank 0. Parameters must
-/// be leaves on one device, of f32 or of a type that is computed in f32. Their gradients are summed in f32, and rounded
-/// once. Parameters that want no gradient are left alone.
+/// be leaves on one device, of floating-point numbers. Their gradients are summed in f32, or in f64 if a parameter is
+/// f64, and rounded once. Parameters that want no gradient are left alone.
 ///
 /// When backward() returns, the gradients are the same on all ranks. If a parameter got a gradient on some ranks only,
 /// backward() throws invalid_argument on every rank and names it. An exception in backward() ends the run, because the

@@ -10,29 +10,27 @@ namespace crisol::dist {
 
 namespace {
 
-constexpr bool sums_in_f32(DType dtype) noexcept { return value_type(dtype) == DType::f32; }
-
 /// The message of a rank to the others when its pass begins.
 struct PassHeader {
   std::int64_t pass;
   double weight;
 };
 
-std::vector<float> normalised_weights(const char* op, const std::vector<double>& weights) {
+std::vector<double> normalised_weights(const char* op, const std::vector<double>& weights) {
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   require(sum > 0, op, "no rank has samples: all weights are 0");
   if (std::count(weights.begin(), weights.end(), weights[0]) == static_cast<std::ptrdiff_t>(weights.size())) return {};
-  std::vector<float> normalised;
+  std::vector<double> normalised;
   normalised.reserve(weights.size());
-  for (const double weight : weights) normalised.push_back(static_cast<float>(weight / sum));
+  for (const double weight : weights) normalised.push_back(weight / sum);
   return normalised;
 }
 
 }  // namespace
 
 void require_leaf(const char* op, const std::string& name, const Tensor& parameter, const Tensor& first) {
-  require(parameter.defined() && parameter.is_leaf() && sums_in_f32(parameter.dtype()), op, "the parameter ", name,
-          " is no leaf of ", TypesThat{sums_in_f32});
+  require(parameter.defined() && parameter.is_leaf() && is_floating(parameter.dtype()), op, "the parameter ", name,
+          " is no leaf of ", TypesThat{is_floating});
   require(parameter.device() == first.device(), op, "the parameter ", name, " is on ", parameter.device(),
           ", the first one on ", first.device());
 }
@@ -42,7 +40,7 @@ void set_weight(const char* op, Session& session, double& own, double weight) {
   own = session.weight = weight;
 }
 
-std::vector<float> gather_weights(const char* op, Link& link, std::int64_t pass, double own) {
+std::vector<double> gather_weights(const char* op, Link& link, std::int64_t pass, double own) {
   const PassHeader header{pass, own};
   std::vector<PassHeader> headers(static_cast<std::size_t>(link.world()));
   link.all_gather(&header, sizeof header, headers.data());

@@ -92,7 +92,7 @@ void set_weight(const char* op, Session& session, double& own, double weight);
 
 /// The weights of all ranks, divided by their sum. Empty if all weights are equal. Throws on every rank if all weights
 /// are 0, or if the ranks are in different passes.
-std::vector<float> gather_weights(const char* op, Link& link, std::int64_t pass, double own);
+std::vector<double> gather_weights(const char* op, Link& link, std::int64_t pass, double own);
 
 /// The text of an exception.
 std::string text_of(const std::exception_ptr& error);

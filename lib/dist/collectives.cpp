@@ -77,7 +77,7 @@ std::string descriptions_of(const NamedTensors& tensors) {
   return text;
 }
 
-Tensor reduce_scatter_weighted(Session& session, const Tensor& x, const std::vector<float>& weights) {
+Tensor reduce_scatter_weighted(Session& session, const Tensor& x, const std::vector<double>& weights) {
   const ReduceOp how = weights.empty() ? ReduceOp::mean : ReduceOp::sum;
   return from_elements(
       session, x, with_rows(x, x.size(0) / session.world()), [&](Link& link, const std::byte* all, std::byte* own) {

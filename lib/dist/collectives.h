@@ -14,7 +14,7 @@ std::string descriptions_of(const NamedTensors& tensors);
 
 /// Sums x over all ranks, weighted by `weights`, and returns this rank's part of the sum. Without weights it is the
 /// mean.
-Tensor reduce_scatter_weighted(Session& session, const Tensor& x, const std::vector<float>& weights);
+Tensor reduce_scatter_weighted(Session& session, const Tensor& x, const std::vector<double>& weights);
 
 /// Gives all ranks the elements of rank `root`. The caller knows that all ranks have the same shape.
 void broadcast_unchecked(Session& session, Tensor x, int root);

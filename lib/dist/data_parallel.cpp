@@ -63,7 +63,7 @@ void DataParallelImpl::begin_sum(const std::shared_ptr<FlatGradients>& gradients
     link.wait([&] { return access.ready(); });
     const trace::Scope scope(concat("sum of gradients, bucket ", number));
     link.all_reduce(static_cast<std::byte*>(access.wait()), static_cast<std::size_t>(gradients->flat.numel()),
-                    weights.empty() ? ReduceOp::mean : ReduceOp::sum, DType::f32, weights);
+                    weights.empty() ? ReduceOp::mean : ReduceOp::sum, gradients->flat.dtype(), weights);
     access.end(true);
   }));
 }

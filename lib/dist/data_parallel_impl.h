@@ -63,7 +63,7 @@ struct DataParallelImpl : std::enable_shared_from_this<DataParallelImpl> {
   // State of an exchange.
   bool exchanges = false;
   std::int64_t passes = 0;
-  std::vector<float> weights;  ///< The ranks' weights; empty if they are equal. Only the worker uses it.
+  std::vector<double> weights;  ///< The ranks' weights; empty if they are equal. Only the worker uses it.
   std::vector<std::future<void>> sums;
   std::vector<char> whole;  ///< By rank: whether the rank has all gradients.
 };

@@ -11,8 +11,8 @@
 
 namespace crisol::dist {
 
-/// Gradients in one flat tensor of f32. If an optimiser keeps the gradients in its arena, the tensor is a part of the
-/// arena, and the device copies nothing. Otherwise it is a separate tensor, which converts f16.
+/// Gradients in one flat tensor. If an optimiser keeps the gradients in its arena, the tensor is a part of the
+/// arena, and the device copies nothing. Otherwise it is a separate tensor, which converts them.
 struct FlatGradients {
   FlatGradients(const Tensor& its_flat, bool is_copy) : flat(its_flat), copies(is_copy), access(flat) {}
 
@@ -24,8 +24,9 @@ struct FlatGradients {
 /// The gradients of the parameters of a bucket.
 class GradientBucket {
  public:
+  /// Sums have the type `type`.
   GradientBucket(const optim::ArenaLayout& layout, const optim::ArenaLayout::Bucket& bucket,
-                 const std::vector<Tensor>& parameters);
+                 const std::vector<Tensor>& parameters, DType type);
 
   std::size_t first() const noexcept { return first_; }
   std::size_t last() const noexcept { return first_ + parameters_.size(); }
@@ -48,6 +49,7 @@ class GradientBucket {
 
   std::size_t first_;
   std::int64_t count_;
+  DType type_;
   std::vector<Tensor> parameters_;
   std::vector<std::int64_t> places_;  ///< Where the parameters begin, in elements from the beginning of the bucket.
   std::shared_ptr<FlatGradients> gradients_;

@@ -13,7 +13,7 @@
 namespace crisol::dist {
 
 /// The ranks' weights in the average of a step. Only the worker uses them; empty if they are equal.
-using StepWeights = std::shared_ptr<std::vector<float>>;
+using StepWeights = std::shared_ptr<std::vector<double>>;
 
 /// One exchange. It begins when the gradients are complete, and runs while the device works.
 class PartAverage {

@@ -54,7 +54,7 @@ void ShardedOptimizerImpl::begin_average(std::size_t bucket) {
   const NoGrad no_grad;
   if (bucket == 0) {
     used_weight = weight;
-    step_weights = std::make_shared<std::vector<float>>();
+    step_weights = std::make_shared<std::vector<double>>();
     weighing = session.worker().queue([all = step_weights, pass = ++passes, own = weight](Link& link) {
       *all = gather_weights(sharded_optimizer, link, pass, own);
     });
@@ -100,7 +100,7 @@ void ShardedOptimizerImpl::average() {
   const auto finished = finish_averages();
   std::vector<bool> with_gradient = touched();
   const std::vector<char> again = outdated(finished);
-  std::vector<float> weights;
+  std::vector<double> weights;
   if (std::count(again.begin(), again.end(), char{1}) > 0)
     session.worker().run([&](Link& link) { weights = gather_weights(sharded_optimizer, link, passes, weight); });
   for (std::size_t b = 0; b < buckets.size(); ++b) {

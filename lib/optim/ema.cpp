@@ -9,6 +9,7 @@
 #include "crisol/dtype_table.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/optimizer.h"
+#include "ops/optim/optimizer_launch.h"
 #include "optim/arena_layout.h"
 #include "optim/flat_parts.h"
 #include "tensor/named_tensors.h"
@@ -44,8 +45,8 @@ std::vector<Tensor> checked_parameters(const std::vector<Tensor>& parameters) {
   std::vector<Tensor> kept;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const Tensor& p = parameters[i];
-    require(p.defined() && computes_in_f32(p.dtype()) && p.is_contiguous(), "EMA", "parameter ", i,
-            " is not a tensor of ", TypesThat{computes_in_f32}, ", or not contiguous");
+    require(p.defined() && is_floating(p.dtype()) && p.is_contiguous(), "EMA", "parameter ", i, " is not a tensor of ",
+            TypesThat{is_floating}, ", or not contiguous");
     require(p.device() == parameters[0].device(), "EMA", "parameter ", i, " is on ", p.device(), ", the first on ",
             parameters[0].device());
     if (seen.insert(&autograd::ensure_slot(p)).second) kept.push_back(p);
@@ -66,9 +67,11 @@ EMA::EMA(std::vector<Tensor> parameters, const EMAOptions& options) {
   std::vector<Tensor> kept = checked_parameters(parameters);
   const Device device = kept[0].device();
   const ArenaLayout layout({sizes_of(kept)});
-  const Tensor averages = zeros({layout.size()}, DType::f32, device), hyper = ops::make_hyper(device);
+  DType type = DType::f32;
+  for (const Tensor& p : kept) type = promote_types(type, p.dtype());
+  const Tensor averages = zeros({layout.size()}, type, device), hyper = ops::make_hyper(device, type);
   ops::write_hyper(hyper, 1 - options.decay, 0);
-  impl_ = std::make_unique<Impl>(Impl{std::move(kept), layout, averages, hyper, ops::make_progress(device), {}});
+  impl_ = std::make_unique<Impl>(Impl{std::move(kept), layout, averages, hyper, ops::make_progress(device, type), {}});
   for (const FlatPart& part : flat_values(impl_->parameters))
     ops::copy_into(impl_->part_of(averages, part), part.elements);
 }
@@ -80,13 +83,17 @@ void EMA::update() {
   require(!s.kept.defined(), "EMA", "update: the parameters hold the averages; restore() first");
   const std::vector<FlatPart> parts = flat_values(s.parameters);
   ops::advance_step(s.progress, s.hyper);
-  for (const FlatPart& part : parts) ops::average_step(s.part_of(s.averages, part), part.elements, s.hyper, s.progress);
+  for (const FlatPart& part : parts) {
+    const bool is_wide = s.averages.dtype() == DType::f64;  // The parameters may have two types then.
+    const Tensor values = is_wide ? ops::cast(part.elements, DType::f64) : part.elements;
+    ops::average_step(s.part_of(s.averages, part), values, s.hyper, s.progress);
+  }
 }
 
 void EMA::apply() {
   Impl& s = *impl_;
   require(!s.kept.defined(), "EMA", "apply: the parameters hold the averages already");
-  const Tensor kept = zeros({s.layout.size()}, DType::f32, s.averages.device());
+  const Tensor kept = zeros({s.layout.size()}, s.averages.dtype(), s.averages.device());
   for (const FlatPart& part : flat_values(s.parameters)) ops::copy_into(s.part_of(kept, part), part.elements);
   s.write_parameters(s.averages);
   s.kept = kept;
@@ -118,7 +125,7 @@ void EMA::load_state_dict(const NamedTensors& state) {
   require(!impl_->kept.defined(), "EMA", "load_state_dict: the parameters hold the averages; restore() first");
   const NamedTensors own = state_dict();
   const std::map<std::string, Tensor> given = match_state("load_state_dict", own, state);
-  const double updates = given.at("progress").to_vector<float>()[0];
+  const double updates = given.at("progress").narrow(0, 0, 1).item<double>();
   require(updates >= 0 && updates == std::floor(updates), "load_state_dict", "progress counts ", updates, " updates");
   for (const auto& [name, tensor] : own) ops::copy_into(tensor, given.at(name));
 }

@@ -285,7 +285,7 @@ TEST_CASE("dist: other models, buckets and passes are refused") {
       [&] {
         const dist::DataParallel ints(NamedTensors{{"x", zeros({3}, DType::i32)}}, {});
       },
-      {"the parameter x is no leaf of f32"});
+      {"the parameter x is no leaf of f32, f16"});
 }
 
 TEST_CASE("dist: gradients of f16 are summed in f32 and rounded once") {
@@ -301,6 +301,28 @@ TEST_CASE("dist: gradients of f16 are summed in f32 and rounded once") {
   CHECK(w.grad().dtype() == DType::f16);
   CHECK(difference(w.grad().to(DType::f32).to_vector<float>(), mean.to_vector<float>()) <= 0.51 / 1024);
   model.check_weights();
+}
+
+TEST_CASE("dist: gradients of f64 are summed in f64, in and outside of an arena") {
+  if (!Device().info().fp64) return;
+  for (const bool in_arena : {false, true}) {
+    CAPTURE(in_arena);
+    const nn::Parameter w(ones({3}, DType::f64)), b(ones({2}));
+    std::unique_ptr<optim::SGD> optimizer;
+    if (in_arena) optimizer = std::make_unique<optim::SGD>(std::vector<Tensor>{w, b}, 1.0);
+    dist::DataParallel model(NamedTensors{{"w", w}, {"b", b}}, {});
+    model.set_weight(dist::rank() + 1);
+    // f32 would lose the second term.
+    (sum(w) * (1 + dist::rank() * 1e-12) + sum(b) * dist::rank()).backward();
+    double weights = 0, mean = 0;
+    for (int r = 0; r < dist::world(); ++r) weights += r + 1;
+    for (int r = 0; r < dist::world(); ++r) mean += (r + 1) / weights * r;
+    CHECK(w.grad().dtype() == DType::f64);
+    CHECK(std::abs(w.grad().to_vector<double>()[2] - 1 - mean * 1e-12) < 1e-15);
+    CHECK(b.grad().to_vector<float>()[1] == doctest::Approx(mean));
+    if (in_arena) optimizer->step();
+    model.check_weights();
+  }
 }
 
 TEST_CASE("dist: buffers come from rank 0") {

@@ -77,7 +77,7 @@ void be_late_in_turns() {
   if (++turn % dist::world() == dist::rank()) std::this_thread::sleep_for(std::chrono::microseconds(turn * 37 % 900));
 }
 
-Bytes all_reduced(OwnLink& link, DType dtype, std::size_t count, ReduceOp op, const std::vector<float>& weights) {
+Bytes all_reduced(OwnLink& link, DType dtype, std::size_t count, ReduceOp op, const std::vector<double>& weights) {
   Bytes data = values_of(dtype, count, dist::rank());
   be_late_in_turns();
   link->all_reduce(data.data(), count, op, dtype, weights);
@@ -85,7 +85,7 @@ Bytes all_reduced(OwnLink& link, DType dtype, std::size_t count, ReduceOp op, co
 }
 
 Bytes reduced_and_scattered(OwnLink& link, DType dtype, std::size_t count, ReduceOp op,
-                            const std::vector<float>& weights) {
+                            const std::vector<double>& weights) {
   const Bytes data = values_of(dtype, count * static_cast<std::size_t>(dist::world()), dist::rank());
   Bytes own(count * size_of(dtype));
   be_late_in_turns();
@@ -97,15 +97,16 @@ Bytes reduced_and_scattered(OwnLink& link, DType dtype, std::size_t count, Reduc
 
 TEST_CASE("dist: ranks that share memory get the bits of ranks that exchange by MPI") {
   OwnLink shared(true), separate(false);
-  std::vector<float> weights;
-  for (int r = 0; r < dist::world(); ++r) weights.push_back(0.1f + 0.3f * static_cast<float>(r));
+  std::vector<double> weights;
+  for (int r = 0; r < dist::world(); ++r) weights.push_back(0.1 + 0.3 * r);
   for (const std::size_t count : {0, 1, 7, 4097, 65541, 1000003})
-    for (const DType dtype : {DType::f32, DType::f16, DType::i64, DType::u8, DType::boolean})
+    for (const DType dtype : {DType::f32, DType::f64, DType::f16, DType::i64, DType::u8, DType::boolean})
       for (const ReduceOp op : {ReduceOp::sum, ReduceOp::mean, ReduceOp::max}) {
         if (op == ReduceOp::mean && !is_floating(dtype)) continue;
         CAPTURE(count);
         CAPTURE(name_of(dtype));
-        const std::vector<float> factors = op == ReduceOp::sum && dtype == DType::f32 ? weights : std::vector<float>();
+        const bool is_weighted = op == ReduceOp::sum && (dtype == DType::f32 || dtype == DType::f64);
+        const std::vector<double> factors = is_weighted ? weights : std::vector<double>();
         CHECK(all_reduced(shared, dtype, count, op, factors) == all_reduced(separate, dtype, count, op, factors));
         CHECK(reduced_and_scattered(shared, dtype, count / 3, op, factors) ==
               reduced_and_scattered(separate, dtype, count / 3, op, factors));

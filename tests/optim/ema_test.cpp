@@ -1,10 +1,12 @@
 // The moving average of parameters, compared with a computation in double.
 #include "crisol/optim/ema.h"
 
+#include <cmath>
 #include <memory>
 #include <vector>
 
 #include "crisol/capture.h"
+#include "crisol/device.h"
 #include "crisol/functions/elementwise.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/grad_mode.h"
@@ -74,6 +76,30 @@ TEST_CASE("EMA keeps averages of two-byte parameters in f32") {
     ema.restore();
     CHECK(values_of(p) == own);
   }
+}
+
+TEST_CASE("EMA keeps averages in f64 if a parameter is f64") {
+  if (!Device().info().fp64) return;
+  const double decay = 0.7, step_size = 1e-12;  // f32 would lose the steps.
+  const Tensor p = ones({3}, DType::f64).requires_grad_(), q = ones({2}).requires_grad_();
+  optim::EMA ema({p, q}, {.decay = decay}), again({p, q}, {.decay = decay});
+  double expected = 1;
+  for (int step = 1; step <= 3; ++step) {
+    const NoGrad no_grad;
+    Tensor(p).add_(step_size);
+    Tensor(q).add_(1.0);
+    expected = step == 1 ? 1 + step_size : decay * expected + (1 - decay) * (1 + step * step_size);
+    ema.update();
+  }
+  CHECK(ema.averages()[0].dtype() == DType::f64);
+  CHECK(std::abs(values_of(ema.averages()[0])[2] - expected) < 1e-15);
+  check_close(ema.averages()[1], {2}, std::vector<double>(2, 2 * decay * decay + 3 * 0.21 + 4 * 0.3), {4});
+  again.load_state_dict(ema.state_dict());
+  CHECK(values_of(again.averages()[0]) == values_of(ema.averages()[0]));
+  ema.apply();
+  CHECK(values_of(p) == values_of(ema.averages()[0]));
+  ema.restore();
+  CHECK(std::abs(values_of(p)[0] - 1 - 3 * step_size) < 1e-15);
 }
 
 TEST_CASE("EMA averages parameters in and outside of an optimiser's arena") {

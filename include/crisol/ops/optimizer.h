@@ -100,8 +100,8 @@ CRISOL_API void rmsprop_step(const Tensor& parameters, const Tensor& gradients, 
                              const Tensor& means, const Tensor& momenta, const Tensor& hyper,
                              const RmspropRule& rule = {});
 
-/// One step of a moving average. At t = 1 it sets averages = parameters. Later it adds lr (parameters - averages) to
-/// averages. The lr in `hyper` is 1 - decay.
+/// One step of a moving average. If the averages are f64, hyper and progress are f64. At t = 1 it sets averages =
+/// parameters. Later it adds lr (parameters - averages) to averages. The lr in `hyper` is 1 - decay.
 CRISOL_API void average_step(const Tensor& averages, const Tensor& parameters, const Tensor& hyper,
                              const Tensor& progress);
 

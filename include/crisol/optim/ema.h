@@ -31,8 +31,8 @@ struct EMAOptions {
 ///     ema.restore();  // Back to the values that train.
 class CRISOL_API EMA {
  public:
-  /// Parameters must be f32, f16 or bf16, and contiguous. The averages are f32, and start as copies. A parameter that
-  /// appears twice counts once.
+  /// Parameters must be of floating-point numbers, and contiguous. The averages are f32, or f64 if a parameter is f64.
+  /// They start as copies. A parameter that appears twice counts once.
   /// Throws invalid_argument for other parameters, an empty list, several devices, and a decay outside [0, 1].
   explicit EMA(std::vector<Tensor> parameters, const EMAOptions& options = {});
   /// EMA(parameters, {.decay = decay}).

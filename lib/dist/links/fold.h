@@ -10,9 +10,9 @@
 namespace crisol::dist {
 
 /// Combines `parts`, of `count` elements each, in the order of the ranks. Writes the result to all addresses in
-/// `results`, which may be addresses in `parts`. For sums of f32, `weights` may have a factor for each rank. Otherwise
-/// it is empty.
+/// `results`, which may be addresses in `parts`. For sums of f32 and f64, `weights` may have a factor for each rank.
+/// Otherwise it is empty.
 void fold(ReduceOp op, DType dtype, std::size_t count, const std::vector<const std::byte*>& parts,
-          const std::vector<float>& weights, const std::vector<std::byte*>& results);
+          const std::vector<double>& weights, const std::vector<std::byte*>& results);
 
 }  // namespace crisol::dist

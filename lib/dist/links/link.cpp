@@ -109,7 +109,8 @@ std::vector<std::string> Link::gather_text(const std::string& own) {
   return texts;
 }
 
-void Link::all_reduce(std::byte* data, std::size_t count, ReduceOp op, DType dtype, const std::vector<float>& weights) {
+void Link::all_reduce(std::byte* data, std::size_t count, ReduceOp op, DType dtype,
+                      const std::vector<double>& weights) {
   if (world_ == 1) return;
   if (local_) return local_->all_reduce(data, count, op, dtype, weights);
   const std::size_t element = size_of(dtype), piece = piece_bytes / element;
@@ -120,7 +121,7 @@ void Link::all_reduce(std::byte* data, std::size_t count, ReduceOp op, DType dty
 // Each rank sums one part of the elements, in the order of the ranks, and gives the sums to all. So the sums depend
 // neither on the MPI library nor on how the elements are cut.
 void Link::all_reduce_piece(std::byte* data, std::size_t count, ReduceOp op, DType dtype,
-                            const std::vector<float>& weights) {
+                            const std::vector<double>& weights) {
   const std::size_t element = size_of(dtype), bytes = count * element, ranks = static_cast<std::size_t>(world_);
   if (bytes * ranks <= small_bytes) {
     std::byte* const all = scratch(bytes * ranks);
@@ -147,7 +148,7 @@ void Link::all_reduce_piece(std::byte* data, std::size_t count, ReduceOp op, DTy
 }
 
 void Link::reduce_scatter(const std::byte* data, std::size_t count, ReduceOp op, DType dtype,
-                          const std::vector<float>& weights, std::byte* result) {
+                          const std::vector<double>& weights, std::byte* result) {
   if (local_) return local_->reduce_scatter(data, count, op, dtype, weights, result);
   const std::size_t element = size_of(dtype), ranks = static_cast<std::size_t>(world_);
   const std::size_t piece = std::max<std::size_t>(piece_bytes / element / ranks / 2, 1);

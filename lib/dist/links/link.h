@@ -36,10 +36,11 @@ class Link {
   std::vector<std::string> gather_text(const std::string& own);
 
   /// Combines `count` elements in place. `weights` as in fold().
-  void all_reduce(std::byte* data, std::size_t count, ReduceOp op, DType dtype, const std::vector<float>& weights = {});
+  void all_reduce(std::byte* data, std::size_t count, ReduceOp op, DType dtype,
+                  const std::vector<double>& weights = {});
   /// Rank r gets part r, combined over all ranks. The data has one part of `count` elements for each rank.
   void reduce_scatter(const std::byte* data, std::size_t count, ReduceOp op, DType dtype,
-                      const std::vector<float>& weights, std::byte* result);
+                      const std::vector<double>& weights, std::byte* result);
   /// `own` holds `bytes` bytes of this rank, and `all` gets `bytes` bytes of each rank. `own` may be this rank's place
   /// in `all`.
   void all_gather(const void* own, std::size_t bytes, void* all);
@@ -50,7 +51,7 @@ class Link {
   void wait(MPI_Request request);
   void gather_piece(const void* own, std::size_t bytes, void* all);
   void all_reduce_piece(std::byte* data, std::size_t count, ReduceOp op, DType dtype,
-                        const std::vector<float>& weights);
+                        const std::vector<double>& weights);
   std::byte* scratch(std::size_t bytes);
 
   MPI_Comm comm_, notes_;

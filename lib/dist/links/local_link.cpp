@@ -58,7 +58,7 @@ void LocalLink::run(std::uint32_t exchange, std::size_t chunks, const Step& copy
 }
 
 void LocalLink::all_reduce_at_once(std::byte* data, std::size_t count, ReduceOp op, DType dtype,
-                                   const std::vector<float>& weights) {
+                                   const std::vector<double>& weights) {
   const std::uint32_t round = memory_.round();
   memory_.wait_for(round, heartbeat_);
   std::memcpy(memory_.slot(memory_.rank(), round), data, count * size_of(dtype));
@@ -69,7 +69,7 @@ void LocalLink::all_reduce_at_once(std::byte* data, std::size_t count, ReduceOp 
 
 // Each rank sums its part of each chunk, and writes the sums to the slots of all ranks.
 void LocalLink::all_reduce(std::byte* data, std::size_t count, ReduceOp op, DType dtype,
-                           const std::vector<float>& weights) {
+                           const std::vector<double>& weights) {
   if (count == 0) return;
   const std::size_t element = size_of(dtype), chunk = slot_bytes / element;
   const int ranks = memory_.ranks(), own = memory_.rank();
@@ -107,7 +107,7 @@ void LocalLink::all_reduce(std::byte* data, std::size_t count, ReduceOp op, DTyp
 }
 
 void LocalLink::reduce_scatter(const std::byte* data, std::size_t count, ReduceOp op, DType dtype,
-                               const std::vector<float>& weights, std::byte* result) {
+                               const std::vector<double>& weights, std::byte* result) {
   const std::size_t element = size_of(dtype), ranks = static_cast<std::size_t>(memory_.ranks());
   const auto own = static_cast<std::size_t>(memory_.rank());
   const std::size_t chunk = std::max<std::size_t>(slot_bytes / element / ranks, 1);

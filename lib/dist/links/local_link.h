@@ -17,9 +17,9 @@ class LocalLink {
  public:
   LocalLink(SharedMemory& memory, Heartbeat& heartbeat) : memory_(memory), heartbeat_(heartbeat) {}
 
-  void all_reduce(std::byte* data, std::size_t count, ReduceOp op, DType dtype, const std::vector<float>& weights);
+  void all_reduce(std::byte* data, std::size_t count, ReduceOp op, DType dtype, const std::vector<double>& weights);
   void reduce_scatter(const std::byte* data, std::size_t count, ReduceOp op, DType dtype,
-                      const std::vector<float>& weights, std::byte* result);
+                      const std::vector<double>& weights, std::byte* result);
   void all_gather(const std::byte* own, std::size_t bytes, std::byte* all);
 
  private:
@@ -29,7 +29,7 @@ class LocalLink {
   using Step = std::function<void(std::size_t chunk, std::uint32_t round)>;
   void run(std::uint32_t exchange, std::size_t chunks, const Step& copy_in, const std::vector<Step>& then);
   void all_reduce_at_once(std::byte* data, std::size_t count, ReduceOp op, DType dtype,
-                          const std::vector<float>& weights);
+                          const std::vector<double>& weights);
   /// The slots of all ranks in a round, `offset` bytes from their beginning. `own` replaces the slot of this rank.
   template <class Byte>
   std::vector<Byte*> places(std::uint32_t round, std::size_t offset, Byte* own) const;

@@ -31,8 +31,9 @@ void sgd_step(const Tensor& parameters, const Tensor& gradients, const Tensor& m
 void average_step(const Tensor& averages, const Tensor& parameters, const Tensor& hyper, const Tensor& progress) {
   constexpr const char* op = "average_step";
   check_flat(op, {"the averages", averages}, {{"the parameters", parameters, true}});
-  check_control(op, {"hyper", hyper}, averages.device(), hyper_size);
-  check_control(op, {"progress", progress}, averages.device(), progress_size);
+  check_control(op, {"hyper", hyper}, averages.device(), hyper_size, averages.dtype());
+  check_control(op, {"progress", progress}, averages.device(), progress_size, averages.dtype());
+  if (is_wide(averages.dtype())) return wide_average_step(averages, parameters, hyper, progress);
   runtime::DeviceState& device = state_of(averages);
   runtime::launch(device, step_kernel(device, "optim/optimizer_sgd.cl", "optimizer_average", parameters),
                   step_range(device, averages.numel()), out(averages), in(parameters), in(hyper), in(progress),

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "crisol/dtype_table.h"
 #include "crisol/ops/copy.h"
 #include "crisol/ops/elementwise.h"
 #include "crisol/ops/reduce.h"
@@ -99,6 +100,11 @@ void wide_rmsprop_step(const Tensor& parameters, const Tensor& gradients, const 
   }
   control.put(squares, v);
   control.put(parameters, sub(parameters, mul(u, control.lr)));
+}
+
+void wide_average_step(const Tensor& averages, const Tensor& parameters, const Tensor& hyper, const Tensor& progress) {
+  const Control control(hyper);
+  copy_into(averages, where(le(select(progress, 0, 0), 1.0), parameters, moved(averages, parameters, control.lr)));
 }
 
 void wide_advance_step(const Tensor& progress, const Tensor& hyper, double beta2) {
