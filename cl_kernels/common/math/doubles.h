@@ -23,6 +23,7 @@
   DEFINE_ONE(expm1_, expm1(x), T) \
   DEFINE_ONE(log_, log(x), T)     \
   DEFINE_ONE(log1p_, log1p(x), T) \
+  DEFINE_ONE(rint_, rint(x), T)   \
   DEFINE_ONE(sin_, sin(x), T)     \
   DEFINE_ONE(tan_, tan(x), T)     \
   DEFINE_ONE(tanh_, tanh(x), T)   \
