@@ -30,6 +30,12 @@ typedef struct {
 } BlocksParameters;
 CHECK_PARAMETERS(BlocksParameters, 48);
 
+// Work of conv2d_blocks.cl: a unit has `tiles` tiles of a plane, and adds `in_blocks` blocks of x at a time.
+typedef struct {
+  Int images, tiles, in_blocks, unused;
+} BlocksCut;
+CHECK_PARAMETERS(BlocksCut, 16);
+
 // The matrix of patches of conv2d_im2col.cl. The `channels` channels of a group become rows, and `images` images follow
 // one another. The first three members are distances: between images of x, between images and rows of the matrix.
 typedef struct {

@@ -23,14 +23,6 @@ constexpr std::array<std::int64_t, 8> tile_columns{14, 12, 10, 8, 7, 6, 5, 4};
 const std::string block_tile_names[] = {"14", "12", "10", "8", "7", "6", "5", "4"};
 std::span<const std::string> tile_configs() { return block_tile_names; }
 
-/// How the planes of y are cut. A tile has `columns` columns, and a work-item computes `tiles_of_item` tiles.
-struct BlockCut {
-  std::int64_t columns, tiles, tiles_of_item;
-  std::int64_t seen;  ///< Columns of x that a tile reads.
-
-  std::int64_t pieces() const { return ceil_div(tiles, tiles_of_item); }
-};
-
 /// If a kernel of 1 x 1 reads every pixel once, a plane can be treated as one line.
 Conv2dSizes as_lines(Conv2dSizes s) {
   const bool sees_each_once = s.taps() == 1 && s.stride_h == 1 && s.stride_w == 1 && s.pad_h == 0 && s.pad_w == 0 &&
@@ -51,43 +43,64 @@ kernels::BlocksParameters kernel_sizes(const Conv2dBlocksProblem& p, const Conv2
   return {s.channels, s.height, s.width, p.blocks(), s.out_h, s.out_w};
 }
 
-/// The loop rounds of a work-item for one tile.
-std::int64_t loops_of_tile(const Conv2dBlocksProblem& p, const Conv2dSizes& s, std::int64_t seen,
-                           std::int64_t columns) {
-  const std::int64_t copying = seen * p.block_in + 4;
-  if (p.is_depthwise()) return s.kernel_h * (copying + 1) + columns + 2;
-  return p.in_blocks() * (s.kernel_h * (copying + s.kernel_w * (p.block_in + 1)) + 1) + p.tile_blocks * columns + 4;
+/// The columns of x that neighbouring tiles with `columns` columns of y read.
+std::int64_t seen_by(const Conv2dSizes& s, std::int64_t columns) {
+  return (columns - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1;
 }
 
-/// How the planes are cut into pieces: several pieces for each core, but none that takes only a few microseconds.
-BlockCut cut_of(const Conv2dBlocksProblem& p, const Conv2dSizes& s, const Target& target, std::int64_t columns) {
-  constexpr std::int64_t min_work = 1 << 15;  // Multiply-adds of vectors in a piece.
-  BlockCut cut{columns, ceil_div(s.out_w, columns) * s.out_h, 0, 0};
-  cut.seen = (columns - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1;
-  const std::int64_t steps = p.is_depthwise() ? s.taps() : s.channels * s.taps();
-  const std::int64_t work = steps * columns * (p.is_depthwise() ? 1 : p.tile_blocks);
-  const std::int64_t wanted = ceil_div(std::int64_t{4} * target.info.compute_units, s.images * groups_of(p));
-  const std::int64_t most = target.loop_budget / loops_of_tile(p, s, cut.seen, columns);
-  const std::int64_t least = std::min(cut.tiles, ceil_div(min_work, work));
-  cut.tiles_of_item = std::min(std::max(ceil_div(cut.tiles, wanted), least), most);
+constexpr std::int64_t min_work = 1 << 15;  ///< Multiply-adds of vectors in a work-item: some microseconds.
+
+/// So that all cores end at about the same time.
+std::int64_t wanted_items(const Target& target) { return std::int64_t{4} * target.info.compute_units; }
+
+/// How conv2d_blocks.cl cuts its work. A unit has `tiles` tiles of a plane: some whole rows, or a part of a row.
+struct UnitCut {
+  std::int64_t columns;  ///< Of a tile.
+  std::int64_t in_row;   ///< Tiles of a row.
+  std::int64_t in_blocks, tiles, units, items;
+
+  /// The rows and the columns of x that a unit reads.
+  std::int64_t rows_seen(const Conv2dSizes& s) const {
+    const std::int64_t rows = ceil_div(tiles, in_row);
+    return std::min(s.height, (rows - 1) * s.stride_h + (s.kernel_h - 1) * s.dilation_h + 1);
+  }
+  std::int64_t columns_seen(const Conv2dSizes& s) const { return seen_by(s, std::min(tiles, in_row) * columns); }
+
+  /// The loop rounds for a unit.
+  std::int64_t loops(const Conv2dBlocksProblem& p, const Conv2dSizes& s) const {
+    const std::int64_t tile = p.in_blocks() * (s.kernel_h * (s.kernel_w * (p.block_in + 1) + 1) + 2);
+    const std::int64_t copy = p.in_blocks() * (rows_seen(s) * (columns_seen(s) * p.block_in + 4) + 1);
+    return tiles * (tile + p.tile_blocks * columns + 4) + copy;
+  }
+};
+
+/// `items` is 0 if a unit has more loop rounds than the device takes. A unit's part of x fits in the second cache, and
+/// the weights of 128 rows of the product in the first.
+UnitCut units_of(const Conv2dBlocksProblem& p, const Conv2dSizes& s, const Target& target, std::int64_t columns) {
+  constexpr std::int64_t max_bytes = 1 << 17;  // A quarter of a small second cache.
+  UnitCut cut{columns, ceil_div(s.out_w, columns), 0, 0, 0, 0};
+  cut.in_blocks = std::min(p.in_blocks(), ceil_div(128, p.block_in * s.taps()));
+  const std::int64_t groups = groups_of(p), wanted = wanted_items(target), tiles = cut.in_row * s.out_h;
+  const std::int64_t bytes = 4 * s.channels * columns * s.stride_w * s.stride_h;
+  cut.tiles =
+      std::max<std::int64_t>(1, std::min(max_bytes / bytes, ceil_div(tiles, ceil_div(wanted, s.images * groups))));
+  if (cut.tiles > cut.in_row)
+    cut.tiles = cut.tiles / cut.in_row * cut.in_row;
+  else
+    cut.tiles = ceil_div(cut.in_row, ceil_div(cut.in_row, cut.tiles));
+  if (cut.loops(p, s) > target.loop_budget) cut.tiles = 1;
+  const std::int64_t pieces =
+      cut.tiles > cut.in_row ? ceil_div(tiles, cut.tiles) : s.out_h * ceil_div(cut.in_row, cut.tiles);
+  cut.units = s.images * pieces * groups;
+  const std::int64_t most = target.loop_budget / cut.loops(p, s);  // Units of an item.
+  if (most == 0) return cut;
+  const std::int64_t work = s.images * tiles * groups * s.channels * s.taps() * columns * p.tile_blocks;
+  cut.items = std::min(cut.units, std::max(std::min(wanted, ceil_div(work, min_work)), ceil_div(cut.units, most)));
   return cut;
 }
 
-const char* check(const Conv2dBlocksProblem& p, const Conv2dSizes& s, const BlockCut& cut) {
-  if (!tiles_take(s, p.block)) return "too large an image or kernel";
-  if (cut.seen > max_positions / p.block_in) return "too large a kernel";
-  if (cut.tiles_of_item == 0) return "too large for the device's loops";
-  return nullptr;
-}
-
-PlanOr plan_tiles(const Conv2dBlocksProblem& p, const Target& target, std::size_t config) {
-  const auto [x, weight, y] = operands<3>();
-  const Conv2dSizes s = as_lines(p.sizes);
-  const std::int64_t columns = config == own_config
-                                   ? tile_width(s.out_w, p.is_depthwise() ? 2 : p.tile_blocks, p.block, target)
-                                   : tile_columns[config];
-  const BlockCut cut = cut_of(p, s, target, columns);
-  if (const char* reason = check(p, s, cut)) return reason;
+runtime::KernelSpec tiles_spec(const Conv2dBlocksProblem& p, const Conv2dSizes& s, const Target& target,
+                               std::int64_t columns) {
   runtime::KernelSpec spec{"conv/cpu/blocks/conv2d_blocks.cl", "conv2d_blocks", {{"VW", p.block}, {"T", columns}}};
   spec.prelude = epilogue_prelude(p.epilogue);
   spec.defines.add({"STRIDE", s.stride_w});
@@ -103,13 +116,50 @@ PlanOr plan_tiles(const Conv2dBlocksProblem& p, const Target& target, std::size_
   dispatch::define_math(spec.defines, target.info);
   define_elements(spec.defines, p.type);
   define_result_type(spec.defines, p.result_type);
-  const runtime::NdRange range{{groups_of(p), cut.pieces(), s.images}, {1, 1, 1}};
-  const std::int64_t slice = ceil_div(cut.seen * p.block_in, std::int64_t{16}) * 16;
-  const EpilogueArgs e = epilogue_args(p.epilogue, conv2d_e0, conv2d_e1, weight);
+  return spec;
+}
+
+std::int64_t whole_lines(std::int64_t floats) { return ceil_div(floats, std::int64_t{16}) * 16; }
+
+PlanOr plan_depthwise(const Conv2dBlocksProblem& p, const Conv2dSizes& s, const Target& target, std::int64_t columns) {
+  const auto [x, weight, y] = operands<3>();
+  const std::int64_t seen = seen_by(s, columns), tiles = ceil_div(s.out_w, columns) * s.out_h;
+  const std::int64_t loops_of_tile = s.kernel_h * (seen * p.block_in + 5) + columns + 2;
+  const std::int64_t least = std::min(tiles, ceil_div(min_work, s.taps() * columns));
+  const std::int64_t of_item =
+      std::min(std::max(ceil_div(tiles, ceil_div(wanted_items(target), s.images * groups_of(p))), least),
+               target.loop_budget / loops_of_tile);
+  if (of_item == 0) return "too large for the device's loops";
+  const runtime::NdRange range{{groups_of(p), ceil_div(tiles, of_item), s.images}, {1, 1, 1}};
+  const std::int64_t slice = whole_lines(seen * p.block_in);
   Plan plan;
-  const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(groups_of(p) * cut.pieces() * s.images * slice));
-  plan.add(spec, range, x, weight, bias_of(p, weight), y, scratch, e, kernel_sizes(p, s), s.kernel_window(),
-           kernels::number(cut.tiles_of_item), slice, p.flags());
+  const Place scratch =
+      plan.workspace(4 * static_cast<std::uint64_t>(groups_of(p) * ceil_div(tiles, of_item) * s.images * slice));
+  plan.add(tiles_spec(p, s, target, columns), range, x, weight, bias_of(p, weight), y, scratch,
+           epilogue_args(p.epilogue, conv2d_e0, conv2d_e1, weight), kernel_sizes(p, s), s.kernel_window(),
+           kernels::number(of_item), slice, p.flags());
+  return plan;
+}
+
+PlanOr plan_tiles(const Conv2dBlocksProblem& p, const Target& target, std::size_t config) {
+  const auto [x, weight, y] = operands<3>();
+  const Conv2dSizes s = as_lines(p.sizes);
+  const std::int64_t columns = config == own_config
+                                   ? tile_width(s.out_w, p.is_depthwise() ? 2 : p.tile_blocks, p.block, target)
+                                   : tile_columns[config];
+  if (!tiles_take(s, p.block)) return "too large an image or kernel";
+  if (seen_by(s, std::max(s.out_w, columns)) > max_positions / p.block_in) return "too large a kernel";
+  if (p.is_depthwise()) return plan_depthwise(p, s, target, columns);
+  const UnitCut cut = units_of(p, s, target, columns);
+  if (cut.items == 0) return "too large for the device's loops";
+  const std::int64_t sums = cut.tiles * p.tile_blocks * columns * p.block;
+  const std::int64_t slice = whole_lines(sums + cut.rows_seen(s) * cut.columns_seen(s) * cut.in_blocks * p.block_in);
+  Plan plan;
+  const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(cut.items * slice));
+  plan.add(tiles_spec(p, s, target, columns), {{cut.items}, {1}}, x, weight, bias_of(p, weight), y, scratch,
+           epilogue_args(p.epilogue, conv2d_e0, conv2d_e1, weight), kernel_sizes(p, s), s.kernel_window(),
+           kernels::BlocksCut{kernels::number(s.images), kernels::number(cut.tiles), kernels::number(cut.in_blocks), 0},
+           slice, p.flags());
   return plan;
 }
 

@@ -110,6 +110,8 @@ TEST_CASE("conv2d_blocks: layers") {
   if (testing::slow_launches()) return;  // Seconds for each program.
   check_case(each, {{1, 3, 40, 31}, {32, 3, 7, 7}, {2, 3}}, 1, 16);
   check_case(each, {{2, 64, 7, 7}, {130, 64, 1, 1}, {}}, 16, 16);
+  check_case(each, {{1, 300, 9, 13}, {70, 300, 1, 1}, {}}, 8, 8);  // The sums are kept twice.
+  check_case(each, {{1, 300, 9, 13}, {70, 300, 1, 1}, {}}, 16, 16);
   check_case(each, {{1, 24, 9, 30}, {40, 24, 3, 2}, {{2, 1}, {1, 0}, {2, 1}}}, 8, 8);
   check_case(each, {{2, 40, 21, 34}, {40, 1, 3, 3}, {1, 2, 2, 40}}, 8, 8);
 }

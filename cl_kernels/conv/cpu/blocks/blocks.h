@@ -21,8 +21,8 @@ INLINE BlockTile block_tile(int tile, int out_w) {
   return at;
 }
 
-// Copies `count` columns of `block` elements as floats, or writes zeros if `from` is null. `block` is a constant. Copies
-// of single floats made small depthwise layers two to four times slower than vectors.
+// Copies `count` columns of `block` elements as floats, or writes zeros if `from` is null. `block` is a constant.
+// Copies of single floats made small depthwise layers two to four times slower than vectors.
 INLINE void copy_columns(__global float* to, __global const STORED* from, int count, int block) {
   const int elements = count * block;
   int i = 0;
@@ -32,18 +32,24 @@ INLINE void copy_columns(__global float* to, __global const STORED* from, int co
   for (; i < elements; ++i) to[i] = from ? LOAD(STORED, from, i) : 0.0f;
 }
 
+// Copies `count` columns of a line of x as floats, from column `start` on, with `block` elements for each column.
+// Columns outside of the image are zeros.
+INLINE void copy_line(__global float* to, __global const STORED* line, int start, int count, int width, int block) {
+  const int first = clamp(-start, 0, count), last = clamp(width - start, first, count);
+  copy_columns(to, 0, first, block);
+  copy_columns(to + first * block, line + (start + first) * block, last - first, block);
+  copy_columns(to + last * block, 0, count - last, block);
+}
+
 // `count` columns of a line of x from column `start` on, with `block` elements for each column. If they are no floats,
-// or reach beyond the image, they are copied to `scratch`, with zeros outside of the image. A conversion here is one for
-// each load of a column; add_tap reads each number of x many times.
+// or reach beyond the image, they are copied to `scratch`. A conversion here is one for each load of a column;
+// add_tap reads each number of x many times.
 INLINE __global const float* columns_of_line(__global const STORED* line, int start, int count, int width, int block,
                                              __global float* scratch) {
 #ifdef STORED_IS_FLOAT
   if (start >= 0 && start + count <= width) return line + start * block;
 #endif
-  const int first = clamp(-start, 0, count), last = clamp(width - start, first, count);
-  copy_columns(scratch, 0, first, block);
-  copy_columns(scratch + first * block, line + (start + first) * block, last - first, block);
-  copy_columns(scratch + last * block, 0, count - last, block);
+  copy_line(scratch, line, start, count, width, block);
   return scratch;
 }
 

@@ -3,22 +3,31 @@
 // DILATION_W, so that neighbouring taps share their loads.
 
 #ifdef OB
-// Adds the products of one tap with `depth` channels to the sums of a tile. `from` points to the tile's first column of
-// x as floats, and the next columns are `step` floats apart. `weight` points to the tap's weights.
-INLINE void add_tap(floatv acc[OB * T], __global const float* from, int step, __global const float* weight,
-                    int depth) {
-  NO_UNROLL
-  for (int i = 0; i < depth; ++i) {
-    floatv weights[OB];
+// Adds the products of one channel to the sums of a tile. `from` points to the channel's number in the first column of
+// x, and the next columns are `step` floats apart.
+INLINE void add_channel(floatv acc[OB * T], __global const float* from, int step, __global const float* weight) {
+  floatv weights[OB];
 #pragma unroll
-    for (int b = 0; b < OB; ++b) weights[b] = UNALIGNED_CONST(weight + (i * OB + b) * VW);
+  for (int b = 0; b < OB; ++b) weights[b] = UNALIGNED_CONST(weight + b * VW);
 #pragma unroll
-    for (int t = 0; t < T; ++t) {
-      const floatv number = (floatv)(from[t * step + i]);
+  for (int t = 0; t < T; ++t) {
+    const floatv number = (floatv)(from[t * step]);
 #pragma unroll
-      for (int b = 0; b < OB; ++b) acc[b * T + t] = FMA(number, weights[b], acc[b * T + t]);
-    }
+    for (int b = 0; b < OB; ++b) acc[b * T + t] = FMA(number, weights[b], acc[b * T + t]);
   }
+}
+
+// Adds the products of one tap with `depth` channels to the sums of a tile. `from` points to the tile's first column of
+// x as floats, and `weight` points to the tap's weights. Four channels at a time are 3 to 8 % faster than single ones.
+INLINE void add_tap(floatv acc[OB * T], __global const float* from, int step, __global const float* weight, int depth) {
+  int i = 0;
+  NO_UNROLL
+  for (; i + 4 <= depth; i += 4) {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) add_channel(acc, from + i + j, step, weight + (i + j) * OB * VW);
+  }
+  NO_UNROLL
+  for (; i < depth; ++i) add_channel(acc, from + i, step, weight + i * OB * VW);
 }
 
 // Stores f(sums + bias) of OB blocks from `first` on, at `count` pixels from `pixel` on. y points to an image whose
@@ -56,8 +65,7 @@ INLINE void depthwise_sums(floatv sums[T], __global const STORED* x, __global co
     for (int s = 0; s < TAPS_W; ++s) {
       const floatv tap = UNALIGNED_CONST(weight + s * VW);
 #pragma unroll
-      for (int t = 0; t < T; ++t)
-        acc[t] = FMA(UNALIGNED_CONST(from + (t * STRIDE + s * DILATION_W) * VW), tap, acc[t]);
+      for (int t = 0; t < T; ++t) acc[t] = FMA(UNALIGNED_CONST(from + (t * STRIDE + s * DILATION_W) * VW), tap, acc[t]);
     }
   }
 #pragma unroll
