@@ -293,6 +293,37 @@ def test_convolution_of_a_type_that_the_device_does_not_take():
     assert_same(torch.conv2d(x.to(DEVICE), weight.to(DEVICE)), expected)
 
 
+@pytest.mark.parametrize("settings", [{}, {"activation": "gelu", "norm_first": True}], ids=str)
+@pytest.mark.parametrize("masks", [(), ("mask",), ("src_key_padding_mask",), ("mask", "src_key_padding_mask")])
+def test_transformer_encoder_in_inference(settings, masks):
+    """PyTorch calls a whole layer as one op then, and makes nested tensors on devices that have them."""
+    torch.manual_seed(0)
+    layer = torch.nn.TransformerEncoderLayer(16, 4, 32, batch_first=True, **settings)
+    model = torch.nn.TransformerEncoder(layer, 2).eval()
+    given = {
+        "mask": torch.triu(torch.ones(5, 5, dtype=torch.bool), 1),
+        "src_key_padding_mask": torch.tensor([[False] * 5, [False] * 3 + [True] * 2]),
+    }
+    x = torch.randn(2, 5, 16)
+    expected = model(x, **{name: given[name] for name in masks}).detach()  # With a graph, without the op.
+    model.to(DEVICE)
+    with torch.inference_mode(), native():
+        actual = model(x.to(DEVICE), **{name: given[name].to(DEVICE) for name in masks})
+    assert_same(actual, expected)
+
+
+@pytest.mark.parametrize("weights", [{"need_weights": False}, {}, {"average_attn_weights": False}], ids=str)
+def test_attention_in_inference(weights):
+    torch.manual_seed(0)
+    layer = torch.nn.MultiheadAttention(16, 4, batch_first=True).eval()
+    x, mask = torch.randn(2, 5, 16), torch.tensor([[False] * 5, [False] * 3 + [True] * 2])
+    expected = [y if y is None else y.detach() for y in layer(x, x, x, mask, **weights)]
+    layer.to(DEVICE)
+    moved = x.to(DEVICE)
+    with torch.no_grad(), native():
+        assert_same(list(layer(moved, moved, moved, mask.to(DEVICE), **weights)), expected)
+
+
 def test_wrong_index_is_an_error():
     x = torch.arange(4.0, device=DEVICE)
     with pytest.raises(IndexError, match="9"):

@@ -1,4 +1,4 @@
-// Products of matrices, and decompositions.
+// Products of matrices, decompositions, and the layers of transformers that PyTorch calls as one op in inference.
 #include "call.h"
 
 namespace crisol_torch {
@@ -48,6 +48,71 @@ void qr(const Call& call, const Tensor& q, const Tensor& r) {
   ops::qr_into(q, r, call.tensor(0), mode == "complete");
 }
 
+// ---- Layers of transformers, from PyTorch's ops
+
+// A mask of attention as numbers that are added to the scores of (batch, heads, queries, keys). A mask of kind 1 names
+// keys: (batch, keys).
+std::optional<at::Tensor> added_mask(const at::Tensor& mask, const c10::IValue& kind, const at::Tensor& like) {
+  if (!mask.defined()) return std::nullopt;
+  const at::Tensor seen = !kind.isNone() && kind.toInt() == 1 ? mask.unsqueeze(1).unsqueeze(2) : mask;
+  if (seen.scalar_type() != at::kBool) return seen.to(like.scalar_type());
+  return at::zeros(seen.sizes(), like.options()).masked_fill(seen, -std::numeric_limits<double>::infinity());
+}
+
+struct Projections {
+  at::Tensor weight, bias, out_weight, out_bias;
+};
+
+// The results of nn.MultiheadAttention: the output, and the weights or an undefined tensor.
+std::pair<at::Tensor, at::Tensor> attend(const std::array<at::Tensor, 3>& inputs, const Projections& p,
+                                         std::int64_t heads, const std::optional<at::Tensor>& mask, bool weights,
+                                         bool average) {
+  const std::vector<at::Tensor> weight = p.weight.chunk(3), bias = p.bias.chunk(3);
+  std::array<at::Tensor, 3> x;
+  for (std::size_t i = 0; i < 3; ++i)
+    x[i] = at::linear(inputs[i], weight[i], bias[i]).unflatten(-1, {heads, -1}).transpose(1, 2);
+  at::Tensor result, shares;
+  if (weights) {
+    const at::Tensor scores = at::matmul(x[0] / std::sqrt(static_cast<double>(x[0].size(-1))), x[1].transpose(-2, -1));
+    shares = at::softmax(mask ? scores + *mask : scores, -1);
+    result = at::matmul(shares, x[2]);
+    if (average) shares = shares.mean(1);
+  } else {
+    result = at::scaled_dot_product_attention(x[0], x[1], x[2], mask);
+  }
+  return {at::linear(result.transpose(1, 2).flatten(2), p.out_weight, p.out_bias), shares};
+}
+
+// _native_multi_head_attention(query, key, value, width, heads, weight, bias, out_weight, out_bias, mask, need_weights,
+// average_weights, kind of mask)
+Results multi_head_attention(const Call& c) {
+  const std::optional<at::Tensor> mask = added_mask(c.torch(9), c.value(12), c.torch(0));
+  auto [y, shares] = attend({c.torch(0), c.torch(1), c.torch(2)}, {c.torch(5), c.torch(6), c.torch(7), c.torch(8)},
+                            c.whole(4), mask, c.flag(10), c.flag(11));
+  return {std::move(y), std::move(shares)};
+}
+
+// _transformer_encoder_layer_fwd(x, width, heads, weight, bias, out_weight, out_bias, gelu, norm_first, eps, two pairs
+// for the norms, two pairs for the linear layers, mask, kind of mask)
+Results encoder_layer(const Call& c) {
+  at::Tensor x = c.torch(0);
+  const bool norm_first = c.flag(8);
+  const std::optional<at::Tensor> mask = added_mask(c.torch(18), c.value(19), x);
+  const auto norm = [&](const at::Tensor& y, std::size_t i) {
+    return at::layer_norm(y, {c.whole(1)}, c.torch(i), c.torch(i + 1), c.number(9));
+  };
+  const auto attention = [&](const at::Tensor& y) {
+    const Projections weights{c.torch(3), c.torch(4), c.torch(5), c.torch(6)};
+    return attend({y, y, y}, weights, c.whole(2), mask, false, false).first;
+  };
+  const auto feed_forward = [&](const at::Tensor& y) {
+    const at::Tensor hidden = at::linear(y, c.torch(14), c.torch(15));
+    return at::linear(c.flag(7) ? at::gelu(hidden) : at::relu(hidden), c.torch(16), c.torch(17));
+  };
+  x = norm_first ? x + attention(norm(x, 10)) : norm(x + attention(x), 10);
+  return {norm_first ? x + feed_forward(norm(x, 12)) : norm(x + feed_forward(x), 12)};
+}
+
 }  // namespace
 
 Rows product_rows() {
@@ -64,6 +129,10 @@ Rows product_rows() {
          qr(c, c.tensor(2), c.tensor(3));
          return Results{c.value(2), c.value(3)};
        }},
+      {"_native_multi_head_attention", multi_head_attention},
+      {"_transformer_encoder_layer_fwd", encoder_layer},
+      // No: then nn.TransformerEncoder makes no nested tensor, which the device does not have.
+      {"_nested_tensor_from_mask_left_aligned", [](const Call&) { return Results{false}; }},
   };
 }
 
