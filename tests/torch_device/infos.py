@@ -81,13 +81,14 @@ def _trained(info, settings, device, steps=4):
     parameters = [torch.randn(shape, generator=generator).to(device).requires_grad_() for shape in shapes]
     targets = [torch.randn(shape, generator=generator).to(device) for shape in shapes]
     settings = {key: copy.deepcopy(value) for key, value in settings.items()}
+    sign = -1 if settings.get("maximize") else 1  # The optimum is finite.
     if device == "cpu":
         settings.pop("capturable", None)
     optimizer = info.optim_cls(parameters, **settings)
 
     def closure():
         optimizer.zero_grad()
-        loss = sum(((p - t) ** 2).sum() for p, t in zip(parameters, targets, strict=True))
+        loss = sign * sum(((p - t) ** 2).sum() for p, t in zip(parameters, targets, strict=True))
         loss.backward()
         return loss
 

@@ -293,6 +293,25 @@ def test_convolution_of_a_type_that_the_device_does_not_take():
     assert_same(torch.conv2d(x.to(DEVICE), weight.to(DEVICE)), expected)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("factors", [(1, 1), (1, 0.37), (-4.775, 2.03), (0, 2.03)])
+def test_sums_with_products_are_rounded_once(dtype, factors):
+    beta, alpha = factors
+    shapes = {
+        torch.addmm: ((20, 30), (20, 40), (40, 30)),
+        torch.baddbmm: ((3, 20, 30), (3, 20, 40), (3, 40, 30)),
+        torch.addmv: ((20,), (20, 40), (40,)),
+    }
+    for function, sizes in shapes.items():
+        operands = [torch.randn(size).to(dtype) for size in sizes]
+        exact = function(*[x.double() for x in operands], beta=beta, alpha=alpha)
+        with native():
+            actual = function(*[x.to(DEVICE) for x in operands], beta=beta, alpha=alpha).cpu().double()
+        # Half a unit in the last place, and the rounding of float32 sums.
+        error = (actual - exact).abs() - torch.finfo(dtype).eps / 2 * exact.abs()
+        assert error.max() < 1e-4, function.__name__
+
+
 @pytest.mark.parametrize("settings", [{}, {"activation": "gelu", "norm_first": True}], ids=str)
 @pytest.mark.parametrize("masks", [(), ("mask",), ("src_key_padding_mask",), ("mask", "src_key_padding_mask")])
 def test_transformer_encoder_in_inference(settings, masks):

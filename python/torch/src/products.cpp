@@ -1,5 +1,6 @@
 // Products of matrices, decompositions, and the layers of transformers that PyTorch calls as one op in inference.
 #include "call.h"
+#include "crisol/dtype_table.h"
 
 namespace crisol_torch {
 
@@ -9,12 +10,21 @@ namespace ops = crisol::ops;
 using crisol::Shape;
 using crisol::Tensor;
 
+// float16 and bfloat16 as float32, so that only the result of several ops is rounded.
+Tensor widened(const Tensor& x) { return crisol::is_half(x.dtype()) ? ops::cast(x, crisol::DType::f32) : x; }
+Tensor wide_product(const Tensor& a, const Tensor& b) { return ops::matmul(widened(a), widened(b)); }
+
 // beta c + alpha product. With beta 0, c is not read.
 void combine(const Tensor& out, const Tensor& c, const Tensor& product, const crisol::Scalar& beta,
              const crisol::Scalar& alpha) {
-  if (beta.as_double() == 0) return ops::mul_into(out, product, alpha);
-  const bool scales = beta.as_double() != 1;
-  ops::addcmul_into(out, scales ? ops::mul(c, beta) : c, product, 1, alpha);
+  const Tensor sum = product.dtype() == out.dtype() ? out : crisol::empty(out.shape(), product.dtype(), out.device());
+  if (beta.as_double() == 0) {
+    ops::mul_into(sum, product, alpha);
+  } else {
+    const bool scales = beta.as_double() != 1;
+    ops::addcmul_into(sum, scales ? ops::mul(widened(c), beta) : widened(c), product, 1, alpha);
+  }
+  if (sum.dtype() != out.dtype()) ops::copy_into(out, sum);
 }
 
 bool is_one(const crisol::Scalar& number) { return number.as_double() == 1; }
@@ -27,12 +37,12 @@ void add_product(const Call& call, const Tensor& out) {
   const Tensor c = call.tensor(0);
   if (is_one(beta) && is_one(alpha) && c.dim() == 1 && a.dim() == 2 && c.size(0) == b.size(1))
     return ops::linear_into(out, a, ops::transpose(b, 0, 1), c);
-  combine(out, c, ops::matmul(a, b), beta, alpha);
+  combine(out, c, wide_product(a, b), beta, alpha);
 }
 
 // addmv.out(c, matrix, vector, beta, alpha, out)
 void add_vector_product(const Call& call, const Tensor& out) {
-  const Tensor product = ops::matmul(call.tensor(1), ops::unsqueeze(call.tensor(2), 1));
+  const Tensor product = wide_product(call.tensor(1), ops::unsqueeze(call.tensor(2), 1));
   combine(out, call.tensor(0), ops::squeeze(product, 1), call.scalar(3), call.scalar(4));
 }
 
