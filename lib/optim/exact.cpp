@@ -22,6 +22,10 @@ double exact_value(const Tensor& tensor) {
   return value;
 }
 
+Device device_of(const Optimizer& optimizer) {
+  return optimizer.parameters().empty() ? Device() : optimizer.parameters()[0].device();
+}
+
 std::string name_in_group(const char* name, std::size_t group) {
   return group == 0 ? std::string(name) : concat(name, '.', group);
 }

@@ -47,10 +47,18 @@ void LRScheduler::set_rates(const Rate& rate) {
   last_lrs_ = std::move(rates);
 }
 
-void LRScheduler::change_rates(const Change& change) {
+std::vector<double> LRScheduler::present_rates() const {
+  const std::vector<ParamGroup>& all = optimizer_.param_groups();
+  require(groups() <= all.size(), "LRScheduler", "it sets the rates of ", groups(), " groups, and the optimiser has ",
+          all.size());
   std::vector<double> rates;
-  for (std::size_t g = 0; g < groups(); ++g)
-    rates.push_back(change(optimizer_.param_groups()[g].lr.value_or(0), base_lrs_[g]));
+  for (std::size_t g = 0; g < groups(); ++g) rates.push_back(all[g].lr.value_or(0));
+  return rates;
+}
+
+void LRScheduler::change_rates(const Change& change) {
+  std::vector<double> rates = present_rates();
+  for (std::size_t g = 0; g < groups(); ++g) rates[g] = change(rates[g], base_lrs_[g]);
   optimizer_.schedule_rates(rates);
   last_lrs_ = std::move(rates);
 }
@@ -78,12 +86,12 @@ void LRScheduler::set_steps(std::int64_t steps) {
 }
 
 NamedTensors LRScheduler::state_dict() const {
-  const Device device = optimizer_.parameters()[0].device();
+  const std::vector<double> rates = present_rates();
+  const Device device = device_of(optimizer_);
   NamedTensors state{{"steps", whole_number(steps_, device)}};
   for (std::size_t g = 0; g < groups(); ++g)
     state.emplace_back(name_in_group("base_lr", g), exact_tensor(base_lrs_[g], device));
-  for (std::size_t g = 0; g < groups(); ++g)
-    state.emplace_back(name_in_group("lr", g), exact_tensor(optimizer_.param_groups()[g].lr.value_or(0), device));
+  for (std::size_t g = 0; g < groups(); ++g) state.emplace_back(name_in_group("lr", g), exact_tensor(rates[g], device));
   return state;
 }
 

@@ -159,9 +159,34 @@ void OptimizerImpl::add(std::vector<ParamGroup> added) {
   std::move(added.begin(), added.end(), std::back_inserter(settings));
 }
 
+void OptimizerImpl::take_states(const OptimizerImpl& other) {
+  std::map<const autograd::Slot*, std::pair<const GroupMemory*, std::size_t>> known;
+  for (const GroupMemory& group : other.groups)
+    for (std::size_t i = group.first; i < group.last; ++i)
+      known.emplace(autograd::slot_of(other.parameters[i]), std::pair(&group, i));
+  for (const GroupMemory& group : groups) {
+    std::map<std::size_t, std::size_t> taken;  // By the other's index of a step count: the own index.
+    for (std::size_t i = group.first; i < group.last; ++i) {
+      const auto at = known.find(autograd::slot_of(parameters[i]));
+      if (at == known.end()) continue;
+      const auto [from, j] = at->second;
+      const Shape& shape = parameters[i].shape();
+      for (const auto& [name, state] : group.states)
+        if (from->states.contains(name))
+          ops::copy_into(make_slice_of_arena(state, elements(group, i, i).begin, shape),
+                         make_slice_of_arena(from->states[name], other.elements(*from, j, j).begin, shape));
+      if (has_master(i) && other.has_master(j)) ops::copy_into(copies[i], other.copies[j]);
+      const auto [count, is_new] = taken.emplace(other.progress_of[j], progress.size());
+      if (is_new) progress.push_back(ops::cast(other.progress[other.progress_of[j]], group.hyper.dtype()));
+      progress_of[i] = count->second;
+    }
+  }
+}
+
 ParamGroup OptimizerImpl::changed(std::size_t group, const ParamGroup& changes) const {
   require(group < groups.size(), op(), "group ", group, " of ", groups.size());
-  require(changes.params.empty(), op(), "the parameters of a group cannot be changed; add_param_group adds some");
+  require(changes.params.empty(), op(),
+          "the parameters of a group cannot be changed; set_param_groups replaces groups");
   ParamGroup after = merge_settings(method.name, settings[group], changes);
   check_settings(method.name, after);
   method.check(after);
@@ -177,6 +202,13 @@ void OptimizerImpl::store(std::size_t group, const ParamGroup& after) {
   for_each_setting([&](const char*, auto member) { own.*member = after.*member; });
 }
 
+void Optimizer::set_param_groups(std::vector<ParamGroup> groups) {
+  auto next = std::make_unique<OptimizerImpl>(impl_->method, impl_->defaults);
+  if (!groups.empty()) next->add(std::move(groups));
+  next->take_states(*impl_);
+  impl_ = std::move(next);
+}
+
 const std::vector<ParamGroup>& Optimizer::param_groups() const noexcept { return impl_->settings; }
 
 void Optimizer::set_param_group(std::size_t group, const ParamGroup& changes) {
@@ -185,11 +217,16 @@ void Optimizer::set_param_group(std::size_t group, const ParamGroup& changes) {
 
 const ParamGroup& Optimizer::defaults() const noexcept { return impl_->defaults; }
 
-double Optimizer::lr() const noexcept { return impl_->settings.front().lr.value_or(0); }
+double Optimizer::lr() const noexcept {
+  return (impl_->settings.empty() ? impl_->defaults : impl_->settings.front()).lr.value_or(0);
+}
 
 void Optimizer::set_lr(double lr) { schedule_rates(std::vector<double>(impl_->groups.size(), lr)); }
 
-double Optimizer::momentum() const noexcept { return (impl_->settings.front().*impl_->momentum_member()).value_or(0); }
+double Optimizer::momentum() const noexcept {
+  const ParamGroup& first = impl_->settings.empty() ? impl_->defaults : impl_->settings.front();
+  return (first.*impl_->momentum_member()).value_or(0);
+}
 
 void Optimizer::set_momentum(double momentum) {
   ParamGroup change;

@@ -62,6 +62,8 @@ struct OptimizerImpl {
 
   /// Adds groups, which share a new arena. Throws before anything is changed.
   void add(std::vector<ParamGroup> added);
+  /// Takes the states and step counts of the parameters that another optimiser with the same method has too.
+  void take_states(const OptimizerImpl& other);
   /// Gives new groups their settings, and removes parameters that a group names twice. Throws for an invalid
   /// group.
   void complete(std::vector<ParamGroup>& added, Device device) const;

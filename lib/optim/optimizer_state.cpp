@@ -38,7 +38,7 @@ std::vector<std::vector<double>> read_progress(const std::map<std::string, Tenso
 
 NamedTensors Optimizer::state_dict() const {
   const OptimizerImpl& s = *impl_;
-  const Device device = s.parameters[0].device();
+  const Device device = device_of(*this);
   NamedTensors all;
   for (const GroupMemory& group : s.groups)
     for (const auto& [name, state] : group.states)
@@ -78,7 +78,7 @@ void Optimizer::load_state_dict(const NamedTensors& state) {
     std::map<std::vector<double>, std::size_t> known;
     for (std::size_t i = group.first; i < group.last; ++i) {
       const auto [at, is_new] = known.emplace(counts[i], progress.size());
-      if (is_new) progress.push_back(from_vector(counts[i], group.hyper.dtype(), s.parameters[0].device()));
+      if (is_new) progress.push_back(from_vector(counts[i], group.hyper.dtype(), device_of(*this)));
       progress_of.push_back(at->second);
     }
   }

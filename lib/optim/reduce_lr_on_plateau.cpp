@@ -61,7 +61,7 @@ std::vector<double> ReduceLROnPlateau::get_last_lr() const {
 }
 
 NamedTensors ReduceLROnPlateau::state_dict() const {
-  const Device device = optimizer_.parameters()[0].device();
+  const Device device = device_of(optimizer_);
   return {{"best", exact_tensor(best_, device)},
           {"bad", whole_number(bad_, device)},
           {"cooldown", whole_number(cooldown_, device)}};

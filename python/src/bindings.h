@@ -62,7 +62,6 @@ void bind_functional(nb::module_& m);
 void bind_vision(nb::module_& m);
 void bind_sampling(nb::module_& m);
 void bind_optim(nb::module_& m);
-void bind_schedules(nb::module_& m);
 /// Call it last. It makes the TypeErrors of all functions name the wrong argument.
 void explain_calls(nb::module_& m);
 

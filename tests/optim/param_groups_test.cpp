@@ -114,7 +114,7 @@ TEST_CASE("groups refuse what does not go together, and change nothing then") {
 
   optim::SGD optimizer({{.params = {p[0]}, .momentum = 0.9}, {.params = {p[1]}}}, {.lr = 0.1});
   check_error([&] { optimizer.set_param_group(2, {.lr = 1}); }, {"[SGD]", "group 2 of 2"});
-  check_error([&] { optimizer.set_param_group(0, {.params = {p[2]}}); }, {"[SGD]", "add_param_group"});
+  check_error([&] { optimizer.set_param_group(0, {.params = {p[2]}}); }, {"[SGD]", "set_param_groups"});
   check_error([&] { optimizer.set_param_group(0, {.lr = 1, .weight_decay = -1}); }, {"[SGD]", "weight_decay is -1"});
   check_error([&] { optimizer.add_param_group({.params = {p[1]}}); }, {"[SGD]", "in group 1 too"});
   check_error([&] { optimizer.add_param_group({}); }, {"[SGD]", "no parameters"});
@@ -197,6 +197,44 @@ TEST_CASE("a newer optimiser takes parameters over") {
   optim::SGD other(make_parameters(1), 0.1);
   other.add_param_group({.params = {p[0]}});
   check_error([&] { first.step(); }, {"[Adam]", "parameter 0", "made later, SGD"});
+}
+
+TEST_CASE("groups are replaced, and known parameters keep their states") {
+  const std::vector<Tensor> p = make_parameters(3), alone = make_parameters(3);
+  optim::Adam optimizer({{.params = {p[0]}}, {.params = {p[1]}, .lr = 0.5}}, {.lr = 0.1});
+  optim::Adam first({alone[0]}, 0.1), second({alone[1]}, 0.5), third({alone[2]}, 0.2);
+  const auto train = [&](const std::vector<std::size_t>& which, int from, const std::vector<optim::Optimizer*>& all) {
+    for (int step = from; step < from + 2; ++step) {
+      for (const std::size_t i : which)
+        for (const Tensor& x : {p[i], alone[i]}) sum(mul(x, tensor_of(gradient_of(step, i), {size}))).backward();
+      for (optim::Optimizer* each : all) {
+        each->step();
+        each->zero_grad();
+      }
+    }
+  };
+  train({0, 1}, 0, {&optimizer, &first, &second});
+  check_error(
+      [&] {
+        optimizer.set_param_groups({{.params = {p[0]}}, {.params = {p[0]}}});
+      },
+      {"[Adam]", "in group 0 too"});
+  CHECK(optimizer.parameters().size() == 2);
+  optimizer.set_param_groups({{.params = {p[2], p[0]}, .lr = 0.2}});
+  CHECK(optimizer.param_groups().size() == 1);
+  first.set_lr(0.2);
+  train({0, 2}, 2, {&optimizer, &first, &third});
+  for (std::size_t i = 0; i < 3; ++i) check_close(p[i], alone[i].shape(), values_of(alone[i]), {0});
+  optimizer.set_param_groups({});
+  CHECK(optimizer.parameters().empty());
+  CHECK(optimizer.lr() == 0.1);
+  optimizer.step();  // There is nothing to do.
+  CHECK(optimizer.state_dict().empty());
+  optimizer.add_param_group({.params = {p[1]}});
+  CHECK(optimizer.state_dict()["progress.0"].to_vector<float>()[0] == 0);
+  const optim::StepLR schedule(optimizer, 1);
+  optimizer.set_param_groups({});
+  check_error([&] { schedule.state_dict(); }, {"[LRScheduler]", "1 groups", "has 0"});
 }
 
 TEST_CASE("a parameter that is named twice is one parameter") {

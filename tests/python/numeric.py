@@ -14,8 +14,13 @@ def parameter(values):
     return nn.Parameter(tensor(values))
 
 
+def array_of(x, dtype=None):
+    """The elements of a tensor, also of one that requires a gradient, or another array."""
+    return np.asarray(x.detach() if isinstance(x, crisol.Tensor) else x, dtype=dtype)
+
+
 def assert_close(x, expected, rtol=1e-5, atol=1e-5):
-    np.testing.assert_allclose(np.asarray(x), np.asarray(expected), rtol=rtol, atol=atol)
+    np.testing.assert_allclose(array_of(x), array_of(expected), rtol=rtol, atol=atol)
 
 
 def check_gradients(function, *arrays, step=1e-2, tolerance=2e-2):

@@ -6,7 +6,7 @@ import crisol
 import numpy as np
 import pytest
 from crisol import nn, optim
-from numeric import assert_close, parameter, tensor
+from numeric import array_of, assert_close, parameter, tensor
 
 
 def give_gradient(p, gradient):
@@ -19,7 +19,7 @@ def run(optimizer, p, gradients):
         optimizer.zero_grad()
         give_gradient(p, g)
         optimizer.step()
-        values.append(np.asarray(p).copy())
+        values.append(array_of(p).copy())
     return values
 
 
@@ -152,6 +152,80 @@ def test_groups_keep_entries_of_programs(kind):
         del first["lr"]
 
 
+def stepped(optimizer, *parameters):
+    for p in parameters:
+        p.grad = crisol.ones(1)
+    optimizer.step()
+    return [round(p.item(), 4) for p in parameters]
+
+
+@pytest.mark.parametrize("kind", [optim.SGD, optim.Adagrad])
+def test_parameters_of_a_group_change(kind):
+    """Each list of a group is the optimiser's, as in PyTorch."""
+    p, q, r = (nn.Parameter(crisol.zeros(1)) for _ in range(3))
+    optimizer = kind([{"params": [p], "name": "first"}], lr=0.5)
+    group = optimizer.param_groups[0]
+    params = group["params"]
+    params.append(q)
+    assert stepped(optimizer, p, q, r) == [-0.5, -0.5, 0.0]
+    assert len(group["params"]) == 2 and group["name"] == "first" and optimizer.param_groups[0]["params"][1] is q
+    group["params"] += [r]
+    group["params"].pop(0)
+    before = p.item()
+    assert stepped(optimizer, p, q, r)[2] == -0.5 and p.item() == before
+    optimizer.zero_grad()
+    assert r.grad is None and p.grad is not None
+    group["params"] = [p]
+    assert [len(g["params"]) for g in optimizer.param_groups] == [1] and group["params"][0] is p
+    with pytest.raises(crisol.InvalidArgumentError, match="group 0 too"):
+        optimizer.param_groups.append({"params": [p]})
+    wrong = group["params"]
+    with pytest.raises(TypeError, match="not a int"):
+        wrong.append(5)
+    assert len(wrong) == 1 and len(group["params"]) == 1
+
+
+@pytest.mark.parametrize("kind", [optim.SGD, optim.Adagrad])
+def test_groups_are_removed_and_replaced(kind):
+    p, q, r = (nn.Parameter(crisol.zeros(1)) for _ in range(3))
+    optimizer = kind([{"params": [p], "lr": 0.1}, {"params": [q], "name": "q"}], lr=0.5)
+    first, second = optimizer.param_groups
+    del optimizer.param_groups[0]
+    assert stepped(optimizer, p, q) == [0.0, -0.5] and second["name"] == "q" and second["lr"] == 0.5
+    with pytest.raises(ValueError, match="no longer one of the optimiser's groups"):
+        first["lr"]
+    optimizer.param_groups = [{"params": [r], "lr": 0.25}, optimizer.param_groups[0]]
+    assert [g["lr"] for g in optimizer.param_groups] == [0.25, 0.5] and second["name"] == "q"
+    assert stepped(optimizer, r) == [-0.25]
+    optimizer.param_groups.clear()
+    optimizer.add_param_group({"params": [p]})
+    assert len(optimizer.param_groups) == 1 and optimizer.param_groups[0]["lr"] == 0.5
+
+
+def test_states_are_kept_reset_and_replaced():
+    p, q = (nn.Parameter(crisol.zeros(1)) for _ in range(2))
+    optimizer = optim.Adam([p], lr=0.5)
+    stepped(optimizer, p)
+    optimizer.param_groups[0]["params"].insert(0, q)
+    assert optimizer.state[p]["step"] == 1 and not optimizer.state[q] and len(optimizer.state) == 1
+    stepped(optimizer, p, q)
+    assert optimizer.state[p]["step"] == 2 and optimizer.state[q]["step"] == 1
+    optimizer.state[q] = {}
+    del optimizer.state[p]
+    assert not optimizer.state
+    stepped(optimizer, p)
+    assert optimizer.state[p]["exp_avg"].item() == pytest.approx(0.1)
+    optimizer.state[p] = {"step": 4, "exp_avg": crisol.full((1,), 2.0), "exp_avg_sq": crisol.ones(1)}
+    assert optimizer.state[p]["step"] == 4 and optimizer.state[p]["exp_avg"].item() == 2
+    optimizer.state.clear()
+    assert len(optimizer.state) == 0
+    stepped(optimizer, p)
+    optimizer.state = {}
+    assert len(optimizer.state) == 0
+    with pytest.raises(TypeError):
+        optimizer.defaults["lr"] = 3.0
+
+
 @pytest.mark.parametrize("kind", [optim.SGD, optim.Adagrad])
 def test_groups_have_the_initial_rate_of_schedules(kind):
     p = nn.Parameter(crisol.zeros(2))
@@ -226,7 +300,7 @@ def test_state_continues_with_the_same_bits(tmp_path):
     again.load_state_dict(crisol.load(tmp_path / "optimizer.safetensors"))
     assert again.param_groups[0]["lr"] == 0.05
     train(other, again, 3)
-    assert (np.asarray(net.weight) == np.asarray(other.weight)).all()
+    assert (array_of(net.weight) == array_of(other.weight)).all()
     with pytest.raises(crisol.InvalidArgumentError):
         again.load_state_dict({"a": x})
 
@@ -287,11 +361,11 @@ def test_states_and_defaults():
     state = adam.state[layer.weight]
     assert set(state) == {"step", "exp_avg", "exp_avg_sq", "max_exp_avg_sq"}
     assert state["step"].item() == 1 and state["exp_avg"].shape == (3, 2)
-    assert np.allclose(state["exp_avg"], 0.2 * np.asarray(layer.weight.grad))
+    assert np.allclose(state["exp_avg"], 0.2 * array_of(layer.weight.grad))
     assert len(adam.state) == 2 and dict(adam.state[frozen]) == {}
     state["exp_avg"].zero_()
     adam.state[layer.bias]["exp_avg"] = crisol.full((3,), 7.0)
-    assert not np.asarray(adam.state[layer.weight]["exp_avg"]).any()
+    assert not array_of(adam.state[layer.weight]["exp_avg"]).any()
     assert adam.state_dict()["state"][1]["exp_avg"].tolist() == [7, 7, 7]
     with pytest.raises(KeyError, match="exp_avg"):
         state["velocity"] = 1
@@ -310,7 +384,7 @@ def test_clip_grad_norm():
     clip = nn.utils.clip_grad_norm_
 
     def start(values):
-        p.grad = crisol.asarray(np.asarray(values, np.float32))
+        p.grad = crisol.asarray(array_of(values, np.float32))
 
     start([3, -4, 0])
     assert clip(p, float("inf")).item() == 5 and p.grad.tolist() == [3, -4, 0]

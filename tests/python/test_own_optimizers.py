@@ -3,11 +3,10 @@
 import pickle
 
 import crisol
-import numpy as np
 import pytest
 from crisol import nn, optim
 from crisol.optim import lr_scheduler
-from numeric import assert_close
+from numeric import array_of, assert_close
 
 
 class OwnSGD(optim.Optimizer):
@@ -45,7 +44,7 @@ def train(net, optimizer, steps=3, schedule=None):
         optimizer.step()
         if schedule is not None:
             schedule.step()
-    return [np.asarray(p) for p in net.parameters()]
+    return [array_of(p) for p in net.parameters()]
 
 
 def test_own_class_takes_the_steps_of_sgd():
@@ -86,8 +85,6 @@ def test_groups_of_an_own_class():
     settings = dict(own.param_groups[1])
     assert settings.pop("params")[0] is other_weight
     assert settings == {"lr": 0.3, "momentum": 0.0, "tag": "d", "new": (1, 2)}
-    with pytest.raises(crisol.InvalidArgumentError, match="cannot be changed"):
-        second["params"] = [other.bias]
     with pytest.raises(crisol.InvalidArgumentError, match="group 0 too"):
         own.add_param_group({"params": [layer.weight]})
     assert len(own.param_groups) == 2

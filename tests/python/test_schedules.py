@@ -1,5 +1,6 @@
 """crisol.optim.lr_scheduler: rates against formulas."""
 
+import copy
 import math
 
 import crisol
@@ -58,7 +59,9 @@ def test_one_cycle():
     assert momenta[0] == 0.95 and min(momenta) == momenta[3] == pytest.approx(0.85)
     with pytest.raises(ValueError, match="total_steps"):
         lr_scheduler.OneCycleLR(optimizer, max_lr=0.5)
+    last = optimizer.param_groups[0]["lr"]
     schedule.step()
+    assert optimizer.param_groups[0]["lr"] == last > 0
     with pytest.raises(crisol.InvalidArgumentError):
         schedule.step()
 
@@ -116,3 +119,129 @@ def test_schedules_multiply_the_rate():
     schedule = lr_scheduler.MultiStepLR(optimizer, [1, 1], 0.5)
     schedule.step()
     assert np.isclose(optimizer.param_groups[0]["lr"], 0.025 / 4)
+
+
+def test_states_have_the_attributes():
+    """The names and values are PyTorch's."""
+    optimizer = optim.SGD([parameter([1.0])], lr=0.1)
+    schedule = lr_scheduler.MultiStepLR(optimizer, [2, 5, 5])
+    assert schedule.milestones == {2: 1, 5: 2} and schedule.gamma == 0.1 and schedule.base_lrs == [0.1]
+    schedule.gamma = 0.5
+    for _ in range(2):
+        schedule.step()
+    state = schedule.state_dict()
+    wanted = {"milestones": {2: 1, 5: 2}, "gamma": 0.5, "last_epoch": 2, "base_lrs": [0.1]}
+    wanted |= {"_step_count": 3, "_last_lr": [0.05]}
+    assert {name: state[name] for name in wanted} == wanted
+    assert "optimizer" not in state
+    again = lr_scheduler.MultiStepLR(optim.SGD([parameter([1.0])], lr=0.05), [1])
+    again.load_state_dict(state)
+    rates = []
+    for _ in range(3):
+        again.step()
+        rates.append(again.optimizer.param_groups[0]["lr"])
+    assert rates == pytest.approx([0.05, 0.05, 0.0125])
+
+
+@pytest.mark.parametrize(
+    "make, names",
+    [
+        (lambda o: lr_scheduler.StepLR(o, 3), {"step_size": 3, "gamma": 0.1}),
+        (lambda o: lr_scheduler.ConstantLR(o, 0.5), {"factor": 0.5, "total_iters": 5}),
+        (lambda o: lr_scheduler.LinearLR(o, 0.5), {"start_factor": 0.5, "end_factor": 1.0, "total_iters": 5}),
+        (lambda o: lr_scheduler.PolynomialLR(o, 4, 2.0), {"total_iters": 4, "power": 2.0}),
+        (lambda o: lr_scheduler.CosineAnnealingLR(o, 7, 0.01), {"T_max": 7, "eta_min": 0.01}),
+        (lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 7), {"T_0": 7, "T_i": 7, "T_mult": 1, "T_cur": 0}),
+        (lambda o: lr_scheduler.OneCycleLR(o, 0.5, 9), {"total_steps": 9, "cycle_momentum": True, "use_beta1": False}),
+        (lambda o: lr_scheduler.CyclicLR(o, 0.1, 0.2, 4), {"max_lrs": [0.2], "total_size": 8.0, "step_ratio": 0.5}),
+        (lambda o: lr_scheduler.ReduceLROnPlateau(o), {"patience": 10, "best": math.inf, "factor": 0.1}),
+        (lambda o: lr_scheduler.LambdaLR(o, lambda t: 1.0), {"lr_lambdas": [None]}),
+        (lambda o: optim.swa_utils.SWALR(o, 0.02), {"anneal_epochs": 10}),
+    ],
+)
+def test_public_attributes(make, names, tmp_path):
+    optimizer = optim.SGD([parameter([1.0])], lr=0.1, momentum=0.9)
+    schedule = make(optimizer)
+    if not isinstance(schedule, lr_scheduler.ReduceLROnPlateau):
+        schedule.step()
+        names = names | ({"T_cur": 1} if "T_cur" in names else {})
+    state = schedule.state_dict()
+    assert {name: state[name] for name in names} == names
+    for name, value in names.items():
+        assert name == "lr_lambdas" or getattr(schedule, name) == value
+    crisol.save({"schedule": state}, tmp_path / "state")
+    other = make(optim.SGD([parameter([1.0])], lr=0.1, momentum=0.9))
+    other.load_state_dict(crisol.load(tmp_path / "state")["schedule"])
+    assert other.state_dict() == state
+
+
+def test_states_of_schedules_of_schedules():
+    def make():
+        o = optim.SGD([parameter([1.0])], lr=0.1)
+        parts = [lr_scheduler.LinearLR(o, 0.1, total_iters=3), lr_scheduler.ExponentialLR(o, 0.5)]
+        return lr_scheduler.ChainedScheduler([lr_scheduler.SequentialLR(o, parts, [3]), lr_scheduler.StepLR(o, 2)])
+
+    schedule, again = make(), make()
+    for _ in range(4):
+        schedule.step()
+    again.load_state_dict(copy.deepcopy(schedule.state_dict()))
+    again.optimizer.load_state_dict(schedule.optimizer.state_dict())
+    for _ in range(3):
+        schedule.step()
+        again.step()
+        assert again.get_last_lr() == schedule.get_last_lr() == [again.optimizer.param_groups[0]["lr"]]
+
+
+def test_states_of_version_02():
+    def exact(*values):
+        return crisol.asarray([part for value in values for part in (value, 0.0, 0.0)], dtype=crisol.float32)
+
+    schedule = lr_scheduler.StepLR(optim.SGD([parameter([1.0])], lr=0.25), 2)
+    schedule.load_state_dict({"steps": crisol.asarray(3), "base_lr": exact(0.5)})
+    assert schedule.last_epoch == 3 and schedule.base_lrs == [0.5] and schedule.get_last_lr() == [0.25]
+    schedule.step()
+    assert schedule.get_last_lr() == [0.025]
+    plateau = lr_scheduler.ReduceLROnPlateau(schedule.optimizer)
+    plateau.load_state_dict({"best": exact(1.5), "bad": crisol.asarray(2), "cooldown": crisol.asarray(1)})
+    assert (plateau.best, plateau.num_bad_epochs, plateau.cooldown_counter) == (1.5, 2, 1)
+    both = lr_scheduler.ChainedScheduler([schedule])
+    both.load_state_dict({"schedules.0.steps": crisol.asarray(7), "schedules.0.base_lr": exact(0.5)})
+    assert schedule.last_epoch == 7
+
+
+def test_a_class_of_a_program():
+    class Warm(lr_scheduler.LRScheduler):
+        def __init__(self, optimizer, length, last_epoch=-1):
+            self.length = length
+            super().__init__(optimizer, last_epoch)
+
+        def get_lr(self):
+            return [rate * min(1.0, (self.last_epoch + 1) / self.length) for rate in self.base_lrs]
+
+    schedule = Warm(optim.SGD([parameter([1.0])], lr=0.4), 4)
+    rates = [schedule.get_last_lr()[0]]
+    for _ in range(4):
+        schedule.step()
+        rates += schedule.get_last_lr()
+    assert rates == pytest.approx([0.1, 0.2, 0.3, 0.4, 0.4])
+    assert schedule.state_dict()["length"] == 4
+
+
+def test_refusals():
+    optimizer = optim.SGD([parameter([1.0])], lr=0.4)
+    schedule = lr_scheduler.StepLR(optimizer, 1)
+    with pytest.raises(crisol.InvalidArgumentError, match=r"\[StepLR\] group 0 has no 'initial_lr'"):
+        lr_scheduler.StepLR(optim.SGD([parameter([1.0])], lr=0.4), 1, last_epoch=3)
+    with pytest.raises(crisol.InvalidArgumentError, match="lr_lambda has 2 values for 1 groups"):
+        lr_scheduler.LambdaLR(optimizer, [lambda t: 1.0] * 2)
+    with pytest.raises(crisol.InvalidArgumentError, match="2 schedules and 0 milestones"):
+        lr_scheduler.SequentialLR(optimizer, [schedule, schedule], [])
+    other = optim.SGD([parameter([1.0])], lr=0.4)
+    with pytest.raises(crisol.InvalidArgumentError, match="belongs to another optimiser"):
+        lr_scheduler.SequentialLR(other, [schedule], [])
+    with pytest.raises(crisol.InvalidArgumentError, match="belongs to another optimiser"):
+        lr_scheduler.ChainedScheduler([schedule], other)
+    schedule = lr_scheduler.LambdaLR(optimizer, lambda t: 1.0)
+    optimizer.add_param_group({"params": [parameter([1.0])]})
+    with pytest.raises(crisol.InvalidArgumentError, match="it has 1 rates, and the optimiser has 2 groups"):
+        schedule.step()

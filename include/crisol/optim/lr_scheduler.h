@@ -73,6 +73,8 @@ class CRISOL_API LRScheduler {
 
  private:
   friend class SequentialLR;
+  /// The rates of the groups that the schedule sets.
+  std::vector<double> present_rates() const;
   Optimizer& optimizer_;
   std::vector<double> base_lrs_, last_lrs_;
   std::int64_t steps_ = 0;

@@ -82,6 +82,10 @@ class CRISOL_API Optimizer {
   void set_param_group(std::size_t group, const ParamGroup& settings);
   /// Adds a group. Settings without a value come from the options of the constructor.
   void add_param_group(ParamGroup group);
+  /// Replaces all groups, also by none. Settings without a value come from the options of the constructor. Parameters
+  /// that the optimiser has already keep their states and step counts. Throws as the constructor does, and changes
+  /// nothing. A step that was captured before keeps the old groups' memory.
+  void set_param_groups(std::vector<ParamGroup> groups);
 
   /// The learning rate of the first group.
   double lr() const noexcept;

@@ -6,6 +6,7 @@ Attributes of the optimiser store the others, and the parameter objects.
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, MutableMapping
+from types import MappingProxyType
 from typing import Any
 
 from .. import _saved
@@ -17,15 +18,14 @@ from ..nn._copies import place_of
 from .._method import _method
 
 
-def _own_settings(optimizer):
-    return optimizer.__dict__.get("_own_settings", [])
+def _is_own(optimizer):
+    """Whether the class of an optimiser is written in Python."""
+    return "_own_settings" in optimizer.__dict__
 
 
-def _entries(optimizer, number):
-    """The entries of a group that the library does not keep."""
-    if settings := _own_settings(optimizer):
-        return settings[number]
-    return optimizer.__dict__.setdefault("_own_entries", {}).setdefault(number, {})
+def _entries(optimizer):
+    """By group: the entries that the library does not keep."""
+    return optimizer.__dict__["_own_settings" if "_own_settings" in optimizer.__dict__ else "_own_entries"]
 
 
 class ParameterState(MutableMapping[str, Any]):
@@ -78,18 +78,31 @@ def _states_of(tensors, count):
     return {i: state for i, state in found.items() if state}
 
 
-class OptimizerState(Mapping[Tensor, ParameterState]):
-    """The states of the parameters that have taken a step. Other parameters have an empty state."""
+class OptimizerState(MutableMapping[Tensor, ParameterState]):
+    """The states of the parameters that have taken a step. Other parameters have an empty state. Assigning a dict to a
+    parameter replaces its state, and without a state its next step is the first."""
 
     def __init__(self, optimizer: Optimizer) -> None:
+        self._optimizer = optimizer
         self._parameters = [parameter_of(p) for p in _parameters_of(optimizer)]
         self._tensors = optimizer._state_dict()
 
-    def __getitem__(self, parameter: Tensor) -> ParameterState:
+    def _number(self, parameter: Tensor) -> int:
         for number, own in enumerate(self._parameters):
             if place_of(own) == place_of(parameter):
-                return ParameterState(_state_of(self._tensors, number))
+                return number
         raise KeyError(parameter)
+
+    def __getitem__(self, parameter: Tensor) -> ParameterState:
+        return ParameterState(_state_of(self._tensors, self._number(parameter)))
+
+    def __setitem__(self, parameter: Tensor, entry: Mapping[str, Any]) -> None:
+        states = _states_of(self._tensors, len(self._parameters)) | {self._number(parameter): dict(entry)}
+        _load_states(self._optimizer, states)
+        self._tensors = self._optimizer._state_dict()
+
+    def __delitem__(self, parameter: Tensor) -> None:
+        self[parameter] = {}
 
     def __iter__(self) -> Iterator[Tensor]:
         return (p for number, p in enumerate(self._parameters) if _has_steps(self._tensors, number))
@@ -107,28 +120,35 @@ def parameter_of(tensor):
 
 
 def _parameters_of(optimizer):
-    return [p for group in optimizer._groups() for p in group["params"]]
+    return [p for number in range(optimizer._group_count()) for p in optimizer._parameters(number)]
 
 
 def _state(self) -> Any:
     """The states: state[p] is a dict for each parameter, with entries such as state[p]["exp_avg"]. Before the first
     step it is empty."""
-    return self._own_state if _own_settings(self) else OptimizerState(self)
+    return self._own_state if _is_own(self) else OptimizerState(self)
 
 
-def _defaults(self) -> dict[str, Any]:
-    """The defaults for settings that a group does not give."""
-    return self._own_defaults if _own_settings(self) else self._default_settings()
+def _set_state(self, state: Mapping[Tensor, Any]) -> None:
+    if _is_own(self):
+        self._own_state = state
+    else:
+        _load_states(self, {i: dict(state[p]) for i, p in enumerate(_parameters_of(self)) if p in state})
 
 
-Optimizer.state = property(_state)
+def _defaults(self) -> Mapping[str, Any]:
+    """The defaults for settings that a group does not give. Those of the library's optimisers cannot be changed."""
+    return self._own_defaults if _is_own(self) else MappingProxyType(self._default_settings())
+
+
+Optimizer.state = property(_state, _set_state)
 Optimizer.defaults = property(_defaults)
 
 
 def _states(optimizer):
     """The states of the parameters that have one, by number."""
-    if settings := _own_settings(optimizer):
-        parameters = [p for group in settings for p in group["params"]]
+    if _is_own(optimizer):
+        parameters = [p for group in _entries(optimizer) for p in group["params"]]
         return {i: dict(optimizer._own_state[p]) for i, p in enumerate(parameters) if p in optimizer._own_state}
     return _states_of(optimizer._state_dict(), len(_parameters_of(optimizer)))
 
@@ -198,8 +218,8 @@ def _change(group, settings):
 
 
 def _load_states(optimizer, states):
-    if settings := _own_settings(optimizer):
-        parameters = [p for group in settings for p in group["params"]]
+    if _is_own(optimizer):
+        parameters = [p for group in _entries(optimizer) for p in group["params"]]
         loaded = defaultdict(dict)
         for number, entry in states.items():
             place = parameters[number].device

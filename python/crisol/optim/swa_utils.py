@@ -9,8 +9,9 @@ from typing import Any
 
 from .. import _crisol as _c
 from .._crisol import Tensor, _nn
-from .._crisol._optim import LambdaLR, Optimizer
+from .._crisol._optim import Optimizer
 from ..autograd import no_grad
+from .lr_scheduler import LRScheduler
 
 __all__ = ["AveragedModel", "SWALR", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn", "get_swa_multi_avg_fn"]
 __all__ += ["update_bn"]
@@ -125,7 +126,7 @@ def _one_batch(model: _nn.Module, x: Any, layers: list[Any]) -> None:
         layer.running_var.div_(share)
 
 
-class SWALR(LambdaLR):
+class SWALR(LRScheduler):
     """From the present rate to swa_lr within anneal_epochs steps, along a cosine or a line."""
 
     def __init__(
@@ -136,33 +137,25 @@ class SWALR(LambdaLR):
             raise ValueError(f"[SWALR] anneal_strategy is 'cos' or 'linear', not {anneal_strategy!r}")
         groups = optimizer.param_groups
         wanted = list(swa_lr) if isinstance(swa_lr, (list, tuple)) else [swa_lr] * len(groups)
-        super().__init__(optimizer, lambda steps: 1.0)
-        self._owner, self._wanted, self._length = optimizer, wanted, anneal_epochs
-        self._linear, self._count = anneal_strategy == "linear", last_epoch + 1
-        self._set(wanted if anneal_epochs == 0 else [group["lr"] for group in groups])
-
-    def _set(self, rates: list[float]) -> None:
-        self._last = rates
-        for group, rate in zip(self._owner.param_groups, rates):
-            group["lr"] = rate
-
-    def get_last_lr(self) -> list[float]:
-        """The rates that this schedule set last, one for each group."""
-        return list(self._last)
+        for group, rate in zip(groups, wanted):
+            group["swa_lr"] = rate
+        self.anneal_epochs, self._anneal_strategy = anneal_epochs, anneal_strategy
+        super().__init__(optimizer, last_epoch)
 
     def _share(self, steps: int) -> float:
-        t = max(0.0, min(1.0, steps / max(1, self._length)))
-        return t if self._linear else (1 - math.cos(math.pi * t)) / 2
+        t = max(0.0, min(1.0, steps / max(1, self.anneal_epochs)))
+        return t if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * t)) / 2
 
-    def step(self, epoch: int | None = None) -> None:
-        """Changes the rates for the next step."""
-        rates = [group["lr"] for group in self._owner.param_groups]
-        super().step(epoch)
-        self._count = self._count + 1 if epoch is None else epoch
-        count = max(1, self._count) if self._length == 0 else self._count
-        before, now = self._share(count - 1), self._share(count)
-        firsts = [w if before == 1 else (r - before * w) / (1 - before) for r, w in zip(rates, self._wanted)]
-        self._set([w * now + first * (1 - now) for w, first in zip(self._wanted, firsts)])
+    def get_lr(self) -> list[float]:
+        """The present rates, moved towards swa_lr."""
+        step = max(self._step_count - 1, 1 if self.anneal_epochs == 0 else 0)
+        before, now = self._share(step - 1), self._share(step)
+        rates = []
+        for group in self.optimizer.param_groups:
+            wanted = group["swa_lr"]
+            first = wanted if before == 1 else (group["lr"] - before * wanted) / (1 - before)
+            rates.append(wanted * now + first * (1 - now))
+        return rates
 
 
 def __dir__():

@@ -105,36 +105,36 @@ nb::dict dict_of_settings(const ParamGroup& group) {
   return dict;
 }
 
-nb::dict dict_of_group(const ParamGroup& group) {
-  nb::dict dict;
+nb::list list_of_parameters(const ParamGroup& group) {
   nb::list params;
   for (const Tensor& parameter : group.params) {
     const nb::object known = known_object(parameter);
     params.append(known.is_none() ? nb::cast(parameter) : known);
   }
-  dict["params"] = params;
-  dict.update(dict_of_settings(group));
-  return dict;
+  return params;
 }
 
-/// Reads PyTorch's argument `params`: tensors, or dicts for groups. `others` gets the entries of group_of() by the
-/// number of their group.
-std::vector<ParamGroup> groups_of(const nb::object& params, nb::dict& others) {
+/// Reads PyTorch's argument `params`: tensors, or dicts for groups. `others` gets the entries of group_of() for each
+/// group.
+std::vector<ParamGroup> groups_of(const nb::object& params, nb::list& others) {
   std::vector<ParamGroup> groups;
   ParamGroup plain;
   bool has_tensors = false;
   for (const nb::handle entry : iterator_of(params)) {
     if (nb::isinstance<nb::dict>(entry)) {
       nb::dict own;
-      others[nb::int_(groups.size())] = own;
       groups.push_back(group_of(nb::cast<nb::dict>(entry), own));
+      others.append(own);
     } else {
       plain.params.push_back(parameter_of(entry));
       has_tensors = true;
     }
   }
   if (has_tensors && !groups.empty()) throw nb::type_error("params are tensors or dicts, not both");
-  if (groups.empty()) groups.push_back(std::move(plain));
+  if (groups.empty()) {
+    groups.push_back(std::move(plain));
+    others.append(nb::dict());
+  }
   return groups;
 }
 
@@ -156,8 +156,9 @@ void construct_own(nb::pointer_and_handle<Optimizer> self, const nb::object& par
   if (!nb::inst_python_derived(self.h)) throw nb::type_error("Optimizer is a base: derive a class that defines step()");
   const nb::object parts = nb::module_::import_("crisol.optim").attr("_prepare")(self.h, params, defaults);
   const std::string name = nb::cast<std::string>(self.h.type().attr("__name__"));
-  nb::dict others;  // None, because _prepare() keeps them.
-  unlocked([&, groups = groups_of(parts[0], others), settings = group_of(nb::cast<nb::dict>(parts[1]), others)] {
+  nb::list others;  // Empty dicts, because _prepare() keeps the entries.
+  nb::dict other;
+  unlocked([&, groups = groups_of(parts[0], others), settings = group_of(nb::cast<nb::dict>(parts[1]), other)] {
     new (static_cast<void*>(self.p)) OwnOptimizer(name, groups, settings);
   });
 }
@@ -197,14 +198,11 @@ void bind_base(nb::module_& m) {
           "closure"_a = nb::none(),
           "Updates every parameter that got a gradient since zero_grad(). A closure computes the loss before, and "
           "its result is returned.")
-      .def("_groups",
-           [](const Optimizer& self) {
-             nb::list list;
-             for (const ParamGroup& group : self.param_groups()) list.append(dict_of_group(group));
-             return list;
-           })
+      .def("_group_count", [](const Optimizer& self) { return self.param_groups().size(); })
+      .def("_parameters",
+           [](const Optimizer& self, std::size_t i) { return list_of_parameters(self.param_groups().at(i)); })
       .def("_default_settings", [](const Optimizer& self) { return dict_of_settings(self.defaults()); })
-      .def("_group", [](const Optimizer& self, std::size_t i) { return dict_of_group(self.param_groups().at(i)); })
+      .def("_group", [](const Optimizer& self, std::size_t i) { return dict_of_settings(self.param_groups().at(i)); })
       .def("_set_group",
            [](Optimizer& self, std::size_t i, const nb::dict& settings) {
              nb::dict others;
@@ -215,6 +213,14 @@ void bind_base(nb::module_& m) {
            [](Optimizer& self, const nb::dict& group) {
              nb::dict others;
              unlocked([&, g = group_of(group, others)] { self.add_param_group(g); });
+             return others;
+           })
+      .def("_set_param_groups",
+           [](Optimizer& self, const nb::list& groups) {
+             nb::list others;
+             std::vector<ParamGroup> all;
+             if (nb::len(groups) > 0) all = groups_of(groups, others);
+             unlocked([&] { self.set_param_groups(std::move(all)); });
              return others;
            })
       .def("_state_dict", &Optimizer::state_dict, Unlocked())
@@ -235,7 +241,7 @@ void refuse_differentiable(bool differentiable) {
 
 template <class O, class Options>
 void make(const nb::pointer_and_handle<O>& self, const nb::object& params, const Options& options) {
-  nb::dict others;
+  nb::list others;
   const std::vector<ParamGroup> groups = groups_of(params, others);
   unlocked([&] { new (static_cast<void*>(self.p)) O(groups, options); });
   self.h.attr("_own_entries") = others;
@@ -358,7 +364,6 @@ void bind_optim(nb::module_& extension) {
   bind_methods(m);
   bind_average(m);
   bind_scaler(m);
-  bind_schedules(m);
   using ClipNorm = Tensor (*)(const std::vector<Tensor>&, double, double, bool);
   m.def("_clip_grad_norm", static_cast<ClipNorm>(&optim::clip_grad_norm), "parameters"_a, "max_norm"_a, "norm_type"_a,
         "error_if_nonfinite"_a, Unlocked());

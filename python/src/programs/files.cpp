@@ -60,6 +60,11 @@ NamedTensors load(const Path& path, const OptionalDevice& device) {
 
 GeneratorState state_of(const std::pair<std::uint64_t, std::uint64_t>& pair) { return {pair.first, pair.second}; }
 
+/// The tensors of a nested state by name.
+NamedTensors flattened(const nb::dict& state) {
+  return nb::cast<NamedTensors>(nb::module_::import_("crisol._saved").attr("flattened")(state));
+}
+
 void bind_checkpoint(nb::module_& m) {
   using io::Checkpoint;
   nb::class_<Checkpoint>(m, "Checkpoint",
@@ -67,14 +72,13 @@ void bind_checkpoint(nb::module_& m) {
                          "and data the training continues with the same bits.")
       .def(
           "__init__",
-          [](Checkpoint* self, NamedTensors model, const nb::dict& optimizer, NamedTensors schedule,
+          [](Checkpoint* self, NamedTensors model, const nb::dict& optimizer, const nb::dict& schedule,
              NamedTensors carried, NamedTensors data,
              const std::optional<std::pair<std::uint64_t, std::uint64_t>>& generator, io::Metadata metadata) {
             const GeneratorState state = generator ? state_of(*generator) : default_generator().state();
-            NamedTensors steps =
-                nb::cast<NamedTensors>(nb::module_::import_("crisol._saved").attr("flattened")(optimizer));
-            new (self) Checkpoint{std::move(model),    std::move(steps), std::move(schedule), std::move(carried), state,
-                                  std::move(metadata), std::move(data)};
+            new (self)
+                Checkpoint{std::move(model),    flattened(optimizer), flattened(schedule), std::move(carried), state,
+                           std::move(metadata), std::move(data)};
           },
           nb::kw_only(), "model"_a = nb::dict(), "optimizer"_a = nb::dict(), "schedule"_a = nb::dict(),
           "carried"_a = nb::dict(), "data"_a = nb::dict(), "generator"_a = nb::none(), "metadata"_a = nb::dict())

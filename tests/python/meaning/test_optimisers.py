@@ -13,7 +13,7 @@ from crisol.optim.swa_utils import (
     get_ema_multi_avg_fn,
     update_bn,
 )
-from numeric import assert_close
+from numeric import array_of, assert_close
 
 W = np.array([[0.5, -1.0], [2.0, 0.25], [1.5, -0.5]], np.float32)
 A = np.array([[3.0, 1.0], [0.25, 2.0], [1.0, 0.5]], np.float32)
@@ -32,7 +32,7 @@ def run(make, steps=3):
     for _ in range(steps):
         loss = optimizer.step(closure)
     assert isinstance(loss, crisol.Tensor)
-    return np.asarray(p.detach()), optimizer
+    return array_of(p.detach()), optimizer
 
 
 CASES = {
@@ -137,6 +137,11 @@ def rates(make, steps):
     return found
 
 
+def begun(optimizer):
+    optimizer.param_groups[0]["initial_lr"] = 0.1
+    return optimizer
+
+
 SCHEDULES = {
     "three lines": (
         lambda o: lr_scheduler.OneCycleLR(o, 1.0, total_steps=10, anneal_strategy="linear", three_phase=True),
@@ -161,9 +166,9 @@ SCHEDULES = {
         lambda o: SWALR(o, 0.02, anneal_epochs=3, anneal_strategy="linear"), [0.1, 0.073333, 0.046667, 0.02, 0.02],
     ),
     "swa at once": (lambda o: SWALR(o, 0.02, anneal_epochs=0), [0.02, 0.02]),
-    "last_epoch": (lambda o: lr_scheduler.StepLR(o, 2, 0.1, last_epoch=1), [0.01, 0.01, 0.001]),
+    "last_epoch": (lambda o: lr_scheduler.StepLR(begun(o), 2, 0.1, last_epoch=1), [0.01, 0.01, 0.001]),
     "last_epoch by name": (lambda o: lr_scheduler.LambdaLR(o, lambda n: 0.5**n, last_epoch=-1), [0.1, 0.05, 0.025]),
-    "last_epoch of a polynomial": (lambda o: lr_scheduler.PolynomialLR(o, 4, last_epoch=0), [0.075, 0.05]),
+    "last_epoch of a polynomial": (lambda o: lr_scheduler.PolynomialLR(begun(o), 4, last_epoch=0), [0.1, 0.066667]),
 }
 
 
@@ -185,6 +190,7 @@ def test_a_chain_continues():
     second = optim.SGD([nn.Parameter(crisol.ones((1,)))], lr=0.1)
     other = made(second)
     other.load_state_dict(chain.state_dict())
+    second.load_state_dict(first.state_dict())
     chain.step()
     other.step()
     assert chain.get_last_lr() == pytest.approx(other.get_last_lr())
@@ -200,7 +206,7 @@ def test_averages_of_models():
     for i in range(3):
         with crisol.no_grad():
             net.weight.copy_(crisol.asarray([[1.0 + i, 2.0 * i]]))
-        values.append(np.asarray(net.weight.detach()))
+        values.append(array_of(net.weight.detach()))
         for average in (mean, ema, other):
             average.update_parameters(net)
     assert_close(mean.module.weight.detach(), sum(values) / 3)
