@@ -90,6 +90,16 @@ void replace_elements(const Tensor& x, const Tensor& value) {
   ops::copy_into(x.detach(), kept);
 }
 
+void take_elements(const Buffer& x, const Tensor& value) {
+  check_value("Buffer", value);
+  const Tensor whole = whole_of(x), elements = value.detach();
+  for (const Tensor& handle : {whole, static_cast<const Tensor&>(x)}) {
+    autograd::replace_leaf(handle, elements);
+    handle.impl()->view_of = nullptr;
+    handle.impl()->unrecorded_view_of.reset();
+  }
+}
+
 Buffer::Buffer(const Buffer& other) : Tensor(tensor_for_copy(other)), absent_name_(other.absent_name_) {}
 
 Buffer& Buffer::operator=(const Tensor& value) {

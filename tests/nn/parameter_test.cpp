@@ -256,6 +256,19 @@ TEST_CASE("replaced elements reach tied parameters, and views keep the old ones"
   check_close(layer.weight, {2, 3}, std::vector<double>(6, 0), {0});
 }
 
+TEST_CASE("a buffer becomes another tensor in all its handles, and what was taken from it keeps the old elements") {
+  nn::BatchNorm2d layer(2);
+  const Tensor before = layer.running_mean, value = tensor_of({3, 4}, {2});
+  const Tensor state = layer.state_dict()["running_mean"];
+  nn::take_elements(nn::Buffer(Tensor(layer.running_mean)), value);
+  check_close(layer.state_dict()["running_mean"], {3, 4}, {0});
+  check_close(before, {0, 0}, {0});
+  check_close(state, {0, 0}, {0});
+  Tensor(value).add_(1);
+  check_close(layer.running_mean, {4, 5}, {0});
+  check_error([&] { nn::take_elements(layer.running_mean, Tensor()); }, {"[Buffer]", "undefined"});
+}
+
 TEST_CASE("the parameters of a recurrent network can be assigned") {
   nn::GRU gru(2, 3);
   gru.weights(0).weight_hh = zeros({9, 3});

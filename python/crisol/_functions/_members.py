@@ -106,13 +106,13 @@ Tensor.size = property(_size)
 
 def _data(self) -> Tensor:
     """The same elements, outside the graph. An assignment gives the tensor other elements. Views, and what `data` gave
-    before, keep the old elements. Elements of a buffer are overwritten."""
+    before, keep the old elements."""
     return self.detach()
 
 
 def _set_data(self: Tensor, value: Tensor) -> None:
-    if value.shape == self.shape and isinstance(self, _c._nn.Buffer):  # The module has another handle.
-        self.detach().copy_(value.detach())
+    if isinstance(self, _c._nn.Buffer):
+        _c._nn._take_elements(self, value.detach().clone())
     elif value.shape == self.shape and value.dtype == self.dtype:
         _c._nn._replace_elements(self, value.to(self.device))
     elif isinstance(self, _c._nn.Parameter):

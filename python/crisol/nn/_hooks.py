@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import _crisol
 from .._crisol import Tensor, _autograd, _nn
-from .._method import _method
+from .._method import _aliases, _method
 
 Module = _nn.Module
 
@@ -33,6 +33,7 @@ class Hooks:
 
     def __init__(self):
         self.pre, self.forward, self.backward_pre, self.backward = [], [], [], []
+        self.state_pre, self.state, self.load_pre, self.load = [], [], [], []
 
     def call(self, module, forward, args, kwargs):
         """Computes module(*args, **kwargs) with the hooks. `forward` computes it without hooks."""
@@ -234,3 +235,38 @@ def register_full_backward_pre_hook(
     """Calls hook(module, grad_output) in backward(), before the gradients of the module are computed. If the hook
     returns something other than None, it replaces grad_output."""
     return _add(self, "backward_pre", _Hook(hook), prepend)
+
+
+def state_hooks(module, kind):
+    """The hooks of a module for its state: "state_pre", "state", "load_pre" or "load"."""
+    table = module._hooks()
+    return [] if table is None else list(getattr(table, kind))
+
+
+@_method(Module)
+def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> _crisol._autograd.HookHandle:
+    """Calls hook(module, prefix, keep_vars) before state_dict()."""
+    return _add(self, "state_pre", _Hook(hook), False)
+
+
+@_method(Module)
+def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> _crisol._autograd.HookHandle:
+    """Calls hook(module, state_dict, prefix, metadata) after state_dict(). The hook may change the dict."""
+    return _add(self, "state", _Hook(hook), False)
+
+
+@_method(Module)
+def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> _crisol._autograd.HookHandle:
+    """Calls hook(module, state_dict, prefix, metadata, strict, missing_keys, unexpected_keys, error_msgs) before
+    load_state_dict() reads the dict. The hook may change the dict, which is a copy."""
+    return _add(self, "load_pre", _Hook(hook), False)
+
+
+@_method(Module)
+def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> _crisol._autograd.HookHandle:
+    """Calls hook(module, incompatible_keys) after load_state_dict(). The hook may change the lists of names, which are
+    then the ones that a strict load refuses."""
+    return _add(self, "load", _Hook(hook), False)
+
+
+_aliases(Module, _register_state_dict_hook="register_state_dict_post_hook")

@@ -19,8 +19,11 @@ def _numbered(cls):
         if not isinstance(index, slice):
             return self._child(index)
         part = cls()
-        for i in range(*index.indices(len(self))):
-            part.append(self._child(i))
+        for name, child in list(self._named_children())[index]:
+            if cls is _nn.Sequential:  # The modules keep their names, as in PyTorch.
+                part.add_module(name, child)
+            else:
+                part.append(child)
         return part
 
     @_method(cls)
@@ -44,10 +47,8 @@ def _numbered(cls):
     @_method(cls)
     def __delitem__(self, index: int | slice) -> None:
         modules = list(self)
-        names = [name for name, _ in self._named_children()]
-        del modules[index], names[index]
-        numbered = all(name.isdecimal() for name in names)
-        _refill(self, modules, None if numbered else names)
+        del modules[index]
+        _refill(self, modules)
 
     @_method(cls)
     def pop(self, key: int = -1) -> Any:
@@ -65,14 +66,12 @@ def _numbered(cls):
         return self.extend(other)
 
 
-def _refill(container, modules, names=None):
+def _refill(container, modules):
     """Gives a list of modules other modules, with numbers as names."""
     for name, _ in list(container._named_children()):
         container.__dict__.pop(name, None)
         container._forget(name)
-    for i, module in enumerate(modules):
-        container.append(module) if names is None else container.add_module(names[i], module)
-    return container
+    return container.extend(modules)
 
 
 _numbered(_nn.Sequential)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
@@ -10,6 +11,7 @@ from .. import _crisol
 from .._crisol import InvalidArgumentError, Tensor, _nn, asarray, float64, from_dlpack, from_torch, isdtype
 from .._crisol._nn import Buffer, Parameter
 from .._method import _method
+from ._hooks import state_hooks
 
 Module = _nn.Module
 lazy_layers = 0  # How many were made.
@@ -39,16 +41,33 @@ def _named(found, prefix, recurse):
     return ((first + name, tensor) for name, tensor in found if recurse or "." not in name)
 
 
+def _walk(module, path=""):
+    """A module and all modules below it under all their paths."""
+    yield path, module
+    for name, child in module._named_children():
+        yield from _walk(child, f"{path}.{name}" if path else name)
+
+
+def _under_all_names(module, kind):
+    return (
+        (f"{path}.{name}" if path else name, tensor)
+        for path, part in _walk(module)
+        for name, tensor in getattr(part, kind).items()
+    )
+
+
 @_method(Module)
 def named_parameters(
     self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
 ) -> Iterator[tuple[str, Parameter]]:
-    """Iterates over the parameters with their names, such as ("features.0.weight", parameter)."""
+    """Iterates over the parameters with their names, such as ("features.0.weight", parameter). Without
+    `remove_duplicate`, tied parameters appear under each of their names."""
     for path, module in self._named_modules() if lazy_layers else ():
         if "_lazy" in module.__dict__:
             kind = type(module).__name__
             raise InvalidArgumentError(f"[parameters] the {kind} '{path}' has none before its first call: call it once")
-    return _named(self._named_parameters(), prefix, recurse)
+    found = self._named_parameters() if remove_duplicate else _under_all_names(self, "_parameters")
+    return _named(found, prefix, recurse)
 
 
 @_method(Module)
@@ -62,7 +81,8 @@ def named_buffers(
     self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
 ) -> Iterator[tuple[str, Buffer]]:
     """Iterates over the buffers with their names."""
-    return _named(self._named_buffers(), prefix, recurse)
+    found = self._named_buffers() if remove_duplicate else _under_all_names(self, "_buffers")
+    return _named(found, prefix, recurse)
 
 
 @_method(Module)
@@ -87,8 +107,10 @@ def modules(self) -> Iterator[Module]:
 def named_modules(
     self, memo: Any = None, prefix: str = "", remove_duplicate: bool = True
 ) -> Iterator[tuple[str, Module]]:
-    """Iterates over this module, with the name "", and all modules below it, with their paths."""
-    return ((".".join(filter(None, (prefix, path))), module) for path, module in self._named_modules())
+    """Iterates over this module, with the name "", and all modules below it, with their paths. Without
+    `remove_duplicate`, a shared module appears under each of its paths."""
+    found = self._named_modules() if remove_duplicate else _walk(self)
+    return ((".".join(filter(None, (prefix, path))), module) for path, module in found)
 
 
 @_method(Module)
@@ -137,12 +159,22 @@ def state_dict(
     self, *, destination: dict[str, Tensor] | None = None, prefix: str = "", keep_vars: bool = False
 ) -> dict[str, Tensor]:
     """Parameters and buffers by name. The tensors share the memory of the module, but have no gradients. Buffers that
-    were registered with persistent=False are left out. With keep_vars they are the module's parameters themselves."""
+    were registered with persistent=False are left out. With keep_vars they are the module's parameters themselves.
+    A module with get_extra_state() adds its result as "_extra_state"."""
     transient, found = _transient_names(self), {} if destination is None else destination
+    parts = [(module, f"{prefix}{path}." if path else prefix) for path, module in self._named_modules()]
+    for module, first in parts:
+        for hook in state_hooks(module, "state_pre"):
+            hook.function(module, first, keep_vars)
     own = dict(self.named_parameters()) if keep_vars else {}
     for name, tensor in self._state_dict().items():
         if name not in transient:
             found[prefix + name] = own.get(name, tensor)
+    for module, first in reversed(parts):
+        if hasattr(type(module), "get_extra_state"):
+            found[first + "_extra_state"] = module.get_extra_state()
+        for hook in state_hooks(module, "state"):
+            hook.function(module, found, first, {})
     return found
 
 
@@ -168,28 +200,106 @@ def load_state_dict(
     self, state_dict: Mapping[str, Tensor], strict: bool = True, assign: bool = False
 ) -> IncompatibleKeys:
     """Copies values into parameters and buffers, and converts them to their dtype and device. Values are tensors,
-    tensors of PyTorch, or arrays.
+    tensors of PyTorch, or arrays. With `assign`, the module gets new parameters instead, with the memory, the dtype and
+    the device of the values. Make the optimiser afterwards.
 
     `state_dict` must have every name of this module, with the same shape, and no other name. Otherwise this raises
     InvalidArgumentError with all differences, and changes nothing. Without `strict`, missing and unexpected names are
     no error. Returns both lists of names.
+
+    A module with set_extra_state(state) gets the value of "_extra_state". If its class defines
+    _load_from_state_dict(), this method is called before, with a copy of the dict that it may change.
     """
     if not isinstance(state_dict, Mapping):
         advice = ": give its state_dict()" if isinstance(state_dict, Module) else ""
         kind = type(state_dict).__name__
         raise TypeError(f"load_state_dict() takes a dict of tensors by name, not a {kind}{advice}")
+    parts = [(module, f"{path}." if path else "") for path, module in self._named_modules()]
+    state_dict, extra = _prepared(parts, dict(state_dict), strict)
     transient = _transient_names(self)
     own = {name: tensor.clone() for name, tensor in self._state_dict().items() if name in transient}
     unexpected = sorted(transient.intersection(state_dict))
     if strict and unexpected:
         raise InvalidArgumentError(f"[load_state_dict] the buffers {unexpected} are not persistent")
     given = {name: _value(value) for name, value in state_dict.items()}
+    hooks = [(module, hook) for module, _ in reversed(parts) for hook in state_hooks(module, "load")]
+    at_once = strict and not hooks
+    keys = _assign(self, given, own, at_once) if assign else _copy(self, given, own, at_once)
+    keys.unexpected_keys[:0] = unexpected
+    for module, value in extra:
+        module.set_extra_state(value)
+    for module, hook in hooks:
+        hook.function(module, keys)
+    if strict and (keys.missing_keys or keys.unexpected_keys):
+        raise InvalidArgumentError(f"[load_state_dict] {keys}")
+    return keys
+
+
+def _prepared(parts, state, strict):
+    """Lets hooks and classes of programs change a state. Returns the state, and pairs of modules and extra states."""
+    extra, errors = [], []
+    for module, first in parts:
+        calls = [functools.partial(hook.function, module) for hook in state_hooks(module, "load_pre")]
+        if type(module)._load_from_state_dict is not Module._load_from_state_dict:
+            calls.append(module._load_from_state_dict)
+        for call in calls:
+            call(state, first, {}, strict, [], [], errors)
+        key = first + "_extra_state"
+        if hasattr(type(module), "set_extra_state"):
+            if key in state:
+                extra.append((module, state.pop(key)))
+            elif strict:
+                errors.append(f"missing: {key}")
+    if errors:
+        raise InvalidArgumentError("\n  ".join(["[load_state_dict] the state does not fit:", *errors]))
+    return state, extra
+
+
+@_method(Module)
+def _load_from_state_dict(
+    self, state_dict: dict[str, Any], prefix: str, local_metadata: Any, strict: bool, missing_keys: list[str],
+    unexpected_keys: list[str], error_msgs: list[str],
+) -> None:  # fmt: skip
+    """Does nothing: load_state_dict() reads the dict afterwards."""
+
+
+def _copy(self, given, own, strict):
     for name, tensor in self._state_dict().items():  # As in PyTorch, tensors keep their dtype.
         value = given.get(name)
         if isinstance(value, Tensor) and value.dtype is float64 and isdtype(tensor.dtype, "real floating"):
             given[name] = value.to(tensor.dtype)
-    missing, others = self._load_state_dict({**given, **own}, strict)
-    return IncompatibleKeys(missing, unexpected + others)
+    return IncompatibleKeys(*self._load_state_dict({**given, **own}, strict))
+
+
+def _assign(self, given, own, strict):
+    # A tensor that is copied to itself lets the library check names and shapes.
+    present = self._state_dict()
+    fits = {n for n, value in given.items() if n in present and present[n].shape == value.shape}
+    fitting = {n: present[n] if n in fits else value for n, value in given.items()}
+    missing, others = self._load_state_dict({**fitting, **own}, strict)
+    entries = [
+        (module, name, old, f"{path}.{name}" if path else name)
+        for path, module in self._named_modules()
+        for name, old in (*module._parameters.items(), *module._buffers.items())
+    ]
+    # Tied parameters stay tied, also if only one of their names is given.
+    values = {_identity(old): given[key] for _, _, old, key in reversed(entries) if key in given}
+    made: dict[Any, Parameter] = {}
+    for module, name, old, _ in entries:
+        place = _identity(old)
+        if place not in values:
+            continue
+        if isinstance(old, Buffer):
+            _nn._take_elements(old, values[place])
+            continue
+        if place not in made:
+            made[place] = Parameter(values[place].detach(), old.requires_grad)
+        setattr(module, name, made[place])
+    return IncompatibleKeys(missing, others)
+
+
+def _identity(tensor):
+    return (_nn._place(tensor), tensor.shape) if tensor.numel() else id(tensor)
 
 
 @_method(Module)

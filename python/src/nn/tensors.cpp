@@ -50,6 +50,7 @@ void move_layer(nb::handle self, nb::handle device, nb::handle dtype) {
 void bind_tensors_of_modules(nb::module_& m, ModuleClass& module) {
   m.def("_place", &place_of_tensor);
   m.def("_replace_elements", &nn::replace_elements, Unlocked());
+  m.def("_take_elements", &nn::take_elements, Unlocked());
   m.def("_assign", [](nn::Parameter& parameter, const Tensor& value) { unlocked([&] { parameter = value; }); });
   nb::class_<nn::Parameter, Tensor>(m, "Parameter", nb::type_slots(tensor_slots),
                                     "A tensor that a module trains. As an attribute of a module it is registered "

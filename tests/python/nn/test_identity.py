@@ -134,3 +134,66 @@ def test_data_of_another_shape():
     assert layer(crisol.ones(1, 3)).tolist() == [[3.0, 3.0]] and layer.weight is weight and weight.shape == (2, 3)
     with pytest.raises(ValueError, match=r"the tensor is crisol.float32 \(2,\)"):
         crisol.ones(2).data = crisol.ones(3)
+
+
+def test_states_are_assigned():
+    """load_state_dict(assign=True) makes new parameters with the memory and the dtype of the values."""
+    net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
+    net[0].bias.requires_grad_(False)
+    old, mean = net[0].weight, net[1].running_mean
+    state = {name: crisol.ones_like(value) for name, value in net.state_dict().items()}
+    assert str(net.load_state_dict(state, assign=True)) == "<All keys matched successfully>"
+    state["0.weight"][0, 0], state["1.running_mean"][1] = 5.0, 7.0
+    assert net[0].weight.tolist() == [[5.0, 1.0], [1.0, 1.0]] and net[1].running_mean.tolist() == [1.0, 7.0]
+    assert net.state_dict()["1.running_mean"].tolist() == [1.0, 7.0] and mean.tolist() == [0.0, 0.0]
+    assert net[0].weight is not old and old.tolist() != net[0].weight.tolist()
+    assert net[0].weight.requires_grad and not net[0].bias.requires_grad
+    # running_mean is (1, 7); running_var, weight and bias are 1.
+    assert crisol.allclose(net.eval()(crisol.ones(1, 2)), crisol.tensor([[7.0, -3.0]]), atol=1e-3)
+    halves = {name: value.half() for name, value in state.items() if name.startswith("0")}
+    assert net.load_state_dict(halves, strict=False, assign=True).missing_keys[0] == "1.weight"
+    assert net[0].weight.dtype is crisol.float16
+    before = net[0].weight
+    for wrong in ({"0.weight": crisol.ones(3)}, {"none": crisol.ones(3)}):
+        with pytest.raises(crisol.InvalidArgumentError, match="different|unexpected"):
+            net.load_state_dict(state | wrong, assign=True)
+    assert net[0].weight is before and before.tolist() == [[5.0, 1.0], [1.0, 1.0]]
+
+
+def test_assigned_states_keep_ties():
+    net = nn.ModuleDict({"first": nn.Linear(2, 2), "second": nn.Linear(2, 2)})
+    net["second"].weight = net["first"].weight
+    net.load_state_dict({"first.weight": crisol.ones(2, 2)}, strict=False, assign=True)
+    assert net["second"].weight is net["first"].weight and net["second"].weight.tolist() == [[1.0, 1.0]] * 2
+    net.load_state_dict({"second.weight": crisol.zeros(2, 2)}, strict=False, assign=True)
+    assert net["second"].weight is net["first"].weight and net["first"].weight.tolist() == [[0.0, 0.0]] * 2
+
+
+def test_data_of_a_buffer():
+    net = nn.Module()
+    net.register_buffer("table", crisol.zeros(2))
+    layer = nn.BatchNorm1d(2)
+    for module, name in ((net, "table"), (layer, "running_mean")):
+        buffer = getattr(module, name)
+        alias, state, view = buffer.detach(), module.state_dict()[name], buffer[1:]
+        buffer.data = crisol.ones(2)
+        assert buffer.tolist() == getattr(module, name).tolist() == module.state_dict()[name].tolist() == [1.0, 1.0]
+        assert alias.tolist() == state.tolist() == [0.0, 0.0] and view.tolist() == [0.0]
+        getattr(module, name).data = crisol.full((2,), 3.0)
+        assert module.state_dict()[name].tolist() == [3.0, 3.0] and buffer.dtype is crisol.float32
+    assert crisol.allclose(layer.eval()(crisol.full((1, 2), 3.0)), crisol.zeros(1, 2))
+    net.table.data = crisol.tensor([1, 2, 3])
+    assert net.table.tolist() == [1, 2, 3] and net.state_dict()["table"].dtype is crisol.int64
+
+
+def test_tied_parameters_under_all_names():
+    net = nn.ModuleDict({"first": nn.Linear(2, 2, bias=False), "second": nn.Linear(2, 2, bias=False)})
+    net["second"].weight = net["first"].weight
+    net["third"] = net["first"]
+    names = [name for name, _ in net.named_parameters(remove_duplicate=False)]
+    assert names == ["first.weight", "second.weight", "third.weight"]
+    assert [name for name, _ in net.named_parameters()] == ["first.weight"]
+    assert [name for name, _ in net.named_modules(remove_duplicate=False)] == ["", "first", "second", "third"]
+    assert [name for name, _ in net.named_modules()] == ["", "first", "second"]
+    layers = nn.ModuleList([nn.BatchNorm1d(1)] * 2)
+    assert len(list(layers.named_buffers(remove_duplicate=False))) == 2 * len(list(layers.named_buffers()))
