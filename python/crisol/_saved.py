@@ -7,7 +7,7 @@ import pickle
 from collections.abc import Mapping
 from typing import Any
 
-from ._crisol import Tensor, asarray, uint8
+from ._crisol import Tensor, _nn, asarray, uint8
 
 _STRUCTURE = "crisol.structure"
 
@@ -16,11 +16,15 @@ def flattened(value: Any) -> Any:
     """The tensors of a nested value by name, such as "state.0.exp_avg", and a tensor of bytes that describes the rest.
     A dict of tensors stays as it is. Values are dicts, lists, tuples, tensors, arrays, numbers, texts and None. Other
     objects, such as modules, become pickles."""
-    if isinstance(value, Mapping) and all(isinstance(part, Tensor) for part in value.values()):
+    if isinstance(value, Mapping) and all(isinstance(name, str) and _is_plain(x) for name, x in value.items()):
         return dict(value)
     tensors: dict[str, Tensor] = {}
     text = json.dumps(_described(value, "", tensors))
     return {**tensors, _STRUCTURE: _bytes(text.encode())}
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, Tensor) and not isinstance(value, _nn.Parameter) and not value.requires_grad
 
 
 def _bytes(data: bytes) -> Tensor:
@@ -32,8 +36,11 @@ def _described(value: Any, name: str, tensors: dict[str, Tensor]) -> Any:
         name = name or "value"
         while name in tensors:
             name += "_"
-        tensors[name] = asarray(value)
-        return {"tensor": name}
+        kept = asarray(value)
+        tensors[name] = kept.detach()
+        if isinstance(value, _nn.Parameter):
+            return {"parameter": [name, kept.requires_grad]}
+        return {"leaf" if kept.requires_grad else "tensor": name}
     if isinstance(value, Mapping):
         pairs = [(_plain(key, name), _described(part, _below(name, key), tensors)) for key, part in value.items()]
         return {"dict": pairs}
@@ -67,6 +74,10 @@ def _built(described: Any, tensors: Mapping[str, Any], weights_only: bool) -> An
     ((kind, value),) = described.items()
     if kind == "tensor":
         return tensors[value]
+    if kind == "leaf":
+        return tensors[value].requires_grad_()
+    if kind == "parameter":
+        return _nn.Parameter(tensors[value[0]], value[1])
     if kind == "dict":
         return {key: _built(part, tensors, weights_only) for key, part in value}
     if kind == "value":

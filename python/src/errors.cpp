@@ -77,8 +77,10 @@ void translate(const std::exception_ptr& exception, void*) {
 }  // namespace
 
 void bind_errors(nb::module_& m) {
-  const nb::handle error = make_class(m, "Error", "The base of all errors that the library raises.",
-                                      nb::make_tuple(nb::handle(PyExc_Exception)));
+  const nb::handle error =
+      make_class(m, "Error",
+                 "The base of all errors that the library raises. It is a RuntimeError, as most errors of PyTorch are.",
+                 nb::make_tuple(nb::handle(PyExc_RuntimeError)));
   const auto set = [&](ErrorCode code, const char* name, PyObject* builtin, const char* text) {
     classes[static_cast<std::size_t>(code)] = make_class(m, name, text, nb::make_tuple(error, nb::handle(builtin)));
   };

@@ -1,13 +1,14 @@
 """crisol.autograd: modes, grad(), Function, checkpoint, hooks."""
 
 import gc
+import math
 import weakref
 
 import crisol
 import numpy as np
 import pytest
 from crisol import autograd
-from numeric import assert_close, check_gradients, tensor
+from numeric import array_of, assert_close, check_gradients, tensor
 
 
 class Cube(autograd.Function):
@@ -176,12 +177,12 @@ def test_checkpoint():
 
     a, b = tensor([1, 2], requires_grad=True), tensor([0.5, -0.5], requires_grad=True)
     crisol.sum(autograd.checkpoint(block, a, b, 3.0)).backward()
-    through_checkpoint = [np.asarray(a.grad), np.asarray(b.grad)]
+    through_checkpoint = [array_of(a.grad), array_of(b.grad)]
     assert len(calls) == 2
     a, b = tensor([1, 2], requires_grad=True), tensor([0.5, -0.5], requires_grad=True)
     crisol.sum(block(a, b, 3.0)).backward()
-    assert (through_checkpoint[0] == np.asarray(a.grad)).all()
-    assert (through_checkpoint[1] == np.asarray(b.grad)).all()
+    assert (through_checkpoint[0] == array_of(a.grad)).all()
+    assert (through_checkpoint[1] == array_of(b.grad)).all()
     first, second = autograd.checkpoint(lambda x: (x + 1, x + 2), a)
     assert_close(second.detach() - first.detach(), [1, 1])
 
@@ -190,9 +191,9 @@ def test_tensor_hooks():
     x = tensor([1, 2], requires_grad=True)
     seen = []
     y = x * 3
-    y.register_hook(lambda g: seen.append(np.asarray(g)))
+    y.register_hook(lambda g: seen.append(array_of(g)))
     handle = x.register_hook(lambda g: g * 10)
-    x.register_post_accumulate_grad_hook(lambda leaf: seen.append(np.asarray(leaf.grad)))
+    x.register_post_accumulate_grad_hook(lambda leaf: seen.append(array_of(leaf.grad)))
     crisol.sum(y).backward()
     assert_close(x.grad, [30, 30])
     assert [list(s) for s in seen] == [[1, 1], [30, 30]]
@@ -262,7 +263,7 @@ def test_a_function_with_several_results():
     plain = autograd.grad(((a * b) ** 2).sum() + 3 * (a_wide + b_wide).sum(), (a, b), retain_graph=True)
     own = autograd.grad((product**2).sum() + 3 * total, (a, b), retain_graph=True)
     for one, other in zip(own, plain):
-        assert_close(one, np.asarray(other))
+        assert_close(one, array_of(other))
     (only,) = autograd.grad(ProductAndSum.apply(a_wide, b_wide, 2)[1], b)
     assert_close(only, np.array([[3.0], [3.0]]))
 
@@ -308,3 +309,20 @@ def test_gradients_of_several_dtypes_are_refused():
 
     with pytest.raises(TypeError, match="tensors of one dtype"):
         Mixed.apply(tensor([1.0]).requires_grad_())
+
+
+def test_grad_of_unused_inputs():
+    x, y = tensor([1.0, 2.0], True), tensor([3.0], True)
+    found = autograd.grad(crisol.sum(x * 2), (x, y), materialize_grads=True)
+    assert [g.tolist() for g in found] == [[2.0, 2.0], [0.0]]
+    with pytest.raises(ValueError, match="materialize_grads"):
+        autograd.grad(crisol.sum(x * 2), (x, y), allow_unused=False, materialize_grads=True)
+
+
+def test_power_of_a_half():
+    """The values are PyTorch's: the square root, also for the sign of -0."""
+    for power in (lambda x: x**0.5, lambda x: x.pow(0.5), lambda x: crisol.pow(x, 0.5)):
+        x = tensor([-0.0, 0.0, 4.0], True)
+        y = power(x)
+        crisol.sum(y).backward()
+        assert str(y.tolist()) == "[-0.0, 0.0, 2.0]" and x.grad.tolist() == [-math.inf, math.inf, 0.25]

@@ -8,7 +8,7 @@ import crisol
 import numpy as np
 import pytest
 from crisol import nn, optim
-from numeric import tensor
+from numeric import array_of, tensor
 
 
 def by_pickle(value):
@@ -48,7 +48,7 @@ def same(a, b):
     ours, theirs = a.state_dict(), b.state_dict()
     assert list(ours) == list(theirs)
     for name, value in ours.items():
-        assert np.array_equal(np.asarray(value), np.asarray(theirs[name])), name
+        assert np.array_equal(array_of(value), array_of(theirs[name])), name
         assert not value.shares_storage_with(theirs[name]), name
     assert [m.training for m in a.modules()] == [m.training for m in b.modules()]
     assert [p.requires_grad for p in a.parameters()] == [p.requires_grad for p in b.parameters()]
@@ -275,7 +275,7 @@ def test_state_dicts():
     for state in (net.state_dict(), optimizer.state_dict()["state"][0]):
         for other in (by_pickle(state), copy.deepcopy(state)):
             assert list(other) == list(state)
-            assert all(np.array_equal(np.asarray(other[name]), np.asarray(state[name])) for name in state)
+            assert all(np.array_equal(array_of(other[name]), array_of(state[name])) for name in state)
             assert not any(other[name].shares_storage_with(state[name]) for name in state)
 
 

@@ -5,7 +5,7 @@ import crisol.nn.functional as F
 import numeric
 import numpy as np
 import pytest
-from numeric import assert_close, check_gradients, tensor
+from numeric import array_of, assert_close, check_gradients, tensor
 
 RANDOM = np.random.default_rng(1)
 
@@ -67,8 +67,8 @@ def test_pools():
     assert_close(F.avg_pool2d(tensor(x), 2, divisor_override=1), windows(x, 2, 2).sum((-1, -2)), atol=1e-4)
     values, places = F.max_pool2d(tensor(x), 2, return_indices=True)
     flat = x.reshape(2, 3, -1)
-    found = np.take_along_axis(flat, np.asarray(places).reshape(2, 3, -1), axis=2)
-    assert_close(np.asarray(values).reshape(2, 3, -1), found)
+    found = np.take_along_axis(flat, array_of(places).reshape(2, 3, -1), axis=2)
+    assert_close(array_of(values).reshape(2, 3, -1), found)
     assert_close(F.adaptive_avg_pool2d(tensor(x), 1), x.mean((2, 3), keepdims=True))
     volume = normal(1, 2, 4, 4, 4)
     assert_close(F.adaptive_avg_pool3d(tensor(volume), (1, 1, 1)).reshape(1, 2), volume.mean((2, 3, 4)))
@@ -135,13 +135,13 @@ def test_activations():
         F.tanh: np.tanh(x),
     }
     for function, values in expected.items():
-        np.testing.assert_allclose(np.asarray(function(tensor(x))), values, rtol=2e-5, atol=2e-6, err_msg=str(function))
+        np.testing.assert_allclose(array_of(function(tensor(x))), values, rtol=2e-5, atol=2e-6, err_msg=str(function))
     assert_close(F.leaky_relu(tensor(x), 0.2, inplace=True), np.where(x > 0, x, 0.2 * x))
     assert_close(F.prelu(tensor(x), tensor([0.3])), np.where(x > 0, x, 0.3 * x))
     assert_close(F.prelu(tensor([[-1, -1]]), tensor([0.3, 0.5])), [[-0.3, -0.5]])
     tanh_form = 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
     assert_close(F.gelu(tensor(x), approximate="tanh"), tanh_form)
-    assert abs(np.asarray(F.gelu(tensor(x))) - tanh_form).max() < 1e-3
+    assert abs(array_of(F.gelu(tensor(x))) - tanh_form).max() < 1e-3
     with pytest.raises(ValueError, match="approximate"):
         F.gelu(tensor(x), approximate="erf")
     assert_close(F.softmax(tensor(x), dim=0), np.exp(numeric.log_softmax(x)))
@@ -165,8 +165,8 @@ def test_linear_and_embedding():
     assert_close(F.linear(tensor(x), tensor(weight), tensor(bias)), x @ weight.T + bias)
     assert_close(F.linear(tensor(x), tensor(weight)), x @ weight.T)
     index = crisol.asarray([[0, 4], [2, 2]])
-    assert_close(F.embedding(index, tensor(weight)), weight[np.asarray(index)])
-    assert np.asarray(F.one_hot(index, 5)).tolist() == np.eye(5, dtype=int)[np.asarray(index)].tolist()
+    assert_close(F.embedding(index, tensor(weight)), weight[array_of(index)])
+    assert array_of(F.one_hot(index, 5)).tolist() == np.eye(5, dtype=int)[array_of(index)].tolist()
     table = tensor(weight, requires_grad=True)
     crisol.sum(F.embedding(index, table, padding_idx=2)).backward()
     assert_close(table.grad.sum(axis=1), [4, 0, 0, 0, 4])
@@ -175,11 +175,11 @@ def test_linear_and_embedding():
 def test_dropout():
     x = crisol.ones(10_000)
     crisol.manual_seed(5)
-    y = np.asarray(F.dropout(x, 0.25))
+    y = array_of(F.dropout(x, 0.25))
     assert set(np.unique(y)) == {0, np.float32(4 / 3)} and abs((y == 0).mean() - 0.25) < 0.02
     crisol.manual_seed(5)
-    assert (np.asarray(F.dropout(x, 0.25, inplace=True)) == y).all()
-    assert (np.asarray(F.dropout(x, 0.25, training=False)) == 1).all()
+    assert (array_of(F.dropout(x, 0.25, inplace=True)) == y).all()
+    assert (array_of(F.dropout(x, 0.25, training=False)) == 1).all()
 
 
 def test_pad():
@@ -197,7 +197,7 @@ def test_pad():
 def test_vision():
     x = normal(1, 2, 4, 4)
     assert_close(F.interpolate(tensor(x), scale_factor=2), x.repeat(2, 2).repeat(2, 3))
-    corners = np.asarray(F.interpolate(tensor(x), size=(7, 7), mode="bilinear", align_corners=True))
+    corners = array_of(F.interpolate(tensor(x), size=(7, 7), mode="bilinear", align_corners=True))
     assert_close(corners[:, :, ::2, ::2], x)
     with pytest.raises(crisol.InvalidArgumentError, match="mode is one of"):
         F.interpolate(tensor(x), size=8, mode="sinc")
@@ -214,14 +214,14 @@ def test_vision():
     pooled = F.roi_align(tensor(x), boxes, crisol.asarray([0]), output_size=(1, 1), sampling_ratio=4, aligned=True)
     assert pooled.shape == (1, 2, 1, 1)
     rows = F.non_max_suppression(tensor([[[0, 0, 1, 1], [0, 0, 1, 0.9], [2, 2, 3, 3]]]), tensor([[[0.9, 0.8, 0.7]]]))
-    assert np.asarray(rows).tolist() == [[0, 0, 0], [0, 0, 2]]
+    assert array_of(rows).tolist() == [[0, 0, 0], [0, 0, 2]]
 
 
 def test_sampling():
     generator = crisol.Generator(3)
-    draws = np.asarray(crisol.multinomial(tensor([1, 0, 3]), 1000, True, generator=generator))
+    draws = array_of(crisol.multinomial(tensor([1, 0, 3]), 1000, True, generator=generator))
     assert set(draws) == {0, 2} and 0.7 < (draws == 2).mean() < 0.8
-    assert np.asarray(crisol.sample_logits(tensor([[0, 5, 1], [9, 0, 0]]), temperature=0)).tolist() == [1, 0]
+    assert array_of(crisol.sample_logits(tensor([[0, 5, 1], [9, 0, 0]]), temperature=0)).tolist() == [1, 0]
 
 
 def test_hardtanh_keeps_the_type_of_whole_numbers():

@@ -6,6 +6,7 @@ import crisol
 import numpy as np
 import pytest
 from crisol import nn, optim
+from numeric import array_of
 
 W = np.array([[1.5, 2.5, 0.5], [0.75, 1.25, 2.0]], np.float32)
 
@@ -57,7 +58,7 @@ def gradients(write, out_of_place):
         result = write(x, w)
         assert result is x or result is None
     (x * crisol.asarray(W)).sum().backward()
-    return [np.asarray(x)] + [None if t.grad is None else np.asarray(t.grad) for t in (a, w)]
+    return [array_of(x)] + [None if t.grad is None else array_of(t.grad) for t in (a, w)]
 
 
 def zeros_for_none(value):
@@ -230,11 +231,11 @@ def test_idioms_of_models():
 
     block, x = Block(4), crisol.ones((2, 4))
     block(x).sum().backward()
-    found = [np.asarray(p.grad) for p in block.parameters()]
+    found = [array_of(p.grad) for p in block.parameters()]
     block.zero_grad()
     (block.b(block.a(x).relu()) + x).relu().sum().backward()
     for one, other in zip(found, block.parameters()):
-        np.testing.assert_allclose(one, np.asarray(other.grad), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(one, array_of(other.grad), rtol=1e-5, atol=1e-6)
 
 
 def test_kept_gradients_stay():
@@ -282,14 +283,14 @@ def test_aliases_follow_the_optimiser():
     net = nn.Linear(3, 2)
     state, watch, row = net.state_dict(), net.weight.detach(), net.weight.detach()[0]
     train(net, optim.SGD(net.parameters(), 0.1))
-    now = np.asarray(net.weight)
+    now = array_of(net.weight)
     for alias in (state["weight"], watch):
-        np.testing.assert_array_equal(np.asarray(alias), now)
-    np.testing.assert_array_equal(np.asarray(row), now[0])
+        np.testing.assert_array_equal(array_of(alias), now)
+    np.testing.assert_array_equal(array_of(row), now[0])
     watch.fill_(3)
-    assert (np.asarray(net.weight) == 3).all()
+    assert (array_of(net.weight) == 3).all()
     train(net, optim.Adam(net.parameters(), 0.1))
-    np.testing.assert_array_equal(np.asarray(watch), np.asarray(net.weight))
+    np.testing.assert_array_equal(array_of(watch), array_of(net.weight))
 
 
 def test_arrays_of_numpy_follow_the_optimiser():
@@ -300,7 +301,7 @@ def test_arrays_of_numpy_follow_the_optimiser():
         pytest.skip("the memory of the device is not the host's")
     train(net, optim.SGD(net.parameters(), 0.1))
     net.weight.device.synchronize()
-    np.testing.assert_array_equal(shared, np.asarray(net.weight))
+    np.testing.assert_array_equal(shared, array_of(net.weight))
 
 
 def test_a_parameter_over_an_array_of_numpy():
@@ -313,7 +314,7 @@ def test_a_parameter_over_an_array_of_numpy():
     p.sum().backward()
     optimizer.step()
     p.device.synchronize()
-    assert (array == 0.5).all() and (np.asarray(p) == 0.5).all()
+    assert (array == 0.5).all() and (array_of(p) == 0.5).all()
 
 
 def test_an_assigned_buffer_is_a_new_tensor():
@@ -330,7 +331,7 @@ def test_an_assigned_buffer_is_a_new_tensor():
     taken = [counter.table, counter.table[0], counter.table.detach(), counter.get_buffer("table")]
     taken += [dict(counter.named_buffers())["table"], counter.state_dict()["table"]]
     counter.table = counter.table + 1
-    assert all((np.asarray(t) == 0).all() for t in taken)
+    assert all((array_of(t) == 0).all() for t in taken)
     assert counter.table.tolist() == counter.state_dict()["table"].tolist() == [1, 1]
     assert counter.get_buffer("table").tolist() == [1, 1] and isinstance(counter.table, nn.Buffer)
     table = counter.table

@@ -3,6 +3,7 @@
 import crisol
 import numpy as np
 import pytest
+from numeric import array_of
 
 SHAPE = (3, 5, 7)
 I, J = np.array([2, 0, -1, 1]), np.array([[0, 4, -2, 3]])
@@ -30,19 +31,19 @@ def numbers():
 
 def check(x, expected):
     assert x.shape == expected.shape
-    np.testing.assert_array_equal(np.asarray(x), expected)
+    np.testing.assert_array_equal(array_of(x), expected)
 
 
 @pytest.mark.parametrize("key", KEYS, ids=repr)
 def test_read(key):
     a = numbers()
-    check(crisol.asarray(a)[tensors_in(key)], np.asarray(a[key]))
+    check(crisol.asarray(a)[tensors_in(key)], array_of(a[key]))
 
 
 @pytest.mark.parametrize("key", KEYS, ids=repr)
 def test_read_with_arrays_of_numpy(key):
     a = numbers()
-    check(crisol.asarray(a)[key], np.asarray(a[key]))
+    check(crisol.asarray(a)[key], array_of(a[key]))
 
 
 @pytest.mark.parametrize("key", KEYS, ids=repr)
@@ -178,3 +179,17 @@ def test_positions_from_the_host_are_checked(key):
     assert x.tolist() == [0, 1, 2, 3]
     assert x[[3, -4]].tolist() == [3, 0] and x[np.array([True, False, False, True])].tolist() == [0, 3]
     assert crisol.zeros((4, 2))[..., [1, -2]].shape == (4, 2)
+
+
+def test_lists_that_stand_for_tuples():
+    """As in PyTorch, a list that holds lists, tensors or slices has an entry for each axis."""
+    a = np.arange(24).reshape(2, 3, 4)
+    x = crisol.asarray(a)
+    rows, columns = crisol.tensor([0, 1]), crisol.tensor([2, 0])
+    keys = (([[0, 1], [1, 1]], ([0, 1], [1, 1])), ([slice(None), 1], np.s_[:, 1]), ([Ellipsis, 0], np.s_[..., 0]))
+    for key, same in keys:
+        np.testing.assert_array_equal(np.asarray(x[key]), a[same])
+    np.testing.assert_array_equal(np.asarray(x[[rows, columns]]), a[[0, 1], [2, 0]])
+    np.testing.assert_array_equal(np.asarray(x[[1, 0]]), a[[1, 0]])
+    x[[rows, columns]] = -1
+    assert (x == -1).sum().item() == 8

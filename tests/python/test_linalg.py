@@ -4,7 +4,7 @@ import crisol
 import numpy as np
 import pytest
 from crisol import linalg
-from numeric import assert_close, check_gradients, tensor
+from numeric import array_of, assert_close, check_gradients, tensor
 
 RANDOM = np.random.default_rng(1)
 
@@ -50,8 +50,8 @@ def test_eigh():
     values, vectors = linalg.eigh(tensor(x))
     assert_close(values, np.linalg.eigvalsh(x), atol=1e-4)
     assert_close(linalg.eigvalsh(tensor(x)), values)
-    v = np.asarray(vectors)
-    assert_close(v * np.asarray(values)[:, None, :] @ turned(v), x, atol=1e-4)
+    v = array_of(vectors)
+    assert_close(v * array_of(values)[:, None, :] @ turned(v), x, atol=1e-4)
 
 
 @pytest.mark.parametrize("ord", ["fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf])

@@ -8,7 +8,7 @@ import weakref
 import crisol
 import numpy as np
 import pytest
-from numeric import of, same
+from numeric import array_of, of, same
 
 
 def test_properties():
@@ -37,7 +37,7 @@ def test_sizes_as_separate_arguments(function):
 def test_values_with_sizes_as_separate_arguments():
     x = crisol.ones(2, 3, dtype=crisol.int32)
     assert x.dtype is crisol.int32 and x.tolist() == [[1, 1, 1], [1, 1, 1]]
-    assert not np.asarray(crisol.zeros(3, 2)).any()
+    assert not array_of(crisol.zeros(3, 2)).any()
     for function in (crisol.rand, crisol.randn):
         first, second = function(4, 5, generator=crisol.Generator(7)), function((4, 5), generator=crisol.Generator(7))
         assert first.tolist() == second.tolist()
@@ -94,13 +94,13 @@ def test_numpy(dtype):
     for source in (array, array.T, array[:, ::-1], array[0, 0]):
         x = crisol.asarray(source)
         assert x.dtype is dtype and x.shape == source.shape
-        for back in (x.numpy(), np.asarray(x), np.array(x), x.__array__()):
+        for back in (x.numpy(), array_of(x), np.array(x), x.__array__()):
             assert back.dtype == array.dtype
             np.testing.assert_array_equal(back, source)
     x = crisol.asarray(array)
     x.numpy()[0, 0] = 0  # A copy.
     assert x[0, 0].item() == 1
-    assert not np.asarray(memoryview(x)).flags.writeable
+    assert not array_of(memoryview(x)).flags.writeable
 
 
 def test_repr(dtype):
@@ -315,12 +315,12 @@ def test_as_strided():
     x = crisol.tensor(host)
     for shape, strides, first in [((5, 3), (2, 1), 0), ((3,), (5,), 1), ((2, 2), (0, 3), 4)]:
         expected = np.lib.stride_tricks.as_strided(host.ravel()[first:], shape, [4 * s for s in strides])
-        np.testing.assert_array_equal(np.asarray(crisol.as_strided(x, shape, strides, first)), expected)
+        np.testing.assert_array_equal(array_of(crisol.as_strided(x, shape, strides, first)), expected)
     crisol.as_strided(x, [3], [5])[:] = -1  # A write goes to x.
     assert [x[i, i].item() for i in range(3)] == [-1, -1, -1]
     w = crisol.tensor(host, requires_grad=True)
     crisol.as_strided(w, (5, 3), (2, 1)).sum().backward()
-    np.testing.assert_array_equal(np.asarray(w.grad).ravel(), [1, 1, 2, 1, 2, 1, 2, 1, 2, 1, 1, 0])
+    np.testing.assert_array_equal(array_of(w.grad).ravel(), [1, 1, 2, 1, 2, 1, 2, 1, 2, 1, 1, 0])
     with pytest.raises(crisol.InvalidArgumentError, match="leave the memory"):
         crisol.as_strided(x, (4, 4), (3, 1))
 
@@ -328,7 +328,7 @@ def test_as_strided():
 @pytest.mark.parametrize("k", [0, 1, -2, 7, 2**70, -(2**70)])
 def test_eye(k):
     expected = np.eye(3, 5, k=max(-9, min(9, k)))
-    np.testing.assert_array_equal(np.asarray(crisol.eye(3, 5, k=k)), expected)
+    np.testing.assert_array_equal(array_of(crisol.eye(3, 5, k=k)), expected)
 
 
 @pytest.mark.parametrize("function", [crisol.expand_dims, crisol.squeeze, crisol.flip])
@@ -340,3 +340,23 @@ def test_axes_that_do_not_exist(function):
 def test_an_axis_out_of_range_is_an_index_error():
     with pytest.raises(IndexError, match="axis -4"):
         crisol.expand_dims(crisol.ones((1, 2)), axis=-4)
+
+
+def test_arrays_of_recorded_tensors():
+    """As in PyTorch, a program asks for an array outside the graph."""
+    x = crisol.ones(2, requires_grad=True)
+    for read in (lambda: x.numpy(), lambda: (x * 2).numpy(), lambda: np.asarray(x), lambda: np.array([x])):
+        with pytest.raises(RuntimeError, match=r"requires grad: use x.detach\(\)"):
+            read()
+    assert x.numpy(force=True).tolist() == x.detach().numpy().tolist() == [1.0, 1.0]
+    with crisol.no_grad():
+        assert np.asarray(x).tolist() == [1.0, 1.0]
+    with pytest.raises(RuntimeError, match=r"\[deepcopy\]"):
+        copy.deepcopy(x * 2)
+
+
+def test_errors_are_runtime_errors():
+    for error in (crisol.InvalidArgumentError, crisol.OutOfRangeError, crisol.OutOfMemoryError, crisol.FileError):
+        assert issubclass(error, RuntimeError) and issubclass(error, crisol.Error)
+    with pytest.raises(RuntimeError):
+        crisol.ones(2) + crisol.ones(3)

@@ -121,19 +121,28 @@ def grad(
     grad_outputs: Tensor | Sequence[Tensor] | None = None,
     retain_graph: bool = False,
     create_graph: bool = False,
-    allow_unused: bool = False,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
 ) -> tuple[Any, ...]:
     """The gradient of the sum of the outputs with respect to each input, as a tuple.
 
     Does not change the grad of any tensor. grad_outputs are the gradients of the outputs. They may be left out if each
     output has one element. With create_graph, the gradients have gradients themselves. With allow_unused, the result is
-    None instead of an error if no output depends on an input.
+    None instead of an error if no output depends on an input, and with materialize_grads it is zeros.
     """
+    if is_grads_batched:
+        raise _crisol.InvalidArgumentError("[grad] is_grads_batched=True: call grad() for each entry")
+    if materialize_grads and allow_unused is False:
+        raise ValueError("[grad] materialize_grads=True needs allow_unused=True, or None")
     if grad_outputs is not None:
         grad_outputs = _tuple_of(grad_outputs)
-    return _autograd.grad(
-        _tuple_of(outputs), _tuple_of(inputs), grad_outputs, retain_graph, create_graph, allow_unused
-    )
+    wanted = _tuple_of(inputs)
+    unused = materialize_grads or bool(allow_unused)
+    found = _autograd.grad(_tuple_of(outputs), wanted, grad_outputs, retain_graph, create_graph, unused)
+    if not materialize_grads:
+        return found
+    return tuple(_crisol.zeros_like(x) if g is None else g for x, g in zip(wanted, found))
 
 
 def backward(

@@ -104,6 +104,8 @@ def __reduce_ex__(self, protocol):
     for name, value in attributes.items():
         if isinstance(value, (_nn.Parameter, _nn.Buffer)):
             attributes[name] = one_object(value)
+        elif isinstance(value, _crisol.Tensor) and not value.is_leaf:  # Such as a weight that weight_norm computed.
+            attributes[name] = value.detach()
     if isinstance(self, _CONTAINERS):
         attributes = {**dict(self._named_children()), **attributes}
     state = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -36,6 +37,7 @@ def _reduced(loss: Tensor, reduction: str, name: str) -> Tensor:
 @autocasts
 def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
     """|input - target|, or its mean or sum."""
+    _warn_of_shapes("l1_loss", input, target)
     return _weighted(_c.abs(input - target), weight, reduction, "l1_loss")
 
 
@@ -44,7 +46,15 @@ def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: 
     """(input - target)², or its mean or sum."""
     if weight is None and input.shape == target.shape and input.dtype is target.dtype:
         return _functional.mse_loss(input, target, reduction=reduction)
+    _warn_of_shapes("mse_loss", input, target)
     return _weighted(_c.square(input - target), weight, reduction, "mse_loss")
+
+
+def _warn_of_shapes(name: str, input: Tensor, target: Tensor) -> None:
+    if isinstance(target, Tensor) and input.shape != target.shape:
+        shapes = f"{tuple(input.shape)} and {tuple(target.shape)}"
+        text = f"[{name}] the shapes are {shapes}, so both are broadcast, which is often a mistake"
+        warnings.warn(text, UserWarning, stacklevel=4)
 
 
 def _weighted(loss: Tensor, weight: Tensor | None, reduction: str, name: str) -> Tensor:
@@ -59,6 +69,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", be
     """d² / (2 beta) if d = |input - target| is below beta, otherwise d - beta / 2."""
     if beta < 0:
         raise _c.InvalidArgumentError(f"[smooth_l1_loss] beta is {beta}, and it must not be negative")
+    _warn_of_shapes("smooth_l1_loss", input, target)
     difference = input - target
     d = _c.abs(difference)
     far = _c.ge(d, beta)
@@ -73,6 +84,7 @@ def huber_loss(
     input: Tensor, target: Tensor, *, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
     """d² / 2 if d = |input - target| is at most delta, otherwise delta (d - delta / 2)."""
+    _warn_of_shapes("huber_loss", input, target)
     difference = input - target
     d = _c.abs(difference)
     far = _c.gt(d, delta)

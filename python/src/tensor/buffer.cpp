@@ -52,6 +52,10 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
       return -1;
     }
     const Tensor& x = *nb::inst_ptr<Tensor>(self);
+    if (is_recorded(x)) {
+      PyErr_SetString(PyExc_BufferError, "a tensor that requires grad gives no buffer: use x.detach()");
+      return -1;
+    }
     if (*formats[static_cast<std::size_t>(x.dtype())] == '\0') {
       const std::string text = "there are no buffers and NumPy arrays of " + name_in_python(x.dtype());
       PyErr_SetString(PyExc_BufferError, (text + "; convert with .float()").c_str());

@@ -66,7 +66,13 @@ nb::object to_numpy(const Tensor& x) {
   return array;
 }
 
+/// As in PyTorch, an array of a recorded tensor must be asked for, because no gradient goes through NumPy.
+void refuse_recorded(const Tensor& x) {
+  if (is_recorded(x)) throw std::runtime_error("[numpy] the tensor requires grad: use x.detach().numpy()");
+}
+
 nb::object array_protocol(const Tensor& x, const nb::object& dtype, const nb::object& copy) {
+  refuse_recorded(x);
   if (copy.ptr() == Py_False)
     throw nb::value_error("[__array__] the elements lie on a device, so an array without a copy is impossible");
   const nb::object array = to_numpy(x);
@@ -109,9 +115,13 @@ void bind_host(nb::module_& m, TensorClass& tensor) {
       .def("tolist", &to_list, nb::sig("def tolist(self) -> typing.Any"),
            "The elements as nested lists; a number for a scalar. Waits.")
       .def(
-          "numpy", [](const Tensor& x, bool) { return to_numpy(x); }, nb::kw_only(), "force"_a = false,
-          nb::sig("def numpy(self, *, force: bool = False) -> typing.Any"),
-          "The elements as a NumPy array, a copy. Waits.")
+          "numpy",
+          [](const Tensor& x, bool force) {
+            if (!force) refuse_recorded(x);
+            return to_numpy(x);
+          },
+          nb::kw_only(), "force"_a = false, nb::sig("def numpy(self, *, force: bool = False) -> typing.Any"),
+          "The elements as a NumPy array, a copy. Waits. Refuses a tensor that requires grad, unless `force` is set.")
       .def("tobytes", &to_bytes, "The elements as bytes, outermost axis first. Waits.")
       .def("__array__", &array_protocol, "dtype"_a = nb::none(), "copy"_a = nb::none())
       .def(
@@ -140,7 +150,9 @@ void bind_host(nb::module_& m, TensorClass& tensor) {
            })
       .def("__deepcopy__",
            [](const Tensor& x, nb::handle) {
-             const bool wanted = x.is_leaf() && x.requires_grad();
+             if (!x.is_leaf())
+               throw std::runtime_error("[deepcopy] the tensor is the result of a recorded function: use x.detach()");
+             const bool wanted = x.requires_grad();
              return unlocked([&] { return x.detach().clone(); }).requires_grad_(wanted);
            })
       .def("__copy__", [](const Tensor& x) { return x; });

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "crisol/grad_mode.h"
 #include "crisol/tensor.h"
 
 namespace crisol::python {
@@ -47,5 +48,8 @@ Tensor from_host(nanobind::handle object, Device device);
 
 /// An element in host memory as a Python number.
 nanobind::object element_object(const unsigned char* at, DType dtype);
+
+/// Whether a gradient may be wanted of what is computed of x.
+inline bool is_recorded(const Tensor& x) { return x.requires_grad() && grad_enabled(); }
 
 }  // namespace crisol::python

@@ -175,6 +175,17 @@ Entry as_entry(const Tensor& x, nb::handle entry) {
   return {nb::borrow(entry)};
 }
 
+/// Whether a list stands for a tuple, as in PyTorch: it holds lists, tensors, slices, Ellipsis or None.
+bool stands_for_tuple(nb::handle key) {
+  constexpr std::size_t most = 32;
+  if (!PyList_Check(key.ptr()) || nb::len(key) >= most) return false;
+  for (const nb::handle entry : nb::borrow<nb::list>(key))
+    if (nb::isinstance<Tensor>(entry) || PySequence_Check(entry.ptr()) != 0 || PySlice_Check(entry.ptr()) ||
+        entry.ptr() == Py_Ellipsis || entry.is_none())
+      return true;
+  return false;
+}
+
 bool is_scalar_mask(nb::handle entry) {
   if (!nb::isinstance<Tensor>(entry)) return false;
   const Tensor& tensor = nb::cast<const Tensor&>(entry);
@@ -193,8 +204,8 @@ Key scalar_mask(const Tensor& x, const Tensor& mask) {
 
 Key read_key(const Tensor& x, nb::handle key) {
   std::vector<Entry> entries;
-  if (PyTuple_Check(key.ptr()))
-    for (const nb::handle entry : nb::borrow<nb::tuple>(key)) entries.push_back(as_entry(x, entry));
+  if (PyTuple_Check(key.ptr()) || stands_for_tuple(key))
+    for (const nb::handle entry : nb::tuple(nb::borrow(key))) entries.push_back(as_entry(x, entry));
   else
     entries.push_back(as_entry(x, key));
   if (entries.size() == 1 && is_scalar_mask(entries[0].object))

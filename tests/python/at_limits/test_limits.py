@@ -7,6 +7,7 @@ import crisol
 import limits
 import numpy as np
 import pytest
+from numeric import array_of
 
 largest = 3.4028235e38
 inf, nan = math.inf, math.nan
@@ -46,7 +47,7 @@ def differs(case, x, is_second):
 
 
 def tensor(values):
-    return crisol.asarray(np.asarray(values, dtype=np.float32))
+    return crisol.asarray(array_of(values, dtype=np.float32))
 
 
 def expected_results():
@@ -108,4 +109,4 @@ def test_variance_beside_infinity():
         x = np.ones((3, 40), np.float32)
         x[place] = inf
         for y in (crisol.var(tensor(x), axis=0), crisol.std(tensor(x.T), axis=1)):
-            assert np.isnan(np.asarray(y)).all()
+            assert np.isnan(array_of(y)).all()

@@ -4,6 +4,7 @@ import crisol
 import numpy as np
 import pytest
 from crisol import nn
+from numeric import array_of
 
 RANDOM = np.random.default_rng(2)
 
@@ -14,7 +15,7 @@ def normal(*shape):
 
 def attention(layer, q, k, v, mask):
     """Of (N, L, E), with a mask of scores (N, heads, L, S)."""
-    state = {name: np.asarray(value, np.float64) for name, value in layer.state_dict().items()}
+    state = {name: array_of(value, np.float64) for name, value in layer.state_dict().items()}
     e, heads = layer.embed_dim, layer.num_heads
     parts = []
     for i, x in enumerate((q, k, v)):
@@ -41,10 +42,10 @@ def test_heads(batch_first):
     for need in (True, False):
         y, w = layer(*given, need_weights=need, **masks)
         y = y if batch_first else y.transpose(0, 1)
-        np.testing.assert_allclose(np.asarray(y.detach()), wanted, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(array_of(y.detach()), wanted, rtol=1e-4, atol=1e-5)
         assert (w is not None) == need
         if need:
-            np.testing.assert_allclose(np.asarray(w.detach()), weights, rtol=1e-4, atol=1e-6)
+            np.testing.assert_allclose(array_of(w.detach()), weights, rtol=1e-4, atol=1e-6)
     y.sum().backward()
     assert all(p.grad is not None for p in layer.parameters())
 
@@ -71,7 +72,7 @@ def test_encoder(norm_first):
         return y + fed if norm_first else part.norm2(y + fed)
 
     wanted = encoder.norm(step(encoder.layers[1], step(encoder.layers[0], x)))
-    np.testing.assert_allclose(np.asarray(encoder(x).detach()), np.asarray(wanted.detach()), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(array_of(encoder(x).detach()), array_of(wanted.detach()), rtol=1e-4, atol=1e-5)
     assert "layers.1.self_attn.in_proj_weight" in encoder.state_dict()
 
 

@@ -6,7 +6,7 @@ import crisol
 import numpy as np
 import pytest
 from crisol import distributions as D
-from numeric import assert_close, check_gradients
+from numeric import array_of, assert_close, check_gradients
 
 RANDOM = np.random.default_rng(3)
 LOC = RANDOM.standard_normal((3, 4)).astype(np.float32)
@@ -54,8 +54,8 @@ def test_numbers(name):
         (d.mean, mean),
         (d.variance, variance),
     ]:
-        np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-4, atol=1e-5)
-    drawn = np.asarray(d.sample((4000,))).astype(np.float64)
+        np.testing.assert_allclose(array_of(found), wanted, rtol=1e-4, atol=1e-5)
+    drawn = array_of(d.sample((4000,))).astype(np.float64)
     assert drawn.shape == (4000, 3, 4) and d.sample().shape == (3, 4)
     np.testing.assert_allclose(drawn.mean(0), mean, atol=0.06 * np.sqrt(variance).max() + 0.02)
     np.testing.assert_allclose(drawn.std(0), np.sqrt(variance), rtol=0.15)
@@ -64,9 +64,9 @@ def test_numbers(name):
 def test_categories():
     d = D.Categorical(t(SCALE))
     value = np.array([0, 3, 1])
-    np.testing.assert_allclose(np.asarray(d.log_prob(t(value))), np.log(P[range(3), value]), rtol=1e-5)
-    np.testing.assert_allclose(np.asarray(d.entropy()), -(P * np.log(P)).sum(1), rtol=1e-5)
-    drawn = np.asarray(d.sample((4000,)))
+    np.testing.assert_allclose(array_of(d.log_prob(t(value))), np.log(P[range(3), value]), rtol=1e-5)
+    np.testing.assert_allclose(array_of(d.entropy()), -(P * np.log(P)).sum(1), rtol=1e-5)
+    drawn = array_of(d.sample((4000,)))
     assert drawn.shape == (4000, 3)
     np.testing.assert_allclose((drawn[..., None] == np.arange(4)).mean(0), P, atol=0.05)
     one_hot = D.OneHotCategorical(logits=t(LOC))
@@ -78,12 +78,12 @@ def test_categories():
 def test_divergences_and_gradients():
     p, q = D.Normal(t(LOC), t(SCALE)), D.Normal(0.0, 2.0)
     wanted = np.log(2 / SCALE) + (SCALE**2 + LOC**2) / 8 - 0.5
-    np.testing.assert_allclose(np.asarray(D.kl_divergence(p, q)), wanted, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(array_of(D.kl_divergence(p, q)), wanted, rtol=1e-4, atol=1e-5)
     both = D.kl_divergence(D.Independent(p, 1), D.Independent(D.Normal(t(LOC * 0), t(SCALE * 0 + 2)), 1))
-    np.testing.assert_allclose(np.asarray(both), wanted.sum(1), rtol=1e-4)
+    np.testing.assert_allclose(array_of(both), wanted.sum(1), rtol=1e-4)
     a, b = D.Categorical(t(SCALE)), D.Categorical(logits=t(LOC))
     other = np.exp(LOC) / np.exp(LOC).sum(1, keepdims=True)
-    np.testing.assert_allclose(np.asarray(D.kl_divergence(a, b)), (P * np.log(P / other)).sum(1), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(array_of(D.kl_divergence(a, b)), (P * np.log(P / other)).sum(1), rtol=1e-4, atol=1e-5)
     for x, y in (
         (D.Bernoulli(0.3), D.Bernoulli(0.6)),
         (D.Exponential(2.0), D.Exponential(0.5)),
@@ -122,9 +122,9 @@ def test_densities(name):
     x = crisol.asarray(places.astype(np.float32))
 
     def total(values):
-        return float(np.asarray(values, np.float64).sum() * step)
+        return float(array_of(values, np.float64).sum() * step)
 
-    log = np.asarray(p.log_prob(x), np.float64)
+    log = array_of(p.log_prob(x), np.float64)
     weight = np.exp(log)
     assert total(weight) == pytest.approx(1, rel=2e-3)
     mean = total(weight * places)
@@ -133,9 +133,9 @@ def test_densities(name):
     if name not in ("StudentT", "Poisson"):
         assert float(p.entropy()) == pytest.approx(-total(weight * np.maximum(log, -100)), rel=5e-3, abs=5e-3)
     if other is not None:
-        ratio = log - np.asarray(other().log_prob(x), np.float64)
+        ratio = log - array_of(other().log_prob(x), np.float64)
         assert float(D.kl_divergence(p, other())) == pytest.approx(total(weight * ratio), rel=1e-2, abs=5e-3)
-    drawn = np.asarray(p.sample((20_000,)))
+    drawn = array_of(p.sample((20_000,)))
     assert drawn.mean() == pytest.approx(mean, abs=0.05 * np.sqrt(float(p.variance)) + 1e-3)
 
 
@@ -156,7 +156,7 @@ def test_multivariate_normal():
     loc = crisol.asarray([[1.0, -1.0], [0.0, 2.0]]).requires_grad_()
     p = D.MultivariateNormal(loc, crisol.asarray(covariance))
     x = np.array([0.5, 0.25], np.float32)
-    moved = x - np.asarray(loc.detach())
+    moved = x - array_of(loc.detach())
     quadratic = (moved @ np.linalg.inv(covariance) * moved).sum(1)
     assert_close(p.log_prob(crisol.asarray(x)).detach(),
                  -0.5 * quadratic - 0.5 * np.log(np.linalg.det(2 * np.pi * covariance)))
@@ -165,9 +165,9 @@ def test_multivariate_normal():
     assert drawn.shape == (20_000, 2, 2)
     drawn.sum().backward()
     assert_close(loc.grad, np.full((2, 2), 20_000.0))
-    assert_close(np.cov(np.asarray(drawn.detach())[:, 0].T), covariance, 0.1, 0.1)
+    assert_close(np.cov(array_of(drawn.detach())[:, 0].T), covariance, 0.1, 0.1)
     q = D.MultivariateNormal(crisol.zeros(2), scale_tril=crisol.eye(2))
-    wanted = 0.5 * (np.trace(covariance) + (np.asarray(loc.detach()) ** 2).sum(1) - 2 - np.log(np.linalg.det(covariance)))
+    wanted = 0.5 * (np.trace(covariance) + (array_of(loc.detach()) ** 2).sum(1) - 2 - np.log(np.linalg.det(covariance)))
     assert_close(D.kl_divergence(p, q).detach(), wanted)
     r = D.MultivariateNormal(loc, precision_matrix=crisol.asarray(np.linalg.inv(covariance)))
     assert_close(r.covariance_matrix[0], covariance, 1e-4, 1e-4)
@@ -201,4 +201,4 @@ def test_gradients_of_gamma_numbers():
         assert abs(drawn - c.grad.item()) < 0.05 * max(0.2, abs(c.grad.item()))
     c = crisol.tensor([1.0, 2.0, 3.0]).requires_grad_()
     crisol.distributions.Dirichlet(c).rsample((20000,)).mean(0)[0].backward()
-    np.testing.assert_allclose(np.asarray(c.grad), np.array([5, -1, -1]) / 36, atol=0.01)
+    np.testing.assert_allclose(array_of(c.grad), np.array([5, -1, -1]) / 36, atol=0.01)

@@ -4,6 +4,7 @@ import crisol
 import numpy as np
 import pytest
 from crisol import fft
+from numeric import array_of
 
 rng = np.random.default_rng(3)
 
@@ -12,7 +13,7 @@ def close(got, wanted):
     if np.iscomplexobj(wanted):
         wanted = np.stack([wanted.real, wanted.imag], -1)
     assert got.shape == wanted.shape
-    np.testing.assert_allclose(np.asarray(got), wanted, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(array_of(got), wanted, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("norm", [None, "ortho", "forward"])
@@ -40,7 +41,7 @@ def test_gradient_of_the_power():
     x.requires_grad_()
     power = (fft.rfft(x) ** 2).sum(dim=-1)
     (2 * power.sum() - power[0]).backward()
-    np.testing.assert_allclose(np.asarray(x.grad), 18 * np.asarray(x.detach()), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(array_of(x.grad), 18 * array_of(x.detach()), rtol=1e-4, atol=1e-4)
 
 
 def test_frequencies_and_shifts():

@@ -6,7 +6,7 @@ import warnings
 import crisol
 import numpy as np
 import pytest
-from numeric import check_gradients
+from numeric import array_of, check_gradients
 
 A = np.array([[1.5, -2.0, 0.25, 4.0], [0.0, 3.0, -1.0, 3.0], [2.0, 2.0, 5.0, -3.5]], np.float32)
 I = np.array([[3, 0], [1, 2], [0, 0]])
@@ -19,7 +19,7 @@ def x():
 
 def same(found, wanted, **tolerance):
     assert found.shape == np.shape(wanted)
-    np.testing.assert_allclose(np.asarray(found), wanted, **({"rtol": 1e-5, "atol": 1e-6} | tolerance))
+    np.testing.assert_allclose(array_of(found), wanted, **({"rtol": 1e-5, "atol": 1e-6} | tolerance))
 
 
 def test_extremes(x):

@@ -7,7 +7,7 @@ import crisol
 import numpy as np
 import pytest
 from crisol import nn
-from numeric import assert_close
+from numeric import array_of, assert_close
 
 RNG = np.random.default_rng(3)
 
@@ -107,7 +107,7 @@ def test_padding_mode(mode, axes):
     assert layer.padding == (1,) * axes and layer.padding_mode == mode and isinstance(layer, cls)
     assert f"padding={(1,) * axes}, padding_mode={mode}" in repr(layer)
     # A container of the library calls the layer, and fuses other convolutions with the activation.
-    assert_close(nn.Sequential(layer, nn.ReLU())(crisol.asarray(x)), np.maximum(np.asarray(wanted.detach()), 0))
+    assert_close(nn.Sequential(layer, nn.ReLU())(crisol.asarray(x)), np.maximum(array_of(wanted.detach()), 0))
     for again in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
         assert_close(again(crisol.asarray(x)), wanted)
         assert repr(again) == repr(layer)
@@ -157,7 +157,7 @@ def test_adaptive_pool_keeps_an_axis():
 
 def test_gelu():
     x = crisol.asarray(drawn(7))
-    wanted = 0.5 * np.asarray(x) * (1 + np.tanh(np.sqrt(2 / np.pi) * (np.asarray(x) + 0.044715 * np.asarray(x) ** 3)))
+    wanted = 0.5 * array_of(x) * (1 + np.tanh(np.sqrt(2 / np.pi) * (array_of(x) + 0.044715 * array_of(x) ** 3)))
     layer = nn.GELU(approximate="tanh")
     assert_close(layer(x), wanted)
     assert_close(nn.Sequential(layer)(x), wanted)
@@ -221,7 +221,7 @@ def test_epsilons_momenta_and_divisors_may_be_negative():
     wanted = centred / np.sqrt(np.maximum(x.var(-1, keepdims=True) - 0.02, 0))
     assert_close(nn.functional.layer_norm(crisol.asarray(x), (4,), eps=-0.02), wanted, atol=1e-4)
     assert_close(nn.functional.group_norm(crisol.asarray(x), 2, eps=-0.02), wanted, atol=1e-4)
-    assert np.isnan(np.asarray(nn.functional.layer_norm(crisol.asarray(x), (4,), eps=-50.0))).all()
+    assert np.isnan(array_of(nn.functional.layer_norm(crisol.asarray(x), (4,), eps=-50.0))).all()
     plane = drawn(1, 1, 4, 4)
     sums = plane.reshape(1, 1, 2, 2, 2, 2).sum((3, 5))
     assert_close(nn.functional.avg_pool2d(crisol.asarray(plane), 2, divisor_override=-2), sums / -2, atol=1e-5)

@@ -7,7 +7,7 @@ import crisol.nn.functional as F
 import numpy as np
 import pytest
 from crisol import nn
-from numeric import check_gradients
+from numeric import array_of, check_gradients
 
 RANDOM = np.random.default_rng(5)
 
@@ -91,7 +91,7 @@ LOSSES = {
 @pytest.mark.parametrize("name", LOSSES)
 def test_losses(name):
     function, wanted = LOSSES[name]
-    np.testing.assert_allclose(np.asarray(function(crisol.asarray(X), crisol.asarray(Y))), wanted, rtol=2e-5, atol=1e-6)
+    np.testing.assert_allclose(array_of(function(crisol.asarray(X), crisol.asarray(Y))), wanted, rtol=2e-5, atol=1e-6)
     check_gradients(lambda x: function(x, crisol.asarray(Y)), X)
 
 
@@ -102,7 +102,7 @@ def test_cross_entropy_of_images():
     x, target = crisol.asarray(logits), crisol.asarray(labels)
     np.testing.assert_allclose(F.cross_entropy(x, target).item(), picked.mean(), rtol=1e-5)
     np.testing.assert_allclose(
-        np.asarray(F.cross_entropy(x, target, reduction="none")), picked.reshape(labels.shape), rtol=1e-5
+        array_of(F.cross_entropy(x, target, reduction="none")), picked.reshape(labels.shape), rtol=1e-5
     )
     loss = nn.CrossEntropyLoss(crisol.tensor([1.0, 0.5, 2.0]), ignore_index=1, label_smoothing=0.1)
     assert "weight" in loss.state_dict() and math.isfinite(loss(x, target).item())
@@ -129,7 +129,7 @@ def test_ctc_loss():
 def test_padding(mode, numpy_mode):
     x = normal(2, 3, 4)
     wanted = np.pad(x, [(0, 0), (2, 1), (1, 3)], numpy_mode)
-    np.testing.assert_array_equal(np.asarray(F.pad(crisol.asarray(x), (1, 3, 2, 1), mode)), wanted)
+    np.testing.assert_array_equal(array_of(F.pad(crisol.asarray(x), (1, 3, 2, 1), mode)), wanted)
     check_gradients(lambda t: F.pad(t, (1, 2), mode), x)
     with pytest.raises(ValueError, match="at most"):
         F.pad(crisol.asarray(x), (9, 0), "circular")
@@ -141,7 +141,7 @@ def test_windows():
     padded = np.pad(x, [(0, 0), (0, 0), (1, 1), (0, 0)])
     view = np.lib.stride_tricks.sliding_window_view(padded, (2, 3), axis=(2, 3))[:, :, ::2]
     wanted = np.moveaxis(view, (4, 5), (2, 3)).reshape(2, 18, -1)
-    np.testing.assert_array_equal(np.asarray(columns), wanted)
+    np.testing.assert_array_equal(array_of(columns), wanted)
     counts = F.fold(F.unfold(crisol.ones(1, 1, 3, 3), 2), (3, 3), 2)
     assert counts[0, 0].tolist() == [[1, 2, 1], [2, 4, 2], [1, 2, 1]]
     check_gradients(lambda t: F.fold(F.unfold(t, 2, padding=1), (5, 4), 2, padding=1), x)
@@ -151,12 +151,12 @@ def test_pools():
     x = normal(2, 3, 7)
     t = crisol.asarray(x)
     view = np.lib.stride_tricks.sliding_window_view(x, 3, axis=2)[:, :, ::2]
-    np.testing.assert_array_equal(np.asarray(F.max_pool1d(t, 3, 2)), view.max(-1))
-    np.testing.assert_allclose(np.asarray(nn.AvgPool1d(3, 2)(t)), view.mean(-1), rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(array_of(F.max_pool1d(t, 3, 2)), view.max(-1))
+    np.testing.assert_allclose(array_of(nn.AvgPool1d(3, 2)(t)), view.mean(-1), rtol=1e-5, atol=1e-6)
     values, places = F.adaptive_max_pool1d(t, 3, return_indices=True)
     parts = [x[..., :3], x[..., 2:5], x[..., 4:]]
-    np.testing.assert_array_equal(np.asarray(values), np.stack([p.max(-1) for p in parts], -1))
-    np.testing.assert_array_equal(np.take_along_axis(x, np.asarray(places), 2), np.asarray(values))
+    np.testing.assert_array_equal(array_of(values), np.stack([p.max(-1) for p in parts], -1))
+    np.testing.assert_array_equal(np.take_along_axis(x, array_of(places), 2), array_of(values))
     image = crisol.asarray(normal(1, 2, 4, 4))
     pooled, indices = F.max_pool2d(image, 2, return_indices=True)
     assert (F.max_unpool2d(pooled, indices, 2).sum() - pooled.sum()).abs().item() < 1e-5
@@ -166,14 +166,20 @@ def test_layers_with_parameters():
     layers = nn.ModuleList([nn.PReLU(3), nn.RMSNorm(4), nn.Bilinear(4, 5, 2), nn.EmbeddingBag(7, 4)])
     assert [tuple(p.shape) for p in layers.parameters()] == [(3,), (4,), (2, 4, 5), (2,), (7, 4)]
     x = crisol.asarray(normal(2, 3, 4))
-    rms = np.asarray(x) / np.sqrt((np.asarray(x) ** 2).mean(-1, keepdims=True) + 2.0**-23)
-    np.testing.assert_allclose(np.asarray(layers[1](x).detach()), rms, rtol=1e-5, atol=1e-6)
+    rms = array_of(x) / np.sqrt((array_of(x) ** 2).mean(-1, keepdims=True) + 2.0**-23)
+    np.testing.assert_allclose(array_of(layers[1](x).detach()), rms, rtol=1e-5, atol=1e-6)
     bag = layers[3](crisol.tensor([1, 2, 4, 5, 4]), crisol.tensor([0, 3]))
-    table = np.asarray(layers[3].weight.detach())
+    table = array_of(layers[3].weight.detach())
     np.testing.assert_allclose(
-        np.asarray(bag.detach()), [table[[1, 2, 4]].mean(0), table[[5, 4]].mean(0)], rtol=1e-5, atol=1e-6
+        array_of(bag.detach()), [table[[1, 2, 4]].mean(0), table[[5, 4]].mean(0)], rtol=1e-5, atol=1e-6
     )
     held = nn.ParameterList([crisol.ones(2), crisol.zeros(1)])
     assert list(held.state_dict()) == ["0", "1"] and len(held[:1]) == 1 and held[-1].requires_grad
     named = nn.ParameterDict({"a": crisol.ones(2)})
     assert "a" in named and dict(named.items())["a"].requires_grad and list(named.state_dict()) == ["a"]
+
+
+@pytest.mark.parametrize("loss", [F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss])
+def test_a_broadcast_target_warns(loss):
+    with pytest.warns(UserWarning, match=r"the shapes are \(4, 1\) and \(4,\)"):
+        assert loss(crisol.ones(4, 1), crisol.zeros(4), reduction="none").shape == (4, 4)

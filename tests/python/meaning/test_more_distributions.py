@@ -6,7 +6,7 @@ import crisol
 import numpy as np
 import pytest
 from crisol import distributions as D
-from numeric import assert_close
+from numeric import array_of, assert_close
 
 t = crisol.tensor
 CONTINUOUS = {
@@ -43,7 +43,7 @@ def test_moments_are_integrals_of_the_density(name):
     d = make()
     points = np.linspace(low, high, 40001).astype(np.float32)
     x = points.astype(np.float64)
-    logs = np.asarray(d.log_prob(t(points))).astype(np.float64)
+    logs = array_of(d.log_prob(t(points))).astype(np.float64)
     density = np.exp(logs)
     assert integral(density, x) == pytest.approx(1, abs=2e-3)
     mean = integral(density * x, x)
@@ -52,9 +52,9 @@ def test_moments_are_integrals_of_the_density(name):
     assert float(d.entropy() if name != "FisherSnedecor" else 0) == pytest.approx(
         -integral(density * np.maximum(logs, -80), x) if name != "FisherSnedecor" else 0, abs=1e-2, rel=1e-2
     )
-    drawn = np.asarray(d.sample((4000,)))
+    drawn = array_of(d.sample((4000,)))
     assert np.abs(drawn.mean() - mean) < 6 * math.sqrt(float(d.variance) / 4000)
-    assert np.asarray(d.support.check(t(drawn))).all()
+    assert array_of(d.support.check(t(drawn))).all()
     if name not in ("Uniform", "ContinuousBernoulli", "ContinuousBernoulli of 1/2"):
         assert float(d.log_prob(d.mode + 1e-6)) >= logs.max() - 1e-3
 
@@ -70,14 +70,14 @@ def test_cdf_grows_like_the_density(name):
         x = t([0.3, 0.8, 1.5, 3.0])
     step = 1e-2
     slope = (d.cdf(x + step) - d.cdf(x - step)) / (2 * step)
-    assert_close(slope, np.exp(np.asarray(d.log_prob(x))), atol=1e-2)
+    assert_close(slope, np.exp(array_of(d.log_prob(x))), atol=1e-2)
 
 
 def test_cauchy_and_its_half():
     whole, half = D.Cauchy(0.0, 1.5), D.HalfCauchy(1.5)
     u = t([0.1, 0.5, 0.9])
-    assert_close(whole.cdf(whole.icdf(u)), np.asarray(u), atol=1e-5)
-    assert_close(half.cdf(half.icdf(u)), np.asarray(u), atol=1e-5)
+    assert_close(whole.cdf(whole.icdf(u)), array_of(u), atol=1e-5)
+    assert_close(half.cdf(half.icdf(u)), array_of(u), atol=1e-5)
     assert half.cdf(t(1.5)).item() == pytest.approx(0.5, abs=1e-6)
     assert half.log_prob(t(-1.0)).item() == -math.inf and half.mode.item() == 0
     assert half.entropy().item() == pytest.approx(math.log(2 * math.pi * 1.5), abs=1e-5)
@@ -93,7 +93,7 @@ def test_modes_and_values_of_counts():
     assert categories.support.check(t([3, 1])).tolist() == [False, True]
     hot = D.OneHotCategorical(t([[0.1, 0.7, 0.2]]))
     assert hot.mode.tolist() == [[0, 1, 0]] and hot.enumerate_support()[2].tolist() == [[0, 0, 1]]
-    assert_close(hot.mean, np.asarray(hot.probs))
+    assert_close(hot.mean, array_of(hot.probs))
     binomial = D.Binomial(5, t([0.5]))
     assert_close(binomial.log_prob(binomial.enumerate_support()).exp().sum(0), [1.0], atol=1e-5)
     assert D.Poisson(3.5).mode.item() == 3 and D.NegativeBinomial(3.0, 0.5).mode.item() == 2
@@ -109,7 +109,7 @@ def test_one_hot_numbers_with_the_gradient_of_the_probabilities():
     (drawn * weights).sum().backward()
     wanted = t([[0.1, 0.7, -0.2]], requires_grad=True)
     (6 * (wanted.softmax(-1) * weights).sum()).backward()
-    assert_close(logits.grad, np.asarray(wanted.grad), atol=1e-5)
+    assert_close(logits.grad, array_of(wanted.grad), atol=1e-5)
 
 
 def test_larger_batches():
@@ -118,7 +118,7 @@ def test_larger_batches():
     assert large.batch_shape == (4, 2) and large.event_shape == (3,) and large.sample((5,)).shape == (5, 4, 2, 3)
     assert d.batch_shape == (2,)  # The distribution itself stays.
     value = crisol.randn(4, 2, 3)
-    assert_close(large.log_prob(value), np.asarray(d.log_prob(value)))
+    assert_close(large.log_prob(value), array_of(d.log_prob(value)))
     assert D.Categorical(crisol.ones(3)).expand((5,)).sample().shape == (5,)
 
 
@@ -127,12 +127,12 @@ def test_covariances_of_low_rank():
     low = D.LowRankMultivariateNormal(loc, factor, diagonal)
     full = D.MultivariateNormal(loc, low.covariance_matrix)
     value = crisol.randn(3, 2, 4)
-    assert_close(low.log_prob(value), np.asarray(full.log_prob(value)), atol=1e-3)
-    assert_close(low.entropy(), np.asarray(full.entropy()), atol=1e-4)
-    assert_close(low.variance, np.asarray(full.variance), atol=1e-4)
-    assert_close(low.scale_tril, np.asarray(full.scale_tril), atol=1e-4)
-    drawn = np.asarray(low.sample((5000,)))
-    assert_close(np.cov(drawn[:, 0].T), np.asarray(low.covariance_matrix[0]), atol=1.0)
+    assert_close(low.log_prob(value), array_of(full.log_prob(value)), atol=1e-3)
+    assert_close(low.entropy(), array_of(full.entropy()), atol=1e-4)
+    assert_close(low.variance, array_of(full.variance), atol=1e-4)
+    assert_close(low.scale_tril, array_of(full.scale_tril), atol=1e-4)
+    drawn = array_of(low.sample((5000,)))
+    assert_close(np.cov(drawn[:, 0].T), array_of(low.covariance_matrix[0]), atol=1.0)
     with pytest.raises(ValueError, match="cov_factor"):
         D.LowRankMultivariateNormal(loc, factor.mT, diagonal)
 
@@ -140,13 +140,13 @@ def test_covariances_of_low_rank():
 def test_matrices_of_one_row_are_gamma_numbers():
     wishart, gamma = D.Wishart(5.0, t([[2.0]])), D.Gamma(2.5, 0.25)
     value = t([0.5, 3.0, 9.0])
-    assert_close(wishart.log_prob(value.reshape(3, 1, 1)), np.asarray(gamma.log_prob(value)), atol=1e-4)
+    assert_close(wishart.log_prob(value.reshape(3, 1, 1)), array_of(gamma.log_prob(value)), atol=1e-4)
     assert wishart.entropy().item() == pytest.approx(gamma.entropy().item(), abs=1e-4)
     assert wishart.variance.item() == pytest.approx(gamma.variance.item(), rel=1e-5)
     matrix = t([[2.0, 0.5], [0.5, 1.0]])
     wide = D.Wishart(6.0, matrix)
     drawn = wide.sample((4000,))
-    assert_close(drawn.mean(0), np.asarray(wide.mean), atol=0.6)
+    assert_close(drawn.mean(0), array_of(wide.mean), atol=0.6)
     assert wide.support.check(drawn).all() and drawn.shape == (4000, 2, 2)
 
 
@@ -155,7 +155,7 @@ def test_correlations():
     # For two rows, the correlation is 2 b - 1, where b is a beta number with both concentrations 1.5.
     r = np.array([-0.6, 0.1, 0.8], np.float32)
     factor = np.stack([np.stack([0 * r + 1, 0 * r], -1), np.stack([r, np.sqrt(1 - r**2)], -1)], -2)
-    wanted = np.asarray(D.Beta(1.5, 1.5).log_prob(t((r + 1) / 2))) - math.log(2)
+    wanted = array_of(D.Beta(1.5, 1.5).log_prob(t((r + 1) / 2))) - math.log(2)
     # The density of the factor is that of r, because the factor's free element is r.
     assert_close(d.log_prob(t(factor)), wanted, atol=1e-4)
     drawn = D.LKJCholesky(4, 2.0).sample((2000,))
@@ -178,7 +178,7 @@ def test_transforms_of_events(name):
     make, shape, free = TRANSFORMS[name]
     f, x = make(), crisol.randn(shape) * 0.7
     y = f(x)
-    assert_close(f.inv(y), np.asarray(x), atol=1e-3)
+    assert_close(f.inv(y), array_of(x), atol=1e-3)
     jacobian = crisol.autograd.functional.jacobian(lambda v: free(f(v)), x)
     assert float(f.log_abs_det_jacobian(x, y).sum()) == pytest.approx(float(jacobian.slogdet().logabsdet), abs=1e-3)
 
@@ -194,7 +194,7 @@ def test_transforms_of_shapes_and_matrices():
     ):
         y = transform(square)
         assert constraint.check(y).item()
-        assert_close(transform.inv(y), np.tril(np.asarray(square)), atol=1e-3)
+        assert_close(transform.inv(y), np.tril(array_of(square)), atol=1e-3)
     d = D.LogisticNormal(crisol.zeros(3), crisol.ones(3))
     drawn = d.rsample((5,))
     assert drawn.shape == (5, 4) and d.event_shape == (4,) and d.log_prob(drawn).shape == (5,)
@@ -208,7 +208,7 @@ def test_functions_to_sets(registry):
     sets += [c.independent(c.positive, 1), c.corr_cholesky, c.stack([c.positive, c.real, c.unit_interval], 1)]
     sets += [c.cat([c.positive, c.less_than(0.0)], 1, [2, 1]), D.Gamma(1.0, 1.0).support]
     for constraint in sets:
-        assert np.asarray(constraint.check(registry(constraint)(x))).all(), constraint
+        assert array_of(constraint.check(registry(constraint)(x))).all(), constraint
     assert c.positive_definite.check(registry(c.positive_definite)(crisol.randn(4, 3, 3))).all()
     with pytest.raises(NotImplementedError, match="Boolean"):
         registry(c.boolean)

@@ -6,15 +6,21 @@ import crisol
 import numpy as np
 import pytest
 from crisol import nn
-from crisol.nn.utils import parametrizations, parametrize, remove_spectral_norm, remove_weight_norm
-from crisol.nn.utils import spectral_norm, weight_norm
-from numeric import assert_close
+from crisol.nn.utils import (
+    parametrizations,
+    parametrize,
+    remove_spectral_norm,
+    remove_weight_norm,
+    spectral_norm,
+    weight_norm,
+)
+from numeric import array_of, assert_close
 
 X = np.array([[1.0, -2.0, 0.5], [0.3, 0.7, -1.1]], dtype=np.float32)
 
 
 def array(x):
-    return np.asarray(x.detach())
+    return array_of(x.detach())
 
 
 class Own(nn.Module):

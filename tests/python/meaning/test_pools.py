@@ -5,7 +5,7 @@ import crisol.nn.functional as F
 import numpy as np
 import pytest
 from crisol import nn
-from numeric import assert_close, check_gradients
+from numeric import array_of, assert_close, check_gradients
 
 
 def test_lp_pool3d():
@@ -34,8 +34,8 @@ def test_fractional_max_pool(axes):
         order = draws[n, c][::-1] if axes == 2 else draws[n, c]
         first = [start(order[i], sizes[i], kernel[i], counts[i], at[i]) for i in range(axes)]
         window = x[n, c][tuple(slice(f, f + k) for f, k in zip(first, kernel))]
-        assert np.asarray(values)[(n, c, *at)] == window.max()
-        assert x[n, c].ravel()[np.asarray(places)[(n, c, *at)]] == window.max()
+        assert array_of(values)[(n, c, *at)] == window.max()
+        assert x[n, c].ravel()[array_of(places)[(n, c, *at)]] == window.max()
     for given in (draws[0], draws):
         assert_close(pool(crisol.asarray(x[0]), kernel, counts, _random_samples=crisol.asarray(given)), values[0])
     check_gradients(lambda y: pool(y, kernel, counts, _random_samples=crisol.asarray(draws)), x, step=1e-3)
@@ -91,7 +91,7 @@ def test_linear_of_whole_numbers():
     x, w = np.array([[1, 2], [3, -4]]), np.array([[5, 6], [7, 8], [-1, 0]])
     found = F.linear(crisol.asarray(x), crisol.asarray(w), crisol.asarray([1, 2, 3]))
     assert found.dtype == crisol.int64
-    np.testing.assert_array_equal(np.asarray(found), x @ w.T + [1, 2, 3])
+    np.testing.assert_array_equal(array_of(found), x @ w.T + [1, 2, 3])
 
 
 def test_linear_of_one_output():

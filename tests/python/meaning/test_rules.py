@@ -6,6 +6,7 @@ import crisol
 import numpy as np
 import pytest
 from crisol import nn, optim
+from numeric import array_of
 
 W = np.array([0.5, -1.0, 2.0], np.float64)
 A = np.array([3.0, 1.0, 0.25])
@@ -18,7 +19,7 @@ def run(optimizer, steps=4):
         made.zero_grad()
         (p * p * crisol.asarray(A.astype(np.float32)) / 2).sum().backward()
         made.step()
-    return np.asarray(p.detach()), made
+    return array_of(p.detach()), made
 
 
 def adagrad(w, g, s, t):
@@ -101,7 +102,7 @@ def test_states_go_on():
     for optimizer, parameter in ((made, made.param_groups[0]["params"][0]), (other, p)):
         parameter.grad = crisol.ones(3)
         optimizer.step()
-    np.testing.assert_array_equal(np.asarray(p.detach()), np.asarray(made.param_groups[0]["params"][0].detach()))
+    np.testing.assert_array_equal(array_of(p.detach()), array_of(made.param_groups[0]["params"][0].detach()))
     with pytest.raises(ValueError, match=r"\[Adagrad\] lr is -1"):
         optim.Adagrad([p], -1)
 
@@ -162,7 +163,7 @@ def test_initial_values():
     x = nn.init.trunc_normal_(crisol.empty(4000), std=0.5, a=-0.6, b=0.8)
     assert -0.6 <= x.min().item() and x.max().item() <= 0.8 and abs(x.mean().item() - 0.045) < 0.03
     q = nn.init.orthogonal_(crisol.empty(3, 2, 2), gain=2.0).reshape(3, 4)
-    np.testing.assert_allclose(np.asarray(q @ q.T), 4 * np.eye(3), atol=1e-5)
+    np.testing.assert_allclose(array_of(q @ q.T), 4 * np.eye(3), atol=1e-5)
     assert nn.init.eye_(crisol.empty(2, 3)).tolist() == [[1, 0, 0], [0, 1, 0]]
     weight = nn.init.dirac_(crisol.empty(4, 2, 3), groups=2)
     assert weight.sum().item() == 4 and weight[2, 0, 1].item() == 1

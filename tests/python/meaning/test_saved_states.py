@@ -6,6 +6,7 @@ import crisol
 import numpy as np
 import pytest
 from crisol import nn, optim
+from numeric import array_of
 
 RULES = {
     "sgd": lambda p: optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True, weight_decay=0.01),
@@ -33,7 +34,7 @@ def train(net, optimizer, steps):
         optimizer.zero_grad()
         (net(crisol.asarray(X)) - 1).square().mean().backward()
         optimizer.step()
-    return [np.asarray(p.detach()).copy() for p in net.parameters()]
+    return [array_of(p.detach()).copy() for p in net.parameters()]
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -79,9 +80,9 @@ def test_form():
     sgd = optim.SGD([p], lr=0.1, momentum=0.5)
     state = {"state": {0: {"momentum_buffer": np.array([2.0, 4.0])}}, "param_groups": [{"lr": 0.3, "params": [0]}]}
     sgd.load_state_dict(state)
-    before = np.asarray(p.detach()).copy()
+    before = array_of(p.detach()).copy()
     sgd.step()
-    np.testing.assert_allclose(np.asarray(p.detach()), before - 0.3 * (np.array([1.0, 2.0]) + 1), atol=1e-6)
+    np.testing.assert_allclose(array_of(p.detach()), before - 0.3 * (np.array([1.0, 2.0]) + 1), atol=1e-6)
 
 
 def test_refusals():

@@ -12,7 +12,7 @@ from crisol.nn.utils.rnn import (
     unpack_sequence,
     unpad_sequence,
 )
-from numeric import assert_close
+from numeric import array_of, assert_close
 
 RNG = np.random.default_rng(5)
 PARTS = [RNG.normal(size=(n, 3)).astype(np.float32) for n in (2, 4, 1)]
@@ -27,9 +27,9 @@ def test_pad_sequence():
     assert x.shape == (3, 4, 3)
     for i, part in enumerate(PARTS):
         assert_close(x[i, : len(part)], part)
-        assert (np.asarray(x)[i, len(part) :] == -1).all()
-    assert_close(pad_sequence(tensors()), np.where(np.asarray(x) == -1, 0, np.asarray(x)).transpose(1, 0, 2))
-    left = np.asarray(pad_sequence(tensors(), True, padding_side="left"))
+        assert (array_of(x)[i, len(part) :] == -1).all()
+    assert_close(pad_sequence(tensors()), np.where(array_of(x) == -1, 0, array_of(x)).transpose(1, 0, 2))
+    left = array_of(pad_sequence(tensors(), True, padding_side="left"))
     assert (left[0, :2] == 0).all()
     assert_close(left[0, 2:], PARTS[0])
     for found, part in zip(unpad_sequence(x, crisol.asarray([2, 4, 1]), True), PARTS):

@@ -6,7 +6,7 @@ import crisol
 import numpy as np
 import pytest
 from crisol import special
-from numeric import check_gradients
+from numeric import array_of, check_gradients
 
 # Abramowitz and Stegun: tables 9.1, 9.8, 10.11 and 7.1, and the values at the borders of the approximations.
 VALUES = {
@@ -29,7 +29,7 @@ VALUES = {
 @pytest.mark.parametrize("name", VALUES)
 def test_values(name):
     points = np.array(list(VALUES[name]), np.float32)
-    found = np.asarray(getattr(special, name)(crisol.asarray(points)))
+    found = array_of(getattr(special, name)(crisol.asarray(points)))
     np.testing.assert_allclose(found, list(VALUES[name].values()), rtol=3e-6, atol=3e-7)
     inside = np.array([x for x, value in VALUES[name].items() if 0.4 < abs(x) < 16 and value == value], np.float32)
     check_gradients(getattr(special, name), inside, step=1e-2)
@@ -48,10 +48,10 @@ def test_incomplete_gamma():
     a, x = np.meshgrid([0.1, 0.5, 2.5, 9.0, 20.0, 300.0], [1e-3, 0.3, 1.0, 4.0, 9.5, 25.0, 290.0, 310.0], indexing="ij")
     wanted = np.vectorize(shares)(a, x)
     a, x = (crisol.asarray(v.astype(np.float32)) for v in (a, x))
-    np.testing.assert_allclose(np.asarray(special.gammainc(a, x)), wanted, rtol=3e-5, atol=2e-7)
-    np.testing.assert_allclose(np.asarray(special.gammaincc(a, x)), 1 - wanted, rtol=3e-4, atol=2e-6)
+    np.testing.assert_allclose(array_of(special.gammainc(a, x)), wanted, rtol=3e-5, atol=2e-7)
+    np.testing.assert_allclose(array_of(special.gammaincc(a, x)), 1 - wanted, rtol=3e-4, atol=2e-6)
     edges = special.gammainc(crisol.tensor([0.0, 0.0, 1.0, 1.0, -1.0]), crisol.tensor([1.0, 0.0, 0.0, math.inf, 1.0]))
-    np.testing.assert_array_equal(np.asarray(edges), [1, math.nan, 0, 1, math.nan])
+    np.testing.assert_array_equal(array_of(edges), [1, math.nan, 0, 1, math.nan])
     assert crisol.igammac(a, x).shape == a.shape and crisol.igamma(a.half(), x.half()).dtype is crisol.float16
 
 
@@ -72,13 +72,13 @@ def test_polynomials(name):
     x = np.linspace(-1.5, 1.5, 13).astype(np.float32)
     function = getattr(special, name)
     wanted = POLYNOMIALS[name](x.astype(np.float64))
-    np.testing.assert_allclose(np.asarray(function(crisol.asarray(x), 4)), wanted, rtol=1e-5, atol=1e-5)
-    rows = np.asarray(function(crisol.asarray(x).unsqueeze(1), crisol.tensor([-1, 0, 4])))
+    np.testing.assert_allclose(array_of(function(crisol.asarray(x), 4)), wanted, rtol=1e-5, atol=1e-5)
+    rows = array_of(function(crisol.asarray(x).unsqueeze(1), crisol.tensor([-1, 0, 4])))
     np.testing.assert_allclose(rows, np.stack([0 * x, 0 * x + 1, wanted], 1), rtol=1e-5, atol=1e-5)
     assert function(2.0, crisol.tensor([0])).tolist() == [1]
     check_gradients(lambda t: function(t, 4), x, step=1e-2)
     if name.startswith("chebyshev"):
         shifted = getattr(special, f"shifted_{name}")(crisol.asarray((x + 1) / 2), 4)
-        np.testing.assert_allclose(np.asarray(shifted), wanted, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(array_of(shifted), wanted, rtol=1e-4, atol=1e-4)
         of_bytes = getattr(special, f"shifted_{name}")(crisol.tensor([0], dtype=crisol.uint8), 4)
         assert of_bytes.item() == pytest.approx(POLYNOMIALS[name](-1.0), abs=1e-5)

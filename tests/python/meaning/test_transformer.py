@@ -4,6 +4,7 @@ import crisol
 import numpy as np
 import pytest
 from crisol import nn
+from numeric import array_of
 
 AFTER = [0.489, 0.3429, 1.02774, 0.42247, 0.49182, 0.34862, 1.02605, 0.42152]
 AFTER += [0.48204, 0.32925, 1.03078, 0.4249, 0.48537, 0.33561, 1.02917, 0.42432]
@@ -25,7 +26,7 @@ def test_transformer(norm_first, wanted):
     padding = crisol.tensor([[False, False, True], [False, False, False]])
     mask = nn.Transformer.generate_square_subsequent_mask(2)
     got = model(source, target, tgt_mask=mask, src_key_padding_mask=padding, memory_key_padding_mask=padding)
-    np.testing.assert_allclose(np.asarray(got.detach()).reshape(-1), wanted, atol=2e-5)
+    np.testing.assert_allclose(array_of(got.detach()).reshape(-1), wanted, atol=2e-5)
     got.sum().backward()
     assert all(p.grad is not None for p in model.parameters())
     names = list(model.state_dict())

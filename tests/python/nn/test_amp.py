@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from crisol import nn, optim
 from crisol.nn import functional as F
+from numeric import array_of
 
 HALF, SINGLE = crisol.float16, crisol.float32
 
@@ -288,12 +289,12 @@ def test_scaler_skips_steps_with_overflow(name):
                 loss.backward()
                 optimizer.step()
         for p, q in zip(net.parameters(), alone.parameters()):
-            assert np.array_equal(p.numpy(), q.numpy())
+            assert crisol.equal(p, q)
     assert scales == [256.0, 256.0, 128.0, 64.0, 64.0, 64.0, 128.0]
     states = [optimizer.state_dict()["state"] for optimizer in optimizers]
     for mine, other in zip(states[0].values(), states[1].values()):
         for key in mine:
-            assert np.array_equal(np.asarray(mine[key]), np.asarray(other[key]), equal_nan=True)
+            assert np.array_equal(array_of(mine[key]), array_of(other[key]), equal_nan=True)
 
 
 def test_scaler_clips_and_refuses_wrong_orders():
@@ -353,7 +354,7 @@ def test_adam_of_half_parameters_keeps_small_steps():
             n(x).sum().backward()
             optimizer.step()
     assert net.weight.dtype == HALF
-    assert np.allclose(net.weight.numpy(), single.weight.numpy(), atol=5e-4)
+    assert np.allclose(array_of(net.weight), array_of(single.weight), atol=5e-4)
 
 
 @pytest.mark.parametrize("dtype", [SINGLE, HALF])

@@ -5,6 +5,7 @@ import crisol.gguf
 import crisol.nn.functional as F
 import numpy as np
 import pytest
+from numeric import array_of
 
 gguf = pytest.importorskip("gguf")
 
@@ -30,15 +31,15 @@ def test_tensors_of_a_file(tmp_path):
     read = crisol.gguf.load(tmp_path / "model.gguf")
     assert set(read) == {*plain, *blocks, "row"}
     for name, values in plain.items():
-        assert np.array_equal(np.asarray(read[name]), values) and np.asarray(read[name]).dtype == values.dtype
+        assert np.array_equal(array_of(read[name]), values) and array_of(read[name]).dtype == values.dtype
     for name, codes in blocks.items():
         kind = getattr(gguf.GGMLQuantizationType, name)
         expected = gguf.quants.dequantize(codes, kind)
         if name in ("Q8_0", "Q4_0"):
             assert isinstance(read[name], crisol.QuantizedWeight) and read[name].bits == int(name[1])
             y = F.linear(crisol.asarray(numbers[:2]), read[name])
-            np.testing.assert_allclose(np.asarray(y), numbers[:2] @ expected.T, rtol=1e-4, atol=1e-4)
-            assert np.array_equal(np.asarray(read[name].dequantize()), expected)
+            np.testing.assert_allclose(array_of(y), numbers[:2] @ expected.T, rtol=1e-4, atol=1e-4)
+            assert np.array_equal(array_of(read[name].dequantize()), expected)
         else:
-            assert read[name].dtype == crisol.float32 and np.array_equal(np.asarray(read[name]), expected)
-    assert np.array_equal(np.asarray(read["row"]), gguf.quants.dequantize(row, gguf.GGMLQuantizationType.Q8_0))
+            assert read[name].dtype == crisol.float32 and np.array_equal(array_of(read[name]), expected)
+    assert np.array_equal(array_of(read["row"]), gguf.quants.dequantize(row, gguf.GGMLQuantizationType.Q8_0))

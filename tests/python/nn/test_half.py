@@ -6,6 +6,7 @@ import crisol
 import numpy as np
 import pytest
 from crisol import nn
+from numeric import array_of
 
 EPSILON = float(np.finfo(np.float16).eps)
 RANDOM = np.random.default_rng(5)
@@ -181,8 +182,8 @@ def test_layers_in_half_precision(case):
     assert found.keys() == expected.keys()
     for name, value in found.items():
         assert value.dtype is crisol.float16, name
-        right = np.asarray(expected[name].detach(), np.float64)
-        error = np.abs(np.asarray(value.detach(), np.float64) - right)
+        right = array_of(expected[name].detach(), np.float64)
+        error = np.abs(array_of(value.detach(), np.float64) - right)
         assert error.max(initial=0) <= roundings * EPSILON * np.abs(right).max(initial=1e-4), name
 
 

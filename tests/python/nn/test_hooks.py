@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 from crisol import nn
 from nets import Net
-from numeric import assert_close, tensor
+from numeric import array_of, assert_close, tensor
 
 
 def test_hooks():
     net = Net()
     x = tensor(np.ones((2, 3)), requires_grad=True)
-    plain = np.asarray(net(x))
+    plain = array_of(net(x))
     seen = []
     handles = [
         net.register_forward_pre_hook(lambda module, args: seen.append((module, args))),
@@ -28,7 +28,7 @@ def test_hooks():
         handle.remove()
     assert_close(net(x), plain)
     net.blocks[0].register_forward_pre_hook(lambda module, args: (0 * args[0],))
-    bias = np.asarray(net.blocks[0].linear.bias)
+    bias = array_of(net.blocks[0].linear.bias)
     assert_close(net.blocks[0](x, factor=1.0), np.tile(bias, (2, 1)))
 
 

@@ -9,7 +9,7 @@ import numeric
 import numpy as np
 import pytest
 from crisol import nn
-from numeric import assert_close, tensor
+from numeric import array_of, assert_close, tensor
 
 RANDOM = np.random.default_rng(2)
 
@@ -21,12 +21,12 @@ def normal(*shape):
 def test_linear_and_conv():
     linear = nn.Linear(3, 4)
     x = normal(2, 3)
-    assert_close(linear(tensor(x)), x @ np.asarray(linear.weight).T + np.asarray(linear.bias))
+    assert_close(linear(tensor(x)), x @ array_of(linear.weight).T + array_of(linear.bias))
     bound = 1 / np.sqrt(3)
-    assert abs(np.asarray(linear.weight)).max() <= bound
+    assert abs(array_of(linear.weight)).max() <= bound
     conv = nn.Conv2d(2, 4, 3, stride=2, padding=1)
     image = normal(1, 2, 5, 6)
-    expected = numeric.conv2d(image, np.asarray(conv.weight), np.asarray(conv.bias), 2, 1)
+    expected = numeric.conv2d(image, array_of(conv.weight), array_of(conv.bias), 2, 1)
     assert_close(conv(tensor(image)), expected, atol=1e-4)
     assert nn.Conv2d(2, 4, (3, 1), padding="same", bias=False)(tensor(image)).shape == (1, 4, 5, 6)
     assert nn.Conv2d(4, 4, 3, groups=4).weight.shape == (4, 1, 3, 3)
@@ -35,7 +35,7 @@ def test_linear_and_conv():
     conv = nn.Conv1d(2, 4, (3,), padding="same")
     assert conv.kernel_size == (3,) and conv.stride == (1,)
     row = np.pad(sequence, ((0, 0), (0, 0), (1, 1)))[:, :, None]
-    expected = numeric.conv2d(row, np.asarray(conv.weight)[:, :, None], np.asarray(conv.bias), 1, 0)
+    expected = numeric.conv2d(row, array_of(conv.weight)[:, :, None], array_of(conv.bias), 1, 0)
     assert_close(conv(tensor(sequence)), expected[:, :, 0], atol=1e-4)
     assert nn.ConvTranspose1d(2, 3, 4, stride=2)(tensor(sequence)).shape == (1, 3, 16)
     up = nn.ConvTranspose2d(2, 3, 2, 2, 0, 1, 1, False, 1)
@@ -102,9 +102,9 @@ def test_norms():
     x = tensor(normal(4, 3, 2, 2))
     norm = nn.BatchNorm2d(3, momentum=0.5)
     first = norm(x)
-    assert abs(np.asarray(first).mean((0, 2, 3))).max() < 1e-5
+    assert abs(array_of(first).mean((0, 2, 3))).max() < 1e-5
     assert norm.num_batches_tracked.item() == 1
-    assert_close(norm.running_mean, 0.5 * np.asarray(x).mean((0, 2, 3)))
+    assert_close(norm.running_mean, 0.5 * array_of(x).mean((0, 2, 3)))
     assert list(norm.state_dict()) == ["weight", "bias", "running_mean", "running_var", "num_batches_tracked"]
     norm.eval()
     assert_close(norm(x), F.batch_norm(x, norm.running_mean, norm.running_var), atol=1e-4)
@@ -119,8 +119,8 @@ def test_norms():
 def test_dropout():
     drop = nn.Dropout(0.5)
     x = crisol.ones(1000)
-    assert 0.4 < (np.asarray(drop(x)) == 0).mean() < 0.6
-    assert (np.asarray(drop.eval()(x)) == 1).all()
+    assert 0.4 < (array_of(drop(x)) == 0).mean() < 0.6
+    assert (array_of(drop.eval()(x)) == 1).all()
     with pytest.raises(crisol.InvalidArgumentError):
         nn.Dropout(2)
 
@@ -130,7 +130,7 @@ def sigmoid(x):
 
 
 def lstm_step(cell, x, h, c):
-    w = {k: np.asarray(v) for k, v in cell.items()}
+    w = {k: array_of(v) for k, v in cell.items()}
     i, f, g, o = np.split(x @ w["weight_ih"].T + w["bias_ih"] + h @ w["weight_hh"].T + w["bias_hh"], 4, axis=1)
     c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
     return sigmoid(o) * np.tanh(c), c
@@ -153,7 +153,7 @@ def test_lstm():
     assert_close(again, np.stack(outputs[2:], 1))
     short, (h_short, _) = lstm(tensor(x), lengths=[5, 3])
     assert_close(h_short[0, 1], outputs[2][1])
-    assert not np.asarray(short)[1, 3:].any()
+    assert not array_of(short)[1, 3:].any()
     single = nn.LSTMCell(3, 4)
     state = {name: getattr(single, name) for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")}
     hx, cx = single(tensor(x[:, 0]), (tensor(h), tensor(c)))
@@ -168,7 +168,7 @@ def test_other_recurrent_layers():
     assert y.shape == (5, 2, 8) and h.shape == (4, 2, 4)
     rnn = nn.RNN(3, 4, nonlinearity="relu", bias=False)
     y, h = rnn(x, crisol.zeros((1, 2, 4)))
-    first = np.maximum(np.asarray(x)[0] @ np.asarray(rnn.weight_ih_l0).T, 0)
+    first = np.maximum(array_of(x)[0] @ array_of(rnn.weight_ih_l0).T, 0)
     assert_close(y[0], first)
     assert nn.LSTM(3, 4, proj_size=2)(x)[0].shape == (5, 2, 2)
     assert nn.GRUCell(3, 4)(x[0]).shape == nn.RNNCell(3, 4, nonlinearity="tanh")(x[0]).shape == (2, 4)
@@ -184,22 +184,22 @@ def test_losses():
     loss = nn.CrossEntropyLoss(label_smoothing=0.1, reduction="sum")
     assert_close(loss(logits, labels), F.cross_entropy(logits, labels, label_smoothing=0.1, reduction="sum"))
     assert_close(nn.NLLLoss()(F.log_softmax(logits, 1), labels), F.cross_entropy(logits, labels))
-    assert_close(nn.MSELoss(reduction="none")(logits, 0 * logits), np.asarray(logits) ** 2)
+    assert_close(nn.MSELoss(reduction="none")(logits, 0 * logits), array_of(logits) ** 2)
 
 
 def test_init():
     crisol.manual_seed(1)
     weight = nn.Linear(100, 50).weight
-    numbers = np.asarray(nn.init.kaiming_uniform_(weight, nonlinearity="relu"))
+    numbers = array_of(nn.init.kaiming_uniform_(weight, nonlinearity="relu"))
     assert abs(numbers).max() <= np.sqrt(6 / 100) and abs(numbers.std() - np.sqrt(2 / 100)) < 0.01
     assert weight.requires_grad and weight.is_leaf
-    assert abs(np.asarray(nn.init.kaiming_normal_(weight, mode="fan_out")).std() - np.sqrt(2 / 50)) < 0.01
-    assert abs(np.asarray(nn.init.xavier_uniform_(weight, gain=2.0)).std() - 2 * np.sqrt(2 / 150)) < 0.01
-    assert abs(np.asarray(nn.init.xavier_normal_(weight)).std() - np.sqrt(2 / 150)) < 0.01
-    assert 0.2 < np.asarray(nn.init.uniform_(weight, 0.2, 0.4)).min() + 1e-6
-    assert abs(np.asarray(nn.init.normal_(weight, 1.0, 0.1)).mean() - 1) < 0.01
-    assert nn.init.zeros_(weight) is weight and not np.asarray(weight).any()
-    assert (np.asarray(nn.init.constant_(weight, 3)) == 3).all() and (np.asarray(nn.init.ones_(weight)) == 1).all()
+    assert abs(array_of(nn.init.kaiming_normal_(weight, mode="fan_out")).std() - np.sqrt(2 / 50)) < 0.01
+    assert abs(array_of(nn.init.xavier_uniform_(weight, gain=2.0)).std() - 2 * np.sqrt(2 / 150)) < 0.01
+    assert abs(array_of(nn.init.xavier_normal_(weight)).std() - np.sqrt(2 / 150)) < 0.01
+    assert 0.2 < array_of(nn.init.uniform_(weight, 0.2, 0.4)).min() + 1e-6
+    assert abs(array_of(nn.init.normal_(weight, 1.0, 0.1)).mean() - 1) < 0.01
+    assert nn.init.zeros_(weight) is weight and not array_of(weight).any()
+    assert (array_of(nn.init.constant_(weight, 3)) == 3).all() and (array_of(nn.init.ones_(weight)) == 1).all()
     assert nn.init.calculate_gain("tanh") == 5 / 3 and nn.init.calculate_gain("leaky_relu", 1) == 1
     with pytest.raises(ValueError, match="no gain"):
         nn.init.calculate_gain("gelu")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from crisol import nn
 from nets import Block, Net
-from numeric import assert_close, tensor
+from numeric import array_of, assert_close, tensor
 
 NAMES = ["blocks.0.scale", "blocks.0.linear.weight", "blocks.0.linear.bias"]
 NAMES += ["blocks.1.scale", "blocks.1.linear.weight", "blocks.1.linear.bias", "head.1.weight"]
@@ -15,9 +15,9 @@ NAMES += ["blocks.1.scale", "blocks.1.linear.weight", "blocks.1.linear.bias", "h
 
 def reference(net, x):
     for block in net.blocks:
-        weight, bias = np.asarray(block.linear.weight), np.asarray(block.linear.bias)
-        x = (x @ weight.T + bias) * np.asarray(block.scale) * 2
-    return np.maximum(x, 0) @ np.asarray(net.head[1].weight).T
+        weight, bias = array_of(block.linear.weight), array_of(block.linear.bias)
+        x = (x @ weight.T + bias) * array_of(block.scale) * 2
+    return np.maximum(x, 0) @ array_of(net.head[1].weight).T
 
 
 def test_forward_and_names():
@@ -125,9 +125,9 @@ def test_parameter_of_a_python_module_is_assigned_again():
     assert [n for n, _ in block.named_parameters()].count("scale") == 1
     optimizer = crisol.optim.SGD(block.parameters(), lr=1.0)
     crisol.sum(block(tensor(np.ones((1, 3))))).backward()
-    before = np.asarray(block.scale)
+    before = array_of(block.scale)
     optimizer.step()
-    assert (np.asarray(block.scale) != before).any() and (np.asarray(new) == np.asarray(block.scale)).all()
+    assert (array_of(block.scale) != before).any() and (array_of(new) == array_of(block.scale)).all()
 
 
 def test_state_dict():
@@ -137,7 +137,7 @@ def test_state_dict():
     assert not any(t.requires_grad for t in state.values())
     assert other.load_state_dict(state) == ([], [])
     x = tensor(np.ones((1, 3)))
-    assert (np.asarray(net(x)) == np.asarray(other(x))).all()
+    assert (array_of(net(x)) == array_of(other(x))).all()
     state["more"] = state.pop("head.1.weight")
     with pytest.raises(crisol.InvalidArgumentError, match=r"head\.1\.weight"):
         other.load_state_dict(state)
@@ -190,7 +190,7 @@ def test_subclass_of_a_layer():
 
     layer = Doubled(3)
     x = tensor(np.ones((1, 3)))
-    plain = np.asarray(x) @ np.asarray(layer.weight).T + np.asarray(layer.bias)
+    plain = array_of(x) @ array_of(layer.weight).T + array_of(layer.bias)
     assert_close(layer(x), 2 * plain)
     assert_close(nn.Sequential(layer)(x), 2 * plain)  # C++ calls Python's forward.
     assert layer.calls == 2 and "Doubled(in_features=3" in repr(layer)

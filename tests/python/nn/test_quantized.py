@@ -8,6 +8,7 @@ import crisol.nn.functional as F
 import numpy as np
 import pytest
 from crisol import nn
+from numeric import array_of
 
 RANDOM = np.random.default_rng(3)
 FORMATS = [(8, 0, True), (8, 32, False), (4, 16, True), (4, 32, False), (4, 0, True), (4, 64, False)]
@@ -19,14 +20,14 @@ def numbers(*shape):
 
 def decoded(weight):
     """The elements of a weight, from its parts."""
-    codes = np.asarray(weight.codes).astype(int).reshape(weight.rows, -1)
+    codes = array_of(weight.codes).astype(int).reshape(weight.rows, -1)
     if weight.bits == 4:
         groups = codes.reshape(weight.rows, -1, 16)
         codes = np.concatenate([groups & 15, groups >> 4], 2).reshape(weight.rows, -1)
     repeats = codes.shape[1] // weight.scales.shape[1]
-    scales = np.repeat(np.asarray(weight.scales, np.float64), repeats, 1)
+    scales = np.repeat(array_of(weight.scales, np.float64), repeats, 1)
     middle = 128 if weight.bits == 8 else 8
-    zeros = middle if weight.zero_points is None else np.repeat(np.asarray(weight.zero_points, np.float64), repeats, 1)
+    zeros = middle if weight.zero_points is None else np.repeat(array_of(weight.zero_points, np.float64), repeats, 1)
     return (scales * (codes - zeros))[:, : weight.columns]
 
 
@@ -37,13 +38,13 @@ def test_products(bits, block, symmetric):
     assert (weight.rows, weight.columns, weight.bits, weight.block) == (5, 70, bits, block)
     assert (weight.zero_points is None) == symmetric
     elements = decoded(weight)
-    np.testing.assert_allclose(np.asarray(weight.dequantize()), elements, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(array_of(weight.dequantize()), elements, rtol=1e-6, atol=1e-6)
     assert np.abs(elements - matrix).max() <= (1.001 / 127 if bits == 8 else 1.001 / 7)
     given = crisol.asarray(x).requires_grad_()
     y = F.linear(given, weight, crisol.asarray(bias))
-    np.testing.assert_allclose(np.asarray(y), x @ elements.T + bias, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(array_of(y), x @ elements.T + bias, rtol=1e-4, atol=1e-4)
     y.sum().backward()
-    np.testing.assert_allclose(np.asarray(given.grad), np.tile(elements.sum(0), (3, 1)), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(array_of(given.grad), np.tile(elements.sum(0), (3, 1)), rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("bias", [True, False])
@@ -59,11 +60,11 @@ def test_layer_of_a_linear(bias, tmp_path):
     x = crisol.asarray(numbers(2, 40))
     y = x @ layer.weight().dequantize().t()
     y = y + plain.bias if bias else y
-    np.testing.assert_allclose(np.asarray(layer(x)), np.asarray(y), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(array_of(layer(x)), array_of(y), rtol=1e-4, atol=1e-5)
     path = tmp_path / "layer.safetensors"
     crisol.save(layer.state_dict(), path)
     other = nn.QuantizedLinear(40, 6, bits=4, block=32, symmetric=False, bias=bias)
-    assert not np.asarray(other(x)).any()
+    assert not array_of(other(x)).any()
     other.load_state_dict(crisol.load(path))
     for same in (other, copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
         assert same(x).tolist() == layer(x).tolist()
@@ -74,9 +75,9 @@ def test_layer_of_a_linear(bias, tmp_path):
 def test_a_layer_of_a_network_is_replaced():
     net = nn.Sequential(nn.Linear(32, 4), nn.ReLU(), nn.Linear(4, 2))
     x = crisol.asarray(numbers(3, 32))
-    y = np.asarray(net(x))
+    y = array_of(net(x))
     net[0] = crisol.quantize(net[0])
-    np.testing.assert_allclose(np.asarray(net(x)), y, atol=0.05)
+    np.testing.assert_allclose(array_of(net(x)), y, atol=0.05)
     net(x).sum().backward()
     assert net[2].weight.grad is not None and net[0].bias.grad is not None
     assert [name for name, _ in net.named_parameters()] == ["0.bias", "2.weight", "2.bias"]
@@ -91,9 +92,9 @@ def test_blocks_of_llama_cpp():
     for shape in ((1, 64), (2, 32)):
         for blocks in (q8, bytearray(q8), np.frombuffer(q8, np.uint8)):
             weight = crisol.QuantizedWeight.from_q8_0(blocks, shape)
-            assert np.array_equal(np.asarray(weight.dequantize()), (scales[:, None] * codes.astype(float)).reshape(shape))
+            assert np.array_equal(array_of(weight.dequantize()), (scales[:, None] * codes.astype(float)).reshape(shape))
         weight = crisol.QuantizedWeight.from_q4_0(q4, shape)
-        assert np.array_equal(np.asarray(weight.dequantize()), (scales[:, None] * (halves - 8.0)).reshape(shape))
+        assert np.array_equal(array_of(weight.dequantize()), (scales[:, None] * (halves - 8.0)).reshape(shape))
     with pytest.raises(crisol.InvalidArgumentError, match="67 bytes"):
         crisol.QuantizedWeight.from_q8_0(q8[:67], (2, 32))
     with pytest.raises(TypeError):
@@ -106,7 +107,7 @@ def test_codes_in_the_order_of_columns():
     weight = crisol.QuantizedWeight.from_codes(*map(crisol.asarray, (codes, scales, zeros)), bits=4, block=32)
     places = np.arange(40) // 32
     expected = scales[:, places] * (codes.astype(float) - zeros[:, places])
-    np.testing.assert_allclose(np.asarray(weight.dequantize()), expected, rtol=1e-6)
+    np.testing.assert_allclose(array_of(weight.dequantize()), expected, rtol=1e-6)
 
 
 def test_what_is_refused():

@@ -13,6 +13,7 @@ import crisol
 import numpy as np
 import pytest
 from crisol import data, nn
+from numeric import array_of
 
 
 class Squares(data.Dataset):
@@ -35,7 +36,7 @@ def test_python_dataset():
     batches = list(loader)
     assert [x.shape for x, _ in batches] == [(4, 2, 3), (4, 2, 3), (2, 2, 3)]
     assert [y.dtype for _, y in batches] == [crisol.int64] * 3
-    assert np.concatenate([np.asarray(y) for _, y in batches]).tolist() == [i * i for i in range(10)]
+    assert np.concatenate([array_of(y) for _, y in batches]).tolist() == [i * i for i in range(10)]
     assert threading.get_ident() in dataset.threads and len(dataset.threads) > 1
 
 
@@ -49,16 +50,16 @@ def test_kinds_of_samples():
     ]:
         batch = next(iter(data.DataLoader(samples, batch_size=2)))
         assert batch.dtype is dtype and batch.shape == shape
-        assert (np.asarray(batch) == np.stack([np.asarray(s) for s in samples])).all()
+        assert (array_of(batch) == np.stack([array_of(s) for s in samples])).all()
 
 
 def test_shuffle():
     dataset = data.TensorDataset(crisol.arange(100))
     loader = data.DataLoader(dataset, batch_size=10, shuffle=True, seed=3, drop_last=True)
-    first, second = ([int(i) for (x,) in loader for i in np.asarray(x)] for _ in range(2))
+    first, second = ([int(i) for (x,) in loader for i in array_of(x)] for _ in range(2))
     assert sorted(first) == sorted(second) == list(range(100)) and first != second
     again = data.DataLoader(dataset, batch_size=10, shuffle=True, seed=3, num_workers=3)
-    assert [int(i) for (x,) in again for i in np.asarray(x)] == first
+    assert [int(i) for (x,) in again for i in array_of(x)] == first
 
 
 def test_sampler():
@@ -71,7 +72,7 @@ def test_sampler():
 
     loader = data.DataLoader(Squares(), batch_size=2, sampler=Odd())
     for _ in range(2):
-        assert [np.asarray(y).tolist() for _, y in loader] == [[25, 1], [9]]
+        assert [array_of(y).tolist() for _, y in loader] == [[25, 1], [9]]
     with pytest.raises(crisol.InvalidArgumentError):
         data.DataLoader(Squares(), shuffle=True, sampler=Odd())
 
@@ -82,10 +83,10 @@ def test_state():
     loop = iter(loader)
     next(loop), next(loop)
     state = loader.state_dict()
-    rest = [np.asarray(x).tolist() for (x,) in loop]
+    rest = [array_of(x).tolist() for (x,) in loop]
     other = data.DataLoader(dataset, batch_size=4, shuffle=True)
     other.load_state_dict(state)
-    assert [np.asarray(x).tolist() for (x,) in other] == rest
+    assert [array_of(x).tolist() for (x,) in other] == rest
     with pytest.raises(crisol.InvalidArgumentError):
         data.DataLoader(dataset, batch_size=5, shuffle=True).load_state_dict(state)
 
@@ -101,7 +102,7 @@ def test_exceptions_of_a_dataset():
 
     loader = data.DataLoader(Fails(), batch_size=2, num_workers=2)
     loop = iter(loader)
-    assert [np.asarray(next(loop)[1]).tolist() for _ in range(2)] == [[0, 1], [4, 9]]
+    assert [array_of(next(loop)[1]).tolist() for _ in range(2)] == [[0, 1], [4, 9]]
     with pytest.raises(KeyError) as raised:
         next(loop)
     assert raised.value is Fails.error
@@ -143,7 +144,7 @@ def test_parts():
 
 
 def numbers(batches):
-    return [int(i) for (x,) in batches for i in np.asarray(x)]
+    return [int(i) for (x,) in batches for i in array_of(x)]
 
 
 def test_loops_at_the_same_time():
@@ -344,7 +345,7 @@ def test_pictures(tmp_path):
     for name in ("cat", "dog"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "1.png").write_bytes(png)
-    assert (np.asarray(data.read_image(tmp_path / "cat" / "1.png")) == pixels).all()
+    assert (array_of(data.read_image(tmp_path / "cat" / "1.png")) == pixels).all()
     folder = data.ImageFolder(tmp_path, size=(4, 5))
     assert folder.classes == ["cat", "dog"] and folder.path(1).endswith("dog/1.png")
     picture, label = folder[1]
@@ -362,10 +363,10 @@ def test_table(tmp_path):
     path.write_text("a;kind;b\n1;x;2.5\n3;y;-1\n")
     table = data.Csv(path, separator=";")
     assert len(table) == 2 and table.columns == ["a", "kind", "b"] and table.text(1, "kind") == "y"
-    assert np.asarray(table.numbers(["b", "a"])).tolist() == [[2.5, 1], [-1, 3]]
-    assert np.asarray(table.numbers_except(["kind"])).tolist() == [[1, 2.5], [3, -1]]
-    assert np.asarray(table.classes("kind")).tolist() == [0, 1] and table.class_names("kind") == ["x", "y"]
-    assert np.asarray(table.classes("kind", ["y", "x"])).tolist() == [1, 0]
+    assert array_of(table.numbers(["b", "a"])).tolist() == [[2.5, 1], [-1, 3]]
+    assert array_of(table.numbers_except(["kind"])).tolist() == [[1, 2.5], [3, -1]]
+    assert array_of(table.classes("kind")).tolist() == [0, 1] and table.class_names("kind") == ["x", "y"]
+    assert array_of(table.classes("kind", ["y", "x"])).tolist() == [1, 0]
     with pytest.raises(FileNotFoundError):
         data.Csv(str(tmp_path / "missing.csv"))
     with pytest.raises(OSError, match="line 2"):
@@ -379,7 +380,7 @@ def test_save_and_load(tmp_path):
     loaded = crisol.load(str(path))
     assert list(loaded) == ["b", "a", "flags"] and crisol.load_metadata(path) == {"note": "text"}
     for name, value in tensors.items():
-        assert loaded[name].dtype is value.dtype and (np.asarray(loaded[name]) == np.asarray(value)).all()
+        assert loaded[name].dtype is value.dtype and (array_of(loaded[name]) == array_of(value)).all()
     assert crisol.load(path, device=crisol.device())["b"].device == crisol.device()
     with pytest.raises(FileNotFoundError) as raised:
         crisol.load(tmp_path / "missing.safetensors")
@@ -394,7 +395,7 @@ def test_save_and_load(tmp_path):
 def test_numpy_files(tmp_path):
     np.save(tmp_path / "x.npy", np.arange(6.0).reshape(2, 3))
     np.savez(tmp_path / "all.npz", x=np.ones(2, dtype=np.float32), y=np.arange(3))
-    assert np.asarray(crisol.load_npy(tmp_path / "x.npy")).tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert array_of(crisol.load_npy(tmp_path / "x.npy")).tolist() == [[0, 1, 2], [3, 4, 5]]
     assert {k: v.shape for k, v in crisol.load(tmp_path / "all.npz").items()} == {"x": (2,), "y": (3,)}
     with pytest.raises(FileNotFoundError):
         crisol.load_npy(tmp_path / "y.npy")
@@ -406,11 +407,11 @@ def test_safetensors_of_pypi(tmp_path):
     crisol.save(net.state_dict(), tmp_path / "net.safetensors")
     arrays = safetensors.load_file(tmp_path / "net.safetensors")
     assert set(arrays) == set(net.state_dict())
-    changed = {name: np.asarray(array + 1) for name, array in arrays.items()}
+    changed = {name: array_of(array + 1) for name, array in arrays.items()}
     safetensors.save_file(changed, tmp_path / "changed.safetensors")
     assert net.load_state_dict(crisol.load(tmp_path / "changed.safetensors")) == ([], [])
     for name, value in net.state_dict().items():
-        np.testing.assert_array_equal(np.asarray(value), changed[name])
+        np.testing.assert_array_equal(array_of(value), changed[name])
 
 
 def test_checkpoint(tmp_path):
@@ -426,14 +427,14 @@ def test_checkpoint(tmp_path):
         metadata={"epoch": "3"},
     )
     crisol.save_checkpoint(tmp_path / "step", saved)
-    expected = np.asarray(crisol.rand(3))
+    expected = array_of(crisol.rand(3))
     loaded = crisol.load_checkpoint(tmp_path / "step")
     assert loaded.metadata == {"epoch": "3"} and loaded.generator[0] == 4 and not loaded.data
     net.load_state_dict(loaded.model)
     optimizer.load_state_dict(loaded.optimizer)
     schedule.load_state_dict(loaded.schedule)
     crisol.default_generator().set_state(loaded.generator)
-    assert (np.asarray(crisol.rand(3)) == expected).all()
+    assert (array_of(crisol.rand(3)) == expected).all()
     with pytest.raises(FileNotFoundError):
         crisol.load_checkpoint(tmp_path / "none")
 
@@ -468,3 +469,14 @@ def test_collate_fn():
     loader = data.DataLoader(texts, batch_size=2, shuffle=True, seed=1, collate_fn=list, drop_last=True)
     batches = list(loader)
     assert [len(b) for b in batches] == [2, 2] and set(sum(batches, [])) < set(texts)
+
+
+def test_files_keep_parameters(tmp_path):
+    p = nn.Parameter(crisol.ones(2))
+    value = {"p": p, "leaf": crisol.ones(1, requires_grad=True), "x": (p * 2).detach(), 5: crisol.zeros(1, dtype=bool)}
+    crisol.save(value, tmp_path / "nested")
+    found = crisol.load(tmp_path / "nested")
+    assert isinstance(found["p"], nn.Parameter) and found["p"].requires_grad and found["leaf"].requires_grad
+    assert not found["x"].requires_grad and found[5].tolist() == [False] and found["p"].tolist() == [1.0, 1.0]
+    crisol.save(nn.Parameter(crisol.ones(1), requires_grad=False), tmp_path / "one")
+    assert isinstance(crisol.load(tmp_path / "one"), nn.Parameter) and not crisol.load(tmp_path / "one").requires_grad

@@ -9,7 +9,7 @@ import crisol
 import numpy as np
 import pytest
 from crisol import nn
-from numeric import assert_close, check_gradients, tensor
+from numeric import array_of, assert_close, check_gradients, tensor
 
 
 class Net(nn.Module):
@@ -36,7 +36,7 @@ def test_compile():
             assert net.calls == calls  # The graph runs, not Python.
             assert_close(y, (net.body(batch) @ net.head.weight.T + net.head.bias) * 2)
         net.head.weight.fill_(0)
-        assert_close(fast(x), np.tile(2 * np.asarray(net.head.bias), (4, 1)))
+        assert_close(fast(x), np.tile(2 * array_of(net.head.bias), (4, 1)))
     assert set(fast.state_dict()) == {f"module.{name}" for name in net.state_dict()}
     assert fast.module is net
     fast.train()
