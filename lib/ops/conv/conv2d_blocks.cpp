@@ -74,16 +74,20 @@ struct UnitCut {
   }
 };
 
-/// `items` is 0 if a unit has more loop rounds than the device takes. A unit's part of x fits in the second cache, and
-/// the weights of 128 rows of the product in the first.
+/// `items` is 0 if a unit has more loop rounds than the device takes. The weights of 128 rows of the product fit in the
+/// first cache, and a unit's part of x in the second. Several taps read an element of x as often, so with them the part
+/// may be larger, and fewer units read the weights again.
 UnitCut units_of(const Conv2dBlocksProblem& p, const Conv2dSizes& s, const Target& target, std::int64_t columns) {
-  constexpr std::int64_t max_bytes = 1 << 17;  // A quarter of a small second cache.
+  constexpr std::int64_t max_bytes = 1 << 17;  // Of x: a quarter of a small second cache.
+  constexpr std::int64_t max_sums = 1 << 13;   // Floats in the item's scratch.
   UnitCut cut{columns, ceil_div(s.out_w, columns), 0, 0, 0, 0};
   cut.in_blocks = std::min(p.in_blocks(), ceil_div(128, p.block_in * s.taps()));
   const std::int64_t groups = groups_of(p), wanted = wanted_items(target), tiles = cut.in_row * s.out_h;
-  const std::int64_t bytes = 4 * s.channels * columns * s.stride_w * s.stride_h;
-  cut.tiles =
-      std::max<std::int64_t>(1, std::min(max_bytes / bytes, ceil_div(tiles, ceil_div(wanted, s.images * groups))));
+  const std::int64_t bytes =
+      4 * s.channels * columns * std::min(s.stride_w, s.kernel_w) * std::min(s.stride_h, s.kernel_h);
+  cut.tiles = std::min(max_bytes * s.taps() / bytes, ceil_div(tiles, ceil_div(wanted, s.images * groups)));
+  if (cut.in_blocks < p.in_blocks()) cut.tiles = std::min(cut.tiles, max_sums / (p.tile_blocks * columns * p.block));
+  cut.tiles = std::max<std::int64_t>(cut.tiles, 1);
   if (cut.tiles > cut.in_row)
     cut.tiles = cut.tiles / cut.in_row * cut.in_row;
   else
