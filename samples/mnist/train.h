@@ -21,7 +21,7 @@ struct TrainOptions {
   std::int64_t batch = 64;
   double lr = 0;                   ///< Highest rate of the one-cycle schedule; 0: a default for the optimiser.
   std::string optimizer = "adam";  ///< adam, adamw, sgd (Nesterov momentum 0.9) or rmsprop.
-  std::string dtype = "f32";       ///< f32 or f16: mixed precision.
+  std::string dtype = "f32";       ///< f32; f16 or bf16: mixed precision.
   std::uint64_t seed = 0;
   std::string weights;  ///< Path for the state dict; empty: not saved.
   std::string json;     ///< Path for the metrics; empty: not written.

@@ -19,7 +19,7 @@ struct Settings {
   double lr = 0.01;  ///< Highest rate of the one-cycle schedule.
   double clip = 1;   ///< Largest norm of all gradients together.
   std::uint64_t seed = 0;
-  std::string dtype = "f32";  ///< f32 or f16: mixed precision.
+  std::string dtype = "f32";  ///< f32; f16 or bf16: mixed precision.
 };
 
 /// Names and values as text. Reading the text gives the same bits again.
