@@ -102,8 +102,8 @@ Plan plan_of(const ResampleProblem& p, const Target& target, const char* entry, 
   runtime::Defines defines{{"VW", target.cpu_vector_width()}};
   define_elements(defines, p.type);
   Plan plan;
-  plan.add({"vision/resample.cl", entry, defines}, range, x, weights, y, p.outer,
-           static_cast<std::int32_t>(p.count), p.size, p.inner, more...);
+  plan.add({"vision/resample.cl", entry, defines}, range, x, weights, y, p.outer, static_cast<std::int32_t>(p.count),
+           p.size, p.inner, more...);
   return plan;
 }
 
