@@ -1,6 +1,7 @@
 """Functions of the order or the counts of elements: medians, quantiles and histograms, with PyTorch's meaning."""
 
 import builtins
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,8 +34,14 @@ def _pick(input: Tensor, values: Tensor, indices: Tensor, at: int, place: Any, d
     else:
         value, index = values.select(at, place), indices.select(at, place)
     if dim is None:
-        return value
+        return _shared(input, value.detach()) if input.requires_grad else value
     return ValuesIndices(_kept(value, input, dim, keepdim), _kept(index, input, dim, keepdim))
+
+
+def _shared(input: Tensor, value: Tensor) -> Tensor:
+    """The value. Its gradient is divided among the elements that are equal to it, as in PyTorch."""
+    is_same = _c.logical_or(_c.eq(input, value), _c.logical_and(_c.isnan(input), _c.isnan(value)))
+    return _c.max(_c.where(is_same, input, -math.inf))
 
 
 def _float_tests(x: Tensor) -> bool:

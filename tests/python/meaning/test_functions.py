@@ -303,3 +303,21 @@ def test_an_old_meaning_is_told_once(x):
     names = [str(w.message).partition("(")[0] for w in told if w.category is FutureWarning]
     assert sorted(names) == ["equal", "meshgrid", "nonzero", "norm", "std", "unique"]
     assert all(w.filename == __file__ for w in told)
+
+
+def test_equal_elements_share_the_gradient_of_a_median():
+    """The values are PyTorch's."""
+    for function in (crisol.median, crisol.nanmedian):
+        for values, median, slopes in (
+            ([2.0, 5.0, 2.0, 2.0, 7.0], 2.0, [1 / 3, 0.0, 1 / 3, 1 / 3, 0.0]),
+            ([-0.0, 0.0, 1.0, -1.0], 0.0, [0.5, 0.5, 0.0, 0.0]),
+            ([[3.0, math.inf], [math.inf, math.inf]], math.inf, [[0.0, 1 / 3], [1 / 3, 1 / 3]]),
+        ):
+            x = crisol.tensor(values, requires_grad=True)
+            y = function(x)
+            y.backward()
+            assert y.item() == median and np.allclose(x.grad.numpy(), slopes)
+    x = crisol.tensor([1.0, math.nan, 3.0], requires_grad=True)
+    y = x.median()
+    y.backward()
+    assert math.isnan(y.item()) and x.grad.tolist() == [0.0, 1.0, 0.0]
