@@ -1,8 +1,11 @@
 // Imports graphs: their names, initializers and inputs. import_nodes.cpp imports the nodes.
 #include "onnx/import.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "onnx/importer.h"
+#include "onnx/node_order.h"
 #include "onnx/ops/element_types.h"
 #include "onnx/ops/network/quantized_groups.h"
 
@@ -105,6 +108,24 @@ void Importer::add_body_input(NameScope& scope, const file::ValueInfoProto& inpu
   define(scope, input.name, at);
 }
 
+namespace {
+
+/// Whether a tensor has numbers of 4 bits that only DequantizeLinear reads. Numbers of 8 bits serve it as well.
+bool is_only_dequantized(const file::TensorProto& tensor, const file::Graph& graph) {
+  if (tensor.type != file::ElementType::u4 && tensor.type != file::ElementType::i4) return false;
+  const auto reads = [&](const file::Node& node) {
+    bool found = false;
+    visit_uses(node, [&](std::string_view name) { found = found || name == tensor.name; });
+    return found;
+  };
+  return std::all_of(graph.nodes.begin(), graph.nodes.end(),
+                     [&](const file::Node& node) { return node.op == "DequantizeLinear" || !reads(node); }) &&
+         std::none_of(graph.outputs.begin(), graph.outputs.end(),
+                      [&](const file::ValueInfoProto& output) { return output.name == tensor.name; });
+}
+
+}  // namespace
+
 Importer::Initializers Importer::add_initializers(NameScope& scope, const file::Graph& graph) {
   Initializers known;
   const auto add = [&](const file::TensorProto& tensor, const std::function<Datum()>& read) {
@@ -118,7 +139,10 @@ Importer::Initializers Importer::add_initializers(NameScope& scope, const file::
   };
   for (const file::TensorProto& tensor : graph.initializers) {
     if (const auto [at, is_new] = known.emplace(tensor.name, &tensor); is_new)
-      add(tensor, [&] { return scope.calls > 0 ? tensors_.shared(tensor) : tensors_.read(tensor); });
+      add(tensor, [&] {
+        if (is_only_dequantized(tensor, graph)) return tensors_.unpacked(tensor);
+        return scope.calls > 0 ? tensors_.shared(tensor) : tensors_.read(tensor);
+      });
     else
       require_io(tensors_.equal(*at->second, tensor), "the initializer ", in_quotes(tensor.name),
                  " is there twice, with different elements");

@@ -21,7 +21,7 @@ std::vector<std::int64_t> numbers_of(std::string_view bytes, DType dtype) {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       std::memcpy(&element, bytes.data() + i * sizeof element, sizeof element);
       if constexpr (std::is_integral_v<decltype(element)>)
-        numbers[i] = static_cast<std::int64_t>(element);
+        numbers[i] = static_cast<std::int64_t>(+element);
       else
         numbers[i] = whole_part(as_double(element));
     }
@@ -130,6 +130,20 @@ Datum Tensors::read(const file::TensorProto& tensor) {
   });
   if (shape.numel() != 1) return made;
   return {std::move(made), number_of(elements.bytes(), dtype)};
+}
+
+Datum Tensors::unpacked(const file::TensorProto& tensor) {
+  file::TensorProto whole = tensor;
+  whole.type = tensor.type == file::ElementType::i4 ? file::ElementType::i8 : file::ElementType::u8;
+  const auto [dtype, shape] = layout_of(whole);
+  const file::Elements elements = file_.elements_of(tensor);
+  const std::string_view packed = elements.bytes();
+  std::string bytes(static_cast<std::size_t>(shape.numel()), '\0');
+  for (std::size_t i = 0; i < bytes.size(); ++i) {  // The first number of a byte is in its low half.
+    const int bits = static_cast<unsigned char>(packed[i / 2]) >> (i % 2 * 4) & 15;
+    bytes[i] = static_cast<char>(dtype == DType::i8 && bits > 7 ? bits - 16 : bits);
+  }
+  return made_of(bytes, shape, dtype);
 }
 
 Datum Tensors::made_of(std::string_view bytes, const Shape& shape, DType dtype) {
