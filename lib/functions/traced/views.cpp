@@ -82,6 +82,7 @@ void part(Trace& trace, const Tensor& x, const Part& part, const Tensor& y) {
 void stack(Trace& trace, const std::vector<Tensor>& tensors, int axis, const Tensor& y) {
   const std::int64_t at = normalized_axis("stack", axis, y.dim());
   std::vector<Value> values;
+  values.reserve(tensors.size());
   for (const Tensor& tensor : tensors)
     values.push_back(trace.node(Op::unsqueeze, {trace.of(tensor), trace.numbers({at})}));
   trace.bind(y, values.size() == 1 ? values[0] : trace.node(Op::cat, values, {{"axis", at}}));

@@ -70,6 +70,7 @@ Tensor interpolate(const Tensor& x, const InterpolateOptions& options) {
   require(!options.align_corners || !options.antialias, interpolate_op,
           "align_corners and antialias exclude each other");
   std::vector<ResampledAxis> resampled_axes;
+  resampled_axes.reserve(axes);
   for (int axis = 0; axis < x.dim() - 2; ++axis) resampled_axes.push_back(resampled(x, axis, options));
   // ONNX Runtime's Resize takes sequences, images and volumes, but volumes not with cubic curves. Its antialias without
   // cubic curves repeats the border, which differs from PyTorch.
@@ -85,7 +86,7 @@ Tensor pixel_shuffle(const Tensor& x, std::int64_t factor) {
   require(x.defined() && x.dim() >= 3, name, "the input must have axes (…, C, H, W)");
   require(factor > 0 && factor < (1 << 15) && x.size(-3) % (factor * factor) == 0, name, x.size(-3),
           " channels cannot be divided into squares of side ", factor);
-  const Shape leading = x.shape();
+  const Shape& leading = x.shape();
   Shape shape;
   for (int i = 0; i < x.dim() - 3; ++i) shape.push_back(leading[i]);
   const std::int64_t c = x.size(-3) / (factor * factor), h = x.size(-2), w = x.size(-1);

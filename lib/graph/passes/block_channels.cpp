@@ -270,7 +270,7 @@ class Blocker {
     const auto repeats = repeats_of(node);
     if (!repeats) return false;
     return add_of_one(node, [rows = (*repeats)[0], columns = (*repeats)[1]](const Tensor& t) {
-      const Shape s = t.shape();
+      const Shape& s = t.shape();
       return t.reshape({s[0], s[1], s[2], 1, s[3], 1, s[4]})
           .expand({s[0], s[1], s[2], rows, s[3], columns, s[4]})
           .contiguous()

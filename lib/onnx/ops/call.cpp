@@ -77,7 +77,8 @@ double Call::real(std::string_view name, double otherwise) {
 
 std::vector<std::int64_t> Call::integers(std::string_view name, std::vector<std::int64_t> otherwise) {
   const file::Attribute* attribute = take(name, Kind::integers);
-  return attribute == nullptr ? std::move(otherwise) : attribute->integers;
+  if (attribute != nullptr) return attribute->integers;
+  return otherwise;
 }
 
 std::string Call::text(std::string_view name, const char* otherwise) {

@@ -137,6 +137,7 @@ int Lowering::add_value(const std::string& what) {
 
 std::vector<int> Lowering::nodes(const std::string& op, std::vector<int> inputs, Attributes attributes, int outputs) {
   std::vector<int> made;
+  made.reserve(static_cast<std::size_t>(outputs));
   for (int i = 0; i < outputs; ++i) made.push_back(add_value(concat(op, "_output")));
   Node& node = nodes_.emplace_back();
   node.name = concat(op, '_', made[0]);

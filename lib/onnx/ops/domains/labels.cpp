@@ -12,7 +12,6 @@
 namespace crisol::onnx {
 
 using graph::Data;
-using graph::Datum;
 using graph::Run;
 using graph::Texts;
 using Strings = std::vector<std::string>;
