@@ -27,10 +27,10 @@ typedef struct {
 } Rows;
 
 // The rows of x that tiles from `begin` to `end` read, of blocks first … last-1. `to` is the scratch for a copy.
-INLINE Rows rows_of_tiles(__global const STORED* x, int first, int last, BlockTile begin, BlockTile end,
+INLINE Rows rows_of_tiles(__global const STORED* x, int first, int last, const BlockTile* begin, const BlockTile* end,
                           const BlocksParameters* sizes, const ConvWindow* window, __global float* to) {
-  const int height = (int)sizes->height, width = (int)sizes->width, left = begin.column * STRIDE - window->pad_w;
-  const int columns = (end.column - begin.column + T - 1) * STRIDE + (window->taps_w - 1) * window->dilation_w + 1;
+  const int height = (int)sizes->height, width = (int)sizes->width, left = begin->column * STRIDE - window->pad_w;
+  const int columns = (end->column - begin->column + T - 1) * STRIDE + (window->taps_w - 1) * window->dilation_w + 1;
   const long plane = (long)height * width * XB;
   x += first * plane;
 #ifdef STORED_IS_FLOAT
@@ -39,8 +39,8 @@ INLINE Rows rows_of_tiles(__global const STORED* x, int first, int last, BlockTi
     return in_place;
   }
 #endif
-  const int top = max(begin.row * window->stride_h - window->pad_h, 0);
-  const int bottom = end.row * window->stride_h - window->pad_h + (window->taps_h - 1) * window->dilation_h;
+  const int top = max(begin->row * window->stride_h - window->pad_h, 0);
+  const int bottom = end->row * window->stride_h - window->pad_h + (window->taps_h - 1) * window->dilation_h;
   const int below = min(bottom + 1, height);
   const Rows rows = {to, (long)(below - top) * columns * XB, columns * XB, top, left};
   NO_UNROLL
@@ -54,12 +54,12 @@ INLINE Rows rows_of_tiles(__global const STORED* x, int first, int last, BlockTi
 
 // Adds `blocks` blocks of x, which have `channels` channels, to the sums of a tile. w points to their weights.
 INLINE void add_blocks(floatv acc[OB * T], const Rows* rows, __global const float* w, int blocks, int channels,
-                       BlockTile at, int height, const ConvWindow* window) {
+                       const BlockTile* at, int height, const ConvWindow* window) {
   const long row_weights = (long)window->taps_w * XB * OB * VW;
-  const int column = at.column * STRIDE - window->pad_w - rows->left;
+  const int column = at->column * STRIDE - window->pad_w - rows->left;
   NO_UNROLL
   for (int r = 0; r < window->taps_h; ++r) {
-    const int h = at.row * window->stride_h - window->pad_h + r * window->dilation_h;
+    const int h = at->row * window->stride_h - window->pad_h + r * window->dilation_h;
     if (h < 0 || h >= height) continue;
     __global const float* row = rows->from + (long)(h - rows->top) * rows->line + column * XB;
     __global const float* row_weight = w + r * row_weights;
@@ -92,14 +92,14 @@ CPU_KERNEL void conv2d_blocks(__global const STORED* restrict x, const ulong x_o
     const long image = unit / groups / pieces;
     const int first_tile = piece / in_strip * strip + piece % in_strip * cut.tiles;
     const int last_tile = min(first_tile + cut.tiles, min((piece / in_strip + 1) * strip, tiles));
+    const BlockTile begin = block_tile(first_tile, out_w), end = block_tile(last_tile - 1, out_w);
     const Finish finish = FINISH_OF(image);
     __global const float* weight = w + w_offset + (long)group * in_blocks * block_weights;
     NO_UNROLL
     for (int first = 0; first < in_blocks; first += cut.in_blocks, weight += cut.in_blocks * block_weights) {
       const int last = min(first + cut.in_blocks, in_blocks);
       const Rows rows = rows_of_tiles(x + x_offset + image * in_blocks * sizes.height * sizes.width * XB, first, last,
-                                      block_tile(first_tile, out_w), block_tile(last_tile - 1, out_w), &sizes, &window,
-                                      scratch + cut.tiles * OB * T * VW);
+                                      &begin, &end, &sizes, &window, scratch + cut.tiles * OB * T * VW);
       __global float* kept = scratch;
       NO_UNROLL
       for (int tile = first_tile; tile < last_tile; ++tile, kept += OB * T * VW) {
@@ -107,7 +107,7 @@ CPU_KERNEL void conv2d_blocks(__global const STORED* restrict x, const ulong x_o
         floatv acc[OB * T];
 #pragma unroll
         for (int i = 0; i < OB * T; ++i) acc[i] = first == 0 ? (floatv)(0.0f) : ALIGNED(kept + i * VW);
-        add_blocks(acc, &rows, weight, last - first, channels - first * XB, at, (int)sizes.height, &window);
+        add_blocks(acc, &rows, weight, last - first, channels - first * XB, &at, (int)sizes.height, &window);
         floatv sums[OB * T];
 #pragma unroll
         for (int i = 0; i < OB * T; ++i) sums[i] = acc[i];
