@@ -1,5 +1,7 @@
 #include "dist/collectives.h"
 
+#include <utility>
+
 #include "crisol/dtype_table.h"
 #include "crisol/host_access.h"
 #include "crisol/opencl_interop.h"
@@ -107,7 +109,7 @@ void broadcast(Tensor x, int root) {
   require_defined(op, x);
   require(root >= 0 && root < session.world(), op, "root ", root, " of ", session.world(), " ranks");
   session.require_same(op, "what they call", concat(op, " from rank ", root, " of ", description_of(x)));
-  broadcast_unchecked(session, x, root);
+  broadcast_unchecked(session, std::move(x), root);
 }
 
 Tensor all_gather(const Tensor& x) {

@@ -132,6 +132,7 @@ void Link::all_reduce_piece(std::byte* data, std::size_t count, ReduceOp op, DTy
   const auto own = static_cast<std::size_t>(rank_);
   const std::vector<int> own_sizes(ranks, parts.sizes[own]);
   std::vector<int> own_places;
+  own_places.reserve(ranks);
   for (int r = 0; r < world_; ++r) own_places.push_back(r * parts.sizes[own]);
   std::byte* const received = scratch(ranks * static_cast<std::size_t>(parts.sizes[own]));
   MPI_Request request = MPI_REQUEST_NULL;

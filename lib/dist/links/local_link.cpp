@@ -35,6 +35,7 @@ std::size_t chunks_of(std::size_t size, std::size_t chunk) { return (size + chun
 template <class Byte>
 std::vector<Byte*> LocalLink::places(std::uint32_t round, std::size_t offset, Byte* own) const {
   std::vector<Byte*> all;
+  all.reserve(static_cast<std::size_t>(memory_.ranks()));
   for (int r = 0; r < memory_.ranks(); ++r) all.push_back(r == memory_.rank() ? own : memory_.slot(r, round) + offset);
   return all;
 }
