@@ -176,7 +176,8 @@ def gradient_difference(program):
 
 
 def directional_difference(program, found):
-    """Compares with differences in double along one direction, where they agree with each other."""
+    """Compares with differences in double along one direction, where they agree with each other. At a kink the slopes
+    ahead and behind differ, and a gradient may be any value between them."""
     arrays = [array for _, array in program.steps if array is not None]
     directions = [np.cos(1.0 + np.arange(float(a.size))).reshape(a.shape) for a in arrays]
 
@@ -186,9 +187,13 @@ def directional_difference(program, found):
             return float(total_of(run(program, of_numpy, lambda _: next(moved)), of_numpy, lambda x: x))
 
     slopes = [(value(h) - value(-h)) / (2 * h) for h in (1e-5, 3e-6)]
+    ahead, behind = ((value(h) - value(0)) / h for h in (3e-6, -3e-6))
     slope = sum(float((g * d).sum()) for g, d in zip(found, directions) if g is not None)
     size = sum(float(np.abs(g).sum()) for g in found if g is not None)
-    if not abs(slopes[0] - slopes[1]) <= 1e-5 * size + 1e-7 or abs(slope - slopes[0]) <= 1e-3 * size + 1e-4:
+    allowed = 1e-3 * size + 1e-4
+    if not (abs(slopes[0] - slopes[1]) <= 1e-5 * size + 1e-7 and abs(ahead - behind) <= allowed):
+        return None
+    if abs(slope - slopes[0]) <= allowed:
         return None
     return len(program.steps) - 1, f"slope {slope}, in double {slopes[0]}"
 

@@ -103,7 +103,9 @@ def conv(g, x):
     is_transposed = g.chance(0.4)
     strides = more.get("strides", [1] * len(size))
     weight = (channels, outputs // group) if is_transposed else (outputs, channels // group)
-    inputs = [x, g.leaf(dtype, (*weight, *more["kernel_shape"]), constant=g.chance(0.8))]
+    # With SAME a kernel must not become shorter than the strides.
+    is_constant = "SAME" in more.get("auto_pad", "") or g.chance(0.8)
+    inputs = [x, g.leaf(dtype, (*weight, *more["kernel_shape"]), constant=is_constant)]
     if g.chance(0.6):
         inputs.append(g.leaf(dtype, (outputs,), constant=g.chance(0.8)))
     if is_transposed and "auto_pad" not in more and g.chance(0.4):
