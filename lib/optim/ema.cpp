@@ -1,8 +1,10 @@
 #include "crisol/optim/ema.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "autograd/node.h"
 #include "base/text.h"
@@ -39,23 +41,25 @@ struct EMA::Impl {
 
 namespace {
 
-std::vector<Tensor> checked_parameters(const std::vector<Tensor>& parameters) {
+/// The parameters, each once.
+std::vector<Tensor> checked_parameters(std::vector<Tensor> parameters) {
   require(!parameters.empty(), "EMA", "there are no parameters");
-  std::set<const void*> seen;
-  std::vector<Tensor> kept;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const Tensor& p = parameters[i];
     require(p.defined() && is_floating(p.dtype()) && p.is_contiguous(), "EMA", "parameter ", i, " is not a tensor of ",
             TypesThat{is_floating}, ", or not contiguous");
     require(p.device() == parameters[0].device(), "EMA", "parameter ", i, " is on ", p.device(), ", the first on ",
             parameters[0].device());
-    if (seen.insert(&autograd::ensure_slot(p)).second) kept.push_back(p);
   }
-  return kept;
+  std::set<const void*> seen;
+  const auto is_known = [&](const Tensor& p) { return !seen.insert(&autograd::ensure_slot(p)).second; };
+  parameters.erase(std::remove_if(parameters.begin(), parameters.end(), is_known), parameters.end());
+  return parameters;
 }
 
 std::vector<std::int64_t> sizes_of(const std::vector<Tensor>& parameters) {
   std::vector<std::int64_t> sizes;
+  sizes.reserve(parameters.size());
   for (const Tensor& p : parameters) sizes.push_back(p.numel());
   return sizes;
 }
@@ -64,7 +68,7 @@ std::vector<std::int64_t> sizes_of(const std::vector<Tensor>& parameters) {
 
 EMA::EMA(std::vector<Tensor> parameters, const EMAOptions& options) {
   require(options.decay >= 0 && options.decay <= 1, "EMA", "decay ", options.decay, " is not in [0, 1]");
-  std::vector<Tensor> kept = checked_parameters(parameters);
+  std::vector<Tensor> kept = checked_parameters(std::move(parameters));
   const Device device = kept[0].device();
   const ArenaLayout layout({sizes_of(kept)});
   DType type = DType::f32;
