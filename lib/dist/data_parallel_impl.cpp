@@ -10,6 +10,7 @@
 #include "crisol/functions/reduce.h"
 #include "crisol/grad_mode.h"
 #include "dist/collectives.h"
+#include "optim/flat_parts.h"
 
 namespace crisol::dist {
 
@@ -37,17 +38,16 @@ DataParallelImpl::DataParallelImpl(const NamedTensors& parameters, const NamedTe
           " must be positive, and check_every ", options.check_every, " at least 0");
   std::vector<Tensor> wanting;
   std::vector<std::int64_t> sizes;
-  DType type = DType::f32;  // Of sums, as in an optimiser's arena.
   for (const auto& [name, parameter] : all) {
     require_leaf(data_parallel, name, parameter, all[0].second);
     if (!parameter.requires_grad()) continue;
     trained.emplace_back(name, parameter);
     wanting.push_back(parameter);
     sizes.push_back(parameter.numel());
-    type = promote_types(type, parameter.dtype());
   }
   require(!trained.empty(), data_parallel, "none of the ", all.size(), " parameters wants a gradient");
   const optim::ArenaLayout layout({sizes});
+  const DType type = optim::arena_type(wanting);  // Of sums.
   const auto element = static_cast<std::int64_t>(size_of(type));
   for (const auto& bucket : layout.buckets(options.bucket_bytes, options.first_bucket_bytes, element))
     buckets.emplace_back(layout, bucket, wanting, type);

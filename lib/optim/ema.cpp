@@ -71,8 +71,7 @@ EMA::EMA(std::vector<Tensor> parameters, const EMAOptions& options) {
   std::vector<Tensor> kept = checked_parameters(std::move(parameters));
   const Device device = kept[0].device();
   const ArenaLayout layout({sizes_of(kept)});
-  DType type = DType::f32;
-  for (const Tensor& p : kept) type = promote_types(type, p.dtype());
+  const DType type = arena_type(kept);
   const Tensor averages = zeros({layout.size()}, type, device), hyper = ops::make_hyper(device, type);
   ops::write_hyper(hyper, 1 - options.decay, 0);
   impl_ = std::make_unique<Impl>(Impl{std::move(kept), layout, averages, hyper, ops::make_progress(device, type), {}});

@@ -4,9 +4,17 @@
 #include <cstddef>
 #include <vector>
 
+#include "crisol/dtype_table.h"
 #include "crisol/tensor.h"
 
 namespace crisol::optim {
+
+/// The type of an arena's values: f32, or f64 if a parameter is f64.
+inline DType arena_type(const std::vector<Tensor>& parameters) {
+  DType type = DType::f32;
+  for (const Tensor& p : parameters) type = promote_types(type, p.dtype());
+  return type;
+}
 
 /// The elements of the tensors first … last - 1 of a list.
 struct FlatPart {

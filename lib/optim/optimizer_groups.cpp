@@ -10,6 +10,7 @@
 #include "crisol/ops/copy.h"
 #include "crisol/ops/optimizer.h"
 #include "ops/optim/optimizer_launch.h"
+#include "optim/flat_parts.h"
 #include "optim/optimizer_impl.h"
 #include "optim/settings.h"
 
@@ -43,8 +44,7 @@ void take_parameters(const char* op, std::vector<Tensor>& params, std::size_t gr
 /// The type of an arena: f32, or f64 if a parameter is f64.
 DType type_of(const std::vector<ParamGroup>& added) {
   DType type = DType::f32;
-  for (const ParamGroup& group : added)
-    for (const Tensor& p : group.params) type = promote_types(type, p.dtype());
+  for (const ParamGroup& group : added) type = promote_types(type, arena_type(group.params));
   return type;
 }
 
@@ -217,16 +217,11 @@ void Optimizer::set_param_group(std::size_t group, const ParamGroup& changes) {
 
 const ParamGroup& Optimizer::defaults() const noexcept { return impl_->defaults; }
 
-double Optimizer::lr() const noexcept {
-  return (impl_->settings.empty() ? impl_->defaults : impl_->settings.front()).lr.value_or(0);
-}
+double Optimizer::lr() const noexcept { return impl_->first_settings().lr.value_or(0); }
 
 void Optimizer::set_lr(double lr) { schedule_rates(std::vector<double>(impl_->groups.size(), lr)); }
 
-double Optimizer::momentum() const noexcept {
-  const ParamGroup& first = impl_->settings.empty() ? impl_->defaults : impl_->settings.front();
-  return (first.*impl_->momentum_member()).value_or(0);
-}
+double Optimizer::momentum() const noexcept { return (impl_->first_settings().*impl_->momentum_member()).value_or(0); }
 
 void Optimizer::set_momentum(double momentum) {
   ParamGroup change;

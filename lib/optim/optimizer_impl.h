@@ -60,6 +60,9 @@ struct OptimizerImpl {
     return copies[parameter].defined() && copies[parameter].dtype() != parameters[parameter].dtype();
   }
 
+  /// The settings of the first group. Without groups, the defaults.
+  const ParamGroup& first_settings() const noexcept { return settings.empty() ? defaults : settings.front(); }
+
   /// Adds groups, which share a new arena. Throws before anything is changed.
   void add(std::vector<ParamGroup> added);
   /// Takes the states and step counts of the parameters that another optimiser with the same method has too.
