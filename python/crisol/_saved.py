@@ -42,17 +42,18 @@ def _described(value: Any, name: str, tensors: dict[str, Tensor]) -> Any:
             return {"parameter": [name, kept.requires_grad]}
         return {"leaf" if kept.requires_grad else "tensor": name}
     if isinstance(value, Mapping):
-        pairs = [(_plain(key, name), _described(part, _below(name, key), tensors)) for key, part in value.items()]
+        pairs = [(_plain(key, name), _described(part, below(name, key), tensors)) for key, part in value.items()]
         return {"dict": pairs}
     if isinstance(value, (list, tuple)):
-        parts = [_described(part, _below(name, i), tensors) for i, part in enumerate(value)]
+        parts = [_described(part, below(name, i), tensors) for i, part in enumerate(value)]
         return {"list" if isinstance(value, list) else "tuple": parts}
     if value is None or isinstance(value, (bool, int, float, str)):
         return {"value": value}
     return {"pickle": _described(_bytes(pickle.dumps(value)), name, tensors)["tensor"]}
 
 
-def _below(name: str, key: Any) -> str:
+def below(name: str, key: Any) -> str:
+    """The name of an entry of something that has a name, or "" for the whole."""
     return f"{name}.{key}" if name else str(key)
 
 

@@ -11,6 +11,7 @@ from .. import _crisol
 from .._crisol import InvalidArgumentError, Tensor, _nn, asarray, float64, from_dlpack, from_torch, isdtype
 from .._crisol._nn import Buffer, Parameter
 from .._method import _method
+from .._saved import below
 from ._hooks import state_hooks
 
 Module = _nn.Module
@@ -45,14 +46,12 @@ def _walk(module, path=""):
     """A module and all modules below it under all their paths."""
     yield path, module
     for name, child in module._named_children():
-        yield from _walk(child, f"{path}.{name}" if path else name)
+        yield from _walk(child, below(path, name))
 
 
 def _under_all_names(module, kind):
     return (
-        (f"{path}.{name}" if path else name, tensor)
-        for path, part in _walk(module)
-        for name, tensor in getattr(part, kind).items()
+        (below(path, name), tensor) for path, part in _walk(module) for name, tensor in getattr(part, kind).items()
     )
 
 
@@ -147,11 +146,7 @@ def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = T
 
 
 def _transient_names(module):
-    return {
-        f"{path}.{name}" if path else name
-        for path, part in module._named_modules()
-        for name in part.__dict__.get("_transient", ())
-    }
+    return {below(path, name) for path, part in module._named_modules() for name in part.__dict__.get("_transient", ())}
 
 
 @_method(Module)
@@ -278,7 +273,7 @@ def _assign(self, given, own, strict):
     fitting = {n: present[n] if n in fits else value for n, value in given.items()}
     missing, others = self._load_state_dict({**fitting, **own}, strict)
     entries = [
-        (module, name, old, f"{path}.{name}" if path else name)
+        (module, name, old, below(path, name))
         for path, module in self._named_modules()
         for name, old in (*module._parameters.items(), *module._buffers.items())
     ]

@@ -25,7 +25,7 @@ def _is_own(optimizer):
 
 def _entries(optimizer):
     """By group: the entries that the library does not keep."""
-    return optimizer.__dict__["_own_settings" if "_own_settings" in optimizer.__dict__ else "_own_entries"]
+    return optimizer.__dict__["_own_settings" if _is_own(optimizer) else "_own_entries"]
 
 
 class ParameterState(MutableMapping[str, Any]):
