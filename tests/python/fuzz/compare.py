@@ -186,8 +186,10 @@ def directional_difference(program, found):
         with np.errstate(all="ignore"):
             return float(total_of(run(program, of_numpy, lambda _: next(moved)), of_numpy, lambda x: x))
 
-    slopes = [(value(h) - value(-h)) / (2 * h) for h in (1e-5, 3e-6)]
-    ahead, behind = ((value(h) - value(0)) / h for h in (3e-6, -3e-6))
+    h = 3e-6
+    at_end, at_start, between = value(h), value(-h), value(0)
+    slopes = [(value(1e-5) - value(-1e-5)) / 2e-5, (at_end - at_start) / (2 * h)]
+    ahead, behind = (at_end - between) / h, (between - at_start) / h
     slope = sum(float((g * d).sum()) for g, d in zip(found, directions) if g is not None)
     size = sum(float(np.abs(g).sum()) for g in found if g is not None)
     allowed = 1e-3 * size + 1e-4
