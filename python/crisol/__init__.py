@@ -1,7 +1,7 @@
 """Deep learning over OpenCL, on the devices of any vendor.
 
 The functions of this module and the methods of tensors have PyTorch's names and PyTorch's meaning. The functions of the
-Array API standard 2024.12 are in crisol.array_api.
+Array API standard 2025.12 are in crisol.array_api.
 """
 
 # ruff: noqa: E402, F401, F403

@@ -97,9 +97,13 @@ def test_the_binding_uses_the_stable_interface_of_python():
 
 def test_namespace_of_a_tensor():
     x = crisol.ones((2,))
-    assert x.__array_namespace__() is crisol.array_api and x.__array_namespace__(api_version="2024.12") is crisol.array_api
+    for version in (None, "2021.12", "2024.12", "2025.12"):
+        assert x.__array_namespace__(api_version=version) is crisol.array_api
     with pytest.raises(ValueError):
         x.__array_namespace__(api_version="1999.12")
+    standard = crisol.array_api
+    assert isinstance(standard.broadcast_arrays(x, x), tuple) and isinstance(standard.meshgrid(x, x), tuple)
+    assert isinstance(standard.__array_namespace_info__().devices(), tuple) and standard.isin(1, x).item() is True
 
 
 def names_of(module):

@@ -423,8 +423,8 @@ def __array_namespace__(self: Tensor, *, api_version: str | None = None) -> Any:
     """The module crisol.array_api, which has the functions of the Array API standard."""
     from .. import array_api
 
-    if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
-        raise ValueError(f"crisol has the Array API standard 2024.12, not {api_version}")
+    if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
+        raise ValueError(f"crisol has the Array API standard 2025.12, not {api_version}")
     return array_api
 
 

@@ -6,6 +6,7 @@ from .. import _crisol as _c
 from .._crisol import Tensor
 from .._method import _method, _numpy_names, into, tell_once
 from ._results import ValuesIndices
+from ._types import iinfo
 
 __all__ = ["argwhere", "bucketize", "isin", "msort", "nonzero", "searchsorted", "sort", "topk", "unique"]
 __all__ += ["all", "any", "unique_consecutive"]
@@ -93,6 +94,15 @@ def unique_consecutive(
     return found[0] if len(found) == 1 else tuple(found)
 
 
+def _tensor_beside(value: Tensor | float, other: Tensor | float) -> Tensor:
+    """A number as a function of the other tensor takes it: in the tensor's dtype, if the dtype has the number."""
+    if isinstance(value, Tensor) or not isinstance(other, Tensor):
+        return _c.asarray(value)
+    kind = _c.result_type(other, value)
+    fits = not _c.isdtype(kind, "integral") or iinfo(kind).min <= value <= iinfo(kind).max
+    return _c.asarray(value, dtype=kind if fits else None, device=other.device)
+
+
 def searchsorted(
     sorted_sequence: Tensor, input: Tensor | float, *, out_int32: bool = False, right: bool = False,
     side: str | None = None, sorter: Tensor | None = None,
@@ -102,7 +112,7 @@ def searchsorted(
     if side not in (None, "left", "right"):
         raise _c.InvalidArgumentError(f"[searchsorted] side is {side!r}, allowed are 'left' and 'right'")
     right = right or side == "right"
-    values = input if isinstance(input, Tensor) else _c.asarray(input, device=sorted_sequence.device)
+    values = _tensor_beside(input, sorted_sequence)
     both = _c.promote_types(sorted_sequence.dtype, values.dtype)
     sequence, values = sorted_sequence.to(both), values.to(both)
     if sequence.ndim > 1:
@@ -124,9 +134,7 @@ def isin(
     elements: Tensor | float, test_elements: Tensor | float, *, assume_unique: bool = False, invert: bool = False
 ) -> Tensor:
     """Whether each element is one of the test elements, as bool."""
-    given = [value for value in (elements, test_elements) if isinstance(value, Tensor)]
-    device = given[0].device if given else None
-    first, second = (v if isinstance(v, Tensor) else _c.asarray(v, device=device) for v in (elements, test_elements))
+    first, second = _tensor_beside(elements, test_elements), _tensor_beside(test_elements, elements)
     return _c.isin(first, second, invert=invert)
 
 

@@ -1,4 +1,4 @@
-"""The namespace of the Array API standard 2024.12, which x.__array_namespace__() returns. The names in crisol itself
+"""The namespace of the Array API standard 2025.12, which x.__array_namespace__() returns. The names in crisol itself
 are PyTorch's."""
 
 from math import e, inf, nan, pi
@@ -53,7 +53,6 @@ from .._crisol import (
     int8,
     isdtype,
     isfinite,
-    isin,
     isinf,
     isnan,
     linspace,
@@ -78,7 +77,6 @@ from .._crisol import (
     result_type,
     roll,
     round,
-    searchsorted,
     sign,
     signbit,
     sin,
@@ -146,11 +144,13 @@ from ._functions import (
     cumulative_prod,
     cumulative_sum,
     imag,
+    isin,
     meshgrid,
     positive,
     prod,
     real,
     reshape,
+    searchsorted,
     sum,
     unique_all,
     unique_counts,

@@ -5,9 +5,11 @@ from typing import NamedTuple
 
 from .. import _crisol as _c
 from .._crisol import Tensor, dtype
+from .._functions import _order
 
-__all__ = ["UniqueAll", "UniqueCounts", "UniqueInverse", "broadcast_arrays", "can_cast", "clip", "conj", "imag", "meshgrid"]
-__all__ += ["positive", "real", "reshape", "unique_all", "unique_counts", "unique_inverse", "unique_values", "unstack"]
+__all__ = ["UniqueAll", "UniqueCounts", "UniqueInverse", "broadcast_arrays", "can_cast", "clip", "conj", "imag", "isin"]
+__all__ += ["meshgrid", "positive", "real", "reshape", "searchsorted"]
+__all__ += ["unique_all", "unique_counts", "unique_inverse", "unique_values", "unstack"]
 
 
 def positive(x: Tensor, /) -> Tensor:
@@ -87,19 +89,30 @@ def can_cast(from_: dtype | Tensor, to: dtype, /) -> bool:
     return _c.promote_types(source, to) is to
 
 
-def broadcast_arrays(*arrays: Tensor) -> list[Tensor]:
+def broadcast_arrays(*arrays: Tensor) -> tuple[Tensor, ...]:
     """Views of all tensors with the shape to which they broadcast together."""
-    return _c._broadcast_tensors(list(arrays))
+    return tuple(_c._broadcast_tensors(list(arrays)))
 
 
-def meshgrid(*arrays: Tensor, indexing: str = "xy") -> list[Tensor]:
+def isin(x1: Tensor | int, x2: Tensor | int, /, *, invert: bool = False) -> Tensor:
+    """Whether each element of x1 is one of x2, as bool. One of the two may be a number."""
+    return _order.isin(x1, x2, invert=invert)
+
+
+def searchsorted(x1: Tensor, x2: Tensor | float, /, *, side: str = "left", sorter: Tensor | None = None) -> Tensor:
+    """For each value of x2 the number (int64) of elements of the sorted x1 (n) below it, or with side="right" not above
+    it."""
+    return _order.searchsorted(x1, x2, side=side, sorter=sorter)
+
+
+def meshgrid(*arrays: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
     """Expands vectors of n_0, n_1, … elements to one grid. With "ij", the results are views of shape (n_0, n_1, …).
     "xy" exchanges the first two axes."""
     if indexing not in ("xy", "ij"):
         raise ValueError(f'[meshgrid] indexing is {indexing!r}, allowed are "xy" and "ij"')
     if not arrays:
-        return []
-    return _c._meshgrid(list(arrays), indexing == "xy")
+        return ()
+    return tuple(_c._meshgrid(list(arrays), indexing == "xy"))
 
 
 def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import _crisol as _c
 
-__array_api_version__ = "2024.12"
+__array_api_version__ = "2025.12"
 
 
 class ArrayNamespaceInfo:
@@ -20,9 +20,9 @@ class ArrayNamespaceInfo:
         """The device of new tensors."""
         return _c.device()
 
-    def devices(self) -> list[_c.device]:
+    def devices(self) -> tuple[_c.device, ...]:
         """All devices."""
-        return _c.devices()
+        return tuple(_c.devices())
 
     def default_dtypes(self, *, device: _c.device | None = None) -> dict[str, _c.dtype]:
         """The dtypes that functions use by default. There is no complex dtype."""

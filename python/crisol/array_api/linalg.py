@@ -1,4 +1,4 @@
-"""Linear algebra: the linalg extension of the Array API standard 2024.12. Functions of matrices use the last two axes
+"""Linear algebra: the linalg extension of the Array API standard 2025.12. Functions of matrices use the last two axes
 of a float32 or float16 tensor. The axes before these two are a batch."""
 
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-// The values that the array API standard (2024.12) demands at zeros, infinities and NaN, the limits of whole numbers,
+// The values that the array API standard (2025.12) demands at zeros, infinities and NaN, the limits of whole numbers,
 // and nextafter.
 #include <cmath>
 #include <limits>

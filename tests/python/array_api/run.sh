@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tests/python/array_api/run.sh [--examples N] [-- arguments of pytest]
 #
-# Runs the Array API standard's own test suite (data-apis/array-api-tests), version 2024.12, on the default device.
+# Runs the Array API standard's own test suite (data-apis/array-api-tests), version 2025.12, on the default device.
 # CRISOL_ARRAY_API_TESTS names the folder with the suite, because it is not on PyPI. Examples are derandomised: every run
 # tries the same N ones, by default 100. tests/python/array_api/skips.txt names the tests that are left out, with reasons.
 # Ends with 3 if the suite or Python is missing.
@@ -22,7 +22,7 @@ if ! find_array_api_tests || ! install_python; then
   say "no Array API tests: $reason"
   exit 3
 fi
-export ARRAY_API_TESTS_MODULE=crisol.array_api ARRAY_API_TESTS_VERSION=2024.12
+export ARRAY_API_TESTS_MODULE=crisol.array_api ARRAY_API_TESTS_VERSION=2025.12
 # The suite's own switch for libraries with fewer types.
 export ARRAY_API_TESTS_SKIP_DTYPES=complex64,complex128
 export PYTHONPATH=$crisol_root/tests/python/array_api:${PYTHONPATH:-$crisol_build/python:$crisol_root/tests/python}

@@ -56,6 +56,18 @@ def test_order(x):
     assert crisol.bucketize(crisol.tensor([1.0, 2.5]), crisol.tensor([1.0, 2.0])).tolist() == [0, 2]
 
 
+def test_numbers_beside_tensors_have_the_dtype_of_the_tensor():
+    """0.1 of float32 is another number than 0.1 of float64. A whole number that the dtype does not have is kept."""
+    for name in ("float16", "bfloat16", "float32", "float64"):
+        x = crisol.tensor([0.1], dtype=getattr(crisol, name))
+        assert crisol.isin(x, 0.1).tolist() == [True] and crisol.isin(0.1, x).item() is True
+        assert crisol.searchsorted(x, 0.1).item() == 0 and crisol.searchsorted(x, 0.1, right=True).item() == 1
+    large = crisol.tensor([1, 2**63 + 5], dtype=crisol.uint64)
+    assert crisol.isin(large, 2**63 + 5).tolist() == [False, True] and crisol.searchsorted(large, 2**63 + 5).item() == 1
+    small = crisol.tensor([1, 44], dtype=crisol.uint8)
+    assert crisol.isin(small, 300, invert=True).tolist() == [True, True] and crisol.searchsorted(small, 300).item() == 2
+
+
 def test_nan_is_kept_or_left_out():
     nan = crisol.tensor([[1.0, float("nan"), 3.0], [4.0, 6.0, 5.0]])
     assert math.isnan(nan.median().item()) and nan.nanmedian().item() == 4
