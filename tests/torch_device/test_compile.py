@@ -115,6 +115,31 @@ def test_a_net_learns_as_on_the_cpu(dynamic):
     assert losses[DEVICE] == pytest.approx(losses["cpu"], rel=1e-4)
 
 
+def test_sizes_that_are_known_at_run_time(monkeypatch):
+    """One graph serves all sizes, and its chains are kernels."""
+    counts = []
+    fuse = compiler.fuse_chains
+    monkeypatch.setattr(compiler, "fuse_chains", lambda module: counts.append(fuse(module)))
+
+    def function(x, y):
+        return (torch.tanh(x * 2 + y).sigmoid() @ y.t()).exp() * 3 - x.shape[0]
+
+    compiled = torch.compile(function, backend="crisol", dynamic=True)
+    for rows, columns in ((6, 5), (7, 5), (4, 9)):
+        x, y = torch.randn(rows, columns), torch.randn(columns)[None].expand(rows, columns).contiguous()
+        inputs = [x.to(DEVICE).requires_grad_(), y.to(DEVICE)]
+        with native():
+            z = compiled(*inputs)
+            z.sum().backward()
+        x.requires_grad_()
+        expected = function(x, y)
+        expected.sum().backward()
+        assert_same(z, expected)
+        assert_same(inputs[0].grad, x.grad)
+    assert len(counts) == 2  # Forward and backward.
+    assert min(counts) >= 1
+
+
 def test_wrong_chains_are_refused():
     chain = torch_crisol._device.Chain
     with pytest.raises(ValueError, match='no function "frobnicate"'):

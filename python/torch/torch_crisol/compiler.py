@@ -1,7 +1,7 @@
 """torch.compile(backend="crisol"): chains of elementwise ops become one kernel each, forward and backward.
 
-PyTorch gives this module graphs of ATen ops. A chain is a set of ops whose results have one shape. Everything else in a
-graph runs as without torch.compile.
+PyTorch gives this module graphs of ATen ops. A chain is a set of ops whose results have one shape. A size of the shape
+may be a symbol, whose value the graph gets when it runs. Everything else in a graph runs as without torch.compile.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch import fx
+from torch._prims_common import is_contiguous_or_false
 
 from . import _device as _c, _interface as _interface
 
@@ -62,13 +63,17 @@ for _name in _UNARY:
 
 
 def _fits(value: Any) -> bool:
-    """Whether a chain takes a value: a tensor of the device with a static shape."""
+    """Whether a chain takes a value: a tensor of the device."""
     return (
         isinstance(value, torch.Tensor)
         and value.device.type == "crisol"
         and (value.dtype in _FLOATING or value.dtype == torch.bool)
-        and all(isinstance(size, int) for size in value.shape)
     )
+
+
+def _is_row_major(x: torch.Tensor) -> bool:
+    """Whether a result surely has no other layout, and elements. A size may be known only at run time."""
+    return is_contiguous_or_false(x) and not any(isinstance(size, int) and size == 0 for size in x.shape)
 
 
 def _step_of(node: fx.Node) -> Step | None:
@@ -78,7 +83,7 @@ def _step_of(node: fx.Node) -> Step | None:
         return None
     rule = _RULES.get(f"{target.overloadpacket.__name__}.{target._overloadname}")
     result = node.meta.get("val")
-    if rule is None or not _fits(result) or not result.is_contiguous() or result.numel() == 0:
+    if rule is None or not _fits(result) or not _is_row_major(result):
         return None
     inputs = node.all_input_nodes
     if not inputs or not all(_fits(x.meta.get("val")) for x in inputs):
@@ -178,7 +183,7 @@ def fuse_chains(module: fx.GraphModule) -> int:
 
     for node in list(graph.nodes):
         step = _step_of(node)
-        key = tuple(node.meta["val"].shape) if step is not None else None
+        key = tuple(map(str, node.meta["val"].shape)) if step is not None else None
         changes = isinstance(node.target, torch._ops.OpOverload) and node.target._schema.is_mutable
         for other in list(open_chains):
             uses = any(x in open_chains[other].steps for x in node.all_input_nodes)
