@@ -1,4 +1,7 @@
 // Which inputs have programs.
+#include <cmath>
+#include <limits>
+
 #include "graph/model_file.h"
 
 namespace {
@@ -185,6 +188,71 @@ TEST_CASE("graph: a reduction of single elements only changes the shape") {
       check_program(model, x);
       CHECK(file_of(1).changes(x)["remove_identities"] == 1);
       CHECK(file_of(2).changes(x)["remove_identities"] == 0);
+    }
+}
+
+TEST_CASE("graph: powers become products only where every base keeps its value") {
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> bases{-0.0f, 0, inf, -inf, nan, -3, 2.5f, -1e-13f, 1e13f, 1e18f, 1, -1, 0.3f};
+  const Tensor x = from_vector(bases).unsqueeze(0);
+  struct Exponent {
+    double number;
+    std::string pass;
+  };
+  for (const Exponent& exponent :
+       {Exponent{2, "simplify_powers"}, Exponent{3, "simplify_powers"}, Exponent{-1, "simplify_powers"},
+        Exponent{1, "remove_identities"}, Exponent{0.5, ""}, Exponent{-2, ""}}) {
+    const std::string& pass = exponent.pass;
+    CAPTURE(exponent.number);
+    // The second number has one axis more than x, so the result has another shape.
+    const auto file_of = [&](const Shape& shape) {
+      return ModelFile({node("Pow", {"x", "e"}, {"p"}), node("Neg", {"p"}, {"y"})},
+                       {weight("e", full(shape, exponent.number))});
+    };
+    std::map<std::string, std::size_t> changes = file_of({}).changes(x), others = file_of({1, 1, 1}).changes(x);
+    CHECK(changes["simplify_powers"] == (pass == "simplify_powers" ? 1 : 0));
+    CHECK(changes["remove_identities"] == (pass == "remove_identities" ? 1 : 0));
+    CHECK(others["simplify_powers"] + others["remove_identities"] == 0);
+    onnx::Model model = file_of({}).load();
+    const NoGrad no_grad;
+    const std::vector<float> found = model(x).to_vector<float>();
+    for (std::size_t i = 0; i < bases.size(); ++i) {
+      CAPTURE(bases[i]);
+      const float expected = static_cast<float>(-std::pow(double{bases[i]}, exponent.number));
+      if (std::isnan(expected)) {
+        CHECK(std::isnan(found[i]));
+      } else if (expected == 0 || std::isinf(expected)) {
+        CHECK(found[i] == expected);
+        CHECK(std::signbit(found[i]) == std::signbit(expected));
+      } else {
+        CHECK(found[i] == doctest::Approx(expected).epsilon(1e-6));
+      }
+    }
+  }
+}
+
+TEST_CASE("graph: sums with 0 and products with 1 are left out") {
+  const Tensor x = randn({2, 3});
+  struct Operation {
+    const char* op;
+    double number;
+    bool both_ways;
+  };
+  for (const Operation& of :
+       {Operation{"Add", 0, true}, Operation{"Mul", 1, true}, Operation{"Sub", 0, false}, Operation{"Div", 1, false}})
+    for (const bool first : {false, true}) {
+      CAPTURE(of.op);
+      CAPTURE(first);
+      const std::vector<std::string> inputs =
+          first ? std::vector<std::string>{"n", "x"} : std::vector<std::string>{"x", "n"};
+      const auto file_of = [&](double shift) {
+        return ModelFile({node(of.op, inputs, {"o"}), node("Exp", {"o"}, {"y"})},
+                         {weight("n", full({}, of.number + shift))});
+      };
+      CHECK(file_of(0).changes(x)["remove_identities"] == (first && !of.both_ways ? 0 : 1));
+      CHECK(file_of(1).changes(x)["remove_identities"] == 0);
+      onnx::Model model = file_of(0).load();
+      check_program(model, x);
     }
 }
 

@@ -30,15 +30,18 @@ bool may_drop(const Uses& uses, const Node& node) {
 }
 
 /// The position of the input that the node passes on, if this input has the output's element type and shape. In a sum
-/// with 0 this is the other summand, even for -0. Most ops have no such input.
+/// with 0 this is the other summand, even for -0. In a product with 1 this is the other factor. Most ops have no such
+/// input.
 std::optional<std::size_t> input_that_stays(const Uses& uses, const Node& node) {
   if (is_one_of(node.op, {Op::identity, Op::dropout, Op::cast, Op::cast_like, Op::reshape, Op::flatten, Op::squeeze,
                           Op::unsqueeze, Op::expand}) &&
       !may_drop(uses, node))
     return 0;
-  if (node.op != Op::add) return {};
-  if (uses.number(node.inputs[1]) == 0) return 0;
-  return uses.number(node.inputs[0]) == 0 ? std::optional<std::size_t>(1) : std::nullopt;
+  if (!is_one_of(node.op, {Op::add, Op::sub, Op::mul, Op::div, Op::pow}) || node.inputs.size() != 2) return {};
+  const bool adds = node.op == Op::add || node.op == Op::sub, may_swap = node.op == Op::add || node.op == Op::mul;
+  const double neutral = adds ? 0 : 1;
+  if (uses.number(node.inputs[1]) == neutral) return 0;
+  return may_swap && uses.number(node.inputs[0]) == neutral ? std::optional<std::size_t>(1) : std::nullopt;
 }
 
 /// Whether the output at position 0 is the only output, and has the dtype and shape of this input.

@@ -11,10 +11,13 @@ namespace crisol::graph {
 
 /// Each function returns how many nodes it removed or joined.
 std::size_t remove_dead_nodes(Graph& graph, Device device);
-/// Removes nodes whose output is equal to their input, such as casts to the same type and reshapes to the same shape.
+/// Removes nodes whose output is equal to their input, such as casts to the same type, reshapes to the same shape
+/// and products with 1.
 std::size_t remove_identities(Graph& graph, Device device);
 /// Finds layer norms that are written as means, differences and a root. Replaces their nodes by LayerNormalization.
 std::size_t find_layer_norms(Graph& graph, Device device);
+/// Computes powers with the exponents 2, 3 and -1 as products and quotients.
+std::size_t simplify_powers(Graph& graph, Device device);
 /// Finds products of queries with keys, followed by softmax and by the product with values. Replaces them by Attention
 /// if the device has one kernel for all of it.
 std::size_t find_attention(Graph& graph, Device device);
