@@ -127,21 +127,17 @@ std::int64_t whole_lines(std::int64_t floats) { return ceil_div(floats, std::int
 
 PlanOr plan_depthwise(const Conv2dBlocksProblem& p, const Conv2dSizes& s, const Target& target, std::int64_t columns) {
   const auto [x, weight, y] = operands<3>();
-  const std::int64_t seen = seen_by(s, columns), tiles = ceil_div(s.out_w, columns) * s.out_h;
-  const std::int64_t loops_of_tile = s.kernel_h * (seen * p.block_in + 5) + columns + 2;
+  const std::int64_t tiles = ceil_div(s.out_w, columns) * s.out_h, loops_of_tile = s.kernel_h + columns + 2;
   const std::int64_t least = std::min(tiles, ceil_div(min_work, s.taps() * columns));
   const std::int64_t of_item =
       std::min(std::max(ceil_div(tiles, ceil_div(wanted_items(target), s.images * groups_of(p))), least),
                target.loop_budget / loops_of_tile);
   if (of_item == 0) return "too large for the device's loops";
   const runtime::NdRange range{{groups_of(p), ceil_div(tiles, of_item), s.images}, {1, 1, 1}};
-  const std::int64_t slice = whole_lines(seen * p.block_in);
   Plan plan;
-  const Place scratch =
-      plan.workspace(4 * static_cast<std::uint64_t>(groups_of(p) * ceil_div(tiles, of_item) * s.images * slice));
-  plan.add(tiles_spec(p, s, target, columns), range, x, weight, bias_of(p, weight), y, scratch,
+  plan.add(tiles_spec(p, s, target, columns), range, x, weight, bias_of(p, weight), y,
            epilogue_args(p.epilogue, conv2d_e0, conv2d_e1, weight), kernel_sizes(p, s), s.kernel_window(),
-           kernels::number(of_item), slice, p.flags());
+           kernels::number(of_item), p.flags());
   return plan;
 }
 

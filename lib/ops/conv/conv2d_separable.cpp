@@ -69,9 +69,8 @@ PlanOr plan_bands(const SeparableProblem& p, const Target& target, std::size_t) 
   dispatch::define_math(spec.defines, target.info);
   define_elements(spec.defines, p.type);
   define_result_type(spec.defines, p.type);
-  const std::int64_t seen = (columns - 1) * s.stride_w + (s.kernel_w - 1) * s.dilation_w + 1;
   const std::int64_t between = p.first().blocks() * bands.rows * s.out_w * p.block;
-  const std::int64_t slice = ceil_div(between + seen * p.block, std::int64_t{16}) * 16;
+  const std::int64_t slice = ceil_div(between, std::int64_t{16}) * 16;
   Plan plan;
   const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(bands.pieces * s.images * slice));
   plan.add(spec, {{bands.pieces, s.images}, {1, 1}}, x, depthwise, p.has_shift != 0 ? shift : x,

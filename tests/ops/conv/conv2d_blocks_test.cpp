@@ -114,6 +114,7 @@ TEST_CASE("conv2d_blocks: layers") {
   check_case(each, {{1, 300, 9, 13}, {70, 300, 1, 1}, {}}, 16, 16);
   check_case(each, {{1, 24, 9, 30}, {40, 24, 3, 2}, {{2, 1}, {1, 0}, {2, 1}}}, 8, 8);
   check_case(each, {{2, 40, 21, 34}, {40, 1, 3, 3}, {1, 2, 2, 40}}, 8, 8);
+  check_case(each, {{1, 16, 3, 97}, {16, 1, 2, 3}, {1, {0, 40}, {1, 40}, 16}}, 8, 8);  // Taps far from each other.
 }
 
 TEST_CASE("conv2d_blocks: every width of a tile") {

@@ -9,7 +9,7 @@
 // convolution a band is one line, and its tiles are OB blocks times T pixels.
 //
 // The range of work-items is (pieces of the plane, images), and an item takes bands_of_item bands. `slice` is the
-// number of floats of its scratch: first the depthwise result, then the scratch of columns_of_line.
+// number of floats of its scratch, which has the depthwise result of a band.
 #include "conv/cpu/blocks/blocks.h"
 #include "conv/cpu/blocks/sums.h"
 
@@ -31,18 +31,18 @@ INLINE floatv between_value(const floatv v, const int flags, const float8 s) {
 // image.
 INLINE void fill_band(__global float* between, __global const STORED* x, __global const float* w,
                       __global const float* shift, const float8 middle, int flags, const ConvWindow* window,
-                      const BlocksParameters* sizes, int row, int pixels, __global float* line) {
+                      const BlocksParameters* sizes, int row, int pixels) {
   const int height = (int)sizes->height, width = (int)sizes->width, out_w = (int)sizes->out_w;
   const int tiles = pixels / out_w * ((out_w + T - 1) / T);
   NO_UNROLL
   for (int block = 0; block * VW < sizes->channels; ++block, between += pixels * VW) {
     const floatv added = flags & BIAS_PER_ROW ? UNALIGNED_CONST(shift + block * VW) : (floatv)(0.0f);
+    BlockTile at = block_tile(0, out_w);
     NO_UNROLL
-    for (int tile = 0; tile < tiles; ++tile) {
-      const BlockTile at = block_tile(tile, out_w);
+    for (int tile = 0; tile < tiles; ++tile, next_tile(&at, out_w)) {
       floatv sums[T];
       depthwise_sums(sums, x + (long)block * height * width * VW, w + (long)block * window->taps_h * TAPS_W * VW,
-                     row + at.row, at.column, window, height, width, line);
+                     row + at.row, at.column, window, height, width);
       __global float* to = between + (at.row * out_w + at.column) * VW;
       NO_UNROLL
       for (int t = 0; t < at.count; ++t) UNALIGNED(to + t * VW) = between_value(sums[t] + added, flags, middle);
@@ -67,17 +67,16 @@ CPU_KERNEL void conv2d_blocks_separable(
   pointwise += pointwise_offset;
   y += y_offset + (long)image * blocks * out_h * out_w * VW;
   __global float* between = scratch + scratch_offset + (image * get_global_size(0) + get_global_id(0)) * slice;
-  __global float* line = between + (long)in_blocks * rows * out_w * VW;
   const int first = (int)get_global_id(0) * bands_of_item, last = min(first + bands_of_item, (out_h + rows - 1) / rows);
   NO_UNROLL
   for (int band = first; band < last; ++band) {
     const int row = band * rows, pixels = min(rows, out_h - row) * out_w;
-    fill_band(between, x, w, shift, middle, middle_flags, &window, &sizes, row, pixels, line);
+    fill_band(between, x, w, shift, middle, middle_flags, &window, &sizes, row, pixels);
     NO_UNROLL
     for (int group = 0; group * OB < blocks; ++group) {
+      BlockTile at = block_tile(0, pixels);
       NO_UNROLL
-      for (int tile = 0; tile < (pixels + T - 1) / T; ++tile) {
-        const BlockTile at = block_tile(tile, pixels);
+      for (int tile = 0; tile < (pixels + T - 1) / T; ++tile, next_tile(&at, pixels)) {
         floatv acc[OB * T];
 #pragma unroll
         for (int i = 0; i < OB * T; ++i) acc[i] = (floatv)(0.0f);
