@@ -11,6 +11,8 @@ using detail::Trailing;
 namespace {
 
 Expr apply(const ops::PointwiseRow& row, std::initializer_list<Expr> operands) {
+  const ExprNode& last = *std::rbegin(operands)->node();
+  if (last.kind == ExprNode::Kind::constant && ops::is_square_root(row, last.value)) return sqrt(*operands.begin());
   return detail::apply(row, std::span<const Expr>(operands.begin(), operands.size()));
 }
 
@@ -41,7 +43,7 @@ Expr Expr::to(DType dtype) const {
 
 #define PARAMETERS_NONE
 #define PARAMETERS_ONE(name, initial, at) , const Expr& name
-#define PARAMETERS_TWO(name, initial, at, name_2, initial_2, at_2) , const Expr &name, const Expr &name_2
+#define PARAMETERS_TWO(name, initial, at, ...) , const Expr& name PARAMETERS_ONE(__VA_ARGS__)
 #define NAMES_NONE
 #define NAMES_ONE(name, initial, at) , name
 #define NAMES_TWO(name, initial, at, name_2, initial_2, at_2) , name, name_2
@@ -59,7 +61,7 @@ Expr Expr::to(DType dtype) const {
 
 #define ONLY_PARAMETERS_NONE
 #define ONLY_PARAMETERS_ONE(name, initial, at) const Expr& name
-#define ONLY_PARAMETERS_TWO(name, initial, at, name_2, initial_2, at_2) const Expr &name, const Expr &name_2
+#define ONLY_PARAMETERS_TWO(name, initial, at, ...) const Expr& name PARAMETERS_ONE(__VA_ARGS__)
 #define CRISOL_UNARY(name, x, scalars, ...) \
   Expr Expr::name(ONLY_PARAMETERS_##scalars) const { return crisol::name(*this NAMES_##scalars); }
 #define CRISOL_BINARY(name, a, b, scalars, ...) \

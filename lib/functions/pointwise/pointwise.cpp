@@ -111,16 +111,19 @@ auto backward_of(Record kept) {
 
 }  // namespace
 
-Tensor pointwise(const PointwiseRow& row, std::span<const Operand> inputs, std::span<const Scalar> scalars) {
-  if (const Autocasts casts(row.name); casts) {
+Tensor pointwise(const PointwiseRow& of, std::span<const Operand> given, std::span<const Scalar> scalars) {
+  if (const Autocasts casts(of.name); casts) {
     std::array<Tensor, max_inputs> converted;
     std::array<Operand, max_inputs> operands{0, 0, 0};
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      if (const Tensor* const x = inputs[i].tensor()) converted[i] = casts(*x);
-      operands[i] = inputs[i].tensor() != nullptr ? Operand(converted[i]) : inputs[i];
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      if (const Tensor* const x = given[i].tensor()) converted[i] = casts(*x);
+      operands[i] = given[i].tensor() != nullptr ? Operand(converted[i]) : given[i];
     }
-    return autograd::pointwise(row, std::span<const Operand>(operands.data(), inputs.size()), scalars);
+    return autograd::pointwise(of, std::span<const Operand>(operands.data(), given.size()), scalars);
   }
+  const ops::RowCall called = ops::row_call(of, given);
+  const PointwiseRow& row = called.row;
+  const std::span<const Operand> inputs = called.inputs;
   return call(
       row.name, inputs, ops::pointwise(row, inputs, scalars),
       [&](Trace& trace, const Tensor& y) { traced::pointwise(trace, row, inputs, scalars, y); },

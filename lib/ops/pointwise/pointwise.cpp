@@ -52,7 +52,7 @@ class KnownKernels {
     for (std::size_t at = first_slot(row, signature), end = at + max_probes; at < end; ++at) {
       const Entry* expected = nullptr;
       if (!slots_[at].compare_exchange_strong(expected, entry.get(), std::memory_order_acq_rel)) continue;
-      entry.release();
+      static_cast<void>(entry.release());
       break;
     }
     return kernels;
@@ -206,19 +206,23 @@ Shape channel_shape(const Shape& x, const Shape& weight) {
   return shape;
 }
 
-Tensor pointwise(const PointwiseRow& row, Operands operands, Scalars scalars, const Tensor* into) {
+Tensor pointwise(const PointwiseRow& of, Operands operands, Scalars scalars, const Tensor* into) {
+  const RowCall called = row_call(of, operands);
+  const PointwiseRow& row = called.row;
   Aligned store;
-  const Operands inputs = aligned(row, operands, store);
+  const Operands inputs = aligned(row, called.inputs, store);
   Call call(row, forward_mode);
   add_forward(call, row, inputs, scalars);
   const PointwiseKernels& kernels = call.kernels([&] { return forward_graph(row, call.types(), std::nullopt); });
   return kernels.run_once(row.name, call.tensors(), call.numbers(), into);
 }
 
-void pointwise_into(const char* op, const PointwiseRow& row, const Tensor& output, Operands operands, Scalars scalars) {
+void pointwise_into(const char* op, const PointwiseRow& of, const Tensor& output, Operands operands, Scalars scalars) {
   require(output.defined(), op, "the tensor to be written is undefined");
+  const RowCall called = row_call(of, operands);
+  const PointwiseRow& row = called.row;
   Aligned store;
-  const Operands inputs = aligned(row, operands, store);
+  const Operands inputs = aligned(row, called.inputs, store);
   Call call(row, into_mode(output.dtype()));
   add_forward(call, row, inputs, scalars);
   const PointwiseKernels& kernels = call.kernels([&] {

@@ -12,6 +12,18 @@ namespace crisol::ops {
 using Operands = std::span<const Operand>;
 using Scalars = std::span<const Scalar>;
 
+/// A row and its inputs.
+struct RowCall {
+  const PointwiseRow& row;
+  Operands inputs;
+};
+
+/// The row that computes another one for these inputs.
+inline RowCall row_call(const PointwiseRow& row, Operands inputs) {
+  const bool is_root = inputs.size() == 2 && inputs[1].tensor() == nullptr && is_square_root(row, inputs[1].number());
+  return is_root ? RowCall{rows::sqrt, inputs.first(1)} : RowCall{row, inputs};
+}
+
 /// Computes a row of tensors and numbers, with at least one tensor. Returns a new contiguous tensor, or writes `into`
 /// (ops/result.h).
 Tensor pointwise(const PointwiseRow& row, Operands inputs, Scalars scalars = {}, const Tensor* into = nullptr);

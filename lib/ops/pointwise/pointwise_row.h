@@ -92,6 +92,12 @@ namespace rows {
 #include "crisol/ops/pointwise.def"
 }  // namespace rows
 
+/// Whether a row with this number as its second input is the square root. As in PyTorch, the power 0.5 is: so -0 keeps
+/// its sign, and has the gradient minus infinity.
+inline bool is_square_root(const PointwiseRow& row, const Scalar& second) noexcept {
+  return &row == &rows::pow && second.as_double() == 0.5;
+}
+
 /// All rows of the table, in its order.
 std::span<const PointwiseRow* const> all_rows();
 

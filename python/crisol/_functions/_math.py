@@ -131,9 +131,7 @@ def round(input: Any, *, decimals: int = 0, out: Tensor | None = None) -> Tensor
 @_method(Tensor)
 def pow(input: Any, exponent: Any = None, *, other: Any = None, out: Tensor | None = None) -> Tensor:
     """input to the power of the exponent, for each element."""
-    power = other if exponent is None else exponent
-    is_root = isinstance(input, Tensor) and isinstance(power, float) and power == 0.5
-    return into(out, input**power if is_root else _c.pow(input, power))
+    return into(out, _c.pow(input, other if exponent is None else exponent))
 
 
 @_method(Tensor)

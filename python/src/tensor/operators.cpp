@@ -63,20 +63,13 @@ Tensor reflected_product(const Tensor& b, const Tensor& a) { return multiply_mat
 
 Tensor invert(const Tensor& x) { return x.defined() && x.dtype() == DType::boolean ? logical_not(x) : bitwise_not(x); }
 
-/// As in PyTorch, the power 0.5 is the square root, which keeps the sign of -0 and of its gradient.
-Tensor power(const Operand& a, const Operand& b) {
-  const bool is_root = a.tensor() != nullptr && b.tensor() == nullptr && is_floating(a.tensor()->dtype()) &&
-                       b.number().as_double() == 0.5;
-  return is_root ? sqrt(*a.tensor()) : pow(a, b);
-}
-
 void bind_arithmetic(TensorClass& tensor) {
   bind_both<&add>(tensor, "add");
   bind_both<&sub>(tensor, "sub");
   bind_both<&mul>(tensor, "mul");
   bind_both<&div>(tensor, "truediv");
   bind_both<&remainder>(tensor, "mod");
-  bind_both<&power>(tensor, "pow");
+  bind_both<&pow>(tensor, "pow");
   bind_both<&floor_divide>(tensor, "floordiv");
   bind_both<bits_and>(tensor, "and");
   bind_both<bits_or>(tensor, "or");

@@ -3,9 +3,14 @@
 #include "crisol/functions/elementwise.h"
 
 #include <cmath>
+#include <functional>
 #include <string>
+#include <vector>
 
+#include "crisol/autograd.h"
 #include "crisol/functions/reduce.h"
+#include "crisol/fuse.h"
+#include "crisol/ops/elementwise.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"
 #include "support/gradcheck.h"
@@ -73,4 +78,48 @@ TEST_CASE("functions: comparisons and results without gradients are not recorded
   CHECK(relu(a).requires_grad());
   CHECK_FALSE(gt(a, 1.5).requires_grad());
   check_close(gt(a, 1.5), {0, 1}, {0});
+}
+
+TEST_CASE("pow: a number as the exponent, at both zeros, below 0, infinite and NaN") {
+  // PyTorch's values. The power 0.5 is the square root, unless the exponent is a tensor.
+  const double inf = INFINITY, nan = NAN;
+  const std::vector<double> x{-0.0, 0, 4, -2, -inf, inf, nan};
+  struct Row {
+    double exponent;
+    std::vector<double> value, gradient;
+  };
+  const Row rows[] = {
+      {2, {0, 0, 16, 4, inf, inf, nan}, {-0.0, 0, 8, -4, -inf, inf, nan}},
+      {1, {-0.0, 0, 4, -2, -inf, inf, nan}, {1, 1, 1, 1, 1, 1, 1}},
+      {0.5, {-0.0, 0, 2, nan, nan, inf, nan}, {-inf, inf, 0.25, nan, nan, 0, nan}},
+      {-1, {-inf, inf, 0.25, -0.5, -0.0, 0, nan}, {-inf, -inf, -0.0625, -0.25, -0.0, -0.0, nan}},
+  };
+  const auto check = [](const Tensor& found, const std::vector<double>& right) {
+    const std::vector<double> values = values_of(found);
+    for (std::size_t i = 0; i < right.size(); ++i) {
+      CAPTURE(i);
+      CHECK((std::isnan(right[i]) ? std::isnan(values[i]) : values[i] == right[i]));
+      if (!std::isnan(right[i])) CHECK(std::signbit(values[i]) == std::signbit(right[i]));
+    }
+  };
+  for (const auto& [exponent, value, gradient] : rows) {
+    CAPTURE(exponent);
+    const auto raised = fuse([&, by = exponent](const Expr& a) { return pow(a, by); });
+    for (const auto& f : std::vector<std::function<Tensor(const Tensor&)>>{
+             [&](const Tensor& t) { return pow(t, exponent); }, [&](const Tensor& t) { return t.pow(exponent); },
+             [&](const Tensor& t) { return Tensor((t * 1).pow_(exponent)); }, raised}) {
+      const Tensor t = tensor_of(x, {7}).requires_grad_();
+      const Tensor y = f(t);
+      check(y, value);
+      check(grad({sum(y)}, {t})[0], gradient);
+    }
+    check(ops::pow(tensor_of(x, {7}), exponent), value);
+    Tensor written = tensor_of(x, {7});
+    written.pow_(exponent);
+    check(written, value);
+  }
+  const Tensor t = tensor_of(x, {7}).requires_grad_();
+  const Tensor y = pow(t, full({}, 0.5));
+  check(y, {0, 0, 2, nan, inf, inf, nan});
+  check(grad({sum(y)}, {t})[0], {inf, inf, 0.25, nan, 0, 0, nan});
 }

@@ -46,6 +46,7 @@ lt, le, gt, ge and the in-place forms.
 
 f16 and bf16 are computed in float and rounded when they are stored. Integers are kept modulo their size (u8: 256). For integers,
 remainder and fmod by 0 give 0, and pow gives 0 for a negative exponent unless the base is 1 or -1.
+The power 0.5 is the square root, as in PyTorch, unless the exponent is a tensor: the root of -0 is -0.
 
 **Error** is the largest distance from the exact value over all inputs, in units of the last place of an f32 result. It is
 the bound of OpenCL's full profile, or the bound of the function's own form. 2^-142 is always allowed, and subnormal

@@ -18,7 +18,7 @@ own = {
     "gelu": ([-inf], "the limit of the derivative"),
     "gelu_tanh": ([-inf], "the limit of the derivative"),
     "lgamma": ([p for p in limits.points if p < 0], "the second derivative at whole numbers is infinite"),
-    "pow 0.5": ([-0.0, -inf], "C's pow, not sqrt"),
+    "pow 0.5": ([-0.0], "the second derivative is that of sqrt"),
     "pow 1.5": ([-0.0, -inf], "C's pow, not x sqrt(x)"),
     "softplus 2 3": ([1.5], "the second derivative at the threshold is that of the curve"),
     "lerp 1 b a of two": ([-1.0, -inf], "1 - inf"),

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "crisol/functions/elementwise.h"
+#include "functions/fuse/expr_node.h"
 #include "onnx/ops/math/elements.h"
 #include "ops/pointwise/whole_rows.h"
 
@@ -65,7 +66,7 @@ Run pow_(Call& call) {
     if (is_floating(base.dtype()) || !is_floating(exponent.dtype())) return Data{power};
     return Data{where(exponent.eq(trunc(exponent)), pow(base, exponent.to(DType::i64)).to(base.dtype()), power)};
   };
-  return {run, [](std::span<const Expr> in) { return pow(in[0], in[1]); }};
+  return {run, [](std::span<const Expr> in) { return detail::apply(rows::pow, in); }};
 }
 
 /// An op with any number of inputs.
