@@ -280,6 +280,21 @@ TEST_CASE("layers: lib/ asks for vendors in one file") {
   }
 }
 
+TEST_CASE("layers: functions and layers leave it to autograd what the thread wants beside a result") {
+  const fs::path root = CRISOL_SOURCE_DIR;
+  for (const char* folder : {"functions", "nn", "optim", "onnx"})
+    for (const auto& entry : fs::recursive_directory_iterator(root / "lib" / folder)) {
+      if (!entry.is_regular_file()) continue;
+      const std::string text = read(entry.path());
+      CAPTURE(entry.path().generic_string());
+      CHECK(text.find("current_trace()") == std::string::npos);
+      CHECK(text.find("detects_anomaly()") == std::string::npos);
+      // Files are a matter of lib/onnx alone.
+      const bool speaks_onnx = text.find("ONNX Runtime") != std::string::npos;
+      CHECK((folder == std::string_view("onnx") || !speaks_onnx));
+    }
+}
+
 TEST_CASE("layers: a wrong arrow is reported, a right one is not") {
   const auto count = [](const char* file, const char* text) { return faults(file, text).size(); };
 

@@ -150,6 +150,12 @@ Tensor noted_as_one(const Work& work, const Note& note, bool has_node = true) {
   return y;
 }
 
+/// The result of `work`. A trace gets the functions of `parts` instead, which compute the same and are nodes of graphs.
+template <class Work, class Parts>
+auto noted_in_parts(const Work& work, const Parts& parts) {
+  return current_trace() == nullptr ? work() : parts();
+}
+
 /// The gradient of an op. It depends on the tensors `from`. The raw op computes it, unless it becomes part of the
 /// graph: then differentiable functions compute it.
 template <class Raw, class Composed, class List = Inputs>

@@ -1,5 +1,6 @@
 #include "crisol/nn/parameter.h"
 
+#include "autograd/call.h"
 #include "autograd/in_place.h"
 #include "autograd/node.h"
 #include "base/text.h"
@@ -8,7 +9,6 @@
 #include "crisol/ops/copy.h"
 #include "nn/clone_context.h"
 #include "runtime/capture/capture.h"
-#include "tensor/trace.h"
 
 namespace crisol::nn {
 
@@ -112,16 +112,17 @@ Buffer& Buffer::operator=(const Tensor& value) {
   if (!defined()) {
     check_present("Buffer", absent_name_);
     Tensor::operator=(value);
-  } else if (current_trace() != nullptr && fits(value, *this)) {
-    copy_from(value.shares_storage_with(*this) ? value.clone() : value);
-  } else if (runtime::current_capturer() != nullptr && fits(value, *this)) {
-    copy_values(*this, value);
-  } else {
+    return *this;
+  }
+  const auto take = [&] {
+    if (runtime::current_capturer() != nullptr && fits(value, *this)) return copy_values(*this, value);
     take_new_memory(*this, value);
     impl()->autograd = nullptr;
     impl()->view_of = nullptr;
     impl()->unrecorded_view_of.reset();
-  }
+  };
+  const auto write = [&] { copy_from(value.shares_storage_with(*this) ? value.clone() : value); };
+  fits(value, *this) ? autograd::noted_in_parts(take, write) : take();
   return *this;
 }
 

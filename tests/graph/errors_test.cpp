@@ -55,6 +55,29 @@ TEST_CASE("graph: a wrong index in a compiled module has the same error as in th
   }
 }
 
+TEST_CASE("graph: positions along several axes count from the end in a compiled module too") {
+  const NoGrad no_grad;
+  const Tensor table = arange(0, 12).reshape({4, 3});
+  const auto rows = [](const Tensor& x) { return x.select(1, 0); };
+  const auto columns = [](const Tensor& x) { return x.select(1, 1); };
+  for (const Function& function : std::vector<Function>{
+           [&](const Tensor& x) { return gather_nd(table, x); },
+           [&](const Tensor& x) {
+             return index_get(table, {rows(x), columns(x)});
+           },
+           [&](const Tensor& x) {
+             return index_put(table * 1, {rows(x), columns(x)}, 50);
+           },
+           [&](const Tensor& x) { return scatter_nd(table, x, ones({x.size(0)}), ScatterReduction::sum); }}) {
+    Calls net(function);
+    net.eval();
+    Compiled fast = compile(net, zeros({2, 2}, DType::i64));
+    const Tensor x = from_vector<std::int64_t>({3, 1, -1, -3, -2, 2}, {3, 2});
+    CHECK(fast(x).to_vector<float>() == net(x).to_vector<float>());
+    CHECK(fast.programs() == 1);
+  }
+}
+
 TEST_CASE("graph: errors of a compiled module's arguments name the module's function") {
   const NoGrad no_grad;
   Calls net([](const Tensor& x) { return x.narrow(0, 0, 3) + 1; });

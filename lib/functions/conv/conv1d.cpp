@@ -58,8 +58,11 @@ Tensor conv1d(const Tensor& x, const Tensor& weight, const Tensor& bias, const C
     return conv1d(casts(x), casts(weight), casts(bias), options, epilogue);
   if (is_single_sequence(x)) return conv1d(x.unsqueeze(0), weight, bias, options, epilogue).squeeze(0);
   check(x, weight, bias, options);
-  if (current_trace() != nullptr || !takes_axis(epilogue, x)) return epilogue(conv1d(x, weight, bias, options));
-  return conv2d(x.unsqueeze(2), weight.unsqueeze(2), bias, for_images(options), epilogue).squeeze(2);
+  const auto in_parts = [&] { return epilogue(conv1d(x, weight, bias, options)); };
+  if (!takes_axis(epilogue, x)) return in_parts();
+  return autograd::noted_in_parts(
+      [&] { return conv2d(x.unsqueeze(2), weight.unsqueeze(2), bias, for_images(options), epilogue).squeeze(2); },
+      in_parts);
 }
 
 }  // namespace crisol

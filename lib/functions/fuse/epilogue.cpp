@@ -8,7 +8,6 @@
 #include "crisol/ops/copy.h"
 #include "functions/fuse/fused_function.h"
 #include "tensor/kernel_args.h"
-#include "tensor/trace.h"
 
 namespace crisol {
 
@@ -138,10 +137,8 @@ Tensor record(const EndingOp& op, const FusedOp& fused, const FusedBackward& bac
   return result;
 }
 
-}  // namespace
-
-Tensor run_with_epilogue(const EndingOp& op, const Epilogue& epilogue) {
-  if (current_trace() != nullptr) return epilogue(op.plain());  // A trace notes functions one by one.
+// The op and its epilogue in one kernel, if possible.
+Tensor run_together(const EndingOp& op, const Epilogue& epilogue) {
   // The result does not exist yet, so the first operand represents it here: both have one type and axes.
   const std::vector<FusedArgument> types = epilogue.arguments(op.inputs[0]);
   const UserFunction user{epilogue.body(), epilogue.object()};
@@ -174,6 +171,12 @@ Tensor run_with_epilogue(const EndingOp& op, const Epilogue& epilogue) {
   if (backward == nullptr || backward->differentiable().empty()) return y;
   values.results = {&y, 1};
   return record(op, fused, *backward, values);
+}
+
+}  // namespace
+
+Tensor run_with_epilogue(const EndingOp& op, const Epilogue& epilogue) {
+  return autograd::noted_in_parts([&] { return run_together(op, epilogue); }, [&] { return epilogue(op.plain()); });
 }
 
 std::optional<ops::ProductEpilogue> function_of_element(const Epilogue& epilogue, const Tensor& like) {

@@ -8,7 +8,6 @@
 #include "autograd/call.h"
 #include "base/text.h"
 #include "functions/fuse/fused_function.h"
-#include "tensor/trace.h"
 
 namespace crisol::detail {
 
@@ -156,8 +155,8 @@ const FusedFunction::Instance& FusedFunction::instance_for(const UserFunction& u
 }
 
 std::vector<Tensor> FusedFunction::run(const UserFunction& user, std::span<const FusedArgument> arguments) {
-  if (current_trace() != nullptr) return op_for(user, arguments).run_as_functions(arguments);
-  return instance_for(user, arguments).run(arguments);
+  return autograd::noted_in_parts([&] { return instance_for(user, arguments).run(arguments); },
+                                  [&] { return op_for(user, arguments).run_as_functions(arguments); });
 }
 
 const FusedOp& FusedFunction::op_for(const UserFunction& user, std::span<const FusedArgument> arguments) {

@@ -1,4 +1,5 @@
 // index_get, index_put and similar functions: reading and writing at positions from several tensors, as in NumPy.
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -23,13 +24,15 @@ namespace crisol {
 namespace {
 
 /// The positions, with negative positions counted from the end. The ops of graphs count in the same way, so a trace
-/// keeps the index.
-Tensor positions_of(const char* op, const Tensor& index, std::int64_t size) {
+/// keeps the index, unless the positions are joined with others.
+Tensor positions_of(const char* op, const Tensor& index, std::int64_t size, bool are_joined = false) {
   require(is_whole(index.dtype()), op, "the positions must be ", TypesThat{is_whole}, ", they are ", index.dtype());
   if (kind_of(index.dtype()) == DTypeKind::unsigned_integer) return index;
   const bool widens = size > INT32_MAX || !holds_counts(index.dtype());
-  return autograd::noted(counted_from_0(widens ? ops::cast(index, DType::i64) : index, size),
-                         [&](Trace& trace, const Tensor& counted) { trace.bind(counted, trace.of(index)); });
+  const auto count = [&] { return counted_from_0(widens ? index.to(DType::i64) : index, size); };
+  if (are_joined) return count();
+  return autograd::noted_as_one(count,
+                                [&](Trace& trace, const Tensor& counted) { trace.bind(counted, trace.of(index)); });
 }
 
 /// Axes [axis, axis + count) of a tensor, seen as one axis, and positions along this axis.
@@ -70,6 +73,7 @@ Pick pick_of_mask(const char* op, const Tensor& x, int axis, const Tensor& mask)
 /// The picks in the order of their axes. A mask of rank 0 adds an axis of size 1 to x.
 std::vector<Pick> picks_of(const char* op, Tensor& x, const std::vector<Tensor>& indices) {
   std::vector<Pick> picks;
+  const auto given = std::count_if(indices.begin(), indices.end(), [](const Tensor& one) { return one.defined(); });
   int axis = 0;
   for (const Tensor& index : indices) {
     const bool is_mask = index.defined() && index.dtype() == DType::boolean;
@@ -80,7 +84,7 @@ std::vector<Pick> picks_of(const char* op, Tensor& x, const std::vector<Tensor>&
     if (index.defined()) {
       ops::require_device(op, "the tensor", x, "an index", index);
       picks.push_back(is_mask ? pick_of_mask(op, x, axis, mask)
-                              : Pick{axis, 1, x.size(axis), positions_of(op, index, x.size(axis))});
+                              : Pick{axis, 1, x.size(axis), positions_of(op, index, x.size(axis), given > 1)});
     }
     axis += count;
   }

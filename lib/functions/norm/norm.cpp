@@ -102,13 +102,9 @@ Tensor composed_batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor
   return y;
 }
 
-}  // namespace
-
-Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
-                    const Tensor& running_var, const BatchNormOptions& options) {
-  // A node of a graph has no statistics of the batch.
-  if (is_composed(x) || (x.defined() && options.training && current_trace() != nullptr))
-    return composed_batch_norm2d(x, weight, bias, running_mean, running_var, options);
+/// batch_norm2d, computed by kernels of its own.
+Tensor batch_norm2d_by_kernel(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
+                              const Tensor& running_var, const BatchNormOptions& options) {
   const ops::BatchNormResult result = ops::batch_norm2d(x, weight, bias, running_mean, running_var, options);
   return call(
       "batch_norm2d", {x, weight, bias}, result.y,
@@ -130,6 +126,17 @@ Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, c
               });
         };
       });
+}
+
+}  // namespace
+
+Tensor batch_norm2d(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
+                    const Tensor& running_var, const BatchNormOptions& options) {
+  const auto composed = [&] { return composed_batch_norm2d(x, weight, bias, running_mean, running_var, options); };
+  if (is_composed(x)) return composed();
+  const auto kernel = [&] { return batch_norm2d_by_kernel(x, weight, bias, running_mean, running_var, options); };
+  // A node of a graph has no statistics of the batch.
+  return options.training ? autograd::noted_in_parts(kernel, composed) : kernel();
 }
 
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, const Tensor& bias,
