@@ -80,7 +80,7 @@ void rnn(Trace& trace, const RnnInput& input, const RnnWeights& weights, const R
 void resample(Trace& trace, const Tensor& x, int axis, const ops::AxisWeights& weights, const Tensor& y);
 /// Repeats each element along the last two axes.
 void enlarge(Trace& trace, const Tensor& x, std::int64_t down, std::int64_t across, const Tensor& y);
-/// interpolate() of sequences and images in the modes linear and cubic, and of volumes in the mode linear.
+/// interpolate() in the modes linear and cubic.
 void interpolate(Trace& trace, const Tensor& x, const InterpolateOptions& options, const Tensor& y);
 void grid_sample(Trace& trace, const Tensor& x, const Tensor& grid, const GridSampleOptions& options, const Tensor& y);
 

@@ -21,8 +21,8 @@ auto entry_of(const List& list, int axis) {
 }
 
 /// Resizes one axis to the size, or by the factor, that the options have for it.
-ResampledAxis resampled(const Tensor& x, int axis, const InterpolateOptions& options) {
-  const std::int64_t size = x.size(2 + axis);
+ResampledAxis resampled(const Shape& x, int axis, const InterpolateOptions& options) {
+  const std::int64_t size = x[2 + axis];
   const bool by_size = !options.size.empty();
   const double factor = by_size ? 0 : entry_of(options.scale_factor, axis);
   require(by_size || (factor > 0 && factor * static_cast<double>(size) < 0x1p31), interpolate_op, "scale_factor is ",
@@ -54,6 +54,12 @@ ResampledAxis resampled(const Tensor& x, int axis, const InterpolateOptions& opt
 
 }  // namespace
 
+std::vector<ResampledAxis> interpolated_axes(const Shape& x, const InterpolateOptions& options) {
+  std::vector<ResampledAxis> axes;
+  for (int axis = 0; axis < x.rank() - 2; ++axis) axes.push_back(resampled(x, axis, options));
+  return axes;
+}
+
 Tensor interpolate(const Tensor& x, const InterpolateOptions& options) {
   if (const autograd::Autocasts casts("interpolate"); casts) return interpolate(casts(x), options);
   require(x.defined(), interpolate_op, "the input is undefined");
@@ -69,16 +75,10 @@ Tensor interpolate(const Tensor& x, const InterpolateOptions& options) {
           "align_corners and antialias are not for the nearest modes");
   require(!options.align_corners || !options.antialias, interpolate_op,
           "align_corners and antialias exclude each other");
-  std::vector<ResampledAxis> resampled_axes;
-  resampled_axes.reserve(axes);
-  for (int axis = 0; axis < x.dim() - 2; ++axis) resampled_axes.push_back(resampled(x, axis, options));
-  // ONNX Runtime's Resize takes sequences, images and volumes, but volumes not with cubic curves. Its antialias without
-  // cubic curves repeats the border, which differs from PyTorch.
-  const bool is_cubic = options.mode == InterpolateMode::cubic;
-  const bool is_one_node = !picks && x.dim() <= (is_cubic ? 4 : 5) && (is_cubic || !options.antialias);
-  const auto compute = [&] { return resample_axes(interpolate_op, x, std::move(resampled_axes)); };
-  const auto note = [&](Trace& trace, const Tensor& y) { traced::interpolate(trace, x, options, y); };
-  return autograd::noted_as_one(compute, note, is_one_node);
+  const auto compute = [&] { return resample_axes(interpolate_op, x, interpolated_axes(x.shape(), options)); };
+  if (picks) return compute();  // Elements are only repeated and picked, for which graphs have ops.
+  return autograd::noted_as_one(compute,
+                                [&](Trace& trace, const Tensor& y) { traced::interpolate(trace, x, options, y); });
 }
 
 Tensor pixel_shuffle(const Tensor& x, std::int64_t factor) {

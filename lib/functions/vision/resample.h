@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "crisol/options/vision.h"
 #include "crisol/tensor.h"
 #include "ops/vision/resample.h"
 
@@ -34,6 +35,9 @@ struct ResampledAxis {
   int axis;
   ops::AxisWeights weights;
 };
+
+/// What interpolate() does along each axis of an input of this shape.
+std::vector<ResampledAxis> interpolated_axes(const Shape& x, const InterpolateOptions& options);
 
 /// Resizes axes one after another. x has floating-point numbers. It may have any dtype if all weights only pick
 /// elements.

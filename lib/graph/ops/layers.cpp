@@ -1,4 +1,5 @@
 // Layers of networks.
+#include "graph/ops/layers.h"
 #include "crisol/functions/attention.h"
 #include "crisol/functions/conv.h"
 #include "crisol/functions/matmul.h"
@@ -10,7 +11,6 @@
 #include "crisol/ops/vision.h"
 #include "graph/ops/runs.h"
 #include "graph/passes/attributes.h"
-#include "ops/vision/resample.h"
 
 namespace crisol::graph {
 
@@ -150,23 +150,12 @@ Run rnn_(const Node& node) {
 }
 
 Run interpolate_(const Node& node) {
-  const InterpolateOptions options{.size = Shape(numbers_of(node, "size")),
-                                   .scale_factor = std::get<std::vector<double>>(node.attributes.at("scale_factor")),
-                                   .mode = static_cast<InterpolateMode>(integer_of(node, "mode", 0)),
-                                   .align_corners = is_set(node, "align_corners"),
-                                   .antialias = is_set(node, "antialias")};
-  return run_of_one([options](const Tensor& x) { return interpolate(x, options); });
+  return run_of_one([options = interpolation_of(node)](const Tensor& x) { return interpolate(x, options); });
 }
 
 Run resample(const Node& node) {
-  const auto narrowed = [](const auto& from, auto to) { return to.assign(from.begin(), from.end()), to; };
-  const ops::AxisWeights weights{.size = integer_of(node, "size", 0),
-                                 .starts = narrowed(numbers_of(node, "starts"), std::vector<std::int32_t>()),
-                                 .indices = narrowed(numbers_of(node, "indices"), std::vector<std::int32_t>()),
-                                 .weights = std::get<std::vector<double>>(node.attributes.at("weights"))};
-  return run_of_one([weights, axis = static_cast<int>(integer_of(node, "axis", 0))](const Tensor& x) {
-    return ops::resample(x, axis, weights);
-  });
+  return run_of_one([weights = axis_weights_of(node), axis = static_cast<int>(integer_of(node, "axis", 0))](
+                        const Tensor& x) { return ops::resample(x, axis, weights); });
 }
 
 Run enlarge(const Node& node) {
@@ -184,6 +173,22 @@ Run grid_sample_(const Node& node) {
 }
 
 }  // namespace
+
+InterpolateOptions interpolation_of(const Node& node) {
+  return {.size = Shape(numbers_of(node, "size")),
+          .scale_factor = std::get<std::vector<double>>(node.attributes.at("scale_factor")),
+          .mode = static_cast<InterpolateMode>(integer_of(node, "mode", 0)),
+          .align_corners = is_set(node, "align_corners"),
+          .antialias = is_set(node, "antialias")};
+}
+
+ops::AxisWeights axis_weights_of(const Node& node) {
+  const auto narrowed = [](const Numbers& from) { return std::vector<std::int32_t>(from.begin(), from.end()); };
+  return {.size = integer_of(node, "size", 0),
+          .starts = narrowed(numbers_of(node, "starts")),
+          .indices = narrowed(numbers_of(node, "indices")),
+          .weights = std::get<std::vector<double>>(node.attributes.at("weights"))};
+}
 
 const Runs& runs_of_layers() {
   static const Runs runs{

@@ -4,7 +4,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "crisol/options/vision.h"
+#include "functions/vision/resample.h"
+#include "graph/ops/layers.h"
 #include "onnx/writer/lowering.h"
 
 namespace crisol::onnx {
@@ -34,6 +35,28 @@ std::int64_t number_of(const graph::Node& node, const char* name) {
 
 int floats(Lowering& to, const std::vector<float>& values, const Shape& shape) {
   return to.constant(from_vector(values, shape));
+}
+
+/// A product with a matrix (size, count), where the axis is the last one.
+int resampled(Lowering& to, int x, int rank, int axis, const ops::AxisWeights& weights) {
+  const std::int64_t size = weights.size, count = weights.count();
+  std::vector<float> matrix(static_cast<std::size_t>(size * count), 0);
+  for (std::int64_t j = 0; j < count; ++j)
+    for (auto e = static_cast<std::size_t>(weights.starts[static_cast<std::size_t>(j)]);
+         e < static_cast<std::size_t>(weights.starts[static_cast<std::size_t>(j) + 1]); ++e)
+      matrix[static_cast<std::size_t>(weights.indices[e] * count + j)] = static_cast<float>(weights.weights[e]);
+  Numbers order(static_cast<std::size_t>(rank));
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[static_cast<std::size_t>(axis)], order.back());
+  const int swapped = to.node("Transpose", {x}, {{"perm", order}});
+  const int product = to.node("MatMul", {swapped, floats(to, matrix, {size, count})});
+  return to.node("Transpose", {product}, {{"perm", order}});
+}
+
+/// Whether Resize of ONNX Runtime computes the same. It takes volumes, but not with cubic curves. Its antialias without
+/// cubic curves repeats the border, which differs from PyTorch.
+bool is_resize(const InterpolateOptions& options, int rank) {
+  return options.mode == InterpolateMode::cubic ? rank <= 4 : rank <= 5 && !options.antialias;
 }
 
 }  // namespace
@@ -109,22 +132,8 @@ std::vector<int> lower_pool(Lowering& to, const graph::Node& node) {
 }
 
 std::vector<int> lower_resample(Lowering& to, const graph::Node& node) {
-  // A product with a matrix (size, count), where the axis is the last one.
   const int x = node.inputs[0];
-  const Numbers &starts = numbers_of(node, "starts"), &indices = numbers_of(node, "indices");
-  const auto& weights = std::get<std::vector<double>>(node.attributes.at("weights"));
-  const auto count = static_cast<std::int64_t>(starts.size()) - 1, size = number_of(node, "size");
-  std::vector<float> matrix(static_cast<std::size_t>(size * count), 0);
-  for (std::int64_t j = 0; j < count; ++j)
-    for (auto e = static_cast<std::size_t>(starts[static_cast<std::size_t>(j)]);
-         e < static_cast<std::size_t>(starts[static_cast<std::size_t>(j) + 1]); ++e)
-      matrix[static_cast<std::size_t>(indices[e] * count + j)] = static_cast<float>(weights[e]);
-  Numbers order(static_cast<std::size_t>(to.rank(x)));
-  std::iota(order.begin(), order.end(), 0);
-  std::swap(order[static_cast<std::size_t>(number_of(node, "axis"))], order.back());
-  const int swapped = to.node("Transpose", {x}, {{"perm", order}});
-  const int product = to.node("MatMul", {swapped, floats(to, matrix, {size, count})});
-  return {to.node("Transpose", {product}, {{"perm", order}})};
+  return {resampled(to, x, to.rank(x), static_cast<int>(number_of(node, "axis")), graph::axis_weights_of(node))};
 }
 
 std::vector<int> lower_enlarge(Lowering& to, const graph::Node& node) {
@@ -149,19 +158,24 @@ std::vector<int> lower_enlarge(Lowering& to, const graph::Node& node) {
 
 std::vector<int> lower_interpolate(Lowering& to, const graph::Node& node) {
   const int x = node.inputs[0], y = node.outputs[0], rank = to.rank(x);
-  const bool is_cubic = static_cast<InterpolateMode>(number_of(node, "mode")) == InterpolateMode::cubic;
-  const bool antialias = number_of(node, "antialias") != 0, align_corners = number_of(node, "align_corners") != 0;
+  const InterpolateOptions options = graph::interpolation_of(node);
+  int value = to.cast(x, to.dtype(x), DType::f32);
+  if (!is_resize(options, rank)) {
+    for (const auto& [axis, weights] : interpolated_axes(to.shape(x), options))
+      value = resampled(to, value, rank, axis, weights);
+    return {to.cast(value, DType::f32, to.dtype(y))};
+  }
+  const bool is_cubic = options.mode == InterpolateMode::cubic, antialias = options.antialias;
   const bool is_row = rank == 3;  // A row becomes an image.
   Attributes attributes{{"mode", is_cubic ? "cubic" : "linear"},
-                        {"coordinate_transformation_mode", align_corners ? "align_corners" : "half_pixel"}};
+                        {"coordinate_transformation_mode", options.align_corners ? "align_corners" : "half_pixel"}};
   if (is_cubic) attributes.insert({"cubic_coeff_a", antialias ? -0.5 : -0.75});
   if (is_cubic && antialias) attributes.insert({"exclude_outside", 1});
   if (antialias) attributes.insert({"antialias", 1});
-  int value = to.cast(x, to.dtype(x), DType::f32);
   if (is_row) value = to.node("Unsqueeze", {value, to.numbers({2})});
   std::vector<int> inputs{value, graph::absent};
-  if (numbers_of(node, "size").empty() && !align_corners) {
-    const auto& given = std::get<std::vector<double>>(node.attributes.at("scale_factor"));
+  if (options.size.empty() && !options.align_corners) {
+    const std::vector<double>& given = options.scale_factor;
     std::vector<float> factors(is_row ? 3 : 2, 1);
     for (int i = 2; i < rank; ++i)
       factors.push_back(
