@@ -39,7 +39,7 @@ RowSharing sharing_of(const Target& target, DType type, std::int64_t matrices, s
   const RowGeometry alone = type == DType::f32 ? vector_rows(target) : RowGeometry{1, 1, 1};
   const std::int64_t iterations = 2 * (length / alone.lanes + 8);
   if (!target.takes_cpu_kernels() || iterations > target.loop_budget) {
-    require_tree_rows({matrices, length, 1}, target);
+    require_tree_rows({matrices, length, 1, static_cast<std::int64_t>(type)}, target);
     return {tree_rows(target), std::max<std::int64_t>(1, units)};
   }
   // A launch takes about 10 µs. In this time a core processes about 10,000 elements.

@@ -75,7 +75,6 @@ void require_tree_rows(const RowProblem& problem, const Target& target) {
 }
 
 const char* against_vector_rows(const RowProblem& problem, const Target& target) {
-  if (target.info.type != DeviceType::cpu) return "one work-item for each row is only for CPUs";
   if (problem.step != 1) return "the elements of a row are not neighbours";
   if (problem.length < vector_rows(target).lanes) return "rows are shorter than a vector";
   return target.against_iterations(rounds_of_row(problem.length, vector_rows(target).lanes));

@@ -84,7 +84,7 @@ void require_tree_rows(const RowProblem& problem, const Target& target);
 /// The three variants of an op. `plan` makes the plan for a geometry. `Problem` must be a RowProblem.
 template <class Problem, Plan (*plan)(const Problem&, const Target&, const RowGeometry&)>
 inline constexpr Variant<Problem> row_variants[] = {
-    {"vector", DeviceClass::any,
+    {"vector", DeviceClass::cpu,
      [](const Problem& p, const Target& target, std::size_t) -> PlanOr {
        if (const char* reason = against_vector_rows(p, target)) return reason;
        return plan(p, target, vector_rows(target));
