@@ -6,8 +6,10 @@
 #ifndef NUMBER
 #define NUMBER uchar
 #endif
-#define NUMBER_OF(x) JOIN(convert_, NUMBER)(x)
-#define NUMBERS_OF(x) JOIN(JOIN(convert_, NUMBER), 8)(x)
+// PoCL gets declarations of the functions that the text names (lib/runtime/program/builtin_functions.h).
+#define NUMBERS_OF_uchar convert_uchar8
+#define NUMBERS_OF_short convert_short8
+#define NUMBERS_OF(x) JOIN(NUMBERS_OF_, NUMBER)(x)
 
 typedef JOIN(NUMBER, 16) unaligned_numbers __attribute__((aligned(sizeof(NUMBER))));
 
@@ -80,5 +82,5 @@ CPU_KERNEL void quantize_range(__global const float* restrict x, const ulong x_o
     *(__global unaligned_numbers*)(y + i) = (JOIN(NUMBER, 16))(NUMBERS_OF(first - point), NUMBERS_OF(second - point));
   }
   NO_UNROLL
-  for (; i < end; ++i) y[i] = NUMBER_OF((int)clamp(rint(x[i] / scale) + zero, 0.0f, 255.0f) - point);
+  for (; i < end; ++i) y[i] = (NUMBER)((int)clamp(rint(x[i] / scale) + zero, 0.0f, 255.0f) - point);
 }

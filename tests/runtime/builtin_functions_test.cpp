@@ -4,6 +4,7 @@
 
 #include "crisol/crisol.h"
 #include "doctest/doctest.h"
+#include "ops/quantized/quantize_range.h"
 #include "runtime/launch.h"
 #include "runtime/program/driver_cache.h"
 #include "runtime/program/kernel_source.h"
@@ -70,6 +71,8 @@ __kernel void lengths(__global const float* x, ulong x_offset, __global float* y
   }
   const Tensor z = randn({33, 5});
   static_cast<void>(matmul(z.transpose(0, 1), softmax(z, 1)).to_vector<float>());
+  if (Device().info().type != DeviceType::cpu) return;
+  for (const bool centred : {false, true}) static_cast<void>(ops::quantize_range(z, centred).scale.item());
 }
 
 TEST_CASE("a function without a short declaration is found, and the library's own kernels need none") {
