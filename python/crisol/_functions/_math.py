@@ -7,7 +7,7 @@ from .. import _crisol as _c
 from .._autocast import autocasts
 from .._crisol import Tensor, mul, sub
 from .._method import _aliases, _method, into, tell_once
-from ._sloped import sloped
+from ._sloped import rounded_once, sloped
 from ._types import finfo
 
 __all__ = ["absolute", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "bitwise_not", "clamp"]
@@ -162,6 +162,7 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
 
 
 @_method(Tensor)
+@rounded_once
 def sinc(input: Tensor) -> Tensor:
     """sin(πx) / (πx), and 1 at 0."""
     zero = _c.eq(input, 0)
@@ -246,7 +247,15 @@ def float_power(input: Any, exponent: Any) -> Tensor:
 @_method(Tensor)
 def nextafter(input: Tensor, other: Tensor) -> Tensor:
     """The number next to `input` in the direction of `other`."""
-    return _c.nextafter(input, other)
+    if input.dtype != other.dtype or input.dtype.itemsize != 2 or not _c.isdtype(input.dtype, "real floating"):
+        return _c.nextafter(input, other)
+    input, other = _c._broadcast_tensors([input, other])
+    # The bits of halves are in the order of their sizes, so the next half has the next number as its bits.
+    bits = input.view(_c.int16)
+    away = _c.gt(other, input) == _c.gt(input, 0)
+    found = _c.where(_c.eq(input, 0), _c.where(_c.gt(other, 0), 1, -32767), bits + _c.where(away, 1, -1)).to(_c.int16)
+    found = _c.where(_c.eq(input, other), other.view(_c.int16), found).view(input.dtype)
+    return _c.where(_c.logical_or(_c.isnan(input), _c.isnan(other)), math.nan, found)
 
 
 def rsub(input: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
@@ -374,11 +383,28 @@ def can_cast(from_: Any, to: Any) -> bool:
 @_method(Tensor)
 @autocasts
 def erfinv(input: Tensor) -> Tensor:
-    """The inverse of erf(), with a relative error of at most 1e-6."""
+    """The inverse of erf(), with a relative error of at most 1e-6, or of a few eps of float64."""
     return sloped(input, _erfinv, lambda x: _c.exp(_c.square(erfinv(x))) * (math.sqrt(math.pi) / 2))
 
 
 def _erfinv(x: Tensor) -> Tensor:
+    y = _giles_erfinv(x)
+    if x.dtype != _c.float64:
+        return y
+    sign, rest = _c.sign(x), 1 - _c.abs(x)
+    tail = -_c.log(rest)  # The square of y up to its logarithm, where the approximation is not for float32 any more.
+    far = _c.logical_and(_c.gt(rest, 0), _c.lt(rest, 1e-6))
+    y = _c.where(far, sign * _c.sqrt(_c.abs(tail - 0.5 * _c.log(math.pi * tail))), y)
+    for _ in range(3):  # Halley's steps. Near 1 the complement of the error function has more digits.
+        near = _c.where(_c.isfinite(y), y, 0.0)
+        beyond = (rest - _c.erfc(_c.abs(near))) * sign
+        error = _c.where(_c.gt(_c.abs(x), 0.5), beyond, _c.erf(near) - x)
+        step = error * _c.exp(_c.square(near)) * (math.sqrt(math.pi) / 2)
+        y = _c.where(_c.isfinite(y), y - step / (1 + near * step), y)
+    return y
+
+
+def _giles_erfinv(x: Tensor) -> Tensor:
     w = -_c.log((1 - x) * (1 + x))
     central, tail = w - 2.5, _c.sqrt(_c.maximum(w, 5.0)) - 3.0
     # M. Giles, Approximating the erfinv function, 2010.

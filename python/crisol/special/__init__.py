@@ -8,6 +8,7 @@ from typing import Any
 from .. import _crisol as _c
 from .._crisol import Tensor, erf, erfc, exp2, expm1, log1p
 from .._functions import digamma, erfinv, expit, logit, logsumexp, round, sinc, xlog1py, xlogy
+from .._functions._sloped import rounded_once
 from . import _bessel, _gamma, _polynomials
 from ._bessel import *  # noqa: F403
 from ._gamma import *  # noqa: F403
@@ -56,6 +57,7 @@ def ndtr(input: Tensor) -> Tensor:
     return _c.erfc(input * -math.sqrt(0.5)) * 0.5
 
 
+@rounded_once
 def log_ndtr(input: Tensor) -> Tensor:
     """The logarithm of ndtr(), also far below 0."""
     far_below = _c.lt(input, -5)
@@ -67,6 +69,7 @@ def log_ndtr(input: Tensor) -> Tensor:
     return _c.where(far_below, far, _c.log(ndtr(_c.where(far_below, -5.0, input))))
 
 
+@rounded_once
 def ndtri(input: Tensor) -> Tensor:
     """The inverse of ndtr()."""
     x = input if _c.isdtype(input.dtype, "real floating") else input.to(_c.float32)

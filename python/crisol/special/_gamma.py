@@ -8,7 +8,7 @@ from typing import Any
 from .. import _crisol as _c
 from .._crisol import Tensor
 from .._functions import digamma
-from .._functions._sloped import sloped
+from .._functions._sloped import rounded_once, sloped
 from ._bessel import floats
 
 __all__ = ["erfcx", "gammainc", "gammaincc", "polygamma", "zeta"]
@@ -113,6 +113,7 @@ _ERFCX = (-1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806, 0.278868
 _ERFCX += (-0.82215223, 0.17087277)
 
 
+@rounded_once
 def erfcx(input: Tensor) -> Tensor:
     """exp(x²) erfc(x)"""
     return sloped(floats(input), _erfcx, lambda x: 2 * x * erfcx(x) - 2 / math.sqrt(math.pi))

@@ -82,3 +82,40 @@ def test_polynomials(name):
         np.testing.assert_allclose(array_of(shifted), wanted, rtol=1e-4, atol=1e-4)
         of_bytes = getattr(special, f"shifted_{name}")(crisol.tensor([0], dtype=crisol.uint8), 4)
         assert of_bytes.item() == pytest.approx(POLYNOMIALS[name](-1.0), abs=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [crisol.float16, crisol.bfloat16])
+@pytest.mark.parametrize("name", ["sinc", "log_ndtr", "ndtri", "erfcx"])
+def test_halves_are_rounded_once(name, dtype):
+    """float32 between the steps, so that sinc(1) is not the rounding of pi."""
+    x = crisol.linspace(0.02, 0.98, 41) if name == "ndtri" else crisol.linspace(-3, 3, 25)
+    x, function = x.to(dtype), getattr(special, name)
+    assert function(x).dtype is dtype
+    np.testing.assert_array_equal(array_of(function(x).float()), array_of(function(x.float()).to(dtype).float()))
+
+
+def test_nextafter_of_halves():
+    values = np.array([0, -0.0, 1, -1, 2.5, 65504, -65504, np.inf, -np.inf, np.nan, 6e-8, -6e-8], np.float16)
+    a, b = (m.ravel() for m in np.meshgrid(values, values))
+    differ = (a != b) & ~np.isnan(a) & ~np.isnan(b)
+    found = crisol.nextafter(crisol.asarray(a), crisol.asarray(b)).numpy()
+    np.testing.assert_array_equal(found.view(np.int16)[differ], np.nextafter(a, b).view(np.int16)[differ])
+    assert np.isnan(found[np.isnan(a) | np.isnan(b)]).all()
+    np.testing.assert_array_equal(found[a == b].view(np.int16), b[a == b].view(np.int16))  # As C has it.
+    # bfloat16 is the upper half of float32.
+    x = crisol.tensor([1.0, -1.0, 0.0, 3.0], dtype=crisol.bfloat16)
+    assert crisol.nextafter(x, x + 1).tolist() == [1.0078125, -0.99609375, 2.0**-133, 3.015625]
+    assert crisol.nextafter(x, crisol.zeros_like(x)).tolist() == [0.99609375, -0.99609375, 0.0, 2.984375]
+
+
+def test_erfinv_of_float64_has_all_digits():
+    near_one = 1 - np.logspace(-15, -1, 40)
+    x = np.concatenate([np.linspace(-0.999, 0.999, 201), near_one, -near_one, np.logspace(-300, -1, 20)])
+    y = array_of(crisol.erfinv(crisol.asarray(x)))
+    inside = np.abs(y) < 1
+    back = [math.erf(v) for v in y[inside]]
+    np.testing.assert_allclose(back, x[inside], rtol=1e-14)
+    rest = [math.erfc(abs(v)) for v in y[~inside]]
+    np.testing.assert_allclose(rest, 1 - np.abs(x[~inside]), rtol=2e-14)
+    assert crisol.erfinv(crisol.tensor([1.0, -1.0], dtype=crisol.float64)).tolist() == [math.inf, -math.inf]
+    assert math.isnan(crisol.erfinv(crisol.tensor(1.5, dtype=crisol.float64)).item())
