@@ -56,6 +56,7 @@ ResampledAxis resampled(const Shape& x, int axis, const InterpolateOptions& opti
 
 std::vector<ResampledAxis> interpolated_axes(const Shape& x, const InterpolateOptions& options) {
   std::vector<ResampledAxis> axes;
+  axes.reserve(static_cast<std::size_t>(x.rank() - 2));
   for (int axis = 0; axis < x.rank() - 2; ++axis) axes.push_back(resampled(x, axis, options));
   return axes;
 }
