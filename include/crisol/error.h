@@ -1,4 +1,4 @@
-// The one exception type of the library.
+// The exceptions of the library.
 #pragma once
 
 #include <stdexcept>
@@ -36,6 +36,15 @@ class CRISOL_API Error : public std::runtime_error {
 
  private:
   ErrorCode code_;
+};
+
+/// An invalid_argument: a position or an axis that does not exist.
+class CRISOL_API OutOfRange : public Error {
+ public:
+  explicit OutOfRange(const std::string& text) : Error(ErrorCode::invalid_argument, text) {}
+  OutOfRange(const OutOfRange&) = default;
+  OutOfRange& operator=(const OutOfRange&) = default;
+  ~OutOfRange() override;
 };
 
 }  // namespace crisol

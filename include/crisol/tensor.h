@@ -415,6 +415,20 @@ Tensor from_vector(const std::vector<T>& values, Device device = Device()) {
   return from_vector(values, Shape{static_cast<std::int64_t>(values.size())}, device);
 }
 
+/// How operator<< prints tensors.
+struct PrintOptions {
+  int precision = 4;                    ///< Digits after the point.
+  std::int64_t threshold = 1000;        ///< A tensor with more elements is shortened.
+  std::int64_t edge_items = 3;          ///< The number of elements at each end of an axis of a shortened tensor.
+  int line_width = 80;                  ///< Characters.
+  std::optional<bool> scientific = {};  ///< Whether numbers have an exponent. Without a value, the elements decide.
+};
+
+/// The options of all threads.
+CRISOL_API PrintOptions print_options();
+/// Replaces them. Throws invalid_argument for a negative number, and for edge_items or line_width of 0.
+CRISOL_API void set_print_options(const PrintOptions& options);
+
 /// Prints a tensor as PyTorch does: nested brackets, aligned columns, large tensors shortened. Waits for the values.
 CRISOL_API std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 

@@ -4,6 +4,8 @@ namespace crisol {
 
 Error::~Error() = default;
 
+OutOfRange::~OutOfRange() = default;
+
 const char* name_of(ErrorCode code) noexcept {
   switch (code) {
     case ErrorCode::invalid_argument: return "invalid argument";

@@ -35,9 +35,14 @@ inline std::string join_parts(std::initializer_list<TextPart> parts) {
   return out.str();
 }
 
+/// "[op] parts…"
+inline std::string text_of_failure(const char* op, std::initializer_list<TextPart> parts) {
+  return '[' + std::string(op) + "] " + join_parts(parts);
+}
+
 /// Throws Error with the text "[op] parts…".
 [[noreturn]] inline void fail_with(ErrorCode code, const char* op, std::initializer_list<TextPart> parts) {
-  throw Error(code, '[' + std::string(op) + "] " + join_parts(parts));
+  throw Error(code, text_of_failure(op, parts));
 }
 
 /// Concatenates the parts, each written with operator<<.
@@ -56,6 +61,12 @@ template <class... Parts>
 template <class... Parts>
 void require(bool rule_holds, const char* op, const Parts&... parts) {
   if (!rule_holds) fail_with(ErrorCode::invalid_argument, op, {TextPart(parts)...});
+}
+
+/// As require(), for a rule about a position or an axis: throws OutOfRange.
+template <class... Parts>
+void require_in_range(bool rule_holds, const char* op, const Parts&... parts) {
+  if (!rule_holds) throw OutOfRange(text_of_failure(op, {TextPart(parts)...}));
 }
 
 }  // namespace crisol

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
+#include <mutex>
 #include <ostream>
 #include <sstream>
 
@@ -13,12 +14,19 @@ namespace crisol {
 
 namespace {
 
-constexpr std::int64_t summarise_above = 1000;
-constexpr std::int64_t edge_items = 3;
-constexpr int line_width = 80;
+struct SharedOptions {
+  std::mutex mutex;
+  PrintOptions options;
+};
+
+SharedOptions& shared_options() {
+  static SharedOptions shared;
+  return shared;
+}
 
 struct Format {
   DType dtype{};
+  int precision = 4;
   bool scientific = false, whole = true;
   int width = 1;
 };
@@ -31,17 +39,17 @@ std::string text_of(const Scalar& number, const Format& format) {
   if (std::isnan(value)) return "nan";
   std::ostringstream out;
   if (format.scientific) {
-    out << std::scientific << std::setprecision(4) << value;
+    out << std::scientific << std::setprecision(format.precision) << value;
   } else {
-    out << std::fixed << std::setprecision(format.whole ? 0 : 4) << value;
+    out << std::fixed << std::setprecision(format.whole ? 0 : format.precision) << value;
     if (format.whole && std::isfinite(value)) out << '.';
   }
   return out.str();
 }
 
 /// PyTorch's choice: zeros, NaN and infinity have no part in it.
-Format choose_format(const std::vector<Scalar>& values, DType dtype) {
-  Format format{dtype};
+Format choose_format(const std::vector<Scalar>& values, DType dtype, const PrintOptions& options) {
+  Format format{dtype, options.precision};
   const bool floating = is_floating(dtype);
   const auto counts = [&](double value) { return !floating || (std::isfinite(value) && value != 0); };
   double largest = 0, smallest = HUGE_VAL;
@@ -52,7 +60,9 @@ Format choose_format(const std::vector<Scalar>& values, DType dtype) {
     smallest = std::min(smallest, std::abs(value));
     format.whole = format.whole && value == std::floor(value);
   }
-  format.scientific = largest / smallest > 1e3 || largest > 1e8 || (!format.whole && smallest < 1e-4);
+  if (largest > 0)
+    format.scientific =
+        options.scientific.value_or(largest / smallest > 1e3 || largest > 1e8 || (!format.whole && smallest < 1e-4));
   for (const Scalar& number : values)
     if (counts(number.as_double()))
       format.width = std::max(format.width, static_cast<int>(text_of(number, format).size()));
@@ -61,8 +71,13 @@ Format choose_format(const std::vector<Scalar>& values, DType dtype) {
 
 class Printer {
  public:
-  Printer(std::ostream& out, const Shape& shape, const std::vector<Scalar>& values, DType dtype)
-      : out_(out), shape_(shape), values_(values), format_(choose_format(shown_values(), dtype)) {}
+  Printer(std::ostream& out, const Shape& shape, const std::vector<Scalar>& values, DType dtype,
+          const PrintOptions& options)
+      : out_(out),
+        shape_(shape),
+        values_(values),
+        options_(options),
+        format_(choose_format(shown_values(), dtype, options)) {}
 
   void print(int axis, std::int64_t first, int indent) {
     if (axis == shape_.rank()) {
@@ -73,7 +88,7 @@ class Printer {
     for (int i = axis + 1; i < shape_.rank(); ++i) step *= shape_[i];
     out_ << '[';
     const bool last = axis + 1 == shape_.rank();
-    const int on_line = last ? std::max(1, (line_width - indent) / (format_.width + 2)) : 1;
+    const int on_line = last ? std::max(1, (options_.line_width - indent) / (format_.width + 2)) : 1;
     int count = 0;
     visit(shape_[axis], [&](std::int64_t i) {
       if (count > 0) separate(last && count % on_line != 0, last ? 1 : shape_.rank() - axis - 1, indent);
@@ -87,15 +102,15 @@ class Printer {
   }
 
  private:
-  bool shortened() const { return static_cast<std::int64_t>(values_.size()) > summarise_above; }
+  bool shortened() const { return static_cast<std::int64_t>(values_.size()) > options_.threshold; }
 
   // Calls f for each index to print. -1 stands for the dots.
   template <class F>
   void visit(std::int64_t size, F&& f) const {
     for (std::int64_t i = 0; i < size; ++i) {
-      if (shortened() && size > 2 * edge_items && i == edge_items) {
+      if (shortened() && size > 2 * options_.edge_items && i == options_.edge_items) {
         f(-1);
-        i = size - edge_items;
+        i = size - options_.edge_items;
       }
       f(i);
     }
@@ -133,6 +148,7 @@ class Printer {
   std::ostream& out_;
   const Shape& shape_;
   const std::vector<Scalar>& values_;
+  const PrintOptions& options_;
   Format format_;
 };
 
@@ -153,13 +169,31 @@ std::vector<Scalar> all_values(const Tensor& tensor) {
 
 }  // namespace
 
+PrintOptions print_options() {
+  SharedOptions& shared = shared_options();
+  const std::lock_guard lock(shared.mutex);
+  return shared.options;
+}
+
+void set_print_options(const PrintOptions& options) {
+  const char* const op = "set_print_options";
+  require(options.precision >= 0, op, "precision ", options.precision, " is negative");
+  require(options.threshold >= 0, op, "threshold ", options.threshold, " is negative");
+  require(options.edge_items >= 1, op, "edge_items ", options.edge_items, " is less than 1");
+  require(options.line_width >= 1, op, "line_width ", options.line_width, " is less than 1");
+  SharedOptions& shared = shared_options();
+  const std::lock_guard lock(shared.mutex);
+  shared.options = options;
+}
+
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
   if (!tensor.defined()) return out << "tensor(undefined)";
   const std::vector<Scalar> values = all_values(tensor);
+  const PrintOptions options = print_options();
   std::ostringstream text;
   text << "tensor(";
   if (tensor.numel() > 0)
-    Printer(text, tensor.shape(), values, tensor.dtype()).print(0, 0, 7);
+    Printer(text, tensor.shape(), values, tensor.dtype(), options).print(0, 0, 7);
   else
     text << "[], shape=" << tensor.shape();
   if (tensor.dtype() != DType::f32) text << ", dtype=" << tensor.dtype();

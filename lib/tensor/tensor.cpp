@@ -149,7 +149,7 @@ void replace_storage(const Tensor& tensor, const Tensor& value) {
 }
 
 int normalized_axis(const char* op, std::int64_t axis, int rank) {
-  require(axis >= -rank && axis < rank, op, "axis ", axis, " is out of range for rank ", rank);
+  require_in_range(axis >= -rank && axis < rank, op, "axis ", axis, " is out of range for rank ", rank);
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 

@@ -115,25 +115,50 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     return (_done(outputs, primals), products, *more)
 
 
-def jvp(func: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
-    """The results, and the products of the Jacobian with tangents."""
-    return _jvp(func, primals, tangents, create_graph=_depth > 0)
+def _without_more(func: Callable[..., Any], more: list[Any]) -> Callable[..., Any]:
+    """The first of the two results of a function. The second goes into a list."""
+
+    def first(*args: Any, **kwargs: Any) -> Any:
+        value, aux = func(*args, **kwargs)
+        more[:] = [aux]
+        return value
+
+    return first
 
 
-def jacrev(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Any:
-    """A function that gives the derivatives of all results with respect to arguments."""
+def jvp(
+    func: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], *, strict: bool = False,
+    has_aux: bool = False,
+) -> tuple[Any, ...]:  # fmt: skip
+    """The results, and the products of the Jacobian with tangents. With has_aux the function gives (results, more), and
+    `more` is a third result. `strict` has no effect."""
+    more: list[Any] = []
+    found = _jvp(_without_more(func, more) if has_aux else func, primals, tangents, create_graph=_depth > 0)
+    return (*found, *_done(more, primals))
+
+
+def jacrev(
+    func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False,
+    chunk_size: int | None = None, randomness: str = "error",
+) -> Any:  # fmt: skip
+    """A function that gives the derivatives of all results with respect to arguments. With has_aux the function gives
+    (results, more), and the result is (derivatives, more). chunk_size and `randomness` have no effect."""
     numbers = (argnums,) if isinstance(argnums, int) else argnums
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        more: list[Any] = []
+        wanted = _without_more(func, more) if has_aux else func
+
         def of_inputs(*inputs: Tensor) -> Any:
             given = list(args)
             for i, x in zip(numbers, inputs):
                 given[i] = x
             with _Deeper():
-                return func(*given, **kwargs)
+                return wanted(*given, **kwargs)
 
         inputs = args[argnums] if isinstance(argnums, int) else tuple(args[i] for i in numbers)
-        return _done(_jacobian(of_inputs, inputs, create_graph=True), args)
+        found = _done(_jacobian(of_inputs, inputs, create_graph=True), args)
+        return (found, *_done(more, args)) if has_aux else found
 
     return call
 

@@ -9,12 +9,6 @@
 
 namespace crisol::python {
 
-/// A position or an axis that does not exist. In Python it is OutOfRangeError, which is also an IndexError.
-class OutOfRange : public Error {
- public:
-  explicit OutOfRange(const std::string& text) : Error(ErrorCode::invalid_argument, text) {}
-};
-
 /// Releases the interpreter's lock while a function runs. For bindings that read Python objects before.
 template <class Function>
 auto unlocked(Function&& function) {

@@ -117,7 +117,7 @@ bool read_dtype(PyObject* object, DType& dtype) {
   const auto is_type = [object](PyTypeObject& type) { return object == reinterpret_cast<PyObject*>(&type); };
   if (is_type(PyBool_Type)) return dtype = DType::boolean, true;
   if (is_type(PyLong_Type)) return dtype = DType::i64, true;
-  if (is_type(PyFloat_Type)) return dtype = DType::f32, true;
+  if (is_type(PyFloat_Type)) return dtype = DType::f64, true;
   return false;
 }
 

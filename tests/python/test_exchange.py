@@ -25,6 +25,13 @@ def test_reads_numpy(dtype):
         np.testing.assert_array_equal(np.asarray(x), source)
 
 
+def test_a_recorded_tensor_is_refused():
+    x = crisol.ones(3, requires_grad=True)
+    with pytest.raises(BufferError, match=r"\[dlpack\] the tensor requires grad: use x.detach\(\)"):
+        np.from_dlpack(x)
+    assert np.from_dlpack(x.detach(), device="cpu").tolist() == [1, 1, 1]
+
+
 def test_a_copy_is_a_copy():
     x = crisol.zeros((3,))
     array = np.from_dlpack(x, device="cpu", copy=True)

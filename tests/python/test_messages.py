@@ -84,6 +84,24 @@ def test_errors_of_python_code_stay():
         crisol.sum(Wrong.apply(crisol.ones(2).requires_grad_())).backward()
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x.sum(5), lambda x: x[5], lambda x: x.squeeze(4), lambda x: x.unsqueeze(4), lambda x: x.flip(5),
+        lambda x: crisol.cat([x], 3), lambda x: crisol.stack([x], 7), lambda x: x.select(0, 9), lambda x: x.select(9, 0),
+        lambda x: x.permute(0, 5), lambda x: x.transpose(0, 3), lambda x: x.unflatten(4, (1, 2)), lambda x: x.size(7),
+        lambda x: x.chunk(2, 9), lambda x: crisol.split(x, 1, 9), lambda x: nn.functional.softmax(x, 9),
+        lambda x: x.argmax(9), lambda x: x.cumsum(4), lambda x: x.sort(3), lambda x: x.roll(1, 3),
+        lambda x: x.index_select(4, crisol.tensor([0])), lambda x: x.gather(3, crisol.zeros(1, 1, dtype=crisol.int64)),
+        lambda x: x.unbind(3), lambda x: x.movedim(3, 0), lambda x: crisol.diff(x, dim=2), lambda x: x.var(2),
+        lambda x: x.norm(dim=2), lambda x: x.max(2), lambda x: crisol.logsumexp(x, 3), lambda x: x.flatten(3),
+    ],
+)  # fmt: skip
+def test_an_axis_or_a_position_that_does_not_exist_is_an_index_error(function):
+    with pytest.raises(IndexError):
+        function(crisol.ones(2, 3))
+
+
 def test_habits_of_pytorch():
     assert x.size == 6 and x.size() == (2, 3) and x.size(0) == 2 and x.size(-1) == 3 and x.size + 1 == 7
     with pytest.raises(IndexError, match=r"\[size\] there is no axis 2"):

@@ -110,6 +110,26 @@ def test_repr(dtype):
     assert eval(text, {"tensor": crisol.tensor, "crisol": crisol, "True": True, "False": False}).tolist() == [0, 1]
 
 
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"precision": 2}, "[   1.12, 1000.50,    3.00]"),
+        ({"sci_mode": False}, "[   1.1235, 1000.5000,    3.0000]"),
+        ({"sci_mode": True, "precision": 1}, "[1.1e+00, 1.0e+03, 3.0e+00]"),
+        ({"threshold": 2, "edgeitems": 1}, "[1.1235,  ..., 3.0000]"),
+        ({"linewidth": 20, "sci_mode": False}, "[   1.1235,\n        1000.5000,\n           3.0000]"),
+        ({"profile": "full", "precision": 0, "sci_mode": False}, "[   1, 1000,    3]"),
+    ],
+)
+def test_print_options(options, expected):
+    crisol.set_printoptions(**options)
+    text = repr(crisol.tensor([1.123456, 1000.5, 3]))
+    crisol.set_printoptions(profile="default")
+    assert text == f"tensor({expected})"
+    with pytest.raises(ValueError, match=r"\[set_printoptions\] 'long' is not default, short or full"):
+        crisol.set_printoptions(profile="long")
+
+
 def test_repr_beside_the_values():
     leaf = of([1]).requires_grad_()
     assert repr(leaf) == "tensor([1.], requires_grad=True)"

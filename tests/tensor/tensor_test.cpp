@@ -177,3 +177,30 @@ TEST_CASE("printing is like PyTorch's") {
   CHECK(print(zeros({1, 2, 1})) == "tensor([[[0.],\n         [0.]]])");
   CHECK(print(zeros({2, 1, 1})) == "tensor([[[0.]],\n\n        [[0.]]])");
 }
+
+TEST_CASE("options of printing") {
+  const auto print = [](const Tensor& x, const PrintOptions& options) {
+    std::ostringstream out;
+    set_print_options(options);
+    out << x;
+    set_print_options({});
+    return out.str();
+  };
+  const Tensor x = from_vector(std::vector<float>{1.123456f, 3});
+  CHECK(print(x, {.precision = 2}) == "tensor([1.12, 3.00])");
+  CHECK(print(x, {.scientific = true}) == "tensor([1.1235e+00, 3.0000e+00])");
+  CHECK(print(from_vector(std::vector<float>{1e-5f, 2}), {.scientific = false}) == "tensor([0.0000, 2.0000])");
+  CHECK(print(arange(0, 10), {.threshold = 5, .edge_items = 2}) == "tensor([0., 1.,  ..., 8., 9.])");
+  CHECK(print(arange(0, 4), {.line_width = 20}) == "tensor([0., 1., 2.,\n        3.])");
+  check_error([] { set_print_options({.precision = -1}); }, {"[set_print_options] precision -1 is negative"});
+  check_error([] { set_print_options({.edge_items = 0}); }, {"[set_print_options] edge_items 0 is less than 1"});
+  CHECK(print_options().precision == 4);
+}
+
+TEST_CASE("a position or an axis that does not exist is OutOfRange") {
+  const Tensor x = ones({2, 3});
+  CHECK_THROWS_AS(x.transpose(0, 2), OutOfRange);
+  CHECK_THROWS_AS(x.unsqueeze(4), OutOfRange);
+  CHECK_THROWS_AS(x.select(1, 3), OutOfRange);
+  CHECK_THROWS_AS(x[{2}], OutOfRange);
+}

@@ -133,8 +133,8 @@ class Reader {
 
   void add_position(std::int64_t position) {
     const std::int64_t size = shape_[next_];
-    require(position >= -size && position < size, op, "position ", position, " is out of range for axis ", next_,
-            " of shape ", shape_);
+    require_in_range(position >= -size && position < size, op, "position ", position, " is out of range for axis ",
+                     next_, " of shape ", shape_);
     parts_.first[static_cast<std::size_t>(next_++)] = position < 0 ? position + size : position;
   }
 

@@ -76,8 +76,8 @@ Tensor Tensor::narrow(int axis, std::int64_t start, std::int64_t length) const {
 
 Tensor Tensor::select(int axis, std::int64_t index) const {
   const int at = normalized_axis("select", axis, dim());
-  require(index >= -size(at) && index < size(at), "select", "index ", index, " is out of range for axis ", axis,
-          " of shape ", shape());
+  require_in_range(index >= -size(at) && index < size(at), "select", "index ", index, " is out of range for axis ",
+                   axis, " of shape ", shape());
   const Tensor row = narrow(at, index < 0 ? index + size(at) : index, 1);
   return row.squeeze(at);
 }

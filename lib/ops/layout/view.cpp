@@ -159,8 +159,8 @@ Tensor select(const Tensor& x, int axis, std::int64_t index) {
   require_defined("select", x);
   const int a = normalized_axis("select", axis, x.dim());
   const std::int64_t size = x.shape()[a];
-  require(index >= -size && index < size, "select", "index ", index, " is out of range for axis ", a, " of shape ",
-          x.shape());
+  require_in_range(index >= -size && index < size, "select", "index ", index, " is out of range for axis ", a,
+                   " of shape ", x.shape());
   Shape shape = x.shape(), strides = x.strides();
   shape.erase(a);
   strides.erase(a);

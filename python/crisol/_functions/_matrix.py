@@ -158,8 +158,10 @@ def chain_matmul(*matrices: Tensor) -> Tensor:
 
 @_method(Tensor)
 def inverse(input: Tensor) -> Tensor:
-    """The inverse of each matrix (…, n, n)."""
-    return _c.inv(input)
+    """The inverse of each matrix (…, n, n): linalg.inv()."""
+    from ..linalg import inv
+
+    return inv(input)
 
 
 @_method(Tensor)

@@ -1,6 +1,7 @@
 """PyTorch's functions that ask for settings of the library, or change them. Many have no effect here."""
 
 import os
+import sys
 import warnings
 from typing import Any
 
@@ -9,7 +10,7 @@ from .._crisol import Tensor, dtype
 
 __all__ = ["compile", "get_default_device", "get_default_dtype", "get_float32_matmul_precision", "get_num_threads"]
 __all__ += ["is_inference_mode_enabled", "set_default_dtype", "set_float32_matmul_precision", "set_num_threads"]
-__all__ += ["set_printoptions", "use_deterministic_algorithms"]
+__all__ += ["set_default_tensor_type", "set_printoptions", "use_deterministic_algorithms"]
 
 
 def compile(
@@ -43,6 +44,11 @@ def set_default_dtype(d: dtype, /) -> None:
         raise _c.InvalidArgumentError(f"[set_default_dtype] the default dtype is float32, not {d!r}")
 
 
+def set_default_tensor_type(t: Any, /) -> None:
+    """The old form of set_default_dtype(): takes only FloatTensor."""
+    set_default_dtype(t if isinstance(t, dtype) else getattr(t, "_dtype", t))
+
+
 def get_default_device() -> _c.device:
     """The device that new tensors are made on."""
     return _c.device()
@@ -53,8 +59,26 @@ def is_inference_mode_enabled() -> bool:
     return not _c._autograd.is_grad_enabled()
 
 
-def set_printoptions(**options: Any) -> None:
-    """Accepts PyTorch's options, and has no effect: tensors print 4 decimals."""
+_PROFILES = {"default": (4, 1000, 3, 80), "short": (2, 1000, 2, 80), "full": (4, sys.maxsize, 3, 80)}
+
+
+def set_printoptions(
+    precision: int | None = None,
+    threshold: float | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    profile: str | None = None,
+    sci_mode: bool | None = None,
+) -> None:
+    """How tensors are printed: digits after the point, the number of elements above which a tensor is shortened, the
+    elements shown at each end of its axes, characters of a line, and whether numbers have exponents (None: where they
+    need them). The profiles "default", "short" and "full" set the first four; None leaves them as they are."""
+    if profile is not None and profile not in _PROFILES:
+        raise _c.InvalidArgumentError(f"[set_printoptions] '{profile}' is not default, short or full")
+    now = _c._print_options() if profile is None else _PROFILES[profile]
+    limit = None if threshold is None else int(min(threshold, sys.maxsize))
+    given = (precision, limit, edgeitems, linewidth)
+    _c._set_print_options(*(old if new is None else new for old, new in zip(now, given, strict=True)), sci_mode)
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:

@@ -68,9 +68,24 @@ class set_grad_enabled(Mode):
 
 
 class detect_anomaly(Mode):
-    """Finds NaN and infinity: a function, or a step of backward(), raises if its result has one of them."""
+    """Finds NaN and infinity: a function, or a step of backward(), raises if its result has one of them. With
+    check_nan=False it finds nothing."""
 
     _scope = _autograd.DetectAnomaly
+
+    def __init__(self, check_nan: bool = True) -> None:
+        super().__init__()
+        self._check_nan = check_nan
+
+    def __enter__(self) -> Self:
+        return super().__enter__() if self._check_nan else self
+
+    def __exit__(self, *_: object) -> None:
+        if self._check_nan:
+            super().__exit__()
+
+    def _again(self) -> Self:
+        return type(self)(self._check_nan)
 
 
 _anomaly: list[Any] = []
@@ -81,7 +96,7 @@ class set_detect_anomaly:
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         if mode and not _anomaly:
-            _anomaly.append(detect_anomaly())
+            _anomaly.append(detect_anomaly(check_nan))
             _anomaly[0].__enter__()
         elif not mode and _anomaly:
             _anomaly.pop().__exit__()
@@ -119,8 +134,9 @@ def grad(
     outputs: Tensor | Sequence[Tensor],
     inputs: Tensor | Sequence[Tensor],
     grad_outputs: Tensor | Sequence[Tensor] | None = None,
-    retain_graph: bool = False,
+    retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
@@ -129,10 +145,21 @@ def grad(
 
     Does not change the grad of any tensor. grad_outputs are the gradients of the outputs. They may be left out if each
     output has one element. With create_graph, the gradients have gradients themselves. With allow_unused, the result is
-    None instead of an error if no output depends on an input, and with materialize_grads it is zeros.
+    None instead of an error if no output depends on an input, and with materialize_grads it is zeros. With
+    is_grads_batched, grad_outputs have one more axis in front: a gradient is computed for each of its entries, and the
+    results are stacked. only_inputs=False is an old name of backward().
     """
+    if not only_inputs:
+        raise _crisol.InvalidArgumentError("[grad] only_inputs=False: call backward(), which adds to the grad of leaves")
+    retain_graph = create_graph if retain_graph is None else retain_graph
     if is_grads_batched:
-        raise _crisol.InvalidArgumentError("[grad] is_grads_batched=True: call grad() for each entry")
+        batches = list(zip(*(w.unbind() for w in _tuple_of(grad_outputs)), strict=True))
+        parts = [
+            grad(outputs, inputs, batch, retain_graph or batch is not batches[-1], create_graph,
+                 allow_unused=allow_unused, materialize_grads=materialize_grads)
+            for batch in batches
+        ]  # fmt: skip
+        return tuple(None if of_one[0] is None else _crisol.stack(of_one) for of_one in zip(*parts))
     if materialize_grads and allow_unused is False:
         raise ValueError("[grad] materialize_grads=True needs allow_unused=True, or None")
     if grad_outputs is not None:
@@ -150,8 +177,12 @@ def backward(
     grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    grad_variables: Tensor | Sequence[Tensor | None] | None = None,
+    inputs: Tensor | Sequence[Tensor] | None = None,
 ) -> None:
-    """Adds the gradients of several tensors to the grad of the leaves that they depend on."""
+    """Adds the gradients of several tensors to the grad of the leaves that they depend on, or only to that of `inputs`.
+    grad_variables is an old name of grad_tensors."""
+    grad_tensors = grad_variables if grad_tensors is None else grad_tensors
     given = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     weights = [grad_tensors] if isinstance(grad_tensors, Tensor) else list(grad_tensors or [None] * len(given))
     if any(w is None and x.numel() != 1 for x, w in zip(given, weights, strict=True)):
@@ -160,7 +191,21 @@ def backward(
     total = parts[0]
     for part in parts[1:]:
         total = total + part
-    total.backward(retain_graph=retain_graph, create_graph=create_graph)
+    total.backward(retain_graph=retain_graph, create_graph=create_graph, inputs=inputs)
+
+
+def _add_to(
+    output: Tensor, weight: Tensor | None, inputs: Tensor | Sequence[Tensor], retain_graph: bool, create_graph: bool
+) -> None:
+    """Tensor.backward() for its argument `inputs`."""
+    wanted = _tuple_of(inputs)
+    if not wanted:
+        raise _crisol.InvalidArgumentError("[backward] inputs is empty")
+    weights = None if weight is None else (weight,)
+    found = _autograd.grad((output,), wanted, weights, retain_graph, create_graph, True)
+    for x, gradient in zip(wanted, found):
+        if gradient is not None:
+            x.grad = gradient if x.grad is None else x.grad + gradient
 
 
 def Variable(data: Tensor, requires_grad: bool = False) -> Tensor:

@@ -163,9 +163,17 @@ class Poisson(Distribution):
 class Geometric(Distribution):
     """The number of failures before the first success."""
 
-    def __init__(self, probs: Any, validate_args: bool | None = None) -> None:
-        (self.probs,) = _tensors(probs)
+    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+        if (probs is None) == (logits is None):
+            raise ValueError("Geometric takes probs or logits, and not both")
+        (given,) = _tensors(logits if probs is None else probs)
+        self.probs = _c.sigmoid(given) if probs is None else given
         super().__init__(self.probs.shape)
+
+    @property
+    def logits(self) -> Tensor:
+        """log(probs / (1 - probs))"""
+        return _c.log(self.probs) - _c.log1p(-self.probs)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         """Whole numbers, as float32."""

@@ -49,15 +49,26 @@ __all__ += ["eig", "eigvals", "ldl_factor", "ldl_solve", "lu", "lu_factor", "lu_
 __all__ += ["ldl_factor_ex"]
 
 LinAlgError = _c.Error
+def _checked(name: str, found: Tensor, info: Tensor, problem: str, check: bool) -> tuple[Tensor, Tensor]:
+    """The result and the numbers of its errors. With `check`, an error raises. Inside capture() the host cannot wait, so
+    there it does not."""
+    if check and not _c._is_capturing() and bool(_c.any(info != 0)):
+        raise _c.InvalidArgumentError(f"[linalg.{name}] a matrix {problem}")
+    return found, info
+
+
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
-    """The lower triangular L with A = L Lᵀ for symmetric positive definite A (…, n, n), or with `upper` Lᵀ."""
-    return _c.cholesky(A, upper=upper)
+    """The lower triangular L with A = L Lᵀ for symmetric positive definite A (…, n, n), or with `upper` Lᵀ. Waits for the
+    result, and raises if a matrix is not positive definite. cholesky_ex() does not wait."""
+    return cholesky_ex(A, upper=upper, check_errors=True)[0]
 
 
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> tuple[Tensor, Tensor]:
-    """The results are that of cholesky(), and an int32 for each matrix, which is 0 if there was no error."""
+    """The results are that of cholesky(), and an int32 for each matrix, which is 0 if there was no error. With
+    check_errors an error raises."""
     found = _c.cholesky(A, upper=upper)
-    return found, _c.any(_c.isnan(found), axis=(-2, -1)).to(_c.int32)
+    info = _c.any(_c.isnan(found), axis=(-2, -1)).to(_c.int32)
+    return _checked("cholesky", found, info, "is not positive definite", check_errors)
 
 
 @_method(Tensor)
@@ -92,32 +103,44 @@ Tensor.slogdet = _slogdet
 
 
 def inv(A: Tensor) -> Tensor:
-    """The inverse of each matrix of A (…, n, n)."""
-    return _c.inv(A)
+    """The inverse of each matrix of A (…, n, n). Waits for the result, and raises if a matrix is singular. inv_ex() does
+    not wait."""
+    return inv_ex(A, check_errors=True)[0]
 
 
 def inv_ex(A: Tensor, *, check_errors: bool = False) -> tuple[Tensor, Tensor]:
-    """The results are that of inv(), and an int32 for each matrix, which is 0 if there was no error."""
+    """The results are that of inv(), and an int32 for each matrix, which is 0 if there was no error. With check_errors an
+    error raises."""
     found = _c.inv(A)
-    return found, _c.any(_c.logical_not(_c.isfinite(found)), axis=(-2, -1)).to(_c.int32)
+    return _checked("inv", found, _singular(found, A), "is singular", check_errors)
 
 
-def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
-    """The solution X of A X = B for A (…, n, n) and B (…, n, k) or (n), or of X A = B without `left`."""
+def _singular(found: Tensor, A: Tensor, *others: Tensor) -> Tensor:
+    """1 for each matrix of A whose result has NaN or infinity although all operands are finite, otherwise 0."""
+    of_one = math.prod(found.shape[A.ndim - 2 :])
+    wrong = _c.any(_c.logical_not(_c.isfinite(found)).reshape((*A.shape[:-2], of_one)), axis=-1)
+    for x in (A, *others):
+        wrong = _c.logical_and(wrong, _c.all(_c.isfinite(x)))
+    return wrong.to(_c.int32)
+
+
+def _solution(A: Tensor, B: Tensor, left: bool) -> Tensor:
     if A.ndim > 2 and B.ndim == A.ndim - 1 and tuple(B.shape) == tuple(A.shape[:-1]):  # Vectors.
-        return solve(A, B.unsqueeze(-1), left=left).squeeze(-1)
+        return _solution(A, B.unsqueeze(-1), left).squeeze(-1)
     return _c.solve(A, B) if left else _c.solve(A.mT, B.mT).mT
 
 
-def _rest(x: Tensor, axes: int) -> int:
-    """The elements behind the first axes."""
-    return math.prod(x.shape[axes:])
+def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
+    """The solution X of A X = B for A (…, n, n) and B (…, n, k) or (n), or of X A = B without `left`. Waits for the
+    result, and raises if a matrix is singular. solve_ex() does not wait."""
+    return solve_ex(A, B, left=left, check_errors=True)[0]
 
 
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> tuple[Tensor, Tensor]:
-    """The results are that of solve(), and an int32 for each matrix, which is 0 if there was no error."""
-    found = solve(A, B, left=left)
-    return found, _c.any(_c.logical_not(_c.isfinite(found)).reshape((*A.shape[:-2], _rest(found, A.ndim - 2))), axis=-1).to(_c.int32)
+    """The results are that of solve(), and an int32 for each matrix, which is 0 if there was no error. With check_errors
+    an error raises."""
+    found = _solution(A, B, left)
+    return _checked("solve", found, _singular(found, A, B), "is singular", check_errors)
 
 
 def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Tensor:
@@ -126,7 +149,7 @@ def solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, un
     if unitriangular:
         on = _c.eye(A.shape[-1], dtype=_c.bool, device=A.device)
         triangle = _c.where(on, 1.0, triangle)
-    return solve(triangle, B, left=left)
+    return _solution(triangle, B, left)
 
 
 def eigh(A: Tensor, UPLO: str = "L") -> EighResult:
@@ -255,7 +278,7 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
     if p in (None, 2, -2):
         s = svdvals(A)
         return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
-    return matrix_norm(A, p) * matrix_norm(inv(A), p)
+    return matrix_norm(A, p) * matrix_norm(_c.inv(A), p)
 
 
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:

@@ -1,4 +1,4 @@
-"""Losses as functions, with PyTorch's arguments, except for the deprecated `size_average` and `reduce`."""
+"""Losses as functions, with PyTorch's arguments."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from .. import _crisol as _c
 from .._autocast import autocasts
 from .._crisol import Tensor, _autograd, _functional
+from ._reduction import takes_old_reduction
 
 __all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "cosine_similarity"]
 __all__ += ["cross_entropy", "ctc_loss", "gaussian_nll_loss", "hinge_embedding_loss", "huber_loss", "kl_div", "l1_loss"]
@@ -35,6 +36,7 @@ def _reduced(loss: Tensor, reduction: str, name: str) -> Tensor:
 
 
 @autocasts
+@takes_old_reduction
 def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
     """|input - target|, or its mean or sum."""
     _warn_of_shapes("l1_loss", input, target)
@@ -42,6 +44,7 @@ def l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: T
 
 
 @autocasts
+@takes_old_reduction
 def mse_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
     """(input - target)², or its mean or sum."""
     if weight is None and input.shape == target.shape and input.dtype is target.dtype:
@@ -65,6 +68,7 @@ def _weighted(loss: Tensor, weight: Tensor | None, reduction: str, name: str) ->
 
 
 @autocasts
+@takes_old_reduction
 def smooth_l1_loss(input: Tensor, target: Tensor, *, reduction: str = "mean", beta: float = 1.0) -> Tensor:
     """d² / (2 beta) if d = |input - target| is below beta, otherwise d - beta / 2."""
     if beta < 0:
@@ -93,6 +97,7 @@ def huber_loss(
     return _weighted(loss, weight, reduction, "huber_loss")
 
 
+@takes_old_reduction
 def binary_cross_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean"
 ) -> Tensor:
@@ -112,6 +117,7 @@ def binary_cross_entropy(
 
 
 @autocasts
+@takes_old_reduction
 def binary_cross_entropy_with_logits(
     input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean",
     pos_weight: Tensor | None = None,
@@ -128,6 +134,7 @@ def binary_cross_entropy_with_logits(
 
 
 @autocasts
+@takes_old_reduction
 def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target: bool = False) -> Tensor:
     """target (log(target) - input) for log-probabilities `input`. "batchmean" divides the sum by the first size."""
     if log_target:
@@ -141,6 +148,7 @@ def kl_div(input: Tensor, target: Tensor, *, reduction: str = "mean", log_target
 
 
 @autocasts
+@takes_old_reduction
 def poisson_nll_loss(
     input: Tensor, target: Tensor, *, log_input: bool = True, full: bool = False, eps: float = 1e-8,
     reduction: str = "mean",
@@ -169,6 +177,7 @@ def gaussian_nll_loss(
 
 
 @autocasts
+@takes_old_reduction
 def hinge_embedding_loss(input: Tensor, target: Tensor, *, margin: float = 1.0, reduction: str = "mean") -> Tensor:
     """input where the target is 1, and max(margin - input, 0) where it is -1."""
     near = _c.where(_c.eq(target, -1), 0.0, input)
@@ -177,12 +186,14 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, *, margin: float = 1.0, 
 
 
 @autocasts
+@takes_old_reduction
 def soft_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """log(1 + exp(-target · input))."""
     return _reduced(-_c.log_sigmoid(target * input), reduction, "soft_margin_loss")
 
 
 @autocasts
+@takes_old_reduction
 def margin_ranking_loss(
     input1: Tensor, input2: Tensor, target: Tensor, *, margin: float = 0.0, reduction: str = "mean"
 ) -> Tensor:
@@ -215,6 +226,7 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
 
 
 @autocasts
+@takes_old_reduction
 def cosine_embedding_loss(
     input1: Tensor, input2: Tensor, target: Tensor, *, margin: float = 0.0, reduction: str = "mean"
 ) -> Tensor:
@@ -228,6 +240,7 @@ def cosine_embedding_loss(
 
 
 @autocasts
+@takes_old_reduction
 def triplet_margin_loss(
     anchor: Tensor, positive: Tensor, negative: Tensor, *, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6,
     swap: bool = False, reduction: str = "mean",
@@ -253,6 +266,7 @@ def triplet_margin_with_distance_loss(
 
 
 @autocasts
+@takes_old_reduction
 def multi_margin_loss(
     input: Tensor, target: Tensor, *, p: int = 1, margin: float = 1.0, weight: Tensor | None = None,
     reduction: str = "mean",
@@ -270,6 +284,7 @@ def multi_margin_loss(
 
 
 @autocasts
+@takes_old_reduction
 def multilabel_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") -> Tensor:
     """The sum over pairs of a label and another class of max(1 - input[label] + input[class], 0), divided by the number of
     classes. The labels of a row end at the first -1."""
@@ -284,6 +299,7 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "m
 
 
 @autocasts
+@takes_old_reduction
 def multilabel_soft_margin_loss(
     input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean"
 ) -> Tensor:
@@ -321,6 +337,7 @@ def _picked(
 
 
 @autocasts
+@takes_old_reduction
 def nll_loss(
     input: Tensor, target: Tensor, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean"
 ) -> Tensor:
@@ -332,6 +349,7 @@ def nll_loss(
 
 
 @autocasts
+@takes_old_reduction
 def cross_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None = None, *, ignore_index: int = -100, reduction: str = "mean",
     label_smoothing: float = 0.0,

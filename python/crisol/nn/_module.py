@@ -97,9 +97,10 @@ def named_children(self) -> Iterator[tuple[str, Module]]:
 
 
 @_method(Module)
-def modules(self) -> Iterator[Module]:
-    """Iterates over this module and all modules below it. Each appears once."""
-    return (module for _, module in self._named_modules())
+def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
+    """Iterates over this module and all modules below it. Each appears once, or without `remove_duplicate` once for each
+    of its paths."""
+    return (module for _, module in self.named_modules(remove_duplicate=remove_duplicate))
 
 
 @_method(Module)
@@ -125,9 +126,21 @@ def get_submodule(self, target: str) -> Any:
 
 
 @_method(Module)
-def register_parameter(self, name: str, parameter: Parameter | None) -> None:
+def set_submodule(self, target: str, module: Module) -> None:
+    """Replaces the module with this path below this module, such as "features.0"."""
+    *path, name = target.split(".")
+    owner = self.get_submodule(".".join(path))
+    owner.get_submodule(name)
+    if name.isdigit():
+        owner[int(name)] = module
+    else:
+        setattr(owner, name, module)
+
+
+@_method(Module)
+def register_parameter(self, name: str, param: Parameter | None) -> None:
     """Registers a parameter, which becomes the attribute `name`. None means that there is no parameter."""
-    setattr(self, name, parameter)
+    setattr(self, name, param)
 
 
 @_method(Module)
@@ -354,6 +367,14 @@ def _float32(self) -> Self:
 
 
 Module.float = _float32
+
+
+def _of_type(self, dst_type: Any) -> Self:
+    """Converts floating-point parameters and buffers to a dtype: to(dst_type)."""
+    return self.to(dst_type)
+
+
+Module.type = _of_type
 
 
 @_method(Module)

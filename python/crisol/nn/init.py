@@ -28,14 +28,18 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     return _GAINS[nonlinearity]
 
 
-def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
     """Uniform numbers in [a, b)."""
-    return _uniform_(tensor, a, b)
+    if generator is None:
+        return _uniform_(tensor, a, b)
+    return _written(tensor, _c.rand(tensor.shape, device=tensor.device, generator=generator) * (b - a) + a)
 
 
-def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
     """Normal numbers with this mean and standard deviation."""
-    return _normal_(tensor, mean, std)
+    if generator is None:
+        return _normal_(tensor, mean, std)
+    return _written(tensor, _c.randn(tensor.shape, device=tensor.device, generator=generator) * std + mean)
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
@@ -73,29 +77,29 @@ def _deviation(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
 
 
 def kaiming_uniform_(
-    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
     """Uniform numbers in [-b, b) with b = gain · sqrt(3 / fan); He et al. 2015."""
     bound = math.sqrt(3) * _deviation(tensor, a, mode, nonlinearity)
-    return _uniform_(tensor, -bound, bound)
+    return uniform_(tensor, -bound, bound, generator)
 
 
 def kaiming_normal_(
-    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
     """Normal numbers with mean 0 and standard deviation gain / sqrt(fan)."""
-    return _normal_(tensor, 0, _deviation(tensor, a, mode, nonlinearity))
+    return normal_(tensor, 0, _deviation(tensor, a, mode, nonlinearity), generator)
 
 
-def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     """Uniform numbers in [-b, b) with b = gain · sqrt(6 / (fan_in + fan_out)); Glorot and Bengio 2010."""
     bound = gain * math.sqrt(6 / sum(_fans(tensor.shape)))
-    return _uniform_(tensor, -bound, bound)
+    return uniform_(tensor, -bound, bound, generator)
 
 
-def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
     """Normal numbers with mean 0 and standard deviation gain · sqrt(2 / (fan_in + fan_out))."""
-    return _normal_(tensor, 0, gain * math.sqrt(2 / sum(_fans(tensor.shape))))
+    return normal_(tensor, 0, gain * math.sqrt(2 / sum(_fans(tensor.shape))), generator)
 
 
 def _written(tensor: Tensor, value: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ from typing import Any
 from . import functional as F
 from .._crisol import Tensor
 from ._function import _Function
+from ._reduction import takes_old_reduction
 
 __all__ = ["BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss", "GaussianNLLLoss"]
 __all__ += [
@@ -46,6 +47,9 @@ class _Loss(_Function):
                 self.__dict__[name] = None
             else:
                 self.register_buffer(name, weight)
+
+    def __init_subclass__(cls) -> None:
+        cls.__init__ = takes_old_reduction(cls.__init__)  # type: ignore[method-assign]
 
     def _loss(self, *tensors: Any) -> Tensor:
         weights = {name: getattr(self, name) for name in self._weights}

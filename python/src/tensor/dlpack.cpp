@@ -113,6 +113,7 @@ using Pair = std::pair<int, int>;
 
 nb::object to_dlpack(const Tensor& x, nb::handle, const std::optional<Pair>& max_version,
                      const std::optional<Pair>& dl_device, const std::optional<bool>& copy) {
+  if (is_recorded(x)) dlpack::refuse("the tensor requires grad: use x.detach()");
   if (dl_device && dl_device->first == dlpack::extension) {
     const nb::object own = to_torch(copy == true ? x.clone() : x.detach());
     if (nb::cast<int>(own.attr("device").attr("index")) != dl_device->second)

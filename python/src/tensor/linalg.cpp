@@ -18,6 +18,39 @@ Tensor tensordot_of(const Tensor& a, const Tensor& b, const AxesOrCount& axes) {
   return tensordot(x, y, Shape(of_a), Shape(of_b));
 }
 
+/// The axes of one operand as letters: [0, ..., 2] is "A...C".
+std::string letters_of(nb::handle numbers) {
+  constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  std::string text;
+  for (const nb::handle number : numbers) {
+    if (number.is(nb::ellipsis())) {
+      text += "...";
+      continue;
+    }
+    const auto index = nb::cast<std::int64_t>(number);
+    if (index < 0 || index >= std::ssize(letters))
+      raise("InvalidArgumentError", "[einsum] the number " + std::to_string(index) + " of an axis is not in [0, 52)");
+    text += letters[static_cast<std::size_t>(index)];
+  }
+  return text;
+}
+
+/// einsum(a, [0, 1], b, [1, 2], [0, 2]): operands and the numbers of their axes, then the numbers of the result.
+nb::object einsum_of_numbers(const Tensor& first, const nb::args& others) {
+  std::vector<Tensor> tensors{first};
+  std::string equation;
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    const bool is_operand = i % 2 == 1 && i + 1 < others.size();
+    if (is_operand) {
+      tensors.push_back(nb::cast<Tensor>(others[i]));
+      equation += ',';
+    } else {
+      equation += (i % 2 == 1 ? "->" : "") + letters_of(others[i]);
+    }
+  }
+  return nb::cast(unlocked([&] { return einsum(equation, tensors); }));
+}
+
 nb::object einsum_of(std::string_view equation, const nb::args& operands) {
   std::vector<Tensor> tensors;
   const bool listed = operands.size() == 1 && !nb::isinstance<Tensor>(operands[0]);  // One list of all operands.
@@ -43,6 +76,8 @@ void bind_products(nb::module_& m, TensorClass& tensor) {
         "The cross product of vectors of 3 elements along an axis.");
   m.def("einsum", &einsum_of, nb::sig("def einsum(equation: str, *operands: typing.Any) -> Tensor"),
         "Sums of products in Einstein's notation: einsum(\"bij,bjk->bik\", a, b) multiplies matrices.");
+  m.def("einsum", &einsum_of_numbers, nb::sig("def einsum(operand: Tensor, *operands: typing.Any) -> Tensor"),
+        "The same with numbers in place of letters: einsum(a, [0, 1], b, [1, 2], [0, 2]).");
 }
 
 void bind_square(nb::module_& m, TensorClass& tensor) {

@@ -224,11 +224,20 @@ void bind_gradients(TensorClass& tensor) {
           "it.")
       .def(
           "backward",
-          [](const Tensor& x, const Tensor* gradient, std::optional<bool> retain_graph, bool create_graph) {
-            x.backward(gradient == nullptr ? Tensor() : *gradient, {retain_graph.value_or(create_graph), create_graph});
+          [](const Tensor& x, const std::optional<Tensor>& gradient, std::optional<bool> retain_graph,
+             bool create_graph, const nb::object& inputs) {
+            const bool retain = retain_graph.value_or(create_graph);
+            if (!inputs.is_none()) {
+              nb::module_::import_("crisol.autograd").attr("_add_to")(x, gradient, inputs, retain, create_graph);
+              return;
+            }
+            unlocked([&] { x.backward(or_undefined(gradient), {retain, create_graph}); });
           },
-          "gradient"_a = nb::none(), "retain_graph"_a = nb::none(), "create_graph"_a = false, Unlocked(),
-          "Adds the gradients of this tensor to the grad of the leaves that it depends on.")
+          "gradient"_a = nb::none(), "retain_graph"_a = nb::none(), "create_graph"_a = false, "inputs"_a = nb::none(),
+          nb::sig("def backward(self, gradient: Tensor | None = None, retain_graph: bool | None = None, "
+                  "create_graph: bool = False, inputs: Tensor | Sequence[Tensor] | None = None) -> None"),
+          "Adds the gradients of this tensor to the grad of the leaves that it depends on, or only to that of "
+          "`inputs`.")
       .def("retain_grad", &Tensor::retain_grad, itself,
            "Makes backward() keep the gradient of this result in its grad.")
       .def("detach", &Tensor::detach, Unlocked(), "The same elements, outside the graph.");
@@ -259,6 +268,17 @@ TensorClass bind_tensor(nb::module_& m) {
     if (x.defined()) wait_ahead(x.device());
     return unlocked([&] { return repr_of(x); });
   });
+  m.def("_print_options", [] {
+    const PrintOptions now = print_options();
+    return std::tuple(now.precision, now.threshold, now.edge_items, now.line_width);
+  });
+  m.def(
+      "_set_print_options",
+      [](int precision, std::int64_t threshold, std::int64_t edge_items, int line_width,
+         std::optional<bool> scientific) {
+        set_print_options({precision, threshold, edge_items, line_width, scientific});
+      },
+      "precision"_a, "threshold"_a, "edge_items"_a, "line_width"_a, "scientific"_a.none());
   tensor.def("__init__", &construct_tensor, nb::sig("def __init__(self, *data: typing.Any) -> None"),
              "Numbers as float32, or sizes of a tensor without values. crisol.asarray() is the better way.");
   bind_properties(tensor);

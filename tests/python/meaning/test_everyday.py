@@ -292,3 +292,85 @@ def test_methods_of_matrices():
     x = crisol.tensor([[2.0, 1.0], [1.0, 3.0]])
     assert (x.matrix_power(2) == x @ x).all() and x.slogdet().logabsdet.exp().item() == pytest.approx(5)
     close(crisol.linalg.matrix_sqrth(x) @ crisol.linalg.matrix_sqrth(x), x)
+
+
+def test_backward_to_some_leaves():
+    w, v = crisol.ones(2, requires_grad=True), crisol.full((2,), 3.0, requires_grad=True)
+    (w * v).sum().backward(inputs=[w])
+    assert w.grad.tolist() == [3, 3] and v.grad is None
+    crisol.autograd.backward([(w * v).sum(), w.sum()], inputs=w)
+    assert w.grad.tolist() == [7, 7] and v.grad is None
+    with pytest.raises(RuntimeError, match="inputs is empty"):
+        (w * v).sum().backward(inputs=[])
+
+
+def test_arguments_of_grad():
+    x = crisol.tensor([1.0, 2.0], requires_grad=True)
+    (jacobian,) = crisol.autograd.grad(x**2, x, crisol.eye(2), is_grads_batched=True)
+    assert jacobian.tolist() == [[2, 0], [0, 4]]
+    (found,) = crisol.autograd.grad((x**2).sum(), x, None, None, True, True, False)  # PyTorch's order.
+    assert found.tolist() == [2, 4] and found.requires_grad
+    with pytest.raises(RuntimeError, match=r"\[grad\] only_inputs=False: call backward"):
+        crisol.autograd.grad((x**2).sum(), x, only_inputs=False)
+
+
+def test_values_beside_derivatives():
+    def function(x):
+        return x**2, x.sum()
+
+    x = crisol.tensor([1.0, 2.0])
+    for derive in (crisol.func.jacrev, crisol.func.jacfwd):
+        jacobian, more = derive(function, has_aux=True)(x)
+        assert jacobian.tolist() == [[2, 0], [0, 4]] and more.item() == 3
+    value, product, more = crisol.func.jvp(function, (x,), (crisol.ones(2),), has_aux=True)
+    assert value.tolist() == [1, 4] and product.tolist() == [2, 4] and more.item() == 3
+
+
+def test_matrices_without_an_inverse_are_errors():
+    linalg, zeros = crisol.linalg, crisol.zeros(2, 2)
+    for function in (linalg.inv, crisol.inverse, lambda x: linalg.solve(x, crisol.ones(2)), linalg.cholesky):
+        with pytest.raises(linalg.LinAlgError, match="a matrix is"):
+            function(zeros)
+    pair = crisol.stack([crisol.eye(2), -crisol.eye(2)])
+    assert linalg.cholesky_ex(pair)[1].tolist() == [0, 1] and linalg.inv_ex(zeros)[1].item() == 1
+    for function in (linalg.cholesky_ex, lambda x, **named: linalg.inv_ex(0 * x, **named)):
+        with pytest.raises(linalg.LinAlgError):
+            function(pair, check_errors=True)
+    nan = crisol.full((2, 2), math.nan)  # As in PyTorch, values that are no numbers are no error.
+    assert crisol.isnan(linalg.inv(nan)).all() and crisol.isnan(linalg.solve(crisol.eye(2), nan)).all()
+    assert linalg.inv(crisol.zeros(0, 2, 2)).shape == (0, 2, 2)
+    unit = crisol.eye(2)
+    crisol.capture(lambda: linalg.cholesky(unit)).replay()
+
+
+def test_old_arguments_of_losses():
+    x, y = crisol.tensor([1.0, 2.0]), crisol.tensor([2.0, 4.0])
+    with pytest.warns(FutureWarning, match="write reduction='sum'"):
+        assert nn.MSELoss(size_average=False)(x, y).item() == 5
+    with pytest.warns(FutureWarning, match="write reduction='none'"):
+        assert nn.functional.l1_loss(x, y, reduce=False).tolist() == [1, 2]
+
+
+def test_initial_values_from_a_generator():
+    for function in (nn.init.normal_, nn.init.uniform_, nn.init.kaiming_uniform_, nn.init.xavier_normal_):
+        drawn = [function(crisol.empty(3, 3), generator=crisol.Generator().manual_seed(5)).tolist() for _ in range(2)]
+        assert drawn[0] == drawn[1] and len({value for row in drawn[0] for value in row}) == 9
+
+
+def test_other_names_of_modules():
+    net = nn.Sequential(nn.Linear(1, 1), nn.Sequential(nn.ReLU()))
+    net.register_parameter(name="scale", param=Parameter(crisol.ones(1)))
+    net.set_submodule("1.0", nn.Tanh())
+    assert isinstance(net[1][0], nn.Tanh) and len(list(net.modules(remove_duplicate=False))) == 4
+    with pytest.raises(AttributeError):
+        net.set_submodule("1.3", nn.Tanh())
+    assert net.type(crisol.float16).scale.dtype is crisol.float16
+    steps = nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 1))
+    x, y = (crisol.ones(1, 2, requires_grad=True) for _ in "xy")
+    crisol.utils.checkpoint.checkpoint_sequential(steps, 2, x).sum().backward()
+    steps(y).sum().backward()
+    close(x.grad, y.grad.numpy())
+    assert crisol.distributions.Geometric(logits=crisol.tensor(0.0)).probs.item() == 0.5
+    crisol.set_default_tensor_type(crisol.FloatTensor)
+    with crisol.autograd.detect_anomaly(check_nan=False):
+        crisol.log(crisol.full((1,), -1.0, requires_grad=True)).sum().backward()

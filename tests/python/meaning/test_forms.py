@@ -135,6 +135,13 @@ def test_numbers_in_a_tuple():
     assert_close(F.avg_pool2d(x, (2,)), F.avg_pool2d(x, 2))
     assert nn.Conv2d(1, 1, (3,), padding=(1,))(x).shape == (1, 1, 6, 6)
     assert crisol.einsum("ij,ij->i", [crisol.ones((2, 3)), crisol.ones((2, 3))]).tolist() == [3, 3]
+    a, b = crisol.arange(6.0).reshape(2, 3), crisol.arange(12.0).reshape(3, 4)
+    assert crisol.einsum(a, [0, 1], b, [1, 2], [2, 0]).tolist() == (a @ b).T.tolist()
+    assert crisol.einsum(a, [30, 2]).tolist() == a.T.tolist()  # Without a result, axes are in the order of numbers.
+    assert crisol.einsum(a, [..., 0], [0, ...]).tolist() == a.T.tolist()
+    with pytest.raises(ValueError, match=r"\[einsum\] the number 52 of an axis is not in \[0, 52\)"):
+        crisol.einsum(a, [0, 52])
+    assert crisol.zeros(2, dtype=float).dtype is crisol.float64 and crisol.ones(2).to(int).dtype is crisol.int64
     assert crisol.ones(2).long(memory_format=crisol.preserve_format).dtype == crisol.int64
 
 

@@ -7,12 +7,12 @@ from ... import _crisol as _c
 from ..._crisol import Tensor
 from ..._crisol._optim import _clip_grad_norm, _clip_grad_value
 from ...autograd import no_grad
-from . import fusion, parametrizations, parametrize, rnn
+from . import fusion, parametrizations, parametrize, prune, rnn
 from .fusion import fuse_conv_bn_eval, fuse_conv_bn_weights, fuse_linear_bn_eval, fuse_linear_bn_weights
 from ._norms import remove_spectral_norm, remove_weight_norm, spectral_norm, weight_norm
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm", "parameters_to_vector"]
-__all__ += ["parametrizations", "parametrize", "remove_spectral_norm", "remove_weight_norm", "rnn", "skip_init"]
+__all__ += ["parametrizations", "parametrize", "prune", "remove_spectral_norm", "remove_weight_norm", "rnn", "skip_init"]
 __all__ += ["spectral_norm", "vector_to_parameters", "weight_norm"]
 __all__ += ["clip_grad_norm", "fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval"]
 __all__ += ["fuse_linear_bn_weights", "fusion"]

@@ -141,7 +141,7 @@ class _Orthogonal(Module):
         if self.orthogonal_map == "matrix_exp":
             return linalg.matrix_exp(a)[..., :columns]
         unit = _c.eye(rows, device=x.device)
-        return linalg.solve(unit - a / 2, unit + a / 2)[..., :columns]
+        return _c.solve(unit - a / 2, unit + a / 2)[..., :columns]
 
     def right_inverse(self, q: Tensor) -> Tensor:
         """Makes an orthogonal matrix the base, and gives the matrix that the map takes to it."""
