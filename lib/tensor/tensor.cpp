@@ -90,7 +90,7 @@ Tensor whole_of(const Tensor& x) {
   const std::shared_ptr<TensorImpl>& whole = recorded_whole(x.impl());
   std::shared_ptr<TensorImpl> unrecorded = whole->unrecorded_view_of.lock();
   const bool follows = unrecorded != nullptr && unrecorded->storage == whole->storage;
-  return Tensor(follows ? std::move(unrecorded) : whole);
+  return follows ? Tensor(std::move(unrecorded)) : Tensor(whole);
 }
 
 Tensor make_slice_of_arena(const Tensor& arena, std::int64_t first, const Shape& shape) {
