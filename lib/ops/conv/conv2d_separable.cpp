@@ -25,7 +25,7 @@ constexpr Place x = operand(0), depthwise = operand(1), pointwise = operand(2), 
 /// How the rows of y are cut.
 struct SeparableBands {
   std::int64_t rows;  ///< Rows of a band.
-  std::int64_t of_item, pieces;
+  std::int64_t items;
 };
 
 SeparableBands bands_of(const SeparableProblem& p, const Target& target) {
@@ -34,8 +34,7 @@ SeparableBands bands_of(const SeparableProblem& p, const Target& target) {
   const std::int64_t wanted = ceil_div(items_of_core * target.info.compute_units, s.images);
   const std::int64_t most = max_between / (p.first().blocks() * s.out_w * p.block);
   const std::int64_t rows = std::max<std::int64_t>(1, std::min(most, s.out_h / wanted));
-  const std::int64_t bands = ceil_div(s.out_h, rows), of_item = ceil_div(bands, wanted);
-  return {rows, of_item, ceil_div(bands, of_item)};
+  return {rows, std::min(wanted, ceil_div(s.out_h, rows))};
 }
 
 /// The text of g. Its macros begin with MIDDLE instead of EPILOGUE.
@@ -72,13 +71,12 @@ PlanOr plan_bands(const SeparableProblem& p, const Target& target, std::size_t) 
   const std::int64_t between = p.first().blocks() * bands.rows * s.out_w * p.block;
   const std::int64_t slice = ceil_div(between, std::int64_t{16}) * 16;
   Plan plan;
-  const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(bands.pieces * s.images * slice));
-  plan.add(spec, {{bands.pieces, s.images}, {1, 1}}, x, depthwise, p.has_shift != 0 ? shift : x,
+  const Place scratch = plan.workspace(4 * static_cast<std::uint64_t>(bands.items * s.images * slice));
+  plan.add(spec, {{bands.items, s.images}, {1, 1}}, x, depthwise, p.has_shift != 0 ? shift : x,
            std::get<3>(middle_args(p)), pointwise, p.has_bias != 0 ? bias : x, y, scratch,
            epilogue_args(p.epilogue, e0, e1, x),
            kernels::BlocksParameters{s.channels, s.height, s.width, p.second().blocks(), s.out_h, s.out_w},
-           s.kernel_window(), kernels::number(bands.rows), kernels::number(bands.of_item), slice, p.first().flags(),
-           p.second().flags());
+           s.kernel_window(), kernels::number(bands.rows), slice, p.first().flags(), p.second().flags());
   return plan;
 }
 

@@ -8,8 +8,8 @@
 // result of a band is in the work-item's scratch, so it stays in a cache. Its tiles have T columns. For the pointwise
 // convolution a band is one line, and its tiles are OB blocks times T pixels.
 //
-// The range of work-items is (pieces of the plane, images), and an item takes bands_of_item bands. `slice` is the
-// number of floats of its scratch, which has the depthwise result of a band.
+// The range of work-items is (parts of the plane, images). The parts differ by at most one band. `slice` is the number
+// of floats of an item's scratch, which has the depthwise result of a band.
 #include "conv/cpu/blocks/blocks.h"
 #include "conv/cpu/blocks/sums.h"
 
@@ -50,13 +50,15 @@ INLINE void fill_band(__global float* between, __global const STORED* x, __globa
   }
 }
 
-CPU_KERNEL void conv2d_blocks_separable(
-    __global const STORED* restrict x, const ulong x_offset, __global const float* restrict w, const ulong w_offset,
-    __global const float* restrict shift, const ulong shift_offset, const float8 middle,
-    __global const float* restrict pointwise, const ulong pointwise_offset, __global const float* restrict bias,
-    const ulong bias_offset, __global RESULT* restrict y, const ulong y_offset, __global float* restrict scratch,
-    const ulong scratch_offset, EPILOGUE_PARAMETERS, const BlocksParameters sizes, const ConvWindow window,
-    const int rows, const int bands_of_item, const long slice, const int middle_flags, const int flags) {
+CPU_KERNEL void conv2d_blocks_separable(__global const STORED* restrict x, const ulong x_offset,
+                                        __global const float* restrict w, const ulong w_offset,
+                                        __global const float* restrict shift, const ulong shift_offset,
+                                        const float8 middle, __global const float* restrict pointwise,
+                                        const ulong pointwise_offset, __global const float* restrict bias,
+                                        const ulong bias_offset, __global RESULT* restrict y, const ulong y_offset,
+                                        __global float* restrict scratch, const ulong scratch_offset,
+                                        EPILOGUE_PARAMETERS, const BlocksParameters sizes, const ConvWindow window,
+                                        const int rows, const long slice, const int middle_flags, const int flags) {
   const int channels = (int)sizes.channels, in_blocks = (channels + VW - 1) / VW;
   const int blocks = (int)sizes.blocks, out_h = (int)sizes.out_h, out_w = (int)sizes.out_w;
   const int image = (int)get_global_id(1);
@@ -67,7 +69,8 @@ CPU_KERNEL void conv2d_blocks_separable(
   pointwise += pointwise_offset;
   y += y_offset + (long)image * blocks * out_h * out_w * VW;
   __global float* between = scratch + scratch_offset + (image * get_global_size(0) + get_global_id(0)) * slice;
-  const int first = (int)get_global_id(0) * bands_of_item, last = min(first + bands_of_item, (out_h + rows - 1) / rows);
+  const int bands = (out_h + rows - 1) / rows, item = (int)get_global_id(0), items = (int)get_global_size(0);
+  const int first = (int)((long)bands * item / items), last = (int)((long)bands * (item + 1) / items);
   NO_UNROLL
   for (int band = first; band < last; ++band) {
     const int row = band * rows, pixels = min(rows, out_h - row) * out_w;
