@@ -99,7 +99,7 @@ INLINE void reduce_rows(ROWS_FORMAL, OUTPUT_FORMAL, SOURCE_FORMAL, AXES_FORMAL) 
       for (int i = 0; i < lanes; ++i) {
         CURSOR row;
         SEEK(row, o + i)
-        many base;
+        many base = (many)(0);
         if (KIND == KIND_MOMENTS) base = (many)(map_one(READ_ONE_ALONG(row, 0), PARAMETER));
         MOVE(row, row, begin)
         LOAD_STATE(s, i)
@@ -163,7 +163,7 @@ INLINE void reduce_short_rows(ROWS_FORMAL, OUTPUT_FORMAL, SOURCE_FORMAL, AXES_FO
       MOVE(rows[i], row, r)
       if (KIND == KIND_MOMENTS) firsts[i] = READ_ONE_ALONG(row, 0);
     }
-    many base;
+    many base = (many)(0);
     if (KIND == KIND_MOMENTS) base = map_many(JOIN(vload, VW)(0, firsts), PARAMETER);
     many_state s;
     START(many, s, 0)

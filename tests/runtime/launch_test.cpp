@@ -282,6 +282,14 @@ TEST_CASE("CRISOL_KERNEL_PATH replaces the kernels in the library") {
   CHECK(contains(run("child: clone once", environment), "copied 3"));
   write_kernels("#error this is the changed kernel\n");
   CHECK(contains(run("child: clone once", environment), "this is the changed kernel"));
+  // A warning is an error where the tests ask for it.
+  if (Device().info().platform != "Portable Computing Language") return;
+  write_kernels("#ifndef UNSET\n#define UNSET\nstatic int unset(void) { int x; return x; }\n#endif\n");
+  testing::Environment strict = environment;
+  strict.emplace_back("CRISOL_KERNEL_WARNINGS", "");
+  CHECK(contains(run("child: clone once", strict), "copied 3"));
+  strict.back().second = "error";
+  CHECK(contains(run("child: clone once", strict), "uninitialized"));
 }
 
 TEST_CASE("CRISOL_DUMP_DIR receives source, options and binary of each program") {

@@ -81,7 +81,7 @@ INLINE void patches_load(PatchesReader* g, VALUE_TYPE* values) {
   UNROLL
   for (int u = 0; u < ENTRIES; ++u) {
     g->hidden[u] = g->outside & (uint)entries[u].y;
-    const uint place = g->first + (uint)entries[u].x, at = g->hidden[u] != 0 && !SKIPS_HIDDEN ? 0 : place;
+    const uint place = g->first + (uint)entries[u].x, at = !SKIPS_HIDDEN && g->hidden[u] != 0 ? 0 : place;
     UNROLL
     for (int e = 0; e < SHARED; ++e) {
       __global const char* from = g->src[e] + at;

@@ -42,8 +42,21 @@ bool needs_double(const KernelSpec& spec) {
          (!spec.source.empty() && spec.prelude.find("double") != std::string_view::npos);
 }
 
+/// Whether a warning about one of the library's kernels is an error. The project's tests ask for it.
+bool refuses_warnings(const KernelSpec& spec, const DeviceInfo& info) {
+  static const bool asked = environment("CRISOL_KERNEL_WARNINGS") == "error";
+  return asked && is_pocl(info) && !spec.source.empty();
+}
+
+// The warnings of clang that are errors. Shared headers and macros leave names unused.
+constexpr const char* checked_warnings = R"(#pragma clang diagnostic error "-Wall"
+#pragma clang diagnostic ignored "-Wunused"
+#pragma clang diagnostic ignored "-Wpsabi"
+)";
+
 std::string source_text(const KernelSpec& spec, const DeviceInfo& info) {
-  std::string text = needs_double(spec) ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "";
+  std::string text = refuses_warnings(spec, info) ? checked_warnings : "";
+  text += needs_double(spec) ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "";
   for (const Define& define : spec.defines)
     text += define.text.empty() ? concat("#define ", define.name, ' ', define.number, '\n')
                                 : concat("#define ", define.name, ' ', define.text, '\n');
@@ -59,7 +72,7 @@ std::string options_of(const KernelSpec& spec, const cl::Device& device, const D
   if (is_pocl(info)) options += " -DSTATIC_INLINE";  // For cl_kernels/common/inline.h.
   // On a CPU without AVX-512, clang warns that a long8 argument has another binary interface with AVX-512. PoCL prints
   // the number of warnings on standard error. A user's program keeps its warnings.
-  if (is_pocl(info) && !spec.source.empty()) options += " -w";
+  if (is_pocl(info) && !spec.source.empty()) options += refuses_warnings(spec, info) ? " -Werror" : " -w";
   if (spec.exact_division && (device.getInfo<CL_DEVICE_SINGLE_FP_CONFIG>() & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0)
     options += " -cl-fp32-correctly-rounded-divide-sqrt";
   return spec.options.empty() ? options : concat(options, ' ', spec.options);
