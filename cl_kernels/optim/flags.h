@@ -11,6 +11,7 @@ enum StepFlags {
   CENTERED = 8,       // Subtracts the squared mean from the mean square.
   AMSGRAD = 16,       // Divides by the square root of the largest mean square so far.
   DECOUPLED = 32,     // Decoupled weight decay: the decay is not added to the gradient.
+  COUNTED = 64,       // `progress` has only t, the number of this step.
 };
 
 PARAMETERS_END

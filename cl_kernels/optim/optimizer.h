@@ -35,8 +35,11 @@ static inline floatv gradient_at(__global const STORED* gradients, int n, int fl
   return flags & MAXIMIZE ? -g : g;
 }
 
-// Runs as one work-item. The relative error of -expm1(t log(beta)) is at most 5e-7 for every t. t counts to 2^24 and
-// stays there, because then the correction is 1 for every beta below 0.999999.
+// 1 - beta^t. The relative error is at most 5e-7 for every t.
+static inline float bias_correction(float t, float log_beta) { return -expm1(t * log_beta); }
+
+// Runs as one work-item. t counts to 2^24 and stays there, because then the correction is 1 for every beta below
+// 0.999999.
 STEP_KERNEL void optimizer_advance(__global const float* restrict hyper, const ulong hyper_offset,
                                    __global float* restrict progress, const ulong progress_offset,
                                    const float log_beta2) {
@@ -44,6 +47,6 @@ STEP_KERNEL void optimizer_advance(__global const float* restrict hyper, const u
   progress += progress_offset;
   const float t = progress[0] + 1.0f;
   progress[0] = t;
-  progress[1] = -expm1(t * hyper[hyper_offset + 3]);
-  progress[2] = sqrt(-expm1(t * log_beta2));
+  progress[1] = bias_correction(t, hyper[hyper_offset + 3]);
+  progress[2] = sqrt(bias_correction(t, log_beta2));
 }

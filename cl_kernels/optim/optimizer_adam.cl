@@ -11,8 +11,8 @@ STEP_KERNEL void optimizer_adam(__global float* restrict parameters, const ulong
                                 __global float* restrict max_squares, const ulong max_squares_offset,
                                 __global const float* restrict hyper, const ulong hyper_offset,
                                 __global const float* restrict progress, const ulong progress_offset, const long count,
-                                const float beta2, const float one_minus_beta2, const float eps, const float decay,
-                                const int flags) {
+                                const float beta2, const float one_minus_beta2, const float log_beta2, const float eps,
+                                const float decay, const int flags) {
   if (SKIPS(hyper + hyper_offset)) return;
   parameters += parameters_offset;
   gradients += gradients_offset;
@@ -21,8 +21,12 @@ STEP_KERNEL void optimizer_adam(__global float* restrict parameters, const ulong
   max_squares += max_squares_offset;
   const float lr = hyper[hyper_offset];
   const float one_minus_beta1 = hyper[hyper_offset + 2];
-  const float step_size = lr / progress[progress_offset + 1];
-  const float root_scale = 1.0f / progress[progress_offset + 2];
+  progress += progress_offset;
+  const bool counted = flags & COUNTED;
+  const float bias1 = counted ? bias_correction(progress[0], hyper[hyper_offset + 3]) : progress[1];
+  const float bias2 = counted ? sqrt(bias_correction(progress[0], log_beta2)) : progress[2];
+  const float step_size = lr / bias1;
+  const float root_scale = 1.0f / bias2;
   const float coupled_decay = flags & DECOUPLED ? 0.0f : decay;
   const float shrink = flags & DECOUPLED ? 1.0f - lr * decay : 1.0f;
   FOR_EACH_VECTOR(at, count) {

@@ -66,6 +66,7 @@ struct AdamRule {
 /// m += (1 - beta1) (g - m); v = beta2 v + (1 - beta2) g^2;
 /// p -= lr / (1 - beta1^t) m / (sqrt(v) / sqrt(1 - beta2^t) + eps).
 /// If `max_squares` is defined (AMSGrad), max_squares = max(max_squares, v) replaces v under the root.
+/// `progress` may have one element instead: t, the number of this step. Then advance_step is not needed.
 CRISOL_API void adam_step(const Tensor& parameters, const Tensor& gradients, const Tensor& means, const Tensor& squares,
                           const Tensor& max_squares, const Tensor& hyper, const Tensor& progress,
                           const AdamRule& rule = {});

@@ -64,12 +64,8 @@ Results adam(const Call& c, bool decoupled) {
   need(steps.size() == parameters.size(), "a number of steps for each parameter");
   if (parameters.empty()) return {};
   const Tensor hyper = make_hyper(parameters[0], rate(c.value(6)), c.number(7), c.tensor(14));
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const Tensor progress = ops::make_progress(hyper.device());
-    ops::sub_into(ops::narrow(progress, 0, 0, 1), steps[i], 1.0);
-    ops::advance_step(progress, hyper, rule.beta2);
-    ops::adam_step(parameters[i], gradients[i], means[i], squares[i], list_element(largest, i), hyper, progress, rule);
-  }
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    ops::adam_step(parameters[i], gradients[i], means[i], squares[i], list_element(largest, i), hyper, steps[i], rule);
   return {};
 }
 
