@@ -36,29 +36,26 @@ std::size_t Addresses::rounded(std::size_t bytes) noexcept {
   return (bytes + step - 1) / step * step;
 }
 
-void* Addresses::take(int device, std::size_t bytes, void* owner) {
+Addresses::Range Addresses::take(int device, std::size_t bytes, void* owner) {
   const std::size_t size = rounded(bytes);
   const std::lock_guard lock(mutex_);
   Part& part = parts_[static_cast<std::size_t>(device)];
-  std::uintptr_t first = 0;
-  if (auto& free = part.free[size]; !free.empty()) {
-    first = free.back();
+  if (std::vector<Range>& free = part.free[size]; !free.empty()) {
+    const Range range = free.back();
     free.pop_back();
-  } else {
-    if (size > part.end - part.next) throw std::bad_alloc();
-    first = part.next;
-    part.next += size;
+    range->second.second = owner;
+    return range;
   }
-  ranges_[first] = {size, owner};
-  return reinterpret_cast<void*>(first);
+  if (size > part.end - part.next) throw std::bad_alloc();
+  const Range range = ranges_.emplace(part.next, std::pair(size, owner)).first;
+  part.next += size;
+  return range;
 }
 
-void Addresses::give_back(int device, void* address) noexcept {
-  const auto first = reinterpret_cast<std::uintptr_t>(address);
+void Addresses::give_back(int device, Range range) noexcept {
   const std::lock_guard lock(mutex_);
-  auto& [size, owner] = ranges_.find(first)->second;
-  owner = nullptr;
-  parts_[static_cast<std::size_t>(device)].free[size].push_back(first);
+  range->second.second = nullptr;
+  parts_[static_cast<std::size_t>(device)].free[range->second.first].push_back(range);
 }
 
 int Addresses::device_of(const void* address) const noexcept {

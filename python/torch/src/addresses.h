@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace crisol_torch {
@@ -16,10 +18,14 @@ class Addresses {
   /// The object of this process. It lives until the process ends.
   static Addresses& of_process();
 
+  /// Size and owner of the ranges, by the first address.
+  using Ranges = std::map<std::uintptr_t, std::pair<std::size_t, void*>>;
+  using Range = Ranges::iterator;
+
   /// A range of `bytes` for a device. No other range overlaps it until give_back. Throws std::bad_alloc if no
   /// addresses are left.
-  void* take(int device, std::size_t bytes, void* owner);
-  void give_back(int device, void* address) noexcept;
+  Range take(int device, std::size_t bytes, void* owner);
+  void give_back(int device, Range range) noexcept;
 
   /// The device of an address, or -1 for other addresses.
   int device_of(const void* address) const noexcept;
@@ -38,16 +44,15 @@ class Addresses {
 
   struct Part {
     std::uintptr_t next = 0, end = 0;
-    std::map<std::size_t, std::vector<std::uintptr_t>> free;  ///< Ranges that were given back, by their size.
+    std::unordered_map<std::size_t, std::vector<Range>> free;  ///< Ranges that were given back, by their size.
   };
 
   mutable std::mutex mutex_;
   std::uintptr_t base_ = 0;
   std::uintptr_t part_bytes_ = 0;
   std::vector<Part> parts_;
-  /// Size and owner, by the first address. A range that was given back stays, without an owner, so that the next one
-  /// of its size allocates nothing.
-  std::map<std::uintptr_t, std::pair<std::size_t, void*>> ranges_;
+  /// A range that was given back stays, without an owner, so that the next one of its size allocates nothing.
+  Ranges ranges_;
 };
 
 }  // namespace crisol_torch

@@ -20,23 +20,23 @@ using crisol::DType;
 struct Allocation {
   crisol::Tensor whole;  ///< The tensor that the library made, which begins with the storage.
   std::int64_t bytes;    ///< The size of the storage.
-  void* address;
   int device;
+  Addresses::Range range{};
 
   crisol::Tensor as_bytes() const { return crisol::ops::reinterpret(whole, DType::u8, {bytes}, {1}, 0); }
 };
 
 void release(void* context) {
   auto* const allocation = static_cast<Allocation*>(context);
-  Addresses::of_process().give_back(allocation->device, allocation->address);
+  Addresses::of_process().give_back(allocation->device, allocation->range);
   delete allocation;
 }
 
 at::DataPtr data_ptr_of(crisol::Tensor whole, std::int64_t bytes, int device) {
   if (bytes == 0) return {nullptr, torch_device(device)};
-  auto allocation = std::make_unique<Allocation>(Allocation{std::move(whole), bytes, nullptr, device});
-  allocation->address = Addresses::of_process().take(device, static_cast<std::size_t>(bytes), allocation.get());
-  void* const address = allocation->address;
+  auto allocation = std::make_unique<Allocation>(Allocation{std::move(whole), bytes, device});
+  allocation->range = Addresses::of_process().take(device, static_cast<std::size_t>(bytes), allocation.get());
+  void* const address = reinterpret_cast<void*>(allocation->range->first);
   return {address, allocation.release(), &release, torch_device(device)};
 }
 
@@ -186,12 +186,6 @@ at::Tensor wrap(const crisol::Tensor& x) {
   result.unsafeGetTensorImpl()->set_sizes_and_strides(sizes_of(x.shape()), sizes_of(x.strides()),
                                                       x.numel() == 0 ? 0 : x.offset());
   return result;
-}
-
-at::Tensor empty_tensor(at::IntArrayRef sizes, at::IntArrayRef strides, at::ScalarType type, int device) {
-  const at::DeviceGuard guard(torch_device(device));
-  return at::detail::empty_strided_generic(sizes, strides, device_allocator(),
-                                           c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), type);
 }
 
 }  // namespace crisol_torch

@@ -34,9 +34,6 @@ crisol::Tensor tensor_of(const at::Tensor& x);
 /// A tensor of PyTorch over the memory of a tensor of the library.
 at::Tensor wrap(const crisol::Tensor& x);
 
-/// A tensor of PyTorch with undefined contents.
-at::Tensor empty_tensor(at::IntArrayRef sizes, at::IntArrayRef strides, at::ScalarType type, int device);
-
 /// The Shape of PyTorch's sizes, strides or axes.
 inline crisol::Shape shape_of(at::IntArrayRef sizes) { return {sizes.data(), sizes.size()}; }
 /// The sizes of a Shape.

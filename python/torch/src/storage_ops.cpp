@@ -8,6 +8,8 @@
 #include <ATen/ops/view_as_real_native.h>
 #include <ATen/ops/view_native.h>
 
+#include <algorithm>
+
 #include "call.h"
 #include "crisol/dtype_table.h"
 #include "device.h"
@@ -32,12 +34,23 @@ void check_factory(std::optional<at::Layout> layout, std::optional<bool> pin_mem
   TORCH_CHECK(!pin_memory.value_or(false), "Only dense CPU tensors can be pinned");
 }
 
+// Whether a new tensor has no other layout, and no size that only PyTorch knows how to refuse.
+bool is_row_major(at::IntArrayRef sizes, std::optional<at::MemoryFormat> format) {
+  return sizes.size() <= static_cast<std::size_t>(crisol::Shape::max_rank) &&
+         format.value_or(at::MemoryFormat::Contiguous) == at::MemoryFormat::Contiguous &&
+         std::all_of(sizes.begin(), sizes.end(), [](std::int64_t size) { return size > 0; });
+}
+
 at::Tensor empty(at::IntArrayRef sizes, std::optional<at::ScalarType> type, std::optional<at::Layout> layout,
                  std::optional<at::Device> device, std::optional<bool> pin_memory,
                  std::optional<at::MemoryFormat> format) {
   check_factory(layout, pin_memory);
   const at::DeviceGuard guard = guard_of(device);
-  return at::detail::empty_generic(sizes, device_allocator(), keys, type_or_default(type), format);
+  const at::ScalarType wanted = type_or_default(type);
+  // Then an op that reads the tensor finds the library's tensor behind it as it is.
+  if (const std::optional<crisol::DType> dtype = dtype_of(wanted); dtype && is_row_major(sizes, format))
+    return guarded([&] { return wrap(crisol::empty(shape_of(sizes), *dtype, device_at(current_device()))); });
+  return at::detail::empty_generic(sizes, device_allocator(), keys, wanted, format);
 }
 
 at::Tensor empty_strided(at::IntArrayRef sizes, at::IntArrayRef strides, std::optional<at::ScalarType> type,
