@@ -51,7 +51,8 @@ def test_interpolate(mode):
 
 
 SAMPLED = [("pad", "reflect"), ("pad", "replicate"), ("pad", "replicate_negative"), ("nll_loss", "")]
-SAMPLED += [("kl_div", ""), ("cross_entropy", ""), ("adaptive_max_pool1d", ""), ("adaptive_max_pool2d", "")]
+SAMPLED += [("kl_div", ""), ("cross_entropy", ""), ("multi_margin_loss", "")]
+SAMPLED += [(f"adaptive_max_pool{axes}d", "") for axes in (1, 2, 3)]
 
 
 @pytest.mark.parametrize("name, variant", SAMPLED)
@@ -93,6 +94,20 @@ def test_samples_that_pytorch_refuses_on_other_devices(name):
 def test_undefined_and_random_results_have_the_right_shapes(name):
     for op in entries(name):
         assert sum(check_sample(op, sample, False) for sample in op.sample_inputs("cpu", torch.float32)) > 0
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_cross_entropy_of_halves_has_a_native_gradient(dtype, reduction):
+    results = []
+    for device in ("cpu", DEVICE):
+        torch.manual_seed(0)
+        x, labels = torch.randn(12, 7).to(device, dtype).requires_grad_(), torch.randint(7, (12,)).to(device)
+        with native():
+            loss = torch.nn.functional.cross_entropy(x, labels, reduction=reduction)
+            loss.backward(torch.full_like(loss, 0.5))
+        results.append((loss, x.grad))
+    assert_same(results[1], results[0])
 
 
 @pytest.mark.parametrize("training", [False, True])

@@ -1,5 +1,6 @@
 // Losses.
 #include "call.h"
+#include "crisol/dtype_table.h"
 
 namespace crisol_torch {
 
@@ -77,7 +78,8 @@ void nll_loss_backward(const Call& c, const Tensor& dx) {
   if (kind == Reduction::none) dy = ops::reshape(dy, {-1});
   Tensor rows;
   if (c.is_none(3) || !c.torch(3).defined()) {
-    rows = ops::nll_loss_backward(ops::cast(dy, x.dtype()), labels, scale, classes, kind, c.whole(5));
+    rows =
+        ops::nll_loss_backward(ops::cast(dy, crisol::value_type(x.dtype())), labels, scale, classes, kind, c.whole(5));
   } else {
     const auto [weights, safe] = weights_of(c.tensor(3), labels, c.scalar(5));
     const Tensor slopes = ops::neg(ops::mul(ops::mul(weights, dy), ops::cast(scale, x.dtype())));
@@ -144,6 +146,38 @@ Tensor binary_cross_entropy_backward(const Call& c) {
   return dx;
 }
 
+// multi_margin_loss: (x, labels, p, margin, weight, reduction) from argument `first` on.
+struct Margins {
+  Margins(const Call& c, std::size_t first) : x(c.tensor(first)), is_square(c.number(first + 2) == 2) {
+    if (x.dim() < 2) x = ops::reshape(x, {1, -1});
+    const Tensor labels = ops::reshape(c.tensor(first + 1), {-1});
+    need(x.numel() != 0 && labels.numel() == x.size(0), "rows without a label");
+    own = ops::one_hot(labels, x.size(1), DType::boolean);
+    const Tensor distance = ops::sub(x, ops::gather(x, 1, ops::unsqueeze(labels, 1)));
+    hinge = ops::masked_fill(ops::relu(ops::add(distance, c.number(first + 3))), own, 0);
+    if (const Tensor weight = c.tensor(first + 4); weight.defined())
+      weights = ops::unsqueeze(ops::index_select(weight, 0, labels), 1);
+  }
+  Tensor weighted(const Tensor& values) const { return weights.defined() ? ops::mul(values, weights) : values; }
+
+  Tensor x, own, hinge, weights;
+  bool is_square;
+};
+Tensor multi_margin_loss(const Call& c) {
+  const Margins m(c, 0);
+  const Tensor losses = ops::mean(m.weighted(m.is_square ? ops::square(m.hinge) : m.hinge), {1});
+  return reduced(ops::reshape(losses, shape_of(c.torch(1).sizes())), reduction(c, 5));
+}
+// (dy, x, labels, p, margin, weight, reduction)
+Tensor multi_margin_loss_backward(const Call& c) {
+  const Margins m(c, 1);
+  const Tensor dy = ops::reshape(spread(c.tensor(0), reduction(c, 6), m.hinge.numel()), {-1, 1});
+  const Tensor slope = m.is_square ? ops::mul(m.hinge, 2) : ops::cast(ops::gt(m.hinge, 0), m.x.dtype());
+  const double rows = reduction(c, 6) == Reduction::mean ? 1 : 1 / static_cast<double>(m.x.size(1));
+  const Tensor dx = ops::mul(m.weighted(ops::mul(slope, rows)), dy);
+  return ops::reshape(ops::where(m.own, ops::neg(ops::sum(dx, {1}, true)), dx), shape_of(c.torch(1).sizes()));
+}
+
 }  // namespace
 
 Rows loss_rows() {
@@ -178,6 +212,9 @@ Rows loss_rows() {
          need(c.number(4) > 0, "smooth_l1_loss with beta 0");
          huber_backward(c, dx, 1 / c.number(4));
        })},
+      {"multi_margin_loss", gives(multi_margin_loss)},
+      {"multi_margin_loss.out", into([](const Call& c, const Tensor& out) { deliver(out, multi_margin_loss(c)); })},
+      {"multi_margin_loss_backward", gives(multi_margin_loss_backward)},
       {"binary_cross_entropy", gives(binary_cross_entropy)},
       {"binary_cross_entropy_backward", gives(binary_cross_entropy_backward)},
   };

@@ -88,6 +88,25 @@ Results sgd(const Call& c) {
   return {};
 }
 
+// (parameters, gradients, sums, steps, lr, lr decay, weight decay, eps, maximize, scale, found_inf)
+Results adagrad(const Call& c) {
+  need(c.is_none(9) && c.is_none(10), "a scale of gradients");
+  const std::vector<Tensor> parameters = flat(c, 0), gradients = flat(c, 1), sums = flat(c, 2), steps = flat(c, 3);
+  const double lr = rate(c.value(4)), lr_decay = c.number(5), weight_decay = c.number(6), eps = c.number(7);
+  check_step(parameters, gradients, {&sums});
+  need(steps.size() == parameters.size(), "a number of steps for each parameter");
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const Tensor& x = parameters[i];
+    Tensor g = c.flag(8) ? ops::neg(gradients[i]) : gradients[i];
+    if (weight_decay != 0) g = ops::addcmul(g, x, weight_decay);
+    ops::addcmul_into(sums[i], sums[i], g, g);
+    const Tensor root = ops::add(ops::sqrt(sums[i]), eps);
+    if (lr_decay != 0) g = ops::div(g, ops::add(ops::mul(ops::sub(steps[i], 1.0), lr_decay), 1.0));
+    ops::addcdiv_into(x, x, g, root, -lr);
+  }
+  return {};
+}
+
 // (gradients, found_inf, inverse scale)
 Results unscale(const Call& c) {
   const Tensor found = ops::reshape(c.tensor(1), {1}), inverse = c.tensor(2);
@@ -99,6 +118,17 @@ Results unscale(const Call& c) {
     ops::copy_into(gradient, ops::mul(gradient, inverse));
   }
   return {};
+}
+
+// (scale, steps since it changed, found_inf, growth, backoff, interval): PyTorch's rule.
+Results update_scale(const Call& c) {
+  const auto number = [&](std::size_t i) { return ops::reshape(c.tensor(i), {1}); };
+  const Tensor scale = number(0), steps = number(1), bad = ops::ne(number(2), 0);
+  const Tensor next = ops::add(steps, 1), is_due = ops::eq(next, c.scalar(5)), grown = ops::mul(scale, c.number(3));
+  const Tensor good = ops::where(ops::logical_and(is_due, ops::isfinite(grown)), grown, scale);
+  ops::where_into(scale, bad, ops::mul(scale, c.number(4)), good);
+  ops::masked_fill_into(steps, next, ops::logical_or(bad, is_due), 0);
+  return {c.value(0)};
 }
 
 // ---- Lists. PyTorch's own form of these ops calls the dispatcher for each tensor of a list.
@@ -191,6 +221,9 @@ Rows optimizer_rows() {
       {"_fused_adamw_.tensor_lr", [](const Call& c) { return adam(c, true); }},
       {"_fused_sgd_", sgd},
       {"_fused_sgd_.tensor_lr", sgd},
+      {"_fused_adagrad_", adagrad},
+      {"_fused_adagrad_.tensor_lr", adagrad},
+      {"_amp_update_scale_", update_scale},
       {"_amp_foreach_non_finite_check_and_unscale_", unscale},
   };
 }

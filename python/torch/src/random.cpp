@@ -1,5 +1,10 @@
 // Random numbers, by the library's Philox stream.
+#include <ATen/ExpandUtils.h>
+
+#include <limits>
+
 #include "call.h"
+#include "crisol/dtype_table.h"
 #include "generator.h"
 
 namespace crisol_torch {
@@ -49,8 +54,37 @@ void exponential(const Call& c, const Tensor& x) {
 void random_between(const Tensor& x, std::int64_t low, std::int64_t high, const Generator& generator) {
   need(low < high, "an empty range");
   const Tensor numbers = crisol::empty(x.shape(), DType::i64, x.device());
-  ops::randint_into(numbers, low, high, generator);
+  constexpr std::int64_t most = std::int64_t{1} << 32;  // The library draws from at most this many numbers.
+  if (const auto count = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low); count <= most) {
+    ops::randint_into(numbers, low, high, generator);
+  } else {
+    need(count <= std::numeric_limits<std::int64_t>::max(), "a range of more than 2^63 numbers");
+    const Tensor upper = crisol::empty(x.shape(), DType::i64, x.device());
+    ops::randint_into(upper, 0, most / 2, generator);
+    ops::randint_into(numbers, 0, most, generator);
+    ops::addcmul_into(numbers, numbers, upper, most);
+    ops::add_into(numbers, ops::remainder(numbers, static_cast<std::int64_t>(count)), low);
+  }
   ops::copy_into(x, numbers);
+}
+
+// The end of the numbers that random_ draws if the call has none: a type holds each number below it.
+std::int64_t end_of(DType dtype) {
+  const int digits = crisol::dtype_row(dtype).digits;
+  if (digits >= 63) return std::numeric_limits<std::int64_t>::max();
+  return (std::int64_t{1} << digits) + (is_floating(dtype) ? 1 : 0);
+}
+
+// (means, deviations, generator) and perhaps a result. One of the first two may be a number.
+Tensor normal_of(const Call& c) {
+  const auto sizes = [&](std::size_t i) {
+    return c.value(i).isTensor() ? c.value(i).toTensor().sizes() : at::IntArrayRef();
+  };
+  const Argument means = c.operand(0), deviations = c.operand(1);
+  const Tensor like = c.tensor(c.value(0).isTensor() ? 0 : 1);
+  const Tensor noise = crisol::empty(shape_of(at::infer_size(sizes(0), sizes(1))), like.dtype(), like.device());
+  draw(noise, [&](const Tensor& to) { ops::normal_into(to, 0, 1, generator_at(c, 2, like)); });
+  return ops::addcmul(means, noise, deviations);
 }
 
 // (n, generator, out)
@@ -82,11 +116,16 @@ Rows random_rows() {
        into([](const Call& c, const Tensor& out) { bernoulli_of(out, c.tensor(0), generator_at(c, 1, out)); })},
       {"exponential_", in_place(exponential)},
       {"random_.from", in_place([](const Call& c, const Tensor& x) {
-         need(!c.is_none(2), "a range without an end");
-         random_between(x, c.whole(1), c.whole(2), generator_at(c, 3, x));
+         random_between(x, c.whole(1), c.is_none(2) ? end_of(x.dtype()) : c.whole(2), generator_at(c, 3, x));
        })},
       {"random_.to",
        in_place([](const Call& c, const Tensor& x) { random_between(x, 0, c.whole(1), generator_at(c, 2, x)); })},
+      {"random_", in_place([](const Call& c, const Tensor& x) {
+         random_between(x, 0, end_of(x.dtype()), generator_at(c, 1, x));
+       })},
+      {"normal.Tensor_Tensor", gives(normal_of)},
+      {"normal.Tensor_float", gives(normal_of)},
+      {"normal.float_Tensor", gives(normal_of)},
       {"randperm.generator_out", permutation},
       {"multinomial", gives([](const Call& c) {
          const Tensor weights = c.tensor(0);

@@ -1,5 +1,6 @@
 // Reductions, scans and norms.
 #include "call.h"
+#include "crisol/dtype_table.h"
 
 namespace crisol_torch {
 
@@ -77,6 +78,33 @@ Run spread_into(void (*f)(const Tensor&, const Tensor&, const Shape&, bool, doub
   });
 }
 
+// ---- weight_norm: w = v g / norms. The norms are along all axes but one.
+
+Shape other_axes(const Tensor& x, std::int64_t axis) {
+  Shape axes;
+  for (int i = 0; i < x.dim(); ++i)
+    if (i != axis) axes.push_back(i);
+  return axes;
+}
+// An operand in the type that kernels compute it in.
+Tensor computed(const Call& c, std::size_t i) {
+  const Tensor x = c.tensor(i);
+  return ops::cast(x, crisol::value_type(x.dtype()));
+}
+// (v, g, axis)
+Results weight_norm(const Call& c) {
+  const Tensor v = computed(c, 0), norms = ops::norm(v, 2, other_axes(v, c.whole(2)), true);
+  return {wrap(ops::cast(ops::mul(v, ops::div(computed(c, 1), norms)), c.tensor(0).dtype())), wrap(norms)};
+}
+// (dw, v, g, norms, axis)
+Results weight_norm_backward(const Call& c) {
+  const Tensor dw = computed(c, 0), v = computed(c, 1), norms = c.tensor(3);
+  const Tensor dg = ops::div(ops::sum(ops::mul(dw, v), other_axes(v, c.whole(4)), true), norms);
+  const Tensor along = ops::mul(v, ops::div(dg, norms));
+  const Tensor dv = ops::mul(ops::sub(dw, along), ops::div(computed(c, 2), norms));
+  return {wrap(ops::cast(dv, c.tensor(1).dtype())), wrap(ops::cast(dg, c.tensor(2).dtype()))};
+}
+
 }  // namespace
 
 Rows reduction_rows() {
@@ -119,6 +147,8 @@ Rows reduction_rows() {
       {"logsumexp", gives([](const Call& c) { return ops::logsumexp(c.tensor(0), c.shape(1), c.flag(2)); })},
       {"cumsum.out", scan(ops::cumsum_into)},
       {"cumprod.out", scan(ops::cumprod_into)},
+      {"_weight_norm_interface", weight_norm},
+      {"_weight_norm_interface_backward", weight_norm_backward},
       {"_logcumsumexp", gives([](const Call& c) { return ops::logcumsumexp(c.tensor(0), c.axis(1)); })},
   };
 }

@@ -61,6 +61,13 @@ at::Tensor empty_strided(at::IntArrayRef sizes, at::IntArrayRef strides, std::op
   return at::detail::empty_strided_generic(sizes, strides, device_allocator(), keys, type_or_default(type));
 }
 
+// Zeros that PyTorch's forward-mode derivatives begin with. PyTorch's CPU keeps no elements of them.
+at::Tensor zeros_of_derivatives(at::IntArrayRef sizes, std::optional<at::ScalarType> type,
+                                std::optional<at::Layout> layout, std::optional<at::Device> device,
+                                std::optional<bool> pin_memory) {
+  return empty(sizes, type, layout, device, pin_memory, std::nullopt).zero_();
+}
+
 // Changes the layout of x, and lets its storage grow. x stays as it was if there is no memory.
 template <class F>
 void change_layout(const at::Tensor& x, F change) {
@@ -228,6 +235,7 @@ void resize_storage(const c10::Storage& storage, std::size_t bytes) {
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("empty.memory_format", empty);
   m.impl("empty_strided", empty_strided);
+  m.impl("_efficientzerotensor", zeros_of_derivatives);
   m.impl("resize_", resize_);
   m.impl("set_.source_Storage_storage_offset", set_storage_at);
   m.impl("set_.source_Storage", set_storage);

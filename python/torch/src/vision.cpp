@@ -4,6 +4,8 @@
 #include <ATen/SDPBackend.h>
 #include <ATen/native/transformers/attention.h>
 
+#include <algorithm>
+
 #include "call.h"
 #include "crisol/functions/attention.h"
 #include "crisol/functions/pool.h"
@@ -76,7 +78,7 @@ Results grid_sample_backward(const Call& c) {
           wrap(ops::grid_sample_backward_grid(dy, x, grid, options))};
 }
 
-// ---- Adaptive maxima of images
+// ---- Adaptive maxima of images and volumes
 
 // The positions of the bins of an axis. All bins get the size of the largest one, and repeat their last position.
 std::vector<std::int64_t> bins_of(std::int64_t size, std::int64_t count) {
@@ -92,21 +94,30 @@ std::vector<std::int64_t> bins_of(std::int64_t size, std::int64_t count) {
 
 // (x, size, out, indices)
 Results adaptive_max_pool(const Call& c) {
-  const Tensor given = c.tensor(0);
-  const Tensor x = given.dim() == 3 ? ops::unsqueeze(given, 0) : given;
   const std::vector<std::int64_t> size = c.wholes(1);
-  need(x.numel() != 0 && size.size() == 2 && size[0] > 0 && size[1] > 0, "a pool without elements");
-  const auto rows = bins_of(x.size(2), size[0]), columns = bins_of(x.size(3), size[1]);
+  const Tensor given = c.tensor(0);
+  const Tensor x = given.dim() == static_cast<int>(size.size()) + 1 ? ops::unsqueeze(given, 0) : given;
+  need(x.numel() != 0 && std::all_of(size.begin(), size.end(), [](std::int64_t n) { return n > 0; }),
+       "a pool without elements");
   const auto on_device = [&](const std::vector<std::int64_t>& list) {
     return crisol::from_vector(list, crisol::DType::i64, x.device());
   };
-  const Tensor spread = ops::index_select(ops::index_select(x, 2, on_device(rows)), 3, on_device(columns));
-  const crisol::IntPair kernel{static_cast<int>(rows.size()) / static_cast<int>(size[0]),
-                               static_cast<int>(columns.size()) / static_cast<int>(size[1])};
-  const crisol::ExtremeResult found = crisol::max_pool2d_with_indices(spread, {.kernel = kernel});
-  std::vector<std::int64_t> places;  // In x, for each element of a plane of `spread`.
-  for (const std::int64_t row : rows)
-    for (const std::int64_t column : columns) places.push_back(row * x.size(3) + column);
+  Tensor spread = x;
+  std::vector<std::int64_t> places{0};  // In x, for each element of a plane of `spread`.
+  std::vector<int> kernel;
+  for (std::size_t i = 0; i < size.size(); ++i) {
+    const int axis = static_cast<int>(i) + 2;
+    const std::vector<std::int64_t> positions = bins_of(x.size(axis), size[i]);
+    spread = ops::index_select(spread, axis, on_device(positions));
+    std::vector<std::int64_t> next;
+    for (const std::int64_t place : places)
+      for (const std::int64_t position : positions) next.push_back(place * x.size(axis) + position);
+    places = std::move(next);
+    kernel.push_back(static_cast<int>(positions.size()) / static_cast<int>(size[i]));
+  }
+  const crisol::ExtremeResult found =
+      size.size() == 2 ? crisol::max_pool2d_with_indices(spread, {.kernel = {kernel[0], kernel[1]}})
+                       : crisol::max_pool3d_with_indices(spread, {.kernel = {kernel[0], kernel[1], kernel[2]}});
   const Tensor indices = ops::index_select(on_device(places), 0, ops::reshape(found.indices, {-1}));
   const Tensor values_out = c.tensor(2), indices_out = c.tensor(3);
   ops::copy_into(values_out, ops::reshape(found.values, values_out.shape()));
@@ -114,14 +125,18 @@ Results adaptive_max_pool(const Call& c) {
   return {c.value(2), c.value(3)};
 }
 
-// (dy, x, indices, dx)
-void adaptive_max_pool_backward(const Call& c, const Tensor& dx) {
-  const Tensor dy = c.tensor(0), indices = c.tensor(2);
-  need(dy.numel() != 0, "a pool without elements");
-  const std::int64_t plane = dx.size(-1) * dx.size(-2), planes = dx.numel() / plane;
-  const Tensor sums = ops::scatter_add(crisol::zeros({planes, plane}, dy.dtype(), dy.device()), 1,
-                                       ops::reshape(indices, {planes, -1}), ops::reshape(dy, {planes, -1}));
-  ops::copy_into(dx, ops::reshape(sums, dx.shape()));
+// (dy, x, indices, dx) of a pool over the last axes.
+Run adaptive_max_pool_backward(int axes) {
+  return into([axes](const Call& c, const Tensor& dx) {
+    const Tensor dy = c.tensor(0), indices = c.tensor(2);
+    need(dy.numel() != 0, "a pool without elements");
+    std::int64_t plane = 1;
+    for (int i = 1; i <= axes; ++i) plane *= dx.size(-i);
+    const std::int64_t planes = dx.numel() / plane;
+    const Tensor sums = ops::scatter_add(crisol::zeros({planes, plane}, dy.dtype(), dy.device()), 1,
+                                         ops::reshape(indices, {planes, -1}), ops::reshape(dy, {planes, -1}));
+    ops::copy_into(dx, ops::reshape(sums, dx.shape()));
+  });
 }
 
 // ---- Pools of volumes
@@ -266,7 +281,9 @@ Rows vision_rows() {
       {"_adaptive_avg_pool3d", gives(adaptive_avg_pool)},
       {"_adaptive_avg_pool3d_backward", gives(adaptive_avg_pool_backward)},
       {"adaptive_max_pool2d.out", adaptive_max_pool},
-      {"adaptive_max_pool2d_backward.grad_input", into(adaptive_max_pool_backward)},
+      {"adaptive_max_pool2d_backward.grad_input", adaptive_max_pool_backward(2)},
+      {"adaptive_max_pool3d.out", adaptive_max_pool},
+      {"adaptive_max_pool3d_backward.grad_input", adaptive_max_pool_backward(3)},
       {"_scaled_dot_product_fused_attention_overrideable", attention},
       {"_scaled_dot_product_fused_attention_overrideable_backward", attention_backward},
   };

@@ -34,6 +34,7 @@ __all__ += ["native_ops", "reset_peak_memory_stats", "seed", "seed_all", "set_de
 __all__ += ["set_rng_state", "set_rng_state_all", "stream", "synchronize"]
 
 _parent = os.getpid()
+_initialized = True  # PyTorch keeps the state of the generators for checkpoints only if this is true.
 
 
 def _index(device: Any = None) -> int:
