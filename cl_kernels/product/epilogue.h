@@ -6,6 +6,7 @@
 // `at` is the element's position in a row of the result. `column` is 0 or 1.
 //
 // RESULT is the type of y in memory, and also of the bias and of the operands. The host defines it if it is not float.
+// A kernel whose operands have another type defines OPERAND.
 #include "common/element.h"
 #include "product/gemm_flags.h"
 #include "product/parameters.h"
@@ -15,13 +16,17 @@
 #define RESULT_IS_FLOAT
 #endif
 
-#define EPILOGUE_PARAMETERS                                                                    \
-  __global const RESULT *restrict e0, const ulong e0_offset, __global const RESULT *restrict e1, \
+#ifndef OPERAND
+#define OPERAND RESULT
+#endif
+
+#define EPILOGUE_PARAMETERS                                                                      \
+  __global const OPERAND *restrict e0, const ulong e0_offset, __global const OPERAND *restrict e1, \
       const ulong e1_offset, const EpilogueParameters epilogue, const float8 scalars
 #define EPILOGUE_ARGUMENTS e0, e0_offset, e1, e1_offset, epilogue, scalars
 
 typedef struct {
-  __global const RESULT *e0, *e1;  // The operands, from this product's first element on.
+  __global const OPERAND *e0, *e1;  // The operands, from this product's first element on.
   long row0, column0, row1, column1;
   float8 s;
 } Finish;

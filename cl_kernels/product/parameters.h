@@ -55,9 +55,9 @@ typedef struct {
 } PartsParameters;
 CHECK_PARAMETERS(PartsParameters, 64);
 
-// `batch` products of a CPU, each an m x n result of depth k. The depth is cut into `split_k` parts. A unit of work is a
-// block of block_m x block_n results of one part, which takes block_k of the depth at a time. `slice` is the scratch of
-// a work-item.
+// `batch` products of a CPU, each an m x n result of depth k. The depth is cut into `split_k` parts. A unit of work is
+// a block of block_m x block_n results of one part, which takes block_k of the depth at a time. `slice` is the scratch
+// of a work-item.
 typedef struct {
   Long m, n, k, bias_batch, slice;
   Int batch, split_k, block_m, block_n, block_k, flags;
@@ -105,10 +105,10 @@ CHECK_PARAMETERS(ScaledParameters, 56);
 
 // `count` matrices that product/pairs/pack_pairs.cl packs as pairs. `batch`, `line` and `step` are distances.
 typedef struct {
-  Long batch, line, step;
-  Int count, lines, depth, zero_step, has_zero, unused;
+  Long outer, inner, line, step;
+  Int count, inner_count, lines, depth, zero_step, has_zero;
 } PackPairsParameters;
-CHECK_PARAMETERS(PackPairsParameters, 48);
+CHECK_PARAMETERS(PackPairsParameters, 56);
 
 PARAMETERS_END
 #endif

@@ -1,5 +1,6 @@
 // Models give the same results as the walk over their nodes: with all passes, without each of them, and with each
 // alone.
+#include <cmath>
 #include <map>
 
 #include "base/thread_context.h"
@@ -111,6 +112,21 @@ ModelFile quantized() {
       {of::raw_tensor<std::int8_t>("w", of::i8, {5, 8}, codes), weight("t", rand({8}) * 0.01)});
 }
 
+/// A chain of functions of quantised numbers, one of which is read twice.
+ModelFile chain_of_bytes() {
+  const auto zero = [](const std::string& name, std::uint8_t value) {
+    return of::raw_tensor<std::uint8_t>(name, of::u8, {}, {value});
+  };
+  const auto scale = [](const std::string& name, double value) { return weight(name, full({}, value)); };
+  return ModelFile(
+      {node("QuantizeLinear", {"x", "s", "z"}, {"q"}), node("DequantizeLinear", {"q", "s", "z"}, {"d"}),
+       node("Div", {"d", "root"}, {"e"}), node("Erf", {"e"}, {"f"}), node("QuantizeLinear", {"f", "t", "w"}, {"g"}),
+       node("DequantizeLinear", {"g", "t", "w"}, {"h"}), node("Mul", {"d", "h"}, {"i"}),
+       node("QuantizeLinear", {"i", "t", "z"}, {"j"}), node("DequantizeLinear", {"j", "t", "z"}, {"k"}),
+       node("Softmax", {"k"}, {"l"}, {attribute("axis", std::int64_t{-1})}), node("Add", {"k", "l"}, {"y"})},
+      {scale("s", 0.02), scale("t", 0.01), scale("root", std::sqrt(2.0)), zero("z", 120), zero("w", 100)});
+}
+
 struct Example {
   const char* name;
   ModelFile (*file)();
@@ -122,6 +138,7 @@ std::vector<Example> examples() {
           {"separable", separable, images_for_all_cores()},
           {"tokens", tokens, randn({2, 5, 6})},
           {"quantized", quantized, randn({2, 3, 5})},
+          {"chain of bytes", chain_of_bytes, randn({2, 3, 5})},
           {"one-hot rows", one_hot_rows, floor(rand({2, 3}) * 4)}};
 }
 

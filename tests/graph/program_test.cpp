@@ -10,6 +10,7 @@
 #include "crisol/dtype_table.h"
 #include "graph/model_file.h"
 #include "io/files/mapped_file.h"
+#include "ops/product/pairs.h"
 #include "support/skip.h"
 
 namespace {
@@ -54,7 +55,8 @@ TEST_CASE("graph: a residual block becomes two convolutions") {
         "move_transposes: 0\npass "
         "fold_affine: 2\npass "
         "remove_dead_nodes: 0\n"
-        "pass block_channels: 0\npass centre_numbers: 0\npass join_casts: 0\npass fuse_elements: 1\npass "
+        "pass block_channels: 0\npass centre_numbers: 0\npass join_casts: 0\npass tabulate_bytes: 0\npass "
+        "fuse_elements: 1\npass "
         "join_separable: 0\npass find_lookups: "
         "0\npass "
         "join_products: 0\npass "
@@ -64,6 +66,33 @@ TEST_CASE("graph: a residual block becomes two convolutions") {
   check_program(model, randn({2, 3, 9, 7}));
   check_program(model, randn({1, 3, 5, 5}));
   check_program(model, randn({2, 3, 9, 7}));
+}
+
+TEST_CASE("graph: a product of bytes adds its bias and quantises again in one kernel") {
+  manual_seed(3);
+  const auto zero = [](const std::string& name, std::uint8_t value) {
+    return of::raw_tensor<std::uint8_t>(name, of::u8, {}, {value});
+  };
+  const Tensor numbers = (rand({37, 29}) * 256).to(DType::u8);
+  const Proto w = of::raw_tensor<std::uint8_t>("w", of::u8, {37, 29}, numbers.to_vector<std::uint8_t>());
+  const auto scale = [](const std::string& name, double value) { return weight(name, full({}, value)); };
+  const Sizes turned{0, 2, 1};
+  const ModelFile file(
+      {node("QuantizeLinear", {"x", "s", "z"}, {"q"}), node("DequantizeLinear", {"q", "s", "z"}, {"d"}),
+       node("DequantizeLinear", {"w", "t", "z"}, {"e"}), node("MatMul", {"d", "e"}, {"f"}),
+       node("QuantizeLinear", {"f", "u", "v"}, {"g"}), node("DequantizeLinear", {"g", "u", "v"}, {"h"}),
+       node("Add", {"b", "h"}, {"i"}), node("QuantizeLinear", {"i", "r", "z"}, {"j"}),
+       node("DequantizeLinear", {"j", "r", "z"}, {"k"}), node("Transpose", {"k"}, {"l"}, {attribute("perm", turned)}),
+       node("QuantizeLinear", {"l", "r", "z"}, {"o"}), node("DequantizeLinear", {"o", "r", "z"}, {"c"}),
+       node("MatMul", {"k", "c"}, {"m"}), node("QuantizeLinear", {"m", "p", "z"}, {"n"}),
+       node("DequantizeLinear", {"n", "p", "z"}, {"y"})},
+      {w, weight("b", randn({29})), scale("s", 0.02), scale("t", 0.01), scale("u", 0.1), scale("r", 0.08),
+       scale("p", 2), zero("z", 120), zero("v", 100)});
+  const Tensor x = randn({2, 11, 37});
+  std::map<std::string, std::size_t> changes = file.changes(x);
+  if (ops::prefers_pairs(Device())) CHECK(changes["fuse_epilogues"] == 1);
+  onnx::Model model = file.load();
+  check_program(model, x);
 }
 
 TEST_CASE("graph: rounding to quantised numbers joins the convolution before it") {

@@ -1,5 +1,6 @@
 // Packs matrices of whole numbers of one byte, minus their zero point, as pairs (product/pairs/pairs.h). A line is a
-// row of A or a column of B. The numbers of a line are `step` elements apart. There are `count` matrices.
+// row of A or a column of B. The numbers of a line are `step` elements apart. There are `count` matrices. Groups of
+// `inner_count` matrices are `outer` elements apart, and the matrices of a group are `inner` elements apart.
 //
 // zero has one number, or one for each line of all matrices (zero_step is 0 or 1).
 #include "product/pairs/pairs.h"
@@ -7,6 +8,11 @@
 #ifndef T
 #define T uchar
 #endif
+
+// The first element of a matrix.
+INLINE __global const T* matrix_of(__global const T* x, long index, const PackPairsParameters* p) {
+  return x + index / p->inner_count * p->outer + index % p->inner_count * p->inner;
+}
 
 INLINE int zero_of(__global const T* zero, long line, const PackPairsParameters* p) {
   return p->has_zero != 0 ? (int)zero[line * p->zero_step] : 0;
@@ -28,7 +34,7 @@ CPU_KERNEL void pack_rows(__global const T* restrict x, const ulong x_offset, __
   NO_UNROLL
   for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
     const long line = unit % p.lines;
-    __global const T* from = x + x_offset + unit / p.lines * p.batch + line * p.line;
+    __global const T* from = matrix_of(x + x_offset, unit / p.lines, &p) + line * p.line;
     __global int* to = y + y_offset + unit * pairs;
     const int point = zero_of(zero + zero_offset, unit, &p);
     int t = 0;
@@ -49,7 +55,7 @@ CPU_KERNEL void pack_panels(__global const T* restrict x, const ulong x_offset, 
   NO_UNROLL
   for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
     const long first = unit % panels * 16;
-    __global const T* from = x + x_offset + unit / panels * p.batch + first * p.line;
+    __global const T* from = matrix_of(x + x_offset, unit / panels, &p) + first * p.line;
     __global int* to = y + y_offset + unit * pairs * 16;
     int points[16];
     NO_UNROLL

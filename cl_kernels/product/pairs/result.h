@@ -1,15 +1,16 @@
 // The results of products of pairs, made of the i32 sums of a tile.
 //
 // RESULT is int for the sums themselves, which a bias is added to. For float, a sum may be multiplied by the factor
-// left[i] * right[j] / over[0] of its row and column, and an epilogue follows (product/epilogue.h). For uchar and char,
-// the sum times the factor is rounded, zero[0] is added, and the result saturates. A bias has one number for each row,
-// or for each column. Each step is 0 or 1.
+// left[i] * right[j] / over[0] of its row and column. For uchar and char, the sum times the factor is rounded, zero[0]
+// is added, and the result saturates. An epilogue with operands of float follows (product/epilogue.h). A bias has one
+// number for each row, or for each column. Each step is 0 or 1.
 #include "common/bytes.h"
 #include "product/pairs/pairs.h"
 
 #ifndef RESULT
 #define RESULT int
 #endif
+#define OPERAND float
 #include "product/epilogue.h"
 
 #define KIND_int 0
@@ -43,9 +44,7 @@ INLINE int16 columns_of(__global const int* from, int column, int count, int ste
   return vload16(0, some);
 }
 
-#if KIND == KIND_float
-#define RESULTS float16
-#define RESULTS_OF(scaled, zero) (scaled)
+#if KIND != KIND_int
 // On eight lanes, because functions of sixteen need more than 16 registers.
 DEFINE_FINISH(float8, finish_sums)
 
@@ -59,14 +58,20 @@ INLINE float16 operand_of(__global const float* e, long column_step, int column,
   for (int lane = 0; lane < 16; ++lane) some[lane] = e[place_of(column + min(lane, count - 1), by)];
   return vload16(0, some);
 }
+#endif
+
+#if KIND == KIND_float
+#define RESULTS float16
+#define VALUE_OF(scaled, zero) (scaled)
+#define RESULTS_OF(values) (values)
 #elif KIND == KIND_uchar
 #define RESULTS uchar16
-#define RESULTS_OF(scaled, zero) \
-  (uchar16)(convert_uchar8(byte_of(scaled.lo, zero, 0.0f)), convert_uchar8(byte_of(scaled.hi, zero, 0.0f)))
+#define VALUE_OF(scaled, zero) convert_float8(byte_of(scaled, zero, 0.0f))
+#define RESULTS_OF(values) convert_uchar16(convert_int16(values))
 #elif KIND == KIND_char
 #define RESULTS char16
-#define RESULTS_OF(scaled, zero) \
-  (char16)(convert_char8(byte_of(scaled.lo, zero, -128.0f)), convert_char8(byte_of(scaled.hi, zero, -128.0f)))
+#define VALUE_OF(scaled, zero) convert_float8(byte_of(scaled, zero, -128.0f))
+#define RESULTS_OF(values) convert_char16(convert_int16(values))
 #else
 #define RESULTS int16
 #endif
@@ -106,17 +111,16 @@ INLINE void store_scaled(int8 sums[TILE_ROWS][2], int row, int rows, int column,
     if (by->has_real_bias == 0) sum += bias;
     float16 scaled = convert_float16(sum) * factor;
     if (by->has_real_bias != 0) scaled += as_float16(bias);
-#if KIND == KIND_float
     const Finish* f = to->finish;
     float16 first = 0.0f, second = 0.0f;
     if (READS_E0(by->flags))
       first = operand_of(f->e0 + (row + r) * f->row0, f->column0, column, count, place, together, by);
     if (READS_E1(by->flags))
       second = operand_of(f->e1 + (row + r) * f->row1, f->column1, column, count, place, together, by);
-    scaled = (float16)(finish_sums(scaled.lo, first.lo, second.lo, f, by->flags),
-                       finish_sums(scaled.hi, first.hi, second.hi, f, by->flags));
-#endif
-    const RESULTS result = RESULTS_OF(scaled, by->has_zero != 0 ? to->zero[0] : 0);
+    const float zero = by->has_zero != 0 ? to->zero[0] : 0;
+    scaled = (float16)(finish_sums(VALUE_OF(scaled.lo, zero), first.lo, second.lo, f, by->flags),
+                       finish_sums(VALUE_OF(scaled.hi, zero), first.hi, second.hi, f, by->flags));
+    const RESULTS result = RESULTS_OF(scaled);
 #endif
     __global RESULT* y = to->y + (row + r) * by->row;
     if (together) {

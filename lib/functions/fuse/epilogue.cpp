@@ -4,6 +4,7 @@
 #include <array>
 
 #include "autograd/call.h"
+#include "base/byte_dtype.h"
 #include "base/text.h"
 #include "crisol/ops/copy.h"
 #include "functions/fuse/fused_function.h"
@@ -95,7 +96,10 @@ std::optional<ops::ProductEpilogue> for_kernel(const FusedOp& fused, const Fused
   ops::ProductEpilogue made{.layout = *of_formula, .operands = {}};
   const FusedGraph& graph = fused.formula().fused;
   for (std::size_t i = 1; i < graph.tensors.size(); ++i) {
-    const Tensor x = ops::contiguous(*values.arguments[graph.tensors[i].index].tensor());
+    const Tensor& given = *values.arguments[graph.tensors[i].index].tensor();
+    // To convert as many bytes as the result has takes as long as a kernel of its own.
+    if (is_of_bytes(given.dtype()) && given.numel() == layout.shape.numel()) return {};
+    const Tensor x = ops::contiguous(is_of_bytes(given.dtype()) ? given.to(DType::f32) : given);
     const std::optional<OperandLayout> operand = operand_of(x, layout);
     if (!operand) return {};
     made.operands[i - 1] = x;

@@ -1,6 +1,7 @@
 // Converts a formula to the epilogue of a product's kernel.
 #include <algorithm>
 
+#include "base/byte_dtype.h"
 #include "base/interned_text.h"
 #include "base/text.h"
 #include "crisol/dtype_table.h"
@@ -15,7 +16,8 @@ using ops::PointwiseGraph;
 using Function = ops::EpilogueLayout::Function;
 using Kind = PointwiseGraph::Kind;
 
-// The kernels read tensors of the product's type, and the product among them. They compute in f32.
+// The kernels read tensors of the product's type, and the product among them. They compute in f32. Next to a product of
+// bytes they read f32, to which other bytes are converted.
 bool is_taken(const Formula& formula) {
   const FusedGraph& fused = formula.fused;
   if (fused.outputs.size() != 1 || formula.trailing[0].kind != Trailing::Kind::none) return false;
@@ -24,9 +26,11 @@ bool is_taken(const Formula& formula) {
     return false;
   const auto& nodes = fused.graph.nodes();
   const DType dtype = fused.graph[fused.outputs[0]].type.dtype;
-  return value_type(dtype) == DType::f32 &&
-         std::all_of(nodes.begin(), nodes.end(), [dtype](const PointwiseGraph::Node& node) {
-           return node.kind != Kind::input || node.type.dtype == dtype;
+  const bool of_bytes = is_of_bytes(dtype);
+  return (of_bytes || value_type(dtype) == DType::f32) &&
+         std::all_of(nodes.begin(), nodes.end(), [=](const PointwiseGraph::Node& node) {
+           if (node.kind != Kind::input || node.type.dtype == dtype) return true;
+           return of_bytes && node.index != 0 && (is_of_bytes(node.type.dtype) || node.type.dtype == DType::f32);
          });
 }
 
@@ -57,13 +61,20 @@ std::string prelude_of(const FusedGraph& fused) {
                  fused.scalars.size(), "\n#define EPILOGUE_OF(W, name) \\\n");
   text += ops::function_of(graph, "name##_graph", "##W");
   text.insert(text.size() - 1, " \\");  // A backslash, because the macro continues on the next line.
-  std::string arguments = "v";
-  for (std::size_t i = 1; i < fused.tensors.size(); ++i) arguments += concat(", e", i - 1);
+  // Registers of bytes are ints.
+  std::string arguments;
+  for (std::size_t i = 0; i < fused.tensors.size(); ++i) {
+    const std::string x = i == 0 ? "v" : concat("e", i - 1);
+    arguments += i == 0 ? "" : ", ";
+    arguments += is_of_bytes(graph.input_dtype(i)) ? concat("convert_int##W(", x, ")") : x;
+  }
+  const bool gives_bytes = is_of_bytes(graph.output_dtype(0));
   for (std::size_t i = 0; i < fused.scalars.size(); ++i) arguments += concat(", s.s", i);
   text += concat(
       "INLINE float##W name(const float##W v, const float##W e0, const float##W e1, const float8 s) { \\\n"
-      "  float##W y; \\\n  name##_graph(",
-      arguments, ", &y); \\\n  return y; \\\n}\n");
+      "  ",
+      gives_bytes ? "int" : "float", "##W y; \\\n  name##_graph(", arguments, ", &y); \\\n  return ",
+      gives_bytes ? "convert_float##W(y)" : "y", "; \\\n}\n");
   text += "#define EPILOGUE(T, name) EPILOGUE_##T(name)\n#define EPILOGUE_float(name) EPILOGUE_OF(, name)\n";
   for (const int width : {2, 4, 8, 16})
     text += concat("#define EPILOGUE_float", width, "(name) EPILOGUE_OF(", width, ", name)\n");

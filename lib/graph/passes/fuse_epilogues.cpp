@@ -1,3 +1,5 @@
+#include "base/byte_dtype.h"
+#include "crisol/dtype_table.h"
 #include "graph/passes/formulas.h"
 #include "graph/passes/passes.h"
 #include "graph/passes/uses.h"
@@ -5,6 +7,11 @@
 namespace crisol::graph {
 
 namespace {
+
+/// Whether products compute epilogues of such results in f32.
+bool is_in_f32(const std::optional<DType>& dtype) {
+  return dtype && (value_type(*dtype) == DType::f32 || is_of_bytes(*dtype));
+}
 
 /// The input of a formula whose own kernel can also compute the formula. If there are several, it is the input that is
 /// made last. Absent if there is none.
@@ -14,7 +21,7 @@ int input_with_kernel(const Graph& graph, const Uses& uses, const Node& node) {
   if (!node.run.formula || node.outputs.size() != 1) return best;
   for (const int input : node.inputs) {
     const Node* maker = input == absent ? nullptr : uses.maker(input);
-    if (maker == nullptr || !maker->run.with_epilogue || !uses.has_one_user(input) || !is_of_floats(graph, input) ||
+    if (maker == nullptr || !maker->run.with_epilogue || !uses.has_one_user(input) || !is_in_f32(dtype_of(input)) ||
         dtype_of(input) != dtype_of(node.outputs[0]) || shape_of(graph, input) != shape_of(graph, node.outputs[0]))
       continue;
     if (best == absent || uses.place(input) > uses.place(best)) best = input;

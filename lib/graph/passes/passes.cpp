@@ -17,9 +17,9 @@ std::span<const Pass> all_passes() {
       Pass{"move_transposes", move_transposes},     Pass{"fold_affine", fold_affine},
       Pass{"remove_dead_nodes", remove_dead_nodes}, Pass{"block_channels", block_channels},
       Pass{"centre_numbers", centre_numbers},       Pass{"join_casts", join_casts},
-      Pass{"fuse_elements", fuse_elements},         Pass{"join_separable", join_separable},
-      Pass{"find_lookups", find_lookups},           Pass{"join_products", join_products},
-      Pass{"fuse_epilogues", fuse_epilogues},
+      Pass{"tabulate_bytes", tabulate_bytes},       Pass{"fuse_elements", fuse_elements},
+      Pass{"join_separable", join_separable},       Pass{"find_lookups", find_lookups},
+      Pass{"join_products", join_products},         Pass{"fuse_epilogues", fuse_epilogues},
   };
   return passes;
 }

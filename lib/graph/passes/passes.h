@@ -36,6 +36,8 @@ std::size_t block_channels(Graph& graph, Device device);
 std::size_t centre_numbers(Graph& graph, Device device);
 /// Joins products of whole numbers with the casts to f32 that follow, so that epilogues may follow.
 std::size_t join_casts(Graph& graph, Device device);
+/// Computes chains of ops of single elements from bytes to bytes on all 256 bytes, and looks the results up.
+std::size_t tabulate_bytes(Graph& graph, Device device);
 /// Joins nodes that compute each element by itself, so that one kernel computes all of them.
 std::size_t fuse_elements(Graph& graph, Device device);
 /// Joins depthwise convolutions of channels in blocks with the pointwise convolutions that follow: both run in one pass

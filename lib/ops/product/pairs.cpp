@@ -56,18 +56,21 @@ Tensor pack(const char* entry, const Tensor& x, const Tensor& zero, int axis, st
   const Tensor y = axis == -1 ? empty({count, ceil_div(lines, panel), pairs, panel}, DType::i32, x.device())
                               : empty({count, lines, pairs}, DType::i32, x.device());
   if (y.numel() == 0) return y;
-  const Contiguous matrices = x.dim() == 2 ? Contiguous::as_is(x) : Contiguous(x);
-  const Tensor& layout = matrices.layout();
+  // The kernel reads up to two leading axes in any layout, such as those of attention's heads.
+  const Contiguous matrices = x.dim() <= 4 ? Contiguous::as_is(x) : Contiguous(x);
+  const Shape& strides = matrices.layout().strides();
   const int last = x.dim() - 1, line_axis = x.dim() + axis;
-  const kernels::PackPairsParameters parameters{.batch = lines * depth,
-                                                .line = layout.strides()[line_axis],
-                                                .step = layout.strides()[2 * last - 1 - line_axis],
+  const bool has_groups = x.dim() == 4;
+  const kernels::PackPairsParameters parameters{.outer = has_groups ? strides[0] : 0,
+                                                .inner = x.dim() > 2 ? strides[last - 2] : 0,
+                                                .line = strides[line_axis],
+                                                .step = strides[2 * last - 1 - line_axis],
                                                 .count = number(count),
+                                                .inner_count = number(has_groups ? x.size(1) : count),
                                                 .lines = number(lines),
                                                 .depth = number(depth),
                                                 .zero_step = points.defined() && points.numel() > 1 ? 1 : 0,
-                                                .has_zero = points.defined() ? 1 : 0,
-                                                .unused = 0};
+                                                .has_zero = points.defined() ? 1 : 0};
   runtime::DeviceState& device = state_of(y);
   const dispatch::Target target = dispatch::target_of(device);
   require(may_pack(target, depth, lines_at_once), of_pairs, "a depth of ", depth,

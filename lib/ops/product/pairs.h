@@ -61,8 +61,8 @@ constexpr std::int64_t pair_rows = 6;
 /// Defines of the programs of a device, for results of a dtype.
 runtime::Defines pair_defines(runtime::DeviceState& device, DType result);
 
-/// (count, m, n) from packed rows and panels, scaled. Either may have one matrix for all products. Results of f32 may
-/// go through an epilogue.
+/// (count, m, n) from packed rows and panels, scaled. Either may have one matrix for all products. Results of f32 and
+/// of bytes may go through an epilogue, whose operands are f32.
 Tensor multiply_pairs(const Tensor& rows, const Tensor& panels, std::int64_t n, const Scaling& by = {},
                       const ProductEpilogue* epilogue = nullptr);
 

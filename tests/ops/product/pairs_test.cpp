@@ -9,6 +9,7 @@
 #include "dispatch/target.h"
 #include "doctest/doctest.h"
 #include "support/compare.h"
+#include "support/launches.h"
 
 using namespace crisol;
 
@@ -154,6 +155,20 @@ TEST_CASE("pairs: matrices of any layout, and several products") {
   CHECK(numbers_of(ops::multiply_pairs(lefts, rights, o.n)) == twice);
   CHECK(numbers_of(ops::multiply_pairs(lefts, panels, o.n)) == twice);
   CHECK(numbers_of(ops::multiply_pairs(rows, rights, o.n)) == twice);
+}
+
+TEST_CASE("pairs: the heads of attention are packed where they are") {
+  const Tensor tokens = tensor(numbers(2 * 19 * 3 * 21, DType::i8, 5, false), {2, 19, 3, 21}, DType::i8);
+  const Tensor heads = tokens.permute({0, 2, 1, 3}), turned = heads.transpose(2, 3);
+  Tensor rows, columns, panels;
+  CHECK(testing::launches_of([&] { rows = ops::pack_rows(heads, {}); }) == 1);
+  CHECK(testing::launches_of([&] { columns = ops::pack_panels(turned, {}); }) == 1);
+  CHECK(testing::launches_of([&] { panels = ops::pack_panels(heads, {}); }) == 1);
+  CHECK(numbers_of(rows) == numbers_of(ops::pack_rows(heads.contiguous(), {})));
+  CHECK(numbers_of(columns) == numbers_of(ops::pack_panels(turned.contiguous(), {})));
+  CHECK(numbers_of(panels) == numbers_of(ops::pack_panels(heads.contiguous(), {})));
+  const Tensor five = tokens.reshape({2, 19, 3, 3, 7}).permute({3, 2, 0, 4, 1});
+  CHECK(numbers_of(ops::pack_rows(five, {})) == numbers_of(ops::pack_rows(five.contiguous(), {})));
 }
 
 TEST_CASE("pairs: matmul_of_bytes") {

@@ -134,7 +134,8 @@ Run mat_mul_integer(Call& call) {
   });
   run.takes_centred = true;
   run.in_f32 = [right](const Data& in, Device device, const std::vector<Tensor>& factors, const Epilogue* epilogue) {
-    return right.product(in[0].tensor(device), for_rows(input_of(in, 2, device)), factors, epilogue, in, device);
+    return right.product(in[0].tensor(device), for_rows(input_of(in, 2, device)), as_f32(factors), epilogue, in,
+                         device);
   };
   return run;
 }
@@ -142,15 +143,20 @@ Run mat_mul_integer(Call& call) {
 Run q_linear_mat_mul(Call& call) {
   call.check_counts(8, 8);
   const WholeFactor right(call, 3, 5, Sums::rounded);
-  return [right](const Data& in, Device device) {
+  const auto compute = [right](const Data& in, Device device, const Epilogue* epilogue) {
     const auto t = [&](std::size_t i) { return in[i].tensor(device); };
     const ops::Scaling by{.result = t(7).dtype(),
                           .left = t(1).to(DType::f32),
                           .right = t(4).to(DType::f32),
                           .over = t(6).to(DType::f32),
                           .zero = t(7)};
-    return Data{right.product(t(0), for_rows(t(2)), by, in, device)};
+    return right.product(t(0), for_rows(t(2)), by, epilogue, in, device);
   };
+  Run run([compute](const Data& in, Device device) { return Data{compute(in, device, nullptr)}; });
+  run.with_epilogue = [compute](const Data& in, Device device, const Epilogue& epilogue) {
+    return compute(in, device, &epilogue);
+  };
+  return run;
 }
 
 Run conv_integer(Call& call) {

@@ -121,12 +121,12 @@ Tensor scaled(const Tensor& sums, const ops::Scaling& by) {
   return requantized(all, by.over.defined() ? factor / by.over : factor, by.zero);
 }
 
-Tensor with_epilogue_of_pairs(const detail::ResultLayout& layout, Device device, const Epilogue& epilogue,
+Tensor with_epilogue_of_pairs(const detail::ResultLayout& layout, DType dtype, Device device, const Epilogue& epilogue,
                               const std::function<Tensor(const ops::ProductEpilogue*)>& f) {
   return detail::run_with_epilogue(
       {.name = "multiply_pairs",
        .layout = layout,
-       .inputs = {empty(Shape::filled(layout.shape.rank(), 1), DType::f32, device)},  // It has the type of the sums.
+       .inputs = {empty(Shape::filled(layout.shape.rank(), 1), dtype, device)},  // It has the type of the sums.
        .plain = [&] { return f(nullptr); },
        .raw = [&](const ops::ProductEpilogue& with) -> ops::ProductResult {
          return {f(&with), true};
@@ -232,9 +232,8 @@ Tensor WholeFactor::of_matrices(const Tensor& a, const Tensor& a_zero, const ops
   return of_pairs(a, a_zero, right[0], by, b);
 }
 
-Tensor WholeFactor::product(const Tensor& a, const Tensor& a_zero, const std::vector<Tensor>& factors,
-                            const Epilogue* epilogue, const Data& in, Device device) const {
-  const ops::Scaling by = as_f32(factors);
+Tensor WholeFactor::product(const Tensor& a, const Tensor& a_zero, const ops::Scaling& by, const Epilogue* epilogue,
+                            const Data& in, Device device) const {
   if (epilogue == nullptr) return product(a, a_zero, by, in, device);
   const bool has_vector = a.dim() == 1 || in[b_].shape().rank() == 1;
   if (has_vector) return (*epilogue)(product(a, a_zero, by, in, device));
@@ -244,7 +243,7 @@ Tensor WholeFactor::product(const Tensor& a, const Tensor& a_zero, const std::ve
     return (*epilogue)(product(a, a_zero, by, in, device));
   const Shape shape = with_matrix(axes_of_products(a.shape(), b), a.size(-2), b.back());
   const detail::ResultLayout layout{.shape = shape, .in_products = right[0].size(0) != 1};
-  return with_epilogue_of_pairs(layout, device, *epilogue,
+  return with_epilogue_of_pairs(layout, by.result, device, *epilogue,
                                 [&](const ops::ProductEpilogue* f) { return of_pairs(a, a_zero, right[0], by, b, f); });
 }
 

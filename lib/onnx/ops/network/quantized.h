@@ -86,8 +86,8 @@ ops::Scaling as_f32(const std::vector<Tensor>& factors);
 /// Whether a weight is packed as pairs. Otherwise it has parts of f32.
 bool is_packed(const std::vector<Tensor>& parts);
 
-/// The sums of pairs in f32, followed by an epilogue. `f` computes them, and then an epilogue if it is not null.
-Tensor with_epilogue_of_pairs(const detail::ResultLayout& layout, Device device, const Epilogue& epilogue,
+/// Scaled sums of pairs of a dtype, followed by an epilogue. `f` computes them, and then an epilogue if it is not null.
+Tensor with_epilogue_of_pairs(const detail::ResultLayout& layout, DType dtype, Device device, const Epilogue& epilogue,
                               const std::function<Tensor(const ops::ProductEpilogue*)>& f);
 
 /// A right factor b (…, K, N) of quantised numbers, or a vector of K numbers. On devices that prefer products of pairs,
@@ -101,9 +101,8 @@ class WholeFactor {
   /// numbers.
   Tensor product(const Tensor& a, const Tensor& a_zero, const ops::Scaling& by, const graph::Data& in,
                  Device device) const;
-  /// The sums in f32 times the product of two factors, of which there may be none. An epilogue follows, which may be
-  /// null.
-  Tensor product(const Tensor& a, const Tensor& a_zero, const std::vector<Tensor>& factors, const Epilogue* epilogue,
+  /// The same, followed by an epilogue, which may be null.
+  Tensor product(const Tensor& a, const Tensor& a_zero, const ops::Scaling& by, const Epilogue* epilogue,
                  const graph::Data& in, Device device) const;
 
  private:

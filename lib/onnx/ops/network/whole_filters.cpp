@@ -118,7 +118,7 @@ Tensor WholeFilters::convolution(const Tensor& x, const Tensor& x_zero, const st
   }
   Shape shape = ops::shape_of_pairs(x.dim() == 3 ? x.unsqueeze(2) : x, filters[0].size(1), windows_of(x, in));
   if (x.dim() == 3) shape.erase(2);
-  return with_epilogue_of_pairs({shape, true}, device, *epilogue, [&](const ops::ProductEpilogue* f) {
+  return with_epilogue_of_pairs({shape, true}, by.result, device, *epilogue, [&](const ops::ProductEpilogue* f) {
     return of_pairs(x, x_zero, filters[0], by, in, f);
   });
 }
