@@ -20,8 +20,8 @@ struct RowCall {
 
 /// The row that computes another one for these inputs.
 inline RowCall row_call(const PointwiseRow& row, Operands inputs) {
-  const bool is_root = inputs.size() == 2 && inputs[1].tensor() == nullptr && is_square_root(row, inputs[1].number());
-  return is_root ? RowCall{rows::sqrt, inputs.first(1)} : RowCall{row, inputs};
+  if (&row != &rows::pow || inputs.size() != 2 || inputs[1].tensor() != nullptr) return {row, inputs};
+  return is_square_root(row, inputs[1].number()) ? RowCall{rows::sqrt, inputs.first(1)} : RowCall{row, inputs};
 }
 
 /// Computes a row of tensors and numbers, with at least one tensor. Returns a new contiguous tensor, or writes `into`
