@@ -69,9 +69,12 @@ void check_range(const Scalar& number, DType dtype) {
   const bool is_natural = number.dtype() == DType::u64;
   const bool fits = with_host_type(dtype, [&](auto element) {
     using T = decltype(element);
-    if constexpr (std::is_same_v<T, std::uint64_t>) return is_natural || value >= 0;
-    if constexpr (std::is_integral_v<T>) return !is_natural && value == static_cast<T>(value);
-    return true;
+    if constexpr (std::is_same_v<T, std::uint64_t>)
+      return is_natural || value >= 0;
+    else if constexpr (std::is_integral_v<T>)
+      return !is_natural && value == static_cast<T>(value);
+    else
+      return true;
   });
   if (fits) return;
   const std::string text = is_natural ? std::to_string(static_cast<std::uint64_t>(value)) : std::to_string(value);
