@@ -1,8 +1,8 @@
-// sigmoid_(x) = 1 / (1 + e^-x), without overflow, and with the precision of small values.
-#ifdef CPU
-// With e^-x = p / 2^m it is 2^m / (2^m + p). The error is at most 2 ulp, also where the result is subnormal.
+// sigmoid_(x) = 1 / (1 + e^-x), without overflow, and with the precision of small values. On CPUs, with e^-x = p / 2^m,
+// it is 2^m / (2^m + p). The error is at most 2 ulp there, also where the result is subnormal.
 #include "common/math/parts/power.h"
 
+#ifdef CPU
 #define DEFINE_SIGMOID(T, I)                                                 \
   INLINE T JOIN(sigmoid_, T)(const T x) {                                    \
     const T below = x > 40.0f ? (T)(40.0f) : x;                              \
@@ -14,11 +14,9 @@
     return power / (power + JOIN(power_poly_, T)(r));                        \
   }
 #else
-#include "common/math/decay.h"
-
 #define DEFINE_SIGMOID(T, I)                        \
   INLINE T JOIN(sigmoid_, T)(const T x) {           \
-    const T e = JOIN(decay_, T)(fabs(x));           \
+    const T e = exp(-fabs(x));                      \
     return (x < 0.0f ? e : (T)(1.0f)) / (1.0f + e); \
   }
 #endif
