@@ -168,3 +168,15 @@ def test_texts_and_maps():
     assert found["label"].tolist() == ["yes", "no"] == model(x).tolist()
     assert found["texts"] == [{"no": -2.0, "yes": 2.0}, {"no": 3.0, "yes": -3.0}]
     assert found["numbers"] == [{4: -2.0, 7: 2.0}, {4: 3.0, 7: -3.0}]
+
+
+def test_quotients_of_bytes_are_whole(tmp_path):
+    protos = pytest.importorskip("onnx")
+    helper = protos.helper
+    divisor = protos.numpy_helper.from_array(np.array(7, np.uint8), "divisor")
+    x, y = (helper.make_tensor_value_info(name, protos.TensorProto.UINT8, [3]) for name in "xy")
+    graph = helper.make_graph([helper.make_node("Div", ["x", "divisor"], ["y"])], "g", [x], [y], [divisor])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    protos.save(model, tmp_path / "q.onnx")
+    found = onnx.load(tmp_path / "q.onnx")(crisol.tensor([6, 7, 255], dtype=crisol.uint8))
+    assert found.dtype is crisol.uint8 and found.tolist() == [0, 1, 36]
