@@ -36,7 +36,7 @@ struct ResampledAxis {
   ops::AxisWeights weights;
 };
 
-/// What interpolate() does along each axis of an input of this shape.
+/// The resampled axes of interpolate(), for an input of this shape.
 std::vector<ResampledAxis> interpolated_axes(const Shape& x, const InterpolateOptions& options);
 
 /// Resizes axes one after another. x has floating-point numbers. It may have any dtype if all weights only pick

@@ -1,4 +1,4 @@
-// What the attributes of a layer's node say.
+// Reads the attributes of layers' nodes.
 #pragma once
 
 #include "crisol/options/vision.h"

@@ -19,7 +19,7 @@ constexpr std::int64_t max_repeats = 4096;
 bool may_be_fused(const Graph& graph, const Node& node) {
   if (!has_formula(graph, node)) return false;
   const DType dtype = *graph.values[static_cast<std::size_t>(node.outputs[0])].dtype;
-  return is_floating(dtype) || (is_of_bytes(dtype) && node.op != Op::div);  // The formula of div gives real numbers.
+  return is_floating(dtype) || is_of_bytes(dtype);
 }
 
 /// Nodes whose elements one kernel computes. The last node gives the result.

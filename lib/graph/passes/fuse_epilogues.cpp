@@ -8,7 +8,7 @@ namespace crisol::graph {
 
 namespace {
 
-/// Whether products compute epilogues of such results in f32.
+/// Whether products whose results have this type compute epilogues in f32.
 bool is_in_f32(const std::optional<DType>& dtype) {
   return dtype && (value_type(*dtype) == DType::f32 || is_of_bytes(*dtype));
 }
