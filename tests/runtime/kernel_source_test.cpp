@@ -27,3 +27,24 @@ TEST_CASE("functions of kernels are static or always inlined") {
   }
   CHECK(functions > 50);
 }
+
+TEST_CASE("an include under a condition that does not hold hides no later include of the same file") {
+  const std::string_view file = runtime::embedded_kernels().at("common/inline.h");
+  const auto files_in = [&](const std::string& prelude) {
+    const std::string text = runtime::expanded_source(prelude, {});
+    int count = 0;
+    for (std::size_t at = text.find(file); at != std::string::npos; at = text.find(file, at + 1)) ++count;
+    return count;
+  };
+  const std::string include = "#include \"common/inline.h\"\n", condition = "#ifdef NEVER\n", end = "#endif\n";
+  CHECK(files_in(include + include) == 1);
+  CHECK(files_in(include + condition + include + end) == 1);
+  CHECK(files_in(condition + include + include + end) == 1);
+  CHECK(files_in(condition + include + "#else\n" + include + end) == 2);
+  CHECK(files_in(condition + include + end + include + include) == 2);
+  CHECK(files_in("  # if 0\n" + include + end + condition + include + end) == 2);
+  // The macro keeps the second text from the compiler where the condition holds.
+  const std::string twice = runtime::expanded_source(condition + include + end + include, {});
+  CHECK(twice.find("#ifndef CRISOL_INCLUDED_common_inline_h\n") !=
+        twice.rfind("#ifndef CRISOL_INCLUDED_common_inline_h\n"));
+}

@@ -11,7 +11,8 @@ namespace crisol::runtime {
 const std::map<std::string_view, std::string_view>& embedded_kernels();
 
 /// The prelude, followed by the file `name` (no file if the name is empty). Each `#include "file"` is replaced by the
-/// file, once in a program. Throws build_failure, naming the file, if a file does not exist.
+/// file, once for the compiler, also where the first #include of it stands under a condition that does not hold. Throws
+/// build_failure, naming the file, if a file does not exist.
 std::string expanded_source(std::string_view prelude, std::string_view name);
 
 }  // namespace crisol::runtime
