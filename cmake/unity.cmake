@@ -3,8 +3,9 @@
 # must differ. Files that need headers of Windows or CLBlast are compiled alone, because those headers define macros.
 option(CRISOL_UNITY "Compile the files of a folder as one: a whole build takes less time" ON)
 
-# Host code that runs once for a shape, a file or a program. At -O3 it takes a third more time to compile.
-set(crisol_runs_once "^lib/(dispatch/stored|graph/passes|measure|onnx|ops/probe|reference|rerun)/")
+# Host code that runs once for a shape, a file or a program, or waits for files. At -O3 it takes a third more time to
+# compile. The decoders of images in lib/io/images take most of the time of a loader, so they stay at -O3.
+set(crisol_runs_once "^lib/((dispatch/stored|graph/passes|measure|onnx|ops/probe|reference|rerun)/|io/[^/]*$)")
 
 # crisol_unite(NAME_OF_LIST [JOINED]): replaces the files of each folder in the list by a file that includes them, and
 # sets how well the compiler optimizes the files. Folders that match the regular expression JOINED become one file.

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "io/files/input_file.h"
-#include "io/image_size.h"
+#include "io/images/image_size.h"
 
 namespace crisol::io {
 

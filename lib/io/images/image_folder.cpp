@@ -5,7 +5,7 @@
 #include "base/system.h"
 #include "base/text.h"
 #include "crisol/io/image.h"
-#include "io/image_size.h"
+#include "io/images/image_size.h"
 
 namespace crisol::io {
 
