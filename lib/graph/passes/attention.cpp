@@ -172,10 +172,7 @@ class AttentionFinder {
 }  // namespace
 
 std::size_t find_attention(Graph& graph, Device device) {
-  const std::size_t before = graph.nodes.size();
-  AttentionFinder(graph, device).find();
-  remove_dead_nodes(graph, device);
-  return before - graph.nodes.size();
+  return nodes_saved_by([&] { AttentionFinder(graph, device).find(); }, graph, device);
 }
 
 }  // namespace crisol::graph

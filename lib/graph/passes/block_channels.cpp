@@ -291,7 +291,6 @@ class Blocker {
 std::size_t block_channels(Graph& graph, Device device) {
   const std::int64_t block = ops::channel_block(dispatch::target_of(device.state()));
   if (block == 0) return 0;
-  const NoGrad no_grad;
   const std::size_t changed = Blocker(graph, device, block).run();
   remove_dead_nodes(graph, device);
   return changed;

@@ -128,11 +128,7 @@ class Tabulator {
 }  // namespace
 
 std::size_t tabulate_bytes(Graph& graph, Device device) {
-  const NoGrad no_grad;
-  const std::size_t before = graph.nodes.size();
-  Tabulator(graph, device).run();
-  remove_dead_nodes(graph, device);
-  return before - graph.nodes.size();
+  return nodes_saved_by([&] { Tabulator(graph, device).run(); }, graph, device);
 }
 
 }  // namespace crisol::graph

@@ -23,4 +23,11 @@ std::size_t remove_dead_nodes(Graph& graph, Device) {
   return removed;
 }
 
+std::size_t nodes_saved_by(const std::function<void()>& rewrite, Graph& graph, Device device) {
+  const std::size_t before = graph.nodes.size();
+  rewrite();
+  remove_dead_nodes(graph, device);
+  return before - graph.nodes.size();
+}
+
 }  // namespace crisol::graph

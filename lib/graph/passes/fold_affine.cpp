@@ -151,9 +151,6 @@ class Folder {
 
 }  // namespace
 
-std::size_t fold_affine(Graph& graph, Device device) {
-  const NoGrad no_grad;
-  return Folder(graph, device).fold();
-}
+std::size_t fold_affine(Graph& graph, Device device) { return Folder(graph, device).fold(); }
 
 }  // namespace crisol::graph

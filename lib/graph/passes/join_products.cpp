@@ -166,9 +166,6 @@ class Joiner {
 
 }  // namespace
 
-std::size_t join_products(Graph& graph, Device device) {
-  const NoGrad no_grad;
-  return Joiner(graph, device).join();
-}
+std::size_t join_products(Graph& graph, Device device) { return Joiner(graph, device).join(); }
 
 }  // namespace crisol::graph

@@ -157,10 +157,7 @@ class LayerNormFinder {
 }  // namespace
 
 std::size_t find_layer_norms(Graph& graph, Device device) {
-  const std::size_t before = graph.nodes.size();
-  LayerNormFinder(graph).find();
-  remove_dead_nodes(graph, device);
-  return before - graph.nodes.size();
+  return nodes_saved_by([&] { LayerNormFinder(graph).find(); }, graph, device);
 }
 
 }  // namespace crisol::graph

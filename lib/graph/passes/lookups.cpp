@@ -146,11 +146,7 @@ class LookupFinder {
 }  // namespace
 
 std::size_t find_lookups(Graph& graph, Device device) {
-  const NoGrad no_grad;
-  const std::size_t before = graph.nodes.size();
-  LookupFinder(graph, device).find();
-  remove_dead_nodes(graph, device);
-  return before - graph.nodes.size();
+  return nodes_saved_by([&] { LookupFinder(graph, device).find(); }, graph, device);
 }
 
 }  // namespace crisol::graph

@@ -1,8 +1,9 @@
 // Rewritings of a graph whose values have fixed dtypes and sizes (see specialise.h). They do not change the graph's
-// outputs, except for rounding.
+// outputs, except for rounding. The caller turns recording off, because passes compute constants.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 
 #include "graph/graph.h"
@@ -56,6 +57,9 @@ struct Pass {
   const char* name;
   std::size_t (*apply)(Graph& graph, Device device);
 };
+
+/// Runs a pass that lets nodes become dead, then removes them. Returns how many nodes the graph lost.
+std::size_t nodes_saved_by(const std::function<void()>& rewrite, Graph& graph, Device device);
 
 /// All passes, in the order in which they run.
 std::span<const Pass> all_passes();

@@ -145,7 +145,6 @@ class Mover {
 }  // namespace
 
 std::size_t move_transposes(Graph& graph, Device device) {
-  const NoGrad no_grad;
   const std::size_t changed = Mover(graph, device).move();
   // Removes transposes that were moved away. Otherwise they would still count as users of values.
   remove_dead_nodes(graph, device);
