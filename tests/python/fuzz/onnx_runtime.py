@@ -23,8 +23,9 @@ of_specials = [
     for name in """unary binary compare where cast reshape squeeze transpose expand
     concat split slice_ pad tile gather gather_nd""".split()
 ]
-# ONNX Runtime ends the process in these without elements. ONNX leaves open what a mean of nothing is.
-no_0 = ["Scan", "LSTM", "GRU", "RNN", "Einsum", "ReduceMean"]
+# ONNX Runtime ends the process in these without elements, or gives another shape. ONNX leaves open what a mean of
+# nothing is.
+no_0 = ["Scan", "LSTM", "GRU", "RNN", "Einsum", "ReduceMean", "ArgMax", "ArgMin"]
 # In these it overlooks what is not a number.
 overlooking = ["LSTM", "GRU", "RNN", "MaxPool", "ArgMax", "ArgMin", "TopK", "Clip", "ReduceMax", "ReduceMin", "Unique"]
 # These give their inputs' elements, or whole numbers: no program rounds.
