@@ -166,7 +166,8 @@ class CRISOL_API ShardedOptimizer {
   /// Makes the optimiser of this rank for parts of the parameters, which are tensors of rank 1.
   using Make = std::function<std::shared_ptr<optim::Optimizer>(const std::vector<Tensor>& parts)>;
 
-  /// Gives all ranks the parameters of rank 0. Parameters must be f32 leaves on one device that want gradients. Throws
+  /// Gives all ranks the parameters of rank 0. Parameters must be leaves of one
+  /// floating-point type on one device that want gradients. f16 and bf16 are summed in f32. Throws
   /// invalid_argument on every rank if the ranks have different parameters or buckets, and if there are too few
   /// elements for a part on each rank.
   ShardedOptimizer(const NamedTensors& parameters, const Make& make,

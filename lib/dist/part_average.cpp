@@ -14,15 +14,15 @@ const Storage* storage_of(const Tensor& gradient) {
   return gradient.defined() ? gradient.impl()->storage.get() : nullptr;
 }
 
-std::uint64_t version_of(const Tensor& gradient) {
-  return gradient.defined() ? gradient.impl()->storage->version.load(std::memory_order_relaxed) : 0;
-}
-
 }  // namespace
+
+std::uint64_t version_of(const Tensor& x) {
+  return x.defined() ? x.impl()->storage->version.load(std::memory_order_relaxed) : 0;
+}
 
 PartAverage::PartAverage(const Tensor& flat, std::vector<Tensor> gradients, int world)
     : gradients_(std::move(gradients)),
-      own_(empty({flat.numel() / world}, DType::f32, flat.device())),
+      own_(empty({flat.numel() / world}, flat.dtype(), flat.device())),
       part_(flat.numel() / world),
       source_(std::make_unique<HostAccess>(flat)),
       result_(std::make_unique<HostAccess>(own_)) {
@@ -38,7 +38,7 @@ void PartAverage::begin(const std::shared_ptr<PartAverage>& average, Worker& wor
     const trace::Scope scope("sum of gradients for the rank's part");
     const auto* const all = static_cast<const std::byte*>(self.source_->wait());
     link.reduce_scatter(all, static_cast<std::size_t>(self.part_), weights->empty() ? ReduceOp::mean : ReduceOp::sum,
-                        DType::f32, *weights, static_cast<std::byte*>(self.result_->wait()));
+                        self.own_.dtype(), *weights, static_cast<std::byte*>(self.result_->wait()));
     self.source_->end(false);
     self.result_->end(true);
   });

@@ -15,6 +15,9 @@ namespace crisol::dist {
 /// The ranks' weights in the average of a step. Only the worker uses them; empty if they are equal.
 using StepWeights = std::shared_ptr<std::vector<double>>;
 
+/// The number of writes to a tensor's memory, or 0 for an undefined tensor.
+std::uint64_t version_of(const Tensor& x);
+
 /// One exchange. It begins when the gradients are complete, and runs while the device works.
 class PartAverage {
  public:

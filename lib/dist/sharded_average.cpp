@@ -111,8 +111,8 @@ void ShardedOptimizerImpl::average() {
     }
     for (Piece& piece : pieces)
       if (piece.bucket == b)
-        set_grad(piece.leaf,
-                 with_gradient[piece.parameter] ? own.narrow(0, piece.place, piece.leaf.numel()) : Tensor());
+        set_grad(piece.leaf, with_gradient[piece.parameter] ? own.narrow(0, piece.place, piece.leaf.numel()).to(dtype())
+                                                            : Tensor());
   }
   has_gradient = std::move(with_gradient);
   averaged = true;

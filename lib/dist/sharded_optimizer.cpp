@@ -27,8 +27,9 @@ ArenaLayout ShardedOptimizerImpl::layout_of(const NamedTensors& parameters) {
   std::vector<std::int64_t> sizes;
   for (const auto& [name, parameter] : parameters) {
     require_leaf(sharded_optimizer, name, parameter, parameters[0].second);
-    require(parameter.dtype() == DType::f32, sharded_optimizer, "the parameter ", name, " is ", parameter.dtype(),
-            ", and must be f32");
+    require(parameter.dtype() == parameters[0].second.dtype(), sharded_optimizer, "the parameter ", name, " is ",
+            parameter.dtype(), ", and ", parameters[0].first, " is ", parameters[0].second.dtype(),
+            ". All parameters must have one type");
     require(parameter.requires_grad(), sharded_optimizer, "the parameter ", name, " wants no gradient");
     sizes.push_back(parameter.numel());
   }
@@ -42,7 +43,8 @@ ShardedOptimizerImpl::ShardedOptimizerImpl(const NamedTensors& given, const Shar
   require(bucket_bytes > 0, sharded_optimizer, "bucket_bytes is ", bucket_bytes, ", and must be positive");
   session.require_same(sharded_optimizer, "their parameters", descriptions_of(parameters));
   session.require_same(sharded_optimizer, "their buckets", concat(bucket_bytes, " bytes"));
-  for (const ArenaLayout::Bucket& bucket : layout.buckets(bucket_bytes, bucket_bytes, sizeof(float))) {
+  for (const ArenaLayout::Bucket& bucket :
+       layout.buckets(bucket_bytes, bucket_bytes, static_cast<std::int64_t>(size_of(sum_dtype())))) {
     const std::int64_t world = session.world();
     buckets.push_back({bucket.range, bucket.first, bucket.last, (bucket.range.count() + world - 1) / world});
   }
@@ -72,14 +74,15 @@ void ShardedOptimizerImpl::cut() {
     for (const ArenaLayout::Piece& piece : layout.pieces(own)) {
       Tensor leaf = part_of(parameters[piece.parameter].second, piece.within).clone().requires_grad_();
       const std::int64_t place = layout.parameter(piece.parameter).begin + piece.within.begin - own.begin;
-      pieces.push_back({piece.parameter, b, piece.within, place, std::move(leaf)});
+      const std::uint64_t version = version_of(parameters[piece.parameter].second);
+      pieces.push_back({piece.parameter, b, piece.within, place, std::move(leaf), version});
     }
   }
 }
 
 Tensor ShardedOptimizerImpl::collect(const ShardedBucket& bucket,
                                      const std::function<Tensor(std::size_t parameter)>& value) const {
-  Tensor flat = zeros({bucket.part * session.world()}, DType::f32, parameters[0].second.device());
+  Tensor flat = zeros({bucket.part * session.world()}, sum_dtype(), parameters[0].second.device());
   for (const ArenaLayout::Piece& piece : layout.pieces(bucket.range)) {
     const Tensor from = value(piece.parameter);
     const std::int64_t place = layout.parameter(piece.parameter).begin + piece.within.begin - bucket.range.begin;
@@ -97,8 +100,9 @@ void ShardedOptimizerImpl::spread(const ShardedBucket& bucket, const Tensor& ele
   }
 }
 
-Tensor ShardedOptimizerImpl::gather(std::size_t bucket, const std::function<Tensor(std::size_t piece)>& value) const {
-  Tensor own = zeros({buckets[bucket].part}, DType::f32, parameters[0].second.device());
+Tensor ShardedOptimizerImpl::gather(std::size_t bucket, DType type,
+                                    const std::function<Tensor(std::size_t piece)>& value) const {
+  Tensor own = zeros({buckets[bucket].part}, type, parameters[0].second.device());
   for (std::size_t i = 0; i < pieces.size(); ++i)
     if (pieces[i].bucket == bucket) own.narrow(0, pieces[i].place, pieces[i].leaf.numel()).copy_from(value(i));
   return all_gather(own);
@@ -153,9 +157,12 @@ double ShardedOptimizer::clip_grad_norm(double max_norm) {
   require(max_norm > 0, sharded_optimizer, "clip_grad_norm: max_norm is ", max_norm, ", and must be positive");
   const NoGrad no_grad;
   s.average();
-  Tensor squares = zeros({}, DType::f32, s.parameters[0].second.device());
+  Tensor squares = zeros({}, s.sum_dtype(), s.parameters[0].second.device());
   for (const Piece& piece : s.pieces)
-    if (const Tensor gradient = piece.leaf.grad(); gradient.defined()) squares.add_(sum(gradient * gradient));
+    if (piece.leaf.grad().defined()) {
+      const Tensor gradient = piece.leaf.grad().to(s.sum_dtype());
+      squares.add_(sum(gradient * gradient));
+    }
   all_reduce(squares);
   const double norm = std::sqrt(squares.item<double>()), scale = max_norm / (norm + 1e-6);
   if (scale < 1)
@@ -169,15 +176,19 @@ void ShardedOptimizer::step() {
   const NoGrad no_grad;
   s.average();
   s.averaged = false;
-  // The program may have loaded or changed the parameters.
-  for (Piece& piece : s.pieces) piece.leaf.copy_from(part_of(s.parameters[piece.parameter].second, piece.within));
+  // The program may have loaded or changed the parameters. A leaf of two bytes that is not written keeps the f32 value
+  // that the optimiser has of it.
+  for (Piece& piece : s.pieces)
+    if (const Tensor& parameter = s.parameters[piece.parameter].second; version_of(parameter) != piece.version)
+      piece.leaf.copy_from(part_of(parameter, piece.within));
   // A rank has nothing to do if its pieces got no gradient.
   if (std::any_of(s.pieces.begin(), s.pieces.end(), [](const Piece& p) { return p.leaf.grad().defined(); }))
     s.optimizer->step();
   for (std::size_t b = 0; b < s.buckets.size(); ++b) {
-    const Tensor all = s.gather(b, [&](std::size_t piece) { return s.pieces[piece].leaf.detach(); });
+    const Tensor all = s.gather(b, s.dtype(), [&](std::size_t piece) { return s.pieces[piece].leaf.detach(); });
     s.spread(s.buckets[b], all, [&](std::size_t i) { return s.has_gradient[i] ? s.parameters[i].second : Tensor(); });
   }
+  for (Piece& piece : s.pieces) piece.version = version_of(s.parameters[piece.parameter].second);
 }
 
 }  // namespace crisol::dist

@@ -37,12 +37,17 @@ struct Piece {
   optim::ArenaLayout::Range within;  ///< The range within the parameter.
   std::int64_t place;                ///< Where it begins in the rank's part of the bucket.
   Tensor leaf;
+  std::uint64_t version = 0;  ///< The version of the parameter that the leaf has the elements of.
 };
 
 struct ShardedOptimizerImpl : std::enable_shared_from_this<ShardedOptimizerImpl> {
   ShardedOptimizerImpl(const NamedTensors& parameters, const ShardedOptimizer::Make& make, std::int64_t bucket_bytes);
 
   static optim::ArenaLayout layout_of(const NamedTensors& parameters);
+  /// The type of the parameters, which they share.
+  DType dtype() const { return parameters[0].second.dtype(); }
+  /// The type in which gradients are summed.
+  DType sum_dtype() const { return dtype() == DType::f64 ? DType::f64 : DType::f32; }
   void cut();
   void check_pieces() const;
   std::vector<bool> touched() const;
@@ -56,10 +61,12 @@ struct ShardedOptimizerImpl : std::enable_shared_from_this<ShardedOptimizerImpl>
   std::vector<char> outdated(const std::vector<std::shared_ptr<PartAverage>>& finished) const;
   /// Gives each piece the average of its gradients on all ranks, unless clip_grad_norm already did.
   void average();
-  /// Collects the elements of a bucket from the tensors `value(parameter)`, with zeros where the tensor is undefined.
+  /// Collects the elements of a bucket in the type of sums from the tensors `value(parameter)`, with zeros where the
+  /// tensor is undefined.
   Tensor collect(const ShardedBucket& bucket, const std::function<Tensor(std::size_t parameter)>& value) const;
-  /// Collects the elements of a bucket on all ranks, from the tensors `value(piece)` of each rank's pieces.
-  Tensor gather(std::size_t bucket, const std::function<Tensor(std::size_t piece)>& value) const;
+  /// Collects the elements of a bucket on all ranks, from the tensors `value(piece)` of each rank's pieces, which have
+  /// this type.
+  Tensor gather(std::size_t bucket, DType type, const std::function<Tensor(std::size_t piece)>& value) const;
   /// Copies the elements of a bucket to the tensors `to(parameter)`. Skips a parameter if its tensor is undefined.
   void spread(const ShardedBucket& bucket, const Tensor& elements,
               const std::function<Tensor(std::size_t parameter)>& to) const;

@@ -9,6 +9,7 @@ namespace crisol::dist {
 namespace {
 
 constexpr const char* progress = "progress";
+constexpr const char* master = "master";  // The f32 values of parameters of two bytes.
 
 /// "exp_avg.12" is the state exp_avg of parameter 12. The names of settings have no number, or end in the number of a
 /// group.
@@ -25,17 +26,21 @@ std::vector<std::string> state_names(const NamedTensors& state) {
   return names;
 }
 
-/// The settings, which come after the last step count.
+bool has_masters(const NamedTensors& state) {
+  return std::any_of(state.begin(), state.end(), [](const auto& entry) { return entry.first == numbered(master, 0); });
+}
+
+/// The settings, which come after the last step count, and after the last f32 value if there are some.
 NamedTensors settings_of(const NamedTensors& state, std::size_t parameters) {
-  const std::string last = numbered(progress, parameters - 1);
+  const std::string last = numbered(has_masters(state) ? master : progress, parameters - 1);
   const auto found = std::find_if(state.begin(), state.end(), [&](const auto& entry) { return entry.first == last; });
   return NamedTensors(NamedTensors::Pairs(found + 1, state.end()));
 }
 
 // The step counts of all parameters. One rank gives each count, and the other ranks give zeros.
 Tensor step_counts(const ShardedOptimizerImpl& s, const NamedTensors& own) {
-  const std::int64_t numbers = own[numbered(progress, 0)].numel();
-  Tensor counts = zeros({static_cast<std::int64_t>(s.parameters.size()), numbers});
+  const Tensor first = own[numbered(progress, 0)];
+  Tensor counts = zeros({static_cast<std::int64_t>(s.parameters.size()), first.numel()}, first.dtype());
   for (std::size_t k = 0; k < s.pieces.size(); ++k) {
     const std::size_t i = s.pieces[k].parameter;
     if (s.owner_of(i) == s.session.rank())
@@ -45,6 +50,18 @@ Tensor step_counts(const ShardedOptimizerImpl& s, const NamedTensors& own) {
   return counts;
 }
 
+// The states `name` of all parameters, from the states of the ranks' pieces.
+void add_whole(NamedTensors& all, const ShardedOptimizerImpl& s, const NamedTensors& own, const std::string& name) {
+  const DType type = own[numbered(name, 0)].dtype();
+  std::vector<Tensor> whole;
+  for (const auto& [parameter, tensor] : s.parameters) whole.push_back(zeros(tensor.shape(), type, tensor.device()));
+  for (std::size_t b = 0; b < s.buckets.size(); ++b) {
+    const Tensor elements = s.gather(b, type, [&](std::size_t piece) { return own[numbered(name, piece)]; });
+    s.spread(s.buckets[b], elements, [&](std::size_t i) { return whole[i]; });
+  }
+  for (std::size_t i = 0; i < whole.size(); ++i) all.emplace_back(numbered(name, i), whole[i]);
+}
+
 }  // namespace
 
 NamedTensors ShardedOptimizer::state_dict() const {
@@ -52,18 +69,11 @@ NamedTensors ShardedOptimizer::state_dict() const {
   const NoGrad no_grad;
   const NamedTensors own = s.optimizer->state_dict();
   NamedTensors all;
-  for (const std::string& name : state_names(own)) {
-    std::vector<Tensor> whole;
-    for (const auto& [parameter, tensor] : s.parameters) whole.push_back(zeros_like(tensor));
-    for (std::size_t b = 0; b < s.buckets.size(); ++b) {
-      const Tensor elements = s.gather(b, [&](std::size_t piece) { return own[numbered(name, piece)]; });
-      s.spread(s.buckets[b], elements, [&](std::size_t i) { return whole[i]; });
-    }
-    for (std::size_t i = 0; i < whole.size(); ++i) all.emplace_back(numbered(name, i), whole[i]);
-  }
+  for (const std::string& name : state_names(own)) add_whole(all, s, own, name);
   const Tensor counts = step_counts(s, own);
   for (std::size_t i = 0; i < s.parameters.size(); ++i)
     all.emplace_back(numbered(progress, i), counts.select(0, static_cast<std::int64_t>(i)).clone());
+  if (has_masters(own)) add_whole(all, s, own, master);
   for (const auto& setting : settings_of(own, s.pieces.size())) all.push_back(setting);
   return all;
 }
@@ -71,7 +81,8 @@ NamedTensors ShardedOptimizer::state_dict() const {
 void ShardedOptimizer::load_state_dict(const NamedTensors& state) {
   ShardedOptimizerImpl& s = *impl_;
   const NamedTensors own = s.optimizer->state_dict();
-  const std::vector<std::string> names = state_names(own);
+  std::vector<std::string> names = state_names(own);
+  if (has_masters(own)) names.emplace_back(master);
   const NamedTensors settings = settings_of(own, s.pieces.size());
   const std::size_t entries = (names.size() + 1) * s.parameters.size() + settings.size();
   require(state.size() == entries, sharded_optimizer, "load_state_dict: the state has ", state.size(),

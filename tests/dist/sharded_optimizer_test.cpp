@@ -34,7 +34,8 @@ std::unique_ptr<optim::Optimizer> make_adam(const std::vector<Tensor>& parts) {
 
 void backward(ShardedNet& net, bool whole) {
   manual_seed(4);
-  const Tensor x = randn({all_samples, 10}), target = randn({all_samples, 3});
+  const DType dtype = net.first.weight.dtype();
+  const Tensor x = randn({all_samples, 10}).to(dtype), target = randn({all_samples, 3}).to(dtype);
   const std::int64_t begin = whole ? 0 : all_samples * dist::rank() / dist::world();
   const std::int64_t end = whole ? all_samples : all_samples * (dist::rank() + 1) / dist::world();
   mse_loss(net(x.narrow(0, begin, end - begin)), target.narrow(0, begin, end - begin)).backward();
@@ -106,11 +107,61 @@ TEST_CASE("dist: a divided optimiser gives the weights and the state of an undiv
   CHECK(divided.state_dict()["lr"].to_vector<float>()[0] == doctest::Approx(0.5));
 }
 
+TEST_CASE("dist: a divided optimiser takes parameters of all floating-point types") {
+  for (const DType dtype : {DType::f16, DType::bf16, DType::f64}) {
+    CAPTURE(name_of(dtype));
+    if (dtype == DType::f64 && !Device().info().fp64) continue;
+    manual_seed(2);
+    ShardedNet alone;
+    alone.to(dtype);
+    ShardedNet together = nn::clone(alone);
+    // A step is smaller than half the distance of neighbouring numbers of bf16 near 0.1, which is 2.4e-4.
+    const auto make = [](const std::vector<Tensor>& parts) {
+      return std::make_unique<optim::AdamW>(parts, optim::AdamWOptions{.lr = 1e-4, .weight_decay = 0.1});
+    };
+    const auto undivided = make(alone.parameters());
+    dist::ShardedOptimizer divided(together.named_parameters(), make);
+    divided.set_weight(own_weight());
+    for (int i = 0; i < 10; ++i) {
+      undivided->zero_grad();
+      backward(alone, true);
+      undivided->step();
+      divided.zero_grad();
+      backward(together, false);
+      divided.step();
+    }
+    const NamedTensors expected = undivided->state_dict(), state = divided.state_dict();
+    const bool has_masters = dtype != DType::f64;
+    // Ranks round the gradients of their samples, and Adam divides by the size of a gradient.
+    const double bound = has_masters ? 4e-4 : 1e-12;
+    REQUIRE(state.size() == expected.size());
+    double most = 0, moved = 0;
+    for (std::size_t i = 0; i < 6; ++i) {
+      const std::string name = "master." + std::to_string(i);
+      const Tensor left = has_masters ? state[name] : together.parameters()[i];
+      const Tensor right = has_masters ? expected[name] : alone.parameters()[i];
+      CHECK(left.dtype() == right.dtype());
+      most = std::max(most, (left - right).abs().mean().item<double>());
+      moved = std::max(moved, (left - left.to(dtype).to(left.dtype())).abs().max().item<double>());
+    }
+    CHECK(most < bound);
+    if (has_masters) CHECK(moved > 1e-6);  // The f32 values are kept between steps.
+    CHECK(difference(undivided->state_dict(), expected) == 0);
+    divided.load_state_dict(copy_of(expected));
+    CHECK(difference(divided.state_dict(), expected) == 0);
+    CHECK(divided.clip_grad_norm(1e-3) > 0);
+  }
+}
+
 TEST_CASE("dist: what a divided optimiser refuses") {
   ShardedNet net;
   dist::ShardedOptimizer optimizer(net.named_parameters(), make_adam);
   check_error([&] { optimizer.step(); }, {"[ShardedOptimizer] step: none of the 6 parameters has a gradient"});
   check_error([&] { dist::ShardedOptimizer(net.named_parameters(), make_adam, 0); }, {"bucket_bytes is 0"});
+  ShardedNet mixed;
+  mixed.second.to(DType::bf16);
+  check_error([&] { dist::ShardedOptimizer(mixed.named_parameters(), make_adam); },
+              {"the parameter second.weight is bf16, and first.weight is f32"});
   check_error([&] { optimizer.load_state_dict({}); }, {"the state has 0 entries, the state of 6 parameters has 20"});
   NamedTensors state = copy_of(optimizer.state_dict());
   state[0].second = zeros({2});
