@@ -6,7 +6,7 @@
 // `at` is the element's position in a row of the result. `column` is 0 or 1.
 //
 // RESULT is the type of y in memory, and also of the bias and of the operands. The host defines it if it is not float.
-// A kernel whose operands have another type defines OPERAND.
+// A kernel whose operands have another type defines OPERAND. OPERAND0 and OPERAND1 are the types of each operand.
 #include "common/element.h"
 #include "product/gemm_flags.h"
 #include "product/parameters.h"
@@ -19,14 +19,21 @@
 #ifndef OPERAND
 #define OPERAND RESULT
 #endif
+#ifndef OPERAND0
+#define OPERAND0 OPERAND
+#endif
+#ifndef OPERAND1
+#define OPERAND1 OPERAND
+#endif
 
-#define EPILOGUE_PARAMETERS                                                                      \
-  __global const OPERAND *restrict e0, const ulong e0_offset, __global const OPERAND *restrict e1, \
+#define EPILOGUE_PARAMETERS                                                                          \
+  __global const OPERAND0 *restrict e0, const ulong e0_offset, __global const OPERAND1 *restrict e1, \
       const ulong e1_offset, const EpilogueParameters epilogue, const float8 scalars
 #define EPILOGUE_ARGUMENTS e0, e0_offset, e1, e1_offset, epilogue, scalars
 
 typedef struct {
-  __global const OPERAND *e0, *e1;  // The operands, from this product's first element on.
+  __global const OPERAND0* e0;  // The operands, from this product's first element on.
+  __global const OPERAND1* e1;
   long row0, column0, row1, column1;
   float8 s;
 } Finish;

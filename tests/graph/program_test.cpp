@@ -95,6 +95,38 @@ TEST_CASE("graph: a product of bytes adds its bias and quantises again in one ke
   check_program(model, x);
 }
 
+TEST_CASE("graph: convolutions of bytes add a residual and quantise again in one kernel") {
+  manual_seed(4);
+  const auto bytes = [](const std::string& name, const Sizes& sizes) {
+    const Tensor numbers = (rand(Shape(sizes)) * 256 - 128).to(DType::i8);
+    return of::raw_tensor<std::int8_t>(name, static_cast<int>(dtype_row(DType::i8).onnx), sizes,
+                                       numbers.to_vector<std::int8_t>());
+  };
+  const auto zero = [](const std::string& name, std::uint8_t value) {
+    return of::raw_tensor<std::uint8_t>(name, of::u8, {}, {value});
+  };
+  const auto scale = [](const std::string& name, double value) { return weight(name, full({}, value)); };
+  const Proto none = of::raw_tensor<std::int8_t>("n", static_cast<int>(dtype_row(DType::i8).onnx), {}, {0});
+  const ModelFile file(
+      {node("QuantizeLinear", {"x", "s", "z"}, {"q"}), node("DequantizeLinear", {"q", "s", "z"}, {"d"}),
+       node("DequantizeLinear", {"w1", "t", "n"}, {"e1"}), node("DequantizeLinear", {"w2", "t", "n"}, {"e2"}),
+       node("Conv", {"d", "e1"}, {"c1"}, {attribute("pads", Sizes{1, 1, 1, 1})}),
+       node("QuantizeLinear", {"c1", "u", "v"}, {"q1"}), node("DequantizeLinear", {"q1", "u", "v"}, {"d1"}),
+       node("Conv", {"d", "e2"}, {"c2"}), node("QuantizeLinear", {"c2", "u", "z"}, {"q2"}),
+       node("DequantizeLinear", {"q2", "u", "z"}, {"d2"}), node("Add", {"d1", "d2"}, {"a"}), node("Relu", {"a"}, {"r"}),
+       node("QuantizeLinear", {"r", "p", "o"}, {"q3"}), node("DequantizeLinear", {"q3", "p", "o"}, {"d3"}),
+       node("DequantizeLinear", {"w3", "t", "n"}, {"e3"}), node("Conv", {"d3", "e3"}, {"c3"}),
+       node("QuantizeLinear", {"c3", "u", "v"}, {"q4"}), node("DequantizeLinear", {"q4", "u", "v"}, {"y"})},
+      {bytes("w1", {21, 3, 3, 3}), bytes("w2", {21, 3, 1, 1}), bytes("w3", {5, 21, 3, 3}), scale("s", 0.03),
+       scale("t", 0.01), scale("u", 0.1), scale("p", 0.08), zero("z", 120), zero("v", 100), zero("o", 0), none});
+  const Tensor x = randn({2, 3, 9, 7});
+  std::map<std::string, std::size_t> changes = file.changes(x);
+  if (ops::prefers_pairs(Device())) CHECK(changes["fuse_epilogues"] == 1);
+  onnx::Model model = file.load();
+  check_program(model, x);
+  check_program(model, randn({1, 3, 5, 16}));
+}
+
 TEST_CASE("graph: rounding to quantised numbers joins the convolution before it") {
   manual_seed(2);
   const auto q = [](const std::string& name, const Sizes& sizes) {

@@ -3,12 +3,17 @@
 // neighbouring pixels of a result are neighbours.
 //
 // x: (planes, height, width). y: (planes, stride_h, stride_w, phase_h, phase_w). A unit of work is a plane.
+#include "common/element.h"
 #include "common/vector.h"
 #include "conv/parameters.h"
 
 #ifndef T
 #define T uchar
 #endif
+
+// PoCL splits vload8 and vstore8 of these types.
+typedef JOIN(T, 8) unaligned_bytes __attribute__((aligned(1)));
+typedef short8 unaligned_shorts __attribute__((aligned(2)));
 
 CPU_KERNEL void pair_images(__global const T* restrict x, const ulong x_offset, __global const T* restrict zero,
                             const ulong zero_offset, __global short* restrict y, const ulong y_offset,
@@ -35,7 +40,9 @@ CPU_KERNEL void pair_images(__global const T* restrict x, const ulong x_offset, 
       for (; w < first; ++w) out[w] = 0;
       if (p.stride_w == 1) {
         NO_UNROLL
-        for (; w + 8 <= last; w += 8) vstore8(convert_short8(vload8(0, line + w)) - point, 0, out + w);
+        for (; w + 8 <= last; w += 8)
+          *(__global unaligned_shorts*)(out + w) =
+              RESIZED(short8, *(__global const unaligned_bytes*)(line + w)) - point;
       }
       NO_UNROLL
       for (; w < last; ++w) out[w] = (short)(line[w * p.stride_w] - point);

@@ -40,7 +40,7 @@ CPU_KERNEL void pack_rows(__global const T* restrict x, const ulong x_offset, __
     int t = 0;
     if (p.step == 1)
       for (; 2 * t + 16 <= p.depth; t += 8)
-        vstore8(as_int8(convert_short16(vload16(0, from + 2 * t)) - (short)point), 0, to + t);
+        STORE_16(short, RESIZED(short16, LOAD_16(T, from + 2 * t)) - (short)point, (__global short*)(to + t));
     NO_UNROLL
     for (; t < pairs; ++t) to[t] = pair_at(from, t, point, &p);
   }
@@ -67,8 +67,8 @@ CPU_KERNEL void pack_panels(__global const T* restrict x, const ulong x_offset, 
     for (int t = 0; t < pairs; ++t) {
       if (whole && 2 * t + 1 < p.depth) {
         __global const T* at = from + 2 * t * p.step;
-        vstore16(pairs_of(convert_int16(vload16(0, at)) - point, convert_int16(vload16(0, at + p.step)) - point), 0,
-                 to + t * 16);
+        const int16 one = RESIZED(int16, LOAD_16(T, at)), two = RESIZED(int16, LOAD_16(T, at + p.step));
+        STORE_16(int, pairs_of(one - point, two - point), to + t * 16);
         continue;
       }
       NO_UNROLL

@@ -97,9 +97,10 @@ std::optional<ops::ProductEpilogue> for_kernel(const FusedOp& fused, const Fused
   const FusedGraph& graph = fused.formula().fused;
   for (std::size_t i = 1; i < graph.tensors.size(); ++i) {
     const Tensor& given = *values.arguments[graph.tensors[i].index].tensor();
+    const bool are_bytes = is_of_bytes(given.dtype()), converts = are_bytes && !layout.reads_bytes;
     // To convert as many bytes as the result has takes as long as a kernel of its own.
-    if (is_of_bytes(given.dtype()) && given.numel() == layout.shape.numel()) return {};
-    const Tensor x = ops::contiguous(is_of_bytes(given.dtype()) ? given.to(DType::f32) : given);
+    if (converts && given.numel() == layout.shape.numel()) return {};
+    const Tensor x = ops::contiguous(converts ? given.to(DType::f32) : given);
     const std::optional<OperandLayout> operand = operand_of(x, layout);
     if (!operand) return {};
     made.operands[i - 1] = x;

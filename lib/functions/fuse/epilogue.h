@@ -18,6 +18,7 @@ struct ResultLayout {
   bool by_channel = false;   ///< (N, K, …) with one row for each k. If false, rows run along the last axis.
   bool in_products = false;  ///< The last two axes are one of several products.
   bool by_block = false;     ///< (N, blocks, …, c): channels in blocks of c; see ops/conv/conv2d_blocks.h.
+  bool reads_bytes = false;  ///< The kernel reads operands of u8 and i8.
 };
 
 /// An op whose kernel may take an epilogue.

@@ -20,7 +20,7 @@ constexpr const char* of_windows = "convolve_pairs";
 
 /// How many neighbours of a result's row the kernel reads together.
 std::int32_t run_of(std::int64_t width) {
-  for (const std::int32_t run : {16, 8, 4})
+  for (const std::int32_t run : {16, 8, 4, 2})
     if (width % run == 0) return run;
   return 1;
 }
@@ -43,7 +43,9 @@ Tensor phases_of(const Tensor& x, const Tensor& zero, const PairWindows& w, std:
                                                 .has_zero = zero.defined() ? 1 : 0,
                                                 .unused = 0};
   runtime::DeviceState& device = state_of(y);
-  runtime::launch(device, {"conv/cpu/pair_images.cl", "pair_images", {{"T", number_type(x.dtype())}}},
+  runtime::Defines defines{{"T", number_type(x.dtype())}};
+  dispatch::define_math(defines, runtime::info_of(device));
+  runtime::launch(device, {"conv/cpu/pair_images.cl", "pair_images", defines},
                   dispatch::persistent_range(dispatch::target_of(device), planes, y.numel() / planes), in(images),
                   zero.defined() ? in(zero) : runtime::BufferView(in(images)), out(y), struct_arg(parameters));
   return y;
@@ -82,14 +84,15 @@ Tensor convolve_pairs(const Tensor& x, const Tensor& zero, const Tensor& filters
 
   runtime::DeviceState& device = state_of(y);
   const dispatch::Target target = dispatch::target_of(device);
-  const std::int64_t panels = ceil_div(columns, std::int64_t{16}), tiles = ceil_div(m, std::int64_t{pair_rows});
-  const std::int64_t wanted = std::max<std::int64_t>(8, 2 * std::int64_t{target.info.compute_units});
-  // With few panels the filters are cut too, although each block packs the windows again.
-  const std::int64_t block = ceil_div(tiles, std::min(tiles, std::max<std::int64_t>(1, wanted / panels))) * pair_rows;
-  const std::int64_t units = panels * ceil_div(m, block);
-  const runtime::NdRange range = dispatch::persistent_range(target, units, (block / pair_rows + 2) * (pairs + 32));
+  const std::int64_t tile = pair_columns(device), across = ceil_div(columns, tile), tiles = ceil_div(m, pair_rows);
+  // With few pixels the filters are cut too, although each block packs the windows again.
+  const std::int64_t wanted = std::min(tiles, ceil_div(std::int64_t{target.info.compute_units}, across));
+  const std::int64_t block = ceil_div(tiles, wanted) * pair_rows;
+  const std::int64_t units = across * ceil_div(m, block);
+  const runtime::NdRange range =
+      dispatch::persistent_range(target, units, (block / pair_rows + tile / 8) * (pairs + 32));
   const Tensor images = phases_of(x, zero, w, phase_h, phase_w);
-  const Tensor scratch = empty({static_cast<std::int64_t>(range.global[0]), pairs, 16}, DType::i32, x.device());
+  const Tensor scratch = empty({static_cast<std::int64_t>(range.global[0]), pairs, tile}, DType::i32, x.device());
   const kernels::PairConvolutionParameters parameters{.images = number(x.size(0)),
                                                       .channels = number(x.size(1)),
                                                       .filters = number(m),
@@ -108,7 +111,7 @@ Tensor convolve_pairs(const Tensor& x, const Tensor& zero, const Tensor& filters
                                                       .unused = 0};
   const ScaledArgs scaled(of_windows, by, y, m, columns, {.row = pixels, .width = pixels, .image = m * pixels}, f);
   runtime::launch(device,
-                  {"conv/cpu/convolve_pairs.cl", "convolve_pairs", pair_defines(device, by.result), scaled.prelude},
+                  {"conv/cpu/convolve_pairs.cl", "convolve_pairs", pair_defines(device, by.result, f), scaled.prelude},
                   range, in(filters), in(images), out(scratch), scaled.y, scaled.left, scaled.right, scaled.over,
                   scaled.bias, scaled.zero, struct_arg(parameters), struct_arg(scaled.parameters), scaled.e0, scaled.e1,
                   struct_arg(scaled.strides), scaled.scalars);

@@ -6,6 +6,7 @@
 #include "base/ceil_div.h"
 #include "crisol/dtype_table.h"
 #include "crisol/ops/copy.h"
+#include "crisol/ops/elementwise.h"
 #include "crisol/ops/matmul.h"
 #include "crisol/ops/pad.h"
 #include "crisol/ops/view.h"
@@ -15,7 +16,6 @@
 #include "ops/collapse.h"
 #include "ops/contiguous.h"
 #include "ops/probe/device_probe.h"
-#include "ops/product/gemm_whole.h"
 #include "ops/product/leading_axes.h"
 #include "tensor/kernel_args.h"
 
@@ -75,7 +75,9 @@ Tensor pack(const char* entry, const Tensor& x, const Tensor& zero, int axis, st
   const dispatch::Target target = dispatch::target_of(device);
   require(may_pack(target, depth, lines_at_once), of_pairs, "a depth of ", depth,
           " is too large for the device's loops");
-  runtime::launch(device, {"product/pairs/pack_pairs.cl", entry, {{"T", number_type(x.dtype())}}},
+  runtime::Defines defines{{"T", number_type(x.dtype())}};
+  dispatch::define_math(defines, runtime::info_of(device));
+  runtime::launch(device, {"product/pairs/pack_pairs.cl", entry, defines},
                   dispatch::persistent_range(target, units, pairs * lines_at_once), in(matrices),
                   points.defined() ? in(points) : runtime::BufferView(in(matrices)), out(y), struct_arg(parameters));
   return y;
@@ -88,26 +90,47 @@ bool has_one_each(const char* name, const Tensor& x, std::int64_t lines, DType d
   return x.numel() > 1;
 }
 
+/// Whether the kernels give the right numbers with the instruction that a define names.
+bool multiplies_pairs(runtime::DeviceState& device, const char* instruction, int lanes) {
+  const Tensor y = zeros({lanes}, DType::i32, Device(device));
+  runtime::launch(device, {"product/pairs/pairs_probe.cl", "pairs_probe", {{instruction, 1}}}, {{1}, {1}}, out(y));
+  const auto numbers = y.to_vector<std::int32_t>();
+  for (int i = 0; i < lanes; ++i)
+    if (numbers[static_cast<std::size_t>(i)] != 1 - 127 * i - i * i) return false;
+  return true;
+}
+
 }  // namespace
 
 dispatch::ProbeOutcome found_pairs(runtime::DeviceState& device) {
   if (runtime::info_of(device).type != DeviceType::cpu || dispatch::traits_of(device).simulated)
     return {"none", "the device is no CPU"};
   return probe_outcome(device, "pairs", "product/pairs/pairs_probe.cl", [&] {
-    return probe_one("pmaddwd", [&] {
-      const Tensor y = empty({8}, DType::i32, Device(device));
-      runtime::launch(device, {"product/pairs/pairs_probe.cl", "pairs_probe", {{"PMADDWD", 1}}}, {{1}, {1}}, out(y));
-      return y.to_vector<std::int32_t>() == std::vector<std::int32_t>{0, -128, -258, -390, -524, -660, -798, -938};
-    });
+    Probed best = probe_one("vpdpwssd", [&] { return multiplies_pairs(device, "VPDPWSSD", 16); });
+    if (best.outcome.found == "none")
+      best = probe_one("pmaddwd", [&] { return multiplies_pairs(device, "PMADDWD", 8); });
+    return best;
   });
 }
 
 bool prefers_pairs(Device device) { return found_pairs(device.state()).found != "none"; }
 
-runtime::Defines pair_defines(runtime::DeviceState& device, DType result) {
-  runtime::Defines defines{{"VW", 8}, {"RESULT", number_type(result)}};
-  if (found_pairs(device).found != "none") defines.add({"PMADDWD", 1});
+std::int64_t pair_columns(runtime::DeviceState& device) {
+  return found_pairs(device).found == "vpdpwssd" ? 2 * panel : panel;
+}
+
+runtime::Defines pair_defines(runtime::DeviceState& device, DType result, const ProductEpilogue* epilogue) {
+  const std::string found = found_pairs(device).found;
+  const bool adds = found == "vpdpwssd";
+  runtime::Defines defines{{"VW", adds ? 16 : 8}, {"RESULT", number_type(result)}};
+  if (found != "none") defines.add({adds ? "VPDPWSSD" : "PMADDWD", 1});
   dispatch::define_math(defines, runtime::info_of(device));
+  const auto add_type = [&](std::size_t i, const char* name) {
+    if (i >= static_cast<std::size_t>(layout_of(epilogue).operand_count)) return;
+    if (const DType dtype = epilogue->operands[i].dtype(); is_of_bytes(dtype)) defines.add({name, number_type(dtype)});
+  };
+  add_type(0, "OPERAND0");
+  add_type(1, "OPERAND1");
   return defines;
 }
 
@@ -172,13 +195,13 @@ Tensor multiply_pairs(const Tensor& rows, const Tensor& panels, std::int64_t n, 
   const std::int64_t fit = std::max<std::int64_t>(1, block_bytes / (4 * std::max<std::int64_t>(1, pairs)) / pair_rows);
   runtime::DeviceState& device = state_of(y);
   const dispatch::Target target = dispatch::target_of(device);
-  const std::int64_t tiles = ceil_div(m, pair_rows), across = ceil_div(n, panel);
+  const std::int64_t tiles = ceil_div(m, pair_rows), across = ceil_div(n, pair_columns(device));
   // Few panels leave the cores without work unless the rows are cut too.
   const std::int64_t wanted = std::max<std::int64_t>(8, 2 * std::int64_t{target.info.compute_units});
   const std::int64_t blocks = std::min(tiles, std::max(ceil_div(tiles, fit), ceil_div(wanted, batch * across)));
   const std::int64_t block = ceil_div(tiles, blocks) * pair_rows;
   const kernels::PairParameters parameters{.batch_a = rows.size(0) == 1 ? 0 : m * pairs,
-                                           .batch_b = panels.size(0) == 1 ? 0 : across * pairs * panel,
+                                           .batch_b = panels.size(0) == 1 ? 0 : panels.size(1) * pairs * panel,
                                            .batch_y = m * n,
                                            .batch = number(batch),
                                            .m = number(m),
@@ -188,13 +211,37 @@ Tensor multiply_pairs(const Tensor& rows, const Tensor& panels, std::int64_t n, 
                                            .unused = 0};
   const ScaledArgs scaled(of_pairs, by, y, m, n, {.row = n, .width = n, .image = 0}, f);
   runtime::launch(
-      device, {"product/pairs/multiply_pairs.cl", "multiply_pairs_of", pair_defines(device, by.result), scaled.prelude},
+      device,
+      {"product/pairs/multiply_pairs.cl", "multiply_pairs_of", pair_defines(device, by.result, f), scaled.prelude},
       dispatch::persistent_range(target, batch * across * ceil_div(m, block), block / pair_rows * (pairs + 32)),
       in(rows), in(panels), scaled.y, scaled.left, scaled.right, scaled.over, scaled.bias, scaled.zero,
       struct_arg(parameters), struct_arg(scaled.parameters), scaled.e0, scaled.e1, struct_arg(scaled.strides),
       scaled.scalars);
   return y;
 }
+
+namespace {
+
+/// The product of matrices of bytes by products of f32. A product of f32 takes so much of the depth that its sums are
+/// exact.
+Tensor multiply_as_floats(const Tensor& a, const Tensor& b) {
+  constexpr std::int64_t exact = std::int64_t{1} << 24;  // f32 holds all whole numbers up to this one.
+  const auto greatest = [](const Tensor& x) { return x.dtype() == DType::u8 ? 255 : 128; };
+  const std::int64_t depth = a.size(1), block = exact / (greatest(a) * greatest(b));
+  Tensor sums;
+  for (std::int64_t first = 0; first < std::max<std::int64_t>(1, depth); first += block) {
+    const std::int64_t count = std::min(block, depth - first);
+    const Tensor part = cast(
+        matmul(cast(narrow(a, 1, first, count), DType::f32), cast(narrow(b, 0, first, count), DType::f32)), DType::i32);
+    if (!sums.defined())
+      sums = part;
+    else
+      add_into(sums, sums, part);
+  }
+  return sums;
+}
+
+}  // namespace
 
 Tensor matmul_of_bytes(const Tensor& a, const Tensor& b) {
   constexpr const char* name = "matmul_of_bytes";
@@ -203,11 +250,9 @@ Tensor matmul_of_bytes(const Tensor& a, const Tensor& b) {
   require(a.dim() == 2 && b.dim() == 2 && a.size(1) == b.size(0), name, "shapes ", a.shape(), " and ", b.shape(),
           " do not fit");
   require_device(name, "the left operand", a, "the right one", b);
-  const Shape shape{a.size(0), b.size(1)};
-  const dispatch::Target target = dispatch::target_of(state_of(a));
-  if (!target.takes_cpu_kernels() || !may_pack(target, a.size(1), panel))
-    return multiply_whole(Contiguous(a, DType::i32).filled(), Contiguous(b, DType::i32).filled(), shape);
-  return reshape(multiply_pairs(pack_rows(a, {}), pack_panels(b, {}), b.size(1)), shape);
+  if (!prefers_pairs(a.device()) || !may_pack(dispatch::target_of(state_of(a)), a.size(1), panel))
+    return multiply_as_floats(a, b);
+  return reshape(multiply_pairs(pack_rows(a, {}), pack_panels(b, {}), b.size(1)), {a.size(0), b.size(1)});
 }
 
 }  // namespace crisol::ops

@@ -9,11 +9,12 @@
 
 namespace crisol::ops {
 
-/// The outcome of the probe for the builtin that multiplies pairs: "pmaddwd" or "none". It runs on CPUs only.
+/// The outcome of the probe for an instruction that multiplies pairs: "vpdpwssd", "pmaddwd" or "none". It runs on CPUs
+/// only.
 dispatch::ProbeOutcome found_pairs(runtime::DeviceState& device);
 
 /// Whether products of pairs are the fastest products of whole numbers on the device. They are the fastest if the
-/// device has the builtin. They are right on every device that runs loops of the product's depth to the end.
+/// device has such an instruction. They are right on every device that runs loops of the product's depth to the end.
 bool prefers_pairs(Device device);
 
 /// The numbers of x, minus their zero point, as pairs (product/pairs/pairs.h). x and zero have one dtype, u8 or i8.
@@ -55,14 +56,15 @@ struct ScaledArgs {
   std::string_view prelude;
 };
 
-/// The rows of a register tile.
+/// The rows and columns of a register tile.
 constexpr std::int64_t pair_rows = 6;
+std::int64_t pair_columns(runtime::DeviceState& device);
 
-/// Defines of the programs of a device, for results of a dtype.
-runtime::Defines pair_defines(runtime::DeviceState& device, DType result);
+/// Defines of the programs of a device, for results of a dtype and an epilogue.
+runtime::Defines pair_defines(runtime::DeviceState& device, DType result, const ProductEpilogue* epilogue);
 
 /// (count, m, n) from packed rows and panels, scaled. Either may have one matrix for all products. Results of f32 and
-/// of bytes may go through an epilogue, whose operands are f32.
+/// of bytes may go through an epilogue, whose operands are f32, u8 or i8.
 Tensor multiply_pairs(const Tensor& rows, const Tensor& panels, std::int64_t n, const Scaling& by = {},
                       const ProductEpilogue* epilogue = nullptr);
 

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <iterator>
 #include <random>
+#include <string>
 
 #include "crisol/ops/matmul.h"
 #include "dispatch/target.h"
@@ -92,6 +95,26 @@ TEST_CASE("pairs: all types of bytes, odd sizes and zero points") {
       check_sums({a, b, 13, 40, 35, 13, 35});
       check_sums({a, b, 6, 70, 16, 0, 1});
       check_sums({a, b, 9, 131, 50, 1, 50, true});
+    }
+}
+
+TEST_CASE("pairs: the instruction that adds products to sums is used where the device has it") {
+  std::ifstream processor("/proc/cpuinfo");
+  const std::string text((std::istreambuf_iterator<char>(processor)), {});
+  const bool has_vnni = text.find(" avx512_vnni") != std::string::npos;
+  const dispatch::ProbeOutcome found = ops::found_pairs(Device().state());
+  if (found.found == "none") return;  // A GPU, or a compiler that has no instructions of x86.
+  CHECK(found.found == (has_vnni ? "vpdpwssd" : "pmaddwd"));
+  CHECK(ops::pair_columns(Device().state()) == (has_vnni ? 32 : 16));
+}
+
+TEST_CASE("pairs: products of bytes by products of floats are exact where there is no instruction") {
+  // The sums of 259 products of 255 and 255 are above 2^24.
+  for (const DType a : {DType::u8, DType::i8})
+    for (const std::int64_t depth : {0, 1, 257, 518, 1025}) {
+      CAPTURE(depth);
+      const Operands o(a, DType::u8, 3, depth, 5, 0, 0, true);
+      CHECK(numbers_of(ops::matmul_of_bytes(o.left, o.right)) == o.expected());
     }
 }
 

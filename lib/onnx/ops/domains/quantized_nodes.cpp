@@ -6,6 +6,7 @@
 #include "crisol/functions/cat.h"
 #include "crisol/functions/reduce.h"
 #include "crisol/functions/softmax.h"
+#include "graph/ops/runs.h"
 #include "onnx/ops/axes.h"
 #include "onnx/ops/domains/fused.h"
 #include "onnx/ops/network/quantized.h"
@@ -16,6 +17,7 @@ namespace {
 
 using graph::Data;
 using graph::Run;
+using graph::with_epilogue;
 
 /// The positions of a tensor of quantised numbers, its scale and its zero point among the inputs of a node. The zero
 /// point may be left out.
@@ -153,7 +155,7 @@ Run q_gemm(Call& call) {
   const double alpha = call.real("alpha", 1);
   const bool turns = call.integer("transA", 0) != 0;
   const WholeFactor right(call, 3, 5, Sums::rounded, call.integer("transB", 0) != 0);
-  return [=](const Data& in, Device device) {
+  return with_epilogue([=](const Data& in, Device device, const Epilogue* epilogue) {
     const std::vector<Tensor> t = tensors_of(in, device);
     const auto given = [&](std::size_t i) { return i < t.size() ? t[i] : Tensor(); };
     const Tensor zero = given(8);
@@ -166,8 +168,8 @@ Run q_gemm(Call& call) {
       by.zero = zero.defined() ? zero : zeros({}, t[0].dtype(), device);
       by.result = by.zero.dtype();
     }
-    return Data{right.product(turns ? t[0].t() : t[0], for_rows(t[2]), by, in, device)};
-  };
+    return right.product(turns ? t[0].t() : t[0], for_rows(t[2]), by, epilogue, in, device);
+  });
 }
 
 Run mat_mul_integer_to_float(Call& call) {

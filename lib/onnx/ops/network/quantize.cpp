@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "crisol/functions/reduce.h"
 #include "dispatch/target.h"
+#include "graph/ops/runs.h"
 #include "onnx/ops/axes.h"
 #include "onnx/ops/element_types.h"
 #include "onnx/ops/network/quantized.h"
@@ -14,6 +15,7 @@ namespace {
 
 using graph::Data;
 using graph::Run;
+using graph::with_epilogue;
 
 /// Which elements of x share a scale and a zero point: all elements, the elements at one position of an axis, or the
 /// elements of one block along an axis.
@@ -143,7 +145,7 @@ Run mat_mul_integer(Call& call) {
 Run q_linear_mat_mul(Call& call) {
   call.check_counts(8, 8);
   const WholeFactor right(call, 3, 5, Sums::rounded);
-  const auto compute = [right](const Data& in, Device device, const Epilogue* epilogue) {
+  return with_epilogue([right](const Data& in, Device device, const Epilogue* epilogue) {
     const auto t = [&](std::size_t i) { return in[i].tensor(device); };
     const ops::Scaling by{.result = t(7).dtype(),
                           .left = t(1).to(DType::f32),
@@ -151,12 +153,7 @@ Run q_linear_mat_mul(Call& call) {
                           .over = t(6).to(DType::f32),
                           .zero = t(7)};
     return right.product(t(0), for_rows(t(2)), by, epilogue, in, device);
-  };
-  Run run([compute](const Data& in, Device device) { return Data{compute(in, device, nullptr)}; });
-  run.with_epilogue = [compute](const Data& in, Device device, const Epilogue& epilogue) {
-    return compute(in, device, &epilogue);
-  };
-  return run;
+  });
 }
 
 Run conv_integer(Call& call) {
@@ -174,7 +171,7 @@ Run conv_integer(Call& call) {
 Run q_linear_conv(Call& call) {
   call.check_counts(8, 9);
   const WholeFilters filters(call, 3, 5, Sums::rounded);
-  return [filters](const Data& in, Device device) {
+  return with_epilogue([filters](const Data& in, Device device, const Epilogue* epilogue) {
     const auto t = [&](std::size_t i) { return in[i].tensor(device); };
     const ops::Scaling by{.result = t(7).dtype(),
                           .left = t(4),
@@ -183,8 +180,8 @@ Run q_linear_conv(Call& call) {
                           .bias = input_of(in, 8, device),
                           .bias_of_rows = true,
                           .zero = t(7)};
-    return Data{filters.convolution(t(0), t(2), by, in, device)};
-  };
+    return filters.convolution(t(0), t(2), by, epilogue, in, device);
+  });
 }
 
 }  // namespace

@@ -121,8 +121,9 @@ Tensor scaled(const Tensor& sums, const ops::Scaling& by) {
   return requantized(all, by.over.defined() ? factor / by.over : factor, by.zero);
 }
 
-Tensor with_epilogue_of_pairs(const detail::ResultLayout& layout, DType dtype, Device device, const Epilogue& epilogue,
+Tensor with_epilogue_of_pairs(detail::ResultLayout layout, DType dtype, Device device, const Epilogue& epilogue,
                               const std::function<Tensor(const ops::ProductEpilogue*)>& f) {
+  layout.reads_bytes = true;
   return detail::run_with_epilogue(
       {.name = "multiply_pairs",
        .layout = layout,

@@ -87,7 +87,7 @@ ops::Scaling as_f32(const std::vector<Tensor>& factors);
 bool is_packed(const std::vector<Tensor>& parts);
 
 /// Scaled sums of pairs of a dtype, followed by an epilogue. `f` computes them, and then an epilogue if it is not null.
-Tensor with_epilogue_of_pairs(const detail::ResultLayout& layout, DType dtype, Device device, const Epilogue& epilogue,
+Tensor with_epilogue_of_pairs(detail::ResultLayout layout, DType dtype, Device device, const Epilogue& epilogue,
                               const std::function<Tensor(const ops::ProductEpilogue*)>& f);
 
 /// A right factor b (…, K, N) of quantised numbers, or a vector of K numbers. On devices that prefer products of pairs,
@@ -130,6 +130,9 @@ class WholeFilters {
   /// The convolution of (x - x_zero) with (filters - zero points), scaled. `left` and the bias are for filters.
   Tensor convolution(const Tensor& x, const Tensor& x_zero, const ops::Scaling& by, const graph::Data& in,
                      Device device) const;
+  /// The same, followed by an epilogue, which may be null.
+  Tensor convolution(const Tensor& x, const Tensor& x_zero, const ops::Scaling& by, const Epilogue* epilogue,
+                     const graph::Data& in, Device device) const;
   /// The sums in f32 times the product of two factors, of which there may be none. An epilogue follows, which may be
   /// null.
   Tensor convolution(const Tensor& x, const Tensor& x_zero, const std::vector<Tensor>& factors,

@@ -108,19 +108,21 @@ Tensor WholeFilters::convolution(const Tensor& x, const Tensor& x_zero, const op
 
 Tensor WholeFilters::convolution(const Tensor& x, const Tensor& x_zero, const std::vector<Tensor>& factors,
                                  const Epilogue* epilogue, const Data& in, Device device) const {
+  if (factors.empty() || factors[1].numel() == 1) return convolution(x, x_zero, as_f32(factors), epilogue, in, device);
+  const Tensor y = convolution(x, x_zero, as_f32({}), in, device) * (factors[0] * factors[1]);
+  return epilogue == nullptr ? y : (*epilogue)(y);
+}
+
+Tensor WholeFilters::convolution(const Tensor& x, const Tensor& x_zero, const ops::Scaling& by,
+                                 const Epilogue* epilogue, const Data& in, Device device) const {
+  if (epilogue == nullptr) return convolution(x, x_zero, by, in, device);
   const std::vector<Tensor> filters = digits_.of(in, device);
-  const bool are_numbers = factors.empty() || factors[1].numel() == 1;
-  const ops::Scaling by = as_f32(are_numbers ? factors : std::vector<Tensor>());
-  if (epilogue == nullptr || !is_packed(filters) || !are_numbers) {
-    Tensor y = convolution(x, x_zero, by, in, device);
-    if (!are_numbers) y = y * (factors[0] * factors[1]);
-    return epilogue == nullptr ? y : (*epilogue)(y);
-  }
+  if (!is_packed(filters)) return (*epilogue)(convolution(x, x_zero, by, in, device));
   Shape shape = ops::shape_of_pairs(x.dim() == 3 ? x.unsqueeze(2) : x, filters[0].size(1), windows_of(x, in));
   if (x.dim() == 3) shape.erase(2);
-  return with_epilogue_of_pairs({shape, true}, by.result, device, *epilogue, [&](const ops::ProductEpilogue* f) {
-    return of_pairs(x, x_zero, filters[0], by, in, f);
-  });
+  return with_epilogue_of_pairs(
+      {.shape = shape, .by_channel = true}, by.result, device, *epilogue,
+      [&](const ops::ProductEpilogue* f) { return of_pairs(x, x_zero, filters[0], by, in, f); });
 }
 
 }  // namespace crisol::onnx
