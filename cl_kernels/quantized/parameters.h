@@ -3,9 +3,9 @@
 #define CRISOL_QUANTIZED_PARAMETERS_H
 #include "common/parameters.h"
 
-// The floats of x for a vector of codes, as quantized_rows_cpu.cl arranges them: elements and sums.
+// The floats of x for a vector of `words` words of codes, as quantized_rows_cpu.cl arranges them: elements and sums.
 #define ARRANGED_SUMS(bits, groups_of_block) ((bits) == 4 && (groups_of_block) == 0 ? 2 : 1)
-#define ARRANGED_FLOATS(bits, groups_of_block) (8 * (32 / (bits) + ARRANGED_SUMS(bits, groups_of_block)))
+#define ARRANGED_FLOATS(words, bits, groups_of_block) ((words) * (32 / (bits) + ARRANGED_SUMS(bits, groups_of_block)))
 
 PARAMETERS_BEGIN
 

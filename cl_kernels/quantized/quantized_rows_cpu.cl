@@ -5,17 +5,21 @@
 // x has 32 * groups columns, and y has `rows` columns. A unit of work is one row of the weight. The kernel reads codes
 // only, once.
 //
-// Conversions of codes limit the speed, so the kernel spends three instructions on eight codes. It takes codes as words
-// of 32 bits, eight words at a time. Code p of a word stays where it is, with s = BITS * p bits below it. So as a whole
-// number it is code * 2^s, and the kernel multiplies it with x[k] / 2^s. The code at the upper end of a word is shifted
-// down. Elements of x below 2^-100 lose digits, because x[k] / 2^s is subnormal then. Zero points are subtracted from a
-// sum: -zero * (sum of x) is where the sum starts.
+// Conversions of codes limit the speed, so the kernel spends three instructions on WORDS codes (8 or 16). It takes
+// codes as words of 32 bits, WORDS words at a time. Code p of a word stays where it is, with s = BITS * p bits below
+// it. So as a whole number it is code * 2^s, and the kernel multiplies it with x[k] / 2^s. The code at the upper end of
+// a word is shifted down. Elements of x below 2^-100 lose digits, because x[k] / 2^s is subnormal then. Zero points are
+// subtracted from a sum: -zero * (sum of x) is where the sum starts.
 //
 // Each work-item first arranges x for this in its own slice of `scratch`. For each vector of words a row of x has
 // PLANES vectors of elements, and then SUMS vectors of sums. Vector p has the elements for code p of each word.
 //
 // INPUTS is the number of rows of x that the kernel computes. GROUPS_OF_BLOCK is the number of groups that share a
 // scale. It is 0 for two scales in a group, and -1 for one scale in a row.
+#ifndef WORDS
+#define WORDS 8
+#endif
+#define VW WORDS
 #include "common/vector.h"
 #include "product/cpu/prefetch.h"
 #include "quantized/codes.h"
@@ -29,16 +33,18 @@
 #endif
 
 #define PLANES (32 / BITS)
-// A vector of 8 words has the codes of two groups of 16 bytes, or of one group of 32 bytes. Each half of a vector has
-// RUNS runs of 16 neighbouring columns.
+#define wordsv JOIN(uint, VW)
+// A vector of words has SIDES sides of 16 bytes. A side has RUNS runs of 16 neighbouring columns: the codes of a group
+// of 16 bytes, or of half a group of 32 bytes.
+#define SIDES (WORDS / 4)
 #define RUNS (8 / BITS)
-// If the columns of a half have two scales, even and odd planes have their own sums.
+// If the columns of a side have two scales, even and odd planes have their own sums.
 #define SUMS ARRANGED_SUMS(BITS, GROUPS_OF_BLOCK)
-#define VECTOR_FLOATS ARRANGED_FLOATS(BITS, GROUPS_OF_BLOCK)
+#define VECTOR_FLOATS ARRANGED_FLOATS(WORDS, BITS, GROUPS_OF_BLOCK)
 // One chain of additions would be slower than memory.
 #define CHAINS (INPUTS <= 2 ? 2 : SUMS)
 
-// The block of a half of a vector, within its row. `part` tells the two scales of a half apart.
+// The block of a side of a vector, within its row. `part` tells the two scales of a side apart.
 #if GROUPS_OF_BLOCK < 0
 #define BLOCK_OF(side, part) 0
 #elif GROUPS_OF_BLOCK == 0
@@ -49,37 +55,51 @@
 
 #if defined(__clang__) && defined(__has_builtin)
 #if __has_builtin(__builtin_convertvector)
-#define AS_FLOATS(bits) __builtin_convertvector(bits, float8)
+#define AS_FLOATS(bits) __builtin_convertvector(bits, floatv)
 #endif
 #endif
 #ifndef AS_FLOATS
-#define AS_FLOATS(bits) convert_float8(bits)
+#define AS_FLOATS(bits) convert_floatv(bits)
 #endif
 
 // How many bytes before their use codes are asked for. Without this, 8 bits take 1.15 times as long with AVX2.
 #define PREFETCH_BYTES 2048
 
-#define HALVES(low, high) ((float8)((float4)(low), (float4)(high)))
+// A vector of one number for each side of a vector of words. NUMBER(side) is the number of a side.
+#if WORDS == 8
+#define OF_SIDES(NUMBER, first, part) ((float8)((float4)(NUMBER((first), part)), (float4)(NUMBER((first) + 1, part))))
+#else
+#define OF_SIDES(NUMBER, first, part)                                              \
+  ((float16)((float4)(NUMBER((first), part)), (float4)(NUMBER((first) + 1, part)), \
+             (float4)(NUMBER((first) + 2, part)), (float4)(NUMBER((first) + 3, part))))
+#endif
+#define SCALE(side, part) scales[BLOCK_OF(side, part)]
+#define ZERO(side, part) (float)zeros[BLOCK_OF(side, part)]
 
 typedef float16 unaligned_float16 __attribute__((aligned(4)));
-typedef uint8 unaligned_uint8 __attribute__((aligned(16)));
+typedef wordsv unaligned_words __attribute__((aligned(16)));
 
-INLINE float sum_of_lanes(float8 v) {
-  const float4 a = v.lo + v.hi;
+INLINE float sum_of_lanes(floatv v) {
+#if WORDS == 16
+  const float8 half8 = v.lo + v.hi;
+#else
+  const float8 half8 = v;
+#endif
+  const float4 a = half8.lo + half8.hi;
   return (a.x + a.z) + (a.y + a.w);
 }
 
 // Code p of each word, times 2^(BITS * p) for all but the last one.
-INLINE float8 codes_of_plane(uint8 words, int p) {
+INLINE floatv codes_of_plane(wordsv words, int p) {
   const uint code = (1u << BITS) - 1;
-  return AS_FLOATS(as_int8(p == PLANES - 1 ? words >> (32 - BITS) : words & code << BITS * p));
+  return AS_FLOATS(as_intv(p == PLANES - 1 ? words >> (32 - BITS) : words & code << BITS * p));
 }
 
-// The first one of the two halves of a vector, counted from the start of a row. If a row has an odd number of halves,
-// its last vector begins one half earlier.
-INLINE ulong first_half(ulong vector, ulong sides) { return min(2 * vector, sides - 2); }
+// The first side of a vector, counted from the start of a row. If the sides of a row do not fill its last vector, the
+// vector begins earlier.
+INLINE ulong first_side(ulong vector, ulong sides) { return min(SIDES * vector, sides - SIDES); }
 
-// Arranges a row of x with so many halves of vectors.
+// Arranges a row of x with so many sides of vectors.
 INLINE void arrange(__global float* to, __global const float* x, ulong sides, ulong vectors) {
   const float factor_of_sum =
 #ifdef HAS_ZEROS
@@ -88,56 +108,56 @@ INLINE void arrange(__global float* to, __global const float* x, ulong sides, ul
       -ZERO_AT(x, 0);
 #endif
   NO_UNROLL
-  for (ulong i = 0; i < 2 * vectors; ++i) {
-    const ulong side = first_half(i / 2, sides) + i % 2;
-    __global float* const place = to + i / 2 * VECTOR_FLOATS + i % 2 * 4;
+  for (ulong i = 0; i < SIDES * vectors; ++i) {
+    const ulong side = first_side(i / SIDES, sides) + i % SIDES;
+    __global float* const place = to + i / SIDES * VECTOR_FLOATS + i % SIDES * 4;
     float4 sums[2] = {(float4)(0.0f), (float4)(0.0f)};
 #pragma unroll
     for (int run = 0; run < RUNS; ++run) {
       float16 v = *(__global const unaligned_float16*)(x + (side * RUNS + run) * 16);
-      if (side < i / 2 * 2) v = (float16)(0.0f);  // The vector before this one has this half.
+      if (side < i / SIDES * SIDES) v = (float16)(0.0f);  // The vector before this one has this side.
       const float4 columns[4] = {v.s048c, v.s159d, v.s26ae, v.s37bf};
 #pragma unroll
       for (int byte = 0; byte < 4; ++byte) {
         const int p = byte * RUNS + run;
         sums[run % SUMS] += columns[byte];
-        *(__global float4*)(place + p * 8) = columns[byte] * (p == PLANES - 1 ? 1.0f : 1.0f / (float)(1 << BITS * p));
+        const float factor = p == PLANES - 1 ? 1.0f : 1.0f / (float)(1 << BITS * p);
+        *(__global float4*)(place + p * WORDS) = columns[byte] * factor;
       }
     }
 #pragma unroll
     for (int part = 0; part < SUMS; ++part)
-      *(__global float4*)(place + (PLANES + part) * 8) = sums[part] * factor_of_sum;
+      *(__global float4*)(place + (PLANES + part) * WORDS) = sums[part] * factor_of_sum;
   }
 }
 
 // Adds the products of a vector of words to the sums of each row of x. `columns` are the elements and sums of the first
-// row of x, and those of the next row are `step` vectors behind them. `low` is the first half of the vector.
-INLINE void add_products(float8 sums[INPUTS], uint8 words, __global const float8* columns, ulong step, ulong low,
+// row of x, and those of the next row are `step` vectors behind them. `first` is the first side of the vector.
+INLINE void add_products(floatv sums[INPUTS], wordsv words, __global const floatv* columns, ulong step, ulong first,
                          __global const float* scales, __global const uchar* zeros) {
-  const ulong high = low + 1;
-  float8 part[INPUTS * CHAINS];
+  floatv part[INPUTS * CHAINS];
 #pragma unroll
   for (int i = 0; i < INPUTS * CHAINS; ++i) {
-    part[i] = (float8)(0.0f);
+    part[i] = (floatv)(0.0f);
     if (i % CHAINS < SUMS) {
       part[i] = columns[i / CHAINS * step + PLANES + i % CHAINS];
 #ifdef HAS_ZEROS
-      part[i] *= HALVES((float)zeros[BLOCK_OF(low, i % CHAINS)], (float)zeros[BLOCK_OF(high, i % CHAINS)]);
+      part[i] *= OF_SIDES(ZERO, first, i % CHAINS);
 #endif
     }
   }
 #pragma unroll
   for (int p = 0; p < PLANES; ++p) {
-    const float8 plane = codes_of_plane(words, p);
+    const floatv plane = codes_of_plane(words, p);
 #pragma unroll
     for (int i = 0; i < INPUTS; ++i)
       part[i * CHAINS + p % CHAINS] = FMA(plane, columns[i * step + p], part[i * CHAINS + p % CHAINS]);
   }
-  const float8 scale = HALVES(scales[BLOCK_OF(low, 0)], scales[BLOCK_OF(high, 0)]);
+  const floatv scale = OF_SIDES(SCALE, first, 0);
 #pragma unroll
   for (int i = 0; i < INPUTS; ++i) {
 #if SUMS == 2
-    sums[i] = FMA(HALVES(scales[BLOCK_OF(low, 1)], scales[BLOCK_OF(high, 1)]), part[2 * i + 1], sums[i]);
+    sums[i] = FMA(OF_SIDES(SCALE, first, 1), part[2 * i + 1], sums[i]);
     sums[i] = FMA(scale, part[2 * i], sums[i]);
 #elif CHAINS == 2
     sums[i] = FMA(scale, part[2 * i] + part[2 * i + 1], sums[i]);
@@ -162,7 +182,8 @@ CPU_KERNEL void quantized_rows_cpu(__global const float* restrict x, const ulong
   y += y_offset;
   const long rows = sizes.rows, groups = sizes.groups, blocks = sizes.blocks;
   const long item = get_global_id(0), items = get_global_size(0);
-  const ulong sides = groups * 2 / RUNS, vectors = (sides + 1) / 2, row_floats = vectors * VECTOR_FLOATS;
+  const ulong sides = groups * 2 / RUNS, vectors = (sides + SIDES - 1) / SIDES;
+  const ulong row_floats = vectors * VECTOR_FLOATS;
   __global float* const arranged = scratch + scratch_offset + item * INPUTS * row_floats;
   NO_UNROLL
   for (int i = 0; i < INPUTS; ++i)
@@ -172,15 +193,15 @@ CPU_KERNEL void quantized_rows_cpu(__global const float* restrict x, const ulong
     __global const uchar* const row_codes = codes + row * groups * GROUP_BYTES;
     __global const float* const row_scales = scales + row * blocks;
     __global const uchar* const row_zeros = zeros + row * blocks;
-    float8 sums[INPUTS];
+    floatv sums[INPUTS];
 #pragma unroll
-    for (int i = 0; i < INPUTS; ++i) sums[i] = (float8)(0.0f);
+    for (int i = 0; i < INPUTS; ++i) sums[i] = (floatv)(0.0f);
     NO_UNROLL
     for (ulong vector = 0; vector < vectors; ++vector) {
-      const ulong low = first_half(vector, sides);
-      PREFETCH(row_codes + low * 16 + PREFETCH_BYTES);
-      const uint8 words = *(__global const unaligned_uint8*)(row_codes + low * 16);
-      add_products(sums, words, (__global const float8*)(arranged + vector * VECTOR_FLOATS), row_floats / 8, low,
+      const ulong first = first_side(vector, sides);
+      PREFETCH(row_codes + first * 16 + PREFETCH_BYTES);
+      const wordsv words = *(__global const unaligned_words*)(row_codes + first * 16);
+      add_products(sums, words, (__global const floatv*)(arranged + vector * VECTOR_FLOATS), row_floats / WORDS, first,
                    row_scales, row_zeros);
     }
 #pragma unroll

@@ -40,20 +40,23 @@ void define_zeros(runtime::Defines& defines, const QuantizedProblem& p) {
 
 PlanOr plan_rows_cpu(const QuantizedProblem& p, const Target& target, std::size_t) {
   if (p.m > most_rows) return "more than 8 rows";
-  const std::int64_t halves = p.columns() * p.bits / 128;  // A vector of the kernel has two halves of 128 bits.
-  if (halves < 2) return "a row of the weight is shorter than a vector";
+  // A vector of the kernel has 8 or 16 words of 32 bits, which are sides of 128 bits.
+  const std::int64_t sides = p.columns() * p.bits / 128;
+  if (sides < 2) return "a row of the weight is shorter than a vector";
+  const std::int64_t words = target.cpu_vector_width() == 16 && sides >= 4 ? 16 : 8;
   const auto [x, codes, scales, zeros, bias, y] = operands<6>();
-  const std::int64_t inputs = inputs_of(p), vectors = ceil_div(halves, 2);
-  if (2 * inputs * vectors > target.loop_budget) return "too deep for the device's loops";
+  const std::int64_t inputs = inputs_of(p), vectors = ceil_div(4 * sides, words);
+  if (words / 4 * inputs * vectors > target.loop_budget) return "too deep for the device's loops";
   const std::int64_t groups_of_block = p.blocks == 1 ? -1 : p.block / group_columns;
-  runtime::KernelSpec spec{"quantized/quantized_rows_cpu.cl",
-                           "quantized_rows_cpu",
-                           {{"BITS", p.bits}, {"INPUTS", inputs}, {"GROUPS_OF_BLOCK", groups_of_block}}};
+  runtime::KernelSpec spec{
+      "quantized/quantized_rows_cpu.cl",
+      "quantized_rows_cpu",
+      {{"BITS", p.bits}, {"INPUTS", inputs}, {"WORDS", words}, {"GROUPS_OF_BLOCK", groups_of_block}}};
   define_zeros(spec.defines, p);
   define_math(spec.defines, target.info);
   Plan plan;
   const runtime::NdRange range = persistent_range(target, p.n, vectors);
-  const std::int64_t slice = inputs * vectors * ARRANGED_FLOATS(p.bits, groups_of_block);
+  const std::int64_t slice = inputs * vectors * ARRANGED_FLOATS(words, p.bits, groups_of_block);
   const Place scratch = plan.workspace(4 * range.global[0] * static_cast<std::uint64_t>(slice));
   plan.add(spec, range, x, codes, scales, zeros, bias, y, scratch, p.parameters(p.n));
   return plan;
