@@ -5,10 +5,37 @@
 
 #include "c_api/handle.h"
 #include "crisol/device.h"
+#include "crisol/dtype_table.h"
+#include "support/files.h"
 #include "support/processes/subprocess.h"
 
 using namespace crisol;
 using namespace crisol::testing::c_api;
+
+TEST_CASE("C: tensors of every element type keep their bits, in memory and in files") {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.path() + "/x.safetensors";
+  for (const DType dtype : all_dtypes) {
+    CAPTURE(dtype);
+    const std::int64_t count = 5;
+    std::vector<unsigned char> bytes(count * size_of(dtype)), found(bytes.size());
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = dtype == DType::boolean ? i % 2 : static_cast<unsigned char>(37 * i + 11);
+    Handle x, y;
+    OK(crisol_tensor_create(here, static_cast<crisol_dtype>(dtype), 1, &count, bytes.data(), x.place()));
+    const char* const name = "x";
+    const crisol_tensor* const tensor = x.get();
+    OK(crisol_save_tensors(path.c_str(), 1, &name, &tensor));
+    OK(crisol_load_tensor(path.c_str(), name, here, y.place()));
+    for (const Handle* const one : {&x, &y}) {
+      crisol_dtype type = -1;
+      OK(crisol_tensor_dtype(one->get(), &type));
+      CHECK(type == static_cast<crisol_dtype>(dtype));
+      OK(crisol_tensor_read(one->get(), found.data(), found.size()));
+      CHECK(found == bytes);
+    }
+  }
+}
 
 TEST_CASE("C: tensors, their facts and views") {
   Handle x({1, 2, 3, 4, 5, 6}, {2, 3}), y, z;

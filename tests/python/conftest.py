@@ -5,8 +5,8 @@ import gc
 import crisol
 import pytest
 
-DTYPES = [crisol.bool, crisol.uint8, crisol.int8, crisol.uint32, crisol.uint64, crisol.int32, crisol.int64]
-DTYPES += [crisol.float16, crisol.float32, crisol.float64]
+DTYPES = [crisol.bool, crisol.uint8, crisol.int8, crisol.uint16, crisol.int16, crisol.uint32, crisol.int32]
+DTYPES += [crisol.uint64, crisol.int64, crisol.float16, crisol.float32, crisol.float64]
 
 
 def pytest_collection_finish():
@@ -16,5 +16,5 @@ def pytest_collection_finish():
 
 @pytest.fixture(params=DTYPES, ids=lambda dt: dt.name)
 def dtype(request):
-    """Each element type."""
+    """Each element type that NumPy has."""
     return request.param

@@ -25,6 +25,32 @@ def test_reads_numpy(dtype):
         np.testing.assert_array_equal(np.asarray(x), source)
 
 
+def numbers_of(dtype):
+    """Some elements of a dtype, with the ends of its range."""
+    if dtype.name == "bool":
+        return np.array([True, False, True])
+    kind = np.dtype(dtype.name)
+    limits = np.finfo(kind) if kind.kind == "f" else np.iinfo(kind)
+    return np.array([limits.min, 0, 1, limits.max, 3], kind)
+
+
+def test_files_keep_elements(dtype, tmp_path):
+    array = numbers_of(dtype)
+    np.save(tmp_path / "x.npy", array)
+    x = crisol.load_npy(tmp_path / "x.npy")
+    crisol.save({"x": x}, tmp_path / "x.safetensors")
+    for found in (x, crisol.load(tmp_path / "x.safetensors")["x"]):
+        assert found.dtype is dtype
+        np.testing.assert_array_equal(found.numpy(), array)
+
+
+def test_bfloat16_keeps_its_bits(tmp_path):
+    x = crisol.tensor([1.0, -3.140625, float("inf"), 1e-40, 3.3e38]).to(crisol.bfloat16)
+    crisol.save({"x": x}, tmp_path / "x.safetensors")
+    for found in (crisol.load(tmp_path / "x.safetensors")["x"], crisol.from_dlpack(x)):
+        assert found.dtype is crisol.bfloat16 and found.tolist() == x.tolist()
+
+
 def test_a_recorded_tensor_is_refused():
     x = crisol.ones(3, requires_grad=True)
     with pytest.raises(BufferError, match=r"\[dlpack\] the tensor requires grad: use x.detach\(\)"):

@@ -48,8 +48,10 @@ OperandType promoted(std::span<const OperandType> operands) {
 RowTypes types_of(const PointwiseRow& row, std::span<const OperandType> operands) {
   if (row.rule == RowRule::fill) {
     const DType into = operands[0].dtype, value = operands[2].dtype;
-    require(category(value) <= category(into), row.name, row.inputs[2], " is ", value, " and cannot be put into ", into,
-            " without loss");
+    // Each number is true or false.
+    const bool is_test = into == DType::boolean && operands[2].kind == OperandKind::number;
+    require(is_test || category(value) <= category(into), row.name, row.inputs[2], " is ", value,
+            " and cannot be put into ", into, " without loss");
     return {into, into};
   }
   if (row.rule == RowRule::choice) operands = operands.subspan(1);

@@ -207,8 +207,8 @@ class Rprop(_Rule):
         (down, up), (least, most) = group["etas"], group["step_sizes"]
         before, size = _kept(state, "prev", parameter), _kept(state, "step_size", parameter, group["lr"])
         sign = _c.sign(gradient * before)
-        factor = _c.where(_c.gt(sign, 0), up, _c.where(_c.lt(sign, 0), down, 1.0))
-        size.copy_(_c._clip(size * factor, least, most))
+        changed = _c.where(_c.gt(sign, 0), size * up, _c.where(_c.lt(sign, 0), size * down, size))
+        size.copy_(_c._clip(changed, least, most))
         gradient = _c.where(_c.lt(sign, 0), 0.0, gradient)
         parameter.sub_(_c.sign(gradient) * size)
         before.copy_(gradient)

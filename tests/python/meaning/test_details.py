@@ -291,3 +291,11 @@ def test_norms_forget_their_statistics(make):
     norm.reset_parameters()
     assert norm.weight.tolist() == [1.0, 1.0]
     nn.InstanceNorm2d(2).reset_running_stats()
+
+
+def test_masked_fill_of_bool_takes_each_number():
+    x, mask = crisol.tensor([True, False, False]), crisol.tensor([False, True, False])
+    assert x.masked_fill(mask, 1).tolist() == x.masked_fill(mask, 2.5).tolist() == [True, True, False]
+    assert x.masked_fill(crisol.tensor([True, False, True]), 0).tolist() == [False, False, False]
+    with pytest.raises(ValueError, match="cannot be put into bool"):
+        x.masked_fill(mask, crisol.tensor([2, 2, 2]))

@@ -93,6 +93,18 @@ def test_rules(name):
     np.testing.assert_allclose(run(make, 12)[0], w, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("name", RULES)
+def test_rules_of_float64(name):
+    make, rule = RULES[name]
+    w, state, p = W, {}, nn.Parameter(crisol.asarray(W))
+    optimizer = make([p])
+    for t in range(1, 13):
+        w = rule(w, A * w, state, t)
+        p.grad = p.detach() * crisol.asarray(A)
+        optimizer.step()
+    np.testing.assert_allclose(array_of(p.detach()), w, rtol=1e-11, atol=1e-13)
+
+
 def test_states_go_on():
     found, made = run(RULES["NAdam"][0])
     state = made.state_dict()
