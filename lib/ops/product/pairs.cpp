@@ -108,7 +108,8 @@ dispatch::ProbeOutcome found_pairs(runtime::DeviceState& device) {
   return probe_outcome(device, "pairs", "product/pairs/pairs_probe.cl", [&] {
     Probed best = probe_one("vpdpwssd", [&] { return multiplies_pairs(device, "VPDPWSSD", 16); });
     if (best.outcome.found == "none")
-      best = probe_one("pmaddwd", [&] { return multiplies_pairs(device, "PMADDWD", 8); });
+      return probe_one("pmaddwd", [&] { return multiplies_pairs(device, "PMADDWD", 8); });
+    best.lasting = false;  // A virtual machine with another processor may show a device of the same name.
     return best;
   });
 }
