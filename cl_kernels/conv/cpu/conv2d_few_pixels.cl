@@ -5,8 +5,9 @@
 //   y[n][o][p] = f(sum over k of patch(n, p)[k] * w[o][k] (+ bias[o]))        k = (channel, r, s)
 //
 // w is in the column panels [ceil(O / NR)][k][NR] of gemm_pack. A work-item is a work-group of its own. It copies the
-// patches of all pixels into its slice of `scratch`, and then takes vectors of output channels one after another. f is
-// as in product/epilogue.h, without operands. There is one group.
+// patches of all pixels into its slice of `scratch`, and then takes vectors of output channels one after another, or a
+// panel at once if there are registers for its sums. f is as in product/epilogue.h, without operands. There is one
+// group.
 #include "product/cpu/skinny_tile.h"
 #include "conv/parameters.h"
 
@@ -17,7 +18,21 @@
 
 #define ROWS SKINNY_ROWS
 
-// Copies the elements of x that a pixel of y reads, with zeros for elements outside of the image.
+// Copies the elements of x that a pixel of y reads in one tap of the filters, with zeros for elements outside of the
+// image.
+INLINE void copy_tap(__global float* to, __global const SOURCE* x, const ConvSizes* sizes, const ConvWindow* window,
+                     int row, int column) {
+  const int height = (int)sizes->height, width = (int)sizes->width, taps = window->taps_h * window->taps_w;
+  const int channels = (int)sizes->channels;
+  const bool inside = row >= 0 && row < height && column >= 0 && column < width;
+  __global const SOURCE* from = x + (inside ? (long)row * width + column : 0);
+  NO_UNROLL
+  for (int channel = 0; channel < channels; ++channel)
+    to[(long)channel * taps] = inside ? LOAD(SOURCE, from, (long)channel * height * width) : 0.0f;
+}
+
+// Copies the elements of x that a pixel of y reads. A row of many taps is copied in vectors. Otherwise the loop over
+// channels is the inner one, because it is the longer one.
 INLINE void copy_patch(__global float* to, __global const SOURCE* x, const ConvSizes* sizes, const ConvWindow* window,
                        int pixel) {
   const int height = (int)sizes->height, width = (int)sizes->width, out_w = (int)sizes->out_w, taps_w = window->taps_w;
@@ -25,23 +40,19 @@ INLINE void copy_patch(__global float* to, __global const SOURCE* x, const ConvS
   const int left = pixel % out_w * window->stride_w - window->pad_w;
   const bool whole = window->dilation_w == 1 && left >= 0 && left + taps_w <= width;
   NO_UNROLL
-  for (long channel = 0; channel < sizes->channels; ++channel) {
-    NO_UNROLL
-    for (int r = 0; r < window->taps_h; ++r, to += taps_w) {
-      const int row = top + r * window->dilation_h;
-      const bool inside = row >= 0 && row < height;
-      __global const SOURCE* line = x + (channel * height + (inside ? row : 0)) * width;
-      int s = 0;
-      if (inside && whole) {
-        NO_UNROLL
-        for (; s + VW <= taps_w; s += VW) UNALIGNED(to + s) = LOAD_MANY(SOURCE, line + left + s);
-      }
+  for (int r = 0; r < window->taps_h; ++r) {
+    const int row = top + r * window->dilation_h;
+    __global float* line = to + r * taps_w;
+    int s = 0;
+    if (whole && row >= 0 && row < height) {
       NO_UNROLL
-      for (; s < taps_w; ++s) {
-        const int column = left + s * window->dilation_w;
-        to[s] = inside && column >= 0 && column < width ? LOAD(SOURCE, line, column) : 0.0f;
-      }
+      for (; s + VW <= taps_w; s += VW) NO_UNROLL
+      for (long channel = 0; channel < sizes->channels; ++channel)
+        UNALIGNED(line + channel * window->taps_h * taps_w + s) =
+            LOAD_MANY(SOURCE, x + (channel * height + row) * width + left + s);
     }
+    NO_UNROLL
+    for (; s < taps_w; ++s) copy_tap(line + s, x, sizes, window, row, left + s * window->dilation_w);
   }
 }
 
@@ -66,23 +77,30 @@ CPU_KERNEL void conv2d_few_pixels(__global const SOURCE* restrict x, const ulong
                row % pixels);
   const long units = (sizes.outputs + VW - 1) / VW;
   const Finish finish = FINISH_OF(0);
+  const long end = units * (item + 1) / items;
+  int vectors;
   NO_UNROLL
-  for (long unit = units * item / items; unit < units * (item + 1) / items; ++unit) {
+  for (long unit = units * item / items; unit < end; unit += vectors) {
     __global const float* panel = packed + unit / NV * k * NR + unit % NV * VW;
-    const int lanes = (int)min((long)VW, sizes.outputs - unit * VW);
-    floatv shift = (floatv)(0.0f);
-    if (flags & BIAS_PER_ROW) shift = load_some_results(bias + unit * VW, lanes, 1);
+    vectors = unit % NV == 0 && unit + NV <= end && (SKINNY_VECTORS == NV || rows == 1) ? NV : 1;
     NO_UNROLL
     for (int first = 0; first < rows; first += ROWS) {
       __global const float* from[ROWS];
 #pragma unroll
       for (int i = 0; i < ROWS; ++i) from[i] = patches + (long)min(first + i, rows - 1) * k;
-      floatv tile[ROWS];
-      skinny_multiply(tile, from, rows - first, 1, panel, k);
+      floatv tile[ROWS * NV];
+      if (vectors == NV)
+        skinny_multiply_panel(tile, from, rows - first, 1, panel, k);
+      else
+        skinny_multiply(tile, from, rows - first, 1, panel, k);
       NO_UNROLL
-      for (int row = first; row < min(rows, first + ROWS); ++row) {
-        __global RESULT* to = y + (row / pixels * sizes.outputs + unit * VW) * pixels + row % pixels;
-        const floatv sum = tile[row - first] + shift;
+      for (int at = 0; at < min(rows - first, ROWS) * vectors; ++at) {
+        const int row = first + at / vectors;
+        const long output = (unit + at % vectors) * VW;
+        const int lanes = (int)min((long)VW, sizes.outputs - output);
+        floatv sum = tile[at];
+        if (flags & BIAS_PER_ROW) sum += load_some_results(bias + output, lanes, 1);
+        __global RESULT* to = y + (row / pixels * sizes.outputs + output) * pixels + row % pixels;
         float values[VW];
         vstorev(finish_vector(sum, sum, sum, &finish, flags), 0, values);
         NO_UNROLL

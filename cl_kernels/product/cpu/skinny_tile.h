@@ -36,11 +36,12 @@ INLINE void prefetch_panel(__global const PACKED* b) {
     NO_UNROLL                                                                                                         \
     for (int at = 0; at + 2 <= k; at += 2, b += 2 * NR) {                                                             \
       if ((v) == NV) prefetch_panel(b);                                                                               \
-      _Pragma("unroll") for (int c = 0; c < v; ++c) {                                                                 \
-        const floatv first = LOAD_PACKED(b + c * VW), second = LOAD_PACKED(b + NR + c * VW);                          \
+      _Pragma("unroll") for (int parity = 0; parity < 2; ++parity) {                                                  \
+        floatv* const sums = parity == 0 ? even : odd;                                                                \
         _Pragma("unroll") for (int i = 0; i < m; ++i) {                                                               \
-          even[i * (v) + c] = FMA((floatv)(LOAD(STORED, from[i], at * step)), first, even[i * (v) + c]);              \
-          odd[i * (v) + c] = FMA((floatv)(LOAD(STORED, from[i], (at + 1) * step)), second, odd[i * (v) + c]);         \
+          const floatv a = (floatv)(LOAD(STORED, from[i], (at + parity) * step));                                     \
+          _Pragma("unroll") for (int c = 0; c < v; ++c)                                                               \
+            sums[i * (v) + c] = FMA(a, LOAD_PACKED(b + parity * NR + c * VW), sums[i * (v) + c]);                     \
         }                                                                                                             \
       }                                                                                                               \
     }                                                                                                                 \
@@ -65,4 +66,24 @@ INLINE void skinny_multiply(floatv tile[SKINNY_ROWS], __global const STORED* con
     skinny_row(tile, from, step, b, k);
   else
     skinny_rows(tile, from, step, b, k);
+}
+
+// The vectors whose sums fit into registers with those of SKINNY_ROWS rows: all of a panel with AVX-512.
+#if VW == 16
+#define SKINNY_VECTORS NV
+DEFINE_SKINNY(skinny_rows_of_panel, SKINNY_ROWS, NV)
+#else
+#define SKINNY_VECTORS 1
+#endif
+
+// The same for all vectors of a panel. If SKINNY_VECTORS is 1, `rows` must be 1.
+INLINE void skinny_multiply_panel(floatv tile[SKINNY_ROWS * NV], __global const STORED* const from[SKINNY_ROWS],
+                                  int rows, long step, __global const PACKED* b, int k) {
+#if VW == 16
+  if (rows > 1) {
+    skinny_rows_of_panel(tile, from, step, b, k);
+    return;
+  }
+#endif
+  skinny_row_of_panel(tile, from, step, b, k);
 }
