@@ -91,19 +91,22 @@ INLINE void gate_sums(floatv* sums, int count, __global const float* a, __global
 }
 
 // x (T, B, I); gates (T, B, SAVED H); states (T + 1, B, H); cells has the shape of states, or (1, B, H) with cell_slot
-// 0.
+// 0. The states before the first step are h0 and c0 (B, H), which may be parts of states and cells.
 CPU_KERNEL void rnn_rows_forward(__global const float* restrict x, const ulong x_offset,
                                  __global const float* restrict packed_ih, const ulong packed_ih_offset,
                                  __global const float* restrict bias_ih, const ulong bias_ih_offset,
                                  __global const float* restrict packed_hh, const ulong packed_hh_offset,
                                  __global const float* restrict bias_hh, const ulong bias_hh_offset,
-                                 FORWARD_PARAMETERS, const int steps, const int batch, const int inputs,
-                                 const int hidden, const long cell_slot, const int flags) {
+                                 __global const float* h0, const ulong h0_offset, __global const float* c0,
+                                 const ulong c0_offset, FORWARD_PARAMETERS, const int steps, const int batch,
+                                 const int inputs, const int hidden, const long cell_slot, const int flags) {
   x += x_offset;
   packed_ih += packed_ih_offset;
   bias_ih += bias_ih_offset;
   packed_hh += packed_hh_offset;
   bias_hh += bias_hh_offset;
+  h0 += h0_offset;
+  c0 += c0_offset;
   gates += gates_offset;
   states += states_offset;
   cells += cells_offset;
@@ -116,9 +119,9 @@ CPU_KERNEL void rnn_rows_forward(__global const float* restrict x, const ulong x
     const int t = flags & REVERSE ? steps - 1 - n : n;
     const int slot_before = flags & REVERSE ? t + 1 : t;
     const int slot_after = flags & REVERSE ? t : t + 1;
-    __global const float* before = states + slot_before * slot;
+    __global const float* before = n == 0 ? h0 : states + slot_before * slot;
     __global float* after = states + slot_after * slot;
-    __global const float* cells_before = cells + slot_before * cell_slot;
+    __global const float* cells_before = n == 0 ? c0 : cells + slot_before * cell_slot;
     __global float* cells_after = cells + slot_after * cell_slot;
     for (int block = 0; block < blocks; ++block) {
       // Blocks go forwards in one step and backwards in the next. So a step starts with the weights that are still in

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <atomic>
+#include <cstring>
+#include <span>
 #include <vector>
 
 #include "base/text.h"
@@ -193,6 +195,17 @@ void add_fill(Plan& plan, const Target& target, Place to, std::int64_t count) {
   problem.outputs_start_cpu_vectors = to.offset % PointwiseProblem::cpu_vector == 0 ? 1 : 0;
   problem.set_loop({.shape = {count}, .strides = {Shape{1}}, .operands = 1});
   plan.append(choose(pointwise_table, problem, target).plan, {to});
+}
+
+void add_copy(Plan& plan, Place from, Place to, std::int64_t count) {
+  const auto copy = [](runtime::DeviceState&, std::span<const runtime::KernelArg> args) {
+    const runtime::BufferView &source = args[0].view(), &target = args[1].view();
+    std::int64_t elements = 0;
+    std::memcpy(&elements, args[2].data(), sizeof elements);
+    runtime::copy(*source.block, 4 * source.offset, *target.block, 4 * target.offset,
+                  4 * static_cast<std::size_t>(elements));
+  };
+  plan.add_call(copy, from, to, count);
 }
 
 }  // namespace crisol::ops

@@ -46,12 +46,13 @@ std::int64_t offset_of(const Tensor& x) {
 // Reshapes (T, B, F) to (T B, F).
 Tensor as_rows(const Tensor& x) { return reshape(x, {x.size(0) * x.size(1), x.size(2)}); }
 
-/// The operands of a forward pass. Absent ones are undefined. Biases have few elements, and kernels read them as f32.
+/// The operands of a forward pass. Absent ones are undefined. Biases and initial states have few elements, and kernels
+/// read them as f32.
 struct Inputs {
   Inputs(const RnnInput& input, const RnnWeights& w)
       : x(input.x),
-        h0(input.h0),
-        c0(input.c0),
+        h0(input.h0, DType::f32),
+        c0(input.c0, DType::f32),
         lengths(input.lengths),
         weight_ih(w.weight_ih),
         weight_hh(w.weight_hh),
@@ -90,15 +91,12 @@ Buffers buffers_of(const RnnSizes& s, bool projects, bool save, Device device) {
 void run_forward(const RnnForward& p, const Inputs& inputs, const Buffers& b, const Tensor& y) {
   const Contiguous& x = inputs.x;
   const PreparedPtr prepared = prepare(forward_table, p, state_of(x.layout()));
-  // The larger of the two copies comes first. If it needs no kernel of its own, the other one needs none.
-  if (p.has_c0 != 0) copy_into(select(b.cells, 0, p.saves != 0 ? p.first_slot() : 0), inputs.c0.filled());
-  if (p.has_h0 != 0) copy_into(select(b.states, 0, p.first_slot()), inputs.h0.filled());
   launch(*prepared,
          {in(x), in_with_copies(inputs.weight_ih.filled()), in(defined_or(inputs.bias_ih, x)),
           in_with_copies(inputs.weight_hh.filled()), in(defined_or(inputs.bias_hh, x)),
           in_with_copies(defined_or(inputs.weight_hr, x).filled()), in(defined_or(inputs.lengths, x)), out(b.gates),
           out(b.states), out(defined_or(b.cells, b.states)), out(defined_or(b.projected, b.states)),
-          out(p.padded != 0 ? y : b.states)},
+          out(p.padded != 0 ? y : b.states), in(defined_or(inputs.h0, x)), in(defined_or(inputs.c0, x))},
          {absent_state});
 }
 

@@ -17,7 +17,7 @@ const char* against_one_launch(const RnnProblem& p, const Target& target, std::i
 void add_one_launch(Plan& plan, const RnnForward& p, const Target& target, const runtime::KernelSpec& spec,
                     const runtime::NdRange& range, Place weight) {
   const RnnForwardOperands o;
-  add_absent_states(plan, p, target);
+  add_first_states(plan, p, target);
   add_input_product(plan, p, target);
   plan.add(spec, range, weight, o.bias_hh, o.gates, o.states, o.cells, o.lengths, static_cast<std::int32_t>(p.steps),
            static_cast<std::int32_t>(p.batch), static_cast<std::int32_t>(p.hidden), p.cell_slot(), flags_of(p));

@@ -60,6 +60,14 @@ void add_absent_states(Plan& plan, const RnnForward& p, const Target& target) {
     add_fill(plan, target, o.cells.offset_by(slot * p.cell_slot()), p.batch * p.hidden);
 }
 
+void add_first_states(Plan& plan, const RnnForward& p, const Target& target) {
+  const RnnForwardOperands o;
+  const std::int64_t slot = p.first_slot(), outputs = p.batch * p.outputs;
+  if (p.has_h0 != 0) add_copy(plan, o.h0, o.states.offset_by(slot * outputs), outputs);
+  if (p.has_c0 != 0) add_copy(plan, o.c0, o.cells.offset_by(slot * p.cell_slot()), p.batch * p.hidden);
+  add_absent_states(plan, p, target);
+}
+
 void add_absent_states(Plan& plan, const RnnBackward& p, const Target& target) {
   const RnnBackwardOperands o;
   if (p.has_dh_n == 0) add_fill(plan, target, o.dh, p.batch * p.outputs);

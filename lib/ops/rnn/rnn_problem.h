@@ -65,7 +65,7 @@ struct RnnForward : RnnProblem {
   std::int64_t biased;                      ///< Whether there are biases.
   std::int64_t saves;                       ///< Whether gates, cells and projected are kept for backward.
   static constexpr std::uint32_t written_operands = 0x1fu << 7;  // See RnnForwardOperands.
-  std::int64_t has_h0, has_c0;  ///< Whether the caller writes the initial states. Otherwise the plan does.
+  std::int64_t has_h0, has_c0;  ///< Whether there are initial states. Otherwise they are absent_state.
 
   /// The position of the initial states in the buffers of states.
   std::int64_t first_slot() const noexcept { return slot_before(step(0)); }
@@ -86,10 +86,11 @@ struct RnnForwardOperands {
   Place x = operand(0), weight_ih = operand(1), bias_ih = operand(2), weight_hh = operand(3), bias_hh = operand(4),
         weight_hr = operand(5), lengths = operand(6);
   Place gates = operand(7);       ///< (T, B, saved_columns()). On return it holds the values that backward reads.
-  Place states = operand(8);      ///< (T + 1, B, R), with h0 in its slot.
-  Place cells = operand(9);       ///< (T + 1, B, H), or (1, B, H) if nothing is saved, with c0 in its slot.
+  Place states = operand(8);      ///< (T + 1, B, R). If gates are saved, h0 is in its slot on return.
+  Place cells = operand(9);       ///< (T + 1, B, H), or (1, B, H) if nothing is saved.
   Place projected = operand(10);  ///< (T, B, H), or (1, B, H) if nothing is saved.
   Place y = operand(11);          ///< (T, B, R): only with lengths. Otherwise the outputs are the states.
+  Place h0 = operand(12), c0 = operand(13);  ///< (B, R) and (B, H), of f32.
 };
 
 /// The operands of a backward plan, as in RnnForwardOperands.
@@ -116,9 +117,12 @@ std::int32_t flags_of(const RnnBackward& problem) noexcept;
 runtime::KernelSpec rnn_kernel(const RnnProblem& problem, const Target& target, const char* source, const char* entry,
                                runtime::Defines defines = {});
 
-/// Fills the states that the caller does not write: initial states, or gradients of the last states. Every plan begins
-/// with this step.
+/// Puts the initial states in their slots. Forward plans begin with this step, unless their kernel reads the states
+/// where they are.
+void add_first_states(Plan& plan, const RnnForward& problem, const Target& target);
+/// Fills the initial states that are absent.
 void add_absent_states(Plan& plan, const RnnForward& problem, const Target& target);
+/// Fills the gradients of the last states that the caller does not write. Every backward plan begins with this step.
 void add_absent_states(Plan& plan, const RnnBackward& problem, const Target& target);
 
 /// With lengths: y[t] is the state after step t, and 0 after the end of a sequence. Every forward plan ends with this

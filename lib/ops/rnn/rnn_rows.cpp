@@ -63,6 +63,9 @@ bool multiplies_input(const RnnProblem& s) {
   return s.batch >= min_batch && 4 * s.gate_rows() * (s.inputs + s.hidden) <= max_bytes;
 }
 
+// Whether the kernel reads the initial states where they are. Backward wants them in their slots.
+bool reads_states_in_place(const RnnForward& p) { return p.saves == 0; }
+
 const char* reason_against_rows(const RnnProblem& p, const Target& target) {
   if (p.projected != 0) return "the output is projected";
   if (std::max({p.steps, p.batch, p.inputs, p.gate_rows()}) > std::numeric_limits<std::int32_t>::max() / 4)
@@ -76,16 +79,23 @@ const char* reason_against_rows(const RnnProblem& p, const Target& target) {
 PlanOr plan_rnn_forward_rows(const RnnForward& p, const Target& target, std::size_t) {
   if (const char* reason = reason_against_rows(p, target)) return reason;
   const RnnForwardOperands o;
-  const bool fused = multiplies_input(p);
+  const bool fused = multiplies_input(p), in_place = reads_states_in_place(p);
   Plan plan;
-  add_absent_states(plan, p, target);
+  if (in_place)
+    add_absent_states(plan, p, target);
+  else
+    add_first_states(plan, p, target);
   const Place weight_hh = packed_forward(plan, p, target, o.weight_hh, p.hidden);
   const Place weight_ih = fused ? packed_forward(plan, p, target, o.weight_ih, p.inputs) : weight_hh;
   if (!fused) add_input_product(plan, p, target);
+  const std::int64_t slot = p.first_slot();
+  const Place h0 = in_place && p.has_h0 != 0 ? o.h0 : o.states.offset_by(slot * p.batch * p.outputs);
+  const Place c0 = in_place && p.has_c0 != 0 ? o.c0 : o.cells.offset_by(slot * p.cell_slot());
   plan.add(kernel_of(p, target, "rnn/rnn_rows_forward.cl", "rnn_rows_forward"), rows_range(p, target),
-           fused ? o.x : weight_hh, weight_ih, o.bias_ih, weight_hh, o.bias_hh, o.gates, o.states, o.cells, o.lengths,
-           static_cast<std::int32_t>(p.steps), static_cast<std::int32_t>(p.batch), static_cast<std::int32_t>(p.inputs),
-           static_cast<std::int32_t>(p.hidden), p.cell_slot(), flags_of(p) | (fused ? kernels::WITH_INPUT : 0));
+           fused ? o.x : weight_hh, weight_ih, o.bias_ih, weight_hh, o.bias_hh, h0, c0, o.gates, o.states, o.cells,
+           o.lengths, static_cast<std::int32_t>(p.steps), static_cast<std::int32_t>(p.batch),
+           static_cast<std::int32_t>(p.inputs), static_cast<std::int32_t>(p.hidden), p.cell_slot(),
+           flags_of(p) | (fused ? kernels::WITH_INPUT : 0));
   add_masked_outputs(plan, p, target);
   return plan;
 }

@@ -56,7 +56,7 @@ PlanOr plan_rnn_forward_steps(const RnnForward& p, const Target& target, std::si
   Plan plan;
   const Place recurrent = plan.workspace(float_bytes(p.batch * p.gate_rows()));
   StepProduct multiply = recurrent_product(p, target, o.weight_hh), project = output_product(p, target, o.weight_hr);
-  add_absent_states(plan, p, target);
+  add_first_states(plan, p, target);
   add_input_product(plan, p, target);
   for (std::int64_t n = 0; n < p.steps; ++n) {
     const std::int64_t t = p.step(n);

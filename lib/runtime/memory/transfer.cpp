@@ -147,7 +147,7 @@ void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t siz
   if (fault != nullptr) device.fault_flag().check(*fault);
 }
 
-void copy(const Block& from, std::uint64_t from_offset, Block& to, std::uint64_t to_offset, std::size_t size) {
+void copy(const Block& from, std::uint64_t from_offset, const Block& to, std::uint64_t to_offset, std::size_t size) {
   if (size == 0 || in_dry_run()) return;
   const OpScope scope("copy");
   const TimelineSlice slice("op", "copy");

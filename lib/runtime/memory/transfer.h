@@ -28,7 +28,7 @@ void write_beside(Block& block, std::uint64_t offset, std::unique_ptr<std::byte[
 void read(const Block& block, std::uint64_t offset, void* bytes, std::size_t size);
 
 /// Queues a copy between blocks of one device; ranges of the same block must not overlap.
-void copy(const Block& from, std::uint64_t from_offset, Block& to, std::uint64_t to_offset, std::size_t size);
+void copy(const Block& from, std::uint64_t from_offset, const Block& to, std::uint64_t to_offset, std::size_t size);
 
 /// Queues a fill with a repeated pattern of 1, 2, 4 or 8 bytes. `size` and `offset` are multiples of the pattern's
 /// size.

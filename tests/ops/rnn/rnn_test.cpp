@@ -10,6 +10,8 @@
 
 #include "../../../cl_kernels/rnn/sequence.h"
 #include "crisol/ops/copy.h"
+#include "crisol/profile.h"
+#include "crisol/random.h"
 #include "doctest/doctest.h"
 #include "ops/rnn/rnn_problem.h"
 #include "reference/rnn.h"
@@ -240,6 +242,25 @@ TEST_CASE("rnn: a packed weight is kept until the weight is written") {
       });
     });
   }
+}
+
+TEST_CASE("rnn: CPUs read initial states where they are") {
+  if (Device().info().type != DeviceType::cpu) return;
+  const std::int64_t hidden = 20;
+  RnnInput input;
+  input.x = rand({3, 2, 5});
+  input.h0 = rand({2, hidden});
+  input.c0 = rand({2, hidden});
+  RnnWeights weights;
+  weights.weight_ih = rand({4 * hidden, 5});
+  weights.weight_hh = rand({4 * hidden, hidden});
+  const RnnOptions options{RnnCell::lstm, false};
+  const ops::RnnResult kept = ops::rnn_forward(input, weights, options, true);
+  const Profile profile;
+  const ops::RnnResult result = ops::rnn_forward(input, weights, options, false);
+  for (const ProfileRow& row : profile.rows()) CHECK(row.kernel != "copy");
+  CHECK(result.y.to_vector<float>() == kept.y.to_vector<float>());
+  CHECK(result.c_n.to_vector<float>() == kept.c_n.to_vector<float>());
 }
 
 TEST_CASE("rnn: sizes that cut tiles and blocks") {
