@@ -65,12 +65,14 @@ std::vector<std::uint64_t> versions_of(const Data& data, Device device) {
 
 RunMemory::RunMemory(runtime::Capturer& commands, Device device, const Data& inputs,
                      const std::vector<std::uint64_t>& versions, const Data& outputs)
-    : commands_(commands), device_(device), inputs_(inputs.size()), outputs_(outputs.size()) {
+    : commands_(commands), device_(device), inputs_(inputs.size()), outputs_(outputs.size()), unused_(inputs.size()) {
   const std::vector<std::uint64_t> now = versions_of(inputs, device);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!is_tensor(inputs[i]) || now[i] != versions[i]) continue;
     const runtime::Block& block = block_of(inputs[i].tensor(device));
-    if (count_in(outputs, block, device) == 0) inputs_[i] = runtime::add_parameter(commands, block);
+    if (count_in(outputs, block, device) > 0) continue;
+    inputs_[i] = runtime::add_parameter(commands, block);
+    unused_[i] = !runtime::uses(commands, block);
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!is_tensor(outputs[i])) continue;
@@ -83,7 +85,7 @@ RunMemory::RunMemory(runtime::Capturer& commands, Device device, const Data& inp
 
 void RunMemory::set_inputs(const Data& inputs, const Data& own) const {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!is_tensor(inputs[i])) continue;
+    if (!is_tensor(inputs[i]) || unused_[i]) continue;
     const Tensor given = inputs[i].tensor(device_);
     Tensor captured = own[i].tensor(device_);
     const bool is_shared = inputs_[i] && can_replace(given, input_alignment);

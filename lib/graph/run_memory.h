@@ -44,6 +44,7 @@ class RunMemory {
   runtime::Capturer& commands_;
   const Device device_;
   Parameters inputs_, outputs_;
+  std::vector<bool> unused_;  ///< The inputs that neither commands nor outputs need.
 };
 
 }  // namespace crisol::graph

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "crisol/opencl_interop.h"
+#include "crisol/profile.h"
 #include "onnx/models.h"
 
 namespace {
@@ -44,6 +45,19 @@ TEST_CASE("a model of parts computes what its file would, with several batch siz
   const Tensor x = from_vector<float>({1, 0, 2, 0, 1, 0}, {2, 3});
   CHECK(same(model({{"x", x}})["y"], from_vector<float>({12, 29, 0, 9}, {2, 2})));
   CHECK(same(model({{"x", x.narrow(0, 1, 1)}})["y"], from_vector<float>({0, 9}, {1, 2})));
+}
+
+TEST_CASE("a run copies no input that nothing needs") {
+  const NoGrad no_grad;
+  Net net;
+  onnx::ModelParts parts = net.parts();
+  parts.graph.inputs.push_back(value_parts("unused", f32, {{4, ""}}));
+  const onnx::Model model = onnx::load(parts);
+  const NamedTensors inputs{{"x", from_vector<float>({1, 0, 2}, {1, 3})}, {"unused", ones({4})}};
+  model(inputs);  // Makes the program.
+  const Profile profile;
+  CHECK(same(model(inputs)["y"], from_vector<float>({12, 29}, {1, 2})));
+  for (const ProfileRow& row : profile.rows()) CHECK(row.kernel != "copy");
 }
 
 TEST_CASE("outputs go to the caller's memory, also where its address or the model does not allow that") {

@@ -32,6 +32,7 @@ const char* keep_in_command_buffer(Capturer& capturer);
 bool in_command_buffer(const Capturer& capturer) noexcept;
 /// Operands whose memory may be another one in each replay: see Capturer.
 bool made_for(const Capturer& capturer, const Block& block) noexcept;
+bool uses(const Capturer& capturer, const Block& block);
 std::optional<std::size_t> add_parameter(Capturer& capturer, const Block& block);
 void set_parameter(Capturer& capturer, std::size_t number, const Block& block);
 std::size_t commands_of(const Capturer& capturer) noexcept;

@@ -8,6 +8,7 @@
 namespace crisol::runtime {
 
 bool made_for(const Capturer& capturer, const Block& block) noexcept { return capturer.made(block); }
+bool uses(const Capturer& capturer, const Block& block) { return capturer.uses(block); }
 std::optional<std::size_t> add_parameter(Capturer& capturer, const Block& block) {
   return capturer.add_parameter(block);
 }
