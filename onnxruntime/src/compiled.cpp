@@ -102,10 +102,11 @@ void Compiled::run(OrtKernelContext* context) {
         get<const OrtValue*>(api().KernelContext_GetInput, static_cast<const OrtKernelContext*>(context), i);
     if (value != nullptr) inputs.emplace_back(inputs_[i], tensor_of(value, options_.device));
   }
+  std::vector<OrtValue*> values(outputs_.size());
   const auto output_memory = [&](const std::string& name, const Shape& shape, DType dtype) {
     const auto index = static_cast<std::size_t>(std::find(outputs_.begin(), outputs_.end(), name) - outputs_.begin());
     if (index == outputs_.size()) return Tensor();
-    const OrtValue* value = output_of(context, index, shape);
+    const OrtValue* value = values[index] = output_of(context, index, shape);
     if (meets_an_input(data_of(value), shape, dtype, context)) return Tensor();
     if (!is_on_device(value)) return shared(data_of(value), shape, dtype, options_.device);
     const Tensor place = tensor_on_device(value, shape, dtype);
@@ -116,7 +117,7 @@ void Compiled::run(OrtKernelContext* context) {
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       if (outputs_[i].empty()) continue;
       const Tensor output = outputs[outputs_[i]];
-      give(output_of(context, i, output.shape()), output);
+      give(values[i] == nullptr ? output_of(context, i, output.shape()) : values[i], output);
     }
   } catch (...) {
     options_.device.synchronize();  // ONNX Runtime may release its memory.

@@ -1,6 +1,7 @@
 // Kernels for sizes that a session has not had yet.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <mutex>
@@ -40,8 +41,8 @@ class OtherSizes {
   void run(const onnx::Model& model, const NamedTensors& inputs, const Sizes& sizes) const;
 
   std::map<std::string, std::vector<std::string>> axes_;  ///< By input. An axis with a fixed size has no name.
-  std::mutex mutex_;                                      ///< Guards the members below.
-  bool is_done_ = false;
+  std::atomic<bool> is_done_ = false;
+  std::mutex mutex_;  ///< Guards changes of is_done_, and the members below.
   Sizes first_;
   Clock::duration spent_{};  ///< By the first run.
 };
