@@ -103,7 +103,8 @@ TEST_CASE("pairs: the instruction that adds products to sums is used where the d
   const std::string text((std::istreambuf_iterator<char>(processor)), {});
   const bool has_vnni = text.find(" avx512_vnni") != std::string::npos;
   const dispatch::ProbeOutcome found = ops::found_pairs(Device().state());
-  if (found.found == "none") return;  // A GPU, or a compiler that has no instructions of x86.
+  // A GPU, a compiler that has no instructions of x86, or no Linux.
+  if (found.found == "none" || text.empty()) return;
   CHECK(found.found == (has_vnni ? "vpdpwssd" : "pmaddwd"));
   CHECK(ops::pair_columns(Device().state()) == (has_vnni ? 32 : 16));
 }
