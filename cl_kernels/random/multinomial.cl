@@ -1,7 +1,7 @@
 // Draws categories from rows of weights (rows, n).
 //
 //   sum_chunks   sums[row, chunk] = sum of CHUNK weights; NaN if one of them is negative or not finite
-//   row_totals   totals[row] = sum of its chunks; 0 if nothing can be drawn from the row
+//   row_totals   totals[row] = sum of its chunks; 0, and a note for the host, if nothing can be drawn from the row
 //   draw         with replacement: samples[row, s] = the first category at which the cumulative sum exceeds u
 //                totals[row]
 //   race         without: keys[row, i] = w / (totals[row] e), e = -log(1 - u); the largest keys are the samples
@@ -9,6 +9,7 @@
 // Sums over chunks keep their rounding errors. So even a category whose weight is below 2^-24 of the sum keeps its
 // probability.
 #include "random/philox.h"
+#include "common/fault.h"
 #include "common/vector.h"
 #ifndef CHUNK
 #define CHUNK 256L
@@ -54,13 +55,16 @@ static inline void carried_add(CarriedSum* sum, const float v) {
 }
 
 __kernel void row_totals(__global const float* restrict sums, const ulong sums_offset, __global float* restrict totals,
-                         const ulong totals_offset, const long rows, const long chunks) {
+                         const ulong totals_offset, __global long* fault, const ulong fault_offset, const long rows,
+                         const long chunks, const int op) {
   const long row = get_global_id(0);
   if (row >= rows) return;
   CarriedSum sum = {0.0f, 0.0f};
   for (long chunk = 0; chunk < chunks; ++chunk) carried_add(&sum, sums[sums_offset + row * chunks + chunk]);
   const float total = sum.total + sum.lost;
-  totals[totals_offset + row] = total > 0.0f && total < INFINITY ? total : 0.0f;
+  const int valid = total > 0.0f && total < INFINITY;
+  if (!valid) note_wrong_index(fault + fault_offset, op, total != 0.0f, 0);
+  totals[totals_offset + row] = valid ? total : 0.0f;
 }
 
 // The first category at which the cumulative sum exceeds `target`. If rounding leaves no such category, it is the last

@@ -20,6 +20,12 @@ enum class DType : std::uint8_t {
 /// What the elements of a type are.
 enum class DTypeKind : std::uint8_t { boolean, unsigned_integer, integer, floating };
 
+/// The dtype of results and new tensors whose dtype nothing else decides: of zeros(), of the parameters of layers, of a
+/// quotient of whole numbers, of whole numbers with 0.5. It is f32 until set_default_dtype() changes it.
+CRISOL_API DType default_dtype() noexcept;
+/// Changes default_dtype() for all threads of the process. Refuses other dtypes than floating-point ones.
+CRISOL_API void set_default_dtype(DType dtype);
+
 /// The bytes of one element. A boolean is one byte, 0 or 1.
 CRISOL_API std::size_t size_of(DType dtype) noexcept;
 

@@ -58,13 +58,13 @@ CRISOL_API Generator& default_generator(Device device = Device());
 /// Seeds this thread's default generators on all devices. This includes generators that are made later.
 CRISOL_API void manual_seed(std::uint64_t seed);
 
-/// Uniform numbers in [0, 1), f32. They are multiples of 2^-24.
+/// Uniform numbers in [0, 1) of default_dtype(). In f32 and f64 they are multiples of 2^-24.
 CRISOL_API Tensor rand(const Shape& shape, const Generator& generator);
 /// The same from the default generator.
 CRISOL_API Tensor rand(const Shape& shape, Device device = Device());
 
-/// Normal numbers with mean 0 and standard deviation 1, f32, by the Box-Muller method. |z| < 6.8. The error against the
-/// exact value of the formula is at most 4 ulp.
+/// Normal numbers of default_dtype() with mean 0 and standard deviation 1, by the Box-Muller method in f32. |z| < 6.8.
+/// The error against the exact value of the formula is at most 4 ulp of f32.
 CRISOL_API Tensor randn(const Shape& shape, const Generator& generator);
 /// The same from the default generator.
 CRISOL_API Tensor randn(const Shape& shape, Device device = Device());
@@ -77,8 +77,8 @@ CRISOL_API Tensor randint(std::int64_t low, std::int64_t high, const Shape& shap
 CRISOL_API Tensor randint(std::int64_t low, std::int64_t high, const Shape& shape, DType dtype = DType::i64,
                           Device device = Device());
 
-/// 1 with probability p, else 0, f32. An element is 1 if the uniform number of rand is below p. p is rounded up to a
-/// multiple of 2^-24. Refuses p outside [0, 1].
+/// 1 with probability p, else 0, of default_dtype(). An element is 1 if the uniform number of rand is below p. p is
+/// rounded up to a multiple of 2^-24. Refuses p outside [0, 1].
 CRISOL_API Tensor bernoulli(double p, const Shape& shape, const Generator& generator);
 /// The same from the default generator.
 CRISOL_API Tensor bernoulli(double p, const Shape& shape, Device device = Device());
@@ -90,15 +90,15 @@ CRISOL_API Tensor randperm(std::int64_t n, const Generator& generator);
 /// The same from the default generator.
 CRISOL_API Tensor randperm(std::int64_t n, Device device = Device());
 
-/// Overwrites a tensor of f32 or f64 with uniform numbers in [low, high): low + (high - low) u, with u from rand. If
-/// low = high, all elements get this value. The bounds and the numbers are f32, also in a tensor of f64. Refuses
-/// low > high, and bounds that are not finite.
+/// Overwrites a tensor of floating-point numbers with uniform numbers in [low, high): low + (high - low) u, with u from
+/// rand. If low = high, all elements get this value. The bounds and the numbers are f32, also in a tensor of f64. In
+/// halves they are rounded, and stay below high. Refuses low > high, and bounds that are not finite.
 CRISOL_API Tensor& uniform_(Tensor& t, double low, double high, const Generator& generator);
 /// The same from the default generator.
 CRISOL_API Tensor& uniform_(Tensor& t, double low = 0, double high = 1);
 
-/// Overwrites a tensor of f32 or f64 with normal numbers of f32: mean + deviation z, with z from randn. Refuses a
-/// negative deviation.
+/// Overwrites a tensor of floating-point numbers with normal numbers, which are computed in f32: mean + deviation z,
+/// with z from randn. Refuses a negative deviation.
 CRISOL_API Tensor& normal_(Tensor& t, double mean, double deviation, const Generator& generator);
 /// The same from the default generator.
 CRISOL_API Tensor& normal_(Tensor& t, double mean = 0, double deviation = 1);

@@ -336,23 +336,25 @@ struct SortResult {
 CRISOL_API DType result_type(const Operand& a, const Operand& b);
 
 /// A tensor with undefined contents. Sizes must not be negative. A size may be 0.
-CRISOL_API Tensor empty(const Shape& shape, DType dtype = DType::f32, Device device = Device());
+CRISOL_API Tensor empty(const Shape& shape, DType dtype = default_dtype(), Device device = Device());
 /// A tensor of zeros.
-CRISOL_API Tensor zeros(const Shape& shape, DType dtype = DType::f32, Device device = Device());
+CRISOL_API Tensor zeros(const Shape& shape, DType dtype = default_dtype(), Device device = Device());
 /// A tensor of ones.
-CRISOL_API Tensor ones(const Shape& shape, DType dtype = DType::f32, Device device = Device());
+CRISOL_API Tensor ones(const Shape& shape, DType dtype = default_dtype(), Device device = Device());
 /// A tensor with one value everywhere, converted to the dtype.
-CRISOL_API Tensor full(const Shape& shape, const Scalar& value, DType dtype = DType::f32, Device device = Device());
+CRISOL_API Tensor full(const Shape& shape, const Scalar& value, DType dtype = default_dtype(),
+                       Device device = Device());
 /// The numbers start, start + step, … below end, or above end if the step is negative: ceil((end - start) / step)
 /// elements. Integer dtypes drop the fractions of these numbers. PyTorch drops the fractions of start and step instead.
-CRISOL_API Tensor arange(double start, double end, double step = 1, DType dtype = DType::f32, Device device = Device());
+CRISOL_API Tensor arange(double start, double end, double step = 1, DType dtype = default_dtype(),
+                         Device device = Device());
 
 /// `count` numbers at equal distances from start to end, both included. One number is start. `count` must not be
 /// negative. Integer dtypes drop the fractions of these numbers. PyTorch drops the fractions of start and end too.
-CRISOL_API Tensor linspace(double start, double end, std::int64_t count, DType dtype = DType::f32,
+CRISOL_API Tensor linspace(double start, double end, std::int64_t count, DType dtype = default_dtype(),
                            Device device = Device());
 /// A matrix with 1 on its main diagonal and 0 elsewhere. Without `columns` it is square.
-CRISOL_API Tensor eye(std::int64_t rows, std::optional<std::int64_t> columns = {}, DType dtype = DType::f32,
+CRISOL_API Tensor eye(std::int64_t rows, std::optional<std::int64_t> columns = {}, DType dtype = default_dtype(),
                       Device device = Device());
 
 /// A new tensor with undefined contents, with the shape, device and dtype of x. A given dtype replaces the dtype of x.

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <ostream>
 
+#include "base/text.h"
 #include "crisol/dtype_table.h"
 
 namespace crisol {
@@ -24,7 +26,17 @@ constexpr Promotions promotions = [] {
   // clang-format on
 }();
 
+std::atomic<DType> type_of_reals = DType::f32;
+
 }  // namespace
+
+DType default_dtype() noexcept { return type_of_reals.load(std::memory_order_relaxed); }
+
+void set_default_dtype(DType dtype) {
+  require(is_floating(dtype), "set_default_dtype", "the default dtype can be ", TypesThat{is_floating}, ", not ",
+          dtype);
+  type_of_reals.store(dtype, std::memory_order_relaxed);
+}
 
 std::size_t size_of(DType dtype) noexcept { return dtype_row(dtype).size; }
 

@@ -10,7 +10,7 @@ namespace {
 Tensor zero_weight(std::int64_t in_features, std::int64_t out_features) {
   require(in_features > 0 && out_features > 0, "QuantizedLinear", "in_features ", in_features, " and out_features ",
           out_features, " must be positive");
-  return zeros({out_features, in_features});
+  return zeros({out_features, in_features}, DType::f32);
 }
 
 }  // namespace
@@ -18,7 +18,7 @@ Tensor zero_weight(std::int64_t in_features, std::int64_t out_features) {
 QuantizedLinear::QuantizedLinear(std::int64_t in_features, std::int64_t out_features, const QuantizeOptions& options,
                                  bool with_bias)
     : QuantizedLinear(crisol::quantize(zero_weight(in_features, out_features), options),
-                      with_bias ? zeros({out_features}) : Tensor()) {}
+                      with_bias ? zeros({out_features}, DType::f32) : Tensor()) {}
 
 QuantizedLinear::QuantizedLinear(const QuantizedWeight& weight, const Tensor& shift)
     : codes(weight.codes()),

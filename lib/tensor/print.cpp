@@ -196,7 +196,7 @@ std::ostream& operator<<(std::ostream& out, const Tensor& tensor) {
     Printer(text, tensor.shape(), values, tensor.dtype(), options).print(0, 0, 7);
   else
     text << "[], shape=" << tensor.shape();
-  if (tensor.dtype() != DType::f32) text << ", dtype=" << tensor.dtype();
+  if (tensor.dtype() != default_dtype()) text << ", dtype=" << tensor.dtype();
   if (tensor.requires_grad()) text << ", requires_grad=true";
   return out << text.str() << ')';
 }

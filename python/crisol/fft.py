@@ -12,6 +12,7 @@ from typing import Any
 
 from . import _crisol as _c
 from ._crisol import Tensor
+from ._functions._types import floats
 
 __all__ = ["fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft"]
 __all__ += ["irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn"]
@@ -50,7 +51,7 @@ def _waves(rows: int, columns: int, n: int, scale: float, like: Tensor) -> tuple
 
 def _forward(op: str, x: Tensor, n: int | None, dim: int, norm: str | None) -> Tensor:
     dim = _axis(op, dim, x.ndim)
-    x = x if _c.isdtype(x.dtype, "real floating") else x.to(_c.float32)
+    x = floats(x)
     n = x.shape[dim] if n is None else n
     scale = _scale(op, n, norm, False)
     x = _c.moveaxis(x, dim, -1)[..., :n]
@@ -182,12 +183,12 @@ ifft, ifft2, ifftn = _refused("ifft", "irfft"), _refused("ifft2", "irfft2"), _re
 def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None) -> Tensor:
     """The frequencies of a transform of n samples at distance d: 0, 1, …, -2, -1, each over n d."""
     numbers = [k if k < (n + 1) // 2 else k - n for k in range(n)]
-    return _c.asarray([k / (n * d) for k in numbers], dtype=dtype or _c.float32, device=device)
+    return _c.asarray([k / (n * d) for k in numbers], dtype=dtype, device=device)
 
 
 def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None) -> Tensor:
     """The frequencies of rfft(): 0, 1, …, n // 2, each over n d."""
-    return _c.asarray([k / (n * d) for k in range(n // 2 + 1)], dtype=dtype or _c.float32, device=device)
+    return _c.asarray([k / (n * d) for k in range(n // 2 + 1)], dtype=dtype, device=device)
 
 
 def _rolled(x: Tensor, dim: Any, sign: int) -> Tensor:

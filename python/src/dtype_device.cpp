@@ -33,6 +33,8 @@ void bind_dtypes(nb::module_& m) {
   m.attr("_dtypes") = nb::tuple(all);
   m.def("_digits_and_exponent",
         [](DType dtype) { return std::pair(dtype_row(dtype).digits, dtype_row(dtype).exponent); });
+  m.def("_default_dtype", &default_dtype);
+  m.def("_set_default_dtype", &set_default_dtype, "dtype"_a);
   m.def("promote_types", &promote_types, "a"_a, "b"_a,
         "The element type that both types convert to in a function: bool, then whole numbers, then floating-point "
         "numbers, and of one kind the larger type.");

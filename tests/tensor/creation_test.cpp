@@ -28,6 +28,33 @@ TEST_CASE("linspace: both ends, exact, also backwards and of one or no number") 
   check_error([] { linspace(0, INFINITY, 3); }, {"[linspace]", "inf"});
 }
 
+TEST_CASE("set_default_dtype: new tensors and what nothing else decides") {
+  const struct Restored {
+    ~Restored() { set_default_dtype(DType::f32); }
+  } restored;
+  const Tensor whole = from_vector(Longs{1, 2, 3}), real = ones({3}, DType::f32);
+  CHECK(div(whole, 2).dtype() == DType::f32);
+  for (const DType dtype : {DType::f16, DType::bf16, DType::f64, DType::f32}) {
+    CAPTURE(dtype);
+    set_default_dtype(dtype);
+    CHECK(default_dtype() == dtype);
+    for (const Tensor& made : {zeros({2}), ones({2}), empty({2}), full({2}, 0.5), arange(0, 3), linspace(0, 1, 3),
+                               eye(2), rand({5}), randn({5}), bernoulli(0.5, {5})})
+      CHECK(made.dtype() == dtype);
+    CHECK(nn::Linear(2, 3).weight.dtype() == dtype);
+    CHECK(nn::BatchNorm2d(3).running_var.dtype() == dtype);
+    CHECK(add(real, 0.5).dtype() == DType::f32);
+    if (dtype == DType::f64 && !real.device().info().fp64) continue;
+    CHECK(div(whole, 2).dtype() == dtype);
+    CHECK(mul(whole, 0.5).dtype() == dtype);
+    CHECK(sqrt(whole).dtype() == dtype);
+    CHECK(result_type(whole, 0.5) == dtype);
+    const auto halved = fuse([](Expr x) { return x / 2; });
+    CHECK(halved(whole).dtype() == dtype);
+  }
+  check_error([] { set_default_dtype(DType::i64); }, {"[set_default_dtype]", "i64"});
+}
+
 TEST_CASE("eye: square, wide, tall, empty") {
   CHECK(eye(2).to_vector<float>() == Floats{1, 0, 0, 1});
   CHECK(eye(2, 3, DType::i64).to_vector<std::int64_t>() == Longs{1, 0, 0, 0, 1, 0});

@@ -2,9 +2,9 @@
 //
 // Tensors are f32 or f16. The generator (crisol/random.h) must be on the tensor's device. Errors (invalid_argument),
 // with the generator unchanged: an undefined tensor, two devices, another dtype, a shape or a number that breaks a rule
-// below. The host does not wait for the device, so it does not see a row without a valid choice. The samples of this
-// row are then -1. With the environment variable CRISOL_CHECK_INDICES=1 the call waits and throws invalid_argument
-// instead.
+// below. The host does not wait for the device, so the call does not see a row without a valid choice. The samples of
+// this row are then -1, and after multinomial() the next read from the device throws invalid_argument. With the
+// environment variable CRISOL_CHECK_INDICES=1 the call waits and throws instead.
 #pragma once
 
 #include <cstdint>

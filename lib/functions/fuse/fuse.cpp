@@ -11,12 +11,13 @@
 
 namespace crisol::detail {
 
-// The types of the arguments, a byte for each, and their kinds: a number, a tensor without axes, or another tensor. The
-// graph's types depend on nothing else.
+// The types of the arguments, a byte for each, their kinds (a number, a tensor without axes, or another tensor), and
+// the default dtype. The graph's types depend on nothing else.
 struct FusedSignature {
   std::array<DType, FusedFunction::max_arguments> types{};
   std::array<ops::OperandKind, FusedFunction::max_arguments> kinds{};
   std::size_t count = 0;
+  DType of_reals = default_dtype();
   bool operator==(const FusedSignature&) const = default;
 };
 

@@ -5,6 +5,7 @@
 #include "crisol/ops/copy.h"
 #include "crisol/ops/elementwise.h"
 #include "crisol/ops/reduce.h"
+#include "ops/index/indexing.h"
 
 namespace crisol {
 
@@ -29,6 +30,8 @@ Tensor isclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool 
   const Tensor within = ops::logical_and(ops::le(ops::abs(difference), allowed), ops::isfinite(allowed));
   return ops::logical_or(close, within);
 }
+
+void check_range(std::string_view op, const Tensor& x, double low, double high) { ops::check_range(op, x, low, high); }
 
 bool allclose(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
   return ops::all(isclose(a, b, rtol, atol, equal_nan)).item<int>() != 0;

@@ -84,8 +84,8 @@ int bias_of(const Attention& a) {
   else if (bias != graph::absent)
     bias = to.cast(bias, to.dtype(bias), DType::f32);
   if (!a.is_causal) return bias;
-  const Tensor seen = tril(ones({to.size(a.query, -2), to.size(a.key, -2)})).ne(0);
-  const int causal = to.constant(where(seen, zeros({}), -infinity));
+  const Tensor seen = tril(ones({to.size(a.query, -2), to.size(a.key, -2)}, DType::f32)).ne(0);
+  const int causal = to.constant(where(seen, zeros({}, DType::f32), -infinity));
   return bias == graph::absent ? causal : to.node("Add", {bias, causal});
 }
 

@@ -33,9 +33,13 @@ void require_index(const char* op, const Tensor& x, const Tensor& index) {
   require_device(op, "the tensor", x, "the index", index);
 }
 
-void check_indices(const char* op, const Tensor& index, std::int64_t size, std::optional<std::int64_t> ignored) {
+bool checks_indices() {
   static const std::string wanted = runtime::environment("CRISOL_CHECK_INDICES");
-  if (wanted.empty() || wanted == "0") return;
+  return !wanted.empty() && wanted != "0";
+}
+
+void check_indices(const char* op, const Tensor& index, std::int64_t size, std::optional<std::int64_t> ignored) {
+  if (!checks_indices()) return;
   const PauseTrace pause;
   const std::vector<std::int64_t> values = index.to(DType::i64).to_vector<std::int64_t>();
   for (std::size_t i = 0; i < values.size(); ++i)

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "crisol/dtype_table.h"
 #include "crisol/tensor.h"
@@ -26,6 +27,12 @@ const char* type_of_element(DType dtype);
 
 /// Throws for undefined tensors, for a wrong index dtype, and for an index on another device.
 void require_index(const char* op, const Tensor& x, const Tensor& index);
+
+/// Whether CRISOL_CHECK_INDICES is set.
+bool checks_indices();
+
+/// check_range() of crisol/functions/compare.h.
+void check_range(std::string_view op, const Tensor& x, double low, double high);
 
 /// If CRISOL_CHECK_INDICES is set: waits for the indices, and throws if an index is outside [0, size) and is not
 /// `ignored`.

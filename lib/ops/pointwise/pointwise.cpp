@@ -22,7 +22,8 @@ using Graph = PointwiseGraph;
 
 constexpr std::size_t most = 2 + PointwiseRow::max_inputs + PointwiseRow::max_scalars;  // The 2 are dy and y.
 
-/// What tells the calls of a row apart: a byte for the type of each operand, and two bits for its kind.
+/// What tells the calls of a row apart: a byte for the type of each operand, two bits for its kind, the mode of the
+/// call and the default dtype.
 struct Signature {
   std::uint64_t types = 0, kinds = 0;
   bool operator==(const Signature&) const = default;
@@ -74,10 +75,14 @@ class KnownKernels {
   std::array<std::atomic<const Entry*>, 4096 + max_probes> slots_{};
 };
 
+// Modes tell calls of a row with equal operands apart. They begin above the bits of the operands' kinds.
+constexpr int mode_bit = 2 * static_cast<int>(most), default_bit = 56;
+
 /// The operands of one call: the tensors, the numbers, and the signature.
 class Call {
  public:
-  Call(const PointwiseRow& row, std::uint64_t mode) : row_(row), signature_{.kinds = mode} {}
+  Call(const PointwiseRow& row, std::uint64_t mode)
+      : row_(row), signature_{.kinds = mode + (static_cast<std::uint64_t>(default_dtype()) << default_bit)} {}
 
   void add(const char* name, const Operand& operand) {
     if (operand.tensor() == nullptr) return add_number(operand.number());
@@ -122,8 +127,6 @@ class Call {
   std::size_t count_ = 0, tensor_count_ = 0, number_count_ = 0, signed_count_ = 0;
 };
 
-// Modes tell calls of a row with equal operands apart. They begin above the bits of the operands' kinds.
-constexpr int mode_bit = 2 * static_cast<int>(most);
 constexpr std::uint64_t forward_mode = 0;
 std::uint64_t into_mode(DType output) { return (1 + static_cast<std::uint64_t>(output)) << mode_bit; }
 std::uint64_t derivative_mode(std::size_t k) { return (1 + std::uint64_t{k}) << (mode_bit + 16); }
@@ -197,6 +200,12 @@ Operands aligned(const PointwiseRow& row, Operands inputs, Aligned& aligned) {
 }
 
 }  // namespace
+
+void check_divisor(const PointwiseRow& row, const Operand& x) {
+  if (&row != &rows::floor_divide && &row != &rows::remainder && &row != &rows::fmod) return;
+  require(x.tensor() == nullptr || !x.tensor()->defined() || is_floating(x.tensor()->dtype()), row.name,
+          "whole numbers are divided by 0");
+}
 
 Shape channel_shape(const Shape& x, const Shape& weight) {
   if (x.empty() && weight == Shape{1}) return x;  // A scalar stays a scalar.

@@ -18,10 +18,15 @@ struct RowCall {
   Operands inputs;
 };
 
+/// Refuses to divide whole numbers by the number 0.
+void check_divisor(const PointwiseRow& row, const Operand& x);
+
 /// The row that computes another one for these inputs.
 inline RowCall row_call(const PointwiseRow& row, Operands inputs) {
-  if (&row != &rows::pow || inputs.size() != 2 || inputs[1].tensor() != nullptr) return {row, inputs};
-  return is_square_root(row, inputs[1].number()) ? RowCall{rows::sqrt, inputs.first(1)} : RowCall{row, inputs};
+  if (inputs.size() != 2 || inputs[1].tensor() != nullptr) return {row, inputs};
+  if (is_square_root(row, inputs[1].number())) return {rows::sqrt, inputs.first(1)};
+  if (!is_floating(inputs[1].number().dtype()) && inputs[1].number().as_int() == 0) check_divisor(row, inputs[0]);
+  return {row, inputs};
 }
 
 /// Computes a row of tensors and numbers, with at least one tensor. Returns a new contiguous tensor, or writes `into`

@@ -26,7 +26,7 @@ Promotion join(const Promotion& upper, const Promotion& lower) noexcept {
   return upper;
 }
 
-DType floating(DType dtype) noexcept { return is_floating(dtype) ? dtype : DType::f32; }
+DType floating(DType dtype) noexcept { return is_floating(dtype) ? dtype : default_dtype(); }
 
 }  // namespace
 
@@ -35,10 +35,12 @@ OperandType promoted(std::span<const OperandType> operands) {
   OperandKind highest = OperandKind::number;
   for (const OperandType& operand : operands) {
     Promotion& one = of_kind[static_cast<std::size_t>(operand.kind)];
+    const bool is_number = operand.kind == OperandKind::number;
+    const DType dtype = is_number && is_floating(operand.dtype) ? default_dtype() : operand.dtype;
     // Numbers of at least 2^63 are u64. No type holds them and negative numbers, so all numbers must fit u64.
-    const bool are_whole = operand.kind == OperandKind::number && is_whole(operand.dtype) && is_whole(one.dtype);
-    const DType joint = are_whole && operand.dtype != one.dtype ? DType::u64 : promote_types(one.dtype, operand.dtype);
-    one = {true, one.any ? joint : operand.dtype};
+    const bool are_whole = is_number && is_whole(dtype) && is_whole(one.dtype);
+    const DType joint = are_whole && dtype != one.dtype ? DType::u64 : promote_types(one.dtype, dtype);
+    one = {true, one.any ? joint : dtype};
     highest = std::max(highest, operand.kind);
   }
   const Promotion all = join(of_kind[2], join(of_kind[1], of_kind[0]));

@@ -14,6 +14,11 @@ namespace crisol::ops {
 /// The number of blocks of four words that are needed for `elements` words.
 inline std::int64_t random_blocks(std::int64_t elements) { return elements / 4 + (elements % 4 != 0); }
 
+/// Does what multinomial() does. Kernels note rows from which nothing can be drawn with this fault_number. With 0 they
+/// are not noted.
+Tensor categories(const Tensor& weights, std::int64_t num_samples, bool replacement, const Generator& generator,
+                  std::int32_t number);
+
 /// Adds `blocks` to the generator's counter, in the order of the queue.
 inline void advance(runtime::BuiltKernel& kernel, const Generator& generator, std::int64_t blocks) {
   const Tensor& state = generator.impl().state;

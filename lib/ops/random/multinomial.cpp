@@ -49,7 +49,7 @@ void check(const Tensor& weights, std::int64_t num_samples, bool replacement, co
           generator.device());
 }
 
-Rows sums_of(const Tensor& weights) {
+Rows sums_of(const Tensor& weights, std::int32_t number) {
   runtime::DeviceState& device = state_of(weights);
   runtime::BuiltKernel& sum_chunks = kernel_of(weights, "sum_chunks");
   runtime::BuiltKernel& row_totals = kernel_of(weights, "row_totals");
@@ -58,23 +58,25 @@ Rows sums_of(const Tensor& weights) {
                     empty({rows}, DType::f32, weights.device()), rows, n};
   runtime::launch(device, sum_chunks, runtime::flat_range(device, rows * chunks), in(weights), out(result.sums), rows,
                   n);
-  runtime::launch(device, row_totals, runtime::flat_range(device, rows), in(result.sums), out(result.totals), rows,
-                  chunks);
+  runtime::FaultFlag& fault = fault_flag_of(device);
+  runtime::launch(device, row_totals, runtime::flat_range(device, rows), in(result.sums), out(result.totals),
+                  fault.words(), rows, chunks, number);
+  fault.expect();
   return result;
 }
 
-Tensor with_replacement(const Tensor& weights, std::int64_t count, const Generator& generator) {
+Tensor with_replacement(const Tensor& weights, std::int64_t count, const Generator& generator, std::int32_t number) {
   runtime::BuiltKernel& kernel = kernel_of(weights, "draw");
-  const Rows rows = sums_of(weights);
+  const Rows rows = sums_of(weights, number);
   const Tensor samples = empty({rows.rows, count}, DType::i64, weights.device());
   draw(generator, kernel, samples.numel(), in(rows.weights), in(rows.sums), in(rows.totals), out(samples), rows.rows,
        rows.n, count);
   return samples;
 }
 
-Tensor without_replacement(const Tensor& weights, std::int64_t count, const Generator& generator) {
+Tensor without_replacement(const Tensor& weights, std::int64_t count, const Generator& generator, std::int32_t number) {
   runtime::BuiltKernel& kernel = kernel_of(weights, "race");
-  const Rows rows = sums_of(weights);
+  const Rows rows = sums_of(weights, number);
   const Tensor keys = empty(weights.shape(), DType::f32, weights.device());
   draw(generator, kernel, keys.numel(), in(rows.weights), in(rows.totals), out(keys), rows.rows, rows.n);
   const SortResult first = topk(keys, count);
@@ -83,14 +85,20 @@ Tensor without_replacement(const Tensor& weights, std::int64_t count, const Gene
 
 }  // namespace
 
-Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replacement, const Generator& generator) {
+Tensor categories(const Tensor& weights, std::int64_t num_samples, bool replacement, const Generator& generator,
+                  std::int32_t number) {
   check(weights, num_samples, replacement, generator);
   const std::int64_t n = weights.shape().back();
   const Tensor rows = contiguous(cast(reshape(weights, {weights.numel() / n, n}), DType::f32));
-  const Tensor samples =
-      replacement ? with_replacement(rows, num_samples, generator) : without_replacement(rows, num_samples, generator);
+  const Tensor samples = replacement ? with_replacement(rows, num_samples, generator, number)
+                                     : without_replacement(rows, num_samples, generator, number);
   check_indices(op, samples, n);
   return weights.dim() == 1 ? reshape(samples, {num_samples}) : samples;
+}
+
+Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replacement, const Generator& generator) {
+  return categories(weights, num_samples, replacement, generator,
+                    runtime::fault_number(op, runtime::FaultKind::weights));
 }
 
 Tensor multinomial(const Tensor& weights, std::int64_t num_samples, bool replacement) {

@@ -1,6 +1,7 @@
 // Random tensors: crisol/random.h and crisol/ops/random.h.
 #include "crisol/random.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -24,9 +25,18 @@ runtime::BuiltKernel& kernel_of(const Generator& generator, std::string_view fil
 
 using ops::Result;
 
-Tensor uniform(Result result, double low, double high, const Generator& generator) {
+// The largest number of a dtype below `most`, but at least `least`. For halves a part of the distance between two
+// halves is taken away, so that the conversion rounds to the half below `most`.
+float last_below(float most, float least, DType dtype) {
+  if (!is_half(dtype)) return least < most ? std::nextafterf(most, least) : most;
+  const auto step = static_cast<float>(epsilon_of(dtype) * (most > 0 ? 0.5 : 1));
+  return std::max(least, most - std::abs(most) * step);
+}
+
+// Numbers below `high`, also when they are converted to the dtype.
+Tensor uniform(Result result, double low, double high, const Generator& generator, DType dtype) {
   const auto least = static_cast<float>(low), most = static_cast<float>(high);
-  const float top = least < most ? std::nextafterf(most, least) : most;
+  const float top = last_below(most, least, dtype);
   const std::int64_t count = result.place().numel();
   ops::draw(generator, kernel_of(generator, "random/random_uniform.cl", "random_uniform"), count, out(result), count,
             least, most - least, top);
@@ -57,20 +67,23 @@ Tensor integers(std::int64_t low, std::int64_t high, const Shape& shape, const G
   return result.done();
 }
 
-Tensor events(double p, const Shape& shape, const Generator& generator, const Tensor* into = nullptr) {
+Tensor events(double p, Result result, const Generator& generator) {
   require(p >= 0 && p <= 1, "bernoulli", "p must be in [0, 1], it is ", p);
-  Result result("bernoulli", into, shape, DType::f32, generator.device(), {});
   const std::int64_t count = result.place().numel();
   ops::draw(generator, kernel_of(generator, "random/random_bernoulli.cl", "random_bernoulli"), count, out(result),
             count, ops::probability_bound(p));
   return result.done();
 }
 
-// A result of f32 in a tensor that a caller gives. A tensor of f64 gets numbers of f32.
+// A result whose numbers are drawn as f32: a new tensor, or the tensor that a caller gives.
+Result drawn_as_f32(const char* op, const Tensor* given, const Shape& shape, DType dtype, const Generator& generator) {
+  return Result(op, given, shape, dtype, generator.device(), {}, Result::Layout::row_major, DType::f32);
+}
+
 Result result_in(const char* op, const Tensor& given, const Generator& generator) {
-  require(given.defined(), op, "the tensor is undefined");
-  const DType dtype = promote_types(given.dtype(), DType::f32) == given.dtype() ? given.dtype() : DType::f32;
-  return Result(op, &given, given.shape(), dtype, generator.device(), {}, Result::Layout::row_major, DType::f32);
+  require(given.defined() && is_floating(given.dtype()), op, "the tensor must be ", TypesThat{is_floating},
+          given.defined() ? concat(", it is ", given.dtype()) : ", it is undefined");
+  return drawn_as_f32(op, &given, given.shape(), given.dtype(), generator);
 }
 
 }  // namespace
@@ -78,13 +91,14 @@ Result result_in(const char* op, const Tensor& given, const Generator& generator
 std::uint32_t ops::probability_bound(double p) { return static_cast<std::uint32_t>(std::ceil(p * 0x1p24)); }
 
 Tensor rand(const Shape& shape, const Generator& generator) {
-  return uniform(Result("rand", nullptr, shape, DType::f32, generator.device(), {}), 0, 1, generator);
+  const DType dtype = default_dtype();
+  return uniform(drawn_as_f32("rand", nullptr, shape, dtype, generator), 0, 1, generator, dtype);
 }
 
 Tensor rand(const Shape& shape, Device device) { return rand(shape, default_generator(device)); }
 
 Tensor randn(const Shape& shape, const Generator& generator) {
-  return normal(Result("randn", nullptr, shape, DType::f32, generator.device(), {}), 0, 1, generator);
+  return normal(drawn_as_f32("randn", nullptr, shape, default_dtype(), generator), 0, 1, generator);
 }
 
 Tensor randn(const Shape& shape, Device device) { return randn(shape, default_generator(device)); }
@@ -102,13 +116,15 @@ void ops::randint_into(const Tensor& y, std::int64_t low, std::int64_t high, con
   integers(low, high, y.shape(), generator, y.dtype(), &y);
 }
 
-Tensor bernoulli(double p, const Shape& shape, const Generator& generator) { return events(p, shape, generator); }
+Tensor bernoulli(double p, const Shape& shape, const Generator& generator) {
+  return events(p, drawn_as_f32("bernoulli", nullptr, shape, default_dtype(), generator), generator);
+}
 
 Tensor bernoulli(double p, const Shape& shape, Device device) { return bernoulli(p, shape, default_generator(device)); }
 
 void ops::bernoulli_into(const Tensor& y, double p, const Generator& generator) {
   require(y.defined(), "bernoulli", "out is undefined");
-  events(p, y.shape(), generator, &y);
+  events(p, drawn_as_f32("bernoulli", &y, y.shape(), DType::f32, generator), generator);
 }
 
 Tensor randperm(std::int64_t n, const Generator& generator) {
@@ -137,7 +153,7 @@ void ops::randperm_into(const Tensor& y, const Generator& generator) {
 void ops::uniform_into(const Tensor& y, double low, double high, const Generator& generator) {
   require(std::isfinite(low) && std::isfinite(high) && low <= high, "uniform_", "low ", low, " and high ", high,
           " must be finite, low not above high");
-  uniform(result_in("uniform_", y, generator), low, high, generator);
+  uniform(result_in("uniform_", y, generator), low, high, generator, y.dtype());
 }
 
 Tensor& uniform_(Tensor& t, double low, double high, const Generator& generator) {

@@ -11,6 +11,7 @@
 #include "crisol/ops/view.h"
 #include "ops/check.h"
 #include "ops/index/indexing.h"
+#include "ops/random/draw.h"
 
 namespace crisol::ops {
 
@@ -50,9 +51,9 @@ Tensor sample_logits(const Tensor& logits, double temperature, std::int64_t top_
   const bool greedy = temperature < FLT_MIN, all = top_k == 0 || top_k == n;
   const Tensor scores = cast(reshape(logits, {rows, n}), DType::f32);
   if (greedy) return reshape(argmax(scores, {1}), shape);
-  if (all) return reshape(multinomial(probabilities(scores, temperature), 1, true, generator), shape);
+  if (all) return reshape(categories(probabilities(scores, temperature), 1, true, generator, 0), shape);
   const SortResult best = topk(scores, top_k);
-  const Tensor picked = multinomial(probabilities(best.values, temperature), 1, true, generator);
+  const Tensor picked = categories(probabilities(best.values, temperature), 1, true, generator, 0);
   // -1: the class of a row for which nothing was drawn.
   constexpr auto none = static_cast<std::uint64_t>(std::int64_t{-1});
   return reshape(gather_or(table, best.indices, 1, picked, none, 0), shape);

@@ -1,6 +1,8 @@
 #include "runtime/memory/fault_flag.h"
 
 #include <algorithm>
+#include <bit>
+#include <charconv>
 #include <string>
 #include <string_view>
 
@@ -16,6 +18,7 @@ constexpr FaultFlag::Words no_fault{};
 struct FaultSource {
   std::string_view op;
   FaultKind kind;
+  std::string bounds;
 };
 
 /// The ops that note wrong values. An op is at the index of its number minus 1.
@@ -29,8 +32,14 @@ FaultSources& sources() {
   return instance;
 }
 
-std::string text_of(FaultKind kind, std::int64_t value, std::int64_t size) {
-  switch (kind) {
+/// An element with all its digits.
+std::string text_of(float element) {
+  char digits[32];
+  return {digits, std::to_chars(digits, digits + sizeof digits, element).ptr};
+}
+
+std::string text_of(const FaultSource& source, std::int64_t value, std::int64_t size) {
+  switch (source.kind) {
     case FaultKind::label:
       return concat("label ", value, " is not in [0, ", size,
                     ") and is not ignore_index; losses and gradients that depend on it are NaN");
@@ -40,19 +49,26 @@ std::string text_of(FaultKind kind, std::int64_t value, std::int64_t size) {
         value = static_cast<std::int64_t>(static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(size));
       return concat("index ", value, " is not in [", -size, ", ", size, ")");
     case FaultKind::joined: return "an index is outside its axis";
+    case FaultKind::range:
+      return concat("an element is ", text_of(std::bit_cast<float>(static_cast<std::int32_t>(value))),
+                    ", which is not in ", source.bounds);
+    case FaultKind::weights:
+      return value != 0 ? "a weight is negative, infinite or NaN" : "no weight of a row is above 0";
     default: return concat("index ", value, " is not in [0, ", size, ")");
   }
 }
 
 }  // namespace
 
-std::int32_t fault_number(const char* op, FaultKind kind) {
+std::int32_t fault_number(const char* op, FaultKind kind, std::string_view bounds) {
   FaultSources& known = sources();
   const std::lock_guard lock(known.mutex);
-  const auto same = [&](const FaultSource& source) { return source.op == op && source.kind == kind; };
+  const auto same = [&](const FaultSource& source) {
+    return source.op == op && source.kind == kind && source.bounds == bounds;
+  };
   const auto at = std::find_if(known.all.begin(), known.all.end(), same);
   const auto number = static_cast<std::int32_t>(at - known.all.begin()) + 1;
-  if (at == known.all.end()) known.all.push_back({op, kind});
+  if (at == known.all.end()) known.all.push_back({op, kind, std::string(bounds)});
   return number;
 }
 
@@ -99,7 +115,7 @@ void FaultFlag::check(const Words& words) {
     const std::lock_guard lock(known.mutex);
     source = known.all.at(static_cast<std::size_t>(words[0]) - 1);
   }
-  fail(ErrorCode::invalid_argument, source.op.data(), text_of(source.kind, words[1], words[2]),
+  fail(ErrorCode::invalid_argument, source.op.data(), text_of(source, words[1], words[2]),
        ". With CRISOL_CHECK_INDICES=1 the call itself fails");
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 #include "runtime/launch.h"
@@ -16,12 +17,14 @@ class DeviceState;
 
 /// What an op's wrong values are. `label` and `index` count from 0. `position`: positions along one axis, where the op
 /// has added the size to negative positions. `joined`: joined positions along several axes, where the op wrote -1 for
-/// wrong ones.
-enum class FaultKind : std::uint8_t { label, index, position, joined };
+/// wrong ones. `range`: the bits of an element as a float. `weights`: 1 for a weight that cannot be one, 0 for a row
+/// without a weight above 0.
+enum class FaultKind : std::uint8_t { label, index, position, joined, range, weights };
 
 /// The number by which kernels note wrong values of an op (cl_kernels/common/fault.h), from 1. The same arguments give
-/// the same number in this process. The text must live as long as the process.
-std::int32_t fault_number(const char* op, FaultKind kind);
+/// the same number in this process. The name of the op must live as long as the process. `bounds` belongs to
+/// FaultKind::range.
+std::int32_t fault_number(const char* op, FaultKind kind, std::string_view bounds = {});
 
 /// Every read to the host also reads the words, if a kernel that may write them was queued since the last read. The
 /// words are read before the values, so the read waits no longer.

@@ -58,7 +58,7 @@ def zeros(
     *sizes: Any, size: Any = None, shape: Any = None, out: Tensor | None = None, dtype: Dtype = None,
     layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """A tensor of zeros. float32 unless a dtype is given."""
+    """A tensor of zeros. The default dtype is taken unless one is given."""
     return finished(_c.zeros(_shape(sizes, size, shape), dtype=dtype, device=device), requires_grad, out)
 
 
@@ -66,7 +66,7 @@ def ones(
     *sizes: Any, size: Any = None, shape: Any = None, out: Tensor | None = None, dtype: Dtype = None,
     layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """A tensor of ones. float32 unless a dtype is given."""
+    """A tensor of ones. The default dtype is taken unless one is given."""
     return finished(_c.ones(_shape(sizes, size, shape), dtype=dtype, device=device), requires_grad, out)
 
 
@@ -75,7 +75,7 @@ def empty(
     layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
     memory_format: Any = None,
 ) -> Tensor:  # fmt: skip
-    """A tensor with undefined contents. float32 unless a dtype is given."""
+    """A tensor with undefined contents. The default dtype is taken unless one is given."""
     made = _c.empty(_shape(sizes, size, shape), dtype=dtype, device=device) if out is None else out
     return finished(made, requires_grad)
 
@@ -84,7 +84,7 @@ def full(
     size: Any = None, fill_value: Any = None, *, shape: Any = None, out: Tensor | None = None, dtype: Dtype = None,
     layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """A tensor with one value everywhere: bool, int64 or float32, or the dtype that is given."""
+    """A tensor with one value everywhere: bool, int64 or the default dtype, or the dtype that is given."""
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     made = _c.full(shape if size is None else size, value, dtype=dtype, device=device)
     return finished(made, requires_grad, out)
@@ -132,7 +132,7 @@ def arange(
     dtype: Dtype = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
     """The numbers start, start + step, … below end: ceil((end - start) / step) elements. arange(n) starts at 0. int64 if
-    all arguments are whole, otherwise float32."""
+    all arguments are whole, otherwise of the default dtype."""
     end = stop if end is None else end
     if len(numbers) > 3 or len(numbers) == 0 and end is None:
         raise TypeError("arange() takes an end, or a start, an end and a step")
@@ -160,16 +160,22 @@ def _drops_fractions(dtype: Any, *numbers: Any) -> bool:
     return dtype is not None and _c.isdtype(dtype, "integral") and any(isinstance(n, float) for n in numbers)
 
 
+def _computed(dtype: Dtype) -> Any:
+    """The dtype in which elements of a dtype, or of the default dtype, are computed."""
+    wanted = dtype or _c._default_dtype()
+    return _c.promote_types(wanted, _c.float32) if _c.isdtype(wanted, "real floating") else _c.float64
+
+
 def range(
     start: float = 0, end: float | None = None, step: float = 1, *, dtype: Dtype = None, device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """The numbers start, start + step, … up to end, which is included, as float32. arange() is preferable."""
+    """The numbers start, start + step, … up to end, which is included. arange() is preferable."""
     first, last = (0.0, start) if end is None else (start, end)
     count = int((last - first) / step) + 1
-    steps = _c.arange(count, dtype=_c.float32, device=device)
+    steps = _c.arange(count, dtype=_computed(dtype), device=device)
     made = steps * step + first
-    return finished(made if dtype is None else made.to(dtype), requires_grad)
+    return finished(made.to(dtype or _c._default_dtype()), requires_grad)
 
 
 def linspace(
@@ -194,8 +200,8 @@ def logspace(
     first, last = _number(start), _number(end)
     if dtype is not None and not _c.isdtype(dtype, "real floating"):
         first, last = int(first), int(last)  # As in PyTorch, the bounds have the dtype too.
-    made = _c.pow(float(base), _c.linspace(first, last, steps, device=device))
-    return finished(made if dtype is None else made.to(dtype), requires_grad)
+    made = _c.pow(float(base), _c.linspace(first, last, steps, dtype=_computed(dtype), device=device))
+    return finished(made.to(dtype or _c._default_dtype()), requires_grad)
 
 
 def eye(
@@ -210,9 +216,8 @@ def _window(n: int, periodic: bool, dtype: Dtype, device: Any, requires_grad: bo
     """The values of a function at the positions 0 … 1 of a window with n elements."""
     if n < 2:
         return finished(_c.ones(n, dtype=dtype, device=device), requires_grad)
-    places = _c.arange(n, dtype=_c.float32, device=device) / (n if periodic else n - 1)
-    made = function(places)
-    return finished(made if dtype is None else made.to(dtype), requires_grad)
+    places = _c.arange(n, dtype=_computed(dtype), device=device) / (n if periodic else n - 1)
+    return finished(function(places).to(dtype or _c._default_dtype()), requires_grad)
 
 
 def hamming_window(
@@ -261,7 +266,7 @@ def kaiser_window(
         return total
 
     def window(t: Tensor) -> Tensor:
-        most = bessel(_c.full((), float(beta), device=t.device))
+        most = bessel(_c.full((), float(beta), dtype=t.dtype, device=t.device))
         return bessel(beta * _c.sqrt(_c.maximum(1 - _c.square(2 * t - 1), 0.0))) / most
 
     return _window(window_length, periodic, dtype, device, requires_grad, window)
@@ -274,7 +279,7 @@ def _plain(data: Any) -> Any:
     return data
 
 
-_PYTHON = {bool: _c.bool, int: _c.int64, float: _c.float32}
+_PYTHON = {bool: _c.bool, int: _c.int64, float: None}  # None: the default dtype.
 
 
 def _dtypes_in(data: Any, found: set[Any]) -> None:
@@ -290,6 +295,13 @@ def _dtypes_in(data: Any, found: set[Any]) -> None:
             found.update(getattr(part, "dtype", None) for part in data if type(part) is kind)
 
 
+def _known(kind: Any) -> Any:
+    """The dtype of elements of a type of Python or of NumPy, or None."""
+    if kind in _PYTHON:
+        return _PYTHON[kind] or _c._default_dtype()
+    return getattr(_c, getattr(kind, "name", ""), None)
+
+
 def _dtype_of(data: Any, dtype: Dtype) -> Any:
     """The given dtype, or for sequences with elements of NumPy or with tensors the common dtype of all elements."""
     if dtype is not None or not isinstance(data, (list, tuple)):
@@ -298,7 +310,7 @@ def _dtype_of(data: Any, dtype: Dtype) -> Any:
     _dtypes_in(data, found)
     if found <= _PYTHON.keys():
         return None
-    known = [_PYTHON.get(kind) or getattr(_c, getattr(kind, "name", ""), None) for kind in found]
+    known = [_known(kind) for kind in found]
     return None if None in known else functools.reduce(_c.promote_types, known)
 
 
@@ -313,7 +325,7 @@ def asarray(
     obj: Any, *, dtype: Dtype = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
 ) -> Tensor:
     """A tensor of the elements of `obj`: a tensor, a number, nested sequences, or an object with a buffer, such as a
-    NumPy array. Without a dtype, bool, whole and other numbers of Python become bool, int64 and float32, and
+    NumPy array. Without a dtype, bool, whole and other numbers of Python become bool, int64 and the default dtype, and
     arrays and elements of NumPy keep their type. copy=False gives a tensor over the same memory, as from_dlpack() does, or raises ValueError."""
     return finished(_c.asarray(_plain(obj), dtype=_dtype_of(obj, dtype), device=device, copy=copy), requires_grad)
 
@@ -328,8 +340,8 @@ def as_tensor(data: Any, dtype: Dtype = None, device: Any = None) -> Tensor:
 def scalar_tensor(
     s: Any, *, dtype: Dtype = None, layout: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
-    """A tensor without axes; float32 unless a dtype is given."""
-    return finished(_c.asarray(s, dtype=_c.float32 if dtype is None else dtype, device=device), requires_grad)
+    """A tensor without axes; The default dtype is taken unless one is given."""
+    return finished(_c.asarray(s, dtype=dtype or _c._default_dtype(), device=device), requires_grad)
 
 
 def from_numpy(ndarray: Any) -> Tensor:

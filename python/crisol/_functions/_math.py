@@ -8,7 +8,7 @@ from .._autocast import autocasts
 from .._crisol import Tensor, mul, sub
 from .._method import _aliases, _method, into, tell_once
 from ._sloped import rounded_once, sloped
-from ._types import finfo
+from ._types import both_floats, finfo, floats
 
 __all__ = ["absolute", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "bitwise_not", "clamp"]
 __all__ += [
@@ -182,9 +182,8 @@ def xlog1py(input: Any, other: Any) -> Tensor:
 
 
 def _times_log(input: Any, other: Any, log: Any) -> Tensor:
-    device = (input if isinstance(input, Tensor) else other).device
-    x, y = (v if isinstance(v, Tensor) else _c.asarray(float(v), device=device) for v in (input, other))
-    y = y if _c.isdtype(y.dtype, "real floating") else y.float()
+    x, y = both_floats(input, other)
+    y = floats(y)
     zero = _c.logical_and(_c.eq(x, 0), _c.logical_not(_c.logical_or(_c.isfinite(log(y)), _c.isnan(y))))
     return _c.where(zero, 0.0, x * log(_c.where(zero, 1.0, y)))
 
@@ -423,7 +422,7 @@ def digamma(input: Tensor) -> Tensor:
     """The derivative of lgamma()."""
     from ..special import polygamma
 
-    x = input if _c.isdtype(input.dtype, "real floating") else input.to(_c.float32)
+    x = floats(input)
     return sloped(x, _digamma, lambda x: polygamma(1, x))
 
 

@@ -7,6 +7,7 @@ from .._autocast import autocasts
 from .._crisol import Tensor
 from .._method import _method, into, tell_once
 from ._results import SVD
+from ._types import floats
 
 __all__ = [
     "addbmm",
@@ -270,7 +271,7 @@ def cov(
 ) -> Tensor:
     """The covariances of variables, which are rows."""
     x = input.reshape((1, -1)) if input.ndim < 2 else input
-    x = x if _c.isdtype(x.dtype, "real floating") else x.to(_c.float32)
+    x = floats(x)
     for w in (fweights, aweights):
         if w is not None and _c.isdtype(w.dtype, "real floating"):
             x = x.to(_c.promote_types(x.dtype, w.dtype))

@@ -11,6 +11,7 @@ from ._arrange import _numbers
 
 __all__ = ["Size", "channels_last", "channels_last_3d", "contiguous_format", "layout", "memory_format"]
 __all__ += ["preserve_format", "typename", "strided", "BoolTensor", "ByteTensor", "FloatTensor", "BFloat16Tensor"]
+__all__ += ["DoubleTensor"]
 __all__ += ["CharTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor"]
 
 
@@ -447,7 +448,7 @@ class _Typed:
 
 
 FloatTensor, HalfTensor = _Typed("FloatTensor", _c.float32), _Typed("HalfTensor", _c.float16)
-BFloat16Tensor = _Typed("BFloat16Tensor", _c.bfloat16)
+DoubleTensor, BFloat16Tensor = _Typed("DoubleTensor", _c.float64), _Typed("BFloat16Tensor", _c.bfloat16)
 LongTensor, IntTensor = _Typed("LongTensor", _c.int64), _Typed("IntTensor", _c.int32)
 CharTensor, ShortTensor = _Typed("CharTensor", _c.int8), _Typed("ShortTensor", _c.int16)
 ByteTensor, BoolTensor = _Typed("ByteTensor", _c.uint8), _Typed("BoolTensor", _c.bool)

@@ -12,6 +12,7 @@ from .._method import _aliases, _method
 from ._arrange import _numbers, swapaxes
 from ._inplace import _moved
 from ._results import Frexp
+from ._types import floats
 
 __all__ = ["frexp", "gradient", "is_nonzero", "is_storage", "resolve_conj", "resolve_neg"]
 __all__ += ["SymBool", "SymFloat", "SymInt", "are_deterministic_algorithms_enabled", "empty_strided", "fill"]
@@ -99,7 +100,7 @@ def gradient(input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order:
     given = list(every) if isinstance(every, (tuple, list)) else [every] * len(axes)
     if len(given) != len(axes) or edge_order not in (1, 2):
         raise _c.InvalidArgumentError(f"[gradient] {len(given)} spacings for {len(axes)} axes, edge_order {edge_order}")
-    x = input if _c.isdtype(input.dtype, "real floating") else input.to(_c.float32)
+    x = floats(input)
     moved = [(x.moveaxis(axis, -1), places, axis) for axis, places in zip(axes, given)]
     return tuple(_slope(y, places, axis, edge_order).moveaxis(-1, axis) for y, places, axis in moved)
 

@@ -7,6 +7,7 @@ from .. import _crisol as _c
 from .._crisol import Generator, Tensor, dtype
 from .._method import _method, into
 from ._create import _shape, finished
+from ._types import floats
 
 __all__ = [
     "bernoulli",
@@ -34,18 +35,18 @@ def rand(
     *sizes: Any, size: Any = None, shape: Any = None, generator: AnyGenerator = None, out: Tensor | None = None,
     dtype: Dtype = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Uniform numbers in [0, 1), float32 unless a dtype is given."""
-    drawn = _c.rand(_shape(sizes, size, shape), device=device, generator=generator)
-    return _drawn(drawn, dtype, requires_grad, out)
+    """Uniform numbers in [0, 1). The default dtype is taken unless one is given."""
+    drawn = _c.rand(_shape(sizes, size, shape), dtype=dtype or _c._default_dtype(), device=device, generator=generator)
+    return finished(drawn, requires_grad, out)
 
 
 def randn(
     *sizes: Any, size: Any = None, shape: Any = None, generator: AnyGenerator = None, out: Tensor | None = None,
     dtype: Dtype = None, layout: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Normal numbers with mean 0 and standard deviation 1, float32 unless a dtype is given."""
-    drawn = _c.randn(_shape(sizes, size, shape), device=device, generator=generator)
-    return _drawn(drawn, dtype, requires_grad, out)
+    """Normal numbers with mean 0 and standard deviation 1. The default dtype is taken unless one is given."""
+    drawn = _c.randn(_shape(sizes, size, shape), dtype=dtype or _c._default_dtype(), device=device, generator=generator)
+    return finished(drawn, requires_grad, out)
 
 
 def rand_like(
@@ -53,8 +54,8 @@ def rand_like(
     memory_format: Any = None, generator: AnyGenerator = None,
 ) -> Tensor:  # fmt: skip
     """Uniform numbers in [0, 1) with the shape, dtype and device of a tensor."""
-    drawn = _c.rand(input.shape, device=device or input.device, generator=generator)
-    return _drawn(drawn, dtype or input.dtype, requires_grad)
+    drawn = _c.rand(input.shape, dtype=dtype or input.dtype, device=device or input.device, generator=generator)
+    return finished(drawn, requires_grad)
 
 
 def randn_like(
@@ -62,8 +63,8 @@ def randn_like(
     memory_format: Any = None, generator: AnyGenerator = None,
 ) -> Tensor:  # fmt: skip
     """Normal numbers with the shape, dtype and device of a tensor."""
-    drawn = _c.randn(input.shape, device=device or input.device, generator=generator)
-    return _drawn(drawn, dtype or input.dtype, requires_grad)
+    drawn = _c.randn(input.shape, dtype=dtype or input.dtype, device=device or input.device, generator=generator)
+    return finished(drawn, requires_grad)
 
 
 def randint(
@@ -113,7 +114,11 @@ def normal(
         size = _c.broadcast_shapes(*(value.shape for value in tensors))
         device = tensors[0].device
         dtype = tensors[0].dtype if dtype is None else dtype
-    drawn = _c.randn(size, device=device, generator=generator) * std + mean
+    if isinstance(std, Tensor):
+        _c._check_range("normal", floats(std), 0.0, math.inf)
+    elif std < 0:
+        raise _c.InvalidArgumentError(f"[normal] the deviation is {std}, and it must not be negative")
+    drawn = randn(size, dtype=dtype, device=device, generator=generator) * std + mean
     return _drawn(drawn, dtype, requires_grad, out)
 
 
@@ -126,7 +131,22 @@ def bernoulli(
     if not isinstance(input, Tensor):
         return _c.bernoulli(input, p if shape is None else shape, device=device, generator=generator)
     drawn = _c.rand(input.shape, device=input.device, generator=generator)
-    return into(out, _c.lt(drawn, input if p is None else p).to(input.dtype))
+    return into(out, _c.lt(drawn, _probability("bernoulli", input if p is None else p)).to(input.dtype))
+
+
+def _probability(name: str, p: Any) -> Any:
+    """A probability, or a tensor of probabilities. The next read fails if an element is none."""
+    if isinstance(p, Tensor):
+        _c._check_range(name, floats(p), 0.0, 1.0)
+    elif not 0 <= p <= 1:
+        raise _c.InvalidArgumentError(f"[{name}] the probability {p} is not in [0, 1]")
+    return p
+
+
+def _positive(name: str, what: str, value: float) -> float:
+    if not value > 0:
+        raise _c.InvalidArgumentError(f"[{name}] {what} is {value}, and it must be positive")
+    return value
 
 
 def _bernoulli(self: Tensor, p: Any = None, *, generator: AnyGenerator = None) -> Tensor:
@@ -151,6 +171,7 @@ def multinomial(
 def poisson(input: Tensor, generator: AnyGenerator = None) -> Tensor:
     """Whole numbers of Poisson's distribution. The elements are the means. Takes as many steps as the largest number.
     Waits for the device."""
+    _c._check_range("poisson", input, 0.0, 3.4028234e38)
     total, count = _c.zeros_like(input), _c.zeros_like(input)
     while True:
         total = total - _c.log(1 - _c.rand(input.shape, device=input.device, generator=generator)).to(input.dtype)
@@ -169,7 +190,7 @@ def _made(tensor: Tensor, value: Tensor) -> Tensor:
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: AnyGenerator = None) -> Tensor:
     """Overwrites each element with 1, with probability p, or with 0. Returns this tensor."""
     drawn = _c.rand(self.shape, device=self.device, generator=generator)
-    return _made(self, _c.lt(drawn, p).to(self.dtype))
+    return _made(self, _c.lt(drawn, _probability("bernoulli_", p)).to(self.dtype))
 
 
 def _uniform(self: Tensor, generator: AnyGenerator) -> Tensor:
@@ -180,18 +201,20 @@ def _uniform(self: Tensor, generator: AnyGenerator) -> Tensor:
 @_method(Tensor)
 def exponential_(self: Tensor, lambd: float = 1, *, generator: AnyGenerator = None) -> Tensor:
     """Overwrites the elements with numbers of the exponential distribution. Returns this tensor."""
-    return _made(self, -_c.log(_uniform(self, generator)) / lambd)
+    return _made(self, -_c.log(_uniform(self, generator)) / _positive("exponential_", "lambd", lambd))
 
 
 @_method(Tensor)
 def log_normal_(self: Tensor, mean: float = 1, std: float = 2, *, generator: AnyGenerator = None) -> Tensor:
     """Overwrites the elements with numbers whose logarithms are normal. Returns this tensor."""
-    return _made(self, _c.exp(_c.randn(self.shape, device=self.device, generator=generator) * std + mean))
+    drawn = _c.randn(self.shape, device=self.device, generator=generator)
+    return _made(self, _c.exp(drawn * _positive("log_normal_", "std", std) + mean))
 
 
 @_method(Tensor)
 def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: AnyGenerator = None) -> Tensor:
     """Overwrites the elements with numbers of Cauchy's distribution. Returns this tensor."""
+    _positive("cauchy_", "sigma", sigma)
     return _made(self, median + sigma * _c.tan(math.pi * (_uniform(self, generator) - 0.5)))
 
 
@@ -199,6 +222,8 @@ def cauchy_(self: Tensor, median: float = 0, sigma: float = 1, *, generator: Any
 def geometric_(self: Tensor, p: float, *, generator: AnyGenerator = None) -> Tensor:
     """Overwrites the elements with numbers of the geometric distribution: the trials up to the first success. Returns
     this tensor."""
+    if not 0 < p < 1:
+        raise _c.InvalidArgumentError(f"[geometric_] the probability {p} is not between 0 and 1")
     return _made(self, _c.maximum(_c.ceil(_c.log(_uniform(self, generator)) / math.log1p(-p)), 1.0))
 
 

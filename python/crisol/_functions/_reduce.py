@@ -8,6 +8,7 @@ from .._autocast import autocasts
 from .._crisol import Tensor, dtype
 from .._method import _method, _numpy_names, into, tell_once
 from ._results import MinMax, ValuesIndices
+from ._types import floats
 
 __all__ = ["amax", "amin", "aminmax", "cdist", "cummax", "cummin", "cumprod", "cumsum", "dist", "logcumsumexp"]
 __all__ += ["logsumexp", "max", "min", "nanmean", "nansum", "norm", "std", "std_mean", "var", "var_mean"]
@@ -52,7 +53,7 @@ def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
 @_numpy_names
 def logsumexp(input: Tensor, dim: Dims = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """log(sum(exp(x))) along axes, without overflow."""
-    x = input if _c.isdtype(input.dtype, "real floating") else input.to(_c.float32)
+    x = floats(input)
     return into(out, _c.logsumexp(x, _or_none(dim), keepdim))
 
 

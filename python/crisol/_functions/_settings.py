@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import _crisol as _c
 from .._crisol import Tensor, dtype
+from ._members import _KINDS
 
 __all__ = ["compile", "get_default_device", "get_default_dtype", "get_float32_matmul_precision", "get_num_threads"]
 __all__ += ["is_inference_mode_enabled", "set_default_dtype", "set_float32_matmul_precision", "set_num_threads"]
@@ -34,19 +35,23 @@ def compile(
 
 
 def get_default_dtype() -> dtype:
-    """float32: the dtype of numbers with fractions."""
-    return _c.float32
+    """The dtype of new tensors and of numbers with fractions, if nothing else decides it: float32, until
+    set_default_dtype() changes it."""
+    return _c._default_dtype()
 
 
 def set_default_dtype(d: dtype, /) -> None:
-    """Accepts only float32, which is always the default."""
-    if d is not _c.float32:
-        raise _c.InvalidArgumentError(f"[set_default_dtype] the default dtype is float32, not {d!r}")
+    """Changes the default dtype on all threads: float64, float32, bfloat16 or float16."""
+    if not isinstance(d, dtype) or not _c.isdtype(d, "real floating"):
+        raise TypeError(f"set_default_dtype() takes a dtype of floating-point numbers, not {d!r}")
+    _c._set_default_dtype(d)
 
 
 def set_default_tensor_type(t: Any, /) -> None:
-    """The old form of set_default_dtype(): takes only FloatTensor."""
-    set_default_dtype(t if isinstance(t, dtype) else getattr(t, "_dtype", t))
+    """The old form of set_default_dtype(): takes a class such as DoubleTensor, or its name."""
+    if isinstance(t, str):
+        t = _KINDS.get(t.rpartition(".")[2].removesuffix("Tensor"), t)
+    set_default_dtype(getattr(t, "_dtype", t))
 
 
 def get_default_device() -> _c.device:

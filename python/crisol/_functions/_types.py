@@ -14,6 +14,18 @@ double, short = float64, int16
 float, half, long, int = float32, float16, int64, int32
 
 
+def floats(x: Tensor) -> Tensor:
+    """The tensor with fractions: whole numbers and bool are converted to the default dtype."""
+    return x if _c.isdtype(x.dtype, "real floating") else x.to(_c._default_dtype())
+
+
+def both_floats(a: Any, b: Any) -> tuple[Tensor, Tensor]:
+    """Two operands as tensors, of which at most one is a number. It gets the dtype of the tensor with fractions."""
+    like = floats(a if isinstance(a, Tensor) else b)
+    x, y = (v if isinstance(v, Tensor) else _c.asarray(v, dtype=like.dtype, device=like.device) for v in (a, b))
+    return x, y
+
+
 @dataclass(frozen=True)
 class _Finfo:
     """The limits of a floating-point dtype."""
@@ -71,17 +83,17 @@ _finfo = {dtype: _finfo_of(dtype) for dtype in _c._dtypes if _c.isdtype(dtype, "
 _iinfo = {dtype: _iinfo_of(dtype) for dtype in _c._dtypes if _c.isdtype(dtype, "integral")}
 
 
-def _limits(table: dict[dtype, Any], kind: str, type: dtype | Tensor) -> Any:
+def _limits(table: dict[dtype, Any], kind: str, type: Any) -> Any:
     wanted = type.dtype if isinstance(type, Tensor) else type
     if wanted not in table:
         raise TypeError(f"{kind}info() takes {', '.join(map(repr, table))} or a tensor of these, not {type!r}")
     return table[wanted]
 
 
-def finfo(type: dtype | Tensor = float32, /) -> _Finfo:
-    """The limits of a floating-point dtype, or of the dtype of a tensor: bits, eps, max, min, smallest_normal, tiny and
-    resolution."""
-    return _limits(_finfo, "f", type)
+def finfo(type: dtype | Tensor | None = None, /) -> _Finfo:
+    """The limits of a floating-point dtype, of the dtype of a tensor, or of the default dtype: bits, eps, max, min,
+    smallest_normal, tiny and resolution."""
+    return _limits(_finfo, "f", _c._default_dtype() if type is None else type)
 
 
 def iinfo(type: dtype | Tensor, /) -> _Iinfo:

@@ -26,7 +26,7 @@ class ArrayNamespaceInfo:
 
     def default_dtypes(self, *, device: _c.device | None = None) -> dict[str, _c.dtype]:
         """The dtypes that functions use by default. There is no complex dtype."""
-        return {"real floating": _c.float32, "integral": _c.int64, "indexing": _c.int64}
+        return {"real floating": _c._default_dtype(), "integral": _c.int64, "indexing": _c.int64}
 
     def dtypes(
         self, *, device: _c.device | None = None, kind: str | tuple[str, ...] | None = None

@@ -10,6 +10,7 @@ from typing import Any
 from .. import _crisol as _c
 from .._crisol import Tensor
 from .._functions import Size
+from .._functions._types import floats
 from ..autograd import no_grad
 
 __all__ = ["Distribution", "Exponential", "Independent", "Laplace", "Normal", "Uniform"]
@@ -17,8 +18,9 @@ __all__ = ["Distribution", "Exponential", "Independent", "Laplace", "Normal", "U
 
 def _tensors(*values: Any) -> list[Tensor]:
     """Numbers and tensors as tensors of one shape."""
-    device = next((v.device for v in values if isinstance(v, Tensor)), None)
-    made = [v if isinstance(v, Tensor) else _c.asarray(float(v), device=device) for v in values]
+    first = next((v for v in values if isinstance(v, Tensor)), None)
+    dtype, device = (None, None) if first is None else (floats(first).dtype, first.device)
+    made = [v if isinstance(v, Tensor) else _c.asarray(float(v), dtype=dtype, device=device) for v in values]
     return _c._broadcast_tensors(made)
 
 

@@ -14,7 +14,7 @@ from .._functions._results import LstsqResult, LUFactors, LUFactorsInfo, LUResul
 from .._method import _method, into
 from ..array_api.linalg import EighResult, QRResult, SlogdetResult, SVDResult
 from ._lu import householder_product, lu, lu_factor, lu_factor_ex, lu_solve
-from ._norms import matrix_norm, norm, vector_norm
+from ._norms import check_nan, matrix_norm, norm, vector_norm
 
 __all__ = ["EighResult", "LinAlgError", "LstsqResult", "QRResult", "SVDResult", "SlogdetResult", "cholesky"]
 __all__ += [
@@ -170,17 +170,19 @@ def qr(A: Tensor, mode: str = "reduced") -> QRResult:
     if mode not in ("reduced", "complete", "r"):
         raise ValueError(f'[qr] mode is {mode!r}, allowed are "reduced", "complete" and "r"')
     q, r = _linalg.qr(A, mode == "complete")
-    return QRResult(_c.empty(0) if mode == "r" else q, r)
+    return QRResult(_c.empty(0, dtype=A.dtype) if mode == "r" else q, r)
 
 
 def svd(A: Tensor, full_matrices: bool = True) -> SVDResult:
     """A = U diag(S) Vh for A (…, m, n). S is (…, k) from large to small, with k = min(m, n). U is (…, m, m) and Vh is
-    (…, n, n). Without full_matrices they are (…, m, k) and (…, k, n). NaN or infinity in a matrix gives NaN."""
+    (…, n, n). Without full_matrices they are (…, m, k) and (…, k, n). Waits, and raises if a matrix has NaN."""
+    check_nan("svd", A)
     return SVDResult(*_linalg.svd(A, full_matrices))
 
 
 def svdvals(A: Tensor) -> Tensor:
     """The singular values of A (…, m, n) from large to small, as (…, min(m, n))."""
+    check_nan("svdvals", A)
     return _linalg.svdvals(A)
 
 
@@ -223,6 +225,8 @@ def _limit(A: Tensor, s: Tensor, atol: Any, rtol: Any) -> Tensor:
 def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None) -> Tensor:
     """The pseudo-inverse (…, n, m) of A (…, m, n). Singular values count as 0 if they are at most rtol times the largest,
     or at most atol. With `hermitian`, only the lower triangles are read."""
+    if not hermitian:
+        check_nan("pinv", A)
     x, rtol = _symmetric(A) if hermitian else A, rtol if rcond is None else rcond
     if atol is None:
         return _linalg.pinv(x, rtol)
@@ -237,6 +241,8 @@ def matrix_rank(
 ) -> Tensor:
     """The number of singular values of A (…, m, n) above rtol times the largest and above `atol` (or `tol`). With
     `hermitian`, only the lower triangles are read."""
+    if not hermitian:
+        check_nan("matrix_rank", A)
     x = _symmetric(A) if hermitian else A
     if tol is None and atol is None:
         return _linalg.matrix_rank(x, rtol)
@@ -255,7 +261,7 @@ def matrix_exp(A: Tensor) -> Tensor:
     """The exponential of each matrix (…, n, n). The series is computed for the matrix divided by a power of 2, and the
     result is squared repeatedly. The power is as small as the series allows, because each square doubles the error.
     Waits for the device."""
-    norms = _c.max(_c.sum(_c.abs(A.detach()), -2, True), -1, True) if A.numel() else _c.zeros((1, 1))
+    norms = _c.max(_c.sum(_c.abs(A.detach()), -2, True), -1, True) if A.numel() else _c.zeros((1, 1), dtype=A.dtype)
     halvings = _c.maximum(_c.ceil(_c.log2(_c.where(_c.isfinite(norms), norms, 1.0) / 3)), 0.0)
     x, unit = A * _c.exp2(-halvings), _c.eye(A.shape[-1], dtype=A.dtype, device=A.device)
     result = unit.expand(A.shape)

@@ -73,7 +73,7 @@ def lu_unpack(
     """The matrices P, L and U of lu_factor()'s result."""
     m, n = LU_data.shape[-2:]
     k = min(m, n)
-    empty = _c.empty(0)
+    empty = _c.empty(0, dtype=LU_data.dtype)
     p = _permutation(LU_pivots, m, LU_data) if unpack_pivots else empty
     if not unpack_data:
         return LUResult(p, empty, empty)
@@ -84,7 +84,7 @@ def lu_unpack(
 def lu(A: Tensor, *, pivot: bool = True) -> LUResult:
     """The factors of A = P L U: exchanged rows, a lower triangle with ones on the diagonal, and an upper triangle."""
     result = lu_unpack(*lu_factor(A, pivot=pivot))
-    return result if pivot else LUResult(_c.empty(0), result.L, result.U)
+    return result if pivot else LUResult(_c.empty(0, dtype=A.dtype), result.L, result.U)
 
 
 def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False) -> Tensor:

@@ -13,6 +13,13 @@ from .._method import _numpy_names, into
 Dims = int | Sequence[int] | None
 
 
+def check_nan(name: str, A: Tensor) -> None:
+    """Raises if a matrix has NaN, for functions of singular values. Inside capture() the host cannot wait, so there it
+    does not."""
+    if not _c._is_capturing() and _c.isdtype(A.dtype, "real floating") and bool(_c.any(_c.isnan(A.detach()))):
+        raise _c.InvalidArgumentError(f"[linalg.{name}] a matrix has NaN, so its singular values cannot be computed")
+
+
 @_numpy_names
 def vector_norm(
     input: Tensor, ord: float = 2, dim: Dims = None, keepdim: bool = False, *, dtype: dtype | None = None,
@@ -34,6 +41,8 @@ def matrix_norm(
     a column), or inf or -inf (of a row)."""
     x = input if dtype is None else input.to(dtype)
     first, second = (d % x.ndim for d in dim)
+    if ord in (2, -2, "nuc"):
+        check_nan("matrix_norm", x)
     y = _linalg.matrix_norm(_c.moveaxis(x, (first, second), (-2, -1)), ord, False)
     return _c.expand_dims(y, sorted((first, second))) if keepdim else y
 

@@ -45,7 +45,7 @@ class MultiheadAttention(Module):
         self.in_proj_bias = Parameter(_c.zeros(3 * embed_dim, device=device)) if bias else None
         self.bias_k = self.bias_v = None
         if add_bias_kv:
-            self.bias_k, self.bias_v = (Parameter(_c.randn((1, 1, embed_dim), device=device)) for _ in range(2))
+            self.bias_k, self.bias_v = (Parameter(_c.empty((1, 1, embed_dim), device=device)) for _ in range(2))
             init.xavier_normal_(self.bias_k)
             init.xavier_normal_(self.bias_v)
         self.out_proj = Linear(embed_dim, embed_dim, bias)

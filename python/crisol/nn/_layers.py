@@ -194,8 +194,7 @@ class Bilinear(Module):
         bound = in1_features**-0.5
 
         def drawn(*shape: int) -> Parameter:
-            numbers = _c.rand(shape, device=device) * (2 * bound) - bound
-            return Parameter(numbers if dtype is None else numbers.to(dtype))
+            return Parameter(_c.empty(shape, dtype=dtype, device=device).uniform_(-bound, bound))
 
         self.weight = drawn(out_features, in1_features, in2_features)
         self.bias = drawn(out_features) if bias else None
@@ -222,7 +221,8 @@ class EmbeddingBag(Module):
         self.__dict__.update(num_embeddings=num_embeddings, embedding_dim=embedding_dim, mode=mode, max_norm=max_norm)
         self.__dict__.update(padding_idx=padding_idx, include_last_offset=include_last_offset, norm_type=norm_type)
         self.scale_grad_by_freq = scale_grad_by_freq
-        table = _c.randn((num_embeddings, embedding_dim), device=device) if _weight is None else _weight
+        drawn = _c.empty((num_embeddings, embedding_dim), dtype=dtype, device=device) if _weight is None else None
+        table = _weight if drawn is None else drawn.normal_()
         if padding_idx is not None and _weight is None:
             table[padding_idx] = 0
         self.weight = Parameter(table if dtype is None else table.to(dtype))

@@ -102,7 +102,8 @@ def binary_cross_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None = None, *, reduction: str = "mean"
 ) -> Tensor:
     """-(target log(input) + (1 - target) log(1 - input)) for probabilities `input`. Logarithms are limited to at least
-    -100. It is refused under autocast, because f16 cannot hold probabilities near 1 exactly enough."""
+    -100. If an element of the input or of the target is outside [0, 1], the next read from the device fails. It is
+    refused under autocast, because f16 cannot hold probabilities near 1 exactly enough."""
     if _autograd.is_autocast_enabled():
         raise _c.InvalidArgumentError(
             "[binary_cross_entropy] binary_cross_entropy and BCELoss are unsafe under autocast: leave out the sigmoid "
@@ -111,6 +112,8 @@ def binary_cross_entropy(
     if input.shape != target.shape:
         shapes = f"{tuple(input.shape)} and {tuple(target.shape)}"
         raise _c.InvalidArgumentError(f"[binary_cross_entropy] the shapes {shapes} differ")
+    for probabilities in (input, target):
+        _c._check_range("binary_cross_entropy", probabilities, 0.0, 1.0)
     yes, no = _c.maximum(_c.log(input), -100.0), _c.maximum(_c.log1p(-input), -100.0)
     loss = -(target * yes + (1 - target) * no)
     return _reduced(loss if weight is None else loss * weight, reduction, "binary_cross_entropy")

@@ -117,7 +117,7 @@ class Transformer(Module):
     @staticmethod
     def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
         """-inf above the diagonal and 0 elsewhere: no position sees a later one."""
-        return _c.triu(_c.full((sz, sz), -math.inf, dtype=dtype or _c.float32, device=device), k=1)
+        return _c.triu(_c.full((sz, sz), -math.inf, dtype=dtype, device=device), k=1)
 
 
 def __dir__():

@@ -9,6 +9,7 @@ from .. import _crisol as _c
 from .._crisol import Tensor, erf, erfc, exp2, expm1, log1p
 from .._functions import digamma, erfinv, expit, logit, logsumexp, round, sinc, xlog1py, xlogy
 from .._functions._sloped import rounded_once
+from .._functions._types import floats
 from . import _bessel, _gamma, _polynomials
 from ._bessel import *  # noqa: F403
 from ._gamma import *  # noqa: F403
@@ -72,14 +73,13 @@ def log_ndtr(input: Tensor) -> Tensor:
 @rounded_once
 def ndtri(input: Tensor) -> Tensor:
     """The inverse of ndtr()."""
-    x = input if _c.isdtype(input.dtype, "real floating") else input.to(_c.float32)
+    x = floats(input)
     return math.sqrt(2) * erfinv(2 * x - 1)
 
 
 def multigammaln(input: Tensor, p: int) -> Tensor:
     """The logarithm of the gamma function of p variables."""
-    if not _c.isdtype(input.dtype, "real floating"):
-        input = input.to(_c.float32)
+    input = floats(input)
     result = _c.full_like(input, p * (p - 1) / 4 * math.log(math.pi))
     for j in range(p):
         result = result + _c.lgamma(input - j / 2)

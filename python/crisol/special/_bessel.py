@@ -9,16 +9,12 @@ from collections.abc import Callable, Sequence
 from .. import _crisol as _c
 from .._crisol import Tensor
 from .._functions._sloped import sloped
+from .._functions._types import floats
 from .._method import _method
 
 __all__ = ["airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "i0", "i0e", "i1", "i1e"]
 __all__ += ["modified_bessel_i0", "modified_bessel_i1", "modified_bessel_k0", "modified_bessel_k1"]
 __all__ += ["scaled_modified_bessel_k0", "scaled_modified_bessel_k1", "spherical_bessel_j0"]
-
-
-def floats(x: Tensor) -> Tensor:
-    """The tensor with fractions."""
-    return x if _c.isdtype(x.dtype, "real floating") else x.to(_c.float32)
 
 
 def _series(t: Tensor, factors: Sequence[float]) -> Tensor:

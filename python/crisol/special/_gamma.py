@@ -9,7 +9,7 @@ from .. import _crisol as _c
 from .._crisol import Tensor
 from .._functions import digamma
 from .._functions._sloped import rounded_once, sloped
-from ._bessel import floats
+from .._functions._types import both_floats, floats
 
 __all__ = ["erfcx", "gammainc", "gammaincc", "polygamma", "zeta"]
 
@@ -18,7 +18,7 @@ def zeta(input: Any, other: Any) -> Tensor:
     """The sum of (q + k)^-x over k = 0, 1, …: Hurwitz' function for x > 1. It is a sum of the terms with q + k < 9, and
     the series of Euler and Maclaurin for the rest. Waits for the device, which tells the least q."""
     of_type = [v.dtype for v in (input, other) if isinstance(v, Tensor) and _c.isdtype(v.dtype, "real floating")]
-    of_type.append(_c.float32)
+    of_type.append(_c._default_dtype())
     made = [v if isinstance(v, Tensor) else _c.asarray(float(v)) for v in (input, other)]
     x, q = _c._broadcast_tensors([v if v.dtype in of_type[:-1] and v.ndim else v.to(of_type[0]) for v in made])
     if x.dtype.itemsize == 2 or q.dtype.itemsize == 2:  # Two bytes are too few for the terms of a sum.
@@ -68,7 +68,7 @@ def _density(a: Tensor, x: Tensor) -> Tensor:
 
 
 def _incomplete(input: Any, other: Any, upper: bool) -> Tensor:
-    a, x = (floats(v) if isinstance(v, Tensor) else _c.asarray(float(v)) for v in (input, other))
+    a, x = (floats(v) for v in both_floats(input, other))
     dtype = _c.result_type(a, x)
     a, x = _c._broadcast_tensors([a.to(_c.float32), x.to(_c.float32)])
     regular = _c.logical_and(_c.logical_and(_c.gt(a, 0), _c.gt(x, 0)), _c.logical_and(a < math.inf, x < math.inf))

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import _crisol as _c
 from .._crisol import Tensor
-from ._bessel import floats
+from .._functions._types import floats
 
 __all__ = ["chebyshev_polynomial_t", "chebyshev_polynomial_u", "chebyshev_polynomial_v", "chebyshev_polynomial_w"]
 __all__ += ["hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l", "legendre_polynomial_p"]

@@ -27,7 +27,8 @@ std::vector<nb::object> arrays_of(nb::handle sample) {
   std::vector<nb::object> arrays;
   const auto add = [&](nb::handle field) {
     nb::object array = asarray(nb::isinstance<Tensor>(field) ? field.attr("numpy")() : nb::borrow(field));
-    if (PyFloat_Check(field.ptr())) array = array.attr("astype")("float32");
+    if (PyFloat_Check(field.ptr()))
+      array = array.attr("astype")(name_in_python(promote_types(DType::f32, default_dtype())));
     if (PyLong_Check(field.ptr()) && !PyBool_Check(field.ptr())) array = array.attr("astype")("int64");
     arrays.push_back(array);
   };

@@ -18,7 +18,7 @@ void define(nb::module_& m, const char* name, Tensor (*function)(const Shape&, D
   m.def(
       name,
       [function](const Shape& shape, const OptionalType& dtype, const OptionalDevice& device) {
-        return function(shape, dtype.value_or(DType::f32), or_default(device));
+        return function(shape, dtype.value_or(default_dtype()), or_default(device));
       },
       "shape"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(), Unlocked(), text);
   const std::string signature =
@@ -27,7 +27,7 @@ void define(nb::module_& m, const char* name, Tensor (*function)(const Shape&, D
       name,
       [function](const nb::args& sizes, const OptionalType& dtype, const OptionalDevice& device) {
         const Shape shape = shape_of_sizes(sizes);
-        return unlocked([&] { return function(shape, dtype.value_or(DType::f32), or_default(device)); });
+        return unlocked([&] { return function(shape, dtype.value_or(default_dtype()), or_default(device)); });
       },
       "sizes"_a, "dtype"_a = nb::none(), "device"_a = nb::none(), nb::sig(signature.c_str()),
       "The same with the sizes as separate arguments.");
@@ -44,7 +44,8 @@ void define_like(nb::module_& m, const char* name, Tensor (*function)(const Shap
 }
 
 Tensor full_of(const Shape& shape, const Scalar& value, const OptionalType& dtype, const OptionalDevice& device) {
-  return full(shape, value, dtype.value_or(value.dtype()), or_default(device));
+  return full(shape, value, dtype.value_or(is_floating(value.dtype()) ? default_dtype() : value.dtype()),
+              or_default(device));
 }
 
 /// The numbers start, start + step, … They are computed as doubles, or exactly in 64 bits if all three are whole
@@ -53,7 +54,7 @@ Tensor arange_of(const Scalar& first, const std::optional<Scalar>& last, const S
                  const OptionalDevice& device) {
   const Scalar start = last ? first : Scalar(0), stop = last ? *last : first;
   const bool whole = start.dtype() != DType::f32 && stop.dtype() != DType::f32 && step.dtype() != DType::f32;
-  const DType type = dtype.value_or(whole ? DType::i64 : DType::f32);
+  const DType type = dtype.value_or(whole ? DType::i64 : default_dtype());
   const double count = std::ceil((stop.as_double() - start.as_double()) / step.as_double());
   // If the end is on the wrong side of the start, there are no elements, as in Python's range.
   if (step.as_double() != 0 && count <= 0) return empty({0}, type, or_default(device));
@@ -65,7 +66,7 @@ Tensor arange_of(const Scalar& first, const std::optional<Scalar>& last, const S
 
 Tensor linspace_of(double start, double stop, std::int64_t num, const OptionalType& dtype, const OptionalDevice& device,
                    bool endpoint) {
-  const DType type = dtype.value_or(DType::f32);
+  const DType type = dtype.value_or(default_dtype());
   if (endpoint || num < 1) return linspace(start, stop, num, type, or_default(device));
   return linspace(start, stop, num + 1, type, or_default(device)).narrow(0, 0, num);
 }
@@ -80,7 +81,7 @@ std::int64_t clamped(const nb::int_& number) {
 /// A matrix with ones on a diagonal; k counts from the main diagonal to the right.
 Tensor eye_of(std::int64_t rows, std::optional<std::int64_t> columns, std::int64_t k, const OptionalType& dtype,
               const OptionalDevice& device) {
-  const DType type = dtype.value_or(DType::f32);
+  const DType type = dtype.value_or(default_dtype());
   if (k == 0) return eye(rows, columns, type, or_default(device));
   const std::int64_t width = columns.value_or(rows);
   const Tensor row = arange(0, static_cast<double>(rows), 1, DType::i64, or_default(device)).unsqueeze(1);
@@ -91,14 +92,15 @@ Tensor eye_of(std::int64_t rows, std::optional<std::int64_t> columns, std::int64
 }  // namespace
 
 void bind_creation(nb::module_& m) {
-  define(m, "empty", &empty, "A tensor with undefined contents. float32 unless a dtype is given.");
-  define(m, "zeros", &zeros, "A tensor of zeros. float32 unless a dtype is given.");
-  define(m, "ones", &ones, "A tensor of ones. float32 unless a dtype is given.");
+  define(m, "empty", &empty, "A tensor with undefined contents. of the default dtype unless a dtype is given.");
+  define(m, "zeros", &zeros, "A tensor of zeros. of the default dtype unless a dtype is given.");
+  define(m, "ones", &ones, "A tensor of ones. of the default dtype unless a dtype is given.");
   define_like(m, "empty_like", &empty, "A tensor with undefined contents, with the shape, dtype and device of x.");
   define_like(m, "zeros_like", &zeros, "Zeros with the shape, dtype and device of x.");
   define_like(m, "ones_like", &ones, "Ones with the shape, dtype and device of x.");
   m.def("full", &full_of, "shape"_a, "fill_value"_a, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(),
-        Unlocked(), "A tensor with one value everywhere: bool, int64 or float32, or the dtype that is given.");
+        Unlocked(),
+        "A tensor with one value everywhere: bool, int64 or the default dtype, or the dtype that is given.");
   m.def(
       "full_like",
       [](const Tensor& x, const Scalar& value, const OptionalType& dtype, const OptionalDevice& device) {
@@ -109,7 +111,7 @@ void bind_creation(nb::module_& m) {
   m.def("arange", &arange_of, "start"_a, "stop"_a = nb::none(), "step"_a = 1, nb::kw_only(), "dtype"_a = nb::none(),
         "device"_a = nb::none(), Unlocked(),
         "The numbers start, start + step, … below stop: ceil((stop - start) / step) elements. arange(n) starts at 0. "
-        "int64 if all arguments are whole, otherwise float32.");
+        "int64 if all arguments are whole, otherwise of the default dtype.");
   m.def("linspace", &linspace_of, "start"_a, "stop"_a, "num"_a, nb::kw_only(), "dtype"_a = nb::none(),
         "device"_a = nb::none(), "endpoint"_a = true, Unlocked(),
         "`num` numbers at equal distances from start to stop. Without endpoint, stop is the number that would follow.");

@@ -19,7 +19,7 @@ struct Flat {
   bool has_whole = false, has_floating = false;
 
   DType dtype() const {
-    if (has_floating || numbers.empty()) return DType::f32;
+    if (has_floating || numbers.empty()) return default_dtype();
     return has_whole ? DType::i64 : DType::boolean;
   }
 };

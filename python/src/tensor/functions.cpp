@@ -61,7 +61,8 @@ DType result_type_of(const nb::args& arguments) {
   }
   if (!common) throw nb::value_error("result_type() needs a tensor or a dtype");
   const auto kind = [](DType dtype) { return is_floating(dtype) ? 2 : is_whole(dtype) ? 1 : 0; };
-  return of_numbers && kind(*of_numbers) > kind(*common) ? *of_numbers : *common;
+  if (!of_numbers || kind(*of_numbers) <= kind(*common)) return *common;
+  return is_floating(*of_numbers) ? default_dtype() : *of_numbers;
 }
 
 bool in_kind(DType dtype, const std::string& kind) {
@@ -123,6 +124,7 @@ void bind_functions(nb::module_& m, TensorClass& tensor) {
          "A copy of x whose bits count as elements of another dtype of the same size.", "dtype"_a);
   define(m, tensor, "isclose", &isclose, "Whether |x - other| <= atol + rtol |other|, for each element.", "other"_a,
          "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false);
+  m.def("_check_range", &check_range, "op"_a, "x"_a, "low"_a, "high"_a, Unlocked());
   define(m, tensor, "allclose", &allclose, "Whether isclose() is true for all elements. Waits.", "other"_a,
          "rtol"_a = 1e-5, "atol"_a = 1e-8, "equal_nan"_a = false);
 }

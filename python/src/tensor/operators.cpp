@@ -138,28 +138,32 @@ void bind_in_place(TensorClass& tensor) {
   bind_in_place(tensor, "__imatmul__", &multiply_in_place);
 }
 
-/// b times a number.
-Tensor times(const Operand& b, const Scalar& alpha) {
-  if (b.tensor() != nullptr) return mul(b, alpha);
-  const Scalar& number = b.number();
-  if (number.dtype() != DType::f32 && alpha.dtype() != DType::f32)
-    return full({}, Scalar(number.as_int() * alpha.as_int()), DType::i64);
-  return full({}, Scalar(number.as_double() * alpha.as_double()), DType::f32);
+/// The product of two numbers.
+Scalar times(const Scalar& a, const Scalar& b) {
+  if (is_floating(a.dtype()) || is_floating(b.dtype())) return a.as_double() * b.as_double();
+  return a.as_int() * b.as_int();
+}
+
+/// f(b times a number).
+template <class Function>
+decltype(auto) with_product(const Operand& b, const Scalar& alpha, Function f) {
+  return b.tensor() != nullptr ? f(mul(b, alpha)) : f(times(b.number(), alpha));
 }
 
 /// PyTorch's add(a, b, alpha=…) and sub(a, b, alpha=…): b is first multiplied by a number.
 void bind_scaled(nb::module_& m, TensorClass& tensor, const char* name, Binary function,
                  Tensor& (*in_place)(Tensor&, const Operand&)) {
   const auto scaled = [function](const Tensor& a, const Operand& b, const Scalar& alpha) {
-    return function(a, times(b, alpha));
+    return with_product(b, alpha, [&](const Operand& product) { return function(a, product); });
   };
   const std::string text = std::string(name) + "(a, alpha * b), for each element.";
   m.def(name, scaled, "input"_a, "other"_a, nb::kw_only(), "alpha"_a, Unlocked(), text.c_str());
   tensor.def(name, scaled, "other"_a, nb::kw_only(), "alpha"_a, Unlocked(), text.c_str());
-  tensor.def(
-      (std::string(name) + "_").c_str(),
-      [in_place](Tensor& a, const Operand& b, const Scalar& alpha) -> Tensor& { return in_place(a, times(b, alpha)); },
-      "other"_a, nb::kw_only(), "alpha"_a, Unlocked(), itself, text.c_str());
+  tensor.def((std::string(name) + "_").c_str(),
+             [in_place](Tensor& a, const Operand& b, const Scalar& alpha) -> Tensor& {
+               return with_product(b, alpha, [&](const Operand& product) -> Tensor& { return in_place(a, product); });
+             },
+             "other"_a, nb::kw_only(), "alpha"_a, Unlocked(), itself, text.c_str());
 }
 
 }  // namespace

@@ -58,35 +58,41 @@ void bind_in_place(TensorClass& tensor) {
             return uniform_(x, low, high, chosen(generator, x.device()));
           },
           "low"_a = 0.0, "high"_a = 1.0, nb::kw_only(), "generator"_a = nb::none(), Unlocked(), itself,
-          "Overwrites a float32 tensor with uniform numbers in [low, high). Returns this tensor.")
+          "Overwrites a tensor with uniform numbers in [low, high). Returns this tensor.")
       .def(
           "normal_",
           [](Tensor& x, double mean, double std, const OptionalGenerator& generator) -> Tensor& {
             return normal_(x, mean, std, chosen(generator, x.device()));
           },
           "mean"_a = 0.0, "std"_a = 1.0, nb::kw_only(), "generator"_a = nb::none(), Unlocked(), itself,
-          "Overwrites a float32 tensor with normal numbers. Returns this tensor.");
+          "Overwrites a tensor with normal numbers. Returns this tensor.");
 }
 
-/// Defines f(shape, *, device, generator) and f(*sizes, device, generator).
-void define(nb::module_& m, const char* name, Tensor (*function)(const Shape&, const Generator&), const char* text) {
+using Fill = Tensor& (*)(Tensor&, double, double, const Generator&);
+
+/// Defines f(shape, *, dtype, device, generator) and f(*sizes, dtype, device, generator), the result of fill(x, 0, 1, …).
+/// Without a dtype it is float32, because many functions of Python compute with these numbers.
+void define(nb::module_& m, const char* name, Fill fill, const char* text) {
+  const auto drawn = [fill](const Shape& shape, const std::optional<DType>& dtype, const OptionalDevice& device,
+                            const OptionalGenerator& given) {
+    const Generator generator = chosen(given, device);
+    Tensor x = empty(shape, dtype.value_or(DType::f32), generator.device());
+    return fill(x, 0, 1, generator);
+  };
   const auto none = nb::none();
+  m.def(name, drawn, "shape"_a, nb::kw_only(), "dtype"_a = none, "device"_a = none, "generator"_a = none, Unlocked(),
+        text);
+  const std::string signature = "def " + std::string(name) +
+                                "(*sizes: int, dtype: dtype | None = None, device: device | None = None, generator: "
+                                "Generator | None = None) -> Tensor";
   m.def(
       name,
-      [function](const Shape& shape, const OptionalDevice& device, const OptionalGenerator& generator) {
-        return function(shape, chosen(generator, device));
-      },
-      "shape"_a, nb::kw_only(), "device"_a = none, "generator"_a = none, Unlocked(), text);
-  const std::string signature =
-      "def " + std::string(name) +
-      "(*sizes: int, device: device | None = None, generator: Generator | None = None) -> Tensor";
-  m.def(
-      name,
-      [function](const nb::args& sizes, const OptionalDevice& device, const OptionalGenerator& generator) {
+      [drawn](const nb::args& sizes, const std::optional<DType>& dtype, const OptionalDevice& device,
+              const OptionalGenerator& generator) {
         const Shape shape = shape_of_sizes(sizes);
-        return unlocked([&] { return function(shape, chosen(generator, device)); });
+        return unlocked([&] { return drawn(shape, dtype, device, generator); });
       },
-      "sizes"_a, "device"_a = none, "generator"_a = none, nb::sig(signature.c_str()),
+      "sizes"_a, "dtype"_a = none, "device"_a = none, "generator"_a = none, nb::sig(signature.c_str()),
       "The same with the sizes as separate arguments.");
 }
 
@@ -96,8 +102,8 @@ void bind_random(nb::module_& m, TensorClass& tensor) {
   bind_generator(m);
   bind_in_place(tensor);
   const auto none = nb::none();
-  define(m, "rand", &rand, "Uniform numbers in [0, 1), float32.");
-  define(m, "randn", &randn, "Normal numbers with mean 0 and standard deviation 1, float32.");
+  define(m, "rand", &uniform_, "Uniform numbers in [0, 1), float32 unless a dtype is given.");
+  define(m, "randn", &normal_, "Normal numbers with mean 0 and standard deviation 1, float32 unless a dtype is given.");
   m.def(
       "randint",
       [](std::int64_t low, std::int64_t high, const Shape& shape, DType dtype, const OptionalDevice& device,
@@ -116,7 +122,7 @@ void bind_random(nb::module_& m, TensorClass& tensor) {
         return bernoulli(p, shape, chosen(generator, device));
       },
       "p"_a, "shape"_a, nb::kw_only(), "device"_a = none, "generator"_a = none, Unlocked(),
-      "1 with probability p, else 0, float32.");
+      "1 with probability p, else 0, of the default dtype.");
   m.def(
       "randperm",
       [](std::int64_t n, const OptionalDevice& device, const OptionalGenerator& generator) {

@@ -254,7 +254,7 @@ void construct_tensor(Tensor* self, const nb::args& data) {
     made = crisol.attr("empty")(data.size() == 0 ? nb::make_tuple(0) : nb::borrow<nb::tuple>(data));
   else
     made = nb::isinstance<Tensor>(data[0]) ? nb::borrow(data[0])
-                                           : crisol.attr("asarray")(data[0], "dtype"_a = crisol.attr("float32"));
+                                           : crisol.attr("asarray")(data[0], "dtype"_a = default_dtype());
   new (self) Tensor(nb::cast<const Tensor&>(made));
 }
 
@@ -280,7 +280,7 @@ TensorClass bind_tensor(nb::module_& m) {
       },
       "precision"_a, "threshold"_a, "edge_items"_a, "line_width"_a, "scientific"_a.none());
   tensor.def("__init__", &construct_tensor, nb::sig("def __init__(self, *data: typing.Any) -> None"),
-             "Numbers as float32, or sizes of a tensor without values. crisol.asarray() is the better way.");
+             "Numbers in the default dtype, or sizes of a tensor without values. crisol.asarray() is the better way.");
   bind_properties(tensor);
   bind_views(tensor);
   bind_moves(tensor);

@@ -44,6 +44,19 @@ void check(const char* name, Tensor (*f)(const Operand&, const Operand&), const 
 
 }  // namespace
 
+TEST_CASE("whole numbers are not divided by the number 0") {
+  const Tensor whole = full({2}, 5, DType::i64), zeros_of_tensor = zeros({2}, DType::i64);
+  for (const auto& [name, function] :
+       {std::pair{"[floor_divide]", static_cast<Tensor (*)(const Operand&, const Operand&)>(&floor_divide)},
+        std::pair{"[remainder]", static_cast<Tensor (*)(const Operand&, const Operand&)>(&remainder)},
+        std::pair{"[fmod]", static_cast<Tensor (*)(const Operand&, const Operand&)>(&fmod)}}) {
+    check_error([&, f = function] { f(whole, 0); }, {name, "divided by 0"});
+    CHECK(function(whole, zeros_of_tensor).to_vector<std::int64_t>() == std::vector<std::int64_t>(2, 0));
+    CHECK_NOTHROW(function(whole, 0.0));
+    CHECK_NOTHROW(function(whole.to(DType::f32), 0));
+  }
+}
+
 TEST_CASE("special values: division and its rest") {
   check("floor_divide", floor_divide,
         {{7, 2, 3},       {-7, 2, -4},          {7, -2, -4},      {-7, -2, 3},       {6, 3, 2},
@@ -103,7 +116,7 @@ TEST_CASE("special values: whole numbers at their limits") {
   else
     CHECK(sign(most).to_vector<std::int64_t>() == Longs{1, -1, 1});
   CHECK(floor_divide(most, -1).to_vector<std::int64_t>() == Longs{-INT64_MAX, INT64_MIN, 1 - INT64_MAX});
-  CHECK(floor_divide(most, 0).to_vector<std::int64_t>() == Longs{0, 0, 0});
+  CHECK(floor_divide(most, zeros({3}, DType::i64)).to_vector<std::int64_t>() == Longs{0, 0, 0});
   CHECK(floor_divide(most, INT64_MIN).to_vector<std::int64_t>() == Longs{-1, 1, -1});
   const Tensor a = from_vector<std::int32_t>({7, -7, 7, -7, 6, INT32_MIN, 0}),
                b = from_vector<std::int32_t>({2, 2, -2, -2, -3, -1, -5});

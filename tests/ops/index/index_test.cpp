@@ -4,7 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "crisol/functions/compare.h"
 #include "crisol/ops/copy.h"
+#include "crisol/random.h"
 #include "doctest/doctest.h"
 #include "reference/indexing.h"
 #include "support/compare.h"
@@ -363,6 +365,25 @@ TEST_CASE("child: indices are checked" * doctest::skip()) {
   check_error([&] { ops::embedding_backward(src, row, 3); }, {"[embedding_backward]", "index 3", "[0, 3)"});
   check_error([&] { ops::one_hot(row, 3); }, {"[one_hot]", "index 3", "[0, 3)"});
   check_close(ops::index_select(x, 0, row.narrow(0, 0, 1)), {1, 1, 1, 1}, {0});
+}
+
+TEST_CASE("check_range: the next read tells an element outside the bounds") {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    CAPTURE(dtype);
+    const Tensor x = rand({300, 7}).to(dtype).transpose(0, 1);
+    check_range("within", x, 0, 1);
+    check_range("within", full({2}, inf, dtype), 0, inf);
+    check_range("none", zeros({0}, dtype), 0, 1);
+    CHECK(ones({1}).item<float>() == 1);
+    for (const double wrong : {-0.25, 1.25, std::numeric_limits<double>::quiet_NaN()}) {
+      ops::fill_into(x.narrow(0, 3, 1).narrow(1, 298, 1), wrong);
+      check_range("shares", x, 0, 1);
+      check_error([] { ones({1}).item<float>(); }, {"[shares]", "an element is ", "which is not in [0, 1]"});
+      CHECK(ones({1}).item<float>() == 1);
+    }
+  }
+  check_error([] { check_range("shares", zeros({2}, DType::i32), 0, 1); }, {"[shares]", "i32"});
 }
 
 TEST_CASE("CRISOL_CHECK_INDICES finds the wrong index") {

@@ -40,12 +40,13 @@ lt, le, gt, ge and the in-place forms.
 | any | f64, f32, f16, bf16, i8, i16, i32, i64, u8, u16, u32, u64 and bool, promoted; the result has the promoted dtype. For bools, add is "or", mul is "and" |
 | numbers | the same without bool |
 | numbers, as x | the same, but only tensors are promoted; the limits are converted to that dtype, toward zero |
-| to float | integers and bool become f32 first |
+| to float | integers and bool become the default dtype (f32) first |
 | gives bool | any dtypes, compared in the promoted dtype |
 | condition | any dtype; what is not 0 (NaN is not) is true |
 
 f16 and bf16 are computed in float and rounded when they are stored. Integers are kept modulo their size (u8: 256). For integers,
-remainder and fmod by 0 give 0, and pow gives 0 for a negative exponent unless the base is 1 or -1.
+floor_divide, remainder and fmod by zeros of a tensor give 0, and by the number 0 they are refused. pow of integers gives 0
+for a negative exponent unless the base is 1 or -1.
 The power 0.5 is the square root, as in PyTorch, unless the exponent is a tensor: the root of -0 is -0.
 
 **Error** is the largest distance from the exact value over all inputs, in units of the last place of an f32 result. It is
@@ -79,7 +80,7 @@ constexpr const char* promotion = R"(
 The rules are PyTorch's. Two tensors give the dtype in the table below (`promote_types`). Kinds are ordered bool, integer,
 floating. A tensor of rank 0 counts only if it is of a higher kind than the other tensors. A number counts only if it is of
 a higher kind than all tensors. The C++ type of a number makes it bool, i64 or f32: an i32 tensor times 2 stays i32, and
-times 2.0 it becomes f32 (`result_type`). For integers, div and all functions "to float" give f32.
+times 2.0 it becomes f32 (`result_type`). For integers, div and all functions "to float" give the default dtype, f32.
 
 )";
 

@@ -154,11 +154,21 @@ TEST_CASE("multinomial: without replacement, samples differ and follow the weigh
 TEST_CASE("multinomial: rows from which nothing can be drawn give -1, and leave the others alone") {
   const Tensor rows = tensor_of({0, 0, 1, -1, 1, nan, inf, 1, 0, 3, 0, -0.0}, {6, 2});
   for (const bool replacement : {true, false}) {
-    const std::vector<std::int64_t> samples = integers(ops::multinomial(rows, 1, replacement, Generator(seed)));
-    CHECK(samples == std::vector<std::int64_t>{-1, -1, -1, -1, 1, -1});
+    const Tensor samples = ops::multinomial(rows, 1, replacement, Generator(seed));
+    check_error([&] { integers(samples); }, {"[multinomial]", "weight"});
+    CHECK(integers(samples) == std::vector<std::int64_t>{-1, -1, -1, -1, 1, -1});
   }
   CHECK(ops::multinomial(ones({0, 3}), 2, true, Generator(seed)).shape() == Shape{0, 2});
   CHECK(ops::multinomial(ones({0, 3}), 2, false, Generator(seed)).shape() == Shape{0, 2});
+}
+
+TEST_CASE("multinomial: the error says what is wrong with the weights") {
+  const auto drawn_of = [](const std::vector<double>& row) {
+    return [=] { integers(ops::multinomial(tensor_of(row, {2}), 1, true, Generator(seed))); };
+  };
+  check_error(drawn_of({0, 0}), {"[multinomial]", "no weight of a row is above 0"});
+  for (const double wrong : {-1.0, nan, inf})
+    check_error(drawn_of({1, wrong}), {"[multinomial]", "a weight is negative, infinite or NaN"});
 }
 
 TEST_CASE("multinomial and sample_logits: the same seed gives the same samples") {
@@ -249,7 +259,11 @@ TEST_CASE("sampling refuses what does not fit, and draws nothing") {
 }
 
 TEST_CASE("child: samples are checked" * doctest::skip()) {
-  check_error([] { ops::multinomial(zeros({2, 3}), 1, true, Generator(seed)); }, {"[multinomial]", "-1", "position 0"});
+  check_error(
+      [] {
+        ops::multinomial(zeros({2, 3}), 1, true, Generator(seed));
+      },
+      {"[multinomial]", "no weight of a row is above 0"});
   CHECK(integers(ops::multinomial(ones({2, 1}), 1, true, Generator(seed))) == std::vector<std::int64_t>{0, 0});
 }
 

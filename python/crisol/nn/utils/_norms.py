@@ -94,7 +94,7 @@ def spectral_norm(
         raise ValueError(f"[spectral_norm] n_power_iterations is {n_power_iterations}, and it must be positive")
     weight = getattr(module, name)
     rule = _SpectralNorm(name, n_power_iterations, output_axis(module) if dim is None else dim, eps)
-    u, v = (Buffer(F.normalize(_c.randn((size,), device=weight.device), dim=0, eps=eps))
+    u, v = (Buffer(F.normalize(_c.randn((size,), device=weight.device).to(weight.dtype), dim=0, eps=eps))
             for size in rows_of(weight.detach(), rule.dim).shape)  # fmt: skip
     return rule.start(module, {"orig": _copied(weight), "u": u, "v": v})
 

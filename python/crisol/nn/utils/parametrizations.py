@@ -64,8 +64,8 @@ class _SpectralNorm(Module):
         self.dim, self.eps, self.n_power_iterations = dim % weight.ndim, eps, n_power_iterations
         if weight.ndim > 1:
             rows = rows_of(weight.detach(), self.dim)
-            self._u, self._v = (Buffer(F.normalize(_c.randn((size,), device=weight.device), dim=0, eps=eps))
-                                for size in rows.shape)  # fmt: skip
+            drawn = (_c.randn((size,), device=weight.device).to(weight.dtype) for size in rows.shape)
+            self._u, self._v = (Buffer(F.normalize(x, dim=0, eps=eps)) for x in drawn)
             self._iterate(rows, 15)
 
     def _iterate(self, rows: Tensor, count: int) -> None:
@@ -108,7 +108,7 @@ def _reflected(x: Tensor) -> Tensor:
     """The product of Householder's reflections by the columns of x below its diagonal, with the signs of its
     diagonal."""
     rows, columns = x.shape[-2], x.shape[-1]
-    unit = _c.eye(rows, columns, device=x.device)
+    unit = _c.eye(rows, columns, dtype=x.dtype, device=x.device)
     vectors = x.tril(-1) + unit
     q = unit.expand(*x.shape)
     for i in reversed(range(columns)):
@@ -123,7 +123,7 @@ class _Orthogonal(Module):
         self.orthogonal_map, self.use_trivialization = orthogonal_map, use_trivialization
         if use_trivialization:
             rows = max(weight.shape[-2:])
-            self.base = Buffer(_c.zeros((*weight.shape[:-2], rows, rows), device=weight.device))
+            self.base = Buffer(_c.zeros((*weight.shape[:-2], rows, rows), dtype=weight.dtype, device=weight.device))
 
     def forward(self, x: Tensor) -> Tensor:
         """A matrix with orthonormal columns, or rows if it has fewer rows."""
@@ -140,7 +140,7 @@ class _Orthogonal(Module):
         a = square - square.mT
         if self.orthogonal_map == "matrix_exp":
             return linalg.matrix_exp(a)[..., :columns]
-        unit = _c.eye(rows, device=x.device)
+        unit = _c.eye(rows, dtype=x.dtype, device=x.device)
         return _c.solve(unit - a / 2, unit + a / 2)[..., :columns]
 
     def right_inverse(self, q: Tensor) -> Tensor:
@@ -151,10 +151,10 @@ class _Orthogonal(Module):
         tall = q.mT if is_wide else q
         rows, columns = tall.shape[-2], tall.shape[-1]
         if rows > columns:
-            more = _c.randn((*tall.shape[:-2], rows, rows - columns), device=q.device)
+            more = _c.randn((*tall.shape[:-2], rows, rows - columns), device=q.device).to(q.dtype)
             tall = _c.concat([tall, more], axis=-1)
         self.base = _with_positive_diagonal(tall)
-        return (-_c.eye(shape[-2], shape[-1], device=q.device)).expand(*shape).clone()
+        return (-_c.eye(shape[-2], shape[-1], dtype=q.dtype, device=q.device)).expand(*shape).clone()
 
 
 def orthogonal(

@@ -1,0 +1,18 @@
+// Notes an element that is not between two numbers; see common/fault.h. The note has the bits of the element as a float.
+#include "common/element.h"
+#include "common/fault.h"
+#include "common/real.h"
+
+__kernel void check_range(__global const STORED* restrict x, const ulong x_offset, __global long* fault,
+                          const ulong fault_offset, const long n, const REAL low, const REAL high, const int op) {
+  int within = 1;
+  for (long i = get_global_id(0); i < n; i += get_global_size(0)) {
+    const REAL v = LOAD(STORED, x, x_offset + i);
+    within &= v >= low && v <= high;
+  }
+  if (within) return;
+  for (long i = get_global_id(0); i < n; i += get_global_size(0)) {
+    const REAL v = LOAD(STORED, x, x_offset + i);
+    if (!(v >= low && v <= high)) note_wrong_index(fault + fault_offset, op, as_int((float)v), 0);
+  }
+}
