@@ -18,7 +18,9 @@ float scale_of(const char* op, double p) {
 }
 
 /// The elements that a mask keeps, divided by 1 - p, for types that the kernels do not compute in.
-Tensor masked(const Tensor& x, const Tensor& mask, double p) { return where(mask, div(x, p == 1 ? 1 : 1 - p), 0); }
+Tensor masked(const Tensor& x, const Tensor& mask, double p) {
+  return mul(x, mul(cast(mask, x.dtype()), p == 1 ? 0.0 : 1 / (1 - p)));
+}
 
 DropoutResult dropout(const Tensor& x, double p, const Generator& generator, const Tensor* y_into,
                       const Tensor* mask_into) {

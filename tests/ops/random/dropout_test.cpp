@@ -60,9 +60,10 @@ TEST_CASE("dropout: keeps the share and the mean; draws anew each time") {
   CHECK(values_of(ops::dropout(ones({n}), 0.2, generator).mask) != values_of(first.mask));
 }
 
-TEST_CASE("dropout: what is dropped is 0 even where x is not finite") {
+TEST_CASE("dropout: what is dropped is multiplied by 0") {
   const auto result = ops::dropout(tensor_of({INFINITY, NAN, 1}, {3}), 1, Generator(1));
-  check_close(result.y, {0, 0, 0}, {0});
+  check_close(result.y, {NAN, NAN, 0}, {0});
+  check_close(ops::dropout_backward(tensor_of({1, INFINITY}, {2}), zeros({2}, DType::u8), 0.5), {0, NAN}, {0});
 }
 
 TEST_CASE("dropout: refusals leave the generator as it was") {

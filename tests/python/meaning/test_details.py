@@ -299,3 +299,11 @@ def test_masked_fill_of_bool_takes_each_number():
     assert x.masked_fill(crisol.tensor([True, False, True]), 0).tolist() == [False, False, False]
     with pytest.raises(ValueError, match="cannot be put into bool"):
         x.masked_fill(mask, crisol.tensor([2, 2, 2]))
+@pytest.mark.parametrize("dtype", ["float32", "float16", "float64"])
+def test_dropout_multiplies_what_it_drops(dtype):
+    x = crisol.full((1000,), float("inf"), dtype=getattr(crisol, dtype), requires_grad=True)
+    y = F.dropout(x, 0.5)
+    assert 300 < crisol.isnan(y).sum().item() < 700 and crisol.isinf(y).sum().item() + crisol.isnan(y).sum().item() == 1000
+    assert crisol.isnan(F.dropout(x, 1.0)).all() and F.dropout(crisol.ones(3), 1.0).tolist() == [0.0] * 3
+    y.backward(crisol.ones_like(y))
+    assert set(x.grad.tolist()) == {0.0, 2.0}
