@@ -70,8 +70,8 @@ void bind_in_place(TensorClass& tensor) {
 
 using Fill = Tensor& (*)(Tensor&, double, double, const Generator&);
 
-/// Defines f(shape, *, dtype, device, generator) and f(*sizes, dtype, device, generator), the result of fill(x, 0, 1, …).
-/// Without a dtype it is float32, because many functions of Python compute with these numbers.
+/// Defines f(shape, *, dtype, device, generator) and f(*sizes, dtype, device, generator): a tensor that fill(x, 0, 1)
+/// has filled. Without a dtype it is float32, because many functions of Python compute with these numbers.
 void define(nb::module_& m, const char* name, Fill fill, const char* text) {
   const auto drawn = [fill](const Shape& shape, const std::optional<DType>& dtype, const OptionalDevice& device,
                             const OptionalGenerator& given) {
