@@ -299,6 +299,8 @@ def test_masked_fill_of_bool_takes_each_number():
     assert x.masked_fill(crisol.tensor([True, False, True]), 0).tolist() == [False, False, False]
     with pytest.raises(ValueError, match="cannot be put into bool"):
         x.masked_fill(mask, crisol.tensor([2, 2, 2]))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float16", "float64"])
 def test_dropout_multiplies_what_it_drops(dtype):
     x = crisol.full((1000,), float("inf"), dtype=getattr(crisol, dtype), requires_grad=True)
