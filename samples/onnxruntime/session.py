@@ -21,8 +21,10 @@ def session_of(model, args):
         print("ONNX Runtime's CPU")
         return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     if args.library is None:
-        import onnxruntime_ep_crisol
-
+        try:
+            import onnxruntime_ep_crisol
+        except ImportError:
+            raise SystemExit("install the package onnxruntime-ep-crisol, or name libcrisol_ort.so with --library") from None
         args.library = onnxruntime_ep_crisol.get_library_path()
     onnxruntime.register_execution_provider_library(PROVIDER, str(pathlib.Path(args.library).resolve()))
     devices = [device for device in onnxruntime.get_ep_devices() if device.ep_name == PROVIDER]

@@ -43,6 +43,16 @@ def test_the_sample_that_classifies_pictures(devices, library):
     assert "250-1.png: green 100.0 %, " in first and "250-2.png: blue 100.0 %, " in second, text
 
 
+def test_a_sample_without_the_package_says_what_to_do(devices):
+    program = ("import argparse, sys\n"
+               "sys.modules['onnxruntime_ep_crisol'] = None\n"
+               "sys.path.insert(0, sys.argv[1])\n"
+               "import session\n"
+               "session.session_of('none.onnx', argparse.Namespace(cpu=False, library=None))\n")
+    result = subprocess.run([sys.executable, "-c", program, str(SAMPLES)], capture_output=True, text=True)
+    assert result.returncode == 1 and result.stderr.startswith("install the package onnxruntime-ep-crisol"), result.stderr
+
+
 def loudness_net():
     """A model with the interface of Silero's: loud windows are speech. The state counts them."""
     f32, i64 = TensorProto.FLOAT, TensorProto.INT64
